@@ -72,7 +72,10 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	case CONTEXT_SOFTIRQ:
 		return CHAIN_SOFTIRQ;
 	default:
-		return e->waker ? CHAIN_STATES : CHAIN_IDLE;
+		if (e->waker)
+			return CHAIN_STATES;
+		return e->context == CONTEXT_SOFTIRQ_UNKNOWN ? CHAIN_SOFTIRQ
+							     : CHAIN_IDLE;
 	}
 }
 

@@ -85,11 +85,14 @@ size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first)
 
 /* Returns what a wake-up proves about who woke. sched_wakeup may be written on
  * the CPU of the woken thread, by an interrupt or by the idle thread; in
- * another thread it is the waker's. */
+ * another thread it is the waker's. The idle thread has no system calls, in
+ * which a softirq could run. */
 enum proof edge_proof(const struct timeline_wake *w)
 {
-	if (w->waker < 0 || w->context == CONTEXT_UNKNOWN ||
-	    w->context == CONTEXT_SOFTIRQ_UNKNOWN)
+	bool open = w->context == CONTEXT_UNKNOWN ||
+		    (w->context == CONTEXT_SOFTIRQ_UNKNOWN && w->waker != 0);
+
+	if (w->waker < 0 || open)
 		return PROOF_CONSISTENT;
 	if (w->kind == TIMELINE_WAKEUP &&
 	    (w->waker == 0 || w->context != CONTEXT_TASK))

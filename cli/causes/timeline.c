@@ -487,6 +487,13 @@ static void timeline_sort_stays(struct timeline *t)
 	}
 }
 
+void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < t->n_wake; i++)
+		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
+			fn(arg, t->wake[i].id, &t->wake[i].context);
+}
+
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);

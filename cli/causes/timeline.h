@@ -120,6 +120,10 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l);
 void timeline_add(struct timeline *t, const struct timeline_record *r);
 /* Waits of this thread for the recorder's own wake-ups are not recorded. */
 void timeline_mark_recorder(struct timeline *t, int32_t tid);
+/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which may
+ * change that. */
+typedef void timeline_settle_fn(void *arg, int64_t event, uint8_t *context);
+void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 void timeline_seal(struct timeline *t);
 
 /* Threads are numbered from 0, in the order in which they appear; idle threads

@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/softirq.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
+#include "schema/db/addrs.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
@@ -19,9 +22,15 @@
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
+#define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
+
+#define STATE_SLEEPS 0x3 /* S, D */
 
 /* Text of ftrace has microseconds. */
 #define TEXT_SKEW 1000
+
+/* Longer stacks of the kernel tell nothing. */
+#define FRAMES_MAX 1024
 
 /* An ev_ table, and its columns; 0: there is none. */
 struct causes_table {
@@ -44,6 +53,12 @@ struct causes_type {
 	bool sampled; /* not every occurrence is recorded */
 };
 
+/* A wake-up in a softirq that nothing explains yet. */
+struct causes_open {
+	int64_t event;
+	uint32_t kraw;
+};
+
 struct causes {
 	struct timeline *t;
 	struct timeline_rules rules;
@@ -64,6 +79,9 @@ struct causes {
 	size_t n_stack, cap_stack;
 	struct intern stack_index;
 	struct arena text;
+	struct softirqs *softirqs; /* NULL: addresses tell nothing */
+	struct causes_open *open;  /* by event */
+	size_t n_open, cap_open;
 	int64_t capture; /* that is read */
 	bool whole, lost_unknown;
 	bool tracks; /* the reader knows threads by their switches only */
@@ -200,6 +218,10 @@ static void causes_take_rules(struct causes *c, const struct rows *r)
 	/* LTTng has a stream for each CPU, empty where nothing happened */
 	if (c->tracks && !c->rules.cpus)
 		c->rules.cpus = -1;
+	softirqs_free(c->softirqs);
+	c->softirqs = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64")
+			      ? softirqs_new()
+			      : NULL;
 	c->whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) != 0;
 }
 
@@ -460,6 +482,77 @@ static void causes_learn_id(struct causes *c, int64_t thread,
 		c->tid[thread - 1] = rec->current;
 }
 
+/* ---- softirqs of a kernel without names */
+
+/* Notes what the stack of an event may tell of softirqs. */
+static void causes_note_stack(struct causes *c, int64_t flags, uint32_t kraw,
+			      const struct timeline_record *rec)
+{
+	unsigned int roles = rec->current > 0 ? SOFTIRQ_THREAD : 0;
+
+	if (!c->softirqs || !kraw || flags < 0)
+		return;
+	if (rec->kind == TIMELINE_SWITCH && !(flags & FLAG_INTERRUPT) &&
+	    rec->state > 0 && !(rec->state & 0xff & ~STATE_SLEEPS))
+		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_SLEEP);
+	if (rec->kind < TIMELINE_WAKING || (flags & FLAG_NMI))
+		return;
+	if (flags & FLAG_HARDIRQ)
+		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
+	else if (flags & FLAG_SOFTIRQ)
+		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_ASKED);
+	if (rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
+		*mem_add(c->open, c->n_open, c->cap_open) =
+			(struct causes_open){ rec->id, kraw };
+}
+
+static int causes_load_addrs(struct causes *c, struct store *db,
+			     struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("causes_addrs"), NULL, 0, err);
+	uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
+	int rc = -1;
+
+	while (r && (rc = rows_next(r, err)) > 0) {
+		int64_t id = rows_int(r, CAUSES_ADDRS_ID);
+		struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
+		int n;
+
+		if (id < 1 || id > UINT32_MAX ||
+		    !softirqs_is_wanted(c->softirqs, (uint32_t)id))
+			continue;
+		n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
+		if (n > 0)
+			softirqs_take(c->softirqs, (uint32_t)id, addr,
+				      (size_t)n);
+	}
+	rows_close(r);
+	free(addr);
+	return rc;
+}
+
+static void causes_settle(void *arg, int64_t event, uint8_t *context)
+{
+	const struct causes *c = arg;
+	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
+
+	if (at < c->n_open && c->open[at].event == event)
+		*context = (uint8_t)softirqs_context(c->softirqs,
+						     c->open[at].kraw);
+}
+
+static int causes_settle_softirqs(struct causes *c, struct store *db,
+				  struct err *err)
+{
+	if (!c->n_open)
+		return 0;
+	if (causes_load_addrs(c, db, err))
+		return -1;
+	softirqs_learn(c->softirqs);
+	timeline_settle(c->t, causes_settle, c);
+	return 0;
+}
+
 static int causes_take_event(struct causes *c, struct wait_causes *w,
 			     const struct rows *r, struct err *err)
 {
@@ -498,6 +591,11 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		if (rec.kind >= TIMELINE_WAKING &&
 		    causes_take_stack(c, r, &rec, err))
 			return -1;
+		if (rc)
+			causes_note_stack(
+				c, causes_field(f, f->flags),
+				(uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
+				&rec);
 	}
 	causes_learn_id(c, thread, &rec);
 	timeline_add(c->t, &rec);
@@ -561,7 +659,8 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	    causes_load_losses(c, db, err) ||
 	    row_cursor_open(&c->request, db, store_sql("causes_requests"),
 			    err) ||
-	    causes_load_events(c, db, w, err))
+	    causes_load_events(c, db, w, err) ||
+	    causes_settle_softirqs(c, db, err))
 		goto fail;
 	causes_mark_recorders(c);
 	timeline_seal(c->t);
@@ -588,6 +687,8 @@ void causes_free(struct causes *c)
 	free(c->stack);
 	intern_release(&c->stack_index);
 	table_release(&c->comm_index);
+	softirqs_free(c->softirqs);
+	free(c->open);
 	arena_release(&c->text);
 	free(c);
 }

@@ -12,7 +12,8 @@ SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 		'* --filter[ =]*' AS system_wide,
 	coalesce(t.how, '') = 'sample' AS sampled,
 	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
-	coalesce(c.release, '') AS release, coalesce(c.error_ns, 0) AS error_ns
+	coalesce(c.release, '') AS release,
+	coalesce(c.arch, '') AS arch, coalesce(c.error_ns, 0) AS error_ns
 FROM event_type t JOIN capture c ON c.id = t.capture
 ORDER BY t.id
 
@@ -33,6 +34,9 @@ FROM event WHERE time_ns NOT NULL ORDER BY id
 
 -- name: causes_requests
 SELECT event, uraw, verdict, flags FROM request ORDER BY event
+
+-- name: causes_addrs
+SELECT id, addrs FROM raw_chain WHERE addrs NOT NULL
 
 -- name: causes_losses
 -- Where records of the scheduler may be missing. ?1: capture

@@ -85,9 +85,25 @@ fi
 
 python3 tests/causality/silent.py "$B" tests/causality/captures
 
+# no_names KIND MIN: of real captures, whose kernel has no names, at least MIN
+# percent are proved
+no_names() {
+	bench --recorded tests/causality/captures --kinds "$1" --captures 6 \
+		--queries 20 --table \
+		--prepare "$B ingest -q -f --no-symbols -o {db} {capture}" \
+		--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}" &&
+		awk -v kind="$1" -v least="$2" '$1 == kind { found = $2 >= least }
+			END { exit !found }' "$work/said"
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/    /' "$work/said"
+	ok "a_kernel_without_names_proves_with_$1" $rc
+}
+
 # what we say
 "$B" help path >"$work/help" 2>&1 ||
 	{ echo "skip proved_is_true: there is no command path"; exit 0; }
+no_names none 99.9
+no_names one 90
 for from in '' '--recorded tests/causality/captures'
 do
 	# shellcheck disable=SC2086

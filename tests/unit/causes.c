@@ -370,6 +370,24 @@ START_TEST(a_recorded_wakeup_leaves_three)
 		proof_is_unknown_or_less(&m, A, 150);
 		made_free(&m);
 	}
+	/* woken in the loss, queued at 130, and on a CPU and preempted there
+	 * until 160: two switches and the waking, or it was ready */
+	for (int64_t n = 2; n <= 3; n++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 120, 160, n);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		queued(&m, 0, 130, 0, A);
+		seen(&m, 1, 160, B);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 150)->proof == PROOF_PROVED,
+				 n == 2);
+		made_free(&m);
+	}
 }
 END_TEST
 
@@ -527,6 +545,18 @@ START_TEST(equal_times_of_two_cpus_have_no_order)
 		ends(&m, A, B);
 		ck_assert_int_eq(piece_at(&m, A, 200)->proof == PROOF_PROVED,
 				 later);
+		made_free(&m);
+	}
+	for (int64_t sooner = 0; sooner < 2; sooner++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		woke(&m, 1, 300 - sooner, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(is_by(&m, A, 200, B), sooner);
 		made_free(&m);
 	}
 }

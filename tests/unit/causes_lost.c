@@ -16,6 +16,13 @@
 #define THREADS_MOST 200
 #define RECORDS_MOST 4000
 
+/* What became of a record: the ring counted it, or nothing tells of it. */
+enum fate {
+	FATE_KEPT,
+	FATE_LOST,
+	FATE_MISSING
+};
+
 enum truth_state {
 	TRUTH_RUN,
 	TRUTH_READY,
@@ -48,8 +55,10 @@ struct machine {
 	int32_t n_queue;
 	int64_t now;
 	struct timeline_record rec[RECORDS_MOST];
-	bool gone[RECORDS_MOST];
+	uint8_t gone[RECORDS_MOST]; /* enum fate */
 	size_t n;
+	bool own_types; /* a record shows that its own type is on, no other */
+	bool silent;
 };
 
 static uint32_t roll(struct machine *m, uint32_t n)
@@ -252,7 +261,7 @@ static void lose_ring(const struct machine *m, struct timeline *t, int32_t cpu)
 		if (m->rec[i].cpu != cpu)
 			continue;
 		if (m->gone[i]) {
-			n++;
+			n += m->gone[i] == FATE_LOST;
 			continue;
 		}
 		if (n && began)
@@ -268,6 +277,18 @@ static void lose_ring(const struct machine *m, struct timeline *t, int32_t cpu)
 	}
 }
 
+static uint8_t own_type(const struct timeline_record *r)
+{
+	static const uint8_t bit[] = {
+		[TIMELINE_SWITCH] = TIMELINE_HAS_SWITCH,
+		[TIMELINE_WAKING] = TIMELINE_HAS_WAKING,
+		[TIMELINE_WAKEUP] = TIMELINE_HAS_WAKEUP,
+		[TIMELINE_NEW] = TIMELINE_HAS_NEW,
+	};
+
+	return bit[r->kind];
+}
+
 static struct timeline *make_timeline(const struct machine *m, uint8_t types)
 {
 	const struct timeline_rules rules = { .cpus = m->cpus };
@@ -280,7 +301,7 @@ static struct timeline *make_timeline(const struct machine *m, uint8_t types)
 
 		if (m->gone[i])
 			continue;
-		r.shows &= types;
+		r.shows &= m->own_types ? own_type(&r) : types;
 		timeline_add(t, &r);
 	}
 	timeline_seal(t);
@@ -389,8 +410,10 @@ static struct score judge(const struct machine *m, uint8_t types)
 	struct timeline *t = make_timeline(m, types);
 	struct proofs *p = proofs_new(t);
 	struct score s = { 0 };
+	/* who removes a thread without a sign deceives everybody */
+	bool hidden = m->silent && !timeline_contradictions(t);
 
-	for (uint32_t i = 0; i < timeline_threads(t); i++) {
+	for (uint32_t i = 0; !hidden && i < timeline_threads(t); i++) {
 		size_t n;
 		const struct proof_piece *pc = proofs_pieces(p, i, &n);
 		int64_t at = TIMELINE_START;
@@ -402,7 +425,7 @@ static struct score judge(const struct machine *m, uint8_t types)
 		}
 		must(at == TIMELINE_END);
 	}
-	must(!timeline_contradictions(t));
+	must(m->silent || !timeline_contradictions(t));
 	s.all = (uint64_t)(m->rec[m->n - 1].time - m->rec[0].time) *
 		(uint64_t)m->threads;
 	proofs_free(p);
@@ -450,26 +473,88 @@ START_TEST(every_single_record_and_every_pair)
 }
 END_TEST
 
-/* Singly, in bursts, on one CPU, or before a late start. */
-static void remove_some(struct machine *m)
+/* Singly, in bursts, on one CPU, or any of a dozen in a row. */
+static void lose_some(struct machine *m)
 {
 	uint32_t kind = roll(m, 4);
 	uint32_t share = 1 + roll(m, 60);
 	uint32_t burst = kind ? 1 + roll(m, 20) : 1;
 	int32_t cpu = kind == 2 ? (int32_t)roll(m, (uint32_t)m->cpus) : -1;
 	uint32_t left[CPUS_MOST] = { 0 };
+	uint32_t mask = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
 		int32_t on = m->rec[i].cpu;
 
+		if (kind == 3) {
+			if (!roll(m, 40))
+				mask = roll(m, 1 << 12);
+			m->gone[i] = mask & 1 ? FATE_LOST : FATE_KEPT;
+			mask >>= 1;
+			continue;
+		}
 		if (!left[on] && (cpu < 0 || on == cpu) &&
 		    roll(m, 100 * burst) < share)
 			left[on] = burst;
-		m->gone[i] = left[on] > 0;
+		m->gone[i] = left[on] > 0 ? FATE_LOST : FATE_KEPT;
 		left[on] -= left[on] > 0;
-		if (kind == 3 && i < m->n / 3 && on == 1)
-			m->gone[i] = true;
 	}
+}
+
+/* The last records of a ring were not written. */
+static void miss_tail(struct machine *m)
+{
+	int32_t cpu = (int32_t)roll(m, (uint32_t)m->cpus);
+
+	for (size_t i = m->n - 1 - roll(m, (uint32_t)m->n / 2); i < m->n; i++)
+		if (m->rec[i].cpu == cpu)
+			m->gone[i] = FATE_MISSING;
+}
+
+/* Events are turned on CPU by CPU, and one after the other. */
+static void miss_start(struct machine *m)
+{
+	int64_t first = m->rec[0].time;
+	uint32_t span = (uint32_t)(m->rec[m->n - 1].time - first);
+
+	for (int32_t cpu = 0; cpu < m->cpus; cpu++)
+		for (uint8_t kind = 0; kind <= TIMELINE_NEW; kind++) {
+			int64_t on = first + roll(m, span / 3);
+
+			for (size_t i = 0; i < m->n; i++)
+				if (m->rec[i].cpu == cpu &&
+				    m->rec[i].kind == kind &&
+				    m->rec[i].time < on)
+					m->gone[i] = FATE_MISSING;
+		}
+	m->own_types = true;
+}
+
+/* From some time on, nothing is recorded in whose context one thread, or the
+ * idle thread, is current. */
+static void miss_thread(struct machine *m)
+{
+	int32_t tid = (int32_t)roll(m, (uint32_t)m->threads + 1);
+
+	for (size_t i = roll(m, 2) ? roll(m, (uint32_t)m->n) : 0; i < m->n; i++)
+		if (m->rec[i].current == tid)
+			m->gone[i] = FATE_MISSING;
+	m->silent = true;
+}
+
+static void remove_some(struct machine *m)
+{
+	uint32_t what = roll(m, 16);
+
+	m->own_types = roll(m, 2);
+	if (what)
+		lose_some(m);
+	if (what % 8 < 2)
+		miss_tail(m);
+	if (what % 4 == 1)
+		miss_start(m);
+	if (what % 8 == 2)
+		miss_thread(m);
 }
 
 /* A type that was not on has no records, and no losses. */

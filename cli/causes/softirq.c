@@ -1,0 +1,239 @@
+/* softirq.c - how a softirq was entered, told by the addresses of stacks. */
+#include "cli/causes/softirq.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+/* x86-64 has entries of 16 to 64 bytes each in .entry.text, which is aligned
+ * to 2 MB and alone there. Two entries are in SAME_TEXT; what is further than
+ * NEAR from either is none. */
+#define SAME_TEXT 0x4000u
+#define NEAR 0x10000u
+
+struct softirq_stack {
+	uint64_t *addr; /* innermost first */
+	size_t n;
+	uint8_t roles; /* enum softirq_role */
+};
+
+struct softirqs {
+	struct softirq_stack *stack;
+	size_t n, cap;
+	struct table index;  /* stacks by id */
+	struct table judged; /* outermost addresses of sleepers */
+	struct table calls;  /* the two outermost addresses of threads that went
+			      * to sleep in a system call */
+	struct table stubs;  /* entries of interrupts */
+	struct table exits;  /* what calls softirqs behind an interrupt */
+	uint64_t *entry;     /* of system calls */
+	size_t n_entry, cap_entry;
+};
+
+struct softirqs *softirqs_new(void)
+{
+	return mem_new(1, sizeof(struct softirqs));
+}
+
+void softirqs_free(struct softirqs *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->stack[i].addr);
+	free(s->stack);
+	free(s->entry);
+	table_release(&s->index);
+	table_release(&s->judged);
+	table_release(&s->calls);
+	table_release(&s->stubs);
+	table_release(&s->exits);
+	free(s);
+}
+
+/* Returns NULL if nothing was said of it. */
+static struct softirq_stack *softirq_find(const struct softirqs *s, uint32_t id)
+{
+	uint32_t at = table_find(&s->index, hash_u64(id), NULL, NULL, NULL);
+
+	return at == TABLE_NONE ? NULL : &s->stack[at];
+}
+
+void softirqs_want(struct softirqs *s, uint32_t id, unsigned int roles)
+{
+	struct softirq_stack *st = softirq_find(s, id);
+
+	if (!id || !roles)
+		return;
+	if (!st) {
+		table_add(&s->index, hash_u64(id), (uint32_t)s->n);
+		st = mem_add(s->stack, s->n, s->cap);
+		*st = (struct softirq_stack){ 0 };
+	}
+	st->roles |= (uint8_t)roles;
+}
+
+bool softirqs_is_wanted(const struct softirqs *s, uint32_t id)
+{
+	const struct softirq_stack *st = softirq_find(s, id);
+
+	return st && !st->addr;
+}
+
+void softirqs_take(struct softirqs *s, uint32_t id, const uint64_t *addr,
+		   size_t n)
+{
+	struct softirq_stack *st = softirq_find(s, id);
+
+	if (!st || st->addr || !n)
+		return;
+	st->addr = mem_new(n, sizeof(*addr));
+	st->n = n;
+	for (size_t i = 0; i < n; i++)
+		st->addr[i] = addr[i];
+}
+
+static bool softirq_has(const struct table *t, uint64_t key)
+{
+	return table_find(t, hash_u64(key), NULL, NULL, NULL) != TABLE_NONE;
+}
+
+static void softirq_put(struct table *t, uint64_t key)
+{
+	if (!softirq_has(t, key))
+		table_add(t, hash_u64(key), 0);
+}
+
+static uint64_t softirq_distance(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Returns how many addresses of a stack are near the entry of system calls;
+ * *at is the innermost of them. */
+static size_t softirq_entries(const struct softirqs *s,
+			      const struct softirq_stack *st, size_t *at)
+{
+	size_t found = 0;
+
+	for (size_t i = st->n; i-- > 0;)
+		for (size_t k = 0; k < s->n_entry; k++) {
+			if (softirq_distance(st->addr[i], s->entry[k]) > NEAR)
+				continue;
+			found++;
+			*at = i;
+			break;
+		}
+	return found;
+}
+
+/* The call site in the entry, and the one in the function that it calls: both
+ * a system call and an interrupt may sleep before they go back to user mode,
+ * but not both in what the same instruction calls. */
+static uint64_t softirq_call(const struct softirq_stack *st)
+{
+	return hash_u64(st->addr[st->n - 2]) ^ st->addr[st->n - 1];
+}
+
+static uint64_t softirq_outermost(const struct softirq_stack *st)
+{
+	return st->addr[st->n - 1];
+}
+
+typedef void softirq_fn(struct softirqs *s, const struct softirq_stack *st);
+
+static void softirq_each(struct softirqs *s, enum softirq_role role,
+			 softirq_fn *fn)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if ((s->stack[i].roles & role) && s->stack[i].n > 2)
+			fn(s, &s->stack[i]);
+}
+
+/* Whether interrupts of user mode have entries of their own near this one. */
+static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
+{
+	bool beside = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct softirq_stack *st = &s->stack[i];
+		uint64_t far;
+
+		if (!(st->roles & SOFTIRQ_HARDIRQ) ||
+		    !(st->roles & SOFTIRQ_THREAD) || st->n <= 2)
+			continue;
+		far = softirq_distance(softirq_outermost(st), entry);
+		beside |= far && far < SAME_TEXT;
+	}
+	return beside;
+}
+
+static void softirq_learn_entry(struct softirqs *s,
+				const struct softirq_stack *st)
+{
+	uint64_t entry = softirq_outermost(st);
+
+	if (softirq_has(&s->judged, entry))
+		return;
+	softirq_put(&s->judged, entry);
+	if (softirq_is_entry(s, entry))
+		*mem_add(s->entry, s->n_entry, s->cap_entry) = entry;
+}
+
+static void softirq_learn_stub(struct softirqs *s,
+			       const struct softirq_stack *st)
+{
+	size_t at;
+
+	if (softirq_entries(s, st, &at) == 1)
+		softirq_put(&s->stubs, st->addr[at]);
+}
+
+static void softirq_learn_call(struct softirqs *s,
+			       const struct softirq_stack *st)
+{
+	size_t at;
+
+	if (softirq_entries(s, st, &at) == 1 && at == st->n - 1 &&
+	    !softirq_has(&s->stubs, st->addr[at]))
+		softirq_put(&s->calls, softirq_call(st));
+}
+
+/* An interrupt of the kernel does no work of the thread: what it calls leads to
+ * softirqs. */
+static void softirq_learn_exit(struct softirqs *s,
+			       const struct softirq_stack *st)
+{
+	size_t at;
+
+	if (softirq_entries(s, st, &at) && at >= 2 && at + 1 < st->n &&
+	    softirq_has(&s->stubs, st->addr[at]))
+		softirq_put(&s->exits, st->addr[at - 2]);
+}
+
+void softirqs_learn(struct softirqs *s)
+{
+	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_entry);
+	softirq_each(s, SOFTIRQ_HARDIRQ, softirq_learn_stub);
+	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_call);
+	softirq_each(s, SOFTIRQ_ASKED, softirq_learn_exit);
+}
+
+enum timeline_context softirqs_context(const struct softirqs *s, uint32_t id)
+{
+	const struct softirq_stack *st = softirq_find(s, id);
+	size_t at;
+	size_t n;
+
+	if (!st || st->n <= 2)
+		return CONTEXT_SOFTIRQ_UNKNOWN;
+	n = softirq_entries(s, st, &at);
+	if (n == 1 && at == st->n - 1 &&
+	    softirq_has(&s->calls, softirq_call(st)))
+		return CONTEXT_INLINE;
+	if (n && at >= 2 && softirq_has(&s->stubs, st->addr[at]) &&
+	    (at + 1 < st->n || softirq_has(&s->exits, st->addr[at - 2])))
+		return CONTEXT_SOFTIRQ;
+	return CONTEXT_SOFTIRQ_UNKNOWN;
+}
