@@ -352,15 +352,18 @@ faults: deps-build
 	@python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
 
-# Chains of causes in captures with losses; N records are removed.
-N ?= 20000
+# Chains of causes in captures with losses; N records are removed, and all waits
+# asked for.
+N ?= 200000
 PATH_ASKED = --table -v --prepare \
-	'$(O)/backstitch ingest -q -f --no-symbols -o {db} {capture}' --tool \
+	'$(O)/backstitch ingest -q -f --no-symbols -o {db} {capture}'
+PATH_ALL = --all '$(O)/backstitch path --json --worst 1000000 {db}'
+PATH_ONE = --tool \
 	'$(O)/backstitch path --json --tid {tid} --time {from_s},{to_s} {db}'
 causality: deps-build
 	$(SUBJ) all
-	@python3 tests/causality/bench.py --removals $(N) $(PATH_ASKED)
-	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) \
+	@python3 tests/causality/bench.py --removals $(N) $(PATH_ASKED) $(PATH_ALL)
+	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) $(PATH_ONE) \
 		--recorded tests/causality/captures
 
 # Time and memory of many things, and of one capture of 2 GB (GB=10).

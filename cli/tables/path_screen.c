@@ -186,7 +186,7 @@ static const struct proof_edge *path_last_edge(const struct path_run *r,
 		       : NULL;
 }
 
-/* Adds " in FUNCTION" of an event. */
+/* Adds " in FUNCTION" of an event; an image alone is none. */
 static int path_add_function(struct path_run *r, FILE *out, const char *before,
 			     int64_t event, struct err *err)
 {
@@ -194,7 +194,7 @@ static int path_add_function(struct path_run *r, FILE *out, const char *before,
 
 	if (!f)
 		return -1;
-	if (*f) {
+	if (*f && *f != '[') {
 		fputs(before, out);
 		safe_text_put(out, f, 0, 0);
 	}
@@ -393,6 +393,19 @@ static int path_put_pieces(struct path_run *r, const struct chain *c,
 	return rc;
 }
 
+/* Whether a wake-up is only consistent because of its softirq. */
+static bool path_has_open_softirq(const struct path_run *r,
+				  const struct chain *c)
+{
+	for (size_t i = 0; i < c->n_path; i++) {
+		const struct proof_edge *e = proofs_edge(r->proofs, c->path[i]);
+
+		if (e->context == CONTEXT_SOFTIRQ_UNKNOWN && e->waker > 0)
+			return true;
+	}
+	return false;
+}
+
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
 	struct path_loss_count l = { .t = r->t };
@@ -420,7 +433,13 @@ int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	path_put_trust(r, &c, thread, from, to);
 	path_put_sums(r, &c, to - from);
 	rc = path_put_pieces(r, &c, from, err);
-	if (!rc && path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
+	if (!rc && path_has_open_softirq(r, &c))
+		fputs("\nto know more: names of the kernel's functions, "
+		      "--kallsyms FILE, and stacks, perf\nrecord -g, tell "
+		      "whether a thread ran the softirq in its own call\n",
+		      stdout);
+	else if (!rc &&
+		 path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
 	chain_release(&c);
 	return rc;

@@ -7,6 +7,9 @@
                      {from_s} and {to_s} (seconds) are replaced. It prints JSON
                      as described in README.md. "naive" is the one that ships
                      here, which believes what it sees
+  --all COMMAND      in place of --tool: prints the chains of all waits at once,
+                     {"chains": [...]}, each with "thread" {"tid"}, "from_ns"
+                     and "to_ns" too. Not with --recorded
   --prepare COMMAND  run once for each capture, before the tool
   --kinds LIST       kinds of losses, of lose.py
   --captures N       generated schedules, times each kind (10)
@@ -84,11 +87,15 @@ class Made:
         names = {t.tid: t.name for t in self.made.threads.values()}
         text.write(path, kept, names, self.made.cpus)
 
-    def queries(self, rng, n):
-        """From and to a time at which the thread runs, as a user would ask."""
+    def wakes(self):
         wakes = collections.defaultdict(list)
         for w in self.made.wakes:
             wakes[w.waiter].append(w)
+        return wakes
+
+    def queries(self, rng, n):
+        """From and to a time at which the thread runs, as a user would ask."""
+        wakes = self.wakes()
         for _ in range(n):
             t = self.made.threads[rng.choice(sorted(self.made.threads))]
             runs = [p for p in t.pieces if p.state == "run"]
@@ -122,8 +129,8 @@ class Bench:
             names = dict(names, capture=kept)
         if self.a.verbose:
             print("FALSE (%s) %s\n    %s" % (kind, what, " ; ".join(
-                c.format(**names) for c in (self.a.prepare, self.a.tool)
-                if c)))
+                c.format(**names) for c in (
+                    self.a.prepare, self.a.all or self.a.tool) if c)))
 
     def one_query(self, kind, query, names, hidden):
         asked, truth, wakes = query
@@ -131,6 +138,10 @@ class Bench:
         for key in ("from", "to"):
             names[key + "_s"] = "%d.%09d" % divmod(names[key], 10**9)
         answer, why = ask(self.a, names)
+        self.judge(kind, query, names, hidden, answer, why)
+
+    def judge(self, kind, query, names, hidden, answer, why):
+        asked, truth, wakes = query
         self.asked += 1
         if answer is None:
             self.fail("no JSON, " + why, kind, names)
@@ -146,6 +157,23 @@ class Bench:
         self.sums[kind].update(got)
         if got["false"] or got["edges false"] or got["bad"]:
             self.fail(notes[0], kind, names)
+
+    def all_waits(self, kind, made, names, hidden):
+        done = run(self.a.all, names)
+        if done.returncode in (1, 2) and not done.stdout:
+            return  # it says that it cannot know
+        try:
+            chains = json.loads(done.stdout)["chains"]
+        except (ValueError, KeyError):
+            self.fail("no JSON, status %d: %s" % (
+                done.returncode, done.stderr.strip()[:200]), kind, names)
+            return
+        wakes = made.wakes()
+        for c in chains:
+            asked = c["thread"]["tid"], c["from_ns"], c["to_ns"]
+            names = dict(names, tid=asked[0], to=asked[2], **{"from": asked[1]})
+            self.judge(kind, (asked, made.made.chain(*asked, []), wakes),
+                       names, hidden, c, "")
 
     def one_capture(self, kind, seed, folder):
         rng = random.Random("%s %d" % (kind, seed))
@@ -163,6 +191,9 @@ class Bench:
         if self.a.prepare:
             run(self.a.prepare, names)
         hidden = kind.startswith("silent") and not lose.has_sign(kept)
+        if self.a.all:
+            self.all_waits(kind, made, names, hidden)
+            return
         for query in made.queries(rng, self.a.queries):
             self.one_query(kind, query, names, hidden)
 
@@ -196,6 +227,7 @@ def options():
     p = argparse.ArgumentParser(
         usage=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--tool", default="naive")
+    p.add_argument("--all", default="")
     p.add_argument("--prepare", default="")
     p.add_argument("--kinds", type=lambda s: s.split(","))
     p.add_argument("--captures", type=int, default=10)

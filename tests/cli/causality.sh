@@ -104,13 +104,17 @@ no_names() {
 	{ echo "skip proved_is_true: there is no command path"; exit 0; }
 no_names none 99.9
 no_names one 90
-for from in '' '--recorded tests/causality/captures'
-do
-	# shellcheck disable=SC2086
-	bench $from -v --captures 3 --cpus 2,3,4,8 \
-		--prepare "$B ingest -q -f --no-symbols -o {db} {capture}" \
-		--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
+asked() {
+	name=$1
+	shift
+	bench -v --prepare "$B ingest -q -f --no-symbols -o {db} {capture}" "$@"
 	rc=$?
 	[ $rc = 0 ] || sed 's/^/    /' "$work/said"
-	ok "what_is_proved_is_true${from:+_of_real_captures}" $rc
-done
+	ok "$name" $rc
+}
+
+asked what_is_proved_is_true --captures 2 --cpus 2,3,4,8 \
+	--all "$B path --json --worst 100000 {db}"
+asked what_is_proved_is_true_of_real_captures --captures 3 \
+	--recorded tests/causality/captures \
+	--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"

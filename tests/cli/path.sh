@@ -123,7 +123,7 @@ ok "every_key_of_json_is_in_the_manual" $?
 dir=${BACKSTITCH_SHARED:-../shared}/captures/causality
 if [ -f "$dir/check.py" ]
 then
-	python3 "$dir/check.py" -c chain -c lock -p "$B path --json --no-symbols\
+	python3 "$dir/check.py" -p "$B path --json --no-symbols\
  --tid {tid} --time {from_s},{to_s} {capture}" "$dir" >"$work/out" 2>&1
 	rc=$?
 	[ $rc = 0 ] || sed 's/^/    /' "$work/out"
@@ -131,3 +131,25 @@ then
 else
 	echo "skip chains_of_known_truth: no $dir"
 fi
+
+# the stories of the manual: each command prints what is there
+python3 - "$B" <<'END'
+import re
+import subprocess
+import sys
+
+page = open("man/backstitch-path.1").read()
+page = page[page.index(".Sh STORIES"):page.index(".Sh SEE ALSO")]
+blocks = re.findall(r"\.Bd -literal\n(.*?)\.Ed\n", page, re.S)
+bad = len(blocks) != 4
+for block in blocks:
+    command, said = re.match(
+        r"\$ backstitch ((?:[^\n]*\\e\n)*[^\n]*\n)(.*)", block, re.S).groups()
+    words = command.replace("\\e\n", "").split()
+    done = subprocess.run([sys.argv[1]] + words, capture_output=True, text=True)
+    if done.stdout != said:
+        bad = True
+        print(done.stdout, done.stderr, "is not\n" + said)
+sys.exit(bad)
+END
+ok stories_of_the_manual_are_true $?

@@ -562,6 +562,178 @@ START_TEST(equal_times_of_two_cpus_have_no_order)
 }
 END_TEST
 
+/* ---- further guards, each with a neighbour */
+
+START_TEST(two_wakings_need_a_run_in_between)
+{
+	for (int twice = 0; twice < 2; twice++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		if (twice)
+			woke(&m, 1, 150, B, A);
+		woke(&m, 1, 200, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(is_by(&m, A, 120, B), !twice);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* Its wake-ups are not recorded, so a run of a recorder takes two records. */
+START_TEST(a_recorder_runs_without_a_wake)
+{
+	for (int recorder = 0; recorder < 2; recorder++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 120, 160, 3);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		seen(&m, 1, 160, B);
+		woke(&m, 1, 200, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		if (recorder)
+			timeline_mark_recorder(m.t, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+				 !recorder);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_pending_signal_may_hide_behind_a_loss)
+{
+	for (int bug = 0; bug < 2; bug++) {
+		struct made m = schedule_new((struct timeline_rules){
+			.cpus = 2, .signal_bug = bug });
+
+		lose(&m, 1, 120, 160, 1);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		seen(&m, 1, 160, B);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 110)->proof == PROOF_PROVED,
+				 !bug);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(wakeups_that_are_on_later_count_for_nothing)
+{
+	for (int late = 0; late < 2; late++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 120, 160, 3);
+		if (late)
+			m.shows = TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING;
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		seen(&m, 1, 160, B);
+		woke(&m, 1, 200, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		m.shows = SHOWN;
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+				 !late);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* One lost before the sleep may be the waking of a race, and three behind it
+ * the rest of a run. */
+START_TEST(what_is_lost_before_the_sleep_counts_too)
+{
+	for (int before = 0; before < 2; before++) {
+		struct made m = schedule_new(two_cpus);
+
+		if (before)
+			lose(&m, 0, 50, 90, 1);
+		lose(&m, 1, 120, 160, 3);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 40, 0, R, A);
+		seen(&m, 0, 50, A);
+		seen(&m, 0, 90, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		seen(&m, 1, 160, B);
+		woke(&m, 1, 200, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+				 !before);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_wakeup_in_an_interrupt_tells_no_waker)
+{
+	static const enum timeline_context context[] = { CONTEXT_TASK,
+							 CONTEXT_TIMER };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct made m = schedule_new(two_cpus);
+
+		m.shows = TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKEUP;
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		woke_in(&m, 1, 200, B, A, TIMELINE_WAKEUP, context[i]);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 150)->edge == TIMELINE_NONE,
+				 i);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_record_that_comes_late_may_be_anywhere)
+{
+	for (int late = 0; late < 2; late++) {
+		struct made m = simple();
+
+		seen(&m, 1, 400, B);
+		if (late)
+			seen(&m, 1, 390, B);
+		ends(&m, A, B);
+		ck_assert_uint_eq(timeline_contradictions(m.t), late);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_loss_around_a_record_has_no_number)
+{
+	for (int around = 0; around < 2; around++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 0, around ? 30 : 40, 90, 1);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		seen(&m, 0, 40, A);
+		seen(&m, 0, 90, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 70)->proof == PROOF_PROVED,
+				 !around);
+		made_free(&m);
+	}
+}
+END_TEST
+
 START_TEST(one_lost_record_is_one_switch)
 {
 	struct made m = schedule_new(two_cpus);
@@ -779,7 +951,13 @@ START_TEST(a_run_on_another_cpu_is_a_move)
 }
 END_TEST
 
-RUN("causes", a_record_of_no_cpu_hides_everything,
+RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
+    a_pending_signal_may_hide_behind_a_loss,
+    wakeups_that_are_on_later_count_for_nothing,
+    what_is_lost_before_the_sleep_counts_too,
+    a_wakeup_in_an_interrupt_tells_no_waker,
+    a_record_that_comes_late_may_be_anywhere,
+    a_loss_around_a_record_has_no_number, a_record_of_no_cpu_hides_everything,
     a_thread_that_was_not_seen_before_may_be_new,
     a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
     a_chain_goes_to_the_waker_and_covers_all,
