@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/causes/softirq.h"
+#include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
@@ -37,6 +38,7 @@ struct causes_table {
 	char *name;
 	struct row_cursor c;
 	size_t prev, next, woken, state, target, current, flags;
+	size_t device, vector; /* of an interrupt */
 };
 
 enum causes_role {
@@ -51,6 +53,8 @@ struct causes_type {
 	size_t table; /* index + 1; 0: none */
 	int64_t capture;
 	bool sampled; /* not every occurrence is recorded */
+	uint8_t irq;  /* enum irq_kind */
+	bool leaves;  /* that interrupt */
 };
 
 /* A wake-up in a softirq that nothing explains yet. */
@@ -79,6 +83,7 @@ struct causes {
 	size_t n_stack, cap_stack;
 	struct intern stack_index;
 	struct arena text;
+	struct irqs *irqs;
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
@@ -138,6 +143,7 @@ static void causes_find_columns(struct causes_table *t)
 		{ "pid", &t->woken },	       { "tid", &t->woken },
 		{ "prev_state", &t->state },   { "target_cpu", &t->target },
 		{ "common_pid", &t->current }, { "common_flags", &t->flags },
+		{ "name", &t->device },	       { "vec", &t->vector },
 	};
 
 	for (size_t i = 1; i < rows_columns(t->c.rows); i++)
@@ -181,8 +187,9 @@ static int causes_take_kind(struct causes *c, struct store *db,
 		t->kind = (uint8_t)causes_kinds[i].kind;
 		t->shows = causes_kinds[i].shows;
 	}
-	if (!t->role &&
-	    (causes_names_current(full) || !strncmp(full, "sched_", 6))) {
+	t->irq = (uint8_t)irqs_kind(name, &t->leaves);
+	if (!t->role && (t->irq || causes_names_current(full) ||
+			 !strncmp(full, "sched_", 6))) {
 		t->role = CAUSES_EVENT;
 		t->kind = TIMELINE_SEEN;
 	}
@@ -553,6 +560,62 @@ static int causes_settle_softirqs(struct causes *c, struct store *db,
 	return 0;
 }
 
+/* ---- names of interrupts */
+
+static void causes_note_irq(struct causes *c, const struct causes_type *type,
+			    const struct causes_table *f,
+			    const struct timeline_record *rec)
+{
+	int64_t flags = causes_field(f, f->flags);
+	bool hard = flags > 0 && (flags & FLAG_HARDIRQ);
+	const struct irq_entry e = {
+		.kind = (enum irq_kind)type->irq,
+		.time = rec->time,
+		.hard = hard,
+		.name = f->device ? rows_text(f->c.rows, f->device) : NULL,
+		.vector = causes_field(f, f->vector),
+	};
+
+	if (flags < 0)
+		return;
+	if (e.kind && type->leaves)
+		irqs_leave(c->irqs, rec->cpu, e.kind);
+	else if (e.kind)
+		irqs_enter(c->irqs, rec->cpu, &e);
+	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
+		irqs_wake(c->irqs, rec->cpu, rec->id, hard);
+}
+
+struct causes_between {
+	const struct causes *c;
+	int32_t cpu;
+	int64_t from, to;
+	bool lost;
+};
+
+static void causes_find_between(void *arg, size_t loss)
+{
+	struct causes_between *b = arg;
+	const struct timeline_loss *l = timeline_loss(b->c->t, loss);
+
+	b->lost |= (l->cpu < 0 || l->cpu == b->cpu) && l->from < b->to &&
+		   l->to > b->from;
+}
+
+const char *causes_what(const struct causes *c, const struct proof_edge *e)
+{
+	struct causes_between b = { .c = c, .cpu = e->cpu, .to = e->time };
+	const char *what =
+		e->event ? irqs_what(c->irqs, e->event, &b.from) : NULL;
+
+	if (e->context == CONTEXT_TIMER)
+		return "timer";
+	if (!what)
+		return NULL;
+	timeline_each_loss(c->t, b.from, b.to, causes_find_between, &b);
+	return b.lost ? NULL : what;
+}
+
 static int causes_take_event(struct causes *c, struct wait_causes *w,
 			     const struct rows *r, struct err *err)
 {
@@ -596,6 +659,8 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 				c, causes_field(f, f->flags),
 				(uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
 				&rec);
+		if (rc)
+			causes_note_irq(c, t, f, &rec);
 	}
 	causes_learn_id(c, thread, &rec);
 	timeline_add(c->t, &rec);
@@ -653,6 +718,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 		goto fail;
 	}
 	c->t = timeline_new(&c->rules);
+	c->irqs = irqs_new();
 	causes_lose_all(c);
 	if (rows_each(db, "causes_threads", causes_take_thread, c, err) ||
 	    rows_each(db, "causes_comms", causes_take_comm, c, err) ||
@@ -688,6 +754,7 @@ void causes_free(struct causes *c)
 	intern_release(&c->stack_index);
 	table_release(&c->comm_index);
 	softirqs_free(c->softirqs);
+	irqs_free(c->irqs);
 	free(c->open);
 	arena_release(&c->text);
 	free(c);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
 #include "cli/model/offcpu_source.h"
 
@@ -34,6 +35,9 @@ uint64_t causes_lost(const struct causes *c, bool *unknown);
 bool causes_whole(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
+/* Returns what woke in an interrupt, "timer", "irq:NAME" or "softirq:VECTOR",
+ * as events of the capture prove it; NULL: not known. */
+const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* Reads the stack of an event. Returns 1, 0 if there is no such event, or -1
  * and *err. */
 int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,

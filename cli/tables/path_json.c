@@ -137,7 +137,7 @@ static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
 	json_int(j, "current", e->waker);
 	json_text(j, "kind", kind[e->kind]);
 	json_text(j, "context", path_context(e->context));
-	json_text(j, "what", e->context == CONTEXT_TIMER ? "timer" : NULL);
+	json_text(j, "what", causes_what(r->causes, e));
 	json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
 	json_text(j, "proof", proof_word(e->proof));
 	json_int_or_null(j, "event", e->event, e->event != 0);

@@ -201,6 +201,35 @@ static int path_add_function(struct path_run *r, FILE *out, const char *before,
 	return 0;
 }
 
+/* Names a softirq that a thread ran itself. */
+static void path_say_softirq(const struct path_run *r, FILE *out,
+			     const struct proof_edge *e)
+{
+	const char *what = causes_what(r->causes, e);
+	const char *vector = what ? strchr(what, ':') : NULL;
+
+	fputs(" through ", out);
+	if (vector)
+		fprintf(out, "softirq %s", vector + 1);
+	else
+		fputs("a softirq", out);
+}
+
+static void path_say_interrupt(const struct path_run *r, FILE *out,
+			       const struct proof_edge *e)
+{
+	const char *what = causes_what(r->causes, e);
+	const char *name = what ? strchr(what, ':') : NULL;
+
+	if (!name) {
+		fputs(what ? " waits for a timer" : " waits for an interrupt",
+		      out);
+		return;
+	}
+	fprintf(out, " waits for %s ", *what == 's' ? "softirq" : "interrupt");
+	safe_text_put(out, name + 1, 0, 0);
+}
+
 static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 			const struct chain_segment *s, struct err *err)
 {
@@ -212,7 +241,7 @@ static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 		fputs("; wakes ", out);
 		path_put_thread(r, e->waiter, out);
 		if (e->context == CONTEXT_INLINE)
-			fputs(" through a softirq", out);
+			path_say_softirq(r, out, e);
 		return path_add_function(r, out, " in ", e->event, err);
 	}
 	if (stay && stay->to == s->to && stay->exact_to && stay->state > 0 &&
@@ -291,11 +320,9 @@ static int path_say(struct path_run *r, FILE *out, const struct chain *c,
 		path_say_ready(r, out, s);
 		return 0;
 	case CHAIN_TIMER:
-		fputs(" waits for a timer", out);
-		break;
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
-		fputs(" waits for an interrupt", out);
+		path_say_interrupt(r, out, path_last_edge(r, c, s));
 		break;
 	case CHAIN_IDLE:
 		fputs(" waits, woken by an idle CPU", out);

@@ -132,6 +132,73 @@ else
 	echo "skip chains_of_known_truth: no $dir"
 fi
 
+# interrupts have the names of their events, unless a loss is in between
+"$B" ingest -q -f --no-symbols --fields all -o "$work/irqs.db" \
+	tests/causality/captures/sock.data.zst
+"$B" path --comm client --time 4535.711298282,4535.712775370 \
+	"$work/irqs.db" >"$work/said"
+grep -q 'backend waits for a timer ' "$work/said" &&
+	grep -q 'softirq NET_RX' "$work/said"
+ok interrupts_have_the_names_of_their_events $?
+python3 - "$B" "$work" <<'END'
+import json
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/causality")
+import perfdata
+
+program, work = sys.argv[1:]
+db = sqlite3.connect(work + "/irqs.db")
+rows = db.execute("""SELECT e.time_ns, e.cpu, t.name, x.vec FROM event e
+    JOIN event_type t ON t.id = e.type
+    LEFT JOIN ev_irq_softirq_entry x ON x.event_id = e.id
+    WHERE e.time_ns ORDER BY e.id""").fetchall()
+waker = set(db.execute("""SELECT time_ns, cpu FROM event e
+    JOIN ev_sched_sched_waking w ON w.event_id = e.id
+    WHERE (w.common_flags & 24) = 16"""))
+
+
+def named(path):
+    """What each wake-up in a softirq is said to be of."""
+    subprocess.run([program, "ingest", "-q", "-f", "--no-symbols", "--fields",
+                    "all", "-o", work + "/x.db", path], check=True)
+    said = subprocess.run([program, "path", "--json", "--worst", "1000",
+                           work + "/x.db"], capture_output=True, check=True)
+    return {(e["at_ns"], e["cpu"]): e["what"]
+            for c in json.loads(said.stdout)["chains"] for e in c["edges"]}
+
+
+capture = perfdata.Capture("tests/causality/captures/sock")
+capture.write(work + "/x.data", [(s, 0) for s in capture.records])
+whole = named(work + "/x.data")
+tried = bad = 0
+for cpu in (0, 1):
+    ring = [r for r in rows if r[1] == cpu]
+    entries = [i for i, r in enumerate(ring) if r[2] == "irq:softirq_entry"]
+    for i, r in enumerate(ring):
+        at = (r[0], cpu)
+        if r[2] != "sched:sched_waking" or at not in waker or \
+                not (whole.get(at) or "").startswith("softirq"):
+            continue
+        before = [k for k in entries if k < i][-2:]
+        if len(before) < 2 or ring[before[0]][3] == ring[before[1]][3]:
+            continue
+        # between the softirq before it and the wake-up, all is lost
+        gone = {x[0] for x in ring[before[0] + 1:i]}
+        kept = [(s, len(gone) if (s.time, s.cpu) == at else 0)
+                for s in capture.records
+                if s.cpu != cpu or s.time not in gone]
+        capture.write(work + "/x.data", kept)
+        what = named(work + "/x.data").get(at)
+        tried += 1
+        bad += what is not None
+print("%d losses, %d names" % (tried, bad))
+sys.exit(bad > 0 or not tried)
+END
+ok no_name_of_an_interrupt_over_a_loss $?
+
 # the stories of the manual: each command prints what is there
 python3 - "$B" <<'END'
 import re

@@ -1,0 +1,172 @@
+/* irqs.c - in which interrupt a wake-up was made. */
+#include "cli/model/irqs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define CPUS_MAX 65536
+#define NESTED_MAX 4 /* interrupt, softirq, and a timer in each */
+#define NAME_MAX 64
+
+struct irq_open {
+	enum irq_kind kind;
+	int64_t time;
+	const char *what;
+	bool hard;
+};
+
+/* The interrupts that a CPU is in, innermost last. */
+struct irq_cpu {
+	struct irq_open open[NESTED_MAX];
+	size_t n;
+};
+
+struct irq_wake {
+	int64_t event, since;
+	const char *what;
+};
+
+struct irqs {
+	struct irq_cpu *cpu;
+	size_t n_cpu, cap_cpu;
+	struct irq_wake *wake; /* by event */
+	size_t n_wake, cap_wake;
+	const char **name; /* of devices, each once */
+	size_t n_name, cap_name;
+	struct arena text;
+};
+
+struct irqs *irqs_new(void)
+{
+	return mem_new(1, sizeof(struct irqs));
+}
+
+void irqs_free(struct irqs *q)
+{
+	if (!q)
+		return;
+	free(q->cpu);
+	free(q->wake);
+	free(q->name);
+	arena_release(&q->text);
+	free(q);
+}
+
+enum irq_kind irqs_kind(const char *name, bool *leaves)
+{
+	static const struct {
+		const char *begin;
+		enum irq_kind kind;
+	} events[] = {
+		{ "irq_handler_", IRQ_HARD },
+		{ "softirq_", IRQ_SOFT },
+		{ "irq_softirq_", IRQ_SOFT },
+		{ "hrtimer_expire_", IRQ_TIMER },
+		{ "timer_hrtimer_expire_", IRQ_TIMER },
+		{ "timer_expire_", IRQ_TIMER },
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		size_t len = strlen(events[i].begin);
+		const char *end = name + len;
+
+		if (strncmp(name, events[i].begin, len) != 0)
+			continue;
+		*leaves = !strncmp(end, "exit", 4);
+		if (*leaves || !strncmp(end, "entry", 5))
+			return events[i].kind;
+	}
+	return IRQ_NONE;
+}
+
+static struct irq_cpu *irqs_cpu(struct irqs *q, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return NULL;
+	q->cpu = mem_reach(q->cpu, &q->n_cpu, &q->cap_cpu, (size_t)cpu + 1,
+			   sizeof(*q->cpu));
+	return &q->cpu[cpu];
+}
+
+static const char *irqs_softirq(int64_t vector)
+{
+	static const char *const what[] = {
+		"softirq:HI",	   "softirq:TIMER", "softirq:NET_TX",
+		"softirq:NET_RX",  "softirq:BLOCK", "softirq:IRQ_POLL",
+		"softirq:TASKLET", "softirq:SCHED", "softirq:HRTIMER",
+		"softirq:RCU",
+	};
+
+	return vector >= 0 && vector < (int64_t)(sizeof(what) / sizeof(*what))
+		       ? what[vector]
+		       : NULL;
+}
+
+static const char *irqs_device(struct irqs *q, const char *name)
+{
+	char text[NAME_MAX];
+
+	if (!name || !*name)
+		return NULL;
+	snprintf(text, sizeof(text), "irq:%s", name);
+	for (size_t i = 0; i < q->n_name; i++)
+		if (!strcmp(q->name[i], text))
+			return q->name[i];
+	return *mem_add(q->name, q->n_name, q->cap_name) =
+		       arena_strdup(&q->text, text);
+}
+
+void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+
+	if (!c)
+		return;
+	if (c->n == NESTED_MAX) /* ends were lost */
+		c->n = 0;
+	c->open[c->n++] = (struct irq_open){
+		.kind = e->kind,
+		.time = e->time,
+		.hard = e->hard,
+		.what = e->kind == IRQ_TIMER  ? "timer"
+			: e->kind == IRQ_SOFT ? irqs_softirq(e->vector)
+					      : irqs_device(q, e->name),
+	};
+}
+
+void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+
+	if (!c)
+		return;
+	if (c->n && c->open[c->n - 1].kind == kind)
+		c->n--;
+	else
+		c->n = 0; /* beginnings or ends were lost */
+}
+
+void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard)
+{
+	const struct irq_cpu *c = irqs_cpu(q, cpu);
+	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
+
+	/* interrupts without events of their own may be inside */
+	if (in && in->what && in->hard == hard)
+		*mem_add(q->wake, q->n_wake, q->cap_wake) =
+			(struct irq_wake){ event, in->time, in->what };
+}
+
+const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since)
+{
+	size_t at = search_where(q->n_wake, i, q->wake[i].event >= event);
+
+	if (at == q->n_wake || q->wake[at].event != event)
+		return NULL;
+	*since = q->wake[at].since;
+	return q->wake[at].what;
+}
