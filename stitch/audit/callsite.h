@@ -9,7 +9,7 @@ enum callsite_kind {
 	CALLSITE_DIRECT = 1, /* a call with a fixed target */
 	CALLSITE_INDIRECT,   /* a call through a register or memory */
 	CALLSITE_SIGNAL,     /* the return address of a signal handler */
-	CALLSITE_START,	     /* where a context of makecontext() starts */
+	CALLSITE_START,	     /* where a context or goroutine starts */
 	CALLSITE_NO_CALL,    /* wrong: no call can return to this address */
 	CALLSITE_NO_CODE,    /* wrong: there is no code at this address */
 	CALLSITE_UNCHECKED,  /* the code at this address is unknown */

@@ -108,6 +108,17 @@ static bool call_insn_x86_start(const struct call_insn_site *s)
 	return call_insn_next_is(s, start, sizeof(start));
 }
 
+/* Where the first function of a goroutine returns to: behind the first
+ * instruction of runtime.goexit, which is aligned: nop; call goexit1; nop. Read
+ * in Go 1.19, for all machines here. */
+static bool call_insn_x86_goexit(const struct call_insn_site *s)
+{
+	const unsigned char *at = s->code + s->ret;
+
+	return s->addr % 16 == 1 && s->ret && at[-1] == 0x90 &&
+	       s->len - s->ret >= 6 && at[0] == 0xe8 && at[5] == 0x90;
+}
+
 /* ff 94 e8 and four bytes are a call through a table, though its last five
  * bytes look like a direct call. */
 static bool call_insn_x86_table(const struct call_insn_site *s, bool wide)
@@ -134,10 +145,22 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 			return CALL_INDIRECT;
 	if (call_insn_x86_signal(s, wide))
 		return CALL_SIGNAL;
-	return wide && call_insn_x86_start(s) ? CALL_START : CALL_NONE;
+	if (wide && call_insn_x86_start(s))
+		return CALL_START;
+	return call_insn_x86_goexit(s) ? CALL_START : CALL_NONE;
 }
 
 /* ---- machines with instructions of one word */
+
+/* Go: mov x0, x0; bl goexit1. */
+static bool call_insn_aarch64_goexit(const struct call_insn_site *s)
+{
+	uint32_t nop, call;
+
+	return s->addr % 16 == 4 && call_insn_word(s, 4, &nop) &&
+	       nop == 0xaa0003e0 && call_insn_word(s, 0, &call) &&
+	       call >> 26 == 0x25;
+}
 
 static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 					uint64_t *target)
@@ -176,7 +199,7 @@ static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 		    (next & 0xff00001f) == 0xb5000000)
 			return CALL_START;
 	}
-	return CALL_NONE;
+	return call_insn_aarch64_goexit(s) ? CALL_START : CALL_NONE;
 }
 
 static enum call_kind call_insn_ppc64(const struct call_insn_site *s,
@@ -229,6 +252,11 @@ static enum call_kind call_insn_s390(const struct call_insn_site *s,
 		return CALL_INDIRECT;
 	if (s->ret >= 4 && end[-4] == 0x4d && end[-3] >> 4 == 14)
 		return CALL_INDIRECT;
+	/* Go: nopr; brasl %r14, goexit1; nopr */
+	if (s->addr % 16 == 2 && s->ret >= 2 && s->len - s->ret >= 8 &&
+	    !memcmp(end - 2, "\x07\0\xc0\xe5", 4) &&
+	    !memcmp(end + 6, "\x07\0", 2))
+		return CALL_START;
 	/* svc rt_sigreturn, svc sigreturn */
 	if (s->len - s->ret >= 2 && end[0] == 0x0a &&
 	    (end[1] == 173 || end[1] == 119))

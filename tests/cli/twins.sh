@@ -375,4 +375,7 @@ do
 	"$B" report --diff --limit 0 $l-one.db $l-two.db 2>/dev/null >out
 	! grep -q 'most cannot be compared' out
 	ok two_folders_are_one_program_$l $?
+	[ $l != go ] || [ "$("$B" query --format csv go-one.db "SELECT count(*) FROM bogus_frames WHERE symbol LIKE 'runtime.goexit%'" |
+		tail -n 1)" = 0 ]
+	ok where_threads_begin_is_not_fabricated_$l $?
 done

@@ -105,6 +105,55 @@ START_TEST(signal_handlers_and_contexts_return_where_no_call_is)
 }
 END_TEST
 
+/* Go stores the address of the second instruction of runtime.goexit. */
+START_TEST(goroutines_return_to_the_second_instruction_of_goexit)
+{
+	static const struct {
+		uint16_t machine;
+		bool big;
+		size_t nop;  /* bytes of the first instruction */
+		size_t call; /* byte that makes the second one a call */
+		const char code[17];
+	} cases[] = {
+		{ EM_X86_64, false, 1, 1, "\x90\xe8\x7a\x24\0\0\x90\xcc\xcc" },
+		{ EM_386, false, 1, 1, "\x90\xe8\xfa\x10\xfe\xff\x90\xcc\xcc" },
+		{ EM_AARCH64, false, 4, 7,
+		  "\xe0\x03\0\xaa\x13\x06\0\x94\0\0\0\0" },
+		{ EM_S390, true, 2, 2,
+		  "\x07\0\xc0\xe5\xff\xfe\xed\xdf\x07\0\0\0" },
+	};
+	uint64_t to;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const unsigned char *code =
+			(const unsigned char *)cases[i].code;
+		size_t n = cases[i].nop;
+		unsigned char other[16];
+
+		for (uint64_t at = 0; at < 16; at++)
+			ck_assert_int_eq(
+				call_insn_before(cases[i].machine, cases[i].big,
+						 code, n, 12 - n,
+						 0x45ca40 + at + n, &to),
+				at ? CALL_NONE : CALL_START);
+		/* another instruction in front, no call, or no code behind */
+		for (size_t k = 0; k < 2; k++) {
+			memcpy(other, code, sizeof(other));
+			other[k ? cases[i].call : 0] ^= 0x55;
+			ck_assert_int_eq(call_insn_before(cases[i].machine,
+							  cases[i].big, other,
+							  n, 12 - n,
+							  0x45ca40 + n, &to),
+					 CALL_NONE);
+		}
+		ck_assert_int_eq(call_insn_before(cases[i].machine,
+						  cases[i].big, code, n, 3,
+						  0x45ca40 + n, &to),
+				 CALL_NONE);
+	}
+}
+END_TEST
+
 START_TEST(calls_of_machines_with_words_are_known)
 {
 	uint64_t to;
@@ -304,6 +353,7 @@ END_TEST
 RUN("call", calls_of_x86_are_known_by_their_bytes,
     what_is_no_call_of_x86_is_none,
     signal_handlers_and_contexts_return_where_no_call_is,
+    goroutines_return_to_the_second_instruction_of_goexit,
     calls_of_machines_with_words_are_known,
     capstone_finds_the_same_calls_in_this_program,
     capstone_finds_the_same_calls_in_the_captures_programs,
