@@ -416,6 +416,8 @@ int offcpu_read(struct store *db, const char *path, const struct offcpu_ask *a,
 		rc = p.source && !offcpu_load_wakers(&p, db, path, err)
 			     ? read_capture(&p, err)
 			     : -1;
+		if (!rc && p.wakers && a->told)
+			a->told(a->arg, wakers_causes(p.wakers));
 		offcpu_source_close(p.source);
 		wakers_free(p.wakers);
 		table_release(&p.index);

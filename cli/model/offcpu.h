@@ -14,6 +14,7 @@
 #include "cli/model/offcpu_source.h"
 #include "cli/model/wakers.h"
 
+struct causes;
 struct err;
 struct stacks;
 struct store;
@@ -66,6 +67,9 @@ struct offcpu_ask {
 	/* For who woke: both, or NULL if nobody asks. */
 	const struct stacks *stacks;
 	struct wait_causes *causes;
+	/* Called with what tells it, behind the waits of a capture; NULL:
+	 * nobody asks. */
+	void (*told)(void *arg, const struct causes *c);
 };
 
 /* Returns 0, or -1 and *err, also if the database has no context switches; path

@@ -136,6 +136,11 @@ void wakers_free(struct wakers *w)
 	free(w);
 }
 
+const struct causes *wakers_causes(const struct wakers *w)
+{
+	return w->causes;
+}
+
 bool wakers_recorded(const struct wakers *w)
 {
 	return timeline_types(causes_timeline(w->causes)) &

@@ -9,6 +9,7 @@
 #include "cli/causes/chain.h"
 #include "cli/model/offcpu_source.h"
 
+struct causes;
 struct err;
 struct stacks;
 struct store;
@@ -33,6 +34,8 @@ struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
 			   const struct stacks *s, struct wait_causes *w,
 			   struct err *err);
 void wakers_free(struct wakers *w);
+/* Returns what it was made of. */
+const struct causes *wakers_causes(const struct wakers *w);
 /* Returns whether wake-ups were recorded. */
 bool wakers_recorded(const struct wakers *w);
 /* Returns who ended the wait of a thread between two times; without w, nothing

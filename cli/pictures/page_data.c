@@ -608,7 +608,7 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	fputs("<script type=\"application/json\" id=\"meta\">\n", out);
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
-	json_uint(&j, "version", 1);
+	json_uint(&j, "version", 2);
 	json_break(&j);
 	page_data_put_clock(d, &j);
 	json_break(&j);

@@ -216,6 +216,7 @@ function load()
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
 	m.wait = loadWaits(m.waits.n);
 	m.run = loadRuns(m.waits.runs);
+	m.chain = loadChains(m);
 	m.sample.total[m.waits.event] = m.wait.ns.reduce((a, b) => a + b, 0);
 	addWall(m);
 	m.trees = [{ node: m.node, leaf: m.group.node }];

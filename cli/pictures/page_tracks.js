@@ -183,6 +183,7 @@ const tracks = {
 			c.fillRect(x1, 0, strip.width - x1, high);
 			c.globalAlpha = 1;
 		}
+		drawChain(c, high, box.scrollTop);
 	},
 
 	lane(c, l, y, focused)
@@ -535,6 +536,7 @@ function showWait()
 	shownWait = k;
 
 	const close = element("button", "Close");
+	const halves = element("div", undefined, "halves");
 	const head = element("p", threadName(model.group.thread[w.group[k]]) +
 		", at " + since(model.t0 + BigInt(w.from[k])) + " s: " +
 		waitWords(k), "line");
@@ -542,12 +544,14 @@ function showWait()
 		const part = element("div");
 
 		part.append(element("h3", title), stackList(group));
-		box.lastChild.append(part);
+		halves.append(part);
 	};
 
 	close.addEventListener("click", () => go({ wait: null }));
 	head.append(close);
-	box.replaceChildren(head, element("div", undefined, "halves"));
+	box.replaceChildren(head);
+	showChain(box, k);
+	box.append(halves);
 	half(stateOf(k)[0] === "R" ? "It left the CPU in" : "It waited in",
 	     w.group[k]);
 	if (w.proof[k])

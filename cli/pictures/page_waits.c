@@ -9,6 +9,7 @@
 #include "cli/model/wall.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
+#include "cli/pictures/page_chains.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -35,6 +36,9 @@ struct page_waits {
 	size_t n_run, cap_run;
 	struct offcpu_sums sums;
 	struct page_bytes waits, runs;
+	struct page_chains *chains;
+	struct page_chain_ask *ask; /* of the capture that is read */
+	size_t n_ask, cap_ask;
 };
 
 static uint32_t page_waits_word(struct page_waits *p, const char *word)
@@ -87,8 +91,25 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 
 	if (w->waker.asleep && w->waker.proof != PROOF_UNKNOWN)
 		page_waits_add_waker(p, &w->waker, &one);
+	if (w->waker.asleep && offcpu_state(w->state)[0] != 'R')
+		*mem_add(p->ask, p->n_ask, p->cap_ask) =
+			(struct page_chain_ask){
+				.tid = w->tid,
+				.from = w->from,
+				.to = w->to,
+				.wait = (uint32_t)p->n,
+				.comm = w->at.comm,
+			};
 	*mem_add(p->wait, p->n, p->cap) = one;
 	return 0;
+}
+
+static void page_waits_told(void *arg, const struct causes *c)
+{
+	struct page_waits *p = arg;
+
+	page_chains_add(p->chains, c, p->ask, p->n_ask);
+	p->n_ask = 0;
 }
 
 static void page_waits_take_run(void *arg, const struct offcpu_run *r)
@@ -114,12 +135,14 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 	struct offcpu_ask ask = {
 		.wait = page_waits_take,
 		.run = page_waits_take_run,
+		.told = page_waits_told,
 		.arg = p,
 		.stacks = s,
 	};
 
 	p->stacks = s;
 	p->causes = wait_causes_new(s);
+	p->chains = page_chains_new(s);
 	p->event = -1;
 	ask.causes = p->causes;
 	/* without switches, or certain waits, it is a page without them */
@@ -137,6 +160,8 @@ void page_waits_free(struct page_waits *w)
 	if (!w)
 		return;
 	wait_causes_free(w->causes);
+	page_chains_free(w->chains);
+	free(w->ask);
 	intern_release(&w->words);
 	free(w->wait);
 	free(w->run);
@@ -164,6 +189,7 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 		json_text(j, NULL, intern_get(&w->words, i));
 	json_end(j);
 	json_end(j);
+	page_chains_meta(w->chains, j);
 }
 
 void page_waits_encode(struct page_waits *w, int64_t t0,
@@ -191,6 +217,7 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		}
 		last = from;
 	}
+	page_chains_encode(w->chains, thread_of, arg);
 	last = (uint64_t)t0;
 	for (size_t i = 0; i < w->n_run; i++) {
 		const struct offcpu_run *x = &w->run[i];
@@ -208,4 +235,5 @@ void page_waits_write(const struct page_waits *w, FILE *out)
 {
 	page_bytes_write(&w->waits, "waits", out);
 	page_bytes_write(&w->runs, "runs", out);
+	page_chains_write(w->chains, out);
 }

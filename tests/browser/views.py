@@ -221,7 +221,7 @@ def check_tracks(b, db):
        "a_thread_says_how_long_it_waited_and_who_woke_it", tip,
        (tid, begin, to, waker, time))
     b.point(x_of(b, (begin + time) / 2), y, button=0)
-    ok(b.text("#wait h3:only-of-type") == "It waited in" and
+    ok(b.text("#wait .halves h3") == "It waited in" and
        b.text("#wait .halves > :last-child h3").startswith(
            "Woken by %s " % waker), "and_a_click_where_and_by_what",
        b.text("#wait"))
