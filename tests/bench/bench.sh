@@ -1,8 +1,8 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
-#        [unwind] [dwarf] [sql] [pictures] [page] [view]; make bench runs all
-#        of these
+#        [unwind] [looks] [dwarf] [sql] [pictures] [page] [view]; make bench
+#        runs all of these
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
 #        follow: a stream in segments beside a plain ingest, also by callgrind
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
@@ -77,6 +77,19 @@ big_data() {	# records bench/big.data, and small.data, once
 bench_perf() {
 	has perf linux-perf && big_data || return
 	python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
+}
+
+# The captures of these: unwind records that of stack dumps.
+bench_looks() {
+	has perf linux-perf && big_data &&
+		recorded bench/mixed.data 20 perf record -q \
+			-o bench/mixed.data.new -m 2048 -F 10000 -g \
+			-e cpu-clock -e sched:sched_switch \
+			-e raw_syscalls:sys_enter \
+			-- tests/bench/mixed.sh "$load" 20 || return
+	set -- bench/big.data bench/mixed.data
+	[ ! -s bench/dwarf.data ] || set -- "$@" bench/dwarf.data
+	python3 tests/bench/looks.py "$O" "$@"
 }
 
 bench_pictures() {
@@ -171,8 +184,8 @@ bench_follow() {
 	has perf linux-perf && python3 tests/bench/follow.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind dwarf sql \
-	pictures page view
+[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind looks dwarf \
+	sql pictures page view
 rc=0
 for what
 do
@@ -184,6 +197,7 @@ do
 	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
+	looks) bench_looks || rc=1 ;;
 	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
