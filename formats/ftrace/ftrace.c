@@ -114,6 +114,7 @@ static void ft_close(struct source *src)
 	ft_maps_release(ft);
 	ft_sync_release(ft);
 	free(ft->kallsyms);
+	free(ft->symbol);
 	free(ft->cmd);
 	free(ft->synthetic);
 	free(ft->heap);
@@ -167,6 +168,7 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 		ft_close(&ft->src);
 		return NULL;
 	}
+	ft_print_names(ft);
 	info->kallsyms = ft->kallsyms;
 	info->kallsyms_len = ft->kallsyms_len;
 	ft_note_instances(ft);

@@ -304,6 +304,7 @@ struct ft {
 	struct ft_text *text; /* sorted by address */
 	size_t n_text, cap_text;
 	char printed[1024];  /* for fields() and print() */
+	char function[512];  /* likewise */
 	struct field *field; /* for print() */
 	size_t cap_field;
 	struct ft_boot *boot;
@@ -318,6 +319,9 @@ struct ft {
 	size_t n_maps, cap_maps;
 	char *kallsyms; /* text with a final 0 */
 	size_t kallsyms_len;
+	struct tp_symbol *symbol; /* of kallsyms, once one was asked for */
+	size_t n_symbol, cap_symbol;
+	bool has_symbols;
 	struct ft_cmd *cmd; /* sorted by tid */
 	size_t n_cmd, cap_cmd;
 	/* For a folder. */
@@ -514,14 +518,17 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
-/* Where the added field is: no entry is that long, so it is never read from a
- * payload. */
+/* Where the added fields are: no entry is that long, so they are never read
+ * from a payload. */
+#define FT_FUNCTION_OFF 65524
 #define FT_TEXT_OFF 65528
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);
-/* Returns the format with an added field for the text, which the caller frees,
- * or NULL if the event is not of trace_printk(). */
+/* Lets texts of events name functions. */
+void ft_print_names(struct ft *ft);
+/* Returns the format with added fields for function and text, which the caller
+ * frees, or NULL if the event is not of trace_printk(). */
 char *ft_print_format(const char *system, const struct bytes *text);
-/* Fills that field. The text is valid until the next call. */
+/* Fills these fields. The texts are valid until the next call. */
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);
 

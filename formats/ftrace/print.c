@@ -1,12 +1,16 @@
 /* print.c - the text of trace_printk(). Its format or string is in the kernel:
  * pages have the address, printk_formats the text. The text becomes a field of
- * the event, so that it is available without the capture too. */
+ * the event, and so does the function that called it, by the capture's
+ * kallsyms, so that they are available without the capture too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/compare.h"
+#include "formats/tracepoint/text.h"
+#include "stitch/base/kallsyms_text.h"
+#include "stitch/base/search.h"
 #include "stitch/source.h"
 
 #define TEXTS_MAX 1000000u
@@ -78,6 +82,56 @@ static const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 	return t ? t->text : NULL;
 }
 
+/* Of several symbols at an address the last one here is the first of kallsyms,
+ * which the kernel and trace-cmd take. */
+static int ft_print_compare_symbols(const void *a, const void *b)
+{
+	const struct tp_symbol *x = a;
+	const struct tp_symbol *y = b;
+
+	return compare_numbers(x->start, y->start)
+		       ?: compare_numbers(y->name, x->name);
+}
+
+/* Symbols of type A are offsets in the areas of CPUs. */
+static void ft_print_read_symbols(struct ft *ft)
+{
+	struct kallsyms_text t = { .at = ft->kallsyms,
+				   .left = ft->kallsyms_len };
+	struct kallsyms_line line;
+
+	while (kallsyms_text_next(&t, &line))
+		if ((line.type | 0x20) != 'a' && line.name[0] != '$')
+			*mem_add(ft->symbol, ft->n_symbol, ft->cap_symbol) =
+				(struct tp_symbol){ line.name, line.name_len,
+						    line.addr };
+	if (ft->n_symbol)
+		qsort(ft->symbol, ft->n_symbol, sizeof(*ft->symbol),
+		      ft_print_compare_symbols);
+}
+
+/* The last symbol has no end. */
+static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
+{
+	struct ft *ft = of;
+
+	if (!ft->has_symbols)
+		ft_print_read_symbols(ft);
+	ft->has_symbols = true;
+	size_t n = search_where(ft->n_symbol, i, ft->symbol[i].start > addr);
+
+	if (!n || (n == ft->n_symbol && ft->symbol[n - 1].start != addr))
+		return false;
+	*out = ft->symbol[n - 1];
+	return true;
+}
+
+void ft_print_names(struct ft *ft)
+{
+	ft->tp.symbol = ft_print_symbol;
+	ft->tp.symbols_of = ft;
+}
+
 char *ft_print_format(const char *system, const struct bytes *text)
 {
 	const char *s = (const char *)text->pos;
@@ -89,16 +143,41 @@ char *ft_print_format(const char *system, const struct bytes *text)
 	     !memmem(s, n, "name: bputs\n", 12)))
 		return NULL;
 	static const char field[] =
+		"\tfield:__data_loc char[] function;\toffset:%d;\tsize:4;\t"
+		"signed:0;\n"
 		"\tfield:__data_loc char[] text;\toffset:%d;\tsize:4;\t"
 		"signed:0;\n\n"
-		"print fmt: \"%%ps: %%s\", (void *)REC->ip, __get_str(text)\n";
+		"print fmt: \"%%s: %%s\", __get_str(function), "
+		"__get_str(text)\n";
 	size_t keep = (size_t)(print - s);
-	size_t more = sizeof(field) + 16;
+	size_t more = sizeof(field) + 32;
 	char *out = mem_new(keep + more, 1);
 
 	memcpy(out, s, keep);
-	snprintf(out + keep, more, field, FT_TEXT_OFF);
+	snprintf(out + keep, more, field, FT_FUNCTION_OFF, FT_TEXT_OFF);
 	return out;
+}
+
+static struct field ft_print_field(const char *text)
+{
+	return (struct field){ .present = true,
+			       .text = text,
+			       .len = (uint32_t)strlen(text) };
+}
+
+/* The name of the function that called trace_printk(), or its address. */
+static void ft_print_function(struct ft *ft, const struct tp_format *fmt,
+			      struct field *out)
+{
+	static const struct tp_conversion name = { .letter = 's' };
+	struct tp_out o = { .buf = ft->function, .size = sizeof(ft->function) };
+	int ip = tp_field_index(fmt, "ip");
+	int at = tp_field_index(fmt, "function");
+
+	if (ip < 0 || at < 0 || !out[ip].present)
+		return;
+	tp_out_pointer(&o, &ft->tp, &name, (uint64_t)out[ip].num);
+	out[at] = ft_print_field(ft->function);
 }
 
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
@@ -124,7 +203,6 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 			  sizeof(ft->printed));
 		text = ft->printed;
 	}
-	out[at] = (struct field){ .present = true,
-				  .text = text,
-				  .len = (uint32_t)strlen(text) };
+	out[at] = ft_print_field(text);
+	ft_print_function(ft, fmt, out);
 }

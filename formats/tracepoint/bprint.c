@@ -40,19 +40,20 @@ static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 /* For %pS and the like the kernel stores the pointer, for other letters the
  * text. */
 static bool tp_bprint_pointer(const struct tp *tp, struct bytes *args,
-			      const char **s, const struct tp_conversion *c,
+			      const char **s, struct tp_conversion *c,
 			      struct tp_out *o)
 {
 	bool is_text = isalnum((unsigned char)**s) && !strchr("SsFfBxKe", **s);
 	const char *text;
 	uint64_t v;
 
+	c->letter = **s;
 	while (isalnum((unsigned char)**s))
 		++*s;
 	if (!is_text) {
 		if (!tp_bprint_take_number(args, tp->long32 ? 4 : 8, &v))
 			return false;
-		tp_out_add(o, "0x%" PRIx64, v);
+		tp_out_pointer(o, tp, c, v);
 		return true;
 	}
 	if (bytes_str(args, &text, NULL))

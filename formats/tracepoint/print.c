@@ -168,9 +168,26 @@ void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
 	tp_out_fill(o, ' ', c->left ? fill : 0);
 }
 
+/* As trace-cmd 3.4 does it (libtraceevent 1.8, print_function()). */
+void tp_out_pointer(struct tp_out *o, const struct tp *tp,
+		    const struct tp_conversion *c, uint64_t v)
+{
+	struct tp_symbol sym;
+
+	if (!c->letter || !strchr("SsFf", c->letter) || !tp->symbol ||
+	    !tp->symbol(tp->symbols_of, v, &sym)) {
+		tp_out_add(o, "0x%" PRIx64, v);
+		return;
+	}
+	tp_out_bytes(o, sym.name, sym.len);
+	if (c->letter == 'S' || c->letter == 'F')
+		tp_out_add(o, "+0x%" PRIx64, v - sym.start);
+}
+
 /* Prints one conversion with the next argument. Returns false if it is not
  * understood. */
-static bool tp_print_conversion(struct tp_out *o, const struct tp_conversion *c,
+static bool tp_print_conversion(struct tp_out *o, const struct tp *tp,
+				const struct tp_conversion *c,
 				struct expr *args)
 {
 	if (c->type == '%') {
@@ -197,7 +214,7 @@ static bool tp_print_conversion(struct tp_out *o, const struct tp_conversion *c,
 			tp_out_char(o, (char)v.num);
 		return true;
 	case 'p':
-		tp_out_add(o, "0x%" PRIx64, v.num);
+		tp_out_pointer(o, tp, c, v.num);
 		return v.kind == EXPR_NUM;
 	default:
 		tp_out_number(o, c, v.num);
@@ -205,15 +222,14 @@ static bool tp_print_conversion(struct tp_out *o, const struct tp_conversion *c,
 	}
 }
 
-/* Takes the letters of %pS and the like, which name a symbol: print the
- * address, since no symbol table is at hand. Returns false for letters that
- * print what a pointer leads to. */
-static bool tp_print_pointer_letters(const char **s)
+/* Takes the letters of %pS and the like, which name a symbol. Returns false for
+ * letters that print what a pointer leads to. */
+static bool tp_print_pointer_letters(const char **s, struct tp_conversion *c)
 {
 	if (isalpha((unsigned char)**s)) {
 		if (!strchr("SsFfBxK", **s))
 			return false;
-		++*s;
+		c->letter = *(*s)++;
 	}
 	return true;
 }
@@ -230,9 +246,9 @@ static bool tp_print_format(struct tp *tp, struct expr *args, struct tp_out *o)
 		}
 		s++;
 		tp_conversion(&s, &c, tp->long32);
-		if (c.type == 'p' && !tp_print_pointer_letters(&s))
+		if (c.type == 'p' && !tp_print_pointer_letters(&s, &c))
 			return false;
-		if (!tp_print_conversion(o, &c, args))
+		if (!tp_print_conversion(o, tp, &c, args))
 			return false;
 	}
 	return s != NULL;

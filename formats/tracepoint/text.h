@@ -15,6 +15,8 @@ static inline uint64_t tp_narrow(uint64_t v, int bytes, bool is_signed)
 			 : v << drop >> drop;
 }
 
+struct tp;
+
 struct tp_out {
 	char *buf;
 	size_t size, len;
@@ -32,12 +34,16 @@ struct tp_conversion {
 	int width, precision; /* precision -1: none */
 	int bytes;	      /* size of the number */
 	char type;
+	char letter; /* 'p': the one behind it; 0: none */
 };
 
 /* Parses a conversion. *s is after the '%', and after the conversion on return.
  */
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32);
 void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v);
+/* Prints the address of %ps and the like: its symbol, if the capture has it. */
+void tp_out_pointer(struct tp_out *o, const struct tp *tp,
+		    const struct tp_conversion *c, uint64_t v);
 void tp_out_text(struct tp_out *o, const struct tp_conversion *c,
 		 const char *s);
 #endif

@@ -65,9 +65,19 @@ struct tp_format {
 /* Most fields with stacks that are read. */
 #define TP_STACKS 8u
 
+struct tp_symbol {
+	const char *name; /* len bytes, without a final 0 */
+	size_t len;
+	uint64_t start;
+};
+
 /* How to read payloads, and buffers for it. */
 struct tp {
 	bool swap, long32;
+	/* Finds the kernel's symbol that an address is in; NULL: none are
+	 * known. */
+	bool (*symbol)(void *of, uint64_t addr, struct tp_symbol *out);
+	void *symbols_of;
 	struct arena scratch; /* text and blobs of the last tp_fields_take() */
 	struct expr *expr;    /* of the last tp_print(), or NULL */
 	struct field *field;
