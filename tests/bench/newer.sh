@@ -30,7 +30,9 @@ then
 		>bench/sid.log 2>&1 || no "see bench/sid.log"
 	echo "deb ${BENCH_MIRROR:-http://deb.debian.org/debian} experimental main" \
 		>"$sid.new/etc/apt/sources.list.d/experimental.list"
-	chroot "$sid.new" sh -c 'apt-get update && cd /tmp &&
+	# a mirror of an earlier day may be past the date of its lists
+	chroot "$sid.new" sh -c 'apt-get update \
+			-o Acquire::Check-Valid-Until=false && cd /tmp &&
 		apt-get download linux-perf/experimental &&
 		dpkg -x linux-perf_*.deb /newest' >>bench/sid.log 2>&1 ||
 		echo "no perf of Debian experimental: see bench/sid.log" >&2
