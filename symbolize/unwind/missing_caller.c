@@ -14,6 +14,8 @@
 /* The largest function of cc1 has 250 KiB. */
 #define FUNCTION_MAX (1u << 20)
 #define CHUNK 4096
+/* Go compares SP with the end of its stack first. */
+#define PROLOGUE 96
 
 struct function_range {
 	uint64_t start, end;
@@ -26,6 +28,51 @@ static bool missing_caller_function(const struct unwind_image *m,
 		if (m->cfi[i] &&
 		    cfi_function(m->cfi[i], vaddr, &out->start, &out->end))
 			return true;
+	return false;
+}
+
+/* Returns whether p[0..n) begins with an instruction of 48 OP that takes %rbp
+ * and N(%rsp), and how long that is; *at: N. */
+static size_t missing_caller_rbp_insn(const unsigned char *p, size_t n,
+				      unsigned char op, int32_t *at)
+{
+	if (n >= 5 && p[0] == 0x48 && p[1] == op && p[2] == 0x6c &&
+	    p[3] == 0x24) {
+		*at = (signed char)p[4];
+		return 5;
+	}
+	if (n >= 8 && p[0] == 0x48 && p[1] == op && p[2] == 0xac &&
+	    p[3] == 0x24) {
+		*at = (int32_t)((uint32_t)p[4] | (uint32_t)p[5] << 8 |
+				(uint32_t)p[6] << 16 | (uint32_t)p[7] << 24);
+		return 8;
+	}
+	return 0;
+}
+
+/* The first instructions save and set it, and the one in front of vaddr does
+ * not restore it: mov %rbp,N(%rsp); lea N(%rsp),%rbp; mov N(%rsp),%rbp. */
+bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
+{
+	unsigned char code[PROLOGUE];
+	struct function_range f;
+	int32_t saved, set;
+	size_t n, k;
+
+	if (m->machine != EM_X86_64 || vaddr < 8 ||
+	    !missing_caller_function(m, vaddr, &f) ||
+	    unwind_images_read_code(m, vaddr - 8, code, 8) != 8 ||
+	    missing_caller_rbp_insn(code + 3, 5, 0x8b, &set) ||
+	    missing_caller_rbp_insn(code, 8, 0x8b, &set) == 8)
+		return false;
+	n = vaddr - f.start < PROLOGUE ? (size_t)(vaddr - f.start) : PROLOGUE;
+	n = unwind_images_read_code(m, f.start, code, n);
+	for (size_t i = 0; i < n; i++) {
+		k = missing_caller_rbp_insn(code + i, n - i, 0x89, &saved);
+		if (k && missing_caller_rbp_insn(code + i + k, n - i - k, 0x8d,
+						 &set))
+			return saved == set;
+	}
 	return false;
 }
 

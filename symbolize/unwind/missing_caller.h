@@ -23,6 +23,10 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
  */
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 			      uint64_t in);
+/* Returns true if code at an ELF address has set FP though the unwind table
+ * counts from SP, as that of Go does everywhere: x86-64, by its instructions.
+ */
+bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr);
 /* Returns true if an ELF address follows a call. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 #endif

@@ -447,11 +447,15 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
+	struct unwind_code leaf = unwind_code_at(u, in, pc);
+
+	if (kind == ROW_SP && p->row.cfa > 8 && unwind_is_file(&leaf) &&
+	    missing_caller_sets_fp(leaf.m, leaf.vaddr))
+		return CALLER_KNOWN;
 	/* In a signal trampoline FP belongs to the interrupted function, which
 	 * the chain skips. */
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
-	struct unwind_code leaf = unwind_code_at(u, in, pc);
 	struct unwind_code next =
 		unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
 

@@ -378,4 +378,7 @@ do
 	[ $l != go ] || [ "$("$B" query --format csv go-one.db "SELECT count(*) FROM bogus_frames WHERE symbol LIKE 'runtime.goexit%'" |
 		tail -n 1)" = 0 ]
 	ok where_threads_begin_is_not_fabricated_$l $?
+	# the tables of Go count from SP, but its code sets FP
+	[ $l != go ] || "$B" report --json go-plain.db | grep -qE '"user_stacks":"(Nearly all|Nine of ten|All|Four of five|Three of four) user stacks are whole'
+	ok and_most_stacks_are_whole_$l $?
 done
