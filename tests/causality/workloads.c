@@ -464,7 +464,8 @@ static void run_fork(void)
 	}
 }
 
-/* signals: a thread waits for a signal that another one sends. */
+/* signals: a thread waits for a signal that another one sends. Those of real
+ * time are queued: two of the others may become one. */
 static void *await_signals(void *arg)
 {
 	sigset_t set;
@@ -473,7 +474,7 @@ static void *await_signals(void *arg)
 	(void)arg;
 	workload_name("receiver");
 	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGRTMIN);
 	for (int r = 0; r < rounds; r++) {
 		note("begin wait");
 		sigwait(&set, &got);
@@ -488,7 +489,7 @@ static void run_signals(void)
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGRTMIN);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	pthread_t t = begin_thread(await_signals, NULL);
 
@@ -496,7 +497,7 @@ static void run_signals(void)
 	for (int r = 0; r < rounds; r++) {
 		doze(1000);
 		compute(300);
-		pthread_kill(t, SIGUSR1);
+		pthread_kill(t, SIGRTMIN);
 	}
 	pthread_join(t, NULL);
 }
