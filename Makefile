@@ -400,6 +400,8 @@ install: all
 		$(SHARE)/doc/backstitch
 	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
+	install -d $(SHARE)/backstitch/json
+	install -m 644 man/json/*.json $(SHARE)/backstitch/json
 	install -d $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
 	$(O)/backstitch completion bash >$(BASH_DIR)/backstitch
 	$(O)/backstitch completion zsh >$(ZSH_DIR)/_backstitch
@@ -411,7 +413,7 @@ uninstall:
 	@for m in $(MAN); do \
 		rm -f $(SHARE)/man/man$${m##*.}/$${m##*/} || exit 1; done
 	rm -f $(PLUGINS)/babeltrace-plugin-backstitch.so
-	rm -rf $(LIB) $(SHARE)/doc/backstitch
+	rm -rf $(LIB) $(SHARE)/doc/backstitch $(SHARE)/backstitch
 
 # A tarball of what is committed, the same bytes on every machine: DIST=FOLDER
 DIST ?= .

@@ -39,6 +39,7 @@ table() {
 	universal-ctags cmd ctags all
 	mandoc cmd mandoc all
 	python3 cmd python3 all
+	python3-jsonschema file /usr/lib/python3/dist-packages/jsonschema all
 	sqlite3 cmd sqlite3 all
 	babeltrace2 cmd babeltrace2 all
 	gzip cmd gzip all

@@ -229,7 +229,8 @@ group_compare() {
 	for t in compare newest intact hits selfs counts joincheck asperf evidence audit twin \
 		names shortnames callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfmeta ctfframes timeline lives jit lines inlined across libdw sframe \
-		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments
+		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments \
+		jsonschemas
 	do
 		run compare "$t" python3 "tests/compare/$t.py"
 	done

@@ -22,6 +22,10 @@ import re
 import sys
 
 command, path = sys.argv[1:3]
+sys.path.append(sys.argv[3] + "/tests")
+import schemas
+
+schema = schemas.load(sys.argv[3]).get(command)
 page = open(sys.argv[3] + "/man/backstitch-json.5").read()
 page = "".join(s for s in page.split("\n.Sh ")
                if s.split("\n")[0] in (command.upper(), "INFO"
@@ -55,6 +59,8 @@ for a in answers:
     if not isinstance(a, dict) or list(a)[0] != "version" or a["version"] != 1:
         sys.exit("no version: %.80s" % a)
     missing = set(keys(a)) - known - VERDICTS
+    for e in schema.iter_errors(a) if schema else []:
+        sys.exit("%s: %.200s" % ("/".join(map(str, e.path)), e.message))
     if missing and command != "query":
         sys.exit("not in the manual: " + " ".join(sorted(missing)))
 sys.exit(not answers)
