@@ -248,6 +248,8 @@ group_fleet() {
 
 # What a script marks shows the same without sanitizers, in a tenth of the time.
 group_cli() {
+	local t lib lacks without
+	without=$("$BACKSTITCH" --version 2>/dev/null | sed -n 's/^built without://p')
 	for t in tests/cli/*.sh
 	do
 		[ -f "$t" ] || continue
@@ -256,6 +258,19 @@ group_cli() {
 			! grep -q '^# Without sanitizers: ' "$t" || continue
 			;;
 		esac
+		# the optional libraries that a script cannot do without
+		lacks=
+		for lib in $(sed -n 's/^# Needs: //p' "$t")
+		do
+			case "$without " in
+			*" $lib "*) lacks=$lib ;;
+			esac
+		done
+		[ -z "$lacks" ] || {
+			run cli "$(basename "$t" .sh)" echo \
+				"skip $(basename "$t" .sh): built without $lacks"
+			continue
+		}
 		run cli "$(basename "$t" .sh)" sh "$t"
 	done
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # annotate.sh - instructions have the samples that were taken at them.
 # usage: BACKSTITCH=build/backstitch tests/cli/annotate.sh
+# Needs: libcapstone
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bundle.sh - a database for somebody else: with its files, or without its words.
 # usage: BACKSTITCH=build/backstitch tests/cli/bundle.sh
+# Needs: libcapstone libcurl
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${BACKSTITCH:-./backstitch}")
 work=$(mktemp -d) || exit 2

@@ -1,6 +1,7 @@
 #!/bin/sh
 # endless.sh - what has no end, or grows faster than it should: replies of servers, descriptions of events.
 # usage: BACKSTITCH=PROGRAM tests/cli/endless.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# Needs: libcurl
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac

@@ -2,6 +2,7 @@
 # export_ctf.sh - what export --format ctf makes of its options, and the plugin
 # of babeltrace2; the content of traces is compared by tests/compare/exportctf.py.
 # usage: O=build tests/cli/export_ctf.sh
+# Needs: libbabeltrace2
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

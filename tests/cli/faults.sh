@@ -4,6 +4,7 @@
 #
 # Some tries of `make faults`: those in which glib and libbabeltrace2 abort(),
 # and in which a database cannot be read.
+# Needs: libbabeltrace2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=$(realpath "${BACKSTITCH:-$root/build/backstitch}")
 out=$(mktemp) || exit 2

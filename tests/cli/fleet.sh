@@ -2,6 +2,7 @@
 # fleet.sh - options and messages of export --format parquet; what the files
 # hold is compared by tests/compare/fleet.py.
 # usage: O=build tests/cli/fleet.sh
+# Needs: libcurl
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

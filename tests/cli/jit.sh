@@ -1,6 +1,7 @@
 #!/bin/sh
 # jit.sh - jitdump and perf map files: how they are found, given and refused.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/jit.sh; prints "ok NAME" or "not ok NAME" lines.
+# Needs: libcapstone
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 MKCAP=${MKCAP:-$root/build/mkcap}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # json.sh - every --json is an object with a version, and the manual has its names.
 # usage: BACKSTITCH=PROGRAM tests/cli/json.sh; prints "ok NAME" or "not ok NAME" lines.
+# Needs: libcapstone libcurl
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/ok.sh"
 cap=$root/tests/captures

@@ -1,6 +1,7 @@
 #!/bin/sh
 # keep.sh - what an output must not destroy, and what of it a crash of the machine leaves.
 # usage: BACKSTITCH=PROGRAM tests/cli/keep.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# Needs: libcurl
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cap=$root/tests/captures
 B=${BACKSTITCH:-$root/backstitch}

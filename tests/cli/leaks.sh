@@ -6,6 +6,7 @@
 # user of whoever makes the output, and in the capture its host, its own folder, a
 # path and a thread name; in a program a function, a line of its source, a text
 # and an instruction.
+# Needs: libbabeltrace2 libcurl libcapstone
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac

@@ -1,6 +1,7 @@
 #!/bin/sh
 # push.sh - options, messages and exit statuses of push where no server is; tests/fleet/push.py has servers.
 # usage: BACKSTITCH=PROGRAM tests/cli/push.sh; prints "ok NAME" or "not ok NAME" lines.
+# Needs: libcurl
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/ok.sh"
 B=${BACKSTITCH:-$root/backstitch}

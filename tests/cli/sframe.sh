@@ -4,6 +4,7 @@
 #
 # tiny-sframe has no libc: SFrame covers all of it. plt-got.so has the entry of
 # .plt.got that GNU ld describes wrong.
+# Needs: libcapstone
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tls.sh - servers whose certificates are not right: nothing is sent to them.
 # usage: BACKSTITCH=PROGRAM tests/cli/tls.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# Needs: libcurl
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac

@@ -1,6 +1,7 @@
 #!/bin/sh
 # top.sh - the newest segment that follow --top shows on a terminal.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top.sh; prints "ok NAME" or "not ok NAME" lines.
+# Needs: libncursesw
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac

@@ -1,6 +1,7 @@
 #!/bin/sh
 # view.sh - the screens of view in a terminal, their keys, and that their numbers are those of the other commands.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/view.sh; prints "ok NAME" or "not ok NAME" lines.
+# Needs: libncursesw
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
