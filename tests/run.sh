@@ -260,6 +260,7 @@ group_cli() {
 		esac
 		# the optional libraries that a script cannot do without
 		lacks=
+		# shellcheck disable=SC2013 # words
 		for lib in $(sed -n 's/^# Needs: //p' "$t")
 		do
 			case "$without " in
