@@ -254,7 +254,12 @@ static const char *sched_behind(const struct sched *s, const struct account *a,
 					  : path_comm(&s->r, o->thread);
 }
 
+/* A line of 80 columns has what people read; the wakes and moves are in the
+ * other forms, and in text if they are what threads are sorted by. */
 static const struct grid_column sched_columns[] = {
+	{ NULL, "pid" },
+	{ "Tid", "tid" },
+	{ "Comm", "comm" },
 	{ "On CPU", NULL },
 	{ NULL, "run_ns" },
 	{ "Runs", "runs" },
@@ -275,16 +280,15 @@ static const struct grid_column sched_columns[] = {
 	{ NULL, "blocked_ns" },
 	{ NULL, NULL },
 	{ NULL, "off_ns" },
-	{ "Woken", "woken" },
-	{ "Moves", "moves" },
 	{ NULL, NULL },
 	{ NULL, "unknown_ns" },
-	{ NULL, "pid" },
-	{ "Tid", "tid" },
-	{ "Comm", "comm" },
+	{ NULL, "woken" },
+	{ NULL, "moves" },
 };
-#define SCHED_OFF 18
-#define SCHED_UNKNOWN 22
+#define SCHED_OFF 21
+#define SCHED_UNKNOWN 23
+#define SCHED_WOKEN 25
+#define SCHED_MOVES 26
 #define SCHED_COLUMNS (sizeof(sched_columns) / sizeof(*sched_columns))
 
 static void sched_fill_thread(const struct sched *s, struct grid *g,
@@ -294,6 +298,7 @@ static void sched_fill_thread(const struct sched *s, struct grid *g,
 	struct occupant o;
 	const char *behind = sched_behind(s, a, &o);
 
+	sched_add_name(s, g, th->thread);
 	sched_add_time(g, a->run);
 	grid_number(g, a->runs);
 	sched_add_time(g, a->ready);
@@ -308,10 +313,9 @@ static void sched_fill_thread(const struct sched *s, struct grid *g,
 	grid_number(g, o.ns);
 	sched_add_time(g, a->blocked);
 	sched_add_time(g, a->off);
+	sched_add_time(g, a->unknown);
 	grid_number(g, a->woken);
 	grid_number(g, a->moves);
-	sched_add_time(g, a->unknown);
-	sched_add_name(s, g, th->thread);
 }
 
 /* Writes a table, behind its title if it is text. */
@@ -336,6 +340,10 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	memcpy(col, sched_columns, sizeof(col));
 	col[SCHED_OFF].title = s->off ? "Off" : NULL;
 	col[SCHED_UNKNOWN].title = s->unknown ? "Unknown" : NULL;
+	if (s->order && !strcmp(s->order, "woken"))
+		col[SCHED_WOKEN].title = "Woken";
+	if (s->order && !strcmp(s->order, "moves"))
+		col[SCHED_MOVES].title = "Moves";
 	g = grid_new(col, SCHED_COLUMNS);
 	for (size_t i = 0; i < n; i++)
 		sched_fill_thread(s, g, &s->th[i]);
