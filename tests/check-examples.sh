@@ -91,6 +91,25 @@ def have_servers():
     return shutil.which("clickhouse-server") is not None
 
 
+def tutorial(cwd):
+    """Commands with some lines of what they print; "..." stands for anything."""
+    page = "man/backstitch-tutorial.7"
+    n = 0
+    for section in re.findall(r"(?m)^\.Sh (.*)", open(page).read()):
+        for line in sum(blocks(page, section), []):
+            if line.startswith("$ "):
+                said = " ".join(run(page, line[2:], cwd).decode().split())
+                n += bool(said)
+                if not said:
+                    bad.append("%s: says nothing: %s" % (page, line))
+                continue
+            for part in line.split("..."):
+                if " ".join(part.split()) not in said:
+                    bad.append("%s: is not printed: %s" % (page, line))
+    if n < 20:
+        bad.append("%s: has %d commands, not 20" % (page, n))
+
+
 def try_it():
     cwd = folder("clone")
     os.rename(tmp + "/demo", cwd + "/demo")
@@ -100,6 +119,7 @@ def try_it():
         for f in os.listdir(root + "/tests" + name):
             if f != "captures" and not f.endswith(".db"):
                 os.symlink(root + "/tests" + name + "/" + f, cwd + "/tests" + name + "/" + f)
+    tutorial(cwd)
     for c in commands():
         page = "man/backstitch-%s.1" % c
         lines = sum(blocks(page, "TRY IT"), [])

@@ -41,6 +41,7 @@ table() {
 	python3 cmd python3 all
 	python3-jsonschema file /usr/lib/python3/dist-packages/jsonschema all
 	sqlite3 cmd sqlite3 all
+	jq cmd jq all
 	babeltrace2 cmd babeltrace2 all
 	gzip cmd gzip all
 	locales file /usr/share/i18n/locales/tr_TR all
