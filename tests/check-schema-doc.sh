@@ -17,7 +17,10 @@ do
 			UNION ALL SELECT * FROM sqlite_temp_master) m,
 			pragma_table_xinfo(m.name) c
 		WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'ev_*_*'
-		AND m.name NOT GLOB 'sqlite_*'" | sed 1d | tr -d '\r"'
+		AND m.name NOT GLOB 'sqlite_*'
+		UNION SELECT m.column1 || ' ' || c.name FROM (VALUES ('blame'),
+			('state_interval'), ('stay'), ('wait'), ('wake')) m,
+			pragma_table_info(m.column1) c" | sed 1d | tr -d '\r"'
 done | sort -u >"$dir/built"
 [ "$(wc -l <"$dir/built")" -gt 200 ] || {
 	echo "the schema cannot be listed"

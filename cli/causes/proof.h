@@ -94,6 +94,8 @@ const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
 size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first);
 /* Frees the pieces, edges and losses of all threads asked for so far. */
 void proofs_forget(struct proofs *p);
+/* Returns how many edges the threads asked for so far have. */
+uint32_t proofs_edges(const struct proofs *p);
 const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i);
 /* Returns loss i, as numbered in a piece: a number for timeline_loss(). */
 size_t proofs_loss(const struct proofs *p, uint32_t i);

@@ -44,6 +44,11 @@ void proofs_free(struct proofs *p)
 	free(p);
 }
 
+uint32_t proofs_edges(const struct proofs *p)
+{
+	return (uint32_t)p->n_edge;
+}
+
 const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i)
 {
 	return &p->edge[i];

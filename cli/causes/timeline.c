@@ -555,6 +555,11 @@ const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
 	return &t->stay[i];
 }
 
+size_t timeline_all_stays(const struct timeline *t)
+{
+	return t->n_stay;
+}
+
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n)
 {

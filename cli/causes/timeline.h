@@ -138,6 +138,8 @@ bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
 			       size_t *n);
 const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i);
+/* Returns how many there are of all threads and CPUs. */
+size_t timeline_all_stays(const struct timeline *t);
 /* Stays on a CPU, likewise; none if the CPU has no records. */
 const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
 			       size_t *n);

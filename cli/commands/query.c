@@ -13,6 +13,7 @@
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"
 #include "cli/stop.h"
+#include "cli/tables/path_sql.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
 #include "schema/columns.h"
@@ -168,6 +169,7 @@ static int query_run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
 	struct query_args w = { 0 };
+	struct path_sql *causes = NULL;
 	char *owned = NULL;
 	const char *path;
 	struct store *db;
@@ -188,14 +190,16 @@ static int query_run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && (store_functions(db, &sql_hooks, err) ||
-		   (compat && store_compat(db, compat, err))))
+	if (db && !store_functions(db, &sql_hooks, err))
+		causes = path_sql_new(db, path, err);
+	if (!causes || (compat && store_compat(db, compat, err)))
 		;
-	else if (db && w.listing && !output_asked())
+	else if (w.listing && !output_asked())
 		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,
 				       err);
-	else if (db)
+	else
 		ret = query_answer(db, owned ? owned : w.sql, err);
+	path_sql_free(causes);
 	store_close(db);
 	free(owned);
 	if (!ret && w.first && !output_asked())

@@ -43,6 +43,7 @@ struct path_run {
 	struct causes *causes;
 	const struct timeline *t;
 	struct proofs *proofs;
+	bool keeps; /* pieces are not forgotten: numbers of edges stay */
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
 };
 
@@ -89,9 +90,17 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 const char *path_function(struct path_run *r, int64_t event, struct err *err);
 /* Returns the context as a word: "task", "softirq-inline", ... */
 const char *path_context(enum timeline_context c);
+/* Returns "wake", "fork" or "deduced". */
+const char *path_edge_kind(const struct proof_edge *e);
+/* Returns the tid of who woke; 0: an interrupt, or an idle CPU. */
+int32_t path_edge_waker(const struct proof_edge *e);
 /* Returns the one thread that the options select; TIMELINE_NONE and *err if
  * there is none, or more. */
 uint32_t path_asker(struct path_run *r, struct err *err);
+/* Returns whether the options select a thread. */
+bool path_selects(const struct path_run *r, uint32_t thread);
+/* Sets *err: the capture has no such thread. Returns -1. */
+int path_no_thread(const struct path_run *r, struct err *err);
 /* Calls fn for the waits of the threads that the options select, thread by
  * thread in time order, until it returns other than 0. */
 typedef int path_wait_fn(void *arg, const struct path_wait *w, struct err *err);

@@ -121,21 +121,16 @@ static int path_json_segment(struct path_run *r, struct json *j,
 static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
 			  struct err *err)
 {
-	static const char *const kind[] = { "wake", "fork", "deduced" };
 	const struct proof_edge *e = proofs_edge(r->proofs, id);
-	bool task = e->context == CONTEXT_TASK ||
-		    e->context == CONTEXT_INLINE ||
-		    e->context == CONTEXT_UNKNOWN ||
-		    e->context == CONTEXT_SOFTIRQ_UNKNOWN;
 	int rc;
 
 	json_object(j, NULL);
 	json_uint(j, "id", id);
 	json_int(j, "at_ns", e->time);
 	json_int(j, "waiter", timeline_tid(r->t, e->waiter));
-	json_int(j, "waker", task ? e->waker : 0);
+	json_int(j, "waker", path_edge_waker(e));
 	json_int(j, "current", e->waker);
-	json_text(j, "kind", kind[e->kind]);
+	json_text(j, "kind", path_edge_kind(e));
 	json_text(j, "context", path_context(e->context));
 	json_text(j, "what", causes_what(r->causes, e));
 	json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);

@@ -39,6 +39,26 @@ const char *path_context(enum timeline_context c)
 	}
 }
 
+const char *path_edge_kind(const struct proof_edge *e)
+{
+	static const char *const kind[] = { "wake", "fork", "deduced" };
+
+	return kind[e->kind];
+}
+
+int32_t path_edge_waker(const struct proof_edge *e)
+{
+	switch (e->context) {
+	case CONTEXT_TASK:
+	case CONTEXT_INLINE:
+	case CONTEXT_UNKNOWN:
+	case CONTEXT_SOFTIRQ_UNKNOWN:
+		return e->waker;
+	default:
+		return 0;
+	}
+}
+
 const char *path_function(struct path_run *r, int64_t event, struct err *err)
 {
 	struct offcpu_stack at;
@@ -140,7 +160,7 @@ struct path_sum *path_sums(const struct chain *c, size_t *n)
 
 /* ---- whose */
 
-static bool path_selects(const struct path_run *r, uint32_t thread)
+bool path_selects(const struct path_run *r, uint32_t thread)
 {
 	const struct path_opts *o = r->o;
 
@@ -188,10 +208,19 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 		if (path_selects(r, i))
 			rc = path_thread_waits(r, i, fn, arg, err);
 		/* chains need the pieces of many threads, a list does not */
-		if (i % FORGET_EVERY == FORGET_EVERY - 1 && !r->asked)
+		if (i % FORGET_EVERY == FORGET_EVERY - 1 && !r->asked &&
+		    !r->keeps)
 			proofs_forget(r->proofs);
 	}
 	return rc;
+}
+
+int path_no_thread(const struct path_run *r, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		       "%s: no switch or wake-up of such a thread is recorded; "
+		       "'backstitch path %s' lists those that waited longest",
+		       r->path, r->path);
 }
 
 uint32_t path_asker(struct path_run *r, struct err *err)
@@ -213,10 +242,6 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 		found = i;
 	}
 	if (found == TIMELINE_NONE)
-		err_set(err, ERR_USAGE,
-			"%s: no switch or wake-up of such a thread is "
-			"recorded; 'backstitch path %s' lists those that "
-			"waited longest",
-			r->path, r->path);
+		path_no_thread(r, err);
 	return found;
 }

@@ -2,7 +2,6 @@
  * time is put down to. */
 #include "cli/tables/path.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +77,7 @@ static void path_head(const struct path_run *r, const struct chain *c,
 static const struct grid_column path_wait_columns[] = {
 	{ "Took", NULL },
 	{ NULL, "ns" },
-	{ "From", NULL },
+	{ "Time", NULL },
 	{ NULL, "from_ns" },
 	{ NULL, "to_ns" },
 	{ "Tid", "tid" },
@@ -101,9 +100,7 @@ static int path_fill_wait(struct path_run *r, struct grid *g,
 	path_chain(r, w->thread, w->from, w->to, &c);
 	grid_text(g, human_ns(text, sizeof(text), w->to - w->from));
 	grid_signed(g, w->to - w->from);
-	snprintf(text, sizeof(text), "%" PRId64 ".%06" PRId64,
-		 w->from / 1000000000, w->from % 1000000000 / 1000);
-	grid_text(g, text);
+	grid_text(g, human_span(text, w->from, w->to));
 	grid_signed(g, w->from);
 	grid_signed(g, w->to);
 	grid_signed(g, timeline_tid(r->t, w->thread));
@@ -155,7 +152,7 @@ static int path_put_waits(struct path_longest *l, struct err *err)
 		       human_ns(ns, sizeof(ns), (int64_t)l->ns),
 		       human_percent(share, sizeof(share), (double)r->proved,
 				     (double)r->asked));
-		fputs("'--time FROM,TO --tid TID' shows the chain of one, "
+		fputs("'--time TIME --tid TID' shows the chain of one, "
 		      "'--worst 3' of the longest\n\n",
 		      stdout);
 	}
@@ -194,13 +191,38 @@ static int path_put_worst(struct path_longest *l, struct err *err)
 	return rc;
 }
 
+/* Says why there are none. */
 static int path_no_waits(const struct path_run *r, struct err *err)
 {
-	return err_set(err, ERR_USAGE,
-		       "%s: no thread %sleft a CPU and came back", r->path,
-		       r->o->tid >= 0 || r->o->comm || r->o->timed
-			       ? "that the options select "
-			       : "");
+	bool some = r->o->tid >= 0 || r->o->comm;
+	bool recorder = false;
+	size_t threads = 0;
+	size_t stays = 0;
+
+	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+		size_t n;
+
+		if (!path_selects(r, i))
+			continue;
+		timeline_stays(r->t, i, &n);
+		threads++;
+		stays += n;
+		recorder |= timeline_is_recorder(r->t, i);
+	}
+	if (some && !threads)
+		return path_no_thread(r, err);
+	if (!stays)
+		return err_set(err, ERR_USAGE,
+			       "%s: no record shows %s on a CPU, so no wait "
+			       "has a begin or an end%s",
+			       r->path, some ? "that thread" : "a thread",
+			       recorder ? "; it is the recorder's, whose "
+					  "records may be missing"
+					: "");
+	return err_set(
+		err, ERR_USAGE, "%s: %s left a CPU and came back%s", r->path,
+		some ? "the thread was seen on a CPU, but never" : "no thread",
+		r->o->timed ? " in this time" : " in this capture");
 }
 
 int path_waits(struct path_run *r, struct err *err)

@@ -177,7 +177,12 @@ FROM said ORDER BY place
 -- name: list_tables
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c
-WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
+WHERE m.type = 'table' GROUP BY m.name
+UNION ALL
+SELECT m.column1 || ' (computed)', group_concat(c.name, ', ')
+FROM (VALUES ('blame'), ('state_interval'), ('stay'), ('wait'), ('wake')) m,
+	pragma_table_info(m.column1) c
+GROUP BY 1 ORDER BY 1
 
 -- name: near_columns
 -- ?1: the statement; columns of its tables come first

@@ -64,6 +64,130 @@ ok "a_chain_begins_with_how_far_it_is_proved" $?
 "$B" path --worst 1 --min 100000 "$db" | grep -q 'short piece'
 ok "short_pieces_are_summed" $?
 
+# what the list of waits shows can be pasted
+"$B" path --limit 1 "$db" >"$work/text"
+when=$(awk '$3 ~ /^[0-9.]*,/ { print $3, $4; exit }' "$work/text")
+"$B" path --time "${when% *}" --tid "${when#* }" --json "$db" >"$work/json"
+"$B" path --limit 1 --json "$db" >"$work/one"
+python3 - "$work/json" "$work/one" <<'END'
+import json
+import sys
+
+chain, wait = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+wait = wait["waits"][0]
+assert chain["thread"]["tid"] == wait["tid"]
+assert 0 <= wait["from_ns"] - chain["from_ns"] < 1000
+assert 0 <= chain["to_ns"] - wait["to_ns"] < 1000
+END
+ok what_the_list_shows_can_be_pasted $?
+
+# the tables for SQL are the same numbers
+"$B" ingest -q --no-symbols -o "$work/lock.db" \
+	tests/causality/captures/lock.data.zst
+cat >"$work/sql.py" <<'END'
+import json
+import subprocess
+import sys
+
+
+def ours(*words):
+    return json.loads(subprocess.run([program, *words, db], check=True,
+                                     capture_output=True, text=True).stdout)
+
+
+def rows(sql):
+    return json.loads(subprocess.run(
+        [program, "query", "--json", db, sql], check=True,
+        capture_output=True, text=True).stdout)["rows"]
+
+
+program = sys.argv[1]
+found = 0
+for db in sys.argv[2:]:
+    waits = ours("path", "--waits", "--limit", "0", "--json")["waits"]
+    got = rows("SELECT *, 100.0 * proved_ns / ns AS percent FROM wait")
+    assert len(got) == len(waits) > 0, db
+    by = {(w["tid"], w["t0"]): w for w in got}
+    for w in waits:
+        o = by[w["tid"], w["from_ns"]]
+        assert (w["to_ns"], w["ns"], w["comm"], w["state"], w["function"]) == \
+            (o["t1"], o["ns"], o["comm"], o["state"], o["function"] or ""), w
+        assert w["because"].startswith(
+            "%s %s " % (o["by_comm"], o["by_state"])), (w, o)
+        assert abs(w["proved_percent"] - o["percent"]) < 1e-5, (w, o)
+        assert o["ns"] == sum(o[k] for k in (
+            "blocked_ns", "ready_ns", "off_ns", "unknown_ns")), o
+        assert 0 < o["by_ns"] <= o["ns"], o
+    blame = rows("""SELECT comm, sum(ns) AS ns, sum(ns * (proof =
+        'consistent')) AS consistent FROM blame GROUP BY 1""")
+    waited = rows("SELECT comm, sum(ns) AS ns FROM wait GROUP BY 1")
+    assert {b["comm"]: b["ns"] for b in blame} == \
+        {w["comm"]: w["ns"] for w in waited}
+    for b in blame:
+        if not b["comm"]:
+            continue
+        said = ours("path", "--limit", "0", "--json", "--blame",
+                    b["comm"])["blame"]
+        assert sum(s["ns"] for s in said) == b["ns"], b
+        assert sum(s["consistent_ns"] for s in said) == b["consistent"], b
+    # intervals cover all times, and add up to report --sched
+    last = {}
+    for i in rows("SELECT * FROM state_interval"):
+        assert i["t0"] == last.get(i["tid"]), i
+        last[i["tid"]] = i["t1"]
+        assert i["ns"] is None or i["ns"] == i["t1"] - i["t0"] > 0, i
+    assert set(last.values()) == {None}
+    runs = {r["tid"]: r["ns"] for r in rows("""
+        SELECT tid, sum(ns) AS ns FROM state_interval
+        WHERE state = 'run' AND proof = 'proved' GROUP BY 1""")}
+    for t in ours("report", "--sched", "--limit", "0", "--json")["threads"]:
+        assert runs.get(t["tid"], 0) == t["run_ns"], t
+    # who ended a wait is found by its id, once
+    joined = rows("""SELECT count(*) AS n, total(k.tid = w.tid) AS same,
+        total(k.time_ns BETWEEN w.t0 AND w.t1 OR k.kind = 'deduced') AS within
+        FROM wait w JOIN wake k ON k.id = w.wake""")[0]
+    assert joined["n"] == joined["same"] == joined["within"], joined
+    found += joined["n"]
+    assert rows("SELECT count(*) AS n FROM wake WHERE id IN (0, -1, 1e9, 'x')") \
+        == [{"n": 0}]
+    assert rows("""SELECT count(*) AS n FROM stay
+        WHERE t1 < t0 OR (tid AND comm IS NULL)""") == [{"n": 0}]
+assert found > 60, found
+END
+python3 "$work/sql.py" "$B" "$work"/*.db >"$work/said" 2>&1
+rc=$?
+[ $rc = 0 ] || sed 's/^/    /' "$work/said"
+ok tables_for_sql_have_the_same_numbers $rc
+"$B" query "$db" 'DELETE FROM wait' >/dev/null 2>"$work/err"
+[ $? = 1 ]
+ok computed_tables_cannot_be_changed $?
+"$B" query --tables "$db" | grep -q '^wait (computed): id, tid, comm, t0'
+ok computed_tables_are_listed $?
+"$B" query tests/captures/fp-1.data 'SELECT * FROM blame' 2>"$work/err" >&2
+[ $? = 1 ] && grep -q 'record with perf record' "$work/err"
+ok without_switches_there_is_nothing_to_compute $?
+if command -v sqlite3 >/dev/null
+then
+	cp "$db" "$work/bad.db"
+	sqlite3 "$work/bad.db" 'DROP TABLE loss; CREATE VIEW loss AS
+		SELECT id, NULL AS cpu, t0, t1, 1 AS n, 0 AS capture,
+		"lost" AS what FROM wait' 2>/dev/null
+	"$B" query "$work/bad.db" 'SELECT count(*) FROM wait' 2>"$work/err" >&2
+	[ $? = 1 ]
+	ok a_view_of_a_database_cannot_read_computed_tables $?
+fi
+
+# why there are none
+"$B" path --tid 18 "$work/lock.db" 2>"$work/err"
+[ $? = 2 ] && grep -q 'never left a CPU and came back' "$work/err"
+ok a_thread_that_never_came_back_has_no_waits $?
+"$B" path --tid 11692 "$work/lock.db" 2>"$work/err"
+[ $? = 2 ] && grep -q "it is the recorder's" "$work/err"
+ok a_thread_of_the_recorder_is_named_so $?
+"$B" path --tid 999999 "$work/lock.db" 2>"$work/err"
+[ $? = 2 ] && grep -q 'no switch or wake-up of such a thread' "$work/err"
+ok a_thread_without_records_is_named_so $?
+
 # unknown time fails, on request
 "$B" path --worst 3 --fail-unknown 0 "$work/ftext-verbose.db" >/dev/null
 [ $? = 4 ]

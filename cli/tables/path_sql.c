@@ -1,0 +1,711 @@
+/* path_sql.c - the causes of waits as tables for SQL. */
+#include "cli/tables/path_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/causes/account.h"
+#include "cli/model/causes.h"
+#include "cli/model/offcpu.h"
+#include "cli/model/wait_cause.h"
+#include "cli/tables/path.h"
+#include "schema/db/given.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+struct sql_wait {
+	struct path_wait w;
+	/* what is known when a column of the row was asked for: */
+	bool summed, chained;
+	uint64_t ns[PIECE_STATES]; /* proved */
+	uint32_t edge;		   /* that ended it */
+	struct path_sum most;	   /* the largest part of the chain */
+	uint64_t proved;
+};
+
+struct sql_blame {
+	uint32_t thread; /* that waited */
+	struct path_sum sum;
+	uint64_t waits;
+};
+
+struct path_sql {
+	struct path_run r;
+	struct path_opts o;
+	bool loading, loaded, blamed;
+	size_t *first;	/* by thread: number of its first piece */
+	uint32_t *wake; /* by row of wake: the edge */
+	uint32_t *row;	/* by edge: its row + 1; 0: it is of no piece */
+	uint8_t *link;	/* by edge: enum proof */
+	size_t n_wake;
+	struct sql_wait *wait;
+	size_t n_wait, cap_wait;
+	struct sql_blame *blame;
+	size_t n_blame, cap_blame;
+	struct intern index; /* of blame[] */
+};
+
+/* ---- what all tables are made of */
+
+static int sql_take_wait(void *arg, const struct path_wait *w, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	(void)err;
+	*mem_add(s->wait, s->n_wait, s->cap_wait) = (struct sql_wait){
+		.w = *w,
+		.edge = TIMELINE_NONE,
+	};
+	return 0;
+}
+
+/* Pieces that were made of nothing leave edges behind that ended no wait. */
+static void sql_number_wakes(struct path_sql *s)
+{
+	uint32_t n_edge = proofs_edges(s->r.proofs);
+
+	s->wake = mem_new(n_edge + 1u, sizeof(*s->wake));
+	s->row = mem_new(n_edge + 1u, sizeof(*s->row));
+	s->link = mem_new(n_edge + 1u, sizeof(*s->link));
+	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+		size_t n;
+		const struct proof_piece *pc =
+			proofs_pieces(s->r.proofs, i, &n);
+
+		for (size_t k = 0; k < n; k++) {
+			uint32_t e = pc[k].edge;
+
+			if (e == TIMELINE_NONE)
+				continue;
+			if (!s->row[e]) {
+				s->wake[s->n_wake++] = e;
+				s->row[e] = (uint32_t)s->n_wake;
+			}
+			if (pc[k].link > s->link[e])
+				s->link[e] = pc[k].link;
+		}
+	}
+}
+
+static int sql_load_all(struct path_sql *s, struct err *err)
+{
+	uint32_t threads;
+	size_t n = 0;
+
+	if (path_open(&s->r, s->r.db, s->r.path, err))
+		return -1;
+	threads = timeline_threads(s->r.t);
+	s->first = mem_new(threads + 1u, sizeof(*s->first));
+	for (uint32_t i = 0; i < threads; i++) {
+		size_t pieces;
+
+		proofs_pieces(s->r.proofs, i, &pieces);
+		s->first[i] = n;
+		n += pieces;
+	}
+	s->first[threads] = n;
+	sql_number_wakes(s);
+	return path_each_wait(&s->r, sql_take_wait, s, err);
+}
+
+/* Loads once. A database may have a view in place of a table that is read, and
+ * that view may read ours. */
+static int sql_load(struct path_sql *s, struct err *err)
+{
+	int rc;
+
+	if (s->loaded)
+		return 0;
+	if (s->loading)
+		return err_set(err, ERR_FORMAT,
+			       "%s: a table of the database reads the tables "
+			       "that are computed from it",
+			       s->r.path);
+	s->loading = true;
+	rc = sql_load_all(s, err);
+	s->loaded = !rc;
+	return rc;
+}
+
+static void sql_int(struct value *v, int64_t n)
+{
+	*v = (struct value){ .kind = VALUE_INT, .num = n };
+}
+
+/* NULL for `none`. */
+static void sql_int_or(struct value *v, int64_t n, int64_t none)
+{
+	if (n != none)
+		sql_int(v, n);
+}
+
+static void sql_text(struct value *v, const char *text)
+{
+	*v = (struct value){ .kind = VALUE_TEXT, .text = text };
+}
+
+/* "" is NULL. */
+static void sql_text_or_null(struct value *v, const char *text)
+{
+	if (*text)
+		sql_text(v, text);
+}
+
+/* ---- stay */
+
+static int sql_load_stays(void *arg, size_t *n, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (sql_load(s, err))
+		return -1;
+	*n = timeline_all_stays(s->r.t);
+	return 0;
+}
+
+static int sql_stay_cell(void *arg, size_t row, int column, struct value *v,
+			 struct err *err)
+{
+	struct path_sql *s = arg;
+	const struct timeline_stay *st = timeline_stay(s->r.t, (uint32_t)row);
+
+	(void)err;
+	switch (column) {
+	case 0:
+		sql_int(v, timeline_tid(s->r.t, st->thread));
+		break;
+	case 1:
+		sql_text(v, path_comm(&s->r, st->thread));
+		break;
+	case 2:
+		sql_int(v, st->cpu);
+		break;
+	case 3:
+		sql_int(v, st->from);
+		break;
+	case 4:
+		sql_int(v, st->to);
+		break;
+	case 5:
+		sql_int(v, st->exact_from);
+		break;
+	case 6:
+		sql_int(v, st->exact_to);
+		break;
+	case 7:
+		if (st->exact_to)
+			sql_text(v, offcpu_state(st->state));
+		break;
+	case 8:
+		sql_int_or(v, st->out, 0);
+		break;
+	}
+	return 0;
+}
+
+/* ---- state_interval */
+
+static int sql_load_intervals(void *arg, size_t *n, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (sql_load(s, err))
+		return -1;
+	*n = s->first[timeline_threads(s->r.t)];
+	return 0;
+}
+
+static const struct proof_piece *sql_piece(struct path_sql *s, size_t row,
+					   uint32_t *thread)
+{
+	size_t n = timeline_threads(s->r.t);
+
+	*thread = (uint32_t)(search_where(n, i, s->first[i] > row) - 1);
+	return &proofs_pieces(s->r.proofs, *thread,
+			      &n)[row - s->first[*thread]];
+}
+
+static const char *sql_state_word(enum piece_state state)
+{
+	static const char *const word[PIECE_STATES] = {
+		[PIECE_RUN] = "run",	     [PIECE_READY] = "ready",
+		[PIECE_BLOCKED] = "blocked", [PIECE_OFF] = "off",
+		[PIECE_UNBORN] = "unborn",   [PIECE_DEAD] = "dead",
+		[PIECE_UNKNOWN] = "unknown",
+	};
+
+	return word[state];
+}
+
+/* Who was on the CPU to which the thread came, for most of the time. */
+static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
+		       struct value *v)
+{
+	struct occupant o;
+
+	if (pc->state == PIECE_READY &&
+	    account_occupant(s->r.t, pc->cpu, pc->from, pc->to, &o))
+		sql_int(v, timeline_tid(s->r.t, o.thread));
+}
+
+/* The first loss that hides more of a piece, if table loss has it. */
+static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
+		     struct value *v)
+{
+	for (uint32_t i = 0; i < pc->n_loss && v->kind == VALUE_NULL; i++) {
+		size_t loss = proofs_loss(s->r.proofs, pc->loss + i);
+
+		sql_int_or(v, timeline_loss(s->r.t, loss)->id, 0);
+	}
+}
+
+static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
+			     struct err *err)
+{
+	struct path_sql *s = arg;
+	uint32_t thread;
+	const struct proof_piece *pc = sql_piece(s, row, &thread);
+	bool bounded = pc->from != TIMELINE_START && pc->to != TIMELINE_END;
+
+	(void)err;
+	switch (column) {
+	case 0:
+		sql_int(v, timeline_tid(s->r.t, thread));
+		break;
+	case 1:
+		sql_text(v, path_comm(&s->r, thread));
+		break;
+	case 2:
+		sql_int_or(v, pc->from, TIMELINE_START);
+		break;
+	case 3:
+		sql_int_or(v, pc->to, TIMELINE_END);
+		break;
+	case 4:
+		if (bounded)
+			sql_int(v, pc->to - pc->from);
+		break;
+	case 5:
+		sql_text(v, sql_state_word((enum piece_state)pc->state));
+		break;
+	case 6:
+		sql_int_or(v, pc->cpu, -1);
+		break;
+	case 7:
+		sql_text(v, proof_word((enum proof)pc->proof));
+		break;
+	case 8:
+		sql_behind(s, pc, v);
+		break;
+	case 9:
+		if (pc->edge != TIMELINE_NONE)
+			sql_int(v, s->row[pc->edge]);
+		break;
+	case 10:
+		sql_int_or(v, pc->out, 0);
+		break;
+	case 11:
+		sql_loss(s, pc, v);
+		break;
+	}
+	return 0;
+}
+
+/* ---- wake */
+
+static int sql_load_wakes(void *arg, size_t *n, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (sql_load(s, err))
+		return -1;
+	*n = s->n_wake;
+	return 0;
+}
+
+/* Who woke whom: columns 2 to 6. */
+static void sql_wake_who(const struct path_sql *s, const struct proof_edge *e,
+			 int column, struct value *v)
+{
+	int32_t waker = path_edge_waker(e);
+
+	switch (column) {
+	case 2:
+		sql_int(v, timeline_tid(s->r.t, e->waiter));
+		break;
+	case 3:
+		sql_text(v, path_comm(&s->r, e->waiter));
+		break;
+	case 4:
+		if (waker > 0)
+			sql_int(v, waker);
+		break;
+	case 5:
+		if (waker > 0)
+			sql_text(v, causes_comm(s->r.causes, waker));
+		break;
+	default:
+		sql_int_or(v, e->waker, -1);
+	}
+}
+
+static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
+			 struct err *err)
+{
+	struct path_sql *s = arg;
+	const struct proof_edge *e = proofs_edge(s->r.proofs, s->wake[row]);
+	const char *f;
+
+	switch (column) {
+	case 0:
+		sql_int(v, (int64_t)row + 1);
+		break;
+	case 1:
+		sql_int(v, e->time);
+		break;
+	case 7:
+		sql_text(v, path_context(e->context));
+		break;
+	case 8:
+		if (e->context == CONTEXT_TIMER)
+			sql_text(v, "timer");
+		break;
+	case 9:
+		sql_text(v, path_edge_kind(e));
+		break;
+	case 10:
+		sql_int_or(v, e->cpu, -1);
+		break;
+	case 11:
+		sql_int(v, e->from);
+		break;
+	case 12:
+		sql_int(v, e->to);
+		break;
+	case 13:
+		sql_int_or(v, e->event, 0);
+		break;
+	case 14:
+		f = path_function(&s->r, e->event, err);
+		if (!f)
+			return -1;
+		sql_text_or_null(v, f);
+		break;
+	case 15:
+		sql_text(v, proof_word((enum proof)s->link[s->wake[row]]));
+		break;
+	default:
+		sql_wake_who(s, e, column, v);
+	}
+	return 0;
+}
+
+/* ---- wait */
+
+static int sql_load_waits(void *arg, size_t *n, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (sql_load(s, err))
+		return -1;
+	*n = s->n_wait;
+	return 0;
+}
+
+/* Sums what is proved of a wait; all else is unknown. */
+static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
+{
+	size_t n;
+	const struct proof_piece *pc =
+		proofs_pieces(s->r.proofs, w->w.thread, &n);
+
+	if (w->summed)
+		return;
+	w->summed = true;
+	for (size_t i = search_where(n, k, pc[k].to > w->w.from);
+	     i < n && pc[i].from < w->w.to; i++) {
+		enum piece_state state = pc[i].proof == PROOF_PROVED
+						 ? (enum piece_state)pc[i].state
+						 : PIECE_UNKNOWN;
+
+		w->ns[state] += (uint64_t)(pc[i].to - pc[i].from);
+		if (pc[i].edge != TIMELINE_NONE)
+			w->edge = pc[i].edge;
+	}
+}
+
+static void sql_chain_wait(struct path_sql *s, struct sql_wait *w)
+{
+	struct chain c = { 0 };
+	struct path_sum *sum;
+	size_t n;
+
+	if (w->chained)
+		return;
+	w->chained = true;
+	path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
+	w->proved = path_with(&c, PROOF_PROVED);
+	sum = path_sums(&c, &n);
+	if (n)
+		w->most = sum[0];
+	free(sum);
+	chain_release(&c);
+}
+
+/* What it waited for, by the stack of its begin. */
+static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
+			  struct value *v, struct err *err)
+{
+	struct offcpu_stack at = { 0 };
+	int rc = w->out ? causes_stack(s->r.db, w->out, &at, err) : 0;
+
+	if (rc < 0)
+		return -1;
+	sql_text_or_null(v, wait_cause_word(wait_causes_get(s->r.words, w->bits,
+							    at.kraw)));
+	return 0;
+}
+
+static int sql_wait_facts(const struct path_sql *s, const struct sql_wait *w,
+			  int column, struct value *v)
+{
+	switch (column) {
+	case 0:
+		sql_int(v, w - s->wait + 1);
+		return 1;
+	case 1:
+		sql_int(v, timeline_tid(s->r.t, w->w.thread));
+		return 1;
+	case 2:
+		sql_text(v, path_comm(&s->r, w->w.thread));
+		return 1;
+	case 3:
+		sql_int(v, w->w.from);
+		return 1;
+	case 4:
+		sql_int(v, w->w.to);
+		return 1;
+	case 5:
+		sql_int(v, w->w.to - w->w.from);
+		return 1;
+	case 6:
+		sql_text(v, offcpu_state(w->w.bits));
+		return 1;
+	case 7:
+		sql_int_or(v, w->w.out, 0);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
+			 struct err *err)
+{
+	struct path_sql *s = arg;
+	struct sql_wait *w = &s->wait[row];
+	static const enum piece_state part[] = { PIECE_BLOCKED, PIECE_READY,
+						 PIECE_OFF, PIECE_UNKNOWN };
+	const char *f;
+
+	if (sql_wait_facts(s, w, column, v))
+		return 0;
+	if (column >= 10 && column <= 14)
+		sql_sum_wait(s, w);
+	else if (column > 14)
+		sql_chain_wait(s, w);
+	switch (column) {
+	case 8:
+		f = path_function(&s->r, w->w.out, err);
+		if (!f)
+			return -1;
+		sql_text_or_null(v, f);
+		break;
+	case 9:
+		return sql_wait_cause(s, &w->w, v, err);
+	case 14:
+		if (w->edge != TIMELINE_NONE)
+			sql_int(v, s->row[w->edge]);
+		break;
+	case 15:
+		sql_int(v, (int64_t)w->proved);
+		break;
+	case 16:
+		sql_int(v, timeline_tid(s->r.t, w->most.thread));
+		break;
+	case 17:
+		sql_text(v, path_comm(&s->r, w->most.thread));
+		break;
+	case 18:
+		sql_text(v, chain_state_word(w->most.state));
+		break;
+	case 19:
+		sql_int(v, (int64_t)w->most.ns);
+		break;
+	default:
+		sql_int(v, (int64_t)w->ns[part[column - 10]]);
+	}
+	return 0;
+}
+
+/* ---- blame */
+
+static int sql_compare_blame(const void *pa, const void *pb)
+{
+	const struct sql_blame *a = pa;
+	const struct sql_blame *b = pb;
+
+	return compare_numbers(b->sum.ns, a->sum.ns)
+		       ?: compare_numbers(a->thread, b->thread)
+		       ?: compare_numbers(a->sum.thread, b->sum.thread)
+		       ?: compare_numbers(a->sum.state, b->sum.state)
+		       ?: compare_numbers(a->sum.proof, b->sum.proof);
+}
+
+static void sql_add_blame(struct path_sql *s, uint32_t thread,
+			  const struct path_sum *sum)
+{
+	const uint32_t key[4] = { thread, sum->thread, (uint32_t)sum->state,
+				  (uint32_t)sum->proof };
+	uint32_t id = intern_add_bytes(&s->index, key, sizeof(key));
+
+	if (id == s->n_blame) {
+		*mem_add(s->blame, s->n_blame, s->cap_blame) =
+			(struct sql_blame){ .thread = thread, .sum = *sum };
+		s->blame[id].sum.ns = 0;
+	}
+	s->blame[id].sum.ns += sum->ns;
+	s->blame[id].waits++;
+}
+
+static int sql_load_blame(void *arg, size_t *n, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (sql_load(s, err))
+		return -1;
+	for (size_t i = 0; !s->blamed && i < s->n_wait; i++) {
+		const struct path_wait *w = &s->wait[i].w;
+		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t sums;
+
+		path_chain(&s->r, w->thread, w->from, w->to, &c);
+		sum = path_sums(&c, &sums);
+		for (size_t k = 0; k < sums; k++)
+			sql_add_blame(s, w->thread, &sum[k]);
+		free(sum);
+		chain_release(&c);
+	}
+	if (!s->blamed && s->n_blame)
+		qsort(s->blame, s->n_blame, sizeof(*s->blame),
+		      sql_compare_blame);
+	s->blamed = true;
+	*n = s->n_blame;
+	return 0;
+}
+
+static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
+			  struct err *err)
+{
+	struct path_sql *s = arg;
+	const struct sql_blame *b = &s->blame[row];
+
+	(void)err;
+	switch (column) {
+	case 0:
+		sql_int(v, timeline_tid(s->r.t, b->thread));
+		break;
+	case 1:
+		sql_text(v, path_comm(&s->r, b->thread));
+		break;
+	case 2:
+		sql_int(v, timeline_tid(s->r.t, b->sum.thread));
+		break;
+	case 3:
+		sql_text(v, path_comm(&s->r, b->sum.thread));
+		break;
+	case 4:
+		sql_text(v, chain_state_word(b->sum.state));
+		break;
+	case 5:
+		sql_text(v, proof_word(b->sum.proof));
+		break;
+	case 6:
+		sql_int(v, (int64_t)b->sum.ns);
+		break;
+	case 7:
+		sql_int(v, (int64_t)b->waits);
+		break;
+	}
+	return 0;
+}
+
+/* ---- the tables */
+
+static const struct given_table sql_tables[] = {
+	{ "stay",
+	  "CREATE TABLE x(tid INTEGER, comm TEXT, cpu INTEGER, t0 INTEGER, "
+	  "t1 INTEGER, exact0 INTEGER, exact1 INTEGER, state TEXT, "
+	  "event INTEGER)",
+	  false, sql_load_stays, sql_stay_cell },
+	{ "state_interval",
+	  "CREATE TABLE x(tid INTEGER, comm TEXT, t0 INTEGER, t1 INTEGER, "
+	  "ns INTEGER, state TEXT, cpu INTEGER, proof TEXT, behind INTEGER, "
+	  "wake INTEGER, event INTEGER, loss INTEGER)",
+	  false, sql_load_intervals, sql_interval_cell },
+	{ "wake",
+	  "CREATE TABLE x(id INTEGER, time_ns INTEGER, tid INTEGER, "
+	  "comm TEXT, by_tid INTEGER, by_comm TEXT, current INTEGER, "
+	  "context TEXT, what TEXT, kind TEXT, cpu INTEGER, t0 INTEGER, "
+	  "t1 INTEGER, event INTEGER, function TEXT, proof TEXT)",
+	  true, sql_load_wakes, sql_wake_cell },
+	{ "wait",
+	  "CREATE TABLE x(id INTEGER, tid INTEGER, comm TEXT, t0 INTEGER, "
+	  "t1 INTEGER, ns INTEGER, state TEXT, event INTEGER, function TEXT, "
+	  "cause TEXT, blocked_ns INTEGER, ready_ns INTEGER, off_ns INTEGER, "
+	  "unknown_ns INTEGER, wake INTEGER, proved_ns INTEGER, "
+	  "by_tid INTEGER, by_comm TEXT, by_state TEXT, by_ns INTEGER)",
+	  true, sql_load_waits, sql_wait_cell },
+	{ "blame",
+	  "CREATE TABLE x(tid INTEGER, comm TEXT, by_tid INTEGER, "
+	  "by_comm TEXT, by_state TEXT, proof TEXT, ns INTEGER, "
+	  "waits INTEGER)",
+	  false, sql_load_blame, sql_blame_cell },
+};
+
+struct path_sql *path_sql_new(struct store *db, const char *path,
+			      struct err *err)
+{
+	struct path_sql *s = mem_new(1, sizeof(*s));
+
+	s->o.tid = -1;
+	s->r.o = &s->o;
+	s->r.db = db;
+	s->r.path = path;
+	s->r.keeps = true;
+	if (!store_give_tables(db, sql_tables,
+			       sizeof(sql_tables) / sizeof(*sql_tables), s,
+			       err))
+		return s;
+	path_sql_free(s);
+	return NULL;
+}
+
+void path_sql_free(struct path_sql *s)
+{
+	if (!s)
+		return;
+	path_close(&s->r);
+	intern_release(&s->index);
+	free(s->first);
+	free(s->wake);
+	free(s->row);
+	free(s->link);
+	free(s->wait);
+	free(s->blame);
+	free(s);
+}

@@ -1,0 +1,127 @@
+# sched.py - runs and waits of threads, one by one, against perf sched timehist.
+"""usage: sched.py [NAME...]
+
+perf sched timehist prints a line for each switch out: when, on which CPU, the
+thread, how long it was ready before that run (from sched_wakeup on) and how
+long it ran. Each line must be a row of our table stay, and each stay that ends
+with a switch a line. Times of timehist have microseconds. Differences belong to
+a class, and each is counted and must be as in EXPECT:
+
+begin    the thread ran at the first record of its CPU: perf says 0
+exit     a thread that exits has no id in perf's record: the line is of :-1
+ready    how long it was ready, where we have a proof: perf counts from
+         sched_wakeup on, we from sched_waking, so it is at most our time
+preempt  the thread left the CPU ready: perf 6.1 counts no delay
+Anything else is an error."""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import common
+
+FOLDER = os.path.join(common.ROOT, "tests/causality/captures")
+LINE = re.compile(r"^\s*(?P<time>\d+\.\d{6}) \[(?P<cpu>\d+)\]\s+(?P<name>.+?)"
+                  r"\s+(?P<wait>\d+\.\d{3})\s+(?P<delay>\d+\.\d{3})\s+"
+                  r"(?P<run>\d+\.\d{3})\s*$")
+TID = re.compile(r"\[(-?\d+)(?:/-?\d+)?\]$")
+EXPECT = {
+    "chain": {"stays": 123, "begin": 2, "ready": 70, "preempt": 29},
+    "lock": {"stays": 75, "begin": 2, "ready": 37, "preempt": 14, "exit": 1},
+    "sock": {"stays": 109, "begin": 2, "ready": 60, "preempt": 21},
+}
+
+
+def timehist(path):
+    """(us, cpu) -> (tid, delay in us, run in us)"""
+    done = subprocess.run(["perf", "sched", "-i", path, "timehist", "--force"],
+                          capture_output=True, text=True, check=True)
+    out = {}
+    for line in done.stdout.split("\n"):
+        m = LINE.match(line)
+        if not m:
+            continue
+        tid = TID.search(m["name"])
+        out[int(m["time"].replace(".", "")), int(m["cpu"])] = (
+            0 if m["name"] == "<idle>" else int(tid[1]),
+            int(m["delay"].replace(".", "")), int(m["run"].replace(".", "")))
+    return out
+
+
+def ours(db, sql):
+    done = subprocess.run([common.BACKSTITCH, "query", "--format", "csv", db,
+                           sql], capture_output=True, text=True, check=True)
+    return [[int(v) if v else None for v in line.split(",")]
+            for line in done.stdout.replace("\r", "").split("\n")[1:] if line]
+
+
+def compare(name, folder):
+    path, db = folder + "/perf.data", folder + "/perf.db"
+    with open(path, "wb") as f:
+        subprocess.run(["zstd", "-dcq", "%s/%s.data.zst" % (FOLDER, name)],
+                       stdout=f, check=True)
+    subprocess.run([common.BACKSTITCH, "ingest", "-qf", "--no-symbols", "-o",
+                    db, path], check=True)
+    lines = timehist(path)
+    ready = {}
+    for tid, t0, t1, preempted in ours(db, """
+            SELECT i.tid, i.t0, i.t1, s.state IN ('R', 'R+')
+            FROM state_interval i LEFT JOIN stay s ON s.event = i.event
+            WHERE i.state = 'ready' AND i.proof = 'proved'"""):
+        first = ready.get((tid, t0), (t0,))[0]
+        ready[tid, t1] = (first, preempted)
+    found = collections.Counter()
+    other = []
+    stays = ours(db, """SELECT tid, cpu, t0, t1, exact0 FROM stay
+        WHERE exact1 ORDER BY t1""")
+    for tid, cpu, t0, t1, exact0 in stays:
+        # microseconds, and perf's are rounded in one place, cut in another
+        line = [lines.pop(k) for k in ((t1 // 1000, cpu),
+                                       (t1 // 1000 + 1, cpu)) if k in lines]
+        found["stays"] += 1
+        if len(line) != 1:
+            other.append("%d at %d: %d lines" % (tid, t1, len(line)))
+            continue
+        their, delay, run = line[0]
+        if their == -1:
+            found["exit"] += 1
+        elif their != tid:
+            other.append("%d at %d: perf says %d" % (tid, t1, their))
+        if abs(run - (t1 - t0) / 1000) > 1:
+            if exact0 or run:
+                other.append("%d at %d ran %d us" % (tid, t1, run))
+            found["begin"] += 1
+        if (tid, t0) not in ready or not tid or their != tid:
+            continue
+        since, preempted = ready[tid, t0]
+        mine = (t0 - since) / 1000
+        if preempted:
+            found["preempt"] += 1
+            if delay:
+                other.append("%d at %d: delay" % (tid, t1))
+        else:
+            found["ready"] += 1
+            if not mine - 200 < delay <= mine + 1:
+                other.append("%d at %d: ready %d us" % (tid, t1, delay))
+    other += ["perf only: %s %s" % (k, v) for k, v in sorted(lines.items())]
+    return found, other
+
+
+def main():
+    if subprocess.run(["perf", "--version"], capture_output=True,
+                      check=False).returncode:
+        print("skip sched: no perf")
+        return
+    for name in sys.argv[1:] or ("chain", "lock", "sock"):
+        with tempfile.TemporaryDirectory() as folder:
+            found, other = compare(name, folder)
+        common.ok(not other and dict(found) == EXPECT.get(name),
+                  "runs_of_%s_are_those_of_timehist" % name,
+                  [str(dict(found))] + other[:20])
+
+
+main()
+common.finish()
