@@ -68,20 +68,26 @@ void page_chains_free(struct page_chains *p)
 
 /* ---- which */
 
+static uint64_t page_chains_length(const struct page_chain_ask *a)
+{
+	return (uint64_t)a->to - (uint64_t)a->from;
+}
+
 static int page_chains_compare(const void *pa, const void *pb)
 {
 	const struct page_chain_ask *a = pa;
 	const struct page_chain_ask *b = pb;
 
 	return compare_numbers(a->tid, b->tid)
-		       ?: compare_numbers(b->to - b->from, a->to - a->from)
+		       ?: compare_numbers(page_chains_length(b),
+					  page_chains_length(a))
 		       ?: compare_numbers(a->wait, b->wait);
 }
 
 struct page_rank {
 	uint32_t rank; /* among those of its thread */
 	uint32_t ask;
-	int64_t ns;
+	uint64_t ns;
 };
 
 static int page_chains_compare_ranks(const void *pa, const void *pb)
@@ -107,7 +113,7 @@ static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
 					? r[i - 1].rank + 1
 					: 0,
 			.ask = (uint32_t)i,
-			.ns = ask[i].to - ask[i].from,
+			.ns = page_chains_length(&ask[i]),
 		};
 	if (n)
 		qsort(r, n, sizeof(*r), page_chains_compare_ranks);
