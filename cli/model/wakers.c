@@ -181,18 +181,19 @@ struct waker wakers_find(const struct wakers *w, int64_t tid, int64_t from,
 				  ? timeline_thread(causes_timeline(w->causes),
 						    (int32_t)tid)
 				  : TIMELINE_NONE;
-	const struct woken *x;
-	size_t n;
+	size_t first;
+	size_t end;
 	size_t at;
 
 	if (thread == TIMELINE_NONE)
 		return none;
-	x = w->woken + w->first[thread];
-	n = w->first[thread + 1] - w->first[thread];
-	at = search_where(n, i, x[i].from >= from);
-	if (at == n || x[at].from != from || x[at].to != to)
+	first = w->first[thread];
+	end = w->first[thread + 1];
+	at = first +
+	     search_where(end - first, i, w->woken[first + i].from >= from);
+	if (at == end || w->woken[at].from != from || w->woken[at].to != to)
 		return none;
-	return wakers_tell(w, &x[at]);
+	return wakers_tell(w, &w->woken[at]);
 }
 
 const char *waker_name(const struct stacks *s, const struct waker *w)
