@@ -37,6 +37,7 @@ struct schema_column {
 
 struct schema_thing {
 	char name[64];
+	const char *kind; /* "table", "view", "computed" */
 	bool is_view;
 	struct comment about;
 	struct schema_column column[COLUMNS];
@@ -153,8 +154,8 @@ static void print_thing(const struct schema_thing *t)
 {
 	int width = term_columns(stdout);
 
-	printf("%s%s%s%s\n  ", term_on(stdout, STYLE_BOLD), t->name,
-	       term_off(stdout), t->is_view ? " (view)" : "");
+	printf("%s%s%s (%s)\n  ", term_on(stdout, STYLE_BOLD), t->name,
+	       term_off(stdout), t->kind);
 	term_wrap(stdout, t->about.text, 2, 2, width);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct schema_column *c = &t->column[i];
@@ -174,7 +175,7 @@ static void write_thing(struct json *j, const struct schema_thing *t)
 {
 	json_object(j, NULL);
 	json_text(j, "name", t->name);
-	json_text(j, "kind", t->is_view ? "view" : "table");
+	json_text(j, "kind", t->kind);
 	json_text(j, "comment", t->about.text);
 	json_array(j, "columns");
 	for (size_t i = 0; i < t->n; i++) {
@@ -190,12 +191,14 @@ static void write_thing(struct json *j, const struct schema_thing *t)
 	json_end(j);
 }
 
-static void each_thing(const char *text, struct json *j)
+/* file: one of schema/sql. */
+static void each_thing(const char *file, const char *kind, struct json *j)
 {
 	static struct schema_thing t; /* too large for a stack */
 
-	for (const char *s = text; (s = strstr(s, "\nCREATE "));) {
+	for (const char *s = sql_file(file); (s = strstr(s, "\nCREATE "));) {
 		memset(&t, 0, sizeof(t));
+		t.kind = kind;
 		s += strlen("\nCREATE ");
 		t.is_view = !strncmp(s, "VIEW ", 5);
 		if (!t.is_view && strncmp(s, "TABLE ", 6) != 0)
@@ -220,8 +223,9 @@ void query_schema(bool json)
 		json_array(&j, "tables");
 		json_lines(&j);
 	}
-	each_thing(sql_file("tables"), json ? &j : NULL);
-	each_thing(sql_file("views"), json ? &j : NULL);
+	each_thing("tables", "table", json ? &j : NULL);
+	each_thing("views", "view", json ? &j : NULL);
+	each_thing("computed", "computed", json ? &j : NULL);
 	if (json) {
 		json_end(&j);
 		json_end(&j);

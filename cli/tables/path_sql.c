@@ -646,35 +646,13 @@ static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
 
 /* ---- the tables */
 
+/* Their columns are in schema/sql/computed.sql. */
 static const struct given_table sql_tables[] = {
-	{ "stay",
-	  "CREATE TABLE x(tid INTEGER, comm TEXT, cpu INTEGER, t0 INTEGER, "
-	  "t1 INTEGER, exact0 INTEGER, exact1 INTEGER, state TEXT, "
-	  "event INTEGER)",
-	  false, sql_load_stays, sql_stay_cell },
-	{ "state_interval",
-	  "CREATE TABLE x(tid INTEGER, comm TEXT, t0 INTEGER, t1 INTEGER, "
-	  "ns INTEGER, state TEXT, cpu INTEGER, proof TEXT, behind INTEGER, "
-	  "wake INTEGER, event INTEGER, loss INTEGER)",
-	  false, sql_load_intervals, sql_interval_cell },
-	{ "wake",
-	  "CREATE TABLE x(id INTEGER, time_ns INTEGER, tid INTEGER, "
-	  "comm TEXT, by_tid INTEGER, by_comm TEXT, current INTEGER, "
-	  "context TEXT, what TEXT, kind TEXT, cpu INTEGER, t0 INTEGER, "
-	  "t1 INTEGER, event INTEGER, function TEXT, proof TEXT)",
-	  true, sql_load_wakes, sql_wake_cell },
-	{ "wait",
-	  "CREATE TABLE x(id INTEGER, tid INTEGER, comm TEXT, t0 INTEGER, "
-	  "t1 INTEGER, ns INTEGER, state TEXT, event INTEGER, function TEXT, "
-	  "cause TEXT, blocked_ns INTEGER, ready_ns INTEGER, off_ns INTEGER, "
-	  "unknown_ns INTEGER, wake INTEGER, proved_ns INTEGER, "
-	  "by_tid INTEGER, by_comm TEXT, by_state TEXT, by_ns INTEGER)",
-	  true, sql_load_waits, sql_wait_cell },
-	{ "blame",
-	  "CREATE TABLE x(tid INTEGER, comm TEXT, by_tid INTEGER, "
-	  "by_comm TEXT, by_state TEXT, proof TEXT, ns INTEGER, "
-	  "waits INTEGER)",
-	  false, sql_load_blame, sql_blame_cell },
+	{ "stay", false, sql_load_stays, sql_stay_cell },
+	{ "state_interval", false, sql_load_intervals, sql_interval_cell },
+	{ "wake", true, sql_load_wakes, sql_wake_cell },
+	{ "wait", true, sql_load_waits, sql_wait_cell },
+	{ "blame", false, sql_load_blame, sql_blame_cell },
 };
 
 struct path_sql *path_sql_new(struct store *db, const char *path,

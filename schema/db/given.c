@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schema/db/db.h"
+#include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/db/sqlite_api.h"
 #include "stitch/base/err.h"
@@ -39,12 +41,26 @@ static int given_fail(sqlite3_vtab_cursor *c, const struct err *why)
 	return SQLITE_ERROR;
 }
 
+/* Tells SQLite the columns of a table, as computed.sql has them. */
+static int given_declare(sqlite3 *db, const char *name)
+{
+	char *head = sqlite3_mprintf("CREATE TABLE %s(", name);
+	const char *sql = strstr(sql_file("computed"), head);
+	char *text = sqlite3_mprintf("%.*s",
+				     (int)(strstr(sql, "\n);") + 2 - sql), sql);
+	int rc = sqlite3_declare_vtab(db, text);
+
+	sqlite3_free(text);
+	sqlite3_free(head);
+	return rc;
+}
+
 static int given_connect(sqlite3 *db, void *aux, int argc,
 			 const char *const *argv, sqlite3_vtab **out,
 			 char **message)
 {
 	const struct given *g = aux;
-	int rc = sqlite3_declare_vtab(db, g->t->columns);
+	int rc = given_declare(db, g->t->name);
 	struct given_vtab *v;
 
 	(void)argc;

@@ -13,10 +13,8 @@ struct store;
 struct value;
 
 struct given_table {
-	const char *name;
-	const char *columns; /* "CREATE TABLE x(id INTEGER, ...)"; if the first
-			      * column is id, it is the row's number from 1 */
-	bool has_id;
+	const char *name; /* its columns are in schema/sql/computed.sql */
+	bool has_id;	  /* the first column is id, the row's number from 1 */
 	/* Makes the rows; called once for each statement that reads them.
 	 * Returns 0 and *n, or -1 and *err. */
 	int (*load)(void *arg, size_t *n, struct err *err);

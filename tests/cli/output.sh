@@ -234,6 +234,7 @@ truth views_are_listed grep -q '^verdicts: kind, verdict, confidence, n$' out
 truth tables_are_listed grep -q '^ev_sched_sched_switch: event_id, ' out
 "$B" query --schema >out 2>err
 truth the_schema_is_told_without_a_database grep -q '^ *kraw  *INTEGER  raw_chain.id of the kernel half$' out
+truth computed_tables_too grep -q '^wait (computed)$' out
 "$B" query --schema --json >schema.json
 python3 - columns.db <<'END'
 import json

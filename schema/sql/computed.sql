@@ -1,0 +1,85 @@
+-- computed.sql - the tables that the program computes when a statement of `query`
+-- reads them. They are not in the database, and views cannot use them. Times are
+-- as in event; tid 0 is the idle thread of a CPU.
+
+CREATE TABLE stay(
+-- A time of a thread on a CPU, without a loss in between.
+	tid INTEGER, comm TEXT,	-- the thread, and its last name
+	cpu INTEGER,
+	t0 INTEGER, t1 INTEGER,
+	exact0 INTEGER, exact1 INTEGER, -- 1: a switch was recorded at that time
+	state TEXT,		-- in which it left; NULL: no switch was
+				-- recorded at the end
+	event INTEGER		-- event.id of that switch
+);
+
+CREATE TABLE state_interval(
+-- What a thread did; the intervals of a thread cover all times.
+	tid INTEGER, comm TEXT,
+	t0 INTEGER, t1 INTEGER,	-- NULL: it has no begin, or no end
+	ns INTEGER,		-- its length; NULL without a begin or an end
+	state TEXT,		-- run, ready, blocked, off (blocked or ready),
+				-- unborn, dead, unknown
+	cpu INTEGER,		-- run: on which it ran; ready: to which it
+				-- came; otherwise NULL
+	proof TEXT,		-- of the state: proved, consistent, unknown
+	behind INTEGER,		-- ready: tid of who was on that CPU for most of
+				-- the time
+	wake INTEGER,		-- wake.id of what ended it
+	event INTEGER,		-- event.id of the switch with which the wait
+				-- began
+	loss INTEGER		-- loss.id of the first loss that hides more
+);
+
+CREATE TABLE wake(
+-- What ended a wait.
+	id INTEGER,
+	time_ns INTEGER,
+	tid INTEGER, comm TEXT,	-- the thread that was woken
+	by_tid INTEGER, by_comm TEXT, -- the thread that woke it; NULL: an
+				-- interrupt, or an idle CPU
+	current INTEGER,	-- tid of the thread that was on the CPU
+	context TEXT,		-- task, softirq-inline, softirq, hardirq, nmi,
+				-- unknown
+	what TEXT,		-- timer, or NULL
+	kind TEXT,		-- wake, fork, deduced (no record tells it, but
+				-- who was on the CPU does)
+	cpu INTEGER,
+	t0 INTEGER, t1 INTEGER,	-- it was in between
+	event INTEGER,		-- event.id of the record
+	function TEXT,		-- of the waker
+	proof TEXT		-- that it ended the wait
+);
+
+CREATE TABLE wait(
+-- The time from one stay of a thread on a CPU to the next.
+	id INTEGER,
+	tid INTEGER, comm TEXT,
+	t0 INTEGER, t1 INTEGER, ns INTEGER,
+	state TEXT,		-- in which it left the CPU
+	event INTEGER,		-- event.id of that switch
+	function TEXT,		-- in which it waited
+	cause TEXT,		-- what it waited for: futex, poll, read, ...
+	blocked_ns INTEGER, ready_ns INTEGER, off_ns INTEGER, -- what is proved
+				-- of the states in it
+	unknown_ns INTEGER,	-- the rest
+	wake INTEGER,		-- wake.id of what ended it; NULL: nothing is
+				-- known
+	proved_ns INTEGER,	-- how much of its chain is proved; this column
+				-- and those below make the chain of the row,
+				-- which takes time
+	by_tid INTEGER, by_comm TEXT, by_state TEXT, by_ns INTEGER -- whom and
+				-- what the largest part is put down to
+);
+
+CREATE TABLE blame(
+-- What the waits of a thread are put down to, over all their chains.
+	tid INTEGER, comm TEXT,	-- the thread that waited
+	by_tid INTEGER, by_comm TEXT, -- for whom
+	by_state TEXT,		-- what that one did: run, ready, timer,
+				-- hardirq, softirq, idle, blocked, off, unborn,
+				-- dead, unknown
+	proof TEXT,
+	ns INTEGER,
+	waits INTEGER		-- in how many waits
+);
