@@ -35,7 +35,7 @@ def check_table(b):
     want = [[r["symbol"], r["image"], "%.2f %%" % r["self_a_percent"],
              "%.2f %%" % r["self_b_percent"],
              "+%.2f points" % r["self_change"], "%.1e" % r["self_p"]]
-            for r in table if r["self_significant"]]
+            for r in table if r["self_significant"] in ("more", "less")]
     ok(len(want) == 1 and [r[:5] + ["%.1e" % float(r[5])] for r in rows(b)]
        == want,
        "what_is_significant_is_what_report_says", rows(b), want)
@@ -95,7 +95,8 @@ def check_picture(b):
        "widths_of_the_first_show_what_it_was", reds(b, 3))
     b.js("document.querySelector('#diff_by').click()")
     names = [r[0] for r in rows(b)]
-    want = sorted(r["symbol"] for r in table if r["total_significant"])
+    want = sorted(r["symbol"] for r in table if r["total_significant"]
+                  in ("more", "less"))
     ok(set(want) <= set(names), "totals_are_judged_too", names, want)
     b.keys("u", "u")
     b.js("document.querySelector('#diff_flame').focus()")
