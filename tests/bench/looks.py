@@ -2,8 +2,9 @@
 """usage: looks.py BUILD CAPTURE...
 
 See runs.py. perf prints what was hit, without callers and without saying how
-far stacks can be trusted; ours prints both. Ratios are of processor times: with 104 MB of a
-mixed load 0.8, with 539 MB of stack dumps 0.45, which perf does not unwind."""
+far stacks can be trusted; ours prints both. Ratios are of processor times:
+with 104 MB of a mixed load 0.8, with 539 MB of stack dumps, which perf does
+not unwind for this, 0.45."""
 
 import os
 import sys

@@ -54,6 +54,8 @@ COMMANDS = {
     "check": ("check DB", False),
     "check --json": ("check --json DB", False),
     "report": ("report DB", False),
+    "report capture": ("report --no-symbols CAPTURE", False),
+    "check capture": ("check --no-symbols CAPTURE", False),
     "report --html": ("report --html -o OUT DB", True),
     "script": ("script DB", False),
     "flame": ("flame -o OUT DB", True),
