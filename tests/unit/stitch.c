@@ -102,7 +102,8 @@ static void check_requests(const struct all_facts *all, uint32_t events,
 		got[r->event] = true;
 		must(request_verdict_name(r->verdict));
 		must(confidence_name(r->confidence));
-		must((r->verdict == REQ_MATCHED) == (r->chain != 0));
+		must((r->verdict == REQ_MATCHED || r->verdict == REQ_EMPTY) ==
+		     (r->chain != 0));
 		must(r->chain <= chains);
 		uses[r->chain]++;
 	}
