@@ -129,10 +129,11 @@ void locate_image(const struct symbolizer *sy, const struct image *img,
 
 	locate_id_path(img, id);
 	if (img->kind == IMAGE_VDSO) {
+		bool narrow = img->path && !strcmp(img->path, "[vdso32]");
+
 		if (sy->opts.symfs)
 			places_add(out, "%s/%s", sy->opts.symfs,
-				   strcmp(img->path, "[vdso32]") ? "[vdso]"
-								 : "[vdso32]");
+				   narrow ? "[vdso32]" : "[vdso]");
 		places_add_perf_cache(sy, id, "vdso", out);
 		return;
 	}
