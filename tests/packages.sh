@@ -4,7 +4,7 @@
 #
 # Debian: `make dist`, dpkg-buildpackage (with its tests), lintian, hardening-check, the installed package's own
 # tests (debian/tests), and a second build with another folder, user, time zone and locale, compared by diffoscope.
-# The linker marks a program for control-flow protection only if all that it links is marked, and libiberty.a is not.
+# The linker marks a program for control-flow protection only if all that it links is marked; crt1.o of Debian 12 is not.
 # rpm: the spec, by Debian's rpmbuild. Prints a table; logs are in FOLDER. Needs root and debootstrap; run by hand.
 # The mirror is $MIRROR, otherwise the first one in the apt configuration of this system.
 set -u
