@@ -38,7 +38,6 @@ struct schema_column {
 struct schema_thing {
 	char name[64];
 	const char *kind; /* "table", "view", "computed" */
-	bool is_view;
 	struct comment about;
 	struct schema_column column[COLUMNS];
 	size_t n;
@@ -145,8 +144,6 @@ static void take_thing(struct schema_thing *t, const char *s)
 		if (t->n > first)
 			t->below.n = t->below.text[0] = 0;
 		s += *s == '\n';
-		if (ended && !t->is_view)
-			break;
 	}
 }
 
@@ -196,14 +193,13 @@ static void each_thing(const char *file, const char *kind, struct json *j)
 {
 	static struct schema_thing t; /* too large for a stack */
 
-	for (const char *s = sql_file(file); (s = strstr(s, "\nCREATE "));) {
+	const char *head =
+		!strcmp(kind, "view") ? "\nCREATE VIEW " : "\nCREATE TABLE ";
+
+	for (const char *s = sql_file(file); (s = strstr(s, head));) {
 		memset(&t, 0, sizeof(t));
 		t.kind = kind;
-		s += strlen("\nCREATE ");
-		t.is_view = !strncmp(s, "VIEW ", 5);
-		if (!t.is_view && strncmp(s, "TABLE ", 6) != 0)
-			continue;
-		s = take_name(s + (t.is_view ? 5 : 6), t.name, sizeof(t.name));
+		s = take_name(s + strlen(head), t.name, sizeof(t.name));
 		if (!strncmp(t.name, "internal_", 9))
 			continue;
 		take_thing(&t, s);
