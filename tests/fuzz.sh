@@ -73,6 +73,10 @@ case $name in
 ftext)
 	max=2048
 	;;
+path)
+	max=1032
+	more=-len_control=0
+	;;
 perf | cut)
 	max=8192
 	;;

@@ -1,40 +1,50 @@
 /* database.c - libFuzzer target: a database that somebody gave us, read by
  * every command that reads one.
  *
- * The first byte chooses the command; then comes a list of changes to a sound
- * database, 12 bytes each: table, column, row, the kind of a value and the
- * value, or a place in the file and what it is changed to. What a database
- * holds is never trusted: it is refused or answered from. */
+ * The first byte chooses the command and one of two sound databases, of samples
+ * or of a schedule; then comes a list of changes to it, 12 bytes each: table,
+ * column, row, the kind of a value and the value, or a place in the file and
+ * what it is changed to. What a database holds is never trusted: it is refused
+ * or answered from. */
 #include <sqlite3.h>
 
 #include "cli/pictures/page.h"
+#include "cli/tables/path.h"
 #include "schema/functions/hooks.h"
 #include "stitch/base/err.h"
 #include "tests/fuzz_file.h"
 #include "tests/fuzz_sqlite.h"
 #include "tests/pipeline.h"
 
-#define SEED "tests/fuzz/perf.seeds/defer"
 #define CHANGES_MAX 64
-#define COLUMNS_MAX 200
+#define COLUMNS_MAX 400
+#define ANSWERS 4    /* of path */
 #define IN_FILE 0xf0 /* kinds from here up are places in the file */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[96];
-static unsigned char *sound; /* the database that is changed */
-static size_t n_sound;
+static int sound_fd = -1; /* of the file at path */
 
 struct column {
 	char table[64], name[64];
 };
-static struct column column[COLUMNS_MAX];
-static int n_column;
 
-static int sound_fd = -1; /* of the file at path */
+/* A database that is changed. */
+struct sound {
+	char seed[40];
+	unsigned char *data;
+	size_t len;
+	struct column column[COLUMNS_MAX];
+	int n_column;
+};
+static struct sound sounds[] = {
+	{ .seed = "tests/fuzz/perf.seeds/defer" },
+	{ .seed = "tests/fuzz/ftext.seeds/schedule" },
+};
 
-static void list_columns(sqlite3 *db)
+static void list_columns(struct sound *s, sqlite3 *db)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -44,8 +54,8 @@ static void list_columns(sqlite3 *db)
 			       " WHERE t.type = 'table'",
 			       -1, &st, NULL))
 		pipeline_die(sqlite3_errmsg(db));
-	while (n_column < COLUMNS_MAX && sqlite3_step(st) == SQLITE_ROW) {
-		struct column *c = &column[n_column++];
+	while (s->n_column < COLUMNS_MAX && sqlite3_step(st) == SQLITE_ROW) {
+		struct column *c = &s->column[s->n_column++];
 
 		snprintf(c->table, sizeof(c->table), "%s",
 			 (const char *)sqlite3_column_text(st, 0));
@@ -55,16 +65,25 @@ static void list_columns(sqlite3 *db)
 	sqlite3_finalize(st);
 }
 
-static void read_sound(void)
+static void read_sound(struct sound *s)
 {
-	FILE *f = fopen(path, "rb");
+	struct pipeline p = pipeline_load_path(s->seed, path);
+	sqlite3 *db = NULL;
+	FILE *f;
 
+	if (p.ret)
+		pipeline_die(p.err.msg);
+	if (sqlite3_open(path, &db))
+		pipeline_die("cannot open the database");
+	list_columns(s, db);
+	sqlite3_close(db);
+	f = fopen(path, "rb");
 	if (!f || fseek(f, 0, SEEK_END) || ftell(f) <= 0)
 		pipeline_die("no database to change");
-	n_sound = (size_t)ftell(f);
-	sound = malloc(n_sound);
+	s->len = (size_t)ftell(f);
+	s->data = malloc(s->len);
 	rewind(f);
-	if (!sound || fread(sound, 1, n_sound, f) != n_sound)
+	if (!s->data || fread(s->data, 1, s->len, f) != s->len)
 		pipeline_die("cannot read the database");
 	fclose(f);
 }
@@ -72,7 +91,6 @@ static void read_sound(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	char dir[64];
-	sqlite3 *db = NULL;
 
 	(void)argc;
 	(void)argv;
@@ -80,15 +98,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	snprintf(path, sizeof(path), "%s/db", dir);
 	fuzz_sqlite_start();
 	pipeline_start();
-	struct pipeline p = pipeline_load_path((char[]){ SEED }, path);
-
-	if (p.ret)
-		pipeline_die(p.err.msg);
-	if (sqlite3_open(path, &db))
-		pipeline_die("cannot open the database");
-	list_columns(db);
-	sqlite3_close(db);
-	read_sound();
+	read_sound(&sounds[0]);
+	read_sound(&sounds[1]);
 	sound_fd = open(path, O_RDWR | O_CLOEXEC);
 	return 0;
 }
@@ -124,9 +135,9 @@ static void fuzz_database_bind(sqlite3_stmt *st, const uint8_t *op)
 	}
 }
 
-static void change(sqlite3 *db, const uint8_t *op)
+static void change(const struct sound *s, sqlite3 *db, const uint8_t *op)
 {
-	const struct column *c = &column[(op[0] | op[1] << 8) % n_column];
+	const struct column *c = &s->column[(op[0] | op[1] << 8) % s->n_column];
 	sqlite3_stmt *st = NULL;
 	char *sql =
 		sqlite3_mprintf("UPDATE OR IGNORE \"%w\" SET \"%w\" = ?1"
@@ -143,21 +154,21 @@ static void change(sqlite3 *db, const uint8_t *op)
 	sqlite3_free(sql);
 }
 
-static void change_file(const uint8_t *op)
+static void change_file(const struct sound *s, const uint8_t *op)
 {
 	uint32_t at;
 
 	memcpy(&at, op + 4, sizeof(at));
-	if (pwrite(sound_fd, op + 8, 1 + op[2] % 4, at % n_sound) <= 0)
+	if (pwrite(sound_fd, op + 8, 1 + op[2] % 4, at % s->len) <= 0)
 		pipeline_die("cannot change the database");
 }
 
-static void make_lies(const uint8_t *data, size_t size)
+static void make_lies(const struct sound *s, const uint8_t *data, size_t size)
 {
 	size_t n = size / 12 < CHANGES_MAX ? size / 12 : CHANGES_MAX;
 	sqlite3 *db = NULL;
 
-	fuzz_file_put(sound_fd, sound, n_sound);
+	fuzz_file_put(sound_fd, s->data, s->len);
 	if (sqlite3_open(path, &db))
 		pipeline_die("cannot open the database");
 	/* only tables are changed: no view is loaded */
@@ -166,13 +177,13 @@ static void make_lies(const uint8_t *data, size_t size)
 	sqlite3_exec(db, "PRAGMA journal_mode=OFF; BEGIN", NULL, NULL, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (data[12 * i + 3] < IN_FILE)
-			change(db, data + 12 * i);
+			change(s, db, data + 12 * i);
 	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	sqlite3_close(db);
 	fuzz_sqlite_chosen = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (data[12 * i + 3] >= IN_FILE)
-			change_file(data + 12 * i);
+			change_file(s, data + 12 * i);
 }
 
 static void addrs(struct store *db)
@@ -226,6 +237,25 @@ static void page(struct store *db)
 	fclose(out);
 }
 
+/* Not through the command either. */
+static void why(struct store *db, unsigned int answer)
+{
+	struct err err = { 0 };
+	const struct path_opts o = {
+		.tid = -1,
+		.limit = 20,
+		.fail = -1,
+		.waits = answer == 0,
+		.worst = answer == 1 ? 3 : 0,
+		.tree = answer == 2,
+		.blame = answer == 3,
+		.comm = answer == 3 ? "t5" : NULL,
+	};
+
+	if (path_print(db, path, &o, &err) < 0 && !err.msg[0])
+		pipeline_die("no reason, without a message");
+}
+
 /* Asks for some views, and what no command asks for. */
 static void views(unsigned int which)
 {
@@ -243,6 +273,8 @@ static void views(unsigned int which)
 		functions(db, &err);
 	else if (which == 1)
 		page(db);
+	else if (which < 2 + ANSWERS)
+		why(db, which - 2);
 	else
 		pipeline_all(db, pipeline_reads[which % n], &err);
 	store_close(db);
@@ -256,9 +288,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	make_lies(data + 1, size - 1);
+	unsigned int which = *data < 2 * n ? 0 : *data - 2 * (unsigned int)n;
+
+	make_lies(&sounds[which ? which > 1 && which < 2 + ANSWERS : *data & 1],
+		  data + 1, size - 1);
 	if (*data >= 2 * n)
-		views(*data - 2 * (unsigned int)n);
+		views(which);
 	else if (pipeline_read_all(*data / 2, path, &err) < 0 && !err.msg[0])
 		pipeline_die("failed without a message");
 	return 0;
