@@ -296,7 +296,7 @@ static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 {
 	const struct offcpu_wait w = {
 		.event = e->id,
-		.from = e->time ? e->time - e->ns : 0,
+		.from = e->from,
 		.to = e->time ? e->time : e->ns,
 		.sum = !e->time,
 		.tid = e->out,
@@ -304,15 +304,18 @@ static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 		.at = e->stack,
 		.waker = wakers_find(NULL, e->out, 0, 0),
 	};
+	uint64_t *sum;
 
 	if (!offcpu_is_wanted(e, w.state) || e->ns < 0)
 		return 0;
-	p->sums->waits[OFFCPU_BACK]++;
-	if (__builtin_add_overflow(p->sums->ns[OFFCPU_BACK], (uint64_t)e->ns,
-				   &p->sums->ns[OFFCPU_BACK]))
+	if (e->told && !w.sum)
+		return 0;
+	sum = e->told ? &p->sums->mixed_ns : &p->sums->ns[OFFCPU_BACK];
+	*(e->told ? &p->sums->mixed : &p->sums->waits[OFFCPU_BACK]) += 1;
+	if (__builtin_add_overflow(*sum, (uint64_t)e->ns, sum))
 		return err_set(err, ERR_LIMIT,
 			       "the times sum up to more than 64 bits");
-	return p->ask->wait(p->ask->arg, &w, err);
+	return e->told ? 0 : p->ask->wait(p->ask->arg, &w, err);
 }
 
 static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,

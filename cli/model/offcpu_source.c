@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/offcpu_told.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/stacks.h"
 #include "schema/columns.h"
@@ -38,8 +39,8 @@ struct type {
 	size_t word; /* in words[] */
 	const char *table;
 	bool system_wide;
-	int64_t together, end;
-	int64_t events, weight; /* recorded, and hit */
+	int64_t together, start, end; /* of the capture */
+	int64_t events, weight;	      /* recorded, and hit */
 };
 
 /* The types of one capture, as indexes of type[]; -1: none. */
@@ -74,7 +75,8 @@ struct offcpu_source {
 	struct row_cursor chosen; /* what filters let through; else empty */
 	struct span *lost;	  /* disjoint, ordered */
 	size_t n_lost, cap_lost;
-	int64_t end, capture;
+	struct offcpu_told *told; /* OFFCPU_WAIT: by those opened before */
+	int64_t start, end, capture;
 };
 
 static int offcpu_source_take_type(void *arg, const struct rows *r,
@@ -104,6 +106,7 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 		.table = arena_strdup(&s->text, table),
 		.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
 		.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
+		.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
 		.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
 		.events = rows_int(r, OFFCPU_TYPES_EVENTS),
 		.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
@@ -123,18 +126,18 @@ static int offcpu_source_find_type(const struct offcpu_sources *s,
 	return -1;
 }
 
+static int64_t offcpu_source_kernel(const struct type *t)
+{
+	return t->together ? t->together : t->capture;
+}
+
 /* Returns whether another capture of the same kernel and time is in part[]. */
 static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 {
-	int64_t kernel = t->together ? t->together : t->capture;
-
-	for (size_t i = 0; i < s->n_part; i++) {
-		const struct type *o = &s->type[s->part[i].switches];
-
-		if (o->capture == t->capture ||
-		    (o->together ? o->together : o->capture) == kernel)
+	for (size_t i = 0; i < s->n_part; i++)
+		if (offcpu_source_kernel(&s->type[s->part[i].switches]) ==
+		    offcpu_source_kernel(t))
 			return true;
-	}
 	return false;
 }
 
@@ -169,12 +172,12 @@ static void offcpu_source_choose_types(struct offcpu_sources *s,
 	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
-/* Waits that the kernel has measured are read where no switches of the same
- * kernel are, which tell of the same waits. */
+/* Waits that the kernel has measured are read behind all switches, which tell
+ * of the same ones as far as they were recorded. */
 static void offcpu_source_choose_waits(struct offcpu_sources *s,
 				       const struct type *t)
 {
-	if (words[t->word].role == OFFCPU_WAIT && !is_taken(s, t))
+	if (words[t->word].role == OFFCPU_WAIT)
 		*mem_add(s->part, s->n_part, s->cap_part) = (struct part){
 			.switches = (int)(t - s->type),
 			.stack = { -1, -1 },
@@ -329,6 +332,25 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 	return rc;
 }
 
+/* Of waits: what the parts in front of this one tell of. A capture of some
+ * tasks tells of these only. */
+static int open_told(struct offcpu_sources *all, struct offcpu_source *s,
+		     size_t at, struct err *err)
+{
+	const struct type *t = &all->type[all->part[at].switches];
+
+	s->told = offcpu_told_new();
+	for (size_t i = 0; words[t->word].role == OFFCPU_WAIT && i < at; i++) {
+		const struct type *o = &all->type[all->part[i].switches];
+
+		if (offcpu_source_kernel(o) == offcpu_source_kernel(t) &&
+		    offcpu_told_add(s->told, all->db, o->id, o->start, o->end,
+				    o->system_wide, err))
+			return -1;
+	}
+	return 0;
+}
+
 struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 					 struct offcpu_sums *sums,
 					 struct err *err)
@@ -338,6 +360,7 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	const struct type *t = &all->type[p->switches];
 	enum offcpu_role role = words[t->word].role;
 
+	s->start = t->start;
 	s->end = t->end;
 	s->capture = role == OFFCPU_SWITCH ? t->capture : 0;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
@@ -352,7 +375,7 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	    add_stream(all, s, p->stack[0], OFFCPU_STACK, err) ||
 	    add_stream(all, s, p->stack[1], OFFCPU_STACK, err) ||
 	    (filter_given() && open_chosen(all, s, t->id, err)) ||
-	    open_losses(all, s, t, sums, err)) {
+	    open_losses(all, s, t, sums, err) || open_told(all, s, i, err)) {
 		offcpu_source_close(s);
 		return NULL;
 	}
@@ -371,6 +394,7 @@ void offcpu_source_close(struct offcpu_source *s)
 	for (size_t i = 0; i < s->n; i++)
 		row_cursor_close(&s->stream[i].c);
 	row_cursor_close(&s->chosen);
+	offcpu_told_free(s->told);
 	free(s->lost);
 	free(s);
 }
@@ -431,6 +455,22 @@ struct stacks_group offcpu_group(const struct offcpu_stack *s)
 	};
 }
 
+/* A sum is of waits that began at any time of its capture, which was being
+ * recorded when the first of the other waits began. Sums stand behind these. */
+static void offcpu_source_fill_wait(struct offcpu_source *s,
+				    struct offcpu_event *e)
+{
+	if (!e->time) {
+		e->told = offcpu_told_has(s->told, e->out, s->start, s->end);
+		return;
+	}
+	if (__builtin_sub_overflow(e->time, e->ns, &e->from))
+		e->from = INT64_MIN;
+	if (e->from < s->start)
+		s->start = e->from;
+	e->told = offcpu_told_has(s->told, e->out, e->from, e->from);
+}
+
 static void offcpu_source_fill_event(const struct stream *st,
 				     struct offcpu_event *e)
 {
@@ -476,6 +516,8 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	offcpu_source_fill_event(first, e);
 	if (e->time > s->end)
 		s->end = e->time;
+	if (e->role == OFFCPU_WAIT)
+		offcpu_source_fill_wait(s, e);
 	if (s->chosen.rows) {
 		int rc = row_cursor_seek(&s->chosen, e->id, err);
 

@@ -36,6 +36,9 @@ struct offcpu_sums {
 	bool partial; /* not recorded on all CPUs: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
 	bool whole;   /* from perf record --off-cpu */
+	/* sums of perf record --off-cpu that other captures tell of in part:
+	 * they cannot be taken apart, and do not count */
+	uint64_t mixed, mixed_ns;
 };
 
 enum offcpu_role {
@@ -49,8 +52,11 @@ enum offcpu_role {
 struct offcpu_event {
 	enum offcpu_role role;
 	int64_t id, time; /* time 0: OFFCPU_WAIT that is a sum */
-	int64_t ns;	  /* OFFCPU_WAIT: how long */
-	int32_t cpu;	  /* -1: not known */
+	/* OFFCPU_WAIT: how long, since when (of a sum 0), and whether another
+	 * capture tells of it too */
+	int64_t ns, from;
+	bool told;
+	int32_t cpu; /* -1: not known */
 	struct offcpu_stack stack;
 	bool has_out, has_in;
 	int64_t out, in; /* tid that leaves, that comes */
@@ -66,7 +72,8 @@ struct offcpu_sources;
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err);
 void offcpu_sources_free(struct offcpu_sources *s);
-/* Returns the number of captures to read: one for each kernel. */
+/* Returns the number of captures to read: for each kernel one with switches,
+ * and behind all of these those with waits. */
 size_t offcpu_sources_count(const struct offcpu_sources *s);
 /* Opens capture i, and adds to *sums what it has and what it lost. */
 struct offcpu_source *offcpu_source_open(struct offcpu_sources *s, size_t i,

@@ -2,6 +2,7 @@
 #include "cli/tables/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 	c = &rp->cause[id];
 	c->ns += ns;
 	c->waits++;
-	if (ns > c->longest)
+	if (ns > c->longest && !w->sum)
 		c->longest = ns;
 }
 
@@ -165,7 +166,7 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 		return 0;
 	at.samples = 1;
 	trust_add(rp->trust, &at);
-	if (ns > s->longest)
+	if (ns > s->longest && !w->sum)
 		s->longest = ns;
 	if (state[0] == 'R')
 		s->ready += ns;
@@ -360,6 +361,16 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 	grid_signed(g, woken ? w->waker.ready : 0);
 }
 
+/* A sum of waits has a length, but no place in time. */
+static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
+				  int64_t at)
+{
+	if (w->sum)
+		grid_real(g, NAN);
+	else
+		grid_signed(g, at);
+}
+
 static void fill_wait(struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w)
 {
@@ -371,8 +382,8 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
 		 w->from / 1000000000, w->from % 1000000000 / 1000);
 	grid_text(g, w->sum ? "a sum" : from);
-	grid_signed(g, w->from);
-	grid_signed(g, w->to);
+	report_offcpu_add_end(g, w, w->from);
+	report_offcpu_add_end(g, w, w->to);
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
@@ -420,6 +431,12 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 		fputs("perf record --off-cpu measured them: those below its "
 		      "threshold are sums, each shown as one wait\n",
 		      out);
+	if (s->mixed)
+		fprintf(out,
+			"not counted: %" PRIu64 " of these sums, %s: another "
+			"capture tells of a part of their waits\n",
+			s->mixed,
+			human_ns(ns, sizeof(ns), (int64_t)s->mixed_ns));
 	if (s->waits[OFFCPU_OPEN])
 		fprintf(out,
 			"not counted: %" PRIu64 " that did not end before the "
@@ -453,6 +470,8 @@ static void print_json(struct report_offcpu *rp)
 	json_uint(j, "open_ns", s->ns[OFFCPU_OPEN]);
 	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
 	json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
+	json_uint(j, "mixed", s->mixed);
+	json_uint(j, "mixed_ns", s->mixed_ns);
 	json_uint(j, "lost", s->lost);
 	json_break(j);
 	print_causes(rp);

@@ -5,7 +5,7 @@
 -- The role of each event; the most frequent first. Events of an ftrace
 -- instance are named INSTANCE/EVENT.
 SELECT id, capture, role, fields, events, weight, system_wide, together,
-	last_ns
+	first_ns, last_ns
 FROM (
 	SELECT t.id, t.capture, CASE
 		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
@@ -22,6 +22,7 @@ FROM (
 		coalesce(t.weight, 0) AS weight,
 		coalesce(c.system_wide, 1) AS system_wide,
 		coalesce(c.together, 0) AS together,
+		coalesce(c.first_ns, 0) AS first_ns,
 		coalesce(c.last_ns, 0) AS last_ns
 	FROM (
 		SELECT id, capture, kind, events, weight, fields, CASE
@@ -87,6 +88,11 @@ WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY e.id
 FROM event e LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1 ORDER BY e.id
+
+-- name: offcpu_told
+-- The threads that have an event of a type.
+SELECT DISTINCT t.tid FROM event e JOIN thread t ON t.id = e.thread
+WHERE e.type = ?1
 
 -- name: offcpu_chosen
 -- the caller adds a condition of the filters, and offcpu_chosen_type

@@ -65,19 +65,58 @@ intact offcpu-616.data
 [ "$(waits ns)" = 1807000033 ]
 ok offcpu-616_is_a_source_of_off_cpu_time $?
 
-# Of one kernel and time, only the switches count: they tell of the same waits.
+# Of one kernel and time, what switches tell of counts once: a wait that began
+# while they were recorded, and all sums, which nobody can take apart.
 "$B" ingest -qfo "$work/db" "$captures/naps.data"
 switches=$(waits ns)
-"$B" ingest -qfo "$work/db" --separate "$captures/naps.data" \
+"$B" ingest -qfo "$work/two.db" --separate "$captures/naps.data" \
 	"$captures/offcpu-616.data"
-[ "$(waits ns)" = $((switches + 1807000033)) ]
-ok waits_of_two_kernels_add_up $?
-python3 -c 'import sqlite3, sys
+# both FROM TO ALL: as if naps.data had been recorded at that time
+both() {
+	cp "$work/two.db" "$work/db"
+	python3 -c 'import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("UPDATE capture SET together = 1")
-db.commit()' "$work/db"
-[ "$(waits ns)" = "$switches" ]
+db.execute("UPDATE capture SET first_ns = ?, last_ns = ?, system_wide = ?"
+           " WHERE id = 1", sys.argv[2:])
+db.commit()' "$work/db" "$@"
+}
+# all_sums: waits, and sums that do not count
+all_sums() {
+	"$B" report --off-cpu --format json "$work/db" 2>/dev/null |
+		python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print(r["ns"] - int(sys.argv[1]), r["mixed"], r["mixed_ns"])' "$switches"
+}
+cp "$work/two.db" "$work/db"
+[ "$(all_sums)" = "1807000033 0 0" ]
+ok waits_of_two_kernels_add_up $?
+both 0 9000000000 1
+[ "$(all_sums)" = "0 2 7000000" ]
 ok no_wait_counts_twice $?
+"$B" report --off-cpu "$work/db" 2>/dev/null |
+	grep -q '^not counted: 2 of these sums, 7.00 ms: another capture tells'
+ok report_says_what_does_not_count $?
+both 0 4400001500 1
+[ "$(all_sums)" = "1200000033 2 7000000" ]
+ok a_wait_counts_that_began_when_no_switches_were_recorded $?
+both 4400001500 9000000000 1
+[ "$(all_sums)" = "600000000 2 7000000" ]
+ok a_wait_counts_of_which_switches_have_the_end_only $?
+both 6000000000 9000000000 1
+[ "$(all_sums)" = "1807000033 0 0" ]
+ok waits_and_sums_of_another_time_count $?
+both 0 9000000000 0
+[ "$(all_sums)" = "1807000033 0 0" ]
+ok so_do_those_of_threads_that_were_not_recorded $?
+intact offcpu-616.data
+"$B" report --off-cpu --format json "$work/db" 2>/dev/null | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+times = sorted((w["from_ns"] is None, w["to_ns"] is None) for w in r["longest"])
+assert times == [(False, False)] * 3 + [(True, True)] * 2, times
+assert [t["longest_ns"] for t in r["threads"]] == [600000022, 600000011, 0], r'
+ok a_sum_has_no_place_in_time_and_is_no_longest_wait $?
 
 # A chain without addresses is there, but it is no stack: a verdict of its own.
 intact defer619.data
