@@ -18,8 +18,6 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->wakings = timeline_types(t) & TIMELINE_HAS_WAKING;
 	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
 	p->counts = !timeline_contradictions(t);
-	p->wakeups_since = timeline_since(t, TIMELINE_HAS_WAKEUP);
-	p->births_since = timeline_since(t, TIMELINE_HAS_NEW);
 	return p;
 }
 

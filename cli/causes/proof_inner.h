@@ -20,7 +20,6 @@ struct proofs {
 	uint64_t unwoken;
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
-	int64_t wakeups_since, births_since; /* on all CPUs */
 	size_t *scratch;
 	size_t n_scratch, cap_scratch;
 };
@@ -66,6 +65,13 @@ static inline bool is_sleep(int32_t bits)
 static inline bool is_dead_state(int32_t bits)
 {
 	return is_sleep(bits) && (bits & 0x30);
+}
+
+/* Whether events of a type have been on at all CPUs since a time. */
+static inline bool is_on_since(const struct gap *g, unsigned int type,
+			       int64_t time)
+{
+	return timeline_since(g->p->t, type, time) <= time;
 }
 
 static inline bool is_ready(int32_t bits)

@@ -126,7 +126,8 @@ static int64_t gap_count(const struct gap *g)
 	    timeline_rules(g->p->t)->signal_bug ||
 	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
 		return g->from;
-	if (!g->p->wakeups || g->p->wakeups_since > g->run_from ||
+	if (!g->p->wakeups ||
+	    !is_on_since(g, TIMELINE_HAS_WAKEUP, g->run_from) ||
 	    gap_first(g, TIMELINE_WAKEUP, g->from, until))
 		need--;
 	lost = gap_lost(g, g->run_from, until).n;

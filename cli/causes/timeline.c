@@ -18,9 +18,24 @@ struct ring {
 	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
 					     never */
 	bool exact;			  /* whether `since` is a switch */
-	bool began;   /* a record was added since switches are on */
-	size_t *loss; /* losses of this CPU, in timeline.told */
+	bool began;    /* a record was added since switches are on */
+	bool changed;  /* none since the capture changed */
+	int64_t start; /* in this capture; TIMELINE_START in the first */
+	size_t *loss;  /* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;
+};
+
+/* A ring in one of several captures: since when types are on there. */
+struct ring_part {
+	int64_t from, to;
+	int64_t since_on[TIMELINE_TYPES];
+	int32_t cpu;
+};
+
+/* The time of one capture: since when types are on at all CPUs. */
+struct timeline_part {
+	int64_t from;
+	int64_t since_on[TIMELINE_TYPES];
 };
 
 /* Items by an owner: those of owner i are id[first[i] .. first[i + 1] - 1]. */
@@ -48,6 +63,11 @@ struct timeline {
 	size_t n, cap, cap_recorder;
 	struct table index; /* tid to thread */
 	struct lists stays, wakes, seats;
+	struct ring_part *ring_part;
+	size_t n_ring_part, cap_ring_part;
+	struct timeline_part *part; /* the last one begins at part_from */
+	size_t n_part, cap_part;
+	int64_t part_from;
 	unsigned int types;
 	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
@@ -61,6 +81,7 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 	t->rules = *r;
 	t->first = TIMELINE_END;
 	t->last = TIMELINE_START;
+	t->part_from = TIMELINE_START;
 	return t;
 }
 
@@ -85,6 +106,8 @@ void timeline_free(struct timeline *t)
 	free(t->wake);
 	free(t->tid);
 	free(t->recorder);
+	free(t->ring_part);
+	free(t->part);
 	table_release(&t->index);
 	timeline_free_lists(&t->stays);
 	timeline_free_lists(&t->wakes);
@@ -100,6 +123,7 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
 			.current = -1,
 			.last = TIMELINE_START,
+			.start = t->part_from,
 			.since_on = { TIMELINE_END, TIMELINE_END, TIMELINE_END,
 				      TIMELINE_END },
 		};
@@ -235,6 +259,22 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		timeline_break(t, r, sum, rec->current);
 }
 
+/* What one capture tells of a CPU ends with its last record there, and what the
+ * next one tells begins with its first. */
+static void timeline_pass_change(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	const struct timeline_loss l = { .from = r->last,
+					 .to = rec->time,
+					 .n = -1 };
+
+	r->changed = false;
+	timeline_break(t, r, l, rec->current);
+	while (r->next_loss < r->n_loss &&
+	       t->told[r->loss[r->next_loss]].to <= rec->time)
+		r->next_loss++;
+}
+
 /* The thread of a record must be the one that the record before it left. */
 static void timeline_check_seat(struct timeline *t, struct ring *r,
 				const struct timeline_record *rec)
@@ -329,16 +369,9 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 		timeline_disorder(t, r, rec);
 		return;
 	}
-	if (!r->began) {
-		const struct timeline_loss head = { .from = TIMELINE_START,
-						    .to = rec->time,
-						    .n = -1 };
-
+	if (!r->began || r->changed) {
 		r->began = true;
-		timeline_break(t, r, head, rec->current);
-		while (r->next_loss < r->n_loss &&
-		       t->told[r->loss[r->next_loss]].to <= rec->time)
-			r->next_loss++;
+		timeline_pass_change(t, r, rec);
 	} else {
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);
@@ -354,6 +387,48 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 
 /* ---- the end: losses that no record tells, and lists by owner */
 
+/* Notes since when types are on in the capture that ends. */
+static void timeline_end_part(struct timeline *t, int64_t to)
+{
+	struct timeline_part *p = mem_add(t->part, t->n_part, t->cap_part);
+
+	*p = (struct timeline_part){ .from = t->part_from };
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
+		p->since_on[i] = TIMELINE_START;
+	for (size_t k = 0; k < t->n_ring; k++) {
+		struct ring *r = &t->ring[k];
+		struct ring_part part = { .from = r->start,
+					  .to = to == TIMELINE_END ? to
+								   : r->last,
+					  .cpu = (int32_t)k };
+
+		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
+			part.since_on[i] = r->since_on[i];
+			if (r->since_on[i] > p->since_on[i])
+				p->since_on[i] = r->since_on[i];
+			r->since_on[i] = TIMELINE_END;
+		}
+		if (r->began && !r->changed)
+			*mem_add(t->ring_part, t->n_ring_part,
+				 t->cap_ring_part) = part;
+	}
+}
+
+void timeline_change(struct timeline *t)
+{
+	if (t->first > t->last)
+		return;
+	timeline_end_part(t, t->last);
+	t->part_from = t->last;
+	for (size_t i = 0; i < t->n_ring; i++) {
+		struct ring *r = &t->ring[i];
+
+		timeline_end_stay(t, r, r->last, NULL);
+		r->start = t->last;
+		r->changed = true;
+	}
+}
+
 static void timeline_lose_tail(struct timeline *t, struct ring *r)
 {
 	const struct timeline_loss l = {
@@ -363,24 +438,28 @@ static void timeline_lose_tail(struct timeline *t, struct ring *r)
 	};
 
 	timeline_break(t, r, l, -1);
+}
+
+static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
+{
 	for (unsigned int i = 1; i < 3; i++) {
 		unsigned int type = 1u << i;
 
 		/* sched_wakeup is not needed where sched_waking is recorded */
-		if (r->began && (t->types & type) &&
-		    r->since_on[i] > r->since_on[0] &&
+		if ((t->types & type) && p->since_on[i] > p->since_on[0] &&
 		    (type == TIMELINE_HAS_WAKING ||
 		     !(t->types & TIMELINE_HAS_WAKING)))
-			*mem_add(t->loss, t->n_loss, t->cap_loss) =
-				(struct timeline_loss){
-					.from = TIMELINE_START,
-					.to = r->since_on[i],
-					.n = -1,
-					.cpu = (int32_t)(r - t->ring),
-					.before = -1,
-					.after = -1,
-					.only_wakes = true,
-				};
+			*mem_add(t->loss, t->n_loss,
+				 t->cap_loss) = (struct timeline_loss){
+				.from = p->from,
+				.to = p->since_on[i] < p->to ? p->since_on[i]
+							     : p->to,
+				.n = -1,
+				.cpu = p->cpu,
+				.before = -1,
+				.after = -1,
+				.only_wakes = true,
+			};
 	}
 }
 
@@ -398,8 +477,11 @@ static void timeline_end_losses(struct timeline *t)
 {
 	for (int32_t i = 0; i < t->rules.cpus && i < CPUS_MAX; i++)
 		timeline_ring(t, i);
+	timeline_end_part(t, TIMELINE_END);
 	for (size_t i = 0; i < t->n_ring; i++)
 		timeline_lose_tail(t, &t->ring[i]);
+	for (size_t i = 0; i < t->n_ring_part; i++)
+		timeline_lose_wakes(t, &t->ring_part[i]);
 	for (size_t i = 0; i < t->n_anywhere; i++) {
 		struct timeline_loss l = t->told[t->anywhere[i]];
 
@@ -613,14 +695,15 @@ unsigned int timeline_types(const struct timeline *t)
 	return t->types;
 }
 
-int64_t timeline_since(const struct timeline *t, unsigned int types)
+int64_t timeline_since(const struct timeline *t, unsigned int types, int64_t at)
 {
 	int64_t since = TIMELINE_START;
+	size_t k = search_where(t->n_part, i, t->part[i].from >= at);
 
-	for (size_t k = 0; k < t->n_ring; k++)
-		for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
-			if ((types >> i & 1) && t->ring[k].since_on[i] > since)
-				since = t->ring[k].since_on[i];
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
+		if ((types >> i & 1) &&
+		    t->part[k ? k - 1 : 0].since_on[i] > since)
+			since = t->part[k ? k - 1 : 0].since_on[i];
 	return since;
 }
 

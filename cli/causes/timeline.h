@@ -11,9 +11,10 @@
  * recorded there. A *loss* is the time between two neighbouring records of one
  * ring, between which records are missing. What a ring does not tell is a loss
  * too, of unknown number: the time before its first record, that after its
- * last, and a CPU without records. Where the thread of a record is not the one
- * that the record before it left on the CPU, records are missing although no
- * loss was reported: that becomes a silent loss. */
+ * last, a CPU without records, and what is between two captures. Where the
+ * thread of a record is not the one that the record before it left on the CPU,
+ * records are missing although no loss was reported: that becomes a silent
+ * loss. */
 #ifndef CLI_CAUSES_TIMELINE_H
 #define CLI_CAUSES_TIMELINE_H
 #include <stdbool.h>
@@ -118,6 +119,10 @@ void timeline_free(struct timeline *t);
  * and TIMELINE_END stand for unknown times. */
 void timeline_lose(struct timeline *t, const struct timeline_loss *l);
 void timeline_add(struct timeline *t, const struct timeline_record *r);
+/* The records from here on are of another capture of the same kernel, and of
+ * later times: what is between is a loss of each CPU, and events are off until
+ * a record shows them. */
+void timeline_change(struct timeline *t);
 /* Waits of this thread for the recorder's own wake-ups are not recorded. */
 void timeline_mark_recorder(struct timeline *t, int32_t tid);
 /* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which may
@@ -160,9 +165,10 @@ void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
 const struct timeline_rules *timeline_rules(const struct timeline *t);
 /* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */
 unsigned int timeline_types(const struct timeline *t);
-/* Returns since when all CPUs show records of these types; TIMELINE_END:
- * never. */
-int64_t timeline_since(const struct timeline *t, unsigned int types);
+/* Returns since when all CPUs show records of these types, in the capture that
+ * tells of time `at`; TIMELINE_END: never. */
+int64_t timeline_since(const struct timeline *t, unsigned int types,
+		       int64_t at);
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/causes/softirq.h"
+#include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/wait_cause.h"
@@ -26,9 +27,6 @@
 #define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
 #define STATE_SLEEPS 0x3 /* S, D */
-
-/* Text of ftrace has microseconds. */
-#define TEXT_SKEW 1000
 
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
@@ -65,8 +63,9 @@ struct causes_open {
 
 struct causes {
 	struct timeline *t;
-	struct timeline_rules rules;
-	struct causes_type *type; /* by event_type.id */
+	struct causes_spans *spans;
+	const struct causes_span *span; /* that is read; NULL: none yet */
+	struct causes_type *type;	/* by event_type.id */
 	size_t n_type, cap_type;
 	struct causes_table *table;
 	size_t n_table, cap_table;
@@ -87,9 +86,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
-	int64_t capture; /* that is read */
 	bool whole, lost_unknown;
-	bool tracks; /* the reader knows threads by their switches only */
 	uint64_t lost;
 };
 
@@ -199,46 +196,12 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	return t->table ? 0 : -1;
 }
 
-/* Linux 5.18 to 6.15; unknown versions may have it. */
-static bool causes_signal_bug(const char *release)
-{
-	unsigned int major, minor;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2)
-		return true;
-	return (major == 5 && minor >= 18) || (major == 6 && minor <= 15);
-}
-
-static void causes_take_rules(struct causes *c, const struct rows *r)
-{
-	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
-	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
-
-	c->rules = (struct timeline_rules){
-		.cpus = cpus > 0 && cpus < INT32_MAX ? (int32_t)cpus : 0,
-		.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
-		.signal_bug =
-			causes_signal_bug(rows_text(r, CAUSES_TYPES_RELEASE)),
-	};
-	c->capture = rows_int(r, CAUSES_TYPES_CAPTURE);
-	c->tracks = !strcmp(format, "ctf");
-	/* LTTng has a stream for each CPU, empty where nothing happened */
-	if (c->tracks && !c->rules.cpus)
-		c->rules.cpus = -1;
-	softirqs_free(c->softirqs);
-	c->softirqs = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64")
-			      ? softirqs_new()
-			      : NULL;
-	c->whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) != 0;
-}
-
 /* perf turns the events of a CPU on in the order of the options: a record of
  * one shows that those before it are on. */
-static int causes_load_types(struct causes *c, struct store *db, int64_t only,
+static int causes_load_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql("causes_types"), NULL, 0, err);
-	int64_t most = 0;
 	int64_t capture = -1;
 	uint8_t shows = 0;
 	int rc = -1;
@@ -267,11 +230,8 @@ static int causes_load_types(struct causes *c, struct store *db, int64_t only,
 				    (size_t)id + 1, sizeof(*c->type));
 		c->type[id] = t;
 		if (t.kind == TIMELINE_SWITCH && t.role &&
-		    (!only || t.capture == only) &&
-		    rows_int(r, CAUSES_TYPES_EVENTS) > most) {
-			most = rows_int(r, CAUSES_TYPES_EVENTS);
-			causes_take_rules(c, r);
-		}
+		    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
+			causes_spans_note(c->spans, r);
 	}
 	rows_close(r);
 	return rc;
@@ -356,10 +316,32 @@ static void causes_mark_recorders(struct causes *c)
 
 /* ---- losses */
 
-static int causes_load_losses(struct causes *c, struct store *db,
-			      struct err *err)
+/* Adds the part of a loss that is in a span. */
+static void causes_take_loss(struct causes *c, const struct causes_span *span,
+			     struct timeline_loss l)
 {
-	const struct value bind = { .kind = VALUE_INT, .num = c->capture };
+	bool cut = l.from < span->from || l.to > span->to;
+
+	if (l.to < span->from || l.from > span->to)
+		return;
+	if (l.n < 0)
+		c->lost_unknown = true;
+	/* one that began before was counted there */
+	else if (l.from >= span->from || span->from == span->capture->first)
+		c->lost += (uint64_t)l.n;
+	if (cut) {
+		l.from = l.from < span->from ? span->from : l.from;
+		l.to = l.to > span->to ? span->to : l.to;
+		l.n = -1;
+	}
+	timeline_lose(c->t, &l);
+}
+
+static int causes_load_losses(struct causes *c, struct store *db,
+			      const struct causes_span *span, struct err *err)
+{
+	const struct value bind = { .kind = VALUE_INT,
+				    .num = span->capture->id };
 	struct rows *r =
 		rows_open(db, store_sql("causes_losses"), &bind, 1, err);
 	int rc = -1;
@@ -375,13 +357,44 @@ static int causes_load_losses(struct causes *c, struct store *db,
 			.silent = rows_int(r, CAUSES_LOSSES_SILENT) != 0,
 		};
 
-		timeline_lose(c->t, &l);
-		if (l.n > 0)
-			c->lost += (uint64_t)l.n;
-		else
-			c->lost_unknown = true;
+		causes_take_loss(c, span, l);
 	}
 	rows_close(r);
+	return rc;
+}
+
+/* Where records are those of some tasks, or samples, who comes and goes is not
+ * recorded. */
+static void causes_lose_all(struct causes *c, const struct causes_span *span)
+{
+	struct timeline_loss l = { .from = span->from,
+				   .to = span->to,
+				   .n = -1 };
+	bool whole = span->capture->whole;
+
+	for (size_t i = 0; i < c->n_type; i++)
+		if (c->type[i].capture == span->capture->id &&
+		    c->type[i].shows && c->type[i].kind != TIMELINE_SEEN &&
+		    c->type[i].sampled)
+			whole = false;
+	c->whole &= whole;
+	for (l.cpu = 0; !whole && l.cpu < timeline_rules(c->t)->cpus; l.cpu++)
+		timeline_lose(c->t, &l);
+}
+
+/* Of each span after the other, as timeline_lose() wants it. */
+static int causes_lose_spans(struct causes *c, struct store *db,
+			     struct err *err)
+{
+	size_t n;
+	const struct causes_span *span = causes_spans_get(c->spans, &n);
+	int rc = 0;
+
+	c->whole = true;
+	for (size_t i = 0; !rc && i < n; i++) {
+		causes_lose_all(c, &span[i]);
+		rc = causes_load_losses(c, db, &span[i], err);
+	}
 	return rc;
 }
 
@@ -616,6 +629,19 @@ const char *causes_what(const struct causes *c, const struct proof_edge *e)
 	return b.lost ? NULL : what;
 }
 
+/* Returns whether the capture tells of this time. */
+static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
+{
+	const struct causes_span *span =
+		causes_spans_find(c->spans, capture, time);
+
+	if (span && c->span && span != c->span)
+		timeline_change(c->t);
+	if (span)
+		c->span = span;
+	return span != NULL;
+}
+
 static int causes_take_event(struct causes *c, struct wait_causes *w,
 			     const struct rows *r, struct err *err)
 {
@@ -633,9 +659,10 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		.target = -1,
 	};
 
-	if (!t || !t->role || t->capture != c->capture)
+	if (!t || !t->role || !causes_enter(c, t->capture, rec.time))
 		return 0;
-	if (thread > 0 && (uint64_t)thread <= c->n_tid && !c->tracks)
+	if (thread > 0 && (uint64_t)thread <= c->n_tid &&
+	    !c->span->capture->tracks)
 		rec.current = c->tid[thread - 1];
 	rec.kind = t->kind;
 	rec.shows = t->shows;
@@ -683,32 +710,22 @@ static int causes_load_events(struct causes *c, struct store *db,
 	return rc;
 }
 
-/* Where records are those of some tasks, or samples, who comes and goes is not
- * recorded. */
-static void causes_lose_all(struct causes *c)
-{
-	struct timeline_loss l = { .from = TIMELINE_START,
-				   .to = TIMELINE_END,
-				   .n = -1 };
-
-	for (size_t i = 0; i < c->n_type; i++)
-		if (c->type[i].capture == c->capture && c->type[i].shows &&
-		    c->type[i].kind != TIMELINE_SEEN && c->type[i].sampled)
-			c->whole = false;
-	for (l.cpu = 0; !c->whole && l.cpu < c->rules.cpus; l.cpu++)
-		timeline_lose(c->t, &l);
-}
-
 struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 			   struct wait_causes *w, struct err *err)
 {
 	struct causes *c = mem_new(1, sizeof(*c));
 	const struct offcpu_stack none = { 0 };
+	struct timeline_rules rules;
+	int rc;
 
+	c->spans = causes_spans_new();
 	causes_intern_stack(c, &none);
-	if (causes_load_types(c, db, capture, err))
+	if (causes_load_types(c, db, err))
 		goto fail;
-	if (!c->capture) {
+	rc = causes_spans_choose(c->spans, db, capture, err);
+	if (rc < 0)
+		goto fail;
+	if (!rc) {
 		err_set(err, ERR_FORMAT,
 			"%s: nothing says who left a CPU and came back; record "
 			"with perf record -a -g -e sched:sched_switch -e "
@@ -717,12 +734,14 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 			path);
 		goto fail;
 	}
-	c->t = timeline_new(&c->rules);
+	rules = causes_spans_rules(c->spans);
+	c->t = timeline_new(&rules);
 	c->irqs = irqs_new();
-	causes_lose_all(c);
+	if (causes_spans_main(c->spans)->x86_64)
+		c->softirqs = softirqs_new();
 	if (rows_each(db, "causes_threads", causes_take_thread, c, err) ||
 	    rows_each(db, "causes_comms", causes_take_comm, c, err) ||
-	    causes_load_losses(c, db, err) ||
+	    causes_lose_spans(c, db, err) ||
 	    row_cursor_open(&c->request, db, store_sql("causes_requests"),
 			    err) ||
 	    causes_load_events(c, db, w, err) ||
@@ -741,6 +760,7 @@ void causes_free(struct causes *c)
 	if (!c)
 		return;
 	timeline_free(c->t);
+	causes_spans_free(c->spans);
 	row_cursor_close(&c->request);
 	for (size_t i = 0; i < c->n_table; i++) {
 		row_cursor_close(&c->table[i].c);

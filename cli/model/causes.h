@@ -1,7 +1,7 @@
 /* causes.h - the records of the scheduler of a database, as a timeline that
  * proofs and chains are made of.
  *
- * The events of one capture are read once, in time order. Memory grows with the
+ * The events of one kernel are read once, in time order. Memory grows with the
  * number of switches and wake-ups, by about 100 bytes each. */
 #ifndef CLI_MODEL_CAUSES_H
 #define CLI_MODEL_CAUSES_H
@@ -17,7 +17,8 @@ struct err;
 struct store;
 struct wait_causes;
 
-/* capture: to read; 0: that with the most context switches. w: for what the
+/* capture: to read; 0: that with the most context switches, and others of its
+ * kernel where it does not tell. w: for what the
  * stacks of wake-ups tell; borrowed for the call. Returns NULL and *err, also
  * if the database has no context switches. */
 struct causes *causes_load(struct store *db, const char *path, int64_t capture,

@@ -35,8 +35,16 @@ struct path_loss_count {
 	uint64_t silent; /* without a loss */
 	uint64_t n;	 /* records */
 	bool open;	 /* before the first or behind the last record */
+	bool between;	 /* two captures */
 	bool unknown;	 /* some have no number */
 };
+
+/* Whether it is what one capture tells no more, and the next not yet. */
+static bool path_is_between(const struct timeline_loss *l)
+{
+	return !l->only_wakes && l->from != TIMELINE_START &&
+	       l->to != TIMELINE_END;
+}
 
 static void path_count_loss(void *arg, size_t loss)
 {
@@ -45,6 +53,8 @@ static void path_count_loss(void *arg, size_t loss)
 
 	if (l->silent)
 		c->silent++;
+	else if (!l->id && path_is_between(l))
+		c->between = true;
 	else if (!l->id)
 		c->open = true;
 	else
@@ -69,7 +79,7 @@ void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
 	struct path_loss_count c = { .t = r->t };
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
-	if (!c.told && !c.silent && !c.open) {
+	if (!c.told && !c.silent && !c.open && !c.between) {
 		fputs(", nothing lost in this time\n", stdout);
 		return;
 	}
@@ -85,9 +95,12 @@ void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
 	}
 	if (c.silent)
 		printf("%srecords missing without a loss", c.told ? ", " : "");
+	if (c.between)
+		printf("%sthe end of a capture",
+		       c.told || c.silent ? ", " : "");
 	if (c.open)
 		printf("%sa CPU without records at one end",
-		       c.told || c.silent ? ", " : "");
+		       c.told || c.silent || c.between ? ", " : "");
 	putchar('\n');
 }
 
@@ -280,8 +293,10 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 		fputs("not all CPUs were recorded", out);
 	else if (!l->id && l->from == TIMELINE_START)
 		fprintf(out, "before the first record of CPU %d", l->cpu);
-	else if (!l->id)
+	else if (!l->id && !path_is_between(l))
 		fprintf(out, "behind the last record of CPU %d", l->cpu);
+	else if (!l->id)
+		fprintf(out, "between two captures on CPU %d", l->cpu);
 	else if (l->n >= 0)
 		fprintf(out, "loss %" PRId64 " (CPU %d, %" PRId64 " record%s)",
 			l->id, l->cpu, l->n, l->n == 1 ? "" : "s");

@@ -12,10 +12,26 @@ SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 		'* --filter[ =]*' AS system_wide,
 	coalesce(t.how, '') = 'sample' AS sampled,
 	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
-	coalesce(c.release, '') AS release,
-	coalesce(c.arch, '') AS arch, coalesce(c.error_ns, 0) AS error_ns
+	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch
 FROM event_type t JOIN capture c ON c.id = t.capture
 ORDER BY t.id
+
+-- name: causes_captures
+-- Captures of the same kernel and clock, and when their events were. Clocks of
+-- two boots differ from the time of the day by other amounts. ?1: capture
+SELECT c.id, min(e.time_ns) AS first_ns, max(e.time_ns) AS last_ns,
+	coalesce(c.error_ns, 0) AS error_ns
+FROM capture m CROSS JOIN event e CROSS JOIN event_type t ON t.id = e.type
+CROSS JOIN capture c ON c.id = t.capture
+LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
+LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
+WHERE m.id = ?1 AND (c.id = m.id OR (
+	(c.align IS NULL OR c.error_ns NOT NULL)
+	AND (m.align IS NULL OR m.error_ns NOT NULL)
+	AND (c.together = m.together OR (c.host = m.host
+		AND c.release = m.release AND c.clock = m.clock
+		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))))
+GROUP BY c.id
 
 -- name: causes_threads
 -- columns: id tid

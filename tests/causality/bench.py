@@ -17,6 +17,9 @@
   --queries N        for each capture (4)
   --cpus LIST        numbers of CPUs (2,3,4,8,16,64)
   --steps N          of a schedule, for each CPU (120)
+  --pieces N         of each schedule: captures, each with losses of its own,
+                     that follow each other; {captures} in --prepare are all
+  --overlap          the pieces overlap in time, as those of two recorders
   --recorded FOLDER  in place of schedules: NAME.data.zst with NAME.truth.json
   --seed N
   --keep FOLDER      of captures for which something false was called proved
@@ -51,7 +54,10 @@ COLUMNS = ("proved", "false", "right", "wrong", "unknown")
 
 
 def run(command, names):
-    words = [w.format(**names) for w in shlex.split(command)]
+    words = []
+    for w in shlex.split(command):
+        words += names["captures"] if w == "{captures}" else [
+            w.format(**names)]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -70,6 +76,16 @@ def ask(a, names):
     except ValueError:
         return None, "status %d: %s" % (done.returncode,
                                         done.stderr.strip()[:200])
+
+
+def windows(rng, records, pieces, overlap):
+    """Parts of the records, in time order."""
+    n = len(records)
+    at = [0] + sorted(rng.randrange(n) for _ in range(pieces - 1)) + [n]
+    for a, b in zip(at, at[1:]):
+        more = rng.randint(n // 8, n // 4) if overlap else 0
+        if records[max(0, a - more):b + more]:
+            yield records[max(0, a - more):b + more]
 
 
 class Made:
@@ -127,6 +143,7 @@ class Bench:
                 os.path.splitext(names["capture"])[1]))
             shutil.copy(names["capture"], kept)
             names = dict(names, capture=kept)
+        names = dict(names, captures=" ".join(names["captures"]))
         if self.a.verbose:
             print("FALSE (%s) %s\n    %s" % (kind, what, " ; ".join(
                 c.format(**names) for c in (
@@ -179,18 +196,27 @@ class Bench:
         rng = random.Random("%s %d" % (kind, seed))
         made = self.recorded[seed % len(self.recorded)] if self.recorded \
             else Made(rng, seed, self.a)
-        lost, missing = lose.KINDS[kind](rng, made.records)
-        kept = lose.keep(made.records, lost, missing)
-        if not kept:
+        names = {"db": os.path.join(folder, "c.db"), "captures": []}
+        hidden = kind.startswith("silent")
+        for i, part in enumerate(windows(rng, made.records, self.a.pieces,
+                                         self.a.overlap)):
+            lost, missing = lose.KINDS[kind](rng, part)
+            kept = lose.keep(part, lost, missing)
+            if not kept:
+                continue
+            names["captures"].append(
+                os.path.join(folder, "c%d%s" % (i, made.suffix)))
+            self.removed += len(part) - len(kept)
+            made.write(names["captures"][-1], kept)
+            hidden = hidden and not lose.has_sign(kept)
+        if not names["captures"]:
             return
+        names["capture"] = names["captures"][0]
         self.captures += 1
-        self.removed += len(made.records) - len(kept)
-        names = {"capture": os.path.join(folder, "c" + made.suffix),
-                 "db": os.path.join(folder, "c.db")}
-        made.write(names["capture"], kept)
+        if os.path.exists(names["db"]):
+            os.remove(names["db"])
         if self.a.prepare:
             run(self.a.prepare, names)
-        hidden = kind.startswith("silent") and not lose.has_sign(kept)
         if self.a.all:
             self.all_waits(kind, made, names, hidden)
             return
@@ -237,6 +263,8 @@ def options():
                    default=[2, 3, 4, 8, 16, 64])
     p.add_argument("--steps", type=int, default=120)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--pieces", type=int, default=1)
+    p.add_argument("--overlap", action="store_true")
     p.add_argument("--recorded")
     p.add_argument("--keep")
     p.add_argument("--table", action="store_true")

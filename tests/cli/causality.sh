@@ -118,3 +118,45 @@ asked what_is_proved_is_true --captures 2 --cpus 2,3,4,8 \
 asked what_is_proved_is_true_of_real_captures --captures 3 \
 	--recorded tests/causality/captures \
 	--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
+
+# several captures of one kernel. A text of ftrace does not name its kernel
+cat >"$work/merge.py" <<'END'
+import os
+import sqlite3
+import subprocess
+import sys
+
+program, out = sys.argv[1:3]
+one = []
+for capture in sys.argv[3:]:
+    one.append(capture + ".db")
+    subprocess.run([program, "ingest", "-q", "-f", "--no-symbols", "-o",
+                    one[-1], capture], check=False)
+    db = sqlite3.connect(one[-1])
+    db.execute("UPDATE capture SET host = 'h', release = '6.16', clock = 'c'")
+    db.commit()
+    db.close()
+subprocess.run([program, "merge", "-q", "-f", "-o", out] + one, check=False)
+for path in one:
+    os.remove(path)
+END
+# pieces NAME LEAST OPTION...: nothing false, and at least so many percent of
+# the time proved where nothing is lost
+pieces() {
+	name=$1
+	least=$2
+	shift 2
+	bench -v --table --captures 1 --cpus 2,3,4 --steps 100 \
+		--kinds none,single,bursts,masks,tail,late,no_waking,no_wakeup \
+		--all "$B path --json --worst 100000 {db}" "$@" &&
+		awk -v least="$least" '$1 == "none" { found = $2 >= least }
+			END { exit !found }' "$work/said"
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/    /' "$work/said"
+	ok "$name" $rc
+}
+
+pieces what_is_proved_of_merged_segments_is_true 20 --pieces 3 \
+	--prepare "python3 $work/merge.py $B {db} {captures}"
+pieces what_is_proved_of_two_recorders_is_true 40 --pieces 2 --overlap \
+	--prepare "$B ingest -q -f --no-symbols -o {db} {captures}"

@@ -15,6 +15,7 @@
 #define CPUS_MOST 64
 #define THREADS_MOST 200
 #define RECORDS_MOST 4000
+#define PARTS_MOST 4
 
 /* What became of a record: the ring counted it, or nothing tells of it. */
 enum fate {
@@ -57,6 +58,8 @@ struct machine {
 	struct timeline_record rec[RECORDS_MOST];
 	uint8_t gone[RECORDS_MOST]; /* enum fate */
 	size_t n;
+	uint8_t part[RECORDS_MOST]; /* of which capture it is, from 0 on */
+	uint8_t not_on[PARTS_MOST]; /* types that a capture has not */
 	bool own_types; /* a record shows that its own type is on, no other */
 	bool silent;
 };
@@ -293,6 +296,7 @@ static struct timeline *make_timeline(const struct machine *m, uint8_t types)
 {
 	const struct timeline_rules rules = { .cpus = m->cpus };
 	struct timeline *t = timeline_new(&rules);
+	uint8_t part = 0;
 
 	for (int32_t i = 0; i < m->cpus; i++)
 		lose_ring(m, t, i);
@@ -301,7 +305,10 @@ static struct timeline *make_timeline(const struct machine *m, uint8_t types)
 
 		if (m->gone[i])
 			continue;
+		for (; part < m->part[i]; part++)
+			timeline_change(t);
 		r.shows &= m->own_types ? own_type(&r) : types;
+		r.shows &= (uint8_t)~m->not_on[part];
 		timeline_add(t, &r);
 	}
 	timeline_seal(t);
@@ -542,6 +549,42 @@ static void miss_thread(struct machine *m)
 	m->silent = true;
 }
 
+/* Some of the records of one capture: its events are on from `from` to `to` on
+ * this CPU. */
+static void miss_ends(struct machine *m, uint8_t part, int32_t cpu, size_t from,
+		      size_t to)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->part[i] == part && m->rec[i].cpu == cpu &&
+		    (i < from || i >= to))
+			m->gone[i] = FATE_MISSING;
+}
+
+/* Several captures: in each, CPUs begin and end when they like, and types may
+ * not be recorded. */
+static void miss_parts(struct machine *m)
+{
+	size_t from = 0;
+
+	for (uint8_t part = 0; part < PARTS_MOST && from < m->n; part++) {
+		size_t n = 1 + roll(m, (uint32_t)(m->n - from));
+		uint8_t without = (uint8_t)(roll(m, 2) ? 2u << roll(m, 3) : 0);
+
+		if (part + 1 == PARTS_MOST)
+			n = m->n - from;
+		for (size_t i = from; i < from + n; i++) {
+			m->part[i] = part;
+			if (own_type(&m->rec[i]) & without)
+				m->gone[i] = FATE_MISSING;
+		}
+		m->not_on[part] = without;
+		for (int32_t cpu = 0; cpu < m->cpus; cpu++)
+			miss_ends(m, part, cpu, from + roll(m, 20),
+				  from + n - roll(m, 20));
+		from += n;
+	}
+}
+
 static void remove_some(struct machine *m)
 {
 	uint32_t what = roll(m, 16);
@@ -555,6 +598,8 @@ static void remove_some(struct machine *m)
 		miss_start(m);
 	if (what % 8 == 2)
 		miss_thread(m);
+	if (!roll(m, 3))
+		miss_parts(m);
 }
 
 /* A type that was not on has no records, and no losses. */

@@ -1,0 +1,229 @@
+/* causes_spans.c - which of several captures of one kernel tells of which time.
+ */
+#include "cli/model/causes_spans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* Text of ftrace has microseconds. */
+#define TEXT_SKEW 1000
+
+struct causes_spans {
+	struct causes_capture *capture; /* the main one is first */
+	size_t n, cap;
+	struct causes_span *span;
+	size_t n_span, cap_span;
+};
+
+struct causes_spans *causes_spans_new(void)
+{
+	return mem_new(1, sizeof(struct causes_spans));
+}
+
+void causes_spans_free(struct causes_spans *s)
+{
+	if (!s)
+		return;
+	free(s->capture);
+	free(s->span);
+	free(s);
+}
+
+/* ---- the captures */
+
+/* Linux 5.18 to 6.15; unknown versions may have it. */
+static bool causes_signal_bug(const char *release)
+{
+	unsigned int major, minor;
+
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
+		return true;
+	return (major == 5 && minor >= 18) || (major == 6 && minor <= 15);
+}
+
+void causes_spans_note(struct causes_spans *s, const struct rows *r)
+{
+	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
+	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
+	struct causes_capture c = {
+		.id = rows_int(r, CAUSES_TYPES_CAPTURE),
+		.switches = rows_int(r, CAUSES_TYPES_EVENTS),
+		.rules = {
+			.cpus = cpus > 0 && cpus < INT32_MAX ? (int32_t)cpus
+							     : 0,
+			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
+			.signal_bug = causes_signal_bug(
+				rows_text(r, CAUSES_TYPES_RELEASE)),
+		},
+		.tracks = !strcmp(format, "ctf"),
+		.whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) != 0,
+		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
+		.first = TIMELINE_END,
+		.last = TIMELINE_START,
+	};
+	struct causes_capture *last = s->n ? &s->capture[s->n - 1] : NULL;
+
+	/* LTTng has a stream for each CPU, empty where nothing happened */
+	if (c.tracks && !c.rules.cpus)
+		c.rules.cpus = -1;
+	if (!last || last->id != c.id)
+		*mem_add(s->capture, s->n, s->cap) = c;
+	else if (c.switches > last->switches)
+		*last = c;
+}
+
+static int causes_compare_captures(const void *pa, const void *pb)
+{
+	const struct causes_capture *a = pa;
+	const struct causes_capture *b = pb;
+
+	return compare_numbers(b->switches, a->switches)
+		       ?: compare_numbers(a->id, b->id);
+}
+
+/* Finds the times of those of the same kernel as the first one. */
+static int causes_spans_load(struct causes_spans *s, struct store *db,
+			     struct err *err)
+{
+	const struct value bind = { .kind = VALUE_INT,
+				    .num = s->capture[0].id };
+	struct rows *r =
+		rows_open(db, store_sql("causes_captures"), &bind, 1, err);
+	int rc = -1;
+
+	while (r && (rc = rows_next(r, err)) > 0)
+		for (size_t i = 0; i < s->n; i++) {
+			struct causes_capture *c = &s->capture[i];
+
+			if (c->id != rows_int(r, CAUSES_CAPTURES_ID))
+				continue;
+			c->first = rows_int(r, CAUSES_CAPTURES_FIRST_NS);
+			c->last = rows_int(r, CAUSES_CAPTURES_LAST_NS);
+			c->error = rows_int(r, CAUSES_CAPTURES_ERROR_NS);
+		}
+	rows_close(r);
+	return rc;
+}
+
+/* ---- the spans */
+
+static int64_t causes_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? TIMELINE_START : TIMELINE_END;
+	return sum;
+}
+
+/* Adds what a capture tells from here on that no span so far does. */
+static void causes_spans_add(struct causes_spans *s,
+			     const struct causes_capture *c)
+{
+	size_t n = s->n_span;
+	int64_t from = c->first;
+
+	/* those so far are in time order */
+	for (size_t i = 0; i <= n && from <= c->last; i++) {
+		bool end = i == n;
+		int64_t off =
+			end ? 0
+			    : causes_sum(c->error, s->span[i].capture->error);
+		int64_t to =
+			end ? c->last
+			    : causes_sum(causes_sum(s->span[i].from, -off), -1);
+		int64_t next =
+			end ? TIMELINE_END
+			    : causes_sum(causes_sum(s->span[i].to, off), 1);
+
+		to = to < c->last ? to : c->last;
+		if (from <= to)
+			*mem_add(s->span, s->n_span, s->cap_span) =
+				(struct causes_span){ from, to, c };
+		from = next > from ? next : from;
+	}
+}
+
+static int causes_compare_spans(const void *pa, const void *pb)
+{
+	const struct causes_span *a = pa;
+	const struct causes_span *b = pb;
+
+	return compare_numbers(a->from, b->from);
+}
+
+int causes_spans_choose(struct causes_spans *s, struct store *db, int64_t only,
+			struct err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!only || s->capture[i].id == only)
+			s->capture[n++] = s->capture[i];
+	s->n = n;
+	if (!n)
+		return 0;
+	qsort(s->capture, n, sizeof(*s->capture), causes_compare_captures);
+	if (n > 1 && causes_spans_load(s, db, err))
+		return -1;
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		causes_spans_add(s, &s->capture[i]);
+		qsort(s->span, s->n_span, sizeof(*s->span),
+		      causes_compare_spans);
+	}
+	if (!s->n_span)
+		*mem_add(s->span, s->n_span, s->cap_span) =
+			(struct causes_span){ .capture = &s->capture[0] };
+	s->span[0].from = TIMELINE_START;
+	s->span[s->n_span - 1].to = TIMELINE_END;
+	return 1;
+}
+
+/* ---- questions */
+
+const struct causes_span *causes_spans_get(const struct causes_spans *s,
+					   size_t *n)
+{
+	*n = s->n_span;
+	return s->span;
+}
+
+const struct causes_capture *causes_spans_main(const struct causes_spans *s)
+{
+	return &s->capture[0];
+}
+
+struct timeline_rules causes_spans_rules(const struct causes_spans *s)
+{
+	struct timeline_rules all = s->span[0].capture->rules;
+
+	for (size_t i = 1; i < s->n_span; i++) {
+		const struct timeline_rules *r = &s->span[i].capture->rules;
+
+		/* 0 hides everything, -1 is as many as there are */
+		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
+			all.cpus = r->cpus;
+		if (r->skew > all.skew)
+			all.skew = r->skew;
+		all.signal_bug |= r->signal_bug;
+	}
+	return all;
+}
+
+const struct causes_span *causes_spans_find(const struct causes_spans *s,
+					    int64_t capture, int64_t time)
+{
+	size_t at = search_where(s->n_span, i, s->span[i].to >= time);
+
+	if (at == s->n_span || s->span[at].from > time ||
+	    s->span[at].capture->id != capture)
+		return NULL;
+	return &s->span[at];
+}
