@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
+#include "cli/model/source_text.h"
 #include "cli/view/view.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -16,6 +17,7 @@ static const struct opt opts[] = { OPT_STRING(0, "live", "DIR", &live,
 					      "the newest segment in a folder "
 					      "that 'follow' fills"),
 				   OPT_GROUP(filter_opts),
+				   OPT_GROUP(source_opts),
 				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 

@@ -98,6 +98,45 @@ prints report 'host folder' report one.db
 prints check '' check one.db
 prints info 'host folder' info one.db
 prints query comm query one.db 'SELECT * FROM comm'
+prints report_json path report --json one.db
+prints info_json 'host folder path' info --json one.db
+prints check_json folder check --json one.db
+prints script_json 'path comm' script --json one.db
+
+# ---- waits: of a text, which names no host
+cat >"$dir/inqfolderq/waits.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 6/6   #P:1
+#
+ other-6 [000] d..2. 1.000050: sched_waking: comm=xqcommq pid=5 prio=120 target_cpu=000
+ other-6 [000] d..2. 1.000090: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=S ==> next_comm=xqcommq next_pid=5 next_prio=120
+ xqcommq-5 [000] d..2. 1.000100: sched_switch: prev_comm=xqcommq prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+ xqcommq-5 [000] d..2. 1.000101: <stack trace>
+ => xqfuncq
+ xqcommq-5 [000] d..2. 1.000102: <user stack trace>
+ => /opt/xqpathq/app[+0x1000]
+ other-6 [000] d..2. 1.000200: sched_waking: comm=xqcommq pid=5 prio=120 target_cpu=000
+ other-6 [000] d..2. 1.000201: <stack trace>
+ => xqfuncq
+ other-6 [000] d..2. 1.000300: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=S ==> next_comm=xqcommq next_pid=5 next_prio=120
+ xqcommq-5 [000] d..2. 1.000400: sched_switch: prev_comm=xqcommq prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+END
+"$B" ingest -q --no-symbols -o waits.db "$dir/inqfolderq/waits.txt"
+python3 -c 'import sqlite3
+db = sqlite3.connect("waits.db")
+db.execute("UPDATE capture SET host = \"testhost\"")
+db.commit()'
+prints info_of_waits 'host folder' info waits.db
+prints sched comm report --sched waits.db
+prints sched_json comm report --sched --json waits.db
+prints off_cpu comm report --off-cpu waits.db
+prints off_cpu_json 'path comm' report --off-cpu --json waits.db
+prints path_waits comm path waits.db
+prints path_chain 'comm function' path --worst 1 waits.db
+prints path_tree comm path --tree waits.db
+prints path_blame 'comm function' path --blame xqcommq waits.db
+prints path_json 'comm function' path --worst 1 --json waits.db
 
 # ---- a program with debug information, whose source is found by --source-dir only
 mkdir "$dir/xqpathq"
@@ -144,6 +183,38 @@ prints report_of_code 'host folder function' report two.db
 prints check_of_code '' check two.db
 prints annotate 'path function code' annotate two.db xqfuncq
 prints annotate_with_source 'path function source code' annotate --source-dir "$dir/src" two.db xqfuncq
+prints annotate_json 'path function code' annotate --json two.db xqfuncq
+
+# all screens of view: those words are on the screen of that key
+screens() {
+	LC_ALL=C.UTF-8 tmux -f /dev/null -S "$dir/tmux" new-session -d -x 200 -y 50 \
+		"'$B' view --source-dir '$dir/src' two.db; echo status \$?; sleep 600"
+	for screen in 1:^functions: 2:^tree 3:^flame 1:^functions: 4:xqsourceq 5:^threads 6:^what.was 7:xqcommq 8:testhost
+	do
+		tmux -S "$dir/tmux" send-keys "${screen%%:*}"
+		i=0
+		until tmux -S "$dir/tmux" capture-pane -p >screen && grep -q "${screen#?:}" screen
+		do
+			i=$((i + 1))
+			[ $i -lt 200 ] || break
+			sleep 0.1
+		done
+		cat screen
+	done
+	tmux -S "$dir/tmux" kill-server
+}
+if ! "$B" view 2>&1 </dev/null | grep -q 'without ncurses' && command -v tmux >"$dir/null"
+then
+	mkdir shown
+	screens >shown/all 2>err
+	got=$(tells shown)
+	if [ "$got" = ' host folder path comm function source code' ]
+	then echo "ok view_tells_what_the_table_says"
+	else echo "not ok view_tells_what_the_table_says:$got"
+	fi
+else
+	echo "skip view_tells_what_the_table_says: it needs ncurses and tmux"
+fi
 
 # all tables of a server that got the run, and of one that was asked for it
 if command -v clickhouse-server >"$dir/null" || [ -x /usr/sbin/clickhouse-server ]
