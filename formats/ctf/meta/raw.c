@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/base/search.h"
-
 void raw_release(struct raw *r)
 {
 	arena_release(&r->scratch);
@@ -150,72 +148,63 @@ int raw_add_event(struct raw *r, const struct raw_event *e)
 	return 0;
 }
 
-int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
+/* Returns in which round each name was seen last. */
+static uint32_t *raw_seen(struct raw *r)
 {
 	r->seen = mem_reach(r->seen, &r->n_seen, &r->cap_seen, r->names.n,
 			    sizeof(*r->seen));
+	return r->seen;
+}
+
+int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
+{
+	uint32_t *seen = raw_seen(r);
+
 	r->round++;
 	for (size_t i = 0; i < n; i++) {
 		if (part[i].name == RAW_NONE)
 			continue;
-		if (r->seen[part[i].name] == r->round)
+		if (seen[part[i].name] == r->round)
 			return raw_fail(
 				r, part[i].at,
 				"a second member '%s', needs another name",
 				intern_get(&r->names, part[i].name));
-		r->seen[part[i].name] = r->round;
+		seen[part[i].name] = r->round;
 	}
 	return 0;
 }
 
-static int raw_compare_labels(const void *a, const void *b)
-{
-	const struct raw_range *const *x = a;
-	const struct raw_range *const *y = b;
-
-	return compare_numbers((*x)->name, (*y)->name)
-		       ?: compare_numbers(*x, *y);
-}
-
-static int raw_compare_first(const void *a, const void *b)
-{
-	const struct raw_range *const *const *x = a;
-	const struct raw_range *const *const *y = b;
-
-	return compare_numbers(**x, **y);
-}
-
+/* Names are numbered from the round before on, in the order in which they come
+ * first, so r->seen tells the number of each. */
 const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 				   size_t n, uint32_t *n_label)
 {
-	const struct raw_range **by_name = mem_new(n, sizeof(*by_name));
-	const struct raw_range ***first = mem_new(n, sizeof(*first));
+	uint32_t before = r->round;
+	uint32_t *seen = raw_seen(r);
+
+	for (size_t i = 0; i < n; i++)
+		if (seen[in[i].name] <= before)
+			seen[in[i].name] = ++r->round;
+	*n_label = r->round - before;
+
+	struct ctf_label *label = arena_take(r->out, *n_label * sizeof(*label));
 	struct ctf_range *range = arena_take(r->out, n * sizeof(*range));
-	size_t m = 0;
+	struct ctf_range **end = mem_new(*n_label, sizeof(*end));
 
+	memset(label, 0, *n_label * sizeof(*label));
 	for (size_t i = 0; i < n; i++)
-		by_name[i] = &in[i];
-	qsort(by_name, n, sizeof(*by_name), raw_compare_labels);
-	for (size_t i = 0; i < n; i++)
-		if (!i || by_name[i]->name != by_name[i - 1]->name)
-			first[m++] = &by_name[i];
-	qsort(first, m, sizeof(*first), raw_compare_first);
-
-	struct ctf_label *label = arena_take(r->out, m * sizeof(*label));
-	const struct raw_range **end = by_name + n;
-
-	for (size_t i = 0; i < m; i++) {
-		const struct raw_range **p = first[i];
-		uint32_t name = (*p)->name;
-
-		label[i] = (struct ctf_label){ raw_keep(r, name), range, 0 };
-		for (; p < end && (*p)->name == name; p++)
-			if (!(*p)->empty)
-				range[label[i].n_range++] = (*p)->range;
+		label[seen[in[i].name] - before - 1].n_range += !in[i].empty;
+	for (uint32_t i = 0; i < *n_label; i++) {
+		label[i].range = end[i] = range;
 		range += label[i].n_range;
 	}
-	free(by_name);
-	free(first);
-	*n_label = (uint32_t)m;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t l = seen[in[i].name] - before - 1;
+
+		label[l].name = raw_keep(r, in[i].name);
+		if (!in[i].empty)
+			*end[l]++ = in[i].range;
+	}
+	free(end);
 	return label;
 }

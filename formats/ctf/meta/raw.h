@@ -91,7 +91,7 @@ struct raw {
 	struct intern names;
 	const char **kept; /* by name: its copy in `out`, or NULL */
 	size_t n_kept, cap_kept;
-	uint32_t *seen; /* by name: the last raw_unique() that saw it */
+	uint32_t *seen; /* by name: the last round that saw it */
 	size_t n_seen, cap_seen;
 	uint32_t round;
 	size_t room; /* memory that these arenas may take together */
