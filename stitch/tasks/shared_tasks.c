@@ -41,6 +41,13 @@ static struct shared_task *shared_task_of(struct tasks *ts,
 				     : &ts->at.process[slot].shared;
 }
 
+static const struct shared_task *
+shared_task_at(const struct tasks *ts, enum shared_kind kind, uint32_t slot)
+{
+	return kind == SHARED_THREAD ? &ts->at.thread[slot].shared
+				     : &ts->at.process[slot].shared;
+}
+
 static uint32_t *shared_row_of(struct tasks *ts, enum shared_kind kind,
 			       uint32_t slot)
 {
@@ -108,8 +115,7 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 		if (kind == SHARED_THREAD ? ts->at.thread[i].source == source
 					  : ts->at.process[i].source == source)
 			return true;
-		i = kind == SHARED_THREAD ? ts->at.thread[i].shared.next
-					  : ts->at.process[i].shared.next;
+		i = shared_task_at(ts, kind, i)->next;
 	} while (i != slot);
 	return false;
 }
@@ -422,27 +428,39 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 				     : process_began(ts, slot, t);
 }
 
-/* Moves a slot that was listed before any record from the previous incarnation
- * to the new one, *first. A slot in the source of the FORK is of the old
- * incarnation. */
+/* Returns true if the slot shares its row with the life that a FORK of `source`
+ * at t ended: with a slot of that source, which has not taken the FORK yet, or
+ * with one that began earlier or has ended. */
+static bool ring_is_of_old_life(const struct tasks *ts, enum shared_kind kind,
+				uint32_t slot, uint16_t source, int64_t t)
+{
+	uint32_t i = slot;
+
+	if (ring_has_source(ts, kind, slot, source))
+		return true;
+	do {
+		const struct shared_task *tw = shared_task_at(ts, kind, i);
+
+		if (!slot_began(ts, kind, i, t) || tw->end != TIME_NONE)
+			return true;
+		i = tw->next;
+	} while (i != slot);
+	return false;
+}
+
+/* Moves a slot, which began with the FORK, out of the row of the life before
+ * it, where the recorder's list at the start put it. All slots that begin with
+ * one FORK share a row; *first is one of them, or TABLE_NONE. */
 static void join_new_life(struct tasks *ts, enum shared_kind kind,
 			  uint32_t slot, uint16_t source, int64_t t,
 			  uint32_t *first)
 {
-	bool old = ring_has_source(ts, kind, slot, source);
-	uint32_t i = slot;
-
-	do {
-		if (old || !slot_began(ts, kind, i, t) ||
-		    shared_task_of(ts, kind, i)->end != TIME_NONE) {
-			leave_row(ts, kind, slot);
-			ring_enter(ts, kind, slot, *first);
-			if (kind == SHARED_THREAD)
-				ts->at.thread[slot].comm = 0;
-			break;
-		}
-		i = shared_task_of(ts, kind, i)->next;
-	} while (i != slot);
+	if (ring_is_of_old_life(ts, kind, slot, source, t)) {
+		leave_row(ts, kind, slot);
+		ring_enter(ts, kind, slot, *first);
+		if (kind == SHARED_THREAD)
+			ts->at.thread[slot].comm = 0;
+	}
 	*first = slot;
 }
 
