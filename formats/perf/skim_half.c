@@ -152,8 +152,14 @@ uint64_t skim_half_middle(const struct skim_half *h)
 	return h ? h->middle : UINT64_MAX;
 }
 
-/* Has the scan found the same before the row as the thread has taken for
- * granted? */
+/* Returns whether the scan would have made the same of the row as the thread,
+ * which did not know what stands in front of its half:
+ * - The scan stops at a record that is behind what was released. The thread
+ *   knew of no release, so none of the row may be behind it.
+ * - perf_skim.behind is the largest key up to the limit. It is the same if
+ *   both had one limit, or if no key of the row is below either of them: then
+ *   it is 0.
+ * - The scan stops at a time that is far from the one before it. */
 static bool skim_half_fits(const struct perf *p, const struct perf_file *f,
 			   const struct perf_skim *s)
 {
