@@ -1,6 +1,6 @@
 /* merge_copy.c - rows of a database that is merged, with their new ids. */
+#include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "schema/merge/merging.h"
 #include "schema/store.h"
@@ -50,44 +50,6 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event)
 		       : 0;
 }
 
-/* Returns the letter's kind in lower case, or MERGE_KINDS for none. */
-static enum merge_kind merge_letter_kind(char letter)
-{
-	switch (letter | 0x20) {
-	case 'c':
-		return MERGE_CAPTURE;
-	case 'p':
-		return MERGE_PROCESS;
-	case 'h':
-		return MERGE_THREAD;
-	case 'n':
-		return MERGE_COMM;
-	case 'i':
-		return MERGE_IMAGE;
-	case 't':
-		return MERGE_TYPE;
-	case 'f':
-		return MERGE_FRAME;
-	case 's':
-		return MERGE_STACK;
-	case 'r':
-		return MERGE_RAW;
-	case 'y':
-		return MERGE_SYMBOL;
-	case 'k':
-		return MERGE_CHAIN;
-	case 'l':
-		return MERGE_LOSS;
-	default:
-		return MERGE_KINDS;
-	}
-}
-
-static bool merge_is_must(char letter)
-{
-	return letter >= 'A' && letter <= 'Z';
-}
-
 /* ---- rows */
 
 void merge_put_value(struct row *row, unsigned int i, const struct value *v)
@@ -119,23 +81,18 @@ size_t merge_row_bytes(const struct rows *r)
 	return sum;
 }
 
-bool merge_map_value(const struct merge_part *p, char letter, struct value *v)
+bool merge_map_value(const struct merge_part *p, uint8_t ref, struct value *v)
 {
-	enum merge_kind kind = merge_letter_kind(letter);
-	uint32_t to;
+	uint8_t kind = ref & ~MERGE_MUST_BIT;
 
-	if (letter == '.' || v->kind != VALUE_INT)
+	if (!ref || v->kind != VALUE_INT)
 		return true;
-	if ((letter | 0x20) == 'e')
-		to = merge_part_event(p, v->num);
-	else if (kind < MERGE_KINDS)
-		to = merge_map_get(&p->map[kind], v->num);
-	else
-		return true;
-	v->num = to;
-	if (!to)
+	v->num = kind == MERGE_REF(EVENT)
+			 ? merge_part_event(p, v->num)
+			 : merge_map_get(&p->map[kind - 1], v->num);
+	if (!v->num)
 		v->kind = VALUE_NULL;
-	return to || !merge_is_must(letter);
+	return v->num || !(ref & MERGE_MUST_BIT);
 }
 
 int merge_copy_row(struct merge *m, const struct merge_part *p,
@@ -144,15 +101,16 @@ int merge_copy_row(struct merge *m, const struct merge_part *p,
 {
 	const struct bulk_shape *shape = &m->db->table[c->table]->shape;
 	struct value v[MERGE_COLUMNS_MAX];
-	size_t n = strlen(c->columns);
+	size_t n = rows_columns(r);
 	size_t bytes = 0;
 	struct row row;
 
+	assert(n <= MERGE_COLUMNS_MAX);
 	*done = false;
 	for (size_t i = 0; i < n; i++) {
 		v[i] = rows_value(r, i);
 		bytes += v[i].len;
-		if (!merge_map_value(p, c->columns[i], &v[i]))
+		if (!merge_map_value(p, c->ref[i], &v[i]))
 			return 0;
 	}
 	if (db_row(m->db, c->table, bytes, &row, err))

@@ -17,7 +17,7 @@
 /* Gives new ids to the rows of a query, which are (id, reference). A row is
  * left out if what it refers to is. */
 static int merge_number(struct merge *m, struct merge_part *p,
-			enum merge_kind kind, const char *query, char letter,
+			enum merge_kind kind, const char *query, uint8_t ref,
 			struct err *err)
 {
 	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
@@ -26,7 +26,7 @@ static int merge_number(struct merge *m, struct merge_part *p,
 	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
 		struct value of = rows_value(r, MERGE_REFERENCE);
 		uint32_t to =
-			merge_map_value(p, letter, &of) ? ++m->last[kind] : 0;
+			merge_map_value(p, ref, &of) ? ++m->last[kind] : 0;
 
 		if (merge_part_map(p, kind, rows_int(r, MERGE_ID), to, err))
 			ret = -1;
@@ -59,24 +59,28 @@ static int merge_insert(struct merge *m, sqlite3_stmt *st,
 	return db_step(m->db, st, err);
 }
 
-/* Copies rows of a small table through the statement `put`. columns: as in
- * struct merge_copy. */
+/* Tables of a few rows, which a statement fills. */
+struct merge_few {
+	const char *query, *put;
+	uint8_t ref[MERGE_COLUMNS_MAX]; /* as in struct merge_copy */
+};
+
 static int merge_copy_few(struct merge *m, struct merge_part *p,
-			  const char *query, const char *put,
-			  const char *columns, struct err *err)
+			  const struct merge_few *few, struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
-	sqlite3_stmt *st = r ? db_prepare(m->db, store_sql(put), err) : NULL;
+	struct rows *r = rows_open(p->db, store_sql(few->query), NULL, 0, err);
+	sqlite3_stmt *st =
+		r ? db_prepare(m->db, store_sql(few->put), err) : NULL;
 	struct value v[MERGE_COLUMNS_MAX];
-	size_t n = strlen(columns);
 	int ret = st ? 1 : -1;
 
 	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		size_t n = rows_columns(r);
 		bool keep = true;
 
 		for (size_t i = 0; keep && i < n; i++) {
 			v[i] = rows_value(r, i);
-			keep = merge_map_value(p, columns[i], &v[i]);
+			keep = merge_map_value(p, few->ref[i], &v[i]);
 		}
 		if (keep && merge_insert(m, st, v, n, err))
 			ret = -1;
@@ -163,6 +167,20 @@ static int merge_put_kernel(struct merge *m, const struct merge_part *p,
 static int merge_take_captures(struct merge *m, struct merge_part *p,
 			       struct err *err)
 {
+	static const struct merge_few few[] = {
+		{ "merge_captures",
+		  "merge_put_capture",
+		  { [MERGE_CAPTURES_ID] = MERGE_MUST(CAPTURE),
+		    [MERGE_CAPTURES_TOGETHER] = MERGE_REF(CAPTURE) } },
+		{ "merge_meta",
+		  "merge_put_meta",
+		  { [MERGE_META_CAPTURE] = MERGE_MUST(CAPTURE) } },
+		{ "merge_event_types",
+		  "merge_put_event_type",
+		  { [MERGE_EVENT_TYPES_ID] = MERGE_MUST(TYPE),
+		    [MERGE_EVENT_TYPES_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	};
+
 	for (size_t i = 0; i < p->in->n_capture; i++) {
 		const struct merge_capture *c = &p->in->capture[i];
 
@@ -170,17 +188,13 @@ static int merge_take_captures(struct merge *m, struct merge_part *p,
 				   c->out ? 0 : m->capture[c->key], err))
 			return -1;
 	}
-	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids", 'C', err))
+	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids",
+			 MERGE_MUST(CAPTURE), err))
 		return -1;
-	return merge_copy_few(m, p, "merge_captures", "merge_put_capture",
-			      "C.......................c", err) ||
-			       merge_copy_few(m, p, "merge_meta",
-					      "merge_put_meta", "C..", err) ||
-			       merge_copy_few(m, p, "merge_event_types",
-					      "merge_put_event_type",
-					      "TC...................", err) ||
-			       merge_put_keys(m, p, err) ||
-			       merge_put_kernel(m, p, err)
+	for (size_t i = 0; i < ARRAY_SIZE(few); i++)
+		if (merge_copy_few(m, p, &few[i], err))
+			return -1;
+	return merge_put_keys(m, p, err) || merge_put_kernel(m, p, err)
 		       ? -1
 		       : merge_take_types(m, p, err);
 }
@@ -199,16 +213,32 @@ static void merge_take_comm(struct merge *m, const struct merge_part *p,
 static int merge_take_tasks(struct merge *m, struct merge_part *p,
 			    struct err *err)
 {
-	static const struct merge_copy process = { T_PROCESS, "merge_processes",
-						   "Pc.p.." };
-	static const struct merge_copy thread = { T_THREAD, "merge_threads",
-						  "Hp..." };
-	static const struct merge_copy comm = { T_COMM, "merge_comms",
-						"Nh...." };
+	static const struct merge_copy process = {
+		T_PROCESS,
+		"merge_processes",
+		{ [MERGE_PROCESSES_ID] = MERGE_MUST(PROCESS),
+		  [MERGE_PROCESSES_CAPTURE] = MERGE_REF(CAPTURE),
+		  [MERGE_PROCESSES_PARENT] = MERGE_REF(PROCESS) }
+	};
+	static const struct merge_copy thread = {
+		T_THREAD,
+		"merge_threads",
+		{ [MERGE_THREADS_ID] = MERGE_MUST(THREAD),
+		  [MERGE_THREADS_PROCESS] = MERGE_REF(PROCESS) }
+	};
+	static const struct merge_copy comm = {
+		T_COMM,
+		"merge_comms",
+		{ [MERGE_COMMS_ID] = MERGE_MUST(COMM),
+		  [MERGE_COMMS_THREAD] = MERGE_REF(THREAD) }
+	};
 
-	if (merge_number(m, p, MERGE_PROCESS, "merge_process_ids", 'C', err) ||
-	    merge_number(m, p, MERGE_THREAD, "merge_thread_ids", 'P', err) ||
-	    merge_number(m, p, MERGE_COMM, "merge_comm_ids", 'H', err))
+	if (merge_number(m, p, MERGE_PROCESS, "merge_process_ids",
+			 MERGE_MUST(CAPTURE), err) ||
+	    merge_number(m, p, MERGE_THREAD, "merge_thread_ids",
+			 MERGE_MUST(PROCESS), err) ||
+	    merge_number(m, p, MERGE_COMM, "merge_comm_ids", MERGE_MUST(THREAD),
+			 err))
 		return -1;
 	return merge_copy_rows(m, p, &process, NULL, err) ||
 			       merge_copy_rows(m, p, &thread, NULL, err) ||
@@ -287,8 +317,10 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	if (p->db && !merge_take_captures(m, p, err) &&
 	    !merge_take_tasks(m, p, err) && !merge_code_take(m, p, err) &&
 	    !merge_take_mappings(m, p, err) &&
-	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids", 'C', err) &&
-	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids", 'C', err) &&
+	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids",
+			  MERGE_MUST(CAPTURE), err) &&
+	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids",
+			  MERGE_MUST(CAPTURE), err) &&
 	    (p->events = int_rows_open(p->db, store_sql("merge_take_events"),
 				       err)) &&
 	    (p->payloads =
@@ -350,7 +382,9 @@ static int merge_take_damage(struct merge *m, struct merge_part *p,
 {
 	struct rows *r =
 		rows_open(p->db, store_sql("merge_damage"), NULL, 0, err);
-	static const struct merge_copy c = { T_DAMAGE, NULL, "C......" };
+	static const struct merge_copy c = {
+		T_DAMAGE, NULL, { [MERGE_DAMAGE_CAPTURE] = MERGE_MUST(CAPTURE) }
+	};
 	int ret = r ? 1 : -1;
 
 	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
@@ -372,31 +406,83 @@ static int merge_take_damage(struct merge *m, struct merge_part *p,
 	return ret;
 }
 
+/* What refers to events, and losses. */
+static const struct {
+	struct merge_copy copy;
+	merge_row_fn *count;
+} merge_tables[] = {
+	{ { T_LOSS,
+	    "merge_losses",
+	    { [MERGE_LOSSES_ID] = MERGE_MUST(LOSS),
+	      [MERGE_LOSSES_CAPTURE] = MERGE_REF(CAPTURE),
+	      [MERGE_LOSSES_TYPE] = MERGE_REF(TYPE) } },
+	  NULL },
+	{ { T_ORDERING,
+	    "merge_ordering",
+	    { [MERGE_ORDERING_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	  NULL },
+	{ { T_CHAIN,
+	    "merge_chains",
+	    { [MERGE_CHAINS_ID] = MERGE_MUST(CHAIN),
+	      [MERGE_CHAINS_CAPTURE] = MERGE_REF(CAPTURE),
+	      [MERGE_CHAINS_THREAD] = MERGE_REF(THREAD),
+	      [MERGE_CHAINS_URAW] = MERGE_REF(RAW),
+	      [MERGE_CHAINS_LOSS] = MERGE_REF(LOSS) } },
+	  merge_count_chain },
+	{ { T_CHAIN_COPY,
+	    "merge_copies",
+	    { [MERGE_COPIES_CHAIN] = MERGE_MUST(CHAIN),
+	      [MERGE_COPIES_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	  merge_count_copy },
+	{ { T_REQUEST,
+	    "merge_requests",
+	    { [MERGE_REQUESTS_EVENT] = MERGE_MUST(EVENT),
+	      [MERGE_REQUESTS_CHAIN] = MERGE_REF(CHAIN),
+	      [MERGE_REQUESTS_URAW] = MERGE_REF(RAW),
+	      [MERGE_REQUESTS_LOSS] = MERGE_REF(LOSS),
+	      [MERGE_REQUESTS_AS_TID] = MERGE_REF(CHAIN) } },
+	  merge_count_request },
+	{ { T_BRANCH,
+	    "merge_branches",
+	    { [MERGE_BRANCHES_EVENT] = MERGE_MUST(EVENT) } },
+	  NULL },
+	{ { T_FINDING,
+	    "merge_findings",
+	    { [MERGE_FINDINGS_CAPTURE] = MERGE_MUST(CAPTURE),
+	      [MERGE_FINDINGS_THREAD] = MERGE_REF(THREAD),
+	      [MERGE_FINDINGS_EVENT] = MERGE_REF(EVENT),
+	      [MERGE_FINDINGS_LOSS] = MERGE_REF(LOSS) } },
+	  NULL },
+	{ { T_GAP,
+	    "merge_gaps",
+	    { [MERGE_GAPS_CAPTURE] = MERGE_MUST(CAPTURE),
+	      [MERGE_GAPS_LOSS] = MERGE_REF(LOSS) } },
+	  NULL },
+	{ { T_COUNTER,
+	    "merge_counters",
+	    { [MERGE_COUNTERS_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	  NULL },
+	{ { T_COOKIES,
+	    "merge_cookies",
+	    { [MERGE_COOKIES_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	  NULL },
+	{ { T_EXTRA,
+	    "merge_extras",
+	    { [MERGE_EXTRAS_EVENT] = MERGE_MUST(EVENT) } },
+	  NULL },
+	/* another event's id is the value */
+	{ { T_EXTRA,
+	    "merge_leaders",
+	    { [MERGE_LEADERS_EVENT] = MERGE_MUST(EVENT),
+	      [MERGE_LEADERS_VALUE] = MERGE_MUST(EVENT) } },
+	  NULL },
+};
+
 int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err)
 {
-	static const struct {
-		struct merge_copy copy;
-		merge_row_fn *count;
-	} list[] = {
-		{ { T_LOSS, "merge_losses", "Lc...t...." }, NULL },
-		{ { T_ORDERING, "merge_ordering", "C......." }, NULL },
-		{ { T_CHAIN, "merge_chains", "Kc..h.r......l" },
-		  merge_count_chain },
-		{ { T_CHAIN_COPY, "merge_copies", "KC.." }, merge_count_copy },
-		{ { T_REQUEST, "merge_requests", "E.kr........l..k" },
-		  merge_count_request },
-		{ { T_BRANCH, "merge_branches", "E...." }, NULL },
-		{ { T_FINDING, "merge_findings", ".C...hel." }, NULL },
-		{ { T_GAP, "merge_gaps", "C......l" }, NULL },
-		{ { T_COUNTER, "merge_counters", "C........." }, NULL },
-		{ { T_COOKIES, "merge_cookies", "C....." }, NULL },
-		{ { T_EXTRA, "merge_extras", "E.." }, NULL },
-		/* another event's id is the value */
-		{ { T_EXTRA, "merge_leaders", "E.E" }, NULL },
-	};
-
-	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
-		if (merge_copy_rows(m, p, &list[i].copy, list[i].count, err))
+	for (size_t i = 0; i < ARRAY_SIZE(merge_tables); i++)
+		if (merge_copy_rows(m, p, &merge_tables[i].copy,
+				    merge_tables[i].count, err))
 			return -1;
 	if (merge_take_damage(m, p, err) || merge_groups_take(m, p, err) ||
 	    merge_fields_take(m, p, err))

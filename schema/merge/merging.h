@@ -38,7 +38,9 @@ enum merge_kind {
 	MERGE_CHAIN,
 	MERGE_LOSS,
 	MERGE_PAYLOAD,
-	MERGE_KINDS
+	MERGE_KINDS,
+	/* whose ids are in merge_part.run */
+	MERGE_EVENT = MERGE_KINDS
 };
 
 struct merge_map {
@@ -127,21 +129,24 @@ struct merge {
 	struct merge_counts *counts;
 };
 
-/* How a table is copied: a letter for each column of its row in the result
- * says what the value of the query is. */
+/* What a column of a query is: 0, a value that is copied as it is; or the id
+ * that a row has in the part. It is replaced by the row's new id: by NULL if
+ * that row was left out, or, for MERGE_MUST, the row that has the column is
+ * left out too. */
+#define MERGE_MUST_BIT 0x80
+#define MERGE_REF(kind) (MERGE_##kind + 1)
+#define MERGE_MUST(kind) (MERGE_REF(kind) | MERGE_MUST_BIT)
 #define MERGE_COLUMNS_MAX 32
 /* The first two columns of the queries that number rows, and of those that
  * begin with an id. */
 #define MERGE_ID 0
 #define MERGE_REFERENCE 1
+/* How a table is copied: the columns of the query are those of its row in the
+ * result. */
 struct merge_copy {
 	unsigned int table; /* in store.table of the result */
 	const char *sql;
-	/* '.' is the value itself; 'c' (capture), 'p' (process), 'h' (thread),
-	 * 'n' (comm), 'i', 't', 'e', 'f', 's', 'r', 'y', 'k' (chain), 'l' an
-	 * id of the part, which becomes NULL if its row was left out. In upper
-	 * case the row is left out then too. */
-	const char *columns;
+	uint8_t ref[MERGE_COLUMNS_MAX]; /* by column of the query */
 };
 
 /* ---- merge_copy.c */
@@ -154,9 +159,9 @@ int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
 		   uint32_t to, struct err *err);
 /* Returns the new id of an event, 0 if it was left out. */
 uint32_t merge_part_event(const struct merge_part *p, int64_t event);
-/* Replaces the id *v by the new one; letter: as in struct merge_copy. Returns
- * false if the row is left out. */
-bool merge_map_value(const struct merge_part *p, char letter, struct value *v);
+/* Replaces the id *v by the new one; ref: of its column. Returns false if the
+ * row is left out. */
+bool merge_map_value(const struct merge_part *p, uint8_t ref, struct value *v);
 /* Copies a row; *done: it was not left out. */
 int merge_copy_row(struct merge *m, const struct merge_part *p,
 		   const struct merge_copy *c, const struct rows *r, bool *done,

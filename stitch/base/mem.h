@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The items of an array, which is no pointer. */
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
