@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/clickhouse/clickhouse_inner.h"
 #include "cli/clickhouse/curl_calls.h"
@@ -41,6 +42,7 @@ struct request {
 	char said[CURL_ERROR_SIZE];
 	bool broken; /* taking the reply failed: */
 	struct err err;
+	time_t began;	      /* CLOCK_MONOTONIC */
 	CURLcode rc;	      /* once it has ended */
 	struct request *next; /* in inserts or ended */
 };
@@ -87,12 +89,36 @@ static long request_status(const struct request *q)
 	return status;
 }
 
+static time_t request_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* libcurl looks at the time and gives us Ctrl-C after megabytes only, of which
+ * each may unpack to a thousand. */
+static int request_check_time(const struct request *q, struct err *err)
+{
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	return request_now() - q->began <= clickhouse_options.timeout
+		       ? 0
+		       : err_set(err, ERR_IO,
+				 "the reply did not end in %ld s; --timeout "
+				 "SECONDS waits longer",
+				 clickhouse_options.timeout);
+}
+
 static int request_take_plain(void *arg, const void *data, size_t n,
 			      struct err *err)
 {
 	struct request *q = arg;
 	size_t room = sizeof(q->refusal) - 1 - q->n_refusal;
 
+	if (request_check_time(q, err))
+		return -1;
 	if (request_status(q) == 200 && q->rows)
 		return rowbinary_add(q->rows, data, n, err);
 	n = n < room ? n : room;
@@ -213,6 +239,7 @@ static void request_set_common(struct request *q)
 			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
 	/* all of it: a byte now and then would keep a request for ever */
 	curl.easy_setopt(e, CURLOPT_TIMEOUT, o->timeout);
+	q->began = request_now();
 	if (o->ca_file)
 		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 }

@@ -13,48 +13,83 @@ export NO_COLOR XDG_CACHE_HOME
 "$B" ingest -q --no-symbols -o a.db "$root/tests/captures/fp-1.data"
 
 cat >server.py <<'END'
-"""Runs commands against a server that sends a byte now and then, for ever."""
+"""Runs commands against a server that sends a byte now and then, for ever, or
+as much as there is room for; in 200 MB of memory, if it is a limit."""
+import gzip
+import resource
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
+import zlib
 
-HEADS = {
-    "a_refusal": b"HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "a_reply": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
-               b"Transfer-Encoding: chunked\r\n\r\n",
+B, LIMITED = sys.argv[1], sys.argv[2] == "yes"
+OK, NO = b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 500 No\r\n"
+CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"
+PACKED = b"Content-Encoding: gzip\r\n" + CHUNKS
+GZIP = b"\x1f\x8b\x08\0\0\0\0\0\0\3"
+MIB = 1 << 20
+VERSION = gzip.compress(struct.pack("<QQ", 23, 8))
+
+
+def packed(first, again):
+    """What comes first, and again and again, in one stream of gzip."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return [packer.compress(x) + packer.flush(zlib.Z_FULL_FLUSH) for x in (first, again)]
+
+
+# name: the head, what comes first, what comes again and again, seconds in
+# between, the timeout, and what report says
+SERVERS = {
+    "a_refusal": (NO + CHUNKS, GZIP, b"\2", 0.2, 2, ""),
+    "a_reply": (OK + PACKED, GZIP, b"\2", 0.2, 2, ""),
+    "a_fast_refusal": (NO + CHUNKS, b"x", b"x" * MIB, 0, 2, ""),
+    # a run, whose host has 64 MiB
+    "a_row": (OK + PACKED, *packed(bytes(18) + b"\x80\x80\x80\x20", b"x" * MIB), 0, 30,
+              "row 1 of the reply has more than 67108864 bytes"),
+    "a_fast_reply": (OK + PACKED, *packed(bytes(MIB), bytes(MIB)), 0, 2, ""),
 }
 
 
-def drip(conn, head):
+def send(conn, head, first, again, pause):
     try:
-        conn.recv(65536)
-        conn.sendall(head + b"a\r\n\x1f\x8b\x08\0\0\0\0\0\0\3\r\n")
+        # the fast ones say first what they are
+        while b"version()" in conn.recv(65536) and not pause:
+            conn.sendall(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s"
+                         % (len(VERSION), VERSION))
+        conn.sendall(head + b"%x\r\n%s\r\n" % (len(first), first))
+        again = b"%x\r\n%s\r\n" % (len(again), again)
         while True:
-            conn.sendall(b"1\r\n\x02\r\n")
-            time.sleep(0.2)
+            conn.sendall(again)
+            time.sleep(pause)
     except OSError:
         pass
 
 
-def serve(sock, head):
+def serve(sock, *what):
     while True:
         conn, _ = sock.accept()
-        threading.Thread(target=drip, args=(conn, head), daemon=True).start()
+        threading.Thread(target=send, args=(conn, *what), daemon=True).start()
 
 
-for name, head in HEADS.items():
+def limit():
+    if LIMITED:
+        resource.setrlimit(resource.RLIMIT_DATA, (200 * MIB, 200 * MIB))
+
+
+for name, (*what, seconds, says) in SERVERS.items():
     sock = socket.create_server(("127.0.0.1", 0))
-    threading.Thread(target=serve, args=(sock, head), daemon=True).start()
+    threading.Thread(target=serve, args=(sock, *what), daemon=True).start()
     url = "clickhouse://127.0.0.1:%d/f" % sock.getsockname()[1]
-    for command in (["push", "--timeout", "2", "--retry", "0", url, "a.db"],
-                    ["report", "--timeout", "2", url]):
-        begin = time.monotonic()
+    for command in (["push", "--retry", "0", url, "a.db"], ["report", url]):
         try:
-            r = subprocess.run([sys.argv[1]] + command, timeout=60,
-                               stderr=subprocess.PIPE, text=True)
+            r = subprocess.run([B, command[0], "--timeout", str(seconds), *command[1:]],
+                               timeout=60, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=limit)
             good = r.returncode == 1 and "127.0.0.1" in r.stderr
+            good = good and (command[0] == "push" or says in r.stderr)
             said = r.stderr
         except subprocess.TimeoutExpired:
             good, said = False, "it did not end"
@@ -63,7 +98,10 @@ for name, head in HEADS.items():
         if not good:
             print("#", said)
 END
-python3 server.py "$B"
+# sanitizers reserve more than there is
+limited=yes
+! grep -q __asan_init "$B" || limited=no
+python3 server.py "$B" $limited
 
 # events without end in the stream of a pipe: twice as many take twice as long
 cat >attrs.py <<'END'
@@ -105,8 +143,7 @@ fi
 # expressions that the C library writes out to gigabytes, or tries all ways of;
 # others that look like them are fine
 seconds=5 kib=200000
-# sanitizers reserve more than there is
-! grep -q __asan_init "$B" || seconds=50 kib=unlimited
+[ $limited = yes ] || seconds=50 kib=unlimited
 expression() {	# expression STATUS SAYS TEXT: in 5 s and 200 MB
 	for option in --include --exclude --library
 	do
