@@ -35,6 +35,13 @@ enum row_kind {
 	 * kernel saved them, see abi.h; cfa 1: older form on s390x */
 	ROW_SIGNAL,
 	ROW_COMPLEX, /* none of these */
+
+	/* No table has these: what an unwinder notes of an address for which
+	 * it found no row. */
+	ROW_LINK, /* the link register has the return address */
+	ROW_NO_TABLE,
+	ROW_NO_FILE,
+	ROW_NO_CODE, /* not in an executable mapping */
 };
 
 enum row_flag {

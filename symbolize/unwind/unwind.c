@@ -24,20 +24,10 @@
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
-/* Results for an address without a row, as additional row kinds. */
-enum unwind_no_row {
-	/* the link register holds the return address */
-	KNOWN_LINK = ROW_COMPLEX + 1,
-	KNOWN_NO_TABLE,
-	KNOWN_NO_FILE,
-	KNOWN_NO_CODE, /* not in an executable mapping */
-};
-
 /* An address, and how to step from it. */
 struct unwind_step_at {
 	uint64_t pc;
-	struct unwind_row
-		row; /* row_kind is enum row_kind or enum unwind_no_row */
+	struct unwind_row row;
 };
 
 /* The code at an address. */
@@ -126,10 +116,10 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 static struct unwind_row unwind_look_up(struct table_unwinder *u,
 					struct unwind_code *c)
 {
-	struct unwind_row none = { .how = KNOWN_NO_CODE };
+	struct unwind_row none = { .how = ROW_NO_CODE };
 
 	if (c->mapped)
-		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
+		none.how = c->file ? ROW_NO_FILE : ROW_NO_TABLE;
 	if (!c->m)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
@@ -144,8 +134,8 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 		row = unwind_images_row(c->m, c->vaddr);
 	if (row)
 		return *row;
-	none.how = link_register_is_kept(c->m, c->vaddr) ? KNOWN_LINK
-							 : KNOWN_NO_TABLE;
+	none.how =
+		link_register_is_kept(c->m, c->vaddr) ? ROW_LINK : ROW_NO_TABLE;
 	return none;
 }
 
@@ -230,9 +220,8 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
-	w->end = unwind_step_kind(p) == (enum row_kind)KNOWN_NO_FILE
-			 ? UNWIND_NO_FILE
-			 : UNWIND_NO_TABLE;
+	w->end = unwind_step_kind(p) == ROW_NO_FILE ? UNWIND_NO_FILE
+						    : UNWIND_NO_TABLE;
 	if (stack_walk_pointer(&next)) {
 		/* Zeros mark the end only after other frame-pointer steps;
 		 * otherwise they are arbitrary data. */
@@ -276,7 +265,7 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 {
 	enum row_kind kind = unwind_step_kind(p);
 
-	if (kind == (enum row_kind)KNOWN_LINK && w->top)
+	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
 	if (kind == ROW_SIGNAL || (kind <= ROW_COMPLEX && !full))
 		return stack_walk_row(w, &p->row);
@@ -304,8 +293,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		uint64_t pc = unwind_lookup_address(&w);
 		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
 
-		if (unwind_step_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
-		    out->n)
+		if (unwind_step_kind(p) == ROW_NO_CODE && out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
@@ -315,7 +303,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		     p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
-		if (unwind_step_kind(p) == (enum row_kind)KNOWN_NO_CODE)
+		if (unwind_step_kind(p) == ROW_NO_CODE)
 			return UNWIND_NO_MAP;
 		if (u->stuck || unwind_step(u, in, p, full, &w, out))
 			return w.end;
@@ -341,7 +329,7 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	out->guessed = UINT32_MAX;
 	out->end = UNWIND_NO_TABLE;
 	if (unwind_step_kind(p) > ROW_COMPLEX &&
-	    unwind_step_kind(p) != (enum row_kind)KNOWN_LINK)
+	    unwind_step_kind(p) != ROW_LINK)
 		return;
 	/* Requires a file proved by its build-id: no dump would show that
 	 * another version is wrong. */
