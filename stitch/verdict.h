@@ -39,6 +39,13 @@ enum chain_verdict {
 	CHAIN_UNJOINABLE, /* its samples have the marker without the cookie */
 };
 
+/* What samples that are added up say of their halves, in sample_group: 0,
+ * nothing; minus a request_verdict, there is no user half; MARK_EXEC, it is of
+ * the program after an exec; MARK_ENDED and an unwind_end, it was not unwound
+ * to its outermost frame. */
+#define MARK_EXEC 2
+#define MARK_ENDED 100
+
 enum verdict_flag {
 	VERDICT_AFTER = 1, /* the sample is later than its chain */
 	VERDICT_EXEC = 2, /* exec in between: the chain is of the new program */

@@ -16,9 +16,6 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-/* As in sample_group.mark; see tables.sql. */
-#define MARK_EXEC 2
-#define MARK_ENDED 100
 #define REQUESTS_MAX 32
 
 struct stack_sums {
@@ -51,6 +48,12 @@ static uint32_t stack_sums_of(const struct stack_sums *s, size_t ended,
 	return s->chain[ended] ? s->chain[ended][stack] : 0;
 }
 
+/* Returns the one of two chains that there is; 0 if there is none, or both. */
+static uint32_t stack_sums_only(uint32_t a, uint32_t b)
+{
+	return !b ? a : !a ? b : 0;
+}
+
 /* Returns a chain of the stack after an exec, whichever way it ended. */
 static uint32_t stack_sums_after_exec(const struct stack_sums *s, int64_t stack)
 {
@@ -59,15 +62,13 @@ static uint32_t stack_sums_after_exec(const struct stack_sums *s, int64_t stack)
 
 	for (size_t i = UNWIND_NONE + 1; i < UNWIND_N && !unwound; i++)
 		unwound = stack_sums_of(s, i, stack);
-	return recorded && unwound ? 0 : recorded + unwound;
+	return stack_sums_only(recorded, unwound);
 }
 
 /* Returns the chain of a half, or 0 if there is none or more than one. */
 static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 				 int64_t mark)
 {
-	uint32_t recorded, whole;
-
 	if (stack < 1 || (uint64_t)stack >= s->code->n_stack)
 		return 0;
 	if (mark == MARK_EXEC)
@@ -77,9 +78,8 @@ static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 		return stack_sums_of(s, (size_t)(mark - MARK_ENDED), stack);
 	if (mark)
 		return 0;
-	recorded = stack_sums_of(s, UNWIND_NONE, stack);
-	whole = stack_sums_of(s, UNWIND_OUTERMOST, stack);
-	return recorded && whole ? 0 : recorded + whole;
+	return stack_sums_only(stack_sums_of(s, UNWIND_NONE, stack),
+			       stack_sums_of(s, UNWIND_OUTERMOST, stack));
 }
 
 /* Returns 1 if the row is no sum that can be used. */

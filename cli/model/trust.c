@@ -30,9 +30,7 @@
 #define NAMED 3
 /* More than there are words. */
 #define CLASSES_MAX 48
-/* As in sample_group.mark and user_trust.frames; see tables.sql. */
-#define MARK_EXEC 2
-#define MARK_ENDED 100
+/* As in user_trust.frames; see tables.sql. */
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
 #define DEEPEST 200

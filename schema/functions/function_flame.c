@@ -13,6 +13,7 @@
 #include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 #include "stitch/base/mem.h"
+#include "stitch/verdict.h"
 
 enum {
 	ARG_EVENT,
@@ -89,9 +90,6 @@ static int flame_next_stack(struct flame_load *l, sqlite3_stmt *st)
 						   l->t->n_stack + 1ull));
 	return SQLITE_OK;
 }
-
-/* As in sample_group.mark; see tables.sql. */
-#define MARK_ENDED 100
 
 /* The name of the node for a mark, e.g. '[user: exit_per_task]'. */
 struct flame_mark {

@@ -8,9 +8,6 @@
 #include "stitch/base/err.h"
 #include "stitch/verdict.h"
 
-/* sample_group.mark of a user half of the program after an exec. */
-#define MARK_EXEC 2
-
 struct group_sum {
 	struct merge_group key;
 	int64_t weight, n;

@@ -25,12 +25,10 @@
 #include "stitch/source.h"
 #include "stitch/fact.h"
 #include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
-/* sample_group.mark and kernel_mark for an unwind end are this plus the end;
- * the view folded knows it too. */
-#define MARK_ENDED 100
 
 /* 32 bytes: reading one touches one cache line. The parts are as wide as what
  * compares and copies them: a processor waits if it reads in wider pieces what
@@ -440,7 +438,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	if (!user)
 		mark = -(int)q->verdict;
 	else if (q->flags & VERDICT_EXEC)
-		mark = 2;
+		mark = MARK_EXEC;
 	sample_group_set_user(&w.g, user, mark);
 	return sample_groups_add(db, w.g, err);
 }
