@@ -373,15 +373,24 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-/* Names the n offsets of an image, the n_rest of rest[] by its file. */
+/* What symbolize_image() was asked for. */
+struct image_ask {
+	const struct code_place *code;
+	size_t n;
+	const struct code_place *rest; /* those that no cache names */
+	size_t n_rest;
+	symbol_fn *fn;
+	void *arg;
+};
+
 static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 				struct image_names *in,
-				const struct code_place *code, size_t n,
-				const struct code_place *rest, size_t n_rest,
-				symbol_fn *fn, void *arg, struct err *err)
+				const struct image_ask *ask, struct err *err)
 {
-	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
-	bool told = in->m && (in->open || !n_rest) &&
+	struct symbolize_teller t = { .m = in->m,
+				      .fn = ask->fn,
+				      .arg = ask->arg };
+	bool told = in->m && (in->open || !ask->n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
 	if (!told && symbolize_open(sy, img, in, err))
@@ -389,9 +398,9 @@ static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 	const struct name_source *lines =
 		in->names.rs && in->names.rs->lines ? &in->names : &in->extra;
 
-	if (lines->rs && n_rest && !sy->opts.no_inline)
-		lines->rs->lines(sy, img, lines->r, rest, n_rest);
-	int rc = symbolize_name_all(sy, in, code, n, &t, err);
+	if (lines->rs && ask->n_rest && !sy->opts.no_inline)
+		lines->rs->lines(sy, img, lines->r, ask->rest, ask->n_rest);
+	int rc = symbolize_name_all(sy, in, ask->code, ask->n, &t, err);
 
 	symbolize_release_demangled(&sy->plain);
 	return rc;
@@ -402,21 +411,19 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    void *arg, struct image_report *rep, struct err *err)
 {
 	struct image_names *in = image_names_take(sy, img);
+	struct image_ask ask = { code, n, code, n, fn, arg };
 	struct code_place *some = NULL;
-	const struct code_place *rest = code;
-	size_t n_rest = n;
 
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
 	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
 	if (in->m) {
 		some = mem_new(n, sizeof(*some));
-		n_rest = name_cache_rest(in->m, code, n, some);
-		rest = some;
+		ask.rest = some;
+		ask.n_rest = name_cache_rest(in->m, code, n, some);
 		sy->tried = name_cache_tried(in->m);
 	}
-	int rc = symbolize_name_image(sy, img, in, code, n, rest, n_rest, fn,
-				      arg, err);
+	int rc = symbolize_name_image(sy, img, in, &ask, err);
 
 	sy->tried = NULL;
 	image_names_give(sy, in, img, rc ? NULL : rep);

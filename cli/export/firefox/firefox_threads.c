@@ -119,43 +119,52 @@ static int firefox_threads_take_name(void *arg, const struct rows *r,
 	return 0;
 }
 
-static uint32_t count_life(struct table *seen, struct life *life, uint32_t **n,
-			   size_t *n_n, size_t *cap)
+/* How often each pid, or each tid, was used so far. */
+struct uses {
+	struct table index; /* of the number: its place in n */
+	uint32_t *n;
+	size_t n_n, cap;
+};
+
+/* Returns how often the number was used before, and counts this use. */
+static uint32_t uses_count(struct uses *u, int64_t number)
 {
-	uint64_t hash = hash_u64((uint64_t)life->number);
-	uint32_t id = table_find(seen, hash, NULL, NULL, NULL);
+	uint64_t hash = hash_u64((uint64_t)number);
+	uint32_t id = table_find(&u->index, hash, NULL, NULL, NULL);
 
 	if (id == TABLE_NONE) {
-		id = (uint32_t)*n_n;
-		*n = mem_reach(*n, n_n, cap, *n_n + 1, sizeof(**n));
-		table_add(seen, hash, id);
+		id = (uint32_t)u->n_n;
+		*mem_add(u->n, u->n_n, u->cap) = 0;
+		table_add(&u->index, hash, id);
 	}
-	return (*n)[id]++;
+	return u->n[id]++;
+}
+
+static void uses_release(struct uses *u)
+{
+	table_release(&u->index);
+	free(u->n);
 }
 
 /* Numbers the uses of each pid and tid. Ids of the database grow with time, so
  * this is their order; the unknown thread, [0], comes last. */
 static void number_lives(struct firefox_threads *t)
 {
-	struct table tids = { 0 };
-	struct table pids = { 0 };
-	uint32_t *n = NULL;
-	size_t n_n = 0;
-	size_t cap = 0;
+	struct uses tids = { 0 };
+	struct uses pids = { 0 };
 
 	for (size_t i = 1; i <= t->n_thread; i++) {
 		struct life *l = &t->thread[i % t->n_thread].life;
 
-		l->nth = count_life(&tids, l, &n, &n_n, &cap);
+		l->nth = uses_count(&tids, l->number);
 	}
 	for (size_t i = 1; i <= t->n_process; i++) {
 		struct life *l = &t->process[i % t->n_process];
 
-		l->nth = count_life(&pids, l, &n, &n_n, &cap);
+		l->nth = uses_count(&pids, l->number);
 	}
-	table_release(&tids);
-	table_release(&pids);
-	free(n);
+	uses_release(&tids);
+	uses_release(&pids);
 }
 
 /* Lost records may belong to any thread. Losses are shown in a separate thread
