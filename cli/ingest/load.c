@@ -18,6 +18,7 @@
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/name.h"
+#include "cli/ingest/storing.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
 #include "cli/version.h"
@@ -129,8 +130,7 @@ struct load {
 	bool sums;	   /* sums of samples are enough */
 	struct kept *kept; /* NULL: nothing */
 	struct store *db;
-	struct field *field;
-	size_t field_cap;
+	struct storing *storing;
 	uint64_t facts, events;
 	bool no_fields; /* no event has an ev_ table */
 	bool failed;	/* of load_take_entries(), with why */
@@ -314,54 +314,6 @@ static int scan_source(struct load *ld, struct source *src, struct err *err)
 	return store_capture(ld->db, src, err);
 }
 
-/* Sets fields that are stacks to the ids of their raw chains. */
-static void put_held(const struct fact_event *e, const struct event_def *def,
-		     struct field *f)
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < def->n_fields; i++) {
-		if (!def->fields[i].is_stack)
-			continue;
-		if (at == e->rec->sample.n_held)
-			return;
-		uint32_t id = e->held[at++];
-
-		if (id)
-			f[i] = (struct field){ .present = true, .num = id };
-	}
-}
-
-/* Stores the payload of a tracepoint as columns. A payload that cannot be
- * decoded is counted as damage; its event is kept. */
-static int put_fields(struct load *ld, const struct fact_event *e,
-		      struct err *err)
-{
-	const struct record *rec = e->rec;
-	struct err broken; /* fields() fills it, but only when it fails */
-	uint32_t n;
-
-	if (ld->no_fields || e->type == UINT32_MAX || !rec ||
-	    rec->kind != REC_SAMPLE || !rec->sample.raw)
-		return 0;
-	struct source *src = order_source(ld->order, e->source);
-
-	if (!src->ops->fields || e->type >= src->n_events)
-		return 0;
-	n = src->events[e->type].n_fields;
-	if (!n || !store_wants_fields(ld->db, src, e->type))
-		return 0;
-	ld->field = mem_grow(ld->field, &ld->field_cap, n, sizeof(*ld->field));
-	if (src->ops->fields(src, &rec->sample, ld->field, &broken)) {
-		ledger_damage(ld->ledger, src->index, "fields", rec->off, 0,
-			      &broken);
-		return 0;
-	}
-	if (rec->sample.n_held)
-		put_held(e, &src->events[e->type], ld->field);
-	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
-}
-
 static void show_progress(const struct load *ld)
 {
 	uint64_t done = 0;
@@ -373,6 +325,9 @@ static void show_progress(const struct load *ld)
 
 static int load_flush(struct load *ld, struct err *err)
 {
+	if (storing_wait(ld->storing, err))
+		return -1;
+	storing_tell(ld->storing, ld->ledger);
 	if (!ld->failed)
 		return store_flush(ld->db, ld->ledger, err);
 	*err = ld->why;
@@ -391,7 +346,8 @@ static void load_take_entries(void *arg)
 {
 	struct load *ld = arg;
 
-	if (!ld->failed && store_entries(ld->db, ld->ledger, &ld->why))
+	if (!ld->failed && (storing_wait(ld->storing, &ld->why) ||
+			    store_entries(ld->db, ld->ledger, &ld->why)))
 		ld->failed = true;
 }
 
@@ -401,19 +357,15 @@ static int read_facts(struct load *ld, struct err *err)
 	int ret;
 
 	while ((ret = stitch_next(ld->stitch, &f, err)) > 0) {
-		if (store_fact(ld->db, f, err))
+		if (storing_put(ld->storing, f, err))
 			return -1;
-		if (f->kind == FACT_EVENT) {
-			ld->events++;
-			if (put_fields(ld, &f->event, err))
-				return -1;
-		}
+		ld->events += f->kind == FACT_EVENT;
 		if (++ld->facts % SHOW_EVERY == 0)
 			show_progress(ld);
 		if (ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
 			return -1;
 	}
-	return ret;
+	return ret ? -1 : storing_wait(ld->storing, err);
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,
@@ -564,6 +516,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
+	ld->storing = storing_new(ld->db, ld->order, ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
@@ -602,6 +555,8 @@ static int load_name_all(struct load *ld, struct err *err)
  * memory for itself. */
 static void load_end_reading(struct load *ld)
 {
+	storing_free(ld->storing);
+	ld->storing = NULL;
 	stitch_free(ld->stitch);
 	ld->stitch = NULL;
 	if (ld->unwinder)
@@ -680,15 +635,14 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 		ld.db = NULL;
 	}
 out:
-	store_close(ld.db);
 	load_end_reading(&ld);
+	store_close(ld.db);
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
 	symbolize_free(ld.symbolizer);
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);
-	free(ld.field);
 	free(ld.align);
 	return ret;
 }

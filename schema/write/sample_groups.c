@@ -298,7 +298,7 @@ static inline uint32_t sample_groups_stack(const struct store *db, uint32_t raw,
 	const struct frames *fr = db->w->fr;
 
 	*mark = 0;
-	if (!raw || !fr || raw > frames_raws(fr))
+	if (!raw || !fr)
 		return 0;
 	const struct raw_chain *c = frames_get_raw(fr, raw);
 

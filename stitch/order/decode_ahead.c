@@ -19,7 +19,7 @@
 /* Records to decode for a block: what the damaged ones take in its memory and
  * its ledger is given back with it, too. */
 #define BLOCK_TRIES 4096
-#define BLOCKS 8
+#define BLOCKS 12
 /* Bytes that the records of a block point to, but for the last one. */
 #define BLOCK_BYTES ((size_t)512 << 10)
 #define STACK_BYTES ((size_t)512 << 10)
@@ -72,6 +72,9 @@ struct decode_ahead {
 	char apart[APART];
 	/* the caller's */
 	struct ledger *to;
+	decode_ahead_passed_fn *passed; /* NULL: nobody keeps records */
+	void *passed_arg;
+	size_t taken;
 	bool begun, threaded;
 	pthread_t thread;
 	uint32_t at;	   /* the next record in block[taken] */
@@ -83,7 +86,7 @@ struct decode_ahead {
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
 	atomic_size_t made;	   /* protected by lock, but for reading */
 	/* protected by lock: */
-	size_t taken;
+	size_t freed; /* blocks that nobody needs any more */
 	bool stop;
 };
 
@@ -246,7 +249,7 @@ static void *decode_ahead_main(void *arg)
 
 	pthread_mutex_lock(&da->lock);
 	while (!last && !da->stop) {
-		if (da->made - da->taken == BLOCKS) {
+		if (da->made - da->freed == BLOCKS) {
 			pthread_cond_wait(&da->less, &da->lock);
 			continue;
 		}
@@ -270,6 +273,12 @@ static void *decode_ahead_main(void *arg)
 static void decode_ahead_take_news(struct decode_ahead *da,
 				   struct record_block *b)
 {
+	bool changes = false;
+
+	for (size_t i = 0; i < da->n; i++)
+		changes |= b->news[i].events != NULL;
+	if (changes && da->passed)
+		da->passed(da->passed_arg, true);
 	for (size_t i = 0; i < da->n; i++) {
 		struct shown_source *s = &da->shown[i];
 		struct block_news *news = &b->news[i];
@@ -284,22 +293,39 @@ static void decode_ahead_take_news(struct decode_ahead *da,
 	}
 }
 
+void decode_ahead_give_back(struct decode_ahead *da)
+{
+	pthread_mutex_lock(&da->lock);
+	da->freed++;
+	/* the thread sleeps until half of the blocks are empty */
+	if (da->made - da->freed <= BLOCKS / 2)
+		pthread_cond_signal(&da->less);
+	pthread_mutex_unlock(&da->lock);
+}
+
+void decode_ahead_keep(struct decode_ahead *da, decode_ahead_passed_fn *passed,
+		       void *arg)
+{
+	da->passed = passed;
+	da->passed_arg = arg;
+}
+
 /* Gives the block that is used up back, and takes the next one. */
 static struct record_block *decode_ahead_take(struct decode_ahead *da)
 {
-	struct record_block *b;
+	if (da->has && da->passed)
+		da->passed(da->passed_arg, false);
+	else if (da->has)
+		decode_ahead_give_back(da);
+	da->taken += da->has;
+	struct record_block *b = &da->block[da->taken % BLOCKS];
 
 	pthread_mutex_lock(&da->lock);
-	if (da->has) {
-		da->taken++;
-		/* the thread sleeps until half of the blocks are empty */
-		if (da->made - da->taken <= BLOCKS / 2)
-			pthread_cond_signal(&da->less);
-	}
-	b = &da->block[da->taken % BLOCKS];
 	while (da->threaded && da->made == da->taken)
 		pthread_cond_wait(&da->more, &da->lock);
 	if (!da->threaded) {
+		while (da->made - da->freed == BLOCKS)
+			pthread_cond_wait(&da->less, &da->lock);
 		record_block_fill(da, b);
 		da->made++;
 	}

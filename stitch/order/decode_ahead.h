@@ -42,6 +42,15 @@ void decode_ahead_free(struct decode_ahead *da);
  * and it is valid until the next one is returned. */
 int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 		      struct err *err);
+/* From now on records stay valid longer, for a thread of the caller. passed()
+ * is called when all records of a block were returned and one behind them is
+ * asked for: they stay valid until decode_ahead_give_back(), which is called
+ * once for each block, by any thread. With `changes` it is called before events
+ * of sources change: it returns when no other thread looks at these. */
+typedef void decode_ahead_passed_fn(void *arg, bool changes);
+void decode_ahead_keep(struct decode_ahead *da, decode_ahead_passed_fn *passed,
+		       void *arg);
+void decode_ahead_give_back(struct decode_ahead *da);
 /* Returns a record that decode_ahead_next() will return later, each once and in
  * their order; NULL: none is decoded now. Valid until it was returned. */
 const struct record *decode_ahead_peek(struct decode_ahead *da);

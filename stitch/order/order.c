@@ -731,6 +731,19 @@ void order_use_thread(struct order *ord)
 		ord->ledger = queue;
 }
 
+bool order_keep(struct order *ord, void (*passed)(void *arg, bool changes),
+		void *arg)
+{
+	if (ord->thread)
+		decode_ahead_keep(ord->thread, passed, arg);
+	return ord->thread;
+}
+
+void order_give_back(struct order *ord)
+{
+	decode_ahead_give_back(ord->thread);
+}
+
 bool order_has_dumps(const struct order *ord)
 {
 	for (size_t i = 0; ord->thread && i < ord->n_src; i++)

@@ -44,6 +44,11 @@ bool order_has_dumps(const struct order *ord);
  * REC_F_DUPLICATE. Records that cannot be decoded are skipped and noted as
  * damage in the ledger. */
 int order_next(struct order *ord, struct record **rec, struct err *err);
+/* Has records of that thread stay valid until order_give_back(), and returns
+ * true; false without a thread. See decode_ahead_keep(). */
+bool order_keep(struct order *ord, void (*passed)(void *arg, bool changes),
+		void *arg);
+void order_give_back(struct order *ord);
 /* Returns a record that order_next() will return later, each once and in their
  * order; NULL: none is known now, or there is no thread. Valid until
  * order_next() has returned it. */

@@ -2,7 +2,7 @@
  *
  * Each kind is an array that only grows, with a hash table that indexes it.
  * Path strings and raw addresses are in an arena, so their pointers stay valid;
- * pointers to array entries do not. */
+ * pointers to array entries do not, but for raw chains. */
 #include "stitch/tasks/frame.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct frames {
 	struct frame *frame;
 	struct stack *stack;
 	size_t n_image, n_frame, n_stack;
-	size_t cap_image, cap_frame, cap_stack, cap_raw;
+	size_t cap_image, cap_frame, cap_stack;
 	struct table images, frames, stacks, raws;
 	struct named *named;
 	size_t n_named, cap_named;
@@ -68,7 +68,8 @@ void frames_free(struct frames *fr)
 	free(fr->image);
 	free(fr->frame);
 	free(fr->stack);
-	free(fr->raw.chain);
+	for (size_t i = 0; i < 32 - RAW_FIRST_BITS; i++)
+		free(fr->raw.shelf[i]);
 	arena_release(&fr->arena);
 	free(fr);
 }
@@ -183,7 +184,7 @@ static bool raw_has(const struct frames *fr, const struct raw_chain *c,
 static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct frames *fr = owner;
-	const struct raw_chain *r = &fr->raw.chain[id];
+	const struct raw_chain *r = frames_get_raw(fr, id + 1);
 	const struct raw_key *k = key;
 
 	return r->stack == k->stack && r->n == k->a->n &&
@@ -207,7 +208,7 @@ static void frames_share_outer(struct frames *fr, const uint64_t *ip,
 			same++;
 	}
 	if (same < c->n - same || c->n - same > UINT16_MAX) {
-		*outer = (uint32_t)fr->raw.n + 1;
+		*outer = fr->raw.n + 1;
 		return;
 	}
 	c->before = *outer;
@@ -218,6 +219,17 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash)
 {
 	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
+}
+
+static struct raw_chain *frames_new_raw(struct frames *fr)
+{
+	uint32_t i = fr->raw.n++ + (1u << RAW_FIRST_BITS);
+	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
+	struct raw_chain **shelf = &fr->raw.shelf[bit - RAW_FIRST_BITS];
+
+	if (!*shelf)
+		*shelf = mem_new(1u << bit, sizeof(**shelf));
+	return &(*shelf)[i ^ 1u << bit];
 }
 
 uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
@@ -242,9 +254,9 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	size_t size = (c.own ? c.own : c.n) * sizeof(*c.inner);
 
 	c.inner = memcpy(arena_take(&fr->arena, size), a->ip, size);
-	table_add(&fr->raws, h, (uint32_t)fr->raw.n);
-	*mem_add(fr->raw.chain, fr->raw.n, fr->cap_raw) = c;
-	return (uint32_t)fr->raw.n;
+	table_add(&fr->raws, h, fr->raw.n);
+	*frames_new_raw(fr) = c;
+	return fr->raw.n;
 }
 
 static bool symbol_is_same(const void *owner, uint32_t id, const void *key)

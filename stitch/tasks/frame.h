@@ -107,11 +107,13 @@ struct raw_chain {
 	uint64_t hash;
 };
 
-/* What struct frames begins with, by id - 1: each sample asks for its raw
- * chains. */
+/* What struct frames begins with: each sample asks for its raw chains. A shelf
+ * has room for twice as many as the one before, and none moves, so that the
+ * thread that stores samples may ask while others are added. */
+#define RAW_FIRST_BITS 8
 struct raw_chains {
-	struct raw_chain *chain;
-	size_t n;
+	struct raw_chain *shelf[32 - RAW_FIRST_BITS];
+	uint32_t n;
 };
 
 struct frames *frames_new(void);
@@ -142,14 +144,18 @@ const char *frames_symbol_at(const struct frames *fr, uint64_t off,
 			     uint64_t *start, uint64_t *size);
 
 /* Return the object of a valid id, which must not be 0. The pointer is valid
- * until the next object is added. */
+ * until the next object is added, that of a raw chain for ever. */
 const struct image *frames_get_image(const struct frames *fr, uint32_t id);
 const struct frame *frames_get_frame(const struct frames *fr, uint32_t id);
 const struct stack *frames_get_stack(const struct frames *fr, uint32_t id);
 static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
 						     uint32_t id)
 {
-	return &((const struct raw_chains *)fr)->chain[id - 1];
+	uint32_t i = id - 1 + (1u << RAW_FIRST_BITS);
+	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
+
+	return &((const struct raw_chains *)fr)
+			->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
 }
 /* Returns the addresses of a raw chain from number `from` on, and sets *n to
  * how many of them stand together; 0 at the end. */
@@ -165,7 +171,7 @@ uint32_t frames_frames(const struct frames *fr);
 uint32_t frames_stacks(const struct frames *fr);
 static inline uint32_t frames_raws(const struct frames *fr)
 {
-	return (uint32_t)((const struct raw_chains *)fr)->n;
+	return ((const struct raw_chains *)fr)->n;
 }
 
 /* Stores a hash of 128 bits of the (build-id or path, offset) of each frame,
