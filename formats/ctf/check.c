@@ -79,13 +79,18 @@ static const char *ctf_check_times(struct ctf_stream *s)
 	return why;
 }
 
-/* More events than nanoseconds? The clock may have passed a tick more. */
+/* More events than nanoseconds? The clock may have passed a tick more. The
+ * count is that of when the packet was delivered, its end that of when the last
+ * space in it was taken: a writer that is preempted in between delivers late.
+ */
+#define DELIVERY_NS ((uint64_t)3600 * 1000000000)
 static bool ctf_check_is_much(const struct ctf_stream *s, uint64_t n)
 {
 	const struct ctf_packet *p = &s->packet;
 
-	return s->clock && s->has_end && p->has_end && p->finish >= s->end &&
-	       n > ctf_clock_ns(s->clock, p->finish - s->end + 1);
+	return n > DELIVERY_NS && s->clock && s->has_end && p->has_end &&
+	       p->finish >= s->end &&
+	       n - DELIVERY_NS > ctf_clock_ns(s->clock, p->finish - s->end + 1);
 }
 
 /* LTTng-UST 2.13.5 was seen to write a packet with 0 between two that go on

@@ -12,13 +12,14 @@
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
-/* Adds an entry for the weights that were too large to be stored. */
+/* Adds an entry for the weights that were too large to be stored. A tracepoint
+ * may have any. */
 static void ledger_add_bad_weights(struct store *db, struct ledger *lg)
 {
 	for (size_t i = 0; i < db->w->n_capture; i++) {
 		struct capture_map *c = &db->w->capture[i];
 		struct ledger_entry e = {
-			.kind = LEDGER_DAMAGE,
+			.kind = LEDGER_NOTE,
 			.capture = (uint16_t)i,
 			.what = "weight",
 			.detail = "periods too large to be added up; these "

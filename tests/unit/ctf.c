@@ -645,8 +645,6 @@ static const struct ctf_case packet_cases[] = {
 		  "@120 e cpu3 a=9\n@121 e cpu3 a=10\n"
 		  "s0+0x0: a packet ends before its last event: 47 bytes\n"
 		  "s0+0x33: a packet ends before it begins: 47 bytes\n"
-		  "s0+0x66: more events were discarded than nanoseconds "
-		  "passed: 47 bytes\n"
 		  "s0+0x99: the number of a packet is not above that of the "
 		  "one before: 47 bytes\n"
 		  "s0+0xcc: a packet begins before the end of the one before "

@@ -437,7 +437,7 @@ START_TEST(weights_cannot_overflow_a_sum)
 	mkstore_finish();
 	mkstore_expect("SELECT sum(weight) > 0, count(weight) FROM samples",
 		       "1|1023\n");
-	mkstore_expect("SELECT kind,what,n FROM damage", "damage|weight|78\n");
+	mkstore_expect("SELECT kind,what,n FROM damage", "note|weight|78\n");
 	mkstore_expect("SELECT count(*) FROM folded", "1\n");
 }
 END_TEST
