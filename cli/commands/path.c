@@ -6,13 +6,14 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/term.h"
+#include "cli/pictures/flame_path.h"
 #include "cli/tables/path.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
 #define LIMIT 20
 
-static const char *comm, *blame, *time_text;
+static const char *comm, *blame, *time_text, *flame;
 static long tid = -1, worst, limit = -1, least, depth, fail = -1;
 static bool waits, tree, proved, json;
 
@@ -42,6 +43,8 @@ static const struct opt opts[] = {
 		   "end with status 4 if more of the time is not known"),
 	OPT_HEADING("Output"),
 	OPT_FLAG(0, "json", &json, "print JSON"),
+	OPT_STRING(0, "flame", "FILE", &flame,
+		   "write a flame graph of the chains to FILE"),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
@@ -66,6 +69,11 @@ static int path_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--blame says whose waits; leave out --comm and "
 			       "--tid");
+	if (flame && (waits || tree || blame || worst || json))
+		return err_set(err, ERR_USAGE,
+			       "--flame draws the chains of --tid, --comm and "
+			       "--time; leave out --waits, --worst, --tree, "
+			       "--blame and --json");
 	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
 		return err_set(err, ERR_USAGE,
 			       "--waits, --worst, --tree and --blame are four "
@@ -109,10 +117,11 @@ static int path_run(int argc, char **argv, struct err *err)
 
 	if (path_check(err) || path_take_time(&o, err))
 		return -1;
-	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	db = database_from_args(argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;
-	rc = path_print(db, path, &o, err);
+	rc = flame ? flame_path(db, path, &o, flame, err)
+		   : path_print(db, path, &o, err);
 	store_close(db);
 	return rc ? rc : status;
 }
@@ -121,7 +130,9 @@ static const char *const examples[] = {
 	"backstitch path perf.db",
 	"backstitch path --comm waiter --worst 3 perf.db",
 	"backstitch path --tid 4711 --time 12.5,12.75 perf.db",
-	"backstitch path --blame server --json perf.db", NULL
+	"backstitch path --blame server --json perf.db",
+	"backstitch path --comm client --flame client.svg perf.db",
+	NULL
 };
 
 extern const struct command cmd_path;

@@ -66,6 +66,14 @@ void path_close(struct path_run *r)
 	labels_free(r->labels);
 }
 
+int path_status(const struct path_run *r)
+{
+	return r->o->fail >= 0 && (double)r->unknown * 100 >
+					  (double)r->o->fail * (double)r->asked
+		       ? STATUS_LOSS
+		       : 0;
+}
+
 int path_print(struct store *db, const char *path, const struct path_opts *o,
 	       struct err *err)
 {
@@ -74,9 +82,8 @@ int path_print(struct store *db, const char *path, const struct path_opts *o,
 
 	if (!rc)
 		rc = path_answer(&r, err);
-	if (!rc && o->fail >= 0 &&
-	    (double)r.unknown * 100 > (double)o->fail * (double)r.asked)
-		rc = STATUS_LOSS;
+	if (!rc)
+		rc = path_status(&r);
 	path_close(&r);
 	return rc;
 }

@@ -31,7 +31,7 @@ struct path_opts {
 int path_print(struct store *db, const char *path, const struct path_opts *o,
 	       struct err *err);
 
-/* ---- between the files of path */
+/* ---- for other answers of the same */
 
 struct path_run {
 	struct store *db;
@@ -52,6 +52,12 @@ struct path_run {
 int path_open(struct path_run *r, struct store *db, const char *path,
 	      struct err *err);
 void path_close(struct path_run *r);
+
+/* Returns STATUS_LOSS if more of the chains so far is not known than the
+ * options allow, else 0. */
+int path_status(const struct path_run *r);
+/* Sets *err: why the options select no wait. Returns -1. */
+int path_no_waits(const struct path_run *r, struct err *err);
 
 /* A time from a switch out, or the end of what is known, to the next run. */
 struct path_wait {

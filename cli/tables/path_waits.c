@@ -191,8 +191,7 @@ static int path_put_worst(struct path_longest *l, struct err *err)
 	return rc;
 }
 
-/* Says why there are none. */
-static int path_no_waits(const struct path_run *r, struct err *err)
+int path_no_waits(const struct path_run *r, struct err *err)
 {
 	bool some = r->o->tid >= 0 || r->o->comm;
 	bool recorder = false;

@@ -256,6 +256,61 @@ else
 	echo "skip chains_of_known_truth: no $dir"
 fi
 
+# the flame graph has the same time in the same states, and what is not proved
+# is hatched
+cat >"$work/flame.py" <<'END'
+import collections
+import json
+import re
+import sys
+
+svg = open(sys.argv[1]).read()
+json_sums = collections.Counter()
+for s in json.load(open(sys.argv[2]))["sums"]:
+    word = s["state"]
+    if s["proof"] == "consistent":
+        word += ", consistent"
+    elif s["proof"] == "unknown" and word != "unknown":
+        word += ", waker not known"
+    json_sums["[%s]" % word, s["proof"] != "proved"] += s["ns"]
+drawn = collections.Counter()
+woken = set()
+for css, weight, name in re.findall(
+        r'<g class="(\S+?)[^"]*" data-s="\d+" data-w="(\d+)"[^>]*>'
+        r'<title>([^\n<]*)', svg):
+    if (name, css[0] == "m") in json_sums:
+        drawn[name, css[0] == "m"] += int(weight)
+    woken.update(re.findall(r"^\[woken by (.*)\]", name))
+assert drawn == json_sums, (drawn, json_sums)
+assert set(sys.argv[3:]) <= woken, woken
+END
+flame() {
+	"$B" path --min 0 --comm client --time "$2" --flame "$work/x.svg" "$1" &&
+		"$B" path --comm client --time "$2" --json "$1" \
+			>"$work/json" || return 1
+	shift 2
+	sed 's/&lt;/</g; s/&gt;/>/g; s/&#[0-9]*;/\n/g' "$work/x.svg" >"$work/y.svg"
+	python3 "$work/flame.py" "$work/y.svg" "$work/json" "$@"
+}
+flame tests/causality/captures/sock.data.zst 4535.711298282,4535.712775370 \
+	'server (softirq-inline)' 'backend (softirq-inline)' hardirq
+ok a_flame_graph_has_the_time_of_the_chain $?
+python3 - "$work/lost.data" <<'END'
+import random
+import sys
+
+sys.path.insert(0, "tests/causality")
+import lose
+import perfdata
+
+c = perfdata.Capture("tests/causality/captures/sock")
+lost = lose.bursts(random.Random(2), c.records)[0]
+c.write(sys.argv[1], lose.keep(c.records, lost, set()))
+END
+flame "$work/lost.data" 4535.70,4535.73 && grep -q '<g class="m' "$work/x.svg"
+ok what_is_not_proved_is_hatched_in_the_flame_graph $?
+usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
+
 # interrupts have the names of their events, unless a loss is in between
 "$B" ingest -q -f --no-symbols --fields all -o "$work/irqs.db" \
 	tests/causality/captures/sock.data.zst
