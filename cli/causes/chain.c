@@ -39,6 +39,29 @@ void chain_release(struct chain *c)
 	*c = (struct chain){ 0 };
 }
 
+static int chain_compare_numbers(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa;
+	const uint32_t *b = pb;
+
+	return compare_numbers(*a, *b);
+}
+
+uint32_t *chain_edges(const struct chain *c, size_t *n)
+{
+	uint32_t *id = mem_new(c->n_path + 1, sizeof(*id));
+
+	*n = 0;
+	if (!c->n_path)
+		return id;
+	memcpy(id, c->path, c->n_path * sizeof(*id));
+	qsort(id, c->n_path, sizeof(*id), chain_compare_numbers);
+	for (size_t i = 0; i < c->n_path; i++)
+		if (!i || id[i] != id[*n - 1])
+			id[(*n)++] = id[i];
+	return id;
+}
+
 static enum proof least(enum proof a, enum proof b)
 {
 	return a < b ? a : b;

@@ -34,7 +34,7 @@ struct chain_segment {
 	int64_t out;	 /* event of the switch out of the wait; 0: none */
 	uint32_t thread; /* whom it is put down to */
 	int32_t cpu;	 /* -1: none */
-	uint32_t path;	 /* edges on the way: chain_path() */
+	uint32_t path;	 /* edges on the way: chain.path[] from here on */
 	uint32_t depth;	 /* and how many */
 	uint32_t loss, n_loss; /* as in struct proof_piece */
 	enum chain_state state;
@@ -58,6 +58,9 @@ struct chain_ask {
 void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
 		const struct chain_ask *ask);
 void chain_release(struct chain *c);
+/* Returns the numbers of all edges of a chain, ascending, each once; the caller
+ * frees them. */
+uint32_t *chain_edges(const struct chain *c, size_t *n);
 /* Returns what ended a wait: CHAIN_IDLE or an interrupt, or CHAIN_STATES if it
  * was thread e->waker. */
 enum chain_state chain_leaf(const struct proof_edge *e);

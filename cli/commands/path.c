@@ -131,7 +131,7 @@ static const char *const examples[] = {
 	"backstitch path --comm waiter --worst 3 perf.db",
 	"backstitch path --tid 4711 --time 12.5,12.75 perf.db",
 	"backstitch path --blame server --json perf.db",
-	"backstitch path --comm client --flame client.svg perf.db",
+	"backstitch path --flame waits.svg perf.db",
 	NULL
 };
 

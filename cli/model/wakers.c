@@ -1,10 +1,13 @@
 /* wakers.c - who ended each wait of a capture, as cli/causes proves it. */
 #include "cli/model/wakers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/causes.h"
 #include "cli/model/stacks.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -18,6 +21,7 @@ struct woken {
 	uint8_t what;	/* enum chain_state */
 	uint8_t proof;	/* enum proof */
 	bool asleep;
+	uint16_t irq; /* 1 + index in wakers.irq; 0: it has no name */
 };
 
 struct wakers {
@@ -25,6 +29,9 @@ struct wakers {
 	struct causes *causes;
 	struct woken *woken; /* by thread, then by time */
 	size_t n, cap;
+	struct intern irq_index;
+	char (*irq)[WAKER_IRQ];
+	size_t n_irq, cap_irq;
 	size_t *first; /* by thread: woken[first[i] .. first[i + 1] - 1] */
 };
 
@@ -45,6 +52,26 @@ static enum proof wakers_prove(const struct proof_piece *pc, size_t n,
 			most = PROOF_CONSISTENT;
 	}
 	return (enum proof)(best < most ? best : most);
+}
+
+/* Returns 1 + the number of the name of what woke, if it was an interrupt whose
+ * name is known. */
+static uint16_t wakers_irq(struct wakers *w, const struct proof_edge *e)
+{
+	const char *what = causes_what(w->causes, e);
+	uint32_t id;
+
+	if (!what || !strcmp(what, chain_state_word(chain_leaf(e))))
+		return 0;
+	id = intern_add_bytes(&w->irq_index, what, strlen(what));
+	if (id >= UINT16_MAX)
+		return 0;
+	if (id == w->n_irq) {
+		char *name = *mem_add(w->irq, w->n_irq, w->cap_irq);
+
+		snprintf(name, WAKER_IRQ, "%s", what);
+	}
+	return (uint16_t)(id + 1);
 }
 
 /* Notes who ended the wait pc[0..n-1], if something is known of it. */
@@ -73,6 +100,8 @@ static void wakers_add(struct wakers *w, const struct proofs *p,
 		x.stack = e->stack;
 		x.waker = e->waker;
 		x.what = (uint8_t)chain_leaf(e);
+		if (x.what != CHAIN_STATES)
+			x.irq = wakers_irq(w, e);
 		/* who was current may not be known */
 		if (e->waker >= 0 || x.what != CHAIN_STATES)
 			x.proof = (uint8_t)wakers_prove(pc, n, last);
@@ -133,6 +162,8 @@ void wakers_free(struct wakers *w)
 	causes_free(w->causes);
 	free(w->woken);
 	free(w->first);
+	free(w->irq);
+	intern_release(&w->irq_index);
 	free(w);
 }
 
@@ -164,6 +195,8 @@ static struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 		if (!out.at.comm)
 			out.at.comm = stacks_comm_of_tid(w->stacks, x->waker);
 	} else {
+		if (x->irq)
+			memcpy(out.irq, w->irq[x->irq - 1], WAKER_IRQ);
 		/* the thread that was interrupted has no part in it */
 		out.at.comm = out.at.uraw = 0;
 		out.at.verdict = out.at.flags = 0;
@@ -200,6 +233,7 @@ const char *waker_name(const struct stacks *s, const struct waker *w)
 {
 	if (!w->asleep || w->proof == PROOF_UNKNOWN)
 		return "";
-	return w->what == CHAIN_STATES ? stacks_comm(s, w->at.comm)->name
-				       : chain_state_word(w->what);
+	if (w->what == CHAIN_STATES)
+		return stacks_comm(s, w->at.comm)->name;
+	return *w->irq ? w->irq : chain_state_word(w->what);
 }

@@ -16,14 +16,19 @@ struct store;
 struct wait_causes;
 struct wakers;
 
+/* Bytes of an interrupt's name, with its 0; longer ones are cut. */
+#define WAKER_IRQ 32
+
 struct waker {
 	bool asleep;	  /* it needed one; else it was ready all the time */
 	enum proof proof; /* that this one woke it; unknown: nobody is named */
 	/* CHAIN_STATES: a thread; else the interrupt, CHAIN_TIMER and so on */
 	enum chain_state what;
-	int64_t tid;		/* 0: no thread */
-	int64_t ready;		/* since when it was ready; INT64_MAX: not
-				 * known */
+	char irq[WAKER_IRQ]; /* "irq:NAME", "softirq:VECTOR", "timer"; "": not
+			      * known */
+	int64_t tid;	     /* 0: no thread */
+	int64_t ready;	     /* since when it was ready; INT64_MAX: not
+			      * known */
 	struct offcpu_stack at; /* that of an interrupt has no user half; comm
 				 * is the name of the thread */
 };
@@ -42,7 +47,7 @@ bool wakers_recorded(const struct wakers *w);
  * is known. */
 struct waker wakers_find(const struct wakers *w, int64_t tid, int64_t from,
 			 int64_t to);
-/* Returns "NAME" of a thread, or the word of an interrupt; "" if nobody woke
- * it, or nobody knows. */
+/* Returns "NAME" of a thread, or the name or word of an interrupt; "" if nobody
+ * woke it, or nobody knows. */
 const char *waker_name(const struct stacks *s, const struct waker *w);
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
@@ -37,11 +38,12 @@ struct groups {
 static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 {
 	const struct offcpu_stack *s[2] = { &g->at, &g->waker.at };
-	uint64_t word[9] = { (uint64_t)g->state,
-			     (uint64_t)g->at.type << 32 | g->waker.at.type,
-			     (uint64_t)g->waker.asleep << 16 |
-				     (uint64_t)g->waker.proof << 8 |
-				     g->waker.what };
+	uint64_t word[9 + WAKER_IRQ / 8] = {
+		(uint64_t)g->state,
+		(uint64_t)g->at.type << 32 | g->waker.at.type,
+		(uint64_t)g->waker.asleep << 16 |
+			(uint64_t)g->waker.proof << 8 | g->waker.what
+	};
 
 	for (int i = 0; i < 2; i++) {
 		word[3 + 3 * i] = (uint64_t)s[i]->comm << 16 |
@@ -49,6 +51,7 @@ static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 		word[4 + 3 * i] = s[i]->kraw;
 		word[5 + 3 * i] = s[i]->uraw;
 	}
+	memcpy(&word[9], g->waker.irq, WAKER_IRQ);
 	return intern_add_bytes(&all->index, word, sizeof(word));
 }
 

@@ -1,8 +1,8 @@
 // page_chain.js - the chain of causes of the chosen wait: over the tracks, in
 // words, and as a flame graph.
 //
-// A chain is { edges, parts }: an edge is { at, waiter, waker, what, proof }, at
-// in ns since t0; a part { from, ns, thread, state, proof, cpu, path }, with the
+// A chain is { edges, parts }: an edge is { at, waiter, waker, what, proof, irq },
+// at in ns since t0, irq "irq:NAME", "timer" or undefined; a part { from, ns, thread, state, proof, cpu, path }, with the
 // edges that lead to it. Words of states are those of 'backstitch path'.
 const CHAIN_ROWS = 200;	// more are counted only
 const BAR = 19;		// px of a row of the graph
@@ -11,6 +11,7 @@ const BAR = 19;		// px of a row of the graph
 function loadChains(m)
 {
 	const r = reader("chains"), all = new Map(), word = m.chains.states;
+	const irq = [undefined].concat(m.chains.irqs);
 
 	for (let i = 0; i < m.chains.n; i++) {
 		const wait = r.next(), edges = r.next(), parts = r.next();
@@ -21,7 +22,7 @@ function loadChains(m)
 			edges: Array.from({ length: edges }, () => ({
 				at: begin + r.signed(), waiter: r.next(),
 				waker: r.next(), what: word[r.next()],
-				proof: r.next()
+				proof: r.next(), irq: irq[r.next()]
 			})),
 			parts: Array.from({ length: parts }, () => {
 				const p = {
@@ -152,6 +153,10 @@ function partWords(chain, p)
 
 	if (p.state === "unknown")
 		return "not known what " + name + " did";
+	if (e && e.irq && contextColor[p.state] !== undefined)
+		return name + " waits for " + e.irq.replace(/^irq:/, "interrupt ")
+			.replace(/^softirq:/, "softirq ")
+			.replace(/^timer$/, "a timer");
 	if (p.state !== "run")
 		return name + " " + chainWord[p.state];
 	return name + " runs on " + cpuName(p.cpu) +
@@ -227,7 +232,9 @@ function chainTree(chain, k)
 			go("woken by " + threadName(e.waker));
 			add();
 		});
-		go(p.state);
+		const e = chain.edges[p.path[p.path.length - 1]];
+
+		go(contextColor[p.state] !== undefined && e.irq || p.state);
 		add();
 	});
 	return root;

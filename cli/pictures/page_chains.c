@@ -9,6 +9,7 @@
 #include "cli/model/stacks.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -21,6 +22,7 @@ struct page_edge {
 	uint32_t waiter, waker; /* comm.id */
 	enum chain_state what;
 	enum proof proof;
+	uint32_t irq; /* 1 + number of the interrupt's name; 0: it has none */
 };
 
 /* A chain whose edges are numbered from 0; each segment has its comm.id. */
@@ -28,7 +30,7 @@ struct page_chain {
 	struct page_chain_ask ask;
 	struct chain chain;
 	struct page_edge *edge;
-	size_t n_edge, cap_edge;
+	size_t n_edge;
 	uint32_t *comm;
 };
 
@@ -37,6 +39,10 @@ struct page_chains {
 	struct page_chain *chain;
 	size_t n, cap;
 	size_t segments, asked;
+	struct intern irq_index; /* of irq[] */
+	struct arena text;
+	const char **irq;
+	size_t n_irq, cap_irq;
 	struct page_bytes bytes;
 };
 
@@ -62,6 +68,9 @@ void page_chains_free(struct page_chains *p)
 	for (size_t i = 0; i < p->n; i++)
 		page_chain_release(&p->chain[i]);
 	free(p->chain);
+	free(p->irq);
+	intern_release(&p->irq_index);
+	arena_release(&p->text);
 	free(p->bytes.byte);
 	free(p);
 }
@@ -131,11 +140,29 @@ static uint32_t page_chain_comm(const struct page_chains *p,
 	return comm ? comm : stacks_comm_of_tid(p->stacks, e->waker);
 }
 
-/* Names the threads on the way to a segment, and numbers its edges anew; at has
- * the new number + 1 of each edge. */
-static void page_chain_name(const struct page_chains *p, const struct causes *c,
+/* Returns 1 + the number of the name that an interrupt has besides its kind. */
+static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
+				const struct proof_edge *e)
+{
+	enum chain_state leaf = chain_leaf(e);
+	const char *what = causes_what(c, e);
+	uint32_t id;
+
+	if (leaf == CHAIN_STATES || !what ||
+	    !strcmp(what, chain_state_word(leaf)))
+		return 0;
+	id = intern_add_bytes(&p->irq_index, what, strlen(what));
+	if (id == p->n_irq)
+		*mem_add(p->irq, p->n_irq, p->cap_irq) =
+			arena_strdup(&p->text, what);
+	return id + 1;
+}
+
+/* Names the threads on the way to a segment, and numbers its edges anew: id has
+ * those of the chain, ascending. */
+static void page_chain_name(struct page_chains *p, const struct causes *c,
 			    const struct proofs *pr, struct page_chain *out,
-			    uint32_t *at, size_t i)
+			    const uint32_t *id, size_t i)
 {
 	const struct chain_segment *s = &out->chain.segment[i];
 	uint32_t comm = out->ask.comm;
@@ -144,22 +171,18 @@ static void page_chain_name(const struct page_chains *p, const struct causes *c,
 		uint32_t *edge = &out->chain.path[s->path + k];
 		const struct proof_edge *e = proofs_edge(pr, *edge);
 		enum chain_state what = chain_leaf(e);
-		uint32_t waker = comm;
+		uint32_t waker =
+			what == CHAIN_STATES ? page_chain_comm(p, c, e) : comm;
 
-		if (what == CHAIN_STATES)
-			waker = page_chain_comm(p, c, e);
-		if (!at[*edge]) {
-			*mem_add(out->edge, out->n_edge, out->cap_edge) =
-				(struct page_edge){
-					.time = e->time,
-					.waiter = comm,
-					.waker = waker,
-					.what = what,
-					.proof = e->proof,
-				};
-			at[*edge] = (uint32_t)out->n_edge;
-		}
-		*edge = at[*edge] - 1;
+		*edge = (uint32_t)search_where(out->n_edge, n, id[n] >= *edge);
+		out->edge[*edge] = (struct page_edge){
+			.time = e->time,
+			.waiter = comm,
+			.waker = waker,
+			.what = what,
+			.proof = e->proof,
+			.irq = page_chains_irq(p, c, e),
+		};
 		/* one that is not followed stays with its waiter */
 		if (k + 1 < s->depth || e->waiter != s->thread)
 			comm = waker;
@@ -179,8 +202,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 		.from = a->from,
 		.to = a->to,
 	};
-	uint32_t top = 0;
-	uint32_t *at;
+	uint32_t *id;
 
 	if (ask.thread == TIMELINE_NONE)
 		return;
@@ -189,13 +211,12 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 		page_chain_release(&out);
 		return;
 	}
-	for (size_t i = 0; i < out.chain.n_path; i++)
-		top = out.chain.path[i] > top ? out.chain.path[i] : top;
-	at = mem_new(top + 1u, sizeof(*at));
+	id = chain_edges(&out.chain, &out.n_edge);
+	out.edge = mem_new(out.n_edge + 1, sizeof(*out.edge));
 	out.comm = mem_new(out.chain.n + 1, sizeof(*out.comm));
 	for (size_t i = 0; i < out.chain.n; i++)
-		page_chain_name(p, c, pr, &out, at, i);
-	free(at);
+		page_chain_name(p, c, pr, &out, id, i);
+	free(id);
 	p->segments += out.chain.n;
 	*mem_add(p->chain, p->n, p->cap) = out;
 }
@@ -225,6 +246,10 @@ void page_chains_meta(const struct page_chains *p, struct json *j)
 	for (int i = 0; i < CHAIN_STATES; i++)
 		json_text(j, NULL, chain_state_word((enum chain_state)i));
 	json_end(j);
+	json_array(j, "irqs");
+	for (size_t i = 0; i < p->n_irq; i++)
+		json_text(j, NULL, p->irq[i]);
+	json_end(j);
 	json_end(j);
 }
 
@@ -249,6 +274,7 @@ void page_chains_encode(struct page_chains *p,
 			page_bytes_add(b, thread_of(arg, e->waker));
 			page_bytes_add(b, e->what);
 			page_bytes_add(b, e->proof);
+			page_bytes_add(b, e->irq);
 		}
 		for (size_t k = 0; k < c->chain.n; k++) {
 			const struct chain_segment *s = &c->chain.segment[k];

@@ -6,7 +6,8 @@
  * - the number of its wait, how many edges and how many segments
  * - for each edge: zigzag of its time since the wait's begin, the waiter's
  *   thread, the waker's thread, the state that it is called by if it is no
- *   thread (CHAIN_STATES: it is), proof
+ *   thread (CHAIN_STATES: it is), proof, 1 + the number of the interrupt's name
+ *   among `irqs` (0: it has none)
  * - for each segment, without holes: ns, thread, state, proof, CPU + 1 (0:
  *   none), how many edges lead to it, and the numbers of these */
 #ifndef CLI_PICTURES_PAGE_CHAINS_H
@@ -33,7 +34,8 @@ void page_chains_free(struct page_chains *p);
  * until there are as many as a page can hold. The asks change their order. */
 void page_chains_add(struct page_chains *p, const struct causes *c,
 		     struct page_chain_ask *ask, size_t n);
-/* Writes how many there are, how many waits have none, and words of states. */
+/* Writes how many there are, how many waits have none, words of states, and
+ * names of interrupts. */
 void page_chains_meta(const struct page_chains *p, struct json *j);
 /* Encodes the block; thread_of numbers the threads of the page by comm.id. */
 void page_chains_encode(struct page_chains *p,

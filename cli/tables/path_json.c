@@ -8,7 +8,6 @@
 #include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
 #include "cli/output/json.h"
-#include "stitch/base/mem.h"
 
 struct path_lost {
 	const struct timeline *t;
@@ -146,21 +145,15 @@ static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
 static int path_json_edges(struct path_run *r, struct json *j,
 			   const struct chain *c, struct err *err)
 {
-	uint32_t top = 0;
-	bool *used;
+	size_t n;
+	uint32_t *id = chain_edges(c, &n);
 	int rc = 0;
 
-	for (size_t i = 0; i < c->n_path; i++)
-		top = c->path[i] > top ? c->path[i] : top;
-	used = mem_new(top + 1u, sizeof(*used));
-	for (size_t i = 0; i < c->n_path; i++)
-		used[c->path[i]] = true;
 	json_array(j, "edges");
-	for (uint32_t i = 0; !rc && c->n_path && i <= top; i++)
-		if (used[i])
-			rc = path_json_edge(r, j, i, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = path_json_edge(r, j, id[i], err);
 	json_end(j);
-	free(used);
+	free(id);
 	return rc;
 }
 

@@ -351,9 +351,9 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 	const char *name = waker_name(rp->stacks, &w->waker);
 	bool woken = report_offcpu_is_woken(w);
 	bool asleep = w->waker.asleep && offcpu_state(w->state)[0] != 'R';
-	char text[32];
+	char text[WAKER_IRQ + 3];
 
-	snprintf(text, sizeof(text), "[%s]", name);
+	snprintf(text, sizeof(text), "[%.*s]", WAKER_IRQ, name);
 	grid_text(g, woken && w->waker.what != CHAIN_STATES ? text : name);
 	grid_text(g,
 		  asleep && rp->sums.wakes ? proof_word(w->waker.proof) : "");

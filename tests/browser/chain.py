@@ -22,10 +22,20 @@ WORD = {"run": "runs on", "ready": "is ready", "timer": "waits for a timer",
         "unknown": "not known what"}
 
 
+def word(s, edges):
+    """What the page says of a segment, given the edges of its chain by id."""
+    what = edges[s["edges"][-1]]["what"] if s["edges"] else None
+    if s["state"] not in ("timer", "hardirq", "softirq") or not what:
+        return WORD[s["state"]]
+    kind, _, name = what.partition(":")
+    return {"timer": "waits for a timer", "irq": "waits for interrupt " + name,
+            "softirq": "waits for softirq " + name}[kind]
+
+
 def make(capture):
     """The database of a capture of the bench, and its page."""
     db = os.path.join(work, os.path.basename(capture).split(".")[0] + ".db")
-    draw("ingest", "-q", "-f", "-o", db, capture)
+    draw("ingest", "-q", "-f", "--fields", "all", "-o", db, capture)
     draw("report", "--html", "--no-source", "-o", db + ".html", db)
     return db
 
@@ -64,13 +74,14 @@ def ink(b):
 
 
 def check_words(b, name, db):
-    bad, seen, total = [], set(), 0
+    bad, seen, total, said = [], set(), 0, set()
     asleep = [(k, w) for k, w in enumerate(waits(db))
               if w["state"][0] != "R" and w["proof"]]
     for k, w in asleep[:20] + asleep[-20:]:
         total += 1
         go(b, k)
-        want, got = path(db, w)["segments"], rows(b)
+        chain, got = path(db, w), rows(b)
+        want, edges = chain["segments"], {e["id"]: e for e in chain["edges"]}
         seen |= {s["proof"] for s in want}
         if len(got) != len(want):
             bad.append((k, len(got), len(want)))
@@ -78,9 +89,13 @@ def check_words(b, name, db):
         for row, s in zip(got, want):
             if abs(float(row[0]) * 1000 - s["from_ns"] + w["from_ns"]) > 51 or \
                     abs(float(row[1]) * 1000 - s["to_ns"] + s["from_ns"]) > 51 or \
-                    row[3] != s["proof"] or WORD[s["state"]] not in row[2] or \
+                    row[3] != s["proof"] or word(s, edges) not in row[2] or \
                     " %d" % s["tid"] not in row[2]:
                 bad.append((k, row, s["tid"], s["state"], s["proof"]))
+            said.add(word(s, edges))
+    if name == "sock":
+        ok({"waits for a timer", "waits for softirq RCU"} <= said,
+           "interrupts_have_names", said)
     ok(total > 10 and not bad, name + "_has_the_chains_of_path", total,
        *bad[:5])
     return seen
@@ -136,6 +151,7 @@ def picture(db, name, k, wide, high):
 dbs = {os.path.basename(n).split(".")[0]: make(os.path.join(ROOT, "tests", n))
        for n in ("causality/captures/lock.data.zst",
                  "causality/captures/chain.data.zst",
+                 "causality/captures/sock.data.zst",
                  "captures/ftrace-v7.dat")}
 levels = set()
 with Browser(1200, 900) as browser:

@@ -319,6 +319,28 @@ usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
 grep -q 'backend waits for a timer ' "$work/said" &&
 	grep -q 'softirq NET_RX' "$work/said"
 ok interrupts_have_the_names_of_their_events $?
+# report --off-cpu has the same names
+"$B" report --off-cpu --json --limit 0 "$work/irqs.db" >"$work/off"
+"$B" path --worst 1000 --json "$work/irqs.db" >"$work/json"
+python3 - "$work/off" "$work/json" <<'END'
+import json
+import sys
+
+off, path = (json.load(open(f)) for f in sys.argv[1:])
+said = {}
+for c in path["chains"]:
+    edges = {e["id"]: e for e in c["edges"]}
+    last = [s for s in c["segments"] if s["edges"] and
+            s["tid"] == c["thread"]["tid"] and len(s["edges"]) == 1]
+    if last:
+        said[c["thread"]["tid"], c["from_ns"]] = \
+            edges[last[-1]["edges"][0]]["what"]
+named = [(w["waker"], said[w["tid"], w["from_ns"]]) for w in off["longest"]
+         if w["waker"][:1] == "[" and said.get((w["tid"], w["from_ns"]))]
+assert {"[timer]", "[softirq:RCU]"} <= {a for a, b in named}, named
+assert all(a == "[%s]" % b for a, b in named), named
+END
+ok off_cpu_names_the_interrupts_as_path_does $?
 python3 - "$B" "$work" <<'END'
 import json
 import sqlite3
