@@ -151,12 +151,13 @@ static void flame_draw_chosen(const struct flame *f, int row, int columns)
 	char share[16], self[16], found[16], n[32], text[512];
 	int len;
 
-	len = snprintf(text, sizeof(text), "%s, self %s, %s samples: ",
+	len = snprintf(text, sizeof(text), "%s, self %s, %s sample%s: ",
 		       human_percent(share, sizeof(share), (double)nd->weight,
 				     (double)whole),
 		       human_percent(self, sizeof(self), (double)nd->self,
 				     (double)whole),
-		       human_grouped(n, sizeof(n), nd->samples));
+		       human_grouped(n, sizeof(n), nd->samples),
+		       nd->samples == 1 ? "" : "s");
 	if (f->text)
 		len = snprintf(text, sizeof(text), "found %s; %s of all: ",
 			       human_percent(found, sizeof(found),

@@ -14,7 +14,7 @@ export NO_COLOR XDG_CACHE_HOME
 
 cat >server.py <<'END'
 """Runs commands against a server that sends a byte now and then, for ever, or
-as much as there is room for; in 200 MB of memory, if it is a limit."""
+as much as there is room for; in 100 MB of memory, if it is a limit."""
 import gzip
 import resource
 import socket
@@ -76,7 +76,7 @@ def serve(sock, *what):
 
 def limit():
     if LIMITED:
-        resource.setrlimit(resource.RLIMIT_DATA, (200 * MIB, 200 * MIB))
+        resource.setrlimit(resource.RLIMIT_DATA, (100 * MIB, 100 * MIB))
 
 
 for name, (*what, seconds, says) in SERVERS.items():

@@ -297,6 +297,8 @@ def check_events():
     t.keys("f").type("event=task-clock")
     t.keys("Enter")
     say(t.shows("task-clock, 1 sample, only"), "and_one_of_them_is_shown", t.last)
+    t.keys("3")
+    say(t.shows("self 0.00 %, 1 sample: all"), "one_sample_is_named_so", t.last)
     t.keys("q")
     say(t.shows("status 0") and "counting" not in t.last,
         "no_message_is_left", t.last)
