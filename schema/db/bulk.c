@@ -376,7 +376,8 @@ static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 	const struct bulk_shape *s = &t->shape;
 	sqlite3_str *sql = sqlite3_str_new(db);
 
-	sqlite3_str_appendf(sql, "INSERT INTO %s", s->name);
+	sqlite3_str_appendf(sql, "%s INTO %s",
+			    t->replaces ? "REPLACE" : "INSERT", s->name);
 	if (s->columns)
 		sqlite3_str_appendf(sql, "(%s)", s->columns);
 	sqlite3_str_appendf(sql, " SELECT %s", dense ? "NULL" : "c0");

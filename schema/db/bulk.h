@@ -75,6 +75,7 @@ struct bulk_table {
 	uint32_t size;	    /* bytes of the next block */
 	uint32_t next_id;
 	bool dense;		 /* all ids so far were 1, 2, 3 ... */
+	bool replaces;		 /* a row takes the place of that with its id */
 	sqlite3_stmt *insert[2]; /* by block.dense */
 	struct page_tree *tree;	 /* NULL: SQLite takes the rows; not freed
 				  * with the table */

@@ -16,6 +16,9 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_BRANCH] = { "branch", NULL, 5, false, PAGES_ROWID },
 	[T_FRAME] = { "frame", "id,image,off,flags,symbol,symoff", 6, true,
 		      PAGES_NONE },
+	[T_NAMED] = { "frame",
+		      "id,image,off,flags,vaddr,symbol,symoff,file,line", 9,
+		      false, PAGES_NONE },
 	[T_STACK] = { "stack", NULL, 5, true, PAGES_ID },
 	[T_PATH] = { "stack_path", NULL, 3, false, PAGES_PAIR },
 	[T_RAW] = { "raw_chain", NULL, 5, true, PAGES_ID },
@@ -48,6 +51,7 @@ void tables_new(struct store *db)
 {
 	for (unsigned int i = 0; i < T_FIXED; i++)
 		db_table_add(db, &shapes[i]);
+	db->table[T_NAMED]->replaces = true;
 }
 
 #define OPEN_MAX ((size_t)1 << 20)

@@ -220,7 +220,8 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	if (flush_frames(db, err) || unnamed_find_shared(db, err))
 		return -1;
 	db->w->asked = true;
-	if (first && !(how & NAME_HOT_FIRST))
+	u->first = first && !(how & NAME_HOT_FIRST);
+	if (u->first)
 		unnamed_list(db, u);
 	else
 		rc = unnamed_read(db, how, u, err);

@@ -33,6 +33,7 @@ struct unnamed {
 	size_t n_todo, cap_todo;
 	struct unnamed_image *image;
 	size_t n_image, cap_image;
+	bool first; /* rows of these frames have nothing that naming sets */
 };
 
 /* Fills *u, for unnamed_release(). how: see store_unnamed(). Returns 0, or -1

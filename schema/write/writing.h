@@ -40,6 +40,7 @@ enum store_table {
 	T_EXTRA,
 	T_BRANCH,
 	T_FRAME,
+	T_NAMED, /* the same, with all columns; see naming.c */
 	T_STACK,
 	T_PATH,
 	T_RAW,
