@@ -65,6 +65,8 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown);
 struct report {
 	struct store *db;
 	struct stacks *stacks;
+	/* by function and image, of any order; NULL: the table has others */
+	struct report_rows *rows;
 	struct trust *trust; /* of the samples that are counted */
 	const char *path;
 	const struct report_opts *o;

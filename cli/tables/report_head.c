@@ -68,7 +68,10 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 static void report_print_missing(FILE *out, const struct report *rp,
 				 bool deferred)
 {
-	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	struct report_rows *own =
+		rp->rows ? NULL
+			 : report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	struct report_rows *r = own ? own : rp->rows;
 	const char *before = "user half missing: ";
 	uint64_t hit = 0;
 	uint64_t exec = 0;
@@ -113,7 +116,7 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			input_is_server(rp->path) ? "names code that is here"
 						  : "says why");
 	}
-	report_rows_free(r);
+	report_rows_free(own);
 }
 
 /* Prints how many stacks have a caller that was not recorded. */

@@ -257,8 +257,10 @@ static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 
 static void report_print_rows(const struct report *rp)
 {
-	struct report_rows *r =
-		report_rows_new(rp->stacks, rp->event, rp->o->keys);
+	struct report_rows *own =
+		rp->rows ? NULL
+			 : report_rows_new(rp->stacks, rp->event, rp->o->keys);
+	struct report_rows *r = own ? own : rp->rows;
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, report_fill_columns(rp, col));
 	struct report_files files = { .file = NULL };
@@ -291,7 +293,7 @@ static void report_print_rows(const struct report *rp)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
 	report_files_release(&files);
-	report_rows_free(r);
+	report_rows_free(own);
 }
 
 /* Sets *err, with the heaviest names as a hint. Returns -1. */
@@ -476,6 +478,8 @@ static int report_print(struct report *rp, struct err *err)
 					   rp->people, err);
 	if (rp->o->below)
 		return report_print_tree(rp, err);
+	if (rp->o->keys == (KEY_SYM | KEY_DSO))
+		rp->rows = report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
 	report_print_rows(rp);
@@ -519,6 +523,7 @@ int report_table(struct store *db, const char *path,
 	}
 	if (rp.stacks && rp.event >= 0)
 		rc = report_print(&rp, err);
+	report_rows_free(rp.rows);
 	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	return rc;
