@@ -13,6 +13,8 @@
 #	-- columns: id name		these two
 #	-- columns: id ...		id, and others that the caller knows
 #	-- columns: as other_query	the same as those of other_query
+#
+# header has an enum for each table of computed.sql, too: COMPUTED_WAIT_TID.
 
 function fail(line, message)
 {
@@ -134,6 +136,16 @@ function put_enum(q, list, n, w, i, c)
 	print "};"
 }
 
+# Notes the columns of a line of CREATE TABLE, each "NAME TYPE".
+function add_computed(line, n, part, i, w)
+{
+	sub(/--.*/, "", line)
+	n = split(line, part, ",")
+	for (i = 1; i <= n; i++)
+		if (split(part[i], w, " ") >= 2)
+			columns_of[table] = columns_of[table] " " w[1]
+}
+
 FNR == 1 {
 	end_query()
 	file = FILENAME
@@ -145,6 +157,20 @@ FNR == 1 {
 	n_line = 0
 	listed = ""
 	next
+}
+FILENAME ~ /computed\.sql$/ && out == "header" {
+	if (/^CREATE TABLE /) {
+		table = $3
+		sub(/\(.*/, "", table)
+		table = "computed_" table
+		order[++n_query] = table
+		from[table] = FILENAME
+		at[table] = FNR
+	} else if (/^\);/) {
+		table = ""
+	} else if (table != "") {
+		add_computed($0)
+	}
 }
 query != "" {
 	text[++n_line] = $0

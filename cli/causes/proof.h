@@ -64,9 +64,10 @@ struct proof_edge {
 	uint32_t stack;	  /* number of the waker's, as the caller gave it */
 	int32_t waker;	  /* tid */
 	int32_t cpu;
-	enum edge_kind kind;
-	enum timeline_context context;
-	enum proof proof; /* that this thread, in this context, woke it */
+	uint8_t kind;	 /* enum edge_kind */
+	uint8_t context; /* enum timeline_context */
+	uint8_t proof;	 /* enum proof: that this thread, in this context, woke
+			  * it */
 };
 
 struct proof_piece {

@@ -266,8 +266,9 @@ static void piece_add_run(struct gap *g, const struct timeline_stay *s,
 
 static void proofs_make(struct proofs *p, uint32_t thread)
 {
+	struct pieces *out = &p->of[thread];
 	struct walk w = { .g = { .p = p,
-				 .out = &p->of[thread],
+				 .out = out,
 				 .thread = thread,
 				 .from = TIMELINE_START,
 				 .run_from = TIMELINE_START,
@@ -300,7 +301,10 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	w.g.exact_to = false;
 	walk_gap(&w);
 	free(w.g.hidden);
-	p->of[thread].made = true;
+	/* pieces of all threads may be kept at once */
+	out->piece =
+		mem_fit(out->piece, &out->cap, out->n, sizeof(*out->piece));
+	out->made = true;
 }
 
 const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,

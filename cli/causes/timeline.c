@@ -579,6 +579,8 @@ void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
+	t->stay = mem_fit(t->stay, &t->cap_stay, t->n_stay, sizeof(*t->stay));
+	t->wake = mem_fit(t->wake, &t->cap_wake, t->n_wake, sizeof(*t->wake));
 	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
 	timeline_sort_stays(t);
 	t->seats = timeline_make_lists(t, t->n_stay, t->n_ring,

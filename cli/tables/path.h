@@ -62,10 +62,16 @@ int path_no_waits(const struct path_run *r, struct err *err);
 /* A time from a switch out, or the end of what is known, to the next run. */
 struct path_wait {
 	uint32_t thread;
+	uint32_t piece; /* number of its first one: path_wait_of() */
 	int64_t from, to;
 	int64_t out; /* event of the switch out; 0: none */
 	int16_t bits;
 };
+
+/* Returns the wait of a thread that begins with a piece, and *end, the number
+ * of the piece behind it. */
+struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
+			      size_t *end);
 
 /* Time put down to one thread in one state. */
 struct path_sum {

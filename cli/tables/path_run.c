@@ -168,6 +168,21 @@ bool path_selects(const struct path_run *r, uint32_t thread)
 	       (!o->comm || !strcmp(path_comm(r, thread), o->comm));
 }
 
+struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
+			      size_t *end)
+{
+	size_t n;
+	const struct proof_piece *pc = proofs_pieces(r->proofs, thread, &n);
+
+	*end = proof_wait_end(pc, n, piece);
+	return (struct path_wait){ .thread = thread,
+				   .piece = (uint32_t)piece,
+				   .from = pc[piece].from,
+				   .to = pc[*end - 1].to,
+				   .out = pc[piece].out,
+				   .bits = pc[piece].bits };
+}
+
 /* Waits are what is between two times on a CPU; what came before the first, or
  * behind the last, has no length. */
 static int path_thread_waits(struct path_run *r, uint32_t thread,
@@ -179,18 +194,13 @@ static int path_thread_waits(struct path_run *r, uint32_t thread,
 	int rc = 0;
 
 	while (!rc && i < n) {
-		size_t first = i;
-		struct path_wait w = { .thread = thread };
+		struct path_wait w;
 
 		if (pc[i].state == PIECE_RUN) {
 			i++;
 			continue;
 		}
-		i = proof_wait_end(pc, n, first);
-		w.from = pc[first].from;
-		w.to = pc[i - 1].to;
-		w.out = pc[first].out;
-		w.bits = pc[first].bits;
+		w = path_wait_of(r, thread, i, &i);
 		if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
 		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
 			continue;

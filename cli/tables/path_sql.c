@@ -9,6 +9,7 @@
 #include "cli/model/offcpu.h"
 #include "cli/model/wait_cause.h"
 #include "cli/tables/path.h"
+#include "schema/columns.h"
 #include "schema/db/given.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -16,9 +17,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
+/* The row of table wait that was asked for last: what its columns need is made
+ * once, and kept for one row only. */
 struct sql_wait {
+	size_t row; /* + 1; 0: none yet */
 	struct path_wait w;
-	/* what is known when a column of the row was asked for: */
 	bool summed, chained;
 	uint64_t ns[PIECE_STATES]; /* proved */
 	uint32_t edge;		   /* that ended it */
@@ -41,8 +44,11 @@ struct path_sql {
 	uint32_t *row;	/* by edge: its row + 1; 0: it is of no piece */
 	uint8_t *link;	/* by edge: enum proof */
 	size_t n_wake;
-	struct sql_wait *wait;
+	struct sql_place {
+		uint32_t thread, piece;
+	} * wait;
 	size_t n_wait, cap_wait;
+	struct sql_wait at;
 	struct sql_blame *blame;
 	size_t n_blame, cap_blame;
 	struct intern index; /* of blame[] */
@@ -55,10 +61,8 @@ static int sql_take_wait(void *arg, const struct path_wait *w, struct err *err)
 	struct path_sql *s = arg;
 
 	(void)err;
-	*mem_add(s->wait, s->n_wait, s->cap_wait) = (struct sql_wait){
-		.w = *w,
-		.edge = TIMELINE_NONE,
-	};
+	*mem_add(s->wait, s->n_wait, s->cap_wait) =
+		(struct sql_place){ w->thread, w->piece };
 	return 0;
 }
 
@@ -174,32 +178,32 @@ static int sql_stay_cell(void *arg, size_t row, int column, struct value *v,
 
 	(void)err;
 	switch (column) {
-	case 0:
+	case COMPUTED_STAY_TID:
 		sql_int(v, timeline_tid(s->r.t, st->thread));
 		break;
-	case 1:
+	case COMPUTED_STAY_COMM:
 		sql_text(v, path_comm(&s->r, st->thread));
 		break;
-	case 2:
+	case COMPUTED_STAY_CPU:
 		sql_int(v, st->cpu);
 		break;
-	case 3:
+	case COMPUTED_STAY_T0:
 		sql_int(v, st->from);
 		break;
-	case 4:
+	case COMPUTED_STAY_T1:
 		sql_int(v, st->to);
 		break;
-	case 5:
+	case COMPUTED_STAY_EXACT0:
 		sql_int(v, st->exact_from);
 		break;
-	case 6:
+	case COMPUTED_STAY_EXACT1:
 		sql_int(v, st->exact_to);
 		break;
-	case 7:
+	case COMPUTED_STAY_STATE:
 		if (st->exact_to)
 			sql_text(v, offcpu_state(st->state));
 		break;
-	case 8:
+	case COMPUTED_STAY_EVENT:
 		sql_int_or(v, st->out, 0);
 		break;
 	}
@@ -272,42 +276,42 @@ static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
 
 	(void)err;
 	switch (column) {
-	case 0:
+	case COMPUTED_STATE_INTERVAL_TID:
 		sql_int(v, timeline_tid(s->r.t, thread));
 		break;
-	case 1:
+	case COMPUTED_STATE_INTERVAL_COMM:
 		sql_text(v, path_comm(&s->r, thread));
 		break;
-	case 2:
+	case COMPUTED_STATE_INTERVAL_T0:
 		sql_int_or(v, pc->from, TIMELINE_START);
 		break;
-	case 3:
+	case COMPUTED_STATE_INTERVAL_T1:
 		sql_int_or(v, pc->to, TIMELINE_END);
 		break;
-	case 4:
+	case COMPUTED_STATE_INTERVAL_NS:
 		if (bounded)
 			sql_int(v, pc->to - pc->from);
 		break;
-	case 5:
+	case COMPUTED_STATE_INTERVAL_STATE:
 		sql_text(v, sql_state_word((enum piece_state)pc->state));
 		break;
-	case 6:
+	case COMPUTED_STATE_INTERVAL_CPU:
 		sql_int_or(v, pc->cpu, -1);
 		break;
-	case 7:
+	case COMPUTED_STATE_INTERVAL_PROOF:
 		sql_text(v, proof_word((enum proof)pc->proof));
 		break;
-	case 8:
+	case COMPUTED_STATE_INTERVAL_BEHIND:
 		sql_behind(s, pc, v);
 		break;
-	case 9:
+	case COMPUTED_STATE_INTERVAL_WAKE:
 		if (pc->edge != TIMELINE_NONE)
 			sql_int(v, s->row[pc->edge]);
 		break;
-	case 10:
+	case COMPUTED_STATE_INTERVAL_EVENT:
 		sql_int_or(v, pc->out, 0);
 		break;
-	case 11:
+	case COMPUTED_STATE_INTERVAL_LOSS:
 		sql_loss(s, pc, v);
 		break;
 	}
@@ -326,29 +330,30 @@ static int sql_load_wakes(void *arg, size_t *n, struct err *err)
 	return 0;
 }
 
-/* Who woke whom: columns 2 to 6. */
+/* Who woke whom. */
 static void sql_wake_who(const struct path_sql *s, const struct proof_edge *e,
 			 int column, struct value *v)
 {
 	int32_t waker = path_edge_waker(e);
 
 	switch (column) {
-	case 2:
+	case COMPUTED_WAKE_TID:
 		sql_int(v, timeline_tid(s->r.t, e->waiter));
 		break;
-	case 3:
+	case COMPUTED_WAKE_COMM:
 		sql_text(v, path_comm(&s->r, e->waiter));
 		break;
-	case 4:
+	case COMPUTED_WAKE_BY_TID:
 		if (waker > 0)
 			sql_int(v, waker);
 		break;
-	case 5:
+	case COMPUTED_WAKE_BY_COMM:
 		if (waker > 0)
 			sql_text(v, causes_comm(s->r.causes, waker));
 		break;
-	default:
+	case COMPUTED_WAKE_CURRENT:
 		sql_int_or(v, e->waker, -1);
+		break;
 	}
 }
 
@@ -360,41 +365,41 @@ static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 	const char *f;
 
 	switch (column) {
-	case 0:
+	case COMPUTED_WAKE_ID:
 		sql_int(v, (int64_t)row + 1);
 		break;
-	case 1:
+	case COMPUTED_WAKE_TIME_NS:
 		sql_int(v, e->time);
 		break;
-	case 7:
+	case COMPUTED_WAKE_CONTEXT:
 		sql_text(v, path_context(e->context));
 		break;
-	case 8:
-		if (e->context == CONTEXT_TIMER)
-			sql_text(v, "timer");
+	case COMPUTED_WAKE_WHAT:
+		f = causes_what(s->r.causes, e);
+		sql_text_or_null(v, f ? f : "");
 		break;
-	case 9:
+	case COMPUTED_WAKE_KIND:
 		sql_text(v, path_edge_kind(e));
 		break;
-	case 10:
+	case COMPUTED_WAKE_CPU:
 		sql_int_or(v, e->cpu, -1);
 		break;
-	case 11:
+	case COMPUTED_WAKE_T0:
 		sql_int(v, e->from);
 		break;
-	case 12:
+	case COMPUTED_WAKE_T1:
 		sql_int(v, e->to);
 		break;
-	case 13:
+	case COMPUTED_WAKE_EVENT:
 		sql_int_or(v, e->event, 0);
 		break;
-	case 14:
+	case COMPUTED_WAKE_FUNCTION:
 		f = path_function(&s->r, e->event, err);
 		if (!f)
 			return -1;
 		sql_text_or_null(v, f);
 		break;
-	case 15:
+	case COMPUTED_WAKE_PROOF:
 		sql_text(v, proof_word((enum proof)s->link[s->wake[row]]));
 		break;
 	default:
@@ -413,6 +418,14 @@ static int sql_load_waits(void *arg, size_t *n, struct err *err)
 		return -1;
 	*n = s->n_wait;
 	return 0;
+}
+
+static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
+{
+	size_t end;
+
+	return path_wait_of(&s->r, s->wait[row].thread, s->wait[row].piece,
+			    &end);
 }
 
 /* Sums what is proved of a wait; all else is unknown. */
@@ -473,28 +486,28 @@ static int sql_wait_facts(const struct path_sql *s, const struct sql_wait *w,
 			  int column, struct value *v)
 {
 	switch (column) {
-	case 0:
-		sql_int(v, w - s->wait + 1);
+	case COMPUTED_WAIT_ID:
+		sql_int(v, (int64_t)w->row);
 		return 1;
-	case 1:
+	case COMPUTED_WAIT_TID:
 		sql_int(v, timeline_tid(s->r.t, w->w.thread));
 		return 1;
-	case 2:
+	case COMPUTED_WAIT_COMM:
 		sql_text(v, path_comm(&s->r, w->w.thread));
 		return 1;
-	case 3:
+	case COMPUTED_WAIT_T0:
 		sql_int(v, w->w.from);
 		return 1;
-	case 4:
+	case COMPUTED_WAIT_T1:
 		sql_int(v, w->w.to);
 		return 1;
-	case 5:
+	case COMPUTED_WAIT_NS:
 		sql_int(v, w->w.to - w->w.from);
 		return 1;
-	case 6:
+	case COMPUTED_WAIT_STATE:
 		sql_text(v, offcpu_state(w->w.bits));
 		return 1;
-	case 7:
+	case COMPUTED_WAIT_EVENT:
 		sql_int_or(v, w->w.out, 0);
 		return 1;
 	default:
@@ -502,53 +515,85 @@ static int sql_wait_facts(const struct path_sql *s, const struct sql_wait *w,
 	}
 }
 
+/* What is proved of the states of a wait; returns 0 for other columns. */
+static int sql_wait_sums(struct path_sql *s, struct sql_wait *w, int column,
+			 struct value *v)
+{
+	static const enum piece_state part[] = {
+		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
+		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
+		[COMPUTED_WAIT_OFF_NS] = PIECE_OFF,
+		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
+	};
+
+	switch (column) {
+	case COMPUTED_WAIT_BLOCKED_NS:
+	case COMPUTED_WAIT_READY_NS:
+	case COMPUTED_WAIT_OFF_NS:
+	case COMPUTED_WAIT_UNKNOWN_NS:
+		sql_sum_wait(s, w);
+		sql_int(v, (int64_t)w->ns[part[column]]);
+		return 1;
+	case COMPUTED_WAIT_WAKE:
+		sql_sum_wait(s, w);
+		if (w->edge != TIMELINE_NONE)
+			sql_int(v, s->row[w->edge]);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* What its chain tells. */
+static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
+			   struct value *v)
+{
+	sql_chain_wait(s, w);
+	switch (column) {
+	case COMPUTED_WAIT_PROVED_NS:
+		sql_int(v, (int64_t)w->proved);
+		break;
+	case COMPUTED_WAIT_BY_TID:
+		sql_int(v, timeline_tid(s->r.t, w->most.thread));
+		break;
+	case COMPUTED_WAIT_BY_COMM:
+		sql_text(v, path_comm(&s->r, w->most.thread));
+		break;
+	case COMPUTED_WAIT_BY_STATE:
+		sql_text(v, chain_state_word(w->most.state));
+		break;
+	case COMPUTED_WAIT_BY_NS:
+		sql_int(v, (int64_t)w->most.ns);
+		break;
+	}
+}
+
 static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
 			 struct err *err)
 {
 	struct path_sql *s = arg;
-	struct sql_wait *w = &s->wait[row];
-	static const enum piece_state part[] = { PIECE_BLOCKED, PIECE_READY,
-						 PIECE_OFF, PIECE_UNKNOWN };
+	struct sql_wait *w = &s->at;
 	const char *f;
 
-	if (sql_wait_facts(s, w, column, v))
+	if (w->row != row + 1)
+		*w = (struct sql_wait){ .row = row + 1,
+					.w = sql_wait_at(s, row),
+					.edge = TIMELINE_NONE };
+	if (sql_wait_facts(s, w, column, v) || sql_wait_sums(s, w, column, v))
 		return 0;
-	if (column >= 10 && column <= 14)
-		sql_sum_wait(s, w);
-	else if (column > 14)
-		sql_chain_wait(s, w);
 	switch (column) {
-	case 8:
+	case COMPUTED_WAIT_FUNCTION:
 		f = path_function(&s->r, w->w.out, err);
 		if (!f)
 			return -1;
 		sql_text_or_null(v, f);
-		break;
-	case 9:
+		return 0;
+	case COMPUTED_WAIT_CAUSE:
 		return sql_wait_cause(s, &w->w, v, err);
-	case 14:
-		if (w->edge != TIMELINE_NONE)
-			sql_int(v, s->row[w->edge]);
-		break;
-	case 15:
-		sql_int(v, (int64_t)w->proved);
-		break;
-	case 16:
-		sql_int(v, timeline_tid(s->r.t, w->most.thread));
-		break;
-	case 17:
-		sql_text(v, path_comm(&s->r, w->most.thread));
-		break;
-	case 18:
-		sql_text(v, chain_state_word(w->most.state));
-		break;
-	case 19:
-		sql_int(v, (int64_t)w->most.ns);
-		break;
 	default:
-		sql_int(v, (int64_t)w->ns[part[column - 10]]);
+		sql_wait_chain(s, w, column, v);
+		return 0;
 	}
-	return 0;
 }
 
 /* ---- blame */
@@ -588,15 +633,15 @@ static int sql_load_blame(void *arg, size_t *n, struct err *err)
 	if (sql_load(s, err))
 		return -1;
 	for (size_t i = 0; !s->blamed && i < s->n_wait; i++) {
-		const struct path_wait *w = &s->wait[i].w;
+		const struct path_wait w = sql_wait_at(s, i);
 		struct chain c = { 0 };
 		struct path_sum *sum;
 		size_t sums;
 
-		path_chain(&s->r, w->thread, w->from, w->to, &c);
+		path_chain(&s->r, w.thread, w.from, w.to, &c);
 		sum = path_sums(&c, &sums);
 		for (size_t k = 0; k < sums; k++)
-			sql_add_blame(s, w->thread, &sum[k]);
+			sql_add_blame(s, w.thread, &sum[k]);
 		free(sum);
 		chain_release(&c);
 	}
@@ -616,28 +661,28 @@ static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
 
 	(void)err;
 	switch (column) {
-	case 0:
+	case COMPUTED_BLAME_TID:
 		sql_int(v, timeline_tid(s->r.t, b->thread));
 		break;
-	case 1:
+	case COMPUTED_BLAME_COMM:
 		sql_text(v, path_comm(&s->r, b->thread));
 		break;
-	case 2:
+	case COMPUTED_BLAME_BY_TID:
 		sql_int(v, timeline_tid(s->r.t, b->sum.thread));
 		break;
-	case 3:
+	case COMPUTED_BLAME_BY_COMM:
 		sql_text(v, path_comm(&s->r, b->sum.thread));
 		break;
-	case 4:
+	case COMPUTED_BLAME_BY_STATE:
 		sql_text(v, chain_state_word(b->sum.state));
 		break;
-	case 5:
+	case COMPUTED_BLAME_PROOF:
 		sql_text(v, proof_word(b->sum.proof));
 		break;
-	case 6:
+	case COMPUTED_BLAME_NS:
 		sql_int(v, (int64_t)b->sum.ns);
 		break;
-	case 7:
+	case COMPUTED_BLAME_WAITS:
 		sql_int(v, (int64_t)b->waits);
 		break;
 	}

@@ -41,7 +41,8 @@ CREATE TABLE wake(
 	current INTEGER,	-- tid of the thread that was on the CPU
 	context TEXT,		-- task, softirq-inline, softirq, hardirq, nmi,
 				-- unknown
-	what TEXT,		-- timer, or NULL
+	what TEXT,		-- timer, irq:NAME, softirq:VECTOR; NULL: not
+				-- known
 	kind TEXT,		-- wake, fork, deduced (no record tells it, but
 				-- who was on the CPU does)
 	cpu INTEGER,
