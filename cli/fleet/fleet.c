@@ -193,7 +193,9 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 
 	if (ret > 0) {
 		t = mem_stream(&text, &len);
-		fprintf(t, "%d|%" PRIu64, FLEET_VERSION, f->period);
+		/* runs without the latest column are sent again */
+		fprintf(t, "%d|%zu|%" PRIu64, FLEET_VERSION,
+			fleet_tables[FLEET_SAMPLE].n_column, f->period);
 		fleet_put_given(t, VERSION);
 		fleet_put_given(t, rows_text(r, FLEET_MADE_MADE));
 		for (unsigned int i = 0; i < 6; i++) {

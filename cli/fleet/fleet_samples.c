@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_inner.h"
+#include "cli/model/code.h"
 #include "cli/model/events.h"
+#include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
@@ -17,6 +20,7 @@
 struct fleet_key {
 	int32_t pid, tid;
 	uint32_t comm, event, kernel, user, verdict, user_mark, kernel_mark;
+	uint32_t classed;
 };
 
 struct fleet_sample {
@@ -38,6 +42,9 @@ struct fleet_samples {
 	bool has_ahead, ended;
 	uint64_t kept, rows; /* so far */
 	struct fleet_counts requests;
+	struct trust *trust;
+	const char *last; /* class of the sample before, and in words: */
+	uint32_t last_word;
 };
 
 static uint32_t fleet_samples_word(struct fleet *f, uint32_t *known, size_t n,
@@ -58,10 +65,13 @@ static uint32_t *fleet_samples_unasked(size_t n)
 	return known;
 }
 
-static const struct fleet_chain *fleet_samples_chain(const struct fleet *f,
-						     int64_t raw)
+/* Returns the number of a chain, 0 for one that is not there. */
+static uint32_t fleet_samples_raw(const struct fleet *f, int64_t raw)
 {
-	return &f->chain[raw > 0 && (uint64_t)raw < f->n_chain ? raw : 0];
+	bool known = raw > 0 && (uint64_t)raw < f->n_chain &&
+		     (uint64_t)raw < f->code->n_chain;
+
+	return known ? (uint32_t)raw : 0;
 }
 
 /* As in a sum of samples: one whose weight is not known counts as 1. */
@@ -72,14 +82,39 @@ static uint64_t fleet_samples_weight(const struct event_row *e)
 	return e->weight > 0 ? (uint64_t)e->weight : 0;
 }
 
+/* Returns the class of a sample, in words. */
+static uint32_t fleet_samples_class_of(struct fleet_rows *r,
+				       const struct event_row *e)
+{
+	struct fleet_samples *s = r->of;
+	const struct stacks_group g = {
+		.type = (uint32_t)e->type,
+		.kraw = fleet_samples_raw(r->f, e->kraw),
+		.uraw = fleet_samples_raw(r->f, e->uraw),
+		.verdict = e->verdict > 0 && e->verdict < 32
+				   ? (uint8_t)e->verdict
+				   : 0,
+		.flags = (uint8_t)e->flags,
+	};
+	const char *name = trust_class(s->trust, &g);
+
+	if (!s->last_word || name != s->last) {
+		const char *word = name ? name : FLEET_UNCLASSED;
+
+		s->last = name;
+		s->last_word = fleet_word(r->f, word, strlen(word));
+	}
+	return s->last_word;
+}
+
 static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 					      const struct event_row *e)
 {
 	struct fleet_samples *s = r->of;
 	struct fleet *f = r->f;
 	const struct event_comm *c = events_comm(s->ev, e->comm);
-	const struct fleet_chain *k = fleet_samples_chain(f, e->kraw);
-	const struct fleet_chain *u = fleet_samples_chain(f, e->uraw);
+	const struct fleet_chain *k = &f->chain[fleet_samples_raw(f, e->kraw)];
+	const struct fleet_chain *u = &f->chain[fleet_samples_raw(f, e->uraw)];
 	struct fleet_sample out = {
 		.key = {
 			.pid = fleet_small(c->pid),
@@ -93,6 +128,7 @@ static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 			.user = u->stack,
 			.user_mark = u->ended,
 			.kernel_mark = k->ended,
+			.classed = fleet_samples_class_of(r, e),
 		},
 		.time = e->timed ? fleet_time(r->capture, e->time) : 0,
 		.cpu = e->on_cpu ? fleet_small(e->cpu) : -1,
@@ -145,7 +181,8 @@ enum {
 	SAMPLE_USER,
 	SAMPLE_VERDICT,
 	SAMPLE_USER_MARK,
-	SAMPLE_KERNEL_MARK
+	SAMPLE_KERNEL_MARK,
+	SAMPLE_CLASS
 };
 
 static void fleet_samples_put(struct fleet_rows *r,
@@ -168,6 +205,7 @@ static void fleet_samples_put(struct fleet_rows *r,
 	((uint32_t *)b->of[SAMPLE_VERDICT].data)[i] = s->key.verdict;
 	((uint32_t *)b->of[SAMPLE_USER_MARK].data)[i] = s->key.user_mark;
 	((uint32_t *)b->of[SAMPLE_KERNEL_MARK].data)[i] = s->key.kernel_mark;
+	((uint32_t *)b->of[SAMPLE_CLASS].data)[i] = s->key.classed;
 }
 
 /* ---- added up */
@@ -274,6 +312,7 @@ static void fleet_samples_close(struct fleet_rows *r)
 	struct fleet_samples *s = r->of;
 
 	events_close(s->ev);
+	trust_free(s->trust);
 	table_release(&s->index);
 	free(s->comm);
 	free(s->type);
@@ -290,7 +329,10 @@ int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	r->step = fleet_samples_step;
 	r->close = fleet_samples_close;
 	s->run = (uint32_t)r->capture->id;
-	if (fleet_load_chains(r->f, err))
+	if (fleet_load_code(r->f, err))
+		return -1;
+	s->trust = trust_new(r->f->db, r->f->code, err);
+	if (!s->trust)
 		return -1;
 	s->ev = events_open_few(r->f->db, err);
 	if (!s->ev)

@@ -58,6 +58,7 @@ static const struct fleet_column sample_columns[] = {
 	ONE("verdict", STRING, FEW),
 	ONE("user_mark", STRING, FEW),
 	ONE("kernel_mark", STRING, FEW),
+	ONE("class", STRING, FEW),
 };
 
 static const struct fleet_column stack_columns[] = {

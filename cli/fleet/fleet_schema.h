@@ -56,6 +56,8 @@ enum fleet_table_id {
 
 /* A word of sample.user_mark. */
 #define FLEET_FABRICATED "fabricated"
+/* A word of sample.class: the sample is in none of view trust. */
+#define FLEET_UNCLASSED "none"
 
 /* stack.bogus: whether something can have been called from the frame. */
 enum fleet_frame {

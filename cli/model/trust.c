@@ -45,6 +45,7 @@ struct trust_key {
 
 struct trust_rule {
 	struct trust_key key;
+	uint32_t first; /* the first event_type.id of that name */
 	const struct trust_word *word;
 	char *fix;   /* "": none is known */
 	int64_t all; /* samples in the database */
@@ -52,7 +53,7 @@ struct trust_rule {
 };
 
 struct trust {
-	const struct stacks *stacks;
+	const struct known_code *code;
 	struct trust_rule *rule;
 	size_t n, cap, last; /* last: the one that was found */
 	uint8_t *judged;     /* enum judged by stack; NONE: whole */
@@ -82,6 +83,8 @@ static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
+	/* of a server whose rows an earlier version sent */
+	t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
 	*mem_add(t->rule, t->n, t->cap) = (struct trust_rule){
 		.key = {
 			.type = rows_int(r, TRUST_CLASSES_TYPE),
@@ -89,6 +92,7 @@ static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 			.judged = trust_judged_of(judged),
 			.frames = rows_int(r, TRUST_CLASSES_FRAMES),
 		},
+		.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
 		.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
 		.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
 		.all = rows_int(r, TRUST_CLASSES_N),
@@ -111,7 +115,7 @@ static int trust_take_judged(void *arg, const struct rows *r, struct err *err)
 
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 {
-	const struct known_code *c = stacks_code(t->stacks);
+	const struct known_code *c = t->code;
 
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
@@ -127,7 +131,8 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_each(db, "trust_judged", trust_take_judged, t, err);
 }
 
-/* Sums of a server do not tell how a stack was judged. */
+/* Sums of a server tell the classes of its samples, not of which stack each is.
+ */
 static int trust_begin(struct trust *t, struct store *db, struct err *err)
 {
 	int served = stacks_served(db, err);
@@ -137,18 +142,17 @@ static int trust_begin(struct trust *t, struct store *db, struct err *err)
 	t->summed = served > 0;
 	if (!t->summed)
 		return trust_load_stacks(t, db, err);
-	t->unknown = filter_given();
 	return 0;
 }
 
-struct trust *trust_new(struct store *db, const struct stacks *stacks,
+struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err)
 {
 	struct trust *t = mem_new(1, sizeof(*t));
 
-	t->stacks = stacks;
+	t->code = code;
 	if (!rows_each(db, "trust_classes", trust_take_rule, t, err) &&
-	    (!stacks || !trust_begin(t, db, err)))
+	    (!code || !trust_begin(t, db, err)))
 		return t;
 	trust_free(t);
 	return NULL;
@@ -169,17 +173,18 @@ void trust_free(struct trust *t)
 
 /* ---- counting */
 
-/* type: event_type.id; 0: all. */
-static void trust_add_type(struct trust *t, uint32_t type)
+/* Counts all samples of the events that have the name of this event_type.id; 0:
+ * of all. */
+static void trust_add_event(struct trust *t, uint32_t first)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (!t->unknown && (!type || t->rule[i].key.type == type))
+		if (!t->unknown && (!first || t->rule[i].first == first))
 			t->rule[i].n = t->rule[i].all;
 }
 
 void trust_add_all(struct trust *t)
 {
-	trust_add_type(t, 0);
+	trust_add_event(t, 0);
 }
 
 static int64_t trust_frames(const struct trust *t, uint32_t user,
@@ -197,7 +202,7 @@ static int64_t trust_frames(const struct trust *t, uint32_t user,
 static struct trust_key trust_key_of(const struct trust *t,
 				     const struct stacks_group *g)
 {
-	const struct known_code *c = stacks_code(t->stacks);
+	const struct known_code *c = t->code;
 	const struct code_chain *u = &c->chain[g->uraw];
 	struct trust_key key = { .type = g->type };
 
@@ -220,13 +225,10 @@ static bool trust_same_key(const struct trust_key *a, const struct trust_key *b)
 	       a->judged == b->judged && a->frames == b->frames;
 }
 
-void trust_add(struct trust *t, const struct stacks_group *g)
+/* Returns NULL if the samples of the group have no class. */
+static struct trust_rule *trust_rule_of(struct trust *t,
+					const struct stacks_group *g)
 {
-	if (t->summed) {
-		trust_add_type(t, g->type);
-		return;
-	}
-
 	const struct trust_key key = trust_key_of(t, g);
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -234,18 +236,37 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 
 		if (!trust_same_key(&r->key, &key))
 			continue;
-		r->n += (int64_t)g->samples;
 		t->last = (t->last + i) % t->n;
-		return;
+		return r;
 	}
-	t->bare += g->kraw ? 0 : (int64_t)g->samples;
-	t->kernel += g->kraw ? (int64_t)g->samples : 0;
+	return NULL;
+}
+
+void trust_add(struct trust *t, const struct stacks_group *g)
+{
+	struct trust_rule *r = NULL;
+
+	if (t->summed)
+		trust_add_event(t, g->type);
+	else
+		r = trust_rule_of(t, g);
+	if (r)
+		r->n += (int64_t)g->samples;
+	else if (!t->summed || (!g->uraw && !g->verdict))
+		*(g->kraw ? &t->kernel : &t->bare) += (int64_t)g->samples;
+}
+
+const char *trust_class(struct trust *t, const struct stacks_group *g)
+{
+	const struct trust_rule *r = trust_rule_of(t, g);
+
+	return r ? r->word->name : NULL;
 }
 
 struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
 		       struct err *err)
 {
-	struct trust *t = trust_new(db, stacks, err);
+	struct trust *t = trust_new(db, stacks_code(stacks), err);
 
 	for (size_t i = 0; t && i < stacks_count(stacks); i++) {
 		const struct stacks_group *g = stacks_group(stacks, i);
@@ -471,11 +492,15 @@ struct trust_counts trust_count(const struct trust *t)
 {
 	const struct trust_word *only;
 	struct trust_sums s;
+	int64_t silent;
 
 	trust_sum(t, &s);
 	only = trust_only(&s, TRUST_SHORT);
+	/* sums of a server have those without a stack in a class, too */
+	silent = s.kind[TRUST_SILENT];
+	silent = t->summed && silent ? silent : silent + t->bare;
 	return (struct trust_counts){
-		.all = s.samples ? s.samples : s.kind[TRUST_SILENT] + t->bare,
+		.all = s.samples ? s.samples : silent,
 		.whole = s.kind[TRUST_WHOLE],
 		.wrong = s.kind[TRUST_WRONG],
 		.incomplete = s.kind[TRUST_SHORT],

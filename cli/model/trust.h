@@ -12,6 +12,7 @@
 
 struct err;
 struct json;
+struct known_code;
 struct stacks;
 struct stacks_group;
 struct store;
@@ -20,15 +21,18 @@ struct trust;
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 512
 
-/* stacks: for trust_add(), borrowed; NULL: without it. Returns NULL and *err on
- * failure; the caller calls trust_free(). */
-struct trust *trust_new(struct store *db, const struct stacks *stacks,
+/* code: with chains, for trust_add() and trust_class(), borrowed; NULL: without
+ * them. Returns NULL and *err on failure; the caller calls trust_free(). */
+struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err);
 void trust_free(struct trust *t);
 /* Counts all samples of the database. */
 void trust_add_all(struct trust *t);
 /* Counts the samples of a group, or waits. */
 void trust_add(struct trust *t, const struct stacks_group *g);
+/* Returns the class of the samples of a group, which is in view trust; NULL if
+ * they are not counted there: they hit the kernel. */
+const char *trust_class(struct trust *t, const struct stacks_group *g);
 /* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
  * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph
  * dwarf' would mend 16.40 %." It has no line break and no bytes of captures. */

@@ -400,7 +400,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 
 int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 {
-	d->trust = trust_new(db, d->stacks, err);
+	d->trust = trust_new(db, stacks_code(d->stacks), err);
 	d->facts = d->trust ? label_facts_load(db, d->stacks, err) : NULL;
 	d->o.facts = d->facts;
 	return d->facts ? 0 : -1;

@@ -246,7 +246,7 @@ static char *page_data_say_trust(const struct page_data *d, struct store *db,
 				 int a, int b, struct err *err)
 {
 	char sentence[TRUST_SENTENCE];
-	struct trust *t = trust_new(db, d->stacks, err);
+	struct trust *t = trust_new(db, stacks_code(d->stacks), err);
 
 	if (!t)
 		return NULL;

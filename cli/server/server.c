@@ -41,11 +41,12 @@ const struct opt server_opts[] = {
 #define RUN_COLUMNS                                                            \
 	"run, version, host, kernel, machine, cpus, command, format, "         \
 	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
-	"records, samples, period, kept, path, counted, loss_rows, "           \
+	"records, samples, period, kept, path, filtered, counted, loss_rows, " \
 	"verdict_rows, trust_rows, finding_rows"
 #define RUN_TYPES                                                              \
 	"hash u16 string string string i32 string string string string "       \
-	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string u8 u64 u64 u64 u64"
+	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string u8 u8 u64 u64 u64 "  \
+	"u64"
 
 enum {
 	RUN_ID,
@@ -69,6 +70,7 @@ enum {
 	RUN_PERIOD,
 	RUN_KEPT,
 	RUN_PATH,
+	RUN_FILTERED,
 	RUN_COUNTED,
 	RUN_ROWS /* by enum server_part */
 };
@@ -126,6 +128,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 			       "more than %d runs are chosen; choose with "
 			       "--where, --from and --to",
 			       SERVER_RUNS_MAX);
+	s->filtered |= v[RUN_FILTERED].u != 0;
 	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
 	for (size_t i = 0; i < SERVER_PARTS; i++)
 		run.rows[i] = v[RUN_ROWS + i].u;
@@ -284,11 +287,11 @@ static int server_fetch(struct server *s, struct err *err)
 		return -1;
 	cond = server_filter(s, err);
 	rc = cond ? server_groups(s, cond, err) : -1;
+	if (rc || server_check(s, err) || server_code(s, err) ||
+	    server_sums(s, cond, err))
+		rc = -1;
 	free(cond);
-	return rc || server_check(s, err) || server_code(s, err) ||
-			       server_sums(s, err)
-		       ? -1
-		       : 0;
+	return rc;
 }
 
 static void server_release(struct server *s)
@@ -333,7 +336,7 @@ static struct clickhouse *server_connect(struct server *s, const char *url,
 struct store *server_open(const char *url, unsigned int detail, struct err *err)
 {
 	const struct store_opts so = { .no_pages = true };
-	struct server s = { .detail = detail };
+	struct server s = { .detail = detail, .filtered = filter_given() };
 	struct store *db = NULL;
 	int rc = -1;
 

@@ -53,6 +53,7 @@ struct server {
 	const char *where; /* the condition in the URL */
 	struct server_run *run;
 	size_t n_run, cap_run;
+	bool filtered;	      /* not all samples of the runs are chosen */
 	struct intern chosen; /* ids of runs, in the order of run[] */
 	struct intern events; /* names */
 	uint32_t *type;	      /* event_type.id of each: the first one */
@@ -110,9 +111,10 @@ int server_groups(struct server *s, const char *cond, struct err *err);
 int server_code(struct server *s, struct err *err);
 /* Fetches the places that have no name. */
 int server_unnamed(struct server *s, struct err *err);
-/* server_sums.c: events; losses, verdicts, trust and findings. */
+/* server_sums.c: events; losses, verdicts, trust and findings. cond: as above,
+ * for the trust. */
 int server_events(struct server *s, struct err *err);
-int server_sums(struct server *s, struct err *err);
+int server_sums(struct server *s, const char *cond, struct err *err);
 /* Returns the event_type.id of the first event of that name; 0: none. */
 uint32_t server_type(const struct server *s, const char *name, size_t len);
 /* And that of the run, whose number is capture.id - 1. */

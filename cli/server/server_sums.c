@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_inner.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"
@@ -188,7 +189,37 @@ static uint64_t server_marks(const struct server *s, enum server_part part)
 	return sum;
 }
 
-int server_sums(struct server *s, struct err *err)
+/* Fetches the classes of the samples that filters selected. Rows of an earlier
+ * version have none, and its tables no such column. */
+static int server_chosen_trust(struct server *s, const char *cond,
+			       struct err *err)
+{
+	struct rowbinary_value has;
+	struct server_text t;
+	char *sql;
+	int rc;
+
+	if (clickhouse_select_one(s->c,
+				  "SELECT count() FROM system.columns WHERE "
+				  "database = currentDatabase() AND "
+				  "table = 'sample' AND name = 'class'",
+				  "u64", &has, err))
+		return -1;
+	server_text_begin(&t);
+	fprintf(t.f,
+		"SELECT run, event, %s AS judged, sum(n), toUInt64(0) "
+		"FROM sample WHERE " IN_CHOSEN " AND %s "
+		"GROUP BY run, event, judged HAVING judged != "
+		"'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
+		has.u ? "class" : "''", cond);
+	sql = server_text_end(&t);
+	rc = server_select_counted(s, sql, "hash string string u64 u64",
+				   server_take_trust, err);
+	free(sql);
+	return rc;
+}
+
+int server_sums(struct server *s, const char *cond, struct err *err)
 {
 	static const struct {
 		enum server_part part; /* SERVER_PARTS: no marks */
@@ -225,7 +256,11 @@ int server_sums(struct server *s, struct err *err)
 		  "string u8 u64 u64 u64", server_take_finding },
 	};
 
-	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+	size_t i = s->filtered ? 1 : 0; /* of[0]: of all samples */
+
+	if (i && server_chosen_trust(s, cond, err))
+		return -1;
+	for (; i < sizeof(of) / sizeof(*of); i++) {
 		s->marks = 0;
 		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
 					  err))

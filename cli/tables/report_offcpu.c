@@ -536,7 +536,7 @@ int report_offcpu(struct store *db, const char *path,
 		labels_shorten(rp.labels);
 	if (rp.stacks) {
 		rp.causes = wait_causes_new(rp.stacks);
-		rp.trust = trust_new(db, rp.stacks, err);
+		rp.trust = trust_new(db, stacks_code(rp.stacks), err);
 	}
 	struct offcpu_ask ask = {
 		.wait = report_offcpu_take_wait,

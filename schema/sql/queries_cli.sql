@@ -62,7 +62,9 @@ SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
 SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(c.judged, '') AS judged, coalesce(c.frames, 0) AS frames,
 	c.class, c.n, coalesce(c.fix, '') AS fix,
-	(SELECT max(has_chain) FROM event_type) AS chains
+	(SELECT max(has_chain) FROM event_type) AS chains,
+	(SELECT min(x.id) FROM event_type x JOIN event_type t ON t.id = c.type
+		AND x.name IS t.name) AS first
 FROM internal_trust_class c
 ORDER BY c.n DESC, c.class, c.fix
 

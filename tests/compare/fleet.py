@@ -138,6 +138,18 @@ def check_marks(name, db, got, ids):
        [list((have - want).items())[:2], list((want - have).items())[:2]])
 
 
+def check_classes(name, db, got):
+    """Added up, the classes of the samples are view trust."""
+    sums = {}
+    for r in got:
+        if r["class"] != "none":
+            key = r["event"], r["class"]
+            sums[key] = sums.get(key, 0) + r["n"]
+    same(name + ": classes of samples", sorted((*k, n) for k, n in sums.items()),
+         query(db, """SELECT event, class, sum(samples) FROM trust
+                      GROUP BY 1, 2 ORDER BY 1, 2"""))
+
+
 def check_stacks(name, db, stacks, names, ids):
     """Every frame of every stack, and its functions."""
     named = {(r["place"], r["level"]): r for r in names}
@@ -418,6 +430,7 @@ def main():
         ids = StackIds(db)
         check_samples(name, db, got["sample"], boot, ids)
         check_marks(name, db, got["sample"], ids)
+        check_classes(name, db, got["sample"])
         check_stacks(name, db, got["stack"], got["name"], ids)
         check_small(name, db, got, boot)
         check_fields(name, db, got["field"])

@@ -127,6 +127,72 @@ def test_same(s, folder):
     return dbs
 
 
+def trust(*args):
+    """The status and the lines of report's first sentence."""
+    r = run("report", "--limit", "1", *args)
+    return r.returncode, r.stdout.decode().split("\n\n")[0].split("\ncapture")[0]
+
+
+def test_trust(s, dbs):
+    """Of exactly the samples that a filter selects, as a database says it."""
+    bad, sentences = [], set()
+    for name, db in list(zip(RUNS, dbs))[::3]:
+        comms = query(db, "SELECT DISTINCT name FROM comm ORDER BY 1")
+        tids = query(db, "SELECT min(tid), max(tid) FROM thread WHERE tid > 0")[0]
+        filters = [["--comm", c[0]] for c in comms[-2:] if c[0]] + [
+            ["--tid", "%s-%s" % (tids[0], (tids[0] + tids[1]) // 2)],
+            ["--cpu", "0"], ["--cpu", "1-9"]]
+        for f in filters:
+            here, there = (trust(*f, *of) for of in (
+                [db], ["--where", "path = '%s'" % path_of(db), s.url(0, "f")]))
+            sentences.add(there[1])
+            if here != there and not (here[0] and there[0]):
+                bad.append((name, f, here, there))
+    ok(not bad and len(sentences) > 8, "the first sentence is of the samples "
+       "that a filter selects", bad or [len(sentences)])
+
+
+def test_trust_of_two(s, dbs):
+    """Two runs have events of one name, and each its own classes."""
+    two = [dbs[RUNS.index(n)] for n in ("defer-exitexec-s.data.zst",
+                                        "ctx2-defer.data.zst")]
+    sums = {}
+    for db in two:
+        for key in query(db, """SELECT event, class, sum(samples) FROM trust
+                                GROUP BY 1, 2"""):
+            sums[key[:2]] = sums.get(key[:2], 0) + key[2]
+    where = "path IN (%s)" % ", ".join("'%s'" % path_of(db) for db in two)
+    bad = []
+    for f in [], ["--tid", "0-9999999"]:
+        r = json.loads(run("report", "--json", *f, "--where", where,
+                           s.url(0, "f")).stdout)
+        got = {(r["event"], c["class"]): c["samples"]
+               for c in r["user_stacks_by_class"]}
+        if got != {k: n for k, n in sums.items() if k[0] == r["event"]}:
+            bad.append((f, got, sums))
+    ok(not bad, "the first sentence is of all runs that have the event", bad)
+
+
+def test_trust_before(s, db):
+    """Of rows of an earlier version it is not known which class they have."""
+    create(s, "before")
+    url = s.url(0, "before")
+    push(url, db)
+    whole = trust(url)
+    for i in range(2):
+        s.sql("ALTER TABLE before.sample_local UPDATE class = '' WHERE 1", i)
+    wait_mutations(s)
+    blank = trust("--tid", "0-9999999", url)
+    for i in range(2):
+        for table in "sample_local", "sample":
+            s.sql("ALTER TABLE before.%s DROP COLUMN class" % table, i)
+    without = trust("--tid", "0-9999999", url)
+    ok(blank == without and "is not known of a part" in blank[1] and
+       trust(url) == whole and "not known" not in whole[1],
+       "of rows of an earlier version a filter's sentence says that it is not "
+       "known", [whole, blank, without])
+
+
 def test_diff(s, dbs):
     two = [dbs[RUNS.index(n)] for n in ("fp-1.data", "dlchurn.data")]
     a, b = ("%s#path = '%s'" % (s.url(0, "f"), path_of(db)) for db in two)
@@ -637,6 +703,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Servers(2) as s:
         create(s, "f")
         dbs = test_same(s, folder)
+        test_trust(s, dbs)
+        test_trust_of_two(s, dbs)
+        test_trust_before(s, dbs[0])
         test_sums(s, dbs)
         test_diff(s, dbs)
         test_page(s, dbs[0], folder)
