@@ -16,6 +16,7 @@
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
+#include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
 #include "cli/model/stack_cache.h"
@@ -38,6 +39,8 @@ struct edge {
 	uint32_t loss;
 	bool end;
 };
+
+#define SAMPLED_SIZE 160
 
 struct chrome {
 	struct json j;
@@ -260,6 +263,41 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 	json_end(j);
 }
 
+/* Writes why there are no slices of switches that were sampled. Returns whether
+ * they were. */
+static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
+{
+	uint64_t all;
+	uint64_t n = switches_sampled(c->switches, &all);
+	char some[32];
+	char whole[32];
+
+	snprintf(out, SAMPLED_SIZE,
+		 "context switches were sampled, %s of %s, so no slices; 'perf "
+		 "record -c 1' records all",
+		 human_grouped(some, sizeof(some), n),
+		 human_grouped(whole, sizeof(whole), all));
+	return n > 0;
+}
+
+/* Without slices, the first thing on the tracks says why. */
+static void chrome_put_sampled(struct chrome *c, const struct event_row *e,
+			       uint32_t capture)
+{
+	char text[SAMPLED_SIZE];
+	struct json *j = &c->j;
+
+	if (c->any || !chrome_say_sampled(c, text))
+		return;
+	tracks_begin_cpu(c->tracks, capture, -1);
+	json_text(j, "ph", "i");
+	json_text(j, "s", "g");
+	json_text(j, "cat", "switches");
+	tracks_time(j, e->time);
+	json_text(j, "name", text);
+	json_end(j);
+}
+
 static int chrome_put_event(struct chrome *c, const struct event_row *e,
 			    bool shown, struct err *err)
 {
@@ -275,6 +313,7 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	}
 	put_edges(c, &e->time);
 	tracks_until(c->tracks, e->time);
+	chrome_put_sampled(c, e, type->capture);
 	chrome_note_time(c, e->time);
 	if (ret > 0)
 		tracks_switch(c->tracks, e, type->capture, &sw);
@@ -387,8 +426,11 @@ static int chrome_load(struct chrome *c, struct err *err)
 static void say_no_slices(const struct chrome *c)
 {
 	uint64_t bare = switches_without_fields(c->switches);
+	char sampled[SAMPLED_SIZE];
 
-	if (bare)
+	if (chrome_say_sampled(c, sampled))
+		fprintf(stderr, "backstitch: %s\n", sampled);
+	else if (bare)
 		fprintf(stderr,
 			"backstitch: %" PRIu64 " context switches without "
 			"slices: their fields are not in the database, see "

@@ -32,6 +32,7 @@ struct switches {
 	struct source *type; /* by event_type.id */
 	size_t n_type, cap_type;
 	uint64_t bare;
+	uint64_t sampled, happened; /* see switches_sampled() */
 };
 
 static void switches_find_columns(struct switch_rows *c)
@@ -105,7 +106,12 @@ static int switches_take_type(void *arg, const struct rows *r, struct err *err)
 			      .events = rows_int(r, SWITCH_TYPES_EVENTS),
 			      .kernel = rows_int(r, SWITCH_TYPES_TOGETHER) };
 
-	if (record || (sample && row_cursor_is_table(fields))) {
+	int64_t weight = rows_int(r, SWITCH_TYPES_WEIGHT);
+
+	if (sample && weight > src.events) {
+		s->sampled += (uint64_t)src.events;
+		s->happened += (uint64_t)weight;
+	} else if (record || (sample && row_cursor_is_table(fields))) {
 		src.cursor = open_switch_rows(s, record ? "" : fields, err);
 		if (!src.cursor)
 			return -1;
@@ -213,6 +219,12 @@ int switches_get(struct switches *s, const struct event_row *e,
 	else
 		from_record(c->c.rows, out);
 	return 1;
+}
+
+uint64_t switches_sampled(const struct switches *s, uint64_t *happened)
+{
+	*happened = s->happened;
+	return s->sampled;
 }
 
 bool switches_any(const struct switches *s)

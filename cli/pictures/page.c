@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/offcpu.h"
 #include "cli/pictures/page_data.h"
 #include "cli/pictures/page_diff.h"
 #include "cli/pictures/page_source.h"
@@ -261,6 +262,20 @@ static size_t html_page_events(const struct html_page *p)
 }
 
 /* Writes what check says: trust, verdict, figures, and what to do. */
+/* Says why no waits are drawn of switches that were sampled. */
+static void html_page_put_sampled(const struct offcpu_sums *s, FILE *out)
+{
+	if (!offcpu_sampled(s))
+		return;
+	fputs("<p>Context switches were sampled, ", out);
+	human_put_grouped(out, s->recorded);
+	fputs(" of ", out);
+	human_put_grouped(out, s->happened);
+	fputs(", so no waits are drawn; <code>perf record -c 1</code> records "
+	      "all.</p>\n",
+	      out);
+}
+
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
@@ -292,6 +307,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 			      "those of one thread name, CPU and stack share "
 			      "their weight evenly.</p>\n",
 			      out);
+		html_page_put_sampled(page_data_waits(p->data), out);
 		if (filter_given())
 			fputs("<p>The samples are filtered; tables of losses "
 			      "and verdicts are of the whole capture.</p>\n",

@@ -376,6 +376,11 @@ int page_data_event(const struct page_data *d)
 	return d->event;
 }
 
+const struct offcpu_sums *page_data_waits(const struct page_data *d)
+{
+	return page_waits_sums(d->waits);
+}
+
 bool page_data_served(const struct page_data *d)
 {
 	return d->served;

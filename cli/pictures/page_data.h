@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 struct err;
+struct offcpu_sums;
 struct page_data;
 struct stacks;
 struct store;
@@ -44,6 +45,8 @@ void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
 /* Returns whether they are the sums of a server: no sample has a time. */
 bool page_data_served(const struct page_data *d);
+/* Returns what was read of waits. */
+const struct offcpu_sums *page_data_waits(const struct page_data *d);
 struct stacks *page_data_stacks(const struct page_data *d);
 /* Returns how far the user stacks of what is shown first can be trusted, until
  * page_data_free(); NULL: there is no sample. */

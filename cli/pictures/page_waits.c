@@ -170,6 +170,11 @@ void page_waits_free(struct page_waits *w)
 	free(w);
 }
 
+const struct offcpu_sums *page_waits_sums(const struct page_waits *w)
+{
+	return &w->sums;
+}
+
 int page_waits_event(const struct page_waits *w)
 {
 	return w->event;

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 struct err;
+struct offcpu_sums;
 struct json;
 struct page_waits;
 struct stacks;
@@ -30,6 +31,8 @@ struct store;
 struct page_waits *page_waits_load(struct store *db, const char *path,
 				   struct stacks *s, struct err *err);
 void page_waits_free(struct page_waits *w);
+/* Returns the counts of all waits, also of those that are not drawn. */
+const struct offcpu_sums *page_waits_sums(const struct page_waits *w);
 /* Returns the event of the waits, -1 if there is none. */
 int page_waits_event(const struct page_waits *w);
 /* Writes how many waits and runs there are, the numbers of those that are

@@ -34,7 +34,7 @@ SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
 -- name: switch_types
 SELECT t.id, coalesce(t.name, '') AS name, t.kind = 'sample' AS is_sample,
 	coalesce(t.fields, '') AS fields, coalesce(t.events, 0) AS events,
-	coalesce(c.together, t.capture, 0) AS together
+	coalesce(t.weight, 0) AS weight, coalesce(c.together, t.capture, 0) AS together
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: switch_records

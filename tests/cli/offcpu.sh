@@ -365,6 +365,15 @@ done
 grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
 	"$work/out" && grep -q 'record each switch: perf record -c 1' "$work/out"
 ok sampled_switches_are_said_by_check $?
+"$B" report --html --no-source -o "$work/sampled.html" "$db"
+grep -q 'switches were sampled, 64 of 1,503, so no waits are drawn; <code>perf record -c 1</code>' \
+	"$work/sampled.html" && grep -q '"waits":{"event":-1,"n":0,"runs":0,' "$work/sampled.html"
+ok sampled_switches_are_said_by_the_page_and_not_drawn $?
+"$B" export --format chrome -o "$work/sampled.json" "$db" 2>"$work/err"
+said='context switches were sampled, 64 of 1,503, so no slices; .perf record -c 1. records all'
+grep -q "$said" "$work/err" && grep -q "\"ph\":\"i\",\"s\":\"g\".*$said" "$work/sampled.json" &&
+	! grep -q '"ph":"[BEX]"' "$work/sampled.json"
+ok and_by_a_chrome_trace $?
 "$B" check --json "$db" | python3 -c '
 import json, sys
 (s,) = json.load(sys.stdin)["sampled"]
