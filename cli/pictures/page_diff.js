@@ -17,7 +17,7 @@ function loadDiff()
 	const r = reader("diff_nodes");
 	const known = new Map();
 	const keyOfLabel = (name, kernel, file) => JSON.stringify([name, kernel,
-		kernel ? "" : file.slice(file.lastIndexOf("/") + 1)]);
+		kernel ? "" : imageName(file)]);
 	const depth = new Uint32Array(n), label = new Uint32Array(n);
 
 	model.labels.forEach((l, i) =>

@@ -9,6 +9,9 @@
 performance.mark("begin");
 const model = load();
 
+// Returns what follows the last slash of a path.
+const imageName = path => path.slice(path.lastIndexOf("/") + 1);
+
 function bytesOf(id)
 {
 	const text = document.getElementById(id).textContent;

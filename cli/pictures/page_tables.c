@@ -13,6 +13,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path.h"
 
 #define HOT_ROWS 50
 
@@ -185,8 +186,10 @@ static void page_tables_put_hot(FILE *out, const struct report_rows *r,
 	safe_text_xml(out, l->name, 0);
 	fputs("\">", out);
 	safe_text_xml(out, label_shown(l), 0);
-	fputs("</td><td>", out);
+	fputs("</td><td title=\"", out);
 	safe_text_xml(out, l->image, 0);
+	fputs("\">", out);
+	safe_text_xml(out, path_base(l->image), 0);
 	fputs("</td></tr>\n", out);
 }
 

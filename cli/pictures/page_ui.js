@@ -457,7 +457,8 @@ function addHot(body, f, i)
 		"callers and callees";
 	name.addEventListener("click", () => sandwich(i));
 	tr.insertCell().append(name);
-	add(l.file);
+	add(imageName(l.file));
+	tr.lastChild.title = l.file;
 }
 
 // Returns for each label the place of its name or file among all.

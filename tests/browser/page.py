@@ -172,6 +172,16 @@ def hot_rows(b):
                 "r => [...r.cells].map(c => c.textContent))")
 
 
+def check_images(b):
+    """Images have their names; the path is there when one points at it."""
+    got = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
+               "r => [r.cells[5].textContent, r.cells[5].title])")
+    paths = {r[0] for r in ask(db, "SELECT DISTINCT path FROM image")}
+    ok(all("/" not in name and name == path.split("/")[-1] for name, path in got)
+       and sum(path[0] == "/" and path in paths for _, path in got) > 2,
+       "the_table_has_names_of_images_and_their_paths_on_hover", got[:9])
+
+
 def find_row(b, text):
     """Searches the table of functions."""
     b.js("const f = document.querySelector('#hot_search');"
