@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/model/label.h"
 #include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
@@ -29,7 +30,8 @@ struct summary {
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
-	int64_t unnamed; /* addresses that were not symbolized */
+	int64_t unnamed;   /* addresses that were not symbolized */
+	int64_t generated; /* addresses in code that no file has */
 };
 
 static int summary_each(struct summary *s, const char *query,
@@ -376,6 +378,11 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
+	if (rows_int(r, INFO_UNNAMED_GENERATED)) {
+		s->generated += rows_int(r, INFO_UNNAMED_FRAMES);
+		s->n--;
+		return;
+	}
 	/* images ingested with --no-symbols share one line */
 	if (!*status) {
 		s->unnamed += rows_int(r, INFO_UNNAMED_FRAMES);
@@ -452,6 +459,11 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 			    "symbolize %s' does",
 			    s.unnamed, s.unnamed == 1 ? "" : "es", path);
 	}
+	if (s.generated)
+		lines_print(&s.l, "no names for",
+			    "code made at run time, %" PRId64
+			    " address%s: " LABEL_GENERATED_ADVICE,
+			    s.generated, s.generated == 1 ? "" : "es");
 	if (s.n && brief) {
 		lines_print(&s.l, "",
 			    "to name them: 'backstitch symbolize --symfs DIR "

@@ -62,6 +62,15 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 	putc('\n', out);
 }
 
+static void report_put_unnamed_advice(FILE *out, const char *path)
+{
+	bool served = input_is_server(path);
+
+	fprintf(out, "; 'backstitch %s ", served ? "symbolize" : "info");
+	safe_text_put(out, path, 0, 0);
+	fprintf(out, "' %s\n", served ? "names code that is here" : "says why");
+}
+
 /* Prints why user stacks are missing, with shares, largest first, the share of
  * kernel halves of one address, of user stacks taken after an exec, and the
  * share without symbols if it is large. */
@@ -76,6 +85,7 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	uint64_t hit = 0;
 	uint64_t exec = 0;
 	uint64_t unnamed = 0;
+	uint64_t generated = 0;
 
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
@@ -84,6 +94,8 @@ static void report_print_missing(FILE *out, const struct report *rp,
 
 		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
 			unnamed += row->self;
+		if (l->kind == LABEL_UNNAMED && !strcmp(l->name, "[anon]"))
+			generated += row->self;
 		if (l->kind != LABEL_MISSING)
 			continue;
 		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
@@ -109,12 +121,12 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	if (unnamed > rp->weight / 10) {
 		fputs("code without a name: ", out);
 		report_put_percent(out, unnamed, rp->weight);
-		fprintf(out, "; 'backstitch %s ",
-			input_is_server(rp->path) ? "symbolize" : "info");
-		safe_text_put(out, rp->path, 0, 0);
-		fprintf(out, "' %s\n",
-			input_is_server(rp->path) ? "names code that is here"
-						  : "says why");
+		if (generated > unnamed / 2)
+			fputs(", made at run time; " LABEL_GENERATED_ADVICE
+			      "\n",
+			      out);
+		else
+			report_put_unnamed_advice(out, rp->path);
 	}
 	report_rows_free(own);
 }

@@ -89,12 +89,11 @@ SELECT capture, kind, what, off, len, n, detail FROM damage
 ORDER BY capture, kind, id
 
 -- name: info_unnamed
-SELECT i.path, i.status, count(*) AS frames
+SELECT i.path, i.status, count(*) AS frames, w.name = 'anon' AS generated
 FROM frame f JOIN image i ON i.id = f.image
-WHERE f.symbol IS NULL AND i.kind IN (
-	SELECT id FROM word
-	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module', 'vdso',
-		'mapping'))
+JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
+	'kernel', 'module', 'vdso', 'mapping', 'anon')
+WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
 -- name: print_types

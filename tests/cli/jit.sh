@@ -158,6 +158,24 @@ is "without them they end there" \
 jitframes;[user: no_table];[anon];work 40
 jitframes;_start;start;run_for 5" --symfs "$cap/symfs" --no-jit
 
+advice="perf map ('node --perf-basic-prof') or a jitdump"
+"$B" report --symfs "$cap/symfs" --no-jit c.data >out
+if grep -q "code without a name: .*, made at run time; .*$advice" out
+then echo "ok code made at run time has the advice to name it"
+else echo "not ok code made at run time has the advice to name it"
+fi
+"$B" ingest -q -f -o c.db --symfs "$cap/symfs" --no-jit c.data
+"$B" info c.db | tr -s ' \n' ' ' >out
+if grep -q "no names for code made at run time, [0-9]* addresses: .*$advice" out
+then echo "ok and so says info"
+else echo "not ok and so says info"
+fi
+"$B" ingest -q -f -o c.db --symfs "$cap/symfs" c.data
+if "$B" info c.db | grep -q "made at run time"
+then echo "not ok info does not say it of code that has names"
+else echo "ok info does not say it of code that has names"
+fi
+
 # Code of a big-endian machine is read in its own byte order.
 rm -f c.data ./*.dump
 cat >c.txt <<'END'
