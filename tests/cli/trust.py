@@ -2,15 +2,19 @@
 """The trust of each output is that of exactly the samples that it counts.
 
 usage: trust.py BACKSTITCH CAPTURE...
+       trust.py BACKSTITCH --changed CAPTURE
 For each capture the class of every sample is read once, without the sums that
 the program adds up. Filters and sums are Python's own. Each filter asks 'report --json', and in turn
-one of the other outputs, whose sentence must be the same.
+one of the other outputs, whose sentence must be the same. --changed: in a
+database in which one sample, one stack or one sum is another, the sentence is
+another, too, and the comparison with what the samples were finds it.
 """
 import collections
 import fnmatch
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -287,6 +291,59 @@ def ask(db, turn, options, keep, rows, work):
                                                      sentence))
 
 
+# One sample of the commonest class: its user half is lost; or its stack is of
+# one frame. One sum that the outputs of a whole database read.
+COMMONEST = """SELECT judged FROM internal_user_trust WHERE mark IS NULL
+    ORDER BY n DESC LIMIT 1"""
+ONE = """SELECT %s FROM event e JOIN request q ON q.event = e.id
+    JOIN raw_chain u ON u.id = q.uraw JOIN comm c ON c.id = e.comm
+    JOIN internal_judged j ON j.stack = u.stack
+    JOIN word w ON w.kind = 'judged' AND w.id = j.class AND w.name = (%s)
+    WHERE c.name = ?1 AND NOT q.flags & 2 AND u.ended IS NULL LIMIT 1"""
+CHANGES = {
+    "sample": """UPDATE request SET uraw = NULL, verdict = (SELECT id FROM word
+        WHERE kind = 'request' AND name = 'chain_lost')
+        WHERE event = (%s)""" % (ONE % ("e.id", COMMONEST)),
+    "stack": """UPDATE internal_judged SET class = (SELECT id FROM word
+        WHERE kind = 'judged' AND name = 'one frame')
+        WHERE stack = (%s)""" % (ONE % ("u.stack", COMMONEST)),
+    "sum": """UPDATE internal_user_trust SET n = n * 2
+        WHERE judged = (%s) AND mark IS NULL AND ?1 = ?1""" % COMMONEST}
+
+
+def ask_changed(what, db, comm):
+    """Returns whether the comparison finds it, and the sentence is another."""
+    changed = db + ".changed"
+    shutil.copy(db, changed)
+    with sqlite3.connect(changed) as d:
+        done = d.execute(CHANGES[what], [comm]).rowcount
+    d.close()
+    of = [] if what == "sum" else ["--comm", comm]
+    command = ["check" if what == "sum" else "report", "--json", *of]
+    was, said = (json.loads(run(*command, x)[1]) for x in (db, changed))
+    want = count(r for r in load(db)[0] if what == "sum" or r.comm == comm)
+    before = len(bad)
+    judge(what, want, was)
+    right = len(bad) == before
+    judge(what, want, said)
+    found = len(bad) > before
+    print("# %s: %s\n#   was: %s" % (what, said["user_stacks"],
+                                     was["user_stacks"]))
+    del bad[before:]
+    ok = done == 1 and right and found
+    return ok and said["user_stacks"] != was["user_stacks"]
+
+
+def main_changed(capture):
+    with tempfile.TemporaryDirectory() as work:
+        db = os.path.join(work, "x.db")
+        run("ingest", "-q", "-f", "--no-symbols", "-o", db, capture)
+        comm, = commonest(load(db)[0], lambda r: r.comm, 1)
+        for what in CHANGES:
+            print("%s one_%s_more_or_less_is_another_sentence" %
+                  ("ok" if ask_changed(what, db, comm) else "not ok", what))
+
+
 def main():
     turn = captures = 0
     with tempfile.TemporaryDirectory() as work:
@@ -323,4 +380,7 @@ def main():
                            "wall", "page's event")) else "not ok"))
 
 
-main()
+if sys.argv[2] == "--changed":
+    main_changed(sys.argv[3])
+else:
+    main()

@@ -34,6 +34,8 @@ then
 	echo "skip every sentence is of its samples: under sanitizers it is the same"
 else
 	tr '\n' '\0' <list | xargs -0 python3 "$root/tests/cli/trust.py" "$B"
+	python3 "$root/tests/cli/trust.py" "$B" --changed \
+		"$root/tests/captures/shop.data.zst"
 fi
 
 # says NAME CAPTURE TEXT OPTION...: what the first screen begins with
