@@ -599,6 +599,10 @@ def check_looks():
                 broken = [x for x in broken if x[1]]
                 ok(len(broken) > 4 and all(n < 2 for _, n in broken),
                    "no_option_is_broken_%d_%s" % (width, look), *broken)
+                tall = b.js("return Math.max(...[...document.querySelectorAll("
+                            "'#hot tbody tr')].map(r => r.offsetHeight))")
+                ok(10 < tall < 30, "a_row_of_functions_is_one_line_%d_%s" %
+                   (width, look), tall)
                 if width == 400:
                     ok(b.js("return getComputedStyle(document.querySelector("
                             "'#bar')).position") == "static",
