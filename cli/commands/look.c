@@ -238,23 +238,25 @@ static int look_print_trace(struct store *db, const char *path,
 {
 	size_t rows = look_rows(trust, events ? AROUND_TRACE : AROUND_THREADS);
 	struct err none = { 0 };
-	bool threads;
+	int told;
 
 	if (look_print_about(db, trust, err) ||
 	    (events && event_rates_print(db, (rows + 1) / 2, err)))
 		return -1;
 	if (events)
 		putchar('\n');
-	threads = !threads_print(db, path, events ? rows / 2 : rows, &none);
-	if (!threads && none.code != ERR_FORMAT) {
+	told = threads_print(db, path, events ? rows / 2 : rows, &none);
+	if (told < 0 && none.code != ERR_FORMAT) {
 		*err = none;
 		return -1;
 	}
-	if (!threads && !events && event_rates_print(db, rows, err))
+	if (told > 0 && !events)
+		putchar('\n');
+	if (told && !events && event_rates_print(db, rows, err))
 		return -1;
-	fputs(threads || !events ? "\nHow to go on:\n" : "How to go on:\n",
+	fputs(told >= 0 || !events ? "\nHow to go on:\n" : "How to go on:\n",
 	      stdout);
-	if (threads)
+	if (told >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
 	look_hint("script ", path, "the events, one by one");

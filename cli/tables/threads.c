@@ -219,6 +219,7 @@ int threads_print(struct store *db, const char *path, size_t limit,
 		fputs("time of threads: not known, because not all CPUs were "
 		      "recorded (perf record -a)\n",
 		      stdout);
+		rc = 1;
 	} else if (!rc) {
 		threads_print_sums(&th);
 		threads_print_table(&th, limit);

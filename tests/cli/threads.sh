@@ -147,6 +147,18 @@ text=$work/mono.text
 grep -q '^22 threads: ' "$text" && ! grep -q 'Per second' "$text" &&
 	grep -q '^On CPU   Ready    Waiting  Longest    Tid  Thread$' "$text"
 ok switches_alone_are_threads $?
+# the same of one program, of which the time on CPUs is not known
+python3 - "$work/mono.db" <<'END'
+import sqlite3
+import sys
+
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE capture SET system_wide = 0")
+END
+"$B" "$work/mono.db" >"$work/out"
+grep -q '^time of threads: not known, .*perf record -a' "$work/out" &&
+	grep -q '^Events  Per second ' "$work/out" && grep -q ' sched:sched_switch$' "$work/out"
+ok switches_of_one_program_are_events $?
 text=$work/naps.text
 grep -q '^4 threads: 2.71 ms on the CPU, 1.28 ms ready, 163 ms waiting' "$text"
 ok records_of_one_program_are_threads_without_a_cpu $?
