@@ -329,6 +329,20 @@ def check_segments():
     t.end()
 
 
+def check_comparison():
+    """b and B are report --diff with the other one as A and as B."""
+    for key, a, b in (("b", "churn", "fp"), ("B", "fp", "churn")):
+        t = view(path("fp"), width=WIDE, height=50)
+        t.keys(key)
+        t.shows("^compare with the recording")
+        t.type(path("churn"))
+        t.keys("Enter")
+        if check_lines(t, "comparison_by_" + key, "comparison",
+                       printed("report", "--diff", "--", path(a), path(b))):
+            say(True, "%s_compares_as_report_diff_does" % key)
+        t.end()
+
+
 def check_tree():
     t = view(path("defer"), width=200)
     t.keys("2")
@@ -775,6 +789,7 @@ def main():
             check_screens(name, "cpu=0")
     check_events()
     check_segments()
+    check_comparison()
     check_tree()
     check_callers()
     check_turn()
