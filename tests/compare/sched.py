@@ -11,6 +11,11 @@ begin    the thread ran at the first record of its CPU: perf says 0
 exit     a thread that exits has no id in perf's record: the line is of :-1
 ready    how long it was ready, where we have a proof: perf counts from
          sched_wakeup on, we from sched_waking, so it is at most our time
+same     -w names the thread that woke it: so do we, with proof
+doubt    the same, without proof: it was in a softirq, of which nobody knows how
+         it was entered
+handler  perf names the thread, or the idle one, that an interrupt came to; we
+         name none
 preempt  the thread left the CPU ready: perf 6.1 counts no delay
 Anything else is an error."""
 
@@ -27,20 +32,32 @@ FOLDER = os.path.join(common.ROOT, "tests/causality/captures")
 LINE = re.compile(r"^\s*(?P<time>\d+\.\d{6}) \[(?P<cpu>\d+)\]\s+(?P<name>.+?)"
                   r"\s+(?P<wait>\d+\.\d{3})\s+(?P<delay>\d+\.\d{3})\s+"
                   r"(?P<run>\d+\.\d{3})\s*$")
+WOKE = re.compile(r"^\s*(?P<time>\d+\.\d{6}) \[(?P<cpu>\d+)\]\s+"
+                  r"(?P<name>.+?)\s+awakened: (?P<woken>.+?)\s*$")
 TID = re.compile(r"\[(-?\d+)(?:/-?\d+)?\]$")
 EXPECT = {
-    "chain": {"stays": 123, "begin": 2, "ready": 70, "preempt": 29},
-    "lock": {"stays": 75, "begin": 2, "ready": 37, "preempt": 14, "exit": 1},
-    "sock": {"stays": 109, "begin": 2, "ready": 60, "preempt": 21},
+    "chain": {"stays": 123, "begin": 2, "ready": 70, "preempt": 29, "same": 43,
+              "doubt": 2, "handler": 15},
+    "lock": {"stays": 75, "begin": 2, "ready": 37, "preempt": 14, "exit": 1,
+             "same": 9, "doubt": 1, "handler": 21},
+    "sock": {"stays": 109, "begin": 2, "ready": 60, "preempt": 21, "same": 33,
+             "handler": 22},
 }
 
 
 def timehist(path):
-    """(us, cpu) -> (tid, delay in us, run in us)"""
-    done = subprocess.run(["perf", "sched", "-i", path, "timehist", "--force"],
+    """(us, cpu) -> (tid, delay in us, run in us), and (us, cpu, woken) ->
+    waker"""
+    done = subprocess.run(["perf", "sched", "-i", path, "timehist", "-w",
+                           "--force"],
                           capture_output=True, text=True, check=True)
-    out = {}
+    out, woke = {}, {}
     for line in done.stdout.split("\n"):
+        m = WOKE.match(line)
+        if m:
+            waker, tid = TID.search(m["name"]), TID.search(m["woken"])
+            woke[int(m["time"].replace(".", "")), int(m["cpu"]),
+                 int(tid[1])] = int(waker[1]) if waker else 0
         m = LINE.match(line)
         if not m:
             continue
@@ -48,7 +65,7 @@ def timehist(path):
         out[int(m["time"].replace(".", "")), int(m["cpu"])] = (
             0 if m["name"] == "<idle>" else int(tid[1]),
             int(m["delay"].replace(".", "")), int(m["run"].replace(".", "")))
-    return out
+    return out, woke
 
 
 def ours(db, sql):
@@ -58,6 +75,24 @@ def ours(db, sql):
             for line in done.stdout.replace("\r", "").split("\n")[1:] if line]
 
 
+def compare_wakes(db, woke, found, other):
+    """Each wait that ended by a recorded wake-up is a line of -w."""
+    for time, cpu, tid, by, current, proved in ours(db, """
+            SELECT k.time_ns, k.cpu, k.tid, k.by_tid, k.current,
+                k.proof = 'proved'
+            FROM wait w JOIN wake k ON k.id = w.wake
+            WHERE k.kind = 'wake' AND k.event NOT NULL"""):
+        line = [woke[k] for k in ((time // 1000, cpu, tid),
+                                  (time // 1000 + 1, cpu, tid)) if k in woke]
+        if line != [current]:
+            other.append("%d woken at %d by %s: perf says %s" % (
+                tid, time, current, line))
+        elif by is None:
+            found["handler"] += 1
+        else:
+            found["same" if proved else "doubt"] += 1
+
+
 def compare(name, folder):
     path, db = folder + "/perf.data", folder + "/perf.db"
     with open(path, "wb") as f:
@@ -65,7 +100,7 @@ def compare(name, folder):
                        stdout=f, check=True)
     subprocess.run([common.BACKSTITCH, "ingest", "-qf", "--no-symbols", "-o",
                     db, path], check=True)
-    lines = timehist(path)
+    lines, woke = timehist(path)
     ready = {}
     for tid, t0, t1, preempted in ours(db, """
             SELECT i.tid, i.t0, i.t1, s.state IN ('R', 'R+')
@@ -106,6 +141,7 @@ def compare(name, folder):
             found["ready"] += 1
             if not mine - 200 < delay <= mine + 1:
                 other.append("%d at %d: ready %d us" % (tid, t1, delay))
+    compare_wakes(db, woke, found, other)
     other += ["perf only: %s %s" % (k, v) for k, v in sorted(lines.items())]
     return found, other
 
