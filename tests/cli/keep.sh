@@ -80,6 +80,21 @@ bad=$?
 [ $? = 1 ] || bad=1
 say vacuum_is_refused
 
+# the message of one of several databases says which
+cp b.db damaged.db
+python3 -c 'import sqlite3
+db = sqlite3.connect("damaged.db")
+db.execute("UPDATE frame SET image = 9999 WHERE id = 1")
+db.commit()'
+bad=0
+for command in report 'flame -o -' script annotate 'report --diff a.db'
+do
+	# shellcheck disable=SC2086 # words
+	"$B" $command damaged.db >out 2>err
+	[ $? = 1 ] && grep -q '^backstitch: damaged.db: the database is damaged: code_frames, row 1$' err || bad=1
+done
+say damage_is_told_with_the_name_of_its_file
+
 # ---- a crash of the machine: what was not flushed when a file got its name is gone
 
 cat >crash.c <<'END'
