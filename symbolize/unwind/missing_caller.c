@@ -76,9 +76,8 @@ bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
 	return false;
 }
 
-/* Decodes the call before an address, and its target. */
-static enum call_kind missing_caller_call_at(struct unwind_image *m,
-					     uint64_t vaddr, uint64_t *target)
+static enum call_kind missing_caller_decode(struct unwind_image *m,
+					    uint64_t vaddr, uint64_t *target)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	size_t n = sizeof(code);
@@ -91,6 +90,22 @@ static enum call_kind missing_caller_call_at(struct unwind_image *m,
 		return CALL_NONE;
 	return call_insn_before(m->machine, m->big, code, CALL_BEFORE,
 				n - CALL_BEFORE, vaddr, target);
+}
+
+/* Finds the call before an address, and its target. */
+static enum call_kind missing_caller_call_at(struct unwind_image *m,
+					     uint64_t vaddr, uint64_t *target)
+{
+	if (m->code) /* the process may write other code there */
+		return missing_caller_decode(m, vaddr, target);
+	struct known_call *c = unwind_images_call(m, vaddr);
+
+	if (c->m != m || c->vaddr != vaddr) {
+		*c = (struct known_call){ .m = m, .vaddr = vaddr };
+		c->kind = (int)missing_caller_decode(m, vaddr, &c->target);
+	}
+	*target = c->target;
+	return (enum call_kind)c->kind;
 }
 
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr)

@@ -107,6 +107,16 @@ bool unwind_images_more_tables(struct unwind_image *m);
 bool unwind_images_may_add(const struct unwind_image *m);
 /* How many tables were added so. */
 uint32_t unwind_images_added(const struct unwind_images *ms);
+/* The call before a return address, as missing_caller.c found it. */
+struct known_call {
+	const struct unwind_image *m; /* NULL: none is known here */
+	uint64_t vaddr, target;
+	int kind; /* enum call_kind */
+};
+/* Returns the place where the call before an address of a file is kept, or
+ * another one that was asked for before. */
+struct known_call *unwind_images_call(const struct unwind_image *m,
+				      uint64_t vaddr);
 /* Reads up to n bytes of code at an ELF address. Returns how many. */
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n);
