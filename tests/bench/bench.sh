@@ -1,8 +1,8 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
-#        [unwind] [looks] [dwarf] [sql] [pictures] [page] [view]; make bench
-#        runs all of these
+#        [unwind] [looks] [table] [dwarf] [sql] [pictures] [page] [view];
+#        make bench runs all of these
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
 #        follow: a stream in segments beside a plain ingest, also by callgrind
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
@@ -79,14 +79,23 @@ bench_perf() {
 	python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
 }
 
-# The captures of these: unwind records that of stack dumps.
-bench_looks() {
-	has perf linux-perf && big_data &&
+mixed_data() {	# records bench/mixed.data once
+	has perf linux-perf &&
 		recorded bench/mixed.data 20 perf record -q \
 			-o bench/mixed.data.new -m 2048 -F 10000 -g \
 			-e cpu-clock -e sched:sched_switch \
 			-e raw_syscalls:sys_enter \
-			-- tests/bench/mixed.sh "$load" 20 || return
+			-- tests/bench/mixed.sh "$load" 20
+}
+
+# Of all kinds of captures that are there: ftrace and unwind record theirs.
+bench_table() {
+	mixed_data && big_ctf && python3 tests/bench/table.py "$O"
+}
+
+# The captures of these: unwind records that of stack dumps.
+bench_looks() {
+	mixed_data && big_data || return
 	set -- bench/big.data bench/mixed.data
 	[ ! -s bench/dwarf.data ] || set -- "$@" bench/dwarf.data
 	python3 tests/bench/looks.py "$O" "$@"
@@ -192,7 +201,7 @@ bench_follow() {
 	has perf linux-perf && python3 tests/bench/follow.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind looks dwarf \
+[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
 	sql pictures page view
 rc=0
 for what
@@ -206,6 +215,7 @@ do
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
 	looks) bench_looks || rc=1 ;;
+	table) bench_table || rc=1 ;;
 	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
