@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 /* x86-64 has entries of 16 to 64 bytes each in .entry.text, which is aligned
@@ -11,6 +12,10 @@
  * NEAR from either is none. */
 #define SAME_TEXT 0x4000u
 #define NEAR 0x10000u
+
+/* A kernel has one or two entries of system calls; where more addresses look
+ * like one, none is. */
+#define ENTRIES_MAX 8
 
 struct softirq_stack {
 	uint64_t *addr; /* innermost first */
@@ -27,7 +32,9 @@ struct softirqs {
 			      * to sleep in a system call */
 	struct table stubs;  /* entries of interrupts */
 	struct table exits;  /* what calls softirqs behind an interrupt */
-	uint64_t *entry;     /* of system calls */
+	uint64_t *outer;     /* outermost addresses of interrupts, ascending */
+	size_t n_outer, cap_outer;
+	uint64_t *entry; /* of system calls */
 	size_t n_entry, cap_entry;
 };
 
@@ -44,6 +51,7 @@ void softirqs_free(struct softirqs *s)
 		free(s->stack[i].addr);
 	free(s->stack);
 	free(s->entry);
+	free(s->outer);
 	table_release(&s->index);
 	table_release(&s->judged);
 	table_release(&s->calls);
@@ -151,22 +159,32 @@ static void softirq_each(struct softirqs *s, enum softirq_role role,
 			fn(s, &s->stack[i]);
 }
 
+static void softirq_note_outer(struct softirqs *s,
+			       const struct softirq_stack *st)
+{
+	if (st->roles & SOFTIRQ_THREAD)
+		*mem_add(s->outer, s->n_outer, s->cap_outer) =
+			softirq_outermost(st);
+}
+
+static int softirq_compare(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa;
+	const uint64_t *b = pb;
+
+	return compare_numbers(*a, *b);
+}
+
 /* Whether interrupts of user mode have entries of their own near this one. */
 static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
 {
-	bool beside = false;
+	uint64_t low = entry < SAME_TEXT ? 0 : entry - SAME_TEXT + 1;
+	size_t at = search_where(s->n_outer, i, s->outer[i] >= low);
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct softirq_stack *st = &s->stack[i];
-		uint64_t far;
-
-		if (!(st->roles & SOFTIRQ_HARDIRQ) ||
-		    !(st->roles & SOFTIRQ_THREAD) || st->n <= 2)
-			continue;
-		far = softirq_distance(softirq_outermost(st), entry);
-		beside |= far && far < SAME_TEXT;
-	}
-	return beside;
+	if (at < s->n_outer && s->outer[at] < entry)
+		return true;
+	at = search_where(s->n_outer, i, s->outer[i] > entry);
+	return at < s->n_outer && s->outer[at] - entry < SAME_TEXT;
 }
 
 static void softirq_learn_entry(struct softirqs *s,
@@ -214,7 +232,12 @@ static void softirq_learn_exit(struct softirqs *s,
 
 void softirqs_learn(struct softirqs *s)
 {
+	softirq_each(s, SOFTIRQ_HARDIRQ, softirq_note_outer);
+	if (s->n_outer)
+		qsort(s->outer, s->n_outer, sizeof(*s->outer), softirq_compare);
 	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_entry);
+	if (s->n_entry > ENTRIES_MAX)
+		s->n_entry = 0;
 	softirq_each(s, SOFTIRQ_HARDIRQ, softirq_learn_stub);
 	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_call);
 	softirq_each(s, SOFTIRQ_ASKED, softirq_learn_exit);

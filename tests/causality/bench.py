@@ -200,7 +200,7 @@ class Bench:
         hidden = kind.startswith("silent")
         for i, part in enumerate(windows(rng, made.records, self.a.pieces,
                                          self.a.overlap)):
-            lost, missing = lose.KINDS[kind](rng, part)
+            lost, missing = {**lose.KINDS, **lose.TABLE}[kind](rng, part)
             kept = lose.keep(part, lost, missing)
             if not kept:
                 continue

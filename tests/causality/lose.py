@@ -18,11 +18,11 @@ def rings(records):
     return found
 
 
-def in_bursts(rng, ring, share, longest):
+def in_bursts(rng, ring, share, longest, shortest=1):
     out = set()
     while ring and len(out) < share * len(ring):
         at = rng.randrange(len(ring))
-        out.update(ring[at:at + rng.randint(1, longest)])
+        out.update(ring[at:at + rng.randint(shortest, longest)])
     return out
 
 
@@ -67,6 +67,25 @@ def long_bursts(rng, records):
     share = rng.choice((0.01, 0.05, 0.2, 0.5))
     return set().union(*(in_bursts(rng, ring, share, 120)
                          for ring in rings(records).values())), set()
+
+
+# Not by default: rows of a table, in each of which as much is lost.
+TABLE = {}
+
+
+def share_of(share, burst):
+    def lost(rng, records):
+        if burst == 1:
+            return {i for i in range(len(records))
+                    if rng.random() < share}, set()
+        return set().union(*(in_bursts(rng, ring, share, burst, burst)
+                             for ring in rings(records).values())), set()
+    return lost
+
+
+for percent in 1, 5, 20, 50:
+    TABLE["single_%d" % percent] = share_of(percent / 100, 1)
+    TABLE["bursts_%d" % percent] = share_of(percent / 100, 8)
 
 
 @kind

@@ -172,9 +172,34 @@ START_TEST(a_thread_of_the_kernel_tells_nothing)
 }
 END_TEST
 
+/* What n more sleepers, each with an entry of its own, leave of a proof. */
+static enum timeline_context tell_with_more(uint32_t n)
+{
+	struct stack st[20];
+	const struct stack *all[23] = { &sleeper, &user_irq };
+	struct stack own = ASK(WAKES, EXIT + 9, SENDS, CALLS, ENTRY);
+
+	for (uint32_t i = 0; i < n; i++) {
+		st[i] = sleeper;
+		st[i].id = ASKED + 1 + i;
+		st[i].addr[2] = ENTRY + 16 * (i + 1);
+		all[2 + i] = &st[i];
+	}
+	all[2 + n] = &own;
+	return stacks_tell(all, 3 + n);
+}
+
+START_TEST(where_everything_looks_like_an_entry_nothing_is_told)
+{
+	ck_assert_int_eq(tell_with_more(1), CONTEXT_INLINE);
+	ck_assert_int_eq(tell_with_more(20), CONTEXT_SOFTIRQ_UNKNOWN);
+}
+END_TEST
+
 RUN("softirq", a_call_that_nothing_interrupted_ran_its_softirq,
     another_call_in_the_entry_may_be_anything,
     an_interrupt_of_a_call_is_behind_its_softirq,
     before_user_mode_the_thread_may_do_work_of_its_own,
     one_entry_for_all_tells_nothing, a_stack_that_was_cut_tells_nothing,
-    a_thread_of_the_kernel_tells_nothing)
+    a_thread_of_the_kernel_tells_nothing,
+    where_everything_looks_like_an_entry_nothing_is_told)
