@@ -92,6 +92,7 @@ struct event_def {
 	const char *format; /* text of the format file; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
+	bool adds_fields; /* some are in no payload */
 };
 
 /* Who makes the cookies. How cookies are made, what happens to them when a

@@ -41,7 +41,7 @@ void ft_entry_set_size(struct ft_type *t)
 		const struct tp_field *f = &t->fmt.field[i];
 		uint32_t end;
 
-		if (f->off == FT_TEXT_OFF || f->off == FT_FUNCTION_OFF)
+		if (f->off >= FT_SYMBOL_OFF)
 			continue;
 		t->open |= !f->size && !stack;
 		t->dynamic |= ft_entry_is_dynamic(f);

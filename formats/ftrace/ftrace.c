@@ -211,6 +211,8 @@ static int ft_fields(struct source *src, const struct rec_sample *s,
 	tp_fields_take(&ft->tp, &t->fmt, s->raw, s->raw_len, out);
 	if (t->printk && s->raw)
 		ft_print_text(ft, &t->fmt, s->raw, s->raw_len, out);
+	if (t->named)
+		ft_symbols_take(ft, &t->fmt, out);
 	return 0;
 }
 

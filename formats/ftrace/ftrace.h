@@ -74,10 +74,13 @@ struct ft_parts {
 	int inodes, dev; /* of deferred stacks */
 };
 
+#define FT_SYMBOLS 4u /* most names of an event */
+
 struct ft_type {
 	struct tp_format fmt;
 	enum event_role role;
 	bool printk; /* its text is elsewhere: see print.c */
+	bool named;  /* it has fields with names: see symbols.c */
 	uint32_t
 		least; /* bytes up to the end of the last field of fixed size */
 	bool open;     /* entries may be longer: they end with an array */
@@ -303,9 +306,10 @@ struct ft {
 	bool synced;	      /* the host's capture is read too */
 	struct ft_text *text; /* sorted by address */
 	size_t n_text, cap_text;
-	char printed[1024];  /* for fields() and print() */
-	char function[512];  /* likewise */
-	struct field *field; /* for print() */
+	char printed[1024];	       /* for fields() and print() */
+	char function[512];	       /* likewise */
+	char symbols[FT_SYMBOLS][512]; /* likewise */
+	struct field *field;	       /* for print() */
 	size_t cap_field;
 	struct ft_boot *boot;
 	size_t n_boot, cap_boot;
@@ -518,8 +522,9 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
-/* Where the added fields are: no entry is that long, so they are never read
- * from a payload. */
+/* Where the added fields are, from FT_SYMBOL_OFF on: no entry is that long, so
+ * they are never read from a payload. */
+#define FT_SYMBOL_OFF 65400
 #define FT_FUNCTION_OFF 65524
 #define FT_TEXT_OFF 65528
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);
@@ -531,6 +536,17 @@ char *ft_print_format(const char *system, const struct bytes *text);
 /* Fills these fields. The texts are valid until the next call. */
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);
+
+/* Returns the text of a string of the kernel, or NULL. */
+const char *ft_print_find_text(const struct ft *ft, uint64_t addr);
+
+/* symbols.c: names for addresses in payloads. */
+/* Returns the format with an added field for each of these names, which the
+ * caller frees, or NULL if it needs none. */
+char *ft_symbols_format(const struct bytes *text);
+/* Fills these fields. The texts are valid until the next call. */
+void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
+		     struct field *out);
 
 /* sync.c: the option TIME_SHIFT. */
 int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);

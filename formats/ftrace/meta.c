@@ -80,12 +80,16 @@ static bool ft_meta_parse_format(struct ft *ft, const char *system,
 	char *longer = ft_print_format(system, text);
 	struct bytes b = *text;
 
+	t->printk = longer != NULL;
+	if (!longer)
+		longer = ft_symbols_format(text);
+	t->named = longer && !t->printk;
+
 	if (longer)
 		bytes_init(&b, longer, strlen(longer), text->path,
 			   bytes_off(text), false);
 	bool ok = tp_format_parse(&ft->arena, system, &b, &t->fmt);
 
-	t->printk = longer != NULL;
 	free(longer);
 	return ok;
 }

@@ -71,7 +71,7 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 		      ft_print_compare);
 }
 
-static const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
+const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 {
 	const struct ft_text key = { .addr = addr };
 	const struct ft_text *t = NULL;

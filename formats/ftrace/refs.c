@@ -65,6 +65,7 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 		ev.n_fields = (uint32_t)t->fmt.n;
 		ev.sched = t->fmt.sched.kind;
 		ev.has_chain = t->fmt.n_stack > 0;
+		ev.adds_fields = t->printk || t->named;
 	}
 	ev.buffer = buffer;
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,

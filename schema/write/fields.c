@@ -71,13 +71,12 @@ struct fields *fields_new(const char *patterns)
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* The default set, to which events with stacks in their fields are
-	 * added: sched for switches, task and sched_process for processes
-	 * (LTTng's events have no system), ftrace:bprint and bputs because the
-	 * text of trace_printk() is in no payload. */
-	fs->patterns = mem_strdup(patterns ? patterns
-					   : "sched:*,sched_*,task:*,"
-					     "ftrace:bprint,ftrace:bputs");
+	/* The default set, to which events with stacks in their fields, and
+	 * with fields that are in no payload, are added: sched for switches,
+	 * task and sched_process for processes (LTTng's events have no system).
+	 */
+	fs->patterns =
+		mem_strdup(patterns ? patterns : "sched:*,sched_*,task:*");
 	return fs;
 }
 
@@ -196,7 +195,7 @@ fields_ask(struct fields *fs, const struct source *src, uint32_t event)
 		    fs->n_wanted < TABLES_MAX &&
 		    fs->n_columns + e->n_fields <= COLUMNS_MAX &&
 		    (fields_is_wanted(fs, event_plain_name(e)) ||
-		     (fs->usual && fields_has_stack(e)));
+		     (fs->usual && (e->adds_fields || fields_has_stack(e))));
 	if (m->wanted) {
 		fs->n_wanted++;
 		fs->n_columns += e->n_fields;

@@ -2,6 +2,7 @@
 #include "formats/formats.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/fact.h"
+#include "formats/tracepoint/payload.h"
 #include "tests/unit/ftrace_build.h"
 
 static void one_plain(struct fb_ring *r, int32_t cpu, uint64_t time)
@@ -337,6 +338,86 @@ START_TEST(what_trace_printk_wrote_is_text)
 END_TEST
 
 /* Arguments as the kernel packs them. */
+/* An event with these addresses, its text and the names in it. */
+static const struct named {
+	uint64_t s, function, caller;
+	const char *text, *alone, *name[3];
+} named[] = {
+	{ 0xffffffff82000000,
+	  0xffffffff81000010,
+	  0xffffffff81000014,
+	  "just text, 100% by one from one+0x4 at 0x1234 (a, b)",
+	  "0xffffffff82000000, 100% by 0xffffffff81000010 from "
+	  "0xffffffff81000014 at 0x1234 (a, b)",
+	  { "just text", "one", "one+0x4" } },
+	{ 0x99,
+	  0x10,
+	  0,
+	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
+	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
+	  { "0x99", "0x10", "0x0" } },
+};
+
+START_TEST(names_of_functions_and_strings_are_fields_too)
+{
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct fb_ring r;
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	char text[256];
+	size_t n = 0;
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 100);
+	for (size_t i = 0; i < 2; i++) {
+		size_t at = fb_begin(&r, 1, FB_NAMES, 0, 50);
+
+		pb_u64(&r.p, named[i].s);
+		pb_u64(&r.p, named[i].function);
+		pb_u64(&r.p, named[i].caller);
+		pb_u64(&r.p, 0x1234);
+		fb_end(&r, at);
+	}
+	fb_page_end(&r, 0, 0);
+	fb_file7(&b, false, false, NULL, &r, 1);
+	struct source *src = fb_open(&b, lg, &err);
+
+	while (src->ops->next(src, &ref, &err) > 0) {
+		struct field f[16];
+
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
+		if (rec.kind != REC_SAMPLE)
+			continue;
+		const struct event_def *e = &src->events[rec.sample.event];
+
+		ck_assert(e->adds_fields);
+		must(!src->ops->print(src, &rec.sample, text, sizeof(text)));
+		ck_assert_str_eq(text, named[n].text);
+		must(!src->ops->fields(src, &rec.sample, f, &err));
+		ck_assert_uint_eq(e->n_fields, 8);
+		ck_assert_str_eq(e->fields[5].name, "s_name");
+		struct payload *pl = payload_new(e->format, false, false);
+
+		/* without the fields, of the payload alone */
+		payload_text(pl, rec.sample.raw, rec.sample.raw_len, text,
+			     sizeof(text));
+		ck_assert_str_eq(text, named[n].alone);
+		payload_free(pl);
+		ck_assert_str_eq(e->fields[7].name, "caller_name");
+		for (size_t i = 0; i < 3; i++)
+			ck_assert_str_eq(f[5 + i].text, named[n].name[i]);
+		n++;
+	}
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
+	fb_close(src, &b);
+	fb_rings_free(&r, 1);
+	ledger_free(lg);
+}
+END_TEST
+
 static const char *bprint(const char *format, const struct pb *args)
 {
 	static char text[256];
@@ -376,6 +457,7 @@ START_TEST(packed_arguments_have_an_alignment_each)
 END_TEST
 
 RUN("ftrace_around", what_trace_printk_wrote_is_text,
+    names_of_functions_and_strings_are_fields_too,
     packed_arguments_have_an_alignment_each,
     an_event_of_two_buffers_is_an_event_of_each,
     sums_of_a_buffer_stand_behind_its_heading,

@@ -27,6 +27,7 @@ enum fb_id {
 	FB_NEWTASK,
 	FB_PLAIN,
 	FB_HELD,
+	FB_NAMES,
 };
 
 #define FB_COMMON                                                              \
@@ -87,6 +88,14 @@ static const char *const fb_mine[] = {
 	"\tfield:__data_loc unsigned long[] stack;\toffset:8;\tsize:8;"
 	"\tsigned:1;\n\n"
 	"print fmt: \"stack=%s\", __get_stacktrace(stack)\n",
+	"name: names\nID: 107\n" FB_COMMON
+	"\tfield:const char * s;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:void * function;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long caller;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:void * timer;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"%s, 100%% by %ps from %pS at %p (%s)\", REC->s, "
+	"REC->function, (void *)REC->caller, REC->timer, "
+	"REC->timer ? \"a, b\" : \")\"\n",
 };
 
 /* The pages of one CPU; rec is where the page at hand begins. */
@@ -242,7 +251,7 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		pb_raw(b, "task", 5);
 		fb_formats(b, fb_task, 1);
 		pb_raw(b, "mine", 5);
-		fb_formats(b, fb_mine, 2);
+		fb_formats(b, fb_mine, 3);
 		break;
 	case FT_KALLSYMS:
 		pb_u32(b, sizeof(kallsyms) - 1);

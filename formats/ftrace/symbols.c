@@ -1,0 +1,298 @@
+/* symbols.c - names that the text of an event needs and its payload does not
+ * have: functions (%ps, %pS), which the capture's kallsyms names, and strings
+ * of the kernel (%s of a char *), of which printk_formats has the text.
+ *
+ * Such a name becomes a field NAME_name of the event and stands in its text, as
+ * what print.c adds to the events of trace_printk(): so that it is available
+ * without the capture too. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "formats/reader/scan.h"
+#include "formats/tracepoint/text.h"
+#include "stitch/base/mem.h"
+
+#define ADDED_FIELD                                                            \
+	"\tfield:__data_loc char[] %.*s_name;\toffset:%u;\tsize:4;\t"          \
+	"signed:0;\n"
+#define ADDED_MOST 64 /* bytes of a field's name */
+#define ARGS_MOST 32  /* of a print fmt */
+/* Letters of conversions by the last digit of an added field's offset; a
+ * quotation mark: a string */
+#define SYMBOL_KINDS "sSfF\""
+
+struct added {
+	struct scan name;
+	char letter;
+};
+
+/* A print fmt that is being copied with its names. */
+struct symbols_text {
+	const char *fields; /* from here on up to the print fmt */
+	size_t n_fields;
+	struct added added[FT_SYMBOLS];
+	size_t n;
+	char *out;
+	size_t len;
+};
+
+static void symbols_put(struct symbols_text *st, const char *s, size_t n)
+{
+	memcpy(st->out + st->len, s, n);
+	st->len += n;
+}
+
+/* Returns where the string that begins behind a quote ends; NULL: nowhere. */
+static const char *symbols_string_end(const char *s)
+{
+	for (; *s && *s != '"'; s++)
+		if (*s == '\\' && s[1])
+			s++;
+	return *s ? s : NULL;
+}
+
+/* Returns the end of an argument: a comma outside of brackets and strings, or
+ * the end of the line. NULL: a string has no end. */
+static const char *symbols_argument_end(const char *s)
+{
+	int depth = 0;
+
+	for (; *s && *s != '\n' && (depth > 0 || *s != ','); s++) {
+		depth += *s == '(' || *s == '{' || *s == '[';
+		depth -= *s == ')' || *s == '}' || *s == ']';
+		if (*s == '"') {
+			s = symbols_string_end(s + 1);
+			if (!s)
+				return NULL;
+		}
+	}
+	return s;
+}
+
+/* Is the argument a field alone, cast or not? Then *name is it. */
+static bool symbols_is_field(struct scan arg, struct scan *name)
+{
+	static const char *const casts[] = { "(void *)", "(const void *)",
+					     "((void *)" };
+
+	scan_blanks(&arg);
+	for (size_t i = 0; i < sizeof(casts) / sizeof(*casts); i++)
+		if (scan_take(&arg, casts[i]))
+			break;
+	scan_blanks(&arg);
+	if (!scan_take(&arg, "REC->"))
+		return false;
+	*name = (struct scan){ .p = arg.p };
+	while (arg.n && (isalnum((unsigned char)*arg.p) || *arg.p == '_')) {
+		name->n++;
+		arg.p++;
+		arg.n--;
+	}
+	while (arg.n && (*arg.p == ' ' || *arg.p == ')')) {
+		arg.p++;
+		arg.n--;
+	}
+	return name->n && name->n < ADDED_MOST && !arg.n;
+}
+
+/* Is there a field of that name, behind that type? */
+static bool symbols_declares(const struct symbols_text *st, const char *type,
+			     struct scan name, const char *more)
+{
+	char word[2 * ADDED_MOST];
+	int n = snprintf(word, sizeof(word), "%s%.*s%s;\toffset:", type,
+			 (int)name.n, name.p, more);
+
+	return memmem(st->fields, st->n_fields, word, (size_t)n);
+}
+
+/* Returns the name that a conversion needs: 's', 'S', 'f' or 'F' of a pointer,
+ * '"' of a string, 0 for none. */
+static char symbols_letter(const struct symbols_text *st, const char *end,
+			   const struct tp_conversion *c, struct scan name)
+{
+	if (symbols_declares(st, "", name, "_name"))
+		return 0;
+	if (c->type == 'p' && *end && strchr("sSfF", *end))
+		return *end;
+	if (c->type == 's' && (symbols_declares(st, "char * ", name, "") ||
+			       symbols_declares(st, "char *", name, "")))
+		return '"';
+	return 0;
+}
+
+static unsigned int symbols_kind(char letter)
+{
+	return (unsigned int)(strchr(SYMBOL_KINDS, letter) - SYMBOL_KINDS);
+}
+
+static bool symbols_add(struct symbols_text *st, struct scan name, char letter)
+{
+	for (size_t i = 0; i < st->n; i++)
+		if (st->added[i].name.n == name.n &&
+		    !memcmp(st->added[i].name.p, name.p, name.n))
+			return st->added[i].letter == letter;
+	if (st->n == FT_SYMBOLS)
+		return false;
+	st->added[st->n++] = (struct added){ name, letter };
+	return true;
+}
+
+/* Takes the arguments behind the string. Returns their number, -1 if they are
+ * not understood. */
+static int symbols_arguments(const char *s, struct scan *args)
+{
+	int n = 0;
+
+	while (*s == ',') {
+		const char *end = symbols_argument_end(++s);
+
+		if (!end || n == ARGS_MOST)
+			return -1;
+		args[n++] = scan_of(s, (size_t)(end - s));
+		s = end;
+	}
+	return !*s || *s == '\n' ? n : -1;
+}
+
+/* Copies the string: a conversion that gets a name becomes %s, and *named, by
+ * argument, the field. Returns false if it is not understood. */
+static bool symbols_string(struct symbols_text *st, const char *s,
+			   const char *end, const struct scan *args, int n,
+			   struct scan *named)
+{
+	for (int k = 0; s < end;) {
+		const char *from = s++;
+		struct tp_conversion c = { .type = '%' };
+		struct scan name;
+		char letter;
+
+		if (*from == '%')
+			tp_conversion(&s, &c, false);
+		symbols_put(st, from, (size_t)(s - from));
+		if (c.type == '%')
+			continue;
+		if (k == n)
+			return false;
+		letter = symbols_is_field(args[k], &name)
+				 ? symbols_letter(st, s, &c, name)
+				 : 0;
+		if (letter && symbols_add(st, name, letter)) {
+			named[k] = name;
+			st->out[st->len - 1] = 's';
+			s += c.type == 'p';
+		}
+		k++;
+	}
+	symbols_put(st, "\"", 1);
+	return st->n > 0;
+}
+
+/* The new print fmt, without the line feed at its end, or false. */
+static bool symbols_print(struct symbols_text *st, const char *string)
+{
+	struct scan args[ARGS_MOST];
+	struct scan named[ARGS_MOST] = { 0 };
+	const char *end = symbols_string_end(string);
+	int n = end ? symbols_arguments(end + 1, args) : -1;
+
+	if (n < 0 || !symbols_string(st, string, end, args, n, named))
+		return false;
+	for (int k = 0; k < n; k++) {
+		symbols_put(st, ",", 1);
+		if (!named[k].n) {
+			symbols_put(st, args[k].p, args[k].n);
+			continue;
+		}
+		symbols_put(st, " __get_str(", 11);
+		symbols_put(st, named[k].p, named[k].n);
+		symbols_put(st, "_name)", 6);
+	}
+	return true;
+}
+
+char *ft_symbols_format(const struct bytes *text)
+{
+	static const char head[] = "\nprint fmt: \"";
+	const char *s = (const char *)text->pos;
+	size_t n = bytes_left(text);
+	const char *print = memmem(s, n, head, sizeof(head) - 1);
+
+	if (!print)
+		return NULL;
+	/* with a final 0, which tp_conversion() needs */
+	size_t rest = n - (size_t)(print - s) - (sizeof(head) - 1);
+	char *copy = mem_new(rest + 1, 1);
+	struct symbols_text st = {
+		.fields = s,
+		.n_fields = (size_t)(print - s),
+		.out = mem_new(n + ARGS_MOST * (ADDED_MOST + 32), 1),
+	};
+	char *out = NULL;
+
+	memcpy(copy, print + sizeof(head) - 1, rest);
+	if (symbols_print(&st, copy)) {
+		size_t size =
+			st.n_fields + FT_SYMBOLS * 2 * sizeof(ADDED_FIELD) +
+			FT_SYMBOLS * ADDED_MOST + st.len + sizeof(head) + 2;
+		size_t len = st.n_fields;
+
+		out = mem_new(size, 1);
+		memcpy(out, s, len);
+		for (size_t i = 0; i < st.n; i++)
+			len += (size_t)snprintf(
+				out + len, size - len, ADDED_FIELD,
+				(int)st.added[i].name.n, st.added[i].name.p,
+				FT_SYMBOL_OFF + 8 * (unsigned int)i +
+					symbols_kind(st.added[i].letter));
+		snprintf(out + len, size - len, "%s%.*s\n", head, (int)st.len,
+			 st.out);
+	}
+	free(copy);
+	free(st.out);
+	return out;
+}
+
+/* The field of which a field of that offset has the name. */
+static int symbols_source(const struct tp_format *fmt, size_t i)
+{
+	char name[ADDED_MOST];
+	size_t n = strlen(fmt->def[i].name);
+
+	if (n < 5 || n - 5 >= sizeof(name))
+		return -1;
+	memcpy(name, fmt->def[i].name, n - 5);
+	name[n - 5] = '\0';
+	return tp_field_index(fmt, name);
+}
+
+void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
+		     struct field *out)
+{
+	for (size_t i = 0; i < fmt->n; i++) {
+		uint32_t at = fmt->field[i].off - FT_SYMBOL_OFF;
+		int of = at < 8 * FT_SYMBOLS ? symbols_source(fmt, i) : -1;
+
+		if (of < 0 || !out[of].present)
+			continue;
+		const struct tp_conversion c = {
+			.letter = SYMBOL_KINDS[at % 8],
+		};
+		struct tp_out o = { .buf = ft->symbols[at / 8],
+				    .size = sizeof(ft->symbols[0]) };
+		const char *text =
+			c.letter != '"'
+				? NULL
+				: ft_print_find_text(ft, (uint64_t)out[of].num);
+
+		if (!text)
+			tp_out_pointer(&o, &ft->tp, &c, (uint64_t)out[of].num);
+		text = text ? text : o.buf;
+		out[i] = (struct field){ .present = true,
+					 .text = text,
+					 .len = (uint32_t)strlen(text) };
+	}
+}
