@@ -2,8 +2,8 @@
 # packages.sh - builds the packages in clean systems: Debian's in 12, 13 and sid, twice and compared, and the RPM.
 # usage: tests/packages.sh FOLDER [bookworm|trixie|sid|rpm...]
 #
-# Debian: `make dist`, dpkg-buildpackage (with its tests), lintian, hardening-check, the installed package's own
-# tests (debian/tests), and a second build with another folder, user, time zone and locale, compared by diffoscope.
+# Debian: `make dist`, dpkg-buildpackage (with its tests), lintian, hardening-check, autopkgtest with the
+# installed package, and a second build with another folder, user, time zone and locale, compared by diffoscope.
 # The linker marks a program for control-flow protection only if all that it links is marked; crt1.o of Debian 12 is not.
 # rpm: the spec, by Debian's rpmbuild. Prints a table; logs are in FOLDER. Needs root and debootstrap; run by hand.
 # The mirror is $MIRROR, otherwise the first one in the apt configuration of this system.
@@ -63,7 +63,8 @@ system() {
 	mkdir -p "$root/src" && cp -r debian "$root/src/" &&
 		inside sh -c 'apt-get -qq update &&
 		apt-get -qq install -y --no-install-recommends dpkg-dev \
-			fakeroot lintian devscripts diffoscope-minimal &&
+			fakeroot lintian devscripts diffoscope-minimal \
+			autopkgtest &&
 		cd /src && apt-get -qq build-dep -y ./' \
 			>>"$dir/$1.log" 2>&1 &&
 		touch "$root/made"
@@ -116,11 +117,11 @@ on_debian() {
 			x/usr/lib/*/babeltrace2/plugins/*.so' >"$dir/$name.hardening" 2>&1
 	row "$name" "hardening-check"
 	began=$SECONDS
-	inside sh -c "apt-get -qq install -y --no-install-recommends \
-		babeltrace2 python3 sqlite3 /build/one/backstitch_*.deb &&
-		cd /build/one/$src && debian/tests/installed" \
-		>"$dir/$name.installed" 2>&1
-	row "$name" "debian/tests" "$((SECONDS - began)) s"
+	inside sh -c "cd /build/one && autopkgtest *.changes -- null" \
+		>"$dir/$name.autopkgtest" 2>&1
+	row "$name" "autopkgtest" "$((SECONDS - began)) s," \
+		"$(grep -aE '^installed +(PASS|FAIL)' "$dir/$name.autopkgtest" |
+			tail -n 1)"
 	inside apt-get -qq purge -y backstitch >/dev/null 2>&1
 	build /build/another/place DEB_BUILD_OPTIONS=nocheck TZ=Asia/Tokyo \
 		LC_ALL=C.UTF-8 USER=other >"$dir/$name.again" 2>&1 &&
