@@ -54,6 +54,8 @@ system() {
 			"$root" "${MIRROR:-$(mirror)}" >"$dir/$1.log" 2>&1 ||
 			return 1
 		cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+		printf 'force-unsafe-io\nforce-confold\n' \
+			>"$root/etc/dpkg/dpkg.cfg.d/quick"
 	fi
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
 	cp /etc/hosts "$root/etc/hosts"
