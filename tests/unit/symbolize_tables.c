@@ -207,9 +207,7 @@ START_TEST(threads_leave_debug_files_to_the_main_thread)
 		[7] = 0x7ffe00001000u, [8] = TABLES_MAPPED + MKELF_OFF + 0x140
 	};
 	const struct regs regs = { v, 0x1ff, 9, 2 };
-	const struct image prog = {
-		.kind = IMAGE_FILE, .path = "/prog", .id = ID, .id_len = 20
-	};
+	struct image prog = { .kind = IMAGE_FILE, .path = "/prog" };
 	const struct image other = { .kind = IMAGE_FILE, .path = "/other" };
 	struct unwinder *uw = unwind_new(sy, fr);
 	struct unwind_images *set = unwind_get_images(uw);
@@ -218,6 +216,8 @@ START_TEST(threads_leave_debug_files_to_the_main_thread)
 	struct unwind_out out = { .ip = ip, .max = 1024 };
 	bool dated;
 
+	prog.id_len = sizeof(prog.id);
+	memcpy(prog.id, ID, sizeof(prog.id));
 	debug_folder();
 	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
