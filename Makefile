@@ -52,7 +52,7 @@ LTO := $(if $(SAN),,$(shell echo 'int x;' | $(CC) -Werror -flto=auto \
 LTO_DIRS = stitch formats schema
 lto = $(if $(LTO),$(if $(filter $(LTO_DIRS:%=$(O)/%/%.o),$@), \
 	$(LTO) -ffat-lto-objects))
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
 	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \

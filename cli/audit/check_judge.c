@@ -3,6 +3,7 @@
 
 #include "cli/audit/check.h"
 #include "stitch/base/err.h"
+#include "stitch/base/wide.h"
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
 /* A capture is doubtful if one user stack of so many is wrong, or incomplete.
@@ -18,7 +19,7 @@ static bool judge_is_within(const struct check_limit *l, int64_t part,
 		return true;
 	if (!l->percent)
 		return (uint64_t)part <= l->n;
-	return (__int128)part * ALL <= (__int128)whole * l->n;
+	return !wide_less((uint64_t)whole, l->n, (uint64_t)part, ALL);
 }
 
 static void take_breaks(void *arg, const struct check_row *r)
@@ -89,8 +90,8 @@ int check_judge(struct check *c, struct err *err)
 				       b->requests + b->chains, b->all_stacks);
 	struct trust_counts t = trust_count(c->trust);
 
-	b->few_whole =
-		(__int128)t.whole * ALL < (__int128)t.all * c->min_whole.n;
+	b->few_whole = wide_less((uint64_t)t.whole, ALL, (uint64_t)t.all,
+				 c->min_whole.n);
 	b->bad = b->loss || b->unjoined || b->few_whole ||
 		 b->out_of_order > 0 || b->findings > 0;
 	b->tolerated = !b->bad &&

@@ -13,6 +13,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/wide.h"
 
 struct filter filter;
 
@@ -269,6 +270,16 @@ struct filter_span {
 	int64_t from, to;
 };
 
+/* Returns the time at millionths of the way from first to last. */
+static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
+{
+	uint64_t span = (uint64_t)last - (uint64_t)first;
+
+	return (int64_t)((uint64_t)first +
+			 wide_div(wide_mul(span, (uint64_t)millionths),
+				  1000000));
+}
+
 /* Reads "10%-20%". Returns 0, 1 if it is malformed, or -1 and *err. */
 static int filter_read_share(struct store *db, const char *list,
 			     struct filter_span *s, struct err *err)
@@ -293,8 +304,8 @@ static int filter_read_share(struct store *db, const char *list,
 	rows_close(r);
 	if (ret < 0)
 		return -1;
-	s->from = first + (int64_t)((__int128)(last - first) * a / 1000000);
-	s->to = first + (int64_t)((__int128)(last - first) * b / 1000000);
+	s->from = filter_part(first, last, a);
+	s->to = filter_part(first, last, b);
 	s->to += s->to < INT64_MAX;
 	return 0;
 }

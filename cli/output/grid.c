@@ -14,6 +14,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/wide.h"
 
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
@@ -110,8 +111,8 @@ void grid_signed(struct grid *g, int64_t n)
 
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 {
-	unsigned __int128 v = (unsigned __int128)part * 100000000;
-	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
+	struct wide v = wide_add(wide_mul(part, 100000000), whole / 2);
+	uint64_t n = whole ? wide_div(v, whole) : 0;
 
 	/* something is never nothing */
 	n += part && whole && !n;

@@ -1,5 +1,6 @@
 /* human.c - formats numbers for people. */
 #include "cli/output/human.h"
+#include "stitch/base/wide.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,16 +107,14 @@ void human_put_percent(FILE *out, double part, double whole)
 
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 {
-	unsigned __int128 v = n;
 	uint64_t scale = 1;
 
 	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
-	v = d ? v * scale / d : 0;
-	fprintf(out, "%llu", (unsigned long long)(v / scale));
+	fprintf(out, "%" PRIu64, d ? n / d : 0);
 	if (decimals)
-		fprintf(out, ".%0*llu", (int)decimals,
-			(unsigned long long)(v % scale));
+		fprintf(out, ".%0*" PRIu64, (int)decimals,
+			d ? wide_div(wide_mul(n % d, scale), d) : 0);
 }
 
 const char *human_grouped(char *buf, size_t size, uint64_t n)

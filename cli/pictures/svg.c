@@ -19,6 +19,7 @@
 #include "cli/model/mark_words.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/wide.h"
 
 #define PAD 10	 /* px, on every side */
 #define FONT 12u /* px, of all text */
@@ -48,17 +49,14 @@ struct page {
 
 static uint64_t svg_milli_px(const struct page *p, uint64_t weight)
 {
-	unsigned __int128 v = (unsigned __int128)weight * p->plot;
-
-	return p->total ? (uint64_t)(v / p->total) : 0;
+	return p->total ? wide_div(wide_mul(weight, p->plot), p->total) : 0;
 }
 
 static bool svg_is_narrow(const struct page *p, uint64_t weight)
 {
-	unsigned __int128 w = weight;
 	uint64_t whole = p->o->min_percent ? 100 * MILLI : p->plot;
 
-	return w * whole < (unsigned __int128)p->total * p->o->minwidth;
+	return wide_less(weight, whole, p->total, p->o->minwidth);
 }
 
 /* Finds out which frames will be drawn, and how many rows they need. */

@@ -10,6 +10,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
+#include "stitch/base/wide.h"
 #include "stitch/verdict.h"
 
 #define NEAR 16 /* marks looked at for one of the same column */
@@ -28,10 +29,9 @@ static uint32_t timeline_column(const struct timeline *tl, int64_t time)
 		return 0;
 	if (time >= tl->t1)
 		return TIMELINE_COLUMNS - 1;
-	return (uint32_t)(((unsigned __int128)((uint64_t)time -
-					       (uint64_t)tl->t0) *
-			   TIMELINE_COLUMNS) /
-			  span);
+	return (uint32_t)wide_div(
+		wide_mul((uint64_t)time - (uint64_t)tl->t0, TIMELINE_COLUMNS),
+		span);
 }
 
 static int timeline_compare_places(const struct timeline_place *a,

@@ -8,6 +8,7 @@
 
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/wide.h"
 
 #define NS 1000000000u
 
@@ -57,17 +58,29 @@ bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out)
 	bool minus = clock->offset < 0;
 	uint64_t cycles =
 		minus ? -(uint64_t)clock->offset : (uint64_t)clock->offset;
-	__int128 v = (__int128)clock->offset_s * NS;
-	__int128 more = (__int128)cycles * NS;
+	uint64_t seconds = cycles / clock->freq;
+	struct wide part = wide_mul(cycles % clock->freq, NS);
+	int64_t ns;
+	int64_t s;
 
 	/* towards minus infinity */
-	more = minus ? -((more + clock->freq - 1) / clock->freq)
-		     : more / clock->freq;
-	v += more;
-	if (v > INT64_MAX || v < INT64_MIN)
+	ns = (int64_t)wide_div(minus ? wide_add(part, clock->freq - 1) : part,
+			       clock->freq);
+	if (minus ? __builtin_sub_overflow(clock->offset_s, seconds, &s)
+		  : __builtin_add_overflow(clock->offset_s, seconds, &s))
 		return false;
-	*out = (int64_t)v;
-	return true;
+	if (minus)
+		ns = -ns;
+	/* both of one sign, so that the sum is in range if the product is */
+	if (s > 0 && ns < 0) {
+		s--;
+		ns += NS;
+	} else if (s < 0 && ns > 0) {
+		s++;
+		ns -= NS;
+	}
+	return !__builtin_mul_overflow(s, (int64_t)NS, &s) &&
+	       !__builtin_add_overflow(s, ns, out);
 }
 
 /* LTTng before 2.11 and barectf before 2.3.1 give packets times that events

@@ -22,6 +22,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
+#include "stitch/base/wide.h"
 
 extern const struct source_ops ftrace_ops;
 
@@ -559,8 +560,7 @@ static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
 	if (ft->synced)
 		t = ft_sync_time(ft, s->cpu, t);
 	if (ft->mult)
-		t = (uint64_t)(((unsigned __int128)t * ft->mult) >>
-			       ft->mult_shift);
+		t = wide_shift(wide_mul(t, ft->mult), ft->mult_shift);
 	return t + (uint64_t)ft->shift;
 }
 /* Moves the times of a guest to its host's clock, if host is the host that the

@@ -12,6 +12,7 @@
 #include "formats/reader/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
+#include "stitch/base/wide.h"
 
 #define CPUS_MAX 65536u
 #define SAMPLES_MAX 1000000u
@@ -115,11 +116,22 @@ static uint64_t ft_sync_interpolate(const struct ft_sample *a,
 				    const struct ft_sample *b, uint64_t t)
 {
 	uint64_t delta = b->time - a->time;
-	__int128 by = (__int128)(int64_t)(t - a->time) *
-		      (int64_t)(b->offset - a->offset);
+	uint64_t after = t - a->time;
+	uint64_t more = b->offset - a->offset;
+	bool minus = after >> 63 != more >> 63;
+	struct wide by = wide_mul(after >> 63 ? -after : after,
+				  more >> 63 ? -more : more);
 
-	return delta ? a->offset + (uint64_t)((by + delta / 2) / delta)
-		     : a->offset;
+	if (!delta)
+		return a->offset;
+	/* half of delta is added, and what is left rounded towards 0 */
+	if (!minus)
+		return a->offset + wide_div(wide_add(by, delta / 2), delta);
+	if (!by.hi && by.lo < delta / 2)
+		return a->offset;
+	by.hi -= by.lo < delta / 2;
+	by.lo -= delta / 2;
+	return a->offset - wide_div(by, delta);
 }
 
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
@@ -139,8 +151,8 @@ uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
 			       : a->offset;
 
 	if (a->scaling)
-		t = (uint64_t)(((unsigned __int128)t * a->scaling) >>
-			       a->fraction);
+		t = wide_shift(wide_mul(t, a->scaling),
+			       (unsigned int)a->fraction);
 	return t + off;
 }
 

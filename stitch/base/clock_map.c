@@ -1,15 +1,13 @@
 /* clock_map.c - converts the times of one clock to another. */
 #include "stitch/base/clock_map.h"
+#include "stitch/base/wide.h"
 
 /* The sums are unsigned and may wrap in a hostile capture. The resulting time
  * is wrong, but nothing else happens. */
 static uint64_t apply_offset(const struct clock_map *m, uint64_t t)
 {
-	if (m->drift) {
-		__int128 by = (__int128)(int64_t)(t - m->at) * m->drift;
-
-		t += (uint64_t)(by >> 48);
-	}
+	if (m->drift)
+		t += wide_shift_signed((int64_t)(t - m->at), m->drift, 48);
 	return t + (uint64_t)m->offset;
 }
 
@@ -17,8 +15,7 @@ uint64_t clock_map_time(const struct clock_map *m, uint64_t t)
 {
 	if (m->tsc.mult)
 		t = m->tsc.zero +
-		    (uint64_t)(((unsigned __int128)t * m->tsc.mult) >>
-			       (m->tsc.shift & 63));
+		    wide_shift(wide_mul(t, m->tsc.mult), m->tsc.shift & 63);
 	return apply_offset(m, t);
 }
 
@@ -29,9 +26,7 @@ struct clock_map clock_map_then(const struct clock_map *a,
 
 	c.at = a->drift ? a->at : b->at - (uint64_t)a->offset;
 	c.offset = (int64_t)(apply_offset(b, apply_offset(a, c.at)) - c.at);
-	__int128 drift = (__int128)a->drift + b->drift +
-			 ((__int128)a->drift * b->drift >> 48);
-
-	c.drift = (int64_t)drift;
+	c.drift = (int64_t)((uint64_t)a->drift + (uint64_t)b->drift +
+			    wide_shift_signed(a->drift, b->drift, 48));
 	return c;
 }

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/wide.h"
 
 /* Keeps the load below 2/3, as linear probing builds long chains above that. */
 #define MIN_SIZE 64
@@ -39,9 +40,9 @@ __attribute__((constructor)) static void set_hash_secret(void)
  * bits of a and b. */
 static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 {
-	unsigned __int128 m = (unsigned __int128)a * b;
+	struct wide m = wide_mul(a, b);
 
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
+	return m.lo ^ m.hi;
 }
 
 /* Hashes that differ in their low bits only are neighbours. */

@@ -11,6 +11,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/wide.h"
 #include "stitch/order/fingerprints.h"
 
 /* Clocks of one kernel drift by at most 1000 ppm. */
@@ -144,12 +145,14 @@ static bool fit_slope(struct pairs *ps, struct clock_map *map)
 
 	if (b.n < CLOCK_FIT_MIN / 2 || e.n < CLOCK_FIT_MIN / 2 || t1 <= t0)
 		return false;
-	__int128 drift =
-		((__int128)e.middle - b.middle) * DRIFT_ONE / (t1 - t0);
+	bool minus = e.middle < b.middle;
+	uint64_t apart = (uint64_t)e.middle - (uint64_t)b.middle;
+	uint64_t drift = wide_div(wide_mul(minus ? -apart : apart, DRIFT_ONE),
+				  (uint64_t)t1 - (uint64_t)t0);
 
-	if (drift > DRIFT_MAX || drift < -DRIFT_MAX)
+	if (drift > DRIFT_MAX)
 		return false;
-	map->drift = (int64_t)drift;
+	map->drift = minus ? -(int64_t)drift : (int64_t)drift;
 	map->at = (uint64_t)t0;
 	map->offset = 0;
 	return true;

@@ -75,14 +75,18 @@ static void pq_put_packed(struct pq_buf *b, const uint64_t *v, size_t n,
 			  unsigned int width)
 {
 	unsigned char *p = pq_buf_take(b, n * width / 8);
-	unsigned __int128 acc = 0;
+	uint64_t acc = 0;
 	unsigned int bits = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		acc |= (unsigned __int128)v[i] << bits;
+		/* at most 7 bits are left of the last one */
+		uint64_t more = bits ? v[i] >> (64 - bits) : 0;
+
+		acc |= v[i] << bits;
 		for (bits += width; bits >= 8; bits -= 8) {
 			*p++ = (unsigned char)acc;
-			acc >>= 8;
+			acc = acc >> 8 | more << 56;
+			more >>= 8;
 		}
 	}
 }

@@ -70,18 +70,19 @@ static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 {
 	uint32_t shift = (uint32_t)(c->at % 8);
 	uint32_t n = (shift + bits + 7) / 8;
-	unsigned __int128 v = 0;
+	uint32_t cut = big ? 8 * n - shift - bits : shift;
+	uint64_t v = 0;
 	uint8_t byte = 0;
 
+	/* cut is not 0 if there are nine bytes */
 	for (uint32_t i = 0; i < n; i++) {
+		uint32_t up = 8 * (big ? n - 1 - i : i);
+
 		bytes_peek(&c->b, c->at / 8 + i, &byte, 1);
-		if (big)
-			v = v << 8 | byte;
-		else
-			v |= (unsigned __int128)byte << 8 * i;
+		v |= up < cut ? (uint64_t)byte >> (cut - up)
+			      : (uint64_t)byte << (up - cut);
 	}
-	v >>= big ? 8 * n - shift - bits : shift;
-	return (uint64_t)v & (UINT64_MAX >> (64 - bits));
+	return v & (UINT64_MAX >> (64 - bits));
 }
 
 /* Reads 1 to 64 bits that are within 8 bytes, if these are there; moves behind

@@ -8,6 +8,7 @@
 
 #include "formats/ctf/decode/field.h"
 #include "formats/ctf/meta/tree.h"
+#include "stitch/base/wide.h"
 
 void ctf_text_put(struct ctf_text *t, const void *s, size_t n)
 {
@@ -212,13 +213,11 @@ static uint64_t ctf_value_scaled(double size, int decimals)
 	memcpy(&bits, &size, sizeof(bits));
 	const uint64_t one = (uint64_t)1 << 52;
 	const uint32_t shift = 1075 - (uint32_t)(bits >> 52);
-	const unsigned __int128 all =
-		(unsigned __int128)((bits & (one - 1)) | one) *
-		ctf_value_ten[decimals];
-	const unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
-	const uint64_t whole = (uint64_t)(all >> shift);
-	const unsigned __int128 rest =
-		all - ((unsigned __int128)whole << shift);
+	const struct wide all =
+		wide_mul((bits & (one - 1)) | one, ctf_value_ten[decimals]);
+	const uint64_t half = (uint64_t)1 << (shift - 1);
+	const uint64_t whole = wide_shift(all, shift);
+	const uint64_t rest = all.lo & ((half << 1) - 1);
 
 	return whole + (rest > half || (rest == half && whole & 1));
 }

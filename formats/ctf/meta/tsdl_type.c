@@ -314,26 +314,41 @@ static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
 
 /* ---- enumerations */
 
+/* Returns whether a is less than b. */
+static bool tsdl_is_less(const struct tsdl_value *a, const struct tsdl_value *b)
+{
+	bool minus = a->negative && a->num;
+
+	if (minus != (b->negative && b->num))
+		return minus;
+	return minus ? a->num > b->num : a->num < b->num;
+}
+
+/* Returns the number's bits. */
+static uint64_t tsdl_bits(const struct tsdl_value *v)
+{
+	return v->negative ? -v->num : v->num;
+}
+
 /* Makes the range of values that the integer can have. */
 static int tsdl_range(struct tsdl *t, const struct tsdl_value v[2],
 		      bool is_signed, struct raw_range *out)
 {
-	__int128 end[2];
+	const struct tsdl_value lo = { .negative = is_signed,
+				       .num = is_signed ? (uint64_t)1 << 63
+							: 0 };
+	const struct tsdl_value hi = { .num = is_signed ? INT64_MAX
+							: UINT64_MAX };
 
 	for (int i = 0; i < 2; i++) {
 		if (v[i].kind != TSDL_NUMBER)
 			return raw_fail(t->r, v[i].at, "value is no number");
-		end[i] = v[i].negative ? -(__int128)v[i].num : v[i].num;
 	}
-	if (end[0] > end[1])
+	if (tsdl_is_less(&v[1], &v[0]))
 		return raw_fail(t->r, v[0].at, "range ends before it begins");
-
-	__int128 lo = is_signed ? INT64_MIN : 0;
-	__int128 hi = is_signed ? (__int128)INT64_MAX : UINT64_MAX;
-
-	out->empty = end[0] > hi || end[1] < lo;
-	out->range.lo = (uint64_t)(end[0] < lo ? lo : end[0]);
-	out->range.hi = (uint64_t)(end[1] > hi ? hi : end[1]);
+	out->empty = tsdl_is_less(&hi, &v[0]) || tsdl_is_less(&v[1], &lo);
+	out->range.lo = tsdl_bits(tsdl_is_less(&v[0], &lo) ? &lo : &v[0]);
+	out->range.hi = tsdl_bits(tsdl_is_less(&hi, &v[1]) ? &hi : &v[1]);
 	return 0;
 }
 
