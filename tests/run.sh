@@ -230,7 +230,7 @@ group_compare() {
 		names shortnames callsite accused unmapped deferred maps mapped ftrace eventnames ftext offcpu sched critical nonce ctf ctfmade \
 		ctfmeta ctfframes timeline lives jit lines inlined across libdw sframe \
 		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments \
-		jsonschemas
+		jsonschemas screens
 	do
 		run compare "$t" python3 "tests/compare/$t.py"
 	done

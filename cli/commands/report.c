@@ -252,7 +252,7 @@ static const struct {
 	{ GIVEN_AROUND, GIVEN_ROWS,
 	  "--callers and --callees have a row for each function, by total" },
 	{ GIVEN_TREE, GIVEN_AROUND | GIVEN_DIFF | GIVEN_HTML,
-	  "-g and -G are text below the table of functions" },
+	  "-g and -G are a tree below the table of functions" },
 	{ GIVEN_NO_INLINE, GIVEN_INLINED,
 	  "--no-inline leaves inlined functions out" },
 };
@@ -372,10 +372,11 @@ static int report_check_options(struct err *err)
 			       "or with --sort comm for each thread; it has no "
 			       "rows for '%s'",
 			       sort_keys);
-	if (given & GIVEN_TREE && !offcpu_opts.on &&
-	    strcmp(output_chosen()->name, "table") != 0)
-		return report_leave_out("-g and -G are text below the table",
-					GIVEN_FORMAT, err);
+	if (given & GIVEN_TREE && strcmp(output_chosen()->name, "table") &&
+	    strcmp(output_chosen()->name, "json"))
+		return err_set(err, ERR_USAGE,
+			       "the tree of -g and -G is text, or a part of "
+			       "--json; leave out --format");
 	if (depth < 0 || limit < -1)
 		return err_set(err, ERR_USAGE, "%s must be 0 or more",
 			       depth < 0 ? "--depth" : "--limit");

@@ -11,6 +11,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/wide.h"
 
 #define BAR 8
 #define SOURCES 4	       /* files that the head names */
@@ -92,10 +93,9 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 				 const struct annot_insn *in)
 {
 	enum annot_heat heat = annot_heat(a, in);
-	unsigned int bar =
-		a->peak ? (unsigned int)((unsigned __int128)in->weight * BAR /
-					 a->peak)
-			: 0;
+	unsigned int bar = a->peak ? (unsigned int)wide_div(
+					     wide_mul(in->weight, BAR), a->peak)
+				   : 0;
 	char text[BAR + 1];
 	char share[16];
 
@@ -242,6 +242,24 @@ static void annot_put_function(struct grid *g, const struct hot *h,
 	grid_text(g, f->name ? f->shown : "[no name]");
 }
 
+static void annot_list_json(const struct hot *h, const struct grid *g,
+			    size_t max)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "user_stacks", h->trust);
+	json_text(&j, "event", h->event);
+	json_text(&j, "unit", h->unit);
+	json_uint(&j, "all_samples", h->samples);
+	json_uint(&j, "all_weight", h->weight);
+	grid_json(g, &j, "rows");
+	json_uint(&j, "rows_left_out",
+		  max && h->n_func > max ? h->n_func - max : 0);
+	json_end(&j);
+	json_newline(&j);
+}
+
 void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 {
 	static const struct grid_column col[] = {
@@ -261,16 +279,20 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
-	if (!json) {
+	if (json) {
+		annot_list_json(h, g, max);
+	} else {
 		term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
 		putchar('\n');
+		grid_write(g, "table", stdout);
 	}
-	grid_write(g, json ? "json" : "table", stdout);
 	grid_free(g);
-	if (!json && max && h->n_func > max)
+	if (json)
+		return;
+	if (max && h->n_func > max)
 		printf("\n%zu more functions; --limit 0 shows all\n",
 		       h->n_func - max);
-	if (!json && h->n_func) {
+	if (h->n_func) {
 		fputs("\n'backstitch annotate ", stdout);
 		safe_text_put(stdout, path, 0, 0);
 		fputs(" FUNCTION' shows the instructions of one\n", stdout);

@@ -42,8 +42,7 @@ static int compare_take_capture(void *arg, const struct rows *r,
 	(void)err;
 	if (!rd->run->capture[0])
 		snprintf(rd->run->capture, sizeof(rd->run->capture),
-			 "capture %.100s%s%.60s",
-			 rows_text(r, REPORT_CAPTURES_PATH),
+			 "%.100s%s%.60s", rows_text(r, REPORT_CAPTURES_PATH),
 			 *host ? " of " : "", host);
 	return 0;
 }
@@ -220,7 +219,7 @@ void compare_tell_side(const struct compare *c, int side, FILE *out)
 	/* the path given may be the capture's own: do not name it twice */
 	if (first->capture[0] && s->runs == 1 &&
 	    !strstr(first->capture, name)) {
-		fputs(", ", out);
+		fputs(", capture ", out);
 		safe_text_put(out, first->capture, 0, 0);
 	}
 	if (first->stacks) {
@@ -261,10 +260,13 @@ void compare_put_json(const struct compare *c, struct json *j)
 
 		json_object(j, side ? "b" : "a");
 		json_text(j, "name", c->sides->side[side].name);
+		json_text(j, "capture",
+			  first->capture[0] ? first->capture : NULL);
 		json_text(j, "event", compare_event(c));
 		json_uint(j, "runs", s->runs);
 		json_uint(j, "samples", s->samples);
 		json_uint(j, "weight", s->weight);
+		json_uint(j, "without_user_half", s->unjoined);
 		json_uint(j, "lost", s->lost);
 		json_bool(j, "lost_unknown", s->lost_unknown);
 		/* several runs: of the first one */

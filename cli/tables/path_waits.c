@@ -115,9 +115,10 @@ static int path_fill_wait(struct path_run *r, struct grid *g,
 	return 0;
 }
 
-/* Writes a table as the options want it. */
+/* Writes a table as the options want it. l: what is said above the waits;
+ * NULL: nothing is. */
 static void path_put_grid(const struct path_run *r, const struct grid *g,
-			  const char *key)
+			  const char *key, const struct path_longest *l)
 {
 	struct json j;
 
@@ -126,6 +127,12 @@ static void path_put_grid(const struct path_run *r, const struct grid *g,
 		return;
 	}
 	json_answer(&j, stdout, JSON_COMPACT);
+	if (l) {
+		json_uint(&j, "n", l->waits);
+		json_uint(&j, "ns", l->ns);
+		json_uint(&j, "asked_ns", r->asked);
+		json_uint(&j, "proved_ns", r->proved);
+	}
 	grid_json(g, &j, key);
 	json_end(&j);
 	json_newline(&j);
@@ -157,7 +164,7 @@ static int path_put_waits(struct path_longest *l, struct err *err)
 		      stdout);
 	}
 	if (!rc)
-		path_put_grid(r, g, "waits");
+		path_put_grid(r, g, "waits", l);
 	grid_free(g);
 	return rc;
 }
@@ -415,7 +422,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		       human_percent(share, sizeof(share), (double)p->unknown,
 				     (double)p->ns));
 	}
-	path_put_grid(p->r, g, key);
+	path_put_grid(p->r, g, key, NULL);
 	grid_free(g);
 }
 

@@ -28,10 +28,11 @@ struct report_opts {
 	bool inverted; /* from what was hit to its callers */
 	size_t depth;  /* of the tree; 0: all */
 	bool below;    /* only the tree: the table of waits is above it */
-	bool top;      /* nothing about the rows that are left out */
-	bool absolute; /* report_diff() only */
-	const char *order;	       /* report_sched() only: "max", ...; NULL:
-					* "max" */
+	struct json *json; /* with below: where the tree goes; NULL: text */
+	bool top;	   /* nothing about the rows that are left out */
+	bool absolute;	   /* report_diff() only */
+	const char *order; /* report_sched() only: "max", ...; NULL:
+			    * "max" */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 };
 
@@ -83,10 +84,11 @@ struct report {
 int report_load_head(struct report *rp, struct err *err);
 /* Prints the lines above the table. Returns 0, or -1 and *err. */
 int report_print_head(const struct report *rp, struct err *err);
-/* Writes the same as members. */
-void report_head_json(const struct report *rp, struct json *j);
-/* Prints the call tree of the event's samples. Returns 0, or -1 and *err. */
-int report_print_tree(const struct report *rp, struct err *err);
+/* Writes the same as members. Returns 0, or -1 and *err. */
+int report_head_json(const struct report *rp, struct json *j, struct err *err);
+/* Prints the call tree of the event's samples, or writes it as member "tree"; j
+ * NULL: as text. Returns 0, or -1 and *err. */
+int report_put_tree(const struct report *rp, struct json *j, struct err *err);
 /* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
  * apart: for stacks_opts. */
 bool report_summed(const struct report_opts *o);

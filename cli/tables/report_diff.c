@@ -215,21 +215,28 @@ static void report_diff_print_head(const struct report_diff *rp)
 	putchar('\n');
 }
 
-static void report_diff_write(const struct report_diff *rp,
-			      const struct grid *g)
+static void report_diff_json(const struct report_diff *rp, const struct grid *g,
+			     size_t left_out)
 {
+	char *alone;
+	size_t more, less, len;
+	FILE *out = mem_stream(&alone, &len);
+	bool is = diff_alone_tell(rp->d, out);
 	struct json j;
 
-	if (strcmp(rp->o->format, "json") != 0) {
-		grid_write(g, rp->o->format, stdout);
-		return;
-	}
+	mem_stream_end(out);
+	diff_rows_changed(rp->d, rp->o->by_total, &more, &less);
 	json_answer(&j, stdout, JSON_COMPACT);
 	compare_put_json(&rp->c, &j);
+	json_text(&j, "not_comparable", is ? alone : NULL);
+	json_uint(&j, "significant_more", more);
+	json_uint(&j, "significant_less", less);
 	json_break(&j);
 	grid_json(g, &j, "rows");
+	json_uint(&j, "rows_left_out", left_out);
 	json_end(&j);
 	json_newline(&j);
+	free(alone);
 }
 
 static void report_diff_print_rows(struct report_diff *rp)
@@ -249,7 +256,10 @@ static void report_diff_print_rows(struct report_diff *rp)
 		n++;
 	for (size_t i = 0; i < n; i++)
 		report_diff_fill_row(rp, g, order[i]);
-	report_diff_write(rp, g);
+	if (!strcmp(rp->o->format, "json"))
+		report_diff_json(rp, g, all - n);
+	else
+		grid_write(g, rp->o->format, stdout);
 	if (people && n < all)
 		printf("\n%zu more row%s without significant change not "
 		       "shown; --limit 0 shows all\n",

@@ -71,42 +71,74 @@ static void report_put_unnamed_advice(FILE *out, const char *path)
 	fprintf(out, "' %s\n", served ? "names code that is here" : "says why");
 }
 
+/* The weights of what is wrong with stacks. */
+struct report_wrong {
+	struct report_rows *rows; /* by symbol, largest total first */
+	uint64_t hit, exec, unnamed, generated;
+	bool own; /* rows were made for this */
+};
+
+/* Returns the name of a row that stands for user stacks that are missing, and
+ * NULL for others. */
+static const char *report_missing_name(const struct report_rows *r,
+				       const struct report_row *row)
+{
+	const struct label *l = report_label(r, row->label);
+
+	return l->kind == LABEL_MISSING &&
+			       strcmp(l->name, STACKS_AFTER_EXEC) != 0 &&
+			       strncmp(l->name, "[kernel: ", 9) != 0
+		       ? l->name
+		       : NULL;
+}
+
+/* The caller calls report_wrong_release(). */
+static void report_count_wrong(const struct report *rp, struct report_wrong *w)
+{
+	*w = (struct report_wrong){ .rows = rp->rows, .own = !rp->rows };
+	if (w->own)
+		w->rows = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	report_rows_sort(w->rows, true);
+	for (size_t i = 0; i < report_rows_count(w->rows); i++) {
+		const struct report_row *row = report_rows_get(w->rows, i);
+		const struct label *l = report_label(w->rows, row->label);
+
+		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
+			w->unnamed += row->self;
+		if (l->kind == LABEL_UNNAMED && !strcmp(l->name, "[anon]"))
+			w->generated += row->self;
+		if (l->kind != LABEL_MISSING)
+			continue;
+		if (!strcmp(l->name, STACKS_AFTER_EXEC))
+			w->exec = row->total;
+		else if (!strncmp(l->name, "[kernel: ", 9))
+			w->hit += row->total;
+	}
+}
+
+static void report_wrong_release(struct report_wrong *w)
+{
+	if (w->own)
+		report_rows_free(w->rows);
+}
+
 /* Prints why user stacks are missing, with shares, largest first, the share of
  * kernel halves of one address, of user stacks taken after an exec, and the
  * share without symbols if it is large. */
 static void report_print_missing(FILE *out, const struct report *rp,
 				 bool deferred)
 {
-	struct report_rows *own =
-		rp->rows ? NULL
-			 : report_rows_new(rp->stacks, rp->event, KEY_SYM);
-	struct report_rows *r = own ? own : rp->rows;
 	const char *before = "user half missing: ";
-	uint64_t hit = 0;
-	uint64_t exec = 0;
-	uint64_t unnamed = 0;
-	uint64_t generated = 0;
+	struct report_wrong w;
 
-	report_rows_sort(r, true);
-	for (size_t i = 0; i < report_rows_count(r); i++) {
-		const struct report_row *row = report_rows_get(r, i);
-		const struct label *l = report_label(r, row->label);
+	report_count_wrong(rp, &w);
+	for (size_t i = 0; i < report_rows_count(w.rows); i++) {
+		const struct report_row *row = report_rows_get(w.rows, i);
+		const char *name = report_missing_name(w.rows, row);
 
-		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
-			unnamed += row->self;
-		if (l->kind == LABEL_UNNAMED && !strcmp(l->name, "[anon]"))
-			generated += row->self;
-		if (l->kind != LABEL_MISSING)
+		if (!name)
 			continue;
-		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
-			exec = row->total;
-			continue;
-		}
-		if (!strncmp(l->name, "[kernel: ", 9)) {
-			hit += row->total;
-			continue;
-		}
-		fprintf(out, "%s%s ", before, l->name);
+		fprintf(out, "%s%s ", before, name);
 		report_put_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
@@ -114,25 +146,25 @@ static void report_print_missing(FILE *out, const struct report *rp,
 		fputs(" ('backstitch help verdicts')\n", out);
 	else if (deferred)
 		fputs("user half missing: none\n", out);
-	report_put_share(out, "kernel half missing: [kernel: hit_only]", hit,
+	report_put_share(out, "kernel half missing: [kernel: hit_only]", w.hit,
 			 rp->weight);
 	report_put_share(out, "user half of another program, taken after exec:",
-			 exec, rp->weight);
-	if (unnamed > rp->weight / 10) {
+			 w.exec, rp->weight);
+	if (w.unnamed > rp->weight / 10) {
 		fputs("code without a name: ", out);
-		report_put_percent(out, unnamed, rp->weight);
-		if (generated > unnamed / 2)
+		report_put_percent(out, w.unnamed, rp->weight);
+		if (w.generated > w.unnamed / 2)
 			fputs(", made at run time; " LABEL_GENERATED_ADVICE
 			      "\n",
 			      out);
 		else
 			report_put_unnamed_advice(out, rp->path);
 	}
-	report_rows_free(own);
+	report_wrong_release(&w);
 }
 
-/* Prints how many stacks have a caller that was not recorded. */
-static void report_print_inferred(FILE *out, const struct report *rp)
+/* Returns the weight of stacks that have a caller that was not recorded. */
+static uint64_t report_inferred(const struct report *rp)
 {
 	uint64_t inferred = 0;
 
@@ -143,8 +175,7 @@ static void report_print_inferred(FILE *out, const struct report *rp)
 		    stacks_inferred(rp->stacks, g))
 			inferred += g->weight;
 	}
-	report_put_share(out, "caller inferred from the code:", inferred,
-			 rp->weight);
+	return inferred;
 }
 
 void report_put_capture(FILE *out, const char *path, const char *host)
@@ -205,25 +236,71 @@ static const char *report_event_name(const struct report *rp)
 		       : stacks_event(rp->stacks, (size_t)rp->event)->name;
 }
 
-void report_head_json(const struct report *rp, struct json *j)
-{
-	trust_put_json(rp->trust, j);
-	json_text(j, "event", report_event_name(rp));
-	json_uint(j, "samples", rp->samples);
-	json_uint(j, "weight", rp->weight);
-	json_text(j, "unit",
-		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
-	json_uint(j, "lost", rp->lost);
-	json_bool(j, "lost_unknown", rp->lost_unknown);
-	json_break(j);
-}
-
 /* Returns whether a filter other than --event is on; the head names the event
  * anyway. */
 static bool report_is_filtered(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
 	       filter.comm;
+}
+
+static void report_missing_json(const struct report *rp, struct json *j)
+{
+	struct report_wrong w;
+
+	report_count_wrong(rp, &w);
+	json_array(j, "user_half_missing");
+	for (size_t i = 0; i < report_rows_count(w.rows); i++) {
+		const struct report_row *row = report_rows_get(w.rows, i);
+		const char *name = report_missing_name(w.rows, row);
+
+		if (!name)
+			continue;
+		json_object(j, NULL);
+		json_text(j, "symbol", name);
+		json_uint(j, "weight", row->total);
+		json_end(j);
+	}
+	json_end(j);
+	json_uint(j, "kernel_half_missing", w.hit);
+	json_uint(j, "after_exec", w.exec);
+	json_uint(j, "caller_inferred", report_inferred(rp));
+	json_uint(j, "without_name", w.unnamed);
+	json_uint(j, "made_at_run_time", w.generated);
+	report_wrong_release(&w);
+}
+
+static void report_waits_json(const struct offcpu_sums *s, struct json *j)
+{
+	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
+	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
+	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
+	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
+}
+
+int report_head_json(const struct report *rp, struct json *j, struct err *err)
+{
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
+	int rc = r ? json_rows(j, "captures", r, err) : -1;
+
+	rows_close(r);
+	if (rc)
+		return -1;
+	trust_put_json(rp->trust, j);
+	json_text(j, "event", report_event_name(rp));
+	json_bool(j, "filtered", report_is_filtered());
+	json_uint(j, "samples", rp->samples);
+	json_uint(j, "weight", rp->weight);
+	json_text(j, "unit",
+		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
+	if (rp->waits)
+		report_waits_json(rp->waits, j);
+	json_uint(j, "lost", rp->lost);
+	json_bool(j, "lost_unknown", rp->lost_unknown);
+	report_missing_json(rp, j);
+	json_break(j);
+	return 0;
 }
 
 static void report_print_event(FILE *out, const struct report *rp)
@@ -285,7 +362,8 @@ int report_print_head(const struct report *rp, struct err *err)
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
 		report_put_lost(out, rp->lost, rp->lost_unknown);
-		report_print_inferred(out, rp);
+		report_put_share(out, "caller inferred from the code:",
+				 report_inferred(rp), rp->weight);
 		report_print_missing(out, rp, deferred > 0);
 	}
 	term_lines_end(&l);

@@ -457,6 +457,7 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	putchar('\n');
 }
 
+/* The caller ends the answer. */
 static void print_json(struct report_offcpu *rp)
 {
 	const struct offcpu_sums *s = &rp->sums;
@@ -473,12 +474,11 @@ static void print_json(struct report_offcpu *rp)
 	json_uint(j, "mixed", s->mixed);
 	json_uint(j, "mixed_ns", s->mixed_ns);
 	json_uint(j, "lost", s->lost);
+	json_bool(j, "wakers_known", s->wakes);
 	json_break(j);
 	print_causes(rp);
 	print_threads(rp);
 	print_waits(rp);
-	json_end(j);
-	json_newline(j);
 }
 
 static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
@@ -501,12 +501,14 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 	print_waits(rp);
 }
 
-/* Prints the tree from the places outward, below the table. */
+/* Prints the tree from the places outward, below the table or as a member. */
 static int report_offcpu_tree(struct store *db, const char *path,
-			      const struct report_opts *o, struct err *err)
+			      const struct report_opts *o, struct json *j,
+			      struct err *err)
 {
 	struct report_opts tree = *o;
 
+	tree.json = j;
 	tree.inverted = true;
 	tree.below = true;
 	return report_table(db, path, &tree, err);
@@ -528,6 +530,7 @@ int report_offcpu(struct store *db, const char *path,
 		.labels = rp.labels,
 		.no_groups = true,
 	};
+	bool json = !strcmp(o->format, "json");
 	int rc = -1;
 
 	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
@@ -549,8 +552,13 @@ int report_offcpu(struct store *db, const char *path,
 		rc = offcpu_read(db, path, &ask, &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
-	if (!rc && o->graph && rp.people)
-		rc = report_offcpu_tree(db, path, o, err);
+	if (!rc && o->graph)
+		rc = report_offcpu_tree(db, path, o, json ? &rp.json : NULL,
+					err);
+	if (!rc && json) {
+		json_end(&rp.json);
+		json_newline(&rp.json);
+	}
 	wait_causes_free(rp.causes);
 	intern_release(&rp.cause_index);
 	free(rp.cause);

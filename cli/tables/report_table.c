@@ -225,37 +225,63 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 		grid_text(g, label_shown(l));
 }
 
-static void report_write(const struct report *rp, const struct grid *g)
-{
-	struct json j;
+/* What --limit left out. */
+struct report_rest {
+	size_t rows;
+	uint64_t weight, whole;
+	const char *what; /* of the weight, behind the share */
+};
 
-	if (strcmp(rp->o->format, "json") != 0) {
-		grid_write(g, rp->o->format, stdout);
-		return;
-	}
-	json_answer(&j, stdout, JSON_COMPACT);
-	report_head_json(rp, &j);
-	grid_json(g, &j, "rows");
-	json_end(&j);
-	json_newline(&j);
-}
-
-/* Prints how many rows --limit left out, and their share. */
-static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
-			      const char *what)
+static void report_print_rest(const struct report_rest *rest)
 {
-	if (!rows)
-		return;
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 
-	fprintf(out, "\n%zu more row%s with ", rows, rows == 1 ? "" : "s");
-	report_put_percent(out, rest, whole);
-	fprintf(out, "%s not shown; --limit 0 shows all\n", what);
+	fprintf(out, "\n%zu more row%s with ", rest->rows,
+		rest->rows == 1 ? "" : "s");
+	report_put_percent(out, rest->weight, rest->whole);
+	fprintf(out, "%s not shown; --limit 0 shows all\n", rest->what);
 	term_lines_end(&l);
 }
 
-static void report_print_rows(const struct report *rp)
+/* func: whose callers or callees the rows are, all of rest->whole; NULL: the
+ * rows are functions. */
+static int report_write_json(const struct report *rp, const struct grid *g,
+			     const struct report_rest *rest,
+			     const struct label *func, struct err *err)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	if (report_head_json(rp, &j, err))
+		return -1;
+	if (func) {
+		json_text(&j, "function", func->name);
+		json_uint(&j, "function_weight", rest->whole);
+	}
+	grid_json(g, &j, "rows");
+	json_uint(&j, "rows_left_out", rest->rows);
+	json_uint(&j, "weight_left_out", rest->weight);
+	if (rp->o->graph && report_put_tree(rp, &j, err))
+		return -1;
+	json_end(&j);
+	json_newline(&j);
+	return 0;
+}
+
+static int report_write(const struct report *rp, const struct grid *g,
+			const struct report_rest *rest,
+			const struct label *func, struct err *err)
+{
+	if (!strcmp(rp->o->format, "json"))
+		return report_write_json(rp, g, rest, func, err);
+	grid_write(g, rp->o->format, stdout);
+	if (rp->people && rest->rows && !rp->o->top)
+		report_print_rest(rest);
+	return rp->o->graph ? report_put_tree(rp, NULL, err) : 0;
+}
+
+static int report_print_rows(const struct report *rp, struct err *err)
 {
 	struct report_rows *own =
 		rp->rows ? NULL
@@ -264,8 +290,9 @@ static void report_print_rows(const struct report *rp)
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, report_fill_columns(rp, col));
 	struct report_files files = { .file = NULL };
-	size_t shown = 0, rest = 0;
-	uint64_t rest_self = 0;
+	struct report_rest rest = { 0, 0, rp->weight, " self" };
+	size_t shown = 0;
+	int rc;
 
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
 	if (rp->o->keys & KEY_LINE)
@@ -281,19 +308,18 @@ static void report_print_rows(const struct report *rp)
 		if (shown >= rp->o->limit &&
 		    !(rp->people &&
 		      report_label(r, row->label)->kind == LABEL_MISSING)) {
-			rest++;
-			rest_self += row->self;
+			rest.rows++;
+			rest.weight += row->self;
 			continue;
 		}
 		shown++;
 		report_fill_row(rp, g, &files, r, row);
 	}
-	report_write(rp, g);
-	if (rp->people && !rp->o->top)
-		report_print_rest(rest, rest_self, rp->weight, " self");
+	rc = report_write(rp, g, &rest, NULL, err);
 	grid_free(g);
 	report_files_release(&files);
 	report_rows_free(own);
+	return rc;
 }
 
 /* Sets *err, with the heaviest names as a hint. Returns -1. */
@@ -377,9 +403,10 @@ static int report_print_neighbours(const struct report *rp,
 	struct report_rows *r = report_around_new(
 		rp->stacks, rp->event, func->name, callers,
 		func->inlined ? KEY_INLINED : rp->o->keys & KEY_INLINED);
+	struct report_rest rest = { 0, 0, report_weight(r), "" };
 	struct grid *g;
 	size_t n = report_rows_count(r);
-	uint64_t rest = 0;
+	int rc = 0;
 
 	g = grid_new(col, n_col);
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
@@ -389,7 +416,8 @@ static int report_print_neighbours(const struct report *rp,
 		const struct label *l = report_label(r, row->label);
 
 		if (i >= rp->o->limit) {
-			rest += row->total;
+			rest.rows++;
+			rest.weight += row->total;
 			continue;
 		}
 		grid_percent(g, row->total, report_weight(r));
@@ -400,19 +428,15 @@ static int report_print_neighbours(const struct report *rp,
 		grid_text(g, report_short_image(rp, l->image));
 		grid_text(g, label_shown(l));
 	}
-	if (head && report_print_head(rp, err)) {
-		grid_free(g);
-		report_rows_free(r);
-		return -1;
-	}
-	if (rp->people)
+	if (head)
+		rc = report_print_head(rp, err);
+	if (!rc && rp->people)
 		report_print_subject(rp, func, callers, report_weight(r));
-	report_write(rp, g);
-	if (rp->people && n > rp->o->limit)
-		report_print_rest(n - rp->o->limit, rest, report_weight(r), "");
+	if (!rc)
+		rc = report_write(rp, g, &rest, func, err);
 	grid_free(g);
 	report_rows_free(r);
-	return 0;
+	return rc;
 }
 
 static int report_print_around(const struct report *rp, const char *func,
@@ -477,13 +501,12 @@ static int report_print(struct report *rp, struct err *err)
 		return report_print_around(rp, rp->o->callees, false,
 					   rp->people, err);
 	if (rp->o->below)
-		return report_print_tree(rp, err);
+		return report_put_tree(rp, rp->o->json, err);
 	if (rp->o->keys == (KEY_SYM | KEY_DSO))
 		rp->rows = report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
-	report_print_rows(rp);
-	return rp->o->graph ? report_print_tree(rp, err) : 0;
+	return report_print_rows(rp, err);
 }
 
 bool report_summed(const struct report_opts *o)

@@ -8,6 +8,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/report.h"
 #include "stitch/base/mem.h"
@@ -118,33 +119,74 @@ static void report_tree_put(const struct report *rp,
 	}
 }
 
-static void report_tree_write(const struct report *rp,
-			      const struct flame_tree *t)
+static void report_tree_json(const struct report *rp,
+			     const struct tree_line *line, struct json *j)
 {
-	struct tree_todo todo = { .line = NULL };
+	const struct flame_node *nd = line->node;
 
+	json_object(j, NULL);
+	json_uint(j, "depth", line->depth);
+	if (nd) {
+		const struct label *l =
+			labels_get(stacks_labels(rp->stacks), nd->label);
+
+		json_text(j, "symbol", l->name);
+		json_text(j, "kind", label_kind_name(l->kind));
+		json_text(j, "image", l->image);
+		json_text(j, "short", label_shown(l));
+		if (!rp->o->inverted)
+			json_uint(j, "self_weight", nd->self);
+	} else {
+		json_uint(j, "left_out", line->n);
+	}
+	json_uint(j, "total_weight", line->weight);
+	json_end(j);
+}
+
+static void report_tree_head(const struct report *rp, struct json *j)
+{
+	if (j) {
+		json_array(j, "tree");
+		json_lines(j);
+		return;
+	}
 	printf("\n%s:\n\n%7s  %7s  %s\n",
 	       offcpu_opts.on
 		       ? "where threads waited, with its callers below it"
 	       : rp->o->inverted ? "what was hit, with its callers below it"
 				 : "calls, from the outermost caller down",
 	       "Total %", rp->o->inverted ? "" : "Self %", "Function");
+}
+
+/* A line knows its depth: in JSON too, as readers of JSON limit how deep
+ * arrays may be, and stacks are deeper. */
+static void report_tree_write(const struct report *rp,
+			      const struct flame_tree *t, struct json *j)
+{
+	struct tree_todo todo = { .line = NULL };
+
+	report_tree_head(rp, j);
 	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
 	while (todo.n) {
 		struct tree_line line = todo.line[--todo.n];
 
 		if (!line.weight)
 			continue;
-		report_tree_put(rp, &line);
+		if (j)
+			report_tree_json(rp, &line, j);
+		else
+			report_tree_put(rp, &line);
 		if (line.node &&
 		    (!rp->o->depth || line.depth + 1 < rp->o->depth))
 			report_tree_add(rp, t, line.node, line.depth + 1,
 					&todo);
 	}
+	if (j)
+		json_end(j);
 	free(todo.line);
 }
 
-int report_print_tree(const struct report *rp, struct err *err)
+int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 {
 	const struct label all = { .kind = LABEL_GROUP,
 				   .name = "all",
@@ -155,7 +197,7 @@ int report_print_tree(const struct report *rp, struct err *err)
 
 	if (!rc) {
 		flame_tree_finish(t);
-		report_tree_write(rp, t);
+		report_tree_write(rp, t, j);
 	}
 	flame_tree_free(t);
 	return rc;
