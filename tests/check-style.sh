@@ -23,9 +23,14 @@ rule() {
 }
 
 # shellcheck disable=SC2086 # lists of files from here on
-printf '%s\n' $c_files | xargs -P "$(nproc)" -n 64 \
-	clang-format-14 --dry-run -Werror >"$tmp" 2>&1
-rule "C files are as .clang-format has them"
+if command -v clang-format-14 >/dev/null
+then
+	printf '%s\n' $c_files | xargs -P "$(nproc)" -n 64 \
+		clang-format-14 --dry-run -Werror >"$tmp" 2>&1
+	rule "C files are as .clang-format has them"
+else
+	echo "skip C files are as .clang-format has them: no clang-format-14"
+fi
 
 # shellcheck disable=SC2086
 shellcheck -x $sh_files .ci/run >"$tmp" 2>&1

@@ -10,6 +10,13 @@
 # $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD, $CAPSTONE, $CURL,
 # $NCURSES empty: one without that library
 
+# The version of the system's clang, of which the runtime has the number in its name.
+clang_of_system() {
+	v=$(apt-cache show clang 2>/dev/null |
+		sed -n 's/^Depends: clang-\([0-9]*\).*/\1/p' | head -n 1)
+	echo "${v:-14}"
+}
+
 # package; kind of probe; what to look for; which target needs it
 table() {
 	cat <<-EOT
@@ -33,7 +40,7 @@ table() {
 	check pc check all
 	clang cmd clang all
 	lld cmd ld.lld all
-	libclang-rt-14-dev fuzzer - all
+	libclang-rt-$(clang_of_system)-dev fuzzer - all
 	clang-format-14 cmd clang-format-14 all
 	shellcheck cmd shellcheck all
 	universal-ctags cmd ctags all
@@ -108,6 +115,21 @@ missing() {	# missing build|all|bench: "package kind what" per line
 	done
 }
 
+# Debian 13 has no clang-format-14, of which our style is, and no ClickHouse.
+in_system() {	# in_system build|all|bench: the lines of packages that apt knows
+	while read -r package kind what
+	do
+		if [ "$1" != build ] &&
+			[ -z "$(apt-cache show "$package" 2>/dev/null)" ]
+		then
+			echo "$package is not in this system:" \
+				"tests with it are skipped" >&2
+		else
+			echo "$package $kind $what"
+		fi
+	done
+}
+
 case ${1:-list} in
 list)
 	table | cut -d' ' -f1
@@ -157,10 +179,12 @@ install)
 	# Tries the existing package list first, which may need no network.
 	# shellcheck disable=SC2086 # a list of words
 	apt install -y --no-install-recommends $want >/dev/null 2>&1 || {
-		apt update && apt install -y --no-install-recommends $want \
-			>/dev/null
+		apt update || exit 1
+		want=$(missing "${2:-all}" | in_system "${2:-all}" |
+			cut -d' ' -f1 | tr '\n' ' ')
+		apt install -y --no-install-recommends $want >/dev/null
 	} || exit 1
-	left=$(missing "${2:-all}")
+	left=$(missing "${2:-all}" | in_system "${2:-all}" 2>/dev/null)
 	if [ -n "$left" ]
 	then
 		echo "still missing: $left" >&2

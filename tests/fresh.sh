@@ -1,13 +1,24 @@
 #!/bin/bash
-# fresh.sh - runs both commands of the README on a Debian 12 that has only make and git.
-# usage: tests/fresh.sh FOLDER [demo|check...]
+# fresh.sh - runs make demo and make check on systems that have only make and git.
+# usage: tests/fresh.sh FOLDER [SYSTEM [demo|check...]]; SYSTEM: bookworm (Debian 12), trixie (13), sid
 #
-# Needs root and debootstrap; run by hand, not part of make check. The base
-# system is kept as FOLDER/base.tar and reused. Its mirror is $MIRROR, otherwise
-# the first one in the apt configuration of this system.
+# Says the minutes of each. Needs root and debootstrap; run by hand, not part of
+# make check. The base systems are kept as FOLDER/SYSTEM.tar and reused. Their
+# mirror is $MIRROR, otherwise the first one in the apt configuration of this
+# system.
 set -eu
-dir=$(realpath -m "${1:?usage: tests/fresh.sh FOLDER [demo|check...]}")
-shift
+dir=$(realpath -m "${1:?usage: tests/fresh.sh FOLDER [SYSTEM [demo|check...]]}")
+system=${2:-}
+shift $(($# < 2 ? $# : 2))
+if [ -z "$system" ]
+then
+	rc=0
+	for system in bookworm trixie sid
+	do
+		"$0" "$dir" "$system" || rc=1
+	done
+	exit $rc
+fi
 [ $# -gt 0 ] || set -- demo check
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$dir"
@@ -32,16 +43,19 @@ umount_all() {
 }
 trap umount_all EXIT
 
-if [ ! -f "$dir/base.tar" ]
+if [ ! -f "$dir/$system.tar" ]
 then
 	url=$(mirror)
 	[ -n "$url" ] || { echo "no mirror known: set MIRROR" >&2; exit 1; }
 	rm -rf "$dir/new"
 	debootstrap --variant=minbase --include=make,git,ca-certificates \
-		bookworm "$dir/new" "$url"
+		"$system" "$dir/new" "$url"
 	# The new system needs the same settings to reach the mirror.
 	cp -r /etc/apt/apt.conf.d/. "$dir/new/etc/apt/apt.conf.d/"
-	tar -C "$dir/new" -cf "$dir/base.tar" .
+	# Quicker, and a package whose settings are those of the system outside
+	# does not ask which to take.
+	printf 'force-unsafe-io\nforce-confold\n' >"$dir/new/etc/dpkg/dpkg.cfg.d/quick"
+	tar -C "$dir/new" -cf "$dir/$system.tar" .
 	rm -rf "$dir/new"
 fi
 
@@ -51,7 +65,7 @@ do
 	umount_all
 	rm -rf "$root"
 	mkdir -p "$root"
-	tar -C "$root" -xf "$dir/base.tar"
+	tar -C "$root" -xf "$dir/$system.tar"
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 	cp /etc/hosts "$root/etc/hosts"
 	# Makes the root a mount point, so that tests can use mount namespaces.
@@ -61,15 +75,16 @@ do
 	mount --rbind /dev "$root/dev"
 	mount --make-rslave "$root/dev"
 	git clone -q "$here" "$root/src/backstitch"
-	echo "== make $target on a fresh system"
+	echo "== make $target on a fresh $system"
+	began=$SECONDS
 	if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
 		${http_proxy:+http_proxy="$http_proxy"} \
 		${https_proxy:+https_proxy="$https_proxy"} \
 		make -C /src/backstitch "$target" </dev/null
 	then
-		echo "== make $target: done"
+		echo "== make $target on $system: done in $(((SECONDS - began) / 60)) min"
 	else
-		echo "== make $target: FAILED"
+		echo "== make $target on $system: FAILED"
 		rc=1
 	fi
 done
