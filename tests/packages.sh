@@ -14,6 +14,7 @@ shift
 [ $# -gt 0 ] || set -- bookworm trixie sid rpm
 mkdir -p "$dir"
 rc=0
+status=0
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' cli/version.h)
 src=backstitch-$version
 root=
@@ -29,9 +30,9 @@ mirror() {
 		'Created-By: Packages' 2>/dev/null | sort -u | head -n 1
 }
 
-# row SYSTEM WHAT RESULT...: a line of the table, by the status of the last command
+# row SYSTEM WHAT RESULT...: a line of the table, by $status; a command in RESULT would change that of the last one
 row() {
-	local status=$? what=ok
+	local what=ok
 	[ $status = 0 ] || { what=FAILED; rc=1; }
 	printf '%-10s %-28s %-7s %s\n' "$1" "$2" "$what" "${*:3}"
 	return $status
@@ -100,27 +101,32 @@ on_debian() {
 
 	began=$SECONDS
 	system "$name"
+	status=$?
 	row "$name" "system" "$((SECONDS - began)) s" || return
 	rm -rf "$root/src" && mkdir "$root/src"
 	cp "$dir/$src.tar.gz" "$root/src/backstitch_$version.orig.tar.gz"
 	began=$SECONDS
 	build /build/one "DEB_BUILD_OPTIONS=parallel=$(nproc)" >"$log" 2>&1
+	status=$?
 	row "$name" "dpkg-buildpackage" "$((SECONDS - began)) s," \
 		"$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)," \
 		"$(inside gcc --version | head -n 1 | sed 's/.* //')" || return
 	inside sh -c 'cd /build/one && lintian -EvIL +pedantic *.changes' \
 		>"$dir/$name.lintian" 2>/dev/null
 	! grep -E '^[EWIPX]: ' "$dir/$name.lintian"
+	status=$?
 	row "$name" "lintian" "$(grep -cE '^[EWIPX]: ' "$dir/$name.lintian") tags," \
 		"$(grep -cE '^O: ' "$dir/$name.lintian") overridden"
 	inside sh -c 'cd /build/one && rm -rf x && dpkg-deb -x backstitch_*.deb x &&
 		hardening-check --nocfprotection x/usr/bin/backstitch \
 			x/usr/lib/*/backstitch/backstitch_sql.so \
 			x/usr/lib/*/babeltrace2/plugins/*.so' >"$dir/$name.hardening" 2>&1
+	status=$?
 	row "$name" "hardening-check"
 	began=$SECONDS
 	inside sh -c "cd /build/one && autopkgtest *.changes -- null" \
 		>"$dir/$name.autopkgtest" 2>&1
+	status=$?
 	row "$name" "autopkgtest" "$((SECONDS - began)) s," \
 		"$(grep -aE '^installed +(PASS|FAIL)' "$dir/$name.autopkgtest" |
 			tail -n 1)"
@@ -128,6 +134,7 @@ on_debian() {
 	build /build/another/place DEB_BUILD_OPTIONS=nocheck TZ=Asia/Tokyo \
 		LC_ALL=C.UTF-8 USER=other >"$dir/$name.again" 2>&1 &&
 		same_debs >"$dir/$name.diffoscope" 2>&1
+	status=$?
 	row "$name" "the same bytes again"
 	clean
 }
@@ -139,9 +146,11 @@ on_rpm() {
 	cp "$dir/$src.tar.gz" "$top/SOURCES/"
 	rpmbuild --nodeps --define "_topdir $top" -ba packaging/backstitch.spec \
 		>"$dir/rpm.log" 2>&1
+	status=$?
 	row rpm rpmbuild "$((SECONDS - began)) s" || return
 	rpmlint packaging/backstitch.spec "$top"/RPMS/*/*.rpm \
 		>"$dir/rpm.rpmlint" 2>&1
+	status=$?
 	row rpm rpmlint "$(tail -n 1 "$dir/rpm.rpmlint")"
 }
 
