@@ -10,7 +10,7 @@
 /* Maps DWARF register numbers (psABI) to those of uapi/asm/perf_regs.h. */
 static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4,  5,	 6,  7, 16,
 				 17, 18, 19, 20, 21, 22, 23, 8 };
-static const int8_t i386[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
+static const int8_t x86[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
 static const int8_t aarch64[ABI_REGS] = {
 	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16, 17,
 	18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1, -1, -1,
@@ -44,7 +44,7 @@ static const struct abi abis[] = {
 		.link = -1,
 		.n_reg = 9,
 		.perf_pc = 8,
-		.perf = i386,
+		.perf = x86,
 	},
 	{
 		.machine = EM_AARCH64,

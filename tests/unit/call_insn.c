@@ -306,7 +306,7 @@ START_TEST(what_is_no_instruction_is_stepped_over)
 		unsigned int step;
 		const char *bad;
 	} all[] = { { EM_X86_64, false, 1, "\6\6\6\6\6\6\6" },
-		    { EM_AARCH64, false, 4, "\0\0\0\0\0\0\0" },
+		    { EM_AARCH64, false, 4, "\377\377\377\377\377\377\377" },
 		    { EM_S390, true, 2, "\0\0\0\0\0\0\0" },
 		    { EM_PPC64, true, 4, "\0\0\0\0\0\0\0" } };
 
