@@ -148,7 +148,7 @@ on_rpm() {
 		>"$dir/rpm.log" 2>&1
 	status=$?
 	row rpm rpmbuild "$((SECONDS - began)) s" || return
-	rpmlint packaging/backstitch.spec "$top"/RPMS/*/*.rpm \
+	rpmlint -r packaging/backstitch.rpmlintrc packaging/backstitch.spec "$top"/RPMS/*/*.rpm \
 		>"$dir/rpm.rpmlint" 2>&1
 	status=$?
 	row rpm rpmlint "$(tail -n 1 "$dir/rpm.rpmlint")"
