@@ -261,7 +261,6 @@ static size_t html_page_events(const struct html_page *p)
 	return n;
 }
 
-/* Writes what check says: trust, verdict, figures, and what to do. */
 /* Says why no waits are drawn of switches that were sampled. */
 static void html_page_put_sampled(const struct offcpu_sums *s, FILE *out)
 {
@@ -276,6 +275,7 @@ static void html_page_put_sampled(const struct offcpu_sums *s, FILE *out)
 	      out);
 }
 
+/* Writes what check says: trust, verdict, figures, and what to do. */
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
