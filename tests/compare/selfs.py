@@ -35,7 +35,7 @@ HEAD = re.compile(r"^# Samples: (\S+)\s+of events? '(.*)'")
 PAGE = re.compile(
     r'<tr><td class="n">[^<]*</td><td class="n">[^<]*</td><td class="n">'
     r'([0-9,]+)</td><td>([\w -]*)</td><td title="(.*?)">.*?</td>'
-    r"<td>(.*?)</td></tr>")
+    r'<td title="(.*?)">.*?</td></tr>')
 UNKNOWN = "[unknown]"
 ROWS_OF_PAGE = 50
 
