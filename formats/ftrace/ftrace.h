@@ -525,7 +525,7 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 /* print.c: texts of trace_printk(). */
 /* Where the added fields are, from FT_SYMBOL_OFF on: no entry is that long, so
  * they are never read from a payload. */
-#define FT_SYMBOL_OFF 65400
+#define FT_SYMBOL_OFF TP_ADDED_OFF
 #define FT_FUNCTION_OFF 65524
 #define FT_TEXT_OFF 65528
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);

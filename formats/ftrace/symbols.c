@@ -224,6 +224,7 @@ char *ft_symbols_format(const struct bytes *text)
 	if (!print)
 		return NULL;
 	/* with a final 0, which tp_conversion() needs */
+	const char *recorded = print + sizeof(head) - 2;
 	size_t rest = n - (size_t)(print - s) - (sizeof(head) - 1);
 	char *copy = mem_new(rest + 1, 1);
 	struct symbols_text st = {
@@ -235,9 +236,10 @@ char *ft_symbols_format(const struct bytes *text)
 
 	memcpy(copy, print + sizeof(head) - 1, rest);
 	if (symbols_print(&st, copy)) {
-		size_t size =
-			st.n_fields + FT_SYMBOLS * 2 * sizeof(ADDED_FIELD) +
-			FT_SYMBOLS * ADDED_MOST + st.len + sizeof(head) + 2;
+		size_t size = st.n_fields +
+			      FT_SYMBOLS * 2 * sizeof(ADDED_FIELD) +
+			      FT_SYMBOLS * ADDED_MOST + st.len + sizeof(head) +
+			      sizeof(TP_RECORDED_PRINT) + rest + 8;
 		size_t len = st.n_fields;
 
 		out = mem_new(size, 1);
@@ -248,8 +250,10 @@ char *ft_symbols_format(const struct bytes *text)
 				(int)st.added[i].name.n, st.added[i].name.p,
 				FT_SYMBOL_OFF + 8 * (unsigned int)i +
 					symbols_kind(st.added[i].letter));
-		snprintf(out + len, size - len, "%s%.*s\n", head, (int)st.len,
-			 st.out);
+		snprintf(out + len, size - len,
+			 "%s%.*s\n" TP_RECORDED_PRINT "%.*s\n", head,
+			 (int)st.len, st.out, (int)strcspn(copy, "\n") + 1,
+			 recorded);
 	}
 	free(copy);
 	free(st.out);

@@ -1,6 +1,7 @@
 /* make.c - makes a tracepoint's format and payload as perf.data files store
  * them: with the common fields first, which events of other tracers lack. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"
@@ -22,6 +23,11 @@ static bool tp_make_has_common(const struct tp_format *fmt)
 static bool tp_make_is_common(const struct tp_format *fmt, size_t i)
 {
 	return !strncmp(fmt->def[i].name, "common_", 7);
+}
+
+static bool tp_make_is_added(const struct tp_format *fmt, size_t i)
+{
+	return fmt->field[i].off >= TP_ADDED_OFF;
 }
 
 static bool tp_make_is_dynamic(const struct tp_field *f)
@@ -52,7 +58,8 @@ static void tp_make_field_line(const struct tp_field *f, const char *name,
 /* A stack is not printed as a field: its bytes are not readable. */
 static bool tp_make_is_printed(const struct tp_format *fmt, size_t i)
 {
-	return !fmt->def[i].is_stack && !tp_make_is_common(fmt, i);
+	return !fmt->def[i].is_stack && !tp_make_is_common(fmt, i) &&
+	       !tp_make_is_added(fmt, i);
 }
 
 static size_t tp_make_count_printed(const struct tp_format *fmt)
@@ -153,22 +160,49 @@ static bool tp_make_perf_prints(const char *text)
 	return true;
 }
 
-/* Copies the format with another id, and with another print format if perf
- * cannot print it. */
+/* Returns where the line of the first added field is in the text, or `none`. */
+static const char *tp_make_added_line(const struct tp_format *fmt,
+				      const char *text, const char *none)
+{
+	char line[LINE_MAX_BYTES];
+
+	for (size_t i = 0; i < fmt->n; i++) {
+		if (!tp_make_is_added(fmt, i))
+			continue;
+		snprintf(line, sizeof(line), "\tfield:__data_loc char[] %s;",
+			 fmt->def[i].name);
+		const char *at = strstr(text, line);
+
+		return at && at < none ? at : none;
+	}
+	return none;
+}
+
+/* Copies the format with another id, as it was recorded, and with another print
+ * format if perf cannot print it. */
 static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 				struct tp_out *o)
 {
+	static const char recorded[] = "\n" TP_RECORDED_PRINT;
 	const char *at = strstr(fmt->text, "ID: ");
 	const char *behind = at ? at + 4 + strspn(at + 4, "0123456789") : NULL;
 	const char *print = at ? strstr(behind, "\nprint fmt: ") : NULL;
+	const char *was = print ? strstr(print, recorded) : NULL;
+	const char *end = print;
 
 	if (!at)
 		return;
-	if (!print || tp_make_perf_prints(print))
-		print = behind + strlen(behind);
+	if (was) {
+		end = tp_make_added_line(fmt, behind, print);
+		print = was + sizeof(recorded) - 1;
+	} else if (!print || tp_make_perf_prints(print)) {
+		end = behind + strlen(behind);
+	}
 	tp_out_add(o, "%.*sID: %" PRIu32 "%.*s", (int)(at - fmt->text),
-		   fmt->text, id, (int)(print - behind), behind);
-	if (*print)
+		   fmt->text, id, (int)(end - behind), behind);
+	if (was && tp_make_perf_prints(print))
+		tp_out_add(o, "\nprint fmt: %s", print);
+	else if (*end)
 		tp_make_print_line(fmt, o);
 }
 

@@ -62,6 +62,12 @@ struct tp_format {
 	size_t n_stack;	       /* number of fields that are stacks */
 };
 
+/* Fields that a reader adds have offsets from here on, which no payload has,
+ * and stand behind the others. If the print fmt was changed for them, what was
+ * recorded of it follows in a line of its own. */
+#define TP_ADDED_OFF 65400u
+#define TP_RECORDED_PRINT "recorded print: "
+
 /* Most fields with stacks that are read. */
 #define TP_STACKS 8u
 
