@@ -1,5 +1,5 @@
 #!/bin/sh
-# hostile.sh - traces of CTF that want memory: at most their size and 64 MiB are taken.
+# hostile.sh - traces of CTF that want memory: at most their size and 68 MiB are taken.
 # usage: BACKSTITCH=PROGRAM tests/cli/hostile.sh [NAME...]; prints "ok NAME" or "not ok NAME" lines.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
