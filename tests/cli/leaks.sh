@@ -98,7 +98,7 @@ prints report 'host folder' report one.db
 prints check '' check one.db
 prints info 'host folder' info one.db
 prints query comm query one.db 'SELECT * FROM comm'
-prints report_json path report --json one.db
+prints report_json 'host folder path' report --json one.db
 prints info_json 'host folder path' info --json one.db
 prints check_json folder check --json one.db
 prints script_json 'path comm' script --json one.db

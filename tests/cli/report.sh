@@ -295,7 +295,7 @@ for o in '--off-cpu --by weight' '--off-cpu --inline' '--off-cpu -G' \
 	'--html --limit 3' '--html --json' '--callers a --sort comm' \
 	'--callees a --order total' '--callers a --no-children' \
 	'--diff --no-children' '--diff --callers a' '--wall --by samples' \
-	'-g --callers a' '-g --json' '--no-inline --inline' \
+	'-g --callers a' '--no-inline --inline' \
 	'--no-inline --fold-library'
 do
 	# shellcheck disable=SC2086 # options

@@ -137,6 +137,7 @@ def running(db):
                   "coalesce(c.together, c.id) FROM event_type t "
                   "JOIN capture c ON c.id = t.capture WHERE t.events > 0 AND "
                   "(t.kind = 'sample' AND t.name LIKE '%sched_switch' "
+                  "AND t.weight <= t.events "
                   "AND t.fields IS NOT NULL "
                   "OR t.kind = 'record' AND t.name = 'switch')")
     best = {}
@@ -220,6 +221,10 @@ def read_chrome(text):
             if lost[e["id"]].get("ended"):
                 raise ValueError("ended twice: %r" % e)
             lost[e["id"]]["ended"] = True
+        elif "args" not in e:
+            # why there are no slices
+            if e["s"] != "g" or instants or run_ or open_:
+                raise ValueError("says too late: %r" % e)
         else:
             instants.append(e)
     if open_ or not all(x["ended"] for x in lost.values()):
