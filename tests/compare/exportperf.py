@@ -20,7 +20,6 @@ name_late    a thread that never had a name has its later one
 The payloads of tracepoints must be printed as we print them, but for
 
 trace_stack  a field that is a stack, of which perf 6.1 knows nothing
-trace_names  addresses that perf names by the symbols in the file
 trace_named  addresses that the capture names, and perf does not
 
 Then perf report must print a tree, and our own reading of the export must
@@ -308,10 +307,6 @@ def trace_class(ours, got):
     if re.sub(r" stack= => .*", "", ours) == got:
         return "trace_stack"
     ours, got = ours.split(), got.split()
-    if len(ours) == len(got) and all(
-            a == b or re.match(r"^0xf[0-9a-f]{15}$", a)
-            for a, b in zip(ours, got)):
-        return "trace_names"
     if len(ours) == len(got) and all(
             a == b or re.match(r"^ip=0xf[0-9a-f]{15}$", b)
             for a, b in zip(ours, got)):
