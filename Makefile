@@ -3,6 +3,7 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
+#   RUN=qemu-...  what runs programs of that compiler's machine: one makes a file
 #   BABELTRACE=  without libbabeltrace2: then there is no export to CTF and no
 #               plugin of babeltrace2
 #   BABELTRACE_PLUGINS  where install puts it (LIBDIR/babeltrace2/plugins)
@@ -191,7 +192,7 @@ $(O)/embed_empty: $(EMBED_EMPTY:%=$(O)/%.o)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
 $(O)/schema_empty.c: $(O)/embed_empty
 	$(call say,EMBED,$@)
-	$(Q)$< >$@
+	$(Q)$(RUN) $< >$@
 
 # The columns of our queries by name. Sources include it, so it is made first.
 $(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe

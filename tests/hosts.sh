@@ -63,7 +63,7 @@ build() {
 	shift 3
 	PKG_CONFIG_SYSROOT_DIR=$root \
 		PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/share/pkgconfig \
-		nice make -j"$(nproc)" O="$out" CC="$cc" LTO= \
+		nice make -j"$(nproc)" O="$out" CC="$cc" RUN="${run[*]}" LTO= \
 		BABELTRACE= DEBUGINFOD= CURL= NCURSES= LDFLAGS="$flags" "$@" \
 		>>"$out.log" 2>&1
 }
