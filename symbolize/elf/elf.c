@@ -336,7 +336,7 @@ size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
 		memcpy(buf, raw + off, n);
 		return n;
 	}
-	if ((uint64_t)n > INT64_MAX || off > INT64_MAX - (uint64_t)n)
+	if (__builtin_add_overflow(off, n, &end) || end > INT64_MAX)
 		return 0;
 	got = pread(ef->fd, buf, n, (off_t)off);
 	return got > 0 ? (size_t)got : 0;
