@@ -53,7 +53,12 @@ LTO := $(if $(SAN),,$(shell echo 'int x;' | $(CC) -Werror -flto=auto \
 LTO_DIRS = stitch formats schema
 lto = $(if $(LTO),$(if $(filter $(LTO_DIRS:%=$(O)/%/%.o),$@), \
 	$(LTO) -ffat-lto-objects))
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
+# Machines of 32 bits: files and times of 64, and numbers of an x87 that are
+# rounded where they are stored.
+WORDS := $(shell $(CC) -Werror -fexcess-precision=standard -fsyntax-only -x c \
+	/dev/null 2>/dev/null && echo -fexcess-precision=standard)
+WORDS += -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WORDS) -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
 	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \

@@ -3,7 +3,7 @@
 # usage: tests/hosts.sh FOLDER [i386|arm64|s390x...]
 #
 # Builds with Debian's cross compilers against the libraries of that machine, which debootstrap fetches to FOLDER/ARCH,
-# and runs the result under user emulation (qemu-user-static; i386 on x86-64 by its own loader): all unit tests, or
+# and runs the result under user emulation (qemu-user-static; i386 on x86-64 by itself): all unit tests, or
 # those in $UNITS, all cases, and `script` of the captures below and their databases, whose bytes must be those of
 # build/backstitch here. Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. Needs root, debootstrap,
 # qemu-user-static, gcc-i686-linux-gnu, gcc-aarch64-linux-gnu and gcc-s390x-linux-gnu; run by hand, not part of make
@@ -60,6 +60,9 @@ build() {
 	local root=$dir/$1 lib=$dir/$1/usr/lib/$2
 	local cc="$3-gcc --sysroot=$root"
 	local flags="-Wl,-rpath-link,$root/lib/$2:$lib"
+	# it has no emulator, and runs by itself
+	[ ${#run[@]} -gt 0 ] || flags="-Wl,-rpath,$root/lib/$2:$lib \
+		-Wl,--dynamic-linker,$root/lib/ld-linux.so.2"
 	shift 3
 	PKG_CONFIG_SYSROOT_DIR=$root \
 		PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/share/pkgconfig \
@@ -119,9 +122,7 @@ for host
 do
 	case $host in
 	i386)
-		lib=$dir/i386/lib/i386-linux-gnu:$dir/i386/usr/lib/i386-linux-gnu
-		on_host i386 i386-linux-gnu i686-linux-gnu \
-			"$dir/i386/lib/ld-linux.so.2" --library-path "$lib"
+		on_host i386 i386-linux-gnu i686-linux-gnu
 		;;
 	arm64)
 		on_host arm64 aarch64-linux-gnu aarch64-linux-gnu \

@@ -62,8 +62,8 @@ static const char *pattern_skip_set(const char *s)
 static const char *pattern_repeat(struct pattern_size *z, const char *s)
 {
 	char *end = NULL;
-	uint64_t a = strtoul(s, &end, 10);
-	uint64_t b = *end == ',' ? strtoul(end + 1, &end, 10) : 0;
+	uint64_t a = strtoull(s, &end, 10);
+	uint64_t b = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
 	uint64_t n = a > b ? a : b;
 	uint64_t *last = &z->last[z->depth];
 

@@ -324,6 +324,7 @@ const struct segment *elf_segment_at(const struct segment *seg, size_t n,
 
 size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
 {
+	uint64_t end;
 	ssize_t got;
 
 	if (ef->mem) {

@@ -179,6 +179,12 @@ int openat(int dir, const char *path, int flags, ...)
 	return shim_openat(dir, path, flags, mode);
 }
 
+int openat64(int dir, const char *path, int flags, ...)
+{
+	SHIM_MODE;
+	return shim_openat(dir, path, flags, mode);
+}
+
 /* ---- streams */
 
 static ssize_t shim_take(void *cookie, char *p, size_t n)

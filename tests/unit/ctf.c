@@ -1111,7 +1111,7 @@ int scandir(const char *dir, struct dirent ***list,
 	if (nothing_is_listed)
 		return -1;
 	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "scandir");
+		*(void **)&real = dlsym(RTLD_NEXT, "scandir64");
 	return real(dir, list, wanted, order);
 }
 
