@@ -120,6 +120,7 @@ on_debian() {
 	status=$?
 	row "$name" "lintian" "$(grep -cE '^[EWIPX]: ' "$dir/$name.lintian") tags," \
 		"$(grep -cE '^O: ' "$dir/$name.lintian") overridden"
+	# shellcheck disable=SC2016 # that of the other system
 	inside sh -c 'cd /build/one && rm -rf x && dpkg-deb -x backstitch_*.deb x &&
 		hardening-check --nocfprotection \
 			$(hardening-check --help | grep -o -- --nobranchprotection) \
