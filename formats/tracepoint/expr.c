@@ -312,24 +312,11 @@ static struct expr_value expr_print_array(struct expr *e)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-static bool expr_has_field(const struct expr *e, const char *w, size_t n)
-{
-	for (size_t i = 0; i < e->fmt->n; i++)
-		if (expr_word_is(w, n, e->fmt->def[i].name))
-			return e->field[i].present;
-	return false;
-}
-
-/* Takes the name of __get_str(name) and the like: the field, or its length. The
- * name of an address, which no payload has, may be missing: then the address
- * (formats/ftrace/symbols.c). */
+/* Takes the name of __get_str(name) and the like: the field, or its length. */
 static struct expr_value expr_get_field(struct expr *e, bool length)
 {
 	const char *w;
 	size_t n = expr_take_word(e, &w);
-
-	if (n > 5 && !memcmp(w + n - 5, "_name", 5) && !expr_has_field(e, w, n))
-		n -= 5;
 	struct expr_value v = expr_field(e, w, n);
 
 	return length ? expr_number(v.len) : v;

@@ -279,18 +279,35 @@ static void tp_print_all_fields(const struct tp_format *fmt,
 			tp_print_field(o, &fmt->def[i], &field[i]);
 }
 
+/* Returns the print fmt: without what a reader adds to the fields, the one that
+ * was recorded. NULL: there is none. */
+static const char *tp_print_of(const struct tp_format *fmt,
+			       const struct field *field)
+{
+	const char *text = strstr(fmt->text, "print fmt: ");
+	const char *recorded = NULL;
+
+	for (size_t i = fmt->n;
+	     i-- && !recorded && fmt->field[i].off >= TP_ADDED_OFF;)
+		if (text && !field[i].present)
+			recorded = strstr(text, "\n" TP_RECORDED_PRINT);
+	if (recorded)
+		return recorded + sizeof("\n" TP_RECORDED_PRINT) - 1;
+	return text ? text + 11 : NULL;
+}
+
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
 	struct tp_out o = { .buf = buf, .size = size };
-	const char *text = strstr(fmt->text, "print fmt: ");
+	const char *text = tp_print_of(fmt, field);
 
 	if (!tp->expr)
 		tp->expr = mem_new(1, sizeof(*tp->expr));
 	struct expr *args = tp->expr;
 
 	buf[0] = 0;
-	args->s = text ? text + 11 : "";
+	args->s = text ? text : "";
 	args->fmt = fmt;
 	args->field = field;
 	args->swap = tp->swap;
