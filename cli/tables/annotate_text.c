@@ -260,6 +260,22 @@ static void annot_list_json(const struct hot *h, const struct grid *g,
 	json_newline(&j);
 }
 
+static void annot_list_text(const struct hot *h, const char *path,
+			    const struct grid *g, size_t max)
+{
+	term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
+	putchar('\n');
+	grid_write(g, "table", stdout);
+	if (max && h->n_func > max)
+		printf("\n%zu more functions; --limit 0 shows all\n",
+		       h->n_func - max);
+	if (h->n_func) {
+		fputs("\n'backstitch annotate ", stdout);
+		safe_text_put(stdout, path, 0, 0);
+		fputs(" FUNCTION' shows the instructions of one\n", stdout);
+	}
+}
+
 void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 {
 	static const struct grid_column col[] = {
@@ -279,24 +295,11 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
-	if (json) {
-		annot_list_json(h, g, max);
-	} else {
-		term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
-		putchar('\n');
-		grid_write(g, "table", stdout);
-	}
-	grid_free(g);
 	if (json)
-		return;
-	if (max && h->n_func > max)
-		printf("\n%zu more functions; --limit 0 shows all\n",
-		       h->n_func - max);
-	if (h->n_func) {
-		fputs("\n'backstitch annotate ", stdout);
-		safe_text_put(stdout, path, 0, 0);
-		fputs(" FUNCTION' shows the instructions of one\n", stdout);
-	}
+		annot_list_json(h, g, max);
+	else
+		annot_list_text(h, path, g, max);
+	grid_free(g);
 }
 
 /* ---- JSON */
