@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/clickhouse/clickhouse_inner.h"
 #include "cli/clickhouse/curl_calls.h"
@@ -21,6 +20,7 @@
 #include "formats/gunzip.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define REFUSAL_MAX 4096 /* bytes of a refusal that are kept */
 #define STEP_MS 200
@@ -42,7 +42,7 @@ struct request {
 	char said[CURL_ERROR_SIZE];
 	bool broken; /* taking the reply failed: */
 	struct err err;
-	time_t began;	      /* CLOCK_MONOTONIC */
+	int64_t began;	      /* now_ns() */
 	CURLcode rc;	      /* once it has ended */
 	struct request *next; /* in inserts or ended */
 };
@@ -89,21 +89,13 @@ static long request_status(const struct request *q)
 	return status;
 }
 
-static time_t request_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 /* libcurl looks at the time and gives us Ctrl-C after megabytes only, of which
  * each may unpack to a thousand. */
 static int request_check_time(const struct request *q, struct err *err)
 {
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
-	return request_now() - q->began <= clickhouse_options.timeout
+	return (now_ns() - q->began) / 1000000000 <= clickhouse_options.timeout
 		       ? 0
 		       : err_set(err, ERR_IO,
 				 "the reply did not end in %ld s; --timeout "
@@ -239,7 +231,7 @@ static void request_set_common(struct request *q)
 			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
 	/* all of it: a byte now and then would keep a request for ever */
 	curl.easy_setopt(e, CURLOPT_TIMEOUT, o->timeout);
-	q->began = request_now();
+	q->began = now_ns();
 	if (o->ca_file)
 		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
@@ -16,6 +15,7 @@
 #include "cli/push/push_server.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/now.h"
 
 static bool create, json, quiet;
 static const char *cluster;
@@ -164,14 +164,6 @@ static void push_json(const char *name, const struct push_counts *c,
 
 /* ---- the command */
 
-static double push_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int push_each(struct push *p, struct inputs *in, struct err *err)
 {
 	struct store *db;
@@ -190,7 +182,7 @@ static int push_each(struct push *p, struct inputs *in, struct err *err)
 static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
 {
-	double begun = push_seconds();
+	int64_t begun = now_ns();
 	struct push *p = push_new(s, &how);
 	struct push_counts counts;
 	struct inputs in;
@@ -209,10 +201,10 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	inputs_release(&in);
 	if (!quiet && !rc)
 		push_tell(clickhouse_name(s->c), &counts,
-			  push_seconds() - begun);
+			  (double)(now_ns() - begun) / 1e9);
 	if (json)
 		push_json(clickhouse_name(s->c), &counts,
-			  push_seconds() - begun);
+			  (double)(now_ns() - begun) / 1e9);
 	if (rc)
 		return -1;
 	return counts.other ? STATUS_FAILED : in.status;

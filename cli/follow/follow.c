@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
@@ -20,6 +19,7 @@
 #include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define NS 1000000000
 #define POLL_MS 200
@@ -47,14 +47,6 @@ static void follow_on_hangup(int sig)
 {
 	(void)sig;
 	follow_cut_now = 1;
-}
-
-static int64_t follow_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
 /* ---- folders */
@@ -139,7 +131,7 @@ static int follow_receive(struct follow *fw, struct err *err)
 	}
 	int ready = poll(pf, n, POLL_MS);
 
-	fw->g.now = follow_now();
+	fw->g.now = now_ns();
 	for (nfds_t i = 0; ready > 0 && i < n; i++)
 		if (pf[i].revents && stream_receive(of[i], false, err))
 			return -1;
@@ -312,7 +304,7 @@ static void follow_begin(struct follow *fw, uint32_t last,
 				  .dir = o->dir,
 				  .limit = o->segment,
 				  .number = last + 1,
-				  .now = follow_now() };
+				  .now = now_ns() };
 	fw->g.since = fw->g.now;
 	fw->parts = parts_new(&po, left, last + 1);
 }

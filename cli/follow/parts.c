@@ -20,6 +20,7 @@
 #include "cli/output/human.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "stitch/base/search.h"
 
 #define NS 1000000000
@@ -69,14 +70,6 @@ struct parts {
 	bool damaged, told_fork, told_behind;
 };
 
-static int64_t parts_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * NS + t.tv_nsec;
-}
-
 struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 			uint32_t next)
 {
@@ -109,13 +102,13 @@ void parts_free(struct parts *q)
 
 static bool parts_may_start(const struct parts *q)
 {
-	return parts_now() >= q->retry_at;
+	return now_ns() >= q->retry_at;
 }
 
 /* Says once that no process can be started, which is tried again later. */
 static void parts_tell_fork(struct parts *q)
 {
-	q->retry_at = parts_now() + RETRY_NS;
+	q->retry_at = now_ns() + RETRY_NS;
 	if (!q->told_fork)
 		fprintf(stderr,
 			"backstitch: cannot start a process: %s; it is tried "
@@ -160,7 +153,7 @@ static void parts_start_next(struct parts *q)
 	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
 		return;
 	q->asleep = 0;
-	q->making_since = parts_now();
+	q->making_since = now_ns();
 	q->making = maker_give(q->maker, q->first);
 	if (!q->making)
 		parts_tell_fork(q);
@@ -210,7 +203,7 @@ static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
 			return false;
 	/* the clock of the wall may be set */
 	if (at < q->n_age && q->age[at].number == number)
-		*age = parts_now() - q->age[at].since;
+		*age = now_ns() - q->age[at].since;
 	return true;
 }
 
@@ -228,7 +221,7 @@ static void parts_note_age(struct parts *q, uint32_t number)
 		memmove(q->age, q->age + q->n_age, q->n_age * sizeof(*q->age));
 	}
 	*mem_add(q->age, q->n_age, q->cap_age) =
-		(struct parts_age){ number, parts_now() };
+		(struct parts_age){ number, now_ns() };
 }
 
 /* Runs the user's command with the path of a database as $1. */
@@ -263,7 +256,7 @@ static void parts_run_command(struct parts *q, uint32_t number)
 /* Takes the status of the first segment. */
 static void parts_take_status(struct parts *q, int code)
 {
-	int64_t took = parts_now() - q->making_since;
+	int64_t took = now_ns() - q->making_since;
 	uint32_t number = q->first;
 
 	parts_advance(q);
@@ -395,7 +388,7 @@ static void parts_wait_for_one(struct parts *q)
 void parts_add(struct parts *q, uint32_t end)
 {
 	for (; q->end < end; q->end++)
-		q->since[q->end % (2 * PARTS_WAITING)] = parts_now();
+		q->since[q->end % (2 * PARTS_WAITING)] = now_ns();
 	parts_reap(q);
 }
 
@@ -407,13 +400,13 @@ uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns)
 		    : q->end - q->first;
 	int64_t since = q->since[q->first % (2 * PARTS_WAITING)];
 
-	*lag_ns = n && !old && n <= PARTS_WAITING + 1 ? parts_now() - since : 0;
+	*lag_ns = n && !old && n <= PARTS_WAITING + 1 ? now_ns() - since : 0;
 	return n;
 }
 
 void parts_hold(struct parts *q)
 {
-	int64_t begin = parts_now();
+	int64_t begin = now_ns();
 	int64_t lag;
 	uint32_t waiting = parts_waiting(q, &lag);
 
@@ -429,7 +422,7 @@ void parts_hold(struct parts *q)
 	while (parts_waiting(q, &lag) > PARTS_WAITING && !q->stuck &&
 	       !q->o.stop())
 		parts_wait_for_one(q);
-	q->held_ns += parts_now() - begin;
+	q->held_ns += now_ns() - begin;
 }
 
 int parts_wait(struct parts *q, struct err *err)

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/output/human.h"
 #include "cli/output/term.h"
+#include "stitch/base/now.h"
 
 #define NS 1000000000ll
 
@@ -19,21 +19,13 @@ static struct {
 	bool on, drawn;
 } line;
 
-static int64_t progress_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS + ts.tv_nsec;
-}
-
 void progress_start(const char *what)
 {
 	const char *term = getenv("TERM");
 
 	progress_clear();
 	line.what = what;
-	line.start = line.drawn_at = progress_now();
+	line.start = line.drawn_at = now_ns();
 	line.on = isatty(2) && term && strcmp(term, "dumb");
 }
 
@@ -83,7 +75,7 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 
 	if (!line.on)
 		return;
-	t = progress_now();
+	t = now_ns();
 	if (t - line.start < NS / 2 || t - line.drawn_at < NS / 10)
 		return;
 	line.drawn_at = t;

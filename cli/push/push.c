@@ -20,6 +20,7 @@
 #include "cli/push/push_tables.h"
 #include "cli/stop.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define ROUNDS_MAX 4 /* in which a run is repaired; more will not help */
 #define PAUSE_MS 250 /* before the second try; twice as long each time */
@@ -226,7 +227,7 @@ static int push_settle(struct push *p, int ms, struct err *err)
  * --retry seconds by the clock. Returns 0, or -1 and *err. */
 static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 {
-	int64_t end = push_now_ms() + (int64_t)p->o->retry * 1000;
+	int64_t end = now_ns() + (int64_t)p->o->retry * 1000000000;
 	uint64_t stored = p->sender.inserts;
 	int pause = PAUSE_MS;
 	int ret;
@@ -239,12 +240,11 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 		if (!ret)
 			continue;
 		if (p->sender.inserts != stored) {
-			end = push_now_ms() + (int64_t)p->o->retry * 1000;
+			end = now_ns() + (int64_t)p->o->retry * 1000000000;
 			pause = PAUSE_MS;
 			stored = p->sender.inserts;
 		}
-		if (err->code == ERR_STOPPED || !may_pass ||
-		    push_now_ms() >= end) {
+		if (err->code == ERR_STOPPED || !may_pass || now_ns() >= end) {
 			push_sender_drop(&p->sender);
 			return -1;
 		}

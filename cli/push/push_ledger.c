@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/fleet/fleet_batch.h"
 #include "cli/push/push_server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define BLOCKS_MAX (1 << 20) /* of a table of a run */
 #define WAIT_MS 200
@@ -51,25 +51,17 @@ static int push_server_idle(struct clickhouse *c, const char *sql,
 	return n.u == 0;
 }
 
-int64_t push_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Asks again and again, for as long as --timeout says. Returns 1, 0 if the time
  * is over, or -1. */
 static int push_server_wait(struct clickhouse *c, const char *sql,
 			    struct err *err)
 {
 	struct clickhouse_done ignored;
-	int64_t end = push_now_ms() + (int64_t)clickhouse_patience() * 1000;
+	int64_t begun = now_ns();
 	int idle;
 
 	while ((idle = push_server_idle(c, sql, err)) == 0) {
-		if (push_now_ms() >= end)
+		if ((now_ns() - begun) / 1000000000 >= clickhouse_patience())
 			return 0;
 		if (clickhouse_step(c, WAIT_MS, &ignored, err) < 0)
 			return -1;

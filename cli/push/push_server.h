@@ -63,9 +63,6 @@ void push_ledger_release(struct push_ledger *l);
 uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
 			  uint64_t k);
 
-/* Returns milliseconds of a clock that nobody sets. */
-int64_t push_now_ms(void);
-
 /* Removes a block, or everything that the servers have of the run, that of
  * table run first, and waits for it. Returns 0, or -1 and *err. */
 int push_server_remove_block(struct push_server *s, const struct fleet_run *run,

@@ -2,6 +2,7 @@
  *
  * The library is loaded at the first download: it brings in some thirty other
  * libraries (curl, TLS, Kerberos), which every start would pay for. */
+#include "stitch/base/now.h"
 #include "symbolize/files/fetch.h"
 
 #include <dlfcn.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
@@ -41,14 +41,6 @@ struct miss {
 	int rc; /* error of the library */
 };
 
-static double fetch_seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Called while a download runs; a result other than 0 cancels it. */
 static int fetch_progress(debuginfod_client *c, long a, long b)
 {
@@ -63,7 +55,7 @@ static int fetch_progress(debuginfod_client *c, long a, long b)
 
 	if (!f)
 		return 1;
-	f->over |= fetch_seconds_now() - f->began > f->left;
+	f->over |= (double)now_ns() / 1e9 - f->began > f->left;
 	return f->over || (f->stop && f->stop());
 }
 
@@ -165,10 +157,10 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		return false;
 	}
 	if (f->client && !f->over) {
-		f->began = fetch_seconds_now();
+		f->began = (double)now_ns() / 1e9;
 		rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
 			f->client, id, (int)id_len, NULL);
-		f->left -= fetch_seconds_now() - f->began;
+		f->left -= (double)now_ns() / 1e9 - f->began;
 		f->over |= f->left <= 0 && rc < 0;
 	}
 	if (rc < 0) {
