@@ -214,7 +214,9 @@ static int check_sql_put_narrowed(struct check *c, FILE *out,
 {
 	struct filter all = filter;
 	struct value bind[FILTER_BIND];
-	char cond[4096];
+	char cond[FILTER_TEXT];
+	const struct sql_gap gap = { "filter", cond };
+	char *view;
 	size_t n;
 	int ret;
 
@@ -229,7 +231,9 @@ static int check_sql_put_narrowed(struct check *c, FILE *out,
 	filter = all;
 	if (ret)
 		return -1;
-	fprintf(out, "%s%s)))", store_sql(t->query), cond);
+	view = store_sql_fill(t->query, &gap, 1);
+	fputs(view, out);
+	free(view);
 	if (t->scope == CHECK_ANY) {
 		memcpy(c->bind, bind, sizeof(bind));
 		c->n_bind = n;

@@ -10,8 +10,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define SQL_MAX 8192
-
 struct events {
 	struct rows *rows;	/* or: */
 	struct int_rows *ints;	/* all events, in time order, */
@@ -54,31 +52,6 @@ static int events_take_comm(void *arg, const struct rows *r, struct err *err)
 		.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS, 0),
 	};
 	return 0;
-}
-
-static struct rows *events_open_rows(struct store *db, const char *order,
-				     struct err *err)
-{
-	struct value bind[FILTER_BIND];
-	char cond[SQL_MAX / 2];
-	char sql[SQL_MAX];
-	size_t n = 0;
-	int len;
-
-	if (filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err))
-		return NULL;
-	if (filter_given())
-		len = snprintf(sql, sizeof(sql), "%s AND %s %s) %s",
-			       store_sql("print_events"),
-			       store_sql("report_filter"), cond, order);
-	else
-		len = snprintf(sql, sizeof(sql), "%s %s",
-			       store_sql("print_events"), order);
-	if (len < 0 || (size_t)len >= sizeof(sql)) {
-		err_set(err, ERR_LIMIT, "the filters are too long");
-		return NULL;
-	}
-	return rows_open(db, sql, bind, n, err);
 }
 
 /* The columns of event_blocks, */
@@ -126,7 +99,7 @@ static int events_open_all(struct events *ev, struct store *db, struct err *err)
 	return ev->asked ? events_next_request(ev, err) : -1;
 }
 
-/* order NULL: in time order. */
+/* order: an ORDER BY; NULL: in time order. */
 static struct events *open_events(struct store *db, const char *order, bool few,
 				  struct err *err)
 {
@@ -139,7 +112,9 @@ static struct events *open_events(struct store *db, const char *order, bool few,
 		!rows_each_dense(db, "event_comms", events_take_comm, ev, err);
 
 	if (ok && (order || filter_given())) {
-		ev->rows = events_open_rows(db, order ? order : "", err);
+		const struct sql_gap gap = { "order", order ? order : "" };
+
+		ev->rows = filter_rows(db, "print_events", &gap, 1, err);
 		ok = ev->rows;
 	} else if (ok) {
 		ok = !events_open_all(ev, db, err);
@@ -162,7 +137,7 @@ struct events *events_open_few(struct store *db, struct err *err)
 
 struct events *events_open_by_thread(struct store *db, struct err *err)
 {
-	return open_events(db, store_sql("print_events_by_thread"), false, err);
+	return open_events(db, "ORDER BY e.type, e.thread, e.id", false, err);
 }
 
 void events_close(struct events *ev)

@@ -1,6 +1,7 @@
 /* filter.c - the filter options as one SQL condition. */
 #include "cli/model/filter.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,6 +15,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
+
+#define GAPS_MAX 4 /* of a query that filter_rows() opens */
 
 struct filter filter;
 
@@ -547,6 +550,33 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 
 	*n = t.n;
 	return !rc && db ? filter_check(db, err) : rc;
+}
+
+struct rows *filter_rows(struct store *db, const char *query,
+			 const struct sql_gap *gap, size_t n, struct err *err)
+{
+	char *cond = mem_new(FILTER_TEXT, 1);
+	struct value bind[FILTER_BIND];
+	struct sql_gap all[GAPS_MAX + 2] = { { "filter", cond } };
+	char *wanted = NULL, *sql = NULL;
+	size_t n_bind = 0;
+	struct rows *r = NULL;
+
+	assert(n <= GAPS_MAX);
+	if (filter_sql(db, cond, FILTER_TEXT, bind, FILTER_BIND, &n_bind, err))
+		goto out;
+	wanted = filter_given() ? store_sql_fill("filter_wanted", all, 1)
+				: mem_strdup("1");
+	all[1] = (struct sql_gap){ "wanted", wanted };
+	for (size_t i = 0; i < n; i++)
+		all[2 + i] = gap[i];
+	sql = store_sql_fill(query, all, 2 + n);
+	r = rows_open(db, sql, bind, n_bind, err);
+out:
+	free(sql);
+	free(wanted);
+	free(cond);
+	return r;
 }
 
 int filter_window(struct store *db, int64_t *from, int64_t *to, struct err *err)

@@ -9,6 +9,8 @@
 #include "cli/command.h"
 
 struct err;
+struct rows;
+struct sql_gap;
 struct store;
 
 struct filter {
@@ -22,7 +24,8 @@ extern struct filter filter;
 /* --time -C --pid --tid --comm --event: for OPT_GROUP */
 extern const struct opt filter_opts[];
 
-#define FILTER_BIND 64 /* room for bind that is always enough */
+#define FILTER_BIND 256	  /* values of a condition, */
+#define FILTER_TEXT 65536 /* and room for its text */
 
 /* Writes the options as an SQL condition on view `samples` to buf ("1" if none
  * is given). Strings are bound as ?1 to ?*n: bind[] gets them (see store.h);
@@ -32,13 +35,18 @@ extern const struct opt filter_opts[];
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
+/* Opens the rows of a named query, whose gap {filter} is that condition, or
+ * {wanted} one that lets rows `e` of table event through; gap[] fills its
+ * others, four at most. Returns NULL and *err as filter_sql() and rows_open()
+ * do. */
+struct rows *filter_rows(struct store *db, const char *query,
+			 const struct sql_gap *gap, size_t n, struct err *err);
 /* How a server wants the condition. */
 struct filter_dialect {
 	const char *time; /* an expression: ns on the clock of the capture */
 	/* writes a text as a literal */
 	void (*quote)(FILE *f, const char *text);
 };
-#define FILTER_TEXT 65536 /* room for such a condition */
 /* Writes the options as a condition on table sample of backstitch-fleet(7).
  * Returns 0, or -1 and *err if an option is malformed, or one that no server
  * can answer. */

@@ -10,8 +10,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define SQL_MAX 4096
-
 struct loss_rows {
 	struct loss_row *row;
 	size_t n, cap;
@@ -38,24 +36,12 @@ static void loss_rows_take_row(struct loss_rows *l, const struct rows *r)
 static struct rows *loss_rows_open_rows(struct store *db, struct err *err)
 {
 	const struct filter all = filter;
-	struct value bind[FILTER_BIND];
-	char cond[SQL_MAX / 2];
-	char sql[SQL_MAX];
-	size_t n = 0;
-	int rc;
+	struct rows *r;
 
 	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
-	rc = filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
+	r = filter_rows(db, "export_losses", NULL, 0, err);
 	filter = all;
-	if (rc)
-		return NULL;
-	rc = snprintf(sql, sizeof(sql), "%s %s %s", store_sql("export_losses"),
-		      cond, store_sql("export_losses_order"));
-	if (rc < 0 || (size_t)rc >= sizeof(sql)) {
-		err_set(err, ERR_LIMIT, "the filters are too long");
-		return NULL;
-	}
-	return rows_open(db, sql, bind, n, err);
+	return r;
 }
 
 struct loss_rows *loss_rows_load(struct store *db, struct err *err)

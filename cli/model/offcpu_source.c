@@ -1,6 +1,7 @@
 /* offcpu_source.c - iterates over the scheduler events of a database. */
 #include "cli/model/offcpu_source.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,22 @@
 #include "stitch/base/search.h"
 #include "stitch/verdict.h"
 
-#define SQL_MAX 20000
-#define BIND_MAX 256
 #define STREAMS_MAX 8
 
-/* Roles by their word in query offcpu_types, with the SQL of their columns. */
+/* Roles by their word in query offcpu_types, with what fills offcpu_event. */
 static const struct {
-	const char *word, *sql;
+	const char *word, *who, *rows;
 	enum offcpu_role role;
 	bool fields; /* needs the ev_ table */
 } words[] = {
-	{ "switch", "offcpu_switch", OFFCPU_SWITCH, true },
-	{ "switch_tid", "offcpu_switch_tid", OFFCPU_SWITCH, true },
-	{ "record", "offcpu_record", OFFCPU_RECORD, false },
-	{ "stack", "offcpu_stack", OFFCPU_STACK, false },
-	{ "wait", "offcpu_stack", OFFCPU_WAIT, false },
+	{ "switch", "offcpu_switch", "offcpu_switch_from", OFFCPU_SWITCH,
+	  true },
+	{ "switch_tid", "offcpu_switch_tid", "offcpu_switch_from",
+	  OFFCPU_SWITCH, true },
+	{ "record", "offcpu_record", "offcpu_record_from", OFFCPU_RECORD,
+	  false },
+	{ "stack", "offcpu_stack", "offcpu_stack_from", OFFCPU_STACK, false },
+	{ "wait", "offcpu_stack", "offcpu_wait_from", OFFCPU_WAIT, false },
 };
 
 /* An event_type with switches, or waits. */
@@ -232,27 +234,20 @@ size_t offcpu_sources_count(const struct offcpu_sources *s)
 
 /* Opens the rows of one type. */
 static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
-			      enum offcpu_role role, struct err *err)
+			      struct err *err)
 {
+	const struct sql_gap table = { "table", t->table };
+	char *rows = store_sql_fill(words[t->word].rows, &table, 1);
+	const struct sql_gap gap[] = {
+		{ "who", store_sql(words[t->word].who) },
+		{ "rows", rows },
+	};
+	char *sql = store_sql_fill("offcpu_event", gap, ARRAY_SIZE(gap));
 	struct value id = { .kind = VALUE_INT, .num = t->id };
-	char *sql = mem_new(SQL_MAX, 1);
-	struct rows *r;
+	struct rows *r = rows_open(s->db, sql, &id, 1, err);
 
-	if (words[t->word].fields)
-		snprintf(sql, SQL_MAX, "%s %s %s JOIN \"%s\" f %s",
-			 store_sql("offcpu_event"),
-			 store_sql(words[t->word].sql),
-			 store_sql("offcpu_from"), t->table,
-			 store_sql("offcpu_of_type"));
-	else
-		snprintf(sql, SQL_MAX, "%s %s %s", store_sql("offcpu_event"),
-			 store_sql(words[t->word].sql),
-			 store_sql(role == OFFCPU_RECORD ? "offcpu_record_from"
-				   : role == OFFCPU_WAIT
-					   ? "offcpu_wait_from"
-					   : "offcpu_stack_from"));
-	r = rows_open(s->db, sql, &id, 1, err);
 	free(sql);
+	free(rows);
 	return r;
 }
 
@@ -265,7 +260,7 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 		return 0;
 	st->role = role;
 	st->type = (uint32_t)all->type[type].id;
-	st->c.rows = open_type(all, &all->type[type], role, err);
+	st->c.rows = open_type(all, &all->type[type], err);
 	if (!st->c.rows)
 		return -1;
 	s->n++;
@@ -276,24 +271,12 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 static int open_chosen(struct offcpu_sources *all, struct offcpu_source *s,
 		       int64_t type, struct err *err)
 {
-	char *cond = mem_new(SQL_MAX, 1);
-	char *sql = mem_new(SQL_MAX, 2);
-	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
-	size_t n = 0;
-	int rc = -1;
+	char number[24];
+	const struct sql_gap gap = { "type", number };
 
-	if (filter_sql(all->db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
-		goto out;
-	snprintf(sql, SQL_MAX * 2, "%s %s %s %lld) ORDER BY event_id",
-		 store_sql("offcpu_chosen"), cond,
-		 store_sql("offcpu_chosen_type"), (long long)type);
-	s->chosen.rows = rows_open(all->db, sql, bind, n, err);
-	rc = s->chosen.rows ? row_cursor_step(&s->chosen, err) : -1;
-out:
-	free(bind);
-	free(sql);
-	free(cond);
-	return rc;
+	snprintf(number, sizeof(number), "%" PRId64, type);
+	s->chosen.rows = filter_rows(all->db, "offcpu_chosen", &gap, 1, err);
+	return s->chosen.rows ? row_cursor_step(&s->chosen, err) : -1;
 }
 
 /* Loads the intervals with losses. They are ordered by start; those that touch

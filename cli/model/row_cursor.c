@@ -1,7 +1,7 @@
 /* row_cursor.c - rows that are read along with the events of a database. */
 #include "cli/model/row_cursor.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema/columns.h"
@@ -33,11 +33,12 @@ bool row_cursor_is_table(const char *name)
 int row_cursor_open_table(struct row_cursor *c, struct store *db,
 			  const char *name, struct err *err)
 {
-	char sql[STORE_NAME_MAX + 256];
+	const struct sql_gap table = { "table", name };
+	char *sql = store_sql_fill("print_ev_rows", &table, 1);
+	int ret = row_cursor_open(c, db, sql, err);
 
-	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
-		 store_sql("print_ev_rows"), name);
-	return row_cursor_open(c, db, sql, err);
+	free(sql);
+	return ret;
 }
 
 int row_cursor_seek(struct row_cursor *c, int64_t event, struct err *err)

@@ -24,8 +24,6 @@
 
 /* At most so many events are named as left out. */
 #define NAMED_MAX 6
-#define SQL_MAX 16384
-#define BIND_MAX 256
 #define ID_MAX (1 << 28)
 
 struct stacks {
@@ -273,48 +271,18 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 	return 0;
 }
 
-/* cond, bind: from filter_sql(). */
-static struct rows *open_samples(const struct stacks *s, struct store *db,
-				 const char *cond, const struct value *bind,
-				 size_t n, struct err *err)
-{
-	char *sql;
-	struct rows *r;
-
-	if (s->o.weight)
-		return weight_rows(db, s->o.weight, cond, bind, n, err);
-	sql = mem_new(SQL_MAX, 2);
-	if (!strcmp(cond, "1"))
-		snprintf(sql, SQL_MAX * 2, "%s 1", store_sql("report_samples"));
-	else
-		snprintf(sql, SQL_MAX * 2, "%s %s %s)",
-			 store_sql("report_samples"),
-			 store_sql("report_filter"), cond);
-	r = rows_open(db, sql, bind, n, err);
-	free(sql);
-	return r;
-}
-
 static int load_samples(struct stacks *s, struct store *db, struct err *err)
 {
-	char *cond = mem_new(SQL_MAX, 1);
-	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
-	struct rows *r = NULL;
-	size_t n = 0;
-	int rc = -1;
+	struct rows *r =
+		s->o.weight ? weight_rows(db, s->o.weight, err)
+			    : filter_rows(db, "report_samples", NULL, 0, err);
+	int rc = r ? 1 : -1;
 
-	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
-		goto out;
-	r = open_samples(s, db, cond, bind, n, err);
-	rc = r ? 1 : -1;
 	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
 		if (stacks_take_sample(s, r, err))
 			rc = -1;
 	}
-out:
 	rows_close(r);
-	free(bind);
-	free(cond);
 	return rc;
 }
 

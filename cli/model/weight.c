@@ -1,9 +1,10 @@
 /* weight.c - what a sample weighs.
  *
- * For an expression, as for 'query', the database is open for reading only. The
- * expression is put into brackets, which it cannot close. */
+ * For an expression, as for 'query', the database is open for reading only. It
+ * fills a gap between brackets, which it cannot close. */
 #include "cli/model/weight.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,33 +168,34 @@ static void weight_release(struct weight *w)
 	free(w->table);
 }
 
-/* t NULL: without fields. cond "0": no rows, to try the expression. */
+/* Opens the rows that the filters let through, or, to try the expression, none.
+ * t NULL: without fields. */
 static struct rows *weight_open_rows(const struct weight *w,
-				     const struct table *t, const char *cond,
-				     const struct value *bind, size_t n,
+				     const struct table *t, bool none,
 				     struct err *err)
 {
-	bool all = !strcmp(cond, "1");
-	char *sql = NULL;
-	size_t len = 0;
-	FILE *out = mem_stream(&sql, &len);
+	char number[24];
+	const struct sql_gap name = { "name", t ? t->name : "" };
+	const struct sql_gap type = { "type", number };
+	char *ev_table, *of_type;
 	struct rows *r;
 
-	fprintf(out, "%s (%s\n) %s %s %s ", store_sql("weight_head"), w->expr,
-		store_sql("weight_row"), t ? t->columns : "",
-		store_sql("weight_from"));
-	if (t)
-		fprintf(out, "LEFT JOIN \"%s\" %s %lld) AND ", t->name,
-			store_sql("weight_fields_of"), (long long)t->type);
-	else
-		fputs("WHERE ", out);
-	if (all || !strcmp(cond, "0"))
-		fprintf(out, "%s)", cond);
-	else
-		fprintf(out, "%s %s))", store_sql("report_filter"), cond);
-	mem_stream_end(out);
-	r = rows_open(w->db, sql, bind, n, err);
-	free(sql);
+	snprintf(number, sizeof(number), "%" PRId64, t ? t->type : 0);
+	ev_table = store_sql_fill("weight_ev_table", &name, 1);
+	of_type = store_sql_fill("weight_of_type", &type, 1);
+
+	const struct sql_gap gap[] = {
+		{ "expression", w->expr },
+		{ "fields", t ? t->columns : "" },
+		{ "ev_table", t ? ev_table : "" },
+		{ "of_type", none ? "0"
+			     : t  ? of_type
+				  : "1" },
+	};
+
+	r = filter_rows(w->db, "weight_rows", gap, ARRAY_SIZE(gap), err);
+	free(of_type);
+	free(ev_table);
 	return r;
 }
 
@@ -202,7 +204,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
-	struct rows *r = weight_open_rows(w, t, "0", NULL, 0, err);
+	struct rows *r = weight_open_rows(w, t, true, err);
 	int rc;
 
 	if (!r)
@@ -304,15 +306,14 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 	return no_column(w, err);
 }
 
-struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
-			 const struct value *bind, size_t n, struct err *err)
+struct rows *weight_rows(struct store *db, const char *expr, struct err *err)
 {
 	struct weight w = { .db = db, .expr = expr };
 	struct table *t;
 	struct rows *r = NULL;
 
 	if (!check_expr(expr, err) && !weight_find_row(&w, &t, err))
-		r = weight_open_rows(&w, t, cond, bind, n, err);
+		r = weight_open_rows(&w, t, false, err);
 	weight_release(&w);
 	return r;
 }

@@ -10,7 +10,6 @@
 struct err;
 struct rows;
 struct store;
-struct value;
 
 /* --by */
 extern const struct opt by_opts[];
@@ -23,10 +22,10 @@ bool by_samples(void);
  * the weight. The expression may use event_id, time_ns, cpu, pid, tid, comm,
  * event, weight, verdict and latency_ns of a sample, and the fields of one
  * event; if it uses a field, the rows are the samples of that event. A field
- * with the name of a column is field_NAME. cond, bind: from filter_sql().
- * Returns NULL and *err, which lists the columns, if SQLite refuses it. */
-struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
-			 const struct value *bind, size_t n, struct err *err);
+ * with the name of a column is field_NAME. Only samples that the filters let
+ * through are among them. Returns NULL and *err, which lists the columns, if
+ * SQLite refuses the expression. */
+struct rows *weight_rows(struct store *db, const char *expr, struct err *err);
 /* Returns the unit of the weights: "ns" if the expression is a name that ends
  * in it, else the expression. */
 const char *weight_unit(const char *expr);

@@ -1,5 +1,6 @@
 /* queries.c - finds embedded SQL: a whole file, or a named query. */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schema/db/queries.h"
@@ -86,4 +87,39 @@ const char *store_sql(const char *name)
 		text = queries_cut_out(name);
 	pthread_mutex_unlock(&lock);
 	return text;
+}
+
+static const char *queries_gap(const char *name, size_t len,
+			       const struct sql_gap *gap, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(gap[i].name) == len &&
+		    !memcmp(gap[i].name, name, len))
+			return gap[i].text;
+	return NULL;
+}
+
+char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n)
+{
+	char *sql = NULL;
+	size_t size = 0;
+	FILE *out = mem_stream(&sql, &size);
+
+	for (const char *p = store_sql(query); *p;) {
+		size_t plain = strcspn(p, "{");
+
+		fwrite(p, 1, plain, out);
+		p += plain;
+		if (!*p)
+			break;
+
+		size_t name = strcspn(p + 1, "}");
+		const char *text = queries_gap(p + 1, name, gap, n);
+
+		/* SQLite says where it does not know what to do with one */
+		fputs(text ? text : "{", out);
+		p += text ? name + 2 : 1;
+	}
+	mem_stream_end(out);
+	return sql;
 }

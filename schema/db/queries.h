@@ -1,11 +1,20 @@
 /* queries.h - the SQL texts of schema/sql, which are part of the program. */
 #ifndef SCHEMA_DB_QUERIES_H
 #define SCHEMA_DB_QUERIES_H
+#include <stddef.h>
 
 /* Returns the text behind the line "-- name: NAME" of schema/sql/queries*.sql,
  * without a semicolon at its end, or NULL if there is no such query. It lives
  * as long as the program. */
 const char *store_sql(const char *name);
+
+/* What stands in a gap of a query: in its text, {name}. */
+struct sql_gap {
+	const char *name, *text;
+};
+/* Returns the text of a named query with its gaps filled from gap[]; the caller
+ * frees it. What fills a gap is not looked at again: braces in it stay. */
+char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n);
 
 /* Returns the text of a whole file, named without ".sql", or NULL. */
 const char *sql_file(const char *name);

@@ -5,7 +5,7 @@
 -- loss, cookie_gap, finding and ordering by the rows that pass the filters.
 -- Tables in which rows are only looked up are therefore named main.TABLE: they
 -- stay whole and keep their index. The WITH is made of the check_filter_*
--- texts: check appends the condition and closes the brackets.
+-- texts.
 --
 -- A table of a million requests is scanned, never grouped: the query selects
 -- the few rows that are out of the ordinary, then adds these up.
@@ -495,7 +495,7 @@ ORDER BY l.id
 
 -- name: check_filter_request
 request AS MATERIALIZED (SELECT * FROM main.request q WHERE EXISTS (
-	SELECT 1 FROM samples s WHERE s.event_id = q.event AND (
+	SELECT 1 FROM samples s WHERE s.event_id = q.event AND ({filter})))
 
 -- name: check_filter_chain
 chain AS MATERIALIZED (SELECT * FROM main.chain WHERE id IN (
@@ -503,22 +503,22 @@ chain AS MATERIALIZED (SELECT * FROM main.chain WHERE id IN (
 		c.name AS comm
 	FROM main.chain h LEFT JOIN thread t ON t.id = h.thread
 	LEFT JOIN process p ON p.id = t.process
-	LEFT JOIN last_comm c ON c.thread = h.thread) WHERE (
+	LEFT JOIN last_comm c ON c.thread = h.thread) WHERE ({filter})))
 
 -- name: check_filter_finding
 internal_finding AS MATERIALIZED (SELECT * FROM main.internal_finding
 	WHERE id IN (
-	SELECT id FROM findings WHERE (
+	SELECT id FROM findings WHERE ({filter})))
 
 -- name: check_filter_loss
 loss AS MATERIALIZED (SELECT * FROM main.loss WHERE id IN (
-	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.loss) WHERE (
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.loss) WHERE ({filter})))
 
 -- name: check_filter_gap
 cookie_gap AS MATERIALIZED (SELECT * FROM main.cookie_gap WHERE id IN (
 	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.cookie_gap)
-	WHERE (
+	WHERE ({filter})))
 
 -- name: check_filter_ordering
 ordering AS MATERIALIZED (SELECT * FROM main.ordering WHERE id IN (
-	SELECT id FROM main.ordering WHERE (
+	SELECT id FROM main.ordering WHERE ({filter})))

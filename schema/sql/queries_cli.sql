@@ -146,10 +146,7 @@ SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,
 	r.ip, r.confidence
 FROM event e LEFT JOIN request r ON r.event = e.id
-WHERE 1
-
--- name: print_events_by_thread
-ORDER BY e.type, e.thread, e.id
+WHERE {wanted} {order}
 
 -- name: list_views
 SELECT m.name AS view, group_concat(c.name, ', ') AS columns
@@ -241,6 +238,5 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 		WHERE kind = 'request' AND verdict = 'pending_end') AS open
 
 -- name: print_ev_rows
--- the caller adds the table's name in quotes, and the order
 -- columns: event_id ...
-SELECT * FROM
+SELECT * FROM "{table}" ORDER BY event_id

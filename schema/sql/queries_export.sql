@@ -1,13 +1,11 @@
 -- queries_export.sql - the queries that only export uses.
 
 -- name: export_losses
--- the caller adds a condition on cpu and time_ns, and export_losses_order
 SELECT id, coalesce(capture, 0) AS capture, coalesce(what, '') AS what,
 	coalesce(counts, 0) AS counts, cpu, t0, t1, n
 FROM loss WHERE id IN (
-	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss) WHERE
-
--- name: export_losses_order
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss)
+	WHERE {filter}
 ) ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- The names of the columns are the keys of the JSON form: add, never rename.
@@ -61,12 +59,11 @@ SELECT id, coalesce(together, id) AS together,
 FROM capture ORDER BY id
 
 -- name: track_wanted
--- the caller adds a condition on pid, tid and comm, and a ')'
 SELECT DISTINCT id FROM (
 	SELECT h.id, p.pid, h.tid, c.name AS comm
 	FROM thread h LEFT JOIN process p ON p.id = h.process
 	LEFT JOIN comm c ON c.thread = h.id
-) WHERE (
+) WHERE {filter}
 
 -- name: export_damage
 SELECT coalesce(kind, '') AS kind, coalesce(what, '') AS what, count(*) AS n

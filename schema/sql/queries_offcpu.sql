@@ -42,22 +42,19 @@ ORDER BY capture, events DESC, id
 -- columns: id time_ns cpu comm kraw uraw verdict flags weight leaves state comes
 SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
 	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
-	e.weight,
-
--- name: offcpu_from
-FROM event e LEFT JOIN request r ON r.event = e.id
+	e.weight, {who} {rows}
 
 -- name: offcpu_switch
--- the caller adds the ev_ table's name in quotes, as f, and offcpu_of_type
 f.prev_pid AS leaves, f.prev_state AS state, f.next_pid AS comes
 
 -- name: offcpu_switch_tid
 f.prev_tid AS leaves, f.prev_state AS state, f.next_tid AS comes
 
--- name: offcpu_of_type
+-- name: offcpu_switch_from
 -- The events of one type, in time order.
-ON f.event_id = e.id WHERE e.type = ?1 AND e.time_ns NOT NULL
-ORDER BY f.event_id
+FROM event e LEFT JOIN request r ON r.event = e.id
+JOIN "{table}" f ON f.event_id = e.id
+WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY f.event_id
 
 -- name: offcpu_record
 -- A record of a context switch names its own thread only.
@@ -95,7 +92,6 @@ SELECT DISTINCT t.tid FROM event e JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1
 
 -- name: offcpu_chosen
--- the caller adds a condition of the filters, and offcpu_chosen_type
 SELECT event_id FROM (
 	SELECT e.id AS event_id, e.time_ns, e.cpu, p.pid, h.tid,
 		c.name AS comm, t.name AS event, e.type
@@ -104,11 +100,7 @@ SELECT event_id FROM (
 	LEFT JOIN thread h ON h.id = e.thread
 	LEFT JOIN process p ON p.id = h.process
 	LEFT JOIN comm c ON c.id = e.comm
-) WHERE
-
--- name: offcpu_chosen_type
--- the caller adds the number of the type, and a ')'
-AND type = (
+) WHERE {filter} AND type = {type} ORDER BY event_id
 
 -- name: offcpu_losses
 -- Intervals in which switches may be missing. ?1: capture, ?2: event_type

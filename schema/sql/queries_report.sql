@@ -35,15 +35,14 @@ LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process
 
 -- name: report_samples
--- the caller adds a condition on e, e.g. report_filter
 SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw) AS uraw,
 	r.verdict, r.flags, coalesce(e.weight, 1) AS weight, e.time_ns AS time
 FROM event e LEFT JOIN request r ON r.event = e.id
-WHERE
+WHERE {wanted}
 
--- name: report_filter
--- the caller adds a condition on view samples, and a ')'
-e.id IN (SELECT event_id FROM samples WHERE
+-- What fills {wanted} if there are filters; else it is 1.
+-- name: filter_wanted
+e.id IN (SELECT event_id FROM samples WHERE {filter})
 
 -- name: stack_sums
 SELECT type, coalesce(comm, 0) AS comm, coalesce(kernel, 0) AS kernel,

@@ -2,34 +2,33 @@
 -- cli/model/weight.c. The expression can use the columns of weight_row and the
 -- fields of the event.
 
--- name: weight_head
--- the caller adds the expression in brackets, and weight_row
+-- name: weight_rows
+-- fields, ev_table and of_type are empty, empty and 1 if no field is used
 -- columns: as report_samples
 SELECT "#type", "#comm", "#cpu", "#kraw", "#uraw", "#verdict", "#flags",
-
--- name: weight_row
--- the caller adds fields of f, and weight_from
-, "#time" FROM (SELECT e.type AS "#type", e.comm AS "#comm", e.cpu AS "#cpu",
+	({expression}
+	) AS weight, "#time"
+FROM (SELECT e.type AS "#type", e.comm AS "#comm", e.cpu AS "#cpu",
 	e.kraw AS "#kraw", coalesce(r.uraw, e.uraw) AS "#uraw",
 	r.verdict AS "#verdict", r.flags AS "#flags", e.time_ns AS "#time",
 	e.id AS event_id, e.time_ns AS time_ns, e.cpu AS cpu, p.pid AS pid,
 	h.tid AS tid, c.name AS comm, t.name AS event, e.weight AS weight,
-	w.name AS verdict, r.latency_ns AS latency_ns
+	w.name AS verdict, r.latency_ns AS latency_ns {fields}
+	FROM event e
+	JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
+	LEFT JOIN thread h ON h.id = e.thread
+	LEFT JOIN process p ON p.id = h.process
+	LEFT JOIN comm c ON c.id = e.comm
+	LEFT JOIN request r ON r.event = e.id
+	LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+	{ev_table}
+	WHERE {of_type} AND {wanted})
 
--- name: weight_from
--- the caller adds the ev_ table as f if one is used, and conditions
-FROM event e
-JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
-LEFT JOIN thread h ON h.id = e.thread
-LEFT JOIN process p ON p.id = h.process
-LEFT JOIN comm c ON c.id = e.comm
-LEFT JOIN request r ON r.event = e.id
-LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+-- name: weight_ev_table
+LEFT JOIN "{name}" f ON f.event_id = e.id
 
--- name: weight_fields_of
--- the caller adds the number of an event_type that has the ev_ table
-f ON f.event_id = e.id WHERE t.fields = (SELECT fields FROM event_type
-	WHERE id =
+-- name: weight_of_type
+t.fields = (SELECT fields FROM event_type WHERE id = {type})
 
 -- name: weight_tables
 SELECT min(id) AS id, min(name) AS name, fields FROM event_type

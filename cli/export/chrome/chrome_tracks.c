@@ -14,7 +14,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-#define SQL_MAX 4096
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */
 #define CPUS_PID ((1u << 22) + 1)
 #define CPU_MAX (1 << 16)
@@ -124,11 +123,7 @@ static void tracks_load_names(struct tracks *t)
 static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 {
 	const struct filter all = filter;
-	struct value bind[FILTER_BIND];
-	char cond[SQL_MAX / 2];
-	char sql[SQL_MAX];
 	struct rows *r;
-	size_t n = 0;
 	int ret;
 
 	if (!all.pid && !all.tid && !all.comm)
@@ -136,19 +131,12 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 	filter = (struct filter){ .pid = all.pid,
 				  .tid = all.tid,
 				  .comm = all.comm };
-	ret = filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
+	r = filter_rows(db, "track_wanted", NULL, 0, err);
 	filter = all;
-	if (ret)
-		return -1;
-	ret = snprintf(sql, sizeof(sql), "%s %s)", store_sql("track_wanted"),
-		       cond);
-	if (ret < 0 || (size_t)ret >= sizeof(sql))
-		return err_set(err, ERR_LIMIT, "the filters are too long");
-	for (size_t i = 0; i < t->n_track; i++)
-		t->track[i].wanted = false;
-	r = rows_open(db, sql, bind, n, err);
 	if (!r)
 		return -1;
+	for (size_t i = 0; i < t->n_track; i++)
+		t->track[i].wanted = false;
 	while ((ret = rows_next(r, err)) > 0)
 		if (rows_int(r, TRACK_WANTED_ID) > 0 &&
 		    (uint64_t)rows_int(r, TRACK_WANTED_ID) < t->n_track)
