@@ -428,7 +428,7 @@ TARBALL = backstitch-$(VERSION)
 dist:
 	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=$(TARBALL)/ \
 		-o $(DIST)/$(TARBALL).tar HEAD
-	$(Q)gzip -n -9 -f $(DIST)/$(TARBALL).tar
+	$(Q)GZIP= gzip -n -9 -f $(DIST)/$(TARBALL).tar
 	@echo $(DIST)/$(TARBALL).tar.gz
 
 clean:

@@ -20,11 +20,18 @@ then
 	echo "skip tarball: no git here"
 	exit 0
 fi
-mkdir "$dir/a" "$dir/b"
+# Somebody else's clone: in another folder, checked out later, with settings of
+# git of their own, which archive would take into account.
+mkdir "$dir/a" "$dir/b" "$dir/home"
+printf '[core]\n\tautocrlf = true\n[tar]\n\tumask = 0007\n[commit]\n\tgpgsign = true\n' >"$dir/home/.gitconfig"
 make -s dist DIST="$dir/a" >/dev/null
-(umask 077 && TZ=Asia/Tokyo LC_ALL=C make -s dist DIST="$dir/b") >/dev/null
+(
+	umask 077
+	export TZ=Asia/Tokyo LC_ALL=tr_TR.UTF-8 HOME="$dir/home" GZIP=-1
+	git clone -q . "$dir/a clone" && make -s -C "$dir/a clone" dist DIST="$dir/b"
+) >/dev/null 2>&1
 cmp "$dir"/*/"backstitch-$v.tar.gz"
-ok a_tarball_has_the_same_bytes_each_time $?
+ok another_clone_makes_a_tarball_of_the_same_bytes $?
 tar -tzf "$dir/a/backstitch-$v.tar.gz" | sed -n "s|^backstitch-$v/||p" |
 	grep -v '/$' | grep . | sort >"$dir/packed"
 git ls-files | sort | cmp - "$dir/packed"
