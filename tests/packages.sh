@@ -8,6 +8,7 @@
 # other mark, of branches, is AArch64's. Whether bytes of code look like a word spelt wrong depends on the compiler, so
 # not every system uses its override.
 # rpm: the spec, by Debian's rpmbuild. Prints a table; logs are in FOLDER. Needs root and debootstrap; run by hand.
+# $DEB_BUILD_OPTIONS, such as nocheck, is for the first build too.
 # The mirror is $MIRROR, otherwise the first one in the apt configuration of this system.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -108,7 +109,8 @@ on_debian() {
 	rm -rf "$root/src" && mkdir "$root/src"
 	cp "$dir/$src.tar.gz" "$root/src/backstitch_$version.orig.tar.gz"
 	began=$SECONDS
-	build /build/one "DEB_BUILD_OPTIONS=parallel=$(nproc)" >"$log" 2>&1
+	build /build/one "DEB_BUILD_OPTIONS=parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \
+		>"$log" 2>&1
 	status=$?
 	row "$name" "dpkg-buildpackage" "$((SECONDS - began)) s," \
 		"$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)," \
