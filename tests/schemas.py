@@ -34,3 +34,24 @@ def load(root):
         jsonschema.Draft7Validator.check_schema(schema)
         validators[os.path.basename(path)[:-5]] = jsonschema.Draft7Validator(closed(schema))
     return validators
+
+
+def keys(schema, path, needed=True):
+    """What a schema promises of each key: COMMAND.KEY[].KEY TYPE, a constant, and whether it may be missing."""
+    types = schema.get("type", [])
+    types = sorted([types] if isinstance(types, str) else types)
+    types += ["=" + json.dumps(schema["const"])] if "const" in schema else []
+    types += ["ref:" + schema["$ref"]] if "$ref" in schema else []
+    yield "%s %s%s" % (path, "|".join(types), "" if needed else " optional")
+    for name, inner in schema.get("properties", {}).items():
+        yield from keys(inner, path + "." + name, name in schema.get("required", ()))
+    for name, inner in schema.get("definitions", {}).items():
+        yield from keys(inner, path + "#" + name)
+    if "items" in schema:
+        yield from keys(schema["items"], path + "[]")
+
+
+if __name__ == "__main__":
+    for file in glob.glob(os.path.join(sys.argv[1], "man/json/*.json")):
+        with open(file, encoding="utf-8") as opened:
+            print("\n".join(keys(json.load(opened), os.path.basename(file)[:-5])))
