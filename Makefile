@@ -13,6 +13,7 @@
 #   NCURSES=     without libncursesw: then view is refused
 #   LTO=         without link-time optimization: quicker after each change
 #   WERROR=-Werror  stop at warnings, as .ci/run does
+#   CCACHE=     without ccache, which is used where it is installed
 #   PREFIX, LIBDIR, DESTDIR  where install puts things
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -22,6 +23,7 @@ ifeq ($(origin CC),default)
 CC = gcc
 endif
 PKG_CONFIG ?= pkg-config
+CCACHE ?= $(shell command -v ccache)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 BABELTRACE ?= babeltrace2
@@ -134,7 +136,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
+	check-long ci-build ci-plain ci-san check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-flags check-hard check-debug mkcap install uninstall dist \
 	clean FORCE
@@ -183,7 +185,7 @@ $(O)/cli/main.o: private CFLAGS += -DWITHOUT='"$(strip $(WITHOUT))"'
 $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(lto) $(brief) -MMD -MP -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(ALL_CFLAGS) $(lto) $(brief) -MMD -MP -c -o $@ $<
 
 $(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
@@ -208,11 +210,11 @@ $(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe
 $(O)/pic/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PIC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(EXT_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(EXT_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/plug/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PLUG,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(PLUGIN_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/plug/schema_sql.o $(O)/plug/schema_empty.o: $(O)/plug/%.o: $(O)/%.c \
 		$(O)/flags
 	$(Q)mkdir -p $(@D)
@@ -334,23 +336,44 @@ demo: deps-build
 demo-run:
 	@tests/demo.sh $(O)/backstitch demo
 
+# The fuzzers need a build of their own, which 'make check-san' makes.
+GROUPS = cases truth compare fleet browser cli unit docs damage
 check: deps
 	$(SUBJ) check-build
 	$(SUB) check-run
 # What the groups need that are wanted, or a test of them.
-for_group = $(if $(filter $(or $(GROUPS),$(1)),$(1)),$(2),$(filter \
+for_group = $(if $(filter $(GROUPS),$(1)),$(2),$(filter \
 	$(patsubst %,$(O)/%,$(GROUPS)),$(2)))
 check-build: all $(call for_group,unit,$(UNIT_BIN)) \
 	$(call for_group,damage,$(DAMAGE_BIN)) $(NAMES_BIN) $(O)/truth/truth \
 	$(call for_group,compare,$(O)/damage/ctf_meta) \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind $(call for_group,fuzz,fuzz)
 check-run:
-	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)
+	@O=$(O) tests/run.sh $(GROUPS)
+
+# What a release passes: all that there is to test, which takes an hour.
+check-long: deps
+	$(SUBJ) check-flags
+	LONG=1 $(MAKE) check
+	LONG=1 FUZZ_SECONDS=60 $(MAKE) check-san
+	$(MAKE) faults causality
+
+# The two builds that .ci/run tests, in one queue of compilers and linkers.
+# Link-time optimization of all folders compares types across all files.
+CI_FLAVOUR = LTO_DIRS='stitch formats schema symbolize cli' \
+	CFLAGS='-O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+	-Werror=format-security' LDFLAGS='-Wl,-z,relro,-z,now'
+ci-build:
+	$(SUBJ) ci-plain ci-san
+ci-plain:
+	$(SUB) $(CI_FLAVOUR) check-build
+ci-san:
+	$(SUB) $(SAN_FLAVOUR) SAN_GROUPS= san-build
 
 check-style: deps
 	$(SUB) style-run
 style-run:
-	@O=$(O) CFLAGS_PKG='$(PKG_CFLAGS)' tests/run.sh style
+	@O=$(O) tests/run.sh style
 
 # Every command while calls fail and signals come.
 faults: deps-build

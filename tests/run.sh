@@ -1,9 +1,16 @@
 #!/bin/bash
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
-# usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME...]
+# usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME|O=DIR...]
 #
 # Groups: cases truth compare fleet browser cli unit docs damage fuzz (all of
-# these by default; the longest programs come first), and style. GROUP/NAME runs one program of a group.
+# these by default; the longest programs come first), and style. GROUP/NAME runs
+# one program of a group. Groups behind O=DIR test what is built there: programs
+# of several builds run in one queue.
+#
+# LONG=1 does all that there is to do: $BACKSTITCH_SHARED is found beside the
+# root, random tests run longer, and under sanitizers all captures are damaged
+# and leaks are looked for in each command. Without it, a change is tested in
+# minutes. 'make check-long' sets it.
 #
 # JOBS programs (one per processor by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
@@ -16,13 +23,8 @@
 # with their own summary. A program that ends with an error, or that reports
 # nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
-O=${O:-build}
 ROOT=$PWD
-case $O in /*) out=$O ;; *) out=$ROOT/$O ;; esac
-BACKSTITCH=$out/backstitch
-MKCAP=$out/mkcap
-MKFTRACE=$out/mkftrace
-export O ROOT BACKSTITCH MKCAP MKFTRACE
+export ROOT LONG=${LONG:-}
 export LC_ALL=C TZ=UTC NO_COLOR=1
 # no test ends with a crash of the machine
 export BACKSTITCH_NO_SYNC=1
@@ -33,7 +35,7 @@ export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 # make exports its variables: CC=clang must not affect what the tests compile
 unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS \
 	CC CFLAGS LDFLAGS
-if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
+if [ -z "${BACKSTITCH_SHARED:-}" ] && [ "$LONG" ] && [ -d ../shared/captures ]
 then
 	BACKSTITCH_SHARED=$(cd ../shared && pwd)
 fi
@@ -48,9 +50,6 @@ stop() {
 }
 trap 'rm -rf "$work"' EXIT
 trap 'stop 130' INT TERM
-log=$out/log
-rm -rf "$log"
-mkdir -p "$log"
 : >"$work/failed"
 passed=0
 failed=0
@@ -64,12 +63,26 @@ LIMIT=${LIMIT:-900}
 # As much for a test of libcheck, whose own limit is 4 s.
 export CK_DEFAULT_TIMEOUT=$LIMIT
 groups=()	# for each program: its group,
+builds=()	# the build that it tests,
 names=()	# its name,
 commands=()	# and its command, quoted for eval
 wanted=()	# NAMEs of this group that were asked for; empty: all
 started=0
 counted=0
 running=0
+
+# build DIR: what follows tests this build
+build() {
+	O=$1
+	case $O in /*) out=$O ;; *) out=$ROOT/$O ;; esac
+	BACKSTITCH=$out/backstitch
+	MKCAP=$out/mkcap
+	MKFTRACE=$out/mkftrace
+	log=$out/log
+	SAN=
+	! grep -qse '-fsanitize=' "$out/flags" || SAN=san
+	export O BACKSTITCH MKCAP MKFTRACE SAN
+}
 
 # count GROUP NAME STATUS SECONDS CPU: adds the results in the log of one program
 count() {
@@ -122,6 +135,7 @@ run() {
 	shift 2
 	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return
 	groups+=("$group")
+	builds+=("$O")
 	names+=("$name")
 	commands+=("${*@Q}")
 }
@@ -131,6 +145,12 @@ work_on() {
 	local dir=$work/$1 begun=$SECONDS rc=0
 	mkdir -p "$dir/home" "$dir/tmp"
 	export HOME=$dir/home TMPDIR=$dir/tmp
+	# It takes longer than most commands; the same functions run in units
+	# and cases, and first.sh runs every command.
+	case $LONG${groups[$1]}/${names[$1]} in
+	cli/first) ;;
+	cli/*) ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 ;;
+	esac
 	trap 'kill $!; exit 1' TERM
 	eval "timeout -k 5 $LIMIT ${commands[$1]}" \
 		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
@@ -151,6 +171,7 @@ one_ended() {
 	while [ -f "$work/$counted/end" ]
 	do
 		read -r rc took cpu <"$work/$counted/end"
+		build "${builds[$counted]}"
 		count "${groups[$counted]}" "${names[$counted]}" "$rc" "$took" \
 			"$cpu"
 		counted=$((counted + 1))
@@ -162,8 +183,9 @@ run_queue() {
 	do
 		# damage and fuzz begin with the captures that cases makes
 		case ${groups[$started]} in
-		damage | fuzz) wait_for_cases ;;
+		damage | fuzz) wait_for_cases "${builds[$started]}" ;;
 		esac
+		build "${builds[$started]}"
 		work_on $started &
 		started=$((started + 1))
 		running=$((running + 1))
@@ -175,11 +197,13 @@ run_queue() {
 	done
 }
 
+# wait_for_cases BUILD
 wait_for_cases() {
 	local i
 	for ((i = 0; i < started; i++))
 	do
-		while [ "${groups[$i]}" = cases ] && [ ! -f "$work/$i/end" ]
+		while [ "${groups[$i]} ${builds[$i]}" = "cases $1" ] &&
+			[ ! -f "$work/$i/end" ]
 		do
 			one_ended
 		done
@@ -210,13 +234,11 @@ group_truth() {
 		[ ! -f "$f" ] || set -- "$@" "$f"
 	done
 	# sanitizers make a case ten times as long
-	case "${SAN:-} $O" in
-	*san* | *address*)
-		BACKSTITCH_CASES=${BACKSTITCH_CASES:-3000}
-		export BACKSTITCH_CASES
-		;;
-	esac
-	run truth truth "$out/truth/truth" "$@"
+	cases=10000
+	[ -z "$LONG" ] || cases=30000
+	[ -z "$SAN" ] || cases=3000
+	run truth truth env BACKSTITCH_CASES="${BACKSTITCH_CASES:-$cases}" \
+		"$out/truth/truth" "$@"
 	for f in perf-deferred/tidreuse-defer.data ftrace/marker/trace.dat
 	do
 		f=$BACKSTITCH_SHARED/captures/$f
@@ -253,11 +275,8 @@ group_cli() {
 	for t in tests/cli/*.sh
 	do
 		[ -f "$t" ] || continue
-		case "${SAN:-} $O ${#wanted[@]}" in
-		*san*" 0" | *address*" 0")
+		[ "$SAN ${#wanted[@]}" != "san 0" ] ||
 			! grep -q '^# Without sanitizers: ' "$t" || continue
-			;;
-		esac
 		# the optional libraries that a script cannot do without
 		lacks=
 		# shellcheck disable=SC2013 # words
@@ -291,9 +310,7 @@ group_damage() {
 		name=$(basename "$c" .c)
 		# what nobody notices is the same under sanitizers, and five
 		# times as long; their part are the random changes of the others
-		case "${SAN:-} $O $name ${wanted[*]}" in
-		*san*" edits " | *address*" edits ") continue ;;
-		esac
+		[ "$SAN $name ${wanted[*]}" != "san edits " ] || continue
 		run damage "$name" tests/damage.sh "$out/damage/$name"
 	done
 	# 'make faults' tries more of them
@@ -339,9 +356,25 @@ group_style() {
 
 # shellcheck disable=SC2034 # SECONDS counts by itself
 SECONDS=0
+build "${O:-build}"
 [ $# -gt 0 ] || set -- cases truth compare fleet browser cli unit docs damage fuzz
+logs=()
 for g in "$@"
 do
+	case $g in
+	O=*)
+		build "${g#O=}"
+		continue
+		;;
+	esac
+	case " ${logs[*]} " in
+	*" $log "*) ;;
+	*)
+		rm -rf "$log"
+		mkdir -p "$log"
+		logs+=("$log")
+		;;
+	esac
 	wanted=()
 	[ "$g" = "${g#*/}" ] || wanted=("${g#*/}")
 	case ${g%%/*} in
@@ -379,9 +412,9 @@ awk '{
 	printf "%.0f s %s/%s\n", used[NR], $5, $6
 	all += used[NR]
 }
-END { printf "%.0f s of processor time\n", all }' "$log/times" |
+END { printf "%.0f s of processor time\n", all }' "${logs[@]/%//times}" |
 	sort -rn | head -n 10 | paste -s -d , | sed 's/,/, /g'
-[ "$skipped" = 0 ] || echo "$skipped skipped (see $O/log)"
+[ "$skipped" = 0 ] || echo "$skipped skipped (see ${logs[*]})"
 echo "took $SECONDS s"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
