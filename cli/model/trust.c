@@ -23,6 +23,7 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
@@ -76,6 +77,17 @@ static enum judged trust_judged_of(const char *name)
 	return judged_name(v) ? (enum judged)v : JUDGED_NONE;
 }
 
+/* No capture has more samples. The counts of a database from elsewhere stop
+ * here, so that a hundred times a sum still is a number. */
+#define COUNT_MAX ((int64_t)1 << 56)
+
+static void trust_tally(int64_t *sum, uint64_t n)
+{
+	uint64_t all = saturating_add((uint64_t)*sum, n);
+
+	*sum = all < COUNT_MAX ? (int64_t)all : COUNT_MAX;
+}
+
 static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 {
 	struct trust *t = arg;
@@ -85,7 +97,9 @@ static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 	t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
 	/* of a server whose rows an earlier version sent */
 	t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
-	*mem_add(t->rule, t->n, t->cap) = (struct trust_rule){
+	struct trust_rule *rule = mem_add(t->rule, t->n, t->cap);
+
+	*rule = (struct trust_rule){
 		.key = {
 			.type = rows_int(r, TRUST_CLASSES_TYPE),
 			.mark = rows_int(r, TRUST_CLASSES_MARK),
@@ -95,8 +109,8 @@ static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 		.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
 		.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
 		.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
-		.all = rows_int(r, TRUST_CLASSES_N),
 	};
+	trust_tally(&rule->all, (uint64_t)rows_int(r, TRUST_CLASSES_N));
 	return 0;
 }
 
@@ -251,9 +265,9 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 	else
 		r = trust_rule_of(t, g);
 	if (r)
-		r->n += (int64_t)g->samples;
+		trust_tally(&r->n, g->samples);
 	else if (!t->summed || (!g->uraw && !g->verdict))
-		*(g->kraw ? &t->kernel : &t->bare) += (int64_t)g->samples;
+		trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
 }
 
 const char *trust_class(struct trust *t, const struct stacks_group *g)
@@ -328,15 +342,16 @@ static void trust_sum(const struct trust *t, struct trust_sums *s)
 
 		if (!r->n)
 			continue;
-		s->kind[r->word->kind] += r->n;
+		trust_tally(&s->kind[r->word->kind], (uint64_t)r->n);
 		while (k < s->n && s->sum[k].word != r->word)
 			k++;
 		if (k == s->n && s->n < CLASSES_MAX)
 			s->sum[s->n++].word = r->word;
-		s->sum[k].n += r->n;
+		trust_tally(&s->sum[k].n, (uint64_t)r->n);
 	}
 	for (int i = 0; i < TRUST_KINDS; i++)
-		s->samples += i == TRUST_SILENT ? 0 : s->kind[i];
+		if (i != TRUST_SILENT)
+			trust_tally(&s->samples, (uint64_t)s->kind[i]);
 	qsort(s->sum, s->n, sizeof(s->sum[0]), trust_compare);
 }
 
@@ -363,7 +378,7 @@ static struct trust_remedy trust_effect(const struct trust *t, const char *fix)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!strcmp(t->rule[i].fix, fix)) {
-			m.n += t->rule[i].n;
+			trust_tally(&m.n, (uint64_t)t->rule[i].n);
 			m.unchecked &= !t->rule[i].n ||
 				       t->rule[i].word->kind == TRUST_UNCHECKED;
 		}
