@@ -58,6 +58,7 @@ table() {
 	chromium cmd chromium all
 	chromium-driver cmd chromedriver all
 	linux-perf cmd perf all
+	strace cmd strace all
 	tmux cmd tmux all
 	clickhouse-server file /usr/sbin/clickhouse-server all
 	trace-cmd cmd trace-cmd bench
