@@ -120,6 +120,17 @@ do
 		[ -s old ] && cmp old new
 		ok "${name}_${command%% *}_is_as_of_a_new_one" $?
 	done
+	for command in symbolize 'merge -f -o merged.db'
+	do
+		cp "$name.db" again.db
+		# shellcheck disable=SC2086
+		"$B" $command again.db >out 2>err
+		rc=$?
+		[ $rc = 0 ] || { [ $rc = 1 ] &&
+			grep -q 'again.db: made by an older backstitch .*; ingest the capture again' err &&
+			cmp -s "$name.db" again.db; }
+		ok "${name}_takes_${command%% *}_or_says_to_ingest_again" $?
+	done
 	cut -d. -f1 "$kept/columns.txt" | sort -u >tables
 	while read -r table
 	do
