@@ -73,19 +73,32 @@ def long_bursts(rng, records):
 TABLE = {}
 
 
-def share_of(share, burst):
+def exactly(rng, ring, share, longest, shortest):
+    """In bursts, the last of which is as long as is needed."""
+    out, much = set(), round(share * len(ring))
+    while len(out) < much:
+        at = rng.randrange(len(ring))
+        n = rng.randint(shortest, longest)
+        for i in ring[at:at + n]:
+            if len(out) < much:
+                out.add(i)
+    return out
+
+
+def share_of(share, longest, shortest):
     def lost(rng, records):
-        if burst == 1:
+        if longest == 1:
             return {i for i in range(len(records))
                     if rng.random() < share}, set()
-        return set().union(*(in_bursts(rng, ring, share, burst, burst)
+        return set().union(*(exactly(rng, ring, share, longest, shortest)
                              for ring in rings(records).values())), set()
     return lost
 
 
 for percent in 1, 5, 20, 50:
-    TABLE["single_%d" % percent] = share_of(percent / 100, 1)
-    TABLE["bursts_%d" % percent] = share_of(percent / 100, 8)
+    TABLE["single_%d" % percent] = share_of(percent / 100, 1, 1)
+    TABLE["bursts_%d" % percent] = share_of(percent / 100, 8, 8)
+    TABLE["long_%d" % percent] = share_of(percent / 100, 120, 1)
 
 
 @kind

@@ -7,7 +7,8 @@ import json
 import struct
 import subprocess
 
-SAMPLE, LOST = 9, 2
+SAMPLE, LOST, COMM = 9, 2, 3
+COMM_EXEC = 1 << 13
 OF_TASKS = (1, 3, 4, 7, 10)  # MMAP, COMM, EXIT, FORK, MMAP2
 IDENTIFIER, IP, TID, TIME, CPU = 1 << 16, 1, 2, 4, 1 << 7
 PERIOD, CHAIN, RAW = 1 << 8, 1 << 5, 1 << 10
@@ -19,14 +20,11 @@ SWITCH_BYTES = 68  # no other event of these captures has as many
 NEXT_PID = 56
 
 
-class Capture:
-    suffix = ".data"
+class Samples:
+    """records: the samples of tracepoints of a file, in the order of time"""
 
-    def __init__(self, path):
-        with open(path + ".truth.json", encoding="utf-8") as f:
-            self.truth = json.load(f)
-        self.data = subprocess.run(["zstd", "-dcq", path + ".data.zst"],
-                                   capture_output=True, check=True).stdout
+    def __init__(self, data):
+        self.data = data
         (_, attr_size, attrs, attrs_len, self.start,
          self.size) = struct.unpack_from("<6Q", self.data, 8)
         self.kinds = {}
@@ -38,6 +36,12 @@ class Capture:
                 self.kinds[struct.unpack_from("<Q", self.data, i)[0]] = \
                     (config, kind)
         self.records = sorted(self.samples(), key=lambda s: s.time)
+        self.lost = sum(struct.unpack_from("<Q", b, 16)[0]
+                        for _, kind, b in self.walk() if kind == LOST)
+        self.exec = max((struct.unpack_from("<Q", b, len(b) - 24)[0]
+                         for _, kind, b in self.walk() if kind == COMM and
+                         struct.unpack_from("<H", b, 4)[0] & COMM_EXEC),
+                        default=0)
 
     def walk(self):
         at = self.start
@@ -65,6 +69,17 @@ class Capture:
                 fields["next_pid"], = struct.unpack_from(
                     "<i", b, raw + 4 + NEXT_PID)
             yield Sample(time, cpu, current, config, at, fields)
+
+    def raw(self, s):
+        """Returns the bytes of the tracepoint, and the addresses of the stack."""
+        number, = struct.unpack_from("<Q", self.data, s.at + 8)
+        at, stack = s.at + 56, ()
+        if self.kinds[number][1] & CHAIN:
+            n, = struct.unpack_from("<Q", self.data, at)
+            stack = struct.unpack_from("<%dQ" % n, self.data, at + 8)
+            at += 8 + 8 * n
+        size, = struct.unpack_from("<I", self.data, at)
+        return self.data[at + 4:at + 4 + size], stack
 
     def lost_at(self, kept):
         """Where LOST records stand: {offset of the record behind: number}. The
@@ -131,6 +146,19 @@ class Capture:
             struct.pack_into("<Q", tail, 16 * i, off + moved)
         with open(path, "wb") as f:
             f.write(head + records + tail)
+
+
+class Capture(Samples):
+    """NAME.data.zst, with its truth"""
+
+    suffix = ".data"
+
+    def __init__(self, path):
+        with open(path + ".truth.json", encoding="utf-8") as f:
+            self.truth = json.load(f)
+        super().__init__(subprocess.run(
+            ["zstd", "-dcq", path + ".data.zst"], capture_output=True,
+            check=True).stdout)
 
     def queries(self, rng, n):
         """((tid, from, to), segments of score.py, None)"""

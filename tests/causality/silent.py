@@ -38,7 +38,8 @@ def try_capture(program, name, capture, path):
     for tid in sorted({r.current for r in records}):
         kept = lose.keep(records, set(), {
             i for i, r in enumerate(records) if r.current == tid})
-        if not lose.has_sign(kept):
+        # a thread that calls exec may go on under another id
+        if not lose.has_sign([k for k in kept if k[0].time > capture.exec]):
             continue
         capture.write(path, kept)
         tried += 1
