@@ -221,6 +221,27 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	return n;
 }
 
+/* The same, once for each pair of functions of a file: of stacks of a whole
+ * system it was a twentieth of an ingest. What a row says may change with a
+ * table that is added. */
+static unsigned int missing_caller_known_calls(struct unwind_image *m,
+					       const struct function_range *g,
+					       uint64_t to, uint64_t *last)
+{
+	if (m->code) /* the process may write other code there */
+		return missing_caller_count_calls(m, g, to, last);
+	struct known_calls *c = unwind_images_calls(m, g->start, to);
+	uint32_t added = unwind_images_added(m->set);
+
+	if (c->m != m || c->from != g->start || c->to != to ||
+	    c->added != added) {
+		*c = (struct known_calls){ m, g->start, to, 0, 0, added };
+		c->n = missing_caller_count_calls(m, g, to, &c->last);
+	}
+	*last = c->last;
+	return c->n;
+}
+
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  uint64_t next, uint64_t *caller)
 {
@@ -234,7 +255,7 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
 	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
 		return 0;
-	unsigned int n = missing_caller_count_calls(m, &g, f.start, caller);
+	unsigned int n = missing_caller_known_calls(m, &g, f.start, caller);
 
 	if (n > 1)
 		*caller = g.start;

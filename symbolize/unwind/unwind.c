@@ -8,6 +8,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/unwind/missing_caller.h"
@@ -23,6 +24,8 @@
 #define TRAIL_MAX 48
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
+/* Places in code that are kept while recorded chains are checked. */
+#define CODES_KNOWN 1024
 
 /* An address, and how to step from it. */
 struct unwind_step_at {
@@ -37,6 +40,13 @@ struct unwind_code {
 	bool mapped; /* executable */
 	bool file;   /* belongs to a file, found or not */
 	bool dated;  /* the mapping may change */
+};
+
+/* The same, for as long as mappings stay as they are. */
+struct unwind_known_code {
+	uint64_t pc, epoch; /* 0: none is known here */
+	uint16_t machine;
+	struct unwind_code code;
 };
 
 /* Where the stack before had its return addresses. The next stack of a thread
@@ -61,7 +71,8 @@ struct table_unwinder {
 	bool stuck; /* only the main thread can look up an image or a debug
 		     * file */
 	bool dated; /* as for struct unwinder_ops.finish */
-	struct unwind_step_at last; /* that was found */
+	struct unwind_step_at last;	 /* that was found */
+	struct unwind_known_code *known; /* NULL: no chain was checked yet */
 	struct unwind_trail trail;
 };
 
@@ -110,6 +121,28 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
 		c.m = NULL;
+	return c;
+}
+
+/* The same of a return address in a recorded chain: other chains have it too.
+ */
+static struct unwind_code unwind_known_code_at(struct table_unwinder *u,
+					       const struct unwind_in *in,
+					       uint64_t pc)
+{
+	if (!u->known)
+		u->known = mem_new(CODES_KNOWN, sizeof(*u->known));
+	struct unwind_known_code *k =
+		&u->known[hash_pair(pc, in->epoch) % CODES_KNOWN];
+
+	if (in->epoch && k->epoch == in->epoch && k->pc == pc &&
+	    k->machine == in->machine)
+		return k->code;
+	struct unwind_code c = unwind_code_at(u, in, pc);
+
+	if (in->epoch && !c.dated)
+		*k = (struct unwind_known_code){ pc, in->epoch, in->machine,
+						 c };
 	return c;
 }
 
@@ -399,8 +432,8 @@ static bool unwind_chain_is_sound(struct table_unwinder *u,
 	struct unwind_code inner = { .m = NULL };
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct unwind_code c =
-			unwind_code_at(u, in, (ip[i] & in->user_mask) - 1);
+		struct unwind_code c = unwind_known_code_at(
+			u, in, (ip[i] & in->user_mask) - 1);
 
 		if (!unwind_is_file(&c) ||
 		    !missing_caller_after_call(c.m, c.vaddr + 1))
@@ -435,7 +468,7 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
-	struct unwind_code leaf = unwind_code_at(u, in, pc);
+	struct unwind_code leaf = unwind_known_code_at(u, in, pc);
 
 	if (kind == ROW_SP && p->row.cfa > 8 && unwind_is_file(&leaf) &&
 	    missing_caller_sets_fp(leaf.m, leaf.vaddr))
@@ -445,7 +478,7 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
 	struct unwind_code next =
-		unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
+		unwind_known_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
 	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
 	    leaf.m != next.m)
@@ -559,6 +592,7 @@ static void unwind_free(struct unwinder *uw)
 	for (unsigned int i = 0; i < u->n_helper; i++)
 		unwind_free(u->helper[i]);
 	free(u->helper);
+	free(u->known);
 	if (!u->ahead) {
 		unwind_images_free(u->modules);
 		unwind_places_free(u->places);

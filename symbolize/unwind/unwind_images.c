@@ -57,6 +57,7 @@ struct unwind_images {
 	uint64_t clock;
 	struct unwind_images_count count;
 	struct known_call call[CALLS_KNOWN];
+	struct known_calls calls[CALLS_KNOWN];
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
 	bool shared;
@@ -525,6 +526,14 @@ struct known_call *unwind_images_call(const struct unwind_image *m,
 	uint64_t h = hash_pair((uintptr_t)m, vaddr);
 
 	return &m->set->call[h % CALLS_KNOWN];
+}
+
+struct known_calls *unwind_images_calls(const struct unwind_image *m,
+					uint64_t from, uint64_t to)
+{
+	uint64_t h = hash_pair((uintptr_t)m ^ to, from);
+
+	return &m->set->calls[h % CALLS_KNOWN];
 }
 
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,

@@ -117,6 +117,18 @@ struct known_call {
  * another one that was asked for before. */
 struct known_call *unwind_images_call(const struct unwind_image *m,
 				      uint64_t vaddr);
+/* The calls that a function has of another one, as missing_caller.c counted
+ * them. */
+struct known_calls {
+	const struct unwind_image *m; /* NULL: none is known here */
+	uint64_t from, to;	      /* where the functions start */
+	uint64_t last;		      /* return address of the last one */
+	uint32_t n, added;	      /* unwind_images_added() at that time */
+};
+/* Returns the place where the calls of a function of a file are kept, or those
+ * of another one. */
+struct known_calls *unwind_images_calls(const struct unwind_image *m,
+					uint64_t from, uint64_t to);
 /* Reads up to n bytes of code at an ELF address. Returns how many. */
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n);
