@@ -454,7 +454,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 			   (db->w->compat &&
 			    views_add_compat(db, db->w->compat, false, err))))
 		return -1;
-	if ((!db->w->sums_only && (db->making || db->w->renamed) &&
+	if ((!db->w->sums && (db->making || db->w->renamed) &&
 	     db_exec(db, sql_file("finish"), err)) ||
 	    sums_check(db, err))
 		return -1;

@@ -10,6 +10,7 @@
 #include "cli/stop.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

@@ -25,6 +25,7 @@
 #include "formats/formats.h"
 #include "formats/reader/nonce.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
@@ -450,9 +451,12 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
-/* Late mappings change the stacks of events, which must be stored for that. */
+/* Late mappings change the stacks of events, which must be stored for that;
+ * files are fetched in the order of stacks in the database. */
 static void load_sums_only(struct load *ld)
 {
+	if (name_asks_servers())
+		return;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (!order_source(ld->order, i)->info.exact)
 			return;
@@ -633,6 +637,10 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	if (!ret && !out) {
 		*db = ld.db;
 		ld.db = NULL;
+		if (store_sums_code(*db)) {
+			store_sums_own(*db, ld.frames);
+			ld.frames = NULL;
+		}
 	}
 out:
 	load_end_reading(&ld);

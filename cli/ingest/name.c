@@ -378,6 +378,11 @@ struct symbolizer *name_symbolizer(struct store *db, struct kept *kept)
 	return symbolize_new(&s.o);
 }
 
+bool name_asks_servers(void)
+{
+	return use_debuginfod;
+}
+
 bool name_has_places(void)
 {
 	return symfs || debug_dirs.n;

@@ -26,6 +26,8 @@ const char *name_kallsyms(void);
 const char *name_vmlinux(void);
 /* Returns the folder that --symfs names; NULL: none. */
 const char *name_symfs(void);
+/* Returns whether --debuginfod was given. */
+bool name_asks_servers(void);
 /* Returns whether --symfs or --debug-dir was given. */
 bool name_has_places(void);
 

@@ -6,6 +6,7 @@
 
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -168,22 +169,56 @@ static int code_take_callerless(void *arg, const struct rows *r,
 	return 0;
 }
 
+/* Takes the code that a database of sums has in memory. */
+static void code_take_sums(struct code_loading *l, const struct store *db,
+			   const struct frames *fr)
+{
+	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
+		const struct frame *from = frames_get_frame(fr, i);
+		struct code_frame f = { .off = from->off,
+					.image = from->image,
+					.flags = from->flags };
+		const char *name = store_sums_name(db, i, &f.symoff);
+
+		f.at.name = name ? code_text(l, name) : NULL;
+		CODE_ADD(l, frame, f);
+	}
+	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+		const struct stack *s = frames_get_stack(fr, i);
+
+		CODE_ADD(l, stack,
+			 (struct code_stack){ s->parent, s->frame, false });
+	}
+	for (uint32_t i = 1; i <= frames_raws(fr); i++) {
+		const struct raw_chain *c = frames_get_raw(fr, i);
+
+		CODE_ADD(l, chain,
+			 (struct code_chain){ .stack = c->stack,
+					      .ended = c->note.ended,
+					      .caller = c->note.caller });
+	}
+}
+
 static int code_code_read(struct code_loading *l, struct store *db,
 			  struct err *err)
 {
+	const struct frames *sums = store_sums_code(db);
 	unsigned int parts = l->parts;
 
-	if (rows_each_dense(db,
-			    parts & (CODE_NAMES | CODE_LINES) ? "code_frames"
-							      : "code_places",
-			    code_take_frame, l, err) ||
+	if (sums)
+		code_take_sums(l, db, sums);
+	if ((!sums &&
+	     rows_each_dense(db,
+			     parts & (CODE_NAMES | CODE_LINES) ? "code_frames"
+							       : "code_places",
+			     code_take_frame, l, err)) ||
 	    (parts & CODE_INLINED &&
 	     rows_each(db, "code_inlines", code_take_inlined, l, err)) ||
 	    (parts & CODE_BOGUS &&
 	     rows_each(db, "print_bogus", code_take_bogus, l, err)) ||
-	    rows_each_dense(db, "stacks", code_take_stack, l, err))
+	    (!sums && rows_each_dense(db, "stacks", code_take_stack, l, err)))
 		return -1;
-	if (parts & (CODE_CHAINS | CODE_ADDRS) &&
+	if (!sums && parts & (CODE_CHAINS | CODE_ADDRS) &&
 	    rows_each_dense(db,
 			    parts & CODE_ADDRS ? "code_chains"
 					       : "code_chain_stacks",

@@ -11,6 +11,7 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
@@ -24,6 +25,7 @@ struct stack_sums {
 	struct stack_sum *sum;
 	size_t n, cap;
 	uint64_t samples;
+	bool unsound; /* a row is no sum that can be used */
 };
 
 static void stack_sums_index(struct stack_sums *s)
@@ -82,42 +84,45 @@ static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 			       stack_sums_of(s, UNWIND_OUTERMOST, stack));
 }
 
-/* Returns 1 if the row is no sum that can be used. */
-static int stack_sums_take(void *arg, const struct rows *r, struct err *err)
+/* Returns false if the group is no sum that can be used. */
+static bool stack_sums_add(struct stack_sums *s, const struct store_group *g)
 {
-	struct stack_sums *s = arg;
-	int64_t kernel = rows_int(r, STACK_SUMS_KERNEL);
-	int64_t user = rows_int(r, STACK_SUMS_USER);
-	int64_t mark = rows_int(r, STACK_SUMS_MARK);
-	int64_t weight = rows_int(r, STACK_SUMS_WEIGHT);
-	int64_t n = rows_int(r, STACK_SUMS_N);
+	int64_t mark = g->mark;
 	struct stack_sum sum = {
-		.type = rows_int(r, STACK_SUMS_TYPE),
-		.comm = rows_int(r, STACK_SUMS_COMM),
-		.weight = (uint64_t)weight,
-		.n = (uint64_t)n,
+		.type = g->type,
+		.comm = g->comm,
+		.weight = (uint64_t)g->weight,
+		.n = (uint64_t)g->n,
 	};
 
-	(void)err;
-	if (weight < 0 || n < 1 ||
+	if (g->weight < 0 || g->n < 1 ||
 	    __builtin_add_overflow(s->samples, sum.n, &s->samples))
-		return 1;
-	if (kernel)
-		sum.kraw = stack_sums_chain(
-			s, kernel, rows_int(r, STACK_SUMS_KERNEL_MARK));
-	if (user)
-		sum.uraw = stack_sums_chain(s, user, mark);
+		return false;
+	if (g->kernel)
+		sum.kraw = stack_sums_chain(s, g->kernel, g->kernel_mark);
+	if (g->user)
+		sum.uraw = stack_sums_chain(s, g->user, mark);
 	else if (mark < 0 && mark > -REQUESTS_MAX)
 		sum.verdict = (uint8_t)-mark;
 	else if (mark)
-		return 1;
-	if (!kernel != !sum.kraw || !user != !sum.uraw)
-		return 1;
-	if (user && mark == MARK_EXEC) {
+		return false;
+	if (!g->kernel != !sum.kraw || !g->user != !sum.uraw)
+		return false;
+	if (g->user && mark == MARK_EXEC) {
 		sum.flags = VERDICT_EXEC;
 		sum.verdict = REQ_MATCHED;
 	}
 	*mem_add(s->sum, s->n, s->cap) = sum;
+	return true;
+}
+
+static int stack_sums_take(void *arg, const struct store_group *g,
+			   struct err *err)
+{
+	struct stack_sums *s = arg;
+
+	(void)err;
+	s->unsound = s->unsound || !stack_sums_add(s, g);
 	return 0;
 }
 
@@ -140,16 +145,13 @@ int stack_sums_read(struct store *db, const struct known_code *code,
 		    struct stack_sum **sums, size_t *n, struct err *err)
 {
 	struct stack_sums s = { .code = code };
-	struct rows *r = rows_open(db, store_sql("stack_sums"), NULL, 0, err);
-	int sound = 0;
-	int ret = r ? 1 : -1;
+	const struct store_group_walk w = { stack_sums_take, &s };
 
 	stack_sums_index(&s);
-	while (ret > 0 && !sound && (ret = rows_next(r, err)) > 0)
-		sound = stack_sums_take(&s, r, err);
-	rows_close(r);
-	if (ret >= 0)
-		ret = sound ? 0 : stack_sums_add_up(&s, db, err);
+	int ret = store_groups_each(db, &w, err);
+
+	if (!ret)
+		ret = s.unsound ? 0 : stack_sums_add_up(&s, db, err);
 	for (size_t i = 0; i < UNWIND_N; i++)
 		free(s.chain[i]);
 	*sums = ret > 0 ? s.sum : NULL;

@@ -8,9 +8,6 @@
 SELECT stack, ended IS NULL AS checked, caller IS 1 AS callerless
 FROM raw_chain WHERE stack NOT NULL
 
--- name: callsite_groups
-SELECT type, kernel, user, mark, n FROM sample_group
-
 -- name: deferral_latencies
 SELECT e.type, e.cpu, r.latency_ns AS ns
 FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL

@@ -44,7 +44,7 @@ WHERE {wanted}
 -- name: filter_wanted
 e.id IN (SELECT event_id FROM samples WHERE {filter})
 
--- name: stack_sums
+-- name: groups
 SELECT type, coalesce(comm, 0) AS comm, coalesce(kernel, 0) AS kernel,
 	coalesce(user, 0) AS user, coalesce(mark, 0) AS mark,
 	coalesce(weight, n) AS weight, n, coalesce(kernel_mark, 0) AS kernel_mark

@@ -255,11 +255,6 @@ static bool fact_asks(const struct capture_map *c, const struct fact_event *e)
 	       c->src->events[e->type].defer;
 }
 
-void store_sums_only(struct store *db)
-{
-	db->w->sums_only = true;
-}
-
 static int fact_put_event(struct store *db, const struct fact_event *e,
 			  struct err *err)
 {
@@ -278,7 +273,7 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	fact_count_type(db, type);
 	bool weighs = fact_weighs(db->w, c, e, type);
 
-	if ((!db->w->sums_only || fact_asks(c, e)) &&
+	if ((!db->w->sums || fact_asks(c, e)) &&
 	    fact_put_event_row(db, c, e, type, weighs, err))
 		return -1;
 	if (e->type == UINT32_MAX)

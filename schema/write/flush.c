@@ -77,6 +77,21 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
+/* As flush_frame(), where frames have no rows. */
+static void flush_sums_frame(struct store *db, uint32_t id)
+{
+	const struct frame *f = frames_get_frame(db->w->fr, id);
+	uint64_t start, size;
+	const char *name = NULL;
+
+	if (flush_named_by_capture(frames_get_image(db->w->fr, f->image)->kind))
+		name = frames_symbol_at(db->w->fr, f->off, &start, &size);
+	if (!name)
+		return;
+	sums_code_put(db, id, name, f->off - start);
+	*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
+}
+
 static bool flush_is_used(const struct store *db, uint32_t stack)
 {
 	return stack / 8 < db->w->cap_used &&
@@ -214,8 +229,7 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 	uint32_t stacks = frames_stacks(db->w->fr);
 	int rc = 0;
 
-	if (!db->w->sums_only)
-		n = flush_newly_used(db, db->w->raws + 1, raws, &list);
+	n = flush_newly_used(db, db->w->raws + 1, raws, &list);
 	for (; !rc && db->w->stacks < stacks; db->w->stacks++)
 		rc = flush_stack(db, db->w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)
@@ -236,6 +250,10 @@ int flush_frames(struct store *db, struct err *err)
 				     jitted_put(db, db->w->images + 1, err)
 			     ? -1
 			     : 0;
+	for (; db->w->sums && db->w->frames < frames_frames(db->w->fr);)
+		flush_sums_frame(db, ++db->w->frames);
+	if (db->w->sums)
+		return rc;
 	for (; !rc && db->w->frames < frames_frames(db->w->fr); db->w->frames++)
 		rc = flush_frame(db, db->w->frames + 1, err);
 	if (!rc)

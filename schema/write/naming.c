@@ -34,8 +34,8 @@ struct answer_key {
 
 struct known_symbol { /* symbols of the current image */
 	uint64_t start;
-	char *name;
-	uint32_t id;
+	const char *name;
+	uint32_t id; /* of a database of sums: number in known[], from 1 on */
 };
 
 struct naming {
@@ -108,10 +108,12 @@ static int naming_symbol_id(struct store *db, struct naming *nm,
 		at = (uint32_t)nm->n_known;
 		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
 				     sizeof(*nm->known));
-		struct known_symbol k = { s->start,
-					  arena_strdup(&nm->text, s->name), 0 };
+		struct known_symbol k = { s->start, NULL, at + 1 };
 
-		if (symbol_rows_put(db, nm->at.image, s, &k.id, err))
+		k.name = db->w->sums ? sums_code_text(db, s->name)
+				     : arena_strdup(&nm->text, s->name);
+		if (!db->w->sums &&
+		    symbol_rows_put(db, nm->at.image, s, &k.id, err))
 			return -1;
 		nm->known[nm->n_known++] = k;
 		table_add(&nm->by_name, h, at);
@@ -322,6 +324,16 @@ static int naming_replace(struct store *db, uint32_t frame,
 	return 0;
 }
 
+/* As naming_replace(), for a database of sums. */
+static int naming_keep(struct store *db, const struct naming *nm,
+		       uint32_t frame, const struct answer *a)
+{
+	if (a->symbol)
+		sums_code_put(db, frame, nm->known[a->symbol - 1].name,
+			      a->symoff);
+	return 0;
+}
+
 /* Writes the answers for the current image; afterwards there is none. */
 static int naming_end_image(struct store *db, struct naming *nm,
 			    struct err *err)
@@ -342,7 +354,8 @@ static int naming_end_image(struct store *db, struct naming *nm,
 		const int64_t *vaddr =
 			naming_vaddr(nm, nm->at.code[t->at].off, &at) ? &at
 								      : NULL;
-		int rc = nm->todo.first
+		int rc = db->w->sums ? naming_keep(db, nm, t->frame, a)
+			 : nm->todo.first
 				 ? naming_replace(db, t->frame, a, vaddr, err)
 				 : naming_update(db, nm, t->frame, a, vaddr,
 						 err);

@@ -15,6 +15,7 @@
 #include "schema/db/link.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
+#include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -473,18 +474,22 @@ int sample_groups_end(struct store *db, struct err *err)
 	if (sg->ended)
 		return 0;
 	sg->ended = true;
-	return sample_groups_write(db, err);
+	/* sums are read from memory if all are there */
+	return db->w->sums && !sg->part ? 0 : sample_groups_write(db, err);
 }
 
 static int sample_groups_take(void *arg, const struct rows *r, struct err *err)
 {
 	const struct store_group_walk *w = arg;
 	const struct store_group g = {
-		.type = rows_int(r, CALLSITE_GROUPS_TYPE),
-		.kernel = rows_int(r, CALLSITE_GROUPS_KERNEL),
-		.user = rows_int(r, CALLSITE_GROUPS_USER),
-		.mark = rows_int(r, CALLSITE_GROUPS_MARK),
-		.n = rows_int(r, CALLSITE_GROUPS_N),
+		.type = rows_int(r, GROUPS_TYPE),
+		.comm = rows_int(r, GROUPS_COMM),
+		.kernel = rows_int(r, GROUPS_KERNEL),
+		.user = rows_int(r, GROUPS_USER),
+		.mark = rows_int(r, GROUPS_MARK),
+		.kernel_mark = rows_int(r, GROUPS_KERNEL_MARK),
+		.weight = rows_int(r, GROUPS_WEIGHT),
+		.n = rows_int(r, GROUPS_N),
 	};
 
 	return w->fn(w->arg, &g, err);
@@ -496,14 +501,21 @@ int store_groups_each(struct store *db, const struct store_group_walk *w,
 	const struct sample_groups *sg = db->w->groups;
 
 	if (!sg || !sg->ended || sg->part)
-		return rows_each(db, "callsite_groups", sample_groups_take,
-				 (void *)w, err);
+		return rows_each(db, "groups", sample_groups_take, (void *)w,
+				 err);
 	for (size_t i = 0; i < sg->n_slot; i++) {
 		const struct sample_group *s = &sg->slot[i];
-		const struct store_group g = { sample_group_type(s),
-					       (uint32_t)(s->stacks >> 32),
-					       (uint32_t)s->stacks,
-					       sample_group_mark(s), s->n };
+		const struct store_group g = {
+			.type = sample_group_type(s),
+			.comm = (uint32_t)s->what,
+			.kernel = (uint32_t)(s->stacks >> 32),
+			.user = (uint32_t)s->stacks,
+			.mark = sample_group_mark(s),
+			.kernel_mark = s->marks >> 8 & 0xff,
+			.weight = s->marks & GROUP_WEIGHS ? (int64_t)s->weight
+							  : s->n,
+			.n = s->n,
+		};
 
 		if (s->n && w->fn(w->arg, &g, err))
 			return -1;

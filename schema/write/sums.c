@@ -124,13 +124,13 @@ int sums_check(struct store *db, struct err *err)
 
 	if (!db->making)
 		return 0;
-	if ((!db->w->sums_only &&
-	     sums_equal(db, "SELECT coalesce(max(id), 0) FROM event",
-			db->w->events, "events", err)) ||
+	if ((!db->w->sums &&
+	     (sums_equal(db, "SELECT coalesce(max(id), 0) FROM event",
+			 db->w->events, "events", err) ||
+	      sums_equal(db, "SELECT coalesce(sum(n), 0) FROM sample_group",
+			 db->w->grouped, "samples in groups", err))) ||
 	    sums_equal(db, "SELECT count(*) FROM chain_copy", db->w->copies,
 		       "copies of chains", err) ||
-	    sums_equal(db, "SELECT coalesce(sum(n), 0) FROM sample_group",
-		       db->w->grouped, "samples in groups", err) ||
 	    sums_equal(
 		    db,
 		    "SELECT coalesce((SELECT min(event) FROM request), 1) < 1 OR"

@@ -17,6 +17,7 @@ struct code_place;
 struct err;
 struct fact;
 struct field;
+struct frames;
 struct image;
 struct ledger;
 struct section_used;
@@ -37,9 +38,12 @@ int store_align(struct store *db, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err);
 /* From the first fact on stores only what stacks_load() reads for sums of
  * samples: of the events those that asked for a user stack; no payload, and
- * nothing that views have for texts of stacks. For a database that is read by
- * its maker alone, of captures without late records. */
+ * nothing that views have for texts of stacks. Code and sums stay in memory.
+ * For a database that is read by its maker alone, of captures without late
+ * records, named without NAME_HOT_FIRST. */
 void store_sums_only(struct store *db);
+/* Passes on the frames of a database of sums: store_close() frees them. */
+void store_sums_own(struct store *db, struct frames *fr);
 int store_fact(struct store *db, const struct fact *f, struct err *err);
 /* Returns true if the payload of this event should be decoded for
  * store_fields(). */
@@ -144,21 +148,6 @@ int store_again(struct store *db, int64_t from, int64_t until,
 /* Ends the sums of samples, and makes the rows of large tables visible to SQL.
  * Call it after the last sample was stored, before they are read. */
 int store_groups_end(struct store *db, struct err *err);
-/* A row of sample_group. */
-struct store_group {
-	int64_t type, kernel, user; /* stacks; 0: NULL */
-	int64_t mark;		    /* 0: NULL */
-	int64_t n;
-};
-struct store_group_walk {
-	int (*fn)(void *arg, const struct store_group *g, struct err *err);
-	void *arg;
-};
-/* Calls fn for each group in the order of its rows, after store_groups_end().
- * Those that this connection has made are not read again. Returns 0, or -1 and
- * *err, also of fn. */
-int store_groups_each(struct store *db, const struct store_group_walk *w,
-		      struct err *err);
 int store_judged(struct store *db, const struct store_judged *j, size_t n,
 		 struct err *err);
 int store_user_trust(struct store *db, const struct store_user_trust *u,

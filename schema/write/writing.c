@@ -30,6 +30,7 @@ void writing_free(struct writing *w)
 	free(w->count);
 	naming_free(w->naming);
 	sample_groups_free(w->groups);
+	sums_code_free(w->sums);
 	deferral_free(w->deferral);
 	fields_free(w->fields);
 	table_release(&w->said);

@@ -25,6 +25,7 @@ struct ledger;
 struct naming;
 struct payload_rows;
 struct sample_groups;
+struct sums_code;
 struct source;
 struct symbol;
 
@@ -88,9 +89,9 @@ struct capture_map {
 };
 
 struct writing {
-	char *temp;	/* the file's name until it is finished; NULL: none */
-	bool force;	/* replaces an existing file in the end */
-	bool sums_only; /* see store_sums_only() */
+	char *temp; /* the file's name until it is finished; NULL: none */
+	bool force; /* replaces an existing file in the end */
+	struct sums_code *sums;	 /* see store_sums_only(); NULL: rows */
 	const char *compat;	 /* as in struct store_opts */
 	const struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;
@@ -173,6 +174,13 @@ int views_add_compat(struct store *db, const char *tool, bool temp,
 /* Refuses a database in which a table of ours is anything else, and hides views
  * with another text behind ours. */
 int views_check(struct store *db, struct err *err);
+
+/* sums_code.c: a copy of the name of a function, for sums_code_put(). */
+const char *sums_code_text(struct store *db, const char *name);
+/* Names a frame. Borrows the name until the database is closed. */
+void sums_code_put(struct store *db, uint32_t frame, const char *name,
+		   uint64_t symoff);
+void sums_code_free(struct sums_code *sc); /* NULL is fine */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */
 int flush_frames(struct store *db, struct err *err);

@@ -6,6 +6,7 @@
 
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
 
@@ -163,8 +164,23 @@ START_TEST(samples_are_added_up_by_name_and_stacks)
 }
 END_TEST
 
+static int store_add_group(void *arg, const struct store_group *g,
+			   struct err *e)
+{
+	struct store_group *sum = arg;
+
+	(void)e;
+	sum->n += g->n;
+	sum->weight += g->weight;
+	return 0;
+}
+
 START_TEST(sums_need_no_events_but_those_that_asked)
 {
+	struct store_group sum = { .n = 0 };
+	const struct store_group_walk walk = { store_add_group, &sum };
+	uint64_t symoff;
+
 	struct record asks = { .kind = REC_SAMPLE };
 
 	asks.sample.defer = DEFER_COOKIE;
@@ -178,9 +194,22 @@ START_TEST(sums_need_no_events_but_those_that_asked)
 	mkstore_event(0, 20, 0, 0, &asks);
 	mkstore_request(2, REQ_CHAIN_LOST, 0, 0, 0);
 	mkstore_event(0, 40, 0, user_raw, NULL);
+	mkstore_name_all();
 	mkstore_finish();
 	mkstore_expect("SELECT id FROM event", "2\n");
-	mkstore_expect("SELECT sum(n),sum(weight) FROM sample_group", "3|70\n");
+	ok(store_groups_each(run.db, &walk, &err));
+	ck_assert_int_eq(sum.n, 3);
+	ck_assert_int_eq(sum.weight, 70);
+	ck_assert_ptr_eq(store_sums_code(run.db), run.fr);
+	ck_assert_str_eq(store_sums_name(run.db, 1, &symoff), "main;\n\x1b");
+	ck_assert_uint_eq(symoff, frames_get_frame(run.fr, 1)->off - 0x1000);
+	ck_assert_ptr_null(store_sums_name(run.db, 1000, &symoff));
+	mkstore_expect("SELECT (SELECT count(*) FROM frame),"
+		       "(SELECT count(*) FROM symbol),"
+		       "(SELECT count(*) FROM stack),"
+		       "(SELECT count(*) FROM raw_chain),"
+		       "(SELECT count(*) FROM sample_group)",
+		       "0|0|0|0|0\n");
 	mkstore_expect("SELECT events FROM event_type WHERE id = 1", "3\n");
 	mkstore_expect("SELECT (SELECT count(*) FROM stack_path),"
 		       "(SELECT count(*) FROM internal_label)",
