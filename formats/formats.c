@@ -9,6 +9,7 @@
 #include "formats/ftext/ftext.h"
 #include "formats/ctf/ctf.h"
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/sync.h"
 #include "formats/input.h"
 #include "formats/perf/perf.h"
 #include "formats/reader/refuse.h"

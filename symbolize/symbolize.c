@@ -10,6 +10,7 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
+#include "symbolize/files/name_cache_file.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"

@@ -179,7 +179,8 @@ def top(name):
 
 def print_circles(tree):
     inc, call = tree.arrows(module)
-    for what, arrows in (("includes", inc), ("calls", call)):
+    for what, arrows in (("includes", inc), ("calls", call),
+                         ("both", inc + call)):
         found = circles(arrows)
         print(f"circles of files by {what}: {len(found)} over "
               f"{sum(map(len, found))} modules")
@@ -279,14 +280,13 @@ def check_circles(tree):
             yield f"{CIRCLES}:{n}: no reason: {text}"
         rows.append((n, {re.sub(r"\.[ch]$", "", f) for f in text.split()}))
     met = defaultdict(set)
-    for what, arrows in zip(("include", "call"), tree.arrows(module)):
-        for c in circles(arrows):
-            row = [n for n, files in rows if files.issuperset(c)]
-            for n in row:
-                met[n].update(c)
-            if not row:
-                yield (f"{c[0]}: these {len(c)} {what} each other, and "
-                       f"{CIRCLES} has no reason: {' '.join(c)}")
+    for c in circles(sum(tree.arrows(module), Counter())):
+        row = [n for n, files in rows if files.issuperset(c)]
+        for n in row:
+            met[n].update(c)
+        if not row:
+            yield (f"{c[0]}: these {len(c)} include or call each other, and "
+                   f"{CIRCLES} has no reason: {' '.join(c)}")
     for n, files in rows:
         for f in sorted(files - met[n]):
             yield f"{CIRCLES}:{n}: {f} is in no circle any more"

@@ -1,4 +1,5 @@
-/* clickhouse_none.c - stands in for clickhouse.c in a build without libcurl. */
+/* clickhouse_none.c - stands in for clickhouse_curl.c in a build without
+ * libcurl. */
 #include "cli/clickhouse/clickhouse.h"
 #include "stitch/base/err.h"
 

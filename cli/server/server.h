@@ -7,21 +7,13 @@
 #ifndef CLI_SERVER_SERVER_H
 #define CLI_SERVER_SERVER_H
 #include "cli/command.h"
+#include "cli/server/server_detail.h"
 
 struct err;
 struct store;
 
 /* --where, and how to reach the server: for OPT_GROUP(). */
 extern const struct opt server_opts[];
-
-/* What the groups of samples are told apart by, beside event, thread name,
- * stacks and fate. */
-enum server_detail {
-	SERVER_SUMS = 0,
-	SERVER_THREADS = 1, /* process and thread */
-	SERVER_CPUS = 2,
-	SERVER_VERDICTS = 4 /* of joined requests, too */
-};
 
 /* Fetches the runs that a condition behind '#' in the URL, --where, --from,
  * --to, --since and --last choose, and of these the samples that the filter

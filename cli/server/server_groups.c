@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
-#include "cli/server/server.h"
+#include "cli/server/server_detail.h"
 #include "cli/server/server_inner.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"

@@ -22,6 +22,7 @@
 
 #include "formats/ctf/decode/run.h"
 #include "formats/ctf/meta/tree.h"
+#include "formats/ctf/pool.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/task_rules.h"
 #include "formats/tracepoint/tracepoint.h"
@@ -119,43 +120,6 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
  * have none. */
 bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
 		     const struct bytes *b, uint8_t uuid[CTF_UUID]);
-
-/* ---- pool.c: memory for records that were made and not released */
-
-struct ctf_block {
-	unsigned char *data;
-	uint32_t cap, used, live;
-};
-
-struct ctf_pool {
-	struct ctf_block *block;
-	size_t n, cap;
-	uint32_t *spare; /* empty blocks */
-	size_t n_spare, cap_spare;
-	uint32_t now; /* the block that is being filled, plus 1 */
-};
-
-/* Makes room in another block. */
-void *ctf_pool_more(struct ctf_pool *pool, size_t len);
-/* Returns room for len bytes, of which the next ctf_pool_take() may take some,
- * or all. */
-static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
-{
-	const struct ctf_block *b =
-		pool->now ? &pool->block[pool->now - 1] : NULL;
-
-	return b && b->cap - b->used >= ((len + 7) & ~(size_t)7)
-		       ? b->data + b->used
-		       : ctf_pool_more(pool, len);
-}
-/* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
-void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
-static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
-{
-	return pool->block[handle >> 32].data + (uint32_t)handle;
-}
-void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle);
-void ctf_pool_release(struct ctf_pool *pool);
 
 /* ---- items: records in the pool */
 
@@ -500,9 +464,16 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err);
 void ctf_item_release(struct source *src, const struct ref *ref);
 
-/* ---- task.c, maps.c: facts about threads and mappings */
+/* ---- role.c */
 /* Sets role and parts of an event from its format. */
 void ctf_role_find(struct ctf_event *ev);
+/* Return the value of a field; a string that is valid until the next call. */
+int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
+		   const struct bytes *raw, int64_t otherwise);
+const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
+		     enum ctf_part_of part, const struct bytes *raw);
+
+/* ---- task.c, maps.c: facts about threads and mappings */
 /* Makes the items that the event's role asks for, before its own. */
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 	      const struct ctf_item *head, const struct bytes *raw);
@@ -510,11 +481,6 @@ void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
  * name ends at a 0, or where `name` does. */
 void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
 		   struct scan name);
-/* Return the value of a field; a string that is valid until the next call. */
-int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
-		   const struct bytes *raw, int64_t otherwise);
-const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
-		     enum ctf_part_of part, const struct bytes *raw);
 /* Makes items of the kernel's mappings, read from the recorded machine's
  * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
  * map from address 0, so that symbols can be resolved later. */
@@ -566,28 +532,6 @@ void ctf_rules_release(struct ctf *ctf);
 /* Returns the rule for an event; NULL: none. */
 const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 				   bool chain);
-
-/* ---- plan.c */
-/* Returns the class of an event, which is made on its first event; NULL and
- * *why: the metadata has no such event, or there are too many. */
-struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
-				 struct ctf_plan *plan, uint64_t id,
-				 const char **why);
-/* The same; at once for nearly all events, as ids mostly count from 0. */
-static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
-					     const struct ctf_schema *sm,
-					     struct ctf_plan *plan, uint64_t id,
-					     const char **why)
-{
-	const struct ctf_stream_class *sc = plan->sc;
-
-	if (plan->classes && id < sc->n_event && sc->event[id].id == id &&
-	    plan->classes[id].made)
-		return &plan->classes[id];
-	return ctf_class_find(ctf, sm, plan, id, why);
-}
-/* Makes the programs of a stream class. */
-void ctf_plan_make(struct ctf_plan *plan);
 
 /* ---- event.c */
 /* Makes items of the event whose header was read. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/plan.h"
 #include "formats/ctf/decode/field.h"
 
 #define CPU_MAX 65536

@@ -10,6 +10,7 @@
 #include "formats/ctf/ctf.h"
 #include "formats/input.h"
 #include "formats/code/kernel_map.h"
+#include "formats/tracepoint/fields.h"
 
 #define ID_MAX 20
 #define PAGE 4096u

@@ -5,6 +5,8 @@
  * blobs; other arrays, variants, options and floating-point numbers become
  * text. The plan is the same for all events of the class, so a number that
  * only some events have (in a variant) is text. */
+#include "formats/ctf/plan.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

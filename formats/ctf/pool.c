@@ -2,9 +2,11 @@
  *
  * Records are released roughly in the order in which they were made, so a
  * block is free again soon after it was filled. */
+#include "formats/ctf/pool.h"
+
 #include <stdlib.h>
 
-#include "formats/ctf/ctf.h"
+#include "stitch/base/mem.h"
 
 /* Small, as one record that waits keeps its whole block. */
 #define BLOCK ((uint32_t)256 << 10)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/plan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/wide.h"
 

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/refs.h"
 #include "formats/reader/nonce.h"
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 
 /* ---- arrays and texts of an entry */

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
 

@@ -7,6 +7,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/page.h"
+#include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
 
 #define LINE 512

@@ -3,6 +3,8 @@
  * The length is what leads from one entry to the next: one that is too long
  * hides the entries behind it, one that is too short makes entries of the rest.
  */
+#include "formats/ftrace/entry.h"
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 

@@ -16,6 +16,7 @@
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/bytes.h"
@@ -432,55 +433,6 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b,
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 			 uint64_t section, uint32_t subbuf);
 
-/* pack.c: the bytes of streams. */
-/* Unpacks b into out[len]. */
-int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
-	      struct err *err);
-/* Adds a stream of plain pages, or of compressed chunks; cuts it to what the
- * file has. */
-void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
-		     uint64_t off, uint64_t len);
-void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
-		      uint64_t off, uint64_t len, uint64_t *end);
-/* Sets *out to the n bytes at place, which must be in one chunk. Borrowed until
- * the next call. */
-int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
-		    uint64_t n, struct bytes *out, struct err *err);
-/* ft_stream_rest() of a ring of chunks, or of a place behind the end. */
-int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
-		     struct bytes *out, struct err *err);
-/* ft_stream_rest() of any other ring and place. */
-static inline void ft_stream_plain_rest(const struct ft *ft,
-					const struct ft_stream *s,
-					uint64_t place, struct bytes *out)
-{
-	bytes_init(out, s->data + s->off + place, s->len - place, s->path,
-		   s->off + place, ft->swap);
-}
-/* Sets *out to the bytes from place to the end of the chunk or file. Borrowed
- * until the next call. */
-static inline int ft_stream_rest(struct ft *ft, struct ft_stream *s,
-				 uint64_t place, struct bytes *out,
-				 struct err *err)
-{
-	if (s->n_chunk || place >= s->len)
-		return ft_stream_unpack(ft, s, place, out, err);
-	ft_stream_plain_rest(ft, s, place, out);
-	return 0;
-}
-/* The offset of a place in the file, for messages. */
-uint64_t ft_stream_chunk_offset(const struct ft_stream *s, uint64_t place);
-static inline uint64_t ft_stream_file_offset(const struct ft_stream *s,
-					     uint64_t place)
-{
-	return s->n_chunk ? ft_stream_chunk_offset(s, place) : s->off + place;
-}
-void ft_streams_release(struct ft *ft);
-
-/* Adds a stream that is a file of its own. `in` stays open. */
-void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
-		    const struct input *in);
-
 /* dir.c: folders of raw pages. */
 bool ft_dir_probe(const char *path);
 int ft_dir_read(struct ft *ft, const char *path, struct err *err);
@@ -503,24 +455,6 @@ void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 /* stream.c: merges all rings. */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
-
-/* refs.c: adds a ref of an entry: a copy of *ev with this kind and len. */
-void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
-		uint32_t len);
-/* The index of an event of a buffer; UINT32_MAX: not seen yet. */
-uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id);
-static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
-				     uint16_t id)
-{
-	const struct ft_near_event *e =
-		&ft->near_event[(id ^ instance) % FT_NEAR];
-
-	return e->event && e->instance == instance && e->id == id
-		       ? e->event - 1
-		       : ft_event_look(ft, instance, id);
-}
-/* Adds an event of a buffer, which was not seen yet. Returns its index. */
-uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
 /* Where the added fields are, from FT_SYMBOL_OFF on: no entry is that long, so
@@ -549,68 +483,11 @@ char *ft_symbols_format(const struct bytes *text);
 void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 		     struct field *out);
 
-/* sync.c: the option TIME_SHIFT. */
-int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
-void ft_sync_release(struct ft *ft);
-uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
-/* Converts a ring's time to ns on the capture's clock. */
-static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
-			       uint64_t t)
-{
-	if (ft->synced)
-		t = ft_sync_time(ft, s->cpu, t);
-	if (ft->mult)
-		t = wide_shift(wide_mul(t, ft->mult), ft->mult_shift);
-	return t + (uint64_t)ft->shift;
-}
-/* Moves the times of a guest to its host's clock, if host is the host that the
- * guest's TIME_SHIFT names. */
-void ft_sync_pair(struct ft *guest, const struct ft *host);
-
 /* maps.c: the option PROCMAPS. */
 void ft_maps_read(struct ft *ft, const struct bytes *b);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
 void ft_maps_release(struct ft *ft);
-
-/* entry.c: compares the length of an entry with its format. */
-/* Sets least and open of a type from its format and its role. */
-void ft_entry_set_size(struct ft_type *t);
-/* Returns the end of the data that fields of an entry refer to. */
-uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b);
-/* Returns the end of an entry's last field, with the data that fields refer to.
- * width: bytes of an address. */
-static inline uint64_t ft_entry_end(const struct ft_type *t,
-				    const struct bytes *b, unsigned int width)
-{
-	uint64_t end = t->least;
-
-	if (t->role == ROLE_KSTACK && t->part.size >= 0)
-		end = (uint64_t)t->part.at +
-		      ((uint64_t)ft_field_number(t, t->part.size, b, 0) &
-		       UINT32_MAX) *
-			      width;
-	if (!t->dynamic)
-		return end;
-	uint64_t behind = ft_entry_dynamic_end(t, b);
-
-	return behind > end ? behind : end;
-}
-/* The kernel reserves sizeof(struct), which is rounded up to its alignment, and
- * rounds up to a word, or to 8 bytes on some machines of 32 bits. */
-#define FT_ROUNDING 8u
-/* Returns false if the payload of an entry ends before its fields do, or is too
- * long for them; ft_entry_misfit() says how. */
-static inline bool ft_entry_fits(const struct ft_type *t, const struct bytes *b,
-				 unsigned int width)
-{
-	uint64_t end = ft_entry_end(t, b, width);
-	size_t len = bytes_left(b);
-
-	return len >= end && (t->open || len < end + FT_ROUNDING);
-}
-void ft_entry_misfit(const struct ft_type *t, const struct bytes *b,
-		     unsigned int width, struct err *err);
 
 /* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);

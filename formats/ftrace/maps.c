@@ -10,6 +10,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/page.h"
+#include "formats/ftrace/sync.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/record.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/ftrace/entry.h"
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"

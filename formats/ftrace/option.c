@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
+#include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/user_mask.h"

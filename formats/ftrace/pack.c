@@ -3,6 +3,8 @@
  *
  * Each stream keeps a few unpacked chunks: the one being walked, the one being
  * decoded, and their neighbours. All together keep at most WIN_MAX bytes. */
+#include "formats/ftrace/pack.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

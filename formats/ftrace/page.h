@@ -5,6 +5,7 @@
 #ifndef FORMATS_FTRACE_PAGE_H
 #define FORMATS_FTRACE_PAGE_H
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
 
 /* Of the word before an entry; below FT_TYPE_PADDING: the length of its data in
  * words. */

@@ -8,6 +8,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/compare.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/kallsyms_text.h"
 #include "stitch/base/search.h"

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
+#include "formats/ftrace/refs.h"
 #include "formats/reader/bounds.h"
 #include "stitch/base/err.h"
 #include "stitch/order/keep_record.h"

@@ -1,4 +1,6 @@
 /* refs.c - what next() returns: refs of records, and the events of buffers. */
+#include "formats/ftrace/refs.h"
+
 #include <stdio.h>
 
 #include "formats/ftrace/ftrace.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/tracepoint/fields.h"
 
 struct ft_defer_row {
 	const char *system, *name;

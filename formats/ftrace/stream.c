@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/ftrace/entry.h"
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
+#include "formats/ftrace/refs.h"
+#include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 

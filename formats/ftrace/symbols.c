@@ -12,6 +12,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/scan.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/mem.h"
 

@@ -4,6 +4,8 @@
  * each CPU of a guest and the host's clock (option TIME_SHIFT of the guest's
  * file). As in trace-cmd, it is used when the host's file is read together with
  * the guest's: the option names the host's TRACEID. */
+#include "formats/ftrace/sync.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/refs.h"
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 

@@ -4,6 +4,7 @@
  * over here in half of the instructions that a walk of any records takes.
  * What is special stops it: whoever calls takes that record by itself. */
 #include "formats/perf/perf.h"
+#include "formats/perf/plain.h"
 
 /* Returns whether the record stops a row of plain ones: the kernel's build-id
  * may be in a mapping. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/perf/plain.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"
 

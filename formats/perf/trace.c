@@ -5,6 +5,7 @@
 
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20)

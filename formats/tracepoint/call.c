@@ -2,6 +2,7 @@
  * mapped, of any capture. */
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 

@@ -1,7 +1,7 @@
 /* fields.c - reads the fields of a tracepoint's payload.
  *
  * Offsets and sizes come from the capture, so every access is checked. */
-#include "formats/tracepoint/tracepoint.h"
+#include "formats/tracepoint/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

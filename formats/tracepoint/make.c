@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/source.h"

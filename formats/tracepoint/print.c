@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "formats/tracepoint/expr.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/source.h"

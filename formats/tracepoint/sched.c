@@ -1,6 +1,7 @@
 /* sched.c - reads scheduling events of any capture. */
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 

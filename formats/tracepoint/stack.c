@@ -4,6 +4,7 @@
  * distinguishes them from other arrays. */
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 

@@ -677,5 +677,6 @@ int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
 	    merge_groups_write(m, err))
 		return -1;
 	out->events = db->w->events;
+	out->joined = m->joined;
 	return 0;
 }

@@ -9,7 +9,6 @@
  * counter that another such capture has is not missing, and a request that an
  * earlier capture has was the first of its cookie. */
 #include "schema/columns.h"
-#include "schema/merge/merge.h"
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
@@ -86,7 +85,7 @@ static int join_all(struct merge *m, const struct join_pass *jp,
 			break;
 		}
 		join_regroup(m, r);
-		m->counts->joined++;
+		m->joined++;
 		m->db->w->joined++;
 		m->db->w->chain_events++;
 		if (chain > m->db->w->max_chain)

@@ -127,6 +127,7 @@ struct merge {
 	struct merge_code *code;
 	struct merge_groups *groups;
 	struct merge_counts *counts;
+	uint64_t joined; /* see merge_counts */
 };
 
 /* What a column of a query is: 0, a value that is copied as it is; or the id

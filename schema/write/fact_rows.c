@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "schema/write/writing.h"
+#include "schema/write/capture.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "schema/db/queries.h"
-#include "schema/write/writing.h"
+#include "schema/write/capture.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/source.h"

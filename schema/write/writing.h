@@ -134,11 +134,6 @@ struct writing {
 	uint32_t max_chain;
 };
 
-/* fields: see struct store_opts. */
-struct writing *writing_new(const struct frames *fr, const char *fields);
-/* Frees all but temp. NULL is fine. */
-void writing_free(struct writing *w);
-
 /* tables.c: adds the fixed tables to store.table. */
 void tables_new(struct store *db);
 /* Submits the open blocks of ev_ tables if all open blocks together are large:
@@ -151,13 +146,6 @@ uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
 		      struct err *err);
 uint32_t capture_mark_type(struct store *db, unsigned int source,
 			   const char *name, struct err *err);
-struct capture_map *capture_new_map(struct store *db, unsigned int index);
-static inline struct capture_map *capture_map(struct store *db,
-					      unsigned int index)
-{
-	return index < db->w->n_capture ? &db->w->capture[index]
-					: capture_new_map(db, index);
-}
 /* Writes what is known only at the end: numbers of events, times. */
 int captures_end(struct store *db, struct err *err);
 

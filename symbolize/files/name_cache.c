@@ -11,6 +11,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/files/name_cache_file.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
 

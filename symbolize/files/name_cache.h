@@ -49,6 +49,4 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
  * open for it, is good for a later use. */
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		    struct image_report *rep);
-/* Deletes the least recently used files if the folder is too large. */
-void name_cache_prune(const struct symbolizer *sy);
 #endif

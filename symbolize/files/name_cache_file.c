@@ -3,6 +3,8 @@
  * They are in host byte order and read through struct bytes like other
  * untrusted files; a damaged one is reported and ignored. They are written
  * under a temporary name and renamed, so of two concurrent runs one wins. */
+#include "symbolize/files/name_cache_file.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +16,6 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
-#include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "stitch/base/search.h"
 #include "stitch/base/write_all.h"

@@ -8,6 +8,7 @@
 
 #include "stitch/base/table.h"
 #include "symbolize/files/tried_files.h"
+#include "stitch/symbol.h"
 #include "symbolize/symbolizer.h"
 
 #define NONE UINT32_MAX /* no string */
@@ -55,12 +56,4 @@ struct name_cache {
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
 };
-
-/* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
- * which m->note then says. */
-void name_cache_load(struct name_cache *m);
-/* Writes the entries, which are sorted, to m->path. Returns false if that
- * fails, which only costs the next run time. */
-bool name_cache_save(struct name_cache *m);
-void name_cache_release(struct name_cache *m);
 #endif

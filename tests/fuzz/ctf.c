@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/plan.h"
 #include "stitch/base/err.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 

@@ -1,4 +1,5 @@
-/* path.c - the answers of the command path: which one the options ask for. */
+/* path_print.c - the answers of the command path: which one the options ask
+ * for. */
 #include "cli/tables/path.h"
 
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-/* line.c - parses one line of a text of ftrace, except frames. */
+/* parse.c - parses one line of a text of ftrace, except frames. */
 #include "formats/ftext/line.h"
 
 /* Widths of a task's name in tables, and in latency tables. */

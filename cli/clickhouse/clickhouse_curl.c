@@ -1,4 +1,5 @@
-/* clickhouse.c - asks a ClickHouse server, by its HTTP interface and libcurl.
+/* clickhouse_curl.c - asks a ClickHouse server, by its HTTP interface and
+ * libcurl.
  *
  * Each statement is a POST. The errors of a server may come behind status 200
  * and some rows, so it is told to wait for the end of the query

@@ -1,4 +1,4 @@
-/* ftrace.c - opens and closes ftrace's binary captures; their row in the table
+/* open.c - opens and closes ftrace's binary captures; their row in the table
  * of formats. */
 #include "formats/ftrace/ftrace.h"
 
@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/ftrace/pack.h"
+#include "formats/ftrace/sync.h"
 #include "formats/reader/nonce.h"
+#include "formats/tracepoint/fields.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"

@@ -1,10 +1,11 @@
-/* ctf.c - the reader of CTF traces: opens and closes captures. */
+/* open.c - the reader of CTF traces: opens and closes captures. */
 #include "formats/ctf/ctf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "stitch/order/clocks.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"

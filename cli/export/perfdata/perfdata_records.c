@@ -1,4 +1,4 @@
-/* perfdata.c - writes the bytes and records of a perf.data file. */
+/* perfdata_records.c - writes the bytes and records of a perf.data file. */
 #include "cli/export/perfdata/perfdata.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* perf.c - the perf.data reader: opens and closes captures. */
+/* open.c - the perf.data reader: opens and closes captures. */
 #include "formats/perf/perf.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ftext.c - opens and closes ftrace's texts (trace, trace_pipe, trace-cmd
+/* open.c - opens and closes ftrace's texts (trace, trace_pipe, trace-cmd
  * report), refuses those that cannot be read; their row in the table of
  * formats. */
 #include "formats/ftext/ftext.h"

@@ -1,0 +1,12 @@
+/* server_detail.h - what the groups of samples are told apart by, beside event,
+ * thread name, stacks and fate. */
+#ifndef CLI_SERVER_SERVER_DETAIL_H
+#define CLI_SERVER_SERVER_DETAIL_H
+
+enum server_detail {
+	SERVER_SUMS = 0,
+	SERVER_THREADS = 1, /* process and thread */
+	SERVER_CPUS = 2,
+	SERVER_VERDICTS = 4 /* of joined requests, too */
+};
+#endif

@@ -1,0 +1,26 @@
+/* plan.h - the programs that decode the events of a stream class. */
+#ifndef FORMATS_CTF_PLAN_H
+#define FORMATS_CTF_PLAN_H
+#include "formats/ctf/ctf.h"
+
+/* Returns the class of an event, which is made on its first event; NULL and
+ * *why: the metadata has no such event, or there are too many. */
+struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
+				 struct ctf_plan *plan, uint64_t id,
+				 const char **why);
+/* The same; at once for nearly all events, as ids mostly count from 0. */
+static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
+					     const struct ctf_schema *sm,
+					     struct ctf_plan *plan, uint64_t id,
+					     const char **why)
+{
+	const struct ctf_stream_class *sc = plan->sc;
+
+	if (plan->classes && id < sc->n_event && sc->event[id].id == id &&
+	    plan->classes[id].made)
+		return &plan->classes[id];
+	return ctf_class_find(ctf, sm, plan, id, why);
+}
+/* Makes the programs of a stream class. */
+void ctf_plan_make(struct ctf_plan *plan);
+#endif

@@ -1,0 +1,41 @@
+/* pool.h - memory for records that were made and not released. */
+#ifndef FORMATS_CTF_POOL_H
+#define FORMATS_CTF_POOL_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctf_block {
+	unsigned char *data;
+	uint32_t cap, used, live;
+};
+
+struct ctf_pool {
+	struct ctf_block *block;
+	size_t n, cap;
+	uint32_t *spare; /* empty blocks */
+	size_t n_spare, cap_spare;
+	uint32_t now; /* the block that is being filled, plus 1 */
+};
+
+/* Makes room in another block. */
+void *ctf_pool_more(struct ctf_pool *pool, size_t len);
+/* Returns room for len bytes, of which the next ctf_pool_take() may take some,
+ * or all. */
+static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
+{
+	const struct ctf_block *b =
+		pool->now ? &pool->block[pool->now - 1] : NULL;
+
+	return b && b->cap - b->used >= ((len + 7) & ~(size_t)7)
+		       ? b->data + b->used
+		       : ctf_pool_more(pool, len);
+}
+/* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
+void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
+static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
+{
+	return pool->block[handle >> 32].data + (uint32_t)handle;
+}
+void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle);
+void ctf_pool_release(struct ctf_pool *pool);
+#endif

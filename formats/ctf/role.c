@@ -1,0 +1,136 @@
+/* role.c - what the events of LTTng and perf are, by their names, and which of
+ * their fields say what. */
+#include "formats/ctf/ctf.h"
+
+#include <string.h>
+
+#include "formats/tracepoint/fields.h"
+
+struct ctf_role_row {
+	const char *name; /* a '*' matches anything */
+	enum ctf_role role;
+	const char *part[CTF_PARTS];
+};
+
+static const struct ctf_role_row ctf_roles[] = {
+	{ "sched_switch",
+	  CTF_SWITCH,
+	  { [CTF_TID] = "prev_tid",
+	    [CTF_COMM] = "prev_comm",
+	    [CTF_TID2] = "next_tid",
+	    [CTF_COMM2] = "next_comm",
+	    [CTF_STATE_OF] = "prev_state" } },
+	{ "sched_wakeup",
+	  CTF_WAKEUP,
+	  { [CTF_TID] = "tid", [CTF_COMM] = "comm" } },
+	{ "sched_wakeup_new",
+	  CTF_WAKEUP_NEW,
+	  { [CTF_TID] = "tid", [CTF_COMM] = "comm" } },
+	{ "sched_process_fork",
+	  CTF_FORK,
+	  { [CTF_TID] = "parent_tid",
+	    [CTF_COMM] = "parent_comm",
+	    [CTF_TID2] = "child_tid",
+	    [CTF_COMM2] = "child_comm",
+	    [CTF_PID] = "parent_pid",
+	    [CTF_PID2] = "child_pid" } },
+	{ "sched_process_exec",
+	  CTF_EXEC,
+	  { [CTF_TID] = "tid", [CTF_PATH] = "filename" } },
+	{ "sched_process_exit",
+	  CTF_EXIT,
+	  { [CTF_TID] = "tid", [CTF_COMM] = "comm" } },
+	{ "sched_*", CTF_NAMED, { [CTF_TID] = "tid", [CTF_COMM] = "comm" } },
+	{ "lttng_statedump_process_state",
+	  CTF_STATE,
+	  { [CTF_TID] = "tid", [CTF_PID] = "pid", [CTF_COMM] = "name" } },
+	{ "lttng_ust_statedump:bin_info",
+	  CTF_IMAGE,
+	  { [CTF_BASE] = "baddr",
+	    [CTF_SIZE] = "memsz",
+	    [CTF_PATH] = "path",
+	    [CTF_HAS_ID] = "has_build_id" } },
+	{ "lttng_ust_dl:dl*open",
+	  CTF_OPEN,
+	  { [CTF_BASE] = "baddr",
+	    [CTF_SIZE] = "memsz",
+	    [CTF_PATH] = "path",
+	    [CTF_HAS_ID] = "has_build_id" } },
+	{ "lttng_ust_lib:load",
+	  CTF_LOAD,
+	  { [CTF_BASE] = "baddr",
+	    [CTF_SIZE] = "memsz",
+	    [CTF_PATH] = "path",
+	    [CTF_HAS_ID] = "has_build_id" } },
+	{ "lttng_ust_statedump:build_id",
+	  CTF_BUILD_ID,
+	  { [CTF_BASE] = "baddr", [CTF_PATH] = "build_id" } },
+	{ "lttng_ust_dl:build_id",
+	  CTF_BUILD_ID,
+	  { [CTF_BASE] = "baddr", [CTF_PATH] = "build_id" } },
+	{ "lttng_ust_lib:build_id",
+	  CTF_BUILD_ID,
+	  { [CTF_BASE] = "baddr", [CTF_PATH] = "build_id" } },
+	{ "lttng_ust_dl:dlclose", CTF_CLOSE, { [CTF_BASE] = "baddr" } },
+	{ "lttng_ust_lib:unload", CTF_UNLOAD, { [CTF_BASE] = "baddr" } },
+	{ "perf_comm",
+	  CTF_NAMED,
+	  { [CTF_TID] = "tid", [CTF_PID] = "pid", [CTF_COMM] = "comm" } },
+	{ "perf_fork",
+	  CTF_FORK,
+	  { [CTF_TID] = "ptid",
+	    [CTF_PID] = "ppid",
+	    [CTF_TID2] = "tid",
+	    [CTF_PID2] = "pid" } },
+	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
+};
+
+/* The pattern may have one '*', which matches anything. */
+static bool ctf_role_matches(const char *pattern, const char *name)
+{
+	const char *star = strchr(pattern, '*');
+	size_t n = strlen(name);
+
+	if (!star)
+		return !strcmp(pattern, name);
+	size_t before = (size_t)(star - pattern);
+	size_t behind = strlen(star + 1);
+
+	return n >= before + behind && !memcmp(name, pattern, before) &&
+	       !strcmp(name + n - behind, star + 1);
+}
+
+void ctf_role_find(struct ctf_event *ev)
+{
+	for (int i = 0; i < CTF_PARTS; i++)
+		ev->part[i] = -1;
+	for (size_t i = 0; i < sizeof(ctf_roles) / sizeof(*ctf_roles); i++) {
+		if (!ctf_role_matches(ctf_roles[i].name, ev->fmt.name))
+			continue;
+		ev->role = ctf_roles[i].role;
+		for (int k = 0; k < CTF_PARTS; k++)
+			ev->part[k] =
+				tp_field_index(&ev->fmt, ctf_roles[i].part[k]);
+		return;
+	}
+}
+
+int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
+		   const struct bytes *raw, int64_t otherwise)
+{
+	return tp_field_number_or(&ev->fmt, ev->part[part], raw, otherwise);
+}
+
+const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
+		     enum ctf_part_of part, const struct bytes *raw)
+{
+	int at = ev->part[part];
+	struct field f = { 0 };
+
+	if (at < 0)
+		return NULL;
+	if (ctf->look.scratch.used)
+		arena_release(&ctf->look.scratch);
+	tp_field_take(&ctf->look, raw, &ev->fmt.field[at], &f);
+	return f.present ? f.text : NULL;
+}

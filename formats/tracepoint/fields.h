@@ -1,0 +1,54 @@
+/* fields.h - the fields of a payload, by the format of its tracepoint. */
+#ifndef FORMATS_TRACEPOINT_FIELDS_H
+#define FORMATS_TRACEPOINT_FIELDS_H
+
+#include "formats/tracepoint/tracepoint.h"
+
+/* The index of the field of that name; -1 if there is none or name is
+ * NULL. */
+int tp_field_index(const struct tp_format *fmt, const char *name);
+/* Sets *out to one field for each def, borrowed until the next call.
+ * raw may be NULL. */
+void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
+		    size_t len, struct field *out);
+/* tp_field_number() of a field of 1 or 2 bytes that begins in the payload. */
+bool tp_field_small(const struct bytes *raw, const struct tp_field *f,
+		    int64_t *out);
+/* Reads a number from a payload. Returns false if the field is not a number or
+ * not inside the payload. */
+static inline bool tp_field_number(const struct bytes *raw,
+				   const struct tp_field *f, int64_t *out)
+{
+	uint32_t u32;
+	uint64_t u64;
+
+	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
+		return false;
+	if (f->size == 1 || f->size == 2)
+		return tp_field_small(raw, f, out);
+	if (f->size == 4) {
+		if (bytes_peek_u32(raw, f->off, &u32))
+			return false;
+		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
+		return true;
+	}
+	if (bytes_peek_u64(raw, f->off, &u64))
+		return false;
+	*out = (int64_t)u64;
+	return true;
+}
+/* The same of the field with this index; `otherwise` if there is none. */
+static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
+					 const struct bytes *raw,
+					 int64_t otherwise)
+{
+	int64_t v;
+
+	return field >= 0 && tp_field_number(raw, &fmt->field[field], &v)
+		       ? v
+		       : otherwise;
+}
+/* Reads one field. Text without a final 0 is copied to tp->scratch. */
+void tp_field_take(struct tp *tp, const struct bytes *raw,
+		   const struct tp_field *f, struct field *out);
+#endif
