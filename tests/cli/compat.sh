@@ -38,10 +38,10 @@ json() {
 	python3 "$root/tests/schemas.py" "$root" |
 		sed '/ optional$/!{ p; s/$/ optional/; }'
 }
-fleet() {	# TABLE COLUMN TYPE, as check-fleet-doc.sh finds them in Parquet files
-	awk '/^\.Ss/ { name = $2 }
+fleet() {	# TABLE PLACE COLUMN TYPE, as check-fleet-doc.sh finds them in Parquet files
+	awk '/^\.Ss/ { name = $2; n = 0 }
 		/^\.Sh/ { name = "" }
-		/^\.It Va/ && name { print name, $3, $5 }' "$root/man/backstitch-fleet.7"
+		/^\.It Va/ && name { print name, ++n, $3, $5 }' "$root/man/backstitch-fleet.7"
 }
 # keeps NAME OLD NEW: each line of OLD is in NEW
 keeps() {
@@ -61,10 +61,11 @@ keeps no_column_went_away_or_moved "$kept/columns.txt" now
 json >now
 keeps no_key_of_json_went_away "$kept/json.txt" now
 fleet >now
-keeps no_column_of_a_server_went_away "$kept/fleet.txt" now
+keeps no_column_of_a_server_went_away_or_moved "$kept/fleet.txt" now
 
 # an exit status keeps its meaning
 head -c 900 "$root/tests/captures/before.data" >cut.data
+zstd -qdc "$root/tests/captures/shop.data.zst" | head -c 400000 >lost.data
 while read -r want line
 do
 	# shellcheck disable=SC2086 # words
@@ -79,9 +80,15 @@ done <<END
 2 report --no-such-option before.data
 2 no-such-command
 3 ingest --no-symbols -o $dir/cut.db $dir/cut.data
+3 ingest --no-symbols -o $dir/lost.db $dir/lost.data
+4 check --no-symbols $dir/lost.data
 4 check --no-symbols shop.data.zst
 4 report --no-symbols --diff --fail-above 5 before.data after.data
 END
+{ "$B" script --no-symbols "$root/tests/captures/shop.data.zst" 2>/dev/null; echo $? >status; } |
+	head -c 1 >/dev/null
+[ "$(cat status)" = 0 ]
+ok status_0_a_reader_that_ends_early $?
 
 for packed in "$kept"/*.db.zst
 do
