@@ -407,7 +407,7 @@ bench:
 	$(SUBJ) all mkcap $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
-	@O=$(O) tests/bench/bench.sh
+	@O=$(O) tests/bench/bench.sh $(BENCH)
 
 # Quoted, for folders with blanks; uninstall leaves folders that may be shared.
 BIN = '$(DESTDIR)$(PREFIX)/bin'

@@ -1,8 +1,9 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
-#        [unwind] [looks] [table] [dwarf] [sql] [pictures] [page] [view];
-#        make bench runs all of these
+# usage: tests/bench/bench.sh [table] [waiting] [growth] [perf] [ftrace] [ctf]
+#        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view]
+#        table: all kinds of captures, in a quarter of an hour; without a name
+#        and by make bench; all: all of these, make bench BENCH=all
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
 #        follow: a stream in segments beside a plain ingest, also by callgrind
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
@@ -88,9 +89,29 @@ mixed_data() {	# records bench/mixed.data once
 			-- tests/bench/mixed.sh "$load" 20
 }
 
-# Of all kinds of captures that are there: ftrace and unwind record theirs.
+record_ftrace() {	# record_ftrace FILE SECONDS
+	recorded "$1" "$2" tests/bench/record-ftrace.sh "$1.new" "$load" "$2"
+}
+
+big_dat() {	# records bench/big.dat, and small.dat, once
+	[ ! -s bench/big.dat ] || return 0
+	has trace-cmd trace-cmd || return
+	rm -f bench/trial.dat bench/small.dat
+	record_ftrace bench/trial.dat 1 || return
+	size=$(stat -c %s bench/trial.dat)
+	rm -f bench/trial.dat
+	secs=$(ratio 200000000 "$size")
+	record_ftrace bench/big.dat "$secs" || return
+	record_ftrace bench/small.dat "$(ratio "$secs" 10)"
+}
+
+# Of all kinds of captures that can be made here.
 bench_table() {
-	mixed_data && big_ctf && python3 tests/bench/table.py "$O"
+	mixed_data
+	! has perf linux-perf || python3 tests/bench/unwind.py --record
+	big_dat
+	! has babeltrace2 babeltrace2 || big_ctf
+	python3 tests/bench/table.py "$O"
 }
 
 # The captures of these: unwind records that of stack dumps.
@@ -106,10 +127,6 @@ bench_pictures() {
 	python3 tests/bench/pictures.py "$O" bench/big.data
 }
 
-record_ftrace() {	# record_ftrace FILE SECONDS
-	recorded "$1" "$2" tests/bench/record-ftrace.sh "$1.new" "$load" "$2"
-}
-
 bench_ftrace() {
 	has trace-cmd trace-cmd || return
 	rm -f "$O/bench/bare"
@@ -117,17 +134,7 @@ bench_ftrace() {
 	${CC:-gcc} -O2 -o "$O/bench/bare" tests/bench/bare.c \
 		$(pkg-config --cflags --libs libtracecmd) ||
 		echo "no bare iteration: install libtracecmd-dev" >&2
-	if [ ! -s bench/big.dat ]
-	then
-		rm -f bench/trial.dat bench/small.dat
-		record_ftrace bench/trial.dat 1 || return
-		size=$(stat -c %s bench/trial.dat)
-		rm -f bench/trial.dat
-		secs=$(ratio 200000000 "$size")
-		record_ftrace bench/big.dat "$secs" || return
-		record_ftrace bench/small.dat "$(ratio "$secs" 10)" || return
-	fi
-	python3 tests/compare/ftrace.py bench/small.dat &&
+	big_dat && python3 tests/compare/ftrace.py bench/small.dat &&
 		python3 tests/bench/measure_ftrace.py "$O" bench/big.dat \
 			bench/small.dat
 }
@@ -201,7 +208,8 @@ bench_follow() {
 	has perf linux-perf && python3 tests/bench/follow.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
+[ $# -gt 0 ] || set -- table
+[ "$*" != all ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
 	sql pictures page view
 rc=0
 for what
@@ -224,7 +232,7 @@ do
 	fleet) bench_fleet || rc=1 ;;
 	follow) bench_follow || rc=1 ;;
 	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
-	*) echo "no bench '$what': 'sed -n 2,8p $0' lists them" >&2; exit 2 ;;
+	*) echo "no bench '$what': 'sed -n 2,9p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import time
@@ -75,7 +76,7 @@ def versions(program):
     p = subprocess.run(["tests/bench/newer.sh", program],
                        stdout=subprocess.PIPE, text=True)
     found = {}
-    for command in [program] + p.stdout.split():
+    for command in filter(shutil.which, [program] + p.stdout.split()):
         p = subprocess.run([command, "version" if program == "trace-cmd" else
                             "--version"], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True)
