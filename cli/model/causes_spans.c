@@ -151,12 +151,17 @@ static void causes_spans_add(struct causes_spans *s,
 	}
 }
 
-static int causes_compare_spans(const void *pa, const void *pb)
+/* Moves spans from number n on, which were added last, to their places. There
+ * are few of them, so this is less than to sort all. */
+static void causes_spans_place(struct causes_spans *s, size_t n)
 {
-	const struct causes_span *a = pa;
-	const struct causes_span *b = pb;
+	for (; n < s->n_span; n++) {
+		const struct causes_span add = s->span[n];
+		size_t at = search_where(n, i, s->span[i].from > add.from);
 
-	return compare_numbers(a->from, b->from);
+		memmove(&s->span[at + 1], &s->span[at], (n - at) * sizeof(add));
+		s->span[at] = add;
+	}
 }
 
 int causes_spans_choose(struct causes_spans *s, struct store *db, int64_t only,
@@ -174,9 +179,10 @@ int causes_spans_choose(struct causes_spans *s, struct store *db, int64_t only,
 	if (n > 1 && causes_spans_load(s, db, err))
 		return -1;
 	for (size_t i = 0; n > 1 && i < n; i++) {
+		size_t before = s->n_span;
+
 		causes_spans_add(s, &s->capture[i]);
-		qsort(s->span, s->n_span, sizeof(*s->span),
-		      causes_compare_spans);
+		causes_spans_place(s, before);
 	}
 	if (!s->n_span)
 		*mem_add(s->span, s->n_span, s->cap_span) =

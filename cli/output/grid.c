@@ -420,12 +420,10 @@ static void grid_write_csv(const struct grid *g, FILE *out)
 	fputc('\n', out);
 }
 
-void grid_json(const struct grid *g, struct json *j, const char *key)
+void grid_json_rows(const struct grid *g, struct json *j)
 {
 	char buf[32];
 
-	json_array(j, key);
-	json_lines(j);
 	for (size_t i = 0; i < g->n; i++) {
 		const struct cell *c = &g->cell[i];
 		size_t at = i % g->n_col;
@@ -444,6 +442,13 @@ void grid_json(const struct grid *g, struct json *j, const char *key)
 		if (at + 1 == g->n_col)
 			json_end(j);
 	}
+}
+
+void grid_json(const struct grid *g, struct json *j, const char *key)
+{
+	json_array(j, key);
+	json_lines(j);
+	grid_json_rows(g, j);
 	json_end(j);
 	json_newline(j);
 }

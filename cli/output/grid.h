@@ -42,6 +42,9 @@ void grid_chance(struct grid *g, double p);
 
 /* Writes the table; format is "table", "csv" or "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
+/* Writes the rows as objects, for an array that the caller begins and ends: the
+ * next ones may be those of another grid. */
+void grid_json_rows(const struct grid *g, struct json *j);
 /* Writes an array of objects, one a line, and a newline. */
 void grid_json(const struct grid *g, struct json *j, const char *key);
 #endif

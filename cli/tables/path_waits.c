@@ -16,6 +16,8 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
+#define ROWS_AT_ONCE 1024 /* of JSON */
+
 /* ---- the longest waits */
 
 struct path_longest {
@@ -115,10 +117,9 @@ static int path_fill_wait(struct path_run *r, struct grid *g,
 	return 0;
 }
 
-/* Writes a table as the options want it. l: what is said above the waits;
- * NULL: nothing is. */
+/* Writes a table as the options want it. */
 static void path_put_grid(const struct path_run *r, const struct grid *g,
-			  const char *key, const struct path_longest *l)
+			  const char *key)
 {
 	struct json j;
 
@@ -127,31 +128,63 @@ static void path_put_grid(const struct path_run *r, const struct grid *g,
 		return;
 	}
 	json_answer(&j, stdout, JSON_COMPACT);
-	if (l) {
-		json_uint(&j, "n", l->waits);
-		json_uint(&j, "ns", l->ns);
-		json_uint(&j, "asked_ns", r->asked);
-		json_uint(&j, "proved_ns", r->proved);
-	}
 	grid_json(g, &j, key);
 	json_end(&j);
 	json_newline(&j);
 }
 
-static int path_put_waits(struct path_longest *l, struct err *err)
+/* Fills a new grid with the waits from *at on, at most n, and moves *at. */
+static struct grid *path_some_waits(struct path_longest *l, size_t *at,
+				    size_t n, int *rc, struct err *err)
 {
-	struct path_run *r = l->r;
 	struct grid *g =
 		grid_new(path_wait_columns, sizeof(path_wait_columns) /
 						    sizeof(*path_wait_columns));
-	char ns[32];
-	char share[16];
-	int rc = 0;
 
 	grid_names(g, "In", true);
-	for (size_t i = 0; !rc && i < l->n; i++)
-		rc = path_fill_wait(r, g, &l->wait[i], err);
-	if (!rc && !r->o->json) {
+	for (; !*rc && n > 0 && *at < l->n; n--)
+		*rc = path_fill_wait(l->r, g, &l->wait[(*at)++], err);
+	return g;
+}
+
+/* All waits of a capture do not fit into memory as a table does. */
+static int path_put_waits_json(struct path_longest *l, struct err *err)
+{
+	size_t at = 0;
+	int rc = 0;
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_uint(&j, "n", l->waits);
+	json_uint(&j, "ns", l->ns);
+	json_array(&j, "waits");
+	json_lines(&j);
+	while (!rc && at < l->n && !json_failed(&j)) {
+		struct grid *g =
+			path_some_waits(l, &at, ROWS_AT_ONCE, &rc, err);
+
+		if (!rc)
+			grid_json_rows(g, &j);
+		grid_free(g);
+	}
+	json_end(&j);
+	json_uint(&j, "asked_ns", l->r->asked);
+	json_uint(&j, "proved_ns", l->r->proved);
+	json_end(&j);
+	json_newline(&j);
+	return rc;
+}
+
+static int path_put_waits(struct path_longest *l, struct err *err)
+{
+	struct path_run *r = l->r;
+	size_t at = 0;
+	int rc = 0;
+	struct grid *g = path_some_waits(l, &at, SIZE_MAX, &rc, err);
+	char ns[32];
+	char share[16];
+
+	if (!rc) {
 		human_put_grouped(stdout, l->waits);
 		printf(" wait%s, %s together; %s of the time of those shown is "
 		       "proved\n",
@@ -162,9 +195,8 @@ static int path_put_waits(struct path_longest *l, struct err *err)
 		fputs("'--time TIME --tid TID' shows the chain of one, "
 		      "'--worst 3' of the longest\n\n",
 		      stdout);
+		path_put_grid(r, g, "waits");
 	}
-	if (!rc)
-		path_put_grid(r, g, "waits", l);
 	grid_free(g);
 	return rc;
 }
@@ -246,8 +278,9 @@ int path_waits(struct path_run *r, struct err *err)
 	if (!rc && !l.n)
 		rc = path_no_waits(r, err);
 	if (!rc)
-		rc = r->o->worst ? path_put_worst(&l, err)
-				 : path_put_waits(&l, err);
+		rc = r->o->worst  ? path_put_worst(&l, err)
+		     : r->o->json ? path_put_waits_json(&l, err)
+				  : path_put_waits(&l, err);
 	free(l.wait);
 	return rc;
 }
@@ -422,7 +455,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		       human_percent(share, sizeof(share), (double)p->unknown,
 				     (double)p->ns));
 	}
-	path_put_grid(p->r, g, key, NULL);
+	path_put_grid(p->r, g, key);
 	grid_free(g);
 }
 
