@@ -135,7 +135,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 	tests/libdw/*.c))
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all deps deps-build demo demo-run check check-build check-run unit \
+.PHONY: all deps deps-build demo demo-build check check-build check-run unit \
 	check-long ci-build ci-plain ci-san check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-flags check-hard check-debug mkcap install uninstall dist \
@@ -329,12 +329,14 @@ deps:
 deps-build:
 	@tests/deps.sh install build
 
-# A sub-make, because pkg-config is asked when the Makefile is read.
+# A sub-make, because pkg-config is asked when the Makefile is read. What is shown
+# first is built first: the program alone, in half the time of 'make all'.
+DEMO_FLAVOUR = O=build-demo LTO= CFLAGS=-O1
 demo: deps-build
-	$(SUBJ) all
-	$(SUB) demo-run
-demo-run:
-	@tests/demo.sh $(O)/backstitch demo
+	$(SUBJ) $(DEMO_FLAVOUR) demo-build
+	@tests/demo.sh build-demo/backstitch demo
+demo-build: $(O)/backstitch
+	$(Q)ln -sf $< backstitch
 
 # The fuzzers need a build of their own, which 'make check-san' makes.
 GROUPS = cases truth compare fleet browser cli unit docs damage
@@ -455,7 +457,8 @@ dist:
 	@echo $(DIST)/$(TARBALL).tar.gz
 
 clean:
-	rm -rf build build-san build-fuzz build-cov build-hard build-debug demo backstitch
+	rm -rf build build-san build-fuzz build-cov build-hard build-debug \
+		build-demo demo backstitch
 
 -include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
 	$(wildcard $(O)/*/*.d)

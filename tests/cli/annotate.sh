@@ -3,19 +3,9 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/annotate.sh
 # Needs: libcapstone
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 symfs=$PWD/tests/captures/symfs
 db=$work/x.db
-
-. tests/ok.sh
-
-# says NAME TEXT FILE
-says() {
-	grep -qF -- "$2" "$3"
-	ok "$1" $?
-}
 
 "$B" ingest -q -f -o "$db" --symfs "$symfs" tests/captures/fp-1.data \
 	2>"$work/err" || cat "$work/err"

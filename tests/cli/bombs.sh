@@ -2,10 +2,7 @@
 # bombs.sh - small files that unpack to large ones: captures and bundles end at a bound.
 # usage: BACKSTITCH=PROGRAM tests/cli/bombs.sh; prints "ok NAME" or "not ok NAME" lines.
 cd "$(dirname "$0")/../.." || exit 2
-B=$(realpath "${BACKSTITCH:-./backstitch}")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-. tests/ok.sh
+. tests/lib.sh
 cp tests/captures/z-defer.data "$work"
 cd "$work" || exit 2
 mkdir tmp

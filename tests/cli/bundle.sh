@@ -3,11 +3,7 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/bundle.sh
 # Needs: libcapstone libcurl
 cd "$(dirname "$0")/../.." || exit 2
-B=$(realpath "${BACKSTITCH:-./backstitch}")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 symfs=tests/captures/symfs-arm64
 db=$work/leaf.db
@@ -34,12 +30,10 @@ import sys
 
 a, b = (json.load(open(p)) for p in sys.argv[1:])
 
-
 def code(x):
     if isinstance(x, dict):
         return {k: code(v) for k, v in x.items() if k != "code" or isinstance(v, list)}
     return [code(v) for v in x] if isinstance(x, list) else x
-
 
 sys.exit(code(a) != code(b))
 END

@@ -5,13 +5,7 @@
 # Without sanitizers: it starts the program a thousand times; other scripts run
 # the same commands under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
-
-. tests/ok.sh
+. tests/lib.sh
 
 bench() {
 	python3 tests/causality/bench.py "$@" >"$work/said" 2>&1
@@ -34,7 +28,6 @@ from score import score
 truth = [(0, 4, 7, "run", 1), (4, 6, 8, "interrupt", None),
          (6, 9, 7, "ready", None)]
 
-
 def said(*segments):
     """(to, tid, state, cpu, proof) from 0 on"""
     at, out = 0, []
@@ -43,7 +36,6 @@ def said(*segments):
                     "cpu": cpu, "proof": proof})
         at = to
     return score({"segments": out}, (9, 0, 9), truth, None)
-
 
 P, C = "proved", "consistent"
 end = (9, 7, "ready", None, P)

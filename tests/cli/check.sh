@@ -2,18 +2,9 @@
 # check.sh - the audit says what it found, its SQL says the same, and so does its status.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/check.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-MKCAP=${MKCAP:-build/mkcap}
-case $MKCAP in /*) ;; *) MKCAP=$PWD/$MKCAP ;; esac
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=$PWD/tests/captures
 man=$PWD/man/backstitch-json.5
-unset COLUMNS
-export NO_COLOR=1 LC_ALL=C
-
-. tests/ok.sh
 
 # ends NAME STATUS ARGUMENT...: how check ends; its output is in out, err
 ends() {
@@ -350,7 +341,6 @@ done
 python3 - <<'END'
 import sqlite3
 
-
 def steps(db, sql):
     """The work for a statement, in hundreds of steps of SQLite's machine, and its rows."""
     n = 0
@@ -363,7 +353,6 @@ def steps(db, sql):
     con.set_progress_handler(count, 100)
     rows = con.execute(sql).fetchall()
     return n, len(rows)
-
 
 bad = []
 told = set()

@@ -5,12 +5,9 @@
 # tests/compat has what release 1.0 promised: options.txt, columns.txt, json.txt and fleet.txt, from which no line may go
 # away, and a small database of each schema that was released. A release adds the lines that the functions below print,
 # and one with a new schema a database: HOME=/nonexistent backstitch ingest --no-cache --symfs tests/captures/symfs
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/backstitch}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 kept=$root/tests/compat
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 
 columns() {	# columns DB: TABLE.COLUMN PLACE TYPE of what the manual describes

@@ -1,12 +1,8 @@
 #!/bin/sh
 # completion.sh - completion knows every option and choice, and files, in a bash that somebody types into.
 # usage: BACKSTITCH=PROGRAM tests/cli/completion.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 for shell in bash zsh fish
 do

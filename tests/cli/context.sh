@@ -3,12 +3,8 @@
 # hit are columns, by default.
 # usage: BACKSTITCH=build/backstitch tests/cli/context.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
 
 # same WANTED GOT
 same() {

@@ -3,18 +3,8 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/diff.sh
 # Without sanitizers: bundle.sh, json.sh and offcpu.sh compare runs under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
-
-root=$PWD
-# folded OPTION...: the stacks of a picture, a line each
-folded() {
-	BACKSTITCH=$B python3 "$root/tests/folded.py" "$@"
-}
 
 # split DB A B HOW: the samples of one recording in two databases, every other
 # one of each event and CPU ('odd': both take turns, so that every other one of
@@ -53,11 +43,9 @@ from math import comb
 question, path = sys.argv[1:3]
 N = "{http://www.w3.org/2000/svg}"
 
-
 def frames():
     root = ET.parse(path).getroot()
     return list(root.find(".//*[@id='frames']"))
-
 
 def fisher(a, whole_a, b, whole_b):
     """Twice the smaller tail, in whole numbers."""
@@ -67,7 +55,6 @@ def fisher(a, whole_a, b, whole_b):
     high = sum(comb(whole_b, k) * comb(whole_a, n - k)
                for k in range(b, min(n, whole_b) + 1))
     return float(min(1, Fraction(2 * min(low, high), whole)))
-
 
 if question == "colored":
     # names of the frames that have a color, with r(ed) or b(lue)

@@ -2,14 +2,11 @@
 # endless.sh - what has no end, or grows faster than it should: replies of servers, descriptions of events.
 # usage: BACKSTITCH=PROGRAM tests/cli/endless.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
 # Needs: libcurl
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 NO_COLOR=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR XDG_CACHE_HOME
+export XDG_CACHE_HOME
 "$B" ingest -q --no-symbols -o a.db "$root/tests/captures/fp-1.data"
 
 cat >server.py <<'END'
@@ -33,12 +30,10 @@ GZIP = b"\x1f\x8b\x08\0\0\0\0\0\0\3"
 MIB = 1 << 20
 VERSION = gzip.compress(struct.pack("<QQ", 23, 8))
 
-
 def packed(first, again):
     """What comes first, and again and again, in one stream of gzip."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return [packer.compress(x) + packer.flush(zlib.Z_FULL_FLUSH) for x in (first, again)]
-
 
 # name: the head, what comes first, what comes again and again, seconds in
 # between, the timeout, and what report says
@@ -51,7 +46,6 @@ SERVERS = {
               "row 1 of the reply has more than 67108864 bytes"),
     "a_fast_reply": (OK + PACKED, *packed(bytes(MIB), bytes(MIB)), 0, 2, ""),
 }
-
 
 def send(conn, head, first, again, pause):
     try:
@@ -67,17 +61,14 @@ def send(conn, head, first, again, pause):
     except OSError:
         pass
 
-
 def serve(sock, *what):
     while True:
         conn, _ = sock.accept()
         threading.Thread(target=send, args=(conn, *what), daemon=True).start()
 
-
 def limit():
     if LIMITED:
         resource.setrlimit(resource.RLIMIT_DATA, (100 * MIB, 100 * MIB))
-
 
 for name, (*what, seconds, says) in SERVERS.items():
     sock = socket.create_server(("127.0.0.1", 0))

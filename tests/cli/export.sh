@@ -2,11 +2,7 @@
 # export.sh - the forms that export writes, as the tools they are for read them.
 # usage: BACKSTITCH=build/backstitch tests/cli/export.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 db=$work/z.db
 "$B" ingest -q -o "$db" tests/captures/z-defer.data

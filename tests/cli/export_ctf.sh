@@ -4,11 +4,7 @@
 # usage: O=build tests/cli/export_ctf.sh
 # Needs: libbabeltrace2
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 db=$work/z.db
 "$B" ingest -q -o "$db" --no-symbols tests/captures/z-defer.data

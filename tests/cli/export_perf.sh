@@ -3,11 +3,7 @@
 # tests/compare/exportperf.py.
 # usage: BACKSTITCH=build/backstitch tests/cli/export_perf.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 db=$work/z.db
 "$B" ingest -q -o "$db" --no-symbols tests/captures/z-defer.data

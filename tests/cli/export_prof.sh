@@ -3,14 +3,9 @@
 # readers, filters, context switches, databases that lie.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/export_prof.sh
 cd "$(dirname "$0")/../.." || exit 2
-root=$PWD
-B=${BACKSTITCH:-$root/build/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 forms="pprof firefox"
 
-. tests/ok.sh
 cat >"$work/read.py" <<'EOT'
 """python3 read.py FORM FILE [EXPRESSION]: fails when FILE is not of that form,
 or the expression about it, p, is not true."""

@@ -3,14 +3,9 @@
 # something to their readers, databases that lie.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/export_text.sh
 cd "$(dirname "$0")/../.." || exit 2
-root=$PWD
-B=${BACKSTITCH:-$root/build/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 forms="json speedscope chrome"
 
-. tests/ok.sh
 cat >"$work/read.py" <<'EOT'
 """python3 read.py FORM FILE: fails when FILE is not of that form."""
 import json, sys

@@ -1,14 +1,9 @@
 #!/bin/sh
 # first.sh - the first five minutes of a new user, each as one would hope.
 # usage: BACKSTITCH=PROGRAM tests/cli/first.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-unset COLUMNS
-NO_COLOR=1
-export NO_COLOR
-dir=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
 # where somebody else may run it too

@@ -3,12 +3,8 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/flame.sh
 # Without sanitizers: bundle.sh, offcpu.sh and report.sh run flame under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
 
 # svg FILE QUESTION: what an XML parser finds in a picture
 svg() {
@@ -62,17 +58,8 @@ else:
 END
 }
 
-# folded OPTION...: the stacks of a picture, a line each
-folded() {
-	BACKSTITCH=$B python3 tests/folded.py "$@"
-}
-
 folded_sum() {
 	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
-}
-
-one() {	# one DB SQL: the only value of the answer
-	"$B" query --format csv "$1" "$2" | tail -n 1
 }
 
 # every shipped capture: the same sum in the database, the text, the picture

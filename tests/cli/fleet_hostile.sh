@@ -3,11 +3,7 @@
 # usage: O=build tests/cli/fleet_hostile.sh
 # Needs: libcurl
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 "$B" ingest -q -o "$work/z.db" tests/captures/z-defer.data >/dev/null 2>&1
 "$B" ingest -q --fields all -o "$work/f.db" tests/captures/ftrace-v7.dat

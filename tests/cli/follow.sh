@@ -2,28 +2,17 @@
 # follow.sh - a stream as a folder of databases, which together are the stream.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow.sh; prints "ok NAME" or "not ok NAME" lines.
 # Without sanitizers: follow_maker.sh and top.sh run follow under them, and the fuzzer "cut" its reader.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip follow: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+XDG_CACHE_HOME=$dir/cache
+export XDG_CACHE_HOME
 
-say() {	# say NAME: by $bad
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
 stream() {	# stream SEED [forks|lost]: whole.pipe and whole.db
 	python3 "$root/tests/cli/stream.py" "$1" 1 . ${2:+"$2"} &&
 		"$M" -p whole.txt whole.pipe &&
@@ -50,10 +39,6 @@ watch() {	# watch DIR FOLDER...: until DIR has what is in the folders now; they 
 		sleep 0.2
 	done
 	kill -TERM $! && wait $!
-}
-is_whole() {	# is_whole DIR
-	"$B" merge -q -f -o all.db "$1" >out 2>err &&
-		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
 }
 all_of() {	# all_of DIR QUERY: of each database
 	for db in "$1"/*.db; do
@@ -296,18 +281,11 @@ switched 1 3 && rm -rf seg && mkdir seg && ln -s "$dir/sw/none" seg/.segment-000
 bad=$?
 say a_file_that_was_removed_is_said
 
-until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 300); do
-		! "$@" || return 0
-		sleep 0.3
-	done
-	return 1
-}
 rm -rf seg
 switched 1 3 && {
 	"$B" follow -q -o seg sw >out 2>err &
-	until_true test -s seg/segment-000003.db && mv sw away && until_true grep -q 'sw: No such file.*again' err &&
-		"$M" 1.txt away/perf.data.2026112106999999 && mv away sw && until_true test -s seg/segment-000004.db
+	soon test -s seg/segment-000003.db && mv sw away && soon grep -q 'sw: No such file.*again' err &&
+		"$M" 1.txt away/perf.data.2026112106999999 && mv away sw && soon test -s seg/segment-000004.db
 }
 bad=$?
 kill -TERM $! && wait $! && [ "$(count seg)" = 4 ] && [ "$(wc -l <seg/.followed)" = 4 ] || bad=1

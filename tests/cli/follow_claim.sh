@@ -1,45 +1,23 @@
 #!/bin/sh
 # follow_claim.sh - others who write into the folder of segments: a second follow, links, folders that are replaced, names without a number left.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_claim.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip follow_claim: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+XDG_CACHE_HOME=$dir/cache
+export XDG_CACHE_HOME
 
-say() {	# say NAME: by $bad
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
-is_whole() {	# is_whole DIR: it has what whole.db has
-	"$B" merge -q -f -o all.db "$1" >out 2>>err &&
-		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
-}
-until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 150); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	return 1
-}
 begin() {	# begin OPTION...: follows half of the stream into seg; $pid
 	"$B" follow -q -o seg --segment 1h "$@" fifo >out 2>err &
 	pid=$!
 	exec 3>fifo
 	head -c $((size / 2)) whole.pipe >&3
-	until_true test -e "seg/.segment-000001.data"
+	soon test -e "seg/.segment-000001.data"
 }
 cut() {	# cut: the segment ends, and the stream goes on
 	kill -HUP $pid && sleep 0.5
@@ -56,7 +34,6 @@ echo precious >victim
 mkdir other
 
 # ---- one follow at a time
-
 
 begin --segment 1K
 "$B" follow -q -o seg - <whole.pipe >out2 2>err2
@@ -111,7 +88,7 @@ do
 		$how "$dir/victim" seg/$name
 		"$B" follow -q -o seg sw >out 2>err &
 		pid=$!
-		until_true has_ended
+		soon has_ended
 		kill -TERM $pid 2>/dev/null
 		wait $pid
 		[ "$(cat victim)" = precious ] || bad=1
@@ -141,7 +118,7 @@ rm -rf seg
 pid=$!
 exec 3>fifo
 head -c $((size / 2)) whole.pipe >&3
-until_true test -e seg/.segment-000001.data
+soon test -e seg/.segment-000001.data
 rm -f seg/.segment-000001.data
 tail -c +$((size / 2 + 1)) whole.pipe >&3
 end

@@ -1,32 +1,18 @@
 #!/bin/sh
 # follow_faults.sh - a stream on a bad day: full disks, no processes, silence, clocks that are set, limits.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_faults.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip follow_faults: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
 trap 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+XDG_CACHE_HOME=$dir/cache
+export XDG_CACHE_HOME
 
-say() {	# say NAME: by $bad
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
-is_whole() {	# is_whole DIR: it has what whole.db has
-	"$B" merge -q -f -o all.db "$1" >out 2>>err &&
-		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
-}
 count() {	# count DIR: databases in it
 	find "$1" -name 'segment-*.db' | wc -l
 }
@@ -41,13 +27,6 @@ has_segments() {	# has_segments DIR N
 }
 has_followed() {	# has_followed N
 	[ -e seg/.followed ] && [ "$(wc -l <seg/.followed)" = "$1" ]
-}
-until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 600); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	return 1
 }
 python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe
 size=$(wc -c <whole.pipe)
@@ -106,7 +85,7 @@ mkfifo fifo
 "$B" follow -q -o seg --segment 1h fifo >out 2>err &
 exec 3>fifo
 head -c $((size / 2)) whole.pipe >&3
-until_true test -e seg/.segment-000001.data && sleep 0.5 && kill -HUP $! && sleep 0.5
+soon test -e seg/.segment-000001.data && sleep 0.5 && kill -HUP $! && sleep 0.5
 tail -c +$((size / 2 + 1)) whole.pipe >&3
 exec 3>&-
 wait $! && [ "$(count seg)" = 2 ] && is_whole seg
@@ -117,7 +96,7 @@ rm -rf seg
 "$B" follow -q -o seg --segment 1s fifo >out 2>err &
 exec 3>fifo
 head -c $((size / 2)) whole.pipe >&3
-until_true has_segments seg 1
+soon has_segments seg 1
 bad=$?
 tail -c +$((size / 2 + 1)) whole.pipe >&3
 exec 3>&-
@@ -151,10 +130,10 @@ for when in later now; do
 	"$B" follow -q -o seg --segment 1K fifo >out 2>err &
 	exec 3>fifo
 	cat a.pipe >&3
-	until_true test -e seg/.segment-000003.data
+	soon test -e seg/.segment-000003.data
 	bad=$?
 	if [ $when = now ]
-	then sleep 0.5 && kill -HUP $! && until_true has_segments seg 2 || bad=1
+	then sleep 0.5 && kill -HUP $! && soon has_segments seg 2 || bad=1
 	fi
 	tail -c +$((part + 1)) whole.pipe >&3
 	exec 3>&-
@@ -181,10 +160,10 @@ else
 	rm -rf seg
 	: >hold
 	HOLD=hold LD_PRELOAD=$shim "$B" follow -q -o seg sw >out 2>err &
-	until_true is_waiting seg 32 && sleep 0.5 && [ "$(waiting seg)" = 32 ] && [ "$(wc -l <seg/.followed)" = 32 ]
+	soon is_waiting seg 32 && sleep 0.5 && [ "$(waiting seg)" = 32 ] && [ "$(wc -l <seg/.followed)" = 32 ]
 	bad=$?
 	rm hold
-	until_true has_segments seg 40
+	soon has_segments seg 40
 	kill -TERM $! && wait $! && is_whole seg || bad=1
 	say at_most_32_files_of_a_folder_wait_outside_it
 
@@ -192,7 +171,7 @@ else
 	rm -rf seg
 	: >hold
 	(
-		until_true grep -q 'behind: 33 segments wait' err
+		soon grep -q 'behind: 33 segments wait' err
 		waiting seg >held
 		rm hold
 	) &
@@ -205,12 +184,12 @@ fi
 
 switched 40 sw1 && switched 40 sw2 && rm -rf seg
 "$B" follow -q --separate --segment 1h -o seg sw1 sw2 >out 2>err &
-until_true has_followed 64 && sleep 0.5
+soon has_followed 64 && sleep 0.5
 kill -TERM $! && wait $! && [ "$(wc -l <seg/.followed)" = 64 ] && [ "$(count seg)" = 1 ] &&
 	grep -q '16 files wait in the folder' err
 bad=$?
 "$B" follow -q --separate --segment 1h -o seg sw1 sw2 >out 2>err &
-until_true has_followed 80
+soon has_followed 80
 kill -TERM $! && wait $! && [ "$(count seg)" = 2 ] || bad=1
 say a_segment_has_at_most_64_parts_and_the_next_run_the_others
 

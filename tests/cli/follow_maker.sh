@@ -1,35 +1,16 @@
 #!/bin/sh
 # follow_maker.sh - the process that makes the databases of follow: it may be killed, and what it keeps is never stale.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_maker.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip follow_maker: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
-
-say() {	# say NAME: by $bad
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
-until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 600); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.1
-	done
-	return 1
-}
+XDG_CACHE_HOME=$dir/cache
+export XDG_CACHE_HOME
 
 # A process that opens the first segment is killed as long as the file 'kills' has bytes; while there is 'nofork', no
 # process can be started.
@@ -69,15 +50,11 @@ follow() {	# segments of whole.pipe, with the shim
 	# memory that the shim's C library allocates is none of ours
 	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$dir/shim.so "$B" follow -o seg --segment 5K - <whole.pipe >out 2>err
 }
-is_whole() {
-	"$B" merge -q -f -o all.db seg >out 2>&1 && python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
-}
-
 # ---- the process is killed
 
 python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe && "$B" ingest -q -o whole.db whole.pipe || exit 2
 printf 1 >kills
-follow && [ ! -s kills ] && grep -q 'ended by signal 9; another one tries it again' err && is_whole &&
+follow && [ ! -s kills ] && grep -q 'ended by signal 9; another one tries it again' err && is_whole seg &&
 	[ -z "$(find seg -name '.segment*')" ]
 bad=$?
 say a_segment_whose_process_was_killed_is_made_by_the_next_one
@@ -88,7 +65,7 @@ follow
 	[ "$(find seg -name '.segment*')" = seg/.segment-000001.data ]
 bad=$?
 say a_segment_that_ends_two_processes_stays_and_the_others_are_made
-"$B" follow -q -o seg - </dev/null >out 2>err && is_whole && [ -z "$(find seg -name '.segment*')" ]
+"$B" follow -q -o seg - </dev/null >out 2>err && is_whole seg && [ -z "$(find seg -name '.segment*')" ]
 bad=$?
 say the_next_run_makes_what_stayed
 
@@ -102,8 +79,8 @@ mkfifo stream
 pid=$!
 exec 3>stream
 cat whole.pipe >&3
-until_true test -e seg/segment-000002.db && child=$(pgrep -P $pid) && kill -STOP "$child" && kill -KILL $pid &&
-	until_true ended "$child"
+soon test -e seg/segment-000002.db && child=$(pgrep -P $pid) && kill -STOP "$child" && kill -KILL $pid &&
+	soon ended "$child"
 bad=$?
 exec 3>&-
 wait $pid 2>/dev/null
@@ -118,7 +95,7 @@ mkfifo map
 pid=$!
 exec 3>stream
 cat whole.pipe >&3
-until_true test -e seg/.segment-000002.data && kill -TERM $pid && until_true ended $pid
+soon test -e seg/.segment-000002.data && kill -TERM $pid && soon ended $pid
 bad=$?
 kill -KILL $pid 2>/dev/null
 exec 3>&-
@@ -126,7 +103,7 @@ wait $pid
 [ $? = 1 ] && grep -q 'segment 1: .* did nothing for 15 s, and was ended' err &&
 	grep -q 'no database could be made of .* segments; their parts of the stream stay' err && [ -z "$(find seg -name '*.db')" ] || bad=1
 say a_process_that_waits_for_ever_is_ended_after_sigterm
-"$B" follow -q -o seg - </dev/null >out 2>err && is_whole
+"$B" follow -q -o seg - </dev/null >out 2>err && is_whole seg
 bad=$?
 say the_next_run_makes_what_it_left
 
@@ -134,18 +111,18 @@ say the_next_run_makes_what_it_left
 
 touch nofork
 {
-	until_true grep -q 'cannot start a process.*tried again' err
+	soon grep -q 'cannot start a process.*tried again' err
 	rm nofork
 } &
 follow
 bad=$?
 wait
-grep -q 'cannot start a process' err && is_whole && [ -z "$(find seg -name '.segment*')" ] || bad=1
+grep -q 'cannot start a process' err && is_whole seg && [ -z "$(find seg -name '.segment*')" ] || bad=1
 say follow_goes_on_when_a_process_can_be_started_again
 touch nofork
 follow
 [ $? = 1 ] && grep -q 'no database could be made of .* segments; their parts of the stream stay' err &&
-	[ -z "$(find seg -name '*.db')" ] && rm nofork && "$B" follow -q -o seg - </dev/null >out 2>&1 && is_whole
+	[ -z "$(find seg -name '*.db')" ] && rm nofork && "$B" follow -q -o seg - </dev/null >out 2>&1 && is_whole seg
 bad=$?
 say without_processes_it_ends_and_all_parts_stay
 
@@ -176,7 +153,7 @@ step() {	# step WHAT: one more file of the recorder, its segment, and the same i
 		done
 	} >step.txt
 	"$M" step.txt new.data && mv new.data "sw/perf.data.202611210600$(printf %04d $n)" &&
-		until_true test -s "seg/segment-$(printf %06d $n).db" || return 1
+		soon test -s "seg/segment-$(printf %06d $n).db" || return 1
 	# shellcheck disable=SC2086 # options
 	"$B" ingest -q -f $OPTIONS -o alone.db "$dir/sw/perf.data.202611210600$(printf %04d $n)" 2>>err || return 1
 	sqlite3 alone.db .dump >alone.sql && sqlite3 "seg/segment-$(printf %06d $n).db" .dump >out.sql && cmp alone.sql out.sql >out && return 0
@@ -186,7 +163,7 @@ step() {	# step WHAT: one more file of the recorder, its segment, and the same i
 }
 again() {	# again: the same, first without what is kept, as a file that changed less than two seconds before is not, then with it
 	# shellcheck disable=SC2016 # a command for until_true
-	step again && until_true sh -c '[ -z "$(find . -maxdepth 1 -newerct "3 seconds ago" \( -name prog -o -name kallsyms \))" ]' &&
+	step again && soon sh -c '[ -z "$(find . -maxdepth 1 -newerct "3 seconds ago" \( -name prog -o -name kallsyms \))" ]' &&
 		step settled && step kept && step 'kept again'
 }
 says() {	# says NAME: the last segment has the function

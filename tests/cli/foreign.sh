@@ -1,15 +1,12 @@
 #!/bin/sh
 # foreign.sh - databases of others: pages of each size, and the functions of backstitch_sql.so on values and tables that are not ours.
 # usage: BACKSTITCH=PROGRAM [SQL_EXTENSION=FILE] tests/cli/foreign.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 so=${SQL_EXTENSION:-$(dirname "$B")/backstitch_sql.so}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 NO_COLOR=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR XDG_CACHE_HOME
+export XDG_CACHE_HOME
 "$B" ingest -q --no-symbols -o sound.db "$root/tests/captures/fp-1.data"
 
 # ---- sizes of pages

@@ -2,26 +2,10 @@
 # ftext.sh - a text of ftrace through the whole program: what its frames are
 # made of, and that their names stay.
 # usage: BACKSTITCH=PROGRAM tests/cli/ftext.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-unset COLUMNS
-NO_COLOR=1
-export NO_COLOR
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-
-# same NAME WANTED GOT
-same() {
-	if [ "$2" = "$3" ]
-	then
-		echo "ok $1"
-	else
-		printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
-		echo "not ok $1"
-	fi
-}
 
 ask() {
 	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r"' | tr '\n' ';'
@@ -35,21 +19,21 @@ kinds="SELECT w.name, i.path, max(f.flags), min(s.how)
 # without this machine's own files
 mkdir empty
 "$B" ingest -o mark.db --symfs empty "$cap/ftext-marker-kstack.txt" 2>err
-same "a text is read" 0 $?
+is "a text is read" 0 $?
 # the stacks that the program logged itself are addresses
-same "its kernel frames are names" \
+is "its kernel frames are names" \
 	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],128,;' \
 	"$(ask mark.db "$kinds")"
 before=$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")
 "$B" symbolize --symfs empty mark.db 2>err
-same "and keep their names when others are looked for" "$before" \
+is "and keep their names when others are looked for" "$before" \
 	"$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")"
-same "without names too" "$before" "$("$B" ingest --no-symbols -f -o mark.db \
+is "without names too" "$before" "$("$B" ingest --no-symbols -f -o mark.db \
 	"$cap/ftext-marker-kstack.txt" 2>err
 	ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")"
 
 "$B" ingest -o verbose.db --symfs empty "$cap/ftext-verbose.txt.gz" 2>err
-same "user frames are places in mappings" mapping \
+is "user frames are places in mappings" mapping \
 	"$(ask verbose.db "SELECT DISTINCT w.name FROM frame f
 		JOIN image i ON i.id = f.image JOIN word w
 		ON w.kind = 'image' AND w.id = i.kind
@@ -64,19 +48,19 @@ do
 		LEFT JOIN stack k ON k.id = a.stack
 		LEFT JOIN raw_chain b ON b.id = e.uraw
 		LEFT JOIN stack u ON u.id = b.stack ORDER BY e.id"
-	same "standard input gives the same: $db" \
+	is "standard input gives the same: $db" \
 		"$(ask verbose.db "$all" | cksum)" "$(ask $db.db "$all" | cksum)"
 done
 
 "$B" ingest -o lost.db "$cap/ftext-overrun-pipe.txt" 2>err
-same "marks of loss are losses" '0,1770;1,24062;' \
+is "marks of loss are losses" '0,1770;1,24062;' \
 	"$(ask lost.db "SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY id")"
-same "script prints the text" "NR 202 = 0" \
+is "script prints the text" "NR 202 = 0" \
 	"$("$B" script lost.db | sed -n '/sys_exit:/{s/.*sys_exit: //;s/ *$//p;q}')"
 printf '# tracer: nop\n#\n145 2 41563954298 type: 310\n' >raw.txt
 "$B" ingest -o raw.db raw.txt 2>err
-same "raw numbers are refused" 1 $?
-same "and what to do is said" 1 "$(grep -c 'without the options raw' err)"
+is "raw numbers are refused" 1 $?
+is "and what to do is said" 1 "$(grep -c 'without the options raw' err)"
 
 # with addresses a kallsyms of the same boot says where the kernel was
 cat >addr.txt <<'TEXT'
@@ -95,14 +79,14 @@ offsets="SELECT printf('%s %x %d', w.name, CASE WHEN f.flags & 8 THEN 0 ELSE
 	JOIN image i ON i.id = f.image JOIN word w ON w.kind = 'image'
 	AND w.id = i.kind ORDER BY p.pos"
 "$B" ingest -q -o addr.db --kallsyms same.sym addr.txt 2>err
-same "kernel frames count from _text" \
+is "kernel frames count from _text" \
 	'kernel 110 0;kernel 204 0;symbols 0 8;' "$(ask addr.db "$offsets")"
 "$B" ingest -q -f -o addr.db --kallsyms other.sym addr.txt 2>err
-same "but not by the kallsyms of another boot" \
+is "but not by the kallsyms of another boot" \
 	'symbols 0 8;symbols 0 8;symbols 0 8;' "$(ask addr.db "$offsets")"
-same "and that is told" 1 "$("$B" info addr.db | grep -c 'note.*kallsyms')"
+is "and that is told" 1 "$("$B" info addr.db | grep -c 'note.*kallsyms')"
 "$B" ingest -q -f -o addr.db addr.txt 2>err
-same "nor without one" 'symbols 0 8;symbols 0 8;symbols 0 8;' \
+is "nor without one" 'symbols 0 8;symbols 0 8;symbols 0 8;' \
 	"$(ask addr.db "$offsets")"
 
 # ---- what the buffers dropped
@@ -118,40 +102,40 @@ printf 'entries: 5\noverrun: 0\ncommit overrun: 0\ndropped events: 0\n' \
 cp run/per_cpu/cpu0/stats given/cpu0
 losses="SELECT what, cpu, n, counts FROM loss ORDER BY 1, 2"
 "$B" ingest --no-symbols -o run.db run/trace.txt 2>err
-same "stats beside the text are its losses" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats beside the text are its losses" 'lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask run.db "$losses")"
 "$B" check run.db >out 2>err
-same "and break the verdict" 4 $?
+is "and break the verdict" 4 $?
 "$B" ingest --no-symbols -o alone.db alone.txt 2>err
-same "without stats nothing is known" '' "$(ask alone.db "$losses")"
+is "without stats nothing is known" '' "$(ask alone.db "$losses")"
 "$B" ingest --no-symbols --stats given -f -o alone.db alone.txt 2>err
-same "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
 "$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
-same "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
 mkdir -p marked/per_cpu/cpu0
 cp run/per_cpu/cpu0/stats marked/per_cpu/cpu0
 awk '/\[000\]/ && ++n == 20 { print "CPU:0 [LOST EVENTS]" } { print }' alone.txt >marked/trace.txt
 "$B" ingest --no-symbols -o marked.db marked/trace.txt 2>err
-same "stats number what a mark of loss does not" 'lost,0,,0;lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats number what a mark of loss does not" 'lost,0,,0;lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask marked.db "$losses")"
-same "and nothing more was lost" 0 "$("$B" check marked.db | grep -c 'unknown number')"
+is "and nothing more was lost" 0 "$("$B" check marked.db | grep -c 'unknown number')"
 "$B" ingest --no-symbols -f -o marked.db - <marked/trace.txt 2>err
-same "which is unknown without stats" 'lost,0,,1;' "$(ask marked.db "$losses")"
+is "which is unknown without stats" 'lost,0,,1;' "$(ask marked.db "$losses")"
 mkdir -p waits/per_cpu/cpu0
 cp alone.txt waits/trace.txt
 mkfifo waits/per_cpu/cpu0/stats
 timeout -k 1 20 "$B" ingest --no-symbols -f -o waits.db waits/trace.txt 2>err
-same "what is no file of stats is not waited for" 0 $?
+is "what is no file of stats is not waited for" 0 $?
 timeout -k 1 20 "$B" ingest --no-symbols --stats waits -f -o waits.db alone.txt 2>err
-same "and is refused if it was named" '1 1' "$? $(grep -c 'cpu0/stats: not a regular file' err)"
+is "and is refused if it was named" '1 1' "$? $(grep -c 'cpu0/stats: not a regular file' err)"
 "$B" ingest --no-symbols --stats empty -f -o alone.db alone.txt 2>err
-same "a folder without any is refused" 2 $?
+is "a folder without any is refused" 2 $?
 sed 's,^# entries-in-buffer/entries-written: \([0-9]*\)/[0-9]*,# entries-in-buffer/entries-written: \1/999999,' \
 	alone.txt >more.txt
 "$B" ingest --no-symbols --stats given -o more.db more.txt 2>err
-same "stats of another text are not used" 'stats;' \
+is "stats of another text are not used" 'stats;' \
 	"$(ask more.db "SELECT what FROM damage WHERE what = 'stats'")"
 
 # the entries of the tracers have the names of events/ftrace; a function whose
@@ -176,7 +160,7 @@ cat >tracers.txt <<'TEXT'
               dd-20      [001] .....     1.000013:   8,16   UT   N [dd] 1
 TEXT
 "$B" ingest -q -o tracers.db tracers.txt 2>err
-same "tracers without names are told apart" "$(printf '%s ' hwlat osnoise \
+is "tracers without names are told apart" "$(printf '%s ' hwlat osnoise \
 	timerlat timerlat function sys_enter_close sys_exit_close function \
 	wakeup context_switch func_repeats blk blk)" \
 	"$("$B" script tracers.db | sed 's/.*[a-z]:\([a-z_]*\): .*/\1/' | tr '\n' ' ')"
@@ -198,7 +182,7 @@ cat >wakeup.txt <<'TEXT'
   <idle>-0       3d..3   15us :      0:120:R ==> [003]   312:100:R kworker/3:1H
 TEXT
 "$B" ingest -q -o wakeup.db wakeup.txt 2>err
-same "the wakeup tracer" "wakeup function function context_switch " \
+is "the wakeup tracer" "wakeup function function context_switch " \
 	"$("$B" script wakeup.db | sed 's/.*ftrace:\([a-z_]*\): .*/\1/' | tr '\n' ' ')"
 
 cat >graph.txt <<'TEXT'
@@ -218,8 +202,8 @@ cat >graph.txt <<'TEXT'
  0)               |  /* sched_waking: comm=sh pid=5 prio=120 target_cpu=001 */
 TEXT
 "$B" ingest -q -o graph.db graph.txt 2>err
-same "all lines of function_graph are read" 0 $?
-same "calls, ends, interrupts and events" "$(printf '%s ' -1:funcgraph_entry \
+is "all lines of function_graph are read" 0 $?
+is "calls, ends, interrupts and events" "$(printf '%s ' -1:funcgraph_entry \
 	-1:funcgraph_entry -1:funcgraph_irq_entry -1:funcgraph_irq_exit \
 	77:funcgraph_exit 77:sched_waking)" \
 	"$("$B" script graph.db | awk '{ n = split($5, a, ":"); print $2 ":" a[n - 1] }' | tr '\n' ' ')"

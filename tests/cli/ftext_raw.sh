@@ -2,11 +2,7 @@
 # ftext_raw.sh - the text of trace-cmd report -R has the events of its trace.dat.
 # usage: BACKSTITCH=build/backstitch tests/cli/ftext_raw.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 # events DB: event, time, CPU, name of the task, pid; stacks are events of a
 # text only

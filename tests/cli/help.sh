@@ -1,11 +1,8 @@
 #!/bin/sh
 # help.sh - help in two levels: one screen of what most people need, and all, by headings.
 # usage: BACKSTITCH=PROGRAM tests/cli/help.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/build/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 export COLUMNS=80
 "$B" --list-commands | cut -f1 >"$dir/commands"
 "$B" --list-options >"$dir/options"

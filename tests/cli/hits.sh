@@ -2,18 +2,9 @@
 # hits.sh - samples whose chain lacks the half that was hit, groups, kinds of events.
 # usage: BACKSTITCH=PROGRAM tests/cli/hits.sh; prints "ok NAME" or "not ok NAME" lines.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/ok.sh
-B=${BACKSTITCH:?}
+. tests/lib.sh
 cap=tests/captures
-w=$(mktemp -d) || exit 2
-trap 'rm -rf "$w"' EXIT
-
-# is NAME WANTED GOT
-is() {
-	[ "$2" = "$3" ] || printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
-	[ "$2" = "$3" ]
-	ok "$1" $?
-}
+w=$work
 
 # sql DATABASE TEXT: the last row
 sql() {

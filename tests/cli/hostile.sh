@@ -1,10 +1,8 @@
 #!/bin/sh
 # hostile.sh - traces of CTF that want memory: at most their size and 68 MiB are taken.
 # usage: BACKSTITCH=PROGRAM tests/cli/hostile.sh [NAME...]; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 
 # sanitizers take as much again for themselves
 if nm "$B" 2>/dev/null | grep -q __asan_init

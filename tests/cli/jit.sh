@@ -2,15 +2,10 @@
 # jit.sh - jitdump and perf map files: how they are found, given and refused.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/jit.sh; prints "ok NAME" or "not ok NAME" lines.
 # Needs: libcapstone
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1
-export NO_COLOR
 
 # One process with code of Node's kind in anonymous memory.
 cat >c.txt <<'EOF'

@@ -6,12 +6,9 @@
 # Threads unwind ahead of their samples, with the mappings of that moment: captures in which
 # libraries come and go are among these. A thread decodes records ahead; what it finds damaged
 # must be told in its place.
-B=$(realpath "${BACKSTITCH:-./backstitch}") || exit 2
 cd "$(dirname "$0")/../.." || exit 2
-root=$PWD
+. tests/lib.sh
 shared=${BACKSTITCH_SHARED:-../shared}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
 rc=0
 
 # same NAME CAPTURE OPTION...

@@ -2,12 +2,9 @@
 # json.sh - every --json is an object with a version, and the manual has its names.
 # usage: BACKSTITCH=PROGRAM tests/cli/json.sh; prints "ok NAME" or "not ok NAME" lines.
 # Needs: libcapstone libcurl
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 "$B" ingest -q --no-cache --symfs "$cap/symfs" -o lost.db \
 	"$cap/overwrite-defer.data.zst" 2>log
@@ -33,13 +30,11 @@ page = "".join(s for s in page.split("\n.Sh ")
                                        if command == "ingest" else ""))
 known = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 
-
 # the views of verdicts have a column for each
 VERDICTS = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
             "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
             "overwritten", "duplicate", "before_opt_in", "in_unwinder",
             "unwinder_died", "empty"}
-
 
 def keys(thing):
     if isinstance(thing, dict):
@@ -49,7 +44,6 @@ def keys(thing):
     elif isinstance(thing, list):
         for v in thing:
             yield from keys(v)
-
 
 texts = open(path).read()
 if command == "script":

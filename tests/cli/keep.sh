@@ -2,27 +2,14 @@
 # keep.sh - what an output must not destroy, and what of it a crash of the machine leaves.
 # usage: BACKSTITCH=PROGRAM tests/cli/keep.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
 # Needs: libcurl
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-NO_COLOR=1
-export NO_COLOR
 unset BACKSTITCH_NO_SYNC
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 XDG_CACHE_HOME=$dir/cache
 export XDG_CACHE_HOME
 
-say() {	# say NAME: by $bad
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
 refused() {	# refused KIND FILE COMMAND...: and FILE is as before
 	kind=$1 file=$2
 	shift 2

@@ -2,13 +2,8 @@
 # kernels.sh - files of other kernels and recorders: none of it is damage.
 # usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/kernels.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-MKCAP=${MKCAP:-build/mkcap}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
 
 # intact CAPTURE: makes the database; status 3 would be damage
 intact() {

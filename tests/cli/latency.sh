@@ -1,16 +1,13 @@
 #!/bin/sh
 # latency.sh - how long user stacks were deferred, in percentiles.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/latency.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip latency: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-case $B in /*) ;; *) B=$PWD/$B ;; esac
 cd "$dir" || exit 2
 
 # 200 requests of CPU 0 that waited 1, 2 ... 200 ns, in another order; one of CPU 2 that waited 7 ns

@@ -7,16 +7,13 @@
 # path and a thread name; in a program a function, a line of its source, a text
 # and an instruction.
 # Needs: libbabeltrace2 libcurl libcapstone
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 [ -x "$M" ] || {
 	echo "skip leaks: mkcap is not built"
 	exit 0
 }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/inqfolderq" "$dir/xqhereq"
 cd "$dir/inqfolderq" || exit 2
 cat >capture.txt <<'END'

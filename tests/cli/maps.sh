@@ -1,14 +1,10 @@
 #!/bin/sh
 # maps.sh - what processes had mapped, from copies of /proc/PID/maps.
 # usage: BACKSTITCH=PROGRAM tests/cli/maps.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1
-export NO_COLOR
 cp "$cap/ftrace-ustack-both.dat" trace.dat
 # two of its user addresses are in here, 0x1ad7 and 0x1a01 behind the starts
 printf '%s\n' \

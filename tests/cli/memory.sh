@@ -5,13 +5,11 @@
 # What is in use is bounded by the number of distinct stacks, never by the
 # length: a trace.dat, and a text on a pipe, under a limit of the data segment
 # that is smaller than they are. Mapped pages of a file do not count there.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 make=${MKFTRACE:-$root/build/mkftrace}
 mkcap=${MKCAP:-$root/build/mkcap}
 captures=$root/tests/captures
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 limit=24576 # KiB
 events=600000

@@ -2,24 +2,13 @@
 # merge.sh - several databases as one: nothing is lost, doubled or renamed, whatever the order.
 # usage: BACKSTITCH=PROGRAM tests/cli/merge.sh; prints "ok NAME" or "not ok NAME" lines.
 # Without sanitizers: follow_maker.sh, latency.sh and payloads.sh run merge under them.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+XDG_CACHE_HOME=$dir/cache
+export XDG_CACHE_HOME
 
-say() {	# say NAME: by the status of the last command
-	if [ "$bad" = 0 ]
-	then echo "ok $1"
-	else
-		echo "not ok $1"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-	fi
-}
 same() {
 	python3 "$root/tests/cli/merge.py" sum "$@" >out 2>&1
 }

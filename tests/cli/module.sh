@@ -1,15 +1,11 @@
 #!/bin/sh
 # module.sh - kernel modules are named from their files, packed or not.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/module.sh
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 HOME=$dir
 export HOME
-. "$root/tests/ok.sh"
 
 # A module in small: code for its start is put elsewhere by the kernel, and
 # the rest one behind the other, as it wants to be aligned.
@@ -84,14 +80,6 @@ EOF2
 		LEFT JOIN symbol s ON s.id = f.symbol
 		WHERE i.len = 0x3000 ORDER BY f.off" | tail -n +2 | tr '\r\n' ' ' |
 		tr -s ' '
-}
-
-# is NAME WANTED GOT
-is() {
-	[ "$2" = "$3" ]
-	rc=$?
-	[ $rc = 0 ] || printf '%s\n' "$3" | sed 's/^/# got: /'
-	ok "$1" $rc
 }
 
 status() {

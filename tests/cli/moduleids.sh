@@ -1,10 +1,8 @@
 #!/bin/sh
 # moduleids.sh - modules that have the build-id of another one are not trusted.
 # usage: BACKSTITCH=PROGRAM tests/cli/moduleids.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 cp "$root/tests/captures/arm64-fp-leaf.data" sound.data
 "$B" ingest -q -o sound.db sound.data 2>err

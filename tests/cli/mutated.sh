@@ -1,15 +1,12 @@
 #!/bin/sh
 # mutated.sh - bundles of which bytes were changed, or the end is missing: a report or a message, and no file left.
 # usage: BACKSTITCH=PROGRAM [BUNDLES=N] tests/cli/mutated.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 mkdir tmp
 NO_COLOR=1 XDG_CACHE_HOME=$dir/cache TMPDIR=$dir/tmp
-export NO_COLOR XDG_CACHE_HOME TMPDIR
+export XDG_CACHE_HOME TMPDIR
 "$B" ingest -q --no-symbols -o a.db "$root/tests/captures/fp-1.data"
 "$B" bundle -o a.tar a.db 2>err && "$B" bundle -o a.tar.gz a.db 2>err || exit 2
 for program in xz zstd
@@ -32,7 +29,6 @@ COMMANDS = (["report"], ["check", "-v"], ["info"], ["script"], ["flame", "-o", "
 HEADS = (range(512), range(512), range(1536), None, None)
 VALUES = (0, 1, 0x7f, 0x80, 0xff, 0x2f, 0x37)
 
-
 def mutated(data):
     data = bytearray(data)
     where = rnd.choice(HEADS) or range(len(data))
@@ -54,7 +50,6 @@ def mutated(data):
         data[148:156] = b" " * 8
         data[148:156] = b"%06o\0 " % sum(data[:512])
     return bytes(data)
-
 
 sound = [(name, open(name, "rb").read()) for name in sorted(glob.glob("a.tar*"))]
 bad, statuses = [], {}

@@ -1,26 +1,10 @@
 #!/bin/sh
 # nonce.sh - a program that unwinds itself, from end to end; --nonce-format.
 # usage: BACKSTITCH=PROGRAM tests/cli/nonce.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 out=$(cd "$root" && cd "${O:-build}" && pwd)
-B=${BACKSTITCH:-$out/backstitch}
-unset COLUMNS
-NO_COLOR=1
-export NO_COLOR
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
-
-# same NAME WANTED GOT
-same() {
-	if [ "$2" = "$3" ]
-	then
-		echo "ok $1"
-	else
-		printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
-		echo "not ok $1"
-	fi
-}
 
 ask() {
 	sqlite3 -batch -noheader "$1" "$2" | tr '\n' ';'
@@ -32,21 +16,21 @@ verdicts="SELECT w.name || ' ' || count(*) FROM request r JOIN word w
 # Every tenth request hits the unwinder; how many come in all is the timer's.
 "$out/selfunwind" -o self.txt -n 60
 "$B" ingest -q --no-symbols -o self.db self.txt
-same the_example_is_read 0 $?
+is the_example_is_read 0 $?
 n=$(grep -c 'ureq nonce=' self.txt)
-same every_request_of_the_example_has_a_verdict "$n" \
+is every_request_of_the_example_has_a_verdict "$n" \
 	"$(ask self.db 'SELECT count(*) FROM request' | tr -d ';')"
-same its_stacks_are_joined "$(grep -c 'ustack nonce=' self.txt)" \
+is its_stacks_are_joined "$(grep -c 'ustack nonce=' self.txt)" \
 	"$(ask self.db "SELECT count(*) FROM request WHERE chain IS NOT NULL" |
 		tr -d ';')"
-same no_request_of_it_is_unexplained 0 \
+is no_request_of_it_is_unexplained 0 \
 	"$(ask self.db "SELECT count(*) FROM causality_errors" | tr -d ';')"
-same those_that_hit_the_unwinder_are_found yes \
+is those_that_hit_the_unwinder_are_found yes \
 	"$(ask self.db "SELECT CASE WHEN count(*) >= 4 THEN 'yes' ELSE
 		count(*) END FROM request r JOIN word w ON w.kind = 'request'
 		AND w.id = r.verdict WHERE w.name = 'in_unwinder'" |
 		tr -d ';')"
-same its_stacks_are_deep yes \
+is its_stacks_are_deep yes \
 	"$(ask self.db "SELECT CASE WHEN max(pos) >= 2 THEN 'yes' ELSE
 		max(pos) END FROM stack_path" | tr -d ';')"
 
@@ -63,21 +47,21 @@ line() {
 	line 4 "ustack nonce=1 ips=10"
 } >other.txt
 "$B" ingest -q --no-symbols -o one.db other.txt
-same lines_of_the_manual_are_read_without_a_template "matched 1;" \
+is lines_of_the_manual_are_read_without_a_template "matched 1;" \
 	"$(ask one.db "$verdicts")"
 "$B" ingest -q --no-symbols -o two.db \
 	--nonce-format 'please unwind <%{nonce:x}>' \
 	--nonce-format 'unwound <%{nonce:x}>: %{names}' other.txt
-same templates_take_their_place "matched 1;" "$(ask two.db "$verdicts")"
-same names_are_frames "main;read;" "$(ask two.db "SELECT s.name FROM request r
+is templates_take_their_place "matched 1;" "$(ask two.db "$verdicts")"
+is names_are_frames "main;read;" "$(ask two.db "SELECT s.name FROM request r
 	JOIN raw_chain c ON c.id = r.uraw JOIN stack_path p ON p.stack = c.stack
 	JOIN frame f ON f.id = p.frame JOIN symbol s ON s.id = f.symbol
 	ORDER BY p.pos")"
 "$B" ingest -q -f -o two.db --nonce-format 'no %{number}' other.txt 2>err
-same a_template_that_means_nothing_is_wrong_usage 2 $?
-same and_is_named 1 "$(grep -c "nonce format 'no %{number}'" err)"
+is a_template_that_means_nothing_is_wrong_usage 2 $?
+is and_is_named 1 "$(grep -c "nonce format 'no %{number}'" err)"
 "$B" script --no-symbols other.txt >script.out 2>&1
-same script_prints_the_lines_too 4 "$(grep -c 'ftrace:print' script.out)"
+is script_prints_the_lines_too 4 "$(grep -c 'ftrace:print' script.out)"
 
 # thread 7 is of process 5, which only the line says
 {
@@ -89,10 +73,10 @@ same script_prints_the_lines_too 4 "$(grep -c 'ftrace:print' script.out)"
 } >pid.txt
 echo '7f0000001000-7f0000002000 r-xp 00003000 fe:00 77 /bin/app' >pid.maps
 "$B" ingest -q --no-symbols -o pid.db --maps 5=pid.maps pid.txt
-same a_line_may_say_the_process "/bin/app 12304;" "$(ask pid.db "
+is a_line_may_say_the_process "/bin/app 12304;" "$(ask pid.db "
 	SELECT DISTINCT i.path || ' ' || f.off FROM request r
 	JOIN raw_chain c ON c.id = r.uraw JOIN stack_path p ON p.stack = c.stack
 	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image")"
-same which_then_holds_for_the_thread "5;" "$(ask pid.db "SELECT DISTINCT p.pid
+is which_then_holds_for_the_thread "5;" "$(ask pid.db "SELECT DISTINCT p.pid
 	FROM event e JOIN thread t ON t.id = e.thread
 	JOIN process p ON p.id = t.process")"

@@ -3,13 +3,9 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/numbers.sh
 # Without sanitizers: it compares the numbers of commands that other scripts run under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
+. tests/lib.sh
 captures=tests/captures
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
 export NO_COLOR=1 LC_ALL=C COLUMNS=300
-
-. tests/ok.sh
 
 cat >"$work/forms.py" <<'END'
 """usage: forms.py KIND FILE: prints counts and shares of another form."""

@@ -2,27 +2,11 @@
 # offcpu.sh - pictures and tables of the time off the CPU say what they leave out.
 # usage: BACKSTITCH=build/backstitch tests/cli/offcpu.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
-
-# folded OPTION...: the stacks of a picture, a line each
-folded() {
-	BACKSTITCH=$B python3 tests/folded.py "$@"
-}
 
 folded_sum() {
 	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
-}
-
-# json FILE EXPRESSION: of the table, r
-json() {
-	python3 -c 'import json, sys
-r = json.load(open(sys.argv[1]))
-print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 }
 
 # as_each DB: as if perf had recorded each switch, not a sample of them
@@ -47,11 +31,11 @@ do
 	"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
 	folded --off-cpu "$db" >"$work/folded"
 	folded --off-cpu --wakeups "$db" >"$work/wakeups"
-	want=$(json "$work/json" 'r["ns"]')
+	want=$(of_json "$work/json" 'r["ns"]')
 	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/folded")" = "$want" ] &&
 		[ "$(folded_sum "$work/wakeups")" = "$want" ]
 	ok "no_time_is_lost_in_${name%%.*}" $?
-	[ "$(json "$work/json" 'sum(w["ns"] for w in r["longest"]) == r["ns"]
+	[ "$(of_json "$work/json" 'sum(w["ns"] for w in r["longest"]) == r["ns"]
 and sum(t["open"] for t in r["threads"]) == r["open"]
 and sum(t["uncertain_ns"] for t in r["threads"]) == r["uncertain_ns"]')" = True ]
 	ok "the_table_of_${name%%.*}_adds_up" $?
@@ -145,7 +129,7 @@ for who in sysload qemu-system-x86
 do
 	for proof in proved consistent
 	do
-		want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+		want=$(of_json "$work/json" "sum(w['ns'] for w in r['longest']
 if w['waker'] == '$who' and w['proof'] == '$proof')")
 		[ $proof = proved ] && mark= || mark=", $proof"
 		grep -F ";[woken by $who$mark];" "$work/folded" >"$work/part"
@@ -153,7 +137,7 @@ if w['waker'] == '$who' and w['proof'] == '$proof')")
 		ok "time_until_${who}_woke_it_is_above_its_frame_$proof" $?
 	done
 done
-want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+want=$(of_json "$work/json" "sum(w['ns'] for w in r['longest']
 if w['proof'] == 'unknown')")
 grep -F ';[waker: unknown]' "$work/folded" >"$work/part"
 [ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
@@ -167,7 +151,7 @@ ok wake_ups_that_were_not_recorded_are_said $?
 "$B" report --off-cpu --format csv "$work/named.db" >"$work/csv"
 grep -q '^ns,percent,waits,longest_ns,cause,function,caller,image$' "$work/csv" &&
 	[ "$(awk -F, 'NR > 1 { sum += $1 } END { printf "%.0f", sum }' "$work/csv")" = \
-		"$(json "$work/json" 'r["ns"]')" ] &&
+		"$(of_json "$work/json" 'r["ns"]')" ] &&
 	grep -q ',futex,futex_do_wait,' "$work/csv" &&
 	grep -q ',read,anon_pipe_read,' "$work/csv" &&
 	grep -q ',poll,poll_schedule_timeout' "$work/csv" &&
@@ -256,7 +240,7 @@ cat >"$work/woken.txt" <<'END'
 END
 "$B" ingest -q -o "$work/woken.db" "$work/woken.txt"
 "$B" report --off-cpu --json "$work/woken.db" >"$work/woken"
-[ "$(json "$work/woken" '[w["waker"] for w in sorted(r["longest"], key=lambda w: w["from_ns"]) if w["tid"] == 100]')" = \
+[ "$(of_json "$work/woken" '[w["waker"] for w in sorted(r["longest"], key=lambda w: w["from_ns"]) if w["tid"] == 100]')" = \
 	"['[timer]', 'work']" ]
 ok who_was_interrupted_by_a_timer_woke_nobody $?
 folded --off-cpu --wakeups "$work/woken.db" | grep -qF ';[woken by timer];'
@@ -267,17 +251,17 @@ folded --off-cpu --by-state "$db" >"$work/folded"
 bad=0
 for s in S R R+
 do
-	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+	want=$(of_json "$work/json" "sum(w['ns'] for w in r['longest']
 if w['state'] == '$s')")
 	grep -F "[$s];" "$work/folded" | grep "^\[$s\]" >"$work/part"
 	[ "$(folded_sum "$work/part")" = "$want" ] || bad=1
 done
 "$B" report --off-cpu --json --state R "$db" >"$work/ready"
-[ "$bad" = 0 ] && [ "$(json "$work/ready" 'r["ns"]')" = "$(json "$work/json" \
+[ "$bad" = 0 ] && [ "$(of_json "$work/ready" 'r["ns"]')" = "$(of_json "$work/json" \
 	'sum(w["ns"] for w in r["longest"] if w["state"][0] == "R")')" ]
 ok states_choose_and_divide $?
 "$B" report --off-cpu --json --limit 0 --comm sysload "$db" >"$work/comm"
-[ "$(json "$work/comm" 'r["ns"]')" = "$(json "$work/json" \
+[ "$(of_json "$work/comm" 'r["ns"]')" = "$(of_json "$work/json" \
 	'sum(w["ns"] for w in r["longest"] if w["comm"] == "sysload")')" ]
 ok filters_choose_waits_by_their_beginning $?
 folded --off-cpu --exclude qemu "$db" >"$work/folded"
@@ -293,13 +277,13 @@ db=$work/pipe-zstd.db
 folded --wall "$db" >"$work/folded"
 on=$("$B" query --format csv "$db" "SELECT sum(weight) FROM samples
 	WHERE event = 'cpu-clock'" | tail -n 1)
-off=$(json "$work/json" 'r["ns"]')
+off=$(of_json "$work/json" 'r["ns"]')
 [ "$on" -gt 0 ] && [ "$(folded_sum "$work/folded")" = $((on + off)) ]
 ok wall_clock_time_is_that_of_samples_and_waits $?
 bad=0
 for s in S R I
 do
-	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+	want=$(of_json "$work/json" "sum(w['ns'] for w in r['longest']
 if w['state'] == '$s')")
 	grep -F ";[off-CPU: $s] " "$work/folded" >"$work/part"
 	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ] ||

@@ -1,17 +1,9 @@
 #!/bin/sh
 # output.sh - what script, query, info, dump and completion print.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/output.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-MKCAP=${MKCAP:-$root/build/mkcap}
-case $MKCAP in /*) ;; *) MKCAP=$PWD/$MKCAP ;; esac
-unset COLUMNS
-NO_COLOR=1
-export NO_COLOR
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
 
 # same NAME WANTED: what stands in the file out

@@ -1,25 +1,13 @@
 #!/bin/sh
 # packed.sh - names from files that are compressed, or all in one folder.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/packed.sh
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 HOME=$dir/home
 mkdir home
 export HOME
 unset XDG_CACHE_HOME
-. "$root/tests/ok.sh"
-
-# is NAME WANTED GOT
-is() {
-	[ "$2" = "$3" ]
-	rc=$?
-	[ $rc = 0 ] || printf '%s\n' "$3" | sed 's/^/# got: /'
-	ok "$1" $rc
-}
 
 sql() {
 	"$B" query --format csv x.db "$1" 2>&1 | tail -n +2 | tr -d '\r'

@@ -3,12 +3,7 @@
 # usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/page.sh
 # Without sanitizers: annotate.sh, bundle.sh and hits.sh make pages under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-MKCAP=${MKCAP:-build/mkcap}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 # page FILE QUESTION: what an HTML parser finds
 page() {
@@ -17,7 +12,6 @@ import base64
 import html.parser
 import json
 import sys
-
 
 class Page(html.parser.HTMLParser):
     def __init__(self):
@@ -45,7 +39,6 @@ class Page(html.parser.HTMLParser):
         if self.block:
             self.blocks[self.block] += data
 
-
 def numbers(text):
     out, v, shift = [], 0, 0
     for byte in base64.b64decode(text):
@@ -56,10 +49,8 @@ def numbers(text):
             v = shift = 0
     return out
 
-
 def signed(v):
     return -(v >> 1) - 1 if v & 1 else v >> 1
-
 
 p = Page()
 p.feed(open(sys.argv[1], encoding="utf-8").read())

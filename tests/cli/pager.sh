@@ -1,14 +1,11 @@
 #!/bin/sh
 # pager.sh - long output on a terminal goes through a pager, all else does not.
 # usage: BACKSTITCH=PROGRAM tests/cli/pager.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 unset COLUMNS PAGER LESS
 TERM=vt100
-NO_COLOR=1
-export TERM NO_COLOR
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+export TERM
 cp "$B" "$dir/backstitch"
 cd "$dir" || exit 2
 ./backstitch ingest -o perf.db --no-cache "$root/tests/captures/fp-1.data" \

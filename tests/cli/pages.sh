@@ -1,10 +1,8 @@
 #!/bin/sh
 # pages.sh - folders with raw pages of ftrace, under each name they usually have.
 # usage: BACKSTITCH=PROGRAM tests/cli/pages.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 
 # the two rings of a trace.dat of version 6

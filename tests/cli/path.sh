@@ -2,25 +2,14 @@
 # path.sh - chains of waits: their options, and that they cover the time asked for.
 # usage: BACKSTITCH=build/backstitch tests/cli/path.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
-
-# json FILE EXPRESSION: of the answer, r
-json() {
-	python3 -c 'import json, sys
-r = json.load(open(sys.argv[1]))
-print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
-}
+. tests/lib.sh
 
 for name in ftrace-v7.dat ftrace-missed.dat.zst pipe-zstd.data ftext-verbose.txt.gz
 do
 	db=$work/${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "tests/captures/$name" 2>/dev/null
 	"$B" path --worst 30 --json "$db" >"$work/json" &&
-		[ "$(json "$work/json" 'len(r["chains"]) > 2 and all(
+		[ "$(of_json "$work/json" 'len(r["chains"]) > 2 and all(
 [c["from_ns"]] + [s["to_ns"] for s in c["segments"]]
 == [s["from_ns"] for s in c["segments"]] + [c["to_ns"]]
 and all(s["from_ns"] < s["to_ns"] for s in c["segments"])
@@ -54,8 +43,8 @@ import json, sys
 print(json.load(sys.stdin)["waits"][0]["comm"])')
 "$B" path --blame "$comm" --json "$db" >"$work/blame"
 "$B" path --comm "$comm" --tree --json "$db" >"$work/tree"
-[ "$(json "$work/blame" 'len(r["blame"]) > 1')" = True ] &&
-	[ "$(json "$work/tree" 'len(r["tree"]) > 1')" = True ]
+[ "$(of_json "$work/blame" 'len(r["blame"]) > 1')" = True ] &&
+	[ "$(of_json "$work/tree" 'len(r["tree"]) > 1')" = True ]
 ok "blame_and_tree_have_rows" $?
 "$B" path --worst 1 "$db" >"$work/text"
 grep -q ' took .*% proved' "$work/text" && grep -q '^    at us' "$work/text" &&
@@ -89,17 +78,14 @@ import json
 import subprocess
 import sys
 
-
 def ours(*words):
     return json.loads(subprocess.run([program, *words, db], check=True,
                                      capture_output=True, text=True).stdout)
-
 
 def rows(sql):
     return json.loads(subprocess.run(
         [program, "query", "--json", db, sql], check=True,
         capture_output=True, text=True).stdout)["rows"]
-
 
 program = sys.argv[1]
 found = 0
@@ -224,7 +210,6 @@ page = open("man/backstitch-json.5").read()
 page = page[page.index(".Sh PATH"):page.index(".Sh PUSH")]
 keys = set()
 
-
 def take(v):
     if isinstance(v, dict):
         keys.update(v)
@@ -232,7 +217,6 @@ def take(v):
     if isinstance(v, list):
         for x in v:
             take(x)
-
 
 for name in sys.argv[1:]:
     take(json.load(open(name)))
@@ -360,7 +344,6 @@ waker = set(db.execute("""SELECT time_ns, cpu FROM event e
     JOIN ev_sched_sched_waking w ON w.event_id = e.id
     WHERE (w.common_flags & 24) = 16"""))
 
-
 def named(path):
     """What each wake-up in a softirq is said to be of."""
     subprocess.run([program, "ingest", "-q", "-f", "--no-symbols", "--fields",
@@ -369,7 +352,6 @@ def named(path):
                            work + "/x.db"], capture_output=True, check=True)
     return {(e["at_ns"], e["cpu"]): e["what"]
             for c in json.loads(said.stdout)["chains"] for e in c["edges"]}
-
 
 capture = perfdata.Capture("tests/causality/captures/sock")
 capture.write(work + "/x.data", [(s, 0) for s in capture.records])

@@ -2,14 +2,8 @@
 # payloads.sh - raw payloads are stored once each, and belong to the same events after a merge.
 # usage: BACKSTITCH=PROGRAM tests/cli/payloads.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-root=$PWD
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 export NO_COLOR=1 LC_ALL=C XDG_CACHE_HOME="$work/cache"
-
-. tests/ok.sh
 
 (cd tests/captures && "$B" ingest -q --no-symbols -o "$work/new.db" \
 	ftrace-buffers.dat) || exit 2

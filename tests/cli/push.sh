@@ -2,12 +2,8 @@
 # push.sh - options, messages and exit statuses of push where no server is; tests/fleet/push.py has servers.
 # usage: BACKSTITCH=PROGRAM tests/cli/push.sh; prints "ok NAME" or "not ok NAME" lines.
 # Needs: libcurl
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 unset BACKSTITCH_CLICKHOUSE_PASSWORD
 # a port on which nobody listens

@@ -1,12 +1,9 @@
 #!/bin/sh
 # refuse.sh - files that no reader takes are named, with what to do.
 # usage: BACKSTITCH=PROGRAM tests/cli/refuse.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
-. "$root/tests/ok.sh"
 
 # refused NAME FILE WORDS: ingest and info fail, and ingest says the words
 refused() {

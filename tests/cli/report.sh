@@ -2,12 +2,8 @@
 # report.sh - tables add up, and count every function once a sample.
 # usage: BACKSTITCH=build/backstitch tests/cli/report.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
 
 # check QUESTION REPORT.csv FOLDED: a table against the stacks it is made of
 check() {
@@ -47,10 +43,6 @@ elif question == "percent":
     good = abs(sum(float(r["self_percent"]) for r in rows) - 100) < 0.01
 sys.exit(not good or not rows)
 END
-}
-
-one() {	# one DB SQL: the only value of the answer
-	"$B" query --format csv "$1" "$2" | tail -n 1
 }
 
 for name in fp-1 dlchurn m32 defer-exitexec-s overwrite-defer z-defer group

@@ -2,13 +2,7 @@
 # sched.sh - what each thread did: sums that can be added up again, and never more than was.
 # usage: BACKSTITCH=build/backstitch tests/cli/sched.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
-
-. tests/ok.sh
+. tests/lib.sh
 
 for name in chain lock sock
 do
@@ -114,14 +108,12 @@ import perfdata
 
 program, folder = sys.argv[1:]
 
-
 def sums(path):
     r = subprocess.run([program, "report", "--sched", "--json", "--limit", "0",
                         "--no-symbols", path], capture_output=True, text=True)
     if r.returncode:
         return {}
     return {t["tid"]: t for t in json.loads(r.stdout)["threads"]}
-
 
 less = 0
 for name in ("chain", "lock", "sock"):

@@ -1,13 +1,10 @@
 #!/bin/sh
 # screen.sh - tables and summaries fit the screen they are shown on.
 # usage: BACKSTITCH=PROGRAM tests/cli/screen.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-unset COLUMNS
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 TERM=dumb
 export TERM
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 cp "$B" "$dir/backstitch"
 cp "$root/tests/captures/task-exitexec.data" "$dir/perf.data" || exit 2
 cd "$dir" || exit 2

@@ -1,13 +1,10 @@
 #!/bin/sh
 # session.sh - the first session of a new user, 80 columns by 24 rows, as the text in session.txt.
 # usage: BACKSTITCH=PROGRAM tests/cli/session.sh [record]; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/build/backstitch}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 unset COLUMNS PAGER LESS
 export TERM=vt100 NO_COLOR=1
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/bin" "$dir/none"
 cp "$B" "$dir/bin/backstitch"
 # shellcheck disable=SC2016 # what the script expands

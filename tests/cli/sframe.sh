@@ -6,27 +6,11 @@
 # .plt.got that GNU ld describes wrong.
 # Needs: libcapstone
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 symfs=$PWD/tests/captures/symfs
 tiny=$symfs/usr/local/cap/bin/tiny-sframe
 got=tests/captures/sframe/plt-got.so
 data=tests/captures/tiny-sframe.data
-
-. tests/ok.sh
-
-# is NAME STATUS WANTED
-is() {
-	[ "$2" = "$3" ]
-	ok "$1" $?
-}
-
-# says NAME TEXT FILE
-says() {
-	grep -qF -- "$2" "$3"
-	ok "$1" $?
-}
 
 # holds NAME CONDITION FILE: of the JSON j
 holds() {
@@ -137,7 +121,6 @@ echo /local/cap/bin/libleaf-fp.so >"$work/root/var/lib/dpkg/info/leaf.list"
 holds packages_are_those_of_dpkg \
 	'{i["image"].split("/")[-1]: i["package"] for i in j["images"] if i["package"]} == {"work-fp": "working", "libleaf-fp.so": "leaf"}' \
 	"$work/ready.json"
-
 
 # what is no file is not waited for
 rm -r "$work/root/var/lib/dpkg/info/leaf.list"

@@ -2,11 +2,8 @@
 # shortnames.sh - people read short names, and find functions by a part of them; programs get full names.
 # usage: BACKSTITCH=PROGRAM tests/cli/shortnames.sh; prints "ok NAME" or "not ok NAME" lines.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/ok.sh
-B=${BACKSTITCH:?}
+. tests/lib.sh
 captures=$PWD/tests/captures
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 "$B" ingest -q --symfs "$captures/symfs" -o db "$captures/before.data"
 python3 - db <<'END'

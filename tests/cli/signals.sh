@@ -2,11 +2,7 @@
 # signals.sh - signals end what waits, and leave nothing behind; neither does SIGKILL.
 # usage: BACKSTITCH=build/backstitch tests/cli/signals.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=$(realpath "${BACKSTITCH:-./backstitch}")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 db=$work/a.db
 "$B" ingest -q --no-symbols -o "$db" tests/captures/arm64-fp-leaf.data

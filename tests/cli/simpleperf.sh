@@ -2,11 +2,7 @@
 # simpleperf.sh - a file of simpleperf is named for what it is, and its samples are read.
 # usage: BACKSTITCH=build/backstitch tests/cli/simpleperf.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 # Its layout: one event, five samples, and between them records of simpleperf,
 # one of them of more than 64 KiB, whose upper half of the size is in misc.
@@ -18,15 +14,12 @@ IP_TID_TIME = 7
 attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, IP_TID_TIME, 0, 1 << 18)
 attr += bytes(112 - len(attr)) + struct.pack("<QQ", 0, 0)
 
-
 def record(kind, body, misc=0):
     size = 8 + len(body)
     return struct.pack("<IHH", kind, misc | size >> 16, size & 65535) + body
 
-
 def sample(i):
     return record(9, struct.pack("<QIIQ", 0x4000 + i, 70, 71, 1000 + i), 2)
-
 
 data = sample(0)
 data += record(32769, struct.pack("<I", 70000) + b"k" * 70004)
@@ -77,26 +70,21 @@ import sys
 
 ID_TID_TIME = 1 << 6 | 6
 
-
 def attr(kind, config, ids):
     a = struct.pack("<IIQQQQQ", kind, 112, config, 1, ID_TID_TIME, 0, 1 << 18)
     return a + bytes(112 - len(a)) + struct.pack("<QQ", ids, 8)
 
-
 def record(kind, body, misc=0):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
-
 def sample(event, time):
     return record(9, struct.pack("<IIQQ", 70, 71, time, event), 2)
-
 
 def file_of(path, kind, names, more=b""):
     body = path + b"\0" + struct.pack("<IQI", kind, 0, len(names))
     for n in names:
         body += struct.pack("<QI", 0x1000, 16) + n + b"\0"
     return struct.pack("<I", len(body + more)) + body + more
-
 
 n, at = int(sys.argv[2]), int(sys.argv[3])
 ids = struct.pack("<QQ", 100, 200)

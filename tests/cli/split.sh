@@ -1,17 +1,13 @@
 #!/bin/sh
 # split.sh - inlined functions of programs made with -gsplit-dwarf.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/split.sh
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 HOME=$dir/home
 mkdir home src bin
 export HOME
 unset XDG_CACHE_HOME
-. "$root/tests/ok.sh"
 
 cat >src/a.c <<'EOF2'
 #include <stdio.h>

@@ -1,17 +1,13 @@
 #!/bin/sh
 # sql.sh - our SQL functions: in query, in the sqlite3 shell and in Python alike, and on bad databases.
 # usage: BACKSTITCH=PROGRAM tests/cli/sql.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cap=$root/tests/captures
-B=${BACKSTITCH:-$root/backstitch}
 EXT=$(dirname "$B")/backstitch_sql
 # Debian's own: others are built without extensions
 PY=/usr/bin/python3
-NO_COLOR=1
-export NO_COLOR EXT
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+export EXT
 cd "$dir" || exit 2
 
 make_db() {	# make_db NAME CAPTURE...
@@ -36,14 +32,6 @@ q() {
 compat() {
 	"$B" query --compat "$1" --format csv "$2.db" "$3" 2>err | sed 1d |
 		tr -d '\r"'
-}
-
-# is NAME WANTED GOT
-is() {
-	[ "$2" = "$3" ]
-	rc=$?
-	ok "$1" $rc
-	[ $rc = 0 ] || printf '# wanted: %.300s\n# got: %.300s\n' "$2" "$3"
 }
 
 in_python() {	# in_python DB SQL

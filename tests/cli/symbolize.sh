@@ -1,10 +1,8 @@
 #!/bin/sh
 # symbolize.sh - names again when files turned up, changed, or can be fetched.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/symbolize.sh
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-dir=$(mktemp -d) || exit 2
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 server=
 trap 'rm -rf "$dir"; [ -z "$server" ] || kill "$server"' EXIT
 cd "$dir" || exit 2
@@ -12,15 +10,6 @@ HOME=$dir/home
 mkdir home
 export HOME
 unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH XDG_CACHE_HOME
-. "$root/tests/ok.sh"
-
-# is NAME WANTED GOT
-is() {
-	[ "$2" = "$3" ]
-	rc=$?
-	[ $rc = 0 ] || printf '%s\n' "$3" | sed 's/^/# got: /'
-	ok "$1" $rc
-}
 
 # sql DB TEXT
 sql() {
@@ -238,7 +227,6 @@ import shutil
 import sys
 import time
 
-
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         with open("asked", "a") as log:
@@ -255,7 +243,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
-
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 with open("port.new", "w") as f:

@@ -2,13 +2,9 @@
 # threads.sh - the first screen of a capture is what the capture is of: functions, threads or events.
 # usage: BACKSTITCH=build/backstitch tests/cli/threads.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=$(realpath "${BACKSTITCH:-./backstitch}")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
 export COLUMNS=80 NO_COLOR=1
-
-. tests/ok.sh
 
 tar -xJf "$captures/packed/clocks.tar.xz" -C "$work" || exit 2
 find "$work" -name clk_perf_mono.data -exec cp {} "$work/mono.data" \;
@@ -41,15 +37,12 @@ import sys
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
-
 def shown(cell):
     number, unit = cell.split()
     return float(number) * UNITS[unit]
 
-
 def near(cell, ns):
     return abs(shown(cell) - ns) <= max(1, ns * 0.006)
-
 
 def screen(name):
     """(On CPU, Ready, Waiting, Longest, For) by tid, as shown."""
@@ -63,7 +56,6 @@ def screen(name):
         at = next(i for i, w in enumerate(rest) if w.isdigit())
         rows[int(rest[at])] = (*times, " ".join(rest[:at]))
     return text, rows
-
 
 def times(name):
     """The same from the fields of sched_switch, and since when a thread was
@@ -102,10 +94,8 @@ def times(name):
         of(tid)[0] += max(end, last) - since
     return sums
 
-
 def say(what, good):
     print("ok" if good else "not ok", what)
-
 
 text, rows = screen("ftrace-v7")
 want = times("ftrace-v7")

@@ -1,27 +1,9 @@
 #!/bin/sh
 # timeline.sh - several captures on one timeline: which go together, how exactly, and what is refused.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/timeline.sh; prints "ok NAME" or "not ok NAME" lines.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-MKCAP=${MKCAP:-$root/build/mkcap}
-unset COLUMNS
-NO_COLOR=1
-export NO_COLOR
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
-
-# same NAME WANTED GOT
-same() {
-	if [ "$2" = "$3" ]
-	then
-		echo "ok $1"
-	else
-		printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
-		sed 's/^/    err: /' err | head -5
-		echo "not ok $1"
-	fi
-}
 
 ask() {
 	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r' | tr '\n' ';'
@@ -38,9 +20,9 @@ refuses() {
 	"$B" ingest -q -o no.db "$@" 2>err
 	got=$?
 	[ -e no.db ] && got="$got, but a database"
-	same "$name" 1 "$got"
+	is "$name" 1 "$got"
 	grep -qF -e "$text" err
-	same "$name: says why" 0 $?
+	is "$name: says why" 0 $?
 }
 
 # switches OFFSET-US COUNT [ID]: two CPUs, threads that live for one turn; us
@@ -69,19 +51,19 @@ switches 9000000 200 9000 >later.txt
 # --- equal events
 
 "$B" ingest -q -o ab.db a.txt b.txt 2>err
-same "a clock that nobody names is found by equal events" 0 $?
-same "with offset, error and the number of events" \
+is "a clock that nobody names is found by equal events" 0 $?
+is "with offset, error and the number of events" \
 	'reference,0,0,0,1;events,-30099000,1000,200,1;' "$(ask ab.db "$aligned")"
-same "times are on the timeline, and raw beside" '0,30099000;' \
+is "times are on the timeline, and raw beside" '0,30099000;' \
 	"$(ask ab.db "SELECT min(time_ns) - (SELECT first_ns FROM capture WHERE id = 1), min(raw_ns) - min(time_ns)
 		FROM event WHERE raw_ns IS NOT NULL")"
-same "and only where they differ" '200;' \
+is "and only where they differ" '200;' \
 	"$(ask ab.db "SELECT count(*) FROM event WHERE raw_ns IS NULL")"
-same "info says how" 'by equal events, -30.099000 ms, 200 events agree, within 1.00 us; one kernel with capture 1' \
+is "info says how" 'by equal events, -30.099000 ms, 200 events agree, within 1.00 us; one kernel with capture 1' \
 	"$("$B" info ab.db | sed -n 's/^  aligned *by/by/p')"
 "$B" check ab.db >out 2>err
 grep -q '200 of 398 neighbouring' out
-same "check says which order is not sure" 0 $?
+is "check says which order is not sure" 0 $?
 
 # --- what is refused
 
@@ -96,21 +78,21 @@ refuses "one clock, but recorded at other times" "lie between them" \
 refuses "and the way out is named" "--clock-offset 2=NS" a.txt other.txt
 
 "$B" ingest -q -o sep.db --separate a.txt other.txt 2>err
-same "unless they are kept separate" 0 $?
-same "on clocks of their own" ',,,,;,,,,;' "$(ask sep.db "$aligned")"
+is "unless they are kept separate" 0 $?
+is "on clocks of their own" ',,,,;,,,,;' "$(ask sep.db "$aligned")"
 "$B" ingest -q -o off.db --clock-offset other.txt=-5000 a.txt other.txt 2>err
-same "or the user knows the offset" 0 $?
-same "which is then that" 'reference,0,0,0,1;given,-5000,,0,2;' \
+is "or the user knows the offset" 0 $?
+is "which is then that" 'reference,0,0,0,1;given,-5000,,0,2;' \
 	"$(ask off.db "$aligned")"
 "$B" ingest -q -f -o off.db --clock-offset 1=7000 a.txt other.txt 2>err
-same "by the place of the capture too" 'given,7000,,0,1;reference,0,0,0,2;' \
+is "by the place of the capture too" 'given,7000,,0,1;reference,0,0,0,2;' \
 	"$(ask off.db "$aligned")"
 "$B" ingest -q -f -o off.db --clock-offset 3=7 a.txt other.txt 2>err
-same "a capture that was not given is wrong usage" 2 $?
+is "a capture that was not given is wrong usage" 2 $?
 "$B" ingest -q -f -o off.db --clock-offset 1=7ms a.txt other.txt 2>err
-same "and so is what is no number" 2 $?
+is "and so is what is no number" 2 $?
 "$B" ingest -q -f -o off.db a.txt - <b.txt 2>err
-same "standard input cannot be read twice" 2 $?
+is "standard input cannot be read twice" 2 $?
 
 # --- perf and ftrace: samples of a thread between its switches
 
@@ -123,9 +105,9 @@ sample pid=1050 tid=1050 cpu=0 time=5000006700000 k=0xffffffff81000020 u=0x40001
 END
 "$MKCAP" perf.txt perf.data 2>err
 "$B" ingest -q -f -o run.db --no-symbols --clock perf perf.data a.txt 2>err
-same "perf's clock is ftrace's clock perf" 'reference;same_clock;' \
+is "perf's clock is ftrace's clock perf" 'reference;same_clock;' \
 	"$(ask run.db "SELECT align FROM capture ORDER BY id")"
-same "a thread's switches stand around its samples" \
+is "a thread's switches stand around its samples" \
 	'in,sched:sched_switch;on,cpu-clock;on,cpu-clock;out,sched:sched_switch;' \
 	"$(ask run.db "
 		SELECT CASE WHEN s.next_pid = 1050 THEN 'in'
@@ -134,6 +116,6 @@ same "a thread's switches stand around its samples" \
 		JOIN thread t ON t.id = e.thread
 		LEFT JOIN ev_sched_sched_switch s ON s.event_id = e.id
 		WHERE t.tid = 1050 OR s.next_pid = 1050 ORDER BY e.id")"
-same "one capture alone has no alignment" ',,,,;' "$("$B" ingest -q -f \
+is "one capture alone has no alignment" ',,,,;' "$("$B" ingest -q -f \
 	-o one.db a.txt 2>err
 	ask one.db "$aligned")"

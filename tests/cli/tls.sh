@@ -2,18 +2,15 @@
 # tls.sh - servers whose certificates are not right: nothing is sent to them.
 # usage: BACKSTITCH=PROGRAM tests/cli/tls.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
 # Needs: libcurl
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 cd "$dir" || exit 2
 command -v openssl >log || {
 	echo "skip tls: openssl is not installed"
 	exit 0
 }
 NO_COLOR=1 XDG_CACHE_HOME=$dir/cache
-export NO_COLOR XDG_CACHE_HOME
+export XDG_CACHE_HOME
 unset CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR
 "$B" ingest -q --no-symbols -o a.db "$root/tests/captures/fp-1.data"
 
@@ -51,7 +48,6 @@ import threading
 
 SECRET = "geheim"
 
-
 def serve(sock, name, got):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(name + ".pem", name + ".key")
@@ -63,7 +59,6 @@ def serve(sock, name, got):
                 tls.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 7\r\n\r\nreached")
         except OSError:
             pass
-
 
 with open("password", "w", encoding="ascii") as f:
     f.write(SECRET + "\n")

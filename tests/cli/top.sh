@@ -2,15 +2,13 @@
 # top.sh - the newest segment that follow --top shows on a terminal.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top.sh; prints "ok NAME" or "not ok NAME" lines.
 # Needs: libncursesw
-root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-M=${MKCAP:-$root/build/mkcap}
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+M=$MKCAP
 if [ ! -x "$M" ] || ! command -v tmux >/dev/null; then
 	echo "skip top: mkcap is not built or tmux is not installed"
 	exit 0
 fi
-dir=$(mktemp -d) || exit 2
 # Each session has a server of its own: one that was told to end still answers on
 # its socket for a moment, and takes a new session with it.
 server=0

@@ -7,17 +7,13 @@
 # names, with FILE.PID-N.tmp beside it, its cache, and temporary files that nobody
 # else can open; it runs no other program, and asks no network.
 # Without sanitizers: that of leaks cannot work under strace; cli/names runs the same commands with them
-root=$(cd "$(dirname "$0")/../.." && pwd)
-. "$root/tests/ok.sh"
-B=${BACKSTITCH:-$root/backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
 if ! strace -f -o /dev/null true 2>/dev/null
 then
 	echo "skip traced: strace is not installed, or cannot trace here"
 	exit 0
 fi
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/here" "$dir/traces" "$dir/user" "$dir/tmp"
 cat >"$dir/program" <<END
 #!/bin/sh

@@ -2,11 +2,7 @@
 # tracers.sh - each kind of line that the kernel's documentation of tracers has: event, time, CPU, task.
 # usage: BACKSTITCH=build/backstitch tests/cli/tracers.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-. tests/ok.sh
+. tests/lib.sh
 
 # A section begins with "== NAME" and its text; behind a tab stands what a line
 # is: event, ns, CPU, task, thread. Lines without a tab are no events: a stack

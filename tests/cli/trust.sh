@@ -2,15 +2,7 @@
 # trust.sh - what is said of user stacks: of which samples, and in which words.
 # usage: BACKSTITCH=build/backstitch tests/cli/trust.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-root=$PWD
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-unset COLUMNS
-export NO_COLOR=1 LC_ALL=C
-
-. tests/ok.sh
+. tests/lib.sh
 
 for c in tests/captures/packed/*.tar.xz
 do

@@ -3,13 +3,8 @@
 # usage: BACKSTITCH=build/backstitch tests/cli/twins.sh
 # Without sanitizers: diff.sh compares recordings under them.
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=$PWD/tests/captures/twins
-
-. tests/ok.sh
 
 cd "$work" || exit 2
 
@@ -25,12 +20,10 @@ import xml.etree.ElementTree as ET
 BACKSTITCH, question, a, b = sys.argv[1:5]
 options = sys.argv[5:]
 
-
 def run(*args):
     return subprocess.run([BACKSTITCH, *args, *options, a, b], check=True,
                           stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout.decode()
-
 
 def of_table(by):
     rows = json.loads(run("report", "--diff", "--json"))["rows"]
@@ -40,7 +33,6 @@ def of_table(by):
         r[by + "_b_samples"],
         "%.4e" % (1 if r[by + "_p"] is None else r[by + "_p"])) for r in rows
         if r["kind"] != "missing"}
-
 
 def of_page(by):
     text = run("report", "--html", "--no-source", "--diff")
@@ -53,7 +45,6 @@ def of_page(by):
             out[name, image] = ({1: "more", -1: "less", 0: ""}[change], wa, wb,
                                 na, nb, "%.4e" % p)
     return out
-
 
 def of_flame(by):
     """Names and changes: of the frames with a color, and of the rows below."""
@@ -79,10 +70,8 @@ def of_flame(by):
     # every row has its frame, unless that is too narrow to be drawn
     return found | listed, found
 
-
 def changed(rows):
     return {(v[0], k[0]) for k, v in rows.items() if v[0]}
-
 
 bad = []
 for by in ("self", "total"):
@@ -152,17 +141,14 @@ import json
 import subprocess
 import sys
 
-
 def rows(*args):
     out = subprocess.run([sys.argv[1], "report", "--json", *args], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return json.loads(out.stdout)["rows"]
 
-
 def own(of, key):
     # names differ where one is short for several, and code has no name
     return sorted(r[key] for r in of if r[key] and r["kind"] == "user")
-
 
 for option in ([], ["--no-inline"]):
     both = rows("--diff", *option, "cc-O0.db", "cc-a.db")

@@ -2,12 +2,10 @@
 # unwind.sh - stacks of dumps and callers that chains lack, in every output.
 # usage: BACKSTITCH=PROGRAM tests/cli/unwind.sh; prints "ok NAME" or "not ok NAME" lines.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/ok.sh
-B=${BACKSTITCH:?}
+. tests/lib.sh
 cap=$(python3 tests/compare/unpack.py) || exit 2
 shared=${BACKSTITCH_SHARED:-}/captures
-w=$(mktemp -d) || exit 2
-trap 'rm -rf "$w"' EXIT
+w=$work
 
 has() {	# has NAME TEXT COMMAND...: its output has the text
 	name=$1 text=$2

@@ -2,21 +2,8 @@
 # weight.sh - widths by an SQL expression are the sums that SQL gives.
 # usage: BACKSTITCH=build/backstitch tests/cli/weight.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/lib.sh
 captures=tests/captures
-
-. tests/ok.sh
-
-# folded OPTION...: the stacks of a picture, a line each
-folded() {
-	BACKSTITCH=$B python3 tests/folded.py "$@"
-}
-
-one() {	# one DB SQL: the only value of the answer
-	"$B" query --format csv "$1" "$2" | tail -n 1
-}
 
 # sum DB EXPR OPTION...: of the folded stacks
 sum() {
