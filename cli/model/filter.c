@@ -68,9 +68,9 @@ filter_printf(struct text *t, const char *fmt, ...)
 }
 
 /* Parses a decimal number at *p, at most 2^31 - 1. */
-static int filter_parse_number(const char **p, long *out)
+static int filter_parse_number(const char **p, int64_t *out)
 {
-	long v = 0;
+	int64_t v = 0;
 
 	if (**p < '0' || **p > '9')
 		return -1;
@@ -90,8 +90,8 @@ static int filter_put_numbers(struct text *t, const char *column,
 {
 	const char *p = list;
 	const char *sep = " AND (";
-	long a;
-	long b;
+	int64_t a;
+	int64_t b;
 
 	for (;;) {
 		if (filter_parse_number(&p, &a))
@@ -102,7 +102,8 @@ static int filter_put_numbers(struct text *t, const char *column,
 			if (filter_parse_number(&p, &b) || b < a)
 				break;
 		}
-		filter_printf(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
+		filter_printf(t, "%s%s BETWEEN %" PRId64 " AND %" PRId64, sep,
+			      column, a, b);
 		sep = " OR ";
 		if (!*p) {
 			filter_printf(t, ")");
@@ -377,7 +378,7 @@ static bool filter_list_has(const char *list, const char *name)
 	while (*list) {
 		size_t n = filter_name_len(list);
 		const char *p = list;
-		long a, b, v;
+		int64_t a, b, v;
 		char one[256];
 
 		snprintf(one, sizeof(one), "%.*s", (int)n, list);
