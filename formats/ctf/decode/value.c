@@ -2,6 +2,7 @@
  * JSON, which SQL can parse. */
 #include "formats/ctf/decode/value.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,8 @@ static bool ctf_value_usual(struct ctf_text *t, double v, int some, int all)
 	const double size = v < 0 ? -v : v;
 	int digits = 1; /* before the point; 0 and below: zeros behind it */
 
-	if (!(size >= 0.001 && size < 1e15))
+	/* An x87 rounds a quotient twice, to its own digits first. */
+	if (FLT_EVAL_METHOD > 1 || !(size >= 0.001 && size < 1e15))
 		return false;
 	while (size >= (double)ctf_value_ten[digits])
 		digits++;
