@@ -2,7 +2,7 @@
  * are inflated as far as they are needed: of this program. */
 #include "symbolize/dwarf/dwarf.h"
 
-#include <elf.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +43,19 @@ static void inflate_pick_places(void)
 
 static void inflate_setup(void)
 {
-	char cmd[512];
+	char cmd[4096 + 512];
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
+	ck_assert_int_gt(n, 0);
+	self[n] = '\0';
 	scratch_make(dir, sizeof(dir));
 	snprintf(plain, sizeof(plain), "%s/plain", dir);
 	snprintf(packed, sizeof(packed), "%s/packed", dir);
 	snprintf(cmd, sizeof(cmd),
-		 "objcopy --decompress-debug-sections /proc/%d/exe %s && "
+		 "objcopy --decompress-debug-sections '%s' %s && "
 		 "objcopy --compress-debug-sections=zlib %s %s",
-		 (int)getpid(), plain, plain, packed);
+		 self, plain, plain, packed);
 	ck_assert_int_eq(system(cmd), 0);
 	sy = symbolize_new(NULL);
 	inflate_pick_places();
@@ -185,7 +189,7 @@ static void inflate_read(struct damaged *m, const char *section)
 	FILE *f = fopen(packed, "rb");
 	struct elf_file *ef = elf_file_open(packed, NULL);
 	struct elf_section s;
-	Elf64_Ehdr eh;
+	ElfW(Ehdr) eh;
 
 	ck_assert(f && ef && elf_section_find(ef, section, &s) &&
 		  s.flags & SHF_COMPRESSED);
@@ -197,7 +201,7 @@ static void inflate_read(struct damaged *m, const char *section)
 	memcpy(&eh, m->p, sizeof(eh));
 	m->off = s.off;
 	m->size = s.size;
-	m->header = eh.e_shoff + elf_ndxscn(s.scn) * sizeof(Elf64_Shdr);
+	m->header = eh.e_shoff + elf_ndxscn(s.scn) * sizeof(ElfW(Shdr));
 	snprintf(m->path, sizeof(m->path), "%s/damaged", dir);
 	elf_file_close(ef);
 	fclose(f);
@@ -215,8 +219,11 @@ static void inflate_ask_damaged(const struct damaged *m, size_t each,
 
 static void inflate_state_size(struct damaged *m, uint64_t size)
 {
-	memcpy(m->p + m->off + offsetof(Elf64_Chdr, ch_size), &size,
-	       sizeof(size));
+	ElfW(Chdr) ch;
+
+	memcpy(&ch, m->p + m->off, sizeof(ch));
+	ch.ch_size = size;
+	memcpy(m->p + m->off, &ch, sizeof(ch));
 }
 
 /* Whatever the section states as its size, nothing wrong is said. */
@@ -224,7 +231,7 @@ static void inflate_wrong_sizes(const char *section)
 {
 	struct damaged m;
 	struct said a;
-	Elf64_Chdr ch;
+	ElfW(Chdr) ch;
 
 	inflate_read(&m, section);
 	memcpy(&ch, m.p + m.off, sizeof(ch));
@@ -268,11 +275,12 @@ START_TEST(a_cut_section_leads_to_nothing_wrong)
 	inflate_read(&m, ".debug_info");
 	inflate_ask(plain, 0, PLACES, PLACES, &a);
 	for (size_t i = 0; i <= 20; i++) {
-		uint64_t size = i * m.size / 21;
+		ElfW(Shdr) sh;
 		struct said b;
 
-		memcpy(m.p + m.header + offsetof(Elf64_Shdr, sh_size), &size,
-		       sizeof(size));
+		memcpy(&sh, m.p + m.header, sizeof(sh));
+		sh.sh_size = i * m.size / 21;
+		memcpy(m.p + m.header, &sh, sizeof(sh));
 		inflate_ask_damaged(&m, 1, &b);
 		ck_assert_msg(inflate_agrees(&a, &b), "cut %zu", i);
 		ck_assert_uint_lt(b.n, a.n);

@@ -244,9 +244,11 @@ START_TEST(a_stripped_copy_in_the_cache_does_not_hide_the_symbols)
 {
 	struct symbolize_opts o = { .home = dir, .no_live = true };
 	char prog[128];
-	struct image img = image_image(prog, id_a);
 
 	snprintf(prog, sizeof(prog), "%s/prog", dir);
+
+	struct image img = image_image(prog, id_a);
+
 	folder(".debug");
 	folder(".debug/.build-id");
 	folder(".debug/.build-id/61");
