@@ -4,19 +4,27 @@
 #
 # Builds with Debian's cross compilers against the libraries of that machine, which debootstrap fetches to FOLDER/ARCH,
 # and runs the result under user emulation (qemu-user-static; i386 on x86-64 by itself): all unit tests, or
-# those in $UNITS, all cases, and `script` of the captures below and their databases, whose bytes must be those of
-# build/backstitch here. Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. Needs root, debootstrap,
-# qemu-user-static, gcc-i686-linux-gnu, gcc-aarch64-linux-gnu and gcc-s390x-linux-gnu; run by hand, not part of make
-# check. The mirror is $MIRROR, otherwise the first one in the apt configuration of this system.
+# those in $UNITS, all cases, and `script` of each capture of the clone and their databases, whose bytes must be those
+# of $O/backstitch here. Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. The last line of a host says
+# how many passed, in how many minutes. Needs root, debootstrap, qemu-user-static, gcc-i686-linux-gnu,
+# gcc-aarch64-linux-gnu and gcc-s390x-linux-gnu; run by hand, not part of make check. The mirror is $MIRROR, otherwise
+# the first one in the apt configuration of this system.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 dir=$(realpath -m "${1:?usage: tests/hosts.sh FOLDER [i386|arm64|s390x...]}")
 shift
 [ $# -gt 0 ] || set -- i386 arm64 s390x
-here=${O:-build}/backstitch
+O=${O:-build}
+here=$PWD/$O/backstitch
 rc=0
-captures="z-defer.data fp-1.data arm64-fp-leaf.data ftrace-v7.dat s390x-z.data
-	pipe-zstd.data v72-zstd.data m32.data two-e.data naps.data regs.data"
+passed=0
+failed=0
+export LC_ALL=C TZ=UTC NO_COLOR=1 BACKSTITCH_NO_SYNC=1 HOME=$dir/home
+export MKCAP=$PWD/$O/mkcap MKFTRACE=$PWD/$O/mkftrace
+unset XDG_CACHE_HOME DEBUGINFOD_URLS
+mkdir -p "$HOME"
+captures=(tests/captures/*.data* tests/captures/*.dat tests/captures/*.dat.zst
+	tests/captures/ftext-*.txt* tests/captures/ctf-discard/trace)
 packages=libc6-dev,libsqlite3-dev,libarchive-dev,libelf-dev,libdw-dev
 packages=$packages,libzstd-dev,zlib1g-dev,liblzma-dev,libjson-c-dev
 packages=$packages,libcapstone-dev,libiberty-dev,check
@@ -27,8 +35,10 @@ result() {
 	if [ $status = 0 ]
 	then
 		echo "ok $1"
+		passed=$((passed + 1))
 	else
 		echo "not ok $1"
+		failed=$((failed + 1))
 		rc=1
 	fi
 	return $status
@@ -60,64 +70,90 @@ build() {
 	local root=$dir/$1 lib=$dir/$1/usr/lib/$2
 	local cc="$3-gcc --sysroot=$root"
 	local flags="-Wl,-rpath-link,$root/lib/$2:$lib"
-	# it has no emulator, and runs by itself
+	# It has no emulator, and runs by itself. RUNPATH, which ld writes
+	# otherwise, is not asked for the libraries of libraries.
 	[ ${#run[@]} -gt 0 ] || flags="-Wl,-rpath,$root/lib/$2:$lib \
+		-Wl,--disable-new-dtags \
 		-Wl,--dynamic-linker,$root/lib/ld-linux.so.2"
 	shift 3
 	PKG_CONFIG_SYSROOT_DIR=$root \
 		PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/share/pkgconfig \
-		nice make -j"$(nproc)" O="$out" CC="$cc" RUN="${run[*]}" LTO= \
+		nice -n 5 make -j"$(nproc)" O="$out" CC="$cc" RUN="${run[*]}" LTO= \
 		BABELTRACE= DEBUGINFOD= CURL= NCURSES= LDFLAGS="$flags" "$@" \
 		>>"$out.log" 2>&1
 }
 
-# on_host ARCH TRIPLET COMPILER EMULATOR...
-on_host() {
-	local arch=$1 name f
-	local units=() run=("${@:4}")
-
-	out=$dir/build-$arch
-	fetch "$arch"
-	result "$arch: libraries" || return
-	for f in ${UNITS:-$(basename -s .c tests/unit/*.c)}
+# units NAME...: each of them, as many at a time as there are processors
+units() {
+	local f
+	# shellcheck disable=SC2016 # of the inner shell
+	printf '%s\n' "$@" | CK_DEFAULT_TIMEOUT=600 xargs -P "$(nproc)" -I{} sh -c '
+		f=$1
+		shift
+		timeout 900 "$@" "$f" >"$f.log" 2>&1
+		echo $? >"$f.status"' sh "$out/unit/{}" "${run[@]}"
+	for f
 	do
-		units+=("$out/unit/$f")
-	done
-	: >"$out.log"
-	build "$arch" "$2" "$3" "$out/backstitch" "${units[@]}"
-	result "$arch: builds" || return
-	for f in "${units[@]}"
-	do
-		CK_DEFAULT_TIMEOUT=600 timeout 900 "${run[@]}" "$f" \
-			>"$out.unit" 2>&1
-		result "$arch: unit/${f##*/}"
-		grep -a ':[FE]:' "$out.unit"
-	done
-	printf '#!/bin/sh\nexec %s "$@"\n' "${run[*]} $out/backstitch" >"$out/run"
-	chmod +x "$out/run"
-	BACKSTITCH=$out/run MKCAP=${here%/*}/mkcap tests/cases/run.sh >"$out.cases" 2>&1
-	result "$arch: cases"
-	grep -c '^ok' "$out.cases"
-	grep '^not ok' "$out.cases"
-	for name in $captures
-	do
-		"$here" script --no-symbols "tests/captures/$name" \
-			>"$out.here" 2>&1
-		"$out/run" script --no-symbols \
-			"tests/captures/$name" >"$out.there" 2>&1
-		cmp "$out.here" "$out.there"
-		result "$arch: the same bytes of script for $name"
-		rm -f "$out".*.db
-		set -- ingest -q --no-cache --symfs tests/captures/symfs
-		"$here" "$@" -o "$out.here.db" "tests/captures/$name" \
-			>"$out.here" 2>&1
-		"$out/run" "$@" -o "$out.there.db" \
-			"tests/captures/$name" >"$out.there" 2>&1
-		cmp "$out.here.db" "$out.there.db" && cmp "$out.here" "$out.there"
-		result "$arch: the same database of $name"
+		(exit "$(cat "$out/unit/$f.status")")
+		result "$arch: unit/$f" || tail -n 5 "$out/unit/$f.log"
+		grep -a ':[FE]:' "$out/unit/$f.log"
 	done
 }
 
+cases() {
+	BACKSTITCH=$out/run tests/cases/run.sh >"$out.cases" 2>&1
+	result "$arch: cases, $(grep -c '^ok' "$out.cases") of them ok"
+	grep '^not ok' "$out.cases"
+}
+
+# same CAPTURE
+same() {
+	local name=${1#tests/captures/}
+	local ingest=(ingest -q --no-cache --symfs tests/captures/symfs)
+
+	"$here" script --no-symbols "$1" >"$out.here" 2>&1
+	"$out/run" script --no-symbols "$1" >"$out.there" 2>&1
+	cmp "$out.here" "$out.there"
+	result "$arch: the same bytes of script for $name"
+	rm -f "$out".*.db
+	"$here" "${ingest[@]}" -o "$out.here.db" "$1" >"$out.here" 2>&1
+	"$out/run" "${ingest[@]}" -o "$out.there.db" "$1" >"$out.there" 2>&1
+	cmp "$out.here.db" "$out.there.db" && cmp "$out.here" "$out.there"
+	result "$arch: the same database of $name"
+}
+
+# on_host ARCH TRIPLET COMPILER EMULATOR...
+on_host() {
+	local arch=$1 f began=$SECONDS
+	local names run=("${@:4}")
+
+	passed=0
+	failed=0
+
+	read -r -a names <<<"${UNITS:-$(basename -s .c tests/unit/*.c | xargs)}"
+	out=$dir/build-$arch
+	fetch "$arch"
+	result "$arch: libraries" || return
+	: >"$out.log"
+	build "$arch" "$2" "$3" "$out/backstitch" "${names[@]/#/$out/unit/}"
+	result "$arch: builds" || return
+	printf '#!/bin/sh\nexec %s "$@"\n' "${run[*]} $out/backstitch" >"$out/run"
+	chmod +x "$out/run"
+	# programs of that machine, for tests that call them
+	mkdir -p "$dir/bin-$arch"
+	ln -sf "$(command -v "$3-objcopy")" "$dir/bin-$arch/objcopy"
+	PATH=$dir/bin-$arch:$PATH units "${names[@]}"
+	cases
+	for f in "${captures[@]}"
+	do
+		same "$f"
+	done
+	echo "$arch: $passed passed, $failed failed in" \
+		"$(((SECONDS - began + 30) / 60)) min"
+}
+
+make -j"$(nproc)" LTO= O="$O" "$O/backstitch" mkcap >/dev/null
+result "here: builds" || exit
 for host
 do
 	case $host in
