@@ -89,8 +89,9 @@ struct path_sum *path_sums(const struct chain *c, size_t *n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
-/* Prints ", nothing lost in this time", or a line that says what was. */
-void path_put_losses(const struct path_run *r, int64_t from, int64_t to);
+/* Writes ", nothing lost in this time", or a line that says what was. */
+void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
+		     int64_t to);
 /* Prints what to record so that less is unknown. */
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
 /* Writes what was lost as member "evidence". */

@@ -74,34 +74,58 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
-void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
+void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
+		     int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
 	if (!c.told && !c.silent && !c.open && !c.between) {
-		fputs(", nothing lost in this time\n", stdout);
+		fputs(", nothing lost in this time\n", out);
 		return;
 	}
-	fputs("\nin this time: ", stdout);
+	fputs("\nin this time: ", out);
 	if (c.told) {
-		human_put_grouped(stdout, c.told);
-		printf(" loss%s", c.told == 1 ? "" : "es");
+		human_put_grouped(out, c.told);
+		fprintf(out, " loss%s", c.told == 1 ? "" : "es");
 		if (c.n && !c.unknown) {
-			fputs(" (", stdout);
-			human_put_grouped(stdout, c.n);
-			printf(" record%s)", c.n == 1 ? "" : "s");
+			fputs(" (", out);
+			human_put_grouped(out, c.n);
+			fprintf(out, " record%s)", c.n == 1 ? "" : "s");
 		}
 	}
 	if (c.silent)
-		printf("%srecords missing without a loss", c.told ? ", " : "");
+		fprintf(out, "%srecords missing without a loss",
+			c.told ? ", " : "");
 	if (c.between)
-		printf("%sthe end of a capture",
-		       c.told || c.silent ? ", " : "");
+		fprintf(out, "%sthe end of a capture",
+			c.told || c.silent ? ", " : "");
 	if (c.open)
-		printf("%sa CPU without records at one end",
-		       c.told || c.silent || c.between ? ", " : "");
-	putchar('\n');
+		fprintf(out, "%sa CPU without records at one end",
+			c.told || c.silent || c.between ? ", " : "");
+	putc('\n', out);
+}
+
+/* Returns how many bytes of the text fit into a line. */
+static size_t path_fit(const char *s, size_t width)
+{
+	size_t at = strcspn(s, "\n");
+
+	if (at <= width)
+		return at;
+	for (at = width; at > 0 && s[at] != ' ';)
+		at--;
+	return at ? at : width;
+}
+
+static void path_put_wrapped(const char *s)
+{
+	while (*s) {
+		size_t fit = path_fit(s, LINE_WIDTH);
+
+		printf("%.*s\n", (int)fit, s);
+		s += fit + (s[fit] == ' ' || s[fit] == '\n');
+	}
 }
 
 static void path_put_trust(const struct path_run *r, const struct chain *c,
@@ -112,19 +136,24 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	char ns[32];
 	char share[16];
+	struct path_text t;
 
-	path_put_thread(r, thread, stdout);
-	printf(" (%d) took %s: %s proved", timeline_tid(r->t, thread),
-	       human_ns(ns, sizeof(ns), to - from),
-	       human_percent(share, sizeof(share),
-			     (double)path_with(c, PROOF_PROVED), all));
+	path_text_begin(&t);
+	path_put_thread(r, thread, t.out);
+	fprintf(t.out, " (%d) took %s: %s proved", timeline_tid(r->t, thread),
+		human_ns(ns, sizeof(ns), to - from),
+		human_percent(share, sizeof(share),
+			      (double)path_with(c, PROOF_PROVED), all));
 	if (likely > 0)
-		printf(", %s consistent",
-		       human_percent(share, sizeof(share), likely, all));
+		fprintf(t.out, ", %s consistent",
+			human_percent(share, sizeof(share), likely, all));
 	if (unknown > 0)
-		printf(", %s not known",
-		       human_percent(share, sizeof(share), unknown, all));
-	path_put_losses(r, from, to);
+		fprintf(t.out, ", %s not known",
+			human_percent(share, sizeof(share), unknown, all));
+	path_put_losses(r, t.out, from, to);
+	mem_stream_end(t.out);
+	path_put_wrapped(t.s);
+	free(t.s);
 }
 
 static const char *path_doing(enum chain_state s)
@@ -145,18 +174,6 @@ static const char *path_doing(enum chain_state s)
 	}
 }
 
-/* Returns how many bytes of the text fit into a line. */
-static size_t path_fit(const char *s, size_t width)
-{
-	size_t at = strlen(s);
-
-	if (at <= width)
-		return at;
-	for (at = width; at > 0 && s[at] != ' ';)
-		at--;
-	return at ? at : width;
-}
-
 static void path_put_sums(const struct path_run *r, const struct chain *c,
 			  int64_t ns)
 {
@@ -164,7 +181,6 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	char share[16];
 	size_t n;
 	struct path_sum *sum = path_sums(c, &n);
-	const char *s;
 
 	path_text_begin(&t);
 	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
@@ -175,12 +191,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 		fprintf(t.out, " %s", path_doing(sum[i].state));
 	}
 	mem_stream_end(t.out);
-	for (s = t.s; *s;) {
-		size_t fit = path_fit(s, LINE_WIDTH);
-
-		printf("%.*s\n", (int)fit, s);
-		s += fit + (s[fit] == ' ');
-	}
+	path_put_wrapped(t.s);
 	putchar('\n');
 	free(t.s);
 	free(sum);

@@ -413,7 +413,7 @@ static void sched_put_head(const struct sched *s)
 		printf(", %s not known",
 		       human_percent(share, sizeof(share), (double)s->unknown,
 				     (double)s->time));
-	path_put_losses(&s->r, s->from, s->to);
+	path_put_losses(&s->r, stdout, s->from, s->to);
 	if (s->off)
 		fputs("off is blocked or ready: sched:sched_waking tells, "
 		      "which was not recorded\n",
