@@ -566,7 +566,7 @@ static int tsdl_typedef(struct tsdl *t)
 	do {
 		const struct raw_class *c;
 		uint32_t at = t->tok.at;
-		uint32_t name;
+		uint32_t name = 0;
 		bool first = tsdl_is_word(t, TSDL_TYPEDEF);
 
 		if (tsdl_next(t) || (first && tsdl_type(t, &type)) ||
