@@ -60,7 +60,9 @@ static int path_take_time(struct path_opts *o, struct err *err)
 	    !filter_seconds(&p, &o->to) && !*p && o->from < o->to)
 		return 0;
 	return err_set(err, ERR_USAGE,
-		       "--time needs FROM,TO in seconds, not '%s'", time_text);
+		       "--time needs FROM,TO in seconds, FROM below TO, not "
+		       "'%s'",
+		       time_text);
 }
 
 static int path_check(struct err *err)
@@ -80,8 +82,8 @@ static int path_check(struct err *err)
 			       "answers; choose one");
 	if (worst < 0 || limit < -1 || least < 0 || depth < 0)
 		return err_set(err, ERR_USAGE,
-			       "--worst, --limit, --min and --depth are "
-			       "numbers above 0");
+			       "--worst, --limit, --min and --depth need "
+			       "numbers from 0 on");
 	if (fail < -1 || fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");

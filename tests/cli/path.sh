@@ -54,6 +54,9 @@ ok "a_chain_begins_with_how_far_it_is_proved" $?
 	grep -q '% consistent, nothing lost' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?
+"$B" path --tid 1 --time 5,4 "$db" 2>&1 | grep -q 'FROM below TO' &&
+	"$B" path --depth -1 "$db" 2>&1 | grep -q 'need numbers from 0 on'
+ok "a_wrong_time_or_number_is_told_why" $?
 "$B" path --worst 1 --min 100000 "$db" | grep -q 'short piece'
 ok "short_pieces_are_summed" $?
 
