@@ -167,8 +167,8 @@ $(PLUGIN): $(PLUGIN_OBJS)
 		-Wl,--as-needed -o $@ $(PLUGIN_OBJS) $(PKG_LIBS) -pthread
 
 # A build in the same folder with other flags starts afresh.
-FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(BRIEF_CFLAGS) $(LTO) $(ALL_LIBS) \
-	without $(LEFT_OUT)
+FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(BRIEF_CFLAGS) $(if $(LTO),$(LTO) $(LTO_DIRS)) \
+	$(ALL_LIBS) without $(LEFT_OUT)
 $(O)/flags: FORCE | $(O)/probe
 	$(Q)echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 
