@@ -60,6 +60,10 @@ lto = $(if $(LTO),$(if $(filter $(LTO_DIRS:%=$(O)/%/%.o),$@), \
 WORDS := $(shell $(CC) -Werror -fexcess-precision=standard -fsyntax-only -x c \
 	/dev/null 2>/dev/null && echo -fexcess-precision=standard)
 WORDS += -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+# Machines that multiply and add in one step would round once where x86-64
+# rounds twice.
+WORDS += $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | \
+	grep -q 'define __FP_FAST_FMA ' && echo -ffp-contract=off)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WORDS) -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
 	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
