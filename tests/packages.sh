@@ -152,8 +152,10 @@ on_rpm() {
 
 	rm -rf "$top" && mkdir -p "$top/SOURCES"
 	cp "$dir/$src.tar.gz" "$top/SOURCES/"
-	rpmbuild --nodeps --define "_topdir $top" -ba packaging/backstitch.spec \
-		>"$dir/rpm.log" 2>&1
+	# Debian's sh has no "read -d", by which this script of rpm finds manual pages
+	rpmbuild --nodeps --define "_topdir $top" \
+		--define '__brp_compress bash /usr/lib/rpm/brp-compress /usr' \
+		-ba packaging/backstitch.spec >"$dir/rpm.log" 2>&1
 	status=$?
 	row rpm rpmbuild "$((SECONDS - began)) s" || return
 	rpmlint -r packaging/backstitch.rpmlintrc packaging/backstitch.spec "$top"/RPMS/*/*.rpm \
