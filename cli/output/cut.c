@@ -40,6 +40,61 @@ static char *cut_put_gap(char *to)
 	return to + GAP;
 }
 
+/* Makes a gap beside the dots of a name one gap. */
+static void cut_join_gaps(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++)
+		if (*s != '.' || strncmp(s, "....", GAP + 1) != 0)
+			*to++ = *s;
+	*to = 0;
+}
+
+/* Walks over the "::" of a name that are outside brackets. */
+struct cut_scopes {
+	const char *s;
+	size_t cells, depth; /* in front of s */
+	size_t at;	     /* the cell of the "::" */
+};
+
+static bool cut_next_scope(struct cut_scopes *c)
+{
+	struct safe_text u;
+
+	for (const char *p = c->s; safe_text_next(&c->s, &u); p = c->s) {
+		c->at = c->cells;
+		c->cells += u.cells;
+		if (strchr("<([{", *p))
+			c->depth++;
+		else if (c->depth && strchr(">)]}", *p))
+			c->depth--;
+		else if (!c->depth && !strncmp(p, "::", 2))
+			return true;
+	}
+	return false;
+}
+
+void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail)
+{
+	const size_t width = safe_text_cells(name);
+	const size_t room = cells - GAP;
+	struct cut_scopes c = { .s = name };
+
+	*tail = 0;
+	while (!*tail && cut_next_scope(&c))
+		if (width - c.at <= room)
+			*tail = width - c.at;
+	*head = 0;
+	for (c = (struct cut_scopes){ .s = name };
+	     cut_next_scope(&c) && c.at + *tail <= room;)
+		*head = c.at;
+	if (2 * *tail < room) {
+		*head = room / 2;
+		*tail = room - *head;
+	}
+}
+
 /* Cuts a name to so many cells, with its mark: both ends, and what is from the
  * cells c->at on. */
 static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
@@ -55,14 +110,18 @@ static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 		cut_put(buf, c->full, 0, width);
 	} else {
 		size_t part = (cells - gaps * GAP) / (gaps + 1);
+		size_t head = part;
 		size_t tail = cells - gaps * GAP - gaps * part;
 
-		to = cut_put(to, c->full, 0, part);
+		if (gaps == 1)
+			cut_ends(c->full, cells, &head, &tail);
+		to = cut_put(to, c->full, 0, head);
 		for (int i = 0; i < 2; i++)
 			if (c->at[i])
 				to = cut_put(cut_put_gap(to), c->full, c->at[i],
 					     part);
 		cut_put(cut_put_gap(to), c->full, width - tail, tail);
+		cut_join_gaps(buf);
 	}
 	c->cut = arena_strdup(text, buf);
 	free(buf);

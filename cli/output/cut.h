@@ -16,10 +16,16 @@ struct cut_name {
 			   * what tells it apart, ascending; 0: none */
 };
 
-/* Cuts the n names of a column of so many cells. A name that is wider has "..."
- * in its middle, so that both ends are visible; names that would be equal then
- * show what tells them apart as well, and are not cut if that is not enough.
- * The results are in memory of `text`. */
+/* Stores how many cells of a name that is wider than `cells`, 4 or more, are
+ * visible in front of the gap and behind it: both ends, or whole parts of a
+ * name with "::" if the last ones take half of the room, since
+ * std...::_Map<...>::_M_find tells more than std::__detai...>::_M_find. */
+void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail);
+
+/* Cuts the n names of a column of so many cells as cut_ends() says, with "..."
+ * for the gap. Names that would be equal then show what tells them apart as
+ * well, and are not cut if that is not enough. The results are in memory of
+ * `text`. */
 void cut_names(struct cut_name *name, size_t n, size_t cells,
 	       struct arena *text);
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "cli/output/cut.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
@@ -224,17 +225,16 @@ int cells_put_name(int row, int column, int width, enum cells_style style,
 {
 	size_t cells_of = safe_text_cells(name);
 	int dots = (int)strlen(DOTS);
-	int front;
+	size_t head, tail;
 
 	if (width < 3 * dots || cells_of <= (size_t)width)
 		return cells_put(row, column, width, style, name);
-	front = (width - dots) / 2;
-	cells_put(row, column, width, style, name);
-	cells_put(row, column + front, dots, style, DOTS);
-	cells_put(
-		row, column + front + dots, width - front - dots, style,
-		cells_behind(name, cells_of - (size_t)(width - front - dots)));
-	return width;
+	cut_ends(name, (size_t)width, &head, &tail);
+	cells_put(row, column, (int)head, style, name);
+	cells_put(row, column + (int)head, dots, style, DOTS);
+	cells_put(row, column + (int)head + dots, width - (int)head - dots,
+		  style, cells_behind(name, cells_of - tail));
+	return (int)(head + tail) + dots;
 }
 
 void cells_show(int row, int column)
