@@ -480,8 +480,8 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	struct unwind_code next =
 		unwind_known_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
-	    leaf.m != next.m)
+	if (!unwind_is_file(&leaf) || leaf.m != next.m ||
+	    !unwind_chain_is_sound(u, in, ip, n))
 		return CALLER_MISSING;
 	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr,
 						   next.vaddr + 1, caller);
