@@ -128,6 +128,7 @@ static void short_match(struct shortening *sh)
 	size_t top = 0;
 	size_t skip;
 
+	memset(sh->close, 0, sh->len * sizeof(*sh->close));
 	for (size_t i = 0; i < sh->len; i += skip ? skip : 1) {
 		char c = sh->s[i];
 
