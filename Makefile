@@ -365,9 +365,7 @@ check-long: deps
 	$(MAKE) faults causality
 
 # The two builds that .ci/run tests, in one queue of compilers and linkers.
-# Link-time optimization of all folders compares types across all files.
-CI_FLAVOUR = LTO_DIRS='stitch formats schema symbolize cli' \
-	CFLAGS='-O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+CI_FLAVOUR = CFLAGS='-O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
 	-Werror=format-security' LDFLAGS='-Wl,-z,relro,-z,now'
 ci-build:
 	$(SUBJ) ci-plain ci-san
