@@ -8,6 +8,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/files/name_cache.h"
+#include "symbolize/files/name_cache_file.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
 #include "tests/fuzz_file.h"

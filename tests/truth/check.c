@@ -279,7 +279,7 @@ static void check_session(struct report *rp, const struct result *got,
 			  const struct expect *ex, uint16_t source)
 {
 	const struct expect_session *x = &ex->session[source];
-	bool proves = ex->proves && source == ex->witness;
+	bool proves = ex->proves && !ex->foreign && source == ex->witness;
 	const struct fact_session *f = NULL;
 
 	for (size_t i = 0; i < got->n_session; i++)

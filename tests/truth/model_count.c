@@ -223,13 +223,13 @@ static int64_t gone(const struct slice *s, const struct list *l,
 	return t;
 }
 
-/* Did another session ask on that CPU? */
+/* Did another session ask on that CPU; -1: on any? */
 static bool model_count_is_foreign(const struct list *l,
 				   const struct expect *ex, int32_t cpu)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (ex->chain[i].has && ex->chain[i].verdict == CHAIN_FOREIGN &&
-		    cookie_cpu(cookie_of(l->at[i].rec)) == cpu)
+		    (cpu < 0 || cookie_cpu(cookie_of(l->at[i].rec)) == cpu))
 			return true;
 	return false;
 }
@@ -247,6 +247,7 @@ void model_counters(const struct slice *s, const struct list *l,
 	count_halves(ex);
 	find_witness(s, l, ex);
 	ex->proves = info_of(s, ex->witness)->system_wide == TRI_YES;
+	ex->foreign = model_count_is_foreign(l, ex, -1);
 	for (size_t i = 0; i < ex->n_gap; i++) {
 		struct fact_gap *g = &ex->gap[i];
 

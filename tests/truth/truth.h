@@ -257,7 +257,8 @@ struct expect {
 	} session[2];
 	uint16_t witness; /* whose counters they are */
 	int64_t there;	  /* since when; TIME_NONE: all along */
-	bool proves;	  /* missing counters do */
+	bool proves;  /* missing counters do, where no other session asked */
+	bool foreign; /* another one asked somewhere */
 };
 
 void model_run(const struct slice *s, const struct list *l, struct expect *ex);
