@@ -50,10 +50,15 @@ static uint32_t stack_sums_of(const struct stack_sums *s, size_t ended,
 	return s->chain[ended] ? s->chain[ended][stack] : 0;
 }
 
-/* Returns the one of two chains that there is; 0 if there is none, or both. */
-static uint32_t stack_sums_only(uint32_t a, uint32_t b)
+/* Returns the one of two chains of a stack that there is, or 0. A stack of one
+ * frame may have both, in a capture with frame pointers and dumps: they look
+ * alike. Others cannot, as frames that were unwound are no return addresses. */
+static uint32_t stack_sums_only(const struct stack_sums *s, int64_t stack,
+				uint32_t recorded, uint32_t unwound)
 {
-	return !b ? a : !a ? b : 0;
+	if (recorded && unwound && s->code->stack[stack].parent)
+		return 0;
+	return recorded ? recorded : unwound;
 }
 
 /* Returns a chain of the stack after an exec, whichever way it ended. */
@@ -64,7 +69,7 @@ static uint32_t stack_sums_after_exec(const struct stack_sums *s, int64_t stack)
 
 	for (size_t i = UNWIND_NONE + 1; i < UNWIND_N && !unwound; i++)
 		unwound = stack_sums_of(s, i, stack);
-	return stack_sums_only(recorded, unwound);
+	return stack_sums_only(s, stack, recorded, unwound);
 }
 
 /* Returns the chain of a half, or 0 if there is none or more than one. */
@@ -80,7 +85,7 @@ static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 		return stack_sums_of(s, (size_t)(mark - MARK_ENDED), stack);
 	if (mark)
 		return 0;
-	return stack_sums_only(stack_sums_of(s, UNWIND_NONE, stack),
+	return stack_sums_only(s, stack, stack_sums_of(s, UNWIND_NONE, stack),
 			       stack_sums_of(s, UNWIND_OUTERMOST, stack));
 }
 

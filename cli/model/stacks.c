@@ -14,6 +14,7 @@
 #include "cli/model/weight.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -374,6 +375,17 @@ static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 	return ret;
 }
 
+/* Returns 0 if each sample can be read, or -1 and *err. */
+static int stacks_have_samples(const struct store *db, struct err *err)
+{
+	return !store_sums_code(db)
+		       ? 0
+		       : err_set(err, ERR_DB,
+				 "the sums of this capture tell its stacks not "
+				 "apart; 'backstitch ingest' it, and use the "
+				 "database");
+}
+
 static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
@@ -386,6 +398,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	ret = stacks_load_served(s, db, err);
 	if (!ret && !stacks_need_samples(&s->o))
 		ret = stacks_load_sums(s, db, err);
+	if (!ret)
+		ret = stacks_have_samples(db, err);
 	return ret ? ret : load_samples(s, db, err);
 }
 

@@ -8,6 +8,8 @@
 shared=${BACKSTITCH_SHARED:-../shared}/captures
 bin=$PWD/${O:-build}/backstitch
 captures=$PWD/tests/captures
+# perf record -e cpu-clock/call-graph=fp,freq=199/u -e task-clock/call-graph=dwarf,stack-size=64,freq=199/u
+two=$PWD/tests/cli/sums-two.data
 case $shared in /*) ;; *) shared=$PWD/$shared ;; esac
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -79,6 +81,20 @@ do
 		echo "ok $is"
 	fi
 done
+
+# frame pointers and dumps whose stacks have one frame, the same one
+rm -f x.db
+cp "$two" .
+"$bin" ingest -q -o x.db sums-two.data >said 2>&1
+"$bin" report --limit 0 x.db >before 2>&1
+if "$bin" report --limit 0 sums-two.data >said 2>&1 &&
+	sed -i -e '/^How to go on/,$d' -e 's/info [^ ]*/info/' said before &&
+	cmp said before && grep -q ' \[one\] ' said
+then
+	echo "ok a_stack_recorded_and_unwound_is_in_a_first_look"
+else
+	no a_stack_recorded_and_unwound_is_in_a_first_look
+fi
 
 rm -f x.db
 "$bin" ingest -q -o x.db "$captures/defer-lost-clock.data.zst" >said 2>&1
