@@ -9,6 +9,7 @@ shared=${BACKSTITCH_SHARED:-../shared}/captures
 bin=$PWD/${O:-build}/backstitch
 captures=$PWD/tests/captures
 # perf record -e cpu-clock/call-graph=fp,freq=199/u -e task-clock/call-graph=dwarf,stack-size=64,freq=199/u
+# of one, whose _start counts down: it has no caller, by .cfi_undefined rip
 two=$PWD/tests/cli/sums-two.data
 case $shared in /*) ;; *) shared=$PWD/$shared ;; esac
 work=$(mktemp -d) || exit 2
@@ -85,11 +86,11 @@ done
 # frame pointers and dumps whose stacks have one frame, the same one
 rm -f x.db
 cp "$two" .
-"$bin" ingest -q -o x.db sums-two.data >said 2>&1
+"$bin" ingest -q --symfs "$captures/symfs" -o x.db sums-two.data >said 2>&1
 "$bin" report --limit 0 x.db >before 2>&1
-if "$bin" report --limit 0 sums-two.data >said 2>&1 &&
+if "$bin" report --symfs "$captures/symfs" --limit 0 sums-two.data >said 2>&1 &&
 	sed -i -e '/^How to go on/,$d' -e 's/info [^ ]*/info/' said before &&
-	cmp said before && grep -q ' \[one\] ' said
+	cmp said before && grep -q ' _start ' said
 then
 	echo "ok a_stack_recorded_and_unwound_is_in_a_first_look"
 else
