@@ -8,6 +8,7 @@
 #include "cli/model/causes.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
 #define WHY_WIDTH 47 /* columns of "why" */
@@ -118,14 +119,11 @@ static size_t path_fit(const char *s, size_t width)
 	return at ? at : width;
 }
 
-static void path_put_wrapped(const char *s)
+static void path_put_wrapped(char *s)
 {
-	while (*s) {
-		size_t fit = path_fit(s, LINE_WIDTH);
-
-		printf("%.*s\n", (int)fit, s);
-		s += fit + (s[fit] == ' ' || s[fit] == '\n');
-	}
+	for (const char *line; (line = strsep(&s, "\n")) != NULL;)
+		if (*line)
+			term_wrap(stdout, line, 0, 0, LINE_WIDTH);
 }
 
 static void path_put_trust(const struct path_run *r, const struct chain *c,

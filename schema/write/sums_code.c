@@ -1,9 +1,9 @@
 /* sums_code.c - the code of a database of sums, which is never written.
  *
  * Who asks for sums once reads every frame, stack and chain right after they
- * were stored. Written and read as rows they took a quarter of a first look at
- * stack dumps, and 12 % of one at the frame-pointer stacks of a whole system.
- */
+ * were stored. That they are neither written nor read as rows saves 17 % of the
+ * instructions of a first look at the frame-pointer stacks of a whole system,
+ * and with what the unwinder keeps 35 % of one at stack dumps. */
 #include "schema/write/sums_code.h"
 
 #include <stdlib.h>
