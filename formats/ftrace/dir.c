@@ -116,8 +116,7 @@ static void ft_dir_guess_system(const char *name, const struct bytes *b,
 	const char *dash = strchr(name, '-');
 	uint32_t id = OWN_IDS;
 
-	tp_number_behind((const char *)b->pos, (const char *)b->end,
-			 "ID: ", &id);
+	tp_format_id((const char *)b->pos, (const char *)b->end, &id);
 	if (dash)
 		snprintf(out, size, "%.*s", (int)(dash - name), name);
 	else if (id < OWN_IDS)

@@ -26,8 +26,7 @@ static void perf_trace_add_format(struct perf *p, const char *system,
 	struct tp_format fmt;
 	uint32_t id;
 
-	if (!tp_number_behind((const char *)b->pos, (const char *)b->end,
-			      "ID: ", &id) ||
+	if (!tp_format_id((const char *)b->pos, (const char *)b->end, &id) ||
 	    !perf_trace_is_recorded(p, id))
 		return;
 	for (size_t i = 0; i < p->n_fmt; i++)

@@ -30,6 +30,11 @@ bool tp_number_behind(const char *s, const char *end, const char *key,
 	return true;
 }
 
+bool tp_format_id(const char *s, const char *end, uint32_t *out)
+{
+	return tp_number_behind(s, end, "\nID: ", out);
+}
+
 static bool tp_format_has_word(const char *s, const char *end, const char *word)
 {
 	return memmem(s, (size_t)(end - s), word, strlen(word)) != NULL;
@@ -190,7 +195,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	const char *end = (const char *)b->end;
 	uint32_t id;
 
-	if (!tp_number_behind(s, end, "ID: ", &id))
+	if (!tp_format_id(s, end, &id))
 		return false;
 	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
 	out->system = arena_strdup(arena, system);

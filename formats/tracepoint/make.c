@@ -185,8 +185,8 @@ static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 				struct tp_out *o)
 {
 	static const char recorded[] = "\n" TP_RECORDED_PRINT;
-	const char *at = strstr(fmt->text, "ID: ");
-	const char *behind = at ? at + 4 + strspn(at + 4, "0123456789") : NULL;
+	const char *at = strstr(fmt->text, "\nID: ");
+	const char *behind = at ? at + 5 + strspn(at + 5, "0123456789") : NULL;
 	const char *print = at ? strstr(behind, "\nprint fmt: ") : NULL;
 	const char *was = print ? strstr(print, recorded) : NULL;
 	const char *end = print;
@@ -199,7 +199,7 @@ static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 	} else if (!print || tp_make_perf_prints(print)) {
 		end = behind + strlen(behind);
 	}
-	tp_out_add(o, "%.*sID: %" PRIu32 "%.*s", (int)(at - fmt->text),
+	tp_out_add(o, "%.*s\nID: %" PRIu32 "%.*s", (int)(at - fmt->text),
 		   fmt->text, id, (int)(end - behind), behind);
 	if (was && tp_make_perf_prints(print))
 		tp_out_add(o, "\nprint fmt: %s", print);

@@ -125,6 +125,25 @@ START_TEST(what_is_no_format_is_refused)
 }
 END_TEST
 
+/* A tracer of programs takes any name. */
+START_TEST(an_event_may_be_named_like_the_line_of_its_id)
+{
+	struct payload *pl =
+		payload_new("name: an ID: of\nID: 7\nformat:\n"
+			    "\tfield:u8 tone;\toffset:8;\tsize:1;\tsigned:0;\n"
+			    "\tfield:unsigned short common_type;\toffset:0;"
+			    "\tsize:2;\tsigned:0;\n",
+			    false, false);
+
+	ck_assert_ptr_nonnull(pl);
+	char *text = payload_perf_format(pl, "an ID: of", 300);
+
+	ck_assert_ptr_nonnull(strstr(text, "name: an ID: of\nID: 300\n"));
+	free(text);
+	payload_free(pl);
+}
+END_TEST
+
 /* A tracer's event without the fields that tracepoints of perf begin with. */
 static const char foreign[] =
 	"name: beep\nID: 0\nformat:\n"
@@ -270,6 +289,7 @@ int main(void)
 	tcase_add_test(tc, an_array_without_a_length_goes_to_the_end);
 	tcase_add_test(tc, an_old_string_at_the_end_is_a_string);
 	tcase_add_test(tc, what_is_no_format_is_refused);
+	tcase_add_test(tc, an_event_may_be_named_like_the_line_of_its_id);
 	tcase_add_loop_test(tc, a_foreign_event_becomes_a_tracepoint_of_perf, 0,
 			    2);
 	tcase_add_loop_test(
