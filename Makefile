@@ -3,6 +3,7 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
+#   CSTD=c11    another standard of C (gnu11)
 #   RUN=qemu-...  what runs programs of that compiler's machine: one makes a file
 #   BABELTRACE=  without libbabeltrace2: then there is no export to CTF and no
 #               plugin of babeltrace2
@@ -22,6 +23,7 @@ O ?= $(if $(SAN),build-san,build)
 ifeq ($(origin CC),default)
 CC = gcc
 endif
+CSTD ?= gnu11
 PKG_CONFIG ?= pkg-config
 CCACHE ?= $(shell command -v ccache)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
@@ -64,7 +66,7 @@ WORDS += -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 # rounds twice.
 WORDS += $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | \
 	grep -q 'define __FP_FAST_FMA ' && echo -ffp-contract=off)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WORDS) -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
+ALL_CFLAGS = -std=$(CSTD) -D_GNU_SOURCE $(WORDS) -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
 	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \

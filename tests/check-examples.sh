@@ -1,6 +1,7 @@
 #!/bin/sh
 # check-examples.sh - every example in help and in the manual runs; README.md is check-readme.sh's.
 # usage: BACKSTITCH=build/backstitch tests/check-examples.sh; silent and 0 if they do
+# Needs: libcapstone libcurl libncursesw
 #
 # TRY IT of a page runs as it is written, beside what `make demo` leaves. The
 # others speak of the reader's own programs: SUBSTITUTES names ours. perf,

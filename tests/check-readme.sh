@@ -1,6 +1,7 @@
 #!/bin/sh
 # check-readme.sh - picture, stacks and example in README.md are what the programs print, and its commands run.
 # usage: BACKSTITCH=build/backstitch tests/check-readme.sh; silent and 0 if it is
+# Needs: libcapstone libcurl libncursesw
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 B=$(realpath "${BACKSTITCH:-./backstitch}") || exit 2

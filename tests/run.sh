@@ -81,6 +81,7 @@ build() {
 	log=$out/log
 	SAN=
 	! grep -qse '-fsanitize=' "$out/flags" || SAN=san
+	without=$("$BACKSTITCH" --version 2>/dev/null | sed -n 's/^built without://p')
 	export O BACKSTITCH MKCAP MKFTRACE SAN
 }
 
@@ -138,6 +139,24 @@ run() {
 	builds+=("$O")
 	names+=("$name")
 	commands+=("${*@Q}")
+}
+
+# run_with FILE GROUP NAME COMMAND...: run, if this build has the optional libraries
+# that the file needs, which a line "# Needs: libcurl" of it names
+run_with() {
+	local file=$1 lib
+	shift
+	# shellcheck disable=SC2013 # words
+	for lib in ${without:+$(sed -n 's|^[#/ ][* ]*Needs: \([^*]*\).*|\1|p' "$file")}
+	do
+		case "$without " in
+		*" $lib "*)
+			run "$1" "$2" echo "skip $2: built without $lib"
+			return
+			;;
+		esac
+	done
+	run "$@"
 }
 
 # work_on N: runs the N-th program; leaves its status and seconds in N/end
@@ -216,7 +235,7 @@ group_unit() {
 	do
 		[ -f "$c" ] || continue
 		name=$(basename "$c" .c)
-		run unit "$name" "$out/unit/$name"
+		run_with "$c" unit "$name" "$out/unit/$name"
 	done
 }
 
@@ -270,28 +289,13 @@ group_fleet() {
 
 # What a script marks shows the same without sanitizers, in a tenth of the time.
 group_cli() {
-	local t lib lacks without
-	without=$("$BACKSTITCH" --version 2>/dev/null | sed -n 's/^built without://p')
+	local t
 	for t in tests/cli/*.sh
 	do
 		[ -f "$t" ] || continue
 		[ "$SAN ${#wanted[@]}" != "san 0" ] ||
 			! grep -q '^# Without sanitizers: ' "$t" || continue
-		# the optional libraries that a script cannot do without
-		lacks=
-		# shellcheck disable=SC2013 # words
-		for lib in $(sed -n 's/^# Needs: //p' "$t")
-		do
-			case "$without " in
-			*" $lib "*) lacks=$lib ;;
-			esac
-		done
-		[ -z "$lacks" ] || {
-			run cli "$(basename "$t" .sh)" echo \
-				"skip $(basename "$t" .sh): built without $lacks"
-			continue
-		}
-		run cli "$(basename "$t" .sh)" sh "$t"
+		run_with "$t" cli "$(basename "$t" .sh)" sh "$t"
 	done
 }
 
@@ -339,7 +343,7 @@ group_docs() {
 		# What a check needs besides the root: its programs, by name.
 		set --
 		[ "$name" != check-names ] || set -- "$out/names/names"
-		run docs "${name#check-}" tests/quiet.sh "$name" "$t" "$@"
+		run_with "$t" docs "${name#check-}" tests/quiet.sh "$name" "$t" "$@"
 	done
 }
 

@@ -218,7 +218,7 @@ rc=$?
 if grep -q 'libdebuginfod is not here' err
 then
 	ok without_the_library_it_is_refused "$((rc != 2))"
-	echo "skip debuginfod: libdebuginfod is not here"
+	echo "skip debuginfod: built without libdebuginfod, or it is not here"
 	exit 0
 fi
 ok without_servers_it_is_refused "$((rc != 2))"

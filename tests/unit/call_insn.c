@@ -1,16 +1,11 @@
-/* call_insn.c - calls by their bytes alone, with capstone as the judge: every
- * instruction boundary of real code. */
+/* call_insn.c - tests of calls by their bytes alone; disasm.c has capstone as
+ * their judge. */
 #include "symbolize/disasm/call_insn.h"
 
 #include <check.h>
 #include <elf.h>
-#include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "symbolize/disasm/disasm.h"
-#include "symbolize/elf/elf.h"
 #include "tests/unit/run.h"
 
 #define ADDR 0x401000u
@@ -187,174 +182,8 @@ START_TEST(calls_of_machines_with_words_are_known)
 }
 END_TEST
 
-/* ---- capstone as the judge */
-
-struct tally {
-	size_t insns, calls, missed, beside, wrong_target;
-};
-
-/* capstone calls every "branch and save" a call; a C function's return
- * address is in %r14 only. */
-static bool other_register(uint16_t machine, const struct insn *in)
-{
-	return machine == EM_S390 && strncmp(in->operands, "%r14,", 5) != 0;
-}
-
-static void call_judge(struct tally *t, const struct elf_file *ef,
-		       const unsigned char *code, size_t len, uint64_t addr)
-{
-	bool big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
-	struct disasm *d = disasm_open(ef->machine, big, false, NULL);
-	const unsigned char *p = code;
-	size_t all = len;
-	struct insn in;
-
-	ck_assert_ptr_nonnull(d);
-	while (disasm_next(d, &p, &len, &addr, &in)) {
-		size_t ret = (size_t)(p - code);
-		size_t before = ret < CALL_BEFORE ? ret : CALL_BEFORE;
-		size_t after = all - ret < CALL_AFTER ? all - ret : CALL_AFTER;
-		uint64_t to = 0;
-		enum call_kind k = call_insn_before(
-			ef->machine, big, p - before, before, after, addr, &to);
-		bool call = k == CALL_DIRECT || k == CALL_INDIRECT;
-
-		t->insns++;
-		if (in.flow != FLOW_CALL || other_register(ef->machine, &in)) {
-			t->beside += call;
-			continue;
-		}
-		t->calls++;
-		t->missed += !call;
-		t->wrong_target += in.has_target && to != in.target;
-		t->wrong_target += in.has_target != (k == CALL_DIRECT);
-	}
-	disasm_close(d);
-}
-
-static void judge_file(struct tally *t, const char *path)
-{
-	struct elf_file *ef = elf_file_open(path, NULL);
-	struct elf_section s;
-
-	*t = (struct tally){ 0 };
-	ck_assert_ptr_nonnull(ef);
-	for (size_t i = 1; i < elf_sections(ef); i++) {
-		if (!elf_section_get(ef, i, &s) || !(s.flags & SHF_EXECINSTR))
-			continue;
-		Elf_Data *d = elf_section_data(&s);
-
-		if (d)
-			call_judge(t, ef, d->d_buf, d->d_size, s.addr);
-	}
-	elf_file_close(ef);
-}
-
-/* No call is missed, and every fixed target is right. Beside the calls only
- * the bytes of an x86 instruction may look like one: less than one in a
- * hundred; words cannot, and pairs of s390x hardly. */
-static void call_check_file(const char *path)
-{
-	struct tally t;
-	struct elf_file *ef = elf_file_open(path, NULL);
-	size_t most;
-
-	ck_assert_ptr_nonnull(ef);
-	judge_file(&t, path);
-	printf("%s: %zu instructions, %zu calls, beside them %zu\n", path,
-	       t.insns, t.calls, t.beside);
-	most = ef->machine == EM_AARCH64 ? 0 : t.insns / 100 + 3;
-	if (ef->machine == EM_S390)
-		most = t.insns / 10000 + 1;
-	elf_file_close(ef);
-	ck_assert_uint_eq(t.missed, 0);
-	ck_assert_uint_eq(t.wrong_target, 0);
-	ck_assert_uint_le(t.beside, most);
-	ck_assert_uint_gt(t.calls, 0);
-}
-
-START_TEST(capstone_finds_the_same_calls_in_this_program)
-{
-	call_check_file("/proc/self/exe");
-}
-END_TEST
-
-START_TEST(capstone_finds_the_same_calls_in_the_captures_programs)
-{
-	const char *shared = getenv("BACKSTITCH_SHARED");
-	glob_t g = { 0 };
-	char pattern[512];
-
-	call_check_file("tests/captures/symfs-arm64/wl/small_def");
-	for (int i = 0; shared && i < 2; i++) {
-		snprintf(pattern, sizeof(pattern),
-			 "%s/captures/%s/symfs/usr/lib/*/libc.so.6", shared,
-			 i ? "s390x" : "arm64");
-		if (!glob(pattern, 0, NULL, &g))
-			for (size_t k = 0; k < g.gl_pathc; k++)
-				call_check_file(g.gl_pathv[k]);
-		globfree(&g);
-	}
-}
-END_TEST
-
-START_TEST(what_is_no_instruction_is_stepped_over)
-{
-	static const struct {
-		uint16_t machine;
-		bool big;
-		unsigned int step;
-		const char *bad;
-	} all[] = { { EM_X86_64, false, 1, "\6\6\6\6\6\6\6" },
-		    { EM_AARCH64, false, 4, "\377\377\377\377\377\377\377" },
-		    { EM_S390, true, 2, "\0\0\0\0\0\0\0" },
-		    { EM_PPC64, true, 4, "\0\0\0\0\0\0\0" } };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct disasm *d =
-			disasm_open(all[i].machine, all[i].big, false, NULL);
-		const unsigned char *p = (const unsigned char *)all[i].bad;
-		size_t len = 7;
-		uint64_t addr = 0;
-		struct insn in;
-
-		ck_assert_ptr_nonnull(d);
-		ck_assert(disasm_next(d, &p, &len, &addr, &in));
-		ck_assert_int_eq(in.flow, FLOW_BAD);
-		ck_assert_uint_eq(in.len, all[i].step);
-		while (disasm_next(d, &p, &len, &addr, &in))
-			ck_assert_uint_gt(in.len, 0);
-		ck_assert_uint_eq(addr, 7);
-		disasm_close(d);
-	}
-	ck_assert_ptr_null(disasm_open(EM_68K, true, false, NULL));
-}
-END_TEST
-
-START_TEST(both_syntaxes_of_x86_are_written)
-{
-	static const unsigned char mov[] = "\x48\x89\xd8";
-
-	for (int intel = 0; intel < 2; intel++) {
-		struct disasm *d = disasm_open(EM_X86_64, false, intel, NULL);
-		const unsigned char *p = mov;
-		size_t len = 3;
-		uint64_t addr = 0;
-		struct insn in;
-
-		ck_assert(disasm_next(d, &p, &len, &addr, &in));
-		ck_assert_str_eq(in.operands,
-				 intel ? "rax, rbx" : "%rbx, %rax");
-		disasm_close(d);
-	}
-}
-END_TEST
-
 RUN("call", calls_of_x86_are_known_by_their_bytes,
     what_is_no_call_of_x86_is_none,
     signal_handlers_and_contexts_return_where_no_call_is,
     goroutines_return_to_the_second_instruction_of_goexit,
-    calls_of_machines_with_words_are_known,
-    capstone_finds_the_same_calls_in_this_program,
-    capstone_finds_the_same_calls_in_the_captures_programs,
-    what_is_no_instruction_is_stepped_over, both_syntaxes_of_x86_are_written)
+    calls_of_machines_with_words_are_known)
