@@ -46,6 +46,8 @@ struct slot {
 /* Distinguish chains with such frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 #define HASH_PARTIAL 0xc2b2ae3d27d4eb4fu
+/* Distinguishes entries of the cache by their space. */
+#define HASH_SPACE 0x9fb21c651e98df25u
 
 /* A frame that depends on nothing but its address and the state of its space.
  * Looking up mapping and frame costs two cache misses more. */
@@ -311,9 +313,11 @@ static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint64_t resolve_hash(const struct addrs *a, uint32_t space_id)
+/* The hash of a raw chain. It is the same in all spaces: processes that were
+ * forked have the same stacks at the same addresses. */
+static uint64_t resolve_hash(const struct addrs *a)
 {
-	return hash_u64s(a->ip, a->n, space_id);
+	return hash_u64s(a->ip, a->n, 0);
 }
 
 /* Returns a hash of what a list of addresses does not contain. */
@@ -321,6 +325,12 @@ static uint64_t resolve_note_hash(struct raw_note note, uint32_t guessed)
 {
 	return hash_u64((uint64_t)note.ended << 40 |
 			(uint64_t)note.caller << 32 | (guessed + 1u));
+}
+
+/* Returns the hash of an entry of the cache. */
+static uint64_t resolve_slot_hash(uint64_t raw, uint32_t space_id)
+{
+	return raw ^ space_id * HASH_SPACE;
 }
 
 static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
@@ -602,7 +612,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found)
 {
 	const struct space *sp = in->space;
-	uint64_t hash = resolve_hash(a, in->view) + in->inferred +
+	const uint64_t addrs = resolve_hash(a);
+	uint64_t hash = resolve_slot_hash(addrs, in->view) + in->inferred +
 			in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */
 	hash ^= resolve_note_hash(in->note, in->guessed);
@@ -626,7 +637,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		*found = (struct resolve_found){ known->bare, known->stray };
 		return known->raw;
 	}
-	resolve_new_user(rv, in, a, hash, now, &s);
+	resolve_new_user(rv, in, a, addrs, now, &s);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
 		resolve_cache_put(rv, hash, s);
@@ -707,7 +718,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	 * counters is safe. */
 	if (now && !in->note.ended && slot_is_of(last, in->space_id, gen, a))
 		return last->raw;
-	uint64_t hash = resolve_hash(a, in->space_id);
+	const uint64_t addrs = resolve_hash(a);
+	uint64_t hash = resolve_slot_hash(addrs, in->space_id);
 
 	if (in->note.ended)
 		hash ^= resolve_note_hash(in->note, RESOLVE_NONE);
@@ -724,7 +736,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 		stack = frames_push(
 			rv->fr, stack,
 			resolve_kernel_frame(rv, in, a, i, &partial));
-	uint32_t raw = frames_noted(rv->fr, stack, a, hash, in->note);
+	uint32_t raw = frames_noted(rv->fr, stack, a, addrs, in->note);
 	const struct slot s = {
 		.space = in->space_id,
 		.gen = gen,
@@ -749,5 +761,5 @@ uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		return 0;
 	for (uint32_t i = 0; i < a->n; i++)
 		stack = frames_push(rv->fr, stack, frame);
-	return frames_noted(rv->fr, stack, a, resolve_hash(a, 0), note);
+	return frames_noted(rv->fr, stack, a, resolve_hash(a), note);
 }

@@ -372,6 +372,30 @@ START_TEST(a_chain_that_was_not_recorded_as_such_is_marked)
 }
 END_TEST
 
+START_TEST(equal_stacks_of_two_processes_are_one_raw_chain)
+{
+	const uint64_t addr[] = { 0x1099, 0x1099, 0x1077 };
+	uint32_t raw[3];
+	struct fake *f = fake_new();
+
+	for (size_t i = 0; i < 3; i++) {
+		struct fake_rec *fr = fake_sample(f, 10 + i, 1 + (int32_t)i, 0);
+
+		fr->rec.flags = REC_F_USER;
+		fr->rec.sample.event = 1;
+		fr->rec.sample.user.n = 1;
+		fr->ip[0] = addr[i];
+	}
+	struct all_facts all = stitch_all(&f, 1);
+
+	for (size_t i = 0; i < 3; i++)
+		raw[i] = fact_at(&all, FACT_EVENT, i)->event.uraw;
+	must(raw[0] && raw[0] == raw[1]);
+	must(raw[2] != raw[1]);
+	facts_done(&all);
+}
+END_TEST
+
 /* For struct unwinder_ops.caller: it is missing in programs of 32 bits. */
 static enum unwind_caller caller_by_machine(struct unwinder *uw,
 					    const struct unwind_in *in,
@@ -678,4 +702,5 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     a_kernel_stack_like_the_last_one_is_of_the_map_of_its_own_time,
     a_map_that_wraps_around_is_counted, state_written_twice_acts_once,
     a_chain_that_was_not_recorded_as_such_is_marked,
+    equal_stacks_of_two_processes_are_one_raw_chain,
     the_caller_of_an_address_depends_on_the_machine)
