@@ -42,9 +42,8 @@ const char *input_database_name(const char *path, char *buf, size_t size);
  * '-o perf.data' is an easy mistake. */
 int input_apart(const char *in, const char *out, struct err *err);
 /* Opens the database, or that in a bundle, or ingests the capture into a
- * temporary one. Returns
- * NULL and *err on failure. *status becomes STATUS_DAMAGED if the capture is
- * damaged. */
+ * temporary one. Returns NULL and *err on failure. *status becomes
+ * STATUS_DAMAGED if the capture is damaged. */
 struct store *database_open(const char *path, int *status, struct err *err);
 /* Does input_path(), input_apart() and database_open(), and stores the path in
  * *path. Returns NULL and *err if one of them fails. */

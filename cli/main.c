@@ -88,9 +88,9 @@ static const struct command *main_find_name(const char *word)
 	return NULL;
 }
 
-/* Returns the command that the first word names. A file and an option stand for
- * the one without a name. NULL and *err if the word is neither, or a command
- * comes later. */
+/* Returns the command that the first word names; a file or an option stands for
+ * the command without a name. NULL and *err if the word is none of these, or a
+ * command comes later. */
 static const struct command *main_find(int argc, char **argv, struct err *err)
 {
 	const struct command *c = main_find_name(argv[0]);

@@ -21,8 +21,8 @@ int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err);
 /* Returns how many bytes of the file were read. */
 uint64_t unpack_taken(const struct unpack *u);
-/* Fails if so many bytes that were packed give more plain ones than a capture
- * or database can: 64 MiB and UNPACK_RATIO times their number. */
+/* Fails if the plain bytes are more than this many packed ones of a capture or
+ * database can give: 64 MiB and UNPACK_RATIO times as many. */
 #define UNPACK_RATIO 256
 int unpack_check(const char *path, uint64_t packed, uint64_t plain,
 		 struct err *err);

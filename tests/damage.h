@@ -111,7 +111,7 @@ struct flips {
 	uint64_t n;
 };
 
-/* Changes one to four bytes; head: one in so many is in the head, 0: none. */
+/* Changes one to four bytes; one in `head` of them in the head, 0: none. */
 static inline void damage_flip(struct flips *fl, unsigned char *data, size_t n,
 			       uint64_t head)
 {
@@ -131,7 +131,7 @@ static inline void damage_flip_back(const struct flips *fl, unsigned char *data)
 		data[fl->at[i]] = fl->was[i];
 }
 
-/* Flips bytes so many times, and reads each result. Returns how many of these
+/* Flips bytes `tries` times, and reads each result. Returns how many of these
  * were neither read nor refused with a message. head: see damage_flip(). */
 static inline int
 damage_flips(unsigned char *data, size_t n, uint64_t tries, uint64_t head,

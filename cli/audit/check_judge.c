@@ -6,7 +6,7 @@
 #include "stitch/base/wide.h"
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
-/* A capture is doubtful if one user stack of so many is wrong, or incomplete.
+/* A capture is doubtful if one user stack in this many is wrong, or incomplete.
  */
 #define WRONG_OF 20
 #define INCOMPLETE_OF 2

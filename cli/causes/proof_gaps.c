@@ -103,8 +103,8 @@ static void gap_guess(struct gap *g, size_t first_piece)
 	}
 }
 
-/* Between two times on the same CPU around a single lost record, the thread
- * stayed there: away and back are two. */
+/* A thread that was on the same CPU before and after a single lost record
+ * stayed there in between: to leave and to return takes two records. */
 static bool gap_is_run(const struct gap *g)
 {
 	const struct timeline_loss *l = NULL;

@@ -19,7 +19,7 @@ struct ring {
 					     never */
 	bool exact;			  /* whether `since` is a switch */
 	bool began;    /* a record was added since switches are on */
-	bool changed;  /* none since the capture changed */
+	bool changed;  /* no record since the capture changed */
 	int64_t start; /* in this capture; TIMELINE_START in the first */
 	size_t *loss;  /* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;

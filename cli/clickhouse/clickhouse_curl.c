@@ -90,8 +90,8 @@ static long request_status(const struct request *q)
 	return status;
 }
 
-/* libcurl looks at the time and gives us Ctrl-C after megabytes only, of which
- * each may unpack to a thousand. */
+/* libcurl checks the time, and lets us look for Ctrl-C, only every few
+ * megabytes, each of which may unpack to a thousand. */
 static int request_check_time(const struct request *q, struct err *err)
 {
 	if (stop_requested())

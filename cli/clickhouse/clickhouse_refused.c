@@ -61,7 +61,7 @@ static const struct meaning *clickhouse_meaning(long code, const char *text)
 {
 	const struct meaning *m = meanings;
 
-	/* errno as the server's standard library tells it: no number is its */
+	/* a full disk has no code of its own: its errno is in the text */
 	if (strstr(text, "No space left on device"))
 		code = 243;
 	if (code == 164 && strstr(text, "Cannot modify"))
@@ -127,7 +127,7 @@ int clickhouse_refused(const struct clickhouse_place *p,
 	*code = s ? strtol(s + strlen(mark), NULL, 10) : 0;
 	m = clickhouse_meaning(*code, s ? s : "");
 	clickhouse_take_text(text, sizeof(text), s ? s : r->text);
-	/* of what stands between us and the server */
+	/* without a code, it is of a proxy in front of the server */
 	*may_pass = m->may_pass || (!s && r->status >= 502);
 	if (!s)
 		return err_set(err, ERR_IO,

@@ -39,7 +39,7 @@ struct rowbinary {
 	size_t first[ROWBINARY_COLUMNS]; /* in item */
 	unsigned char *rest; /* the begin of a row that is not whole */
 	size_t n_rest, cap_rest;
-	size_t tried; /* so many bytes of it were found to be too few */
+	size_t tried; /* this many bytes of it were too few */
 	uint64_t rows;
 };
 

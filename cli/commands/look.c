@@ -58,8 +58,8 @@ static const struct opt opts[] = {
 
 #define OPENER_MS 2000 /* for xdg-open to find that it has no browser */
 
-/* Returns whether the opener ended well, or still goes on: a browser that it
- * became. */
+/* Returns whether the opener ended well, or still runs: it may have become the
+ * browser. */
 static bool look_wait(pid_t pid)
 {
 	const struct timespec step = { .tv_nsec = 10000000 };

@@ -135,7 +135,7 @@ static void take_thing(struct schema_thing *t, const char *s)
 		if (!strncmp(s, "--", 2)) {
 			size_t len = strcspn(s, "\n");
 
-			/* behind code it is as far right as can be */
+			/* a comment behind code counts as indented furthest */
 			take_comment(t, t->n > first || tabs > 1 ? 9 : tabs,
 				     s + 2 + (s[2] == ' '),
 				     len - 2 - (s[2] == ' '));

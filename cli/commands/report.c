@@ -257,7 +257,7 @@ static const struct {
 	  "--no-inline leaves inlined functions out" },
 };
 
-/* Who gives the option needs one of those. */
+/* Options that mean nothing without one of some others. */
 static const struct {
 	unsigned int one, needs;
 	const char *why;

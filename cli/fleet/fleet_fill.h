@@ -22,7 +22,7 @@ struct fleet_fill {
 	struct fleet_values of[FLEET_COLUMNS_MAX];
 	struct fleet_cells cell[FLEET_COLUMNS_MAX];
 	size_t at;	   /* the column of the next value */
-	size_t rows, room; /* room: for so many with fleet_fill_room() */
+	size_t rows, room; /* room: rows after fleet_fill_room() */
 	size_t items;	   /* values of all lists, bytes of texts of fields */
 	struct fleet_batch batch;
 };

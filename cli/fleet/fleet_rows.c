@@ -13,7 +13,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* A batch ends after so many values of lists, or bytes of texts of fields. */
+/* A batch ends after this many values of lists, or bytes of texts of fields. */
 #define ITEMS_MAX ((size_t)1 << 20)
 
 /* ---- rows of a named query */

@@ -23,13 +23,12 @@
 #include "stitch/base/mem.h"
 #include "symbolize/kept.h"
 
-/* A part that a run was killed in before it had as many bytes has no records.
- */
+/* A part of fewer bytes than this, left by a killed run, has no records. */
 #define EMPTY 64
 /* A process that keeps more than this makes room for another one. */
 #define KEPT_MAX ((unsigned long)256 << 20)
-/* Files that may be open: in all, but for what is kept, and of one object that
- * is kept. */
+/* Files that may be open: in all, besides those of what is kept, and those of
+ * each object that is kept. */
 #define FILES 4096
 #define FILES_LEFT 256
 #define FILES_OF_OBJECT 4

@@ -32,7 +32,7 @@
  * its process may sleep once the user wants an end. */
 #define WAIT_MS 200
 #define ASLEEP_MAX 75
-/* Segments of which the age is known without the clock of the wall. */
+/* Segments whose age is known without the wall clock. */
 #define AGES_MAX 4096
 
 /* A command that runs for a segment. */
@@ -201,7 +201,7 @@ static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
 	for (size_t i = 0; i < q->n_command; i++)
 		if (q->command[i].number == number)
 			return false;
-	/* the clock of the wall may be set */
+	/* the wall clock may be set */
 	if (at < q->n_age && q->age[at].number == number)
 		*age = now_ns() - q->age[at].since;
 	return true;

@@ -25,7 +25,8 @@
 /* A text of ftrace is recognized by this much of it, or by what came before it
  * was silent. */
 #define PROBE 4096
-/* Stacks of events before a cut are that many events behind it, at most. */
+/* The stack of an event before a cut comes at most this many events behind it.
+ */
 #define LATE_EVENTS 256
 
 struct stream {

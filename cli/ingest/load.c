@@ -451,8 +451,9 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
-/* Late mappings change the stacks of events, which must be stored for that;
- * files are fetched in the order of stacks in the database. */
+/* Sums alone are not enough where mappings may come late, as they change the
+ * stacks of stored events; nor where files are fetched, in the order of stacks
+ * in the database. */
 static void load_sums_only(struct load *ld)
 {
 	if (name_asks_servers())

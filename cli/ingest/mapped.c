@@ -17,9 +17,9 @@
 #include "symbolize/files/mapping_offsets.h"
 
 #define PATH_SIZE 4096
-/* At most so many files are read for the offsets of their mappings. */
+/* At most this many files are read for the offsets of their mappings. */
 #define PROOFS_MAX 20000
-/* At most so many adjacent mappings of a file, one for each segment. */
+/* Most adjacent mappings of a file, one for each segment. */
 #define GROUP_MAX 64
 
 /* Of several lists of one process, the one with the smallest rank is used. */

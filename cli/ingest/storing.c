@@ -22,9 +22,10 @@
 
 #define FACTS 512
 #define BLOCKS 8
-/* The thread is woken for so many blocks, as waking it costs the main thread as
- * much as some dozen records. Fewer than the blocks of decode_ahead.c, so that
- * no thread waits for blocks of records that wait here. */
+/* The thread is woken once this many blocks wait: waking it costs the main
+ * thread as much as some dozen records. They are fewer than the blocks of
+ * decode_ahead.c, so that no thread waits for blocks of records that wait here.
+ */
 #define WAKE 3
 #define STACK_BYTES ((size_t)1 << 20)
 

@@ -21,7 +21,7 @@ struct diff_limit {
 	size_t n, cap;
 };
 
-/* Notes something that has significantly more in B: by so much percent of the
+/* Notes something that has significantly more in B: by this many percent of the
  * whole, with this p-value. name is copied. */
 void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 		    double p);

@@ -567,7 +567,7 @@ static void diff_take_out(const struct diff_place *p, struct diff_whole *left)
 		left->run[k].n -= p->run[k].n;
 }
 
-/* Judges all places once, until so much of the totals was taken out that the
+/* Judges all places once, until so much is taken out of the totals that the
  * rest must be judged again: large changes one by one, small ones together. */
 static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 			  size_t n, bool *done, size_t tests, size_t passed,

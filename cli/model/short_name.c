@@ -265,7 +265,7 @@ static bool short_is_default(const struct shortening *sh, size_t first,
 	return false;
 }
 
-/* Makes "std::string" of "std::basic_string<char", and the like. `args` is
+/* Turns "std::basic_string<char" into "std::string", and the like. `args` is
  * where the arguments were written, behind "<". Returns whether it did. */
 static bool short_basic(struct shortening *sh, size_t args)
 {

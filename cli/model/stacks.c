@@ -23,7 +23,7 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-/* At most so many events are named as left out. */
+/* At most this many events are named as left out. */
 #define NAMED_MAX 6
 #define ID_MAX (1 << 28)
 

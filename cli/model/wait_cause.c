@@ -281,7 +281,7 @@ static bool cause_is_libc(const char *path)
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
-/* Returns whether a function is one of these libraries that was linked into the
+/* Returns whether a function is of one of these libraries, linked into the
  * program. Names with two underscores and those in std belong to them. inner:
  * nothing of the program was seen below it. */
 static bool cause_is_static_libc(const char *name, bool inner)

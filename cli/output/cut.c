@@ -95,8 +95,8 @@ void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail)
 	}
 }
 
-/* Cuts a name to so many cells, with its mark: both ends, and what is from the
- * cells c->at on. */
+/* Cuts a name to this many cells, its mark included. Both ends stay, and what
+ * is at the cells c->at. */
 static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 {
 	size_t width = safe_text_cells(c->full);

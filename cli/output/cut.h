@@ -22,7 +22,7 @@ struct cut_name {
  * std...::_Map<...>::_M_find tells more than std::__detai...>::_M_find. */
 void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail);
 
-/* Cuts the n names of a column of so many cells as cut_ends() says, with "..."
+/* Cuts the n names of a column of `cells` cells as cut_ends() says, with "..."
  * for the gap. Names that would be equal then show what tells them apart as
  * well, and are not cut if that is not enough. The results are in memory of
  * `text`. */

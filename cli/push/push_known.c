@@ -63,8 +63,8 @@ static int push_known_send(struct push *p, enum fleet_table_id t,
 typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
 			  struct push_body **b, struct err *err);
 
-/* Before a row is added, if what came before may be stored without it: a body
- * is stored whole or not at all. */
+/* Sends the body if it is large enough. Call it where the rows so far may be
+ * stored without the next one: a body is stored whole or not at all. */
 static int push_known_cut(struct push *p, enum fleet_table_id t,
 			  struct push_body **b, struct err *err)
 {

@@ -343,7 +343,7 @@ int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 	push_run_hex(run, hex);
 	snprintf(where, sizeof(where), "`run` = toFixedString(unhex('%s'), 16)",
 		 hex);
-	/* run is the first of them: nobody reads what it does not have */
+	/* table run is the first: nobody reads a run that is not in it */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run &&
 		    push_remove(s, run, t, where, err))

@@ -11,7 +11,7 @@
 #include "cli/fleet/fleet_schema.h"
 
 /* A block is this number of rows, the next ones in their order, or fewer once
- * they have so many bytes. Each is stored whole or not at all: it is one
+ * they have PUSH_BLOCK_BYTES. Each is stored whole or not at all: it is one
  * insert, of one run, for one partition of one shard, and below the number at
  * which servers cut an insert (max_insert_block_size, 1,048,576). To change
  * these means to push everything again, so they are a part of the version of

@@ -85,8 +85,8 @@ char *server_text_end(struct server_text *t);
  * runs, and in column `counted` whether their rows[] is known. */
 int server_select(struct server *s, const char *sql, const char *types,
 		  rowbinary_fn *row, struct err *err);
-/* The same, also if the answer may have no row: an empty reply is not taken for
- * one. */
+/* The same for an answer that may have no row. The server counts the rows
+ * first, so that an empty reply is not taken for such an answer. */
 int server_select_counted(struct server *s, const char *sql, const char *types,
 			  rowbinary_fn *row, struct err *err);
 int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,

@@ -172,7 +172,7 @@ static int server_take_finding(void *arg, const struct rowbinary_value *v,
 	return served_put(s->out, "served_put_finding", bind, 4, err);
 }
 
-/* Returns what the marks of all rows of a table are. */
+/* Returns what the marks of all rows of a table must add up to. */
 static uint64_t server_marks(const struct server *s, enum server_part part)
 {
 	uint64_t sum = 0;

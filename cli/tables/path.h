@@ -18,7 +18,7 @@ struct path_opts {
 	const char *comm; /* NULL: any */
 	bool timed;
 	int64_t from, to; /* if timed */
-	size_t worst;	  /* chains of so many waits; 0: not asked for */
+	size_t worst;	  /* waits whose chains to print; 0: none */
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
 	bool waits, tree, blame, proved, json;
 	int64_t least;	/* ns; shorter pieces are summed */

@@ -154,8 +154,8 @@ static void view_open_sums_of(struct view *v, const char *tid)
 
 /* ---- drawing */
 
-/* Cuts the front of a sentence, of at most so many columns, off into line.
- * Returns what is left of it. */
+/* Moves the front of a sentence, of at most `columns` columns, to line. Returns
+ * what is left of the sentence. */
 static const char *view_cut(const char *text, int columns,
 			    char line[TRUST_SENTENCE])
 {

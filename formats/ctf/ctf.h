@@ -383,8 +383,8 @@ struct ctf_stream {
 	bool has_before;
 	uint64_t end, seq, discarded;
 	bool has_end, has_seq, has_discarded;
-	/* It told fewer discarded events than the ones before, which are in
-	 * discarded: so many. */
+	/* Its count of discarded events was lower than that of a packet before,
+	 * which `discarded` keeps: by this much. */
 	bool is_back;
 	uint64_t back;
 	/* The same, as it said them; in this file. */

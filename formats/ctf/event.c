@@ -145,7 +145,7 @@ static void ctf_event_begin(struct ctf *ctf, const struct ctf_class *cl,
 	st->raw_len = cl->fixed;
 }
 
-/* Takes the item, with so many addresses behind the payload. */
+/* Takes the item, with n_ip addresses behind the payload. */
 static void ctf_event_keep(struct ctf_trace *tr, struct ctf_state *st,
 			   size_t n_ip, struct event_item *out)
 {

@@ -8,9 +8,9 @@
 #include "formats/ctf/decode/field.h"
 
 #define MAGIC 0xC1FC1FC1u
-/* Heads that are none may take so many times the bytes that are searched: a
- * text without an end is read to the end of the file behind each magic number.
- */
+/* The search for a packet may read this many times the bytes that it searches:
+ * behind each magic number that begins no packet, a text without an end would
+ * be read to the end of the file. */
 #define WORK_MOST 16
 
 /* Checks the mark of a packet. */

@@ -262,7 +262,7 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 	uint64_t at = s->event_at / 8;
 	uint64_t end = (p->end + 7) / 8;
 
-	/* of a cut one the end is said already */
+	/* how a cut packet ends was reported before */
 	if (!p->cut)
 		ctf_stream_damage(
 			s, "packet", p->off + at, end - at,

@@ -26,8 +26,8 @@ static inline uint64_t ft_entry_end(const struct ft_type *t,
 
 	return behind > end ? behind : end;
 }
-/* The kernel reserves sizeof(struct), which is rounded up to its alignment, and
- * rounds up to a word, or to 8 bytes on some machines of 32 bits. */
+/* The kernel reserves sizeof(struct), which ends with padding, and rounds that
+ * up to a word, or to 8 bytes on some 32-bit machines. */
 #define FT_ROUNDING 8u
 /* Returns false if the payload of an entry ends before its fields do, or is too
  * long for them; ft_entry_misfit() says how. */

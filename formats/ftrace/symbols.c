@@ -159,8 +159,9 @@ static int symbols_arguments(const char *s, struct scan *args)
 	return !*s || *s == '\n' ? n : -1;
 }
 
-/* Copies the string: a conversion that gets a name becomes %s, and *named, by
- * argument, the field. Returns false if it is not understood. */
+/* Copies the string. Where a field has got a name, its conversion becomes %s,
+ * and named[] of that argument the field. Returns false if the string is not
+ * understood, or no field got a name. */
 static bool symbols_string(struct symbols_text *st, const char *s,
 			   const char *end, const struct scan *args, int n,
 			   struct scan *named)

@@ -43,8 +43,8 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	return at;
 }
 
-/* Sets the offsets in samples from the start, in other records back from the
- * end. */
+/* Sets where fields are: in samples counted from the start, in other records
+ * back from the end. */
 static void perf_attr_lay_out(struct perf_attr *a)
 {
 	const struct attr_field head[] = {

@@ -88,9 +88,9 @@ static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 	return true;
 }
 
-/* Writes the modifiers as perf 7.2 does, which 6.1 follows but for the last
- * two: u, k, h where the others are excluded, p for each step of precision, H
- * and G where the other one is excluded. */
+/* Writes the modifiers as perf 7.2 does: u, k, h where the others are excluded,
+ * p for each step of precision, H and G where the other one is excluded. perf
+ * 6.1 does not write the last two. */
 static void event_kind_modifiers(uint64_t flags, char *out)
 {
 	uint64_t precise = flags >> PA_PRECISE_SHIFT & 3;

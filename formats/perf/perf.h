@@ -428,8 +428,8 @@ int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
 #define FETCH_FAR 512
 #define FETCH_FAR_AHEAD 3
 
-/* The time of a record is in its second line at the latest. b: behind a record
- * of this size. */
+/* Fetches ahead of b, which is behind a record of this size. Of a large record
+ * two cache lines are enough: its time is in the second one at the latest. */
 static inline void perf_walk_fetch(const struct bytes *b, uint16_t size)
 {
 	uint64_t from = FETCH_AHEAD;
@@ -542,7 +542,7 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 
 /* ---- feature.c */
 /* Evaluates the section or record of feature `bit`, reporting damage. A record
- * may end with padding, at most so many bytes. */
+ * may end with padding, at most this many bytes. */
 void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 		       size_t padding);
 /* Adds the body b of a build-id entry. */
@@ -617,7 +617,7 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 
 /* ---- trace.c */
 /* Reads feature section 1, or the payload of a TRACING_DATA record, which may
- * end with so much padding. */
+ * end with this much padding. */
 void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding);
 /* Gives tracepoint events their fields, and a name to those without one. */
 void perf_trace_join_events(struct perf *p);

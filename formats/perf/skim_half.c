@@ -17,7 +17,7 @@
 
 /* Bytes in which the end of a round is looked for. */
 #define SEARCH ((uint64_t)4 << 20)
-/* Rows of plain records, most of which have a round of all CPUs. */
+/* Most rows of plain records; a row mostly holds a round of all CPUs. */
 #define ROWS 1024
 #define ROUND_SIZE 8
 #define STACK_BYTES ((size_t)256 << 10)

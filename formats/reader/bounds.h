@@ -13,7 +13,7 @@
 
 /* Records that follow each other are not years apart. */
 #define YEAR_NS 31556952000000000u
-/* After so many records of another time in a row the clock was set. */
+/* If this many records in a row have another time, the clock was set. */
 #define TIMES_FAR_MAX 16
 
 /* Can this be a thread or a process? -1 is one that is not known any more. */

@@ -37,8 +37,8 @@ enum call_what tp_call_what(const char *name)
 	return CALL_NONE;
 }
 
-/* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments follow it.
- * Newer kernels (7.2) add copies of strings after those. */
+/* "__syscall_nr" was "nr" before Linux 4.6 (commit 026842d148b9); the arguments
+ * follow it. Newer kernels (7.2) add copies of strings after those. */
 static void tp_call_find_named(struct tp_format *fmt, const char *name)
 {
 	struct tp_call c = { 0 };

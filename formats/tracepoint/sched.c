@@ -5,9 +5,9 @@
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 
-/* The low byte of the state is the same in all kernels, and 0 is runnable. The
- * bit of a preempted task, which still runs whatever it was about to do, is
- * above. */
+/* The low byte of the state is the same in all kernels; 0 is runnable. Of a
+ * preempted task, which stays runnable whatever state it had set, it is 0 too:
+ * the bit that marks it is above. */
 #define ASLEEP 0xff
 
 static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name)

@@ -97,8 +97,8 @@ struct tp {
 
 void tp_release(struct tp *tp);
 
-/* Returns -1 with a message unless text is a whole format, and system may be a
- * name: a length in front of either may be wrong. */
+/* Returns -1 with a message unless text is a whole format and system can be a
+ * name. Neither is if the length in front of it is damaged. */
 int tp_format_check(const char *system, const struct bytes *text,
 		    struct err *err);
 /* Returns false if the text is not a format. */

@@ -19,8 +19,8 @@
 #define GAP ((uint64_t)2 << 20)
 /* SQLite's limit (SQLITE_MAX_PAGE_COUNT). */
 #define PAGES_MAX 1073741823u
-/* The disk begins with what is written after so many bytes: the file is flushed
- * in the end, and most of it is there by then. */
+/* Each time this many bytes are written, the disk is told to begin with them:
+ * when the file is flushed at the end, most of it is there. */
 #define EARLY ((size_t)8 << 20)
 
 /* Offsets in the header of a database. */
@@ -34,7 +34,7 @@ enum {
 	HEAD_SIZE = 100
 };
 
-/* A number of a page that is in another page. */
+/* A page number that stands in another page. */
 struct page_pointer {
 	uint32_t place, off; /* where it is */
 	uint32_t to;	     /* the place that it means */

@@ -13,8 +13,8 @@
 #include "stitch/base/thread.h"
 
 #define QUEUE_BYTES (2u << 20)
-/* The thread is woken for so many bytes: waking it costs the main thread a
- * third of filling a block. */
+/* The thread is woken once this many bytes wait: waking it costs the main
+ * thread a third of filling a block. */
 #define WAKE_BYTES (QUEUE_BYTES / 4)
 #define STACK_BYTES ((size_t)1 << 20)
 

@@ -8,7 +8,8 @@ SQLITE_EXTENSION_INIT1
 #include "schema/functions/functions.h"
 #include "schema/functions/hooks.h"
 
-/* SQLite makes this name of the file's: sqlite3_, its letters, _init. */
+/* SQLite derives this name from the name of the file: sqlite3_, its letters,
+ * _init. */
 __attribute__((visibility("default"))) int
 sqlite3_backstitchsql_init(sqlite3 *db, char **message,
 			   const sqlite3_api_routines *api);

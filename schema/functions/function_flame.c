@@ -183,8 +183,9 @@ static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 	return SQLITE_OK;
 }
 
-/* Stores the event to take if none is named in *out, for sqlite3_value_free(),
- * or NULL if there are no samples. Returns an SQLite result code. */
+/* Sets *out to the event to take if the caller named none, for
+ * sqlite3_value_free(); NULL if there are no samples. Returns an SQLite result
+ * code. */
 static int flame_default_event(struct flame_load *l, sqlite3_value **out)
 {
 	sqlite3_stmt *st = NULL;

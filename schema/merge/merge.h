@@ -39,18 +39,19 @@ struct merge_counts {
 	uint64_t joined; /* requests whose chain was in another capture */
 };
 
-/* What merge_choose() leaves. Times are ns on the clock of the captures, or
+/* What merge_choose() keeps. Times are ns on the clock of the captures, or
  * since 1970 if all captures know the difference and the time is of this
  * century; both ends may be missing. */
 struct merge_choice {
 	bool has_from, has_to;
 	int64_t from, to;
 	int64_t since; /* ns before the last event of all; 0: all */
-	size_t last;   /* so many databases, the newest ones; 0: all */
+	size_t last;   /* only this many databases, the newest; 0: all */
 };
 
-/* Writes what a capture is known by, 32 hex digits, made of its content as the
- * query merge_known tells it: the same in a merged database as in its own. */
+/* Writes the 32 hex digits by which a capture is known: a hash of what the
+ * query merge_known tells of it, which is the same in a merged database and in
+ * its own. */
 #define MERGE_KEY_SIZE 33
 void merge_content_key(const char *content, char key[MERGE_KEY_SIZE]);
 

@@ -62,8 +62,8 @@ struct merge_code {
 	struct store_other_file *other;
 	size_t n_other, cap_other;
 	struct table others; /* by image */
-	int64_t *fresh; /* by image id: which row of this part, which was the
-			 * first to have it, is it; 0: none */
+	int64_t *fresh; /* by image id: its row in this part, if this part was
+			 * the first to have the image; else 0 */
 	size_t n_fresh, cap_fresh;
 };
 
@@ -324,8 +324,9 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
  * cell, a length, and the record's header. */
 #define PATH_BYTES 7
 
-/* Marks a stack as one whose frames are in stack_path. A database that has
- * fewer of them than its stacks need would become one of any size. */
+/* Marks a stack as one whose frames are in stack_path. Without the limit, a
+ * small hostile database of deep stacks, with few rows of stack_path, could
+ * grow to any size. */
 static int merge_code_use(struct merge_code *c, const struct merge_part *p,
 			  struct code_node *s, struct err *err)
 {

@@ -60,8 +60,8 @@ struct merge_capture {
 /* A database to be merged. */
 struct merge_input {
 	char *path;
-	char *place; /* host and kernel of its first capture: what a file
-		      * without a build-id is the same on */
+	char *place; /* host and kernel of its first capture: a file without a
+		      * build-id is the same one only there */
 	struct merge_capture *capture;
 	size_t n_capture, cap_capture;
 	uint32_t rank;	     /* number of the first one in the result */

@@ -71,9 +71,9 @@ struct fields *fields_new(const char *patterns)
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* The default set, to which events with stacks in their fields, and
-	 * with fields that are in no payload, are added: sched for switches,
-	 * task and sched_process for processes (LTTng's events have no system).
+	/* The default set: sched for switches, task and sched_process for
+	 * processes (LTTng's events have no system). Events with stacks in
+	 * their fields, or with fields that are in no payload, are added to it.
 	 */
 	fs->patterns =
 		mem_strdup(patterns ? patterns : "sched:*,sched_*,task:*");

@@ -25,9 +25,10 @@ struct store_group_walk {
 	int (*fn)(void *arg, const struct store_group *g, struct err *err);
 	void *arg;
 };
-/* Calls fn for each group in the order of its rows, of a database that is made
- * after store_groups_end(). Those that this connection has made are not read
- * again. Returns 0, or -1 and *err, also of fn. */
+/* Calls fn for each group, in the order of the rows. Call it after
+ * store_groups_end() if this connection makes the database: its groups are then
+ * taken from memory, if all are there. Returns 0, or -1 and *err, also of fn.
+ */
 int store_groups_each(struct store *db, const struct store_group_walk *w,
 		      struct err *err);
 #endif

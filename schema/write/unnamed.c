@@ -152,8 +152,9 @@ static int unnamed_find_shared(struct store *db, struct err *err)
 	return rc;
 }
 
-/* As query unnamed, when no frame was named yet but those that the capture has
- * names for. To read what has just been written took ten times as long. */
+/* Does what the query unnamed does, while only frames have names that the
+ * capture has names for. Reading back what was just written took ten times as
+ * long. */
 static void unnamed_list(const struct store *db, struct unnamed *u)
 {
 	const struct frames *fr = db->w->fr;

@@ -26,7 +26,8 @@
 /* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
 #define COUNT_FAR ((uint64_t)1 << 61)
-/* Most counters between two sights of a CPU whose counter carried. */
+/* A counter that carried into the number of its CPU is at most this far from
+ * the last one of the CPU before. */
 #define CARRY_FAR ((uint64_t)1 << 32)
 
 #define READINGS 2

@@ -46,12 +46,12 @@ struct rule {
 	const char *proves; /* one sentence for users */
 	bool breaks;	    /* check ends with exit status 4 */
 	uint32_t kinds; /* kinds of records to examine: 1 << enum record_kind */
-	bool rare;	/* It needs no samples but those of scheduler events, of
-			 * threads whose id had another owner before, and of code
-			 * that no mapping covers. */
-	bool settles; /* It needs none of a thread that has made a record since
-		       * its start and did not end, on a CPU of which it has
-		       * seen a record. */
+	bool rare;	/* Of samples it needs only those of scheduler events,
+			 * of threads whose id had another owner before, and of
+			 * code that no mapping covers. */
+	bool settles;	/* It needs no sample of a thread that has made a record
+			 * since its start and has not ended, on a CPU that has
+			 * had a record. */
 	/* The rule relies on the order of these kinds: if one was late (in a
 	 * pipe), its findings in that capture are dropped. REC_SAMPLE: only
 	 * scheduler events */

@@ -17,7 +17,7 @@
 /* ns before a sleep in which a wakeup may be the one that ends it, if the
  * clocks of two CPUs differ. An earlier one had another purpose. */
 #define SKEW_MAX 100000000
-/* At most one switch in so many may break without a loss; more are the effect
+/* At most one switch in this many may break without a loss; more are the effect
  * of a filter on the event, of which the capture has no note. */
 #define BREAKS_MAX 20
 
@@ -174,8 +174,9 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 	table_add(&au->wrote, key, (uint32_t)pid);
 }
 
-/* A thread that becomes the leader by exec changes its id while it runs, so the
- * one that leaves may be the one that came, with the id of its process. */
+/* A thread that calls exec takes over the id of its leader while it runs. So
+ * the thread that leaves may be the one that came, though its id is now that of
+ * its process. */
 static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
 			      int32_t tid, uint64_t came)
 {

@@ -71,8 +71,8 @@ static uint64_t skew_of_cpu(const struct audit_source *as, int32_t cpu)
 						   : 0;
 }
 
-/* Which of two cookies is newer is not known if the clocks of their CPUs differ
- * by as much. */
+/* Drops findings about two cookies that are so close in time that the clocks of
+ * their CPUs may have swapped their order. */
 void skew_drop_cookies(struct audit *au)
 {
 	struct audit_found_list *fd = &au->found[RULE_COOKIE_REUSED];

@@ -14,8 +14,8 @@
 #define CHUNK_MIN ((size_t)4 * 1024)
 #define CHUNK_MAX ((size_t)256 * 1024)
 
-/* From so many bytes on an array grows by half: its pages are moved, not
- * copied, and a quarter less of them is empty. */
+/* From this many bytes on, an array grows by half, not to twice its size: its
+ * pages are moved, not copied, and a quarter less of them is empty. */
 #define GROWN ((size_t)1 << 20)
 
 /* exit(3): two threads must not call it at once. The first one keeps the lock,

@@ -16,7 +16,7 @@ struct join_task;
 struct session;
 
 /* What clocks explain a finding: those of its CPU and of these (-1: none), if
- * they differ by so much; UINT64_MAX: none. */
+ * they differ by this much; UINT64_MAX: none. */
 struct join_clocks {
 	uint64_t by;
 	int32_t cpu[2];

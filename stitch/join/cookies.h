@@ -41,7 +41,7 @@ struct cookie_entry {
 	uint32_t chain_execs;
 	int64_t sample_time;  /* time of the first sample */
 	int64_t last_time;    /* time of the last sample */
-	int64_t before;	      /* time when its thread was last seen before */
+	int64_t before;	      /* when its thread was last seen before it */
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* time when it was closed */
 	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */

@@ -146,7 +146,7 @@ static void decode_ahead_show(struct decode_ahead *da,
 /* ---- the thread */
 
 /* Notes what the sources have found. Flags of known events change until the
- * end, and only then somebody asks for them. */
+ * end, and nobody asks for them before. */
 static void decode_ahead_note_news(struct decode_ahead *da,
 				   struct record_block *b)
 {

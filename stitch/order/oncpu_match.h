@@ -34,7 +34,7 @@ struct oncpu_match {
 	size_t n_edge, cap_edge;
 	struct oncpu_hit *hit;
 	size_t n_hit, cap_hit;
-	uint64_t seen, every; /* samples seen; one of so many is kept */
+	uint64_t seen, every; /* samples seen; one in `every` is kept */
 	uint64_t first, last; /* times of the switches that are kept */
 };
 

@@ -39,9 +39,9 @@ struct slot {
 };
 
 #define SLOT_N_MAX ((1u << 28) - 1)
-/* The last lists of so many kinds are found without a hash. In a trace of
- * system calls, 19 of 20 kernel stacks equal the one before of the same event
- * and CPU. */
+/* The last list of each of this many kinds is found without a hash. In a trace
+ * of system calls, 19 of 20 kernel stacks equal the one before of the same
+ * event and CPU. */
 #define LAST_LISTS 256
 /* Distinguish chains with such frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u

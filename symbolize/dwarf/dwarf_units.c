@@ -14,7 +14,7 @@
 /* Ranges that are kept, of all units: a kernel has some 100,000. In a hostile
  * file all units may have the same long list. */
 #define RANGES_MAX ((size_t)1 << 20)
-/* A name is at most so many references away. */
+/* A name is at most this many references away. */
 #define HOPS_MAX 16
 
 struct dwarf_units {

@@ -9,20 +9,22 @@
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
 
-/* What libdw 0.188 keeps: a row in a list, in the sorted table, and the pointer
- * by which it is sorted; a file and a folder but for their names. */
+/* What libdw 0.188 keeps of a row: a list item, its copy in the sorted table,
+ * and the pointer by which it is sorted; and of a file or folder, besides its
+ * name. */
 #define ROW_BYTES 112
 #define FILE_BYTES 64
 /* Folders of compilers have shorter names, and the name is in each path. */
 #define FOLDER_MAX 4096
-/* Programs up to this size are not walked: each byte is a row. */
+/* Programs up to this size are not walked: each byte counts as a row. */
 #define SHORT ((size_t)64 << 10)
 
 struct line_rows {
 	struct line_table table;
 	uint64_t sum;
-	size_t folder; /* where the compiler ran, and the longest of the table:
-			* what a name may get in front of it */
+	size_t folder; /* length of the folder in which the compiler ran;
+			* longest: that of the table. Both may be put before a
+			* name */
 	size_t longest;
 	uint8_t version, opcodes;
 	const uint8_t *args; /* of standard opcodes, by number - 1 */

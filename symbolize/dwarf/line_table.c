@@ -14,7 +14,7 @@
 
 /* ---- values */
 
-/* Returns NULL if it does not end after at most so many bytes. */
+/* Returns the string, or NULL if it does not end within `most` bytes. */
 static const char *line_string_at(const struct bytes *section, uint64_t off,
 				  size_t most)
 {

@@ -136,9 +136,9 @@ static bool split_package_is_column(const struct split_package *p,
 	return false;
 }
 
-/* Takes the names off the sections that are not cut, and off the index: for
- * libdw 0.188 it makes the file one without .dwo sections, and 0.191 reads
- * it. */
+/* Takes the names off the sections that are not cut, and off the index. With an
+ * index, libdw 0.188 takes the file for one without .dwo sections, and 0.191
+ * reads the index. */
 static void split_package_hide_others(const struct split_package *p)
 {
 	for (size_t i = 1, n = elf_sections(p->ef); i < n; i++) {

@@ -37,8 +37,8 @@
 #define LIVE "/proc/kallsyms"
 #define MODULES "/proc/modules"
 #define MODULE_FOLDERS "/sys/module"
-/* Of the live file this much is compared, which takes the kernel 0.1 ms in
- * place of 30: it shows whether addresses are readable still. */
+/* Only this much of the live file is compared, which takes the kernel 0.1 ms
+ * instead of 30: enough to show whether addresses are still readable. */
 #define HEAD ((size_t)4096)
 
 struct kallsyms {
@@ -332,7 +332,7 @@ static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 	return ks;
 }
 
-/* Of what an earlier symbolizer read: are there other modules now? */
+/* Were modules loaded or removed since an earlier symbolizer read kallsyms? */
 static void kallsyms_compare_modules(struct kallsyms *ks)
 {
 	char *now =

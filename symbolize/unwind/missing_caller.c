@@ -221,9 +221,9 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	return n;
 }
 
-/* The same, once for each pair of functions of a file: of stacks of a whole
- * system it was a twentieth of an ingest. What a row says may change with a
- * table that is added. */
+/* The same, counted once for each pair of functions of a file: counting anew
+ * for each chain took about 3 % of a first look at a whole system. What a row
+ * says may change with a table that is added. */
 static unsigned int missing_caller_known_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       uint64_t to, uint64_t *last)

@@ -67,7 +67,8 @@ struct table_unwinder {
 	struct unwinder **helper;
 	unsigned int n_helper;
 	unsigned int wanted; /* threads to start with the first dump */
-	bool ahead; /* it is that of a thread; then of the stack at hand: */
+	bool ahead; /* this one is of a thread; stuck and dated are then of the
+		     * stack at hand */
 	bool stuck; /* only the main thread can look up an image or a debug
 		     * file */
 	bool dated; /* as for struct unwinder_ops.finish */

@@ -104,9 +104,9 @@ static struct kept *unwind_images_kept(const struct unwind_images *ms)
 	return ms->sframe_only ? NULL : ms->sy->opts.kept;
 }
 
-/* Leaves the tables of a file to later runs, or frees them. Without the table
- * of the debug file: what it was searched for decides about inferred callers.
- */
+/* Leaves the tables of a file to later runs, or frees them. The table of the
+ * debug file does not stay: which callers are inferred depends on when the
+ * samples at hand first needed it. */
 static void unwind_images_leave(struct unwind_images *ms,
 				struct unwind_image *m)
 {

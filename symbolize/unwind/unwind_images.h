@@ -125,8 +125,8 @@ struct known_calls {
 	uint64_t last;		      /* return address of the last one */
 	uint32_t n, added;	      /* unwind_images_added() at that time */
 };
-/* Returns the place where the calls of a function of a file are kept, or those
- * of another one. */
+/* Returns the one place for the calls from one function to another. It may hold
+ * those of other functions. */
 struct known_calls *unwind_images_calls(const struct unwind_image *m,
 					uint64_t from, uint64_t to);
 /* Reads up to n bytes of code at an ELF address. Returns how many. */

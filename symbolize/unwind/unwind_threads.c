@@ -12,14 +12,14 @@
 /* Jobs that may wait. Each has room for a stack: 1 MiB in all, however many
  * threads there are. */
 #define JOBS 128
-/* A thread that waits is woken for so many jobs: waking it costs more than one
- * job. Those that are due before that the main thread does itself. */
+/* A waiting thread is woken once there are this many jobs: waking it costs more
+ * than one job. If fewer are due, the main thread does them itself. */
 #define BATCH 32
 /* Registers and rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)256 << 10)
 
-/* Times to look whether a job has ended before sleeping until then: most take
- * less than going to sleep. */
+/* How often to look whether a job has ended before going to sleep: most jobs
+ * take less time than that. */
 #define LOOKS 4000
 
 /* What a job's state is changed by: begin, take, done and finish are steps of

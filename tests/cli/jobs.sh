@@ -68,7 +68,7 @@ done
 same "two, decoded ahead" tests/captures/fp-1.data --no-symbols --separate \
 	tests/captures/ftrace-v7.dat
 
-# damage FILE OUT: 16 bytes are other ones, at 40 places
+# damage FILE OUT: changes 16 bytes at each of 40 places
 damage() {
 	cp "$1" "$2"
 	size=$(stat -c %s "$2")

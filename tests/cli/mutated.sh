@@ -45,7 +45,7 @@ def mutated(data):
             del data[at + 1:]
         else:
             data[at:at] = data[:rnd.choice((1, 512))]
-    # without a right sum no head is looked at further
+    # a header with a wrong checksum is not read any further
     if rnd.random() < 0.7 and len(data) > 512:
         data[148:156] = b" " * 8
         data[148:156] = b"%06o\0 " % sum(data[:512])
@@ -54,7 +54,7 @@ def mutated(data):
 sound = [(name, open(name, "rb").read()) for name in sorted(glob.glob("a.tar*"))]
 bad, statuses = [], {}
 for i in range(N):
-    # what is packed is told by its sum, mostly
+    # damage in a compressed file is mostly found by its checksum: fewer of those
     name, data = sound[0] if rnd.random() < 0.7 else rnd.choice(sound)
     data = mutated(data)
     with open("m" + name[1:], "wb") as f:

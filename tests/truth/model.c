@@ -6,7 +6,7 @@
 
 #include "tests/truth/truth.h"
 
-/* A chain comes after its thread's EXIT, so much later at the most. */
+/* A chain may come after its thread's EXIT, at most this much later. */
 #define AFTER_EXIT_NS 2000000
 
 static bool model_same_cookie(const struct half *a, const struct half *b)

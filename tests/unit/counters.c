@@ -688,7 +688,7 @@ START_TEST(wild_cookies_have_gaps_or_a_reason)
 }
 END_TEST
 
-/* 64 bits are enough for 48 some thousand times. */
+/* A sum of 64 bits holds a counter of 48 that wraps some thousand times. */
 START_TEST(counters_that_only_jump_are_given_up)
 {
 	counters_begin(LAYOUT_CPU48);

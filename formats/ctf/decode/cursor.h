@@ -13,7 +13,7 @@ struct ctf_cursor {
 	uint64_t end;	/* bits that may be read, at most those of b */
 };
 
-/* Are there so many bits? */
+/* Are there this many bits? */
 static inline bool ctf_cursor_has(const struct ctf_cursor *c, uint64_t bits)
 {
 	return c->at <= c->end && bits <= c->end - c->at;

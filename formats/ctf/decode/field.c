@@ -76,7 +76,8 @@ static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
 	return out;
 }
 
-/* The effects of a number that was read. */
+/* Keeps a number that was read for those who need it: fields whose length or
+ * choice it is, and the reader, by its role. */
 static inline void ctf_field_effects(struct ctf_state *st,
 				     const struct ctf_node *node, uint64_t v)
 {

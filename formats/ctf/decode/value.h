@@ -20,8 +20,8 @@ void ctf_text_put(struct ctf_text *t, const void *s, size_t n);
 /* Adds the text of a string in UTF-8. */
 void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
 		     const struct bytes *b);
-/* Adds a floating-point number: 15 digits, as people do, if they parse to the
- * same number, else 17, which always do; of a single one 6 or 9. */
+/* Adds a floating-point number: 15 digits if they parse to the same number,
+ * else 17, which always do; 6 or 9 if it is of single precision. */
 void ctf_text_real(struct ctf_text *t, double v, bool single);
 /* Adds the labels that a number has, with '|' between them. Returns false if
  * it has none. */
