@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "schema/db/empty.h"
+#include "stitch/base/mem.h"
 
 /* Fewer zeros than this do not end a run. */
 #define ZEROS 32u
 
 static const uint32_t page_sizes[] = { EMPTY_SMALL_PAGE, EMPTY_LARGE_PAGE };
 
-#define SIZES (sizeof(page_sizes) / sizeof(page_sizes[0]))
+#define SIZES ARRAY_SIZE(page_sizes)
 
 /* Returns the number of zeros from byte i on. */
 static size_t embed_zeros(const unsigned char *p, size_t i, size_t n)

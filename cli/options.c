@@ -10,6 +10,7 @@
 #include "cli/output/pager.h"
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 bool options_help, options_brief, options_version;
 unsigned int options_own;
@@ -358,7 +359,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 	case OPT_LIST: {
 		struct opt_list *list = o->value;
 
-		if (list->n == sizeof(list->item) / sizeof(list->item[0]))
+		if (list->n == ARRAY_SIZE(list->item))
 			return err_set(err, ERR_USAGE, "too many --%s",
 				       o->name);
 		list->item[list->n++] = text;

@@ -32,7 +32,7 @@ static const struct {
 	{ ".tar.xz", archive_write_add_filter_xz },
 	{ ".tar.zst", archive_write_add_filter_zstd },
 };
-#define N_FORMS (sizeof(forms) / sizeof(*forms))
+#define N_FORMS ARRAY_SIZE(forms)
 
 static size_t bundle_form(const char *path)
 {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "stitch/base/mem.h"
 
 struct advice_facts {
 	int64_t lost, overwritten, throttled, aux, silent;
@@ -104,7 +105,7 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		{ "captures", advice_take_capture },
 	};
 
-	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ask); i++)
 		if (check_each(c, ask[i].name, 0, ask[i].fn, f, err) < 0)
 			return -1;
 	return 0;

@@ -297,7 +297,7 @@ int check_evidence(struct check *c, struct err *err)
 		{ "loss_list", "losses", put_loss_row },
 	};
 
-	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(section); i++)
 		if (!out_failed() &&
 		    put_section(c, section[i].name, section[i].title,
 				section[i].fn, err))

@@ -7,6 +7,7 @@
 #include "cli/audit/check.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
+#include "stitch/base/mem.h"
 
 #define SHOWN 3	    /* wrong stacks printed beside the true ones */
 #define LOOKED 1000 /* candidates for the stacks that are printed */
@@ -34,7 +35,7 @@ static void add_why(struct others *o, const struct check_row *r)
 	};
 	const char *sep = " (";
 
-	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(why); i++) {
 		int64_t n = check_int(r, why[i].column);
 
 		if (!n)

@@ -9,6 +9,7 @@
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 
 #define IMAGES 3   /* images listed for their stacks of one frame */
@@ -200,7 +201,7 @@ static void put_unjoined(void *arg, const struct check_row *r)
 	struct screen *s = arg;
 
 	s->n = 0;
-	for (size_t i = 0; i < sizeof(verdict) / sizeof(verdict[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(verdict); i++) {
 		int64_t n = check_int(r, verdict[i].word);
 		const char *label = s->n ? "" : "not joined";
 
@@ -228,7 +229,7 @@ static void put_chains(void *arg, const struct check_row *r)
 		return;
 	lines_add(&s->l, "%" PRId64 " recorded: ", check_int(r, "chains"));
 	s->n = 0;
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		add_part(s, check_int(r, word[i]),
 			 strcmp(word[i], "foreign_session") ? word[i]
 							    : "foreign");

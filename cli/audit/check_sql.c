@@ -270,7 +270,7 @@ int check_filters(struct check *c, struct err *err)
 			       "leave out the filters, and choose with --where",
 			       c->path);
 	out = mem_stream(&c->prefix, &len);
-	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {
 		fputs(i ? ",\n" : "WITH ", out);
 		ret = ret ? ret
 			  : check_sql_put_narrowed(c, out, &narrowed[i], err);

@@ -562,7 +562,7 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 		{ "query", sql },
 		{ id ? "query_id" : NULL, id },
 	};
-	struct request *q = request_new(c, s, sizeof(s) / sizeof(*s));
+	struct request *q = request_new(c, s, ARRAY_SIZE(s));
 
 	q->arg = arg;
 	q->head =

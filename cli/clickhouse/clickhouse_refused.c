@@ -9,6 +9,7 @@
 
 #include "cli/clickhouse/clickhouse_inner.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define NAMES_PASSWORD                                                         \
 	"give the user in the URL, and its password in "                       \
@@ -101,7 +102,7 @@ static const char *clickhouse_inner_cause(const char *text)
 		"Code: 60.",
 	};
 
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		const char *s = strstr(text, causes[i]);
 
 		if (s)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 struct curl_calls curl;
 
@@ -20,7 +21,7 @@ int curl_load(struct err *err)
 
 	if (loaded)
 		return 0;
-	for (size_t i = 0; !lib && i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; !lib && i < ARRAY_SIZE(names); i++)
 		lib = dlopen(names[i], RTLD_NOW);
 	if (!lib)
 		return err_set(err, ERR_USAGE,

@@ -62,7 +62,7 @@ static struct column rowbinary_column(const char *name, size_t len)
 		{ "hash", { FIXED, 16, false } },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strlen(known[i].name) == len &&
 		    !memcmp(known[i].name, name, len))
 			return known[i].column;

@@ -111,7 +111,7 @@ static void offer_all(struct store *db, const char *query, const char *sql,
  * if the message is about something else. */
 static int missing_name(const struct err *err, char *word, size_t size)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		const char *at = strstr(err->msg, kinds[i].said);
 
 		if (!at)

@@ -27,6 +27,7 @@
 #include "schema/store.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define LIMIT 40
 #define LIMIT_MIN 10
@@ -126,8 +127,7 @@ static int parse_keys(unsigned int *keys, struct err *err)
 		size_t len = strcspn(p, ",");
 		unsigned int key = 0;
 
-		for (size_t i = 0; i < sizeof(key_words) / sizeof(*key_words);
-		     i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(key_words); i++) {
 			if (strlen(key_words[i].word) == len &&
 			    !strncmp(key_words[i].word, p, len))
 				key = key_words[i].key;
@@ -302,7 +302,7 @@ static unsigned int report_given(void)
 	};
 	unsigned int given = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		given |= all[i].is ? all[i].given : 0;
 	return given;
 }
@@ -313,8 +313,7 @@ static int report_leave_out(const char *why, unsigned int what, struct err *err)
 	char list[200] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(report_names) / sizeof(*report_names);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(report_names); i++)
 		if (report_names[i].given & what)
 			used += (size_t)snprintf(list + used,
 						 sizeof(list) - used, "%s %s",
@@ -325,15 +324,13 @@ static int report_leave_out(const char *why, unsigned int what, struct err *err)
 
 static int report_check_given(unsigned int given, struct err *err)
 {
-	for (size_t i = 0; i < sizeof(report_apart) / sizeof(*report_apart);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(report_apart); i++)
 		if (given & report_apart[i].one &&
 		    given & report_apart[i].others)
 			return report_leave_out(report_apart[i].why,
 						given & report_apart[i].others,
 						err);
-	for (size_t i = 0; i < sizeof(report_needs) / sizeof(*report_needs);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(report_needs); i++)
 		if (given & report_needs[i].one &&
 		    !(given & report_needs[i].needs))
 			return err_set(err, ERR_USAGE, "%s",

@@ -189,7 +189,7 @@ static int lake_put_run(struct lake *l, size_t run, struct err *err)
 
 	if (intern_add_bytes(&l->runs, r->id, sizeof(r->id)) != seen)
 		return 0;
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		enum fleet_table_id t = order[i];
 
 		if (!lake_wants(t))

@@ -83,7 +83,7 @@ static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
 static const enum fleet_table_id fleet_run_tables[] = {
 	FLEET_LOSS, FLEET_VERDICT, FLEET_TRUST, FLEET_FINDING
 };
-#define RUN_TABLES (sizeof(fleet_run_tables) / sizeof(*fleet_run_tables))
+#define RUN_TABLES ARRAY_SIZE(fleet_run_tables)
 
 static int fleet_run_count_all(struct fleet_rows *r, struct err *err)
 {

@@ -58,7 +58,7 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 	double v = strtod(text, &end);
 
 	*out = (struct segment_limit){ 0, 0 };
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (end == text || end[0] != units[i].letter || end[1] ||
 		    !(v > 0 && v < 1e6))
 			continue;

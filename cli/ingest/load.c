@@ -139,9 +139,7 @@ struct load {
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
-	const char *nonce_format[sizeof(nonce_formats.item) /
-					 sizeof(nonce_formats.item[0]) +
-				 1];
+	const char *nonce_format[ARRAY_SIZE(nonce_formats.item) + 1];
 };
 
 /* Stores the layout that the option names. Returns 0, or -1 and *err. */

@@ -19,6 +19,7 @@
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
 #include "symbolize/pool.h"
@@ -219,7 +220,7 @@ int name_check(struct err *err)
 		      { "kallsyms", kallsyms, false },
 		      { "vmlinux", vmlinux, false } };
 
-	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		const char *path = given[i].path;
 		struct stat st;
 
@@ -243,7 +244,7 @@ int name_check(struct err *err)
 /* Returns the list of --debug-dir, which ends with NULL. */
 static const char *const *debug_list(void)
 {
-	size_t last = sizeof(debug_dirs.item) / sizeof(debug_dirs.item[0]) - 1;
+	size_t last = ARRAY_SIZE(debug_dirs.item) - 1;
 
 	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
 	return debug_dirs.item;

@@ -12,6 +12,7 @@
 #include "cli/model/stack_names.h"
 #include "cli/model/suffix.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 static const struct {
 	enum label_kind kind;
@@ -21,7 +22,7 @@ static const struct {
 	{ LABEL_INLINED, "_[i]" },
 	{ LABEL_JIT, "_[j]" },
 };
-#define N_SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
+#define N_SUFFIXES ARRAY_SIZE(suffixes)
 
 /* Cuts the suffix off the name and gives the kind it stood for. */
 static enum label_kind folded_kind_of(char *name, bool first)

@@ -4,13 +4,13 @@
  * own. Work of a library for the program (sorting, reading, a regular
  * expression) is not, because users want to see it. */
 #include "cli/model/interpreter.h"
-#include "stitch/base/path.h"
 
 #include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 static const char *const modes[] = { "keep", "mark", "collapse", NULL };
 static const char *word;
@@ -185,8 +185,8 @@ uint32_t interpreters_of(const char *path, bool jit)
 
 	if (jit)
 		return UINT32_MAX;
-	for (unsigned int i = 1; i < COUNT(languages); i++)
-		for (size_t k = 0; k < COUNT(languages[i].image); k++)
+	for (unsigned int i = 1; i < ARRAY_SIZE(languages); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(languages[i].image); k++)
 			if (languages[i].image[k] &&
 			    !fnmatch(languages[i].image[k], base, 0))
 				set |= 1u << i;
@@ -196,7 +196,7 @@ uint32_t interpreters_of(const char *path, bool jit)
 struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 					   const char *name)
 {
-	for (size_t i = 0; set && i < COUNT(rules); i++)
+	for (size_t i = 0; set && i < ARRAY_SIZE(rules); i++)
 		if (set >> rules[i].language & 1 && rules[i].jit == jit &&
 		    !fnmatch(rules[i].name, name, 0))
 			return (struct interpreter_frame){ rules[i].kind,

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
+
 bool interrupts_enter(const char *name)
 {
 	/* Names begin like this. x86 since Linux 5.8, before that, AArch64 and
@@ -33,7 +35,7 @@ bool interrupts_enter(const char *name)
 		"do_ext_irq",
 	};
 
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
 		if (!strncmp(name, begin[i], strlen(begin[i])))
 			return true;
 	return false;

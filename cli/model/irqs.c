@@ -70,7 +70,7 @@ enum irq_kind irqs_kind(const char *name, bool *leaves)
 		{ "timer_expire_", IRQ_TIMER },
 	};
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		size_t len = strlen(events[i].begin);
 		const char *end = name + len;
 
@@ -101,9 +101,8 @@ static const char *irqs_softirq(int64_t vector)
 		"softirq:RCU",
 	};
 
-	return vector >= 0 && vector < (int64_t)(sizeof(what) / sizeof(*what))
-		       ? what[vector]
-		       : NULL;
+	return vector >= 0 && vector < (int64_t)ARRAY_SIZE(what) ? what[vector]
+								 : NULL;
 }
 
 static const char *irqs_device(struct irqs *q, const char *name)

@@ -90,10 +90,9 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 	size_t at = 0;
 
 	(void)err;
-	while (at < sizeof(words) / sizeof(*words) &&
-	       strcmp(words[at].word, word))
+	while (at < ARRAY_SIZE(words) && strcmp(words[at].word, word))
 		at++;
-	if (at == sizeof(words) / sizeof(*words))
+	if (at == ARRAY_SIZE(words))
 		return 0;
 	/* the store makes no such name, but the database may be from elsewhere
 	 */
@@ -397,7 +396,7 @@ static const struct {
 	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
 	{ 0x080, "I" }, { 0x100, "R+" },
 };
-#define N_STATES (sizeof(states) / sizeof(*states))
+#define N_STATES ARRAY_SIZE(states)
 
 const char *offcpu_state(int64_t state)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/model/suffix.h"
+#include "stitch/base/mem.h"
 
 /* Longer names stay as they are: demangle_name() makes none. */
 #define SHORT_NAME_MAX 20000
@@ -247,7 +248,7 @@ static const struct {
 static bool short_is_default(const struct shortening *sh, size_t first,
 			     size_t len, size_t arg)
 {
-	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++) {
 		const char *of = defaults[i].of;
 		size_t n = strlen(defaults[i].name);
 
@@ -285,7 +286,7 @@ static bool short_basic(struct shortening *sh, size_t args)
 	if (name < strlen("std::") || args - name <= len - strlen("std::") ||
 	    memcmp(sh->out + name - strlen("std::"), basic, len))
 		return false;
-	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
 		size_t rest = name + len - strlen("std::");
 		char tail[64];
 		size_t n = args - 1 - rest;

@@ -33,7 +33,7 @@ static const unsigned int shown_keep[] = {
 	SHORT_KEEP_ALL,
 };
 
-#define SHOWN_FULL (sizeof(shown_keep) / sizeof(*shown_keep))
+#define SHOWN_FULL ARRAY_SIZE(shown_keep)
 /* A name that got longer may be equal to one that was alone. Names that were
  * made up to do this again and again are shown in full. */
 #define SHOWN_ROUNDS (2 * SHOWN_FULL)

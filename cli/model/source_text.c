@@ -92,7 +92,7 @@ static bool source_is_source(const char *path)
 
 	if (!dot)
 		return false;
-	for (size_t i = 0; i < sizeof(end) / sizeof(*end); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++)
 		if (!strcmp(dot + 1, end[i]))
 			return true;
 	return false;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
+
 static bool fold;
 
 const struct opt suffix_opts[] = {
@@ -40,8 +42,7 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 {
 	size_t len = numbers ? strspn(s, digits) : 0;
 
-	for (size_t i = 0; len && i < sizeof(numbered) / sizeof(*numbered);
-	     i++) {
+	for (size_t i = 0; len && i < ARRAY_SIZE(numbered); i++) {
 		size_t k = strlen(numbered[i].text);
 
 		if (n >= k && !memcmp(out + n - k, numbered[i].text, k) &&

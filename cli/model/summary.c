@@ -16,6 +16,7 @@
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* Lines of each section before "and N more". */
 #define LINES_BRIEF 3
@@ -57,7 +58,7 @@ static void summary_put_about(struct summary *s, struct rows *r)
 					 INFO_CAPTURES_RELEASE,
 					 INFO_CAPTURES_ARCH };
 
-	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(column); i++) {
 		const char *text = rows_text(r, column[i]);
 
 		if (!*text)
@@ -142,7 +143,7 @@ static void put_aligned(struct summary *s, struct rows *r)
 	double drift = rows_value(r, INFO_CAPTURES_DRIFT_PPB).real;
 	char a[32];
 
-	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
 		if (!strcmp(word, text[i][0]))
 			lines_add(&s->l, "%s", text[i][1]);
 	if (rows_int(r, INFO_CAPTURES_OFFSET_NS))
@@ -491,7 +492,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		return -1;
 	json_answer(&j, out, JSON_PRETTY);
 	json_text(&j, "user_stacks", sentence);
-	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(section); i++) {
 		struct rows *r =
 			rows_open(db, store_sql(section[i]), NULL, 0, err);
 

@@ -467,7 +467,7 @@ static const char *trust_fraction(int64_t n, int64_t all)
 
 	if (n == all)
 		return "All";
-	while (i + 1 < sizeof(of) / sizeof(of[0]) &&
+	while (i + 1 < ARRAY_SIZE(of) &&
 	       share > (of[i].share + of[i + 1].share) / 2)
 		i++;
 	return of[i].words;

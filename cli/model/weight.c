@@ -36,7 +36,7 @@ bool by_samples(void)
 static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
 				    "tid",	"comm",	     "event", "weight",
 				    "verdict",	"latency_ns" };
-#define N_BASE (sizeof(base) / sizeof(*base))
+#define N_BASE ARRAY_SIZE(base)
 
 /* An event type with an ev_ table. */
 struct table {

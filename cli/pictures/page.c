@@ -362,7 +362,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	if (p->diff)
 		page_diff_write(p->diff, out);
 	fputs("<script>\n(function () {\n\"use strict\";\n", out);
-	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
 		fputs(scripts[i], out);
 	fputs("})();\n", out);
 	fputs("</script>\n</body></html>\n", out);

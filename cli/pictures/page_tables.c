@@ -13,6 +13,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 
 #define HOT_ROWS 50
@@ -155,7 +156,7 @@ static int page_tables_put_table(FILE *out, struct store *db,
 
 int page_tables_write(FILE *out, struct store *db, struct err *err)
 {
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		if (page_tables_put_table(out, db, &tables[i], err))
 			return -1;
 	}
@@ -212,7 +213,7 @@ void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined)
 			  "itself and in what was inlined into it. "
 			  "Total: with what it called.");
 	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
-	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		page_tables_put_head_cell(out, head[i], i < 3);
 	fputs("</tr></thead><tbody>\n", out);
 	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/output/json.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
 #define SHADES 8
@@ -63,7 +64,7 @@ static const char letter[LABEL_KINDS] = {
 
 const struct palette *palette_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(palettes) / sizeof(*palettes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(palettes); i++) {
 		if (!strcmp(palettes[i].name, name))
 			return &palettes[i];
 	}

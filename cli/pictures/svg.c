@@ -258,7 +258,7 @@ static void svg_put_buttons(const struct page *p, bool right)
 	unsigned int cell = (FONT * 6 + 9) / 10;
 	unsigned int x = right ? p->o->width - PAD : PAD;
 
-	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(button); i++) {
 		unsigned int width =
 			((unsigned int)strlen(button[i].text) + 2) * cell;
 
@@ -547,7 +547,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 	for (size_t i = 0; look && look->legend[i].css_class; i++)
 		x = svg_put_patch(p, x, y, look->legend[i].css_class,
 				  look->legend[i].text);
-	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
 		if (!(p->kinds & 1u << key[i].kind))
 			continue;
 		if ((!all && key[i].kind < LABEL_UNNAMED) ||

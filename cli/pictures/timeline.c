@@ -243,8 +243,7 @@ static int timeline_take_request(void *arg, const struct rows *r,
 		[REQ_EMPTY] = MARK_EMPTY,
 	};
 	int64_t v = rows_int(r, TIMELINE_REQUESTS_VERDICT);
-	bool known = v > 0 && v < (int64_t)(sizeof(kind) / sizeof(kind[0])) &&
-		     kind[v];
+	bool known = v > 0 && v < (int64_t)ARRAY_SIZE(kind) && kind[v];
 
 	(void)err;
 	timeline_take_mark(arg, r, known ? kind[v] : MARK_UNEXPLAINED);
@@ -312,7 +311,7 @@ static enum timeline_band_kind timeline_band_kind_of(const char *what)
 		{ "filtered", BAND_FILTERED },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcmp(known[i].what, what))
 			return known[i].kind;
 	return BAND_OTHER;
@@ -364,7 +363,7 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		tl->t1 = tl->t0 + 1;
 	else if (tl->t1 <= tl->t0)
 		tl->t0 = tl->t1 - 1;
-	for (size_t i = 0; i < sizeof(step) / sizeof(*step); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(step); i++)
 		if (rows_each(db, step[i].query, step[i].fn, &l, err))
 			return -1;
 	timeline_finish(tl);

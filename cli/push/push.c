@@ -366,7 +366,7 @@ static int push_run_tables(struct push_job *j, bool committed, struct err *err)
 
 	push_ledger_release(&j->ours);
 	j->blocks = j->rows = j->blocks_missing = j->rows_missing = 0;
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		enum fleet_table_id t = order[i];
 
 		if (push_reads(j, t, committed) && push_table(j, t, err))

@@ -103,8 +103,8 @@ static int server_put_run(struct server *s, const struct rowbinary_value *v,
 		server_text_or_null(&v[RUN_NOTE]),
 	};
 
-	return served_put(s->out, "served_put_capture", bind,
-			  sizeof(bind) / sizeof(*bind), err);
+	return served_put(s->out, "served_put_capture", bind, ARRAY_SIZE(bind),
+			  err);
 }
 
 static int server_take_run(void *arg, const struct rowbinary_value *v,

@@ -260,7 +260,7 @@ int server_sums(struct server *s, const char *cond, struct err *err)
 
 	if (i && server_chosen_trust(s, cond, err))
 		return -1;
-	for (; i < sizeof(of) / sizeof(*of); i++) {
+	for (; i < ARRAY_SIZE(of); i++) {
 		s->marks = 0;
 		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
 					  err))

@@ -12,6 +12,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 static int inlined_take(void *arg, const struct rows *r, struct err *err)
 {
@@ -94,7 +95,7 @@ static struct grid *inlined_grid(const struct inlined *in, bool json)
 		{ NULL, "image" },
 		{ "Image", NULL },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 
 	for (size_t i = 0; i < in->n_into; i++) {
 		const struct inlined_into *to = &in->into[i];

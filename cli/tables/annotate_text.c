@@ -11,6 +11,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 
 #define BAR 8
@@ -289,7 +290,7 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "image" },
 		{ NULL, "short" },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 
 	grid_names(g, "Function", !full_names_asked());
 

@@ -71,7 +71,7 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
 		{ "Events", NULL }, { "Per second", NULL }, { "From", NULL },
 		{ "To", NULL },	    { "Event", NULL },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	int64_t first;
 	uint64_t span = event_rates_span(r, n, &first);
 	size_t used = 0;

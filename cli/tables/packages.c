@@ -145,7 +145,7 @@ static struct rpm *open_rpm(const struct packages *p)
 	struct stat st;
 
 	/* SQLite would wait for whoever writes to a FIFO */
-	for (size_t i = 0; !r && i < sizeof(place) / sizeof(*place); i++)
+	for (size_t i = 0; !r && i < ARRAY_SIZE(place); i++)
 		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
 			    (int)sizeof(path) &&
 		    !stat(path, &st) && S_ISREG(st.st_mode))

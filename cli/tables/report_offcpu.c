@@ -248,9 +248,7 @@ static void print_grid(struct report_offcpu *rp, const struct grid *g,
 
 static void print_threads(struct report_offcpu *rp)
 {
-	struct grid *g =
-		grid_new(thread_columns,
-			 sizeof(thread_columns) / sizeof(*thread_columns));
+	struct grid *g = grid_new(thread_columns, ARRAY_SIZE(thread_columns));
 	size_t n = rp->n < rp->limit ? rp->n : rp->limit;
 
 	if (rp->n)
@@ -306,8 +304,7 @@ static int compare_causes(const void *pa, const void *pb)
 
 static void print_causes(struct report_offcpu *rp)
 {
-	struct grid *g = grid_new(
-		cause_columns, sizeof(cause_columns) / sizeof(*cause_columns));
+	struct grid *g = grid_new(cause_columns, ARRAY_SIZE(cause_columns));
 	size_t n = rp->n_cause < rp->limit ? rp->n_cause : rp->limit;
 
 	if (rp->n_cause)
@@ -398,8 +395,7 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 
 static void print_waits(struct report_offcpu *rp)
 {
-	struct grid *g = grid_new(wait_columns,
-				  sizeof(wait_columns) / sizeof(*wait_columns));
+	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
 
 	grid_names(g, "In", !full_names_asked());
 	cut_waits(rp);

@@ -186,7 +186,7 @@ static uint64_t sched_key(const struct account *a, const char *order)
 		{ "unknown", a->unknown },
 	};
 
-	for (size_t i = 0; order && i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; order && i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(keys[i].word, order))
 			return keys[i].key;
 	return keys[0].key;
@@ -276,7 +276,7 @@ static const struct grid_column sched_columns[] = {
 #define SCHED_UNKNOWN 23
 #define SCHED_WOKEN 25
 #define SCHED_MOVES 26
-#define SCHED_COLUMNS (sizeof(sched_columns) / sizeof(*sched_columns))
+#define SCHED_COLUMNS ARRAY_SIZE(sched_columns)
 
 static void sched_fill_thread(const struct sched *s, struct grid *g,
 			      const struct sched_thread *th)
@@ -350,7 +350,7 @@ static void sched_put_longest(struct sched *s)
 		{ "Behind", NULL }, { "Of it %", NULL }, { "Tid", NULL },
 		{ "Comm", NULL },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
 
 	sched_sort(s, NULL);
@@ -380,7 +380,7 @@ static void sched_put_causes(struct sched *s, struct json *j)
 		{ "For", "cause" },  { NULL, "pid" }, { "Tid", "tid" },
 		{ "Comm", "comm" },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	size_t most = j ? s->o->limit : LONGEST;
 
 	if (s->n_cause)

@@ -181,7 +181,7 @@ static const struct ready_means {
 	{ "neither", "neither", 0, READY_FP | READY_SFRAME },
 	{ "eh_frame", ".eh_frame", READY_EH, 0 },
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS ARRAY_SIZE(kinds)
 
 static uint64_t readiness_sum(const struct ready_counts *s,
 			      const struct ready_means *k)

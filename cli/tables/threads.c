@@ -153,7 +153,7 @@ static void threads_print_table(struct threads *th, size_t limit)
 		{ "Longest", NULL }, { NULL, NULL },	{ "Tid", NULL },
 		{ "Thread", NULL },
 	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 
 	if (th->n)
 		qsort(th->t, th->n, sizeof(*th->t), compare_thread_times);

@@ -29,7 +29,7 @@ static const struct {
 	{ "time", offsetof(struct filter, time) },
 };
 
-#define WORDS (sizeof(words) / sizeof(*words))
+#define WORDS ARRAY_SIZE(words)
 
 /* Filters live until the program ends, as those of the command line do; each
  * was typed by a person. */

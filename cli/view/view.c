@@ -350,8 +350,7 @@ static bool view_open_output(struct view *v, int key)
 {
 	static const char *const behind[] = { NULL };
 
-	for (size_t i = 0; i < sizeof(view_outputs) / sizeof(*view_outputs);
-	     i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(view_outputs); i++) {
 		if (view_outputs[i].key != key ||
 		    (view_outputs[i].switches && !view_has_switches(v)))
 			continue;
@@ -552,7 +551,7 @@ static void view_write(struct view *v, int key)
 	const char *argv[LINE + 1] = { "backstitch" };
 	struct err err = { 0 };
 
-	for (size_t i = 0; i < sizeof(view_files) / sizeof(*view_files); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(view_files); i++) {
 		if (view_files[i].key != key)
 			continue;
 		if (view_files[i].argv[0])

@@ -73,7 +73,7 @@ static bool maps_take_rights(struct scan *s, struct rec_map *m)
 
 	if (s->n < 4 || (s->p[3] != 'p' && s->p[3] != 's'))
 		return false;
-	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
 		if (s->p[i] != right[i].c && s->p[i] != '-')
 			return false;
 		m->prot |= s->p[i] == '-' ? 0 : right[i].prot;

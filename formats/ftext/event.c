@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
+#include "stitch/base/mem.h"
 
 #define NAME_SIZE 128
 /* A dynamic field has a 16-bit length. */
@@ -224,7 +225,7 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			    enum event_role *role)
 {
 	*role = ROLE_PLAIN;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (strcmp(known[i].name, name) != 0)
 			continue;
 		*role = known[i].role;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/ftext/line.h"
+#include "stitch/base/mem.h"
 
 /* The words, and the events of events/ftrace that they print. */
 static const struct mmio_word {
@@ -65,7 +66,7 @@ bool line_parse_mmio(struct scan s, struct line *out)
 		out->kind = LINE_HEAD;
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(mmio_words) / sizeof(*mmio_words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(mmio_words); i++)
 		if (mmio_take(s, &mmio_words[i], out))
 			return true;
 	return false;

@@ -19,6 +19,7 @@
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define DEPTH_MAX 4
 #define ENTRIES_MAX 200000
@@ -375,7 +376,7 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 	struct input in;
 	struct bytes b;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (ft_dir_open_text(&in, &b, dir, texts[i].name) ||
 		    (texts[i].other &&
 		     ft_dir_open_text(&in, &b, dir, texts[i].other))) {

@@ -9,6 +9,7 @@
 #include "formats/ftrace/page.h"
 #include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define LINE 512
 
@@ -47,7 +48,7 @@ static const char *ft_dump_id_name(uint16_t id)
 		"LAST_BOOT",   "MODULES",
 	};
 
-	return id < sizeof(name) / sizeof(*name) ? name[id] : "UNKNOWN";
+	return id < ARRAY_SIZE(name) ? name[id] : "UNKNOWN";
 }
 
 static int ft_dump_options(struct ft *ft, struct bytes *b,

@@ -10,6 +10,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved
@@ -20,7 +21,7 @@ static bool ft_entry_may_be_longer(const struct tp_format *fmt)
 	const char *const systems[] = { "kprobes", "uprobes", "eprobes",
 					"fprobes", "syscalls" };
 
-	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(systems); i++)
 		if (!strcmp(fmt->system, systems[i]))
 			return true;
 	for (size_t i = 0; i < fmt->n; i++)

@@ -12,6 +12,7 @@
 #include "formats/ftrace/pack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 
 #define SECTION_MAX ((uint32_t)64 << 20)
 #define PACKED 1u
@@ -170,7 +171,7 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 					  FT_EVENT_FORMATS, FT_KALLSYMS,
 					  FT_PRINTK,	    FT_CMDLINES };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (ft_meta_read(ft, parts[i], b, err))
 			return -1;
 	if (bytes_u32(b, &ft->n_cpus, err))

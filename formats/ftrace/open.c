@@ -15,6 +15,7 @@
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 
 #define IDS 65536u
 
@@ -35,7 +36,7 @@ static const char *ft_clock_name(const char *name)
 		{ "boot", "boottime" },
 	};
 
-	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		if (!strcmp(name, word[i][0]))
 			return word[i][1];
 	return name;

@@ -11,6 +11,7 @@
 #include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/user_mask.h"
 
 #define STATS_MAX 65536u
@@ -82,7 +83,7 @@ static void ft_option_uname(struct ft *ft, const struct bytes *b)
 	char *s = ft_option_text(b);
 	char *rest = s;
 
-	for (size_t i = 0; rest && i < sizeof(to) / sizeof(*to); i++) {
+	for (size_t i = 0; rest && i < ARRAY_SIZE(to); i++) {
 		char *w = strsep(&rest, " \n");
 
 		if (to[i] && *w)

@@ -4,6 +4,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/tracepoint/fields.h"
+#include "stitch/base/mem.h"
 
 struct ft_defer_row {
 	const char *system, *name;
@@ -24,7 +25,7 @@ static const struct ft_defer_row rows[] = {
 
 static void ft_role_defer_parts(struct ft_type *t)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct ft_defer_row *r = &rows[i];
 
 		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||

@@ -80,7 +80,7 @@ static bool symbols_is_field(struct scan arg, struct scan *name)
 					     "((void *)" };
 
 	scan_blanks(&arg);
-	for (size_t i = 0; i < sizeof(casts) / sizeof(*casts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(casts); i++)
 		if (scan_take(&arg, casts[i]))
 			break;
 	scan_blanks(&arg);

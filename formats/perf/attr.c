@@ -6,6 +6,7 @@
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 
 #define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
 #define EVENTS_MAX 65536
@@ -60,12 +61,11 @@ static void perf_attr_lay_out(struct perf_attr *a)
 		{ PS_TIME, &a->t_time },     { PS_TID, &a->t_tid },
 	};
 
-	a->s_end = perf_attr_lay_fields(a, head, sizeof(head) / sizeof(*head),
-					8, false);
+	a->s_end = perf_attr_lay_fields(a, head, ARRAY_SIZE(head), 8, false);
 	a->id_all = a->flags & PA_SAMPLE_ID_ALL;
 	if (a->id_all)
-		a->t_size = perf_attr_lay_fields(
-			a, tail, sizeof(tail) / sizeof(*tail), 0, true);
+		a->t_size = perf_attr_lay_fields(a, tail, ARRAY_SIZE(tail), 0,
+						 true);
 }
 
 static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)

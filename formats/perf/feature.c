@@ -9,6 +9,7 @@
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/user_mask.h"
 
 enum feature {
@@ -248,9 +249,9 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 
 	int rc = 0;
 
-	if (bit < sizeof(string) / sizeof(*string) && string[bit])
+	if (bit < ARRAY_SIZE(string) && string[bit])
 		rc = perf_feature_copy_string(p, b, string[bit], err);
-	else if (bit < sizeof(parse) / sizeof(*parse) && parse[bit])
+	else if (bit < ARRAY_SIZE(parse) && parse[bit])
 		rc = parse[bit](p, b, err);
 	else
 		return 0;

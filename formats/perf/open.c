@@ -10,6 +10,7 @@
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 
 #define PIPE_HEADER 16
 #define MAGIC_LE "PERFILE2"
@@ -106,7 +107,7 @@ static void perf_close(struct source *src)
 		p->branch,   p->extra, p->member, p->read_name, p->src.path,
 	};
 
-	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		free(owned[i]);
 	free(p);
 }

@@ -13,6 +13,7 @@
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* A callchain entry of this value or more is a mark, not an address. */
 #define CONTEXT_MIN ((uint64_t)-4095)
@@ -582,7 +583,7 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		rc = perf_sample_intr_regs(p, a, b, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
 			return -1;

@@ -8,6 +8,7 @@
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 
 #define UPDATE_NAME 2
 /* perf makes room for the other contents of the record as well as the name. */
@@ -270,7 +271,7 @@ static void perf_tool_read_options(struct perf *p)
 			info->filtered |= memchr(s, 'G', n) != NULL;
 			info->paused |= memchr(s, 'D', n) != NULL;
 		}
-		for (size_t i = 0; i < sizeof(longs) / sizeof(*longs); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(longs); i++)
 			info->filtered |=
 				!strncmp(s, longs[i], strlen(longs[i]));
 		info->filtered |= memchr(s, '{', n) != NULL;

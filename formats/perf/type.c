@@ -2,6 +2,7 @@
  *
  * Records of the perf tool have no sort class: they get no ref. */
 #include "formats/perf/perf.h"
+#include "stitch/base/mem.h"
 
 #define KERNEL(type, kind) [PR_##type] = { #type, CLASS_##kind }
 #define TOOL(type) [PR_##type] = { #type, 0 }
@@ -108,8 +109,7 @@ const char *perf_type_skipped(uint32_t type)
 	size_t own = type - PR_SIMPLEPERF;
 
 	if (perf_type_is_simpleperf(type))
-		return own < sizeof(perf_types_simpleperf) /
-					       sizeof(*perf_types_simpleperf)
+		return own < ARRAY_SIZE(perf_types_simpleperf)
 			       ? perf_types_simpleperf[own]
 			       : "simpleperf: of a later version";
 	return type < PR_TOOL_KNOWN ? perf_types_skipped[type] : NULL;

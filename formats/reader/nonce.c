@@ -6,6 +6,7 @@
 
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define WHO "[ tid=%{tid}][ pid=%{pid}]"
 #define STACK "ustack nonce=%{nonce}" WHO "[ part=%{part}][ meet=%{meet}]"
@@ -57,7 +58,7 @@ static enum nonce_item nonce_take_field(struct scan *t)
 	if (n == t->n)
 		return ITEM_WRONG;
 	scan_skip(t, n + 1);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (scan_is(name, fields[i].name))
 			return fields[i].kind;
 	return ITEM_WRONG;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define REFUSE_JSON                                                            \
 	"this is JSON, as systrace, Perfetto and Chrome write traces"
@@ -150,7 +151,7 @@ int formats_refuse(const char *path, const void *head, size_t n,
 
 	if (special)
 		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
-	for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (n >= mistakes[i].len &&
 		    !memcmp(head, mistakes[i].magic, mistakes[i].len))
 			return err_set(err, ERR_FORMAT, "%s: %s; %s", path,

@@ -39,7 +39,7 @@ static const struct task_fields fields[] = {
 const struct task_fields *task_fields_find(const char *system,
 					   const char *event)
 {
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (!strcmp(fields[i].system, system) &&
 		    (!fields[i].event ||
 		     (event && !strcmp(fields[i].event, event))))
@@ -49,7 +49,7 @@ const struct task_fields *task_fields_find(const char *system,
 
 const struct task_fields *task_fields_of(enum event_role role)
 {
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (fields[i].role == role)
 			return &fields[i];
 	return NULL;

@@ -4,6 +4,7 @@
 
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 static const struct {
@@ -31,7 +32,7 @@ static bool tp_call_skip(const char *s, const char *start, const char **rest)
 
 enum call_what tp_call_what(const char *name)
 {
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (!strcmp(calls[i].name, name))
 			return calls[i].what;
 	return CALL_NONE;
@@ -87,10 +88,9 @@ static void tp_call_find_lttng(struct tp_format *fmt, const char *name,
 	struct tp_call c = { .exit = end };
 	size_t k = 0;
 
-	while (k < sizeof(lttng) / sizeof(*lttng) &&
-	       strcmp(lttng[k].name, name) != 0)
+	while (k < ARRAY_SIZE(lttng) && strcmp(lttng[k].name, name) != 0)
 		k++;
-	if (k == sizeof(lttng) / sizeof(*lttng))
+	if (k == ARRAY_SIZE(lttng))
 		return;
 	c.what = lttng[k].what;
 	if (end)

@@ -10,6 +10,7 @@
 #include "formats/tracepoint/text.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 #define DEPTH_MAX 100
@@ -395,7 +396,7 @@ static int expr_type_size(const char *w, size_t n)
 		{ "loff_t", 8 }, { "pid_t", 4 },    { "uintptr_t", 8 },
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (expr_word_is(w, n, types[i].name))
 			return types[i].size;
 	return 0;
@@ -538,7 +539,7 @@ static const struct expr_operator *expr_operator_at(struct expr *e)
 	/* what follows most values */
 	if (*e->s == ',' || *e->s == ')')
 		return NULL;
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
 		if (*e->s == operators[i].text[0] &&
 		    (!operators[i].text[1] || e->s[1] == operators[i].text[1]))
 			return &operators[i];

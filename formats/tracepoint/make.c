@@ -7,6 +7,7 @@
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 /* common_type, common_flags, common_preempt_count, common_pid */
@@ -140,7 +141,7 @@ static bool tp_make_perf_knows(const char *name, size_t len)
 		"__print_array",
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strlen(known[i]) == len && !memcmp(name, known[i], len))
 			return true;
 	return false;

@@ -90,7 +90,7 @@ static bool redact_is_special(const char *path)
 		"[jit]",
 	};
 
-	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		if (!strcmp(path, word[i]))
 			return true;
 	return false;
@@ -103,7 +103,7 @@ static size_t redact_put_anon(struct redact *rd, const char *path, char *out,
 {
 	static const char *const start[] = { "[anon:", "[anon_shmem:" };
 
-	for (size_t i = 0; i < sizeof(start) / sizeof(*start); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(start); i++) {
 		size_t n = strlen(start[i]);
 
 		if (!strncmp(path, start[i], n))

@@ -147,7 +147,7 @@ static void capture_note(const struct source_info *in, char *out, size_t size)
 	size_t n = 0;
 
 	*out = '\0';
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (words[i].is && n < size)
 			n += (size_t)snprintf(out + n, size - n, "%s%s",
 					      n ? "," : "", words[i].word);

@@ -11,6 +11,7 @@
 #include "schema/write/writing.h"
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 static const char create_view[] = "CREATE VIEW ";
 static const char create_table[] = "CREATE TABLE ";
@@ -239,16 +240,14 @@ int views_check(struct store *db, struct err *err)
 		return -1;
 	bool hidden = db->older;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		int n = views_check_kind(db, &kinds[i], err);
 
 		if (n < 0)
 			return -1;
 		hidden |= n && kinds[i].head == create_view;
 	}
-	return hidden ? views_hide_all(db, kinds,
-				       sizeof(kinds) / sizeof(kinds[0]), err)
-		      : 0;
+	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
 }
 
 /* ---- adding */
@@ -308,7 +307,7 @@ int views_add_compat(struct store *db, const char *tool, bool temp,
 	};
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(text) / sizeof(text[0]); i++)
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(text); i++)
 		rc = temp ? views_each(db, text[i], NULL, err)
 			  : views_add(db, text[i], err);
 	return rc;

@@ -3,6 +3,7 @@
 #include "schema/write/writing.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/audit/rules.h"
+#include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 
 static const char *image_kind_name(unsigned int k)
@@ -18,7 +19,7 @@ static const char *image_kind_name(unsigned int k)
 		"script",
 	};
 
-	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;
+	return k < ARRAY_SIZE(name) ? name[k] : NULL;
 }
 
 /* Fills the table rule. */
@@ -63,7 +64,7 @@ int words_write(struct store *db, struct err *err)
 		db_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		for (unsigned int v = lists[i].first; !rc; v++) {
 			const char *name = lists[i].name(v);
 

@@ -236,7 +236,7 @@ bool account_explains(const char *what)
 					     "read_lost",   "hardware",
 					     "overwritten", "damage" };
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(what, kinds[i]))
 			return true;
 	return false;

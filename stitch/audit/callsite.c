@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "stitch/base/mem.h"
+
 const char *callsite_kind_name(unsigned int v)
 {
 	static const char *const name[] = {
@@ -15,7 +17,7 @@ const char *callsite_kind_name(unsigned int v)
 		[CALLSITE_UNCHECKED] = "unchecked",
 	};
 
-	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+	return v < ARRAY_SIZE(name) ? name[v] : NULL;
 }
 
 const char *callsite_link_name(unsigned int v)
@@ -27,7 +29,7 @@ const char *callsite_link_name(unsigned int v)
 		[CALLSITE_UNKNOWN] = "unknown",
 	};
 
-	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+	return v < ARRAY_SIZE(name) ? name[v] : NULL;
 }
 
 const char *judged_name(unsigned int v)
@@ -45,5 +47,5 @@ const char *judged_name(unsigned int v)
 		[JUDGED_WHOLE] = "whole",
 	};
 
-	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+	return v < ARRAY_SIZE(name) ? name[v] : NULL;
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
+
 /* Most bits for the CPU: CPU numbers are below 65536. */
 #define BITS_MAX 16
 
@@ -15,7 +17,7 @@ const char *cookie_layout_name(unsigned int layout)
 		[LAYOUT_PAIR] = "pair",	  [LAYOUT_OPAQUE] = "opaque",
 	};
 
-	return layout < sizeof(words) / sizeof(words[0]) ? words[layout] : NULL;
+	return layout < ARRAY_SIZE(words) ? words[layout] : NULL;
 }
 
 /* Reads ":BITS". Returns 0 if it is something else. */

@@ -353,7 +353,7 @@ static void note_recorder(struct audit *au, const struct record *rec)
 	struct audit_task *t = sched_task_find(au, rec->source, rec->tid);
 	bool is = false;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		is |= rec->comm.name &&
 		      !strncmp(rec->comm.name, names[i], strlen(names[i]));
 	if (is && !t)

@@ -34,7 +34,7 @@ static bool named_file_is_kernels(int fd)
 
 	if (fstatfs(fd, &fs))
 		return false;
-	for (size_t i = 0; i < sizeof(type) / sizeof(*type); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(type); i++)
 		if ((uint32_t)fs.f_type == type[i])
 			return true;
 	return false;

@@ -32,7 +32,7 @@ const char *align_method_name(unsigned int method)
 		[ALIGN_EVENTS] = "events",	 [ALIGN_WALL] = "wall",
 	};
 
-	return method < sizeof(name) / sizeof(*name) ? name[method] : NULL;
+	return method < ARRAY_SIZE(name) ? name[method] : NULL;
 }
 
 static struct align_link *align_link_between(const struct align_graph *g,

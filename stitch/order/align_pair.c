@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "stitch/base/mem.h"
 #include "stitch/order/clock_fit.h"
 #include "stitch/order/clocks.h"
 #include "stitch/order/fingerprints.h"
@@ -44,7 +45,7 @@ static const char *known_host(const struct source_info *info)
 	static const char *const no_name[] = { "(none)", "localhost",
 					       "localhost.localdomain" };
 
-	for (size_t i = 0; i < sizeof(no_name) / sizeof(*no_name); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(no_name); i++)
 		if (known_and_equal(info->host, no_name[i]))
 			return NULL;
 	return info->host;

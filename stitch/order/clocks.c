@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "stitch/base/mem.h"
+
 enum clock_id clock_id_of(const char *name)
 {
 	static const struct {
@@ -26,7 +28,7 @@ enum clock_id clock_id_of(const char *name)
 		{ "x86-tsc", CLOCK_ID_TSC },
 	};
 
-	for (size_t i = 0; name && i < sizeof(clock) / sizeof(*clock); i++)
+	for (size_t i = 0; name && i < ARRAY_SIZE(clock); i++)
 		if (!strcmp(name, clock[i].name))
 			return clock[i].id;
 	return CLOCK_ID_NONE;

@@ -98,7 +98,7 @@ static void call_find_numbers(struct mmap_calls *cs, const char *arch)
 {
 	cs->arch = arch;
 	memset(cs->what, CALL_NONE, sizeof(cs->what));
-	for (size_t i = 0; arch && i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; arch && i < ARRAY_SIZE(numbers); i++)
 		for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
 			if (!strcmp(numbers[i].arch, arch))
 				cs->what[numbers[i].nr[w]] = w;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
 #include "stitch/record.h"
 
 static const struct {
@@ -26,7 +27,7 @@ static const struct {
 	{ "loongarch", 0, 0, 0 },
 };
 
-#define PLACES (sizeof(places) / sizeof(places[0]))
+#define PLACES ARRAY_SIZE(places)
 
 static size_t regs_place(const char *arch)
 {

@@ -118,7 +118,7 @@ static enum image_kind user_kind(const char *path)
 
 	if (starts_with(path, "[vdso"))
 		return IMAGE_VDSO;
-	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(anon); i++)
 		if (starts_with(path, anon[i]))
 			return IMAGE_ANON;
 	if (!path[0])

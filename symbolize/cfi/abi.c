@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
 #include "stitch/record.h"
 
 /* Maps DWARF register numbers (psABI) to those of uapi/asm/perf_regs.h. */
@@ -75,7 +76,7 @@ static const struct abi abis[] = {
 
 const struct abi *abi_of(uint16_t machine)
 {
-	for (size_t i = 0; i < sizeof(abis) / sizeof(abis[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(abis); i++)
 		if (abis[i].machine == machine)
 			return &abis[i];
 	return NULL;

@@ -285,7 +285,7 @@ static const char *dwarf_entry_name(Dwarf_Die *die)
 					     DW_AT_MIPS_linkage_name,
 					     DW_AT_name };
 
-	for (size_t i = 0; i < sizeof(attr) / sizeof(attr[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(attr); i++) {
 		Dwarf_Attribute a;
 		const char *s = dwarf_formstring(
 			dwarf_attr_integrate(die, attr[i], &a));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 
 /* Real sections compress to a third, decompression bombs to a thousandth. */
@@ -62,7 +63,7 @@ static bool dwarf_sections_has_strings(const char *name)
 {
 	static const char *const texts[] = { "debug_str", "debug_line_str" };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		size_t n = strlen(texts[i]);
 
 		if (!strncmp(name, texts[i], n) &&
@@ -123,7 +124,7 @@ bool dwarf_sections_reads(const char *section)
 
 	if (strncmp(section, ".debug_", 7) != 0)
 		return false;
-	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
+	for (size_t k = 0; k < ARRAY_SIZE(not_read); k++)
 		if (!strcmp(section, not_read[k]))
 			return false;
 	return true;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
 #include "symbolize/dwarf/line_table.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
@@ -162,7 +163,7 @@ static bool line_rows_section(const struct elf_file *ef, struct bytes *out)
 					    ".zdebug_line",
 					    ".zdebug_line.dwo" };
 
-	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
 		line_table_section(ef, name[i], out);
 		if (bytes_left(out))
 			return true;

@@ -27,7 +27,7 @@ static const struct {
 	{ EM_S390, 4, R_390_32 },	    { EM_PPC64, 8, R_PPC64_ADDR64 },
 	{ EM_PPC64, 4, R_PPC64_ADDR32 },
 };
-#define N_RULES (sizeof(rules) / sizeof(rules[0]))
+#define N_RULES ARRAY_SIZE(rules)
 
 /* Addresses for sections whose place is unknown: distinct, and never asked
  * for. */

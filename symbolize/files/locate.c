@@ -286,7 +286,7 @@ void locate_module(const struct symbolizer *sy, const struct image *img,
 	for (int usr = 0; usr < 2; usr++) {
 		if (usr && strncmp(path, "/lib/", 5) != 0)
 			continue;
-		for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(end); i++) {
 			char name[PATH_SIZE];
 			int n = snprintf(name, sizeof(name), "%s%.*s%s",
 					 usr ? "/usr" : "", len, path, end[i]);

@@ -227,7 +227,7 @@ bool name_cache_report(const struct name_cache *m, struct image_report *rep)
 	snprintf(rep->file, sizeof(rep->file), "%s",
 		 name_cache_text(m, m->file));
 	rep->status = word[0];
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		if (status && !strcmp(status, word[i]))
 			rep->status = word[i];
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));

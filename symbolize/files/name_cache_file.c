@@ -123,7 +123,7 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 	uint32_t n[6];
 	struct bytes text;
 
-	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
 		if (bytes_u32(b, &n[i], NULL))
 			return -1;
 	if (bytes_u32(b, &m->file, NULL) || bytes_u32(b, &m->status, NULL) ||
@@ -262,7 +262,7 @@ static void name_cache_put_all(struct name_cache_output *o,
 
 	name_cache_put(o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
 	name_cache_put_u64(o, 0); /* checksum, set below */
-	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
 		name_cache_put_u32(o, n[i]);
 	name_cache_put_u32(o, m->file);
 	name_cache_put_u32(o, m->status);

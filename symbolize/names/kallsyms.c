@@ -128,7 +128,7 @@ static bool kallsyms_is_marker(const struct kallsyms_line *l)
 	/* half of a kernel's names begin with '_' */
 	const bool may = kallsyms_ends(l, "text") || kallsyms_ends(l, "data");
 
-	for (size_t i = 0; may && i < sizeof(word) / sizeof(word[0]); i++)
+	for (size_t i = 0; may && i < ARRAY_SIZE(word); i++)
 		if (kallsyms_line_is(l, word[i]))
 			return true;
 	return kallsyms_ends(l, "_text_end") ||

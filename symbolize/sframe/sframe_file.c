@@ -81,7 +81,7 @@ static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
 		{ EM_S390, R_390_PC64, 8 },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (known[i].machine == machine && known[i].type == type)
 			return known[i].bytes;
 	return 0;

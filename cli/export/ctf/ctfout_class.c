@@ -277,7 +277,7 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 						       "backstitch");
 	char text[256];
 
-	for (size_t i = 0; !rc && i < sizeof(entry) / sizeof(*entry); i++) {
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(entry); i++) {
 		const char *s = rows_text(r, entry[i].column);
 
 		safe_text_clean_buf(text, sizeof(text), s, strlen(s), "\"");

@@ -162,7 +162,7 @@ void firefox_put_marks(struct firefox_marks *m,
 
 	json_object(j, "markers");
 	json_uint(j, "length", l->n);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		json_break(j);
 		json_array(j, columns[i].name);
 		for (uint64_t at = l->first; at && !out_failed();) {
@@ -232,8 +232,7 @@ static void put_mark_schema(struct json *j, const struct mark_schema *s)
 void firefox_put_mark_schema(struct json *j)
 {
 	json_array(j, "markerSchema");
-	for (size_t i = 0; i < sizeof(mark_schemas) / sizeof(*mark_schemas);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(mark_schemas); i++)
 		put_mark_schema(j, &mark_schemas[i]);
 	json_end(j);
 }

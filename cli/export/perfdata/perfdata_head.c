@@ -5,6 +5,7 @@
 
 #include "cli/model/code.h"
 #include "cli/export/perfdata/perfdata.h"
+#include "stitch/base/mem.h"
 #include "stitch/order/clocks.h"
 
 #define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
@@ -81,7 +82,7 @@ static int clockid(const struct perfdata *pd)
 	};
 	enum clock_id id = clock_id_of(main_capture(pd)->clock);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (known[i].id == id)
 			return known[i].number;
 	return -1;
