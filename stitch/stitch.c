@@ -16,7 +16,7 @@
 #include "stitch/base/err.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
-#include "stitch/stitch_inner.h"
+#include "stitch/record_chains.h"
 #include "stitch/join/join.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/ledger.h"
@@ -431,30 +431,30 @@ static void stitch_take_sample(struct stitch *st)
 	const struct rec_sample *s = &st->rec->sample;
 	uint32_t slot = thread_slot(st);
 
-	if (stitch_inner_is_living(st->rec))
+	if (record_chains_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
-		stitch_inner_check_hit(st, slot);
+		record_chains_check_hit(st, slot);
 	struct event_part e = { .type = s->event };
 	unsigned int seen = UINT32_MAX;
 
-	e.kraw = stitch_inner_kernel_chain(st, &s->kern);
-	e.uraw = stitch_inner_sample_chain(st, slot);
-	e.held = stitch_inner_held_chains(st);
-	e.weight = stitch_inner_weigh(st, slot);
+	e.kraw = record_chains_kernel_chain(st, &s->kern);
+	e.uraw = record_chains_sample_chain(st, slot);
+	e.held = record_chains_held_chains(st);
+	e.weight = record_chains_weigh(st, slot);
 	st->look.event = stitch_sample_event(st, slot, &e, &seen);
 	if (s->n_member)
 		stitch_take_members(st, slot, &e, &seen);
 	if (s->call)
-		stitch_inner_take_call(st, slot);
+		record_chains_take_call(st, slot);
 }
 
 static void stitch_take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 	const struct rec_chain *c = &st->rec->chain;
-	uint32_t uraw = stitch_inner_user_chain(st, slot, &c->user);
+	uint32_t uraw = record_chains_user_chain(st, slot, &c->user);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
@@ -524,7 +524,7 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
 	}
 	space_map(over ? &ps->over : &ps->base, r, &own);
 	if (!over)
-		stitch_inner_note_kernel(st, r);
+		record_chains_note_kernel(st, r);
 }
 
 /* The recorder's list of a process, or its exec, was seen: from here on, all
@@ -573,13 +573,13 @@ static void stitch_take_map(struct stitch *st)
 		map_all_parts(st, process, &r);
 	else
 		tasks_map(st->tasks, process, &r);
-	stitch_inner_note_map(st, process, &r);
-	stitch_inner_late_map(st, process, &r);
+	record_chains_note_map(st, process, &r);
+	record_chains_late_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))
-		stitch_inner_find_jit(st, tasks_process_at(st->tasks, process),
-				      &rec->map);
+		record_chains_find_jit(st, tasks_process_at(st->tasks, process),
+				       &rec->map);
 }
 
 static void stitch_take_ksymbol(struct stitch *st)
@@ -778,7 +778,7 @@ static void stitch_finish(struct stitch *st)
 			    "smaller than the one before it, or one too many",
 			    group_reads_refused(st->reads));
 	join_end(st->join);
-	stitch_inner_find_skew(st, stitch_found);
+	record_chains_find_skew(st, stitch_found);
 	skew_judge(st->audit);
 	audit_end(st->audit);
 	end_sessions(st);
@@ -821,7 +821,7 @@ int stitch_next(struct stitch *st, const struct fact **out, struct err *err)
 		}
 		st->rec = rec;
 		if (st->ahead)
-			stitch_inner_look_ahead(st);
+			record_chains_look_ahead(st);
 		int64_t t = record_time(st->rec);
 
 		struct per_source *ps = per_source(st, st->rec->source);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/clickhouse/clickhouse_inner.h"
+#include "cli/clickhouse/clickhouse_place.h"
 #include "cli/clickhouse/curl_calls.h"
 #include "cli/stop.h"
 #include "formats/gunzip.h"

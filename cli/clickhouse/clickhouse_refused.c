@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/clickhouse/clickhouse_inner.h"
+#include "cli/clickhouse/clickhouse_place.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/fleet/fleet_inner.h"
+#include "cli/fleet/fleet_input.h"
 #include "cli/model/code.h"
 #include "cli/model/filter.h"
 #include "cli/output/json.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fleet/fleet_inner.h"
+#include "cli/fleet/fleet_input.h"
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fleet/fleet_inner.h"
+#include "cli/fleet/fleet_input.h"
 #include "cli/model/filter.h"
 #include "cli/version.h"
 #include "schema/columns.h"

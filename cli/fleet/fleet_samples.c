@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fleet/fleet_inner.h"
+#include "cli/fleet/fleet_input.h"
 #include "cli/model/code.h"
 #include "cli/model/events.h"
 #include "cli/model/stacks.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fleet/fleet_inner.h"
+#include "cli/fleet/fleet_input.h"
 #include "cli/model/filter.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"

@@ -15,7 +15,7 @@
 #include "cli/output/human.h"
 #include "cli/output/progress.h"
 #include "cli/push/push_body.h"
-#include "cli/push/push_inner.h"
+#include "cli/push/push_known.h"
 #include "cli/push/push_server.h"
 #include "cli/push/push_tables.h"
 #include "cli/stop.h"

@@ -6,7 +6,7 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_body.h"
-#include "cli/push/push_inner.h"
+#include "cli/push/push_known.h"
 #include "cli/push/push_server.h"
 #include "cli/stop.h"
 #include "stitch/base/mem.h"

@@ -13,7 +13,7 @@
 #include "cli/ingest/merged.h"
 #include "cli/model/filter.h"
 #include "cli/output/progress.h"
-#include "cli/server/server_inner.h"
+#include "cli/server/server_ask.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "schema/write/served.h"

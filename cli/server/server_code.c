@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
-#include "cli/server/server_inner.h"
+#include "cli/server/server_ask.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/served.h"

@@ -4,7 +4,7 @@
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_detail.h"
-#include "cli/server/server_inner.h"
+#include "cli/server/server_ask.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -4,7 +4,7 @@
 
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
-#include "stitch/tasks/tasks_inner.h"
+#include "stitch/tasks/tasks_state.h"
 
 /* Greatest difference between the times that two captures give to one event.
  * Each takes the time itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in

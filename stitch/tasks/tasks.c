@@ -8,7 +8,7 @@
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
-#include "stitch/tasks/tasks_inner.h"
+#include "stitch/tasks/tasks_state.h"
 #include "stitch/tasks/shared_tasks.h"
 
 /* A small FORK record may make the child inherit many mappings, so a hostile

@@ -12,7 +12,7 @@
 #include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/name_cache_file.h"
-#include "symbolize/files/name_cache_inner.h"
+#include "symbolize/files/name_cache_content.h"
 #include "symbolize/report.h"
 
 /* ---- strings */

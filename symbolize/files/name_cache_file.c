@@ -16,7 +16,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
-#include "symbolize/files/name_cache_inner.h"
+#include "symbolize/files/name_cache_content.h"
 #include "stitch/base/search.h"
 #include "stitch/base/write_all.h"
 

@@ -1,7 +1,7 @@
-/* push_inner.h - what the files of this room share while a database is pushed.
+/* push_known.h - what the files of this room share while a database is pushed.
  */
-#ifndef CLI_PUSH_PUSH_INNER_H
-#define CLI_PUSH_PUSH_INNER_H
+#ifndef CLI_PUSH_PUSH_KNOWN_H
+#define CLI_PUSH_PUSH_KNOWN_H
 #include "cli/fleet/fleet_rows.h"
 #include "cli/push/push_counts.h"
 #include "cli/push/push_sender.h"

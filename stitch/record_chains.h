@@ -1,7 +1,7 @@
-/* stitch_inner.h - the kernel and user stacks of a record, as raw chains; and
- * the state of struct stitch, for stitch.c and stitch_inner.c only. */
-#ifndef STITCH_STITCH_INNER_H
-#define STITCH_STITCH_INNER_H
+/* record_chains.h - the kernel and user stacks of a record, as raw chains; and
+ * the state of struct stitch, for stitch.c and record_chains.c only. */
+#ifndef STITCH_RECORD_CHAINS_H
+#define STITCH_RECORD_CHAINS_H
 #include "stitch/fact_queue.h"
 #include "stitch/order/order.h"
 #include "stitch/join/stack_parts.h"
@@ -104,45 +104,45 @@ static inline struct process *stitch_process_of(struct stitch *st,
 
 /* Notes how well region r, which the record's source has mapped, locates the
  * kernel. */
-void stitch_inner_note_kernel(struct stitch *st, const struct region *r);
+void record_chains_note_kernel(struct stitch *st, const struct region *r);
 /* Finds the code that a process made at run time. Searches once, and again if a
  * record (hint) says where it is. */
-void stitch_inner_find_jit(struct stitch *st, struct process *p,
-			   const struct rec_map *hint);
+void record_chains_find_jit(struct stitch *st, struct process *p,
+			    const struct rec_map *hint);
 /* Return raw chain ids of the record's stacks, or 0. slot is that of its
  * thread. */
-uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a);
-uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
-				 const struct addrs *a);
+uint32_t record_chains_kernel_chain(struct stitch *st, const struct addrs *a);
+uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
+				  const struct addrs *a);
 /* Returns the raw chain id of a sample's own user stack, or 0. */
-uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
+uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot);
 /* Returns the raw chains of the stacks in the sample's fields, or NULL. */
-const uint32_t *stitch_inner_held_chains(struct stitch *st);
+const uint32_t *record_chains_held_chains(struct stitch *st);
 /* Fills st->gain for a sample of the thread in slot. Returns the weight of the
  * sample's own event. */
-uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot);
-static inline uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+uint64_t record_chains_weigh_group(struct stitch *st, uint32_t slot);
+static inline uint64_t record_chains_weigh(struct stitch *st, uint32_t slot)
 {
-	return st->rec->sample.n_member ? stitch_inner_weigh_group(st, slot)
+	return st->rec->sample.n_member ? record_chains_weigh_group(st, slot)
 					: st->rec->sample.weight;
 }
 /* Returns true for a sample that only a living thread can cause. An exiting
  * task does not return to user mode, so the kernel gives it no cookie
  * (unwind_deferred_request(), Linux 7.2). */
-bool stitch_inner_is_living(const struct record *rec);
+bool record_chains_is_living(const struct record *rec);
 /* Applies the sample's system call to the mappings of its process. */
-void stitch_inner_take_call(struct stitch *st, uint32_t slot);
+void record_chains_take_call(struct stitch *st, uint32_t slot);
 /* Checks the mapping of a sampled user address whose stack comes later. */
-void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
+void record_chains_check_hit(struct stitch *st, uint32_t slot);
 /* Notes what a mapping of a process (its slot) means for the others. */
-void stitch_inner_note_map(struct stitch *st, uint32_t process,
-			   const struct region *r);
+void record_chains_note_map(struct stitch *st, uint32_t process,
+			    const struct region *r);
 /* Keeps a mapping of a process (its slot) that came late, for stacks before
  * it. */
-void stitch_inner_late_map(struct stitch *st, uint32_t process,
-			   const struct region *r);
+void record_chains_late_map(struct stitch *st, uint32_t process,
+			    const struct region *r);
 /* Begins to unwind dumps of later samples. */
-void stitch_inner_look_ahead(struct stitch *st);
+void record_chains_look_ahead(struct stitch *st);
 /* Calls fn with each CPU whose clock differs, before the sources end. */
-void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn);
+void record_chains_find_skew(struct stitch *st, counters_found_fn *fn);
 #endif

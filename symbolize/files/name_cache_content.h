@@ -1,7 +1,7 @@
-/* name_cache_inner.h - the contents of a name cache, for name_cache.c and
+/* name_cache_content.h - the contents of a name cache, for name_cache.c and
  * name_cache_file.c only. */
-#ifndef SYMBOLIZE_FILES_NAME_CACHE_INNER_H
-#define SYMBOLIZE_FILES_NAME_CACHE_INNER_H
+#ifndef SYMBOLIZE_FILES_NAME_CACHE_CONTENT_H
+#define SYMBOLIZE_FILES_NAME_CACHE_CONTENT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

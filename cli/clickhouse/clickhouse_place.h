@@ -1,7 +1,7 @@
-/* clickhouse_inner.h - what the files of this room share: where a server is,
+/* clickhouse_place.h - what the files of this room share: where a server is,
  * and what its refusals mean. */
-#ifndef CLI_CLICKHOUSE_CLICKHOUSE_INNER_H
-#define CLI_CLICKHOUSE_CLICKHOUSE_INNER_H
+#ifndef CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
+#define CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
-/* fleet_inner.h - what the files of this room share: a database as its rows
+/* fleet_input.h - what the files of this room share: a database as its rows
  * need it, and how a table makes rows. */
-#ifndef CLI_FLEET_FLEET_INNER_H
-#define CLI_FLEET_FLEET_INNER_H
+#ifndef CLI_FLEET_FLEET_INPUT_H
+#define CLI_FLEET_FLEET_INPUT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* tasks_inner.h - the state of struct tasks, for tasks.c and shared_tasks.c. */
-#ifndef STITCH_TASKS_TASKS_INNER_H
-#define STITCH_TASKS_TASKS_INNER_H
+/* tasks_state.h - the state of struct tasks, for tasks.c and shared_tasks.c. */
+#ifndef STITCH_TASKS_TASKS_STATE_H
+#define STITCH_TASKS_TASKS_STATE_H
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -1,6 +1,6 @@
-/* server_inner.h - what the files of this room share. */
-#ifndef CLI_SERVER_SERVER_INNER_H
-#define CLI_SERVER_SERVER_INNER_H
+/* server_ask.h - what the files of this room share. */
+#ifndef CLI_SERVER_SERVER_ASK_H
+#define CLI_SERVER_SERVER_ASK_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* stitch_inner.c - the kernel and user stacks of a record, as raw chains. */
-#include "stitch/stitch_inner.h"
+/* record_chains.c - the kernel and user stacks of a record, as raw chains. */
+#include "stitch/record_chains.h"
 
 #include "stitch/ahead.h"
 
@@ -40,7 +40,7 @@ struct chain_note {
 static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
 					       .guessed = RESOLVE_NONE };
 
-void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
+void record_chains_note_kernel(struct stitch *st, const struct region *r)
 {
 	const struct image *img = frames_get_image(st->fr, r->image);
 	struct per_source *ps = &st->src[st->rec->source];
@@ -81,7 +81,7 @@ static uint32_t like_of_sample(const struct record *rec)
 
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
-uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
+uint32_t record_chains_kernel_chain(struct stitch *st, const struct addrs *a)
 {
 	const struct per_source *ps = &st->src[st->rec->source];
 	struct raw_note note = stitch_hit_note(st, a);
@@ -158,8 +158,8 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 			    p->since != TIME_NONE && p->since >= p->start;
 }
 
-void stitch_inner_note_map(struct stitch *st, uint32_t process,
-			   const struct region *r)
+void record_chains_note_map(struct stitch *st, uint32_t process,
+			    const struct region *r)
 {
 	const struct image *img = resolve_image(st->resolve, r->image);
 
@@ -167,8 +167,8 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
 }
 
-void stitch_inner_late_map(struct stitch *st, uint32_t process,
-			   const struct region *r)
+void record_chains_late_map(struct stitch *st, uint32_t process,
+			    const struct region *r)
 {
 	bool full = st->late.full;
 
@@ -196,8 +196,8 @@ static int64_t wrapping_difference(uint64_t a, uint64_t b)
 	return (int64_t)(a - b);
 }
 
-void stitch_inner_find_jit(struct stitch *st, struct process *p,
-			   const struct rec_map *hint)
+void record_chains_find_jit(struct stitch *st, struct process *p,
+			    const struct rec_map *hint)
 {
 	const struct record *rec = st->rec;
 	int64_t shift = wrapping_difference(rec->raw, rec->time);
@@ -230,7 +230,7 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
 					      struct process *p)
 {
 	if (!p->jit.asked && p->pid >= 0)
-		stitch_inner_find_jit(st, p, NULL);
+		record_chains_find_jit(st, p, NULL);
 	if (!p->jit.own && !p->jit.parents)
 		return NULL;
 	if (p->jit.source == st->rec->source)
@@ -314,7 +314,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	return raw;
 }
 
-void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
+void record_chains_check_hit(struct stitch *st, uint32_t slot)
 {
 	const struct source *src = stitch_source(st, st->rec->source);
 	const struct process *p = stitch_process_of(st, slot);
@@ -571,9 +571,9 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 
 /* An ahead_fn. The thread may not have run yet, or its number may have a new
  * owner when the sample is due: ahead_take() compares the process. */
-static const struct process *stitch_inner_ahead(struct stitch *st,
-						const struct record *rec,
-						struct unwind_in *in)
+static const struct process *record_chains_ahead(struct stitch *st,
+						 const struct record *rec,
+						 struct unwind_in *in)
 {
 	const struct source_info *info = &stitch_source(st, rec->source)->info;
 	const struct regs *regs = &rec->sample.user_regs;
@@ -595,9 +595,9 @@ static const struct process *stitch_inner_ahead(struct stitch *st,
 	return p;
 }
 
-void stitch_inner_look_ahead(struct stitch *st)
+void record_chains_look_ahead(struct stitch *st)
 {
-	ahead_begin(st->ahead, st, stitch_inner_ahead);
+	ahead_begin(st->ahead, st, record_chains_ahead);
 }
 
 /* Returns whether the sample has a copy of the stack to be unwound. */
@@ -607,7 +607,7 @@ static bool stitch_has_dump(const struct rec_sample *s)
 	       s->defer != DEFER_MARK;
 }
 
-uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
+uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
 	struct chain_note made = as_recorded;
@@ -631,13 +631,13 @@ uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 	return resolve_callchain(st, slot);
 }
 
-uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
-				 const struct addrs *a)
+uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
+				  const struct addrs *a)
 {
 	return resolve_recorded(st, slot, a);
 }
 
-const uint32_t *stitch_inner_held_chains(struct stitch *st)
+const uint32_t *record_chains_held_chains(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec->sample;
 
@@ -646,11 +646,11 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st)
 	st->held =
 		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
 	for (uint32_t i = 0; i < s->n_held; i++)
-		st->held[i] = stitch_inner_kernel_chain(st, &s->held[i]);
+		st->held[i] = record_chains_kernel_chain(st, &s->held[i]);
 	return st->held;
 }
 
-uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
+uint64_t record_chains_weigh_group(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
@@ -674,14 +674,14 @@ uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 	return own;
 }
 
-bool stitch_inner_is_living(const struct record *rec)
+bool record_chains_is_living(const struct record *rec)
 {
 	return !(rec->flags & REC_F_GUEST) &&
 	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
 		rec->sample.defer == DEFER_MARK);
 }
 
-void stitch_inner_take_call(struct stitch *st, uint32_t slot)
+void record_chains_take_call(struct stitch *st, uint32_t slot)
 {
 	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
 					  stitch_source(st, st->rec->source),
@@ -690,7 +690,7 @@ void stitch_inner_take_call(struct stitch *st, uint32_t slot)
 	mmap_calls_take(st->calls, &in, st->rec);
 }
 
-void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn)
+void record_chains_find_skew(struct stitch *st, counters_found_fn *fn)
 {
 	for (size_t i = 0; i < st->n_src; i++) {
 		struct cookie_totals end;

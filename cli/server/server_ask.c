@@ -1,6 +1,6 @@
-/* server_inner.c - what the files of this room share: texts of statements, rows
+/* server_ask.c - what the files of this room share: texts of statements, rows
  * for the temporary database, statements about the chosen runs. */
-#include "cli/server/server_inner.h"
+#include "cli/server/server_ask.h"
 
 #include <stdlib.h>
 #include <string.h>
