@@ -270,12 +270,7 @@ static int merge_code_take_symbol(struct merge *m, struct merge_part *p,
 		return -1;
 	row_key(&row, id);
 	row_id(&row, MERGE_SYMBOLS_IMAGE, image);
-	for (unsigned int i = MERGE_SYMBOLS_START;
-	     i <= MERGE_SYMBOLS_UNVERIFIED; i++) {
-		struct value v = rows_value(r, i);
-
-		merge_put_value(&row, i, &v);
-	}
+	merge_put_values(&row, r, MERGE_SYMBOLS_START);
 	return 0;
 }
 
@@ -415,41 +410,45 @@ static int merge_code_take_raw(struct merge *m, struct merge_part *p,
 
 /* ---- what is known of an image's code */
 
-static bool merge_code_owns(const struct merge_code *c,
-			    const struct code_list *l, uint32_t id,
-			    int64_t from)
+/* Returns whether a row of this part, whose id there is `from`, is the one that
+ * the image or frame with the new id was taken from. */
+static bool merge_code_owns(const struct merge_code *c, enum merge_kind kind,
+			    uint32_t id, int64_t from)
 {
+	const struct code_list *l = kind == MERGE_IMAGE ? &c->image : &c->frame;
+
 	return id && l->row[id - 1].owner == c->part &&
 	       l->row[id - 1].from == from;
 }
 
-static int merge_code_take_jit(struct merge *m, struct merge_part *p,
-			       const char *query, unsigned int table,
-			       struct err *err)
+/* Copies the rows of a table that begin with the id of an image or a frame:
+ * inlined functions of frames that this part has named; jitted code, which does
+ * not need a name, of images that this part was the first to have. */
+static int merge_code_take_owned(struct merge *m, struct merge_part *p,
+				 const char *query, unsigned int table,
+				 enum merge_kind kind, struct err *err)
 {
 	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
+	const struct merge_code *c = m->code;
 	int ret = r ? 1 : -1;
 
 	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
-		uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
-					       rows_int(r, MERGE_ID));
+		int64_t from = rows_int(r, MERGE_ID);
+		uint32_t id = merge_map_get(&p->map[kind], from);
 		struct row row;
 
-		if (!image || m->code->fresh[image] != rows_int(r, MERGE_ID))
+		if (kind == MERGE_IMAGE ? !id || c->fresh[id] != from
+					: !merge_code_owns(c, kind, id, from))
 			continue;
 		if (db_row(m->db, table, merge_row_bytes(r), &row, err)) {
 			ret = -1;
 			break;
 		}
 		if (m->db->table[table]->shape.has_id)
-			row_key(&row, image);
+			row_key(&row, id);
 		else
-			row_int(&row, 0, image);
-		for (unsigned int i = 1; i < rows_columns(r); i++) {
-			struct value v = rows_value(r, i);
-
-			merge_put_value(&row, i, &v);
-		}
+			row_int(&row, 0, id);
+		merge_put_values(&row, r, 1);
 	}
 	rows_close(r);
 	return ret;
@@ -468,7 +467,7 @@ static int merge_code_take_files(struct merge *m, struct merge_part *p,
 		uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
 					       rows_int(r, MERGE_ID));
 
-		if (!merge_code_owns(m->code, &m->code->image, image,
+		if (!merge_code_owns(m->code, MERGE_IMAGE, image,
 				     rows_int(r, MERGE_ID)))
 			continue;
 		sqlite3_bind_int64(st, 1, image);
@@ -485,37 +484,6 @@ static int merge_code_take_files(struct merge *m, struct merge_part *p,
 			ret = -1;
 	}
 	sqlite3_finalize(st);
-	rows_close(r);
-	return ret;
-}
-
-static int merge_code_take_inlined(struct merge *m, struct merge_part *p,
-				   struct err *err)
-{
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_inlined"), NULL, 0, err);
-	const struct merge_code *c = m->code;
-	int ret = r ? 1 : -1;
-
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
-		uint32_t frame = merge_map_get(&p->map[MERGE_FRAME],
-					       rows_int(r, MERGE_ID));
-		struct row row;
-
-		if (!merge_code_owns(c, &c->frame, frame,
-				     rows_int(r, MERGE_ID)))
-			continue;
-		if (db_row(m->db, T_INLINE, merge_row_bytes(r), &row, err)) {
-			ret = -1;
-			break;
-		}
-		row_int(&row, 0, frame);
-		for (unsigned int i = 1; i < rows_columns(r); i++) {
-			struct value v = rows_value(r, i);
-
-			merge_put_value(&row, i, &v);
-		}
-	}
 	rows_close(r);
 	return ret;
 }
@@ -653,9 +621,12 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 				 NULL, err) ||
 	    merge_code_take_rows(m, p, "merge_others", merge_code_take_other,
 				 NULL, err) ||
-	    merge_code_take_inlined(m, p, err) ||
-	    merge_code_take_jit(m, p, "merge_jit_code", T_JIT_CODE, err) ||
-	    merge_code_take_jit(m, p, "merge_jit_lines", T_JIT_LINE, err))
+	    merge_code_take_owned(m, p, "merge_inlined", T_INLINE, MERGE_FRAME,
+				  err) ||
+	    merge_code_take_owned(m, p, "merge_jit_code", T_JIT_CODE,
+				  MERGE_IMAGE, err) ||
+	    merge_code_take_owned(m, p, "merge_jit_lines", T_JIT_LINE,
+				  MERGE_IMAGE, err))
 		return -1;
 	return merge_code_take_files(m, p, "merge_segments",
 				     "merge_put_segment", err) ||

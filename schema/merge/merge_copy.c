@@ -72,6 +72,15 @@ void merge_put_value(struct row *row, unsigned int i, const struct value *v)
 	}
 }
 
+void merge_put_values(struct row *row, const struct rows *r, unsigned int from)
+{
+	for (unsigned int i = from; i < rows_columns(r); i++) {
+		struct value v = rows_value(r, i);
+
+		merge_put_value(row, i, &v);
+	}
+}
+
 size_t merge_row_bytes(const struct rows *r)
 {
 	size_t sum = 0;

@@ -176,6 +176,8 @@ int merge_copy_rows(struct merge *m, struct merge_part *p,
 		    struct err *err);
 /* Sets column i of a row to a value; the row has room for its text. */
 void merge_put_value(struct row *row, unsigned int i, const struct value *v);
+/* Sets the columns from `from` on to those of a row of a query. */
+void merge_put_values(struct row *row, const struct rows *r, unsigned int from);
 /* Returns the bytes of text and blobs in a row. */
 size_t merge_row_bytes(const struct rows *r);
 
