@@ -404,28 +404,28 @@ void page_file_pointer(struct page_file *pf, uint32_t off)
 				       0 };
 }
 
-/* Fills the gap behind SQLite's last page with pages from the end. */
+/* Moves pages of ours, those with the highest numbers, to the numbers behind
+ * SQLite's last page that were left for SQLite: a database has no holes. As
+ * many move as there are holes; all of them, if there are more holes than
+ * pages. */
 static int page_file_fill_gap(struct page_file *pf)
 {
 	uint32_t holes = page_file_count(pf, pf->base + 1, pf->gap);
-	uint32_t used = (uint32_t)pf->n_at;
-	uint32_t to = page_file_after(pf, pf->base, 1);
-	uint32_t end = pf->next;
+	uint32_t hole = page_file_after(pf, pf->base, 1);
+	uint32_t first = pf->next; /* page of ours that moves */
+	size_t moving = holes < pf->n_at ? holes : pf->n_at;
 	void *buf = mem_new(1, pf->page_size);
 	int rc = SQLITE_OK;
 
-	if (holes > used)
-		holes = used;
-	/* the pages from this number on are moved */
-	while (page_file_count(pf, end, pf->next - 1) < holes)
-		end--;
-	for (uint32_t i = 0; !rc && i < used; i++) {
-		if (pf->at[i] < end)
+	while (page_file_count(pf, first, pf->next - 1) < moving)
+		first--;
+	for (size_t i = 0; !rc && i < pf->n_at; i++) {
+		if (pf->at[i] < first)
 			continue;
-		rc = page_file_move(pf, i, to, buf);
-		to = page_file_after(pf, to, 1);
+		rc = page_file_move(pf, (uint32_t)i, hole, buf);
+		hole = page_file_after(pf, hole, 1);
 	}
-	page_file_set_next(pf, holes == used ? to : end);
+	page_file_set_next(pf, moving == pf->n_at ? hole : first);
 	free(buf);
 	return rc;
 }

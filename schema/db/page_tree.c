@@ -317,11 +317,12 @@ static bool page_tree_is_long(const struct page_tree *t)
  * the types. */
 #define LIST_HEAD 5
 
-/* Writes a number that ends at `end`. Returns its start; what else was written
- * before it is a part of the cell that comes later, as that is written
- * backwards. */
-static unsigned char *page_tree_number(unsigned char *end, uint32_t v,
-				       unsigned int bytes)
+/* Writes the last bytes of a number, at most 4, in front of `end` by writing
+ * four of them always: what that spoils is in front of the number, where the
+ * caller writes next. So a cell is written from its end to its start. Returns
+ * the start of the number. */
+static unsigned char *page_tree_number_before(unsigned char *end, uint32_t v,
+					      unsigned int bytes)
 {
 	page_put32(end - 4, v);
 	return end - bytes;
@@ -345,9 +346,9 @@ static int page_tree_put_small(struct page_tree *t, const uint32_t v[3],
 	}
 	unsigned char *at = t->page + t->top;
 
-	at = page_tree_number(at, v[2], len2);
-	at = page_tree_number(at, v[1], len1);
-	at = page_tree_number(at, v[0], len);
+	at = page_tree_number_before(at, v[2], len2);
+	at = page_tree_number_before(at, v[1], len1);
+	at = page_tree_number_before(at, v[0], len);
 	at -= LIST_HEAD;
 	at[0] = (unsigned char)(size - 1);
 	at[1] = LIST_HEAD - 1;
