@@ -448,26 +448,12 @@ static bool ring_is_of_old_life(const struct tasks *ts, enum shared_kind kind,
 	return false;
 }
 
-/* Moves a slot, which began with the FORK, out of the row of the life before
- * it, where the recorder's list at the start put it. All slots that begin with
- * one FORK share a row; *first is one of them, or TABLE_NONE. */
-static void join_new_life(struct tasks *ts, enum shared_kind kind,
-			  uint32_t slot, uint16_t source, int64_t t,
-			  uint32_t *first)
-{
-	if (ring_is_of_old_life(ts, kind, slot, source, t)) {
-		leave_row(ts, kind, slot);
-		ring_enter(ts, kind, slot, *first);
-		if (kind == SHARED_THREAD)
-			ts->at.thread[slot].comm = 0;
-	}
-	*first = slot;
-}
-
+/* Tells the other sources of a FORK of f->source: their slot of that id is the
+ * new life, if it began with the FORK, or is replaced by it. */
 static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 				const struct forked *f, int64_t t)
 {
-	uint32_t first = TABLE_NONE;
+	uint32_t of_fork = TABLE_NONE; /* a slot that began with it */
 
 	for (int i = -1; (i = next_sharing_source(ts, f->source, i)) >= 0;) {
 		uint32_t slot =
@@ -480,10 +466,19 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 
 		if (slot == TABLE_NONE)
 			continue;
-		if (slot_began(ts, kind, slot, t))
-			join_new_life(ts, kind, slot, f->source, t, &first);
-		else
+		if (!slot_began(ts, kind, slot, t)) {
 			shared_task_of(ts, kind, slot)->replaced = true;
+			continue;
+		}
+		/* a recorder's list at the start may have put it in the row of
+		 * the life before: all that began with one FORK share a row */
+		if (ring_is_of_old_life(ts, kind, slot, f->source, t)) {
+			leave_row(ts, kind, slot);
+			ring_enter(ts, kind, slot, of_fork);
+			if (kind == SHARED_THREAD)
+				ts->at.thread[slot].comm = 0;
+		}
+		of_fork = slot;
 	}
 }
 
