@@ -71,7 +71,7 @@ void symbolize_free(struct symbolizer *sy)
 	kallsyms_leave(sy, sy->ks_file);
 	kallsyms_leave(sy, sy->ks_cache);
 	kallsyms_leave(sy, sy->ks_live);
-	kallsyms_free(sy->ks_past);
+	kallsyms_free(sy->ks_replaced);
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
 	free((char *)sy->opts.release);

@@ -36,7 +36,7 @@ struct symbolizer {
 	 * separate images. NULL if not read yet, or if tried_live is set and
 	 * the file cannot be read. */
 	struct kallsyms *ks_file, *ks_cache, *ks_live;
-	struct kallsyms *ks_past; /* that ks_live replaced; NULL: none */
+	struct kallsyms *ks_replaced; /* by ks_live; names point into it */
 	bool tried_live;
 	/* one for each element of opts.captured */
 	struct kallsyms **ks_captured;

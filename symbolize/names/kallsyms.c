@@ -44,9 +44,12 @@
 struct kallsyms {
 	struct tried_files tried; /* the file, if not the live one */
 	char *head;		  /* of the live one: how it begins */
-	bool aged;	   /* the live one, as an earlier symbolizer read it */
-	char *modules;	   /* when it was read, see live_modules.h */
-	bool same_modules; /* they are the same now */
+	/* The live one, as an earlier symbolizer read it: a symbol of it is
+	 * taken only if kallsyms_is_fixed() knows that it did not change. */
+	bool from_before;
+	/* The modules there were when it was read, see live_modules.h; NULL:
+	 * not known, or there are others now. */
+	char *modules;
 	char *path;
 	char *text; /* names point into it */
 	struct symtab tab;
@@ -62,7 +65,7 @@ struct kallsyms_names {
 	uint64_t start; /* recorded address of the image */
 	uint64_t shift; /* file's address - recorded address */
 	int mod;	/* module number; -1: any symbol */
-	bool listed;	/* the module is one of those that are the same */
+	bool listed;	/* the module is one of ks->modules */
 };
 
 static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
@@ -332,14 +335,18 @@ static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 	return ks;
 }
 
-/* Were modules loaded or removed since an earlier symbolizer read kallsyms? */
-static void kallsyms_compare_modules(struct kallsyms *ks)
+/* Marks the live file as read before, and forgets its modules if there are
+ * others now. */
+static void kallsyms_set_from_before(struct kallsyms *ks)
 {
 	char *now =
 		ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
 
-	ks->aged = true;
-	ks->same_modules = now && !strcmp(now, ks->modules);
+	ks->from_before = true;
+	if (!now || strcmp(now, ks->modules) != 0) {
+		free(ks->modules);
+		ks->modules = NULL;
+	}
 	free(now);
 }
 
@@ -360,7 +367,7 @@ static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
 	if (ks && (kallsyms_is_live(ks) ? kallsyms_begins_same(ks)
 					: tried_files_unchanged(&ks->tried))) {
 		if (kallsyms_is_live(ks))
-			kallsyms_compare_modules(ks);
+			kallsyms_set_from_before(ks);
 		return ks;
 	}
 	kallsyms_free(ks);
@@ -392,9 +399,9 @@ void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks)
  * false if that fails. Names of the earlier one stay valid. */
 static bool kallsyms_renew(struct symbolizer *sy)
 {
-	if (!sy->ks_live || !sy->ks_live->aged)
+	if (!sy->ks_live || !sy->ks_live->from_before)
 		return sy->ks_live;
-	sy->ks_past = sy->ks_live;
+	sy->ks_replaced = sy->ks_live;
 	sy->ks_live = kallsyms_new_live(sy);
 	return sy->ks_live;
 }
@@ -416,13 +423,14 @@ static bool kallsyms_is_fixed(const struct kallsyms_names *kn,
 		      : text && s->start >= text;
 }
 
-/* Returns whether the module of an image is one that did not change since. */
+/* Returns whether the module of an image is one that did not change since a
+ * file from before was read. */
 static bool kallsyms_is_listed(const struct kallsyms *ks,
 			       const struct image *img)
 {
 	char name[NAME_SIZE];
 
-	return img->kind == IMAGE_MODULE && ks->same_modules &&
+	return img->kind == IMAGE_MODULE && ks->from_before && ks->modules &&
 	       kernel_module_name(img->path, name, sizeof(name)) &&
 	       live_modules_has(ks->modules, name);
 }
@@ -628,8 +636,9 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_get(sy, LIVE, NULL);
 	}
-	if (img->kind == IMAGE_MODULE && sy->ks_live && sy->ks_live->aged &&
-	    !kallsyms_is_listed(sy->ks_live, img) && !kallsyms_renew(sy))
+	if (img->kind == IMAGE_MODULE && sy->ks_live &&
+	    sy->ks_live->from_before && !kallsyms_is_listed(sy->ks_live, img) &&
+	    !kallsyms_renew(sy))
 		return 0;
 	/* With kptr_restrict all addresses are 0, and such symbols are
 	 * dropped. */
@@ -649,7 +658,7 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 	uint64_t addr = kn->start + off + kn->shift;
 	const struct sym *s = symtab_find(&kn->ks->tab, addr);
 
-	if (kn->ks->aged && !kallsyms_is_fixed(kn, s)) {
+	if (kn->ks->from_before && !kallsyms_is_fixed(kn, s)) {
 		if (!kallsyms_renew(kn->sy))
 			return 0;
 		kn->ks = kn->sy->ks_live;
