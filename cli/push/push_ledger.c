@@ -107,7 +107,21 @@ static int push_server_wait_run(struct push_server *s,
 		       clickhouse_name(s->c));
 }
 
-/* Where statements that change rows are listed. */
+/* The conditions by which rows are removed, as we write them: of a run, and of
+ * a block of it. */
+#define OF_RUN "`run` = toFixedString(unhex('%s'), 16)"
+#define OF_BLOCK "`block` = %" PRIu64
+/* Our DELETE for any run, as system.mutations prints it back: of some versions
+ * each condition and their AND are in brackets, and names have no quotes.
+ * Quotes around the number are any character, for this is in quotes itself. */
+#define RUN_PRINTED                                                            \
+	"[(]*`?run`? = toFixedString[(]unhex[(].[0-9a-f]{32}.[)], 16[)]+"
+#define BLOCK_PRINTED "[(]*`?block`? = [0-9]+"
+#define DELETE_PRINTED                                                         \
+	"^[( ]*DELETE WHERE " RUN_PRINTED "( AND " BLOCK_PRINTED ")?[)]*$"
+
+/* Writes where those statements under way are listed that may remove or change
+ * rows of a run: not what changes no rows, and not our own for other runs. */
 static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
 			   const char *hex)
 {
@@ -119,13 +133,10 @@ static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
 		if (fleet_tables[t].by_run)
 			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
 				fleet_tables[t].name);
-	/* what changes no rows, and our own statements for other runs, do not
-	 * matter; anything else may remove rows of this one */
 	fprintf(f,
 		") AND match(command, '(DELETE|UPDATE) ') AND (position("
-		"command, '%s') > 0 OR NOT match(command, '^[( ]*DELETE WHERE "
-		"[(]*`?run`? = toFixedString[(]unhex[(].[0-9a-f]{32}.[)], 16"
-		"[)]+( AND [(]*`?block`? = [0-9]+)?[)]*$'))",
+		"command, '%s') > 0 OR NOT match(command, '" DELETE_PRINTED
+		"'))",
 		hex);
 }
 
@@ -265,8 +276,8 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 			continue;
 		fprintf(f,
 			"%sSELECT toUInt8(%u), `block`, toUInt64(count()), "
-			"toUInt64(%s) FROM `%s` WHERE `run` = "
-			"toFixedString(unhex('%s'), 16) GROUP BY `block`",
+			"toUInt64(%s) FROM `%s` WHERE " OF_RUN
+			" GROUP BY `block`",
 			between, t, t == FLEET_RUN ? "max(`rows`)" : "0",
 			fleet_tables[t].name, hex);
 		between = " UNION ALL ";
@@ -327,10 +338,8 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 	char where[200];
 
 	push_run_hex(run, hex);
-	snprintf(
-		where, sizeof(where),
-		"`run` = toFixedString(unhex('%s'), 16) AND `block` = %" PRIu64,
-		hex, push_block_name(run, k));
+	snprintf(where, sizeof(where), OF_RUN " AND " OF_BLOCK, hex,
+		 push_block_name(run, k));
 	return push_remove(s, run, t, where, err);
 }
 
@@ -341,8 +350,7 @@ int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 	char where[200];
 
 	push_run_hex(run, hex);
-	snprintf(where, sizeof(where), "`run` = toFixedString(unhex('%s'), 16)",
-		 hex);
+	snprintf(where, sizeof(where), OF_RUN, hex);
 	/* table run is the first: nobody reads a run that is not in it */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run &&
