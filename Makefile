@@ -144,7 +144,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
 	check-long ci-build ci-plain ci-san check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
-	san-build check-flags check-hard check-debug mkcap install uninstall dist \
+	san-build check-hard mkcap install uninstall dist \
 	clean FORCE
 .DELETE_ON_ERROR:
 
@@ -314,21 +314,14 @@ san-build: $(O)/backstitch $(EXT) \
 	$(if $(filter truth,$(SAN_GROUPS)),$(O)/truth/truth) \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
 
-# Builds with flags that others use: a distribution's, and a developer's. No
-# tests are run on them. Without -g, they take less time and give the same
-# warnings; with -flto, types are compared across files. A link that leaves the
-# code for a later one compares them in 1.5 s of 16 s.
-check-flags: check-hard check-debug
+# A build with flags that distributions use. No tests are run on it. Without -g,
+# it takes less time and gives the same warnings; with -flto, types are compared
+# across all files, as check-definitions.sh does by their declarations.
 HARD_FLAGS = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat \
 	-Werror=format-security
 check-hard: deps-build
 	$(SUBJ) O=build-hard LTO= CFLAGS='-O3 -flto=auto -fPIE $(HARD_FLAGS)' \
 		LDFLAGS='-pie -Wl,-z,relro,-z,now' build-hard/backstitch
-check-debug: deps-build
-	$(SUBJ) O=build-debug LTO= CFLAGS='-O0 -flto=auto' build-debug/types.o
-$(O)/types.o: $(CLI_OBJS) $(OBJS)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -r -flinker-output=rel -o $@ $^
 
 deps:
 	@O='$(O)' tests/deps.sh install all
@@ -361,7 +354,7 @@ check-run:
 
 # What a release passes: all that there is to test, which takes an hour.
 check-long: deps
-	$(SUBJ) check-flags
+	$(SUBJ) check-hard
 	LONG=1 $(MAKE) check
 	LONG=1 FUZZ_SECONDS=60 $(MAKE) check-san
 	$(MAKE) faults causality
@@ -461,7 +454,7 @@ dist:
 	@echo $(DIST)/$(TARBALL).tar.gz
 
 clean:
-	rm -rf build build-san build-fuzz build-cov build-hard build-debug \
+	rm -rf build build-san build-fuzz build-cov build-hard \
 		build-demo demo backstitch
 
 -include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \

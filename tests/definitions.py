@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# definitions.py - finds second definitions of function names, and C++ keywords as names.
+# definitions.py - finds second definitions and declarations of names, and C++ keywords as names.
 # usage: tests/definitions.py [--list]; see check-definitions.sh. Static
 # functions count too, in all C files of the tree including the tests, so that
 # a search for a name in a stack trace finds one place.
@@ -12,14 +12,16 @@ import source
 TABLE = "tests/definitions.txt"
 # Entry points whose names are fixed by libraries, and libcheck's macro, which
 # ctags reports as a function.
-SHARED = {"main", "LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize",
-          "START_TEST"}
+SHARED = {"main", "sqlite3_backstitchsql_init", "LLVMFuzzerTestOneInput",
+          "LLVMFuzzerInitialize", "START_TEST"}
 # Recorded programs: the names of their functions are in the captures.
 RECORDED = "tests/captures/"
 CXX = re.compile(
     r"\b(export|class|new|delete|this|template|private|public|namespace|"
     r"operator|typename|try|catch|throw|using|virtual|friend|mutable|"
     r"explicit)\b")
+# What cli/embed.sh makes of a file.
+EMBEDDED = ("x", "typename:const char[]", None)
 
 
 def twice(files):
@@ -64,6 +66,29 @@ def keywords(files):
                 yield f"{path}:{n}: '{word}' is a keyword of C++"
 
 
+def declared(files):
+    """What the linker does not compare: a function or an object of another file
+    that is declared twice, of two types. Its header is the one place; objects
+    that a list collects may be declared beside it, by the same words."""
+    first = {}
+    for name, path, _, kind, *rest in source.ctags(
+            files, "--kinds-C=px", "--fields=+nSt", "--fields-C=+{properties}"):
+        field = dict(r.split(":", 1) for r in rest if ":" in r)
+        # without a type it is a macro
+        if "static" in field.get("properties", "") or name in SHARED or \
+                "typeref" not in field or name == "__typeof__":
+            continue
+        where = f"{path}:{field['line']}"
+        if kind == "p" and path.endswith(".c"):
+            yield f"{where}: {name} is declared outside a header"
+        said = (kind, field.get("typeref"), field.get("signature"))
+        was, of = first.setdefault(
+            name, ("cli/embed.sh", EMBEDDED) if name.startswith("text_") and
+            kind == "x" else (where, said))
+        if where != was and (kind == "p" or of != said):
+            yield f"{where}: {name} is also declared in {was}"
+
+
 def main(args):
     files = [f for f in source.c_files(source.FOLDERS + ("tests",))
              if not f.startswith(RECORDED)]
@@ -72,7 +97,8 @@ def main(args):
         for name, fs in found.items():
             print(name, *(f.path for f in fs))
         return 0
-    bad = list(check(found)) + list(keywords(files))
+    bad = list(check(found)) + list(keywords(files)) + list(
+        declared([f for f in files if not f.startswith("tests/")]))
     for line in bad:
         print(line)
     return 1 if bad else 0

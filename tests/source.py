@@ -67,18 +67,22 @@ def includes(text):
         yield line, m.group(1)
 
 
-def functions(paths):
-    """Every function definition of the files, as ctags sees them."""
+def ctags(paths, *options):
+    """The rows of what ctags finds in the files: name, path, line, kind, more."""
     out = subprocess.run(
         ["ctags", "-f", "-", "-L", "-", "--sort=no", "--languages=C",
-         "--langmap=C:.c.h", "--kinds-C=flz", "--fields=+nes",
-         "--excmd=number"],
+         "--langmap=C:.c.h", "--excmd=number", *options],
         input="\n".join(paths), capture_output=True, text=True,
         check=True).stdout
+    return [row.split("\t") for row in out.splitlines()]
+
+
+def functions(paths):
+    """Every function definition of the files, as ctags sees them."""
     found = []
     hidden = {}
-    for row in out.splitlines():
-        name, path, _, kind, *rest = row.split("\t")
+    for name, path, _, kind, *rest in ctags(paths, "--kinds-C=flz",
+                                            "--fields=+nes"):
         field = dict(r.split(":", 1) for r in rest if ":" in r)
         if kind in "lz":
             scope = field.get("function", "")
