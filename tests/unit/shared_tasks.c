@@ -13,427 +13,162 @@
 #define MS 1000000ll
 #define SEC 1000000000ll
 
-/* Sources 0 and 1 are of one line, 2 is alone. */
-static void start_line(struct world *w)
+static const struct world_row shared_rows[] = {
+	{
+		"a_life_in_two_captures_is_one_row",
+		"5 thread 1/2 = a; 6 thread 1:1/2 = a; 7 process 1 = p;"
+		"7 process 1:1 = p",
+		.rows = "2=a -; process 0:1 -",
+	},
+	{
+		"a_capture_that_is_alone_shares_nothing",
+		"5 thread 1 = a; 6 thread 2:1 = b",
+		.rows = "1=a -; 1=b -; process 0:1 -; process 2:1 -",
+	},
+	{
+		"a_row_has_the_first_start_and_the_last_end",
+		"105 fork 1:9; 107 fork 9; 200 exit 1:9; 207 exit 9",
+		.rows = "9 105-207; process 0:9 105-207; process 0:1 -",
+	},
+	/* The other capture learns of it when the id is another's. */
+	{
+		"who_saw_the_exit_knows_the_end",
+		"5 thread 9 = a; 6 thread 1:9; 200 exit 1:9; 5s fork 9;"
+		"6s retire; 6s threads = 1",
+		.rows = "9=a -200; 9 5s-; process 0:9 -200; process 0:1 -; "
+			"process 0:9 5s-",
+	},
+	{
+		"a_pid_that_differs_is_another_thread",
+		"5 thread 1/2 = a; 6 thread 1:3/2 = b",
+		.rows = "2=a -; 2=b -; process 0:1 -; process 1:3 -",
+	},
+	{
+		"another_capture_tells_the_process_of_a_thread",
+		"5 thread 7/8 = a; 6 thread 1:-1/8 = a; 6 pid 1:-1/8 = 7;"
+		"7 thread 1:-1/9 = b; 7 pid 1:-1/9 = -1; 8 thread 7/9 = b;"
+		"9 pid 1:-1/9 = 7",
+		.rows = "8=a -; 9=b -; process 0:7 -; process 1:-1 -",
+	},
+	/* Nothing is missing in the capture that did not see it. */
+	{
+		"a_fork_that_one_capture_saw_is_a_new_life_for_all",
+		"5 thread 1:9 = a; 6 thread 9 = a; 1s fork 9;"
+		"1s+1 thread 9 = b; 1s+2 thread 1:9 = b;"
+		"1s+3 introduced 1:9 = 1; 1s+3 gone = 0; 1s+3 gone = -1",
+		.rows = "9=a -1s; 9=b 1s-; process 0:9 -1s; process 0:1 -; "
+			"process 0:9 1s-",
+	},
+	{
+		"a_fork_that_two_captures_saw_is_one_life",
+		"5 thread 9; 5 thread 1:9; 1s fork 9; 1s+1000 fork 1:9;"
+		"2s thread 9 = a; 2s thread 1:9 = a",
+		.rows = "9 -1s+1000; 9=a 1s-; process 0:9 -1s+1000; "
+			"process 0:1 -; process 0:9 1s-",
+	},
+	{
+		"a_record_just_before_the_fork_by_another_clock_is_of_the_child",
+		"999999000 thread 1:9 = a; 1s fork 9; 1s+1 thread 9 = a",
+		.rows = "9=a 1s-; process 0:1 -; process 0:9 1s-",
+	},
+	/* A recorder that starts later tells of the tasks that it found,
+	 * before all records of any capture. */
+	{
+		"a_task_found_by_a_later_recorder_is_the_one_forked_before",
+		"- found 1:9 = a; - slot 1:9 = s; - process_slot 1:9 = p;"
+		"1s fork 9; 1s+1 thread 9 = a; 2s slot 1:9 = s;"
+		"2s process_slot 1:9 = p",
+		.rows = "9=a 1s-; process 0:1 -; process 0:9 1s-",
+	},
+	/* The other has it still. */
+	{
+		"a_task_found_later_is_not_the_life_that_ended_before",
+		"- thread 9 = a; 4 thread 9; - found 1:9; 5 exit 9; 5 retire;"
+		"5 threads = 0; 4s fork 9; 4s+1 thread 9 = b;"
+		"5s thread 1:9 = b",
+		.rows = "9=a -5; 9=b 4s-; process 0:9 -5; process 0:1 -; "
+			"process 0:9 4s-",
+	},
+	{
+		"a_task_found_later_is_not_the_life_that_was_retired_before",
+		"- thread 9 = a; 4 thread 9; - found 1:9; 5 exit 9; 3s retire;"
+		"3s threads = 0; 4s fork 9; 4s+1 thread 9 = b;"
+		"5s thread 1:9 = b",
+		.rows = "9=a -5; 9=b 4s-; process 0:9 -5; process 0:1 -; "
+			"process 0:9 4s-",
+	},
+	/* Records of the kernel's work for it go on for a while. */
+	{
+		"an_exit_that_one_capture_saw_is_the_end_for_all",
+		"5 thread 1:9 = a; 6 thread 9 = a; 1s exit 9;"
+		"1s+5000000 slot 1:9 = s; 1s+5000000 over s = 0;"
+		"1s+50000000 slot 1:9 = s; 1s+50000000 over s = 1;"
+		"1s+50000000 thread 1:9 = a; 1s+50000000 process 1:9 = p;"
+		"3s retire; 4s thread 1:9 = b; 4s process 1:9 = q;"
+		"4s thread 9 = b",
+		.rows = "9=a -1s; 9=b -; process 0:9 -1s; process 0:9 -",
+	},
+	/* The record itself does. */
+	{
+		"who_looks_ahead_ends_no_life",
+		"5 slot 1:9 = s; 6 thread 9; 1s exit 9; 1s peek 1:9 = s;"
+		"1s peek 1:8/9 = -1; 1s peek 1:9/8 = -1; 3s retire;"
+		"4s peek 1:9 = -1; 4s ended s = 0; 4s find 1:9 = t;"
+		"4s ended s = 1",
+		.rows = "9 -1s; 9 -; process 0:9 -1s; process 1:9 -",
+	},
+	/* It was exec by the other one. */
+	{
+		"the_end_of_a_thread_is_not_that_of_its_process",
+		"5 thread 9; 5 thread 9/10; 5 thread 1:9; 5 thread 1:9/10;"
+		"6 process 9 = p; 7 exit 9; 5s slot 1:9; 5s process 1:9 = p",
+		.rows = "9 -7; 10 -; 9 -; process 0:9 -",
+	},
+	/* Another exec of a program of that name, and one of them misses
+	 * one. */
+	{
+		"a_name_that_two_captures_tell_is_one_row",
+		"5 thread 9; 5 thread 1:9; 10 comm 9 sh; 12 comm 1:9 sh;"
+		"12 name 9 = a; 12 name 1:9 = a; 20 exec 1:9 ls; 22 exec 9 ls;"
+		"22 name 9 = b; 22 name 1:9 = b; 22 comms = 2; 30 exec 9 ls;"
+		"31 exec 1:9 ls; 32 exec 1:9 ls; 1s exec 9 ls;"
+		"1s+1 exec 1:9 ls",
+		.rows = "9 -; process 0:9 -; names sh ls ls ls ls",
+	},
+	{
+		"a_thread_without_a_name_has_that_of_its_twin",
+		"5 thread 9; 5 thread 1:9; 5 name 9 = n; 5 name 1:9 = n;"
+		"10 comm 9 sh; 10 name 1:9 = a; 10 name 9 = a; 20 exec 9 ls;"
+		"20 name 1:9 = b; 20 name 9 = b",
+		.rows = "9 -; process 0:9 -; names :9 sh ls",
+	},
+	{
+		"a_name_from_before_the_records_is_not_news",
+		"5 thread 9; 5 thread 1:9; 10 comm 9 sh; 20 exec 9 ls;"
+		"- comm 1:9 sh; 20 name 9 = a; 20 name 1:9 = a; 21 exec 1:9 ls;"
+		"21 name 1:9 = a; 21 name 9 = a",
+		.rows = "9 -; process 0:9 -; names sh ls",
+	},
+	{
+		"a_mapping_that_two_captures_tell_is_one_row",
+		"1 thread 1; 5 map 1 0x1000; 1 thread 1:1; 6 map 1:1 0x1000;"
+		"10 fork 9; 11 fork 1:9",
+		.rows = "1 -; 9 10-; process 0:1 -; process 0:9 10-; "
+			"2 mappings",
+	},
+	/* The fork of the second has one more. */
+	{
+		"a_mapping_that_one_capture_tells_is_inherited",
+		"1 thread 1; 5 map 1 0x1000; 1 thread 1:1; 6 map 1:1 0x1000;"
+		"7 map 1:1 0x5000; 10 fork 9; 11 fork 1:9; 12 maps 1:9 = 2",
+		.rows = "1 -; 9 10-; process 0:1 -; process 0:9 10-; "
+			"5 mappings",
+	},
+};
+
+START_TEST(shared_row_holds)
 {
-	world_start(w);
-	tasks_together(w->ts, 0, 0);
-	tasks_together(w->ts, 1, 0);
-}
-
-static uint32_t slot_at(struct world *w, int64_t t, uint16_t source,
-			int32_t pid, int32_t tid)
-{
-	tasks_now(w->ts, t);
-	return tasks_thread(w->ts, source, pid, tid);
-}
-
-static struct thread *twins_at(struct world *w, int64_t t, uint16_t source,
-			       int32_t pid, int32_t tid)
-{
-	struct thread *th =
-		tasks_thread_at(w->ts, slot_at(w, t, source, pid, tid));
-
-	if (t > th->last)
-		th->last = t;
-	return th;
-}
-
-static uint32_t id_at(struct world *w, int64_t t, uint16_t source, int32_t pid,
-		      int32_t tid)
-{
-	return twins_at(w, t, source, pid, tid)->id;
-}
-
-static struct process *process_at(struct world *w, int64_t t, uint16_t source,
-				  int32_t pid)
-{
-	tasks_now(w->ts, t);
-	return tasks_process_at(w->ts, tasks_process(w->ts, source, pid));
-}
-
-static void fork_at(struct world *w, int64_t t, uint16_t source, int32_t id)
-{
-	tasks_now(w->ts, t);
-	tasks_fork(w->ts, source, id, id, 1, 1, t, false);
-}
-
-static void exit_at(struct world *w, int64_t t, uint16_t source, int32_t id)
-{
-	tasks_exit(w->ts, slot_at(w, t, source, id, id), t);
-}
-
-static void map_at(struct world *w, int64_t t, uint16_t source, int32_t pid,
-		   uint64_t addr)
-{
-	struct region r = { .start = addr, .end = addr + 0x1000, .t0 = t };
-
-	tasks_now(w->ts, t);
-	tasks_map(w->ts, tasks_process(w->ts, source, pid), &r);
-}
-
-START_TEST(a_life_in_two_captures_is_one_row)
-{
-	struct world w;
-
-	start_line(&w);
-	ck_assert_uint_eq(id_at(&w, 5, 0, 1, 2), id_at(&w, 6, 1, 1, 2));
-	ck_assert_uint_eq(process_at(&w, 7, 0, 1)->id,
-			  process_at(&w, 7, 1, 1)->id);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_uint_eq(w.processes, 1);
-	ck_assert_int_eq(w.process[0].source, 0);
-}
-END_TEST
-
-START_TEST(a_capture_that_is_alone_shares_nothing)
-{
-	struct world w;
-
-	start_line(&w);
-	ck_assert_uint_ne(id_at(&w, 5, 0, 1, 1), id_at(&w, 6, 2, 1, 1));
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-	ck_assert_uint_eq(w.processes, 2);
-}
-END_TEST
-
-START_TEST(a_row_has_the_first_start_and_the_last_end)
-{
-	struct world w;
-
-	start_line(&w);
-	fork_at(&w, 105, 1, 9);
-	fork_at(&w, 107, 0, 9);
-	exit_at(&w, 200, 1, 9);
-	exit_at(&w, 207, 0, 9);
-	world_finish(&w);
-	ck_assert_uint_eq(w.thread[w.threads - 1].tid, 9);
-	ck_assert_int_eq(w.thread[w.threads - 1].start, 105);
-	ck_assert_int_eq(w.thread[w.threads - 1].end, 207);
-	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_uint_eq(w.processes, 2); /* and the parent's */
-}
-END_TEST
-
-START_TEST(who_saw_the_exit_knows_the_end)
-{
-	struct world w;
-
-	start_line(&w);
-	id_at(&w, 5, 0, 9, 9);
-	id_at(&w, 6, 1, 9, 9);
-	exit_at(&w, 200, 1, 9);
-	/* the other capture learns of it when the id is another's */
-	fork_at(&w, 5 * SEC, 0, 9);
-	world_retire(&w, 6 * SEC);
-	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_int_eq(w.thread[0].end, 200);
-	world_finish(&w);
-}
-END_TEST
-
-START_TEST(a_pid_that_differs_is_another_thread)
-{
-	struct world w;
-
-	start_line(&w);
-	ck_assert_uint_ne(id_at(&w, 5, 0, 1, 2), id_at(&w, 6, 1, 3, 2));
-	world_finish(&w);
-}
-END_TEST
-
-START_TEST(another_capture_tells_the_process_of_a_thread)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t a = id_at(&w, 5, 0, 7, 8);
-	struct thread *th = twins_at(&w, 6, 1, -1, 8);
-
-	ck_assert_uint_eq(th->id, a);
-	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
-	/* the other way round */
-	th = twins_at(&w, 7, 1, -1, 9);
-	a = th->id;
-	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, -1);
-	ck_assert_uint_eq(id_at(&w, 8, 0, 7, 9), a);
-	th = twins_at(&w, 9, 1, -1, 9);
-	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(a_fork_that_one_capture_saw_is_a_new_life_for_all)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t old = id_at(&w, 5, 1, 9, 9);
-
-	ck_assert_uint_eq(id_at(&w, 6, 0, 9, 9), old);
-	fork_at(&w, SEC, 0, 9);
-	uint32_t later = id_at(&w, SEC + 1, 0, 9, 9);
-
-	ck_assert_uint_ne(later, old);
-	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), later);
-	ck_assert(twins_at(&w, SEC + 3, 1, 9, 9)->introduced);
-	/* nothing is missing in the capture that did not see it */
-	struct thread gone;
-
-	ck_assert(tasks_replaced(w.ts, &gone));
-	ck_assert_uint_eq(gone.source, 0);
-	ck_assert(!tasks_replaced(w.ts, &gone));
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-	ck_assert_uint_eq(w.processes, 3);
-}
-END_TEST
-
-START_TEST(a_fork_that_two_captures_saw_is_one_life)
-{
-	struct world w;
-
-	start_line(&w);
-	id_at(&w, 5, 0, 9, 9);
-	id_at(&w, 5, 1, 9, 9);
-	fork_at(&w, SEC, 0, 9);
-	fork_at(&w, SEC + 1000, 1, 9);
-	ck_assert_uint_eq(id_at(&w, 2 * SEC, 0, 9, 9),
-			  id_at(&w, 2 * SEC, 1, 9, 9));
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(a_record_just_before_the_fork_by_another_clock_is_of_the_child)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t id = id_at(&w, SEC - 1000, 1, 9, 9);
-
-	fork_at(&w, SEC, 0, 9);
-	ck_assert_uint_eq(id_at(&w, SEC + 1, 0, 9, 9), id);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 1);
-}
-END_TEST
-
-/* A recorder that starts later tells of the tasks that it found, before all
- * records of any capture. */
-START_TEST(a_task_found_by_a_later_recorder_is_the_one_forked_before)
-{
-	struct world w;
-
-	start_line(&w);
-	tasks_now(w.ts, TIME_NONE);
-	uint32_t f = tasks_fork(w.ts, 1, 9, 9, 1, 1, TIME_NONE, true);
-	uint32_t p = tasks_process(w.ts, 1, 9);
-	fork_at(&w, SEC, 0, 9);
-	uint32_t e = slot_at(&w, SEC + 1, 0, 9, 9);
-
-	ck_assert_uint_eq(tasks_thread_at(w.ts, e)->id,
-			  tasks_thread_at(w.ts, f)->id);
-	ck_assert_uint_eq(slot_at(&w, 2 * SEC, 1, 9, 9), f);
-	ck_assert_uint_eq(tasks_process(w.ts, 1, 9), p);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_int_eq(w.thread[0].start, SEC);
-}
-END_TEST
-
-START_TEST(a_task_found_later_is_not_the_life_that_ended_before)
-{
-	for (int gone = 0; gone < 2; gone++) {
-		struct world w;
-
-		start_line(&w);
-		uint32_t old = id_at(&w, TIME_NONE, 0, 9, 9);
-		twins_at(&w, 4, 0, 9, 9);
-		tasks_now(w.ts, TIME_NONE);
-		tasks_fork(w.ts, 1, 9, 9, 1, 1, TIME_NONE, true);
-		exit_at(&w, 5, 0, 9);
-		world_retire(&w, gone ? 3 * SEC : 5);
-		ck_assert_uint_eq(w.threads, 0); /* the other has it still */
-		fork_at(&w, 4 * SEC, 0, 9);
-		uint32_t later = id_at(&w, 4 * SEC + 1, 0, 9, 9);
-
-		ck_assert_uint_ne(later, old);
-		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), later);
-		world_finish(&w);
-		ck_assert_uint_eq(w.threads, 2);
-		ck_assert_uint_eq(w.thread[0].id, old);
-		ck_assert_int_eq(w.thread[0].end, 5);
-		ck_assert_int_eq(w.thread[1].start, 4 * SEC);
-		ck_assert_int_eq(w.thread[1].end, TIME_NONE);
-	}
-}
-END_TEST
-
-START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t old = id_at(&w, 5, 1, 9, 9);
-
-	id_at(&w, 6, 0, 9, 9);
-	exit_at(&w, SEC, 0, 9);
-	/* records of the kernel's work for it go on for a while */
-	uint32_t slot = slot_at(&w, SEC + 5 * MS, 1, 9, 9);
-	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(!shared_tasks_is_over(w.ts, slot));
-	slot = slot_at(&w, SEC + 50 * MS, 1, 9, 9);
-	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(shared_tasks_is_over(w.ts, slot));
-	uint32_t process = process_at(&w, SEC + 50 * MS, 1, 9)->id;
-	world_retire(&w, 3 * SEC);
-	ck_assert_uint_ne(id_at(&w, 4 * SEC, 1, 9, 9), old);
-	ck_assert_uint_ne(process_at(&w, 4 * SEC, 1, 9)->id, process);
-	ck_assert_uint_eq(id_at(&w, 4 * SEC, 0, 9, 9),
-			  id_at(&w, 4 * SEC, 1, 9, 9));
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-	ck_assert_uint_eq(w.processes, 2);
-}
-END_TEST
-
-START_TEST(who_looks_ahead_ends_no_life)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t slot = slot_at(&w, 5, 1, 9, 9);
-
-	id_at(&w, 6, 0, 9, 9);
-	exit_at(&w, SEC, 0, 9);
-	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), slot);
-	ck_assert_uint_eq(tasks_peek(w.ts, 1, 8, 9), TASKS_NONE);
-	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 8), TASKS_NONE);
-	world_retire(&w, 3 * SEC);
-	tasks_now(w.ts, 4 * SEC);
-	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), TASKS_NONE);
-	ck_assert(!tasks_thread_at(w.ts, slot)->ended);
-	/* the record itself does */
-	ck_assert_uint_ne(tasks_find(w.ts, 1, 9, 9), slot);
-	ck_assert(tasks_thread_at(w.ts, slot)->ended);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(the_end_of_a_thread_is_not_that_of_its_process)
-{
-	struct world w;
-
-	start_line(&w);
-	for (uint16_t i = 0; i < 2; i++) {
-		id_at(&w, 5, i, 9, 9);
-		id_at(&w, 5, i, 9, 10);
-	}
-	uint32_t process = process_at(&w, 6, 0, 9)->id;
-
-	exit_at(&w, 7, 0, 9);
-	slot_at(&w, 5 * SEC, 1, 9, 9); /* it was exec by the other one */
-	ck_assert_uint_eq(process_at(&w, 5 * SEC, 1, 9)->id, process);
-	world_finish(&w);
-	ck_assert_uint_eq(w.processes, 1);
-}
-END_TEST
-
-START_TEST(a_name_that_two_captures_tell_is_one_row)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t a = slot_at(&w, 5, 0, 9, 9);
-	uint32_t b = slot_at(&w, 5, 1, 9, 9);
-
-	tasks_set_comm(w.ts, a, "sh", 10, false);
-	tasks_set_comm(w.ts, b, "sh", 12, false);
-	ck_assert_uint_eq(tasks_comm(w.ts, a), tasks_comm(w.ts, b));
-	tasks_set_comm(w.ts, b, "ls", 20, true);
-	tasks_set_comm(w.ts, a, "ls", 22, true);
-	ck_assert_uint_eq(tasks_comm(w.ts, a), tasks_comm(w.ts, b));
-	world_take(&w);
-	ck_assert_uint_eq(w.comms, 2);
-	/* another exec of a program of that name, and one of them misses one */
-	tasks_set_comm(w.ts, a, "ls", 30, true);
-	tasks_set_comm(w.ts, b, "ls", 31, true);
-	tasks_set_comm(w.ts, b, "ls", 32, true);
-	tasks_set_comm(w.ts, a, "ls", SEC, true);
-	tasks_set_comm(w.ts, b, "ls", SEC + 1, true);
-	world_finish(&w);
-	ck_assert_uint_eq(w.comms, 5);
-}
-END_TEST
-
-START_TEST(a_thread_without_a_name_has_that_of_its_twin)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t a = slot_at(&w, 5, 0, 9, 9);
-	uint32_t b = slot_at(&w, 5, 1, 9, 9);
-	uint32_t none = tasks_comm(w.ts, a);
-
-	ck_assert_uint_eq(tasks_comm(w.ts, b), none);
-	tasks_set_comm(w.ts, a, "sh", 10, false);
-	ck_assert_uint_ne(tasks_comm(w.ts, b), none);
-	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	tasks_set_comm(w.ts, a, "ls", 20, true);
-	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	world_finish(&w);
-	ck_assert_uint_eq(w.comms, 3);
-}
-END_TEST
-
-START_TEST(a_name_from_before_the_records_is_not_news)
-{
-	struct world w;
-
-	start_line(&w);
-	uint32_t a = slot_at(&w, 5, 0, 9, 9);
-	uint32_t b = slot_at(&w, 5, 1, 9, 9);
-
-	tasks_set_comm(w.ts, a, "sh", 10, false);
-	tasks_set_comm(w.ts, a, "ls", 20, true);
-	tasks_set_comm(w.ts, b, "sh", TIME_NONE, false);
-	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	tasks_set_comm(w.ts, b, "ls", 21, true);
-	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	world_finish(&w);
-	ck_assert_uint_eq(w.comms, 2);
-}
-END_TEST
-
-START_TEST(a_mapping_that_two_captures_tell_is_one_row)
-{
-	struct world w;
-
-	start_line(&w);
-	for (uint16_t i = 0; i < 2; i++) {
-		id_at(&w, 1, i, 1, 1);
-		map_at(&w, 5 + i, i, 1, 0x1000);
-	}
-	map_at(&w, 7, 1, 1, 0x5000);
-	fork_at(&w, 10, 0, 9);
-	fork_at(&w, 11, 1, 9); /* has one more */
-	ck_assert_uint_eq(space_count(&process_at(&w, 12, 1, 9)->space), 2);
-	world_finish(&w);
-	ck_assert_uint_eq(w.mappings, 2 + 1 + 2);
-	start_line(&w);
-	for (uint16_t i = 0; i < 2; i++) {
-		id_at(&w, 1, i, 1, 1);
-		map_at(&w, 5 + i, i, 1, 0x1000);
-	}
-	fork_at(&w, 10, 0, 9);
-	fork_at(&w, 11, 1, 9);
-	world_finish(&w);
-	ck_assert_uint_eq(w.mappings, 2);
+	world_row_holds(&shared_rows[_i]);
 }
 END_TEST
 
@@ -764,26 +499,13 @@ START_TEST(what_is_shared_makes_no_finding)
 }
 END_TEST
 
-RUN("shared_tasks", a_life_in_two_captures_is_one_row,
-    a_capture_that_is_alone_shares_nothing,
-    a_row_has_the_first_start_and_the_last_end, who_saw_the_exit_knows_the_end,
-    a_pid_that_differs_is_another_thread,
-    another_capture_tells_the_process_of_a_thread,
-    a_fork_that_one_capture_saw_is_a_new_life_for_all,
-    a_fork_that_two_captures_saw_is_one_life,
-    a_record_just_before_the_fork_by_another_clock_is_of_the_child,
-    a_task_found_by_a_later_recorder_is_the_one_forked_before,
-    a_task_found_later_is_not_the_life_that_ended_before,
-    an_exit_that_one_capture_saw_is_the_end_for_all,
-    who_looks_ahead_ends_no_life,
-    the_end_of_a_thread_is_not_that_of_its_process,
-    a_name_that_two_captures_tell_is_one_row,
-    a_thread_without_a_name_has_that_of_its_twin,
-    a_name_from_before_the_records_is_not_news,
-    a_mapping_that_two_captures_tell_is_one_row,
-    mappings_of_another_capture_are_those_of_the_time,
-    ids_are_the_same_for_who_looks_ahead,
-    captures_that_are_not_together_know_nothing_of_each_other,
-    kernel_frames_count_from_where_one_capture_says_it_is,
-    two_complete_captures_have_one_row_for_each_life,
-    what_is_shared_makes_no_finding)
+static const struct run_table tables[] = { RUN_TABLE(shared_row_holds,
+						     shared_rows) };
+
+RUN_TABLES("shared_tasks", tables,
+	   mappings_of_another_capture_are_those_of_the_time,
+	   ids_are_the_same_for_who_looks_ahead,
+	   captures_that_are_not_together_know_nothing_of_each_other,
+	   kernel_frames_count_from_where_one_capture_says_it_is,
+	   two_complete_captures_have_one_row_for_each_life,
+	   what_is_shared_makes_no_finding)

@@ -6,11 +6,6 @@
 #include "tests/unit/run.h"
 #include "tests/unit/tasks.h"
 
-static uint32_t tasks_id_of(struct world *w, int32_t pid, int32_t tid)
-{
-	return tasks_thread_at(w->ts, tasks_thread(w->ts, 0, pid, tid))->id;
-}
-
 static void tasks_test_map(struct world *w, int32_t pid, int64_t t)
 {
 	struct region r = { .start = 0x1000, .end = 0x2000, .t0 = t };
@@ -18,179 +13,145 @@ static void tasks_test_map(struct world *w, int32_t pid, int64_t t)
 	tasks_map(w->ts, tasks_process(w->ts, 0, pid), &r);
 }
 
-static const struct process *tasks_process_of(struct world *w, int32_t pid)
+static const struct world_row life_rows[] = {
+	{
+		"a_thread_is_made_once",
+		"1 thread 1 = 1; 2 thread 1/2 = 2; 3 thread 1 = 1;"
+		"3 process 1 = 1",
+		.rows = "1 -; 2 -; process 0:1 -",
+	},
+	{
+		"captures_have_ids_of_their_own",
+		"1 slot 1 = s; 1 slot 2:1 = t",
+		.rows = "1 -; 1 -; process 0:1 -; process 2:1 -",
+	},
+	{
+		"a_dead_life_is_kept_until_it_is_retired",
+		"1 thread 1 = a; 100 exit 1; 100 retire; 100 threads = 0;"
+		"100 thread 1 = a; 101 retire; 101 threads = 1;"
+		"101 processes = 1; 102 thread 1 = b",
+		.rows = "1=a -100; 1=b -; process 0:1 -100; process 0:1 -",
+	},
+	{
+		"a_fork_of_a_living_id_is_another_life",
+		"1 thread 5 = a; 50 fork 5 = b; 50 reused 5 = 1;"
+		"50 thread 5 = b",
+		.rows = "5=a -50; 5=b 50-; process 0:5 -50; process 0:1 -; "
+			"process 0:5 50-",
+	},
+	{
+		"a_fork_told_of_afterwards_keeps_the_life",
+		"1 thread 5 = a; 1 slot 5 = s; - found 5 = a; 1 slot 5 = s",
+		.rows = "5=a -; process 0:5 -",
+	},
+	{
+		"a_child_process_starts_with_the_mappings_of_its_parent",
+		"1 thread 1; 5 map 1 0x1000; 10 fork 2; 10 maps 2 = 1;"
+		"10 forked 2 = 10; 10 process 1 = p; 10 parent 2 = p",
+		.rows = "1 -; 2 10-; process 0:1 -; process 0:2 10-; "
+			"2 mappings",
+	},
+	{
+		"a_thread_shares_the_space_of_its_process",
+		"1 thread 1; 10 fork 1/2",
+		.rows = "1 -; 2 10-; process 0:1 -",
+	},
+	{
+		"a_child_inherits_the_name",
+		"1 thread 1; 5 comm 1 make; 10 fork 2; 10 called 2 make = 1",
+		.rows = "1 -; 2 10-; process 0:1 -; process 0:2 10-; "
+			"names make make",
+	},
+	{
+		"a_thread_without_a_name_is_called_by_its_id",
+		"1 name 7 = a; 1 name 7 = a; 1 name -1/-2147483648 = b",
+		.rows = "7 -; -2147483648 -; process 0:7 -; process 0:-1 -; "
+			"names :7 :-2147483648",
+	},
+	{
+		"exec_ends_the_mappings",
+		"1 thread 1; 5 map 1 0x1000; 20 exec 1 new; 20 maps 1 = 0",
+		.rows = "1 -; process 0:1 -; names new; 1 mappings",
+	},
+	{
+		"a_process_ends_with_its_last_thread",
+		"1 thread 1; 1 thread 1/2; 10 exit 1; 1000 retire;"
+		"1000 processes = 0; 1020 exit 1/2; 2000 retire;"
+		"2000 processes = 1",
+		.rows = "1 -10; 2 -1020; process 0:1 -1020",
+	},
+	{
+		"a_new_thread_of_an_ended_process_goes_on_with_it",
+		"1 thread 1; 10 exit 1; 10 process 1 = p; 11 thread 1/2;"
+		"1000 retire; 1000 processes = 0; 1000 process 1 = p;"
+		"1000 process_ended 1 = 0",
+		.rows = "1 -10; 2 -; process 0:1 -",
+	},
+	/* A dead task's pid is -1: that tells nothing. */
+	{
+		"a_tid_seen_in_another_process_is_another_life",
+		"1 thread 1/7 = 1; 2 thread 2/7 = 2; 3 thread -1/7 = 2",
+		.rows = "7 -; 7 -; process 0:1 -; process 0:2 -",
+	},
+	{
+		"forgetting_a_life_makes_room_for_another",
+		"1 thread 1 = 1; 1 process 1 = p; 1 map 1 0x1000; 10 exit 1;"
+		"10 forget 1; 11 thread 1 = 2; 11 process 1 = q; 11 maps 1 = 0",
+		.rows = "1 -10; 1 -; process 0:1 -10; process 0:1 -; "
+			"1 mappings",
+	},
+	{
+		"a_life_that_is_gone_is_not_found_again",
+		"1 thread 5/7 = a; 1 slot 5/7 = s; 1 slot 5/7 = s; 10 exit 5/7;"
+		"11 retire; 11 thread 5/7 = b; 11 forget 5/7;"
+		"11 thread 5/7 = c; 12 exit 5/7; 13 retire",
+		.rows = "7=a -10; 7=b -; 7=c -12; process 0:5 -10; "
+			"process 0:5 -; process 0:5 -12",
+	},
+	{
+		"an_unhashed_life_that_is_gone_is_not_found_again",
+		"1 thread 5/-1 = a; 1 slot 5/-1 = s; 1 slot 5/-1 = s;"
+		"10 exit 5/-1; 11 retire; 11 thread 5/-1 = b; 11 forget 5/-1;"
+		"11 thread 5/-1 = c; 12 exit 5/-1; 13 retire",
+		.rows = "-1=a -10; -1=b -; -1=c -12; process 0:5 -",
+	},
+	{
+		"a_life_of_another_negative_id_that_is_gone_is_not_found_again",
+		"1 thread 5/-5 = a; 1 slot 5/-5 = s; 1 slot 5/-5 = s;"
+		"10 exit 5/-5; 11 retire; 11 thread 5/-5 = b; 11 forget 5/-5;"
+		"11 thread 5/-5 = c; 12 exit 5/-5; 13 retire",
+		.rows = "-5=a -10; -5=b -; -5=c -12; process 0:5 -",
+	},
+	{
+		"unhashed_ids_are_one_life_that_is_not_found_again",
+		"1 thread 6/-1 = a; 1 slot 6/-1 = s; 1 slot 6/-5 = s;"
+		"20 exit s; 21 retire; 21 thread 6/-5 = b",
+		.rows = "-1=a -20; -5=b -; process 0:6 -",
+	},
+	/* From then on it is known: another one is another life. */
+	{
+		"a_thread_gets_its_process_when_a_record_names_it",
+		"1 map 7 0x1000; 1 thread -1/8 = 1; 2 comm -1/8 late;"
+		"3 thread 7/8 = 1; 3 called -1/8 late = 1; 3 reused -1/8 = 0;"
+		"3 pid -1/8 = 7; 4 thread 9/8 = 2",
+		.rows = "8 -; 8 -; process 0:7 -; process 0:-1 -; "
+			"process 0:9 -; names late; 1 mappings",
+	},
+	/* A process of its own; whose child it is can be told. Of the last,
+	 * nothing is known. */
+	{
+		"a_child_of_an_unknown_process_is_in_that_of_its_parent",
+		"1 thread 7/8; 2 fork -1/9 -1/8; 2 pid -1/9 = 7;"
+		"3 fork 10 -1/8; 3 process 7 = p; 3 parent 10 = p;"
+		"4 fork -1/11 -1; 4 pid -1/11 = -1",
+		.rows = "8 -; 9 2-; 10 3-; 11 4-; process 0:7 -; "
+			"process 0:10 3-; process 0:-1 -",
+	},
+};
+
+START_TEST(life_row_holds)
 {
-	return tasks_process_at(w->ts, tasks_process(w->ts, 0, pid));
-}
-
-START_TEST(a_thread_is_made_once)
-{
-	struct world w;
-
-	world_start(&w);
-	ck_assert_uint_eq(tasks_id_of(&w, 1, 1), 1);
-	ck_assert_uint_eq(tasks_id_of(&w, 1, 2), 2);
-	ck_assert_uint_eq(tasks_id_of(&w, 1, 1), 1);
-	ck_assert_uint_eq(tasks_process_of(&w, 1)->id, 1);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-	ck_assert_uint_eq(w.processes, 1);
-	ck_assert_int_eq(w.thread[0].end, TIME_NONE);
-}
-END_TEST
-
-START_TEST(sources_have_ids_of_their_own)
-{
-	struct world w;
-
-	world_start(&w);
-	ck_assert_uint_ne(tasks_thread(w.ts, 0, 1, 1),
-			  tasks_thread(w.ts, 1, 1, 1));
-	world_finish(&w);
-	ck_assert_uint_eq(w.processes, 2);
-}
-END_TEST
-
-START_TEST(a_dead_life_is_kept_until_it_is_retired)
-{
-	struct world w;
-	uint32_t slot;
-
-	world_start(&w);
-	uint32_t id = tasks_id_of(&w, 1, 1);
-	tasks_exit(w.ts, tasks_thread(w.ts, 0, 1, 1), 100);
-	ck_assert(!tasks_retire(w.ts, 100, &slot));
-	ck_assert_uint_eq(tasks_id_of(&w, 1, 1), id);
-	world_retire(&w, 101);
-	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_uint_eq(w.processes, 1);
-	ck_assert_int_eq(w.process[0].end, 100);
-	ck_assert_uint_ne(tasks_id_of(&w, 1, 1), id);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(a_fork_of_a_living_id_is_another_life)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t id = tasks_id_of(&w, 5, 5);
-	uint32_t slot = tasks_fork(w.ts, 0, 5, 5, 1, 1, 50, false);
-	ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
-	ck_assert(tasks_thread_at(w.ts, slot)->reused_tid);
-	ck_assert_uint_eq(tasks_thread(w.ts, 0, 5, 5), slot);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-	ck_assert_uint_eq(w.processes, 3);
-}
-END_TEST
-
-START_TEST(a_fork_told_of_afterwards_keeps_the_life)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t slot = tasks_thread(w.ts, 0, 5, 5);
-	ck_assert_uint_eq(tasks_fork(w.ts, 0, 5, 5, 1, 1, TIME_NONE, true),
-			  slot);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 1);
-}
-END_TEST
-
-START_TEST(a_child_process_starts_with_the_mappings_of_its_parent)
-{
-	struct world w;
-
-	world_start(&w);
-	tasks_thread(w.ts, 0, 1, 1);
-	tasks_test_map(&w, 1, 5);
-	tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
-	ck_assert_uint_eq(space_count(&tasks_process_of(&w, 2)->space), 1);
-	ck_assert_int_eq(tasks_process_of(&w, 2)->space.now.forked, 10);
-	ck_assert_uint_eq(tasks_process_of(&w, 2)->parent,
-			  tasks_process_of(&w, 1)->id);
-	world_finish(&w);
-	ck_assert_uint_eq(w.mappings, 2);
-}
-END_TEST
-
-START_TEST(a_thread_shares_the_space_of_its_process)
-{
-	struct world w;
-
-	world_start(&w);
-	tasks_thread(w.ts, 0, 1, 1);
-	tasks_fork(w.ts, 0, 1, 2, 1, 1, 10, false);
-	world_finish(&w);
-	ck_assert_uint_eq(w.processes, 1);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(a_child_inherits_the_name)
-{
-	struct world w;
-
-	world_start(&w);
-	tasks_set_comm(w.ts, tasks_thread(w.ts, 0, 1, 1), "make", 5, false);
-	uint32_t slot = tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
-	ck_assert_str_eq(tasks_thread_at(w.ts, slot)->name, "make");
-	world_finish(&w);
-	ck_assert_uint_eq(w.comms, 2);
-}
-END_TEST
-
-START_TEST(a_thread_without_a_name_is_called_by_its_id)
-{
-	struct world w;
-	struct fact f;
-
-	world_start(&w);
-	uint32_t slot = tasks_thread(w.ts, 0, 7, 7);
-	uint32_t comm = tasks_comm(w.ts, slot);
-	ck_assert_uint_eq(tasks_comm(w.ts, slot), comm);
-	ck_assert_int_eq(fact_queue_take(&w.q, &f), 1);
-	ck_assert_str_eq(f.comm.name, ":7");
-	slot = tasks_thread(w.ts, 0, -1, INT32_MIN);
-	tasks_comm(w.ts, slot);
-	ck_assert_int_eq(fact_queue_take(&w.q, &f), 1);
-	ck_assert_str_eq(f.comm.name, ":-2147483648");
-	world_finish(&w);
-}
-END_TEST
-
-START_TEST(exec_ends_the_mappings)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t slot = tasks_thread(w.ts, 0, 1, 1);
-	tasks_test_map(&w, 1, 5);
-	tasks_set_comm(w.ts, slot, "new", 20, true);
-	ck_assert_uint_eq(space_count(&tasks_process_of(&w, 1)->space), 0);
-	world_finish(&w);
-	ck_assert_uint_eq(w.mappings, 1);
-}
-END_TEST
-
-START_TEST(a_process_ends_with_its_last_thread)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t a = tasks_thread(w.ts, 0, 1, 1);
-	uint32_t b = tasks_thread(w.ts, 0, 1, 2);
-	tasks_exit(w.ts, a, 10);
-	world_retire(&w, 1000);
-	ck_assert_uint_eq(w.processes, 0);
-	tasks_exit(w.ts, b, 20);
-	world_retire(&w, 1000);
-	ck_assert_uint_eq(w.processes, 1);
-	ck_assert_int_eq(w.process[0].end, 20);
-	world_finish(&w);
+	world_row_holds(&life_rows[_i]);
 }
 END_TEST
 
@@ -211,55 +172,6 @@ START_TEST(unhashed_tasks_go_with_their_process)
 	ck_assert_uint_eq(w.processes, 50);
 	ck_assert_int_eq(w.process[9].end, 10);
 	world_finish(&w);
-}
-END_TEST
-
-START_TEST(a_new_thread_of_an_ended_process_goes_on_with_it)
-{
-	struct world w;
-
-	world_start(&w);
-	tasks_exit(w.ts, tasks_thread(w.ts, 0, 1, 1), 10);
-	uint32_t process = tasks_process_of(&w, 1)->id;
-	tasks_thread(w.ts, 0, 1, 2);
-	world_retire(&w, 1000);
-	ck_assert_uint_eq(w.processes, 0);
-	ck_assert_uint_eq(tasks_process_of(&w, 1)->id, process);
-	ck_assert(!tasks_process_of(&w, 1)->ended);
-	world_finish(&w);
-	ck_assert_int_eq(w.process[0].end, TIME_NONE);
-}
-END_TEST
-
-START_TEST(a_tid_seen_in_another_process_is_another_life)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t id = tasks_id_of(&w, 1, 7);
-	ck_assert_uint_ne(tasks_id_of(&w, 2, 7), id);
-	/* A dead task's pid is -1: that tells nothing. */
-	ck_assert_uint_eq(tasks_id_of(&w, -1, 7), 2);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(forgetting_a_life_makes_room_for_another)
-{
-	struct world w;
-
-	world_start(&w);
-	uint32_t slot = tasks_thread(w.ts, 0, 1, 1);
-	uint32_t process = tasks_process_of(&w, 1)->id;
-	tasks_test_map(&w, 1, 1);
-	tasks_exit(w.ts, slot, 10);
-	tasks_forget(w.ts, slot);
-	ck_assert_uint_eq(tasks_id_of(&w, 1, 1), 2);
-	ck_assert_uint_ne(tasks_process_of(&w, 1)->id, process);
-	ck_assert_uint_eq(space_count(&tasks_process_of(&w, 1)->space), 0);
-	world_finish(&w);
-	ck_assert_uint_eq(w.processes, 2);
 }
 END_TEST
 
@@ -286,40 +198,6 @@ START_TEST(slots_are_used_again)
 	ck_assert_uint_eq(w.threads, 50001);
 	ck_assert_uint_eq(w.processes, 50001);
 	ck_assert_uint_eq(w.mappings, 50000);
-}
-END_TEST
-
-START_TEST(a_life_that_is_gone_is_not_found_again)
-{
-	static const int32_t tids[] = { 7, -1, -5 };
-	struct world w;
-
-	world_start(&w);
-	for (size_t i = 0; i < 3; i++) {
-		uint32_t slot = tasks_thread(w.ts, 0, 5, tids[i]);
-		uint32_t id = tasks_thread_at(w.ts, slot)->id;
-
-		ck_assert_uint_eq(tasks_thread(w.ts, 0, 5, tids[i]), slot);
-		tasks_exit(w.ts, slot, 10);
-		world_retire(&w, 11);
-		slot = tasks_thread(w.ts, 0, 5, tids[i]);
-		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
-		tasks_forget(w.ts, slot);
-		id = tasks_thread_at(w.ts, slot)->id;
-		slot = tasks_thread(w.ts, 0, 5, tids[i]);
-		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
-		tasks_exit(w.ts, slot, 12);
-		world_retire(&w, 13);
-	}
-	uint32_t dead = tasks_thread(w.ts, 0, 6, -1);
-	uint32_t was = tasks_thread_at(w.ts, dead)->id;
-
-	ck_assert_uint_eq(tasks_thread(w.ts, 0, 6, -5), dead);
-	tasks_exit(w.ts, dead, 20);
-	world_retire(&w, 21);
-	dead = tasks_thread(w.ts, 0, 6, -5);
-	ck_assert_uint_ne(tasks_thread_at(w.ts, dead)->id, was);
-	world_finish(&w);
 }
 END_TEST
 
@@ -376,69 +254,9 @@ START_TEST(rows_of_inherited_mappings_are_limited)
 }
 END_TEST
 
-START_TEST(a_thread_gets_its_process_when_a_record_names_it)
-{
-	struct world w;
+static const struct run_table tables[] = { RUN_TABLE(life_row_holds,
+						     life_rows) };
 
-	world_start(&w);
-	tasks_test_map(&w, 7, 1);
-	ck_assert_uint_eq(tasks_id_of(&w, -1, 8), 1);
-	tasks_set_comm(w.ts, tasks_thread(w.ts, 0, -1, 8), "late", 2, false);
-	ck_assert_uint_eq(tasks_id_of(&w, 7, 8), 1);
-	const struct thread *th =
-		tasks_thread_at(w.ts, tasks_thread(w.ts, 0, -1, 8));
-
-	ck_assert_str_eq(th->name, "late");
-	ck_assert(!th->reused_tid);
-	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
-	/* from now on it is known: another one is another life */
-	ck_assert_uint_eq(tasks_id_of(&w, 9, 8), 2);
-	world_finish(&w);
-	ck_assert_uint_eq(w.threads, 2);
-}
-END_TEST
-
-START_TEST(a_child_of_an_unknown_process_is_in_that_of_its_parent)
-{
-	struct world w;
-
-	world_start(&w);
-	tasks_id_of(&w, 7, 8);
-	uint32_t slot = tasks_fork(w.ts, 0, -1, 9, -1, 8, 2, false);
-
-	ck_assert_int_eq(
-		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
-			->pid,
-		7);
-	/* a process of its own; whose child it is can be told */
-	slot = tasks_fork(w.ts, 0, 10, 10, -1, 8, 3, false);
-	ck_assert_uint_eq(
-		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
-			->parent,
-		tasks_process_of(&w, 7)->id);
-	/* nothing is known */
-	slot = tasks_fork(w.ts, 0, -1, 11, -1, -1, 4, false);
-	ck_assert_int_eq(
-		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
-			->pid,
-		-1);
-	world_finish(&w);
-}
-END_TEST
-
-RUN("tasks", a_thread_gets_its_process_when_a_record_names_it,
-    a_child_of_an_unknown_process_is_in_that_of_its_parent,
-    a_thread_is_made_once, sources_have_ids_of_their_own,
-    a_dead_life_is_kept_until_it_is_retired,
-    a_fork_of_a_living_id_is_another_life,
-    a_fork_told_of_afterwards_keeps_the_life,
-    a_child_process_starts_with_the_mappings_of_its_parent,
-    a_thread_shares_the_space_of_its_process, a_child_inherits_the_name,
-    a_thread_without_a_name_is_called_by_its_id, exec_ends_the_mappings,
-    a_process_ends_with_its_last_thread, unhashed_tasks_go_with_their_process,
-    a_new_thread_of_an_ended_process_goes_on_with_it,
-    a_tid_seen_in_another_process_is_another_life,
-    forgetting_a_life_makes_room_for_another, slots_are_used_again,
-    a_life_that_is_gone_is_not_found_again,
-    processes_without_threads_do_not_pile_up,
-    rows_of_inherited_mappings_are_limited)
+RUN_TABLES("tasks", tables, unhashed_tasks_go_with_their_process,
+	   slots_are_used_again, processes_without_threads_do_not_pile_up,
+	   rows_of_inherited_mappings_are_limited)
