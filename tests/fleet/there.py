@@ -100,6 +100,13 @@ def path_of(db):
     return query(db, "SELECT path FROM capture")[0][0]
 
 
+def asked(i):
+    """Of the i-th run: all with LONG; else three, so that each is asked of
+    seven runs."""
+    return ANSWERS if os.environ.get("LONG") else [
+        ANSWERS[(3 * i + k) % len(ANSWERS)] for k in range(3)]
+
+
 def test_same(s, folder):
     """Returns the databases."""
     dbs = []
@@ -109,9 +116,9 @@ def test_same(s, folder):
         push(s.url(0, "f"), db)
         dbs.append(db)
         forget_callers(db)
-    for name, db in zip(RUNS, dbs):
+    for i, (name, db) in enumerate(zip(RUNS, dbs)):
         where = "path = '%s'" % path_of(db)
-        bad = same(db, s.url(1, "f"), ANSWERS, where)
+        bad = same(db, s.url(1, "f"), asked(i), where)
         ok(not bad, "%s is drawn and counted from the servers as from its "
            "database" % name, bad)
     bad = []
