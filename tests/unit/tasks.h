@@ -107,7 +107,7 @@ static inline void world_task(const char *word, struct world_step *s)
 {
 	const char *colon = strchr(word, ':'), *slash = strchr(word, '/');
 
-	s->source = colon ? (uint16_t)atol(word) : 0;
+	s->source = colon ? (uint16_t)strtol(word, NULL, 0) : 0;
 	s->pid = (int32_t)strtol(colon ? colon + 1 : word, NULL, 0);
 	s->tid = slash ? (int32_t)strtol(slash + 1, NULL, 0) : s->pid;
 }
