@@ -12,11 +12,11 @@ bench() {
 }
 
 # the bench itself: who believes what is there is right if all is there
-bench --kinds none --captures 20
+bench --kinds none --captures 6
 ok where_nothing_is_lost_pairs_are_right $?
 for kind in single bursts masks tail late silent no_waking switch_only
 do
-	bench --kinds $kind --captures 20
+	bench --kinds $kind --captures 6
 	[ $? = 1 ] && grep -q ' [1-9][0-9]* false' "$work/said"
 	ok "pairs_are_wrong_with_$kind" $?
 done
