@@ -18,6 +18,10 @@
 # took: by the clock, user and system; those that took the most processor time
 # are named at the end.
 #
+# SHARE=1: each script of cli runs in one of two builds, a third of them under
+# sanitizers; the commit says which third. One that says "With sanitizers:
+# REASON" always runs under them.
+#
 # A script reports with lines "ok NAME" and "not ok NAME", and "skip NAME:
 # REASON" for what cannot be tested on this machine; libcheck programs report
 # with their own summary. A program that ends with an error, or that reports
@@ -287,14 +291,33 @@ group_fleet() {
 	done
 }
 
-# What a script marks shows the same without sanitizers, in a tenth of the time.
+# its_turn SCRIPT N: does the N-th script of cli run in this build?
+its_turn() {
+	[ ${#wanted[@]} = 0 ] || return 0
+	# it shows the same without sanitizers, in a tenth of the time
+	if grep -q '^# Without sanitizers: ' "$1"
+	then
+		[ -z "$SAN" ]
+		return
+	fi
+	[ "${SHARE:-}" ] && [ -z "$LONG" ] || return 0
+	if [ $((($2 + share_of) % 3)) = 0 ] ||
+		grep -q '^# With sanitizers: ' "$1"
+	then
+		[ "$SAN" ] || grep -q 'echo "skip .*: under sanitizers' "$1"
+	else
+		[ -z "$SAN" ]
+	fi
+}
+
 group_cli() {
-	local t
+	local t n=0
+	share_of=0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)
 	for t in tests/cli/*.sh
 	do
 		[ -f "$t" ] || continue
-		[ "$SAN ${#wanted[@]}" != "san 0" ] ||
-			! grep -q '^# Without sanitizers: ' "$t" || continue
+		n=$((n + 1))
+		its_turn "$t" $n || continue
 		run_with "$t" cli "$(basename "$t" .sh)" sh "$t"
 	done
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bombs.sh - small files that unpack to large ones: captures and bundles end at a bound.
 # usage: BACKSTITCH=PROGRAM tests/cli/bombs.sh; prints "ok NAME" or "not ok NAME" lines.
+# With sanitizers: inputs that want memory
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cp tests/captures/z-defer.data "$work"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # endless.sh - what has no end, or grows faster than it should: replies of servers, descriptions of events.
 # usage: BACKSTITCH=PROGRAM tests/cli/endless.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# With sanitizers: replies that want harm
 # Needs: libcurl
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh

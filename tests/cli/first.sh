@@ -1,6 +1,7 @@
 #!/bin/sh
 # first.sh - the first five minutes of a new user, each as one would hope.
 # usage: BACKSTITCH=PROGRAM tests/cli/first.sh; prints "ok NAME" or "not ok NAME" lines.
+# With sanitizers: each command once
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cap=$root/tests/captures

@@ -1,6 +1,7 @@
 #!/bin/sh
 # fleet_hostile.sh - export --format parquet of databases that no ingest makes.
 # usage: O=build tests/cli/fleet_hostile.sh
+# With sanitizers: rows that no ingest makes
 # Needs: libcurl
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh

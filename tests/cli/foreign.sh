@@ -1,6 +1,7 @@
 #!/bin/sh
 # foreign.sh - databases of others: pages of each size, and the functions of backstitch_sql.so on values and tables that are not ours.
 # usage: BACKSTITCH=PROGRAM [SQL_EXTENSION=FILE] tests/cli/foreign.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# With sanitizers: databases of others
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 so=${SQL_EXTENSION:-$(dirname "$B")/backstitch_sql.so}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # mutated.sh - bundles of which bytes were changed, or the end is missing: a report or a message, and no file left.
 # usage: BACKSTITCH=PROGRAM [BUNDLES=N] tests/cli/mutated.sh; prints "ok NAME" or "not ok NAME" lines.
+# With sanitizers: bundles of changed bytes
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cd "$dir" || exit 2

@@ -1,6 +1,7 @@
 #!/bin/sh
 # refuse.sh - files that no reader takes are named, with what to do.
 # usage: BACKSTITCH=PROGRAM tests/cli/refuse.sh; prints "ok NAME" or "not ok NAME" lines.
+# With sanitizers: files that are none
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cd "$dir" || exit 2
