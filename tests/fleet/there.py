@@ -702,6 +702,14 @@ def create(s, database):
          s.url(1, database))
 
 
+def timed(test, *args):
+    begun = time.monotonic()
+    result = test(*args)
+    print("# %s: %.1f s" % (test.__name__, time.monotonic() - begun),
+          flush=True)
+    return result
+
+
 def main():
     if not installed():
         print("skip there: clickhouse-server is not installed")
@@ -709,27 +717,21 @@ def main():
     rnd = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder, Servers(2) as s:
         create(s, "f")
-        dbs = test_same(s, folder)
-        test_trust(s, dbs)
-        test_trust_of_two(s, dbs)
-        test_trust_before(s, dbs[0])
-        test_sums(s, dbs)
-        test_diff(s, dbs)
-        test_page(s, dbs[0], folder)
-        test_choice(s, dbs)
-        test_names(s, folder)
-        test_texts(s, folder, dbs[2])
-        test_uncommitted(s, dbs[2])
-        test_samples_lost(s, dbs[1])
-        test_weights(s)
-        test_no_weight(s, dbs[2], folder)
-        test_last(s)
-        test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
-        test_doubled(s, dbs[RUNS.index("overwrite-defer.data.zst")])
-        test_two_pushers(s, dbs[-1])
-        test_name_twice(s, dbs[0])
-        test_killed(s, dbs[0])
-        test_hostile(s, dbs[0], rnd)
+        dbs = timed(test_same, s, folder)
+        late = dbs[RUNS.index("overwrite-defer.data.zst")]
+        for test in (
+                (test_trust, s, dbs), (test_trust_of_two, s, dbs),
+                (test_trust_before, s, dbs[0]),
+                (test_sums, s, dbs), (test_diff, s, dbs),
+                (test_page, s, dbs[0], folder), (test_choice, s, dbs),
+                (test_names, s, folder), (test_texts, s, folder, dbs[2]),
+                (test_uncommitted, s, dbs[2]), (test_samples_lost, s, dbs[1]),
+                (test_weights, s), (test_no_weight, s, dbs[2], folder),
+                (test_last, s), (test_sums_lost, s, late),
+                (test_doubled, s, late), (test_two_pushers, s, dbs[-1]),
+                (test_name_twice, s, dbs[0]), (test_killed, s, dbs[0]),
+                (test_hostile, s, dbs[0], rnd)):
+            timed(*test)
     finish()
 
 
