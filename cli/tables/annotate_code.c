@@ -241,13 +241,7 @@ static void add_samples(struct annot_loader *l)
 
 /* ---- names and lines */
 
-static int annot_compare_offsets(const void *a, const void *b)
-{
-	const struct call_target *x = a;
-	const struct call_target *y = b;
-
-	return compare_numbers(x->off, y->off);
-}
+COMPARE_BY(annot_compare_offsets, struct call_target, off);
 
 static void annot_wants(struct annot_loader *l, uint64_t off)
 {

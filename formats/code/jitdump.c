@@ -3,7 +3,6 @@
  * The file is a head, then records, each with its length. DEBUG_INFO precedes
  * the LOAD of its code. A file that is still being written may end anywhere. */
 #include "formats/code/jitdump.h"
-#include "formats/reader/compare.h"
 #include "formats/reader/rest.h"
 
 #include <inttypes.h>
@@ -16,6 +15,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/source.h"
 #include "stitch/base/utf8.h"
 

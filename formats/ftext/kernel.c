@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "formats/ftext/ftext.h"
-#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
-#include "formats/reader/compare.h"
+#include "stitch/base/search.h"
 
 /* Takes "PID NAME". */
 static void ft_names_take_cmdline(struct ft *ft, struct scan s)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
-#include "formats/reader/compare.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/kallsyms_text.h"

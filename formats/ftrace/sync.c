@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "formats/ftrace/ftrace.h"
-#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/base/wide.h"

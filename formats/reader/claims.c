@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "formats/reader/compare.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 COMPARE_BY(claims_compare, struct claim, off);
 

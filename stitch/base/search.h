@@ -8,6 +8,19 @@
  * ?:. Evaluates its arguments twice. */
 #define compare_numbers(x, y) (((x) > (y)) - ((x) < (y)))
 
+/* Defines the function `name` for qsort() and bsearch(), which orders items of
+ * a type by a number. A semicolon follows, so that ctags takes it for a
+ * declaration. */
+#define COMPARE_BY(name, type, field)                                          \
+	static int name(const void *a, const void *b)                          \
+	{                                                                      \
+		const type *x = a;                                             \
+		const type *y = b;                                             \
+                                                                               \
+		return compare_numbers(x->field, y->field);                    \
+	}                                                                      \
+	static int name(const void *a, const void *b)
+
 /* The index of the first of n items for which the expression `holds`, which
  * refers to the item's index as i, is true; n if there is none. It must be true
  * for every item that follows one for which it is true. Evaluated at most

@@ -143,13 +143,7 @@ static void plt_add_stub(struct plt_reader *p, uint64_t addr, uint64_t len,
 			 });
 }
 
-static int plt_compare_slot(const void *a, const void *b)
-{
-	const struct plt_reloc *x = a;
-	const struct plt_reloc *y = b;
-
-	return compare_numbers(x->slot, y->slot);
-}
+COMPARE_BY(plt_compare_slot, struct plt_reloc, slot);
 
 /* Finds the slot that the x86 stub of len bytes at addr jumps through: jmp *mem
  * is ff 25 (relative to the next instruction, absolute on i386) or ff a3

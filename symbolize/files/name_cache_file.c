@@ -335,13 +335,7 @@ struct name_cache_folder {
 	uint64_t size;
 };
 
-static int name_cache_compare_use(const void *a, const void *b)
-{
-	const struct name_cache_entry_file *x = a;
-	const struct name_cache_entry_file *y = b;
-
-	return compare_numbers(x->used, y->used);
-}
+COMPARE_BY(name_cache_compare_use, struct name_cache_entry_file, used);
 
 /* Lists the files in folder and, while depth > 0, in its subfolders. */
 static void name_cache_list_folder(const char *folder, int depth,

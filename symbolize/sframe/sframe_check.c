@@ -163,13 +163,7 @@ static void sframe_check_section(struct judge *j)
 	sframe_check_overlaps(j);
 }
 
-static int sframe_check_compare_part(const void *a, const void *b)
-{
-	const struct judge_section *x = a;
-	const struct judge_section *y = b;
-
-	return compare_numbers(x->start, y->start);
-}
+COMPARE_BY(sframe_check_compare_part, struct judge_section, start);
 
 static void sframe_check_read_parts(struct judge *j)
 {

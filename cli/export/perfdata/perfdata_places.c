@@ -274,13 +274,7 @@ static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
 	}
 }
 
-static int pd_places_by_start(const void *a, const void *b)
-{
-	const struct pd_symbol *x = a;
-	const struct pd_symbol *y = b;
-
-	return compare_numbers(x->start, y->start);
-}
+COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
 
 /* Cuts symbols that overlap: a reader must find one symbol for an address. */
 static void settle_symbols(struct pd_places *p)
