@@ -47,14 +47,12 @@ struct job {
 
 static uint32_t make_stack(struct job *j, const struct stacks_group *g)
 {
-	const struct label l = { .kind = LABEL_MISSING,
-				 .name = "[no stack]",
-				 .image = "" };
-
 	j->l.n = 0;
 	stacks_get(j->s, g, &j->l);
 	if (!j->l.n)
-		label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
+		label_list_add(&j->l,
+			       labels_add_name(stacks_labels(j->s),
+					       LABEL_MISSING, "[no stack]"));
 	return firefox_stack(j->f, &j->l);
 }
 

@@ -8,14 +8,6 @@
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 
-static uint32_t folded_export_group_label(struct labels *labels,
-					  const char *name)
-{
-	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
-
-	return labels_add(labels, &l);
-}
-
 static int folded_export_add_groups(struct stacks *s, int event,
 				    struct flame_tree *t, struct err *err)
 {
@@ -28,9 +20,9 @@ static int folded_export_add_groups(struct stacks *s, int event,
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
 		l.n = 0;
-		label_list_add(&l, folded_export_group_label(
-					   stacks_labels(s),
-					   stacks_comm(s, g->comm)->name));
+		label_list_add(&l,
+			       labels_add_name(stacks_labels(s), LABEL_GROUP,
+					       stacks_comm(s, g->comm)->name));
 		stacks_get(s, g, &l);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
@@ -53,8 +45,9 @@ static int write_folded(FILE *out, const struct export_request *x,
 
 	if (!s)
 		return -1;
-	t = flame_tree_new(stacks_labels(s),
-			   folded_export_group_label(stacks_labels(s), "all"));
+	t = flame_tree_new(
+		stacks_labels(s),
+		labels_add_name(stacks_labels(s), LABEL_GROUP, "all"));
 	rc = folded_export_add_groups(s, stacks_choose(s, "exporting"), t, err);
 	if (!rc) {
 		flame_tree_finish(t);

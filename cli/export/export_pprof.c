@@ -181,11 +181,8 @@ static void add_labels(struct job *j, const struct stacks_group *g)
 
 static void no_stack(struct job *j)
 {
-	const struct label l = { .kind = LABEL_MISSING,
-				 .name = "[no stack]",
-				 .image = "" };
-
-	label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
+	label_list_add(&j->l, labels_add_name(stacks_labels(j->s),
+					      LABEL_MISSING, "[no stack]"));
 }
 
 static int export_pprof_add_group(struct job *j, const struct stacks_group *g,

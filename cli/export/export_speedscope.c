@@ -51,10 +51,8 @@ static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 /* Returns the number of a frame that is a name only. */
 static uint32_t speedscope_number(struct speedscope *s, const char *name)
 {
-	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
-
-	return speedscope_number_of(s,
-				    labels_add(stacks_labels(s->stacks), &l));
+	return speedscope_number_of(s, labels_add_name(stacks_labels(s->stacks),
+						       LABEL_GROUP, name));
 }
 
 static void speedscope_put_stack(void *arg, FILE *out,

@@ -81,6 +81,13 @@ uint32_t labels_add(struct labels *l, const struct label *want)
 	return id;
 }
 
+uint32_t labels_add_name(struct labels *l, enum label_kind kind,
+			 const char *name)
+{
+	return labels_add(
+		l, &(struct label){ .kind = kind, .name = name, .image = "" });
+}
+
 const struct label *labels_get(const struct labels *l, uint32_t id)
 {
 	return &l->item[id];

@@ -45,6 +45,9 @@ struct labels *labels_new(void);
 void labels_free(struct labels *l);
 /* Returns the id of an equal label, or of a new copy. O(1). */
 uint32_t labels_add(struct labels *l, const struct label *want);
+/* The same for a name that stands alone, of no image. */
+uint32_t labels_add_name(struct labels *l, enum label_kind kind,
+			 const char *name);
 /* Returns a label; valid until the next labels_add(). */
 const struct label *labels_get(const struct labels *l, uint32_t id);
 uint32_t labels_count(const struct labels *l);

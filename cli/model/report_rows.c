@@ -46,14 +46,6 @@ void report_rows_free(struct report_rows *r)
 	free(r);
 }
 
-static uint32_t plain_label(struct report_rows *r, enum label_kind kind,
-			    const char *name)
-{
-	struct label l = { .kind = kind, .name = name, .image = "" };
-
-	return labels_add(r->labels, &l);
-}
-
 struct report_rows *report_rows_empty(const struct labels *labels,
 				      unsigned int keys)
 {
@@ -63,7 +55,7 @@ struct report_rows *report_rows_empty(const struct labels *labels,
 	r->keys = keys;
 	r->labels = labels_new();
 	/* rows without a name have label 0 */
-	plain_label(r, LABEL_GROUP, "");
+	labels_add_name(r->labels, LABEL_GROUP, "");
 	return r;
 }
 
@@ -174,7 +166,7 @@ static uint32_t comm_nodigit_label(struct report_rows *r, const char *comm)
 		to += 3;
 		p += n;
 	}
-	uint32_t id = plain_label(r, LABEL_GROUP, name);
+	uint32_t id = labels_add_name(r->labels, LABEL_GROUP, name);
 
 	free(name);
 	return id;
@@ -189,7 +181,8 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	if (r->keys & KEY_COMM)
 		key.comm = r->keys & KEY_NODIGIT
 				   ? comm_nodigit_label(r, c->name)
-				   : plain_label(r, LABEL_GROUP, c->name);
+				   : labels_add_name(r->labels, LABEL_GROUP,
+						     c->name);
 	if (r->keys & KEY_PID)
 		key.pid = c->pid;
 	if (r->keys & KEY_TID)
@@ -197,7 +190,8 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	if (r->keys & KEY_CPU)
 		key.cpu = g->cpu;
 	if (r->keys & KEY_VERDICT)
-		key.verdict = plain_label(r, LABEL_GROUP, stacks_verdict(g));
+		key.verdict = labels_add_name(r->labels, LABEL_GROUP,
+					      stacks_verdict(g));
 	return key;
 }
 
@@ -256,7 +250,8 @@ static void report_rows_key_code(struct report_rows *r,
 		const struct code_where *at = report_rows_where(r, l->from[i]);
 
 		if (at->file && at->file[0] && at->line) {
-			key->file = plain_label(r, LABEL_GROUP, at->file);
+			key->file = labels_add_name(r->labels, LABEL_GROUP,
+						    at->file);
 			key->line = at->line;
 			if (!(r->keys & (KEY_SYM | KEY_DSO)))
 				return;
@@ -343,7 +338,8 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	}
 	if (!row) {
 		if (code)
-			key.label = plain_label(r, LABEL_UNNAMED, "[no stack]");
+			key.label = labels_add_name(r->labels, LABEL_UNNAMED,
+						    "[no stack]");
 		row = row_for(r, &key);
 		row->total += weight;
 		row->n_total += samples;
@@ -411,16 +407,18 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 		return -1;
 	if (!callers)
 		return at + 1 < l->n ? row_label(r, l->label[at + 1])
-				     : plain_label(r, LABEL_GROUP, "[self]");
+				     : labels_add_name(r->labels, LABEL_GROUP,
+						       "[self]");
 	if (!at)
-		return plain_label(r, LABEL_GROUP, "[nobody]");
+		return labels_add_name(r->labels, LABEL_GROUP, "[nobody]");
 
 	const struct label *caller = labels_get(labels, l->label[at - 1]);
 	const struct label *own = labels_get(labels, l->label[at]);
 
 	/* the program after an exec has no callers in this stack */
 	if (caller->kind == LABEL_EXEC && own->kind != LABEL_EXEC)
-		return plain_label(r, LABEL_MISSING, STACKS_AFTER_EXEC);
+		return labels_add_name(r->labels, LABEL_MISSING,
+				       STACKS_AFTER_EXEC);
 	return row_label(r, l->label[at - 1]);
 }
 

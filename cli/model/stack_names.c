@@ -396,13 +396,8 @@ static void collapse_interpreters(struct stack_names *sn,
 		if (!run) {
 			label_list_move(out, n++, i);
 		} else if (run != last && !(seen >> run & 1)) {
-			const struct label l = {
-				.kind = LABEL_USER,
-				.name = interpreter_label(run),
-				.image = "",
-			};
-
-			out->label[n] = labels_add(sn->labels, &l);
+			out->label[n] = labels_add_name(sn->labels, LABEL_USER,
+							interpreter_label(run));
 			if (out->want_from)
 				out->from[n] = (struct label_from){ 0 };
 			n++;
@@ -457,15 +452,10 @@ static void reverse_frames(struct stack_names *sn, struct label_list *out,
 
 static void add_gap(struct stack_names *sn, struct label_list *out, size_t from)
 {
-	const struct label gap = {
-		.kind = LABEL_MISSING,
-		.name = STACK_NAMES_GAP,
-		.image = "",
-	};
-
-	label_list_add_function(sn, out, from, labels_add(sn->labels, &gap),
-				(struct label_from){ 0 },
-				(struct interpreter_frame){ 0 });
+	label_list_add_function(
+		sn, out, from,
+		labels_add_name(sn->labels, LABEL_MISSING, STACK_NAMES_GAP),
+		(struct label_from){ 0 }, (struct interpreter_frame){ 0 });
 }
 
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,

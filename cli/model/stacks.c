@@ -664,9 +664,7 @@ const char *stacks_verdict(const struct stacks_group *g)
 static void stacks_add_mark(struct stacks *s, enum label_kind kind,
 			    const char *name, struct label_list *out)
 {
-	struct label l = { .kind = kind, .name = name, .image = "" };
-
-	label_list_add(out, labels_add(s->labels, &l));
+	label_list_add(out, labels_add_name(s->labels, kind, name));
 }
 
 void stacks_get(struct stacks *s, const struct stacks_group *g,

@@ -59,9 +59,8 @@ static void diff_model_find_rows(struct diff_model *m)
 static int diff_model_start(struct diff_model *m, const struct svg_opts *o,
 			    struct err *err)
 {
-	struct label root = { .kind = LABEL_GROUP, .name = "all", .image = "" };
-
-	m->all = flame_tree_new(m->c.labels, labels_add(m->c.labels, &root));
+	m->all = flame_tree_new(
+		m->c.labels, labels_add_name(m->c.labels, LABEL_GROUP, "all"));
 	for (int i = 0; i < 2; i++) {
 		m->side[i].o = *o;
 		m->side[i].also = m->all;

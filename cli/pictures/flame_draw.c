@@ -36,9 +36,7 @@ char *drawing_note(struct drawing *d)
 
 void drawing_group(struct drawing *d, const char *name, struct label_list *l)
 {
-	struct label group = { .kind = LABEL_GROUP, .name = name, .image = "" };
-
-	label_list_add(l, labels_add(d->labels, &group));
+	label_list_add(l, labels_add_name(d->labels, LABEL_GROUP, name));
 }
 
 void drawing_thread(struct drawing *d, const struct stacks_comm *c,
@@ -111,10 +109,7 @@ void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
 static void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
 			       uint64_t weight)
 {
-	struct label group = { .kind = LABEL_GROUP,
-			       .name = c->name,
-			       .image = "" };
-	uint32_t id = labels_add(d->labels, &group);
+	uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
 	struct drawing_name *w;
 
 	d->name = mem_reach(d->name, &d->n_name, &d->cap_name, (size_t)id + 1,
@@ -357,9 +352,8 @@ static void drawing_note_dropped(struct drawing *d)
 
 static struct flame_tree *drawing_new_tree(struct labels *labels)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
-
-	return flame_tree_new(labels, labels_add(labels, &all));
+	return flame_tree_new(labels,
+			      labels_add_name(labels, LABEL_GROUP, "all"));
 }
 
 int drawing_init(struct drawing *d, struct labels *labels, struct err *err)

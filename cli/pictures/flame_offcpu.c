@@ -111,11 +111,7 @@ static void flame_offcpu_add_waker(struct drawing *d, const struct waker *w,
 static void flame_offcpu_add_missing(struct drawing *d, const char *name,
 				     struct label_list *l)
 {
-	struct label mark = { .kind = LABEL_MISSING,
-			      .name = name,
-			      .image = "" };
-
-	label_list_add(l, labels_add(d->labels, &mark));
+	label_list_add(l, labels_add_name(d->labels, LABEL_MISSING, name));
 }
 
 /* Returns whether no sample was taken at this switch. */

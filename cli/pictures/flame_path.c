@@ -33,9 +33,7 @@ struct path_flame {
 static void flame_path_add_frame(struct path_flame *f, enum label_kind kind,
 				 const char *name)
 {
-	const struct label frame = { .kind = kind, .name = name, .image = "" };
-
-	label_list_add(&f->l, labels_add(f->r.labels, &frame));
+	label_list_add(&f->l, labels_add_name(f->r.labels, kind, name));
 }
 
 /* Adds the stack of an event, outermost frame first. */
@@ -208,14 +206,12 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 .minwidth = MINWIDTH,
 			 .show_samples = true },
 	};
-	const struct label all = { .kind = LABEL_GROUP,
-				   .name = "all",
-				   .image = "" };
 	int rc = path_open(&f.r, db, path, err);
 
 	if (!rc) {
-		f.tree = flame_tree_new(f.r.labels,
-					labels_add(f.r.labels, &all));
+		f.tree = flame_tree_new(
+			f.r.labels,
+			labels_add_name(f.r.labels, LABEL_GROUP, "all"));
 		rc = flame_path_add_all(&f, err);
 	}
 	if (!rc) {

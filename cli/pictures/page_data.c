@@ -152,14 +152,10 @@ static void page_data_get_stack(struct page_data *d,
 				const struct stacks_group *g,
 				struct label_list *l)
 {
-	const struct label name = {
-		.kind = LABEL_GROUP,
-		.name = stacks_comm(d->stacks, g->comm)->name,
-		.image = "",
-	};
-
 	l->n = 0;
-	label_list_add(l, labels_add(stacks_labels(d->stacks), &name));
+	label_list_add(l,
+		       labels_add_name(stacks_labels(d->stacks), LABEL_GROUP,
+				       stacks_comm(d->stacks, g->comm)->name));
 	stacks_get(d->stacks, g, l);
 }
 
@@ -177,15 +173,13 @@ static uint32_t page_data_inferred(const struct page_data *d,
 
 static int page_data_build_tree(struct page_data *d, struct err *err)
 {
-	const struct label all = { .kind = LABEL_GROUP,
-				   .name = "all",
-				   .image = "" };
 	struct labels *labels = stacks_labels(d->stacks);
 	size_t n = stacks_count(d->stacks);
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
-	d->tree = flame_tree_new(labels, labels_add(labels, &all));
+	d->tree = flame_tree_new(labels,
+				 labels_add_name(labels, LABEL_GROUP, "all"));
 	d->leaf = mem_new(n, sizeof(*d->leaf));
 	d->inferred = mem_new(n, sizeof(*d->inferred));
 	/* no weights: the page adds up those of the samples it shows */
@@ -467,9 +461,7 @@ static void page_data_put_verdicts(struct json *j)
 
 static uint32_t page_data_string(const struct page_data *d, const char *s)
 {
-	const struct label l = { .kind = LABEL_GROUP, .name = s, .image = "" };
-
-	return labels_add(d->strings, &l);
+	return labels_add_name(d->strings, LABEL_GROUP, s);
 }
 
 static void page_data_put_source(struct json *j, const struct label_fact *fact)

@@ -30,16 +30,15 @@ static uint64_t page_times_bin(const struct page_times *t, const struct rows *r,
 static int page_times_take(void *arg, const struct rows *r, struct err *err)
 {
 	struct page_times *t = arg;
-	const struct label key = { .kind = LABEL_GROUP,
-				   .name = rows_text(r, PAGE_TIMES_KEY),
-				   .image = "" };
+	uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
+				       rows_text(r, PAGE_TIMES_KEY));
 	uint64_t from = page_times_bin(t, r, PAGE_TIMES_T0);
 	uint64_t to = page_times_bin(t, r, PAGE_TIMES_T1);
 	uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
 
 	(void)err;
-	page_bytes_add(&t->bytes, (uint64_t)labels_add(t->keys, &key) * 4 +
-					  (to != from) + (n != 1) * 2);
+	page_bytes_add(&t->bytes,
+		       (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
 	page_bytes_signed(&t->bytes, from - t->last);
 	if (to != from)
 		page_bytes_add(&t->bytes, to);

@@ -105,9 +105,8 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 				  const struct offcpu_wait *w)
 {
 	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
-	struct label l = { .kind = LABEL_GROUP, .name = c->name, .image = "" };
 	struct thread_sum key = {
-		.name = labels_add(rp->labels, &l),
+		.name = labels_add_name(rp->labels, LABEL_GROUP, c->name),
 		.pid = c->pid,
 		.tid = w->tid,
 	};

@@ -188,11 +188,9 @@ static void report_tree_write(const struct report *rp,
 
 int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 {
-	const struct label all = { .kind = LABEL_GROUP,
-				   .name = "all",
-				   .image = "" };
 	struct labels *labels = stacks_labels(rp->stacks);
-	struct flame_tree *t = flame_tree_new(labels, labels_add(labels, &all));
+	struct flame_tree *t = flame_tree_new(
+		labels, labels_add_name(labels, LABEL_GROUP, "all"));
 	int rc = report_tree_fill(rp, t, err);
 
 	if (!rc) {

@@ -110,9 +110,6 @@ struct sums *sums_load(struct store *db, const char *path, struct err *err)
 	const struct stacks_opts o = { .gaps = true,
 				       .inlined = true,
 				       .summed = true };
-	const struct label all = { .kind = LABEL_GROUP,
-				   .name = "all",
-				   .image = "" };
 	struct sums *s = mem_new(1, sizeof(*s));
 
 	s->stacks = stacks_load(db, &o, err);
@@ -122,7 +119,7 @@ struct sums *sums_load(struct store *db, const char *path, struct err *err)
 		return NULL;
 	}
 	labels_shorten(stacks_labels(s->stacks));
-	s->all = labels_add(stacks_labels(s->stacks), &all);
+	s->all = labels_add_name(stacks_labels(s->stacks), LABEL_GROUP, "all");
 	sums_take_stacks(s);
 	return s;
 }
