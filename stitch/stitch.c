@@ -642,11 +642,6 @@ static void stitch_take_fork(struct stitch *st)
 	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process, false);
 }
 
-static void stitch_take_exit(struct stitch *st)
-{
-	tasks_exit(st->tasks, thread_slot(st), record_time(st->rec));
-}
-
 /* These records change the state, so a duplicate must be ignored. */
 static bool is_state_record(enum record_kind k)
 {
@@ -676,7 +671,7 @@ static void stitch_take_record(struct stitch *st)
 	else if (k == REC_FORK)
 		stitch_take_fork(st);
 	else if (k == REC_EXIT)
-		stitch_take_exit(st);
+		tasks_exit(st->tasks, thread_slot(st), record_time(rec));
 	else if (k == REC_SWITCH || k == REC_MARK)
 		st->look.event =
 			push_event(st, thread_slot(st),

@@ -144,16 +144,6 @@ void ft_defer_request(struct ft *ft, const struct ft_type *t,
 	nonce_request(ft->nonce_format, ft_defer_marker_text(t, raw), rec);
 }
 
-static void ft_defer_marker_chain(struct ft *ft, const struct ft_type *t,
-				  const struct ref *ref,
-				  const struct bytes *raw, struct record *rec)
-{
-	nonce_stack(ft->nonce_format, ft_defer_marker_text(t, raw), ref->len,
-		    &ft->stack, rec);
-	if (rec->pid < 0)
-		rec->pid = ft_tgid_of(ft, rec->tid);
-}
-
 int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err)
@@ -165,7 +155,10 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 	rec->kind = REC_CHAIN;
 	rec->chain = (struct rec_chain){ .cookie = 0 };
 	if (t->role == ROLE_MARKER) {
-		ft_defer_marker_chain(ft, t, ref, raw, rec);
+		nonce_stack(ft->nonce_format, ft_defer_marker_text(t, raw),
+			    ref->len, &ft->stack, rec);
+		if (rec->pid < 0)
+			rec->pid = ft_tgid_of(ft, rec->tid);
 	} else {
 		rec->chain.cookie =
 			(uint64_t)ft_field_number(t, t->part.size, raw, 0);

@@ -284,19 +284,9 @@ static bool ft_file7_is_meta(uint16_t id)
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
 }
 
-/* Takes the option that ends a section of options: the offset of the next. */
-static int ft_file7_options_end(struct ft *ft, struct bytes *data,
-				uint64_t *next, struct err *err)
-{
-	if (bytes_u64(data, next, err))
-		return -1;
-	claims_check_rest(&ft->src, data, "the last option");
-	return 0;
-}
-
 /* Takes the options of one section: those of buffers, or all others. Buffers
- * come last since they need the page size. *next becomes the offset of the next
- * options section; 0: none. */
+ * come last since they need the page size. The last option of a section is the
+ * offset of the next one, which *next becomes; 0: none. */
 static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 			    uint64_t *next, struct err *err)
 {
@@ -310,8 +300,12 @@ static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 		if (bytes_u16(b, &id, err) || bytes_u32(b, &n, err) ||
 		    bytes_take(b, n, &data, err))
 			return -1;
-		if (id == FT_OPTIONS)
-			return ft_file7_options_end(ft, &data, next, err);
+		if (id == FT_OPTIONS) {
+			if (bytes_u64(&data, next, err))
+				return -1;
+			claims_check_rest(&ft->src, &data, "the last option");
+			return 0;
+		}
 		if ((id == FT_BUFFER) != buffers)
 			continue;
 		if (ft_file7_is_meta(id)) {

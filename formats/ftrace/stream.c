@@ -54,13 +54,6 @@ static void ft_stream_add_lost(struct ft_stream *s, uint64_t time)
 	ft_stream_add_item(s, &it);
 }
 
-static void ft_stream_count_walked(struct ft *ft, uint32_t len)
-{
-	ft->walked += len;
-	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
-				 (double)ft->src.size);
-}
-
 /* Opens the next readable page. Returns false if there is none. */
 static bool ft_stream_open_page(struct ft *ft, struct ft_stream *s)
 {
@@ -78,7 +71,9 @@ static bool ft_stream_open_page(struct ft *ft, struct ft_stream *s)
 		return false;
 	}
 	s->next_page += s->subbuf;
-	ft_stream_count_walked(ft, s->subbuf);
+	ft->walked += s->subbuf;
+	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
+				 (double)ft->src.size);
 	if (ft_page_open(ft, s, place, &s->page, &why)) {
 		ft_stream_page_damaged(ft, s, place, &why);
 		return true;

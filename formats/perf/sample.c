@@ -543,53 +543,6 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* Takes the size of AUX data, which is not decoded. */
-static int perf_sample_aux(struct perf *p, struct bytes *b, struct err *err)
-{
-	uint64_t n;
-
-	if (bytes_u64(b, &n, err) || bytes_skip(b, n, err))
-		return -1;
-	perf_extra_add(p, "aux_size", n);
-	return 0;
-}
-
-/* Takes the fields after the stack dump. Returns 1 if some are lost behind
- * registers. */
-static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
-				 struct bytes *b, struct err *err)
-{
-	static const struct {
-		uint64_t bit;
-		const char *name;
-	} numbers[] = {
-		{ PS_PHYS_ADDR, "phys_addr" },
-		{ PS_CGROUP, "cgroup" },
-		{ PS_DATA_PAGE, "data_page_size" },
-		{ PS_CODE_PAGE, "code_page_size" },
-	};
-	uint64_t t = a->sample_type;
-	int rc = 0;
-
-	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) &&
-	    perf_sample_weights(p, a, b, err))
-		return -1;
-	if ((t & PS_DATA_SRC) && perf_sample_take_extra(p, b, "data_src", err))
-		return -1;
-	if ((t & PS_TRANSACTION) &&
-	    perf_sample_take_extra(p, b, "transaction", err))
-		return -1;
-	if (t & PS_REGS_INTR)
-		rc = perf_sample_intr_regs(p, a, b, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if ((t & numbers[i].bit) &&
-		    perf_sample_take_extra(p, b, numbers[i].name, err))
-			return -1;
-	return t & PS_AUX ? perf_sample_aux(p, b, err) : 0;
-}
-
 /* Replaces the user half of a chain by the calls that the processor recorded
  * (--call-graph lbr): the innermost address, then the source of each entry. A
  * half without a USER mark is kept. The innermost address is the sampled one,
@@ -658,22 +611,23 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 		rec->flags |= REC_F_HIT;
 }
 
-/* Fields of a later version may follow the last known one. */
-static int perf_sample_check_rest(uint64_t type, struct bytes *b,
-				  struct err *err)
-{
-	if (type >= PS_UNKNOWN)
-		return 0;
-	return rest_end(b, err);
-}
-
-/* Takes all from the registers on. Returns 1 if some of it is lost behind
- * registers. */
+/* Takes all from the registers on; of AUX data, which is not decoded, the size.
+ * Returns 1 if some of it is lost behind registers. */
 static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct rec_sample *s,
 				 struct err *err)
 {
+	static const struct {
+		uint64_t bit;
+		const char *name;
+	} numbers[] = {
+		{ PS_PHYS_ADDR, "phys_addr" },
+		{ PS_CGROUP, "cgroup" },
+		{ PS_DATA_PAGE, "data_page_size" },
+		{ PS_CODE_PAGE, "code_page_size" },
+	};
 	uint64_t t = a->sample_type;
+	uint64_t aux;
 	int rc = 0;
 
 	s->has_dump = t & PS_STACK_USER;
@@ -684,8 +638,29 @@ static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 		return rc;
 	if ((t & PS_STACK_USER) && perf_sample_stack_dump(b, s, err))
 		return -1;
-	rc = perf_sample_tail_part(p, a, b, err);
-	return rc ? rc : perf_sample_check_rest(t, b, err);
+	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) &&
+	    perf_sample_weights(p, a, b, err))
+		return -1;
+	if ((t & PS_DATA_SRC) && perf_sample_take_extra(p, b, "data_src", err))
+		return -1;
+	if ((t & PS_TRANSACTION) &&
+	    perf_sample_take_extra(p, b, "transaction", err))
+		return -1;
+	if (t & PS_REGS_INTR)
+		rc = perf_sample_intr_regs(p, a, b, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if ((t & numbers[i].bit) &&
+		    perf_sample_take_extra(p, b, numbers[i].name, err))
+			return -1;
+	if (t & PS_AUX) {
+		if (bytes_u64(b, &aux, err) || bytes_skip(b, aux, err))
+			return -1;
+		perf_extra_add(p, "aux_size", aux);
+	}
+	/* Fields of a later version may follow the last known one. */
+	return t >= PS_UNKNOWN ? 0 : rest_end(b, err);
 }
 
 /* Sets an extra that the sample may have already. */

@@ -64,15 +64,6 @@ static bool tp_make_is_printed(const struct tp_format *fmt, size_t i)
 	       !tp_make_is_added(fmt, i);
 }
 
-static size_t tp_make_count_printed(const struct tp_format *fmt)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < fmt->n; i++)
-		n += tp_make_is_printed(fmt, i);
-	return n;
-}
-
 static const char *tp_make_conversion(const struct tp_field *f)
 {
 	if (f->kind != FMT_NUM)
@@ -108,9 +99,12 @@ static void tp_make_argument(const struct tp_field *f, const char *name,
 /* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
 static void tp_make_print_line(const struct tp_format *fmt, struct tp_out *o)
 {
-	bool alone = tp_make_count_printed(fmt) == 1 &&
-		     !strcmp(fmt->def[0].name, "text");
 	const char *gap = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < fmt->n; i++)
+		n += tp_make_is_printed(fmt, i);
+	bool alone = n == 1 && !strcmp(fmt->def[0].name, "text");
 
 	tp_out_add(o, "\nprint fmt: \"");
 	for (size_t i = 0; i < fmt->n; i++) {

@@ -497,13 +497,6 @@ static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 	return counter_runs_fill(&pc->runs, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
 }
 
-static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
-{
-	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu, (size_t)cpu + 1,
-			    sizeof(*rd->cpu));
-	return &rd->cpu[cpu];
-}
-
 /* Returns whether a cookie, first seen on its own CPU, was made by that sample.
  * An earlier sample may be lost, unless no loss is as recent as the cookie. */
 static bool is_surely_made(const struct counters *cs,
@@ -651,7 +644,9 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (made_on < 0)
 		return -1;
 	made_on = carried_from(rd, made_on, s->cookie);
-	struct per_cpu *pc = counters_cpu_at(rd, made_on);
+	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu,
+			    (size_t)made_on + 1, sizeof(*rd->cpu));
+	struct per_cpu *pc = &rd->cpu[made_on];
 	uint64_t e = extend_count(rd->shape, pc,
 				  count_in_cookie(rd->shape, s->cookie));
 
@@ -682,15 +677,6 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	return s->is_sample && (elsewhere || late) ? COUNTER_FIRST_LOST : 0;
 }
 
-static void note_sight(struct per_source *ps, int64_t time)
-{
-	ps->any = true;
-	if (ps->first == TIME_NONE)
-		ps->first = time;
-	if (time > ps->last)
-		ps->last = time;
-}
-
 unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 {
 	struct group *gr = counters_group(cs, s->source);
@@ -701,7 +687,13 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	if (!gr->any)
 		counters_choose_shapes(cs, s);
 	gr->any = true;
-	note_sight(&cs->src[s->source], s->time);
+	struct per_source *ps = &cs->src[s->source];
+
+	ps->any = true;
+	if (ps->first == TIME_NONE)
+		ps->first = s->time;
+	if (s->time > ps->last)
+		ps->last = s->time;
 	for (size_t i = gr->n_read; i-- > 0;) {
 		ret = read_cookie(cs, &gr->read[i], s);
 		if (ret < 0)

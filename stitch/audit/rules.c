@@ -419,15 +419,6 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		end->time = 0;
 }
 
-static void rule_duplicate(struct audit *au, const struct audit_in *in)
-{
-	if (!(in->rec->flags & REC_F_DUPLICATE))
-		return;
-	struct fact_finding f = audit_finding(in, RULE_DUPLICATE, in->time);
-
-	audit_found(au, &f, 0);
-}
-
 /* Returns whether the record got its time when it was written. LOST has the
  * time of the record that follows it, and hardware samples may wait in the
  * processor's buffer. Records of a CPU must be in one file in the order in
@@ -703,7 +694,10 @@ void audit_record(struct audit *au, const struct audit_in *in)
 	const uint8_t *r = au->by_kind[rec->kind % 32u];
 
 	if (rec->flags & REC_F_DUPLICATE) {
-		rule_duplicate(au, in);
+		struct fact_finding f =
+			audit_finding(in, RULE_DUPLICATE, in->time);
+
+		audit_found(au, &f, 0);
 		return;
 	}
 	if (rec->flags & REC_F_LATE)

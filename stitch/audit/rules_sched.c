@@ -375,13 +375,6 @@ static void task_woken(struct audit *au, const struct audit_in *in)
 		t->roused = in->time;
 }
 
-static void note_cpu_range(struct audit_cpu *c, int64_t t)
-{
-	if (c->first == TIME_NONE)
-		c->first = t;
-	c->last = t;
-}
-
 void rule_wakeup(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
@@ -406,8 +399,11 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 	if (s->kind != SCHED_SWITCH) {
 		struct audit_cpu *c = audit_cpu(au, in);
 
-		if (c && s->kind == SCHED_WAKEUP)
-			note_cpu_range(c, in->time);
+		if (c && s->kind == SCHED_WAKEUP) {
+			if (c->first == TIME_NONE)
+				c->first = in->time;
+			c->last = in->time;
+		}
 		task_woken(au, in);
 		return;
 	}

@@ -172,13 +172,6 @@ void ledger_when_many(struct ledger *lg, void (*fn)(void *arg), void *arg)
 	lg->arg = arg;
 }
 
-static struct damage *ledger_damage_state(struct ledger *lg, uint16_t capture)
-{
-	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
-			       capture + 1u, sizeof(*lg->damage));
-	return &lg->damage[capture];
-}
-
 static bool is_listed_word(const char *what, const char *const *word)
 {
 	while (*word && strcmp(what, *word) != 0)
@@ -194,7 +187,10 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 	static const char *const to_the_end[] = { "truncated", "packed",
 						  "compressed", "unreadable",
 						  NULL };
-	struct damage *d = ledger_damage_state(lg, e->capture);
+
+	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
+			       e->capture + 1u, sizeof(*lg->damage));
+	struct damage *d = &lg->damage[e->capture];
 
 	d->any = true;
 	if (is_listed_word(e->what, no_record))

@@ -65,13 +65,6 @@ void losses_free(struct losses *ls)
 	free(ls);
 }
 
-static struct per_source *losses_source(struct losses *ls, uint16_t source)
-{
-	ls->src = mem_reach(ls->src, &ls->n, &ls->cap, source + 1u,
-			    sizeof(*ls->src));
-	return &ls->src[source];
-}
-
 static size_t losses_ring_index(int32_t cpu)
 {
 	return cpu < 0 || cpu >= CPU_MAX ? RING_UNKNOWN
@@ -143,8 +136,11 @@ static void losses_ring_add(struct ring *rg, const struct loss *l)
 
 void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
 {
-	struct per_source *ps = losses_source(ls, source);
 	struct loss one = *l;
+
+	ls->src = mem_reach(ls->src, &ls->n, &ls->cap, source + 1u,
+			    sizeof(*ls->src));
+	struct per_source *ps = &ls->src[source];
 
 	if (one.t1 == TIME_NONE) {
 		one.t0 = INT64_MIN;

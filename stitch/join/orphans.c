@@ -44,12 +44,6 @@ static int orphan_compare(const void *a, const void *b)
 	return (x->f.id > y->f.id) - (x->f.id < y->f.id);
 }
 
-static void orphans_sort(struct orphans *os)
-{
-	if (os->n)
-		qsort(os->at, os->n, sizeof(*os->at), orphan_compare);
-}
-
 /* Returns whether the thread had no other cookie between two orphans. */
 static bool orphan_follows(const struct orphan *a, const struct orphan *b)
 {
@@ -105,7 +99,8 @@ static void orphans_push(struct orphans *os, struct sessions *ss,
  * orphans may have vanished as well. */
 void orphans_judge(struct orphans *os, struct sessions *ss)
 {
-	orphans_sort(os);
+	if (os->n)
+		qsort(os->at, os->n, sizeof(*os->at), orphan_compare);
 	for (size_t i = 0, next; i < os->n; i = next) {
 		struct session *head = ss->at[os->at[i].line];
 

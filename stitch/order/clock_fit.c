@@ -56,11 +56,6 @@ static size_t count_equal_hashes(const struct fingerprint_list *l, size_t i)
 	return n;
 }
 
-static void clock_fit_add_pair(struct pairs *ps, uint64_t a, uint64_t b)
-{
-	*mem_add(ps->p, ps->n, ps->cap) = (struct pair){ a, (int64_t)(b - a) };
-}
-
 /* Pairs the events that occur once in both. */
 static void clock_fit_pairs(const struct fingerprint_list *a,
 			    const struct fingerprint_list *b, struct pairs *ps)
@@ -74,7 +69,10 @@ static void clock_fit_pairs(const struct fingerprint_list *a,
 			k++;
 		if (k < b->n && b->p[k].hash == a->p[i].hash && na == 1 &&
 		    count_equal_hashes(b, k) == 1)
-			clock_fit_add_pair(ps, a->p[i].time, b->p[k].time);
+			*mem_add(ps->p, ps->n, ps->cap) = (struct pair){
+				a->p[i].time,
+				(int64_t)(b->p[k].time - a->p[i].time)
+			};
 		i += na;
 	}
 }
@@ -87,13 +85,7 @@ static int compare_differences(const void *a, const void *b)
 	return compare_numbers(x, y);
 }
 
-static int compare_pair_times(const void *a, const void *b)
-{
-	const struct pair *x = a;
-	const struct pair *y = b;
-
-	return compare_numbers(x->t, y->t);
-}
+COMPARE_BY(compare_pair_times, struct pair, t);
 
 /* Finds the largest cluster. Sorts d. */
 static struct cluster find_densest(int64_t *d, size_t n)

@@ -64,11 +64,6 @@ size_t jit_count(const struct jit *j)
 	return j->n;
 }
 
-static void jit_note_change(struct jit *j, int64_t t)
-{
-	*mem_add(j->change, j->n_change, j->cap_change) = t;
-}
-
 struct numbered {
 	uint64_t number, start;
 };
@@ -103,7 +98,7 @@ bool jit_add(struct jit *j, const struct jit_code *c, int64_t t)
 	own->t1 = INT64_MAX;
 	own->image = 0;
 	if (j->dated)
-		jit_note_change(j, t);
+		*mem_add(j->change, j->n_change, j->cap_change) = t;
 	return true;
 }
 

@@ -502,13 +502,6 @@ static uint32_t resolve_user_place(struct resolve *rv,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint32_t resolve_inferred_flags(const struct resolve_in *in, uint32_t i)
-{
-	if (i != in->inferred)
-		return 0;
-	return FRAME_INFERRED | (in->inferred_function ? FRAME_DERIVED : 0);
-}
-
 static uint32_t resolve_user_frame(struct resolve *rv,
 				   const struct resolve_in *in,
 				   const struct addrs *a, uint32_t i,
@@ -516,10 +509,12 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 {
 	const struct place *p = a->place ? a->place[i] : NULL;
 	uint64_t addr = a->ip[i] & in->mask;
-	uint32_t flags = resolve_inferred_flags(in, i) |
-			 (i >= in->guessed ? FRAME_GUESSED : 0);
+	uint32_t flags = i >= in->guessed ? FRAME_GUESSED : 0;
 	uint32_t frame = 0;
 
+	if (i == in->inferred)
+		flags |= FRAME_INFERRED |
+			 (in->inferred_function ? FRAME_DERIVED : 0);
 	s->bare = false;
 	if (addr || !p)
 		frame = resolve_mapped_frame(rv, in, addr, flags, s);

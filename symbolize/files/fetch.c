@@ -134,12 +134,6 @@ static uint64_t fetch_miss_hash(const struct miss *m)
 	return hash_bytes(m->id, m->id_len, m->what);
 }
 
-static void fetch_add_miss(struct fetch *f, const struct miss *m)
-{
-	table_add(&f->by_id, fetch_miss_hash(m), (uint32_t)f->n_miss);
-	*mem_add(f->miss, f->n_miss, f->cap_miss) = *m;
-}
-
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		size_t id_len)
 {
@@ -165,7 +159,8 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 	}
 	if (rc < 0) {
 		m.rc = rc;
-		fetch_add_miss(f, &m);
+		table_add(&f->by_id, fetch_miss_hash(&m), (uint32_t)f->n_miss);
+		*mem_add(f->miss, f->n_miss, f->cap_miss) = m;
 		fetch_report_miss(sy, f, &m);
 		return false;
 	}

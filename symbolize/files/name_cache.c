@@ -154,31 +154,6 @@ static struct cached_offset *name_cache_find(const struct name_cache *m,
 	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
 }
 
-static int name_cache_tell_entry(const struct name_cache *m,
-				 const struct cached_offset *e, symbol_fn *fn,
-				 void *arg, struct err *err)
-{
-	for (uint32_t i = 0; i < e->n; i++) {
-		const struct cached_symbol *r = &m->row[e->first + i];
-		struct symbol sym = {
-			.off = e->off,
-			.depth = i,
-			.start = r->start,
-			.size = r->size,
-			.name = name_cache_text(m, r->name),
-			.raw_name = name_cache_text(m, r->raw),
-			.file = name_cache_text(m, r->file),
-			.how = name_cache_text(m, r->how),
-			.line = r->line,
-			.unverified = m->unverified && r->name != NONE,
-		};
-
-		if (fn(arg, &sym, err))
-			return -1;
-	}
-	return 0;
-}
-
 static const struct cached_offset *
 name_cache_known(const struct name_cache *m, const struct code_place *code)
 {
@@ -206,7 +181,25 @@ int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 
 	if (!e)
 		return 0;
-	return name_cache_tell_entry(m, e, fn, arg, err) ? -1 : 1;
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct cached_symbol *r = &m->row[e->first + i];
+		struct symbol sym = {
+			.off = e->off,
+			.depth = i,
+			.start = r->start,
+			.size = r->size,
+			.name = name_cache_text(m, r->name),
+			.raw_name = name_cache_text(m, r->raw),
+			.file = name_cache_text(m, r->file),
+			.how = name_cache_text(m, r->how),
+			.line = r->line,
+			.unverified = m->unverified && r->name != NONE,
+		};
+
+		if (fn(arg, &sym, err))
+			return -1;
+	}
+	return 1;
 }
 
 struct tried_files *name_cache_tried(struct name_cache *m)
@@ -336,13 +329,7 @@ static void name_cache_compare(const struct name_cache *m,
 	report_release(&old);
 }
 
-static int name_cache_compare_offset(const void *a, const void *b)
-{
-	const struct cached_offset *x = a;
-	const struct cached_offset *y = b;
-
-	return compare_numbers(x->off, y->off);
-}
+COMPARE_BY(name_cache_compare_offset, struct cached_offset, off);
 
 /* Replaces what is said of the image by the report. */
 static void name_cache_put_report(struct name_cache *m,

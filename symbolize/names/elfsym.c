@@ -228,13 +228,6 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 	return en;
 }
 
-static void elfsym_report_segments(struct symbolizer *sy,
-				   const struct elf_file *ef)
-{
-	sy->rep->n_seg = ef->n_seg;
-	sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
-}
-
 static int elfsym_open(struct symbolizer *sy, const struct image *img,
 		       const char *file, void **r, struct err *err)
 {
@@ -265,8 +258,10 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 		elf_file_close(ef);
 		return 0;
 	}
-	if (img->kind != IMAGE_MAPPING)
-		elfsym_report_segments(sy, ef);
+	if (img->kind != IMAGE_MAPPING) {
+		sy->rep->n_seg = ef->n_seg;
+		sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
+	}
 	struct elfsym *en = elfsym_load(sy, img, ef);
 	/* The mapping holds the only segment with code. */
 	if (img->kind == IMAGE_MAPPING)

@@ -69,32 +69,6 @@ static int sframe_read_magic(struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int sframe_validate_head(const struct sframe_head *h,
-				const struct bytes *b, struct err *err)
-{
-	bool big = b->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-
-	if (h->version < 1 || h->version > VERSIONS)
-		return err_at(err, b->path, b->base_off,
-			      "SFrame version %u, this program knows 1 to %d",
-			      h->version, VERSIONS);
-	if (h->flags & ~versions[h->version].flags)
-		return err_at(err, b->path, b->base_off,
-			      "SFrame flags 0x%x, version %u has no more than "
-			      "0x%x",
-			      h->flags, h->version, versions[h->version].flags);
-	if (h->abi < SFRAME_AARCH64_BE || h->abi > SFRAME_S390X)
-		return err_at(err, b->path, b->base_off,
-			      "SFrame machine %u, this program knows 1 to 4",
-			      h->abi);
-	if (abis[h->abi].big != big)
-		return err_at(err, b->path, b->base_off,
-			      "SFrame section of %s with bytes in the other "
-			      "order",
-			      abis[h->abi].name);
-	return 0;
-}
-
 static int sframe_read_head(struct bytes *b, struct sframe_head *h,
 			    struct err *err)
 {
@@ -110,8 +84,25 @@ static int sframe_read_head(struct bytes *b, struct sframe_head *h,
 		return -1;
 	h->fixed_fp = (int8_t)fp;
 	h->fixed_ra = (int8_t)ra;
-	if (sframe_validate_head(h, b, err))
-		return -1;
+	if (h->version < 1 || h->version > VERSIONS)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame version %u, this program knows 1 to %d",
+			      h->version, VERSIONS);
+	if (h->flags & ~versions[h->version].flags)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame flags 0x%x, version %u has no more than "
+			      "0x%x",
+			      h->flags, h->version, versions[h->version].flags);
+	if (h->abi < SFRAME_AARCH64_BE || h->abi > SFRAME_S390X)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame machine %u, this program knows 1 to 4",
+			      h->abi);
+	if (abis[h->abi].big !=
+	    (b->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)))
+		return err_at(err, b->path, b->base_off,
+			      "SFrame section of %s with bytes in the other "
+			      "order",
+			      abis[h->abi].name);
 	return bytes_skip(b, h->aux_len, err);
 }
 
