@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"
 
 #define GAPS_MAX 4 /* of a query that filter_rows() opens */
@@ -42,30 +42,14 @@ bool filter_given(void)
 }
 
 struct text {
-	char *buf;
-	size_t size, len;
+	struct text_out sql;
 	struct value *bind;
 	size_t max, n;
-	bool full;
+	bool full;			      /* more than max values */
 	const struct filter_dialect *dialect; /* NULL: ours */
 };
 
 static struct arena strings;
-
-__attribute__((format(printf, 2, 3))) static void
-filter_printf(struct text *t, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->buf + t->len, t->size - t->len, fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= t->size - t->len)
-		t->full = true;
-	else
-		t->len += (size_t)n;
-}
 
 /* Parses a decimal number at *p, at most 2^31 - 1. */
 static int filter_parse_number(const char **p, int64_t *out)
@@ -102,11 +86,11 @@ static int filter_put_numbers(struct text *t, const char *column,
 			if (filter_parse_number(&p, &b) || b < a)
 				break;
 		}
-		filter_printf(t, "%s%s BETWEEN %" PRId64 " AND %" PRId64, sep,
-			      column, a, b);
+		text_out_add(&t->sql, "%s%s BETWEEN %" PRId64 " AND %" PRId64,
+			     sep, column, a, b);
 		sep = " OR ";
 		if (!*p) {
-			filter_printf(t, ")");
+			text_out_add(&t->sql, ")");
 			return 0;
 		}
 		if (*p++ != ',')
@@ -148,8 +132,8 @@ static void filter_put_quoted(struct text *t, const char *sep,
 
 	t->dialect->quote(f, text);
 	mem_stream_end(f);
-	filter_printf(t, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep, column,
-		      quoted);
+	text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep,
+		     column, quoted);
 	free(quoted);
 	free(text);
 }
@@ -171,8 +155,8 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 	}
 	t->bind[t->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
-	filter_printf(t, "%s%s %s ?%zu", sep, column,
-		      strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
+	text_out_add(&t->sql, "%s%s %s ?%zu", sep, column,
+		     strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
 }
 
 /* Returns the length of the first name of a list. perf's names of events have
@@ -207,7 +191,7 @@ static void put_names(struct text *t, const char *column, const char *list)
 			break;
 		p++;
 	}
-	filter_printf(t, ")");
+	text_out_add(&t->sql, ")");
 }
 
 /* The list may be one name with commas. */
@@ -220,17 +204,17 @@ static void filter_put_events(struct text *t, const char *list)
 	filter_put_name(t, " AND (", "event", list, strlen(list));
 	if (t->dialect) {
 		/* a name with commas is not a list of names that exist */
-		filter_printf(t, " OR 1");
+		text_out_add(&t->sql, " OR 1");
 		put_names(t, "event", list);
-		filter_printf(t, ")");
+		text_out_add(&t->sql, ")");
 		return;
 	}
-	filter_printf(t,
-		      " OR NOT EXISTS (SELECT 1 FROM event_type WHERE "
-		      "name = ?%zu)",
-		      t->n);
+	text_out_add(&t->sql,
+		     " OR NOT EXISTS (SELECT 1 FROM event_type WHERE "
+		     "name = ?%zu)",
+		     t->n);
 	put_names(t, "event", list);
-	filter_printf(t, ")");
+	text_out_add(&t->sql, ")");
 }
 
 int filter_seconds(const char **p, int64_t *ns)
@@ -363,9 +347,9 @@ static int filter_put_time(struct text *t, struct store *db, struct err *err)
 	if (filter_read_time(db, &s, err))
 		return -1;
 	if (s.from != INT64_MIN)
-		filter_printf(t, " AND %s >= %" PRId64, clock, s.from);
+		text_out_add(&t->sql, " AND %s >= %" PRId64, clock, s.from);
 	if (s.to != INT64_MAX)
-		filter_printf(t, " AND %s < %" PRId64, clock, s.to);
+		text_out_add(&t->sql, " AND %s < %" PRId64, clock, s.to);
 	return 0;
 }
 
@@ -518,7 +502,7 @@ static int filter_check(struct store *db, struct err *err)
 /* Writes the condition. Returns 0, or -1 and *err. */
 static int filter_put_all(struct text *t, struct store *db, struct err *err)
 {
-	filter_printf(t, "1");
+	text_out_add(&t->sql, "1");
 	if (filter.time && filter_put_time(t, db, err))
 		return -1;
 	if (filter.cpu && filter_put_numbers(t, "cpu", "cpu", filter.cpu, err))
@@ -531,14 +515,15 @@ static int filter_put_all(struct text *t, struct store *db, struct err *err)
 		put_names(t, "comm", filter.comm);
 	if (filter.event)
 		filter_put_events(t, filter.event);
-	return t->full ? err_set(err, ERR_USAGE, "too many values in filters")
+	return t->full || t->sql.cut
+		       ? err_set(err, ERR_USAGE, "too many values in filters")
 		       : 0;
 }
 
 int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
 		      struct err *err)
 {
-	struct text t = { .buf = buf, .size = size, .dialect = d };
+	struct text t = { .sql = { .buf = buf, .size = size }, .dialect = d };
 
 	return filter_put_all(&t, NULL, err);
 }
@@ -546,7 +531,9 @@ int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err)
 {
-	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
+	struct text t = { .sql = { .buf = buf, .size = size },
+			  .bind = bind,
+			  .max = max };
 	int rc = filter_put_all(&t, db, err);
 
 	*n = t.n;

@@ -1,7 +1,6 @@
 /* notes.c - facts that qualify a picture of a database, as lines of text. */
 #include "cli/model/notes.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/text_out.h"
 
 #define LINE_SIZE 4096
 
@@ -16,25 +16,8 @@
 struct notes {
 	note_fn *fn;
 	void *arg;
-	char line[LINE_SIZE];
-	size_t len;
+	struct text_out line;
 };
-
-static void notes_add(struct notes *n, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void notes_add(struct notes *n, const char *fmt, ...)
-{
-	size_t room = sizeof(n->line) - n->len;
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vsnprintf(n->line + n->len, room, fmt, ap);
-	va_end(ap);
-	if (len > 0)
-		n->len += (size_t)len < room ? (size_t)len : room - 1;
-}
 
 /* Appends ", WHAT TEXT" if there is a text. */
 static void add_text(struct notes *n, const char *what, const char *text)
@@ -44,15 +27,14 @@ static void add_text(struct notes *n, const char *what, const char *text)
 	if (!text[0])
 		return;
 	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
-	notes_add(n, "%s%s", what, clean);
+	text_out_add(&n->line, "%s%s", what, clean);
 }
 
 static void notes_end(struct notes *n)
 {
-	if (n->len)
-		n->fn(n->arg, n->line);
-	n->len = 0;
-	n->line[0] = 0;
+	if (n->line.len)
+		n->fn(n->arg, n->line.buf);
+	n->line.len = 0;
 }
 
 static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
@@ -68,7 +50,7 @@ static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
 	add_text(n, ", command ", rows_text(r, INFO_CAPTURES_CMDLINE));
 	if (rows_value(r, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
 	    !rows_int(r, INFO_CAPTURES_COMPLETE))
-		notes_add(n, ", truncated or damaged");
+		text_out_add(&n->line, ", truncated or damaged");
 	notes_end(n);
 	return 0;
 }
@@ -83,12 +65,12 @@ static int notes_take_loss(void *arg, const struct rows *r, struct err *err)
 		 rows_int(r, CHECK_LOSSES_COUNTS) ? "lost: "
 						  : "loss, not counted: ",
 		 rows_text(r, CHECK_LOSSES_WHAT));
-	notes_add(n, ", %lld records in %lld intervals",
-		  (long long)rows_int(r, CHECK_LOSSES_RECORDS),
-		  (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
+	text_out_add(&n->line, ", %lld records in %lld intervals",
+		     (long long)rows_int(r, CHECK_LOSSES_RECORDS),
+		     (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
 	if (unknown)
-		notes_add(n, ", of %lld it is not known how many",
-			  (long long)unknown);
+		text_out_add(&n->line, ", of %lld it is not known how many",
+			     (long long)unknown);
 	notes_end(n);
 	return 0;
 }
@@ -101,9 +83,9 @@ static int take_verdict(void *arg, const struct rows *r, struct err *err)
 	add_text(n, "", rows_text(r, INFO_VERDICTS_KIND));
 	add_text(n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
 	add_text(n, " (", rows_text(r, INFO_VERDICTS_CONFIDENCE));
-	notes_add(n, "%s: %lld",
-		  rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
-		  (long long)rows_int(r, INFO_VERDICTS_N));
+	text_out_add(&n->line, "%s: %lld",
+		     rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
+		     (long long)rows_int(r, INFO_VERDICTS_N));
 	notes_end(n);
 	return 0;
 }
@@ -115,14 +97,16 @@ static int take_damage(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	add_text(n, "", rows_text(r, EXPORT_DAMAGE_KIND));
 	add_text(n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
-	notes_add(n, ", %lld times", (long long)rows_int(r, EXPORT_DAMAGE_N));
+	text_out_add(&n->line, ", %lld times",
+		     (long long)rows_int(r, EXPORT_DAMAGE_N));
 	notes_end(n);
 	return 0;
 }
 
 int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err)
 {
-	struct notes n = { .fn = fn, .arg = arg };
+	char line[LINE_SIZE];
+	struct notes n = { fn, arg, { .buf = line, .size = sizeof(line) } };
 
 	if (rows_each(db, "info_captures", notes_take_capture, &n, err) ||
 	    rows_each(db, "check_losses", notes_take_loss, &n, err) ||

@@ -7,7 +7,6 @@
  * recorder of tracepoints is often asked for the stacks of a few of them. */
 #include "cli/model/trust.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
+#include "stitch/base/text_out.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
@@ -413,32 +413,14 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 
 /* ---- the sentence */
 
-struct trust_text {
-	char *out;
-	size_t len;
-};
-
-__attribute__((format(printf, 2, 3))) static void
-trust_put(struct trust_text *t, const char *fmt, ...)
-{
-	size_t room = TRUST_SENTENCE - t->len;
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vsnprintf(t->out + t->len, room, fmt, ap);
-	va_end(ap);
-	if (len > 0)
-		t->len += (size_t)len < room ? (size_t)len : room - 1;
-}
-
 /* "3.25 %" */
-static void trust_put_share(struct trust_text *t, int64_t n, int64_t all)
+static void trust_put_share(struct text_out *t, int64_t n, int64_t all)
 {
 	char share[16];
 
-	trust_put(t, "%s",
-		  human_percent(share, sizeof(share), (double)n, (double)all));
+	text_out_add(
+		t, "%s",
+		human_percent(share, sizeof(share), (double)n, (double)all));
 }
 
 /* Returns the words of the nearest simple fraction. */
@@ -537,7 +519,7 @@ static const char *trust_after(const struct trust_word *w)
 
 /* "16.40 % lack one caller, 8.40 % ended in lost records." said: the class that
  * the first words named, or NULL and their kind. */
-static void trust_put_rest(struct trust_text *out, const struct trust_sums *s,
+static void trust_put_rest(struct text_out *out, const struct trust_sums *s,
 			   const struct trust_word *said, enum trust_kind kind)
 {
 	const char *sep = said ? ". " : ": ";
@@ -553,53 +535,53 @@ static void trust_put_rest(struct trust_text *out, const struct trust_sums *s,
 			rest += s->sum[i].n;
 			continue;
 		}
-		trust_put(out, "%s", sep);
+		text_out_add(out, "%s", sep);
 		trust_put_share(out, s->sum[i].n, s->samples);
-		trust_put(out, " %s",
-			  w->kind == kind ? trust_after(w) : w->phrase);
+		text_out_add(out, " %s",
+			     w->kind == kind ? trust_after(w) : w->phrase);
 		sep = ", ";
 	}
 	if (rest) {
-		trust_put(out, "%s", sep);
+		text_out_add(out, "%s", sep);
 		trust_put_share(out, rest, s->samples);
-		trust_put(out, " other");
+		text_out_add(out, " other");
 	}
-	trust_put(out, ".");
+	text_out_add(out, ".");
 }
 
 /* " 'backstitch symbolize --symfs DIR' would check 12.00 %." */
-static void trust_put_remedy(struct trust_text *out,
-			     const struct trust_remedy *m, int64_t all)
+static void trust_put_remedy(struct text_out *out, const struct trust_remedy *m,
+			     int64_t all)
 {
 	bool command =
 		strncmp(m->fix, "build ", 6) && strncmp(m->fix, "give ", 5);
 	const char *verb = m->unchecked ? "check" : "mend";
 
-	trust_put(out, command ? " '%s' would %s " : " To %s would %s ", m->fix,
-		  verb);
+	text_out_add(out, command ? " '%s' would %s " : " To %s would %s ",
+		     m->fix, verb);
 	if (m->n == all)
-		trust_put(out, "all of them");
+		text_out_add(out, "all of them");
 	else
 		trust_put_share(out, m->n, all);
-	trust_put(out, ".");
+	text_out_add(out, ".");
 }
 
 static void trust_put_none(const struct trust *t, const struct trust_sums *s,
-			   struct trust_text *out)
+			   struct text_out *out)
 {
 	if (t->unknown)
-		trust_put(out, "How many user stacks are whole is not known "
-			       "of a part of these sums.");
+		text_out_add(out, "How many user stacks are whole is not known "
+				  "of a part of these sums.");
 	else if (!s->kind[TRUST_SILENT] && (t->kernel || !t->bare))
-		trust_put(out, "No sample hit user mode.");
+		text_out_add(out, "No sample hit user mode.");
 	else
-		trust_put(out, "No %sstacks were recorded.",
-			  t->chains ? "user " : "");
+		text_out_add(out, "No %sstacks were recorded.",
+			     t->chains ? "user " : "");
 }
 
 /* The last sentence. */
 static void trust_put_last(const struct trust *t, const struct trust_sums *s,
-			   struct trust_text *out)
+			   struct text_out *out)
 {
 	const struct trust_remedy m = trust_remedy(t, s);
 
@@ -608,12 +590,12 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	if (s->samples)
 		trust_put_remedy(out, &m, s->samples);
 	else
-		trust_put(out, " '%s' records them.", m.fix);
+		text_out_add(out, " '%s' records them.", m.fix);
 }
 
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 {
-	struct trust_text text = { .out = out };
+	struct text_out text = { .buf = out, .size = TRUST_SENTENCE };
 	struct trust_sums s;
 
 	out[0] = '\0';
@@ -622,13 +604,13 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 		enum trust_kind first = trust_first(&s);
 		const struct trust_word *only = trust_only(&s, first);
 
-		trust_put(&text, "%s user stacks %s",
-			  trust_fraction(s.kind[first], s.samples),
-			  only ? only->phrase : trust_kind_phrase(first));
+		text_out_add(&text, "%s user stacks %s",
+			     trust_fraction(s.kind[first], s.samples),
+			     only ? only->phrase : trust_kind_phrase(first));
 		if (s.kind[first] < s.samples) {
-			trust_put(&text, " (");
+			text_out_add(&text, " (");
 			trust_put_share(&text, s.kind[first], s.samples);
-			trust_put(&text, ")");
+			text_out_add(&text, ")");
 		}
 		trust_put_rest(&text, &s, only, first);
 	} else {

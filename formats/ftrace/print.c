@@ -170,7 +170,8 @@ static void ft_print_function(struct ft *ft, const struct tp_format *fmt,
 			      struct field *out)
 {
 	static const struct tp_conversion name = { .letter = 's' };
-	struct tp_out o = { .buf = ft->function, .size = sizeof(ft->function) };
+	struct text_out o = { .buf = ft->function,
+			      .size = sizeof(ft->function) };
 	int ip = tp_field_index(fmt, "ip");
 	int at = tp_field_index(fmt, "function");
 

@@ -287,8 +287,8 @@ void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 		const struct tp_conversion c = {
 			.letter = SYMBOL_KINDS[at % 8],
 		};
-		struct tp_out o = { .buf = ft->symbols[at / 8],
-				    .size = sizeof(ft->symbols[0]) };
+		struct text_out o = { .buf = ft->symbols[at / 8],
+				      .size = sizeof(ft->symbols[0]) };
 		const char *text =
 			c.letter != '"'
 				? NULL

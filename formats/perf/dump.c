@@ -1,81 +1,60 @@
 /* dump.c - prints every record, in file order, as a line of text. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/text_out.h"
 
 #define LINE 1024
 
-struct line {
-	char text[LINE];
-	size_t len;
-};
-
-static void perf_dump_print(struct line *l, const char *fmt, ...)
-	__attribute__((format(__printf__, 2, 3)));
-static void perf_dump_print(struct line *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vsnprintf(l->text + l->len, LINE - l->len, fmt, ap);
-
-	va_end(ap);
-	if (n > 0)
-		l->len += (size_t)n < LINE - l->len ? (size_t)n
-						    : LINE - l->len - 1;
-}
-
-static void perf_dump_addrs(struct line *l, const char *name,
+static void perf_dump_addrs(struct text_out *l, const char *name,
 			    const struct addrs *a)
 {
 	if (!a->n)
 		return;
-	perf_dump_print(l, " %s=%u:", name, a->n);
+	text_out_add(l, " %s=%u:", name, a->n);
 	for (uint32_t i = 0; i < a->n && i < 4; i++)
-		perf_dump_print(l, "%s%" PRIx64, i ? "," : "", a->ip[i]);
+		text_out_add(l, "%s%" PRIx64, i ? "," : "", a->ip[i]);
 	if (a->n > 4)
-		perf_dump_print(l, ",..");
+		text_out_add(l, ",..");
 }
 
-static void perf_dump_sample(const struct perf *p, struct line *l,
+static void perf_dump_sample(const struct perf *p, struct text_out *l,
 			     const struct rec_sample *s)
 {
-	perf_dump_print(l, " %s ip=%" PRIx64 " weight=%" PRIu64,
-			p->event[s->event].name, s->ip, s->weight);
+	text_out_add(l, " %s ip=%" PRIx64 " weight=%" PRIu64,
+		     p->event[s->event].name, s->ip, s->weight);
 	perf_dump_addrs(l, "kern", &s->kern);
 	perf_dump_addrs(l, "user", &s->user);
 	if (s->defer == DEFER_COOKIE)
-		perf_dump_print(l, " cookie=%" PRIx64, s->cookie);
+		text_out_add(l, " cookie=%" PRIx64, s->cookie);
 	else if (s->defer == DEFER_MARK)
-		perf_dump_print(l, " deferred, no cookie");
+		text_out_add(l, " deferred, no cookie");
 	if (s->n_branch)
-		perf_dump_print(l, " branches=%u", s->n_branch);
+		text_out_add(l, " branches=%u", s->n_branch);
 	if (s->user_regs.n)
-		perf_dump_print(l, " regs=%u", s->user_regs.n);
+		text_out_add(l, " regs=%u", s->user_regs.n);
 	if (s->stack)
-		perf_dump_print(l, " stack=%u", s->stack_len);
+		text_out_add(l, " stack=%u", s->stack_len);
 	if (s->raw)
-		perf_dump_print(l, " raw=%u", s->raw_len);
+		text_out_add(l, " raw=%u", s->raw_len);
 	for (uint32_t i = 0; i < s->n_extra; i++)
-		perf_dump_print(l, " %s=%" PRIx64, s->extra[i].name,
-				s->extra[i].value);
+		text_out_add(l, " %s=%" PRIx64, s->extra[i].name,
+			     s->extra[i].value);
 }
 
-static void perf_dump_map(struct line *l, const struct rec_map *m)
+static void perf_dump_map(struct text_out *l, const struct rec_map *m)
 {
-	perf_dump_print(l, " %" PRIx64 "+%" PRIx64 " @%" PRIx64 " prot=%x %s",
-			m->start, m->len, m->pgoff, m->prot, m->path);
+	text_out_add(l, " %" PRIx64 "+%" PRIx64 " @%" PRIx64 " prot=%x %s",
+		     m->start, m->len, m->pgoff, m->prot, m->path);
 	if (m->id_len)
-		perf_dump_print(l, " build-id=");
+		text_out_add(l, " build-id=");
 	for (uint8_t i = 0; i < m->id_len; i++)
-		perf_dump_print(l, "%02x", m->id[i]);
+		text_out_add(l, "%02x", m->id[i]);
 }
 
-static void perf_dump_fields(const struct perf *p, struct line *l,
+static void perf_dump_fields(const struct perf *p, struct text_out *l,
 			     const struct record *rec)
 {
 	switch (rec->kind) {
@@ -83,36 +62,36 @@ static void perf_dump_fields(const struct perf *p, struct line *l,
 		perf_dump_sample(p, l, &rec->sample);
 		break;
 	case REC_CHAIN:
-		perf_dump_print(l, " cookie=%" PRIx64, rec->chain.cookie);
+		text_out_add(l, " cookie=%" PRIx64, rec->chain.cookie);
 		perf_dump_addrs(l, "user", &rec->chain.user);
 		break;
 	case REC_MAP:
 		perf_dump_map(l, &rec->map);
 		break;
 	case REC_COMM:
-		perf_dump_print(l, " %s%s", rec->comm.name,
-				rec->flags & REC_F_EXEC ? " (exec)" : "");
+		text_out_add(l, " %s%s", rec->comm.name,
+			     rec->flags & REC_F_EXEC ? " (exec)" : "");
 		break;
 	case REC_FORK:
 	case REC_EXIT:
-		perf_dump_print(l, " parent=%d/%d", rec->fork.ppid,
-				rec->fork.ptid);
+		text_out_add(l, " parent=%d/%d", rec->fork.ppid,
+			     rec->fork.ptid);
 		break;
 	case REC_KSYMBOL:
-		perf_dump_print(l, " %" PRIx64 "+%x type=%u %s%s",
-				rec->ksymbol.addr, rec->ksymbol.len,
-				rec->ksymbol.type, rec->ksymbol.name,
-				rec->flags & REC_F_GONE ? " (gone)" : "");
+		text_out_add(l, " %" PRIx64 "+%x type=%u %s%s",
+			     rec->ksymbol.addr, rec->ksymbol.len,
+			     rec->ksymbol.type, rec->ksymbol.name,
+			     rec->flags & REC_F_GONE ? " (gone)" : "");
 		break;
 	case REC_LOST:
 	case REC_LOST_TOTAL:
-		perf_dump_print(l, " n=%" PRIu64 " event=%d", rec->lost.n,
-				rec->lost.event);
+		text_out_add(l, " n=%" PRIu64 " event=%d", rec->lost.n,
+			     rec->lost.event);
 		break;
 	case REC_SWITCH:
-		perf_dump_print(l, " %s other=%d/%d",
-				rec->flags & REC_F_OUT ? "out" : "in",
-				rec->sw.other_pid, rec->sw.other_tid);
+		text_out_add(l, " %s other=%d/%d",
+			     rec->flags & REC_F_OUT ? "out" : "in",
+			     rec->sw.other_pid, rec->sw.other_tid);
 		break;
 	default:
 		break;
@@ -120,15 +99,15 @@ static void perf_dump_fields(const struct perf *p, struct line *l,
 }
 
 /* Replaces control characters: a name from a capture may hold newlines. */
-static void perf_dump_clean_line(struct line *l)
+static void perf_dump_clean_line(struct text_out *l)
 {
 	for (size_t i = 0; i < l->len; i++)
-		if ((unsigned char)l->text[i] < ' ' || l->text[i] == 0x7f)
-			l->text[i] = '?';
+		if ((unsigned char)l->buf[i] < ' ' || l->buf[i] == 0x7f)
+			l->buf[i] = '?';
 }
 
 static void perf_dump_record(struct perf *p, struct perf_file *f,
-			     const struct perf_rec *r, struct line *l)
+			     const struct perf_rec *r, struct text_out *l)
 {
 	struct ref ref;
 	struct record rec;
@@ -137,14 +116,14 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 	if (!p->n_attr || !perf_ref_make(p, f, r, &ref))
 		return;
 	if (perf_record_decode(&p->src, &ref, &rec, &why)) {
-		perf_dump_print(l, " damaged: %s", why.msg);
+		text_out_add(l, " damaged: %s", why.msg);
 		return;
 	}
-	perf_dump_print(l, " cpu=%d %d/%d", rec.cpu, rec.pid, rec.tid);
+	text_out_add(l, " cpu=%d %d/%d", rec.cpu, rec.pid, rec.tid);
 	if (ref.untimed)
-		perf_dump_print(l, " t=-");
+		text_out_add(l, " t=-");
 	else
-		perf_dump_print(l, " t=%" PRIu64, rec.time);
+		text_out_add(l, " t=%" PRIu64, rec.time);
 	perf_dump_fields(p, l, &rec);
 }
 
@@ -154,7 +133,8 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 			  void *arg, struct err *err)
 {
 	struct perf_rec r;
-	struct line l;
+	char text[LINE];
+	struct text_out l = { .buf = text, .size = LINE };
 	int got;
 
 	if (!p->stream)
@@ -162,19 +142,19 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 	while ((got = perf_walk_next(p, f, &r, err)) > 0) {
 		l.len = 0;
 		if (f->index)
-			perf_dump_print(&l, "%u:", f->index);
-		perf_dump_print(&l, "0x%" PRIx64 " %s", r.off,
-				perf_type_name(r.type));
+			text_out_add(&l, "%u:", f->index);
+		text_out_add(&l, "0x%" PRIx64 " %s", r.off,
+			     perf_type_name(r.type));
 		if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
-			perf_dump_print(&l, "(%" PRIu32 ")", r.type);
-		perf_dump_print(&l, " size=%u misc=0x%x", r.size, r.misc);
+			text_out_add(&l, "(%" PRIu32 ")", r.type);
+		text_out_add(&l, " size=%u misc=0x%x", r.size, r.misc);
 		/* now, as the next record may free the chunk of a pipe */
 		if (r.type < PR_TOOL)
 			perf_dump_record(p, f, &r, &l);
 		else if (p->stream && perf_tool_take(p, f, &r, err))
 			return -1;
 		perf_dump_clean_line(&l);
-		if (fn(arg, l.text, err))
+		if (fn(arg, text, err))
 			return -1;
 	}
 	return got;

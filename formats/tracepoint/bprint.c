@@ -41,7 +41,7 @@ static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
  * text. */
 static bool tp_bprint_pointer(const struct tp *tp, struct bytes *args,
 			      const char **s, struct tp_conversion *c,
-			      struct tp_out *o)
+			      struct text_out *o)
 {
 	bool is_text = isalnum((unsigned char)**s) && !strchr("SsFfBxKe", **s);
 	const char *text;
@@ -63,7 +63,7 @@ static bool tp_bprint_pointer(const struct tp *tp, struct bytes *args,
 }
 
 static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
-			  const char **s, struct tp_out *o)
+			  const char **s, struct text_out *o)
 {
 	struct tp_conversion c;
 	const char *text;
@@ -99,7 +99,7 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 void tp_bprint(const struct tp *tp, const char *format,
 	       const struct bytes *args, char *buf, size_t size)
 {
-	struct tp_out o = { .buf = buf, .size = size };
+	struct text_out o = { .buf = buf, .size = size };
 	struct bytes b = *args;
 	const char *s = format;
 
@@ -115,7 +115,7 @@ void tp_bprint(const struct tp *tp, const char *format,
 		s++;
 		if (!tp_bprint_one(tp, &b, &s, &o)) {
 			/* Not understood: show the rest as written. */
-			tp_out_add(&o, "%s", from);
+			text_out_add(&o, "%s", from);
 			break;
 		}
 	}

@@ -40,21 +40,21 @@ static bool tp_make_is_dynamic(const struct tp_field *f)
 /* ---- the format */
 
 static void tp_make_field_line(const struct tp_field *f, const char *name,
-			       struct tp_out *o)
+			       struct text_out *o)
 {
 	const char *type = f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT
 				   ? "char"
 				   : "unsigned char";
 
 	if (f->kind == FMT_NUM)
-		tp_out_add(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
-			   f->size * 8, name);
+		text_out_add(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
+			     f->size * 8, name);
 	else if (tp_make_is_dynamic(f))
-		tp_out_add(o, "\tfield:__data_loc %s[] %s;", type, name);
+		text_out_add(o, "\tfield:__data_loc %s[] %s;", type, name);
 	else
-		tp_out_add(o, "\tfield:%s %s[%u];", type, name, f->size);
-	tp_out_add(o, "\toffset:%u;\tsize:%u;\tsigned:%d;\n",
-		   f->off + COMMON_BYTES, f->size, f->is_signed);
+		text_out_add(o, "\tfield:%s %s[%u];", type, name, f->size);
+	text_out_add(o, "\toffset:%u;\tsize:%u;\tsigned:%d;\n",
+		     f->off + COMMON_BYTES, f->size, f->is_signed);
 }
 
 /* A stack is not printed as a field: its bytes are not readable. */
@@ -81,23 +81,24 @@ static const char *tp_make_conversion(const struct tp_field *f)
 }
 
 static void tp_make_argument(const struct tp_field *f, const char *name,
-			     struct tp_out *o)
+			     struct text_out *o)
 {
 	if (f->kind == FMT_DYN_TEXT)
-		tp_out_add(o, ", __get_str(%s)", name);
+		text_out_add(o, ", __get_str(%s)", name);
 	else if (f->kind == FMT_DYN_BLOB)
-		tp_out_add(o,
-			   ", __print_hex_str(__get_dynamic_array(%s),"
-			   " __get_dynamic_array_len(%s))",
-			   name, name);
+		text_out_add(o,
+			     ", __print_hex_str(__get_dynamic_array(%s),"
+			     " __get_dynamic_array_len(%s))",
+			     name, name);
 	else if (f->kind == FMT_BLOB)
-		tp_out_add(o, ", __print_hex_str(REC->%s, %u)", name, f->size);
+		text_out_add(o, ", __print_hex_str(REC->%s, %u)", name,
+			     f->size);
 	else
-		tp_out_add(o, ", REC->%s", name);
+		text_out_add(o, ", REC->%s", name);
 }
 
 /* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
-static void tp_make_print_line(const struct tp_format *fmt, struct tp_out *o)
+static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 {
 	const char *gap = "";
 	size_t n = 0;
@@ -106,20 +107,20 @@ static void tp_make_print_line(const struct tp_format *fmt, struct tp_out *o)
 		n += tp_make_is_printed(fmt, i);
 	bool alone = n == 1 && !strcmp(fmt->def[0].name, "text");
 
-	tp_out_add(o, "\nprint fmt: \"");
+	text_out_add(o, "\nprint fmt: \"");
 	for (size_t i = 0; i < fmt->n; i++) {
 		if (!tp_make_is_printed(fmt, i))
 			continue;
-		tp_out_add(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
-			   alone ? "" : "=",
-			   tp_make_conversion(&fmt->field[i]));
+		text_out_add(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
+			     alone ? "" : "=",
+			     tp_make_conversion(&fmt->field[i]));
 		gap = " ";
 	}
-	tp_out_add(o, "\"");
+	text_out_add(o, "\"");
 	for (size_t i = 0; i < fmt->n; i++)
 		if (tp_make_is_printed(fmt, i))
 			tp_make_argument(&fmt->field[i], fmt->def[i].name, o);
-	tp_out_add(o, "\n");
+	text_out_add(o, "\n");
 }
 
 /* Returns true for functions of "print fmt" that perf 6.1 has. */
@@ -177,7 +178,7 @@ static const char *tp_make_added_line(const struct tp_format *fmt,
 /* Copies the format with another id, as it was recorded, and with another print
  * format if perf cannot print it. */
 static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
-				struct tp_out *o)
+				struct text_out *o)
 {
 	static const char recorded[] = "\n" TP_RECORDED_PRINT;
 	const char *at = strstr(fmt->text, "\nID: ");
@@ -194,16 +195,16 @@ static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 	} else if (!print || tp_make_perf_prints(print)) {
 		end = behind + strlen(behind);
 	}
-	tp_out_add(o, "%.*s\nID: %" PRIu32 "%.*s", (int)(at - fmt->text),
-		   fmt->text, id, (int)(end - behind), behind);
+	text_out_add(o, "%.*s\nID: %" PRIu32 "%.*s", (int)(at - fmt->text),
+		     fmt->text, id, (int)(end - behind), behind);
 	if (was && tp_make_perf_prints(print))
-		tp_out_add(o, "\nprint fmt: %s", print);
+		text_out_add(o, "\nprint fmt: %s", print);
 	else if (*end)
 		tp_make_print_line(fmt, o);
 }
 
 static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
-			       struct tp_out *o)
+			       struct text_out *o)
 {
 	static const char common[] =
 		"\tfield:unsigned short common_type;"
@@ -215,8 +216,8 @@ static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
 		"\tfield:int common_pid;"
 		"\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
-	tp_out_add(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
-		   fmt->name ? fmt->name : "event", id, common);
+	text_out_add(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
+		     fmt->name ? fmt->name : "event", id, common);
 	for (size_t i = 0; i < fmt->n; i++)
 		if (!tp_make_is_common(fmt, i))
 			tp_make_field_line(&fmt->field[i], fmt->def[i].name, o);
@@ -226,7 +227,7 @@ static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
 char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 {
 	struct tp_format as = *fmt;
-	struct tp_out o = { .size = fmt->len + strlen(name) + 1024 };
+	struct text_out o = { .size = fmt->len + strlen(name) + 1024 };
 
 	for (size_t i = 0; i < fmt->n; i++)
 		o.size += LINE_MAX_BYTES + 4 * strlen(fmt->def[i].name);

@@ -8,7 +8,6 @@
  * instead. */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,23 +19,8 @@
 
 #define WIDTH_MAX 200
 
-void tp_out_add(struct tp_out *o, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (o->len + 1 >= o->size)
-		return;
-	va_start(ap, fmt);
-	int n = vsnprintf(o->buf + o->len, o->size - o->len, fmt, ap);
-
-	va_end(ap);
-	if (n > 0)
-		o->len += (size_t)n < o->size - o->len ? (size_t)n
-						       : o->size - o->len - 1;
-}
-
 /* These do without vsnprintf(), which took half the time of a payload. */
-static void tp_out_bytes(struct tp_out *o, const char *s, size_t n)
+static void tp_out_bytes(struct text_out *o, const char *s, size_t n)
 {
 	if (o->len + 1 >= o->size)
 		return;
@@ -47,12 +31,12 @@ static void tp_out_bytes(struct tp_out *o, const char *s, size_t n)
 	o->buf[o->len] = '\0';
 }
 
-void tp_out_char(struct tp_out *o, char c)
+void tp_out_char(struct text_out *o, char c)
 {
 	tp_out_bytes(o, &c, 1);
 }
 
-static void tp_out_fill(struct tp_out *o, char c, int n)
+static void tp_out_fill(struct text_out *o, char c, int n)
 {
 	while (n-- > 0)
 		tp_out_char(o, c);
@@ -121,7 +105,8 @@ void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 }
 
 /* Prints sign, base and digits, padded. */
-void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
+void tp_out_number(struct text_out *o, const struct tp_conversion *c,
+		   uint64_t v)
 {
 	bool is_signed = c->type == 'd' || c->type == 'i';
 	const char *sign = "";
@@ -158,7 +143,8 @@ void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 	tp_out_fill(o, ' ', c->left ? fill : 0);
 }
 
-void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
+void tp_out_text(struct text_out *o, const struct tp_conversion *c,
+		 const char *s)
 {
 	size_t n = c->precision >= 0 ? strnlen(s, (size_t)c->precision)
 				     : strlen(s);
@@ -170,24 +156,24 @@ void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
 }
 
 /* As trace-cmd 3.4 does it (libtraceevent 1.8, print_function()). */
-void tp_out_pointer(struct tp_out *o, const struct tp *tp,
+void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v)
 {
 	struct tp_symbol sym;
 
 	if (!c->letter || !strchr("SsFf", c->letter) || !tp->symbol ||
 	    !tp->symbol(tp->symbols_of, v, &sym)) {
-		tp_out_add(o, "0x%" PRIx64, v);
+		text_out_add(o, "0x%" PRIx64, v);
 		return;
 	}
 	tp_out_bytes(o, sym.name, sym.len);
 	if (c->letter == 'S' || c->letter == 'F')
-		tp_out_add(o, "+0x%" PRIx64, v - sym.start);
+		text_out_add(o, "+0x%" PRIx64, v - sym.start);
 }
 
 /* Prints one conversion with the next argument. Returns false if it is not
  * understood. */
-static bool tp_print_conversion(struct tp_out *o, const struct tp *tp,
+static bool tp_print_conversion(struct text_out *o, const struct tp *tp,
 				const struct tp_conversion *c,
 				struct expr *args)
 {
@@ -208,7 +194,7 @@ static bool tp_print_conversion(struct tp_out *o, const struct tp *tp,
 		if (v.kind == EXPR_TEXT)
 			tp_out_text(o, c, v.text ? v.text : "");
 		else
-			tp_out_add(o, "0x%" PRIx64, v.num);
+			text_out_add(o, "0x%" PRIx64, v.num);
 		return true;
 	case 'c':
 		if (v.num >= ' ' && v.num < 0x7f)
@@ -235,7 +221,8 @@ static bool tp_print_pointer_letters(const char **s, struct tp_conversion *c)
 	return true;
 }
 
-static bool tp_print_format(struct tp *tp, struct expr *args, struct tp_out *o)
+static bool tp_print_format(struct tp *tp, struct expr *args,
+			    struct text_out *o)
 {
 	const char *s = expr_string(args);
 	struct tp_conversion c;
@@ -255,24 +242,24 @@ static bool tp_print_format(struct tp *tp, struct expr *args, struct tp_out *o)
 	return s != NULL;
 }
 
-static void tp_print_field(struct tp_out *o, const struct field_def *def,
+static void tp_print_field(struct text_out *o, const struct field_def *def,
 			   const struct field *f)
 {
-	tp_out_add(o, "%s%s=", o->len ? " " : "", def->name);
+	text_out_add(o, "%s%s=", o->len ? " " : "", def->name);
 	if (f->text)
-		tp_out_add(o, "%s", f->text);
+		text_out_add(o, "%s", f->text);
 	else if (f->blob)
 		for (uint32_t i = 0; i < f->len; i++)
-			tp_out_add(o, "%02x",
-				   ((const unsigned char *)f->blob)[i]);
+			text_out_add(o, "%02x",
+				     ((const unsigned char *)f->blob)[i]);
 	else if (def->is_signed)
-		tp_out_add(o, "%" PRId64, f->num);
+		text_out_add(o, "%" PRId64, f->num);
 	else
-		tp_out_add(o, "%" PRIu64, (uint64_t)f->num);
+		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
 static void tp_print_all_fields(const struct tp_format *fmt,
-				const struct field *field, struct tp_out *o)
+				const struct field *field, struct text_out *o)
 {
 	o->len = 0;
 	for (size_t i = 0; i < fmt->n; i++)
@@ -300,7 +287,7 @@ static const char *tp_print_of(const struct tp_format *fmt,
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
-	struct tp_out o = { .buf = buf, .size = size };
+	struct text_out o = { .buf = buf, .size = size };
 	const char *text = tp_print_of(fmt, field);
 
 	if (!tp->expr)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/text_out.h"
+
 /* The value of the low bytes of v. */
 static inline uint64_t tp_narrow(uint64_t v, int bytes, bool is_signed)
 {
@@ -17,16 +19,7 @@ static inline uint64_t tp_narrow(uint64_t v, int bytes, bool is_signed)
 
 struct tp;
 
-struct tp_out {
-	char *buf;
-	size_t size, len;
-};
-
-/* Appends as much as fits. */
-void tp_out_add(struct tp_out *o, const char *fmt, ...)
-	__attribute__((format(__printf__, 2, 3)));
-
-void tp_out_char(struct tp_out *o, char c);
+void tp_out_char(struct text_out *o, char c);
 
 /* A parsed conversion such as "%-08.3llx". */
 struct tp_conversion {
@@ -40,10 +33,11 @@ struct tp_conversion {
 /* Parses a conversion. *s is after the '%', and after the conversion on return.
  */
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32);
-void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v);
+void tp_out_number(struct text_out *o, const struct tp_conversion *c,
+		   uint64_t v);
 /* Prints the address of %ps and the like: its symbol, if the capture has it. */
-void tp_out_pointer(struct tp_out *o, const struct tp *tp,
+void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v);
-void tp_out_text(struct tp_out *o, const struct tp_conversion *c,
+void tp_out_text(struct text_out *o, const struct tp_conversion *c,
 		 const char *s);
 #endif

@@ -1,0 +1,18 @@
+/* text_out.h - text that is put together in a buffer of fixed size. */
+#ifndef STITCH_BASE_TEXT_OUT_H
+#define STITCH_BASE_TEXT_OUT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The caller sets buf, which it owns, and size; the text in it has a final 0
+ * once something was added. */
+struct text_out {
+	char *buf;
+	size_t size, len;
+	bool cut; /* something did not fit */
+};
+
+/* Appends as much as fits. */
+void text_out_add(struct text_out *o, const char *fmt, ...)
+	__attribute__((format(__printf__, 2, 3)));
+#endif
