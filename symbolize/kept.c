@@ -33,19 +33,6 @@ struct kept *kept_new(size_t max)
 	return k;
 }
 
-void kept_free(struct kept *k)
-{
-	if (!k)
-		return;
-	for (size_t i = 0; i < k->n; i++) {
-		k->o[i].free(k->o[i].object);
-		free(k->o[i].name);
-	}
-	pthread_mutex_destroy(&k->lock);
-	free(k->o);
-	free(k);
-}
-
 /* Takes object i out of the list. */
 static struct kept_object kept_take_at(struct kept *k, size_t i)
 {

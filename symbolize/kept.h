@@ -15,9 +15,9 @@ struct symbolizer;
 
 typedef void kept_free_fn(void *object);
 
-/* Keeps max objects; more of them push out those that were given first. */
+/* Keeps max objects, until the process ends; more of them push out those that
+ * were given first. */
 struct kept *kept_new(size_t max);
-void kept_free(struct kept *k); /* with all objects; NULL is fine */
 /* Takes the object of this name out. Returns NULL if there is none. */
 void *kept_take(struct kept *k, const char *name);
 /* Gives an object, which fn frees. */

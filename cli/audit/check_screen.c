@@ -32,7 +32,6 @@ struct screen {
 	int64_t part[PARTS]; /* lost records in each part of the time */
 	int64_t parts;
 	int64_t first, last;
-	int64_t order_bad;
 	int64_t whole; /* captures in which each cookie has a chain */
 };
 

@@ -258,20 +258,6 @@ int fleet_rows_next(struct fleet_rows *r, size_t max,
 	return ret < 0 ? -1 : (*out)->n > 0;
 }
 
-int fleet_rows_skip(struct fleet_rows *r, uint64_t n, struct err *err)
-{
-	const struct fleet_batch *b;
-	int ret = 1;
-
-	while (n && ret > 0) {
-		ret = fleet_rows_next(r, n < FLEET_BATCH ? n : FLEET_BATCH, &b,
-				      err);
-		if (ret > 0)
-			n -= b->n;
-	}
-	return ret < 0 ? -1 : 0;
-}
-
 void fleet_rows_close(struct fleet_rows *r)
 {
 	if (!r)

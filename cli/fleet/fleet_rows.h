@@ -28,7 +28,5 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
  * have for the texts of fields: each event can have other ones. */
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err);
-/* Passes over n rows, fewer at the end. Returns 0, or -1 and *err. */
-int fleet_rows_skip(struct fleet_rows *r, uint64_t n, struct err *err);
 void fleet_rows_close(struct fleet_rows *r); /* NULL is fine */
 #endif

@@ -138,16 +138,3 @@ size_t fleet_type_size(enum fleet_type t)
 
 	return size[t];
 }
-
-const char *fleet_type_name(enum fleet_type t)
-{
-	static const char *const name[] = {
-		[FLEET_U8] = "u8",     [FLEET_U16] = "u16",
-		[FLEET_U32] = "u32",   [FLEET_U64] = "u64",
-		[FLEET_I32] = "i32",   [FLEET_I64] = "i64",
-		[FLEET_F64] = "f64",   [FLEET_STRING] = "string",
-		[FLEET_HASH] = "hash",
-	};
-
-	return name[t];
-}

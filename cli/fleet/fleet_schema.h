@@ -81,6 +81,4 @@ extern const struct fleet_table fleet_tables[FLEET_TABLES];
 
 /* Returns the bytes of a value, 0 for FLEET_STRING. */
 size_t fleet_type_size(enum fleet_type t);
-/* Returns the name of a type in backstitch-fleet(7): "u8", "string", "hash". */
-const char *fleet_type_name(enum fleet_type t);
 #endif

@@ -56,7 +56,6 @@ struct diff_rows {
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
 	uint32_t **of_row; /* by run and index of its rows: row here */
-	size_t *n_of_row;
 };
 
 /* Pairs the rows of n runs, of which the first runs_a are those of A, and

@@ -50,7 +50,6 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err);
 
-extern const char *const sched_orders[]; /* ends with NULL */
 /* report --sched: what each thread did, the longest times that it was ready,
  * and what it was blocked for. Returns 0, or -1 and *err. */
 int report_sched(struct store *db, const char *path,

@@ -162,11 +162,6 @@ size_t sums_other_events(const struct sums *s)
 	return n;
 }
 
-const char *sums_unit(const struct sums *s)
-{
-	return stacks_unit(s->stacks, s->event, false);
-}
-
 const char *sums_trust(const struct sums *s)
 {
 	return s->trust;

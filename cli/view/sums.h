@@ -25,7 +25,6 @@ void sums_free(struct sums *s);
 uint64_t sums_weight(const struct sums *s);
 uint64_t sums_samples(const struct sums *s);
 const char *sums_event(const struct sums *s);
-const char *sums_unit(const struct sums *s);
 /* Returns how many other events have samples. */
 size_t sums_other_events(const struct sums *s);
 /* Returns the sentence about the stacks of these samples. */

@@ -16,9 +16,6 @@ enum cookie_layout {
 	LAYOUT_OPAQUE,
 };
 
-/* Bits that hold the CPU in LAYOUT_LOWCPU unless given. */
-#define LAYOUT_CPU_BITS 12
-
 struct cookie_shape {
 	enum cookie_layout layout;
 	uint8_t cpu_at, cpu_bits;

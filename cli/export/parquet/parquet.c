@@ -279,9 +279,3 @@ int parquet_finish(struct parquet *p, struct err *err)
 	pq_buf_release(&footer);
 	return rc;
 }
-
-uint64_t parquet_bytes(const struct parquet *p, uint64_t *rows)
-{
-	*rows = p->rows;
-	return p->pages.at;
-}

@@ -26,6 +26,4 @@ void parquet_forget(struct parquet *p);
 int parquet_finish(struct parquet *p, struct err *err);
 /* Removes the file unless it is finished. */
 void parquet_close(struct parquet *p); /* NULL is fine */
-/* Returns the bytes written, and the rows. */
-uint64_t parquet_bytes(const struct parquet *p, uint64_t *rows);
 #endif
