@@ -80,10 +80,10 @@ static int path_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--waits, --worst, --tree and --blame are four "
 			       "answers; choose one");
-	if (worst < 0 || limit < -1 || least < 0 || depth < 0)
+	if (tid < -1 || worst < 0 || limit < -1 || least < 0 || depth < 0)
 		return err_set(err, ERR_USAGE,
-			       "--worst, --limit, --min and --depth need "
-			       "numbers from 0 on");
+			       "--tid, --worst, --limit, --min and --depth "
+			       "need numbers from 0 on");
 	if (fail < -1 || fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
@@ -109,7 +109,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.proved = proved,
 		.json = json,
 		.least = least,
-		.depth = (uint32_t)depth,
+		.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
 		.fail = (int)fail,
 	};
 	int status = STATUS_OK;

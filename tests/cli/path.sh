@@ -55,8 +55,14 @@ ok "a_chain_begins_with_how_far_it_is_proved" $?
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?
 "$B" path --tid 1 --time 5,4 "$db" 2>&1 | grep -q 'FROM below TO' &&
-	"$B" path --depth -1 "$db" 2>&1 | grep -q 'need numbers from 0 on'
+	"$B" path --depth -1 "$db" 2>&1 | grep -q 'need numbers from 0 on' &&
+	"$B" path --tid -2 "$db" 2>&1 | grep -q 'need numbers from 0 on'
 ok "a_wrong_time_or_number_is_told_why" $?
+# 2^32 + 1 wake-ups are all of them, not one
+"$B" path --worst 3 --depth 4294967297 "$db" >"$work/deep" &&
+	"$B" path --worst 3 "$db" | cmp - "$work/deep" &&
+	! "$B" path --worst 3 --depth 1 "$db" | cmp -s - "$work/deep"
+ok "a_depth_that_no_chain_has_follows_all" $?
 "$B" path --worst 1 --min 100000 "$db" | grep -q 'short piece'
 ok "short_pieces_are_summed" $?
 
