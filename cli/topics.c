@@ -111,7 +111,7 @@ static void print_verdicts(FILE *out)
 static void print_rules(FILE *out)
 {
 	struct help_line lines[64] = {
-		{ NULL, "Conditions that must not occur in a trace; "
+		{ NULL, "Conditions that must not occur in a capture; "
 			"'backstitch check' reports where they did:" },
 	};
 	size_t n = 1;

@@ -40,6 +40,7 @@ SUBSTITUTES = (
     (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
+    (r"shop\.data", captures + "/shop.data.zst"),
 )
 # a terminal, in which somebody leaves
 IN_TERMINAL = "(sleep 1; printf q) | TERM=xterm script -qec \"%s\" /dev/null"

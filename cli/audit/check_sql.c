@@ -84,8 +84,8 @@ const struct check_query check_queries[] = {
 	  "stays in the kernel of which neither a sample nor the chain was "
 	  "recorded, though no loss was counted, by CPU",
 	  false, CHECK_ALWAYS, CHECK_RING },
-	{ "findings", "what must not happen in a trace and did, by rule", false,
-	  CHECK_ALWAYS, CHECK_THREAD },
+	{ "findings", "what must not happen in a capture and did, by rule",
+	  false, CHECK_ALWAYS, CHECK_THREAD },
 	{ "ordering", "broken promises about time order, by kind", false,
 	  CHECK_ALWAYS, CHECK_RING },
 	{ "close",

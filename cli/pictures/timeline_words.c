@@ -3,7 +3,7 @@
 #include "cli/pictures/timeline_words.h"
 
 const struct timeline_words timeline_marks[MARK_KINDS] = {
-	[MARK_FINDING] = { "finding", "what must not happen in a trace" },
+	[MARK_FINDING] = { "finding", "what must not happen in a capture" },
 	[MARK_CHAIN_LOST] = { "chain_lost",
 			      "request whose chain was lost: records were "
 			      "dropped meanwhile" },
