@@ -107,16 +107,29 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	putc('\n', out);
 }
 
-/* Returns how many bytes of the text fit into a line. */
-static size_t path_fit(const char *s, size_t width)
+/* Returns how many bytes of a safe text fit into `width` columns, whole words
+ * if it has a blank there, and stores the columns that they take. */
+static size_t path_fit(const char *s, size_t width, size_t *columns)
 {
-	size_t at = strcspn(s, "\n");
+	const char *at = s;
+	const char *next = s;
+	const char *blank = NULL;
+	size_t before = 0;
+	struct safe_text u;
 
-	if (at <= width)
-		return at;
-	for (at = width; at > 0 && s[at] != ' ';)
-		at--;
-	return at ? at : width;
+	for (*columns = 0; safe_text_next(&next, &u); at = next) {
+		if (*at == ' ') {
+			blank = at;
+			before = *columns;
+		}
+		if (*columns + u.cells > width) {
+			at = blank ? blank : at;
+			*columns = blank ? before : *columns;
+			break;
+		}
+		*columns += u.cells;
+	}
+	return (size_t)(at - s);
 }
 
 static void path_put_wrapped(char *s)
@@ -377,7 +390,8 @@ static void path_put_line(const char *why, int64_t at, int64_t ns,
 	bool first = true;
 
 	do {
-		size_t n = path_fit(why, WHY_WIDTH - indent);
+		size_t columns;
+		size_t n = path_fit(why, WHY_WIDTH - indent, &columns);
 
 		if (first)
 			printf("%9.1f %10.1f  ", (double)at / 1000,
@@ -386,8 +400,8 @@ static void path_put_line(const char *why, int64_t at, int64_t ns,
 			printf("%22s", "");
 		printf("%*s%.*s", (int)indent, "", (int)n, why);
 		if (first)
-			printf("%*s %s", (int)(WHY_WIDTH - indent - n), "",
-			       proof);
+			printf("%*s %s", (int)(WHY_WIDTH - indent - columns),
+			       "", proof);
 		putchar('\n');
 		why += n + (why[n] == ' ');
 		first = false;

@@ -58,6 +58,29 @@ ok "a_long_first_line_is_broken" $?
 	"$B" path --depth -1 "$db" 2>&1 | grep -q 'need numbers from 0 on' &&
 	"$B" path --tid -2 "$db" 2>&1 | grep -q 'need numbers from 0 on'
 ok "a_wrong_time_or_number_is_told_why" $?
+# a name whose letters have two bytes each
+cat >"$work/utf8.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 5/5   #P:1
+#
+ other-6 [000] d..2. 1.000090: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=R ==> next_comm=тест next_pid=5 next_prio=120
+ тест-5 [000] d..2. 1.000100: sched_switch: prev_comm=тест prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+ other-6 [000] d..2. 1.000200: sched_waking: comm=тест pid=5 prio=120 target_cpu=000
+ other-6 [000] d..2. 1.000290: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=R ==> next_comm=тест next_pid=5 next_prio=120
+ тест-5 [000] d..2. 1.000400: sched_switch: prev_comm=тест prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+END
+"$B" path --worst 1 --tid 5 "$work/utf8.txt" >"$work/text"
+python3 - "$work/text" <<'END'
+import re
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+lines = re.findall(r"(?m)^ +(?:at us|[\d.]+) .* pro(?:of|ved)$", text)
+places = {s.rindex(" pro") for s in lines}
+sys.exit(not (len(lines) == 3 and len(places) == 1 and "тест" in lines[1]))
+END
+ok "the_proof_is_below_its_head_whatever_the_names" $?
 # 2^32 + 1 wake-ups are all of them, not one
 "$B" path --worst 3 --depth 4294967297 "$db" >"$work/deep" &&
 	"$B" path --worst 3 "$db" | cmp - "$work/deep" &&
