@@ -15,11 +15,13 @@ then
 	exit 0
 fi
 mkdir "$dir/here" "$dir/traces" "$dir/user" "$dir/tmp"
+# What makes, moves and removes names; a question mark: not on all machines.
+moves='?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat,?mkdir,mkdirat,?symlink,symlinkat,truncate'
 cat >"$dir/program" <<END
 #!/bin/sh
 printf '%s\n' "\$@" >"$dir/traces/\$\$.args"
 exec strace -f -qq -s 4096 -o "$dir/traces/\$\$.calls" \\
-	-e trace=execve,execveat,network,open,openat,creat "$B" "\$@"
+	-e trace=execve,execveat,network,open,openat,creat,$moves "$B" "\$@"
 END
 chmod +x "$dir/program"
 cd "$dir/here" || exit 2
@@ -39,8 +41,8 @@ import sys
 
 top, program = sys.argv[1:]
 work, tmp, cache = top + "/here", top + "/tmp", top + "/user/.cache"
-bad = {"program": [], "network": [], "file": [], "temporary": []}
-runs = written = temporary = 0
+bad = {"program": [], "network": [], "file": [], "temporary": [], "moved": []}
+runs = written = temporary = moved = 0
 for path in glob.glob(top + "/traces/*.calls"):
     runs += 1
     with open(path[:-len("calls")] + "args", errors="replace") as f:
@@ -56,6 +58,13 @@ for path in glob.glob(top + "/traces/*.calls"):
             bad["program"].append(said)
         elif re.match(r"(socket|connect|bind|send)", line):
             bad["network"].append(said)
+        if re.match("rename|link|unlink|mkdir|symlink|truncate", line) and " = -1 " not in line:
+            moved += 1
+            for name in re.findall(r'"(.*?)"', line):
+                name = os.path.normpath(os.path.join(work, name))
+                if not (name.startswith((cache + "/", tmp + "/", "/proc/self/fd/")) or name in (cache, work) or
+                        re.sub(r"\.\d+-\d+\.(tmp|keep)$", "", name) in named):
+                    bad["moved"].append(said)
         m = re.match(r'(?:open|openat|creat)\((?:AT_FDCWD, |\d+, )?"(.*?)", ([A-Z_|]+)(?:, (\d+))?', line)
         if not m or not re.search("O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE", m[2]) or " = -1 " in line:
             continue
@@ -76,9 +85,10 @@ for path in glob.glob(top + "/traces/*.calls"):
             bad["file"].append(said)
 for what, name in (("program", "no_other_program_is_run"), ("network", "no_network_is_asked"),
                    ("file", "only_files_that_the_command_names_are_written"),
-                   ("temporary", "temporary_files_are_nobody_elses")):
+                   ("temporary", "temporary_files_are_nobody_elses"),
+                   ("moved", "no_other_file_is_made_moved_or_removed")):
     print("\n".join(bad[what][:10]), end="\n" if bad[what] else "")
     print("not ok" if bad[what] else "ok", name)
-print("ok" if runs >= 100 and written >= 5 and temporary else "not ok",
-      "there_are_calls_to_judge_(%d_runs_%d_files_%d_temporary)" % (runs, written, temporary))
+print("ok" if runs >= 100 and written >= 5 and temporary and moved else "not ok",
+      "there_are_calls_to_judge_(%d_runs_%d_files_%d_temporary_%d_moved)" % (runs, written, temporary, moved))
 END
