@@ -76,7 +76,7 @@ struct check {
 	long limit;  /* rows of evidence; 0: all */
 	int status;  /* enum status of opening the capture */
 	bool served; /* the database has the sums of a server */
-	bool banner; /* filters that it cannot follow are said elsewhere */
+	bool banner; /* filters that it cannot follow are reported elsewhere */
 	struct check_limit max_loss, max_unjoined;
 	struct check_limit min_whole; /* a percentage; 0: any */
 	struct check_breaks breaks;
@@ -133,7 +133,7 @@ int check_print_json(struct check *c, struct err *err);
 int check_judge(struct check *c, struct err *err);
 /* Returns whether it may be broken, which is not provable. */
 bool check_is_open(const struct check_breaks *b);
-/* What is said first if it is of many user stacks. */
+/* What is true of so many user stacks that the verdict says it. */
 enum check_doubt {
 	DOUBT_NONE,
 	DOUBT_WRONG,

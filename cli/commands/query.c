@@ -152,7 +152,7 @@ static int sort_words(int argc, char **argv, struct query_args *w,
 	return 0;
 }
 
-/* It is the same for every database, so none is asked for. */
+/* The schema is the same for every database, so none is read. */
 static int query_print_schema(int argc, struct err *err)
 {
 	bool json = output_asked() && !strcmp(output_chosen()->name, "json");

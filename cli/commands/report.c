@@ -223,7 +223,7 @@ static const struct {
 	{ GIVEN_EVENT, "--event" },
 };
 
-/* Who gives one of the options can give none of the others. */
+/* Options that cannot be given with some others. */
 static const struct {
 	unsigned int one, others;
 	const char *why;

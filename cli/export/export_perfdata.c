@@ -234,7 +234,7 @@ static int export_perfdata_put_events(struct job *j, struct err *err)
 	}
 	if (!rc)
 		pd_tasks_until(j->tasks, INT64_MAX);
-	/* the names of threads that were said are its */
+	/* ev owns the names that threads were given */
 	events_close(ev);
 	return rc < 0 ? -1 : 0;
 }

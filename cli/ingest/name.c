@@ -283,7 +283,7 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 	for (; r && rows_next(r, NULL) > 0; n++) {
 		const char *release = rows_text(r, CAPTURE_MACHINES_RELEASE);
 
-		/* It becomes part of a path. */
+		/* the release becomes part of a path */
 		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
 		    *release == '.') {
 			buf[0] = '\0';

@@ -35,8 +35,8 @@ size_t sums_rows(const struct sums *s);
 const struct report_row *sums_row(const struct sums *s, size_t i);
 const struct label *sums_row_label(const struct sums *s, size_t i);
 
-/* These return trees, which the caller frees before the sums. All stacks, from
- * their outermost frames: */
+/* The next functions return trees, which the caller frees before the sums. This
+ * one: of all stacks, from their outermost frames. */
 struct calls *sums_tree(const struct sums *s);
 /* Of the stacks with a function, by its row: what is above its outermost frame,
  * nearest first, or below its innermost one. */

@@ -44,7 +44,7 @@ enum align_why {
 	WHY_NO_TIME, /* one has no times, or none that could be examined */
 	WHY_CLOCKS,  /* no method applies to the two clocks */
 	WHY_APART,   /* one ended before the other began */
-	/* These and the following prove that they are not of one run. */
+	/* From here on: proofs that the captures are not of one run. */
 	WHY_HOST,
 	WHY_RELEASE,
 	WHY_BOOT,

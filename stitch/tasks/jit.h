@@ -95,7 +95,7 @@ uint32_t jit_changes(const struct jit *j, int64_t t);
 struct jit_view {
 	bool asked; /* the process's own code was searched for */
 	struct jit *own;
-	/* Its parent's code when it was forked, which it has inherited. */
+	/* The code of its parent, which it inherited when it was forked. */
 	struct jit *parents;
 	int64_t forked;
 	int64_t since; /* when its program started; 0: unknown */

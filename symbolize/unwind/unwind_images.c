@@ -459,8 +459,8 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 		m->asked && m->sframe ? unwind_rows_find(m->sframe, vaddr)
 				      : NULL;
 
-	/* That of a debug file comes last: it may be found before or after this
-	 * address was looked up. */
+	/* The table of a debug file comes last: it may be found before or after
+	 * this address was looked up. */
 	if (row && unwind_row_kind(row) != ROW_GAP)
 		return row;
 	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
