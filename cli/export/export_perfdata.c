@@ -111,10 +111,7 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
  * frame; NULL if it does not, or was recorded. */
 static const char *unwind_end_reason(const struct job *j, int64_t raw)
 {
-	const struct known_code *c = j->pd->code;
-	unsigned int end = raw > 0 && (uint64_t)raw < c->n_chain
-				   ? c->chain[raw].ended
-				   : UNWIND_NONE;
+	unsigned int end = code_chain_at(j->pd->code, raw)->ended;
 
 	return end == UNWIND_OUTERMOST ? NULL : unwind_end_name(end);
 }

@@ -67,6 +67,14 @@ struct known_code {
 	size_t n_image, n_frame, n_inlined, n_stack, n_chain; /* with item 0 */
 };
 
+/* Returns a raw chain; item 0, which is empty, if there is no such chain:
+ * samples of a database from elsewhere may name any. */
+static inline const struct code_chain *code_chain_at(const struct known_code *c,
+						     int64_t raw)
+{
+	return &c->chain[raw > 0 && (uint64_t)raw < c->n_chain ? raw : 0];
+}
+
 /* What to load beyond images, places of frames, and stacks. */
 enum code_parts {
 	CODE_NAMES = 1,	  /* at.name */

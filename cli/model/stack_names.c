@@ -331,16 +331,9 @@ static uint32_t label_as_kind(struct stack_names *sn, uint32_t id,
 	return labels_add(sn->labels, &l);
 }
 
-/* Returns a raw chain; item 0, which is empty, if there is no such chain. */
-static const struct code_chain *stack_names_chain(const struct stack_names *sn,
-						  uint32_t raw)
-{
-	return &sn->code->chain[raw < sn->code->n_chain ? raw : 0];
-}
-
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 {
-	uint8_t ended = stack_names_chain(sn, raw)->ended;
+	uint8_t ended = code_chain_at(sn->code, raw)->ended;
 
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
@@ -350,7 +343,7 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
  * check, though they may share a stack with one that does. */
 static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 {
-	const struct code_chain *c = stack_names_chain(sn, raw);
+	const struct code_chain *c = code_chain_at(sn->code, raw);
 
 	return sn->wrong && !c->ended ? sn->wrong[c->stack] : 0;
 }
@@ -461,7 +454,7 @@ static void add_gap(struct stack_names *sn, struct label_list *out, size_t from)
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
-	const struct code_chain *chain = stack_names_chain(sn, raw);
+	const struct code_chain *chain = code_chain_at(sn->code, raw);
 	uint32_t first = first_bogus_frame(sn, raw);
 	struct label_from from = { 0 };
 	size_t start = out->n;

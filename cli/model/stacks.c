@@ -643,8 +643,7 @@ const char *stacks_missing(const struct stacks_group *g)
 
 bool stacks_inferred(const struct stacks *s, const struct stacks_group *g)
 {
-	return g->uraw < s->code->n_chain &&
-	       s->code->chain[g->uraw].caller == CALLER_INFERRED;
+	return code_chain_at(s->code, g->uraw)->caller == CALLER_INFERRED;
 }
 
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)

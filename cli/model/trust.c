@@ -217,7 +217,7 @@ static struct trust_key trust_key_of(const struct trust *t,
 				     const struct stacks_group *g)
 {
 	const struct known_code *c = t->code;
-	const struct code_chain *u = &c->chain[g->uraw];
+	const struct code_chain *u = code_chain_at(c, g->uraw);
 	struct trust_key key = { .type = g->type };
 
 	if (!u->stack) {
@@ -229,7 +229,8 @@ static struct trust_key trust_key_of(const struct trust *t,
 	else if (u->ended > UNWIND_OUTERMOST)
 		key.mark = MARK_ENDED + u->ended;
 	key.judged = t->judged[u->stack] ? t->judged[u->stack] : JUDGED_WHOLE;
-	key.frames = trust_frames(t, u->stack, c->chain[g->kraw].stack);
+	key.frames =
+		trust_frames(t, u->stack, code_chain_at(c, g->kraw)->stack);
 	return key;
 }
 

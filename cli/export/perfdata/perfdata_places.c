@@ -81,7 +81,7 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 				uint64_t user_mask, size_t *n)
 {
 	const struct known_code *c = p->code;
-	const struct code_chain *chain = &c->chain[raw < c->n_chain ? raw : 0];
+	const struct code_chain *chain = code_chain_at(c, raw);
 	uint32_t stack = chain->stack;
 	int got;
 
