@@ -330,13 +330,6 @@ static uint64_t ft_dir_count_entries(struct ft *ft, bool big)
 	return good;
 }
 
-static void ft_dir_find_order(struct ft *ft)
-{
-	uint64_t big = ft_dir_count_entries(ft, true);
-
-	ft_dir_set_order(ft, big > ft_dir_count_entries(ft, false));
-}
-
 /* ---- all of it */
 
 static void ft_dir_take_tgids(struct ft *ft, const struct bytes *b)
@@ -451,6 +444,8 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 			       "copies of events/*/*/format from the same "
 			       "boot, or --formats DIR with them",
 			       path);
-	ft_dir_find_order(ft);
+	uint64_t big = ft_dir_count_entries(ft, true);
+
+	ft_dir_set_order(ft, big > ft_dir_count_entries(ft, false));
 	return 0;
 }

@@ -46,14 +46,6 @@ static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 	ft->maps[ft->n_maps - 1].n++;
 }
 
-static void ft_maps_add_list(struct ft *ft, int32_t pid)
-{
-	ft->maps = mem_grow(ft->maps, &ft->cap_maps, ft->n_maps + 1,
-			    sizeof(*ft->maps));
-	ft->maps[ft->n_maps++] =
-		(struct snapshot){ .pid = pid, .time = TIME_NONE };
-}
-
 /* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
 void ft_maps_read(struct ft *ft, const struct bytes *b)
 {
@@ -73,8 +65,11 @@ void ft_maps_read(struct ft *ft, const struct bytes *b)
 		}
 		if (!*line)
 			continue;
-		ft_maps_add_list(ft,
-				 (int32_t)(strtoul(at, &at, 16) & INT32_MAX));
+		*mem_add(ft->maps, ft->n_maps,
+			 ft->cap_maps) = (struct snapshot){
+			.pid = (int32_t)(strtoul(at, &at, 16) & INT32_MAX),
+			.time = TIME_NONE,
+		};
 		left = strtoul(at, &at, 16);
 		first = ft->n_map;
 	}

@@ -397,13 +397,6 @@ static inline void ft_next_raise_floor(struct ft *ft, uint64_t key)
 		ft->src.floor = key;
 }
 
-static int ft_next_give(struct ft *ft, struct ref *ref)
-{
-	*ref = ft->due[ft->due_pos++];
-	ft_next_raise_floor(ft, ref->key);
-	return 1;
-}
-
 /* Takes the first item if it makes a sample and nothing else, as nearly all do:
  * an event that tells nothing about tasks, of a thread that has its name. */
 static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
@@ -448,8 +441,11 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 
 	(void)err;
 	for (;;) {
-		if (ft->due_pos < ft->n_due)
-			return ft_next_give(ft, ref);
+		if (ft->due_pos < ft->n_due) {
+			*ref = ft->due[ft->due_pos++];
+			ft_next_raise_floor(ft, ref->key);
+			return 1;
+		}
 		ft->n_due = ft->due_pos = 0;
 		if (!ft->merging) {
 			ft_heap_start(ft);

@@ -420,15 +420,6 @@ static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 	return y;
 }
 
-static int perf_sample_branch_counters(struct perf *p, struct bytes *b,
-				       uint64_t n, struct err *err)
-{
-	if (perf_take_u64s(b, n, &p->counter, &p->cap_counter, err))
-		return -1;
-	perf_sample_extra_words(p, "branch_counters", p->counter, n);
-	return 0;
-}
-
 static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 				struct bytes *b, struct rec_sample *s,
 				struct err *err)
@@ -452,8 +443,11 @@ static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 	}
 	s->branch = p->branch;
 	s->n_branch = (uint32_t)n;
-	if (n && (a->branch_type & BRANCH_COUNTERS))
-		return perf_sample_branch_counters(p, b, n, err);
+	if (n && (a->branch_type & BRANCH_COUNTERS)) {
+		if (perf_take_u64s(b, n, &p->counter, &p->cap_counter, err))
+			return -1;
+		perf_sample_extra_words(p, "branch_counters", p->counter, n);
+	}
 	return 0;
 }
 

@@ -26,15 +26,6 @@ struct perf_z {
 	size_t wants;
 };
 
-static struct perf_z *perf_z_stream(struct perf_file *f)
-{
-	if (!f->z) {
-		f->z = mem_new(1, sizeof(*f->z));
-		f->z->d = mem_must(ZSTD_createDStream());
-	}
-	return f->z;
-}
-
 static void perf_z_end_input(struct perf *p, struct perf_z *z)
 {
 	z->more = false;
@@ -44,11 +35,16 @@ static void perf_z_end_input(struct perf *p, struct perf_z *z)
 
 void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 {
-	struct perf_z *z = perf_z_stream(f);
 	struct bytes b = r->b;
 	struct bytes data;
 	struct err why = { 0 };
 	uint64_t n = r->size - 8u;
+
+	if (!f->z) {
+		f->z = mem_new(1, sizeof(*f->z));
+		f->z->d = mem_must(ZSTD_createDStream());
+	}
+	struct perf_z *z = f->z;
 
 	p->src.info.compressed = true;
 	if (bytes_skip(&b, 8, &why) ||

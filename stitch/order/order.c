@@ -330,13 +330,6 @@ static struct source *lowest_source(const struct order *ord, uint64_t *until)
 	return low;
 }
 
-static void source_failed(struct order *ord, struct source *src,
-			  const struct err *err)
-{
-	ord->done[src->index] = true;
-	ledger_damage(ord->ledger, src->index, "unreadable", src->pos, 0, err);
-}
-
 static int open_temp(struct order *ord, struct err *err)
 {
 	int fd = temp_open(ord->temp_dir);
@@ -500,10 +493,11 @@ static int order_refill(struct order *ord, struct err *err)
 			ord->n++;
 			if (src->floor == floor || ord->n_src == 1)
 				continue;
-		} else if (got < 0) {
-			source_failed(ord, src, &why);
 		} else {
 			ord->done[src->index] = true;
+			if (got < 0)
+				ledger_damage(ord->ledger, src->index,
+					      "unreadable", src->pos, 0, &why);
 		}
 		src = lowest_source(ord, &until);
 	}

@@ -395,37 +395,30 @@ static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 
 /* Returns true if the incarnation began at t. One without any record, which the
  * recorder listed at the start, may have begun at any time. */
-static bool life_began(int64_t start, int64_t first, bool quiet, int64_t t)
-{
-	if (start != TIME_NONE)
-		return start >= t - APART_NS;
-	return first != TIME_NONE ? first >= t - APART_NS : quiet;
-}
-
-static bool thread_began(const struct tasks *ts, uint32_t slot, int64_t t)
-{
-	const struct thread *th = &ts->at.thread[slot];
-
-	return life_began(th->start, th->shared.first, th->last == TIME_NONE,
-			  t);
-}
-
-static bool process_began(const struct tasks *ts, uint32_t slot, int64_t t)
-{
-	const struct process *p = &ts->at.process[slot];
-	uint32_t lead =
-		tasks_look(&ts->threads, thread_key(p->source, p->pid, p->pid));
-
-	return life_began(
-		p->start, p->shared.first,
-		lead == TABLE_NONE || ts->at.thread[lead].last == TIME_NONE, t);
-}
-
 static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 		       uint32_t slot, int64_t t)
 {
-	return kind == SHARED_THREAD ? thread_began(ts, slot, t)
-				     : process_began(ts, slot, t);
+	uint32_t thread = slot; /* of a process, its first */
+	int64_t start, first;
+
+	if (kind == SHARED_THREAD) {
+		const struct thread *th = &ts->at.thread[slot];
+
+		start = th->start;
+		first = th->shared.first;
+	} else {
+		const struct process *p = &ts->at.process[slot];
+
+		start = p->start;
+		first = p->shared.first;
+		thread = tasks_look(&ts->threads,
+				    thread_key(p->source, p->pid, p->pid));
+	}
+	if (start != TIME_NONE)
+		return start >= t - APART_NS;
+	if (first != TIME_NONE)
+		return first >= t - APART_NS;
+	return thread == TABLE_NONE || ts->at.thread[thread].last == TIME_NONE;
 }
 
 /* Returns true if the slot shares its row with the life that a FORK of `source`
