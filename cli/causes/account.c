@@ -125,18 +125,20 @@ void account_thread(struct account *a, struct proofs *p,
 	struct accounting k = {
 		.a = a, .ask = ask, .fn = fn, .arg = arg, .cpu = -1
 	};
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(p, thread, &n);
+	size_t n = proofs_pieces(p, thread);
 
 	*a = (struct account){ .longest_cpu = -1 };
-	for (size_t i = 0; i < n && pc[i].from < ask->to; i++) {
-		int64_t from = pc[i].from > ask->from ? pc[i].from : ask->from;
-		int64_t to = pc[i].to < ask->to ? pc[i].to : ask->to;
+	for (size_t i = 0; i < n; i++) {
+		const struct proof_piece pc = proofs_piece(p, thread, i);
+		int64_t from = pc.from > ask->from ? pc.from : ask->from;
+		int64_t to = pc.to < ask->to ? pc.to : ask->to;
 
+		if (pc.from >= ask->to)
+			break;
 		if (from < to)
-			account_piece(&k, &pc[i], from, to);
-		if (pc[i].state == PIECE_RUN)
-			k.cpu = pc[i].cpu;
+			account_piece(&k, &pc, from, to);
+		if (pc.state == PIECE_RUN)
+			k.cpu = pc.cpu;
 	}
 	account_runs(a, t, thread, ask);
 	account_wakes(a, t, thread, ask);

@@ -130,9 +130,9 @@ static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 			 struct chain_segment s)
 {
-	const struct proof_edge *e = proofs_edge(v->p, pc->edge);
-	enum chain_state leaf = chain_leaf(e);
-	uint32_t waker = timeline_thread(v->t, e->waker);
+	const struct proof_edge e = proofs_edge(v->p, pc->edge);
+	enum chain_state leaf = chain_leaf(&e);
+	uint32_t waker = timeline_thread(v->t, e.waker);
 	enum proof proof = least(s.proof, (enum proof)pc->link);
 
 	v->path[v->depth++] = pc->edge;
@@ -154,27 +154,28 @@ static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			int64_t to, enum proof proof)
 {
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(v->p, thread, &n);
+	size_t n = proofs_pieces(v->p, thread);
 
-	for (size_t i = search_where(n, k, pc[k].to > from);
-	     i < n && pc[i].from < to; i++) {
+	for (size_t i = proofs_find(v->p, thread, from); i < n; i++) {
+		const struct proof_piece pc = proofs_piece(v->p, thread, i);
 		struct chain_segment s = {
-			.from = pc[i].from < from ? from : pc[i].from,
-			.to = pc[i].to > to ? to : pc[i].to,
+			.from = pc.from < from ? from : pc.from,
+			.to = pc.to > to ? to : pc.to,
 			.thread = thread,
-			.state = chain_own(&pc[i]),
-			.proof = least(proof, (enum proof)pc[i].proof),
+			.state = chain_own(&pc),
+			.proof = least(proof, (enum proof)pc.proof),
 		};
 
-		if (pc[i].edge != TIMELINE_NONE) {
-			chain_follow(v, &pc[i], s);
+		if (pc.from >= to)
+			break;
+		if (pc.edge != TIMELINE_NONE) {
+			chain_follow(v, &pc, s);
 			continue;
 		}
 		/* that it was off the CPU is known, not why */
 		if (s.state == CHAIN_BLOCKED || s.state == CHAIN_OFF)
 			s.proof = PROOF_UNKNOWN;
-		chain_add(v, &pc[i], &s);
+		chain_add(v, &pc, &s);
 	}
 }
 

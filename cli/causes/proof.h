@@ -6,8 +6,9 @@
  * of an event that was on is in the capture or in a loss; where the capture
  * itself shows that this is not so, timeline.h has silent losses.
  *
- * Pieces of a thread are made when they are first asked for. What is proved of
- * the time between two stays:
+ * Pieces of a thread are made when they are first asked for, and kept in half
+ * of the memory that they have outside: all of millions of events may be kept
+ * at once. What is proved of the time between two stays:
  *
  * A loss can hide a run of the thread if two or more records are missing, or if
  * the thread is current right before or behind it. Where no such loss is, the
@@ -85,19 +86,24 @@ struct proof_piece {
 /* t: borrowed. */
 struct proofs *proofs_new(const struct timeline *t);
 void proofs_free(struct proofs *p);
-/* Returns the pieces of a thread, which cover all times from TIMELINE_START to
- * TIMELINE_END; valid until proofs_forget(). */
-const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
-					size_t *n);
+/* Returns how many pieces a thread has, which cover all times from
+ * TIMELINE_START to TIMELINE_END. */
+size_t proofs_pieces(struct proofs *p, uint32_t thread);
+/* Returns piece i of a thread that was asked for. */
+struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
+				size_t i);
+/* Returns the first piece that ends behind a time. */
+size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
 /* Returns the end of the wait that begins with piece `first`: the next time on
  * a CPU. It may be too short for a piece, but then another switch out follows.
  */
-size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first);
-/* Frees the pieces, edges and losses of all threads asked for so far. */
+size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first);
+/* Frees the pieces, edges and losses of all threads asked for so far, if they
+ * are many. */
 void proofs_forget(struct proofs *p);
 /* Returns how many edges the threads asked for so far have. */
 uint32_t proofs_edges(const struct proofs *p);
-const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i);
+struct proof_edge proofs_edge(const struct proofs *p, uint32_t i);
 /* Returns loss i, as numbered in a piece: a number for timeline_loss(). */
 size_t proofs_loss(const struct proofs *p, uint32_t i);
 /* Returns "proved", "consistent" or "unknown". */

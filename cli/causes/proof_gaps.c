@@ -8,6 +8,10 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* Pieces that are not worth a walk over all threads to forget them. */
+#define KEPT_MAX 65536
 
 struct proofs *proofs_new(const struct timeline *t)
 {
@@ -21,20 +25,26 @@ struct proofs *proofs_new(const struct timeline *t)
 	return p;
 }
 
-void proofs_forget(struct proofs *p)
+static void proofs_forget_all(struct proofs *p)
 {
 	for (uint32_t i = 0; i < timeline_threads(p->t); i++) {
 		free(p->of[i].piece);
 		p->of[i] = (struct pieces){ 0 };
 	}
-	p->n_edge = p->n_loss = 0;
+	p->n_edge = p->n_loss = p->kept = 0;
+}
+
+void proofs_forget(struct proofs *p)
+{
+	if (p->kept > KEPT_MAX)
+		proofs_forget_all(p);
 }
 
 void proofs_free(struct proofs *p)
 {
 	if (!p)
 		return;
-	proofs_forget(p);
+	proofs_forget_all(p);
 	free(p->of);
 	free(p->edge);
 	free(p->loss);
@@ -45,11 +55,6 @@ void proofs_free(struct proofs *p)
 uint32_t proofs_edges(const struct proofs *p)
 {
 	return (uint32_t)p->n_edge;
-}
-
-const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i)
-{
-	return &p->edge[i];
 }
 
 size_t proofs_loss(const struct proofs *p, uint32_t i)
@@ -78,17 +83,18 @@ static void gap_guess(struct gap *g, size_t first_piece)
 {
 	const struct timeline_wake *w =
 		gap_first(g, TIMELINE_WAKING, g->from, g->to);
-	struct proof_piece *pc = g->out->piece;
+	const struct pieces *of = g->out;
+	struct piece *pc = of->piece;
 	uint32_t edge = TIMELINE_NONE;
 
 	if (!w || !g->n_hidden || !g->exact_from || !is_sleep(g->bits) ||
 	    is_dead_state(g->bits) || w->time <= g->hidden[g->n_hidden - 1].to)
 		return;
-	for (size_t i = first_piece; i < g->out->n; i++)
-		if (pc[i].state == PIECE_BLOCKED && pc[i].to == w->time)
+	for (size_t i = first_piece; i < of->n; i++)
+		if (pc[i].state == PIECE_BLOCKED && piece_to(of, i) == w->time)
 			edge = pc[i].edge;
 	for (size_t i = first_piece;
-	     edge != TIMELINE_NONE && i < g->out->n && pc[i].to <= w->time;
+	     edge != TIMELINE_NONE && i < of->n && piece_to(of, i) <= w->time;
 	     i++) {
 		if (pc[i].edge == edge)
 			continue;
@@ -133,7 +139,7 @@ static void gap_judge(struct gap *g)
 	gap_find_hidden(g);
 	if (gap_is_run(g)) {
 		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
-			g->a->cpu;
+			(uint32_t)g->a->cpu + 1;
 		return;
 	}
 	for (size_t i = 0; i < g->n_hidden; i++) {
@@ -153,8 +159,8 @@ static void gap_born(struct gap *g, const struct timeline_wake *born)
 	bool free = !g->a || (g->exact_from && is_dead_state(g->bits));
 
 	if (free && g->from < born->time) {
-		struct proof_piece *pc = piece_add(g, g->from, born->time,
-						   PIECE_UNBORN, PROOF_PROVED);
+		struct piece *pc = piece_add(g, g->from, born->time,
+					     PIECE_UNBORN, PROOF_PROVED);
 
 		pc->edge = edge_add(g, born);
 		pc->link = PROOF_PROVED;
@@ -198,9 +204,13 @@ static void walk_gap(struct walk *w)
 	while (w->at_wake &&
 	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == g->to)
 		w->at_wake--;
-	for (size_t i = 0; i < g->n_wake; i++)
-		if (wake_at(g, g->wake, i)->kind == TIMELINE_NEW)
-			born = wake_at(g, g->wake, i);
+	for (size_t i = 0; i < g->n_wake; i++) {
+		const struct timeline_wake *x = wake_at(g, g->wake, i);
+
+		/* one that comes late may be of a time before the gap */
+		if (x->kind == TIMELINE_NEW && x->time >= g->from)
+			born = x;
+	}
 	if (born)
 		gap_born(g, born);
 	gap_judge(g);
@@ -261,7 +271,8 @@ static void piece_add_run(struct gap *g, const struct timeline_stay *s,
 			  int64_t from, enum proof proof)
 {
 	if (from < s->to)
-		piece_add(g, from, s->to, PIECE_RUN, proof)->cpu = s->cpu;
+		piece_add(g, from, s->to, PIECE_RUN, proof)->cpu =
+			(uint32_t)s->cpu + 1;
 }
 
 static void proofs_make(struct proofs *p, uint32_t thread)
@@ -276,6 +287,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	size_t n;
 	const uint32_t *id = timeline_stays(p->t, thread, &n);
 
+	out->end = TIMELINE_START;
 	w.wake = timeline_wakes(p->t, thread, &w.n_wake);
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_stay *s = timeline_stay(p->t, id[i]);
@@ -304,14 +316,22 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	/* pieces of all threads may be kept at once */
 	out->piece =
 		mem_fit(out->piece, &out->cap, out->n, sizeof(*out->piece));
+	p->kept += out->n;
 	out->made = true;
 }
 
-const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
-					size_t *n)
+size_t proofs_pieces(struct proofs *p, uint32_t thread)
 {
 	if (!p->of[thread].made)
 		proofs_make(p, thread);
-	*n = p->of[thread].n;
-	return p->of[thread].piece;
+	return p->of[thread].n;
+}
+
+size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time)
+{
+	size_t n = proofs_pieces(p, thread);
+	const struct pieces *of = &p->of[thread];
+	size_t i = search_where(n, k, of->piece[k].from > time);
+
+	return i < n || of->end > time ? i - (i > 0) : n;
 }

@@ -4,19 +4,41 @@
 #define CLI_CAUSES_PROOF_INNER_H
 #include "cli/causes/proof.h"
 
+/* A struct proof_piece as it is kept. It ends where the next one begins. */
+struct piece {
+	int64_t from;
+	uint32_t stay; /* whose switch out began it; TIMELINE_NONE: none */
+	uint32_t edge;
+	uint32_t loss;	   /* the first one + 1, behind their number; 0: none */
+	uint32_t cpu : 17; /* + 1; 0: none */
+	uint32_t state : 3;
+	uint32_t proof : 2;
+	uint32_t link : 2;
+};
+_Static_assert(sizeof(struct piece) == 24, "millions of them");
+
 struct pieces {
-	struct proof_piece *piece;
+	struct piece *piece;
 	size_t n, cap;
+	int64_t end; /* of the last one */
 	bool made;
+};
+
+/* A struct proof_edge as it is kept: of a wake-up, or deduced from a loss. */
+struct edge {
+	int64_t from;
+	uint32_t wake; /* of the waiter; the waiter itself, if deduced */
+	uint32_t loss; /* TIMELINE_NONE: not deduced */
 };
 
 struct proofs {
 	const struct timeline *t;
 	struct pieces *of; /* by thread */
-	struct proof_edge *edge;
+	struct edge *edge;
 	size_t n_edge, cap_edge;
 	uint32_t *loss;
 	size_t n_loss, cap_loss;
+	size_t kept; /* pieces */
 	uint64_t unwoken;
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
@@ -57,6 +79,11 @@ struct lost_sum {
 	bool any;
 };
 
+static inline int64_t piece_to(const struct pieces *of, size_t i)
+{
+	return i + 1 < of->n ? of->piece[i + 1].from : of->end;
+}
+
 static inline bool is_sleep(int32_t bits)
 {
 	return bits > 0 && (bits & 0xff);
@@ -81,8 +108,8 @@ static inline bool is_ready(int32_t bits)
 
 /* Adds a piece; its losses are those that touch it, unless it is proved. The
  * last two add nothing if it is empty. */
-struct proof_piece *piece_add(struct gap *g, int64_t from, int64_t to,
-			      enum piece_state state, enum proof proof);
+struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
+			enum piece_state state, enum proof proof);
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof);
 void piece_add_blocked(struct gap *g, int64_t from, int64_t to,

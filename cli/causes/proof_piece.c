@@ -1,54 +1,59 @@
 /* proof_piece.c - the pieces of a thread, and who ended them. */
 #include "cli/causes/proof_inner.h"
 
+#include <assert.h>
+
 #include "stitch/base/mem.h"
 
-struct proof_piece *piece_add(struct gap *g, int64_t from, int64_t to,
-			      enum piece_state state, enum proof proof)
+struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
+			enum piece_state state, enum proof proof)
 {
-	struct proof_piece *pc = mem_add(g->out->piece, g->out->n, g->out->cap);
+	struct pieces *out = g->out;
+	struct piece *pc = mem_add(out->piece, out->n, out->cap);
 
-	*pc = (struct proof_piece){
+	assert(from == out->end);
+	out->end = to;
+	*pc = (struct piece){
 		.from = from,
-		.to = to,
+		.stay = TIMELINE_NONE,
 		.edge = TIMELINE_NONE,
-		.cpu = -1,
-		.bits = -1,
-		.state = (uint8_t)state,
-		.proof = (uint8_t)proof,
+		.state = state,
+		.proof = proof,
 		.link = PROOF_UNKNOWN,
-		.loss = (uint32_t)g->p->n_loss,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
-		pc->cpu = g->b->cpu;
-	if (g->exact_from && g->a) {
-		pc->out = g->a->out;
-		pc->bits = (int16_t)g->bits;
-	}
+		pc->cpu = (uint32_t)g->b->cpu + 1;
+	if (g->exact_from && g->a)
+		pc->stay = timeline_stay_number(g->p->t, g->a);
 	return pc;
 }
 
 /* Names the losses of the gap that touch the last piece added. */
-static void piece_blame_losses(struct gap *g, struct proof_piece *pc)
+static void piece_blame_losses(struct gap *g, struct piece *pc)
 {
 	struct proofs *p = g->p;
+	size_t head = p->n_loss;
 
-	pc->loss = (uint32_t)p->n_loss;
 	for (size_t i = g->n_loss; i-- > 0;) {
 		const struct timeline_loss *l = timeline_loss(p->t, g->loss[i]);
 
-		if (l->from < pc->to && l->to > pc->from)
-			*mem_add(p->loss, p->n_loss, p->cap_loss) =
-				(uint32_t)g->loss[i];
+		if (l->from >= g->out->end || l->to <= pc->from)
+			continue;
+		if (p->n_loss == head)
+			*mem_add(p->loss, p->n_loss, p->cap_loss) = 0;
+		*mem_add(p->loss, p->n_loss, p->cap_loss) =
+			(uint32_t)g->loss[i];
+		p->loss[head]++;
 	}
-	pc->n_loss = (uint32_t)p->n_loss - pc->loss;
+	if (p->n_loss > head)
+		pc->loss = (uint32_t)head + 1;
 }
 
 /* Adds a piece, unless it is empty. */
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof)
 {
-	struct proof_piece *pc;
+	struct piece *pc;
 
 	if (from >= to)
 		return;
@@ -60,23 +65,52 @@ void piece_add_time(struct gap *g, int64_t from, int64_t to,
 void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 		       enum proof proof, uint32_t edge, enum proof link)
 {
-	struct proof_piece *pc;
+	struct piece *pc;
 
 	if (from >= to)
 		return;
 	pc = piece_add(g, from, to, PIECE_BLOCKED, proof);
 	pc->edge = edge;
-	pc->link = (uint8_t)link;
+	pc->link = link;
 	if (proof != PROOF_PROVED || link != PROOF_PROVED)
 		piece_blame_losses(g, pc);
 }
 
-size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first)
+struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
+				size_t i)
 {
+	const struct pieces *of = &p->of[thread];
+	const struct piece *pc = &of->piece[i];
+	struct proof_piece out = {
+		.from = pc->from,
+		.to = piece_to(of, i),
+		.edge = pc->edge,
+		.loss = pc->loss,
+		.n_loss = pc->loss ? p->loss[pc->loss - 1] : 0,
+		.cpu = (int32_t)pc->cpu - 1,
+		.bits = -1,
+		.state = (uint8_t)pc->state,
+		.proof = (uint8_t)pc->proof,
+		.link = (uint8_t)pc->link,
+	};
+
+	if (pc->stay != TIMELINE_NONE) {
+		const struct timeline_stay *s = timeline_stay(p->t, pc->stay);
+
+		out.out = timeline_stay_out(s);
+		out.bits = (int16_t)s->state;
+	}
+	return out;
+}
+
+size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first)
+{
+	const struct pieces *of = &p->of[thread];
+	const struct piece *pc = of->piece;
 	size_t i = first + 1;
 
-	while (i < n && pc[i].state != PIECE_RUN &&
-	       (pc[i].out == pc[first].out || !pc[i].out))
+	while (i < of->n && pc[i].state != PIECE_RUN &&
+	       (pc[i].stay == pc[first].stay || pc[i].stay == TIMELINE_NONE))
 		i++;
 	return i;
 }
@@ -104,18 +138,10 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w)
 {
 	struct proofs *p = g->p;
 
-	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct proof_edge){
-		.time = w->time,
+	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){
 		.from = w->time,
-		.to = w->time,
-		.event = w->id,
-		.stack = w->stack,
-		.waiter = g->thread,
-		.waker = w->waker,
-		.cpu = w->cpu,
-		.kind = w->kind == TIMELINE_NEW ? EDGE_FORK : EDGE_WAKE,
-		.context = (enum timeline_context)w->context,
-		.proof = w->kind == TIMELINE_NEW ? PROOF_PROVED : edge_proof(w),
+		.wake = timeline_wake_number(p->t, w),
+		.loss = TIMELINE_NONE,
 	};
 	return (uint32_t)p->n_edge - 1;
 }
@@ -124,16 +150,51 @@ uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
 {
 	struct proofs *p = g->p;
 
-	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct proof_edge){
+	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){
+		.from = l->from,
+		.wake = g->thread,
+		.loss = timeline_loss_number(p->t, l),
+	};
+	return (uint32_t)p->n_edge - 1;
+}
+
+static struct proof_edge edge_deduced(const struct proofs *p,
+				      const struct edge *e)
+{
+	const struct timeline_loss *l = timeline_loss(p->t, e->loss);
+
+	return (struct proof_edge){
 		.time = l->from,
 		.from = l->from,
 		.to = l->to,
-		.waiter = g->thread,
+		.waiter = e->wake,
 		.waker = l->before,
 		.cpu = l->cpu,
 		.kind = EDGE_DEDUCED,
 		.context = CONTEXT_UNKNOWN,
 		.proof = PROOF_CONSISTENT, /* or an interrupt during it */
 	};
-	return (uint32_t)p->n_edge - 1;
+}
+
+struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
+{
+	const struct edge *e = &p->edge[i];
+	const struct timeline_wake *w;
+
+	if (e->loss != TIMELINE_NONE)
+		return edge_deduced(p, e);
+	w = timeline_wake(p->t, e->wake);
+	return (struct proof_edge){
+		.time = w->time,
+		.from = e->from,
+		.to = w->time,
+		.event = timeline_wake_event(w),
+		.stack = w->stack,
+		.waiter = w->waiter,
+		.waker = w->waker,
+		.cpu = w->cpu,
+		.kind = w->kind == TIMELINE_NEW ? EDGE_FORK : EDGE_WAKE,
+		.context = w->context,
+		.proof = w->kind == TIMELINE_NEW ? PROOF_PROVED : edge_proof(w),
+	};
 }

@@ -64,7 +64,7 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	bool doubt = quiet_is_close(g, q, q->waking) ||
 		     (q->first && !is_sleep(g->bits) && g->bits >= 0);
 	enum proof proof = doubt ? PROOF_CONSISTENT : PROOF_PROVED;
-	uint32_t edge;
+	enum proof link = edge_proof(q->waking);
 
 	/* two wake-ups, or one of a thread that is on a run queue, need a run
 	 * in between, for which there is no room */
@@ -73,11 +73,8 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		return;
 	}
-	edge = edge_add(g, q->waking);
-	piece_add_blocked(g, q->from, q->waking->time, proof, edge,
-			  proof < g->p->edge[edge].proof
-				  ? proof
-				  : g->p->edge[edge].proof);
+	piece_add_blocked(g, q->from, q->waking->time, proof,
+			  edge_add(g, q->waking), proof < link ? proof : link);
 	piece_add_time(g, q->waking->time, q->to, PIECE_READY, proof);
 }
 
@@ -117,7 +114,7 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 	if (u && edge_proof(u) != PROOF_UNKNOWN) {
 		uint32_t edge = edge_add(g, u);
 
-		*link = g->p->edge[edge].proof;
+		*link = edge_proof(u);
 		g->p->edge[edge].from =
 			q->lost_from < u->time ? q->lost_from : q->from;
 		return edge;
@@ -211,7 +208,7 @@ static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
 	if (s && s->to >= u->time && s->exact_from && s->from > q->from)
 		since = s->from;
 	edge = edge_add(g, u);
-	link = g->p->edge[edge].proof;
+	link = edge_proof(u);
 	g->p->edge[edge].from = since;
 	piece_add_blocked(g, q->from, since, PROOF_PROVED, edge, link);
 	piece_add_blocked(g, since, u->time, PROOF_CONSISTENT, edge,

@@ -9,6 +9,11 @@
 #include "stitch/base/table.h"
 
 #define CPUS_MAX 65536 /* records of further ones are ignored */
+#define EVENT_MAX (((int64_t)1 << 40) - 1)
+
+_Static_assert(sizeof(struct timeline_stay) == 32 &&
+		       sizeof(struct timeline_wake) == 32,
+	       "millions of them");
 
 /* The ring of a CPU, up to the record that was added last. */
 struct ring {
@@ -172,20 +177,29 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 		*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
 }
 
+/* Returns the id of an event as it is kept. */
+static uint64_t timeline_event(int64_t id)
+{
+	return id > 0 && id <= EVENT_MAX ? (uint64_t)id : 0;
+}
+
 /* ---- stays */
 
 static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 			      const struct timeline_record *out)
 {
+	uint64_t event = timeline_event(out ? out->id : 0);
+
 	if (r->current < 0)
 		return;
 	*mem_add(t->stay, t->n_stay, t->cap_stay) = (struct timeline_stay){
 		.from = r->since,
 		.to = to,
 		.thread = timeline_take_tid(t, r->current),
-		.cpu = (int32_t)(r - t->ring),
+		.cpu = (uint16_t)(r - t->ring),
 		.state = out ? out->state : -1,
-		.out = out ? out->id : 0,
+		.event_low = (uint32_t)event,
+		.event_high = (uint8_t)(event >> 32),
 		.exact_from = r->exact,
 		.exact_to = out != NULL,
 	};
@@ -306,13 +320,15 @@ static void timeline_take_wake(struct timeline *t,
 			       const struct timeline_record *rec, int32_t waker)
 {
 	uint32_t waiter = timeline_take_tid(t, rec->other);
+	uint64_t event = timeline_event(rec->id);
 
 	if (waiter == TIMELINE_NONE)
 		return;
 	*mem_add(t->wake, t->n_wake, t->cap_wake) = (struct timeline_wake){
 		.time = rec->time,
-		.id = rec->id,
-		.cpu = rec->cpu,
+		.event_low = (uint32_t)event,
+		.event_high = (uint8_t)(event >> 32),
+		.cpu = rec->cpu >= 0 && rec->cpu < CPUS_MAX ? rec->cpu : -1,
 		.target = rec->target,
 		.waker = waker,
 		.waiter = waiter,
@@ -515,7 +531,7 @@ static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
 
 static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
 {
-	return (uint32_t)t->stay[i].cpu;
+	return t->stay[i].cpu;
 }
 
 static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
@@ -571,9 +587,14 @@ static void timeline_sort_stays(struct timeline *t)
 
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
-	for (size_t i = 0; i < t->n_wake; i++)
-		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
-			fn(arg, t->wake[i].id, &t->wake[i].context);
+	for (size_t i = 0; i < t->n_wake; i++) {
+		uint8_t context = t->wake[i].context;
+
+		if (context != CONTEXT_SOFTIRQ_UNKNOWN)
+			continue;
+		fn(arg, timeline_wake_event(&t->wake[i]), &context);
+		t->wake[i].context = context;
+	}
 }
 
 void timeline_seal(struct timeline *t)
@@ -637,6 +658,24 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
 const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
 {
 	return &t->stay[i];
+}
+
+uint32_t timeline_stay_number(const struct timeline *t,
+			      const struct timeline_stay *s)
+{
+	return (uint32_t)(s - t->stay);
+}
+
+uint32_t timeline_wake_number(const struct timeline *t,
+			      const struct timeline_wake *w)
+{
+	return (uint32_t)(w - t->wake);
+}
+
+uint32_t timeline_loss_number(const struct timeline *t,
+			      const struct timeline_loss *l)
+{
+	return (uint32_t)(l - t->loss);
 }
 
 size_t timeline_all_stays(const struct timeline *t)

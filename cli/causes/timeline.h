@@ -81,24 +81,42 @@ struct timeline_loss {
 	bool only_wakes; /* switches are complete, wake-ups may be missing */
 };
 
+/* There is one for each switch and each wake-up, in 32 bytes: of ids of events
+ * 40 bits are kept, and larger ones are 0. */
 struct timeline_stay {
 	int64_t from, to;
-	int64_t out;	 /* event of the switch out; 0: none */
-	uint32_t thread; /* TIMELINE_NONE: idle */
-	int32_t cpu;
-	int32_t state; /* at an exact end: of the thread; -1: unknown */
-	bool exact_from, exact_to;
+	uint32_t thread;    /* TIMELINE_NONE: idle */
+	int32_t state;	    /* at an exact end: of the thread; -1: unknown */
+	uint32_t event_low; /* timeline_stay_out() */
+	uint8_t event_high;
+	bool exact_from : 1;
+	bool exact_to : 1;
+	uint16_t cpu;
 };
 
 struct timeline_wake {
-	int64_t time, id;
-	int32_t cpu, target;
-	int32_t waker;	 /* current thread; -1: unknown */
+	int64_t time;
 	uint32_t waiter; /* index of the thread */
 	uint32_t stack;	 /* as in the record */
-	uint8_t kind;	 /* enum timeline_kind */
-	uint8_t context;
+	int32_t waker;	 /* current thread; -1: unknown */
+	int32_t target;
+	uint32_t event_low; /* timeline_wake_event() */
+	uint32_t event_high : 8;
+	int32_t cpu : 17;  /* -1: unknown */
+	uint32_t kind : 3; /* enum timeline_kind */
+	uint32_t context : 4;
 };
+
+/* Returns the event of the switch out; 0: none. */
+static inline int64_t timeline_stay_out(const struct timeline_stay *s)
+{
+	return (int64_t)s->event_high << 32 | s->event_low;
+}
+
+static inline int64_t timeline_wake_event(const struct timeline_wake *w)
+{
+	return (int64_t)w->event_high << 32 | w->event_low;
+}
 
 /* Facts that no record of a ring tells. */
 struct timeline_rules {
@@ -143,6 +161,13 @@ bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
 			       size_t *n);
 const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i);
+/* Return the number of a stay, a wake-up or a loss. */
+uint32_t timeline_stay_number(const struct timeline *t,
+			      const struct timeline_stay *s);
+uint32_t timeline_wake_number(const struct timeline *t,
+			      const struct timeline_wake *w);
+uint32_t timeline_loss_number(const struct timeline *t,
+			      const struct timeline_loss *l);
 /* Returns how many there are of all threads and CPUs. */
 size_t timeline_all_stays(const struct timeline *t);
 /* Stays on a CPU, likewise; none if the CPU has no records. */

@@ -11,8 +11,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-#define FORGET_EVERY 32 /* threads */
-
 /* A wait of which something is known. */
 struct woken {
 	int64_t from, to, ready;
@@ -35,20 +33,28 @@ struct wakers {
 	size_t *first; /* by thread: woken[first[i] .. first[i + 1] - 1] */
 };
 
-/* Returns the proof that an edge, the last one of pc[0..n-1], ended that wait:
- * where the thread may have been back in between, another one may have. */
-static enum proof wakers_prove(const struct proof_piece *pc, size_t n,
-			       uint32_t edge)
+/* A wait, as pieces of a thread. */
+struct wait_pieces {
+	const struct proofs *p;
+	uint32_t thread;
+	size_t first, end;
+};
+
+/* Returns the proof that an edge, the last one of a wait, ended it: where the
+ * thread may have been back in between, another one may have. */
+static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 {
 	uint8_t best = PROOF_UNKNOWN;
 	uint8_t most = PROOF_PROVED;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = wait->first; i < wait->end; i++) {
+		const struct proof_piece pc =
+			proofs_piece(wait->p, wait->thread, i);
 		bool woken = best != PROOF_UNKNOWN;
 
-		if (pc[i].edge == edge)
-			best = pc[i].link > best ? pc[i].link : best;
-		else if (!woken || pc[i].state != PIECE_READY)
+		if (pc.edge == edge)
+			best = pc.link > best ? pc.link : best;
+		else if (!woken || pc.state != PIECE_READY)
 			most = PROOF_CONSISTENT;
 	}
 	return (enum proof)(best < most ? best : most);
@@ -74,37 +80,42 @@ static uint16_t wakers_irq(struct wakers *w, const struct proof_edge *e)
 	return (uint16_t)(id + 1);
 }
 
-/* Notes who ended the wait pc[0..n-1], if something is known of it. */
-static void wakers_add(struct wakers *w, const struct proofs *p,
-		       const struct proof_piece *pc, size_t n)
+/* Notes who ended a wait, if something is known of it. What is open at one end
+ * is no wait. */
+static void wakers_add(struct wakers *w, const struct wait_pieces *wait)
 {
-	struct woken x = { .from = pc[0].from,
-			   .to = pc[n - 1].to,
-			   .ready = pc[0].from };
+	struct woken x = { .from = TIMELINE_START };
 	uint32_t last = TIMELINE_NONE;
-	size_t ready = 0;
+	bool ready = true;
 
-	for (size_t i = 0; i < n; i++) {
-		ready += pc[i].state == PIECE_READY;
-		if (pc[i].edge == TIMELINE_NONE)
+	for (size_t i = wait->first; i < wait->end; i++) {
+		const struct proof_piece pc =
+			proofs_piece(wait->p, wait->thread, i);
+
+		if (i == wait->first)
+			x.from = x.ready = pc.from;
+		x.to = pc.to;
+		ready &= pc.state == PIECE_READY;
+		if (pc.edge == TIMELINE_NONE)
 			continue;
-		x.ready = pc[i].to;
-		last = pc[i].edge;
+		x.ready = pc.to;
+		last = pc.edge;
 	}
-	if (last == TIMELINE_NONE && ready < n)
+	if (x.from == TIMELINE_START || x.to == TIMELINE_END ||
+	    (last == TIMELINE_NONE && !ready))
 		return;
 	if (last != TIMELINE_NONE) {
-		const struct proof_edge *e = proofs_edge(p, last);
+		const struct proof_edge e = proofs_edge(wait->p, last);
 
 		x.asleep = true;
-		x.stack = e->stack;
-		x.waker = e->waker;
-		x.what = (uint8_t)chain_leaf(e);
+		x.stack = e.stack;
+		x.waker = e.waker;
+		x.what = (uint8_t)chain_leaf(&e);
 		if (x.what != CHAIN_STATES)
-			x.irq = wakers_irq(w, e);
+			x.irq = wakers_irq(w, &e);
 		/* who was current may not be known */
-		if (e->waker >= 0 || x.what != CHAIN_STATES)
-			x.proof = (uint8_t)wakers_prove(pc, n, last);
+		if (e.waker >= 0 || x.what != CHAIN_STATES)
+			x.proof = (uint8_t)wakers_prove(wait, last);
 	}
 	*mem_add(w->woken, w->n, w->cap) = x;
 }
@@ -112,19 +123,14 @@ static void wakers_add(struct wakers *w, const struct proofs *p,
 static void wakers_take_thread(struct wakers *w, struct proofs *p,
 			       uint32_t thread)
 {
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(p, thread, &n);
-	size_t i = 0;
+	size_t n = proofs_pieces(p, thread);
+	struct wait_pieces wait = { .p = p, .thread = thread };
 
-	while (i < n) {
-		size_t first = i;
-
-		i = proof_wait_end(pc, n, first);
-		/* what is open at one end is no wait */
-		if (pc[first].state != PIECE_RUN &&
-		    pc[first].from != TIMELINE_START &&
-		    pc[i - 1].to != TIMELINE_END)
-			wakers_add(w, p, pc + first, i - first);
+	while (wait.first < n) {
+		wait.end = proofs_wait_end(p, thread, wait.first);
+		if (proofs_piece(p, thread, wait.first).state != PIECE_RUN)
+			wakers_add(w, &wait);
+		wait.first = wait.end;
 	}
 }
 
@@ -148,8 +154,7 @@ struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
 	for (uint32_t i = 0; i < timeline_threads(t); i++) {
 		wakers_take_thread(w, p, i);
 		w->first[i + 1] = w->n;
-		if (i % FORGET_EVERY == FORGET_EVERY - 1)
-			proofs_forget(p);
+		proofs_forget(p);
 	}
 	proofs_free(p);
 	return w;

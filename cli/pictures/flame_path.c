@@ -55,11 +55,11 @@ static int flame_path_add_stack(struct path_flame *f, int64_t event,
 static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 			      int64_t time)
 {
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(f->r.proofs, thread, &n);
-	size_t i = search_where(n, k, pc[k].to > time);
+	size_t i = proofs_find(f->r.proofs, thread, time);
 
-	return i < n ? pc[i].out : 0;
+	return i < proofs_pieces(f->r.proofs, thread)
+		       ? proofs_piece(f->r.proofs, thread, i).out
+		       : 0;
 }
 
 /* A wait, and who ended it: "[woken by owner (softirq-inline)]". */
@@ -124,11 +124,11 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 
 	f->l.n = 0;
 	for (uint32_t i = 0; i < s->depth; i++) {
-		const struct proof_edge *e =
+		const struct proof_edge e =
 			proofs_edge(f->r.proofs, c->path[s->path + i]);
 
-		ends = e->waiter == s->thread;
-		if (flame_path_add_edge(f, e, s->from, err))
+		ends = e.waiter == s->thread;
+		if (flame_path_add_edge(f, &e, s->from, err))
 			return -1;
 	}
 	if (flame_path_add_end(f, s, ends, err))

@@ -169,22 +169,22 @@ static void page_chain_name(struct page_chains *p, const struct causes *c,
 
 	for (uint32_t k = 0; k < s->depth; k++) {
 		uint32_t *edge = &out->chain.path[s->path + k];
-		const struct proof_edge *e = proofs_edge(pr, *edge);
-		enum chain_state what = chain_leaf(e);
+		const struct proof_edge e = proofs_edge(pr, *edge);
+		enum chain_state what = chain_leaf(&e);
 		uint32_t waker =
-			what == CHAIN_STATES ? page_chain_comm(p, c, e) : comm;
+			what == CHAIN_STATES ? page_chain_comm(p, c, &e) : comm;
 
 		*edge = (uint32_t)search_where(out->n_edge, n, id[n] >= *edge);
 		out->edge[*edge] = (struct page_edge){
-			.time = e->time,
+			.time = e.time,
 			.waiter = comm,
 			.waker = waker,
 			.what = what,
-			.proof = e->proof,
-			.irq = page_chains_irq(p, c, e),
+			.proof = e.proof,
+			.irq = page_chains_irq(p, c, &e),
 		};
 		/* one that is not followed stays with its waiter */
-		if (k + 1 < s->depth || e->waiter != s->thread)
+		if (k + 1 < s->depth || e.waiter != s->thread)
 			comm = waker;
 	}
 	out->comm[i] = comm;

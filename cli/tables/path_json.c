@@ -120,7 +120,8 @@ static int path_json_segment(struct path_run *r, struct json *j,
 static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
 			  struct err *err)
 {
-	const struct proof_edge *e = proofs_edge(r->proofs, id);
+	const struct proof_edge one = proofs_edge(r->proofs, id);
+	const struct proof_edge *e = &one;
 	int rc;
 
 	json_object(j, NULL);

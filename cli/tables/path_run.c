@@ -12,8 +12,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-#define FORGET_EVERY 32 /* threads */
-
 const char *path_comm(const struct path_run *r, uint32_t thread)
 {
 	return causes_comm(r->causes, timeline_tid(r->t, thread));
@@ -171,16 +169,19 @@ bool path_selects(const struct path_run *r, uint32_t thread)
 struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 			      size_t *end)
 {
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(r->proofs, thread, &n);
+	struct proof_piece pc;
 
-	*end = proof_wait_end(pc, n, piece);
-	return (struct path_wait){ .thread = thread,
-				   .piece = (uint32_t)piece,
-				   .from = pc[piece].from,
-				   .to = pc[*end - 1].to,
-				   .out = pc[piece].out,
-				   .bits = pc[piece].bits };
+	proofs_pieces(r->proofs, thread);
+	pc = proofs_piece(r->proofs, thread, piece);
+	*end = proofs_wait_end(r->proofs, thread, piece);
+	return (struct path_wait){
+		.thread = thread,
+		.piece = (uint32_t)piece,
+		.from = pc.from,
+		.to = proofs_piece(r->proofs, thread, *end - 1).to,
+		.out = pc.out,
+		.bits = pc.bits,
+	};
 }
 
 /* Waits are what is between two times on a CPU; what came before the first, or
@@ -188,15 +189,14 @@ struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 static int path_thread_waits(struct path_run *r, uint32_t thread,
 			     path_wait_fn *fn, void *arg, struct err *err)
 {
-	size_t n;
-	const struct proof_piece *pc = proofs_pieces(r->proofs, thread, &n);
+	size_t n = proofs_pieces(r->proofs, thread);
 	size_t i = 0;
 	int rc = 0;
 
 	while (!rc && i < n) {
 		struct path_wait w;
 
-		if (pc[i].state == PIECE_RUN) {
+		if (proofs_piece(r->proofs, thread, i).state == PIECE_RUN) {
 			i++;
 			continue;
 		}
@@ -218,8 +218,7 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 		if (path_selects(r, i))
 			rc = path_thread_waits(r, i, fn, arg, err);
 		/* chains need the pieces of many threads, a list does not */
-		if (i % FORGET_EVERY == FORGET_EVERY - 1 && !r->asked &&
-		    !r->keeps)
+		if (!r->asked && !r->keeps)
 			proofs_forget(r->proofs);
 	}
 	return rc;

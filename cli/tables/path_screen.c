@@ -212,13 +212,11 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 
 /* The last edge of a path is by whom the thread of the segment woke the one
  * above it. */
-static const struct proof_edge *path_last_edge(const struct path_run *r,
-					       const struct chain *c,
-					       const struct chain_segment *s)
+static struct proof_edge path_last_edge(const struct path_run *r,
+					const struct chain *c,
+					const struct chain_segment *s)
 {
-	return s->depth
-		       ? proofs_edge(r->proofs, c->path[s->path + s->depth - 1])
-		       : NULL;
+	return proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
 }
 
 /* Adds " in FUNCTION" of an event; an image alone is none. */
@@ -251,9 +249,11 @@ static void path_say_softirq(const struct path_run *r, FILE *out,
 }
 
 static void path_say_interrupt(const struct path_run *r, FILE *out,
-			       const struct proof_edge *e)
+			       const struct chain *c,
+			       const struct chain_segment *s)
 {
-	const char *what = causes_what(r->causes, e);
+	const struct proof_edge e = path_last_edge(r, c, s);
+	const char *what = causes_what(r->causes, &e);
 	const char *name = what ? strchr(what, ':') : NULL;
 
 	if (!name) {
@@ -268,20 +268,23 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 			const struct chain_segment *s, struct err *err)
 {
-	const struct proof_edge *e = path_last_edge(r, c, s);
 	const struct timeline_stay *stay = timeline_on(r->t, s->cpu, s->to - 1);
+	struct proof_edge e = { .time = TIMELINE_START };
 
+	if (s->depth)
+		e = path_last_edge(r, c, s);
 	fprintf(out, " runs on CPU %d", s->cpu);
-	if (e && s->to == e->time) {
+	if (s->to == e.time) {
 		fputs("; wakes ", out);
-		path_put_thread(r, e->waiter, out);
-		if (e->context == CONTEXT_INLINE)
-			path_say_softirq(r, out, e);
-		return path_add_function(r, out, " in ", e->event, err);
+		path_put_thread(r, e.waiter, out);
+		if (e.context == CONTEXT_INLINE)
+			path_say_softirq(r, out, &e);
+		return path_add_function(r, out, " in ", e.event, err);
 	}
 	if (stay && stay->to == s->to && stay->exact_to && stay->state > 0 &&
 	    (stay->state & 0xff))
-		return path_add_function(r, out, "; waits in ", stay->out, err);
+		return path_add_function(r, out, "; waits in ",
+					 timeline_stay_out(stay), err);
 	return 0;
 }
 
@@ -359,7 +362,7 @@ static int path_say(struct path_run *r, FILE *out, const struct chain *c,
 	case CHAIN_TIMER:
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
-		path_say_interrupt(r, out, path_last_edge(r, c, s));
+		path_say_interrupt(r, out, c, s);
 		break;
 	case CHAIN_IDLE:
 		fputs(" waits, woken by an idle CPU", out);
@@ -463,9 +466,9 @@ static bool path_has_open_softirq(const struct path_run *r,
 				  const struct chain *c)
 {
 	for (size_t i = 0; i < c->n_path; i++) {
-		const struct proof_edge *e = proofs_edge(r->proofs, c->path[i]);
+		const struct proof_edge e = proofs_edge(r->proofs, c->path[i]);
 
-		if (e->context == CONTEXT_SOFTIRQ_UNKNOWN && e->waker > 0)
+		if (e.context == CONTEXT_SOFTIRQ_UNKNOWN && e.waker > 0)
 			return true;
 	}
 	return false;

@@ -75,12 +75,12 @@ static void sql_number_wakes(struct path_sql *s)
 	s->row = mem_new(n_edge + 1u, sizeof(*s->row));
 	s->link = mem_new(n_edge + 1u, sizeof(*s->link));
 	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
-		size_t n;
-		const struct proof_piece *pc =
-			proofs_pieces(s->r.proofs, i, &n);
+		size_t n = proofs_pieces(s->r.proofs, i);
 
 		for (size_t k = 0; k < n; k++) {
-			uint32_t e = pc[k].edge;
+			const struct proof_piece pc =
+				proofs_piece(s->r.proofs, i, k);
+			uint32_t e = pc.edge;
 
 			if (e == TIMELINE_NONE)
 				continue;
@@ -88,8 +88,8 @@ static void sql_number_wakes(struct path_sql *s)
 				s->wake[s->n_wake++] = e;
 				s->row[e] = (uint32_t)s->n_wake;
 			}
-			if (pc[k].link > s->link[e])
-				s->link[e] = pc[k].link;
+			if (pc.link > s->link[e])
+				s->link[e] = pc.link;
 		}
 	}
 }
@@ -104,11 +104,8 @@ static int sql_load_all(struct path_sql *s, struct err *err)
 	threads = timeline_threads(s->r.t);
 	s->first = mem_new(threads + 1u, sizeof(*s->first));
 	for (uint32_t i = 0; i < threads; i++) {
-		size_t pieces;
-
-		proofs_pieces(s->r.proofs, i, &pieces);
 		s->first[i] = n;
-		n += pieces;
+		n += proofs_pieces(s->r.proofs, i);
 	}
 	s->first[threads] = n;
 	sql_number_wakes(s);
@@ -204,7 +201,7 @@ static int sql_stay_cell(void *arg, size_t row, int column, struct value *v,
 			sql_text(v, offcpu_state(st->state));
 		break;
 	case COMPUTED_STAY_EVENT:
-		sql_int_or(v, st->out, 0);
+		sql_int_or(v, timeline_stay_out(st), 0);
 		break;
 	}
 	return 0;
@@ -222,14 +219,13 @@ static int sql_load_intervals(void *arg, size_t *n, struct err *err)
 	return 0;
 }
 
-static const struct proof_piece *sql_piece(struct path_sql *s, size_t row,
-					   uint32_t *thread)
+static struct proof_piece sql_piece(const struct path_sql *s, size_t row,
+				    uint32_t *thread)
 {
 	size_t n = timeline_threads(s->r.t);
 
 	*thread = (uint32_t)(search_where(n, i, s->first[i] > row) - 1);
-	return &proofs_pieces(s->r.proofs, *thread,
-			      &n)[row - s->first[*thread]];
+	return proofs_piece(s->r.proofs, *thread, row - s->first[*thread]);
 }
 
 static const char *sql_state_word(enum piece_state state)
@@ -271,7 +267,8 @@ static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
 {
 	struct path_sql *s = arg;
 	uint32_t thread;
-	const struct proof_piece *pc = sql_piece(s, row, &thread);
+	const struct proof_piece one = sql_piece(s, row, &thread);
+	const struct proof_piece *pc = &one;
 	bool bounded = pc->from != TIMELINE_START && pc->to != TIMELINE_END;
 
 	(void)err;
@@ -361,7 +358,8 @@ static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 			 struct err *err)
 {
 	struct path_sql *s = arg;
-	const struct proof_edge *e = proofs_edge(s->r.proofs, s->wake[row]);
+	const struct proof_edge one = proofs_edge(s->r.proofs, s->wake[row]);
+	const struct proof_edge *e = &one;
 	const char *f;
 
 	switch (column) {
@@ -431,22 +429,23 @@ static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
 /* Sums what is proved of a wait; all else is unknown. */
 static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
 {
-	size_t n;
-	const struct proof_piece *pc =
-		proofs_pieces(s->r.proofs, w->w.thread, &n);
+	struct proofs *p = s->r.proofs;
+	size_t n = proofs_pieces(p, w->w.thread);
 
 	if (w->summed)
 		return;
 	w->summed = true;
-	for (size_t i = search_where(n, k, pc[k].to > w->w.from);
-	     i < n && pc[i].from < w->w.to; i++) {
-		enum piece_state state = pc[i].proof == PROOF_PROVED
-						 ? (enum piece_state)pc[i].state
+	for (size_t i = proofs_find(p, w->w.thread, w->w.from); i < n; i++) {
+		const struct proof_piece pc = proofs_piece(p, w->w.thread, i);
+		enum piece_state state = pc.proof == PROOF_PROVED
+						 ? (enum piece_state)pc.state
 						 : PIECE_UNKNOWN;
 
-		w->ns[state] += (uint64_t)(pc[i].to - pc[i].from);
-		if (pc[i].edge != TIMELINE_NONE)
-			w->edge = pc[i].edge;
+		if (pc.from >= w->w.to)
+			break;
+		w->ns[state] += (uint64_t)(pc.to - pc.from);
+		if (pc.edge != TIMELINE_NONE)
+			w->edge = pc.edge;
 	}
 }
 

@@ -20,9 +20,16 @@
 
 /* ---- the longest waits */
 
+/* A wait as it is kept: all of a capture may be. */
+struct path_length {
+	int64_t ns, from;
+	uint32_t thread, piece;
+};
+
 struct path_longest {
 	struct path_run *r;
-	struct path_wait *wait; /* the longest, sorted when the array is full */
+	/* the longest, sorted when the array is full */
+	struct path_length *wait;
 	size_t n, cap, keep;
 	uint32_t last; /* thread */
 	uint64_t waits, ns;
@@ -30,10 +37,10 @@ struct path_longest {
 
 static int path_compare_waits(const void *pa, const void *pb)
 {
-	const struct path_wait *a = pa;
-	const struct path_wait *b = pb;
+	const struct path_length *a = pa;
+	const struct path_length *b = pb;
 
-	return compare_numbers(b->to - b->from, a->to - a->from)
+	return compare_numbers(b->ns, a->ns)
 		       ?: compare_numbers(a->from, b->from)
 		       ?: compare_numbers(a->thread, b->thread);
 }
@@ -55,8 +62,17 @@ static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
 	if (l->n >= l->keep * 2)
 		path_cut_waits(l);
-	*mem_add(l->wait, l->n, l->cap) = *w;
+	*mem_add(l->wait, l->n, l->cap) =
+		(struct path_length){ w->to - w->from, w->from, w->thread,
+				      w->piece };
 	return 0;
+}
+
+static struct path_wait path_long_wait(struct path_longest *l, size_t i)
+{
+	size_t end;
+
+	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
 }
 
 /* Writes "owner computing 52.31 %". */
@@ -142,8 +158,11 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 						    sizeof(*path_wait_columns));
 
 	grid_names(g, "In", true);
-	for (; !*rc && n > 0 && *at < l->n; n--)
-		*rc = path_fill_wait(l->r, g, &l->wait[(*at)++], err);
+	for (; !*rc && n > 0 && *at < l->n; n--) {
+		const struct path_wait w = path_long_wait(l, (*at)++);
+
+		*rc = path_fill_wait(l->r, g, &w, err);
+	}
 	return g;
 }
 
@@ -211,15 +230,15 @@ static int path_put_worst(struct path_longest *l, struct err *err)
 		json_array(&j, "chains");
 	}
 	for (size_t i = 0; !rc && i < l->n; i++) {
-		const struct path_wait *w = &l->wait[i];
+		const struct path_wait w = path_long_wait(l, i);
 
 		if (!l->r->o->json) {
 			fputs(i ? "\n" : "", stdout);
-			rc = path_screen(l->r, w->thread, w->from, w->to, err);
+			rc = path_screen(l->r, w.thread, w.from, w.to, err);
 			continue;
 		}
 		json_object(&j, NULL);
-		rc = path_json(l->r, &j, w->thread, w->from, w->to, err);
+		rc = path_json(l->r, &j, w.thread, w.from, w.to, err);
 		json_end(&j);
 	}
 	if (l->r->o->json) {
@@ -343,7 +362,7 @@ static int path_name_tree(struct path_run *r, FILE *out, const struct chain *c,
 	(void)err;
 	for (uint32_t i = 0; i < s->depth; i++) {
 		uint32_t edge = c->path[s->path + i];
-		uint32_t waiter = proofs_edge(r->proofs, edge)->waiter;
+		uint32_t waiter = proofs_edge(r->proofs, edge).waiter;
 
 		if (i + 1 < s->depth || waiter != s->thread)
 			fprintf(out, "%s <- ", path_comm(r, waiter));
@@ -357,12 +376,14 @@ static int path_name_tree(struct path_run *r, FILE *out, const struct chain *c,
 static int path_name_blame(struct path_run *r, FILE *out, const struct chain *c,
 			   const struct chain_segment *s, struct err *err)
 {
-	const struct proof_edge *e =
-		s->depth ? proofs_edge(r->proofs,
-				       c->path[s->path + s->depth - 1])
-			 : NULL;
-	bool woke = e && e->waiter != s->thread;
-	const char *f = path_function(r, woke ? e->event : s->out, err);
+	struct proof_edge e = { .waiter = s->thread };
+	bool woke;
+	const char *f;
+
+	if (s->depth)
+		e = proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
+	woke = e.waiter != s->thread;
+	f = path_function(r, woke ? e.event : s->out, err);
 
 	if (!f)
 		return -1;

@@ -23,8 +23,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-#define LONGEST 10	/* rows of the tables below the first, as text */
-#define FORGET_EVERY 32 /* threads */
+#define LONGEST 10 /* rows of the tables below the first, as text */
 
 struct sched_thread {
 	uint32_t thread;
@@ -103,8 +102,7 @@ static void sched_count(struct sched *s)
 		s->off += th.a.off;
 		s->unknown += th.a.unknown;
 		s->recorder |= timeline_is_recorder(s->r.t, i) && th.a.unknown;
-		if (s->n % FORGET_EVERY == 0)
-			proofs_forget(s->r.proofs);
+		proofs_forget(s->r.proofs);
 	}
 }
 

@@ -112,39 +112,37 @@ static void ends(struct made *m, int32_t on0, int32_t on1)
 	m->p = proofs_new(m->t);
 }
 
-static const struct proof_piece *piece_at(struct made *m, int32_t tid,
-					  int64_t time)
+static struct proof_piece piece_at(struct made *m, int32_t tid, int64_t time)
 {
-	size_t n;
-	const struct proof_piece *pc =
-		proofs_pieces(m->p, timeline_thread(m->t, tid), &n);
+	uint32_t thread = timeline_thread(m->t, tid);
+	size_t i = proofs_find(m->p, thread, time);
+	struct proof_piece pc;
 
-	for (size_t i = 0; i < n; i++)
-		if (pc[i].from <= time && time < pc[i].to)
-			return &pc[i];
-	ck_abort_msg("no piece of %d at %lld", tid, (long long)time);
-	return NULL;
+	ck_assert_uint_lt(i, proofs_pieces(m->p, thread));
+	pc = proofs_piece(m->p, thread, i);
+	ck_assert(pc.from <= time && time < pc.to);
+	return pc;
 }
 
 #define check_state(m, tid, time, want_state, want_proof)                      \
 	do {                                                                   \
-		const struct proof_piece *pc_ = piece_at(m, tid, time);        \
-		ck_assert_int_eq(pc_->state, want_state);                      \
-		ck_assert_int_eq(pc_->proof, want_proof);                      \
+		const struct proof_piece pc_ = piece_at(m, tid, time);         \
+		ck_assert_int_eq(pc_.state, want_state);                       \
+		ck_assert_int_eq(pc_.proof, want_proof);                       \
 	} while (0)
 
 /* Whether who ended the wait at that time is proved, and is `waker`. */
 static bool is_by(struct made *m, int32_t tid, int64_t time, int32_t waker)
 {
-	const struct proof_piece *pc = piece_at(m, tid, time);
+	const struct proof_piece pc = piece_at(m, tid, time);
 
-	return pc->edge != TIMELINE_NONE && pc->link == PROOF_PROVED &&
-	       proofs_edge(m->p, pc->edge)->waker == waker;
+	return pc.edge != TIMELINE_NONE && pc.link == PROOF_PROVED &&
+	       proofs_edge(m->p, pc.edge).waker == waker;
 }
 
 static void proof_is_unknown_or_less(struct made *m, int32_t tid, int64_t time)
 {
-	ck_assert_int_ne(piece_at(m, tid, time)->proof, PROOF_PROVED);
+	ck_assert_int_ne(piece_at(m, tid, time).proof, PROOF_PROVED);
 }
 
 /* ---- whole schedules */
@@ -262,7 +260,7 @@ END_TEST
 START_TEST(a_child_waits_for_its_parent)
 {
 	struct made m = schedule_new(two_cpus);
-	const struct proof_piece *pc;
+	struct proof_piece pc;
 
 	switched(&m, 1, 5, 0, R, 0);
 	switched(&m, 0, 10, 0, R, A);
@@ -270,8 +268,8 @@ START_TEST(a_child_waits_for_its_parent)
 	switched(&m, 1, 130, 0, R, C);
 	ends(&m, A, C);
 	pc = piece_at(&m, C, 50);
-	ck_assert_int_eq(pc->state, PIECE_UNBORN);
-	ck_assert_int_eq(proofs_edge(m.p, pc->edge)->waker, A);
+	ck_assert_int_eq(pc.state, PIECE_UNBORN);
+	ck_assert_int_eq(proofs_edge(m.p, pc.edge).waker, A);
 	check_state(&m, C, 120, PIECE_READY, PROOF_PROVED);
 	made_free(&m);
 }
@@ -384,7 +382,7 @@ START_TEST(a_recorded_wakeup_leaves_three)
 		seen(&m, 1, 160, B);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 150)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 150).proof == PROOF_PROVED,
 				 n == 2);
 		made_free(&m);
 	}
@@ -410,7 +408,7 @@ START_TEST(a_wait_right_after_a_loss_may_have_been_raced)
 		seen(&m, 1, 160, B);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 110)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 110).proof == PROOF_PROVED,
 				 !lost);
 		made_free(&m);
 	}
@@ -431,7 +429,7 @@ START_TEST(numbers_prove_nothing_where_records_are_missing_silently)
 		if (silent)
 			seen(&m, 1, 500, C);
 		ends(&m, A, silent ? C : B);
-		ck_assert_int_eq(piece_at(&m, A, 70)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 70).proof == PROOF_PROVED,
 				 !silent);
 		ck_assert_uint_eq(timeline_contradictions(m.t), silent);
 		made_free(&m);
@@ -456,7 +454,7 @@ START_TEST(wakes_count_as_absent_only_where_they_are_on)
 		seen(&m, 0, 270, 0);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 150)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 150).proof == PROOF_PROVED,
 				 !late);
 		made_free(&m);
 	}
@@ -543,7 +541,7 @@ START_TEST(equal_times_of_two_cpus_have_no_order)
 		woke(&m, 1, 100 + later, B, A);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 200)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 200).proof == PROOF_PROVED,
 				 later);
 		made_free(&m);
 	}
@@ -600,7 +598,7 @@ START_TEST(a_recorder_runs_without_a_wake)
 		if (recorder)
 			timeline_mark_recorder(m.t, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 140).proof == PROOF_PROVED,
 				 !recorder);
 		made_free(&m);
 	}
@@ -621,7 +619,7 @@ START_TEST(a_pending_signal_may_hide_behind_a_loss)
 		seen(&m, 1, 160, B);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 110)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 110).proof == PROOF_PROVED,
 				 !bug);
 		made_free(&m);
 	}
@@ -645,7 +643,7 @@ START_TEST(wakeups_that_are_on_later_count_for_nothing)
 		switched(&m, 0, 300, 0, R, A);
 		m.shows = SHOWN;
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 140).proof == PROOF_PROVED,
 				 !late);
 		made_free(&m);
 	}
@@ -672,7 +670,7 @@ START_TEST(what_is_lost_before_the_sleep_counts_too)
 		woke(&m, 1, 200, B, A);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 140)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 140).proof == PROOF_PROVED,
 				 !before);
 		made_free(&m);
 	}
@@ -694,8 +692,7 @@ START_TEST(a_wakeup_in_an_interrupt_tells_no_waker)
 		woke_in(&m, 1, 200, B, A, TIMELINE_WAKEUP, context[i]);
 		switched(&m, 0, 300, 0, R, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 150)->edge == TIMELINE_NONE,
-				 i);
+		ck_assert_int_eq(piece_at(&m, A, 150).edge == TIMELINE_NONE, i);
 		made_free(&m);
 	}
 }
@@ -727,7 +724,7 @@ START_TEST(a_loss_around_a_record_has_no_number)
 		seen(&m, 0, 40, A);
 		seen(&m, 0, 90, A);
 		ends(&m, A, B);
-		ck_assert_int_eq(piece_at(&m, A, 70)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, A, 70).proof == PROOF_PROVED,
 				 !around);
 		made_free(&m);
 	}
@@ -782,7 +779,7 @@ START_TEST(a_thread_that_was_not_seen_before_may_be_new)
 		switched(&m, 0, 10, 0, R, A);
 		switched(&m, 0, 300, A, S, C);
 		ends(&m, C, B);
-		ck_assert_int_eq(piece_at(&m, C, 200)->proof == PROOF_PROVED,
+		ck_assert_int_eq(piece_at(&m, C, 200).proof == PROOF_PROVED,
 				 births);
 		made_free(&m);
 	}

@@ -398,10 +398,12 @@ static void judge_piece(const struct machine *m, struct proofs *p, int32_t tid,
 		const struct truth *tr = truth_at(m, tid, at);
 		bool by =
 			pc->state == PIECE_BLOCKED && pc->link == PROOF_PROVED;
+		struct proof_edge e;
 
 		must(tr);
-		if (!is_true(pc, tr) ||
-		    (by && !is_true_edge(proofs_edge(p, pc->edge), tr))) {
+		if (by)
+			e = proofs_edge(p, pc->edge);
+		if (!is_true(pc, tr) || (by && !is_true_edge(&e, tr))) {
 			dump(m, tid);
 			ck_abort_msg("tid %d at %lld: state %d%s is proved, "
 				     "but not true",
@@ -421,14 +423,16 @@ static struct score judge(const struct machine *m, uint8_t types)
 	bool hidden = m->silent && !timeline_contradictions(t);
 
 	for (uint32_t i = 0; !hidden && i < timeline_threads(t); i++) {
-		size_t n;
-		const struct proof_piece *pc = proofs_pieces(p, i, &n);
+		size_t n = proofs_pieces(p, i);
 		int64_t at = TIMELINE_START;
 
 		for (size_t k = 0; k < n; k++) {
-			must(pc[k].from == at && pc[k].to > at);
-			at = pc[k].to;
-			judge_piece(m, p, timeline_tid(t, i), &pc[k], &s);
+			const struct proof_piece pc = proofs_piece(p, i, k);
+
+			must(pc.from == at && pc.to > at);
+			must(proofs_find(p, i, at) == k);
+			at = pc.to;
+			judge_piece(m, p, timeline_tid(t, i), &pc, &s);
 		}
 		must(at == TIMELINE_END);
 	}
