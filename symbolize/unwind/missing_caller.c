@@ -52,7 +52,7 @@ static size_t missing_caller_rbp_insn(const unsigned char *p, size_t n,
 
 /* The first instructions save and set it, and the one in front of vaddr does
  * not restore it: mov %rbp,N(%rsp); lea N(%rsp),%rbp; mov N(%rsp),%rbp. */
-bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
+static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr)
 {
 	unsigned char code[PROLOGUE];
 	struct function_range f;
@@ -74,6 +74,20 @@ bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
 			return saved == set;
 	}
 	return false;
+}
+
+bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
+{
+	if (m->code) /* the process may write other code there */
+		return missing_caller_read_fp(m, vaddr);
+	struct known_fp *k = unwind_images_fp(m, vaddr);
+	uint32_t added = unwind_images_added(m->set);
+
+	if (k->m != m || k->vaddr != vaddr || k->added != added)
+		*k = (struct known_fp){ m, vaddr,
+					missing_caller_read_fp(m, vaddr),
+					added };
+	return k->set;
 }
 
 static enum call_kind missing_caller_decode(struct unwind_image *m,

@@ -57,6 +57,7 @@ struct unwind_images {
 	uint64_t clock;
 	struct unwind_images_count count;
 	struct known_call call[CALLS_KNOWN];
+	struct known_fp fp[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
@@ -526,6 +527,13 @@ struct known_call *unwind_images_call(const struct unwind_image *m,
 	uint64_t h = hash_pair((uintptr_t)m, vaddr);
 
 	return &m->set->call[h % CALLS_KNOWN];
+}
+
+struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr)
+{
+	uint64_t h = hash_pair((uintptr_t)m, vaddr);
+
+	return &m->set->fp[h % CALLS_KNOWN];
 }
 
 struct known_calls *unwind_images_calls(const struct unwind_image *m,

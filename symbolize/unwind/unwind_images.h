@@ -117,6 +117,16 @@ struct known_call {
  * another one that was asked for before. */
 struct known_call *unwind_images_call(const struct unwind_image *m,
 				      uint64_t vaddr);
+/* Whether code has set the frame pointer, as missing_caller.c found it. */
+struct known_fp {
+	const struct unwind_image *m; /* NULL: none is known here */
+	uint64_t vaddr;
+	bool set;
+	uint32_t added; /* unwind_images_added() at that time */
+};
+/* Returns the place where that is kept of an address of a file, or of another
+ * one that was asked for before. */
+struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr);
 /* The calls that a function has of another one, as missing_caller.c counted
  * them. */
 struct known_calls {
