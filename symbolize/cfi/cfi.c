@@ -312,13 +312,33 @@ static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
 	return c->eh && word > here ? -1 : 0;
 }
 
-static int cfi_compare_fde(const void *a, const void *b)
+/* Sorts FDEs by their start. They were read in the order of their places, which
+ * those with equal starts keep. Digit by digit takes a fifth of the
+ * instructions of qsort(), which were half of what opening cc1 took. */
+static void cfi_sort(struct cfi *c)
 {
-	const struct cfi_fde *x = a;
-	const struct cfi_fde *y = b;
+	struct cfi_fde *from = c->fde;
+	struct cfi_fde *to = mem_new(c->n, sizeof(*to));
+	uint64_t differ = 0;
 
-	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->off, y->off);
+	for (size_t i = 1; i < c->n; i++)
+		differ |= from[i].start ^ from[0].start;
+	for (unsigned int shift = 0; shift < 64 && differ >> shift;
+	     shift += 8) {
+		size_t at[256 + 1] = { 0 };
+
+		for (size_t i = 0; i < c->n; i++)
+			at[(from[i].start >> shift & 255) + 1]++;
+		for (size_t i = 1; i < 256; i++)
+			at[i] += at[i - 1];
+		for (size_t i = 0; i < c->n; i++)
+			to[at[from[i].start >> shift & 255]++] = from[i];
+		c->fde = to;
+		to = from;
+		from = c->fde;
+	}
+	free(to);
+	c->cap = c->n;
 }
 
 static void cfi_read_all(struct cfi *c)
@@ -341,8 +361,8 @@ static void cfi_read_all(struct cfi *c)
 			continue;
 		*mem_add(c->fde, c->n, c->cap) = f;
 	}
-	if (c->n)
-		qsort(c->fde, c->n, sizeof(*c->fde), cfi_compare_fde);
+	if (c->n > 1)
+		cfi_sort(c);
 }
 
 /* The Go linker compresses .debug_frame. */
