@@ -489,6 +489,8 @@ static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
 {
 	struct row r;
 
+	if (db->w->sums && !sums_code_maps(db, m))
+		return 0;
 	if (db_row(db, T_MAPPING, 0, &r, err))
 		return -1;
 	row_key(&r, m->id);

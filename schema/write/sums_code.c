@@ -11,6 +11,8 @@
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/fact.h"
 #include "stitch/tasks/frame.h"
 
 struct code_name {
@@ -18,11 +20,20 @@ struct code_name {
 	uint64_t symoff;
 };
 
+/* What sums need of a mapping. */
+struct code_mapped {
+	uint64_t pgoff, len;
+	uint32_t image, prot;
+};
+
 struct sums_code {
 	struct frames *own;	/* NULL: they are the caller's */
 	struct code_name *name; /* by frame */
 	size_t n, cap;
 	struct arena text;
+	struct code_mapped *mapped; /* those that were stored */
+	size_t n_mapped, cap_mapped;
+	struct table by_mapped;
 };
 
 void store_sums_only(struct store *db)
@@ -41,6 +52,8 @@ void sums_code_free(struct sums_code *sc)
 		return;
 	frames_free(sc->own);
 	arena_release(&sc->text);
+	table_release(&sc->by_mapped);
+	free(sc->mapped);
 	free(sc->name);
 	free(sc);
 }
@@ -58,6 +71,33 @@ void sums_code_put(struct store *db, uint32_t frame, const char *name,
 	sc->name = mem_reach(sc->name, &sc->n, &sc->cap, (size_t)frame + 1,
 			     sizeof(*sc->name));
 	sc->name[frame] = (struct code_name){ name, symoff };
+}
+
+static bool sums_code_same_mapped(const void *owner, uint32_t id,
+				  const void *key)
+{
+	const struct code_mapped *a =
+		&((const struct sums_code *)owner)->mapped[id];
+	const struct code_mapped *b = key;
+
+	return a->image == b->image && a->prot == b->prot &&
+	       a->pgoff == b->pgoff && a->len == b->len;
+}
+
+bool sums_code_maps(struct store *db, const struct fact_mapping *m)
+{
+	struct sums_code *sc = db->w->sums;
+	const struct code_mapped key = { m->pgoff, m->end - m->start, m->image,
+					 m->prot };
+	uint64_t hash = hash_pair(key.pgoff ^ key.prot,
+				  key.len ^ (uint64_t)key.image << 32);
+
+	if (table_find(&sc->by_mapped, hash, sums_code_same_mapped, sc, &key) !=
+	    TABLE_NONE)
+		return false;
+	table_add(&sc->by_mapped, hash, (uint32_t)sc->n_mapped);
+	*mem_add(sc->mapped, sc->n_mapped, sc->cap_mapped) = key;
+	return true;
 }
 
 const struct frames *store_sums_code(const struct store *db)

@@ -16,6 +16,7 @@ struct err;
 struct event_def;
 struct fact_chain;
 struct fact_event;
+struct fact_mapping;
 struct fact_request;
 
 struct fields;
@@ -168,6 +169,10 @@ const char *sums_code_text(struct store *db, const char *name);
 /* Names a frame. Borrows the name until the database is closed. */
 void sums_code_put(struct store *db, uint32_t frame, const char *name,
 		   uint64_t symoff);
+/* Returns whether a mapping differs from those before in the code that it maps:
+ * sums need no more of one than image, offset, length and protection. A shell
+ * starts a program a thousand times, which maps the same a thousand times. */
+bool sums_code_maps(struct store *db, const struct fact_mapping *m);
 void sums_code_free(struct sums_code *sc); /* NULL is fine */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */

@@ -175,6 +175,32 @@ static int store_add_group(void *arg, const struct store_group *g,
 	return 0;
 }
 
+static void store_map(uint32_t id, uint64_t start, uint64_t len, uint32_t prot)
+{
+	struct fact m = { .kind = FACT_MAPPING };
+
+	m.mapping =
+		(struct fact_mapping){ id,     1,	   start, start + len,
+				       0x1000, user_image, prot,  2,
+				       5,      TIME_NONE };
+	ok(store_fact(run.db, &m, &err));
+}
+
+START_TEST(sums_need_each_mapped_code_once)
+{
+	open_store(true, false);
+	store_sums_only(run.db);
+	user_image = mkstore_image(IMAGE_FILE, "/usr/bin/app");
+	store_map(1, 0x400000, 0x1000, 5);
+	store_map(2, 0x7f0000, 0x1000, 5);
+	store_map(3, 0x400000, 0x2000, 5);
+	store_map(4, 0x400000, 0x1000, 1);
+	mkstore_name_all();
+	mkstore_finish();
+	mkstore_expect("SELECT id FROM mapping", "1\n3\n4\n");
+}
+END_TEST
+
 START_TEST(sums_need_no_events_but_those_that_asked)
 {
 	struct store_group sum = { .n = 0 };
@@ -561,6 +587,7 @@ int main(void)
 	tcase_add_test(t, samples_like_the_one_before_are_added_up);
 	tcase_add_test(t, samples_are_added_up_by_name_and_stacks);
 	tcase_add_test(t, sums_need_no_events_but_those_that_asked);
+	tcase_add_test(t, sums_need_each_mapped_code_once);
 	tcase_add_test(t, folded_has_every_half_and_every_weight);
 	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
 	tcase_add_test(t, verdicts_add_up);
