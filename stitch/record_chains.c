@@ -35,6 +35,7 @@ struct chain_note {
 	uint32_t inferred, guessed;
 	bool inferred_function;
 	struct raw_note note;
+	uint64_t list; /* as in struct resolve_in */
 };
 
 static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
@@ -283,6 +284,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
+		.list = chain_note.list,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 	};
@@ -396,25 +398,40 @@ static uint64_t lookup_epoch(const struct process *p,
 	       (uint64_t)p->shared.view << 32 | gen;
 }
 
-/* Returns the unwinder's input for a sample of the thread in slot. */
-static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
-				     struct map_lookup *look)
+/* Returns the registers of the record; without any, their mask is 0. */
+static const struct regs *stitch_regs(const struct stitch *st)
 {
 	static const struct regs none;
-	const struct regs *regs = st->rec->kind == REC_SAMPLE
-					  ? &st->rec->sample.user_regs
-					  : &none;
-	const struct source_info *info =
-		&stitch_source(st, st->rec->source)->info;
+
+	return st->rec->kind == REC_SAMPLE ? &st->rec->sample.user_regs : &none;
+}
+
+/* Fills the mappings of the process, and returns their epoch. */
+static uint64_t stitch_look_at(struct stitch *st, uint32_t slot,
+			       struct map_lookup *look)
+{
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 
-	*look = (struct map_lookup){ .space = &p->space,
-				     .t = record_time(st->rec),
-				     .fr = st->fr,
-				     .jit = stitch_jit_view(st, p) };
+	look->space = &p->space;
+	look->n_shared = 0;
+	look->t = record_time(st->rec);
+	look->fr = st->fr;
+	look->jit = stitch_jit_view(st, p);
 	if (p->shared.next != process)
 		look->n_shared = shared_spaces(st, process, look->shared);
+	return lookup_epoch(p, look);
+}
+
+/* Returns the unwinder's input for the record, with what stitch_look_at()
+ * gave. */
+static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
+				     uint64_t epoch)
+{
+	const struct regs *regs = stitch_regs(st);
+	const struct source_info *info =
+		&stitch_source(st, st->rec->source)->info;
+
 	return (struct unwind_in){
 		.regs = regs,
 		.machine = regs_machine(regs, info->arch),
@@ -422,7 +439,7 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 		.swap = bytes_must_swap(info->big_endian),
 		.find = find_unwind_map,
 		.arg = look,
-		.epoch = lookup_epoch(p, look),
+		.epoch = epoch,
 	};
 }
 
@@ -450,35 +467,38 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 }
 
 /* Asks the unwinder whether the caller of a recorded list's first address is in
- * the list; *caller: if it is inferred. */
-static enum unwind_caller stitch_find_caller(struct stitch *st,
-					     const struct unwind_in *in,
-					     const struct map_lookup *look,
+ * the list; *caller: if it is inferred. list: its hash; 0: infer none. */
+static enum unwind_caller stitch_find_caller(struct stitch *st, uint32_t slot,
 					     const struct addrs *a,
-					     uint64_t *caller)
+					     uint64_t list, uint64_t *caller)
 {
-	uint64_t list = st->infer ? hash_u64s(a->ip, a->n, a->n) : 0;
+	const char *arch = stitch_source(st, st->rec->source)->info.arch;
+	uint32_t abi = stitch_regs(st)->abi;
 	struct known_caller *k =
 		&st->caller[hash_u64(a->ip[0] ^ list) % KNOWN_CALLERS];
+	struct map_lookup look;
+	uint64_t epoch = stitch_look_at(st, slot, &look);
 	/* jitted code changes */
-	const bool keep = in->epoch && !look->jit;
-	uint32_t any = look->space->any;
+	const bool keep = epoch && !look.jit;
+	uint32_t any = look.space->any;
 
-	for (uint32_t i = 0; i < look->n_shared; i++)
-		any += look->shared[i]->any;
-	if (keep && k->epoch == in->epoch && k->addr == a->ip[0] &&
-	    k->list == list && k->any == any && k->machine == in->machine) {
+	for (uint32_t i = 0; i < look.n_shared; i++)
+		any += look.shared[i]->any;
+	if (keep && k->epoch == epoch && k->addr == a->ip[0] &&
+	    k->list == list && k->any == any && k->abi == abi &&
+	    k->arch == arch) {
 		*caller = k->caller;
 		return (enum unwind_caller)k->found;
 	}
 	*caller = 0;
-	enum unwind_caller found =
-		st->uw->ops->caller(st->uw, in, a->ip, a->n, st->infer, caller);
+	const struct unwind_in in = unwind_input(st, &look, epoch);
+	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
+						       st->infer, caller);
 
 	if (keep)
 		*k = (struct known_caller){
-			a->ip[0], in->epoch,   list,	       *caller,
-			any,	  in->machine, (uint8_t)found,
+			a->ip[0], epoch, list, *caller,
+			arch,	  any,	 abi,  (uint8_t)found,
 		};
 	return found;
 }
@@ -490,15 +510,15 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 				 const struct addrs *a)
 {
 	struct chain_note chain_note = as_recorded;
-	struct map_lookup look;
 	uint64_t caller;
 
 	if (!st->uw || st->dumps_only || !a->n || a->place ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
-	struct unwind_in in = unwind_input(st, slot, &look);
+	if (st->infer)
+		chain_note.list = resolve_list_hash(a);
 	enum unwind_caller found =
-		stitch_find_caller(st, &in, &look, a, &caller);
+		stitch_find_caller(st, slot, a, chain_note.list, &caller);
 
 	if (found == CALLER_INFERRED)
 		return resolve_inferred(st, slot, a, caller - 1, false);
@@ -520,7 +540,8 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN))
 		return resolve_recorded(st, slot, &s->user);
-	struct unwind_in in = unwind_input(st, slot, &look);
+	uint64_t epoch = stitch_look_at(st, slot, &look);
+	struct unwind_in in = unwind_input(st, &look, epoch);
 
 	in.pc = s->user.ip[0];
 	if (in.machine != MACHINE_AARCH64)
@@ -550,7 +571,8 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 
 	if (!st->uw || st->rec->flags & REC_F_GUEST)
 		return resolve_user_chain(st, slot, &a, chain_note);
-	struct unwind_in in = unwind_input(st, slot, &look);
+	uint64_t epoch = stitch_look_at(st, slot, &look);
+	struct unwind_in in = unwind_input(st, &look, epoch);
 
 	in.pc = pc;
 	in.stack = s->stack;

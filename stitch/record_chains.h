@@ -39,8 +39,9 @@ struct known_caller {
 	uint64_t addr, epoch; /* epoch 0: empty entry */
 	uint64_t list;	      /* hash of all addresses; 0: not inferred */
 	uint64_t caller;      /* if found says so */
+	const char *arch;     /* of the capture */
 	uint32_t any;	      /* sum of the spaces' counters */
-	uint16_t machine;     /* of the registers: 32 bits or 64 */
+	uint32_t abi;	      /* of the registers: 32 bits or 64 */
 	uint8_t found;	      /* enum unwind_caller */
 };
 

@@ -313,9 +313,7 @@ static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
 	return frames_frame(rv->fr, &f);
 }
 
-/* The hash of a raw chain. It is the same in all spaces: processes that were
- * forked have the same stacks at the same addresses. */
-static uint64_t resolve_hash(const struct addrs *a)
+uint64_t resolve_list_hash(const struct addrs *a)
 {
 	return hash_u64s(a->ip, a->n, 0);
 }
@@ -607,7 +605,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found)
 {
 	const struct space *sp = in->space;
-	const uint64_t addrs = resolve_hash(a);
+	const uint64_t addrs = in->list ? in->list : resolve_list_hash(a);
 	uint64_t hash = resolve_slot_hash(addrs, in->view) + in->inferred +
 			in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */
@@ -713,7 +711,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	 * counters is safe. */
 	if (now && !in->note.ended && slot_is_of(last, in->space_id, gen, a))
 		return last->raw;
-	const uint64_t addrs = resolve_hash(a);
+	const uint64_t addrs = resolve_list_hash(a);
 	uint64_t hash = resolve_slot_hash(addrs, in->space_id);
 
 	if (in->note.ended)
@@ -756,5 +754,5 @@ uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		return 0;
 	for (uint32_t i = 0; i < a->n; i++)
 		stack = frames_push(rv->fr, stack, frame);
-	return frames_noted(rv->fr, stack, a, resolve_hash(a), note);
+	return frames_noted(rv->fr, stack, a, resolve_list_hash(a), note);
 }

@@ -53,6 +53,7 @@ struct resolve_in {
 	uint32_t guessed;	/* index of the first address found by frame
 				 * pointer, or RESOLVE_NONE */
 	struct raw_note note;
+	uint64_t list;	/* resolve_list_hash(); 0: not known */
 	uint64_t mask;	/* see user_mask_of() */
 	int64_t t;	/* time of the record */
 	bool uncertain; /* a lost mapping record may be the reason why an
@@ -80,6 +81,9 @@ struct resolve_found {
 	bool stray; /* any, in any space: its frame is unknown */
 };
 
+/* Returns the hash of a raw chain. It is the same in all spaces: processes that
+ * were forked have the same stacks at the same addresses. */
+uint64_t resolve_list_hash(const struct addrs *a);
 /* Return the raw chain id, or 0 for an empty list. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found);
