@@ -37,8 +37,7 @@ static int fleet_field_event(struct fleet_rows *r, struct err *err)
 		s->def = payloads_defs(s->payloads, s->e.type, &s->n);
 		if (!s->n)
 			continue;
-		ret = payloads_fields(s->payloads, s->e.id, s->e.type,
-				      &s->field, err);
+		ret = payloads_fields(s->payloads, &s->e, &s->field, err);
 		if (ret)
 			break;
 	}

@@ -16,7 +16,7 @@ struct events {
 	struct int_rows *asked; /* and their requests */
 	struct int_row request; /* the next one, if has_request */
 	bool has_request;
-	bool few; /* thread and ip are not read */
+	bool few; /* thread, ip and payload are not read */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -64,7 +64,8 @@ enum {
 	EVENT_BLOCKS_WEIGHT,
 	EVENT_BLOCKS_KRAW,
 	EVENT_BLOCKS_URAW,
-	EVENT_BLOCKS_THREAD
+	EVENT_BLOCKS_THREAD,
+	EVENT_BLOCKS_PAYLOAD
 };
 
 /* and those of request_blocks. */
@@ -192,6 +193,7 @@ static int events_next_all(struct events *ev, struct event_row *e,
 		.kraw = r.v[EVENT_BLOCKS_KRAW],
 		.uraw = r.v[EVENT_BLOCKS_URAW],
 		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
+		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
 	};
 	return events_add_request(ev, e, err) ? -1 : 1;
 }
@@ -220,6 +222,7 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
 		.ip = rows_int(r, PRINT_EVENTS_IP),
 		.confidence = rows_int(r, PRINT_EVENTS_CONFIDENCE),
+		.payload = rows_int(r, PRINT_EVENTS_PAYLOAD),
 	};
 	return 1;
 }

@@ -20,6 +20,7 @@ struct event_row {
 	int64_t verdict, confidence, flags;
 	int64_t ip;	 /* user-mode address that a request interrupted; 0: not
 			    known */
+	int64_t payload; /* payload.id; 0: none */
 	uint32_t thread; /* thread.id; 0: none */
 	bool timed, on_cpu;
 	bool weighed; /* false: the weight is not known */
@@ -45,7 +46,7 @@ struct events;
 
 /* Returns NULL and *err if the database or a filter option is refused. */
 struct events *events_open(struct store *db, struct err *err);
-/* The same, for who needs neither thread nor ip: they may be 0. */
+/* The same, for who needs neither thread nor ip nor payload: they may be 0. */
 struct events *events_open_few(struct store *db, struct err *err);
 /* Like events_open(), ordered by event type, then thread, then time. */
 struct events *events_open_by_thread(struct store *db, struct err *err);

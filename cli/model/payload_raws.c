@@ -46,46 +46,21 @@ static bool payload_raws_find(const struct kept_payload *kept, int64_t id,
 	return true;
 }
 
-/* Opened at the first use: all events are looked at. */
 static int payload_raws_open(struct payload_raws *raws, struct store *db,
 			     struct err *err)
 {
 	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
 	raws->again = mem_new(KEPT, sizeof(*raws->again));
 	raws->next = rows_open(db, store_sql("payloads"), NULL, 0, err);
-	raws->ids = int_rows_open(db, store_sql("payload_ids"), err);
-	if (!raws->next || !raws->ids)
-		return -1;
-	int ret = int_rows_next(raws->ids, &raws->now, err);
-
-	raws->more = ret > 0;
-	return ret < 0 ? -1 : 0;
+	return raws->next ? 0 : -1;
 }
 
-int payload_raws_seek(struct payload_raws *raws, struct store *db,
-		      int64_t event, struct err *err)
+/* Reads on until the payload. Returns 1 and *v, 0 if it is not there, or -1 and
+ * *err. */
+static int payload_raws_read_on(struct payload_raws *raws, int64_t id,
+				struct value *v, struct err *err)
 {
-	if (!raws->kept && payload_raws_open(raws, db, err))
-		return -1;
-	while (raws->more && raws->now.v[0] < event) {
-		int ret = int_rows_next(raws->ids, &raws->now, err);
-
-		if (ret < 0)
-			return -1;
-		raws->more = ret > 0;
-	}
-	if (!raws->more || raws->now.v[0] != event)
-		return 0;
-	raws->id = raws->now.v[1];
-	return 1;
-}
-
-/* Reads on until payload raws->id. Returns 1 and *v, 0 if it is not there, or
- * -1 and *err. */
-static int payload_raws_read_on(struct payload_raws *raws, struct value *v,
-				struct err *err)
-{
-	while (raws->last < raws->id && !raws->ended) {
+	while (raws->last < id && !raws->ended) {
 		int ret = rows_next(raws->next, err);
 
 		if (ret < 0)
@@ -98,22 +73,22 @@ static int payload_raws_read_on(struct payload_raws *raws, struct value *v,
 		*v = rows_value(raws->next, PAYLOADS_DATA);
 		payload_raws_keep(raws->kept, raws->last, v);
 	}
-	return raws->last == raws->id && !raws->ended;
+	return raws->last == id && !raws->ended;
 }
 
 /* A statement of its own for each payload: with the lock that SQLite has for
  * raws->next, 0.6 us. */
 static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
-				struct value *v, struct err *err)
+				int64_t id, struct value *v, struct err *err)
 {
-	const struct value id = { .kind = VALUE_INT, .num = raws->id };
+	const struct value key = { .kind = VALUE_INT, .num = id };
 	int ret;
 
 	if (raws->one) {
-		ret = rows_again(raws->one, &id, 1, err);
+		ret = rows_again(raws->one, &key, 1, err);
 	} else {
 		raws->one =
-			rows_open(db, store_sql("payload_data"), &id, 1, err);
+			rows_open(db, store_sql("payload_data"), &key, 1, err);
 		ret = raws->one ? 0 : -1;
 	}
 	if (!ret)
@@ -121,28 +96,29 @@ static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
 	*v = (struct value){ 0 };
 	if (ret > 0)
 		*v = rows_value(raws->one, PAYLOAD_DATA_DATA);
-	payload_raws_keep(raws->again, raws->id, v);
+	payload_raws_keep(raws->again, id, v);
 	return ret < 0 ? -1 : 0;
 }
 
-int payload_raws_read(struct payload_raws *raws, struct store *db,
+int payload_raws_read(struct payload_raws *raws, struct store *db, int64_t id,
 		      struct value *v, struct err *err)
 {
-	if (raws->last < raws->id) {
-		int ret = payload_raws_read_on(raws, v, err);
+	if (!raws->kept && payload_raws_open(raws, db, err))
+		return -1;
+	if (raws->last < id) {
+		int ret = payload_raws_read_on(raws, id, v, err);
 
 		if (ret)
 			return ret < 0 ? -1 : 0;
-	} else if (payload_raws_find(raws->kept, raws->id, v) ||
-		   payload_raws_find(raws->again, raws->id, v)) {
+	} else if (payload_raws_find(raws->kept, id, v) ||
+		   payload_raws_find(raws->again, id, v)) {
 		return 0;
 	}
-	return payload_raws_look_up(raws, db, v, err);
+	return payload_raws_look_up(raws, db, id, v, err);
 }
 
 void payload_raws_release(struct payload_raws *raws)
 {
-	int_rows_close(raws->ids);
 	rows_close(raws->next);
 	rows_close(raws->one);
 	free(raws->kept);

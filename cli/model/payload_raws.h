@@ -1,15 +1,12 @@
 /* payload_raws.h - raw payloads of events, read along with the events.
  *
- * payload_raws_seek() finds the payload of an event, payload_raws_read() its
- * bytes. Events are asked for in the order of their ids. An event has either a
- * new payload, the next one of the table, or one that it shares with an event
+ * Events are asked for in the order of their ids. An event has either a new
+ * payload, the next one of the table, or one that it shares with an event
  * shortly before it, which is kept here; others are looked up. */
 #ifndef CLI_MODEL_PAYLOAD_RAWS_H
 #define CLI_MODEL_PAYLOAD_RAWS_H
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "schema/db/int_rows.h"
 
 struct err;
 struct kept_payload;
@@ -19,24 +16,17 @@ struct value;
 
 /* All zeros: not yet opened. The fields are this module's. */
 struct payload_raws {
-	struct int_rows *ids; /* of events and their payloads */
-	struct int_row now;
-	bool more;	   /* now is such a row */
 	struct rows *next; /* the payloads, in the order of their ids */
 	int64_t last;	   /* id of the one read last */
 	bool ended;
 	struct rows *one;		   /* a payload by its id */
 	struct kept_payload *kept, *again; /* new ones; looked up ones */
-	int64_t id;			   /* the payload that was found */
 };
 
-/* Returns 1 if the event has a raw payload, 0 if not, or -1 and *err. */
-int payload_raws_seek(struct payload_raws *raws, struct store *db,
-		      int64_t event, struct err *err);
-/* Stores the bytes of the payload found last in *v, valid until the next call;
- * v->kind is not VALUE_BLOB if the database does not have them. Returns 0, or
- * -1 and *err. */
-int payload_raws_read(struct payload_raws *raws, struct store *db,
+/* Stores the bytes of a payload in *v, valid until the next call; v->kind is
+ * not VALUE_BLOB if the database does not have them. Returns 0, or -1 and *err.
+ */
+int payload_raws_read(struct payload_raws *raws, struct store *db, int64_t id,
 		      struct value *v, struct err *err);
 void payload_raws_release(struct payload_raws *raws);
 #endif

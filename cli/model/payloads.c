@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/model/chains.h"
+#include "cli/model/events.h"
 #include "cli/model/payload_raws.h"
 #include "cli/model/row_cursor.h"
 #include "cli/output/safe_text.h"
@@ -246,14 +247,14 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 }
 
 /* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
- * ps->raws has it, 0 if it has none, or -1 and *err. */
-static int payloads_find_event(struct payloads *ps, int64_t event,
+ * it is raw, 0 if it has none, or -1 and *err. */
+static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 			       const struct type_payload *t, struct err *err)
 {
 	int rc = 0;
 
 	if (t->cursor)
-		rc = row_cursor_seek(&ps->cursor[t->cursor - 1].c, event, err);
+		rc = row_cursor_seek(&ps->cursor[t->cursor - 1].c, e->id, err);
 	if (rc < 0)
 		return -1;
 	if (rc > 0)
@@ -261,8 +262,7 @@ static int payloads_find_event(struct payloads *ps, int64_t event,
 				    err)
 			       ? -1
 			       : 1;
-	rc = payload_raws_seek(&ps->raws, ps->db, event, err);
-	return rc > 0 ? 2 : rc;
+	return e->payload ? 2 : 0;
 }
 
 /* Returns NULL if events of this type have no payload. */
@@ -290,26 +290,27 @@ static struct payload_memo *payloads_memo(struct payloads *ps, int64_t type,
 	return m;
 }
 
-const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
+const char *payloads_text(struct payloads *ps, const struct event_row *e,
 			  struct err *err)
 {
-	const struct type_payload *t = payload_of(ps, type);
+	const struct type_payload *t = payload_of(ps, e->type);
 	struct value v = { 0 };
 	int rc;
 
 	if (!t)
 		return "";
 	ps->raw[0] = '\0';
-	rc = payloads_find_event(ps, event, t, err);
+	rc = payloads_find_event(ps, e, t, err);
 	if (rc < 0)
 		return NULL;
 	if (rc == 1)
 		payload_fields_text(t->payload, ps->field, ps->raw,
 				    sizeof(ps->raw));
-	if (rc == 2 && payload_raws_read(&ps->raws, ps->db, &v, err))
+	if (rc == 2 &&
+	    payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
 		return NULL;
 	struct payload_memo *m = v.kind == VALUE_BLOB && v.len <= MEMO_DATA
-					 ? payloads_memo(ps, type, &v)
+					 ? payloads_memo(ps, e->type, &v)
 					 : NULL;
 
 	if (m && m->type)
@@ -321,7 +322,7 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 				       strlen(ps->raw), NULL);
 
 	if (m && n < MEMO_TEXT) {
-		m->type = type;
+		m->type = e->type;
 		m->len = v.len;
 		if (v.len)
 			memcpy(m->data, v.text, v.len);
@@ -362,11 +363,11 @@ static void payloads_take_texts(struct payloads *ps,
 	}
 }
 
-int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
+int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err)
 {
-	const struct type_payload *t = payload_of(ps, type);
-	int rc = t ? payloads_find_event(ps, event, t, err) : 0;
+	const struct type_payload *t = payload_of(ps, e->type);
+	int rc = t ? payloads_find_event(ps, e, t, err) : 0;
 	struct value v;
 	size_t n;
 
@@ -375,7 +376,7 @@ int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
 	*out = ps->field;
 	if (rc != 2 || t->text)
 		return rc < 2 ? rc : 0;
-	if (payload_raws_read(&ps->raws, ps->db, &v, err))
+	if (payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
 		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;
@@ -395,11 +396,12 @@ char *payloads_perf_format(const struct payloads *ps, int64_t type,
 	return t ? payload_perf_format(t->payload, name, id) : NULL;
 }
 
-int payloads_perf(struct payloads *ps, const struct payload_of *of,
-		  const void **data, size_t *len, struct err *err)
+int payloads_perf(struct payloads *ps, const struct event_row *e,
+		  const struct payload_of *of, const void **data, size_t *len,
+		  struct err *err)
 {
-	const struct type_payload *t = payload_of(ps, of->type);
-	int rc = t ? payloads_find_event(ps, of->event, t, err) : 0;
+	const struct type_payload *t = payload_of(ps, e->type);
+	int rc = t ? payloads_find_event(ps, e, t, err) : 0;
 	struct value v;
 
 	if (rc == 1)
@@ -407,7 +409,7 @@ int payloads_perf(struct payloads *ps, const struct payload_of *of,
 					    of->tid, len);
 	if (rc != 2)
 		return rc;
-	if (payload_raws_read(&ps->raws, ps->db, &v, err))
+	if (payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
 		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;

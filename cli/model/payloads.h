@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct err;
+struct event_row;
 struct field;
 struct field_def;
 struct payloads;
@@ -20,16 +21,16 @@ struct store;
 
 struct payloads *payloads_open(struct store *db, struct err *err);
 void payloads_close(struct payloads *ps);
-/* Returns the payload of an event of this type as one printable line, "" if it
- * has none; valid until the next call. NULL and *err on failure. */
-const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
+/* Returns the payload of an event as one printable line, "" if it has none;
+ * valid until the next call. NULL and *err on failure. */
+const char *payloads_text(struct payloads *ps, const struct event_row *e,
 			  struct err *err);
 /* Returns the n fields of events of this type; NULL and 0 if they have none. */
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 				      size_t *n);
 /* Stores the fields of an event, one for each of payloads_defs(), valid until
  * the next call. Returns 1, 0 if it has none, or -1 and *err. */
-int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
+int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err);
 /* Returns whether the name of a machine says that it is a 32-bit one. */
 bool payloads_long32(const char *arch);
@@ -39,11 +40,11 @@ bool payloads_long32(const char *arch);
 char *payloads_perf_format(const struct payloads *ps, int64_t type,
 			   const char *name, uint32_t id);
 struct payload_of {
-	int64_t event, type;
-	uint32_t id, tid;
+	uint32_t id, tid; /* of the event type there; of the thread */
 };
 /* Stores the payload of an event as bytes for a perf.data file, valid until the
  * next call. Returns 1, 0 if the event has none, or -1 and *err. */
-int payloads_perf(struct payloads *ps, const struct payload_of *of,
-		  const void **data, size_t *len, struct err *err);
+int payloads_perf(struct payloads *ps, const struct event_row *e,
+		  const struct payload_of *of, const void **data, size_t *len,
+		  struct err *err);
 #endif

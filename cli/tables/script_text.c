@@ -411,7 +411,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	if (s->f.event)
 		p = script_put_text(p, t->text);
 	if (s->f.trace)
-		text = payloads_text(s->payloads, e->id, e->type, err);
+		text = payloads_text(s->payloads, e, err);
 	if (!text)
 		return -1;
 	p = script_put_text(p, text);
@@ -446,7 +446,7 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct script_thread *w = find_who(s, e->comm);
-	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
+	const char *trace = payloads_text(s->payloads, e, err);
 	struct json j;
 
 	if (!trace || chains_check(s->chains, e->kraw, err) ||

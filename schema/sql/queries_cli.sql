@@ -124,8 +124,8 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 -- Events and, beside them, requests, many rows at a time (int_rows.h): a join
 -- takes twice as long. ?1: the id before the first
 -- name: event_blocks
-SELECT take_ints(id, time_ns, cpu, comm, type, weight, kraw, uraw, thread)
-	AS taken
+SELECT take_ints(id, time_ns, cpu, comm, type, weight, kraw, uraw, thread,
+	payload) AS taken
 FROM event WHERE id > ?1
 
 -- name: request_blocks
@@ -144,7 +144,7 @@ FROM request WHERE event > ?1
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,
-	r.ip, r.confidence
+	r.ip, r.confidence, e.payload
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE {wanted} {order}
 
@@ -213,10 +213,6 @@ FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- Events with a raw payload, for int_rows.h, and the payload.
 -- ?1: the event before the first
--- name: payload_ids
-SELECT take_ints(id, payload) AS taken
-FROM event WHERE id > ?1 AND payload IS NOT NULL
-
 -- name: payloads
 SELECT id, data FROM payload ORDER BY id
 

@@ -486,7 +486,7 @@ static int ctfout_put_payload(struct ctfout_class *c, const struct event_row *e,
 	static const struct field none;
 	const struct ctfout_type *t = &c->type[e->type - 1];
 	const struct field *f = NULL;
-	int rc = payloads_fields(c->payloads, e->id, e->type, &f, err);
+	int rc = payloads_fields(c->payloads, e, &f, err);
 
 	if (rc < 0)
 		return -1;

@@ -220,9 +220,8 @@ int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 		 const void **data, size_t *len, struct err *err)
 {
 	const struct pd_event *type = perfdata_event(t->pd, e->type);
-	const struct payload_of of = { e->id, e->type, (uint32_t)type->config,
-				       (uint32_t)tid };
-	int rc = payloads_perf(t->payloads, &of, data, len, err);
+	const struct payload_of of = { (uint32_t)type->config, (uint32_t)tid };
+	int rc = payloads_perf(t->payloads, e, &of, data, len, err);
 
 	if (!rc) {
 		pd_trace_put_none(t, of.id);
