@@ -135,6 +135,7 @@ static bool expr_word_is(const char *w, size_t n, const char *name)
 
 static struct expr_value expr_field(struct expr *e, const char *w, size_t n)
 {
+	e->fields++;
 	for (size_t i = 0; i < e->fmt->n; i++) {
 		const struct field *f = &e->field[i];
 		struct expr_value v = { .elem = e->fmt->field[i].elem };
@@ -404,11 +405,21 @@ static int expr_type_size(const char *w, size_t n)
 
 static struct expr_value expr_take_unary(struct expr *e);
 
-/* Parses what follows '(': the type of a cast, or an expression. */
+/* Parses what follows '(': the type of a cast, or an expression. Masks of
+ * states are sums of a dozen numbers, and there are three in each sched_switch:
+ * to know them saves half of the instructions of its text. */
 static struct expr_value expr_take_bracket(struct expr *e)
 {
+	struct expr_known *k = &e->known[(uintptr_t)e->s % EXPR_KNOWN];
+	const uint32_t fields = e->fields;
+	const size_t n_text = e->n_text;
 	const char *was = e->s;
 	const char *w;
+
+	if (k->begin == was) {
+		e->s = k->end;
+		return expr_number(k->num);
+	}
 	size_t n = expr_take_word(e, &w);
 	int size = expr_type_size(w, n);
 	bool is_signed = true;
@@ -418,6 +429,9 @@ static struct expr_value expr_take_bracket(struct expr *e)
 		struct expr_value v = expr_take(e);
 
 		expr_need(e, ')');
+		if (!e->failed && v.kind == EXPR_NUM && e->fields == fields &&
+		    e->n_text == n_text)
+			*k = (struct expr_known){ was, e->s, v.num };
 		return v;
 	}
 	for (; n; n = expr_take_word(e, &w)) {

@@ -3,7 +3,8 @@
  * They are C with REC->field and some __functions, written by the kernel but
  * read from the capture, so they may be anything. They are evaluated while they
  * are parsed: no tree, no allocation, limits on depth and output. No function
- * is called and no address is dereferenced. */
+ * is called and no address is dereferenced. Texts stay where they are as long
+ * as the struct expr is used. */
 #ifndef FORMATS_TRACEPOINT_EXPR_H
 #define FORMATS_TRACEPOINT_EXPR_H
 #include <stdbool.h>
@@ -28,6 +29,13 @@ struct expr_value {
 };
 
 #define EXPR_TEXT_MAX 4096
+#define EXPR_KNOWN 64
+
+/* What is in brackets, and names no field: it has one value always. */
+struct expr_known {
+	const char *begin, *end; /* behind both brackets; NULL: none */
+	uint64_t num;
+};
 
 /* The position in the text, and the meaning of names in it. */
 struct expr {
@@ -39,6 +47,8 @@ struct expr {
 	bool failed;		  /* the expression is not understood */
 	char text[EXPR_TEXT_MAX]; /* output of __print_flags and the like */
 	size_t n_text;
+	uint32_t fields;		     /* that were looked up so far */
+	struct expr_known known[EXPR_KNOWN]; /* by place */
 };
 
 /* Evaluates one expression, up to a comma or closing bracket. */

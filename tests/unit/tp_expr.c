@@ -62,6 +62,26 @@ START_TEST(sums_are_right)
 }
 END_TEST
 
+START_TEST(brackets_without_a_field_are_added_up_once)
+{
+	const char *text = "((1 | (2 + 4)) + (REC->n + 1))";
+	struct expr *e = tp_expr_start(text);
+	struct field other[3];
+	size_t known = 0;
+
+	memcpy(other, e->field, sizeof(other));
+	ck_assert_int_eq((int64_t)expr_take(e).num, 5);
+	other[0].num = 10;
+	e->field = other;
+	e->s = text;
+	ck_assert_int_eq((int64_t)expr_take(e).num, 18);
+	ck_assert(!e->failed && !*e->s);
+	for (size_t i = 0; i < EXPR_KNOWN; i++)
+		known += e->known[i].begin != NULL;
+	ck_assert_uint_eq(known, 2);
+}
+END_TEST
+
 static const struct {
 	const char *text, *want;
 } texts[] = {
@@ -139,6 +159,7 @@ int main(void)
 	TCase *t = tcase_create("expressions");
 
 	tcase_add_loop_test(t, sums_are_right, 0, COUNT(sums));
+	tcase_add_test(t, brackets_without_a_field_are_added_up_once);
 	tcase_add_loop_test(t, texts_are_right, 0, COUNT(texts));
 	tcase_add_loop_test(t, what_leads_outside_is_given_up, 0,
 			    COUNT(refused));
