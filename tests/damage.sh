@@ -12,7 +12,7 @@
 # packets, and 10 of the numbers of events in each file.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # Under sanitizers, every third capture stands for the others unless LONG is set;
-# without them, all are damaged.
+# without them, all are damaged, or with SHARE the others.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -32,6 +32,10 @@ then
 		[ $n -le 500 ] || n=500
 		[ $n -ge 50 ] || n=50
 		;;
+	esac
+	# fifteen times as long as without sanitizers
+	case ${LONG:+long}${SAN:-},$prog in
+	san,*/tables) n=$((n / 4)) ;;
 	esac
 	n=${DAMAGE_N:-$n}
 	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
@@ -88,13 +92,14 @@ ctf_traces() {
 		grep -v -e /lttng-damaged/ -e /lttng-rotated/
 }
 
+# With SHARE, the others are damaged without sanitizers, and no capture twice.
 some() {
-	if [ "${SAN:-}" ] && [ -z "${LONG:-}" ]
-	then
-		sed -n 1~3p
-	else
-		cat
-	fi
+	case ${LONG:+long}${SAN:-}${SHARE:+share},$prog in
+	san*) sed -n 1~3p ;;
+	share,*/edits) cat ;;
+	share,*) sed 1~3d ;;
+	*) cat ;;
+	esac
 }
 
 case $prog in
