@@ -1,5 +1,6 @@
 #!/bin/sh
 # check-sql.sh - every query of backstitch-sql(7) runs, and returns a row for at least one capture.
+# With LONG it runs for every capture, without until one has a row.
 # usage: tests/check-sql.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
 # If the capture lacks an event, its table ev_... is missing; that is not an error. Nor is it one if a
 # capture has no switches, of which tables could be computed.
@@ -50,6 +51,7 @@ do
 			continue
 		}
 		rows=$((rows + $(wc -l <"$dir/out") - 1))
+		[ "${LONG:-}" ] || [ $rows = 0 ] || break
 	done
 	[ "$rows" -gt 0 ] || {
 		echo "query $n has no answer anywhere:"

@@ -179,7 +179,7 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 {
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
 	struct pd_buf *b = &j->pd->buf;
-	const void *raw;
+	const void *raw = NULL; /* gcc with LTO does not see that it is set */
 	size_t len = 0;
 	uint64_t ip;
 

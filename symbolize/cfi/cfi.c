@@ -350,7 +350,7 @@ static void cfi_read_all(struct cfi *c)
 	if (cfi_window(c, 0, c->len, &all))
 		return;
 	while (cfi_next_entry(c, &all, &b, &wide)) {
-		uint64_t off;
+		uint64_t off = 0; /* gcc -O1 does not see that it is set */
 		struct cfi_fde f;
 
 		if (cfi_cie_offset(c, &b, wide, &off))
