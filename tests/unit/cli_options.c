@@ -1,11 +1,11 @@
 /* cli_options.c - tests of the command line parser. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/options.h"
 #include "stitch/base/err.h"
+#include "tests/unit/run.h"
 
 static bool flag, other, off;
 static const char *text, *choice;
@@ -261,33 +261,14 @@ START_TEST(help_is_understood_everywhere)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("cli_options");
-	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, options_and_arguments_may_be_mixed);
-	tcase_add_test(t, letters_may_be_bundled_with_a_value_at_the_end);
-	tcase_add_test(t, nothing_is_an_option_after_two_dashes);
-	tcase_add_test(t, a_single_dash_is_an_argument);
-	tcase_add_test(t, a_value_may_be_empty_or_look_like_an_option);
-	tcase_add_test(t, a_missing_value_is_said);
-	tcase_add_test(t, a_value_that_is_not_wanted_is_said);
-	tcase_add_test(t, sizes_have_units);
-	tcase_add_test(t, numbers_and_choices_are_checked);
-	tcase_add_test(t, groups_are_searched_and_lists_are_kept_in_order);
-	tcase_add_test(t, a_list_that_is_too_long_is_refused);
-	tcase_add_test(t, a_typing_error_gets_a_suggestion);
-	tcase_add_test(t, a_long_name_may_be_cut_as_long_as_it_is_clear);
-	tcase_add_test(t, something_else_gets_no_suggestion);
-	tcase_add_test(t, a_very_long_option_is_no_trouble);
-	tcase_add_test(t, help_is_understood_everywhere);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+RUN("cli_options", options_and_arguments_may_be_mixed,
+    letters_may_be_bundled_with_a_value_at_the_end,
+    nothing_is_an_option_after_two_dashes, a_single_dash_is_an_argument,
+    a_value_may_be_empty_or_look_like_an_option, a_missing_value_is_said,
+    a_value_that_is_not_wanted_is_said, sizes_have_units,
+    numbers_and_choices_are_checked,
+    groups_are_searched_and_lists_are_kept_in_order,
+    a_list_that_is_too_long_is_refused, a_typing_error_gets_a_suggestion,
+    a_long_name_may_be_cut_as_long_as_it_is_clear,
+    something_else_gets_no_suggestion, a_very_long_option_is_no_trouble,
+    help_is_understood_everywhere)

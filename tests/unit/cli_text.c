@@ -1,5 +1,4 @@
 /* cli_text.c - tests of filters as SQL, safe text, and numbers for people. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "cli/tables/script.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "tests/unit/run.h"
 
 static struct err err;
 static char sql[1024];
@@ -228,32 +228,11 @@ START_TEST(script_fields_are_checked)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("cli_text");
-	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, no_filter_is_true);
-	tcase_add_test(t, lists_of_numbers_become_ranges);
-	tcase_add_test(t, what_is_no_list_of_numbers_is_refused);
-	tcase_add_test(t, names_are_bound_and_never_printed);
-	tcase_add_test(t, times_are_exact);
-	tcase_add_test(t, what_is_no_time_is_refused);
-	tcase_add_test(t, too_many_names_are_refused);
-	tcase_add_test(t, control_bytes_cannot_reach_the_terminal);
-	tcase_add_test(t, utf8_passes_and_other_bytes_do_not);
-	tcase_add_test(t, also_names_more_bytes);
-	tcase_add_test(t, a_small_buffer_cuts_and_ends);
-	tcase_add_test(t, numbers_have_three_digits_that_count);
-	tcase_add_test(t,
-		       shares_have_two_decimals_and_nothing_and_all_are_exact);
-	tcase_add_test(t, script_fields_are_checked);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+RUN("cli_text", no_filter_is_true, lists_of_numbers_become_ranges,
+    what_is_no_list_of_numbers_is_refused, names_are_bound_and_never_printed,
+    times_are_exact, what_is_no_time_is_refused, too_many_names_are_refused,
+    control_bytes_cannot_reach_the_terminal, utf8_passes_and_other_bytes_do_not,
+    also_names_more_bytes, a_small_buffer_cuts_and_ends,
+    numbers_have_three_digits_that_count,
+    shares_have_two_decimals_and_nothing_and_all_are_exact,
+    script_fields_are_checked)

@@ -1,6 +1,5 @@
 /* diff_noise.c - samples that depend on each other make no change, and a
  * change is found in spite of them. */
-#include <check.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stack_names.h"
+#include "tests/unit/run.h"
 
 #define PLACES 12
 #define SAMPLES 1000
@@ -227,27 +227,10 @@ START_TEST(a_real_change_is_found_in_spite_of_noise)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("diff_noise");
-	TCase *t = tcase_create("noise");
-
-	tcase_set_timeout(t, 120);
-	tcase_add_checked_fixture(t, drawn_begin, drawn_end);
-	tcase_add_test(t, samples_that_are_independent_vary_by_chance);
-	tcase_add_test(t, samples_that_come_together_vary_by_how_many_do);
-	tcase_add_test(t, a_phase_of_the_program_is_no_noise);
-	tcase_add_test(t, without_times_or_with_few_samples_nothing_is_known);
-	tcase_add_test(t, pairs_of_one_program_hardly_ever_differ);
-	tcase_add_test(t, a_real_change_is_found_in_spite_of_noise);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_WITH("diff_noise", drawn_begin, drawn_end,
+	 samples_that_are_independent_vary_by_chance,
+	 samples_that_come_together_vary_by_how_many_do,
+	 a_phase_of_the_program_is_no_noise,
+	 without_times_or_with_few_samples_nothing_is_known,
+	 pairs_of_one_program_hardly_ever_differ,
+	 a_real_change_is_found_in_spite_of_noise)

@@ -1,6 +1,5 @@
 /* diff_runs.c - of several runs of each side, what differs between the runs of
  * one side too is no change. */
-#include <check.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include "cli/model/diff_chance.h"
 #include "cli/model/diff_stats.h"
+#include "tests/unit/run.h"
 
 #define PLACES 60
 #define RUNS 20

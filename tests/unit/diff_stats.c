@@ -1,5 +1,4 @@
 /* diff_stats.c - what is called a change is one, and what is none is not. */
-#include <check.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "cli/model/diff_chance.h"
 #include "cli/model/diff_stats.h"
+#include "tests/unit/run.h"
 
 static void near(double got, double want)
 {
@@ -270,31 +270,11 @@ START_TEST(nothing_to_judge_is_fine)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("diff_stats");
-	TCase *t = tcase_create("stats");
-
-	tcase_add_test(t, shares_have_the_p_of_fisher);
-	tcase_add_test(t, rates_have_the_p_of_a_coin);
-	tcase_add_test(t, huge_counts_are_quick_and_sane);
-	tcase_add_test(t, one_place_that_grew_is_the_only_change);
-	tcase_add_test(t, of_two_places_the_one_whose_numbers_changed_did);
-	tcase_add_test(t, of_one_run_a_side_a_change_is_more_than_runs_differ);
-	tcase_add_test(t, a_place_that_went_is_less);
-	tcase_add_test(t, what_loss_could_explain_is_no_change);
-	tcase_add_test(t, a_longer_recording_is_no_change_of_shares);
-	tcase_add_test(t, callers_of_what_changed_changed_too);
-	tcase_add_test(t, draws_from_one_mix_hardly_ever_differ);
-	tcase_add_test(t, nothing_to_judge_is_fine);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN("diff_stats", shares_have_the_p_of_fisher, rates_have_the_p_of_a_coin,
+    huge_counts_are_quick_and_sane, one_place_that_grew_is_the_only_change,
+    of_two_places_the_one_whose_numbers_changed_did,
+    of_one_run_a_side_a_change_is_more_than_runs_differ,
+    a_place_that_went_is_less, what_loss_could_explain_is_no_change,
+    a_longer_recording_is_no_change_of_shares,
+    callers_of_what_changed_changed_too, draws_from_one_mix_hardly_ever_differ,
+    nothing_to_judge_is_fine)

@@ -1,6 +1,5 @@
 /* flame_svg.c - pictures are well-formed, whole, and say what they leave out.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
+#include "tests/unit/run.h"
 
 static struct labels *labels;
 static struct flame_tree *tree;
@@ -353,29 +353,14 @@ START_TEST(every_palette_has_a_colour_for_every_kind)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("flame_svg");
-	TCase *t = tcase_create("svg");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, flame_svg_setup, flame_svg_teardown);
-	tcase_add_test(t, frames_lie_side_by_side_and_fill_the_width);
-	tcase_add_test(t, narrow_frames_are_summed_and_said);
-	tcase_add_test(t, an_icicle_has_its_root_on_top);
-	tcase_add_test(t, the_same_input_gives_the_same_bytes);
-	tcase_add_test(t, weights_near_64_bits_do_not_overflow);
-	tcase_add_test(t, nothing_from_a_name_becomes_markup);
-	tcase_add_test(t, missing_halves_are_hatched_and_explained);
-	tcase_add_test(t, bogus_frames_are_hatched_and_explained);
-	tcase_add_test(t, a_seam_marks_where_the_kernel_begins);
-	tcase_add_test(t, bytes_that_are_no_text_become_escapes);
-	tcase_add_test(t, clipping_never_cuts_a_character);
-	tcase_add_test(t, every_palette_has_a_colour_for_every_kind);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+RUN_WITH("flame_svg", flame_svg_setup, flame_svg_teardown,
+	 frames_lie_side_by_side_and_fill_the_width,
+	 narrow_frames_are_summed_and_said, an_icicle_has_its_root_on_top,
+	 the_same_input_gives_the_same_bytes,
+	 weights_near_64_bits_do_not_overflow,
+	 nothing_from_a_name_becomes_markup,
+	 missing_halves_are_hatched_and_explained,
+	 bogus_frames_are_hatched_and_explained,
+	 a_seam_marks_where_the_kernel_begins,
+	 bytes_that_are_no_text_become_escapes, clipping_never_cuts_a_character,
+	 every_palette_has_a_colour_for_every_kind)

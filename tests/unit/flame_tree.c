@@ -1,5 +1,4 @@
 /* flame_tree.c - stacks merge into a tree in which no weight gets lost. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "cli/model/label.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/err.h"
+#include "tests/unit/run.h"
 
 static struct labels *labels;
 static struct flame_tree *tree;
@@ -250,27 +250,11 @@ START_TEST(equal_labels_have_equal_ids)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("flame_tree");
-	TCase *t = tcase_create("tree");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, flame_tree_setup, flame_tree_teardown);
-	tcase_add_test(t, children_are_sorted_and_sum_up_to_their_parent);
-	tcase_add_test(t, kinds_of_frames_survive_the_text_form);
-	tcase_add_test(t, recursion_stays_a_tower);
-	tcase_add_test(t, reverse_puts_the_innermost_frame_at_the_root);
-	tcase_add_test(t, lines_without_a_count_are_counted);
-	tcase_add_test(t, empty_and_odd_names_are_kept);
-	tcase_add_test(t, weights_beyond_64_bits_are_refused_whole);
-	tcase_add_test(t, a_stack_of_100000_frames_needs_no_recursion);
-	tcase_add_test(t, the_seam_is_where_the_kernel_begins);
-	tcase_add_test(t, equal_labels_have_equal_ids);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+RUN_WITH("flame_tree", flame_tree_setup, flame_tree_teardown,
+	 children_are_sorted_and_sum_up_to_their_parent,
+	 kinds_of_frames_survive_the_text_form, recursion_stays_a_tower,
+	 reverse_puts_the_innermost_frame_at_the_root,
+	 lines_without_a_count_are_counted, empty_and_odd_names_are_kept,
+	 weights_beyond_64_bits_are_refused_whole,
+	 a_stack_of_100000_frames_needs_no_recursion,
+	 the_seam_is_where_the_kernel_begins, equal_labels_have_equal_ids)

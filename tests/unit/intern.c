@@ -1,11 +1,11 @@
 /* intern.c - tests of stitch/base/intern.c, and of stitch/base/search.h. */
 #include "stitch/base/intern.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "stitch/base/search.h"
+#include "tests/unit/run.h"
 
 START_TEST(equal_strings_have_one_id)
 {
@@ -52,20 +52,5 @@ START_TEST(search_finds_the_first_item)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("intern");
-	TCase *tc = tcase_create("intern");
-
-	tcase_add_test(tc, equal_strings_have_one_id);
-	tcase_add_test(tc, bytes_with_a_zero_are_told_apart);
-	tcase_add_test(tc, search_finds_the_first_item);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN("intern", equal_strings_have_one_id, bytes_with_a_zero_are_told_apart,
+    search_finds_the_first_item)

@@ -1,11 +1,11 @@
 /* page.c - what an HTML page holds for its scripts is what was put in. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/model/verdict_words.h"
+#include "tests/unit/run.h"
 
 /* What a writer writes; the caller frees it. */
 static char *page_text_of(const char *s)
@@ -135,24 +135,7 @@ START_TEST(a_verdict_means_what_it_means_of_its_kind)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("page");
-	TCase *t = tcase_create("page");
-	SRunner *r;
-	int bad;
-
-	tcase_add_test(t, text_cannot_end_its_string_or_its_element);
-	tcase_add_test(t, bytes_that_are_no_text_are_shown_as_escapes);
-	tcase_add_test(t, base64_is_that_of_rfc_4648);
-	tcase_add_test(t, base64_lines_break_between_whole_groups);
-	tcase_add_test(t, numbers_are_leb128);
-	tcase_add_test(t, differences_are_zigzag);
-	tcase_add_test(t, a_verdict_means_what_it_means_of_its_kind);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	bad = srunner_ntests_failed(r);
-	srunner_free(r);
-	return bad != 0;
-}
+RUN("page", text_cannot_end_its_string_or_its_element,
+    bytes_that_are_no_text_are_shown_as_escapes, base64_is_that_of_rfc_4648,
+    base64_lines_break_between_whole_groups, numbers_are_leb128,
+    differences_are_zigzag, a_verdict_means_what_it_means_of_its_kind)

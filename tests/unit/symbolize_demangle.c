@@ -1,8 +1,8 @@
 /* symbolize_demangle.c - plain names, and names that explode. */
 #include "symbolize/symbolize.h"
 #include "symbolize/names/demangle.h"
+#include "tests/unit/run.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -114,20 +114,6 @@ START_TEST(a_small_buffer_is_never_left)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("demangle");
-	TCase *tc = tcase_create("demangle");
-
-	tcase_add_test(tc, names_become_plain);
-	tcase_add_test(tc, plain_names_stay_as_they_are);
-	tcase_add_test(tc, a_bomb_is_cut_and_takes_no_time);
-	tcase_add_test(tc, a_bomb_in_d_is_left_as_it_is);
-	tcase_add_test(tc, a_small_buffer_is_never_left);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN("demangle", names_become_plain, plain_names_stay_as_they_are,
+    a_bomb_is_cut_and_takes_no_time, a_bomb_in_d_is_left_as_it_is,
+    a_small_buffer_is_never_left)

@@ -1,7 +1,6 @@
 /* symbolize_image.c - which file names an image, and which never may. */
 #include "symbolize/symbolize.h"
 
-#include <check.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/run.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 
@@ -559,41 +559,22 @@ START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("image");
-	TCase *tc = tcase_create("image");
-
-	tcase_add_checked_fixture(tc, image_setup, image_teardown);
-	tcase_add_test(
-		tc,
-		the_same_build_id_gives_names_and_none_gives_unverified_ones);
-	tcase_add_test(tc, another_build_id_is_never_used);
-	tcase_add_test(tc, a_short_recorded_build_id_may_be_padded_with_zeros);
-	tcase_add_test(tc, a_stripped_file_has_no_symbols_but_segments);
-	tcase_add_test(tc, a_path_cannot_climb_out_of_symfs);
-	tcase_add_test(tc, a_fifo_and_a_folder_are_not_opened);
-	tcase_add_test(tc, a_debug_file_is_found_by_build_id);
-	tcase_add_test(tc, perfs_cache_has_the_file_in_a_folder_or_is_the_file);
-	tcase_add_test(tc,
-		       a_stripped_copy_in_the_cache_does_not_hide_the_symbols);
-	tcase_add_test(tc, a_debug_link_is_taken_when_its_checksum_is_right);
-	tcase_add_test(tc, packed_debug_data_names_static_functions);
-	tcase_add_test(tc, stubs_without_relocations_are_no_names);
-	tcase_add_test(tc, code_that_the_capture_names_has_that_name);
-	tcase_add_test(tc, kallsyms_names_the_kernel_and_shifts_another_boot);
-	tcase_add_test(tc, kallsyms_names_a_module_only_from_its_own_symbols);
-	tcase_add_test(tc, the_running_kernel_names_no_other_machines_kernel);
-	tcase_add_test(tc, a_kallsyms_that_cannot_be_read_is_an_error);
-	tcase_add_test(tc,
-		       vmlinux_is_counted_from_text_and_proved_by_its_build_id);
-	tcase_add_test(
-		tc,
-		a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_WITH("image", image_setup, image_teardown,
+	 the_same_build_id_gives_names_and_none_gives_unverified_ones,
+	 another_build_id_is_never_used,
+	 a_short_recorded_build_id_may_be_padded_with_zeros,
+	 a_stripped_file_has_no_symbols_but_segments,
+	 a_path_cannot_climb_out_of_symfs, a_fifo_and_a_folder_are_not_opened,
+	 a_debug_file_is_found_by_build_id,
+	 perfs_cache_has_the_file_in_a_folder_or_is_the_file,
+	 a_stripped_copy_in_the_cache_does_not_hide_the_symbols,
+	 a_debug_link_is_taken_when_its_checksum_is_right,
+	 packed_debug_data_names_static_functions,
+	 stubs_without_relocations_are_no_names,
+	 code_that_the_capture_names_has_that_name,
+	 kallsyms_names_the_kernel_and_shifts_another_boot,
+	 kallsyms_names_a_module_only_from_its_own_symbols,
+	 the_running_kernel_names_no_other_machines_kernel,
+	 a_kallsyms_that_cannot_be_read_is_an_error,
+	 vmlinux_is_counted_from_text_and_proved_by_its_build_id,
+	 a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)

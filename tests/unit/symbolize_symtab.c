@@ -1,7 +1,7 @@
 /* symbolize_symtab.c - the sorted table of symbols. */
 #include "symbolize/elf/symtab.h"
+#include "tests/unit/run.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define PLAIN (SYM_REAL | SYM_TYPED | SYM_STRONG)
@@ -162,24 +162,10 @@ START_TEST(a_thousand_random_symbols_are_found_as_by_looking_at_all)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("symtab");
-	TCase *tc = tcase_create("symtab");
-
-	tcase_add_test(tc, a_symbol_covers_its_size_and_not_more);
-	tcase_add_test(tc, a_symbol_without_size_ends_at_the_next);
-	tcase_add_test(tc, behind_an_inner_symbol_the_outer_one_goes_on);
-	tcase_add_test(tc, a_label_inside_a_function_does_not_end_it);
-	tcase_add_test(tc,
-		       at_one_address_rank_then_underscores_then_length_decide);
-	tcase_add_test(tc, more_symbols_may_come_after_a_finish);
-	tcase_add_test(
-		tc, a_thousand_random_symbols_are_found_as_by_looking_at_all);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN("symtab", a_symbol_covers_its_size_and_not_more,
+    a_symbol_without_size_ends_at_the_next,
+    behind_an_inner_symbol_the_outer_one_goes_on,
+    a_label_inside_a_function_does_not_end_it,
+    at_one_address_rank_then_underscores_then_length_decide,
+    more_symbols_may_come_after_a_finish,
+    a_thousand_random_symbols_are_found_as_by_looking_at_all)
