@@ -128,11 +128,12 @@ say without_processes_it_ends_and_all_parts_stay
 
 # ---- what the process keeps: each segment is what a separate ingest of its parts gives, while files change in between
 
-build() {	# build FUNCTION: prog, of a size that is always the same
+fp=-fno-omit-frame-pointer
+build() {	# build FUNCTION FILE: the program, with $fp, of a size that is always the same
 	printf '%s\n' "volatile long x;" "__attribute__((noinline)) long $1(long n) { while (n-- > 0) x += n; return x; }" \
 		"__attribute__((noinline)) static long inner_$1(long n) { return $1(n) + x; }" \
 		"int main(void) { return (int)inner_$1(3); }" >p.c
-	cc -g -O1 -fno-omit-frame-pointer -nostdlib -static -Wl,-e,main -Wl,--build-id=none -Wl,-Ttext-segment=0x400000 -o "$2" p.c
+	cc -g -O1 $fp -nostdlib -static -Wl,-e,main -Wl,--build-id=none -Wl,-Ttext-segment=0x400000 -o "$2" p.c && truncate -s 16384 "$2"
 }
 old() {	# old FILE...: changed long ago, as far as mtime tells
 	touch -d '2020-01-01 00:00:00' "$@"
@@ -149,7 +150,7 @@ step() {	# step WHAT: one more file of the recorder, its segment, and the same i
 			i=$((i + 1))
 			printf 'sample pid=40 tid=40 cpu=0 time=%d k=0xffffffff81%06x,0xffffffff81%06x u=0x%x,0x%x,0x%x\n' $((n * 100000 + i)) \
 				$((256 + i * n)) $((512 + i)) \
-				$((code + (n * 7 + i) % 200)) $((code + i)) $((0x7f0000000000 + 16 * i))
+				$((code + (n * 7 + i) % 64)) $((code + i)) $((0x7f0000000000 + 16 * i))
 		done
 	} >step.txt
 	"$M" step.txt new.data && mv new.data "sw/perf.data.202611210600$(printf %04d $n)" &&
@@ -170,6 +171,9 @@ says() {	# says NAME: the last segment has the function
 	sqlite3 alone.db .dump | grep -q "$1" && return 0
 	echo "no $1 in step $n" >out
 	return 1
+}
+lacking() {	# how many stacks of the last segment lack the caller of a function without a frame
+	sqlite3 alone.db "SELECT count(*) FROM raw_chain WHERE caller = 1"
 }
 begin() {	# begin OPTION...: follows the folder sw from the first file on
 	n=0 OPTIONS=$*
@@ -193,6 +197,11 @@ if command -v sqlite3 >/dev/null && build alpha prog 2>err; then
 	build delta new && cat new >prog && old prog && step 'written in place' && says delta && again
 	bad=$?
 	say a_program_that_is_written_in_place_is_read_again
+	fp=-fomit-frame-pointer
+	build delta new && cat new >prog && old prog && step 'without frame pointers' && [ "$(lacking)" = 60 ] && again &&
+		fp=-fno-omit-frame-pointer && build delta new && cat new >prog && old prog && step 'with them' && [ "$(lacking)" -lt 60 ] && again
+	bad=$?
+	say stacks_are_judged_by_the_tables_of_the_program_that_is_there
 	objcopy --only-keep-debug prog prog.debug && strip new && objcopy --add-gnu-debuglink=prog.debug new && mv new prog &&
 		mv prog.debug away && old prog away && step stripped && ! says delta && again && mkdir .debug &&
 		mv away .debug/prog.debug && step 'a debug file appears' && says delta && again &&
