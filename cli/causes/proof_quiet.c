@@ -88,17 +88,28 @@ static bool quiet_raced(const struct gap *g)
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
-/* Nothing is lost, and there is no wake-up. */
+/* Whether the CPU found nothing to run when the thread left it. */
+static bool quiet_left_idle(const struct gap *g)
+{
+	const struct timeline_stay *s =
+		g->a ? timeline_on(g->p->t, g->a->cpu, g->from) : NULL;
+
+	return s && s->from == g->from && s->thread == TIMELINE_NONE;
+}
+
+/* Nothing is lost, and there is no wake-up. A thread that a pending signal kept
+ * from sleeping stays on the run queue of its CPU, which is not idle then. */
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
 	bool lost = gap_lost(g, g->run_from, g->from).any;
+	bool signal = timeline_rules(g->p->t)->signal_bug;
 
-	if (gap_race(g) || lost || timeline_rules(g->p->t)->signal_bug) {
+	if (gap_race(g) || lost || (signal && !quiet_left_idle(g))) {
 		piece_add_time(g, q->from, q->to, PIECE_READY,
 			       PROOF_CONSISTENT);
 		return;
 	}
-	g->p->unwoken += !timeline_is_recorder(g->p->t, g->thread);
+	g->p->unwoken += !signal && !timeline_is_recorder(g->p->t, g->thread);
 	piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
 
@@ -181,8 +192,8 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 	if (ready > queued)
 		ready = queued;
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
-	piece_add_time(g, ready, queued, PIECE_READY,
-		       lived ? PROOF_PROVED : PROOF_CONSISTENT);
+	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
+		       lived ? PROOF_PROVED : PROOF_UNKNOWN);
 	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 

@@ -56,6 +56,11 @@ struct grid *grid_new(const struct grid_column *col, size_t n)
 	return g;
 }
 
+bool grid_has_rows(const struct grid *g)
+{
+	return g->n > 0;
+}
+
 void grid_free(struct grid *g)
 {
 	if (!g)

@@ -40,6 +40,8 @@ void grid_real(struct grid *g, double v);
  * text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);
 
+/* Returns whether a row was added. */
+bool grid_has_rows(const struct grid *g);
 /* Writes the table; format is "table", "csv" or "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
 /* Writes the rows as objects, for an array that the caller begins and ends: the

@@ -176,13 +176,28 @@ static const char *path_doing(enum chain_state s)
 		return "in a timer";
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
-	case CHAIN_IDLE:
 		return "waiting for an interrupt";
+	case CHAIN_IDLE:
+		return "waiting, woken by an idle CPU";
 	case CHAIN_UNKNOWN:
 		return "not known";
 	default:
 		return chain_state_word(s);
 	}
+}
+
+/* Whether another thread of the sums that are shown has the name of this one.
+ */
+static bool path_shares_name(const struct path_run *r,
+			     const struct path_sum *sum, size_t n, size_t i)
+{
+	const char *name = path_comm(r, sum[i].thread);
+
+	for (size_t k = 0; k < n && k < SUMS_SHOWN; k++)
+		if (*name && sum[k].thread != sum[i].thread &&
+		    !strcmp(path_comm(r, sum[k].thread), name))
+			return true;
+	return false;
 }
 
 static void path_put_sums(const struct path_run *r, const struct chain *c,
@@ -199,6 +214,9 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 			human_percent(share, sizeof(share), (double)sum[i].ns,
 				      (double)ns));
 		path_put_thread(r, sum[i].thread, t.out);
+		if (path_shares_name(r, sum, n, i))
+			fprintf(t.out, " (%d)",
+				timeline_tid(r->t, sum[i].thread));
 		fprintf(t.out, " %s", path_doing(sum[i].state));
 	}
 	mem_stream_end(t.out);

@@ -311,6 +311,8 @@ static void sched_put(const struct sched *s, const struct grid *g,
 		grid_json(g, j, key);
 		return;
 	}
+	if (title && !grid_has_rows(g))
+		return;
 	if (title)
 		printf("\n%s\n\n", title);
 	grid_write(g, s->o->format, stdout);
