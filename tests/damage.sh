@@ -55,7 +55,7 @@ case $prog in
 */elf)	# programs with debug information
 	find tests/captures -path '*/symfs*' -type f \
 		-exec grep -l '\.debug_info' {} + | sort |
-		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
+		xargs -r -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
 */ctf_meta)	# both forms
@@ -105,7 +105,7 @@ some() {
 case $prog in
 */ctf_counts)	# of clk_lttng_*, which has large buffers, there are smaller ones too
 	ctf_traces | grep -v -e /clk_lttng_ -e "/\($counted_by_others\)" | sort | some |
-		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
+		xargs -r -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
 esac
@@ -177,7 +177,7 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 		ctf_traces
 		;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
-	esac | sort | some | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog" |
+	esac | sort | some | xargs -r -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog" |
 	case $prog in
 	*/edits) edits_by_format ;;
 	*) cat ;;
