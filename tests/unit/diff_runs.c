@@ -424,29 +424,14 @@ START_TEST(numbers_are_those_of_a_run)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("diff_runs");
-	TCase *t = tcase_create("runs");
+static const struct run_table loops[] = {
+	RUN_TIMES(runs_of_one_program_hardly_ever_differ, 8),
+	RUN_TIMES(a_real_difference_is_found, 6)
+};
 
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, t_has_the_p_of_student);
-	tcase_add_loop_test(t, runs_of_one_program_hardly_ever_differ, 0, 8);
-	tcase_add_test(t, one_count_of_all_runs_would_be_wrong);
-	tcase_add_loop_test(t, a_real_difference_is_found, 0, 6);
-	tcase_add_test(t, what_loss_of_one_run_could_explain_is_no_change);
-	tcase_add_test(t, loss_that_makes_runs_alike_proves_nothing);
-	tcase_add_test(t, a_change_holds_for_every_way_the_lost_samples_went);
-	tcase_add_test(t, equal_runs_have_the_variance_of_counting);
-	tcase_add_test(t, numbers_are_those_of_a_run);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TABLES("diff_runs", loops, t_has_the_p_of_student,
+	   one_count_of_all_runs_would_be_wrong,
+	   what_loss_of_one_run_could_explain_is_no_change,
+	   loss_that_makes_runs_alike_proves_nothing,
+	   a_change_holds_for_every_way_the_lost_samples_went,
+	   equal_runs_have_the_variance_of_counting, numbers_are_those_of_a_run)

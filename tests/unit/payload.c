@@ -1,11 +1,11 @@
 /* payload.c - the text of a payload without its capture. */
 #include "formats/tracepoint/payload.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/source.h"
+#include "tests/unit/run.h"
 
 static const char format[] =
 	"name: beep\nID: 7\nformat:\n"
@@ -277,31 +277,17 @@ START_TEST(a_payload_is_never_larger_than_a_record)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("payload");
-	TCase *tc = tcase_create("payload");
+static const struct run_table loops[] = {
+	RUN_TIMES(bytes_of_both_orders_give_the_text_of_the_kernel, 2),
+	RUN_TIMES(a_foreign_event_becomes_a_tracepoint_of_perf, 2),
+	RUN_TIMES(the_flags_of_a_text_are_where_tracepoints_have_them, 2),
+	RUN_TIMES(a_tracepoint_keeps_its_bytes_under_another_id, 2)
+};
 
-	tcase_add_loop_test(
-		tc, bytes_of_both_orders_give_the_text_of_the_kernel, 0, 2);
-	tcase_add_test(tc, fields_give_the_same_text);
-	tcase_add_test(tc, a_payload_that_is_cut_off_is_no_danger);
-	tcase_add_test(tc, an_array_without_a_length_goes_to_the_end);
-	tcase_add_test(tc, an_old_string_at_the_end_is_a_string);
-	tcase_add_test(tc, what_is_no_format_is_refused);
-	tcase_add_test(tc, an_event_may_be_named_like_the_line_of_its_id);
-	tcase_add_loop_test(tc, a_foreign_event_becomes_a_tracepoint_of_perf, 0,
-			    2);
-	tcase_add_loop_test(
-		tc, the_flags_of_a_text_are_where_tracepoints_have_them, 0, 2);
-	tcase_add_loop_test(tc, a_tracepoint_keeps_its_bytes_under_another_id,
-			    0, 2);
-	tcase_add_test(tc, functions_that_old_perf_lacks_are_not_printed_with);
-	tcase_add_test(tc, a_payload_is_never_larger_than_a_record);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_TABLES("payload", loops, fields_give_the_same_text,
+	   a_payload_that_is_cut_off_is_no_danger,
+	   an_array_without_a_length_goes_to_the_end,
+	   an_old_string_at_the_end_is_a_string, what_is_no_format_is_refused,
+	   an_event_may_be_named_like_the_line_of_its_id,
+	   functions_that_old_perf_lacks_are_not_printed_with,
+	   a_payload_is_never_larger_than_a_record)

@@ -221,15 +221,4 @@ static inline void pb_release(struct pb *b)
 {
 	free(b->d);
 }
-
-static inline int pb_main(Suite *s)
-{
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
 #endif

@@ -2,6 +2,7 @@
 #include <zstd.h>
 
 #include "tests/unit/perf_build.h"
+#include "tests/unit/run.h"
 
 static const struct pb_event timed = {
 	.attr_size = PB_ATTR,
@@ -602,36 +603,24 @@ START_TEST(damaged_compression_keeps_what_came_before)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("perf_damage");
-	TCase *t = tcase_create("damage");
+static const struct run_table loops[] = {
+	RUN_TIMES(a_cut_inside_header_or_events_is_refused, 2),
+	RUN_TIMES(every_whole_record_before_a_cut_is_given, 2),
+	RUN_TIMES(a_killed_recorder_leaves_a_readable_file, 2),
+	RUN_TIMES(a_record_without_a_size_ends_the_walk_and_is_said, 2),
+	RUN_TIMES(unknown_records_without_a_flag_that_asks_are_damage, 2),
+	RUN_TIMES(values_that_no_kernel_writes_are_damage,
+		  (int)(sizeof(values) / sizeof(*values))),
+	RUN_TIMES(an_address_that_perf_inject_could_not_map_is_no_damage,
+		  sizeof(injects) / sizeof(*injects)),
+	RUN_TIMES(a_section_that_perf_could_not_write_is_no_damage,
+		  sizeof(unwritten) / sizeof(*unwritten)),
+	RUN_TIMES(unknown_records_are_skipped_by_size_and_counted, 2),
+	RUN_TIMES(old_attributes_without_a_size_are_read, 2),
+	RUN_TIMES(records_cut_between_compressed_ones_are_whole, 2),
+	RUN_TIMES(damaged_compression_keeps_what_came_before, 2)
+};
 
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, things_given_by_mistake_are_named);
-	tcase_add_loop_test(t, a_cut_inside_header_or_events_is_refused, 0, 2);
-	tcase_add_loop_test(t, every_whole_record_before_a_cut_is_given, 0, 2);
-	tcase_add_loop_test(t, a_killed_recorder_leaves_a_readable_file, 0, 2);
-	tcase_add_loop_test(
-		t, a_record_without_a_size_ends_the_walk_and_is_said, 0, 2);
-	tcase_add_loop_test(
-		t, unknown_records_without_a_flag_that_asks_are_damage, 0, 2);
-	tcase_add_loop_test(t, values_that_no_kernel_writes_are_damage, 0,
-			    (int)(sizeof(values) / sizeof(*values)));
-	tcase_add_loop_test(
-		t, an_address_that_perf_inject_could_not_map_is_no_damage, 0,
-		sizeof(injects) / sizeof(*injects));
-	tcase_add_loop_test(t, a_section_that_perf_could_not_write_is_no_damage,
-			    0, sizeof(unwritten) / sizeof(*unwritten));
-	tcase_add_loop_test(t, unknown_records_are_skipped_by_size_and_counted,
-			    0, 2);
-	tcase_add_test(t, features_of_the_processor_are_notes);
-	tcase_add_loop_test(t, old_attributes_without_a_size_are_read, 0, 2);
-	tcase_add_loop_test(t, records_cut_between_compressed_ones_are_whole, 0,
-			    2);
-	tcase_add_test(t, chunks_live_as_long_as_their_refs);
-	tcase_add_loop_test(t, damaged_compression_keeps_what_came_before, 0,
-			    2);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("perf_damage", loops, things_given_by_mistake_are_named,
+	   features_of_the_processor_are_notes,
+	   chunks_live_as_long_as_their_refs)

@@ -2,6 +2,7 @@
 #include "tests/unit/perf_build.h"
 
 #include "stitch/order/order.h"
+#include "tests/unit/run.h"
 
 static const struct pb_event timed = {
 	.attr_size = PB_ATTR,
@@ -508,31 +509,18 @@ START_TEST(an_event_described_later_has_its_times_elsewhere)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("perf_order");
-	TCase *t = tcase_create("order");
+static const struct run_table loops[] = {
+	RUN_TIMES(nothing_comes_below_the_floor, 2),
+	RUN_TIMES(state_without_a_time_comes_first_wherever_it_stands, 2),
+	RUN_TIMES(an_overwritten_ring_is_read_backwards_at_equal_times, 2),
+	RUN_TIMES(a_pipe_holds_back_two_rounds, 2),
+	RUN_TIMES(a_pipe_without_rounds_stays_under_its_limit_and_says_so, 2),
+	RUN_TIMES(a_file_read_as_a_pipe_gives_the_same_records, 2),
+	RUN_TIMES(a_scan_by_two_threads_finds_what_one_finds, 20),
+	RUN_TIMES(an_event_described_later_has_its_times_elsewhere, 8)
+};
 
-	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, nothing_comes_below_the_floor, 0, 2);
-	tcase_add_test(
-		t, a_record_that_breaks_its_round_is_said_and_still_in_order);
-	tcase_add_loop_test(
-		t, state_without_a_time_comes_first_wherever_it_stands, 0, 2);
-	tcase_add_test(t, off_cpu_samples_are_untimed_and_last);
-	tcase_add_test(t, a_capture_without_times_keeps_the_order_of_the_file);
-	tcase_add_loop_test(
-		t, an_overwritten_ring_is_read_backwards_at_equal_times, 0, 2);
-	tcase_add_loop_test(t, a_pipe_holds_back_two_rounds, 0, 2);
-	tcase_add_loop_test(
-		t, a_pipe_without_rounds_stays_under_its_limit_and_says_so, 0,
-		2);
-	tcase_add_loop_test(t, a_file_read_as_a_pipe_gives_the_same_records, 0,
-			    2);
-	tcase_add_loop_test(t, a_scan_by_two_threads_finds_what_one_finds, 0,
-			    20);
-	tcase_add_loop_test(t, an_event_described_later_has_its_times_elsewhere,
-			    0, 8);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("perf_order", loops,
+	   a_record_that_breaks_its_round_is_said_and_still_in_order,
+	   off_cpu_samples_are_untimed_and_last,
+	   a_capture_without_times_keeps_the_order_of_the_file)

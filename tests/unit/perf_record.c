@@ -1,5 +1,6 @@
 /* perf_record.c - records that are no samples, and whose event they are. */
 #include "tests/unit/perf_build.h"
+#include "tests/unit/run.h"
 
 /* As in every capture with deferred chains: two sample types, one id place. */
 static const struct pb_event two[] = {
@@ -459,28 +460,18 @@ START_TEST(the_clock_goes_with_the_counter_by_time_conv)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("perf_record");
-	TCase *t = tcase_create("records");
+static const struct run_table loops[] = {
+	RUN_TIMES(maps_keep_device_or_build_id, 2),
+	RUN_TIMES(maps_without_rights_have_their_names, 10),
+	RUN_TIMES(a_deferred_chain_has_the_trailer_of_its_own_event, 2),
+	RUN_TIMES(task_records_sort_by_the_trailer_not_by_their_body, 2),
+	RUN_TIMES(lost_records_and_the_sum_at_the_end_stay_apart, 2),
+	RUN_TIMES(kernel_symbols_switches_and_marks_are_decoded, 2),
+	RUN_TIMES(an_event_is_found_by_its_id_with_its_own_layout, 2),
+	RUN_TIMES(a_sample_of_an_unknown_event_is_damage, 2),
+	RUN_TIMES(a_stopped_event_is_named_by_its_id, 2),
+	RUN_TIMES(all_cpus_and_no_thread_is_system_wide, 2),
+	RUN_TIMES(the_clock_goes_with_the_counter_by_time_conv, 2)
+};
 
-	tcase_add_loop_test(t, maps_keep_device_or_build_id, 0, 2);
-	tcase_add_loop_test(t, maps_without_rights_have_their_names, 0, 10);
-	tcase_add_loop_test(
-		t, a_deferred_chain_has_the_trailer_of_its_own_event, 0, 2);
-	tcase_add_loop_test(
-		t, task_records_sort_by_the_trailer_not_by_their_body, 0, 2);
-	tcase_add_loop_test(t, lost_records_and_the_sum_at_the_end_stay_apart,
-			    0, 2);
-	tcase_add_loop_test(t, kernel_symbols_switches_and_marks_are_decoded, 0,
-			    2);
-	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
-			    0, 2);
-	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_damage, 0, 2);
-	tcase_add_loop_test(t, a_stopped_event_is_named_by_its_id, 0, 2);
-	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
-	tcase_add_loop_test(t, the_clock_goes_with_the_counter_by_time_conv, 0,
-			    2);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("perf_record", loops)

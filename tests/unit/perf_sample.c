@@ -1,5 +1,6 @@
 /* perf_sample.c - the layout of samples: every field, both byte orders. */
 #include "tests/unit/perf_build.h"
+#include "tests/unit/run.h"
 
 #define KERNEL ((uint64_t)-128)
 #define USER ((uint64_t)-512)
@@ -696,31 +697,22 @@ START_TEST(a_wrong_count_or_kind_is_refused_and_not_read)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("perf_sample");
-	TCase *t = tcase_create("layout");
+static const struct run_table loops[] = {
+	RUN_TIMES(every_field_is_at_its_place_in_both_byte_orders, 2),
+	RUN_TIMES(the_cookie_is_no_address, 2),
+	RUN_TIMES(parts_of_a_half_are_put_together, 2),
+	RUN_TIMES(an_lbr_call_stack_is_the_user_half, 2),
+	RUN_TIMES(an_lbr_call_stack_begins_with_the_user_address_that_was_hit,
+		  2),
+	RUN_TIMES(the_half_that_was_hit_is_never_empty,
+		  sizeof(hit_rows) / sizeof(*hit_rows)),
+	RUN_TIMES(a_read_has_the_values_of_known_events, 2),
+	RUN_TIMES(a_sample_is_whole_in_front_of_registers_of_an_unknown_kind,
+		  2),
+	RUN_TIMES(a_wrong_count_or_kind_is_refused_and_not_read, 3)
+};
 
-	tcase_add_loop_test(t, every_field_is_at_its_place_in_both_byte_orders,
-			    0, 2);
-	tcase_add_loop_test(t, the_cookie_is_no_address, 0, 2);
-	tcase_add_test(t, a_mark_without_cookie_is_told_apart);
-	tcase_add_test(t, a_chain_without_marks_goes_by_the_mode);
-	tcase_add_loop_test(t, parts_of_a_half_are_put_together, 0, 2);
-	tcase_add_test(t, an_event_without_chain_gives_its_address);
-	tcase_add_loop_test(t, an_lbr_call_stack_is_the_user_half, 0, 2);
-	tcase_add_loop_test(
-		t, an_lbr_call_stack_begins_with_the_user_address_that_was_hit,
-		0, 2);
-	tcase_add_loop_test(t, the_half_that_was_hit_is_never_empty, 0,
-			    sizeof(hit_rows) / sizeof(*hit_rows));
-	tcase_add_loop_test(t, a_read_has_the_values_of_known_events, 0, 2);
-	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
-	tcase_add_loop_test(
-		t, a_sample_is_whole_in_front_of_registers_of_an_unknown_kind,
-		0, 2);
-	tcase_add_loop_test(t, a_wrong_count_or_kind_is_refused_and_not_read, 0,
-			    3);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("perf_sample", loops, a_mark_without_cookie_is_told_apart,
+	   a_chain_without_marks_goes_by_the_mode,
+	   an_event_without_chain_gives_its_address,
+	   an_empty_stack_dump_has_no_size_behind_it)

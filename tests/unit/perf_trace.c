@@ -1,5 +1,6 @@
 /* perf_trace.c - fields and text of tracepoints, from their recorded format. */
 #include "tests/unit/perf_build.h"
+#include "tests/unit/run.h"
 
 static const char format[] =
 	"name: my_event\n"
@@ -389,24 +390,16 @@ START_TEST(an_event_with_a_period_is_not_hit_each_time)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("perf_trace");
-	TCase *t = tcase_create("tracepoints");
+static const struct run_table loops[] = {
+	RUN_TIMES(fields_have_their_values_in_both_byte_orders, 2),
+	RUN_TIMES(text_is_printed_as_the_format_says, 2),
+	RUN_TIMES(a_dynamic_field_that_leads_outside_is_absent, 3),
+	RUN_TIMES(a_switch_says_who_leaves_and_who_comes, 8),
+	RUN_TIMES(a_wakeup_says_who_is_woken, 4),
+	RUN_TIMES(a_wakeup_of_old_kernels_may_have_failed, 2),
+	RUN_TIMES(what_only_looks_like_a_switch_says_nothing, 4),
+	RUN_TIMES(the_command_line_says_what_was_left_out, 8),
+	RUN_TIMES(an_event_with_a_period_is_not_hit_each_time, 4)
+};
 
-	tcase_add_loop_test(t, fields_have_their_values_in_both_byte_orders, 0,
-			    2);
-	tcase_add_loop_test(t, text_is_printed_as_the_format_says, 0, 2);
-	tcase_add_loop_test(t, a_dynamic_field_that_leads_outside_is_absent, 0,
-			    3);
-	tcase_add_loop_test(t, a_switch_says_who_leaves_and_who_comes, 0, 8);
-	tcase_add_loop_test(t, a_wakeup_says_who_is_woken, 0, 4);
-	tcase_add_loop_test(t, a_wakeup_of_old_kernels_may_have_failed, 0, 2);
-	tcase_add_loop_test(t, what_only_looks_like_a_switch_says_nothing, 0,
-			    4);
-	tcase_add_loop_test(t, the_command_line_says_what_was_left_out, 0, 8);
-	tcase_add_loop_test(t, an_event_with_a_period_is_not_hit_each_time, 0,
-			    4);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("perf_trace", loops)

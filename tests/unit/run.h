@@ -17,7 +17,7 @@
 
 /* A table of cases: every row is a test of its own, by which `test` runs with
  * the row's index in _i. A row begins with its name, a const char *, which is
- * what a failure says. */
+ * what a failure says. Without rows, it runs n times. */
 struct run_table {
 	const TTest *const *test;
 	const void *rows;
@@ -29,6 +29,10 @@ struct run_table {
 		&test, rows, sizeof((rows)[0]),                                \
 			sizeof(rows) / sizeof((rows)[0])                       \
 	}
+#define RUN_TIMES(test, n)                                                     \
+	{                                                                      \
+		&test, NULL, 0, n                                              \
+	}
 #define RUN_ROWS_MAX 256
 
 static inline void run_add_table(TCase *tc, const struct run_table *t)
@@ -37,6 +41,10 @@ static inline void run_add_table(TCase *tc, const struct run_table *t)
 	static TTest named[RUN_ROWS_MAX];
 	static size_t n;
 
+	if (!t->rows) {
+		tcase_add_loop_test(tc, *t->test, 0, (int)t->n);
+		return;
+	}
 	for (size_t i = 0; i < t->n && n < RUN_ROWS_MAX; i++) {
 		const char *row = (const char *)t->rows + i * t->size;
 		TTest *row_test = &named[n++];
@@ -80,14 +88,16 @@ static inline int run_tests(const char *name, void (*setup)(void),
 	}
 #define RUN(name, ...) RUN_WITH(name, NULL, NULL, __VA_ARGS__)
 /* The rows of all tables, then the other tests. */
-#define RUN_TABLES(name, tables, ...)                                          \
+#define RUN_TABLES_WITH(name, setup, teardown, tables, ...)                    \
 	int main(void)                                                         \
 	{                                                                      \
 		const TTest *const test[] = { __VA_ARGS__ };                   \
-		return run_tests(name, NULL, NULL, test,                       \
+		return run_tests(name, setup, teardown, test,                  \
 				 sizeof(test) / sizeof(test[0]), tables,       \
 				 sizeof(tables) / sizeof((tables)[0]));        \
 	}
+#define RUN_TABLES(name, tables, ...)                                          \
+	RUN_TABLES_WITH(name, NULL, NULL, tables, __VA_ARGS__)
 
 /* For the inside of long loops: ck_assert() writes to a pipe each time. */
 #define must(cond)                                                             \

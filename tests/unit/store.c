@@ -1,5 +1,4 @@
 /* store.c - facts go in, rows and views come out. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
+#include "tests/unit/run.h"
 
 START_TEST(every_fact_becomes_a_row)
 {
@@ -575,39 +575,23 @@ START_TEST(a_named_query_is_cut_out_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("store");
-	TCase *t = tcase_create("store");
+static const struct run_table loops[] = {
+	RUN_TIMES(every_fact_becomes_a_row, 2),
+	RUN_TIMES(what_does_not_add_up_is_refused, 3)
+};
 
-	tcase_add_checked_fixture(t, mkstore_set_up, tear_down);
-	tcase_add_loop_test(t, every_fact_becomes_a_row, 0, 2);
-	tcase_add_test(t, recorded_addresses_come_back);
-	tcase_add_test(t, more_groups_than_are_held_add_up);
-	tcase_add_test(t, samples_like_the_one_before_are_added_up);
-	tcase_add_test(t, samples_are_added_up_by_name_and_stacks);
-	tcase_add_test(t, sums_need_no_events_but_those_that_asked);
-	tcase_add_test(t, sums_need_each_mapped_code_once);
-	tcase_add_test(t, folded_has_every_half_and_every_weight);
-	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
-	tcase_add_test(t, verdicts_add_up);
-	tcase_add_test(t, requests_in_any_order_find_their_samples);
-	tcase_add_loop_test(t, what_does_not_add_up_is_refused, 0, 3);
-	tcase_add_test(t, ledger_entries_become_rows_by_kind);
-	tcase_add_test(t, marks_switches_and_extras_are_kept);
-	tcase_add_test(t, fields_become_columns_with_safe_names);
-	tcase_add_test(t, events_that_appear_later_get_a_type);
-	tcase_add_test(t, weights_cannot_overflow_a_sum);
-	tcase_add_test(t, two_captures_share_one_database);
-	tcase_add_test(t, compatibility_views_answer);
-	tcase_add_test(t, a_named_query_is_cut_out_once);
-	suite_add_tcase(s, t);
-
-	SRunner *sr = srunner_create(s);
-
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_TABLES_WITH("store", mkstore_set_up, tear_down, loops,
+		recorded_addresses_come_back, more_groups_than_are_held_add_up,
+		samples_like_the_one_before_are_added_up,
+		samples_are_added_up_by_name_and_stacks,
+		sums_need_no_events_but_those_that_asked,
+		sums_need_each_mapped_code_once,
+		folded_has_every_half_and_every_weight,
+		a_whole_stack_is_kernel_then_user, verdicts_add_up,
+		requests_in_any_order_find_their_samples,
+		ledger_entries_become_rows_by_kind,
+		marks_switches_and_extras_are_kept,
+		fields_become_columns_with_safe_names,
+		events_that_appear_later_get_a_type,
+		weights_cannot_overflow_a_sum, two_captures_share_one_database,
+		compatibility_views_answer, a_named_query_is_cut_out_once)

@@ -1,5 +1,4 @@
 /* store_files.c - the store's files: made, replaced, refused, opened, named. */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
+#include "tests/unit/run.h"
 
 static void store_files_make_file(const char *path, const char *text)
 {
@@ -393,31 +393,17 @@ START_TEST(a_damaged_database_is_no_crash)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("store_files");
-	TCase *t = tcase_create("store_files");
+static const struct run_table loops[] = {
+	RUN_TIMES(a_full_disk_is_said, 2), RUN_TIMES(reading_is_only_reading, 2)
+};
 
-	tcase_add_checked_fixture(t, mkstore_set_up, tear_down);
-	tcase_add_test(t, existing_files_are_safe);
-	tcase_add_test(t, nothing_is_there_until_it_is_finished);
-	tcase_add_test(t, a_temporary_database_has_pages_and_no_name);
-	tcase_add_test(t, a_temporary_database_needs_no_folder);
-	tcase_add_test(t, large_captures_get_large_pages);
-	tcase_add_loop_test(t, a_full_disk_is_said, 0, 2);
-	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
-	tcase_add_test(t, files_that_are_not_ours_are_refused);
-	tcase_add_test(t, what_an_older_schema_lacks_is_null);
-	tcase_add_test(t, naming_again_keeps_what_is_there);
-	tcase_add_test(t, what_is_there_already_is_not_written_again);
-	tcase_add_test(t, a_damaged_database_is_no_crash);
-	suite_add_tcase(s, t);
-
-	SRunner *sr = srunner_create(s);
-
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_TABLES_WITH("store_files", mkstore_set_up, tear_down, loops,
+		existing_files_are_safe, nothing_is_there_until_it_is_finished,
+		a_temporary_database_has_pages_and_no_name,
+		a_temporary_database_needs_no_folder,
+		large_captures_get_large_pages,
+		files_that_are_not_ours_are_refused,
+		what_an_older_schema_lacks_is_null,
+		naming_again_keeps_what_is_there,
+		what_is_there_already_is_not_written_again,
+		a_damaged_database_is_no_crash)

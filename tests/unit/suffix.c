@@ -1,9 +1,9 @@
 /* suffix.c - what a compiler adds to names is folded, and nothing else. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/model/suffix.h"
+#include "tests/unit/run.h"
 
 static const struct {
 	const char *name, *want; /* NULL: the name */
@@ -63,21 +63,8 @@ START_TEST(only_generated_parts_are_folded)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("suffix");
-	TCase *t = tcase_create("fold");
+static const struct run_table loops[] = { RUN_TIMES(
+	only_generated_parts_are_folded,
+	sizeof(suffix_cases) / sizeof(*suffix_cases)) };
 
-	tcase_add_loop_test(t, only_generated_parts_are_folded, 0,
-			    sizeof(suffix_cases) / sizeof(*suffix_cases));
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TABLES("suffix", loops)

@@ -2,6 +2,7 @@
 #include "tests/unit/perf_build.h"
 
 #include "formats/tracepoint/expr.h"
+#include "tests/unit/run.h"
 
 static struct tp_field places[] = { { .elem = 1 },
 				    { .elem = 1 },
@@ -153,17 +154,11 @@ END_TEST
 
 #define COUNT(a) (int)(sizeof(a) / sizeof(*(a)))
 
-int main(void)
-{
-	Suite *s = suite_create("tp_expr");
-	TCase *t = tcase_create("expressions");
+static const struct run_table loops[] = {
+	RUN_TIMES(sums_are_right, COUNT(sums)),
+	RUN_TIMES(texts_are_right, COUNT(texts)),
+	RUN_TIMES(what_leads_outside_is_given_up, COUNT(refused)),
+	RUN_TIMES(depth_is_limited, 5)
+};
 
-	tcase_add_loop_test(t, sums_are_right, 0, COUNT(sums));
-	tcase_add_test(t, brackets_without_a_field_are_added_up_once);
-	tcase_add_loop_test(t, texts_are_right, 0, COUNT(texts));
-	tcase_add_loop_test(t, what_leads_outside_is_given_up, 0,
-			    COUNT(refused));
-	tcase_add_loop_test(t, depth_is_limited, 0, 5);
-	suite_add_tcase(s, t);
-	return pb_main(s);
-}
+RUN_TABLES("tp_expr", loops, brackets_without_a_field_are_added_up_once)
