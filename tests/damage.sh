@@ -96,7 +96,8 @@ ctf_traces() {
 some() {
 	case ${LONG:+long}${SAN:-}${SHARE:+share},$prog in
 	san*) sed -n 1~3p ;;
-	share,*/edits) cat ;;
+	# of CTF traces there may be one
+	share,*/edits | share,*/ctf) cat ;;
 	share,*) sed 1~3d ;;
 	*) cat ;;
 	esac

@@ -17,7 +17,7 @@ begin() {	# begin OPTION...: follows half of the stream into seg; $pid
 	pid=$!
 	exec 3>fifo
 	head -c $((size / 2)) whole.pipe >&3
-	soon test -e "seg/.segment-000001.data"
+	soon test -s "seg/.segment-000001.data"
 }
 cut() {	# cut: the segment ends, and the stream goes on
 	kill -HUP $pid && sleep 0.5
