@@ -98,10 +98,13 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
 			c.told ? ", " : "");
-	if (c.between)
+	if ((c.between || c.open) && !causes_whole(r->causes))
+		fprintf(out, "%snot every switch was recorded",
+			c.told || c.silent ? ", " : "");
+	else if (c.between)
 		fprintf(out, "%sthe end of a capture",
 			c.told || c.silent ? ", " : "");
-	if (c.open)
+	if (c.open && causes_whole(r->causes))
 		fprintf(out, "%sa CPU without records at one end",
 			c.told || c.silent || c.between ? ", " : "");
 	putc('\n', out);
@@ -351,10 +354,16 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 			    const struct chain_segment *s, const char *verb)
 {
 	for (uint32_t i = 0; i < s->n_loss && i < 2; i++) {
-		size_t loss = proofs_loss(r->proofs, s->loss + i);
+		const struct timeline_loss *l = timeline_loss(
+			r->t, proofs_loss(r->proofs, s->loss + i));
 
 		fputs(i ? ", " : verb, out);
-		path_say_loss(timeline_loss(r->t, loss), out);
+		/* of some tasks, or samples: all of its time is a loss */
+		if (!l->id && !l->silent && !causes_whole(r->causes)) {
+			fputs("not every switch was recorded", out);
+			return;
+		}
+		path_say_loss(l, out);
 	}
 	if (s->n_loss > 2)
 		fprintf(out, " and %u more", s->n_loss - 2);

@@ -418,6 +418,12 @@ sys.exit(bad > 0 or not tried)
 END
 ok no_name_of_an_interrupt_over_a_loss $?
 
+# of some tasks: there is one capture, and no end of it is in between
+"$B" path --worst 1 tests/captures/task-exitexec.data >"$work/out" &&
+	grep -q '^in this time: not every switch was recorded$' "$work/out" &&
+	! grep -q 'capture\|before the first' "$work/out"
+ok a_capture_of_some_tasks_is_called_so $?
+
 # the stories of the manual: each command prints what is there
 python3 - "$B" <<'END'
 import re
