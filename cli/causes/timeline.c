@@ -10,6 +10,7 @@
 
 #define CPUS_MAX 65536 /* records of further ones are ignored */
 #define EVENT_MAX (((int64_t)1 << 40) - 1)
+#define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
 
 _Static_assert(sizeof(struct timeline_stay) == 32 &&
 		       sizeof(struct timeline_wake) == 32,
@@ -76,7 +77,7 @@ struct timeline {
 	unsigned int types;
 	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
-	bool stray; /* a record is of no CPU that is known */
+	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 
 struct timeline *timeline_new(const struct timeline_rules *r)
@@ -164,13 +165,23 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 		t->recorder[id] = true;
 }
 
+static bool is_time(int64_t time)
+{
+	return time >= -TIME_MOST && time <= TIME_MOST;
+}
+
 void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 {
 	struct ring *r = timeline_ring(t, l->cpu);
 	size_t at = t->n_told;
+	struct timeline_loss *told = mem_add(t->told, t->n_told, t->cap_told);
 
+	*told = *l;
+	if (!is_time(l->from))
+		told->from = TIMELINE_START;
+	if (!is_time(l->to))
+		told->to = TIMELINE_END;
 	t->contradictions += l->silent;
-	*mem_add(t->told, t->n_told, t->cap_told) = *l;
 	if (r)
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
 	else
@@ -371,6 +382,10 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 {
 	struct ring *r = timeline_ring(t, rec->cpu);
 
+	if (!is_time(rec->time)) {
+		t->stray = true;
+		return;
+	}
 	if (rec->kind >= TIMELINE_WAKING)
 		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
 	if (!r) {

@@ -134,8 +134,11 @@ struct timeline;
 struct timeline *timeline_new(const struct timeline_rules *r);
 void timeline_free(struct timeline *t);
 /* Adds a loss; only id, from, to, n, cpu and silent are read. TIMELINE_START
- * and TIMELINE_END stand for unknown times. */
+ * and TIMELINE_END stand for unknown times, and so does a time more than 146
+ * years before or after zero. */
 void timeline_lose(struct timeline *t, const struct timeline_loss *l);
+/* Adds a record. One without such a time, or of no CPU, may have been anywhere:
+ * then nothing is proved. */
 void timeline_add(struct timeline *t, const struct timeline_record *r);
 /* The records from here on are of another capture of the same kernel, and of
  * later times: what is between is a loss of each CPU, and events are off until

@@ -5,6 +5,7 @@
 #include "cli/causes/chain.h"
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
+#include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 
 enum {
@@ -298,6 +299,34 @@ START_TEST(a_wake_in_an_interrupt_is_not_the_current_threads)
 	ck_assert_int_eq(c.segment[0].proof, PROOF_PROVED);
 	chain_release(&c);
 	made_free(&m);
+}
+END_TEST
+
+/* A capture that is damaged, or made by hand, has any time in its records. */
+START_TEST(a_record_of_an_impossible_time_may_have_been_anywhere)
+{
+	static const int64_t base[] = { INT64_MIN + 1, INT64_MAX - 2000,
+					INT64_MIN / 2 - 1001 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(base); i++) {
+		struct made m = schedule_new(
+			(struct timeline_rules){ .cpus = 2, .skew = 1000 });
+
+		lose(&m, 1, base[i] + 120, base[i] + 160, 1);
+		switched(&m, 1, base[i] + 5, 0, R, B);
+		switched(&m, 0, base[i] + 10, 0, R, A);
+		switched(&m, 0, base[i] + 100, A, S, 0);
+		woke(&m, 1, base[i] + 200, B, A);
+		switched(&m, 0, base[i] + 300, 0, R, A);
+		switched(&m, 0, 500, 0, R, A);
+		switched(&m, 0, 600, A, S, 0);
+		switched(&m, 1, 700, 0, R, B);
+		ends(&m, A, B);
+		for (uint32_t k = 0; k < timeline_threads(m.t); k++)
+			ck_assert_uint_gt(proofs_pieces(m.p, k), 0);
+		check_state(&m, A, 650, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		made_free(&m);
+	}
 }
 END_TEST
 
@@ -966,6 +995,7 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_pending_signal_may_say_sleep_of_a_ready_thread,
     a_child_waits_for_its_parent,
     a_wake_in_an_interrupt_is_not_the_current_threads,
+    a_record_of_an_impossible_time_may_have_been_anywhere,
     too_few_records_are_lost_for_a_run_from_sleep,
     two_records_are_enough_for_a_run_that_was_woken,
     a_recorded_wakeup_leaves_three,
