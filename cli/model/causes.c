@@ -70,6 +70,7 @@ struct causes {
 	struct causes_table *table;
 	size_t n_table, cap_table;
 	struct row_cursor request; /* of events' stacks */
+	struct rows *event;	   /* one event's stack */
 	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_name {
@@ -736,6 +737,9 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	}
 	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
+	c->event = rows_open(db, store_sql("causes_stack"), NULL, 0, err);
+	if (!c->event)
+		goto fail;
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
@@ -762,6 +766,7 @@ void causes_free(struct causes *c)
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
 	row_cursor_close(&c->request);
+	rows_close(c->event);
 	for (size_t i = 0; i < c->n_table; i++) {
 		row_cursor_close(&c->table[i].c);
 		free(c->table[i].name);
@@ -801,14 +806,15 @@ const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)
 	return &c->stack[stack];
 }
 
-int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,
+int causes_stack(struct causes *c, int64_t event, struct offcpu_stack *out,
 		 struct err *err)
 {
 	const struct value bind = { .kind = VALUE_INT, .num = event };
-	struct rows *r =
-		rows_open(db, store_sql("causes_stack"), &bind, 1, err);
-	int rc = r ? rows_next(r, err) : -1;
+	const struct rows *r = c->event;
+	int rc = rows_again(c->event, &bind, 1, err);
 
+	if (!rc)
+		rc = rows_next(c->event, err);
 	if (rc > 0)
 		*out = (struct offcpu_stack){
 			.type = (uint32_t)rows_int(r, CAUSES_STACK_TYPE),
@@ -819,6 +825,5 @@ int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,
 			.flags = (uint8_t)rows_int(r, CAUSES_STACK_FLAGS) &
 				 VERDICT_EXEC,
 		};
-	rows_close(r);
 	return rc;
 }

@@ -41,6 +41,6 @@ const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* Reads the stack of an event. Returns 1, 0 if there is no such event, or -1
  * and *err. */
-int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,
+int causes_stack(struct causes *c, int64_t event, struct offcpu_stack *out,
 		 struct err *err);
 #endif

@@ -41,7 +41,7 @@ static int flame_path_add_stack(struct path_flame *f, int64_t event,
 				struct err *err)
 {
 	struct offcpu_stack at;
-	int rc = event ? causes_stack(f->r.db, event, &at, err) : 0;
+	int rc = event ? causes_stack(f->r.causes, event, &at, err) : 0;
 
 	if (rc > 0) {
 		const struct stacks_group g = offcpu_group(&at);

@@ -70,7 +70,7 @@ static int path_json_stack(struct path_run *r, struct json *j, const char *key,
 	struct label_list l = { 0 };
 	struct offcpu_stack at;
 	struct stacks_group g;
-	int rc = event ? causes_stack(r->db, event, &at, err) : 0;
+	int rc = event ? causes_stack(r->causes, event, &at, err) : 0;
 
 	if (rc <= 0)
 		return rc;

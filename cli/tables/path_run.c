@@ -61,7 +61,7 @@ const char *path_function(struct path_run *r, int64_t event, struct err *err)
 {
 	struct offcpu_stack at;
 	struct wait_place p;
-	int rc = event ? causes_stack(r->db, event, &at, err) : 0;
+	int rc = event ? causes_stack(r->causes, event, &at, err) : 0;
 
 	if (rc <= 0)
 		return rc ? NULL : "";

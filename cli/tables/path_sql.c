@@ -472,7 +472,7 @@ static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
 			  struct value *v, struct err *err)
 {
 	struct offcpu_stack at = { 0 };
-	int rc = w->out ? causes_stack(s->r.db, w->out, &at, err) : 0;
+	int rc = w->out ? causes_stack(s->r.causes, w->out, &at, err) : 0;
 
 	if (rc < 0)
 		return -1;
