@@ -18,13 +18,12 @@
 
 #define INSNS 5000
 #define FUNCTIONS 20
-#define LIMIT_UNSET (-1)
 
 static const char *dso, *syntax;
 static bool json, only_inlined;
 static bool lines = true;
-static long limit = LIMIT_UNSET;
-static long around = -1;
+static long limit = NUMBER_UNSET;
+static long around = NUMBER_UNSET;
 
 static const char *const syntax_words[] = { "att", "intel", NULL };
 
@@ -72,7 +71,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 	struct annot_opts o = {
 		.intel = syntax && !strcmp(syntax, "intel"),
 		.lines = lines,
-		.limit = limit == LIMIT_UNSET ? INSNS : limit,
+		.limit = limit == NUMBER_UNSET ? INSNS : limit,
 	};
 	struct annot a = { .name = NULL };
 	struct symbolizer *sy = name_symbolizer(db, NULL);
@@ -116,7 +115,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 
 	if (!what) {
 		annot_list(h, path,
-			   limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit,
+			   limit == NUMBER_UNSET ? FUNCTIONS : (size_t)limit,
 			   json);
 		return 0;
 	}
@@ -158,11 +157,11 @@ static int annotate_check_options(int argc, struct err *err)
 			       "annotate takes a database or capture and a "
 			       "function, not %d arguments",
 			       argc);
-	if (limit < LIMIT_UNSET || around < -1)
+	if (number_is_bad(limit) || number_is_bad(around))
 		return err_set(err, ERR_USAGE,
 			       "--limit and --around need a number that is "
 			       "not negative");
-	if (around != -1 && (json || argc < 2))
+	if (around != NUMBER_UNSET && (json || argc < 2))
 		return err_set(err, ERR_USAGE,
 			       "--around is about the text of one function");
 	if (only_inlined && argc < 2)

@@ -11,11 +11,10 @@
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
 
-#define LIMIT_UNSET (-1)
 #define LIMIT_ROWS 20
 
 static bool verbose, json, sql, as_perf, as_tid;
-static long limit = LIMIT_UNSET;
+static long limit = NUMBER_UNSET;
 static const char *max_loss, *max_unjoined, *min_whole;
 
 static const struct opt opts[] = {
@@ -134,10 +133,10 @@ static int check_set_up(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
 			       "answers; ask for one of them");
-	if (limit < LIMIT_UNSET)
+	if (number_is_bad(limit))
 		return err_set(err, ERR_USAGE,
 			       "--limit needs a number of rows, or 0 for all");
-	if (limit == LIMIT_UNSET)
+	if (limit == NUMBER_UNSET)
 		limit = json || sql ? 0 : LIMIT_ROWS;
 	c->verbose = verbose || json;
 	c->as_perf = as_perf;

@@ -14,7 +14,8 @@
 #define LIMIT 20
 
 static const char *comm, *blame, *time_text, *flame;
-static long tid = -1, worst, limit = -1, least, depth, fail = -1;
+static long tid = NUMBER_UNSET, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
+static long worst, least, depth;
 static bool waits, tree, proved, json;
 
 static const struct opt opts[] = {
@@ -67,28 +68,30 @@ static int path_take_time(struct path_opts *o, struct err *err)
 
 static int path_check(struct err *err)
 {
-	if (blame && (comm || tid >= 0))
+	if (blame && (comm || tid != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
 			       "--blame says whose waits; leave out --comm and "
 			       "--tid");
-	if (flame && (waits || tree || blame || worst || json))
+	if (flame && (waits || tree || blame || worst || least || json ||
+		      limit != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
 			       "--flame draws the chains of --tid, --comm and "
 			       "--time; leave out --waits, --worst, --tree, "
-			       "--blame and --json");
+			       "--blame, --min, --limit and --json");
 	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
 		return err_set(err, ERR_USAGE,
 			       "--waits, --worst, --tree and --blame are four "
 			       "answers; choose one");
-	if (tid < -1 || worst < 0 || limit < -1 || least < 0 || depth < 0)
+	if (number_is_bad(tid) || number_is_bad(limit) || worst < 0 ||
+	    least < 0 || depth < 0)
 		return err_set(err, ERR_USAGE,
 			       "--tid, --worst, --limit, --min and --depth "
 			       "need numbers from 0 on");
-	if (fail < -1 || fail > 100)
+	if (number_is_bad(fail) || fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
 	if (time_text && !waits && !tree && !blame && !worst && !comm &&
-	    tid < 0)
+	    tid == NUMBER_UNSET)
 		return err_set(err, ERR_USAGE,
 			       "whose time? add --tid TID or --comm NAME");
 	return 0;
@@ -97,7 +100,7 @@ static int path_check(struct err *err)
 static int path_run(int argc, char **argv, struct err *err)
 {
 	struct path_opts o = {
-		.tid = tid,
+		.tid = tid < 0 ? -1 : tid,
 		.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
 		.limit = limit < 0 ? LIMIT
@@ -110,7 +113,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.json = json,
 		.least = least,
 		.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
-		.fail = (int)fail,
+		.fail = fail < 0 ? -1 : (int)fail,
 	};
 	int status = STATUS_OK;
 	const char *path;

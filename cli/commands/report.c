@@ -34,7 +34,7 @@
 #define AROUND 11 /* lines above and below the table on a screen */
 
 static const char *sort_keys, *order, *callers, *callees;
-static long limit = -1, depth;
+static long limit = NUMBER_UNSET, depth;
 static bool self_only, diff, absolute, as_html, graph, inverted, sched;
 static const char *out_path;
 static bool inlined = true, inline_rows, with_source = true;
@@ -290,7 +290,7 @@ static unsigned int report_given(void)
 		{ order, GIVEN_ORDER },
 		{ self_only, GIVEN_SELF },
 		{ by_given(), GIVEN_BY },
-		{ limit != -1, GIVEN_LIMIT },
+		{ limit != NUMBER_UNSET, GIVEN_LIMIT },
 		{ absolute, GIVEN_ABSOLUTE },
 		{ output_asked(), GIVEN_FORMAT },
 		{ out_path, GIVEN_OUTPUT },
@@ -374,7 +374,7 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "the tree of -g and -G is text, or a part of "
 			       "--json; leave out --format");
-	if (depth < 0 || limit < -1)
+	if (depth < 0 || number_is_bad(limit))
 		return err_set(err, ERR_USAGE, "%s must be 0 or more",
 			       depth < 0 ? "--depth" : "--limit");
 	return matching_allowed(diff, err) ||

@@ -330,6 +330,9 @@ END
 flame "$work/lost.data" 4535.70,4535.73 && grep -q '<g class="m' "$work/x.svg"
 ok what_is_not_proved_is_hatched_in_the_flame_graph $?
 usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
+usage a_flame_graph_has_no_rows 'leave out' --flame x.svg --limit 3
+usage minus_one_row_is_no_limit 'from 0 on' --limit=-1
+usage minus_one_percent_is_no_share 'in percent' --fail-unknown=-1
 
 # interrupts have the names of their events, unless a loss is in between
 "$B" ingest -q -f --no-symbols --fields all -o "$work/irqs.db" \
