@@ -53,6 +53,13 @@ SELECT 1 AS found FROM main.sqlite_master
 WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND NOT EXISTS (
 	SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0)
 
+-- A table of fields that is a view or virtual, or computes columns.
+-- name: strange_fields
+SELECT m.name FROM main.sqlite_master m
+WHERE m.name COLLATE NOCASE IN (SELECT fields FROM event_type)
+	AND (m.type = 'view' OR m.type = 'table' AND (m.rootpage = 0 OR EXISTS (
+		SELECT 1 FROM pragma_table_xinfo(m.name) WHERE hidden <> 0)))
+
 -- ?1: name of a table
 -- name: column_names
 SELECT name, cid FROM pragma_table_info(?1)

@@ -190,6 +190,23 @@ static int views_check_table(struct store *db, const char *s, size_t len,
 		       db->path, (int)strcspn(name, " ("), name);
 }
 
+/* Tables of fields are named by the database. */
+static int views_check_fields(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("strange_fields"), err);
+	int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
+
+	if (rc == SQLITE_ROW)
+		err_set(err, ERR_FORMAT,
+			"%s: '%s' is no table as this program makes it; ingest "
+			"the capture again",
+			db->path, (const char *)sqlite3_column_text(st, 0));
+	else if (st && rc != SQLITE_DONE)
+		db_error(db, rc, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
 /* Makes a view of this connection, which hides the one of the database. */
 static int views_hide(struct store *db, const char *sql, size_t len,
 		      struct err *err)
@@ -247,6 +264,8 @@ int views_check(struct store *db, struct err *err)
 			return -1;
 		hidden |= n && kinds[i].head == create_view;
 	}
+	if (views_check_fields(db, err))
+		return -1;
 	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
 }
 

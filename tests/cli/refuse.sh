@@ -75,6 +75,9 @@ damaged "a virtual table in place of a table" "UPDATE sqlite_master SET
 damaged "a column that is computed" "UPDATE sqlite_master SET
 	sql = replace(sql, 'cpu INTEGER', 'cpu INTEGER AS (id)')
 	WHERE name = 'event'" "'event' is no table"
+damaged "a view in place of a table of fields" "CREATE VIEW ev_x AS $endless
+	SELECT n AS event_id FROM r; UPDATE event_type SET fields = 'EV_X'" \
+	"'ev_x' is no table"
 # a change that was cut off: its writer was killed when pages had been changed
 cp sound.db bad.db
 python3 - <<'EOF2'
