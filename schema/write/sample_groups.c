@@ -30,6 +30,10 @@
 
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
+/* Sums are read from memory, where their readers hold more of each than this
+ * table does: as rows they would go through SQL three times (measured: 15 % of a
+ * first look at stack dumps). */
+#define SLOTS_MAX_SUMS (16 * SLOTS_MAX)
 
 /* 32 bytes: reading one touches one cache line. The parts are as wide as what
  * compares and copies them: a processor waits if it reads in wider pieces what
@@ -244,7 +248,7 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
-		if (sg->n_slot < SLOTS_MAX)
+		if (sg->n_slot < (db->w->sums ? SLOTS_MAX_SUMS : SLOTS_MAX))
 			sample_groups_grow(sg);
 		else if (sample_groups_write(db, err))
 			return -1;
