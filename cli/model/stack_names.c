@@ -353,6 +353,12 @@ bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
 	return first_bogus_frame(sn, raw) != 0;
 }
 
+bool stack_names_plain(const struct stack_names *sn, uint32_t raw)
+{
+	return !sn->o.inlined && !sn->o.gaps &&
+	       sn->mode != INTERPRETER_COLLAPSE && !stack_names_bogus(sn, raw);
+}
+
 bool stack_names_inferred(const struct stack_names *sn,
 			  const struct label_from *from)
 {

@@ -79,6 +79,9 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
  * that was not recorded but inferred. */
 bool stack_names_inferred(const struct stack_names *sn,
 			  const struct label_from *from);
+/* Returns whether each frame of a raw chain has one label, which
+ * stack_names_label() tells, and stack_names_get() appends nothing else. */
+bool stack_names_plain(const struct stack_names *sn, uint32_t raw);
 /* Returns whether the chain has a bogus frame; false if those were not loaded.
  */
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);

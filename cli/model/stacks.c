@@ -696,3 +696,12 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		stacks_add_mark(s, LABEL_WAIT, name, out);
 	}
 }
+
+bool stacks_plain(const struct stacks *s, const struct stacks_group *g)
+{
+	return !stacks_missing(g) && !(g->flags & VERDICT_EXEC) && !g->wait &&
+	       !stack_names_ended(s->names, g->uraw) &&
+	       !stack_names_ended(s->names, g->kraw) &&
+	       stack_names_plain(s->names, g->uraw) &&
+	       stack_names_plain(s->names, g->kraw);
+}

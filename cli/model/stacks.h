@@ -137,6 +137,9 @@ const char *stacks_missing(const struct stacks_group *g);
 /* Returns whether the caller of the innermost user frame was not recorded, but
  * inferred from the code. */
 bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
+/* Returns whether stacks_get() gives the frames of the group's chains and
+ * nothing else, each with its stack_names_label(). */
+bool stacks_plain(const struct stacks *s, const struct stacks_group *g);
 /* Returns whether the user stack has a bogus frame; needs opts.bogus. */
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);
 /* Returns the verdict of the group's requests as a word, or "no request". */

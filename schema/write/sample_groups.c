@@ -31,8 +31,8 @@
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
 /* Sums are read from memory, where their readers hold more of each than this
- * table does: as rows they would go through SQL three times (measured: 15 % of a
- * first look at stack dumps). */
+ * table does: as rows they would go through SQL three times (measured: 15 % of
+ * a first look at stack dumps). */
 #define SLOTS_MAX_SUMS (16 * SLOTS_MAX)
 
 /* 32 bytes: reading one touches one cache line. The parts are as wide as what
