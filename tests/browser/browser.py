@@ -2,6 +2,7 @@
 """chromedriver speaks HTTP and JSON, so nothing but Python is needed. Every
 request that a page makes and every message on its console is recorded."""
 
+import atexit
 import base64
 import json
 import os
@@ -146,57 +147,85 @@ def zero(b):
 
 
 class Browser:
-    """with Browser() as b: b.open(path); b.js("return 1")"""
+    """with Browser() as b: b.open(path); b.js("return 1")
+    A window of the one Chromium that a program starts: it knows nothing of the
+    windows before it, and costs a tenth of a Chromium."""
+    driver = home = base = None
 
-    def __init__(self, width=1280, height=900):
-        self.home = tempfile.mkdtemp()
-        self.size = (width, height)
-        self.seen = []
+    def __init__(self, width=1280, height=900, look=None):
+        """look: "light" or "dark", for a page of that size; a window is larger
+        by its frame, and never narrower than 500 pixels."""
+        self.size = width, height
+        self.look = look
 
-    def start_driver(self):
+    @classmethod
+    def start_driver(cls):
         """Returns its port; None if it ended, as it does where another
         program was given the same port in between."""
-        self.driver = subprocess.Popen(
+        cls.driver = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True)
-        for line in self.driver.stdout:
+        for line in cls.driver.stdout:
             found = re.search(r"started successfully on port (\d+)", line)
             if found:
                 return found.group(1)
-        self.driver.wait()
+        cls.driver.wait()
         return None
 
-    def __enter__(self):
-        port = self.start_driver() or self.start_driver()
+    @classmethod
+    def start(cls):
+        port = cls.start_driver() or cls.start_driver()
         if not port:
             sys.exit("chromedriver does not start")
-        self.base = "http://127.0.0.1:%s" % port
-        options = OPTIONS + ["--user-data-dir=" + self.home,
-                             "--window-size=%d,%d" % self.size]
-        got = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+        cls.home = tempfile.mkdtemp()
+        cls.base = "http://127.0.0.1:%s" % port
+        atexit.register(cls.stop)
+        options = OPTIONS + ["--user-data-dir=" + cls.home]
+        got = cls.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
             "goog:chromeOptions": {"binary": shutil.which("chromium"),
                                    "args": options},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
-        self.base += "/session/" + got["sessionId"]
+        cls.base += "/session/" + got["sessionId"]
+
+    @classmethod
+    def stop(cls):
+        try:
+            cls.call("DELETE", "", {})
+        except (OSError, SystemExit):
+            pass
+        cls.driver.terminate()
+        cls.driver.wait()
+        shutil.rmtree(cls.home, ignore_errors=True)
+
+    def __enter__(self):
+        if not Browser.driver:
+            self.start()
+        window = self.call("POST", "/window/new", {"type": "window"})["handle"]
+        self.call("DELETE", "/window")
+        self.call("POST", "/window", {"handle": window})
+        width, height = self.size
+        self.call("POST", "/window/rect",
+                  {"width": max(width, 600), "height": height})
+        if self.look:
+            self.cdp("Emulation.setDeviceMetricsOverride", width=width,
+                     height=height, deviceScaleFactor=1, mobile=False)
+            self.cdp("Emulation.setEmulatedMedia", features=[
+                {"name": "prefers-color-scheme", "value": self.look}])
         # the browser's own first page is none of ours
         self.call("POST", "/url", {"url": "about:blank"})
+        self.cdp("Page.bringToFront")
         self.logs()
         return self
 
     def __exit__(self, *_):
-        try:
-            self.call("DELETE", "", {})
-        except OSError:
-            pass
-        self.driver.terminate()
-        self.driver.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        pass
 
-    def call(self, method, path, body=None):
+    @classmethod
+    def call(cls, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
-            self.base + path, data, {"Content-Type": "application/json"},
+            cls.base + path, data, {"Content-Type": "application/json"},
             method=method)
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
@@ -228,6 +257,16 @@ class Browser:
                 return value
             time.sleep(0.05)
         raise TimeoutError("%s: never '%s'" % (what, script))
+
+    def fits(self, name):
+        """Nothing of the page is wider than its window, once it is laid out."""
+        try:
+            self.settle("return document.documentElement.scrollWidth <= "
+                        "innerWidth", seconds=2)
+            ok(True, name)
+        except TimeoutError:
+            ok(False, name, self.js("return [innerWidth, document."
+                                    "documentElement.scrollWidth]"))
 
     def actions(self, *sources):
         self.call("POST", "/actions", {"actions": list(sources)})

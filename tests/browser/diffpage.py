@@ -119,16 +119,12 @@ def check_self(b):
        b.text("#diff_says"))
 
 
-for width, dark in ((1600, False), (1000, True), (400, False)):
-    with Browser(width, 1000) as browser:
-        browser.cdp("Emulation.setEmulatedMedia", features=[{
-            "name": "prefers-color-scheme",
-            "value": "dark" if dark else "light"}])
+for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
+    with Browser(width, 1000, look) as browser:
         browser.open(page)
         check_table(browser)
         browser.shot(os.path.join(OUT, "diffpage-%d.png" % width))
-        ok(browser.js("return document.documentElement.scrollWidth <= "
-                      "innerWidth"), "nothing_is_wider_than_%d" % width)
+        browser.fits("nothing_is_wider_than_%d" % width)
         if width == 1600:
             check_picture(browser)
         browser.quiet(page, "the_page")

@@ -567,11 +567,7 @@ def check_looks():
     the picture is kept to be looked at."""
     for width in 1600, 1000, 400:
         for look in "light", "dark":
-            with Browser(max(width, 600), 900) as b:
-                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
-                      height=900, deviceScaleFactor=1, mobile=False)
-                b.cdp("Emulation.setEmulatedMedia", features=[
-                    {"name": "prefers-color-scheme", "value": look}])
+            with Browser(width, 900, look) as b:
                 b.open(page)
                 same(b, "all_is_there_at_%d_%s" % (width, look), "1")
                 ok(b.js("return document.documentElement.scrollWidth") <=

@@ -143,11 +143,7 @@ def check_window():
     for width in 1600, 1000, 500:
         for look in "light", "dark":
             name = "%d_%s" % (width, look)
-            with Browser(max(width, 600), 600) as b:
-                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
-                      height=600, deviceScaleFactor=1, mobile=False)
-                b.cdp("Emulation.setEmulatedMedia", features=[
-                    {"name": "prefers-color-scheme", "value": look}])
+            with Browser(width, 600, look) as b:
                 b.open(svg)
                 room = b.js("return visualViewport.width")
                 ok(abs(rect(b, 0)[2] - (room - 20)) < 1,

@@ -502,11 +502,7 @@ def check_tables(b, db):
 def check_looks(path, label):
     for width in 1600, 1000, 400:
         for look in "light", "dark":
-            with Browser(max(width, 600), 1000) as b:
-                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
-                      height=1000, deviceScaleFactor=1, mobile=False)
-                b.cdp("Emulation.setEmulatedMedia", features=[
-                    {"name": "prefers-color-scheme", "value": look}])
+            with Browser(width, 1000, look) as b:
                 b.open(path)
                 b.js("if (document.querySelector('#tracks').hidden) "
                      "document.querySelector('#rows').click();"
