@@ -254,13 +254,19 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 /* ---- where */
 
 /* Returns whether a function belongs to the scheduler, as in every stack of a
- * switch. */
+ * switch or a wake-up: those of kernel/sched/, and pollwake of fs/select.c. */
 static bool cause_is_scheduler(const char *name)
 {
 	static const char *const begin[] = {
-		"__schedule",	     "schedule",     "preempt_schedule",
-		"io_schedule",	     "__traceiter_", "trace_event_raw_event_",
+		"__schedule",	     "schedule",
+		"preempt_schedule",  "io_schedule",
+		"__traceiter_",	     "trace_event_raw_event_",
 		"perf_trace_sched_", "perf_event_",
+		"try_to_wake_up",    "ttwu_",
+		"wake_up_",	     "__wake_up",
+		"swake_up_",	     "default_wake_function",
+		"autoremove_wake_",  "woken_wake_",
+		"pollwake",
 	};
 
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));

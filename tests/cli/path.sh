@@ -329,6 +329,9 @@ c.write(sys.argv[1], lose.keep(c.records, lost, set()))
 END
 flame "$work/lost.data" 4535.70,4535.73 && grep -q '<g class="m' "$work/x.svg"
 ok what_is_not_proved_is_hatched_in_the_flame_graph $?
+"$B" path --comm sysload --worst 1 tests/captures/ftrace-v6.dat.zst |
+	grep -q anon_pipe_write
+ok a_wakeup_is_in_what_called_the_scheduler $?
 usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
 usage a_flame_graph_has_no_rows 'leave out' --flame x.svg --limit 3
 usage minus_one_row_is_no_limit 'from 0 on' --limit=-1
