@@ -373,6 +373,20 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 	return 0;
 }
 
+/* Returns the argument behind an option, its value; NULL: there is none, or it
+ * is an option itself, for which the value was forgotten. */
+static const char *next_value(const struct opt *opts, int argc, char **argv,
+			      int *i)
+{
+	const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+
+	if (!next || (!strncmp(next, "--", 2) && next[2] &&
+		      find_any(opts, 0, next + 2, strcspn(next + 2, "="))))
+		return NULL;
+	++*i;
+	return next;
+}
+
 static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 		      struct err *err)
 {
@@ -380,6 +394,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 	const char *eq = strchr(name, '=');
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
 	const struct opt *o = find_long(opts, name, len, err);
+	const char *value;
 
 	if (!o)
 		return -1;
@@ -389,10 +404,11 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 		return set_value(o, NULL, err);
 	if (eq)
 		return set_value(o, eq + 1, err);
-	if (*i + 1 >= argc)
+	value = next_value(opts, argc, argv, i);
+	if (!value)
 		return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s",
 			       o->name, o->name, o->arg);
-	return set_value(o, argv[++*i], err);
+	return set_value(o, value, err);
 }
 
 /* Parses one argument with short options: -fo FILE, -fFILE, -f. */
@@ -401,6 +417,7 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const struct opt *o = find_any(opts, *p, NULL, 0);
+		const char *value;
 
 		if (!o)
 			return err_set(err, ERR_USAGE, "unknown option '-%c'",
@@ -413,11 +430,12 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 		}
 		if (p[1])
 			return set_value(o, p + 1, err);
-		if (*i + 1 >= argc)
+		value = next_value(opts, argc, argv, i);
+		if (!value)
 			return err_set(err, ERR_USAGE,
 				       "-%c needs a value: -%c %s", *p, *p,
 				       o->arg);
-		return set_value(o, argv[++*i], err);
+		return set_value(o, value, err);
 	}
 	return 0;
 }

@@ -143,6 +143,13 @@ START_TEST(a_missing_value_is_said)
 	ck_assert_str_eq(err.msg, "--output needs a value: --output FILE");
 	ck_assert_int_eq(options_test_parse("-fo"), -1);
 	ck_assert_str_eq(err.msg, "-o needs a value: -o FILE");
+	ck_assert_int_eq(options_test_parse("--output --output=x"), -1);
+	ck_assert_str_eq(err.msg, "--output needs a value: --output FILE");
+	ck_assert_int_eq(options_test_parse("-o --output x"), -1);
+	ck_assert_int_eq(options_test_parse("--output=--output"), 0);
+	ck_assert_str_eq(text, "--output");
+	ck_assert_int_eq(options_test_parse("-o --none"), 0);
+	ck_assert_str_eq(text, "--none");
 }
 END_TEST
 
