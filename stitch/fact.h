@@ -38,9 +38,11 @@ struct fact_event {
 		uraw; /* raw chain ids; 0: none. If the event has a request,
 		       * uraw is 0 and the request has the chain */
 	const uint32_t *held;	  /* raw chain ids of rec's sample.held,
-				   * sample.n_held of them; borrowed like rec */
+				   * sample.n_held of them; borrowed from the
+				   * queue */
 	uint32_t flags;		  /* enum record_flag */
-	const struct record *rec; /* borrowed until the next stitch_next() */
+	const struct record *rec; /* borrowed as order_next() and
+				   * order_keep() say */
 	uint32_t leader; /* id of the event of the same sample that has the
 			  * rest of rec: this one is what another member of its
 			  * group counted. 0: none */

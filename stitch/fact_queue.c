@@ -15,5 +15,6 @@ void fact_queue_push(struct fact_queue *q, const struct fact *f)
 void fact_queue_release(struct fact_queue *q)
 {
 	free(q->fact);
+	arena_release(&q->lists);
 	memset(q, 0, sizeof(*q));
 }

@@ -6,11 +6,15 @@
 #include "stitch/base/mem.h"
 #include "stitch/fact.h"
 
-/* First in, first out. Strings in facts are borrowed: the module that pushes a
- * fact keeps them until the fact is taken and the next record is read. */
+/* First in, first out. Strings in facts are borrowed from the module that
+ * pushes them, until that is freed. */
 struct fact_queue {
 	struct fact *fact;
 	size_t head, n, cap;
+	struct arena lists; /* what facts of the array point to */
+	/* For who takes the array instead of single facts. */
+	size_t due;    /* facts of records before the one that is being taken */
+	uint64_t gone; /* facts that were taken */
 };
 
 void fact_queue_push(struct fact_queue *q, const struct fact *f);

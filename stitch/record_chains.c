@@ -665,11 +665,12 @@ const uint32_t *record_chains_held_chains(struct stitch *st)
 
 	if (!s->n_held)
 		return NULL;
-	st->held =
-		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
+	uint32_t *held =
+		arena_take(&st->facts.lists, s->n_held * sizeof(*held));
+
 	for (uint32_t i = 0; i < s->n_held; i++)
-		st->held[i] = record_chains_kernel_chain(st, &s->held[i]);
-	return st->held;
+		held[i] = record_chains_kernel_chain(st, &s->held[i]);
+	return held;
 }
 
 uint64_t record_chains_weigh_group(struct stitch *st, uint32_t slot)

@@ -78,8 +78,6 @@ struct stitch {
 						    * list */
 	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
-	uint32_t *held; /* raw chains of the last event's fields */
-	size_t cap_held;
 	uint64_t *gain; /* what the members of the last sample's group counted;
 			 * 0: nothing, or it is the sample's own event */
 	size_t cap_gain;
@@ -117,7 +115,8 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 				  const struct addrs *a);
 /* Returns the raw chain id of a sample's own user stack, or 0. */
 uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot);
-/* Returns the raw chains of the stacks in the sample's fields, or NULL. */
+/* Returns the raw chains of the stacks in the sample's fields, which are the
+ * queue's, or NULL. */
 const uint32_t *record_chains_held_chains(struct stitch *st);
 /* Fills st->gain for a sample of the thread in slot. Returns the weight of the
  * sample's own event. */

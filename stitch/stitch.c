@@ -112,7 +112,6 @@ void stitch_free(struct stitch *st)
 	late_maps_release(&st->late);
 	fact_queue_release(&st->facts);
 	free(st->chain);
-	free(st->held);
 	free(st->gain);
 	free(st);
 }
@@ -797,45 +796,85 @@ static void close_sources(struct stitch *st)
 			join_last(st->join, (uint16_t)i, st->src[i].last);
 }
 
-int stitch_next(struct stitch *st, const struct fact **out, struct err *err)
+/* What each record means for the state, and for the rules. */
+static void stitch_take(struct stitch *st)
 {
-	while (!(*out = fact_queue_next(&st->facts))) {
-		if (st->ended)
-			return 0;
-		struct record *rec;
-		int got = st->closing ? 0 : order_next(st->in, &rec, err);
+	int64_t t = record_time(st->rec);
+	struct per_source *ps = per_source(st, st->rec->source);
 
-		if (got < 0)
-			return -1;
-		if (!got) {
-			if (!st->closing)
-				close_sources(st);
-			st->closing = true;
-			stitch_finish(st);
-			continue;
-		}
+	if (t > ps->last)
+		ps->last = t;
+	account_record(st->account, st->rec);
+	st->look = (struct audit_in){ .rec = st->rec, .time = t };
+	st->who = TASKS_NONE;
+	st->gone.used = false;
+	tasks_now(st->tasks, t);
+	stitch_take_record(st);
+	audit_current(st);
+	if (t == TIME_NONE)
+		return;
+	if (t > st->now)
+		st->now = t;
+	if (st->now > INT64_MIN + LINGER_NS)
+		retire_ended(st, st->now - LINGER_NS);
+}
+
+/* Takes the next record, or one step of the end. Returns 1, 0 behind the last,
+ * or -1. */
+static int stitch_step(struct stitch *st, struct err *err)
+{
+	struct record *rec;
+
+	if (st->ended)
+		return 0;
+	int got = st->closing ? 0 : order_next(st->in, &rec, err);
+
+	if (got < 0)
+		return -1;
+	if (got) {
 		st->rec = rec;
 		if (st->ahead)
 			record_chains_look_ahead(st);
-		int64_t t = record_time(st->rec);
+		stitch_take(st);
+		return 1;
+	}
+	if (!st->closing)
+		close_sources(st);
+	st->closing = true;
+	stitch_finish(st);
+	return 1;
+}
 
-		struct per_source *ps = per_source(st, st->rec->source);
+struct fact_queue *stitch_facts(struct stitch *st)
+{
+	return &st->facts;
+}
 
-		if (t > ps->last)
-			ps->last = t;
-		account_record(st->account, st->rec);
-		st->look = (struct audit_in){ .rec = st->rec, .time = t };
-		st->who = TASKS_NONE;
-		st->gone.used = false;
-		tasks_now(st->tasks, t);
-		stitch_take_record(st);
-		audit_current(st);
-		if (t == TIME_NONE)
-			continue;
-		if (t > st->now)
-			st->now = t;
-		if (st->now > INT64_MIN + LINGER_NS)
-			retire_ended(st, st->now - LINGER_NS);
+uint32_t stitch_events(const struct stitch *st)
+{
+	return st->events;
+}
+
+int stitch_run(struct stitch *st, uint64_t until, struct err *err)
+{
+	struct fact_queue *q = &st->facts;
+	int got = 1;
+
+	while (got > 0 && q->gone + q->n < until) {
+		got = stitch_step(st, err);
+		q->due = q->n;
+	}
+	return got;
+}
+
+int stitch_next(struct stitch *st, const struct fact **out, struct err *err)
+{
+	while (!(*out = fact_queue_next(&st->facts))) {
+		arena_clear(&st->facts.lists);
+		int got = stitch_step(st, err);
+
+		if (got <= 0)
+			return got;
 	}
 	return 1;
 }

@@ -13,6 +13,7 @@
 
 struct err;
 struct fact;
+struct fact_queue;
 struct frames;
 struct late_maps;
 struct ledger;
@@ -53,6 +54,13 @@ void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
 /* Returns 1 and *out, 0 at the end when all facts were returned, or -1 on
  * error. Strings and rec are valid until the next call. */
 int stitch_next(struct stitch *st, const struct fact **out, struct err *err);
+/* Instead of stitch_next(), for many facts at once: takes records until the
+ * queue has had so many facts. Returns 1, 0 if all records were taken, or -1.
+ * The caller takes the queue's array with its lists, and replaces them. */
+int stitch_run(struct stitch *st, uint64_t until, struct err *err);
+struct fact_queue *stitch_facts(struct stitch *st);
+/* Returns the number of events so far. */
+uint32_t stitch_events(const struct stitch *st);
 /* Returns the mappings that came late, which belong to the stitch. Call it
  * after the last fact. */
 struct late_maps *stitch_late_maps(struct stitch *st);

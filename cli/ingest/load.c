@@ -36,7 +36,7 @@
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
-#include "stitch/fact.h"
+#include "stitch/fact_queue.h"
 #include "stitch/unwinder.h"
 #include "symbolize/files/mapping_offsets.h"
 #include "symbolize/symbolize.h"
@@ -132,7 +132,6 @@ struct load {
 	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct storing *storing;
-	uint64_t facts, events;
 	bool no_fields; /* no event has an ev_ table */
 	bool failed;	/* of load_take_entries(), with why */
 	struct err why;
@@ -319,7 +318,7 @@ static void show_progress(const struct load *ld)
 	uint64_t total = 0;
 
 	order_pos(ld->order, &done, &total);
-	progress_update(done, total, ld->events, "events");
+	progress_update(done, total, stitch_events(ld->stitch), "events");
 }
 
 static int load_flush(struct load *ld, struct err *err)
@@ -352,17 +351,27 @@ static void load_take_entries(void *arg)
 
 static int read_facts(struct load *ld, struct err *err)
 {
-	const struct fact *f;
-	int ret;
+	struct fact_queue *q = stitch_facts(ld->stitch);
+	uint64_t flush = FLUSH_EVERY;
+	uint64_t show = SHOW_EVERY;
+	int ret = 1;
 
-	while ((ret = stitch_next(ld->stitch, &f, err)) > 0) {
-		if (storing_put(ld->storing, f, err))
+	while (ret > 0) {
+		ret = stitch_run(ld->stitch, storing_until(ld->storing, show),
+				 err);
+		for (; q->gone + q->n >= flush; flush += FLUSH_EVERY) {
+			q->due = flush - q->gone;
+			if (storing_put(ld->storing, err) ||
+			    now_and_then(ld, err))
+				return -1;
+		}
+		q->due = q->n;
+		if (storing_put(ld->storing, err))
 			return -1;
-		ld->events += f->kind == FACT_EVENT;
-		if (++ld->facts % SHOW_EVERY == 0)
-			show_progress(ld);
-		if (ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
-			return -1;
+		if (q->gone + q->n < show)
+			continue;
+		show_progress(ld);
+		show += SHOW_EVERY;
 	}
 	return ret ? -1 : storing_wait(ld->storing, err);
 }
@@ -519,7 +528,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
-	ld->storing = storing_new(ld->db, ld->order, ld->no_fields);
+	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
+				  ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;

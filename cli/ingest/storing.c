@@ -17,6 +17,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"
 #include "stitch/fact.h"
+#include "stitch/fact_queue.h"
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 
@@ -30,17 +31,18 @@
 #define STACK_BYTES ((size_t)1 << 20)
 
 struct fact_block {
-	struct fact fact[FACTS];
-	uint32_t n;
+	struct fact *fact; /* owned */
+	size_t n, cap;
+	struct arena lists;
 	bool passed; /* the last one of a block of records */
-	struct arena arena;
 };
 
 struct storing {
 	struct store *db;
 	struct order *order;
 	bool no_fields, threaded;
-	bool broken; /* the main thread's: failed was seen */
+	struct fact_queue *in; /* the main thread's */
+	bool broken;	       /* the main thread's: failed was seen */
 	pthread_t thread;
 	struct fact_block *block; /* a ring */
 	/* the thread's */
@@ -127,10 +129,9 @@ static void *storing_main(void *arg)
 		struct fact_block *b = &s->block[s->taken % BLOCKS];
 
 		pthread_mutex_unlock(&s->lock);
-		for (uint32_t i = 0; i < b->n && !failed; i++)
+		for (size_t i = 0; i < b->n && !failed; i++)
 			failed = storing_take(s, &b->fact[i], &err);
-		b->n = 0;
-		arena_clear(&b->arena);
+		arena_clear(&b->lists);
 		if (b->passed)
 			order_give_back(s->order);
 		pthread_mutex_lock(&s->lock);
@@ -145,9 +146,31 @@ static void *storing_main(void *arg)
 	return NULL;
 }
 
+/* Makes the facts that are due a block. The queue gets its array, and the other
+ * facts. */
+static void storing_swap(struct storing *s, struct fact_block *b)
+{
+	struct fact_queue *q = s->in;
+	const struct fact_queue was = *q;
+
+	q->n = was.n - was.due;
+	q->fact = mem_grow(b->fact, &b->cap, q->n + FACTS, sizeof(*b->fact));
+	q->cap = b->cap;
+	q->lists = b->lists;
+	q->gone += was.due;
+	q->due = 0;
+	if (q->n)
+		memcpy(q->fact, was.fact + was.due, q->n * sizeof(*q->fact));
+	b->fact = was.fact;
+	b->n = was.due;
+	b->cap = was.cap;
+	b->lists = was.lists;
+}
+
 /* Returns when there is an empty block, or, with `all`, only such blocks. */
 static void storing_submit(struct storing *s, bool passed, bool all)
 {
+	storing_swap(s, &s->block[s->made % BLOCKS]);
 	s->block[s->made % BLOCKS].passed = passed;
 	pthread_mutex_lock(&s->lock);
 	s->made++;
@@ -168,11 +191,12 @@ static void storing_passed(void *arg, bool changes)
 }
 
 struct storing *storing_new(struct store *db, struct order *order,
-			    bool no_fields)
+			    struct fact_queue *queue, bool no_fields)
 {
 	struct storing *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
+	s->in = queue;
 	s->order = order;
 	s->no_fields = no_fields;
 	s->queue = ledger_new_queue();
@@ -201,39 +225,44 @@ void storing_free(struct storing *s)
 	pthread_cond_destroy(&s->less);
 	pthread_cond_destroy(&s->more);
 	pthread_mutex_destroy(&s->lock);
-	for (size_t i = 0; i < BLOCKS; i++)
-		arena_release(&s->block[i].arena);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		free(s->block[i].fact);
+		arena_release(&s->block[i].lists);
+	}
 	free(s->block);
 	free(s->field);
 	ledger_free(s->queue);
 	free(s);
 }
 
-/* Copies what a fact borrows from others than records. */
-static void storing_own(struct fact *f, struct arena *a)
+uint64_t storing_until(const struct storing *s, uint64_t most)
 {
-	const struct record *rec = f->event.rec;
-
-	if (f->kind == FACT_COMM && f->comm.name) {
-		f->comm.name = arena_strdup(a, f->comm.name);
-	} else if (f->kind == FACT_EVENT && rec && rec->kind == REC_SAMPLE &&
-		   f->event.held && rec->sample.n_held) {
-		size_t size = rec->sample.n_held * sizeof(*f->event.held);
-
-		f->event.held =
-			memcpy(arena_take(a, size), f->event.held, size);
-	}
+	/* without a thread, a record is valid until the next one is taken */
+	return s->threaded ? most : s->in->gone + s->in->n + 1;
 }
 
-int storing_put(struct storing *s, const struct fact *f, struct err *err)
+static int storing_put_now(struct storing *s, struct err *err)
+{
+	struct fact_queue *q = s->in;
+
+	for (size_t i = 0; i < q->due; i++)
+		if (storing_take(s, &q->fact[i], err))
+			return -1;
+	q->gone += q->due;
+	q->n -= q->due;
+	if (q->n)
+		memmove(q->fact, q->fact + q->due, q->n * sizeof(*q->fact));
+	else
+		arena_clear(&q->lists);
+	q->due = 0;
+	return 0;
+}
+
+int storing_put(struct storing *s, struct err *err)
 {
 	if (!s->threaded)
-		return storing_take(s, f, err);
-	struct fact_block *b = &s->block[s->made % BLOCKS];
-
-	b->fact[b->n] = *f;
-	storing_own(&b->fact[b->n++], &b->arena);
-	if (b->n == FACTS)
+		return storing_put_now(s, err);
+	if (s->in->due >= FACTS)
 		storing_submit(s, false, false);
 	return s->broken ? storing_wait(s, err) : 0;
 }

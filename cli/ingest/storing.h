@@ -7,24 +7,29 @@
 #ifndef CLI_INGEST_STORING_H
 #define CLI_INGEST_STORING_H
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
-struct fact;
+struct fact_queue;
 struct ledger;
 struct order;
 struct storing;
 struct store;
 
 /* Call it after order_use_thread(), without which there is no thread here
- * either. no_fields: no payload is decoded. Both are borrowed. */
+ * either. no_fields: no payload is decoded. All are borrowed. The array of the
+ * queue becomes a block of the thread's, so no fact is copied. */
 struct storing *storing_new(struct store *db, struct order *order,
-			    bool no_fields);
+			    struct fact_queue *queue, bool no_fields);
 /* Does not wait for the thread. Frees nothing else; NULL is fine. */
 void storing_free(struct storing *s);
-/* Stores a fact, now or later, and the fields of its payload. Returns 0, or -1
- * and *err: of this fact or one before. */
-int storing_put(struct storing *s, const struct fact *f, struct err *err);
-/* Returns when all facts are stored: 0, or -1 and *err. */
+/* Returns how many facts the queue may have had before storing_put(), at most
+ * `most`. */
+uint64_t storing_until(const struct storing *s, uint64_t most);
+/* Stores the facts that are due, now or later, and the fields of their
+ * payloads. Returns 0, or -1 and *err: of these facts or those before. */
+int storing_put(struct storing *s, struct err *err);
+/* Returns when all facts that are due are stored: 0, or -1 and *err. */
 int storing_wait(struct storing *s, struct err *err);
 /* Puts payloads that could not be decoded since the last call into the ledger.
  * Call it after storing_wait(), at places that no thread decides on. */
