@@ -44,7 +44,7 @@ static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
 void record_chains_note_kernel(struct stitch *st, const struct region *r)
 {
 	const struct image *img = frames_get_image(st->fr, r->image);
-	struct per_source *ps = &st->src[st->rec->source];
+	struct per_source *ps = st->own;
 	unsigned int known = img->id_len ? 3 : img->start ? 2 : 1;
 
 	if (img->kind != IMAGE_KERNEL || known <= ps->kernel_known)
@@ -82,16 +82,15 @@ static uint32_t like_of_sample(const struct record *rec)
 
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
-uint32_t record_chains_kernel_chain(struct stitch *st, const struct addrs *a)
+uint32_t record_chains_some_kernel_chain(struct stitch *st,
+					 const struct addrs *a)
 {
-	const struct per_source *ps = &st->src[st->rec->source];
+	const struct per_source *ps = st->own;
 	struct raw_note note = stitch_hit_note(st, a);
 
 	if (st->rec->flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a,
 				     st->rec->flags & REC_F_USER, note);
-	if (!a->n)
-		return 0;
 	struct resolve_kernel in = {
 		.base = { &ps->base },
 		.over = { &ps->over },
@@ -208,8 +207,7 @@ void record_chains_find_jit(struct stitch *st, struct process *p,
 	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
 		return;
 	p->jit.asked = true;
-	if (!st->find_jit(st->find_arg, stitch_source(st, rec->source), p->pid,
-			  hint, &j) ||
+	if (!st->find_jit(st->find_arg, st->own->from, p->pid, hint, &j) ||
 	    j == p->jit.own)
 		return;
 	/* It belongs to an earlier program with this process id. */
@@ -267,7 +265,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
 {
-	const struct source *src = stitch_source(st, st->rec->source);
+	const struct source *src = st->own->from;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 	const struct space *shared[SHARED_SPACES_MAX];
@@ -318,7 +316,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 void record_chains_check_hit(struct stitch *st, uint32_t slot)
 {
-	const struct source *src = stitch_source(st, st->rec->source);
+	const struct source *src = st->own->from;
 	const struct process *p = stitch_process_of(st, slot);
 	uint64_t addr = st->rec->sample.ip & src->info.user_mask;
 
@@ -429,8 +427,7 @@ static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
 				     uint64_t epoch)
 {
 	const struct regs *regs = stitch_regs(st);
-	const struct source_info *info =
-		&stitch_source(st, st->rec->source)->info;
+	const struct source_info *info = &st->own->from->info;
 
 	return (struct unwind_in){
 		.regs = regs,
@@ -472,7 +469,7 @@ static enum unwind_caller stitch_find_caller(struct stitch *st, uint32_t slot,
 					     const struct addrs *a,
 					     uint64_t list, uint64_t *caller)
 {
-	const char *arch = stitch_source(st, st->rec->source)->info.arch;
+	const char *arch = st->own->from->info.arch;
 	uint32_t abi = stitch_regs(st)->abi;
 	struct known_caller *k =
 		&st->caller[hash_u64(a->ip[0] ^ list) % KNOWN_CALLERS];
@@ -557,7 +554,7 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	const struct source *src = stitch_source(st, st->rec->source);
+	const struct source *src = st->own->from;
 	struct chain_note chain_note = as_recorded;
 	struct map_lookup look;
 	uint64_t pc;
@@ -629,18 +626,19 @@ static bool stitch_has_dump(const struct rec_sample *s)
 	       s->defer != DEFER_MARK;
 }
 
-uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
+/* No address, no stack; but jitted code is dated by the first record of its
+ * process. */
+static uint32_t stitch_date_jit(struct stitch *st, uint32_t slot)
+{
+	stitch_jit_view(st, stitch_process_of(st, slot));
+	return 0;
+}
+
+static uint32_t stitch_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
 	struct chain_note made = as_recorded;
 
-	/* No address, no stack; but jitted code is dated by the first record of
-	 * its process. */
-	if (!s->user.n && !stitch_has_dump(s) &&
-	    !(st->rec->flags & REC_F_GUEST)) {
-		stitch_jit_view(st, stitch_process_of(st, slot));
-		return 0;
-	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
@@ -651,6 +649,15 @@ uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
 	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
 	return resolve_callchain(st, slot);
+}
+
+uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec->sample;
+
+	return s->user.n || stitch_has_dump(s) || st->rec->flags & REC_F_GUEST
+		       ? stitch_sample_chain(st, slot)
+		       : stitch_date_jit(st, slot);
 }
 
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
@@ -707,8 +714,7 @@ bool record_chains_is_living(const struct record *rec)
 void record_chains_take_call(struct stitch *st, uint32_t slot)
 {
 	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
-					  stitch_source(st, st->rec->source),
-					  slot };
+					  st->own->from, slot };
 
 	mmap_calls_take(st->calls, &in, st->rec);
 }

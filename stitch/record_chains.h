@@ -69,6 +69,7 @@ struct stitch {
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record *rec, none;   /* the newest record; before the first */
+	struct per_source *own;	    /* of its source; borrowed from src */
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
 	struct thread before, gone; /* memory that look points to */
@@ -110,7 +111,15 @@ void record_chains_find_jit(struct stitch *st, struct process *p,
 			    const struct rec_map *hint);
 /* Return raw chain ids of the record's stacks, or 0. slot is that of its
  * thread. */
-uint32_t record_chains_kernel_chain(struct stitch *st, const struct addrs *a);
+uint32_t record_chains_some_kernel_chain(struct stitch *st,
+					 const struct addrs *a);
+static inline uint32_t record_chains_kernel_chain(struct stitch *st,
+						  const struct addrs *a)
+{
+	return a->n || st->rec->flags & REC_F_GUEST
+		       ? record_chains_some_kernel_chain(st, a)
+		       : 0;
+}
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 				  const struct addrs *a);
 /* Returns the raw chain id of a sample's own user stack, or 0. */

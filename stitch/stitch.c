@@ -198,8 +198,7 @@ static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
 	return ps;
 }
 
-/* Returns the state of a source, which is created at its first record. Every
- * record asks several times. */
+/* Returns the state of a source, which is created at its first record. */
 static inline struct per_source *per_source(struct stitch *st, uint16_t i)
 {
 	return i < st->n_src && st->src[i].known ? &st->src[i]
@@ -246,7 +245,7 @@ static void stitch_apply_snapshots(struct stitch *st, struct per_source *ps,
 				   uint32_t process, bool started)
 {
 	const struct snapshots_to to = { st->tasks, st->resolve,
-					 stitch_source(st, st->rec->source) };
+					 st->own->from };
 
 	snapshots_due(ps->maps, &to, process, record_time(st->rec), started);
 }
@@ -254,15 +253,13 @@ static void stitch_apply_snapshots(struct stitch *st, struct per_source *ps,
 static inline void map_snapshots(struct stitch *st, uint32_t process,
 				 bool started)
 {
-	struct per_source *ps = per_source(st, st->rec->source);
-
-	if (ps->maps)
-		stitch_apply_snapshots(st, ps, process, started);
+	if (st->own->maps)
+		stitch_apply_snapshots(st, st->own, process, started);
 }
 
 static uint32_t thread_slot(struct stitch *st)
 {
-	struct per_source *ps = per_source(st, st->rec->source);
+	struct per_source *ps = st->own;
 
 	/* A list says that this id is a process id. */
 	if (ps->maps && st->rec->pid < 0 &&
@@ -392,7 +389,7 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 				    unsigned int *seen)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	const struct source *src = stitch_source(st, st->rec->source);
+	const struct source *src = st->own->from;
 	uint32_t event = push_event(st, slot, e);
 	/* Only perf's samples do not say that the kernel refused to defer. */
 	bool asked = src->info.cookies == COOKIES_PERF &&
@@ -512,7 +509,7 @@ static void map_all_parts(struct stitch *st, uint32_t process,
 static void stitch_map_kernel(struct stitch *st, const struct region *r,
 			      bool over)
 {
-	struct per_source *ps = per_source(st, st->rec->source);
+	struct per_source *ps = st->own;
 	struct space_owner own = tasks_kernel_owner(st->tasks);
 
 	for (size_t i = 0; ps->shares && i < st->n_src && !own.told; i++) {
@@ -530,14 +527,14 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
  * mappings are known if the kernel records each. */
 static void stitch_set_complete(struct stitch *st, uint32_t process)
 {
-	if (stitch_source(st, st->rec->source)->info.maps_code)
+	if (st->own->from->info.maps_code)
 		tasks_process_at(st->tasks, process)->space.complete = true;
 }
 
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
-	const struct source *src = stitch_source(st, rec->source);
+	const struct source *src = st->own->from;
 	struct region r = {
 		.start = rec->map.start,
 		.end = rec->map.start + rec->map.len,
@@ -584,7 +581,7 @@ static void stitch_take_map(struct stitch *st)
 static void stitch_take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = st->rec;
-	struct per_source *ps = per_source(st, rec->source);
+	struct per_source *ps = st->own;
 	struct region r = {
 		.start = rec->ksymbol.addr,
 		.end = rec->ksymbol.addr + rec->ksymbol.len,
@@ -683,7 +680,7 @@ static void stitch_take_record(struct stitch *st)
 static bool proves_thread_lives(struct stitch *st)
 {
 	return st->rec->kind != REC_FORK ||
-	       stitch_source(st, st->rec->source)->info.system_wide == TRI_YES;
+	       st->own->from->info.system_wide == TRI_YES;
 }
 
 /* Runs the rules on the record, then updates its thread. */
@@ -800,10 +797,10 @@ static void close_sources(struct stitch *st)
 static void stitch_take(struct stitch *st)
 {
 	int64_t t = record_time(st->rec);
-	struct per_source *ps = per_source(st, st->rec->source);
 
-	if (t > ps->last)
-		ps->last = t;
+	st->own = per_source(st, st->rec->source);
+	if (t > st->own->last)
+		st->own->last = t;
 	account_record(st->account, st->rec);
 	st->look = (struct audit_in){ .rec = st->rec, .time = t };
 	st->who = TASKS_NONE;

@@ -687,8 +687,10 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 	if (got <= 0)
 		return got;
 	struct source *src = ord->src[ref.source];
+	/* The thread gives refs back later, with their block. */
+	bool later = ord->thread && src->ops->lasting && !src->ops->same;
 	/* Does the source need to know when its refs are no longer used? */
-	bool kept = src->ops->same || src->ops->release;
+	bool kept = (src->ops->same || src->ops->release) && !later;
 	bool dup = kept && is_duplicate(ord, &ref);
 
 	why.msg[0] = '\0';
@@ -697,6 +699,8 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 
 	if (kept)
 		keep_in_group(ord, &ref);
+	else if (later)
+		release_ref(ord, &ref);
 	rec->source = ref.source;
 	rec->seq = ref.seq;
 	if (bad)

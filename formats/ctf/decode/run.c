@@ -108,8 +108,7 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 	const struct ctf_want *w = &op->want;
 	uint64_t v;
 
-	if (!ctf_cursor_word(&st->cur, node->bits, node->big, &v) &&
-	    ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
+	if (ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
 		return ctf_field_too_short(st);
 	if (node->kind == CTF_SINT && v >> (node->bits - 1))
 		v |= UINT64_MAX << (node->bits - 1);
