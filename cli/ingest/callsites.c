@@ -558,8 +558,11 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 		return JUDGED_UNMAPPED;
 	if (p->place[image].other)
 		return JUDGED_OTHER_FILE;
+	/* tables end at a thread's first function, frame pointers need not */
 	if (!s->parent)
-		return JUDGED_ONE_FRAME;
+		return p->stack[stack].unwound && !p->stack[stack].used
+			       ? JUDGED_WHOLE
+			       : JUDGED_ONE_FRAME;
 	if (p->stack[stack].used && !p->stack[stack].unwound &&
 	    !is_user(p->code->image[image].img.kind))
 		return JUDGED_OPEN;

@@ -331,7 +331,7 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 		THEN 'perf record --call-graph dwarf,65528'
 	WHEN s.class = 'cut (full)' THEN CASE r.name
 		WHEN 'perf' THEN 'sysctl kernel.perf_event_max_stack=1024' END
-	WHEN s.class IN ('cut (no_file)', 'cut (no_table)')
+	WHEN s.class = 'cut (no_file)'
 		THEN 'backstitch ingest --symfs DIR'
 	WHEN s.class IN ('not judged (other file)', 'not judged (no file)')
 		THEN 'backstitch symbolize --symfs DIR'

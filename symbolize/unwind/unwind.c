@@ -24,6 +24,8 @@
 #define TRAIL_MAX 48
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
+/* Where a system call of x86-64 leaves its result: rax. */
+#define REG_RESULT 0
 /* Places in code that are kept while recorded chains are checked. */
 #define CODES_KNOWN 1024
 
@@ -241,6 +243,49 @@ static bool unwind_at_entry(const struct unwind_code *c,
 	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
 }
 
+/* Whether this is a system call behind which glibc's table ends, in clone() and
+ * clone3(): the child goes on there on another stack. *row: what holds up to
+ * there, and for the parent behind it. */
+static bool unwind_at_clone(const struct unwind_code *c,
+			    const struct stack_walk *w, struct unwind_row *row,
+			    bool *behind)
+{
+	unsigned char insn[2];
+
+	if (!w->top || !unwind_is_file(c) || c->m->machine != EM_X86_64)
+		return false;
+	for (unsigned int back = 0; back <= sizeof(insn);
+	     back += sizeof(insn)) {
+		uint64_t call = c->vaddr - back;
+		const struct unwind_row *r = unwind_images_row(c->m, call - 1);
+
+		if (!r || unwind_row_kind(r) != ROW_SP ||
+		    unwind_images_read_code(c->m, call, insn, sizeof(insn)) !=
+			    sizeof(insn) ||
+		    insn[0] != 0x0f || insn[1] != 0x05)
+			continue;
+		*row = *r;
+		*behind = back != 0;
+		return true;
+	}
+	return false;
+}
+
+/* Called with the images locked. Nothing has called the child. */
+static int unwind_from_clone(struct stack_walk *w, const struct unwind_row *row,
+			     bool behind)
+{
+	if (behind && !(w->v.have & 1ull << REG_RESULT)) {
+		w->end = UNWIND_NO_TABLE;
+		return -1;
+	}
+	if (behind && !w->v.reg[REG_RESULT]) {
+		w->end = UNWIND_OUTERMOST;
+		return -1;
+	}
+	return stack_walk_row(w, row);
+}
+
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
@@ -249,7 +294,11 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 {
 	struct stack_walk next = *w;
 	struct unwind_code from = unwind_code_at(u, in, p->pc);
+	struct unwind_row row;
+	bool behind;
 
+	if (unwind_at_clone(&from, w, &row, &behind))
+		return unwind_from_clone(w, &row, behind);
 	if (unwind_at_entry(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;

@@ -81,6 +81,16 @@ missing() {
 
 dumps "$cap/s390x/symfs" 23 1
 unwound tests/captures/symfs tests/captures/frames32.data.zst 86
+# Behind the system call that makes a thread there is no table: the parent goes
+# on to its callers, and nobody has called the child.
+"$B" ingest -q --symfs tests/captures/symfs -o "$w/clone.db" \
+	tests/captures/clone.data.zst
+is who_makes_a_thread_has_callers '_start;run;server;make10|make5' \
+	"$w/clone.db" "SELECT group_concat(s, '|') FROM (SELECT
+	substr(stack, instr(stack, ';') + 1) || sum(weight) AS s
+	FROM folded GROUP BY stack ORDER BY stack)"
+is and_the_first_frame_of_a_thread_is_a_whole_stack whole "$w/clone.db" \
+	'SELECT DISTINCT class FROM trust'
 missing "$cap/symfs-6.18" "$cap/fpcap/fp-200.data" 139
 # The C library, through which these stacks go, is in the shared folder alone.
 [ -d "$shared/fpcap" ] || exit 0

@@ -29,6 +29,7 @@ enum {
 	ONCE,	/* as FRAME; calls LEAF at one place */
 	TWICE,	/* the same at two */
 	NEVER,	/* at none */
+	CLONE,	/* as LEAF; goes on with a system call, the start of BARE */
 	BARE,	/* no table */
 	FUNCS
 };
@@ -132,6 +133,8 @@ static uint32_t unwind_make_file(const char *name, bool kept)
 	ck_assert_int_eq(
 		pwrite(fd, "\xff\xd0", 2, MKELF_OFF + BARE * 0x100 + 0x40 - 2),
 		2);
+	ck_assert_int_eq(pwrite(fd, "\x0f\x05", 2, MKELF_OFF + BARE * 0x100),
+			 2);
 	/* Where it is kept, BIG has no frame, ONCE and TWICE have; all of
 	 * these call LEAF, NEVER calls nobody. */
 	put_call(fd, IN(FRAME), IN(BIG) - 0x40);
@@ -208,6 +211,7 @@ static int unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 	return addr >= map->start && addr < map->end;
 }
 
+#define REG_AX 0
 #define REG_BP 6
 #define REG_SP 7
 #define REG_IP 8
@@ -215,6 +219,7 @@ static int unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 
 static uint64_t ip[64];
 static struct unwind_out out;
+static uint64_t result; /* in rax */
 
 /* Unwinds from pc; stack: what is dumped from SP on. */
 static void unwind_unwind(uint64_t pc, uint64_t bp, uint64_t bx,
@@ -231,6 +236,7 @@ static void unwind_unwind(uint64_t pc, uint64_t bp, uint64_t bx,
 				.find = unwind_find,
 				.epoch = 1 };
 
+	v[REG_AX] = result;
 	v[REG_BP] = bp;
 	v[REG_SP] = SP;
 	v[REG_IP] = pc;
@@ -416,6 +422,32 @@ START_TEST(without_a_table_by_frame_pointer_and_marked)
 	GOT(UNWIND_NO_TABLE, IN(BARE));
 	UNWIND(IN(BARE), SP, 0, SP - 8, IN(BARE));
 	GOT(UNWIND_NO_TABLE, IN(BARE));
+}
+END_TEST
+
+START_TEST(behind_the_call_that_makes_a_thread)
+{
+	const uint64_t call = IN(BARE) - 0x40;
+
+	/* the parent, or an error */
+	result = (uint64_t)-38;
+	UNWIND(call + 2, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, call + 2, IN(START) - 1);
+	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	UNWIND(call + 4, 0, 0, IN(START));
+	GOT(UNWIND_NO_TABLE, call + 4);
+	/* the child, which nobody has called; not yet, at the call itself */
+	result = 0;
+	UNWIND(call + 2, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, call + 2);
+	UNWIND(call, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, call, IN(START) - 1);
+	/* one that was called is at no system call */
+	UNWIND(IN(LEAF), 0, 0, call + 3, IN(START));
+	GOT(UNWIND_NO_TABLE, IN(LEAF), call + 2);
+	/* the function before it has another frame */
+	UNWIND(IN_KEPT(BARE) - 0x3e, 8, 0, IN_KEPT(START));
+	GOT(UNWIND_NO_TABLE, IN_KEPT(BARE) - 0x3e);
 }
 END_TEST
 
@@ -662,6 +694,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 rows_that_do_not_suffice, a_realigned_stack, stubs_of_a_plt,
 	 a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
+	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
 	 code_made_at_run_time_that_has_a_table,
 	 code_made_at_run_time_whose_bytes_are_known,
