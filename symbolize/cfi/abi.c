@@ -8,17 +8,17 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-/* Maps DWARF register numbers (psABI) to those of uapi/asm/perf_regs.h. */
-static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4,  5,	 6,  7, 16,
-				 17, 18, 19, 20, 21, 22, 23, 8 };
-static const int8_t x86[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
-static const int8_t aarch64[ABI_REGS] = {
-	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16, 17,
-	18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1, -1, -1,
+/* Maps register numbers of uapi/asm/perf_regs.h to those of DWARF (psABI). */
+static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4, 5, 6,  7,  16, -1, -1, -1,
+				 -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const int8_t x86[] = { 0, 3, 1, 2, 6, 7, 5, 4, 8 };
+static const int8_t aarch64[] = {
+	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 };
 static const int8_t s390x[] = {
 	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15,
-	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
+	16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31,
 };
 
 /* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and kernel/signal.c;
@@ -33,7 +33,8 @@ static const struct abi abis[] = {
 		.link = -1,
 		.n_reg = 17,
 		.perf_pc = 8,
-		.perf = x86_64,
+		.dwarf = x86_64,
+		.n_dwarf = ARRAY_SIZE(x86_64),
 		.signal = { { 160, 120, 168, 0 } },
 	},
 	{
@@ -45,7 +46,8 @@ static const struct abi abis[] = {
 		.link = -1,
 		.n_reg = 9,
 		.perf_pc = 8,
-		.perf = x86,
+		.dwarf = x86,
+		.n_dwarf = ARRAY_SIZE(x86),
 	},
 	{
 		.machine = EM_AARCH64,
@@ -56,7 +58,8 @@ static const struct abi abis[] = {
 		.link = 30,
 		.n_reg = ABI_REGS,
 		.perf_pc = 32,
-		.perf = aarch64,
+		.dwarf = aarch64,
+		.n_dwarf = ARRAY_SIZE(aarch64),
 		.signal = { { 560, 544, 568, 552 } },
 	},
 	{
@@ -69,7 +72,8 @@ static const struct abi abis[] = {
 		.sp_below = 160,
 		.n_reg = 32,
 		.perf_pc = 33,
-		.perf = s390x,
+		.dwarf = s390x,
+		.n_dwarf = ARRAY_SIZE(s390x),
 		.signal = { { 472, 440, 344, 464 }, { 312, 280, 184, 304 } },
 	},
 };
@@ -85,26 +89,22 @@ const struct abi *abi_of(uint16_t machine)
 void abi_values(const struct abi *abi, const struct regs *regs,
 		struct abi_values *out)
 {
-	uint8_t at[64];
-	uint8_t n = 0;
-
 	out->have = 0;
 	out->pc = 0;
 	memset(out->reg, 0, sizeof(out->reg));
 	if (!regs || !regs->v || !regs->abi)
 		return;
-	/* Values are in the order of the set bits. */
-	for (uint64_t left = regs->mask; left; left &= left - 1)
-		at[__builtin_ctzll(left)] = n++;
-	for (unsigned int i = 0; i < abi->n_reg; i++) {
-		int perf = abi->perf[i];
+	uint64_t left = regs->mask;
 
-		if (perf < 0 || !(regs->mask >> perf & 1) ||
-		    at[perf] >= regs->n)
+	/* Values are in the order of the set bits. */
+	for (uint32_t i = 0; left && i < regs->n; i++, left &= left - 1) {
+		int perf = __builtin_ctzll(left);
+
+		if (perf == abi->perf_pc)
+			out->pc = regs->v[i];
+		if (perf >= abi->n_dwarf || abi->dwarf[perf] < 0)
 			continue;
-		out->reg[i] = regs->v[at[perf]];
-		out->have |= 1ull << i;
+		out->reg[abi->dwarf[perf]] = regs->v[i];
+		out->have |= 1ull << abi->dwarf[perf];
 	}
-	if (regs->mask >> abi->perf_pc & 1 && at[abi->perf_pc] < regs->n)
-		out->pc = regs->v[at[abi->perf_pc]];
 }

@@ -27,8 +27,8 @@ struct abi {
 	int8_t link;
 	uint8_t sp_below; /* CFA minus the caller's SP */
 	uint8_t n_reg;
-	uint8_t perf_pc;
-	const int8_t *perf; /* perf number for each of n_reg; -1: none */
+	uint8_t perf_pc, n_dwarf;
+	const int8_t *dwarf; /* by perf number, n_dwarf of them; -1: none */
 	/* [1]: of the older sigreturn system call */
 	struct abi_signal signal[2];
 };
