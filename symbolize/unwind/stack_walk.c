@@ -41,19 +41,6 @@ static int stack_walk_fail(struct stack_walk *w, enum unwind_end end)
 	return -1;
 }
 
-static int stack_walk_read_word(const struct stack_walk *w, uint64_t addr,
-				uint64_t *out)
-{
-	uint32_t half;
-
-	if (w->abi->word == 8)
-		return bytes_peek_u64(&w->dump, addr - w->low, out);
-	if (bytes_peek_u32(&w->dump, addr - w->low, &half))
-		return -1;
-	*out = half;
-	return 0;
-}
-
 /* Returns why the memory at addr could not be read. */
 static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 					     uint64_t addr)
@@ -153,12 +140,11 @@ static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 			     uint64_t cfa, uint64_t *pc)
 {
 	/* The usual case. */
-	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1))
-		return stack_walk_need_word(
-			w,
-			stack_walk_address(
-				w, cfa + (uint64_t)(row->ra * w->abi->word)),
-			pc);
+	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1)) {
+		w->ra_at = stack_walk_address(
+			w, cfa + (uint64_t)(row->ra * w->abi->word));
+		return stack_walk_need_word(w, w->ra_at, pc);
+	}
 	struct place_rule p = unwind_row_place(row->ra, w->abi->word);
 	unsigned int reg = (unsigned int)p.off;
 
@@ -205,10 +191,13 @@ static void stack_walk_row_fp(struct stack_walk *w,
 		addr = stack_walk_place_addr(w, &p, cfa);
 		if (w->top && addr < w->v.reg[w->abi->sp])
 			return;
-		if (stack_walk_read_word(w, addr, &w->v.reg[w->abi->fp]))
+		w->fp_at = addr;
+		if (stack_walk_read_word(w, addr, &w->v.reg[w->abi->fp])) {
 			w->v.have &= ~bit;
-		else
+			w->ra_at = 0;
+		} else {
 			w->v.have |= bit;
+		}
 	}
 }
 
@@ -239,6 +228,7 @@ int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 {
 	uint64_t cfa, pc;
 
+	w->ra_at = w->fp_at = 0;
 	if (unwind_row_kind(row) == ROW_OUTERMOST)
 		return stack_walk_fail(w, UNWIND_OUTERMOST);
 	if (unwind_row_kind(row) == ROW_SIGNAL)
@@ -247,6 +237,9 @@ int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 	    stack_walk_row_ra(w, row, cfa, &pc))
 		return -1;
 	stack_walk_row_fp(w, row, cfa);
+	/* a word led to the CFA, too */
+	if (unwind_row_kind(row) > ROW_FP)
+		w->ra_at = 0;
 	w->v.have &= 1ull << w->abi->sp | 1ull << w->abi->fp;
 	return stack_walk_to_caller(w, pc, cfa - w->abi->sp_below,
 				    row->how & ROW_INTERRUPTED);

@@ -24,7 +24,23 @@ struct stack_walk {
 	bool exact;
 	bool top;	     /* the link register still belongs to this frame */
 	enum unwind_end end; /* set when a step fails: the reason */
+	/* As in struct stack_trail_frame, of the last stack_walk_row(). */
+	uint64_t ra_at, fp_at;
 };
+
+/* Returns -1 if the dump does not have the word at addr. */
+static inline int stack_walk_read_word(const struct stack_walk *w,
+				       uint64_t addr, uint64_t *out)
+{
+	uint32_t half;
+
+	if (w->abi->word == 8)
+		return bytes_peek_u64(&w->dump, addr - w->low, out);
+	if (bytes_peek_u32(&w->dump, addr - w->low, &half))
+		return -1;
+	*out = half;
+	return 0;
+}
 
 void stack_walk_start(struct stack_walk *w, const struct abi *abi,
 		      const struct unwind_in *in);

@@ -17,11 +17,10 @@
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind_places.h"
 #include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/unwind_threads.h"
 
-/* Frames of a stack whose places are kept; most stacks have fewer. */
-#define TRAIL_MAX 48
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 /* Where a system call of x86-64 leaves its result: rax. */
@@ -33,6 +32,7 @@
 struct unwind_step_at {
 	uint64_t pc;
 	struct unwind_row row;
+	bool lasts; /* for as long as the epoch is the same */
 };
 
 /* The code at an address. */
@@ -51,15 +51,6 @@ struct unwind_known_code {
 	struct unwind_code code;
 };
 
-/* Where the stack before had its return addresses. The next stack of a thread
- * mostly has the outer ones at the same addresses: to have all of them fetched
- * at once halves the time that a walk takes, because each is in another cache
- * line of a dump that nobody has touched yet. */
-struct unwind_trail {
-	uint64_t addr[TRAIL_MAX];
-	uint32_t n;
-};
-
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
@@ -76,7 +67,7 @@ struct table_unwinder {
 	bool dated; /* as for struct unwinder_ops.finish */
 	struct unwind_step_at last;	 /* that was found */
 	struct unwind_known_code *known; /* NULL: no chain was checked yet */
-	struct unwind_trail trail;
+	struct stack_trail trail;
 };
 
 static enum row_kind unwind_step_kind(const struct unwind_step_at *p)
@@ -191,6 +182,7 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	struct unwind_step_at *p = &u->last;
 
 	p->pc = pc;
+	p->lasts = in->epoch;
 	if (in->epoch &&
 	    unwind_places_find(unwind_need_places(u), pc, in->epoch, &p->row))
 		return p;
@@ -198,7 +190,8 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	struct unwind_code c = unwind_code_at(u, in, pc);
 
 	p->row = unwind_look_up(u, &c);
-	if (in->epoch && !c.dated)
+	p->lasts &= !c.dated;
+	if (p->lasts)
 		unwind_places_put(u->places, pc, in->epoch, &p->row);
 	unwind_images_unlock(u->modules);
 	return p;
@@ -367,12 +360,14 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	struct stack_walk w;
 
 	stack_walk_start(&w, abi, in);
-	for (uint32_t i = 0; i < u->trail.n; i++)
-		bytes_prefetch(&w.dump, u->trail.addr[i] - w.low);
-	u->trail.n = 0;
+	stack_trail_begin(&u->trail, &w, in->epoch);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
+		bool called = !w.top;
+
+		if (called && !full)
+			stack_trail_follow(&u->trail, &w, out);
 		uint64_t pc = unwind_lookup_address(&w);
 		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
 
@@ -388,11 +383,15 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		out->ip[out->n++] = pc;
 		if (unwind_step_kind(p) == ROW_NO_CODE)
 			return UNWIND_NO_MAP;
+		struct stack_trail_frame *f = stack_trail_add(&u->trail, &w);
+
+		w.ra_at = 0;
 		if (u->stuck || unwind_step(u, in, p, full, &w, out))
 			return w.end;
-		if (u->trail.n < TRAIL_MAX)
-			u->trail.addr[u->trail.n++] =
-				w.v.reg[abi->sp] - abi->word;
+		if (called && !w.top && p->lasts) {
+			f->ra_at = w.ra_at;
+			f->fp_at = w.fp_at;
+		}
 	}
 }
 

@@ -332,6 +332,32 @@ START_TEST(frames_that_do_not_go_up)
 }
 END_TEST
 
+/* Two stacks that differ in one word only, which the outer frames depend on. */
+START_TEST(frames_of_the_stack_before)
+{
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0, IN(BIG), 0, 0, 0, IN(BIG), 0,
+	       0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) - 1, IN(BIG) - 1, IN(BIG) - 1,
+	    IN(START) - 1);
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0, IN(BIG), 0, 0, 0, IN(START), 0,
+	       0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) - 1, IN(BIG) - 1,
+	    IN(START) - 1);
+	/* the dump ends where the other had a return address */
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0, IN(BIG), 0, 0, 0);
+	GOT(UNWIND_TRUNCATED, IN(LEAF), IN(BIG) - 1, IN(BIG) - 1);
+	/* FP is restored from that word */
+	UNWIND(IN(LEAF), SP + 24, 0, IN(FRAME), 0, 0, SP + 48, IN(FRAME), 0, 0,
+	       IN(START), 0, IN(BIG), 0, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(FRAME) - 1, IN(FRAME) - 1,
+	    IN(START) - 1);
+	UNWIND(IN(LEAF), SP + 24, 0, IN(FRAME), 0, 0, SP + 64, IN(FRAME), 0, 0,
+	       IN(START), 0, IN(BIG), 0, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(FRAME) - 1, IN(FRAME) - 1,
+	    IN(BIG) - 1, IN(START) - 1);
+}
+END_TEST
+
 START_TEST(more_frames_than_room)
 {
 	uint64_t stack[100];
@@ -690,9 +716,9 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 by_the_stack_pointer_to_the_outermost, by_the_frame_pointer,
 	 a_dump_that_ends_too_early, another_stack_is_not_read,
 	 what_is_no_code_is_left_out, frames_that_do_not_go_up,
-	 more_frames_than_room, in_an_epilogue_the_register_is_right,
-	 rows_that_do_not_suffice, a_realigned_stack, stubs_of_a_plt,
-	 a_signal_interrupts_anything,
+	 frames_of_the_stack_before, more_frames_than_room,
+	 in_an_epilogue_the_register_is_right, rows_that_do_not_suffice,
+	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
