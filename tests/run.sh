@@ -54,6 +54,16 @@ stop() {
 }
 trap 'rm -rf "$work"' EXIT
 trap 'stop 130' INT TERM
+# Scripts start Python more than a thousand times. One that is a script itself, as
+# pyenv's, takes ten times as long to start: they get the next one that is none.
+for python in $(type -ap python3)
+do
+	[ "$(head -c 2 "$python")" != '#!' ] || continue
+	mkdir "$work/bin"
+	ln -s "$python" "$work/bin/python3"
+	PATH=$work/bin:$PATH
+	break
+done
 : >"$work/failed"
 passed=0
 failed=0
