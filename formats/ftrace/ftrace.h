@@ -77,6 +77,15 @@ struct ft_parts {
 };
 
 #define FT_SYMBOLS 4u /* most names of an event */
+/* The text of an address that was named. Most events name one that was named a
+ * moment ago. */
+#define FT_SYMBOL_TEXTS 32u
+struct ft_symbol_text {
+	uint64_t addr;
+	char letter; /* of the conversion; 0: none */
+	uint32_t len;
+	char text[512];
+};
 
 struct ft_type {
 	struct tp_format fmt;
@@ -308,10 +317,10 @@ struct ft {
 	bool synced;	      /* the host's capture is read too */
 	struct ft_text *text; /* sorted by address */
 	size_t n_text, cap_text;
-	char printed[1024];	       /* for fields() and print() */
-	char function[512];	       /* likewise */
-	char symbols[FT_SYMBOLS][512]; /* likewise */
-	struct field *field;	       /* for print() */
+	char printed[1024]; /* for fields() and print() */
+	char function[512]; /* likewise */
+	struct ft_symbol_text symbols[FT_SYMBOLS][FT_SYMBOL_TEXTS];
+	struct field *field; /* for print() */
 	size_t cap_field;
 	struct ft_boot *boot;
 	size_t n_boot, cap_boot;

@@ -10,6 +10,7 @@
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/kallsyms_text.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/source.h"
 
@@ -82,15 +83,39 @@ const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 	return t ? t->text : NULL;
 }
 
-/* Of several symbols at an address the last one here is the first of kallsyms,
- * which the kernel and trace-cmd take. */
+/* In the order of kallsyms if they are at one address. */
 static int ft_print_compare_symbols(const void *a, const void *b)
 {
 	const struct tp_symbol *x = a;
 	const struct tp_symbol *y = b;
 
 	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(y->name, x->name);
+		       ?: compare_numbers(x->name, y->name);
+}
+
+/* Sorts the symbols. Those of the kernel itself, which come first, are in order
+ * already: only the others are sorted, and put between them. */
+static void ft_print_sort_symbols(struct ft *ft)
+{
+	struct tp_symbol *all = ft->symbol;
+	const size_t n = ft->n_symbol;
+	size_t from = 1;
+
+	while (from < n && all[from - 1].start <= all[from].start)
+		from++;
+	if (from >= n)
+		return;
+	qsort(all + from, n - from, sizeof(*all), ft_print_compare_symbols);
+	size_t to = n;
+	size_t rest = n - from;
+	struct tp_symbol *put = mem_dup(all + from, rest * sizeof(*put));
+
+	while (rest)
+		all[--to] = from && ft_print_compare_symbols(&all[from - 1],
+							     &put[rest - 1]) > 0
+				    ? all[--from]
+				    : put[--rest];
+	free(put);
 }
 
 /* Symbols of type A are offsets in the areas of CPUs. */
@@ -105,12 +130,11 @@ static void ft_print_read_symbols(struct ft *ft)
 			*mem_add(ft->symbol, ft->n_symbol, ft->cap_symbol) =
 				(struct tp_symbol){ line.name, line.name_len,
 						    line.addr };
-	if (ft->n_symbol)
-		qsort(ft->symbol, ft->n_symbol, sizeof(*ft->symbol),
-		      ft_print_compare_symbols);
+	ft_print_sort_symbols(ft);
 }
 
-/* The last symbol has no end. */
+/* The last symbol has no end. Of several at an address, the kernel and
+ * trace-cmd take the first of kallsyms. */
 static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 {
 	struct ft *ft = of;
@@ -122,7 +146,9 @@ static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 
 	if (!n || (n == ft->n_symbol && ft->symbol[n - 1].start != addr))
 		return false;
-	*out = ft->symbol[n - 1];
+	for (n--; n && ft->symbol[n - 1].start == ft->symbol[n].start;)
+		n--;
+	*out = ft->symbol[n];
 	return true;
 }
 

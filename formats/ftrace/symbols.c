@@ -15,6 +15,7 @@
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 
 #define ADDED_FIELD                                                            \
 	"\tfield:__data_loc char[] %.*s_name;\toffset:%u;\tsize:4;\t"          \
@@ -275,6 +276,25 @@ static int symbols_source(const struct tp_format *fmt, size_t i)
 	return tp_field_index(fmt, name);
 }
 
+/* The text of the address in the n-th added field. */
+static const struct ft_symbol_text *symbols_text_of(struct ft *ft, uint32_t n,
+						    char letter, uint64_t addr)
+{
+	struct ft_symbol_text *t =
+		&ft->symbols[n][hash_u64(addr) % FT_SYMBOL_TEXTS];
+	const struct tp_conversion c = { .letter = letter };
+	struct text_out o = { .buf = t->text, .size = sizeof(t->text) };
+
+	if (t->letter == letter && t->addr == addr)
+		return t;
+	t->text[0] = '\0';
+	tp_out_pointer(&o, &ft->tp, &c, addr);
+	t->letter = letter;
+	t->addr = addr;
+	t->len = (uint32_t)strlen(t->text);
+	return t;
+}
+
 void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 		     struct field *out)
 {
@@ -284,21 +304,17 @@ void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 
 		if (of < 0 || !out[of].present)
 			continue;
-		const struct tp_conversion c = {
-			.letter = SYMBOL_KINDS[at % 8],
-		};
-		struct text_out o = { .buf = ft->symbols[at / 8],
-				      .size = sizeof(ft->symbols[0]) };
+		const char letter = SYMBOL_KINDS[at % 8];
+		const uint64_t addr = (uint64_t)out[of].num;
 		const char *text =
-			c.letter != '"'
-				? NULL
-				: ft_print_find_text(ft, (uint64_t)out[of].num);
+			letter == '"' ? ft_print_find_text(ft, addr) : NULL;
+		const struct ft_symbol_text *t =
+			text ? NULL : symbols_text_of(ft, at / 8, letter, addr);
 
-		if (!text)
-			tp_out_pointer(&o, &ft->tp, &c, (uint64_t)out[of].num);
-		text = text ? text : o.buf;
-		out[i] = (struct field){ .present = true,
-					 .text = text,
-					 .len = (uint32_t)strlen(text) };
+		out[i] = (struct field){
+			.present = true,
+			.text = text ? text : t->text,
+			.len = text ? (uint32_t)strlen(text) : t->len,
+		};
 	}
 }

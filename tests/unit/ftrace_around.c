@@ -356,6 +356,22 @@ static const struct named {
 	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
 	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
 	  { "0x99", "0x10", "0x0" } },
+	/* as before: its texts are known */
+	{ 0xffffffff82000000,
+	  0xffffffff81000010,
+	  0xffffffff81000014,
+	  "just text, 100% by one from one+0x4 at 0x1234 (a, b)",
+	  "0xffffffff82000000, 100% by 0xffffffff81000010 from "
+	  "0xffffffff81000014 at 0x1234 (a, b)",
+	  { "just text", "one", "one+0x4" } },
+	/* not in the order of kallsyms */
+	{ 0x99,
+	  0xffffffff81000084,
+	  0xffffffffc0001010,
+	  "0x99, 100% by late from mod_f+0x0 at 0x1234 (a, b)",
+	  "0x99, 100% by 0xffffffff81000084 from 0xffffffffc0001010 at "
+	  "0x1234 (a, b)",
+	  { "0x99", "late", "mod_f+0x0" } },
 };
 
 START_TEST(names_of_functions_and_strings_are_fields_too)
@@ -371,7 +387,7 @@ START_TEST(names_of_functions_and_strings_are_fields_too)
 
 	fb_ring(&r, 0, false);
 	fb_page(&r, 100);
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		size_t at = fb_begin(&r, 1, FB_NAMES, 0, 50);
 
 		pb_u64(&r.p, named[i].s);
@@ -410,7 +426,7 @@ START_TEST(names_of_functions_and_strings_are_fields_too)
 			ck_assert_str_eq(f[5 + i].text, named[n].name[i]);
 		n++;
 	}
-	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(n, ARRAY_SIZE(named));
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);

@@ -227,7 +227,9 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		"\tfield: char data;\toffset:16;\tsize:496;\tsigned:1;\n";
 	static const char kallsyms[] =
 		"ffffffff81000000 T _text\nffffffff81000010 T one\n"
-		"ffffffff81200000 T _etext\nffffffffc0001010 t mod_f\t[mine]\n";
+		"ffffffff81200000 T _etext\nffffffffc0001010 t mod_f\t[mine]\n"
+		"ffffffff81000080 t late\nffffffff81000010 t one_more\n"
+		"ffffffff81000080 t later\n";
 	static const char names[] = "7 seven\n8 eight\n";
 	static const char printk[] =
 		"0xffffffff82000010 : \"n=%d \\\"%s\\\" %llx\\n\"\n"
