@@ -21,7 +21,7 @@
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 
-#define FACTS 512
+#define FACTS 1024
 #define BLOCKS 8
 /* The thread is woken once this many blocks wait: waking it costs the main
  * thread as much as some dozen records. They are fewer than the blocks of

@@ -15,7 +15,7 @@
 #include "stitch/source.h"
 
 /* Records of a block: waking a thread costs as much as some records. */
-#define BLOCK_RECORDS 256
+#define BLOCK_RECORDS 512
 /* Records to decode for a block: what the damaged ones take in its memory and
  * its ledger is given back with it, too. */
 #define BLOCK_TRIES 4096

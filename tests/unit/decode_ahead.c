@@ -12,7 +12,7 @@
 #include "stitch/source.h"
 #include "tests/unit/run.h"
 
-#define RECORDS 3000u
+#define RECORDS 9000u
 #define NOTE_EVERY 7u
 #define EVENT_EVERY 100u
 
@@ -239,8 +239,8 @@ START_TEST(kept_records_stay_until_they_are_given_back)
 		k.events = decode_ahead_source(k.da, 0)->n_events;
 	}
 	ck_assert_uint_eq(k.n, RECORDS);
-	ck_assert_uint_ge(k.given, RECORDS / 256 - 5);
-	ck_assert_uint_ge(k.changes, RECORDS / 256);
+	ck_assert_uint_ge(k.given, RECORDS / 512 - 5);
+	ck_assert_uint_ge(k.changes, RECORDS / 512);
 	decode_ahead_free(k.da);
 	ledger_free(lg);
 }
@@ -342,7 +342,7 @@ START_TEST(records_that_last_are_released_when_they_are_used_up)
 		for (i = m.released; i < RECORDS; i++)
 			free(m.ip[i]);
 		must((uint64_t)m.most * len < 10 << 20);
-		must(m.released + 13 * 256 >= RECORDS);
+		must(m.released + 13 * 512 >= RECORDS);
 		ledger_free(lg);
 	}
 }
