@@ -556,10 +556,10 @@ static void trust_put_remedy(struct text_out *out, const struct trust_remedy *m,
 {
 	bool command =
 		strncmp(m->fix, "build ", 6) && strncmp(m->fix, "give ", 5);
-	const char *verb = m->unchecked ? "check" : "mend";
+	/* whether a stack is whole is seen when it was recorded again */
+	const char *verb = m->unchecked ? "would check" : "may mend";
 
-	text_out_add(out, command ? " '%s' would %s " : " To %s would %s ",
-		     m->fix, verb);
+	text_out_add(out, command ? " '%s' %s " : " To %s %s ", m->fix, verb);
 	if (m->n == all)
 		text_out_add(out, "all of them");
 	else

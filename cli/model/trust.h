@@ -35,7 +35,7 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 const char *trust_class(struct trust *t, const struct stacks_group *g);
 /* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
  * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph
- * dwarf' would mend 16.40 %." It has no line break and no bytes of captures. */
+ * dwarf' may mend 16.40 %." It has no line break and no bytes of captures. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
 /* Writes the sentence, and the samples of each class, as members. */
 void trust_put_json(const struct trust *t, struct json *j);
