@@ -5,8 +5,9 @@
 # Builds with Debian's cross compilers against the libraries of that machine, which debootstrap fetches to FOLDER/ARCH,
 # and runs the result under user emulation (qemu-user-static; i386 on x86-64 by itself): all unit tests, or
 # those in $UNITS, all cases, and `script` of each capture of the clone and their databases, whose bytes must be those
-# of $O/backstitch here. Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. The last line of a host says
-# how many passed, in how many minutes. Needs root, debootstrap, qemu-user-static, gcc-i686-linux-gnu,
+# of $O/backstitch here. The vdso of this kernel, which a program of another kind does not have, is a file for both.
+# Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. The last line of a host says how many passed, in how
+# many minutes. Needs root, debootstrap, qemu-user-static, gcc-i686-linux-gnu,
 # gcc-aarch64-linux-gnu and gcc-s390x-linux-gnu; run by hand, not part of make check. The mirror is $MIRROR, otherwise
 # the first one in the apt configuration of this system.
 set -u
@@ -152,8 +153,28 @@ on_host() {
 		"$(((SECONDS - began + 30) / 60)) min"
 }
 
+# keep_vdso: where a perf on this machine keeps it
+keep_vdso() {
+	local id
+	python3 - "$HOME/vdso" <<-'EOT' || return
+	import sys
+	for line in open("/proc/self/maps"):
+	    if line.endswith("[vdso]\n"):
+	        at, end = (int(x, 16) for x in line.split()[0].split("-"))
+	        with open("/proc/self/mem", "rb") as mem:
+	            mem.seek(at)
+	            open(sys.argv[1], "wb").write(mem.read(end - at))
+	EOT
+	id=$(readelf -n "$HOME/vdso" | sed -n 's/.*Build ID: //p')
+	[ "$id" ] || return
+	mkdir -p "$HOME/.debug/.build-id/${id:0:2}/${id:2}"
+	mv "$HOME/vdso" "$HOME/.debug/.build-id/${id:0:2}/${id:2}/vdso"
+}
+
 make -j"$(nproc)" LTO= O="$O" "$O/backstitch" mkcap >/dev/null
 result "here: builds" || exit
+keep_vdso
+result "here: the vdso" || exit
 for host
 do
 	case $host in
