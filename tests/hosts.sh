@@ -5,7 +5,9 @@
 # Builds with Debian's cross compilers against the libraries of that machine, which debootstrap fetches to FOLDER/ARCH,
 # and runs the result under user emulation (qemu-user-static; i386 on x86-64 by itself): all unit tests, or
 # those in $UNITS, all cases, and `script` of each capture of the clone and their databases, whose bytes must be those
-# of $O/backstitch here. The vdso of this kernel, which a program of another kind does not have, is a file for both.
+# of $O/backstitch here. The vdso and the symbols of this kernel, which a program of another kind does not see, are files for both.
+# Fields of CTF have the byte order of the machine that read them, and the database says which: one from a big-endian
+# machine must give here the same bytes of `script`.
 # Without libbabeltrace2, libcurl, libdebuginfod and libncursesw. The last line of a host says how many passed, in how
 # many minutes. Needs root, debootstrap, qemu-user-static, gcc-i686-linux-gnu,
 # gcc-aarch64-linux-gnu and gcc-s390x-linux-gnu; run by hand, not part of make check. The mirror is $MIRROR, otherwise
@@ -119,6 +121,14 @@ same() {
 	rm -f "$out".*.db
 	"$here" "${ingest[@]}" -o "$out.here.db" "$1" >"$out.here" 2>&1
 	"$out/run" "${ingest[@]}" -o "$out.there.db" "$1" >"$out.there" 2>&1
+	if [ "$arch" = s390x ] && [ -e "$1/metadata" ]
+	then
+		"$here" script --no-symbols "$out.here.db" >"$out.here" 2>&1
+		"$here" script --no-symbols "$out.there.db" >"$out.there" 2>&1
+		cmp "$out.here" "$out.there"
+		result "$arch: the same bytes of script for the database of $name"
+		return
+	fi
 	cmp "$out.here.db" "$out.there.db" && cmp "$out.here" "$out.there"
 	result "$arch: the same database of $name"
 }
@@ -153,9 +163,16 @@ on_host() {
 		"$(((SECONDS - began + 30) / 60)) min"
 }
 
-# keep_vdso: where a perf on this machine keeps it
-keep_vdso() {
-	local id
+# keep NAME ID: the file $HOME/NAME, where a perf on this machine keeps it
+keep() {
+	local at=$HOME/.debug/.build-id/${2:0:2}/${2:2}
+
+	[ "$2" ] && mkdir -p "$at" && mv "$HOME/$1" "$at/$1"
+}
+
+# keep_kernel: the vdso and the symbols of this kernel; a program of 32 bits has another vdso, one under emulation none,
+# and the notes of a kernel with the other byte order
+keep_kernel() {
 	python3 - "$HOME/vdso" <<-'EOT' || return
 	import sys
 	for line in open("/proc/self/maps"):
@@ -165,16 +182,16 @@ keep_vdso() {
 	            mem.seek(at)
 	            open(sys.argv[1], "wb").write(mem.read(end - at))
 	EOT
-	id=$(readelf -n "$HOME/vdso" | sed -n 's/.*Build ID: //p')
-	[ "$id" ] || return
-	mkdir -p "$HOME/.debug/.build-id/${id:0:2}/${id:2}"
-	mv "$HOME/vdso" "$HOME/.debug/.build-id/${id:0:2}/${id:2}/vdso"
+	keep vdso "$(readelf -n "$HOME/vdso" | sed -n 's/.*Build ID: //p')" &&
+		cat /proc/kallsyms >"$HOME/kallsyms" &&
+		keep kallsyms "$(od -An -v -tx1 /sys/kernel/notes | tr -d ' \n' |
+			sed -n 's/.*040000001400000003000000474e5500\(.\{40\}\).*/\1/p')"
 }
 
 make -j"$(nproc)" LTO= O="$O" "$O/backstitch" mkcap >/dev/null
 result "here: builds" || exit
-keep_vdso
-result "here: the vdso" || exit
+keep_kernel
+result "here: the vdso and symbols of the kernel" || exit
 for host
 do
 	case $host in

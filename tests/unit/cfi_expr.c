@@ -186,7 +186,7 @@ static int evaluate(const char *code, size_t len, uint8_t word,
 	struct cfi_memory mem = { .read = read_some, .word = word };
 	struct bytes b;
 
-	bytes_init(&b, code, len, "expression", 0, false);
+	bytes_init(&b, code, len, "expression", 0, bytes_must_swap(false));
 	return cfi_value(&b, &v, &mem, first, out);
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "formats/perf/cut_state.h"
+#include "stitch/base/bytes.h"
 #include "tests/unit/perf_build.h"
 #include "tests/unit/run.h"
 
@@ -49,42 +50,51 @@ static void cutting_end(struct cutting *t)
 	free(t->b.d);
 }
 
+/* The record at *at of what a piece begins with, which has the byte order of
+ * the stream. Returns whether there is one, and moves *at behind it. */
+static bool cutting_next(const struct cutting *t, size_t *at, uint32_t *type,
+			 struct bytes *body)
+{
+	uint16_t misc, size;
+
+	bytes_init(body, t->head + *at, t->len - *at, "head", *at,
+		   bytes_must_swap(false));
+	if (bytes_u32(body, type, NULL) || bytes_u16(body, &misc, NULL) ||
+	    bytes_u16(body, &size, NULL))
+		return false;
+	*at += size;
+	ck_assert_uint_le(*at, t->len);
+	return true;
+}
+
 /* The u64 at an offset behind the header of the nth record of a type; 0 if
  * there is none. */
 static uint64_t cutting_value(const struct cutting *t, uint32_t type, int nth,
 			      size_t off)
 {
+	struct bytes body;
 	size_t at = 16;
+	uint32_t got;
+	uint64_t v;
 
-	while (at + 8 <= t->len) {
-		uint32_t got;
-		uint16_t size;
-		uint64_t v;
-
-		memcpy(&got, t->head + at, sizeof(got));
-		memcpy(&size, t->head + at + 6, sizeof(size));
-		memcpy(&v, t->head + at + 8 + off, sizeof(v));
-		if (got == type && !nth--)
-			return v;
-		at += size;
+	while (cutting_next(t, &at, &got, &body)) {
+		if (got != type || nth--)
+			continue;
+		ck_assert_int_eq(bytes_peek_u64(&body, off, &v), 0);
+		return v;
 	}
 	return 0;
 }
 
 static int cutting_count(const struct cutting *t, uint32_t type)
 {
+	struct bytes body;
 	size_t at = 16;
+	uint32_t got;
 	int n = 0;
 
-	while (at + 8 <= t->len) {
-		uint32_t got;
-		uint16_t size;
-
-		memcpy(&got, t->head + at, sizeof(got));
-		memcpy(&size, t->head + at + 6, sizeof(size));
+	while (cutting_next(t, &at, &got, &body))
 		n += got == type;
-		at += size;
-	}
 	return n;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/clickhouse/rowbinary.h"
 
 #include <check.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,10 @@ static void reply_put_row(unsigned int i)
 	char text[400];
 	uint64_t n = i % 5;
 
+	double half = i / 2.0;
+	uint64_t bits;
+
+	memcpy(&bits, &half, sizeof(bits));
 	memset(text, 'a' + (int)(i % 26), sizeof(text));
 	reply_put(hash, 16);
 	reply_put(&(uint8_t){ (uint8_t)i }, 1);
@@ -41,14 +46,14 @@ static void reply_put_row(unsigned int i)
 	reply_put(text, i % 400);
 	reply_put_length(n);
 	for (uint64_t k = 0; k < n; k++)
-		reply_put(&(uint64_t){ i + k }, 8);
-	reply_put(&(int32_t){ -(int32_t)i }, 4);
+		reply_put(&(uint64_t){ htole64(i + k) }, 8);
+	reply_put(&(uint32_t){ htole32(-i) }, 4);
 	reply_put_length(n);
 	for (uint64_t k = 0; k < n; k++) {
 		reply_put_length(k);
 		reply_put(text, k);
 	}
-	reply_put(&(double){ i / 2.0 }, 8);
+	reply_put(&(uint64_t){ htole64(bits) }, 8);
 }
 
 static unsigned int seen, from; /* from: the number of the first row */
