@@ -94,6 +94,7 @@ struct addrs {
 	const struct place *const *place; /* one entry for each address, which
 					   * may be NULL; NULL: there are no
 					   * places */
+	bool lasts; /* ip stays as long as payloads and stack dumps do */
 };
 
 /* Registers as the recorder dumped them: the values for the set bits of mask,

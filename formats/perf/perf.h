@@ -609,6 +609,9 @@ void perf_extra_blob(struct perf *p, const char *name, const void *blob,
 /* Takes n u64s into *v, which has room for *cap and grows. */
 int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
 		   struct err *err);
+/* Takes n addresses where they lie, or into p->ip. */
+int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
+		    struct addrs *a, struct err *err);
 
 /* ---- dir.c */
 /* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.

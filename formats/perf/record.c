@@ -238,10 +238,8 @@ static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
 
 	rec->kind = REC_CHAIN;
 	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err) ||
-	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
+	    perf_take_addrs(p, b, n, &rec->chain.user, err))
 		return -1;
-	rec->chain.user.ip = p->ip;
-	rec->chain.user.n = (uint32_t)n;
 	return 0;
 }
 

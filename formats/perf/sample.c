@@ -67,6 +67,20 @@ int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
 	return bytes_u64s(b, *v, n, err);
 }
 
+int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
+		    struct addrs *a, struct err *err)
+{
+	const uint64_t *there = bytes_u64s_there(b, n);
+
+	if (!there && perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
+		return -1;
+	*a = (struct addrs){ .ip = there ? there : p->ip,
+			     .n = (uint32_t)n,
+			     .lasts = there && !p->stream &&
+				      !p->src.info.compressed };
+	return 0;
+}
+
 static int perf_sample_take_extra(struct perf *p, struct bytes *b,
 				  const char *name, struct err *err)
 {
@@ -254,7 +268,7 @@ static void perf_sample_precise_mode(struct perf *p, const struct perf_attr *a,
 }
 
 /* The kernel or user half of a callchain. In nearly all samples it is one run
- * of p->ip; several runs are copied into one array. */
+ * of the list; several runs are copied into one array. */
 struct chain_half {
 	const uint64_t *ip;
 	uint32_t n;
@@ -314,10 +328,12 @@ static struct chain_half *perf_sample_half_of_mark(struct chain_halves *s,
 	}
 }
 
-/* Splits p->ip[0..n) into halves and leaves out marks and cookie. */
-static void perf_sample_split_chain(struct perf *p, uint32_t n,
+/* Splits a list into halves and leaves out marks and cookie. */
+static void perf_sample_split_chain(struct perf *p, const struct addrs *all,
 				    struct record *rec, struct chain_halves *s)
 {
+	const uint64_t *ip = all->ip;
+	uint32_t n = all->n;
 	struct rec_sample *sample = &rec->sample;
 	/* old kernels write no mark: the CPU's mode decides */
 	struct chain_half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
@@ -328,11 +344,11 @@ static void perf_sample_split_chain(struct perf *p, uint32_t n,
 	s->user.copy = &p->user;
 	s->user.cap = &p->cap_user;
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t v = p->ip[i];
+		uint64_t v = ip[i];
 
 		if (__builtin_expect(v < CONTEXT_MIN, 1))
 			continue;
-		perf_sample_add_run(now, p->ip + start, i - start, n);
+		perf_sample_add_run(now, ip + start, i - start, n);
 		start = i + 1;
 		if (v == CONTEXT_USER)
 			sample->defer = DEFER_DIRECT;
@@ -342,11 +358,11 @@ static void perf_sample_split_chain(struct perf *p, uint32_t n,
 		/* if the cookie did not fit, the mark is the last entry */
 		sample->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
 		if (i + 1 < n)
-			sample->cookie = p->ip[i + 1];
+			sample->cookie = ip[i + 1];
 		start = ++i + 1;
 	}
 	if (start < n)
-		perf_sample_add_run(now, p->ip + start, n - start, n);
+		perf_sample_add_run(now, ip + start, n - start, n);
 	if (s->user.n && sample->defer == DEFER_NONE)
 		sample->defer = DEFER_DIRECT;
 }
@@ -363,19 +379,26 @@ static struct addrs *perf_sample_missing_half(struct record *rec)
 	return half;
 }
 
+static struct addrs perf_sample_half(const struct chain_half *h, bool lasts)
+{
+	return (struct addrs){ .ip = h->ip,
+			       .n = h->n,
+			       .lasts = lasts && h->ip != *h->copy };
+}
+
 static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
 	struct chain_halves sp = { 0 };
+	struct addrs all;
 	uint64_t n;
 
-	if (bytes_u64(b, &n, err) ||
-	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
+	if (bytes_u64(b, &n, err) || perf_take_addrs(p, b, n, &all, err))
 		return -1;
-	perf_sample_split_chain(p, (uint32_t)n, rec, &sp);
-	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n, NULL };
-	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
+	perf_sample_split_chain(p, &all, rec, &sp);
+	s->kern = perf_sample_half(&sp.kern, all.lasts);
+	s->user = perf_sample_half(&sp.user, all.lasts);
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
 	if (first->n && s->ip && first->ip[0] != s->ip &&
@@ -554,7 +577,7 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip : s->branch[0].to;
 	for (uint32_t i = 0; i < s->n_branch; i++)
 		p->part[i + 1] = s->branch[i].from;
-	s->user = (struct addrs){ p->part, s->n_branch + 1, NULL };
+	s->user = (struct addrs){ .ip = p->part, .n = s->n_branch + 1 };
 	rec->flags |= REC_F_LBR;
 }
 
@@ -569,10 +592,10 @@ static void perf_sample_use_ip(struct perf *p, struct record *rec)
 	p->ip = mem_grow(p->ip, &p->cap_ip, 1, sizeof(*p->ip));
 	p->ip[0] = s->ip;
 	if (rec->flags & REC_F_USER) {
-		s->user = (struct addrs){ p->ip, 1, NULL };
+		s->user = (struct addrs){ .ip = p->ip, .n = 1 };
 		s->defer = DEFER_DIRECT;
 	} else {
-		s->kern = (struct addrs){ p->ip, 1, NULL };
+		s->kern = (struct addrs){ .ip = p->ip, .n = 1 };
 	}
 }
 
@@ -600,7 +623,7 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 		half = &s->kern;
 	}
 	p->hit = s->ip;
-	*half = (struct addrs){ &p->hit, 1, NULL };
+	*half = (struct addrs){ .ip = &p->hit, .n = 1 };
 	if (!(rec->flags & REC_F_GUEST))
 		rec->flags |= REC_F_HIT;
 }

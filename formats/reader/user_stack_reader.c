@@ -58,7 +58,7 @@ const char *user_stack_reader_text(struct user_stack_reader *u, struct scan s)
 
 struct addrs user_stack_reader_addrs(struct user_stack_reader *u)
 {
-	struct addrs a = { u->ip, (uint32_t)u->n, NULL };
+	struct addrs a = { .ip = u->ip, .n = (uint32_t)u->n };
 
 	if (!u->has_places)
 		return a;

@@ -23,6 +23,17 @@ int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err)
 	return 0;
 }
 
+const uint64_t *bytes_u64s_there(struct bytes *b, uint64_t n)
+{
+	const void *at = b->pos;
+
+	if (b->swap || n > bytes_left(b) / sizeof(uint64_t) ||
+	    (uintptr_t)at % _Alignof(uint64_t))
+		return NULL;
+	b->pos += n * sizeof(uint64_t);
+	return at;
+}
+
 int bytes_str(struct bytes *b, const char **out, struct err *err)
 {
 	const void *nul = memchr(b->pos, 0, bytes_left(b));

@@ -172,6 +172,9 @@ static inline int bytes_peek_u64s(const struct bytes *b, uint64_t off,
 /* Reads n numbers into out, which must have room for them. Compares n with the
  * bytes left before it multiplies. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
+/* Returns the next n numbers where they lie, or NULL if they cannot be read
+ * there: then bytes_u64s() takes them. */
+const uint64_t *bytes_u64s_there(struct bytes *b, uint64_t n);
 static inline int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
 {
 	if (__builtin_expect(n > bytes_left(b), 0))

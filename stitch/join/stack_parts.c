@@ -83,7 +83,7 @@ static void stack_parts_finish(struct stack_parts *ps,
 		stack = frames_push(fr, stack, h->at[i].frame);
 		ip[i] = h->at[i].ip;
 	}
-	const struct addrs a = { ip, (uint32_t)h->n, NULL };
+	const struct addrs a = { .ip = ip, .n = (uint32_t)h->n };
 
 	*jc = h->chain;
 	jc->n = a.n;

@@ -45,7 +45,8 @@ static void keep_addrs(struct arena *a, struct addrs *list)
 {
 	if (!list->n && !list->place)
 		return;
-	list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
+	if (!list->lasts)
+		list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
 	keep_places(a, list);
 }
 

@@ -75,6 +75,26 @@ START_TEST(a_count_that_overflows_in_bytes_is_refused)
 }
 END_TEST
 
+START_TEST(numbers_are_used_where_they_lie_if_they_can_be)
+{
+	const uint64_t word[3] = { 1, 2, 3 };
+	struct bytes b;
+
+	bytes_init(&b, word, sizeof(word), "f", 0, false);
+	ck_assert_ptr_null(bytes_u64s_there(&b, 4));
+	ck_assert_ptr_null(bytes_u64s_there(&b, UINT64_MAX / 4));
+	ck_assert_ptr_eq(bytes_u64s_there(&b, 2), word);
+	ck_assert_ptr_eq(bytes_u64s_there(&b, 1), word + 2);
+	ck_assert_uint_eq(bytes_left(&b), 0);
+	/* not aligned; of the other byte order */
+	bytes_init(&b, (const char *)word + 4, 16, "f", 0, false);
+	ck_assert_ptr_null(bytes_u64s_there(&b, 1));
+	bytes_init(&b, word, sizeof(word), "f", 0, true);
+	ck_assert_ptr_null(bytes_u64s_there(&b, 1));
+	ck_assert_uint_eq(bytes_left(&b), sizeof(word));
+}
+END_TEST
+
 START_TEST(skip_and_take_refuse_more_than_there_is)
 {
 	struct bytes b, part;
@@ -136,5 +156,6 @@ END_TEST
 RUN("bytes", numbers_are_read_in_the_order_of_the_file,
     unaligned_words_are_read, short_reads_fail_without_moving,
     a_count_that_overflows_in_bytes_is_refused,
+    numbers_are_used_where_they_lie_if_they_can_be,
     skip_and_take_refuse_more_than_there_is, a_part_knows_its_place_in_the_file,
     a_string_must_end_inside, an_empty_window_needs_no_memory)

@@ -55,12 +55,14 @@ static void maker_sample(struct maker *m, struct record *rec)
 	struct rec_sample *s = &rec->sample;
 
 	s->cookie = m->made;
-	s->kern = (struct addrs){ m->ip, m->made % 64, NULL };
+	s->kern = (struct addrs){ .ip = m->ip, .n = m->made % 64 };
 	for (uint32_t i = 0; i < s->kern.n; i++)
 		m->ip[i] = (uint64_t)m->made << 8 | i;
 	m->place = (struct place){ .symbol = m->name };
 	m->places[0] = &m->place;
-	s->user = (struct addrs){ m->ip, s->kern.n > 0, m->places };
+	s->user = (struct addrs){ .ip = m->ip,
+				  .n = s->kern.n > 0,
+				  .place = m->places };
 	m->extra = (struct extra){ .name = "x",
 				   .blob = m->name,
 				   .len = sizeof(m->name) };
@@ -299,7 +301,9 @@ static int laster_next(void *arg, struct record *rec, struct err *err)
 	*rec = (struct record){ .kind = i % 2 ? REC_SAMPLE : REC_CHAIN };
 	struct addrs *user = i % 2 ? &rec->sample.user : &rec->chain.user;
 
-	*user = (struct addrs){ m->ip[i], 1, i % 4 > 1 ? m->places : NULL };
+	*user = (struct addrs){ .ip = m->ip[i],
+				.n = 1,
+				.place = i % 4 > 1 ? m->places : NULL };
 	if (i % 2)
 		rec->sample.call = &m->call;
 	m->made++;

@@ -111,8 +111,8 @@ START_TEST(raw_chains_differ_by_stack_and_addresses)
 {
 	struct frames *fr = frames_new();
 	const uint64_t ip[] = { 1, 2, 3 };
-	struct addrs a = { ip, 3, NULL };
-	struct addrs b = { ip, 2, NULL };
+	struct addrs a = { .ip = ip, .n = 3 };
+	struct addrs b = { .ip = ip, .n = 2 };
 	uint64_t h = 7; /* the same for all: only comparing tells them apart */
 
 	uint32_t r = frames_raw(fr, 1, &a, h);
@@ -133,7 +133,7 @@ static uint32_t frame_add_unwound(struct frames *fr, uint64_t inner, uint32_t n,
 {
 	const struct raw_note note = { .ended = UNWIND_OUTERMOST };
 	uint64_t ip[100];
-	struct addrs a = { ip, n, NULL };
+	struct addrs a = { .ip = ip, .n = n };
 
 	for (uint32_t i = 0; i < n; i++)
 		ip[i] = n - i <= outer ? 1000 - (n - i) : inner + i;

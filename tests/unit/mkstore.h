@@ -128,7 +128,7 @@ static inline uint32_t mkstore_chain_of(uint32_t img, const uint64_t *off,
 		stack = frames_push(run.fr, stack, frames_frame(run.fr, &f));
 		ip[i] = base + off[i];
 	}
-	struct addrs a = { ip, n, NULL };
+	struct addrs a = { .ip = ip, .n = n };
 
 	return frames_raw(run.fr, stack, &a, hash_u64s(ip, n, 0));
 }

@@ -307,7 +307,7 @@ static void kernel_hit(struct fake *f, uint64_t t, uint64_t *addr)
 	struct fake_rec *r = fake_sample(f, t, 9, 0);
 
 	r->rec.flags = REC_F_KERNEL;
-	r->rec.sample.kern = (struct addrs){ addr, 1, NULL };
+	r->rec.sample.kern = (struct addrs){ .ip = addr, .n = 1 };
 }
 
 static void kernel_map(struct fake *f, uint64_t start, uint64_t len,

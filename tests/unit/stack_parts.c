@@ -40,7 +40,7 @@ static bool parts_part(uint32_t slot, uint16_t k, uint16_t n, uint64_t meet,
 
 		stack = frames_push(fr, stack, frames_frame(fr, &f));
 	}
-	const struct addrs a = { ip, count, NULL };
+	const struct addrs a = { .ip = ip, .n = count };
 
 	*jc = (struct join_chain){ .cookie = 1, .id = slot };
 	if (count)
