@@ -17,8 +17,8 @@
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 
 /* Stacks being read, callers first. */
 struct stack_scan {
@@ -106,19 +106,15 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 }
 
 struct unnamed_frame {
-	uint32_t image, frame;
-	int64_t off; /* as the database sorts it */
+	uint64_t image;
+	uint64_t place; /* the offset + 2^63: as the database sorts it */
+	uint32_t frame;
 };
 
-static int unnamed_by_place(const void *a, const void *b)
-{
-	const struct unnamed_frame *x = a;
-	const struct unnamed_frame *y = b;
+#define PLACE_ZERO ((uint64_t)1 << 63)
 
-	return compare_numbers(x->image, y->image)
-		       ?: (x->off > y->off) - (x->off < y->off)
-		       ?: compare_numbers(x->frame, y->frame);
-}
+SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
+SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
 
 /* Sets the parts of the arrays that belong to each image; the arrays must not
  * move any more. */
@@ -171,13 +167,14 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 		if (k < db->w->n_named && db->w->named[k] == i)
 			k++;
 		else
-			list[n++] = (struct unnamed_frame){ f->image, i,
-							    (int64_t)f->off };
+			list[n++] = (struct unnamed_frame){ f->image,
+							    f->off ^ PLACE_ZERO,
+							    i };
 	}
-	qsort(list, n, sizeof(*list), unnamed_by_place);
+	list = unnamed_by_image(unnamed_by_place(list, n), n);
 	for (size_t i = 0; i < n; i++)
-		unnamed_add_frame(u, &sc, list[i].image, (uint64_t)list[i].off,
-				  list[i].frame);
+		unnamed_add_frame(u, &sc, (uint32_t)list[i].image,
+				  list[i].place ^ PLACE_ZERO, list[i].frame);
 	free(list);
 	free(sc.returns);
 }
