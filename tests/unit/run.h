@@ -11,9 +11,17 @@
 
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
-/* What takes ten seconds without sanitizers is a part of that with them. The
- * group `unit` of 'make check', and .ci/run by name, run the whole without. */
-#define RUN_FEWER (SANITIZERS_ADDRESS ? 8 : 1)
+/* What takes ten seconds is done by half for each change, and less with
+ * sanitizers; 'make check-long' sets LONG. The group `unit` of 'make check'
+ * runs it without sanitizers, and so does .ci/run, by name. */
+#define RUN_FEWER (SANITIZERS_ADDRESS ? 8 : run_long() ? 1 : 2)
+
+static inline int run_long(void)
+{
+	const char *is = getenv("LONG");
+
+	return is && *is;
+}
 
 /* A table of cases: every row is a test of its own, by which `test` runs with
  * the row's index in _i. A row begins with its name, a const char *, which is
