@@ -90,10 +90,10 @@ build() {
 units() {
 	local f
 	# shellcheck disable=SC2016 # of the inner shell
-	printf '%s\n' "$@" | CK_DEFAULT_TIMEOUT=600 xargs -P "$(nproc)" -I{} sh -c '
+	printf '%s\n' "$@" | CK_DEFAULT_TIMEOUT=3600 xargs -P "$(nproc)" -I{} sh -c '
 		f=$1
 		shift
-		timeout 900 "$@" "$f" >"$f.log" 2>&1
+		timeout 3600 "$@" "$f" >"$f.log" 2>&1
 		echo $? >"$f.status"' sh "$out/unit/{}" "${run[@]}"
 	for f
 	do
