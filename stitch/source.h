@@ -134,10 +134,11 @@ struct source_info {
 	bool overwrote; /* the oldest records were overwritten; LOST_SAMPLES
 			 * counts them */
 	bool has_time;	/* records have times */
-	bool dumps;	/* samples may have a copy of their stack */
-	bool exact;	/* no record can be late */
-	bool truncated; /* incomplete: cut off, or the recorder did not
-			 * finish */
+	bool dumps;	/* samples may have a copy of their stack, */
+	uint32_t dump_bytes; /* of this size at most */
+	bool exact;	     /* no record can be late */
+	bool truncated;	     /* incomplete: cut off, or the recorder did not
+			      * finish */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */

@@ -441,6 +441,16 @@ static int put_cuts(struct load *ld, unsigned int i, struct err *err)
 		       : 0;
 }
 
+/* Stores how much of its stack a sample may have. */
+static int put_dumps(struct load *ld, unsigned int i, struct err *err)
+{
+	uint32_t bytes = order_source(ld->order, i)->info.dump_bytes;
+
+	return bytes ? store_meta_number(ld->db, (int)i, "dump_bytes", bytes,
+					 err)
+		     : 0;
+}
+
 /* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -535,7 +545,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
-		    put_wall(ld, i, err) || put_cuts(ld, i, err))
+		    put_wall(ld, i, err) || put_cuts(ld, i, err) ||
+		    put_dumps(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return load_flush(ld, err);

@@ -136,6 +136,9 @@ static void perf_attr_summarise(struct perf *p, const struct perf_attr *a)
 	p->newer |= a->flags >= PA_UNKNOWN;
 	info->has_time |= (a->sample_type & PS_TIME) != 0;
 	info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
+	if ((a->sample_type & PS_STACK_USER) &&
+	    a->stack_user > info->dump_bytes)
+		info->dump_bytes = a->stack_user;
 	info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 	info->maps_code |= (a->flags & PA_MMAP) != 0;
 	/* a ring that overwrites its start keeps no mapping */
@@ -169,6 +172,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	bytes_peek_u64(b, 56, &a.bp_addr);
 	bytes_peek_u64(b, 72, &a.branch_type);
 	bytes_peek_u64(b, 80, &a.regs_user);
+	bytes_peek_u32(b, 88, &a.stack_user);
 	if (!bytes_peek_u32(b, 92, &u))
 		a.clockid = (int32_t)u;
 	bytes_peek_u64(b, 96, &a.regs_intr);

@@ -168,6 +168,7 @@ struct perf_attr {
 	uint64_t config, period, sample_type, read_format, flags;
 	uint64_t branch_type, regs_user, regs_intr;
 	int32_t clockid;
+	uint32_t stack_user; /* bytes of stack in a sample */
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
 	bool id_all, lbr, sched, off_cpu; /* off_cpu: by its name */

@@ -327,7 +327,9 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 	WHEN s.class = 'caller missing' THEN CASE r.name
 		WHEN 'perf' THEN 'perf record --call-graph dwarf'
 		ELSE 'build with -mno-omit-leaf-frame-pointer' END
-	WHEN s.class = 'cut (truncated_dump)'
+	WHEN s.class = 'cut (truncated_dump)' AND NOT EXISTS (
+		SELECT 1 FROM meta m WHERE m.capture = t.capture
+		AND m.key = 'dump_bytes' AND m.value >= 65528)
 		THEN 'perf record --call-graph dwarf,65528'
 	WHEN s.class = 'cut (full)' THEN CASE r.name
 		WHEN 'perf' THEN 'sysctl kernel.perf_event_max_stack=1024' END

@@ -74,3 +74,23 @@ do
 	grep -qF -- "  $word" words || echo "$word"
 done >lacking
 ok each_class_has_its_line_of_help "$([ ! -s lacking ]; echo $?)"
+
+# dumps that are cut, by their size: the largest one, and half of it
+for bytes in 65528 32768
+do
+	zstd -dcq "$root/tests/captures/deep.data.zst" >deep.data
+	python3 - "$bytes" <<'END'
+import struct
+import sys
+with open("deep.data", "r+b") as f:
+    attr = struct.unpack("<24xQ", f.read(32))[0]
+    f.seek(attr + 88)
+    f.write(struct.pack("<I", int(sys.argv[1])))
+END
+	"$B" ingest -q -f --no-symbols --symfs "$root/tests/captures/symfs" \
+		-o "deep-$bytes.db" deep.data
+	"$B" query "deep-$bytes.db" 'SELECT class, fix FROM trust' | tail -n 1
+done >fixes
+ok a_larger_dump_is_asked_for_if_there_is_one "$([ "$(tr -s ' ' <fixes | sed 's, $,,')" = \
+	"cut (truncated_dump)
+cut (truncated_dump) perf record --call-graph dwarf,65528" ]; echo $?)"
