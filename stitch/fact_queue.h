@@ -25,6 +25,11 @@ static inline struct fact *fact_queue_add(struct fact_queue *q)
 		q->head = q->n = 0;
 	return mem_add(q->fact, q->n, q->cap);
 }
+/* Returns how many facts there are. */
+static inline size_t fact_queue_left(const struct fact_queue *q)
+{
+	return q->n - q->head;
+}
 /* Takes the oldest fact. Returns NULL if the queue is empty. Valid until a fact
  * is added. */
 static inline const struct fact *fact_queue_next(struct fact_queue *q)

@@ -857,9 +857,9 @@ int stitch_run(struct stitch *st, uint64_t until, struct err *err)
 	struct fact_queue *q = &st->facts;
 	int got = 1;
 
-	while (got > 0 && q->gone + q->n < until) {
+	while (got > 0 && q->gone + fact_queue_left(q) < until) {
 		got = stitch_step(st, err);
-		q->due = q->n;
+		q->due = fact_queue_left(q);
 	}
 	return got;
 }

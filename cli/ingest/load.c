@@ -359,16 +359,17 @@ static int read_facts(struct load *ld, struct err *err)
 	while (ret > 0) {
 		ret = stitch_run(ld->stitch, storing_until(ld->storing, show),
 				 err);
-		for (; q->gone + q->n >= flush; flush += FLUSH_EVERY) {
+		for (; q->gone + fact_queue_left(q) >= flush;
+		     flush += FLUSH_EVERY) {
 			q->due = flush - q->gone;
 			if (storing_put(ld->storing, err) ||
 			    now_and_then(ld, err))
 				return -1;
 		}
-		q->due = q->n;
+		q->due = fact_queue_left(q);
 		if (storing_put(ld->storing, err))
 			return -1;
-		if (q->gone + q->n < show)
+		if (q->gone + fact_queue_left(q) < show)
 			continue;
 		show_progress(ld);
 		show += SHOW_EVERY;

@@ -146,31 +146,55 @@ static void *storing_main(void *arg)
 	return NULL;
 }
 
-/* Makes the facts that are due a block. The queue gets its array, and the other
- * facts. */
-static void storing_swap(struct storing *s, struct fact_block *b)
+/* Makes the facts that are due a block: the block and the queue change arrays,
+ * and the other facts are copied. */
+static void storing_swap(struct fact_queue *q, struct fact_block *b)
 {
-	struct fact_queue *q = s->in;
 	const struct fact_queue was = *q;
 
 	q->n = was.n - was.due;
 	q->fact = mem_grow(b->fact, &b->cap, q->n + FACTS, sizeof(*b->fact));
 	q->cap = b->cap;
-	q->lists = b->lists;
-	q->gone += was.due;
-	q->due = 0;
 	if (q->n)
 		memcpy(q->fact, was.fact + was.due, q->n * sizeof(*q->fact));
 	b->fact = was.fact;
-	b->n = was.due;
 	b->cap = was.cap;
-	b->lists = was.lists;
+}
+
+/* The same where more facts are left than are due, as at the end, which tells
+ * of all threads at once. */
+static void storing_copy(struct fact_queue *q, struct fact_block *b)
+{
+	b->fact = mem_grow(b->fact, &b->cap, q->due, sizeof(*b->fact));
+	if (q->due)
+		memcpy(b->fact, q->fact + q->head, q->due * sizeof(*q->fact));
+	q->head += q->due;
+}
+
+/* Fills a block with the facts that are due. What facts point to goes with the
+ * last one of the queue: blocks are emptied one after the other. */
+static void storing_fill(struct fact_queue *q, struct fact_block *b)
+{
+	size_t left = fact_queue_left(q) - q->due;
+	const struct arena lists = q->lists;
+
+	if (q->head || left > q->due)
+		storing_copy(q, b);
+	else
+		storing_swap(q, b);
+	if (!left) {
+		q->lists = b->lists;
+		b->lists = lists;
+	}
+	b->n = q->due;
+	q->gone += q->due;
+	q->due = 0;
 }
 
 /* Returns when there is an empty block, or, with `all`, only such blocks. */
 static void storing_submit(struct storing *s, bool passed, bool all)
 {
-	storing_swap(s, &s->block[s->made % BLOCKS]);
+	storing_fill(s->in, &s->block[s->made % BLOCKS]);
 	s->block[s->made % BLOCKS].passed = passed;
 	pthread_mutex_lock(&s->lock);
 	s->made++;
@@ -238,7 +262,7 @@ void storing_free(struct storing *s)
 uint64_t storing_until(const struct storing *s, uint64_t most)
 {
 	/* without a thread, a record is valid until the next one is taken */
-	return s->threaded ? most : s->in->gone + s->in->n + 1;
+	return s->threaded ? most : s->in->gone + fact_queue_left(s->in) + 1;
 }
 
 static int storing_put_now(struct storing *s, struct err *err)
@@ -246,15 +270,13 @@ static int storing_put_now(struct storing *s, struct err *err)
 	struct fact_queue *q = s->in;
 
 	for (size_t i = 0; i < q->due; i++)
-		if (storing_take(s, &q->fact[i], err))
+		if (storing_take(s, &q->fact[q->head + i], err))
 			return -1;
 	q->gone += q->due;
-	q->n -= q->due;
-	if (q->n)
-		memmove(q->fact, q->fact + q->due, q->n * sizeof(*q->fact));
-	else
-		arena_clear(&q->lists);
+	q->head += q->due;
 	q->due = 0;
+	if (!fact_queue_left(q))
+		arena_clear(&q->lists);
 	return 0;
 }
 
