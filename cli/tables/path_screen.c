@@ -30,6 +30,9 @@ static void path_text_begin(struct path_text *t)
 
 /* ---- the first lines */
 
+/* Of some tasks, or samples: all of the time is a loss. */
+static const char path_partial[] = "not every switch was recorded";
+
 struct path_loss_count {
 	const struct timeline *t;
 	uint64_t told;	 /* losses that the capture reports */
@@ -99,8 +102,8 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fprintf(out, "%srecords missing without a loss",
 			c.told ? ", " : "");
 	if ((c.between || c.open) && !causes_whole(r->causes))
-		fprintf(out, "%snot every switch was recorded",
-			c.told || c.silent ? ", " : "");
+		fprintf(out, "%s%s", c.told || c.silent ? ", " : "",
+			path_partial);
 	else if (c.between)
 		fprintf(out, "%sthe end of a capture",
 			c.told || c.silent ? ", " : "");
@@ -358,9 +361,8 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 			r->t, proofs_loss(r->proofs, s->loss + i));
 
 		fputs(i ? ", " : verb, out);
-		/* of some tasks, or samples: all of its time is a loss */
 		if (!l->id && !l->silent && !causes_whole(r->causes)) {
-			fputs("not every switch was recorded", out);
+			fputs(path_partial, out);
 			return;
 		}
 		path_say_loss(l, out);
