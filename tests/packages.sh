@@ -18,6 +18,8 @@ dir=$(realpath -m "${1:?usage: tests/packages.sh FOLDER [bookworm|trixie|sid|rpm
 shift
 [ $# -gt 0 ] || set -- bookworm trixie sid rpm
 mkdir -p "$dir"
+# Not by --suppress-tags: a lintian that does not know a tag of it ends at once.
+LEFT_OUT='unused-override|redundant-priority-optional-field|redundant-rules-requires-root-no-field'
 rc=0
 status=0
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' cli/version.h)
@@ -118,15 +120,13 @@ on_debian() {
 		"$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)," \
 		"$(inside gcc --version | head -n 1 | sed 's/.* //')" || return
 	inside sh -c 'cd /build/one && lintian -EvIL +pedantic \
-		--show-overrides \
-		--suppress-tags redundant-priority-optional-field,redundant-rules-requires-root-no-field \
-		*.changes' \
+		--fail-on none --show-overrides *.changes' \
 		>"$dir/$name.lintian" 2>/dev/null
-	grep -E '^[EWIPX]: ' "$dir/$name.lintian" |
-		grep -v ': unused-override ' >"$dir/$name.tags"
-	cat "$dir/$name.tags"
-	[ ! -s "$dir/$name.tags" ]
 	status=$?
+	grep -E '^[EWIPX]: ' "$dir/$name.lintian" |
+		grep -vE ": ($LEFT_OUT)( |$)" >"$dir/$name.tags"
+	cat "$dir/$name.tags"
+	[ ! -s "$dir/$name.tags" ] || status=1
 	row "$name" "lintian" "$(wc -l <"$dir/$name.tags") tags," \
 		"$(grep -cE '^O: ' "$dir/$name.lintian") overridden"
 	# shellcheck disable=SC2016 # that of the other system
