@@ -35,6 +35,7 @@ def of_table(by):
         if r["kind"] != "missing"}
 
 def of_page(by):
+    # the table has ten digits of p
     text = run("report", "--html", "--no-source", "--diff")
     data = json.loads(re.search(r'id="diff">\n(.*?)\n</script>', text,
                                 re.S).group(1).replace("<\\/", "</"))
@@ -43,7 +44,7 @@ def of_page(by):
         wa, wb, na, nb, change, p, _ = places[by == "total"]
         if not unknown or "interrupts" in unknown:
             out[name, image] = ({1: "more", -1: "less", 0: ""}[change], wa, wb,
-                                na, nb, "%.4e" % p)
+                                na, nb, "%.4e" % float("%.9e" % p))
     return out
 
 def of_flame(by):

@@ -17,7 +17,7 @@
 #define RECORDS_MAX 128
 #define HEAD 8
 #define RECORD 8
-#define LINE_MAX 256
+#define LINE_BYTES 256
 #define WAITS_MAX 64
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -92,23 +92,23 @@ static size_t fuzz_path_text(const uint8_t *data, size_t n, char *text)
 	int now[CPUS] = { 0 };
 	uint64_t time = 1000000;
 	size_t len = (size_t)snprintf(
-		text, LINE_MAX, "# tracer: nop\n#\n# latency: 0 us #P:%d\n#\n",
-		CPUS);
+		text, LINE_BYTES,
+		"# tracer: nop\n#\n# latency: 0 us #P:%d\n#\n", CPUS);
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *r = data + RECORD * i;
 		int cpu = r[0] >> 6;
-		char event[LINE_MAX / 2 + 32];
+		char event[LINE_BYTES / 2 + 32];
 
 		time += (uint64_t)(r[4] | r[5] << 8) / 16;
 		fuzz_path_event(r, now[cpu], event, sizeof(event));
 		if (r[0] % 16 == 13)
-			len += (size_t)snprintf(text + len, LINE_MAX,
+			len += (size_t)snprintf(text + len, LINE_BYTES,
 						"CPU:%d [LOST %d EVENTS]\n",
 						cpu, r[6]);
 		else
 			len += (size_t)snprintf(
-				text + len, LINE_MAX,
+				text + len, LINE_BYTES,
 				"t%d-%d [%03d] d.%c2. %llu.%06llu: %s\n",
 				now[cpu], now[cpu], cpu, context[r[3] % 6],
 				(unsigned long long)time / 1000000,
@@ -197,7 +197,7 @@ static void fuzz_path_ask(struct store *db, const uint8_t *head)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char text[(RECORDS_MAX + 1) * LINE_MAX];
+	static char text[(RECORDS_MAX + 1) * LINE_BYTES];
 	size_t n = size < HEAD ? 0 : (size - HEAD) / RECORD;
 
 	if (!n)
