@@ -74,7 +74,7 @@ struct opt {
 #define OPT_STRING(letter, name, arg, value, help)                             \
 	OPT_ENTRY(OPT_STRING, letter, name, arg, const char *, value, NULL,    \
 		  help)
-/* A long, of which the default may be NUMBER_UNSET: -1 could be an answer. */
+/* A long. NUMBER_UNSET as its default leaves -1 to be refused. */
 #define OPT_NUMBER(letter, name, arg, value, help)                             \
 	OPT_ENTRY(OPT_NUMBER, letter, name, arg, long, value, NULL, help)
 /* A number of bytes in an unsigned long: 64M, 2G. */
