@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu_source.h"
 #include "cli/model/stacks.h"
@@ -235,12 +236,19 @@ static const struct label_list *cause_read_kernel(struct wait_causes *c,
 	return cause_read(c, &half);
 }
 
+/* Returns whether there is such a chain: what is known is kept by its id, which
+ * comes from a database. */
+static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
+{
+	return kraw && kraw < stacks_code(c->stacks)->n_chain;
+}
+
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 				uint32_t kraw)
 {
 	if (offcpu_state(state)[0] == 'R')
 		return WAIT_READY;
-	if (!kraw)
+	if (!cause_has_chain(c, kraw))
 		return WAIT_UNKNOWN;
 	c->known = mem_reach(c->known, &c->n, &c->cap, (size_t)kraw + 1,
 			     sizeof(*c->known));
@@ -490,7 +498,7 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 
 enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw)
 {
-	if (!kraw)
+	if (!cause_has_chain(c, kraw))
 		return CONTEXT_UNKNOWN;
 	c->context = mem_reach(c->context, &c->n_context, &c->cap_context,
 			       (size_t)kraw + 1, sizeof(*c->context));
