@@ -208,6 +208,9 @@ START_TEST(shares_have_two_decimals_and_nothing_and_all_are_exact)
 			human_percent(b, sizeof(b), row[i].part, row[i].whole),
 			row[i].text);
 	ck_assert_str_eq(human_share(b, sizeof(b), 1, 3), "33.33");
+	ck_assert_str_eq(human_share(b, sizeof(b), 1e300, 1e-300),
+			 "10000000000.00");
+	ck_assert_str_eq(human_share(b, sizeof(b), -1, 3), "0.00");
 }
 END_TEST
 
