@@ -159,18 +159,16 @@ static int pack_put_image(struct pack *p, int64_t id, const struct image *img,
 static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, BUNDLE_IMAGES_ID);
 	struct image img = { 0 };
 
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
-	if (id >= 1 << 28)
-		return err_set(err, ERR_DB, "the database is damaged: image");
-	rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
-	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
-			     sizeof(*p->image));
-	p->image[id] = img;
-	return pack_put_image(p, (int64_t)id, &img, err);
+	if (rows_int(r, BUNDLE_IMAGES_IS_FILE))
+		rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
+	*mem_add(p->image, p->n_image, p->cap_image) = img;
+	return img.path ? pack_put_image(p, rows_int(r, BUNDLE_IMAGES_ID), &img,
+					 err)
+			: 0;
 }
 
 static int pack_take_section(void *arg, const struct rows *r, struct err *err)
@@ -239,7 +237,8 @@ static int pack_fill(struct pack *p, struct err *err)
 		return -1;
 	if (p->o->redact)
 		return 0;
-	if (rows_each(p->db, "bundle_images", pack_take_image, p, err))
+	*mem_add(p->image, p->n_image, p->cap_image) = (struct image){ 0 };
+	if (rows_each_dense(p->db, "bundle_images", pack_take_image, p, err))
 		return -1;
 	return p->o->no_debug ? 0
 			      : rows_each(p->db, "bundle_sections",

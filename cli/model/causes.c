@@ -197,45 +197,45 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	return t->table ? 0 : -1;
 }
 
+struct causes_types {
+	struct causes *c;
+	struct store *db;
+	int64_t capture; /* of the type before */
+	uint8_t shows;	 /* what the types of that capture show */
+};
+
 /* perf turns the events of a CPU on in the order of the options: a record of
  * one shows that those before it are on. */
+static int causes_take_type(void *arg, const struct rows *r, struct err *err)
+{
+	struct causes_types *ts = arg;
+	struct causes *c = ts->c;
+	struct causes_type t = { .capture = rows_int(r, CAUSES_TYPES_CAPTURE) };
+
+	if (t.capture != ts->capture)
+		ts->shows = 0;
+	ts->capture = t.capture;
+	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
+	    causes_take_kind(c, ts->db, rows_text(r, CAUSES_TYPES_NAME),
+			     rows_text(r, CAUSES_TYPES_FIELDS), &t, err))
+		return -1;
+	ts->shows |= t.shows;
+	if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
+		t.shows = ts->shows;
+	*mem_add(c->type, c->n_type, c->cap_type) = t;
+	if (t.kind == TIMELINE_SWITCH && t.role &&
+	    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
+		causes_spans_note(c->spans, r);
+	return 0;
+}
+
 static int causes_load_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("causes_types"), NULL, 0, err);
-	int64_t capture = -1;
-	uint8_t shows = 0;
-	int rc = -1;
+	struct causes_types ts = { c, db, -1, 0 };
 
-	while (r && (rc = rows_next(r, err)) > 0) {
-		int64_t id = rows_int(r, CAUSES_TYPES_ID);
-		bool perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
-		struct causes_type t = { .capture = rows_int(
-						 r, CAUSES_TYPES_CAPTURE) };
-
-		if (id < 1 || id > INT32_MAX)
-			continue;
-		shows = t.capture == capture ? shows : 0;
-		capture = t.capture;
-		if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
-		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
-				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
-				     err)) {
-			rc = -1;
-			break;
-		}
-		shows |= t.shows;
-		if (perf)
-			t.shows = shows;
-		c->type = mem_reach(c->type, &c->n_type, &c->cap_type,
-				    (size_t)id + 1, sizeof(*c->type));
-		c->type[id] = t;
-		if (t.kind == TIMELINE_SWITCH && t.role &&
-		    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
-			causes_spans_note(c->spans, r);
-	}
-	rows_close(r);
-	return rc;
+	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
+	return rows_each_dense(db, "causes_types", causes_take_type, &ts, err);
 }
 
 /* ---- threads and their names */

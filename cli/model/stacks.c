@@ -25,7 +25,8 @@
 
 /* At most this many events are named as left out. */
 #define NAMED_MAX 6
-#define ID_MAX (1 << 28)
+/* Chains with larger ids are none. */
+#define CHAINS_MAX (1 << 28)
 
 struct stacks {
 	struct stacks_opts o;
@@ -58,58 +59,50 @@ uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 	return (uint32_t)s->n_event - 1;
 }
 
-static int check_id(int64_t id, struct err *err)
-{
-	if (id >= 0 && id < ID_MAX)
-		return 0;
-	return err_set(err, ERR_DB,
-		       "the database has an id of %lld; ingest "
-		       "the capture again",
-		       (long long)id);
-}
-
 /* Events with the same name in several captures are one event. */
 static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, REPORT_EVENTS_ID);
+	uint32_t *type = mem_add(s->type, s->n_type, s->cap_type);
 
-	if (check_id(id, err))
-		return -1;
-	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
-			    sizeof(*s->type));
-	s->type[id] = stacks_add_event(s, rows_text(r, REPORT_EVENTS_NAME),
-				       rows_text(r, REPORT_EVENTS_UNIT)) +
-		      1;
-	s->event[s->type[id] - 1].point = rows_int(r, REPORT_EVENTS_POINT) != 0;
+	(void)err;
+	*type = 0;
+	if (rows_int(r, REPORT_EVENTS_IS_SAMPLE)) {
+		*type = 1 + stacks_add_event(s,
+					     rows_text(r, REPORT_EVENTS_NAME),
+					     rows_text(r, REPORT_EVENTS_UNIT));
+		s->event[*type - 1].point =
+			rows_int(r, REPORT_EVENTS_POINT) != 0;
+	}
 	return 0;
 }
 
 static int stacks_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, REPORT_COMMS_ID);
 
-	if (check_id(id, err))
-		return -1;
-	s->comm = mem_grow(s->comm, &s->cap_comm, (size_t)id + 1,
-			   sizeof(*s->comm));
-	while (s->n_comm <= (size_t)id)
-		s->comm[s->n_comm++] = s->comm[0];
-	if (id)
-		s->comm[id] = (struct stacks_comm){
-			arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
-			rows_int_or(r, REPORT_COMMS_PID, -1),
-			rows_int_or(r, REPORT_COMMS_TID, -1)
-		};
+	(void)err;
+	*mem_add(s->comm, s->n_comm, s->cap_comm) = (struct stacks_comm){
+		arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
+		rows_int_or(r, REPORT_COMMS_PID, -1),
+		rows_int_or(r, REPORT_COMMS_TID, -1)
+	};
 	return 0;
 }
 
-static int load_comms(struct stacks *s, struct store *db, struct err *err)
+/* Ids count from 1. */
+static int stacks_load_types(struct stacks *s, struct store *db,
+			     struct err *err)
 {
+	*mem_add(s->type, s->n_type, s->cap_type) = 0;
 	*mem_add(s->comm, s->n_comm, s->cap_comm) =
 		(struct stacks_comm){ "[no name]", -1, -1 };
-	return rows_each(db, "report_comms", stacks_take_comm, s, err);
+	return rows_each_dense(db, "report_events", stacks_take_event, s,
+			       err) ||
+			       rows_each_dense(db, "report_comms",
+					       stacks_take_comm, s, err)
+		       ? -1
+		       : 0;
 }
 
 static void stacks_find_first(struct stacks *s)
@@ -205,7 +198,7 @@ static void stacks_report_sample(const struct stacks *s, const struct rows *r,
 
 static uint32_t stacks_raw_id(int64_t id)
 {
-	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
+	return id > 0 && id < CHAINS_MAX ? (uint32_t)id : 0;
 }
 
 /* Stores the weight of a row in g. Returns 1, 0 if it has none, or -1 and *err
@@ -431,8 +424,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
-	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
-	    load_comms(s, db, err) || !(s->code = code_load(db, parts, err)) ||
+	if (stacks_load_types(s, db, err) ||
+	    !(s->code = code_load(db, parts, err)) ||
 	    stacks_load_groups(s, db, err) < 0 ||
 	    (!o->unnamed && stacks_load_names(s, db, NULL, 0, err))) {
 		stacks_free(s);

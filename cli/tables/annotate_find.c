@@ -13,51 +13,34 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/path.h"
-
-#define ID_MAX (1 << 28)
+#include "stitch/base/table.h"
 
 /* ---- loading */
 
 struct hot_loader {
 	struct hot *h;
-	uint32_t *func; /* index + 1 in hot.func, by symbol */
-	size_t n_func, cap_func;
-	uint32_t *bare; /* index + 1 of the code without symbols, by image */
-	size_t n_bare, cap_bare;
+	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
-
-static int hot_check_id(int64_t id, struct err *err)
-{
-	if (id >= 0 && id < ID_MAX)
-		return 0;
-	return err_set(err, ERR_DB, "the database has an id of %lld",
-		       (long long)id);
-}
 
 static int take_leaf(void *arg, const struct rows *r, struct err *err)
 {
 	struct hot *h = ((struct hot_loader *)arg)->h;
-	int64_t id = rows_int(r, ANNOTATE_LEAVES_ID);
 	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
-	if (hot_check_id(id, err) || hot_check_id(frame, err))
-		return -1;
-	h->leaf = mem_reach(h->leaf, &h->n_leaf, &h->cap_leaf, (size_t)id + 1,
-			    sizeof(*h->leaf));
-	h->leaf[id] = (uint32_t)frame;
+	(void)err;
+	if (frame < 0 || frame > UINT32_MAX)
+		return 1;
+	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = (uint32_t)frame;
 	return 0;
 }
 
 static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 {
 	struct hot *h = ((struct hot_loader *)arg)->h;
-	int64_t id = rows_int(r, ANNOTATE_PATHS_ID);
 
-	if (hot_check_id(id, err))
-		return -1;
-	h->path = mem_reach(h->path, &h->n_path, &h->cap_path, (size_t)id + 1,
-			    sizeof(*h->path));
-	h->path[id] = arena_strdup(&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
+	(void)err;
+	*mem_add(h->path, h->n_path, h->cap_path) =
+		arena_strdup(&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
 	return 0;
 }
 
@@ -71,19 +54,11 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
 {
 	struct hot *h = l->h;
-	size_t symbol = (size_t)rows_int(r, ANNOTATE_FRAMES_SYMBOL);
-	uint32_t *at;
+	int64_t symbol = rows_int(r, ANNOTATE_FRAMES_SYMBOL);
+	uint64_t hash = hash_u64((uint64_t)(symbol ? symbol : -(int64_t)image));
+	uint32_t id = table_find(&l->by_symbol, hash, NULL, NULL, NULL);
 
-	if (symbol) {
-		l->func = mem_reach(l->func, &l->n_func, &l->cap_func,
-				    symbol + 1, sizeof(*l->func));
-		at = &l->func[symbol];
-	} else {
-		l->bare = mem_reach(l->bare, &l->n_bare, &l->cap_bare,
-				    (size_t)image + 1, sizeof(*l->bare));
-		at = &l->bare[image];
-	}
-	if (!*at) {
+	if (id == TABLE_NONE) {
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
@@ -95,29 +70,28 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
-		*at = hot_add_func(h, &f) + 1;
+		id = hot_add_func(h, &f);
+		table_add(&l->by_symbol, hash, id);
 	}
-	return *at - 1;
+	return id;
 }
 
 static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct hot_loader *l = arg;
 	struct hot *h = l->h;
-	int64_t id = rows_int(r, ANNOTATE_FRAMES_ID);
 	int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
 
-	if (hot_check_id(id, err) || hot_check_id(image, err) ||
-	    hot_check_id(rows_int(r, ANNOTATE_FRAMES_SYMBOL), err))
-		return -1;
-	h->spot = mem_reach(h->spot, &h->n_spot, &h->cap_spot, (size_t)id + 1,
-			    sizeof(*h->spot));
-	h->spot[id] = (struct hot_spot){
+	(void)err;
+	if (image < 1 || (uint64_t)image >= h->n_path ||
+	    rows_int(r, ANNOTATE_FRAMES_SYMBOL) < 0)
+		return 1;
+	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){
 		.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
 		.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
 		.image = (uint32_t)image,
 		.func = hot_func_of(l, r, (uint32_t)image),
-		.frame = (uint32_t)id,
+		.frame = (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID),
 	};
 	return 0;
 }
@@ -210,6 +184,20 @@ static void hot_shorten(struct hot *h)
 	shown_names_free(names);
 }
 
+/* Ids count from 1. */
+static int hot_load_code(struct hot_loader *l, struct store *db,
+			 struct err *err)
+{
+	struct hot *h = l->h;
+
+	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = 0;
+	*mem_add(h->path, h->n_path, h->cap_path) = NULL;
+	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){ 0 };
+	return rows_each_dense(db, "annotate_leaves", take_leaf, l, err) ||
+	       rows_each_dense(db, "annotate_paths", hot_take_path, l, err) ||
+	       rows_each_dense(db, "annotate_frames", hot_take_frame, l, err);
+}
+
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
@@ -219,9 +207,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 
 	if (trust)
 		trust_say(trust, h->trust);
-	if (trust && !rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
-	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
-	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
+	if (trust && !hot_load_code(&l, db, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
 			const struct stacks_group *g = stacks_group(s, i);
 
@@ -236,8 +222,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 			     : stacks_event(s, (size_t)event)->name;
 	h->unit = stacks_unit(s, event, false);
 	trust_free(trust);
-	free(l.func);
-	free(l.bare);
+	table_release(&l.by_symbol);
 	return rc;
 }
 

@@ -13,7 +13,7 @@ SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 	coalesce(t.how, '') = 'sample' AS sampled,
 	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
 	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch
-FROM event_type t JOIN capture c ON c.id = t.capture
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture
 ORDER BY t.id
 
 -- name: causes_captures

@@ -52,10 +52,10 @@ DROP TABLE kernel_comm
 
 -- The files that names were read from, besides the image's own file.
 -- name: bundle_images
-SELECT id, kind, path, build_id FROM image
-WHERE path IS NOT NULL AND kind IN (SELECT id FROM word
-	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module'))
-ORDER BY id
+SELECT id, kind, path, build_id,
+	path IS NOT NULL AND kind IN (SELECT id FROM word WHERE kind = 'image'
+		AND name IN ('file', 'kernel', 'module')) AS is_file
+FROM image ORDER BY id
 
 -- name: bundle_hashes
 SELECT file, name, hash FROM internal_image_section WHERE image = ?1

@@ -8,8 +8,9 @@
 -- point: a tracepoint, or what the kernel counts where it switches: the code
 -- of such samples is the same always. CTF of perf has clocks as tracepoints.
 SELECT id, name, unit, coalesce((type = 2 AND unit = 'events')
-	OR (type = 1 AND config IN (3, 9, 10)), 0) AS point
-FROM event_type WHERE kind = 'sample' ORDER BY id
+	OR (type = 1 AND config IN (3, 9, 10)), 0) AS point,
+	coalesce(kind = 'sample', 0) AS is_sample
+FROM event_type ORDER BY id
 
 -- What a database has: events at all; samples of clocks and counters; events
 -- other than switches, or of a tracer, which is asked for events rather than
@@ -32,7 +33,7 @@ WHERE t.events > 0
 SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid
 FROM comm c
 LEFT JOIN thread t ON t.id = c.thread
-LEFT JOIN process p ON p.id = t.process
+LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
 -- name: report_samples
 SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw) AS uraw,
@@ -84,7 +85,8 @@ FROM loss WHERE counts
 
 -- name: annotate_leaves
 -- the innermost frame of each chain
-SELECT r.id, s.frame FROM raw_chain r JOIN stack s ON s.id = r.stack
+SELECT r.id, coalesce(s.frame, 0) AS frame
+FROM raw_chain r LEFT JOIN stack s ON s.id = r.stack ORDER BY r.id
 
 -- name: annotate_frames
 SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0) AS symbol, s.name,

@@ -165,6 +165,16 @@ static int views_complete(struct store *db, const char *sql, size_t len,
 	return lacks < 0 ? -1 : 0;
 }
 
+/* Returns -1 and *err: something else has that name, of n bytes. */
+static int views_refuse(const struct store *db, const char *name, size_t n,
+			struct err *err)
+{
+	return err_set(err, ERR_FORMAT,
+		       "%s: '%.*s' is no table as this program makes it; "
+		       "ingest the capture again",
+		       db->path, (int)n, name);
+}
+
 /* A table of another text may have more columns, and an older one fewer. */
 static int views_check_table(struct store *db, const char *s, size_t len,
 			     struct err *err)
@@ -184,10 +194,7 @@ static int views_check_table(struct store *db, const char *s, size_t len,
 		return -1;
 	if (plain || none)
 		return db->older ? views_complete(db, s, len, none, err) : 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: '%.*s' is no table as this program makes it; "
-		       "ingest the capture again",
-		       db->path, (int)strcspn(name, " ("), name);
+	return views_refuse(db, name, strcspn(name, " ("), err);
 }
 
 /* Tables of fields are named by the database. */
@@ -197,10 +204,8 @@ static int views_check_fields(struct store *db, struct err *err)
 	int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
 
 	if (rc == SQLITE_ROW)
-		err_set(err, ERR_FORMAT,
-			"%s: '%s' is no table as this program makes it; ingest "
-			"the capture again",
-			db->path, (const char *)sqlite3_column_text(st, 0));
+		views_refuse(db, db_column_text(st, 0),
+			     (size_t)sqlite3_column_bytes(st, 0), err);
 	else if (st && rc != SQLITE_DONE)
 		db_error(db, rc, err);
 	sqlite3_finalize(st);

@@ -78,6 +78,21 @@ damaged "a column that is computed" "UPDATE sqlite_master SET
 damaged "a view in place of a table of fields" "CREATE VIEW ev_x AS $endless
 	SELECT n AS event_id FROM r; UPDATE event_type SET fields = 'EV_X'" \
 	"'ev_x' is no table"
+# gap NAME TABLE COMMAND...: an id that no array should be made for
+gap() {
+	cp sound.db bad.db
+	sqlite3 bad.db "UPDATE $2 SET id = 100000000
+		WHERE id = (SELECT max(id) FROM $2)"
+	name=$1
+	shift 2
+	timeout -k 1 20 "$B" "$@" >out 2>err
+	[ $? = 1 ] && grep -q "bad.db: the database is damaged: .*, row" err
+	ok "$name" $?
+}
+gap "an event without those before it" event_type path bad.db
+gap "a name without those before it" comm report bad.db
+gap "a file without those before it" image bundle -o out.tar bad.db
+gap "a frame without those before it" frame annotate bad.db main
 # a change that was cut off: its writer was killed when pages had been changed
 cp sound.db bad.db
 python3 - <<'EOF2'
