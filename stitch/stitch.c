@@ -863,15 +863,3 @@ int stitch_run(struct stitch *st, uint64_t until, struct err *err)
 	}
 	return got;
 }
-
-int stitch_next(struct stitch *st, const struct fact **out, struct err *err)
-{
-	while (!(*out = fact_queue_next(&st->facts))) {
-		arena_clear(&st->facts.lists);
-		int got = stitch_step(st, err);
-
-		if (got <= 0)
-			return got;
-	}
-	return 1;
-}

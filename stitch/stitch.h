@@ -51,12 +51,9 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
 /* Sets the function that finds code made at run time (jit.h). Call it before
  * the first fact. */
 void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
-/* Returns 1 and *out, 0 at the end when all facts were returned, or -1 on
- * error. Strings and rec are valid until the next call. */
-int stitch_next(struct stitch *st, const struct fact **out, struct err *err);
-/* Instead of stitch_next(), for many facts at once: takes records until the
- * queue has had so many facts. Returns 1, 0 if all records were taken, or -1.
- * The caller takes the queue's array with its lists, and replaces them. */
+/* Takes records until the queue of facts has had so many. Returns 1, 0 if all
+ * records were taken, or -1 and *err. The caller takes the queue's array with
+ * its lists, and replaces them (fact.h, fact_queue.h: what is borrowed). */
 int stitch_run(struct stitch *st, uint64_t until, struct err *err);
 struct fact_queue *stitch_facts(struct stitch *st);
 /* Returns the number of events so far. */

@@ -18,7 +18,7 @@ struct store;
 
 /* Call it after order_use_thread(), without which there is no thread here
  * either. no_fields: no payload is decoded. All are borrowed. The array of the
- * queue becomes a block of the thread's, so no fact is copied. */
+ * queue becomes a block of the thread's: few facts are copied. */
 struct storing *storing_new(struct store *db, struct order *order,
 			    struct fact_queue *queue, bool no_fields);
 /* Does not wait for the thread. Frees nothing else; NULL is fine. */

@@ -268,15 +268,12 @@ static bool unwind_at_clone(const struct unwind_code *c,
 static int unwind_from_clone(struct stack_walk *w, const struct unwind_row *row,
 			     bool behind)
 {
-	if (behind && !(w->v.have & 1ull << REG_RESULT)) {
-		w->end = UNWIND_NO_TABLE;
-		return -1;
-	}
-	if (behind && !w->v.reg[REG_RESULT]) {
-		w->end = UNWIND_OUTERMOST;
-		return -1;
-	}
-	return stack_walk_row(w, row);
+	bool known = w->v.have >> REG_RESULT & 1;
+
+	if (!behind || (known && w->v.reg[REG_RESULT]))
+		return stack_walk_row(w, row);
+	w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
+	return -1;
 }
 
 /* Called with the images locked. */

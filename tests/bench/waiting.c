@@ -25,6 +25,7 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
+#include "tests/next_fact.h"
 
 #define CPUS 4
 #define BUSY 100
@@ -199,7 +200,7 @@ static double ours_once(uint64_t tasks, uint64_t busy, uint64_t records)
 	order_add(ord, made_new(tasks, busy, records));
 	struct stitch *st = stitch_new(ord, fr, lg, NULL);
 
-	while (stitch_next(st, &f, &err) > 0) {
+	while (next_fact(st, &f, &err) > 0) {
 		if (f->kind == FACT_EVENT && f->event.id == tasks)
 			from = bench_waiting_now();
 		if (f->kind == FACT_EVENT && f->event.id == last)

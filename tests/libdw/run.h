@@ -15,6 +15,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
+#include "tests/next_fact.h"
 
 /* First member of whoever looks on. */
 struct run {
@@ -82,7 +83,7 @@ static inline int run_capture(struct run *r, const char *symfs,
 
 		if (r->infer)
 			stitch_infer_callers(st);
-		while ((got = stitch_next(st, &f, err)) > 0)
+		while ((got = next_fact(st, &f, err)) > 0)
 			;
 		stitch_free(st);
 	} else if (src) {

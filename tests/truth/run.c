@@ -8,6 +8,7 @@
 #include "stitch/order/order.h"
 #include "stitch/base/table.h"
 #include "stitch/stitch.h"
+#include "tests/next_fact.h"
 #include "tests/truth/truth.h"
 
 /* ---- a source that gives out a list as it is */
@@ -314,7 +315,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 
 	for (uint16_t i = 0; s->pair && i < 2; i++)
 		stitch_together(st, i, 0);
-	while ((got = stitch_next(st, &f, &err)) > 0)
+	while ((got = next_fact(st, &f, &err)) > 0)
 		take_fact(out, f);
 	out->failed = got < 0;
 	if (out->failed)

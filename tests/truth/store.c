@@ -8,6 +8,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/order/order.h"
+#include "tests/next_fact.h"
 #include "tests/pipeline.h"
 #include "stitch/stitch.h"
 #include "tests/truth/truth.h"
@@ -35,7 +36,7 @@ static int store_all(const struct slice *s, const struct list *l,
 	st = stitch_new(ord, fr, lg, NULL);
 	for (uint16_t i = 0; s->pair && i < 2; i++)
 		stitch_together(st, i, 0);
-	while ((got = stitch_next(st, &f, err)) > 0) {
+	while ((got = next_fact(st, &f, err)) > 0) {
 		got = store_fact(*db, f, err);
 		if (got)
 			goto out;

@@ -8,6 +8,7 @@
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 #include "stitch/unwinder.h"
+#include "tests/next_fact.h"
 #include "tests/unit/fake.h"
 
 struct all_facts {
@@ -36,7 +37,7 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 	struct stitch *st = stitch_new(ord, all.frames, all.ledger, uw);
 	for (uint16_t i = 0; together && i < n; i++)
 		stitch_together(st, i, 0);
-	while (stitch_next(st, &fact, &err) > 0) {
+	while (next_fact(st, &fact, &err) > 0) {
 		all.fact =
 			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(*fact));
 		all.fact[all.n++] = *fact;
