@@ -108,7 +108,4 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i);
 size_t proofs_loss(const struct proofs *p, uint32_t i);
 /* Returns "proved", "consistent" or "unknown". */
 const char *proof_word(enum proof proof);
-/* Returns how many sleeps ended without a wake-up though nothing was lost, in
- * the threads asked for so far. */
-uint64_t proofs_unwoken(const struct proofs *p);
 #endif

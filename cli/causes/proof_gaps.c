@@ -62,11 +62,6 @@ size_t proofs_loss(const struct proofs *p, uint32_t i)
 	return p->loss[i];
 }
 
-uint64_t proofs_unwoken(const struct proofs *p)
-{
-	return p->unwoken;
-}
-
 const char *proof_word(enum proof proof)
 {
 	static const char *const word[PROOFS] = { "unknown", "consistent",

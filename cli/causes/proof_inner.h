@@ -38,8 +38,7 @@ struct proofs {
 	size_t n_edge, cap_edge;
 	uint32_t *loss;
 	size_t n_loss, cap_loss;
-	size_t kept; /* pieces */
-	uint64_t unwoken;
+	size_t kept;	       /* pieces */
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
 	size_t *scratch;

@@ -104,13 +104,11 @@ static void quiet_unwoken(struct gap *g, const struct quiet *q)
 	bool lost = gap_lost(g, g->run_from, g->from).any;
 	bool signal = timeline_rules(g->p->t)->signal_bug;
 
-	if (gap_race(g) || lost || (signal && !quiet_left_idle(g))) {
+	if (gap_race(g) || lost || (signal && !quiet_left_idle(g)))
 		piece_add_time(g, q->from, q->to, PIECE_READY,
 			       PROOF_CONSISTENT);
-		return;
-	}
-	g->p->unwoken += !signal && !timeline_is_recorder(g->p->t, g->thread);
-	piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	else
+		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
 
 /* Returns the edge that sched_wakeup, or the number of one loss, tells. */

@@ -286,8 +286,3 @@ int rowbinary_finish(struct rowbinary *r, struct err *err)
 				   r->rows + 1)
 			 : 0;
 }
-
-uint64_t rowbinary_rows(const struct rowbinary *r)
-{
-	return r->rows;
-}

@@ -47,6 +47,4 @@ int rowbinary_add(struct rowbinary *r, const void *data, size_t n,
 /* Gives fn() the last rows. Returns 0, or -1 and *err; it is an error if the
  * bytes do not end with a row. */
 int rowbinary_finish(struct rowbinary *r, struct err *err);
-/* Returns the number of rows so far. */
-uint64_t rowbinary_rows(const struct rowbinary *r);
 #endif

@@ -87,8 +87,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
-	bool whole, lost_unknown;
-	uint64_t lost;
+	bool whole;
 };
 
 /* ---- types */
@@ -321,16 +320,9 @@ static void causes_mark_recorders(struct causes *c)
 static void causes_take_loss(struct causes *c, const struct causes_span *span,
 			     struct timeline_loss l)
 {
-	bool cut = l.from < span->from || l.to > span->to;
-
 	if (l.to < span->from || l.from > span->to)
 		return;
-	if (l.n < 0)
-		c->lost_unknown = true;
-	/* one that began before was counted there */
-	else if (l.from >= span->from || span->from == span->capture->first)
-		c->lost += (uint64_t)l.n;
-	if (cut) {
+	if (l.from < span->from || l.to > span->to) {
 		l.from = l.from < span->from ? span->from : l.from;
 		l.to = l.to > span->to ? span->to : l.to;
 		l.n = -1;
@@ -788,12 +780,6 @@ void causes_free(struct causes *c)
 const struct timeline *causes_timeline(const struct causes *c)
 {
 	return c->t;
-}
-
-uint64_t causes_lost(const struct causes *c, bool *unknown)
-{
-	*unknown = c->lost_unknown;
-	return c->lost;
 }
 
 bool causes_whole(const struct causes *c)

@@ -29,9 +29,6 @@ const struct timeline *causes_timeline(const struct causes *c);
 const char *causes_comm(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
-/* Returns the number of lost records of the capture, and whether there are
- * losses without a number. */
-uint64_t causes_lost(const struct causes *c, bool *unknown);
 /* Returns whether all CPUs were recorded. */
 bool causes_whole(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */

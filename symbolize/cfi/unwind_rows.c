@@ -27,7 +27,6 @@ struct unwind_rows {
 	 * binary search over all rows would cost a cache miss per step. */
 	uint32_t *block;
 	unsigned int shift;
-	size_t complex, dropped;
 	int32_t word;
 };
 
@@ -223,9 +222,8 @@ void unwind_rows_finish(struct unwind_rows *t)
 
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
 			end = t->func[i + 1].start;
-		if (end - t->base > UINT32_MAX)
-			t->dropped++;
-		else if (end > f->start)
+		/* those that are more than 4 GiB behind the first have none */
+		if (end - t->base <= UINT32_MAX && end > f->start)
 			unwind_rows_put_function(t, f, end);
 	}
 	free(t->made);
@@ -233,8 +231,6 @@ void unwind_rows_finish(struct unwind_rows *t)
 	t->made = NULL;
 	t->func = NULL;
 	t->n_func = 0;
-	for (size_t i = 0; i < t->n; i++)
-		t->complex += unwind_row_kind(&t->row[i]) == ROW_COMPLEX;
 	if (t->n)
 		unwind_rows_make_blocks(t);
 }
@@ -274,16 +270,6 @@ void unwind_rows_rule(const struct unwind_rows *t, const struct unwind_row *row,
 size_t unwind_rows_count(const struct unwind_rows *t)
 {
 	return t->n;
-}
-
-size_t unwind_rows_complex(const struct unwind_rows *t)
-{
-	return t->complex;
-}
-
-size_t unwind_rows_dropped(const struct unwind_rows *t)
-{
-	return t->dropped;
 }
 
 const struct unwind_row *unwind_rows_at(const struct unwind_rows *t, size_t i,

@@ -107,11 +107,8 @@ const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
 void unwind_rows_rule(const struct unwind_rows *t, const struct unwind_row *row,
 		      struct unwind_rule *out);
 
-/* Number of rows; of ROW_COMPLEX rows; of functions left out since they are
- * more than 4 GiB behind the first. */
+/* Number of rows. */
 size_t unwind_rows_count(const struct unwind_rows *t);
-size_t unwind_rows_complex(const struct unwind_rows *t);
-size_t unwind_rows_dropped(const struct unwind_rows *t);
 /* Returns row i and its address. */
 const struct unwind_row *unwind_rows_at(const struct unwind_rows *t, size_t i,
 					uint64_t *addr);

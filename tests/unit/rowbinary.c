@@ -100,8 +100,6 @@ static int feed(const char *types, rowbinary_fn *fn, size_t n, size_t piece,
 	}
 	if (!rc)
 		rc = rowbinary_finish(r, err);
-	if (!rc)
-		ck_assert_uint_eq(rowbinary_rows(r), seen);
 	rowbinary_free(r);
 	return rc;
 }
