@@ -58,6 +58,10 @@ struct known_frame {
 };
 
 #define KNOWN_BITS 14
+/* Samples of several processes and threads alternate. The outermost address of
+ * their stacks mostly tells them apart, so it chooses the last stack to compare
+ * with. */
+#define PREFIXES 64
 
 /* Indexes the build-id table of a source by (path, kernel), because the table
  * may be as long as the list of mappings. */
@@ -70,7 +74,7 @@ struct resolve {
 	struct frames *fr;
 	struct slot *cache;
 	struct slot last[LAST_LISTS]; /* of the kernel, without a note */
-	struct stack_prefix prefix;
+	struct stack_prefix prefix[PREFIXES];
 	struct known_frame *known;
 	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
@@ -98,7 +102,8 @@ void resolve_free(struct resolve *rv)
 	free(rv->ids);
 	free(rv->cache);
 	free(rv->known);
-	stack_prefix_release(&rv->prefix);
+	for (size_t i = 0; i < PREFIXES; i++)
+		stack_prefix_release(&rv->prefix[i]);
 	free(rv);
 }
 
@@ -562,7 +567,8 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 
 	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
 	    in->guessed == RESOLVE_NONE)
-		t = &rv->prefix;
+		t = &rv->prefix[hash_u32s(in->view, (uint32_t)a->ip[a->n - 1]) %
+				PREFIXES];
 	if (t)
 		shared = stack_prefix_shared(t, &key, a, &stack);
 	for (uint32_t i = a->n - shared; i-- > 0;) {

@@ -27,6 +27,10 @@
 #define REG_RESULT 0
 /* Places in code that are kept while recorded chains are checked. */
 #define CODES_KNOWN 1024
+/* Samples of several threads alternate: each finds the stack it had before, by
+ * the region of memory that its stack is in. */
+#define TRAILS 16
+#define REGION_BITS 22
 
 /* An address, and how to step from it. */
 struct unwind_step_at {
@@ -67,7 +71,7 @@ struct table_unwinder {
 	bool dated; /* as for struct unwinder_ops.finish */
 	struct unwind_step_at last;	 /* that was found */
 	struct unwind_known_code *known; /* NULL: no chain was checked yet */
-	struct stack_trail trail;
+	struct stack_trail trail[TRAILS];
 };
 
 static enum row_kind unwind_step_kind(const struct unwind_step_at *p)
@@ -349,6 +353,15 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 	return rc;
 }
 
+static struct stack_trail *unwind_trail(struct table_unwinder *u,
+					const struct unwind_in *in,
+					const struct stack_walk *w)
+{
+	uint64_t region = w->v.reg[w->abi->sp] >> REGION_BITS;
+
+	return &u->trail[hash_pair(region, in->epoch) % TRAILS];
+}
+
 static enum unwind_end unwind_walk(struct table_unwinder *u,
 				   const struct unwind_in *in,
 				   const struct abi *abi, bool full,
@@ -357,14 +370,17 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	struct stack_walk w;
 
 	stack_walk_start(&w, abi, in);
-	stack_trail_begin(&u->trail, &w, in->epoch);
+
+	struct stack_trail *trail = unwind_trail(u, in, &w);
+
+	stack_trail_begin(trail, &w, in->epoch);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
 		bool called = !w.top;
 
 		if (called && !full)
-			stack_trail_follow(&u->trail, &w, out);
+			stack_trail_follow(trail, &w, out);
 		uint64_t pc = unwind_lookup_address(&w);
 		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
 
@@ -380,7 +396,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		out->ip[out->n++] = pc;
 		if (unwind_step_kind(p) == ROW_NO_CODE)
 			return UNWIND_NO_MAP;
-		struct stack_trail_frame *f = stack_trail_add(&u->trail, &w);
+		struct stack_trail_frame *f = stack_trail_add(trail, &w);
 
 		w.ra_at = 0;
 		if (u->stuck || unwind_step(u, in, p, full, &w, out))
