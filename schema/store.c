@@ -160,8 +160,6 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 			  : empty_by_sql(db->db, page);
 	if (rc)
 		return db_error(db, rc, err);
-	if (labels_register(db, err))
-		return -1;
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
 	return words_write(db, err);
@@ -317,7 +315,7 @@ static int store_begin_writing(struct store *db, struct err *err)
 	sqlite3_db_config(db->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, false);
-	return labels_register(db, err) || symbol_rows_resume(db, err) ? -1 : 0;
+	return symbol_rows_resume(db, err);
 }
 
 struct store *store_open(const char *path, bool writable, struct err *err)
@@ -494,7 +492,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 			    views_add_compat(db, db->w->compat, false, err))))
 		return -1;
 	if ((!db->w->sums && (db->making || db->w->renamed) &&
-	     db_exec(db, sql_file("finish"), err)) ||
+	     labels_make(db, err)) ||
 	    sums_check(db, err))
 		return -1;
 	if (!db->making)

@@ -132,7 +132,7 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 	if (r->bad)
 		rc = err_set(err, ERR_DB,
 			     "%s: the database is damaged: the ids of its "
-			     "events are not in order",
+			     "rows are not in order",
 			     r->db->path);
 	else if (rc != SQLITE_ROW && !r->full)
 		rc = db_error(r->db, rc, err);

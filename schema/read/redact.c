@@ -16,6 +16,7 @@
 #include "schema/db/problem.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"
+#include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
@@ -297,7 +298,7 @@ static int redact_tables(struct redact *rd, struct err *err)
 			return -1;
 	if (redact_fields(rd, err) ||
 	    db_exec(rd->db, store_sql("redact_end"), err) ||
-	    db_exec(rd->db, sql_file("finish"), err))
+	    labels_make(rd->db, err))
 		return -1;
 	return db_exec(rd->db, "COMMIT; VACUUM", err);
 }

@@ -23,6 +23,16 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 SELECT frame, name, file, coalesce(line, 0) AS line FROM inline_frame
 ORDER BY frame, depth
 
+-- name: label_symbols
+SELECT id, name FROM symbol ORDER BY id
+
+-- name: label_inlines
+SELECT frame, coalesce(name, '[unknown]') AS name FROM inline_frame
+ORDER BY frame, depth DESC
+
+-- name: label_frames
+SELECT take_ints(id, image, symbol) AS taken FROM frame WHERE id > ?1
+
 -- name: code_chains
 SELECT id, coalesce(stack, 0) AS stack, addrs, coalesce(ended, 0) AS ended,
 	coalesce(caller, 0) AS caller

@@ -1,14 +1,20 @@
 /* labels.c - the text of a frame in a line of folded stacks. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/db/db.h"
+#include "schema/db/int_rows.h"
+#include "schema/db/queries.h"
+#include "schema/db/rows.h"
 #include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 #include "stitch/base/utf8.h"
 #include "stitch/tasks/frame.h"
 
-#define LABEL_SIZE 4096
+#define LABEL_SIZE 4088
 
 /* ';' separates frames and a newline separates stacks. Names come from
  * captures, so bytes that a terminal obeys or cannot show are escaped too. */
@@ -72,47 +78,137 @@ static const char *labels_kind_mark(int kind)
 	}
 }
 
-/* frame_label(symbol, path, kind): a frame in folded stacks. */
-static void frame_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
-{
-	char out[LABEL_SIZE];
-	const char *name = (const char *)sqlite3_value_text(v[0]);
-	const char *path = (const char *)sqlite3_value_text(v[1]);
-	size_t n;
+/* What the labels of frames are made of. */
+struct label_making {
+	struct store *db; /* borrowed */
+	struct arena text;
+	struct label_image {
+		const char *name; /* of frames without a symbol */
+		const char *mark;
+	} * image;	     /* by id */
+	const char **symbol; /* by id; NULL: it has no name. 0 is no symbol */
+	struct label_inlined {
+		int64_t frame;
+		const char *name;
+	} * inlined; /* by frame, the outermost first */
+	char *line;
+	size_t n_image, cap_image, n_symbol, cap_symbol;
+	size_t n_inlined, cap_inlined, n_line, cap_line;
+};
 
-	(void)argc;
-	if (name)
-		n = labels_text(name, out, sizeof(out) - 8);
-	else
-		n = labels_image(path, out, sizeof(out) - 8);
-	n += (size_t)snprintf(out + n, sizeof(out) - n, "%s",
-			      labels_kind_mark(sqlite3_value_int(v[2])));
-	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
+static int label_take_image(void *arg, const struct rows *r, struct err *err)
+{
+	struct label_making *m = arg;
+	struct label_image *img = mem_add(m->image, m->n_image, m->cap_image);
+	char name[LABEL_SIZE];
+
+	(void)err;
+	labels_image(rows_text(r, CODE_IMAGES_PATH), name, sizeof(name));
+	img->name = arena_strdup(&m->text, name);
+	img->mark = labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND));
+	return 0;
 }
 
-/* inline_label(name): a function inlined at a frame. */
-static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
+static int label_take_symbol(void *arg, const struct rows *r, struct err *err)
 {
-	char out[LABEL_SIZE];
-	const char *name = (const char *)sqlite3_value_text(v[0]);
-	size_t n = labels_text(name ? name : "[unknown]", out, sizeof(out) - 8);
+	struct label_making *m = arg;
+	const char **symbol = mem_add(m->symbol, m->n_symbol, m->cap_symbol);
+	bool named = rows_value(r, LABEL_SYMBOLS_NAME).kind != VALUE_NULL;
+	char name[LABEL_SIZE];
 
-	(void)argc;
-	n += (size_t)snprintf(out + n, sizeof(out) - n, "_[i]");
-	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
+	(void)err;
+	labels_text(rows_text(r, LABEL_SYMBOLS_NAME), name, sizeof(name));
+	*symbol = named ? arena_strdup(&m->text, name) : NULL;
+	return 0;
 }
 
-int labels_register(struct store *db, struct err *err)
+static int label_take_inlined(void *arg, const struct rows *r, struct err *err)
 {
-	const int flags =
-		SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-	int rc =
-		sqlite3_create_function_v2(db->db, "frame_label", 3, flags,
-					   NULL, frame_label, NULL, NULL, NULL);
+	struct label_making *m = arg;
+	struct label_inlined *in =
+		mem_add(m->inlined, m->n_inlined, m->cap_inlined);
+	char name[LABEL_SIZE];
 
-	if (!rc)
-		rc = sqlite3_create_function_v2(db->db, "inline_label", 1,
-						flags, NULL, inline_label, NULL,
-						NULL, NULL);
-	return rc ? db_error(db, rc, err) : 0;
+	(void)err;
+	labels_text(rows_text(r, LABEL_INLINES_NAME), name, sizeof(name));
+	in->frame = rows_int(r, LABEL_INLINES_FRAME);
+	in->name = arena_strdup(&m->text, name);
+	return 0;
+}
+
+static void label_add(struct label_making *m, const char *s)
+{
+	size_t n = strlen(s);
+
+	m->line = mem_grow(m->line, &m->cap_line, m->n_line + n, 1);
+	memcpy(m->line + m->n_line, s, n);
+	m->n_line += n;
+}
+
+/* Writes the label of a frame. in: the first inlined function of this frame or
+ * of a later one. */
+static int label_put(struct label_making *m, uint32_t frame,
+		     const struct label_image *img, const char *symbol,
+		     const struct label_inlined **in, struct err *err)
+{
+	const struct label_inlined *end = m->inlined + m->n_inlined;
+	struct row r;
+
+	m->n_line = 0;
+	label_add(m, symbol ? symbol : img->name);
+	label_add(m, img->mark);
+	for (; *in < end && (*in)->frame <= frame; ++*in)
+		if ((*in)->frame == frame) {
+			label_add(m, ";");
+			label_add(m, (*in)->name);
+			label_add(m, "_[i]");
+		}
+	if (db_row(m->db, T_LABEL, m->n_line, &r, err))
+		return -1;
+	row_key(&r, frame);
+	row_bytes(&r, 1, CELL_TEXT, m->line, m->n_line);
+	return 0;
+}
+
+static int labels_put(struct label_making *m, struct err *err)
+{
+	struct int_rows *q =
+		int_rows_open(m->db, store_sql("label_frames"), err);
+	const struct label_inlined *in = m->inlined;
+	struct int_row row;
+	int ret = q ? 1 : -1;
+
+	while (ret > 0 && (ret = int_rows_next(q, &row, err)) > 0) {
+		uint64_t frame = (uint64_t)row.v[0], image = (uint64_t)row.v[1];
+		uint64_t symbol = (uint64_t)row.v[2];
+
+		if (!image || image >= m->n_image || frame >= UINT32_MAX)
+			continue; /* no view shows a frame without an image */
+		if (label_put(m, (uint32_t)frame, &m->image[image],
+			      symbol < m->n_symbol ? m->symbol[symbol] : NULL,
+			      &in, err))
+			ret = -1;
+	}
+	int_rows_close(q);
+	return ret;
+}
+
+int labels_make(struct store *db, struct err *err)
+{
+	struct label_making m = { .db = db };
+	int ret = -1;
+
+	*mem_add(m.image, m.n_image, m.cap_image) = (struct label_image){ 0 };
+	*mem_add(m.symbol, m.n_symbol, m.cap_symbol) = NULL;
+	if (!db_exec(db, sql_file("finish"), err) &&
+	    !rows_each_dense(db, "code_images", label_take_image, &m, err) &&
+	    !rows_each_dense(db, "label_symbols", label_take_symbol, &m, err) &&
+	    !rows_each(db, "label_inlines", label_take_inlined, &m, err))
+		ret = labels_put(&m, err);
+	arena_release(&m.text);
+	free(m.image);
+	free(m.symbol);
+	free(m.inlined);
+	free(m.line);
+	return ret;
 }

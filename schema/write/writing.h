@@ -63,6 +63,7 @@ enum store_table {
 	T_COOKIES,
 	T_STACK_CHECK,
 	T_JUDGED,
+	T_LABEL,
 	T_FIXED
 };
 
@@ -254,6 +255,6 @@ void naming_free(struct naming *nm);
 /* labels.c: copies s to out, with replacements for what would break a line of
  * folded stacks. out always ends with a 0. Returns the length. */
 size_t labels_text(const char *s, char *out, size_t size);
-/* Registers the SQL functions that finish.sql calls. */
-int labels_register(struct store *db, struct err *err);
+/* Makes the labels of all frames, which have their last names, again. */
+int labels_make(struct store *db, struct err *err);
 #endif

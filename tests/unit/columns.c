@@ -221,7 +221,7 @@ START_TEST(rows_of_a_block_have_increasing_ids)
 			n++;
 		ck_assert_msg(rc == -1 && n == table[i].good, "%s: %d after %d",
 			      table[i].ids, rc, n);
-		ck_assert(strstr(err.msg, "events are not in order"));
+		ck_assert(strstr(err.msg, "rows are not in order"));
 		int_rows_close(r);
 		ok(db_exec(run.db, "DROP TABLE t", &err));
 	}
