@@ -38,40 +38,39 @@ static const char *code_text_or_null(struct code_loading *l,
 		       : NULL;
 }
 
-static int code_take_image(void *arg, const struct rows *r, struct err *err)
+static int code_read_images(struct code_loading *l, struct store *db,
+			    struct err *err)
 {
-	struct code_loading *l = arg;
-	struct code_image i = {
-		.status = code_text(l, rows_text(r, CODE_IMAGES_STATUS)),
-		.pid = rows_int(r, CODE_IMAGES_PID),
-	};
+	struct rows *r = rows_dense(db, "code_images", err);
 
-	(void)err;
-	rows_image(r, CODE_IMAGES_KIND, &l->text, &i.img);
-	i.img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
-	i.img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
-	i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
-	CODE_ADD(l, image, i);
-	return 0;
+	while (rows_step(r)) {
+		struct code_image i = {
+			.status =
+				code_text(l, rows_text(r, CODE_IMAGES_STATUS)),
+			.pid = rows_int(r, CODE_IMAGES_PID),
+		};
+
+		rows_image(r, CODE_IMAGES_KIND, &l->text, &i.img);
+		i.img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
+		i.img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
+		i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
+		CODE_ADD(l, image, i);
+	}
+	return rows_end(r, err);
 }
 
-static int code_take_frame(void *arg, const struct rows *r, struct err *err)
+static void code_add_frame(struct code_loading *l, const struct rows *r)
 {
-	struct code_loading *l = arg;
-	int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
 	struct code_frame f = {
 		.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
 		.vaddr = (uint64_t)rows_int(r, CODE_FRAMES_VADDR),
 		.has_vaddr = rows_value(r, CODE_FRAMES_VADDR).kind == VALUE_INT,
 		.symoff = (uint64_t)rows_int(r, CODE_FRAMES_SYMOFF),
 		.symsize = (uint64_t)rows_int(r, CODE_FRAMES_SIZE),
-		.image = (uint32_t)image,
+		.image = (uint32_t)rows_int(r, CODE_FRAMES_IMAGE),
 		.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
 	};
 
-	(void)err;
-	if (image < 1 || (uint64_t)image >= l->c.n_image)
-		return 1;
 	if (l->parts & CODE_NAMES)
 		f.at.name = code_text_or_null(l, r, CODE_FRAMES_NAME);
 	if (l->parts & CODE_LINES) {
@@ -80,68 +79,89 @@ static int code_take_frame(void *arg, const struct rows *r, struct err *err)
 		f.raw_name = code_text_or_null(l, r, CODE_FRAMES_RAW_NAME);
 	}
 	CODE_ADD(l, frame, f);
-	return 0;
 }
 
-static int code_take_inlined(void *arg, const struct rows *r, struct err *err)
+static int code_read_frames(struct code_loading *l, struct store *db,
+			    struct err *err)
 {
-	struct code_loading *l = arg;
-	int64_t id = rows_int(r, CODE_INLINES_FRAME);
+	bool named = l->parts & (CODE_NAMES | CODE_LINES);
+	struct rows *r =
+		rows_dense(db, named ? "code_frames" : "code_places", err);
 
-	(void)err;
-	if (id < 1 || (uint64_t)id >= l->c.n_frame)
-		return 0;
-	struct code_frame *f = &l->c.frame[id];
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
 
-	if (!f->n_inlined++)
-		f->inlined = (uint32_t)l->c.n_inlined;
-	CODE_ADD(l, inlined,
-		 (struct code_where){
-			 code_text_or_null(l, r, CODE_INLINES_NAME),
-			 code_text_or_null(l, r, CODE_INLINES_FILE),
-			 (uint32_t)rows_int(r, CODE_INLINES_LINE) });
-	return 0;
+		if (image >= 1 && (uint64_t)image < l->c.n_image)
+			code_add_frame(l, r);
+		else
+			rows_unsound(r);
+	}
+	return rows_end(r, err);
 }
 
-static int code_take_bogus(void *arg, const struct rows *r, struct err *err)
+static int code_read_inlined(struct code_loading *l, struct store *db,
+			     struct err *err)
 {
-	struct code_loading *l = arg;
-	int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
+	struct rows *r = rows_of(db, "code_inlines", err);
 
-	(void)err;
-	if (id >= 1 && (uint64_t)id < l->c.n_frame)
-		l->c.frame[id].bogus =
-			code_text_or_null(l, r, PRINT_BOGUS_NAME);
-	return 0;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, CODE_INLINES_FRAME);
+
+		if (id < 1 || (uint64_t)id >= l->c.n_frame)
+			continue;
+		struct code_frame *f = &l->c.frame[id];
+
+		if (!f->n_inlined++)
+			f->inlined = (uint32_t)l->c.n_inlined;
+		CODE_ADD(l, inlined,
+			 (struct code_where){
+				 code_text_or_null(l, r, CODE_INLINES_NAME),
+				 code_text_or_null(l, r, CODE_INLINES_FILE),
+				 (uint32_t)rows_int(r, CODE_INLINES_LINE) });
+	}
+	return rows_end(r, err);
 }
 
-static int code_take_stack(void *arg, const struct rows *r, struct err *err)
+static int code_read_bogus(struct code_loading *l, struct store *db,
+			   struct err *err)
 {
-	struct code_loading *l = arg;
-	int64_t parent = rows_int(r, STACKS_PARENT);
-	int64_t frame = rows_int(r, STACKS_FRAME);
+	struct rows *r = rows_of(db, "print_bogus", err);
 
-	(void)err;
-	if (parent < 0 || parent >= rows_int(r, STACKS_ID) || frame < 1 ||
-	    (uint64_t)frame >= l->c.n_frame)
-		return 1;
-	CODE_ADD(l, stack,
-		 (struct code_stack){ (uint32_t)parent, (uint32_t)frame,
-				      false });
-	return 0;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
+
+		if (id >= 1 && (uint64_t)id < l->c.n_frame)
+			l->c.frame[id].bogus =
+				code_text_or_null(l, r, PRINT_BOGUS_NAME);
+	}
+	return rows_end(r, err);
 }
 
-static int code_take_chain(void *arg, const struct rows *r, struct err *err)
+static int code_read_stacks(struct code_loading *l, struct store *db,
+			    struct err *err)
 {
-	struct code_loading *l = arg;
-	int64_t stack = rows_int(r, CODE_CHAINS_STACK);
-	struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
+	struct rows *r = rows_dense(db, "stacks", err);
+
+	while (rows_step(r)) {
+		int64_t parent = rows_int(r, STACKS_PARENT);
+		int64_t frame = rows_int(r, STACKS_FRAME);
+
+		if (parent < 0 || parent >= rows_int(r, STACKS_ID) ||
+		    frame < 1 || (uint64_t)frame >= l->c.n_frame)
+			rows_unsound(r);
+		else
+			CODE_ADD(l, stack,
+				 (struct code_stack){ (uint32_t)parent,
+						      (uint32_t)frame, false });
+	}
+	return rows_end(r, err);
+}
+
+static void code_add_chain(struct code_loading *l, const struct rows *r,
+			   struct value addrs)
+{
 	void *copy = NULL;
 
-	(void)err;
-	if (stack < 0 || (uint64_t)stack >= l->c.n_stack ||
-	    addrs.len > UINT32_MAX)
-		return 1;
 	if (l->parts & CODE_ADDRS)
 		copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
 	if (copy && addrs.len)
@@ -150,23 +170,44 @@ static int code_take_chain(void *arg, const struct rows *r, struct err *err)
 		 (struct code_chain){
 			 .addrs = copy,
 			 .len = (uint32_t)addrs.len,
-			 .stack = (uint32_t)stack,
+			 .stack = (uint32_t)rows_int(r, CODE_CHAINS_STACK),
 			 .ended = (uint8_t)rows_int(r, CODE_CHAINS_ENDED),
 			 .caller = (uint8_t)rows_int(r, CODE_CHAINS_CALLER),
 		 });
-	return 0;
 }
 
-static int code_take_callerless(void *arg, const struct rows *r,
+static int code_read_chains(struct code_loading *l, struct store *db,
+			    struct err *err)
+{
+	bool addresses = l->parts & CODE_ADDRS;
+	struct rows *r = rows_dense(
+		db, addresses ? "code_chains" : "code_chain_stacks", err);
+
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
+		struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
+
+		if (stack >= 0 && (uint64_t)stack < l->c.n_stack &&
+		    addrs.len <= UINT32_MAX)
+			code_add_chain(l, r, addrs);
+		else
+			rows_unsound(r);
+	}
+	return rows_end(r, err);
+}
+
+static int code_read_callerless(struct code_loading *l, struct store *db,
 				struct err *err)
 {
-	struct code_loading *l = arg;
-	int64_t stack = rows_int(r, CODE_CALLERLESS_STACK);
+	struct rows *r = rows_of(db, "code_callerless", err);
 
-	(void)err;
-	if (stack > 0 && (uint64_t)stack < l->c.n_stack)
-		l->c.stack[stack].callerless = true;
-	return 0;
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, CODE_CALLERLESS_STACK);
+
+		if (stack > 0 && (uint64_t)stack < l->c.n_stack)
+			l->c.stack[stack].callerless = true;
+	}
+	return rows_end(r, err);
 }
 
 /* Takes the code that a database of sums has in memory. */
@@ -207,26 +248,15 @@ static int code_code_read(struct code_loading *l, struct store *db,
 
 	if (sums)
 		code_take_sums(l, db, sums);
-	if ((!sums &&
-	     rows_each_dense(db,
-			     parts & (CODE_NAMES | CODE_LINES) ? "code_frames"
-							       : "code_places",
-			     code_take_frame, l, err)) ||
-	    (parts & CODE_INLINED &&
-	     rows_each(db, "code_inlines", code_take_inlined, l, err)) ||
-	    (parts & CODE_BOGUS &&
-	     rows_each(db, "print_bogus", code_take_bogus, l, err)) ||
-	    (!sums && rows_each_dense(db, "stacks", code_take_stack, l, err)))
+	if ((!sums && code_read_frames(l, db, err)) ||
+	    (parts & CODE_INLINED && code_read_inlined(l, db, err)) ||
+	    (parts & CODE_BOGUS && code_read_bogus(l, db, err)) ||
+	    (!sums && code_read_stacks(l, db, err)))
 		return -1;
 	if (!sums && parts & (CODE_CHAINS | CODE_ADDRS) &&
-	    rows_each_dense(db,
-			    parts & CODE_ADDRS ? "code_chains"
-					       : "code_chain_stacks",
-			    code_take_chain, l, err))
+	    code_read_chains(l, db, err))
 		return -1;
-	return parts & CODE_CALLERS ? rows_each(db, "code_callerless",
-						code_take_callerless, l, err)
-				    : 0;
+	return parts & CODE_CALLERS ? code_read_callerless(l, db, err) : 0;
 }
 
 /* all: not only images. */
@@ -241,7 +271,7 @@ static struct known_code *code_load_some(struct store *db, unsigned int parts,
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
-	if (rows_each_dense(db, "code_images", code_take_image, l, err) ||
+	if (code_read_images(l, db, err) ||
 	    (all && code_code_read(l, db, err))) {
 		code_free(&l->c);
 		return NULL;

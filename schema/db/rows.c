@@ -15,6 +15,10 @@ struct rows {
 	struct store *db;
 	sqlite3_stmt *st;
 	size_t n;
+	const char *query; /* its name; NULL: it has none */
+	bool dense;	   /* ids count up */
+	int64_t at;	   /* rows so far, of rows_step() */
+	struct err why;	   /* a step failed */
 };
 
 /* Returns true if the text after the first statement has another one. */
@@ -143,6 +147,64 @@ int rows_next(struct rows *r, struct err *err)
 	return rc == SQLITE_DONE ? 0 : rows_refused(r->db, rc, err);
 }
 
+struct rows *rows_of(struct store *db, const char *query, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
+
+	if (r)
+		r->query = query;
+	return r;
+}
+
+#define ID_COLUMN 0 /* of every query for rows_dense() */
+
+struct rows *rows_dense(struct store *db, const char *query, struct err *err)
+{
+	struct rows *r = rows_of(db, query, err);
+
+	if (r)
+		r->dense = true;
+	return r;
+}
+
+void rows_unsound(struct rows *r)
+{
+	err_set(&r->why, ERR_DB,
+		"%s: the database is damaged: %s, row %" PRId64,
+		*r->db->path ? r->db->path : "temporary database", r->query,
+		r->at);
+}
+
+bool rows_step(struct rows *r)
+{
+	if (!r || r->why.code || rows_next(r, &r->why) <= 0)
+		return false;
+	r->at++;
+	if (!r->dense ||
+	    (rows_int(r, ID_COLUMN) == r->at && r->at < UINT32_MAX))
+		return true;
+	rows_unsound(r);
+	return false;
+}
+
+int rows_end(struct rows *r, struct err *err)
+{
+	if (!r)
+		return -1;
+	int ret = r->why.code ? -1 : 0;
+
+	if (ret && err)
+		*err = r->why;
+	rows_close(r);
+	return ret;
+}
+
+int rows_stop(struct rows *r)
+{
+	rows_close(r);
+	return -1;
+}
+
 size_t rows_columns(const struct rows *r)
 {
 	return r->n;
@@ -228,50 +290,26 @@ const char *rows_text(const struct rows *r, size_t i)
 int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
 	      struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(db, query, err);
 
-	while (ret > 0) {
-		ret = rows_next(r, err);
-		if (ret > 0 && fn(arg, r, err))
-			ret = -1;
-	}
-	rows_close(r);
-	return ret;
-}
-
-struct dense_ids {
-	const char *query;
-	rows_fn *fn;
-	void *arg;
-	int64_t id;
-};
-
-#define ID_COLUMN 0 /* of every query for rows_each_dense() */
-
-static const char *rows_store_name(const struct store *db)
-{
-	return *db->path ? db->path : "temporary database";
-}
-
-static int rows_next_id(void *arg, const struct rows *r, struct err *err)
-{
-	struct dense_ids *d = arg;
-	int ret = 1;
-
-	if (rows_int(r, ID_COLUMN) == ++d->id && d->id < UINT32_MAX)
-		ret = d->fn(d->arg, r, err);
-	if (ret > 0)
-		return err_set(err, ERR_DB,
-			       "%s: the database is damaged: %s, row %" PRId64,
-			       rows_store_name(r->db), d->query, d->id);
-	return ret;
+	while (rows_step(r))
+		if (fn(arg, r, err))
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
 int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
 		    struct err *err)
 {
-	struct dense_ids d = { query, fn, arg, 0 };
+	struct rows *r = rows_dense(db, query, err);
 
-	return rows_each(db, query, rows_next_id, &d, err);
+	while (rows_step(r)) {
+		int ret = fn(arg, r, err);
+
+		if (ret > 0)
+			rows_unsound(r);
+		else if (ret)
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }

@@ -1,9 +1,19 @@
 /* rows.h - statements that return rows, and the values of a row.
  *
- * rows_open() prepares a statement, rows_next() steps to each row, rows_close()
- * ends it. Columns of named queries have names: schema/columns.h. */
+ * Columns of named queries have names: schema/columns.h. A loop over rows:
+ *
+ *	struct rows *r = rows_of(db, "code_inlines", err);
+ *
+ *	while (rows_step(r))
+ *		take(rows_text(r, CODE_INLINES_NAME));
+ *	return rows_end(r, err);
+ *
+ * What fails, be it rows_of() or a step, ends the loop, and rows_end() tells
+ *it. A cursor, whose rows are taken one at a time by calls of its own, steps
+ *with rows_next(). */
 #ifndef SCHEMA_DB_ROWS_H
 #define SCHEMA_DB_ROWS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +47,24 @@ struct value {
 struct rows *rows_open(struct store *db, const char *sql,
 		       const struct value *bind, size_t n_bind,
 		       struct err *err);
+/* The same for a named query (store_sql) without values. */
+struct rows *rows_of(struct store *db, const char *query, struct err *err);
+/* The same for a query whose column 0 is an id that counts 1, 2, 3 ..., so that
+ * an array can be indexed by it. A gap is the error that the database is
+ * damaged. */
+struct rows *rows_dense(struct store *db, const char *query, struct err *err);
+/* Steps to the next row. Returns false at the end, after a failure, and if r is
+ * NULL. */
+bool rows_step(struct rows *r);
+/* Says that the row at hand cannot be, which is the error that the database is
+ * damaged. Only for rows of rows_of() and rows_dense(); no row comes after it.
+ */
+void rows_unsound(struct rows *r);
+/* Closes r. Returns 0; or -1 and *err if a step failed; or -1 if r is NULL, as
+ * what opened it has filled *err. */
+int rows_end(struct rows *r, struct err *err);
+/* Closes r before its end, as what a row was for failed. Returns -1. */
+int rows_stop(struct rows *r);
 /* Begins the statement again, with other values for ?1 ... ?n. Values of its
  * rows are gone. Returns 0, or -1 and *err. */
 int rows_again(struct rows *r, const struct value *bind, size_t n_bind,

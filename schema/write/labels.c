@@ -96,44 +96,55 @@ struct label_making {
 	size_t n_inlined, cap_inlined, n_line, cap_line;
 };
 
-static int label_take_image(void *arg, const struct rows *r, struct err *err)
+static int labels_read_images(struct label_making *m, struct err *err)
 {
-	struct label_making *m = arg;
-	struct label_image *img = mem_add(m->image, m->n_image, m->cap_image);
+	struct rows *r = rows_dense(m->db, "code_images", err);
 	char name[LABEL_SIZE];
 
-	(void)err;
-	labels_image(rows_text(r, CODE_IMAGES_PATH), name, sizeof(name));
-	img->name = arena_strdup(&m->text, name);
-	img->mark = labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND));
-	return 0;
+	while (rows_step(r)) {
+		labels_image(rows_text(r, CODE_IMAGES_PATH), name,
+			     sizeof(name));
+		*mem_add(m->image, m->n_image,
+			 m->cap_image) = (struct label_image){
+			arena_strdup(&m->text, name),
+			labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND)),
+		};
+	}
+	return rows_end(r, err);
 }
 
-static int label_take_symbol(void *arg, const struct rows *r, struct err *err)
+static int labels_read_symbols(struct label_making *m, struct err *err)
 {
-	struct label_making *m = arg;
-	const char **symbol = mem_add(m->symbol, m->n_symbol, m->cap_symbol);
-	bool named = rows_value(r, LABEL_SYMBOLS_NAME).kind != VALUE_NULL;
+	struct rows *r = rows_dense(m->db, "label_symbols", err);
 	char name[LABEL_SIZE];
 
-	(void)err;
-	labels_text(rows_text(r, LABEL_SYMBOLS_NAME), name, sizeof(name));
-	*symbol = named ? arena_strdup(&m->text, name) : NULL;
-	return 0;
+	while (rows_step(r)) {
+		struct value v = rows_value(r, LABEL_SYMBOLS_NAME);
+
+		labels_text(rows_text(r, LABEL_SYMBOLS_NAME), name,
+			    sizeof(name));
+		*mem_add(m->symbol, m->n_symbol, m->cap_symbol) =
+			v.kind == VALUE_NULL ? NULL
+					     : arena_strdup(&m->text, name);
+	}
+	return rows_end(r, err);
 }
 
-static int label_take_inlined(void *arg, const struct rows *r, struct err *err)
+static int labels_read_inlined(struct label_making *m, struct err *err)
 {
-	struct label_making *m = arg;
-	struct label_inlined *in =
-		mem_add(m->inlined, m->n_inlined, m->cap_inlined);
+	struct rows *r = rows_of(m->db, "label_inlines", err);
 	char name[LABEL_SIZE];
 
-	(void)err;
-	labels_text(rows_text(r, LABEL_INLINES_NAME), name, sizeof(name));
-	in->frame = rows_int(r, LABEL_INLINES_FRAME);
-	in->name = arena_strdup(&m->text, name);
-	return 0;
+	while (rows_step(r)) {
+		labels_text(rows_text(r, LABEL_INLINES_NAME), name,
+			    sizeof(name));
+		*mem_add(m->inlined, m->n_inlined, m->cap_inlined) =
+			(struct label_inlined){
+				rows_int(r, LABEL_INLINES_FRAME),
+				arena_strdup(&m->text, name),
+			};
+	}
+	return rows_end(r, err);
 }
 
 static void label_add(struct label_making *m, const char *s)
@@ -201,9 +212,8 @@ int labels_make(struct store *db, struct err *err)
 	*mem_add(m.image, m.n_image, m.cap_image) = (struct label_image){ 0 };
 	*mem_add(m.symbol, m.n_symbol, m.cap_symbol) = NULL;
 	if (!db_exec(db, sql_file("finish"), err) &&
-	    !rows_each_dense(db, "code_images", label_take_image, &m, err) &&
-	    !rows_each_dense(db, "label_symbols", label_take_symbol, &m, err) &&
-	    !rows_each(db, "label_inlines", label_take_inlined, &m, err))
+	    !labels_read_images(&m, err) && !labels_read_symbols(&m, err) &&
+	    !labels_read_inlined(&m, err))
 		ret = labels_put(&m, err);
 	arena_release(&m.text);
 	free(m.image);
