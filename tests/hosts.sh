@@ -90,7 +90,8 @@ build() {
 units() {
 	local f
 	# shellcheck disable=SC2016 # of the inner shell
-	printf '%s\n' "$@" | CK_DEFAULT_TIMEOUT=3600 xargs -P "$(nproc)" -I{} sh -c '
+	printf '%s\n' "$@" | CK_DEFAULT_TIMEOUT=300 CK_TIMEOUT_MULTIPLIER=12 \
+		xargs -P "$(nproc)" -I{} sh -c '
 		f=$1
 		shift
 		timeout 3600 "$@" "$f" >"$f.log" 2>&1
