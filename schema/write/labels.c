@@ -78,19 +78,23 @@ static const char *labels_kind_mark(int kind)
 	}
 }
 
+struct label_image {
+	const char *name; /* of frames without a symbol */
+	const char *mark;
+};
+
+struct label_inlined {
+	int64_t frame;
+	const char *name;
+};
+
 /* What the labels of frames are made of. */
 struct label_making {
 	struct store *db; /* borrowed */
 	struct arena text;
-	struct label_image {
-		const char *name; /* of frames without a symbol */
-		const char *mark;
-	} * image;	     /* by id */
+	struct label_image *image; /* by id */
 	const char **symbol; /* by id; NULL: it has no name. 0 is no symbol */
-	struct label_inlined {
-		int64_t frame;
-		const char *name;
-	} * inlined; /* by frame, the outermost first */
+	struct label_inlined *inlined; /* by frame, the outermost first */
 	char *line;
 	size_t n_image, cap_image, n_symbol, cap_symbol;
 	size_t n_inlined, cap_inlined, n_line, cap_line;
@@ -102,13 +106,14 @@ static int labels_read_images(struct label_making *m, struct err *err)
 	char name[LABEL_SIZE];
 
 	while (rows_step(r)) {
+		struct label_image *img =
+			mem_add(m->image, m->n_image, m->cap_image);
+
 		labels_image(rows_text(r, CODE_IMAGES_PATH), name,
 			     sizeof(name));
-		*mem_add(m->image, m->n_image,
-			 m->cap_image) = (struct label_image){
-			arena_strdup(&m->text, name),
-			labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND)),
-		};
+		img->name = arena_strdup(&m->text, name);
+		img->mark =
+			labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND));
 	}
 	return rows_end(r, err);
 }
