@@ -185,33 +185,35 @@ static int look_print_hot(struct store *db, const char *path,
 	return 0;
 }
 
-static int look_put_capture(void *arg, const struct rows *r, struct err *err)
+static int look_put_captures(struct store *db, FILE *out, struct err *err)
 {
-	FILE *out = arg;
-	int64_t ns = rows_int(r, INFO_CAPTURES_LAST_NS) -
-		     rows_int(r, INFO_CAPTURES_FIRST_NS);
+	struct rows *r = rows_of(db, "info_captures", err);
 	char n[32], t[32];
 
-	(void)err;
-	report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
-			   rows_text(r, INFO_CAPTURES_HOST));
-	fprintf(out, ", %s events",
-		human_grouped(n, sizeof(n),
-			      (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES)));
-	if (ns > 0)
-		fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
-	putc('\n', out);
-	return 0;
+	while (rows_step(r)) {
+		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
+		int64_t ns = rows_int(r, INFO_CAPTURES_LAST_NS) -
+			     rows_int(r, INFO_CAPTURES_FIRST_NS);
+
+		report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
+				   rows_text(r, INFO_CAPTURES_HOST));
+		fprintf(out, ", %s events",
+			human_grouped(n, sizeof(n), (uint64_t)samples));
+		if (ns > 0)
+			fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
+		putc('\n', out);
+	}
+	return rows_end(r, err);
 }
 
-static int look_put_lost(void *arg, const struct rows *r, struct err *err)
+static int look_put_lost(struct store *db, FILE *out, struct err *err)
 {
-	FILE *out = arg;
+	struct rows *r = rows_of(db, "report_lost_all", err);
 
-	(void)err;
-	report_put_lost(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
-			rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
-	return 0;
+	if (rows_step(r))
+		report_put_lost(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
+				rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
+	return rows_end(r, err);
 }
 
 /* Prints the lines above the tables of events and threads. */
@@ -223,8 +225,7 @@ static int look_print_about(struct store *db, const char *trust,
 	int rc;
 
 	fprintf(out, "%s\n", trust);
-	rc = rows_each(db, "info_captures", look_put_capture, out, err) ||
-	     rows_each(db, "report_lost_all", look_put_lost, out, err);
+	rc = look_put_captures(db, out, err) || look_put_lost(db, out, err);
 	term_lines_end(&l);
 	putchar('\n');
 	return rc ? -1 : 0;
@@ -272,15 +273,17 @@ struct look_contents {
 	bool trace;    /* of events rather than of switches alone */
 };
 
-static int look_take_contents(void *arg, const struct rows *r, struct err *err)
+static int look_read_contents(struct store *db, struct look_contents *c,
+			      struct err *err)
 {
-	struct look_contents *c = arg;
+	struct rows *r = rows_of(db, "report_contents", err);
 
-	(void)err;
-	c->samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
-	c->counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
-	c->trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
-	return 0;
+	if (rows_step(r)) {
+		c->samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
+		c->counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
+		c->trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
+	}
+	return rows_end(r, err);
 }
 
 static int look_print(struct store *db, const char *path, const char *capture,
@@ -290,8 +293,7 @@ static int look_print(struct store *db, const char *path, const char *capture,
 	struct look_contents c = { 0 };
 	int rc;
 
-	if (trust_sentence(db, trust, err) ||
-	    rows_each(db, "report_contents", look_take_contents, &c, err))
+	if (trust_sentence(db, trust, err) || look_read_contents(db, &c, err))
 		return -1;
 	if (c.counters)
 		rc = look_print_hot(db, path, capture, trust, err);

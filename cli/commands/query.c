@@ -93,9 +93,8 @@ static int query_list_names(struct store *db, const char *sql, size_t pad,
 {
 	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
 	struct rows *r = rows_open(db, sql, NULL, 0, err);
-	int ret = -1;
 
-	while (r && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		const char *name = rows_text(r, LIST_VIEWS_VIEW);
 		const char *columns = rows_text(r, LIST_VIEWS_COLUMNS);
 		char clean[8192];
@@ -110,8 +109,7 @@ static int query_list_names(struct store *db, const char *sql, size_t pad,
 		fprintf(stdout, "%s: %*s", term_off(stdout), gap, "");
 		term_wrap(stdout, clean, (int)cells + gap + 2, 4, width);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 /* The arguments: databases and a statement, each optional. A last word that is

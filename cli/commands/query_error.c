@@ -89,10 +89,9 @@ static void offer_all(struct store *db, const char *query, const char *sql,
 		      struct near_names *n)
 {
 	struct value bind = { .kind = VALUE_TEXT, .text = sql };
-	struct err ignored = { 0 };
-	struct rows *r = rows_open(db, store_sql(query), &bind, 1, &ignored);
+	struct rows *r = rows_open(db, store_sql(query), &bind, 1, NULL);
 
-	while (r && rows_next(r, &ignored) > 0) {
+	while (rows_step(r)) {
 		const char *name = rows_text(r, NEAR_TABLES_NAME);
 
 		if (n->near.best && !rows_int(r, NEAR_TABLES_MEANT))

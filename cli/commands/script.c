@@ -94,18 +94,18 @@ out:
 static int find_wall(struct store *db, struct script_fields *f,
 		     const char *path, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("fn_wall"), NULL, 0, err);
-	int got = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(db, "fn_wall", err);
 
-	f->wall = got > 0;
-	f->wall_offset = got > 0 ? rows_int(r, FN_WALL_VALUE) : 0;
-	rows_close(r);
-	if (!got)
+	f->wall = rows_step(r);
+	f->wall_offset = f->wall ? rows_int(r, FN_WALL_VALUE) : 0;
+	if (rows_end(r, err))
+		return -1;
+	if (!f->wall)
 		return err_set(err, ERR_FORMAT,
 			       "%s: does not say the time on the wall; perf "
 			       "record -k mono notes it, and LTTng always does",
 			       path);
-	return got < 0 ? -1 : 0;
+	return 0;
 }
 
 static int script_run(int argc, char **argv, struct err *err)

@@ -45,15 +45,13 @@ struct done {
 static int symbolize_count_named(struct store *db, struct done *d,
 				 struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("named_counts"), NULL, 0, err);
-	int ret = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(db, "named_counts", err);
 
-	if (ret > 0) {
+	if (rows_step(r)) {
 		d->unnamed = rows_int(r, NAMED_COUNTS_UNNAMED);
 		d->lines = rows_int(r, NAMED_COUNTS_WITH_LINE);
 	}
-	rows_close(r);
-	return ret > 0 ? 0 : -1;
+	return rows_end(r, err);
 }
 
 static void symbolize_print_counts(const char *path, const struct done *was,
