@@ -135,35 +135,36 @@ static void fleet_set_day(struct fleet_run *run, const struct rows *r,
 	strftime(run->day, sizeof(run->day), "%Y-%m-%d", &tm);
 }
 
-static int fleet_take_capture(void *arg, const struct rows *r, struct err *err)
+static int fleet_read_captures(struct fleet *f, struct err *err)
 {
-	struct fleet *f = arg;
-	struct value wall = rows_value(r, FLEET_CAPTURES_WALL);
-	const char *host = rows_text(r, FLEET_CAPTURES_HOST);
-	struct fleet_capture c = {
-		.id = rows_int(r, FLEET_CAPTURES_ID),
-		.has_wall = wall.kind == VALUE_INT,
-		.wall = wall.num,
-		.run.samples = (uint64_t)rows_int(r, FLEET_CAPTURES_SAMPLES),
-	};
+	struct rows *r = rows_of(f->db, "fleet_captures", err);
 
-	(void)err;
-	fleet_set_day(&c.run, r, &c);
-	c.run.host = intern_get(&f->words,
-				fleet_word_of(f, *host ? host : "unknown"));
-	*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
-	return 0;
+	while (rows_step(r)) {
+		struct value wall = rows_value(r, FLEET_CAPTURES_WALL);
+		const char *host = rows_text(r, FLEET_CAPTURES_HOST);
+		struct fleet_capture c = {
+			.id = rows_int(r, FLEET_CAPTURES_ID),
+			.has_wall = wall.kind == VALUE_INT,
+			.wall = wall.num,
+			.run.samples =
+				(uint64_t)rows_int(r, FLEET_CAPTURES_SAMPLES),
+		};
+
+		fleet_set_day(&c.run, r, &c);
+		host = *host ? host : "unknown";
+		c.run.host = intern_get(&f->words, fleet_word_of(f, host));
+		*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
+	}
+	return rows_end(r, err);
 }
 
-static int fleet_take_content(void *arg, const struct rows *r, struct err *err)
+static void fleet_set_id(struct fleet *f, int64_t id, const char *content)
 {
-	struct fleet *f = arg;
 	char key[MERGE_KEY_SIZE];
 
-	(void)err;
-	merge_content_key(rows_text(r, MERGE_KNOWN_CONTENT), key);
+	merge_content_key(content, key);
 	for (size_t i = 0; i < f->n_capture; i++) {
-		if (f->capture[i].id != rows_int(r, MERGE_KNOWN_ID))
+		if (f->capture[i].id != id)
 			continue;
 		for (size_t k = 0; k < HASH_SIZE; k++) {
 			const char two[] = { key[2 * k], key[2 * k + 1], 0 };
@@ -172,7 +173,16 @@ static int fleet_take_content(void *arg, const struct rows *r, struct err *err)
 				(uint8_t)strtoul(two, NULL, 16);
 		}
 	}
-	return 0;
+}
+
+static int fleet_read_contents(struct fleet *f, struct err *err)
+{
+	struct rows *r = rows_of(f->db, "merge_known", err);
+
+	while (rows_step(r))
+		fleet_set_id(f, rows_int(r, MERGE_KNOWN_ID),
+			     rows_text(r, MERGE_KNOWN_CONTENT));
+	return rows_end(r, err);
 }
 
 /* With its length, so that no two lists of texts look the same. */
@@ -186,12 +196,11 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 {
 	struct value id = { .kind = VALUE_INT, .num = c->id };
 	struct rows *r = rows_open(f->db, store_sql("fleet_made"), &id, 1, err);
-	int ret = r ? rows_next(r, err) : -1;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *t;
 
-	if (ret > 0) {
+	if (rows_step(r)) {
 		t = mem_stream(&text, &len);
 		/* runs without the latest column are sent again */
 		fprintf(t, "%d|%zu|%" PRIu64, FLEET_VERSION,
@@ -212,37 +221,42 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 		fleet_hash_bytes(text, len, c->run.made);
 		free(text);
 	}
-	rows_close(r);
-	return ret < 0 ? -1 : 0;
+	return rows_end(r, err);
 }
 
 /* ---- what samples refer to */
 
-static int fleet_take_hash(void *arg, const struct rows *r, struct err *err)
+static int fleet_read_hashes(struct fleet *f, struct err *err)
 {
-	struct fleet *f = arg;
-	struct value hash = rows_value(r, FLEET_HASHES_HASH);
-	uint32_t known = FLEET_NO_HASH;
+	struct rows *r = rows_dense(f->db, "fleet_hashes", err);
 
-	(void)err;
-	if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
-		known = intern_add_bytes(&f->hashes, hash.text, hash.len);
-	*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
-	return 0;
+	while (rows_step(r)) {
+		struct value hash = rows_value(r, FLEET_HASHES_HASH);
+		uint32_t known = FLEET_NO_HASH;
+
+		if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
+			known = intern_add_bytes(&f->hashes, hash.text,
+						 hash.len);
+		*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
+	}
+	return rows_end(r, err);
 }
 
-static int fleet_take_wrong(void *arg, const struct rows *r, struct err *err)
+static int fleet_read_wrong(struct fleet *f, struct err *err)
 {
-	struct fleet *f = arg;
-	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+	struct rows *r = rows_of(f->db, "report_bogus", err);
 
-	(void)err;
-	if (stack < 1 || (uint64_t)stack >= f->n_stack)
-		return 0;
-	f->wrong = mem_reach(f->wrong, &f->n_wrong, &f->cap_wrong,
-			     (size_t)stack + 1, sizeof(*f->wrong));
-	f->wrong[stack].first = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
-	return 0;
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+		int64_t first = rows_int(r, REPORT_BOGUS_FIRST);
+
+		if (stack < 1 || (uint64_t)stack >= f->n_stack)
+			continue;
+		f->wrong = mem_reach(f->wrong, &f->n_wrong, &f->cap_wrong,
+				     (size_t)stack + 1, sizeof(*f->wrong));
+		f->wrong[stack].first = (uint32_t)first;
+	}
+	return rows_end(r, err);
 }
 
 enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
@@ -287,14 +301,10 @@ static void fleet_hash_wrong(struct fleet *f)
 	}
 }
 
-static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
+static void fleet_add_chain(struct fleet *f, int64_t stack, int64_t ended)
 {
-	struct fleet *f = arg;
-	int64_t stack = rows_int(r, CODE_CHAINS_STACK);
-	int64_t ended = rows_int(r, CODE_CHAINS_ENDED);
 	struct fleet_chain c = { .stack = FLEET_NO_HASH };
 
-	(void)err;
 	if (stack > 0 && (uint64_t)stack < f->n_stack)
 		c.stack = f->stack[stack];
 	if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
@@ -309,7 +319,16 @@ static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
 		}
 	}
 	*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
-	return 0;
+}
+
+static int fleet_read_chains(struct fleet *f, struct err *err)
+{
+	struct rows *r = rows_dense(f->db, "code_chain_stacks", err);
+
+	while (rows_step(r))
+		fleet_add_chain(f, rows_int(r, CODE_CHAINS_STACK),
+				rows_int(r, CODE_CHAINS_ENDED));
+	return rows_end(r, err);
 }
 
 static int fleet_read_code(struct fleet *f, struct err *err)
@@ -329,13 +348,11 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 	for (unsigned int i = 0; i < 32; i++)
 		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
 	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
-	if (rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f, err) ||
-	    rows_each(f->db, "report_bogus", fleet_take_wrong, f, err) ||
+	if (fleet_read_hashes(f, err) || fleet_read_wrong(f, err) ||
 	    (f->n_wrong && fleet_read_code(f, err)))
 		return -1;
 	fleet_hash_wrong(f);
-	return rows_each_dense(f->db, "code_chain_stacks", fleet_take_chain, f,
-			       err);
+	return fleet_read_chains(f, err);
 }
 
 int fleet_load_code(struct fleet *f, struct err *err)
@@ -356,8 +373,7 @@ struct fleet *fleet_open(struct store *db, struct err *err)
 	intern_add_bytes(&f->hashes, no_hash, sizeof(no_hash));
 	ok = !fleet_check_labels(err) &&
 	     (!weighted || !fleet_read_period(&f->period, err)) &&
-	     !rows_each(db, "fleet_captures", fleet_take_capture, f, err) &&
-	     !rows_each(db, "merge_known", fleet_take_content, f, err);
+	     !fleet_read_captures(f, err) && !fleet_read_contents(f, err);
 	for (size_t i = 0; ok && i < f->n_capture; i++)
 		ok = !fleet_set_made(f, &f->capture[i], err);
 	if (ok)

@@ -32,19 +32,16 @@ struct fleet_walk {
 static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_walk *w = r->of;
-	struct rows *rows = rows_open(r->f->db, store_sql("export_image_kinds"),
-				      NULL, 0, err);
-	int ret = rows ? 1 : -1;
+	struct rows *rows = rows_of(r->f->db, "export_image_kinds", err);
 
-	while (ret > 0 && (ret = rows_next(rows, err)) > 0) {
+	while (rows_step(rows)) {
 		int64_t id = rows_int(rows, EXPORT_IMAGE_KINDS_ID);
 		const char *name = rows_text(rows, EXPORT_IMAGE_KINDS_NAME);
 
 		if (id >= 0 && id < KINDS)
 			w->kind[id] = fleet_word(r->f, name, strlen(name));
 	}
-	rows_close(rows);
-	return ret;
+	return rows_end(rows, err);
 }
 
 static void fleet_walk_image(struct fleet *f, const struct fleet_walk *w,

@@ -173,7 +173,7 @@ static int fleet_run_begin(struct fleet_rows *r, struct err *err)
 {
 	r->step = fleet_run_step;
 	r->close = fleet_query_close;
-	r->of = rows_open(r->f->db, store_sql("fleet_captures"), NULL, 0, err);
+	r->of = rows_of(r->f->db, "fleet_captures", err);
 	return r->of ? 0 : -1;
 }
 

@@ -61,17 +61,23 @@ static void callsites_use(struct pass *p, uint32_t stack, bool checked,
 		p->spot[s->frame].leaf = true;
 }
 
-static int take_used(void *arg, const struct rows *r, struct err *err)
+static int callsites_read_used(struct pass *p, struct err *err)
 {
-	struct pass *p = arg;
-	int64_t stack = rows_int(r, CALLSITE_USED_STACK);
+	struct rows *r = rows_of(p->db, "callsite_used", err);
 
-	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
-		return err_set(err, ERR_DB, "a stack %lld is not there",
-			       (long long)stack);
-	callsites_use(p, (uint32_t)stack, rows_int(r, CALLSITE_USED_CHECKED),
-		      rows_int(r, CALLSITE_USED_CALLERLESS));
-	return 0;
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, CALLSITE_USED_STACK);
+
+		if (stack < 1 || (uint64_t)stack >= p->code->n_stack) {
+			err_set(err, ERR_DB, "a stack %lld is not there",
+				(long long)stack);
+			return rows_stop(r);
+		}
+		callsites_use(p, (uint32_t)stack,
+			      rows_int(r, CALLSITE_USED_CHECKED),
+			      rows_int(r, CALLSITE_USED_CALLERLESS));
+	}
+	return rows_end(r, err);
 }
 
 /* As query callsite_used, of what the database was made of. */
@@ -118,7 +124,7 @@ int callsites_load(struct pass *p, struct err *err)
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
 	if (p->fr)
 		callsites_use_all(p);
-	else if (rows_each(p->db, "callsite_used", take_used, p, err))
+	else if (callsites_read_used(p, err))
 		return -1;
 	callsites_mark_callers(p);
 	return 0;
@@ -329,22 +335,26 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 
 /* ---- files that are not the ones that ran */
 
-static int callsites_take_mapping(void *arg, const struct rows *r,
-				  struct err *err)
+static int callsites_read_mappings(struct pass *p, struct err *err)
 {
-	struct pass *p = arg;
-	int64_t image = rows_int(r, CALLSITE_MAPPED_IMAGE);
+	struct rows *r = rows_of(p->db, "callsite_mapped", err);
 
-	(void)err;
-	if (image < 1 || (uint64_t)image >= p->code->n_image ||
-	    !p->place[image].file)
-		return 0;
-	p->place[image].mapped = true;
-	p->place[image].fits |=
-		callsite_fits(p->place[image].file,
-			      (uint64_t)rows_int(r, CALLSITE_MAPPED_PGOFF),
-			      (uint64_t)rows_int(r, CALLSITE_MAPPED_LEN));
-	return 0;
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, CALLSITE_MAPPED_IMAGE);
+		int64_t pgoff = rows_int(r, CALLSITE_MAPPED_PGOFF);
+		int64_t len = rows_int(r, CALLSITE_MAPPED_LEN);
+
+		if (image < 1 || (uint64_t)image >= p->code->n_image)
+			continue;
+		struct place *pl = &p->place[image];
+
+		if (!pl->file)
+			continue;
+		pl->mapped = true;
+		pl->fits |=
+			callsite_fits(pl->file, (uint64_t)pgoff, (uint64_t)len);
+	}
+	return rows_end(r, err);
 }
 
 /* Counts return addresses by what is before them. Returns whether any file
@@ -416,7 +426,7 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
 
-	if (rows_each(p->db, "callsite_mapped", callsites_take_mapping, p, err))
+	if (callsites_read_mappings(p, err))
 		return -1;
 	if (callsites_count_calls(p))
 		callsites_count_proved(p);

@@ -254,15 +254,14 @@ static const char *const *debug_list(void)
  * kernel version. */
 static bool naming_recorded_here(struct store *db)
 {
-	struct rows *r =
-		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	struct rows *r = rows_of(db, "capture_machines", NULL);
 	struct utsname here;
 	bool same = true;
 	size_t n = 0;
 
 	if (uname(&here))
 		same = false;
-	for (; r && rows_next(r, NULL) > 0; n++)
+	for (; rows_step(r); n++)
 		same = same &&
 		       !strcmp(rows_text(r, CAPTURE_MACHINES_HOST),
 			       here.nodename) &&
@@ -275,12 +274,11 @@ static bool naming_recorded_here(struct store *db)
 /* Stores the kernel version of all captures; "" if not known, or several. */
 static void kernel_release(struct store *db, char *buf, size_t size)
 {
-	struct rows *r =
-		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	struct rows *r = rows_of(db, "capture_machines", NULL);
 	size_t n = 0;
 
 	buf[0] = '\0';
-	for (; r && rows_next(r, NULL) > 0; n++) {
+	for (; rows_step(r); n++) {
 		const char *release = rows_text(r, CAPTURE_MACHINES_RELEASE);
 
 		/* the release becomes part of a path */
@@ -425,14 +423,13 @@ static void namers_close(struct namers *nr)
 /* Modules that have the build-id of another one. */
 static int naming_note_shared_modules(struct store *db, struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("shared_modules"), NULL, 0, err);
+	struct rows *r = rows_of(db, "shared_modules", err);
 	int64_t n = 0;
 	char note[256];
 
 	if (!r)
 		return -1;
-	if (rows_next(r, NULL) > 0)
+	if (rows_step(r))
 		n = rows_int(r, SHARED_MODULES_N);
 	rows_close(r);
 	if (!n)
@@ -492,38 +489,34 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	return naming_name_all(db, captured, kept, lines, false, NULL, err);
 }
 
-struct changes {
-	struct store *db;
-	char last[256]; /* report each file once */
-};
-
-static int check_section(void *arg, const struct rows *r, struct err *err)
+static int naming_check_sections(struct store *db, struct err *err)
 {
-	struct changes *c = arg;
-	struct image img = { .kind = IMAGE_FILE };
-	char note[512];
-	uint64_t hash;
+	struct rows *r = rows_of(db, "image_sections", err);
+	char last[256] = ""; /* report each file once */
 
-	rows_build_id(r, IMAGE_SECTIONS_BUILD_ID, &img);
-	if (!strncmp(c->last, rows_text(r, IMAGE_SECTIONS_FILE),
-		     sizeof(c->last) - 1) ||
-	    !section_hashes_of_file(rows_text(r, IMAGE_SECTIONS_FILE),
-				    rows_text(r, IMAGE_SECTIONS_NAME), &img,
-				    &hash) ||
-	    hash == (uint64_t)rows_int(r, IMAGE_SECTIONS_HASH))
-		return 0;
-	snprintf(c->last, sizeof(c->last), "%s",
-		 rows_text(r, IMAGE_SECTIONS_FILE));
-	changed(rows_text(r, IMAGE_SECTIONS_FILE),
-		rows_text(r, IMAGE_SECTIONS_NAME), note);
-	return naming_put_note(c->db, note, err);
+	while (rows_step(r)) {
+		const char *file = rows_text(r, IMAGE_SECTIONS_FILE);
+		const char *name = rows_text(r, IMAGE_SECTIONS_NAME);
+		struct image img = { .kind = IMAGE_FILE };
+		char note[512];
+		uint64_t hash;
+
+		rows_build_id(r, IMAGE_SECTIONS_BUILD_ID, &img);
+		if (!strncmp(last, file, sizeof(last) - 1) ||
+		    !section_hashes_of_file(file, name, &img, &hash) ||
+		    hash == (uint64_t)rows_int(r, IMAGE_SECTIONS_HASH))
+			continue;
+		snprintf(last, sizeof(last), "%s", file);
+		changed(file, name, note);
+		if (naming_put_note(db, note, err))
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)
 {
-	struct changes c = { .db = db };
-
-	if (rows_each(db, "image_sections", check_section, &c, err))
+	if (naming_check_sections(db, err))
 		return -1;
 	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
 }
