@@ -30,9 +30,8 @@ static int again_ask(struct store *db, int64_t from, int64_t until,
 	const struct value bind[] = { { .kind = VALUE_INT, .num = from },
 				      { .kind = VALUE_INT, .num = until } };
 	struct rows *r = rows_open(db, store_sql("again_stacks"), bind, 2, err);
-	int ret = r ? 1 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		uint32_t raw = (uint32_t)rows_int(r, AGAIN_STACKS_URAW);
 		uint32_t now =
 			fn(arg,
@@ -48,8 +47,7 @@ static int again_ask(struct store *db, int64_t from, int64_t until,
 			.raw = now,
 		};
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 static int again_put(struct store *db, const struct again_rows *rows,

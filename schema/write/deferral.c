@@ -96,13 +96,17 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 	deferral_add(w->deferral, type, cpu, q->latency);
 }
 
-static int deferral_take(void *arg, const struct rows *r, struct err *err)
+static int deferral_read_latencies(struct deferral_sums *d, struct store *db,
+				   struct err *err)
 {
-	(void)err;
-	deferral_add(arg, (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
-		     (int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
-		     rows_int(r, DEFERRAL_LATENCIES_NS));
-	return 0;
+	struct rows *r = rows_of(db, "deferral_latencies", err);
+
+	while (rows_step(r))
+		deferral_add(
+			d, (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
+			(int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
+			rows_int(r, DEFERRAL_LATENCIES_NS));
+	return rows_end(r, err);
 }
 
 static int deferral_compare(const void *pa, const void *pb)
@@ -144,7 +148,7 @@ int deferral_end(struct store *db, struct err *err)
 	if (db->w->merged && db->w->requests) {
 		if (!d)
 			d = db->w->deferral = mem_new(1, sizeof(*d));
-		if (rows_each(db, "deferral_latencies", deferral_take, d, err))
+		if (deferral_read_latencies(d, db, err))
 			return -1;
 	}
 	if (!d)

@@ -482,21 +482,27 @@ int sample_groups_end(struct store *db, struct err *err)
 	return db->w->sums && !sg->part ? 0 : sample_groups_write(db, err);
 }
 
-static int sample_groups_take(void *arg, const struct rows *r, struct err *err)
+static int sample_groups_read(struct store *db,
+			      const struct store_group_walk *w, struct err *err)
 {
-	const struct store_group_walk *w = arg;
-	const struct store_group g = {
-		.type = rows_int(r, GROUPS_TYPE),
-		.comm = rows_int(r, GROUPS_COMM),
-		.kernel = rows_int(r, GROUPS_KERNEL),
-		.user = rows_int(r, GROUPS_USER),
-		.mark = rows_int(r, GROUPS_MARK),
-		.kernel_mark = rows_int(r, GROUPS_KERNEL_MARK),
-		.weight = rows_int(r, GROUPS_WEIGHT),
-		.n = rows_int(r, GROUPS_N),
-	};
+	struct rows *r = rows_of(db, "groups", err);
 
-	return w->fn(w->arg, &g, err);
+	while (rows_step(r)) {
+		const struct store_group g = {
+			.type = rows_int(r, GROUPS_TYPE),
+			.comm = rows_int(r, GROUPS_COMM),
+			.kernel = rows_int(r, GROUPS_KERNEL),
+			.user = rows_int(r, GROUPS_USER),
+			.mark = rows_int(r, GROUPS_MARK),
+			.kernel_mark = rows_int(r, GROUPS_KERNEL_MARK),
+			.weight = rows_int(r, GROUPS_WEIGHT),
+			.n = rows_int(r, GROUPS_N),
+		};
+
+		if (w->fn(w->arg, &g, err))
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
 int store_groups_each(struct store *db, const struct store_group_walk *w,
@@ -505,8 +511,7 @@ int store_groups_each(struct store *db, const struct store_group_walk *w,
 	const struct sample_groups *sg = db->w->groups;
 
 	if (!sg || !sg->ended || sg->part)
-		return rows_each(db, "groups", sample_groups_take, (void *)w,
-				 err);
+		return sample_groups_read(db, w, err);
 	for (size_t i = 0; i < sg->n_slot; i++) {
 		const struct sample_group *s = &sg->slot[i];
 		const struct store_group g = {

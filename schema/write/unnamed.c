@@ -28,26 +28,7 @@ struct stack_scan {
 	size_t n, cap;
 };
 
-static int unnamed_take_stack(void *arg, const struct rows *r, struct err *err)
-{
-	struct stack_scan *sc = arg;
-	int64_t id = rows_int(r, STACKS_ID);
-	int64_t parent = rows_int(r, STACKS_PARENT);
-	int64_t frame = rows_int(r, STACKS_FRAME);
-
-	(void)err;
-	if (parent < 0 || parent >= id || frame < 0 ||
-	    (uint64_t)frame >= sc->n_frame)
-		return 1;
-	sc->frame = mem_reach(sc->frame, &sc->n, &sc->cap, (size_t)id + 1,
-			      sizeof(*sc->frame));
-	sc->frame[id] = (uint32_t)frame;
-	if (parent)
-		sc->returns[sc->frame[parent]] = true;
-	return 0;
-}
-
-/* The same of stacks in memory. */
+/* Does what unnamed_find_returns() does, for stacks in memory. */
 static void unnamed_take_stacks(const struct frames *fr, struct stack_scan *sc)
 {
 	sc->n_frame = (size_t)frames_frames(fr) + 1;
@@ -71,7 +52,25 @@ static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 		return -1;
 	sc->n_frame = (size_t)n + 1;
 	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
-	return rows_each_dense(db, "stacks", unnamed_take_stack, sc, err);
+	struct rows *r = rows_dense(db, "stacks", err);
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, STACKS_ID);
+		int64_t parent = rows_int(r, STACKS_PARENT);
+		int64_t frame = rows_int(r, STACKS_FRAME);
+
+		if (parent < 0 || parent >= id || frame < 0 ||
+		    (uint64_t)frame >= sc->n_frame) {
+			rows_unsound(r);
+			continue;
+		}
+		sc->frame = mem_reach(sc->frame, &sc->n, &sc->cap,
+				      (size_t)id + 1, sizeof(*sc->frame));
+		sc->frame[id] = (uint32_t)frame;
+		if (parent)
+			sc->returns[sc->frame[parent]] = true;
+	}
+	return rows_end(r, err);
 }
 
 static struct code_place *
