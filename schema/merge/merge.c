@@ -131,21 +131,17 @@ int merge_is_result(const char *path, bool *is_result, struct err *err)
 static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
 {
 	struct store *db = store_open(in->path, false, err);
-	struct rows *r = NULL;
-	int ret = -1;
+	struct rows *r = db ? rows_of(db, "merge_known", err) : NULL;
 
-	if (db)
-		r = rows_open(db, store_sql("merge_known"), NULL, 0, err);
-	if (r) {
-		in->first = in->last = TIME_NONE;
-		while ((ret = rows_next(r, err)) > 0)
-			merge_take_known(m, in, r);
-		if (!in->place)
-			in->place = mem_strdup("");
-	}
-	rows_close(r);
+	in->first = in->last = TIME_NONE;
+	while (rows_step(r))
+		merge_take_known(m, in, r);
+	if (!in->place)
+		in->place = mem_strdup("");
+	int rc = rows_end(r, err);
+
 	store_close(db);
-	return ret;
+	return rc;
 }
 
 int merge_add(struct merge *m, const char *path, struct err *err)

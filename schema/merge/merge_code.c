@@ -428,11 +428,10 @@ static int merge_code_take_owned(struct merge *m, struct merge_part *p,
 				 const char *query, unsigned int table,
 				 enum merge_kind kind, struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
+	struct rows *r = rows_of(p->db, query, err);
 	const struct merge_code *c = m->code;
-	int ret = r ? 1 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		int64_t from = rows_int(r, MERGE_ID);
 		uint32_t id = merge_map_get(&p->map[kind], from);
 		struct row row;
@@ -440,18 +439,15 @@ static int merge_code_take_owned(struct merge *m, struct merge_part *p,
 		if (kind == MERGE_IMAGE ? !id || c->fresh[id] != from
 					: !merge_code_owns(c, kind, id, from))
 			continue;
-		if (db_row(m->db, table, merge_row_bytes(r), &row, err)) {
-			ret = -1;
-			break;
-		}
+		if (db_row(m->db, table, merge_row_bytes(r), &row, err))
+			return rows_stop(r);
 		if (m->db->table[table]->shape.has_id)
 			row_key(&row, id);
 		else
 			row_int(&row, 0, id);
 		merge_put_values(&row, r, 1);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 /* Copies segments and sections of images whose file this part has named. */
@@ -459,11 +455,11 @@ static int merge_code_take_files(struct merge *m, struct merge_part *p,
 				 const char *query, const char *put,
 				 struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
+	struct rows *r = rows_of(p->db, query, err);
 	sqlite3_stmt *st = r ? db_prepare(m->db, store_sql(put), err) : NULL;
-	int ret = st ? 1 : -1;
+	int rc = st ? 0 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (!rc && rows_step(r)) {
 		uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
 					       rows_int(r, MERGE_ID));
 
@@ -480,12 +476,10 @@ static int merge_code_take_files(struct merge *m, struct merge_part *p,
 				db_bind_known(st, (int)i + 1,
 					      v.kind == VALUE_INT, v.num);
 		}
-		if (db_step(m->db, st, err))
-			ret = -1;
+		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
-	rows_close(r);
-	return ret;
+	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 /* ---- the check of calls */
@@ -578,22 +572,21 @@ static int merge_code_take_rows(struct merge *m, struct merge_part *p,
 				const char *query, code_take_fn *take,
 				code_write_fn *put, struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, query, err);
+	int rc = 0;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (!rc && rows_step(r)) {
 		int64_t id = rows_int(r, MERGE_ID);
 
 		if (id < 0 || id >= UINT32_MAX)
-			ret = err_set(err, ERR_DB,
-				      "%s: the database is damaged: an id is "
-				      "%lld",
-				      p->in->path, (long long)id);
-		else if (take ? take(m, p, r) : put(m, p, r, err))
-			ret = -1;
+			rc = err_set(err, ERR_DB,
+				     "%s: the database is damaged: an id is "
+				     "%lld",
+				     p->in->path, (long long)id);
+		else
+			rc = take ? take(m, p, r) : put(m, p, r, err);
 	}
-	rows_close(r);
-	return ret;
+	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)

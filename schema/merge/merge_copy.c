@@ -136,17 +136,15 @@ int merge_copy_rows(struct merge *m, struct merge_part *p,
 		    const struct merge_copy *c, merge_row_fn *fn,
 		    struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(c->sql), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, c->sql, err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		bool done;
 
 		if (merge_copy_row(m, p, c, r, &done, err))
-			ret = -1;
-		else if (done && fn)
+			return rows_stop(r);
+		if (done && fn)
 			fn(m, p, r);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }

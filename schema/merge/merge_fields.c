@@ -25,22 +25,18 @@ static int merge_fields_columns(struct merge *m, struct merge_part *p,
 	const struct value name = { .kind = VALUE_TEXT, .text = table };
 	struct rows *r =
 		rows_open(p->db, store_sql("merge_ev_columns"), &name, 1, err);
-	int ret = r ? 1 : -1;
 
 	out->n = 1; /* event_id */
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r) && out->n < BULK_COLUMNS) {
 		const char *column = rows_text(r, MERGE_EV_COLUMNS_NAME);
 		bool stack = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
 
-		if (out->n >= BULK_COLUMNS)
-			break;
 		out->is_stack[out->n] = stack;
 		if (fields_reach_column(m->db, ev, column, stack,
 					&out->at[out->n++], err))
-			ret = -1;
+			return rows_stop(r);
 	}
-	rows_close(r);
-	return ret < 0 ? -1 : 0;
+	return rows_end(r, err);
 }
 
 static int merge_fields_row(struct merge *m, const struct merge_part *p,
@@ -77,7 +73,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	unsigned int ev, table;
 	struct rows *r = NULL;
 	char *sql = NULL;
-	int ret = -1;
+	int rc = 0;
 
 	if (fields_reach_table(m->db, event, &ev, &table, err) ||
 	    merge_fields_columns(m, p, name, ev, &f, err))
@@ -85,51 +81,42 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
 	if (sql)
 		r = rows_open(p->db, sql, NULL, 0, err);
-	ret = r ? 1 : -1;
-	while (ret > 0 && (ret = rows_next(r, err)) > 0)
-		if (merge_fields_row(m, p, &f, table, r, err))
-			ret = -1;
-	rows_close(r);
+	while (!rc && rows_step(r))
+		rc = merge_fields_row(m, p, &f, table, r, err);
 	sqlite3_free(sql);
-	return ret;
+	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 /* Tells the types of a part the name that their table has now. */
 static int merge_fields_rename(struct merge *m, struct merge_part *p,
 			       struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_ev_types"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, "merge_ev_types", err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		uint32_t type = merge_map_get(&p->map[MERGE_TYPE],
 					      rows_int(r, MERGE_EV_TYPES_ID));
 
 		if (type &&
 		    fields_name_type(m->db, type,
 				     rows_text(r, MERGE_EV_TYPES_EVENT), err))
-			ret = -1;
+			return rows_stop(r);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_ev_tables"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, "merge_ev_tables", err);
 	bool any = false;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		any = true;
 		if (merge_fields_copy(m, p, rows_text(r, MERGE_EV_TABLES_NAME),
 				      rows_text(r, MERGE_EV_TABLES_EVENT), err))
-			ret = -1;
+			return rows_stop(r);
 	}
-	rows_close(r);
-	if (ret < 0 || !any)
-		return ret;
-	return merge_fields_rename(m, p, err);
+	if (rows_end(r, err))
+		return -1;
+	return any ? merge_fields_rename(m, p, err) : 0;
 }

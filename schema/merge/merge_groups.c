@@ -122,11 +122,9 @@ static uint32_t group_comm(struct merge *m, const struct merge_part *p,
 
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_groups"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, "merge_groups", err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		struct value weight = rows_value(r, MERGE_GROUPS_WEIGHT);
 		const struct merge_group key = {
 			.type = merge_map_get(&p->map[MERGE_TYPE],
@@ -147,8 +145,7 @@ int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 			merge_groups_add(m->groups, &key, weight.num,
 					 rows_int(r, MERGE_GROUPS_N));
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 int merge_groups_write(struct merge *m, struct err *err)

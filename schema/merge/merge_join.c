@@ -73,17 +73,13 @@ static void join_regroup(struct merge *m, const struct rows *r)
 static int join_all(struct merge *m, const struct join_pass *jp,
 		    struct err *err)
 {
-	struct rows *r =
-		rows_open(m->db, store_sql("merge_joins"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(m->db, "merge_joins", err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		uint32_t chain = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
 
-		if (join_change(m, jp, r, err)) {
-			ret = -1;
-			break;
-		}
+		if (join_change(m, jp, r, err))
+			return rows_stop(r);
 		join_regroup(m, r);
 		m->joined++;
 		m->db->w->joined++;
@@ -91,8 +87,7 @@ static int join_all(struct merge *m, const struct join_pass *jp,
 		if (chain > m->db->w->max_chain)
 			m->db->w->max_chain = chain;
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 static int join_open(struct merge *m, struct err *err)

@@ -20,19 +20,17 @@ static int merge_number(struct merge *m, struct merge_part *p,
 			enum merge_kind kind, const char *query, uint8_t ref,
 			struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, query, err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		struct value of = rows_value(r, MERGE_REFERENCE);
 		uint32_t to =
 			merge_map_value(p, ref, &of) ? ++m->last[kind] : 0;
 
 		if (merge_part_map(p, kind, rows_int(r, MERGE_ID), to, err))
-			ret = -1;
+			return rows_stop(r);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 /* ---- captures and their events */
@@ -68,13 +66,13 @@ struct merge_few {
 static int merge_copy_few(struct merge *m, struct merge_part *p,
 			  const struct merge_few *few, struct err *err)
 {
-	struct rows *r = rows_open(p->db, store_sql(few->query), NULL, 0, err);
+	struct rows *r = rows_of(p->db, few->query, err);
 	sqlite3_stmt *st =
 		r ? db_prepare(m->db, store_sql(few->put), err) : NULL;
 	struct value v[MERGE_COLUMNS_MAX];
-	int ret = st ? 1 : -1;
+	int rc = st ? 0 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (!rc && rows_step(r)) {
 		size_t n = rows_columns(r);
 		bool keep = true;
 
@@ -82,27 +80,24 @@ static int merge_copy_few(struct merge *m, struct merge_part *p,
 			v[i] = rows_value(r, i);
 			keep = merge_map_value(p, few->ref[i], &v[i]);
 		}
-		if (keep && merge_insert(m, st, v, n, err))
-			ret = -1;
+		if (keep)
+			rc = merge_insert(m, st, v, n, err);
 	}
 	sqlite3_finalize(st);
-	rows_close(r);
-	return ret;
+	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 /* Notes for each type what emitting its events needs. */
 static int merge_take_types(struct merge *m, struct merge_part *p,
 			    struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_types"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, "merge_types", err);
 
 	(void)m;
 	p->n_type = p->map[MERGE_TYPE].n;
 	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
 	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		int64_t id = rows_int(r, MERGE_TYPES_ID);
 
 		if (id < 1 || (uint64_t)id >= p->n_type)
@@ -111,8 +106,7 @@ static int merge_take_types(struct merge *m, struct merge_part *p,
 					    rows_int(r, MERGE_TYPES_CAPTURE));
 		p->is_sample[id] = rows_int(r, MERGE_TYPES_IS_SAMPLE) != 0;
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 /* Writes under which name a capture is known to later merges. */
@@ -139,17 +133,16 @@ static int merge_put_keys(struct merge *m, const struct merge_part *p,
 static int merge_put_kernel(struct merge *m, const struct merge_part *p,
 			    struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_kernel_start"), NULL, 0, err);
+	struct rows *r = rows_of(p->db, "merge_kernel_start", err);
 	sqlite3_stmt *st = NULL;
-	int ret = r ? rows_next(r, err) : -1;
+	int rc = 0;
 
-	if (ret > 0) {
+	if (rows_step(r)) {
 		st = db_prepare(m->db, store_sql("merge_put_kernel_start"),
 				err);
-		ret = st ? 0 : -1;
+		rc = st ? 0 : -1;
 	}
-	for (size_t i = 0; st && !ret && i < p->in->n_capture; i++) {
+	for (size_t i = 0; st && !rc && i < p->in->n_capture; i++) {
 		const struct merge_capture *c = &p->in->capture[i];
 
 		if (c->out)
@@ -157,11 +150,10 @@ static int merge_put_kernel(struct merge *m, const struct merge_part *p,
 		sqlite3_bind_int64(st, 1, m->capture[c->key]);
 		sqlite3_bind_int64(st, 2,
 				   rows_int(r, MERGE_KERNEL_START_START));
-		ret = db_step(m->db, st, err);
+		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
-	rows_close(r);
-	return ret;
+	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 static int merge_take_captures(struct merge *m, struct merge_part *p,
@@ -295,15 +287,12 @@ static int merge_take_mapping(struct merge *m, const struct merge_part *p,
 static int merge_take_mappings(struct merge *m, struct merge_part *p,
 			       struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_mappings"), NULL, 0, err);
-	int ret = r ? 1 : -1;
+	struct rows *r = rows_of(p->db, "merge_mappings", err);
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0)
+	while (rows_step(r))
 		if (merge_take_mapping(m, p, r, err))
-			ret = -1;
-	rows_close(r);
-	return ret;
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
 struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
@@ -323,8 +312,7 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 			  MERGE_MUST(CAPTURE), err) &&
 	    (p->events = int_rows_open(p->db, store_sql("merge_take_events"),
 				       err)) &&
-	    (p->payloads =
-		     rows_open(p->db, store_sql("payloads"), NULL, 0, err)))
+	    (p->payloads = rows_of(p->db, "payloads", err)))
 		return p;
 	merge_part_close(p);
 	return NULL;
@@ -380,14 +368,12 @@ static void merge_count_copy(struct merge *m, const struct merge_part *p,
 static int merge_take_damage(struct merge *m, struct merge_part *p,
 			     struct err *err)
 {
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_damage"), NULL, 0, err);
+	struct rows *r = rows_of(p->db, "merge_damage", err);
 	static const struct merge_copy c = {
 		T_DAMAGE, NULL, { [MERGE_DAMAGE_CAPTURE] = MERGE_MUST(CAPTURE) }
 	};
-	int ret = r ? 1 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		size_t n = m->notes.n;
 		bool done;
 
@@ -400,10 +386,9 @@ static int merge_take_damage(struct merge *m, struct merge_part *p,
 				continue;
 		}
 		if (merge_copy_row(m, p, &c, r, &done, err))
-			ret = -1;
+			return rows_stop(r);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 /* What refers to events, and losses. */

@@ -94,25 +94,23 @@ static void settle_regroup(struct merge *m, const struct rows *r)
 /* Applies table settled_request, and empties it. */
 static int settle_apply(struct merge *m, struct err *err)
 {
-	struct rows *r =
-		rows_open(m->db, store_sql("settle_rows"), NULL, 0, err);
+	struct rows *r = rows_of(m->db, "settle_rows", err);
 	sqlite3_stmt *st =
 		r ? db_prepare(m->db, store_sql("settle_request"), err) : NULL;
-	int ret = st ? 1 : -1;
+	int rc = st ? 0 : -1;
 
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (!rc && rows_step(r)) {
 		for (int i = SETTLE_ROWS_EVENT; i <= SETTLE_ROWS_FLAG; i++) {
 			struct value v = rows_value(r, (size_t)i);
 
 			db_bind_known(st, i + 1, v.kind == VALUE_INT, v.num);
 		}
 		settle_regroup(m, r);
-		if (db_step(m->db, st, err))
-			ret = -1;
+		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
-	rows_close(r);
-	return ret ? ret : db_exec(m->db, store_sql("settle_clear"), err);
+	rc = rc ? rows_stop(r) : rows_end(r, err);
+	return rc ? rc : db_exec(m->db, store_sql("settle_clear"), err);
 }
 
 /* ---- the cookies of a thread */
@@ -265,11 +263,10 @@ static int settle_take_losses(struct settle *s, const struct value *line,
 {
 	struct rows *r =
 		rows_open(s->m->db, store_sql("settle_losses"), line, 1, err);
-	int ret = r ? 1 : -1;
 
 	losses_free(s->losses);
 	s->losses = losses_new();
-	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		int64_t t0 = rows_int_or(r, SETTLE_LOSSES_T0, TIME_NONE);
 		int64_t none = t0 == TIME_NONE ? TIME_NONE : INT64_MAX;
 		const struct loss l = {
@@ -282,8 +279,7 @@ static int settle_take_losses(struct settle *s, const struct value *line,
 		if (account_explains(rows_text(r, SETTLE_LOSSES_WHAT)))
 			losses_add(s->losses, 0, &l);
 	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, err);
 }
 
 static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
@@ -291,11 +287,10 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	const struct value line = { .kind = VALUE_INT, .num = id };
 	struct rows *r =
 		rows_open(s->m->db, store_sql("settle_line"), &line, 1, err);
-	int ret = r ? rows_next(r, err) : -1;
 
 	s->line = id;
 	s->judges = false;
-	if (ret > 0) {
+	if (rows_step(r)) {
 		s->session = (struct session){
 			.next = &s->session,
 			.has_time = true,
@@ -308,8 +303,7 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 		s->known = rows_int_or(r, SETTLE_LINE_KNOWN_NS, TIME_NONE);
 		s->judges = s->session.n_chains != 0;
 	}
-	rows_close(r);
-	return ret < 0 ? -1 : settle_take_losses(s, &line, err);
+	return rows_end(r, err) ? -1 : settle_take_losses(s, &line, err);
 }
 
 static int settle_take_row(struct settle *s, const struct rows *r,
@@ -334,26 +328,23 @@ static int settle_judge(struct merge *m, struct err *err)
 {
 	struct settle s = { .m = m };
 	struct rows *r = NULL;
-	int ret = -1;
+	int rc = 0;
 
 	s.put = db_prepare(m->db, store_sql("settle_put"), err);
 	if (s.put)
-		r = rows_open(m->db, store_sql("settle_halves"), NULL, 0, err);
-	if (r)
-		ret = 1;
-	while (ret > 0 && (ret = rows_next(r, err)) > 0)
-		if (settle_take_row(&s, r, err))
-			ret = -1;
-	if (!ret)
-		ret = settle_end_thread(&s, err);
-	rows_close(r);
+		r = rows_of(m->db, "settle_halves", err);
+	while (!rc && rows_step(r))
+		rc = settle_take_row(&s, r, err);
+	rc = rc ? rows_stop(r) : rows_end(r, err);
+	if (!rc)
+		rc = settle_end_thread(&s, err);
 	sqlite3_finalize(s.put);
 	losses_free(s.losses);
 	table_release(&s.by_cookie);
 	free(s.entry);
 	free(s.hole);
 	free(s.wait);
-	return ret;
+	return rc;
 }
 
 int merge_settle_open(struct merge *m, struct err *err)
