@@ -314,24 +314,26 @@ static void drawing_note_event(struct drawing *d)
 
 /* Notes capture and host, so that the picture still says where its samples are
  * from when it is passed on. */
-static int drawing_note_capture(void *arg, const struct rows *r,
-				struct err *err)
+static int drawing_note_captures(struct drawing *d, struct store *db,
+				 struct err *err)
 {
-	struct drawing *d = arg;
-	const char *host = rows_text(r, REPORT_CAPTURES_HOST);
-	char *note = drawing_note(d);
+	struct rows *r = rows_of(db, "report_captures", err);
 
-	(void)err;
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX, "capture %.120s%s%.60s%s",
-			 rows_text(r, REPORT_CAPTURES_PATH),
-			 *host ? " of " : "", host,
-			 rows_value(r, REPORT_CAPTURES_COMPLETE).kind !=
-						 VALUE_NULL &&
-					 !rows_int(r, REPORT_CAPTURES_COMPLETE)
-				 ? ", not complete"
-				 : "");
-	return 0;
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
+				     VALUE_NULL ||
+			     rows_int(r, REPORT_CAPTURES_COMPLETE);
+		char *note = drawing_note(d);
+
+		if (note)
+			snprintf(note, DRAWING_NOTE_MAX,
+				 "capture %.120s%s%.60s%s",
+				 rows_text(r, REPORT_CAPTURES_PATH),
+				 *host ? " of " : "", host,
+				 whole ? "" : ", not complete");
+	}
+	return rows_end(r, err);
 }
 
 /* Adds a note about the weight that --include and --exclude leave out. */
@@ -384,8 +386,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 	/* the first note is for drawing_finish() */
 	if (db)
 		drawing_note(d);
-	if (db &&
-	    rows_each(db, "report_captures", drawing_note_capture, d, err)) {
+	if (db && drawing_note_captures(d, db, err)) {
 		store_close(db);
 		return NULL;
 	}

@@ -155,29 +155,34 @@ static void html_page_put_words(FILE *out, const char *s)
 	}
 }
 
-static int html_page_put_capture(void *arg, const struct rows *r,
-				 struct err *err)
+static int html_page_put_captures(const struct html_page *p, FILE *out,
+				  struct err *err)
 {
-	FILE *out = arg;
+	struct rows *r = rows_of(p->db, "report_captures", err);
 
-	(void)err;
-	fputs("<p>", out);
-	safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
-	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
-		fputs(" of ", out);
-		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_HOST), 0);
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+		const char *cmdline = rows_text(r, REPORT_CAPTURES_CMDLINE);
+
+		fputs("<p>", out);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
+		if (*host) {
+			fputs(" of ", out);
+			safe_text_xml(out, host, 0);
+		}
+		if (*cmdline) {
+			fputs(": <code>", out);
+			html_page_put_words(out, cmdline);
+			fputs("</code>", out);
+		}
+		fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
+					      VALUE_NULL ||
+				      rows_int(r, REPORT_CAPTURES_COMPLETE)
+			      ? "</p>\n"
+			      : ", <b class=\"bad\">not complete</b></p>\n",
+		      out);
 	}
-	if (rows_text(r, REPORT_CAPTURES_CMDLINE)[0]) {
-		fputs(": <code>", out);
-		html_page_put_words(out, rows_text(r, REPORT_CAPTURES_CMDLINE));
-		fputs("</code>", out);
-	}
-	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
-			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
-		      ? ", <b class=\"bad\">not complete</b></p>\n"
-		      : "</p>\n",
-	      out);
-	return 0;
+	return rows_end(r, err);
 }
 
 static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
@@ -189,14 +194,17 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
-static int html_page_put_samples(void *arg, const struct rows *r,
+static int html_page_put_samples(const struct html_page *p, FILE *out,
 				 struct err *err)
 {
-	uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
+	struct rows *r = rows_of(p->db, "page_summary", err);
 
-	(void)err;
-	html_page_put_fact(arg, n, n == 1 ? "sample" : "samples", NULL);
-	return 0;
+	while (rows_step(r)) {
+		uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
+
+		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
+	}
+	return rows_end(r, err);
 }
 
 /* Writes the figures of check: only what it calls broken is red. */
@@ -296,8 +304,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 			      "line above is of the chosen one)</span>",
 			      out);
 		fputs("</p>\n<ul class=\"facts\">\n", out);
-		rc = rows_each(p->db, "page_summary", html_page_put_samples,
-			       out, err);
+		rc = html_page_put_samples(p, out, err);
 		html_page_put_figures(out, &b);
 		fputs("</ul>\n", out);
 		html_page_put_advice(out, b.advice);
@@ -324,8 +331,7 @@ static int html_page_put_header(const struct html_page *p, FILE *out,
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
-	if (rows_each(p->db, "report_captures", html_page_put_capture, out,
-		      err))
+	if (html_page_put_captures(p, out, err))
 		return -1;
 	fputs("</div>\n", out);
 	if (html_page_put_banner(p, out, err))

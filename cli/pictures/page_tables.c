@@ -136,11 +136,10 @@ static void page_tables_put_row(FILE *out, const struct page_table *t,
 static int page_tables_put_table(FILE *out, struct store *db,
 				 const struct page_table *t, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql(t->query), NULL, 0, err);
+	struct rows *r = rows_of(db, t->query, err);
 	size_t n = 0;
-	int rc = r ? 0 : -1;
 
-	while (r && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		if (!n++) {
 			page_tables_begin(out, t->id, t->title, t->about);
 			page_tables_put_heads(out, t, r);
@@ -150,8 +149,7 @@ static int page_tables_put_table(FILE *out, struct store *db,
 	/* a table without rows is left out */
 	if (n)
 		fputs("</tbody></table></div></section>\n", out);
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
 int page_tables_write(FILE *out, struct store *db, struct err *err)

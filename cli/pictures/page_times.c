@@ -27,26 +27,29 @@ static uint64_t page_times_bin(const struct page_times *t, const struct rows *r,
 		       : 1 + t->bin_of(t->arg, rows_int(r, column));
 }
 
-static int page_times_take(void *arg, const struct rows *r, struct err *err)
+static int page_times_read(struct page_times *t, struct store *db,
+			   struct err *err)
 {
-	struct page_times *t = arg;
-	uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
-				       rows_text(r, PAGE_TIMES_KEY));
-	uint64_t from = page_times_bin(t, r, PAGE_TIMES_T0);
-	uint64_t to = page_times_bin(t, r, PAGE_TIMES_T1);
-	uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
+	struct rows *r = rows_of(db, "page_times", err);
 
-	(void)err;
-	page_bytes_add(&t->bytes,
-		       (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
-	page_bytes_signed(&t->bytes, from - t->last);
-	if (to != from)
-		page_bytes_add(&t->bytes, to);
-	if (n != 1)
-		page_bytes_add(&t->bytes, n);
-	t->last = from;
-	t->n++;
-	return 0;
+	while (rows_step(r)) {
+		uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
+					       rows_text(r, PAGE_TIMES_KEY));
+		uint64_t from = page_times_bin(t, r, PAGE_TIMES_T0);
+		uint64_t to = page_times_bin(t, r, PAGE_TIMES_T1);
+		uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
+
+		page_bytes_add(&t->bytes,
+			       (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
+		page_bytes_signed(&t->bytes, from - t->last);
+		if (to != from)
+			page_bytes_add(&t->bytes, to);
+		if (n != 1)
+			page_bytes_add(&t->bytes, n);
+		t->last = from;
+		t->n++;
+	}
+	return rows_end(r, err);
 }
 
 struct page_times *page_times_load(struct store *db,
@@ -59,7 +62,7 @@ struct page_times *page_times_load(struct store *db,
 	t->keys = labels_new();
 	t->bin_of = bin_of;
 	t->arg = arg;
-	if (!rows_each(db, "page_times", page_times_take, t, err))
+	if (!page_times_read(t, db, err))
 		return t;
 	page_times_free(t);
 	return NULL;

@@ -173,32 +173,32 @@ void timeline_finish(struct timeline *tl)
 
 /* ---- rows of the database */
 
-struct loader {
-	struct timeline *tl;
-	bool timed; /* tl->t0 and t1 are set */
-};
-
 static bool timeline_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
 }
 
-static int timeline_take_range(void *arg, const struct rows *r, struct err *err)
+/* timed: tl->t0 and t1 are set. */
+static int timeline_read_range(struct timeline *tl, bool *timed,
+			       struct store *db, struct err *err)
 {
-	struct loader *l = arg;
-	int64_t t0 = rows_int(r, TIMELINE_RANGE_FIRST_NS);
-	int64_t t1 = rows_int(r, TIMELINE_RANGE_LAST_NS);
+	struct rows *r = rows_of(db, "timeline_range", err);
 
-	(void)err;
-	if (timeline_is_null(r, TIMELINE_RANGE_FIRST_NS) ||
-	    timeline_is_null(r, TIMELINE_RANGE_LAST_NS))
-		return 0;
-	if (!l->timed || t0 < l->tl->t0)
-		l->tl->t0 = t0;
-	if (!l->timed || t1 > l->tl->t1)
-		l->tl->t1 = t1;
-	l->timed = true;
-	return 0;
+	*timed = false;
+	while (rows_step(r)) {
+		int64_t t0 = rows_int(r, TIMELINE_RANGE_FIRST_NS);
+		int64_t t1 = rows_int(r, TIMELINE_RANGE_LAST_NS);
+
+		if (timeline_is_null(r, TIMELINE_RANGE_FIRST_NS) ||
+		    timeline_is_null(r, TIMELINE_RANGE_LAST_NS))
+			continue;
+		if (!*timed || t0 < tl->t0)
+			tl->t0 = t0;
+		if (!*timed || t1 > tl->t1)
+			tl->t1 = t1;
+		*timed = true;
+	}
+	return rows_end(r, err);
 }
 
 /* The queries of requests, chains, findings, losses and gaps begin with the
@@ -216,7 +216,8 @@ static struct timeline_place timeline_place(const struct rows *r, int kind)
 
 /* Takes a row of timeline_requests, or of timeline_chains or _findings, which
  * begin with the same three columns. */
-static void timeline_take_mark(struct loader *l, const struct rows *r, int kind)
+static void timeline_take_mark(struct timeline *tl, const struct rows *r,
+			       int kind)
 {
 	int64_t time = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
 	const struct timeline_mark m = {
@@ -224,11 +225,10 @@ static void timeline_take_mark(struct loader *l, const struct rows *r, int kind)
 	};
 
 	if (!timeline_is_null(r, TIMELINE_REQUESTS_TIME_NS))
-		timeline_mark(l->tl, &m);
+		timeline_mark(tl, &m);
 }
 
-static int timeline_take_request(void *arg, const struct rows *r,
-				 struct err *err)
+static void timeline_take_request(struct timeline *tl, const struct rows *r)
 {
 	static const enum timeline_mark_kind kind[] = {
 		[REQ_CHAIN_LOST] = MARK_CHAIN_LOST,
@@ -245,12 +245,10 @@ static int timeline_take_request(void *arg, const struct rows *r,
 	int64_t v = rows_int(r, TIMELINE_REQUESTS_VERDICT);
 	bool known = v > 0 && v < (int64_t)ARRAY_SIZE(kind) && kind[v];
 
-	(void)err;
-	timeline_take_mark(arg, r, known ? kind[v] : MARK_UNEXPLAINED);
-	return 0;
+	timeline_take_mark(tl, r, known ? kind[v] : MARK_UNEXPLAINED);
 }
 
-static int timeline_take_chain(void *arg, const struct rows *r, struct err *err)
+static void timeline_take_chain(struct timeline *tl, const struct rows *r)
 {
 	static const enum timeline_mark_kind kind[] = {
 		[CHAIN_SAMPLE_LOST] = MARK_NO_SAMPLE,
@@ -263,36 +261,32 @@ static int timeline_take_chain(void *arg, const struct rows *r, struct err *err)
 	int64_t v = rows_int(r, TIMELINE_CHAINS_VERDICT);
 	bool known = v > 0 && v <= CHAIN_UNJOINABLE && kind[v];
 
-	(void)err;
-	timeline_take_mark(arg, r, known ? kind[v] : MARK_NO_REASON);
-	return 0;
+	timeline_take_mark(tl, r, known ? kind[v] : MARK_NO_REASON);
 }
 
-static int timeline_take_finding(void *arg, const struct rows *r,
-				 struct err *err)
+static void timeline_take_finding(struct timeline *tl, const struct rows *r)
 {
-	(void)err;
-	timeline_take_mark(arg, r, MARK_FINDING);
-	return 0;
+	timeline_take_mark(tl, r, MARK_FINDING);
 }
 
 /* Takes a row of timeline_losses or _gaps, which begin with the same five
  * columns. A time that is not known stands for the edge. */
-static void timeline_take_band(struct loader *l, const struct rows *r, int kind)
+static void timeline_take_band(struct timeline *tl, const struct rows *r,
+			       int kind)
 {
 	int64_t n = rows_int(r, TIMELINE_LOSSES_N);
 	const struct timeline_band b = {
 		.at = timeline_place(r, kind),
 		.t0 = timeline_is_null(r, TIMELINE_LOSSES_T0)
-			      ? l->tl->t0
+			      ? tl->t0
 			      : rows_int(r, TIMELINE_LOSSES_T0),
 		.t1 = timeline_is_null(r, TIMELINE_LOSSES_T1)
-			      ? l->tl->t1
+			      ? tl->t1
 			      : rows_int(r, TIMELINE_LOSSES_T1),
 		.n = n < 0 ? 0 : (uint64_t)n,
 	};
 
-	timeline_band(l->tl, &b);
+	timeline_band(tl, &b);
 }
 
 static enum timeline_band_kind timeline_band_kind_of(const char *what)
@@ -317,25 +311,21 @@ static enum timeline_band_kind timeline_band_kind_of(const char *what)
 	return BAND_OTHER;
 }
 
-static int timeline_take_loss(void *arg, const struct rows *r, struct err *err)
+static void timeline_take_loss(struct timeline *tl, const struct rows *r)
 {
-	(void)err;
 	timeline_take_band(
-		arg, r,
+		tl, r,
 		timeline_band_kind_of(rows_text(r, TIMELINE_LOSSES_WHAT)));
-	return 0;
 }
 
-static int timeline_take_gap(void *arg, const struct rows *r, struct err *err)
+static void timeline_take_gap(struct timeline *tl, const struct rows *r)
 {
 	int64_t v = rows_int(r, TIMELINE_GAPS_VERDICT);
 
-	(void)err;
-	timeline_take_band(arg, r,
+	timeline_take_band(tl, r,
 			   v == GAP_LOST	? BAND_GAP_LOST
 			   : v == GAP_UNCOUNTED ? BAND_GAP_UNCOUNTED
 						: BAND_GAP_FOREIGN);
-	return 0;
 }
 
 int timeline_load(struct timeline *tl, bool *timed, struct store *db,
@@ -343,7 +333,7 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 {
 	static const struct {
 		const char *query;
-		rows_fn *fn;
+		void (*take)(struct timeline *tl, const struct rows *r);
 	} step[] = {
 		{ "timeline_requests", timeline_take_request },
 		{ "timeline_chains", timeline_take_chain },
@@ -351,21 +341,23 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		{ "timeline_gaps", timeline_take_gap },
 		{ "timeline_findings", timeline_take_finding },
 	};
-	struct loader l = { .tl = tl };
 
-	*timed = false;
-	if (rows_each(db, "timeline_range", timeline_take_range, &l, err))
+	if (timeline_read_range(tl, timed, db, err))
 		return -1;
-	if (!l.timed)
+	if (!*timed)
 		return 0;
-	*timed = true;
 	if (tl->t1 <= tl->t0 && tl->t0 < INT64_MAX)
 		tl->t1 = tl->t0 + 1;
 	else if (tl->t1 <= tl->t0)
 		tl->t0 = tl->t1 - 1;
-	for (size_t i = 0; i < ARRAY_SIZE(step); i++)
-		if (rows_each(db, step[i].query, step[i].fn, &l, err))
+	for (size_t i = 0; i < ARRAY_SIZE(step); i++) {
+		struct rows *r = rows_of(db, step[i].query, err);
+
+		while (rows_step(r))
+			step[i].take(tl, r);
+		if (rows_end(r, err))
 			return -1;
+	}
 	timeline_finish(tl);
 	return 0;
 }
