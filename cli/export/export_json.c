@@ -91,7 +91,7 @@ static void export_json_end(struct json *j)
 static int export_json_put_rows(struct json_export *e, const char *key,
 				const char *query, struct err *err)
 {
-	struct rows *r = rows_open(e->x->db, store_sql(query), NULL, 0, err);
+	struct rows *r = rows_of(e->x->db, query, err);
 	int rc = r ? json_rows(&e->json, key, r, err) : -1;
 
 	rows_close(r);
@@ -128,20 +128,21 @@ static int export_json_put_losses(struct json_export *e, struct err *err)
 
 /* ---- code: the place in an array is the id, and item 0 is none */
 
-static int export_json_take_kind(void *arg, const struct rows *r,
-				 struct err *err)
+static int export_json_read_kinds(struct json_export *e, struct err *err)
 {
-	struct json_export *e = arg;
-	int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
+	struct rows *r = rows_of(e->x->db, "export_image_kinds", err);
 
-	(void)err;
-	if (id < 0 || id > UINT8_MAX)
-		return 0;
-	e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind, (size_t)id + 1,
-			    sizeof(*e->kind));
-	e->kind[id] =
-		arena_strdup(&e->text, rows_text(r, EXPORT_IMAGE_KINDS_NAME));
-	return 0;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
+		const char *name = rows_text(r, EXPORT_IMAGE_KINDS_NAME);
+
+		if (id < 0 || id > UINT8_MAX)
+			continue;
+		e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind,
+				    (size_t)id + 1, sizeof(*e->kind));
+		e->kind[id] = arena_strdup(&e->text, name);
+	}
+	return rows_end(r, err);
 }
 
 static void export_json_put_image(struct json_export *e, size_t id)
@@ -242,8 +243,7 @@ static void put_array(struct json_export *e, const char *key, size_t n,
 
 static int export_json_put_code(struct json_export *e, struct err *err)
 {
-	if (rows_each(e->x->db, "export_image_kinds", export_json_take_kind, e,
-		      err))
+	if (export_json_read_kinds(e, err))
 		return -1;
 	e->code = code_load(e->x->db, CODE_ALL, err);
 	if (!e->code)

@@ -241,37 +241,41 @@ static void take_note(void *arg, const char *line)
 }
 
 /* Sets the duration of the profile, if --time does not narrow it. */
-static int export_pprof_take_range(void *arg, const struct rows *r,
-				   struct err *err)
+static int export_pprof_read_range(struct job *j, struct err *err)
 {
-	struct job *j = arg;
-	int64_t len;
+	struct rows *r;
 
-	(void)err;
-	if (rows_value(r, EXPORT_RANGE_FIRST_NS).kind == VALUE_INT &&
-	    !__builtin_sub_overflow(rows_int(r, EXPORT_RANGE_LAST_NS),
-				    rows_int(r, EXPORT_RANGE_FIRST_NS), &len) &&
-	    len > 0)
-		pprof_duration(j->p, len);
-	return 0;
+	if (filter.time)
+		return 0;
+	r = rows_of(j->db, "export_range", err);
+	while (rows_step(r)) {
+		struct value first = rows_value(r, EXPORT_RANGE_FIRST_NS);
+		int64_t last = rows_int(r, EXPORT_RANGE_LAST_NS);
+		int64_t len;
+
+		if (first.kind == VALUE_INT &&
+		    !__builtin_sub_overflow(last, first.num, &len) && len > 0)
+			pprof_duration(j->p, len);
+	}
+	return rows_end(r, err);
 }
 
-static int take_period(void *arg, const struct rows *r, struct err *err)
+static int export_pprof_read_periods(struct job *j, struct err *err)
 {
-	struct job *j = arg;
+	struct rows *r = rows_of(j->db, "export_periods", err);
 
-	(void)err;
-	for (size_t i = 0; i < stacks_events(j->s); i++) {
-		const char *name = stacks_event(j->s, i)->name;
+	while (rows_step(r)) {
+		const char *name = rows_text(r, EXPORT_PERIODS_NAME);
+		int64_t period = rows_int(r, EXPORT_PERIODS_MIN_PERIOD);
 
-		if (j->n_value == 1 && j->value[i] == 1 &&
-		    !strcmp(name, rows_text(r, EXPORT_PERIODS_NAME)) &&
-		    rows_int(r, EXPORT_PERIODS_MIN_PERIOD) ==
-			    rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
-			pprof_period(j->p,
-				     rows_int(r, EXPORT_PERIODS_MIN_PERIOD));
+		if (period != rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
+			continue;
+		for (size_t i = 0; i < stacks_events(j->s); i++)
+			if (j->n_value == 1 && j->value[i] == 1 &&
+			    !strcmp(stacks_event(j->s, i)->name, name))
+				pprof_period(j->p, period);
 	}
-	return 0;
+	return rows_end(r, err);
 }
 
 /* Returns the mapping to write first, which pprof takes for the main program.
@@ -339,9 +343,8 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 	}
 	put_mappings(j, x->inlined);
 	if (notes_each(j->db, take_note, j, err) ||
-	    (!filter.time && rows_each(j->db, "export_range",
-				       export_pprof_take_range, j, err)) ||
-	    rows_each(j->db, "export_periods", take_period, j, err))
+	    export_pprof_read_range(j, err) ||
+	    export_pprof_read_periods(j, err))
 		return -1;
 	return pprof_finish(j->p, err);
 }

@@ -156,26 +156,31 @@ static int pack_put_image(struct pack *p, int64_t id, const struct image *img,
 	return rc;
 }
 
-static int pack_take_image(void *arg, const struct rows *r, struct err *err)
+static int pack_put_images(struct pack *p, struct err *err)
 {
-	struct pack *p = arg;
-	struct image img = { 0 };
+	struct rows *r = rows_dense(p->db, "bundle_images", err);
 
-	if (stop_requested())
-		return err_set(err, ERR_STOPPED, "stopped");
-	if (rows_int(r, BUNDLE_IMAGES_IS_FILE))
-		rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
-	*mem_add(p->image, p->n_image, p->cap_image) = img;
-	return img.path ? pack_put_image(p, rows_int(r, BUNDLE_IMAGES_ID), &img,
-					 err)
-			: 0;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, BUNDLE_IMAGES_ID);
+		struct image img = { 0 };
+
+		if (stop_requested()) {
+			err_set(err, ERR_STOPPED, "stopped");
+			return rows_stop(r);
+		}
+		if (rows_int(r, BUNDLE_IMAGES_IS_FILE))
+			rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
+		*mem_add(p->image, p->n_image, p->cap_image) = img;
+		if (img.path && pack_put_image(p, id, &img, err))
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
-static int pack_take_section(void *arg, const struct rows *r, struct err *err)
+/* Adds the debug file at path, from which names of image id were read. */
+static int pack_put_debug(struct pack *p, size_t id, const char *path,
+			  struct err *err)
 {
-	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
-	const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
 	const char *plain = pack_without_symfs(path);
 	char name[NAME_SIZE];
 	bool debug = strstr(plain, "debug") != NULL;
@@ -198,6 +203,18 @@ static int pack_take_section(void *arg, const struct rows *r, struct err *err)
 	rc = pack_put_file(p, name, ef->fd, path, err);
 	elf_file_close(ef);
 	return rc;
+}
+
+static int pack_put_debug_files(struct pack *p, struct err *err)
+{
+	struct rows *r = rows_of(p->db, "bundle_sections", err);
+
+	while (rows_step(r))
+		if (pack_put_debug(p,
+				   (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE),
+				   rows_text(r, BUNDLE_SECTIONS_FILE), err))
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
 static int pack_put_readme(struct pack *p, struct err *err)
@@ -238,11 +255,9 @@ static int pack_fill(struct pack *p, struct err *err)
 	if (p->o->redact)
 		return 0;
 	*mem_add(p->image, p->n_image, p->cap_image) = (struct image){ 0 };
-	if (rows_each_dense(p->db, "bundle_images", pack_take_image, p, err))
+	if (pack_put_images(p, err))
 		return -1;
-	return p->o->no_debug ? 0
-			      : rows_each(p->db, "bundle_sections",
-					  pack_take_section, p, err);
+	return p->o->no_debug ? 0 : pack_put_debug_files(p, err);
 }
 
 static int pack_make_archive(struct pack *p, const char *out, struct err *err)

@@ -26,7 +26,7 @@ static bool pack_proof_sections(struct store *db, int64_t id,
 	bool same = true;
 	uint64_t largest = 0;
 
-	while (same && r && rows_next(r, NULL) > 0) {
+	while (same && rows_step(r)) {
 		uint64_t size = 0;
 
 		if (strcmp(path_base(rows_text(r, BUNDLE_HASHES_FILE)), base))

@@ -34,25 +34,30 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 	return (uint32_t)t->n_kernel++;
 }
 
-static int tracks_take_capture(void *arg, const struct rows *r, struct err *err)
+static int tracks_read_captures(struct tracks *t, struct store *db,
+				struct err *err)
 {
-	struct tracks *t = arg;
-	uint32_t kernel =
-		kernel_of(t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
+	struct rows *r = rows_dense(db, "track_captures", err);
 
-	(void)err;
-	if (rows_value(r, TRACK_CAPTURES_LAST_NS).kind != VALUE_INT)
-		t->kernel[kernel].last = INT64_MAX;
-	else if (rows_int(r, TRACK_CAPTURES_LAST_NS) > t->kernel[kernel].last)
-		t->kernel[kernel].last = rows_int(r, TRACK_CAPTURES_LAST_NS);
-	if (rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) > t->kernel[kernel].wide)
-		t->kernel[kernel].wide =
-			rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) != 0;
-	t->of_capture = mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
-				  (size_t)rows_int(r, TRACK_CAPTURES_ID) + 1,
-				  sizeof(*t->of_capture));
-	t->of_capture[rows_int(r, TRACK_CAPTURES_ID)] = kernel;
-	return 0;
+	while (rows_step(r)) {
+		size_t id = (size_t)rows_int(r, TRACK_CAPTURES_ID);
+		int64_t last =
+			rows_int_or(r, TRACK_CAPTURES_LAST_NS, INT64_MAX);
+		int64_t wide = rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE);
+		uint32_t at = kernel_of(
+			t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
+		struct kernel *k = &t->kernel[at];
+
+		if (last > k->last)
+			k->last = last;
+		if (wide > k->wide)
+			k->wide = wide != 0;
+		t->of_capture =
+			mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
+				  id + 1, sizeof(*t->of_capture));
+		t->of_capture[id] = at;
+	}
+	return rows_end(r, err);
 }
 
 uint32_t tracks_find_tid(const struct tracks *t, int64_t tid)
@@ -76,25 +81,28 @@ void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 	table_add(&t->by_tid, hash, id);
 }
 
-static int tracks_take_thread(void *arg, const struct rows *r, struct err *err)
+static int tracks_read_threads(struct tracks *t, struct store *db,
+			       struct err *err)
 {
-	struct tracks *t = arg;
-	struct value from = rows_value(r, TRACK_THREADS_START_NS);
-	struct value to = rows_value(r, TRACK_THREADS_END_NS);
-	const struct track k = {
-		.pid = rows_int(r, TRACK_THREADS_PID),
-		.tid = rows_int(r, TRACK_THREADS_TID),
-		.process = (uint32_t)rows_int(r, TRACK_THREADS_PROCESS),
-		.from = from.kind == VALUE_INT ? from.num : INT64_MIN,
-		.to = to.kind == VALUE_INT ? to.num : INT64_MAX,
-		.kernel = kernel_of(
-			t, (uint32_t)rows_int(r, TRACK_THREADS_TOGETHER)),
-		.wanted = true,
-	};
+	struct rows *r = rows_dense(db, "track_threads", err);
 
-	(void)err;
-	tracks_put(t, (uint32_t)rows_int(r, TRACK_THREADS_ID), &k);
-	return 0;
+	while (rows_step(r)) {
+		uint32_t together =
+			(uint32_t)rows_int(r, TRACK_THREADS_TOGETHER);
+		const struct track k = {
+			.pid = rows_int(r, TRACK_THREADS_PID),
+			.tid = rows_int(r, TRACK_THREADS_TID),
+			.process = (uint32_t)rows_int(r, TRACK_THREADS_PROCESS),
+			.from = rows_int_or(r, TRACK_THREADS_START_NS,
+					    INT64_MIN),
+			.to = rows_int_or(r, TRACK_THREADS_END_NS, INT64_MAX),
+			.kernel = kernel_of(t, together),
+			.wanted = true,
+		};
+
+		tracks_put(t, (uint32_t)rows_int(r, TRACK_THREADS_ID), &k);
+	}
+	return rows_end(r, err);
 }
 
 /* Names each process after its first thread, or else after any other. */
@@ -124,7 +132,6 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 {
 	const struct filter all = filter;
 	struct rows *r;
-	int ret;
 
 	if (!all.pid && !all.tid && !all.comm)
 		return 0;
@@ -133,16 +140,15 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 				  .comm = all.comm };
 	r = filter_rows(db, "track_wanted", NULL, 0, err);
 	filter = all;
-	if (!r)
-		return -1;
 	for (size_t i = 0; i < t->n_track; i++)
 		t->track[i].wanted = false;
-	while ((ret = rows_next(r, err)) > 0)
-		if (rows_int(r, TRACK_WANTED_ID) > 0 &&
-		    (uint64_t)rows_int(r, TRACK_WANTED_ID) < t->n_track)
-			t->track[rows_int(r, TRACK_WANTED_ID)].wanted = true;
-	rows_close(r);
-	return ret;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, TRACK_WANTED_ID);
+
+		if (id > 0 && (uint64_t)id < t->n_track)
+			t->track[id].wanted = true;
+	}
+	return rows_end(r, err);
 }
 
 struct tracks *tracks_load(struct json *j, struct store *db,
@@ -156,10 +162,8 @@ struct tracks *tracks_load(struct json *j, struct store *db,
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
 			     sizeof(*t->track));
 	t->track[0].pid = t->track[0].tid = -1;
-	if (rows_each_dense(db, "track_captures", tracks_take_capture, t,
-			    err) ||
-	    rows_each_dense(db, "track_threads", tracks_take_thread, t, err) ||
-	    load_wanted(t, db, err)) {
+	if (tracks_read_captures(t, db, err) ||
+	    tracks_read_threads(t, db, err) || load_wanted(t, db, err)) {
 		tracks_free(t);
 		return NULL;
 	}

@@ -288,18 +288,23 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 	return rc ? -1 : 0;
 }
 
-static int ctfout_make_trace(void *arg, const struct rows *r, struct err *err)
+static int ctfout_make_trace(struct ctfout_class *c, struct err *err)
 {
-	struct ctfout_class *c = arg;
+	struct rows *r = rows_of(c->db, "ctf_facts", err);
 
-	c->tc = bt_trace_class_create(c->self);
-	if (c->clock_wanted)
-		c->clock = ctfout_clock(c, r);
-	if (c->tc && (c->clock || !c->clock_wanted) && !ctfout_stream_class(c))
-		c->trace = bt_trace_create(c->tc);
-	if (c->trace && !ctfout_environment(c->trace, r))
-		return 0;
-	return err_set(err, ERR_LIMIT, "libbabeltrace2 has no memory");
+	while (rows_step(r)) {
+		c->tc = bt_trace_class_create(c->self);
+		if (c->clock_wanted)
+			c->clock = ctfout_clock(c, r);
+		if (c->tc && (c->clock || !c->clock_wanted) &&
+		    !ctfout_stream_class(c))
+			c->trace = bt_trace_create(c->tc);
+		if (!c->trace || ctfout_environment(c->trace, r)) {
+			err_set(err, ERR_LIMIT, "libbabeltrace2 has no memory");
+			return rows_stop(r);
+		}
+	}
+	return rows_end(r, err);
 }
 
 int ctfout_class_make(struct ctfout_class *c, struct err *err)
@@ -309,8 +314,7 @@ int ctfout_class_make(struct ctfout_class *c, struct err *err)
 	c->ip = mem_new(DEPTH_MAX, sizeof(*c->ip));
 	c->code = code_load(c->db, CODE_CHAINS | CODE_ADDRS, err);
 	c->payloads = c->code ? payloads_open(c->db, err) : NULL;
-	if (!c->payloads ||
-	    rows_each(c->db, "ctf_facts", ctfout_make_trace, c, err))
+	if (!c->payloads || ctfout_make_trace(c, err))
 		return -1;
 	return c->trace ? 0
 			: err_set(err, ERR_FORMAT,

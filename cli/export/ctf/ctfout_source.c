@@ -286,15 +286,18 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 
 /* ---- the iterator */
 
-static int ctfout_take_first(void *arg, const struct rows *r, struct err *err)
+static int ctfout_read_first(struct ctfout_class *c, struct err *err)
 {
-	struct ctfout_iter *o = arg;
+	struct rows *r = rows_of(c->db, "ctf_facts", err);
 
-	(void)err;
-	o->c.clock_wanted = rows_value(r, CTF_FACTS_FIRST_NS).kind == VALUE_INT;
-	if (o->c.clock_wanted && rows_int(r, CTF_FACTS_FIRST_NS) < o->c.zero)
-		o->c.zero = rows_int(r, CTF_FACTS_FIRST_NS);
-	return 0;
+	while (rows_step(r)) {
+		struct value first = rows_value(r, CTF_FACTS_FIRST_NS);
+
+		c->clock_wanted = first.kind == VALUE_INT;
+		if (c->clock_wanted && first.num < c->zero)
+			c->zero = first.num;
+	}
+	return rows_end(r, err);
 }
 
 /* The clock's value cannot be negative, but a time of the timeline can. */
@@ -305,7 +308,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	o->c.db = db;
 	o->events = events_open(db, err);
 	o->losses = o->events ? loss_rows_load(db, err) : NULL;
-	if (!o->losses || rows_each(db, "ctf_facts", ctfout_take_first, o, err))
+	if (!o->losses || ctfout_read_first(&o->c, err))
 		return -1;
 	o->edge = ctfout_loss_edges(o->losses, o->c.zero, o->c.clock_wanted,
 				    &o->n_edge);

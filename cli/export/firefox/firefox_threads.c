@@ -58,29 +58,23 @@ struct firefox_threads {
 	int64_t begin, end;
 };
 
-static int firefox_threads_take_range(void *arg, const struct rows *r,
-				      struct err *err)
+static int firefox_threads_read_range(struct firefox_threads *t,
+				      struct store *db, struct err *err)
 {
-	struct firefox_threads *t = arg;
+	struct rows *r = rows_of(db, "export_range", err);
 
-	(void)err;
-	t->begin = rows_int_or(r, EXPORT_RANGE_FIRST_NS, 0);
-	t->end = rows_int_or(r, EXPORT_RANGE_LAST_NS, t->begin);
-	if (t->end < t->begin)
-		t->end = t->begin;
-	return 0;
+	while (rows_step(r)) {
+		t->begin = rows_int_or(r, EXPORT_RANGE_FIRST_NS, 0);
+		t->end = rows_int_or(r, EXPORT_RANGE_LAST_NS, t->begin);
+		if (t->end < t->begin)
+			t->end = t->begin;
+	}
+	return rows_end(r, err);
 }
 
-static int firefox_threads_take_thread(void *arg, const struct rows *r,
-				       struct err *err)
+static void firefox_threads_add(struct firefox_threads *t, uint32_t process,
+				const struct rows *r)
 {
-	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
-
-	(void)err;
-	if (process < 0 ||
-	    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20))
-		return 1;
 	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
 			      t->n_thread + 1, sizeof(*t->thread));
 	t->thread[t->n_thread - 1] = (struct thread){
@@ -89,7 +83,7 @@ static int firefox_threads_take_thread(void *arg, const struct rows *r,
 					       INT64_MIN),
 			  .end = rows_int_or(r, FIREFOX_THREADS_END_NS,
 					     INT64_MAX) },
-		.process = (uint32_t)process,
+		.process = process,
 	};
 	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
 			       (size_t)process + 1, sizeof(*t->process));
@@ -101,22 +95,41 @@ static int firefox_threads_take_thread(void *arg, const struct rows *r,
 			.end = rows_int_or(r, FIREFOX_THREADS_PROCESS_END_NS,
 					   INT64_MAX),
 		};
-	return 0;
+}
+
+static int firefox_threads_read(struct firefox_threads *t, struct store *db,
+				struct err *err)
+{
+	struct rows *r = rows_dense(db, "firefox_threads", err);
+
+	while (rows_step(r)) {
+		int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
+
+		if (process < 0 ||
+		    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20))
+			rows_unsound(r);
+		else
+			firefox_threads_add(t, (uint32_t)process, r);
+	}
+	return rows_end(r, err);
 }
 
 /* The name of the main thread is also that of the process. */
-static int firefox_threads_take_name(void *arg, const struct rows *r,
-				     struct err *err)
+static int firefox_threads_read_names(struct firefox_threads *t,
+				      struct store *db, struct err *err)
 {
-	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
+	struct rows *r = rows_of(db, "event_comms", err);
 
-	(void)err;
-	if (process > 0 && (size_t)process < t->n_process &&
-	    rows_int(r, EVENT_COMMS_PID) == rows_int(r, EVENT_COMMS_TID))
-		t->process[process].name =
-			arena_strdup(&t->text, rows_text(r, EVENT_COMMS_NAME));
-	return 0;
+	while (rows_step(r)) {
+		int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
+
+		if (process > 0 && (size_t)process < t->n_process &&
+		    rows_int(r, EVENT_COMMS_PID) ==
+			    rows_int(r, EVENT_COMMS_TID))
+			t->process[process].name = arena_strdup(
+				&t->text, rows_text(r, EVENT_COMMS_NAME));
+	}
+	return rows_end(r, err);
 }
 
 /* How often each pid, or each tid, was used so far. */
@@ -202,11 +215,9 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	t->process[0] = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? firefox_marks_new(err) : NULL;
-	if (!t->marks ||
-	    rows_each(db, "export_range", firefox_threads_take_range, t, err) ||
-	    rows_each_dense(db, "firefox_threads", firefox_threads_take_thread,
-			    t, err) ||
-	    rows_each(db, "event_comms", firefox_threads_take_name, t, err)) {
+	if (!t->marks || firefox_threads_read_range(t, db, err) ||
+	    firefox_threads_read(t, db, err) ||
+	    firefox_threads_read_names(t, db, err)) {
 		firefox_threads_free(t);
 		return NULL;
 	}

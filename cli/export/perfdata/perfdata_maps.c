@@ -45,32 +45,35 @@ struct pd_maps {
 
 static const struct space_owner owner = { .told = true };
 
-static int take_row(void *arg, const struct rows *r, struct err *err)
+static void pd_maps_add(struct pd_maps *m, uint32_t process, uint32_t image,
+			const struct rows *r)
 {
-	struct pd_maps *m = arg;
-	int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
-	int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
-	struct row row = {
-		.r = { .start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
+	*mem_add(m->row, m->n_row, m->cap_row) = (struct row){
+		.r = { .image = image,
+		       .start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
 		       .end = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_END),
 		       .pgoff = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_PGOFF),
 		       .prot = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_PROT),
 		       .flags = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_FLAGS),
-		       .t0 = rows_value(r, PERFDATA_MAPPINGS_T0).kind ==
-					     VALUE_INT
-				     ? rows_int(r, PERFDATA_MAPPINGS_T0)
-				     : PD_START },
+		       .t0 = rows_int_or(r, PERFDATA_MAPPINGS_T0, PD_START) },
+		.process = process,
 		.next = NONE,
 	};
+}
 
-	(void)err;
-	if (process < 0 || process > INT32_MAX || image < 1 ||
-	    (uint64_t)image >= m->pd->code->n_image)
-		return 0;
-	row.process = (uint32_t)process;
-	row.r.image = (uint32_t)image;
-	*mem_add(m->row, m->n_row, m->cap_row) = row;
-	return 0;
+static int pd_maps_read(struct pd_maps *m, struct err *err)
+{
+	struct rows *r = rows_of(m->pd->db, "perfdata_mappings", err);
+
+	while (rows_step(r)) {
+		int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
+		int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
+
+		if (process >= 0 && process <= INT32_MAX && image >= 1 &&
+		    (uint64_t)image < m->pd->code->n_image)
+			pd_maps_add(m, (uint32_t)process, (uint32_t)image, r);
+	}
+	return rows_end(r, err);
 }
 
 /* Links the rows of each process, newest first, as most look-ups need it. */
@@ -140,7 +143,7 @@ struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 
 	m->pd = pd;
 	m->places = places;
-	if (rows_each(pd->db, "perfdata_mappings", take_row, m, err)) {
+	if (pd_maps_read(m, err)) {
 		pd_maps_free(m);
 		return NULL;
 	}

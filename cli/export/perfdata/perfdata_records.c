@@ -184,52 +184,56 @@ static const char *text_or_null(struct perfdata *pd, const struct rows *r,
 	return *s ? arena_strdup(&pd->texts->arena, s) : NULL;
 }
 
-static int perfdata_take_capture(void *arg, const struct rows *r,
-				 struct err *err)
+static int perfdata_read_captures(struct perfdata *pd, struct err *err)
 {
-	struct perfdata *pd = arg;
-	struct pd_capture c = {
-		.format = text_or_null(pd, r, 1),
-		.host = text_or_null(pd, r, 2),
-		.release = text_or_null(pd, r, 3),
-		.arch = text_or_null(pd, r, 4),
-		.cmdline = text_or_null(pd, r, 5),
-		.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
-		.clock = text_or_null(pd, r, 7),
-		.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
-		.has_wall =
-			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS).kind ==
-			VALUE_INT,
-		.wall_offset = rows_int(r, PERFDATA_CAPTURES_WALL_OFFSET_NS),
-	};
+	struct rows *r = rows_dense(pd->db, "perfdata_captures", err);
 
-	(void)err;
-	c.long32 = c.arch && payloads_long32(c.arch);
-	c.user_mask = user_mask_of(c.arch);
-	*mem_add(pd->capture, pd->n_capture, pd->cap_capture) = c;
-	return 0;
+	while (rows_step(r)) {
+		struct value wall =
+			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS);
+		struct pd_capture c = {
+			.format = text_or_null(pd, r, 1),
+			.host = text_or_null(pd, r, 2),
+			.release = text_or_null(pd, r, 3),
+			.arch = text_or_null(pd, r, 4),
+			.cmdline = text_or_null(pd, r, 5),
+			.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
+			.clock = text_or_null(pd, r, 7),
+			.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
+			.has_wall = wall.kind == VALUE_INT,
+			.wall_offset = wall.num,
+		};
+
+		c.long32 = c.arch && payloads_long32(c.arch);
+		c.user_mask = user_mask_of(c.arch);
+		*mem_add(pd->capture, pd->n_capture, pd->cap_capture) = c;
+	}
+	return rows_end(r, err);
 }
 
-static int perfdata_take_event(void *arg, const struct rows *r, struct err *err)
+static int perfdata_read_events(struct perfdata *pd, struct err *err)
 {
-	struct perfdata *pd = arg;
-	struct pd_event e = {
-		.name = arena_strdup(&pd->texts->arena,
-				     rows_text(r, PERFDATA_EVENTS_NAME)),
-		.capture = (uint32_t)rows_int(r, PERFDATA_EVENTS_CAPTURE),
-		.sample = rows_int(r, PERFDATA_EVENTS_IS_SAMPLE),
-		.type = (uint32_t)rows_int(r, PERFDATA_EVENTS_TYPE),
-		.config = (uint64_t)rows_int(r, PERFDATA_EVENTS_CONFIG),
-		.period = (uint64_t)rows_int(r, PERFDATA_EVENTS_PERIOD),
-		.freq = rows_int(r, PERFDATA_EVENTS_FREQ),
-		.chain = rows_int(r, PERFDATA_EVENTS_HAS_CHAIN),
-		.format = text_or_null(pd, r, 9),
-		.payload = rows_int(r, PERFDATA_EVENTS_HAS_PAYLOAD),
-	};
+	struct rows *r = rows_dense(pd->db, "perfdata_events", err);
 
-	(void)err;
-	*mem_add(pd->event, pd->n_event, pd->cap_event) = e;
-	return 0;
+	while (rows_step(r)) {
+		const char *name = rows_text(r, PERFDATA_EVENTS_NAME);
+		struct pd_event e = {
+			.name = arena_strdup(&pd->texts->arena, name),
+			.capture =
+				(uint32_t)rows_int(r, PERFDATA_EVENTS_CAPTURE),
+			.sample = rows_int(r, PERFDATA_EVENTS_IS_SAMPLE),
+			.type = (uint32_t)rows_int(r, PERFDATA_EVENTS_TYPE),
+			.config = (uint64_t)rows_int(r, PERFDATA_EVENTS_CONFIG),
+			.period = (uint64_t)rows_int(r, PERFDATA_EVENTS_PERIOD),
+			.freq = rows_int(r, PERFDATA_EVENTS_FREQ),
+			.chain = rows_int(r, PERFDATA_EVENTS_HAS_CHAIN),
+			.format = text_or_null(pd, r, 9),
+			.payload = rows_int(r, PERFDATA_EVENTS_HAS_PAYLOAD),
+		};
+
+		*mem_add(pd->event, pd->n_event, pd->cap_event) = e;
+	}
+	return rows_end(r, err);
 }
 
 struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
@@ -240,10 +244,7 @@ struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 	pd->db = db;
 	pd->code = code;
 	pd->texts = mem_new(1, sizeof(*pd->texts));
-	if (!rows_each_dense(db, "perfdata_captures", perfdata_take_capture, pd,
-			     err) &&
-	    !rows_each_dense(db, "perfdata_events", perfdata_take_event, pd,
-			     err))
+	if (!perfdata_read_captures(pd, err) && !perfdata_read_events(pd, err))
 		return pd;
 	perfdata_free(pd);
 	return NULL;

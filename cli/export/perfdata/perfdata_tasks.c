@@ -75,16 +75,6 @@ struct pd_tasks {
 	struct arena text;
 };
 
-static int64_t id_or_none(const struct rows *r, size_t i)
-{
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : -1;
-}
-
-static int64_t time_or_start(const struct rows *r, size_t i)
-{
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : PD_START;
-}
-
 /* Returns the number of an id, a new one for a new id. */
 static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
@@ -97,89 +87,92 @@ static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 	return (*n)++;
 }
 
-static int take_process(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_read_processes(struct pd_tasks *t, struct err *err)
 {
-	struct pd_tasks *t = arg;
-	struct process p = { .pid = id_or_none(r, 1),
-			     .parent = (uint32_t)rows_int(
-				     r, PERFDATA_PROCESSES_PARENT),
-			     .start = time_or_start(r, 3) };
+	struct rows *r = rows_dense(t->pd->db, "perfdata_processes", err);
 
-	(void)err;
-	p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
-	*mem_add(t->process, t->n_process, t->cap_process) = p;
-	return 0;
+	while (rows_step(r)) {
+		struct process p = { .pid = rows_int_or(r, 1, -1),
+				     .parent = (uint32_t)rows_int(
+					     r, PERFDATA_PROCESSES_PARENT),
+				     .start = rows_int_or(r, 3, PD_START) };
+
+		p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
+		*mem_add(t->process, t->n_process, t->cap_process) = p;
+	}
+	return rows_end(r, err);
 }
 
-static int pd_tasks_take_thread(void *arg, const struct rows *r,
-				struct err *err)
+static int pd_tasks_read_threads(struct pd_tasks *t, struct err *err)
 {
-	struct pd_tasks *t = arg;
-	struct thread th = { .process = (uint32_t)rows_int(
-				     r, PERFDATA_THREADS_PROCESS),
-			     .tid = id_or_none(r, 2),
-			     .start = time_or_start(r, 3),
-			     .end = time_or_start(r, 4),
-			     .last = PD_START };
+	struct rows *r = rows_dense(t->pd->db, "perfdata_threads", err);
 
-	(void)err;
-	if (th.process > t->n_process)
-		return 1;
-	th.seat = pd_tasks_number_of(&t->by_tid, th.tid, &t->n_seat);
-	*mem_add(t->thread, t->n_thread, t->cap_thread) = th;
-	return 0;
+	while (rows_step(r)) {
+		struct thread th = { .process = (uint32_t)rows_int(
+					     r, PERFDATA_THREADS_PROCESS),
+				     .tid = rows_int_or(r, 2, -1),
+				     .start = rows_int_or(r, 3, PD_START),
+				     .end = rows_int_or(r, 4, PD_START),
+				     .last = PD_START };
+
+		if (th.process > t->n_process) {
+			rows_unsound(r);
+			continue;
+		}
+		th.seat = pd_tasks_number_of(&t->by_tid, th.tid, &t->n_seat);
+		*mem_add(t->thread, t->n_thread, t->cap_thread) = th;
+	}
+	return rows_end(r, err);
 }
 
-static int pd_tasks_take_comm(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_read_comms(struct pd_tasks *t, struct err *err)
 {
-	struct pd_tasks *t = arg;
-	struct comm c = {
-		.thread = (uint32_t)rows_int(r, PERFDATA_COMMS_THREAD),
-		.time = time_or_start(r, 2),
-		.exec = rows_int(r, PERFDATA_COMMS_EXEC),
-		.name = arena_strdup(&t->text,
-				     rows_text(r, PERFDATA_COMMS_NAME))
-	};
+	struct rows *r = rows_dense(t->pd->db, "perfdata_comms", err);
 
-	(void)err;
-	if (c.thread > t->n_thread)
-		return 1;
-	*mem_add(t->comm, t->n_comm, t->cap_comm) = c;
-	return 0;
+	while (rows_step(r)) {
+		struct comm c = {
+			.thread = (uint32_t)rows_int(r, PERFDATA_COMMS_THREAD),
+			.time = rows_int_or(r, 2, PD_START),
+			.exec = rows_int(r, PERFDATA_COMMS_EXEC),
+			.name = arena_strdup(&t->text,
+					     rows_text(r, PERFDATA_COMMS_NAME))
+		};
+
+		if (c.thread <= t->n_thread)
+			*mem_add(t->comm, t->n_comm, t->cap_comm) = c;
+		else
+			rows_unsound(r);
+	}
+	return rows_end(r, err);
 }
 
-static int pd_tasks_take_loss(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_read_losses(struct pd_tasks *t, struct err *err)
 {
-	struct pd_tasks *t = arg;
-	struct loss l = {
-		.time = rows_value(r, PERFDATA_LOSSES_TIME_NS).kind == VALUE_INT
-				? rows_int(r, PERFDATA_LOSSES_TIME_NS)
-				: INT64_MAX,
-		.cpu = rows_value(r, PERFDATA_LOSSES_CPU).kind == VALUE_INT
-			       ? rows_int(r, PERFDATA_LOSSES_CPU)
-			       : -1,
-		.type = rows_int(r, PERFDATA_LOSSES_TYPE),
-		.n = rows_int(r, PERFDATA_LOSSES_N)
-	};
+	struct rows *r = rows_of(t->pd->db, "perfdata_losses", err);
 
-	(void)err;
-	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
-	return 0;
+	while (rows_step(r)) {
+		struct loss l = {
+			.time = rows_int_or(r, PERFDATA_LOSSES_TIME_NS,
+					    INT64_MAX),
+			.cpu = rows_int_or(r, PERFDATA_LOSSES_CPU, -1),
+			.type = rows_int(r, PERFDATA_LOSSES_TYPE),
+			.n = rows_int(r, PERFDATA_LOSSES_N)
+		};
+
+		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	}
+	return rows_end(r, err);
 }
 
 struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
 			      struct err *err)
 {
 	struct pd_tasks *t = mem_new(1, sizeof(*t));
-	struct store *db = pd->db;
 
 	t->pd = pd;
-	if (!rows_each_dense(db, "perfdata_processes", take_process, t, err) &&
-	    !rows_each_dense(db, "perfdata_threads", pd_tasks_take_thread, t,
-			     err) &&
-	    !rows_each_dense(db, "perfdata_comms", pd_tasks_take_comm, t,
-			     err) &&
-	    !rows_each(db, "perfdata_losses", pd_tasks_take_loss, t, err))
+	if (!pd_tasks_read_processes(t, err) &&
+	    !pd_tasks_read_threads(t, err) && !pd_tasks_read_comms(t, err) &&
+	    !pd_tasks_read_losses(t, err))
 		t->maps = pd_maps_new(pd, places, err);
 	if (t->maps)
 		return t;
