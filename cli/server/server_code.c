@@ -89,18 +89,6 @@ enum {
 #define STACK_TYPES                                                            \
 	"hash [string] [string] [string] [u64] [u64] [u16] [u64] [u8]"
 
-static int server_take_kind(void *arg, const struct rows *r, struct err *err)
-{
-	struct server_codes *c = arg;
-	uint32_t i =
-		intern_add(&c->kinds, rows_text(r, EXPORT_IMAGE_KINDS_NAME));
-
-	(void)err;
-	if (i < KINDS)
-		c->kind[i] = rows_int(r, EXPORT_IMAGE_KINDS_ID);
-	return 0;
-}
-
 /* Returns the image.id of a frame, or 0 and *err. */
 static uint32_t server_image(struct server_codes *c,
 			     const struct rowbinary_value *build_id,
@@ -673,9 +661,17 @@ static void server_code_release(struct server_codes *c)
 
 static int server_code_begin(struct server_codes *c, struct err *err)
 {
+	struct rows *r = rows_of(c->s->db, "export_image_kinds", err);
+
 	intern_add(&c->texts, "");
-	return rows_each(c->s->db, "export_image_kinds", server_take_kind, c,
-			 err);
+	while (rows_step(r)) {
+		uint32_t i = intern_add(&c->kinds,
+					rows_text(r, EXPORT_IMAGE_KINDS_NAME));
+
+		if (i < KINDS)
+			c->kind[i] = rows_int(r, EXPORT_IMAGE_KINDS_ID);
+	}
+	return rows_end(r, err);
 }
 
 int server_code(struct server *s, struct err *err)

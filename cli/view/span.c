@@ -12,19 +12,23 @@
 #define LEFT 2 /* cells in front of the bars */
 #define SECOND 1000000000
 
-/* Widens the time to that of a capture. */
-static int span_take_range(void *arg, const struct rows *r, struct err *err)
+/* Stores the first time and the last one of all captures. */
+static int span_read_range(struct store *db, int64_t *first, int64_t *last,
+			   struct err *err)
 {
-	int64_t *t = arg;
+	struct rows *r = rows_of(db, "timeline_range", err);
 
-	(void)err;
-	if (rows_value(r, TIMELINE_RANGE_FIRST_NS).kind == VALUE_NULL)
-		return 0;
-	if (rows_int(r, TIMELINE_RANGE_FIRST_NS) < t[0])
-		t[0] = rows_int(r, TIMELINE_RANGE_FIRST_NS);
-	if (rows_int(r, TIMELINE_RANGE_LAST_NS) > t[1])
-		t[1] = rows_int(r, TIMELINE_RANGE_LAST_NS);
-	return 0;
+	*first = INT64_MAX;
+	*last = INT64_MIN;
+	while (rows_step(r)) {
+		if (rows_value(r, TIMELINE_RANGE_FIRST_NS).kind == VALUE_NULL)
+			continue;
+		if (rows_int(r, TIMELINE_RANGE_FIRST_NS) < *first)
+			*first = rows_int(r, TIMELINE_RANGE_FIRST_NS);
+		if (rows_int(r, TIMELINE_RANGE_LAST_NS) > *last)
+			*last = rows_int(r, TIMELINE_RANGE_LAST_NS);
+	}
+	return rows_end(r, err);
 }
 
 /* Returns the part of a time; the first or the last if it is beyond. */
@@ -37,29 +41,30 @@ static size_t span_part(const struct span *s, int64_t t)
 	return at < SPAN_PARTS ? (size_t)at : SPAN_PARTS - 1;
 }
 
-static int span_take_loss(void *arg, const struct rows *r, struct err *err)
+static int span_read_losses(struct span *s, struct store *db, struct err *err)
 {
-	struct span *s = arg;
-	int64_t t1 = rows_int_or(r, TIMELINE_LOSSES_T1,
-				 rows_int(r, TIMELINE_LOSSES_T0));
-	int64_t t0 = rows_int_or(r, TIMELINE_LOSSES_T0, t1);
+	struct rows *r = rows_of(db, "timeline_losses", err);
 
-	(void)err;
-	for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
-		s->lost[i] = true;
-	return 0;
+	while (rows_step(r)) {
+		int64_t t1 = rows_int_or(r, TIMELINE_LOSSES_T1,
+					 rows_int(r, TIMELINE_LOSSES_T0));
+		int64_t t0 = rows_int_or(r, TIMELINE_LOSSES_T0, t1);
+
+		for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
+			s->lost[i] = true;
+	}
+	return rows_end(r, err);
 }
 
-static int span_take_samples(struct span *s, struct store *db, struct err *err)
+static int span_read_samples(struct span *s, struct store *db, struct err *err)
 {
 	const struct value bind[] = {
 		{ .kind = VALUE_INT, .num = s->first },
 		{ .kind = VALUE_INT, .num = s->part },
 	};
 	struct rows *r = rows_open(db, store_sql("view_times"), bind, 2, err);
-	int rc = r ? 1 : -1;
 
-	while (r && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		int64_t at = rows_int(r, VIEW_TIMES_PART);
 
 		/* the end itself is of the last part */
@@ -71,25 +76,25 @@ static int span_take_samples(struct span *s, struct store *db, struct err *err)
 		if (s->samples[at] > s->most)
 			s->most = s->samples[at];
 	}
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
 int span_load(struct span *s, struct store *db, struct err *err)
 {
-	int64_t t[2] = { INT64_MAX, INT64_MIN };
+	int64_t first, last;
 
 	*s = (struct span){ .first = 0 };
-	if (rows_each(db, "timeline_range", span_take_range, t, err))
+	if (span_read_range(db, &first, &last, err))
 		return -1;
-	if (t[0] > t[1])
+	if (first > last)
 		return err_set(err, ERR_FORMAT,
 			       "nothing in it has a time to choose");
-	s->first = t[0];
-	s->part = (int64_t)(((uint64_t)t[1] - (uint64_t)t[0]) / SPAN_PARTS) + 1;
-	if (rows_each(db, "timeline_losses", span_take_loss, s, err))
+	s->first = first;
+	s->part =
+		(int64_t)(((uint64_t)last - (uint64_t)first) / SPAN_PARTS) + 1;
+	if (span_read_losses(s, db, err))
 		return -1;
-	return span_take_samples(s, db, err);
+	return span_read_samples(s, db, err);
 }
 
 void span_draw(const struct span *s, int row, size_t from, size_t to)

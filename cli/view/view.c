@@ -327,22 +327,17 @@ static const struct {
 	{ '8', SAID_TEXT, "what is in it", { "info" }, false },
 };
 
-static int view_take_role(void *arg, const struct rows *r, struct err *err)
-{
-	bool *switches = arg;
-
-	(void)err;
-	*switches |= !strncmp(rows_text(r, OFFCPU_TYPES_ROLE), "switch", 6);
-	return 0;
-}
-
 /* Returns whether the filters let events through that say what threads did. */
 static bool view_has_switches(const struct view *v)
 {
-	bool switches = false;
 	struct err err = { 0 };
+	struct rows *r = rows_of(v->db, "offcpu_types", &err);
+	bool switches = false;
 
-	rows_each(v->db, "offcpu_types", view_take_role, &switches, &err);
+	while (rows_step(r))
+		switches |=
+			!strncmp(rows_text(r, OFFCPU_TYPES_ROLE), "switch", 6);
+	rows_close(r);
 	return switches && !filter.event;
 }
 
@@ -377,26 +372,19 @@ static void view_code(struct view *v)
 
 /* ---- filters */
 
-/* The key of the screen that tells most about the database. */
-static int view_take_first(void *arg, const struct rows *r, struct err *err)
-{
-	int *key = arg;
-
-	(void)err;
-	*key = rows_int(r, REPORT_CONTENTS_COUNTERS)  ? '1'
-	       : rows_int(r, REPORT_CONTENTS_TRACE)   ? '7'
-	       : rows_int(r, REPORT_CONTENTS_SAMPLES) ? '5'
-						      : '8';
-	return 0;
-}
-
-/* Opens the first screen. */
+/* Opens the first screen, the one that tells most about the database. */
 static void view_open_any(struct view *v)
 {
 	struct err err = { 0 };
+	struct rows *r = rows_of(v->db, "report_contents", &err);
 	int key = '1';
 
-	if (rows_each(v->db, "report_contents", view_take_first, &key, &err))
+	while (rows_step(r))
+		key = rows_int(r, REPORT_CONTENTS_COUNTERS)  ? '1'
+		      : rows_int(r, REPORT_CONTENTS_TRACE)   ? '7'
+		      : rows_int(r, REPORT_CONTENTS_SAMPLES) ? '5'
+							     : '8';
+	if (rows_end(r, &err))
 		view_say(v, "%s", err.msg);
 	if (key == '1' && v->sums)
 		view_push(v, functions_screen(v->sums), NULL);
