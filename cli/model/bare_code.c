@@ -8,44 +8,52 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
-static int bare_code_take_frame(void *arg, const struct rows *r,
-				struct err *err)
+static int bare_code_read_frames(struct bare_code *c, struct store *db,
+				 struct err *err)
 {
-	struct bare_code *c = arg;
-	int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
-	size_t n = c->n_frame - 1;
+	struct rows *r = rows_dense(db, "code_places", err);
 
-	(void)err;
-	if (image < 1 || (uint64_t)image >= c->n_image)
-		return 1;
-	*mem_add(c->frame, n, c->cap_frame) = (struct frame){
-		.image = (uint32_t)image,
-		.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
-		.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
-	};
-	c->n_frame++;
-	return 0;
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
+		size_t n = c->n_frame - 1;
+
+		if (image < 1 || (uint64_t)image >= c->n_image) {
+			rows_unsound(r);
+			continue;
+		}
+		*mem_add(c->frame, n, c->cap_frame) = (struct frame){
+			.image = (uint32_t)image,
+			.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
+			.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
+		};
+		c->n_frame++;
+	}
+	return rows_end(r, err);
 }
 
-static int bare_code_take_stack(void *arg, const struct rows *r,
-				struct err *err)
+static int bare_code_read_stacks(struct bare_code *c, struct store *db,
+				 struct err *err)
 {
-	struct bare_code *c = arg;
-	int64_t parent = rows_int(r, STACKS_PARENT);
-	int64_t frame = rows_int(r, STACKS_FRAME);
-	size_t n = c->n_stack - 1;
+	struct rows *r = rows_dense(db, "stacks", err);
 
-	(void)err;
-	if (parent < 0 || parent >= rows_int(r, STACKS_ID) || frame < 1 ||
-	    (uint64_t)frame >= c->n_frame)
-		return 1;
-	*mem_add(c->stack, n, c->cap_stack) = (struct stack){
-		.parent = (uint32_t)parent,
-		.frame = (uint32_t)frame,
-		.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
-	};
-	c->n_stack++;
-	return 0;
+	while (rows_step(r)) {
+		int64_t parent = rows_int(r, STACKS_PARENT);
+		int64_t frame = rows_int(r, STACKS_FRAME);
+		size_t n = c->n_stack - 1;
+
+		if (parent < 0 || parent >= rows_int(r, STACKS_ID) ||
+		    frame < 1 || (uint64_t)frame >= c->n_frame) {
+			rows_unsound(r);
+			continue;
+		}
+		*mem_add(c->stack, n, c->cap_stack) = (struct stack){
+			.parent = (uint32_t)parent,
+			.frame = (uint32_t)frame,
+			.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
+		};
+		c->n_stack++;
+	}
+	return rows_end(r, err);
 }
 
 struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
@@ -61,11 +69,8 @@ struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 		c->image = c->code->image;
 		c->n_image = c->code->n_image;
 	}
-	if (!c->code ||
-	    (!fr &&
-	     (rows_each_dense(db, "code_places", bare_code_take_frame, c,
-			      err) ||
-	      rows_each_dense(db, "stacks", bare_code_take_stack, c, err)))) {
+	if (!c->code || (!fr && (bare_code_read_frames(c, db, err) ||
+				 bare_code_read_stacks(c, db, err)))) {
 		bare_code_free(c);
 		return NULL;
 	}

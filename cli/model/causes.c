@@ -196,58 +196,54 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	return t->table ? 0 : -1;
 }
 
-struct causes_types {
-	struct causes *c;
-	struct store *db;
-	int64_t capture; /* of the type before */
-	uint8_t shows;	 /* what the types of that capture show */
-};
-
 /* perf turns the events of a CPU on in the order of the options: a record of
  * one shows that those before it are on. */
-static int causes_take_type(void *arg, const struct rows *r, struct err *err)
-{
-	struct causes_types *ts = arg;
-	struct causes *c = ts->c;
-	struct causes_type t = { .capture = rows_int(r, CAUSES_TYPES_CAPTURE) };
-
-	if (t.capture != ts->capture)
-		ts->shows = 0;
-	ts->capture = t.capture;
-	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
-	    causes_take_kind(c, ts->db, rows_text(r, CAUSES_TYPES_NAME),
-			     rows_text(r, CAUSES_TYPES_FIELDS), &t, err))
-		return -1;
-	ts->shows |= t.shows;
-	if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
-		t.shows = ts->shows;
-	*mem_add(c->type, c->n_type, c->cap_type) = t;
-	if (t.kind == TIMELINE_SWITCH && t.role &&
-	    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
-		causes_spans_note(c->spans, r);
-	return 0;
-}
-
-static int causes_load_types(struct causes *c, struct store *db,
+static int causes_read_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
-	struct causes_types ts = { c, db, -1, 0 };
+	struct rows *r = rows_dense(db, "causes_types", err);
+	int64_t capture = -1; /* of the type before */
+	uint8_t shows = 0;    /* what the types of that capture show */
 
 	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
-	return rows_each_dense(db, "causes_types", causes_take_type, &ts, err);
+	while (rows_step(r)) {
+		struct causes_type t = {
+			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
+		};
+
+		if (t.capture != capture)
+			shows = 0;
+		capture = t.capture;
+		if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
+		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
+				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
+				     err))
+			return rows_stop(r);
+		shows |= t.shows;
+		if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
+			t.shows = shows;
+		*mem_add(c->type, c->n_type, c->cap_type) = t;
+		if (t.kind == TIMELINE_SWITCH && t.role &&
+		    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
+			causes_spans_note(c->spans, r);
+	}
+	return rows_end(r, err);
 }
 
 /* ---- threads and their names */
 
-static int causes_take_thread(void *arg, const struct rows *r, struct err *err)
+static int causes_read_threads(struct causes *c, struct store *db,
+			       struct err *err)
 {
-	struct causes *c = arg;
-	int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+	struct rows *r = rows_of(db, "causes_threads", err);
 
-	(void)err;
-	*mem_add(c->tid, c->n_tid, c->cap_tid) =
-		tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
-	return 0;
+	while (rows_step(r)) {
+		int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+
+		*mem_add(c->tid, c->n_tid, c->cap_tid) =
+			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
+	}
+	return rows_end(r, err);
 }
 
 /* Threads of recorders, whose own wake-ups perf does not record. */
@@ -263,25 +259,29 @@ static bool causes_is_recorder(const char *comm)
 	return false;
 }
 
-static int causes_take_comm(void *arg, const struct rows *r, struct err *err)
+static int causes_read_comms(struct causes *c, struct store *db,
+			     struct err *err)
 {
-	struct causes *c = arg;
-	int64_t tid = rows_int(r, CAUSES_COMMS_TID);
-	const struct causes_name name = {
-		arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME)),
-		rows_int(r, CAUSES_COMMS_PID),
-	};
-	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t id = table_find(&c->comm_index, hash, NULL, NULL, NULL);
+	struct rows *r = rows_of(db, "causes_comms", err);
 
-	(void)err;
-	if (id == TABLE_NONE) {
-		table_add(&c->comm_index, hash, (uint32_t)c->n_name);
-		*mem_add(c->name, c->n_name, c->cap_name) = name;
-	} else {
-		c->name[id] = name;
+	while (rows_step(r)) {
+		int64_t tid = rows_int(r, CAUSES_COMMS_TID);
+		const struct causes_name name = {
+			arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME)),
+			rows_int(r, CAUSES_COMMS_PID),
+		};
+		uint64_t hash = hash_u64((uint64_t)tid);
+		uint32_t id =
+			table_find(&c->comm_index, hash, NULL, NULL, NULL);
+
+		if (id == TABLE_NONE) {
+			table_add(&c->comm_index, hash, (uint32_t)c->n_name);
+			*mem_add(c->name, c->n_name, c->cap_name) = name;
+		} else {
+			c->name[id] = name;
+		}
 	}
-	return 0;
+	return rows_end(r, err);
 }
 
 static const struct causes_name *causes_name(const struct causes *c,
@@ -337,9 +337,8 @@ static int causes_load_losses(struct causes *c, struct store *db,
 				    .num = span->capture->id };
 	struct rows *r =
 		rows_open(db, store_sql("causes_losses"), &bind, 1, err);
-	int rc = -1;
 
-	while (r && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		const struct timeline_loss l = {
 			.id = rows_int(r, CAUSES_LOSSES_ID),
 			.from = rows_int_or(r, CAUSES_LOSSES_T0,
@@ -352,8 +351,7 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 		causes_take_loss(c, span, l);
 	}
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
 /* Where records are those of some tasks, or samples, who comes and goes is not
@@ -522,11 +520,10 @@ static void causes_note_stack(struct causes *c, int64_t flags, uint32_t kraw,
 static int causes_load_addrs(struct causes *c, struct store *db,
 			     struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("causes_addrs"), NULL, 0, err);
+	struct rows *r = rows_of(db, "causes_addrs", err);
 	uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
-	int rc = -1;
 
-	while (r && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		int64_t id = rows_int(r, CAUSES_ADDRS_ID);
 		struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
 		int n;
@@ -539,9 +536,8 @@ static int causes_load_addrs(struct causes *c, struct store *db,
 			softirqs_take(c->softirqs, (uint32_t)id, addr,
 				      (size_t)n);
 	}
-	rows_close(r);
 	free(addr);
-	return rc;
+	return rows_end(r, err);
 }
 
 static void causes_settle(void *arg, int64_t event, uint8_t *context)
@@ -690,17 +686,12 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 static int causes_load_events(struct causes *c, struct store *db,
 			      struct wait_causes *w, struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("causes_events"), NULL, 0, err);
-	int rc = -1;
+	struct rows *r = rows_of(db, "causes_events", err);
 
-	while (r && (rc = rows_next(r, err)) > 0) {
-		rc = causes_take_event(c, w, r, err);
-		if (rc)
-			break;
-	}
-	rows_close(r);
-	return rc;
+	while (rows_step(r))
+		if (causes_take_event(c, w, r, err))
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
 struct causes *causes_load(struct store *db, const char *path, int64_t capture,
@@ -713,7 +704,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 
 	c->spans = causes_spans_new();
 	causes_intern_stack(c, &none);
-	if (causes_load_types(c, db, err))
+	if (causes_read_types(c, db, err))
 		goto fail;
 	rc = causes_spans_choose(c->spans, db, capture, err);
 	if (rc < 0)
@@ -735,8 +726,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
-	if (rows_each(db, "causes_threads", causes_take_thread, c, err) ||
-	    rows_each(db, "causes_comms", causes_take_comm, c, err) ||
+	if (causes_read_threads(c, db, err) || causes_read_comms(c, db, err) ||
 	    causes_lose_spans(c, db, err) ||
 	    row_cursor_open(&c->request, db, store_sql("causes_requests"),
 			    err) ||

@@ -52,37 +52,46 @@ static struct place_image *code_place_image_at(struct code_places *p,
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
 
-static int take_segment(void *arg, const struct rows *r, struct err *err)
+static int code_places_read_segments(struct code_places *p, struct store *db,
+				     struct err *err)
 {
-	struct code_places *p = arg;
-	struct place_image *img =
-		code_place_image_at(p, rows_int(r, CODE_SEGMENTS_IMAGE));
+	struct rows *r = rows_of(db, "code_segments", err);
 
-	(void)err;
-	if (!img)
-		return 0;
-	if (!img->n++)
-		img->first = (uint32_t)p->n_segment;
-	*mem_add(p->segment, p->n_segment, p->cap_segment) =
-		(struct segment){ (uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
-				  (uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
-				  (uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ) };
-	return 0;
+	while (rows_step(r)) {
+		struct place_image *img = code_place_image_at(
+			p, rows_int(r, CODE_SEGMENTS_IMAGE));
+
+		if (!img)
+			continue;
+		if (!img->n++)
+			img->first = (uint32_t)p->n_segment;
+		*mem_add(p->segment, p->n_segment, p->cap_segment) =
+			(struct segment){
+				(uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
+				(uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
+				(uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ),
+			};
+	}
+	return rows_end(r, err);
 }
 
-static int take_mapped(void *arg, const struct rows *r, struct err *err)
+static int code_places_read_mapped(struct code_places *p, struct store *db,
+				   struct err *err)
 {
-	struct code_places *p = arg;
-	struct place_image *img =
-		code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
+	struct rows *r = rows_of(db, "code_mapped", err);
 
-	(void)err;
-	if (img && rows_int(r, CODE_MAPPED_FIRST) >= 0 &&
-	    rows_int(r, CODE_MAPPED_END) > rows_int(r, CODE_MAPPED_FIRST)) {
-		img->low = (uint64_t)rows_int(r, CODE_MAPPED_FIRST);
-		img->high = (uint64_t)rows_int(r, CODE_MAPPED_END);
+	while (rows_step(r)) {
+		struct place_image *img =
+			code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
+		int64_t first = rows_int(r, CODE_MAPPED_FIRST);
+		int64_t end = rows_int(r, CODE_MAPPED_END);
+
+		if (img && first >= 0 && end > first) {
+			img->low = (uint64_t)first;
+			img->high = (uint64_t)end;
+		}
 	}
-	return 0;
+	return rows_end(r, err);
 }
 
 /* Puts jitted functions one behind the other. A recorded length may be too
@@ -122,8 +131,8 @@ code_places_load(struct store *db, const struct known_code *c, struct err *err)
 	p->image = mem_new(c->n_image, sizeof(*p->image));
 	*mem_add(p->mapping, p->n_mapping, p->cap_mapping) =
 		(struct code_mapping){ 0 };
-	if (rows_each(db, "code_segments", take_segment, p, err) ||
-	    rows_each(db, "code_mapped", take_mapped, p, err)) {
+	if (code_places_read_segments(p, db, err) ||
+	    code_places_read_mapped(p, db, err)) {
 		code_places_free(p);
 		return NULL;
 	}

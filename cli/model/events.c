@@ -24,34 +24,42 @@ struct events {
 	struct arena text;
 };
 
-static int events_take_type(void *arg, const struct rows *r, struct err *err)
+static int events_read_types(struct events *ev, struct store *db,
+			     struct err *err)
 {
-	struct events *ev = arg;
+	struct rows *r = rows_dense(db, "event_types", err);
 
-	(void)err;
-	*mem_add(ev->type, ev->n_type, ev->cap_type) = (struct event_type){
-		.name = arena_strdup(&ev->text, rows_text(r, EVENT_TYPES_NAME)),
-		.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
-		.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
-		.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
-		.defer = rows_int(r, EVENT_TYPES_DEFER),
-	};
-	return 0;
+	while (rows_step(r))
+		*mem_add(ev->type, ev->n_type,
+			 ev->cap_type) = (struct event_type){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_TYPES_NAME)),
+			.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
+			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
+			.defer = rows_int(r, EVENT_TYPES_DEFER),
+		};
+	return rows_end(r, err);
 }
 
-static int events_take_comm(void *arg, const struct rows *r, struct err *err)
+static int events_read_comms(struct events *ev, struct store *db,
+			     struct err *err)
 {
-	struct events *ev = arg;
+	struct rows *r = rows_dense(db, "event_comms", err);
 
-	(void)err;
-	*mem_add(ev->comm, ev->n_comm, ev->cap_comm) = (struct event_comm){
-		.name = arena_strdup(&ev->text, rows_text(r, EVENT_COMMS_NAME)),
-		.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
-		.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
-		.thread = (uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
-		.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS, 0),
-	};
-	return 0;
+	while (rows_step(r))
+		*mem_add(ev->comm, ev->n_comm,
+			 ev->cap_comm) = (struct event_comm){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_COMMS_NAME)),
+			.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
+			.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
+			.thread =
+				(uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
+			.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS,
+							 0),
+		};
+	return rows_end(r, err);
 }
 
 /* The columns of event_blocks, */
@@ -107,10 +115,8 @@ static struct events *open_events(struct store *db, const char *order, bool few,
 	struct events *ev = mem_new(1, sizeof(*ev));
 
 	ev->few = few;
-	bool ok =
-		!rows_each_dense(db, "event_types", events_take_type, ev,
-				 err) &&
-		!rows_each_dense(db, "event_comms", events_take_comm, ev, err);
+	bool ok = !events_read_types(ev, db, err) &&
+		  !events_read_comms(ev, db, err);
 
 	if (ok && (order || filter_given())) {
 		const struct sql_gap gap = { "order", order ? order : "" };

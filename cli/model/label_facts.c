@@ -98,36 +98,33 @@ static void label_facts_add_place(struct label_facts *f, uint32_t label,
 	}
 }
 
-static int label_facts_add_frame(void *arg, const struct rows *r,
-				 struct err *err)
-{
-	struct label_facts *f = arg;
-	uint32_t label = 0;
-
-	(void)err;
-	if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID), &label))
-		return 0;
-	f->fact =
-		mem_grow(f->fact, &f->cap, (size_t)label + 1, sizeof(*f->fact));
-	f->several = mem_grow(f->several, &f->cap_several, (size_t)label + 1,
-			      sizeof(*f->several));
-	for (; f->n <= label; f->n++) {
-		f->fact[f->n] = (struct label_fact){ "", NULL, 0, 0, 0 };
-		f->several[f->n] = false;
-	}
-	label_facts_add_line(f, label, r);
-	add_build(&f->fact[label], r);
-	label_facts_add_place(f, label, r);
-	return 0;
-}
-
 struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 				     struct err *err)
 {
 	struct label_facts *f = mem_new(1, sizeof(*f));
+	struct rows *r = rows_of(db, "label_facts", err);
 
 	f->names = stacks_names(s);
-	if (rows_each(db, "label_facts", label_facts_add_frame, f, err)) {
+	while (rows_step(r)) {
+		uint32_t label = 0;
+
+		if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID),
+				       &label))
+			continue;
+		f->fact = mem_grow(f->fact, &f->cap, (size_t)label + 1,
+				   sizeof(*f->fact));
+		f->several = mem_grow(f->several, &f->cap_several,
+				      (size_t)label + 1, sizeof(*f->several));
+		for (; f->n <= label; f->n++) {
+			f->fact[f->n] =
+				(struct label_fact){ "", NULL, 0, 0, 0 };
+			f->several[f->n] = false;
+		}
+		label_facts_add_line(f, label, r);
+		add_build(&f->fact[label], r);
+		label_facts_add_place(f, label, r);
+	}
+	if (rows_end(r, err)) {
 		label_facts_free(f);
 		return NULL;
 	}

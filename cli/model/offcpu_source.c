@@ -81,24 +81,22 @@ struct offcpu_source {
 	int64_t start, end, capture;
 };
 
-static int offcpu_source_take_type(void *arg, const struct rows *r,
-				   struct err *err)
+static void offcpu_source_take_type(struct offcpu_sources *s,
+				    const struct rows *r)
 {
-	struct offcpu_sources *s = arg;
 	const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
 	const char *table = rows_text(r, OFFCPU_TYPES_FIELDS);
 	size_t at = 0;
 
-	(void)err;
 	while (at < ARRAY_SIZE(words) && strcmp(words[at].word, word))
 		at++;
 	if (at == ARRAY_SIZE(words))
-		return 0;
+		return;
 	/* the store makes no such name, but the database may be from elsewhere
 	 */
 	if (words[at].fields && (!table[0] || strchr(table, '"'))) {
 		s->no_fields |= words[at].role == OFFCPU_SWITCH;
-		return 0;
+		return;
 	}
 	*mem_add(s->type, s->n, s->cap) = (struct type){
 		.id = rows_int(r, OFFCPU_TYPES_ID),
@@ -112,7 +110,6 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 		.events = rows_int(r, OFFCPU_TYPES_EVENTS),
 		.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
 	};
-	return 0;
 }
 
 /* Returns the most frequent type of a capture with that role; -1: none. */
@@ -189,9 +186,12 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err)
 {
 	struct offcpu_sources *s = mem_new(1, sizeof(*s));
+	struct rows *r = rows_of(db, "offcpu_types", err);
 
 	s->db = db;
-	if (rows_each(db, "offcpu_types", offcpu_source_take_type, s, err))
+	while (rows_step(r))
+		offcpu_source_take_type(s, r);
+	if (rows_end(r, err))
 		goto fail;
 	for (size_t i = 0; i < s->n; i++)
 		offcpu_source_choose_types(s, &s->type[i]);
@@ -290,9 +290,8 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 	};
 	struct rows *r =
 		rows_open(all->db, store_sql("offcpu_losses"), bind, 2, err);
-	int rc = r ? 0 : -1;
 
-	while (!rc && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		struct span now = { INT64_MIN, INT64_MAX };
 
 		if (rows_value(r, OFFCPU_LOSSES_T0).kind != VALUE_NULL)
@@ -302,7 +301,6 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 		sums->lost += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
 		sums->lost_unknown |=
 			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
-		rc = 0;
 		if (s->n_lost && s->lost[s->n_lost - 1].to >= now.from) {
 			if (now.to > s->lost[s->n_lost - 1].to)
 				s->lost[s->n_lost - 1].to = now.to;
@@ -310,8 +308,7 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 		}
 		*mem_add(s->lost, s->n_lost, s->cap_lost) = now;
 	}
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
 /* Of waits: what the parts in front of this one tell of. A capture of some

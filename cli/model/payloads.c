@@ -66,17 +66,22 @@ struct payloads {
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
-static int payloads_add_table(void *arg, const struct rows *r, struct err *err)
+static int payloads_read_tables(struct payloads *ps, struct err *err)
 {
-	struct payloads *ps = arg;
-	const char *name = rows_text(r, LIST_EV_TABLES_NAME);
-	struct payload_rows *added;
+	struct rows *r = rows_of(ps->db, "list_ev_tables", err);
 
-	if (!row_cursor_is_table(name))
-		return 0;
-	added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
-	added->name = mem_strdup(name);
-	return row_cursor_open_table(&added->c, ps->db, name, err);
+	while (rows_step(r)) {
+		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
+		struct payload_rows *added;
+
+		if (!row_cursor_is_table(name))
+			continue;
+		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
+		added->name = mem_strdup(name);
+		if (row_cursor_open_table(&added->c, ps->db, name, err))
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
 static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
@@ -115,27 +120,30 @@ bool payloads_long32(const char *arch)
 	       strcmp(arch, "ppc64le");
 }
 
-static int payloads_take_type(void *arg, const struct rows *r, struct err *err)
+static int payloads_read_types(struct payloads *ps, struct err *err)
 {
-	struct payloads *ps = arg;
-	struct type_payload t = { 0 };
-	const char *table = rows_text(r, PRINT_FORMATS_FIELDS);
+	struct rows *r = rows_of(ps->db, "print_formats", err);
 
-	(void)err;
-	if (*rows_text(r, PRINT_FORMATS_FORMAT))
-		t.payload = payload_new(
-			rows_text(r, PRINT_FORMATS_FORMAT),
-			rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
-			payloads_long32(rows_text(r, PRINT_FORMATS_ARCH)));
-	for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
-		if (!strcmp(ps->cursor[i].name, table))
-			t.cursor = i + 1;
-	if (t.cursor)
-		payloads_find_columns(ps, &t);
-	if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT))
-		payloads_take_columns(ps, &t);
-	*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
-	return 0;
+	while (rows_step(r)) {
+		struct type_payload t = { 0 };
+		const char *table = rows_text(r, PRINT_FORMATS_FIELDS);
+		const char *arch = rows_text(r, PRINT_FORMATS_ARCH);
+
+		if (*rows_text(r, PRINT_FORMATS_FORMAT))
+			t.payload = payload_new(
+				rows_text(r, PRINT_FORMATS_FORMAT),
+				rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
+				payloads_long32(arch));
+		for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
+			if (!strcmp(ps->cursor[i].name, table))
+				t.cursor = i + 1;
+		if (t.cursor)
+			payloads_find_columns(ps, &t);
+		if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT))
+			payloads_take_columns(ps, &t);
+		*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
+	}
+	return rows_end(r, err);
 }
 
 struct payloads *payloads_open(struct store *db, struct err *err)
@@ -143,8 +151,7 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 	struct payloads *ps = mem_new(1, sizeof(*ps));
 
 	ps->db = db;
-	if (!rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
-	    !rows_each(db, "print_formats", payloads_take_type, ps, err))
+	if (!payloads_read_tables(ps, err) && !payloads_read_types(ps, err))
 		return ps;
 	payloads_close(ps);
 	return NULL;

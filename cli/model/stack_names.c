@@ -225,15 +225,19 @@ static int name_all_inlined(struct stack_names *sn, struct err *err)
 	return 0;
 }
 
-static int take_bogus_stack(void *arg, const struct rows *r, struct err *err)
+static int stack_names_read_bogus(struct stack_names *sn, struct store *db,
+				  struct err *err)
 {
-	struct stack_names *sn = arg;
-	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+	struct rows *r = rows_of(db, "report_bogus", err);
 
-	(void)err;
-	if (stack > 0 && (uint64_t)stack < sn->code->n_stack)
-		sn->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
-	return 0;
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+
+		if (stack > 0 && (uint64_t)stack < sn->code->n_stack)
+			sn->wrong[stack] =
+				(uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
+	}
+	return rows_end(r, err);
 }
 
 struct stack_names *stack_names_load(struct store *db,
@@ -258,8 +262,7 @@ struct stack_names *stack_names_load(struct store *db,
 	if (o->bogus)
 		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
 	if ((o->inlined && name_all_inlined(sn, err)) ||
-	    (o->bogus &&
-	     rows_each(db, "report_bogus", take_bogus_stack, sn, err))) {
+	    (o->bogus && stack_names_read_bogus(sn, db, err))) {
 		stack_names_free(sn);
 		return NULL;
 	}

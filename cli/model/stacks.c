@@ -59,50 +59,43 @@ uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 	return (uint32_t)s->n_event - 1;
 }
 
-/* Events with the same name in several captures are one event. */
-static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
+/* Events with the same name in several captures are one event. Ids count from
+ * 1. */
+static int stacks_read_events(struct stacks *s, struct store *db,
+			      struct err *err)
 {
-	struct stacks *s = arg;
-	uint32_t *type = mem_add(s->type, s->n_type, s->cap_type);
+	struct rows *r = rows_dense(db, "report_events", err);
 
-	(void)err;
-	*type = 0;
-	if (rows_int(r, REPORT_EVENTS_IS_SAMPLE)) {
-		*type = 1 + stacks_add_event(s,
-					     rows_text(r, REPORT_EVENTS_NAME),
-					     rows_text(r, REPORT_EVENTS_UNIT));
-		s->event[*type - 1].point =
-			rows_int(r, REPORT_EVENTS_POINT) != 0;
+	*mem_add(s->type, s->n_type, s->cap_type) = 0;
+	while (rows_step(r)) {
+		uint32_t event;
+
+		*mem_add(s->type, s->n_type, s->cap_type) = 0;
+		if (!rows_int(r, REPORT_EVENTS_IS_SAMPLE))
+			continue;
+		event = stacks_add_event(s, rows_text(r, REPORT_EVENTS_NAME),
+					 rows_text(r, REPORT_EVENTS_UNIT));
+		s->type[s->n_type - 1] = 1 + event;
+		s->event[event].point = rows_int(r, REPORT_EVENTS_POINT) != 0;
 	}
-	return 0;
+	return rows_end(r, err);
 }
 
-static int stacks_take_comm(void *arg, const struct rows *r, struct err *err)
-{
-	struct stacks *s = arg;
-
-	(void)err;
-	*mem_add(s->comm, s->n_comm, s->cap_comm) = (struct stacks_comm){
-		arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
-		rows_int_or(r, REPORT_COMMS_PID, -1),
-		rows_int_or(r, REPORT_COMMS_TID, -1)
-	};
-	return 0;
-}
-
-/* Ids count from 1. */
-static int stacks_load_types(struct stacks *s, struct store *db,
+static int stacks_read_comms(struct stacks *s, struct store *db,
 			     struct err *err)
 {
-	*mem_add(s->type, s->n_type, s->cap_type) = 0;
+	struct rows *r = rows_dense(db, "report_comms", err);
+
 	*mem_add(s->comm, s->n_comm, s->cap_comm) =
 		(struct stacks_comm){ "[no name]", -1, -1 };
-	return rows_each_dense(db, "report_events", stacks_take_event, s,
-			       err) ||
-			       rows_each_dense(db, "report_comms",
-					       stacks_take_comm, s, err)
-		       ? -1
-		       : 0;
+	while (rows_step(r))
+		*mem_add(s->comm, s->n_comm,
+			 s->cap_comm) = (struct stacks_comm){
+			arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
+			rows_int_or(r, REPORT_COMMS_PID, -1),
+			rows_int_or(r, REPORT_COMMS_TID, -1)
+		};
+	return rows_end(r, err);
 }
 
 static void stacks_find_first(struct stacks *s)
@@ -270,50 +263,51 @@ static int load_samples(struct stacks *s, struct store *db, struct err *err)
 	struct rows *r =
 		s->o.weight ? weight_rows(db, s->o.weight, err)
 			    : filter_rows(db, "report_samples", NULL, 0, err);
-	int rc = r ? 1 : -1;
 
-	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r))
 		if (stacks_take_sample(s, r, err))
-			rc = -1;
-	}
-	rows_close(r);
-	return rc;
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
-static int stacks_take_served(void *arg, const struct rows *r, struct err *err)
+static int stacks_read_served(struct stacks *s, struct store *db,
+			      struct err *err)
 {
-	struct stacks *s = arg;
-	int64_t type = rows_int(r, SERVED_GROUPS_TYPE);
-	struct stacks_group g = {
-		.comm = stacks_comm_of(s, rows_int(r, SERVED_GROUPS_COMM)),
-		.cpu = s->o.by_cpu ? (int32_t)rows_int(r, SERVED_GROUPS_CPU)
-				   : -1,
-		.kraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_KRAW)),
-		.uraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_URAW)),
-		.verdict = (uint8_t)rows_int(r, SERVED_GROUPS_VERDICT),
-		.flags = (uint8_t)rows_int(r, SERVED_GROUPS_FLAGS),
-		.weight = (uint64_t)rows_int(r, SERVED_GROUPS_WEIGHT),
-		.samples = (uint64_t)rows_int(r, SERVED_GROUPS_N),
-	};
+	struct rows *r = rows_of(db, "served_groups", err);
 
-	(void)err;
-	if (s->o.samples)
-		g.weight = g.samples;
-	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-		return 0;
-	g.type = (uint32_t)type;
-	g.event = s->type[type] - 1;
-	stacks_add(s, &g);
-	return 0;
+	while (rows_step(r)) {
+		int64_t type = rows_int(r, SERVED_GROUPS_TYPE);
+		int64_t comm = rows_int(r, SERVED_GROUPS_COMM);
+		struct stacks_group g = {
+			.comm = stacks_comm_of(s, comm),
+			.cpu = s->o.by_cpu
+				       ? (int32_t)rows_int(r, SERVED_GROUPS_CPU)
+				       : -1,
+			.kraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_KRAW)),
+			.uraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_URAW)),
+			.verdict = (uint8_t)rows_int(r, SERVED_GROUPS_VERDICT),
+			.flags = (uint8_t)rows_int(r, SERVED_GROUPS_FLAGS),
+			.weight = (uint64_t)rows_int(r, SERVED_GROUPS_WEIGHT),
+			.samples = (uint64_t)rows_int(r, SERVED_GROUPS_N),
+		};
+
+		if (s->o.samples)
+			g.weight = g.samples;
+		if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+			continue;
+		g.type = (uint32_t)type;
+		g.event = s->type[type] - 1;
+		stacks_add(s, &g);
+	}
+	return rows_end(r, err);
 }
 
 int stacks_served(struct store *db, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("served_here"), NULL, 0, err);
-	int ret = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(db, "served_here", err);
+	bool here = rows_step(r);
 
-	rows_close(r);
-	return ret;
+	return rows_end(r, err) ? -1 : here;
 }
 
 /* Returns 1 if the samples are sums of a server, 0 if not, or -1 and *err. */
@@ -328,8 +322,7 @@ static int stacks_load_served(struct stacks *s, struct store *db,
 		return err_set(err, ERR_USAGE,
 			       "a server gives sums of samples; what needs "
 			       "each of them needs a database");
-	return rows_each(db, "served_groups", stacks_take_served, s, err) ? -1
-									  : 1;
+	return stacks_read_served(s, db, err) ? -1 : 1;
 }
 
 /* Returns whether each sample has to be read. */
@@ -424,7 +417,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
-	if (stacks_load_types(s, db, err) ||
+	if (stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
 	    !(s->code = code_load(db, parts, err)) ||
 	    stacks_load_groups(s, db, err) < 0 ||
 	    (!o->unnamed && stacks_load_names(s, db, NULL, 0, err))) {

@@ -93,35 +93,39 @@ static bool is_sched_switch(const char *name)
 	return false;
 }
 
-static int switches_take_type(void *arg, const struct rows *r, struct err *err)
+static int switches_read_types(struct switches *s, struct err *err)
 {
-	struct switches *s = arg;
-	const char *name = rows_text(r, SWITCH_TYPES_NAME);
-	const char *fields = rows_text(r, SWITCH_TYPES_FIELDS);
-	bool record =
-		!rows_int(r, SWITCH_TYPES_IS_SAMPLE) && !strcmp(name, "switch");
-	bool sample =
-		rows_int(r, SWITCH_TYPES_IS_SAMPLE) && is_sched_switch(name);
-	struct source src = { .sample = sample,
-			      .events = rows_int(r, SWITCH_TYPES_EVENTS),
-			      .kernel = rows_int(r, SWITCH_TYPES_TOGETHER) };
+	struct rows *r = rows_dense(s->db, "switch_types", err);
 
-	int64_t weight = rows_int(r, SWITCH_TYPES_WEIGHT);
+	while (rows_step(r)) {
+		const char *name = rows_text(r, SWITCH_TYPES_NAME);
+		const char *fields = rows_text(r, SWITCH_TYPES_FIELDS);
+		bool sampled = rows_int(r, SWITCH_TYPES_IS_SAMPLE) != 0;
+		bool record = !sampled && !strcmp(name, "switch");
+		int64_t weight = rows_int(r, SWITCH_TYPES_WEIGHT);
+		struct source src = {
+			.sample = sampled && is_sched_switch(name),
+			.events = rows_int(r, SWITCH_TYPES_EVENTS),
+			.kernel = rows_int(r, SWITCH_TYPES_TOGETHER),
+		};
 
-	if (sample && weight > src.events) {
-		s->sampled += (uint64_t)src.events;
-		s->happened += (uint64_t)weight;
-	} else if (record || (sample && row_cursor_is_table(fields))) {
-		src.cursor = open_switch_rows(s, record ? "" : fields, err);
-		if (!src.cursor)
-			return -1;
-	} else if (sample && rows_int(r, SWITCH_TYPES_EVENTS) > 0) {
-		s->bare += (uint64_t)rows_int(r, SWITCH_TYPES_EVENTS);
+		if (src.sample && weight > src.events) {
+			s->sampled += (uint64_t)src.events;
+			s->happened += (uint64_t)weight;
+		} else if (record ||
+			   (src.sample && row_cursor_is_table(fields))) {
+			src.cursor =
+				open_switch_rows(s, record ? "" : fields, err);
+			if (!src.cursor)
+				return rows_stop(r);
+		} else if (src.sample && src.events > 0) {
+			s->bare += (uint64_t)src.events;
+		}
+		s->type = mem_grow(s->type, &s->cap_type, s->n_type + 2,
+				   sizeof(*s->type));
+		s->type[++s->n_type] = src;
 	}
-	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 2,
-			   sizeof(*s->type));
-	s->type[++s->n_type] = src;
-	return 0;
+	return rows_end(r, err);
 }
 
 static bool switches_is_better(const struct source *a, const struct source *b)
@@ -148,7 +152,7 @@ struct switches *switches_open(struct store *db, struct err *err)
 	struct switches *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
-	if (!rows_each_dense(db, "switch_types", switches_take_type, s, err)) {
+	if (!switches_read_types(s, err)) {
 		switches_choose_types(s);
 		return s;
 	}

@@ -88,48 +88,37 @@ static void trust_tally(int64_t *sum, uint64_t n)
 	*sum = all < COUNT_MAX ? (int64_t)all : COUNT_MAX;
 }
 
-static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
+static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 {
-	struct trust *t = arg;
-	const char *judged = rows_text(r, TRUST_CLASSES_JUDGED);
+	struct rows *r = rows_of(db, "trust_classes", err);
 
-	(void)err;
-	t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
-	/* of a server whose rows an earlier version sent */
-	t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
-	struct trust_rule *rule = mem_add(t->rule, t->n, t->cap);
+	while (rows_step(r)) {
+		const char *judged = rows_text(r, TRUST_CLASSES_JUDGED);
+		struct trust_rule *rule = mem_add(t->rule, t->n, t->cap);
 
-	*rule = (struct trust_rule){
-		.key = {
-			.type = rows_int(r, TRUST_CLASSES_TYPE),
-			.mark = rows_int(r, TRUST_CLASSES_MARK),
-			.judged = trust_judged_of(judged),
-			.frames = rows_int(r, TRUST_CLASSES_FRAMES),
-		},
-		.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
-		.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
-		.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
-	};
-	trust_tally(&rule->all, (uint64_t)rows_int(r, TRUST_CLASSES_N));
-	return 0;
-}
-
-static int trust_take_judged(void *arg, const struct rows *r, struct err *err)
-{
-	struct trust *t = arg;
-	int64_t stack = rows_int(r, TRUST_JUDGED_STACK);
-	int64_t judged = rows_int(r, TRUST_JUDGED_CLASS);
-
-	(void)err;
-	if (stack > 0 && (uint64_t)stack < t->n_stack && judged > 0 &&
-	    judged < JUDGED_WHOLE)
-		t->judged[stack] = (uint8_t)judged;
-	return 0;
+		t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
+		/* of a server whose rows an earlier version sent */
+		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
+		*rule = (struct trust_rule){
+			.key = {
+				.type = rows_int(r, TRUST_CLASSES_TYPE),
+				.mark = rows_int(r, TRUST_CLASSES_MARK),
+				.judged = trust_judged_of(judged),
+				.frames = rows_int(r, TRUST_CLASSES_FRAMES),
+			},
+			.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
+			.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
+			.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
+		};
+		trust_tally(&rule->all, (uint64_t)rows_int(r, TRUST_CLASSES_N));
+	}
+	return rows_end(r, err);
 }
 
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 {
 	const struct known_code *c = t->code;
+	struct rows *r = rows_of(db, "trust_judged", err);
 
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
@@ -142,7 +131,15 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 
 		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
 	}
-	return rows_each(db, "trust_judged", trust_take_judged, t, err);
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, TRUST_JUDGED_STACK);
+		int64_t judged = rows_int(r, TRUST_JUDGED_CLASS);
+
+		if (stack > 0 && (uint64_t)stack < t->n_stack && judged > 0 &&
+		    judged < JUDGED_WHOLE)
+			t->judged[stack] = (uint8_t)judged;
+	}
+	return rows_end(r, err);
 }
 
 /* Sums of a server tell the classes of its samples, not of which stack each is.
@@ -165,7 +162,7 @@ struct trust *trust_new(struct store *db, const struct known_code *code,
 	struct trust *t = mem_new(1, sizeof(*t));
 
 	t->code = code;
-	if (!rows_each(db, "trust_classes", trust_take_rule, t, err) &&
+	if (!trust_read_rules(t, db, err) &&
 	    (!code || !trust_begin(t, db, err)))
 		return t;
 	trust_free(t);

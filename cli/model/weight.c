@@ -118,13 +118,11 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	FILE *sql = mem_stream(&t->columns, &sql_len);
 	FILE *names = mem_stream(&t->names, &names_len);
 	const char *sep = "";
-	int rc = r ? 0 : -1;
 
-	while (!rc && (rc = rows_next(r, err)) > 0) {
+	while (rows_step(r)) {
 		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
 		const char *prefix = is_base(col) ? "field_" : "";
 
-		rc = 0;
 		/* the store makes no such name, but the database may be from
 		 * elsewhere */
 		if (strchr(col, '"'))
@@ -135,26 +133,25 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	}
 	mem_stream_end(sql);
 	mem_stream_end(names);
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
-static int weight_take_table(void *arg, const struct rows *r, struct err *err)
+static int weight_read_tables(struct weight *w, struct err *err)
 {
-	struct weight *w = arg;
-	struct table *t;
+	struct rows *r = rows_of(w->db, "weight_tables", err);
 
-	(void)err;
-	if (strchr(rows_text(r, WEIGHT_TABLES_FIELDS), '"') ||
-	    !filter_takes_event(rows_text(r, WEIGHT_TABLES_NAME)))
-		return 0;
-	t = mem_add(w->table, w->n, w->cap);
-	*t = (struct table){
-		.type = rows_int(r, WEIGHT_TABLES_ID),
-		.event = mem_strdup(rows_text(r, WEIGHT_TABLES_NAME)),
-		.name = mem_strdup(rows_text(r, WEIGHT_TABLES_FIELDS))
-	};
-	return 0;
+	while (rows_step(r)) {
+		const char *name = rows_text(r, WEIGHT_TABLES_NAME);
+		const char *fields = rows_text(r, WEIGHT_TABLES_FIELDS);
+
+		if (!strchr(fields, '"') && filter_takes_event(name))
+			*mem_add(w->table, w->n, w->cap) = (struct table){
+				.type = rows_int(r, WEIGHT_TABLES_ID),
+				.event = mem_strdup(name),
+				.name = mem_strdup(fields),
+			};
+	}
+	return rows_end(r, err);
 }
 
 static void weight_release(struct weight *w)
@@ -205,18 +202,18 @@ static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
 	struct rows *r = weight_open_rows(w, t, true, err);
-	int rc;
+	bool any = rows_step(r);
 
 	if (!r)
 		return strstr(err->msg, "no such column") ? 0 : -1;
-	rc = rows_next(r, err);
-	rows_close(r);
-	if (rc > 0)
+	if (rows_end(r, err))
+		return -1;
+	if (any)
 		return err_set(err, ERR_USAGE,
 			       "--weight '%s': it is asked for each sample; "
 			       "sum(), count() and the like have no place",
 			       w->expr);
-	return rc < 0 ? -1 : 1;
+	return 1;
 }
 
 /* Fails with a list of the columns, as far as there is room. */
@@ -285,7 +282,7 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 	if (rc) {
 		return rc > 0 ? 0 : not_good(w, &first, err);
 	}
-	if (rows_each(w->db, "weight_tables", weight_take_table, w, err))
+	if (weight_read_tables(w, err))
 		return -1;
 	for (size_t i = 0; i < w->n; i++) {
 		struct err ignored = { 0 };
