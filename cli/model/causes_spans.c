@@ -96,9 +96,8 @@ static int causes_spans_load(struct causes_spans *s, struct store *db,
 				    .num = s->capture[0].id };
 	struct rows *r =
 		rows_open(db, store_sql("causes_captures"), &bind, 1, err);
-	int rc = -1;
 
-	while (r && (rc = rows_next(r, err)) > 0)
+	while (rows_step(r))
 		for (size_t i = 0; i < s->n; i++) {
 			struct causes_capture *c = &s->capture[i];
 
@@ -108,8 +107,7 @@ static int causes_spans_load(struct causes_spans *s, struct store *db,
 			c->last = rows_int(r, CAUSES_CAPTURES_LAST_NS);
 			c->error = rows_int(r, CAUSES_CAPTURES_ERROR_NS);
 		}
-	rows_close(r);
-	return rc;
+	return rows_end(r, err);
 }
 
 /* ---- the spans */

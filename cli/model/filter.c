@@ -276,21 +276,18 @@ static int filter_read_share(struct store *db, const char *list,
 	struct rows *r;
 	int64_t a;
 	int64_t b;
-	int64_t first;
-	int64_t last;
-	int ret;
+	int64_t first = 0;
+	int64_t last = 0;
 
 	if (filter_parse_share(&p, &a) || *p++ != '-' ||
 	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
-	r = rows_open(db, store_sql("filter_range"), NULL, 0, err);
-	if (!r)
-		return -1;
-	ret = rows_next(r, err);
-	first = ret > 0 ? rows_int(r, FILTER_RANGE_FIRST_NS) : 0;
-	last = ret > 0 ? rows_int(r, FILTER_RANGE_LAST_NS) : 0;
-	rows_close(r);
-	if (ret < 0)
+	r = rows_of(db, "filter_range", err);
+	if (rows_step(r)) {
+		first = rows_int(r, FILTER_RANGE_FIRST_NS);
+		last = rows_int(r, FILTER_RANGE_LAST_NS);
+	}
+	if (rows_end(r, err))
 		return -1;
 	s->from = filter_part(first, last, a);
 	s->to = filter_part(first, last, b);
@@ -420,12 +417,9 @@ static int filter_check_list(struct store *db, const struct choice *c,
 	size_t used = 0;
 	size_t n = 0;
 	bool found = false;
-	struct rows *r = rows_open(db, store_sql(c->query), NULL, 0, err);
-	int ret;
+	struct rows *r = rows_of(db, c->query, err);
 
-	if (!r)
-		return -1;
-	while (!found && (ret = rows_next(r, err)) > 0) {
+	while (!found && rows_step(r)) {
 		const char *name = rows_text(r, FILTER_EVENTS_NAME);
 		char clean[40];
 
@@ -437,9 +431,10 @@ static int filter_check_list(struct store *db, const struct choice *c,
 						 sizeof(have) - used, "%s%s",
 						 used ? ", " : "", clean);
 	}
-	rows_close(r);
-	if (found || ret < 0)
-		return found ? 0 : -1;
+	if (rows_end(r, err))
+		return -1;
+	if (found)
+		return 0;
 	if (n > CHOICES_SHOWN)
 		snprintf(have + used, sizeof(have) - used, ", and %zu more",
 			 n - CHOICES_SHOWN);

@@ -48,12 +48,10 @@ struct loss_rows *loss_rows_load(struct store *db, struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
 	struct rows *r = loss_rows_open_rows(db, err);
-	int ret = -1;
 
-	while (r && (ret = rows_next(r, err)) > 0)
+	while (rows_step(r))
 		loss_rows_take_row(l, r);
-	rows_close(r);
-	if (!ret)
+	if (!rows_end(r, err))
 		return l;
 	loss_rows_free(l);
 	return NULL;

@@ -44,17 +44,19 @@ int offcpu_told_add(struct offcpu_told *t, struct store *db, int64_t type,
 {
 	const struct value bind = { .kind = VALUE_INT, .num = type };
 	struct told_span s = { .from = from, .to = to, .of_all = of_all };
-	struct rows *r = NULL;
 	int rc = 0;
 
 	if (!of_all) {
-		r = rows_open(db, store_sql("offcpu_told"), &bind, 1, err);
-		rc = r ? 0 : -1;
+		struct rows *r =
+			rows_open(db, store_sql("offcpu_told"), &bind, 1, err);
+
+		while (rows_step(r)) {
+			int64_t tid = rows_int(r, OFFCPU_TOLD_TID);
+
+			table_add(&s.tids, hash_u64((uint64_t)tid), 0);
+		}
+		rc = rows_end(r, err);
 	}
-	while (r && (rc = rows_next(r, err)) > 0)
-		table_add(&s.tids,
-			  hash_u64((uint64_t)rows_int(r, OFFCPU_TOLD_TID)), 0);
-	rows_close(r);
 	*mem_add(t->span, t->n, t->cap) = s;
 	return rc;
 }

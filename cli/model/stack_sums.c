@@ -135,15 +135,12 @@ static int stack_sums_take(void *arg, const struct store_group *g,
 static int stack_sums_add_up(const struct stack_sums *s, struct store *db,
 			     struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("stack_sums_samples"), NULL, 0, err);
-	int ret = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(db, "stack_sums_samples", err);
+	bool same =
+		rows_step(r) &&
+		(uint64_t)rows_int(r, STACK_SUMS_SAMPLES_SAMPLES) == s->samples;
 
-	if (ret > 0)
-		ret = (uint64_t)rows_int(r, STACK_SUMS_SAMPLES_SAMPLES) ==
-		      s->samples;
-	rows_close(r);
-	return ret;
+	return rows_end(r, err) ? -1 : same;
 }
 
 int stack_sums_read(struct store *db, const struct known_code *code,

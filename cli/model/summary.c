@@ -36,23 +36,16 @@ struct summary {
 };
 
 static int summary_each(struct summary *s, const char *query,
-			void (*fn)(struct summary *s, struct rows *r))
+			void (*fn)(struct summary *s, const struct rows *r))
 {
-	struct rows *r = rows_open(s->db, store_sql(query), NULL, 0, s->err);
-	int ret;
+	struct rows *r = rows_of(s->db, query, s->err);
 
-	if (!r)
-		return -1;
-	s->n = 0;
-	while ((ret = rows_next(r, s->err)) > 0) {
+	for (s->n = 0; rows_step(r); s->n++)
 		fn(s, r);
-		s->n++;
-	}
-	rows_close(r);
-	return ret;
+	return rows_end(r, s->err);
 }
 
-static void summary_put_about(struct summary *s, struct rows *r)
+static void summary_put_about(struct summary *s, const struct rows *r)
 {
 	static const size_t column[] = { INFO_CAPTURES_HOST,
 					 INFO_CAPTURES_RELEASE,
@@ -82,7 +75,7 @@ static void summary_put_about(struct summary *s, struct rows *r)
 	}
 }
 
-static void summary_take_range(struct summary *s, struct rows *r)
+static void summary_take_range(struct summary *s, const struct rows *r)
 {
 	s->samples += (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES);
 	if (!rows_int(r, INFO_CAPTURES_LAST_NS))
@@ -108,7 +101,7 @@ static void summary_put_wall(struct summary *s, struct value offset,
 	lines_print(&s->l, "on the wall", "%s to %s", a, b);
 }
 
-static void summary_put_time(struct summary *s, struct rows *r)
+static void summary_put_time(struct summary *s, const struct rows *r)
 {
 	int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
 	int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
@@ -127,7 +120,7 @@ static void summary_put_time(struct summary *s, struct rows *r)
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
-static void put_aligned(struct summary *s, struct rows *r)
+static void put_aligned(struct summary *s, const struct rows *r)
 {
 	static const char *const text[][2] = {
 		{ "reference", "its clock is the timeline" },
@@ -189,7 +182,7 @@ static void summary_put_order(struct summary *s, const struct rows *r)
 				    : "by finished rounds");
 }
 
-static void summary_put_capture(struct summary *s, struct rows *r)
+static void summary_put_capture(struct summary *s, const struct rows *r)
 {
 	char a[32];
 
@@ -215,7 +208,8 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 
 /* ": 12 samples" of an event that is sampled, ": 12 events" if each of them
  * was recorded, ": 12 readings of 340 events" of a member of a group. */
-static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
+static void summary_add_amount(struct summary *s, const struct rows *r,
+			       bool sample)
 {
 	const char *how = rows_text(r, INFO_EVENTS_HOW);
 	char a[32];
@@ -236,7 +230,7 @@ static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
 			  rows_text(r, INFO_EVENTS_UNIT));
 }
 
-static void summary_put_event(struct summary *s, struct rows *r)
+static void summary_put_event(struct summary *s, const struct rows *r)
 {
 	bool sample = !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample");
 	bool marks = sample && !rows_int(r, INFO_EVENTS_EVENTS) &&
@@ -260,7 +254,7 @@ static void summary_put_event(struct summary *s, struct rows *r)
 	lines_put(&s->l, s->n ? "" : "events");
 }
 
-static void put_counts(struct summary *s, struct rows *r)
+static void put_counts(struct summary *s, const struct rows *r)
 {
 	lines_count(&s->l, "", rows_int(r, INFO_COUNTS_PROCESSES), "process",
 		    "processes");
@@ -283,16 +277,13 @@ static void put_counts(struct summary *s, struct rows *r)
 /* "3,220 asked for: 2,931 matched, 289 chain_lost"; chains are for check. */
 static int summary_put_requests(struct summary *s)
 {
-	struct rows *r =
-		rows_open(s->db, store_sql("info_requests"), NULL, 0, s->err);
+	struct rows *r = rows_of(s->db, "info_requests", s->err);
 	bool missing = false;
 	uint64_t n = 0;
 	char a[32];
 	int ret;
 
-	if (!r)
-		return -1;
-	while ((ret = rows_next(r, s->err)) > 0) {
+	while (rows_step(r)) {
 		const char *verdict = rows_text(r, INFO_REQUESTS_VERDICT);
 
 		if (!n++)
@@ -312,7 +303,7 @@ static int summary_put_requests(struct summary *s)
 		missing |= strcmp(verdict, "matched") &&
 			   strcmp(verdict, "refused");
 	}
-	rows_close(r);
+	ret = rows_end(r, s->err);
 	if (n)
 		lines_put(&s->l, "user stacks");
 	if (missing)
@@ -334,7 +325,7 @@ static void put_more(struct summary *s, const char *one, const char *many)
 }
 
 /* As check counts them. */
-static void summary_put_lost(struct summary *s, struct rows *r)
+static void summary_put_lost(struct summary *s, const struct rows *r)
 {
 	int64_t n = rows_int(r, REPORT_LOST_ALL_N);
 	bool unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
@@ -347,7 +338,7 @@ static void summary_put_lost(struct summary *s, struct rows *r)
 	lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 }
 
-static void summary_put_damage(struct summary *s, struct rows *r)
+static void summary_put_damage(struct summary *s, const struct rows *r)
 {
 	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
 	bool damage = !strcmp(kind, "damage");
@@ -373,7 +364,7 @@ static void summary_put_damage(struct summary *s, struct rows *r)
 		lines_put(&s->l, kind);
 }
 
-static void put_unnamed(struct summary *s, struct rows *r)
+static void put_unnamed(struct summary *s, const struct rows *r)
 {
 	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
 	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
