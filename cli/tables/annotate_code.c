@@ -51,30 +51,30 @@ static int annot_take_image(struct annot_loader *l, struct store *db,
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
 		rows_open(db, store_sql("annotate_image"), &id, 1, err);
-	int rc = r ? rows_next(r, err) : -1;
+	bool found = rows_step(r);
 
-	if (rc > 0)
+	if (found)
 		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
-	else if (!rc)
-		err_set(err, ERR_DB, "image %u is not there", l->c->image);
-	rows_close(r);
-	return rc > 0 ? 0 : -1;
+	if (rows_end(r, err))
+		return -1;
+	return found ? 0
+		     : err_set(err, ERR_DB, "image %u is not there",
+			       l->c->image);
 }
 
 /* Reads code that a JIT compiler saved beside the capture. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
-	struct rows *r =
-		rows_open(db, store_sql("annotate_has_jit"), NULL, 0, err);
-	int rc = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(db, "annotate_has_jit", err);
+	bool has_jit = rows_step(r);
 
-	rows_close(r);
-	if (rc <= 0)
-		return rc;
+	if (rows_end(r, err))
+		return -1;
+	if (!has_jit)
+		return 0;
 	r = rows_open(db, store_sql("annotate_jit"), &id, 1, err);
-	rc = r ? rows_next(r, err) : -1;
-	if (rc > 0) {
+	if (rows_step(r)) {
 		struct value b = rows_value(r, ANNOTATE_JIT_BYTES);
 
 		if (b.len)
@@ -84,8 +84,7 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 				(uint64_t)rows_int(r, ANNOTATE_JIT_ADDR),
 				b.text, b.len);
 	}
-	rows_close(r);
-	return rc < 0 ? -1 : 0;
+	return rows_end(r, err);
 }
 
 /* Warns if the file has changed since ingest. */
@@ -94,10 +93,9 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
-	int rc = r ? rows_next(r, err) : -1;
 	uint64_t now;
 
-	if (rc > 0 &&
+	if (rows_step(r) &&
 	    !strcmp(rows_text(r, IMAGE_TEXT_FILE), code_bytes_path(l->code)) &&
 	    section_hashes_of_file(rows_text(r, IMAGE_TEXT_FILE),
 				   rows_text(r, IMAGE_TEXT_NAME), &l->img,
@@ -105,8 +103,7 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 	    now != (uint64_t)rows_int(r, IMAGE_TEXT_HASH))
 		name_tell_changed(rows_text(r, IMAGE_TEXT_FILE),
 				  rows_text(r, IMAGE_TEXT_NAME));
-	rows_close(r);
-	return rc < 0 ? -1 : 0;
+	return rows_end(r, err);
 }
 
 static int open_code(struct annot_loader *l, struct store *db,

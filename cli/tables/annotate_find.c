@@ -22,26 +22,30 @@ struct hot_loader {
 	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
 
-static int take_leaf(void *arg, const struct rows *r, struct err *err)
+static int hot_read_leaves(struct hot *h, struct store *db, struct err *err)
 {
-	struct hot *h = ((struct hot_loader *)arg)->h;
-	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
+	struct rows *r = rows_dense(db, "annotate_leaves", err);
 
-	(void)err;
-	if (frame < 0 || frame > UINT32_MAX)
-		return 1;
-	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = (uint32_t)frame;
-	return 0;
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
+
+		if (frame < 0 || frame > UINT32_MAX)
+			rows_unsound(r);
+		else
+			*mem_add(h->leaf, h->n_leaf, h->cap_leaf) =
+				(uint32_t)frame;
+	}
+	return rows_end(r, err);
 }
 
-static int hot_take_path(void *arg, const struct rows *r, struct err *err)
+static int hot_read_paths(struct hot *h, struct store *db, struct err *err)
 {
-	struct hot *h = ((struct hot_loader *)arg)->h;
+	struct rows *r = rows_dense(db, "annotate_paths", err);
 
-	(void)err;
-	*mem_add(h->path, h->n_path, h->cap_path) =
-		arena_strdup(&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
-	return 0;
+	while (rows_step(r))
+		*mem_add(h->path, h->n_path, h->cap_path) = arena_strdup(
+			&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
+	return rows_end(r, err);
 }
 
 static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
@@ -76,24 +80,29 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	return id;
 }
 
-static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
+static int hot_read_frames(struct hot_loader *l, struct store *db,
+			   struct err *err)
 {
-	struct hot_loader *l = arg;
+	struct rows *r = rows_dense(db, "annotate_frames", err);
 	struct hot *h = l->h;
-	int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
 
-	(void)err;
-	if (image < 1 || (uint64_t)image >= h->n_path ||
-	    rows_int(r, ANNOTATE_FRAMES_SYMBOL) < 0)
-		return 1;
-	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){
-		.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
-		.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
-		.image = (uint32_t)image,
-		.func = hot_func_of(l, r, (uint32_t)image),
-		.frame = (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID),
-	};
-	return 0;
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
+
+		if (image < 1 || (uint64_t)image >= h->n_path ||
+		    rows_int(r, ANNOTATE_FRAMES_SYMBOL) < 0) {
+			rows_unsound(r);
+			continue;
+		}
+		*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){
+			.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
+			.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
+			.image = (uint32_t)image,
+			.func = hot_func_of(l, r, (uint32_t)image),
+			.frame = (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID),
+		};
+	}
+	return rows_end(r, err);
 }
 
 /* ---- counting */
@@ -193,9 +202,8 @@ static int hot_load_code(struct hot_loader *l, struct store *db,
 	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = 0;
 	*mem_add(h->path, h->n_path, h->cap_path) = NULL;
 	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){ 0 };
-	return rows_each_dense(db, "annotate_leaves", take_leaf, l, err) ||
-	       rows_each_dense(db, "annotate_paths", hot_take_path, l, err) ||
-	       rows_each_dense(db, "annotate_frames", hot_take_frame, l, err);
+	return hot_read_leaves(h, db, err) || hot_read_paths(h, db, err) ||
+	       hot_read_frames(l, db, err);
 }
 
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,

@@ -17,34 +17,33 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* A run while it is read. */
-struct compare_reading {
-	struct compare_run *run;
-	struct diff_rows_run *rows;
-};
-
-static int compare_take_lost(void *arg, const struct rows *r, struct err *err)
+static int compare_read_lost(struct diff_rows_run *run, struct store *db,
+			     struct err *err)
 {
-	struct compare_reading *rd = arg;
+	struct rows *r = rows_of(db, "report_lost_all", err);
 
-	(void)err;
-	rd->rows->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
-	rd->rows->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
-	return 0;
+	while (rows_step(r)) {
+		run->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+		run->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	}
+	return rows_end(r, err);
 }
 
-static int compare_take_capture(void *arg, const struct rows *r,
+static int compare_read_capture(struct compare_run *run, struct store *db,
 				struct err *err)
 {
-	struct compare_reading *rd = arg;
-	const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+	struct rows *r = rows_of(db, "report_captures", err);
 
-	(void)err;
-	if (!rd->run->capture[0])
-		snprintf(rd->run->capture, sizeof(rd->run->capture),
-			 "%.100s%s%.60s", rows_text(r, REPORT_CAPTURES_PATH),
-			 *host ? " of " : "", host);
-	return 0;
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+
+		if (!run->capture[0])
+			snprintf(run->capture, sizeof(run->capture),
+				 "%.100s%s%.60s",
+				 rows_text(r, REPORT_CAPTURES_PATH),
+				 *host ? " of " : "", host);
+	}
+	return rows_end(r, err);
 }
 
 /* Returns the index of the event called `want`, without one the event that
@@ -125,7 +124,6 @@ static int compare_read(struct compare *c, size_t i,
 			struct err *err)
 {
 	struct compare_run *run = &c->run[i];
-	struct compare_reading rd = { run, &c->rows[i] };
 	struct stacks_opts so = o->stacks;
 	const char *want = i ? compare_event(c) : NULL;
 	struct store *db = database_open(run->path, status, err);
@@ -138,9 +136,8 @@ static int compare_read(struct compare *c, size_t i,
 		so.arg = &run->times;
 		c->rows[i].times = &run->times;
 	}
-	if (db &&
-	    !rows_each(db, "report_lost_all", compare_take_lost, &rd, err) &&
-	    !rows_each(db, "report_captures", compare_take_capture, &rd, err))
+	if (db && !compare_read_lost(&c->rows[i], db, err) &&
+	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 
 	int rc = run->stacks ? compare_choose_event(run, want, so.weight, err)

@@ -29,8 +29,6 @@ void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 static int report_is_deferred(const struct report *rp, struct err *err)
 {
 	struct value event = { .kind = VALUE_NULL };
-	struct rows *r;
-	int ret;
 
 	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
 		const struct stacks_group *g = stacks_group(rp->stacks, i);
@@ -46,10 +44,11 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		event.text = stacks_event(rp->stacks, (size_t)rp->event)->name;
 		event.len = strlen(event.text);
 	}
-	r = rows_open(rp->db, store_sql("report_asked"), &event, 1, err);
-	ret = r ? rows_next(r, err) : -1;
-	rows_close(r);
-	return ret;
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_asked"), &event, 1, err);
+	bool asked = rows_step(r);
+
+	return rows_end(r, err) ? -1 : asked;
 }
 
 static void report_put_share(FILE *out, const char *what, uint64_t part,
@@ -195,38 +194,36 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown)
 	fputs(unknown ? " and an unknown number more\n" : "\n", out);
 }
 
-static int report_print_capture(void *arg, const struct rows *r,
-				struct err *err)
+static int report_print_captures(FILE *out, struct store *db, struct err *err)
 {
-	FILE *out = arg;
+	struct rows *r = rows_of(db, "report_captures", err);
 
-	(void)err;
-	report_put_capture(out, rows_text(r, REPORT_CAPTURES_PATH),
-			   rows_text(r, REPORT_CAPTURES_HOST));
-	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
-			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
-		      ? ", not complete\n"
-		      : "\n",
-	      out);
-	return 0;
-}
+	while (rows_step(r)) {
+		struct value complete = rows_value(r, REPORT_CAPTURES_COMPLETE);
 
-static int report_take_lost(void *arg, const struct rows *r, struct err *err)
-{
-	struct report *rp = arg;
-
-	(void)err;
-	rp->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
-	rp->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
-	return 0;
+		report_put_capture(out, rows_text(r, REPORT_CAPTURES_PATH),
+				   rows_text(r, REPORT_CAPTURES_HOST));
+		fputs(complete.kind != VALUE_NULL &&
+				      !rows_int(r, REPORT_CAPTURES_COMPLETE)
+			      ? ", not complete\n"
+			      : "\n",
+		      out);
+	}
+	return rows_end(r, err);
 }
 
 int report_load_head(struct report *rp, struct err *err)
 {
 	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
-	return rp->trust ? rows_each(rp->db, "report_lost_all",
-				     report_take_lost, rp, err)
-			 : -1;
+	if (!rp->trust)
+		return -1;
+	struct rows *r = rows_of(rp->db, "report_lost_all", err);
+
+	while (rows_step(r)) {
+		rp->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+		rp->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	}
+	return rows_end(r, err);
 }
 
 static const char *report_event_name(const struct report *rp)
@@ -280,8 +277,7 @@ static void report_waits_json(const struct offcpu_sums *s, struct json *j)
 
 int report_head_json(const struct report *rp, struct json *j, struct err *err)
 {
-	struct rows *r =
-		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
+	struct rows *r = rows_of(rp->db, "report_captures", err);
 	int rc = r ? json_rows(j, "captures", r, err) : -1;
 
 	rows_close(r);
@@ -354,9 +350,7 @@ int report_print_head(const struct report *rp, struct err *err)
 	trust_say(rp->trust, trust);
 	out = term_lines_begin(&l, stdout);
 	fprintf(out, "%s\n", trust);
-	rc = rows_each(rp->db, "report_captures", report_print_capture, out,
-		       err);
-
+	rc = report_print_captures(out, rp->db, err);
 	if (!rc) {
 		report_print_event(out, rp);
 		if (rp->waits)

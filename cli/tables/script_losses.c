@@ -67,7 +67,7 @@ int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err)
 {
 	l->f = f;
-	l->rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
+	l->rows = rows_of(db, "print_losses", err);
 	return l->rows ? script_losses_next(l, err) : -1;
 }
 

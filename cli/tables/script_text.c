@@ -158,47 +158,56 @@ static const char *script_keep_name(struct script *s, struct value v)
 	return arena_strdup(&s->arena, name);
 }
 
-static int script_take_who(void *arg, const struct rows *r, struct err *err)
+static int script_read_types(struct script *s, struct store *db,
+			     struct err *err)
 {
-	struct script *s = arg;
-	struct script_thread w = { .pid = rows_int(r, PRINT_COMMS_PID),
-				   .tid = rows_int(r, PRINT_COMMS_TID) };
+	struct rows *r = rows_dense(db, "print_types", err);
 
-	(void)err;
-	w.name = script_keep_name(s, rows_value(r, PRINT_COMMS_NAME));
-	*mem_add(s->who, s->n_who, s->cap_who) = w;
-	return 0;
+	while (rows_step(r))
+		*mem_add(s->type, s->n_type, s->cap_type) =
+			(struct script_type){
+				.name = script_keep_name(
+					s, rows_value(r, PRINT_TYPES_NAME)),
+				.sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
+				.has_chain = rows_int(r, PRINT_TYPES_HAS_CHAIN),
+			};
+	return rows_end(r, err);
 }
 
-static int script_take_type(void *arg, const struct rows *r, struct err *err)
+static int script_read_comms(struct script *s, struct store *db,
+			     struct err *err)
 {
-	struct script *s = arg;
-	struct script_type t = { .sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
-				 .has_chain =
-					 rows_int(r, PRINT_TYPES_HAS_CHAIN) };
+	struct rows *r = rows_dense(db, "print_comms", err);
 
-	(void)err;
-	t.name = script_keep_name(s, rows_value(r, PRINT_TYPES_NAME));
-	*mem_add(s->type, s->n_type, s->cap_type) = t;
-	return 0;
+	while (rows_step(r))
+		*mem_add(s->who, s->n_who, s->cap_who) = (struct script_thread){
+			.name = script_keep_name(
+				s, rows_value(r, PRINT_COMMS_NAME)),
+			.pid = rows_int(r, PRINT_COMMS_PID),
+			.tid = rows_int(r, PRINT_COMMS_TID),
+		};
+	return rows_end(r, err);
 }
 
-/* Reads a word of a verdict. A database of a newer version may have unknown
+/* Reads the words of verdicts. A database of a newer version may have unknown
  * ones. */
-static int script_take_word(void *arg, const struct rows *r, struct err *err)
+static int script_read_words(struct script *s, struct store *db,
+			     struct err *err)
 {
-	struct script *s = arg;
-	int64_t id = rows_int(r, PRINT_WORDS_ID);
-	char name[COMM_MAX];
-	struct value v = rows_value(r, PRINT_WORDS_NAME);
+	struct rows *r = rows_of(db, "print_words", err);
 
-	(void)err;
-	if (id < 1 || id >= 32)
-		return 0;
-	safe_text_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len,
-			    "[]");
-	s->verdict[id] = arena_strdup(&s->arena, name);
-	return 0;
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, PRINT_WORDS_ID);
+		struct value v = rows_value(r, PRINT_WORDS_NAME);
+		char name[COMM_MAX];
+
+		if (id < 1 || id >= 32)
+			continue;
+		safe_text_clean_buf(name, sizeof(name), v.len ? v.text : "",
+				    v.len, "[]");
+		s->verdict[id] = arena_strdup(&s->arena, name);
+	}
+	return rows_end(r, err);
 }
 
 /* Aligns the names of events to the longest, as perf does. */
@@ -223,9 +232,8 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	struct script *s = mem_new(1, sizeof(*s));
 
 	s->f = *f;
-	if (rows_each_dense(db, "print_types", script_take_type, s, err) ||
-	    rows_each_dense(db, "print_comms", script_take_who, s, err) ||
-	    rows_each(db, "print_words", script_take_word, s, err))
+	if (script_read_types(s, db, err) || script_read_comms(s, db, err) ||
+	    script_read_words(s, db, err))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);

@@ -114,27 +114,33 @@ static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 	return by;
 }
 
-static int take_samples(void *arg, const struct rows *r, struct err *err)
+static int readiness_read_samples(struct readiness *p, struct err *err)
 {
-	struct readiness *p = arg;
-	int64_t stack = rows_int(r, READY_SAMPLES_USER);
-	uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
+	struct rows *r = rows_of(p->db, "ready_samples", err);
 
-	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
-		return err_set(err, ERR_DB, "a stack %lld is not there",
-			       (long long)stack);
-	uint32_t frame = p->code->stack[stack].frame;
-	uint8_t leaf = readiness_of_leaf(p, frame);
-	uint8_t whole = leaf & readiness_of_callers(p, (uint32_t)stack);
-	struct ready_counts *at = &p->place[p->code->frame[frame].image].at;
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, READY_SAMPLES_USER);
+		uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
 
-	at->n += n;
-	at->sum[leaf] += n;
-	p->at.n += n;
-	p->at.sum[leaf] += n;
-	p->whole.n += n;
-	p->whole.sum[whole] += n;
-	return 0;
+		if (stack < 1 || (uint64_t)stack >= p->code->n_stack) {
+			err_set(err, ERR_DB, "a stack %lld is not there",
+				(long long)stack);
+			return rows_stop(r);
+		}
+		uint32_t frame = p->code->stack[stack].frame;
+		uint8_t leaf = readiness_of_leaf(p, frame);
+		uint8_t whole = leaf & readiness_of_callers(p, (uint32_t)stack);
+		struct ready_counts *at =
+			&p->place[p->code->frame[frame].image].at;
+
+		at->n += n;
+		at->sum[leaf] += n;
+		p->at.n += n;
+		p->at.sum[leaf] += n;
+		p->whole.n += n;
+		p->whole.sum[whole] += n;
+	}
+	return rows_end(r, err);
 }
 
 static int readiness_compare_images(const void *a, const void *b, void *arg)
@@ -315,7 +321,7 @@ static int readiness_load(struct readiness *p, struct err *err)
 	p->callers = mem_new(p->code->n_stack, sizeof(*p->callers));
 	memset(p->spot, SUMS, p->code->n_frame * sizeof(*p->spot));
 	memset(p->callers, SUMS, p->code->n_stack);
-	return rows_each(p->db, "ready_samples", take_samples, p, err);
+	return readiness_read_samples(p, err);
 }
 
 static struct store *open_database(const char *path, int *status,
