@@ -45,24 +45,23 @@ static bool beside_is_newer(const char *path, const struct timespec *than)
 	return newer;
 }
 
-struct beside_captures {
-	char **path;
-	int n, same;
-};
-
 /* Counts the captures of a database that have the names of the given ones. */
-static int beside_take_capture(void *arg, const struct rows *r, struct err *err)
+static int beside_count_captures(struct store *db, int argc, char **argv,
+				 int *same, struct err *err)
 {
-	struct beside_captures *c = arg;
-	const char *path = rows_text(r, REPORT_CAPTURES_PATH);
+	struct rows *r = rows_of(db, "report_captures", err);
 
-	(void)err;
-	for (int i = 0; i < c->n; i++)
-		if (!strcmp(path_name(path), path_name(c->path[i]))) {
-			c->same++;
-			break;
-		}
-	return 0;
+	*same = 0;
+	while (rows_step(r)) {
+		const char *name =
+			path_name(rows_text(r, REPORT_CAPTURES_PATH));
+		int i = 0;
+
+		while (i < argc && strcmp(name, path_name(argv[i])))
+			i++;
+		*same += i < argc;
+	}
+	return rows_end(r, err);
 }
 
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
@@ -71,10 +70,10 @@ static int beside_take_capture(void *arg, const struct rows *r, struct err *err)
 static int beside_reuse(const char *out, int argc, char **argv, bool again,
 			struct store **db, struct err *err)
 {
-	struct beside_captures c = { .path = argv, .n = argc };
 	struct err ignored = { 0 };
 	struct stat st;
 	bool is_db = false;
+	int same;
 
 	*db = NULL;
 	if (stat(out, &st))
@@ -88,9 +87,9 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	*db = store_open(out, false, &ignored);
 	if (!*db)
 		return 0;
-	if (rows_each(*db, "report_captures", beside_take_capture, &c, err))
+	if (beside_count_captures(*db, argc, argv, &same, err))
 		goto fail;
-	if (c.same != argc) {
+	if (same != argc) {
 		err_set(err, ERR_IO,
 			"%s: has other captures; 'backstitch info %s' says "
 			"which, 'backstitch ingest -o NAME.db %s' makes another",

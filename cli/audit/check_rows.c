@@ -65,7 +65,6 @@ static struct check_answer *check_rows_keep(const struct check *c,
 {
 	struct rows *r = check_rows(c, q, 0, err);
 	struct check_answer *a;
-	int ret;
 
 	if (!r)
 		return NULL;
@@ -75,10 +74,9 @@ static struct check_answer *check_rows_keep(const struct check *c,
 	a->column = mem_new(a->n_column, sizeof(*a->column));
 	for (size_t i = 0; i < a->n_column; i++)
 		a->column[i] = arena_strdup(&a->text, rows_name(r, i));
-	while ((ret = rows_next(r, err)) > 0)
+	while (rows_step(r))
 		keep_row(a, r);
-	rows_close(r);
-	if (!ret)
+	if (!rows_end(r, err))
 		return a;
 	answer_free(a);
 	return NULL;
@@ -130,17 +128,11 @@ static int64_t each_live(const struct check *c, const struct check_query *q,
 	struct rows *r = check_rows(c, q, all ? 0 : (long)max, err);
 	struct check_row row = { .live = r };
 	int64_t n = 0;
-	int ret;
 
-	if (!r)
-		return -1;
-	while ((ret = rows_next(r, err)) > 0) {
+	for (; rows_step(r); n++)
 		if (!max || n < max)
 			fn(arg, &row);
-		n++;
-	}
-	rows_close(r);
-	return ret < 0 ? -1 : n;
+	return rows_end(r, err) ? -1 : n;
 }
 
 int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,

@@ -243,13 +243,10 @@ static int check_sql_put_narrowed(struct check *c, FILE *out,
 
 static int check_find_served(struct check *c, struct err *err)
 {
-	struct rows *r =
-		rows_open(c->db, store_sql("served_here"), NULL, 0, err);
-	int ret = r ? rows_next(r, err) : -1;
+	struct rows *r = rows_of(c->db, "served_here", err);
 
-	c->served = ret > 0;
-	rows_close(r);
-	return ret < 0 ? -1 : 0;
+	c->served = rows_step(r);
+	return rows_end(r, err);
 }
 
 int check_filters(struct check *c, struct err *err)

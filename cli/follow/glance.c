@@ -8,22 +8,18 @@
 
 #define GLANCE_LINE "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " end\n"
 
-static int glance_write_row(void *arg, const struct rows *r, struct err *err)
-{
-	(void)err;
-	fprintf(arg, GLANCE_LINE, (uint64_t)rows_int(r, FOLLOW_GLANCE_SAMPLES),
-		(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST),
-		(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST_UNKNOWN),
-		(uint64_t)rows_int(r, FOLLOW_GLANCE_OPEN));
-	return 0;
-}
-
 int glance_write(FILE *out, const char *path, struct err *err)
 {
 	struct store *db = store_open(path, false, err);
-	int ret =
-		db ? rows_each(db, "follow_glance", glance_write_row, out, err)
-		   : -1;
+	struct rows *r = db ? rows_of(db, "follow_glance", err) : NULL;
+
+	while (rows_step(r))
+		fprintf(out, GLANCE_LINE,
+			(uint64_t)rows_int(r, FOLLOW_GLANCE_SAMPLES),
+			(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST),
+			(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST_UNKNOWN),
+			(uint64_t)rows_int(r, FOLLOW_GLANCE_OPEN));
+	int ret = rows_end(r, err);
 
 	store_close(db);
 	return ret;
