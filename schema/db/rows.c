@@ -286,30 +286,3 @@ const char *rows_text(const struct rows *r, size_t i)
 
 	return s ? s : "";
 }
-
-int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
-	      struct err *err)
-{
-	struct rows *r = rows_of(db, query, err);
-
-	while (rows_step(r))
-		if (fn(arg, r, err))
-			return rows_stop(r);
-	return rows_end(r, err);
-}
-
-int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
-		    struct err *err)
-{
-	struct rows *r = rows_dense(db, query, err);
-
-	while (rows_step(r)) {
-		int ret = fn(arg, r, err);
-
-		if (ret > 0)
-			rows_unsound(r);
-		else if (ret)
-			return rows_stop(r);
-	}
-	return rows_end(r, err);
-}

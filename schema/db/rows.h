@@ -91,16 +91,4 @@ void rows_build_id(const struct rows *r, size_t i, struct image *img);
  * path is copied to text. */
 void rows_image(const struct rows *r, size_t i, struct arena *text,
 		struct image *img);
-
-/* Called for each row. Returns 0 to go on, or -1 and *err to stop. */
-typedef int rows_fn(void *arg, const struct rows *r, struct err *err);
-/* Calls fn for each row of a named query (store_sql). Returns 0, or -1 and
- * *err. */
-int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
-	      struct err *err);
-/* The same for a query whose column 0 is an id that counts 1, 2, 3 ..., so that
- * an array can be indexed by it. A gap, or a return value of 1 from fn ("this
- * row is not sound"), is the error that the database is damaged. */
-int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
-		    struct err *err);
 #endif

@@ -101,7 +101,7 @@ int store_sections(struct store *db, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);
 
 /* The call-site check, after naming: store_callsites_begin() deletes what an
- * earlier check found; then frames and stacks are read (rows_each), and the
+ * earlier check found; then frames and stacks are read from it, and the
  * results written. */
 struct store_callsite {
 	uint32_t frame;
