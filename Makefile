@@ -266,9 +266,9 @@ $(O)/truth/truth: $(TRUTH_OBJS) $(O)/all.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(TRUTH_OBJS) $(O)/all.a $(ALL_LIBS)
 
-$(O)/mkcap $(O)/mkftrace: $(O)/%: tests/%.c tests/mktext.h $(O)/flags
+$(O)/mkcap $(O)/mkftrace: $(O)/%: tests/%.c $(O)/flags
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $<
 mkcap: $(O)/mkcap $(O)/mkftrace
 
 # The example must build as anybody would build it.
@@ -461,4 +461,4 @@ clean:
 		build-demo demo backstitch
 
 -include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
-	$(wildcard $(O)/*/*.d)
+	$(wildcard $(O)/*.d $(O)/*/*.d)

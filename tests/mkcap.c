@@ -29,53 +29,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/perf.h"
 #include "tests/mktext.h"
+#include "tests/perf_write.h"
 
 #define MAX_EVENTS 16
 #define CPUS 4
-#define HEADER_SIZE 104
 #define ATTR_SIZE 128
-#define CLOCKID_AT 92
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
 
-/* perf_event_attr.sample_type */
+/* Bits of perf_event_attr's flag word that the reader does not look at. */
 enum {
-	S_IP = 1 << 0,
-	S_TID = 1 << 1,
-	S_TIME = 1 << 2,
-	S_CHAIN = 1 << 5,
-	S_CPU = 1 << 7,
-	S_PERIOD = 1 << 8,
-	S_IDENTIFIER = 1 << 16
-};
-
-/* bits of perf_event_attr's flag word */
-enum {
-	A_MMAP = 8,
-	A_COMM = 9,
-	A_TASK = 13,
-	A_ID_ALL = 18,
-	A_MMAP2 = 23,
-	A_COMM_EXEC = 24,
-	A_USE_CLOCKID = 25,
-	A_DEFER = 38,
-	A_DEFER_OUTPUT = 39
-};
-
-struct event {
-	char name[64];
-	uint64_t sample_type, flags, period;
+	A_COMM = 1 << 9,
+	A_TASK = 1 << 13,
+	A_MMAP2 = 1 << 23,
+	A_COMM_EXEC = 1 << 24
 };
 
 static struct {
-	bool pipe, per_task;
+	bool big, pipe, per_task;
 	uint64_t task;
-	struct event event[MAX_EVENTS];
-	int n_events;
-	struct buf data;
-} cap;
+	struct pb_event event[MAX_EVENTS];
+	char name[MAX_EVENTS][64];
+	size_t n_events;
+	struct pb data;
+} cap = {
+	/* a file tells the size of an attr even if it has none */
+	.event[0].attr_size = ATTR_SIZE
+};
 
 static uint64_t mkcap_cookie(const struct line *l)
 {
@@ -85,20 +68,19 @@ static uint64_t mkcap_cookie(const struct line *l)
 	if (*end != ':')
 		return cpu;
 	uint64_t count = mktext_parse(l, end + 1, &end);
-	return big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
+	return cap.big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
 }
 
 /* Returns the event of a line: the one it names, otherwise the sampling event
  * for a sample, and the event with 'output' for any other record. */
-static int mkcap_event_of(const struct line *l, bool sample)
+static size_t mkcap_event_of(const struct line *l, bool sample)
 {
 	const char *name = mktext_find(l, "event");
-	int found = 0;
-	for (int i = 0; i < cap.n_events; i++) {
-		const struct event *e = &cap.event[i];
-		if (name && !strcmp(e->name, name))
+	size_t found = 0;
+	for (size_t i = 0; i < cap.n_events; i++) {
+		if (name && !strcmp(cap.name[i], name))
 			return i;
-		if (e->flags >> A_DEFER_OUTPUT & 1)
+		if (cap.event[i].flags & PA_DEFER_OUTPUT)
 			found = i;
 	}
 	if (name)
@@ -107,130 +89,136 @@ static int mkcap_event_of(const struct line *l, bool sample)
 }
 
 /* Every event has an id on every CPU. */
-static uint64_t mkcap_id_of(int event, uint64_t cpu)
+static uint64_t mkcap_id_of(size_t event, uint64_t cpu)
 {
-	return (uint64_t)event * CPUS + cpu % CPUS + 1;
+	return event * CPUS + cpu % CPUS + 1;
 }
 
-static void mkcap_put_record(const struct line *l, unsigned int type,
-			     unsigned int misc, const struct buf *body)
+static void mkcap_rec(uint32_t type, uint64_t misc)
 {
-	if (body->len + 8 > UINT16_MAX)
+	pb_rec(&cap.data, type, (uint16_t)misc);
+}
+
+static void mkcap_end(const struct line *l)
+{
+	if (cap.data.n - cap.data.rec > UINT16_MAX)
 		die(l, "record too long:", l->word[0]);
-	mktext_put32(&cap.data, type);
-	put16(&cap.data, misc);
-	put16(&cap.data, body->len + 8);
-	mktext_put(&cap.data, body->data, body->len);
+	pb_end(&cap.data);
 }
 
-/* Writes the sample_id at the end of a record that is not a sample. */
-static void put_trailer(struct buf *b, const struct line *l)
+/* Ends a record that is not a sample with its sample_id. */
+static void end_with_trailer(const struct line *l)
 {
-	int i = mkcap_event_of(l, false);
+	struct pb *b = &cap.data;
+	size_t i = mkcap_event_of(l, false);
 	uint64_t type = cap.event[i].sample_type;
-	if (type & S_TID) {
-		mktext_put32(b, mktext_number(l, "pid", (uint64_t)-1));
-		mktext_put32(b, mktext_number(l, "tid", (uint64_t)-1));
+	if (type & PS_TID) {
+		mktext_put32(b, l, "pid", (uint64_t)-1);
+		mktext_put32(b, l, "tid", (uint64_t)-1);
 	}
-	if (type & S_TIME)
-		mktext_put64(b, mktext_number(l, "time", 0));
-	if (type & S_CPU) {
-		mktext_put32(b, mktext_number(l, "cpu", 0));
-		mktext_put32(b, 0);
+	if (type & PS_TIME)
+		mktext_put64(b, l, "time", 0);
+	if (type & PS_CPU) {
+		mktext_put32(b, l, "cpu", 0);
+		pb_u32(b, 0);
 	}
-	mktext_put64(b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
+	pb_u64(b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
+	mkcap_end(l);
 }
 
 static void mkcap_add_event(const struct line *l)
 {
 	if (cap.n_events == MAX_EVENTS || l->n < 2)
 		die(l, "one event too many, or without name:", l->word[0]);
-	struct event *e = &cap.event[cap.n_events++];
-	snprintf(e->name, sizeof(e->name), "%s", l->word[1]);
-	e->sample_type = S_IP | S_TID | S_TIME | S_CHAIN | S_CPU | S_PERIOD |
-			 S_IDENTIFIER;
-	e->flags = 1ull << A_ID_ALL;
+	struct pb_event *e = &cap.event[cap.n_events];
+	snprintf(cap.name[cap.n_events], sizeof(cap.name[0]), "%s", l->word[1]);
+	e->type = 1; /* PERF_TYPE_SOFTWARE */
+	e->attr_size = ATTR_SIZE;
+	e->sample_type = PS_IP | PS_TID | PS_TIME | PS_CALLCHAIN | PS_CPU |
+			 PS_PERIOD | PS_IDENTIFIER;
+	e->flags = PA_SAMPLE_ID_ALL;
 	if (mktext_find(l, "notime"))
-		e->sample_type &= ~(uint64_t)S_TIME;
+		e->sample_type &= ~PS_TIME;
 	if (mktext_find(l, "nocpu"))
-		e->sample_type &= ~(uint64_t)S_CPU;
+		e->sample_type &= ~PS_CPU;
 	if (mktext_find(l, "nochain"))
-		e->sample_type &= ~(uint64_t)S_CHAIN;
-	if (mktext_find(l, "mono"))
-		e->flags |= 1ull << A_USE_CLOCKID;
+		e->sample_type &= ~PS_CALLCHAIN;
+	if (mktext_find(l, "mono")) {
+		e->flags |= PA_USE_CLOCKID;
+		e->clockid = 1; /* CLOCK_MONOTONIC */
+	}
 	if (mktext_find(l, "defer"))
-		e->flags |= 1ull << A_DEFER;
+		e->flags |= PA_DEFER;
 	if (mktext_find(l, "output")) {
-		e->sample_type &= ~(uint64_t)(S_CHAIN | S_PERIOD);
-		e->flags |= 1ull << A_DEFER_OUTPUT | 1ull << A_MMAP |
-			    1ull << A_COMM | 1ull << A_TASK | 1ull << A_MMAP2 |
-			    1ull << A_COMM_EXEC;
+		e->config = 9; /* PERF_COUNT_SW_DUMMY */
+		e->sample_type &= ~(PS_CALLCHAIN | PS_PERIOD);
+		e->flags |= PA_DEFER_OUTPUT | PA_MMAP | A_COMM | A_TASK |
+			    A_MMAP2 | A_COMM_EXEC;
 	}
 	e->period = mktext_number(l, "period", 1);
+	for (; e->n_ids < CPUS; e->n_ids++)
+		e->ids[e->n_ids] = mkcap_id_of(cap.n_events, e->n_ids);
+	cap.n_events++;
 }
 
-static void mkcap_put_chain(struct buf *b, const struct line *l)
+static void mkcap_put_chain(const struct line *l)
 {
+	struct pb *b = &cap.data;
 	uint64_t k[MAX_ADDRS], u[MAX_ADDRS];
 	size_t nk = mktext_addresses(l, "k", k),
 	       nu = mktext_addresses(l, "u", u);
 	bool marker = mktext_find(l, "cookie") || mktext_find(l, "marker");
-	mktext_put64(b, (nk ? nk + 1 : 0) + (mktext_find(l, "u") ? nu + 1 : 0) +
-				marker + (mktext_find(l, "cookie") ? 1 : 0));
+	pb_u64(b, (nk ? nk + 1 : 0) + (mktext_find(l, "u") ? nu + 1 : 0) +
+			  marker + (mktext_find(l, "cookie") ? 1 : 0));
 	if (nk)
-		mktext_put64(b, CONTEXT_KERNEL);
-	for (size_t i = 0; i < nk; i++)
-		mktext_put64(b, k[i]);
+		pb_u64(b, CONTEXT_KERNEL);
+	pb_u64s(b, k, nk);
 	if (mktext_find(l, "u"))
-		mktext_put64(b, CONTEXT_USER);
-	for (size_t i = 0; i < nu; i++)
-		mktext_put64(b, u[i]);
+		pb_u64(b, CONTEXT_USER);
+	pb_u64s(b, u, nu);
 	if (marker)
-		mktext_put64(b, CONTEXT_DEFERRED);
+		pb_u64(b, CONTEXT_DEFERRED);
 	if (mktext_find(l, "cookie"))
-		mktext_put64(b, mkcap_cookie(l));
+		pb_u64(b, mkcap_cookie(l));
 }
 
 static void add_sample(const struct line *l)
 {
-	struct buf b = { 0 };
-	int i = mkcap_event_of(l, true);
-	const struct event *e = &cap.event[i];
+	struct pb *b = &cap.data;
+	size_t i = mkcap_event_of(l, true);
+	uint64_t type = cap.event[i].sample_type;
 	uint64_t addr[MAX_ADDRS];
 	uint64_t ip = mktext_addresses(l, "k", addr) ? addr[0] : 0;
-	unsigned int misc = ip ? 1 : 2;
+	mkcap_rec(PR_SAMPLE, ip ? 1 : 2);
 	if (!ip && mktext_addresses(l, "u", addr))
 		ip = addr[0];
-	mktext_put64(&b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
-	mktext_put64(&b, mktext_number(l, "ip", ip));
-	mktext_put32(&b, mktext_number(l, "pid", (uint64_t)-1));
-	mktext_put32(&b, mktext_number(l, "tid", (uint64_t)-1));
-	if (e->sample_type & S_TIME)
-		mktext_put64(&b, mktext_number(l, "time", 0));
-	if (e->sample_type & S_CPU) {
-		mktext_put32(&b, mktext_number(l, "cpu", 0));
-		mktext_put32(&b, 0);
+	pb_u64(b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
+	mktext_put64(b, l, "ip", ip);
+	mktext_put32(b, l, "pid", (uint64_t)-1);
+	mktext_put32(b, l, "tid", (uint64_t)-1);
+	if (type & PS_TIME)
+		mktext_put64(b, l, "time", 0);
+	if (type & PS_CPU) {
+		mktext_put32(b, l, "cpu", 0);
+		pb_u32(b, 0);
 	}
-	if (e->sample_type & S_PERIOD)
-		mktext_put64(&b, mktext_number(l, "period", 1));
-	if (e->sample_type & S_CHAIN)
-		mkcap_put_chain(&b, l);
-	mkcap_put_record(l, 9, misc, &b);
-	free(b.data);
+	if (type & PS_PERIOD)
+		mktext_put64(b, l, "period", 1);
+	if (type & PS_CALLCHAIN)
+		mkcap_put_chain(l);
+	mkcap_end(l);
 }
 
 static void add_deferred(const struct line *l)
 {
-	struct buf b = { 0 };
+	struct pb *b = &cap.data;
 	uint64_t u[MAX_ADDRS];
 	size_t n = mktext_addresses(l, "u", u);
-	mktext_put64(&b, mkcap_cookie(l));
-	mktext_put64(&b, n);
-	for (size_t i = 0; i < n; i++)
-		mktext_put64(&b, u[i]);
-	put_trailer(&b, l);
-	mkcap_put_record(l, 22, 2, &b);
-	free(b.data);
+	mkcap_rec(PR_CALLCHAIN_DEFERRED, 2);
+	pb_u64(b, mkcap_cookie(l));
+	pb_u64(b, n);
+	pb_u64s(b, u, n);
+	end_with_trailer(l);
 }
 
 static size_t hex_bytes(const struct line *l, const char *s, unsigned char *out,
@@ -250,75 +238,67 @@ static size_t hex_bytes(const struct line *l, const char *s, unsigned char *out,
 
 static void add_mmap(const struct line *l)
 {
-	struct buf b = { 0 };
+	struct pb *b = &cap.data;
 	const char *id = mktext_find(l, "id"), *path = mktext_need(l, "path");
-	mktext_put32(&b, mktext_number(l, "pid", (uint64_t)-1));
-	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
-	mktext_put64(&b, mktext_number(l, "start", 0));
-	mktext_put64(&b, mktext_number(l, "len", 0x1000));
-	mktext_put64(&b, mktext_number(l, "pgoff", 0));
+	mkcap_rec(PR_MMAP2,
+		  (mktext_find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0));
+	mktext_put32(b, l, "pid", (uint64_t)-1);
+	mktext_put32(b, l, "tid", mktext_number(l, "pid", 0));
+	mktext_put64(b, l, "start", 0);
+	mktext_put64(b, l, "len", 0x1000);
+	mktext_put64(b, l, "pgoff", 0);
 	if (id) {
 		unsigned char bytes[24] = { 0 };
 		bytes[0] = (unsigned char)hex_bytes(l, id, bytes + 4, 20);
-		mktext_put(&b, bytes, sizeof(bytes));
+		pb_raw(b, bytes, sizeof(bytes));
 	} else {
-		mktext_put32(&b, 8);
-		mktext_put32(&b, 1);
-		mktext_put64(&b, mktext_number(l, "ino", 1000));
-		mktext_put64(&b, 0);
+		pb_u32(b, 8);
+		pb_u32(b, 1);
+		mktext_put64(b, l, "ino", 1000);
+		pb_u64(b, 0);
 	}
-	mktext_put32(&b, mktext_number(l, "prot", 5));
-	mktext_put32(&b, mktext_number(l, "flags", 2));
-	mktext_put(&b, path, strlen(path) + 1);
-	mktext_pad(&b, 8);
-	put_trailer(&b, l);
-	mkcap_put_record(
-		l, 10, (mktext_find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0),
-		&b);
-	free(b.data);
+	mktext_put32(b, l, "prot", 5);
+	mktext_put32(b, l, "flags", 2);
+	pb_str(b, path);
+	end_with_trailer(l);
 }
 
 static void mkcap_add_comm(const struct line *l)
 {
-	struct buf b = { 0 };
-	const char *name = mktext_need(l, "name");
-	mktext_put32(&b, mktext_number(l, "pid", 0));
-	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
-	mktext_put(&b, name, strlen(name) + 1);
-	mktext_pad(&b, 8);
-	put_trailer(&b, l);
-	mkcap_put_record(l, 3, mktext_find(l, "exec") ? 1 << 13 : 0, &b);
-	free(b.data);
+	struct pb *b = &cap.data;
+	mkcap_rec(PR_COMM, mktext_find(l, "exec") ? 1 << 13 : 0);
+	mktext_put32(b, l, "pid", 0);
+	mktext_put32(b, l, "tid", mktext_number(l, "pid", 0));
+	pb_str(b, mktext_need(l, "name"));
+	end_with_trailer(l);
 }
 
 static void add_task(const struct line *l)
 {
-	struct buf b = { 0 };
-	mktext_put32(&b, mktext_number(l, "pid", 0));
-	mktext_put32(&b, mktext_number(l, "ppid", 0));
-	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
-	mktext_put32(&b, mktext_number(l, "ptid", mktext_number(l, "ppid", 0)));
-	mktext_put64(&b, mktext_number(l, "time", 0));
-	put_trailer(&b, l);
-	mkcap_put_record(l, strcmp(l->word[0], "fork") ? 4 : 7, 0, &b);
-	free(b.data);
+	struct pb *b = &cap.data;
+	mkcap_rec(strcmp(l->word[0], "fork") ? PR_EXIT : PR_FORK, 0);
+	mktext_put32(b, l, "pid", 0);
+	mktext_put32(b, l, "ppid", 0);
+	mktext_put32(b, l, "tid", mktext_number(l, "pid", 0));
+	mktext_put32(b, l, "ptid", mktext_number(l, "ppid", 0));
+	mktext_put64(b, l, "time", 0);
+	end_with_trailer(l);
 }
 
 static void add_lost(const struct line *l)
 {
-	struct buf b = { 0 };
-	mktext_put64(&b, mkcap_id_of(mkcap_event_of(l, false),
-				     mktext_number(l, "cpu", 0)));
-	mktext_put64(&b, mktext_number(l, "n", 1));
-	put_trailer(&b, l);
-	mkcap_put_record(l, 2, 0, &b);
-	free(b.data);
+	struct pb *b = &cap.data;
+	mkcap_rec(PR_LOST, 0);
+	pb_u64(b, mkcap_id_of(mkcap_event_of(l, false),
+			      mktext_number(l, "cpu", 0)));
+	mktext_put64(b, l, "n", 1);
+	end_with_trailer(l);
 }
 
 static void add_round(const struct line *l)
 {
-	struct buf b = { 0 };
-	mkcap_put_record(l, 68, 0, &b);
+	mkcap_rec(PR_FINISHED_ROUND, 0);
+	mkcap_end(l);
 }
 
 static void add_task_session(const struct line *l)
@@ -333,12 +313,11 @@ static void add_task_session(const struct line *l)
 static void mkcap_add_raw(const struct line *l)
 {
 	unsigned char bytes[4096];
-	struct buf b = { 0 };
-	mktext_put(&b, bytes,
-		   hex_bytes(l, mktext_need(l, "hex"), bytes, sizeof(bytes)));
-	mkcap_put_record(l, (unsigned int)mktext_number(l, "type", 0),
-			 (unsigned int)mktext_number(l, "misc", 0), &b);
-	free(b.data);
+	size_t n = hex_bytes(l, mktext_need(l, "hex"), bytes, sizeof(bytes));
+	mkcap_rec((uint32_t)mktext_number(l, "type", 0),
+		  mktext_number(l, "misc", 0));
+	pb_raw(&cap.data, bytes, n);
+	mkcap_end(l);
 }
 
 static void mkcap_add(const struct line *l)
@@ -366,215 +345,116 @@ static void mkcap_add(const struct line *l)
 	die(l, "no such record:", l->word[0]);
 }
 
-static uint64_t flag_word(uint64_t flags)
-{
-	uint64_t out = 0;
-	if (!big)
-		return flags;
-	/* big-endian compilers allocate bit-fields from the top bit */
-	for (int i = 0; i < 64; i++)
-		if (flags >> i & 1)
-			out |= 1ull << (63 - i);
-	return out;
-}
-
-static void mkcap_put_attr(struct buf *b, const struct event *e)
-{
-	size_t start = b->len;
-	mktext_put32(b, 1); /* PERF_TYPE_SOFTWARE */
-	mktext_put32(b, ATTR_SIZE);
-	mktext_put64(b, e->flags >> A_DEFER_OUTPUT & 1 ? 9 : 0);
-	mktext_put64(b, e->period);
-	mktext_put64(b, e->sample_type);
-	mktext_put64(b, 0);
-	mktext_put64(b, flag_word(e->flags));
-	while (b->len - start < CLOCKID_AT)
-		mktext_put32(b, 0);
-	mktext_put32(
-		b, e->flags >> A_USE_CLOCKID & 1 ? 1 : 0); /* CLOCK_MONOTONIC */
-	while (b->len - start < ATTR_SIZE)
-		mktext_put32(b, 0);
-}
-
-static void mkcap_put_string(struct buf *b, const char *s)
-{
-	size_t len = (strlen(s) + 64) / 64 * 64;
-	mktext_put32(b, len);
-	mktext_put(b, s, strlen(s) + 1);
-	for (size_t i = strlen(s) + 1; i < len; i++)
-		mktext_put(b, "", 1);
-}
-
-static void mkcap_put_ids(struct buf *b, int event)
-{
-	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
-		mktext_put64(b, mkcap_id_of(event, cpu));
-}
-
-static void mkcap_put_event_desc(struct buf *b)
-{
-	mktext_put32(b, (uint64_t)cap.n_events);
-	mktext_put32(b, ATTR_SIZE);
-	for (int i = 0; i < cap.n_events; i++) {
-		mkcap_put_attr(b, &cap.event[i]);
-		mktext_put32(b, CPUS);
-		mkcap_put_string(b, cap.event[i].name);
-		mkcap_put_ids(b, i);
-	}
-}
-
 /* Feature bits 3 to 12, as far as these tests need them. */
-static bool mkcap_put_feature(struct buf *b, int bit)
+#define FEATURES (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 12)
+
+static void mkcap_put_feature(struct pb *b, int bit)
 {
 	switch (bit) {
 	case 3:
-		mkcap_put_string(b, "testhost");
-		return true;
-	case 4:
-		mkcap_put_string(b, "7.2.0");
-		return true;
-	case 5:
-		mkcap_put_string(b, "7.2.0");
-		return true;
+		pb_text(b, "testhost", 64);
+		break;
 	case 6:
-		mkcap_put_string(b, big ? "s390x" : "x86_64");
-		return true;
+		pb_text(b, cap.big ? "s390x" : "x86_64", 64);
+		break;
 	case 7:
-		mktext_put32(b, CPUS);
-		mktext_put32(b, CPUS);
-		return true;
+		pb_u32(b, CPUS);
+		pb_u32(b, CPUS);
+		break;
 	case 12:
-		mkcap_put_event_desc(b);
-		return true;
-	default:
-		return false;
+		pb_u32(b, (uint32_t)cap.n_events);
+		pb_u32(b, ATTR_SIZE);
+		for (size_t i = 0; i < cap.n_events; i++) {
+			pb_attr(b, &cap.event[i]);
+			pb_u32(b, CPUS);
+			pb_text(b, cap.name[i], 64);
+			pb_u64s(b, cap.event[i].ids, CPUS);
+		}
+		break;
+	default: /* versions of kernel and tool */
+		pb_text(b, "7.2.0", 64);
 	}
 }
 
 /* Writes the records that perf record writes before the first event of the
  * kernel: the ids of the events, and the recorded threads and CPUs. */
-static void mkcap_put_session(void)
+static void mkcap_put_session(struct pb *b)
 {
-	struct line l = { .word = { (char[]){ "session" } }, .n = 1 };
-	struct buf b = { 0 };
 	uint64_t tid = cap.per_task ? cap.task : (uint64_t)-1;
-	mktext_put64(&b, (uint64_t)cap.n_events * CPUS);
-	for (int i = 0; i < cap.n_events; i++) {
+	pb_rec(b, PR_ID_INDEX, 0);
+	pb_u64(b, cap.n_events * CPUS);
+	for (size_t i = 0; i < cap.n_events; i++) {
 		for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
-			mktext_put64(&b, mkcap_id_of(i, cpu));
-			mktext_put64(&b, cpu);
-			mktext_put64(&b, cpu);
-			mktext_put64(&b, tid);
+			pb_u64(b, mkcap_id_of(i, cpu));
+			pb_u64(b, cpu);
+			pb_u64(b, cpu);
+			pb_u64(b, tid);
 		}
 	}
-	mkcap_put_record(&l, 69, 0, &b);
-	b.len = 0;
-	mktext_put64(&b, 1);
-	mktext_put64(&b, tid);
-	mktext_put64(&b, 0);
-	mktext_put64(&b, 0);
-	mkcap_put_record(&l, 73, 0, &b);
-	b.len = 0;
-	put16(&b, 0);
-	put16(&b, CPUS);
-	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
-		put16(&b, cpu);
-	mktext_pad(&b, 8);
-	mkcap_put_record(&l, 74, 0, &b);
-	free(b.data);
+	pb_end(b);
+	pb_rec(b, PR_THREAD_MAP, 0);
+	pb_u64(b, 1);
+	pb_u64(b, tid);
+	pb_zeros(b, 16);
+	pb_end(b);
+	pb_rec(b, PR_CPU_MAP, 0);
+	pb_u16(b, 0);
+	pb_u16(b, CPUS);
+	for (uint16_t cpu = 0; cpu < CPUS; cpu++)
+		pb_u16(b, cpu);
+	pb_zeros(b, 4);
+	pb_end(b);
 }
 
-static void finish_file(struct buf *out)
+static void finish_file(struct pb *out)
 {
-	struct buf attrs = { 0 }, ids = { 0 }, table = { 0 }, blob = { 0 };
-	uint64_t bits = 0, n = (uint64_t)cap.n_events;
-	struct buf records = cap.data;
-	cap.data = (struct buf){ 0 };
-	mkcap_put_session();
-	mktext_put(&cap.data, records.data, records.len);
-	free(records.data);
-	uint64_t attrs_at = HEADER_SIZE + 8 * CPUS * n;
-	uint64_t data_at = attrs_at + n * (ATTR_SIZE + 16);
-	for (int i = 0; i < cap.n_events; i++) {
-		mkcap_put_attr(&attrs, &cap.event[i]);
-		mktext_put64(&attrs, HEADER_SIZE + 8 * CPUS * (uint64_t)i);
-		mktext_put64(&attrs, 8 * CPUS);
-		mkcap_put_ids(&ids, i);
-	}
-	uint64_t at = data_at + cap.data.len + 6 * 16;
+	pb_begin(out, cap.big, cap.event, cap.n_events);
+	mkcap_put_session(out);
+	pb_raw(out, cap.data.d, cap.data.n);
+	size_t entry = pb_sections(out, FEATURES);
 	for (int bit = 0; bit < 32; bit++) {
-		size_t start = blob.len;
-		if (!mkcap_put_feature(&blob, bit))
+		size_t start = out->n;
+		if (!(FEATURES >> bit & 1))
 			continue;
-		bits |= 1ull << bit;
-		mktext_put64(&table, at + start);
-		mktext_put64(&table, blob.len - start);
+		mkcap_put_feature(out, bit);
+		pb_section_end(out, entry, start);
+		entry += 16;
 	}
-	mktext_put64(out, 0x32454c4946524550);
-	mktext_put64(out, HEADER_SIZE);
-	mktext_put64(out, ATTR_SIZE + 16);
-	mktext_put64(out, attrs_at);
-	mktext_put64(out, attrs.len);
-	mktext_put64(out, data_at);
-	mktext_put64(out, cap.data.len);
-	mktext_put64(out, 0);
-	mktext_put64(out, 0);
-	mktext_put64(out, bits);
-	mktext_put64(out, 0);
-	mktext_put64(out, 0);
-	mktext_put64(out, 0);
-	mktext_put(out, ids.data, ids.len);
-	mktext_put(out, attrs.data, attrs.len);
-	mktext_put(out, cap.data.data, cap.data.len);
-	mktext_put(out, table.data, table.len);
-	mktext_put(out, blob.data, blob.len);
-	free(attrs.data);
-	free(ids.data);
-	free(table.data);
-	free(blob.data);
 }
 
-static void finish_pipe(struct buf *out)
+static void finish_pipe(struct pb *out)
 {
-	struct buf data = cap.data;
-	cap.data = (struct buf){ 0 };
-	struct line l = { .word = { (char[]){ "header" } }, .n = 1 };
-	for (int i = 0; i < cap.n_events; i++) {
-		struct buf b = { 0 };
-		mkcap_put_attr(&b, &cap.event[i]);
-		mkcap_put_ids(&b, i);
-		mkcap_put_record(&l, 64, 0, &b);
-		b.len = 0;
-		mktext_put64(&b, 2); /* the event's name */
-		mktext_put64(&b, mkcap_id_of(i, 0));
-		mktext_put(&b, cap.event[i].name,
-			   strlen(cap.event[i].name) + 1);
-		mktext_pad(&b, 8);
-		mkcap_put_record(&l, 78, 0, &b);
-		free(b.data);
+	pb_begin_pipe(out, cap.big);
+	for (size_t i = 0; i < cap.n_events; i++) {
+		pb_rec(out, PR_HEADER_ATTR, 0);
+		pb_attr(out, &cap.event[i]);
+		pb_u64s(out, cap.event[i].ids, CPUS);
+		pb_end(out);
+		pb_rec(out, PR_EVENT_UPDATE, 0);
+		pb_u64(out, 2); /* the event's name */
+		pb_u64(out, mkcap_id_of(i, 0));
+		pb_str(out, cap.name[i]);
+		pb_end(out);
 	}
 	for (int bit = 0; bit < 12; bit++) {
-		struct buf b = { 0 };
-		mktext_put64(&b, (uint64_t)bit);
-		if (mkcap_put_feature(&b, bit))
-			mkcap_put_record(&l, 80, 0, &b);
-		free(b.data);
+		if (!(FEATURES >> bit & 1))
+			continue;
+		pb_rec(out, PR_FEATURE, 0);
+		pb_u64(out, (uint64_t)bit);
+		mkcap_put_feature(out, bit);
+		pb_end(out);
 	}
-	mkcap_put_session();
-	mktext_put64(out, 0x32454c4946524550);
-	mktext_put64(out, 16);
-	mktext_put(out, cap.data.data, cap.data.len);
-	mktext_put(out, data.data, data.len);
-	free(data.data);
+	mkcap_put_session(out);
+	pb_raw(out, cap.data.d, cap.data.n);
 }
 
 int main(int argc, char **argv)
 {
-	struct buf out = { 0 };
+	struct pb out;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		if (!strcmp(argv[i], "-b"))
-			big = true;
+			cap.data.big = cap.big = true;
 		else if (!strcmp(argv[i], "-p"))
 			cap.pipe = true;
 		else
@@ -590,7 +470,7 @@ int main(int argc, char **argv)
 	else
 		finish_file(&out);
 	write_file(argv[i + 1], &out);
-	free(out.data);
-	free(cap.data.data);
+	free(out.d);
+	free(cap.data.d);
 	return 0;
 }

@@ -32,13 +32,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/ftrace_write.h"
 #include "tests/mktext.h"
 
 #define CPUS 4
 #define PAGE 4096
-#define PAGE_HEAD 16
-#define LOST_FLAG ((uint64_t)1 << 31)
-#define STORED_FLAG ((uint64_t)1 << 30)
 
 enum id {
 	ID_KSTACK = 4,
@@ -87,25 +85,41 @@ static const char stack_6[] = STACK_5
 	"\tfield:__data_loc unsigned int[] dev;\toffset:24;\tsize:4;\t"
 	"signed:0;\n";
 
-static const char *const other_formats[] = {
+static const char *const system_mine[] = {
 	"mine",
 	"name: plain\nID: 100\n" COMMON
 	"\tfield:u64 n;\toffset:8;\tsize:8;\tsigned:0;\n\n"
 	"print fmt: \"n=%llu\", REC->n\n",
+	NULL
+};
+
+static const char *const system_inode[] = {
 	"inode_cache",
 	"name: inode_cache\nID: 101\n" COMMON
 	"\tfield:unsigned long inode;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int dev;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\tfield:__data_loc char[] path;\toffset:20;\tsize:4;\tsigned:0;\n",
+	NULL
+};
+
+static const char *const system_task[] = {
 	"task",
 	"name: task_newtask\nID: 102\n" COMMON
 	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
 	"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:1;\n"
 	"\tfield:unsigned long clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n",
+	NULL
+};
+
+static const char *const system_exec[] = {
 	"sched",
 	"name: sched_process_exec\nID: 103\n" COMMON
 	"\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n",
+	NULL
+};
+
+static const char *const system_exit[] = {
 	"sched",
 	"name: sched_process_exit\nID: 104\n" COMMON
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:1;\n"
@@ -113,72 +127,56 @@ static const char *const other_formats[] = {
 	NULL
 };
 
-/* A ring; page is the offset of the current page. */
-struct ring {
-	struct buf b;
-	size_t page;
+static const char *const *const systems[] = { system_mine, system_inode,
+					      system_task, system_exec,
+					      system_exit, NULL };
+
+/* The page at hand of a ring: is there one, when was its last entry, and were
+ * events lost in front of it? */
+struct at {
 	bool open, lost;
 	uint64_t time, n_lost;
 };
 
 static struct {
-	bool text, v6, files;
-	struct ring ring[CPUS];
-	struct buf out, maps;
+	bool big, text, v6, files;
+	struct fb_ring ring[CPUS];
+	struct at at[CPUS];
+	struct pb out, maps;
 	uint64_t time;
-	int n_maps;
 } cap;
-
-static void mkftrace_patch(struct buf *b, size_t at, uint64_t v, size_t width)
-{
-	struct buf one = { 0 };
-
-	mktext_put_number(&one, v, width);
-	memcpy(b->data + at, one.data, width);
-	free(one.data);
-}
 
 /* ---- pages */
 
-static void end_page(struct ring *r)
+static void end_page(size_t cpu)
 {
-	uint64_t len = r->b.len - r->page - PAGE_HEAD;
+	struct at *a = &cap.at[cpu];
 
-	if (!r->open)
+	if (!a->open)
 		return;
-	r->open = false;
-	if (r->lost)
-		len |= LOST_FLAG | (r->n_lost ? STORED_FLAG : 0);
-	mkftrace_patch(&r->b, r->page + 8, len, 8);
-	if (r->lost && r->n_lost)
-		mktext_put64(&r->b, r->n_lost);
-	r->lost = false;
-	while (r->b.len < r->page + PAGE)
-		mktext_put(&r->b, "", 1);
-}
+	uint64_t flags = a->lost ? FB_LOST | (a->n_lost ? FB_STORED : 0) : 0;
 
-static void put_word(struct buf *b, uint32_t type, uint32_t delta)
-{
-	mktext_put32(b, big ? type << 27 | delta : delta << 5 | type);
+	fb_page_end(&cap.ring[cpu], flags, a->n_lost);
+	a->open = a->lost = false;
 }
 
 /* Makes room for an entry of len bytes, its time and a count of lost events. */
-static void mkftrace_open_page(struct ring *r, size_t len, uint64_t time)
+static void mkftrace_open_page(size_t cpu, size_t len, uint64_t time)
 {
-	if (r->open && r->b.len - r->page + len + 24 > PAGE)
-		end_page(r);
-	if (r->open)
+	struct fb_ring *r = &cap.ring[cpu];
+
+	if (cap.at[cpu].open && r->p.n - r->p.rec + len + 24 > PAGE)
+		end_page(cpu);
+	if (cap.at[cpu].open)
 		return;
-	r->open = true;
-	r->page = r->b.len;
-	r->time = time;
-	mktext_put64(&r->b, time);
-	mktext_put64(&r->b, 0);
+	cap.at[cpu].open = true;
+	cap.at[cpu].time = time;
+	fb_page(r, time);
 }
 
-static struct ring *mkftrace_ring_of(const struct line *l)
+static size_t mkftrace_cpu_of(const struct line *l)
 {
-	return &cap.ring[mktext_number(l, "cpu", 0) % CPUS];
+	return mktext_number(l, "cpu", 0) % CPUS;
 }
 
 static uint64_t mkftrace_time_of(const struct line *l)
@@ -187,60 +185,55 @@ static uint64_t mkftrace_time_of(const struct line *l)
 }
 
 /* body holds the fields after the common ones. */
-static void mkftrace_put_entry(const struct line *l, enum id id,
-			       const struct buf *body)
+static void mkftrace_put_entry(const struct line *l, uint16_t id,
+			       const struct pb *body)
 {
-	struct ring *r = mkftrace_ring_of(l);
+	size_t cpu = mkftrace_cpu_of(l);
+	struct fb_ring *r = &cap.ring[cpu];
 	uint64_t time = mkftrace_time_of(l);
-	size_t len = (body->len + 3) / 4 * 4 + 8;
 
-	mkftrace_open_page(r, len, time);
-	if ((time - r->time) >> 27) {
-		put_word(&r->b, 30, (time - r->time) & ((1u << 27) - 1));
-		mktext_put32(&r->b, (time - r->time) >> 27);
-		r->time = time;
+	mkftrace_open_page(cpu, (body->n + 3) / 4 * 4 + 8, time);
+	uint64_t delta = time - cap.at[cpu].time;
+
+	if (delta >> 27) {
+		fb_word(r, 30, delta & ((1u << 27) - 1));
+		pb_u32(&r->p, (uint32_t)(delta >> 27));
+		delta = 0;
 	}
-	put_word(&r->b, 0, (uint32_t)(time - r->time));
-	mktext_put32(&r->b, len + 4);
-	r->time = time;
-	put16(&r->b, id);
-	put16(&r->b, 0);
-	mktext_put32(&r->b, mktext_number(l, "pid", 0));
-	mktext_put(&r->b, body->data, body->len);
-	mktext_pad(&r->b, 4);
+	size_t at = fb_begin(r, (uint32_t)delta, id, 0,
+			     (int32_t)mktext_number(l, "pid", 0));
+
+	pb_raw(&r->p, body->d, body->n);
+	fb_end(r, at);
+	cap.at[cpu].time = time;
 }
 
 /* ---- entries */
 
-static void mkftrace_put_comm(struct buf *b)
-{
-	char comm[16] = "app";
-
-	mktext_put(b, comm, sizeof(comm));
-}
-
 /* Writes the word that says where in the entry an array of len bytes is. */
-static void put_place(struct buf *b, size_t at, size_t len)
+static void put_place(struct pb *b, size_t at, size_t len)
 {
-	mktext_put32(b, len << 16 | at);
+	pb_u32(b, (uint32_t)(len << 16 | at));
 }
 
 static void binary_stack(const struct line *l, enum id id, const char *key)
 {
 	uint64_t a[MAX_ADDRS];
 	size_t n = mktext_addresses(l, key, a);
-	struct buf b = { 0 };
+	struct pb b = { .big = cap.big };
 
 	if (!n)
 		return;
-	mktext_put32(&b, id == ID_KSTACK ? n : mktext_number(l, "pid", 0));
-	mktext_put32(&b, 0);
-	for (size_t i = 0; i < n; i++)
-		mktext_put64(&b, a[i]);
-	for (size_t i = n; id == ID_USTACK && i < 8; i++)
-		mktext_put64(&b, 0);
+	if (id == ID_KSTACK)
+		pb_u32(&b, (uint32_t)n);
+	else
+		mktext_put32(&b, l, "pid", 0);
+	pb_u32(&b, 0);
+	pb_u64s(&b, a, n);
+	if (id == ID_USTACK && n < 8)
+		pb_zeros(&b, 8 * (8 - n));
 	mkftrace_put_entry(l, id, &b);
-	free(b.data);
+	free(b.d);
 }
 
 static uint32_t dev_of(const struct line *l, uint64_t *maj, uint64_t *min)
@@ -255,18 +248,18 @@ static uint32_t dev_of(const struct line *l, uint64_t *maj, uint64_t *min)
 
 static void binary_event(const struct line *l)
 {
-	struct buf b = { 0 };
+	struct pb b = { .big = cap.big };
 
-	mktext_put64(&b, (uint64_t)l->number);
+	pb_u64(&b, (uint64_t)l->number);
 	mkftrace_put_entry(l, ID_PLAIN, &b);
-	b.len = 0;
+	b.n = 0;
 	binary_stack(l, ID_KSTACK, "k");
 	binary_stack(l, ID_USTACK, "u");
 	if (mktext_find(l, "cookie")) {
-		mktext_put64(&b, mktext_number(l, "cookie", 0));
+		mktext_put64(&b, l, "cookie", 0);
 		mkftrace_put_entry(l, ID_COOKIE, &b);
 	}
-	free(b.data);
+	free(b.d);
 }
 
 static void binary_chain(const struct line *l)
@@ -275,30 +268,29 @@ static void binary_chain(const struct line *l)
 	uint64_t maj, min;
 	uint32_t dev = dev_of(l, &maj, &min);
 	size_t n = mktext_addresses(l, "u", a);
-	struct buf b = { 0 };
+	struct pb b = { .big = cap.big };
 	size_t at = cap.files ? 28 : 20;
 
 	mktext_addresses(l, "ino", ino);
-	mktext_put64(&b, mktext_number(l, "cookie", 0));
+	mktext_put64(&b, l, "cookie", 0);
 	put_place(&b, at, n * 8);
 	if (cap.files) {
 		put_place(&b, at + n * 8, n * 8);
 		put_place(&b, at + n * 16, n * 4);
 	}
-	for (size_t i = 0; i < n; i++)
-		mktext_put64(&b, a[i]);
+	pb_u64s(&b, a, n);
+	if (cap.files)
+		pb_u64s(&b, ino, n);
 	for (size_t i = 0; cap.files && i < n; i++)
-		mktext_put64(&b, ino[i]);
-	for (size_t i = 0; cap.files && i < n; i++)
-		mktext_put32(&b, ino[i] && ino[i] != UINT64_MAX ? dev : 0);
+		pb_u32(&b, ino[i] && ino[i] != UINT64_MAX ? dev : 0);
 	mkftrace_put_entry(l, ID_CHAIN, &b);
-	free(b.data);
+	free(b.d);
 }
 
 static void binary_other(const struct line *l)
 {
 	const char *kind = l->word[0];
-	struct buf b = { 0 };
+	struct pb b = { .big = cap.big };
 	uint64_t maj, min;
 	enum id id = ID_EXIT;
 
@@ -306,45 +298,45 @@ static void binary_other(const struct line *l)
 		const char *path = mktext_need(l, "path");
 
 		id = ID_INODE;
-		mktext_put64(&b, mktext_number(l, "ino", 0));
-		mktext_put32(&b, dev_of(l, &maj, &min));
+		mktext_put64(&b, l, "ino", 0);
+		pb_u32(&b, dev_of(l, &maj, &min));
 		put_place(&b, 24, strlen(path) + 1);
-		mktext_put(&b, path, strlen(path) + 1);
+		pb_str_to(&b, path, 1);
 	} else if (!strcmp(kind, "mark")) {
 		const char *text = mktext_need(l, "text");
 
 		id = ID_PRINT;
-		mktext_put64(&b, 0xffffffff81000000);
-		mktext_put(&b, text, strlen(text));
-		mktext_put(&b, "\n", 2);
+		pb_u64(&b, 0xffffffff81000000);
+		pb_raw(&b, text, strlen(text));
+		pb_raw(&b, "\n", 2);
 	} else if (!strcmp(kind, "fork")) {
 		id = ID_NEWTASK;
-		mktext_put32(&b, mktext_number(l, "child", 0));
-		mkftrace_put_comm(&b);
-		mktext_put32(&b, 0);
-		mktext_put64(&b, mktext_find(l, "thread") ? 0x10000 : 0);
+		mktext_put32(&b, l, "child", 0);
+		fb_comm(&b, "app");
+		pb_u32(&b, 0);
+		pb_u64(&b, mktext_find(l, "thread") ? 0x10000 : 0);
 	} else if (!strcmp(kind, "exec")) {
 		const char *path = mktext_need(l, "path");
 
 		id = ID_EXEC;
 		put_place(&b, 16, strlen(path) + 1);
-		mktext_put32(&b, mktext_number(l, "pid", 0));
-		mktext_put(&b, path, strlen(path) + 1);
+		mktext_put32(&b, l, "pid", 0);
+		pb_str_to(&b, path, 1);
 	} else {
-		mkftrace_put_comm(&b);
-		mktext_put32(&b, mktext_number(l, "pid", 0));
+		fb_comm(&b, "app");
+		mktext_put32(&b, l, "pid", 0);
 	}
 	mkftrace_put_entry(l, id, &b);
-	free(b.data);
+	free(b.d);
 }
 
 static void binary_lost(const struct line *l)
 {
-	struct ring *r = mkftrace_ring_of(l);
+	size_t cpu = mkftrace_cpu_of(l);
 
-	end_page(r);
-	r->lost = true;
-	r->n_lost = mktext_number(l, "n", 0);
+	end_page(cpu);
+	cap.at[cpu].lost = true;
+	cap.at[cpu].n_lost = mktext_number(l, "n", 0);
 }
 
 static void mkftrace_add_map(const struct line *l)
@@ -356,8 +348,7 @@ static void mkftrace_add_map(const struct line *l)
 			 mktext_number(l, "start", 0),
 			 mktext_number(l, "end", 0), mktext_need(l, "path"));
 
-	mktext_put(&cap.maps, text, (size_t)n);
-	cap.n_maps++;
+	pb_raw(&cap.maps, text, (size_t)n);
 }
 
 static void mkftrace_binary(const struct line *l)
@@ -389,7 +380,7 @@ static void mkftrace_say(const char *fmt, ...)
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 
 	va_end(ap);
-	mktext_put(&cap.out, text, (size_t)n);
+	pb_raw(&cap.out, text, (size_t)n);
 }
 
 static void mkftrace_text_head(const struct line *l)
@@ -505,198 +496,27 @@ static void mkftrace_text(const struct line *l)
 
 /* ---- files */
 
-static void mkftrace_put_text(struct buf *b, const char *s)
+static void mkftrace_file(void)
 {
-	mktext_put64(b, strlen(s));
-	mktext_put(b, s, strlen(s));
-}
+	const char *formats[ARRAY_SIZE(ftrace_formats)];
+	struct fb_form form = {
+		.page = PAGE,
+		.header = FB_HEADER("4080"),
+		.formats = formats,
+		.systems = systems,
+	};
+	struct fb_options opts = { 0 };
 
-static void mkftrace_put_formats(struct buf *b)
-{
-	size_t at = b->len;
-	uint32_t n = 0;
-
-	mktext_put32(b, 0);
-	for (; ftrace_formats[n]; n++)
-		mkftrace_put_text(b, cap.files && n == 4 ? stack_6
-							 : ftrace_formats[n]);
-	mkftrace_patch(b, at, n, 4);
-}
-
-static void put_systems(struct buf *b)
-{
-	size_t at = b->len;
-	uint32_t n = 0;
-
-	mktext_put32(b, 0);
-	for (; other_formats[2 * n]; n++) {
-		mktext_put(b, other_formats[2 * n],
-			   strlen(other_formats[2 * n]) + 1);
-		mktext_put32(b, 1);
-		mkftrace_put_text(b, other_formats[2 * n + 1]);
-	}
-	mkftrace_patch(b, at, n, 4);
-}
-
-/* Ids of the sections of version 7, in the order of version 6's parts. */
-static const int parts[] = { 16, 17, 18, 19, 20, 21 };
-
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
-
-static void put_part(struct buf *b, int id)
-{
-	static const char page[] =
-		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-		"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-
-	switch (id) {
-	case 16:
-		mktext_put(b, "header_page", 12);
-		mkftrace_put_text(b, page);
-		mktext_put(b, "header_event", 13);
-		mkftrace_put_text(b, "");
-		break;
-	case 17:
-		mkftrace_put_formats(b);
-		break;
-	case 18:
-		put_systems(b);
-		break;
-	case 21:
-		mktext_put64(b, 0);
-		break;
-	default:
-		mktext_put32(b, 0);
-	}
-}
-
-static void mkftrace_put_head(struct buf *b, const char *version)
-{
-	mktext_put(b, "\x17\x08\x44tracing", 10);
-	mktext_put(b, version, 2);
-	mktext_put_number(b, big, 1);
-	mktext_put_number(b, 8, 1);
-	mktext_put32(b, PAGE);
-}
-
-static void put_option(struct buf *b, uint64_t id, const struct buf *data)
-{
-	put16(b, id);
-	mktext_put32(b, data->len);
-	mktext_put(b, data->data, data->len);
-}
-
-static void page_align(struct buf *b)
-{
-	while (b->len % PAGE)
-		mktext_put(b, "", 1);
-}
-
-static void mkftrace_file6(struct buf *out)
-{
-	mkftrace_put_head(out, "6");
-	for (size_t i = 0; i < PARTS; i++)
-		put_part(out, parts[i]);
-	mktext_put32(out, CPUS);
-	mktext_put(out, "options  ", 10);
-	if (cap.n_maps)
-		put_option(out, 10, &cap.maps);
-	put16(out, 0);
-	mktext_put(out, "flyrecord", 10);
-	size_t table = out->len;
-
-	for (int i = 0; i < 2 * CPUS; i++)
-		mktext_put64(out, 0);
-	for (size_t i = 0; i < CPUS; i++) {
-		page_align(out);
-		mkftrace_patch(out, table + 16 * i, out->len, 8);
-		mkftrace_patch(out, table + 16 * i + 8, cap.ring[i].b.len, 8);
-		mktext_put(out, cap.ring[i].b.data, cap.ring[i].b.len);
-	}
-}
-
-static size_t section(struct buf *b, int id)
-{
-	size_t at = b->len;
-
-	put16(b, (uint64_t)id);
-	put16(b, 0);
-	mktext_put32(b, 0);
-	mktext_put64(b, 0);
-	return at;
-}
-
-static void section_end(struct buf *b, size_t at)
-{
-	mkftrace_patch(b, at + 8, b->len - at - 16, 8);
-}
-
-/* Writes the last option. Returns the offset at which the caller stores the
- * offset of the next section. */
-static size_t last_option(struct buf *b)
-{
-	put16(b, 0);
-	mktext_put32(b, 8);
-	mktext_put64(b, 0);
-	return b->len - 8;
-}
-
-static void put_rings(struct buf *out, struct buf *opt)
-{
-	size_t at = section(out, 3);
-
-	mktext_put64(opt, at);
-	mktext_put(opt, "", 1);
-	mktext_put(opt, "mono", 5);
-	mktext_put32(opt, PAGE);
-	mktext_put32(opt, CPUS);
-	for (uint32_t i = 0; i < CPUS; i++) {
-		page_align(out);
-		mktext_put32(opt, i);
-		mktext_put64(opt, out->len);
-		mktext_put64(opt, cap.ring[i].b.len);
-		mktext_put(out, cap.ring[i].b.data, cap.ring[i].b.len);
-	}
-	section_end(out, at);
-}
-
-static void mkftrace_file7(struct buf *out)
-{
-	size_t where[PARTS];
-	struct buf opt = { 0 };
-
-	mkftrace_put_head(out, "7");
-	mktext_put(out, "none\0", 6);
-	size_t first = out->len;
-
-	mktext_put64(out, 0);
-	for (size_t i = 0; i < PARTS; i++) {
-		where[i] = section(out, parts[i]);
-		put_part(out, parts[i]);
-		section_end(out, where[i]);
-	}
-	mkftrace_patch(out, first, out->len, 8);
-	size_t at = section(out, 0);
-
-	for (size_t i = 0; i < PARTS; i++) {
-		opt.len = 0;
-		mktext_put64(&opt, where[i]);
-		put_option(out, (uint64_t)parts[i], &opt);
-	}
-	if (cap.n_maps)
-		put_option(out, 10, &cap.maps);
-	size_t link = last_option(out);
-
-	section_end(out, at);
-	opt.len = 0;
-	put_rings(out, &opt);
-	mkftrace_patch(out, link, out->len, 8);
-	at = section(out, 0);
-	put_option(out, 3, &opt);
-	last_option(out);
-	section_end(out, at);
-	free(opt.data);
+	memcpy(formats, ftrace_formats, sizeof(formats));
+	if (cap.files)
+		formats[4] = stack_6;
+	if (cap.maps.n)
+		fb_option(&opts, cap.big, FT_PROCMAPS, cap.maps.d, cap.maps.n);
+	if (cap.v6)
+		fb_put6(&cap.out, &form, &opts, cap.ring, CPUS);
+	else
+		fb_put7(&cap.out, &form, &opts, cap.ring, CPUS, 1);
+	free(opts.p.d);
 }
 
 static void mkftrace_add(const struct line *l)
@@ -729,7 +549,7 @@ int main(int argc, char **argv)
 	int i = 1;
 
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		big |= !strcmp(argv[i], "-b");
+		cap.big |= !strcmp(argv[i], "-b");
 		cap.v6 |= !strcmp(argv[i], "-6");
 		cap.text |= !strcmp(argv[i], "-t");
 	}
@@ -737,19 +557,22 @@ int main(int argc, char **argv)
 		fputs("usage: mkftrace [-b] [-6] [-t] IN OUT\n", stderr);
 		return 2;
 	}
+	cap.out.big = cap.big;
+	for (int32_t k = 0; k < CPUS; k++)
+		cap.ring[k] = (struct fb_ring){ .p.big = cap.big,
+						.page = PAGE,
+						.cpu = k };
 	if (cap.text)
 		mkftrace_say("# tracer: nop\n#\n");
 	read_lines(argv[i], mkftrace_add);
 	for (size_t k = 0; k < CPUS; k++)
-		end_page(&cap.ring[k]);
-	if (!cap.text && cap.v6)
-		mkftrace_file6(&cap.out);
-	else if (!cap.text)
-		mkftrace_file7(&cap.out);
+		end_page(k);
+	if (!cap.text)
+		mkftrace_file();
 	write_file(argv[i + 1], &cap.out);
 	for (size_t k = 0; k < CPUS; k++)
-		free(cap.ring[k].b.data);
-	free(cap.out.data);
-	free(cap.maps.data);
+		free(cap.ring[k].p.d);
+	free(cap.out.d);
+	free(cap.maps.d);
 	return 0;
 }

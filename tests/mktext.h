@@ -1,5 +1,5 @@
 /* mktext.h - what the programs that make captures of readable texts share:
- * lines of words, and output in either byte order. */
+ * lines of words, and the file that comes out. */
 #ifndef TESTS_MKTEXT_H
 #define TESTS_MKTEXT_H
 #include <stdbool.h>
@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/put_bytes.h"
+
 #define MAX_WORDS 48
 #define MAX_ADDRS 256
-
-static bool big; /* the byte order of what is made */
-
-struct buf {
-	unsigned char *data;
-	size_t len, room;
-};
 
 struct line {
 	int number;
@@ -28,51 +23,6 @@ static inline void die(const struct line *l, const char *why, const char *what)
 {
 	fprintf(stderr, "line %d: %s '%s'\n", l ? l->number : 0, why, what);
 	exit(1);
-}
-
-static inline void mktext_put(struct buf *b, const void *data, size_t len)
-{
-	if (b->room - b->len < len) {
-		b->room = (b->room + len) * 2;
-		b->data = realloc(b->data, b->room);
-		if (!b->data)
-			die(NULL, "no memory for", "output");
-	}
-	if (len)
-		memcpy(b->data + b->len, data, len);
-	b->len += len;
-}
-
-static inline void mktext_put_number(struct buf *b, uint64_t v, size_t width)
-{
-	unsigned char out[8];
-	for (size_t i = 0; i < width; i++) {
-		size_t at = big ? width - 1 - i : i;
-		out[at] = (unsigned char)(v >> (8 * i));
-	}
-	mktext_put(b, out, width);
-}
-
-static inline void put16(struct buf *b, uint64_t v)
-{
-	mktext_put_number(b, v, 2);
-}
-
-static inline void mktext_put32(struct buf *b, uint64_t v)
-{
-	mktext_put_number(b, v, 4);
-}
-
-static inline void mktext_put64(struct buf *b, uint64_t v)
-{
-	mktext_put_number(b, v, 8);
-}
-
-static inline void mktext_pad(struct buf *b, size_t to)
-{
-	static const char zero[64];
-	while (b->len % to)
-		mktext_put(b, zero, 1);
 }
 
 /* The value of key, or NULL. A word without '=' is a key with value "". */
@@ -114,6 +64,18 @@ static inline uint64_t mktext_number(const struct line *l, const char *key,
 	const char *s = mktext_find(l, key);
 	char *end;
 	return s && *s ? mktext_parse(l, s, &end) : other;
+}
+
+static inline void mktext_put32(struct pb *b, const struct line *l,
+				const char *key, uint64_t other)
+{
+	pb_u32(b, (uint32_t)mktext_number(l, key, other));
+}
+
+static inline void mktext_put64(struct pb *b, const struct line *l,
+				const char *key, uint64_t other)
+{
+	pb_u64(b, mktext_number(l, key, other));
 }
 
 static inline size_t mktext_addresses(const struct line *l, const char *key,
@@ -213,11 +175,11 @@ static inline void read_lines(const char *path,
 	fclose(in);
 }
 
-static inline void write_file(const char *path, const struct buf *out)
+static inline void write_file(const char *path, const struct pb *out)
 {
 	FILE *to = fopen(path, "wb");
 
-	if (!to || fwrite(out->data, 1, out->len, to) != out->len || fclose(to))
+	if (!to || fwrite(out->d, 1, out->n, to) != out->n || fclose(to))
 		die(NULL, "cannot write", path);
 }
 #endif

@@ -361,9 +361,9 @@ static void fork_event(struct fb_ring *r, int32_t parent, int32_t child)
 {
 	size_t at = fb_begin(r, 1, FB_FORK, 0, parent);
 
-	fb_comm(r, "p");
+	fb_comm(&r->p, "p");
 	pb_u32(&r->p, (uint32_t)parent);
-	fb_comm(r, "p");
+	fb_comm(&r->p, "p");
 	pb_u32(&r->p, (uint32_t)child);
 	fb_end(r, at);
 }
@@ -374,7 +374,7 @@ static void newtask(struct fb_ring *r, int32_t parent, int32_t child,
 	size_t at = fb_begin(r, 1, FB_NEWTASK, 0, parent);
 
 	pb_u32(&r->p, (uint32_t)child);
-	fb_comm(r, "p");
+	fb_comm(&r->p, "p");
 	pb_u32(&r->p, 0);
 	pb_u64(&r->p, flags);
 	fb_end(r, at);
@@ -425,7 +425,7 @@ START_TEST(forks_execs_and_exits_are_told)
 	fork_event(&r, 50, 51);	      /* the same again */
 	fb_exec(&r, 1, 51);
 	at = fb_begin(&r, 1, FB_EXIT, 0, 51);
-	fb_comm(&r, "true");
+	fb_comm(&r.p, "true");
 	pb_u32(&r.p, 51);
 	fb_end(&r, at);
 	fb_page_end(&r, 0, 0);

@@ -118,7 +118,6 @@ static struct source *machine(struct pb *b, struct ledger *lg,
 {
 	struct err err = { 0 };
 	struct fb_ring r;
-	char path[64];
 
 	fb_ring(&r, 0, false);
 	fb_page(&r, 1000);
@@ -128,10 +127,7 @@ static struct source *machine(struct pb *b, struct ledger *lg,
 	fb_page_end(&r, 0, 0);
 	fb_file7(b, false, false, o, &r, 1);
 	fb_rings_free(&r, 1);
-	b->fd = memfd_create("trace", 0);
-	ck_assert_int_eq(write(b->fd, b->d, b->n), (ssize_t)b->n);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->fd);
-	struct source *src = formats_open(path, NULL, lg, &err);
+	struct source *src = pb_open_cut(b, b->n, NULL, lg, &err);
 
 	ck_assert_msg(src != NULL, "%s", err.msg);
 	return src;

@@ -232,8 +232,7 @@ static void perf_damage_arch(struct pb *b, const char *arch)
 {
 	pb_rec(b, PR_FEATURE, 0);
 	pb_u64(b, 6);
-	pb_u32(b, (uint32_t)strlen(arch) + 1);
-	pb_raw(b, arch, strlen(arch) + 1);
+	pb_text(b, arch, 1);
 	pb_end(b);
 }
 
@@ -260,12 +259,6 @@ START_TEST(values_that_no_kernel_writes_are_damage)
 }
 END_TEST
 
-static void perf_damage_string(struct pb *b, const char *s)
-{
-	pb_u32(b, (uint32_t)strlen(s) + 1);
-	pb_raw(b, s, strlen(s) + 1);
-}
-
 /* What sections tell of the processor; how many PMUs the section says. */
 static void perf_damage_features(struct pb *b, uint32_t pmus)
 {
@@ -273,11 +266,11 @@ static void perf_damage_features(struct pb *b, uint32_t pmus)
 	pb_u64(b, 31);
 	pb_u32(b, pmus);
 	pb_u32(b, 2);
-	perf_damage_string(b, "branches");
-	perf_damage_string(b, "32");
-	perf_damage_string(b, "max_precise");
-	perf_damage_string(b, "3");
-	perf_damage_string(b, "cpu");
+	pb_text(b, "branches", 1);
+	pb_text(b, "32", 1);
+	pb_text(b, "max_precise", 1);
+	pb_text(b, "3", 1);
+	pb_text(b, "cpu", 1);
 	pb_end(b);
 	pb_rec(b, PR_FEATURE, 0);
 	pb_u64(b, 32);
@@ -287,9 +280,9 @@ static void perf_damage_features(struct pb *b, uint32_t pmus)
 		pb_u32(b, cpu);
 		pb_u32(b, 1);
 		pb_u32(b, 0);
-		perf_damage_string(b, "MC");
-		perf_damage_string(b, "3");
-		perf_damage_string(b, "0-1");
+		pb_text(b, "MC", 1);
+		pb_text(b, "3", 1);
+		pb_text(b, "0-1", 1);
 	}
 	pb_end(b);
 	pb_rec(b, PR_FEATURE, 0);
@@ -350,12 +343,8 @@ START_TEST(an_address_that_perf_inject_could_not_map_is_no_damage)
 	pb_rec(&b, PR_FEATURE, 0);
 	pb_u64(&b, 11);
 	pb_u32(&b, 2);
-	for (int i = 0; i < 2; i++) {
-		const char *s = injects[_i].command[i];
-
-		pb_u32(&b, (uint32_t)strlen(s) + 1);
-		pb_raw(&b, s, strlen(s) + 1);
-	}
+	for (int i = 0; i < 2; i++)
+		pb_text(&b, injects[_i].command[i], 1);
 	pb_end(&b);
 	pb_rec(&b, PR_SAMPLE, 1);
 	pb_u64(&b, UINT64_C(0xffff800010000000));

@@ -1,4 +1,5 @@
 /* perf_trace.c - fields and text of tracepoints, from their recorded format. */
+#include "tests/ftrace_write.h"
 #include "tests/unit/perf_build.h"
 #include "tests/unit/run.h"
 
@@ -23,23 +24,15 @@ static const char format[] =
 static void perf_trace_tracing_data(struct pb *b, const char *system,
 				    const char *text)
 {
-	pb_raw(b, "\x17\x08\x44tracing0.6", 14); /* with the 0 of the text */
-	pb_num(b, b->big, 1);
-	pb_num(b, 8, 1);
-	pb_u32(b, 4096);
-	pb_raw(b, "header_page", 12);
-	pb_u64(b, 0);
-	pb_raw(b, "header_event", 13);
-	pb_u64(b, 0);
-	pb_u32(b, 0); /* ftrace's own formats */
-	pb_u32(b, 1); /* systems */
-	pb_raw(b, system, strlen(system) + 1);
-	pb_u32(b, 1);
-	pb_u64(b, strlen(text));
-	pb_raw(b, text, strlen(text));
-	pb_u32(b, 0); /* kallsyms */
-	pb_u32(b, 0); /* printk formats */
-	pb_u64(b, 0); /* cmdlines */
+	const char *const one[] = { system, text, NULL }, *none = NULL;
+	const char *const *const systems[] = { one, NULL };
+	struct fb_form form = { .page = 4096,
+				.formats = &none,
+				.systems = systems };
+
+	fb_head(b, &form, "0.6");
+	for (size_t i = 0; i < FB_PARTS; i++)
+		fb_part(b, &form, fb_parts[i]);
 }
 
 static void payload(struct pb *b, uint32_t where)
@@ -74,26 +67,12 @@ static void perf_trace_begin(struct pb *b, bool big)
 static struct source *perf_trace_finish(struct pb *b, const char *system,
 					const char *text)
 {
-	bool big = b->big;
-	size_t at;
-
 	pb_end(b);
-	pb_finish(b);
-	pb_patch(b, 72, 2, 8); /* feature 1 */
-	if (big) /* and HOSTNAME, which tells how the bitmap is laid out */
-		pb_patch(b, 72, 2 | 8, 8);
-	at = b->n;
-	pb_u64(b, 0);
-	pb_u64(b, 0);
-	if (big) {
-		pb_u64(b, 0);
-		pb_u64(b, 0);
-	}
-	size_t start = b->n;
+	/* HOSTNAME, bit 3, tells how a big-endian bitmap is laid out */
+	size_t entry = pb_sections(b, b->big ? 2 | 8 : 2), start = b->n;
 
 	perf_trace_tracing_data(b, system, text);
-	pb_patch(b, at, start, 8);
-	pb_patch(b, at + 8, b->n - start, 8);
+	pb_section_end(b, entry, start);
 	return pb_open(b, NULL);
 }
 
@@ -319,10 +298,8 @@ static void command_line(struct pb *b, const char *const *word, uint32_t n)
 	pb_rec(b, PR_FEATURE, 0);
 	pb_u64(b, 11);
 	pb_u32(b, n);
-	for (uint32_t i = 0; i < n; i++) {
-		pb_u32(b, (uint32_t)(strlen(word[i]) / 8 + 1) * 8);
-		pb_str(b, word[i]);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		pb_text(b, word[i], 8);
 	pb_end(b);
 }
 
