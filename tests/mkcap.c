@@ -29,7 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf/perf.h"
 #include "tests/mktext.h"
 #include "tests/perf_write.h"
 
@@ -426,10 +425,7 @@ static void finish_pipe(struct pb *out)
 {
 	pb_begin_pipe(out, cap.big);
 	for (size_t i = 0; i < cap.n_events; i++) {
-		pb_rec(out, PR_HEADER_ATTR, 0);
-		pb_attr(out, &cap.event[i]);
-		pb_u64s(out, cap.event[i].ids, CPUS);
-		pb_end(out);
+		pb_header_attr(out, &cap.event[i]);
 		pb_rec(out, PR_EVENT_UPDATE, 0);
 		pb_u64(out, 2); /* the event's name */
 		pb_u64(out, mkcap_id_of(i, 0));

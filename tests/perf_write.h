@@ -4,6 +4,7 @@
  * follow, pb_sections. A pipe: pb_begin_pipe, records. Either byte order. */
 #ifndef TESTS_PERF_WRITE_H
 #define TESTS_PERF_WRITE_H
+#include "formats/perf/perf.h"
 #include "tests/put_bytes.h"
 
 struct pb_event {
@@ -135,5 +136,14 @@ static inline void pb_section_end(struct pb *b, size_t entry, size_t start)
 {
 	pb_patch(b, entry, start, 8);
 	pb_patch(b, entry + 8, b->n - start, 8);
+}
+
+/* The record of a pipe that tells of an event. */
+static inline void pb_header_attr(struct pb *b, const struct pb_event *e)
+{
+	pb_rec(b, PR_HEADER_ATTR, 0);
+	pb_attr(b, e);
+	pb_u64s(b, e->ids, e->n_ids);
+	pb_end(b);
 }
 #endif

@@ -19,7 +19,7 @@ static const char *ftrace_text_of(struct fb_ring *ring, size_t n, bool big,
 	snprintf(text, sizeof(text), "%s", fb_read(src));
 	ledger_end(lg);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	ledger_free(lg);
 	fb_rings_free(ring, n);
 	return text;
@@ -86,7 +86,7 @@ START_TEST(version_6_says_the_same)
 	ck_assert_str_eq(src->info.host, "box");
 	ck_assert_str_eq(src->info.release, "6.1");
 	ck_assert_str_eq(fb_read(src), all_kinds_text);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(r, 4);
 	ledger_free(lg);
 }
@@ -235,7 +235,7 @@ START_TEST(records_stay_in_the_arena_of_the_caller)
 			       "104 mine:plain@51/0 k1 u3; ");
 	ck_assert_uint_eq(at, 3);
 	arena_release(&arena);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -331,7 +331,7 @@ START_TEST(time_that_goes_back_is_noted)
 			   !strcmp(e.what, "regress") && e.t0 == 400 &&
 			   e.t1 == 500;
 	ck_assert_int_eq(regress, 1);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -408,7 +408,7 @@ START_TEST(two_buffers_tell_of_one_fork_and_exec)
 			 "131 exec=true@51; "
 			 "131 sched:sched_process_exec@51/0 k0 u0; "
 			 "132 two/sched:sched_process_exec@51/0 k0 u0; ");
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
 }
@@ -473,7 +473,7 @@ START_TEST(fields_and_text_are_those_of_the_format)
 	ck_assert_int_eq(f[5].num, 9);
 	ck_assert_int_eq(src->ops->print(src, &rec.sample, text, 64), 0);
 	ck_assert_str_eq(text, "swapper/0 ==> b");
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -515,7 +515,7 @@ START_TEST(options_shift_times_and_count_losses)
 			 "16500 mine:plain@50/1 k0 u0; total 25/1; ");
 	ledger_end(lg);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_SKIPPED), 1);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -542,7 +542,7 @@ START_TEST(the_clock_is_told_and_a_date_makes_it_wall_time)
 				 date ? CLOCK_ID_REAL : CLOCK_ID_SCHED);
 		ck_assert_uint_eq(src->info.wall_ns, date ? 16000 : 0);
 		ck_assert_uint_eq(src->info.wall_clock_ns, date ? 16000 : 0);
-		fb_close(src, &b);
+		pb_close(src, &b);
 		fb_rings_free(&r, 1);
 		ledger_free(lg);
 	}
@@ -572,7 +572,7 @@ START_TEST(tsc_becomes_nanoseconds)
 	ck_assert_int_eq(src->info.clock_id, CLOCK_ID_TSC);
 	ck_assert_uint_eq(src->info.tsc.mult, 3);
 	ck_assert_uint_eq(src->info.tsc.shift, 10);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	free(conv.d);
 	ledger_free(lg);
@@ -603,7 +603,7 @@ START_TEST(a_cut_file_gives_every_whole_page)
 					       "100 mine:plain@50/1 k0 u0; "
 					       "200 mine:plain@50/0 k0 u0; ");
 		ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 1);
-		fb_close(src, &b);
+		pb_close(src, &b);
 		fb_rings_free(r, 2);
 		ledger_free(lg);
 	}
@@ -641,7 +641,7 @@ START_TEST(the_kernel_is_where_kallsyms_says)
 	}
 	ck_assert_int_eq(kernel, 1);
 	ck_assert_int_eq(module, 1);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -680,7 +680,7 @@ START_TEST(recorded_mappings_become_maps)
 	ck_assert_str_eq(text,
 			 "1000+1000@0 /bin/x 1;"
 			 "2000+3000@1000 /bin/x 1;7000+1000@0 [stack] 0;");
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -707,7 +707,7 @@ START_TEST(a_page_that_lies_is_damage_and_the_next_is_read)
 	ck_assert_str_eq(fb_read(src), "200 mine:plain@50/0 k0 u0; "
 				       "300 mine:plain@50/0 k0 u0; ");
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 2);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -734,7 +734,7 @@ START_TEST(an_entry_of_an_event_without_a_format_is_skipped_and_counted)
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	ledger_end(lg);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_SKIPPED), 1);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }

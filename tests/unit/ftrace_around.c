@@ -42,7 +42,7 @@ START_TEST(an_event_of_two_buffers_is_an_event_of_each)
 	ck_assert_str_eq(src->events[1].buffer, "two");
 	ck_assert_str_eq(event_plain_name(&src->events[1]), "mine:plain");
 	ck_assert_uint_eq(src->events[1].n_fields, src->events[0].n_fields);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
 }
@@ -76,7 +76,7 @@ START_TEST(sums_of_a_buffer_stand_behind_its_heading)
 	}
 	ck_assert_uint_eq(n[0], 3);
 	ck_assert_uint_eq(n[1], 4);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
 }
@@ -106,7 +106,7 @@ START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 	ck_assert_str_eq(src->info.maps[0].map[0].path, "/bin/x");
 	ck_assert_int_eq(src->info.maps[1].time, TIME_NONE);
 	ck_assert_str_eq(src->info.maps[1].map[0].path, "/bin/y");
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -186,7 +186,7 @@ static const char *guest_times(uint32_t flags, uint64_t host_id)
 				 (int)rec.time);
 	}
 	for (int i = 0; i < 2; i++)
-		fb_close(src[i], &b[i]);
+		pb_close(src[i], &b[i]);
 	ledger_free(lg);
 	return text;
 }
@@ -215,7 +215,7 @@ START_TEST(time_samples_that_are_cut_are_damage)
 					       "1500 mine:plain@50/0 k0 u0; "
 					       "3000 mine:plain@50/0 k0 u0; ");
 		ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 1);
-		fb_close(src, &b);
+		pb_close(src, &b);
 		ledger_free(lg);
 	}
 }
@@ -255,7 +255,7 @@ START_TEST(addresses_of_the_last_boot_are_moved)
 		/* behind the kernel's end */
 		ck_assert_uint_eq(rec.sample.kern.ip[1], 0xffffffff91200008);
 	}
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
 }
@@ -327,7 +327,7 @@ START_TEST(what_trace_printk_wrote_is_text)
 	}
 	ck_assert_uint_eq(n, 4);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }
@@ -424,7 +424,7 @@ START_TEST(names_of_functions_and_strings_are_fields_too)
 	}
 	ck_assert_uint_eq(n, ARRAY_SIZE(named));
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
-	fb_close(src, &b);
+	pb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
 }

@@ -13,7 +13,7 @@
 
 #define FB_PAGE 512
 
-/* Ids of the events in fb_formats. */
+/* Ids of the events in the formats below. */
 enum fb_id {
 	FB_KSTACK = 4,
 	FB_BPRINT = 6,
@@ -295,12 +295,6 @@ static inline const char *fb_read(struct source *src)
 	}
 	ck_assert_uint_eq(src->floor, UINT64_MAX);
 	return text;
-}
-
-static inline void fb_close(struct source *src, struct pb *b)
-{
-	source_close(src);
-	pb_release(b);
 }
 
 /* A thread of this id calls exec of /bin/true. */

@@ -65,4 +65,10 @@ static inline void pb_release(struct pb *b)
 {
 	free(b->d);
 }
+
+static inline void pb_close(struct source *src, struct pb *b)
+{
+	source_close(src);
+	pb_release(b);
+}
 #endif

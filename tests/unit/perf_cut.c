@@ -27,6 +27,17 @@ static void cutting_begin(struct cutting *t)
 	pb_begin_pipe(&t->b, false);
 }
 
+/* The records tell a thread and a time, and the samples `more`. */
+static void cutting_begin_timed(struct cutting *t, uint64_t more)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME | more,
+				    .flags = PA_SAMPLE_ID_ALL };
+
+	cutting_begin(t);
+	pb_header_attr(&t->b, &e);
+}
+
 static void cutting_end(struct cutting *t)
 {
 	struct perf_cut *c = perf_cut_new("test");
@@ -291,15 +302,9 @@ static void put_round(struct cutting *t)
 
 START_TEST(what_is_read_later_but_was_earlier_revives_no_thread)
 {
-	const struct pb_event e = { .attr_size = PB_ATTR,
-				    .sample_type = PS_TID | PS_TIME,
-				    .flags = PA_SAMPLE_ID_ALL };
 	struct cutting t;
 
-	cutting_begin(&t);
-	pb_rec(&t.b, PR_HEADER_ATTR, 0);
-	pb_attr(&t.b, &e);
-	pb_end(&t.b);
+	cutting_begin_timed(&t, 0);
 	for (uint32_t pid = 10; pid < 1000; pid++) {
 		/* the ring of the CPU on which it ended is read first */
 		put_timed(&t, PR_EXIT, pid, pid * 100 + 50);
@@ -318,17 +323,11 @@ END_TEST
 
 START_TEST(large_records_that_wait_for_earlier_ones_are_bounded)
 {
-	const struct pb_event e = { .attr_size = PB_ATTR,
-				    .sample_type = PS_TID | PS_TIME,
-				    .flags = PA_SAMPLE_ID_ALL };
 	static char name[60000];
 	struct cutting t;
 
 	memset(name, 'x', sizeof(name) - 1);
-	cutting_begin(&t);
-	pb_rec(&t.b, PR_HEADER_ATTR, 0);
-	pb_attr(&t.b, &e);
-	pb_end(&t.b);
+	cutting_begin_timed(&t, 0);
 	/* 72 MB of one round: of names that are settled, the last one stays */
 	for (uint64_t i = 1; i <= 1200; i++) {
 		pb_rec(&t.b, PR_COMM, 0);
@@ -373,17 +372,11 @@ static void put_sample(struct cutting *t, uint64_t time)
 
 START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 {
-	const struct pb_event e = { .attr_size = PB_ATTR,
-				    .sample_type = PS_IP | PS_TID | PS_TIME,
-				    .flags = PA_SAMPLE_ID_ALL };
 	struct perf_cut *c = perf_cut_new("test");
 	struct cutting t;
 	size_t at = 0;
 
-	cutting_begin(&t);
-	pb_rec(&t.b, PR_HEADER_ATTR, 0);
-	pb_attr(&t.b, &e);
-	pb_end(&t.b);
+	cutting_begin_timed(&t, PS_IP);
 	put_sample(&t, 2000);
 	put_round(&t);
 	cutting_take(&t, c, &at);
@@ -449,15 +442,9 @@ START_TEST(a_piece_ends_at_the_place_at_which_the_next_begins)
 
 START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 {
-	const struct pb_event e = { .attr_size = PB_ATTR,
-				    .sample_type = PS_TID | PS_TIME,
-				    .flags = PA_SAMPLE_ID_ALL };
 	struct cutting t;
 
-	cutting_begin(&t);
-	pb_rec(&t.b, PR_HEADER_ATTR, 0);
-	pb_attr(&t.b, &e);
-	pb_end(&t.b);
+	cutting_begin_timed(&t, 0);
 	for (uint32_t pid = 10; pid <= 11; pid++) {
 		/* the recorder listed those of 11 when it began */
 		for (uint64_t time = pid == 11 ? 0 : 50; time <= 50;

@@ -142,9 +142,8 @@ START_TEST(a_record_without_a_size_ends_the_walk_and_is_said)
 	ck_assert_int_eq(e.kind, LEDGER_DAMAGE);
 	ck_assert_uint_eq(e.off, b.data + 32);
 	ck_assert_uint_eq(e.len, 64);
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 }
 END_TEST
 
@@ -313,9 +312,8 @@ START_TEST(features_of_the_processor_are_notes)
 		n += n < 3 && !strcmp(e.detail, want[n]);
 	ck_assert_uint_eq(n, 3);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 	pb_begin(&b, false, &timed, 1);
 	perf_damage_features(&b, 2);
 	ck_assert_uint_eq(perf_damage_of(&b), 1);
@@ -388,9 +386,8 @@ START_TEST(a_section_that_perf_could_not_write_is_no_damage)
 
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), unwritten[_i].bad);
 	ck_assert_uint_eq(perf_damage_count(src), 1);
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 }
 END_TEST
 
@@ -455,8 +452,7 @@ START_TEST(old_attributes_without_a_size_are_read)
 	ck_assert_uint_eq(perf_of(src)->attr[0].branch_type, 0);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_uint_eq(rec.sample.ip, 6);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -523,8 +519,7 @@ START_TEST(records_cut_between_compressed_ones_are_whole)
 		src->ops->release(src, &ref);
 	}
 	ck_assert(!pb_next(src, &ref, &rec));
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -555,8 +550,7 @@ START_TEST(chunks_live_as_long_as_their_refs)
 	ck_assert_uint_eq(perf_damage_count(src), 0);
 	/* what is left is the chunk that is walked at the moment */
 	ck_assert_uint_le(perf_of(src)->chunk_bytes, 1 << 19);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -586,9 +580,8 @@ START_TEST(damaged_compression_keeps_what_came_before)
 	ck_assert_int_eq(ledger_take(lg, &e), 1);
 	ck_assert_str_eq(e.what, "compressed");
 	ck_assert_uint_eq(e.off, at);
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 }
 END_TEST
 

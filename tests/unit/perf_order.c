@@ -74,8 +74,7 @@ START_TEST(nothing_comes_below_the_floor)
 	ck_assert_uint_eq(n, 20000);
 	/* it must have moved on while reading, not only at the end */
 	ck_assert_uint_gt(floor, 100000);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -148,8 +147,7 @@ START_TEST(state_without_a_time_comes_first_wherever_it_stands)
 	ck_assert_str_eq(rec.comm.name, "timed");
 	ck_assert_uint_eq(rec.flags, 0);
 	ck_assert(!pb_next(src, &ref, &rec));
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -171,8 +169,7 @@ START_TEST(off_cpu_samples_are_untimed_and_last)
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert(!ref.untimed);
 	ck_assert_uint_eq(src->info.last_ns, 100);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -202,8 +199,7 @@ START_TEST(a_capture_without_times_keeps_the_order_of_the_file)
 		ck_assert(ref.untimed);
 		ck_assert_uint_eq(ref.kind, 0);
 	}
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -227,8 +223,7 @@ START_TEST(an_overwritten_ring_is_read_backwards_at_equal_times)
 		ck_assert_uint_lt(ref.seq, last);
 		last = ref.seq;
 	}
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -272,9 +267,7 @@ static struct source *perf_order_open_pipe(struct pb *b,
 static void begin_pipe(struct pb *b, bool big)
 {
 	pb_begin_pipe(b, big);
-	pb_rec(b, PR_HEADER_ATTR, 0);
-	pb_attr(b, &timed);
-	pb_end(b);
+	pb_header_attr(b, &timed);
 }
 
 START_TEST(a_pipe_holds_back_two_rounds)
@@ -304,8 +297,7 @@ START_TEST(a_pipe_holds_back_two_rounds)
 	ck_assert_uint_eq(src->floor, UINT64_MAX);
 	ck_assert_uint_eq(src->info.first_ns, 100);
 	ck_assert_uint_eq(src->info.last_ns, 700);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -362,8 +354,7 @@ START_TEST(a_file_read_as_a_pipe_gives_the_same_records)
 		ck_assert_uint_eq(rec.sample.ip, i);
 	}
 	ck_assert(!pb_next(src, &ref, &rec));
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -480,10 +471,8 @@ START_TEST(an_event_described_later_has_its_times_elsewhere)
 		perf_order_sample_of(&b, 7, ev.sample_type, 1000 + i);
 	/* the time in samples, or in other records only, is elsewhere */
 	ev.sample_type |= _i / 4 ? PS_CPU : PS_IP;
-	pb_rec(&b, PR_HEADER_ATTR, 0);
-	pb_attr(&b, &ev);
-	pb_u64(&b, 8);
-	pb_end(&b);
+	ev.ids[0] = 8;
+	pb_header_attr(&b, &ev);
 	for (uint64_t i = 0; i < 40; i++) {
 		perf_order_round_end(&b);
 		perf_order_sample_of(&b, 8, ev.sample_type, 2000 + i);
@@ -503,9 +492,8 @@ START_TEST(an_event_described_later_has_its_times_elsewhere)
 		ck_assert_uint_eq(ref.key, i < 40 ? 1000 + i : 1960 + i);
 	}
 	ck_assert(!pb_next(src, &ref, &rec));
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 }
 END_TEST
 

@@ -80,8 +80,7 @@ START_TEST(maps_without_rights_have_their_names)
 	ck_assert_int_eq(rec.kind, REC_MAP);
 	ck_assert_uint_eq(rec.map.prot, 0);
 	ck_assert_str_eq(rec.map.path, names[_i / 2]);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -111,8 +110,7 @@ START_TEST(maps_keep_device_or_build_id)
 	ck_assert_uint_eq(rec.map.id_len, 20);
 	ck_assert(!memcmp(rec.map.id, "ABCDE", 5));
 	ck_assert_uint_eq(rec.map.ino, 0);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -144,8 +142,7 @@ START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
 	ck_assert_int_eq(rec.tid, 42);
 	ck_assert_int_eq(rec.cpu, 1);
 	ck_assert_uint_eq(rec.time, 777);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -192,8 +189,7 @@ START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
 	ck_assert_int_eq(rec.kind, REC_COMM);
 	ck_assert_str_eq(rec.comm.name, "name");
 	ck_assert_uint_eq(rec.flags, REC_F_EXEC);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -255,8 +251,7 @@ START_TEST(lost_records_and_the_sum_at_the_end_stay_apart)
 	ck_assert_int_eq(rec.lost.event, 0);
 	ck_assert_int_eq(rec.cpu, 0);
 	ck_assert(rec.flags & REC_F_FILTERED);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -300,8 +295,7 @@ START_TEST(kernel_symbols_switches_and_marks_are_decoded)
 	ck_assert_int_eq(rec.kind, REC_MARK);
 	ck_assert_str_eq(rec.mark.name, "throttle");
 	ck_assert_uint_eq(rec.mark.extra[1].value, 100);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -344,8 +338,7 @@ START_TEST(an_event_is_found_by_its_id_with_its_own_layout)
 	ck_assert_uint_eq(rec.sample.ip, 0);
 	ck_assert_int_eq(rec.tid, 4);
 	ck_assert_uint_eq(rec.time, 20);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -372,9 +365,8 @@ START_TEST(a_sample_of_an_unknown_event_is_damage)
 	while (pb_next(src, &ref, &rec))
 		ck_assert_int_ne(rec.kind, REC_SAMPLE);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
-	source_close(src);
+	pb_close(src, &b);
 	ledger_free(lg);
-	pb_release(&b);
 }
 END_TEST
 
@@ -403,8 +395,7 @@ START_TEST(a_stopped_event_is_named_by_its_id)
 		ck_assert_int_eq(rec.kind, REC_MARK);
 		ck_assert_uint_eq(rec.mark.event, want[i]);
 	}
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -428,8 +419,7 @@ START_TEST(all_cpus_and_no_thread_is_system_wide)
 	src->info.cpus_online = 2; /* as the NRCPUS section says */
 	ck_assert_int_eq(src->ops->scan(src, &err), 0);
 	ck_assert_int_eq(src->info.system_wide, _i ? TRI_NO : TRI_YES);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -455,8 +445,7 @@ START_TEST(the_clock_goes_with_the_counter_by_time_conv)
 	ck_assert_uint_eq(src->info.tsc.mult, 827201460);
 	ck_assert_uint_eq(src->info.tsc.shift, 31);
 	ck_assert_uint_eq(src->info.tsc.zero, 0xfffffffff0000000);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 

@@ -37,8 +37,7 @@ static void one_sample(const struct pb_event *ev, bool big, uint16_t misc,
 	look(&rec);
 	ck_assert(!pb_next(src, &ref, &rec));
 	ck_assert(src->floor == UINT64_MAX);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 
 /* From the user registers on. */
@@ -565,8 +564,7 @@ static void read_sample(bool big, bool group, struct group_value *v, size_t n)
 	ck_assert_uint_eq(rec.sample.n_member, n);
 	ck_assert(rec.sample.of_task);
 	memcpy(v, rec.sample.member, n * sizeof(*v));
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 
 START_TEST(a_read_has_the_values_of_known_events)
@@ -692,8 +690,7 @@ START_TEST(a_wrong_count_or_kind_is_refused_and_not_read)
 	ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "needs"));
 	ck_assert_uint_eq(rec.off, b.data);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 

@@ -123,8 +123,7 @@ START_TEST(fields_have_their_values_in_both_byte_orders)
 			  .is_text);
 	ck_assert(
 		src->events[0].fields[perf_trace_field_at(src, "mac")].is_blob);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -140,8 +139,7 @@ START_TEST(text_is_printed_as_the_format_says)
 	ck_assert_int_eq(src->ops->print(src, &rec.sample, text, sizeof(text)),
 			 0);
 	ck_assert_str_eq(text, "comm=task mode=8001 path=/tmp/x");
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -161,8 +159,7 @@ START_TEST(a_dynamic_field_that_leads_outside_is_absent)
 	ck_assert(!f[perf_trace_field_at(src, "path")].present);
 	ck_assert_str_eq(f[perf_trace_field_at(src, "comm")].text, "task");
 	src->ops->print(src, &rec.sample, text, sizeof(text));
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -257,8 +254,7 @@ START_TEST(a_wakeup_of_old_kernels_may_have_failed)
 
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.sample.sched.kind, _i ? SCHED_WAKEUP : SCHED_NONE);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -287,8 +283,7 @@ START_TEST(what_only_looks_like_a_switch_says_nothing)
 
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.sample.sched.kind, SCHED_NONE);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -334,8 +329,7 @@ START_TEST(the_command_line_says_what_was_left_out)
 	ck_assert_int_eq(src->info.filtered, line[_i].filtered);
 	ck_assert_int_eq(src->info.paused, line[_i].paused);
 	ck_assert_int_eq(src->events[0].every, !line[_i].filtered);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
@@ -362,8 +356,7 @@ START_TEST(an_event_with_a_period_is_not_hit_each_time)
 	struct source *src = pb_open(&b, NULL);
 
 	ck_assert(!src->events[0].every);
-	source_close(src);
-	pb_release(&b);
+	pb_close(src, &b);
 }
 END_TEST
 
