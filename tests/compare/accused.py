@@ -9,7 +9,6 @@ maps nor build-ids, so nothing at all may be marked in them."""
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -47,9 +46,8 @@ def programs(name):
 
 
 def marked(path, options, folder):
-    db = os.path.join(folder, "x.db")
-    r = common.run("ingest", "-q", "-f", "-o", db, *options, path)
-    if r.returncode not in (0, 3):
+    db, status, _ = common.into(os.path.join(folder, "x.db"), *options, path)
+    if status not in (0, 3):
         return None
     rows = common.query(db, """
         SELECT e.id, b.pos FROM bogus_frames b
@@ -62,10 +60,7 @@ def marked(path, options, folder):
 
 
 def one(name, path, options, folder):
-    if path.endswith(".zst"):
-        plain = os.path.join(folder, os.path.basename(path)[:-4])
-        subprocess.run(["zstd", "-qdfo", plain, path], check=True)
-        path = plain
+    path = common.plain(path, folder)
     alone = marked(path, [], folder)
     if alone is None:
         print("skip %s: it is not read" % name)

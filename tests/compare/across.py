@@ -123,11 +123,10 @@ def check_pair(pair):
     caps = [joincheck.Capture(c.path) for c in pair]
     both = os.path.join(common.CACHE, "-".join(c.name for c in pair) + ".db")
     single = [common.ingest(c)[0] for c in pair]
-    r = common.run("ingest", "-f", "--no-symbols", "-o", both,
-                   *(c.path for c in pair))
-    common.ok(r.returncode == 0, "%s: are read" % names,
-              r.stderr.decode(errors="replace").split("\n"))
-    if r.returncode:
+    _, status, said = common.into(both, "--no-symbols",
+                                  *(c.path for c in pair))
+    common.ok(status == 0, "%s: are read" % names, said.split("\n"))
+    if status:
         return
     told = Told(caps)
     same = all(h[2] == have[0][2] for have in told.chains.values()
@@ -171,7 +170,7 @@ def main():
     try:
         check_pair([have[n] for n in PAIR])
         check_pair([have[n] for n in reversed(PAIR)])
-    except joincheck.Packed as why:
+    except common.Packed as why:
         print("skip across: %s" % why)
     common.finish()
 

@@ -36,7 +36,6 @@ import collections
 import json
 import os
 import re
-import subprocess
 import sys
 
 import common
@@ -150,8 +149,7 @@ def account(db, name):
     if saved:
         text = common.read_gz(saved)
     elif common.SHARED and os.path.exists(tool):
-        text = subprocess.run([sys.executable, "-B", tool, path],
-                              stdout=subprocess.PIPE).stdout.decode()
+        text = common.output(sys.executable, "-B", tool, path)
     else:
         return
     m = ACCOUNT.search(text)
@@ -258,39 +256,24 @@ def check_accused(db, c):
 
 
 def check(c, expected):
-    db, status, err = common.ingest(c)
-    if status != 0:
-        common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
+    db = common.database(c)
+    if not db:
         return 0
     if c.analysis:
         check_numbers(db, c, expected)
     if c.name in SETTLED:
         check_settled(db, c.name)
-    try:
-        if not nothing_dropped(evidence.Bytes(c.path)):
-            return 0
-    except joincheck.Packed as why:
-        print("skip %s: %s" % (c.name, why))
+    b = joincheck.opened(c, evidence.Bytes)
+    if not b or not nothing_dropped(b):
         return 0
     check_accused(db, c)
     return 1
 
 
-def expectations():
-    table = collections.defaultdict(dict)
-    with open(os.path.join(common.ROOT,
-                           "tests/compare/expect-audit.txt")) as f:
-        for line in f:
-            words = line.split("#")[0].split(None, 2)
-            if words:
-                ours = words[2].strip()
-                table[words[0]][words[1]] = \
-                    int(ours) if ours.isdigit() else ours
-    return table
-
-
 def main():
-    table = expectations()
+    table = collections.defaultdict(dict)
+    for name, what, ours in common.table("expect-audit.txt", 3):
+        table[name][what] = int(ours) if ours.isdigit() else ours
     n = sum(check(c, table.get(c.name, {}))
             for c in common.captures(sys.argv[1:]))
     common.ok(n > 0 or sys.argv[1:], "%d captures without a loss" % n)

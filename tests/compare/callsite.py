@@ -10,7 +10,6 @@ import bisect
 import os
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -34,14 +33,9 @@ class Sample:
 
 def read(path):
     """Executable mappings and samples of a file of fpcap."""
-    data = open(path, "rb").read()
-    start, size = struct.unpack_from("<QQ", data, 40)
+    data = common.read_bytes(path)
     maps, samples = [], []
-    pos, end = start, start + size
-    while pos + 8 <= end:
-        kind, _, n = struct.unpack_from("<IHH", data, pos)
-        if n < 8:
-            break
+    for pos, _, kind, _ in common.records(data):
         if kind == MMAP2:
             addr, length, pgoff = struct.unpack_from("<QQQ", data, pos + 16)
             prot = struct.unpack_from("<I", data, pos + 64)[0]
@@ -50,7 +44,6 @@ def read(path):
                 maps.append((addr, addr + length, pgoff, name))
         elif kind == SAMPLE:
             samples.append(sample(data, pos + 8))
-        pos += n
     return maps, samples
 
 
@@ -82,9 +75,7 @@ class Tables:
 
     def __init__(self, path):
         self.loads = []
-        text = subprocess.run(["readelf", "-lW", path], check=True,
-                              stdout=subprocess.PIPE).stdout.decode()
-        for line in text.splitlines():
+        for line in common.output("readelf", "-lW", path).splitlines():
             f = line.split()
             if f and f[0] == "LOAD" and "E" in "".join(f[6:-1]):
                 self.loads.append(tuple(int(x, 16) for x in (f[1], f[2],
@@ -93,11 +84,10 @@ class Tables:
         self.load(path)
 
     def load(self, path):
-        text = subprocess.run(["readelf", "-wF", path],
-                              stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL).stdout.decode()
         rows, columns, end = [], (), 0
-        for line in text.splitlines():
+        # it warns of what it does not know
+        for line in common.output("readelf", "-wF", path,
+                                  allowed=(0, 1)).splitlines():
             f = line.split()
             if " FDE " in line and "pc=" in line:
                 if end:
@@ -250,19 +240,13 @@ def compare(name, data, db, symfs):
 
 
 def one(name, folder):
-    packed = common.place("fpcap/%s.data" % name)
+    data = common.place("fpcap/%s.data" % name)
     symfs = common.symfs("symfs-6.18")
-    data = os.path.join(folder, name + ".data")
-    db = os.path.join(folder, name + ".db")
-    if packed.endswith(".zst"):
-        subprocess.run(["zstd", "-qdo", data, packed], check=True)
-    else:
-        os.symlink(packed, data)
     # no build-ids in these files: what is here need not be what ran
     where = () if name == "cc1" else ("--symfs", symfs)
-    r = common.run("ingest", "-q", "-f", "-o", db, *where, data)
-    if r.returncode:
-        common.ok(False, name + "_is_read", [r.stderr.decode()])
+    db = common.sound(name + "_is_read", common.into(
+        os.path.join(folder, name + ".db"), *where, data))
+    if not db:
         return
     if common.query(db, """SELECT count(*) FROM internal_callsite c
             JOIN word w ON w.kind = 'callsite' AND w.id = c.kind

@@ -11,7 +11,9 @@ import gzip
 import json
 import os
 import re
+import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -23,7 +25,10 @@ BACKSTITCH = os.environ.get("BACKSTITCH", os.path.join(OUT, "backstitch"))
 SHARED = os.environ.get("BACKSTITCH_SHARED", "")
 if not os.path.isdir(os.path.join(SHARED, "captures")):
     SHARED = ""
+MKCAP = os.environ.get("MKCAP", os.path.join(OUT, "mkcap"))
+HERE = os.path.join(ROOT, "tests/captures")
 CACHE = os.path.join(OUT, "compare")
+os.makedirs(CACHE, exist_ok=True)
 # The captures of the project, then those of the shared folder.
 FOLDERS = [unpack.unpack()]
 if SHARED:
@@ -49,6 +54,38 @@ def ok(good, name, detail=()):
 
 def finish():
     sys.exit(1 if failures else 0)
+
+
+def asked():
+    """(is --print among the arguments, the others)"""
+    args = sys.argv[1:]
+    return "--print" in args, [a for a in args if a != "--print"]
+
+
+def print_classes(name, count):
+    """The lines of a table of expectations that would be true of a capture."""
+    for kind, n in sorted(count.items()):
+        print("%-20s %-20s %d" % (name, kind, n))
+
+
+def known_classes(name, count, want):
+    ok(dict(count) == dict(want), name + ": differences are the known ones",
+       ["found %s" % dict(count), "expected %s" % dict(want)])
+
+
+def unlike(want, have, none=None):
+    """Lines about the keys of two dicts whose values are not the same."""
+    return ["%s: %s, not %s" % (k, have.get(k, none), want.get(k, none))
+            for k in sorted(set(want) | set(have), key=str)
+            if want.get(k, none) != have.get(k, none)]
+
+
+def differences(have, want, n=3):
+    """The first of what only one of two Counters has."""
+    return ["%s: %r" % (word, item)
+            for word, more in (("too many", have - want),
+                               ("missing", want - have))
+            for item in list(more.items())[:n]]
 
 
 def first(*paths):
@@ -103,10 +140,14 @@ def shared_symfs(name, base):
     return symfs_of(name, base + "/arm64/symfs")
 
 
+def alone(name, path):
+    """A capture without references."""
+    return Capture(name, path, None, None, None, None, True, None)
+
+
 def shipped():
     """tests/captures/NAME.data[.gz|.zst] and its references."""
-    base = os.path.join(ROOT, "tests/captures")
-    for path in sorted(glob.glob(base + "/*.data*")):
+    for path in sorted(glob.glob(HERE + "/*.data*")):
         stem = path[:path.index(".data")]
         if not os.path.exists(stem + ".script-ip.txt.gz"):
             continue
@@ -116,7 +157,7 @@ def shipped():
                       first(stem + ".script-ip.fields"),
                       first(stem + ".analysis.json"),
                       first(stem + ".stats-v72.txt"), True,
-                      symfs_of(name, os.path.join(base, programs)))
+                      symfs_of(name, os.path.join(HERE, programs)))
 
 
 def shared():
@@ -170,10 +211,58 @@ def run(*args, stdin=None):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def output(*command, allowed=(0,), errors="surrogateescape", **more):
+    """What any program prints; an error when it fails."""
+    r = subprocess.run(command, capture_output=True, text=True, errors=errors,
+                       **more)
+    if r.returncode not in allowed:
+        raise ValueError("%s: status %d: %s" % (
+            " ".join(command), r.returncode, r.stderr[-2000:]))
+    return r.stdout
+
+
+def must(*args, allowed=(0,)):
+    """What ours prints, which must be UTF-8; an error when it fails."""
+    return output(BACKSTITCH, *args, allowed=allowed, errors="strict")
+
+
+def answer(*args):
+    return json.loads(must(*args, "--json"))
+
+
+def into(db, *args):
+    """Reads captures, with options, into a new database. Gives (path, exit
+    status, stderr)."""
+    r = run("ingest", "-q", "-f", "-o", db, *args)
+    return db, r.returncode, r.stderr.decode(errors="replace")
+
+
+def sound(title, got, allowed=(0,)):
+    """The path of what into() or ingest() gave; None, and a failed test of this
+    title, when the status is another."""
+    db, status, said = got
+    if status in allowed and os.path.exists(db):
+        return db
+    ok(False, title, ["status %d" % status] + said.split("\n")[-5:])
+    return None
+
+
+def database(c):
+    """That of a capture without options."""
+    return sound("%s is read" % c.name, ingest(c))
+
+
+def mkcap(lines, path):
+    """Writes the perf.data file that such lines describe."""
+    with open(path + ".txt", "w") as f:
+        f.write("\n".join(lines) + "\n")
+    subprocess.run([MKCAP, path + ".txt", path], check=True)
+    return path
+
+
 def ingest(c, *options):
     """The database of a capture, made when it is older than the program.
     Gives (path, exit status, stderr)."""
-    os.makedirs(CACHE, exist_ok=True)
     tag = "-named" if options else ""
     if "--no-symbols" in options:
         tag = ".symfs"  # no capture is named so
@@ -203,8 +292,9 @@ def ingest_locked(c, db, options):
 
 
 def query(db, sql, *args, **functions):
-    """functions: by name, of two arguments."""
+    """Names may be any bytes. functions: by name, of two arguments."""
     con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
+    con.text_factory = lambda b: b.decode(errors="surrogateescape")
     try:
         for name, function in functions.items():
             con.create_function(name, 2, function)
@@ -215,6 +305,18 @@ def query(db, sql, *args, **functions):
 
 def one(db, sql, *args):
     return query(db, sql, *args)[0][0]
+
+
+def fields(db):
+    """{event: {column: value}} of all ev_ tables."""
+    out = {}
+    for table, in query(db, "SELECT DISTINCT fields FROM event_type"
+                            " WHERE fields IS NOT NULL"):
+        names = [n for n, in query(
+            db, "SELECT name FROM pragma_table_info(?)", table)]
+        for row in query(db, 'SELECT * FROM "%s"' % table.replace('"', '""')):
+            out[row[0]] = dict(zip(names[1:], row[1:]))
+    return out
 
 
 HEAD = re.compile(
@@ -251,6 +353,36 @@ def blocks(text):
     return out
 
 
+class Packed(Exception):
+    """A capture that this machine has no means for."""
+
+
+def unzstd(data):
+    """Of a stream that may end in the middle."""
+    if not shutil.which("zstd"):
+        raise Packed("needs zstd")
+    return subprocess.run(["zstd", "-dqc"], input=data,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
+
+
+def read_bytes(path):
+    """Those of a file that may be packed."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+        data = f.read()
+    return unzstd(data) if path.endswith(".zst") else data
+
+
+def plain(path, folder):
+    """The file itself, or its unpacked copy in the folder."""
+    if path == bare(path):
+        return path
+    out = os.path.join(folder, os.path.basename(bare(path)))
+    with open(out, "wb") as f:
+        f.write(read_bytes(path))
+    return out
+
+
 def read_gz(path):
     """The text of a file that may be packed by gzip."""
     opener = gzip.open if path.endswith(".gz") else open
@@ -261,6 +393,37 @@ def read_gz(path):
 def micros(time):
     sec, frac = time.split(".")
     return int(sec) * 1000000 + int(frac[:6].ljust(6, "0"))
+
+
+def records(data):
+    """(offset, size, type, misc) of the records of a perf.data file, not a
+    pipe, of a little-endian machine."""
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at + 8 <= end:
+        kind, misc, n = struct.unpack_from("<IHH", data, at)
+        if n < 8:
+            return
+        yield at, n, kind, misc
+        at += n
+
+
+def segments(data):
+    """(flags, offset, address, size in the file) of what an ELF file loads."""
+    e = ">" if data[5] == 2 else "<"
+    wide = data[4] == 2
+    at, = struct.unpack_from(e + ("Q" if wide else "I"), data,
+                             32 if wide else 28)
+    size, n = struct.unpack_from(e + "HH", data, 54 if wide else 42)
+    for i in range(at, at + n * size, size):
+        if wide:
+            kind, flags, off, vaddr, _, filesz = struct.unpack_from(
+                e + "IIQQQQ", data, i)
+        else:
+            kind, off, vaddr, _, filesz, _, flags = struct.unpack_from(
+                e + "7I", data, i)
+        if kind == 1:
+            yield flags, off, vaddr, filesz
 
 
 def addresses(blob):
@@ -280,13 +443,24 @@ def addresses(blob):
     return out
 
 
-def expectations(name="expect.txt"):
-    """A table of expectations: name class count."""
-    table = collections.defaultdict(dict)
+def chains(db):
+    """{id: addresses}"""
+    return {i: addresses(blob) for i, blob in
+            query(db, "SELECT id, addrs FROM raw_chain")}
+
+
+def table(name, columns):
+    """The rows of a table of expectations; the last column may have blanks."""
     with open(os.path.join(ROOT, "tests/compare", name)) as f:
         for line in f:
-            words = line.split("#")[0].split()
+            words = line.split("#")[0].strip().split(None, columns - 1)
             if words:
-                name, kind, n = words
-                table[name][kind] = int(n)
-    return table
+                yield words
+
+
+def expectations(file="expect.txt"):
+    """A table of expectations: name class count."""
+    out = collections.defaultdict(dict)
+    for name, kind, n in table(file, 3):
+        out[name][kind] = int(n)
+    return out

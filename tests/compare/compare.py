@@ -38,7 +38,6 @@ import collections
 import json
 import os
 import re
-import sys
 
 import common
 
@@ -262,10 +261,8 @@ def check(c, expected, printing):
     options = []
     if c.symfs:
         options = ["--no-symbols", "--symfs", c.symfs]
-    db, status, err = common.ingest(c, *options)
-    if status != 0:
-        common.ok(False, "%s is read" % c.name,
-                  ["status %d" % status] + err.split("\n")[-5:])
+    db = common.sound("%s is read" % c.name, common.ingest(c, *options))
+    if not db:
         return
     r = common.run("script", "-F", common.fields_of(c), db)
     if r.returncode != 0:
@@ -279,18 +276,15 @@ def check(c, expected, printing):
     if inversions(perf):
         count["order"] = inversions(perf)
     if printing:
-        for kind in sorted(count):
-            print("%-20s %-20s %d" % (c.name, kind, count[kind]))
+        common.print_classes(c.name, count)
     detail = ["only perf: " + show(b) for b in missing[:5]]
     detail += ["only ours: " + show(b) for b in extra[:5]]
     common.ok(not missing and not extra,
               "%s: blocks are perf's (%d of perf, %d ours; %d missing, "
               "%d extra)" % (c.name, len(perf), len(ours), len(missing),
                              len(extra)), detail)
-    want = {k: v for k, v in expected.items()
-            if not k.startswith("names_")}
-    common.ok(dict(count) == want, "%s: differences are the known ones"
-              % c.name, ["found %s" % dict(count), "expected %s" % want])
+    common.known_classes(c.name, count, {
+        k: v for k, v in expected.items() if not k.startswith("names_")})
     common.ok(inversions(ours) == 0, "%s: our blocks are in time order"
               % c.name, ["%d are not" % inversions(ours)])
     n = common.one(db, "SELECT count(*) FROM samples")
@@ -305,9 +299,7 @@ def check(c, expected, printing):
 
 
 def main():
-    args = sys.argv[1:]
-    printing = "--print" in args
-    args = [a for a in args if a != "--print"]
+    printing, args = common.asked()
     table = common.expectations()
     for c in common.captures(args):
         check(c, table.get(c.name, {}), printing)

@@ -22,7 +22,6 @@ lost       Trace Compass links a thread; we call the wait unknown, as what came
 Anything else is an error."""
 
 import collections
-import json
 import os
 import re
 import subprocess
@@ -70,11 +69,8 @@ def linked(folder):
 
 def ours(db):
     """The same: the edge that ended it, and the states in it."""
-    done = subprocess.run(
-        [common.BACKSTITCH, "path", "--worst", "1000000", "--json", db],
-        capture_output=True, text=True, check=True)
     found = {}
-    for c in json.loads(done.stdout)["chains"]:
+    for c in common.answer("path", "--worst", "1000000", db)["chains"]:
         edges = {e["id"]: e for e in c["edges"]}
         first = [edges[s["edges"][0]] for s in c["segments"] if s["edges"]]
         key = c["thread"]["tid"], c["from_ns"], c["to_ns"]
@@ -100,9 +96,8 @@ def classify(tc, edge, states):
 
 
 def compare(name, folder, temp):
-    db = os.path.join(temp, name + ".db")
-    subprocess.run([common.BACKSTITCH, "ingest", "-q", "-f", "--no-symbols",
-                    "-o", db, folder], check=False)
+    db, _, _ = common.into(os.path.join(temp, name + ".db"), "--no-symbols",
+                           folder)
     theirs, mine = linked(folder), ours(db)
     counts, odd = collections.Counter(), []
     for key, tc in theirs.items():

@@ -14,7 +14,6 @@ import glob
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 
@@ -25,6 +24,7 @@ Case = collections.namedtuple("Case", "name path text damage")
 Event = collections.namedtuple("Event", "time name cpu fields contexts")
 
 BT2 = shutil.which("babeltrace2")
+SECONDS = "--clock-seconds", "--clock-gmt"
 LOST = re.compile(r"Tracer discarded (?:at least )?(\d+) events? between "
                   r"\[([\d:.]+)\] and \[([\d:.]+)\]")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\](),:=])|([^\s{}\[\](),:="]+)')
@@ -152,24 +152,8 @@ def theirs(text):
 
 # ---- ours
 
-def tables(db):
-    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
-    try:
-        for (table,) in con.execute(
-                "SELECT DISTINCT fields FROM event_type"
-                " WHERE fields IS NOT NULL").fetchall():
-            cur = con.execute('SELECT * FROM "%s"' % table.replace('"', '""'))
-            names = [c[0] for c in cur.description][1:]
-            for row in cur:
-                yield row[0], dict(zip(names, row[1:]))
-    finally:
-        con.close()
-
-
 def ours(db):
-    fields = dict(tables(db))
-    chain = {i: common.addresses(a) for i, a in
-             common.query(db, "SELECT id, addrs FROM raw_chain")}
+    fields, chain = common.fields(db), common.chains(db)
     later = {(time, tid): chain.get(uraw, []) for time, tid, uraw in
              common.query(db, "SELECT c.time_ns, t.tid, c.uraw FROM chain c"
                               " JOIN thread t ON t.id = c.thread")}
@@ -392,10 +376,10 @@ def compare_older(name, mine):
               name + ", by 2.0.4", ["%s: %d" % (k, found[k]) for k in bad[:12]])
 
 
-def bt2(path):
-    r = subprocess.run([BT2, "--names=all", "--fields=all", "--clock-seconds",
-                        "--clock-gmt", path], capture_output=True,
-                       errors="surrogateescape", check=False)
+def bt2(path, *options):
+    r = subprocess.run([BT2, *options, "--names=all", "--fields=all", path],
+                       capture_output=True, errors="surrogateescape",
+                       check=False)
     return r.stdout, r.stderr
 
 
@@ -428,15 +412,6 @@ def theirs_of_peer():
                        and "not-" not in name)
 
 
-def ingest(case, db):
-    os.makedirs(common.CACHE, exist_ok=True)
-    r = subprocess.run([common.BACKSTITCH, "ingest", "-f", "-q",
-                        "--no-symbols", "--fields", "all", "-o", db,
-                        case.path], capture_output=True, text=True,
-                       check=False)
-    return r.returncode, r.stderr
-
-
 def run(case):
     err = None
     if case.text:
@@ -446,14 +421,15 @@ def run(case):
             with open(log, encoding="utf-8") as f:
                 err = f.read()
         elif BT2:
-            err = bt2(case.path)[1]
+            err = bt2(case.path, *SECONDS)[1]
     elif BT2:
-        text, err = bt2(case.path)
+        text, err = bt2(case.path, *SECONDS)
     else:
         print("skip %s: babeltrace2 is not installed" % case.name)
         return
-    db = os.path.join(common.CACHE, "ctf-%s.db" % case.name)
-    status, said = ingest(case, db)
+    db, status, said = common.into(
+        os.path.join(common.CACHE, "ctf-%s.db" % case.name), "--no-symbols",
+        "--fields", "all", case.path)
     if status == 1 and case.damage:
         common.ok(not text and len(said.split(": ", 3)) > 2, case.name,
                   ["refused: %s" % said])

@@ -10,7 +10,6 @@ import bisect
 import os
 import re
 import shutil
-import subprocess
 
 import common
 import ctf
@@ -89,28 +88,22 @@ def expected(text):
     return {u for u in user if u and u[0]}, kernel
 
 
-def ours(db):
+def ingest(name, *options):
+    db = os.path.join(common.CACHE, "ctfframes.db")
+    common.must("ingest", "-f", "-o", db, *options,
+                common.place("lttng/%s/trace" % name))
     return common.query(
         db, "SELECT i.path, f.off, s.name, f.symoff, i.kind, i.start"
             " FROM frame f JOIN image i ON i.id = f.image"
             " LEFT JOIN symbol s ON s.id = f.symbol")
 
 
-def ingest(name, *options):
-    db = os.path.join(common.CACHE, "ctfframes.db")
-    subprocess.run([common.BACKSTITCH, "ingest", "-f", "-o", db,
-                    *options, common.place("lttng/%s/trace" % name)],
-                   check=True)
-    return ours(db)
-
-
 def functions(path, offs):
     """Names of the symbols that the offsets are in, by readelf; addresses are
     offsets in these files."""
-    r = subprocess.run(["readelf", "-sW", path], capture_output=True,
-                       text=True, check=True)
     found = [(int(w[1], 16), int(w[2], 0), w[7]) for w in
-             (line.split() for line in r.stdout.splitlines())
+             (line.split() for line in
+              common.output("readelf", "-sW", path).splitlines())
              if len(w) > 7 and w[3] == "FUNC"]
     return [{n for start, size, n in found if start <= o < start + size}
             for o in offs]
@@ -142,12 +135,9 @@ def user(name, symfs):
 
 
 def kernel(name):
-    plain = os.path.join(common.CACHE, "ctf-kallsyms")
-    lines = common.read_gz(common.place(KALLSYMS))
-    with open(plain, "w", encoding="utf-8") as f:
-        f.write(lines)
+    plain = common.plain(common.place(KALLSYMS), common.CACHE)
     symbols = {}
-    for line in lines.splitlines():
+    for line in common.read_gz(plain).splitlines():
         words = line.split()
         symbols.setdefault(int(words[0], 16), set()).add(words[2])
     addrs = sorted(symbols)
@@ -181,7 +171,6 @@ def main():
     if not shutil.which("readelf"):
         print("skip frames of LTTng traces: no readelf")
         return
-    os.makedirs(common.CACHE, exist_ok=True)
     symfs = common.symfs("symfs-6.18")
     # the others have no process ids, or begin behind what was mapped
     for name in ("uid-basic", "pid-basic", "discard"):

@@ -5,11 +5,8 @@ A trace that kills the library in the middle, beside one that is whole; stacks
 of functions by name; each kind of damage to a file. What must come out follows
 from how the traces are made."""
 
-import json
 import os
-import shutil
 import struct
-import subprocess
 import tempfile
 
 import common
@@ -86,12 +83,8 @@ def write(folder, metadata, **streams):
 
 
 def ingest(folder, *options):
-    db = os.path.join(common.CACHE, "ctfmade.db")
-    r = subprocess.run([common.BACKSTITCH, "ingest", "-f", "-q",
-                        "--no-symbols", "--fields", "all", "-o", db, folder] +
-                       list(options), capture_output=True, text=True,
-                       check=False)
-    return r.returncode, db, r.stderr
+    return common.into(os.path.join(common.CACHE, "ctfmade.db"),
+                       "--no-symbols", "--fields", "all", folder, *options)
 
 
 def numbers(db):
@@ -126,7 +119,7 @@ def long_list(tmp):
             events.append((t, event(0, t, struct.pack("<I", 1000000 + i))))
         good.append(packet(events, 1))
     write(tmp + "/s/good", METADATA, c_1=b"".join(good))
-    status, db, said = ingest(tmp + "/s")
+    db, status, said = ingest(tmp + "/s")
     got = numbers(db)
     rows = damage(db)
     check("a list of 4 billion numbers costs its packet",
@@ -150,7 +143,7 @@ def names_for_addresses(tmp):
         events.append((t + 5, event(3, t + 5, struct.pack("<QI", i + 1, 3) +
                                     b"".join(s + b"\0" for s in names))))
     write(tmp + "/n", METADATA, c_0=packet(events))
-    status, db, _ = ingest(tmp + "/n", "--request", "py:request(cookie)",
+    db, status, _ = ingest(tmp + "/n", "--request", "py:request(cookie)",
                            "--chain", "py:stack(cookie,names)")
     verdicts = common.query(
         db, "SELECT chain IS NOT NULL, count(*) FROM request GROUP BY 1"
@@ -174,7 +167,7 @@ def broken(tmp, name, change, want, what=True, metadata=METADATA):
     two = b"".join(packets(2000, 1000, cpu=1))
     folder = tmp + "/" + name.replace(" ", "-")
     write(folder, metadata, c_0=change(one), c_1=two)
-    status, db, said = ingest(folder)
+    db, status, said = ingest(folder)
     got = numbers(db) if status != 1 else said
     check(name, ("status", status, 3 if what else 0),
           ("events", got, want + list(range(2000, 3000))),
@@ -208,11 +201,11 @@ def back_in_time(tmp):
     two = [packet([(t, event(0, t, struct.pack("<I", t))) for t in times])
            for times in ((1000, 2000), (1500, 1600, 2500))]
     write(tmp + "/b", METADATA, c_0=b"".join(two))
-    status, db, _ = ingest(tmp + "/b")
+    db, status, _ = ingest(tmp + "/b")
     said = common.run("info", db).stdout.decode()
     order = [line.split(None, 1)[1] for line in said.split("\n")
              if line.startswith("  order")]
-    facts = json.loads(common.run("info", "--json", db).stdout)["captures"][0]
+    facts = common.answer("info", db)["captures"][0]
     check("steps of the clock are told", ("status", status, 0),
           ("events", numbers(db), [1000, 1500, 1600, 2000, 2500]),
           ("order", order, ["by time, which goes back 2 times, at most by "
@@ -221,15 +214,11 @@ def back_in_time(tmp):
 
 
 def main():
-    os.makedirs(common.CACHE, exist_ok=True)
-    tmp = tempfile.mkdtemp(prefix="ctfmade-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="ctfmade-") as tmp:
         long_list(tmp)
         names_for_addresses(tmp)
         all_broken(tmp)
         back_in_time(tmp)
-    finally:
-        shutil.rmtree(tmp)
     common.finish()
 
 

@@ -65,9 +65,8 @@ def expected(minor, seen):
 
 
 def version():
-    text = subprocess.run([BT2, "--version"], capture_output=True,
-                          text=True).stdout
-    major, minor = re.search(r"(\d+)\.(\d+)", text).groups()
+    major, minor = re.search(r"(\d+)\.(\d+)",
+                             common.output(BT2, "--version")).groups()
     return int(major), int(minor)
 
 
@@ -114,11 +113,7 @@ def main():
     common.ok(found == want, "%d metadata are read or refused as babeltrace2 "
               "%d.%d does, %d with a known difference" %
               (len(seen), *minor, len(want)),
-              ["%s: read by %s, expected %s" %
-               (name, found.get(name, "both or none"),
-                want.get(name, "both or none"))
-               for name in sorted(found.keys() | want.keys())
-               if found.get(name) != want.get(name)])
+              common.unlike(want, found, "both or none"))
     common.finish()
 
 

@@ -10,7 +10,6 @@ expect-deferred.txt (--write makes it anew): a new alarm fails. Another program 
 BACKSTITCH=PROGRAM."""
 import json
 import os
-import sqlite3
 import sys
 import tempfile
 
@@ -41,14 +40,14 @@ def found(root):
                 yield path
 
 
-def count(con, table, kind):
+def count(db, table):
     """The rows of a table by verdict: {word: number}"""
-    return dict(con.execute(
-        f"SELECT w.name, count(*) FROM {table} t JOIN word w ON w.kind = ? AND w.id = t.verdict "
-        "GROUP BY 1 ORDER BY 1", (kind,)))
+    return dict(common.query(
+        db, f"SELECT w.name, count(*) FROM {table} t JOIN word w ON w.kind = ? AND w.id = t.verdict "
+        "GROUP BY 1 ORDER BY 1", table))
 
 
-def wrong_sums(con, said, requests, chains):
+def wrong_sums(db, said, requests, chains):
     """What does not add up, as text."""
     about = ("requests", "with_cookie", "after", "exec_between", "other_capture", "reused_tid", "first_lost")
     kinds = {k: n for k, n in said["requests"].items() if k not in about and n}
@@ -59,7 +58,7 @@ def wrong_sums(con, said, requests, chains):
     if kinds != chains or said["chains"]["chains"] != sum(chains.values()):
         yield f"chains {said['chains']['chains']}, by verdict {kinds}, not {chains}"
     for table in "request", "chain":
-        n = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        n = common.one(db, f"SELECT count(*) FROM {table}")
         if n != sum((requests if table == "request" else chains).values()):
             yield f"{n} rows in {table}"
     for c in said["cookies"]:
@@ -71,20 +70,15 @@ def wrong_sums(con, said, requests, chains):
 def row_of(path):
     """Of a capture with requests: its row, what identifies it, and what is wrong. Else None."""
     with tempfile.TemporaryDirectory() as tmp:
-        db = os.path.join(tmp, "x.db")
-        common.run("ingest", "-q", "--no-symbols", "-o", db, path)
-        if not os.path.exists(db):
+        db, _, _ = common.into(os.path.join(tmp, "x.db"), "--no-symbols", path)
+        requests = os.path.exists(db) and count(db, "request")
+        if not requests:
             return None
-        with sqlite3.connect(db) as con:
-            requests = count(con, "request", "request")
-            chains = count(con, "chain", "chain")
-            key = con.execute("SELECT min(time_ns), count(*) FROM event").fetchone()
-            if not requests:
-                return None
-            out = common.run("check", "--json", db)
-            said = json.loads(out.stdout)
-            wrong = list(wrong_sums(con, said, requests, chains))
-        con.close()
+        chains = count(db, "chain")
+        key = common.query(db, "SELECT min(time_ns), count(*) FROM event")[0]
+        out = common.run("check", "--json", db)
+        said = json.loads(out.stdout)
+        wrong = list(wrong_sums(db, said, requests, chains))
     alarms = [f"{f['rule']}={f['findings'] - f['explained']}" for f in said["findings"]
               if f["findings"] > f["explained"]]
     gaps = sum(c["missing_uncounted"] or 0 for c in said["cookies"])

@@ -12,7 +12,6 @@ import collections
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -39,24 +38,18 @@ def theirs(path):
 
 def ours(db):
     """(CPU, event, names) of the events that have names, in order."""
-    with sqlite3.connect(db) as c:
-        types = c.execute("SELECT id, name, fields FROM event_type WHERE buffer"
-                          " IS NULL AND coalesce(fields, '') <> ''").fetchall()
-        for number, name, table in types:
-            columns = [r[1] for r in c.execute('PRAGMA table_info("%s")'
-                                               % table)]
-            named = [k for k in columns if k.endswith("_name") and
-                     k[:-5] in columns]
-            if name in ("ftrace:bprint", "ftrace:bputs"):
-                named = ["function", "text"]
-            if not named:
-                continue
-            for cpu, *names in c.execute(
-                    'SELECT e.cpu, %s FROM event e JOIN "%s" f ON f.event_id ='
-                    " e.id WHERE e.type = ? ORDER BY e.id"
-                    % (", ".join('f."%s"' % k for k in named), table),
-                    (number,)):
-                yield cpu, name.split(":")[1], names
+    fields = common.fields(db)
+    for i, cpu, name in common.query(
+            db, "SELECT e.id, e.cpu, y.name FROM event e JOIN event_type y"
+                " ON y.id = e.type WHERE y.buffer IS NULL ORDER BY e.id"):
+        row = fields.get(i)
+        if not row:
+            continue
+        named = [k for k in row if k.endswith("_name") and k[:-5] in row]
+        if name in ("ftrace:bprint", "ftrace:bputs"):
+            named = ["function", "text"]
+        if named:
+            yield cpu, name.split(":")[1], [row[k] for k in named]
 
 
 def same(name, line):
@@ -69,8 +62,8 @@ def same(name, line):
 def compare(place, path):
     lines = theirs(path)
     with tempfile.TemporaryDirectory() as folder:
-        db = os.path.join(folder, "db")
-        common.run("ingest", "-qo", db, "--no-symbols", path)
+        db, _, _ = common.into(os.path.join(folder, "db"), "--no-symbols",
+                               path)
         if lines is None or not os.path.exists(db):
             return 0
         at = collections.Counter()

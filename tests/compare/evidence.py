@@ -37,7 +37,7 @@ import sys
 
 import common
 import joincheck
-from joincheck import CHAIN, EXIT, FORK, SAMPLE
+from joincheck import EXIT, SAMPLE
 
 LOST, THROTTLE, UNTHROTTLE, LOST_SAMPLES, ID_INDEX = 2, 5, 6, 13, 69
 FILTERED = 15  # misc of LOST_SAMPLES: a BPF filter took them
@@ -482,14 +482,9 @@ def check_rows(name, db, b):
 
 
 def check(c):
-    try:
-        b = Bytes(c.path)
-    except joincheck.Packed as why:
-        print("skip %s: %s" % (c.name, why))
-        return 0
-    db, status, err = common.ingest(c)
-    if status != 0:
-        common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
+    b = joincheck.opened(c, Bytes)
+    db = b and common.database(c)
+    if not db:
         return 0
     check_rows(c.name, db, b)
     if not any(r.kind == "cookie" for r in b.requests):

@@ -28,8 +28,6 @@ import collections
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import common
@@ -74,9 +72,7 @@ LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict ORDER BY e.id"""
 
 def events(db, found):
     """The events of each CPU, as the trace must have them."""
-    fields = dict(ctf.tables(db))
-    chain = {i: common.addresses(a) for i, a in
-             common.query(db, "SELECT id, addrs FROM raw_chain")}
+    fields, chain = common.fields(db), common.chains(db)
     timed = common.one(db, "SELECT min(first_ns) FROM capture") is not None
     out = collections.defaultdict(list)
     now = 0
@@ -95,15 +91,13 @@ def events(db, found):
 
 
 def printed(trace, *args):
-    r = subprocess.run([ctf.BT2, *args, "--names=all", "--fields=all",
-                        "--clock-cycles", trace], capture_output=True,
-                       errors="surrogateescape", check=False)
+    text, err = ctf.bt2(trace, *args, "--clock-cycles")
     # without times babeltrace2 2.0.4 forgets a comma; and it names a trace that
     # it reads
-    text = re.sub(r"(?m)^(trace.*?)(?<!host)name = ", r"\1, name = ", r.stdout)
+    text = re.sub(r"(?m)^(trace.*?)(?<!host)name = ", r"\1, name = ", text)
     text = re.sub(r"(?m)trace = [^,\n]*, (, (?=name)|, ?(?=trace:)|(?=trace:))",
                   "", text)
-    return text, r.stderr
+    return text, err
 
 
 def of_text(text):
@@ -214,10 +208,8 @@ def compare_losses(db, db2, said, found):
 
 
 def ingest(db, *args):
-    r = common.run("ingest", "-q", "--no-symbols", "--fields", "all", "-o", db,
-                   *args)
-    return r.stderr.decode(errors="replace") if r.returncode not in (0, 3) \
-        else ""
+    _, status, said = common.into(db, "--no-symbols", "--fields", "all", *args)
+    return said if status not in (0, 3) else ""
 
 
 def export(name, paths, scratch, found):
@@ -252,8 +244,7 @@ def export(name, paths, scratch, found):
 
 def runs():
     for name, *paths in RUNS:
-        yield name, [os.path.join(common.ROOT, "tests/captures", p)
-                     for p in paths]
+        yield name, [os.path.join(common.HERE, p) for p in paths]
     for name, *paths in SHARED:
         paths = [common.place(p) for p in paths]
         if all(paths):
@@ -261,8 +252,7 @@ def runs():
 
 
 def main():
-    show = "--print" in sys.argv[1:]
-    only = [a for a in sys.argv[1:] if a != "--print"]
+    show, only = common.asked()
     expect = common.expectations("expect-exportctf.txt")
     if not ctf.BT2:
         print("skip exportctf: no babeltrace2")
@@ -278,8 +268,7 @@ def main():
             break
         found = {k: v for k, v in found.items() if v}
         if show:
-            for kind in sorted(found):
-                print("%-16s %-12s %d" % (name, kind, found[kind]))
+            common.print_classes(name, found)
             continue
         common.ok(not said and n and found == expect.get(name, {}),
                   "%s: %d events, %d lost records" % (name, n, lost),

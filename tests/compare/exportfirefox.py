@@ -13,9 +13,8 @@ import subprocess
 import tempfile
 import time
 
-from common import (Capture, OUT, ROOT, captures, finish, ingest, ok,
-                    one, query, symfs)
-from exportread import differences, export, folded, visible
+from common import OUT, differences, finish, ok, one, query, unlike
+from exportread import databases, export, folded, same_bytes, visible
 
 CLI = os.path.join(OUT, "npm/node_modules/@firefox-devtools/profiler-cli/dist/"
                    "profiler-cli.js")
@@ -366,9 +365,7 @@ def check_program(name, path, p):
                 x[1] += round(f["totalSamples"] * scale)
             got = {k: tuple(v) for k, v in got.items()}
             want = functions(p, t)
-            bad += ["%s: %s" % (t["name"], (k, got.get(k), want.get(k)))
-                    for k in set(got) | set(want)
-                    if got.get(k) != want.get(k)]
+            bad += [t["name"] + ": " + line for line in unlike(want, got)]
         bad += ["%s: markers" % t["name"] for i, t in enumerate(p["threads"])
                 if threads[i]["markerCount"] != t["markers"]["length"]]
         ok(not bad, name + ": the program itself adds up the same", bad[:5])
@@ -409,39 +406,19 @@ def check_one(name, db, program):
         q = read(export("firefox", db, "--interpreter", how))
         check_sums(name, q, folded(db, "--interpreter", how),
                    "stacks with --interpreter " + how)
-    with open(export("firefox", db), "rb") as f:
-        ok(f.read() == once, name + ": the same bytes again")
-
-
-def more():
-    """Beside perf's: other tracers, jitted code, programs with lines."""
-    base = os.path.join(ROOT, "tests/captures")
-    for file in ("jit-reused.data.zst", "ftrace-ustack-both.dat",
-                 "ftrace-v7.dat", "ftext-overrun-pipe.txt"):
-        path = os.path.join(base, file)
-        if os.path.exists(path):
-            yield Capture(file.split(".")[0], path, *[None] * 4, True,
-                          None), ("--no-cache",)
-    yield Capture("pprof-z-defer", os.path.join(base, "z-defer.data"),
-                  *[None] * 4, True, None), ("--no-cache", "--symfs",
-                                             symfs("symfs-7.2"))
+    same_bytes(name, "firefox", db, once)
 
 
 def main():
     if not NODE:
         print("skip profiler-cli: no node, or not installed by make deps")
-    only = () if os.environ.get("EXPORT_ALL") else (
-        "z-defer", "defer-lost-clock", "task-exitexec", "group", "dlchurn",
-        "s390x-z", "fp-1", "two-e")
-    for c in captures(only):
-        check_one(c.name, ingest(c)[0],
-                  NODE and c.name in ("defer-lost-clock", "group"))
-    for c, options in more():
-        db, rc, err = ingest(c, *options)
-        if rc not in (0, 3):
-            ok(False, c.name + ": ingest", [err])
-            continue
-        check_one(c.name + " named", db, NODE)
+    for name, db in databases(
+            ("z-defer", "defer-lost-clock", "task-exitexec", "group",
+             "dlchurn", "s390x-z", "fp-1", "two-e"),
+            ("jit-reused.data.zst", "ftrace-ustack-both.dat", "ftrace-v7.dat",
+             "ftext-overrun-pipe.txt"), ("z-defer.data",)):
+        check_one(name, db, NODE and (name in ("defer-lost-clock", "group")
+                                      or name.endswith(" named")))
     finish()
 
 

@@ -35,9 +35,7 @@ import glob
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
-import sys
 import tempfile
 
 import common
@@ -75,16 +73,6 @@ MARK = re.compile(r"^\[user: .*\]$")
 
 Theirs = collections.namedtuple(
     "Theirs", "time cpu pid tid comm event ip weight addrs frames")
-
-
-def query(db, sql):
-    """Names may be any bytes."""
-    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
-    con.text_factory = lambda b: b.decode(errors="surrogateescape")
-    try:
-        return con.execute(sql).fetchall()
-    finally:
-        con.close()
 
 
 def perf(*args):
@@ -158,10 +146,10 @@ def theirs(path, has_time, has_cpu):
 
 class Database:
     def __init__(self, db):
-        self.samples = [Ours(*row) for row in query(db, SAMPLES)]
-        self.stack = {row[0]: row[1:] for row in query(db, FRAMES)}
+        self.samples = [Ours(*row) for row in common.query(db, SAMPLES)]
+        self.stack = {row[0]: row[1:] for row in common.query(db, FRAMES)}
         self.chain = {}
-        for i, stack, blob, ended in query(db, CHAINS):
+        for i, stack, blob, ended in common.query(db, CHAINS):
             addrs, frames = common.addresses(blob), []
             while stack:
                 parent, *frame = self.stack[stack]
@@ -375,11 +363,10 @@ def same_again(a, x, b, y, count):
 
 def round_trip(db, path, folder, count):
     """Our own reading of the export: the same samples, the same stacks."""
-    again = os.path.join(folder, "again.db")
-    r = common.run("ingest", "-q", "-f", "--no-symbols", "--no-jit", "-o",
-                   again, path)
-    if r.returncode:
-        return ["status %d: %s" % (r.returncode, r.stderr.decode()[-300:])]
+    again, status, said = common.into(os.path.join(folder, "again.db"),
+                                      "--no-symbols", "--no-jit", path)
+    if status:
+        return ["status %d: %s" % (status, said[-300:])]
     a, b = Database(db), Database(again)
     bad = []
     if len(a.samples) != len(b.samples):
@@ -414,31 +401,28 @@ def others(only, folder):
         paths = [common.place(f) for f in files]
         if only and name not in only or not all(paths):
             continue
-        db = os.path.join(folder, "other.db")
-        r = common.run("ingest", "-q", "-f", "--no-lines", "--no-cache", "-o",
-                       db, *paths)
-        if r.returncode not in (0, 3):
-            common.ok(False, "%s is read" % name, [r.stderr.decode()[-300:]])
-            continue
-        yield name, db
+        db = common.sound("%s is read" % name, common.into(
+            os.path.join(folder, "other.db"), "--no-lines", "--no-cache",
+            *paths), (0, 3))
+        if db:
+            yield name, db
 
 
 def cases(only, folder):
     """The readable captures of tests/cases that are perf.data files. (Names
     with line breaks in them perf prints as they are.)"""
-    mkcap = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
     for text in sorted(glob.glob(os.path.join(common.ROOT,
                                               "tests/cases/*/capture.txt"))):
         name = os.path.basename(os.path.dirname(text))
-        data, db = (os.path.join(folder, f) for f in ("case.data", "case.db"))
+        data = os.path.join(folder, "case.data")
         if only and name not in only or name.startswith(
                 ("ftrace_", "nonce_", "names_cannot_break_out")):
             continue
-        if subprocess.run([mkcap, text, data]).returncode:
+        if subprocess.run([common.MKCAP, text, data]).returncode:
             common.ok(False, "%s is made" % name)
             continue
-        common.run("ingest", "-q", "-f", "--no-symbols", "-o", db, data)
-        yield name, db
+        yield name, common.into(os.path.join(folder, "case.db"),
+                                "--no-symbols", data)[0]
 
 
 def check(name, db, expected, printing, folder, again):
@@ -453,15 +437,12 @@ def check(name, db, expected, printing, folder, again):
     texts = traces(db, path, count)
     worse = round_trip(db, path, folder, count) if again else []
     if printing:
-        for kind in sorted(count):
-            print("%-20s %-20s %d" % (name, kind, count[kind]))
+        common.print_classes(name, count)
     common.ok(not bad, "%s: perf prints the samples that we have (%d, %d not)"
               % (name, n, len(bad)), bad[:5])
     common.ok(not texts, "%s: perf prints what tracepoints say" % name,
               texts[:5])
-    common.ok(dict(count) == dict(expected),
-              "%s: differences are the known ones" % name,
-              ["found %s" % dict(count), "expected %s" % dict(expected)])
+    common.known_classes(name, count, expected)
     r = perf("report", "--stdio", "-i", path)
     common.ok(r.returncode == 0 and b"Samples:" in r.stdout,
               "%s: perf report prints it" % name, [r.stderr[-300:]])
@@ -491,9 +472,7 @@ def both(c, folder):
 
 
 def main():
-    args = sys.argv[1:]
-    printing = "--print" in args
-    args = [a for a in args if a != "--print"]
+    printing, args = common.asked()
     version = perf("--version").stdout.decode() if shutil.which("perf") else ""
     if not version.startswith("perf version 6.1."):
         print("skip perf.data exports: needs Debian 12's perf 6.1, here is %s"

@@ -8,13 +8,13 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 
 import pprofread
-from common import (Capture, OUT, ROOT, captures, finish,
-                    ingest, ok, query, run, symfs)
-from exportread import FOLDER, differences, export, folded, visible
+from common import (OUT, answer, differences, finish, ok, query, segments,
+                    unlike)
+from exportread import (FOLDER, databases, export, folded, same_bytes,
+                        visible)
 
 GO = shutil.which("go")
 NPM = os.path.join(OUT, "npm", "node_modules")
@@ -39,9 +39,8 @@ def check_sums(name, db, p):
     got, want = pprof_stacks(p, 0), folded(db, "--by", "samples", "--event",
                                            p.types[-1][0])
     ok(got == want, name + ": numbers of samples too", differences(got, want))
-    rows = json.loads(run("report", "--json", "--inline", "--limit", "0", db).stdout)["rows"]
     want = collections.Counter()
-    for r in rows:
+    for r in answer("report", "--inline", "--limit", "0", db)["rows"]:
         want[visible(r["symbol"])] += r["self_weight"]
     got = collections.Counter()
     for n, (own, _) in pprofread.functions(p, -1).items():
@@ -88,29 +87,6 @@ def check_comments(name, db, p):
 
 # ---- addresses
 
-def elf_segments(data):
-    """[(offset, vaddr, size)] of what is executable."""
-    big = data[5] == 2
-    e = ">" if big else "<"
-    if data[4] == 2:
-        at, = struct.unpack_from(e + "Q", data, 32)
-        size, n = struct.unpack_from(e + "HH", data, 54)
-    else:
-        at, = struct.unpack_from(e + "I", data, 28)
-        size, n = struct.unpack_from(e + "HH", data, 42)
-    out = []
-    for i in range(n):
-        if data[4] == 2:
-            kind, flags, off, vaddr, _, filesz = struct.unpack_from(
-                e + "IIQQQQ", data, at + i * size)
-        else:
-            kind, off, vaddr, _, filesz, _, flags = struct.unpack_from(
-                e + "IIIIIII", data, at + i * size)
-        if kind == 1 and flags & 1:
-            out.append((off, vaddr, filesz))
-    return out
-
-
 def check_addresses(name, db, p):
     """The frames that SQL knows, each at its own place or, behind a call, one
     byte before; and where the ELF file is at hand, at its vaddr."""
@@ -137,13 +113,13 @@ def check_addresses(name, db, p):
             continue
         with open(file, "rb") as f:
             data = f.read()
-        if data[:4] != b"\x7fELF" or (
-                elf_segments(data) and not any(
-                    s[0] <= off < s[0] + s[2] for s in elf_segments(data))):
+        if data[:4] != b"\x7fELF":
+            continue
+        code = [s[1:] for s in segments(data) if s[0] & 1]
+        if code and not any(o <= off < o + size for o, _, size in code):
             continue
         in_elf += 1
-        if not any(x.address - s[1] == off - s[0]
-                   for s in elf_segments(data)):
+        if not any(x.address - vaddr == off - o for o, vaddr, _ in code):
             bad.append("%s: %#x is not at its vaddr" % (m.file, x.address))
     ok(not bad, "%s: %d addresses in files are right, %d of them vaddrs" % (
         name, seen, in_elf), bad[:5])
@@ -227,8 +203,7 @@ def check_go(name, path, p):
         rows = {alias.get(n, n): w for n, w in rows.items()}
         want = {n: w for n, w in want.items() if w != (0, 0)}
         if rows != want:
-            bad += [kind] + [str((n, rows.get(n), want.get(n))) for n in sorted(
-                set(rows) | set(want)) if rows.get(n) != want.get(n)][:4]
+            bad += [kind] + unlike(want, rows)[:4]
         if total != sum(s.values[i] for s in p.samples) and want:
             bad.append("%s: %s in all" % (kind, total))
     ok(not bad, name + ": go tool pprof adds up the same", bad)
@@ -310,27 +285,11 @@ def check_one(name, db):
     with open(path, "rb") as f:
         once = f.read()
     check_options(name, db, p)
-    with open(export("pprof", db), "rb") as f:
-        ok(f.read() == once, name + ": the same bytes again")
+    same_bytes(name, "pprof", db, once)
     if GO:
         check_go(name, path, p)
     if NODE:
         check_node(name, path, p)
-
-
-def more():
-    """Beside perf's: other tracers, jitted code, programs with lines."""
-    base = os.path.join(ROOT, "tests/captures")
-    for file in ("jit-reused.data.zst", "ftrace-ustack-both.dat",
-                 "ftext-overrun-pipe.txt"):
-        path = os.path.join(base, file)
-        if os.path.exists(path):
-            yield Capture(file.split(".")[0], path, *[None] * 4, True,
-                          None), ("--no-cache",)
-    for file in ("z-defer.data", "defer-lost-clock.data.zst"):
-        yield Capture("pprof-" + file.split(".")[0], os.path.join(base, file),
-                      *[None] * 4, True, None), (
-                          "--no-cache", "--symfs", symfs("symfs-7.2"))
 
 
 def main():
@@ -338,17 +297,13 @@ def main():
         print("skip go tool pprof: go is not here")
     if not NODE:
         print("skip pprof-format: no node, or not installed by make deps")
-    only = () if os.environ.get("EXPORT_ALL") else (
-        "z-defer", "defer-lost-clock", "task-exitexec", "group", "dlchurn",
-        "s390x-z", "m32", "fp-1", "two-e", "regs")
-    for c in captures(only):
-        check_one(c.name, ingest(c)[0])
-    for c, options in more():
-        db, rc, err = ingest(c, *options)
-        if rc not in (0, 3):
-            ok(False, c.name + ": ingest", [err])
-            continue
-        check_one(c.name + " named", db)
+    for name, db in databases(
+            ("z-defer", "defer-lost-clock", "task-exitexec", "group",
+             "dlchurn", "s390x-z", "m32", "fp-1", "two-e", "regs"),
+            ("jit-reused.data.zst", "ftrace-ustack-both.dat",
+             "ftext-overrun-pipe.txt"),
+            ("z-defer.data", "defer-lost-clock.data.zst")):
+        check_one(name, db)
     finish()
 
 

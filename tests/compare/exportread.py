@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 
-from common import run
+from common import HERE, alone, captures, ingest, must, ok, sound, symfs
 
 FOLDER = tempfile.TemporaryDirectory()
 KIND = re.compile(r"_\[[kij]\]$")
@@ -13,9 +13,7 @@ KIND = re.compile(r"_\[[kij]\]$")
 def export(form, db, *options):
     """The file that export wrote; the next one has the same name."""
     path = os.path.join(FOLDER.name, os.path.basename(db) + "." + form)
-    r = run("export", "--format", form, *options, "-o", path, db)
-    if r.returncode:
-        raise ValueError(r.stderr.decode(errors="replace"))
+    must("export", "--format", form, *options, "-o", path, db)
     return path
 
 
@@ -36,6 +34,22 @@ def folded(db, *options):
     return out
 
 
-def differences(a, b):
-    return [str(x) for x in list((a - b).items())[:3]] + [
-        "against"] + [str(x) for x in list((b - a).items())[:3]]
+def same_bytes(name, form, db, once):
+    with open(export(form, db), "rb") as f:
+        ok(f.read() == once, name + ": the same bytes again")
+
+
+def databases(names, files, programs):
+    """(name, database) of captures; of files of other tracers and of jitted
+    code; and of captures whose programs are at hand."""
+    for c in captures(() if os.environ.get("EXPORT_ALL") else names):
+        yield c.name, ingest(c)[0]
+    named = [(alone(f.split(".")[0], f), ()) for f in files]
+    named += [(alone("pprof-" + f.split(".")[0], f),
+               ("--symfs", symfs("symfs-7.2"))) for f in programs]
+    for c, options in named:
+        c = c._replace(path=os.path.join(HERE, c.path))
+        db = sound(c.name + ": ingest", ingest(c, "--no-cache", *options),
+                   (0, 3))
+        if db:
+            yield c.name + " named", db

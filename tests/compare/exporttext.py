@@ -9,11 +9,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
-from common import (Capture, OUT, ROOT, captures, finish, ingest, ok,
-                    place, query, run)
+from common import (CACHE, HERE, OUT, ROOT, alone, captures, finish, ingest,
+                    must, ok, one, output, place, query, sound, unlike)
 
 NPM = os.path.join(OUT, "npm")
 NODE = shutil.which("node") and os.path.isdir(
@@ -24,11 +23,8 @@ PAGE = ("z-defer", "defer-lost-clock", "defer-exitexec-s", "tp-sched",
         "switch-churn", "two-e", "dlchurn", "ftrace-v7", "pair", "lttng")
 
 
-def export(form, db, *options):
-    r = run("export", "--format", form, *options, db)
-    if r.returncode:
-        raise ValueError(r.stderr.decode(errors="replace"))
-    return r.stdout.decode()
+def export(form, db):
+    return must("export", "--format", form, db)
 
 
 def samples_of(db):
@@ -51,7 +47,7 @@ def check_json(name, db, want, lost):
        == ("backstitch", 1), name + ": json has all samples",
        [str(x) for x in list(zip(got, want))[:2]])
     ok(sum(x["n"] or 0 for x in d["losses"] if x["counts"]) == lost
-       and len(d["losses"]) == query(db, "SELECT count(*) FROM loss")[0][0],
+       and len(d["losses"]) == one(db, "SELECT count(*) FROM loss"),
        name + ": json has all losses")
     check_code(name, db, d)
 
@@ -250,12 +246,10 @@ def check_chrome(name, db, want):
             threads[tid & ((1 << 23) - 1)] += ns
     mine = running(db)
     ok(+threads == mine, name + ": chrome's running times add up",
-       ["%s: %s, not %s" % (t, threads[t], mine[t])
-        for t in sorted(set(threads) | set(mine))
-        if threads[t] != mine[t]][:5])
-    per_cpu = query(db, "SELECT count(*) FROM event e JOIN event_type t ON "
-                    "t.id = e.type WHERE e.cpu IS NULL AND t.name = 'switch'")
-    ok(cpus == sum(threads.values()) or per_cpu[0][0] > 0,
+       unlike(mine, threads, 0)[:5])
+    per_cpu = one(db, "SELECT count(*) FROM event e JOIN event_type t ON "
+                  "t.id = e.type WHERE e.cpu IS NULL AND t.name = 'switch'")
+    ok(cpus == sum(threads.values()) or per_cpu > 0,
        name + ": a CPU runs what its threads run")
     rows = query(db, "SELECT id, n FROM loss WHERE t0 NOT NULL OR t1 NOT NULL")
     ok({int(i): x["args"]["records"] for i, x in lost.items()}
@@ -281,15 +275,11 @@ def check_stacks(name, d, instants):
 
 
 def on_the_page(text):
-    path = os.path.join(OUT, "compare", "page.json")
+    path = os.path.join(CACHE, "page.json")
     with open(path, "w") as f:
         f.write(text)
-    r = subprocess.run(
-        ["node", os.path.join(ROOT, "tests/cli/speedscope.js"), NPM, path],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if r.returncode:
-        raise ValueError(r.stderr.decode(errors="replace"))
-    return json.loads(r.stdout)["profiles"]
+    return json.loads(output("node", ROOT + "/tests/cli/speedscope.js", NPM,
+                             path))["profiles"]
 
 
 def check_page(name, profiles, texts, threads):
@@ -318,28 +308,27 @@ def check_page(name, profiles, texts, threads):
 
 def others():
     """Captures of the other tracers, and of two at once."""
-    base = os.path.join(ROOT, "tests/captures/")
     for name, path, more in (
-            ("ftrace-v7", base + "ftrace-v7.dat", ()),
-            ("ftrace-buffers", base + "ftrace-buffers.dat", ()),
-            ("ftrace-missed", base + "ftrace-missed.dat.zst", ()),
-            ("ftext-overrun", base + "ftext-overrun-pipe.txt", ()),
-            ("pair", base + "pair.data", (base + "pair.dat.zst",)),
-            ("machines", base + "defer-exitexec-s.data.zst",
-             ("--separate", base + "ftrace-v7.dat")),
-            ("ctf-discard", base + "ctf-discard", ()),
+            ("ftrace-v7", HERE + "/ftrace-v7.dat", ()),
+            ("ftrace-buffers", HERE + "/ftrace-buffers.dat", ()),
+            ("ftrace-missed", HERE + "/ftrace-missed.dat.zst", ()),
+            ("ftext-overrun", HERE + "/ftext-overrun-pipe.txt", ()),
+            ("pair", HERE + "/pair.data", (HERE + "/pair.dat.zst",)),
+            ("machines", HERE + "/defer-exitexec-s.data.zst",
+             ("--separate", HERE + "/ftrace-v7.dat")),
+            ("ctf-discard", HERE + "/ctf-discard", ()),
             ("lttng", place("lttng/k-callstack"), ()),
             ("lttng-ku", place("lttng/ku-cookie"), ())):
-        yield Capture(name, path, *[None] * 6), more
+        yield alone(name, path), more
 
 
 def check(c, more=()):
-    db, status, err = ingest(c, *(("--no-symbols",) + more if more else ()))
-    if not os.path.exists(db):
-        ok(False, c.name + ": a database", [err])
+    db = sound(c.name + ": a database",
+               ingest(c, *(("--no-symbols",) + more if more else ())), (0, 3))
+    if not db:
         return
     want = samples_of(db)
-    lost = query(db, "SELECT coalesce(sum(n), 0) FROM loss WHERE counts")[0][0]
+    lost = one(db, "SELECT coalesce(sum(n), 0) FROM loss WHERE counts")
     check_json(c.name, db, want, lost)
     speedscope, profiles = check_speedscope(c.name, db, want, lost)
     chrome, threads = check_chrome(c.name, db, want)

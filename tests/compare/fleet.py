@@ -11,17 +11,15 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 
 import parquetread
-from common import OUT, ROOT, finish, ok, query, run
+from common import (HERE, OUT, ROOT, bare, differences, finish, first, must,
+                    ok, output, query, run)
 from exportread import FOLDER
 from stackids import StackIds
 
-CAPTURES = os.path.join(ROOT, "tests/captures")
 NPM = os.path.join(OUT, "npm", "node_modules")
 NODE = shutil.which("node")
-HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = [  # deferred, frame pointers, dwarf, arm64, s390x, loss, inlined, jit
     "defer-exitexec-s.data.zst", "ctx2-defer.data.zst",
     "defer-lost-clock.data.zst", "fp-1.data", "hits-mixed.data.zst",
@@ -35,27 +33,21 @@ NONE = bytes(16)
 
 
 def capture(name):
-    return next((p for p in (os.path.join(CAPTURES, name),
-                             os.path.join(CAPTURES, name.replace(".zst", "")))
-                 if os.path.exists(p)), None)
+    return first(os.path.join(HERE, name), os.path.join(HERE, bare(name)))
 
 
 def database(name):
     db = os.path.join(FOLDER.name, name.replace("/", "-") + ".db")
-    r = run("ingest", "-q", "-f", "-o", db, "--no-cache", "--fields", "all",
-            "--symfs", CAPTURES + "/symfs", "--kallsyms",
-            CAPTURES + "/defer-lost-clock.kallsyms", capture(name))
-    if r.returncode not in (0, 3):
-        raise ValueError(r.stderr.decode(errors="replace"))
+    must("ingest", "-q", "-f", "-o", db, "--no-cache", "--fields", "all",
+         "--symfs", HERE + "/symfs", "--kallsyms",
+         HERE + "/defer-lost-clock.kallsyms", capture(name), allowed=(0, 3))
     return db
 
 
 def export(name, *args):
     folder = os.path.join(FOLDER.name, name)
     shutil.rmtree(folder, ignore_errors=True)
-    r = run("export", "--format", "parquet", "-o", folder, *args)
-    if r.returncode:
-        raise ValueError(r.stderr.decode(errors="replace"))
+    must("export", "--format", "parquet", "-o", folder, *args)
     return folder
 
 
@@ -70,8 +62,7 @@ def same(name, got, want):
     key = json.dumps
     a = collections.Counter(key(list(x)) for x in got)
     b = collections.Counter(key(list(x)) for x in want)
-    ok(a == b, name, ["%s, not %s" % (list((a - b).items())[:3],
-                                      list((b - a).items())[:3])])
+    ok(a == b, name, differences(a, b))
 
 
 def text(v):
@@ -135,7 +126,7 @@ def check_marks(name, db, got, ids):
         have[key + ("n",)] += r["n"]
         have[key + ("weight",)] += r["weight"]
     ok(+have == +want, name + ": sums by stack and mark are those of ingest",
-       [list((have - want).items())[:2], list((want - have).items())[:2]])
+       differences(have, want))
 
 
 def check_classes(name, db, got):
@@ -244,11 +235,9 @@ def check_fields(name, db, got):
 # ---- with other readers
 
 def node(script, *args, stdin=None):
-    r = subprocess.run([NODE, os.path.join(HERE, script), NPM, *args],
-                       input=stdin, capture_output=True, text=True, check=False)
-    if r.returncode:
-        raise ValueError(r.stderr[-2000:])
-    return [json.loads(line) for line in r.stdout.splitlines()]
+    said = output(NODE, os.path.join(ROOT, "tests/compare", script), NPM,
+                  *args, input=stdin)
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def plain(v):
@@ -323,22 +312,21 @@ def check_engines(name, db, folder, got, ids):
 
 def check_weighted(name, db, plain_rows):
     folder = export("weighted", "--weighted", "100ms", db)
-    want = collections.Counter()
-    for r in plain_rows:
-        key = tuple(plain(r[k]) for k in (
-            "pid", "tid", "comm", "event", "kernel_stack", "user_stack",
-            "verdict", "user_mark", "kernel_mark"))
-        at = r["time"] - r["time"] % 100000000
-        want[key + (at, "n")] += 1
-        want[key + (at, "weight")] += r["weight"]
-    have, n = collections.Counter(), 0
-    for r in rows(folder, "sample"):
-        n += 1
-        key = tuple(plain(r[k]) for k in (
-            "pid", "tid", "comm", "event", "kernel_stack", "user_stack",
-            "verdict", "user_mark", "kernel_mark"))
-        have[key + (r["time"], "n")] += r["n"]
-        have[key + (r["time"], "weight")] += r["weight"]
+
+    def sums(those, n_of, step):
+        out = collections.Counter()
+        for r in those:
+            key = *(plain(r[k]) for k in (
+                "pid", "tid", "comm", "event", "kernel_stack", "user_stack",
+                "verdict", "user_mark", "kernel_mark")), \
+                r["time"] - r["time"] % step
+            out[key + ("n",)] += n_of(r)
+            out[key + ("weight",)] += r["weight"]
+        return out
+
+    want = sums(plain_rows, lambda r: 1, 100000000)
+    kept = rows(folder, "sample")
+    have, n = sums(kept, lambda r: r["n"], 1), len(kept)
     r = rows(folder, "run")[0]
     ok(+have == +want and r["rows"] == n and r["kept"] == len(plain_rows),
        "%s: %d samples in %d rows of 100 ms" % (name, len(plain_rows), n))
@@ -397,13 +385,11 @@ def check_many(dbs):
        "a merged database has the same runs", [r.stderr])
     parts = export("parts", "--partition", *dbs)
     found = sorted(glob.glob(parts + "/sample/host=*/day=*/*.parquet"))
-    got = [plain(list(zip(*parquetread.read(f).data.values()))) for f in found]
-    want = [plain([list(r.values()) for r in rows(f, "sample")]) for f in alone]
-    ok(len(found) == len(dbs) and
-       sorted(json.dumps([list(map(plain, r)) for r in x]) for x in
-              (list(zip(*parquetread.read(f).data.values())) for f in found)) ==
-       sorted(json.dumps([list(map(plain, r.values())) for r in rows(f, "sample")])
-              for f in alone),
+    got = [json.dumps([list(map(plain, r)) for r in zip(
+        *parquetread.read(f).data.values())]) for f in found]
+    want = [json.dumps([list(map(plain, r.values())) for r in rows(
+        f, "sample")]) for f in alone]
+    ok(len(found) == len(dbs) and sorted(got) == sorted(want),
        "partitions hold the samples of each run", [found, len(got), len(want)])
     if os.path.isdir(NPM + "/@duckdb/node-api"):
         have = node("duck.mjs", parts, stdin=json.dumps([

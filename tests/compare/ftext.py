@@ -15,7 +15,6 @@ import collections
 import json
 import os
 import re
-import subprocess
 import sys
 
 import common
@@ -46,20 +45,12 @@ CLASSES = {
 
 
 def ingest(path, *more):
-    db = os.path.join(common.CACHE, "ftext.db")
-    os.makedirs(common.CACHE, exist_ok=True)
-    r = common.run("ingest", "-q", "-f", "--no-symbols", *more, "-o", db, path)
-    return r, db
+    return common.into(os.path.join(common.CACHE, "ftext.db"), *more, path)
 
 
-def ours(path, text):
-    """None and the message when it is refused."""
-    r, db = ingest(path)
-    if r.returncode not in (0, 3):
-        return None, r
-
+def ours(db, path, text):
     def one(sql):
-        return common.query(db, sql)[0][0] or 0
+        return common.one(db, sql) or 0
 
     depth = "SELECT sum(s.depth) FROM event e JOIN raw_chain r ON r.id = e.%s" \
         " JOIN stack s ON s.id = r.stack"
@@ -79,7 +70,7 @@ def ours(path, text):
     n["lost"] = one("SELECT count(*) FROM loss WHERE what = 'lost'")
     n["damage"] = one("SELECT count(*) FROM damage WHERE kind = 'damage'")
     n["of its own"] = of_own
-    return n, r
+    return n
 
 
 def tool_counts(name, text):
@@ -89,11 +80,9 @@ def tool_counts(name, text):
         with open(COUNTS, encoding="utf-8") as f:
             return json.load(f)[name]
     plain = os.path.join(common.CACHE, "ftext.txt")
-    os.makedirs(common.CACHE, exist_ok=True)
     with open(plain, "wb") as f:
         f.write(text.encode(errors="surrogateescape"))
-    out = subprocess.run([sys.executable, tool, plain], capture_output=True,
-                         check=True).stdout.decode(errors="replace")
+    out = common.output(sys.executable, tool, plain)
     return ast.literal_eval(out.split("\n")[0].split(" ", 1)[1])
 
 
@@ -130,25 +119,25 @@ def real_frames(text):
 
 def counts(path, name):
     text = common.read_gz(path)
-    mine, r = ours(path, text)
-    said = r.stderr.decode()
+    read = ingest(path, "--no-symbols")
+    _, status, said = read
     if REFUSED.search(name):
-        common.ok(r.returncode == 1 and re.search(
+        common.ok(status == 1 and re.search(
             "without|give the trace.dat", said),
             "%s is refused, and what to do is said" % name, [said])
         return
-    if mine is None:
-        common.ok(False, name, [said])
+    db = common.sound(name, read, (0, 3))
+    if not db:
         return
+    mine = ours(db, path, text)
     their = theirs(name, text)
     want = collections.Counter(their)
     want.update(CLASSES.get(name, {}))
     keys = ("entries", "kernel frames", "user frames", "lost", "damage")
     bad = ["%s: %d, they have %d" % (k, mine[k], want[k]) for k in keys
            if mine[k] != want[k]]
-    status = 3 if mine["damage"] else 0
-    if r.returncode != status:
-        bad.append("status %d" % r.returncode)
+    if status != (3 if mine["damage"] else 0):
+        bad.append("status %d" % status)
     common.ok(not bad and mine["entries"], "%s: %d entries, %d of them stacks "
               "(%d without an event), %d + %d frames, %d marks of loss" % (
                   name, mine["entries"], mine["stacks"], mine["of its own"],
@@ -208,12 +197,11 @@ def key_of(e, form):
 
 
 def form_of(name, form, reference):
-    r, db = ingest(common.place("ftrace-raw/same-%s.txt" % name))
-    got = list(events(db))
-    if r.returncode:
-        common.ok(False, name, [r.stderr.decode()])
-        return got
-    mine = got
+    db = common.sound(name, ingest(
+        common.place("ftrace-raw/same-%s.txt" % name), "--no-symbols"))
+    if not db:
+        return []
+    mine = got = list(events(db))
     if name == "fields":
         # this option prints numbers for the kernel's own events
         mine = [e for e in got if not e[3].isdigit()]
@@ -224,21 +212,17 @@ def form_of(name, form, reference):
         reference = [e for e in reference if e[3] != "print"]
     a = collections.Counter(key_of(e, form) for e in mine)
     b = collections.Counter(key_of(e, form) for e in reference)
-    lost = common.query(db, "SELECT count(*) FROM loss")[0][0]
+    lost = common.one(db, "SELECT count(*) FROM loss")
     common.ok(a == b and mine and not lost,
               "%s: the same %d events, as far as it says them (%s)"
-              % (name, len(mine), form),
-              ["only here: %r" % (k,) for k in list(a - b)[:3]]
-              + ["only there: %r" % (k,) for k in list(b - a)[:3]])
+              % (name, len(mine), form), common.differences(a, b))
     return got
 
 
 def forms():
-    base = common.place("ftrace-raw")
-    db = os.path.join(common.CACHE, "ftext-pages.db")
-    r = common.run("ingest", "-q", "-f", "-o", db, base)
-    if r.returncode:
-        common.ok(False, "pages of the same ring", [r.stderr.decode()])
+    db = common.sound("pages of the same ring",
+                      ingest(common.place("ftrace-raw")))
+    if not db:
         return
     reference = list(events(db))
     for name, form in FORMS.items():
@@ -262,10 +246,8 @@ def mappings():
     rows = []
     for path in (common.place(base + ".dat"),
                  common.place(base + ".report.txt")):
-        db = os.path.join(common.CACHE, "ftext-maps.db")
-        r = common.run("ingest", "-q", "-f", "-o", db, path)
-        if r.returncode:
-            common.ok(False, "mappings by system calls", [r.stderr.decode()])
+        db = common.sound("mappings by system calls", ingest(path))
+        if not db:
             return
         rows.append(collections.Counter(common.query(db, MAPPINGS)))
         if "report" in path:
@@ -279,7 +261,7 @@ def mappings():
     common.ok(not text - dat and sum(text.values()) == 16,
               "a text's system calls map what they did: %d of %d" %
               (sum(text.values()), sum(dat.values())),
-              ["only there: %r" % (k,) for k in list(text - dat)[:3]])
+              common.differences(text, dat))
 
 
 def captures():

@@ -11,7 +11,6 @@ FILE is compared with what the installed trace-cmd reports now."""
 import collections
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 
@@ -55,7 +54,6 @@ def find():
 def live(path):
     """A case of any file: the reports are made now. With -R trace-cmd 3.1
     crashes at some events; then the other report has to do."""
-    os.makedirs(common.CACHE, exist_ok=True)
     reports = []
     for name, options in (("raw", ["-t", "-R"]), ("report", [])):
         file = os.path.join(common.CACHE, "live-%s.txt" % name)
@@ -138,32 +136,18 @@ def theirs(case, order):
 
 
 def ours(db):
-    chain = {i: common.addresses(a) for i, a in
-             common.query(db, "SELECT id, addrs FROM raw_chain")}
-    rows = common.query(
-        db, "SELECT e.id, e.time_ns, e.cpu, t.tid, y.name, e.kraw, e.uraw,"
-            " y.fields FROM event e JOIN thread t ON t.id = e.thread"
-            " JOIN event_type y ON y.id = e.type ORDER BY e.id")
-    fields = {table: columns(db, table)
-              for table in sorted({r[7] for r in rows if r[7]})}
-    for i, time, cpu, tid, name, kraw, uraw, table in rows:
+    fields, chain = common.fields(db), common.chains(db)
+    for i, time, cpu, tid, name, kraw, uraw in common.query(
+            db, "SELECT e.id, e.time_ns, e.cpu, t.tid, y.name, e.kraw, e.uraw"
+                " FROM event e JOIN thread t ON t.id = e.thread"
+                " JOIN event_type y ON y.id = e.type ORDER BY e.id"):
         stacks = {}
         if kraw:
             stacks["kernel_stack"] = chain[kraw]
         if uraw:
             stacks["user_stack"] = chain[uraw]
-        yield Event(time, cpu, tid, name.split(":", 1)[1],
-                    fields[table].get(i, {}) if table else {}, stacks)
-
-
-def columns(db, table):
-    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
-    try:
-        cur = con.execute('SELECT * FROM "%s"' % table.replace('"', '""'))
-        names = [c[0] for c in cur.description]
-        return {r[0]: dict(zip(names[1:], r[1:])) for r in cur}
-    finally:
-        con.close()
+        yield Event(time, cpu, tid, name.split(":", 1)[1], fields.get(i, {}),
+                    stacks)
 
 
 def numbers(text):
@@ -257,12 +241,10 @@ def nested(mine, only_theirs, found):
 
 
 def compare(case):
-    db = os.path.join(common.CACHE, "ftrace-%s.db" % case.name)
-    os.makedirs(common.CACHE, exist_ok=True)
-    r = common.run("ingest", "-q", "-f", "--fields", "all", "--no-symbols",
-                   "-o", db, case.path)
-    if r.returncode:
-        common.ok(False, case.name, [r.stderr.decode()])
+    db = common.sound(case.name, common.into(
+        os.path.join(common.CACHE, "ftrace-%s.db" % case.name),
+        "--fields", "all", "--no-symbols", case.path))
+    if not db:
         return
     order = "big" if case.name.startswith("s390x") else "little"
     their, lost, orphans = theirs(case, order)
@@ -273,8 +255,7 @@ def compare(case):
     if cut:
         del their[-60:]  # their stacks may not be there
     mine = list(ours(db))
-    chains = {i: common.addresses(a) for i, a in
-              common.query(db, "SELECT id, addrs FROM raw_chain")}
+    chains = common.chains(db)
     found = collections.Counter(orphans=orphans)
 
     def key(e):
@@ -328,11 +309,10 @@ TEXT = re.compile(
 def folder(place, text):
     """Pages, and the kernel's own text of the same rings."""
     name = "pages of " + place
-    path = common.place(place)
-    db = os.path.join(common.CACHE, "ftrace-pages.db")
-    r = common.run("ingest", "-q", "-f", "--fields", "all", "-o", db, path)
-    if r.returncode:
-        common.ok(False, name, [r.stderr.decode()])
+    db = common.sound(name, common.into(
+        os.path.join(common.CACHE, "ftrace-pages.db"), "--fields", "all",
+        common.place(place)))
+    if not db:
         return
     their, tgids = collections.Counter(), collections.Counter()
     for line in common.read_gz(common.place(place + "/" + text)).split("\n"):
@@ -362,8 +342,7 @@ def folder(place, text):
     n = sum(v for k, v in mine.items() if len(k) == 4)
     common.ok(mine == their and n and not wrong, "%s: %d events, %d threads "
               "with a process" % (name, n, len(tgids)),
-              ["only ours: %r" % (k,) for k in list(mine - their)[:5]]
-              + ["only theirs: %r" % (k,) for k in list(their - mine)[:5]]
+              common.differences(mine, their, 5)
               + ["tgid: %r" % (k,) for k in wrong[:5]])
 
 
@@ -372,7 +351,7 @@ SWITCHES = "SELECT next_comm, count(*) FROM ev_sched_sched_switch GROUP BY 1"
 
 def cut():
     """A file whose last options, which name the rings, are cut off."""
-    whole = os.path.join(common.ROOT, "tests/captures/ftrace-v7.dat")
+    whole = os.path.join(common.HERE, "ftrace-v7.dat")
     path = os.path.join(common.CACHE, "ftrace-cut.dat")
     with open(whole, "rb") as f, open(path, "wb") as g:
         g.write(f.read(50210))

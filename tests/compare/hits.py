@@ -33,13 +33,11 @@ import collections
 import os
 import re
 import shutil
-import subprocess
-import sys
 
 import common
 import mklbr
+from common import HERE
 
-HERE = os.path.join(common.ROOT, "tests/captures")
 HEAD = re.compile(r"^# Samples: (\S+)\s+of events? '(.*)'")
 GROUP = re.compile(r"^anon group { (.*) }$")
 SUM = re.compile(r"^# Event count \(approx\.\): (\d+)")
@@ -153,16 +151,13 @@ def compare(name, perf, mine, grouped, inferred):
 
 
 def is_made_again():
-    fp, lbr = (subprocess.run(["zstd", "-dqc", "%s/hits-%s.data.zst"
-                               % (HERE, name)], check=True,
-                              stdout=subprocess.PIPE).stdout
+    fp, lbr = (common.read_bytes("%s/hits-%s.data.zst" % (HERE, name))
                for name in ("fp", "lbr"))
     return mklbr.make(fp, mklbr.functions(HERE + "/symfs/wl/hits")) == lbr
 
 
 def main():
-    show = "--print" in sys.argv
-    only = [a for a in sys.argv[1:] if not a.startswith("-")]
+    show, only = common.asked()
     expect = common.expectations("expect-hits.txt")
     seen = set()
     for c in common.captures():
@@ -185,8 +180,7 @@ def main():
             count, lines = compare(c.name, perf, mine,
                                    version.startswith("group"), inferred)
             if show:
-                for kind, n in sorted(count.items()):
-                    print("%-20s %-16s %d" % (what, kind, n))
+                common.print_classes(what, count)
                 continue
             common.ok(dict(count) == dict(expect.get(what, {})),
                       "%s: %d functions of perf" % (

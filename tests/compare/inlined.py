@@ -32,7 +32,6 @@ import lines
 
 TOOL = "llvm-symbolizer"
 N = int(os.environ.get("INLINED", "3000"))
-MKCAP = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
 SOURCES = "stitch/*/*.c" if "INLINED" in os.environ else "stitch/tasks/s*.c"
 C = ["-I" + os.getcwd(), "-D_GNU_SOURCE", "-std=gnu11", "-w", "-shared", "-fPIC",
      *sorted(glob.glob(SOURCES))]
@@ -58,21 +57,17 @@ DIFFERS = {"overlap": {"functions": 8}}
 BIAS = 0x10000000000
 
 
-def environment(work):
-    # rustc of rustup wants the home of its user
-    home = pwd.getpwuid(os.getuid()).pw_dir
-    return dict({"RUSTUP_HOME": home + "/.rustup"}, **os.environ,
-                GO111MODULE="off", GOCACHE=work + "/cache",
-                GOPATH=work + "/gopath")
-
-
-def build(name, work):
-    """The path of a build; None without its compiler."""
-    cmd = list(BUILDS[name])
+def build(name, work, command):
+    """The path of the program that a compiler makes; None without it."""
+    cmd = list(command)
     out = os.path.join(work, name)
     if os.path.exists(out):
         return out
-    env = environment(work)
+    # rustc of rustup wants the home of its user
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    env = dict({"RUSTUP_HOME": home + "/.rustup"}, **os.environ,
+               GO111MODULE="off", GOCACHE=work + "/cache",
+               GOPATH=work + "/gopath")
     version = "version" if cmd[0] == "go" else "--version"
     if not shutil.which(cmd[0]) or subprocess.run(
             [cmd[0], version], env=env, capture_output=True).returncode:
@@ -88,8 +83,7 @@ def build(name, work):
 def loaded(path):
     """(offset, address, size) of the code segments, (address, offset, size) of
     .text"""
-    said = subprocess.run(["readelf", "-lSW", path], capture_output=True,
-                          text=True, check=True).stdout
+    said = common.output("readelf", "-lSW", path)
     segments = [tuple(int(x, 16) for x in m) for m in re.findall(
         r"LOAD\s+(0x\w+) (0x\w+) 0x\w+ (0x\w+) 0x\w+ R E", said)]
     text = re.search(r"\] \.text\s+PROGBITS\s+(\w+) (\w+) (\w+)", said)
@@ -114,36 +108,29 @@ def chosen(path):
 
 def database(path, addrs):
     """A database in which each address is that of a sample."""
-    text, data, db = path + ".txt", path + ".data", path + ".db"
-    with open(text, "w") as f:
-        f.write("event cpu-clock nochain\ncomm pid=1 name=app\n")
-        for off, vaddr, size in loaded(path)[0]:
-            low = vaddr & 4095
-            f.write("mmap pid=1 start=%#x len=%#x pgoff=%#x path=%s\n" % (
-                BIAS + vaddr - low, size + low, off - low, path))
-        for i, addr in enumerate(addrs):
-            f.write("sample pid=1 tid=1 cpu=0 time=%d ip=%#x\n" % (
-                1000 + i, BIAS + addr))
-    subprocess.run([MKCAP, text, data], check=True)
-    r = common.run("ingest", "-q", "-f", "-o", db, data)
-    if r.returncode:
-        sys.exit(r.stderr.decode(errors="replace"))
-    return db
+    text = ["event cpu-clock nochain", "comm pid=1 name=app"]
+    for off, vaddr, size in loaded(path)[0]:
+        low = vaddr & 4095
+        text.append("mmap pid=1 start=%#x len=%#x pgoff=%#x path=%s" % (
+            BIAS + vaddr - low, size + low, off - low, path))
+    text += ["sample pid=1 tid=1 cpu=0 time=%d ip=%#x" % (1000 + i, BIAS + a)
+             for i, a in enumerate(addrs)]
+    data = common.mkcap(text, path + ".data")
+    common.must("ingest", "-q", "-f", "-o", path + ".db", data)
+    return path + ".db"
 
 
 def demangled(names):
-    text = subprocess.run(["c++filt", "-i"], input="\n".join(names), text=True,
-                          capture_output=True, check=True).stdout
+    text = common.output("c++filt", "-i", input="\n".join(names))
     return dict(zip(names, [re.sub(r"::h[0-9a-f]{16}$", "", n)
                             for n in text.split("\n")]))
 
 
 def theirs(path, addrs):
     """{addr: [(name, file, line)]}, innermost first"""
-    said = subprocess.run(
-        [TOOL, "--output-style=JSON", "--no-demangle", "--obj=" + path],
-        input="".join("%#x\n" % a for a in addrs), text=True,
-        capture_output=True, check=True).stdout
+    said = common.output(
+        TOOL, "--output-style=JSON", "--no-demangle", "--obj=" + path,
+        input="".join("%#x\n" % a for a in addrs))
     out = {}
     for line in said.splitlines():
         got = json.loads(line)
@@ -165,13 +152,14 @@ def kind(mine, other):
 
 
 def compare(name, work):
-    path = build(name, work)
+    path = build(name, work, BUILDS[name])
     if not path:
         print("skip inlined %s: no %s" % (name, BUILDS[name][0]))
         return
     asked = path
     if "-split-" in name:
-        asked = build(name.replace("-split", ""), work)
+        whole = name.replace("-split", "")
+        asked = build(whole, work, BUILDS[whole])
         common.ok(code(path) == code(asked), name + ": the same code as whole")
     addrs = chosen(path)
     mine = lines.ours(database(path, addrs)).get(path, {})

@@ -6,7 +6,6 @@ compares what is called damage with expect-intact.txt: a line has a pattern of
 paths, a kind of damage and the reason why it is damaged. A capture that no
 line names must have none; a line that no capture needs fails too."""
 
-import collections
 import concurrent.futures
 import fnmatch
 import gzip
@@ -80,25 +79,14 @@ def unpacked(path, folder):
 def damage(path):
     """{what is damaged: where and why}"""
     with tempfile.TemporaryDirectory() as folder:
-        db = folder + "/db"
-        r = common.run("ingest", "-q", "-o", db, "--no-symbols",
-                       unpacked(path, folder))
-        said = r.stderr.decode(errors="replace").strip()
+        db, _, said = common.into(folder + "/db", "--no-symbols",
+                                  unpacked(path, folder))
         if not os.path.exists(db):
-            return {"refused": said.split("\n")[0]}
+            return {"refused": said.strip().split("\n")[0]}
         return {what: "%d times, at %s: %s" % (n, off, detail)
                 for what, n, off, detail in common.query(
                     db, "SELECT what, sum(n), min(off), detail FROM damage"
                     " WHERE kind = 'damage' GROUP BY what")}
-
-
-def expected():
-    with open(os.path.join(common.ROOT, "tests/compare",
-                           "expect-intact.txt")) as f:
-        for line in f:
-            words = line.split("#")[0].split()
-            if words:
-                yield tuple(words)
 
 
 def main():
@@ -107,7 +95,7 @@ def main():
         common.finish()
     paths = [p for a in (sys.argv[1:] or ("captures", "peers"))
              for p in captures(os.path.join(common.SHARED, a))]
-    table = list(expected())
+    table = list(map(tuple, common.table("expect-intact.txt", 2)))
     needed = set()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for path, found in zip(paths, pool.map(damage, paths)):

@@ -8,18 +8,14 @@ names must be equal; so must those that perf prints of the same capture after
 and moved, in files of both byte orders, and maps whose lines overlap."""
 
 import collections
-import gzip
 import os
 import random
-import re
 import struct
-import subprocess
-import sys
 import tempfile
 
 import common
+import names
 
-MKCAP = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
 GRACE = 1000000
 MAGIC = 0x4A695444
 AMBIGUOUS = "[ambiguous] "
@@ -113,16 +109,12 @@ def user_frames(db):
 
 
 def ingest(tmp, capture, *options):
-    db = os.path.join(tmp, "jit.db")
-    r = common.run("ingest", "-q", "-f", "-o", db, *options, capture)
-    return db, r.returncode, r.stderr.decode(errors="replace")
+    return common.into(os.path.join(tmp, "jit.db"), *options, capture)
 
 
 def check_against_dump(tmp, what, capture, dump, *options):
     """How often each name was hit; every address by the file itself."""
-    opener = gzip.open if dump.endswith(".gz") else open
-    with opener(dump, "rb") as f:
-        codes = lives(read_dump(f.read()))
+    codes = lives(read_dump(common.read_bytes(dump)))
     db, status, err = ingest(tmp, capture, *options)
     hit = collections.Counter()
     wrong = []
@@ -168,49 +160,34 @@ def check_map(db, what, status, err, lines):
 
 # ---- real captures
 
-def fakejit():
-    """Three functions in turn at one address; perf with the map alone says
-    jit_beta of all 1628."""
-    return common.first(
-        os.path.join(common.ROOT, "tests/captures/jit-reused.data.zst"))
-
-
+# Three functions in turn at one address; perf with the map alone says jit_beta
+# of all 1628.
+FAKEJIT = os.path.join(common.HERE, "jit-reused.data.zst")
 TRUTH = {"jit_alpha": 551, "jit_beta": 264, "jit_gamma": 813}
 
 
 def check_fakejit(tmp):
-    here = os.path.join(common.ROOT, "tests/captures")
-    dump = os.path.join(here, "jit-13475.dump")
-    names = os.path.join(here, "perf-13475.map")
-    _, hit = check_against_dump(tmp, "code replaced at one address",
-                                fakejit(), dump)
+    _, hit = check_against_dump(tmp, "code replaced at one address", FAKEJIT,
+                                common.HERE + "/jit-13475.dump")
     common.ok(hit == TRUTH, "alpha 551, beta 264, gamma 813", [str(hit)])
-    db, status, err = ingest(tmp, fakejit(), "--no-jit", "--perf-map", names)
+    db, status, err = ingest(tmp, FAKEJIT, "--no-jit", "--perf-map",
+                             common.HERE + "/perf-13475.map")
     leaf = collections.Counter((f[0][2], f[0][4] & 16)
                                for _, f in user_frames(db)
                                if f[0][1] == "jit")
     want = {(AMBIGUOUS + "|".join(TRUTH), 16): sum(TRUTH.values())}
     common.ok(status == 0 and leaf == want,
               "by the map alone all 1628 are ambiguous", [str(leaf), err])
-    db, _, _ = ingest(tmp, fakejit(), "--no-jit")
+    db, _, _ = ingest(tmp, FAKEJIT, "--no-jit")
     kinds = collections.Counter(f[0][1] for _, f in user_frames(db))
     common.ok(kinds["anon"] == 1628 and not kinds["jit"],
               "--no-jit looks at neither", [str(kinds)])
 
 
-FRAME = re.compile(r"^\s+([0-9a-f]+) (.*?)(?:\+0x([0-9a-f]+))? \(([^()]*)\)$")
-
-
 def perf_frames(text):
     """[[(name, offset, dso)]] of the samples in perf's text, in order."""
-    out = []
-    for line in text.split("\n"):
-        m = FRAME.match(line)
-        if m:
-            out[-1].append((m[2], int(m[3] or "0", 16), m[4]))
-        elif line and line[0] not in " \t":
-            out.append([])
-    return out
+    return [[(name, int(off or "0", 16), dso) for _, name, off, dso, _ in fs]
+            for _, fs in names.frames(text)]
 
 
 def check_perf(tmp, what, capture, text, is_jit):
@@ -286,11 +263,7 @@ def make_capture(tmp, samples, pid, marker):
         text.append("sample pid=%d tid=%d cpu=0 time=%d ip=%d u=%s"
                     % (pid, pid, time, addrs[0],
                        ",".join("0x%x" % a for a in addrs)))
-    src, out = os.path.join(tmp, "c.txt"), os.path.join(tmp, "c.data")
-    with open(src, "w") as f:
-        f.write("\n".join(text) + "\n")
-    subprocess.run([MKCAP, src, out], check=True)
-    return out
+    return common.mkcap(text, os.path.join(tmp, "c.data"))
 
 
 def random_records(rnd, n):
@@ -336,14 +309,14 @@ def check_random_map(tmp, seed):
     samples = [(1000 * (i + 1), [0x10000 + rnd.randrange(0x900)])
                for i in range(1500)]
     capture = make_capture(tmp, samples, 77, False)
-    names = os.path.join(tmp, "perf-77.map")
-    with open(names, "w") as f:
+    path = os.path.join(tmp, "perf-77.map")
+    with open(path, "w") as f:
         for i, (at, n, name) in enumerate(lines):
             f.write("%s%x %x %s\n" % ("0x" if i % 3 == 0 else "", at, n, name))
     db, status, err = ingest(tmp, capture)
     several = check_map(db, "random map, seed %d" % seed, status, err, lines)
     common.ok(several > 100, "%d frames are ambiguous" % several)
-    os.remove(names)
+    os.remove(path)
 
 
 LIVES = """event cpu-clock mono
@@ -371,10 +344,7 @@ sample pid=501 tid=501 cpu=0 time=150000000 u=0x10104
 def check_lives(tmp):
     """Forked, replaced in one process only, gone with exec, below a file
     that was mapped later, over it, and not another life's."""
-    src, out = os.path.join(tmp, "c.txt"), os.path.join(tmp, "c.data")
-    with open(src, "w") as f:
-        f.write(LIVES)
-    subprocess.run([MKCAP, src, out], check=True)
+    out = common.mkcap(LIVES.splitlines(), os.path.join(tmp, "c.data"))
     dump = os.path.join(tmp, "jit-501.dump")
     with open(dump, "wb") as f:
         f.write(write_dump(

@@ -9,11 +9,8 @@ Then the database is asked for the same, row by row."""
 
 import bisect
 import collections
-import gzip
 import os
-import shutil
 import struct
-import subprocess
 import sys
 
 import common
@@ -29,19 +26,6 @@ Attr = collections.namedtuple("Attr", "kind read flags")
 Request = collections.namedtuple(
     "Request", "time tid cookie ip kind addrs place cpu")
 Chain = collections.namedtuple("Chain", "time tid cookie addrs place")
-
-
-class Packed(Exception):
-    """A capture this reader has no means for."""
-
-
-def unpacked(data):
-    """What zstd gives of a stream that may end in the middle."""
-    if not shutil.which("zstd"):
-        raise Packed("needs zstd")
-    return subprocess.run(["zstd", "-dqc"], input=data,
-                          stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL).stdout
 
 
 def attr_at(order, data, off):
@@ -69,28 +53,17 @@ class Capture:
             path = os.path.join(path, "data")
         else:
             more = []
-        data = self.load(path)
+        data = common.read_bytes(path)
         self.walk(data, *self.head(data))
         for extra in more:
-            data = self.load(extra)
+            data = common.read_bytes(extra)
             self.walk(data, 0, len(data))
         if self.packed:
-            data, self.packed = unpacked(self.packed), b""
+            data, self.packed = common.unzstd(self.packed), b""
             self.walk(data, 0, len(data))
 
     def get(self, form, data, off):
         return struct.unpack_from(self.order + form, data, off)
-
-    @staticmethod
-    def load(path):
-        if path.endswith(".gz"):
-            with gzip.open(path) as f:
-                return f.read()
-        if path.endswith(".zst"):
-            with open(path, "rb") as f:
-                return unpacked(f.read())
-        with open(path, "rb") as f:
-            return f.read()
 
     def head(self, data):
         self.order = ">" if data[:8] == b"2ELIFREP" else "<"
@@ -219,6 +192,15 @@ class Capture:
                                          addrs, self.place, cpu))
 
 
+def opened(c, reader=Capture):
+    """The records of a capture; None where this machine cannot unpack them."""
+    try:
+        return reader(c.path)
+    except common.Packed as why:
+        print("skip %s: %s" % (c.name, why))
+        return None
+
+
 def between(times, a, b):
     """Is one of the sorted times in (a, b]?"""
     return bisect.bisect_right(times, a) < bisect.bisect_right(times, b)
@@ -323,14 +305,9 @@ def compare(name, what, want, have):
 
 
 def check(c):
-    try:
-        cap = Capture(c.path)
-    except Packed as why:
-        print("skip %s: %s" % (c.name, why))
-        return 0
-    db, status, err = common.ingest(c)
-    if status != 0:
-        common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
+    cap = opened(c)
+    db = cap and common.database(c)
+    if not db:
         return 0
     want, have = wanted(cap), stored(db)
     compare(c.name, "requests", want[0], have[0])

@@ -9,7 +9,6 @@ as many events. The cases h216-* of that README are in no folder."""
 
 import collections
 import glob
-import gzip
 import os
 import re
 import subprocess
@@ -85,19 +84,13 @@ def blocks(text):
     return out
 
 
-def read(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt") as f:
-        return f.read()
-
-
 def compare_perf(name, db, base):
     stem = name.split(".")[0]
     found = glob.glob("%s/%s.script-7.2.txt" % (base, stem)) + glob.glob(
         "%s/%s.script.txt.gz" % (base, stem))
     if not found:
         return
-    theirs = blocks(read(found[0]))
+    theirs = blocks(common.read_gz(found[0]))
     ours = blocks(common.run("script", "-F", "comm,tid,time,ip", "--no-inline",
                              db).stdout.decode(errors="replace"))
     same = sum((theirs & ours).values())
@@ -105,17 +98,15 @@ def compare_perf(name, db, base):
               "%s_has_the_blocks_of_perf" % stem,
               ["%d of %d are the same, expected %s"
                % (same, sum(theirs.values()), SAME[stem]),
-               *("perf: %s" % (b,) for b in list(theirs - ours)[:4]),
-               *("ours: %s" % (b,) for b in list(ours - theirs)[:4])])
+               *common.differences(ours, theirs)])
 
 
 def judge(name, case, base):
     path = os.path.join(base, name)
     with tempfile.TemporaryDirectory() as folder:
-        db = os.path.join(folder, "db")
         os.mkdir(folder + "/in")
-        r = common.run("ingest", "-qo", db, "--no-symbols",
-                       unpacked(path, folder + "/in"))
+        db, status, _ = common.into(folder + "/db", "--no-symbols",
+                                    unpacked(path, folder + "/in"))
         got = Case(*common.query(db, """SELECT
             (SELECT count(*) FROM event e JOIN event_type t ON t.id = e.type
              WHERE t.kind = 'sample'),
@@ -127,14 +118,14 @@ def judge(name, case, base):
                    case.sql, common.query(db, case.sql)[0][0])
         damage = common.query(db, "SELECT what, detail FROM damage"
                               " WHERE kind = 'damage'")
-        common.ok(got == case and not r.returncode and not damage,
+        common.ok(got == case and not status and not damage,
                   "%s_is_read_as_it_should_be" % name,
-                  ["status %d, %s" % (r.returncode, damage), str(got),
+                  ["status %d, %s" % (status, damage), str(got),
                    "expected " + str(case)])
         compare_perf(name, db, base)
         bt2 = os.path.join(base, name + ".bt2-2.1.txt")
         if os.path.exists(bt2):
-            n = read(bt2).count("\n")
+            n = common.read_gz(bt2).count("\n")
             common.ok(got.samples == n, "%s_has_the_events_of_babeltrace2"
                       % name, ["%d, babeltrace2 prints %d" % (got.samples, n)])
 

@@ -12,7 +12,6 @@ import glob
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
 import common
@@ -35,23 +34,12 @@ CAPTURES = [
 OWN = ["frames32.data.zst"]
 
 
-def unpacked(path, folder):
-    """The path of the plain file; those of fpcap are in the folder then."""
-    out = os.path.join(folder, os.path.basename(common.bare(path)))
-    if path.endswith(".zst"):
-        subprocess.run(["zstd", "-qdo", out, path], check=True)
-    elif not os.path.exists(out):
-        os.symlink(path, out)
-    return path if os.path.islink(out) else out
-
-
-def callers(symfs, folder):
+def callers(symfs, paths):
     """The caller that chains lack, by the dumps in the same samples."""
-    program = os.path.join(os.environ.get("O", "build"), "libdw", "callers")
+    program = os.path.join(common.OUT, "libdw", "callers")
     for name, right in (("fp", "995"), ("nofp", "0")):
         r = subprocess.run(
-            [program, symfs,
-             os.path.join(folder, name + ".data"), "1000", right],
+            [program, symfs, paths["fpcap/%s.data" % name], "1000", right],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         text = r.stdout.decode(errors="replace").strip()
         common.ok(r.returncode == 0, text.split(": ", 1)[-1], [text])
@@ -63,7 +51,7 @@ def has_libc(symfs):
 
 def compared(path, symfs, name):
     """Says what libdw.c says: stacks that are the same, and all."""
-    program = os.path.join(os.environ.get("O", "build"), "libdw", "libdw")
+    program = os.path.join(common.OUT, "libdw", "libdw")
     r = subprocess.run([program, symfs, path], stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT)
     text = r.stdout.decode(errors="replace")
@@ -79,26 +67,27 @@ def compared(path, symfs, name):
 
 def all_machines(folder):
     samples = same = 0
+    paths = {}
     for name, symfs, kind in CAPTURES:
         path = common.place(name)
         if not path:
             continue
-        got = compared(unpacked(path, folder), common.symfs(symfs), name)
+        paths[name] = common.plain(path, folder)
+        got = compared(paths[name], common.symfs(symfs), name)
         if kind:
             same += got[0]
             samples += got[1]
     common.ok(samples and samples - same <= max(1, samples / 1000),
               "%d of %d stacks of x86-64 are libdw's" % (same, samples))
-    symfs = common.symfs("symfs-6.18")
-    if os.path.exists(os.path.join(folder, "fp.data")):
-        callers(symfs, folder)
+    if "fpcap/fp.data" in paths:
+        callers(common.symfs("symfs-6.18"), paths)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name in OWN:
             same, samples = compared(
-                unpacked("tests/captures/" + name, folder),
+                common.plain("tests/captures/" + name, folder),
                 "tests/captures/symfs", name)
             common.ok(same == samples, name + ": all are libdw's")
         all_machines(folder)

@@ -9,14 +9,12 @@ perf's _text."""
 
 import bisect
 import collections
-import gzip
 import os
 import re
 import tempfile
 
 import common
 
-HERE = os.path.join(common.ROOT, "tests/captures/")
 EVENT = re.compile(r"-(\d+) +\[\d+\] +(\d+)\.(\d{9}): (\w+): ")
 TASK = re.compile(r"(\d+)\.(\d{9}): PERF_RECORD_(\w+)( exec)?"
                   r"(?:: [\w-]+:| |\()(-?\d+)[/:](\d+)(.*)")
@@ -41,12 +39,9 @@ STACKS = "SELECT e.time_ns, h.tid, p.pid, i.path, f.off, i.kind, hex(i.build_id)
 
 
 def ingest(tmp, name, *captures):
-    db = os.path.join(tmp, name + ".db")
-    r = common.run("ingest", "-f", "--no-symbols", "-o", db,
-                   *(HERE + c for c in captures))
-    if r.returncode:
-        common.ok(False, "%s is read" % name, r.stderr.decode().split("\n"))
-    return db
+    return common.sound("%s is read" % name, common.into(
+        os.path.join(tmp, name + ".db"), "--no-symbols",
+        *(common.HERE + "/" + c for c in captures)))
 
 
 def most(*tables):
@@ -58,12 +53,6 @@ def most(*tables):
     return out
 
 
-def differences(want, have):
-    return ["%s: %s, ours %s" % (k, want.get(k, 0), have.get(k, 0))
-            for k in sorted(set(want) | set(have), key=str)
-            if want.get(k, 0) != have.get(k, 0)][:10]
-
-
 def check_two(tmp):
     alone = [ingest(tmp, "e", "two-e.data"), ingest(tmp, "f", "two-f.data.zst")]
     both = [ingest(tmp, "ef", "two-e.data", "two-f.data.zst"),
@@ -72,14 +61,14 @@ def check_two(tmp):
                       ("name", NAMES), ("mapping", MAPS)):
         want = most(*(common.query(db, sql) for db in alone))
         for db in both:
-            wrong = differences(want, most(common.query(db, sql)))
+            wrong = common.unlike(want, most(common.query(db, sql)), 0)
             common.ok(not wrong, "two-e and two-f: each %s is one row (%d; %s)"
-                      % (what, sum(want.values()), os.path.basename(db)), wrong)
+                      % (what, sum(want.values()), os.path.basename(db)),
+                      wrong[:10])
 
 
 def lines(name):
-    with gzip.open(HERE + name, "rt") as f:
-        return f.read().split("\n")
+    return common.read_gz(common.HERE + "/" + name).split("\n")
 
 
 class Spaces:
@@ -152,9 +141,7 @@ def stacks(db, half):
 
 
 def compare_stacks(name, want, have):
-    wrong = ["%d %d: %s, ours %s" % (*k, want.get(k), have.get(k))
-             for k in sorted(set(want) | set(have))
-             if want.get(k) != have.get(k)]
+    wrong = common.unlike(want, have)
     known = sum(p != "[unknown]" for s in want.values() for p, _ in s)
     common.ok(not wrong and known > 100, "pair: %s stacks of ftrace are where"
               " perf says (%d stacks, %d addresses)" % (name, len(want), known),

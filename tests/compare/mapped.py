@@ -9,7 +9,6 @@ without offsets: there the dynamic linker's mmap calls say where libc is, and
 its program headers which offsets that makes. In a text a program logged its
 own stacks: its maps say where they are."""
 
-import gzip
 import os
 import re
 import shutil
@@ -27,9 +26,9 @@ WHERE p.stack = ? ORDER BY p.pos"""
 
 
 def ingest(path, name, *opts):
-    db = os.path.join(common.CACHE, "mapped-%s.db" % name)
-    r = common.run("ingest", "-q", "-f", "-o", db, *opts, path)
-    common.ok(r.returncode == 0, "%s is read" % name, [r.stderr.decode()])
+    db, status, said = common.into(
+        os.path.join(common.CACHE, "mapped-%s.db" % name), *opts, path)
+    common.ok(status == 0, "%s is read" % name, [said])
     return db
 
 
@@ -98,18 +97,6 @@ def marker():
               "maps say" % len(found), [repr(w) for w in wrong[:5]])
 
 
-def headers(path):
-    """[(vaddr, offset, file size)] of PT_LOAD, of a little-endian ELF64 file"""
-    with open(path, "rb") as f:
-        data = f.read()
-    at, = struct.unpack_from("<Q", data, 32)
-    size, n = struct.unpack_from("<HH", data, 54)
-    for i in range(n):
-        kind, _, off, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", data, at + i * size)
-        if kind == 1:
-            yield vaddr, off, filesz
-
-
 LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 # readelf -lW of the C library of that machine: offset, address, size in the
 # file and in memory, and flags of its PT_LOAD.
@@ -139,20 +126,19 @@ def libc_symfs():
 
 
 def procmap():
-    base = os.path.join(common.ROOT, "tests/captures/ftrace-procmap")
+    base = os.path.join(common.HERE, "ftrace-procmap")
     symfs = libc_symfs()
-    with gzip.open(base + ".report.txt.gz", "rt") as f:
-        text = f.read()
+    text = common.read_gz(base + ".report.txt.gz")
     start = int(re.search(r"sys_enter_mmap: .*len: 0x001e1f50.*?"
                           r"sys_exit_mmap: +(0x[0-9a-f]+)", text, re.S)[1], 16)
-    loads = list(headers(symfs + LIBC))
+    loads = list(common.segments(common.read_bytes(symfs + LIBC)))
     proved = pairs(ingest(base + ".dat", "proved", "--symfs", symfs))
     derived = pairs(ingest(base + ".dat", "derived", "--symfs",
                            os.path.join(common.ROOT, "tests/cases")))
     wrong = []
     n = 0
     for ip, path, off, flags in proved:
-        want = [o + ip - start - v for v, o, size in loads
+        want = [o + ip - start - v for _, o, v, size in loads
                 if v <= ip - start < v + size]
         if path == LIBC:
             n += 1
@@ -166,7 +152,6 @@ def procmap():
 
 
 def main():
-    os.makedirs(common.CACHE, exist_ok=True)
     instances()
     procmap()
     marker()

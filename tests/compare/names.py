@@ -10,10 +10,8 @@ compared. What differs belongs to a class, whose count is in expect.txt:
 names_only_ours   perf let go of the mappings at EXIT, and prints [unknown]"""
 
 import collections
-import gzip
 import os
 import re
-import sys
 import tempfile
 
 import common
@@ -58,11 +56,10 @@ Job = collections.namedtuple("Job", "capture script kallsyms symfs dsoff")
 def jobs(only):
     """Where the images of a capture are."""
     base = os.path.join(common.SHARED, "captures")
-    here = os.path.join(common.ROOT, "tests/captures")
     for c in common.captures(only):
         full = os.path.join(base, "perf-deferred", c.name)
         plain = os.path.join(base, "perf", c.name)
-        stem = os.path.join(here, c.name)
+        stem = os.path.join(common.HERE, c.name)
         if common.SHARED and os.path.exists(full + ".boot"):
             with open(full + ".boot") as f:
                 kall = os.path.join(base, "perf-deferred", f.read().strip())
@@ -76,18 +73,8 @@ def jobs(only):
         elif os.path.exists(stem + ".script-sym.txt.gz"):
             yield Job(c, stem + ".script-sym.txt.gz",
                       common.first(stem + ".kallsyms"),
-                      os.path.join(here, "symfs"),
+                      os.path.join(common.HERE, "symfs"),
                       common.first(stem + ".script-dsoff.txt.gz"))
-
-
-def unpack(path, tmp):
-    if not path.endswith(".gz"):
-        return path
-    out = os.path.join(tmp, os.path.basename(path)[:-3])
-    if not os.path.exists(out):
-        with gzip.open(path) as i, open(out, "wb") as o:
-            o.write(i.read())
-    return out
 
 
 def named_images(db):
@@ -139,8 +126,6 @@ def check_offsets(c, path, db):
                 dso = "[vdso]"
             if not dso.startswith("/tmp/perf-"):
                 theirs[(addr, dso, int(off, 16))] += 1
-    rows = common.query(
-        db, "SELECT c.addrs, c.stack FROM raw_chain c")
     path_of = collections.defaultdict(dict)
     for stack, pos, image, off in common.query(
             db, "SELECT p.stack, p.pos, i.path, f.off FROM stack_path p"
@@ -148,7 +133,7 @@ def check_offsets(c, path, db):
                 " JOIN image i ON i.id = f.image"):
         path_of[stack][pos] = (image, off)
     have = set()
-    for blob, stack in rows:
+    for blob, stack in common.query(db, "SELECT addrs, stack FROM raw_chain"):
         for pos, addr in enumerate(common.addresses(blob)):
             if pos in path_of[stack]:
                 have.add((addr,) + path_of[stack][pos])
@@ -163,22 +148,19 @@ def check(job, table, tmp, printing):
     # a block of other addresses than perf's cannot be compared
     options = ["--no-infer-callers", "--symfs", job.symfs]
     if job.kallsyms:
-        options += ["--kallsyms", unpack(job.kallsyms, tmp)]
-    db, status, err = common.ingest(c, *options)
-    if status != 0:
-        common.ok(False, "%s is read with symbols" % c.name,
-                  ["status %d" % status] + err.split("\n")[-5:])
+        options += ["--kallsyms", common.plain(job.kallsyms, tmp)]
+    db = common.sound("%s is read with symbols" % c.name,
+                      common.ingest(c, *options))
+    if not db:
         return
     r = common.run("script", "--no-inline", "-F", common.fields_of(c) + ",sym,symoff,dso",
                    db)
     perf = frames(common.read_gz(job.script))
     ours = frames(r.stdout.decode(errors="surrogateescape"))
     count, wrong = compare(perf, ours, named_images(db))
-    if printing:
-        for kind in sorted(count):
-            if kind.startswith("names_"):
-                print("%-20s %-20s %d" % (c.name, kind, count[kind]))
     found = {k: n for k, n in count.items() if k.startswith("names_")}
+    if printing:
+        common.print_classes(c.name, found)
     want = {k: n for k, n in table.get(c.name, {}).items()
             if k.startswith("names_")}
     # Where perf unwound every user half from a dump, there is no common one.
@@ -193,9 +175,9 @@ def check(job, table, tmp, printing):
 
 def main():
     table = common.expectations()
+    printing, only = common.asked()
     with tempfile.TemporaryDirectory() as tmp:
-        printing = "--print" in sys.argv
-        for job in jobs([a for a in sys.argv[1:] if a != "--print"]):
+        for job in jobs(only):
             check(job, table, tmp, printing)
     common.finish()
 

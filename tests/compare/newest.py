@@ -21,7 +21,6 @@ import collections
 import os
 import re
 import subprocess
-import sys
 
 import common
 
@@ -36,9 +35,8 @@ def newest():
         return None
     found = []
     for command in said:
-        p = subprocess.run([command, "--version"], capture_output=True,
-                           text=True)
-        m = re.search(r"version (\d+)\.(\d+)", p.stdout)
+        m = re.search(r"version (\d+)\.(\d+)",
+                      common.output(command, "--version"))
         if m:
             found.append((int(m[1]), int(m[2]), command))
     return max(found, default=None)
@@ -53,17 +51,6 @@ def printed(perf, c, path):
     return common.blocks(p.stdout) if not p.returncode else None
 
 
-def plain(c, work):
-    """The path of the capture, unpacked."""
-    if not c.path.endswith((".zst", ".gz")):
-        return c.path
-    out = os.path.join(work, c.name)
-    with open(out, "wb") as f:
-        subprocess.run(["zstd" if c.path.endswith("zst") else "gzip", "-dcq",
-                        c.path], stdout=f, check=True)
-    return out
-
-
 def either_half(block):
     a, b = sorted((block.pid, block.tid))
     return block._replace(cpu="", comm="", pid=a, tid=b)
@@ -71,7 +58,7 @@ def either_half(block):
 
 def compare(c, perf, expected, printing, work):
     want = common.blocks(common.read_gz(c.script))
-    path = plain(c, work)
+    path = common.plain(c.path, work)
     got = printed(perf, c, path)
     if path != c.path:
         os.unlink(path)
@@ -88,12 +75,11 @@ def compare(c, perf, expected, printing, work):
             count["cpu"] = count.pop("text") // 2
     count = +count
     if printing:
-        for k, n in sorted(count.items()):
-            print("%-20s %-10s %d" % (c.name, k, n))
+        common.print_classes(c.name, count)
     else:
         common.ok(dict(count) == expected, "%s: %d blocks %s" % (
             c.name, len(want), dict(count) or "are the same"),
-            [str(x) for x in list((a - b) + (b - a))[:4]] if got else [])
+            common.differences(b, a) if got else [])
 
 
 if __name__ == "__main__":
@@ -101,12 +87,11 @@ if __name__ == "__main__":
     if not perf or perf < (7, 3):
         print("skip newest: no perf 7.3; tests/bench/newer.sh installs it")
         common.finish()
-    args = [a for a in sys.argv[1:] if a != "--print"]
+    printing, args = common.asked()
     table = common.expectations("expect-newest.txt")
     work = os.path.join(common.CACHE, "newest")
     os.makedirs(work, exist_ok=True)
     for c in common.captures(args):
         if "dwarf" not in c.name and c.symfs is None:
-            compare(c, perf[2], table.get(c.name, {}), "--print" in sys.argv,
-                    work)
+            compare(c, perf[2], table.get(c.name, {}), printing, work)
     common.finish()

@@ -6,11 +6,8 @@ tracefs. The program left out the stack of some requests on purpose: these must
 be unexplained, unless the ring was overwritten in between or the capture ended
 before the thread asked again."""
 
-import gzip
 import os
 import re
-import sqlite3
-import subprocess
 
 import common
 
@@ -24,12 +21,6 @@ CAPTURES = (
     ("ftrace-raw/marker-only.txt", "ftrace-raw/marker-only.txt"),
     ("ftrace-raw/marker-kstack.txt", "ftrace-raw/marker-kstack.txt"),
 )
-
-
-def lines_of(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt", errors="replace") as f:
-        return list(f)
 
 
 def expected(lines):
@@ -70,60 +61,33 @@ def expected(lines):
     return {k: tuple(v[:2]) for k, v in asked.items()}, lone
 
 
-def ours(path):
-    os.makedirs(common.CACHE, exist_ok=True)
-    out = os.path.join(common.CACHE, "nonce.db")
-    subprocess.run([common.BACKSTITCH, "ingest", "-q", "-f", "--no-symbols",
-                    "-o", out, path], check=True, stderr=subprocess.DEVNULL)
-    db = sqlite3.connect(out)
-    chains = {i: a for i, a in db.execute(
-        "SELECT c.id, r.addrs FROM chain c LEFT JOIN raw_chain r "
-        "ON r.id = c.uraw")}
-    return db, chains
-
-
-def addresses(blob):
-    """The delta code of raw_chain: zigzag numbers of 7 bits each."""
-    out, at, last = [], 0, 0
-    while at < len(blob or b""):
-        v = shift = 0
-        while True:
-            b = blob[at]
-            at += 1
-            v |= (b & 127) << shift
-            shift += 7
-            if b < 128:
-                break
-        last = (last + ((v >> 1) ^ -(v & 1))) & (2**64 - 1)
-        out.append(last)
-    return tuple(out)
-
-
 def compare(capture, text):
-    want, lone = expected(lines_of(common.place(text)))
-    db, chains = ours(common.place(capture))
-    got = {}
-    for nonce, tid, word, chain in db.execute(
-            "SELECT r.cookie, t.tid, w.name, r.chain FROM request r "
-            "JOIN event e ON e.id = r.event JOIN thread t ON t.id = e.thread "
-            "JOIN word w ON w.kind = 'request' AND w.id = r.verdict"):
-        got[nonce, tid] = (word, addresses(chains[chain]) if chain else None)
-    bad = [f"{k}: {got.get(k)}, needs {want.get(k)}"
-           for k in sorted(want.keys() | got.keys())
-           if got.get(k) != want.get(k)]
+    want, lone = expected(common.read_gz(common.place(text)).split("\n"))
+    db = os.path.join(common.CACHE, "nonce.db")
+    common.must("ingest", "-q", "-f", "--no-symbols", "-o", db,
+                common.place(capture))
+    got = {(nonce, tid): (word, tuple(common.addresses(a)) if chain else None)
+           for nonce, tid, word, chain, a in common.query(
+               db, "SELECT r.cookie, t.tid, w.name, r.chain, a.addrs "
+               "FROM request r JOIN event e ON e.id = r.event "
+               "JOIN thread t ON t.id = e.thread "
+               "JOIN word w ON w.kind = 'request' AND w.id = r.verdict "
+               "LEFT JOIN chain c ON c.id = r.chain "
+               "LEFT JOIN raw_chain a ON a.id = c.uraw")}
+    bad = common.unlike(want, got)
     matched = sum(v[0] == "matched" for v in want.values())
     common.ok(want and not bad,
               f"{capture}: {len(want)} requests, {matched} with their stack",
               bad[:10])
-    alone = {(n, t) for n, t in db.execute(
-        "SELECT c.cookie, t.tid FROM chain c JOIN thread t ON t.id = c.thread "
-        "WHERE c.n_events = 0")}
+    alone = set(common.query(
+        db, "SELECT c.cookie, t.tid FROM chain c "
+        "JOIN thread t ON t.id = c.thread WHERE c.n_events = 0"))
     common.ok(alone == lone, f"{capture}: {len(lone)} stacks nobody asked for",
               [f"{alone} {lone}"])
     left = sum(v[0] == "unexplained" for v in want.values())
-    said = db.execute("SELECT count(*) FROM causality_errors WHERE "
-                      "kind = 'request' AND what = 'unexplained'").fetchone()
-    common.ok(said == (left,), f"{capture}: the audit finds the {left} that "
+    said = common.one(db, "SELECT count(*) FROM causality_errors WHERE "
+                      "kind = 'request' AND what = 'unexplained'")
+    common.ok(said == left, f"{capture}: the audit finds the {left} that "
               "were left out on purpose")
 
 

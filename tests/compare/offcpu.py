@@ -132,9 +132,8 @@ def sums(waits):
 
 def check(name, path, switches, unit):
     want = arithmetic(switches)
-    db = os.path.join(common.CACHE, "offcpu-%s.db" % name)
-    os.makedirs(common.CACHE, exist_ok=True)
-    common.run("ingest", "-q", "-f", "--no-symbols", "-o", db, path)
+    db, _, _ = common.into(os.path.join(common.CACHE, "offcpu-%s.db" % name),
+                           "--no-symbols", path)
     if name == SAMPLED:
         r = common.run("report", "--off-cpu", db)
         common.ok(r.returncode == 1 and b"were sampled, 64 of 1503" in r.stderr,
@@ -186,7 +185,6 @@ def check(name, path, switches, unit):
 
 def main():
     only = sys.argv[1:]
-    base = os.path.join(common.ROOT, "tests/captures")
     perf = [("defer-exitexec-s", "defer-exitexec-s.data.zst",
              "defer-exitexec-s.script-nomerge.txt.gz", 1000),
             ("pipe-zstd", "pipe-zstd.data", "pipe-zstd.switches.txt.gz", 1),
@@ -195,9 +193,9 @@ def main():
     for name, path, text, unit in perf:
         if only and name not in only:
             continue
-        switches = list(perf_switches(os.path.join(base, text)))
+        switches = list(perf_switches(os.path.join(common.HERE, text)))
         common.ok(len(switches) > 30, "offcpu_%s_has_a_text" % name)
-        check(name, os.path.join(base, path), switches, unit)
+        check(name, os.path.join(common.HERE, path), switches, unit)
         n += 1
     for case in ftrace.cases(only):
         if not case.raw or case.name in ftrace.CUT:

@@ -10,7 +10,7 @@ import os
 import shutil
 import struct
 
-import joincheck
+import common
 
 IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM, CPU = (
     1 << 16, 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 6, 1 << 9, 1 << 7)
@@ -27,7 +27,7 @@ class Perf:
     """The records of a perf.data file: those of the session, and each ring."""
 
     def __init__(self, path):
-        data = joincheck.Capture.load(path)
+        data = common.read_bytes(path)
         self.order = ">" if data[:8] == b"2ELIFREP" else "<"
         size, = self.get("Q", data, 8)
         if size < 104:

@@ -48,11 +48,9 @@ EXPECT = {
 def timehist(path):
     """(us, cpu) -> (tid, delay in us, run in us), and (us, cpu, woken) ->
     waker"""
-    done = subprocess.run(["perf", "sched", "-i", path, "timehist", "-w",
-                           "--force"],
-                          capture_output=True, text=True, check=True)
     out, woke = {}, {}
-    for line in done.stdout.split("\n"):
+    for line in common.output("perf", "sched", "-i", path, "timehist", "-w",
+                              "--force").split("\n"):
         m = WOKE.match(line)
         if m:
             waker, tid = TID.search(m["name"]), TID.search(m["woken"])
@@ -69,10 +67,9 @@ def timehist(path):
 
 
 def ours(db, sql):
-    done = subprocess.run([common.BACKSTITCH, "query", "--format", "csv", db,
-                           sql], capture_output=True, text=True, check=True)
+    text = common.must("query", "--format", "csv", db, sql)
     return [[int(v) if v else None for v in line.split(",")]
-            for line in done.stdout.replace("\r", "").split("\n")[1:] if line]
+            for line in text.replace("\r", "").split("\n")[1:] if line]
 
 
 def compare_wakes(db, woke, found, other):
@@ -94,12 +91,9 @@ def compare_wakes(db, woke, found, other):
 
 
 def compare(name, folder):
-    path, db = folder + "/perf.data", folder + "/perf.db"
-    with open(path, "wb") as f:
-        subprocess.run(["zstd", "-dcq", "%s/%s.data.zst" % (FOLDER, name)],
-                       stdout=f, check=True)
-    subprocess.run([common.BACKSTITCH, "ingest", "-qf", "--no-symbols", "-o",
-                    db, path], check=True)
+    path = common.plain("%s/%s.data.zst" % (FOLDER, name), folder)
+    db = folder + "/perf.db"
+    common.must("ingest", "-qf", "--no-symbols", "-o", db, path)
     lines, woke = timehist(path)
     ready = {}
     for tid, t0, t1, preempted in ours(db, """

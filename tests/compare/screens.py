@@ -11,7 +11,6 @@ import subprocess
 
 import common
 
-CAPTURES = os.path.join(common.ROOT, "tests/captures")
 DBS = os.path.join(common.OUT, "screens")
 NAMES = """before.data after.data overwrite-defer.data.zst shop.data.zst ftrace-v7.dat ctf-discard naps.data
 offcpu-616.data""".split()
@@ -147,8 +146,7 @@ os.makedirs(DBS, exist_ok=True)
 dbs = []
 for name in NAMES:
     db = os.path.join(DBS, name + ".db")
-    run("ingest", "-f", "-q", "--no-cache", "--symfs", CAPTURES + "/symfs", "-o", db, os.path.join(CAPTURES, name))
-    dbs.append(db)
+    dbs.append(common.into(db, "--no-cache", "--symfs", common.HERE + "/symfs", os.path.join(common.HERE, name))[0])
 for asked in ASKED:
     bad = [lacking(asked.split(), [db]) for db in dbs]
     common.ok(any(b is not None for b in bad) and not any(bad), asked, sum((b or [] for b in bad), []))

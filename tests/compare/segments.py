@@ -13,7 +13,6 @@ LONG, each stream is cut in four ways instead of two."""
 
 import collections
 import contextlib
-import gzip
 import io
 import os
 import random
@@ -41,10 +40,7 @@ ONCE = ("stacks", "checks")
 
 
 def backstitch(*args):
-    r = common.run(*args)
-    if r.returncode not in (0, 3):
-        raise RuntimeError("%s: %s" % (" ".join(args),
-                                       r.stderr.decode(errors="replace")))
+    common.must(*args, allowed=(0, 3))
 
 
 class Case:
@@ -94,8 +90,7 @@ class Case:
 def perf(name):
     def run(case):
         capture = restream.Perf(common.place(name)
-                                or os.path.join(common.ROOT,
-                                                "tests/captures", name))
+                                or os.path.join(common.HERE, name))
         rounds = case.n * case.rnd.randint(1, 4) + 1
         case.cut(capture.stream(case.rnd, rounds))
     return run
@@ -113,20 +108,15 @@ def made(*options, big=False):
             lines.insert(case.rnd.randrange(40, len(lines)), "round")
         with open(case.path("whole.txt"), "w") as f:
             f.write("\n".join(lines) + "\n")
-        subprocess.run([os.environ.get("MKCAP",
-                                       os.path.join(common.OUT, "mkcap")),
-                        *(["-b"] if big else []), "-p", case.path("whole.txt"), case.path("pipe")],
-                       check=True)
+        subprocess.run([common.MKCAP, *(["-b"] if big else []), "-p",
+                        case.path("whole.txt"), case.path("pipe")], check=True)
         case.cut(open(case.path("pipe"), "rb").read())
     return run
 
 
 def text(name):
-    def run(case):
-        path = os.path.join(common.ROOT, "tests/captures", name)
-        packed = path.endswith(".gz")
-        case.cut((gzip.open if packed else open)(path, "rb").read())
-    return run
+    return lambda case: case.cut(
+        common.read_bytes(os.path.join(common.HERE, name)))
 
 
 def chunks(place):
@@ -356,12 +346,9 @@ def cut(stream, n, seed):
 def expected():
     """What each case of the first seed has of each class."""
     want = collections.defaultdict(dict)
-    with open(os.path.join(common.ROOT, "tests/compare/expect-segments.txt"),
-              encoding="ascii") as f:
-        for line in f:
-            if line.strip() and not line.startswith("#"):
-                stream, n, table, count, name = line.split(None, 4)
-                want[stream, int(n)][name.strip(), table] = int(count)
+    for stream, n, table, count, name in common.table(
+            "expect-segments.txt", 5):
+        want[stream, int(n)][name, table] = int(count)
     return want
 
 

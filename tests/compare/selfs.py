@@ -20,17 +20,14 @@ differs     its weight or samples differ"""
 
 import collections
 import glob
-import gzip
 import html
-import json
 import os
 import re
-import sys
 import tempfile
 
 import common
+from common import HERE
 
-HERE = os.path.join(common.ROOT, "tests/captures")
 HEAD = re.compile(r"^# Samples: (\S+)\s+of events? '(.*)'")
 PAGE = re.compile(
     r'<tr><td class="n">[^<]*</td><td class="n">[^<]*</td><td class="n">'
@@ -71,24 +68,18 @@ def theirs(path):
     return {event: summed(r) for event, r in rows.items()}
 
 
-def answer(*args):
-    r = common.run(*args)
-    if r.returncode:
-        raise ValueError(" ".join(args) + ": " + r.stderr.decode())
-    return json.loads(r.stdout)["rows"]
-
-
 def of_report(db, *options):
     return summed(
         (r["image"], None if r["kind"] in ("unnamed", "missing")
          else r["symbol"], r["self_weight"], r["self_samples"])
-        for r in answer("report", "--json", "--limit", "0", *options, db))
+        for r in common.answer("report", "--limit", "0", *options, db)["rows"])
 
 
 def of_annotate(db):
     return summed((r["image"], None if r["symbol"] == "[no name]"
                    else r["symbol"], r["weight"], r["samples"])
-                  for r in answer("annotate", "--json", "--limit", "0", db))
+                  for r in common.answer("annotate", "--limit", "0",
+                                         db)["rows"])
 
 
 def of_page(db):
@@ -176,23 +167,18 @@ def made(name, work):
     if not path and common.SHARED:
         folder = os.path.join(common.SHARED, "captures/perf")
         path = common.first("%s/%s/perf.data" % (folder, name))
-        kallsyms = os.path.join(work, "kallsyms")
-        if path and not os.path.exists(kallsyms):
-            with gzip.open(folder + "/kallsyms.gz") as packed:
-                open(kallsyms, "wb").write(packed.read())
+        kallsyms = path and common.plain(folder + "/kallsyms.gz", work)
     if not path:
         return None
-    db = os.path.join(work, name + ".db")
-    r = common.run("ingest", "-q", "-f", "-o", db, "--symfs", HERE + "/symfs",
-                   *(["--kallsyms", kallsyms] if kallsyms else []), path)
-    common.ok(r.returncode in (0, 3), name + " is read",
-              [r.stderr.decode(errors="replace")])
+    db, status, said = common.into(
+        os.path.join(work, name + ".db"), "--symfs", HERE + "/symfs",
+        *(["--kallsyms", kallsyms] if kallsyms else []), path)
+    common.ok(status in (0, 3), name + " is read", [said])
     return db
 
 
 def main():
-    show = "--print" in sys.argv
-    only = [a for a in sys.argv[1:] if not a.startswith("-")]
+    show, only = common.asked()
     expect = common.expectations("expect-selfs.txt")
     done = set()
     functions_seen = 0
@@ -212,8 +198,7 @@ def main():
                 lines += more
             if show:
                 print("\n".join(lines))
-                for kind, n in sorted(count.items()):
-                    print("%-20s %-12s %d" % (name, kind, n))
+                common.print_classes(name, count)
                 continue
             common.ok(dict(count) == dict(expect.get(name, {})),
                       name + ": perf report --no-inline", lines)

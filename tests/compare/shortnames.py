@@ -7,15 +7,13 @@
 import glob
 import html
 import os
-import pwd
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 
-B = os.environ["BACKSTITCH"]
-HERE = os.path.dirname(os.path.abspath(__file__))
+from common import must, ok
+from inlined import build
+
 FRAME = re.compile(r'<g class="[^"]*" data-s="\d+" data-w="\d+"(?: data-n="([^"]*)")?><title>([^\n]*)\n')
 
 
@@ -35,18 +33,12 @@ def symbols(path, dynamic):
 
 def shown(names, work):
     """Returns the names that a flame graph of these symbols shows, by full name."""
-    folded, svg = work + "/folded", work + "/svg"
+    folded = work + "/folded"
     with open(folded, "w") as f:
         f.writelines("p;%s 1\n" % n for n in names)
-    with open(svg, "w") as f:
-        subprocess.run([B, "flame", "--from-folded", "--minwidth", "0", folded], stdout=f, check=True)
-    with open(svg, errors="replace") as f:
-        got = {html.unescape(full): html.unescape(short or full) for short, full in FRAME.findall(f.read())}
+    svg = must("flame", "--from-folded", "--minwidth", "0", folded)
+    got = {html.unescape(full): html.unescape(short or full) for short, full in FRAME.findall(svg)}
     return {n: got[n] for n in names if n in got}
-
-
-def ok(good, name):
-    print("ok" if good else "not ok", name)
 
 
 def look(what, names, work):
@@ -65,30 +57,14 @@ def look(what, names, work):
         long[-1], full[-1]))
 
 
-def build(work, source, *cmd):
-    """Returns the path of the program built from a source of this folder; None without its compiler."""
-    # rustc of rustup wants the home of its user
-    home = pwd.getpwuid(os.getuid()).pw_dir
-    env = dict({"RUSTUP_HOME": home + "/.rustup"}, **os.environ, GO111MODULE="off", GOCACHE=work + "/go",
-               GOPATH=work + "/gopath")
-    version = "version" if cmd[0] == "go" else "--version"
-    if not shutil.which(cmd[0]) or run(cmd[0], version, env=env).returncode:
-        return None
-    out = work + "/" + source.replace(".", "-")
-    got = run(*cmd, "-o", out, os.path.join(HERE, "../names", source), env=env)
-    if got.returncode:
-        sys.exit(got.stderr)
-    return out
-
-
 def main():
     with tempfile.TemporaryDirectory() as work:
         stdcxx = run("gcc", "-print-file-name=libstdc++.so.6").stdout.strip()
         llvm = sorted(glob.glob("/usr/lib/llvm-*/lib/libLLVM-*.so*") + glob.glob("/usr/lib/*/libLLVM-*.so*"))
         for what, path, dynamic in (
                 ("libstdc++", stdcxx, True), ("LLVM", llvm[0] if llvm else None, True),
-                ("Rust", build(work, "generic.rs", "rustc", "-g"), False),
-                ("Go", build(work, "generic.go", "go", "build"), False)):
+                ("Rust", build("rust", work, ["rustc", "-g", "tests/names/generic.rs"]), False),
+                ("Go", build("go", work, ["go", "build", "tests/names/generic.go"]), False)):
             if path and os.path.exists(path):
                 look(what, symbols(path, dynamic), work)
             else:

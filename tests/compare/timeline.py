@@ -7,8 +7,6 @@ two-e and two-f are two sessions of one kernel, z-defer is of another boot."""
 import itertools
 import os
 import shutil
-import sqlite3
-import subprocess
 import sys
 import tempfile
 
@@ -51,18 +49,12 @@ def captures(work):
 
 def ingest(db, *paths):
     """(status, message, rows of capture)"""
-    if os.path.exists(db):
-        os.unlink(db)
-    p = subprocess.run([common.BACKSTITCH, "ingest", "-q", "--no-symbols",
-                        "--formats", FORMATS, "-o", db, *paths],
-                       capture_output=True, text=True)
-    rows = []
-    if p.returncode == 0:
-        con = sqlite3.connect(db)
-        rows = con.execute("SELECT align, offset_ns, error_ns, pairs, together"
-                           " FROM capture ORDER BY id").fetchall()
-        con.close()
-    return p.returncode, p.stderr, rows
+    _, status, said = common.into(db, "--no-symbols", "--formats", FORMATS,
+                                  *paths)
+    rows = [] if status else common.query(
+        db, "SELECT align, offset_ns, error_ns, pairs, together FROM capture"
+            " ORDER BY id")
+    return status, said, rows
 
 
 def one_pair(db, found, a, b):
@@ -99,8 +91,7 @@ def order_of_hooks(db, found):
     for clock in ("local", "perf", "mono"):
         status, message, _ = ingest(db, found["perf_" + clock],
                                     found["ft_" + clock])
-        con = sqlite3.connect(db)
-        row = con.execute("""
+        row = common.query(db, """
             WITH s AS (
                 SELECT y.capture, e.time_ns, e.cpu, s.prev_pid, s.next_pid
                 FROM event e JOIN event_type y ON y.id = e.type
@@ -110,8 +101,7 @@ def order_of_hooks(db, found):
                 ON f.capture = 2 AND f.cpu = p.cpu
                 AND f.prev_pid = p.prev_pid AND f.next_pid = p.next_pid
                 AND abs(f.time_ns - p.time_ns) < 5000
-            WHERE p.capture = 1""").fetchone()
-        con.close()
+            WHERE p.capture = 1""")[0]
         common.ok(status == 0 and row[0] > 100 and row[1] >= row[0] * 0.99,
                   "%s: both see each switch at the same time" % clock,
                   [message, str(row)])

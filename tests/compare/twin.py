@@ -49,15 +49,10 @@ def ingest(path, db, stdin=None):
 
 
 def plain(c, tmp):
-    """The capture without .gz or .zst around it."""
+    """A copy of the capture without .gz or .zst around it."""
     out = os.path.join(tmp, c.name + ".data")
-    if c.path.endswith(".gz"):
-        with gzip.open(c.path) as i, open(out, "wb") as o:
-            shutil.copyfileobj(i, o)
-    elif c.path.endswith(".zst"):
-        subprocess.run(["zstd", "-qdf", c.path, "-o", out], check=True)
-    else:
-        shutil.copyfile(c.path, out)
+    with open(out, "wb") as f:
+        f.write(common.read_bytes(c.path))
     return out
 
 
@@ -135,29 +130,19 @@ def check_bytes(c, path, tmp):
     return True
 
 
-def records(data):
-    """(offset, size, type) of every record of a plain file's data section."""
-    at, size = struct.unpack_from("<QQ", data, 40)
-    end = at + size
-    while at + 8 <= end:
-        kind, _, n = struct.unpack_from("<IHH", data, at)
-        yield at, n, kind
-        at += n
-
-
 def check_cuts(c, path, tmp):
     with open(path, "rb") as f:
         data = f.read()
     attrs_at = struct.unpack_from("<Q", data, 24)[0]
-    all_records = list(records(data))
+    records = list(common.records(data))
     cut = os.path.join(tmp, "cut.data")
     db = os.path.join(tmp, "cut.db")
     for part in (0.3, 0.6, 0.9):
-        at, n, _ = all_records[int(len(all_records) * part)]
+        at, n, _, _ = records[int(len(records) * part)]
         with open(cut, "wb") as f:
             f.write(data[:at + n // 2])
         status, err = ingest(cut, db)
-        want = sum(kind == 9 for off, size, kind in all_records
+        want = sum(kind == 9 for off, size, kind, _ in records
                    if off + size <= at)
         got = common.one(db, "SELECT count(*) FROM samples") \
             if os.path.exists(db) else -1

@@ -11,7 +11,6 @@ apart. A last edit takes out all records after the start."""
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -28,7 +27,7 @@ class Data:
     """A perf.data file of one sample_type, uncompressed."""
 
     def __init__(self, path):
-        self.raw = open(path, "rb").read()
+        self.raw = common.read_bytes(path)
         if self.raw[:8] != b"PERFILE2":
             raise ValueError("not a file of perf")
         self.at, self.size = struct.unpack_from("<QQ", self.raw, 40)
@@ -39,18 +38,9 @@ class Data:
         if len(kinds) != 1:
             raise ValueError("several kinds of samples")
         self.kind = kinds.pop()
-        self.records = list(self.walk())
-        if any(kind == 81 or kind == 83 for kind, _, _, _ in self.records):
+        self.records = list(common.records(self.raw))
+        if any(kind in (81, 83) for _, _, kind, _ in self.records):
             raise ValueError("compressed")
-
-    def walk(self):
-        pos, end = self.at, self.at + self.size
-        while pos + 8 <= end:
-            kind, misc, n = struct.unpack_from("<IHH", self.raw, pos)
-            if n < 8:
-                return
-            yield kind, misc, pos, n
-            pos += n
 
     def hit(self, pos):
         """ip and pid of a sample."""
@@ -61,7 +51,7 @@ class Data:
 
     def without(self, gone, path):
         out, cut = [self.raw[:self.at]], 0
-        for _, _, pos, n in self.records:
+        for pos, n, _, _ in self.records:
             if pos in gone:
                 cut += n
             else:
@@ -86,7 +76,7 @@ class Process:
 def processes(data):
     """Processes that called exec once, with the mappings they ran code in."""
     found, execs = {}, {}
-    for kind, misc, pos, n in data.records:
+    for pos, _, kind, misc in data.records:
         if kind == COMM and misc & EXEC_BIT:
             pid = struct.unpack_from("<I", data.raw, pos + 8)[0]
             execs[pid] = execs.get(pid, 0) + 1
@@ -104,47 +94,20 @@ def processes(data):
 
 
 def findings(path, folder):
-    db = os.path.join(folder, "x.db")
-    r = common.run("ingest", "-q", "-f", "--no-symbols", "-o", db, path)
-    if r.returncode not in (0, 3):
+    db, status, _ = common.into(os.path.join(folder, "x.db"), "--no-symbols",
+                                path)
+    if status not in (0, 3):
         return None
     return {row[0] for row in common.query(db, """
         SELECT pid FROM findings WHERE rule = 'unmapped'""")}, db
 
 
-def plain(path, folder):
-    if not path.endswith(".zst"):
-        return path
-    out = os.path.join(folder, os.path.basename(path)[:-4])
-    subprocess.run(["zstd", "-qdfo", out, path], check=True)
-    return out
-
-
-def captures(folder):
+def captures():
     for name, path in common.find("perf-deferred/*.data", "perf/*/perf.data"):
-        got = plain(path, folder)
         try:
-            yield name, got, Data(got)
+            yield name, path, Data(path)
         except (ValueError, IndexError, struct.error, OSError):
             continue
-
-
-def share(db):
-    row = common.query(db, """WITH unknown(frame) AS MATERIALIZED (
-            SELECT f.id FROM frame f JOIN image i ON i.id = f.image
-            JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name = 'unknown'
-        ), stray(stack) AS MATERIALIZED (
-            SELECT DISTINCT stack FROM stack_path
-            WHERE frame IN (SELECT frame FROM unknown)
-        ), counted(touching, samples) AS (
-            SELECT count(s.stack), count(*) FROM event e
-            JOIN thread t ON t.id = e.thread
-            LEFT JOIN request r ON r.event = e.id
-            JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
-            LEFT JOIN stray s ON s.stack = u.stack
-            GROUP BY t.process HAVING count(s.stack))
-        SELECT sum(touching), sum(samples) FROM counted""")[0]
-    return row
 
 
 def main(seed):
@@ -152,7 +115,7 @@ def main(seed):
     total = want = hits = silent = alarms = sound = 0
     emptied = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, path, data in captures(folder):
+        for name, path, data in captures():
             before, _ = findings(path, folder) or (None, None)
             if before is None:
                 continue
@@ -182,10 +145,10 @@ def main(seed):
                     print("    %s: missed %r, wrong %r" % (
                         name, sorted(missed), sorted(wrong)))
             if len(them) > 3 and not emptied:
-                first = next(pos for kind, misc, pos, _ in data.records
+                first = next(pos for pos, _, kind, misc in data.records
                              if kind == COMM and misc & EXEC_BIT)
                 edit = os.path.join(folder, "empty.data")
-                data.without({pos for kind, _, pos, _ in data.records
+                data.without({pos for pos, _, kind, _ in data.records
                               if kind == MMAP2 and pos > first}, edit)
                 after, db = findings(edit, folder)
                 r = common.run("check", db)
