@@ -161,22 +161,21 @@ static void label_add(struct label_making *m, const char *s)
 	m->n_line += n;
 }
 
-/* Writes the label of a frame. in: the first inlined function of this frame or
- * of a later one. */
+/* Writes the label of a frame. at: the place of the first inlined function of
+ * this frame or of a later one. */
 static int label_put(struct label_making *m, uint32_t frame,
 		     const struct label_image *img, const char *symbol,
-		     const struct label_inlined **in, struct err *err)
+		     size_t *at, struct err *err)
 {
-	const struct label_inlined *end = m->inlined + m->n_inlined;
 	struct row r;
 
 	m->n_line = 0;
 	label_add(m, symbol ? symbol : img->name);
 	label_add(m, img->mark);
-	for (; *in < end && (*in)->frame <= frame; ++*in)
-		if ((*in)->frame == frame) {
+	for (; *at < m->n_inlined && m->inlined[*at].frame <= frame; ++*at)
+		if (m->inlined[*at].frame == frame) {
 			label_add(m, ";");
-			label_add(m, (*in)->name);
+			label_add(m, m->inlined[*at].name);
 			label_add(m, "_[i]");
 		}
 	if (db_row(m->db, T_LABEL, m->n_line, &r, err))
@@ -190,8 +189,8 @@ static int labels_put(struct label_making *m, struct err *err)
 {
 	struct int_rows *q =
 		int_rows_open(m->db, store_sql("label_frames"), err);
-	const struct label_inlined *in = m->inlined;
 	struct int_row row;
+	size_t at = 0;
 	int ret = q ? 1 : -1;
 
 	while (ret > 0 && (ret = int_rows_next(q, &row, err)) > 0) {
@@ -202,7 +201,7 @@ static int labels_put(struct label_making *m, struct err *err)
 			continue; /* no view shows a frame without an image */
 		if (label_put(m, (uint32_t)frame, &m->image[image],
 			      symbol < m->n_symbol ? m->symbol[symbol] : NULL,
-			      &in, err))
+			      &at, err))
 			ret = -1;
 	}
 	int_rows_close(q);
