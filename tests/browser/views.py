@@ -276,9 +276,10 @@ def check_wait(b, db):
        "off the CPU for %s: %s" % (in_time(to - begin), WORD[state]) in
        b.text("#wait p"), "and_says_what_it_was", b.text("#wait p"))
     want = [re.sub(r"\.\w+\.\d+$", "", r[0]) for r in ask(
-        db, "SELECT f.symbol FROM samples s JOIN stack_frames f ON f.stack = "
-        "s.kernel_stack WHERE s.tid = ? AND s.time_ns = ? AND s.event = "
-        "'sched:sched_switch' ORDER BY f.pos", tid, begin)]
+        db, "SELECT coalesce(f.symbol, '[kernel.kallsyms]') FROM samples s "
+        "JOIN stack_frames f ON f.stack = s.kernel_stack WHERE s.tid = ? AND "
+        "s.time_ns = ? AND s.event = 'sched:sched_switch' ORDER BY f.pos",
+        tid, begin)]
     got = b.js("return [...document.querySelectorAll("
                "'#wait .halves div:first-child li')].map(l => "
                "l.textContent.replace(/ kernel$/, ''))")
