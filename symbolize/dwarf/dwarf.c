@@ -287,7 +287,7 @@ static const char *dwarf_entry_name(Dwarf_Die *die)
 
 	for (size_t i = 0; i < ARRAY_SIZE(attr); i++) {
 		Dwarf_Attribute a;
-		const char *s = dwarf_formstring(
+		const char *s = dwarf_sections_string(
 			dwarf_attr_integrate(die, attr[i], &a));
 
 		if (s && *s)
@@ -474,11 +474,11 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 	d->split = split_dwarf_open(sy, ef, d->package, unit);
 	if (!d->split) {
 		Dwarf_Attribute attr;
-		const char *name = dwarf_formstring(
+		const char *name = dwarf_sections_string(
 			dwarf_attr(unit, DW_AT_dwo_name, &attr));
 
 		if (!name)
-			name = dwarf_formstring(
+			name = dwarf_sections_string(
 				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
 		d->missed = d->missing++ ? d->missed : dwarf_keep(d, name);
 	}
@@ -557,7 +557,8 @@ static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
 	uint64_t bytes = 0;
 
 	dwarf_units_need_lines(d->units, unit);
-	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	d->folder =
+		dwarf_sections_string(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	if (!dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attr), &off))
 		bytes = line_rows_bytes(df->ef, off, d->folder);
 	d->no_lines = bytes > LINE_ROWS_BYTES_MAX;
@@ -577,7 +578,8 @@ static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
 	if (!u)
 		return false;
 	*unit = u->die;
-	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	d->folder =
+		dwarf_sections_string(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	df->lines = bytes;
 	return true;
 }

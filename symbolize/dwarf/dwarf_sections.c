@@ -1,6 +1,7 @@
 /* dwarf_sections.c - decides which debug sections of a file libdw may read. */
 #include "symbolize/dwarf/dwarf_sections.h"
 
+#include <dwarf.h>
 #include <endian.h>
 #include <gelf.h>
 #include <string.h>
@@ -109,6 +110,27 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 			found = s.type != SHT_NOBITS && s.size;
 	}
 	return found;
+}
+
+static bool dwarf_sections_by_index(unsigned int form)
+{
+	return form == DW_FORM_strx || form == DW_FORM_GNU_str_index ||
+	       (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
+}
+
+/* An index may lead to the very end of the strings, where none is:
+ * dwarf_formstring() of libdw 0.188 returns it, dwarf_getstring() does not. */
+const char *dwarf_sections_string(Dwarf_Attribute *a)
+{
+	const char *s = dwarf_formstring(a);
+
+	if (!s || !dwarf_sections_by_index(dwarf_whatform(a)))
+		return s;
+	Dwarf *dw = dwarf_cu_getdwarf(a->cu);
+	size_t len;
+	const char *first = dwarf_getstring(dw, 0, &len);
+
+	return first ? dwarf_getstring(dw, (Dwarf_Off)(s - first), &len) : NULL;
 }
 
 /* libdw decompresses every section it knows when it opens a file: for libc half

@@ -1,6 +1,7 @@
 /* dwarf_sections.h - decides which debug sections of a file libdw may read. */
 #ifndef SYMBOLIZE_DWARF_DWARF_SECTIONS_H
 #define SYMBOLIZE_DWARF_DWARF_SECTIONS_H
+#include <elfutils/libdw.h>
 #include <stdbool.h>
 
 struct elf_file;
@@ -8,6 +9,9 @@ struct elf_file;
 /* Returns true if libdw can read the debug sections of ef safely and a section
  * named `info` is among them. Decompresses string sections. */
 bool dwarf_sections_readable(const struct elf_file *ef, const char *info);
+/* Returns the string of an attribute of a readable file, or NULL; a: NULL, or
+ * what dwarf_attr() gave. Belongs to libdw, until it is ended. */
+const char *dwarf_sections_string(Dwarf_Attribute *a);
 /* Returns true if dwarf_look() reads the section of this name. */
 bool dwarf_sections_reads(const char *section);
 /* Marks the debug sections that dwarf_look() does not read as empty, in memory

@@ -59,9 +59,9 @@ static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name,
 				    unsigned int gnu)
 {
 	Dwarf_Attribute a;
-	const char *s = dwarf_formstring(dwarf_attr(die, name, &a));
+	const char *s = dwarf_sections_string(dwarf_attr(die, name, &a));
 
-	return s || !gnu ? s : dwarf_formstring(dwarf_attr(die, gnu, &a));
+	return s || !gnu ? s : dwarf_sections_string(dwarf_attr(die, gnu, &a));
 }
 
 static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
