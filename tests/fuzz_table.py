@@ -2,9 +2,11 @@
 # fuzz_table.py - runs each fuzz target for some time; prints what was done and found.
 #
 # usage: fuzz_table.py SECONDS [NAME...]     (all of tests/fuzz; 0: only count lines)
+#        fuzz_table.py --keep
 #
 # The corpus of each target is kept in build-fuzz/corpus/NAME and reduced to the
-# inputs that add coverage. The first table has the executions of each target, all
+# inputs that add coverage. Where there is none, it begins with that of
+# tests/fuzz/corpora.tar.xz, which --keep makes of what is there. The first table has the executions of each target, all
 # and in a second of processor time, as the machine may have more to do; the
 # second has the lines of each reader, and of each of its files, that the corpora run,
 # and that they, the unit tests and ingest of tests/captures run together. Coverage needs llvm-profdata-14
@@ -18,9 +20,11 @@ import resource
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 FUZZ, COV = "build-fuzz", "build-cov"
+KEPT = "tests/fuzz/corpora.tar.xz"
 # Rooms whose input comes from outside.
 READERS = ("formats", "formats/perf", "formats/ftrace", "formats/ftext", "formats/ctf",
            "formats/ctf/decode", "formats/ctf/meta", "formats/tracepoint", "formats/code",
@@ -30,6 +34,28 @@ READERS = ("formats", "formats/perf", "formats/ftrace", "formats/ftext", "format
 
 def corpus_of(name):
     return os.path.join(FUZZ, "corpus", name)
+
+
+def unpack():
+    """The kept corpora, unless there are others."""
+    if os.path.isdir(os.path.join(FUZZ, "corpus")):
+        return
+    with tarfile.open(KEPT) as kept:
+        for item in kept:
+            name, file = item.name.split("/")
+            os.makedirs(corpus_of(name), exist_ok=True)
+            with open(os.path.join(corpus_of(name), file), "wb") as out:
+                shutil.copyfileobj(kept.extractfile(item), out)
+
+
+def keep():
+    """Packs the corpora: the same bytes for the same inputs."""
+    with tarfile.open(KEPT, "w:xz") as kept:
+        for path in sorted(glob.glob(FUZZ + "/corpus/*/*")):
+            item = tarfile.TarInfo(os.path.relpath(path, FUZZ + "/corpus"))
+            item.size = os.path.getsize(path)
+            with open(path, "rb") as data:
+                kept.addfile(item, data)
 
 
 def inputs(name):
@@ -162,6 +188,9 @@ def coverage(names):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if sys.argv[1:] == ["--keep"]:
+        return keep()
+    unpack()
     names = sys.argv[2:] or sorted(os.path.basename(f)[:-2]
                                    for f in glob.glob("tests/fuzz/*.c"))
     rows, bad = [], []
@@ -179,7 +208,7 @@ def main():
     coverage(names)
     for name in bad:
         print("failed: %s, see %s/log/%s and %s/found/" % (name, FUZZ, name, FUZZ))
-    sys.exit(len(bad) > 0)
+    return len(bad) > 0
 
 
-main()
+sys.exit(main())
