@@ -105,6 +105,19 @@ static void mkcap_end(const struct line *l)
 	pb_end(&cap.data);
 }
 
+/* Time and CPU, which samples and the sample_id of other records have. */
+static void mkcap_put_when(const struct line *l, uint64_t type)
+{
+	struct pb *b = &cap.data;
+
+	if (type & PS_TIME)
+		mktext_put64(b, l, "time", 0);
+	if (type & PS_CPU) {
+		mktext_put32(b, l, "cpu", 0);
+		pb_u32(b, 0);
+	}
+}
+
 /* Ends a record that is not a sample with its sample_id. */
 static void end_with_trailer(const struct line *l)
 {
@@ -115,12 +128,7 @@ static void end_with_trailer(const struct line *l)
 		mktext_put32(b, l, "pid", (uint64_t)-1);
 		mktext_put32(b, l, "tid", (uint64_t)-1);
 	}
-	if (type & PS_TIME)
-		mktext_put64(b, l, "time", 0);
-	if (type & PS_CPU) {
-		mktext_put32(b, l, "cpu", 0);
-		pb_u32(b, 0);
-	}
+	mkcap_put_when(l, type);
 	pb_u64(b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
 	mkcap_end(l);
 }
@@ -195,12 +203,7 @@ static void add_sample(const struct line *l)
 	mktext_put64(b, l, "ip", ip);
 	mktext_put32(b, l, "pid", (uint64_t)-1);
 	mktext_put32(b, l, "tid", (uint64_t)-1);
-	if (type & PS_TIME)
-		mktext_put64(b, l, "time", 0);
-	if (type & PS_CPU) {
-		mktext_put32(b, l, "cpu", 0);
-		pb_u32(b, 0);
-	}
+	mkcap_put_when(l, type);
 	if (type & PS_PERIOD)
 		mktext_put64(b, l, "period", 1);
 	if (type & PS_CALLCHAIN)
