@@ -720,7 +720,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	}
 	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
-	c->event = rows_open(db, store_sql("causes_stack"), NULL, 0, err);
+	c->event = rows_of(db, "causes_stack", err);
 	if (!c->event)
 		goto fail;
 	c->irqs = irqs_new();

@@ -51,7 +51,7 @@ static int payload_raws_open(struct payload_raws *raws, struct store *db,
 {
 	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
 	raws->again = mem_new(KEPT, sizeof(*raws->again));
-	raws->next = rows_open(db, store_sql("payloads"), NULL, 0, err);
+	raws->next = rows_of(db, "payloads", err);
 	return raws->next ? 0 : -1;
 }
 

@@ -484,8 +484,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 	json_answer(&j, out, JSON_PRETTY);
 	json_text(&j, "user_stacks", sentence);
 	for (size_t i = 0; i < ARRAY_SIZE(section); i++) {
-		struct rows *r =
-			rows_open(db, store_sql(section[i]), NULL, 0, err);
+		struct rows *r = rows_of(db, section[i], err);
 
 		if (!r || json_rows(&j, strchr(section[i], '_') + 1, r, err)) {
 			rows_close(r);

@@ -8,9 +8,9 @@
  *		take(rows_text(r, CODE_INLINES_NAME));
  *	return rows_end(r, err);
  *
- * What fails, be it rows_of() or a step, ends the loop, and rows_end() tells
- *it. A cursor, whose rows are taken one at a time by calls of its own, steps
- *with rows_next(). */
+ * A failure of rows_of() or of a step ends the loop, and rows_end() reports it.
+ * A cursor, whose rows are taken one at a time by different calls, steps with
+ * rows_next(). */
 #ifndef SCHEMA_DB_ROWS_H
 #define SCHEMA_DB_ROWS_H
 #include <stdbool.h>
