@@ -87,7 +87,7 @@ START_TEST(numbers_are_used_where_they_lie_if_they_can_be)
 	ck_assert_ptr_eq(bytes_u64s_there(&b, 1), word + 2);
 	ck_assert_uint_eq(bytes_left(&b), 0);
 	/* not aligned; of the other byte order */
-	bytes_init(&b, (const char *)word + 4, 16, "f", 0, false);
+	bytes_init(&b, (const char *)word + 1, 16, "f", 0, false);
 	ck_assert_ptr_null(bytes_u64s_there(&b, 1));
 	bytes_init(&b, word, sizeof(word), "f", 0, true);
 	ck_assert_ptr_null(bytes_u64s_there(&b, 1));
