@@ -142,7 +142,8 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
-	check-long ci-build ci-plain ci-san check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
+	check-long builds ci-build ci-plain ci-san check-style style-run \
+	causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
 	clean FORCE
@@ -371,6 +372,12 @@ ci-plain:
 	$(SUB) $(CI_FLAVOUR) check-build
 ci-san:
 	$(SUB) $(SAN_FLAVOUR) SAN_GROUPS= san-build
+
+# By other compilers, for other standards of C, without optional libraries: B=
+# takes names of the table in tests/builds.sh (B=c11,clang); without it all.
+comma := ,
+builds: deps
+	@O='$(O)' tests/builds.sh $(subst $(comma), ,$(B))
 
 check-style: deps
 	$(SUB) style-run

@@ -1,13 +1,14 @@
 #!/bin/bash
-# fresh.sh - runs make demo and make check on systems that have only make and git.
-# usage: tests/fresh.sh FOLDER [SYSTEM [demo|check...]]; SYSTEM: bookworm (Debian 12), trixie (13), sid
+# fresh.sh - runs make demo, make check or another target on systems that have only make and git.
+# usage: tests/fresh.sh FOLDER [SYSTEM [TARGET...]]; SYSTEM: bookworm (Debian 12), trixie (13), sid
 #
+# TARGET, demo and check without one, may have variables: 'builds B=c11,clang'.
 # Says the minutes of each. Needs root and debootstrap; run by hand, not part of
 # make check. The base systems are kept as FOLDER/SYSTEM.tar and reused. Their
 # mirror is $MIRROR, otherwise the first one in the apt configuration of this
 # system.
 set -eu
-dir=$(realpath -m "${1:?usage: tests/fresh.sh FOLDER [SYSTEM [demo|check...]]}")
+dir=$(realpath -m "${1:?usage: tests/fresh.sh FOLDER [SYSTEM [TARGET...]]}")
 system=${2:-}
 shift $(($# < 2 ? $# : 2))
 if [ -z "$system" ]
@@ -77,10 +78,11 @@ do
 	git clone -q "$here" "$root/src/backstitch"
 	echo "== make $target on a fresh $system"
 	began=$SECONDS
+	# shellcheck disable=SC2086 # a target and its variables are words
 	if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
 		${http_proxy:+http_proxy="$http_proxy"} \
 		${https_proxy:+https_proxy="$https_proxy"} \
-		make -C /src/backstitch "$target" </dev/null
+		make -C /src/backstitch $target </dev/null
 	then
 		echo "== make $target on $system: done in $(((SECONDS - began) / 60)) min"
 	else
