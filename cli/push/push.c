@@ -76,58 +76,22 @@ struct push_counts push_counts(const struct push *p)
 
 /* ---- blocks */
 
-static void push_show(const struct push *p, const struct push_job *j)
-{
-	uint64_t rows = p->done + j->rows;
-
-	if (p->o->progress)
-		progress_update(rows < p->total ? rows : p->total, p->total,
-				rows, "rows");
-}
-
-/* Adds rows to the body until it is a whole block. Returns 1 if it is, 0 if the
- * batch has ended before, or -1. */
-static int push_fill(struct push_body *b, const struct fleet_batch *batch,
-		     size_t *at, const struct fleet_run *run, uint64_t name,
-		     struct err *err)
-{
-	uint16_t day =
-		run->day_number <= UINT16_MAX ? (uint16_t)run->day_number : 0;
-
-	while (*at < batch->n && b->rows < PUSH_BLOCK_ROWS &&
-	       b->plain < PUSH_BLOCK_BYTES) {
-		push_body_row(b, batch, (*at)++);
-		push_body_u16(b, day);
-		push_body_u64(b, name);
-		if (push_body_flush(b, err))
-			return -1;
-	}
-	return b->rows >= PUSH_BLOCK_ROWS || b->plain >= PUSH_BLOCK_BYTES;
-}
-
-static void push_note(struct push_job *j, enum fleet_table_id t, uint64_t k,
-		      uint64_t rows)
-{
-	struct push_blocks *b = &j->ours.of[t];
-	bool missing = !push_ledger_rows(&j->there, t, k);
-
-	b->rows = mem_reach(b->rows, &b->n, &b->cap, (size_t)k + 1,
-			    sizeof(*b->rows));
-	b->rows[k] = rows;
-	j->blocks++;
-	j->rows += rows;
-	j->blocks_missing += missing;
-	j->rows_missing += missing ? rows : 0;
-}
-
-/* Sends block k, unless its rows were only counted. */
+/* Counts block k, and sends it unless its rows were only counted. */
 static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 			  struct push_body *b, struct err *err)
 {
+	struct push_blocks *ours = &j->ours.of[t];
+	bool missing = !push_ledger_rows(&j->there, t, k);
 	char hex[PUSH_HEX_SIZE];
 	char id[100];
 
-	push_note(j, t, k, b->rows);
+	ours->rows = mem_reach(ours->rows, &ours->n, &ours->cap, (size_t)k + 1,
+			       sizeof(*ours->rows));
+	ours->rows[k] = b->rows;
+	j->blocks++;
+	j->rows += b->rows;
+	j->blocks_missing += missing;
+	j->rows_missing += missing ? b->rows : 0;
 	if (!b->pack || push_body_finish(b, err)) {
 		bool bad = b->pack != NULL;
 
@@ -141,28 +105,32 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 }
 
 /* Adds a batch to the open block *b, NULL if there is none, which is number
- * *k. */
+ * *k; ends each block that is whole. */
 static int push_batch(struct push_job *j, enum fleet_table_id t,
 		      const struct fleet_batch *batch, struct push_body **b,
 		      uint64_t *k, struct err *err)
 {
-	size_t at = 0;
-	int ret = 0;
+	uint64_t day = j->run->day_number;
 
-	while (!ret && at < batch->n) {
-		if (!*b)
-			*b = push_body_new(j->p->o->dry_run ||
+	for (size_t at = 0; at < batch->n; at++) {
+		struct push_body *to = *b;
+
+		if (!to)
+			to = push_body_new(j->p->o->dry_run ||
 					   push_ledger_rows(&j->there, t, *k));
-		ret = push_fill(*b, batch, &at, j->run,
-				push_block_name(j->run, *k), err);
-		if (ret > 0) {
-			struct push_body *whole = *b;
-
-			*b = NULL;
-			ret = push_end_block(j, t, (*k)++, whole, err);
-		}
+		*b = to;
+		push_body_row(to, batch, at);
+		push_body_u16(to, day <= UINT16_MAX ? (uint16_t)day : 0);
+		push_body_u64(to, push_block_name(j->run, *k));
+		if (push_body_flush(to, err))
+			return -1;
+		if (to->rows < PUSH_BLOCK_ROWS && to->plain < PUSH_BLOCK_BYTES)
+			continue;
+		*b = NULL;
+		if (push_end_block(j, t, (*k)++, to, err))
+			return -1;
 	}
-	return ret;
+	return 0;
 }
 
 /* Sends the blocks of a table that are not there. */
@@ -178,12 +146,17 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 
 	while (ret > 0 &&
 	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
+		uint64_t rows;
+
 		if (push_batch(j, t, batch, &b, &k, err) ||
 		    push_sender_go_on(&p->sender, err))
 			ret = -1;
 		else if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
-		push_show(p, j);
+		rows = p->done + j->rows;
+		if (p->o->progress)
+			progress_update(rows < p->total ? rows : p->total,
+					p->total, rows, "rows");
 	}
 	if (!ret && b)
 		ret = push_end_block(j, t, k, b, err);
@@ -196,16 +169,6 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 /* ---- trying again */
 
 typedef int push_try_fn(void *arg, struct err *err);
-
-static void push_say_retry(struct push *p, const struct err *err, int ms)
-{
-	char text[32];
-
-	p->counts.retries++;
-	progress_clear();
-	fprintf(stderr, "%s; trying again in %s\n", err->msg,
-		human_ns(text, sizeof(text), (int64_t)ms * 1000000));
-}
 
 /* Lets what is under way end: it may end well. */
 static int push_settle(struct push *p, int ms, struct err *err)
@@ -236,6 +199,7 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 		bool may_pass = p->sender.failed
 					? p->sender.may_pass
 					: clickhouse_may_pass(p->server->c);
+		char text[32];
 
 		if (!ret)
 			continue;
@@ -248,7 +212,10 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 			push_sender_drop(&p->sender);
 			return -1;
 		}
-		push_say_retry(p, err, pause);
+		p->counts.retries++;
+		progress_clear();
+		fprintf(stderr, "%s; trying again in %s\n", err->msg,
+			human_ns(text, sizeof(text), (int64_t)pause * 1000000));
 		if (push_settle(p, pause, err)) {
 			push_sender_drop(&p->sender);
 			return -1;
@@ -444,24 +411,20 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 	return 0;
 }
 
-/* An insert of which nobody knew how it ended, as one that a proxy held back,
- * may have been stored after we asked. */
-static int push_look_again(struct push_job *j, struct err *err)
-{
-	j->rounds = 0;
-	return push_try(j->p, push_run_try, j, err) ||
-			       push_try(j->p, push_commit_try, j, err)
-		       ? -1
-		       : 0;
-}
-
 static int push_commit(struct push *p, struct push_job *j, struct err *err)
 {
 	if (j->state != PUSH_READY)
 		return 0;
-	if (!p->o->dry_run && (push_try(p, push_commit_try, j, err) ||
-			       (p->counts.retries && push_look_again(j, err))))
+	if (!p->o->dry_run && push_try(p, push_commit_try, j, err))
 		return -1;
+	/* An insert of which nobody knew how it ended, as one that a proxy held
+	 * back, may have been stored after we asked. */
+	if (!p->o->dry_run && p->counts.retries) {
+		j->rounds = 0;
+		if (push_try(p, push_run_try, j, err) ||
+		    push_try(p, push_commit_try, j, err))
+			return -1;
+	}
 	p->counts.runs++;
 	return 0;
 }
@@ -478,30 +441,31 @@ static int push_names_try(void *arg, struct err *err)
 	return push_names(arg, err) ? -1 : 1;
 }
 
-static void push_say_other(const struct push_job *j, const char *path)
-{
-	progress_clear();
-	fprintf(stderr,
-		"%s: the run of host %s on %s %s (made with other options or "
-		"another version); --replace puts these in their place\n",
-		path, j->run->host, j->run->day,
-		j->state == PUSH_OTHER
-			? "is there with other rows"
-			: "is there in part only: a push, or one with "
-			  "--replace, has not ended, whose rows are others");
-}
-
 static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		     const char *path, struct err *err)
 {
 	size_t wanted = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		const struct push_job *j = &job[i];
+
 		if (push_send_run(p, &job[i], err))
 			return -1;
-		wanted += !push_is_other(&job[i]);
-		if (push_is_other(&job[i]))
-			push_say_other(&job[i], path);
+		if (!push_is_other(j)) {
+			wanted++;
+			continue;
+		}
+		progress_clear();
+		fprintf(stderr,
+			"%s: the run of host %s on %s %s (made with other "
+			"options or another version); --replace puts these in "
+			"their place\n",
+			path, j->run->host, j->run->day,
+			j->state == PUSH_OTHER
+				? "is there with other rows"
+				: "is there in part only: a push, or one with "
+				  "--replace, has not ended, whose rows are "
+				  "others");
 	}
 	/* a name is right for its place, whatever the options of the run */
 	if ((wanted && push_try(p, push_stacks_try, p, err)) ||

@@ -27,46 +27,38 @@ void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
 
 /* Rows of the same run that were made with other options must not be taken for
  * ours: so the block says how they were made. */
-static uint32_t push_block_made(const struct fleet_run *run)
-{
-	return (uint32_t)run->made[0] << 24 | (uint32_t)run->made[1] << 16 |
-	       (uint32_t)run->made[2] << 8 | run->made[3];
-}
-
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
 {
-	return (uint64_t)push_block_made(run) << 32 | k;
+	uint32_t made = (uint32_t)run->made[0] << 24 |
+			(uint32_t)run->made[1] << 16 |
+			(uint32_t)run->made[2] << 8 | run->made[3];
+
+	return (uint64_t)made << 32 | k;
 }
 
 /* ---- waiting */
 
-/* Returns 1 if no statement that matches is under way, 0 if one is, or -1. */
-static int push_server_idle(struct clickhouse *c, const char *sql,
-			    struct err *err)
-{
-	struct rowbinary_value n;
-
-	if (clickhouse_select_one(c, sql, "u64", &n, err))
-		return -1;
-	return n.u == 0;
-}
-
-/* Asks again and again, for as long as --timeout says. Returns 1, 0 if the time
- * is over, or -1. */
+/* Asks again and again, for as long as --timeout says, for the number of
+ * statements under way. Returns 1 if there is none, 0 if the time is over, or
+ * -1. */
 static int push_server_wait(struct clickhouse *c, const char *sql,
 			    struct err *err)
 {
 	struct clickhouse_done ignored;
 	int64_t begun = now_ns();
-	int idle;
 
-	while ((idle = push_server_idle(c, sql, err)) == 0) {
+	for (;;) {
+		struct rowbinary_value n;
+
+		if (clickhouse_select_one(c, sql, "u64", &n, err))
+			return -1;
+		if (!n.u)
+			return 1;
 		if ((now_ns() - begun) / 1000000000 >= clickhouse_patience())
 			return 0;
 		if (clickhouse_step(c, WAIT_MS, &ignored, err) < 0)
 			return -1;
 	}
-	return idle;
 }
 
 /* Writes a table of database system: of one server, or of a cluster. */
@@ -111,19 +103,34 @@ static int push_server_wait_run(struct push_server *s,
  * a block of it. */
 #define OF_RUN "`run` = toFixedString(unhex('%s'), 16)"
 #define OF_BLOCK "`block` = %" PRIu64
-/* Our DELETE for any run, as system.mutations prints it back: of some versions
- * each condition and their AND are in brackets, and names have no quotes.
- * Quotes around the number are any character, for this is in quotes itself. */
-#define RUN_PRINTED                                                            \
-	"[(]*`?run`? = toFixedString[(]unhex[(].[0-9a-f]{32}.[)], 16[)]+"
-#define BLOCK_PRINTED "[(]*`?block`? = [0-9]+"
-#define DELETE_PRINTED                                                         \
-	"^[( ]*DELETE WHERE " RUN_PRINTED "( AND " BLOCK_PRINTED ")?[)]*$"
 
-/* Writes where those statements under way are listed that may remove or change
- * rows of a run: not what changes no rows, and not our own for other runs. */
-static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
-			   const char *hex)
+/* Our DELETE, of whatever run, as system.mutations prints it. 18.16 prints
+ *
+ *   DELETE WHERE run = toFixedString(unhex('ID'), 16)
+ *   DELETE WHERE (run = toFixedString(unhex('ID'), 16)) AND (block = 1)
+ *
+ * and other versions have names in backquotes, and brackets around all of it or
+ * around no part. So brackets may open in front of each part and close behind
+ * it, and how many do is not compared. The pattern is itself in quotes in our
+ * statement, so the quotes of 'ID' are any character in it. */
+#define OPENED "[(]*"
+#define CLOSED "[)]*"
+#define RUN_PRINTED                                                            \
+	OPENED "`?run`? = toFixedString[(]unhex[(].[0-9a-f]{32}.[)], 16[)]+"
+#define BLOCK_PRINTED OPENED "`?block`? = [0-9]+"
+#define OUR_DELETE_PRINTED                                                     \
+	"^[( ]*DELETE WHERE " RUN_PRINTED "( AND " BLOCK_PRINTED ")?" CLOSED "$"
+
+/* Writes where the mutations under way are listed that may remove or change
+ * rows of a run, for which its push must wait.
+ *
+ * One is left out only if it cannot reach these rows: if it is no DELETE or
+ * UPDATE, or if it is our own DELETE of another run; else all pushes to a
+ * server would wait for each other. What does not look like ours may be for any
+ * rows. So a version that prints ours in yet another way makes us wait longer,
+ * but never for too short a time. */
+static void push_put_mutations(FILE *f, struct clickhouse *c,
+			       const char *cluster, const char *run_hex)
 {
 	push_put_system(f, cluster, "mutations");
 	fputs(" WHERE NOT is_done AND database = ", f);
@@ -133,11 +140,9 @@ static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
 		if (fleet_tables[t].by_run)
 			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
 				fleet_tables[t].name);
-	fprintf(f,
-		") AND match(command, '(DELETE|UPDATE) ') AND (position("
-		"command, '%s') > 0 OR NOT match(command, '" DELETE_PRINTED
-		"'))",
-		hex);
+	fputs(") AND match(command, '(DELETE|UPDATE) ')", f);
+	fprintf(f, " AND (position(command, '%s') > 0", run_hex);
+	fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
 }
 
 static int push_take_reason(void *arg, const struct rowbinary_value *v,
@@ -199,7 +204,7 @@ static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 	int ret;
 
 	push_run_hex(run, hex);
-	push_mutations(f, c, cluster, hex);
+	push_put_mutations(f, c, cluster, hex);
 	mem_stream_end(f);
 	if (asprintf(&sql, "SELECT toUInt64(count()) FROM %s", which) < 0)
 		sql = NULL;

@@ -16,18 +16,10 @@ static int push_sender_fail(struct push_sender *s, struct err *err)
 	return -1;
 }
 
-static void push_sender_unlink(struct push_sender *s, struct push_body *b)
-{
-	struct push_body **p = &s->bodies;
-
-	while (*p != b)
-		p = &(*p)->next;
-	*p = b->next;
-}
-
 /* Takes one that has ended. Returns as clickhouse_step(). */
 static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 {
+	struct push_body **p = &s->bodies;
 	struct clickhouse_done done;
 	struct push_body *b;
 	int ret = clickhouse_step(s->c, ms, &done, err);
@@ -35,7 +27,9 @@ static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 	if (ret <= 0)
 		return ret;
 	b = done.arg;
-	push_sender_unlink(s, b);
+	while (*p != b)
+		p = &(*p)->next;
+	*p = b->next;
 	if (!done.rc) {
 		s->inserts++;
 		s->rows += b->rows;
