@@ -90,28 +90,22 @@ static long request_status(const struct request *q)
 	return status;
 }
 
-/* libcurl checks the time, and lets us look for Ctrl-C, only every few
- * megabytes, each of which may unpack to a thousand. */
-static int request_check_time(const struct request *q, struct err *err)
-{
-	if (stop_requested())
-		return err_set(err, ERR_STOPPED, "stopped");
-	return (now_ns() - q->began) / 1000000000 <= clickhouse_options.timeout
-		       ? 0
-		       : err_set(err, ERR_IO,
-				 "the reply did not end in %ld s; --timeout "
-				 "SECONDS waits longer",
-				 clickhouse_options.timeout);
-}
-
 static int request_take_plain(void *arg, const void *data, size_t n,
 			      struct err *err)
 {
 	struct request *q = arg;
 	size_t room = sizeof(q->refusal) - 1 - q->n_refusal;
+	long timeout = clickhouse_options.timeout;
 
-	if (request_check_time(q, err))
-		return -1;
+	/* libcurl checks the time, and lets us look for Ctrl-C, only every few
+	 * megabytes, each of which may unpack to a thousand. */
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	if ((now_ns() - q->began) / 1000000000 > timeout)
+		return err_set(err, ERR_IO,
+			       "the reply did not end in %ld s; --timeout "
+			       "SECONDS waits longer",
+			       timeout);
 	if (request_status(q) == 200 && q->rows)
 		return rowbinary_add(q->rows, data, n, err);
 	n = n < room ? n : room;
@@ -201,12 +195,39 @@ static void request_add_head(struct request *q, const char *name,
 	free(line);
 }
 
-static void request_set_common(struct request *q)
+/* A parameter of the URL; value may be any text. */
+struct setting {
+	const char *name, *value; /* name NULL: none */
+};
+
+/* Settings must be known to the server: it refuses others. */
+static struct request *request_new(struct clickhouse *c,
+				   const struct setting *s, size_t n)
 {
 	const struct clickhouse_options *o = &clickhouse_options;
-	struct clickhouse *c = q->c;
-	CURL *e = q->curl;
+	struct request *q = mem_new(1, sizeof(*q));
+	CURL *e = mem_must(curl.easy_init());
+	size_t len;
+	FILE *f;
 
+	q->c = c;
+	q->curl = e;
+	f = mem_stream(&q->url, &len);
+	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
+		c->place.tls ? "https" : "http", c->place.host, c->place.port);
+	/* asynchronous inserts are the default from 26 on */
+	if (c->version >= 2111)
+		fputs("&async_insert=0", f);
+	for (size_t i = 0; i < n; i++) {
+		char *escaped;
+
+		if (!s[i].name)
+			continue;
+		escaped = mem_must(curl.easy_escape(e, s[i].value, 0));
+		fprintf(f, "&%s=%s", s[i].name, escaped);
+		curl.free(escaped);
+	}
+	mem_stream_end(f);
 	/* the user and the password are in no URL, which servers log */
 	request_add_head(q, "X-ClickHouse-User", c->place.user);
 	if (c->password)
@@ -235,45 +256,6 @@ static void request_set_common(struct request *q)
 	q->began = now_ns();
 	if (o->ca_file)
 		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
-}
-
-/* A parameter of the URL; value may be any text. */
-struct setting {
-	const char *name, *value; /* name NULL: none */
-};
-
-static void request_put_setting(const struct request *q, FILE *f,
-				const struct setting *s)
-{
-	char *escaped;
-
-	if (!s->name)
-		return;
-	escaped = mem_must(curl.easy_escape(q->curl, s->value, 0));
-	fprintf(f, "&%s=%s", s->name, escaped);
-	curl.free(escaped);
-}
-
-/* Settings must be known to the server: it refuses others. */
-static struct request *request_new(struct clickhouse *c,
-				   const struct setting *s, size_t n)
-{
-	struct request *q = mem_new(1, sizeof(*q));
-	size_t len;
-	FILE *f;
-
-	q->c = c;
-	q->curl = mem_must(curl.easy_init());
-	f = mem_stream(&q->url, &len);
-	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
-		c->place.tls ? "https" : "http", c->place.host, c->place.port);
-	/* asynchronous inserts are the default from 26 on */
-	if (c->version >= 2111)
-		fputs("&async_insert=0", f);
-	for (size_t i = 0; i < n; i++)
-		request_put_setting(q, f, &s[i]);
-	mem_stream_end(f);
-	request_set_common(q);
 	return q;
 }
 

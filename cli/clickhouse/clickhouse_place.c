@@ -176,17 +176,6 @@ static int clickhouse_password_of(const char *path, char *buf, size_t size,
 	return 0;
 }
 
-static int clickhouse_password_check(const char *given, struct err *err)
-{
-	/* it becomes a line of the request's head */
-	for (const char *s = given; s && *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 127)
-			return err_set(err, ERR_USAGE,
-				       "the password for the server has a "
-				       "control character");
-	return 0;
-}
-
 int clickhouse_password(char **out, struct err *err)
 {
 	const char *given = getenv("BACKSTITCH_CLICKHOUSE_PASSWORD");
@@ -199,8 +188,12 @@ int clickhouse_password(char **out, struct err *err)
 		rc = clickhouse_password_of(path, buf, sizeof(buf), err);
 		given = buf;
 	}
-	if (!rc)
-		rc = clickhouse_password_check(given, err);
+	/* it becomes a line of the request's head */
+	for (const char *s = given; !rc && s && *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 127)
+			rc = err_set(err, ERR_USAGE,
+				     "the password for the server has a "
+				     "control character");
 	if (!rc)
 		*out = mem_strdup(given);
 	explicit_bzero(buf, sizeof(buf));

@@ -123,37 +123,29 @@ static int rowbinary_length(struct bytes *b, uint64_t *out, struct err *err)
 	return err_set(err, ERR_FORMAT, "a length of more than 63 bits");
 }
 
-static int rowbinary_number(struct bytes *b, const struct column *c,
-			    struct rowbinary_value *v)
-{
-	unsigned char raw[8] = { 0 };
-
-	if (bytes_left(b) < c->size)
-		return 0;
-	memcpy(raw, b->pos, c->size);
-	b->pos += c->size;
-	v->u = 0;
-	for (unsigned int i = 8; i-- > 0;)
-		v->u = v->u << 8 | raw[i];
-	if (c->kind == SIGNED && c->size == 4)
-		v->i = (int32_t)v->u;
-	return 1;
-}
-
 static int rowbinary_single(struct bytes *b, const struct column *c,
 			    struct rowbinary_value *v, struct err *err)
 {
 	uint64_t len = c->size;
 	int ret = 1;
 
-	if (c->kind != TEXT && c->kind != FIXED)
-		return rowbinary_number(b, c, v);
 	if (c->kind == TEXT)
 		ret = rowbinary_length(b, &len, err);
 	if (ret <= 0 || bytes_left(b) < len)
 		return ret < 0 ? -1 : 0;
-	v->text = (const char *)b->pos;
-	v->len = (size_t)len;
+	if (c->kind == TEXT || c->kind == FIXED) {
+		v->text = (const char *)b->pos;
+		v->len = (size_t)len;
+	} else {
+		unsigned char raw[8] = { 0 };
+
+		memcpy(raw, b->pos, c->size);
+		v->u = 0;
+		for (unsigned int i = 8; i-- > 0;)
+			v->u = v->u << 8 | raw[i];
+		if (c->kind == SIGNED && c->size == 4)
+			v->i = (int32_t)v->u;
+	}
 	b->pos += len;
 	return 1;
 }

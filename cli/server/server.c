@@ -75,38 +75,6 @@ enum {
 	RUN_ROWS /* by enum server_part */
 };
 
-static int server_put_run(struct server *s, const struct rowbinary_value *v,
-			  struct err *err)
-{
-	const struct rowbinary_value *host = &v[RUN_HOST];
-	bool unknown = host->len == 7 && !memcmp(host->text, "unknown", 7);
-	int64_t boot = v[RUN_BOOT].i;
-	const struct value bind[] = {
-		server_int((int64_t)s->n_run),
-		server_text_of(v[RUN_PATH].text, v[RUN_PATH].len),
-		server_text_or_null(&v[RUN_FORMAT]),
-		unknown ? (struct value){ .kind = VALUE_NULL }
-			: server_text_or_null(host),
-		server_text_or_null(&v[RUN_KERNEL]),
-		server_text_or_null(&v[RUN_RECORDER]),
-		server_text_or_null(&v[RUN_MACHINE]),
-		server_text_or_null(&v[RUN_COMMAND]),
-		server_known(v[RUN_CPUS].i, -1),
-		server_text_or_null(&v[RUN_CLOCK]),
-		server_int(
-			(int64_t)((uint64_t)v[RUN_START].i - (uint64_t)boot)),
-		server_int((int64_t)((uint64_t)v[RUN_END].i - (uint64_t)boot)),
-		server_int((int64_t)v[RUN_RECORDS].u),
-		server_int((int64_t)v[RUN_SAMPLES].u),
-		server_known(v[RUN_SYSTEM_WIDE].i, -1),
-		server_int(v[RUN_COMPLETE].u != 0),
-		server_text_or_null(&v[RUN_NOTE]),
-	};
-
-	return served_put(s->out, "served_put_capture", bind, ARRAY_SIZE(bind),
-			  err);
-}
-
 static int server_take_run(void *arg, const struct rowbinary_value *v,
 			   struct err *err)
 {
@@ -115,6 +83,9 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 				  .kept = v[RUN_KEPT].u,
 				  .period = v[RUN_PERIOD].u,
 				  .counted = v[RUN_COUNTED].u != 0 };
+	const struct rowbinary_value *host = &v[RUN_HOST];
+	bool unknown = host->len == 7 && !memcmp(host->text, "unknown", 7);
+	uint64_t boot = (uint64_t)run.boot;
 
 	if (v[RUN_VERSION].u > FLEET_VERSION)
 		return err_set(err, ERR_FORMAT,
@@ -136,7 +107,30 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	if (intern_add_bytes(&s->chosen, run.id, SERVER_HASH) != s->n_run)
 		return 0;
 	*mem_add(s->run, s->n_run, s->cap_run) = run;
-	return server_put_run(s, v, err);
+
+	const struct value bind[] = {
+		server_int((int64_t)s->n_run),
+		server_text_of(v[RUN_PATH].text, v[RUN_PATH].len),
+		server_text_or_null(&v[RUN_FORMAT]),
+		unknown ? (struct value){ .kind = VALUE_NULL }
+			: server_text_or_null(host),
+		server_text_or_null(&v[RUN_KERNEL]),
+		server_text_or_null(&v[RUN_RECORDER]),
+		server_text_or_null(&v[RUN_MACHINE]),
+		server_text_or_null(&v[RUN_COMMAND]),
+		server_known(v[RUN_CPUS].i, -1),
+		server_text_or_null(&v[RUN_CLOCK]),
+		server_int((int64_t)((uint64_t)v[RUN_START].i - boot)),
+		server_int((int64_t)((uint64_t)v[RUN_END].i - boot)),
+		server_int((int64_t)v[RUN_RECORDS].u),
+		server_int((int64_t)v[RUN_SAMPLES].u),
+		server_known(v[RUN_SYSTEM_WIDE].i, -1),
+		server_int(v[RUN_COMPLETE].u != 0),
+		server_text_or_null(&v[RUN_NOTE]),
+	};
+
+	return served_put(s->out, "served_put_capture", bind, ARRAY_SIZE(bind),
+			  err);
 }
 
 /* Writes the conditions; a comment at an end must not hide the bracket. */
@@ -310,51 +304,38 @@ static void server_release(struct server *s)
 	free(s->raw);
 }
 
-static int server_finish(struct server *s, struct err *err)
-{
-	struct ledger *lg = ledger_new();
-	int rc = served_end(s->out, err) || store_finish(s->db, lg, err) ? -1
-									 : 0;
-
-	ledger_free(lg);
-	return rc;
-}
-
-/* Opens the server; behind '#' the URL may have a condition. */
-static struct clickhouse *server_connect(struct server *s, const char *url,
-					 struct err *err)
-{
-	const char *cond = strchr(url, '#');
-	char *plain = mem_dup(url, strcspn(url, "#"));
-
-	s->where = cond ? cond + 1 : "1";
-	s->c = clickhouse_open(plain, err);
-	free(plain);
-	return s->c;
-}
-
 struct store *server_open(const char *url, unsigned int detail, struct err *err)
 {
 	const struct store_opts so = { .no_pages = true };
 	struct server s = { .detail = detail, .filtered = filter_given() };
-	struct store *db = NULL;
+	/* behind '#' the URL may have a condition */
+	const char *cond = strchr(url, '#');
+	char *plain = mem_dup(url, strcspn(url, "#"));
+	struct ledger *lg;
 	int rc = -1;
 
-	if (!server_connect(&s, url, err))
+	s.where = cond ? cond + 1 : "1";
+	s.c = clickhouse_open(plain, err);
+	free(plain);
+	if (!s.c)
 		return NULL;
 	progress_start("asking the server");
-	s.db = db = store_create_temp(&so, NULL, err);
-	if (db)
-		s.out = served_new(db, err);
+	s.db = store_create_temp(&so, NULL, err);
+	if (s.db)
+		s.out = served_new(s.db, err);
 	if (s.out)
 		rc = server_fetch(&s, err);
-	if (!rc)
-		rc = server_finish(&s, err);
+	if (!rc) {
+		lg = ledger_new();
+		if (served_end(s.out, err) || store_finish(s.db, lg, err))
+			rc = -1;
+		ledger_free(lg);
+	}
 	progress_clear();
 	server_release(&s);
 	if (!rc)
-		return db;
-	store_close(db);
+		return s.db;
+	store_close(s.db);
 	return NULL;
 }
 

@@ -138,30 +138,6 @@ static uint32_t server_place(struct server_codes *c, uint64_t place)
 	return i;
 }
 
-/* Returns the frame.id of frame i of a stack, or 0 and *err. */
-static uint32_t server_frame(struct server_codes *c,
-			     const struct rowbinary_value *v, size_t i,
-			     bool bogus, struct err *err)
-{
-	struct server_frame_key key = {
-		.off = v[STACK_OFFSET].item[i].u,
-		.vaddr = v[STACK_VADDR].item[i].u,
-		.place = v[STACK_PLACE].item[i].u,
-		.flags = (uint16_t)v[STACK_FLAGS].item[i].u,
-		.bogus = bogus && i < v[STACK_BOGUS].n
-				 ? (uint16_t)v[STACK_BOGUS].item[i].u
-				 : FLEET_FRAME_SOUND,
-	};
-
-	key.image = server_image(c, &v[STACK_BUILD_ID].item[i],
-				 &v[STACK_PATH].item[i], &v[STACK_KIND].item[i],
-				 err);
-	if (!key.image)
-		return 0;
-	server_place(c, key.place);
-	return intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
-}
-
 static int server_check_stack(const struct rowbinary_value *v, struct err *err)
 {
 	size_t n = v[STACK_OFFSET].n;
@@ -176,36 +152,34 @@ static int server_check_stack(const struct rowbinary_value *v, struct err *err)
 		       : 0;
 }
 
-/* Stores which frames nothing can have been called from. */
-static void server_stack_bogus(struct server_codes *c,
-			       const struct rowbinary_value *list,
-			       uint32_t stack)
-{
-	struct server_bogus b = { .stack = stack };
-
-	for (size_t i = list->n; i-- > 0;) {
-		if (!list->item[i].u)
-			continue;
-		b.first = (uint32_t)i;
-		b.n++;
-	}
-	if (b.n)
-		*mem_add(c->bogus, c->n_bogus, c->cap_bogus) = b;
-}
-
 /* Adds the frames, the outermost first; *leaf: the id of the innermost. */
 static int server_add_stack(struct server_codes *c,
 			    const struct rowbinary_value *v, bool bogus,
 			    uint32_t *leaf, struct err *err)
 {
+	const struct rowbinary_value *marks = &v[STACK_BOGUS];
 	uint32_t at = 0;
 
 	for (size_t i = v[STACK_OFFSET].n; i-- > 0;) {
+		struct server_frame_key key = {
+			.off = v[STACK_OFFSET].item[i].u,
+			.vaddr = v[STACK_VADDR].item[i].u,
+			.place = v[STACK_PLACE].item[i].u,
+			.flags = (uint16_t)v[STACK_FLAGS].item[i].u,
+			.bogus = bogus && i < marks->n
+					 ? (uint16_t)marks->item[i].u
+					 : FLEET_FRAME_SOUND,
+		};
 		struct server_node node = { .parent = at };
 
-		node.frame = server_frame(c, v, i, bogus, err);
-		if (!node.frame)
+		key.image = server_image(c, &v[STACK_BUILD_ID].item[i],
+					 &v[STACK_PATH].item[i],
+					 &v[STACK_KIND].item[i], err);
+		if (!key.image)
 			return -1;
+		server_place(c, key.place);
+		node.frame =
+			intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
 		at = intern_add_bytes(&c->nodes, &node, sizeof(node)) + 1;
 		if (at >= SERVER_ITEMS_MAX)
 			return server_bad("too many stacks", err);
@@ -220,7 +194,9 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 	struct server_codes *c = arg;
 	struct server *s = c->s;
 	size_t needed = s->n_stacks;
+	const struct rowbinary_value *marks = &v[STACK_BOGUS];
 	uint32_t h = intern_add_bytes(&s->hashes, v[0].text, v[0].len);
+	struct server_bogus b = { 0 };
 
 	if (h >= needed || c->leaf[2 * (size_t)h] || c->leaf[2 * (size_t)h + 1])
 		return 0; /* it was not asked for, or is there twice */
@@ -230,9 +206,18 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 	    (c->wanted[2 * (size_t)h + 1] &&
 	     server_add_stack(c, v, true, &c->leaf[2 * (size_t)h + 1], err)))
 		return -1;
-	if (c->wanted[2 * (size_t)h + 1])
-		server_stack_bogus(c, &v[STACK_BOGUS],
-				   c->leaf[2 * (size_t)h + 1]);
+	if (!c->wanted[2 * (size_t)h + 1])
+		return 0;
+	/* which frames nothing can have been called from */
+	b.stack = c->leaf[2 * (size_t)h + 1];
+	for (size_t i = marks->n; i-- > 0;) {
+		if (!marks->item[i].u)
+			continue;
+		b.first = (uint32_t)i;
+		b.n++;
+	}
+	if (b.n)
+		*mem_add(c->bogus, c->n_bogus, c->cap_bogus) = b;
 	return 0;
 }
 
@@ -447,27 +432,6 @@ static int server_put_symbol(struct server_codes *c, uint32_t image,
 	return served_put(c->s->out, "served_put_symbol", bind, 5, err);
 }
 
-static int server_put_inlined(struct server_codes *c, uint32_t frame,
-			      const struct server_name *n, struct err *err)
-{
-	for (uint32_t i = 0; i < n->n_inlined; i++) {
-		const struct server_inlined *in = &c->inlined[n->inlined + i];
-		/* level 1 is inlined into the function, the last one is the
-		 * innermost, which is depth 0 */
-		const struct value bind[] = {
-			server_int(frame),
-			server_int(n->n_inlined - 1 - i),
-			server_kept_text(c, in->name),
-			server_kept_text(c, in->file),
-			server_int(in->line),
-		};
-
-		if (served_put(c->s->out, "served_put_inline", bind, 5, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int server_put_frame(struct server_codes *c, uint32_t id,
 			    const struct server_frame_key *f, struct err *err)
 {
@@ -494,10 +458,24 @@ static int server_put_frame(struct server_codes *c, uint32_t id,
 
 	c->named[f->image - 1] |= n->named;
 	c->unverified[f->image - 1] |= n->unverified;
-	return served_put(c->s->out, "served_put_frame", bind, 9, err) ||
-			       server_put_inlined(c, id, n, err)
-		       ? -1
-		       : 0;
+	if (served_put(c->s->out, "served_put_frame", bind, 9, err))
+		return -1;
+	for (uint32_t i = 0; i < n->n_inlined; i++) {
+		const struct server_inlined *in = &c->inlined[n->inlined + i];
+		/* level 1 is inlined into the function, the last one is the
+		 * innermost, which is depth 0 */
+		const struct value inlined[] = {
+			server_int(id),
+			server_int(n->n_inlined - 1 - i),
+			server_kept_text(c, in->name),
+			server_kept_text(c, in->file),
+			server_int(in->line),
+		};
+
+		if (served_put(c->s->out, "served_put_inline", inlined, 5, err))
+			return -1;
+	}
+	return 0;
 }
 
 static int server_put_frames(struct server_codes *c, struct err *err)

@@ -106,26 +106,6 @@ struct server_comm {
 	uint32_t zero;
 };
 
-static int server_put_comm(struct server *s, const struct server_comm *c,
-			   int64_t id, const struct rowbinary_value *name,
-			   struct err *err)
-{
-	const struct value comm[] = { server_int(id),
-				      server_text_of(name->text, name->len) };
-	const struct value thread[] = { server_int(id),
-					server_known(c->tid, -1) };
-	const struct value process[] = { server_int(id),
-					 server_known(c->pid, -1) };
-
-	return served_put(s->out, "served_put_comm", comm, 2, err) ||
-			       served_put(s->out, "served_put_thread", thread,
-					  2, err) ||
-			       served_put(s->out, "served_put_process", process,
-					  2, err)
-		       ? -1
-		       : 0;
-}
-
 /* Stores the comm.id of a group, 0 if its thread has no name. */
 static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 			  int64_t *out, struct err *err)
@@ -153,7 +133,23 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 	if (id >= SERVER_ITEMS_MAX)
 		return server_bad("too many threads", err);
 	*out = (int64_t)id + 1;
-	return id == n ? server_put_comm(s, &c, *out, name, err) : 0;
+	if (id < n)
+		return 0;
+
+	const struct value comm[] = { server_int(*out),
+				      server_text_of(name->text, name->len) };
+	const struct value thread[] = { server_int(*out),
+					server_known(c.tid, -1) };
+	const struct value process[] = { server_int(*out),
+					 server_known(c.pid, -1) };
+
+	return served_put(s->out, "served_put_comm", comm, 2, err) ||
+			       served_put(s->out, "served_put_thread", thread,
+					  2, err) ||
+			       served_put(s->out, "served_put_process", process,
+					  2, err)
+		       ? -1
+		       : 0;
 }
 
 static int server_take_group(void *arg, const struct rowbinary_value *v,
