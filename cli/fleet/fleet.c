@@ -158,30 +158,29 @@ static int fleet_read_captures(struct fleet *f, struct err *err)
 	return rows_end(r, err);
 }
 
-static void fleet_set_id(struct fleet *f, int64_t id, const char *content)
-{
-	char key[MERGE_KEY_SIZE];
-
-	merge_content_key(content, key);
-	for (size_t i = 0; i < f->n_capture; i++) {
-		if (f->capture[i].id != id)
-			continue;
-		for (size_t k = 0; k < HASH_SIZE; k++) {
-			const char two[] = { key[2 * k], key[2 * k + 1], 0 };
-
-			f->capture[i].run.id[k] =
-				(uint8_t)strtoul(two, NULL, 16);
-		}
-	}
-}
-
+/* Reads the ids of the runs: of each the hash of its content. */
 static int fleet_read_contents(struct fleet *f, struct err *err)
 {
 	struct rows *r = rows_of(f->db, "merge_known", err);
 
-	while (rows_step(r))
-		fleet_set_id(f, rows_int(r, MERGE_KNOWN_ID),
-			     rows_text(r, MERGE_KNOWN_CONTENT));
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, MERGE_KNOWN_ID);
+		char key[MERGE_KEY_SIZE];
+
+		merge_content_key(rows_text(r, MERGE_KNOWN_CONTENT), key);
+		for (size_t i = 0; i < f->n_capture; i++) {
+			uint8_t *out = f->capture[i].run.id;
+
+			if (f->capture[i].id != id)
+				continue;
+			for (size_t k = 0; k < HASH_SIZE; k++) {
+				const char two[] = { key[2 * k], key[2 * k + 1],
+						     0 };
+
+				out[k] = (uint8_t)strtoul(two, NULL, 16);
+			}
+		}
+	}
 	return rows_end(r, err);
 }
 
@@ -301,33 +300,30 @@ static void fleet_hash_wrong(struct fleet *f)
 	}
 }
 
-static void fleet_add_chain(struct fleet *f, int64_t stack, int64_t ended)
-{
-	struct fleet_chain c = { .stack = FLEET_NO_HASH };
-
-	if (stack > 0 && (uint64_t)stack < f->n_stack)
-		c.stack = f->stack[stack];
-	if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
-		c.ended =
-			fleet_word_of(f, unwind_end_name((unsigned int)ended));
-	if (stack > 0 && (uint64_t)stack < f->n_wrong &&
-	    f->wrong[stack].first) {
-		f->wrong[stack].sound |= ended != 0;
-		if (!ended) {
-			c.ended = fleet_word_of(f, FLEET_FABRICATED);
-			c.stack = f->wrong[stack].hash;
-		}
-	}
-	*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
-}
-
 static int fleet_read_chains(struct fleet *f, struct err *err)
 {
 	struct rows *r = rows_dense(f->db, "code_chain_stacks", err);
 
-	while (rows_step(r))
-		fleet_add_chain(f, rows_int(r, CODE_CHAINS_STACK),
-				rows_int(r, CODE_CHAINS_ENDED));
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
+		int64_t ended = rows_int(r, CODE_CHAINS_ENDED);
+		struct fleet_chain c = { .stack = FLEET_NO_HASH };
+
+		if (stack > 0 && (uint64_t)stack < f->n_stack)
+			c.stack = f->stack[stack];
+		if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
+			c.ended = fleet_word_of(
+				f, unwind_end_name((unsigned int)ended));
+		if (stack > 0 && (uint64_t)stack < f->n_wrong &&
+		    f->wrong[stack].first) {
+			f->wrong[stack].sound |= ended != 0;
+			if (!ended) {
+				c.ended = fleet_word_of(f, FLEET_FABRICATED);
+				c.stack = f->wrong[stack].hash;
+			}
+		}
+		*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
+	}
 	return rows_end(r, err);
 }
 

@@ -44,23 +44,6 @@ static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
 	return rows_end(rows, err);
 }
 
-static void fleet_walk_image(struct fleet *f, const struct fleet_walk *w,
-			     const struct image *img, struct fleet_image *out)
-{
-	char hex[2 * sizeof(img->id) + 1];
-	const char *path = img->path ? img->path : "";
-
-	for (size_t i = 0; i < img->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
-	hex[2 * (size_t)img->id_len] = 0;
-	out->build_id = fleet_word(f, hex, strlen(hex));
-	out->path = fleet_word(f, path, strlen(path));
-	if ((unsigned int)img->kind < KINDS)
-		out->kind = w->kind[img->kind];
-	out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
-				: hash_content(path, strlen(path), 2);
-}
-
 /* Returns the place of a frame: a hash of what names it on every host. */
 static uint64_t fleet_walk_place(const struct fleet_walk *w,
 				 const struct code_frame *fr)
@@ -72,16 +55,29 @@ static uint64_t fleet_walk_place(const struct fleet_walk *w,
 static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_walk *w = mem_new(1, sizeof(*w));
-	const struct known_code *c;
+	struct fleet *f = r->f;
 
 	r->of = w;
 	w->next = 1;
-	if (fleet_walk_kinds(r, err) || fleet_load_code(r->f, err))
+	if (fleet_walk_kinds(r, err) || fleet_load_code(f, err))
 		return -1;
-	c = r->f->code;
-	w->image = mem_new(c->n_image, sizeof(*w->image));
-	for (size_t i = 1; i < c->n_image; i++)
-		fleet_walk_image(r->f, w, &c->image[i].img, &w->image[i]);
+	w->image = mem_new(f->code->n_image, sizeof(*w->image));
+	for (size_t i = 1; i < f->code->n_image; i++) {
+		const struct image *img = &f->code->image[i].img;
+		const char *path = img->path ? img->path : "";
+		struct fleet_image *out = &w->image[i];
+		char hex[2 * sizeof(img->id) + 1];
+
+		for (size_t k = 0; k < img->id_len; k++)
+			snprintf(hex + 2 * k, 3, "%02x", img->id[k]);
+		hex[2 * (size_t)img->id_len] = 0;
+		out->build_id = fleet_word(f, hex, strlen(hex));
+		out->path = fleet_word(f, path, strlen(path));
+		if ((unsigned int)img->kind < KINDS)
+			out->kind = w->kind[img->kind];
+		out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
+					: hash_content(path, strlen(path), 2);
+	}
 	return 0;
 }
 
@@ -96,18 +92,6 @@ static void fleet_walk_close(struct fleet_rows *r)
 
 /* ---- stacks */
 
-static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack,
-				 uint32_t first)
-{
-	const struct known_code *c = r->f->code;
-	uint32_t pos = 0;
-
-	for (size_t s = stack; s; s = c->stack[s].parent)
-		fleet_fill_int(&r->fill,
-			       fleet_bogus(c, c->stack[s].frame, pos++, first));
-	fleet_fill_list(&r->fill);
-}
-
 /* first: position of the first bogus frame; 0: none */
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack, uint32_t first)
@@ -115,6 +99,7 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 	const struct fleet_walk *w = r->of;
 	const struct known_code *c = r->f->code;
 	struct fleet_fill *b = &r->fill;
+	uint32_t pos = 0;
 
 	fleet_fill_id(b, hash);
 	for (unsigned int col = 0; col < 7; col++) {
@@ -149,7 +134,10 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 		}
 		fleet_fill_list(b);
 	}
-	fleet_code_put_bogus(r, stack, first);
+	for (size_t s = stack; s; s = c->stack[s].parent)
+		fleet_fill_int(b,
+			       fleet_bogus(c, c->stack[s].frame, pos++, first));
+	fleet_fill_list(b);
 }
 
 static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)

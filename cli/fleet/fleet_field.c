@@ -44,33 +44,15 @@ static int fleet_field_event(struct fleet_rows *r, struct err *err)
 	return ret;
 }
 
-static void fleet_field_put(struct fleet_rows *r)
-{
-	struct fleet_fields *s = r->of;
-	const struct field_def *def = &s->def[s->at];
-	const struct field *v = &s->field[s->at];
-	const struct event_comm *c = events_comm(s->ev, s->e.comm);
-	const char *event = events_type(s->ev, s->e.type)->name;
-	const char *text = def->is_text && v->text ? v->text : "";
-	struct fleet_fill *b = &r->fill;
-	size_t len = strlen(text);
-
-	if (!b->rows)
-		intern_release(&s->texts);
-	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
-	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
-	fleet_fill_int(b, fleet_small(c->tid));
-	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
-	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
-	fleet_fill_int(b, def->is_text ? 0 : v->num);
-	fleet_fill_id(b, fleet_word_in(&s->texts, text, len));
-	b->items += len;
-}
-
 static int fleet_field_step(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_fields *s = r->of;
-	int ret = 1;
+	struct fleet_fill *b = &r->fill;
+	const struct field_def *def;
+	const struct field *v;
+	const char *event, *text;
+	size_t len;
+	int ret;
 
 	for (;;) {
 		while (s->at < s->n &&
@@ -82,7 +64,21 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 		if (ret <= 0)
 			return ret;
 	}
-	fleet_field_put(r);
+	def = &s->def[s->at];
+	v = &s->field[s->at];
+	event = events_type(s->ev, s->e.type)->name;
+	text = def->is_text && v->text ? v->text : "";
+	len = strlen(text);
+	if (!b->rows)
+		intern_release(&s->texts);
+	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
+	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
+	fleet_fill_int(b, fleet_small(events_comm(s->ev, s->e.comm)->tid));
+	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
+	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
+	fleet_fill_int(b, def->is_text ? 0 : v->num);
+	fleet_fill_id(b, fleet_word_in(&s->texts, text, len));
+	b->items += len;
 	s->at++;
 	return 1;
 }

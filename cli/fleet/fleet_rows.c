@@ -85,15 +85,6 @@ static const enum fleet_table_id fleet_run_tables[] = {
 };
 #define RUN_TABLES ARRAY_SIZE(fleet_run_tables)
 
-static int fleet_run_count_all(struct fleet_rows *r, struct err *err)
-{
-	int rc = fleet_run_count(r, FLEET_SAMPLE, err);
-
-	for (size_t i = 0; !rc && i < RUN_TABLES; i++)
-		rc = fleet_run_count(r, fleet_run_tables[i], err);
-	return rc;
-}
-
 static void fleet_run_put_text(struct fleet_rows *r, const char *s)
 {
 	fleet_fill_id(&r->fill, fleet_word(r->f, s, strlen(s)));
@@ -114,21 +105,9 @@ static void fleet_run_put_time(struct fleet_rows *r, size_t i)
 		       v.kind == VALUE_INT ? fleet_time(r->capture, v.num) : 0);
 }
 
-static void fleet_run_put_labels(struct fleet_rows *r)
-{
-	const struct opt_list *l = fleet_labels();
-
-	for (size_t i = 0; i < l->n; i++)
-		fleet_fill_id(&r->fill, fleet_word(r->f, l->item[i],
-						   strcspn(l->item[i], "=")));
-	fleet_fill_list(&r->fill);
-	for (size_t i = 0; i < l->n; i++)
-		fleet_run_put_text(r, strchr(l->item[i], '=') + 1);
-	fleet_fill_list(&r->fill);
-}
-
 static void fleet_run_put(struct fleet_rows *r)
 {
+	const struct opt_list *l = fleet_labels();
 	struct fleet_capture *c = r->capture;
 	struct fleet_fill *b = &r->fill;
 
@@ -148,7 +127,13 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_fill_int(b, filter_given());
 	fleet_fill_int(b, (int64_t)c->kept);
 	fleet_fill_int(b, (int64_t)c->rows);
-	fleet_run_put_labels(r);
+	for (size_t i = 0; i < l->n; i++)
+		fleet_fill_id(b, fleet_word(r->f, l->item[i],
+					    strcspn(l->item[i], "=")));
+	fleet_fill_list(b);
+	for (size_t i = 0; i < l->n; i++)
+		fleet_run_put_text(r, strchr(l->item[i], '=') + 1);
+	fleet_fill_list(b);
 	fleet_run_put_values(r, FLEET_CAPTURES_PATH, FLEET_CAPTURES_PATH);
 	fleet_fill_int(b, 1);
 	for (size_t i = 0; i < RUN_TABLES; i++)
@@ -162,10 +147,14 @@ static int fleet_run_step(struct fleet_rows *r, struct err *err)
 	while ((ret = rows_next(r->of, err)) > 0 &&
 	       rows_int(r->of, FLEET_CAPTURES_ID) != r->capture->id)
 		;
-	if (ret > 0 && fleet_run_count_all(r, err))
-		ret = -1;
-	if (ret > 0)
-		fleet_run_put(r);
+	if (ret <= 0)
+		return ret;
+	if (fleet_run_count(r, FLEET_SAMPLE, err))
+		return -1;
+	for (size_t i = 0; i < RUN_TABLES; i++)
+		if (fleet_run_count(r, fleet_run_tables[i], err))
+			return -1;
+	fleet_run_put(r);
 	return ret;
 }
 
@@ -206,34 +195,22 @@ static int fleet_rows_begin(struct fleet_rows *r, enum fleet_table_id table,
 	}
 }
 
-static void fleet_rows_set_run(struct fleet_rows *r, size_t run)
-{
-	r->capture = &r->f->capture[run];
-	r->run = intern_add_bytes(&r->f->hashes, r->capture->run.id,
-				  sizeof(r->capture->run.id));
-}
-
 struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 				   size_t run, struct err *err)
 {
 	struct fleet_rows *r = mem_new(1, sizeof(*r));
 
 	r->f = f;
-	if (fleet_tables[table].by_run)
-		fleet_rows_set_run(r, run);
+	if (fleet_tables[table].by_run) {
+		r->capture = &f->capture[run];
+		r->run = intern_add_bytes(&f->hashes, r->capture->run.id,
+					  sizeof(r->capture->run.id));
+	}
 	fleet_fill_init(&r->fill, &fleet_tables[table], &f->words, &f->hashes);
 	if (!fleet_rows_begin(r, table, err))
 		return r;
 	fleet_rows_close(r);
 	return NULL;
-}
-
-static void fleet_rows_count(struct fleet_rows *r)
-{
-	size_t table = (size_t)(r->fill.table - fleet_tables);
-
-	r->capture->ended[table] = true;
-	r->capture->n[table] = r->n;
 }
 
 int fleet_rows_next(struct fleet_rows *r, size_t max,
@@ -252,8 +229,12 @@ int fleet_rows_next(struct fleet_rows *r, size_t max,
 	/* a statement that has ended would begin again */
 	r->ended = ret <= 0;
 	r->n += r->fill.rows;
-	if (!ret && r->capture)
-		fleet_rows_count(r);
+	if (!ret && r->capture) {
+		size_t table = (size_t)(r->fill.table - fleet_tables);
+
+		r->capture->ended[table] = true;
+		r->capture->n[table] = r->n;
+	}
 	*out = fleet_fill_batch(&r->fill);
 	return ret < 0 ? -1 : (*out)->n > 0;
 }
