@@ -45,17 +45,6 @@ struct job {
 
 /* ---- samples */
 
-static uint32_t make_stack(struct job *j, const struct stacks_group *g)
-{
-	j->l.n = 0;
-	stacks_get(j->s, g, &j->l);
-	if (!j->l.n)
-		label_list_add(&j->l,
-			       labels_add_name(stacks_labels(j->s),
-					       LABEL_MISSING, "[no stack]"));
-	return firefox_stack(j->f, &j->l);
-}
-
 static uint32_t stack_of(struct job *j, const struct event_row *e)
 {
 	const struct stacks_group g = {
@@ -68,35 +57,17 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 				 (uint32_t)g.verdict << 8 | g.flags };
 	uint32_t id = intern_add_bytes(&j->known, key, sizeof(key));
 
-	if (id == j->n_stack)
-		*mem_add(j->stack, j->n_stack, j->cap_stack) =
-			make_stack(j, &g);
+	if (id < j->n_stack)
+		return j->stack[id];
+	j->l.n = 0;
+	stacks_get(j->s, &g, &j->l);
+	if (!j->l.n)
+		label_list_add(&j->l,
+			       labels_add_name(stacks_labels(j->s),
+					       LABEL_MISSING, "[no stack]"));
+	*mem_add(j->stack, j->n_stack, j->cap_stack) =
+		firefox_stack(j->f, &j->l);
 	return j->stack[id];
-}
-
-static int export_firefox_take_sample(struct job *j, const struct event_row *e,
-				      struct err *err)
-{
-	uint64_t weight = j->x->samples ? 1 : (uint64_t)e->weight;
-
-	j->samples++;
-	j->weighted |= weight != 1;
-	if (__builtin_add_overflow(j->weight, weight, &j->weight))
-		j->weight = UINT64_MAX;
-	return firefox_sample(j->threads, e, events_comm(j->events, e->comm),
-			      stack_of(j, e), weight, err);
-}
-
-static int take_switch(struct job *j, const struct event_row *e,
-		       struct err *err)
-{
-	struct context_switch sw;
-	int rc = switches_get(j->switches, e, &sw, err);
-
-	if (rc <= 0)
-		return rc;
-	return firefox_switch(j->threads, e, events_comm(j->events, e->comm),
-			      &sw, err);
 }
 
 static int take_events(struct job *j, struct err *err)
@@ -105,28 +76,31 @@ static int take_events(struct job *j, struct err *err)
 	int rc;
 
 	while ((rc = events_next(j->events, &e, err)) > 0) {
+		struct context_switch sw;
+		uint64_t weight;
+		int found;
+
 		if (e.type < 1 || (size_t)e.type > events_types(j->events))
 			continue;
-		if (take_switch(j, &e, err) ||
-		    (j->wanted[e.type] &&
-		     export_firefox_take_sample(j, &e, err)))
+		found = switches_get(j->switches, &e, &sw, err);
+		if (found < 0 ||
+		    (found &&
+		     firefox_switch(j->threads, &e,
+				    events_comm(j->events, e.comm), &sw, err)))
+			return -1;
+		if (!j->wanted[e.type])
+			continue;
+		weight = j->x->samples ? 1 : (uint64_t)e.weight;
+		j->samples++;
+		j->weighted |= weight != 1;
+		if (__builtin_add_overflow(j->weight, weight, &j->weight))
+			j->weight = UINT64_MAX;
+		if (firefox_sample(j->threads, &e,
+				   events_comm(j->events, e.comm),
+				   stack_of(j, &e), weight, err))
 			return -1;
 	}
 	return rc;
-}
-
-/* ---- what was lost */
-
-static int take_losses(struct job *j, struct err *err)
-{
-	j->losses = loss_rows_load(j->x->db, err);
-	if (!j->losses)
-		return -1;
-	for (size_t i = 0; i < loss_rows_count(j->losses); i++) {
-		if (firefox_loss(j->threads, loss_rows_at(j->losses, i), err))
-			return -1;
-	}
-	return 0;
 }
 
 /* ---- all of it */
@@ -160,8 +134,15 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	};
 
 	export_firefox_choose_event(j, event);
-	if (take_events(j, err) || take_losses(j, err))
+	if (take_events(j, err))
 		return -1;
+	j->losses = loss_rows_load(j->x->db, err);
+	if (!j->losses)
+		return -1;
+	for (size_t i = 0; i < loss_rows_count(j->losses); i++) {
+		if (firefox_loss(j->threads, loss_rows_at(j->losses, i), err))
+			return -1;
+	}
 	d.weighted = j->weighted;
 	d.samples = j->samples;
 	d.weight = j->weight;

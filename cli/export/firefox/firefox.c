@@ -301,28 +301,8 @@ static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
 	return fr->flags & FRAME_GUESSED ? SUB_GUESSED : none;
 }
 
-/* An inlined function has its own source line, and the address of the function
- * that contains it. */
-static void fill_frame(struct firefox *f, struct frame_row *row,
-		       const char *name, const struct label_from *from)
-{
-	const struct code_frame *fr = &f->c->frame[from->frame];
-	const struct code_where *at = &fr->at;
-	uint32_t lib = firefox_library_of(f, fr->image);
-
-	if (from->inlined) {
-		at = &f->c->inlined[fr->inlined + from->inlined - 1];
-		row->depth = fr->n_inlined - (from->inlined - 1);
-	}
-	row->subcategory =
-		firefox_frame_doubt(fr, from->called, row->subcategory);
-	if (lib != FIREFOX_NONE)
-		row->address = address_of(f, from);
-	row->native = native_of(f, fr, lib, row->address, from->called);
-	row->line = at->line ? at->line : FIREFOX_NONE;
-	row->func = func_of(f, name, lib, at->file);
-}
-
+/* Returns the frame of that name and code. An inlined function has its own
+ * source line, and the address of the function that contains it. */
 static uint32_t frame_of(struct firefox *f, uint32_t label,
 			 const struct label_from *from)
 {
@@ -340,10 +320,25 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 
 	set_category(&row, l);
 	if (from->frame && from->frame < f->c->n_frame &&
-	    from->inlined <= f->c->frame[from->frame].n_inlined)
-		fill_frame(f, &row, l->name, from);
-	else
+	    from->inlined <= f->c->frame[from->frame].n_inlined) {
+		const struct code_frame *fr = &f->c->frame[from->frame];
+		const struct code_where *at = &fr->at;
+		uint32_t lib = firefox_library_of(f, fr->image);
+
+		if (from->inlined) {
+			at = &f->c->inlined[fr->inlined + from->inlined - 1];
+			row.depth = fr->n_inlined - (from->inlined - 1);
+		}
+		row.subcategory =
+			firefox_frame_doubt(fr, from->called, row.subcategory);
+		if (lib != FIREFOX_NONE)
+			row.address = address_of(f, from);
+		row.native = native_of(f, fr, lib, row.address, from->called);
+		row.line = at->line ? at->line : FIREFOX_NONE;
+		row.func = func_of(f, l->name, lib, at->file);
+	} else {
 		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
+	}
 	*mem_add(f->frame, f->n_frame, f->cap_frame) = row;
 	return id;
 }
@@ -469,32 +464,29 @@ static void breakpad_id(const struct image *img, char id[static 34])
 	memcpy(id + 32, "0", 2);
 }
 
-static void put_lib(struct json *j, const struct image *img)
-{
-	const char *name = path_name(img->path);
-	char id[34] = "";
-
-	json_break(j);
-	json_object(j, NULL);
-	json_text(j, "arch", "");
-	json_text(j, "name", name);
-	json_text(j, "path", img->path);
-	json_text(j, "debugName", name);
-	json_text(j, "debugPath", img->path);
-	breakpad_id(img, id);
-	json_text(j, "breakpadId", id);
-	if (img->id_len)
-		json_hex_bytes(j, "codeId", img->id, img->id_len);
-	else
-		json_null(j, "codeId");
-	json_end(j);
-}
-
 void firefox_put_libs(const struct firefox *f, struct json *j)
 {
 	json_array(j, "libs");
-	for (size_t i = 0; i < f->n_lib; i++)
-		put_lib(j, &f->c->image[f->lib[i].image].img);
+	for (size_t i = 0; i < f->n_lib; i++) {
+		const struct image *img = &f->c->image[f->lib[i].image].img;
+		const char *name = path_name(img->path);
+		char id[34] = "";
+
+		json_break(j);
+		json_object(j, NULL);
+		json_text(j, "arch", "");
+		json_text(j, "name", name);
+		json_text(j, "path", img->path);
+		json_text(j, "debugName", name);
+		json_text(j, "debugPath", img->path);
+		breakpad_id(img, id);
+		json_text(j, "breakpadId", id);
+		if (img->id_len)
+			json_hex_bytes(j, "codeId", img->id, img->id_len);
+		else
+			json_null(j, "codeId");
+		json_end(j);
+	}
 	json_end(j);
 }
 

@@ -203,36 +203,34 @@ static const struct mark_schema {
 	  { { "what", "Why", "string" }, { "cpu", "Left CPU", "integer" } } },
 };
 
-static void put_mark_schema(struct json *j, const struct mark_schema *s)
-{
-	json_break(j);
-	json_object(j, NULL);
-	json_text(j, "name", s->name);
-	json_array(j, "display");
-	json_text(j, NULL, "marker-chart");
-	json_text(j, NULL, "marker-table");
-	if (s->overview)
-		json_text(j, NULL, "timeline-overview");
-	json_end(j);
-	json_text(j, "description", s->description);
-	json_text(j, "chartLabel", s->chart);
-	json_text(j, "tableLabel", s->table);
-	json_array(j, "fields");
-	for (const struct mark_field *f = s->field; f->key; f++) {
-		json_object(j, NULL);
-		json_text(j, "key", f->key);
-		json_text(j, "label", f->label);
-		json_text(j, "format", f->format);
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
-}
-
 void firefox_put_mark_schema(struct json *j)
 {
 	json_array(j, "markerSchema");
-	for (size_t i = 0; i < ARRAY_SIZE(mark_schemas); i++)
-		put_mark_schema(j, &mark_schemas[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(mark_schemas); i++) {
+		const struct mark_schema *s = &mark_schemas[i];
+
+		json_break(j);
+		json_object(j, NULL);
+		json_text(j, "name", s->name);
+		json_array(j, "display");
+		json_text(j, NULL, "marker-chart");
+		json_text(j, NULL, "marker-table");
+		if (s->overview)
+			json_text(j, NULL, "timeline-overview");
+		json_end(j);
+		json_text(j, "description", s->description);
+		json_text(j, "chartLabel", s->chart);
+		json_text(j, "tableLabel", s->table);
+		json_array(j, "fields");
+		for (const struct mark_field *f = s->field; f->key; f++) {
+			json_object(j, NULL);
+			json_text(j, "key", f->key);
+			json_text(j, "label", f->label);
+			json_text(j, "format", f->format);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
+	}
 	json_end(j);
 }

@@ -24,22 +24,6 @@ static void firefox_out_put_note(void *arg, const char *line)
 	json_end(j);
 }
 
-/* The profiler shows them with its own facts about the profile. */
-static int firefox_out_put_notes(struct json *j, struct store *db,
-				 struct err *err)
-{
-	json_array(j, "extra");
-	json_object(j, NULL);
-	json_text(j, "label", "Capture and losses");
-	json_array(j, "entries");
-	if (notes_each(db, firefox_out_put_note, j, err))
-		return -1;
-	json_end(j);
-	json_end(j);
-	json_end(j);
-	return 0;
-}
-
 /* Returns the mean interval of samples of time in ns; of others it is not
  * known.
  */
@@ -50,24 +34,6 @@ static uint64_t interval(const struct firefox_doc *d)
 	return NS_PER_MS;
 }
 
-/* The profiler leaves out what is at the end: it is one interval later. */
-static void put_range(struct json *j, const struct firefox_doc *d)
-{
-	json_int(j, "startTime", 0);
-	json_int(j, "profilingStartTime", 0);
-	firefox_put_ms(j, "profilingEndTime",
-		       firefox_duration(d->threads) + interval(d));
-	json_break(j);
-	firefox_put_ms(j, "interval", interval(d));
-}
-
-static void firefox_out_put_name(struct json *j, const struct firefox_doc *d)
-{
-	json_shown(j, "product", path_name(d->path));
-	json_text(j, "importedFrom", "backstitch");
-	json_shown(j, "arguments", d->event);
-}
-
 static int firefox_out_put_meta(struct json *j, struct store *db,
 				const struct firefox_doc *d, struct err *err)
 {
@@ -75,9 +41,18 @@ static int firefox_out_put_meta(struct json *j, struct store *db,
 	json_int(j, "version", FIREFOX_GECKO_VERSION);
 	json_int(j, "preprocessedProfileVersion", FIREFOX_VERSION);
 	json_break(j);
-	firefox_out_put_name(j, d);
+	json_shown(j, "product", path_name(d->path));
+	json_text(j, "importedFrom", "backstitch");
+	json_shown(j, "arguments", d->event);
 	json_break(j);
-	put_range(j, d);
+	json_int(j, "startTime", 0);
+	json_int(j, "profilingStartTime", 0);
+	/* The profiler leaves out what is at the end: it is one interval later.
+	 */
+	firefox_put_ms(j, "profilingEndTime",
+		       firefox_duration(d->threads) + interval(d));
+	json_break(j);
+	firefox_put_ms(j, "interval", interval(d));
 	json_int(j, "processType", 0);
 	json_int(j, "stackwalk", 1);
 	json_bool(j, "symbolicated", true);
@@ -99,8 +74,16 @@ static int firefox_out_put_meta(struct json *j, struct store *db,
 	json_break(j);
 	firefox_put_mark_schema(j);
 	json_break(j);
-	if (firefox_out_put_notes(j, db, err))
+	/* The profiler shows notes with its own facts about the profile. */
+	json_array(j, "extra");
+	json_object(j, NULL);
+	json_text(j, "label", "Capture and losses");
+	json_array(j, "entries");
+	if (notes_each(db, firefox_out_put_note, j, err))
 		return -1;
+	json_end(j);
+	json_end(j);
+	json_end(j);
 	json_end(j);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
@@ -28,10 +29,11 @@ struct sample {
 	uint32_t stack;
 };
 
-/* A use of a thread id or process id: the first, the second, ... */
+/* A thread or a process. The kernel gives the number of one that has ended to
+ * another one: they are different lives of one number. */
 struct life {
-	int64_t number; /* -1: not known */
-	uint32_t nth;
+	int64_t number;	    /* tid or pid; -1: not known */
+	uint32_t earlier;   /* lives that had the number before this one */
 	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
 	const char *name;   /* the last one; NULL: not known */
 };
@@ -72,31 +74,6 @@ static int firefox_threads_read_range(struct firefox_threads *t,
 	return rows_end(r, err);
 }
 
-static void firefox_threads_add(struct firefox_threads *t, uint32_t process,
-				const struct rows *r)
-{
-	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
-			      t->n_thread + 1, sizeof(*t->thread));
-	t->thread[t->n_thread - 1] = (struct thread){
-		.life = { .number = rows_int_or(r, FIREFOX_THREADS_TID, -1),
-			  .start = rows_int_or(r, FIREFOX_THREADS_START_NS,
-					       INT64_MIN),
-			  .end = rows_int_or(r, FIREFOX_THREADS_END_NS,
-					     INT64_MAX) },
-		.process = process,
-	};
-	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
-			       (size_t)process + 1, sizeof(*t->process));
-	if (process)
-		t->process[process] = (struct life){
-			.number = rows_int_or(r, FIREFOX_THREADS_PID, -1),
-			.start = rows_int_or(
-				r, FIREFOX_THREADS_PROCESS_START_NS, INT64_MIN),
-			.end = rows_int_or(r, FIREFOX_THREADS_PROCESS_END_NS,
-					   INT64_MAX),
-		};
-}
-
 static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 				struct err *err)
 {
@@ -106,10 +83,34 @@ static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 		int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
 
 		if (process < 0 ||
-		    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20))
+		    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20)) {
 			rows_unsound(r);
-		else
-			firefox_threads_add(t, (uint32_t)process, r);
+			continue;
+		}
+		t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
+				      t->n_thread + 1, sizeof(*t->thread));
+		t->thread[t->n_thread - 1] = (struct thread){
+			.life = { .number = rows_int_or(r, FIREFOX_THREADS_TID,
+							-1),
+				  .start = rows_int_or(r,
+						       FIREFOX_THREADS_START_NS,
+						       INT64_MIN),
+				  .end = rows_int_or(r, FIREFOX_THREADS_END_NS,
+						     INT64_MAX) },
+			.process = (uint32_t)process,
+		};
+		t->process =
+			mem_reach(t->process, &t->n_process, &t->cap_process,
+				  (size_t)process + 1, sizeof(*t->process));
+		if (!process)
+			continue;
+		t->process[process] = (struct life){
+			.number = rows_int_or(r, FIREFOX_THREADS_PID, -1),
+			.start = rows_int_or(
+				r, FIREFOX_THREADS_PROCESS_START_NS, INT64_MIN),
+			.end = rows_int_or(r, FIREFOX_THREADS_PROCESS_END_NS,
+					   INT64_MAX),
+		};
 	}
 	return rows_end(r, err);
 }
@@ -132,52 +133,47 @@ static int firefox_threads_read_names(struct firefox_threads *t,
 	return rows_end(r, err);
 }
 
-/* How often each pid, or each tid, was used so far. */
-struct uses {
-	struct table index; /* of the number: its place in n */
-	uint32_t *n;
-	size_t n_n, cap;
+/* How many lives of each pid, or of each tid, were numbered so far. */
+struct numbering {
+	struct intern numbers; /* the id of a number is its place in lives[] */
+	uint32_t *lives;
+	size_t n, cap;
 };
 
-/* Returns how often the number was used before, and counts this use. */
-static uint32_t uses_count(struct uses *u, int64_t number)
+/* Numbers the next life of its pid or tid. */
+static void number_life(struct numbering *g, struct life *l)
 {
-	uint64_t hash = hash_u64((uint64_t)number);
-	uint32_t id = table_find(&u->index, hash, NULL, NULL, NULL);
+	uint32_t id =
+		intern_add_bytes(&g->numbers, &l->number, sizeof(l->number));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)u->n_n;
-		*mem_add(u->n, u->n_n, u->cap) = 0;
-		table_add(&u->index, hash, id);
-	}
-	return u->n[id]++;
+	if (id == g->n)
+		*mem_add(g->lives, g->n, g->cap) = 0;
+	l->earlier = g->lives[id]++;
 }
 
-static void uses_release(struct uses *u)
+static void numbering_release(struct numbering *g)
 {
-	table_release(&u->index);
-	free(u->n);
+	intern_release(&g->numbers);
+	free(g->lives);
 }
 
-/* Numbers the uses of each pid and tid. Ids of the database grow with time, so
- * this is their order; the unknown thread, [0], comes last. */
+/* Numbers the lives of each tid and each pid by the time at which they began:
+ * ids of the database, which are the places in thread[] and process[], grow
+ * with time. [0], which is no thread of the database, has number -1 as other
+ * lives without a known number; it comes after all of them. */
 static void number_lives(struct firefox_threads *t)
 {
-	struct uses tids = { 0 };
-	struct uses pids = { 0 };
+	struct numbering tids = { 0 };
+	struct numbering pids = { 0 };
 
-	for (size_t i = 1; i <= t->n_thread; i++) {
-		struct life *l = &t->thread[i % t->n_thread].life;
-
-		l->nth = uses_count(&tids, l->number);
-	}
-	for (size_t i = 1; i <= t->n_process; i++) {
-		struct life *l = &t->process[i % t->n_process];
-
-		l->nth = uses_count(&pids, l->number);
-	}
-	uses_release(&tids);
-	uses_release(&pids);
+	for (size_t i = 1; i < t->n_thread; i++)
+		number_life(&tids, &t->thread[i].life);
+	number_life(&tids, &t->thread[0].life);
+	for (size_t i = 1; i < t->n_process; i++)
+		number_life(&pids, &t->process[i]);
+	number_life(&pids, &t->process[0]);
+	numbering_release(&tids);
+	numbering_release(&pids);
 }
 
 /* Lost records may belong to any thread. Losses are shown in a separate thread
@@ -443,38 +439,19 @@ static void put_column(const struct firefox_threads *t, struct json *j,
 	json_end(j);
 }
 
-static void put_samples(const struct firefox_threads *t, struct json *j,
-			const struct thread *th,
-			const struct firefox_weights *w)
-{
-	json_object(j, "samples");
-	json_uint(j, "length", th->n);
-	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
-	put_column(t, j, "stack", th, firefox_threads_put_stack);
-	put_column(t, j, "time", th, put_sample_time);
-	if (w->given)
-		put_column(t, j, "weight", th,
-			   w->is_time ? put_weight_ms : put_weight);
-	else
-		json_null(j, "weight");
-	/* CPU time since the previous sample */
-	if (w->given && w->is_time)
-		put_column(t, j, "threadCPUDelta", th, put_weight);
-	json_end(j);
-}
-
-/* Writes a pid or tid; one that was used before gets a suffix. */
+/* Writes a pid or tid. The second life of 42 is "42.2", as the profiler knows
+ * threads by their number. */
 static void firefox_threads_put_number(struct json *j, const char *key,
 				       const struct life *l, bool quoted)
 {
 	char text[40];
 
-	if (l->nth)
+	if (l->earlier)
 		snprintf(text, sizeof(text), "%" PRId64 ".%" PRIu32, l->number,
-			 l->nth + 1);
+			 l->earlier + 1);
 	else
 		snprintf(text, sizeof(text), "%" PRId64, l->number);
-	if (l->nth || quoted)
+	if (l->earlier || quoted)
 		json_text(j, key, text);
 	else
 		json_number(j, key, text);
@@ -511,27 +488,34 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	put_life(t, j, p, "processStartupTime", "processShutdownTime");
 	put_life(t, j, &th->life, "registerTime", "unregisterTime");
 	json_break(j);
-	put_samples(t, j, th, w);
+	json_object(j, "samples");
+	json_uint(j, "length", th->n);
+	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
+	put_column(t, j, "stack", th, firefox_threads_put_stack);
+	put_column(t, j, "time", th, put_sample_time);
+	if (w->given)
+		put_column(t, j, "weight", th,
+			   w->is_time ? put_weight_ms : put_weight);
+	else
+		json_null(j, "weight");
+	/* CPU time since the previous sample */
+	if (w->given && w->is_time)
+		put_column(t, j, "threadCPUDelta", th, put_weight);
+	json_end(j);
 	json_break(j);
 	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);
 	json_end(j);
 }
 
-/* The profiler refuses a profile without threads. */
-static bool is_empty(const struct firefox_threads *t)
-{
-	for (size_t i = 0; i < t->n_thread; i++) {
-		if (is_used(&t->thread[i]))
-			return false;
-	}
-	return true;
-}
-
+/* The profiler refuses a profile without threads: if none is used, that of the
+ * losses is written. */
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			 const struct firefox_weights *w, struct json *j)
 {
-	bool empty = is_empty(t);
+	bool empty = true;
 
+	for (size_t i = 0; empty && i < t->n_thread; i++)
+		empty = !is_used(&t->thread[i]);
 	json_array(j, "threads");
 	for (size_t i = 0; i < t->n_thread && !out_failed(); i++) {
 		if (!is_used(&t->thread[i]) && !(empty && i == t->losses))
