@@ -45,35 +45,26 @@ struct job {
 
 /* ---- which events there are */
 
-static void export_perfdata_note_event(struct job *j, const struct events *ev,
-				       const struct event_row *e)
-{
-	struct perfdata *pd = j->pd;
-	int64_t time = e->timed ? e->time : PD_START;
-
-	if (e->type >= 1 && (uint64_t)e->type <= pd->n_event)
-		pd->event[e->type - 1].n++;
-	if (e->timed && (!pd->timed || e->time < pd->first))
-		pd->first = e->time;
-	if (e->timed && (!pd->timed || e->time > pd->last))
-		pd->last = e->time;
-	pd->timed |= e->timed;
-	pd->on_cpu |= e->on_cpu;
-	if (e->on_cpu && e->cpu > pd->max_cpu && e->cpu < CPUS_MAX)
-		pd->max_cpu = e->cpu;
-	pd_tasks_seen(j->tasks, events_comm(ev, e->comm), time);
-}
-
 static int survey_events(struct job *j, struct err *err)
 {
 	struct events *ev = events_open(j->x->db, err);
+	struct perfdata *pd = j->pd;
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 
-	while (rc > 0) {
-		rc = events_next(ev, &e, err);
-		if (rc > 0)
-			export_perfdata_note_event(j, ev, &e);
+	while (rc > 0 && (rc = events_next(ev, &e, err)) > 0) {
+		if (e.type >= 1 && (uint64_t)e.type <= pd->n_event)
+			pd->event[e.type - 1].n++;
+		if (e.timed && (!pd->timed || e.time < pd->first))
+			pd->first = e.time;
+		if (e.timed && (!pd->timed || e.time > pd->last))
+			pd->last = e.time;
+		pd->timed |= e.timed;
+		pd->on_cpu |= e.on_cpu;
+		if (e.on_cpu && e.cpu > pd->max_cpu && e.cpu < CPUS_MAX)
+			pd->max_cpu = e.cpu;
+		pd_tasks_seen(j->tasks, events_comm(ev, e.comm),
+			      e.timed ? e.time : PD_START);
 	}
 	events_close(ev);
 	return rc;

@@ -88,13 +88,6 @@ static int clockid(const struct perfdata *pd)
 	return -1;
 }
 
-static uint64_t sample_type(const struct perfdata *pd, const struct pd_event *e)
-{
-	return S_IP | S_TID | S_PERIOD | S_IDENTIFIER |
-	       (pd->timed ? S_TIME : 0) | (pd->on_cpu ? S_CPU : 0) |
-	       (e->chain ? S_CALLCHAIN : 0) | (e->raw ? S_RAW : 0);
-}
-
 /* Returns whether perf knows this type. A tracepoint without the format of its
  * fields cannot be opened, and events of other tracers do not exist for perf.
  */
@@ -115,9 +108,18 @@ static void pd_head_put_attr(const struct perfdata *pd,
 	size_t at = b->n;
 	bool perfs = is_perfs(pd, e);
 	int clock = clockid(pd);
+	uint64_t sample_type = S_IP | S_TID | S_PERIOD | S_IDENTIFIER;
 	uint64_t flags = A_MMAP | A_COMM | A_TASK | A_SAMPLE_ID_ALL | A_MMAP2 |
 			 A_COMM_EXEC | A_KSYMBOL;
 
+	if (pd->timed)
+		sample_type |= S_TIME;
+	if (pd->on_cpu)
+		sample_type |= S_CPU;
+	if (e->chain)
+		sample_type |= S_CALLCHAIN;
+	if (e->raw)
+		sample_type |= S_RAW;
 	if (e->freq)
 		flags |= A_FREQ;
 	if (clock >= 0)
@@ -128,7 +130,7 @@ static void pd_head_put_attr(const struct perfdata *pd,
 	pd_u32(b, ATTR_SIZE);
 	pd_u64(b, perfs ? e->config : SW_OTHER + e->id);
 	pd_u64(b, e->period);
-	pd_u64(b, sample_type(pd, e));
+	pd_u64(b, sample_type);
 	pd_u64(b, 0); /* read_format */
 	pd_u64(b, flags);
 	while (b->n < at + 92)
@@ -193,32 +195,26 @@ static void pd_head_put_event_desc(const struct perfdata *pd, struct pd_buf *b)
 	each_event(pd, b, put_desc);
 }
 
-static void put_build_id(const struct image *img, struct pd_buf *b)
-{
-	bool kernel = code_is_kernel(img->kind);
-	size_t at = b->n;
-
-	pd_u32(b, 0);
-	pd_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
-	pd_u16(b, 0);
-	pd_u32(b, UINT32_MAX);
-	pd_bytes(b, img->id, 20);
-	pd_u32(b, img->id_len);
-	pd_text(b, img->path, PD_NAME_MAX, 64);
-
-	uint16_t size = (uint16_t)(b->n - at);
-
-	b->at[at + 6] = (unsigned char)size;
-	b->at[at + 7] = (unsigned char)(size >> 8);
-}
-
 static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 {
 	for (size_t i = 1; i < pd->code->n_image; i++) {
 		const struct image *img = &pd->code->image[i].img;
+		bool kernel = code_is_kernel(img->kind);
+		size_t at = b->n;
+		uint16_t size;
 
-		if (img->id_len && img->kind != IMAGE_JIT)
-			put_build_id(img, b);
+		if (!img->id_len || img->kind == IMAGE_JIT)
+			continue;
+		pd_u32(b, 0);
+		pd_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
+		pd_u16(b, 0);
+		pd_u32(b, UINT32_MAX);
+		pd_bytes(b, img->id, 20);
+		pd_u32(b, img->id_len);
+		pd_text(b, img->path, PD_NAME_MAX, 64);
+		size = (uint16_t)(b->n - at);
+		b->at[at + 6] = (unsigned char)size;
+		b->at[at + 7] = (unsigned char)(size >> 8);
 	}
 }
 

@@ -45,22 +45,6 @@ struct pd_maps {
 
 static const struct space_owner owner = { .told = true };
 
-static void pd_maps_add(struct pd_maps *m, uint32_t process, uint32_t image,
-			const struct rows *r)
-{
-	*mem_add(m->row, m->n_row, m->cap_row) = (struct row){
-		.r = { .image = image,
-		       .start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
-		       .end = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_END),
-		       .pgoff = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_PGOFF),
-		       .prot = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_PROT),
-		       .flags = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_FLAGS),
-		       .t0 = rows_int_or(r, PERFDATA_MAPPINGS_T0, PD_START) },
-		.process = process,
-		.next = NONE,
-	};
-}
-
 static int pd_maps_read(struct pd_maps *m, struct err *err)
 {
 	struct rows *r = rows_of(m->pd->db, "perfdata_mappings", err);
@@ -69,9 +53,23 @@ static int pd_maps_read(struct pd_maps *m, struct err *err)
 		int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
 		int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
 
-		if (process >= 0 && process <= INT32_MAX && image >= 1 &&
-		    (uint64_t)image < m->pd->code->n_image)
-			pd_maps_add(m, (uint32_t)process, (uint32_t)image, r);
+		if (process < 0 || process > INT32_MAX || image < 1 ||
+		    (uint64_t)image >= m->pd->code->n_image)
+			continue;
+
+		const struct region region = {
+			.image = (uint32_t)image,
+			.start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
+			.end = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_END),
+			.pgoff = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_PGOFF),
+			.prot = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_PROT),
+			.flags = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_FLAGS),
+			.t0 = rows_int_or(r, PERFDATA_MAPPINGS_T0, PD_START),
+		};
+
+		*mem_add(m->row, m->n_row, m->cap_row) = (struct row){
+			.r = region, .process = (uint32_t)process, .next = NONE
+		};
 	}
 	return rows_end(r, err);
 }
@@ -199,22 +197,6 @@ void pd_maps_exec(struct pd_maps *m, uint32_t space)
 
 /* ---- writing */
 
-static void put_file_id(struct pd_maps *m, const struct region *r,
-			const struct image *img, struct pd_buf *b)
-{
-	if (r->image < m->pd->code->n_image && m->own_id[r->image]) {
-		pd_u8(b, img->id_len);
-		pd_u8(b, 0);
-		pd_u16(b, 0);
-		pd_bytes(b, img->id, 20);
-		return;
-	}
-	pd_u32(b, img->maj);
-	pd_u32(b, img->min);
-	pd_u64(b, img->ino);
-	pd_u64(b, img->ino_gen);
-}
-
 /* Writes the name of jitted code in full, though readers show only what follows
  * the last '/'. */
 static void put_function(struct pd_buf *b, const char *name)
@@ -247,7 +229,17 @@ static void put_user(struct pd_maps *m, const struct region *r,
 	pd_u64(b, r->start);
 	pd_u64(b, r->end - r->start);
 	pd_u64(b, r->pgoff);
-	put_file_id(m, r, img, b);
+	if (own) {
+		pd_u8(b, img->id_len);
+		pd_u8(b, 0);
+		pd_u16(b, 0);
+		pd_bytes(b, img->id, 20);
+	} else {
+		pd_u32(b, img->maj);
+		pd_u32(b, img->min);
+		pd_u64(b, img->ino);
+		pd_u64(b, img->ino_gen);
+	}
 	pd_u32(b, r->prot);
 	pd_u32(b, r->flags);
 	if (img->kind == IMAGE_JIT)
@@ -280,38 +272,33 @@ void pd_maps_symbols(struct pd_maps *m)
 		pd_maps_put_symbol(m, &s[i], 0, PD_START);
 }
 
-static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
-{
-	const struct image *img = pd_places_image(m->places, r->image);
-	char name[32] = "[kernel.kallsyms]_text";
-	bool core = img->kind == IMAGE_KERNEL;
-	struct pd_buf *b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
-
-	pd_u32(b, UINT32_MAX);
-	pd_u32(b, 0);
-	pd_u64(b, r->start);
-	pd_u64(b, r->end - r->start);
-	/* for the kernel: the address of _text, by which readers relocate names
-	 */
-	pd_u64(b, core ? r->start : 0);
-	pd_text(b, core ? name : img->path, PD_NAME_MAX, 8);
-	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
-}
-
 static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 {
 	const struct image *img = pd_places_image(m->places, r->image);
+	bool core = img->kind == IMAGE_KERNEL;
 	uint64_t len = r->end - r->start;
 	struct pd_symbol s = { r->start,
 			       len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
 			       img->path };
+	struct pd_buf *b;
 
-	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL)
+	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL) {
 		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
-	else if (img->kind == IMAGE_MODULE ||
-		 (img->kind == IMAGE_KERNEL &&
-		  !pd_places_named(m->places, r->image)))
-		put_kernel(m, r, time);
+		return;
+	}
+	if (img->kind != IMAGE_MODULE &&
+	    (!core || pd_places_named(m->places, r->image)))
+		return;
+	b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
+	pd_u32(b, UINT32_MAX);
+	pd_u32(b, 0);
+	pd_u64(b, r->start);
+	pd_u64(b, len);
+	/* for the kernel: the address of _text, by which readers relocate names
+	 */
+	pd_u64(b, core ? r->start : 0);
+	pd_text(b, core ? "[kernel.kallsyms]_text" : img->path, PD_NAME_MAX, 8);
+	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
 }
 
 static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
@@ -388,33 +375,27 @@ static void pd_maps_need_frame(struct pd_maps *m, uint32_t frame, uint64_t addr,
 	pd_maps_put_map(m, sp, &want, who);
 }
 
-static void pd_maps_check_chain(struct pd_maps *m, uint32_t raw,
-				const struct pd_who *who)
-{
-	const struct known_code *c = m->pd->code;
-	uint32_t stack = c->chain[raw].stack;
-	size_t n;
-	const uint64_t *ip =
-		pd_places_chain(m->places, raw, who->user_mask, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		pd_maps_need_frame(m, c->stack[stack].frame, ip[i], who);
-		stack = c->stack[stack].parent;
-	}
-}
-
 void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 {
+	const struct known_code *c = m->pd->code;
 	uint64_t hash = hash_u64((uint64_t)who->space << 32 | raw);
+	const uint64_t *ip;
+	uint32_t stack;
 	uint32_t i;
+	size_t n;
 
-	if (!raw || raw >= m->pd->code->n_chain)
+	if (!raw || raw >= c->n_chain)
 		return;
 	i = table_find(&m->by_chain, hash, NULL, NULL, NULL);
 	if (i != TABLE_NONE &&
 	    m->checked[i].any == pd_maps_space_of(m, who->space)->any)
 		return;
-	pd_maps_check_chain(m, raw, who);
+	stack = c->chain[raw].stack;
+	ip = pd_places_chain(m->places, raw, who->user_mask, &n);
+	for (size_t k = 0; k < n; k++) {
+		pd_maps_need_frame(m, c->stack[stack].frame, ip[k], who);
+		stack = c->stack[stack].parent;
+	}
 	if (i == TABLE_NONE) {
 		i = (uint32_t)m->n_checked++;
 		m->checked = mem_grow(m->checked, &m->cap_checked, m->n_checked,

@@ -51,21 +51,18 @@ static bool by_name_only(enum image_kind kind)
 
 /* ---- chains */
 
-/* Returns an address by the number of the image, above all recorded addresses.
- */
-static uint64_t file_at(uint32_t image)
-{
-	return FILES_AT + (uint64_t)(image & 0xff) * FILE_BYTES;
-}
-
 /* Returns an address for a frame that has none. */
 static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
 	enum image_kind kind = p->code->image[f->image].img.kind;
 
-	if (kind == IMAGE_MAPPING)
-		return f->off < FILE_BYTES ? file_at(f->image) + f->off : 0;
+	if (kind == IMAGE_MAPPING) {
+		/* by the number of the image, above all recorded addresses */
+		uint64_t file = FILES_AT + (f->image & 0xff) * FILE_BYTES;
+
+		return f->off < FILE_BYTES ? file + f->off : 0;
+	}
 	if (kind != IMAGE_SYMBOLS || !f->at.name || f->symoff >= SYMBOL_BYTES)
 		return 0;
 
@@ -121,12 +118,6 @@ bool pd_places_is(const struct pd_places *p, uint32_t frame, uint64_t addr,
 	return (!pd_places_is_file(kind) && kind != IMAGE_JIT) || off == f->off;
 }
 
-static void whole_page(uint64_t addr, struct region *want)
-{
-	want->start = addr & ~(uint64_t)(PAGE - 1);
-	want->end = want->start + PAGE;
-}
-
 bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
 		    struct region *want)
 {
@@ -145,7 +136,8 @@ bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
 		want->end = want->start + FILE_BYTES;
 		return true;
 	}
-	whole_page(addr, want);
+	want->start = addr & ~(uint64_t)(PAGE - 1);
+	want->end = want->start + PAGE;
 	if (!want->end)
 		return false;
 	if (pd_places_is_file(img->kind)) {
@@ -259,21 +251,6 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	p->named[f->image] = true;
 }
 
-static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
-{
-	const struct known_code *c = p->code;
-	uint32_t stack = c->chain[raw].stack;
-	size_t n;
-	const uint64_t *ip = pd_places_chain(p, raw, UINT64_MAX, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		if (ip[i] < PAGE * PAGES)
-			*low |= 1u << (ip[i] / PAGE);
-		pd_places_look_at(p, c->stack[stack].frame, ip[i]);
-		stack = c->stack[stack].parent;
-	}
-}
-
 COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
 
 /* Cuts symbols that overlap: a reader must find one symbol for an address. */
@@ -293,12 +270,23 @@ static void settle_symbols(struct pd_places *p)
 struct pd_places *pd_places_new(const struct known_code *code)
 {
 	struct pd_places *p = mem_new(1, sizeof(*p));
-	uint32_t low = 1;
+	uint32_t low = 1; /* bits: pages with a recorded address */
 
 	p->code = code;
 	p->named = mem_new(code->n_image, sizeof(*p->named));
-	for (size_t i = 1; i < code->n_chain; i++)
-		look_at_chain(p, (uint32_t)i, &low);
+	for (size_t raw = 1; raw < code->n_chain; raw++) {
+		uint32_t stack = code->chain[raw].stack;
+		size_t n;
+		const uint64_t *ip =
+			pd_places_chain(p, (uint32_t)raw, UINT64_MAX, &n);
+
+		for (size_t i = 0; i < n; i++) {
+			if (ip[i] < PAGE * PAGES)
+				low |= 1u << (ip[i] / PAGE);
+			pd_places_look_at(p, code->stack[stack].frame, ip[i]);
+			stack = code->stack[stack].parent;
+		}
+	}
 	for (unsigned int i = 1; i < PAGES && !p->mark_at; i++)
 		if (!(low >> i & 1))
 			p->mark_at = (uint64_t)i * PAGE;

@@ -56,27 +56,9 @@ static void perfdata_flush(struct perfdata *pd)
 	pd->buf.n = 0;
 }
 
-static void make_header(const struct perfdata *pd, const uint64_t features[4],
-			struct pd_buf *b)
-{
-	uint64_t n = pd->n_id ? pd->n_id : 1;
-	uint64_t ids = n * 8;
-
-	pd_bytes(b, "PERFILE2", 8);
-	pd_u64(b, HEADER_SIZE);
-	pd_u64(b, ATTR_ENTRY);
-	pd_u64(b, HEADER_SIZE + ids);
-	pd_u64(b, n * ATTR_ENTRY);
-	pd_u64(b, pd->data_at);
-	pd_u64(b, pd->written);
-	pd_u64(b, 0);
-	pd_u64(b, 0);
-	for (size_t i = 0; i < 4; i++)
-		pd_u64(b, features[i]);
-}
-
 int perfdata_finish(struct perfdata *pd, struct err *err)
 {
+	uint64_t n = pd->n_id ? pd->n_id : 1;
 	uint64_t features[4] = { 0 };
 	struct pd_buf b = { 0 };
 	int rc;
@@ -85,7 +67,17 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	perfdata_features(pd, &b, pd->data_at + pd->written, features);
 	rc = perfdata_write_all(pd, &b, err);
 	b.n = 0;
-	make_header(pd, features, &b);
+	pd_bytes(&b, "PERFILE2", 8);
+	pd_u64(&b, HEADER_SIZE);
+	pd_u64(&b, ATTR_ENTRY);
+	pd_u64(&b, HEADER_SIZE + n * 8); /* behind the ids */
+	pd_u64(&b, n * ATTR_ENTRY);
+	pd_u64(&b, pd->data_at);
+	pd_u64(&b, pd->written);
+	pd_u64(&b, 0);
+	pd_u64(&b, 0);
+	for (size_t i = 0; i < 4; i++)
+		pd_u64(&b, features[i]);
 	if (!rc && fseeko(pd->out, 0, SEEK_SET))
 		rc = err_set(err, ERR_IO, "cannot write perf.data: %s",
 			     strerror(errno));

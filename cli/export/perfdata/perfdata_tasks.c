@@ -240,20 +240,6 @@ static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
 	add_side(arg, SIDE_MAP, time, row);
 }
 
-/* A reader forgets the name and mappings of a thread at its EXIT, which
- * therefore comes after its last sample; the tracer may have taken that a
- * moment later. */
-static void add_thread(struct pd_tasks *t, size_t i)
-{
-	const struct thread *th = &t->thread[i];
-
-	if (th->start != PD_START)
-		add_side(t, SIDE_FORK, th->start, i);
-	if (th->end != PD_START)
-		add_side(t, SIDE_EXIT, th->end > th->last ? th->end : th->last,
-			 i);
-}
-
 static int pd_tasks_by_time(const void *a, const void *b)
 {
 	const struct side *x = a;
@@ -268,8 +254,18 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 {
 	for (size_t i = 0; i < t->n_process && all; i++)
 		t->process[i].wanted = true;
-	for (size_t i = 0; i < t->n_thread; i++)
-		add_thread(t, i);
+	for (size_t i = 0; i < t->n_thread; i++) {
+		const struct thread *th = &t->thread[i];
+
+		if (th->start != PD_START)
+			add_side(t, SIDE_FORK, th->start, i);
+		/* A reader forgets the name and mappings of a thread at its
+		 * EXIT, which therefore comes after its last sample; the tracer
+		 * may have taken that a moment later. */
+		if (th->end != PD_START)
+			add_side(t, SIDE_EXIT,
+				 th->end > th->last ? th->end : th->last, i);
+	}
 	for (size_t i = 0; i < t->n_comm; i++)
 		add_side(t, SIDE_COMM, t->comm[i].time, i);
 	for (size_t i = 0; i < t->n_loss; i++)

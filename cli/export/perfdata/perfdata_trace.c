@@ -26,42 +26,25 @@ struct pd_trace {
 	unsigned char none[16];
 };
 
-static bool pd_trace_same_machine(const struct pd_capture *a,
-				  const struct pd_capture *b)
-{
-	return a->big_endian == b->big_endian && a->long32 == b->long32;
-}
-
-static struct pd_capture *pd_trace_capture_of(const struct perfdata *pd,
-					      const struct pd_event *e)
-{
-	return e->capture && e->capture <= pd->n_capture
-		       ? &pd->capture[e->capture - 1]
-		       : NULL;
-}
-
 /* A file can hold tracepoints of one kind of machine only. */
 static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 {
-	const struct pd_capture *c = pd_trace_capture_of(t->pd, e);
+	const struct pd_capture *c;
 
 	if (!e->n || !e->sample || !e->format || !e->payload ||
-	    e->type != TYPE_TRACEPOINT || !c)
+	    e->type != TYPE_TRACEPOINT || !e->capture ||
+	    e->capture > t->pd->n_capture)
 		return false;
+	c = &t->pd->capture[e->capture - 1];
 	if (!t->machine)
 		t->machine = c;
-	return pd_trace_same_machine(t->machine, c);
+	return t->machine->big_endian == c->big_endian &&
+	       t->machine->long32 == c->long32;
 }
 
 static uint32_t pd_trace_find_id(const struct pd_trace *t, uint64_t id)
 {
 	return table_find(&t->by_id, hash_u64(id), NULL, NULL, NULL);
-}
-
-static bool pd_trace_same_event(const struct pd_event *a,
-				const struct pd_event *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->format, b->format);
 }
 
 /* Uses the kernel's id, unless it is taken by an event of another kernel, or of
@@ -72,7 +55,8 @@ static void take_id(struct pd_trace *t, size_t i)
 	uint32_t is = e->config <= ID_MAX ? pd_trace_find_id(t, e->config)
 					  : TABLE_NONE;
 
-	if (is != TABLE_NONE && pd_trace_same_event(e, &t->pd->event[is]))
+	if (is != TABLE_NONE && !strcmp(e->name, t->pd->event[is].name) &&
+	    !strcmp(e->format, t->pd->event[is].format))
 		return;
 	if (!e->config || e->config > ID_MAX || is != TABLE_NONE) {
 		while (pd_trace_find_id(t, t->free_id) != TABLE_NONE)
@@ -135,25 +119,9 @@ static void pd_trace_split_name(const char *name, char system[64],
 	*event = colon ? colon + 1 : from;
 }
 
-static void put_format(const struct pd_trace *t, size_t i)
-{
-	const struct pd_event *e = &t->pd->event[i];
-	char system[64];
-	const char *name;
-
-	pd_trace_split_name(e->name, system, &name);
-	char *text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
-					  (uint32_t)e->config);
-
-	pd_text(&t->pd->tracing, system, sizeof(system), 1);
-	pd_trace_put_number(t, 1, 4);
-	pd_trace_put_number(t, text ? strlen(text) : 0, 8);
-	pd_bytes(&t->pd->tracing, text ? text : "", text ? strlen(text) : 0);
-	free(text);
-}
-
 static void pd_trace_put_formats(const struct pd_trace *t)
 {
+	struct pd_buf *b = &t->pd->tracing;
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < t->pd->n_event; i++)
@@ -161,10 +129,23 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 		     pd_trace_find_id(t, t->pd->event[i].config) == i;
 	pd_trace_put_header(t);
 	pd_trace_put_number(t, n, 4);
-	for (size_t i = 0; i < t->pd->n_event; i++)
-		if (t->pd->event[i].raw &&
-		    pd_trace_find_id(t, t->pd->event[i].config) == i)
-			put_format(t, i);
+	for (size_t i = 0; i < t->pd->n_event; i++) {
+		const struct pd_event *e = &t->pd->event[i];
+		char system[64];
+		const char *name;
+		char *text;
+
+		if (!e->raw || pd_trace_find_id(t, e->config) != i)
+			continue;
+		pd_trace_split_name(e->name, system, &name);
+		text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
+					    (uint32_t)e->config);
+		pd_text(b, system, sizeof(system), 1);
+		pd_trace_put_number(t, 1, 4);
+		pd_trace_put_number(t, text ? strlen(text) : 0, 8);
+		pd_bytes(b, text ? text : "", text ? strlen(text) : 0);
+		free(text);
+	}
 	pd_trace_put_number(t, 0, 4); /* kallsyms */
 	pd_trace_put_number(t, 0, 4); /* printk_formats */
 }
@@ -209,13 +190,6 @@ void pd_trace_free(struct pd_trace *t)
 	free(t);
 }
 
-/* Makes a payload with only a type, as perf crashes without one. */
-static void pd_trace_put_none(struct pd_trace *t, uint32_t id)
-{
-	t->none[t->machine->big_endian] = (unsigned char)id;
-	t->none[!t->machine->big_endian] = (unsigned char)(id >> 8);
-}
-
 int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 		 const void **data, size_t *len, struct err *err)
 {
@@ -223,8 +197,12 @@ int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 	const struct payload_of of = { (uint32_t)type->config, (uint32_t)tid };
 	int rc = payloads_perf(t->payloads, e, &of, data, len, err);
 
+	/* a payload with only a type, as perf crashes without one */
 	if (!rc) {
-		pd_trace_put_none(t, of.id);
+		bool big = t->machine->big_endian;
+
+		t->none[big] = (unsigned char)of.id;
+		t->none[!big] = (unsigned char)(of.id >> 8);
 		*data = t->none;
 		*len = sizeof(t->none);
 	}
