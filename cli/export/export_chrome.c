@@ -118,31 +118,6 @@ static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
 	chrome_put_half(&j, "user", labels, frames->label, kernel);
 }
 
-static void chrome_put_frames(struct chrome *c)
-{
-	const struct labels *labels = stacks_labels(c->stacks);
-	struct json *j = &c->j;
-
-	json_break(j);
-	json_object(j, "stackFrames");
-	for (size_t i = 0; i < c->n_node; i++) {
-		const struct label *l = labels_get(labels, c->node[i].label);
-		char key[24];
-
-		snprintf(key, sizeof(key), "%zu", i + 1);
-		json_break(j);
-		json_object(j, key);
-		json_shown(j, "name", l->name);
-		json_shown(j, "category",
-			   *l->image ? l->image : label_kind_name(l->kind));
-		if (c->node[i].parent)
-			json_uint(j, "parent", c->node[i].parent);
-		json_end(j);
-	}
-	json_break(j);
-	json_end(j);
-}
-
 /* ---- losses */
 
 static int chrome_by_time(const void *a, const void *b)
@@ -188,46 +163,43 @@ static void chrome_note_time(struct chrome *c, int64_t time)
 	c->any = true;
 }
 
-static void put_edge(struct chrome *c, const struct edge *e)
-{
-	const struct loss_row *l = loss_rows_at(c->losses, e->loss);
-	struct json *j = &c->j;
-	char name[96];
-	char id[24];
-
-	tracks_until(c->tracks, e->time);
-	chrome_note_time(c, e->time);
-	if (l->cpu < 0)
-		snprintf(name, sizeof(name), "all CPUs: %.48s", l->what);
-	else
-		snprintf(name, sizeof(name), "CPU %" PRId64 ": %.48s", l->cpu,
-			 l->what);
-	tracks_begin_cpu(c->tracks, l->capture, l->cpu);
-	snprintf(id, sizeof(id), "%" PRId64, l->id);
-	json_text(j, "ph", e->end ? "e" : "b");
-	json_text(j, "cat", "loss");
-	json_text(j, "id", id);
-	json_shown(j, "name", name);
-	tracks_time(j, e->time);
-	if (!e->end) {
-		json_object(j, "args");
-		if (l->n >= 0)
-			json_int(j, "records", l->n);
-		else
-			json_text(j, "records", "not known");
-		json_bool(j, "counts", l->counts);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 /* Writes losses up to that time; NULL: all that remain. */
 static void put_edges(struct chrome *c, const int64_t *time)
 {
 	for (; c->at_edge < c->n_edge; c->at_edge++) {
-		if (time && c->edge[c->at_edge].time > *time)
+		const struct edge *e = &c->edge[c->at_edge];
+		const struct loss_row *l = loss_rows_at(c->losses, e->loss);
+		struct json *j = &c->j;
+		char name[96];
+		char id[24];
+
+		if (time && e->time > *time)
 			break;
-		put_edge(c, &c->edge[c->at_edge]);
+		tracks_until(c->tracks, e->time);
+		chrome_note_time(c, e->time);
+		if (l->cpu < 0)
+			snprintf(name, sizeof(name), "all CPUs: %.48s",
+				 l->what);
+		else
+			snprintf(name, sizeof(name), "CPU %" PRId64 ": %.48s",
+				 l->cpu, l->what);
+		tracks_begin_cpu(c->tracks, l->capture, l->cpu);
+		snprintf(id, sizeof(id), "%" PRId64, l->id);
+		json_text(j, "ph", e->end ? "e" : "b");
+		json_text(j, "cat", "loss");
+		json_text(j, "id", id);
+		json_shown(j, "name", name);
+		tracks_time(j, e->time);
+		if (!e->end) {
+			json_object(j, "args");
+			if (l->n >= 0)
+				json_int(j, "records", l->n);
+			else
+				json_text(j, "records", "not known");
+			json_bool(j, "counts", l->counts);
+			json_end(j);
+		}
+		json_end(j);
 	}
 }
 
@@ -322,17 +294,6 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	return 0;
 }
 
-static int put_shown(struct chrome *c, struct err *err)
-{
-	struct event_row e;
-	int ret = 0;
-
-	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
-		if (chrome_put_event(c, &e, true, err))
-			return -1;
-	return out_failed() ? 0 : ret;
-}
-
 /* Writes the events that the filters select, and passes the switches of all
  * threads to the tracks. */
 static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
@@ -387,17 +348,22 @@ static int find_slices(struct chrome *c, struct err *err)
 static int chrome_put_events(struct chrome *c, struct err *err)
 {
 	struct events *every;
-	int ret;
+	struct event_row e;
+	int ret = 0;
 
-	if (!switches_any(c->switches) ||
-	    !(filter.pid || filter.tid || filter.comm || filter.event))
-		return put_shown(c, err);
-	every = open_every(c, err);
-	if (!every)
-		return -1;
-	ret = put_narrowed(c, every, err);
-	events_close(every);
-	return ret;
+	if (switches_any(c->switches) &&
+	    (filter.pid || filter.tid || filter.comm || filter.event)) {
+		every = open_every(c, err);
+		if (!every)
+			return -1;
+		ret = put_narrowed(c, every, err);
+		events_close(every);
+		return ret;
+	}
+	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
+		if (chrome_put_event(c, &e, true, err))
+			return -1;
+	return out_failed() ? 0 : ret;
 }
 
 static int chrome_load(struct chrome *c, struct err *err)
@@ -444,6 +410,7 @@ static void say_no_slices(const struct chrome *c)
 
 static int chrome_put(struct chrome *c, struct err *err)
 {
+	const struct labels *labels = stacks_labels(c->stacks);
 	struct json *j = &c->j;
 
 	json_object(j, NULL);
@@ -457,7 +424,24 @@ static int chrome_put(struct chrome *c, struct err *err)
 	tracks_end(c->tracks, c->last);
 	json_break(j);
 	json_end(j);
-	chrome_put_frames(c);
+	json_break(j);
+	json_object(j, "stackFrames");
+	for (size_t i = 0; i < c->n_node; i++) {
+		const struct label *l = labels_get(labels, c->node[i].label);
+		char key[24];
+
+		snprintf(key, sizeof(key), "%zu", i + 1);
+		json_break(j);
+		json_object(j, key);
+		json_shown(j, "name", l->name);
+		json_shown(j, "category",
+			   *l->image ? l->image : label_kind_name(l->kind));
+		if (c->node[i].parent)
+			json_uint(j, "parent", c->node[i].parent);
+		json_end(j);
+	}
+	json_break(j);
+	json_end(j);
 	json_break(j);
 	json_object(j, "otherData");
 	json_uint(j, "events_without_time", c->no_time);

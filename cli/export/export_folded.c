@@ -8,12 +8,26 @@
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 
-static int folded_export_add_groups(struct stacks *s, int event,
-				    struct flame_tree *t, struct err *err)
+static int write_folded(FILE *out, const struct export_request *x,
+			struct err *err)
 {
+	const struct stacks_opts o = { .by_name = true,
+				       .gaps = true,
+				       .inlined = x->inlined,
+				       .samples = x->samples,
+				       .summed = true };
+	struct stacks *s = stacks_load(x->db, &o, err);
 	struct label_list l = { 0 };
+	struct flame_tree *t;
+	int event;
 	int rc = 0;
 
+	if (!s)
+		return -1;
+	t = flame_tree_new(
+		stacks_labels(s),
+		labels_add_name(stacks_labels(s), LABEL_GROUP, "all"));
+	event = stacks_choose(s, "exporting");
 	for (size_t i = 0; !rc && i < stacks_count(s); i++) {
 		const struct stacks_group *g = stacks_group(s, i);
 
@@ -27,32 +41,11 @@ static int folded_export_add_groups(struct stacks *s, int event,
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
 	}
-	free(l.label);
-	return rc;
-}
-
-static int write_folded(FILE *out, const struct export_request *x,
-			struct err *err)
-{
-	const struct stacks_opts o = { .by_name = true,
-				       .gaps = true,
-				       .inlined = x->inlined,
-				       .samples = x->samples,
-				       .summed = true };
-	struct stacks *s = stacks_load(x->db, &o, err);
-	struct flame_tree *t;
-	int rc;
-
-	if (!s)
-		return -1;
-	t = flame_tree_new(
-		stacks_labels(s),
-		labels_add_name(stacks_labels(s), LABEL_GROUP, "all"));
-	rc = folded_export_add_groups(s, stacks_choose(s, "exporting"), t, err);
 	if (!rc) {
 		flame_tree_finish(t);
 		rc = folded_write(out, t, err);
 	}
+	free(l.label);
 	flame_tree_free(t);
 	stacks_free(s);
 	return rc;

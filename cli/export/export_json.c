@@ -98,31 +98,30 @@ static int export_json_put_rows(struct json_export *e, const char *key,
 	return rc;
 }
 
-static void export_json_put_loss(struct json *j, const struct loss_row *l)
-{
-	json_object(j, NULL);
-	json_int(j, "id", l->id);
-	json_int(j, "capture", l->capture);
-	json_text(j, "what", l->what);
-	json_bool(j, "counts", l->counts);
-	json_int_or_null(j, "cpu", l->cpu, l->cpu >= 0);
-	json_int_or_null(j, "from_ns", l->from, l->has_from);
-	json_int_or_null(j, "to_ns", l->to, l->has_to);
-	json_int_or_null(j, "n", l->n, l->n >= 0);
-	json_end(j);
-}
-
 static int export_json_put_losses(struct json_export *e, struct err *err)
 {
-	struct loss_rows *l = loss_rows_load(e->x->db, err);
+	struct loss_rows *rows = loss_rows_load(e->x->db, err);
+	struct json *j = &e->json;
 
-	if (!l)
+	if (!rows)
 		return -1;
-	export_json_begin(&e->json, "losses");
-	for (size_t i = 0; i < loss_rows_count(l); i++)
-		export_json_put_loss(&e->json, loss_rows_at(l, i));
-	export_json_end(&e->json);
-	loss_rows_free(l);
+	export_json_begin(j, "losses");
+	for (size_t i = 0; i < loss_rows_count(rows); i++) {
+		const struct loss_row *l = loss_rows_at(rows, i);
+
+		json_object(j, NULL);
+		json_int(j, "id", l->id);
+		json_int(j, "capture", l->capture);
+		json_text(j, "what", l->what);
+		json_bool(j, "counts", l->counts);
+		json_int_or_null(j, "cpu", l->cpu, l->cpu >= 0);
+		json_int_or_null(j, "from_ns", l->from, l->has_from);
+		json_int_or_null(j, "to_ns", l->to, l->has_to);
+		json_int_or_null(j, "n", l->n, l->n >= 0);
+		json_end(j);
+	}
+	export_json_end(j);
+	loss_rows_free(rows);
 	return 0;
 }
 
@@ -257,30 +256,6 @@ static int export_json_put_code(struct json_export *e, struct err *err)
 
 /* ---- samples */
 
-static void export_json_put_who(struct json_export *e, int64_t id)
-{
-	const struct event_comm *c = events_comm(e->events, id);
-	struct json *j = &e->json;
-	bool known = id >= 1 && (uint64_t)id <= events_comms(e->events);
-
-	json_int_or_null(j, "pid", c->pid, c->pid >= 0);
-	json_int_or_null(j, "tid", c->tid, c->tid >= 0);
-	json_int_or_null(j, "thread", c->thread, c->thread);
-	json_text(j, "comm", known ? c->name : NULL);
-}
-
-static void export_json_put_request(struct json *j, const struct event_row *row)
-{
-	const char *verdict = request_verdict_name((unsigned int)row->verdict);
-
-	if (row->verdict && !verdict)
-		verdict = "unexplained";
-	json_text(j, "verdict", row->verdict ? verdict : NULL);
-	export_json_put_words(j, "flags",
-			      row->verdict ? (uint64_t)row->flags : 0,
-			      sample_words);
-}
-
 static int64_t export_json_chain(const struct json_export *e, int64_t id)
 {
 	return id > 0 && (uint64_t)id < e->code->n_chain ? id : 0;
@@ -290,19 +265,31 @@ static void export_json_put_sample(struct json_export *e,
 				   const struct event_row *row)
 {
 	const struct event_type *type = events_type(e->events, row->type);
+	const struct event_comm *c = events_comm(e->events, row->comm);
+	bool named = row->comm >= 1 &&
+		     (uint64_t)row->comm <= events_comms(e->events);
+	const char *verdict = request_verdict_name((unsigned int)row->verdict);
 	struct json *j = &e->json;
 
 	json_object(j, NULL);
 	json_int(j, "event_id", row->id);
 	json_int_or_null(j, "time_ns", row->time, row->timed);
 	json_int_or_null(j, "cpu", row->cpu, row->on_cpu);
-	export_json_put_who(e, row->comm);
+	json_int_or_null(j, "pid", c->pid, c->pid >= 0);
+	json_int_or_null(j, "tid", c->tid, c->tid >= 0);
+	json_int_or_null(j, "thread", c->thread, c->thread);
+	json_text(j, "comm", named ? c->name : NULL);
 	json_uint(j, "capture", type->capture);
 	json_text(j, "event", type->name);
 	json_int(j, "weight", e->x->samples ? 1 : row->weight);
 	json_int(j, "kernel", export_json_chain(e, row->kraw));
 	json_int(j, "user", export_json_chain(e, row->uraw));
-	export_json_put_request(j, row);
+	if (row->verdict && !verdict)
+		verdict = "unexplained";
+	json_text(j, "verdict", row->verdict ? verdict : NULL);
+	export_json_put_words(j, "flags",
+			      row->verdict ? (uint64_t)row->flags : 0,
+			      sample_words);
 	json_end(j);
 }
 
@@ -323,17 +310,6 @@ static int export_json_put_samples(struct json_export *e, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-static int export_json_put_all(struct json_export *e, struct err *err)
-{
-	if (export_json_put_rows(e, "captures", "export_captures", err) ||
-	    export_json_put_rows(e, "events", "export_events", err) ||
-	    export_json_put_rows(e, "threads", "export_threads", err) ||
-	    export_json_put_rows(e, "verdicts", "export_verdicts", err) ||
-	    export_json_put_losses(e, err) || export_json_put_code(e, err))
-		return -1;
-	return export_json_put_samples(e, err);
-}
-
 static int export_json_write(FILE *out, const struct export_request *x,
 			     struct err *err)
 {
@@ -345,7 +321,12 @@ static int export_json_write(FILE *out, const struct export_request *x,
 	json_lines(&e.json);
 	json_text(&e.json, "format", "backstitch");
 	json_int(&e.json, "version", VERSION);
-	rc = export_json_put_all(&e, err);
+	rc = export_json_put_rows(&e, "captures", "export_captures", err) ||
+	     export_json_put_rows(&e, "events", "export_events", err) ||
+	     export_json_put_rows(&e, "threads", "export_threads", err) ||
+	     export_json_put_rows(&e, "verdicts", "export_verdicts", err) ||
+	     export_json_put_losses(&e, err) || export_json_put_code(&e, err) ||
+	     export_json_put_samples(&e, err);
 	json_end(&e.json);
 	json_newline(&e.json);
 	events_close(e.events);
@@ -353,7 +334,7 @@ static int export_json_write(FILE *out, const struct export_request *x,
 	free(e.kind);
 	free(e.addr);
 	arena_release(&e.text);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 extern const struct exporter export_json;

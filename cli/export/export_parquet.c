@@ -137,38 +137,30 @@ static int lake_add_folder(char *path, size_t size, const char *name,
 	return 0;
 }
 
-static struct parquet *lake_open_part(const struct lake *l,
-				      enum fleet_table_id t, size_t run,
-				      struct err *err)
+/* Writes the rows of one run to a file in the folders of its host and day. */
+static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
+			 struct err *err)
 {
 	const struct fleet_run *r = fleet_run(l->f, run);
+	struct parquet *p;
 	char path[4096];
 	size_t n;
+	int rc = -1;
 
 	snprintf(path, sizeof(path), "%.3000s/%s", l->folder,
 		 fleet_tables[t].name);
-	if (mkdir(path, 0777) && errno != EEXIST) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-		return NULL;
-	}
+	if (mkdir(path, 0777) && errno != EEXIST)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (lake_add_folder(path, 3500, "host", r->host, err) ||
 	    lake_add_folder(path, 3600, "day", r->day, err))
-		return NULL;
+		return -1;
 	n = strlen(path);
 	path[n++] = '/';
 	for (size_t i = 0; i < sizeof(r->id); i++)
 		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
 				      r->id[i]);
 	snprintf(path + n, sizeof(path) - n, ".parquet");
-	return parquet_open(path, &fleet_tables[t], err);
-}
-
-static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
-			 struct err *err)
-{
-	struct parquet *p = lake_open_part(l, t, run, err);
-	int rc = -1;
-
+	p = parquet_open(path, &fleet_tables[t], err);
 	if (p && !lake_put_table(l, p, t, run, err))
 		rc = parquet_finish(p, err);
 	parquet_close(p);
@@ -264,19 +256,6 @@ static void lake_release(struct lake *l)
 	table_release(&l->names);
 }
 
-/* Says how many samples a row stands for, if they were added up. */
-static void lake_tell(const struct lake *l)
-{
-	char kept[32];
-	char rows[32];
-
-	if (l->rows && l->kept > l->rows)
-		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
-			human_grouped(kept, sizeof(kept), l->kept),
-			human_grouped(rows, sizeof(rows), l->rows),
-			(double)l->kept / (double)l->rows);
-}
-
 /* A name that one database has is no typing error. */
 static int lake_end_filter(const struct inputs *in, struct err *err)
 {
@@ -294,6 +273,8 @@ static int export_parquet_write(const char *folder,
 	struct lake l = { .folder = folder };
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
+	char kept[32];
+	char rows[32];
 
 	filter_begin_apart();
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
@@ -305,8 +286,12 @@ static int export_parquet_write(const char *folder,
 		ret = lake_end_filter(x->inputs, err);
 	if (!ret)
 		ret = lake_finish(&l, err);
-	if (!ret)
-		lake_tell(&l);
+	/* a row stands for several samples if they were added up */
+	if (!ret && l.rows && l.kept > l.rows)
+		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
+			human_grouped(kept, sizeof(kept), l.kept),
+			human_grouped(rows, sizeof(rows), l.rows),
+			(double)l.kept / (double)l.rows);
 	lake_release(&l);
 	return ret;
 }

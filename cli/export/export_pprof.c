@@ -102,24 +102,8 @@ static size_t end_of_frame(const struct job *j, size_t i)
 	return end;
 }
 
-/* Updates the has_* fields of a mapping for a location. */
-static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
-			 uint64_t samples)
-{
-	j->mapping = mem_reach(j->mapping, &j->n_mapping, &j->cap_mapping,
-			       (size_t)id + 1, sizeof(*j->mapping));
-
-	struct pprof_mapping *m = &j->mapping[id];
-
-	m->has_functions |= named;
-	for (size_t i = 0; i < n_line; i++) {
-		m->has_files |= j->line[i].file != NULL;
-		m->has_lines |= j->line[i].line > 0;
-	}
-	m->samples += samples;
-}
-
-/* Adds a location for the items [from, to). */
+/* Adds a location for the items [from, to), and to its mapping what is known
+ * there. */
 static uint64_t add_location(struct job *j, size_t from, size_t to,
 			     uint64_t samples)
 {
@@ -135,11 +119,20 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 	if (frame) {
 		struct code_place place =
 			code_place(j->places, frame, j->l.from[from].called);
+		struct pprof_mapping *m;
 
 		at.mapping = place.mapping;
 		at.addr = place.addr;
-		mark_mapping(j, place.mapping, j->c->frame[frame].at.name,
-			     at.n_line, samples);
+		j->mapping = mem_reach(
+			j->mapping, &j->n_mapping, &j->cap_mapping,
+			(size_t)place.mapping + 1, sizeof(*j->mapping));
+		m = &j->mapping[place.mapping];
+		m->has_functions |= j->c->frame[frame].at.name != NULL;
+		for (size_t i = 0; i < at.n_line; i++) {
+			m->has_files |= j->line[i].file != NULL;
+			m->has_lines |= j->line[i].line > 0;
+		}
+		m->samples += samples;
 	}
 	return pprof_location(j->p, &at);
 }
@@ -164,36 +157,18 @@ static size_t add_locations(struct job *j, uint64_t samples)
 	return n;
 }
 
-static void add_labels(struct job *j, const struct stacks_group *g)
-{
-	const struct stacks_comm *comm = stacks_comm(j->s, g->comm);
-
-	pprof_label(j->p, "thread", comm->name);
-	if (comm->pid >= 0)
-		pprof_label_num(j->p, "pid", comm->pid);
-	if (comm->tid >= 0)
-		pprof_label_num(j->p, "tid", comm->tid);
-	if (g->cpu >= 0)
-		pprof_label_num(j->p, "cpu", g->cpu);
-	if (g->verdict)
-		pprof_label(j->p, "verdict", stacks_verdict(g));
-}
-
-static void no_stack(struct job *j)
-{
-	label_list_add(&j->l, labels_add_name(stacks_labels(j->s),
-					      LABEL_MISSING, "[no stack]"));
-}
-
 static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				  struct err *err)
 {
+	const struct stacks_comm *comm = stacks_comm(j->s, g->comm);
 	uint64_t *value = pprof_values(j->p);
 
 	j->l.n = 0;
 	stacks_get(j->s, g, &j->l);
 	if (!j->l.n)
-		no_stack(j);
+		label_list_add(&j->l,
+			       labels_add_name(stacks_labels(j->s),
+					       LABEL_MISSING, "[no stack]"));
 	for (size_t i = 0; i < j->l.n; i++) {
 		if (!is_sound(j, &j->l.from[i]))
 			return err_set(err, ERR_DB,
@@ -206,7 +181,15 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 
 	size_t n = add_locations(j, g->samples);
 
-	add_labels(j, g);
+	pprof_label(j->p, "thread", comm->name);
+	if (comm->pid >= 0)
+		pprof_label_num(j->p, "pid", comm->pid);
+	if (comm->tid >= 0)
+		pprof_label_num(j->p, "tid", comm->tid);
+	if (g->cpu >= 0)
+		pprof_label_num(j->p, "cpu", g->cpu);
+	if (g->verdict)
+		pprof_label(j->p, "verdict", stacks_verdict(g));
 	return pprof_sample(j->p, j->location, n, err);
 }
 
@@ -314,23 +297,12 @@ static void put_mapping(struct job *j, uint32_t id, bool inlined)
 	pprof_mapping(j->p, id, out);
 }
 
-static void put_mappings(struct job *j, bool inlined)
-{
-	uint32_t first = main_mapping(j);
-
-	if (first)
-		put_mapping(j, first, inlined);
-	for (uint32_t i = 1; i < j->n_mapping; i++) {
-		if (i != first)
-			put_mapping(j, i, inlined);
-	}
-}
-
 static int export_pprof_write_all(struct job *j, const struct export_request *x,
 				  struct err *err)
 {
 	/* with --event, each event is a type of value */
 	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
+	uint32_t first;
 
 	add_types(j, event, x->samples);
 	for (size_t i = 0; i < stacks_count(j->s) && !out_failed(); i++) {
@@ -341,7 +313,13 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 		if (export_pprof_add_group(j, g, err))
 			return -1;
 	}
-	put_mappings(j, x->inlined);
+	first = main_mapping(j);
+	if (first)
+		put_mapping(j, first, x->inlined);
+	for (uint32_t i = 1; i < j->n_mapping; i++) {
+		if (i != first)
+			put_mapping(j, i, x->inlined);
+	}
 	if (notes_each(j->db, take_note, j, err) ||
 	    export_pprof_read_range(j, err) ||
 	    export_pprof_read_periods(j, err))

@@ -83,13 +83,6 @@ static void speedscope_begin_profile(struct speedscope *s)
 	s->sum = 0;
 }
 
-static void add_weight(struct speedscope *s, uint64_t weight)
-{
-	if (__builtin_add_overflow(s->sum, weight, &s->sum))
-		s->sum = UINT64_MAX;
-	*mem_add(s->weight, s->n_weight, s->cap_weight) = weight;
-}
-
 /* root: the number of a frame to put outermost; UINT32_MAX: none. */
 static void speedscope_put_item(struct speedscope *s, uint32_t root,
 				struct stack_text t, uint64_t weight)
@@ -100,7 +93,9 @@ static void speedscope_put_item(struct speedscope *s, uint32_t root,
 		json_uint(&s->j, NULL, root);
 	json_members(&s->j, t.text, t.len);
 	json_end(&s->j);
-	add_weight(s, weight);
+	if (__builtin_add_overflow(s->sum, weight, &s->sum))
+		s->sum = UINT64_MAX;
+	*mem_add(s->weight, s->n_weight, s->cap_weight) = weight;
 }
 
 static void speedscope_end_profile(struct speedscope *s, const char *name,
@@ -168,19 +163,6 @@ struct thread_profile {
 	uint64_t weight;       /* of it */
 	bool open, any;
 };
-
-static void speedscope_load_names(struct thread_profile *p)
-{
-	for (size_t i = 1; i <= events_comms(p->events); i++) {
-		uint32_t thread = events_comm(p->events, (int64_t)i)->thread;
-
-		if (thread > events_comms(p->events))
-			continue; /* each thread has a name at least */
-		p->name = mem_reach(p->name, &p->n_name, &p->cap_name,
-				    (size_t)thread + 1, sizeof(*p->name));
-		p->name[thread] = (uint32_t)i;
-	}
-}
 
 static int speedscope_event_of(const struct speedscope *s, const char *name)
 {
@@ -258,7 +240,15 @@ static int speedscope_put_threads(struct speedscope *s, struct err *err)
 
 	if (!p.events)
 		return -1;
-	speedscope_load_names(&p);
+	for (size_t i = 1; i <= events_comms(p.events); i++) {
+		uint32_t thread = events_comm(p.events, (int64_t)i)->thread;
+
+		if (thread > events_comms(p.events))
+			continue; /* each thread has a name at least */
+		p.name = mem_reach(p.name, &p.n_name, &p.cap_name,
+				   (size_t)thread + 1, sizeof(*p.name));
+		p.name[thread] = (uint32_t)i;
+	}
 	while (!out_failed() && (ret = events_next(p.events, &e, err)) > 0)
 		if (events_type(p.events, e.type)->sample)
 			speedscope_take_stack(s, &p, &e);
@@ -270,11 +260,6 @@ static int speedscope_put_threads(struct speedscope *s, struct err *err)
 
 /* ---- losses, and the file */
 
-static bool is_counted(const struct loss_row *l)
-{
-	return l->counts && l->n > 0;
-}
-
 static int speedscope_put_losses(struct speedscope *s, struct err *err)
 {
 	struct loss_rows *l = loss_rows_load(s->x->db, err);
@@ -285,7 +270,7 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 		char text[64];
 		uint32_t cpu;
 
-		if (!is_counted(r))
+		if (!r->counts || r->n <= 0)
 			continue;
 		if (!any)
 			speedscope_begin_profile(s);
@@ -305,16 +290,6 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 	return l ? 0 : -1;
 }
 
-/* speedscope shows no kinds of frames: inlined functions are marked by name. */
-static void speedscope_put_name(struct json *j, const struct label *l)
-{
-	char name[4096];
-
-	if (l->kind == LABEL_INLINED)
-		snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
-	json_shown(j, "name", l->kind == LABEL_INLINED ? name : l->name);
-}
-
 static void speedscope_put_frames(struct speedscope *s)
 {
 	struct json *j = &s->j;
@@ -325,10 +300,17 @@ static void speedscope_put_frames(struct speedscope *s)
 	for (size_t i = 0; i < s->n_frame; i++) {
 		const struct label *l =
 			labels_get(stacks_labels(s->stacks), s->frame[i]);
+		char inlined[4096];
 
 		json_break(j);
 		json_object(j, NULL);
-		speedscope_put_name(j, l);
+		/* speedscope shows no kinds of frames: inlined functions are
+		 * marked by name. */
+		if (l->kind == LABEL_INLINED)
+			snprintf(inlined, sizeof(inlined), "%.4000s (inlined)",
+				 l->name);
+		json_shown(j, "name",
+			   l->kind == LABEL_INLINED ? inlined : l->name);
 		if (*l->image)
 			json_shown(j, "file", l->image);
 		json_end(j);

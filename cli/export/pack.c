@@ -217,11 +217,14 @@ static int pack_put_debug_files(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
-static int pack_put_readme(struct pack *p, struct err *err)
+static int pack_fill(struct pack *p, struct err *err)
 {
-	char text[2048];
+	char readme[2048];
+	char name[300];
+	int fd;
+	int rc;
 
-	snprintf(text, sizeof(text),
+	snprintf(readme, sizeof(readme),
 		 "%s.db is a database of backstitch: stacks of a recording, "
 		 "with their names.\n\n"
 		 "  backstitch info %s.db        what is in it\n"
@@ -231,29 +234,16 @@ static int pack_put_readme(struct pack *p, struct err *err)
 		 "look at code:\n\n"
 		 "  backstitch annotate --symfs symfs %s.db FUNCTION\n",
 		 p->name, p->name, p->name, p->name, p->name);
-	return bundle_add_text(p->b, "README", text, err);
-}
-
-static int pack_put_database(struct pack *p, struct err *err)
-{
-	char name[300];
-	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
-	int rc;
-
+	if (bundle_add_text(p->b, "README", readme, err))
+		return -1;
+	fd = open(p->copy, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", p->copy, strerror(errno));
 	snprintf(name, sizeof(name), "%s.db", p->name);
 	rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
 	close(fd);
-	return rc;
-}
-
-static int pack_fill(struct pack *p, struct err *err)
-{
-	if (pack_put_readme(p, err) || pack_put_database(p, err))
-		return -1;
-	if (p->o->redact)
-		return 0;
+	if (rc || p->o->redact)
+		return rc;
 	*mem_add(p->image, p->n_image, p->cap_image) = (struct image){ 0 };
 	if (pack_put_images(p, err))
 		return -1;
@@ -369,15 +359,6 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-static void pack_release(struct pack *p)
-{
-	new_file_drop(p->copy);
-	free(p->image);
-	free(p->put);
-	table_release(&p->index);
-	arena_release(&p->text);
-}
-
 int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 	       struct err *err)
 {
@@ -389,6 +370,10 @@ int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 	snprintf(out, sizeof(out), o->redact ? "%s.redacted.db" : "%s.tar.gz",
 		 p.name);
 	rc = pack_make(&p, o->out ? o->out : out, err);
-	pack_release(&p);
+	new_file_drop(p.copy);
+	free(p.image);
+	free(p.put);
+	table_release(&p.index);
+	arena_release(&p.text);
 	return rc;
 }

@@ -69,11 +69,6 @@ static void slices_stop(struct tracks *t, uint32_t thread, int64_t time,
 	slices_put_end(t, tracks_name(t, k), time, why);
 }
 
-static bool is_drawn(const struct tracks *t, const struct track *k)
-{
-	return k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
-}
-
 static void slices_put_begin(struct json *j, const char *name, int64_t time)
 {
 	json_text(j, "ph", "B");
@@ -82,35 +77,12 @@ static void slices_put_begin(struct json *j, const char *name, int64_t time)
 	tracks_time(j, time);
 }
 
-static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
-{
-	const struct track *k = &t->track[thread];
-	const struct cpu *c = &t->cpu[k->cpu - 1];
-	struct json *j = t->j;
-
-	tracks_thread(t, thread);
-	slices_put_begin(j, "running", time);
-	if (c->cpu >= 0) {
-		json_object(j, "args");
-		json_int(j, "cpu", c->cpu);
-		json_end(j);
-	}
-	json_end(j);
-	if (c->cpu < 0)
-		return;
-	tracks_cpu(t, k->cpu - 1);
-	slices_put_begin(j, tracks_name(t, k), time);
-	json_object(j, "args");
-	json_int(j, "pid", k->pid);
-	json_int(j, "tid", k->tid);
-	json_end(j);
-	json_end(j);
-}
-
 static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
 			 int64_t time)
 {
 	struct track *k = &t->track[thread];
+	int64_t number = t->cpu[cpu].cpu;
+	struct json *j = t->j;
 
 	k->cpu = cpu + 1;
 	t->cpu[cpu].thread = thread;
@@ -120,9 +92,26 @@ static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
 				     k->slice / 64 + 1, sizeof(*t->whole));
 		return;
 	}
-	k->drawn = is_drawn(t, k);
-	if (k->drawn)
-		put_begin(t, thread, time);
+	k->drawn = k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
+	if (!k->drawn)
+		return;
+	tracks_thread(t, thread);
+	slices_put_begin(j, "running", time);
+	if (number >= 0) {
+		json_object(j, "args");
+		json_int(j, "cpu", number);
+		json_end(j);
+	}
+	json_end(j);
+	if (number < 0)
+		return;
+	tracks_cpu(t, cpu);
+	slices_put_begin(j, tracks_name(t, k), time);
+	json_object(j, "args");
+	json_int(j, "pid", k->pid);
+	json_int(j, "tid", k->tid);
+	json_end(j);
+	json_end(j);
 }
 
 /* Returns the thread with that tid at that time; 0: none. */
@@ -144,10 +133,19 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 	return best;
 }
 
-/* Adds a thread that only switches name. */
-static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
-			   const char *name)
+static uint32_t slices_who(struct tracks *t, const struct event_row *e,
+			   int64_t tid, uint32_t kernel, const char *name)
 {
+	uint32_t own = e->thread < t->n_track ? e->thread : 0;
+	uint32_t id;
+
+	if (tid < 0 || t->track[own].tid == tid)
+		return own;
+	id = thread_at(t, tid, kernel, e->time);
+	if (id || !tid)
+		return id;
+
+	/* a thread that only switches name */
 	const struct track k = {
 		.pid = -1,
 		.tid = tid,
@@ -160,18 +158,6 @@ static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
 
 	tracks_put(t, (uint32_t)t->n_track, &k);
 	return (uint32_t)t->n_track - 1;
-}
-
-static uint32_t slices_who(struct tracks *t, const struct event_row *e,
-			   int64_t tid, uint32_t kernel, const char *name)
-{
-	uint32_t own = e->thread < t->n_track ? e->thread : 0;
-	uint32_t id;
-
-	if (tid < 0 || t->track[own].tid == tid)
-		return own;
-	id = thread_at(t, tid, kernel, e->time);
-	return id || !tid ? id : new_thread(t, tid, kernel, name);
 }
 
 /* Returns the thread that runs on the CPU if the tid is its own. Around the

@@ -235,25 +235,19 @@ const char *tracks_name(const struct tracks *t, const struct track *k)
 	return k->name ? k->name : "[no name]";
 }
 
-static void name_thread(struct tracks *t, const struct track *k)
-{
-	if (k->process < t->n_leader && t->leader[k->process] &&
-	    !t->named[k->process]) {
-		tracks_put_name(
-			t, "process_name", k->kernel, k->pid, k->tid,
-			events_comm(t->events, t->leader[k->process])->name);
-		t->named[k->process] = true;
-	}
-	tracks_put_name(t, "thread_name", k->kernel, k->pid, k->tid,
-			tracks_name(t, k));
-}
-
 void tracks_thread(struct tracks *t, uint32_t id)
 {
 	struct track *k = &t->track[id];
+	uint32_t leader = k->process < t->n_leader ? t->leader[k->process] : 0;
 
+	if (!k->named && leader && !t->named[k->process]) {
+		tracks_put_name(t, "process_name", k->kernel, k->pid, k->tid,
+				events_comm(t->events, leader)->name);
+		t->named[k->process] = true;
+	}
 	if (!k->named)
-		name_thread(t, k);
+		tracks_put_name(t, "thread_name", k->kernel, k->pid, k->tid,
+				tracks_name(t, k));
 	k->named = true;
 	tracks_next(t);
 	tracks_put_ids(t, k->kernel, k->pid, k->tid);

@@ -46,29 +46,23 @@ static void ctfout_graph_failed(const char *folder, struct err *err)
 			folder);
 }
 
-/* From 2.1 on, the sink writes CTF 2 if it is not told otherwise, which readers
- * of today do not all know. */
-static int ctfout_graph_params(bt_value *par, const char *folder)
-{
-	bool newer = bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
-
-	return bt_value_map_insert_string_entry(par, "path", folder) ||
-	       bt_value_map_insert_bool_entry(par, "assume-single-trace",
-					      true) ||
-	       bt_value_map_insert_bool_entry(par, "quiet", true) ||
-	       (newer &&
-		bt_value_map_insert_string_entry(par, "ctf-version", "1"));
-}
-
 static const bt_component_sink *
 ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 {
 	const bt_component_class_sink *fs =
 		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+	bool newer = bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
 	bt_value *par = bt_value_map_create();
 	const bt_component_sink *sink = NULL;
 
-	if (!fs || !par || ctfout_graph_params(par, folder) ||
+	/* From 2.1 on, the sink writes CTF 2 if it is not told otherwise, which
+	 * readers of today do not all know. */
+	if (!fs || !par ||
+	    bt_value_map_insert_string_entry(par, "path", folder) ||
+	    bt_value_map_insert_bool_entry(par, "assume-single-trace", true) ||
+	    bt_value_map_insert_bool_entry(par, "quiet", true) ||
+	    (newer &&
+	     bt_value_map_insert_string_entry(par, "ctf-version", "1")) ||
 	    bt_graph_add_sink_component(g, fs, "out", par,
 					BT_LOGGING_LEVEL_NONE, &sink))
 		sink = NULL;

@@ -149,24 +149,22 @@ enum pq_converted {
 	PQ_INT_8 = 15
 };
 
-static void parquet_put_integer(struct pq_thrift *t, unsigned int bits,
-				bool is_signed)
+/* Puts a column, with what readers need to know of its type: that it is text,
+ * or the size and sign of a number. */
+static void parquet_put_leaf(struct pq_thrift *t, const struct fleet_column *c,
+			     const char *name)
 {
+	enum fleet_type type = c->type;
+	bool is_signed = type == FLEET_I32 || type == FLEET_I64;
+	unsigned int bits = 8 * (unsigned int)fleet_type_size(type);
 	unsigned int step = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
 
-	pq_i32(t, 6, (is_signed ? PQ_INT_8 : PQ_UINT_8) + step);
-	pq_struct(t, 10);
-	pq_struct(t, 10);
-	pq_i8(t, 1, (int)bits);
-	pq_bool(t, 2, is_signed);
-	pq_end(t);
-	pq_end(t);
-}
-
-/* Puts what readers need to know of a type: text, or the size and sign of a
- * number. */
-static void parquet_put_kind(struct pq_thrift *t, enum fleet_type type)
-{
+	pq_struct_item(t);
+	pq_i32(t, 1, pq_column_type(c));
+	if (type == FLEET_HASH)
+		pq_i32(t, 2, (int64_t)fleet_type_size(type));
+	pq_i32(t, 3, 0); /* required */
+	pq_text(t, 4, name);
 	if (type == FLEET_STRING) {
 		pq_i32(t, 6, PQ_UTF8);
 		pq_struct(t, 10);
@@ -174,21 +172,14 @@ static void parquet_put_kind(struct pq_thrift *t, enum fleet_type type)
 		pq_end(t);
 		pq_end(t);
 	} else if (type != FLEET_HASH && type != FLEET_F64) {
-		parquet_put_integer(t, 8 * (unsigned int)fleet_type_size(type),
-				    type == FLEET_I32 || type == FLEET_I64);
+		pq_i32(t, 6, (is_signed ? PQ_INT_8 : PQ_UINT_8) + step);
+		pq_struct(t, 10);
+		pq_struct(t, 10);
+		pq_i8(t, 1, (int)bits);
+		pq_bool(t, 2, is_signed);
+		pq_end(t);
+		pq_end(t);
 	}
-}
-
-static void parquet_put_leaf(struct pq_thrift *t, const struct fleet_column *c,
-			     const char *name)
-{
-	pq_struct_item(t);
-	pq_i32(t, 1, pq_column_type(c));
-	if (c->type == FLEET_HASH)
-		pq_i32(t, 2, (int64_t)fleet_type_size(c->type));
-	pq_i32(t, 3, 0); /* required */
-	pq_text(t, 4, name);
-	parquet_put_kind(t, c->type);
 	pq_end(t);
 }
 

@@ -29,12 +29,6 @@ static bool pq_is_pooled(enum fleet_type t)
 	return t == FLEET_STRING || t == FLEET_HASH;
 }
 
-static size_t pq_column_size(const struct fleet_column *c)
-{
-	return pq_is_pooled(c->type) ? sizeof(uint32_t)
-				     : fleet_type_size(c->type);
-}
-
 int pq_column_type(const struct fleet_column *c)
 {
 	switch (c->type) {
@@ -104,7 +98,8 @@ static void pq_column_add_words(struct pq_column *p,
 void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 		   size_t from, size_t n)
 {
-	size_t size = pq_column_size(p->c);
+	size_t size = pq_is_pooled(p->c->type) ? sizeof(uint32_t)
+					       : fleet_type_size(p->c->type);
 
 	if (p->c->list) {
 		p->length = mem_grow(p->length, &p->cap_row, p->n_row + n,
@@ -322,18 +317,6 @@ static bool pq_next_part(const struct pq_column *p, struct pq_part *g)
 	return g->n_row > 0;
 }
 
-static int pq_write_dictionary(const struct pq_column *p,
-			       const struct pq_plan *plan, struct pq_pages *out,
-			       struct err *err)
-{
-	for (size_t i = 0; i < plan->n_entry; i++)
-		if (plan->entry)
-			pq_put_number(&out->body, p, plan->entry[i]);
-		else
-			pq_put_word(&out->body, p, (uint32_t)i);
-	return pq_pages_put(out, plan->n_entry, -1, err);
-}
-
 /* ---- the chunk */
 
 struct pq_chunk {
@@ -349,9 +332,15 @@ static int pq_write_pages(const struct pq_column *p, const struct pq_plan *plan,
 
 	*k = (struct pq_chunk){ .start = out->at };
 	out->plain = 0;
-	if (plan->encoding == PQ_DICTIONARY &&
-	    pq_write_dictionary(p, plan, out, err))
-		return -1;
+	if (plan->encoding == PQ_DICTIONARY) {
+		for (size_t i = 0; i < plan->n_entry; i++)
+			if (plan->entry)
+				pq_put_number(&out->body, p, plan->entry[i]);
+			else
+				pq_put_word(&out->body, p, (uint32_t)i);
+		if (pq_pages_put(out, plan->n_entry, -1, err))
+			return -1;
+	}
 	k->data = out->at;
 	while (pq_next_part(p, &g)) {
 		if (p->c->list)
@@ -426,31 +415,13 @@ static bool pq_number_bounds(const struct pq_column *p,
 	return true;
 }
 
-static void pq_put_statistics(const struct pq_column *p,
-			      const struct pq_plan *plan, struct pq_thrift *t)
-{
-	struct pq_buf low = { 0 };
-	struct pq_buf high = { 0 };
-
-	/* readers differ in what they count as null in a list */
-	if (!p->c->list && (pq_is_pooled(p->c->type)
-				    ? pq_word_bounds(p, &low, &high)
-				    : pq_number_bounds(p, plan, &low, &high))) {
-		pq_struct(t, 12);
-		pq_i64(t, 3, 0);
-		pq_bytes(t, 5, high.data, high.len);
-		pq_bytes(t, 6, low.data, low.len);
-		pq_end(t);
-	}
-	pq_buf_release(&low);
-	pq_buf_release(&high);
-}
-
 static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
 			 const struct pq_chunk *k, struct pq_thrift *t)
 {
 	bool dictionary = plan->encoding == PQ_DICTIONARY;
 	bool rle = p->c->list; /* of the levels */
+	struct pq_buf low = { 0 };
+	struct pq_buf high = { 0 };
 
 	pq_struct_item(t);
 	pq_i64(t, 2, (int64_t)k->start);
@@ -475,7 +446,18 @@ static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
 	pq_i64(t, 9, (int64_t)k->data);
 	if (dictionary)
 		pq_i64(t, 11, (int64_t)k->start);
-	pq_put_statistics(p, plan, t);
+	/* Statistics; readers differ in what they count as null in a list. */
+	if (!p->c->list && (pq_is_pooled(p->c->type)
+				    ? pq_word_bounds(p, &low, &high)
+				    : pq_number_bounds(p, plan, &low, &high))) {
+		pq_struct(t, 12);
+		pq_i64(t, 3, 0);
+		pq_bytes(t, 5, high.data, high.len);
+		pq_bytes(t, 6, low.data, low.len);
+		pq_end(t);
+	}
+	pq_buf_release(&low);
+	pq_buf_release(&high);
 	pq_end(t);
 	pq_end(t);
 }

@@ -31,11 +31,24 @@ void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
 	p->at += n;
 }
 
-static void pq_pages_head(struct pq_pages *p, size_t n_values, int encoding)
+int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
+		 struct err *err)
 {
+	size_t room = pack_zstd_room(p->body.len);
 	bool dictionary = encoding < 0;
 	struct pq_thrift t;
+	size_t n = 0;
 
+	if (p->body.len > INT32_MAX || room > INT32_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "a page of a Parquet file holds 2 GB, not %zu "
+			       "bytes",
+			       p->body.len);
+	p->packed.len = 0;
+	if (pack_zstd_put(p->zstd, p->body.data, p->body.len,
+			  pq_buf_take(&p->packed, room), &n, err))
+		return -1;
+	p->packed.len = n;
 	p->head.len = 0;
 	pq_begin(&t, &p->head);
 	pq_i32(&t, 1, dictionary ? PQ_PAGE_DICTIONARY : PQ_PAGE_DATA);
@@ -50,25 +63,6 @@ static void pq_pages_head(struct pq_pages *p, size_t n_values, int encoding)
 	}
 	pq_end(&t);
 	pq_end(&t);
-}
-
-int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
-		 struct err *err)
-{
-	size_t room = pack_zstd_room(p->body.len);
-	size_t n = 0;
-
-	if (p->body.len > INT32_MAX || room > INT32_MAX)
-		return err_set(err, ERR_LIMIT,
-			       "a page of a Parquet file holds 2 GB, not %zu "
-			       "bytes",
-			       p->body.len);
-	p->packed.len = 0;
-	if (pack_zstd_put(p->zstd, p->body.data, p->body.len,
-			  pq_buf_take(&p->packed, room), &n, err))
-		return -1;
-	p->packed.len = n;
-	pq_pages_head(p, n_values, encoding);
 	p->plain += p->head.len + p->body.len;
 	pq_pages_raw(p, p->head.data, p->head.len);
 	pq_pages_raw(p, p->packed.data, p->packed.len);
