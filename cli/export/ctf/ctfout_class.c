@@ -288,10 +288,18 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 	return rc ? -1 : 0;
 }
 
-static int ctfout_make_trace(struct ctfout_class *c, struct err *err)
+int ctfout_class_make(struct ctfout_class *c, struct err *err)
 {
-	struct rows *r = rows_of(c->db, "ctf_facts", err);
+	struct rows *r;
 
+	c->n_type = events_types(c->events);
+	c->type = mem_new(c->n_type + 1, sizeof(*c->type));
+	c->ip = mem_new(DEPTH_MAX, sizeof(*c->ip));
+	c->code = code_load(c->db, CODE_CHAINS | CODE_ADDRS, err);
+	c->payloads = c->code ? payloads_open(c->db, err) : NULL;
+	if (!c->payloads)
+		return -1;
+	r = rows_of(c->db, "ctf_facts", err);
 	while (rows_step(r)) {
 		c->tc = bt_trace_class_create(c->self);
 		if (c->clock_wanted)
@@ -304,17 +312,7 @@ static int ctfout_make_trace(struct ctfout_class *c, struct err *err)
 			return rows_stop(r);
 		}
 	}
-	return rows_end(r, err);
-}
-
-int ctfout_class_make(struct ctfout_class *c, struct err *err)
-{
-	c->n_type = events_types(c->events);
-	c->type = mem_new(c->n_type + 1, sizeof(*c->type));
-	c->ip = mem_new(DEPTH_MAX, sizeof(*c->ip));
-	c->code = code_load(c->db, CODE_CHAINS | CODE_ADDRS, err);
-	c->payloads = c->code ? payloads_open(c->db, err) : NULL;
-	if (!c->payloads || ctfout_make_trace(c, err))
+	if (rows_end(r, err))
 		return -1;
 	return c->trace ? 0
 			: err_set(err, ERR_FORMAT,
@@ -484,29 +482,16 @@ static int ctfout_put_field(bt_field *st, const struct ctfout_member *m,
 	return to ? 0 : -1;
 }
 
-static int ctfout_put_payload(struct ctfout_class *c, const struct event_row *e,
-			      bt_field *st, struct err *err)
-{
-	static const struct field none;
-	const struct ctfout_type *t = &c->type[e->type - 1];
-	const struct field *f = NULL;
-	int rc = payloads_fields(c->payloads, e, &f, err);
-
-	if (rc < 0)
-		return -1;
-	for (size_t i = 0; i < t->n; i++)
-		if (ctfout_put_field(st, &t->member[i], rc ? &f[i] : &none))
-			return err_set(err, ERR_LIMIT,
-				       "libbabeltrace2 has no memory");
-	return 0;
-}
-
 int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 		      int64_t weight, bt_event *event, struct err *err)
 {
+	static const struct field none;
+	const struct ctfout_type *t = &c->type[e->type - 1];
 	const struct event_comm *who = events_comm(c->events, e->comm);
 	bt_field *st = bt_event_borrow_common_context_field(event);
 	bool known = e->comm > 0 && who->thread;
+	const struct field *f = NULL;
+	int present;
 
 	ctfout_set_int(st, TID, (int32_t)who->tid);
 	ctfout_set_int(st, PID, (int32_t)who->pid);
@@ -521,8 +506,16 @@ int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 
 	if (rc || kernel < 0 || user < 0)
 		return err_set(err, ERR_LIMIT, "libbabeltrace2 has no memory");
-	if (c->type[e->type - 1].n &&
-	    ctfout_put_payload(c, e, bt_event_borrow_payload_field(event), err))
+	if (!t->n)
+		return kernel + user;
+	st = bt_event_borrow_payload_field(event);
+	present = payloads_fields(c->payloads, e, &f, err);
+	if (present < 0)
 		return -1;
+	for (size_t i = 0; i < t->n; i++)
+		if (ctfout_put_field(st, &t->member[i],
+				     present ? &f[i] : &none))
+			return err_set(err, ERR_LIMIT,
+				       "libbabeltrace2 has no memory");
 	return kernel + user;
 }

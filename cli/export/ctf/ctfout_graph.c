@@ -34,18 +34,6 @@ static bt_component_class_source *ctfout_graph_class(void)
 	return NULL;
 }
 
-/* Sets *err if no error of ours is there. The library's causes say that the
- * sink failed, but not why. */
-static void ctfout_graph_failed(const char *folder, struct err *err)
-{
-	bt_current_thread_clear_error();
-	if (err->code == ERR_NONE)
-		err_set(err, ERR_IO,
-			"%s: libbabeltrace2 could not write it; is the disk "
-			"full?",
-			folder);
-}
-
 static const bt_component_sink *
 ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 {
@@ -68,20 +56,6 @@ ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 		sink = NULL;
 	bt_value_put_ref(par);
 	return sink;
-}
-
-static int ctfout_graph_connect(bt_graph *g, const bt_component_source *src,
-				const bt_component_sink *sink)
-{
-	return bt_graph_connect_ports(
-		       g,
-		       bt_component_source_borrow_output_port_by_index_const(
-			       src, 0),
-		       bt_component_sink_borrow_input_port_by_index_const(sink,
-									  0),
-		       NULL)
-		       ? -1
-		       : 0;
 }
 
 static int ctfout_graph_run(bt_graph *g, struct err *err)
@@ -127,12 +101,25 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 	    !bt_graph_add_source_component_with_initialize_method_data(
 		    g, c, "in", NULL, (void *)in, BT_LOGGING_LEVEL_NONE,
 		    &src) &&
-	    !ctfout_graph_connect(g, src, sink))
+	    !bt_graph_connect_ports(
+		    g,
+		    bt_component_source_borrow_output_port_by_index_const(src,
+									  0),
+		    bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+		    NULL))
 		rc = ctfout_graph_run(g, err);
-	if (rc)
-		ctfout_graph_failed(folder, err);
-	else if (!ctfout_graph_has_room(folder))
+	if (rc) {
+		bt_current_thread_clear_error();
+		/* if no error of ours is there: the library's causes say that
+		 * the sink failed, but not why */
+		if (err->code == ERR_NONE)
+			err_set(err, ERR_IO,
+				"%s: libbabeltrace2 could not write it; is the "
+				"disk full?",
+				folder);
+	} else if (!ctfout_graph_has_room(folder)) {
 		rc = err_set(err, ERR_IO, "%s: the disk is full", folder);
+	}
 	if (!rc)
 		bt_graph_put_ref(g);
 	bt_component_class_source_put_ref(c);

@@ -286,10 +286,20 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 
 /* ---- the iterator */
 
-static int ctfout_read_first(struct ctfout_class *c, struct err *err)
+/* The clock's value cannot be negative, but a time of the timeline can: zero is
+ * before all times. */
+static int ctfout_load(struct ctfout_iter *o, struct err *err)
 {
-	struct rows *r = rows_of(c->db, "ctf_facts", err);
+	struct store *db = o->from->in.db;
+	struct ctfout_class *c = &o->c;
+	struct rows *r;
 
+	c->db = db;
+	o->events = events_open(db, err);
+	o->losses = o->events ? loss_rows_load(db, err) : NULL;
+	if (!o->losses)
+		return -1;
+	r = rows_of(db, "ctf_facts", err);
 	while (rows_step(r)) {
 		struct value first = rows_value(r, CTF_FACTS_FIRST_NS);
 
@@ -297,26 +307,15 @@ static int ctfout_read_first(struct ctfout_class *c, struct err *err)
 		if (c->clock_wanted && first.num < c->zero)
 			c->zero = first.num;
 	}
-	return rows_end(r, err);
-}
-
-/* The clock's value cannot be negative, but a time of the timeline can. */
-static int ctfout_load(struct ctfout_iter *o, struct err *err)
-{
-	struct store *db = o->from->in.db;
-
-	o->c.db = db;
-	o->events = events_open(db, err);
-	o->losses = o->events ? loss_rows_load(db, err) : NULL;
-	if (!o->losses || ctfout_read_first(&o->c, err))
+	if (rows_end(r, err))
 		return -1;
-	o->edge = ctfout_loss_edges(o->losses, o->c.zero, o->c.clock_wanted,
+	o->edge = ctfout_loss_edges(o->losses, c->zero, c->clock_wanted,
 				    &o->n_edge);
-	if (o->n_edge && o->edge[0].time < o->c.zero)
-		o->c.zero = o->edge[0].time;
-	o->now = o->c.zero;
-	o->c.events = o->events;
-	return ctfout_class_make(&o->c, err);
+	if (o->n_edge && o->edge[0].time < c->zero)
+		c->zero = o->edge[0].time;
+	o->now = c->zero;
+	c->events = o->events;
+	return ctfout_class_make(c, err);
 }
 
 static void ctfout_drop(struct ctfout_iter *o)
