@@ -226,18 +226,6 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 }
 
-static bool fleet_code_is_named(struct fleet_walk *w,
-				const struct code_frame *fr)
-{
-	uint64_t place = fleet_walk_place(w, fr);
-
-	if (!fr->at.name || fr->n_inlined > UINT8_MAX ||
-	    table_find(&w->done, place, NULL, NULL, NULL) != TABLE_NONE)
-		return false;
-	table_add(&w->done, place, 0);
-	return true;
-}
-
 static int fleet_code_step_name(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_walk *w = r->of;
@@ -246,10 +234,17 @@ static int fleet_code_step_name(struct fleet_rows *r, struct err *err)
 	(void)err;
 	for (; w->next < c->n_frame; w->next++, w->level = 0) {
 		const struct code_frame *fr = &c->frame[w->next];
+		uint64_t place = fleet_walk_place(w, fr);
 
-		if (w->level > fr->n_inlined ||
-		    (!w->level && !fleet_code_is_named(w, fr)))
+		if (w->level > fr->n_inlined)
 			continue;
+		if (!w->level) {
+			if (!fr->at.name || fr->n_inlined > UINT8_MAX ||
+			    table_find(&w->done, place, NULL, NULL, NULL) !=
+				    TABLE_NONE)
+				continue;
+			table_add(&w->done, place, 0);
+		}
 		fleet_code_put_name(r, fr, w->level++);
 		return 1;
 	}

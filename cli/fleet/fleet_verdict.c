@@ -40,16 +40,6 @@ static int fleet_verdict_count(struct fleet_rows *r, const char *query,
 	return ret;
 }
 
-/* Counts the requests, unless all samples were read before. */
-static int fleet_verdict_count_requests(struct fleet_rows *r,
-					struct fleet_counts *c, struct err *err)
-{
-	if (!r->capture->counted || filter_given())
-		return fleet_verdict_count(r, "fleet_requests", c, err);
-	*c = r->capture->requests;
-	return 0;
-}
-
 static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)
 {
 	fleet_fill_id(&r->fill,
@@ -94,9 +84,10 @@ int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 	r->of = v;
 	r->step = fleet_verdict_step;
 	r->close = fleet_verdict_close;
-	return fleet_verdict_count_requests(r, &v->of[0], err) ||
-			       fleet_verdict_count(r, "fleet_chains", &v->of[1],
-						   err)
-		       ? -1
-		       : 0;
+	/* all samples may have been read before, which counted the requests */
+	if (r->capture->counted && !filter_given())
+		v->of[0] = r->capture->requests;
+	else if (fleet_verdict_count(r, "fleet_requests", &v->of[0], err))
+		return -1;
+	return fleet_verdict_count(r, "fleet_chains", &v->of[1], err) ? -1 : 0;
 }
