@@ -127,23 +127,6 @@ static int export_json_put_losses(struct json_export *e, struct err *err)
 
 /* ---- code: the place in an array is the id, and item 0 is none */
 
-static int export_json_read_kinds(struct json_export *e, struct err *err)
-{
-	struct rows *r = rows_of(e->x->db, "export_image_kinds", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
-		const char *name = rows_text(r, EXPORT_IMAGE_KINDS_NAME);
-
-		if (id < 0 || id > UINT8_MAX)
-			continue;
-		e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind,
-				    (size_t)id + 1, sizeof(*e->kind));
-		e->kind[id] = arena_strdup(&e->text, name);
-	}
-	return rows_end(r, err);
-}
-
 static void export_json_put_image(struct json_export *e, size_t id)
 {
 	const struct code_image *i = &e->code->image[id];
@@ -242,7 +225,19 @@ static void put_array(struct json_export *e, const char *key, size_t n,
 
 static int export_json_put_code(struct json_export *e, struct err *err)
 {
-	if (export_json_read_kinds(e, err))
+	struct rows *r = rows_of(e->x->db, "export_image_kinds", err);
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
+		const char *name = rows_text(r, EXPORT_IMAGE_KINDS_NAME);
+
+		if (id < 0 || id > UINT8_MAX)
+			continue;
+		e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind,
+				    (size_t)id + 1, sizeof(*e->kind));
+		e->kind[id] = arena_strdup(&e->text, name);
+	}
+	if (rows_end(r, err))
 		return -1;
 	e->code = code_load(e->x->db, CODE_ALL, err);
 	if (!e->code)

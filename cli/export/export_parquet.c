@@ -239,23 +239,6 @@ static int lake_open(struct lake *l, struct err *err)
 	return 0;
 }
 
-static int lake_finish(struct lake *l, struct err *err)
-{
-	for (size_t t = 0; t < FLEET_TABLES; t++)
-		if (l->file[t] && parquet_finish(l->file[t], err))
-			return -1;
-	return 0;
-}
-
-static void lake_release(struct lake *l)
-{
-	for (size_t t = 0; t < FLEET_TABLES; t++)
-		parquet_close(l->file[t]);
-	intern_release(&l->runs);
-	intern_release(&l->stacks);
-	table_release(&l->names);
-}
-
 /* A name that one database has is no typing error. */
 static int lake_end_filter(const struct inputs *in, struct err *err)
 {
@@ -284,15 +267,20 @@ static int export_parquet_write(const char *folder,
 	}
 	if (!ret)
 		ret = lake_end_filter(x->inputs, err);
-	if (!ret)
-		ret = lake_finish(&l, err);
+	for (size_t t = 0; !ret && t < FLEET_TABLES; t++)
+		if (l.file[t])
+			ret = parquet_finish(l.file[t], err);
 	/* a row stands for several samples if they were added up */
 	if (!ret && l.rows && l.kept > l.rows)
 		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
 			human_grouped(kept, sizeof(kept), l.kept),
 			human_grouped(rows, sizeof(rows), l.rows),
 			(double)l.kept / (double)l.rows);
-	lake_release(&l);
+	for (size_t t = 0; t < FLEET_TABLES; t++)
+		parquet_close(l.file[t]);
+	intern_release(&l.runs);
+	intern_release(&l.stacks);
+	table_release(&l.names);
 	return ret;
 }
 

@@ -191,33 +191,28 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-static int export_perfdata_put_event(struct job *j, const struct events *ev,
-				     const struct event_row *e, struct err *err)
-{
-	const struct event_comm *comm = events_comm(ev, e->comm);
-	const struct pd_event *type = perfdata_event(j->pd, e->type);
-	int64_t time = e->timed ? e->time : PD_START;
-	struct pd_when when = { comm->pid, comm->tid, time,
-				e->on_cpu ? e->cpu : -1, type->id };
-	struct pd_who who;
-
-	pd_tasks_until(j->tasks, time);
-	pd_tasks_sample(j->tasks, comm, time, &who);
-	if (type->capture && type->capture <= j->pd->n_capture)
-		who.user_mask = j->pd->capture[type->capture - 1].user_mask;
-	return type->id ? export_perfdata_put_sample(j, e, &who, &when, err)
-			: pd_switches_put(j->switches, e, &when, err);
-}
-
 static int export_perfdata_put_events(struct job *j, struct err *err)
 {
 	struct events *ev = events_open(j->x->db, err);
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 
-	while (rc > 0 && !out_failed()) {
-		rc = events_next(ev, &e, err);
-		if (rc > 0 && export_perfdata_put_event(j, ev, &e, err))
+	while (rc > 0 && !out_failed() && (rc = events_next(ev, &e, err)) > 0) {
+		const struct event_comm *comm = events_comm(ev, e.comm);
+		const struct pd_event *type = perfdata_event(j->pd, e.type);
+		int64_t time = e.timed ? e.time : PD_START;
+		struct pd_when when = { comm->pid, comm->tid, time,
+					e.on_cpu ? e.cpu : -1, type->id };
+		struct pd_who who;
+
+		pd_tasks_until(j->tasks, time);
+		pd_tasks_sample(j->tasks, comm, time, &who);
+		if (type->capture && type->capture <= j->pd->n_capture)
+			who.user_mask =
+				j->pd->capture[type->capture - 1].user_mask;
+		if (type->id ? export_perfdata_put_sample(j, &e, &who, &when,
+							  err)
+			     : pd_switches_put(j->switches, &e, &when, err))
 			rc = -1;
 	}
 	if (!rc)

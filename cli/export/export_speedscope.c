@@ -290,38 +290,9 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 	return l ? 0 : -1;
 }
 
-static void speedscope_put_frames(struct speedscope *s)
-{
-	struct json *j = &s->j;
-
-	json_break(j);
-	json_object(j, "shared");
-	json_array(j, "frames");
-	for (size_t i = 0; i < s->n_frame; i++) {
-		const struct label *l =
-			labels_get(stacks_labels(s->stacks), s->frame[i]);
-		char inlined[4096];
-
-		json_break(j);
-		json_object(j, NULL);
-		/* speedscope shows no kinds of frames: inlined functions are
-		 * marked by name. */
-		if (l->kind == LABEL_INLINED)
-			snprintf(inlined, sizeof(inlined), "%.4000s (inlined)",
-				 l->name);
-		json_shown(j, "name",
-			   l->kind == LABEL_INLINED ? inlined : l->name);
-		if (*l->image)
-			json_shown(j, "file", l->image);
-		json_end(j);
-	}
-	json_break(j);
-	json_end(j);
-	json_end(j);
-}
-
 static int speedscope_put(struct speedscope *s, struct err *err)
 {
+	const struct labels *labels = stacks_labels(s->stacks);
 	struct json *j = &s->j;
 	int rc = -1;
 
@@ -341,7 +312,29 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 		rc = speedscope_put_losses(s, err);
 	json_break(j);
 	json_end(j);
-	speedscope_put_frames(s);
+	json_break(j);
+	json_object(j, "shared");
+	json_array(j, "frames");
+	for (size_t i = 0; i < s->n_frame; i++) {
+		const struct label *l = labels_get(labels, s->frame[i]);
+		char inlined[4096];
+
+		json_break(j);
+		json_object(j, NULL);
+		/* speedscope shows no kinds of frames: inlined functions are
+		 * marked by name. */
+		if (l->kind == LABEL_INLINED)
+			snprintf(inlined, sizeof(inlined), "%.4000s (inlined)",
+				 l->name);
+		json_shown(j, "name",
+			   l->kind == LABEL_INLINED ? inlined : l->name);
+		if (*l->image)
+			json_shown(j, "file", l->image);
+		json_end(j);
+	}
+	json_break(j);
+	json_end(j);
+	json_end(j);
 	json_break(j);
 	json_end(j);
 	json_newline(j);

@@ -128,32 +128,10 @@ static int pack_put_file(struct pack *p, const char *name, int fd,
 /* ---- files */
 
 /* Notes a file that is here, but may be another than the recorded one. */
-static int pack_doubt(struct pack *p, const char *path)
+static void pack_doubt(struct pack *p, const char *path)
 {
 	if (!p->unproved++)
 		snprintf(p->doubt, sizeof(p->doubt), "%s", path);
-	return 0;
-}
-
-static int pack_put_image(struct pack *p, int64_t id, const struct image *img,
-			  struct err *err)
-{
-	char name[NAME_SIZE];
-	const char *why;
-	struct elf_file *ef = code_bytes_find_file(p->sy, img, &why);
-	bool chosen = img->kind == IMAGE_KERNEL && name_vmlinux();
-	int rc = 0;
-
-	snprintf(name, sizeof(name), "symfs%s",
-		 img->kind == IMAGE_KERNEL ? "/vmlinux" : img->path);
-	if (!ef && img->kind == IMAGE_FILE && !p->missing++)
-		snprintf(p->example, sizeof(p->example), "%s", img->path);
-	else if (ef && !chosen && !pack_proof(p->db, id, img, ef))
-		rc = pack_doubt(p, ef->path);
-	else if (ef)
-		rc = pack_put_file(p, name, ef->fd, ef->path, err);
-	elf_file_close(ef);
-	return rc;
 }
 
 static int pack_put_images(struct pack *p, struct err *err)
@@ -163,6 +141,11 @@ static int pack_put_images(struct pack *p, struct err *err)
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, BUNDLE_IMAGES_ID);
 		struct image img = { 0 };
+		struct elf_file *ef;
+		char name[NAME_SIZE];
+		const char *why;
+		bool chosen;
+		int rc = 0;
 
 		if (stop_requested()) {
 			err_set(err, ERR_STOPPED, "stopped");
@@ -171,49 +154,58 @@ static int pack_put_images(struct pack *p, struct err *err)
 		if (rows_int(r, BUNDLE_IMAGES_IS_FILE))
 			rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
 		*mem_add(p->image, p->n_image, p->cap_image) = img;
-		if (img.path && pack_put_image(p, id, &img, err))
+		if (!img.path)
+			continue;
+		ef = code_bytes_find_file(p->sy, &img, &why);
+		chosen = img.kind == IMAGE_KERNEL && name_vmlinux();
+		snprintf(name, sizeof(name), "symfs%s",
+			 img.kind == IMAGE_KERNEL ? "/vmlinux" : img.path);
+		if (!ef && img.kind == IMAGE_FILE && !p->missing++)
+			snprintf(p->example, sizeof(p->example), "%s",
+				 img.path);
+		else if (ef && !chosen && !pack_proof(p->db, id, &img, ef))
+			pack_doubt(p, ef->path);
+		else if (ef)
+			rc = pack_put_file(p, name, ef->fd, ef->path, err);
+		elf_file_close(ef);
+		if (rc)
 			return rows_stop(r);
 	}
 	return rows_end(r, err);
 }
 
-/* Adds the debug file at path, from which names of image id were read. */
-static int pack_put_debug(struct pack *p, size_t id, const char *path,
-			  struct err *err)
-{
-	const char *plain = pack_without_symfs(path);
-	char name[NAME_SIZE];
-	bool debug = strstr(plain, "debug") != NULL;
-	struct elf_file *ef;
-	int rc;
-
-	if (id >= p->n_image || !p->image[id].path || *path != '/' || !debug ||
-	    access(path, R_OK))
-		return 0;
-	ef = locate_is_debug_place(p->sy, path, p->image[id].path)
-		     ? elf_file_open(path, NULL)
-		     : NULL;
-	if (!ef || !pack_proof(p->db, (int64_t)id, &p->image[id], ef)) {
-		elf_file_close(ef);
-		return pack_doubt(p, path);
-	}
-	if (strstr(plain, "/.dwz/") ||
-	    !pack_debug_name(&p->image[id], name, 256))
-		snprintf(name, sizeof(name), "symfs%s", plain);
-	rc = pack_put_file(p, name, ef->fd, path, err);
-	elf_file_close(ef);
-	return rc;
-}
-
+/* Adds the debug files from which names were read. */
 static int pack_put_debug_files(struct pack *p, struct err *err)
 {
 	struct rows *r = rows_of(p->db, "bundle_sections", err);
 
-	while (rows_step(r))
-		if (pack_put_debug(p,
-				   (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE),
-				   rows_text(r, BUNDLE_SECTIONS_FILE), err))
+	while (rows_step(r)) {
+		size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
+		const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
+		const char *plain = pack_without_symfs(path);
+		const struct image *img;
+		struct elf_file *ef = NULL;
+		char name[NAME_SIZE];
+		int rc;
+
+		if (id >= p->n_image || !p->image[id].path || *path != '/' ||
+		    !strstr(plain, "debug") || access(path, R_OK))
+			continue;
+		img = &p->image[id];
+		if (locate_is_debug_place(p->sy, path, img->path))
+			ef = elf_file_open(path, NULL);
+		if (!ef || !pack_proof(p->db, (int64_t)id, img, ef)) {
+			elf_file_close(ef);
+			pack_doubt(p, path);
+			continue;
+		}
+		if (strstr(plain, "/.dwz/") || !pack_debug_name(img, name, 256))
+			snprintf(name, sizeof(name), "symfs%s", plain);
+		rc = pack_put_file(p, name, ef->fd, path, err);
+		elf_file_close(ef);
+		if (rc)
 			return rows_stop(r);
+	}
 	return rows_end(r, err);
 }
 

@@ -216,40 +216,6 @@ static void put_function(struct pd_buf *b, const char *name)
 	pd_text(b, buf, PD_NAME_MAX, 8);
 }
 
-static void put_user(struct pd_maps *m, const struct region *r,
-		     const struct pd_who *who)
-{
-	const struct image *img = pd_places_image(m->places, r->image);
-	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
-	struct pd_buf *b = perfdata_begin(
-		m->pd, PD_MMAP2, PD_USER | (own ? PD_HAS_BUILD_ID : 0));
-
-	pd_u32(b, (uint32_t)who->pid);
-	pd_u32(b, (uint32_t)who->tid);
-	pd_u64(b, r->start);
-	pd_u64(b, r->end - r->start);
-	pd_u64(b, r->pgoff);
-	if (own) {
-		pd_u8(b, img->id_len);
-		pd_u8(b, 0);
-		pd_u16(b, 0);
-		pd_bytes(b, img->id, 20);
-	} else {
-		pd_u32(b, img->maj);
-		pd_u32(b, img->min);
-		pd_u64(b, img->ino);
-		pd_u64(b, img->ino_gen);
-	}
-	pd_u32(b, r->prot);
-	pd_u32(b, r->flags);
-	if (img->kind == IMAGE_JIT)
-		put_function(b, img->path);
-	else
-		pd_text(b, img->path, PD_NAME_MAX, 8);
-	perfdata_end(m->pd,
-		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
-}
-
 static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 			       unsigned int kind, int64_t time)
 {
@@ -301,15 +267,44 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
 }
 
+/* Writes a mapping, which readers know from now on. */
 static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 			    const struct region *r, const struct pd_who *who)
 {
+	const struct image *img = pd_places_image(m->places, r->image);
+	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
 	struct region now = *r;
+	struct pd_buf *b;
 
 	now.t0 = 0;
 	now.id = 0;
 	space_map(sp, &now, &owner);
-	put_user(m, r, who);
+	b = perfdata_begin(m->pd, PD_MMAP2,
+			   PD_USER | (own ? PD_HAS_BUILD_ID : 0));
+	pd_u32(b, (uint32_t)who->pid);
+	pd_u32(b, (uint32_t)who->tid);
+	pd_u64(b, r->start);
+	pd_u64(b, r->end - r->start);
+	pd_u64(b, r->pgoff);
+	if (own) {
+		pd_u8(b, img->id_len);
+		pd_u8(b, 0);
+		pd_u16(b, 0);
+		pd_bytes(b, img->id, 20);
+	} else {
+		pd_u32(b, img->maj);
+		pd_u32(b, img->min);
+		pd_u64(b, img->ino);
+		pd_u64(b, img->ino_gen);
+	}
+	pd_u32(b, r->prot);
+	pd_u32(b, r->flags);
+	if (img->kind == IMAGE_JIT)
+		put_function(b, img->path);
+	else
+		pd_text(b, img->path, PD_NAME_MAX, 8);
+	perfdata_end(m->pd,
+		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
 }
 
 /* Returns whether a reader already knows the mapping. The rest of a mapping
