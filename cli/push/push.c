@@ -76,7 +76,8 @@ struct push_counts push_counts(const struct push *p)
 
 /* ---- blocks */
 
-/* Counts block k, and sends it unless its rows were only counted. */
+/* Counts block k, and sends it unless its rows were only counted. The body is
+ * freed in any case. */
 static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 			  struct push_body *b, struct err *err)
 {
@@ -104,43 +105,15 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 	return push_sender_put(&j->p->sender, t, id, b, err);
 }
 
-/* Adds a batch to the open block *b, NULL if there is none, which is number
- * *k; ends each block that is whole. */
-static int push_batch(struct push_job *j, enum fleet_table_id t,
-		      const struct fleet_batch *batch, struct push_body **b,
-		      uint64_t *k, struct err *err)
-{
-	uint64_t day = j->run->day_number;
-
-	for (size_t at = 0; at < batch->n; at++) {
-		struct push_body *to = *b;
-
-		if (!to)
-			to = push_body_new(j->p->o->dry_run ||
-					   push_ledger_rows(&j->there, t, *k));
-		*b = to;
-		push_body_row(to, batch, at);
-		push_body_u16(to, day <= UINT16_MAX ? (uint16_t)day : 0);
-		push_body_u64(to, push_block_name(j->run, *k));
-		if (push_body_flush(to, err))
-			return -1;
-		if (to->rows < PUSH_BLOCK_ROWS && to->plain < PUSH_BLOCK_BYTES)
-			continue;
-		*b = NULL;
-		if (push_end_block(j, t, (*k)++, to, err))
-			return -1;
-	}
-	return 0;
-}
-
-/* Sends the blocks of a table that are not there. */
+/* Cuts the rows of a table into blocks, and sends those that are not there. */
 static int push_table(struct push_job *j, enum fleet_table_id t,
 		      struct err *err)
 {
 	struct push *p = j->p;
+	uint64_t day = j->run->day_number;
 	struct fleet_rows *r = fleet_rows_open(p->f, t, j->number, err);
 	const struct fleet_batch *batch;
-	struct push_body *b = NULL;
+	struct push_body *b = NULL; /* of block k; NULL: it has no row yet */
 	uint64_t k = 0;
 	int ret = r ? 1 : -1;
 
@@ -148,10 +121,26 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
 		uint64_t rows;
 
-		if (push_batch(j, t, batch, &b, &k, err) ||
-		    push_sender_go_on(&p->sender, err))
+		for (size_t at = 0; ret > 0 && at < batch->n; at++) {
+			if (!b)
+				b = push_body_new(
+					p->o->dry_run ||
+					push_ledger_rows(&j->there, t, k));
+			push_body_row(b, batch, at);
+			push_body_u16(b, day <= UINT16_MAX ? (uint16_t)day : 0);
+			push_body_u64(b, push_block_name(j->run, k));
+			if (push_body_flush(b, err)) {
+				ret = -1;
+			} else if (b->rows >= PUSH_BLOCK_ROWS ||
+				   b->plain >= PUSH_BLOCK_BYTES) {
+				ret = push_end_block(j, t, k++, b, err) ? -1
+									: 1;
+				b = NULL;
+			}
+		}
+		if (ret > 0 && push_sender_go_on(&p->sender, err))
 			ret = -1;
-		else if (stop_requested())
+		if (ret > 0 && stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		rows = p->done + j->rows;
 		if (p->o->progress)

@@ -198,27 +198,6 @@ const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
 	return p->symbol;
 }
 
-static void pd_places_add_symbol(struct pd_places *p,
-				 const struct code_frame *f, uint64_t addr)
-{
-	uint64_t start = addr - f->symoff;
-	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
-	uint64_t hash = hash_u64(start);
-	uint32_t i = table_find(&p->by_start, hash, NULL, NULL, NULL);
-
-	if (start > addr || len > SYMBOL_BYTES)
-		return;
-	if (i == TABLE_NONE) {
-		p->symbol = mem_grow(p->symbol, &p->cap_symbol, p->n_symbol + 1,
-				     sizeof(*p->symbol));
-		i = (uint32_t)p->n_symbol++;
-		p->symbol[i] = (struct pd_symbol){ start, 0, f->at.name };
-		table_add(&p->by_start, hash, i);
-	}
-	if (len > p->symbol[i].len)
-		p->symbol[i].len = (uint32_t)len;
-}
-
 /* Returns whether the file must have names of this image. For a kernel without
  * a build-id, a reader would use the names of its own kernel. */
 static bool needs_name(const struct image *img)
@@ -232,23 +211,39 @@ bool pd_places_named(const struct pd_places *p, uint32_t image)
 	return image < p->code->n_image && p->named[image];
 }
 
+/* Adds the symbol of a frame if the file must have it. */
 static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 			      uint64_t addr)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	uint64_t hash = hash_u64(f->off - f->symoff);
+	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
+	uint64_t key = hash_u64(f->off - f->symoff);
+	uint64_t start;
+	uint32_t i;
 
 	if (!f->at.name || !needs_name(&p->code->image[f->image].img))
 		return;
 	if (!addr &&
-	    table_find(&p->by_key, hash, NULL, NULL, NULL) == TABLE_NONE)
-		table_add(&p->by_key, hash, p->n_key++);
+	    table_find(&p->by_key, key, NULL, NULL, NULL) == TABLE_NONE)
+		table_add(&p->by_key, key, p->n_key++);
 	if (!addr)
 		addr = made_up(p, frame);
 	if (!addr)
 		return;
-	pd_places_add_symbol(p, f, addr);
 	p->named[f->image] = true;
+	start = addr - f->symoff;
+	if (start > addr || len > SYMBOL_BYTES)
+		return;
+	i = table_find(&p->by_start, hash_u64(start), NULL, NULL, NULL);
+	if (i == TABLE_NONE) {
+		p->symbol = mem_grow(p->symbol, &p->cap_symbol, p->n_symbol + 1,
+				     sizeof(*p->symbol));
+		i = (uint32_t)p->n_symbol++;
+		p->symbol[i] = (struct pd_symbol){ start, 0, f->at.name };
+		table_add(&p->by_start, hash_u64(start), i);
+	}
+	if (len > p->symbol[i].len)
+		p->symbol[i].len = (uint32_t)len;
 }
 
 COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
