@@ -98,15 +98,6 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 		add_ip(j, ip[i]);
 }
 
-/* Returns why a stack that was unwound by tables ends before its outermost
- * frame; NULL if it does not, or was recorded. */
-static const char *unwind_end_reason(const struct job *j, int64_t raw)
-{
-	unsigned int end = code_chain_at(j->pd->code, raw)->ended;
-
-	return end == UNWIND_OUTERMOST ? NULL : unwind_end_name(end);
-}
-
 /* Adds the user half, or a word for it if it is missing or of another program.
  */
 static void add_user(struct job *j, const struct event_row *e,
@@ -114,7 +105,7 @@ static void add_user(struct job *j, const struct event_row *e,
 {
 	const char *missing = stacks_missing(&(struct stacks_group){
 		.verdict = (uint8_t)e->verdict, .uraw = (uint32_t)e->uraw });
-	const char *why = unwind_end_reason(j, e->uraw);
+	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
 
 	if (!missing && !e->uraw)
 		return;
@@ -126,8 +117,10 @@ static void add_user(struct job *j, const struct event_row *e,
 	} else {
 		pd_maps_chain(pd_tasks_maps(j->tasks), (uint32_t)e->uraw, who);
 		add_half(j, e->uraw, who->user_mask);
-		if (why)
-			add_context_mark(j, why, who);
+		/* why unwinding by tables ended before the outermost frame; a
+		 * stack that was recorded has no such word */
+		if (end != UNWIND_OUTERMOST && unwind_end_name(end))
+			add_context_mark(j, unwind_end_name(end), who);
 	}
 }
 

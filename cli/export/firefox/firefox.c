@@ -202,30 +202,25 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 
 /* ---- functions */
 
-static uint32_t source_of(struct firefox *f, const char *file)
-{
-	if (!file)
-		return FIREFOX_NONE;
-
-	uint32_t name = firefox_string(f, file);
-	uint32_t id = intern_add_bytes(&f->sources, &name, sizeof(name));
-
-	if (id == f->n_source)
-		*mem_add(f->source, f->n_source, f->cap_source) =
-			(struct source_row){ name };
-	return id;
-}
-
 /* Returns the function of that name and library; its source is the first one
  * known. */
 static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			const char *file)
 {
-	struct func_row row = { firefox_string(f, name), lib,
-				source_of(f, file) };
-	uint32_t id = intern_add_bytes(&f->funcs, &row,
-				       offsetof(struct func_row, source));
+	struct func_row row = { firefox_string(f, name), lib, FIREFOX_NONE };
+	uint32_t id;
 
+	if (file) {
+		struct source_row source = { firefox_string(f, file) };
+
+		row.source =
+			intern_add_bytes(&f->sources, &source, sizeof(source));
+		if (row.source == f->n_source)
+			*mem_add(f->source, f->n_source, f->cap_source) =
+				source;
+	}
+	id = intern_add_bytes(&f->funcs, &row,
+			      offsetof(struct func_row, source));
 	if (id == f->n_func)
 		*mem_add(f->func, f->n_func, f->cap_func) = row;
 	else if (f->func[id].source == FIREFOX_NONE)

@@ -188,13 +188,6 @@ static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 	pd_u64(b, id);
 }
 
-static void pd_head_put_event_desc(const struct perfdata *pd, struct pd_buf *b)
-{
-	pd_u32(b, pd->n_id ? pd->n_id : 1);
-	pd_u32(b, ATTR_SIZE);
-	each_event(pd, b, put_desc);
-}
-
 static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 {
 	for (size_t i = 1; i < pd->code->n_image; i++) {
@@ -303,7 +296,9 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 			put_words(c->cmdline, b);
 		return;
 	case F_EVENT_DESC:
-		pd_head_put_event_desc(pd, b);
+		pd_u32(b, pd->n_id ? pd->n_id : 1);
+		pd_u32(b, ATTR_SIZE);
+		each_event(pd, b, put_desc);
 		return;
 	case F_SAMPLE_TIME:
 		pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);

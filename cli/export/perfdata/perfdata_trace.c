@@ -150,16 +150,6 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 	pd_trace_put_number(t, 0, 4); /* printk_formats */
 }
 
-static bool has_format(const struct pd_trace *t, size_t i)
-{
-	char *text =
-		payloads_perf_format(t->payloads, (int64_t)i + 1, "name", 1);
-	bool has = text && *text;
-
-	free(text);
-	return has;
-}
-
 struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 {
 	struct pd_trace *t = mem_new(1, sizeof(*t));
@@ -171,11 +161,20 @@ struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 		pd_trace_free(t);
 		return NULL;
 	}
-	for (size_t i = 0; i < pd->n_event; i++)
-		if (is_tracepoint(t, &pd->event[i]) && has_format(t, i)) {
+	for (size_t i = 0; i < pd->n_event; i++) {
+		char *text;
+
+		if (!is_tracepoint(t, &pd->event[i]))
+			continue;
+		/* can its format be made for perf at all? */
+		text = payloads_perf_format(t->payloads, (int64_t)i + 1, "name",
+					    1);
+		if (text && *text) {
 			pd->event[i].raw = true;
 			take_id(t, i);
 		}
+		free(text);
+	}
 	if (t->machine)
 		pd_trace_put_formats(t);
 	return t;
