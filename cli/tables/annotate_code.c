@@ -45,23 +45,6 @@ struct annot_loader {
 
 /* ---- the code */
 
-static int annot_take_image(struct annot_loader *l, struct store *db,
-			    struct err *err)
-{
-	struct value id = { .kind = VALUE_INT, .num = l->c->image };
-	struct rows *r =
-		rows_open(db, store_sql("annotate_image"), &id, 1, err);
-	bool found = rows_step(r);
-
-	if (found)
-		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
-	if (rows_end(r, err))
-		return -1;
-	return found ? 0
-		     : err_set(err, ERR_DB, "image %u is not there",
-			       l->c->image);
-}
-
 /* Reads code that a JIT compiler saved beside the capture. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
@@ -109,8 +92,18 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 static int open_code(struct annot_loader *l, struct store *db,
 		     struct symbolizer *sy, struct err *err)
 {
-	if (annot_take_image(l, db, err))
+	struct value id = { .kind = VALUE_INT, .num = l->c->image };
+	struct rows *r =
+		rows_open(db, store_sql("annotate_image"), &id, 1, err);
+	bool found = rows_step(r);
+
+	if (found)
+		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
+	if (rows_end(r, err))
 		return -1;
+	if (!found)
+		return err_set(err, ERR_DB, "image %u is not there",
+			       l->c->image);
 	if (l->img.kind == IMAGE_JIT) {
 		if (take_jit(l, db, err))
 			return -1;
@@ -147,17 +140,6 @@ static void find_bounds(struct annot_loader *l)
 
 /* ---- instructions */
 
-static void add_insn(struct annot *a, const struct insn *in,
-		     const unsigned char *bytes, uint64_t off)
-{
-	struct annot_insn *i;
-
-	i = mem_add(a->insn, a->n, a->cap);
-	*i = (struct annot_insn){ .insn = *in, .off = off, .to = -1 };
-	memcpy(i->bytes, bytes,
-	       in->len < sizeof(i->bytes) ? in->len : sizeof(i->bytes));
-}
-
 static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 		       struct err *err)
 {
@@ -184,7 +166,16 @@ static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 
 		if (!disasm_next(d, &p, &len, &addr, &in))
 			break;
-		add_insn(a, &in, at, a->start + (uint64_t)(at - buf));
+
+		struct annot_insn *i = mem_add(a->insn, a->n, a->cap);
+
+		*i = (struct annot_insn){
+			.insn = in,
+			.off = a->start + (uint64_t)(at - buf),
+			.to = -1,
+		};
+		memcpy(i->bytes, at,
+		       in.len < sizeof(i->bytes) ? in.len : sizeof(i->bytes));
 	}
 	a->left_out = (size_t)(size - (uint64_t)(p - buf));
 	disasm_close(d);
@@ -393,22 +384,6 @@ static void annot_shorten(struct annot *a)
 	shown_names_free(names);
 }
 
-static void annot_describe(struct annot_loader *l)
-{
-	struct annot *a = l->a;
-	const struct hot *h = l->h;
-
-	a->image = h->path[l->c->image];
-	a->file = arena_strdup(&a->text, code_bytes_path(l->code));
-	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
-	a->shown = a->name ? l->c->func->shown : NULL;
-	a->event = h->event;
-	a->unit = h->unit;
-	a->trust = h->trust;
-	a->all_weight = h->weight;
-	a->all_samples = h->samples;
-}
-
 int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err)
@@ -417,7 +392,15 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	int rc = -1;
 
 	if (!open_code(&l, db, sy, err)) {
-		annot_describe(&l);
+		a->image = h->path[c->image];
+		a->file = arena_strdup(&a->text, code_bytes_path(l.code));
+		a->name = c->func && c->func->name ? c->func->name : NULL;
+		a->shown = a->name ? c->func->shown : NULL;
+		a->event = h->event;
+		a->unit = h->unit;
+		a->trust = h->trust;
+		a->all_weight = h->weight;
+		a->all_samples = h->samples;
 		if (code_bytes_machine(l.code) == EM_X86_64 ||
 		    code_bytes_machine(l.code) == EM_386)
 			a->syntax = o->intel ? "intel" : "att";

@@ -22,38 +22,6 @@ struct hot_loader {
 	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
 
-static int hot_read_leaves(struct hot *h, struct store *db, struct err *err)
-{
-	struct rows *r = rows_dense(db, "annotate_leaves", err);
-
-	while (rows_step(r)) {
-		int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
-
-		if (frame < 0 || frame > UINT32_MAX)
-			rows_unsound(r);
-		else
-			*mem_add(h->leaf, h->n_leaf, h->cap_leaf) =
-				(uint32_t)frame;
-	}
-	return rows_end(r, err);
-}
-
-static int hot_read_paths(struct hot *h, struct store *db, struct err *err)
-{
-	struct rows *r = rows_dense(db, "annotate_paths", err);
-
-	while (rows_step(r))
-		*mem_add(h->path, h->n_path, h->cap_path) = arena_strdup(
-			&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
-	return rows_end(r, err);
-}
-
-static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
-{
-	*mem_add(h->func, h->n_func, h->cap_func) = *f;
-	return (uint32_t)h->n_func - 1;
-}
-
 static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
 {
@@ -74,7 +42,8 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
-		id = hot_add_func(h, &f);
+		*mem_add(h->func, h->n_func, h->cap_func) = f;
+		id = (uint32_t)h->n_func - 1;
 		table_add(&l->by_symbol, hash, id);
 	}
 	return id;
@@ -114,24 +83,30 @@ uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
 	return raw < h->n_leaf ? h->leaf[raw] : 0;
 }
 
-static void hot_add_group(struct hot *h, const struct stacks_group *g)
+/* Counts the samples of the event, or of all events if it is -1. */
+static void hot_count(struct hot *h, const struct stacks *s, int event)
 {
-	uint32_t frame = hot_leaf(h, g);
+	for (size_t i = 0; i < stacks_count(s); i++) {
+		const struct stacks_group *g = stacks_group(s, i);
+		uint32_t frame = hot_leaf(h, g);
 
-	h->weight += g->weight;
-	h->samples += g->samples;
-	if (!frame || frame >= h->n_spot)
-		return;
-	struct hot_spot *sp = &h->spot[frame];
-	struct hot_func *f = &h->func[sp->func];
+		if (event >= 0 && g->event != (uint32_t)event)
+			continue;
+		h->weight += g->weight;
+		h->samples += g->samples;
+		if (!frame || frame >= h->n_spot)
+			continue;
+		struct hot_spot *sp = &h->spot[frame];
+		struct hot_func *f = &h->func[sp->func];
 
-	sp->weight += g->weight;
-	sp->samples += g->samples;
-	f->weight += g->weight;
-	f->samples += g->samples;
-	if (sp->weight >= f->peak) {
-		f->peak = sp->weight;
-		f->peak_off = sp->off;
+		sp->weight += g->weight;
+		sp->samples += g->samples;
+		f->weight += g->weight;
+		f->samples += g->samples;
+		if (sp->weight >= f->peak) {
+			f->peak = sp->weight;
+			f->peak_off = sp->off;
+		}
 	}
 }
 
@@ -193,17 +168,35 @@ static void hot_shorten(struct hot *h)
 	shown_names_free(names);
 }
 
-/* Ids count from 1. */
 static int hot_load_code(struct hot_loader *l, struct store *db,
 			 struct err *err)
 {
 	struct hot *h = l->h;
+	struct rows *r;
 
+	/* Ids count from 1. */
 	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = 0;
 	*mem_add(h->path, h->n_path, h->cap_path) = NULL;
 	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){ 0 };
-	return hot_read_leaves(h, db, err) || hot_read_paths(h, db, err) ||
-	       hot_read_frames(l, db, err);
+	r = rows_dense(db, "annotate_leaves", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
+
+		if (frame < 0 || frame > UINT32_MAX)
+			rows_unsound(r);
+		else
+			*mem_add(h->leaf, h->n_leaf, h->cap_leaf) =
+				(uint32_t)frame;
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_dense(db, "annotate_paths", err);
+	while (rows_step(r))
+		*mem_add(h->path, h->n_path, h->cap_path) = arena_strdup(
+			&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
+	if (rows_end(r, err))
+		return -1;
+	return hot_read_frames(l, db, err);
 }
 
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
@@ -216,12 +209,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	if (trust)
 		trust_say(trust, h->trust);
 	if (trust && !hot_load_code(&l, db, err)) {
-		for (size_t i = 0; i < stacks_count(s); i++) {
-			const struct stacks_group *g = stacks_group(s, i);
-
-			if (event < 0 || g->event == (uint32_t)event)
-				hot_add_group(h, g);
-		}
+		hot_count(h, s, event);
 		hot_shorten(h);
 		hot_sort(h);
 		rc = 0;
@@ -382,14 +370,6 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 	return rc;
 }
 
-static int hot_no_such(const char *what, struct err *err)
-{
-	return err_set(err, ERR_USAGE,
-		       "no sample was taken in '%s'; without a name the "
-		       "hottest functions are listed",
-		       what);
-}
-
 int hot_choose(const struct hot *h, const char *what, const char *dso,
 	       struct hot_choice *out, struct err *err)
 {
@@ -409,5 +389,8 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		free(name);
 		return rc;
 	}
-	return hot_no_such(what, err);
+	return err_set(err, ERR_USAGE,
+		       "no sample was taken in '%s'; without a name the "
+		       "hottest functions are listed",
+		       what);
 }

@@ -14,36 +14,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-static int inlined_read(struct inlined *in, struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "code_inlines", err);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, CODE_INLINES_NAME);
-		int64_t frame = rows_int(r, CODE_INLINES_FRAME);
-
-		/* the innermost of a frame comes first */
-		if (frame < 1 || (uint64_t)frame >= in->n_spot ||
-		    !in->spot[frame] || !hot_is_called(name, in->what))
-			continue;
-		const struct hot_spot *s = &in->h->spot[in->spot[frame] - 1];
-
-		in->spot[frame] = 0;
-		if (!hot_in_dso(in->h, s->image, in->dso))
-			continue;
-		if (!in->name)
-			in->name = arena_strdup(&in->text, name);
-		in->weight += s->weight;
-		in->samples += s->samples;
-		in->into[s->func].weight += s->weight;
-		in->into[s->func].samples += s->samples;
-		hot_lines_add(&in->lines, rows_text(r, CODE_INLINES_FILE),
-			      (uint32_t)rows_int(r, CODE_INLINES_LINE),
-			      s->weight, s->samples);
-	}
-	return rows_end(r, err);
-}
-
 static int inlined_compare(const void *a, const void *b)
 {
 	const struct inlined_into *x = a;
@@ -59,6 +29,7 @@ static int inlined_compare(const void *a, const void *b)
 int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
 		 const char *what, const char *dso, struct err *err)
 {
+	struct rows *r;
 	int rc;
 
 	*in = (struct inlined){ .h = h, .what = what, .dso = dso };
@@ -71,7 +42,31 @@ int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
 	in->into = mem_new(h->n_func + 1, sizeof(*in->into));
 	for (uint32_t i = 0; i < h->n_func; i++)
 		in->into[i].func = i;
-	rc = inlined_read(in, db, err);
+	r = rows_of(db, "code_inlines", err);
+	while (rows_step(r)) {
+		const char *name = rows_text(r, CODE_INLINES_NAME);
+		int64_t frame = rows_int(r, CODE_INLINES_FRAME);
+
+		/* the innermost of a frame comes first */
+		if (frame < 1 || (uint64_t)frame >= in->n_spot ||
+		    !in->spot[frame] || !hot_is_called(name, what))
+			continue;
+		const struct hot_spot *s = &h->spot[in->spot[frame] - 1];
+
+		in->spot[frame] = 0;
+		if (!hot_in_dso(in->h, s->image, dso))
+			continue;
+		if (!in->name)
+			in->name = arena_strdup(&in->text, name);
+		in->weight += s->weight;
+		in->samples += s->samples;
+		in->into[s->func].weight += s->weight;
+		in->into[s->func].samples += s->samples;
+		hot_lines_add(&in->lines, rows_text(r, CODE_INLINES_FILE),
+			      (uint32_t)rows_int(r, CODE_INLINES_LINE),
+			      s->weight, s->samples);
+	}
+	rc = rows_end(r, err);
 	qsort(in->into, h->n_func, sizeof(*in->into), inlined_compare);
 	while (in->n_into < h->n_func && in->into[in->n_into].samples)
 		in->n_into++;

@@ -68,26 +68,6 @@ static int hot_lines_place(const struct hot_line *l, char *buf, size_t size)
 	return snprintf(buf, size, "%s:%u", path_base(l->file), l->line);
 }
 
-static void hot_lines_put_one(FILE *out, const struct hot_line *l,
-			      uint64_t whole, int width)
-{
-	const char *text = source_line(l->source, l->line);
-	char share[16];
-	char place[512];
-
-	fprintf(out, "%8s %8" PRIu64 "  ",
-		human_percent(share, sizeof(share), (double)l->weight,
-			      (double)whole),
-		l->samples);
-	hot_lines_place(l, place, sizeof(place));
-	safe_text_put(out, place, 0, 0);
-	if (text && *text) {
-		fprintf(out, "%*s  ", width - (int)strlen(place), "");
-		safe_text_put(out, text + strspn(text, " \t"), 0, 0);
-	}
-	putc('\n', out);
-}
-
 void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 {
 	size_t n = l->n < LINES ? l->n : LINES;
@@ -102,8 +82,23 @@ void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 
 		width = len > width ? len : width;
 	}
-	for (size_t i = 0; i < n; i++)
-		hot_lines_put_one(out, &l->line[i], whole, width);
+	for (size_t i = 0; i < n; i++) {
+		const struct hot_line *at = &l->line[i];
+		const char *text = source_line(at->source, at->line);
+		char share[16];
+
+		fprintf(out, "%8s %8" PRIu64 "  ",
+			human_percent(share, sizeof(share), (double)at->weight,
+				      (double)whole),
+			at->samples);
+		hot_lines_place(at, place, sizeof(place));
+		safe_text_put(out, place, 0, 0);
+		if (text && *text) {
+			fprintf(out, "%*s  ", width - (int)strlen(place), "");
+			safe_text_put(out, text + strspn(text, " \t"), 0, 0);
+		}
+		putc('\n', out);
+	}
 	if (l->n > n)
 		fprintf(out, "%19s%zu more lines\n", "", l->n - n);
 	putc('\n', out);

@@ -25,28 +25,6 @@ static bool annot_is_named(const struct annot_insn *in, const char *path)
 	       (in->file == path || !strcmp(in->file, path));
 }
 
-/* Finds the file of instruction i, which the instructions from there on
- * share. */
-static void annot_find_source(struct annot *a, size_t i, struct sources *s,
-			      struct source_proof *proof,
-			      struct line_files *tables)
-{
-	const char *path = a->insn[i].file;
-	const struct source_file *f;
-
-	proof->md5 = line_files_md5(tables, path);
-	proof->last = 0;
-	for (size_t k = i; k < a->n; k++)
-		if (annot_is_named(&a->insn[k], path) &&
-		    a->insn[k].line > proof->last)
-			proof->last = a->insn[k].line;
-	f = sources_get(s, path, proof);
-	*mem_add(a->source, a->n_source, a->cap_source) = f;
-	for (size_t k = i; k < a->n; k++)
-		if (annot_is_named(&a->insn[k], path))
-			a->insn[k].source = f;
-}
-
 void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			const struct image *img, struct sources *s)
 {
@@ -55,12 +33,25 @@ void annot_find_sources(struct annot *a, struct symbolizer *sy,
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annot_insn *in = &a->insn[i];
+		const char *path = in->file;
+		const struct source_file *f;
 
-		if (!in->file || !in->line || in->source)
+		if (!path || !in->line || in->source)
 			continue;
 		if (!tables)
 			tables = line_files_open(sy, img);
-		annot_find_source(a, i, s, &proof, tables);
+		/* the instructions of this file from here on share it */
+		proof.md5 = line_files_md5(tables, path);
+		proof.last = 0;
+		for (size_t k = i; k < a->n; k++)
+			if (annot_is_named(&a->insn[k], path) &&
+			    a->insn[k].line > proof.last)
+				proof.last = a->insn[k].line;
+		f = sources_get(s, path, &proof);
+		*mem_add(a->source, a->n_source, a->cap_source) = f;
+		for (size_t k = i; k < a->n; k++)
+			if (annot_is_named(&a->insn[k], path))
+				a->insn[k].source = f;
 	}
 	line_files_close(tables);
 }

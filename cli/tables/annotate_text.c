@@ -32,13 +32,6 @@ enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in)
 	return share < 5 ? ANNOT_WARM : ANNOT_HOT;
 }
 
-static void annot_text_put_file(FILE *out, const struct source_file *f)
-{
-	fputs("source: ", out);
-	safe_text_put(out, f->found ? f->found : f->path, 0, 0);
-	fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
-}
-
 /* Says which files the source lines are of, and why they are believed to be the
  * ones that were compiled, or are not. */
 static void annot_text_put_sources(FILE *out, const struct annot *a)
@@ -50,7 +43,9 @@ static void annot_text_put_sources(FILE *out, const struct annot *a)
 
 		if (!f->found && !strcmp(f->how, SOURCE_NOT_FOUND))
 			continue;
-		annot_text_put_file(out, f);
+		fputs("source: ", out);
+		safe_text_put(out, f->found ? f->found : f->path, 0, 0);
+		fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
 		n++;
 	}
 	if (n || !a->n_source)
@@ -119,28 +114,24 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 	putc(' ', out);
 }
 
-static void annot_text_put_place(FILE *out, const struct annot_insn *in)
-{
-	fprintf(out, "%*s", LEFT, "");
-	fputs(term_on(out, STYLE_DIM), out);
-	fputs("| ", out);
-	safe_text_put(out, in->file, 0, 0);
-	fprintf(out, ":%u", in->line);
-	if (in->inlined) {
-		fputs("  (", out);
-		safe_text_put(out, in->inlined_shown, 0, 0);
-		fputs(", inlined)", out);
-	}
-	fputs(term_off(out), out);
-	putc('\n', out);
-}
-
 static void annot_text_put_source(FILE *out, const struct annot_insn *in,
 				  struct annot_lines *l)
 {
 	annot_lines_go(l, in);
-	if (l->place)
-		annot_text_put_place(out, in);
+	if (l->place) {
+		fprintf(out, "%*s", LEFT, "");
+		fputs(term_on(out, STYLE_DIM), out);
+		fputs("| ", out);
+		safe_text_put(out, in->file, 0, 0);
+		fprintf(out, ":%u", in->line);
+		if (in->inlined) {
+			fputs("  (", out);
+			safe_text_put(out, in->inlined_shown, 0, 0);
+			fputs(", inlined)", out);
+		}
+		fputs(term_off(out), out);
+		putc('\n', out);
+	}
 	for (uint32_t line = l->next; line <= l->last; line++) {
 		const char *text = source_line(in->source, line);
 
@@ -150,17 +141,6 @@ static void annot_text_put_source(FILE *out, const struct annot_insn *in,
 		safe_text_put(out, text, 0, 0);
 		putc('\n', out);
 	}
-}
-
-static void put_target(FILE *out, const struct annot_insn *in)
-{
-	if (!in->target)
-		return;
-	fputs("  <", out);
-	safe_text_put(out, in->target_shown, 0, 0);
-	if (in->beyond)
-		fprintf(out, "+0x%" PRIx64, in->beyond);
-	putc('>', out);
 }
 
 static void annot_text_put_insn(FILE *out, const struct annot *a,
@@ -173,7 +153,13 @@ static void annot_text_put_insn(FILE *out, const struct annot *a,
 	fprintf(out, "  %-8s", in->insn.mnemonic);
 	if (in->insn.operands[0])
 		fprintf(out, " %s", in->insn.operands);
-	put_target(out, in);
+	if (in->target) {
+		fputs("  <", out);
+		safe_text_put(out, in->target_shown, 0, 0);
+		if (in->beyond)
+			fprintf(out, "+0x%" PRIx64, in->beyond);
+		putc('>', out);
+	}
 	putc('\n', out);
 }
 
@@ -215,8 +201,8 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		annot_text_put_insn(out, a, in);
 	}
 	if (hidden)
-		fprintf(out, "%*s| ... %zu without samples\n", 9 + 9 + BAR + 1,
-			"", hidden);
+		fprintf(out, "%*s| ... %zu without samples\n", LEFT, "",
+			hidden);
 	if (a->left_out)
 		fprintf(out,
 			"\n%zu more bytes are not shown; --limit 0 shows all\n",
@@ -224,24 +210,6 @@ void annot_text(FILE *out, const struct annot *a, long around)
 }
 
 /* ---- the list of functions */
-
-static void annot_put_function(struct grid *g, const struct hot *h,
-			       const struct hot_func *f)
-{
-	char at[512];
-
-	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
-		 f->peak_off);
-	grid_percent(g, f->weight, h->weight);
-	grid_number(g, f->samples);
-	grid_number(g, f->weight);
-	grid_percent(g, f->peak, f->weight);
-	grid_text(g, at);
-	grid_text(g, f->name ? f->shown : "[no name]");
-	grid_text(g, f->name ? f->name : "[no name]");
-	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
-	grid_text(g, f->name ? f->shown : "[no name]");
-}
 
 static void annot_list_json(const struct hot *h, const struct grid *g,
 			    size_t max)
@@ -294,8 +262,22 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 
 	grid_names(g, "Function", !full_names_asked());
 
-	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
-		annot_put_function(g, h, &h->func[i]);
+	for (size_t i = 0; i < h->n_func && (!max || i < max); i++) {
+		const struct hot_func *f = &h->func[i];
+		char at[512];
+
+		snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
+			 f->peak_off);
+		grid_percent(g, f->weight, h->weight);
+		grid_number(g, f->samples);
+		grid_number(g, f->weight);
+		grid_percent(g, f->peak, f->weight);
+		grid_text(g, at);
+		grid_text(g, f->name ? f->shown : "[no name]");
+		grid_text(g, f->name ? f->name : "[no name]");
+		grid_text(g, h->path[f->image] ? h->path[f->image] : "");
+		grid_text(g, f->name ? f->shown : "[no name]");
+	}
 	if (json)
 		annot_list_json(h, g, max);
 	else
@@ -340,19 +322,6 @@ static void annot_json_insn(struct json *j, const struct annot *a,
 	json_end(j);
 }
 
-static void annot_json_sources(struct json *j, const struct annot *a)
-{
-	json_array(j, "sources");
-	for (size_t i = 0; i < a->n_source; i++) {
-		json_object(j, NULL);
-		json_text(j, "path", a->source[i]->path);
-		json_text(j, "found", a->source[i]->found);
-		json_text(j, "how", a->source[i]->how);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 void annot_json(const struct annot *a)
 {
 	struct json j;
@@ -366,7 +335,15 @@ void annot_json(const struct annot *a)
 	json_text(&j, "unit", a->unit);
 	json_text(&j, "syntax", a->syntax);
 	json_text(&j, "user_stacks", a->trust);
-	annot_json_sources(&j, a);
+	json_array(&j, "sources");
+	for (size_t i = 0; i < a->n_source; i++) {
+		json_object(&j, NULL);
+		json_text(&j, "path", a->source[i]->path);
+		json_text(&j, "found", a->source[i]->found);
+		json_text(&j, "how", a->source[i]->how);
+		json_end(&j);
+	}
+	json_end(&j);
 	json_hex(&j, "offset", a->start);
 	json_uint(&j, "size", a->end - a->start);
 	json_uint(&j, "samples", a->samples);
