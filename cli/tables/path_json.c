@@ -43,26 +43,6 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	json_end(j);
 }
 
-static void path_json_sums(const struct path_run *r, struct json *j,
-			   const struct chain *c)
-{
-	size_t n;
-	struct path_sum *sum = path_sums(c, &n);
-
-	json_array(j, "sums");
-	for (size_t i = 0; i < n; i++) {
-		json_object(j, NULL);
-		json_int(j, "tid", timeline_tid(r->t, sum[i].thread));
-		json_text(j, "comm", path_comm(r, sum[i].thread));
-		json_text(j, "state", chain_state_word(sum[i].state));
-		json_text(j, "proof", proof_word(sum[i].proof));
-		json_uint(j, "ns", sum[i].ns);
-		json_end(j);
-	}
-	json_end(j);
-	free(sum);
-}
-
 /* Writes the functions of an event's stack, outermost first. */
 static int path_json_stack(struct path_run *r, struct json *j, const char *key,
 			   int64_t event, struct err *err)
@@ -117,32 +97,6 @@ static int path_json_segment(struct path_run *r, struct json *j,
 	return rc;
 }
 
-static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
-			  struct err *err)
-{
-	const struct proof_edge one = proofs_edge(r->proofs, id);
-	const struct proof_edge *e = &one;
-	int rc;
-
-	json_object(j, NULL);
-	json_uint(j, "id", id);
-	json_int(j, "at_ns", e->time);
-	json_int(j, "waiter", timeline_tid(r->t, e->waiter));
-	json_int(j, "waker", path_edge_waker(e));
-	json_int(j, "current", e->waker);
-	json_text(j, "kind", path_edge_kind(e));
-	json_text(j, "context", path_context(e->context));
-	json_text(j, "what", causes_what(r->causes, e));
-	json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
-	json_text(j, "proof", proof_word(e->proof));
-	json_int_or_null(j, "event", e->event, e->event != 0);
-	json_int(j, "from_ns", e->from);
-	json_int(j, "to_ns", e->to);
-	rc = path_json_stack(r, j, "waker_stack", e->event, err);
-	json_end(j);
-	return rc;
-}
-
 static int path_json_edges(struct path_run *r, struct json *j,
 			   const struct chain *c, struct err *err)
 {
@@ -151,8 +105,27 @@ static int path_json_edges(struct path_run *r, struct json *j,
 	int rc = 0;
 
 	json_array(j, "edges");
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = path_json_edge(r, j, id[i], err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct proof_edge one = proofs_edge(r->proofs, id[i]);
+		const struct proof_edge *e = &one;
+
+		json_object(j, NULL);
+		json_uint(j, "id", id[i]);
+		json_int(j, "at_ns", e->time);
+		json_int(j, "waiter", timeline_tid(r->t, e->waiter));
+		json_int(j, "waker", path_edge_waker(e));
+		json_int(j, "current", e->waker);
+		json_text(j, "kind", path_edge_kind(e));
+		json_text(j, "context", path_context(e->context));
+		json_text(j, "what", causes_what(r->causes, e));
+		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
+		json_text(j, "proof", proof_word(e->proof));
+		json_int_or_null(j, "event", e->event, e->event != 0);
+		json_int(j, "from_ns", e->from);
+		json_int(j, "to_ns", e->to);
+		rc = path_json_stack(r, j, "waker_stack", e->event, err);
+		json_end(j);
+	}
 	json_end(j);
 	free(id);
 	return rc;
@@ -162,6 +135,8 @@ int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
 	      int64_t to, struct err *err)
 {
 	struct chain c = { 0 };
+	struct path_sum *sum;
+	size_t n;
 	int rc = 0;
 
 	path_chain(r, thread, from, to, &c);
@@ -172,7 +147,19 @@ int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
 	json_int(j, "from_ns", from);
 	json_int(j, "to_ns", to);
 	path_json_evidence(r, j, from, to);
-	path_json_sums(r, j, &c);
+	sum = path_sums(&c, &n);
+	json_array(j, "sums");
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_int(j, "tid", timeline_tid(r->t, sum[i].thread));
+		json_text(j, "comm", path_comm(r, sum[i].thread));
+		json_text(j, "state", chain_state_word(sum[i].state));
+		json_text(j, "proof", proof_word(sum[i].proof));
+		json_uint(j, "ns", sum[i].ns);
+		json_end(j);
+	}
+	json_end(j);
+	free(sum);
 	json_array(j, "segments");
 	for (size_t i = 0; !rc && i < c.n; i++)
 		rc = path_json_segment(r, j, &c, &c.segment[i], err);

@@ -9,12 +9,19 @@
 #include "cli/model/wait_cause.h"
 #include "cli/output/json.h"
 
-static int path_one(struct path_run *r, struct err *err)
+static int path_answer(struct path_run *r, struct err *err)
 {
-	uint32_t thread = path_asker(r, err);
+	uint32_t thread;
 	struct json j;
 	int rc;
 
+	if (r->o->blame)
+		return path_blame(r, err);
+	if (r->o->tree)
+		return path_tree(r, err);
+	if (!r->o->timed || r->o->worst || r->o->waits)
+		return path_waits(r, err);
+	thread = path_asker(r, err);
 	if (thread == TIMELINE_NONE)
 		return -1;
 	if (!r->o->json)
@@ -24,17 +31,6 @@ static int path_one(struct path_run *r, struct err *err)
 	json_end(&j);
 	json_newline(&j);
 	return rc;
-}
-
-static int path_answer(struct path_run *r, struct err *err)
-{
-	if (r->o->blame)
-		return path_blame(r, err);
-	if (r->o->tree)
-		return path_tree(r, err);
-	if (r->o->timed && !r->o->worst && !r->o->waits)
-		return path_one(r, err);
-	return path_waits(r, err);
 }
 
 int path_open(struct path_run *r, struct store *db, const char *path,

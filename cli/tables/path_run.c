@@ -71,17 +71,6 @@ const char *path_function(struct path_run *r, int64_t event, struct err *err)
 
 /* ---- chains */
 
-/* --proved: what is only consistent counts as not known. */
-static void path_doubt(struct chain *c)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->segment[i].proof != PROOF_CONSISTENT)
-			continue;
-		c->segment[i].proof = PROOF_UNKNOWN;
-		c->segment[i].state = CHAIN_UNKNOWN;
-	}
-}
-
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c)
 {
@@ -93,8 +82,13 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	};
 
 	chain_walk(c, r->proofs, r->t, &ask);
-	if (r->o->proved)
-		path_doubt(c);
+	/* --proved: what is only consistent counts as not known. */
+	for (size_t i = 0; r->o->proved && i < c->n; i++) {
+		if (c->segment[i].proof != PROOF_CONSISTENT)
+			continue;
+		c->segment[i].proof = PROOF_UNKNOWN;
+		c->segment[i].state = CHAIN_UNKNOWN;
+	}
 	r->asked += (uint64_t)to - (uint64_t)from;
 	r->proved += path_with(c, PROOF_PROVED);
 	r->unknown += path_with(c, PROOF_UNKNOWN);
@@ -184,39 +178,32 @@ struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 	};
 }
 
-/* Waits are what is between two times on a CPU; what came before the first, or
- * behind the last, has no length. */
-static int path_thread_waits(struct path_run *r, uint32_t thread,
-			     path_wait_fn *fn, void *arg, struct err *err)
-{
-	size_t n = proofs_pieces(r->proofs, thread);
-	size_t i = 0;
-	int rc = 0;
-
-	while (!rc && i < n) {
-		struct path_wait w;
-
-		if (proofs_piece(r->proofs, thread, i).state == PIECE_RUN) {
-			i++;
-			continue;
-		}
-		w = path_wait_of(r, thread, i, &i);
-		if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
-		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
-			continue;
-		rc = fn(arg, &w, err);
-	}
-	return rc;
-}
-
 int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 		   struct err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++) {
-		if (path_selects(r, i))
-			rc = path_thread_waits(r, i, fn, arg, err);
+		size_t n = path_selects(r, i) ? proofs_pieces(r->proofs, i) : 0;
+		size_t k = 0;
+
+		while (!rc && k < n) {
+			struct path_wait w;
+
+			if (proofs_piece(r->proofs, i, k).state == PIECE_RUN) {
+				k++;
+				continue;
+			}
+			/* A wait is between two times on a CPU; what came
+			 * before the first, or behind the last, has no
+			 * length. */
+			w = path_wait_of(r, i, k, &k);
+			if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
+			    (r->o->timed &&
+			     (w.to <= r->o->from || w.from >= r->o->to)))
+				continue;
+			rc = fn(arg, &w, err);
+		}
 		/* chains need the pieces of many threads, a list does not */
 		if (!r->asked && !r->keeps)
 			proofs_forget(r->proofs);

@@ -327,39 +327,13 @@ static int sql_load_wakes(void *arg, size_t *n, struct err *err)
 	return 0;
 }
 
-/* Who woke whom. */
-static void sql_wake_who(const struct path_sql *s, const struct proof_edge *e,
-			 int column, struct value *v)
-{
-	int32_t waker = path_edge_waker(e);
-
-	switch (column) {
-	case COMPUTED_WAKE_TID:
-		sql_int(v, timeline_tid(s->r.t, e->waiter));
-		break;
-	case COMPUTED_WAKE_COMM:
-		sql_text(v, path_comm(&s->r, e->waiter));
-		break;
-	case COMPUTED_WAKE_BY_TID:
-		if (waker > 0)
-			sql_int(v, waker);
-		break;
-	case COMPUTED_WAKE_BY_COMM:
-		if (waker > 0)
-			sql_text(v, causes_comm(s->r.causes, waker));
-		break;
-	case COMPUTED_WAKE_CURRENT:
-		sql_int_or(v, e->waker, -1);
-		break;
-	}
-}
-
 static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 			 struct err *err)
 {
 	struct path_sql *s = arg;
 	const struct proof_edge one = proofs_edge(s->r.proofs, s->wake[row]);
 	const struct proof_edge *e = &one;
+	int32_t waker = path_edge_waker(e);
 	const char *f;
 
 	switch (column) {
@@ -400,8 +374,23 @@ static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 	case COMPUTED_WAKE_PROOF:
 		sql_text(v, proof_word((enum proof)s->link[s->wake[row]]));
 		break;
-	default:
-		sql_wake_who(s, e, column, v);
+	case COMPUTED_WAKE_TID:
+		sql_int(v, timeline_tid(s->r.t, e->waiter));
+		break;
+	case COMPUTED_WAKE_COMM:
+		sql_text(v, path_comm(&s->r, e->waiter));
+		break;
+	case COMPUTED_WAKE_BY_TID:
+		if (waker > 0)
+			sql_int(v, waker);
+		break;
+	case COMPUTED_WAKE_BY_COMM:
+		if (waker > 0)
+			sql_text(v, causes_comm(s->r.causes, waker));
+		break;
+	case COMPUTED_WAKE_CURRENT:
+		sql_int_or(v, e->waker, -1);
+		break;
 	}
 	return 0;
 }
@@ -481,68 +470,6 @@ static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
 	return 0;
 }
 
-static int sql_wait_facts(const struct path_sql *s, const struct sql_wait *w,
-			  int column, struct value *v)
-{
-	switch (column) {
-	case COMPUTED_WAIT_ID:
-		sql_int(v, (int64_t)w->row);
-		return 1;
-	case COMPUTED_WAIT_TID:
-		sql_int(v, timeline_tid(s->r.t, w->w.thread));
-		return 1;
-	case COMPUTED_WAIT_COMM:
-		sql_text(v, path_comm(&s->r, w->w.thread));
-		return 1;
-	case COMPUTED_WAIT_T0:
-		sql_int(v, w->w.from);
-		return 1;
-	case COMPUTED_WAIT_T1:
-		sql_int(v, w->w.to);
-		return 1;
-	case COMPUTED_WAIT_NS:
-		sql_int(v, w->w.to - w->w.from);
-		return 1;
-	case COMPUTED_WAIT_STATE:
-		sql_text(v, offcpu_state(w->w.bits));
-		return 1;
-	case COMPUTED_WAIT_EVENT:
-		sql_int_or(v, w->w.out, 0);
-		return 1;
-	default:
-		return 0;
-	}
-}
-
-/* What is proved of the states of a wait; returns 0 for other columns. */
-static int sql_wait_sums(struct path_sql *s, struct sql_wait *w, int column,
-			 struct value *v)
-{
-	static const enum piece_state part[] = {
-		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
-		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
-		[COMPUTED_WAIT_OFF_NS] = PIECE_OFF,
-		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
-	};
-
-	switch (column) {
-	case COMPUTED_WAIT_BLOCKED_NS:
-	case COMPUTED_WAIT_READY_NS:
-	case COMPUTED_WAIT_OFF_NS:
-	case COMPUTED_WAIT_UNKNOWN_NS:
-		sql_sum_wait(s, w);
-		sql_int(v, (int64_t)w->ns[part[column]]);
-		return 1;
-	case COMPUTED_WAIT_WAKE:
-		sql_sum_wait(s, w);
-		if (w->edge != TIMELINE_NONE)
-			sql_int(v, s->row[w->edge]);
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 /* What its chain tells. */
 static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 			   struct value *v)
@@ -570,6 +497,13 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
 			 struct err *err)
 {
+	/* what is proved of the states */
+	static const enum piece_state part[] = {
+		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
+		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
+		[COMPUTED_WAIT_OFF_NS] = PIECE_OFF,
+		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
+	};
 	struct path_sql *s = arg;
 	struct sql_wait *w = &s->at;
 	const char *f;
@@ -578,9 +512,43 @@ static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
 		*w = (struct sql_wait){ .row = row + 1,
 					.w = sql_wait_at(s, row),
 					.edge = TIMELINE_NONE };
-	if (sql_wait_facts(s, w, column, v) || sql_wait_sums(s, w, column, v))
-		return 0;
 	switch (column) {
+	case COMPUTED_WAIT_ID:
+		sql_int(v, (int64_t)w->row);
+		return 0;
+	case COMPUTED_WAIT_TID:
+		sql_int(v, timeline_tid(s->r.t, w->w.thread));
+		return 0;
+	case COMPUTED_WAIT_COMM:
+		sql_text(v, path_comm(&s->r, w->w.thread));
+		return 0;
+	case COMPUTED_WAIT_T0:
+		sql_int(v, w->w.from);
+		return 0;
+	case COMPUTED_WAIT_T1:
+		sql_int(v, w->w.to);
+		return 0;
+	case COMPUTED_WAIT_NS:
+		sql_int(v, w->w.to - w->w.from);
+		return 0;
+	case COMPUTED_WAIT_STATE:
+		sql_text(v, offcpu_state(w->w.bits));
+		return 0;
+	case COMPUTED_WAIT_EVENT:
+		sql_int_or(v, w->w.out, 0);
+		return 0;
+	case COMPUTED_WAIT_BLOCKED_NS:
+	case COMPUTED_WAIT_READY_NS:
+	case COMPUTED_WAIT_OFF_NS:
+	case COMPUTED_WAIT_UNKNOWN_NS:
+		sql_sum_wait(s, w);
+		sql_int(v, (int64_t)w->ns[part[column]]);
+		return 0;
+	case COMPUTED_WAIT_WAKE:
+		sql_sum_wait(s, w);
+		if (w->edge != TIMELINE_NONE)
+			sql_int(v, s->row[w->edge]);
+		return 0;
 	case COMPUTED_WAIT_FUNCTION:
 		f = path_function(&s->r, w->w.out, err);
 		if (!f)

@@ -106,33 +106,6 @@ static const struct grid_column path_wait_columns[] = {
 	{ "Proved %", "proved_percent" },
 };
 
-static int path_fill_wait(struct path_run *r, struct grid *g,
-			  const struct path_wait *w, struct err *err)
-{
-	const char *in = path_function(r, w->out, err);
-	struct chain c = { 0 };
-	char text[128];
-
-	if (!in)
-		return -1;
-	path_chain(r, w->thread, w->from, w->to, &c);
-	grid_text(g, human_ns(text, sizeof(text), w->to - w->from));
-	grid_signed(g, w->to - w->from);
-	grid_text(g, human_span(text, w->from, w->to));
-	grid_signed(g, w->from);
-	grid_signed(g, w->to);
-	grid_signed(g, timeline_tid(r->t, w->thread));
-	grid_text(g, path_comm(r, w->thread));
-	grid_text(g, offcpu_state(w->bits));
-	grid_text(g, in);
-	path_head(r, &c, w->to - w->from, text, sizeof(text));
-	grid_text(g, text);
-	grid_percent(g, path_with(&c, PROOF_PROVED),
-		     (uint64_t)w->to - (uint64_t)w->from);
-	chain_release(&c);
-	return 0;
-}
-
 /* Writes a table as the options want it. */
 static void path_put_grid(const struct path_run *r, const struct grid *g,
 			  const char *key)
@@ -156,12 +129,34 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	struct grid *g =
 		grid_new(path_wait_columns, sizeof(path_wait_columns) /
 						    sizeof(*path_wait_columns));
+	struct path_run *r = l->r;
 
 	grid_names(g, "In", true);
 	for (; !*rc && n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
+		const char *in = path_function(r, w.out, err);
+		struct chain c = { 0 };
+		char text[128];
 
-		*rc = path_fill_wait(l->r, g, &w, err);
+		if (!in) {
+			*rc = -1;
+			break;
+		}
+		path_chain(r, w.thread, w.from, w.to, &c);
+		grid_text(g, human_ns(text, sizeof(text), w.to - w.from));
+		grid_signed(g, w.to - w.from);
+		grid_text(g, human_span(text, w.from, w.to));
+		grid_signed(g, w.from);
+		grid_signed(g, w.to);
+		grid_signed(g, timeline_tid(r->t, w.thread));
+		grid_text(g, path_comm(r, w.thread));
+		grid_text(g, offcpu_state(w.bits));
+		grid_text(g, in);
+		path_head(r, &c, w.to - w.from, text, sizeof(text));
+		grid_text(g, text);
+		grid_percent(g, path_with(&c, PROOF_PROVED),
+			     (uint64_t)w.to - (uint64_t)w.from);
+		chain_release(&c);
 	}
 	return g;
 }
