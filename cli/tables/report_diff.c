@@ -178,24 +178,6 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	}
 }
 
-static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
-				 size_t row)
-{
-	const struct label *l = diff_rows_label(rp->d, row);
-	const struct diff_row *of = &rp->d->row[row];
-	unsigned int keys = rp->o->keys;
-
-	fill_counts(rp, g, row, rp->o->by_total);
-	fill_counts(rp, g, row, !rp->o->by_total);
-	report_key_cells(g, keys, of->of, of->row);
-	if (keys & (KEY_SYM | KEY_DSO))
-		grid_text(g, l->name);
-	if (keys & KEY_SYM)
-		grid_text(g, label_kind_name(l->kind));
-	if (keys & KEY_SYM && keys & KEY_DSO)
-		grid_text(g, l->image);
-}
-
 static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
@@ -246,6 +228,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
 	uint32_t *order = diff_rows_order(rp->d, rp->o->by_total);
 	const struct diff_place *place = rp->d->place[rp->o->by_total];
+	unsigned int keys = rp->o->keys;
 	size_t all = rp->d->n;
 	size_t n = all < rp->o->limit ? all : rp->o->limit;
 
@@ -254,8 +237,20 @@ static void report_diff_print_rows(struct report_diff *rp)
 	/* people see all significant changes, scripts as many as they want */
 	while (people && n < all && place[order[n]].change)
 		n++;
-	for (size_t i = 0; i < n; i++)
-		report_diff_fill_row(rp, g, order[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct label *l = diff_rows_label(rp->d, order[i]);
+		const struct diff_row *of = &rp->d->row[order[i]];
+
+		fill_counts(rp, g, order[i], rp->o->by_total);
+		fill_counts(rp, g, order[i], !rp->o->by_total);
+		report_key_cells(g, keys, of->of, of->row);
+		if (keys & (KEY_SYM | KEY_DSO))
+			grid_text(g, l->name);
+		if (keys & KEY_SYM)
+			grid_text(g, label_kind_name(l->kind));
+		if (keys & KEY_SYM && keys & KEY_DSO)
+			grid_text(g, l->image);
+	}
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n);
 	else

@@ -61,15 +61,6 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 	putc('\n', out);
 }
 
-static void report_put_unnamed_advice(FILE *out, const char *path)
-{
-	bool served = input_is_server(path);
-
-	fprintf(out, "; 'backstitch %s ", served ? "symbolize" : "info");
-	safe_text_put(out, path, 0, 0);
-	fprintf(out, "' %s\n", served ? "names code that is here" : "says why");
-}
-
 /* The weights of what is wrong with stacks. */
 struct report_wrong {
 	struct report_rows *rows; /* by symbol, largest total first */
@@ -150,14 +141,22 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	report_put_share(out, "user half of another program, taken after exec:",
 			 w.exec, rp->weight);
 	if (w.unnamed > rp->weight / 10) {
+		bool served = input_is_server(rp->path);
+
 		fputs("code without a name: ", out);
 		report_put_percent(out, w.unnamed, rp->weight);
-		if (w.generated > w.unnamed / 2)
+		if (w.generated > w.unnamed / 2) {
 			fputs(", made at run time; " LABEL_GENERATED_ADVICE
 			      "\n",
 			      out);
-		else
-			report_put_unnamed_advice(out, rp->path);
+		} else {
+			fprintf(out, "; 'backstitch %s ",
+				served ? "symbolize" : "info");
+			safe_text_put(out, rp->path, 0, 0);
+			fprintf(out, "' %s\n",
+				served ? "names code that is here"
+				       : "says why");
+		}
 	}
 	report_wrong_release(&w);
 }
@@ -267,14 +266,6 @@ static void report_missing_json(const struct report *rp, struct json *j)
 	report_wrong_release(&w);
 }
 
-static void report_waits_json(const struct offcpu_sums *s, struct json *j)
-{
-	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
-	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
-	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
-	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
-}
-
 int report_head_json(const struct report *rp, struct json *j, struct err *err)
 {
 	struct rows *r = rows_of(rp->db, "report_captures", err);
@@ -290,8 +281,12 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	json_uint(j, "weight", rp->weight);
 	json_text(j, "unit",
 		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
-	if (rp->waits)
-		report_waits_json(rp->waits, j);
+	if (rp->waits) {
+		json_uint(j, "waits", rp->waits->waits[OFFCPU_BACK]);
+		json_uint(j, "ns", rp->waits->ns[OFFCPU_BACK]);
+		json_uint(j, "open", rp->waits->waits[OFFCPU_OPEN]);
+		json_uint(j, "uncertain", rp->waits->waits[OFFCPU_UNCERTAIN]);
+	}
 	json_uint(j, "lost", rp->lost);
 	json_bool(j, "lost_unknown", rp->lost_unknown);
 	report_missing_json(rp, j);

@@ -92,15 +92,6 @@ static void cut_waits(struct report_offcpu *rp)
 		rp->n_wait = rp->keep;
 }
 
-/* Keeps a wait. The array has room for twice as many as needed, so that it is
- * rarely sorted. */
-static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
-{
-	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
-		cut_waits(rp);
-	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
-}
-
 static struct thread_sum *sum_for(struct report_offcpu *rp,
 				  const struct offcpu_wait *w)
 {
@@ -176,7 +167,11 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 		s->until_woken += (uint64_t)w->waker.ready - (uint64_t)w->from;
 	}
 	add_cause(rp, w);
-	keep_wait(rp, w);
+	/* The array has room for twice as many as needed, so that it is rarely
+	 * sorted. */
+	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
+		cut_waits(rp);
+	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
 	return 0;
 }
 
@@ -216,26 +211,6 @@ static const struct grid_column thread_columns[] = {
 	{ "Comm", "comm" },
 };
 
-static void fill_thread(struct report_offcpu *rp, struct grid *g,
-			const struct thread_sum *s)
-{
-	add_time(g, s->ns[OFFCPU_BACK]);
-	grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
-	grid_number(g, s->waits[OFFCPU_BACK]);
-	add_time(g, s->longest);
-	add_time(g, s->ready);
-	add_time(g, s->disk);
-	grid_number(g, s->woken);
-	grid_number(g, s->until_woken);
-	grid_number(g, s->waits[OFFCPU_UNCERTAIN]);
-	grid_number(g, s->ns[OFFCPU_UNCERTAIN]);
-	grid_number(g, s->waits[OFFCPU_OPEN]);
-	grid_number(g, s->ns[OFFCPU_OPEN]);
-	grid_signed(g, s->pid);
-	grid_signed(g, s->tid);
-	grid_text(g, labels_get(rp->labels, s->name)->name);
-}
-
 static void print_grid(struct report_offcpu *rp, const struct grid *g,
 		       const char *key)
 {
@@ -253,8 +228,25 @@ static void print_threads(struct report_offcpu *rp)
 	if (rp->n)
 		qsort_r(rp->sum, rp->n, sizeof(*rp->sum), compare_sums,
 			rp->labels);
-	for (size_t i = 0; i < n; i++)
-		fill_thread(rp, g, &rp->sum[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct thread_sum *s = &rp->sum[i];
+
+		add_time(g, s->ns[OFFCPU_BACK]);
+		grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
+		grid_number(g, s->waits[OFFCPU_BACK]);
+		add_time(g, s->longest);
+		add_time(g, s->ready);
+		add_time(g, s->disk);
+		grid_number(g, s->woken);
+		grid_number(g, s->until_woken);
+		grid_number(g, s->waits[OFFCPU_UNCERTAIN]);
+		grid_number(g, s->ns[OFFCPU_UNCERTAIN]);
+		grid_number(g, s->waits[OFFCPU_OPEN]);
+		grid_number(g, s->ns[OFFCPU_OPEN]);
+		grid_signed(g, s->pid);
+		grid_signed(g, s->tid);
+		grid_text(g, labels_get(rp->labels, s->name)->name);
+	}
 	print_grid(rp, g, "threads");
 	if (rp->people && n < rp->n)
 		printf("\n%zu more threads not shown; --limit 0 shows all\n",
@@ -277,21 +269,6 @@ static const struct label *report_offcpu_label(const struct report_offcpu *rp,
 	return has ? labels_get(rp->labels, id) : &none;
 }
 
-/* Adds "user_b <- worker". */
-static void add_place(const struct report_offcpu *rp, struct grid *g,
-		      const struct wait_place *p)
-{
-	const char *in = label_shown(report_offcpu_label(rp, p->has_in, p->in));
-	const char *caller =
-		label_shown(report_offcpu_label(rp, p->has_caller, p->caller));
-	size_t size = strlen(in) + strlen(caller) + 8;
-	char *text = mem_new(size, 1);
-
-	snprintf(text, size, "%s%s%s", in, p->has_caller ? " <- " : "", caller);
-	grid_text(g, text);
-	free(text);
-}
-
 static int compare_causes(const void *pa, const void *pb)
 {
 	const struct cause_sum *a = pa;
@@ -312,17 +289,27 @@ static void print_causes(struct report_offcpu *rp)
 	for (size_t i = 0; i < n; i++) {
 		const struct cause_sum *c = &rp->cause[i];
 		const struct wait_place *p = &c->place;
+		const struct label *in =
+			report_offcpu_label(rp, p->has_in, p->in);
+		const struct label *caller =
+			report_offcpu_label(rp, p->has_caller, p->caller);
+		size_t size = strlen(label_shown(in)) +
+			      strlen(label_shown(caller)) + 8;
+		char *text = mem_new(size, 1);
 
+		/* "user_b <- worker" */
+		snprintf(text, size, "%s%s%s", label_shown(in),
+			 p->has_caller ? " <- " : "", label_shown(caller));
 		add_time(g, c->ns);
 		grid_percent(g, c->ns, rp->sums.ns[OFFCPU_BACK]);
 		grid_number(g, c->waits);
 		add_time(g, c->longest);
 		grid_text(g, wait_cause_word(c->cause));
-		add_place(rp, g, p);
-		grid_text(g, report_offcpu_label(rp, p->has_in, p->in)->name);
-		grid_text(g, report_offcpu_label(rp, p->has_caller, p->caller)
-				     ->name);
-		grid_text(g, report_offcpu_label(rp, p->has_in, p->in)->image);
+		grid_text(g, text);
+		grid_text(g, in->name);
+		grid_text(g, caller->name);
+		grid_text(g, in->image);
+		free(text);
 	}
 	print_grid(rp, g, "causes");
 	if (rp->people && n < rp->n_cause)
@@ -367,39 +354,37 @@ static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 		grid_signed(g, at);
 }
 
-static void fill_wait(struct report_offcpu *rp, struct grid *g,
-		      const struct offcpu_wait *w)
-{
-	const struct wait_place p = wait_causes_place(rp->causes, &w->at);
-	const struct label *in = report_offcpu_label(rp, p.has_in, p.in);
-	char from[40];
-
-	add_time(g, report_offcpu_length(w));
-	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
-		 w->from / 1000000000, w->from % 1000000000 / 1000);
-	grid_text(g, w->sum ? "a sum" : from);
-	report_offcpu_add_end(g, w, w->from);
-	report_offcpu_add_end(g, w, w->to);
-	grid_text(g, offcpu_state(w->state));
-	grid_signed(g, w->tid);
-	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, wait_cause_word(wait_causes_get(rp->causes, w->state,
-						     w->at.kraw)));
-	grid_text(g, label_shown(in));
-	grid_text(g, in->name);
-	grid_text(g, label_shown(in));
-	add_waker(rp, g, w);
-	grid_signed(g, w->event);
-}
-
 static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
 
 	grid_names(g, "In", !full_names_asked());
 	cut_waits(rp);
-	for (size_t i = 0; i < rp->n_wait; i++)
-		fill_wait(rp, g, &rp->wait[i]);
+	for (size_t i = 0; i < rp->n_wait; i++) {
+		const struct offcpu_wait *w = &rp->wait[i];
+		const struct wait_place p =
+			wait_causes_place(rp->causes, &w->at);
+		const struct label *in =
+			report_offcpu_label(rp, p.has_in, p.in);
+		char from[40];
+
+		add_time(g, report_offcpu_length(w));
+		snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
+			 w->from / 1000000000, w->from % 1000000000 / 1000);
+		grid_text(g, w->sum ? "a sum" : from);
+		report_offcpu_add_end(g, w, w->from);
+		report_offcpu_add_end(g, w, w->to);
+		grid_text(g, offcpu_state(w->state));
+		grid_signed(g, w->tid);
+		grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
+		grid_text(g, wait_cause_word(wait_causes_get(
+				     rp->causes, w->state, w->at.kraw)));
+		grid_text(g, label_shown(in));
+		grid_text(g, in->name);
+		grid_text(g, label_shown(in));
+		add_waker(rp, g, w);
+		grid_signed(g, w->event);
+	}
 	print_grid(rp, g, "longest");
 	grid_free(g);
 }
@@ -496,19 +481,6 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 	print_waits(rp);
 }
 
-/* Prints the tree from the places outward, below the table or as a member. */
-static int report_offcpu_tree(struct store *db, const char *path,
-			      const struct report_opts *o, struct json *j,
-			      struct err *err)
-{
-	struct report_opts tree = *o;
-
-	tree.json = j;
-	tree.inverted = true;
-	tree.below = true;
-	return report_table(db, path, &tree, err);
-}
-
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err)
 {
@@ -547,9 +519,15 @@ int report_offcpu(struct store *db, const char *path,
 		rc = offcpu_read(db, path, &ask, &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
-	if (!rc && o->graph)
-		rc = report_offcpu_tree(db, path, o, json ? &rp.json : NULL,
-					err);
+	if (!rc && o->graph) {
+		/* from the places outward, below the table or as a member */
+		struct report_opts tree = *o;
+
+		tree.json = json ? &rp.json : NULL;
+		tree.inverted = true;
+		tree.below = true;
+		rc = report_table(db, path, &tree, err);
+	}
 	if (!rc && json) {
 		json_end(&rp.json);
 		json_newline(&rp.json);

@@ -116,26 +116,6 @@ static int sched_compare_events(const void *pa, const void *pb)
 	return compare_numbers(a->event, b->event);
 }
 
-static void sched_add_cause(struct sched *s, const struct sched_wait *w,
-			    uint32_t kraw)
-{
-	const char *word =
-		wait_cause_word(wait_causes_get(s->r.words, w->bits, kraw));
-	char key[64];
-	uint32_t id;
-
-	if (!*word)
-		word = offcpu_state(w->bits);
-	id = intern_add_bytes(
-		&s->index, key,
-		(size_t)snprintf(key, sizeof(key), "%u %s", w->thread, word));
-	if (id == s->n_cause)
-		*mem_add(s->cause, s->n_cause, s->cap_cause) =
-			(struct sched_cause){ w->thread, word, 0, 0 };
-	s->cause[id].ns += w->ns;
-	s->cause[id].waits++;
-}
-
 /* Reads the stacks of all waits in the order of their events. */
 static int sched_find_causes(struct sched *s, struct err *err)
 {
@@ -147,13 +127,27 @@ static int sched_find_causes(struct sched *s, struct err *err)
 		      sched_compare_events);
 	for (size_t i = 0; rc >= 0 && i < s->n_wait; i++) {
 		const struct sched_wait *w = &s->wait[i];
+		const char *word;
+		char key[64];
+		int len;
+		uint32_t kraw;
+		uint32_t id;
 
 		rc = w->event ? row_cursor_seek(&c, w->event, err) : 0;
-		if (rc >= 0)
-			sched_add_cause(s, w,
-					rc ? (uint32_t)rows_int(
-						     c.rows, CAUSES_STACKS_KRAW)
-					   : 0);
+		if (rc < 0)
+			break;
+		kraw = rc ? (uint32_t)rows_int(c.rows, CAUSES_STACKS_KRAW) : 0;
+		word = wait_cause_word(
+			wait_causes_get(s->r.words, w->bits, kraw));
+		if (!*word)
+			word = offcpu_state(w->bits);
+		len = snprintf(key, sizeof(key), "%u %s", w->thread, word);
+		id = intern_add_bytes(&s->index, key, (size_t)len);
+		if (id == s->n_cause)
+			*mem_add(s->cause, s->n_cause, s->cap_cause) =
+				(struct sched_cause){ w->thread, word, 0, 0 };
+		s->cause[id].ns += w->ns;
+		s->cause[id].waits++;
 	}
 	row_cursor_close(&c);
 	return rc < 0 ? -1 : 0;
@@ -276,33 +270,6 @@ static const struct grid_column sched_columns[] = {
 #define SCHED_MOVES 26
 #define SCHED_COLUMNS ARRAY_SIZE(sched_columns)
 
-static void sched_fill_thread(const struct sched *s, struct grid *g,
-			      const struct sched_thread *th)
-{
-	const struct account *a = &th->a;
-	struct occupant o;
-	const char *behind = sched_behind(s, a, &o);
-
-	sched_add_name(s, g, th->thread);
-	sched_add_time(g, a->run);
-	grid_number(g, a->runs);
-	sched_add_time(g, a->ready);
-	grid_number(g, a->delays);
-	grid_number(g, a->preempted);
-	sched_add_time(g, sched_average(a));
-	sched_add_time(g, sched_longest(a));
-	grid_signed(g, a->longest_from);
-	grid_signed(g, a->longest_cpu);
-	grid_text(g, behind);
-	grid_signed(g, *behind ? timeline_tid(s->r.t, o.thread) : -1);
-	grid_number(g, o.ns);
-	sched_add_time(g, a->blocked);
-	sched_add_time(g, a->off);
-	sched_add_time(g, a->unknown);
-	grid_number(g, a->woken);
-	grid_number(g, a->moves);
-}
-
 /* Writes a table, behind its title if it is text. */
 static void sched_put(const struct sched *s, const struct grid *g,
 		      struct json *j, const char *key, const char *title)
@@ -332,8 +299,31 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	if (s->order && !strcmp(s->order, "moves"))
 		col[SCHED_MOVES].title = "Moves";
 	g = grid_new(col, SCHED_COLUMNS);
-	for (size_t i = 0; i < n; i++)
-		sched_fill_thread(s, g, &s->th[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct sched_thread *th = &s->th[i];
+		const struct account *a = &th->a;
+		struct occupant o;
+		const char *behind = sched_behind(s, a, &o);
+
+		sched_add_name(s, g, th->thread);
+		sched_add_time(g, a->run);
+		grid_number(g, a->runs);
+		sched_add_time(g, a->ready);
+		grid_number(g, a->delays);
+		grid_number(g, a->preempted);
+		sched_add_time(g, sched_average(a));
+		sched_add_time(g, sched_longest(a));
+		grid_signed(g, a->longest_from);
+		grid_signed(g, a->longest_cpu);
+		grid_text(g, behind);
+		grid_signed(g, *behind ? timeline_tid(s->r.t, o.thread) : -1);
+		grid_number(g, o.ns);
+		sched_add_time(g, a->blocked);
+		sched_add_time(g, a->off);
+		sched_add_time(g, a->unknown);
+		grid_number(g, a->woken);
+		grid_number(g, a->moves);
+	}
 	sched_put(s, g, j, "threads", NULL);
 	if (!strcmp(s->o->format, "table") && n < s->n)
 		printf("\n%zu more threads not shown; --limit 0 shows all\n",

@@ -130,15 +130,6 @@ static const char *report_short_image(const struct report *rp, const char *path)
 	return rp->people && path[0] == '/' ? path_base(path) : path;
 }
 
-/* Returns the image of a row. Without the key sym, the label's name is its
- * path. */
-static const char *report_image_of(const struct report *rp,
-				   const struct label *l)
-{
-	return rp->o->keys & KEY_SYM ? report_short_image(rp, l->image)
-				     : l->name;
-}
-
 /* Stores by the id of a file's last part the label of that file, or
  * SEVERAL_FILES. */
 static void report_find_files(struct report_files *f,
@@ -201,48 +192,12 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 		grid_text(g, l->name);
 }
 
-static void report_fill_row(const struct report *rp, struct grid *g,
-			    struct report_files *f, const struct report_rows *r,
-			    const struct report_row *row)
-{
-	const struct label *l = report_label(r, row->label);
-
-	grid_percent(g, row->self, rp->weight);
-	if (!rp->o->self_only)
-		grid_percent(g, row->total, rp->weight);
-	grid_number(g, row->n_self);
-	grid_number(g, row->self);
-	grid_number(g, row->n_total);
-	grid_number(g, row->total);
-	report_key_cells(g, rp->o->keys, r, row);
-	if (rp->o->keys & KEY_LINE)
-		report_line_cells(rp, g, f, r, row);
-	if (rp->o->keys & KEY_SYM)
-		report_symbol_cells(g, l);
-	if (rp->o->keys & KEY_DSO)
-		grid_text(g, report_image_of(rp, l));
-	if (rp->o->keys & KEY_SYM)
-		grid_text(g, label_shown(l));
-}
-
 /* What --limit left out. */
 struct report_rest {
 	size_t rows;
 	uint64_t weight, whole;
 	const char *what; /* of the weight, behind the share */
 };
-
-static void report_print_rest(const struct report_rest *rest)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-
-	fprintf(out, "\n%zu more row%s with ", rest->rows,
-		rest->rows == 1 ? "" : "s");
-	report_put_percent(out, rest->weight, rest->whole);
-	fprintf(out, "%s not shown; --limit 0 shows all\n", rest->what);
-	term_lines_end(&l);
-}
 
 /* func: whose callers or callees the rows are, all of rest->whole; NULL: the
  * rows are functions. */
@@ -276,16 +231,24 @@ static int report_write(const struct report *rp, const struct grid *g,
 	if (!strcmp(rp->o->format, "json"))
 		return report_write_json(rp, g, rest, func, err);
 	grid_write(g, rp->o->format, stdout);
-	if (rp->people && rest->rows && !rp->o->top)
-		report_print_rest(rest);
+	if (rp->people && rest->rows && !rp->o->top) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		fprintf(out, "\n%zu more row%s with ", rest->rows,
+			rest->rows == 1 ? "" : "s");
+		report_put_percent(out, rest->weight, rest->whole);
+		fprintf(out, "%s not shown; --limit 0 shows all\n", rest->what);
+		term_lines_end(&l);
+	}
 	return rp->o->graph ? report_put_tree(rp, NULL, err) : 0;
 }
 
 static int report_print_rows(const struct report *rp, struct err *err)
 {
+	unsigned int keys = rp->o->keys;
 	struct report_rows *own =
-		rp->rows ? NULL
-			 : report_rows_new(rp->stacks, rp->event, rp->o->keys);
+		rp->rows ? NULL : report_rows_new(rp->stacks, rp->event, keys);
 	struct report_rows *r = own ? own : rp->rows;
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, report_fill_columns(rp, col));
@@ -295,25 +258,43 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	int rc;
 
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
-	if (rp->o->keys & KEY_LINE)
+	if (keys & KEY_LINE)
 		report_find_files(&files, r);
 	report_rows_sort(r, rp->o->by_total);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
 		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
 
 		if (rp->o->self_only && !row->self)
 			continue;
 		/* people are always told why stacks are missing; scripts get
 		 * the rows that they asked for */
 		if (shown >= rp->o->limit &&
-		    !(rp->people &&
-		      report_label(r, row->label)->kind == LABEL_MISSING)) {
+		    !(rp->people && l->kind == LABEL_MISSING)) {
 			rest.rows++;
 			rest.weight += row->self;
 			continue;
 		}
 		shown++;
-		report_fill_row(rp, g, &files, r, row);
+		grid_percent(g, row->self, rp->weight);
+		if (!rp->o->self_only)
+			grid_percent(g, row->total, rp->weight);
+		grid_number(g, row->n_self);
+		grid_number(g, row->self);
+		grid_number(g, row->n_total);
+		grid_number(g, row->total);
+		report_key_cells(g, keys, r, row);
+		if (keys & KEY_LINE)
+			report_line_cells(rp, g, &files, r, row);
+		if (keys & KEY_SYM)
+			report_symbol_cells(g, l);
+		if (keys & KEY_DSO)
+			/* without the key sym, the name is an image */
+			grid_text(g, keys & KEY_SYM
+					     ? report_short_image(rp, l->image)
+					     : l->name);
+		if (keys & KEY_SYM)
+			grid_text(g, label_shown(l));
 	}
 	rc = report_write(rp, g, &rest, NULL, err);
 	grid_free(g);

@@ -143,21 +143,6 @@ static void report_tree_json(const struct report *rp,
 	json_end(j);
 }
 
-static void report_tree_head(const struct report *rp, struct json *j)
-{
-	if (j) {
-		json_array(j, "tree");
-		json_lines(j);
-		return;
-	}
-	printf("\n%s:\n\n%7s  %7s  %s\n",
-	       offcpu_opts.on
-		       ? "where threads waited, with its callers below it"
-	       : rp->o->inverted ? "what was hit, with its callers below it"
-				 : "calls, from the outermost caller down",
-	       "Total %", rp->o->inverted ? "" : "Self %", "Function");
-}
-
 /* A line knows its depth: in JSON too, as readers of JSON limit how deep
  * arrays may be, and stacks are deeper. */
 static void report_tree_write(const struct report *rp,
@@ -165,7 +150,18 @@ static void report_tree_write(const struct report *rp,
 {
 	struct tree_todo todo = { .line = NULL };
 
-	report_tree_head(rp, j);
+	if (j) {
+		json_array(j, "tree");
+		json_lines(j);
+	} else {
+		printf("\n%s:\n\n%7s  %7s  %s\n",
+		       offcpu_opts.on
+			       ? "where threads waited, with its callers below it"
+		       : rp->o->inverted
+			       ? "what was hit, with its callers below it"
+			       : "calls, from the outermost caller down",
+		       "Total %", rp->o->inverted ? "" : "Self %", "Function");
+	}
 	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
 	while (todo.n) {
 		struct tree_line line = todo.line[--todo.n];
