@@ -63,9 +63,13 @@ static int compare_choose(const struct compare_run *run, const char *want)
 	return -2;
 }
 
-static int compare_no_samples(const struct compare_run *run, const char *want,
-			      const char *weight, struct err *err)
+/* Returns 0, or -1 and *err if there is no sample to compare. */
+static int compare_choose_event(struct compare_run *run, const char *want,
+				const char *weight, struct err *err)
 {
+	run->event = compare_choose(run, want);
+	if (run->event != -2)
+		return 0;
 	if (stacks_unweighed(run->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", run->path,
@@ -74,15 +78,6 @@ static int compare_no_samples(const struct compare_run *run, const char *want,
 		       want ? " of '" : "", want ? want : "", want ? "'" : "",
 		       filter_given() ? " that the filters let through" : "",
 		       want ? "; choose with --event" : "");
-}
-
-/* Returns 0, or -1 and *err if there is no sample to compare. */
-static int compare_choose_event(struct compare_run *run, const char *want,
-				const char *weight, struct err *err)
-{
-	run->event = compare_choose(run, want);
-	return run->event == -2 ? compare_no_samples(run, want, weight, err)
-				: 0;
 }
 
 static int compare_take_trust(struct compare_run *run, struct store *db,

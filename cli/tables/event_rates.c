@@ -19,37 +19,12 @@ struct event_rate {
 	int64_t first, last; /* ns; first is INT64_MAX if none is timed */
 };
 
-static void event_rates_count(struct event_rate *r, const struct event_row *e)
-{
-	r->n++;
-	if (!e->timed)
-		return;
-	if (e->time < r->first)
-		r->first = e->time;
-	if (e->time > r->last)
-		r->last = e->time;
-}
-
 static int event_rates_compare(const void *pa, const void *pb)
 {
 	const struct event_rate *a = pa;
 	const struct event_rate *b = pb;
 
 	return compare_numbers(b->n, a->n) ?: compare_numbers(a->type, b->type);
-}
-
-/* Returns the time from the first to the last event of all. */
-static uint64_t event_rates_span(const struct event_rate *r, size_t n,
-				 int64_t *first)
-{
-	int64_t last = INT64_MIN;
-
-	*first = INT64_MAX;
-	for (size_t i = 0; i < n; i++) {
-		*first = r[i].first < *first ? r[i].first : *first;
-		last = r[i].last > last ? r[i].last : last;
-	}
-	return last > *first ? (uint64_t)last - (uint64_t)*first : 0;
 }
 
 /* Adds a time since the first event; empty where it is not known. */
@@ -72,10 +47,16 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
 		{ "To", NULL },	    { "Event", NULL },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	int64_t first;
-	uint64_t span = event_rates_span(r, n, &first);
+	int64_t first = INT64_MAX; /* of all */
+	int64_t last = INT64_MIN;
+	uint64_t span;
 	size_t used = 0;
 
+	for (size_t i = 0; i < n; i++) {
+		first = r[i].first < first ? r[i].first : first;
+		last = r[i].last > last ? r[i].last : last;
+	}
+	span = last > first ? (uint64_t)last - (uint64_t)first : 0;
 	if (n)
 		qsort(r, n, sizeof(*r), event_rates_compare);
 	while (used < n && r[used].n)
@@ -113,9 +94,19 @@ int event_rates_print(struct store *db, size_t limit, struct err *err)
 		r[i] = (struct event_rate){ .type = (int64_t)i + 1,
 					    .first = INT64_MAX,
 					    .last = INT64_MIN };
-	while (rc > 0 && (rc = events_next(ev, &e, err)) > 0)
-		if (e.type >= 1 && (uint64_t)e.type <= n)
-			event_rates_count(&r[e.type - 1], &e);
+	while (rc > 0 && (rc = events_next(ev, &e, err)) > 0) {
+		if (e.type < 1 || (uint64_t)e.type > n)
+			continue;
+		struct event_rate *of = &r[e.type - 1];
+
+		of->n++;
+		if (!e.timed)
+			continue;
+		if (e.time < of->first)
+			of->first = e.time;
+		if (e.time > of->last)
+			of->last = e.time;
+	}
 	if (!rc)
 		event_rates_table(ev, r, n, limit);
 	free(r);

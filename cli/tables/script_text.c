@@ -76,24 +76,10 @@ static bool *field_flag(struct script_fields *f, const char *name)
 	return NULL;
 }
 
-static int check_fields(struct script_fields *f, struct err *err)
-{
-	struct chain_style *s = &f->frame;
-
-	if ((s->sym || s->dso || s->dsoff || s->srcline) && !s->ip)
-		return err_set(err, ERR_USAGE,
-			       "sym, dso, dsoff and srcline need ip, as in "
-			       "perf script");
-	if (s->symoff && !s->sym)
-		return err_set(err, ERR_USAGE, "symoff needs sym");
-	if (s->dsoff)
-		s->dso = true;
-	return 0;
-}
-
 int script_parse(const char *list, bool marks, struct script_fields *f,
 		 struct err *err)
 {
+	struct chain_style *s = &f->frame;
 	char name[16];
 
 	memset(f, 0, sizeof(*f));
@@ -122,7 +108,15 @@ int script_parse(const char *list, bool marks, struct script_fields *f,
 		*flag = true;
 		list += n + (list[n] == ',');
 	}
-	return check_fields(f, err);
+	if ((s->sym || s->dso || s->dsoff || s->srcline) && !s->ip)
+		return err_set(err, ERR_USAGE,
+			       "sym, dso, dsoff and srcline need ip, as in "
+			       "perf script");
+	if (s->symoff && !s->sym)
+		return err_set(err, ERR_USAGE, "symoff needs sym");
+	if (s->dsoff)
+		s->dso = true;
+	return 0;
 }
 
 static const char *make_head(struct script *s, const struct script_thread *w,
@@ -321,30 +315,6 @@ size_t script_time(const struct script_fields *f, int64_t time,
 	return (size_t)(p - buf);
 }
 
-/* Formats "[002] 12.345678: " and the period. Returns the length. */
-static size_t make_middle(const struct script *s, const struct event_row *e,
-			  char *buf)
-{
-	char *p = buf;
-
-	if (s->f.cpu && e->on_cpu) {
-		*p++ = '[';
-		p = put_decimal(p, (uint64_t)e->cpu, 3, '0');
-		*p++ = ']';
-		*p++ = ' ';
-	}
-	if (s->f.time && e->timed) {
-		p += script_time(&s->f, e->time, p);
-		*p++ = ':';
-		*p++ = ' ';
-	}
-	if (s->f.period) {
-		p = put_decimal(p, (uint64_t)e->weight, 10, ' ');
-		*p++ = ' ';
-	}
-	return (size_t)(p - buf);
-}
-
 /* Prints why the user stack is missing, or that it was taken after an exec. */
 static void script_put_verdict(const struct script *s,
 			       const struct event_row *e)
@@ -415,7 +385,21 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	if (!w->head[t->has_chain])
 		w->head[t->has_chain] = make_head(s, w, t->has_chain);
 	p = script_put_text(p, w->head[t->has_chain]);
-	p += make_middle(s, e, p);
+	if (s->f.cpu && e->on_cpu) {
+		*p++ = '[';
+		p = put_decimal(p, (uint64_t)e->cpu, 3, '0');
+		*p++ = ']';
+		*p++ = ' ';
+	}
+	if (s->f.time && e->timed) {
+		p += script_time(&s->f, e->time, p);
+		*p++ = ':';
+		*p++ = ' ';
+	}
+	if (s->f.period) {
+		p = put_decimal(p, (uint64_t)e->weight, 10, ' ');
+		*p++ = ' ';
+	}
 	if (s->f.event)
 		p = script_put_text(p, t->text);
 	if (s->f.trace)

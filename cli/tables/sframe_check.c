@@ -37,19 +37,6 @@ static uint64_t sframe_check_count_errors(const struct sframe_report *r)
 	return n;
 }
 
-static void sframe_check_put_finding(const struct sframe_finding *f)
-{
-	if (f->end > f->start + 1)
-		printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", f->start,
-		       f->end - 1);
-	else if (f->end)
-		printf("  0x%" PRIx64 "  ", f->start);
-	else
-		fputs("  ", stdout);
-	safe_text_clean(stdout, f->text, strlen(f->text), NULL);
-	putchar('\n');
-}
-
 static void sframe_check_put_findings(const struct sframe_report *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -59,7 +46,15 @@ static void sframe_check_put_findings(const struct sframe_report *r)
 
 		if (!i || f[-1].test != f->test)
 			printf("\n%s: not so: %s\n", t->name, t->summary);
-		sframe_check_put_finding(f);
+		if (f->end > f->start + 1)
+			printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", f->start,
+			       f->end - 1);
+		else if (f->end)
+			printf("  0x%" PRIx64 "  ", f->start);
+		else
+			fputs("  ", stdout);
+		safe_text_clean(stdout, f->text, strlen(f->text), NULL);
+		putchar('\n');
 		if (last && r->kept[f->test] == SHOWN &&
 		    r->found[f->test] > SHOWN)
 			printf("  ... %" PRIu64 " %s in all\n",
@@ -86,52 +81,42 @@ static void sframe_check_put_report(const char *path,
 	sframe_check_put_findings(r);
 }
 
-static void sframe_json_tests(struct json *j, const struct sframe_report *r)
-{
-	json_array(j, "tests");
-	for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
-		const struct sframe_test_info *info = &sframe_tests[t];
-
-		json_object(j, NULL);
-		json_text(j, "test", info->name);
-		json_text(j, "summary", info->summary);
-		json_bool(j, "error", !info->note);
-		json_text(j, "unit", info->unit);
-		json_uint(j, "looked_at", r->asked[t]);
-		json_uint(j, "found", r->found[t]);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void sframe_json_findings(struct json *j, const struct sframe_report *r)
-{
-	json_array(j, "findings");
-	for (size_t i = 0; i < r->n; i++) {
-		const struct sframe_finding *f = &r->finding[i];
-
-		json_object(j, NULL);
-		json_text(j, "test", sframe_tests[f->test].name);
-		json_hex(j, "start", f->start);
-		json_hex(j, "end", f->end);
-		json_text(j, "text", f->text);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void sframe_json_report(const struct sframe_file *f,
+static void sframe_json_report(const struct sframe_file *file,
 			       const struct sframe_report *r)
 {
 	struct json j;
 
 	json_answer(&j, stdout, JSON_COMPACT);
-	sframe_head_json(&j, "section", f);
+	sframe_head_json(&j, "section", file);
 	json_uint(&j, "errors", sframe_check_count_errors(r));
 	json_bool(&j, "has_code", !r->no_code);
 	json_bool(&j, "has_eh_frame", !r->no_eh_frame);
-	sframe_json_tests(&j, r);
-	sframe_json_findings(&j, r);
+	json_array(&j, "tests");
+	for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
+		const struct sframe_test_info *info = &sframe_tests[t];
+
+		json_object(&j, NULL);
+		json_text(&j, "test", info->name);
+		json_text(&j, "summary", info->summary);
+		json_bool(&j, "error", !info->note);
+		json_text(&j, "unit", info->unit);
+		json_uint(&j, "looked_at", r->asked[t]);
+		json_uint(&j, "found", r->found[t]);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "findings");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct sframe_finding *f = &r->finding[i];
+
+		json_object(&j, NULL);
+		json_text(&j, "test", sframe_tests[f->test].name);
+		json_hex(&j, "start", f->start);
+		json_hex(&j, "end", f->end);
+		json_text(&j, "text", f->text);
+		json_end(&j);
+	}
+	json_end(&j);
 	json_end(&j);
 	json_newline(&j);
 }

@@ -114,10 +114,19 @@ static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 	return by;
 }
 
-static int readiness_read_samples(struct readiness *p, struct err *err)
+static int readiness_load(struct readiness *p, struct err *err)
 {
-	struct rows *r = rows_of(p->db, "ready_samples", err);
+	struct rows *r;
 
+	p->code = code_load(p->db, 0, err);
+	if (!p->code)
+		return -1;
+	p->place = mem_new(p->code->n_image, sizeof(*p->place));
+	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
+	p->callers = mem_new(p->code->n_stack, sizeof(*p->callers));
+	memset(p->spot, SUMS, p->code->n_frame * sizeof(*p->spot));
+	memset(p->callers, SUMS, p->code->n_stack);
+	r = rows_of(p->db, "ready_samples", err);
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, READY_SAMPLES_USER);
 		uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
@@ -276,23 +285,6 @@ static void readiness_json_sums(struct json *j, const struct ready_counts *s)
 		json_uint(j, kinds[k].name, readiness_sum(s, &kinds[k]));
 }
 
-static void readiness_json_image(struct json *j, const struct readiness *p,
-				 uint32_t image)
-{
-	const struct ready_image *pl = &p->place[image];
-	const char *name = readiness_package(p, image);
-
-	json_object(j, NULL);
-	json_text(j, "image", readiness_path(p, image));
-	json_text(j, "package", *name == '-' ? NULL : name);
-	json_int(j, "sframe_version",
-		 pl->file ? unwind_readiness_sframe(pl->file) : 0);
-	json_text(j, "missing", pl->file ? NULL : pl->why);
-	json_uint(j, "samples", pl->at.n);
-	readiness_json_sums(j, &pl->at);
-	json_end(j);
-}
-
 static void readiness_json(const struct readiness *p)
 {
 	struct json j;
@@ -304,24 +296,23 @@ static void readiness_json(const struct readiness *p)
 	readiness_json_sums(&j, &p->whole);
 	json_end(&j);
 	json_array(&j, "images");
-	for (size_t i = 0; i < p->n_order; i++)
-		readiness_json_image(&j, p, p->order[i]);
+	for (size_t i = 0; i < p->n_order; i++) {
+		const struct ready_image *pl = &p->place[p->order[i]];
+		const char *name = readiness_package(p, p->order[i]);
+
+		json_object(&j, NULL);
+		json_text(&j, "image", readiness_path(p, p->order[i]));
+		json_text(&j, "package", *name == '-' ? NULL : name);
+		json_int(&j, "sframe_version",
+			 pl->file ? unwind_readiness_sframe(pl->file) : 0);
+		json_text(&j, "missing", pl->file ? NULL : pl->why);
+		json_uint(&j, "samples", pl->at.n);
+		readiness_json_sums(&j, &pl->at);
+		json_end(&j);
+	}
 	json_end(&j);
 	json_end(&j);
 	json_newline(&j);
-}
-
-static int readiness_load(struct readiness *p, struct err *err)
-{
-	p->code = code_load(p->db, 0, err);
-	if (!p->code)
-		return -1;
-	p->place = mem_new(p->code->n_image, sizeof(*p->place));
-	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
-	p->callers = mem_new(p->code->n_stack, sizeof(*p->callers));
-	memset(p->spot, SUMS, p->code->n_frame * sizeof(*p->spot));
-	memset(p->callers, SUMS, p->code->n_stack);
-	return readiness_read_samples(p, err);
 }
 
 static struct store *open_database(const char *path, int *status,
