@@ -5,16 +5,6 @@
 
 #include "cli/output/json.h"
 
-static void columns_put_u32(struct json *j, enum column_kind kind, uint32_t v)
-{
-	if (kind == COLUMN_U32 || v != COLUMN_NONE)
-		json_uint(j, NULL, v);
-	else if (kind == COLUMN_OR_NULL)
-		json_null(j, NULL);
-	else
-		json_int(j, NULL, -1);
-}
-
 static void columns_put_value(struct json *j, const struct column *c,
 			      const char *row, size_t i)
 {
@@ -35,7 +25,12 @@ static void columns_put_value(struct json *j, const struct column *c,
 		break;
 	default:
 		memcpy(&u32, row + c->at, sizeof(u32));
-		columns_put_u32(j, c->kind, u32);
+		if (c->kind == COLUMN_U32 || u32 != COLUMN_NONE)
+			json_uint(j, NULL, u32);
+		else if (c->kind == COLUMN_OR_NULL)
+			json_null(j, NULL);
+		else
+			json_int(j, NULL, -1);
 	}
 }
 

@@ -148,16 +148,6 @@ static int cut_compare(const void *pa, const void *pb)
 	return d ? d : strcmp(a->full, b->full);
 }
 
-/* Returns how many of the n sorted names are shown like the first one. */
-static size_t cut_run(struct cut_name *const *c, size_t n)
-{
-	size_t run = 1;
-
-	while (run < n && !strcmp(c[0]->cut, c[run]->cut))
-		run++;
-	return run;
-}
-
 /* Returns the cells that two names have in common at their beginning. */
 static size_t cut_common(const char *a, const char *b)
 {
@@ -179,7 +169,10 @@ static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 	for (size_t i = 0, run; i < n; i += run) {
 		const char *first = c[i]->full;
 
-		run = cut_run(c + i, n - i);
+		/* those that are shown like the first one follow it */
+		run = 1;
+		while (run < n - i && !strcmp(c[i]->cut, c[i + run]->cut))
+			run++;
 
 		const char *last = c[i + run - 1]->full;
 		size_t same = cut_common(first, last);

@@ -87,12 +87,15 @@ int out_finish(struct err *err)
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }
 
-/* Opens a FIFO or a device. A FIFO is waited for only as long as nobody wants
- * to stop: open() would be restarted after a signal. */
-static int out_open_special(const char *path, bool fifo, struct err *err)
+/* Writes to a FIFO or a device. A FIFO is waited for only as long as nobody
+ * wants to stop: open() would be restarted after a signal. */
+static int out_write_special(const char *path, bool fifo, out_write_fn *write,
+			     void *arg, struct err *err)
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0);
+	FILE *out;
 	int fd;
+	int rc;
 
 	while ((fd = open(path, flags)) < 0 && fifo && errno == ENXIO &&
 	       !stop_requested())
@@ -103,18 +106,7 @@ static int out_open_special(const char *path, bool fifo, struct err *err)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (fifo)
 		fcntl(fd, F_SETFL, O_WRONLY);
-	return fd;
-}
-
-static int out_write_special(const char *path, bool fifo, out_write_fn *write,
-			     void *arg, struct err *err)
-{
-	int fd = out_open_special(path, fifo, err);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	int rc;
-
-	if (fd < 0)
-		return -1;
+	out = fdopen(fd, "w");
 	if (!out) {
 		close(fd);
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));

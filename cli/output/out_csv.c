@@ -51,14 +51,6 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 		putc('"', out);
 }
 
-static void out_csv_put_value(FILE *out, const struct value *v)
-{
-	if (v->kind == VALUE_TEXT)
-		out_csv_put_text(out, v->text, v->len);
-	else
-		output_value(out, v);
-}
-
 static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 {
 	size_t n = rows_columns(rows);
@@ -74,7 +66,10 @@ static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 		for (size_t i = 0; i < n; i++) {
 			struct value v = rows_value(rows, i);
 
-			out_csv_put_value(out, &v);
+			if (v.kind == VALUE_TEXT)
+				out_csv_put_text(out, v.text, v.len);
+			else
+				output_value(out, &v);
 			putc(i + 1 < n ? ',' : '\n', out);
 		}
 	}

@@ -11,11 +11,16 @@
 #include "cli/output/term.h"
 #include "schema/store.h"
 
-static void out_lines_put_text(FILE *out, const struct value *v, int indent)
+static void out_lines_put_value(FILE *out, const struct value *v, int indent)
 {
 	const char *s = v->text;
 	size_t left = v->len;
 
+	if (v->kind != VALUE_TEXT || !s) {
+		output_value(out, v);
+		putc('\n', out);
+		return;
+	}
 	for (;;) {
 		const char *end = memchr(s, '\n', left);
 		size_t n = end ? (size_t)(end - s) : left;
@@ -28,16 +33,6 @@ static void out_lines_put_text(FILE *out, const struct value *v, int indent)
 		s += n + 1;
 		left -= n + 1;
 	}
-}
-
-static void out_lines_put_value(FILE *out, const struct value *v, int indent)
-{
-	if (v->kind == VALUE_TEXT && v->text) {
-		out_lines_put_text(out, v, indent);
-		return;
-	}
-	output_value(out, v);
-	putc('\n', out);
 }
 
 static int out_lines_write(FILE *out, struct rows *rows, struct err *err)

@@ -108,19 +108,6 @@ static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 	fputs(last ? "\n" : "  ", t->out);
 }
 
-static void out_table_put_head(struct table_out *t, struct rows *rows)
-{
-	fputs(term_on(t->out, STYLE_BOLD), t->out);
-	for (size_t i = 0; i < t->n; i++) {
-		char name[128];
-
-		safe_text_clean_buf(name, sizeof(name), rows_name(rows, i),
-				    strlen(rows_name(rows, i)), NULL);
-		out_table_put_cell(t, i, name);
-	}
-	fputs(term_off(t->out), t->out);
-}
-
 /* Narrows the widest column until a line fits. */
 static void out_table_fit_columns(struct table_out *t)
 {
@@ -149,7 +136,15 @@ static void out_table_fit_columns(struct table_out *t)
 static void out_table_flush_held(struct table_out *t, struct rows *rows)
 {
 	out_table_fit_columns(t);
-	out_table_put_head(t, rows);
+	fputs(term_on(t->out, STYLE_BOLD), t->out);
+	for (size_t i = 0; i < t->n; i++) {
+		char name[128];
+
+		safe_text_clean_buf(name, sizeof(name), rows_name(rows, i),
+				    strlen(rows_name(rows, i)), NULL);
+		out_table_put_cell(t, i, name);
+	}
+	fputs(term_off(t->out), t->out);
 	for (size_t i = 0; i < t->held * t->n; i++) {
 		out_table_put_cell(t, i % t->n, t->cell[i]);
 		free(t->cell[i]);
@@ -176,17 +171,6 @@ static void out_table_hold_row(struct table_out *t, struct rows *rows)
 	t->held++;
 }
 
-static void out_table_put_row(struct table_out *t, struct rows *rows)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		struct value v = rows_value(rows, i);
-		char *s = out_table_text(&v);
-
-		out_table_put_cell(t, i, s);
-		free(s);
-	}
-}
-
 static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 {
 	struct table_out t = { .out = out, .n = rows_columns(rows) };
@@ -208,7 +192,13 @@ static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 		if (!flushed)
 			out_table_flush_held(&t, rows);
 		flushed = true;
-		out_table_put_row(&t, rows);
+		for (size_t i = 0; i < t.n; i++) {
+			struct value v = rows_value(rows, i);
+			char *s = out_table_text(&v);
+
+			out_table_put_cell(&t, i, s);
+			free(s);
+		}
 	}
 	if (!flushed)
 		out_table_flush_held(&t, rows);

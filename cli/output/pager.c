@@ -64,27 +64,22 @@ static bool pager_can_run(const char *command)
 	return false;
 }
 
-static const char *pager_choose(void)
-{
-	const char *c = getenv("BACKSTITCH_PAGER");
-
-	if (!c)
-		c = getenv("PAGER");
-	if (!c)
-		c = "less";
-	return *c && strcmp(c, "cat") && pager_can_run(c) ? c : NULL;
-}
-
 void pager_arm(void)
 {
 	const char *term = getenv("TERM");
+	const char *c;
 
 	if (pager_never || !term_is_terminal(stdout) || !term ||
 	    !strcmp(term, "dumb"))
 		return;
 	pager.rows = term_rows(stdout) - 1; /* one row is for the prompt */
 	pager.columns = term_columns(stdout);
-	pager.command = pager_choose();
+	c = getenv("BACKSTITCH_PAGER");
+	if (!c)
+		c = getenv("PAGER");
+	if (!c)
+		c = "less";
+	pager.command = *c && strcmp(c, "cat") && pager_can_run(c) ? c : NULL;
 	pager.armed = pager.command && pager.rows > 0;
 }
 

@@ -42,36 +42,14 @@ void progress_start_live(const char *what, const char *hint)
 	line.drawn = true;
 }
 
-/* Formats "12 %, 1.2 M records/s, 3 s left", without the parts that are
- * unknown. */
-static void progress_describe(char *buf, size_t size, uint64_t done,
-			      uint64_t total, uint64_t n, const char *unit,
-			      double seconds)
-{
-	char count[32];
-	int at;
-
-	human_count(count, sizeof(count),
-		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
-	if (!total || done > total) {
-		char all[32];
-
-		snprintf(buf, size, "%s: %s %s, %s/s", line.what,
-			 human_count(all, sizeof(all), n), unit, count);
-		return;
-	}
-	at = snprintf(buf, size, "%s: %d %%, %s %s/s", line.what,
-		      (int)((double)done * 100 / (double)total), count, unit);
-	if (done && at > 0 && (size_t)at < size && seconds > 1)
-		snprintf(buf + at, size - (size_t)at, ", %.0f s left",
-			 seconds * (double)(total - done) / (double)done);
-}
-
 void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		     const char *unit)
 {
 	char text[160];
+	char all[32], rate[32];
+	double seconds;
 	int64_t t;
+	int at, share;
 
 	if (!line.on)
 		return;
@@ -80,8 +58,24 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		return;
 	line.drawn_at = t;
 	line.drawn = true;
-	progress_describe(text, sizeof(text), done, total, n, unit,
-			  (double)(t - line.start) / (double)NS);
+	seconds = (double)(t - line.start) / (double)NS;
+	human_count(rate, sizeof(rate),
+		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
+	/* "12 %, 1.2 M records/s, 3 s left", without the parts that are
+	 * unknown */
+	if (!total || done > total) {
+		snprintf(text, sizeof(text), "%s: %s %s, %s/s", line.what,
+			 human_count(all, sizeof(all), n), unit, rate);
+	} else {
+		share = (int)((double)done * 100 / (double)total);
+		at = snprintf(text, sizeof(text), "%s: %d %%, %s %s/s",
+			      line.what, share, rate, unit);
+		if (done && at > 0 && (size_t)at < sizeof(text) && seconds > 1)
+			snprintf(text + at, sizeof(text) - (size_t)at,
+				 ", %.0f s left",
+				 seconds * (double)(total - done) /
+					 (double)done);
+	}
 	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
 	fflush(stderr);
 }
