@@ -36,16 +36,6 @@ static size_t embed_run_end(const unsigned char *p, size_t i, size_t n)
 	return n;
 }
 
-static void embed_bytes(const unsigned char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (i % 16 == 0)
-			printf("%s\"", i ? "\"\n\t  " : "");
-		printf("\\%03o", p[i]);
-	}
-	printf("\"");
-}
-
 /* Returns how many runs there are. */
 static size_t embed_runs(const unsigned char *p, size_t n, uint32_t page_size)
 {
@@ -56,7 +46,12 @@ static size_t embed_runs(const unsigned char *p, size_t n, uint32_t page_size)
 		size_t end = embed_run_end(p, i, n);
 
 		printf("\t{ %zu, %zu,\n\t  ", i, end - i);
-		embed_bytes(p + i, end - i);
+		for (size_t k = i; k < end; k++) {
+			if ((k - i) % 16 == 0)
+				printf("%s\"", k > i ? "\"\n\t  " : "");
+			printf("\\%03o", p[k]);
+		}
+		printf("\"");
 		printf(" },\n");
 		i = end + embed_zeros(p, end, n);
 	}

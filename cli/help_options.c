@@ -23,15 +23,6 @@ static struct option_print option_print_init(FILE *out)
 	return p;
 }
 
-static void print_heading(struct option_print *p)
-{
-	if (p->heading && (!p->printed || strcmp(p->heading, p->printed) != 0))
-		fprintf(p->out, "%s%s:\n", p->printed ? "\n" : "", p->heading);
-	if (p->heading)
-		p->printed = p->heading;
-	p->heading = NULL;
-}
-
 static void print_option(void *arg, const struct opt *o)
 {
 	struct option_print *p = arg;
@@ -42,7 +33,12 @@ static void print_option(void *arg, const struct opt *o)
 		p->heading = o->help;
 		return;
 	}
-	print_heading(p);
+	/* a heading stands above its first option only */
+	if (p->heading && (!p->printed || strcmp(p->heading, p->printed) != 0))
+		fprintf(p->out, "%s%s:\n", p->printed ? "\n" : "", p->heading);
+	if (p->heading)
+		p->printed = p->heading;
+	p->heading = NULL;
 	if (o->kind == OPT_GROUP) {
 		fputs("  ", p->out);
 		term_wrap(p->out, o->help, 2, 2, p->width);

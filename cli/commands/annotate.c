@@ -53,16 +53,6 @@ static const struct opt opts[] = {
 
 /* ---- one function */
 
-static void say_others(const struct hot *h, const struct hot_choice *c)
-{
-	if (!c->others)
-		return;
-	fprintf(stderr,
-		"%zu more functions have this name; shown is that of %s (--dso "
-		"chooses)\n",
-		c->others, hot_base(h, c->image));
-}
-
 /* in: what else has its name. */
 static int annotate_code(struct store *db, const struct hot *h,
 			 const struct hot_choice *c, const struct inlined *in,
@@ -77,7 +67,11 @@ static int annotate_code(struct store *db, const struct hot *h,
 	struct symbolizer *sy = name_symbolizer(db, NULL);
 	int rc;
 
-	say_others(h, c);
+	if (c->others)
+		fprintf(stderr,
+			"%zu more functions have this name; shown is that of "
+			"%s (--dso chooses)\n",
+			c->others, hot_base(h, c->image));
 	o.sources = lines ? sources_new(false) : NULL;
 	rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;

@@ -105,15 +105,6 @@ static int parse_share(const char *opt, const char *text,
 	return parse_limit(opt, share, out, err);
 }
 
-static int print_screens(struct check *c, struct err *err)
-{
-	if (check_screen(c, err))
-		return -1;
-	if ((as_perf || as_tid) && check_others(c, err))
-		return -1;
-	return verbose ? check_evidence(c, err) : 0;
-}
-
 static int check_answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
@@ -124,7 +115,13 @@ static int check_answer(struct check *c, struct err *err)
 	}
 	if (check_judge(c, err))
 		return -1;
-	return json ? check_print_json(c, err) : print_screens(c, err);
+	if (json)
+		return check_print_json(c, err);
+	if (check_screen(c, err))
+		return -1;
+	if ((as_perf || as_tid) && check_others(c, err))
+		return -1;
+	return verbose ? check_evidence(c, err) : 0;
 }
 
 static int check_set_up(struct check *c, struct err *err)

@@ -59,20 +59,14 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static const struct exporter *export_find_form(const char *name)
-{
-	for (size_t i = 0; exporters[i]; i++)
-		if (!strcmp(exporter_names[i], name))
-			return exporters[i];
-	return NULL;
-}
-
 static const struct exporter *export_choose_form(struct err *err)
 {
-	const struct exporter *e = format ? export_find_form(format) : NULL;
-
 	bool to_stdout = !out_path || !strcmp(out_path, "-");
+	const struct exporter *e = NULL;
 
+	for (size_t i = 0; format && !e && exporters[i]; i++)
+		if (!strcmp(exporter_names[i], format))
+			e = exporters[i];
 	if (!e)
 		err_set(err, ERR_USAGE,
 			"which form? add '--format' and one of those that "

@@ -206,16 +206,6 @@ static int look_put_captures(struct store *db, FILE *out, struct err *err)
 	return rows_end(r, err);
 }
 
-static int look_put_lost(struct store *db, FILE *out, struct err *err)
-{
-	struct rows *r = rows_of(db, "report_lost_all", err);
-
-	if (rows_step(r))
-		report_put_lost(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
-				rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
-	return rows_end(r, err);
-}
-
 /* Prints the lines above the tables of events and threads. */
 static int look_print_about(struct store *db, const char *trust,
 			    struct err *err)
@@ -225,10 +215,19 @@ static int look_print_about(struct store *db, const char *trust,
 	int rc;
 
 	fprintf(out, "%s\n", trust);
-	rc = look_put_captures(db, out, err) || look_put_lost(db, out, err);
+	rc = look_put_captures(db, out, err);
+	if (!rc) {
+		struct rows *r = rows_of(db, "report_lost_all", err);
+
+		if (rows_step(r))
+			report_put_lost(
+				out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
+				rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
+		rc = rows_end(r, err);
+	}
 	term_lines_end(&l);
 	putchar('\n');
-	return rc ? -1 : 0;
+	return rc;
 }
 
 /* Prints the events if they are asked for, and the time of threads if there are
@@ -266,44 +265,35 @@ static int look_print_trace(struct store *db, const char *path,
 	return 0;
 }
 
-/* What a database has, as query report_contents says. */
-struct look_contents {
-	bool samples;  /* any, of anything */
-	bool counters; /* of clocks or counters */
-	bool trace;    /* of events rather than of switches alone */
-};
-
-static int look_read_contents(struct store *db, struct look_contents *c,
-			      struct err *err)
-{
-	struct rows *r = rows_of(db, "report_contents", err);
-
-	if (rows_step(r)) {
-		c->samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
-		c->counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
-		c->trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
-	}
-	return rows_end(r, err);
-}
-
 static int look_print(struct store *db, const char *path, const char *capture,
 		      struct err *err)
 {
 	char trust[TRUST_SENTENCE];
-	struct look_contents c = { 0 };
+	bool samples = false;  /* any, of anything */
+	bool counters = false; /* samples of clocks or counters */
+	bool trace = false;    /* of events rather than of switches alone */
+	struct rows *r;
 	int rc;
 
-	if (trust_sentence(db, trust, err) || look_read_contents(db, &c, err))
+	if (trust_sentence(db, trust, err))
 		return -1;
-	if (c.counters)
+	r = rows_of(db, "report_contents", err);
+	if (rows_step(r)) {
+		samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
+		counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
+		trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
+	}
+	if (rows_end(r, err))
+		return -1;
+	if (counters)
 		rc = look_print_hot(db, path, capture, trust, err);
-	else if (c.samples)
-		rc = look_print_trace(db, path, capture, trust, c.trace, err);
+	else if (samples)
+		rc = look_print_trace(db, path, capture, trust, trace, err);
 	else
 		rc = summary_print(stdout, db, path, true, err);
 	if (rc)
 		return -1;
-	if (!c.samples) {
+	if (!samples) {
 		fputs("\nHow to go on:\n", stdout);
 		look_hint("query --tables ", path, "what can be asked for");
 	}

@@ -82,13 +82,29 @@ static int push_check_options(int argc, char **argv, struct err *err)
 
 /* ---- what was done */
 
-static void push_tell_sent(const struct push_counts *c, double seconds)
+static void push_tell(const char *name, const struct push_counts *c,
+		      double seconds)
 {
 	char rows[32];
 	char all[32];
 	char bytes[32];
 	char rate[32];
 
+	fprintf(stderr, "%s: %" PRIu64 " run%s%s", name, c->runs,
+		c->runs == 1 ? "" : "s", how.dry_run ? " to send" : "");
+	if (c->there)
+		fprintf(stderr, ", %" PRIu64 " there already", c->there);
+	if (c->other)
+		fprintf(stderr, ", %" PRIu64 " there with other rows",
+			c->other);
+	fputs("\n", stderr);
+	if (c->sample_rows && c->samples > c->sample_rows)
+		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
+			human_grouped(all, sizeof(all), c->samples),
+			human_grouped(rows, sizeof(rows), c->sample_rows),
+			(double)c->samples / (double)c->sample_rows);
+	if (!c->runs && !c->stacks_sent && !c->names_sent)
+		return;
 	fprintf(stderr, "%s %s of %s rows in %" PRIu64 " block%s",
 		how.dry_run ? "would send" : "sent",
 		human_grouped(rows, sizeof(rows), c->rows_sent),
@@ -110,29 +126,6 @@ static void push_tell_sent(const struct push_counts *c, double seconds)
 			    (uint64_t)((double)c->rows_sent / seconds)));
 	fprintf(stderr, ", %s before they were packed\n",
 		human_bytes(bytes, sizeof(bytes), c->plain));
-}
-
-static void push_tell(const char *name, const struct push_counts *c,
-		      double seconds)
-{
-	char a[32];
-	char b[32];
-
-	fprintf(stderr, "%s: %" PRIu64 " run%s%s", name, c->runs,
-		c->runs == 1 ? "" : "s", how.dry_run ? " to send" : "");
-	if (c->there)
-		fprintf(stderr, ", %" PRIu64 " there already", c->there);
-	if (c->other)
-		fprintf(stderr, ", %" PRIu64 " there with other rows",
-			c->other);
-	fputs("\n", stderr);
-	if (c->sample_rows && c->samples > c->sample_rows)
-		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
-			human_grouped(a, sizeof(a), c->samples),
-			human_grouped(b, sizeof(b), c->sample_rows),
-			(double)c->samples / (double)c->sample_rows);
-	if (c->runs || c->stacks_sent || c->names_sent)
-		push_tell_sent(c, seconds);
 }
 
 static void push_json(const char *name, const struct push_counts *c,
@@ -164,20 +157,6 @@ static void push_json(const char *name, const struct push_counts *c,
 
 /* ---- the command */
 
-static int push_each(struct push *p, struct inputs *in, struct err *err)
-{
-	struct store *db;
-	int ret;
-
-	while ((ret = inputs_next(in, &db, err)) > 0) {
-		ret = push_database(p, db, in->list.path[in->at - 1], err);
-		store_close(db);
-		if (ret)
-			return -1;
-	}
-	return ret;
-}
-
 /* Returns a status, or -1 and *err. */
 static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
@@ -185,13 +164,19 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	int64_t begun = now_ns();
 	struct push *p = push_new(s, &how);
 	struct push_counts counts;
+	struct store *db;
 	struct inputs in;
 	int rc = inputs_find(&in, argc, argv, NULL, err);
 
 	if (!rc) {
 		filter_begin_apart();
 		progress_start("pushing");
-		rc = push_each(p, &in, err);
+		while ((rc = inputs_next(&in, &db, err)) > 0) {
+			rc = push_database(p, db, in.list.path[in.at - 1], err);
+			store_close(db);
+			if (rc)
+				break;
+		}
 		progress_clear();
 	}
 	if (!rc)

@@ -17,16 +17,6 @@
 
 #define SHOWN_MAX 512 /* bytes of the statement that are shown */
 
-/* Returns the columns that n bytes take when shown. */
-static int cells_of(const char *s, size_t n)
-{
-	char *part = mem_dup(s, n);
-	int cells = (int)safe_text_cells(part);
-
-	free(part);
-	return cells;
-}
-
 /* Shows the line with the error; a long line from shortly before the error. */
 static void show_place(const char *sql, size_t at)
 {
@@ -59,7 +49,7 @@ static void show_place(const char *sql, size_t at)
 
 	for (char *p = before; *p; p++)
 		*p = *p == '\t' ? ' ' : *p;
-	fprintf(stderr, "\n  %*s%s^%s\n", cells_of(before, strlen(before)), "",
+	fprintf(stderr, "\n  %*s%s^%s\n", (int)safe_text_cells(before), "",
 		term_on(stderr, STYLE_RED), term_off(stderr));
 	free(before);
 }

@@ -160,12 +160,6 @@ static size_t row_limit(const char *format)
 	return screen > LIMIT_MIN ? (size_t)screen : LIMIT_MIN;
 }
 
-/* Returns whether inlined functions have rows. */
-static bool row_of_inlined(void)
-{
-	return inline_rows || library_asked();
-}
-
 /* What was given, for the tables of what goes with what. */
 enum {
 	GIVEN_OFF_CPU = 1 << 0,
@@ -510,7 +504,7 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
-	o.keys |= row_of_inlined() ? KEY_INLINED : 0;
+	o.keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
 	if (!offcpu_opts.on && !offcpu_opts.wall && !sched)
 		input_take_server(report_detail(o.keys));
 	if (report_needs_sums(&o))

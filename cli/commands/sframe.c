@@ -25,25 +25,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int sframe_open_section(const char *path, struct elf_file **ef,
-			       struct sframe_file *f, struct err *err)
-{
-	int ret;
-
-	*ef = elf_file_open(path, err);
-	if (!*ef)
-		return -1;
-	ret = sframe_file_open(*ef, f, err);
-	if (ret == 1)
-		return 0;
-	elf_file_close(*ef);
-	return ret ? -1
-		   : err_set(err, ERR_FORMAT,
-			     "%s: has no SFrame section; 'gcc -Wa,--gsframe' "
-			     "makes one",
-			     path);
-}
-
 static int sframe_run(int argc, char **argv, struct err *err)
 {
 	struct elf_file *ef;
@@ -61,11 +42,20 @@ static int sframe_run(int argc, char **argv, struct err *err)
 		return sframe_unwind(argv[0], json, err);
 	if (readiness)
 		return sframe_readiness(argv[0], json, err);
-	if (sframe_open_section(argv[0], &ef, &f, err))
+	ef = elf_file_open(argv[0], err);
+	if (!ef)
 		return -1;
-	status = check ? sframe_check_print(ef, &f, json, err)
-		       : sframe_dump(argv[0], &f, json);
-	sframe_file_release(&f);
+	status = sframe_file_open(ef, &f, err);
+	if (status == 1) {
+		status = check ? sframe_check_print(ef, &f, json, err)
+			       : sframe_dump(argv[0], &f, json);
+		sframe_file_release(&f);
+	} else if (!status) {
+		status = err_set(err, ERR_FORMAT,
+				 "%s: has no SFrame section; 'gcc "
+				 "-Wa,--gsframe' makes one",
+				 argv[0]);
+	}
 	elf_file_close(ef);
 	return status;
 }

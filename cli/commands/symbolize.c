@@ -28,15 +28,6 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json,
 				   OPT_GROUP(clickhouse_opts),
 				   { .kind = OPT_END } };
 
-static int check_calls(struct store *db, struct err *err)
-{
-	struct symbolizer *sy = name_symbolizer(db, NULL);
-	int ret = callsites_check(db, NULL, sy, err);
-
-	symbolize_free(sy);
-	return ret;
-}
-
 struct done {
 	int64_t unnamed, lines; /* code addresses without a symbol, and with a
 				 * source line */
@@ -207,8 +198,12 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
 		ret = name_again(db, &c, err);
-	if (!ret)
-		ret = check_calls(db, err);
+	if (!ret) {
+		struct symbolizer *sy = name_symbolizer(db, NULL);
+
+		ret = callsites_check(db, NULL, sy, err);
+		symbolize_free(sy);
+	}
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	if (!ret)
