@@ -49,31 +49,6 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	return id;
 }
 
-static int hot_read_frames(struct hot_loader *l, struct store *db,
-			   struct err *err)
-{
-	struct rows *r = rows_dense(db, "annotate_frames", err);
-	struct hot *h = l->h;
-
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
-
-		if (image < 1 || (uint64_t)image >= h->n_path ||
-		    rows_int(r, ANNOTATE_FRAMES_SYMBOL) < 0) {
-			rows_unsound(r);
-			continue;
-		}
-		*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){
-			.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
-			.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
-			.image = (uint32_t)image,
-			.func = hot_func_of(l, r, (uint32_t)image),
-			.frame = (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID),
-		};
-	}
-	return rows_end(r, err);
-}
-
 /* ---- counting */
 
 uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
@@ -196,7 +171,24 @@ static int hot_load_code(struct hot_loader *l, struct store *db,
 			&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
 	if (rows_end(r, err))
 		return -1;
-	return hot_read_frames(l, db, err);
+	r = rows_dense(db, "annotate_frames", err);
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
+
+		if (image < 1 || (uint64_t)image >= h->n_path ||
+		    rows_int(r, ANNOTATE_FRAMES_SYMBOL) < 0) {
+			rows_unsound(r);
+			continue;
+		}
+		*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){
+			.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
+			.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
+			.image = (uint32_t)image,
+			.func = hot_func_of(l, r, (uint32_t)image),
+			.frame = (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID),
+		};
+	}
+	return rows_end(r, err);
 }
 
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,

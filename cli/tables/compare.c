@@ -46,30 +46,24 @@ static int compare_read_capture(struct compare_run *run, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Returns the index of the event called `want`, without one the event that
- * stacks_choose() takes; -2 if there is none. */
-static int compare_choose(const struct compare_run *run, const char *want)
-{
-	if (!want)
-		return stacks_heaviest(run->stacks) < 0
-			       ? -2
-			       : stacks_choose(run->stacks, "comparing");
-	for (size_t i = 0; i < stacks_events(run->stacks); i++) {
-		const struct stacks_event *e = stacks_event(run->stacks, i);
-
-		if (e->samples && !strcmp(e->name, want))
-			return (int)i;
-	}
-	return -2;
-}
-
-/* Returns 0, or -1 and *err if there is no sample to compare. */
+/* Chooses the event called `want`, without one the event that stacks_choose()
+ * takes. Returns 0, or -1 and *err if there is no sample to compare. */
 static int compare_choose_event(struct compare_run *run, const char *want,
 				const char *weight, struct err *err)
 {
-	run->event = compare_choose(run, want);
-	if (run->event != -2)
+	if (!want && stacks_heaviest(run->stacks) >= 0) {
+		run->event = stacks_choose(run->stacks, "comparing");
 		return 0;
+	}
+	for (size_t i = 0; want && i < stacks_events(run->stacks); i++) {
+		const struct stacks_event *e = stacks_event(run->stacks, i);
+
+		if (!e->samples || strcmp(e->name, want) != 0)
+			continue;
+		run->event = (int)i;
+		return 0;
+	}
+	run->event = -2;
 	if (stacks_unweighed(run->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", run->path,
@@ -78,18 +72,6 @@ static int compare_choose_event(struct compare_run *run, const char *want,
 		       want ? " of '" : "", want ? want : "", want ? "'" : "",
 		       filter_given() ? " that the filters let through" : "",
 		       want ? "; choose with --event" : "");
-}
-
-static int compare_take_trust(struct compare_run *run, struct store *db,
-			      struct err *err)
-{
-	struct trust *t = trust_of(db, run->stacks, run->event, err);
-
-	if (!t)
-		return -1;
-	trust_say(t, run->trust);
-	trust_free(t);
-	return 0;
 }
 
 const char *compare_event(const struct compare *c)
@@ -137,9 +119,13 @@ static int compare_read(struct compare *c, size_t i,
 
 	int rc = run->stacks ? compare_choose_event(run, want, so.weight, err)
 			     : -1;
+	struct trust *trust =
+		rc ? NULL : trust_of(db, run->stacks, run->event, err);
 
-	if (!rc)
-		rc = compare_take_trust(run, db, err);
+	rc = trust ? 0 : -1;
+	if (trust)
+		trust_say(trust, run->trust);
+	trust_free(trust);
 	store_close(db);
 	if (rc)
 		return -1;

@@ -438,24 +438,6 @@ static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
 	}
 }
 
-static void sql_chain_wait(struct path_sql *s, struct sql_wait *w)
-{
-	struct chain c = { 0 };
-	struct path_sum *sum;
-	size_t n;
-
-	if (w->chained)
-		return;
-	w->chained = true;
-	path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
-	w->proved = path_with(&c, PROOF_PROVED);
-	sum = path_sums(&c, &n);
-	if (n)
-		w->most = sum[0];
-	free(sum);
-	chain_release(&c);
-}
-
 /* What it waited for, by the stack of its begin. */
 static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
 			  struct value *v, struct err *err)
@@ -474,7 +456,20 @@ static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
 static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 			   struct value *v)
 {
-	sql_chain_wait(s, w);
+	if (!w->chained) {
+		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t n;
+
+		w->chained = true;
+		path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
+		w->proved = path_with(&c, PROOF_PROVED);
+		sum = path_sums(&c, &n);
+		if (n)
+			w->most = sum[0];
+		free(sum);
+		chain_release(&c);
+	}
 	switch (column) {
 	case COMPUTED_WAIT_PROVED_NS:
 		sql_int(v, (int64_t)w->proved);
@@ -577,22 +572,6 @@ static int sql_compare_blame(const void *pa, const void *pb)
 		       ?: compare_numbers(a->sum.proof, b->sum.proof);
 }
 
-static void sql_add_blame(struct path_sql *s, uint32_t thread,
-			  const struct path_sum *sum)
-{
-	const uint32_t key[4] = { thread, sum->thread, (uint32_t)sum->state,
-				  (uint32_t)sum->proof };
-	uint32_t id = intern_add_bytes(&s->index, key, sizeof(key));
-
-	if (id == s->n_blame) {
-		*mem_add(s->blame, s->n_blame, s->cap_blame) =
-			(struct sql_blame){ .thread = thread, .sum = *sum };
-		s->blame[id].sum.ns = 0;
-	}
-	s->blame[id].sum.ns += sum->ns;
-	s->blame[id].waits++;
-}
-
 static int sql_load_blame(void *arg, size_t *n, struct err *err)
 {
 	struct path_sql *s = arg;
@@ -607,8 +586,22 @@ static int sql_load_blame(void *arg, size_t *n, struct err *err)
 
 		path_chain(&s->r, w.thread, w.from, w.to, &c);
 		sum = path_sums(&c, &sums);
-		for (size_t k = 0; k < sums; k++)
-			sql_add_blame(s, w.thread, &sum[k]);
+		for (size_t k = 0; k < sums; k++) {
+			const uint32_t key[4] = { w.thread, sum[k].thread,
+						  (uint32_t)sum[k].state,
+						  (uint32_t)sum[k].proof };
+			uint32_t id =
+				intern_add_bytes(&s->index, key, sizeof(key));
+
+			if (id == s->n_blame) {
+				*mem_add(s->blame, s->n_blame, s->cap_blame) =
+					(struct sql_blame){ .thread = w.thread,
+							    .sum = sum[k] };
+				s->blame[id].sum.ns = 0;
+			}
+			s->blame[id].sum.ns += sum[k].ns;
+			s->blame[id].waits++;
+		}
 		free(sum);
 		chain_release(&c);
 	}

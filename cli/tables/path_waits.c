@@ -75,23 +75,6 @@ static struct path_wait path_long_wait(struct path_longest *l, size_t i)
 	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
 }
 
-/* Writes "owner computing 52.31 %". */
-static void path_head(const struct path_run *r, const struct chain *c,
-		      int64_t ns, char *buf, size_t size)
-{
-	char share[16];
-	size_t n;
-	struct path_sum *sum = path_sums(c, &n);
-
-	*buf = 0;
-	if (n)
-		snprintf(buf, size, "%s %s %s", path_comm(r, sum[0].thread),
-			 chain_state_word(sum[0].state),
-			 human_percent(share, sizeof(share), (double)sum[0].ns,
-				       (double)ns));
-	free(sum);
-}
-
 static const struct grid_column path_wait_columns[] = {
 	{ "Took", NULL },
 	{ NULL, "ns" },
@@ -136,6 +119,9 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		const struct path_wait w = path_long_wait(l, (*at)++);
 		const char *in = path_function(r, w.out, err);
 		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t sums;
+		char share[16];
 		char text[128];
 
 		if (!in) {
@@ -152,7 +138,17 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, path_comm(r, w.thread));
 		grid_text(g, offcpu_state(w.bits));
 		grid_text(g, in);
-		path_head(r, &c, w.to - w.from, text, sizeof(text));
+		/* "owner computing 52.31 %" */
+		sum = path_sums(&c, &sums);
+		*text = 0;
+		if (sums)
+			snprintf(text, sizeof(text), "%s %s %s",
+				 path_comm(r, sum[0].thread),
+				 chain_state_word(sum[0].state),
+				 human_percent(share, sizeof(share),
+					       (double)sum[0].ns,
+					       (double)(w.to - w.from)));
+		free(sum);
 		grid_text(g, text);
 		grid_percent(g, path_with(&c, PROOF_PROVED),
 			     (uint64_t)w.to - (uint64_t)w.from);
@@ -318,14 +314,6 @@ struct path_shares {
 	size_t n_word, cap_word;
 	uint64_t ns, consistent, unknown, waits;
 };
-
-static void path_shares_release(struct path_shares *p)
-{
-	intern_release(&p->index);
-	arena_release(&p->text);
-	free(p->word);
-	free(p->share);
-}
 
 static void path_count(struct path_shares *p, const char *text,
 		       const struct chain_segment *s)
@@ -508,7 +496,10 @@ static int path_all_shares(struct path_run *r, path_wait_fn *fn,
 		rc = path_no_waits(r, err);
 	if (!rc)
 		path_put_shares(&p, key);
-	path_shares_release(&p);
+	intern_release(&p.index);
+	arena_release(&p.text);
+	free(p.word);
+	free(p.share);
 	return rc;
 }
 

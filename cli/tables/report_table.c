@@ -147,12 +147,6 @@ static void report_find_files(struct report_files *f,
 	}
 }
 
-static void report_files_release(struct report_files *f)
-{
-	intern_release(&f->base);
-	free(f->file);
-}
-
 /* Returns the file of a place for people: its last part, and all of it where
  * another file of the rows has the same. */
 static const char *report_short_file(struct report_files *f, const char *path)
@@ -201,40 +195,34 @@ struct report_rest {
 
 /* func: whose callers or callees the rows are, all of rest->whole; NULL: the
  * rows are functions. */
-static int report_write_json(const struct report *rp, const struct grid *g,
-			     const struct report_rest *rest,
-			     const struct label *func, struct err *err)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	if (report_head_json(rp, &j, err))
-		return -1;
-	if (func) {
-		json_text(&j, "function", func->name);
-		json_uint(&j, "function_weight", rest->whole);
-	}
-	grid_json(g, &j, "rows");
-	json_uint(&j, "rows_left_out", rest->rows);
-	json_uint(&j, "weight_left_out", rest->weight);
-	if (rp->o->graph && report_put_tree(rp, &j, err))
-		return -1;
-	json_end(&j);
-	json_newline(&j);
-	return 0;
-}
-
 static int report_write(const struct report *rp, const struct grid *g,
 			const struct report_rest *rest,
 			const struct label *func, struct err *err)
 {
-	if (!strcmp(rp->o->format, "json"))
-		return report_write_json(rp, g, rest, func, err);
+	struct term_lines l;
+	struct json j;
+	FILE *out;
+
+	if (!strcmp(rp->o->format, "json")) {
+		json_answer(&j, stdout, JSON_COMPACT);
+		if (report_head_json(rp, &j, err))
+			return -1;
+		if (func) {
+			json_text(&j, "function", func->name);
+			json_uint(&j, "function_weight", rest->whole);
+		}
+		grid_json(g, &j, "rows");
+		json_uint(&j, "rows_left_out", rest->rows);
+		json_uint(&j, "weight_left_out", rest->weight);
+		if (rp->o->graph && report_put_tree(rp, &j, err))
+			return -1;
+		json_end(&j);
+		json_newline(&j);
+		return 0;
+	}
 	grid_write(g, rp->o->format, stdout);
 	if (rp->people && rest->rows && !rp->o->top) {
-		struct term_lines l;
-		FILE *out = term_lines_begin(&l, stdout);
-
+		out = term_lines_begin(&l, stdout);
 		fprintf(out, "\n%zu more row%s with ", rest->rows,
 			rest->rows == 1 ? "" : "s");
 		report_put_percent(out, rest->weight, rest->whole);
@@ -298,7 +286,8 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	}
 	rc = report_write(rp, g, &rest, NULL, err);
 	grid_free(g);
-	report_files_release(&files);
+	intern_release(&files.base);
+	free(files.file);
 	report_rows_free(own);
 	return rc;
 }

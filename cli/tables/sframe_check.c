@@ -37,31 +37,6 @@ static uint64_t sframe_check_count_errors(const struct sframe_report *r)
 	return n;
 }
 
-static void sframe_check_put_findings(const struct sframe_report *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		const struct sframe_finding *f = &r->finding[i];
-		const struct sframe_test_info *t = &sframe_tests[f->test];
-		bool last = i + 1 == r->n || f[1].test != f->test;
-
-		if (!i || f[-1].test != f->test)
-			printf("\n%s: not so: %s\n", t->name, t->summary);
-		if (f->end > f->start + 1)
-			printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", f->start,
-			       f->end - 1);
-		else if (f->end)
-			printf("  0x%" PRIx64 "  ", f->start);
-		else
-			fputs("  ", stdout);
-		safe_text_clean(stdout, f->text, strlen(f->text), NULL);
-		putchar('\n');
-		if (last && r->kept[f->test] == SHOWN &&
-		    r->found[f->test] > SHOWN)
-			printf("  ... %" PRIu64 " %s in all\n",
-			       r->found[f->test], t->unit);
-	}
-}
-
 static void sframe_check_put_report(const char *path,
 				    const struct sframe_file *f,
 				    const struct sframe_report *r)
@@ -78,7 +53,27 @@ static void sframe_check_put_report(const char *path,
 		puts("\nno code to compare with: a debug file");
 	if (r->no_eh_frame)
 		puts("\nno .eh_frame to compare with");
-	sframe_check_put_findings(r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct sframe_finding *bad = &r->finding[i];
+		const struct sframe_test_info *t = &sframe_tests[bad->test];
+		bool last = i + 1 == r->n || bad[1].test != bad->test;
+
+		if (!i || bad[-1].test != bad->test)
+			printf("\n%s: not so: %s\n", t->name, t->summary);
+		if (bad->end > bad->start + 1)
+			printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", bad->start,
+			       bad->end - 1);
+		else if (bad->end)
+			printf("  0x%" PRIx64 "  ", bad->start);
+		else
+			fputs("  ", stdout);
+		safe_text_clean(stdout, bad->text, strlen(bad->text), NULL);
+		putchar('\n');
+		if (last && r->kept[bad->test] == SHOWN &&
+		    r->found[bad->test] > SHOWN)
+			printf("  ... %" PRIu64 " %s in all\n",
+			       r->found[bad->test], t->unit);
+	}
 }
 
 static void sframe_json_report(const struct sframe_file *file,

@@ -227,8 +227,21 @@ static void readiness_put_share(uint64_t n, uint64_t of)
 	       human_percent(share, sizeof(share), (double)n, (double)of));
 }
 
-static void readiness_put_images(const struct readiness *p)
+static void readiness_put_all(const struct readiness *p)
 {
+	printf("%" PRIu64 " samples with a user stack\n\n", p->at.n);
+	printf("%-16s %20s %20s\n", "can be unwound by", "where it was sampled",
+	       "the whole stack");
+	for (size_t k = 0; k < KINDS; k++) {
+		uint64_t at = readiness_sum(&p->at, &kinds[k]);
+		uint64_t whole = readiness_sum(&p->whole, &kinds[k]);
+
+		printf("  %-15s %11" PRIu64, kinds[k].title, at);
+		readiness_put_share(at, p->at.n);
+		printf(" %12" PRIu64, whole);
+		readiness_put_share(whole, p->whole.n);
+		putchar('\n');
+	}
 	printf("\n%9s  %8s  %8s  %8s  %8s  %3s  %-20s %s\n", "samples", "FP",
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
@@ -259,24 +272,6 @@ static void readiness_put_images(const struct readiness *p)
 			printf("  (%s)", pl->why);
 		putchar('\n');
 	}
-}
-
-static void readiness_put_all(const struct readiness *p)
-{
-	printf("%" PRIu64 " samples with a user stack\n\n", p->at.n);
-	printf("%-16s %20s %20s\n", "can be unwound by", "where it was sampled",
-	       "the whole stack");
-	for (size_t k = 0; k < KINDS; k++) {
-		uint64_t at = readiness_sum(&p->at, &kinds[k]);
-		uint64_t whole = readiness_sum(&p->whole, &kinds[k]);
-
-		printf("  %-15s %11" PRIu64, kinds[k].title, at);
-		readiness_put_share(at, p->at.n);
-		printf(" %12" PRIu64, whole);
-		readiness_put_share(whole, p->whole.n);
-		putchar('\n');
-	}
-	readiness_put_images(p);
 }
 
 static void readiness_json_sums(struct json *j, const struct ready_counts *s)

@@ -38,26 +38,6 @@ static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 	       human_percent(share, sizeof(share), (double)n, (double)of));
 }
 
-static void sframe_unwind_put_stops(const struct unwind_compare_count *c)
-{
-	if (c->n)
-		puts("\nwhere SFrame's stacks end before the others do:");
-	for (size_t i = 0; i < c->n && i < SHOWN; i++) {
-		const struct unwind_compare_stop *s = &c->stop[i];
-		const char *path = *s->path ? s->path : "[unknown]";
-
-		printf("  %10" PRIu64 "  ", s->n);
-		safe_text_clean(stdout, path, strlen(path), NULL);
-		for (unsigned int e = 1; e < UNWIND_N; e++)
-			if (s->why[e])
-				printf("  %s %" PRIu64, unwind_end_name(e),
-				       s->why[e]);
-		putchar('\n');
-	}
-	if (c->n > SHOWN)
-		printf("  ... %zu images in all\n", c->n);
-}
-
 static void sframe_unwind_put_all(const struct unwind_compare_count *c)
 {
 	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
@@ -79,7 +59,22 @@ static void sframe_unwind_put_all(const struct unwind_compare_count *c)
 		if (c->end[e])
 			sframe_unwind_put_line(unwind_end_name(e), c->end[e],
 					       c->stacks);
-	sframe_unwind_put_stops(c);
+	if (c->n)
+		puts("\nwhere SFrame's stacks end before the others do:");
+	for (size_t i = 0; i < c->n && i < SHOWN; i++) {
+		const struct unwind_compare_stop *s = &c->stop[i];
+		const char *path = *s->path ? s->path : "[unknown]";
+
+		printf("  %10" PRIu64 "  ", s->n);
+		safe_text_clean(stdout, path, strlen(path), NULL);
+		for (unsigned int e = 1; e < UNWIND_N; e++)
+			if (s->why[e])
+				printf("  %s %" PRIu64, unwind_end_name(e),
+				       s->why[e]);
+		putchar('\n');
+	}
+	if (c->n > SHOWN)
+		printf("  ... %zu images in all\n", c->n);
 }
 
 static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
