@@ -129,21 +129,6 @@ out:
 
 /* ---- the command */
 
-static int annotate_answer(struct store *db, const char *path, const char *what,
-			   struct err *err)
-{
-	const struct stacks_opts so = { .samples = by_samples() };
-	struct stacks *s = stacks_load(db, &so, err);
-	struct hot h = { .spot = NULL };
-	int rc = -1;
-
-	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
-		rc = annotate_print(db, &h, path, what, err);
-	hot_release(&h);
-	stacks_free(s);
-	return rc;
-}
-
 static int annotate_check_options(int argc, struct err *err)
 {
 	if (argc > 2)
@@ -167,6 +152,9 @@ static int annotate_check_options(int argc, struct err *err)
 static int annotate_run(int argc, char **argv, struct err *err)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
+	const struct stacks_opts so = { .samples = by_samples() };
+	struct hot h = { .spot = NULL };
+	struct stacks *s;
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db;
@@ -178,7 +166,12 @@ static int annotate_run(int argc, char **argv, struct err *err)
 				err);
 	if (!db)
 		return -1;
-	rc = annotate_answer(db, path, what, err);
+	s = stacks_load(db, &so, err);
+	rc = -1;
+	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
+		rc = annotate_print(db, &h, path, what, err);
+	hot_release(&h);
+	stacks_free(s);
 	store_close(db);
 	return rc ? -1 : status;
 }

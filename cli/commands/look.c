@@ -185,11 +185,18 @@ static int look_print_hot(struct store *db, const char *path,
 	return 0;
 }
 
-static int look_put_captures(struct store *db, FILE *out, struct err *err)
+/* Prints the lines above the tables of events and threads. */
+static int look_print_about(struct store *db, const char *trust,
+			    struct err *err)
 {
-	struct rows *r = rows_of(db, "info_captures", err);
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
 	char n[32], t[32];
+	struct rows *r;
+	int rc;
 
+	fprintf(out, "%s\n", trust);
+	r = rows_of(db, "info_captures", err);
 	while (rows_step(r)) {
 		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
 		int64_t ns = rows_int(r, INFO_CAPTURES_LAST_NS) -
@@ -203,22 +210,9 @@ static int look_put_captures(struct store *db, FILE *out, struct err *err)
 			fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
 		putc('\n', out);
 	}
-	return rows_end(r, err);
-}
-
-/* Prints the lines above the tables of events and threads. */
-static int look_print_about(struct store *db, const char *trust,
-			    struct err *err)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-	int rc;
-
-	fprintf(out, "%s\n", trust);
-	rc = look_put_captures(db, out, err);
+	rc = rows_end(r, err);
 	if (!rc) {
-		struct rows *r = rows_of(db, "report_lost_all", err);
-
+		r = rows_of(db, "report_lost_all", err);
 		if (rows_step(r))
 			report_put_lost(
 				out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),

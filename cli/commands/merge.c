@@ -81,7 +81,7 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 		if (!S_ISDIR(st.st_mode) && input_apart(argv[i], output, err))
 			return -1;
 	}
-	return merge_drop_output(list, err);
+	return 0;
 }
 
 static void merge_tell(const struct merge_counts *n)
@@ -116,6 +116,8 @@ static int merge_run(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "-o is the database to make; it needs a name");
 	rc = merge_take_args(&list, argc, argv, err);
+	if (!rc)
+		rc = merge_drop_output(&list, err);
 	if (!rc)
 		rc = merged_make(&list, output, force, &db, &n, err);
 	store_close(db);

@@ -106,17 +106,6 @@ static const char *take_code(struct schema_thing *t, const char *s)
 	return s;
 }
 
-static void take_comment(struct schema_thing *t, size_t tabs, const char *s,
-			 size_t len)
-{
-	if (!tabs)
-		comment_add(&t->about, s, len);
-	else if (tabs == 1)
-		comment_add(&t->below, s, len);
-	for (size_t i = t->line_first; tabs > 1 && i < t->n; i++)
-		comment_add(&t->column[i].about, s, len);
-}
-
 /* Reads the thing whose text begins at s: up to its semicolon, and of a view
  * only what stands before the query. */
 static void take_thing(struct schema_thing *t, const char *s)
@@ -134,11 +123,17 @@ static void take_thing(struct schema_thing *t, const char *s)
 			t->line_first = first;
 		if (!strncmp(s, "--", 2)) {
 			size_t len = strcspn(s, "\n");
+			size_t skip = 2 + (s[2] == ' ');
+			bool behind = t->n > first || tabs > 1;
 
-			/* a comment behind code counts as indented furthest */
-			take_comment(t, t->n > first || tabs > 1 ? 9 : tabs,
-				     s + 2 + (s[2] == ' '),
-				     len - 2 - (s[2] == ' '));
+			/* behind code, or as far to the right: of the columns
+			 * of the line */
+			for (size_t i = t->line_first; behind && i < t->n; i++)
+				comment_add(&t->column[i].about, s + skip,
+					    len - skip);
+			if (!behind)
+				comment_add(tabs ? &t->below : &t->about,
+					    s + skip, len - skip);
 			s += len;
 		}
 		if (t->n > first)

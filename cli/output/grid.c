@@ -322,31 +322,26 @@ static struct column *grid_measure_columns(const struct grid *g)
 	return col;
 }
 
-/* Cuts the names of column i. */
-static void grid_cut_column(const struct grid *g, struct column *col, size_t i,
-			    struct arena *text)
-{
-	size_t n = g->n / g->n_col;
-
-	col[i].name = mem_new(n, sizeof(*col[i].name));
-	for (size_t row = 0; row < n; row++) {
-		const struct cell *c = &g->cell[row * g->n_col + i];
-
-		col[i].name[row].full = c->text;
-		col[i].name[row].mark = c->mark;
-	}
-	cut_names(col[i].name, n, col[i].width, text);
-}
-
 static void grid_write_table(const struct grid *g, FILE *out)
 {
 	struct column *col = grid_measure_columns(g);
 	struct arena text = { 0 };
 
 	grid_fit_columns(g, col, out);
-	for (size_t i = 0; i < g->n_col; i++)
-		if (col[i].cut && !col[i].hidden && grid_in_set(g->names, i))
-			grid_cut_column(g, col, i, &text);
+	for (size_t i = 0; i < g->n_col; i++) {
+		size_t n = g->n / g->n_col;
+
+		if (!col[i].cut || col[i].hidden || !grid_in_set(g->names, i))
+			continue;
+		col[i].name = mem_new(n, sizeof(*col[i].name));
+		for (size_t row = 0; row < n; row++) {
+			const struct cell *c = &g->cell[row * g->n_col + i];
+
+			col[i].name[row].full = c->text;
+			col[i].name[row].mark = c->mark;
+		}
+		cut_names(col[i].name, n, col[i].width, &text);
+	}
 	size_t end = g->n_col;
 	size_t owed = 0;
 
