@@ -163,33 +163,26 @@ static void annot_text_put_insn(FILE *out, const struct annot *a,
 	putc('\n', out);
 }
 
-/* Returns whether a sample is at most `around` instructions away. *next is the
- * index of the next instruction with samples from i on, kept between calls. */
-static bool is_near(const struct annot *a, size_t i, long around, long *last,
-		    size_t *next)
-{
-	if (around < 0 || !a->samples)
-		return true;
-	while (*next < a->n && (*next < i || !a->insn[*next].samples))
-		++*next;
-	if (a->insn[i].samples)
-		*last = (long)i;
-	return (*last >= 0 && (long)i - *last <= around) ||
-	       (*next < a->n && (long)(*next - i) <= around);
-}
-
 void annot_text(FILE *out, const struct annot *a, long around)
 {
 	struct annot_lines source = { .shown = NULL };
-	long last = -1;
-	size_t next = 0;
+	long last = -1;	 /* the last instruction with samples up to in; -1 */
+	size_t next = 0; /* the first with samples from in on; a->n */
 	size_t hidden = 0;
 
 	annot_text_put_head(out, a);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
+		bool near;
 
-		if (!is_near(a, i, around, &last, &next)) {
+		while (next < a->n && (next < i || !a->insn[next].samples))
+			next++;
+		if (in->samples)
+			last = (long)i;
+		/* a sample is at most `around` instructions away */
+		near = (last >= 0 && (long)i - last <= around) ||
+		       (next < a->n && (long)(next - i) <= around);
+		if (around >= 0 && a->samples && !near) {
 			hidden++;
 			continue;
 		}

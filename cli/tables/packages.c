@@ -79,14 +79,28 @@ void packages_want(struct packages *p, const char *path)
 		(struct wanted){ arena_strdup(&p->text, key), NULL };
 }
 
-/* Reads a list such as "libc6:amd64.list"; the package name ends at the
- * colon. */
-static void read_list(struct packages *p, FILE *f, const char *file)
+/* Reads a file if it is a list such as "libc6:amd64.list"; the package name
+ * ends at the colon. */
+static void read_list(struct packages *p, const char *file)
 {
+	const char *end = strrchr(file, '.');
+	char path[4096];
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t len;
+	uint64_t size;
+	struct err err;
+	FILE *f;
+	int fd;
 
+	if (!end || strcmp(end, ".list") != 0 ||
+	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, file) >=
+		    (int)sizeof(path))
+		return;
+	fd = named_file_open(path, &size, &err);
+	if (fd < 0)
+		return;
+	f = mem_must(fdopen(fd, "r"));
 	while ((len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
 			line[len - 1] = '\0';
@@ -102,22 +116,7 @@ static void read_list(struct packages *p, FILE *f, const char *file)
 		p->item[id].owner = owner;
 	}
 	free(line);
-}
-
-static FILE *open_list(const struct packages *p, const char *name)
-{
-	char path[4096];
-	const char *end = strrchr(name, '.');
-	uint64_t size;
-	struct err err;
-
-	if (!end || strcmp(end, ".list") != 0 ||
-	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, name) >=
-		    (int)sizeof(path))
-		return NULL;
-	int fd = named_file_open(path, &size, &err);
-
-	return fd < 0 ? NULL : mem_must(fdopen(fd, "r"));
+	fclose(f);
 }
 
 /* Asks rpm for both forms of a path: with a merged /usr it has the longer form
@@ -133,9 +132,9 @@ static const char *owner_by_rpm(struct rpm *r, const char *key)
 	return rpm_owner(r, path);
 }
 
-/* Opens the database at its place since Fedora 36, else at the older one. */
-static struct rpm *open_rpm(const struct packages *p)
+static void read_rpm(struct packages *p)
 {
+	/* its place since Fedora 36, and the older one */
 	static const char *const place[] = {
 		"/usr/lib/sysimage/rpm/rpmdb.sqlite",
 		"/var/lib/rpm/rpmdb.sqlite",
@@ -144,19 +143,14 @@ static struct rpm *open_rpm(const struct packages *p)
 	char path[4096];
 	struct stat st;
 
+	if (!p->n)
+		return;
 	/* SQLite would wait for whoever writes to a FIFO */
 	for (size_t i = 0; !r && i < ARRAY_SIZE(place); i++)
 		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
 			    (int)sizeof(path) &&
 		    !stat(path, &st) && S_ISREG(st.st_mode))
 			r = rpm_open(path);
-	return r;
-}
-
-static void read_rpm(struct packages *p)
-{
-	struct rpm *r = p->n ? open_rpm(p) : NULL;
-
 	for (size_t i = 0; r && i < p->n; i++) {
 		struct wanted *w = &p->item[i];
 		const char *owner = w->owner ? NULL : owner_by_rpm(r, w->path);
@@ -179,14 +173,8 @@ static void read_dpkg(struct packages *p)
 	d = opendir(path);
 	if (!d)
 		return;
-	while ((e = readdir(d))) {
-		FILE *f = open_list(p, e->d_name);
-
-		if (!f)
-			continue;
-		read_list(p, f, e->d_name);
-		fclose(f);
-	}
+	while ((e = readdir(d)))
+		read_list(p, e->d_name);
 	closedir(d);
 }
 

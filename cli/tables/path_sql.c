@@ -66,18 +66,31 @@ static int sql_take_wait(void *arg, const struct path_wait *w, struct err *err)
 	return 0;
 }
 
-/* Pieces that were made of nothing leave edges behind that ended no wait. */
-static void sql_number_wakes(struct path_sql *s)
+static int sql_load_all(struct path_sql *s, struct err *err)
 {
-	uint32_t n_edge = proofs_edges(s->r.proofs);
+	uint32_t threads;
+	uint32_t n_edge;
+	size_t n = 0;
 
+	if (path_open(&s->r, s->r.db, s->r.path, err))
+		return -1;
+	threads = timeline_threads(s->r.t);
+	s->first = mem_new(threads + 1u, sizeof(*s->first));
+	for (uint32_t i = 0; i < threads; i++) {
+		s->first[i] = n;
+		n += proofs_pieces(s->r.proofs, i);
+	}
+	s->first[threads] = n;
+	/* Pieces that were made of nothing leave edges behind that ended no
+	 * wait. */
+	n_edge = proofs_edges(s->r.proofs);
 	s->wake = mem_new(n_edge + 1u, sizeof(*s->wake));
 	s->row = mem_new(n_edge + 1u, sizeof(*s->row));
 	s->link = mem_new(n_edge + 1u, sizeof(*s->link));
-	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
-		size_t n = proofs_pieces(s->r.proofs, i);
+	for (uint32_t i = 0; i < threads; i++) {
+		size_t pieces = proofs_pieces(s->r.proofs, i);
 
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < pieces; k++) {
 			const struct proof_piece pc =
 				proofs_piece(s->r.proofs, i, k);
 			uint32_t e = pc.edge;
@@ -92,23 +105,6 @@ static void sql_number_wakes(struct path_sql *s)
 				s->link[e] = pc.link;
 		}
 	}
-}
-
-static int sql_load_all(struct path_sql *s, struct err *err)
-{
-	uint32_t threads;
-	size_t n = 0;
-
-	if (path_open(&s->r, s->r.db, s->r.path, err))
-		return -1;
-	threads = timeline_threads(s->r.t);
-	s->first = mem_new(threads + 1u, sizeof(*s->first));
-	for (uint32_t i = 0; i < threads; i++) {
-		s->first[i] = n;
-		n += proofs_pieces(s->r.proofs, i);
-	}
-	s->first[threads] = n;
-	sql_number_wakes(s);
 	return path_each_wait(&s->r, sql_take_wait, s, err);
 }
 
