@@ -45,25 +45,6 @@ static bool beside_is_newer(const char *path, const struct timespec *than)
 	return newer;
 }
 
-/* Counts the captures of a database that have the names of the given ones. */
-static int beside_count_captures(struct store *db, int argc, char **argv,
-				 int *same, struct err *err)
-{
-	struct rows *r = rows_of(db, "report_captures", err);
-
-	*same = 0;
-	while (rows_step(r)) {
-		const char *name =
-			path_name(rows_text(r, REPORT_CAPTURES_PATH));
-		int i = 0;
-
-		while (i < argc && strcmp(name, path_name(argv[i])))
-			i++;
-		*same += i < argc;
-	}
-	return rows_end(r, err);
-}
-
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
  * the captures and not older; NULL if it must be made. Returns 0, or -1 and
  * *err if the file is something else. */
@@ -73,7 +54,8 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	struct err ignored = { 0 };
 	struct stat st;
 	bool is_db = false;
-	int same;
+	int same = 0; /* captures that have the names of the given ones */
+	struct rows *r;
 
 	*db = NULL;
 	if (stat(out, &st))
@@ -87,7 +69,17 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	*db = store_open(out, false, &ignored);
 	if (!*db)
 		return 0;
-	if (beside_count_captures(*db, argc, argv, &same, err))
+	r = rows_of(*db, "report_captures", err);
+	while (rows_step(r)) {
+		const char *name =
+			path_name(rows_text(r, REPORT_CAPTURES_PATH));
+		int i = 0;
+
+		while (i < argc && strcmp(name, path_name(argv[i])))
+			i++;
+		same += i < argc;
+	}
+	if (rows_end(r, err))
 		goto fail;
 	if (same != argc) {
 		err_set(err, ERR_IO,

@@ -332,15 +332,12 @@ static int report_check_given(unsigned int given, struct err *err)
 	return 0;
 }
 
-static bool report_orders_rows(const char *word)
-{
-	return !strcmp(word, "self") || !strcmp(word, "total");
-}
-
 /* Checks the values that not every option goes with. */
 static int report_check_options(struct err *err)
 {
 	unsigned int given = report_given();
+	bool orders_rows =
+		order && (!strcmp(order, "self") || !strcmp(order, "total"));
 
 	if (report_check_given(given, err) || offcpu_check(err) ||
 	    output_check(err))
@@ -349,7 +346,7 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "a page is no text for a terminal; add "
 			       "'-o report.html'");
-	if (order && sched != !report_orders_rows(order))
+	if (order && sched == orders_rows)
 		return err_set(err, ERR_USAGE,
 			       sched ? "--order %s is for functions; threads "
 				       "have max, average, ready, run, "

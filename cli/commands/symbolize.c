@@ -106,32 +106,6 @@ static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
 	return rc;
 }
 
-static void symbolize_print_pushed(const char *url, const struct done *was,
-				   const struct done *is, uint64_t sent)
-{
-	int64_t found = was->unnamed - is->unnamed;
-	struct json j;
-
-	if (!json) {
-		fprintf(stderr,
-			"%s: %" PRId64 " of %" PRId64 " places without a name "
-			"got one; sent %" PRIu64 " names\n",
-			url, found, was->unnamed, sent);
-		if (was->unnamed && !found)
-			fputs("the files are known by build-id; --symfs, "
-			      "--kallsyms and --debug-dir say where they are\n",
-			      stderr);
-		return;
-	}
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_text(&j, "server", url);
-	json_int(&j, "unnamed_before", was->unnamed);
-	json_int(&j, "unnamed", is->unnamed);
-	json_uint(&j, "names_sent", sent);
-	json_end(&j);
-	json_newline(&j);
-}
-
 static int symbolize_server(const char *url, struct err *err)
 {
 	struct done was = { 0 };
@@ -139,6 +113,8 @@ static int symbolize_server(const char *url, struct err *err)
 	struct ledger *lg;
 	struct store *db;
 	uint64_t sent = 0;
+	int64_t found;
+	struct json j;
 	int ret;
 
 	if (name_check(err))
@@ -160,7 +136,25 @@ static int symbolize_server(const char *url, struct err *err)
 	store_close(db);
 	if (ret)
 		return -1;
-	symbolize_print_pushed(url, &was, &is, sent);
+	found = was.unnamed - is.unnamed;
+	if (!json) {
+		fprintf(stderr,
+			"%s: %" PRId64 " of %" PRId64 " places without a name "
+			"got one; sent %" PRIu64 " names\n",
+			url, found, was.unnamed, sent);
+		if (was.unnamed && !found)
+			fputs("the files are known by build-id; --symfs, "
+			      "--kallsyms and --debug-dir say where they are\n",
+			      stderr);
+		return STATUS_OK;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "server", url);
+	json_int(&j, "unnamed_before", was.unnamed);
+	json_int(&j, "unnamed", is.unnamed);
+	json_uint(&j, "names_sent", sent);
+	json_end(&j);
+	json_newline(&j);
 	return STATUS_OK;
 }
 

@@ -46,10 +46,12 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		     const char *unit)
 {
 	char text[160];
-	char all[32], rate[32];
+	char all[32];
+	char rate[32];
 	double seconds;
 	int64_t t;
-	int at, share;
+	int share;
+	int at;
 
 	if (!line.on)
 		return;
