@@ -65,38 +65,6 @@ static uint64_t callsite_hash_name(const char *s, size_t n)
 	return hash_bytes(s, n, 0);
 }
 
-static void callsite_put_name(struct callsite_name **list, size_t *n,
-			      size_t *cap, const struct callsite_name *add)
-{
-	*list = mem_grow(*list, cap, *n + 1, sizeof(**list));
-	(*list)[(*n)++] = *add;
-}
-
-static void callsite_take_symbol(struct callsite_file *f, const GElf_Sym *s,
-				 const char *name)
-{
-	unsigned int type = GELF_ST_TYPE(s->st_info);
-	const char *cold = strstr(name, ".cold");
-	struct callsite_name add = { .addr = s->st_value,
-				     .chosen = type == STT_GNU_IFUNC };
-	struct sym fn = { .start = s->st_value, .name = "", .how = "" };
-
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
-	    s->st_shndx == SHN_UNDEF || !s->st_value || !name[0])
-		return;
-	add.hash = callsite_hash_name(name, strlen(name));
-	callsite_put_name(&f->name, &f->n_name, &f->cap_name, &add);
-	if (cold) {
-		add.hash = callsite_hash_name(name, (size_t)(cold - name));
-		callsite_put_name(&f->cold, &f->n_cold, &f->cap_cold, &add);
-	}
-	if (s->st_size &&
-	    !__builtin_add_overflow(fn.start, s->st_size, &fn.end)) {
-		fn.rank = SYM_REAL | SYM_SIZED | SYM_TYPED;
-		symtab_add(&f->funcs, &fn);
-	}
-}
-
 static void callsite_take_table(struct callsite_file *f,
 				const struct elf_section *s)
 {
@@ -106,8 +74,31 @@ static void callsite_take_table(struct callsite_file *f,
 
 	if (!elf_symbols_open(f->ef, s, &it))
 		return;
-	while (elf_symbols_next(&it, &sym, &name))
-		callsite_take_symbol(f, &sym, name);
+	while (elf_symbols_next(&it, &sym, &name)) {
+		unsigned int type = GELF_ST_TYPE(sym.st_info);
+		const char *cold = strstr(name, ".cold");
+		struct callsite_name add = { .addr = sym.st_value,
+					     .chosen = type == STT_GNU_IFUNC };
+		struct sym fn = { .start = sym.st_value,
+				  .name = "",
+				  .how = "" };
+
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
+		    sym.st_shndx == SHN_UNDEF || !sym.st_value || !name[0])
+			continue;
+		add.hash = callsite_hash_name(name, strlen(name));
+		*mem_add(f->name, f->n_name, f->cap_name) = add;
+		if (cold) {
+			add.hash =
+				callsite_hash_name(name, (size_t)(cold - name));
+			*mem_add(f->cold, f->n_cold, f->cap_cold) = add;
+		}
+		if (sym.st_size &&
+		    !__builtin_add_overflow(fn.start, sym.st_size, &fn.end)) {
+			fn.rank = SYM_REAL | SYM_SIZED | SYM_TYPED;
+			symtab_add(&f->funcs, &fn);
+		}
+	}
 }
 
 static int callsite_compare_hash(const void *a, const void *b)
@@ -268,15 +259,11 @@ void callsite_close(struct callsite_file *f)
 
 /* ---- the range that is mapped */
 
-/* Pages of arm64 and powerpc are of 64 KiB at most. */
-static uint64_t callsite_page(uint16_t machine)
-{
-	return machine == EM_AARCH64 || machine == EM_PPC64 ? 65536 : 4096;
-}
-
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 {
-	uint64_t page = callsite_page(f->machine);
+	/* Pages of arm64 and powerpc are of 64 KiB at most. */
+	bool large = f->machine == EM_AARCH64 || f->machine == EM_PPC64;
+	uint64_t page = large ? 65536 : 4096;
 	uint64_t end;
 	uint64_t seg_end;
 

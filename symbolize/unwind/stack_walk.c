@@ -307,29 +307,13 @@ static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 		       : 0;
 }
 
-static int stack_walk_rules_cfa(struct stack_walk *w, const struct cfi *c,
-				const struct cfi_rules *r, uint64_t *cfa)
-{
-	const struct cfi_memory mem = { stack_walk_read_sized, w,
-					w->abi->word };
-	struct bytes code;
-
-	if (r->cfa.kind == RULE_REG && stack_walk_has(w, r->cfa_reg)) {
-		*cfa = stack_walk_address(
-			w, w->v.reg[r->cfa_reg] + (uint64_t)(int64_t)r->cfa.v);
-		return 0;
-	}
-	w->end = UNWIND_COMPLEX;
-	if (r->cfa.kind != RULE_EXPR || cfi_expr(c, r->cfa.v, &code))
-		return -1;
-	return cfi_value(&code, &w->v, &mem, NULL, cfa);
-}
-
 static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,
 				  struct cfi_rules *r)
 {
 	const struct abi *abi = w->abi;
+	const struct cfi_memory mem = { stack_walk_read_sized, w, abi->word };
 	struct abi_values next = { .have = 0 };
+	struct bytes code;
 	uint64_t cfa;
 
 	if (abi->link < 0)
@@ -337,8 +321,15 @@ static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,
 	w->v.have |= abi->link < 0 ? 1ull << abi->ra : 0;
 	if (r->reg[r->ra].kind == RULE_UNDEFINED)
 		return stack_walk_fail(w, UNWIND_OUTERMOST);
-	if (stack_walk_rules_cfa(w, c, r, &cfa))
-		return -1;
+	if (r->cfa.kind == RULE_REG && stack_walk_has(w, r->cfa_reg)) {
+		cfa = stack_walk_address(
+			w, w->v.reg[r->cfa_reg] + (uint64_t)(int64_t)r->cfa.v);
+	} else {
+		w->end = UNWIND_COMPLEX;
+		if (r->cfa.kind != RULE_EXPR || cfi_expr(c, r->cfa.v, &code) ||
+		    cfi_value(&code, &w->v, &mem, NULL, &cfa))
+			return -1;
+	}
 	if (r->reg[abi->sp].kind == RULE_UNSET ||
 	    (abi->sp_below && !r->interrupted))
 		r->reg[abi->sp] = (struct cfi_rule){ .v = -abi->sp_below,

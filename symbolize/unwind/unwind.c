@@ -74,24 +74,11 @@ struct table_unwinder {
 	struct stack_trail trail[TRAILS];
 };
 
-static enum row_kind unwind_step_kind(const struct unwind_step_at *p)
+/* Whether a table has the address. If not, the kind of its row says why: the
+ * kinds behind ROW_COMPLEX are in no table, unwind_look_up() gives them. */
+static bool unwind_is_in_table(enum row_kind kind)
 {
-	return unwind_row_kind(&p->row);
-}
-
-/* JIT code. */
-static struct unwind_code unwind_jit_code(struct table_unwinder *u,
-					  const struct unwind_in *in,
-					  uint64_t pc,
-					  const struct jit_code *code)
-{
-	struct unwind_image *m = unwind_images_of_code(u->modules, code);
-
-	if (m && in->machine && m->machine != in->machine)
-		m = NULL;
-	return (struct unwind_code){
-		.m = m, .vaddr = pc, .mapped = true, .dated = true
-	};
+	return kind <= ROW_COMPLEX;
 }
 
 /* Called with the images locked. */
@@ -105,8 +92,14 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	c.dated = !c.mapped || map.dated;
 	u->dated |= c.dated;
-	if (c.mapped && map.code)
-		return unwind_jit_code(u, in, pc, map.code);
+	if (c.mapped && map.code) {
+		c.m = unwind_images_of_code(u->modules, map.code);
+		if (c.m && in->machine && c.m->machine != in->machine)
+			c.m = NULL;
+		c.vaddr = pc;
+		c.dated = true;
+		return c;
+	}
 	if (!c.mapped || !map.image)
 		return c;
 	if (u->ahead && !unwind_images_known(u->modules, map.image)) {
@@ -144,6 +137,8 @@ static struct unwind_code unwind_known_code_at(struct table_unwinder *u,
 	return c;
 }
 
+/* Returns the row of an address, from a table or for a signal trampoline of the
+ * vdso; or one of a kind that no table has, which says why there is none. */
 static struct unwind_row unwind_look_up(struct table_unwinder *u,
 					struct unwind_code *c)
 {
@@ -199,12 +194,6 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 		unwind_places_put(u->places, pc, in->epoch, &p->row);
 	unwind_images_unlock(u->modules);
 	return p;
-}
-
-/* Return addresses are looked up inside the call, not behind it. */
-static uint64_t unwind_lookup_address(const struct stack_walk *w)
-{
-	return w->exact ? w->v.pc : w->v.pc - 1;
 }
 
 static bool unwind_is_file(const struct unwind_code *c)
@@ -268,18 +257,6 @@ static bool unwind_at_clone(const struct unwind_code *c,
 	return false;
 }
 
-/* Called with the images locked. Nothing has called the child. */
-static int unwind_from_clone(struct stack_walk *w, const struct unwind_row *row,
-			     bool behind)
-{
-	bool known = w->v.have >> REG_RESULT & 1;
-
-	if (!behind || (known && w->v.reg[REG_RESULT]))
-		return stack_walk_row(w, row);
-	w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
-	return -1;
-}
-
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
@@ -291,14 +268,21 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 	struct unwind_row row;
 	bool behind;
 
-	if (unwind_at_clone(&from, w, &row, &behind))
-		return unwind_from_clone(w, &row, behind);
+	if (unwind_at_clone(&from, w, &row, &behind)) {
+		bool known = w->v.have >> REG_RESULT & 1;
+
+		if (!behind || (known && w->v.reg[REG_RESULT]))
+			return stack_walk_row(w, &row);
+		/* The result is 0 in the child, which nothing has called. */
+		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
+		return -1;
+	}
 	if (unwind_at_entry(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
-	w->end = unwind_step_kind(p) == ROW_NO_FILE ? UNWIND_NO_FILE
-						    : UNWIND_NO_TABLE;
+	w->end = unwind_row_kind(&p->row) == ROW_NO_FILE ? UNWIND_NO_FILE
+							 : UNWIND_NO_TABLE;
 	if (stack_walk_pointer(&next)) {
 		/* Zeros mark the end only after other frame-pointer steps;
 		 * otherwise they are arbitrary data. */
@@ -320,7 +304,7 @@ static int unwind_step_slowly(struct table_unwinder *u,
 			      const struct unwind_step_at *p,
 			      struct stack_walk *w, struct unwind_out *out)
 {
-	if (unwind_step_kind(p) > ROW_COMPLEX)
+	if (!unwind_is_in_table(unwind_row_kind(&p->row)))
 		return unwind_by_frame_pointer(u, in, p, w, out);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
@@ -340,26 +324,17 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 		       const struct unwind_step_at *p, bool full,
 		       struct stack_walk *w, struct unwind_out *out)
 {
-	enum row_kind kind = unwind_step_kind(p);
+	enum row_kind kind = unwind_row_kind(&p->row);
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
-	if (kind == ROW_SIGNAL || (kind <= ROW_COMPLEX && !full))
+	if (kind == ROW_SIGNAL || (unwind_is_in_table(kind) && !full))
 		return stack_walk_row(w, &p->row);
 	unwind_images_lock(u->modules);
 	int rc = unwind_step_slowly(u, in, p, w, out);
 
 	unwind_images_unlock(u->modules);
 	return rc;
-}
-
-static struct stack_trail *unwind_trail(struct table_unwinder *u,
-					const struct unwind_in *in,
-					const struct stack_walk *w)
-{
-	uint64_t region = w->v.reg[w->abi->sp] >> REGION_BITS;
-
-	return &u->trail[hash_pair(region, in->epoch) % TRAILS];
 }
 
 static enum unwind_end unwind_walk(struct table_unwinder *u,
@@ -371,7 +346,9 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 
 	stack_walk_start(&w, abi, in);
 
-	struct stack_trail *trail = unwind_trail(u, in, &w);
+	uint64_t region = w.v.reg[abi->sp] >> REGION_BITS;
+	struct stack_trail *trail =
+		&u->trail[hash_pair(region, in->epoch) % TRAILS];
 
 	stack_trail_begin(trail, &w, in->epoch);
 	out->n = 0;
@@ -381,20 +358,22 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 
 		if (called && !full)
 			stack_trail_follow(trail, &w, out);
-		uint64_t pc = unwind_lookup_address(&w);
+		/* Return addresses are looked up inside the call, not behind
+		 * it. */
+		uint64_t pc = w.exact ? w.v.pc : w.v.pc - 1;
 		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
+		enum row_kind kind = unwind_row_kind(&p->row);
 
-		if (unwind_step_kind(p) == ROW_NO_CODE && out->n)
+		if (kind == ROW_NO_CODE && out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
 		/* A signal trampoline was not called. */
-		if (unwind_step_kind(p) == ROW_SIGNAL ||
-		    (unwind_step_kind(p) <= ROW_COMPLEX &&
-		     p->row.how & ROW_INTERRUPTED))
+		if (kind == ROW_SIGNAL ||
+		    (unwind_is_in_table(kind) && p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
-		if (unwind_step_kind(p) == ROW_NO_CODE)
+		if (kind == ROW_NO_CODE)
 			return UNWIND_NO_MAP;
 		struct stack_trail_frame *f = stack_trail_add(trail, &w);
 
@@ -418,13 +397,13 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	stack_walk_start(&w, abi, in);
 	const struct unwind_step_at *p =
 		unwind_find_step(u, in, in->pc & in->user_mask);
+	enum row_kind kind = unwind_row_kind(&p->row);
 
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
 	out->end = UNWIND_NO_TABLE;
-	if (unwind_step_kind(p) > ROW_COMPLEX &&
-	    unwind_step_kind(p) != ROW_LINK)
+	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
 	/* Requires a file proved by its build-id: no dump would show that
 	 * another version is wrong. */
@@ -433,10 +412,9 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	if (!c.m || (!c.m->proved && c.m->kind != IMAGE_VDSO))
 		return;
 	out->end = UNWIND_TRUNCATED;
-	if (unwind_step_kind(p) == ROW_OUTERMOST ||
-	    unwind_step_kind(p) == ROW_COMPLEX ||
+	if (kind == ROW_OUTERMOST || kind == ROW_COMPLEX ||
 	    p->row.how & ROW_INTERRUPTED ||
-	    (unwind_step_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
+	    (kind != ROW_LINK && p->row.ra != ROW_SAME))
 		return;
 	if (out->max > 1 && !stack_walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
@@ -525,10 +503,11 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 		return CALLER_KNOWN;
 	uint64_t pc = ip[0] & in->user_mask;
 	const struct unwind_step_at *p = unwind_find_step(u, in, pc);
-	enum row_kind kind = unwind_step_kind(p);
+	enum row_kind kind = unwind_row_kind(&p->row);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
-	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
+	    kind == ROW_COMPLEX || !unwind_is_in_table(kind) ||
+	    (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
 	struct unwind_code leaf = unwind_known_code_at(u, in, pc);
 

@@ -22,33 +22,27 @@ static uint32_t unwind_compare_by_table(const struct unwind_out *o)
 	return o->guessed < o->n ? o->guessed : o->n;
 }
 
-static struct unwind_compare_stop *
-unwind_compare_stop_of(struct compare_unwinder *p, uint32_t image)
-{
-	struct unwind_compare_count *c = p->c;
-	const struct image *img;
-	struct unwind_compare_stop *s;
-
-	c->stop = mem_reach(c->stop, &c->n, &c->cap, (size_t)image + 1,
-			    sizeof(*c->stop));
-	s = &c->stop[image];
-	if (s->path)
-		return s;
-	img = image ? frames_get_image(p->fr, image) : NULL;
-	s->path = arena_strdup(&c->text, img && img->path ? img->path : "");
-	return s;
-}
-
+/* Counts where the walk by SFrame stopped: in the image of its last frame. */
 static void unwind_compare_stopped(struct compare_unwinder *p,
 				   const struct unwind_in *in,
 				   const struct unwind_out *sf, uint32_t n)
 {
+	struct unwind_compare_count *c = p->c;
 	struct unwind_map map = { .image = 0 };
-	struct unwind_compare_stop *s;
 
 	if (!in->find(in->arg, sf->ip[n - 1], &map))
 		map.image = 0;
-	s = unwind_compare_stop_of(p, map.image);
+	c->stop = mem_reach(c->stop, &c->n, &c->cap, (size_t)map.image + 1,
+			    sizeof(*c->stop));
+	struct unwind_compare_stop *s = &c->stop[map.image];
+
+	if (!s->path) {
+		const struct image *img =
+			map.image ? frames_get_image(p->fr, map.image) : NULL;
+
+		s->path = arena_strdup(&c->text,
+				       img && img->path ? img->path : "");
+	}
 	s->n++;
 	s->why[sf->end]++;
 }

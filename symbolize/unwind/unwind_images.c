@@ -249,14 +249,6 @@ static struct elf_file *unwind_images_get_file(struct unwind_image *m)
 	return ef;
 }
 
-static struct image *unwind_images_copy_image(const struct image *img)
-{
-	struct image *copy = mem_dup(img, sizeof(*img));
-
-	copy->path = mem_strdup(img->path);
-	return copy;
-}
-
 /* cfi NULL: there is none. */
 static void unwind_images_add_table(struct unwind_image *m, size_t i,
 				    struct cfi *cfi)
@@ -287,48 +279,43 @@ static void unwind_images_append(struct unwind_images *ms,
 	*mem_add(ms->m, ms->n, ms->cap) = m;
 }
 
-static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
-						    const struct image *img,
-						    struct elf_file *ef)
+/* Opens the file of an image. Returns false if there is none. */
+static bool unwind_images_open(struct unwind_images *ms,
+			       const struct image *img)
 {
-	struct unwind_image *m = mem_new(1, sizeof(*m));
+	struct tried_files tried = { .n = 0 };
 	GElf_Ehdr eh;
+
+	ms->sy->tried = unwind_images_kept(ms) ? &tried : NULL;
+	struct elf_file *ef = unwind_images_locate(ms, img);
+
+	ms->sy->tried = NULL;
+	if (!ef) {
+		tried_files_release(&tried);
+		return false;
+	}
+	struct unwind_image *m = mem_new(1, sizeof(*m));
 
 	m->set = ms;
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
 	m->proved = img->id_len != 0;
-	m->img = unwind_images_copy_image(img);
+	m->img = mem_dup(img, sizeof(*img));
+	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
 	m->n_seg = ef->n_seg;
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
+	m->tried = tried;
 	unwind_images_make_tables(m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
 	unwind_images_append(ms, m);
 	unwind_images_hold_open(ms, m, ef);
-	return m;
-}
-
-/* Opens the file of an image. Returns false if there is none. */
-static bool unwind_images_open(struct unwind_images *ms,
-			       const struct image *img)
-{
-	struct tried_files tried = { .n = 0 };
-
-	ms->sy->tried = unwind_images_kept(ms) ? &tried : NULL;
-	struct elf_file *ef = unwind_images_locate(ms, img);
-
-	ms->sy->tried = NULL;
-	if (ef)
-		unwind_images_new_image(ms, img, ef)->tried = tried;
-	else
-		tried_files_release(&tried);
-	return ef;
+	return true;
 }
 
 /* Takes what an earlier run left of an image, if its file is still the same.
@@ -356,16 +343,12 @@ static bool unwind_images_take(struct unwind_images *ms,
 	return true;
 }
 
-struct unwind_image_key {
-	const struct image *img;
-};
-
 static bool unwind_images_same_id(const void *owner, uint32_t id,
 				  const void *key)
 {
 	const struct image *a =
 		((const struct unwind_images *)owner)->m[id]->img;
-	const struct image *b = ((const struct unwind_image_key *)key)->img;
+	const struct image *b = key;
 
 	return a->kind == b->kind &&
 	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
@@ -376,7 +359,6 @@ static bool unwind_images_same_id(const void *owner, uint32_t id,
 static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
-	struct unwind_image_key key = { img };
 	uint64_t hash = 0;
 
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
@@ -386,7 +368,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
 				  0);
 		uint32_t id = table_find(&ms->by_id, hash,
-					 unwind_images_same_id, ms, &key);
+					 unwind_images_same_id, ms, img);
 
 		if (id != TABLE_NONE)
 			return id + 1;

@@ -25,25 +25,12 @@ struct unwind_readiness {
 	size_t n_seg;
 };
 
-static void unwind_readiness_read_sframe(struct unwind_readiness *r,
-					 const struct elf_file *ef)
-{
-	struct sframe_file f;
-	int found = sframe_file_open(ef, &f, NULL);
-
-	r->sframe = found;
-	if (found != 1)
-		return;
-	r->sframe = f.sf.head.version;
-	r->by_sframe = sframe_table(&f.sf, NULL);
-	sframe_file_release(&f);
-}
-
 struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       const struct image *img,
 					       const char **why)
 {
 	struct elf_file *ef = code_bytes_find_file(sy, img, why);
+	struct sframe_file sframe;
 	struct cfi *cfi;
 
 	if (!ef)
@@ -53,7 +40,12 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 	r->machine = ef->machine;
 	r->n_seg = ef->n_seg;
 	r->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
-	unwind_readiness_read_sframe(r, ef);
+	r->sframe = sframe_file_open(ef, &sframe, NULL);
+	if (r->sframe == 1) {
+		r->sframe = sframe.sf.head.version;
+		r->by_sframe = sframe_table(&sframe.sf, NULL);
+		sframe_file_release(&sframe);
+	}
 	cfi = cfi_open(ef, ".eh_frame");
 	if (cfi)
 		r->by_eh = cfi_rows(cfi);

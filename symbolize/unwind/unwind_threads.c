@@ -111,20 +111,6 @@ static void *unwind_thread_main(void *arg)
 	}
 }
 
-static void unwind_threads_start(struct unwind_threads *t,
-				 struct unwinder *const *uw, unsigned int n)
-{
-	for (; t->n < n; t->n++) {
-		struct unwind_thread *w = &t->thread[t->n];
-
-		w->all = t;
-		w->uw = uw[t->n];
-		if (!thread_start(&w->thread, STACK_BYTES, unwind_thread_main,
-				  w))
-			break;
-	}
-}
-
 struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
 					  unsigned int n, unwind_job_fn *fn)
 {
@@ -135,7 +121,15 @@ struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->more, NULL);
 	pthread_cond_init(&t->done, NULL);
-	unwind_threads_start(t, uw, n);
+	for (; t->n < n; t->n++) {
+		struct unwind_thread *w = &t->thread[t->n];
+
+		w->all = t;
+		w->uw = uw[t->n];
+		if (!thread_start(&w->thread, STACK_BYTES, unwind_thread_main,
+				  w))
+			break;
+	}
 	if (t->n)
 		return t;
 	unwind_threads_free(t);
@@ -159,8 +153,14 @@ void unwind_threads_free(struct unwind_threads *t)
 	free(t);
 }
 
-static void unwind_job_set(struct unwind_job *j, const struct unwind_in *in)
+struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
+					const struct unwind_in *in)
 {
+	size_t n = atomic_load(&t->added);
+	struct unwind_job *j = &t->job[n % JOBS];
+
+	if (atomic_load(&j->state) != JOB_FREE)
+		return NULL;
 	j->in = *in;
 	j->regs = *in->regs;
 	if (j->regs.n > 64)
@@ -170,28 +170,13 @@ static void unwind_job_set(struct unwind_job *j, const struct unwind_in *in)
 	j->in.regs = &j->regs;
 	j->out = (struct unwind_out){ .ip = j->ip, .max = UNWIND_JOB_MAX };
 	j->dated = j->stuck = false;
-}
-
-static void unwind_threads_wake(struct unwind_threads *t)
-{
-	pthread_mutex_lock(&t->lock);
-	pthread_cond_signal(&t->more);
-	pthread_mutex_unlock(&t->lock);
-}
-
-struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
-					const struct unwind_in *in)
-{
-	size_t n = atomic_load(&t->added);
-	struct unwind_job *j = &t->job[n % JOBS];
-
-	if (atomic_load(&j->state) != JOB_FREE)
-		return NULL;
-	unwind_job_set(j, in);
 	atomic_store(&j->state, JOB_WAITS);
 	atomic_store(&t->added, ++n);
-	if (atomic_load(&t->idle) && n - atomic_load(&t->taken) >= BATCH)
-		unwind_threads_wake(t);
+	if (atomic_load(&t->idle) && n - atomic_load(&t->taken) >= BATCH) {
+		pthread_mutex_lock(&t->lock);
+		pthread_cond_signal(&t->more);
+		pthread_mutex_unlock(&t->lock);
+	}
 	return j;
 }
 
