@@ -120,22 +120,6 @@ static void *pool_worker_main(void *arg)
 
 /* ---- the calling thread */
 
-static void pool_start_threads(struct pool *p, const struct symbolize_opts *o,
-			       unsigned int n)
-{
-	while (p->n_workers < n) {
-		struct pool_worker *w = &p->worker[p->n_workers];
-
-		*w = (struct pool_worker){ .pool = p, .sy = symbolize_new(o) };
-		if (!thread_start(&w->thread, STACK_BYTES, pool_worker_main,
-				  w)) {
-			symbolize_free(w->sy);
-			break;
-		}
-		p->n_workers++;
-	}
-}
-
 struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 {
 	if (threads < 2)
@@ -150,7 +134,17 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
 	pthread_cond_init(&p->done, NULL);
-	pool_start_threads(p, o, threads);
+	while (p->n_workers < threads) {
+		struct pool_worker *w = &p->worker[p->n_workers];
+
+		*w = (struct pool_worker){ .pool = p, .sy = symbolize_new(o) };
+		if (!thread_start(&w->thread, STACK_BYTES, pool_worker_main,
+				  w)) {
+			symbolize_free(w->sy);
+			break;
+		}
+		p->n_workers++;
+	}
 	if (p->n_workers)
 		return p;
 	pool_free(p);

@@ -150,35 +150,6 @@ static void symbolize_release_demangled(struct demangled_names *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Passes the functions inlined at one offset to fn, then the function
- * itself. */
-static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
-			  const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
-			  void *arg, struct err *err)
-{
-	for (size_t k = 0; k + 1 < n; k++) {
-		struct symbol in = {
-			.off = sym->off,
-			.depth = sym->depth++,
-			.start = sym->start,
-			.name = symbolize_demangled(sy, fr[k].name),
-			.raw_name = fr[k].name,
-			.file = fr[k].file,
-			.line = fr[k].line,
-			.how = "dwarf",
-			.unverified = sym->unverified,
-		};
-
-		if (fn(arg, &in, err))
-			return -1;
-	}
-	if (n) {
-		sym->file = fr[n - 1].file;
-		sym->line = fr[n - 1].line;
-	}
-	return fn(arg, sym, err);
-}
-
 /* An open resolver; rs NULL: none. */
 struct name_source {
 	const struct resolver *rs;
@@ -198,6 +169,12 @@ struct image_names {
 	bool open;	      /* these were looked for */
 	struct name_source names, extra;
 };
+
+/* Returns what has the source lines. */
+static const struct name_source *image_names_lines(const struct image_names *in)
+{
+	return in->names.rs && in->names.rs->lines ? &in->names : &in->extra;
+}
 
 static void image_names_free(void *object)
 {
@@ -262,22 +239,48 @@ static void image_names_give(struct symbolizer *sy, struct image_names *in,
 	free(name);
 }
 
-/* Passes one name to fn, and to the cache. */
+/* Where names go: to fn, and to the cache. */
 struct symbolize_teller {
-	struct name_cache *m;
+	struct name_cache *m;	     /* NULL: none */
 	const struct code_place *at; /* the offset being named */
 	symbol_fn *fn;
 	void *arg;
 };
 
-static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
-				    struct err *err)
+static int symbolize_tell_one(struct symbolize_teller *t,
+			      const struct symbol *sym, struct err *err)
 {
-	struct symbolize_teller *t = arg;
-
 	if (t->m)
 		name_cache_add(t->m, t->at, sym);
 	return t->fn(t->arg, sym, err);
+}
+
+/* Tells the functions inlined at one offset, then the function itself. */
+static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
+			  struct symbol *sym, const struct dwarf_frame *fr,
+			  size_t n, struct err *err)
+{
+	for (size_t k = 0; k + 1 < n; k++) {
+		struct symbol in = {
+			.off = sym->off,
+			.depth = sym->depth++,
+			.start = sym->start,
+			.name = symbolize_demangled(sy, fr[k].name),
+			.raw_name = fr[k].name,
+			.file = fr[k].file,
+			.line = fr[k].line,
+			.how = "dwarf",
+			.unverified = sym->unverified,
+		};
+
+		if (symbolize_tell_one(t, &in, err))
+			return -1;
+	}
+	if (n) {
+		sym->file = fr[n - 1].file;
+		sym->line = fr[n - 1].line;
+	}
+	return symbolize_tell_one(t, sym, err);
 }
 
 /* Names all offsets in their order: those that are known from the cache, the
@@ -288,8 +291,7 @@ static int symbolize_name_all(struct symbolizer *sy,
 			      struct symbolize_teller *t, struct err *err)
 {
 	const struct name_source *names = &in->names;
-	const struct name_source *lines =
-		names->rs && names->rs->lines ? names : &in->extra;
+	const struct name_source *lines = image_names_lines(in);
 	bool unverified = !strcmp(sy->rep->status, "unverified");
 	size_t k = 0;
 
@@ -316,8 +318,7 @@ static int symbolize_name_all(struct symbolizer *sy,
 		}
 		k++;
 		sym.unverified = sym.name && unverified;
-		if (symbolize_tell(sy, &sym, fr, n_fr, symbolize_cache_and_tell,
-				   t, err))
+		if (symbolize_tell(sy, t, &sym, fr, n_fr, err))
 			return -1;
 	}
 	return 0;
@@ -374,61 +375,42 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-/* What symbolize_image() was asked for. */
-struct image_ask {
-	const struct code_place *code;
-	size_t n;
-	const struct code_place *rest; /* those that no cache names */
-	size_t n_rest;
-	symbol_fn *fn;
-	void *arg;
-};
-
-static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
-				struct image_names *in,
-				const struct image_ask *ask, struct err *err)
-{
-	struct symbolize_teller t = { .m = in->m,
-				      .fn = ask->fn,
-				      .arg = ask->arg };
-	bool told = in->m && (in->open || !ask->n_rest) &&
-		    name_cache_report(in->m, sy->rep);
-
-	if (!told && symbolize_open(sy, img, in, err))
-		return -1;
-	const struct name_source *lines =
-		in->names.rs && in->names.rs->lines ? &in->names : &in->extra;
-
-	if (lines->rs && ask->n_rest && !sy->opts.no_inline)
-		lines->rs->lines(sy, img, lines->r, ask->rest, ask->n_rest);
-	int rc = symbolize_name_all(sy, in, ask->code, ask->n, &t, err);
-
-	symbolize_release_demangled(&sy->plain);
-	return rc;
-}
-
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err)
 {
 	struct image_names *in = image_names_take(sy, img);
-	struct image_ask ask = { code, n, code, n, fn, arg };
-	struct code_place *some = NULL;
+	const struct name_source *lines;
+	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
+	struct code_place *uncached = NULL;
+	const struct code_place *rest = code; /* those that no cache names */
+	size_t n_rest = n;
+	int rc = -1;
 
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
 	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
 	if (in->m) {
-		some = mem_new(n, sizeof(*some));
-		ask.rest = some;
-		ask.n_rest = name_cache_rest(in->m, code, n, some);
+		rest = uncached = mem_new(n, sizeof(*uncached));
+		n_rest = name_cache_rest(in->m, code, n, uncached);
 		sy->tried = name_cache_tried(in->m);
 	}
-	int rc = symbolize_name_image(sy, img, in, &ask, err);
+	/* What the cache reports is the whole answer if it has all names, or if
+	 * what finds the others is open since an earlier symbolizer. */
+	bool told = in->m && (in->open || !n_rest) &&
+		    name_cache_report(in->m, sy->rep);
 
+	if (!told && symbolize_open(sy, img, in, err))
+		goto out;
+	lines = image_names_lines(in);
+	if (lines->rs && n_rest && !sy->opts.no_inline)
+		lines->rs->lines(sy, img, lines->r, rest, n_rest);
+	rc = symbolize_name_all(sy, in, code, n, &t, err);
+	symbolize_release_demangled(&sy->plain);
+out:
 	sy->tried = NULL;
 	image_names_give(sy, in, img, rc ? NULL : rep);
-	free(some);
+	free(uncached);
 	sy->rep = NULL;
 	return rc;
 }
