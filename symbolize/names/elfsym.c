@@ -42,8 +42,8 @@ struct elfsym {
 	uint64_t shift; /* file offset minus image offset */
 };
 
+/* Where the symbols of a file come from and go to. */
 struct elfsym_loader {
-	const struct symbolizer *sy;
 	struct symtab *t;
 	const struct elf_file *ef;
 	struct elf_section *sec;
@@ -111,38 +111,33 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 	symtab_add(l->t, &s);
 }
 
-static void elfsym_load_table(const struct elfsym_loader *l,
-			      const struct elf_section *s)
-{
-	struct elf_symbols it;
-	GElf_Sym sym;
-	const char *name;
-
-	if (!elf_symbols_open(l->ef, s, &it))
-		return;
-	section_hashes_add(l->sy, l->ef, s);
-	section_hashes_add(l->sy, l->ef, &it.strings);
-	while (elf_symbols_next(&it, &sym, &name))
-		elfsym_add(l, &sym, name);
-}
-
 /* Loads all symbol tables of one type from a file. Returns false if there are
  * no symbols. */
 static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
 				uint32_t type, const char *how)
 {
-	struct elfsym_loader l = { en->sy, &en->tab,	     ef,
-				   NULL,   elf_sections(ef), how };
+	struct elfsym_loader l = {
+		.t = &en->tab, .ef = ef, .n_sec = elf_sections(ef), .how = how
+	};
 	size_t before = en->tab.n;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
 	for (size_t i = 1; i < l.n_sec; i++)
 		elf_section_get(ef, i, &l.sec[i]);
 	if (ef->type == ET_REL)
 		kernel_module_layout(ef, l.sec, l.n_sec);
-	for (size_t i = 1; i < l.n_sec; i++)
-		if (l.sec[i].scn && l.sec[i].type == type)
-			elfsym_load_table(&l, &l.sec[i]);
+	for (size_t i = 1; i < l.n_sec; i++) {
+		if (!l.sec[i].scn || l.sec[i].type != type ||
+		    !elf_symbols_open(ef, &l.sec[i], &it))
+			continue;
+		section_hashes_add(en->sy, ef, &l.sec[i]);
+		section_hashes_add(en->sy, ef, &it.strings);
+		while (elf_symbols_next(&it, &sym, &name))
+			elfsym_add(&l, &sym, name);
+	}
 	free(l.sec);
 	return en->tab.n > before;
 }

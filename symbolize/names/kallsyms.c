@@ -176,29 +176,6 @@ static const char *kallsyms_string(struct kallsyms *ks, const char *s, size_t n)
 	return own;
 }
 
-static void kallsyms_add_line(struct kallsyms *ks,
-			      const struct kallsyms_line *l)
-{
-	struct sym s = { .start = l->addr,
-			 .end = UINT64_MAX,
-			 .open = true,
-			 .rank = kallsyms_rank(l),
-			 .how = "kallsyms" };
-
-	/* Assembler symbols: $a, $d, $x. */
-	if (l->name[0] == '$' || !l->name[0])
-		return;
-	if (l->module_len)
-		s.mod = kallsyms_module_number(
-			ks, kallsyms_string(ks, l->module, l->module_len));
-	else if (kallsyms_line_is(l, "_text"))
-		ks->at_text = s.start;
-	else if (kallsyms_line_is(l, "_stext"))
-		ks->at_stext = s.start;
-	s.name = kallsyms_string(ks, l->name, l->name_len);
-	symtab_add(&ks->tab, &s);
-}
-
 /* The last symbol of the kernel must not extend to the first module, far behind
  * it. */
 static void kallsyms_close_gaps(struct symtab *t)
@@ -219,7 +196,7 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
 	struct kallsyms_text t = { .at = text, .left = len };
-	struct kallsyms_line line;
+	struct kallsyms_line l;
 
 	ks->path = mem_strdup(path);
 	ks->text = text;
@@ -227,8 +204,27 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
 	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
-	while (kallsyms_text_next(&t, &line))
-		kallsyms_add_line(ks, &line);
+	while (kallsyms_text_next(&t, &l)) {
+		struct sym s = { .start = l.addr,
+				 .end = UINT64_MAX,
+				 .open = true,
+				 .rank = kallsyms_rank(&l),
+				 .how = "kallsyms" };
+
+		/* Assembler symbols: $a, $d, $x. */
+		if (l.name[0] == '$' || !l.name[0])
+			continue;
+		if (l.module_len)
+			s.mod = kallsyms_module_number(
+				ks,
+				kallsyms_string(ks, l.module, l.module_len));
+		else if (kallsyms_line_is(&l, "_text"))
+			ks->at_text = s.start;
+		else if (kallsyms_line_is(&l, "_stext"))
+			ks->at_stext = s.start;
+		s.name = kallsyms_string(ks, l.name, l.name_len);
+		symtab_add(&ks->tab, &s);
+	}
 	symtab_finish(&ks->tab);
 	kallsyms_close_gaps(&ks->tab);
 	return ks;
@@ -283,7 +279,18 @@ void kallsyms_free(struct kallsyms *ks)
 	free(ks);
 }
 
-/* ---- files of earlier symbolizers */
+/* ---- files of earlier symbolizers
+ *
+ * A copy is taken over if its file is unchanged. The live file is made anew by
+ * each read, which takes 30 ms; only its beginning is compared. What an earlier
+ * symbolizer read of it is therefore `from_before`, and each symbol is judged
+ * when it is looked up, by kallsyms_is_fixed(): one of the kernel itself holds
+ * until the next boot, one of a module as long as no module was loaded or
+ * removed, any other may be wrong. That is what `modules` tells: it is the list
+ * of modules, if it was the same before and after the file was read, and
+ * becomes NULL when the list is another one. The first symbol or module that is
+ * not known to be right makes kallsyms_renew() read the file again, and what
+ * was read then is not from before. */
 
 static void kallsyms_free_kept(void *object)
 {

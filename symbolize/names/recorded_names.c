@@ -10,17 +10,14 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-static bool recorded_names_has(enum image_kind kind)
-{
-	return kind == IMAGE_BPF || kind == IMAGE_OOL || kind == IMAGE_JIT;
-}
-
 static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 			       const char *file, void **r, struct err *err)
 {
 	(void)file;
 	(void)err;
-	if (!recorded_names_has(img->kind) || !img->path || !img->path[0])
+	if ((img->kind != IMAGE_BPF && img->kind != IMAGE_OOL &&
+	     img->kind != IMAGE_JIT) ||
+	    !img->path || !img->path[0])
 		return 0;
 	report_status(sy, "named");
 	*r = (void *)img;
@@ -37,19 +34,6 @@ static bool recorded_names_line_above(const void *arg, size_t i)
 	const struct recorded_line_key *k = arg;
 
 	return k->code->line[i].off > k->off;
-}
-
-/* Sets the source line: that of the last line entry at or before the offset. */
-static void recorded_names_find_line(const struct jit_code *c,
-				     struct symbol *sym)
-{
-	const struct recorded_line_key key = { c, sym->off };
-	size_t lo = search_first(c->n_line, recorded_names_line_above, &key);
-
-	if (!lo)
-		return;
-	sym->file = c->line[lo - 1].file;
-	sym->line = c->line[lo - 1].line;
 }
 
 static const char *recorded_names_how(const struct image *img)
@@ -71,8 +55,17 @@ static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	sym->size = img->len;
 	sym->raw_name = img->path;
 	sym->how = recorded_names_how(img);
-	if (img->code)
-		recorded_names_find_line(img->code, sym);
+	if (!img->code)
+		return 1;
+	/* The last line entry at or before the offset has the source line. */
+	const struct recorded_line_key key = { img->code, sym->off };
+	size_t lo = search_first(img->code->n_line, recorded_names_line_above,
+				 &key);
+
+	if (lo) {
+		sym->file = img->code->line[lo - 1].file;
+		sym->line = img->code->line[lo - 1].line;
+	}
 	return 1;
 }
 
