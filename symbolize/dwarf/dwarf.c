@@ -472,16 +472,10 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 		d->package = split_package_open(sy, ef);
 	d->has_looked_for_package = true;
 	d->split = split_dwarf_open(sy, ef, d->package, unit);
-	if (!d->split) {
-		Dwarf_Attribute attr;
-		const char *name = dwarf_sections_string(
-			dwarf_attr(unit, DW_AT_dwo_name, &attr));
-
-		if (!name)
-			name = dwarf_sections_string(
-				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
-		d->missed = d->missing++ ? d->missed : dwarf_keep(d, name);
-	}
+	if (!d->split)
+		d->missed = d->missing++
+				    ? d->missed
+				    : dwarf_keep(d, split_dwarf_name(unit));
 	dwarf_look_unit(d, unit, n);
 	split_dwarf_close(d->split);
 	d->split = NULL;
@@ -638,19 +632,6 @@ static void dwarf_forget(struct dwarf *d)
 	d->reaches_out = false;
 }
 
-static void dwarf_end_looking(struct dwarf *d)
-{
-	free(d->want);
-	free(d->node);
-	free(d->set);
-	split_package_close(d->package);
-	d->package = NULL;
-	d->want = NULL;
-	d->node = NULL;
-	d->set = NULL;
-	d->files = NULL;
-}
-
 struct dwarf_file *dwarf_open(const struct elf_file *ef,
 			      const struct elf_file *alt)
 {
@@ -719,7 +700,15 @@ struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
 	}
 	if (dwarf_units_damaged(df->units))
 		dwarf_forget(d);
-	dwarf_end_looking(d);
+	free(d->want);
+	free(d->node);
+	free(d->set);
+	split_package_close(d->package);
+	d->package = NULL;
+	d->want = NULL;
+	d->node = NULL;
+	d->set = NULL;
+	d->files = NULL;
 	return d;
 }
 

@@ -40,15 +40,25 @@ struct line_reading {
 	size_t n_folder, cap_folder;
 };
 
+static void line_add_folder(void *arg, const struct line_entry *e)
+{
+	struct line_reading *r = arg;
+
+	*mem_add(r->folder, r->n_folder, r->cap_folder) = e->name;
+}
+
 /* Stores a checksum under the path that libdw gives the file: that of its
  * folder and its name; folders are below the first, where the compiler ran. */
-static void line_keep(const struct line_reading *r, const struct line_entry *e)
+static void line_add_file(void *arg, const struct line_entry *e)
 {
+	const struct line_reading *r = arg;
 	const char *run = r->n_folder ? r->folder[0] : "";
 	const char *dir = e->folder < r->n_folder ? r->folder[e->folder] : "";
 	struct line_files *out = r->out;
 	char path[PATH_BYTES];
 
+	if (!e->md5)
+		return;
 	if (*e->name == '/')
 		snprintf(path, sizeof(path), "%s", e->name);
 	else if (*dir == '/' || dir == run)
@@ -67,49 +77,31 @@ static void line_keep(const struct line_reading *r, const struct line_entry *e)
 	}
 }
 
-static void line_add_folder(void *arg, const struct line_entry *e)
-{
-	struct line_reading *r = arg;
-
-	*mem_add(r->folder, r->n_folder, r->cap_folder) = e->name;
-}
-
-static void line_add_file(void *arg, const struct line_entry *e)
-{
-	if (e->md5)
-		line_keep(arg, e);
-}
-
-/* Reads the head of a table, from behind its length on. */
-static void line_read_table(struct line_reading *r, struct bytes *b)
-{
-	uint64_t version = 0;
-	uint64_t opcodes = 0;
-
-	if (dwarf_number_fixed(b, 2, false, &version) || version != 5)
-		return;
-	/* sizes of addresses and selectors, length of the head, and five
-	 * numbers about opcodes and lines */
-	if (bytes_skip(b, 2 + (r->table.wide ? 8 : 4) + 5, NULL) ||
-	    dwarf_number_fixed(b, 1, false, &opcodes) || !opcodes ||
-	    bytes_skip(b, opcodes - 1, NULL))
-		return;
-	r->n_folder = 0;
-	if (!line_table_entries(&r->table, b, line_add_folder, r))
-		line_table_entries(&r->table, b, line_add_file, r);
-}
-
 static void line_read_all(struct line_files *f, const struct elf_file *ef)
 {
 	struct line_reading r = { .out = f };
 	struct bytes all;
-	struct bytes one;
+	struct bytes b;
 
 	line_table_section(ef, ".debug_line", &all);
 	line_table_section(ef, ".debug_str", &r.table.strings);
 	line_table_section(ef, ".debug_line_str", &r.table.line_strings);
-	while (!line_table_take(&r.table, &all, &one))
-		line_read_table(&r, &one);
+	while (!line_table_take(&r.table, &all, &b)) {
+		uint64_t version = 0;
+		uint64_t opcodes = 0;
+
+		if (dwarf_number_fixed(&b, 2, false, &version) || version != 5)
+			continue;
+		/* sizes of addresses and selectors, length of the head, and
+		 * five numbers about opcodes and lines */
+		if (bytes_skip(&b, 2 + (r.table.wide ? 8 : 4) + 5, NULL) ||
+		    dwarf_number_fixed(&b, 1, false, &opcodes) || !opcodes ||
+		    bytes_skip(&b, opcodes - 1, NULL))
+			continue;
+		r.n_folder = 0;
+		if (!line_table_entries(&r.table, &b, line_add_folder, &r))
+			line_table_entries(&r.table, &b, line_add_file, &r);
+	}
 	free(r.folder);
 }
 

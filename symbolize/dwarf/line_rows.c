@@ -75,8 +75,8 @@ static int line_rows_list(struct line_rows *r, struct bytes *b,
 	}
 }
 
-/* Reads what is between the length of the head and its lists. */
-static int line_rows_numbers(struct line_rows *r, struct bytes *b)
+/* Reads what is behind the length of the head, up to the end of its lists. */
+static int line_rows_head(struct line_rows *r, struct bytes *b)
 {
 	/* smallest instruction, operations (from 4 on), is_stmt, the base and
 	 * the range of lines */
@@ -84,12 +84,7 @@ static int line_rows_numbers(struct line_rows *r, struct bytes *b)
 	    bytes_u8(b, &r->opcodes, NULL) || !r->opcodes)
 		return -1;
 	r->args = b->pos;
-	return bytes_skip(b, r->opcodes - 1u, NULL);
-}
-
-static int line_rows_head(struct line_rows *r, struct bytes *b)
-{
-	if (line_rows_numbers(r, b))
+	if (bytes_skip(b, r->opcodes - 1u, NULL))
 		return -1;
 	if (r->version >= 5)
 		return line_table_entries(&r->table, b, line_rows_add_folder,

@@ -88,26 +88,19 @@ static int line_value(struct line_table *t, struct bytes *b, uint64_t form,
 
 /* ---- lists */
 
-static int line_read_forms(struct line_table *t, struct bytes *b)
+int line_table_entries(struct line_table *t, struct bytes *b, line_entry_fn *fn,
+		       void *arg)
 {
 	uint64_t n = 0;
 
 	if (dwarf_number_fixed(b, 1, false, &n) || n > FORMS_MAX)
 		return -1;
 	t->n_form = n;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < t->n_form; i++)
 		if (leb128_unsigned(b, &t->form[i].content) ||
 		    leb128_unsigned(b, &t->form[i].form))
 			return -1;
-	return 0;
-}
-
-int line_table_entries(struct line_table *t, struct bytes *b, line_entry_fn *fn,
-		       void *arg)
-{
-	uint64_t n = 0;
-
-	if (line_read_forms(t, b) || leb128_unsigned(b, &n) || n > ENTRIES_MAX)
+	if (leb128_unsigned(b, &n) || n > ENTRIES_MAX)
 		return -1;
 	for (uint64_t i = 0; i < n; i++) {
 		struct line_entry e = { .name = "" };

@@ -125,16 +125,6 @@ static bool relocate_apply(const struct relocate_state *r,
 	return true;
 }
 
-static void relocate_lay_out(struct relocate_state *r)
-{
-	for (size_t i = 1; i < r->n_sec; i++)
-		elf_section_get(r->ef, i, &r->sec[i]);
-	kernel_module_layout(r->ef, r->sec, r->n_sec);
-	for (size_t i = 1; i < r->n_sec; i++)
-		if (r->sec[i].flags & SHF_ALLOC && !r->sec[i].addr)
-			r->sec[i].addr = FAR + i * FAR_STEP;
-}
-
 bool relocate_debug(const struct elf_file *ef)
 {
 	struct relocate_state r = { .ef = ef, .n_sec = elf_sections(ef) };
@@ -145,7 +135,12 @@ bool relocate_debug(const struct elf_file *ef)
 	if (ef->fd < 0)
 		return false;
 	r.sec = mem_new(r.n_sec + 1, sizeof(*r.sec));
-	relocate_lay_out(&r);
+	for (size_t i = 1; i < r.n_sec; i++)
+		elf_section_get(ef, i, &r.sec[i]);
+	kernel_module_layout(ef, r.sec, r.n_sec);
+	for (size_t i = 1; i < r.n_sec; i++)
+		if (r.sec[i].flags & SHF_ALLOC && !r.sec[i].addr)
+			r.sec[i].addr = FAR + i * FAR_STEP;
 	for (size_t i = 1; i < r.n_sec && ok; i++) {
 		const struct elf_section *s = &r.sec[i];
 

@@ -127,18 +127,6 @@ static bool section_inflate_to(struct section_inflate *si, uint64_t end)
 	return si->n >= end;
 }
 
-/* After the last byte comes a mark, of which inflate() may know only when it
- * has room for more. */
-static void section_inflate_end(struct section_inflate *si)
-{
-	unsigned char more;
-
-	si->z.next_out = &more;
-	si->z.avail_out = sizeof(more);
-	if (inflate(&si->z, Z_NO_FLUSH) != Z_STREAM_END || !si->z.avail_out)
-		si->n = 0;
-}
-
 /* The sum is behind the data, most significant byte first. */
 static bool section_inflate_is_sound(const struct section_inflate *si)
 {
@@ -160,9 +148,17 @@ static bool section_inflate_is_sound(const struct section_inflate *si)
 
 bool section_inflate_all(struct section_inflate *si)
 {
+	unsigned char more;
+
 	if (!si->whole) {
 		section_inflate_to(si, si->size);
-		section_inflate_end(si);
+		/* After the last byte comes a mark, of which inflate() may know
+		 * only when it has room for more. */
+		si->z.next_out = &more;
+		si->z.avail_out = sizeof(more);
+		if (inflate(&si->z, Z_NO_FLUSH) != Z_STREAM_END ||
+		    !si->z.avail_out)
+			si->n = 0;
 		si->sound = section_inflate_is_sound(si);
 		section_inflate_show(si, si->sound ? si->n : 0);
 	}

@@ -55,13 +55,18 @@ static void split_dwarf_section(const struct elf_file *ef, const char *name,
 		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
 }
 
-static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name,
-				    unsigned int gnu)
+static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute a;
-	const char *s = dwarf_sections_string(dwarf_attr(die, name, &a));
 
-	return s || !gnu ? s : dwarf_sections_string(dwarf_attr(die, gnu, &a));
+	return dwarf_sections_string(dwarf_attr(die, name, &a));
+}
+
+const char *split_dwarf_name(Dwarf_Die *skeleton)
+{
+	const char *name = split_dwarf_text(skeleton, DW_AT_dwo_name);
+
+	return name ? name : split_dwarf_text(skeleton, DW_AT_GNU_dwo_name);
 }
 
 static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
@@ -76,48 +81,31 @@ static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
 	return v;
 }
 
-/* Finds the unit of the .dwo file with this id. */
-static bool split_dwarf_find_unit(struct split_dwarf *s, uint64_t id)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-
-	while (!dwarf_get_units(s->dw, cu, &cu, NULL, &type, &die, NULL)) {
-		uint64_t its;
-
-		if (type == DW_UT_split_compile &&
-		    !dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &its, NULL,
-				   NULL) &&
-		    its == id) {
-			s->unit = die;
-			return true;
-		}
-	}
-	return false;
-}
-
+/* Opens the unit with this id. Owns `own`, even if there is no such unit; ef
+ * NULL: the file cannot be read. */
 static struct split_dwarf *split_dwarf_of(const struct elf_file *ef,
 					  struct elf_file *own, uint64_t id)
 {
 	struct split_dwarf *s = mem_new(1, sizeof(*s));
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
 
 	s->ef = ef;
 	s->own = own;
 	if (ef)
 		s->dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
-	if (s->dw && split_dwarf_find_unit(s, id))
-		return s;
+	while (s->dw &&
+	       !dwarf_get_units(s->dw, cu, &cu, NULL, &type, &s->unit, NULL)) {
+		uint64_t its;
+
+		if (type == DW_UT_split_compile &&
+		    !dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &its, NULL,
+				   NULL) &&
+		    its == id)
+			return s;
+	}
 	split_dwarf_close(s);
 	return NULL;
-}
-
-static struct split_dwarf *split_dwarf_open_file(const char *path, uint64_t id)
-{
-	struct elf_file *ef = elf_file_open(path, NULL);
-	bool readable = ef && dwarf_sections_readable(ef, ".debug_info.dwo");
-
-	return split_dwarf_of(readable ? ef : NULL, ef, id);
 }
 
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
@@ -125,9 +113,8 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     struct split_package *package,
 				     Dwarf_Die *skeleton)
 {
-	const char *name =
-		split_dwarf_text(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir, 0);
+	const char *name = split_dwarf_name(skeleton);
+	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir);
 	struct places p = { .n = 0 };
 	struct split_dwarf *s = NULL;
 	uint64_t id;
@@ -140,8 +127,13 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 		s = split_dwarf_of(split_package_cut(package, id), NULL, id);
 	if (!s)
 		locate_split(sy, ef, folder, name, &p);
-	for (size_t i = 0; i < p.n && !s; i++)
-		s = split_dwarf_open_file(p.path[i], id);
+	for (size_t i = 0; i < p.n && !s; i++) {
+		struct elf_file *own = elf_file_open(p.path[i], NULL);
+		bool readable =
+			own && dwarf_sections_readable(own, ".debug_info.dwo");
+
+		s = split_dwarf_of(readable ? own : NULL, own, id);
+	}
 	places_release(&p);
 	if (!s)
 		return NULL;
@@ -176,7 +168,7 @@ uint64_t split_dwarf_lines_bytes(struct split_dwarf *s)
 {
 	return line_rows_bytes(s->ef,
 			       split_dwarf_number(&s->unit, DW_AT_stmt_list, 0),
-			       split_dwarf_text(&s->unit, DW_AT_comp_dir, 0));
+			       split_dwarf_text(&s->unit, DW_AT_comp_dir));
 }
 
 /* ---- addresses */

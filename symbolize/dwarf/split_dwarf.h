@@ -16,6 +16,9 @@ struct split_dwarf;
 struct split_package;
 struct symbolizer;
 
+/* Returns the name of the .dwo file of a skeleton, borrowed from libdw; NULL if
+ * it has none. */
+const char *split_dwarf_name(Dwarf_Die *skeleton);
 /* Opens the unit of the skeleton in ef: in the package, which may be NULL and
  * must stay open, or in its .dwo file. Returns NULL if it is not found. */
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,

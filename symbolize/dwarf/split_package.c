@@ -74,38 +74,28 @@ static int split_package_take_section(const struct elf_file *ef,
 	return 0;
 }
 
-static int split_package_read_head(struct split_package *p, struct bytes *b,
-				   uint32_t *version)
-{
-	uint16_t number;
-
-	/* version 5 is a number of 2 bytes and padding */
-	if (bytes_peek_u16(b, 0, &number) || bytes_u32(b, version, NULL))
-		return -1;
-	if (number == VERSION_5)
-		*version = number;
-	return (*version != VERSION_GNU && *version != VERSION_5) ||
-			       bytes_u32(b, &p->n_column, NULL) ||
-			       bytes_u32(b, &p->n_unit, NULL) ||
-			       bytes_u32(b, &p->n_slot, NULL) ||
-			       p->n_column > COLUMNS_MAX || !p->n_slot ||
-			       p->n_slot & (p->n_slot - 1)
-		       ? -1
-		       : 0;
-}
-
 /* Finds the tables in .debug_cu_index, and the section of each column, which
  * may be missing if no unit has one. */
 static int split_package_read_index(struct split_package *p)
 {
 	struct package_column index;
 	uint32_t version, number;
+	uint16_t number_5;
 	struct bytes b, numbers;
 
 	if (split_package_take_section(p->ef, ".debug_cu_index", &index))
 		return -1;
 	b = index.whole;
-	if (split_package_read_head(p, &b, &version))
+	/* version 5 is a number of 2 bytes and padding */
+	if (bytes_peek_u16(&b, 0, &number_5) || bytes_u32(&b, &version, NULL))
+		return -1;
+	if (number_5 == VERSION_5)
+		version = VERSION_5;
+	if ((version != VERSION_GNU && version != VERSION_5) ||
+	    bytes_u32(&b, &p->n_column, NULL) ||
+	    bytes_u32(&b, &p->n_unit, NULL) ||
+	    bytes_u32(&b, &p->n_slot, NULL) || p->n_column > COLUMNS_MAX ||
+	    !p->n_slot || p->n_slot & (p->n_slot - 1))
 		return -1;
 	uint64_t each = 4 * (uint64_t)p->n_column;
 
