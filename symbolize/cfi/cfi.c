@@ -126,40 +126,6 @@ static int cfi_read_augmentation(const struct cfi *c, struct cfi_cie *cie,
 	return 0;
 }
 
-static int cfi_read_cie_head(const struct cfi *c, struct cfi_cie *cie,
-			     struct bytes *b)
-{
-	uint8_t version;
-	uint8_t byte;
-	uint64_t ra;
-	const char *a;
-
-	if (bytes_u8(b, &version, NULL) || bytes_str(b, &a, NULL))
-		return -1;
-	if (version != 1 && version != 3 && version != 4)
-		return -1;
-	if (version == 4) {
-		if (bytes_u8(b, &cie->address, NULL) ||
-		    bytes_u8(b, &byte, NULL) || byte ||
-		    (cie->address != 4 && cie->address != 8))
-			return -1;
-	}
-	if (leb128_unsigned(b, &cie->code_align) ||
-	    leb128_signed(b, &cie->data_align))
-		return -1;
-	if (version == 1) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		ra = byte;
-	} else if (leb128_unsigned(b, &ra)) {
-		return -1;
-	}
-	if (ra >= ABI_REGS)
-		return -1;
-	cie->initial.ra = (uint8_t)ra;
-	return cfi_read_augmentation(c, cie, a, b);
-}
-
 /* What reading the operand of DW_CFA_set_loc needs. */
 struct cfi_loc_arg {
 	const struct cfi *c;
@@ -195,13 +161,40 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 {
 	struct cfi_run r;
 	struct cfi_loc_arg arg;
+	uint8_t version;
+	uint8_t byte;
+	uint64_t ra;
+	const char *a;
+	int ret;
 
 	cie->address = c->abi->word;
 	cie->enc = DW_EH_PE_absptr;
-	if (cfi_read_cie_head(c, cie, b))
+	if (bytes_u8(b, &version, NULL) || bytes_str(b, &a, NULL))
+		return -1;
+	if (version != 1 && version != 3 && version != 4)
+		return -1;
+	if (version == 4) {
+		if (bytes_u8(b, &cie->address, NULL) ||
+		    bytes_u8(b, &byte, NULL) || byte ||
+		    (cie->address != 4 && cie->address != 8))
+			return -1;
+	}
+	if (leb128_unsigned(b, &cie->code_align) ||
+	    leb128_signed(b, &cie->data_align))
+		return -1;
+	if (version == 1) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		ra = byte;
+	} else if (leb128_unsigned(b, &ra)) {
+		return -1;
+	}
+	if (ra >= ABI_REGS)
+		return -1;
+	cie->initial.ra = (uint8_t)ra;
+	if (cfi_read_augmentation(c, cie, a, b))
 		return -1;
 	cfi_start_run(&r, c, cie, &arg);
-	int ret;
 	while ((ret = cfi_run(&r, b)) > 0)
 		;
 	cie->initial = r.now;

@@ -63,18 +63,6 @@ static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 		       : cfi_expr_push(m, v);
 }
 
-static int cfi_expr_push_leb(struct cfi_expr_machine *m, uint8_t op)
-{
-	uint64_t u;
-	int64_t s;
-
-	if (op == DW_OP_consts)
-		return leb128_signed(m->code, &s)
-			       ? -1
-			       : cfi_expr_push(m, (uint64_t)s);
-	return leb128_unsigned(m->code, &u) ? -1 : cfi_expr_push(m, u);
-}
-
 static int cfi_expr_deref(struct cfi_expr_machine *m, uint8_t size)
 {
 	uint64_t addr;
@@ -142,16 +130,6 @@ static int cfi_expr_unary(struct cfi_expr_machine *m, uint8_t op)
 	return cfi_expr_push(m, op == DW_OP_neg ? 0 - v : ~v);
 }
 
-static uint64_t cfi_expr_shifted(const struct cfi_expr_machine *m, uint8_t op,
-				 uint64_t a, uint64_t b)
-{
-	if (op == DW_OP_shra)
-		return (uint64_t)(cfi_expr_signed(m, a) >> (b < 63 ? b : 63));
-	if (b > 63)
-		return 0;
-	return op == DW_OP_shl ? a << b : a >> b;
-}
-
 static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t a, b;
@@ -178,6 +156,9 @@ static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 		RESULT(DW_OP_gt, x > y);
 		RESULT(DW_OP_le, x <= y);
 		RESULT(DW_OP_lt, x < y);
+		RESULT(DW_OP_shl, b > 63 ? 0 : a << b);
+		RESULT(DW_OP_shr, b > 63 ? 0 : a >> b);
+		RESULT(DW_OP_shra, x >> (b < 63 ? b : 63));
 	case DW_OP_div:
 		return !y || (x == INT64_MIN && y == -1)
 			       ? -1
@@ -185,16 +166,32 @@ static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 	case DW_OP_mod:
 		return b ? cfi_expr_push(m, a % b) : -1;
 	default:
-		return cfi_expr_push(m, cfi_expr_shifted(m, op, a, b));
+		return -1;
 	}
 #undef RESULT
 }
 
-static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
+static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v, plus;
+	int64_t s;
 	uint8_t size;
 
+	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
+		return cfi_expr_push(m, op - DW_OP_lit0);
+	if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
+		return cfi_expr_push_reg(m, op - DW_OP_breg0);
+	if (op >= DW_OP_const1u && op <= DW_OP_const8s)
+		return cfi_expr_push_const(m, op);
+	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop)
+		return cfi_expr_shuffle(m, op);
+	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not)
+		return cfi_expr_unary(m, op);
+	if (op == DW_OP_and || op == DW_OP_div || op == DW_OP_minus ||
+	    op == DW_OP_mod || op == DW_OP_mul || op == DW_OP_or ||
+	    op == DW_OP_plus || (op >= DW_OP_shl && op <= DW_OP_xor) ||
+	    (op >= DW_OP_eq && op <= DW_OP_ne))
+		return cfi_expr_binary(m, op);
 	switch (op) {
 	case DW_OP_nop:
 		return 0;
@@ -202,8 +199,11 @@ static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 		return cfi_expr_push_const(
 			m, m->mem->word == 4 ? DW_OP_const4u : DW_OP_const8u);
 	case DW_OP_constu:
+		return leb128_unsigned(m->code, &v) ? -1 : cfi_expr_push(m, v);
 	case DW_OP_consts:
-		return cfi_expr_push_leb(m, op);
+		return leb128_signed(m->code, &s)
+			       ? -1
+			       : cfi_expr_push(m, (uint64_t)s);
 	case DW_OP_drop:
 		return cfi_expr_pop(m, &v);
 	case DW_OP_deref:
@@ -227,26 +227,6 @@ static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 	default:
 		return -1;
 	}
-}
-
-static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
-{
-	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
-		return cfi_expr_push(m, op - DW_OP_lit0);
-	if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
-		return cfi_expr_push_reg(m, op - DW_OP_breg0);
-	if (op >= DW_OP_const1u && op <= DW_OP_const8s)
-		return cfi_expr_push_const(m, op);
-	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop)
-		return cfi_expr_shuffle(m, op);
-	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not)
-		return cfi_expr_unary(m, op);
-	if (op == DW_OP_and || op == DW_OP_div || op == DW_OP_minus ||
-	    op == DW_OP_mod || op == DW_OP_mul || op == DW_OP_or ||
-	    op == DW_OP_plus || (op >= DW_OP_shl && op <= DW_OP_xor) ||
-	    (op >= DW_OP_eq && op <= DW_OP_ne))
-		return cfi_expr_binary(m, op);
-	return cfi_expr_other(m, op);
 }
 
 int cfi_value(struct bytes *code, const struct abi_values *v,

@@ -63,16 +63,6 @@ static const struct cfi_run_op ops[64] = {
 	[DW_CFA_GNU_negative_offset_extended] = { SET, RULE_OFFSET, "rN" },
 };
 
-static void cfi_run_set_rule(struct cfi_run *r, uint64_t reg,
-			     enum rule_kind kind, int64_t v)
-{
-	if (reg >= ABI_REGS)
-		return;
-	r->now.reg[reg].kind = kind & 0xff;
-	r->now.reg[reg].v = v;
-	r->changed = true;
-}
-
 static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 {
 	if (reg >= ABI_REGS)
@@ -125,23 +115,6 @@ static int cfi_run_set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 	return 0;
 }
 
-static int cfi_run_remember_state(struct cfi_run *r)
-{
-	if (r->depth == CFI_REMEMBER_MAX)
-		return -1;
-	r->saved[r->depth++] = r->now;
-	return 0;
-}
-
-static int cfi_run_restore_state(struct cfi_run *r)
-{
-	if (!r->depth)
-		return -1;
-	r->now = r->saved[--r->depth];
-	r->changed = true;
-	return 0;
-}
-
 static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 			  uint64_t reg, int64_t v)
 {
@@ -149,7 +122,11 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 	case NOTHING:
 		return 0;
 	case SET:
-		cfi_run_set_rule(r, reg, (enum rule_kind)op->kind, v);
+		if (reg >= ABI_REGS)
+			return 0;
+		r->now.reg[reg].kind = op->kind;
+		r->now.reg[reg].v = v;
+		r->changed = true;
 		return 0;
 	case RESTORE:
 		cfi_run_restore(r, reg);
@@ -166,9 +143,16 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 		r->changed = true;
 		return 0;
 	case REMEMBER:
-		return cfi_run_remember_state(r);
+		if (r->depth == CFI_REMEMBER_MAX)
+			return -1;
+		r->saved[r->depth++] = r->now;
+		return 0;
 	case BACK:
-		return cfi_run_restore_state(r);
+		if (!r->depth)
+			return -1;
+		r->now = r->saved[--r->depth];
+		r->changed = true;
+		return 0;
 	case SIGN:
 		r->now.is_signed = !r->now.is_signed;
 		r->changed = true;
@@ -198,28 +182,15 @@ static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 	return ret;
 }
 
-static int cfi_run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
-{
-	const struct cfi_run_op *op = &ops[code];
-	uint64_t reg = UINT64_MAX;
-	int64_t v = 0;
-
-	for (const char *o = op->operands; *o; o++)
-		if (cfi_run_operand(r, b, *o, &reg, &v))
-			return -1;
-	if (v > V_MAX || v < -V_MAX)
-		return -1;
-	return cfi_run_action(r, op, reg, v);
-}
-
 int cfi_run(struct cfi_run *r, struct bytes *b)
 {
 	static const struct cfi_run_op offset = { SET, RULE_OFFSET, "U" };
-	uint64_t reg;
-	int64_t v;
 	uint8_t op;
 
 	while (!bytes_u8(b, &op, NULL)) {
+		uint64_t reg = UINT64_MAX;
+		int64_t v = 0;
+
 		if ((op & 0xc0) == DW_CFA_offset) {
 			if (cfi_run_operand(r, b, 'U', &reg, &v) || v > V_MAX ||
 			    v < -V_MAX)
@@ -234,7 +205,11 @@ int cfi_run(struct cfi_run *r, struct bytes *b)
 		int ret = cfi_run_advance(r, b, op);
 		if (ret <= 0)
 			return ret ? -1 : 1;
-		if (cfi_run_other(r, b, op))
+		for (const char *o = ops[op].operands; *o; o++)
+			if (cfi_run_operand(r, b, *o, &reg, &v))
+				return -1;
+		if (v > V_MAX || v < -V_MAX ||
+		    cfi_run_action(r, &ops[op], reg, v))
 			return -1;
 	}
 	return 0;
