@@ -107,14 +107,6 @@ static void elf_read_build_id(struct elf_file *ef)
 	}
 }
 
-/* A debug file made by objcopy has empty segments with other file offsets.
- * Assumes what ld does: the text is mapped at vaddr minus the first vaddr. */
-static void elf_guess_offsets(struct elf_file *ef, uint64_t first)
-{
-	for (size_t i = 0; i < ef->n_seg; i++)
-		ef->seg[i].off = ef->seg[i].vaddr - first;
-}
-
 static void elf_read_segments(struct elf_file *ef)
 {
 	uint64_t first = UINT64_MAX;
@@ -144,10 +136,14 @@ static void elf_read_segments(struct elf_file *ef)
 	struct elf_section text;
 	if (elf_section_find(ef, ".text", &text) && text.type == SHT_NOBITS)
 		bytes = false;
-	if (ef->n_seg && !bytes) {
-		ef->no_code = true;
-		elf_guess_offsets(ef, first);
-	}
+	if (!ef->n_seg || bytes)
+		return;
+	/* A debug file made by objcopy has empty segments with other file
+	 * offsets. A guess is what ld does: the text is mapped at vaddr minus
+	 * the first vaddr. */
+	ef->no_code = true;
+	for (size_t i = 0; i < ef->n_seg; i++)
+		ef->seg[i].off = ef->seg[i].vaddr - first;
 }
 
 static struct elf_file *elf_file_fill(struct elf_file *ef, struct err *err)

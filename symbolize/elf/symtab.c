@@ -35,28 +35,8 @@ void symtab_release(struct symtab *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* One pass of a radix sort by one byte. Returns false, with nothing copied, if
- * all keys have the same byte. */
-static bool symtab_sort_byte(const struct symtab_key *in,
-			     struct symtab_key *out, size_t n,
-			     const size_t *count, unsigned int shift)
-{
-	size_t pos[256];
-	size_t sum = 0;
-
-	for (int i = 0; i < 256; i++) {
-		if (count[i] == n)
-			return false;
-		pos[i] = sum;
-		sum += count[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		out[pos[in[i].start >> shift & 0xff]++] = in[i];
-	return true;
-}
-
-/* Sorts by start, stable. On the 27,000 symbols of a compiler radix sort takes
- * a tenth of the 5 ms of qsort(). */
+/* Sorts by start, stable; n is not 0. On the 27,000 symbols of a compiler radix
+ * sort takes a tenth of the 5 ms of qsort(). */
 static void symtab_radix_sort(struct sym *sym, size_t n)
 {
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
@@ -71,8 +51,19 @@ static void symtab_radix_sort(struct sym *sym, size_t n)
 			count[b][start >> (8 * b) & 0xff]++;
 	}
 	for (unsigned int b = 0; b < 8; b++) {
-		if (!symtab_sort_byte(key, tmp, n, count[b], 8 * b))
+		unsigned int shift = 8 * b;
+		size_t pos[256];
+		size_t sum = 0;
+
+		/* all keys have the same byte here */
+		if (count[b][key[0].start >> shift & 0xff] == n)
 			continue;
+		for (int i = 0; i < 256; i++) {
+			pos[i] = sum;
+			sum += count[b][i];
+		}
+		for (size_t i = 0; i < n; i++)
+			tmp[pos[key[i].start >> shift & 0xff]++] = key[i];
 		struct symtab_key *swap = key;
 		key = tmp;
 		tmp = swap;

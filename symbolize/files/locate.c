@@ -440,7 +440,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img)
 		report_status(sy, other ? "other build-id" : "no file");
 		return false;
 	}
-	/* Offsets into a debug file are a guess, see elf_guess_offsets(). */
+	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
 	report_status(sy, img->id_len && !ef->no_code ? "named" : "unverified");
 	elf_file_close(ef);

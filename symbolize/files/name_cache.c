@@ -290,21 +290,6 @@ static size_t name_cache_count_changed(const struct name_cache *m)
 	return n;
 }
 
-/* Replaces the cached sections by those of the report. */
-static void name_cache_put_sections(struct name_cache *m,
-				    const struct image_report *rep)
-{
-	free(m->part);
-	m->part = mem_new(rep->n_used, sizeof(*m->part));
-	m->n_part = rep->n_used;
-	for (size_t i = 0; i < rep->n_used; i++)
-		m->part[i] = (struct cached_section){
-			name_cache_put_text(m, rep->used[i].file),
-			name_cache_put_text(m, rep->used[i].name),
-			rep->used[i].hash
-		};
-}
-
 /* Adds a note to the report if names or sections differ from those before the
  * files changed. */
 static void name_cache_compare(const struct name_cache *m,
@@ -341,16 +326,15 @@ static void name_cache_put_report(struct name_cache *m,
 	free(m->seg);
 	m->n_seg = rep->n_seg;
 	m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
-	name_cache_put_sections(m, rep);
-}
-
-static bool name_cache_store(struct name_cache *m)
-{
-	free(m->tried_text);
-	m->tried_text = mem_new(m->tried.n, sizeof(*m->tried_text));
-	for (size_t i = 0; i < m->tried.n; i++)
-		m->tried_text[i] = name_cache_put_text(m, m->tried.p[i].path);
-	return name_cache_save(m);
+	free(m->part);
+	m->part = mem_new(rep->n_used, sizeof(*m->part));
+	m->n_part = rep->n_used;
+	for (size_t i = 0; i < rep->n_used; i++)
+		m->part[i] = (struct cached_section){
+			name_cache_put_text(m, rep->used[i].file),
+			name_cache_put_text(m, rep->used[i].name),
+			rep->used[i].hash
+		};
 }
 
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
@@ -377,8 +361,14 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 	m->n_old = m->n;
 	m->noted = false;
 	name_cache_put_report(m, rep);
-	if (named && m->path[0])
-		sy->saved |= name_cache_store(m);
+	if (named && m->path[0]) {
+		free(m->tried_text);
+		m->tried_text = mem_new(m->tried.n, sizeof(*m->tried_text));
+		for (size_t i = 0; i < m->tried.n; i++)
+			m->tried_text[i] =
+				name_cache_put_text(m, m->tried.p[i].path);
+		sy->saved |= name_cache_save(m);
+	}
 	return m->n > 0;
 }
 

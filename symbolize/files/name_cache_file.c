@@ -238,22 +238,6 @@ static void name_cache_put_u64(struct name_cache_output *o, uint64_t v)
 	name_cache_put(o, &v, sizeof(v));
 }
 
-static void name_cache_put_symbols(struct name_cache_output *o,
-				   const struct name_cache *m)
-{
-	for (size_t i = 0; i < m->n_row; i++) {
-		const struct cached_symbol *r = &m->row[i];
-
-		name_cache_put_u64(o, r->start);
-		name_cache_put_u64(o, r->size);
-		name_cache_put_u32(o, r->name);
-		name_cache_put_u32(o, r->raw);
-		name_cache_put_u32(o, r->file);
-		name_cache_put_u32(o, r->how);
-		name_cache_put_u32(o, r->line);
-	}
-}
-
 static void name_cache_put_all(struct name_cache_output *o,
 			       struct name_cache *m)
 {
@@ -282,7 +266,17 @@ static void name_cache_put_all(struct name_cache_output *o,
 		name_cache_put_u32(o, m->part[i].name);
 		name_cache_put_u64(o, m->part[i].hash);
 	}
-	name_cache_put_symbols(o, m);
+	for (size_t i = 0; i < m->n_row; i++) {
+		const struct cached_symbol *r = &m->row[i];
+
+		name_cache_put_u64(o, r->start);
+		name_cache_put_u64(o, r->size);
+		name_cache_put_u32(o, r->name);
+		name_cache_put_u32(o, r->raw);
+		name_cache_put_u32(o, r->file);
+		name_cache_put_u32(o, r->how);
+		name_cache_put_u32(o, r->line);
+	}
 	for (size_t i = 0; i < m->n; i++) {
 		name_cache_put_u64(o, m->entry[i].off);
 		name_cache_put_u32(o, m->entry[i].first);
