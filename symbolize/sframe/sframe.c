@@ -48,10 +48,12 @@ const char *sframe_abi_name(const struct sframe *sf)
 	return abis[sf->head.abi].name;
 }
 
-/* The magic number gives the byte order. */
-static int sframe_read_magic(struct bytes *b, struct err *err)
+static int sframe_read_head(struct bytes *b, struct sframe_head *h,
+			    struct err *err)
 {
 	uint16_t magic;
+	uint8_t fp;
+	uint8_t ra;
 
 	if (bytes_left(b) < HEAD_LEN)
 		return err_at(err, b->path, bytes_off(b),
@@ -59,6 +61,7 @@ static int sframe_read_magic(struct bytes *b, struct err *err)
 			      bytes_left(b), HEAD_LEN);
 	if (bytes_u16(b, &magic, err))
 		return -1;
+	/* The magic number gives the byte order. */
 	if (magic == 0xe2de)
 		b->swap = true;
 	else if (magic != 0xdee2)
@@ -66,20 +69,11 @@ static int sframe_read_magic(struct bytes *b, struct err *err)
 			      "SFrame section begins with 0x%04x, not with "
 			      "the magic 0xdee2",
 			      magic);
-	return 0;
-}
-
-static int sframe_read_head(struct bytes *b, struct sframe_head *h,
-			    struct err *err)
-{
-	uint8_t fp;
-	uint8_t ra;
-
-	if (sframe_read_magic(b, err) || bytes_u8(b, &h->version, err) ||
-	    bytes_u8(b, &h->flags, err) || bytes_u8(b, &h->abi, err) ||
-	    bytes_u8(b, &fp, err) || bytes_u8(b, &ra, err) ||
-	    bytes_u8(b, &h->aux_len, err) || bytes_u32(b, &h->funcs, err) ||
-	    bytes_u32(b, &h->rows, err) || bytes_u32(b, &h->rows_len, err) ||
+	if (bytes_u8(b, &h->version, err) || bytes_u8(b, &h->flags, err) ||
+	    bytes_u8(b, &h->abi, err) || bytes_u8(b, &fp, err) ||
+	    bytes_u8(b, &ra, err) || bytes_u8(b, &h->aux_len, err) ||
+	    bytes_u32(b, &h->funcs, err) || bytes_u32(b, &h->rows, err) ||
+	    bytes_u32(b, &h->rows_len, err) ||
 	    bytes_u32(b, &h->func_off, err) || bytes_u32(b, &h->row_off, err))
 		return -1;
 	h->fixed_fp = (int8_t)fp;

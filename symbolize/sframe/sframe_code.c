@@ -46,17 +46,6 @@ struct sframe_code_check {
 	size_t n, cap;
 };
 
-static void sframe_code_rule_at(const struct judge *j, uint64_t addr,
-				struct unwind_rule *out)
-{
-	const struct unwind_row *row = unwind_rows_find(j->rows, addr);
-
-	if (row)
-		unwind_rows_rule(j->rows, row, out);
-	else
-		*out = (struct unwind_rule){ .kind = ROW_GAP };
-}
-
 static bool sframe_code_is_call_rule(const struct judge *j,
 				     const struct unwind_rule *r)
 {
@@ -186,27 +175,18 @@ static bool sframe_code_next_step(struct sframe_code_check *l,
 				  const unsigned char **code, size_t *len,
 				  uint64_t *addr, struct sframe_code_step *s)
 {
+	const struct unwind_row *row;
+
 	if (!disasm_next(l->d, code, len, addr, &s->in))
 		return false;
 	s->sp = SP_SET;
 	if (s->in.flow != FLOW_BAD)
 		s->sp = disasm_sp(l->d, &s->by);
-	sframe_code_rule_at(l->j, s->in.addr, &s->rule);
+	row = unwind_rows_find(l->j->rows, s->in.addr);
+	s->rule = (struct unwind_rule){ .kind = ROW_GAP };
+	if (row)
+		unwind_rows_rule(l->j->rows, row, &s->rule);
 	return true;
-}
-
-/* Reports rows that start inside an instruction. Skipped if some bytes could
- * not be disassembled, since then others may be wrong too. */
-static void sframe_code_check_rows(struct sframe_code_check *l,
-				   const uint64_t *inside, size_t n,
-				   uint64_t rows, bool bad)
-{
-	if (bad)
-		return;
-	l->j->r->asked[SFRAME_T_BOUNDARY] += rows;
-	for (size_t i = 0; i < n; i++)
-		judge_found(l->j, SFRAME_T_BOUNDARY, inside[i], inside[i] + 1,
-			    1, "a row begins inside an instruction");
 }
 
 /* Checks all instructions of a function. */
@@ -215,7 +195,7 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
-	uint64_t inside[16];
+	uint64_t inside[16]; /* instructions inside of which a row starts */
 	size_t n_inside = 0;
 	uint64_t rows = 0;
 	bool bad = false;
@@ -239,8 +219,13 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 		sframe_code_check_step(l, f, &last, &s);
 		last = s;
 	}
-	if (!f->repeats)
-		sframe_code_check_rows(l, inside, n_inside, rows, bad);
+	/* If some bytes could not be disassembled, others may be wrong too. */
+	if (f->repeats || bad)
+		return;
+	l->j->r->asked[SFRAME_T_BOUNDARY] += rows;
+	for (size_t i = 0; i < n_inside; i++)
+		judge_found(l->j, SFRAME_T_BOUNDARY, inside[i], inside[i] + 1,
+			    1, "a row begins inside an instruction");
 }
 
 /* ---- function entries */

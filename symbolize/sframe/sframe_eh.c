@@ -112,32 +112,22 @@ static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
 	}
 }
 
-/* Counts the bytes that each test looks at. */
-static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
-			    const struct unwind_rule *a,
-			    const struct unwind_rule *b)
-{
-	uint64_t *asked = j->r->asked;
-	bool covered = a->kind != ROW_GAP;
-
-	if (b->kind != ROW_GAP)
-		asked[SFRAME_T_MISSING] += len;
-	if (covered)
-		asked[SFRAME_T_EXTRA] += len;
-	if (!covered || b->kind == ROW_GAP)
-		return;
-	asked[SFRAME_T_COMPLEX] += len;
-	asked[sframe_eh_test_of(j, start, a, b)] += len;
-}
-
 static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
 			      const struct unwind_rule *a,
 			      const struct unwind_rule *b)
 {
 	uint64_t len = end - start;
+	uint64_t *asked = j->r->asked; /* bytes that each test looks at */
 	struct rule_text t;
 
-	sframe_eh_count(j, start, len, a, b);
+	if (b->kind != ROW_GAP)
+		asked[SFRAME_T_MISSING] += len;
+	if (a->kind != ROW_GAP)
+		asked[SFRAME_T_EXTRA] += len;
+	if (a->kind != ROW_GAP && b->kind != ROW_GAP) {
+		asked[SFRAME_T_COMPLEX] += len;
+		asked[sframe_eh_test_of(j, start, a, b)] += len;
+	}
 	if (a->kind == ROW_GAP && b->kind == ROW_GAP)
 		return;
 	if (a->kind == ROW_GAP)

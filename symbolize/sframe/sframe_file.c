@@ -87,13 +87,6 @@ static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-static void sframe_file_put(unsigned char *p, uint64_t v, unsigned int bytes,
-			    bool big)
-{
-	for (unsigned int i = 0; i < bytes; i++)
-		p[big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
-}
-
 /* Looks up the offset of symbol i in its section. */
 static bool sframe_file_symbol_at(const struct elf_file *ef,
 				  const struct elf_section *rel, uint64_t i,
@@ -128,9 +121,11 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 			      "relocation at 0x%" PRIx64 " of .sframe does "
 			      "not fill in a function address",
 			      r->r_offset);
-	sframe_file_put((unsigned char *)p->data + r->r_offset,
-			sym + (uint64_t)r->r_addend - (p->addr + r->r_offset),
-			bytes, ef->big);
+	unsigned char *to = (unsigned char *)p->data + r->r_offset;
+	uint64_t v = sym + (uint64_t)r->r_addend - (p->addr + r->r_offset);
+
+	for (unsigned int i = 0; i < bytes; i++)
+		to[ef->big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
 	return 0;
 }
 
