@@ -225,14 +225,6 @@ static int cfi_next_entry(const struct cfi *c, struct bytes *all,
 	return !bytes_take(all, len, b, NULL);
 }
 
-static bool cfi_take_room(struct cfi *c, uint64_t n)
-{
-	if (n > c->cie_room)
-		return false;
-	c->cie_room -= n;
-	return true;
-}
-
 /* Returns the index of the CIE at an offset, reading it the first time. The
  * result is TABLE_NONE if there are too many; a damaged one has !good. */
 static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
@@ -256,8 +248,11 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 		else
 			cie.good = !bytes_u32(&b, &word, NULL) &&
 				   word == (c->eh ? 0 : UINT32_MAX);
-		cie.good = cie.good && cfi_take_room(c, bytes_left(&b)) &&
-			   !cfi_read_cie(c, &cie, &b);
+		cie.good = cie.good && bytes_left(&b) <= c->cie_room;
+		if (cie.good) {
+			c->cie_room -= bytes_left(&b);
+			cie.good = !cfi_read_cie(c, &cie, &b);
+		}
 	}
 	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
 	c->cie[c->n_cie] = cie;
@@ -310,32 +305,6 @@ static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
  * keep. By qsort() it was half of what opening cc1 took. */
 SORT_BY_DIGITS(cfi_sort, struct cfi_fde, start);
 
-static void cfi_read_all(struct cfi *c)
-{
-	struct bytes all;
-	struct bytes b;
-	bool wide;
-
-	if (cfi_window(c, 0, c->len, &all))
-		return;
-	while (cfi_next_entry(c, &all, &b, &wide)) {
-		uint64_t off = 0; /* gcc -O1 does not see that it is set */
-		struct cfi_fde f;
-
-		if (cfi_cie_offset(c, &b, wide, &off))
-			continue;
-		uint32_t id = cfi_cie_at(c, off);
-		if (id == TABLE_NONE || !c->cie[id].good ||
-		    cfi_read_fde(c, id, &b, &f))
-			continue;
-		*mem_add(c->fde, c->n, c->cap) = f;
-	}
-	if (c->n > 1) {
-		c->fde = cfi_sort(c->fde, c->n);
-		c->cap = c->n;
-	}
-}
-
 /* The Go linker compresses .debug_frame. */
 static Elf_Data *cfi_section_data(const struct elf_section *s)
 {
@@ -357,6 +326,9 @@ static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
 			   bool eh, uint64_t addr, bool swap)
 {
 	struct cfi *c = mem_new(1, sizeof(*c));
+	struct bytes all;
+	struct bytes b;
+	bool wide;
 
 	c->abi = abi;
 	c->data = mem_dup(data, len);
@@ -365,7 +337,23 @@ static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
 	c->swap = swap;
 	c->addr = addr;
 	c->cie_room = len;
-	cfi_read_all(c);
+	bytes_init(&all, c->data, len, "", 0, swap);
+	while (cfi_next_entry(c, &all, &b, &wide)) {
+		uint64_t off = 0; /* gcc -O1 does not see that it is set */
+		struct cfi_fde f;
+
+		if (cfi_cie_offset(c, &b, wide, &off))
+			continue;
+		uint32_t id = cfi_cie_at(c, off);
+		if (id == TABLE_NONE || !c->cie[id].good ||
+		    cfi_read_fde(c, id, &b, &f))
+			continue;
+		*mem_add(c->fde, c->n, c->cap) = f;
+	}
+	if (c->n > 1) {
+		c->fde = cfi_sort(c->fde, c->n);
+		c->cap = c->n;
+	}
 	return c;
 }
 

@@ -168,28 +168,6 @@ static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
 	*mem_add(t->row, t->n, t->cap) = row;
 }
 
-static void unwind_rows_put_function(struct unwind_rows *t,
-				     const struct unwind_rows_function *f,
-				     uint64_t end)
-{
-	const struct unwind_row gap = { .how = ROW_GAP,
-					.fp = ROW_SAME,
-					.ra = ROW_SAME };
-
-	if (t->made[f->row].pc)
-		unwind_rows_put(t, f->start, gap);
-	for (size_t i = 0; i < f->n; i++) {
-		const struct unwind_row *row = &t->made[f->row + i];
-
-		if (f->start + row->pc >= end)
-			break;
-		unwind_rows_put(t, f->start + row->pc, *row);
-	}
-	if (end - t->base <= UINT32_MAX)
-		unwind_rows_put(t, end, gap);
-	t->end = end;
-}
-
 /* At most as many blocks as rows: a table may be sparse. */
 static void unwind_rows_make_blocks(struct unwind_rows *t)
 {
@@ -212,6 +190,10 @@ static void unwind_rows_make_blocks(struct unwind_rows *t)
 
 void unwind_rows_finish(struct unwind_rows *t)
 {
+	const struct unwind_row gap = { .how = ROW_GAP,
+					.fp = ROW_SAME,
+					.ra = ROW_SAME };
+
 	if (t->n_func)
 		qsort(t->func, t->n_func, sizeof(*t->func),
 		      unwind_rows_compare_start);
@@ -223,8 +205,19 @@ void unwind_rows_finish(struct unwind_rows *t)
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
 			end = t->func[i + 1].start;
 		/* those that are more than 4 GiB behind the first have none */
-		if (end - t->base <= UINT32_MAX && end > f->start)
-			unwind_rows_put_function(t, f, end);
+		if (end - t->base > UINT32_MAX || end <= f->start)
+			continue;
+		if (t->made[f->row].pc)
+			unwind_rows_put(t, f->start, gap);
+		for (size_t k = 0; k < f->n; k++) {
+			const struct unwind_row *row = &t->made[f->row + k];
+
+			if (f->start + row->pc >= end)
+				break;
+			unwind_rows_put(t, f->start + row->pc, *row);
+		}
+		unwind_rows_put(t, end, gap);
+		t->end = end;
 	}
 	free(t->made);
 	free(t->func);

@@ -184,36 +184,6 @@ static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 #undef LAST_IMMEDIATE
 }
 
-static void disasm_fill(const struct disasm *d, struct insn *out)
-{
-	snprintf(out->mnemonic, sizeof(out->mnemonic), "%s", d->insn->mnemonic);
-	snprintf(out->operands, sizeof(out->operands), "%s", d->insn->op_str);
-	out->len = d->insn->size;
-	if (disasm_is_call(d))
-		out->flow = FLOW_CALL;
-	else if (disasm_is_return(d))
-		out->flow = FLOW_RETURN;
-	else if (disasm_is_jump(d))
-		out->flow = FLOW_JUMP;
-	if (out->flow == FLOW_CALL || out->flow == FLOW_JUMP)
-		out->has_target = disasm_fixed_target(d, &out->target);
-}
-
-static void disasm_fill_bad(const struct disasm *d, const unsigned char *code,
-			    size_t len, struct insn *out)
-{
-	size_t n = len < d->step ? len : d->step;
-	size_t at = 0;
-
-	out->flow = FLOW_BAD;
-	out->len = (unsigned int)n;
-	snprintf(out->mnemonic, sizeof(out->mnemonic), ".byte");
-	for (size_t i = 0; i < n; i++)
-		at += (size_t)snprintf(out->operands + at,
-				       sizeof(out->operands) - at, "%s0x%02x",
-				       i ? ", " : "", code[i]);
-}
-
 bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 		 uint64_t *addr, struct insn *out)
 {
@@ -225,10 +195,33 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 		return false;
 	*out = (struct insn){ .addr = *addr };
 	if (cs_disasm_iter(d->cs, &p, &left, &at, d->insn) && d->insn->size &&
-	    d->insn->size <= *len)
-		disasm_fill(d, out);
-	else
-		disasm_fill_bad(d, *code, *len, out);
+	    d->insn->size <= *len) {
+		snprintf(out->mnemonic, sizeof(out->mnemonic), "%s",
+			 d->insn->mnemonic);
+		snprintf(out->operands, sizeof(out->operands), "%s",
+			 d->insn->op_str);
+		out->len = d->insn->size;
+		if (disasm_is_call(d))
+			out->flow = FLOW_CALL;
+		else if (disasm_is_return(d))
+			out->flow = FLOW_RETURN;
+		else if (disasm_is_jump(d))
+			out->flow = FLOW_JUMP;
+		if (out->flow == FLOW_CALL || out->flow == FLOW_JUMP)
+			out->has_target = disasm_fixed_target(d, &out->target);
+	} else {
+		size_t n = *len < d->step ? *len : d->step;
+		size_t used = 0;
+
+		out->flow = FLOW_BAD;
+		out->len = (unsigned int)n;
+		snprintf(out->mnemonic, sizeof(out->mnemonic), ".byte");
+		for (size_t i = 0; i < n; i++)
+			used += (size_t)snprintf(out->operands + used,
+						 sizeof(out->operands) - used,
+						 "%s0x%02x", i ? ", " : "",
+						 (*code)[i]);
+	}
 	*code += out->len;
 	*len -= out->len;
 	*addr += out->len;
