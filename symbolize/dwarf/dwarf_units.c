@@ -94,25 +94,6 @@ void dwarf_units_begin_again(struct dwarf_units *us, Dwarf *dw)
 	}
 }
 
-static void dwarf_units_list_ranges(struct dwarf_units *us,
-				    struct dwarf_unit *u)
-{
-	struct dwarf_range r;
-	Dwarf_Addr base;
-	ptrdiff_t at = 0;
-
-	u->first = us->n_range;
-	while ((at = dwarf_ranges(&u->die, at, &base, &r.start, &r.end)) > 0) {
-		if (us->n_range == RANGES_MAX) {
-			u->unlisted = true;
-			us->n_range = u->first;
-			break;
-		}
-		*mem_add(us->range, us->n_range, us->cap_range) = r;
-	}
-	u->n = us->n_range - u->first;
-}
-
 void dwarf_units_need_all(struct dwarf_units *us)
 {
 	dwarf_units_need_section(us, us->info);
@@ -123,6 +104,9 @@ void dwarf_units_need_all(struct dwarf_units *us)
 static bool dwarf_units_read(struct dwarf_units *us)
 {
 	struct dwarf_unit u = { .n = 0 };
+	struct dwarf_range r;
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
 	uint8_t type;
 
 	if (us->info && !us->whole && !us->ended &&
@@ -135,9 +119,19 @@ static bool dwarf_units_read(struct dwarf_units *us)
 		return false;
 	u.skeleton = type == DW_UT_skeleton;
 	u.off = dwarf_dieoffset(&u.die);
-	if (dwarf_tag(&u.die) == DW_TAG_compile_unit ||
-	    dwarf_tag(&u.die) == DW_TAG_skeleton_unit)
-		dwarf_units_list_ranges(us, &u);
+	u.first = us->n_range;
+	bool has_code = dwarf_tag(&u.die) == DW_TAG_compile_unit ||
+			dwarf_tag(&u.die) == DW_TAG_skeleton_unit;
+	while (has_code &&
+	       (at = dwarf_ranges(&u.die, at, &base, &r.start, &r.end)) > 0) {
+		if (us->n_range == RANGES_MAX) {
+			u.unlisted = true;
+			us->n_range = u.first;
+			break;
+		}
+		*mem_add(us->range, us->n_range, us->cap_range) = r;
+	}
+	u.n = us->n_range - u.first;
 	*mem_add(us->unit, us->n, us->cap) = u;
 	return true;
 }

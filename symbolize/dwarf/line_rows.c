@@ -101,51 +101,41 @@ static int line_rows_head(struct line_rows *r, struct bytes *b)
 
 /* ---- the program */
 
-static int line_rows_extended(struct line_rows *r, struct bytes *b)
-{
-	struct line_entry e = { .md5 = NULL };
-	struct bytes in;
-	uint64_t len;
-	uint8_t op;
-
-	if (leb128_unsigned(b, &len) || bytes_take(b, len, &in, NULL) ||
-	    bytes_u8(&in, &op, NULL))
-		return -1;
-	if (op == DW_LNE_end_sequence)
-		line_rows_add(r, ROW_BYTES);
-	else if (op == DW_LNE_define_file && !bytes_str(&in, &e.name, NULL))
-		line_rows_add_file(r, &e);
-	return 0;
-}
-
-static int line_rows_standard(struct line_rows *r, struct bytes *b, uint8_t op)
-{
-	uint64_t v;
-
-	if (op == DW_LNS_copy)
-		line_rows_add(r, ROW_BYTES);
-	if (op == DW_LNS_fixed_advance_pc)
-		return bytes_skip(b, 2, NULL);
-	for (uint8_t i = 0; i < r->args[op - 1]; i++)
-		if (leb128_unsigned(b, &v))
-			return -1;
-	return 0;
-}
-
+/* Counts the rows of a program, up to its end or to what cannot be read. */
 static void line_rows_walk(struct line_rows *r, struct bytes *b)
 {
 	uint8_t op;
 
 	while (!bytes_u8(b, &op, NULL)) {
-		int bad = 0;
+		struct line_entry e = { .md5 = NULL };
+		struct bytes in;
+		uint64_t v;
 
-		if (op >= r->opcodes)
+		if (op >= r->opcodes) {
 			line_rows_add(r, ROW_BYTES);
-		else
-			bad = op ? line_rows_standard(r, b, op)
-				 : line_rows_extended(r, b);
-		if (bad)
-			return;
+			continue;
+		}
+		if (op == DW_LNS_copy)
+			line_rows_add(r, ROW_BYTES);
+		if (op == DW_LNS_fixed_advance_pc) {
+			if (bytes_skip(b, 2, NULL))
+				return;
+		} else if (op) {
+			for (uint8_t i = 0; i < r->args[op - 1]; i++)
+				if (leb128_unsigned(b, &v))
+					return;
+		} else {
+			/* an extended one, with its length */
+			if (leb128_unsigned(b, &v) ||
+			    bytes_take(b, v, &in, NULL) ||
+			    bytes_u8(&in, &op, NULL))
+				return;
+			if (op == DW_LNE_end_sequence)
+				line_rows_add(r, ROW_BYTES);
+			else if (op == DW_LNE_define_file &&
+				 !bytes_str(&in, &e.name, NULL))
+				line_rows_add_file(r, &e);
+		}
 	}
 }
 

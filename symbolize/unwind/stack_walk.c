@@ -302,9 +302,7 @@ static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 		*out = w->v.reg[reg];
 		return 0;
 	}
-	return stack_walk_read_word(w, addr, out)
-		       ? stack_walk_fail(w, stack_walk_why_unread(w, addr))
-		       : 0;
+	return stack_walk_need_word(w, addr, out);
 }
 
 static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,

@@ -180,24 +180,18 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 	return j;
 }
 
-static void unwind_threads_await(struct unwind_threads *t, struct unwind_job *j)
-{
-	for (int i = 0; i < LOOKS; i++)
-		if (atomic_load(&j->state) == JOB_DONE)
-			return;
-	if (!unwind_job_move(j, JOB_RUNS, JOB_DUE))
-		return;
-	pthread_mutex_lock(&t->lock);
-	while (atomic_load(&j->state) != JOB_DONE)
-		pthread_cond_wait(&t->done, &t->lock);
-	pthread_mutex_unlock(&t->lock);
-}
-
 bool unwind_threads_finish(struct unwind_threads *t, struct unwind_job *job)
 {
 	if (unwind_job_move(job, JOB_WAITS, JOB_FREE))
 		return false;
-	unwind_threads_await(t, job);
+	for (int i = 0; i < LOOKS && atomic_load(&job->state) != JOB_DONE; i++)
+		;
+	if (unwind_job_move(job, JOB_RUNS, JOB_DUE)) {
+		pthread_mutex_lock(&t->lock);
+		while (atomic_load(&job->state) != JOB_DONE)
+			pthread_cond_wait(&t->done, &t->lock);
+		pthread_mutex_unlock(&t->lock);
+	}
 	atomic_store(&job->state, JOB_FREE);
 	return true;
 }
