@@ -117,22 +117,6 @@ static bool symtab_is_better(const struct sym *a, const struct sym *b,
 	return strlen(b->name) > strlen(a->name);
 }
 
-static void symtab_unique(struct symtab *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++) {
-		if (n && t->sym[n - 1].start == t->sym[i].start) {
-			if (symtab_is_better(&t->sym[n - 1], &t->sym[i],
-					     t->last_wins))
-				t->sym[n - 1] = t->sym[i];
-		} else {
-			t->sym[n++] = t->sym[i];
-		}
-	}
-	t->n = n;
-}
-
 /* Assembler files have labels without a size inside functions of known size.
  * Such a label does not end the function. */
 static void symtab_drop_inner_labels(struct symtab *t)
@@ -154,8 +138,19 @@ static void symtab_drop_inner_labels(struct symtab *t)
 
 void symtab_finish(struct symtab *t)
 {
+	size_t n = 0;
+
 	symtab_sort(t);
-	symtab_unique(t);
+	/* of several names of an address the best stays */
+	for (size_t i = 0; i < t->n; i++) {
+		struct sym *last = n ? &t->sym[n - 1] : NULL;
+
+		if (!last || last->start != t->sym[i].start)
+			t->sym[n++] = t->sym[i];
+		else if (symtab_is_better(last, &t->sym[i], t->last_wins))
+			*last = t->sym[i];
+	}
+	t->n = n;
 	symtab_drop_inner_labels(t);
 	for (size_t i = 0; i + 1 < t->n; i++)
 		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)

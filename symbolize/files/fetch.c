@@ -95,17 +95,6 @@ static bool fetch_load_library(struct fetch *f)
 	return true;
 }
 
-static struct fetch *fetch_get(struct symbolizer *sy)
-{
-	if (sy->fetch)
-		return sy->fetch;
-	sy->fetch = mem_new(1, sizeof(*sy->fetch));
-	sy->fetch->left = sy->opts.fetch_seconds;
-	sy->fetch->stop = sy->opts.stop;
-	fetch_load_library(sy->fetch);
-	return sy->fetch;
-}
-
 /* Stores the reason of a failed download in the report. */
 static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
 			      const struct miss *m)
@@ -139,7 +128,13 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 {
 	if (sy->opts.fetch_seconds <= 0 || !sy->rep || !id_len || id_len > 20)
 		return false;
-	struct fetch *f = fetch_get(sy);
+	if (!sy->fetch) {
+		sy->fetch = mem_new(1, sizeof(*sy->fetch));
+		sy->fetch->left = sy->opts.fetch_seconds;
+		sy->fetch->stop = sy->opts.stop;
+		fetch_load_library(sy->fetch);
+	}
+	struct fetch *f = sy->fetch;
 	struct miss m = { .id_len = id_len, .what = what, .rc = -1 };
 	int rc = -1;
 

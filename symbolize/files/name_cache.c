@@ -23,24 +23,18 @@ static bool name_cache_same_text(const void *owner, uint32_t id,
 	return !strcmp(((const struct name_cache *)owner)->text + id, key);
 }
 
-/* Indexes the strings of a cache that was loaded, before the first is added. */
-static void name_cache_index_text(struct name_cache *m)
-{
-	if (m->indexed)
-		return;
-	m->indexed = true;
-	for (size_t i = 0, len; i < m->n_text; i += len + 1) {
-		len = strlen(m->text + i);
-		table_add(&m->by_text, hash_bytes(m->text + i, len, 0),
-			  (uint32_t)i);
-	}
-}
-
 static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 {
 	if (!s)
 		return NONE;
-	name_cache_index_text(m);
+	/* Before the first string is added to a cache that was loaded, those
+	 * that it has are indexed. */
+	for (size_t i = 0, n; !m->indexed && i < m->n_text; i += n + 1) {
+		n = strlen(m->text + i);
+		table_add(&m->by_text, hash_bytes(m->text + i, n, 0),
+			  (uint32_t)i);
+	}
+	m->indexed = true;
 	size_t len = strlen(s) + 1;
 	uint64_t h = hash_bytes(s, len - 1, 0);
 	uint32_t at = table_find(&m->by_text, h, name_cache_same_text, m, s);

@@ -156,33 +156,23 @@ void name_cache_release(struct name_cache *m)
 	table_release(&m->by_text);
 }
 
-/* Reads the whole file; NULL if there is none. */
-static void *name_cache_read_file(const char *path, size_t *len)
-{
-	uint64_t size;
-	size_t n = 0;
-	int fd = named_file_open(path, &size, NULL);
-
-	if (fd < 0)
-		return NULL;
-	unsigned char *buf = NULL;
-	if (size && size <= FILE_MAX) {
-		buf = named_file_read(fd, size, &n);
-		/* Marks it as used, for name_cache_prune(). */
-		futimens(fd, NULL);
-	}
-	close(fd);
-	*len = n;
-	return buf;
-}
-
 void name_cache_load(struct name_cache *m)
 {
 	struct bytes b;
 	size_t len;
+	uint64_t size;
 	uint64_t sum;
-	unsigned char *buf = name_cache_read_file(m->path, &len);
+	unsigned char *buf = NULL;
+	int fd = named_file_open(m->path, &size, NULL);
 
+	if (fd < 0)
+		return;
+	if (size && size <= FILE_MAX) {
+		buf = named_file_read(fd, size, &len);
+		/* Marks it as used, for name_cache_prune(). */
+		futimens(fd, NULL);
+	}
+	close(fd);
 	if (!buf)
 		return;
 	/* A file of an older version is not damaged; it is replaced. */

@@ -176,21 +176,6 @@ static const char *kallsyms_string(struct kallsyms *ks, const char *s, size_t n)
 	return own;
 }
 
-/* The last symbol of the kernel must not extend to the first module, far behind
- * it. */
-static void kallsyms_close_gaps(struct symtab *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		struct sym *s = &t->sym[i];
-		uint64_t last = elf_page_floor(s->start) + 2 * ELF_PAGE;
-
-		if (i + 1 < t->n && t->sym[i + 1].mod == s->mod)
-			continue;
-		if (last > s->start && last < s->end)
-			s->end = last;
-	}
-}
-
 /* Takes ownership of text, which is followed by a 0 byte. */
 static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
@@ -226,36 +211,39 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 		symtab_add(&ks->tab, &s);
 	}
 	symtab_finish(&ks->tab);
-	kallsyms_close_gaps(&ks->tab);
+	/* The last symbol of the kernel must not extend to the first module,
+	 * far behind it. */
+	for (size_t i = 0; i < ks->tab.n; i++) {
+		struct sym *s = &ks->tab.sym[i];
+		uint64_t last = elf_page_floor(s->start) + 2 * ELF_PAGE;
+
+		if (i + 1 < ks->tab.n && s[1].mod == s->mod)
+			continue;
+		if (last > s->start && last < s->end)
+			s->end = last;
+	}
 	return ks;
-}
-
-/* Returns the text of a file that gzip or zstd made, or NULL. */
-static char *kallsyms_unpack(const struct symbolizer *sy, const char *path,
-			     size_t *len)
-{
-	uint64_t size;
-	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
-
-	if (fd < 0)
-		return NULL;
-	unsigned char *plain = sy->opts.unpack(fd, path, FILE_MAX, len);
-	char *text = plain ? mem_dup(plain, *len) : NULL;
-
-	free(plain);
-	close(fd);
-	return text;
 }
 
 static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
 				     const char *path, struct err *err)
 {
 	size_t len;
-	char *text = kallsyms_unpack(sy, path, &len);
+	uint64_t size;
+	char *text = NULL;
+	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
 
+	/* Of a file that gzip or zstd made, or NULL. */
+	if (fd >= 0) {
+		unsigned char *plain =
+			sy->opts.unpack(fd, path, FILE_MAX, &len);
+
+		text = plain ? mem_dup(plain, len) : NULL;
+		free(plain);
+		close(fd);
+	}
 	if (!text)
 		text = kallsyms_read_file(path, &len, err);
-
 	if (!text)
 		return NULL;
 	char *head = len >= HEAD ? mem_dup(text, HEAD) : NULL;
