@@ -275,39 +275,30 @@ static int sframe_read_number(struct bytes *b, unsigned int size, uint32_t *out,
 	return ret;
 }
 
-static int sframe_validate_row(const struct sframe_cursor *c,
-			       const struct sframe_row *r, uint64_t at,
-			       struct err *err)
+int sframe_row(struct sframe_cursor *c, struct sframe_row *out, struct err *err)
 {
 	const struct sframe_func *f = &c->func;
 	uint32_t end = f->rep && f->rep < f->size ? f->rep : f->size;
+	uint64_t at = bytes_off(&c->b);
 
-	if ((r->info >> 5 & 3) == 3)
+	if (c->i == f->n)
+		return 0;
+	if (sframe_read_number(&c->b, f->width, &out->pc, err) ||
+	    bytes_u8(&c->b, &out->info, err))
+		return -1;
+	if ((out->info >> 5 & 3) == 3)
 		return err_at(err, c->b.path, at,
 			      "row has words of size 3, needs 0 to 2");
-	if (r->pc < c->next)
+	if (out->pc < c->next)
 		return err_at(err, c->b.path, at,
 			      "row at 0x%" PRIx32 " of its function, needs "
 			      "0x%" PRIx64 " at least: they grow",
-			      r->pc, c->next);
-	if (r->pc >= end)
+			      out->pc, c->next);
+	if (out->pc >= end)
 		return err_at(err, c->b.path, at,
 			      "row at 0x%" PRIx32 " of its function, which "
 			      "ends at 0x%" PRIx32,
-			      r->pc, end);
-	return 0;
-}
-
-int sframe_row(struct sframe_cursor *c, struct sframe_row *out, struct err *err)
-{
-	uint64_t at = bytes_off(&c->b);
-
-	if (c->i == c->func.n)
-		return 0;
-	if (sframe_read_number(&c->b, c->func.width, &out->pc, err) ||
-	    bytes_u8(&c->b, &out->info, err) ||
-	    sframe_validate_row(c, out, at, err))
-		return -1;
+			      out->pc, end);
 	out->n = out->info >> 1 & 15;
 	out->size = (uint8_t)(1 << (out->info >> 5 & 3));
 	for (unsigned int i = 0; i < out->n; i++)

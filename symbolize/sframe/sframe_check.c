@@ -118,26 +118,6 @@ static int sframe_check_compare_start(const void *a, const void *b)
 		       ?: compare_numbers(x->index, y->index);
 }
 
-/* From here on a function ends where the next one starts. */
-static void sframe_check_overlaps(struct judge *j)
-{
-	if (j->n)
-		qsort(j->func, j->n, sizeof(*j->func),
-		      sframe_check_compare_start);
-	for (size_t i = 0; i < j->n; i++) {
-		struct judge_function *f = &j->func[i];
-
-		j->r->asked[SFRAME_T_OVERLAP]++;
-		f->limit = f->end;
-		if (i + 1 == j->n || j->func[i + 1].start >= f->end)
-			continue;
-		f->limit = j->func[i + 1].start;
-		judge_found(j, SFRAME_T_OVERLAP, f->limit, f->end, 1,
-			    "functions %" PRIu32 " and %" PRIu32 " overlap",
-			    f->index, j->func[i + 1].index);
-	}
-}
-
 static void sframe_check_section(struct judge *j)
 {
 	static const struct sframe_visitor v = { sframe_check_func,
@@ -160,7 +140,22 @@ static void sframe_check_section(struct judge *j)
 		judge_found(j, SFRAME_T_FIXED_RA, 0, 0, 1,
 			    "return address at CFA%+d, %s has it at CFA%+d",
 			    h->fixed_ra, sframe_abi_name(j->sf), want);
-	sframe_check_overlaps(j);
+	/* From here on a function ends where the next one starts. */
+	if (j->n)
+		qsort(j->func, j->n, sizeof(*j->func),
+		      sframe_check_compare_start);
+	for (size_t i = 0; i < j->n; i++) {
+		struct judge_function *f = &j->func[i];
+
+		j->r->asked[SFRAME_T_OVERLAP]++;
+		f->limit = f->end;
+		if (i + 1 == j->n || j->func[i + 1].start >= f->end)
+			continue;
+		f->limit = j->func[i + 1].start;
+		judge_found(j, SFRAME_T_OVERLAP, f->limit, f->end, 1,
+			    "functions %" PRIu32 " and %" PRIu32 " overlap",
+			    f->index, j->func[i + 1].index);
+	}
 }
 
 COMPARE_BY(sframe_check_compare_part, struct judge_section, start);

@@ -53,18 +53,9 @@ static bool sframe_code_is_call_rule(const struct judge *j,
 	       (!calls[j->sf->head.abi].link || r->ra.kind == PLACE_SAME);
 }
 
-/* Only .plt.got and .plt.sec are called. Entries of .plt are jumped to from
- * there, with more on the stack. */
 static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 {
 	return !strncmp(judge_section_name(j, addr), ".plt", 4);
-}
-
-static bool sframe_code_is_called_plt(const struct judge *j, uint64_t addr)
-{
-	const char *name = judge_section_name(j, addr);
-
-	return !strcmp(name, ".plt.got") || !strcmp(name, ".plt.sec");
 }
 
 static bool sframe_code_is_filler(const struct sframe_code_step *last,
@@ -259,10 +250,14 @@ static void sframe_code_add_exported(struct sframe_code_check *l)
 	}
 }
 
+/* Of the stubs only those in .plt.got and .plt.sec are called. Entries of .plt
+ * are jumped to from there, with more on the stack. */
 static bool sframe_code_is_entry(const struct sframe_code_check *l,
 				 uint64_t addr)
 {
-	return sframe_code_is_called_plt(l->j, addr) ||
+	const char *section = judge_section_name(l->j, addr);
+
+	return !strcmp(section, ".plt.got") || !strcmp(section, ".plt.sec") ||
 	       (l->n && !sframe_code_is_plt(l->j, addr) &&
 		bsearch(&addr, l->entry, l->n, sizeof(addr),
 			sframe_code_compare_address));

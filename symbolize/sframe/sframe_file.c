@@ -105,30 +105,6 @@ static bool sframe_file_symbol_at(const struct elf_file *ef,
 	return true;
 }
 
-static int sframe_file_relocate_one(const struct elf_file *ef,
-				    const struct elf_section *s,
-				    const GElf_Rela *r,
-				    struct sframe_file_place *p,
-				    struct err *err)
-{
-	unsigned int bytes =
-		sframe_file_pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
-	uint64_t sym;
-
-	if (!bytes || r->r_offset > p->len || p->len - r->r_offset < bytes ||
-	    !sframe_file_symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
-		return err_at(err, ef->path, p->off,
-			      "relocation at 0x%" PRIx64 " of .sframe does "
-			      "not fill in a function address",
-			      r->r_offset);
-	unsigned char *to = (unsigned char *)p->data + r->r_offset;
-	uint64_t v = sym + (uint64_t)r->r_addend - (p->addr + r->r_offset);
-
-	for (unsigned int i = 0; i < bytes; i++)
-		to[ef->big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
-	return 0;
-}
-
 /* Applies the relocations to p->data, an owned copy. */
 static int sframe_file_relocate(const struct elf_file *ef,
 				struct sframe_file_place *p, struct err *err)
@@ -144,10 +120,32 @@ static int sframe_file_relocate(const struct elf_file *ef,
 		Elf_Data *d = elf_section_data(&s);
 		size_t len = d ? d->d_size / s.entsize : 0;
 
-		for (size_t k = 0; k < len && k < INT32_MAX; k++)
-			if (!gelf_getrela(d, (int)k, &r) ||
-			    sframe_file_relocate_one(ef, &s, &r, p, err))
+		for (size_t k = 0; k < len && k < INT32_MAX; k++) {
+			uint64_t sym;
+
+			if (!gelf_getrela(d, (int)k, &r))
 				return -1;
+			unsigned int bytes = sframe_file_pc_relative(
+				ef->machine, GELF_R_TYPE(r.r_info));
+
+			if (!bytes || r.r_offset > p->len ||
+			    p->len - r.r_offset < bytes ||
+			    !sframe_file_symbol_at(ef, &s, GELF_R_SYM(r.r_info),
+						   &sym))
+				return err_at(err, ef->path, p->off,
+					      "relocation at 0x%" PRIx64
+					      " of .sframe does not fill in a "
+					      "function address",
+					      r.r_offset);
+			unsigned char *to =
+				(unsigned char *)p->data + r.r_offset;
+			uint64_t v = sym + (uint64_t)r.r_addend -
+				     (p->addr + r.r_offset);
+
+			for (unsigned int byte = 0; byte < bytes; byte++)
+				to[ef->big ? bytes - 1 - byte : byte] =
+					(unsigned char)(v >> (8 * byte));
+		}
 	}
 	return 0;
 }
