@@ -139,8 +139,8 @@ static void elf_read_segments(struct elf_file *ef)
 	if (!ef->n_seg || bytes)
 		return;
 	/* A debug file made by objcopy has empty segments with other file
-	 * offsets. A guess is what ld does: the text is mapped at vaddr minus
-	 * the first vaddr. */
+	 * offsets. Assumes what ld does: the text is mapped at vaddr minus the
+	 * first vaddr. */
 	ef->no_code = true;
 	for (size_t i = 0; i < ef->n_seg; i++)
 		ef->seg[i].off = ef->seg[i].vaddr - first;

@@ -233,7 +233,8 @@ static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
 	char *text = NULL;
 	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
 
-	/* Of a file that gzip or zstd made, or NULL. */
+	/* Only a file that gzip or zstd made has another text than its bytes.
+	 */
 	if (fd >= 0) {
 		unsigned char *plain =
 			sy->opts.unpack(fd, path, FILE_MAX, &len);

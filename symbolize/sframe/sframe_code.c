@@ -104,11 +104,6 @@ static void sframe_code_check_return(struct sframe_code_check *l,
 			    s->in.mnemonic, judge_rule(j, &s->rule, &t));
 }
 
-static void sframe_code_add_entry(struct sframe_code_check *l, uint64_t addr)
-{
-	*mem_add(l->entry, l->n, l->cap) = addr;
-}
-
 /* A call overwrites the link register. On x86 it pushes below SP, so SP must
  * not be above the return address. */
 static void sframe_code_check_call(struct sframe_code_check *l,
@@ -119,7 +114,7 @@ static void sframe_code_check_call(struct sframe_code_check *l,
 	struct rule_text t;
 
 	if (s->in.has_target)
-		sframe_code_add_entry(l, s->in.target);
+		*mem_add(l->entry, l->n, l->cap) = s->in.target;
 	if (s->rule.kind < ROW_SP || s->rule.kind > ROW_DRAP)
 		return;
 	j->r->asked[SFRAME_T_CALL_SITE]++;
@@ -246,7 +241,7 @@ static void sframe_code_add_exported(struct sframe_code_check *l)
 		while (elf_symbols_next(&it, &sym, &name))
 			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
 			    sym.st_shndx != SHN_UNDEF)
-				sframe_code_add_entry(l, sym.st_value);
+				*mem_add(l->entry, l->n, l->cap) = sym.st_value;
 	}
 }
 

@@ -305,44 +305,51 @@ static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 	return stack_walk_need_word(w, addr, out);
 }
 
-static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,
-				  struct cfi_rules *r)
+int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
+		     uint64_t vaddr)
 {
 	const struct abi *abi = w->abi;
 	const struct cfi_memory mem = { stack_walk_read_sized, w, abi->word };
 	struct abi_values next = { .have = 0 };
+	const struct cfi *c = NULL;
+	struct cfi_rules r;
 	struct bytes code;
 	uint64_t cfa;
 
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES && !c; i++)
+		if (m->cfi[i] && cfi_rules(m->cfi[i], vaddr, &r))
+			c = m->cfi[i];
+	if (!c)
+		return stack_walk_fail(w, UNWIND_NO_TABLE);
 	if (abi->link < 0)
 		w->v.reg[abi->ra] = w->v.pc;
 	w->v.have |= abi->link < 0 ? 1ull << abi->ra : 0;
-	if (r->reg[r->ra].kind == RULE_UNDEFINED)
+	if (r.reg[r.ra].kind == RULE_UNDEFINED)
 		return stack_walk_fail(w, UNWIND_OUTERMOST);
-	if (r->cfa.kind == RULE_REG && stack_walk_has(w, r->cfa_reg)) {
-		cfa = stack_walk_address(
-			w, w->v.reg[r->cfa_reg] + (uint64_t)(int64_t)r->cfa.v);
+	if (r.cfa.kind == RULE_REG && stack_walk_has(w, r.cfa_reg)) {
+		cfa = stack_walk_address(w, w->v.reg[r.cfa_reg] +
+						    (uint64_t)(int64_t)r.cfa.v);
 	} else {
 		w->end = UNWIND_COMPLEX;
-		if (r->cfa.kind != RULE_EXPR || cfi_expr(c, r->cfa.v, &code) ||
+		if (r.cfa.kind != RULE_EXPR || cfi_expr(c, r.cfa.v, &code) ||
 		    cfi_value(&code, &w->v, &mem, NULL, &cfa))
 			return -1;
 	}
-	if (r->reg[abi->sp].kind == RULE_UNSET ||
-	    (abi->sp_below && !r->interrupted))
-		r->reg[abi->sp] = (struct cfi_rule){ .v = -abi->sp_below,
-						     .kind = RULE_VAL_OFFSET };
-	if (abi->link < 0 && r->reg[abi->ra].kind == RULE_UNSET)
-		r->reg[abi->ra] = (struct cfi_rule){ .v = -abi->word,
-						     .kind = RULE_OFFSET };
+	if (r.reg[abi->sp].kind == RULE_UNSET ||
+	    (abi->sp_below && !r.interrupted))
+		r.reg[abi->sp] = (struct cfi_rule){ .v = -abi->sp_below,
+						    .kind = RULE_VAL_OFFSET };
+	if (abi->link < 0 && r.reg[abi->ra].kind == RULE_UNSET)
+		r.reg[abi->ra] = (struct cfi_rule){ .v = -abi->word,
+						    .kind = RULE_OFFSET };
 	for (unsigned int i = 0; i < abi->n_reg; i++)
-		if (i != r->ra && !stack_walk_rule_value(w, c, &r->reg[i], i,
-							 cfa, &next.reg[i]))
+		if (i != r.ra && !stack_walk_rule_value(w, c, &r.reg[i], i, cfa,
+							&next.reg[i]))
 			next.have |= 1ull << i;
 	w->end = UNWIND_COMPLEX;
-	if (!w->top && abi->link >= 0 && r->reg[r->ra].kind <= RULE_SAME)
+	if (!w->top && abi->link >= 0 && r.reg[r.ra].kind <= RULE_SAME)
 		return stack_walk_fail(w, UNWIND_BAD);
-	if (stack_walk_rule_value(w, c, &r->reg[r->ra], r->ra, cfa, &next.pc))
+	if (stack_walk_rule_value(w, c, &r.reg[r.ra], r.ra, cfa, &next.pc))
 		return -1;
 	if (!(next.have >> abi->sp & 1))
 		return stack_walk_fail(w, UNWIND_COMPLEX);
@@ -350,19 +357,8 @@ static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,
 
 	next.reg[abi->sp] = w->v.reg[abi->sp];
 	w->v = next;
-	w->top |= r->interrupted;
-	return stack_walk_to_caller(w, next.pc, sp, r->interrupted);
-}
-
-int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
-		     uint64_t vaddr)
-{
-	struct cfi_rules r;
-
-	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
-		if (m->cfi[i] && cfi_rules(m->cfi[i], vaddr, &r))
-			return stack_walk_apply_rules(w, m->cfi[i], &r);
-	return stack_walk_fail(w, UNWIND_NO_TABLE);
+	w->top |= r.interrupted;
+	return stack_walk_to_caller(w, next.pc, sp, r.interrupted);
 }
 
 int stack_walk_link(struct stack_walk *w)

@@ -273,12 +273,6 @@ static void unwind_images_make_tables(struct unwind_image *m,
 	sframe_file_release(&f);
 }
 
-static void unwind_images_append(struct unwind_images *ms,
-				 struct unwind_image *m)
-{
-	*mem_add(ms->m, ms->n, ms->cap) = m;
-}
-
 /* Opens the file of an image. Returns false if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
 			       const struct image *img)
@@ -313,7 +307,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
-	unwind_images_append(ms, m);
+	*mem_add(ms->m, ms->n, ms->cap) = m;
 	unwind_images_hold_open(ms, m, ef);
 	return true;
 }
@@ -339,7 +333,7 @@ static bool unwind_images_take(struct unwind_images *ms,
 		return false;
 	m->set = ms;
 	ms->count.built++;
-	unwind_images_append(ms, m);
+	*mem_add(ms->m, ms->n, ms->cap) = m;
 	return true;
 }
 
@@ -430,7 +424,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 			cfi_memory(m->machine, c->frame, c->n_frame,
 				   c->start + c->frame_off, c->swapped));
 	ms->count.built += m->cfi[0] != NULL;
-	unwind_images_append(ms, m);
+	*mem_add(ms->m, ms->n, ms->cap) = m;
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
 }
