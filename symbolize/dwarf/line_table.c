@@ -27,13 +27,6 @@ static const char *line_string_at(const struct bytes *section, uint64_t off,
 	return (const char *)section->pos + off;
 }
 
-static const char *line_string_here(struct bytes *b)
-{
-	const char *s = line_string_at(b, 0, SIZE_MAX);
-
-	return s && !bytes_skip(b, strlen(s) + 1, NULL) ? s : NULL;
-}
-
 /* Reads a value, or steps over it. Returns -1 if its form is not known. */
 static int line_value(struct line_table *t, struct bytes *b, uint64_t form,
 		      struct line_entry *e, uint64_t content)
@@ -44,7 +37,9 @@ static int line_value(struct line_table *t, struct bytes *b, uint64_t form,
 
 	switch (form) {
 	case DW_FORM_string:
-		text = line_string_here(b);
+		text = line_string_at(b, 0, SIZE_MAX);
+		if (text && bytes_skip(b, strlen(text) + 1, NULL))
+			text = NULL;
 		break;
 	case DW_FORM_line_strp:
 	case DW_FORM_strp:

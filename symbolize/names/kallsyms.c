@@ -139,20 +139,6 @@ static bool kallsyms_is_marker(const struct kallsyms_line *l)
 	       kallsyms_begins(l, "__start_") || kallsyms_begins(l, "__stop_");
 }
 
-/* Symbols of equal rank are all correct names of their address. The last in the
- * file wins, which is what perf shows (__x64_sys_vfork follows __do_sys_vfork
- * and __ia32_sys_vfork). */
-static uint8_t kallsyms_rank(const struct kallsyms_line *l)
-{
-	unsigned int r = SYM_SIZED;
-
-	if (kallsyms_line_is_code(l))
-		r |= SYM_TYPED;
-	if (!kallsyms_is_marker(l))
-		r |= SYM_REAL;
-	return (uint8_t)r;
-}
-
 /* Returns the number of a module. Searches backwards: the lines of a module are
  * adjacent. */
 static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
@@ -185,6 +171,9 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 
 	ks->path = mem_strdup(path);
 	ks->text = text;
+	/* Symbols of equal rank are all correct names of their address. The
+	 * last in the file wins, which is what perf shows (__x64_sys_vfork
+	 * follows __do_sys_vfork and __ia32_sys_vfork). */
 	ks->tab.last_wins = true;
 	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
@@ -193,12 +182,16 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 		struct sym s = { .start = l.addr,
 				 .end = UINT64_MAX,
 				 .open = true,
-				 .rank = kallsyms_rank(&l),
+				 .rank = SYM_SIZED,
 				 .how = "kallsyms" };
 
 		/* Assembler symbols: $a, $d, $x. */
 		if (l.name[0] == '$' || !l.name[0])
 			continue;
+		if (kallsyms_line_is_code(&l))
+			s.rank |= SYM_TYPED;
+		if (!kallsyms_is_marker(&l))
+			s.rank |= SYM_REAL;
 		if (l.module_len)
 			s.mod = kallsyms_module_number(
 				ks,
