@@ -459,38 +459,6 @@ static const struct ctf2_kind {
 		  { "options", true, ctf2_set_parts, 0 }),
 };
 
-/* What follows from several properties. */
-static int ctf2_finish(struct ctf2 *j, struct raw_class *c)
-{
-	struct ctf_node *n = &c->node;
-
-	/* the bit that is read first is the lowest one of little-endian
-	 * fields */
-	n->reverse = c->bit_order && (c->bit_order == 2) != n->big;
-	if (n->kind == CTF_OPTIONAL)
-		n->no_ranges = !n->choice;
-	if (n->role == CTF_UUID_FIELD && n->count != 16)
-		return ctf2_fail(j, "uuid has %llu bytes, needs 16",
-				 (unsigned long long)n->count);
-	if (n->role == CTF_MAGIC && n->bits != 32)
-		return ctf2_fail(j, "magic number has %u bits, needs 32",
-				 n->bits);
-	return 0;
-}
-
-static int ctf2_alias(struct ctf2 *j, struct json_object *o,
-		      const struct raw_class **out)
-{
-	uint32_t name;
-
-	if (ctf2_name(j, o, &name))
-		return -1;
-	*out = name < j->n_alias ? j->alias[name] : NULL;
-	return *out ? 0
-		    : ctf2_fail(j, "field class alias '%.60s' is not declared",
-				json_object_get_string(o));
-}
-
 int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 {
 	const struct raw_class **out = to;
@@ -499,8 +467,18 @@ int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 	struct json_object *type = NULL;
 	size_t n = 0;
 
-	if (json_object_is_type(o, json_type_string))
-		return ctf2_alias(j, o, out);
+	if (json_object_is_type(o, json_type_string)) {
+		uint32_t alias;
+
+		if (ctf2_name(j, o, &alias))
+			return -1;
+		*out = alias < j->n_alias ? j->alias[alias] : NULL;
+		return *out ? 0
+			    : ctf2_fail(j,
+					"field class alias '%.60s' is not "
+					"declared",
+					json_object_get_string(o));
+	}
 	if (ctf2_object(j, o))
 		return -1;
 	if (!json_object_object_get_ex(o, "type", &type) ||
@@ -518,13 +496,24 @@ int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 		n++;
 
 	struct raw_class *c = raw_class(j->r, k->kind, j->at);
+	struct ctf_node *node = &c->node;
 
 	*out = c;
-	c->node.align = k->align;
+	node->align = k->align;
 	j->depth++;
-	if (raw_room(j->r, j->at) || ctf2_properties(j, o, k->property, n, c) ||
-	    ctf2_finish(j, c))
+	if (raw_room(j->r, j->at) || ctf2_properties(j, o, k->property, n, c))
 		return -1;
+	/* What follows from several properties. The bit that is read first is
+	 * the lowest one of little-endian fields. */
+	node->reverse = c->bit_order && (c->bit_order == 2) != node->big;
+	if (node->kind == CTF_OPTIONAL)
+		node->no_ranges = !node->choice;
+	if (node->role == CTF_UUID_FIELD && node->count != 16)
+		return ctf2_fail(j, "uuid has %llu bytes, needs 16",
+				 (unsigned long long)node->count);
+	if (node->role == CTF_MAGIC && node->bits != 32)
+		return ctf2_fail(j, "magic number has %u bits, needs 32",
+				 node->bits);
 	j->depth--;
 	return 0;
 }

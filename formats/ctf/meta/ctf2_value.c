@@ -151,21 +151,15 @@ int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out)
 
 /* ---- properties */
 
-static const struct ctf2_property *ctf2_find(const struct ctf2_property *table,
-					     size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
-
 static int ctf2_property(struct ctf2 *j, const char *name,
 			 struct json_object *value,
 			 const struct ctf2_property *table, size_t n, void *to)
 {
-	const struct ctf2_property *p = ctf2_find(table, n, name);
+	const struct ctf2_property *p = NULL;
 
+	for (size_t i = 0; i < n && !p; i++)
+		if (!strcmp(table[i].name, name))
+			p = &table[i];
 	if (p) {
 		size_t mark = ctf2_enter(j, name);
 

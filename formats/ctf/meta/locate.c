@@ -8,11 +8,6 @@
 #define LOCATE_SHIFT 14
 #define LOCATE_MASK ((1u << LOCATE_SHIFT) - 1)
 
-static struct ctf_node *locate_child(const struct ctf_node *n, uint32_t i)
-{
-	return (struct ctf_node *)&n->child[i];
-}
-
 /* ---- slots */
 
 static int locate_level(int scope)
@@ -128,7 +123,7 @@ static void locate_walk(struct locate *v, struct locate_node at,
 static struct locate_node locate_into(struct locate_node at, int64_t i)
 {
 	return (struct locate_node){ at.type->part[i].type,
-				     locate_child(at.node, (uint32_t)i) };
+				     (struct ctf_node *)&at.node->child[i] };
 }
 
 /* CTF 2 does not name what stands between a structure and a member: options,
@@ -169,14 +164,6 @@ static void locate_walk(struct locate *v, struct locate_node at,
 		if (k >= 0)
 			locate_walk(v, locate_into(at, k), p, i + 1);
 	}
-}
-
-static void locate_from_scope(struct locate *v, const struct raw_place *p,
-			      int scope)
-{
-	v->target_scope = scope;
-	if (scope <= v->now && v->scope[scope].node)
-		locate_walk(v, v->scope[scope], p, 0);
 }
 
 static void locate_relative(struct locate *v, const struct raw_place *p)
@@ -298,10 +285,13 @@ int locate_from(struct locate *v, const struct raw_class *c,
 	char path[120];
 
 	v->n_target = 0;
-	if (p->scope == RAW_RELATIVE)
+	if (p->scope == RAW_RELATIVE) {
 		locate_relative(v, p);
-	else
-		locate_from_scope(v, p, p->scope);
+	} else {
+		v->target_scope = p->scope;
+		if (p->scope <= v->now && v->scope[p->scope].node)
+			locate_walk(v, v->scope[p->scope], p, 0);
+	}
 	locate_text(v, p, path, sizeof(path));
 	if (v->lost)
 		return raw_fail(v->r, c->at, "'%s' takes too long to find",

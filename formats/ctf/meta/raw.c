@@ -19,21 +19,6 @@ void raw_release(struct raw *r)
 	free(r->span);
 }
 
-/* Lines and columns count from 1. */
-static void raw_line(const struct raw *r, uint32_t at, uint32_t *line,
-		     uint32_t *column)
-{
-	const char *p = r->text;
-	const char *end = p + (at < r->n_text ? at : r->n_text);
-
-	*line = 1;
-	for (const char *nl; (nl = memchr(p, '\n', (size_t)(end - p)));) {
-		p = nl + 1;
-		++*line;
-	}
-	*column = (uint32_t)(end - p) + 1;
-}
-
 static uint64_t raw_file_off(const struct raw *r, uint32_t at)
 {
 	for (size_t i = r->n_span; i--;)
@@ -45,16 +30,22 @@ static uint64_t raw_file_off(const struct raw *r, uint32_t at)
 int raw_vfail(struct raw *r, uint32_t at, const char *fmt, va_list ap)
 {
 	char msg[320];
-	uint32_t line;
-	uint32_t column;
+	uint32_t line = 1;
 
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	if (!r->text)
 		return err_at(r->err, r->path, at, "%s", msg);
-	raw_line(r, at, &line, &column);
+	const char *p = r->text;
+	const char *end = p + (at < r->n_text ? at : r->n_text);
+
+	for (const char *nl; (nl = memchr(p, '\n', (size_t)(end - p)));) {
+		p = nl + 1;
+		line++;
+	}
+	/* lines and columns count from 1 */
 	return err_at(r->err, r->path, raw_file_off(r, at),
-		      "line %" PRIu32 ", column %" PRIu32 ": %s", line, column,
-		      msg);
+		      "line %" PRIu32 ", column %" PRIu32 ": %s", line,
+		      (uint32_t)(end - p) + 1, msg);
 }
 
 int raw_fail(struct raw *r, uint32_t at, const char *fmt, ...)
@@ -174,37 +165,45 @@ int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
 	return 0;
 }
 
-/* Names are numbered from the round before on, in the order in which they come
- * first, so r->seen tells the number of each. */
+/* A counting sort by name: it numbers the names, counts the ranges of each,
+ * cuts one array into a part for each label, and fills the parts.
+ *
+ * The number of a name is in r->seen, which raw_unique() uses, too. No value in
+ * it is above r->round, so what is above `before` was put there by this call: a
+ * name gets the next number where it comes first. The last number remains in
+ * r->round, so later rounds find all of these in their past. */
 const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 				   size_t n, uint32_t *n_label)
 {
-	uint32_t before = r->round;
-	uint32_t *seen = raw_seen(r);
+	const uint32_t before = r->round;
+	uint32_t *number = raw_seen(r);
 
 	for (size_t i = 0; i < n; i++)
-		if (seen[in[i].name] <= before)
-			seen[in[i].name] = ++r->round;
+		if (number[in[i].name] <= before)
+			number[in[i].name] = ++r->round;
 	*n_label = r->round - before;
 
 	struct ctf_label *label = arena_take(r->out, *n_label * sizeof(*label));
 	struct ctf_range *range = arena_take(r->out, n * sizeof(*range));
-	struct ctf_range **end = mem_new(*n_label, sizeof(*end));
+	/* by label: where in range[] its next range goes */
+	uint32_t *next = mem_new(*n_label, sizeof(*next));
+	uint32_t first = 0;
 
 	memset(label, 0, *n_label * sizeof(*label));
 	for (size_t i = 0; i < n; i++)
-		label[seen[in[i].name] - before - 1].n_range += !in[i].empty;
-	for (uint32_t i = 0; i < *n_label; i++) {
-		label[i].range = end[i] = range;
-		range += label[i].n_range;
+		label[number[in[i].name] - before - 1].n_range += !in[i].empty;
+	for (uint32_t k = 0; k < *n_label; k++) {
+		label[k].range = &range[first];
+		next[k] = first;
+		first += label[k].n_range;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t l = seen[in[i].name] - before - 1;
+		const uint32_t k = number[in[i].name] - before - 1;
 
-		label[l].name = raw_keep(r, in[i].name);
+		label[k].name = raw_keep(r, in[i].name);
 		if (!in[i].empty)
-			*end[l]++ = in[i].range;
+			range[next[k]++] = in[i].range;
 	}
-	free(end);
+	free(next);
 	return label;
 }

@@ -230,23 +230,6 @@ static int resolve_compare_streams(const void *a, const void *b)
 	return compare_numbers(x->id, y->id);
 }
 
-static int resolve_event(struct resolve *v, const struct raw_event *e,
-			 struct ctf_event_class *out)
-{
-	out->id = e->id;
-	out->name = raw_keep(v->find.r, e->name);
-	v->find.n_slot[2] = 0;
-	v->find.joined[2] = false;
-	if (resolve_scope(v, RAW_SPECIFIC, e->specific, &out->specific) ||
-	    resolve_scope(v, RAW_PAYLOAD, e->payload, &out->payload))
-		return -1;
-	if (v->find.joined[2]) {
-		locate_each(&v->find, out->specific, locate_joined);
-		locate_each(&v->find, out->payload, locate_joined);
-	}
-	return 0;
-}
-
 static void resolve_each_of(const struct locate *v,
 			    const struct ctf_stream_class *s,
 			    locate_slot_fn *fn)
@@ -289,14 +272,26 @@ static int resolve_events(struct resolve *v, size_t *e,
 	out->event = event;
 	for (size_t i = 0; i < n; i++, ++*e) {
 		const struct raw_event *from = &r->event[*e];
+		struct ctf_event_class *to = &event[i];
 
 		if (i && event[i - 1].id == from->id)
 			return raw_fail(v->find.r, from->at,
 					"a second event class with id %llu",
 					(unsigned long long)from->id);
-		if (raw_room(v->find.r, from->at) ||
-		    resolve_event(v, from, &event[i]))
+		if (raw_room(v->find.r, from->at))
 			return -1;
+		to->id = from->id;
+		to->name = raw_keep(v->find.r, from->name);
+		v->find.n_slot[2] = 0;
+		v->find.joined[2] = false;
+		if (resolve_scope(v, RAW_SPECIFIC, from->specific,
+				  &to->specific) ||
+		    resolve_scope(v, RAW_PAYLOAD, from->payload, &to->payload))
+			return -1;
+		if (v->find.joined[2]) {
+			locate_each(&v->find, to->specific, locate_joined);
+			locate_each(&v->find, to->payload, locate_joined);
+		}
 		most = v->find.n_slot[2] > most ? v->find.n_slot[2] : most;
 	}
 	out->n_event = (uint32_t)n;

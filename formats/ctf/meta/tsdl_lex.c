@@ -61,17 +61,6 @@ static int tsdl_blanks(struct tsdl *t)
 	}
 }
 
-static void tsdl_lex_word(struct tsdl *t)
-{
-	size_t n = 1;
-
-	while (n < t->rest.n && scan_is_word(t->rest.p[n]))
-		n++;
-	t->tok.kind = TSDL_IDENT;
-	t->tok.name = intern_add_bytes(&t->r->names, t->rest.p, n);
-	scan_skip(&t->rest, n);
-}
-
 /* Decimal, octal or hexadecimal, with the suffixes of C. */
 static int tsdl_lex_number(struct tsdl *t)
 {
@@ -181,8 +170,16 @@ static int tsdl_lex(struct tsdl *t)
 		return tsdl_lex_number(t);
 	if (c == '"' || c == '\'')
 		return tsdl_lex_text(t, c);
-	if (scan_is_word(c))
-		return tsdl_lex_word(t), 0;
+	if (scan_is_word(c)) {
+		size_t n = 1;
+
+		while (n < t->rest.n && scan_is_word(t->rest.p[n]))
+			n++;
+		t->tok.kind = TSDL_IDENT;
+		t->tok.name = intern_add_bytes(&t->r->names, t->rest.p, n);
+		scan_skip(&t->rest, n);
+		return 0;
+	}
 	if (scan_take(&t->rest, "..."))
 		return t->tok.kind = TSDL_DOTS, 0;
 	if (scan_take(&t->rest, ":="))

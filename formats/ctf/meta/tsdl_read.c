@@ -10,12 +10,6 @@
 #define TSDL_MAGIC 0x75D11D57u
 #define TSDL_PACKED_HEADER 37
 
-static void tsdl_span(struct raw *r, uint64_t text, uint64_t file)
-{
-	*mem_add(r->span, r->n_span, r->cap_span) =
-		(struct raw_span){ (uint32_t)text, (uint32_t)file };
-}
-
 /* Copies the content of packets: magic, uuid[16], checksum, content and packet
  * size in bits, then bytes for compression, encryption, checksum scheme and
  * version. A packet that is cut gives what is there of it. */
@@ -56,7 +50,10 @@ static int tsdl_packets(struct raw *r, struct bytes b, char *text, bool *cut)
 		*cut = packet / 8 > bytes_left(&b);
 		if (len > bytes_left(&body))
 			len = bytes_left(&body);
-		tsdl_span(r, r->n_text, off + TSDL_PACKED_HEADER);
+		*mem_add(r->span, r->n_span, r->cap_span) = (struct raw_span){
+			.text = (uint32_t)r->n_text,
+			.file = (uint32_t)(off + TSDL_PACKED_HEADER),
+		};
 		bytes_peek(&body, 0, text + r->n_text, len);
 		r->n_text += len;
 		if (*cut)
@@ -151,15 +148,11 @@ static int tsdl_uuid(struct tsdl *t, const struct tsdl_value *v,
 	return s.n ? raw_fail(t->r, v->at, "value is no uuid") : 0;
 }
 
-/* The block that is being read. */
-struct tsdl_trace {
-	bool order_known;
-};
-
+/* to: a bool, is the byte order known? */
 static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 			  const struct tsdl_value *v)
 {
-	struct tsdl_trace *trace = to;
+	bool *order_known = to;
 	struct ctf_tree *tree = t->r->tree;
 	bool native = false;
 	uint64_t n;
@@ -173,7 +166,7 @@ static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 		tree->has_uuid = true;
 		return tsdl_uuid(t, v, tree->uuid);
 	case TSDL_BYTE_ORDER:
-		trace->order_known = true;
+		*order_known = true;
 		return tsdl_byte_order(t, v, &native, &tree->big);
 	case TSDL_PACKET_HEADER:
 		return tsdl_scope(t, v, &t->r->header);
@@ -287,12 +280,12 @@ static int tsdl_set_nothing(struct tsdl *t, void *to, uint32_t key,
 
 static int tsdl_read_trace(struct tsdl *t)
 {
-	struct tsdl_trace trace = { false };
+	bool order_known = false;
 	uint32_t at = t->tok.at;
 
-	if (tsdl_next(t) || tsdl_block(t, tsdl_set_trace, &trace))
+	if (tsdl_next(t) || tsdl_block(t, tsdl_set_trace, &order_known))
 		return -1;
-	if (!trace.order_known)
+	if (!order_known)
 		return raw_fail(t->r, at, "trace has no 'byte_order'");
 	t->r->tree->version = 1;
 	return 0;

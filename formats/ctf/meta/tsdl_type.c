@@ -196,19 +196,6 @@ static int tsdl_use(struct tsdl *t, enum tsdl_space space, uint32_t name,
 	return 0;
 }
 
-/* align(8) */
-static int tsdl_struct_align(struct tsdl *t, struct raw_class *c)
-{
-	struct tsdl_value v;
-
-	if (!tsdl_is_word(t, TSDL_ALIGN))
-		return 0;
-	if (tsdl_next(t) || tsdl_need(t, '(', "'('") || tsdl_value(t, &v) ||
-	    tsdl_alignment(t, &v, &c->node.align))
-		return -1;
-	return tsdl_need(t, ')', "')'");
-}
-
 static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 {
 	struct raw_class *c;
@@ -221,8 +208,18 @@ static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 		return tsdl_use(t, TSDL_STRUCTS, name, "struct", out);
 	c = raw_class(t->r, CTF_STRUCT, at);
 	*out = c;
-	if (tsdl_body(t, c) || tsdl_struct_align(t, c))
+	if (tsdl_body(t, c))
 		return -1;
+	/* align(8) */
+	if (tsdl_is_word(t, TSDL_ALIGN)) {
+		struct tsdl_value v;
+
+		if (tsdl_next(t) || tsdl_need(t, '(', "'('") ||
+		    tsdl_value(t, &v) ||
+		    tsdl_alignment(t, &v, &c->node.align) ||
+		    tsdl_need(t, ')', "')'"))
+			return -1;
+	}
 	return name == RAW_NONE ? 0
 				: tsdl_declare(t, TSDL_STRUCTS, name, c, at);
 }
@@ -271,25 +268,18 @@ static int tsdl_place(struct tsdl *t, const struct raw_place **out)
 	return 0;
 }
 
-/* <tag> */
-static int tsdl_selector(struct tsdl *t, const struct raw_place **out)
-{
-	*out = NULL;
-	if (!tsdl_is(t, '<'))
-		return 0;
-	if (tsdl_next(t) || tsdl_place(t, out))
-		return -1;
-	return tsdl_need(t, '>', "'>' behind the tag");
-}
-
 static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
 {
-	const struct raw_place *from;
+	const struct raw_place *from = NULL;
 	struct raw_class *c;
 	uint32_t at = t->tok.at;
 	uint32_t name;
 
-	if (tsdl_next(t) || tsdl_tag(t, &name) || tsdl_selector(t, &from))
+	if (tsdl_next(t) || tsdl_tag(t, &name))
+		return -1;
+	/* <tag> */
+	if (tsdl_is(t, '<') && (tsdl_next(t) || tsdl_place(t, &from) ||
+				tsdl_need(t, '>', "'>' behind the tag")))
 		return -1;
 	if (tsdl_is(t, '{')) {
 		c = raw_class(t->r, CTF_VARIANT, at);
