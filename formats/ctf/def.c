@@ -17,26 +17,17 @@ static bool ctf_def_same_layout(const void *owner, uint32_t i, const void *key)
 	       !strcmp(ctf_event_at(ctf, i)->fmt.text, k->text);
 }
 
-static enum sched_kind ctf_def_sched_kind(enum ctf_role role)
+uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
 {
-	switch (role) {
-	case CTF_SWITCH:
-		return SCHED_SWITCH;
-	case CTF_WAKEUP:
-		return SCHED_WAKEUP;
-	case CTF_WAKEUP_NEW:
-		return SCHED_NEW;
-	default:
-		return SCHED_NONE;
-	}
-}
-
-static uint32_t ctf_def_new_event(struct ctf *ctf,
-				  const struct ctf_event_info *info)
-{
+	const struct layout_key key = { info->text, info->defer };
+	uint64_t h = hash_bytes(info->text, info->len, key.defer);
+	uint32_t i =
+		table_find(&ctf->by_layout, h, ctf_def_same_layout, ctf, &key);
 	struct bytes text;
-	uint32_t i = (uint32_t)ctf->n_event++;
 
+	if (i != TABLE_NONE)
+		return i;
+	i = (uint32_t)ctf->n_event++;
 	if (i % CTF_EVENT_PAGE == 0)
 		ctf->event[i / CTF_EVENT_PAGE] =
 			mem_new(CTF_EVENT_PAGE, sizeof(struct ctf_event));
@@ -57,26 +48,13 @@ static uint32_t ctf_def_new_event(struct ctf *ctf,
 		.has_tid = info->has_tid,
 		.defer = info->defer,
 		.defer_output = info->defer,
-		.sched = ctf_def_sched_kind(ev->role),
+		.sched = ctf_role_sched(ev->role),
 		.format = ev->fmt.text,
 		.fields = ev->fmt.def,
 		.n_fields = (uint32_t)ev->fmt.n,
 	};
 	ctf->src.events = ctf->def;
 	ctf->src.n_events = (uint32_t)ctf->n_event;
-	return i;
-}
-
-uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
-{
-	const struct layout_key key = { info->text, info->defer };
-	uint64_t h = hash_bytes(info->text, info->len, key.defer);
-	uint32_t i =
-		table_find(&ctf->by_layout, h, ctf_def_same_layout, ctf, &key);
-
-	if (i != TABLE_NONE)
-		return i;
-	i = ctf_def_new_event(ctf, info);
 	table_add(&ctf->by_layout, h, i);
 	return i;
 }

@@ -37,20 +37,35 @@ static int32_t ctf_event_id(const struct ctf_state *st, enum ctf_use use,
 	return v;
 }
 
-static void ctf_event_find_thread(struct ctf_trace *tr, struct event_facts *s,
-				  const struct ctf_event *ev,
-				  const struct bytes *raw)
+/* A thread that no member names is the one that sched_switch brought to the
+ * CPU. */
+static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
+			    const struct bytes *raw, struct event_facts *out)
 {
-	if (s->pid < 0 && s->tid < 0)
-		s->pid = tr->vpid;
-	if (s->cpu < 0 || s->cpu >= CPU_MAX)
-		return;
-	size_t cpu = (size_t)s->cpu;
+	const struct ctf_state *st = &s->st;
+	struct ctf_trace *tr = s->trace;
 
-	if (s->tid < 0 && ev->role == CTF_SWITCH)
-		s->tid = ctf_event_to_s32(ctf_number(ev, CTF_TID, raw, -1));
-	else if (s->tid < 0 && s->pid < 0 && cpu < tr->n_cpu)
-		s->tid = tr->on_cpu[cpu];
+	*out = (struct event_facts){
+		.cpu = s->cpu,
+		.pid = ctf_event_id(st, CTF_USE_PID, CTF_USE_VPID),
+		.tid = ctf_event_id(st, CTF_USE_TID, CTF_USE_VTID),
+		.has_ip = st->uses >> CTF_IP & 1,
+		.has_cookie = st->uses >> CTF_COOKIE & 1,
+		.ip = st->use[CTF_IP],
+		.cookie = st->use[CTF_COOKIE],
+	};
+	if (st->uses >> CTF_CPU & 1)
+		out->cpu = ctf_event_to_s32((int64_t)st->use[CTF_CPU]);
+	if (out->pid < 0 && out->tid < 0)
+		out->pid = tr->vpid;
+	if (out->cpu < 0 || out->cpu >= CPU_MAX)
+		return;
+	size_t cpu = (size_t)out->cpu;
+
+	if (out->tid < 0 && ev->role == CTF_SWITCH)
+		out->tid = ctf_event_to_s32(ctf_number(ev, CTF_TID, raw, -1));
+	else if (out->tid < 0 && out->pid < 0 && cpu < tr->n_cpu)
+		out->tid = tr->on_cpu[cpu];
 	if (ev->role != CTF_SWITCH)
 		return;
 	if (cpu >= tr->n_cpu) {
@@ -67,42 +82,18 @@ static void ctf_event_find_thread(struct ctf_trace *tr, struct event_facts *s,
 	tr->on_cpu[cpu] = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
 }
 
-static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
-			    const struct bytes *raw, struct event_facts *out)
-{
-	const struct ctf_state *st = &s->st;
-
-	*out = (struct event_facts){
-		.cpu = s->cpu,
-		.pid = ctf_event_id(st, CTF_USE_PID, CTF_USE_VPID),
-		.tid = ctf_event_id(st, CTF_USE_TID, CTF_USE_VTID),
-		.has_ip = st->uses >> CTF_IP & 1,
-		.has_cookie = st->uses >> CTF_COOKIE & 1,
-		.ip = st->use[CTF_IP],
-		.cookie = st->use[CTF_COOKIE],
-	};
-	if (st->uses >> CTF_CPU & 1)
-		out->cpu = ctf_event_to_s32((int64_t)st->use[CTF_CPU]);
-	ctf_event_find_thread(s->trace, out, ev, raw);
-}
-
 static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
 			    struct sched *out)
 {
-	static const enum sched_kind kind[] = {
-		[CTF_SWITCH] = SCHED_SWITCH,
-		[CTF_WAKEUP] = SCHED_WAKEUP,
-		[CTF_WAKEUP_NEW] = SCHED_NEW,
-	};
+	const enum sched_kind kind = ctf_role_sched(ev->role);
 
-	if (ev->role != CTF_SWITCH && ev->role != CTF_WAKEUP &&
-	    ev->role != CTF_WAKEUP_NEW)
+	if (kind == SCHED_NONE)
 		return;
 	int64_t tid = ctf_number(ev, CTF_TID, raw, -1);
 
 	if (tid < 0)
 		return;
-	out->kind = kind[ev->role];
+	out->kind = kind;
 	out->tid = ctf_event_to_s32(tid);
 	out->next_tid = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
 	/* only the low byte means the same in all kernels: 0 is runnable */
@@ -165,18 +156,6 @@ static void ctf_event_keep(struct ctf_trace *tr, struct ctf_state *st,
 		memcpy(out->it + 1, st->raw, out->raw_len);
 }
 
-static void ctf_event_put_stacks(struct ctf_item *it,
-				 const struct ctf_addrs *kern,
-				 const uint64_t *user, size_t n_user)
-{
-	it->n_kern = (uint32_t)kern->n;
-	it->n_user = (uint32_t)n_user;
-	if (kern->n)
-		memcpy(ctf_item_ips(it), kern->ip, kern->n * 8);
-	if (n_user)
-		memcpy(ctf_item_ips(it) + kern->n, user, n_user * 8);
-}
-
 /* Makes the item of the event itself. An address in a context becomes a stack
  * of one frame, except in a request, whose stack comes later. */
 static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
@@ -198,7 +177,12 @@ static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
 	ctf_event_keep(s->trace, st, st->kern.n + n_user, out);
 	struct ctf_item *it = out->it;
 
-	ctf_event_put_stacks(it, &st->kern, user, n_user);
+	it->n_kern = (uint32_t)st->kern.n;
+	it->n_user = (uint32_t)n_user;
+	if (st->kern.n)
+		memcpy(ctf_item_ips(it), st->kern.ip, st->kern.n * 8);
+	if (n_user)
+		memcpy(ctf_item_ips(it) + st->kern.n, user, n_user * 8);
 	it->kind = REC_SAMPLE;
 	it->pid = f->pid;
 	it->tid = f->tid;
@@ -242,22 +226,6 @@ static void ctf_event_make_chain(struct ctf_stream *s,
 	it->sample.cookie = f->cookie;
 }
 
-/* Reads the fields of the packet, which its events have, too. */
-static int ctf_event_read_packet(struct ctf_stream *s,
-				 const struct ctf_class *cl)
-{
-	struct ctf_state *st = &s->st;
-	uint64_t at = st->cur.at;
-
-	st->cur.at = s->packet.context;
-	st->again = true;
-	int rc = ctf_run(&cl->packet, st);
-
-	st->again = false;
-	st->cur.at = at;
-	return rc;
-}
-
 static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 			  struct event_item *out)
 {
@@ -265,28 +233,24 @@ static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 
 	ctf_event_begin(s->trace->ctf, cl, st, out);
 	ctf_state_clear(st);
-	if ((cl->packet.n && ctf_event_read_packet(s, cl)) ||
-	    ctf_run(&cl->event_fields, st))
+	/* the fields of the packet, which its events have, too */
+	if (cl->packet.n) {
+		const uint64_t at = st->cur.at;
+
+		st->cur.at = s->packet.context;
+		st->again = true;
+		int rc = ctf_run(&cl->packet, st);
+
+		st->again = false;
+		st->cur.at = at;
+		if (rc)
+			return -1;
+	}
+	if (ctf_run(&cl->event_fields, st))
 		return -1;
 	if (st->cur.at == s->event_at)
 		return ctf_field_stop(st, "an event has no size");
 	return 0;
-}
-
-/* What an event tells about threads and mappings, which few do. */
-static void ctf_event_tell(struct ctf_trace *tr, const struct ctf_event *ev,
-			   const struct event_facts *f, const struct bytes *raw,
-			   struct ctf_item *it)
-{
-	const struct ctf_item head = {
-		.time = tr->at,
-		.pid = f->pid,
-		.tid = f->tid,
-		.cpu = f->cpu,
-	};
-
-	ctf_event_sched(ev, raw, &it->sample.sched);
-	ctf_task(tr, ev, &head, raw);
 }
 
 /* The items of facts come before the event's own. */
@@ -313,8 +277,18 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			   0, false);
 	if (st->name)
 		ctf_task_name(s, f.pid, f.tid, scan_of(st->name, st->name_len));
-	if (ev->role != CTF_PLAIN || tr->n_pending)
-		ctf_event_tell(tr, ev, &f, &raw, item->it);
+	/* few events tell of threads and mappings */
+	if (ev->role != CTF_PLAIN || tr->n_pending) {
+		const struct ctf_item head = {
+			.time = tr->at,
+			.pid = f.pid,
+			.tid = f.tid,
+			.cpu = f.cpu,
+		};
+
+		ctf_event_sched(ev, &raw, &item->it->sample.sched);
+		ctf_task(tr, ev, &head, &raw);
+	}
 	ctf_item_add(tr, CLASS_SAMPLE, tr->at, item->extra, item->handle);
 	if (cl->chain && f.has_cookie)
 		ctf_event_make_chain(s, &f);

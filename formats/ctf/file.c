@@ -34,37 +34,14 @@ static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 		f->last_end = end;
 }
 
-static void ctf_file_walk(struct ctf *ctf, struct ctf_file *f,
-			  struct ctf_state *st, const void *data)
-{
-	uint8_t uuid[CTF_UUID];
-	struct ctf_packet p;
-	struct bytes b;
-
-	bytes_init(&b, data, f->len, f->path, 0, false);
-	const uint8_t *must =
-		ctf_packet_uuid(f->schema, st, &b, uuid) ? uuid : NULL;
-
-	while (bytes_left(&b)) {
-		uint64_t len;
-
-		if (!ctf_packet_read(f->schema, st, &b, must, &p)) {
-			ctf_file_note(f, st, &p);
-			ctf_copies_note(ctf, f, st, &p);
-			len = p.len;
-		} else {
-			len = ctf_packet_find(f->schema, st, &b, 1, must, &p);
-		}
-		if (bytes_skip(&b, len, NULL))
-			return;
-	}
-}
-
 static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 			 char *path, struct ctf_state *st)
 {
 	uint64_t len;
 	void *data = ctf_file_map_told(ctf, path, &len);
+	uint8_t uuid[CTF_UUID];
+	struct ctf_packet p;
+	struct bytes b;
 
 	if (!data) {
 		free(path);
@@ -81,7 +58,22 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 	};
 	ctf->src.size += len;
 	memset(st->clock, 0, (sm->tree.n_clock + 1) * sizeof(*st->clock));
-	ctf_file_walk(ctf, f, st, data);
+	bytes_init(&b, data, len, path, 0, false);
+	const uint8_t *must = ctf_packet_uuid(sm, st, &b, uuid) ? uuid : NULL;
+
+	while (bytes_left(&b)) {
+		uint64_t n;
+
+		if (!ctf_packet_read(sm, st, &b, must, &p)) {
+			ctf_file_note(f, st, &p);
+			ctf_copies_note(ctf, f, st, &p);
+			n = p.len;
+		} else {
+			n = ctf_packet_find(sm, st, &b, 1, must, &p);
+		}
+		if (bytes_skip(&b, n, NULL))
+			break;
+	}
 	ctf_file_unmap(data, len);
 }
 

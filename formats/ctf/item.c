@@ -51,26 +51,14 @@ static const struct extra cuts[] = {
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-/* Returns the system call of an event, or NULL if it has none. */
-static const struct call *ctf_item_call(struct ctf *ctf,
-					const struct ctf_item *it)
-{
-	const struct tp_format *fmt = &ctf_event_at(ctf, it->event)->fmt;
-	struct bytes raw;
-
-	if (fmt->call.what == CALL_NONE)
-		return NULL;
-	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
-	tp_call_take(&ctf->said, fmt, &raw, &ctf->call);
-	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
-}
-
 /* *rec has zeros, which are not written once more. */
 static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
 			    struct record *rec)
 {
 	const uint64_t *ip = ctf_item_ips(it);
+	const struct tp_format *fmt = &ctf_event_at(ctf, it->event)->fmt;
 	struct rec_sample *s = &rec->sample;
+	struct bytes raw;
 
 	s->event = it->event;
 	s->defer = (enum defer)it->defer;
@@ -86,7 +74,12 @@ static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
 	s->sched = it->sample.sched;
 	s->extra = it->cut == 2 ? cuts + 1 : cuts;
 	s->n_extra = it->cut == 3 ? 2 : it->cut != 0;
-	s->call = ctf_item_call(ctf, it);
+	if (fmt->call.what == CALL_NONE)
+		return;
+	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
+	tp_call_take(&ctf->said, fmt, &raw, &ctf->call);
+	if (ctf->call.what != CALL_NONE)
+		s->call = &ctf->call;
 }
 
 /* Sets the frames of a chain that consists of function names. */
@@ -107,21 +100,6 @@ static void ctf_item_name_frames(struct ctf *ctf, const struct ctf_item *it,
 	}
 	out->n = i;
 	out->place = ctf->places;
-}
-
-static void ctf_item_map(const struct ctf_item *it, struct record *rec)
-{
-	rec->map = (struct rec_map){
-		.start = it->map.start,
-		.len = it->map.len,
-		.pgoff = it->map.pgoff,
-		.path = (const char *)ctf_item_raw(it),
-		.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
-		.id = it->map.id_len ? it->map.id : NULL,
-		.id_len = it->map.id_len,
-	};
-	if (it->map.id_len)
-		rec->flags |= REC_F_BUILD_ID;
 }
 
 int ctf_item_decode(struct source *src, const struct ref *ref,
@@ -149,7 +127,17 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		if (it->raw_len)
 			ctf_item_name_frames(ctf, it, &rec->chain.user);
 	} else if (rec->kind == REC_MAP) {
-		ctf_item_map(it, rec);
+		rec->map = (struct rec_map){
+			.start = it->map.start,
+			.len = it->map.len,
+			.pgoff = it->map.pgoff,
+			.path = (const char *)ctf_item_raw(it),
+			.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
+			.id = it->map.id_len ? it->map.id : NULL,
+			.id_len = it->map.id_len,
+		};
+		if (it->map.id_len)
+			rec->flags |= REC_F_BUILD_ID;
 	} else if (rec->kind == REC_KSYMBOL) {
 		rec->ksymbol.addr = it->map.start;
 		rec->ksymbol.len = (uint32_t)it->map.len;

@@ -63,28 +63,21 @@ static void ctf_map_kernel_item(struct ctf_trace *tr,
 	}
 }
 
-static void ctf_map_read_kallsyms(struct ctf *ctf, struct kernel_map *out)
-{
-	struct input in;
-
-	*out = (struct kernel_map){ .n = 0 };
-	if (!ctf->opts.kallsyms ||
-	    input_open(&in, ctf->opts.kallsyms, ctf->opts.temp_dir, NULL))
-		return;
-	if (in.data || !input_spool(&in, ctf->opts.temp_dir, NULL))
-		kernel_map_read(out, (const char *)in.data, in.len);
-	input_close(&in);
-}
-
 void ctf_map_kernel(struct ctf_trace *tr)
 {
 	const struct kernel_code all = {
 		.len = UINT64_MAX,
 		.name = "[kernel.kallsyms]",
 	};
-	struct kernel_map km;
+	const struct source_opts *o = &tr->ctf->opts;
+	struct kernel_map km = { .n = 0 };
+	struct input in;
 
-	ctf_map_read_kallsyms(tr->ctf, &km);
+	if (o->kallsyms && !input_open(&in, o->kallsyms, o->temp_dir, NULL)) {
+		if (in.data || !input_spool(&in, o->temp_dir, NULL))
+			kernel_map_read(&km, (const char *)in.data, in.len);
+		input_close(&in);
+	}
 	for (size_t i = 0; i < km.n; i++)
 		ctf_map_kernel_item(tr, &km.at[i]);
 	if (!km.n)

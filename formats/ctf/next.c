@@ -32,16 +32,6 @@ static void ctf_next_sift_down(struct ctf *ctf, size_t i)
 	heap[i] = moved;
 }
 
-static void ctf_next_start(struct ctf *ctf)
-{
-	ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
-	for (size_t i = 0; i < ctf->n_stream; i++)
-		ctf->heap[ctf->n_heap++] =
-			(struct ctf_turn){ ctf->stream[i].time, (uint32_t)i };
-	for (size_t i = ctf->n_heap; i-- > 0;)
-		ctf_next_sift_down(ctf, i);
-}
-
 /* Maps the kernel once, with the first trace of the kernel domain. */
 static void ctf_next_map_kernel(struct ctf *ctf)
 {
@@ -82,18 +72,6 @@ static bool ctf_next_step(struct ctf *ctf)
 	return true;
 }
 
-static void ctf_next_return_ref(struct ctf *ctf, const struct ctf_due *d,
-				struct ref *ref)
-{
-	uint64_t floor = d->at;
-
-	*ref = d->ref;
-	if (ctf->waiting > WAITING_MAX && floor < UINT64_MAX - 1)
-		floor++;
-	if (floor > ctf->src.floor)
-		ctf->src.floor = floor;
-}
-
 int ctf_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct ctf *ctf = ctf_of(src);
@@ -101,21 +79,34 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err)
 	(void)err;
 	if (!ctf->told_kernel) {
 		ctf_next_map_kernel(ctf);
-		ctf_next_start(ctf);
+		ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
+		for (size_t i = 0; i < ctf->n_stream; i++)
+			ctf->heap[ctf->n_heap++] =
+				(struct ctf_turn){ ctf->stream[i].time,
+						   (uint32_t)i };
+		for (size_t i = ctf->n_heap; i-- > 0;)
+			ctf_next_sift_down(ctf, i);
 	}
 	do {
 		struct ctf_trace *tr = ctf->giving;
 
 		while (tr && tr->due_pos < tr->n_due) {
 			const struct ctf_due *d = &tr->due[tr->due_pos++];
+			uint64_t floor = d->at;
 
-			if (ctf_settle_item(ctf, ctf_pool_at(&ctf->pool,
-							     d->ref.handle))) {
-				ctf_next_return_ref(ctf, d, ref);
-				return 1;
+			if (!ctf_settle_item(ctf, ctf_pool_at(&ctf->pool,
+							      d->ref.handle))) {
+				ctf->waiting -= d->ref.len;
+				ctf_pool_drop(&ctf->pool, d->ref.handle);
+				continue;
 			}
-			ctf->waiting -= d->ref.len;
-			ctf_pool_drop(&ctf->pool, d->ref.handle);
+			*ref = d->ref;
+			if (ctf->waiting > WAITING_MAX &&
+			    floor < UINT64_MAX - 1)
+				floor++;
+			if (floor > src->floor)
+				src->floor = floor;
+			return 1;
 		}
 		if (tr)
 			tr->n_due = tr->due_pos = 0;

@@ -66,15 +66,6 @@ static const char *ctf_env_either(const struct ctf_tree *t, const char *name,
 	return s ? s : ctf_tree_env(t, other);
 }
 
-/* The uuid of LTTng's clock is the boot id. */
-static void ctf_set_clock(struct source_info *info, const struct ctf_schema *sm,
-			  const struct ctf_clock *c)
-{
-	info->clock = c->name;
-	info->clock_id = sm->lttng ? clock_id_of(c->name) : CLOCK_ID_NONE;
-	info->has_boot_id = sm->lttng && ctf_uuid_parse(c->uid, info->boot_id);
-}
-
 static void ctf_fill_info(struct ctf *ctf)
 {
 	struct source_info *info = &ctf->src.info;
@@ -86,8 +77,16 @@ static void ctf_fill_info(struct ctf *ctf)
 		const struct ctf_tree *t = &tr->schema->tree;
 		const struct ctf_clock *c = ctf_trace_clock(tr);
 
-		if (!info->clock && c)
-			ctf_set_clock(info, tr->schema, c);
+		if (!info->clock && c) {
+			const bool lttng = tr->schema->lttng;
+
+			/* the uuid of LTTng's clock is the boot id */
+			info->clock = c->name;
+			info->clock_id =
+				lttng ? clock_id_of(c->name) : CLOCK_ID_NONE;
+			info->has_boot_id =
+				lttng && ctf_uuid_parse(c->uid, info->boot_id);
+		}
 		if (!info->host)
 			info->host = ctf_env_either(t, "hostname", "host");
 		if (!info->release)
@@ -155,31 +154,27 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm,
 	return (uint32_t)(ctf->n_trace - 1);
 }
 
-static void ctf_report_cut_metadata(struct ctf *ctf, const char *path)
-{
-	struct err why;
-
-	err_set(&why, ERR_FORMAT,
-		"%s: it ends in the middle: what it says of streams and events "
-		"up to there is used",
-		path);
-	reader_damage(&ctf->src, "metadata", 0, 0, &why);
-}
-
 /* If the trace of a folder cannot be read, that is damage, and the other
  * traces are still read. */
 static void ctf_open_folder(struct ctf *ctf, const char *folder)
 {
 	char *path = ctf_find_join_path(folder, "metadata");
 	struct ctf_schema *sm = ctf_schema_of(ctf, path);
+	struct err why;
 
 	if (sm->err) {
 		reader_damage(&ctf->src, "trace", 0, 0, sm->err);
-	} else {
-		if (sm->tree.cut)
-			ctf_report_cut_metadata(ctf, path);
-		ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm, folder));
+		free(path);
+		return;
 	}
+	if (sm->tree.cut) {
+		err_set(&why, ERR_FORMAT,
+			"%s: it ends in the middle: what it says of streams "
+			"and events up to there is used",
+			path);
+		reader_damage(&ctf->src, "metadata", 0, 0, &why);
+	}
+	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm, folder));
 	free(path);
 }
 

@@ -13,18 +13,6 @@
  * be read to the end of the file. */
 #define WORK_MOST 16
 
-/* Checks the mark of a packet. */
-static int ctf_packet_check_mark(struct ctf_state *st, const uint8_t *uuid)
-{
-	if (st->roles >> CTF_MAGIC & 1 && st->role[CTF_MAGIC] != MAGIC)
-		return ctf_field_stop(st, "no packet: it has no magic number");
-	if (uuid && st->roles >> CTF_UUID_FIELD & 1 &&
-	    memcmp(st->uuid, uuid, CTF_UUID) != 0)
-		return ctf_field_stop(st, "no packet of this trace: it has "
-					  "another uuid");
-	return 0;
-}
-
 static struct ctf_plan *ctf_packet_plan(const struct ctf_schema *sm,
 					const struct ctf_state *st)
 {
@@ -58,22 +46,6 @@ static int ctf_packet_sizes(struct ctf_state *st, uint64_t left,
 	return 0;
 }
 
-/* The end's time does not touch the clock. */
-static void ctf_packet_times(const struct ctf_state *st, struct ctf_packet *out)
-{
-	int32_t clock = out->plan->sc->clock;
-
-	if (clock < 0)
-		return;
-	out->has_begin = st->roles >> CTF_CLOCK & 1;
-	out->has_end = st->roles >> CTF_PACKET_END_CLOCK & 1;
-	out->begin = st->clock[clock];
-	out->finish = st->role[CTF_PACKET_END_CLOCK];
-	/* a tracer that died did not write it */
-	if (!out->finish && out->begin)
-		out->has_end = false;
-}
-
 int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 		    const struct bytes *b, const uint8_t *uuid,
 		    struct ctf_packet *out)
@@ -87,8 +59,14 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	st->roles = 0;
 	st->idle = 0;
 	ctf_state_clear(st);
-	if (ctf_run(&sm->head, st) || ctf_packet_check_mark(st, uuid))
+	if (ctf_run(&sm->head, st))
 		return -1;
+	if (st->roles >> CTF_MAGIC & 1 && st->role[CTF_MAGIC] != MAGIC)
+		return ctf_field_stop(st, "no packet: it has no magic number");
+	if (uuid && st->roles >> CTF_UUID_FIELD & 1 &&
+	    memcmp(st->uuid, uuid, CTF_UUID) != 0)
+		return ctf_field_stop(st, "no packet of this trace: it has "
+					  "another uuid");
 	out->plan = ctf_packet_plan(sm, st);
 	if (!out->plan)
 		return ctf_field_stop(st, "the metadata has no stream class of "
@@ -99,8 +77,19 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	out->body = st->cur.at;
 	if (ctf_packet_sizes(st, left, out))
 		return -1;
-	ctf_packet_times(st, out);
 	st->cur.end = out->end;
+	const int32_t clock = out->plan->sc->clock;
+
+	if (clock < 0)
+		return 0;
+	out->has_begin = st->roles >> CTF_CLOCK & 1;
+	out->has_end = st->roles >> CTF_PACKET_END_CLOCK & 1;
+	out->begin = st->clock[clock];
+	/* the time of the end does not touch the clock */
+	out->finish = st->role[CTF_PACKET_END_CLOCK];
+	/* a tracer that died did not write it */
+	if (!out->finish && out->begin)
+		out->has_end = false;
 	return 0;
 }
 

@@ -221,16 +221,6 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 
 /* ---- fields */
 
-static uint8_t ctf_plan_number_bytes(const struct ctf_node *node)
-{
-	if (node->kind != CTF_UINT && node->kind != CTF_SINT)
-		return 8;
-	return node->bits <= 8	  ? 1
-	       : node->bits <= 16 ? 2
-	       : node->bits <= 32 ? 4
-				  : 8;
-}
-
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 				  const char *name)
 {
@@ -239,7 +229,12 @@ static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 
 	w->how = CTF_NUMBER;
 	st->field = ++p->n_field;
-	w->size = ctf_plan_number_bytes(st->node);
+	w->size = 8;
+	if (st->node->kind == CTF_UINT || st->node->kind == CTF_SINT)
+		w->size = st->node->bits <= 8	 ? 1
+			  : st->node->bits <= 16 ? 2
+			  : st->node->bits <= 32 ? 4
+						 : 8;
 	p->off = (p->off + w->size - 1) & ~(uint32_t)(w->size - 1);
 	w->off = p->off;
 	p->off += w->size;
@@ -265,32 +260,7 @@ static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 	return off;
 }
 
-/* Adds a field with the label of an enumeration, beside the number, which can
- * be compared and added. */
-static void ctf_plan_label_field(struct plan *p, struct plan_step *st,
-				 const char *name)
-{
-	char label[NAME_MAX_LEN];
-
-	snprintf(label, sizeof(label), "%.100s_label", name);
-	st->want.label = ctf_plan_dynamic_field(p, false, label, &st->label);
-}
-
 static void ctf_plan_struct(struct plan *p, const struct ctf_node *node);
-
-static void ctf_plan_nested(struct plan *p, const struct ctf_node *node,
-			    const char *name)
-{
-	char before[NAME_MAX_LEN];
-
-	memcpy(before, p->prefix, sizeof(before));
-	ctf_plan_step(p, node)->enter = true;
-	snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
-	p->depth++;
-	ctf_plan_struct(p, node);
-	p->depth--;
-	memcpy(p->prefix, before, sizeof(before));
-}
 
 static void ctf_plan_member(struct plan *p, const struct ctf_node *node)
 {
@@ -300,7 +270,15 @@ static void ctf_plan_member(struct plan *p, const struct ctf_node *node)
 
 	ctf_plan_clean_name(p->prefix, node->name, name);
 	if (!only && p->depth < DEPTH_MAX && node->kind == CTF_STRUCT) {
-		ctf_plan_nested(p, node, name);
+		char before[NAME_MAX_LEN];
+
+		memcpy(before, p->prefix, sizeof(before));
+		ctf_plan_step(p, node)->enter = true;
+		snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
+		p->depth++;
+		ctf_plan_struct(p, node);
+		p->depth--;
+		memcpy(p->prefix, before, sizeof(before));
 		return;
 	}
 	struct plan_step *st = ctf_plan_step(p, node);
@@ -316,8 +294,15 @@ static void ctf_plan_member(struct plan *p, const struct ctf_node *node)
 		w->use = CTF_FIELD;
 	} else if (ctf_node_is_number(node)) {
 		ctf_plan_number_field(p, st, name);
-		if (node->n_label && ctf_node_is_integer(node))
-			ctf_plan_label_field(p, st, name);
+		/* an enumeration's label stands beside its number, which can be
+		 * compared and added */
+		if (node->n_label && ctf_node_is_integer(node)) {
+			char label[NAME_MAX_LEN];
+
+			snprintf(label, sizeof(label), "%.100s_label", name);
+			w->label = ctf_plan_dynamic_field(p, false, label,
+							  &st->label);
+		}
 	} else {
 		bool bytes = ctf_node_is_bytes(node);
 
@@ -365,21 +350,6 @@ static void ctf_plan_roots(struct plan *p, const struct ctf_stream_class *sc,
 static bool ctf_plan_has(const struct plan *p, enum ctf_use use)
 {
 	return p->uses >> use & 1;
-}
-
-static uint32_t ctf_plan_add_event(const struct plan *p, bool has_time)
-{
-	const struct ctf_event_info info = {
-		.name = p->event,
-		.text = p->text,
-		.len = p->len,
-		.defer = p->request != NULL,
-		.has_time = has_time,
-		.has_tid = ctf_plan_has(p, CTF_USE_TID) ||
-			   ctf_plan_has(p, CTF_USE_VTID),
-	};
-
-	return ctf_event_add(p->ctf, &info);
 }
 
 /* Does decoding the event need the field? */
@@ -468,7 +438,17 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		p.request = NULL;
 	cl->made = true;
 	cl->fixed = p.off;
-	cl->event = ctf_plan_add_event(&p, sc->clock >= 0);
+	const struct ctf_event_info info = {
+		.name = p.event,
+		.text = p.text,
+		.len = p.len,
+		.defer = p.request != NULL,
+		.has_time = sc->clock >= 0,
+		.has_tid = ctf_plan_has(&p, CTF_USE_TID) ||
+			   ctf_plan_has(&p, CTF_USE_VTID),
+	};
+
+	cl->event = ctf_event_add(ctf, &info);
 	if (ctf->opts.no_fields)
 		ctf_plan_drop_unread(&p, ctf_event_at(ctf, cl->event));
 	if (ctf_plan_has_packet_fields(&p))
@@ -504,12 +484,12 @@ struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
 	return cl;
 }
 
-/* Reads the CPU of a packet, and goes over the rest. */
-static void ctf_plan_packet(struct ctf_plan *plan)
+void ctf_plan_make(struct ctf_plan *plan)
 {
 	const struct ctf_node *ctx = plan->sc->packet;
 	const struct ctf_want cpu = { .use = CTF_CPU, .label = CTF_NO_PLACE };
 
+	/* of the packet's context only the CPU is read here */
 	ctf_program_start(&plan->packet);
 	if (ctx)
 		ctf_program_enter(&plan->packet, ctx);
@@ -523,11 +503,6 @@ static void ctf_plan_packet(struct ctf_plan *plan)
 			ctf_program_skip(&plan->packet, m);
 	}
 	ctf_program_end(&plan->packet);
-}
-
-void ctf_plan_make(struct ctf_plan *plan)
-{
-	ctf_plan_packet(plan);
 	ctf_program_start(&plan->header);
 	ctf_program_skip(&plan->header, plan->sc->header);
 	ctf_program_end(&plan->header);

@@ -11,27 +11,6 @@
 /* Small, as one record that waits keeps its whole block. */
 #define BLOCK ((uint32_t)256 << 10)
 
-static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
-{
-	uint32_t i;
-
-	if (pool->n_spare && need <= BLOCK) {
-		i = pool->spare[--pool->n_spare];
-	} else {
-		i = (uint32_t)pool->n;
-		*mem_add(pool->block, pool->n, pool->cap) =
-			(struct ctf_block){ 0 };
-	}
-	struct ctf_block *b = &pool->block[i];
-
-	if (!b->data) {
-		b->cap = need > BLOCK ? need : BLOCK;
-		b->data = mem_new(b->cap, 1);
-	}
-	b->used = b->live = 0;
-	return i;
-}
-
 /* Makes an unused block a spare one. Frees the memory of a large one. */
 static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 {
@@ -46,13 +25,29 @@ static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 
 void *ctf_pool_more(struct ctf_pool *pool, size_t len)
 {
+	const uint32_t need = ((uint32_t)len + 7) & ~7u;
 	const uint32_t old = pool->now;
+	uint32_t i;
 
 	pool->now = 0;
 	if (old && !pool->block[old - 1].live)
 		ctf_pool_free_block(pool, old - 1);
-	pool->now = ctf_pool_new_block(pool, ((uint32_t)len + 7) & ~7u) + 1;
-	return pool->block[pool->now - 1].data;
+	if (pool->n_spare && need <= BLOCK) {
+		i = pool->spare[--pool->n_spare];
+	} else {
+		i = (uint32_t)pool->n;
+		*mem_add(pool->block, pool->n, pool->cap) =
+			(struct ctf_block){ 0 };
+	}
+	struct ctf_block *b = &pool->block[i];
+
+	if (!b->data) {
+		b->cap = need > BLOCK ? need : BLOCK;
+		b->data = mem_new(b->cap, 1);
+	}
+	b->used = b->live = 0;
+	pool->now = i + 1;
+	return b->data;
 }
 
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)

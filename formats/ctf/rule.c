@@ -17,13 +17,6 @@ static char *ctf_rule_copy_part(const char *s, size_t n)
 	return out;
 }
 
-static int ctf_rule_refuse(const char *s, bool chain, struct err *err)
-{
-	return err_set(err, ERR_USAGE, "'%s' is no %s", s,
-		       chain ? "--chain, such as " CHAIN
-			     : "--request, such as " REQUEST);
-}
-
 static int ctf_rule_add(struct ctf *ctf, const char *s, size_t n, bool chain)
 {
 	const char *open = memchr(s, '(', n);
@@ -55,7 +48,9 @@ static int ctf_rule_add_all(struct ctf *ctf, const char *s, bool chain,
 		size_t n = strcspn(p, " ");
 
 		if (n && ctf_rule_add(ctf, p, n, chain))
-			return ctf_rule_refuse(s, chain, err);
+			return err_set(err, ERR_USAGE, "'%s' is no %s", s,
+				       chain ? "--chain, such as " CHAIN
+					     : "--request, such as " REQUEST);
 		p += n + (p[n] == ' ');
 	}
 	return 0;

@@ -118,21 +118,6 @@ static bool ctf_schema_is_loose(const struct ctf_tree *t)
 	return false;
 }
 
-/* Tracers of other systems have members called tid, too. */
-static void ctf_schema_set_bounds(struct ctf_schema *sm, const char *tracer)
-{
-	const char *machine = ctf_tree_env(&sm->tree, "machine");
-	const char *domain = ctf_tree_env(&sm->tree, "domain");
-
-	sm->of_linux = sm->lttng || sm->perf ||
-		       (tracer && !strcmp(tracer, "backstitch"));
-	if (machine)
-		sm->halves = halves_of(machine);
-	/* programs of no machine of LTTng have the upper half */
-	else if (sm->lttng && domain && !strcmp(domain, "ust"))
-		sm->halves = (struct halves){ (uint64_t)1 << 63, UINT64_MAX };
-}
-
 struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 {
 	struct ctf_schema *sm = mem_new(1, sizeof(*sm));
@@ -144,12 +129,20 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	}
 	const struct ctf_tree *t = &sm->tree;
 	const char *tracer = ctf_tree_env(t, "tracer_name");
+	const char *machine = ctf_tree_env(t, "machine");
+	const char *domain = ctf_tree_env(t, "domain");
 
 	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
 	sm->perf = tracer && !strcmp(tracer, "perf");
 	sm->joined = tracer && !strcmp(tracer, "backstitch");
 	sm->loose = ctf_schema_is_loose(t);
-	ctf_schema_set_bounds(sm, tracer);
+	/* tracers of other systems have members called tid, too */
+	sm->of_linux = sm->lttng || sm->perf || sm->joined;
+	if (machine)
+		sm->halves = halves_of(machine);
+	/* programs of no machine of LTTng have the upper half */
+	else if (sm->lttng && domain && !strcmp(domain, "ust"))
+		sm->halves = (struct halves){ (uint64_t)1 << 63, UINT64_MAX };
 	ctf_program_start(&sm->head);
 	ctf_program_skip(&sm->head, t->header);
 	ctf_program_end(&sm->head);
@@ -163,23 +156,21 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	return sm;
 }
 
-static void ctf_schema_release_plan(struct ctf_plan *p)
-{
-	for (uint32_t i = 0; p->classes && i < p->sc->n_event; i++) {
-		ctf_program_release(&p->classes[i].packet);
-		ctf_program_release(&p->classes[i].event_fields);
-	}
-	free(p->classes);
-	ctf_program_release(&p->packet);
-	ctf_program_release(&p->header);
-}
-
 void ctf_schema_free(struct ctf_schema *sm)
 {
 	if (!sm)
 		return;
-	for (uint32_t i = 0; sm->plan && i < sm->tree.n_stream; i++)
-		ctf_schema_release_plan(&sm->plan[i]);
+	for (uint32_t i = 0; sm->plan && i < sm->tree.n_stream; i++) {
+		struct ctf_plan *p = &sm->plan[i];
+
+		for (uint32_t k = 0; p->classes && k < p->sc->n_event; k++) {
+			ctf_program_release(&p->classes[k].packet);
+			ctf_program_release(&p->classes[k].event_fields);
+		}
+		free(p->classes);
+		ctf_program_release(&p->packet);
+		ctf_program_release(&p->header);
+	}
 	free(sm->plan);
 	ctf_program_release(&sm->head);
 	arena_release(&sm->arena);

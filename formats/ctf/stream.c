@@ -137,21 +137,11 @@ static void ctf_stream_leave_file(struct ctf_stream *s)
 	s->in_packet = false;
 }
 
-/* Makes room for the schema's slots and clocks. Clocks keep their values. */
-static void ctf_stream_fit(struct ctf_stream *s)
-{
-	struct ctf_state *st = &s->st;
-
-	st->slot = mem_reach(st->slot, &s->n_slot, &s->cap_slot,
-			     s->schema->n_slot + 1u, sizeof(*st->slot));
-	st->clock = mem_reach(st->clock, &s->n_clock, &s->cap_clock,
-			      s->schema->tree.n_clock + 1u, sizeof(*st->clock));
-}
-
 /* Returns false if there are no more files. */
 static bool ctf_stream_next_file(struct ctf_stream *s)
 {
 	struct ctf *ctf = s->trace->ctf;
+	struct ctf_state *st = &s->st;
 
 	while (s->pos < s->n_file) {
 		const struct ctf_file *f = &ctf->file[s->file[s->pos++]];
@@ -164,12 +154,17 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		s->off = s->content_end = 0;
 		s->has_said = s->has_said_end = false;
 		s->schema = f->schema;
-		ctf_stream_fit(s);
+		/* Clocks keep their values from file to file. */
+		st->slot = mem_reach(st->slot, &s->n_slot, &s->cap_slot,
+				     s->schema->n_slot + 1u, sizeof(*st->slot));
+		st->clock = mem_reach(st->clock, &s->n_clock, &s->cap_clock,
+				      s->schema->tree.n_clock + 1u,
+				      sizeof(*st->clock));
 		bytes_init(&b, s->data, s->len, s->path, 0, false);
-		const uint64_t before = *s->st.clock;
+		const uint64_t before = *st->clock;
 
-		s->has_uuid = ctf_packet_uuid(s->schema, &s->st, &b, s->uuid);
-		*s->st.clock = before;
+		s->has_uuid = ctf_packet_uuid(s->schema, st, &b, s->uuid);
+		*st->clock = before;
 		return true;
 	}
 	return false;
@@ -290,18 +285,6 @@ static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
 			tr->on_cpu[i] = -1;
 }
 
-static void ctf_stream_tell_back(const struct ctf_stream *s, uint64_t discarded)
-{
-	char text[200];
-
-	snprintf(text, sizeof(text),
-		 "events_discarded goes back from %" PRIu64 " to %" PRIu64
-		 " in the packet at 0x%" PRIx64
-		 ": the next ones tell which was right",
-		 s->discarded, discarded, s->packet.off);
-	reader_note(&s->trace->ctf->src, "packet", text);
-}
-
 /* Of a stream's first packet the counter tells that events were discarded, but
  * not how many of them since the recording began. */
 static void ctf_stream_find_losses(struct ctf_stream *s)
@@ -320,8 +303,16 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 		if (n)
 			ctf_stream_lost(s, n, s->has_end, s->end, p->has_end,
 					p->finish);
-		if (back && !s->is_back)
-			ctf_stream_tell_back(s, discarded);
+		if (back && !s->is_back) {
+			char text[200];
+
+			snprintf(text, sizeof(text),
+				 "events_discarded goes back from %" PRIu64
+				 " to %" PRIu64 " in the packet at 0x%" PRIx64
+				 ": the next ones tell which was right",
+				 s->discarded, discarded, s->packet.off);
+			reader_note(&s->trace->ctf->src, "packet", text);
+		}
 	} else if (has_discarded && !s->has_before && discarded) {
 		ctf_stream_lost(s, 0, p->has_begin, p->begin, p->has_end,
 				p->finish);
@@ -489,21 +480,6 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 	}
 }
 
-static void ctf_stream_begin_packet(struct ctf_stream *s)
-{
-	const struct ctf_state *st = &s->st;
-
-	s->in_packet = true;
-	ctf_stream_set_clock(s,
-			     ctf_schema_clock(s->schema, s->packet.plan->sc));
-	s->cpu = st->uses >> CTF_CPU & 1 && st->use[CTF_CPU] <= INT32_MAX
-			 ? (int32_t)st->use[CTF_CPU]
-			 : -1;
-	ctf_stream_blame_head(s, ctf_check_begin(s));
-	ctf_stream_find_losses(s);
-	ctf_stream_keep_counters(s);
-}
-
 /* Goes over a packet that another file has, too. */
 static bool ctf_stream_is_copy(struct ctf_stream *s)
 {
@@ -553,16 +529,6 @@ static bool ctf_stream_is_far(struct ctf_stream *s, uint64_t clock)
 	return s->far;
 }
 
-static void ctf_stream_check_time(struct ctf_stream *s)
-{
-	if (s->time < s->last)
-		reader_regress(&s->trace->ctf->src,
-			       s->packet.off + s->event_at / 8, s->time,
-			       s->last, s->cpu);
-	else
-		s->last = s->time;
-}
-
 bool ctf_stream_next(struct ctf_stream *s)
 {
 	struct ctf_state *st = &s->st;
@@ -573,7 +539,17 @@ bool ctf_stream_next(struct ctf_stream *s)
 				return false;
 			if (ctf_stream_is_copy(s))
 				continue;
-			ctf_stream_begin_packet(s);
+			s->in_packet = true;
+			ctf_stream_set_clock(
+				s, ctf_schema_clock(s->schema,
+						    s->packet.plan->sc));
+			s->cpu = st->uses >> CTF_CPU & 1 &&
+						 st->use[CTF_CPU] <= INT32_MAX
+					 ? (int32_t)st->use[CTF_CPU]
+					 : -1;
+			ctf_stream_blame_head(s, ctf_check_begin(s));
+			ctf_stream_find_losses(s);
+			ctf_stream_keep_counters(s);
 		}
 		if (st->cur.at >= s->packet.end) {
 			ctf_stream_end_packet(s);
@@ -581,11 +557,18 @@ bool ctf_stream_next(struct ctf_stream *s)
 		}
 		const uint64_t clock = ctf_stream_clock(s);
 
-		if (!ctf_stream_read_header(s)) {
-			if (!ctf_stream_is_far(s, clock))
-				ctf_stream_check_time(s);
-			return true;
+		if (ctf_stream_read_header(s)) {
+			ctf_stream_drop_packet(s, st->why);
+			continue;
 		}
-		ctf_stream_drop_packet(s, st->why);
+		if (ctf_stream_is_far(s, clock))
+			return true;
+		if (s->time < s->last)
+			reader_regress(&s->trace->ctf->src,
+				       s->packet.off + s->event_at / 8, s->time,
+				       s->last, s->cpu);
+		else
+			s->last = s->time;
+		return true;
 	}
 }

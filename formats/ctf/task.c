@@ -68,45 +68,6 @@ static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
 	return v < 0 || v > INT32_MAX ? -1 : (int32_t)v;
 }
 
-static void ctf_task_fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
-			       const struct ctf_item *head,
-			       const struct bytes *raw)
-{
-	struct ctf_item *it = ctf_item_new(tr, CLASS_FORK, head->time, 0);
-
-	it->kind = REC_FORK;
-	it->cpu = head->cpu;
-	it->tid = ctf_task_id(ev, CTF_TID2, raw);
-	it->pid = ctf_task_id(ev, CTF_PID2, raw);
-	it->fork.ppid = ctf_task_id(ev, CTF_PID, raw);
-	it->fork.ptid = ctf_task_id(ev, CTF_TID, raw);
-}
-
-static void ctf_task_exit_item(struct ctf_trace *tr, int32_t tid,
-			       const struct ctf_item *head)
-{
-	struct ctf_item *it = ctf_item_new(tr, CLASS_EXIT, head->time, 0);
-
-	it->kind = REC_EXIT;
-	it->cpu = head->cpu;
-	it->tid = tid;
-	it->pid = it->tid == head->tid ? head->pid : -1;
-	it->fork.ppid = it->fork.ptid = -1;
-}
-
-static void ctf_task_exec_item(struct ctf_trace *tr,
-			       const struct task_event *event,
-			       const struct ctf_item *head)
-{
-	struct ctf_item *it = ctf_task_name_item(tr, head->time, event->name);
-
-	/* Whichever thread executes a program has the id of its process
-	 * afterwards. */
-	it->pid = it->tid = (int32_t)event->tid;
-	it->cpu = head->cpu;
-	it->flags = REC_F_EXEC;
-}
-
 /* The name in a field. The text of a field is valid until the next ctf_text(),
  * so the name is copied to buf. */
 static struct scan ctf_task_field_name(struct ctf_trace *tr,
@@ -156,15 +117,40 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 	if (due & TASK_COMM2)
 		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid2,
 				   event.name2, flags);
-	if (due & TASK_COMM && ev->role == CTF_EXEC)
-		ctf_task_exec_item(tr, &event, head);
-	else if (due & TASK_COMM)
+	if (due & TASK_COMM && ev->role == CTF_EXEC) {
+		struct ctf_item *it =
+			ctf_task_name_item(tr, head->time, event.name);
+
+		/* Whichever thread executes a program has the id of its process
+		 * afterwards. */
+		it->pid = it->tid = (int32_t)event.tid;
+		it->cpu = head->cpu;
+		it->flags = REC_F_EXEC;
+	} else if (due & TASK_COMM) {
 		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid,
 				   event.name, flags);
-	if (due & TASK_FORK)
-		ctf_task_fork_item(tr, ev, head, raw);
-	if (due & TASK_EXIT)
-		ctf_task_exit_item(tr, (int32_t)event.tid, head);
+	}
+	if (due & TASK_FORK) {
+		struct ctf_item *it =
+			ctf_item_new(tr, CLASS_FORK, head->time, 0);
+
+		it->kind = REC_FORK;
+		it->cpu = head->cpu;
+		it->tid = ctf_task_id(ev, CTF_TID2, raw);
+		it->pid = ctf_task_id(ev, CTF_PID2, raw);
+		it->fork.ppid = pid;
+		it->fork.ptid = ctf_task_id(ev, CTF_TID, raw);
+	}
+	if (due & TASK_EXIT) {
+		struct ctf_item *it =
+			ctf_item_new(tr, CLASS_EXIT, head->time, 0);
+
+		it->kind = REC_EXIT;
+		it->cpu = head->cpu;
+		it->tid = (int32_t)event.tid;
+		it->pid = it->tid == head->tid ? head->pid : -1;
+		it->fork.ppid = it->fork.ptid = -1;
+	}
 }
 
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,

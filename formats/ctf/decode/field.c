@@ -193,13 +193,6 @@ int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
 	return 0;
 }
 
-static size_t ctf_field_unit(const struct ctf_node *node)
-{
-	return node->encoding == CTF_UTF8		? 1
-	       : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
-							: 4;
-}
-
 /* Returns the length of the text up to its first null unit; -1: none. */
 static int64_t ctf_field_null(const struct bytes *b, size_t unit)
 {
@@ -220,7 +213,9 @@ static int64_t ctf_field_null(const struct bytes *b, size_t unit)
 int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
 		    struct bytes *out)
 {
-	size_t unit = ctf_field_unit(node);
+	const size_t unit = node->encoding == CTF_UTF8		     ? 1
+			    : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
+								     : 4;
 	uint64_t n = (st->cur.end - st->cur.at) / 8;
 
 	if (st->cur.at > st->cur.end)

@@ -190,20 +190,6 @@ static bool ctf_program_is_header(const struct ctf_program *p,
 	       id->bits + first->child->bits <= 64;
 }
 
-static void ctf_program_skip_struct(struct ctf_program *p,
-				    const struct ctf_node *node)
-{
-	const size_t at = p->n;
-	const bool header = ctf_program_is_header(p, node);
-
-	if (header)
-		ctf_program_op(p, CTF_OP_HEADER, node);
-	for (uint32_t i = 0; i < node->n_child; i++)
-		ctf_program_skip(p, &node->child[i]);
-	if (header)
-		p->op[at].n = (uint32_t)p->n;
-}
-
 /* Options have their own steps. What is known of the position behind them is
  * what holds for all. */
 static void ctf_program_select(struct ctf_program *p,
@@ -260,7 +246,15 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		ctf_program_move(p, 0);
 		ctf_program_forget(p, 8);
 	} else if (node->kind == CTF_STRUCT) {
-		ctf_program_skip_struct(p, node);
+		const size_t at = p->n;
+		const bool header = ctf_program_is_header(p, node);
+
+		if (header)
+			ctf_program_op(p, CTF_OP_HEADER, node);
+		for (uint32_t i = 0; i < node->n_child; i++)
+			ctf_program_skip(p, &node->child[i]);
+		if (header)
+			p->op[at].n = (uint32_t)p->n;
 	} else if (ctf_program_is_dull(node, &bits) && bits < PRE_MAX) {
 		ctf_program_move(p, (uint32_t)bits);
 	} else if (ctf_node_is_number(node)) {
@@ -315,21 +309,6 @@ static enum ctf_code ctf_program_code(const struct ctf_program *p,
 	return w->use ? CTF_OP_USE : (enum ctf_code)copy[w->size];
 }
 
-static void ctf_program_number(struct ctf_program *p,
-			       const struct ctf_node *node,
-			       const struct ctf_want *w)
-{
-	enum ctf_code code = ctf_program_code(p, node, w);
-	struct ctf_op *op = ctf_program_op(p, code, node);
-
-	op->want = *w;
-	op->swap = !ctf_cursor_is_native(node->big);
-	if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
-		ctf_program_forget(p, 8);
-	else
-		p->at = (p->at + node->bits) % p->mod;
-}
-
 static enum ctf_code ctf_program_stack(const struct ctf_program *p,
 				       const struct ctf_node *node)
 {
@@ -360,8 +339,16 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 	if (node->kind != CTF_VARIANT && node->kind != CTF_OPTIONAL)
 		ctf_program_align(p, node->align);
 	if (ctf_node_is_number(node)) {
+		struct ctf_op *op =
+			ctf_program_op(p, ctf_program_code(p, node, w), node);
+
 		p->dynamic |= w->label != CTF_NO_PLACE;
-		ctf_program_number(p, node, w);
+		op->want = *w;
+		op->swap = !ctf_cursor_is_native(node->big);
+		if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
+			ctf_program_forget(p, 8);
+		else
+			p->at = (p->at + node->bits) % p->mod;
 		return;
 	}
 	if (w->use == CTF_PROCNAME)

@@ -355,28 +355,6 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-/* SQLite's JSON reads integers above 2^63 as floating-point: write text. */
-static void ctf_value_put_number(struct ctf_text *t,
-				 const struct ctf_node *node, uint64_t v,
-				 bool top)
-{
-	bool hex = node->base == 16 && ctf_node_is_integer(node);
-	bool is_signed = ctf_node_is_signed(node);
-	bool quote = !top && !is_signed &&
-		     (hex || (v > INT64_MAX && ctf_node_is_integer(node)));
-
-	if (quote)
-		ctf_text_put(t, "\"", 1);
-	if (is_signed)
-		ctf_value_decimal(t, (int64_t)v < 0 ? -v : v, (int64_t)v < 0);
-	else if (hex)
-		ctf_value_hexadecimal(t, v);
-	else
-		ctf_value_decimal(t, v, false);
-	if (quote)
-		ctf_text_put(t, "\"", 1);
-}
-
 /* ---- trees */
 
 static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
@@ -461,12 +439,30 @@ static int ctf_value_option(struct ctf_state *st, const struct ctf_node *node,
 static int ctf_value_number(struct ctf_state *st, const struct ctf_node *node,
 			    struct ctf_text *t, bool top)
 {
+	const bool hex = node->base == 16 && ctf_node_is_integer(node);
+	const bool is_signed = ctf_node_is_signed(node);
 	uint64_t v;
 
 	if (ctf_field_number(st, node, &v))
 		return -1;
-	if (t)
-		ctf_value_put_number(t, node, v, top);
+	if (!t)
+		return 0;
+	/* SQLite's JSON reads integers above 2^63 as floating-point: they are
+	 * text */
+	const bool quote =
+		!top && !is_signed &&
+		(hex || (v > INT64_MAX && ctf_node_is_integer(node)));
+
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+	if (is_signed)
+		ctf_value_decimal(t, (int64_t)v < 0 ? -v : v, (int64_t)v < 0);
+	else if (hex)
+		ctf_value_hexadecimal(t, v);
+	else
+		ctf_value_decimal(t, v, false);
+	if (quote)
+		ctf_text_put(t, "\"", 1);
 	return 0;
 }
 
