@@ -46,32 +46,23 @@ static struct scan ftext_call_take_path(struct scan *s)
 	return path;
 }
 
-/* Takes one argument and the separator after it. Returns false if it is words
- * instead of a number. */
-static bool ftext_call_take_arg(struct scan *s, bool named, uint64_t *arg,
-				struct scan *path)
-{
-	struct scan quoted;
-
-	if (named)
-		scan_skip(s, scan_find(*s, ": ") + 2);
-	bool ok = scan_hex(s, arg);
-
-	quoted = ftext_call_take_path(s);
-	if (quoted.n)
-		*path = quoted;
-	scan_skip(s, scan_find(*s, ", ") + 2);
-	return ok;
-}
-
-/* openat() has words for its flags, which are not needed. */
+/* Returns false if an argument is words instead of a number: openat() has words
+ * for its flags, which are not needed. */
 static bool ftext_call_take_args(struct scan s, bool named, struct call *out,
 				 struct scan *path)
 {
 	bool ok = true;
 
-	for (size_t i = 0; i < CALL_ARGS && s.n; i++)
-		ok &= ftext_call_take_arg(&s, named, &out->arg[i], path);
+	for (size_t i = 0; i < CALL_ARGS && s.n; i++) {
+		if (named)
+			scan_skip(&s, scan_find(s, ": ") + 2);
+		ok &= scan_hex(&s, &out->arg[i]);
+		struct scan quoted = ftext_call_take_path(&s);
+
+		if (quoted.n)
+			*path = quoted;
+		scan_skip(&s, scan_find(s, ", ") + 2);
+	}
 	return ok || out->what == CALL_OPENAT;
 }
 

@@ -41,25 +41,20 @@ void ftext_cut_free(struct ftext_cut *c)
 	free(c);
 }
 
-/* Returns the piece of the last event of a CPU; NULL: it is no CPU. */
-static uint32_t *ftext_cut_cpu(struct ftext_cut *c, int32_t cpu)
-{
-	if (cpu < -1 || cpu >= CPUS_MAX)
-		return NULL;
-	size_t at = (size_t)(cpu + 1);
-
-	c->cpu = mem_reach(c->cpu, &c->n_cpu, &c->cap_cpu, at + 1,
-			   sizeof(*c->cpu));
-	return &c->cpu[at];
-}
-
 static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 {
-	uint32_t *piece = ftext_cut_cpu(c, l->cpu);
 	enum line_stack stack = line_stack(l);
+	uint32_t *piece = NULL; /* of the CPU's last event */
 	bool more = stack == STACK_KERNEL || stack == STACK_USER ||
 		    scan_is(l->name, "user_unwind_cookie");
 
+	if (l->cpu >= -1 && l->cpu < CPUS_MAX) {
+		const size_t at = (size_t)(l->cpu + 1);
+
+		c->cpu = mem_reach(c->cpu, &c->n_cpu, &c->cap_cpu, at + 1,
+				   sizeof(*c->cpu));
+		piece = &c->cpu[at];
+	}
 	if (more && piece) {
 		c->late = *piece != c->piece;
 		return;

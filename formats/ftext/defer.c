@@ -59,23 +59,6 @@ static struct scan ftext_marker_text(const struct ftext *ft,
 	return t;
 }
 
-/* Adds the refs of the stacks in the text, each by the offset of its line. */
-static void ftext_marker_refs(struct ftext *ft, uint64_t id)
-{
-	struct ftext_item *it = ftext_item_at(ft, id);
-	struct scan text = ftext_marker_text(ft, it);
-	struct nonce_line l;
-
-	for (size_t at = 0, from = 0;
-	     nonce_next(ft->nonce_format, text, &at, &l); from = at) {
-		if (l.kind == NONCE_REQUEST)
-			ft->def[it->event].defer = true;
-		else
-			ftext_add_ref(ft, id,
-				      REF_CHAIN | (uint32_t)from << REF_BITS);
-	}
-}
-
 void ftext_defer_refs(struct ftext *ft, uint64_t id)
 {
 	struct ftext_item *it = ftext_item_at(ft, id);
@@ -92,8 +75,21 @@ void ftext_defer_refs(struct ftext *ft, uint64_t id)
 	ftext_add_ref(ft, id, REF_SAMPLE);
 	if (role == ROLE_INODE)
 		ftext_defer_take_inode(ft, ftext_part_of(ft, it, &it->text));
-	else if (role == ROLE_MARKER)
-		ftext_marker_refs(ft, id);
+	if (role != ROLE_MARKER)
+		return;
+	/* refs of the stacks in a marker's text, each by the offset of its line
+	 */
+	struct scan text = ftext_marker_text(ft, it);
+	struct nonce_line l;
+
+	for (size_t at = 0, from = 0;
+	     nonce_next(ft->nonce_format, text, &at, &l); from = at) {
+		if (l.kind == NONCE_REQUEST)
+			ft->def[it->event].defer = true;
+		else
+			ftext_add_ref(ft, id,
+				      REF_CHAIN | (uint32_t)from << REF_BITS);
+	}
 }
 
 /* ---- records */
@@ -111,18 +107,6 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 	}
 }
 
-static void ftext_defer_add_frame(struct ftext *ft, const struct line_frame *f)
-{
-	const struct place file = { .ino = f->ino,
-				    .maj = f->maj,
-				    .min = f->min };
-
-	if (f->has_ino)
-		user_stack_reader_add_file(&ft->stack, f->addr, &file);
-	else
-		user_stack_reader_add(&ft->stack, f->addr, NULL);
-}
-
 static void ftext_defer_add_frames(struct ftext *ft,
 				   const struct ftext_item *it,
 				   struct record *rec)
@@ -137,12 +121,20 @@ static void ftext_defer_add_frames(struct ftext *ft,
 
 		if (!line.n)
 			continue;
-		if (line_frame(line, false, &f))
-			ftext_defer_add_frame(ft, &f);
-		else
+		if (!line_frame(line, false, &f)) {
 			reader_damage_text(&ft->src, ft->in.path, "frame",
 					   it->off, line.n,
 					   "a frame of unknown form");
+			continue;
+		}
+		const struct place file = { .ino = f.ino,
+					    .maj = f.maj,
+					    .min = f.min };
+
+		if (f.has_ino)
+			user_stack_reader_add_file(&ft->stack, f.addr, &file);
+		else
+			user_stack_reader_add(&ft->stack, f.addr, NULL);
 	}
 }
 

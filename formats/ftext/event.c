@@ -466,15 +466,6 @@ const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
 
 /* ---- events */
 
-static const char *ftext_keep_text(struct ftext *ft, struct scan s)
-{
-	char *copy = mem_dup(s.p, s.n);
-	const char *kept = arena_strdup(&ft->arena, copy);
-
-	free(copy);
-	return kept;
-}
-
 /* Returns true for "stack=STACK:" of the kernel and "stack=" of trace-cmd at
  * the end of the text; the frames follow. */
 static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
@@ -483,39 +474,6 @@ static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
 	struct scan v = p->pair[i].value;
 
 	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
-}
-
-static void ftext_event_make_fields(struct ftext *ft, struct ftext_event *e,
-				    struct event_def *def, struct scan text)
-{
-	struct ftext_pairs *p = &ft->pairs;
-
-	ftext_pairs_parse(e->role, text, p);
-	e->def = mem_new(p->n + 2, sizeof(*e->def));
-	e->def[0] = (struct field_def){ .name = "text", .is_text = true };
-	for (size_t i = 0; i < p->n; i++)
-		e->def[i + 1] = (struct field_def){
-			.name = ftext_keep_text(ft, p->pair[i].key),
-			.is_text = !p->pair[i].is_num,
-			.is_signed = true,
-			.is_stack = ftext_pair_is_stack(p, i, text),
-		};
-	def->fields = e->def;
-	def->n_fields = (uint32_t)p->n + 1;
-	if (e->flags)
-		e->def[def->n_fields++] =
-			(struct field_def){ .name = "common_flags" };
-}
-
-/* Sets the name of an event; that of a named buffer is put before it. */
-static void ftext_event_set_name(struct ftext *ft, uint32_t buffer,
-				 const char *full, struct event_def *def)
-{
-	def->name = arena_strdup(&ft->arena, full);
-	if (!buffer)
-		return;
-	def->buffer = ft->buffer[buffer - 1];
-	def->name = arena_join(&ft->arena, def->buffer, '/', full);
 }
 
 static uint32_t ftext_event_new(struct ftext *ft, const char *key,
@@ -530,14 +488,34 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		.has_time = !ft->bare && !ft->untimed,
 		.has_tid = !ft->bare && !ft->mmio,
 	};
+	struct ftext_pairs *p = &ft->pairs;
 	char name[NAME_SIZE];
 
 	ftext_full_name(key, name, &e.role);
 	e.flags = !strncmp(name, "sched:", 6);
 	def.format = e.flags ? sched_format : text_format;
-	ftext_event_set_name(ft, buffer, name, &def);
+	/* the name of a named buffer is put before that of the event */
+	def.name = arena_strdup(&ft->arena, name);
+	if (buffer) {
+		def.buffer = ft->buffer[buffer - 1];
+		def.name = arena_join(&ft->arena, def.buffer, '/', name);
+	}
 	ftext_call_find(key, &e);
-	ftext_event_make_fields(ft, &e, &def, text);
+	ftext_pairs_parse(e.role, text, p);
+	e.def = mem_new(p->n + 2, sizeof(*e.def));
+	e.def[0] = (struct field_def){ .name = "text", .is_text = true };
+	for (size_t i = 0; i < p->n; i++)
+		e.def[i + 1] = (struct field_def){
+			.name = ftext_keep_text(ft, p->pair[i].key),
+			.is_text = !p->pair[i].is_num,
+			.is_signed = true,
+			.is_stack = ftext_pair_is_stack(p, i, text),
+		};
+	def.fields = e.def;
+	def.n_fields = (uint32_t)p->n + 1;
+	if (e.flags)
+		e.def[def.n_fields++] =
+			(struct field_def){ .name = "common_flags" };
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(*ft->event));
 	ft->def = mem_grow(ft->def, &ft->cap_def, ft->n_event + 1,
@@ -614,15 +592,6 @@ static struct scan ftext_payload_text(const struct rec_sample *s)
 	return scan_tail(raw, raw.n > 4 ? 4u + (unsigned char)raw.p[0] : raw.n);
 }
 
-static struct field ftext_payload_flags(const struct rec_sample *s)
-{
-	struct scan raw = scan_of(s->raw, s->raw_len);
-	bool has = raw.n > 5 && raw.p[4];
-
-	return (struct field){ .present = has,
-			       .num = has ? (unsigned char)raw.p[5] : 0 };
-}
-
 static void ftext_field_set_text(struct ftext *ft, struct scan s,
 				 struct field *out)
 {
@@ -642,6 +611,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 {
 	struct ftext *ft = ftext_from_source(src);
 	const struct ftext_event *e = &ft->event[s->event];
+	struct scan raw = scan_of(s->raw, s->raw_len);
 	struct scan text = ftext_payload_text(s);
 	struct ftext_pairs *p = &ft->pairs;
 	uint32_t n = ft->def[s->event].n_fields;
@@ -652,8 +622,14 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 		arena_release(&ft->scratch);
 	ftext_field_set_text(ft, text, &out[0]);
 	ftext_pairs_parse(e->role, text, p);
-	if (e->flags)
-		out[--n] = ftext_payload_flags(s);
+	if (e->flags) {
+		const bool has = raw.n > 5 && raw.p[4];
+
+		out[--n] = (struct field){
+			.present = has,
+			.num = has ? (unsigned char)raw.p[5] : 0,
+		};
+	}
 	for (uint32_t i = 1; i < n; i++) {
 		size_t j = at;
 

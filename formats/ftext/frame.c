@@ -34,17 +34,6 @@ static void line_take_addr(struct scan *s, char open, char close,
 	scan_trim(s);
 }
 
-/* Removes "[module]" from the end of s. */
-static void line_take_module(struct scan *s, struct scan *path)
-{
-	size_t at = scan_find(*s, " [");
-
-	if (!s->n || s->p[s->n - 1] != ']' || at == s->n)
-		return;
-	*path = scan_tail(*s, at + 1);
-	s->n = at;
-}
-
 /* Parses "name+0xoff/0xsize", or parts of it. */
 static bool line_take_symbol(struct scan s, struct line_frame *out)
 {
@@ -84,7 +73,13 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 	if (!out->addr)
 		line_take_addr(&s, '(', ')', &out->addr);
 	out->key = s;
-	line_take_module(&s, &out->path);
+	/* "[module]" at the end */
+	const size_t module = scan_find(s, " [");
+
+	if (module < s.n && s.p[s.n - 1] == ']') {
+		out->path = scan_tail(s, module + 1);
+		s.n = module;
+	}
 	return line_take_symbol(s, out);
 }
 

@@ -36,7 +36,7 @@ static struct scan ftext_input_window(const struct ftext *ft)
 	return scan_of(p + ft->pos, ft->end - ft->pos);
 }
 
-static void ftext_input_start(struct ftext *ft)
+int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err)
 {
 	if (ft->in.data) {
 		ft->end = ft->in.len;
@@ -47,39 +47,12 @@ static void ftext_input_start(struct ftext *ft)
 		ft->end = ft->in.n_head;
 		ft->in.n_head = 0;
 	}
-}
-
-int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err)
-{
-	ftext_input_start(ft);
 	*s = ftext_input_window(ft);
 	while (!ft->at_end && memchr(s->p, '\n', s->n) == NULL &&
 	       s->n < FTEXT_LINE) {
 		if (ftext_input_more(ft, err) < 0)
 			return -1;
 		*s = ftext_input_window(ft);
-	}
-	return 0;
-}
-
-/* Drops the available part of a line that is too long. */
-static void ftext_input_drop_line(struct ftext *ft, size_t n)
-{
-	reader_damage_text(&ft->src, ft->in.path, "line", ft->base + ft->pos, n,
-			   "a line of more than 65536 bytes");
-	ft->pos += n;
-}
-
-/* The rest of a text without a final line feed: the line may be cut anywhere,
- * so it is not used. */
-static int ftext_input_last_line(struct ftext *ft, struct scan s)
-{
-	if (s.n) {
-		ft->src.info.truncated = true;
-		reader_damage_text(
-			&ft->src, ft->in.path, "cut", ft->base + ft->pos, s.n,
-			"the last line has no end: the text is cut off");
-		ft->pos += s.n;
 	}
 	return 0;
 }
@@ -105,16 +78,30 @@ int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
 		if (n < w.n || n > FTEXT_LINE) {
 			/* the end of a line that is too long, or a part of one
 			 */
-			if (ft->dropping)
-				ft->pos += n + (n < w.n);
-			else
-				ftext_input_drop_line(ft, n + (n < w.n));
+			const size_t part = n + (n < w.n);
+
+			if (!ft->dropping)
+				reader_damage_text(
+					&ft->src, ft->in.path, "line",
+					ft->base + ft->pos, part,
+					"a line of more than 65536 bytes");
+			ft->pos += part;
 			ft->dropping = n >= w.n;
 			seen = 0;
 			continue;
 		}
+		/* a last line without a line feed may be cut anywhere, so it
+		 * is not used */
+		if (ft->at_end && w.n) {
+			ft->src.info.truncated = true;
+			reader_damage_text(&ft->src, ft->in.path, "cut",
+					   ft->base + ft->pos, w.n,
+					   "the last line has no end: the text "
+					   "is cut off");
+			ft->pos += w.n;
+		}
 		if (ft->at_end)
-			return ftext_input_last_line(ft, w);
+			return 0;
 		int got = ftext_input_more(ft, err);
 
 		if (got < 0)

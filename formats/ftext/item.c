@@ -7,22 +7,18 @@
 #define ITEMS_MIN 1024u
 #define BUFFERS_MAX 256u
 
-static void ftext_items_grow(struct ftext *ft)
-{
-	size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
-	struct ftext_item *more = mem_new(cap, sizeof(*more));
-
-	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		more[i & (cap - 1)] = *ftext_item_at(ft, i);
-	free(ft->item);
-	ft->item = more;
-	ft->cap_item = cap;
-}
-
 uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l)
 {
-	if (ft->end_item - ft->first == ft->cap_item)
-		ftext_items_grow(ft);
+	if (ft->end_item - ft->first == ft->cap_item) {
+		size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
+		struct ftext_item *more = mem_new(cap, sizeof(*more));
+
+		for (uint64_t i = ft->first; i < ft->end_item; i++)
+			more[i & (cap - 1)] = *ftext_item_at(ft, i);
+		free(ft->item);
+		ft->item = more;
+		ft->cap_item = cap;
+	}
 	*ftext_item_at(ft, ft->end_item) = (struct ftext_item){
 		.off = off,
 		.pid = l->pid,
@@ -47,10 +43,17 @@ void ftext_release(struct source *src, const struct ref *ref)
 	}
 }
 
+char *ftext_keep_text(struct ftext *ft, struct scan s)
+{
+	char *copy = mem_dup(s.p, s.n);
+	char *kept = arena_strdup(&ft->arena, copy);
+
+	free(copy);
+	return kept;
+}
+
 uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 {
-	char *copy;
-
 	if (!name.n)
 		return 0;
 	for (size_t i = 0; i < ft->n_buffer; i++)
@@ -58,11 +61,9 @@ uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 			return (uint32_t)i + 1;
 	if (ft->n_buffer == BUFFERS_MAX)
 		return BUFFERS_MAX;
-	copy = mem_dup(name.p, name.n);
 	ft->buffer = mem_grow(ft->buffer, &ft->cap_buffer, ft->n_buffer + 1,
 			      sizeof(*ft->buffer));
-	ft->buffer[ft->n_buffer++] = arena_strdup(&ft->arena, copy);
-	free(copy);
+	ft->buffer[ft->n_buffer++] = ftext_keep_text(ft, name);
 	reader_note(&ft->src, "instance", ft->buffer[ft->n_buffer - 1]);
 	return (uint32_t)ft->n_buffer;
 }

@@ -45,30 +45,27 @@ static bool ftext_symbols_have(const struct ftext_symbols *ks, struct scan name)
 			  ftext_symbol_same_name, ks, &name) != TABLE_NONE;
 }
 
-/* Takes "ADDRESS T NAME"; symbols of modules have the module after a tab. */
-static void ftext_symbols_take_line(struct ftext_symbols *ks, struct scan s)
-{
-	struct ftext_symbol sym;
-
-	if (!scan_hex(&s, &sym.addr) || !scan_take(&s, " ") || s.n < 3 ||
-	    !sym.addr || !memchr("tTwW", s.p[0], 4) || s.p[1] != ' ' ||
-	    scan_find_char(s, '\t') < s.n)
-		return;
-	sym.name = scan_tail(s, 2);
-	if (scan_is(sym.name, "_text"))
-		ks->text = sym.addr;
-	else if (scan_is(sym.name, "_etext"))
-		ks->etext = sym.addr;
-	ks->at = mem_grow(ks->at, &ks->cap, ks->n + 1, sizeof(*ks->at));
-	ks->at[ks->n++] = sym;
-}
-
 COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr);
 
 static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 {
-	while (s.n && ks->n < UINT32_MAX - 1)
-		ftext_symbols_take_line(ks, scan_line(&s));
+	/* "ADDRESS T NAME"; symbols of modules have the module after a tab */
+	while (s.n && ks->n < UINT32_MAX - 1) {
+		struct scan line = scan_line(&s);
+		struct ftext_symbol sym;
+
+		if (!scan_hex(&line, &sym.addr) || !scan_take(&line, " ") ||
+		    line.n < 3 || !sym.addr || !memchr("tTwW", line.p[0], 4) ||
+		    line.p[1] != ' ' || scan_find_char(line, '\t') < line.n)
+			continue;
+		sym.name = scan_tail(line, 2);
+		if (scan_is(sym.name, "_text"))
+			ks->text = sym.addr;
+		else if (scan_is(sym.name, "_etext"))
+			ks->etext = sym.addr;
+		ks->at = mem_grow(ks->at, &ks->cap, ks->n + 1, sizeof(*ks->at));
+		ks->at[ks->n++] = sym;
+	}
 	if (ks->n)
 		qsort(ks->at, ks->n, sizeof(*ks->at), ftext_symbol_compare);
 	for (size_t i = 0; i < ks->n; i++)
@@ -79,25 +76,12 @@ static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 				  (uint32_t)i);
 }
 
-struct ftext_symbol_after {
-	const struct ftext_symbols *ks;
-	uint64_t addr;
-};
-
-static bool ftext_symbol_is_after(const void *arg, size_t i)
-{
-	const struct ftext_symbol_after *k = arg;
-
-	return k->ks->at[i].addr > k->addr;
-}
-
 /* Returns true if a symbol of that name is the last one at or before addr.
  * `exact`: it must be at addr. */
 static bool ftext_symbols_is_at(const struct ftext_symbols *ks, uint64_t addr,
 				struct scan name, bool exact)
 {
-	const struct ftext_symbol_after key = { ks, addr };
-	size_t i = search_first(ks->n, ftext_symbol_is_after, &key);
+	size_t i = search_where(ks->n, k, ks->at[k].addr > addr);
 
 	if (!i || (exact && ks->at[i - 1].addr != addr))
 		return false;
@@ -113,22 +97,6 @@ struct ftext_agreement {
 	unsigned int yes, no;
 };
 
-static void ftext_kernel_compare_frame(const struct ftext_symbols *ks,
-				       struct scan line,
-				       struct ftext_agreement *v)
-{
-	struct line_frame f;
-
-	if (!line_is_frame(line) || !line_frame(line, true, &f) || !f.addr ||
-	    !f.symbol.n || f.path.n || !ftext_symbols_have(ks, f.symbol))
-		return;
-	/* Some texts have no offset; those have no size either. */
-	if (ftext_symbols_is_at(ks, f.addr - f.off, f.symbol, f.size > 0))
-		v->yes++;
-	else
-		v->no++;
-}
-
 static struct ftext_agreement
 ftext_kernel_compare_text(struct ftext *ft, const struct ftext_symbols *ks)
 {
@@ -143,18 +111,22 @@ ftext_kernel_compare_text(struct ftext *ft, const struct ftext_symbols *ks)
 
 		if (n == s.n || v.yes + v.no >= FRAMES_MAX)
 			break;
-		ftext_kernel_compare_frame(ks, scan_head(s, n), &v);
+		struct scan line = scan_head(s, n);
+		struct line_frame f;
+
 		scan_skip(&s, n + 1);
+		if (!line_is_frame(line) || !line_frame(line, true, &f) ||
+		    !f.addr || !f.symbol.n || f.path.n ||
+		    !ftext_symbols_have(ks, f.symbol))
+			continue;
+		/* Some texts have no offset; those have no size either. */
+		if (ftext_symbols_is_at(ks, f.addr - f.off, f.symbol,
+					f.size > 0))
+			v.yes++;
+		else
+			v.no++;
 	}
 	return v;
-}
-
-static void ftext_kernel_set(struct ftext *ft, const struct ftext_symbols *ks)
-{
-	uint64_t last = ks->at[ks->n - 1].addr & ~(uint64_t)(PAGE - 1);
-
-	ft->kernel = ks->text;
-	ft->kernel_end = ks->etext > ks->text ? ks->etext : last + PAGE;
 }
 
 int ftext_kernel(struct ftext *ft, struct err *err)
@@ -173,12 +145,19 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 	ftext_symbols_read(scan_of(in.data, in.len), &ks);
 	struct ftext_agreement v = ftext_kernel_compare_text(ft, &ks);
 
-	if (ks.text && v.yes && !v.no)
-		ftext_kernel_set(ft, &ks);
-	else if (v.no)
+	if (ks.text && v.yes && !v.no) {
+		const uint64_t last = ks.at[ks.n - 1].addr;
+
+		ft->kernel = ks.text;
+		ft->kernel_end =
+			ks.etext > ks.text
+				? ks.etext
+				: (last & ~(uint64_t)(PAGE - 1)) + PAGE;
+	} else if (v.no) {
 		reader_note(&ft->src, "kallsyms",
 			    "addresses of the text differ from those of "
 			    "--kallsyms: offsets in the kernel stay derived");
+	}
 	free(ks.at);
 	table_release(&ks.by_name);
 	input_close(&in);

@@ -18,24 +18,6 @@
 
 /* ---- time */
 
-static void ftext_next_note_clock(struct ftext *ft, enum line_clock clock)
-{
-	if (clock == CLOCK_TICKS && !ft->ticks) {
-		ft->ticks = true;
-		ft->src.info.clock = "counter, uptime or a cycle counter";
-		ft->src.info.clock_id = CLOCK_ID_NONE;
-		reader_note(
-			&ft->src, "clock",
-			"times are whole numbers, as of the clocks counter, "
-			"uptime and x86-tsc: they are no nanoseconds");
-	} else if (clock == CLOCK_RELATIVE && !ft->relative) {
-		ft->relative = true;
-		ft->src.info.clock_id = CLOCK_ID_NONE;
-		reader_note(&ft->src, "clock",
-			    "times count from the first entry of the buffer");
-	}
-}
-
 /* Items keep the order of the text, whatever times it prints: keys only grow,
  * by one where the time does not grow. */
 static void ftext_next_set_time(struct ftext *ft, uint64_t id,
@@ -48,7 +30,20 @@ static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 	it->key = ++ft->newest_key;
 	if (it->untimed)
 		return;
-	ftext_next_note_clock(ft, l->clock);
+	if (l->clock == CLOCK_TICKS && !ft->ticks) {
+		ft->ticks = true;
+		ft->src.info.clock = "counter, uptime or a cycle counter";
+		ft->src.info.clock_id = CLOCK_ID_NONE;
+		reader_note(
+			&ft->src, "clock",
+			"times are whole numbers, as of the clocks counter, "
+			"uptime and x86-tsc: they are no nanoseconds");
+	} else if (l->clock == CLOCK_RELATIVE && !ft->relative) {
+		ft->relative = true;
+		ft->src.info.clock_id = CLOCK_ID_NONE;
+		reader_note(&ft->src, "clock",
+			    "times count from the first entry of the buffer");
+	}
 	if (it->time < ft->printed)
 		reader_regress(&ft->src, it->off, it->time, ft->printed,
 			       it->cpu);
@@ -110,13 +105,6 @@ static bool ftext_next_attach_cookie(struct ftext *ft, const struct line *l,
 	return true;
 }
 
-static enum ftext_more ftext_next_more(enum line_stack stack)
-{
-	return stack == STACK_KERNEL ? MORE_KERN
-	       : stack == STACK_USER ? MORE_USER
-				     : MORE_COOKIE;
-}
-
 static uint64_t ftext_next_item_number(const struct ftext *ft,
 				       const struct ftext_item *it)
 {
@@ -157,26 +145,21 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 
 /* ---- lines */
 
-/* trace-cmd report -R prints cookies as decimal numbers, and stacks as bytes of
- * a field that holds eight addresses at most. */
-static void ftext_next_note_raw(struct ftext *ft, const struct line *l)
-{
-	if (!l->raw || ft->raw_noted)
-		return;
-	ft->raw_noted = true;
-	reader_note(&ft->src, "raw",
-		    "fields are as 'trace-cmd report -R' prints them: events "
-		    "are read, stacks and mappings are not; report again "
-		    "without -R, or give the trace.dat");
-}
-
 static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 				  struct line *l)
 {
 	enum line_stack stack = line_stack(l);
 	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
 
-	ftext_next_note_raw(ft, l);
+	/* trace-cmd report -R prints cookies as decimal numbers, and stacks as
+	 * bytes of a field that holds eight addresses at most. */
+	if (l->raw && !ft->raw_noted) {
+		ft->raw_noted = true;
+		reader_note(&ft->src, "raw",
+			    "fields are as 'trace-cmd report -R' prints them: "
+			    "events are read, stacks and mappings are not; "
+			    "report again without -R, or give the trace.dat");
+	}
 	if (!ft->raw_noted && ftext_next_attach_cookie(ft, l, buffer))
 		return;
 	struct ftext_item *it =
@@ -203,7 +186,10 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 		ft->lost = 0;
 	}
 	ft->last = id + 1;
-	ft->more = stack ? ftext_next_more(stack) : MORE_TEXT;
+	ft->more = stack == STACK_NONE	   ? MORE_TEXT
+		   : stack == STACK_KERNEL ? MORE_KERN
+		   : stack == STACK_USER   ? MORE_USER
+					   : MORE_COOKIE;
 	if (line_is_frame(l->text))
 		ftext_next_take_frame(ft, s, off, l->text);
 }
@@ -334,22 +320,6 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 
 /* ---- refs */
 
-static void ftext_next_give_item(struct ftext *ft)
-{
-	uint64_t id = ft->give++;
-	const struct ftext_item *it = ftext_item_at(ft, id);
-
-	ft->src.floor = it->key;
-	if (ft->last == id + 1)
-		ft->last = 0;
-	if (ft->lost == id + 1)
-		ft->lost = 0;
-	if (it->kind == ITEM_LOST)
-		ftext_add_ref(ft, id, REF_LOST);
-	else
-		ftext_task_refs(ft, id);
-}
-
 /* Adds a ref of no item. */
 static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 {
@@ -408,7 +378,18 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		uint64_t held = ft->end_item - ft->give;
 
 		if (held > FTEXT_HELD || (ft->ended && held)) {
-			ftext_next_give_item(ft);
+			const uint64_t id = ft->give++;
+			const struct ftext_item *it = ftext_item_at(ft, id);
+
+			src->floor = it->key;
+			if (ft->last == id + 1)
+				ft->last = 0;
+			if (ft->lost == id + 1)
+				ft->lost = 0;
+			if (it->kind == ITEM_LOST)
+				ftext_add_ref(ft, id, REF_LOST);
+			else
+				ftext_task_refs(ft, id);
 			continue;
 		}
 		if (ft->ended && ftext_next_give_total(ft))

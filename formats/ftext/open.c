@@ -23,25 +23,14 @@ static bool ftext_is_table_head(struct scan s)
 	       scan_find(s, "latency trace v") < s.n;
 }
 
-/* Returns true for blk with the option blk_classic, whose lines have a format
- * of their own. */
-static bool ftext_is_foreign(struct scan s)
-{
-	return scan_starts(s, "# DEV   CPU TIMESTAMP ");
-}
-
 static void ftext_take_release(struct ftext *ft, struct scan s)
 {
 	size_t at = scan_find(s, "latency trace v");
 	size_t on = at + scan_find(scan_tail(s, at), " on ");
 	struct scan release = scan_token(scan_tail(s, on + 4));
-	char *copy;
 
-	if (at == s.n || on >= s.n || !release.n)
-		return;
-	copy = mem_dup(release.p, release.n);
-	ft->src.info.release = arena_strdup(&ft->arena, copy);
-	free(copy);
+	if (at < s.n && on < s.n && release.n)
+		ft->src.info.release = ftext_keep_text(ft, release);
 }
 
 void ftext_header(struct ftext *ft, struct scan s)
@@ -85,7 +74,7 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 		lk->graph |= scan_starts(s, "# tracer: function_graph");
 		lk->table |= ftext_is_table_head(s) ||
 			     scan_starts(s, "# entries-in-buffer");
-		if (ftext_is_foreign(s))
+		if (scan_starts(s, "# DEV   CPU TIMESTAMP "))
 			lk->why = "the option blk_classic has a text of its "
 				  "own that is not read; record without it, "
 				  "or give the trace.dat";

@@ -287,15 +287,6 @@ static bool line_parse_lost(struct scan s, struct line *out)
 	return true;
 }
 
-static bool line_parse_started(struct scan s, struct line *out)
-{
-	if (!scan_take(&s, "##### CPU ") || !scan_i32(&s, &out->cpu) ||
-	    !scan_starts(s, " buffer started"))
-		return false;
-	out->kind = LINE_STARTED;
-	return true;
-}
-
 /* Returns true for headings of trace-cmd report. */
 static bool line_is_report_head(struct scan s)
 {
@@ -324,8 +315,11 @@ static bool line_parse_other(struct scan s, struct line *out)
 	char c = s.p[0];
 
 	if (c == '#') {
-		if (!line_parse_started(s, out))
-			out->kind = LINE_HEAD;
+		out->kind = scan_take(&s, "##### CPU ") &&
+					    scan_i32(&s, &out->cpu) &&
+					    scan_starts(s, " buffer started")
+				    ? LINE_STARTED
+				    : LINE_HEAD;
 		return true;
 	}
 	if (scan_starts(s, "cookie=")) {

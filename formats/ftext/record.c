@@ -34,20 +34,6 @@ static char *ftext_place_copy(struct ftext *ft, struct scan s)
 	return copy;
 }
 
-static const struct place *
-ftext_place_new(struct ftext *ft, const struct line_frame *f, bool kernel)
-{
-	struct place *p;
-
-	if (kernel ? !f->symbol.n : !f->path.n)
-		return NULL;
-	p = arena_take(&ft->arena, sizeof(*p));
-	*p = (struct place){ .off = f->off, .size = f->size };
-	p->path = f->path.n ? ftext_place_copy(ft, f->path) : NULL;
-	p->symbol = kernel ? ftext_place_copy(ft, f->symbol) : NULL;
-	return p;
-}
-
 /* Returns the place of a frame, or NULL if the text has only an address. */
 static const struct place *
 ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
@@ -65,9 +51,18 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 		.key = ftext_place_copy(ft, f->key),
 		.n = f->key.n,
 		.kernel = kernel,
-		.place = ftext_place_new(ft, f, kernel),
 	};
 
+	if (kernel ? f->symbol.n : f->path.n) {
+		struct place *place = arena_take(&ft->arena, sizeof(*place));
+
+		*place = (struct place){ .off = f->off, .size = f->size };
+		if (f->path.n)
+			place->path = ftext_place_copy(ft, f->path);
+		if (kernel)
+			place->symbol = ftext_place_copy(ft, f->symbol);
+		p.place = place;
+	}
 	ft->place = mem_grow(ft->place, &ft->cap_place, ft->n_place + 1,
 			     sizeof(*ft->place));
 	table_add(&ft->places, h, (uint32_t)ft->n_place);
@@ -113,16 +108,6 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 
 /* ---- records */
 
-/* Sets the payload of the event. The lines of a stack in it become one line. */
-static void ftext_record_set_raw(struct ftext *ft, const struct ftext_item *it,
-				 struct rec_sample *s)
-{
-	ftext_set_payload(ft, it, ftext_part_of(ft, it, &it->text), s);
-	for (size_t i = 4u + ft->raw[0]; it->has_field && i < s->raw_len; i++)
-		if (ft->raw[i] == '\n')
-			ft->raw[i] = ' ';
-}
-
 /* The frames of a stack in a field, as in synthetic events: the lines after the
  * first one up to the next field. */
 static struct scan ftext_record_field_text(const struct ftext *ft,
@@ -137,23 +122,6 @@ static struct scan ftext_record_field_text(const struct ftext *ft,
 	return scan_head(scan_tail(s, at), end - at);
 }
 
-/* An event without a stack of its own gets the one in its field. */
-static void ftext_record_kernel_stacks(struct ftext *ft,
-				       const struct ftext_item *it,
-				       struct rec_sample *s)
-{
-	s->kern = ftext_record_take_stack(
-		ft, it, ftext_part_of(ft, it, &it->kern), FTEXT_KERN);
-	if (!it->has_field)
-		return;
-	ft->held = ftext_record_take_stack(
-		ft, it, ftext_record_field_text(ft, it), FTEXT_FIELD);
-	s->held = &ft->held;
-	s->n_held = 1;
-	if (!it->has_kern)
-		s->kern = ft->held;
-}
-
 static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 			       struct record *rec)
 {
@@ -161,7 +129,17 @@ static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 
 	rec->kind = REC_SAMPLE;
 	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
-	ftext_record_kernel_stacks(ft, it, s);
+	s->kern = ftext_record_take_stack(
+		ft, it, ftext_part_of(ft, it, &it->kern), FTEXT_KERN);
+	if (it->has_field) {
+		ft->held = ftext_record_take_stack(
+			ft, it, ftext_record_field_text(ft, it), FTEXT_FIELD);
+		s->held = &ft->held;
+		s->n_held = 1;
+		/* an event without a stack of its own gets that one */
+		if (!it->has_kern)
+			s->kern = ft->held;
+	}
 	s->user = ftext_record_take_stack(
 		ft, it, ftext_part_of(ft, it, &it->user), FTEXT_USER);
 	if (s->user.n)
@@ -174,7 +152,11 @@ static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 	    ftext_call_parse(ft, e, ftext_part_of(ft, it, &it->text),
 			     &ft->call))
 		s->call = &ft->call;
-	ftext_record_set_raw(ft, it, s);
+	ftext_set_payload(ft, it, ftext_part_of(ft, it, &it->text), s);
+	/* the lines of a stack in the payload become one line */
+	for (size_t i = 4u + ft->raw[0]; it->has_field && i < s->raw_len; i++)
+		if (ft->raw[i] == '\n')
+			ft->raw[i] = ' ';
 }
 
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,

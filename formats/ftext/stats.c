@@ -87,15 +87,6 @@ static int ftext_stats_folder(struct ftext *ft, const char *dir,
 	return n;
 }
 
-/* The folder per_cpu beside the text. */
-static void ftext_stats_beside(struct ftext *ft, char *buf, size_t size)
-{
-	const char *slash = strrchr(ft->in.path, '/');
-	int n = slash ? (int)(slash - ft->in.path) : 1;
-
-	snprintf(buf, size, "%.*s/per_cpu", n, slash ? ft->in.path : ".");
-}
-
 static int ftext_stats_by_cpu(const void *a, const void *b)
 {
 	const struct ftext_total *x = a;
@@ -121,7 +112,12 @@ int ftext_stats(struct ftext *ft, struct err *err)
 				       "cpu0/stats",
 				       given);
 	} else {
-		ftext_stats_beside(ft, dir, sizeof(dir));
+		const char *slash = strrchr(ft->in.path, '/');
+
+		/* the folder per_cpu beside the text */
+		snprintf(dir, sizeof(dir), "%.*s/per_cpu",
+			 slash ? (int)(slash - ft->in.path) : 1,
+			 slash ? ft->in.path : ".");
 		n = ftext_stats_folder(ft, dir, NULL);
 		/* what the text says itself counts then */
 		if (n < 0)

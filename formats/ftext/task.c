@@ -37,14 +37,6 @@ static struct scan ftext_task_name(const struct ftext_pairs *p,
 		       name.n < COMM_LEN ? name.n : COMM_LEN);
 }
 
-static int64_t ftext_clone_flags(const struct ftext_pairs *p)
-{
-	struct scan v = ftext_task_value(p, "clone_flags");
-	uint64_t flags;
-
-	return scan_hex(&v, &flags) ? (int64_t)(flags & INT64_MAX) : -1;
-}
-
 static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 			    struct task_event *out)
 {
@@ -68,7 +60,11 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 	out->name2 = ftext_task_name(p, role, f->name2);
 	if (role == ROLE_NEWTASK) {
 		out->tid = it->pid;
-		out->clone_flags = ftext_clone_flags(p);
+		struct scan v = ftext_task_value(p, "clone_flags");
+		uint64_t flags;
+
+		if (scan_hex(&v, &flags))
+			out->clone_flags = (int64_t)(flags & INT64_MAX);
 	} else if (role == ROLE_FORK) {
 		/* The kernel prints the parent of a fork as comm and pid. */
 		if (ftext_task_tid(p, "pid") >= 0)
