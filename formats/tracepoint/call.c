@@ -158,17 +158,6 @@ static bool tp_call_raw_args(const struct tp_format *fmt,
 	return true;
 }
 
-static void tp_call_args(const struct tp_format *fmt, const struct bytes *raw,
-			 uint64_t arg[CALL_ARGS])
-{
-	for (uint16_t i = 0; i < CALL_ARGS; i++) {
-		bool ok = true;
-
-		arg[i] = (uint64_t)tp_call_number(fmt, raw, fmt->call.arg[i],
-						  &ok);
-	}
-}
-
 void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		  const struct bytes *raw, struct call *out)
 {
@@ -181,12 +170,18 @@ void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		return;
 	if (c->nr)
 		out->nr = (int32_t)tp_call_number(fmt, raw, c->nr, &ok);
-	if (c->exit)
+	if (c->exit) {
 		out->ret = tp_call_number(fmt, raw, c->ret, &ok);
-	else if (c->what == CALL_RAW)
+	} else if (c->what == CALL_RAW) {
 		ok &= tp_call_raw_args(fmt, raw, out->arg);
-	else
-		tp_call_args(fmt, raw, out->arg);
+	} else {
+		for (size_t i = 0; i < CALL_ARGS; i++) {
+			bool any = true; /* what is no number is 0 */
+
+			out->arg[i] = (uint64_t)tp_call_number(fmt, raw,
+							       c->arg[i], &any);
+		}
+	}
 	if (!ok)
 		out->what = CALL_NONE;
 	if (!c->path)

@@ -477,16 +477,6 @@ static struct expr_value expr_take_number(struct expr *e)
 	return expr_number(v);
 }
 
-static struct expr_value expr_take_character(struct expr *e)
-{
-	char c = *e->s ? *e->s++ : 0;
-
-	if (c == '\\' && *e->s)
-		c = expr_take_escape(e);
-	expr_need(e, '\'');
-	return expr_number((unsigned char)c);
-}
-
 static struct expr_value expr_take_primary(struct expr *e)
 {
 	const char *w;
@@ -497,8 +487,14 @@ static struct expr_value expr_take_primary(struct expr *e)
 	if (*e->s == '"')
 		return (struct expr_value){ .kind = EXPR_TEXT,
 					    .text = expr_string(e) };
-	if (expr_is(e, '\''))
-		return expr_take_character(e);
+	if (expr_is(e, '\'')) {
+		char c = *e->s ? *e->s++ : 0;
+
+		if (c == '\\' && *e->s)
+			c = expr_take_escape(e);
+		expr_need(e, '\'');
+		return expr_number((unsigned char)c);
+	}
 	if (expr_is(e, '('))
 		return expr_take_indexes(e, expr_take_bracket(e));
 	size_t n = expr_take_word(e, &w);
@@ -560,33 +556,29 @@ static const struct expr_operator *expr_operator_at(struct expr *e)
 	return NULL;
 }
 
-static uint64_t expr_apply_long(const char *op, uint64_t a, uint64_t b)
-{
-	int64_t x = (int64_t)a;
-	int64_t y = (int64_t)b;
-
-	if (!strcmp(op, "<<"))
-		return b < 64 ? a << b : 0;
-	if (!strcmp(op, ">>"))
-		return b < 64 ? a >> b : 0;
-	if (!strcmp(op, "=="))
-		return a == b;
-	if (!strcmp(op, "!="))
-		return a != b;
-	if (!strcmp(op, "<="))
-		return x <= y;
-	if (!strcmp(op, ">="))
-		return x >= y;
-	if (!strcmp(op, "&&"))
-		return a && b;
-	return a || b;
-}
-
 static uint64_t expr_apply(struct expr *e, const char *op, uint64_t a,
 			   uint64_t b)
 {
-	if (op[1])
-		return expr_apply_long(op, a, b);
+	const int64_t x = (int64_t)a;
+	const int64_t y = (int64_t)b;
+
+	if (op[1]) {
+		if (!strcmp(op, "<<"))
+			return b < 64 ? a << b : 0;
+		if (!strcmp(op, ">>"))
+			return b < 64 ? a >> b : 0;
+		if (!strcmp(op, "=="))
+			return a == b;
+		if (!strcmp(op, "!="))
+			return a != b;
+		if (!strcmp(op, "<="))
+			return x <= y;
+		if (!strcmp(op, ">="))
+			return x >= y;
+		if (!strcmp(op, "&&"))
+			return a && b;
+		return a || b;
+	}
 	switch (*op) {
 	case '|':
 		return a | b;
@@ -595,9 +587,9 @@ static uint64_t expr_apply(struct expr *e, const char *op, uint64_t a,
 	case '&':
 		return a & b;
 	case '<':
-		return (int64_t)a < (int64_t)b;
+		return x < y;
 	case '>':
-		return (int64_t)a > (int64_t)b;
+		return x > y;
 	case '+':
 		return a + b;
 	case '-':

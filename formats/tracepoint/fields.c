@@ -32,27 +32,6 @@ bool tp_field_small(const struct bytes *raw, const struct tp_field *f,
 	return true;
 }
 
-/* Text ends at its first 0; text without one is copied. */
-static void tp_field_set_text(struct tp *tp, const struct bytes *b,
-			      struct field *out)
-{
-	const void *nul = memchr(b->pos, 0, bytes_left(b));
-	size_t n = bytes_left(b);
-
-	out->present = true;
-	if (nul) {
-		out->text = (const char *)b->pos;
-		out->len = (uint32_t)((const unsigned char *)nul - b->pos);
-		return;
-	}
-	char *copy = arena_take(&tp->scratch, n + 1);
-
-	memcpy(copy, b->pos, n);
-	copy[n] = 0;
-	out->text = copy;
-	out->len = (uint32_t)n;
-}
-
 /* Finds the bytes of a dynamic field. Returns false if they are not inside the
  * entry. */
 static bool tp_field_find_dynamic(const struct bytes *raw,
@@ -84,13 +63,27 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
 					 &data, NULL))
 		return;
-	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
-		tp_field_set_text(tp, &data, out);
-	} else {
-		out->present = true;
+	const size_t n = bytes_left(&data);
+
+	out->present = true;
+	out->len = (uint32_t)n;
+	if (f->kind != FMT_TEXT && f->kind != FMT_DYN_TEXT) {
 		out->blob = data.pos;
-		out->len = (uint32_t)bytes_left(&data);
+		return;
 	}
+	/* text ends at its first 0; text without one is copied */
+	const unsigned char *nul = memchr(data.pos, 0, n);
+
+	if (nul) {
+		out->text = (const char *)data.pos;
+		out->len = (uint32_t)(nul - data.pos);
+		return;
+	}
+	char *copy = arena_take(&tp->scratch, n + 1);
+
+	memcpy(copy, data.pos, n);
+	copy[n] = 0;
+	out->text = copy;
 }
 
 static inline void tp_field_take_any(struct tp *tp, const struct bytes *raw,

@@ -209,18 +209,6 @@ static bool tp_print_conversion(struct text_out *o, const struct tp *tp,
 	}
 }
 
-/* Takes the letters of %pS and the like, which name a symbol. Returns false for
- * letters that print what a pointer leads to. */
-static bool tp_print_pointer_letters(const char **s, struct tp_conversion *c)
-{
-	if (isalpha((unsigned char)**s)) {
-		if (!strchr("SsFfBxK", **s))
-			return false;
-		c->letter = *(*s)++;
-	}
-	return true;
-}
-
 static bool tp_print_format(struct tp *tp, struct expr *args,
 			    struct text_out *o)
 {
@@ -234,8 +222,13 @@ static bool tp_print_format(struct tp *tp, struct expr *args,
 		}
 		s++;
 		tp_conversion(&s, &c, tp->long32);
-		if (c.type == 'p' && !tp_print_pointer_letters(&s, &c))
-			return false;
+		/* %pS and the like name a symbol; other letters print what the
+		 * pointer leads to */
+		if (c.type == 'p' && isalpha((unsigned char)*s)) {
+			if (!strchr("SsFfBxK", *s))
+				return false;
+			c.letter = *s++;
+		}
 		if (!tp_print_conversion(o, tp, &c, args))
 			return false;
 	}
@@ -256,15 +249,6 @@ static void tp_print_field(struct text_out *o, const struct field_def *def,
 		text_out_add(o, "%" PRId64, f->num);
 	else
 		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
-}
-
-static void tp_print_all_fields(const struct tp_format *fmt,
-				const struct field *field, struct text_out *o)
-{
-	o->len = 0;
-	for (size_t i = 0; i < fmt->n; i++)
-		if (field[i].present && strncmp(fmt->def[i].name, "common_", 7))
-			tp_print_field(o, &fmt->def[i], &field[i]);
 }
 
 /* Returns the print fmt: without what a reader adds to the fields, the one that
@@ -305,7 +289,11 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	args->n_text = 0;
 	if (!tp_print_format(tp, args, &o)) {
 		buf[0] = 0;
-		tp_print_all_fields(fmt, field, &o);
+		o.len = 0;
+		for (size_t i = 0; i < fmt->n; i++)
+			if (field[i].present &&
+			    strncmp(fmt->def[i].name, "common_", 7))
+				tp_print_field(&o, &fmt->def[i], &field[i]);
 	}
 	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')

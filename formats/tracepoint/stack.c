@@ -10,27 +10,23 @@
 
 #define CALL "__get_stacktrace("
 
-static void tp_stack_mark_field(struct tp_format *fmt, const char *name,
-				size_t len)
-{
-	for (size_t i = 0; i < fmt->n; i++) {
-		struct field_def *d = &fmt->def[i];
-
-		if (strncmp(d->name, name, len) || d->name[len] ||
-		    !d->is_blob || d->is_stack)
-			continue;
-		d->is_stack = true;
-		fmt->n_stack++;
-	}
-}
-
 void tp_stack_find(struct tp_format *fmt)
 {
 	const char *s = strstr(fmt->text, "print fmt:");
 
 	while (s && fmt->n_stack < TP_STACKS && (s = strstr(s, CALL))) {
 		s += strlen(CALL);
-		tp_stack_mark_field(fmt, s, strcspn(s, ") \t\n"));
+		const size_t len = strcspn(s, ") \t\n");
+
+		for (size_t i = 0; i < fmt->n; i++) {
+			struct field_def *d = &fmt->def[i];
+
+			if (strncmp(d->name, s, len) || d->name[len] ||
+			    !d->is_blob || d->is_stack)
+				continue;
+			d->is_stack = true;
+			fmt->n_stack++;
+		}
 	}
 }
 
