@@ -361,19 +361,6 @@ static int tsdl_top(struct tsdl *t)
 	return ret ? ret : tsdl_need(t, ';', "';' behind a block");
 }
 
-static void tsdl_begin(struct tsdl *t, struct raw *r)
-{
-#define TSDL_NAME(word, text) text,
-	static const char *const words[] = { TSDL_WORDS(TSDL_NAME) };
-#undef TSDL_NAME
-
-	t->r = r;
-	t->rest = scan_of(r->text, r->n_text);
-	/* numbers of words are numbers of names */
-	for (size_t i = 0; i < TSDL_N_WORDS; i++)
-		intern_add(&r->names, words[i]);
-}
-
 /* Does the statement at this place of the text have no end? */
 static bool tsdl_is_cut(struct raw *r, uint32_t at)
 {
@@ -393,10 +380,15 @@ static bool tsdl_is_cut(struct raw *r, uint32_t at)
 /* A recorder that stops in the middle leaves the last statement unfinished. */
 int tsdl_read(struct raw *r, bool *cut)
 {
-	struct tsdl t = { 0 };
+#define TSDL_NAME(word, text) text,
+	static const char *const words[] = { TSDL_WORDS(TSDL_NAME) };
+#undef TSDL_NAME
+	struct tsdl t = { .r = r, .rest = scan_of(r->text, r->n_text) };
 	uint32_t at = 0;
 
-	tsdl_begin(&t, r);
+	/* numbers of words are numbers of names */
+	for (size_t i = 0; i < TSDL_N_WORDS; i++)
+		intern_add(&r->names, words[i]);
 	int ret = tsdl_next(&t);
 
 	while (!ret && !tsdl_is(&t, TSDL_END)) {

@@ -467,26 +467,6 @@ int tsdl_type(struct tsdl *t, const struct raw_class **out)
 
 /* ---- declarators */
 
-/* Reads [3] or [path]. */
-static int tsdl_dimension(struct tsdl *t, struct raw_class **out)
-{
-	struct raw_class *c = raw_class(t->r, CTF_ARRAY, t->tok.at);
-
-	*out = c;
-	if (tsdl_next(t))
-		return -1;
-	if (tsdl_is(t, TSDL_NUMBER)) {
-		c->node.count = t->tok.num;
-		if (tsdl_next(t))
-			return -1;
-	} else {
-		c->node.kind = CTF_SEQUENCE;
-		if (tsdl_place(t, &c->from))
-			return -1;
-	}
-	return tsdl_need(t, ']', "']' behind a length");
-}
-
 /* Makes an array of elements, or a string of characters. */
 static void tsdl_array(struct tsdl *t, struct raw_class *c,
 		       const struct raw_class *element)
@@ -520,11 +500,26 @@ int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 		if (tsdl_next(t))
 			return -1;
 	}
+	/* [3] or [path] */
 	while (tsdl_is(t, '[')) {
 		if (n == CTF_DEPTH_MAX)
 			return tsdl_fail(t, "array has more than %d dimensions",
 					 CTF_DEPTH_MAX);
-		if (tsdl_dimension(t, &dim[n++]))
+		struct raw_class *c = raw_class(t->r, CTF_ARRAY, t->tok.at);
+
+		dim[n++] = c;
+		if (tsdl_next(t))
+			return -1;
+		if (tsdl_is(t, TSDL_NUMBER)) {
+			c->node.count = t->tok.num;
+			if (tsdl_next(t))
+				return -1;
+		} else {
+			c->node.kind = CTF_SEQUENCE;
+			if (tsdl_place(t, &c->from))
+				return -1;
+		}
+		if (tsdl_need(t, ']', "']' behind a length"))
 			return -1;
 	}
 	/* int x[2][3] is two times three numbers */
