@@ -112,57 +112,15 @@ struct event_item {
 	bool bare;
 };
 
-static void ctf_event_begin(struct ctf *ctf, const struct ctf_class *cl,
-			    struct ctf_state *st, struct event_item *out)
-{
-	const struct ctf_event *ev = ctf_event_at(ctf, cl->event);
-	bool dynamic = cl->packet.dynamic || cl->event_fields.dynamic;
-	size_t most = dynamic ? CTF_PAYLOAD_MAX + 1u : 0;
-
-	out->bare = ctf->opts.no_fields && ev->fmt.call.what == CALL_NONE;
-	if (cl->fixed >= most)
-		most = cl->fixed + 1;
-	out->room = sizeof(*out->it) + most + STACKS;
-	if (out->bare) {
-		if (!ctf->spare)
-			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
-		st->raw = ctf->spare;
-	} else {
-		struct ctf_item *it = ctf_pool_room(&ctf->pool, out->room);
-
-		st->raw = (unsigned char *)(it + 1);
-	}
-	memset(st->raw, 0, cl->fixed);
-	st->raw_len = cl->fixed;
-}
-
-/* Takes the item, with n_ip addresses behind the payload. */
-static void ctf_event_keep(struct ctf_trace *tr, struct ctf_state *st,
-			   size_t n_ip, struct event_item *out)
-{
-	struct ctf *ctf = tr->ctf;
-
-	out->raw_len = out->bare ? 0 : st->raw_len;
-	out->extra = ((out->raw_len + 7) & ~(size_t)7) + n_ip * 8;
-	if (!out->bare && sizeof(*out->it) + out->extra > out->room) {
-		if (!ctf->spare)
-			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
-		memcpy(ctf->spare, st->raw, out->raw_len);
-		st->raw = ctf->spare;
-	}
-	out->it = ctf_item_take(tr, tr->at, out->extra, &out->handle);
-	out->it->raw_len = (uint32_t)out->raw_len;
-	if (st->raw == ctf->spare && out->raw_len)
-		memcpy(out->it + 1, st->raw, out->raw_len);
-}
-
 /* Makes the item of the event itself. An address in a context becomes a stack
  * of one frame, except in a request, whose stack comes later. */
 static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
 			   const struct event_facts *f, struct event_item *out)
 {
+	struct ctf_trace *tr = s->trace;
+	struct ctf *ctf = tr->ctf;
 	struct ctf_state *st = &s->st;
-	const struct event_def *def = &s->trace->ctf->def[cl->event];
+	const struct event_def *def = &ctf->def[cl->event];
 	/* the addresses of a chain go to its own item */
 	const uint64_t *user = st->user.ip;
 	size_t n_user = cl->chain ? 0 : st->user.n;
@@ -174,9 +132,23 @@ static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
 		user = &f->ip;
 		n_user = 1;
 	}
-	ctf_event_keep(s->trace, st, st->kern.n + n_user, out);
-	struct ctf_item *it = out->it;
+	/* the addresses stand behind the payload */
+	out->raw_len = out->bare ? 0 : st->raw_len;
+	out->extra =
+		((out->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;
+	if (!out->bare && sizeof(*out->it) + out->extra > out->room) {
+		if (!ctf->spare)
+			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
+		memcpy(ctf->spare, st->raw, out->raw_len);
+		st->raw = ctf->spare;
+	}
+	struct ctf_item *it =
+		ctf_item_take(tr, tr->at, out->extra, &out->handle);
 
+	out->it = it;
+	it->raw_len = (uint32_t)out->raw_len;
+	if (st->raw == ctf->spare && out->raw_len)
+		memcpy(it + 1, st->raw, out->raw_len);
 	it->n_kern = (uint32_t)st->kern.n;
 	it->n_user = (uint32_t)n_user;
 	if (st->kern.n)
@@ -229,9 +201,27 @@ static void ctf_event_make_chain(struct ctf_stream *s,
 static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 			  struct event_item *out)
 {
+	struct ctf *ctf = s->trace->ctf;
 	struct ctf_state *st = &s->st;
+	const struct ctf_event *ev = ctf_event_at(ctf, cl->event);
+	bool dynamic = cl->packet.dynamic || cl->event_fields.dynamic;
+	size_t most = dynamic ? CTF_PAYLOAD_MAX + 1u : 0;
 
-	ctf_event_begin(s->trace->ctf, cl, st, out);
+	out->bare = ctf->opts.no_fields && ev->fmt.call.what == CALL_NONE;
+	if (cl->fixed >= most)
+		most = cl->fixed + 1;
+	out->room = sizeof(*out->it) + most + STACKS;
+	if (out->bare) {
+		if (!ctf->spare)
+			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
+		st->raw = ctf->spare;
+	} else {
+		struct ctf_item *it = ctf_pool_room(&ctf->pool, out->room);
+
+		st->raw = (unsigned char *)(it + 1);
+	}
+	memset(st->raw, 0, cl->fixed);
+	st->raw_len = cl->fixed;
 	ctf_state_clear(st);
 	/* the fields of the packet, which its events have, too */
 	if (cl->packet.n) {

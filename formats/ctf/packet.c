@@ -13,19 +13,6 @@
  * be read to the end of the file. */
 #define WORK_MOST 16
 
-static struct ctf_plan *ctf_packet_plan(const struct ctf_schema *sm,
-					const struct ctf_state *st)
-{
-	const struct ctf_tree *t = &sm->tree;
-	uint64_t id = t->n_stream == 1 ? t->stream[0].id : 0;
-
-	if (st->roles >> CTF_STREAM_CLASS_ID & 1)
-		id = st->role[CTF_STREAM_CLASS_ID];
-	const struct ctf_stream_class *sc = ctf_tree_stream(t, id);
-
-	return sc ? &sm->plan[sc - t->stream] : NULL;
-}
-
 static int ctf_packet_sizes(struct ctf_state *st, uint64_t left,
 			    struct ctf_packet *out)
 {
@@ -50,6 +37,7 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 		    const struct bytes *b, const uint8_t *uuid,
 		    struct ctf_packet *out)
 {
+	const struct ctf_tree *t = &sm->tree;
 	const uint64_t left = bytes_left(b);
 
 	*out = (struct ctf_packet){ .off = bytes_off(b) };
@@ -67,10 +55,16 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	    memcmp(st->uuid, uuid, CTF_UUID) != 0)
 		return ctf_field_stop(st, "no packet of this trace: it has "
 					  "another uuid");
-	out->plan = ctf_packet_plan(sm, st);
-	if (!out->plan)
+	uint64_t id = t->n_stream == 1 ? t->stream[0].id : 0;
+
+	if (st->roles >> CTF_STREAM_CLASS_ID & 1)
+		id = st->role[CTF_STREAM_CLASS_ID];
+	const struct ctf_stream_class *sc = ctf_tree_stream(t, id);
+
+	if (!sc)
 		return ctf_field_stop(st, "the metadata has no stream class of "
 					  "this packet's id");
+	out->plan = &sm->plan[sc - t->stream];
 	out->context = st->cur.at;
 	if (ctf_run(&out->plan->packet, st))
 		return -1;
@@ -78,13 +72,11 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	if (ctf_packet_sizes(st, left, out))
 		return -1;
 	st->cur.end = out->end;
-	const int32_t clock = out->plan->sc->clock;
-
-	if (clock < 0)
+	if (sc->clock < 0)
 		return 0;
 	out->has_begin = st->roles >> CTF_CLOCK & 1;
 	out->has_end = st->roles >> CTF_PACKET_END_CLOCK & 1;
-	out->begin = st->clock[clock];
+	out->begin = st->clock[sc->clock];
 	/* the time of the end does not touch the clock */
 	out->finish = st->role[CTF_PACKET_END_CLOCK];
 	/* a tracer that died did not write it */

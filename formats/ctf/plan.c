@@ -221,6 +221,24 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 
 /* ---- fields */
 
+/* Returns the place of a field of variable length. */
+static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
+				       const char *name, uint32_t *field)
+{
+	p->off = (p->off + 3) & ~3u;
+	const uint32_t off = p->off;
+
+	*field = ++p->n_field;
+	p->off += 4;
+	ctf_plan_print(
+		p,
+		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
+		bytes ? "unsigned char" : "char", name, off);
+	return off;
+}
+
+/* An enumeration's label stands beside its number, which can be compared and
+ * added. */
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 				  const char *name)
 {
@@ -242,81 +260,59 @@ static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 		       "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
 		       is_signed ? 's' : 'u', w->size * 8, name, w->off,
 		       w->size, is_signed);
+	if (!st->node->n_label || !ctf_node_is_integer(st->node))
+		return;
+	char label[NAME_MAX_LEN];
+
+	snprintf(label, sizeof(label), "%.100s_label", name);
+	w->label = ctf_plan_dynamic_field(p, false, label, &st->label);
 }
 
-/* Returns the place of a field of variable length. */
-static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
-				       const char *name, uint32_t *field)
+static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 {
-	p->off = (p->off + 3) & ~3u;
-	const uint32_t off = p->off;
+	for (uint32_t i = 0; i < parent->n_child; i++) {
+		const struct ctf_node *node = &parent->child[i];
+		bool only;
+		enum ctf_use use = ctf_plan_member_use(p, node, &only);
+		char name[NAME_MAX_LEN];
 
-	*field = ++p->n_field;
-	p->off += 4;
-	ctf_plan_print(
-		p,
-		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
-		bytes ? "unsigned char" : "char", name, off);
-	return off;
-}
+		ctf_plan_clean_name(p->prefix, node->name, name);
+		if (!only && p->depth < DEPTH_MAX && node->kind == CTF_STRUCT) {
+			char before[NAME_MAX_LEN];
 
-static void ctf_plan_struct(struct plan *p, const struct ctf_node *node);
-
-static void ctf_plan_member(struct plan *p, const struct ctf_node *node)
-{
-	bool only;
-	enum ctf_use use = ctf_plan_member_use(p, node, &only);
-	char name[NAME_MAX_LEN];
-
-	ctf_plan_clean_name(p->prefix, node->name, name);
-	if (!only && p->depth < DEPTH_MAX && node->kind == CTF_STRUCT) {
-		char before[NAME_MAX_LEN];
-
-		memcpy(before, p->prefix, sizeof(before));
-		ctf_plan_step(p, node)->enter = true;
-		snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
-		p->depth++;
-		ctf_plan_struct(p, node);
-		p->depth--;
-		memcpy(p->prefix, before, sizeof(before));
-		return;
-	}
-	struct plan_step *st = ctf_plan_step(p, node);
-	struct ctf_want *w = &st->want;
-
-	w->use = (uint8_t)use;
-	p->uses |= 1u << use;
-	if (only)
-		return;
-	if (p->n_field >= FIELDS_MAX) {
-		ledger_skip(p->ctf->src.ledger, p->ctf->src.index,
-			    "field of an event with more than 500", 0, 0, NULL);
-		w->use = CTF_FIELD;
-	} else if (ctf_node_is_number(node)) {
-		ctf_plan_number_field(p, st, name);
-		/* an enumeration's label stands beside its number, which can be
-		 * compared and added */
-		if (node->n_label && ctf_node_is_integer(node)) {
-			char label[NAME_MAX_LEN];
-
-			snprintf(label, sizeof(label), "%.100s_label", name);
-			w->label = ctf_plan_dynamic_field(p, false, label,
-							  &st->label);
+			memcpy(before, p->prefix, sizeof(before));
+			ctf_plan_step(p, node)->enter = true;
+			snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
+			p->depth++;
+			ctf_plan_struct(p, node);
+			p->depth--;
+			memcpy(p->prefix, before, sizeof(before));
+			continue;
 		}
-	} else {
-		bool bytes = ctf_node_is_bytes(node);
+		struct plan_step *st = ctf_plan_step(p, node);
+		struct ctf_want *w = &st->want;
 
-		w->how = ctf_node_is_string(node) ? CTF_TEXT
-			 : bytes		  ? CTF_BYTES
-						  : CTF_JSON;
-		w->off = ctf_plan_dynamic_field(p, bytes, name, &st->field);
+		w->use = (uint8_t)use;
+		p->uses |= 1u << use;
+		if (only)
+			continue;
+		if (p->n_field >= FIELDS_MAX) {
+			ledger_skip(p->ctf->src.ledger, p->ctf->src.index,
+				    "field of an event with more than 500", 0,
+				    0, NULL);
+			w->use = CTF_FIELD;
+		} else if (ctf_node_is_number(node)) {
+			ctf_plan_number_field(p, st, name);
+		} else {
+			bool bytes = ctf_node_is_bytes(node);
+
+			w->how = ctf_node_is_string(node) ? CTF_TEXT
+				 : bytes		  ? CTF_BYTES
+							  : CTF_JSON;
+			w->off = ctf_plan_dynamic_field(p, bytes, name,
+							&st->field);
+		}
 	}
-}
-
-static void ctf_plan_struct(struct plan *p, const struct ctf_node *node)
-{
-	for (uint32_t i = 0; i < node->n_child; i++)
-		ctf_plan_member(p, &node->child[i]);
 }
 
 /* Names of payload members are kept; those of contexts get a prefix. */

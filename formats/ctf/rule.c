@@ -9,14 +9,6 @@
 #define REQUEST "stitch:request(cookie)"
 #define CHAIN "stitch:ustack(cookie,ips)"
 
-static char *ctf_rule_copy_part(const char *s, size_t n)
-{
-	char *out = mem_new(n + 1, 1);
-
-	memcpy(out, s, n);
-	return out;
-}
-
 static int ctf_rule_add(struct ctf *ctf, const char *s, size_t n, bool chain)
 {
 	const char *open = memchr(s, '(', n);
@@ -31,11 +23,9 @@ static int ctf_rule_add(struct ctf *ctf, const char *s, size_t n, bool chain)
 	    (comma && comma + 1 == end))
 		return -1;
 	*mem_add(ctf->rule, ctf->n_rule, ctf->cap_rule) = (struct ctf_rule){
-		.event = ctf_rule_copy_part(s, (size_t)(open - s)),
-		.cookie =
-			ctf_rule_copy_part(open + 1, (size_t)(stop - open - 1)),
-		.ips = comma ? ctf_rule_copy_part(comma + 1,
-						  (size_t)(end - comma - 1))
+		.event = mem_dup(s, (size_t)(open - s)),
+		.cookie = mem_dup(open + 1, (size_t)(stop - open - 1)),
+		.ips = comma ? mem_dup(comma + 1, (size_t)(end - comma - 1))
 			     : NULL,
 	};
 	return 0;

@@ -480,21 +480,6 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 	}
 }
 
-/* Goes over a packet that another file has, too. */
-static bool ctf_stream_is_copy(struct ctf_stream *s)
-{
-	struct ctf *ctf = s->trace->ctf;
-	const struct ctf_packet *p = &s->packet;
-
-	if (!ctf_copies_has(ctf, &ctf->file[s->file[s->pos - 1]], &s->st, p))
-		return false;
-	ctf_stream_keep_counters(s);
-	s->has_end = true;
-	s->end = p->finish;
-	ctf->done += p->len;
-	return true;
-}
-
 /* ---- events */
 
 static int ctf_stream_read_header(struct ctf_stream *s)
@@ -531,18 +516,26 @@ static bool ctf_stream_is_far(struct ctf_stream *s, uint64_t clock)
 
 bool ctf_stream_next(struct ctf_stream *s)
 {
+	struct ctf *ctf = s->trace->ctf;
+	const struct ctf_packet *p = &s->packet;
 	struct ctf_state *st = &s->st;
 
 	for (;;) {
 		if (!s->in_packet) {
 			if (!ctf_stream_next_packet(s))
 				return false;
-			if (ctf_stream_is_copy(s))
+			/* a packet that another file has, too */
+			if (ctf_copies_has(ctf, &ctf->file[s->file[s->pos - 1]],
+					   st, p)) {
+				ctf_stream_keep_counters(s);
+				s->has_end = true;
+				s->end = p->finish;
+				ctf->done += p->len;
 				continue;
+			}
 			s->in_packet = true;
 			ctf_stream_set_clock(
-				s, ctf_schema_clock(s->schema,
-						    s->packet.plan->sc));
+				s, ctf_schema_clock(s->schema, p->plan->sc));
 			s->cpu = st->uses >> CTF_CPU & 1 &&
 						 st->use[CTF_CPU] <= INT32_MAX
 					 ? (int32_t)st->use[CTF_CPU]
@@ -551,7 +544,7 @@ bool ctf_stream_next(struct ctf_stream *s)
 			ctf_stream_find_losses(s);
 			ctf_stream_keep_counters(s);
 		}
-		if (st->cur.at >= s->packet.end) {
+		if (st->cur.at >= p->end) {
 			ctf_stream_end_packet(s);
 			continue;
 		}
@@ -564,9 +557,8 @@ bool ctf_stream_next(struct ctf_stream *s)
 		if (ctf_stream_is_far(s, clock))
 			return true;
 		if (s->time < s->last)
-			reader_regress(&s->trace->ctf->src,
-				       s->packet.off + s->event_at / 8, s->time,
-				       s->last, s->cpu);
+			reader_regress(&ctf->src, p->off + s->event_at / 8,
+				       s->time, s->last, s->cpu);
 		else
 			s->last = s->time;
 		return true;
