@@ -66,17 +66,6 @@ static bool ftext_call_take_args(struct scan s, bool named, struct call *out,
 	return ok || out->what == CALL_OPENAT;
 }
 
-static bool ftext_call_take_result(struct scan s, struct call *out)
-{
-	bool minus = scan_take(&s, "-");
-	uint64_t v = 0;
-
-	if (out->what == CALL_RAW ? !scan_u64(&s, &v) : !scan_hex(&s, &v))
-		return false;
-	out->ret = (int64_t)(minus ? 0 - v : v);
-	return true;
-}
-
 bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 		      struct scan text, struct call *out)
 {
@@ -94,7 +83,13 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 			scan_take(&s, " = ");
 		else if (scan_starts(s, "sys_"))
 			scan_skip(&s, scan_find(s, " -> ") + 4);
-		return ftext_call_take_result(s, out);
+		const bool minus = scan_take(&s, "-");
+		uint64_t v = 0;
+
+		if (raw ? !scan_u64(&s, &v) : !scan_hex(&s, &v))
+			return false;
+		out->ret = (int64_t)(minus ? 0 - v : v);
+		return true;
 	}
 	if (raw || scan_starts(s, "sys_"))
 		scan_skip(&s, scan_find_char(s, '(') + 1);

@@ -285,19 +285,6 @@ static bool ftext_key_at(struct scan s, struct scan *key)
 	return true;
 }
 
-/* The value up to the next key or arrow: names of tasks and files may contain
- * blanks. */
-static struct scan ftext_long_value(struct scan s)
-{
-	struct scan key;
-
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] == ' ' && (ftext_key_at(scan_tail(s, i + 1), &key) ||
-				      scan_starts(scan_tail(s, i), " ==> ")))
-			return scan_head(s, i);
-	return s;
-}
-
 static bool ftext_ends_with(struct scan s, const char *end)
 {
 	size_t n = strlen(end);
@@ -321,8 +308,18 @@ static struct scan ftext_value(struct scan key, struct scan s)
 	struct scan v = scan_token(s);
 	size_t n = 1;
 
-	if (ftext_ends_with(key, "comm") || scan_is(key, "filename"))
-		return ftext_long_value(s);
+	/* names of tasks and files may contain blanks: up to the next key or
+	 * arrow */
+	if (ftext_ends_with(key, "comm") || scan_is(key, "filename")) {
+		struct scan next;
+
+		for (size_t i = 0; i < s.n; i++)
+			if (s.p[i] == ' ' &&
+			    (ftext_key_at(scan_tail(s, i + 1), &next) ||
+			     scan_starts(scan_tail(s, i), " ==> ")))
+				return scan_head(s, i);
+		return s;
+	}
 	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
 		return scan_head(s, scan_find_char(s, ']') + 1);
 	if (s.n && s.p[0] == '"') {

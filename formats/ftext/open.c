@@ -23,23 +23,17 @@ static bool ftext_is_table_head(struct scan s)
 	       scan_find(s, "latency trace v") < s.n;
 }
 
-static void ftext_take_release(struct ftext *ft, struct scan s)
-{
-	size_t at = scan_find(s, "latency trace v");
-	size_t on = at + scan_find(scan_tail(s, at), " on ");
-	struct scan release = scan_token(scan_tail(s, on + 4));
-
-	if (at < s.n && on < s.n && release.n)
-		ft->src.info.release = ftext_keep_text(ft, release);
-}
-
 void ftext_header(struct ftext *ft, struct scan s)
 {
 	struct scan cpus = scan_tail(s, scan_find(s, "#P:") + 3);
+	const size_t trace = scan_find(s, "latency trace v");
+	const size_t on = trace + scan_find(scan_tail(s, trace), " on ");
+	const struct scan release = scan_token(scan_tail(s, on + 4));
 	uint64_t in_buffer, written;
 
 	ft->table |= ftext_is_table_head(s);
-	ftext_take_release(ft, s);
+	if (trace < s.n && on < s.n && release.n)
+		ft->src.info.release = ftext_keep_text(ft, release);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
 	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
