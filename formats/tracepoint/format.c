@@ -35,6 +35,16 @@ bool tp_format_id(const char *s, const char *end, uint32_t *out)
 	return tp_number_behind(s, end, "\nID: ", out);
 }
 
+/* Returns a copy of n bytes up to their first 0. */
+static const char *tp_format_keep(struct arena *arena, const char *s, size_t n)
+{
+	char *copy = mem_dup(s, n);
+	const char *kept = arena_strdup(arena, copy);
+
+	free(copy);
+	return kept;
+}
+
 static bool tp_format_has_word(const char *s, const char *end, const char *word)
 {
 	return memmem(s, (size_t)(end - s), word, strlen(word)) != NULL;
@@ -136,33 +146,13 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 		mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1, sizeof(f));
 	fmt->def = mem_grow(fmt->def, &fmt->cap_def, fmt->n + 1,
 			    sizeof(*fmt->def));
-	char *copy = mem_dup(name, len);
-
 	fmt->field[fmt->n] = f;
 	fmt->def[fmt->n++] = (struct field_def){
-		.name = arena_strdup(arena, copy),
+		.name = tp_format_keep(arena, name, len),
 		.is_text = f.kind == FMT_TEXT || f.kind == FMT_DYN_TEXT,
 		.is_blob = f.kind == FMT_BLOB || f.kind == FMT_DYN_BLOB,
 		.is_signed = f.is_signed,
 	};
-	free(copy);
-}
-
-/* Returns a copy of the rest of the line after key, or NULL. */
-static const char *tp_format_line_after(struct arena *arena, const char *s,
-					const char *end, const char *key)
-{
-	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
-
-	if (!at)
-		return NULL;
-	at += strlen(key);
-	const char *nl = memchr(at, '\n', (size_t)(end - at));
-	char *copy = mem_dup(at, (size_t)((nl ? nl : end) - at));
-	const char *kept = arena_strdup(arena, copy);
-
-	free(copy);
-	return kept;
 }
 
 int tp_format_check(const char *system, const struct bytes *text,
@@ -199,11 +189,16 @@ bool tp_format_parse(struct arena *arena, const char *system,
 		return false;
 	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
 	out->system = arena_strdup(arena, system);
-	out->name = tp_format_line_after(arena, s, end, "name: ");
-	char *text = mem_dup(s, out->len);
+	const char *name = memmem(s, out->len, "name: ", 6);
 
-	out->text = arena_strdup(arena, text);
-	free(text);
+	if (name) {
+		name += 6;
+		const char *nl = memchr(name, '\n', (size_t)(end - name));
+
+		out->name = tp_format_keep(arena, name,
+					   (size_t)((nl ? nl : end) - name));
+	}
+	out->text = tp_format_keep(arena, s, out->len);
 	for (const char *at = s; at < end;) {
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = nl ? nl : end;

@@ -64,8 +64,9 @@ static int tp_print_small_number(const char **s)
 	return v > WIDTH_MAX ? WIDTH_MAX : v;
 }
 
-static void tp_print_flags(const char **s, struct tp_conversion *c)
+void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 {
+	*c = (struct tp_conversion){ .precision = -1, .bytes = 4 };
 	for (;; ++*s) {
 		if (**s == '-')
 			c->left = true;
@@ -78,14 +79,8 @@ static void tp_print_flags(const char **s, struct tp_conversion *c)
 		else if (**s == ' ')
 			c->blank = true;
 		else
-			return;
+			break;
 	}
-}
-
-void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
-{
-	*c = (struct tp_conversion){ .precision = -1, .bytes = 4 };
-	tp_print_flags(s, c);
 	c->width = tp_print_small_number(s);
 	if (**s == '.') {
 		++*s;
