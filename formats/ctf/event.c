@@ -136,6 +136,8 @@ static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
 	out->raw_len = out->bare ? 0 : st->raw_len;
 	out->extra =
 		((out->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;
+	/* an item that needs more room than was made may get another block of
+	 * the pool, so its payload waits in ctf->spare */
 	if (!out->bare && sizeof(*out->it) + out->extra > out->room) {
 		if (!ctf->spare)
 			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
@@ -198,6 +200,8 @@ static void ctf_event_make_chain(struct ctf_stream *s,
 	it->sample.cookie = f->cookie;
 }
 
+/* Reads the fields of an event, its payload to where the item will be. Returns
+ * -1 and st->why if the packet is damaged. */
 static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 			  struct event_item *out)
 {

@@ -34,29 +34,6 @@ static bool mmio_take_time(struct scan *s, uint64_t *ns)
 	return true;
 }
 
-static bool mmio_take(struct scan s, const struct mmio_word *w,
-		      struct line *out)
-{
-	struct scan text = s;
-	uint64_t width;
-
-	if (!scan_take(&s, w->word) ||
-	    (w->has_width && (!scan_u64(&s, &width) || !scan_take(&s, " "))) ||
-	    !mmio_take_time(&s, &out->time))
-		return false;
-	/* the kernel writes it where it finds that events are lost */
-	if (!strcmp(w->event, "print") && scan_take(&s, "Lost ") &&
-	    scan_u64(&s, &out->n_lost) && scan_is(s, " events.")) {
-		out->kind = LINE_LOST;
-		return true;
-	}
-	out->kind = LINE_EVENT;
-	out->clock = CLOCK_NS;
-	out->name = scan_of(w->event, strlen(w->event));
-	out->text = !strcmp(w->event, "print") ? s : text;
-	return true;
-}
-
 bool line_parse_mmio(struct scan s, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
@@ -66,9 +43,29 @@ bool line_parse_mmio(struct scan s, struct line *out)
 		out->kind = LINE_HEAD;
 		return true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(mmio_words); i++)
-		if (mmio_take(s, &mmio_words[i], out))
+	for (size_t i = 0; i < ARRAY_SIZE(mmio_words); i++) {
+		const struct mmio_word *w = &mmio_words[i];
+		const bool mark = !strcmp(w->event, "print");
+		struct scan t = s;
+		uint64_t width;
+
+		if (!scan_take(&t, w->word) ||
+		    (w->has_width &&
+		     (!scan_u64(&t, &width) || !scan_take(&t, " "))) ||
+		    !mmio_take_time(&t, &out->time))
+			continue;
+		/* the kernel writes it where it finds that events are lost */
+		if (mark && scan_take(&t, "Lost ") &&
+		    scan_u64(&t, &out->n_lost) && scan_is(t, " events.")) {
+			out->kind = LINE_LOST;
 			return true;
+		}
+		out->kind = LINE_EVENT;
+		out->clock = CLOCK_NS;
+		out->name = scan_of(w->event, strlen(w->event));
+		out->text = mark ? t : s;
+		return true;
+	}
 	return false;
 }
 
