@@ -37,37 +37,13 @@ static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 	return true;
 }
 
-/* For %pS and the like the kernel stores the pointer, for other letters the
- * text. */
-static bool tp_bprint_pointer(const struct tp *tp, struct bytes *args,
-			      const char **s, struct tp_conversion *c,
-			      struct text_out *o)
-{
-	bool is_text = isalnum((unsigned char)**s) && !strchr("SsFfBxKe", **s);
-	const char *text;
-	uint64_t v;
-
-	c->letter = **s;
-	while (isalnum((unsigned char)**s))
-		++*s;
-	if (!is_text) {
-		if (!tp_bprint_take_number(args, tp->long32 ? 4 : 8, &v))
-			return false;
-		tp_out_pointer(o, tp, c, v);
-		return true;
-	}
-	if (bytes_str(args, &text, NULL))
-		return false;
-	tp_out_text(o, c, text);
-	return true;
-}
-
 static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 			  const char **s, struct text_out *o)
 {
 	struct tp_conversion c;
 	const char *text;
 	uint64_t v = 0;
+	bool stored;
 
 	tp_conversion(s, &c, tp->long32);
 	switch (c.type) {
@@ -75,7 +51,22 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 		tp_out_char(o, '%');
 		return true;
 	case 'p':
-		return tp_bprint_pointer(tp, args, s, &c, o);
+		/* for %pS and the like the kernel stores the pointer, for
+		 * other letters the text */
+		c.letter = **s;
+		stored = !isalnum((unsigned char)c.letter) ||
+			 strchr("SsFfBxKe", c.letter);
+		while (isalnum((unsigned char)**s))
+			++*s;
+		if (stored ? !tp_bprint_take_number(args, tp->long32 ? 4 : 8,
+						    &v)
+			   : bytes_str(args, &text, NULL))
+			return false;
+		if (stored)
+			tp_out_pointer(o, tp, &c, v);
+		else
+			tp_out_text(o, &c, text);
+		return true;
 	case 's':
 		if (bytes_str(args, &text, NULL))
 			return false;

@@ -260,37 +260,6 @@ static unsigned char *tp_make_room(struct tp *tp, size_t off, size_t n)
 	return tp->made + off;
 }
 
-static void tp_make_fixed(struct tp *tp, const struct tp_field *f,
-			  const struct field *v, size_t off)
-{
-	const void *from = v->text ? (const void *)v->text : v->blob;
-	size_t size = f->size ? f->size : v->len;
-	unsigned char *to = tp_make_room(tp, off, size);
-
-	if (to && f->kind == FMT_NUM)
-		tp_make_number(tp, to, size, (uint64_t)v->num);
-	else if (to && from)
-		memcpy(to, from, v->len < size ? v->len : size);
-}
-
-/* Appends the bytes of a dynamic field, and sets the field to their place. */
-static void tp_make_dynamic(struct tp *tp, const struct tp_field *f,
-			    const struct field *v, size_t off, bool relative)
-{
-	/* The text of a stack was not recorded; its bytes were. */
-	const void *from =
-		f->kind == FMT_DYN_TEXT ? (const void *)v->text : v->blob;
-	size_t at = tp->n_made;
-	size_t len = (size_t)v->len + (f->kind == FMT_DYN_TEXT);
-	unsigned char *to = from ? tp_make_room(tp, at, len) : NULL;
-
-	if (!to)
-		return;
-	memcpy(to, from, v->len);
-	tp_make_number(tp, tp->made + off, 4,
-		       (relative ? at - off - 4 : at) | (uint64_t)len << 16);
-}
-
 const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 			    const struct field *field, uint32_t id,
 			    uint32_t tid, size_t *len)
@@ -303,21 +272,50 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 	/* A format with common fields has common_pid as a field. */
 	if (!common)
 		tp_make_number(tp, tp->made + 4, 4, tid);
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!common && tp_make_is_common(fmt, i))
-			tp_make_number(tp, tp->made + 2, 1,
-				       (uint64_t)field[i].num);
-		else if (tp_make_is_dynamic(&fmt->field[i]))
-			tp_make_room(tp, fmt->field[i].off + shift, 4);
-		else
-			tp_make_fixed(tp, &fmt->field[i], &field[i],
-				      fmt->field[i].off + shift);
-	for (size_t i = 0; i < fmt->n; i++)
-		if (tp_make_is_dynamic(&fmt->field[i]) && field[i].present &&
-		    fmt->field[i].off + shift + 4 <= tp->n_made)
-			tp_make_dynamic(tp, &fmt->field[i], &field[i],
-					fmt->field[i].off + shift,
-					common && fmt->field[i].relative);
+	for (size_t i = 0; i < fmt->n; i++) {
+		const struct tp_field *f = &fmt->field[i];
+		const struct field *v = &field[i];
+
+		if (!common && tp_make_is_common(fmt, i)) {
+			tp_make_number(tp, tp->made + 2, 1, (uint64_t)v->num);
+			continue;
+		}
+		if (tp_make_is_dynamic(f)) {
+			tp_make_room(tp, f->off + shift, 4);
+			continue;
+		}
+		const void *from = v->text ? (const void *)v->text : v->blob;
+		const size_t size = f->size ? f->size : v->len;
+		unsigned char *to = tp_make_room(tp, f->off + shift, size);
+
+		if (to && f->kind == FMT_NUM)
+			tp_make_number(tp, to, size, (uint64_t)v->num);
+		else if (to && from)
+			memcpy(to, from, v->len < size ? v->len : size);
+	}
+	/* The bytes of dynamic fields follow; the fields get their place. */
+	for (size_t i = 0; i < fmt->n; i++) {
+		const struct tp_field *f = &fmt->field[i];
+		const struct field *v = &field[i];
+		const size_t off = f->off + shift;
+
+		if (!tp_make_is_dynamic(f) || !v->present ||
+		    off + 4 > tp->n_made)
+			continue;
+		/* The text of a stack was not recorded; its bytes were. */
+		const bool text = f->kind == FMT_DYN_TEXT;
+		const void *from = text ? (const void *)v->text : v->blob;
+		const size_t n = (size_t)v->len + text;
+		const size_t at = tp->n_made;
+		unsigned char *to = from ? tp_make_room(tp, at, n) : NULL;
+
+		if (!to)
+			continue;
+		memcpy(to, from, v->len);
+		tp_make_number(tp, tp->made + off, 4,
+			       (common && f->relative ? at - off - 4 : at) |
+				       (uint64_t)n << 16);
+	}
 	tp_make_number(tp, tp->made, 2, id);
 	*len = tp->n_made;
 	return tp->made;
