@@ -31,45 +31,6 @@ static uint32_t *diff_model_map(const struct diff_model *m,
 	return to;
 }
 
-/* Draws and counts one run. */
-static int diff_model_take(struct diff_model *m, size_t i, int *status,
-			   struct err *err)
-{
-	struct drawing *d = &m->side[compare_side(&m->c, i)];
-	struct compare_run *run = &m->c.run[i];
-
-	m->c.rows[i].rows =
-		report_rows_empty(m->c.labels, KEY_SYM | KEY_DSO | KEY_HITS);
-	d->rows = m->c.rows[i].rows;
-	return run->stacks ? drawing_take(d, run->stacks, run->event, err)
-			   : drawing_take_text(d, run->path, status, err);
-}
-
-/* Finds the row of each node's function. */
-static void diff_model_find_rows(struct diff_model *m)
-{
-	uint32_t count = flame_tree_count(m->all);
-
-	m->row = mem_new(count, sizeof(*m->row));
-	for (uint32_t id = 0; id < count; id++)
-		m->row[id] = diff_rows_of_label(
-			m->c.d, flame_tree_node(m->all, id)->label);
-}
-
-static int diff_model_start(struct diff_model *m, const struct svg_opts *o,
-			    struct err *err)
-{
-	m->all = flame_tree_new(
-		m->c.labels, labels_add_name(m->c.labels, LABEL_GROUP, "all"));
-	for (int i = 0; i < 2; i++) {
-		m->side[i].o = *o;
-		m->side[i].also = m->all;
-		if (drawing_init(&m->side[i], m->c.labels, err))
-			return -1;
-	}
-	return 0;
-}
-
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct svg_opts *o, int *status, struct err *err)
 {
@@ -86,12 +47,28 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		.folded = flame_opts.from_folded,
 	};
 
-	if (compare_load(&m->c, s, &co, status, err) ||
-	    diff_model_start(m, o, err))
+	if (compare_load(&m->c, s, &co, status, err))
 		return -1;
-	for (size_t i = 0; i < m->c.n; i++)
-		if (diff_model_take(m, i, status, err))
+	m->all = flame_tree_new(
+		m->c.labels, labels_add_name(m->c.labels, LABEL_GROUP, "all"));
+	for (int i = 0; i < 2; i++) {
+		m->side[i].o = *o;
+		m->side[i].also = m->all;
+		if (drawing_init(&m->side[i], m->c.labels, err))
 			return -1;
+	}
+	/* draws and counts each run */
+	for (size_t i = 0; i < m->c.n; i++) {
+		struct drawing *d = &m->side[compare_side(&m->c, i)];
+		struct compare_run *run = &m->c.run[i];
+
+		m->c.rows[i].rows = report_rows_empty(
+			m->c.labels, KEY_SYM | KEY_DSO | KEY_HITS);
+		d->rows = m->c.rows[i].rows;
+		if (run->stacks ? drawing_take(d, run->stacks, run->event, err)
+				: drawing_take_text(d, run->path, status, err))
+			return -1;
+	}
 	flame_tree_finish(m->all);
 	for (int i = 0; i < 2; i++) {
 		if (drawing_finish(&m->side[i], s->side[i].name, err))
@@ -99,7 +76,14 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		m->node[i] = diff_model_map(m, m->side[i].tree);
 	}
 	compare_judge(&m->c, KEY_SYM | KEY_DSO, flame_opts.absolute);
-	diff_model_find_rows(m);
+
+	/* the row of each node's function */
+	uint32_t count = flame_tree_count(m->all);
+
+	m->row = mem_new(count, sizeof(*m->row));
+	for (uint32_t id = 0; id < count; id++)
+		m->row[id] = diff_rows_of_label(
+			m->c.d, flame_tree_node(m->all, id)->label);
 	return 0;
 }
 

@@ -45,38 +45,25 @@ static bool flame_diff_by_total(void)
 	return flame_opts.diff_by && !strcmp(flame_opts.diff_by, "total");
 }
 
-/* Returns how much of the change of its function is in a frame. In a reversed
- * tree the innermost frames come first, with all of their self above them. */
-static double flame_diff_excess(const struct diff_page *pg, uint32_t id,
-				int change)
+/* Changed functions are red or blue, the stronger where more of the change is;
+ * the shades of grey only tell the others apart. */
+static void flame_diff_put_class(const void *arg, uint32_t node,
+				 char out[SVG_CLASS])
 {
-	return diff_model_excess(&pg->m, id,
-				 flame_diff_by_total() || flame_opts.reverse) *
-	       change;
-}
-
-/* Returns the shade of a frame: that of a function is stronger where more of
- * its change is. */
-static int flame_diff_step(const struct diff_page *pg, uint32_t id, int change)
-{
-	double v =
-		diff_model_excess(&pg->m, id, flame_diff_by_total()) * change;
-	int step = v > 0 && pg->most > 0 ? (int)(v / pg->most * STEPS) : 0;
-
-	return step < STEPS ? step : STEPS - 1;
-}
-
-static void flame_diff_class(const struct diff_page *pg, uint32_t id,
-			     char out[SVG_CLASS])
-{
-	const struct diff_place *p =
-		diff_model_place(&pg->m, id, flame_diff_by_total());
+	const struct diff_page *pg = arg;
+	uint32_t id = pg->both[node];
+	bool total = flame_diff_by_total();
+	const struct diff_place *p = diff_model_place(&pg->m, id, total);
 	char name[3];
 
 	if (p && p->change) {
+		double v = diff_model_excess(&pg->m, id, total) * p->change;
+		int step =
+			v > 0 && pg->most > 0 ? (int)(v / pg->most * STEPS) : 0;
+
 		out[0] = 'd';
 		out[1] = p->change > 0 ? 'r' : 'b';
-		out[2] = (char)('0' + flame_diff_step(pg, id, p->change));
+		out[2] = (char)('0' + (step < STEPS ? step : STEPS - 1));
 		out[3] = 0;
 		return;
 	}
@@ -84,14 +71,6 @@ static void flame_diff_class(const struct diff_page *pg, uint32_t id,
 				 flame_tree_node(pg->m.all, id)->label),
 		      name);
 	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
-}
-
-static void flame_diff_put_class(const void *arg, uint32_t node,
-				 char out[SVG_CLASS])
-{
-	const struct diff_page *pg = arg;
-
-	flame_diff_class(pg, pg->both[node], out);
 }
 
 /* Writes a size: a share, or with --absolute a weight. */
@@ -114,25 +93,6 @@ static void flame_diff_put_change(FILE *out, double a, double b)
 	fprintf(out, flame_opts.absolute ? ", %+.0f" : ", %+.2f points", b - a);
 }
 
-/* The means of the runs, each with the standard deviation. */
-static void flame_diff_tell_runs(FILE *out, const struct diff_rows *d,
-				 const struct diff_place *p)
-{
-	double times = flame_opts.absolute ? 1 : 100;
-
-	for (int i = 0; i < 2; i++) {
-		double mean, deviation;
-
-		diff_spread(p, &d->whole, i, &mean, &deviation);
-		fprintf(out, "%s %.2f", i ? " and" : "; of the runs",
-			times * mean);
-		if (d->side[i].runs > 1)
-			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
-		if (!flame_opts.absolute)
-			fputs(" %", out);
-	}
-}
-
 static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
 {
 	fputs("A ", out);
@@ -150,11 +110,22 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	const struct diff_row *of = &d->row[row];
 	double a = diff_rows_size(d, 0, (double)of->weight[0][total]);
 	double b = diff_rows_size(d, 1, (double)of->weight[1][total]);
+	double times = flame_opts.absolute ? 1 : 100;
 
 	flame_diff_put_samples(out, p->a, p->b);
 	flame_diff_put_change(out, a, b);
-	if (d->whole.run)
-		flame_diff_tell_runs(out, d, p);
+	/* the means of the runs, each with the standard deviation */
+	for (int i = 0; d->whole.run && i < 2; i++) {
+		double mean, deviation;
+
+		diff_spread(p, &d->whole, i, &mean, &deviation);
+		fprintf(out, "%s %.2f", i ? " and" : "; of the runs",
+			times * mean);
+		if (d->side[i].runs > 1)
+			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
+		if (!flame_opts.absolute)
+			fputs(" %", out);
+	}
 	if (of->unknown) {
 		fprintf(out, ", not known: %s", of->unknown);
 		return;
@@ -167,15 +138,6 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	if (!flame_opts.absolute && a > 0)
 		fprintf(out, ", %.2f times by what did not change",
 			b / (b - diff_rows_excess_of(d, row, total)));
-}
-
-static void flame_diff_tell_frame(FILE *out, const struct diff_model *m,
-				  uint32_t id, bool total)
-{
-	flame_diff_put_samples(out, diff_model_samples(m, 0, id, total),
-			       diff_model_samples(m, 1, id, total));
-	flame_diff_put_change(out, diff_model_size(m, 0, id, total),
-			      diff_model_size(m, 1, id, total));
 }
 
 /* Returns whether a frame has all samples of its function. */
@@ -202,10 +164,15 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 	fprintf(line, "%s%s: ",
 		of_function || m->row[id] == REPORT_NONE ? "" : "here, ",
 		total ? "total" : "self");
-	if (of_function)
+	if (of_function) {
 		flame_diff_tell_row(line, m->c.d, m->row[id], total);
-	else
-		flame_diff_tell_frame(line, m, id, total);
+	} else {
+		flame_diff_put_samples(line,
+				       diff_model_samples(m, 0, id, total),
+				       diff_model_samples(m, 1, id, total));
+		flame_diff_put_change(line, diff_model_size(m, 0, id, total),
+				      diff_model_size(m, 1, id, total));
+	}
 	mem_stream_end(line);
 	putc('\n', out);
 	safe_text_xml(out, text, 0);
@@ -264,20 +231,6 @@ static const struct svg_row legend[] = {
 	{ "dw0", "no significant change" },
 	{ NULL, NULL },
 };
-
-/* Maps nodes of the second tree to the common tree. Parents have smaller ids
- * than their children, so they are mapped first. */
-static void flame_diff_map_nodes(struct diff_page *pg,
-				 const struct flame_tree *t)
-{
-	pg->both = mem_new(flame_tree_count(t), sizeof(*pg->both));
-	for (uint32_t id = 1; id < flame_tree_count(t); id++) {
-		const struct flame_node *nd = flame_tree_node(t, id);
-
-		pg->both[id] = flame_tree_child_of(
-			pg->m.all, pg->both[nd->parent], nd->label);
-	}
-}
 
 /* Writes "gone from A: f 3.20 %; 30 samples", or "checksum: 12.17 % to ...". */
 static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
@@ -351,6 +304,8 @@ static void flame_diff_list_rows(struct diff_page *pg)
 	free(order);
 }
 
+/* Finds the frame with most of the change of its function. In a reversed tree
+ * the innermost frames come first, with all of their self above them. */
 static void flame_diff_find_most(struct diff_page *pg)
 {
 	bool total = flame_diff_by_total();
@@ -358,7 +313,10 @@ static void flame_diff_find_most(struct diff_page *pg)
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
 		const struct diff_place *p =
 			diff_model_place(&pg->m, id, total);
-		double v = p ? flame_diff_excess(pg, id, p->change) : 0;
+		double v = p ? diff_model_excess(&pg->m, id,
+						 total || flame_opts.reverse) *
+					   p->change
+			     : 0;
 
 		if (v > pg->most)
 			pg->most = v;
@@ -423,7 +381,15 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	const struct compare_run *b = &c->run[c->runs_a];
 	const char *event = compare_event(c);
 
-	flame_diff_map_nodes(pg, d->tree);
+	/* parents have smaller ids than their children, so they are mapped
+	 * first */
+	pg->both = mem_new(flame_tree_count(d->tree), sizeof(*pg->both));
+	for (uint32_t id = 1; id < flame_tree_count(d->tree); id++) {
+		const struct flame_node *nd = flame_tree_node(d->tree, id);
+
+		pg->both[id] = flame_tree_child_of(
+			pg->m.all, pg->both[nd->parent], nd->label);
+	}
 	flame_diff_find_most(pg);
 	flame_diff_list_rows(pg);
 	pg->look.arg = pg;
@@ -455,24 +421,11 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
-/* Says what grew by more than is allowed. Returns an enum status. */
-static int flame_diff_check_limit(const struct diff_rows *d, int status)
-{
-	struct diff_limit l = { NULL, 0, 0 };
-	bool total = flame_diff_by_total();
-
-	for (size_t i = 0; i < d->n; i++) {
-		if (d->place[total][i].change > 0)
-			diff_limit_add(&l, diff_rows_label(d, i)->name,
-				       diff_rows_growth(d, i, total),
-				       d->place[total][i].p);
-	}
-	return diff_limit_end(&l, status);
-}
-
 int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
+	struct diff_limit limit = { NULL, 0, 0 };
+	bool total = flame_diff_by_total();
 	int status = STATUS_OK;
 	int rc = 0;
 
@@ -486,8 +439,18 @@ int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 		flame_diff_decorate(pg, &pg->m.side[1]);
 		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
-	if (!rc)
-		status = flame_diff_check_limit(pg->m.c.d, status);
+	if (!rc) {
+		const struct diff_rows *d = pg->m.c.d;
+
+		/* says what grew by more than is allowed */
+		for (size_t i = 0; i < d->n; i++)
+			if (d->place[total][i].change > 0)
+				diff_limit_add(&limit,
+					       diff_rows_label(d, i)->name,
+					       diff_rows_growth(d, i, total),
+					       d->place[total][i].p);
+		status = diff_limit_end(&limit, status);
+	}
 	diff_model_release(&pg->m);
 	for (size_t i = 0; i <= ROWS_MAX; i++)
 		free(pg->text[i]);

@@ -177,49 +177,42 @@ void drawing_infer(struct drawing *d, const struct stacks_group *g,
 	}
 }
 
-static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
-			     struct label_list *l, struct err *err)
-{
-	const struct stacks_comm *c = stacks_comm(d->stacks, g->comm);
-	int rc;
-
-	l->n = 0;
-	if (flame_opts.by_verdict) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
-		drawing_group(d, text, l);
-	}
-	drawing_thread(d, c, l);
-	stacks_get(d->stacks, g, l);
-	rc = drawing_add(d, l, g->weight, g->samples, err);
-	if (rc <= 0)
-		return rc;
-	drawing_trust(d, g);
-	drawing_count_name(d, c, g->weight);
-	drawing_missing(d, stacks_missing(g), g->weight);
-	if (stacks_bogus(d->stacks, g))
-		d->bogus += g->weight;
-	drawing_infer(d, g, l, g->weight);
-	return 0;
-}
-
 static int drawing_add_groups(struct drawing *d, struct err *err)
 {
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < stacks_count(d->stacks); i++) {
+	for (size_t i = 0; rc >= 0 && i < stacks_count(d->stacks); i++) {
 		const struct stacks_group *g = stacks_group(d->stacks, i);
 
 		d->group = (uint32_t)i;
+		if (d->event >= 0 && g->event != (uint32_t)d->event)
+			continue;
 
-		if (d->event < 0 || g->event == (uint32_t)d->event)
-			rc = drawing_add_group(d, g, &l, err);
+		const struct stacks_comm *c = stacks_comm(d->stacks, g->comm);
+
+		l.n = 0;
+		if (flame_opts.by_verdict) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+			drawing_group(d, text, &l);
+		}
+		drawing_thread(d, c, &l);
+		stacks_get(d->stacks, g, &l);
+		rc = drawing_add(d, &l, g->weight, g->samples, err);
+		if (rc <= 0)
+			continue;
+		drawing_trust(d, g);
+		drawing_count_name(d, c, g->weight);
+		drawing_missing(d, stacks_missing(g), g->weight);
+		if (stacks_bogus(d->stacks, g))
+			d->bogus += g->weight;
+		drawing_infer(d, g, &l, g->weight);
 	}
 	free(l.label);
 	free(l.from);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 static int drawing_compare_missing(const void *pa, const void *pb)
@@ -312,30 +305,6 @@ static void drawing_note_event(struct drawing *d)
 			 : "");
 }
 
-/* Notes capture and host, so that the picture still says where its samples are
- * from when it is passed on. */
-static int drawing_note_captures(struct drawing *d, struct store *db,
-				 struct err *err)
-{
-	struct rows *r = rows_of(db, "report_captures", err);
-
-	while (rows_step(r)) {
-		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
-		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
-				     VALUE_NULL ||
-			     rows_int(r, REPORT_CAPTURES_COMPLETE);
-		char *note = drawing_note(d);
-
-		if (note)
-			snprintf(note, DRAWING_NOTE_MAX,
-				 "capture %.120s%s%.60s%s",
-				 rows_text(r, REPORT_CAPTURES_PATH),
-				 *host ? " of " : "", host,
-				 whole ? "" : ", not complete");
-	}
-	return rows_end(r, err);
-}
-
 /* Adds a note about the weight that --include and --exclude leave out. */
 static void drawing_note_dropped(struct drawing *d)
 {
@@ -352,17 +321,12 @@ static void drawing_note_dropped(struct drawing *d)
 				       (double)whole + (double)dropped));
 }
 
-static struct flame_tree *drawing_new_tree(struct labels *labels)
-{
-	return flame_tree_new(labels,
-			      labels_add_name(labels, LABEL_GROUP, "all"));
-}
-
 int drawing_init(struct drawing *d, struct labels *labels, struct err *err)
 {
 	d->event = -1;
 	d->labels = labels;
-	d->tree = drawing_new_tree(labels);
+	d->tree = flame_tree_new(labels,
+				 labels_add_name(labels, LABEL_GROUP, "all"));
 	d->pick =
 		pick_new(labels, &flame_opts.include, &flame_opts.exclude, err);
 	return d->pick ? 0 : -1;
@@ -382,11 +346,30 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct store *db = database_open(path, status, err);
+	struct rows *r;
 
+	if (!db)
+		return NULL;
 	/* the first note is for drawing_finish() */
-	if (db)
-		drawing_note(d);
-	if (db && drawing_note_captures(d, db, err)) {
+	drawing_note(d);
+	/* notes capture and host, so that the picture still says where its
+	 * samples are from when it is passed on */
+	r = rows_of(db, "report_captures", err);
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
+				     VALUE_NULL ||
+			     rows_int(r, REPORT_CAPTURES_COMPLETE);
+		char *note = drawing_note(d);
+
+		if (note)
+			snprintf(note, DRAWING_NOTE_MAX,
+				 "capture %.120s%s%.60s%s",
+				 rows_text(r, REPORT_CAPTURES_PATH),
+				 *host ? " of " : "", host,
+				 whole ? "" : ", not complete");
+	}
+	if (rows_end(r, err)) {
 		store_close(db);
 		return NULL;
 	}
@@ -405,17 +388,6 @@ void drawing_trust(struct drawing *d, const struct stacks_group *g)
 {
 	if (d->trust)
 		trust_add(d->trust, g);
-}
-
-static int drawing_no_samples(const struct drawing *d, const char *path,
-			      struct err *err)
-{
-	if (stacks_unweighed(d->stacks, -1))
-		return err_set(err, ERR_FORMAT,
-			       "%s: no sample has a weight by '%s'", path,
-			       flame_opts.weight);
-	return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-		       filter_given() ? " that the filters let through" : "");
 }
 
 int drawing_finish(struct drawing *d, const char *path, struct err *err)
@@ -522,8 +494,14 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		return -1;
 	if (!offcpu_opts.wall)
 		d->event = stacks_choose(d->stacks, "drawing");
+	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", path,
+			       flame_opts.weight);
 	if (stacks_heaviest(d->stacks) < 0)
-		return drawing_no_samples(d, path, err);
+		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+			       filter_given() ? " that the filters let through"
+					      : "");
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
@@ -582,24 +560,17 @@ int drawing_take_text(struct drawing *d, const char *path, int *status,
 	return 0;
 }
 
-static int drawing_read_text(struct drawing *d, const char *path, int *status,
-			     struct err *err)
-{
-	if (drawing_take_text(d, path, status, err) ||
-	    drawing_finish(d, path, err))
-		return -1;
-	d->o.count_name = "samples";
-	return 0;
-}
-
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
-	int rc = flame_opts.from_folded
-			 ? drawing_read_text(d, path, status, err)
-			 : drawing_read_db(d, path, status, err);
-
-	if (!rc)
-		labels_shorten(d->labels);
-	return rc;
+	if (flame_opts.from_folded) {
+		if (drawing_take_text(d, path, status, err) ||
+		    drawing_finish(d, path, err))
+			return -1;
+		d->o.count_name = "samples";
+	} else if (drawing_read_db(d, path, status, err)) {
+		return -1;
+	}
+	labels_shorten(d->labels);
+	return 0;
 }

@@ -80,15 +80,6 @@ static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 	return 0;
 }
 
-static void flame_offcpu_add_state(struct drawing *d, int64_t state,
-				   struct label_list *l)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "[%s]", offcpu_state(state));
-	drawing_group(d, text, l);
-}
-
 /* Adds the waker's stack in reverse, so that the function that woke the thread
  * stands next to the one that waited. */
 static void flame_offcpu_add_waker(struct drawing *d, const struct waker *w,
@@ -120,36 +111,6 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 	struct stacks_group at = offcpu_group(&g->at);
 
 	return !at.kraw && !at.uraw && !stacks_missing(&at);
-}
-
-/* Adds one group. wakes: the capture has wake-ups, so a missing waker gets a
- * frame. */
-static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
-				  bool wakes, struct label_list *l,
-				  struct err *err)
-{
-	struct stacks_group at = offcpu_group(&g->at);
-	int rc;
-
-	at.samples = g->waits;
-	l->n = 0;
-	if (flame_opts.by_state)
-		flame_offcpu_add_state(d, g->state, l);
-	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
-	stacks_get(d->stacks, &at, l);
-	if (flame_offcpu_has_no_stack(g))
-		flame_offcpu_add_missing(d, NO_STACK, l);
-	if (g->waker.asleep && g->waker.proof != PROOF_UNKNOWN)
-		flame_offcpu_add_waker(d, &g->waker, l);
-	else if (g->waker.asleep && wakes)
-		flame_offcpu_add_missing(d, NOT_WOKEN, l);
-	rc = drawing_add(d, l, g->ns, g->waits, err);
-	if (rc > 0) {
-		drawing_trust(d, &at);
-		drawing_infer(d, &at, l, g->ns);
-		drawing_missing(d, stacks_missing(&at), g->ns);
-	}
-	return rc;
 }
 
 static void flame_offcpu_note_waits(struct drawing *d,
@@ -193,37 +154,45 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 			 human_percent(share, sizeof(share), bare, whole));
 }
 
-static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
+static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
 {
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
-	for (size_t i = 0; rc >= 0 && i < g->n; i++)
-		rc = flame_offcpu_add_group(d, &g->group[i], sums->wakes, &l,
-					    err);
+	for (size_t i = 0; rc >= 0 && i < all->n; i++) {
+		const struct group *g = &all->group[i];
+		struct stacks_group at = offcpu_group(&g->at);
+
+		at.samples = g->waits;
+		l.n = 0;
+		if (flame_opts.by_state) {
+			char text[16];
+
+			snprintf(text, sizeof(text), "[%s]",
+				 offcpu_state(g->state));
+			drawing_group(d, text, &l);
+		}
+		drawing_thread(d, stacks_comm(d->stacks, g->at.comm), &l);
+		stacks_get(d->stacks, &at, &l);
+		if (flame_offcpu_has_no_stack(g))
+			flame_offcpu_add_missing(d, NO_STACK, &l);
+		/* a missing waker gets a frame where wake-ups are recorded */
+		if (g->waker.asleep && g->waker.proof != PROOF_UNKNOWN)
+			flame_offcpu_add_waker(d, &g->waker, &l);
+		else if (g->waker.asleep && sums->wakes)
+			flame_offcpu_add_missing(d, NOT_WOKEN, &l);
+		rc = drawing_add(d, &l, g->ns, g->waits, err);
+		if (rc > 0) {
+			drawing_trust(d, &at);
+			drawing_infer(d, &at, &l, g->ns);
+			drawing_missing(d, stacks_missing(&at), g->ns);
+		}
+	}
 	free(l.label);
 	free(l.from);
 	return rc < 0 ? -1 : 0;
-}
-
-static int flame_offcpu_read(struct drawing *d, struct store *db,
-			     const char *path, struct groups *g,
-			     struct offcpu_sums *sums, struct err *err)
-{
-	struct wait_causes *causes =
-		flame_opts.wakeups ? wait_causes_new(d->stacks) : NULL;
-	const struct offcpu_ask ask = {
-		.wait = flame_offcpu_take_wait,
-		.arg = g,
-		.stacks = d->stacks,
-		.causes = causes,
-	};
-	int rc = offcpu_read(db, path, &ask, sums, err);
-
-	wait_causes_free(causes);
-	return rc;
 }
 
 int flame_offcpu(struct drawing *d, const char *path, int *status,
@@ -245,9 +214,20 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 
 	if (db)
 		d->stacks = stacks_load(db, &so, err);
-	if (d->stacks)
-		told = !flame_offcpu_read(d, db, path, &g, &sums, err) &&
-		       !drawing_facts(d, db, err);
+	if (d->stacks) {
+		struct wait_causes *causes =
+			flame_opts.wakeups ? wait_causes_new(d->stacks) : NULL;
+		const struct offcpu_ask ask = {
+			.wait = flame_offcpu_take_wait,
+			.arg = &g,
+			.stacks = d->stacks,
+			.causes = causes,
+		};
+
+		told = !offcpu_read(db, path, &ask, &sums, err);
+		wait_causes_free(causes);
+		told = told && !drawing_facts(d, db, err);
+	}
 	store_close(db);
 	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);

@@ -127,9 +127,15 @@ static int parse_minwidth(struct svg_opts *o, struct err *err)
 	return 0;
 }
 
-static int check_kind(struct err *err)
+int flame_opts_check(struct svg_opts *o, struct err *err)
 {
-	if (offcpu_check(err))
+	o->fluid = flame_opts.width == WIDTH_OF_WINDOW;
+	if (o->fluid)
+		flame_opts.width = WIDTH;
+	if (flame_opts.width < 100 || flame_opts.width > 100000)
+		return err_set(err, ERR_USAGE,
+			       "--width must be from 100 to 100000");
+	if (parse_minwidth(o, err) || offcpu_check(err))
 		return -1;
 	if ((flame_opts.wakeups || flame_opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,
@@ -161,21 +167,8 @@ static int check_kind(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--fold-library is about inlined functions: "
 			       "leave out --no-inline and --from-folded");
-	return matching_allowed(flame_opts.diff, err) ||
-			       diff_limit_check(flame_opts.diff, err)
-		       ? -1
-		       : 0;
-}
-
-int flame_opts_check(struct svg_opts *o, struct err *err)
-{
-	o->fluid = flame_opts.width == WIDTH_OF_WINDOW;
-	if (o->fluid)
-		flame_opts.width = WIDTH;
-	if (flame_opts.width < 100 || flame_opts.width > 100000)
-		return err_set(err, ERR_USAGE,
-			       "--width must be from 100 to 100000");
-	if (parse_minwidth(o, err) || check_kind(err))
+	if (matching_allowed(flame_opts.diff, err) ||
+	    diff_limit_check(flame_opts.diff, err))
 		return -1;
 	o->title = flame_opts.title	 ? flame_opts.title
 		   : flame_opts.inverted ? "Icicle graph"

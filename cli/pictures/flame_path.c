@@ -90,17 +90,25 @@ static int flame_path_add_edge(struct path_flame *f, const struct proof_edge *e,
 	return 0;
 }
 
-/* What was done at the end of the chain. What is not proved is hatched, as
- * missing halves are. */
-static int flame_path_add_end(struct path_flame *f,
-			      const struct chain_segment *s, bool followed,
-			      struct err *err)
+static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
+				  const struct chain_segment *s,
+				  struct err *err)
 {
-	enum label_kind kind =
-		s->proof == PROOF_PROVED ? LABEL_GROUP : LABEL_MISSING;
+	bool ends = false; /* the last edge is that of the segment's own wait */
 	char text[64];
 
-	if (!followed) {
+	f->l.n = 0;
+	for (uint32_t i = 0; i < s->depth; i++) {
+		const struct proof_edge e =
+			proofs_edge(f->r.proofs, c->path[s->path + i]);
+
+		ends = e.waiter == s->thread;
+		if (flame_path_add_edge(f, &e, s->from, err))
+			return -1;
+	}
+	/* What was done at the end of the chain. What is not proved is hatched,
+	 * as missing halves are. */
+	if (!ends) {
 		flame_path_add_frame(f, LABEL_GROUP,
 				     path_comm(&f->r, s->thread));
 		if (s->state != CHAIN_RUN &&
@@ -112,27 +120,9 @@ static int flame_path_add_end(struct path_flame *f,
 		 : s->proof == PROOF_UNKNOWN && s->state != CHAIN_UNKNOWN
 			 ? ", waker not known"
 			 : "");
-	flame_path_add_frame(f, kind, text);
-	return 0;
-}
-
-static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
-				  const struct chain_segment *s,
-				  struct err *err)
-{
-	bool ends = false; /* the last edge is that of the segment's own wait */
-
-	f->l.n = 0;
-	for (uint32_t i = 0; i < s->depth; i++) {
-		const struct proof_edge e =
-			proofs_edge(f->r.proofs, c->path[s->path + i]);
-
-		ends = e.waiter == s->thread;
-		if (flame_path_add_edge(f, &e, s->from, err))
-			return -1;
-	}
-	if (flame_path_add_end(f, s, ends, err))
-		return -1;
+	flame_path_add_frame(
+		f, s->proof == PROOF_PROVED ? LABEL_GROUP : LABEL_MISSING,
+		text);
 	return flame_tree_add(f->tree, f->l.label, f->l.n,
 			      (uint64_t)s->to - (uint64_t)s->from, 1, err);
 }
@@ -156,40 +146,11 @@ static int flame_path_take_wait(void *arg, const struct path_wait *w,
 	return flame_path_add(arg, w->thread, w->from, w->to, err);
 }
 
-static int flame_path_add_all(struct path_flame *f, struct err *err)
-{
-	const struct path_opts *o = f->r.o;
-	uint32_t asker;
-
-	if (!o->timed)
-		return path_each_wait(&f->r, flame_path_take_wait, f, err);
-	asker = path_asker(&f->r, err);
-	return asker == TIMELINE_NONE
-		       ? -1
-		       : flame_path_add(f, asker, o->from, o->to, err);
-}
-
 static int flame_path_write(FILE *out, void *arg, struct err *err)
 {
 	struct path_flame *f = arg;
 
 	return svg_write(out, f->tree, &f->svg, NULL, err);
-}
-
-static void flame_path_note(struct path_flame *f)
-{
-	char proved[16];
-	char unknown[16];
-
-	human_percent(proved, sizeof(proved), (double)f->r.proved,
-		      (double)f->r.asked);
-	human_percent(unknown, sizeof(unknown), (double)f->r.unknown,
-		      (double)f->r.asked);
-	snprintf(f->note, sizeof(f->note),
-		 "%s of the time is proved, %s is not known; what is not "
-		 "proved is hatched",
-		 proved, unknown);
-	f->svg.note[0] = f->note;
 }
 
 int flame_path(struct store *db, const char *path, const struct path_opts *o,
@@ -206,17 +167,34 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 .minwidth = MINWIDTH,
 			 .show_samples = true },
 	};
+	char proved[16], unknown[16];
 	int rc = path_open(&f.r, db, path, err);
 
 	if (!rc) {
 		f.tree = flame_tree_new(
 			f.r.labels,
 			labels_add_name(f.r.labels, LABEL_GROUP, "all"));
-		rc = flame_path_add_all(&f, err);
+	}
+	if (!rc && !o->timed) {
+		rc = path_each_wait(&f.r, flame_path_take_wait, &f, err);
+	} else if (!rc) {
+		uint32_t asker = path_asker(&f.r, err);
+
+		rc = asker == TIMELINE_NONE
+			     ? -1
+			     : flame_path_add(&f, asker, o->from, o->to, err);
 	}
 	if (!rc) {
 		flame_tree_finish(f.tree);
-		flame_path_note(&f);
+		human_percent(proved, sizeof(proved), (double)f.r.proved,
+			      (double)f.r.asked);
+		human_percent(unknown, sizeof(unknown), (double)f.r.unknown,
+			      (double)f.r.asked);
+		snprintf(f.note, sizeof(f.note),
+			 "%s of the time is proved, %s is not known; what is "
+			 "not proved is hatched",
+			 proved, unknown);
+		f.svg.note[0] = f.note;
 		rc = flame_tree_node(f.tree, 0)->weight
 			     ? out_write(file, flame_path_write, &f, err)
 			     : path_no_waits(&f.r, err);

@@ -59,34 +59,31 @@ struct html_page {
 	const struct page_diff *diff; /* likewise */
 };
 
-static int html_page_check_samples(const struct stacks *s, int event,
-				   const char *path, struct err *err)
-{
-	if (event < 0)
-		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_given() ? " that the filters let through"
-					      : "");
-	if (!stacks_event(s, (size_t)event)->weight)
-		return err_set(err, ERR_FORMAT,
-			       "%s: all samples have weight 0; use --by "
-			       "samples",
-			       path);
-	return 0;
-}
-
 struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err)
 {
 	struct html_page *p = mem_new(1, sizeof(*p));
+	const struct stacks *s;
+	int event;
 
 	p->db = db;
 	p->path = path;
 	p->inlined_rows = o->inlined_rows;
 	p->data = page_data_new(db, path, o, err);
-	if (p->data &&
-	    !html_page_check_samples(page_data_stacks(p->data),
-				     page_data_event(p->data), path, err))
+	if (!p->data)
+		goto out;
+	s = page_data_stacks(p->data);
+	event = page_data_event(p->data);
+	if (event >= 0 && stacks_event(s, (size_t)event)->weight)
 		return p;
+	if (event < 0)
+		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+			filter_given() ? " that the filters let through" : "");
+	else
+		err_set(err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			path);
+out:
 	html_page_free(p);
 	return NULL;
 }
@@ -194,19 +191,6 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
-static int html_page_put_samples(const struct html_page *p, FILE *out,
-				 struct err *err)
-{
-	struct rows *r = rows_of(p->db, "page_summary", err);
-
-	while (rows_step(r)) {
-		uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
-
-		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
-	}
-	return rows_end(r, err);
-}
-
 /* Writes the figures of check: only what it calls broken is red. */
 static void html_page_put_figures(FILE *out, const struct banner *b)
 {
@@ -269,65 +253,71 @@ static size_t html_page_events(const struct html_page *p)
 	return n;
 }
 
-/* Says why no waits are drawn of switches that were sampled. */
-static void html_page_put_sampled(const struct offcpu_sums *s, FILE *out)
-{
-	if (!offcpu_sampled(s))
-		return;
-	fputs("<p>Context switches were sampled, ", out);
-	human_put_grouped(out, s->recorded);
-	fputs(" of ", out);
-	human_put_grouped(out, s->happened);
-	fputs(", so no waits are drawn; <code>perf record -c 1</code> records "
-	      "all.</p>\n",
-	      out);
-}
-
 /* Writes what check says: trust, verdict, figures, and what to do. */
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
 	const char *trust = page_data_trust(p->data);
+	const struct offcpu_sums *waits = page_data_waits(p->data);
+	struct rows *r;
 	struct banner b;
 	int rc = banner_read(p->db, p->path, &b, err);
 
-	if (!rc) {
-		fprintf(out,
-			"<div id=\"banner\" class=\"%s\">\n"
-			"<p class=\"trust\">",
-			b.word);
-		html_page_put_words(out, trust ? trust : b.trust);
-		fputs("</p>\n<p class=\"verdict\">", out);
-		html_page_put_words(out, b.verdict);
-		if (html_page_events(p) > 1)
-			fputs(" <span class=\"quiet\">(of all events; the "
-			      "line above is of the chosen one)</span>",
-			      out);
-		fputs("</p>\n<ul class=\"facts\">\n", out);
-		rc = html_page_put_samples(p, out, err);
-		html_page_put_figures(out, &b);
-		fputs("</ul>\n", out);
-		html_page_put_advice(out, b.advice);
-		if (page_data_served(p->data))
-			fputs("<p>A server added these samples up: they have "
-			      "no times, so there is no track of time, and "
-			      "those of one thread name, CPU and stack share "
-			      "their weight evenly.</p>\n",
-			      out);
-		html_page_put_sampled(page_data_waits(p->data), out);
-		if (filter_given())
-			fputs("<p>The samples are filtered; tables of losses "
-			      "and verdicts are of the whole capture.</p>\n",
-			      out);
-		fputs("</div>\n", out);
+	if (rc)
+		goto out;
+	fprintf(out, "<div id=\"banner\" class=\"%s\">\n<p class=\"trust\">",
+		b.word);
+	html_page_put_words(out, trust ? trust : b.trust);
+	fputs("</p>\n<p class=\"verdict\">", out);
+	html_page_put_words(out, b.verdict);
+	if (html_page_events(p) > 1)
+		fputs(" <span class=\"quiet\">(of all events; the line above "
+		      "is of the chosen one)</span>",
+		      out);
+	fputs("</p>\n<ul class=\"facts\">\n", out);
+	r = rows_of(p->db, "page_summary", err);
+	while (rows_step(r)) {
+		uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
+
+		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
 	}
+	rc = rows_end(r, err);
+	html_page_put_figures(out, &b);
+	fputs("</ul>\n", out);
+	html_page_put_advice(out, b.advice);
+	if (page_data_served(p->data))
+		fputs("<p>A server added these samples up: they have no times, "
+		      "so there is no track of time, and those of one thread "
+		      "name, CPU and stack share their weight evenly.</p>\n",
+		      out);
+	/* why no waits are drawn of switches that were sampled */
+	if (offcpu_sampled(waits)) {
+		fputs("<p>Context switches were sampled, ", out);
+		human_put_grouped(out, waits->recorded);
+		fputs(" of ", out);
+		human_put_grouped(out, waits->happened);
+		fputs(", so no waits are drawn; <code>perf record -c 1</code> "
+		      "records all.</p>\n",
+		      out);
+	}
+	if (filter_given())
+		fputs("<p>The samples are filtered; tables of losses and "
+		      "verdicts are of the whole capture.</p>\n",
+		      out);
+	fputs("</div>\n", out);
+out:
 	banner_release(&b);
 	return rc;
 }
 
-static int html_page_put_header(const struct html_page *p, FILE *out,
-				const char *title, struct err *err)
+int html_page_write(FILE *out, void *page, struct err *err)
 {
+	const struct html_page *p = page;
+	struct stacks *s = page_data_stacks(p->data);
+	const char *base = path_base(p->path);
+	const char *title = *base ? base : p->path;
+
+	html_page_put_top(out, title);
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
@@ -341,19 +331,6 @@ static int html_page_put_header(const struct html_page *p, FILE *out,
 	      "'backstitch flame' draws one that needs no script.</p>"
 	      "</noscript>\n",
 	      out);
-	return 0;
-}
-
-int html_page_write(FILE *out, void *page, struct err *err)
-{
-	const struct html_page *p = page;
-	struct stacks *s = page_data_stacks(p->data);
-	const char *base = path_base(p->path);
-	const char *title = *base ? base : p->path;
-
-	html_page_put_top(out, title);
-	if (html_page_put_header(p, out, title, err))
-		return -1;
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, page_data_event(p->data), p->inlined_rows);

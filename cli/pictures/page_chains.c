@@ -158,38 +158,6 @@ static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
 	return id + 1;
 }
 
-/* Names the threads on the way to a segment, and numbers its edges anew: id has
- * those of the chain, ascending. */
-static void page_chain_name(struct page_chains *p, const struct causes *c,
-			    const struct proofs *pr, struct page_chain *out,
-			    const uint32_t *id, size_t i)
-{
-	const struct chain_segment *s = &out->chain.segment[i];
-	uint32_t comm = out->ask.comm;
-
-	for (uint32_t k = 0; k < s->depth; k++) {
-		uint32_t *edge = &out->chain.path[s->path + k];
-		const struct proof_edge e = proofs_edge(pr, *edge);
-		enum chain_state what = chain_leaf(&e);
-		uint32_t waker =
-			what == CHAIN_STATES ? page_chain_comm(p, c, &e) : comm;
-
-		*edge = (uint32_t)search_where(out->n_edge, n, id[n] >= *edge);
-		out->edge[*edge] = (struct page_edge){
-			.time = e.time,
-			.waiter = comm,
-			.waker = waker,
-			.what = what,
-			.proof = e.proof,
-			.irq = page_chains_irq(p, c, &e),
-		};
-		/* one that is not followed stays with its waiter */
-		if (k + 1 < s->depth || e.waiter != s->thread)
-			comm = waker;
-	}
-	out->comm[i] = comm;
-}
-
 static void page_chain_make(struct page_chains *p, const struct causes *c,
 			    struct proofs *pr, const struct page_chain_ask *a)
 {
@@ -202,7 +170,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 		.from = a->from,
 		.to = a->to,
 	};
-	uint32_t *id;
+	uint32_t *id; /* of the chain's edges, ascending */
 
 	if (ask.thread == TIMELINE_NONE)
 		return;
@@ -214,8 +182,36 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 	id = chain_edges(&out.chain, &out.n_edge);
 	out.edge = mem_new(out.n_edge + 1, sizeof(*out.edge));
 	out.comm = mem_new(out.chain.n + 1, sizeof(*out.comm));
-	for (size_t i = 0; i < out.chain.n; i++)
-		page_chain_name(p, c, pr, &out, id, i);
+	/* names the threads on the way to each segment, and numbers its edges
+	 * anew, from 0 in the order of their ids */
+	for (size_t i = 0; i < out.chain.n; i++) {
+		const struct chain_segment *s = &out.chain.segment[i];
+		uint32_t comm = out.ask.comm;
+
+		for (uint32_t k = 0; k < s->depth; k++) {
+			uint32_t *edge = &out.chain.path[s->path + k];
+			const struct proof_edge e = proofs_edge(pr, *edge);
+			enum chain_state what = chain_leaf(&e);
+			uint32_t waker = what == CHAIN_STATES
+						 ? page_chain_comm(p, c, &e)
+						 : comm;
+
+			*edge = (uint32_t)search_where(out.n_edge, n,
+						       id[n] >= *edge);
+			out.edge[*edge] = (struct page_edge){
+				.time = e.time,
+				.waiter = comm,
+				.waker = waker,
+				.what = what,
+				.proof = e.proof,
+				.irq = page_chains_irq(p, c, &e),
+			};
+			/* one that is not followed stays with its waiter */
+			if (k + 1 < s->depth || e.waiter != s->thread)
+				comm = waker;
+		}
+		out.comm[i] = comm;
+	}
 	free(id);
 	p->segments += out.chain.n;
 	*mem_add(p->chain, p->n, p->cap) = out;

@@ -147,18 +147,6 @@ static uint32_t page_data_thread(void *arg, uint32_t comm)
 	return d->thread[comm] - 1;
 }
 
-/* Stores the thread's name and the frames of a group in l. */
-static void page_data_get_stack(struct page_data *d,
-				const struct stacks_group *g,
-				struct label_list *l)
-{
-	l->n = 0;
-	label_list_add(l,
-		       labels_add_name(stacks_labels(d->stacks), LABEL_GROUP,
-				       stacks_comm(d->stacks, g->comm)->name));
-	stacks_get(d->stacks, g, l);
-}
-
 /* Returns the node of the frame of a stack that was inferred; 0: none. */
 static uint32_t page_data_inferred(const struct page_data *d,
 				   const struct label_list *l)
@@ -184,7 +172,15 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	d->inferred = mem_new(n, sizeof(*d->inferred));
 	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
-		page_data_get_stack(d, stacks_group(d->stacks, i), &l);
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		/* the thread's name, then the frames */
+		l.n = 0;
+		label_list_add(
+			&l,
+			labels_add_name(labels, LABEL_GROUP,
+					stacks_comm(d->stacks, g->comm)->name));
+		stacks_get(d->stacks, g, &l);
 		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
 		if (rc)
 			break;
@@ -235,26 +231,8 @@ static void page_data_encode_tree(struct page_data *d)
 	free(number);
 }
 
-/* Returns the sentence of two events, which may be the same; NULL and *err. */
-static char *page_data_say_trust(const struct page_data *d, struct store *db,
-				 int a, int b, struct err *err)
-{
-	char sentence[TRUST_SENTENCE];
-	struct trust *t = trust_new(db, stacks_code(d->stacks), err);
-
-	if (!t)
-		return NULL;
-	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
-		const struct stacks_group *g = stacks_group(d->stacks, i);
-
-		if (g->event == (uint32_t)a || g->event == (uint32_t)b)
-			trust_add(t, g);
-	}
-	trust_say(t, sentence);
-	trust_free(t);
-	return mem_strdup(sentence);
-}
-
+/* Makes the sentence of each event, and that of the wall clock, which is of two
+ * events. */
 static int page_data_load_trust(struct page_data *d, struct store *db,
 				struct err *err)
 {
@@ -263,14 +241,26 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 
 	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
 	for (int i = 0; i <= n; i++) {
-		bool wall = i == n;
+		char sentence[TRUST_SENTENCE];
+		uint32_t a = (uint32_t)(i < n ? i : d->clock);
+		uint32_t b = (uint32_t)(i < n ? i : waits);
 
-		if (wall && (d->clock < 0 || waits < 0))
+		if (i == n && (d->clock < 0 || waits < 0))
 			break;
-		d->trust[i] = page_data_say_trust(d, db, wall ? d->clock : i,
-						  wall ? waits : i, err);
-		if (!d->trust[i])
+		struct trust *t = trust_new(db, stacks_code(d->stacks), err);
+
+		if (!t)
 			return -1;
+		for (size_t k = 0; k < stacks_count(d->stacks); k++) {
+			const struct stacks_group *g =
+				stacks_group(d->stacks, k);
+
+			if (g->event == a || g->event == b)
+				trust_add(t, g);
+		}
+		trust_say(t, sentence);
+		trust_free(t);
+		d->trust[i] = mem_strdup(sentence);
 		d->n_trust++;
 	}
 	return 0;
@@ -464,56 +454,47 @@ static uint32_t page_data_string(const struct page_data *d, const char *s)
 	return labels_add_name(d->strings, LABEL_GROUP, s);
 }
 
-static void page_data_put_source(struct json *j, const struct label_fact *fact)
-{
-	if (!fact->file) {
-		json_uint(j, NULL, 0);
-		return;
-	}
-	json_array(j, NULL);
-	json_shown(j, NULL, fact->file);
-	json_uint(j, NULL, fact->line);
-	json_end(j);
-}
-
 /* [name, class, 1 kernel code + 2 inlined, file, offset in it, build-id, source
  * line, bogus places, places, word of the call-site check, short name or "",
  * meaning of a mark or ""];
  * class: a key of colors, "m" missing, "e" after exec, "b" bogus; file and
- * build-id are places in strings */
-static void page_data_put_label(const struct page_data *d, uint32_t id,
-				struct json *j)
-{
-	const struct label *l = labels_get(stacks_labels(d->stacks), id);
-	const struct label_fact *fact = label_facts_get(d->facts, id);
-	const char *mark =
-		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
-	char css_class[3];
-
-	palette_class(l, css_class);
-	json_shown(j, NULL, l->name);
-	json_text(j, NULL, css_class);
-	json_uint(j, NULL, l->kernel | l->inlined << 1);
-	json_uint(j, NULL, page_data_string(d, l->image));
-	if (l->has_off && l->image[0])
-		json_hex(j, NULL, l->off);
-	else
-		json_uint(j, NULL, 0);
-	json_uint(j, NULL, page_data_string(d, fact->build));
-	page_data_put_source(j, fact);
-	json_uint(j, NULL, fact->bogus);
-	json_uint(j, NULL, fact->places);
-	json_shown(j, NULL, l->bogus ? l->bogus : "");
-	json_shown(j, NULL, l->shown ? l->shown : "");
-	json_text(j, NULL, mark ? mark : "");
-}
-
+ * build-id are places in strings; source line: [file, line], or 0 */
 static void page_data_put_labels(const struct page_data *d, struct json *j)
 {
 	json_array(j, "labels");
 	for (size_t i = 0; i < d->n_label; i++) {
+		uint32_t id = d->label[i];
+		const struct label *l =
+			labels_get(stacks_labels(d->stacks), id);
+		const struct label_fact *fact = label_facts_get(d->facts, id);
+		const char *mark =
+			l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
+		char css_class[3];
+
 		page_data_begin(j, i);
-		page_data_put_label(d, d->label[i], j);
+		palette_class(l, css_class);
+		json_shown(j, NULL, l->name);
+		json_text(j, NULL, css_class);
+		json_uint(j, NULL, l->kernel | l->inlined << 1);
+		json_uint(j, NULL, page_data_string(d, l->image));
+		if (l->has_off && l->image[0])
+			json_hex(j, NULL, l->off);
+		else
+			json_uint(j, NULL, 0);
+		json_uint(j, NULL, page_data_string(d, fact->build));
+		if (fact->file) {
+			json_array(j, NULL);
+			json_shown(j, NULL, fact->file);
+			json_uint(j, NULL, fact->line);
+			json_end(j);
+		} else {
+			json_uint(j, NULL, 0);
+		}
+		json_uint(j, NULL, fact->bogus);
+		json_uint(j, NULL, fact->places);
+		json_shown(j, NULL, l->bogus ? l->bogus : "");
+		json_shown(j, NULL, l->shown ? l->shown : "");
+		json_text(j, NULL, mark ? mark : "");
 		json_end(j);
 	}
 	json_end(j);

@@ -93,24 +93,6 @@ static void page_diff_put_sentences(const struct compare *c, struct json *j)
 	json_end(j);
 }
 
-/* [name, class, kernel code, image, row or -1] */
-static void page_diff_put_label(const struct diff_model *m, uint32_t id,
-				struct json *j)
-{
-	const struct label *l = labels_get(m->c.labels, id);
-	uint32_t row = diff_rows_of_label(m->c.d, id);
-	char css_class[3];
-
-	palette_class(l, css_class);
-	json_array(j, NULL);
-	json_shown(j, NULL, l->name);
-	json_text(j, NULL, css_class);
-	json_uint(j, NULL, l->kernel);
-	json_shown(j, NULL, l->image);
-	json_int(j, NULL, row == REPORT_NONE ? -1 : (int64_t)row);
-	json_end(j);
-}
-
 /* Of self or of total: weights and samples in A and B, 1 more, -1 less, 0 not
  * proved, p-value, how much larger in B than the unchanged rest predicts. */
 static void page_diff_put_place(const struct diff_rows *d, size_t row,
@@ -166,10 +148,22 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	for (int side = 0; side < 2; side++)
 		json_uint(&j, NULL, m->c.d->side[side].weight);
 	json_end(&j);
+	/* [name, class, kernel code, image, row or -1] */
 	json_array(&j, "labels");
-	for (uint32_t i = 0; i < labels_count(m->c.labels); i++) {
+	for (uint32_t id = 0; id < labels_count(m->c.labels); id++) {
+		const struct label *l = labels_get(m->c.labels, id);
+		uint32_t row = diff_rows_of_label(m->c.d, id);
+		char css_class[3];
+
 		json_break(&j);
-		page_diff_put_label(m, i, &j);
+		palette_class(l, css_class);
+		json_array(&j, NULL);
+		json_shown(&j, NULL, l->name);
+		json_text(&j, NULL, css_class);
+		json_uint(&j, NULL, l->kernel);
+		json_shown(&j, NULL, l->image);
+		json_int(&j, NULL, row == REPORT_NONE ? -1 : (int64_t)row);
+		json_end(&j);
 	}
 	json_end(&j);
 	page_diff_put_functions(m->c.d, &j);

@@ -97,18 +97,6 @@ static size_t page_source_mark_near(const struct annot *a, size_t near,
 	return n;
 }
 
-/* Marks what of a large function is in the page: the nearer to samples the more
- * of them there are. */
-static void page_source_mark_large(const struct annot *a, bool *keep)
-{
-	size_t near = NEAR;
-
-	while (page_source_mark_near(a, near, keep) > INSNS_MAX && near) {
-		near /= 2;
-		memset(keep, 0, a->n * sizeof(*keep));
-	}
-}
-
 /* Takes the instructions of a large function out that are far from samples. A
  * jump to one of them keeps its address only. */
 static void page_source_thin(struct page_func *f)
@@ -116,12 +104,17 @@ static void page_source_thin(struct page_func *f)
 	struct annot *a = &f->a;
 	bool *keep = mem_new(a->n + 1, sizeof(*keep));
 	long *place = mem_new(a->n + 1, sizeof(*place));
+	size_t near = NEAR;
 	size_t n = 0;
 	uint32_t gap = 0;
 
 	f->gap = mem_new(a->n + 1, sizeof(*f->gap));
-	if (a->n > INSNS_MAX)
-		page_source_mark_large(a, keep);
+	/* the more samples there are, the nearer to them is what is kept */
+	while (a->n > INSNS_MAX &&
+	       page_source_mark_near(a, near, keep) > INSNS_MAX && near) {
+		near /= 2;
+		memset(keep, 0, a->n * sizeof(*keep));
+	}
 	for (size_t i = 0; i < a->n; i++) {
 		place[i] = -1;
 		if (a->n > INSNS_MAX && !keep[i]) {
@@ -196,16 +189,6 @@ static void page_source_place(struct page_source *p)
 	}
 }
 
-static void page_source_encode(struct page_source *p, const struct stacks *s)
-{
-	for (size_t i = 0; i < stacks_count(s); i++) {
-		uint32_t frame = hot_leaf(&p->h, stacks_group(s, i));
-
-		page_bytes_add(&p->spots,
-			       frame < p->n_insn ? p->insn[frame] : 0);
-	}
-}
-
 /* ---- source lines */
 
 /* Returns the number of a file; n_file: it is new. */
@@ -217,18 +200,6 @@ static uint32_t page_source_file(const struct page_source *p,
 	while (i < p->n_file && p->file[i].f != f)
 		i++;
 	return i;
-}
-
-static struct page_file *page_source_keep_file(struct page_source *p,
-					       const struct source_file *f)
-{
-	uint32_t i = page_source_file(p, f);
-
-	if (i == p->n_file)
-		*mem_add(p->file, p->n_file, p->cap_file) =
-			(struct page_file){ f, mem_new(f->n_line + 1,
-						       sizeof(bool)) };
-	return &p->file[i];
 }
 
 /* Marks the lines of a file from a to b, counted from 1. */
@@ -250,7 +221,16 @@ static void page_source_mark(struct page_source *p, const struct annot *a)
 
 		if (!in->source)
 			continue;
-		struct page_file *f = page_source_keep_file(p, in->source);
+		uint32_t k = page_source_file(p, in->source);
+
+		if (k == p->n_file) {
+			bool *wanted = mem_new(in->source->n_line + 1,
+					       sizeof(*wanted));
+
+			*mem_add(p->file, p->n_file, p->cap_file) =
+				(struct page_file){ in->source, wanted };
+		}
+		struct page_file *f = &p->file[k];
 
 		annot_lines_go(&l, in);
 		page_source_want(f, in->line > AROUND ? in->line - AROUND : 1,
@@ -273,7 +253,12 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	page_source_choose(p);
 	page_source_load(p, db);
 	page_source_place(p);
-	page_source_encode(p, s);
+	for (size_t i = 0; i < stacks_count(s); i++) {
+		uint32_t frame = hot_leaf(&p->h, stacks_group(s, i));
+
+		page_bytes_add(&p->spots,
+			       frame < p->n_insn ? p->insn[frame] : 0);
+	}
 	for (size_t i = 0; i < p->n_func; i++)
 		page_source_mark(p, &p->func[i].a);
 	return p;
@@ -299,24 +284,6 @@ void page_source_free(struct page_source *p)
 }
 
 /* ---- JSON */
-
-/* [path, how it was found, runs of lines ...], a run: [first, text, ...] */
-static void page_source_put_file(const struct page_file *f, struct json *j)
-{
-	json_array(j, NULL);
-	json_shown(j, NULL, f->f->found ? f->f->found : f->f->path);
-	json_text(j, NULL, f->f->how);
-	for (uint32_t line = 1; line <= f->f->n_line; line++) {
-		if (!f->wanted[line])
-			continue;
-		json_array(j, NULL);
-		json_uint(j, NULL, line);
-		for (; line <= f->f->n_line && f->wanted[line]; line++)
-			json_shown(j, NULL, source_line(f->f, line));
-		json_end(j);
-	}
-	json_end(j);
-}
 
 /* The instruction as text: mnemonic, operands, and the function that it leads
  * to. */
@@ -361,29 +328,6 @@ static void page_source_put_insn(const struct page_source *p,
 	json_end(j);
 }
 
-/* [name, image, file of the code, why there is none, instructions, offset of
- * its start, instructions that are left out] */
-static void page_source_put_func(const struct page_source *p,
-				 const struct page_func *f, struct json *j)
-{
-	const char *image = p->h.path[f->f->image];
-
-	json_array(j, NULL);
-	json_shown(j, NULL, f->f->name);
-	json_shown(j, NULL, image ? image : "");
-	json_shown(j, NULL, f->a.file ? f->a.file : "");
-	json_shown(j, NULL, f->why);
-	json_array(j, NULL);
-	for (size_t i = 0; i < f->a.n; i++) {
-		json_break(j);
-		page_source_put_insn(p, &f->a.insn[i], f->gap[i], j);
-	}
-	json_end(j);
-	json_hex(j, NULL, f->f->start);
-	json_uint(j, NULL, f->out);
-	json_end(j);
-}
-
 void page_source_tell(const struct page_source *p, FILE *out)
 {
 	const char *between = "<p class=\"quiet\" id=\"carries\">This page has "
@@ -408,16 +352,51 @@ void page_source_write(const struct page_source *p, FILE *out)
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
 	json_array(&j, "functions");
+	/* [name, image, file of the code, why there is none, instructions,
+	 * offset of its start, instructions that are left out] */
 	for (size_t i = 0; i < p->n_func; i++) {
+		const struct page_func *f = &p->func[i];
+		const char *image = p->h.path[f->f->image];
+
 		json_break(&j);
-		page_source_put_func(p, &p->func[i], &j);
+		json_array(&j, NULL);
+		json_shown(&j, NULL, f->f->name);
+		json_shown(&j, NULL, image ? image : "");
+		json_shown(&j, NULL, f->a.file ? f->a.file : "");
+		json_shown(&j, NULL, f->why);
+		json_array(&j, NULL);
+		for (size_t k = 0; k < f->a.n; k++) {
+			json_break(&j);
+			page_source_put_insn(p, &f->a.insn[k], f->gap[k], &j);
+		}
+		json_end(&j);
+		json_hex(&j, NULL, f->f->start);
+		json_uint(&j, NULL, f->out);
+		json_end(&j);
 	}
 	json_end(&j);
 	json_break(&j);
 	json_array(&j, "files");
+	/* [path, how it was found, runs of lines ...], a run: [first, text,
+	 * ...] */
 	for (size_t i = 0; i < p->n_file; i++) {
+		const bool *wanted = p->file[i].wanted;
+		const struct source_file *f = p->file[i].f;
+
 		json_break(&j);
-		page_source_put_file(&p->file[i], &j);
+		json_array(&j, NULL);
+		json_shown(&j, NULL, f->found ? f->found : f->path);
+		json_text(&j, NULL, f->how);
+		for (uint32_t line = 1; line <= f->n_line; line++) {
+			if (!wanted[line])
+				continue;
+			json_array(&j, NULL);
+			json_uint(&j, NULL, line);
+			for (; line <= f->n_line && wanted[line]; line++)
+				json_shown(&j, NULL, source_line(f, line));
+			json_end(&j);
+		}
+		json_end(&j);
 	}
 	json_end(&j);
 	json_end(&j);

@@ -69,13 +69,6 @@ static void page_tables_begin(FILE *out, const char *id, const char *title,
 		id, title, about);
 }
 
-static void page_tables_put_number(FILE *out, int64_t v)
-{
-	if (v < 0)
-		fputs("\xe2\x88\x92", out);
-	human_put_grouped(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
-}
-
 static void page_tables_put_cell(FILE *out, struct value v)
 {
 	char share[16];
@@ -83,7 +76,10 @@ static void page_tables_put_cell(FILE *out, struct value v)
 	switch (v.kind) {
 	case VALUE_INT:
 		fputs("<td class=\"n\">", out);
-		page_tables_put_number(out, v.num);
+		if (v.num < 0)
+			fputs("\xe2\x88\x92", out);
+		human_put_grouped(out, v.num < 0 ? -(uint64_t)v.num
+						 : (uint64_t)v.num);
 		break;
 	case VALUE_REAL: /* a share of all */
 		fputs("<td class=\"n\">", out);
@@ -106,33 +102,6 @@ static void page_tables_put_cell(FILE *out, struct value v)
 	fputs("</td>", out);
 }
 
-static void page_tables_put_heads(FILE *out, const struct page_table *t,
-				  const struct rows *r)
-{
-	fputs("<div class=\"wide\"><table><thead><tr>", out);
-	for (size_t i = 0; i < rows_columns(r); i++)
-		page_tables_put_head_cell(out, rows_name(r, i),
-					  rows_value(r, i).kind == VALUE_INT);
-	if (t->verdicts_of)
-		page_tables_put_head_cell(out, "Meaning", false);
-	fputs("</tr></thead><tbody>\n", out);
-}
-
-static void page_tables_put_row(FILE *out, const struct page_table *t,
-				const struct rows *r)
-{
-	fputs("<tr>", out);
-	for (size_t i = 0; i < rows_columns(r); i++)
-		page_tables_put_cell(out, rows_value(r, i));
-	if (t->verdicts_of) {
-		const char *text = verdict_meaning(
-			t->verdicts_of, rows_text(r, PAGE_REQUESTS_VERDICT));
-
-		fprintf(out, "<td>%s</td>", text ? text : "");
-	}
-	fputs("</tr>\n", out);
-}
-
 static int page_tables_put_table(FILE *out, struct store *db,
 				 const struct page_table *t, struct err *err)
 {
@@ -142,9 +111,27 @@ static int page_tables_put_table(FILE *out, struct store *db,
 	while (rows_step(r)) {
 		if (!n++) {
 			page_tables_begin(out, t->id, t->title, t->about);
-			page_tables_put_heads(out, t, r);
+			fputs("<div class=\"wide\"><table><thead><tr>", out);
+			for (size_t i = 0; i < rows_columns(r); i++)
+				page_tables_put_head_cell(
+					out, rows_name(r, i),
+					rows_value(r, i).kind == VALUE_INT);
+			if (t->verdicts_of)
+				page_tables_put_head_cell(out, "Meaning",
+							  false);
+			fputs("</tr></thead><tbody>\n", out);
 		}
-		page_tables_put_row(out, t, r);
+		fputs("<tr>", out);
+		for (size_t i = 0; i < rows_columns(r); i++)
+			page_tables_put_cell(out, rows_value(r, i));
+		if (t->verdicts_of) {
+			const char *text = verdict_meaning(
+				t->verdicts_of,
+				rows_text(r, PAGE_REQUESTS_VERDICT));
+
+			fprintf(out, "<td>%s</td>", text ? text : "");
+		}
+		fputs("</tr>\n", out);
 	}
 	/* a table without rows is left out */
 	if (n)
@@ -171,27 +158,6 @@ static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 	fputs("</td>", out);
 }
 
-static void page_tables_put_hot(FILE *out, const struct report_rows *r,
-				const struct report_row *row, uint64_t whole)
-{
-	const struct label *l = report_label(r, row->label);
-
-	fputs("<tr>", out);
-	page_tables_put_percent(out, row->self, whole);
-	page_tables_put_percent(out, row->total, whole);
-	fputs("<td class=\"n\">", out);
-	human_put_grouped(out, row->n_self);
-	fprintf(out, "</td><td>%s</td><td title=\"", label_kind_name(l->kind));
-	safe_text_xml(out, l->name, 0);
-	fputs("\">", out);
-	safe_text_xml(out, label_shown(l), 0);
-	fputs("</td><td title=\"", out);
-	safe_text_xml(out, l->image, 0);
-	fputs("\">", out);
-	safe_text_xml(out, path_base(l->image), 0);
-	fputs("</td></tr>\n", out);
-}
-
 void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined)
 {
 	static const char *const head[] = { "Self %", "Total %",  "Samples",
@@ -214,8 +180,26 @@ void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined)
 	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		page_tables_put_head_cell(out, head[i], i < 3);
 	fputs("</tr></thead><tbody>\n", out);
-	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++)
-		page_tables_put_hot(out, r, report_rows_get(r, i), whole);
+	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		fputs("<tr>", out);
+		page_tables_put_percent(out, row->self, whole);
+		page_tables_put_percent(out, row->total, whole);
+		fputs("<td class=\"n\">", out);
+		human_put_grouped(out, row->n_self);
+		fprintf(out, "</td><td>%s</td><td title=\"",
+			label_kind_name(l->kind));
+		safe_text_xml(out, l->name, 0);
+		fputs("\">", out);
+		safe_text_xml(out, label_shown(l), 0);
+		fputs("</td><td title=\"", out);
+		safe_text_xml(out, l->image, 0);
+		fputs("\">", out);
+		safe_text_xml(out, path_base(l->image), 0);
+		fputs("</td></tr>\n", out);
+	}
 	fputs("</tbody></table></div></section>\n", out);
 	report_rows_free(r);
 }

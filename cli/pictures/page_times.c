@@ -27,11 +27,17 @@ static uint64_t page_times_bin(const struct page_times *t, const struct rows *r,
 		       : 1 + t->bin_of(t->arg, rows_int(r, column));
 }
 
-static int page_times_read(struct page_times *t, struct store *db,
-			   struct err *err)
+struct page_times *page_times_load(struct store *db,
+				   uint64_t (*bin_of)(const void *arg,
+						      int64_t time),
+				   const void *arg, struct err *err)
 {
+	struct page_times *t = mem_new(1, sizeof(*t));
 	struct rows *r = rows_of(db, "page_times", err);
 
+	t->keys = labels_new();
+	t->bin_of = bin_of;
+	t->arg = arg;
 	while (rows_step(r)) {
 		uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
 					       rows_text(r, PAGE_TIMES_KEY));
@@ -49,20 +55,7 @@ static int page_times_read(struct page_times *t, struct store *db,
 		t->last = from;
 		t->n++;
 	}
-	return rows_end(r, err);
-}
-
-struct page_times *page_times_load(struct store *db,
-				   uint64_t (*bin_of)(const void *arg,
-						      int64_t time),
-				   const void *arg, struct err *err)
-{
-	struct page_times *t = mem_new(1, sizeof(*t));
-
-	t->keys = labels_new();
-	t->bin_of = bin_of;
-	t->arg = arg;
-	if (!page_times_read(t, db, err))
+	if (!rows_end(r, err))
 		return t;
 	page_times_free(t);
 	return NULL;

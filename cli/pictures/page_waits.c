@@ -49,19 +49,6 @@ static uint32_t page_waits_word(struct page_waits *p, const char *word)
 	return id;
 }
 
-/* Adds the stack of the waker as a group, and says who it was. */
-static void page_waits_add_waker(struct page_waits *p, const struct waker *w,
-				 struct page_wait *out)
-{
-	struct stacks_group g = offcpu_group(&w->at);
-
-	g.event = p->wakes;
-	if (w->what != CHAIN_STATES)
-		out->word = page_waits_word(p, waker_name(p->stacks, w));
-	out->waker = stacks_add(p->stacks, &g);
-	out->proof = (uint8_t)w->proof;
-}
-
 static int page_waits_take(void *arg, const struct offcpu_wait *w,
 			   struct err *err)
 {
@@ -89,8 +76,17 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 		.ready = w->waker.ready,
 	};
 
-	if (w->waker.asleep && w->waker.proof != PROOF_UNKNOWN)
-		page_waits_add_waker(p, &w->waker, &one);
+	if (w->waker.asleep && w->waker.proof != PROOF_UNKNOWN) {
+		/* the stack of the waker is a group, too */
+		struct stacks_group waker = offcpu_group(&w->waker.at);
+
+		waker.event = p->wakes;
+		if (w->waker.what != CHAIN_STATES)
+			one.word = page_waits_word(
+				p, waker_name(p->stacks, &w->waker));
+		one.waker = stacks_add(p->stacks, &waker);
+		one.proof = (uint8_t)w->waker.proof;
+	}
 	if (w->waker.asleep && offcpu_state(w->state)[0] != 'R')
 		*mem_add(p->ask, p->n_ask, p->cap_ask) =
 			(struct page_chain_ask){

@@ -135,13 +135,6 @@ static void svg_lay_out(struct page *p)
 	p->height = p->top + p->rows * FRAME + p->lines * LINE + 2 * PAD;
 }
 
-static unsigned int svg_row_y(const struct page *p, uint32_t depth)
-{
-	uint32_t row = p->o->inverted ? depth : p->rows - 1 - depth;
-
-	return p->top + row * FRAME;
-}
-
 static void svg_put_text(const struct page *p, const char *id,
 			 const char *css_class, unsigned int y,
 			 const char *anchor, const char *s)
@@ -159,19 +152,6 @@ static void svg_put_text(const struct page *p, const char *id,
 	fputc('>', p->out);
 	safe_text_xml(p->out, s, 0);
 	fputs("</text>\n", p->out);
-}
-
-/* Writes the description for screen readers. */
-static void svg_put_about(const struct page *p)
-{
-	human_put_grouped(p->out, p->st.drawn);
-	fprintf(p->out, " frames in %u rows, %s.", p->rows,
-		p->o->inverted ? "the root on top" : "the root below");
-	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
-		fputc(' ', p->out);
-		safe_text_xml(p->out, p->o->note[i], 0);
-		fputc('.', p->out);
-	}
 }
 
 static void svg_put_head(const struct page *p)
@@ -201,7 +181,15 @@ static void svg_put_head(const struct page *p)
 	      out);
 	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
-	svg_put_about(p);
+	/* for screen readers */
+	human_put_grouped(out, p->st.drawn);
+	fprintf(out, " frames in %u rows, %s.", p->rows,
+		o->inverted ? "the root on top" : "the root below");
+	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
+		fputc(' ', out);
+		safe_text_xml(out, o->note[i], 0);
+		fputc('.', out);
+	}
 	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);
 	if (o->look)
@@ -218,23 +206,6 @@ static void svg_put_head(const struct page *p)
 			"</pattern>\n",
 			pattern[i], 2 * i, 2 * i + 1);
 	fputs("</defs>\n", out);
-}
-
-/* Draws a button with its left end at x. */
-static void svg_put_button(const struct page *p, const char *id,
-			   const char *text, const char *about, unsigned int x,
-			   unsigned int width)
-{
-	unsigned int line = LINE;
-
-	fprintf(p->out,
-		"<g id=\"%s\" class=\"button\" role=\"button\" tabindex=\"0\" "
-		"aria-label=\"%s\"><title>%s</title>"
-		"<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"3\"/>"
-		"<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%s</text>"
-		"</g>\n",
-		id, about, about, x, p->buttons - line + 2, width, line + 3,
-		x + width / 2, p->buttons, text);
 }
 
 /* Draws the buttons of the left or the right side. The script moves the right
@@ -256,6 +227,7 @@ static void svg_put_buttons(const struct page *p, bool right)
 		{ "flip", "Flip", "root below or on top (f)", true },
 	};
 	unsigned int cell = (FONT * 6 + 9) / 10;
+	unsigned int line = LINE;
 	unsigned int x = right ? p->o->width - PAD : PAD;
 
 	for (size_t i = 0; i < ARRAY_SIZE(button); i++) {
@@ -265,30 +237,18 @@ static void svg_put_buttons(const struct page *p, bool right)
 		if (button[i].right != right)
 			continue;
 		x -= right ? width : 0;
-		svg_put_button(p, button[i].id, button[i].text, button[i].about,
-			       x, width);
+		fprintf(p->out,
+			"<g id=\"%s\" class=\"button\" role=\"button\" "
+			"tabindex=\"0\" aria-label=\"%s\"><title>%s</title>"
+			"<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" "
+			"rx=\"3\"/>"
+			"<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%s"
+			"</text></g>\n",
+			button[i].id, button[i].about, button[i].about, x,
+			p->buttons - line + 2, width, line + 3, x + width / 2,
+			p->buttons, button[i].text);
 		x = right ? x - 5 : x + width + 5;
 	}
-}
-
-static void svg_put_controls(const struct page *p)
-{
-	const struct svg_opts *o = p->o;
-	unsigned int line = LINE;
-
-	/* hidden until the script runs: without it they would do nothing */
-	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
-	svg_put_buttons(p, false);
-	fputs("<g id=\"right\">\n", p->out);
-	svg_put_buttons(p, true);
-	fprintf(p->out,
-		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
-		"data-width=\"210\" data-height=\"%u\"></g>\n</g>\n",
-		o->width > 300 ? o->width - 280 : 0, p->buttons - line + 2,
-		line + 3);
-	svg_put_text(p, "matched", "middle", p->buttons - line - 4, "middle",
-		     "");
-	fputs("</g>\n", p->out);
 }
 
 /* "<0.01 %" is no text of XML. */
@@ -401,29 +361,6 @@ static void svg_put_tooltip(const struct page *p, uint32_t id,
 	fputs("</title>", p->out);
 }
 
-static void svg_class(const struct page *p, uint32_t id, const struct label *l,
-		      char out[SVG_CLASS])
-{
-	/* frames for missing stacks and of another program look the same in
-	 * every picture */
-	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
-		p->o->look->css_class(p->o->look->arg, id, out);
-	else
-		palette_class(l, out);
-}
-
-/* Draws the border between user and kernel code, in the gap between two
- * rows. */
-static void svg_put_seam(const struct page *p, uint64_t x, uint64_t w,
-			 unsigned int y)
-{
-	fputs("<path class=\"seam\" d=\"M", p->out);
-	human_put_fixed(p->out, x, MILLI, 2);
-	fprintf(p->out, " %u.5h", p->o->inverted ? y - 1 : y + FRAME - 1);
-	human_put_fixed(p->out, w, MILLI, 2);
-	fputs("\"/>", p->out);
-}
-
 static void svg_put_name(const struct page *p, const struct label *l,
 			 uint64_t x, uint64_t w, unsigned int y)
 {
@@ -441,16 +378,6 @@ static void svg_put_name(const struct page *p, const struct label *l,
 	fputs("</text>", p->out);
 }
 
-/* Writes the short name for the script, where the tooltip has another. */
-static void svg_put_short(const struct page *p, const struct label *l)
-{
-	if (!l->shown)
-		return;
-	fputs(" data-n=\"", p->out);
-	safe_text_xml(p->out, l->shown, 0);
-	fputc('"', p->out);
-}
-
 static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
@@ -459,14 +386,25 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
 		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
-	unsigned int y = svg_row_y(p, nd->depth);
+	uint32_t row = p->o->inverted ? nd->depth : p->rows - 1 - nd->depth;
+	unsigned int y = p->top + row * FRAME;
 	char css_class[SVG_CLASS];
 
-	svg_class(p, id, l, css_class);
+	/* frames for missing stacks and of another program look the same in
+	 * every picture */
+	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
+		p->o->look->css_class(p->o->look->arg, id, css_class);
+	else
+		palette_class(l, css_class);
 	fprintf(p->out, "<g class=\"%s%s\" data-s=\"%llu\" data-w=\"%llu\"",
 		css_class, nd->inferred ? " inferred" : "",
 		(unsigned long long)start, (unsigned long long)nd->weight);
-	svg_put_short(p, l);
+	/* the short name for the script, where the tooltip has another */
+	if (l->shown) {
+		fputs(" data-n=\"", p->out);
+		safe_text_xml(p->out, l->shown, 0);
+		fputc('"', p->out);
+	}
 	fputc('>', p->out);
 	svg_put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
@@ -474,8 +412,16 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, MILLI, 2);
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>", FRAME - 1);
-	if (flame_tree_is_seam(p->tree, id))
-		svg_put_seam(p, x, w, y);
+	/* the border between user and kernel code, in the gap between two
+	 * rows */
+	if (flame_tree_is_seam(p->tree, id)) {
+		fputs("<path class=\"seam\" d=\"M", p->out);
+		human_put_fixed(p->out, x, MILLI, 2);
+		fprintf(p->out, " %u.5h",
+			p->o->inverted ? y - 1 : y + FRAME - 1);
+		human_put_fixed(p->out, w, MILLI, 2);
+		fputs("\"/>", p->out);
+	}
 	svg_put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);
 }
@@ -557,24 +503,6 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 	}
 }
 
-static void svg_put_narrow(const struct page *p, unsigned int y)
-{
-	const struct svg_opts *o = p->o;
-
-	fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD, y);
-	human_put_grouped(p->out, p->st.narrow);
-	fprintf(p->out, " frame%s narrower than ",
-		p->st.narrow == 1 ? "" : "s");
-	human_put_fixed(p->out, o->minwidth, MILLI,
-			o->minwidth % 100     ? 3
-			: o->minwidth % MILLI ? 1
-					      : 0);
-	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
-		p->st.narrow == 1 ? "is" : "are");
-	svg_put_percent(p->out, p->st.narrow_weight, p->total);
-	fputs("</text>\n", p->out);
-}
-
 /* Draws what stays in view when the frames are scrolled: the script moves it
  * along. It is behind the frames in the file, and so in front of them. */
 static void svg_put_top(const struct page *p)
@@ -593,7 +521,19 @@ static void svg_put_top(const struct page *p)
 	if (o->subtitle)
 		svg_put_text(p, "subtitle", "quiet middle", PAD + 2 * line,
 			     "middle", o->subtitle);
-	svg_put_controls(p);
+	/* hidden until the script runs: without it they would do nothing */
+	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
+	svg_put_buttons(p, false);
+	fputs("<g id=\"right\">\n", p->out);
+	svg_put_buttons(p, true);
+	fprintf(p->out,
+		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
+		"data-width=\"210\" data-height=\"%u\"></g>\n</g>\n",
+		o->width > 300 ? o->width - 280 : 0, p->buttons - line + 2,
+		line + 3);
+	svg_put_text(p, "matched", "middle", p->buttons - line - 4, "middle",
+		     "");
+	fputs("</g>\n", p->out);
 	fprintf(p->out,
 		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
 		"</text>\n",
@@ -606,12 +546,13 @@ static void svg_put_top(const struct page *p)
 
 static void svg_put_foot(const struct page *p)
 {
+	const struct svg_opts *o = p->o;
 	unsigned int line = LINE;
 	unsigned int y = p->top + p->rows * FRAME + PAD / 2;
 
 	fprintf(p->out, "<g id=\"notes\" data-y=\"%u\">\n", y);
-	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
-		const char *note = p->o->note[i];
+	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
+		const char *note = o->note[i];
 		size_t len;
 
 		do {
@@ -624,11 +565,25 @@ static void svg_put_foot(const struct page *p)
 			free(text);
 		} while (svg_note_next(&note, len));
 	}
-	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
-		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].css_class,
-			      p->o->look->rows[i].text);
-	if (p->st.narrow)
-		svg_put_narrow(p, y + line);
+	for (size_t i = 0; o->look && i < o->look->n_rows; i++)
+		svg_put_patch(p, PAD, y += line, o->look->rows[i].css_class,
+			      o->look->rows[i].text);
+	if (p->st.narrow) {
+		fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD,
+			y + line);
+		human_put_grouped(p->out, p->st.narrow);
+		fprintf(p->out, " frame%s narrower than ",
+			p->st.narrow == 1 ? "" : "s");
+		human_put_fixed(p->out, o->minwidth, MILLI,
+				o->minwidth % 100     ? 3
+				: o->minwidth % MILLI ? 1
+						      : 0);
+		fprintf(p->out, " %s %s not drawn, ",
+			o->min_percent ? "%" : "px",
+			p->st.narrow == 1 ? "is" : "are");
+		svg_put_percent(p->out, p->st.narrow_weight, p->total);
+		fputs("</text>\n", p->out);
+	}
 	fputs("</g>\n", p->out);
 }
 

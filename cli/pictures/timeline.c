@@ -86,18 +86,6 @@ static int timeline_compare_marks(const void *a, const void *b)
 	       compare_numbers(x->t0, y->t0);
 }
 
-static void timeline_merge_marks(struct timeline *tl)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < tl->n_mark; i++)
-		if (n && timeline_same_column(&tl->mark[n - 1], &tl->mark[i]))
-			timeline_merge_mark(&tl->mark[n - 1], &tl->mark[i]);
-		else
-			tl->mark[n++] = tl->mark[i];
-	tl->n_mark = n;
-}
-
 /* ---- bands */
 
 void timeline_band(struct timeline *tl, const struct timeline_band *b)
@@ -139,10 +127,23 @@ static bool timeline_same_band(const struct timeline *tl,
 	       timeline_column(tl, a->t0) == timeline_column(tl, b->t1);
 }
 
-static void timeline_merge_bands(struct timeline *tl)
+void timeline_finish(struct timeline *tl)
 {
 	size_t n = 0;
 
+	if (tl->n_mark)
+		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark),
+		      timeline_compare_marks);
+	for (size_t i = 0; i < tl->n_mark; i++)
+		if (n && timeline_same_column(&tl->mark[n - 1], &tl->mark[i]))
+			timeline_merge_mark(&tl->mark[n - 1], &tl->mark[i]);
+		else
+			tl->mark[n++] = tl->mark[i];
+	tl->n_mark = n;
+	if (tl->n_band)
+		qsort(tl->band, tl->n_band, sizeof(*tl->band),
+		      timeline_compare_bands);
+	n = 0;
 	for (size_t i = 0; i < tl->n_band; i++) {
 		const struct timeline_band *b = &tl->band[i];
 		struct timeline_band *last = n ? &tl->band[n - 1] : NULL;
@@ -159,46 +160,11 @@ static void timeline_merge_bands(struct timeline *tl)
 	tl->n_band = n;
 }
 
-void timeline_finish(struct timeline *tl)
-{
-	if (tl->n_mark)
-		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark),
-		      timeline_compare_marks);
-	if (tl->n_band)
-		qsort(tl->band, tl->n_band, sizeof(*tl->band),
-		      timeline_compare_bands);
-	timeline_merge_marks(tl);
-	timeline_merge_bands(tl);
-}
-
 /* ---- rows of the database */
 
 static bool timeline_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
-}
-
-/* timed: tl->t0 and t1 are set. */
-static int timeline_read_range(struct timeline *tl, bool *timed,
-			       struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "timeline_range", err);
-
-	*timed = false;
-	while (rows_step(r)) {
-		int64_t t0 = rows_int(r, TIMELINE_RANGE_FIRST_NS);
-		int64_t t1 = rows_int(r, TIMELINE_RANGE_LAST_NS);
-
-		if (timeline_is_null(r, TIMELINE_RANGE_FIRST_NS) ||
-		    timeline_is_null(r, TIMELINE_RANGE_LAST_NS))
-			continue;
-		if (!*timed || t0 < tl->t0)
-			tl->t0 = t0;
-		if (!*timed || t1 > tl->t1)
-			tl->t1 = t1;
-		*timed = true;
-	}
-	return rows_end(r, err);
 }
 
 /* The queries of requests, chains, findings, losses and gaps begin with the
@@ -289,7 +255,7 @@ static void timeline_take_band(struct timeline *tl, const struct rows *r,
 	timeline_band(tl, &b);
 }
 
-static enum timeline_band_kind timeline_band_kind_of(const char *what)
+static void timeline_take_loss(struct timeline *tl, const struct rows *r)
 {
 	static const struct {
 		const char *what;
@@ -304,18 +270,13 @@ static enum timeline_band_kind timeline_band_kind_of(const char *what)
 		{ "throttled", BAND_THROTTLED },
 		{ "filtered", BAND_FILTERED },
 	};
+	const char *what = rows_text(r, TIMELINE_LOSSES_WHAT);
+	enum timeline_band_kind kind = BAND_OTHER;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcmp(known[i].what, what))
-			return known[i].kind;
-	return BAND_OTHER;
-}
-
-static void timeline_take_loss(struct timeline *tl, const struct rows *r)
-{
-	timeline_take_band(
-		tl, r,
-		timeline_band_kind_of(rows_text(r, TIMELINE_LOSSES_WHAT)));
+			kind = known[i].kind;
+	timeline_take_band(tl, r, kind);
 }
 
 static void timeline_take_gap(struct timeline *tl, const struct rows *r)
@@ -342,8 +303,25 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		{ "timeline_findings", timeline_take_finding },
 	};
 
-	if (timeline_read_range(tl, timed, db, err))
+	struct rows *range = rows_of(db, "timeline_range", err);
+
+	*timed = false;
+	while (rows_step(range)) {
+		int64_t t0 = rows_int(range, TIMELINE_RANGE_FIRST_NS);
+		int64_t t1 = rows_int(range, TIMELINE_RANGE_LAST_NS);
+
+		if (timeline_is_null(range, TIMELINE_RANGE_FIRST_NS) ||
+		    timeline_is_null(range, TIMELINE_RANGE_LAST_NS))
+			continue;
+		if (!*timed || t0 < tl->t0)
+			tl->t0 = t0;
+		if (!*timed || t1 > tl->t1)
+			tl->t1 = t1;
+		*timed = true;
+	}
+	if (rows_end(range, err))
 		return -1;
+	/* without a time, t0 and t1 are not set */
 	if (!*timed)
 		return 0;
 	if (tl->t1 <= tl->t0 && tl->t0 < INT64_MAX)
