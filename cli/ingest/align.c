@@ -157,40 +157,34 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 	return rc;
 }
 
-static int align_all(char *const *paths, size_t n, const struct look *lk,
-		     struct align_in *in, struct align_out *out,
-		     struct err *err)
+int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
+		 struct align_out **out, struct err *err)
 {
+	struct align_in *in = mem_new(n, sizeof(*in));
+	struct look *lk = mem_new(n, sizeof(*lk));
 	struct align_said said = { .has_sched = sched_offset != NULL };
+	int rc = take_offsets(paths, n, in, err);
 
-	if (sched_offset &&
-	    take_ns("sched-clock-offset", sched_offset, &said.sched, err))
-		return -1;
+	*out = NULL;
+	if (rc || n <= 1 || separate)
+		goto out;
+	*out = mem_new(n, sizeof(**out));
+	progress_start("comparing clocks");
+	rc = align_look_at(paths, n, open, arg, lk, err);
+	progress_clear();
+	if (!rc && sched_offset)
+		rc = take_ns("sched-clock-offset", sched_offset, &said.sched,
+			     err);
+	if (rc)
+		goto out;
 	for (size_t i = 0; i < n; i++) {
 		in[i].path = paths[i];
 		in[i].info = &lk[i].src->info;
 		in[i].fingerprints = lk[i].fingerprints;
 		in[i].host = in[i].info->on ? host_of(lk, n, i) : SIZE_MAX;
 	}
-	return align_captures(in, n, &said, out, err);
-}
-
-int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
-		 struct align_out **out, struct err *err)
-{
-	struct align_in *in = mem_new(n, sizeof(*in));
-	struct look *lk = mem_new(n, sizeof(*lk));
-	int rc = take_offsets(paths, n, in, err);
-
-	*out = NULL;
-	if (!rc && n > 1 && !separate) {
-		*out = mem_new(n, sizeof(**out));
-		progress_start("comparing clocks");
-		rc = align_look_at(paths, n, open, arg, lk, err);
-		progress_clear();
-		if (!rc)
-			rc = align_all(paths, n, lk, in, *out, err);
-	}
+	rc = align_captures(in, n, &said, *out, err);
+out:
 	for (size_t i = 0; i < n; i++) {
 		fingerprints_free(lk[i].fingerprints);
 		order_free(lk[i].order);

@@ -80,34 +80,6 @@ static int callsites_read_used(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* As query callsite_used, of what the database was made of. */
-static void callsites_use_all(struct pass *p)
-{
-	for (uint32_t i = 1; i <= frames_raws(p->fr); i++) {
-		const struct raw_chain *c = frames_get_raw(p->fr, i);
-
-		if (c->stack)
-			callsites_use(p, c->stack, !c->note.ended,
-				      c->note.caller == CALLER_MISSING);
-	}
-}
-
-/* Marks all callers of used stacks; callers have smaller ids. */
-static void callsites_mark_callers(struct pass *p)
-{
-	for (uint32_t i = (uint32_t)p->code->n_stack; i-- > 1;) {
-		p->stack[i].walked |= p->stack[i].used;
-		if (!p->stack[i].walked)
-			continue;
-		uint32_t parent = bare_code_stack(p->code, i)->parent;
-
-		if (!parent)
-			continue;
-		p->stack[parent].walked = true;
-		p->spot[bare_code_stack(p->code, parent)->frame].returns = true;
-	}
-}
-
 int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = bare_code_load(p->db, p->fr, err);
@@ -122,11 +94,28 @@ int callsites_load(struct pass *p, struct err *err)
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
-	if (p->fr)
-		callsites_use_all(p);
-	else if (callsites_read_used(p, err))
+	/* as query callsite_used, of what the database was made of */
+	for (uint32_t i = 1; p->fr && i <= frames_raws(p->fr); i++) {
+		const struct raw_chain *c = frames_get_raw(p->fr, i);
+
+		if (c->stack)
+			callsites_use(p, c->stack, !c->note.ended,
+				      c->note.caller == CALLER_MISSING);
+	}
+	if (!p->fr && callsites_read_used(p, err))
 		return -1;
-	callsites_mark_callers(p);
+	/* marks all callers of used stacks; callers have smaller ids */
+	for (uint32_t i = (uint32_t)p->code->n_stack; i-- > 1;) {
+		p->stack[i].walked |= p->stack[i].used;
+		if (!p->stack[i].walked)
+			continue;
+		uint32_t parent = bare_code_stack(p->code, i)->parent;
+
+		if (!parent)
+			continue;
+		p->stack[parent].walked = true;
+		p->spot[bare_code_stack(p->code, parent)->frame].returns = true;
+	}
 	return 0;
 }
 
@@ -540,16 +529,6 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 		!is_proved(p, n->frame);
 }
 
-static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,
-				   uint32_t pos)
-{
-	const struct stack *s = bare_code_stack(p->code, stack);
-
-	while (pos-- && s->parent)
-		s = bare_code_stack(p->code, s->parent);
-	return s->frame;
-}
-
 static uint32_t callsites_depth(const struct pass *p, uint32_t stack)
 {
 	return stack ? bare_code_stack(p->code, stack)->depth : 0;
@@ -615,11 +594,13 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 		if (!c.first || s->lost < c.first)
 			c.first = s->lost;
 	}
-	if (c.first)
-		c.image = bare_code_frame(
-				  p->code,
-				  callsites_frame_at(p, stack, c.first - 1))
-				  ->image;
+	if (c.first) {
+		const struct stack *at = n;
+
+		for (uint32_t pos = 1; pos < c.first && at->parent; pos++)
+			at = bare_code_stack(p->code, at->parent);
+		c.image = bare_code_frame(p->code, at->frame)->image;
+	}
 	if (c.first != 1)
 		c.caller = callsites_link(
 			p, n->frame,
@@ -628,21 +609,16 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
-/* Returns the highest id of a stack to be judged, plus 1: none of those that
- * were unwound from dumps, which may be all. */
-static size_t callsites_end_of_walked(const struct pass *p)
-{
-	size_t n = p->code->n_stack;
-
-	while (n > 1 && !p->stack[n - 1].walked)
-		n--;
-	return n;
-}
-
 /* Without code, all of it only says which stacks are not judged. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
-	size_t n_stack = callsites_end_of_walked(p);
+	size_t n_stack = p->code->n_stack;
+
+	/* stacks behind the last one to be judged were unwound from dumps, as
+	 * all of them may be */
+	while (n_stack > 1 && !p->stack[n_stack - 1].walked)
+		n_stack--;
+
 	struct sums *sums = mem_new(n_stack, sizeof(*sums));
 
 	for (uint32_t i = 1; i < n_stack; i++) {
@@ -722,12 +698,15 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 	return 0;
 }
 
-/* Stores what is said of each stack of a sample. */
-static int callsites_put_judged(struct pass *p, struct err *err)
+int callsites_put_trust(struct pass *p, struct err *err)
 {
+	const struct store_group_walk w = { callsites_take_group, p };
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
+	if (store_groups_each(p->db, &w, err))
+		return -1;
+	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct known_stack *s = &p->stack[i];
 		bool caller = s->callerless || s->judged == JUDGED_CALLER;
@@ -740,16 +719,7 @@ static int callsites_put_judged(struct pass *p, struct err *err)
 	int rc = store_judged(p->db, j, n, err);
 
 	free(j);
-	return rc;
-}
-
-int callsites_put_trust(struct pass *p, struct err *err)
-{
-	const struct store_group_walk w = { callsites_take_group, p };
-
-	if (store_groups_each(p->db, &w, err) || callsites_put_judged(p, err))
-		return -1;
-	return store_user_trust(p->db, p->trust, p->n_trust, err);
+	return rc ? -1 : store_user_trust(p->db, p->trust, p->n_trust, err);
 }
 
 /* ---- all of it */

@@ -8,27 +8,38 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-static int again_read_sites(struct pass *p, struct err *err)
+int callsites_judge_again(struct store *db, struct err *err)
 {
-	struct rows *r = rows_of(p->db, "again_sites", err);
+	struct pass p = { .db = db };
+	struct rows *r;
+	int rc = -1;
 
+	if (callsites_load(&p, err))
+		goto out;
+	callsites_without_files(&p);
+	r = rows_of(db, "again_others", err);
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
+
+		if (image > 0 && (uint64_t)image < p.code->n_image)
+			p.place[image].other = true;
+	}
+	if (rows_end(r, err))
+		goto out;
+	r = rows_of(db, "again_sites", err);
 	while (rows_step(r)) {
 		int64_t frame = rows_int(r, AGAIN_SITES_FRAME);
 		int64_t kind = rows_int(r, AGAIN_SITES_KIND);
 		int64_t target = rows_int(r, AGAIN_SITES_TARGET);
 
-		if (frame < 1 || (uint64_t)frame >= p->code->n_frame)
+		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
 			continue;
-		p->spot[frame].site.kind = (enum callsite_kind)kind;
-		p->spot[frame].site.target = (uint64_t)target;
+		p.spot[frame].site.kind = (enum callsite_kind)kind;
+		p.spot[frame].site.target = (uint64_t)target;
 	}
-	return rows_end(r, err);
-}
-
-static int again_read_links(struct pass *p, struct err *err)
-{
-	struct rows *r = rows_of(p->db, "again_links", err);
-
+	if (rows_end(r, err))
+		goto out;
+	r = rows_of(db, "again_links", err);
 	while (rows_step(r)) {
 		int64_t link = rows_int(r, AGAIN_LINKS_LINK);
 		struct store_link l = {
@@ -37,38 +48,17 @@ static int again_read_links(struct pass *p, struct err *err)
 			.link = (enum callsite_link)link,
 		};
 
-		table_add(&p->by_pair, hash_u32s(l.inner, l.frame),
-			  (uint32_t)p->n_link);
-		*mem_add(p->link, p->n_link, p->cap_link) = l;
+		table_add(&p.by_pair, hash_u32s(l.inner, l.frame),
+			  (uint32_t)p.n_link);
+		*mem_add(p.link, p.n_link, p.cap_link) = l;
 	}
-	return rows_end(r, err);
-}
-
-static int again_read_others(struct pass *p, struct err *err)
-{
-	struct rows *r = rows_of(p->db, "again_others", err);
-
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
-
-		if (image > 0 && (uint64_t)image < p->code->n_image)
-			p->place[image].other = true;
-	}
-	return rows_end(r, err);
-}
-
-int callsites_judge_again(struct store *db, struct err *err)
-{
-	struct pass p = { .db = db };
-	int rc = callsites_load(&p, err);
-
-	if (!rc)
-		callsites_without_files(&p);
-	if (!rc && (again_read_others(&p, err) || again_read_sites(&p, err) ||
-		    again_read_links(&p, err) || store_links_drop(db, err) ||
-		    callsites_check_stacks(&p, true, err) ||
-		    callsites_put_trust(&p, err)))
-		rc = -1;
+	if (rows_end(r, err))
+		goto out;
+	if (!store_links_drop(db, err) &&
+	    !callsites_check_stacks(&p, true, err) &&
+	    !callsites_put_trust(&p, err))
+		rc = 0;
+out:
 	callsites_release(&p);
 	return rc;
 }

@@ -477,28 +477,23 @@ static bool find_map(struct jitted *jd, const struct source *src,
 	       in_time(src, &st) && open_map(jd, src, f, wrote, false);
 }
 
-static struct found *found_of(struct jitted *jd, const struct source *src,
-			      int32_t pid, bool *is_new)
-{
-	struct found f = { .source = src->index, .pid = pid, .inner = pid };
-	uint64_t h = hash_u32s(src->index, (uint32_t)pid);
-	uint32_t id = table_find(&jd->by_pid, h, NULL, NULL, NULL);
-
-	*is_new = id == TABLE_NONE;
-	if (*is_new) {
-		id = (uint32_t)jd->n;
-		*mem_add(jd->found, jd->n, jd->cap) = f;
-		table_add(&jd->by_pid, h, id);
-	}
-	return &jd->found[id];
-}
-
 bool jitted_find(void *arg, const struct source *src, int32_t pid,
 		 const struct rec_map *hint, struct jit **out)
 {
 	struct jitted *jd = arg;
-	bool is_new;
-	struct found *f = found_of(jd, src, pid, &is_new);
+	uint64_t h = hash_u32s(src->index, (uint32_t)pid);
+	uint32_t id = table_find(&jd->by_pid, h, NULL, NULL, NULL);
+	bool is_new = id == TABLE_NONE;
+
+	if (is_new) {
+		id = (uint32_t)jd->n;
+		*mem_add(jd->found, jd->n, jd->cap) = (struct found){
+			.source = src->index, .pid = pid, .inner = pid
+		};
+		table_add(&jd->by_pid, h, id);
+	}
+
+	struct found *f = &jd->found[id];
 
 	/* a map may have been found before the record of the jitdump file */
 	if (!f->dump && (is_new || hint)) {

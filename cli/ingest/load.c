@@ -159,16 +159,6 @@ static int take_layout(unsigned int *layout, struct err *err)
 		       layout_word, words);
 }
 
-static int take_nonce_formats(struct load *ld, struct err *err)
-{
-	for (size_t i = 0; i < nonce_formats.n; i++) {
-		if (nonce_check(nonce_formats.item[i], err))
-			return -1;
-		ld->nonce_format[i] = nonce_formats.item[i];
-	}
-	return 0;
-}
-
 static int cannot_read(const char *path, int error, struct err *err)
 {
 	struct stat st;
@@ -301,26 +291,6 @@ static int open_to_look(void *arg, const char *path, struct source **out,
 	return *out ? 0 : -1;
 }
 
-/* Passes ownership of the source to the order. */
-static int scan_source(struct load *ld, struct source *src, struct err *err)
-{
-	if (src->ops->scan && src->ops->scan(src, err)) {
-		source_close(src);
-		return -1;
-	}
-	order_add(ld->order, src);
-	return store_capture(ld->db, src, err);
-}
-
-static void show_progress(const struct load *ld)
-{
-	uint64_t done = 0;
-	uint64_t total = 0;
-
-	order_pos(ld->order, &done, &total);
-	progress_update(done, total, stitch_events(ld->stitch), "events");
-}
-
 static int load_flush(struct load *ld, struct err *err)
 {
 	if (storing_wait(ld->storing, err))
@@ -330,13 +300,6 @@ static int load_flush(struct load *ld, struct err *err)
 		return store_flush(ld->db, ld->ledger, err);
 	*err = ld->why;
 	return -1;
-}
-
-static int now_and_then(struct load *ld, struct err *err)
-{
-	if (stop_requested())
-		return err_set(err, ERR_STOPPED, "stopped");
-	return load_flush(ld, err);
 }
 
 /* For ledger_when_many(). */
@@ -362,8 +325,11 @@ static int read_facts(struct load *ld, struct err *err)
 		for (; q->gone + fact_queue_left(q) >= flush;
 		     flush += FLUSH_EVERY) {
 			q->due = flush - q->gone;
-			if (storing_put(ld->storing, err) ||
-			    now_and_then(ld, err))
+			if (storing_put(ld->storing, err))
+				return -1;
+			if (stop_requested())
+				return err_set(err, ERR_STOPPED, "stopped");
+			if (load_flush(ld, err))
 				return -1;
 		}
 		q->due = fact_queue_left(q);
@@ -371,7 +337,13 @@ static int read_facts(struct load *ld, struct err *err)
 			return -1;
 		if (q->gone + fact_queue_left(q) < show)
 			continue;
-		show_progress(ld);
+
+		uint64_t done = 0;
+		uint64_t total = 0;
+
+		order_pos(ld->order, &done, &total);
+		progress_update(done, total, stitch_events(ld->stitch),
+				"events");
 		show += SHOW_EVERY;
 	}
 	return ret ? -1 : storing_wait(ld->storing, err);
@@ -381,23 +353,31 @@ static int open_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
 	struct source **src = mem_new(n, sizeof(*src));
-	size_t done = 0;
-	size_t i = 0;
+	size_t opened = 0;
+	size_t passed = 0; /* to the order, which owns them */
 	int ret = -1;
 
-	for (; i < n; i++) {
-		src[i] = open_source(ld, paths[i], ld->n_sources++, ld->ledger,
-				     err);
-		if (!src[i])
+	for (; opened < n; opened++) {
+		src[opened] = open_source(ld, paths[opened], ld->n_sources++,
+					  ld->ledger, err);
+		if (!src[opened])
 			goto out;
 	}
 	formats_pair(src, n);
+	while (passed < n) {
+		struct source *s = src[passed];
+
+		if (s->ops->scan && s->ops->scan(s, err))
+			goto out;
+		order_add(ld->order, s);
+		passed++;
+		if (store_capture(ld->db, s, err))
+			goto out;
+	}
 	ret = 0;
-	for (; !ret && done < n; done++)
-		ret = scan_source(ld, src[done], err);
 out:
-	for (; done < i; done++)
-		source_close(src[done]);
+	for (; passed < opened; passed++)
+		source_close(src[passed]);
 	free(src);
 	return ret;
 }
@@ -483,15 +463,6 @@ static void load_sums_only(struct load *ld)
 	store_sums_only(ld->db);
 }
 
-static void load_use_thread(struct load *ld)
-{
-	const struct source *src;
-
-	order_use_thread(ld->order);
-	for (unsigned int i = 0; (src = order_source(ld->order, i)); i++)
-		store_capture_source(ld->db, src);
-}
-
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
@@ -513,10 +484,13 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
 						     ld->pair)
 				: unwind_new(ld->symbolizer, ld->frames);
-	if (!ld->pair && name_jobs() > 1)
+	if (!ld->pair && name_jobs() > 1) {
 		unwind_use_threads(ld->unwinder, name_jobs() - 1);
-	if (!ld->pair && name_jobs() > 1)
-		load_use_thread(ld);
+		order_use_thread(ld->order);
+		for (unsigned int i = 0; order_source(ld->order, i); i++)
+			store_capture_source(ld->db,
+					     order_source(ld->order, i));
+	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
@@ -641,8 +615,14 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	if (slack_ms < 0 || slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
-	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
-	    (!no_symbols && name_check(err)))
+	if (take_layout(&ld.layout, err))
+		return -1;
+	for (size_t i = 0; i < nonce_formats.n; i++) {
+		if (nonce_check(nonce_formats.item[i], err))
+			return -1;
+		ld.nonce_format[i] = nonce_formats.item[i];
+	}
+	if (!no_symbols && name_check(err))
 		return -1;
 	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();

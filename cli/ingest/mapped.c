@@ -79,30 +79,11 @@ void mapped_free(struct mapped *md)
 	free(md);
 }
 
-static void mapped_note(struct mapped *md, uint16_t source, const char *dir,
-			int n)
-{
-	char text[PATH_SIZE + 64];
-
-	snprintf(text, sizeof(text), "mappings from %s: %d file%s", dir, n,
-		 n == 1 ? "" : "s");
-	ledger_note(md->ledger, source, "maps", text);
-}
-
 static bool mapped_is_folder(const char *path)
 {
 	struct stat st;
 
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* Finds the folder "maps" in a capture that is a folder. */
-static bool find_folder(const char *path, char *out, size_t size)
-{
-	if (!strcmp(path, "-") || !mapped_is_folder(path))
-		return false;
-	snprintf(out, size, "%s/maps", path);
-	return mapped_is_folder(out);
 }
 
 /* Prints that --maps could be used. A folder beside a file is not used by
@@ -136,35 +117,8 @@ static void mapped_report(struct maps *m, struct stitch *st, uint16_t source,
 		stitch_maps(st, source, &s[i], rank);
 }
 
-/* Marks the mappings of map[i]'s file as not derived, if the file exists and
- * its headers agree with them. */
-static void prove_file(struct mapped *md, const struct symbolizer *sy,
-		       struct rec_map *map, size_t n, size_t i, bool *seen)
-{
-	const struct image img = { .kind = IMAGE_FILE, .path = map[i].path };
-	struct mapping_offset group[GROUP_MAX];
-	size_t at[GROUP_MAX];
-	size_t n_group = 0;
-
-	for (size_t k = i; k < n && k - i < GROUP_MAX; k++) {
-		if (!map[k].derived || strcmp(map[k].path, img.path) != 0)
-			continue;
-		seen[k] = true;
-		at[n_group] = k;
-		group[n_group++] =
-			(struct mapping_offset){ map[k].start,
-						 map[k].start + map[k].len, 0 };
-	}
-	if (md->proofs++ >= PROOFS_MAX ||
-	    !mapping_offsets_prove(sy, &img, group, n_group))
-		return;
-	for (size_t k = 0; k < n_group; k++) {
-		map[at[k]].pgoff = group[k].pgoff;
-		map[at[k]].derived = false;
-	}
-}
-
-/* Proves the offsets in files, which a capture's own list may lack. */
+/* Proves the offsets in files, which a capture's own list may lack: mappings of
+ * a file are not derived if the file exists and its headers agree with them. */
 static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 				 uint16_t source, const struct symbolizer *sy,
 				 const struct snapshot *s)
@@ -180,37 +134,69 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 	*mem_add(md->copy, md->n_copy, md->cap_copy) = map;
 	bool *seen = mem_new(s->n, sizeof(*seen));
 
-	for (size_t i = 0; i < s->n; i++)
-		if (map[i].derived && !seen[i])
-			prove_file(md, sy, map, s->n, i, seen);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct image img = { .kind = IMAGE_FILE,
+					   .path = map[i].path };
+		struct mapping_offset group[GROUP_MAX];
+		size_t at[GROUP_MAX];
+		size_t n = 0;
+
+		if (!map[i].derived || seen[i])
+			continue;
+		for (size_t k = i; k < s->n && k - i < GROUP_MAX; k++) {
+			if (!map[k].derived ||
+			    strcmp(map[k].path, img.path) != 0)
+				continue;
+			seen[k] = true;
+			at[n] = k;
+			group[n++] = (struct mapping_offset){
+				map[k].start, map[k].start + map[k].len, 0
+			};
+		}
+		if (md->proofs++ >= PROOFS_MAX ||
+		    !mapping_offsets_prove(sy, &img, group, n))
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			map[at[k]].pgoff = group[k].pgoff;
+			map[at[k]].derived = false;
+		}
+	}
 	free(seen);
 	stitch_maps(st, source, &mine, RANK_PROVED);
 }
 
-static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
-		      const char *dir, struct err *err)
+/* Reads the folder "maps" in a capture that is a folder. */
+static int add_beside(struct mapped *md, struct stitch *st,
+		      const struct source *src, struct err *err)
 {
+	char dir[PATH_SIZE], text[PATH_SIZE + 64];
+
+	if (!strcmp(src->path, "-") || !mapped_is_folder(src->path))
+		return 0;
+	snprintf(dir, sizeof(dir), "%s/maps", src->path);
+	if (!mapped_is_folder(dir))
+		return 0;
+
 	struct maps *m = maps_new();
 
 	*mem_add(md->beside, md->n, md->cap) = m;
-	int n = maps_folder(m, dir, md->ledger, source, err);
+	int n = maps_folder(m, dir, md->ledger, src->index, err);
 
 	if (n < 0)
 		return -1;
+	snprintf(text, sizeof(text), "mappings from %s: %d file%s", dir, n,
+		 n == 1 ? "" : "s");
 	if (n)
-		mapped_note(md, source, dir, n);
-	mapped_report(m, st, source, RANK_BESIDE);
+		ledger_note(md->ledger, src->index, "maps", text);
+	mapped_report(m, st, src->index, RANK_BESIDE);
 	return 0;
 }
 
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err)
 {
-	char dir[PATH_SIZE];
-
 	mapped_report(md->given, st, src->index, RANK_OPTION);
-	if (find_folder(src->path, dir, sizeof(dir)) &&
-	    add_beside(md, st, src->index, dir, err))
+	if (add_beside(md, st, src, err))
 		return -1;
 	/* only captures of perf have mappings */
 	if (src->info.cookies != COOKIES_PERF)

@@ -232,33 +232,6 @@ static void merged_allow_files(size_t n)
 
 #define LARGE ((uint64_t)32 << 20)
 
-static struct store *merged_store(const struct merge *m, const char *out,
-				  bool force, struct err *err)
-{
-	const struct store_opts so = { .temp_dir = load_temp_dir(),
-				       .force = force,
-				       .large = merge_bytes(m) >= LARGE };
-
-	return out ? store_create(out, &so, NULL, err)
-		   : store_create_temp(&so, NULL, err);
-}
-
-static int merged_fill(struct merge *m, struct store *db,
-		       struct merge_counts *counts, struct err *err)
-{
-	struct ledger *lg = ledger_new();
-	int rc = merge_write(m, db, counts, err);
-
-	if (!rc)
-		rc = callsites_judge_again(db, err);
-	if (!rc)
-		rc = store_meta(db, -1, "backstitch", VERSION, err);
-	if (!rc)
-		rc = store_finish(db, lg, err);
-	ledger_free(lg);
-	return rc;
-}
-
 static int merged_read(struct merge *m, const struct merged_paths *list,
 		       struct err *err)
 {
@@ -282,7 +255,9 @@ static int merged_try(const struct merged_paths *list, const char *out,
 		      bool force, struct store **db,
 		      struct merge_counts *counts, struct err *err)
 {
+	struct store_opts so = { .temp_dir = load_temp_dir(), .force = force };
 	struct merge *m = merge_new();
+	struct ledger *lg = ledger_new();
 	int rc = -1;
 
 	*db = NULL;
@@ -294,17 +269,26 @@ static int merged_try(const struct merged_paths *list, const char *out,
 		rc = *db ? 0 : -1;
 		goto out;
 	}
-	*db = merged_store(m, out, force, err);
+	so.large = merge_bytes(m) >= LARGE;
+	*db = out ? store_create(out, &so, NULL, err)
+		  : store_create_temp(&so, NULL, err);
 	if (!*db)
 		goto out;
 	progress_start("merging");
-	rc = merged_fill(m, *db, counts, err);
+	rc = merge_write(m, *db, counts, err);
+	if (!rc)
+		rc = callsites_judge_again(*db, err);
+	if (!rc)
+		rc = store_meta(*db, -1, "backstitch", VERSION, err);
+	if (!rc)
+		rc = store_finish(*db, lg, err);
 	progress_clear();
 	if (rc) {
 		store_close(*db);
 		*db = NULL;
 	}
 out:
+	ledger_free(lg);
 	merge_free(m);
 	return rc;
 }

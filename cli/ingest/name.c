@@ -192,25 +192,6 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	return ret;
 }
 
-static int check_fetch(struct err *err)
-{
-	const char *urls = getenv("DEBUGINFOD_URLS");
-
-	if (!use_debuginfod)
-		return 0;
-	if (!fetch_available())
-		return err_set(err, ERR_USAGE,
-			       "--debuginfod: libdebuginfod is not here");
-	if (!urls || !*urls)
-		return err_set(err, ERR_USAGE,
-			       "--debuginfod: DEBUGINFOD_URLS names no server");
-	if (fetch_seconds < 1)
-		return err_set(err, ERR_USAGE,
-			       "--debuginfod-timeout %ld: needs at least 1",
-			       fetch_seconds);
-	return 0;
-}
-
 int name_check(struct err *err)
 {
 	const struct {
@@ -238,16 +219,22 @@ int name_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--jobs %ld: needs a number of files from 1 on",
 			       jobs);
-	return check_fetch(err);
-}
+	if (!use_debuginfod)
+		return 0;
 
-/* Returns the list of --debug-dir, which ends with NULL. */
-static const char *const *debug_list(void)
-{
-	size_t last = ARRAY_SIZE(debug_dirs.item) - 1;
+	const char *urls = getenv("DEBUGINFOD_URLS");
 
-	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
-	return debug_dirs.item;
+	if (!fetch_available())
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: libdebuginfod is not here");
+	if (!urls || !*urls)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: DEBUGINFOD_URLS names no server");
+	if (fetch_seconds < 1)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod-timeout %ld: needs at least 1",
+			       fetch_seconds);
+	return 0;
 }
 
 /* Returns whether all captures were made on this machine with the running
@@ -336,7 +323,10 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		       bool lines)
 {
 	const char *home = getenv("HOME");
+	size_t last = ARRAY_SIZE(debug_dirs.item) - 1;
 
+	/* the list of --debug-dir ends with NULL */
+	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
 	kernel_release(db, s->release, sizeof(s->release));
 	s->o = (struct symbolize_opts){
 		.fetch_cache =
@@ -355,7 +345,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.kallsyms = kallsyms,
 		.vmlinux = vmlinux,
 		.home = home && *home == '/' ? home : NULL,
-		.debug_dirs = debug_list(),
+		.debug_dirs = debug_dirs.item,
 		.captured = captured,
 		.kept = kept,
 		.no_demangle = no_demangle,
@@ -396,30 +386,6 @@ unsigned int name_jobs(void)
 	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
 }
 
-/* Returns the number of threads: 1 with debuginfod, as servers are asked for
- * one file after the other, those in most stacks first. */
-static unsigned int threads_wanted(void)
-{
-	return use_debuginfod ? 1 : name_jobs();
-}
-
-static void namers_open(struct namers *nr, struct store *db,
-			const struct symbolize_text *captured,
-			struct kept *kept, bool lines)
-{
-	struct setup s;
-
-	make_setup(&s, db, true, captured, kept, lines);
-	*nr = (struct namers){ .sy = symbolize_new(&s.o),
-			       .pool = pool_new(&s.o, threads_wanted()) };
-}
-
-static void namers_close(struct namers *nr)
-{
-	pool_free(nr->pool);
-	symbolize_free(nr->sy);
-}
-
 /* Modules that have the build-id of another one. */
 static int naming_note_shared_modules(struct store *db, struct err *err)
 {
@@ -449,6 +415,7 @@ static int naming_name_all(struct store *db,
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
+	struct setup setup;
 	struct namers nr;
 	unsigned int how = (again ? NAME_LINES : 0) |
 			   (use_debuginfod ? NAME_HOT_FIRST : 0);
@@ -458,7 +425,11 @@ static int naming_name_all(struct store *db,
 	int ret;
 
 	/* what a server has may be a debug file alone */
-	namers_open(&nr, db, captured, kept, lines || use_debuginfod);
+	make_setup(&setup, db, true, captured, kept, lines || use_debuginfod);
+	nr = (struct namers){ .sy = symbolize_new(&setup.o) };
+	/* with debuginfod one thread, as servers are asked for one file after
+	 * the other, those in most stacks first */
+	nr.pool = pool_new(&setup.o, use_debuginfod ? 1 : name_jobs());
 	progress_start("naming");
 	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
 	       0) {
@@ -471,7 +442,8 @@ static int naming_name_all(struct store *db,
 		progress_update(0, 0, s.counts->offsets, "addresses");
 	}
 	progress_clear();
-	namers_close(&nr);
+	pool_free(nr.pool);
+	symbolize_free(nr.sy);
 	if (!ret)
 		ret = naming_note_shared_modules(db, err);
 	if (use_debuginfod && !ret)
@@ -489,7 +461,7 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	return naming_name_all(db, captured, kept, lines, false, NULL, err);
 }
 
-static int naming_check_sections(struct store *db, struct err *err)
+int name_again(struct store *db, struct name_counts *counts, struct err *err)
 {
 	struct rows *r = rows_of(db, "image_sections", err);
 	char last[256] = ""; /* report each file once */
@@ -511,12 +483,7 @@ static int naming_check_sections(struct store *db, struct err *err)
 		if (naming_put_note(db, note, err))
 			return rows_stop(r);
 	}
-	return rows_end(r, err);
-}
-
-int name_again(struct store *db, struct name_counts *counts, struct err *err)
-{
-	if (naming_check_sections(db, err))
+	if (rows_end(r, err))
 		return -1;
 	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
 }

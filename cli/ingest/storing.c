@@ -146,45 +146,37 @@ static void *storing_main(void *arg)
 	return NULL;
 }
 
-/* Makes the facts that are due a block: the block and the queue change arrays,
- * and the other facts are copied. */
-static void storing_swap(struct fact_queue *q, struct fact_block *b)
-{
-	const struct fact_queue was = *q;
-
-	q->n = was.n - was.due;
-	q->fact = mem_grow(b->fact, &b->cap, q->n + FACTS, sizeof(*b->fact));
-	q->cap = b->cap;
-	if (q->n)
-		memcpy(q->fact, was.fact + was.due, q->n * sizeof(*q->fact));
-	b->fact = was.fact;
-	b->cap = was.cap;
-}
-
-/* The same where more facts are left than are due, as at the end, which tells
- * of all threads at once. */
-static void storing_copy(struct fact_queue *q, struct fact_block *b)
-{
-	b->fact = mem_grow(b->fact, &b->cap, q->due, sizeof(*b->fact));
-	if (q->due)
-		memcpy(b->fact, q->fact + q->head, q->due * sizeof(*q->fact));
-	q->head += q->due;
-}
-
 /* Fills a block with the facts that are due. What facts point to goes with the
  * last one of the queue: blocks are emptied one after the other. */
 static void storing_fill(struct fact_queue *q, struct fact_block *b)
 {
 	size_t left = fact_queue_left(q) - q->due;
-	const struct arena lists = q->lists;
+	const struct fact_queue was = *q;
 
-	if (q->head || left > q->due)
-		storing_copy(q, b);
-	else
-		storing_swap(q, b);
+	if (q->head || left > q->due) {
+		/* more facts are left than are due, as at the end, which tells
+		 * of all threads at once: those that are due are copied */
+		b->fact = mem_grow(b->fact, &b->cap, q->due, sizeof(*b->fact));
+		if (q->due)
+			memcpy(b->fact, q->fact + q->head,
+			       q->due * sizeof(*q->fact));
+		q->head += q->due;
+	} else {
+		/* the block and the queue change arrays, and the other facts
+		 * are copied */
+		q->n = was.n - was.due;
+		q->fact = mem_grow(b->fact, &b->cap, q->n + FACTS,
+				   sizeof(*b->fact));
+		q->cap = b->cap;
+		if (q->n)
+			memcpy(q->fact, was.fact + was.due,
+			       q->n * sizeof(*q->fact));
+		b->fact = was.fact;
+		b->cap = was.cap;
+	}
 	if (!left) {
 		q->lists = b->lists;
-		b->lists = lists;
+		b->lists = was.lists;
 	}
 	b->n = q->due;
 	q->gone += q->due;
@@ -265,10 +257,15 @@ uint64_t storing_until(const struct storing *s, uint64_t most)
 	return s->threaded ? most : s->in->gone + fact_queue_left(s->in) + 1;
 }
 
-static int storing_put_now(struct storing *s, struct err *err)
+int storing_put(struct storing *s, struct err *err)
 {
 	struct fact_queue *q = s->in;
 
+	if (s->threaded) {
+		if (q->due >= FACTS)
+			storing_submit(s, false, false);
+		return s->broken ? storing_wait(s, err) : 0;
+	}
 	for (size_t i = 0; i < q->due; i++)
 		if (storing_take(s, &q->fact[q->head + i], err))
 			return -1;
@@ -278,15 +275,6 @@ static int storing_put_now(struct storing *s, struct err *err)
 	if (!fact_queue_left(q))
 		arena_clear(&q->lists);
 	return 0;
-}
-
-int storing_put(struct storing *s, struct err *err)
-{
-	if (!s->threaded)
-		return storing_put_now(s, err);
-	if (s->in->due >= FACTS)
-		storing_submit(s, false, false);
-	return s->broken ? storing_wait(s, err) : 0;
 }
 
 int storing_wait(struct storing *s, struct err *err)
