@@ -73,47 +73,6 @@ uint32_t calls_nodes(const struct calls *c)
 	return (uint32_t)c->n_node;
 }
 
-/* Takes the next label off a stack that has one, and counts the rest for the
- * child of that label, which may be new. */
-static void calls_count_child(struct calls *c, uint32_t id,
-			      struct calls_stack *s)
-{
-	uint32_t label = s->label[0];
-
-	if (!c->of[label]) {
-		*mem_add(c->node, c->n_node, c->cap_node) =
-			(struct calls_node){ .label = label,
-					     .parent = id,
-					     .depth = c->node[id].depth + 1 };
-		c->of[label] = (uint32_t)c->n_node;
-	}
-	s->n--;
-	calls_count_stack(&c->node[c->of[label] - 1], s);
-}
-
-/* Moves the stacks of a node so that those of each child lie side by side. */
-static void calls_part(struct calls *c, const struct calls_node *nd,
-		       uint32_t first_child)
-{
-	size_t at = nd->first;
-
-	for (size_t i = first_child; i < c->n_node; i++) {
-		c->node[i].first = at;
-		at += c->node[i].n;
-		c->node[i].n = 0;
-	}
-	for (size_t i = 0; i < nd->n; i++) {
-		struct calls_stack s = c->spare[i];
-		struct calls_node *child;
-
-		if (!s.label)
-			continue;
-		child = &c->node[c->of[s.label[0]] - 1];
-		s.label = s.n ? s.label + c->step : NULL;
-		c->stack[child->first + child->n++] = s;
-	}
-}
-
 static int calls_compare(const void *pa, const void *pb)
 {
 	const struct calls_node *a = pa;
@@ -127,16 +86,48 @@ const struct calls_node *calls_split(struct calls *c, uint32_t id)
 {
 	const struct calls_node nd = c->node[id];
 	uint32_t first = (uint32_t)c->n_node;
+	size_t at = nd.first;
 
 	if (nd.is_split || !nd.goes_on)
 		return &c->node[id];
 	if (!c->spare)
 		c->spare = mem_new(c->n, sizeof(*c->spare));
 	memcpy(c->spare, c->stack + nd.first, nd.n * sizeof(*c->spare));
-	for (size_t i = 0; i < nd.n; i++)
-		if (c->spare[i].label)
-			calls_count_child(c, id, &c->spare[i]);
-	calls_part(c, &nd, first);
+	/* takes the next label off each stack that has one, and counts the rest
+	 * for the child of that label, which may be new */
+	for (size_t i = 0; i < nd.n; i++) {
+		struct calls_stack *s = &c->spare[i];
+
+		if (!s->label)
+			continue;
+		uint32_t label = s->label[0];
+
+		if (!c->of[label]) {
+			*mem_add(c->node, c->n_node, c->cap_node) =
+				(struct calls_node){ .label = label,
+						     .parent = id,
+						     .depth = nd.depth + 1 };
+			c->of[label] = (uint32_t)c->n_node;
+		}
+		s->n--;
+		calls_count_stack(&c->node[c->of[label] - 1], s);
+	}
+	/* moves the stacks so that those of each child lie side by side */
+	for (size_t i = first; i < c->n_node; i++) {
+		c->node[i].first = at;
+		at += c->node[i].n;
+		c->node[i].n = 0;
+	}
+	for (size_t i = 0; i < nd.n; i++) {
+		struct calls_stack s = c->spare[i];
+		struct calls_node *child;
+
+		if (!s.label)
+			continue;
+		child = &c->node[c->of[s.label[0]] - 1];
+		s.label = s.n ? s.label + c->step : NULL;
+		c->stack[child->first + child->n++] = s;
+	}
 	for (size_t i = first; i < c->n_node; i++)
 		c->of[c->node[i].label] = 0;
 	c->node[id].is_split = true;

@@ -59,36 +59,6 @@ static const struct {
 	[CELLS_BAR_CHOSEN] = { -1, -1, A_BOLD | A_UNDERLINE, A_BOLD },
 };
 
-/* Names without a terminal type leave nothing to do but print. */
-static int cells_start(struct err *err)
-{
-	const char *type = getenv("TERM");
-
-	cells.in = fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "r");
-	cells.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
-	if (!cells.in || !cells.out)
-		return err_set(err, ERR_IO, "the terminal cannot be opened");
-	cells.screen = newterm(NULL, cells.out, cells.in);
-	if (!cells.screen)
-		return err_set(
-			err, ERR_USAGE,
-			"TERM=%s: this terminal is not known; 'backstitch "
-			"report' prints the same as text",
-			type ? type : "");
-	return 0;
-}
-
-static void cells_make_colors(void)
-{
-	cells.color = has_colors() && term_color(stdout);
-	if (!cells.color)
-		return;
-	start_color();
-	use_default_colors();
-	for (short i = 1; i < CELLS_STYLES; i++)
-		init_pair(i, looks[i].front, looks[i].back);
-}
-
 /* Keeps messages off the screen; they are printed when it is given back. */
 static void cells_catch_messages(void)
 {
@@ -128,21 +98,39 @@ void cells_drop_messages(void)
 
 int cells_open(struct err *err)
 {
+	const char *type = getenv("TERM");
+
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return err_set(err, ERR_USAGE,
 			       "view needs a terminal; 'backstitch report' "
 			       "prints the same as text");
 	setlocale(LC_CTYPE, "");
 	cells.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	if (cells_start(err))
-		return -1;
+	cells.in = fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "r");
+	cells.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
+	if (!cells.in || !cells.out)
+		return err_set(err, ERR_IO, "the terminal cannot be opened");
+	cells.screen = newterm(NULL, cells.out, cells.in);
+	/* names without a terminal type leave nothing to do but print */
+	if (!cells.screen)
+		return err_set(
+			err, ERR_USAGE,
+			"TERM=%s: this terminal is not known; 'backstitch "
+			"report' prints the same as text",
+			type ? type : "");
 	set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();
 	nonl();
 	keypad(stdscr, true);
 	curs_set(0);
-	cells_make_colors();
+	cells.color = has_colors() && term_color(stdout);
+	if (cells.color) {
+		start_color();
+		use_default_colors();
+		for (short i = 1; i < CELLS_STYLES; i++)
+			init_pair(i, looks[i].front, looks[i].back);
+	}
 	cells_catch_messages();
 	atexit(cells_close);
 	return 0;
@@ -175,13 +163,6 @@ void cells_clear(void)
 	erase();
 }
 
-static void cells_set_style(enum cells_style style)
-{
-	attrset(cells.color ? looks[style].colored : looks[style].plain);
-	if (cells.color && style != CELLS_PLAIN)
-		color_set((short)style, NULL);
-}
-
 int cells_put(int row, int column, int width, enum cells_style style,
 	      const char *text)
 {
@@ -192,7 +173,9 @@ int cells_put(int row, int column, int width, enum cells_style style,
 		return 0;
 	if (width > COLS - column)
 		width = COLS - column;
-	cells_set_style(style);
+	attrset(cells.color ? looks[style].colored : looks[style].plain);
+	if (cells.color && style != CELLS_PLAIN)
+		color_set((short)style, NULL);
 	move(row, column);
 	while (safe_text_next(&text, &unit) && at + (int)unit.cells <= width) {
 		/* what a terminal of bytes has no byte for */

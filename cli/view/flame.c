@@ -78,12 +78,6 @@ struct flame_bar {
 	double from, to;
 };
 
-/* Bars that are still to be drawn. */
-struct flame_todo {
-	struct flame_bar *bar;
-	size_t n, cap;
-};
-
 static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 			   const struct area *a)
 {
@@ -102,45 +96,6 @@ static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 		       b->id == f->at ? CELLS_BAR_CHOSEN
 				      : flame_style(f, b->id),
 		       to - from > 1 ? label_shown(flame_label(f, b->id)) : "");
-}
-
-/* Puts the children of a bar that are to be drawn into todo. */
-static void flame_add_children(struct flame *f, const struct flame_bar *b,
-			       struct flame_todo *todo)
-{
-	const struct calls_node *nd = calls_split(f->tree, b->id);
-	double cells = (b->to - b->from) / (double)nd->weight;
-	double x = b->from;
-
-	for (uint32_t id = nd->child; id < nd->child + nd->n_child; id++) {
-		double w = cells * (double)flame_node_at(f, id)->weight;
-
-		/* the heaviest are first */
-		if (w < 0.5)
-			break;
-		*mem_add(todo->bar, todo->n, todo->cap) =
-			(struct flame_bar){ id, x, x + w };
-		x += w;
-	}
-}
-
-/* Draws a node and what is below it; what is narrower than half a cell is not
- * looked at. */
-static void flame_draw_from(struct flame *f, const struct area *a,
-			    struct flame_bar root)
-{
-	struct flame_todo todo = { .bar = NULL };
-
-	*mem_add(todo.bar, todo.n, todo.cap) = root;
-	while (todo.n) {
-		const struct flame_bar b = todo.bar[--todo.n];
-		const struct calls_node *nd = flame_node_at(f, b.id);
-
-		flame_draw_bar(f, &b, a);
-		if (nd->weight && nd->depth + 1 < f->top + (uint32_t)a->rows)
-			flame_add_children(f, &b, &todo);
-	}
-	free(todo.bar);
 }
 
 static void flame_draw_chosen(const struct flame *f, int row, int columns)
@@ -176,6 +131,8 @@ static void flame_draw(struct screen *s, const struct area *a)
 	struct flame *f = flame_of(s);
 	const struct area bars = { a->top + 1, a->rows - 1, a->columns };
 	uint32_t depth = flame_node_at(f, f->at)->depth;
+	struct flame_bar *todo = NULL;
+	size_t n = 0, cap = 0;
 
 	if (depth < f->top)
 		f->top = depth;
@@ -187,8 +144,36 @@ static void flame_draw(struct screen *s, const struct area *a)
 	     id = flame_node_at(f, id)->parent)
 		flame_draw_bar(f, &(struct flame_bar){ id, 0, a->columns + 1 },
 			       &bars);
-	flame_draw_from(f, &bars,
-			(struct flame_bar){ f->zoom, 0, a->columns + 1 });
+	/* then what is below it; what is narrower than half a cell is not
+	 * looked at */
+	*mem_add(todo, n, cap) =
+		(struct flame_bar){ f->zoom, 0, a->columns + 1 };
+	while (n) {
+		const struct flame_bar b = todo[--n];
+		const struct calls_node *nd = flame_node_at(f, b.id);
+
+		flame_draw_bar(f, &b, &bars);
+		if (!nd->weight ||
+		    nd->depth + 1 >= f->top + (uint32_t)bars.rows)
+			continue;
+		nd = calls_split(f->tree, b.id);
+
+		double cells = (b.to - b.from) / (double)nd->weight;
+		double x = b.from;
+
+		for (uint32_t i = 0; i < nd->n_child; i++) {
+			uint32_t id = nd->child + i;
+			double w = cells * (double)flame_node_at(f, id)->weight;
+
+			/* the heaviest are first */
+			if (w < 0.5)
+				break;
+			*mem_add(todo, n, cap) =
+				(struct flame_bar){ id, x, x + w };
+			x += w;
+		}
+	}
+	free(todo);
 }
 
 /* ---- keys */

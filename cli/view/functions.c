@@ -81,20 +81,16 @@ static int functions_compare(const void *pa, const void *pb, void *arg)
 		       ?: label_compare(la, lb);
 }
 
-static bool functions_shows(const struct functions *f, const struct label *l)
-{
-	return (!f->text || sums_has(l, f->text)) &&
-	       (!f->image || !strcmp(l->image, f->image));
-}
-
 /* Makes the rows anew, all closed. */
 static void functions_fill(struct functions *f)
 {
 	f->o.n = 0;
 	for (size_t i = 0; i < sums_rows(f->sums); i++) {
 		const struct report_row *row = sums_row(f->sums, i);
+		const struct label *l = sums_row_label(f->sums, i);
 
-		if (!functions_shows(f, sums_row_label(f->sums, i)))
+		if ((f->text && !sums_has(l, f->text)) ||
+		    (f->image && strcmp(l->image, f->image) != 0))
 			continue;
 		*mem_add(f->o.line, f->o.n, f->o.cap) = (struct outline_line){
 			.row = (uint32_t)i,
@@ -108,17 +104,6 @@ static void functions_fill(struct functions *f)
 		qsort_r(f->o.line, f->o.n, sizeof(*f->o.line),
 			functions_compare, f);
 	f->list = (struct list){ .n = f->o.n };
-}
-
-/* Makes the tree of a row, if it has none yet. */
-static void functions_grow(struct functions *f, struct outline_line *l)
-{
-	if (l->tree)
-		return;
-	l->tree = f->callees ? sums_callees(f->sums, l->row)
-			     : sums_callers(f->sums, l->row);
-	*mem_add(f->tree, f->n_tree, f->cap_tree) = l->tree;
-	l->leaf = !calls_node(l->tree, 0)->goes_on;
 }
 
 /* ---- drawing */
@@ -198,9 +183,15 @@ static void functions_draw(struct screen *s, const struct area *a)
 static void functions_open(struct functions *f, bool hot, struct reply *out)
 {
 	size_t at = f->list.at;
+	struct outline_line *l = &f->o.line[at];
 
-	functions_grow(f, &f->o.line[at]);
-	if (f->o.line[at].leaf)
+	if (!l->tree) {
+		l->tree = f->callees ? sums_callees(f->sums, l->row)
+				     : sums_callers(f->sums, l->row);
+		*mem_add(f->tree, f->n_tree, f->cap_tree) = l->tree;
+		l->leaf = !calls_node(l->tree, 0)->goes_on;
+	}
+	if (l->leaf)
 		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
 							: "it has no caller");
 	else if (hot)
@@ -241,13 +232,6 @@ static void functions_turn(struct functions *f, struct reply *out)
 				  : "rows open into their callers");
 }
 
-static void functions_say_order(struct functions *f, struct reply *out)
-{
-	f->order = (f->order + 1) % ORDERS;
-	functions_fill(f);
-	reply_say(out, order_titles[f->order]);
-}
-
 /* Shows only functions of the image of this one, or all again. */
 static void functions_turn_image(struct functions *f, struct reply *out)
 {
@@ -268,15 +252,21 @@ static bool functions_key_rows(struct functions *f, int key, struct reply *out)
 {
 	if (f->is_tree)
 		return false;
-	if (key == 'c')
+	switch (key) {
+	case 'c':
 		functions_turn(f, out);
-	else if (key == 's')
-		functions_say_order(f, out);
-	else if (key == 'd')
+		return true;
+	case 's':
+		f->order = (f->order + 1) % ORDERS;
+		functions_fill(f);
+		reply_say(out, order_titles[f->order]);
+		return true;
+	case 'd':
 		functions_turn_image(f, out);
-	else
+		return true;
+	default:
 		return false;
-	return true;
+	}
 }
 
 static bool functions_key(struct screen *s, int key, const struct area *a,

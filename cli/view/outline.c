@@ -7,26 +7,6 @@
 #include "cli/view/calls.h"
 #include "stitch/base/mem.h"
 
-/* Returns the line of a tree's node. */
-static struct outline_line outline_line_of(const struct outline_line *parent,
-					   uint32_t id)
-{
-	const struct calls_node *nd = calls_node(parent->tree, id);
-
-	return (struct outline_line){
-		.tree = parent->tree,
-		.node = id,
-		.row = OUTLINE_ROOT,
-		.label = nd->label,
-		.depth = parent->depth + 1,
-		.weight = nd->weight,
-		.self = nd->self,
-		.samples = nd->samples,
-		.parent = parent->weight,
-		.leaf = !nd->goes_on,
-	};
-}
-
 void outline_open(struct outline *o, size_t at)
 {
 	const struct outline_line parent = o->line[at];
@@ -42,8 +22,23 @@ void outline_open(struct outline *o, size_t at)
 
 	memmove(to + n, to, (o->n - at - 1) * sizeof(*to));
 	o->n += n;
-	for (uint32_t i = 0; i < n; i++)
-		to[i] = outline_line_of(&parent, nd->child + i);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id = nd->child + i;
+		const struct calls_node *child = calls_node(parent.tree, id);
+
+		to[i] = (struct outline_line){
+			.tree = parent.tree,
+			.node = id,
+			.row = OUTLINE_ROOT,
+			.label = child->label,
+			.depth = parent.depth + 1,
+			.weight = child->weight,
+			.self = child->self,
+			.samples = child->samples,
+			.parent = parent.weight,
+			.leaf = !child->goes_on,
+		};
+	}
 }
 
 void outline_close(struct outline *o, size_t at)

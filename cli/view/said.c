@@ -233,12 +233,6 @@ static enum cells_style said_style(const struct said *s, size_t at)
 	return CELLS_PLAIN;
 }
 
-/* Returns the text from a column on. Tables are ASCII up to their names. */
-static const char *said_from(const char *line, size_t left)
-{
-	return strlen(line) > left ? line + left : "";
-}
-
 static void said_draw(struct screen *screen, const struct area *a)
 {
 	struct said *s = said_of(screen);
@@ -246,10 +240,12 @@ static void said_draw(struct screen *screen, const struct area *a)
 	list_fit(&s->list, a->rows);
 	for (int i = 0; i < a->rows; i++) {
 		size_t at = s->list.top + (size_t)i;
+		const char *line = said_line(s, at);
 
+		/* tables are ASCII up to their names: a byte is a column */
 		if (at < s->list.n)
 			cells_put(a->top + i, 0, a->columns, said_style(s, at),
-				  said_from(said_line(s, at), s->left));
+				  strlen(line) > s->left ? line + s->left : "");
 	}
 	if (!s->list.n && s->fd >= 0)
 		cells_put(a->top, 0, a->columns, CELLS_DIM, "reading ...");
@@ -339,14 +335,6 @@ static void said_follow_row(const struct said *s, struct reply *out)
 	out->wait = s->kind == SAID_WAITS ? said_rank(s, "Tid") : 0;
 }
 
-static void said_follow(const struct said *s, struct reply *out)
-{
-	if (s->kind == SAID_CODE)
-		said_follow_call(said_line(s, s->list.at), out);
-	else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
-		said_follow_row(s, out);
-}
-
 static bool said_key(struct screen *screen, int key, const struct area *a,
 		     struct reply *out)
 {
@@ -364,7 +352,10 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 		s->left -= STEP;
 		return true;
 	case CELLS_ENTER:
-		said_follow(s, out);
+		if (s->kind == SAID_CODE)
+			said_follow_call(said_line(s, s->list.at), out);
+		else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
+			said_follow_row(s, out);
 		return true;
 	case 'w':
 		if (s->kind != SAID_THREADS)

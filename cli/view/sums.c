@@ -37,18 +37,6 @@ static uint32_t *sums_from(const struct sums *s, size_t at)
 	return s->label.label ? s->label.label + at : NULL;
 }
 
-/* Counts a stack, whose frames were appended from `at` on. */
-static void sums_take_stack(struct sums *s, const struct stacks_group *g,
-			    size_t at)
-{
-	const struct label_list part = { .label = sums_from(s, at),
-					 .n = s->label.n - at };
-
-	report_rows_add(s->rows, 0, &part, g->weight, g->samples);
-	*mem_add(s->stack, s->n, s->cap) =
-		(struct sums_stack){ at, part.n, g->weight, g->samples };
-}
-
 static void sums_take_stacks(struct sums *s)
 {
 	s->rows =
@@ -60,7 +48,14 @@ static void sums_take_stacks(struct sums *s)
 		if (s->event >= 0 && g->event != (uint32_t)s->event)
 			continue;
 		stacks_get(s->stacks, g, &s->label);
-		sums_take_stack(s, g, at);
+
+		const struct label_list part = { .label = sums_from(s, at),
+						 .n = s->label.n - at };
+
+		report_rows_add(s->rows, 0, &part, g->weight, g->samples);
+		*mem_add(s->stack, s->n, s->cap) =
+			(struct sums_stack){ at, part.n, g->weight,
+					     g->samples };
 	}
 	s->row_of = mem_new(labels_count(stacks_labels(s->stacks)),
 			    sizeof(*s->row_of));
@@ -94,30 +89,23 @@ static int sums_take_event(struct sums *s, const char *path, struct err *err)
 	return 0;
 }
 
-static int sums_take_trust(struct sums *s, struct store *db, struct err *err)
-{
-	struct trust *t = trust_of(db, s->stacks, s->event, err);
-
-	if (!t)
-		return -1;
-	trust_say(t, s->trust);
-	trust_free(t);
-	return 0;
-}
-
 struct sums *sums_load(struct store *db, const char *path, struct err *err)
 {
 	const struct stacks_opts o = { .gaps = true,
 				       .inlined = true,
 				       .summed = true };
 	struct sums *s = mem_new(1, sizeof(*s));
+	struct trust *t = NULL;
 
 	s->stacks = stacks_load(db, &o, err);
-	if (!s->stacks || sums_take_event(s, path, err) ||
-	    sums_take_trust(s, db, err)) {
+	if (s->stacks && !sums_take_event(s, path, err))
+		t = trust_of(db, s->stacks, s->event, err);
+	if (!t) {
 		sums_free(s);
 		return NULL;
 	}
+	trust_say(t, s->trust);
+	trust_free(t);
 	labels_shorten(stacks_labels(s->stacks));
 	s->all = labels_add_name(stacks_labels(s->stacks), LABEL_GROUP, "all");
 	sums_take_stacks(s);

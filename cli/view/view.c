@@ -288,20 +288,19 @@ static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 
 /* ---- the screens */
 
-/* Closes all screens and opens one. */
-static void view_open_first(struct view *v, struct screen *s)
+/* Closes all screens and opens one of samples. */
+static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
 {
+	struct screen *s;
+
+	if (!v->sums) {
+		view_say(v, "%s", v->why);
+		return;
+	}
+	s = fn(v->sums);
 	while (v->n)
 		view_leave(v);
 	view_push(v, s, NULL);
-}
-
-static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
-{
-	if (v->sums)
-		view_open_first(v, fn(v->sums));
-	else
-		view_say(v, "%s", v->why);
 }
 
 /* The screens that are outputs of commands. */
