@@ -230,17 +230,6 @@ static int follow_open(struct follow *fw, struct err *err)
 	return 0;
 }
 
-static void follow_release(struct follow *fw, bool failed)
-{
-	for (size_t i = 0; i < fw->n_streams; i++)
-		stream_free(fw->stream[i]);
-	for (size_t i = 0; i < fw->n_watched; i++)
-		watched_close(fw->watched[i]);
-	parts_free(fw->parts);
-	top_close(fw->top);
-	claim_close(fw->claim, failed);
-}
-
 /* Says what no database has. Returns whether there is such a thing. */
 static bool follow_tell_missing(const struct follow *fw)
 {
@@ -285,34 +274,19 @@ static bool follow_is_asked_to_end(void)
 	return stop_requested() || stop_input_ends();
 }
 
-static void follow_begin(struct follow *fw, uint32_t last,
-			 struct segments_left *left)
+int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 {
-	const struct follow_opts *o = fw->o;
-	const struct parts_opts po = {
-		.claim = fw->claim,
+	const struct sigaction sa = { .sa_handler = follow_on_hangup };
+	struct follow fw = { .o = o };
+	struct parts_opts po = {
 		.keep = o->keep,
 		.command = o->command,
 		.quiet = o->quiet,
 		.each = !o->quiet && !o->top && term_is_terminal(stderr),
 		.leave = follow_leave,
-		.leave_arg = fw,
+		.leave_arg = &fw,
 		.stop = follow_is_asked_to_end,
 	};
-
-	fw->g = (struct segment){ .claim = fw->claim,
-				  .dir = o->dir,
-				  .limit = o->segment,
-				  .number = last + 1,
-				  .now = now_ns() };
-	fw->g.since = fw->g.now;
-	fw->parts = parts_new(&po, left, last + 1);
-}
-
-int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
-{
-	const struct sigaction sa = { .sa_handler = follow_on_hangup };
-	struct follow fw = { .o = o };
 	struct segments_left left;
 	uint32_t last;
 	int rc = -1;
@@ -322,7 +296,14 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 		claim_close(fw.claim, true);
 		return -1;
 	}
-	follow_begin(&fw, last, &left);
+	fw.g = (struct segment){ .claim = fw.claim,
+				 .dir = o->dir,
+				 .limit = o->segment,
+				 .number = last + 1,
+				 .now = now_ns() };
+	fw.g.since = fw.g.now;
+	po.claim = fw.claim;
+	fw.parts = parts_new(&po, &left, last + 1);
 	if (follow_open(&fw, err) ||
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
@@ -343,6 +324,12 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (!o->quiet && (!rc || fw.g.number > last + 1))
 		parts_tell(fw.parts);
 out:
-	follow_release(&fw, rc);
+	for (size_t i = 0; i < fw.n_streams; i++)
+		stream_free(fw.stream[i]);
+	for (size_t i = 0; i < fw.n_watched; i++)
+		watched_close(fw.watched[i]);
+	parts_free(fw.parts);
+	top_close(fw.top);
+	claim_close(fw.claim, rc);
 	return rc;
 }

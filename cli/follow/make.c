@@ -35,7 +35,6 @@
 
 /* The parts of a segment. */
 struct make {
-	char path[SEGMENT_PATH];
 	char *paths[SEGMENT_PARTS];
 	size_t n;
 	uint64_t bytes;
@@ -83,45 +82,11 @@ static FILE *make_leave_terminal(const struct make_opts *o)
 	return said < 0 ? NULL : fdopen(said, "w");
 }
 
-/* Adds a part. A file of somebody else is a link to it: its own name is the one
- * that is stored. */
-static void make_add(struct make *m, const char *part)
-{
-	char target[SEGMENT_PATH];
-	ssize_t n = readlink(part, target, sizeof(target) - 1);
-	struct stat st;
-
-	if (lstat(part, &st))
-		return;
-	if (n > 0)
-		target[n] = 0;
-	if (stat(part, &st)) {
-		fprintf(m->said, "backstitch: %s: %s before it was read\n",
-			n > 0 ? target : part,
-			errno == ENOENT ? "was removed" : strerror(errno));
-		m->gone++;
-		return;
-	}
-	m->bytes += S_ISDIR(st.st_mode) ? EMPTY : (uint64_t)st.st_size;
-	m->paths[m->n++] = mem_strdup(n > 0 ? target : part);
-}
-
-/* Says why there is no database, by the name that the user gave to the folder.
- */
-static void make_say(const struct make *m, const struct claim *c,
-		     uint32_t number, const char *why)
-{
-	const char *path = claim_path(c);
-	size_t n = strlen(path);
-	bool inner = !strncmp(why, path, n) && why[n] == '/';
-
-	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
-		inner ? claim_dir(c) : "", inner ? why + n : why);
-}
-
 static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		     const char *db, uint32_t number)
 {
+	const char *path = claim_path(c);
+	size_t n = strlen(path);
 	struct err err = { 0 };
 	bool damaged = false;
 
@@ -132,7 +97,12 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		return MAKE_GONE;
 	if (here && !load_again(m->paths, m->n, db, kept, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
-	make_say(m, c, number, err.msg);
+	/* why there is no database, by the name that the user gave to the
+	 * folder */
+	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
+
+	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
+		inner ? claim_dir(c) : "", inner ? err.msg + n : err.msg);
 	if (err.code != ERR_FORMAT)
 		return STATUS_FAILED;
 	return m->bytes < EMPTY ? MAKE_EMPTY : MAKE_BAD;
@@ -157,11 +127,31 @@ static int make_segment(const struct make_opts *o, struct kept *kept,
 			uint32_t number, FILE *said)
 {
 	struct make m = { .said = said };
-	char db[SEGMENT_PATH];
+	char part[SEGMENT_PATH], target[SEGMENT_PATH], db[SEGMENT_PATH];
 
+	/* a file of somebody else is a link to it: its own name is the one that
+	 * is stored */
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(claim_dir(o->claim), number, i, m.path);
-		make_add(&m, m.path);
+		struct stat st;
+
+		segments_part(claim_dir(o->claim), number, i, part);
+
+		ssize_t n = readlink(part, target, sizeof(target) - 1);
+
+		if (lstat(part, &st))
+			continue;
+		if (n > 0)
+			target[n] = 0;
+		if (stat(part, &st)) {
+			fprintf(said, "backstitch: %s: %s before it was read\n",
+				n > 0 ? target : part,
+				errno == ENOENT ? "was removed"
+						: strerror(errno));
+			m.gone++;
+			continue;
+		}
+		m.bytes += S_ISDIR(st.st_mode) ? EMPTY : (uint64_t)st.st_size;
+		m.paths[m.n++] = mem_strdup(n > 0 ? target : part);
 	}
 	segments_database(claim_path(o->claim), number, db);
 	int status = make_load(&m, o->claim, kept, db, number);

@@ -62,15 +62,6 @@ void maker_free(struct maker *m)
 	free(m);
 }
 
-/* If the process that receives is killed, the next run makes what was not
- * finished: this one must not go on beside it. Called in the new process. */
-static void maker_die_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-}
-
 /* Commands of the user must not get the sockets: the process ends when nobody
  * holds the other end of its own. */
 static bool maker_start(struct maker *m)
@@ -84,7 +75,11 @@ static bool maker_start(struct maker *m)
 
 	m->pid = fork();
 	if (!m->pid) {
-		maker_die_with(parent);
+		/* If the process that receives is killed, the next run makes
+		 * what was not finished: this one must not go on beside it. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(EXIT_FAILURE);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);
 		make_segments(&(struct make_opts){ .claim = m->o.claim,

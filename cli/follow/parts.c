@@ -131,25 +131,21 @@ static void parts_advance(struct parts *q)
 		q->first = q->begin;
 }
 
-/* Steps over a segment of which nothing is there. */
-static void parts_miss(struct parts *q)
-{
-	if (q->first >= q->begin) {
-		fprintf(stderr,
-			"backstitch: segment %" PRIu32 ": its parts were "
-			"removed before they were read\n",
-			q->first);
-		q->lost++;
-		q->damaged = true;
-	}
-	parts_advance(q);
-}
-
 static void parts_start_next(struct parts *q)
 {
+	/* steps over segments of which nothing is there */
 	while (!q->making && q->first < q->end &&
-	       !segments_waits(q->o.claim, q->first))
-		parts_miss(q);
+	       !segments_waits(q->o.claim, q->first)) {
+		if (q->first >= q->begin) {
+			fprintf(stderr,
+				"backstitch: segment %" PRIu32 ": its parts "
+				"were removed before they were read\n",
+				q->first);
+			q->lost++;
+			q->damaged = true;
+		}
+		parts_advance(q);
+	}
 	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
 		return;
 	q->asleep = 0;
@@ -159,38 +155,36 @@ static void parts_start_next(struct parts *q)
 		parts_tell_fork(q);
 }
 
-/* Says one line about a finished segment. */
-static void parts_tell_segment(const struct parts *q, const struct glance *g,
-			       uint32_t number, int64_t took)
+/* Says one line about a finished segment, if the maker reported on it. */
+static void parts_tell_segment(const struct parts *q, uint32_t number,
+			       int64_t took)
 {
+	FILE *report = maker_report(q->maker);
 	char n[32], t[32], lag[32];
+	struct glance g;
 	int64_t behind;
+
+	if (!report)
+		return;
+	bool known = glance_read(report, &g);
+
+	fclose(report);
+	if (!known)
+		return;
 	uint32_t waiting = parts_waiting(q, &behind);
 
 	fprintf(stderr, "segment-%06" PRIu32 ".db: %s samples, ", number,
-		human_grouped(n, sizeof(n), g->samples));
-	fprintf(stderr, "%s lost%s, ", human_grouped(n, sizeof(n), g->lost),
-		g->lost_unknown ? " and more" : "");
-	if (g->open)
+		human_grouped(n, sizeof(n), g.samples));
+	fprintf(stderr, "%s lost%s, ", human_grouped(n, sizeof(n), g.lost),
+		g.lost_unknown ? " and more" : "");
+	if (g.open)
 		fprintf(stderr, "%s stacks still to come, ",
-			human_grouped(n, sizeof(n), g->open));
+			human_grouped(n, sizeof(n), g.open));
 	fprintf(stderr, "made in %s", human_ns(t, sizeof(t), took));
 	if (waiting)
 		fprintf(stderr, "; %" PRIu32 " wait, %s behind", waiting,
 			human_ns(lag, sizeof(lag), behind));
 	putc('\n', stderr);
-}
-
-static void parts_take_report(struct parts *q, uint32_t number, int64_t took)
-{
-	FILE *report = maker_report(q->maker);
-	struct glance g;
-
-	if (!report)
-		return;
-	if (glance_read(report, &g))
-		parts_tell_segment(q, &g, number, took);
-	fclose(report);
 }
 
 static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
@@ -272,7 +266,7 @@ static void parts_take_status(struct parts *q, int code)
 		q->made++;
 		segments_remove(q->o.claim, number);
 		parts_note_age(q, number);
-		parts_take_report(q, number, took);
+		parts_tell_segment(q, number, took);
 		parts_run_command(q, number);
 		parts_keep(q);
 	} else {

@@ -165,20 +165,6 @@ static int segments_compare_numbers(const void *a, const void *b)
 	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Sorts the numbers, and keeps each once. */
-static void segments_sort(struct segments_left *left)
-{
-	size_t n = 0;
-
-	if (left->n)
-		qsort(left->number, left->n, sizeof(*left->number),
-		      segments_compare_numbers);
-	for (size_t i = 0; i < left->n; i++)
-		if (!n || left->number[n - 1] != left->number[i])
-			left->number[n++] = left->number[i];
-	left->n = n;
-}
-
 /* Opens the folder once more, as a list of it moves in its descriptor. */
 static DIR *segments_folder(const struct claim *c)
 {
@@ -190,29 +176,13 @@ static DIR *segments_folder(const struct claim *c)
 	return d;
 }
 
-static void segments_note(const char *name, uint32_t *last,
-			  struct segments_left *left)
-{
-	uint32_t db = segments_number(name, "segment-", ".db", false);
-	uint32_t bad = segments_number(name, "segment-", ".bad", true);
-	uint32_t part = segments_number(name, ".segment-", ".data", true);
-
-	if (db > *last)
-		*last = db;
-	if (bad > *last)
-		*last = bad;
-	if (part > *last)
-		*last = part;
-	if (part)
-		*mem_add(left->number, left->n, left->cap) = part;
-}
-
 int segments_look(const struct claim *c, uint32_t *last,
 		  struct segments_left *left, struct err *err)
 {
 	const char *dir = claim_dir(c);
 	DIR *d = strlen(dir) > 4000 ? NULL : segments_folder(c);
 	const struct dirent *e;
+	size_t n = 0;
 
 	*last = 0;
 	*left = (struct segments_left){ .n = 0 };
@@ -222,10 +192,31 @@ int segments_look(const struct claim *c, uint32_t *last,
 			       "longer than 4000 bytes");
 	if (!d)
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
-	while ((e = readdir(d)) != NULL)
-		segments_note(e->d_name, last, left);
+	while ((e = readdir(d)) != NULL) {
+		const char *name = e->d_name;
+		uint32_t db = segments_number(name, "segment-", ".db", false);
+		uint32_t bad = segments_number(name, "segment-", ".bad", true);
+		uint32_t part =
+			segments_number(name, ".segment-", ".data", true);
+
+		if (db > *last)
+			*last = db;
+		if (bad > *last)
+			*last = bad;
+		if (part > *last)
+			*last = part;
+		if (part)
+			*mem_add(left->number, left->n, left->cap) = part;
+	}
 	closedir(d);
-	segments_sort(left);
+	/* each number once, ascending */
+	if (left->n)
+		qsort(left->number, left->n, sizeof(*left->number),
+		      segments_compare_numbers);
+	for (size_t i = 0; i < left->n; i++)
+		if (!n || left->number[n - 1] != left->number[i])
+			left->number[n++] = left->number[i];
+	left->n = n;
 	if (*last <= NUMBER_MAX)
 		return 0;
 	return err_set(err, ERR_IO,

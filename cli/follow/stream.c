@@ -223,27 +223,26 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 
 /* ---- lines of ftrace */
 
-static int stream_put_line(struct stream *s, const void *data, uint64_t size,
-			   struct err *err)
+static int stream_take_line(struct stream *s, const unsigned char *data,
+			    size_t len, uint64_t *used, struct err *err)
 {
+	int ret = ftext_cut_take(s->text, data, len, used);
+	int rc;
+
+	if (ret <= 0)
+		return ret;
 	if (ftext_cut_may_begin(s->text) && stream_is_full(s) &&
 	    stream_cut(s, err))
 		return -1;
 	if (s->tail && s->events > LATE_EVENTS && stream_end_tail(s, err))
 		return -1;
-	stream_count(s, size, ftext_cut_is_event(s->text));
+	stream_count(s, *used, ftext_cut_is_event(s->text));
 	if (s->tail && ftext_cut_is_late(s->text))
-		return stream_write(s, &s->tail, s->tail_number, data, size,
-				    err);
-	return stream_write(s, &s->part, s->number, data, size, err);
-}
-
-static int stream_take_line(struct stream *s, const unsigned char *data,
-			    size_t len, uint64_t *used, struct err *err)
-{
-	int ret = ftext_cut_take(s->text, data, len, used);
-
-	return ret > 0 && stream_put_line(s, data, *used, err) ? -1 : ret;
+		rc = stream_write(s, &s->tail, s->tail_number, data, *used,
+				  err);
+	else
+		rc = stream_write(s, &s->part, s->number, data, *used, err);
+	return rc ? -1 : ret;
 }
 
 /* ---- bytes */

@@ -19,16 +19,6 @@ struct top {
 	int said;	/* what it was */
 };
 
-/* tty: the terminal, wherever descriptors 0 and 1 lead. */
-static void top_become(int tty, const char *dir)
-{
-	dup2(tty, STDIN_FILENO);
-	dup2(tty, STDOUT_FILENO);
-	execl("/proc/self/exe", "backstitch", "view", "--live", dir,
-	      (char *)NULL);
-	_exit(127);
-}
-
 struct top *top_open(const char *dir, struct err *err)
 {
 	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC);
@@ -46,41 +36,42 @@ struct top *top_open(const char *dir, struct err *err)
 	if (t->messages && t->said >= 0)
 		dup2(fileno(t->messages), STDERR_FILENO);
 	t->pid = fork();
-	if (!t->pid)
-		top_become(tty, dir);
+	if (!t->pid) {
+		/* the terminal, wherever descriptors 0 and 1 lead */
+		dup2(tty, STDIN_FILENO);
+		dup2(tty, STDOUT_FILENO);
+		execl("/proc/self/exe", "backstitch", "view", "--live", dir,
+		      (char *)NULL);
+		_exit(127);
+	}
 	close(tty);
 	if (t->pid < 0)
 		t->pid = 0;
 	return t;
 }
 
-/* Prints the messages that came meanwhile. */
-static void top_say(struct top *t)
+void top_close(struct top *t)
 {
 	char buf[4096];
 	size_t n;
 
-	if (t->said >= 0) {
-		dup2(t->said, STDERR_FILENO);
-		close(t->said);
-	}
-	if (!t->messages)
-		return;
-	rewind(t->messages);
-	while ((n = fread(buf, 1, sizeof(buf), t->messages)) > 0)
-		fwrite(buf, 1, n, stderr);
-	fclose(t->messages);
-}
-
-void top_close(struct top *t)
-{
 	if (!t)
 		return;
 	if (t->pid) {
 		kill(t->pid, SIGTERM);
 		waitpid(t->pid, NULL, 0);
 	}
-	top_say(t);
+	if (t->said >= 0) {
+		dup2(t->said, STDERR_FILENO);
+		close(t->said);
+	}
+	/* the messages that came meanwhile */
+	if (t->messages) {
+		rewind(t->messages);
+		while ((n = fread(buf, 1, sizeof(buf), t->messages)) > 0)
+			fwrite(buf, 1, n, stderr);
+		fclose(t->messages);
+	}
 	free(t);
 }
 
