@@ -116,8 +116,8 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	/* to callers, up to a stack that has its place */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
-		uint32_t id = table_find(&t->places, hash_u32s(node, stack),
-					 NULL, NULL, NULL);
+		uint32_t id =
+			table_find_hash(&t->places, hash_u32s(node, stack));
 
 		if (id != TABLE_NONE) {
 			p.end = t->place[id].end;

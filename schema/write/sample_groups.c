@@ -361,7 +361,7 @@ static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
 		*near = 0;
 		return i;
 	}
-	i = table_find(&sg->waits, event, NULL, NULL, NULL);
+	i = table_find_hash(&sg->waits, event);
 	if (i != TABLE_NONE)
 		table_remove(&sg->waits, event, i);
 	return i;

@@ -55,7 +55,7 @@ int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
 		return 0;
 	/* the upper 40 bits of start identify the symbol, the rest is 0 */
 	uint64_t h = hash_u64(s.start ^ image);
-	uint32_t known = table_find(&db->w->said, h, NULL, NULL, NULL);
+	uint32_t known = table_find_hash(&db->w->said, h);
 
 	*symoff = off - s.start;
 	*id = known;

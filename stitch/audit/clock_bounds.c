@@ -23,7 +23,7 @@ static void clock_bounds_add(struct clock_bounds *cb, int32_t ahead,
 			     int32_t behind, int64_t most)
 {
 	uint64_t key = hash_u32s((uint32_t)ahead, (uint32_t)behind);
-	uint32_t i = table_find(&cb->by_cpus, key, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&cb->by_cpus, key);
 
 	if (i != TABLE_NONE) {
 		if (most < cb->at[i].most)
@@ -56,9 +56,8 @@ void clock_bounds_join(struct clock_bounds *cb,
 int64_t clock_bounds_most(const struct clock_bounds *cb, int32_t ahead,
 			  int32_t behind)
 {
-	uint32_t i = table_find(&cb->by_cpus,
-				hash_u32s((uint32_t)ahead, (uint32_t)behind),
-				NULL, NULL, NULL);
+	uint32_t i = table_find_hash(
+		&cb->by_cpus, hash_u32s((uint32_t)ahead, (uint32_t)behind));
 
 	return i == TABLE_NONE ? INT64_MAX : cb->at[i].most;
 }

@@ -31,7 +31,7 @@ static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
 					int32_t behind)
 {
 	uint64_t key = clock_key(ahead, behind);
-	uint32_t i = table_find(&cs->by_cpus, key, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&cs->by_cpus, key);
 
 	if (i != TABLE_NONE)
 		return &cs->pair[i];
@@ -76,7 +76,7 @@ static uint64_t *clock_sums(const struct clock_skew *cs, struct table *at)
 		const struct clock_pair *p = &cs->pair[i / 2];
 		bool ahead = i % 2 == 0;
 		uint64_t key = clock_key(ahead ? p->ahead : p->behind, ahead);
-		uint32_t k = table_find(at, key, NULL, NULL, NULL);
+		uint32_t k = table_find_hash(at, key);
 
 		if (k == TABLE_NONE) {
 			k = (uint32_t)i;

@@ -42,7 +42,7 @@ static struct reading *readings_find(struct readings *rd, uint64_t id,
 				     uint64_t lost, int64_t time)
 {
 	uint64_t h = hash_u64(id);
-	uint32_t i = table_find(&rd->by_id, h, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&rd->by_id, h);
 
 	if (i != TABLE_NONE)
 		return &rd->reading[i];

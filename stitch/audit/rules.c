@@ -161,7 +161,7 @@ static void rule_map_lost(struct audit *au, const struct audit_in *in)
 	    (info->system_wide != TRI_YES && in->since == TIME_NONE))
 		return;
 	uint64_t key = hash_pair(life_key(in), in->hole);
-	uint32_t i = table_find(&au->holes, key, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&au->holes, key);
 
 	if (i == TABLE_NONE)
 		i = find_split_hole(au, in, key);
@@ -188,7 +188,7 @@ static void rule_map_lost(struct audit *au, const struct audit_in *in)
 static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 				uint64_t key)
 {
-	bool odd = table_find(&au->odd, key, NULL, NULL, NULL) != TABLE_NONE;
+	bool odd = table_find_hash(&au->odd, key) != TABLE_NONE;
 
 	if (!f->loss && !odd)
 		table_add(&au->odd, key, 0);
@@ -209,7 +209,7 @@ static void rule_unmapped(struct audit *au, const struct audit_in *in)
 	    in->rec->flags & REC_F_LATE || !info->whole_tasks ||
 	    (in->rec->kind == REC_SAMPLE && !(in->rec->flags & REC_F_USER)))
 		return;
-	uint32_t i = table_find(&au->bare, life_key(in), NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&au->bare, life_key(in));
 
 	if (i != TABLE_NONE) {
 		fd->at[i].f.n++;

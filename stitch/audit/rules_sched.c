@@ -31,8 +31,7 @@ static uint64_t sched_task_key(uint16_t source, int32_t tid)
 static struct audit_task *sched_task_find(struct audit *au, uint16_t source,
 					  int32_t tid)
 {
-	uint32_t i = table_find(&au->tasks, sched_task_key(source, tid), NULL,
-				NULL, NULL);
+	uint32_t i = table_find_hash(&au->tasks, sched_task_key(source, tid));
 
 	return i == TABLE_NONE ? NULL : &au->task[i];
 }
@@ -163,7 +162,7 @@ static uint64_t wrote_key(const struct audit_in *in, int32_t tid)
 
 static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 {
-	uint32_t was = table_find(&au->wrote, key, NULL, NULL, NULL);
+	uint32_t was = table_find_hash(&au->wrote, key);
 
 	if (pid < 0) /* an unhashed task: use any value that is no pid */
 		pid = was == TABLE_NONE ? INT32_MAX : (int32_t)was;
@@ -180,7 +179,7 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
 			      int32_t tid, uint64_t came)
 {
-	uint32_t pid = table_find(&au->wrote, came, NULL, NULL, NULL);
+	uint32_t pid = table_find_hash(&au->wrote, came);
 
 	return rec->pid == rec->tid &&
 	       (pid == TABLE_NONE || pid == (uint32_t)tid);
@@ -283,7 +282,7 @@ void rule_switch(struct audit *au, const struct audit_in *in)
  * another time. */
 static bool is_known_to_leave(const struct audit *au, uint64_t key)
 {
-	return table_find(&au->wrote, key, NULL, NULL, NULL) != TABLE_NONE;
+	return table_find_hash(&au->wrote, key) != TABLE_NONE;
 }
 
 bool rule_switch_holds(struct audit *au, const struct fact_finding *f,

@@ -29,10 +29,15 @@ typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 /* All zeros is an empty table. */
 void table_release(struct table *t);
 /* Returns the id of the entry that has this hash and for which same() returns
- * true, or TABLE_NONE. If same is NULL, the hash alone decides (for integer
- * keys hashed with hash_u64()). */
+ * true, or TABLE_NONE. If same is NULL, the hash alone decides. */
 uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 		    const void *owner, const void *key);
+/* Returns the id of the entry that has this hash, or TABLE_NONE: for keys that
+ * are their own hash, or are hashed with hash_u64(). */
+static inline uint32_t table_find_hash(const struct table *t, uint64_t hash)
+{
+	return table_find(t, hash, NULL, NULL, NULL);
+}
 /* Adds an entry. The caller must know that it is not there. */
 void table_add(struct table *t, uint64_t hash, uint32_t id);
 /* Removes the entry with this hash and id. Returns false if there is none. */

@@ -40,7 +40,7 @@ void pending_requests_hold(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
 	uint64_t key = pending_tid_key(w->source, w->tid);
-	uint32_t first = table_find(&ws->by_tid, key, NULL, NULL, NULL);
+	uint32_t first = table_find_hash(&ws->by_tid, key);
 
 	w->held = true;
 	w->left = w->right = i;
@@ -157,7 +157,7 @@ void pending_requests_chain(struct pending_requests *ws,
 			    const struct join_chain *c)
 {
 	uint64_t key = pending_tid_key(c->source, c->tid);
-	uint32_t first = table_find(&ws->by_tid, key, NULL, NULL, NULL);
+	uint32_t first = table_find_hash(&ws->by_tid, key);
 	uint32_t i = first;
 
 	if (first == TABLE_NONE)

@@ -34,8 +34,7 @@ struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view)
 {
 	if (!view->shared) {
-		uint32_t i = table_find(&ps->by_row, hash_u64(row), NULL, NULL,
-					NULL);
+		uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
 
 		if (i == TABLE_NONE)
 			i = shared_threads_new(ps, row);

@@ -148,7 +148,7 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 	/* The hash is a bijection of (stack, frame), so no comparison is
 	 * needed. */
 	uint64_t h = hash_u64(((uint64_t)stack << 32) | frame);
-	uint32_t id = table_find(&fr->stacks, h, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&fr->stacks, h);
 
 	if (id != TABLE_NONE)
 		return id + 1;
@@ -280,8 +280,8 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 		/* If two symbols get the same number, the later one takes the
 		 * next. */
 		key.number = hash_content(name, strlen(name), size) % NUMBERS;
-		while (table_find(&fr->numbers, hash_u64(key.number), NULL,
-				  NULL, NULL) != TABLE_NONE)
+		while (table_find_hash(&fr->numbers, hash_u64(key.number)) !=
+		       TABLE_NONE)
 			key.number = (key.number + 1) % NUMBERS;
 		key.name = arena_strdup(&fr->arena, name);
 		id = (uint32_t)fr->n_named;
@@ -295,8 +295,7 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 const char *frames_symbol_at(const struct frames *fr, uint64_t off,
 			     uint64_t *start, uint64_t *size)
 {
-	uint32_t id = table_find(&fr->numbers, hash_u64(off >> IN_SYMBOL), NULL,
-				 NULL, NULL);
+	uint32_t id = table_find_hash(&fr->numbers, hash_u64(off >> IN_SYMBOL));
 
 	if (id == TABLE_NONE)
 		return NULL;

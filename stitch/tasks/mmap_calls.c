@@ -130,8 +130,7 @@ static uint64_t open_file_key(uint32_t process, int32_t fd)
 static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
 				  int32_t fd)
 {
-	uint32_t i = table_find(&cs->by_file, open_file_key(process, fd), NULL,
-				NULL, NULL);
+	uint32_t i = table_find_hash(&cs->by_file, open_file_key(process, fd));
 
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
@@ -156,7 +155,7 @@ static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
 			       int32_t fd, const char *path)
 {
 	uint64_t key = open_file_key(process, fd);
-	uint32_t i = table_find(&cs->by_file, key, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&cs->by_file, key);
 	char *copy = mem_strdup(path);
 
 	if (i == TABLE_NONE)

@@ -175,8 +175,8 @@ uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process)
 static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 			  int32_t pid, int32_t tid)
 {
-	uint32_t slot =
-		tasks_look(&ts->threads, thread_key((uint16_t)i, pid, tid));
+	uint32_t slot = table_find_hash(&ts->threads,
+					thread_key((uint16_t)i, pid, tid));
 
 	if (slot == TABLE_NONE)
 		return TABLE_NONE;
@@ -194,7 +194,7 @@ static uint32_t process_in(const struct tasks *ts, int i, uint16_t source,
 			   int32_t pid)
 {
 	uint32_t slot =
-		tasks_look(&ts->processes, process_key((uint16_t)i, pid));
+		table_find_hash(&ts->processes, process_key((uint16_t)i, pid));
 
 	if (slot == TABLE_NONE)
 		return TABLE_NONE;
@@ -411,8 +411,8 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 
 		start = p->start;
 		first = p->shared.first;
-		thread = tasks_look(&ts->threads,
-				    thread_key(p->source, p->pid, p->pid));
+		thread = table_find_hash(&ts->threads,
+					 thread_key(p->source, p->pid, p->pid));
 	}
 	if (start != TIME_NONE)
 		return start >= t - APART_NS;
@@ -451,11 +451,12 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 	for (int i = -1; (i = next_sharing_source(ts, f->source, i)) >= 0;) {
 		uint32_t slot =
 			kind == SHARED_THREAD
-				? tasks_look(&ts->threads,
-					     thread_key((uint16_t)i, f->pid,
-							f->tid))
-				: tasks_look(&ts->processes,
-					     process_key((uint16_t)i, f->pid));
+				? table_find_hash(&ts->threads,
+						  thread_key((uint16_t)i,
+							     f->pid, f->tid))
+				: table_find_hash(
+					  &ts->processes,
+					  process_key((uint16_t)i, f->pid));
 
 		if (slot == TABLE_NONE)
 			continue;

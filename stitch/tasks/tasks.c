@@ -191,7 +191,8 @@ static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 {
-	uint32_t slot = tasks_look(&ts->processes, process_key(source, pid));
+	uint32_t slot =
+		table_find_hash(&ts->processes, process_key(source, pid));
 
 	if (slot == TABLE_NONE)
 		return tasks_new_process(ts, source, pid);
@@ -221,8 +222,8 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct process *p = &ts->at.process[slot];
-	uint32_t dead =
-		tasks_look(&ts->threads, thread_key(p->source, p->pid, -1));
+	uint32_t dead = table_find_hash(&ts->threads,
+					thread_key(p->source, p->pid, -1));
 
 	p->ended = true;
 	p->end = t;
@@ -341,7 +342,7 @@ static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 
 	if (ts->at.process[th->process].pid != pid)
 		return false;
-	now = tasks_look(&ts->processes, process_key(th->source, pid));
+	now = table_find_hash(&ts->processes, process_key(th->source, pid));
 	return now == th->process || now == TABLE_NONE || th->ended;
 }
 
@@ -371,7 +372,8 @@ static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid)
 {
-	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
+	uint32_t slot =
+		table_find_hash(&ts->threads, thread_key(source, pid, tid));
 
 	if (slot != TABLE_NONE) {
 		const struct thread *th = &ts->at.thread[slot];
@@ -403,7 +405,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 		pid = shared_tasks_pid(ts, source, tid);
 	/* A thread with the id of a process is its leader. */
 	if (pid < 0 && tid > 0 &&
-	    tasks_look(&ts->processes, process_key(source, tid)) != TABLE_NONE)
+	    table_find_hash(&ts->processes, process_key(source, tid)) !=
+		    TABLE_NONE)
 		pid = tid;
 	return tasks_new_thread(ts, source, tasks_process(ts, source, pid),
 				tid);
@@ -427,7 +430,8 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid)
 {
-	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
+	uint32_t slot =
+		table_find_hash(&ts->threads, thread_key(source, pid, tid));
 
 	return slot == TABLE_NONE || ts->at.process[ts->at.thread[slot].process]
 						     .pid != pid
@@ -581,7 +585,8 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 				   int32_t pid, int32_t ppid, int64_t t,
 				   bool synth)
 {
-	uint32_t was = tasks_look(&ts->processes, process_key(source, pid));
+	uint32_t was =
+		table_find_hash(&ts->processes, process_key(source, pid));
 	uint32_t from = tasks_process(ts, source, ppid);
 
 	if (was != TABLE_NONE && !synth) {
@@ -625,9 +630,10 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth)
 {
-	uint32_t old = tasks_look(&ts->threads, thread_key(source, pid, tid));
+	uint32_t old =
+		table_find_hash(&ts->threads, thread_key(source, pid, tid));
 	uint32_t parent =
-		tasks_look(&ts->threads, thread_key(source, ppid, ptid));
+		table_find_hash(&ts->threads, thread_key(source, ppid, ptid));
 	struct forked f = { source, pid, tid, ppid };
 
 	if (old != TABLE_NONE && synth) {

@@ -72,11 +72,6 @@ static inline uint64_t process_key(uint16_t source, int32_t pid)
 	return hash_u64(((uint64_t)source << 40) | (uint32_t)pid);
 }
 
-static inline uint32_t tasks_look(const struct table *t, uint64_t key)
-{
-	return table_find(t, key, NULL, NULL, NULL);
-}
-
 /* All negative ids share an entry: see thread_key(). */
 static inline struct recent *recent_of(struct tasks *ts, int32_t tid)
 {
