@@ -68,40 +68,6 @@ void merge_content_key(const char *content, char key[MERGE_KEY_SIZE])
 			 hash_content(content, n, 2));
 }
 
-/* Returns the number of a capture's content, of which a hash is stored. */
-static uint32_t merge_key(struct merge *m, const char *content)
-{
-	char key[MERGE_KEY_SIZE];
-
-	merge_content_key(content, key);
-	return intern_add(&m->keys, key);
-}
-
-static void merge_take_known(struct merge *m, struct merge_input *in,
-			     const struct rows *r)
-{
-	struct value wall = rows_value(r, MERGE_KNOWN_WALL);
-	struct value first = rows_value(r, MERGE_KNOWN_FIRST_NS);
-	struct value last = rows_value(r, MERGE_KNOWN_LAST_NS);
-	struct merge_capture c = {
-		.id = (uint32_t)rows_int(r, MERGE_KNOWN_ID),
-		.key = merge_key(m, rows_text(r, MERGE_KNOWN_CONTENT)),
-		.first = first.kind == VALUE_INT ? first.num : TIME_NONE,
-		.aligned = rows_int(r, MERGE_KNOWN_ALIGNED) != 0,
-	};
-
-	if (first.kind == VALUE_INT)
-		merge_widen(&in->first, &in->last, first.num);
-	if (last.kind == VALUE_INT)
-		merge_widen(&in->first, &in->last, last.num);
-	if (!in->n_capture) {
-		in->place = mem_strdup(rows_text(r, MERGE_KNOWN_PLACE));
-		in->has_wall = wall.kind == VALUE_INT;
-		in->wall = wall.num;
-	}
-	*mem_add(in->capture, in->n_capture, in->cap_capture) = c;
-}
-
 static struct merge_input *merge_new_input(struct merge *m, const char *path)
 {
 	struct merge_input *in = mem_add(m->input, m->n_input, m->cap_input);
@@ -134,8 +100,31 @@ static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
 	struct rows *r = db ? rows_of(db, "merge_known", err) : NULL;
 
 	in->first = in->last = TIME_NONE;
-	while (rows_step(r))
-		merge_take_known(m, in, r);
+	while (rows_step(r)) {
+		struct value wall = rows_value(r, MERGE_KNOWN_WALL);
+		struct value first = rows_value(r, MERGE_KNOWN_FIRST_NS);
+		struct value last = rows_value(r, MERGE_KNOWN_LAST_NS);
+		char key[MERGE_KEY_SIZE]; /* a hash of the content */
+
+		merge_content_key(rows_text(r, MERGE_KNOWN_CONTENT), key);
+		*mem_add(in->capture, in->n_capture,
+			 in->cap_capture) = (struct merge_capture){
+			.id = (uint32_t)rows_int(r, MERGE_KNOWN_ID),
+			.key = intern_add(&m->keys, key),
+			.first =
+				first.kind == VALUE_INT ? first.num : TIME_NONE,
+			.aligned = rows_int(r, MERGE_KNOWN_ALIGNED) != 0,
+		};
+		if (first.kind == VALUE_INT)
+			merge_widen(&in->first, &in->last, first.num);
+		if (last.kind == VALUE_INT)
+			merge_widen(&in->first, &in->last, last.num);
+		if (in->n_capture == 1) {
+			in->place = mem_strdup(rows_text(r, MERGE_KNOWN_PLACE));
+			in->has_wall = wall.kind == VALUE_INT;
+			in->wall = wall.num;
+		}
+	}
 	if (!in->place)
 		in->place = mem_strdup("");
 	int rc = rows_end(r, err);
@@ -400,23 +389,6 @@ static bool merge_is_before(const struct merge_part *a,
 	return a->at < b->at;
 }
 
-static void merge_heap_sink(struct merge_heap *h, size_t i)
-{
-	struct merge_part *p = h->part[i];
-
-	for (;;) {
-		size_t k = 2 * i + 1;
-
-		if (k < h->n - 1 && merge_is_before(h->part[k + 1], h->part[k]))
-			k++;
-		if (k >= h->n || !merge_is_before(h->part[k], p))
-			break;
-		h->part[i] = h->part[k];
-		i = k;
-	}
-	h->part[i] = p;
-}
-
 static void merge_heap_add(struct merge_heap *h, struct merge_part *p)
 {
 	size_t i = h->n;
@@ -431,12 +403,23 @@ static void merge_heap_add(struct merge_heap *h, struct merge_part *p)
 
 static struct merge_part *merge_heap_take(struct merge_heap *h)
 {
-	struct merge_part *p = h->part[0];
+	struct merge_part *first = h->part[0];
+	struct merge_part *p = h->part[--h->n];
+	size_t i = 0;
 
-	h->part[0] = h->part[--h->n];
-	if (h->n)
-		merge_heap_sink(h, 0);
-	return p;
+	/* the last part sinks from the top to its place */
+	while (2 * i + 1 < h->n) {
+		size_t k = 2 * i + 1;
+
+		if (k < h->n - 1 && merge_is_before(h->part[k + 1], h->part[k]))
+			k++;
+		if (!merge_is_before(h->part[k], p))
+			break;
+		h->part[i] = h->part[k];
+		i = k;
+	}
+	h->part[i] = p;
+	return first;
 }
 
 static int64_t merge_event_or(const struct int_row *e, enum merge_event_value i,
@@ -499,35 +482,32 @@ static const struct merge_map *merge_event_map(const struct merge_part *p,
 	}
 }
 
-static int merge_put_payload(struct merge *m, struct merge_part *p,
-			     struct err *err)
-{
-	struct value v = rows_value(p->payloads, PAYLOADS_DATA);
-
-	p->payload = rows_int(p->payloads, PAYLOADS_ID);
-	p->payload_to = 0;
-	if (v.kind == VALUE_BLOB &&
-	    payload_rows_put(m->db, v.text, v.len, &p->payload_to, err))
-		return -1;
-	return merge_part_map(p, MERGE_PAYLOAD, p->payload, p->payload_to, err);
-}
-
-/* Stores the new id of a payload in *to. As events use new payloads in the
- * order of their ids, no more payloads are read than are needed so far. */
+/* Copies payloads up to one with this id, and stores its new id in *to. As
+ * events use new payloads in the order of their ids, no more payloads are read
+ * than are needed so far. */
 static int merge_reach_payload(struct merge *m, struct merge_part *p,
 			       int64_t id, uint32_t *to, struct err *err)
 {
-	int ret = 1;
+	while (p->payload < id) {
+		int ret = rows_next(p->payloads, err);
 
-	while (p->payload < id && ret > 0) {
-		ret = rows_next(p->payloads, err);
-		if (ret < 0 || (ret > 0 && merge_put_payload(m, p, err)))
+		if (ret < 0)
 			return -1;
-	}
-	if (!ret) {
-		/* another step would begin anew */
-		p->payload = INT64_MAX;
 		p->payload_to = 0;
+		if (!ret) {
+			/* another step would begin anew */
+			p->payload = INT64_MAX;
+			break;
+		}
+		struct value v = rows_value(p->payloads, PAYLOADS_DATA);
+
+		p->payload = rows_int(p->payloads, PAYLOADS_ID);
+		if ((v.kind == VALUE_BLOB &&
+		     payload_rows_put(m->db, v.text, v.len, &p->payload_to,
+				      err)) ||
+		    merge_part_map(p, MERGE_PAYLOAD, p->payload, p->payload_to,
+				   err))
+			return -1;
 	}
 	*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);
 	return 0;

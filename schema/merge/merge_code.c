@@ -139,36 +139,7 @@ static void merge_code_key_add(struct code_key *k, const struct value *v)
 	k->n += len;
 }
 
-static void merge_code_key_text(struct code_key *k, const char *s)
-{
-	const struct value v = { .kind = VALUE_TEXT,
-				 .text = s,
-				 .len = strlen(s) };
-
-	merge_code_key_add(k, &v);
-}
-
-static void merge_code_key_id(struct code_key *k, uint32_t id)
-{
-	const struct value v = { .kind = VALUE_INT, .num = id };
-
-	merge_code_key_add(k, &v);
-}
-
 /* ---- images and frames */
-
-static struct value merge_code_copy_value(struct merge_code *c, struct value v)
-{
-	if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB) {
-		char *copy = arena_take(&c->text, v.len + 1);
-
-		if (v.len)
-			memcpy(copy, v.text, v.len);
-		copy[v.len] = 0;
-		v.text = copy;
-	}
-	return v;
-}
 
 /* Stores the values of a row, if it is new or more is known of it than before.
  * Returns whether they were taken. */
@@ -185,8 +156,17 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 		return false;
 	if (!row->v)
 		row->v = arena_take(&c->text, n * sizeof(*v));
-	for (size_t i = 0; i < n; i++)
-		row->v[i] = merge_code_copy_value(c, v[i]);
+	for (size_t i = 0; i < n; i++) {
+		row->v[i] = v[i];
+		if (v[i].kind != VALUE_TEXT && v[i].kind != VALUE_BLOB)
+			continue;
+		char *copy = arena_take(&c->text, v[i].len + 1);
+
+		if (v[i].len)
+			memcpy(copy, v[i].text, v[i].len);
+		copy[v[i].len] = 0;
+		row->v[i].text = copy;
+	}
 	row->owner = c->part;
 	row->from = v[MERGE_ID].num;
 	row->known = known;
@@ -227,7 +207,10 @@ static int merge_code_take_image(struct merge *m, struct merge_part *p,
 	     i <= (has_id ? MERGE_IMAGES_BUILD_ID : MERGE_IMAGES_PROCESS); i++)
 		merge_code_key_add(&key, &v[i]);
 	if (!has_id)
-		merge_code_key_text(&key, p->in->place);
+		merge_code_key_add(
+			&key, &(struct value){ .kind = VALUE_TEXT,
+					       .text = p->in->place,
+					       .len = strlen(p->in->place) });
 
 	size_t before = c->images.n;
 	uint32_t id = intern_add_bytes(&c->images, key.byte, key.n) + 1;
@@ -252,7 +235,8 @@ static int merge_code_take_symbol(struct merge *m, struct merge_part *p,
 	size_t before = c->symbols.n;
 	struct row row;
 
-	merge_code_key_id(&key, image);
+	merge_code_key_add(&key,
+			   &(struct value){ .kind = VALUE_INT, .num = image });
 	for (unsigned int i = MERGE_SYMBOLS_START;
 	     i <= MERGE_SYMBOLS_UNVERIFIED; i++) {
 		struct value v = rows_value(r, i);
@@ -319,24 +303,6 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
  * cell, a length, and the record's header. */
 #define PATH_BYTES 7
 
-/* Marks a stack as one whose frames are in stack_path. Without the limit, a
- * small hostile database of deep stacks, with few rows of stack_path, could
- * grow to any size. */
-static int merge_code_use(struct merge_code *c, const struct merge_part *p,
-			  struct code_node *s, struct err *err)
-{
-	if (s->used)
-		return 0;
-	if (s->depth > c->paths)
-		return err_set(err, ERR_DB,
-			       "%s: the database is damaged: its stacks are "
-			       "deeper than their frames have room for",
-			       p->in->path);
-	c->paths -= s->depth;
-	s->used = true;
-	return 0;
-}
-
 static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 				 const struct rows *r, struct err *err)
 {
@@ -354,7 +320,7 @@ static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 			       "frame",
 			       p->in->path);
 	uint64_t h = hash_u32s(parent, frame);
-	uint32_t at = table_find(&c->stacks, h, NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->stacks, h);
 
 	if (at == TABLE_NONE) {
 		at = (uint32_t)c->n_stack;
@@ -366,10 +332,22 @@ static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 			.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
 		};
 	}
-	if (hash.len == HASH_BYTES && merge_code_use(c, p, &c->stack[at], err))
-		return -1;
-	if (hash.len == HASH_BYTES)
-		memcpy(c->stack[at].hash, hash.text, HASH_BYTES);
+	/* The frames of a stack with a hash are in stack_path. Without the
+	 * limit, a small hostile database of deep stacks, with few rows of
+	 * stack_path, could grow to any size. */
+	if (hash.len == HASH_BYTES) {
+		struct code_node *s = &c->stack[at];
+
+		if (!s->used && s->depth > c->paths)
+			return err_set(err, ERR_DB,
+				       "%s: the database is damaged: its "
+				       "stacks are deeper than their frames "
+				       "have room for",
+				       p->in->path);
+		c->paths -= s->used ? 0 : s->depth;
+		s->used = true;
+		memcpy(s->hash, hash.text, HASH_BYTES);
+	}
 	return merge_part_map(p, MERGE_STACK, old, at + 1, err);
 }
 
@@ -526,7 +504,7 @@ static int merge_code_take_link(struct merge *m, struct merge_part *p,
 	if (!l.inner || !l.frame)
 		return 0;
 	uint64_t h = hash_u32s(l.inner, l.frame);
-	uint32_t at = table_find(&c->links, h, NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->links, h);
 
 	if (at == TABLE_NONE) {
 		table_add(&c->links, h, (uint32_t)c->n_link);
@@ -551,8 +529,7 @@ static int merge_code_take_other(struct merge *m, struct merge_part *p,
 	};
 	uint64_t h = hash_u64(o.image);
 
-	if (!o.image ||
-	    table_find(&c->others, h, NULL, NULL, NULL) != TABLE_NONE)
+	if (!o.image || table_find_hash(&c->others, h) != TABLE_NONE)
 		return 0;
 	table_add(&c->others, h, (uint32_t)c->n_other);
 	o.why = arena_strdup(&c->text, o.why);
@@ -671,41 +648,33 @@ static int merge_code_write_stacks(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Writes the frames of a stack, the outermost first, which is the order of the
- * table's key. */
-static int merge_code_write_path(struct merge *m, uint32_t stack,
-				 uint32_t **work, size_t *cap, struct err *err)
-{
-	const struct merge_code *c = m->code;
-	uint32_t n = 0;
-	struct row row;
-
-	for (uint32_t at = stack; at; at = c->stack[at - 1].parent) {
-		*work = mem_grow(*work, cap, n + 1, sizeof(**work));
-		(*work)[n++] = c->stack[at - 1].frame;
-	}
-	while (n--) {
-		if (db_row(m->db, T_PATH, 0, &row, err))
-			return -1;
-		row_int(&row, 0, stack);
-		row_int(&row, 1, n);
-		row_int(&row, 2, (*work)[n]);
-	}
-	return 0;
-}
-
+/* Writes the frames of each stack that is used, the outermost first, which is
+ * the order of the table's key. */
 static int merge_code_write_paths(struct merge *m, struct err *err)
 {
 	const struct merge_code *c = m->code;
-	uint32_t *work = NULL;
+	uint32_t *frame = NULL; /* of a stack, the innermost first */
 	size_t cap = 0;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < c->n_stack; i++)
-		if (c->stack[i].used)
-			rc = merge_code_write_path(m, (uint32_t)i + 1, &work,
-						   &cap, err);
-	free(work);
+	for (uint32_t id = 1; !rc && id <= c->n_stack; id++) {
+		size_t n = 0;
+		struct row row;
+
+		if (!c->stack[id - 1].used)
+			continue;
+		for (uint32_t at = id; at; at = c->stack[at - 1].parent)
+			*mem_add(frame, n, cap) = c->stack[at - 1].frame;
+		while (n--) {
+			rc = db_row(m->db, T_PATH, 0, &row, err);
+			if (rc)
+				break;
+			row_int(&row, 0, id);
+			row_int(&row, 1, (int64_t)n);
+			row_int(&row, 2, frame[n]);
+		}
+	}
+	free(frame);
 	return rc;
 }
 
@@ -729,18 +698,6 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 	return rc;
 }
 
-static int merge_code_write_checks(struct merge *m, struct err *err)
-{
-	const struct merge_code *c = m->code;
-	int rc = merge_code_write_sites(m, err);
-
-	if (!rc)
-		rc = store_links(m->db, c->link, c->n_link, err);
-	for (size_t i = 0; !rc && i < c->n_other; i++)
-		rc = store_other_file(m->db, &c->other[i], err);
-	return rc;
-}
-
 int merge_code_write(struct merge *m, struct err *err)
 {
 	const struct merge_code *c = m->code;
@@ -749,7 +706,12 @@ int merge_code_write(struct merge *m, struct err *err)
 				  err) ||
 	    merge_code_write_list(m, &c->frame, c->frame_table, FRAME_COLUMNS,
 				  err) ||
-	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err))
+	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err) ||
+	    merge_code_write_sites(m, err) ||
+	    store_links(m->db, c->link, c->n_link, err))
 		return -1;
-	return merge_code_write_checks(m, err);
+	for (size_t i = 0; i < c->n_other; i++)
+		if (store_other_file(m->db, &c->other[i], err))
+			return -1;
+	return 0;
 }

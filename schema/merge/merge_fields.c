@@ -39,32 +39,6 @@ static int merge_fields_columns(struct merge *m, struct merge_part *p,
 	return rows_end(r, err);
 }
 
-static int merge_fields_row(struct merge *m, const struct merge_part *p,
-			    const struct field_columns *f, unsigned int table,
-			    const struct rows *r, struct err *err)
-{
-	uint32_t event = merge_part_event(p, rows_int(r, MERGE_ID));
-	struct row row;
-
-	if (!event)
-		return 0;
-	if (db_row(m->db, table, merge_row_bytes(r), &row, err))
-		return -1;
-	row_int(&row, 0, event);
-	for (size_t i = 1; i < f->n; i++) {
-		struct value v = rows_value(r, i);
-
-		if (!f->at[i])
-			continue;
-		if (f->is_stack[i] && v.kind == VALUE_INT)
-			row_id(&row, f->at[i],
-			       merge_map_get(&p->map[MERGE_RAW], v.num));
-		else
-			merge_put_value(&row, f->at[i], &v);
-	}
-	return 0;
-}
-
 static int merge_fields_copy(struct merge *m, struct merge_part *p,
 			     const char *name, const char *event,
 			     struct err *err)
@@ -73,7 +47,6 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	unsigned int ev, table;
 	struct rows *r = NULL;
 	char *sql = NULL;
-	int rc = 0;
 
 	if (fields_reach_table(m->db, event, &ev, &table, err) ||
 	    merge_fields_columns(m, p, name, ev, &f, err))
@@ -81,10 +54,30 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
 	if (sql)
 		r = rows_open(p->db, sql, NULL, 0, err);
-	while (!rc && rows_step(r))
-		rc = merge_fields_row(m, p, &f, table, r, err);
 	sqlite3_free(sql);
-	return rc ? rows_stop(r) : rows_end(r, err);
+	while (rows_step(r)) {
+		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
+		struct row row;
+
+		if (!id)
+			continue;
+		if (db_row(m->db, table, merge_row_bytes(r), &row, err))
+			return rows_stop(r);
+		row_int(&row, 0, id);
+		for (size_t i = 1; i < f.n; i++) {
+			struct value v = rows_value(r, i);
+
+			if (!f.at[i])
+				continue;
+			if (f.is_stack[i] && v.kind == VALUE_INT)
+				row_id(&row, f.at[i],
+				       merge_map_get(&p->map[MERGE_RAW],
+						     v.num));
+			else
+				merge_put_value(&row, f.at[i], &v);
+		}
+	}
+	return rows_end(r, err);
 }
 
 /* Tells the types of a part the name that their table has now. */

@@ -70,44 +70,38 @@ static void join_regroup(struct merge *m, const struct rows *r)
 	merge_groups_add(m->groups, &g, weight, 1);
 }
 
-static int join_all(struct merge *m, const struct join_pass *jp,
-		    struct err *err)
-{
-	struct rows *r = rows_of(m->db, "merge_joins", err);
-
-	while (rows_step(r)) {
-		uint32_t chain = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
-
-		if (join_change(m, jp, r, err))
-			return rows_stop(r);
-		join_regroup(m, r);
-		m->joined++;
-		m->db->w->joined++;
-		m->db->w->chain_events++;
-		if (chain > m->db->w->max_chain)
-			m->db->w->max_chain = chain;
-	}
-	return rows_end(r, err);
-}
-
 static int join_open(struct merge *m, struct err *err)
 {
 	struct join_pass jp = { NULL, NULL };
-	int rc = -1;
+	struct writing *w = m->db->w;
+	struct rows *r = NULL;
+	int rc = 0;
 
 	if (db_exec(m->db, store_sql("merge_join_begin"), err))
 		return -1;
 	jp.request = db_prepare(m->db, store_sql("merge_join_request"), err);
-	jp.chain = jp.request ? db_prepare(m->db, store_sql("merge_join_chain"),
-					   err)
-			      : NULL;
+	if (jp.request)
+		jp.chain =
+			db_prepare(m->db, store_sql("merge_join_chain"), err);
 	if (jp.chain)
-		rc = join_all(m, &jp, err);
+		r = rows_of(m->db, "merge_joins", err);
+	while (rows_step(r)) {
+		uint32_t chain = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
+
+		rc = join_change(m, &jp, r, err);
+		if (rc)
+			break;
+		join_regroup(m, r);
+		m->joined++;
+		w->joined++;
+		w->chain_events++;
+		if (chain > w->max_chain)
+			w->max_chain = chain;
+	}
+	rc = rc ? rows_stop(r) : rows_end(r, err);
 	sqlite3_finalize(jp.request);
 	sqlite3_finalize(jp.chain);
-	if (!rc)
-		rc = db_exec(m->db, store_sql("merge_join_end"), err);
-	return rc;
+	return rc ? rc : db_exec(m->db, store_sql("merge_join_end"), err);
 }
 
 /* Joins halves of different captures. */

@@ -258,40 +258,34 @@ static bool merge_is_new_mapping(struct merge *m, const struct rows *r,
 	return intern_add_bytes(&m->kernel, &key, sizeof(key)) == n;
 }
 
-static int merge_take_mapping(struct merge *m, const struct merge_part *p,
-			      const struct rows *r, struct err *err)
-{
-	int64_t old = rows_int(r, MERGE_MAPPINGS_PROCESS);
-	uint32_t process = merge_map_get(&p->map[MERGE_PROCESS], old);
-	uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
-				       rows_int(r, MERGE_MAPPINGS_IMAGE));
-	struct row row;
-
-	if (old ? !process : !merge_is_new_mapping(m, r, image))
-		return 0;
-	if (db_row(m->db, T_MAPPING, 0, &row, err))
-		return -1;
-	row_key(&row, ++m->mappings);
-	row_int(&row, 1, process);
-	for (unsigned int i = MERGE_MAPPINGS_START; i <= MERGE_MAPPINGS_T1;
-	     i++) {
-		struct value v = rows_value(r, i);
-
-		if (i != MERGE_MAPPINGS_IMAGE)
-			merge_put_value(&row, i + 1, &v);
-	}
-	row_id(&row, MERGE_MAPPINGS_IMAGE + 1, image);
-	return 0;
-}
-
 static int merge_take_mappings(struct merge *m, struct merge_part *p,
 			       struct err *err)
 {
 	struct rows *r = rows_of(p->db, "merge_mappings", err);
 
-	while (rows_step(r))
-		if (merge_take_mapping(m, p, r, err))
+	while (rows_step(r)) {
+		int64_t old = rows_int(r, MERGE_MAPPINGS_PROCESS);
+		uint32_t process = merge_map_get(&p->map[MERGE_PROCESS], old);
+		uint32_t image =
+			merge_map_get(&p->map[MERGE_IMAGE],
+				      rows_int(r, MERGE_MAPPINGS_IMAGE));
+		struct row row;
+
+		if (old ? !process : !merge_is_new_mapping(m, r, image))
+			continue;
+		if (db_row(m->db, T_MAPPING, 0, &row, err))
 			return rows_stop(r);
+		row_key(&row, ++m->mappings);
+		row_int(&row, 1, process);
+		for (unsigned int i = MERGE_MAPPINGS_START;
+		     i <= MERGE_MAPPINGS_T1; i++) {
+			struct value v = rows_value(r, i);
+
+			if (i != MERGE_MAPPINGS_IMAGE)
+				merge_put_value(&row, i + 1, &v);
+		}
+		row_id(&row, MERGE_MAPPINGS_IMAGE + 1, image);
+	}
 	return rows_end(r, err);
 }
 

@@ -115,14 +115,6 @@ static int settle_apply(struct merge *m, struct err *err)
 
 /* ---- the cookies of a thread */
 
-static struct cookie_entry *settle_find(struct settle *s, uint64_t cookie)
-{
-	uint32_t i =
-		table_find(&s->by_cookie, hash_u64(cookie), NULL, NULL, NULL);
-
-	return i == TABLE_NONE ? NULL : &s->entry[i];
-}
-
 static void settle_close(struct cookie_entry *e, enum request_end end,
 			 int64_t time)
 {
@@ -175,43 +167,40 @@ static void settle_thread_ends(struct settle *s, enum request_end end,
 	}
 }
 
-static void settle_take_request(struct settle *s, struct cookie_entry *e,
-				int64_t time, const struct rows *r)
-{
-	struct value event = rows_value(r, SETTLE_HALVES_EVENT);
-
-	if (!e->n_events++)
-		e->sample_time = time;
-	e->last_time = time;
-	if (event.kind != VALUE_INT)
-		return;
-	s->n_wait += !s->n_wait;
-	uint32_t i = (uint32_t)s->n_wait;
-
-	*mem_add(s->wait, s->n_wait, s->cap_wait) =
-		(struct settle_wait){ event.num, rows_int(r, SETTLE_HALVES_WAS),
-				      e->first };
-	e->first = i;
-}
-
+/* Takes a row of settle_halves. */
 static void settle_take(struct settle *s, const struct rows *r)
 {
 	int64_t time = rows_int(r, SETTLE_HALVES_TIME_NS);
 	uint64_t cookie = (uint64_t)rows_int(r, SETTLE_HALVES_COOKIE);
 	int64_t what = rows_int(r, SETTLE_HALVES_WHAT);
+
 	if (what >= SETTLE_EXIT) {
 		settle_thread_ends(
 			s, what == SETTLE_EXIT ? END_EXIT : END_REUSED, time);
 		return;
 	}
-	struct cookie_entry *e = settle_find(s, cookie);
+	uint32_t i = table_find_hash(&s->by_cookie, hash_u64(cookie));
+	struct cookie_entry *e =
+		i == TABLE_NONE ? settle_new(s, cookie, time) : &s->entry[i];
 
-	if (!e)
-		e = settle_new(s, cookie, time);
-	if (what == SETTLE_CHAIN)
+	if (what == SETTLE_CHAIN) {
 		e->has_chain = true;
-	else
-		settle_take_request(s, e, time, r);
+		return;
+	}
+	if (!e->n_events++)
+		e->sample_time = time;
+	e->last_time = time;
+	struct value event = rows_value(r, SETTLE_HALVES_EVENT);
+
+	if (event.kind != VALUE_INT)
+		return;
+	s->n_wait += !s->n_wait;
+	uint32_t first = (uint32_t)s->n_wait;
+
+	*mem_add(s->wait, s->n_wait, s->cap_wait) =
+		(struct settle_wait){ event.num, rows_int(r, SETTLE_HALVES_WAS),
+				      e->first };
+	e->first = first;
 }
 
 /* ---- verdicts */
@@ -306,23 +295,6 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	return rows_end(r, err) ? -1 : settle_take_losses(s, &line, err);
 }
 
-static int settle_take_row(struct settle *s, const struct rows *r,
-			   struct err *err)
-{
-	int64_t line = rows_int(r, SETTLE_HALVES_LINE);
-	int64_t tid = rows_int(r, SETTLE_HALVES_TID);
-
-	if (line != s->line || tid != s->tid) {
-		if (settle_end_thread(s, err) ||
-		    (line != s->line && settle_begin_line(s, line, err)))
-			return -1;
-		s->tid = tid;
-	}
-	if (rows_value(r, SETTLE_HALVES_TIME_NS).kind == VALUE_INT)
-		settle_take(s, r);
-	return 0;
-}
-
 /* Fills table settled_request. */
 static int settle_judge(struct merge *m, struct err *err)
 {
@@ -333,8 +305,19 @@ static int settle_judge(struct merge *m, struct err *err)
 	s.put = db_prepare(m->db, store_sql("settle_put"), err);
 	if (s.put)
 		r = rows_of(m->db, "settle_halves", err);
-	while (!rc && rows_step(r))
-		rc = settle_take_row(&s, r, err);
+	while (!rc && rows_step(r)) {
+		int64_t line = rows_int(r, SETTLE_HALVES_LINE);
+		int64_t tid = rows_int(r, SETTLE_HALVES_TID);
+
+		if (line != s.line || tid != s.tid)
+			rc = settle_end_thread(&s, err);
+		if (!rc && line != s.line)
+			rc = settle_begin_line(&s, line, err);
+		s.tid = tid;
+		if (!rc &&
+		    rows_value(r, SETTLE_HALVES_TIME_NS).kind == VALUE_INT)
+			settle_take(&s, r);
+	}
 	rc = rc ? rows_stop(r) : rows_end(r, err);
 	if (!rc)
 		rc = settle_end_thread(&s, err);
