@@ -96,19 +96,6 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 	deferral_add(w->deferral, type, cpu, q->latency);
 }
 
-static int deferral_read_latencies(struct deferral_sums *d, struct store *db,
-				   struct err *err)
-{
-	struct rows *r = rows_of(db, "deferral_latencies", err);
-
-	while (rows_step(r))
-		deferral_add(
-			d, (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
-			(int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
-			rows_int(r, DEFERRAL_LATENCIES_NS));
-	return rows_end(r, err);
-}
-
 static int deferral_compare(const void *pa, const void *pb)
 {
 	const struct deferral_sum *a = pa;
@@ -146,9 +133,20 @@ int deferral_end(struct store *db, struct err *err)
 	struct deferral_sums *d = db->w->deferral;
 
 	if (db->w->merged && db->w->requests) {
+		struct rows *r = rows_of(db, "deferral_latencies", err);
+
 		if (!d)
 			d = db->w->deferral = mem_new(1, sizeof(*d));
-		if (deferral_read_latencies(d, db, err))
+		while (rows_step(r)) {
+			int32_t cpu = (int32_t)rows_int_or(
+				r, DEFERRAL_LATENCIES_CPU, -1);
+
+			deferral_add(
+				d,
+				(uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
+				cpu, rows_int(r, DEFERRAL_LATENCIES_NS));
+		}
+		if (rows_end(r, err))
 			return -1;
 	}
 	if (!d)

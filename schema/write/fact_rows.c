@@ -64,23 +64,6 @@ static int fact_put_extras(struct store *db, uint32_t event,
 	return 0;
 }
 
-static int fact_put_branches(struct store *db, uint32_t event,
-			     const struct rec_sample *s, struct err *err)
-{
-	struct row r;
-
-	for (uint32_t i = 0; i < s->n_branch; i++) {
-		if (db_row(db, T_BRANCH, 0, &r, err))
-			return -1;
-		row_int(&r, 0, event);
-		row_int(&r, 1, i);
-		row_int(&r, 2, (int64_t)s->branch[i].from);
-		row_int(&r, 3, (int64_t)s->branch[i].to);
-		row_int(&r, 4, (int64_t)s->branch[i].flags);
-	}
-	return 0;
-}
-
 /* Stores the payload of an event, if it has one that no ev_ table gets, and its
  * id or 0 in *id. */
 static int fact_put_payload(struct store *db, const struct capture_map *c,
@@ -142,7 +125,18 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 
 	if (s->n_extra && fact_put_extras(db, e->id, s->extra, s->n_extra, err))
 		return -1;
-	return s->n_branch ? fact_put_branches(db, e->id, s, err) : 0;
+	for (uint32_t i = 0; i < s->n_branch; i++) {
+		struct row r;
+
+		if (db_row(db, T_BRANCH, 0, &r, err))
+			return -1;
+		row_int(&r, 0, e->id);
+		row_int(&r, 1, i);
+		row_int(&r, 2, (int64_t)s->branch[i].from);
+		row_int(&r, 3, (int64_t)s->branch[i].to);
+		row_int(&r, 4, (int64_t)s->branch[i].flags);
+	}
+	return 0;
 }
 
 static const char *fact_mark_name(const struct record *rec)
@@ -166,11 +160,12 @@ static uint32_t fact_type_id(struct store *db, struct capture_map *c,
 }
 
 static void fact_count_event(struct store *db, struct capture_map *c,
-			     const struct fact_event *e)
+			     const struct fact_event *e, uint32_t type)
 {
 	const struct record *rec = e->rec;
+	struct writing *w = db->w;
 
-	db->w->events++;
+	w->events++;
 	if (e->type != UINT32_MAX)
 		c->samples++;
 	if (e->time != TIME_NONE) {
@@ -182,15 +177,10 @@ static void fact_count_event(struct store *db, struct capture_map *c,
 	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
 	    (rec->sample.defer == DEFER_COOKIE ||
 	     rec->sample.defer == DEFER_MARK))
-		db->w->deferred++;
-}
-
-static void fact_count_type(struct store *db, uint32_t type)
-{
-	db->w->count =
-		mem_reach(db->w->count, &db->w->n_count, &db->w->cap_count,
-			  type, sizeof(*db->w->count));
-	db->w->count[type - 1].events++;
+		w->deferred++;
+	w->count = mem_reach(w->count, &w->n_count, &w->cap_count, type,
+			     sizeof(*w->count));
+	w->count[type - 1].events++;
 }
 
 /* Returns true and adds it up if the weight of an event can be a number of
@@ -269,8 +259,7 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 			       "be dense",
 			       db->path, e->id,
 			       (unsigned long long)db->w->events);
-	fact_count_event(db, c, e);
-	fact_count_type(db, type);
+	fact_count_event(db, c, e, type);
 	bool weighs = fact_weighs(db->w, c, e, type);
 
 	if ((!db->w->sums || fact_asks(c, e)) &&

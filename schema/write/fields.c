@@ -237,17 +237,6 @@ static void fields_add_suffix(char *name, size_t len, unsigned int n)
 	snprintf(name + len, STORE_NAME_MAX - len, "_%u", n);
 }
 
-static int fields_run_sql(struct store *db, struct err *err, const char *fmt,
-			  const char *a, const char *b)
-{
-	char *sql = sqlite3_mprintf(fmt, a, b);
-	int rc = sql ? db_exec(db, sql, err)
-		     : err_set(err, ERR_DB, "%s: out of memory", db->path);
-
-	sqlite3_free(sql);
-	return rc;
-}
-
 /* Returns the name of the new column. */
 static const char *fields_name_column(struct ev_table *ev, const char *field)
 {
@@ -318,8 +307,13 @@ static int fields_new_column(struct store *db, struct ev_table *ev,
 		return -1;
 	t->shape.n_columns++;
 	bulk_table_reset(t);
-	return fields_run_sql(db, err, "ALTER TABLE \"%w\" ADD COLUMN \"%w\"",
-			      ev->name, fields_name_column(ev, field));
+	char *sql = sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN \"%w\"",
+				    ev->name, fields_name_column(ev, field));
+	int rc = sql ? db_exec(db, sql, err)
+		     : err_set(err, ERR_DB, "%s: out of memory", db->path);
+
+	sqlite3_free(sql);
+	return rc;
 }
 
 /* Returns the column of the nth field of this name, counted from 0, or 0 if

@@ -194,44 +194,31 @@ static void flush_mark_used(struct store *db, uint32_t stack)
 	db->w->used[byte] |= (unsigned char)(1 << (stack % 8));
 }
 
-/* Lists the stacks that raw chains first .. last are the first to use, sorted
- * so that their paths are appended to the table. The caller frees *list.
- * Returns their number. */
-static size_t flush_newly_used(struct store *db, uint32_t first, uint32_t last,
-			       uint32_t **list)
+/* Writes the new stacks, and the paths of those that raw chains up to `raws`
+ * are the first to use: sorted, so that they are appended to the table. */
+static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 {
+	struct writing *w = db->w;
+	uint32_t *list = NULL;
 	size_t n = 0;
 	size_t cap = 0;
+	uint32_t stacks = frames_stacks(w->fr);
+	int rc = 0;
 
-	*list = NULL;
-	for (uint32_t id = first; id <= last; id++) {
-		uint32_t s = frames_get_raw(db->w->fr, id)->stack;
+	for (uint32_t id = w->raws + 1; id <= raws; id++) {
+		uint32_t s = frames_get_raw(w->fr, id)->stack;
 
 		if (!s || flush_is_used(db, s))
 			continue;
 		flush_mark_used(db, s);
-		*list = mem_grow(*list, &cap, n + 1, sizeof(**list));
-		(*list)[n++] = s;
-		if (s <= db->w->stacks) {
-			*mem_add(db->w->late, db->w->n_late, db->w->cap_late) =
-				s;
-		}
+		*mem_add(list, n, cap) = s;
+		if (s <= w->stacks)
+			*mem_add(w->late, w->n_late, w->cap_late) = s;
 	}
 	if (n)
-		qsort(*list, n, sizeof(**list), flush_by_number);
-	return n;
-}
-
-static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
-{
-	uint32_t *list = NULL;
-	size_t n = 0;
-	uint32_t stacks = frames_stacks(db->w->fr);
-	int rc = 0;
-
-	n = flush_newly_used(db, db->w->raws + 1, raws, &list);
-	for (; !rc && db->w->stacks < stacks; db->w->stacks++)
-		rc = flush_stack(db, db->w->stacks + 1, err);
+		qsort(list, n, sizeof(*list), flush_by_number);
+	for (; !rc && w->stacks < stacks; w->stacks++)
+		rc = flush_stack(db, w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = flush_path(db, list[i], err);
 	free(list);

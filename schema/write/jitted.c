@@ -62,19 +62,6 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-static void jitted_add_line(struct jit_code *out, struct jit_line **line,
-			    size_t *cap, sqlite3_stmt *st, struct arena *text)
-{
-	const char *file = db_column_text(st, JIT_LINES_FILE);
-
-	*line = mem_grow(*line, cap, out->n_line + 1, sizeof(**line));
-	(*line)[out->n_line++] = (struct jit_line){
-		.off = (uint64_t)sqlite3_column_int64(st, JIT_LINES_OFF),
-		.file = arena_strdup(text, file ? file : ""),
-		.line = (uint32_t)sqlite3_column_int64(st, JIT_LINES_LINE),
-	};
-}
-
 int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err)
 {
@@ -87,8 +74,17 @@ int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		jitted_add_line(out, &line, &cap, st, text);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *file = db_column_text(st, JIT_LINES_FILE);
+
+		*mem_add(line, out->n_line, cap) = (struct jit_line){
+			.off = (uint64_t)sqlite3_column_int64(st,
+							      JIT_LINES_OFF),
+			.file = arena_strdup(text, file ? file : ""),
+			.line = (uint32_t)sqlite3_column_int64(st,
+							       JIT_LINES_LINE),
+		};
+	}
 	if (rc == SQLITE_DONE && out->n_line) {
 		struct jit_line *own =
 			arena_take(text, out->n_line * sizeof(*own));

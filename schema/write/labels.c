@@ -161,48 +161,40 @@ static void label_add(struct label_making *m, const char *s)
 	m->n_line += n;
 }
 
-/* Writes the label of a frame. at: the place of the first inlined function of
- * this frame or of a later one. */
-static int label_put(struct label_making *m, uint32_t frame,
-		     const struct label_image *img, const char *symbol,
-		     size_t *at, struct err *err)
-{
-	struct row r;
-
-	m->n_line = 0;
-	label_add(m, symbol ? symbol : img->name);
-	label_add(m, img->mark);
-	for (; *at < m->n_inlined && m->inlined[*at].frame <= frame; ++*at)
-		if (m->inlined[*at].frame == frame) {
-			label_add(m, ";");
-			label_add(m, m->inlined[*at].name);
-			label_add(m, "_[i]");
-		}
-	if (db_row(m->db, T_LABEL, m->n_line, &r, err))
-		return -1;
-	row_key(&r, frame);
-	row_bytes(&r, 1, CELL_TEXT, m->line, m->n_line);
-	return 0;
-}
-
 static int labels_put(struct label_making *m, struct err *err)
 {
 	struct int_rows *q =
 		int_rows_open(m->db, store_sql("label_frames"), err);
-	struct int_row row;
-	size_t at = 0;
+	struct int_row f;
+	size_t at = 0; /* the first inlined function of f, or of a later one */
 	int ret = q ? 1 : -1;
 
-	while (ret > 0 && (ret = int_rows_next(q, &row, err)) > 0) {
-		uint64_t frame = (uint64_t)row.v[0], image = (uint64_t)row.v[1];
-		uint64_t symbol = (uint64_t)row.v[2];
+	while (ret > 0 && (ret = int_rows_next(q, &f, err)) > 0) {
+		uint64_t frame = (uint64_t)f.v[0], image = (uint64_t)f.v[1];
+		uint64_t symbol = (uint64_t)f.v[2];
+		const char *name;
+		struct row row;
 
 		if (!image || image >= m->n_image || frame >= UINT32_MAX)
 			continue; /* no view shows a frame without an image */
-		if (label_put(m, (uint32_t)frame, &m->image[image],
-			      symbol < m->n_symbol ? m->symbol[symbol] : NULL,
-			      &at, err))
+		name = symbol < m->n_symbol ? m->symbol[symbol] : NULL;
+		m->n_line = 0;
+		label_add(m, name ? name : m->image[image].name);
+		label_add(m, m->image[image].mark);
+		for (; at < m->n_inlined &&
+		       m->inlined[at].frame <= (int64_t)frame;
+		     at++)
+			if (m->inlined[at].frame == (int64_t)frame) {
+				label_add(m, ";");
+				label_add(m, m->inlined[at].name);
+				label_add(m, "_[i]");
+			}
+		if (db_row(m->db, T_LABEL, m->n_line, &row, err)) {
 			ret = -1;
+			break;
+		}
+		row_key(&row, (uint32_t)frame);
+		row_bytes(&row, 1, CELL_TEXT, m->line, m->n_line);
 	}
 	int_rows_close(q);
 	return ret;

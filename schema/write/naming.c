@@ -324,16 +324,6 @@ static int naming_replace(struct store *db, uint32_t frame,
 	return 0;
 }
 
-/* As naming_replace(), for a database of sums. */
-static int naming_keep(struct store *db, const struct naming *nm,
-		       uint32_t frame, const struct answer *a)
-{
-	if (a->symbol)
-		sums_code_put(db, frame, nm->known[a->symbol - 1].name,
-			      a->symoff);
-	return 0;
-}
-
 /* Writes the answers for the current image; afterwards there is none. */
 static int naming_end_image(struct store *db, struct naming *nm,
 			    struct err *err)
@@ -354,12 +344,16 @@ static int naming_end_image(struct store *db, struct naming *nm,
 		const int64_t *vaddr =
 			naming_vaddr(nm, nm->at.code[t->at].off, &at) ? &at
 								      : NULL;
-		int rc = db->w->sums ? naming_keep(db, nm, t->frame, a)
-			 : nm->todo.first
-				 ? naming_replace(db, t->frame, a, vaddr, err)
-				 : naming_update(db, nm, t->frame, a, vaddr,
-						 err);
+		int rc = 0;
 
+		if (!db->w->sums)
+			rc = nm->todo.first ? naming_replace(db, t->frame, a,
+							     vaddr, err)
+					    : naming_update(db, nm, t->frame, a,
+							    vaddr, err);
+		else if (a->symbol)
+			sums_code_put(db, t->frame,
+				      nm->known[a->symbol - 1].name, a->symoff);
 		if (rc)
 			return -1;
 	}
@@ -369,16 +363,6 @@ static int naming_end_image(struct store *db, struct naming *nm,
 	table_release(&nm->by_name);
 	memset(&nm->by_name, 0, sizeof(nm->by_name));
 	return 0;
-}
-
-static int naming_start(struct store *db, struct naming *nm, unsigned int how,
-			struct err *err)
-{
-	if (unnamed_load(db, how, &nm->todo, err))
-		return -1;
-	nm->update = db_prepare(db, store_sql("name_frame"), err);
-	nm->walking = nm->update != NULL;
-	return nm->update ? 0 : -1;
 }
 
 static void naming_make_answers(struct naming *nm)
@@ -405,8 +389,14 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		return -1;
 	arena_release(&nm->text);
 	nm->last = (struct symbol){ .name = NULL };
-	if (!nm->walking && naming_start(db, nm, how, err))
-		return -1;
+	if (!nm->walking) {
+		if (unnamed_load(db, how, &nm->todo, err))
+			return -1;
+		nm->update = db_prepare(db, store_sql("name_frame"), err);
+		if (!nm->update)
+			return -1;
+		nm->walking = true;
+	}
 	if (nm->next == nm->todo.n_image) {
 		naming_end_walk(nm);
 		return 0;

@@ -28,19 +28,6 @@ struct stack_scan {
 	size_t n, cap;
 };
 
-/* Does what unnamed_find_returns() does, for stacks in memory. */
-static void unnamed_take_stacks(const struct frames *fr, struct stack_scan *sc)
-{
-	sc->n_frame = (size_t)frames_frames(fr) + 1;
-	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
-	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
-		uint32_t parent = frames_get_stack(fr, i)->parent;
-
-		if (parent)
-			sc->returns[frames_get_stack(fr, parent)->frame] = true;
-	}
-}
-
 /* Finds the frames that are callers in some stack. A join of the stacks with
  * themselves in SQL takes three times as long. */
 static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
@@ -73,17 +60,6 @@ static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 	return rows_end(r, err);
 }
 
-static struct code_place *
-unnamed_add_place(struct unnamed *u, struct unnamed_image *img, uint64_t off)
-{
-	if (!img->n_code || u->code[u->n_code - 1].off != off) {
-		*mem_add(u->code, u->n_code, u->cap_code) =
-			(struct code_place){ .off = off };
-		img->n_code++;
-	}
-	return &u->code[u->n_code - 1];
-}
-
 static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 			      uint32_t image, uint64_t off, uint64_t frame)
 {
@@ -94,11 +70,14 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 		img = mem_add(u->image, u->n_image, u->cap_image);
 		*img = (struct unnamed_image){ .image = image };
 	}
-	struct code_place *at = unnamed_add_place(u, img, off);
-
+	if (!img->n_code || u->code[u->n_code - 1].off != off) {
+		*mem_add(u->code, u->n_code, u->cap_code) =
+			(struct code_place){ .off = off };
+		img->n_code++;
+	}
 	/* a place that is sampled and a return address too follows a call */
 	if (frame < sc->n_frame && sc->returns[frame])
-		at->after_call = true;
+		u->code[u->n_code - 1].after_call = true;
 	*mem_add(u->todo, u->n_todo, u->cap_todo) =
 		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
 	img->n_todo++;
@@ -114,21 +93,6 @@ struct unnamed_frame {
 
 SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
 SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
-
-/* Sets the parts of the arrays that belong to each image; the arrays must not
- * move any more. */
-static void unnamed_set_parts(struct unnamed *u)
-{
-	struct code_place *code = u->code;
-	struct todo *todo = u->todo;
-
-	for (size_t i = 0; i < u->n_image; i++) {
-		u->image[i].code = code;
-		u->image[i].todo = todo;
-		code += u->image[i].n_code;
-		todo += u->image[i].n_todo;
-	}
-}
 
 /* Lists the modules with the build-id of another one. */
 static int unnamed_find_shared(struct store *db, struct err *err)
@@ -159,7 +123,15 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 	size_t n = 0;
 	size_t k = 0;
 
-	unnamed_take_stacks(fr, &sc);
+	/* as unnamed_find_returns() */
+	sc.n_frame = (size_t)frames_frames(fr) + 1;
+	sc.returns = mem_new(sc.n_frame, sizeof(*sc.returns));
+	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+		uint32_t parent = frames_get_stack(fr, i)->parent;
+
+		if (parent)
+			sc.returns[frames_get_stack(fr, parent)->frame] = true;
+	}
 	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
 		const struct frame *f = frames_get_frame(fr, i);
 
@@ -222,7 +194,17 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 		unnamed_list(db, u);
 	else
 		rc = unnamed_read(db, how, u, err);
-	unnamed_set_parts(u);
+	/* now that the arrays do not move any more: which parts of them belong
+	 * to each image */
+	struct code_place *code = u->code;
+	struct todo *todo = u->todo;
+
+	for (size_t i = 0; i < u->n_image; i++) {
+		u->image[i].code = code;
+		u->image[i].todo = todo;
+		code += u->image[i].n_code;
+		todo += u->image[i].n_todo;
+	}
 	return rc;
 }
 
