@@ -112,16 +112,6 @@ static void store_make_nameless(struct store *db, const char *dir)
 		db->w->temp = new_file_temp(near, 0600);
 }
 
-/* Writes the tables, before SQLite opens the file. */
-static int store_write_tables(struct store *db, uint32_t page_size,
-			      struct err *err)
-{
-	int error = db->w->temp ? empty_write(db->w->temp, page_size) : 0;
-
-	return error ? err_set(err, ERR_IO, "%s: %s", db->path, strerror(error))
-		     : 0;
-}
-
 /* The cache is small because rows are appended and pages are written once. */
 static const char setup[] = "PRAGMA journal_mode=OFF;"
 			    "PRAGMA synchronous=OFF;"
@@ -135,8 +125,12 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	uint32_t page = o->large ? EMPTY_LARGE_PAGE : EMPTY_SMALL_PAGE;
 	bool file = db->w->temp != NULL;
 
-	if (store_write_tables(db, page, err))
-		return -1;
+	/* the tables are written before SQLite opens the file */
+	int error = file ? empty_write(db->w->temp, page) : 0;
+
+	if (error)
+		return err_set(err, ERR_IO, "%s: %s", db->path,
+			       strerror(error));
 	int rc = sqlite3_open_v2(file ? db->w->temp : "", &db->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 					 SQLITE_OPEN_NOMUTEX,

@@ -1,21 +1,16 @@
 /* addrs.c - the addresses of a raw chain, packed into raw_chain.addrs. */
 #include "schema/db/addrs.h"
 
-static unsigned char *addrs_put_varint(unsigned char *p, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (unsigned char)(v | 0x80);
-	*p++ = (unsigned char)v;
-	return p;
-}
-
 unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n,
 			  uint64_t *last)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t d = ip[i] - *last;
+		uint64_t v = d << 1 ^ (0 - (d >> 63));
 
-		p = addrs_put_varint(p, d << 1 ^ (0 - (d >> 63)));
+		for (; v >= 0x80; v >>= 7)
+			*p++ = (unsigned char)(v | 0x80);
+		*p++ = (unsigned char)v;
 		*last = ip[i];
 	}
 	return p;

@@ -72,25 +72,18 @@ static void int_rows_final(sqlite3_context *ctx)
 	sqlite3_result_null(ctx);
 }
 
-static int int_rows_register(struct store *db)
-{
-	int rc = SQLITE_OK;
-
-	if (!db->takes)
-		rc = sqlite3_create_function_v2(db->db, "take_ints", -1,
-						SQLITE_UTF8 | SQLITE_DIRECTONLY,
-						db, NULL, int_rows_step,
-						int_rows_final, NULL);
-	db->takes = !rc;
-	return rc;
-}
-
 struct int_rows *int_rows_open(struct store *db, const char *sql,
 			       struct err *err)
 {
 	if (db_drain(db, err))
 		return NULL;
-	int rc = int_rows_register(db);
+	int rc = db->takes ? SQLITE_OK
+			   : sqlite3_create_function_v2(
+				     db->db, "take_ints", -1,
+				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db, NULL,
+				     int_rows_step, int_rows_final, NULL);
+
+	db->takes = !rc;
 	if (rc) {
 		db_error(db, rc, err);
 		return NULL;

@@ -22,26 +22,8 @@ static int link_error(const struct store *db, int rc, struct err *err)
 	return rc ? db_error(db, rc, err) : 0;
 }
 
-/* Returns the number of a table's first page, 0 on failure. */
-static uint32_t link_root(sqlite3_stmt *st, const char *name)
-{
-	uint32_t root = 0;
-	size_t n = strlen(name);
-
-	/* names of ev_ tables have quotes around them, none inside */
-	if (*name == '"') {
-		name++;
-		n -= 2;
-	}
-	sqlite3_bind_text(st, 1, name, (int)n, SQLITE_STATIC);
-	if (sqlite3_step(st) == SQLITE_ROW)
-		root = (uint32_t)sqlite3_column_int64(st, 0);
-	sqlite3_reset(st);
-	return root;
-}
-
-/* Looks up the first pages in *root, to be freed: in this transaction, as the
- * next one holds a lock. */
+/* Looks up the first pages in *root, to be freed; 0: failed. In this
+ * transaction, as the next one holds a lock. */
 static int link_roots(struct store *db, uint32_t **root, struct err *err)
 {
 	sqlite3_stmt *st =
@@ -53,9 +35,22 @@ static int link_roots(struct store *db, uint32_t **root, struct err *err)
 	if (!st)
 		return -1;
 	*root = mem_new(db->n_table, sizeof(**root));
-	for (size_t i = 0; i < db->n_table; i++)
-		if (db->table[i]->tree)
-			(*root)[i] = link_root(st, db->table[i]->shape.name);
+	for (size_t i = 0; i < db->n_table; i++) {
+		const char *name = db->table[i]->shape.name;
+		size_t n = strlen(name);
+
+		if (!db->table[i]->tree)
+			continue;
+		/* names of ev_ tables have quotes around them, none inside */
+		if (*name == '"') {
+			name++;
+			n -= 2;
+		}
+		sqlite3_bind_text(st, 1, name, (int)n, SQLITE_STATIC);
+		if (sqlite3_step(st) == SQLITE_ROW)
+			(*root)[i] = (uint32_t)sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
 	sqlite3_finalize(st);
 	return 0;
 }

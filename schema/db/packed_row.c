@@ -61,24 +61,6 @@ static enum cell packed_row_tag(const uint64_t *row, unsigned int i)
 	return (enum cell)(row[i / 32] >> (i % 32 * 2) & 3);
 }
 
-/* Puts the header, whose types are in type, before the values. */
-static void packed_row_finish(struct packed_row *pr, const unsigned char *type,
-			      size_t n, const unsigned char *end)
-{
-	unsigned char *at = pr->buf + PACKED_HEAD - n;
-
-	memcpy(at, type, n);
-	/* the length counts its own bytes too */
-	if (n + 1 < 0x80) {
-		*--at = (unsigned char)(n + 1);
-	} else {
-		at -= 2;
-		packed_row_varint(at, n + 2);
-	}
-	pr->at = at;
-	pr->len = (size_t)(end - at);
-}
-
 /* Stores a row whose tags are one word and whose types are one byte each, which
  * is so unless it has long text: then the types need no room of their own
  * before it is known how many bytes they have. Returns false if it is not so.
@@ -153,7 +135,19 @@ void packed_row_make(struct packed_row *pr, const struct block *b,
 				(tag == CELL_TEXT ? PACKED_TEXT : PACKED_BLOB) +
 					packed_row_bytes(&to, b, cell[i]));
 	}
-	packed_row_finish(pr, type, (size_t)(t - type), to);
+	/* the header goes before the values; its length counts its own bytes */
+	size_t head = (size_t)(t - type);
+	unsigned char *at = pr->buf + PACKED_HEAD - head;
+
+	memcpy(at, type, head);
+	if (head + 1 < 0x80) {
+		*--at = (unsigned char)(head + 1);
+	} else {
+		at -= 2;
+		packed_row_varint(at, head + 2);
+	}
+	pr->at = at;
+	pr->len = (size_t)(to - at);
 }
 
 void packed_row_release(struct packed_row *pr)

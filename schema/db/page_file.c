@@ -306,21 +306,6 @@ static int page_file_begin(struct page_file *pf)
 	return page_file_watch(pf);
 }
 
-/* Puts numbers into the pages in buf. Those of pages that do not move later are
- * right. */
-static void page_file_patch(struct page_file *pf, uint32_t first)
-{
-	for (; pf->n_patched < pf->n_pointer; pf->n_patched++) {
-		struct page_pointer *p = &pf->pointer[pf->n_patched];
-
-		p->wrote = p->to < pf->n ? pf->at[p->to] : pf->next;
-		page_put32(pf->buf +
-				   (size_t)(p->place - first) * pf->page_size +
-				   p->off,
-			   p->wrote);
-	}
-}
-
 /* Writes the pages in buf. No two of them are on different sides of the page
  * that is left out, except that it may follow one. */
 static int page_file_flush(struct page_file *pf)
@@ -335,7 +320,15 @@ static int page_file_flush(struct page_file *pf)
 		*mem_add(pf->at, pf->n_at, pf->cap_at) = pf->next;
 		page_file_set_next(pf, pf->next + 1);
 	}
-	page_file_patch(pf, first);
+	/* Pointers get numbers. Those of pages that do not move later are
+	 * right. */
+	for (; pf->n_patched < pf->n_pointer; pf->n_patched++) {
+		struct page_pointer *p = &pf->pointer[pf->n_patched];
+		size_t i = p->place - first;
+
+		p->wrote = p->to < pf->n ? pf->at[p->to] : pf->next;
+		page_put32(pf->buf + i * pf->page_size + p->off, p->wrote);
+	}
 	for (uint32_t i = first, run; !rc && i < pf->n; i += run) {
 		for (run = 1; i + run < pf->n; run++)
 			if (pf->at[i + run] != pf->at[i] + run)
@@ -404,28 +397,35 @@ void page_file_pointer(struct page_file *pf, uint32_t off)
 				       0 };
 }
 
-/* Moves pages of ours, those with the highest numbers, to the numbers behind
- * SQLite's last page that were left for SQLite: a database has no holes. As
- * many move as there are holes; all of them, if there are more holes than
- * pages. */
+/* Moves pages of ours to the numbers behind SQLite's last page, as a database
+ * has no holes.
+ *
+ * The numbers from base + 1 to gap were left for SQLite, which did not need
+ * them: these are the holes. Each number behind the gap and before next belongs
+ * to one page of ours, as page_file_flush() and page_file_give_way() give them
+ * out one after the other. So the pages with the highest numbers move, as many
+ * as there are holes, or all of them if there are more holes than pages. They
+ * move to numbers up to the gap and from numbers behind it: none is written
+ * over another one that has to move. */
 static int page_file_fill_gap(struct page_file *pf)
 {
 	uint32_t holes = page_file_count(pf, pf->base + 1, pf->gap);
-	uint32_t hole = page_file_after(pf, pf->base, 1);
-	uint32_t first = pf->next; /* page of ours that moves */
-	size_t moving = holes < pf->n_at ? holes : pf->n_at;
+	uint32_t moving = holes < pf->n_at ? holes : (uint32_t)pf->n_at;
+	uint32_t hole = page_file_after(pf, pf->base, 1); /* the lowest one */
+	uint32_t stay = pf->next; /* pages with numbers below this one stay */
 	void *buf = mem_new(1, pf->page_size);
 	int rc = SQLITE_OK;
 
-	while (page_file_count(pf, first, pf->next - 1) < moving)
-		first--;
+	while (page_file_count(pf, stay, pf->next - 1) < moving)
+		stay--;
 	for (size_t i = 0; !rc && i < pf->n_at; i++) {
-		if (pf->at[i] < first)
+		if (pf->at[i] < stay)
 			continue;
 		rc = page_file_move(pf, (uint32_t)i, hole, buf);
 		hole = page_file_after(pf, hole, 1);
 	}
-	page_file_set_next(pf, moving == pf->n_at ? hole : first);
+	/* if all pages moved, there may be holes behind them */
+	page_file_set_next(pf, moving == pf->n_at ? hole : stay);
 	free(buf);
 	return rc;
 }

@@ -317,10 +317,12 @@ static bool page_tree_is_long(const struct page_tree *t)
  * the types. */
 #define LIST_HEAD 5
 
-/* Writes the last bytes of a number, at most 4, in front of `end` by writing
- * four of them always: what that spoils is in front of the number, where the
- * caller writes next. So a cell is written from its end to its start. Returns
- * the start of the number. */
+/* Writes the last `bytes` bytes of a number, at most 4, so that they end at
+ * `end`, and returns where they begin. It is always four bytes that are
+ * written, as a copy of a known length is one instruction. Those that are too
+ * many lie before the number. So a cell is written from its end to its start:
+ * the next number goes over them, and the head, which is longer than four bytes
+ * and comes last, over those before the first number. */
 static unsigned char *page_tree_number_before(unsigned char *end, uint32_t v,
 					      unsigned int bytes)
 {
@@ -360,18 +362,6 @@ static int page_tree_put_small(struct page_tree *t, const uint32_t v[3],
 	return SQLITE_OK;
 }
 
-/* Adds a row of any three numbers. */
-static int page_tree_put_three(struct page_tree *t, const struct block *list,
-			       const int64_t v[3])
-{
-	const uint64_t row[4] = { CELL_INT | CELL_INT << 2 | CELL_INT << 4,
-				  (uint64_t)v[0], (uint64_t)v[1],
-				  (uint64_t)v[2] };
-
-	packed_row_make(&t->row, list, row, 0);
-	return page_tree_put(t, v);
-}
-
 /* Adds the rows of a list. */
 static int page_tree_put_list(struct page_tree *t, const struct block *b,
 			      struct block_list l)
@@ -385,11 +375,17 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 		uint32_t v[3] = { (uint32_t)first, l.b + l.n - 1 };
 
 		memcpy(&v[2], l.at, sizeof(v[2]));
-		if ((first | v[1] | v[2]) <= INT32_MAX)
+		if ((first | v[1] | v[2]) <= INT32_MAX) {
 			rc = page_tree_put_small(t, v, type, len);
-		else
-			rc = page_tree_put_three(
-				t, b, (const int64_t[]){ l.a, v[1], v[2] });
+			continue;
+		}
+		const int64_t key[2] = { l.a, v[1] };
+		const uint64_t row[4] = { CELL_INT | CELL_INT << 2 |
+						  CELL_INT << 4,
+					  (uint64_t)l.a, v[1], v[2] };
+
+		packed_row_make(&t->row, b, row, 0);
+		rc = page_tree_put(t, key);
 	}
 	t->last[0] = l.a;
 	t->last[1] = l.b;
@@ -424,7 +420,9 @@ static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
 
 /* Copies n bytes that end at `from` to those that end at `end`. Fewer than
  * COPY_STEP bytes before these are written too: memcpy() takes longer than this
- * for the few bytes of most rows. Returns the start of the copy. */
+ * for the few bytes of most rows. What is copied next goes over them, and the
+ * caller leaves as many bytes free before the cell. Returns the start of the
+ * copy. */
 static unsigned char *page_tree_copy(unsigned char *end,
 				     const unsigned char *from, size_t n)
 {
@@ -480,20 +478,6 @@ static int page_tree_put_packed(struct page_tree *t,
 	return SQLITE_OK;
 }
 
-/* Adds a packed row if that is possible, and sets *late if not. */
-static int page_tree_take_packed(struct page_tree *t,
-				 const struct packing_head *h,
-				 const unsigned char *type, bool *late)
-{
-	if (t->key == PAGES_NEAR) {
-		page_tree_join(t, h, type);
-		*late = !page_tree_add_near(t, h->key);
-		return SQLITE_OK;
-	}
-	*late = t->any && h->key <= t->last[0];
-	return *late ? SQLITE_OK : page_tree_put_packed(t, h, type);
-}
-
 static int page_tree_add_packed(struct page_tree *t, struct block *b)
 {
 	unsigned char *const start = (unsigned char *)b->word;
@@ -507,9 +491,15 @@ static int page_tree_add_packed(struct page_tree *t, struct block *b)
 		struct packing_head h;
 		const unsigned char *type = packing_row(at, &h);
 		size_t size = packing_size(&h);
-		bool late;
+		bool late =
+			t->key != PAGES_NEAR && t->any && h.key <= t->last[0];
 
-		rc = page_tree_take_packed(t, &h, type, &late);
+		if (t->key == PAGES_NEAR) {
+			page_tree_join(t, &h, type);
+			late = !page_tree_add_near(t, h.key);
+		} else if (!late) {
+			rc = page_tree_put_packed(t, &h, type);
+		}
 		if (late) {
 			memmove(kept, at, size);
 			kept += size;

@@ -46,14 +46,6 @@ struct query {
 static struct query *queries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *queries_known(const char *name)
-{
-	for (const struct query *q = queries; q; q = q->next)
-		if (!strcmp(q->name, name))
-			return q->text;
-	return NULL;
-}
-
 static const char *queries_cut_out(const char *name)
 {
 	for (const struct sql_file *f = sql_files; f->name; f++) {
@@ -80,9 +72,12 @@ static const char *queries_cut_out(const char *name)
 
 const char *store_sql(const char *name)
 {
-	pthread_mutex_lock(&lock);
-	const char *text = queries_known(name);
+	const char *text = NULL;
 
+	pthread_mutex_lock(&lock);
+	for (const struct query *q = queries; q && !text; q = q->next)
+		if (!strcmp(q->name, name))
+			text = q->text;
 	if (!text)
 		text = queries_cut_out(name);
 	pthread_mutex_unlock(&lock);
