@@ -166,30 +166,23 @@ struct raw_key {
 	struct raw_note note;
 };
 
-/* Returns whether a raw chain has these addresses. */
-static bool raw_has(const struct frames *fr, const struct raw_chain *c,
-		    const uint64_t *ip)
-{
-	uint32_t n;
-
-	for (uint32_t at = 0; at < c->n; at += n) {
-		const uint64_t *some = frames_raw_ips(fr, c, at, &n);
-
-		if (memcmp(some, ip + at, n * sizeof(*ip)) != 0)
-			return false;
-	}
-	return true;
-}
-
 static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct frames *fr = owner;
 	const struct raw_chain *r = frames_get_raw(fr, id + 1);
 	const struct raw_key *k = key;
+	uint32_t n;
 
-	return r->stack == k->stack && r->n == k->a->n &&
-	       r->note.ended == k->note.ended &&
-	       r->note.caller == k->note.caller && raw_has(fr, r, k->a->ip);
+	if (r->stack != k->stack || r->n != k->a->n ||
+	    r->note.ended != k->note.ended || r->note.caller != k->note.caller)
+		return false;
+	for (uint32_t at = 0; at < r->n; at += n) {
+		const uint64_t *ip = frames_raw_ips(fr, r, at, &n);
+
+		if (memcmp(ip, k->a->ip + at, n * sizeof(*ip)) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* Sets c->before and c->own if most of the addresses of c, an unwound stack,

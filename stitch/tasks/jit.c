@@ -184,51 +184,29 @@ static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 	return n ? n - 1 : j->n_piece;
 }
 
-/* Counts the list entries of each piece. Returns the number of codes that
- * fit. */
-static size_t jit_count_places(struct jit *j, struct jit_code *const *by,
-			       size_t *total)
-{
-	size_t limit = PLACES_MIN + j->n * PLACES_EACH;
-
-	*total = 0;
-	for (size_t i = 0; i < j->n; i++) {
-		size_t first = jit_piece_at(j, by[i]->start);
-		size_t last = jit_piece_at(j, by[i]->start + by[i]->len - 1);
-
-		if (last - first >= limit - *total)
-			return i;
-		for (size_t k = first; k <= last; k++)
-			j->piece[k].n++;
-		*total += last - first + 1;
-	}
-	return j->n;
-}
-
-static void jit_place_code(struct jit *j, struct jit_code *c)
-{
-	uint64_t end = c->start + c->len;
-	size_t k = jit_piece_at(j, c->start);
-
-	for (; k < j->n_piece && j->piece[k].start < end; k++) {
-		struct piece *p = &j->piece[k];
-
-		j->place[p->first + p->n++] = c;
-		if (c->start < p->low)
-			p->low = c->start;
-	}
-}
-
 size_t jit_finish(struct jit *j)
 {
-	size_t total, used;
+	size_t limit = PLACES_MIN + j->n * PLACES_EACH;
+	size_t total = 0; /* entries of the lists of all pieces */
+	size_t used;
 
 	if (!j->n)
 		return 0;
 	struct jit_code **by = jit_sorted_codes(j);
 
 	jit_cut_pieces(j);
-	used = jit_count_places(j, by, &total);
+	/* count the entries of each list, of as many codes as fit */
+	for (used = 0; used < j->n; used++) {
+		const struct jit_code *c = by[used];
+		size_t first = jit_piece_at(j, c->start);
+		size_t last = jit_piece_at(j, c->start + c->len - 1);
+
+		if (last - first >= limit - total)
+			break;
+		for (size_t k = first; k <= last; k++)
+			j->piece[k].n++;
+		total += last - first + 1;
+	}
 	j->place = mem_new(total + 1, sizeof(struct jit_code *));
 	for (size_t k = 0, at = 0; k < j->n_piece; k++) {
 		j->piece[k].first = at;
@@ -236,8 +214,19 @@ size_t jit_finish(struct jit *j)
 		j->piece[k].n = 0;
 		j->piece[k].low = UINT64_MAX;
 	}
-	for (size_t i = 0; i < used; i++)
-		jit_place_code(j, by[i]);
+	for (size_t i = 0; i < used; i++) {
+		struct jit_code *c = by[i];
+		uint64_t end = c->start + c->len;
+		size_t k = jit_piece_at(j, c->start);
+
+		for (; k < j->n_piece && j->piece[k].start < end; k++) {
+			struct piece *p = &j->piece[k];
+
+			j->place[p->first + p->n++] = c;
+			if (c->start < p->low)
+				p->low = c->start;
+		}
+	}
 	free(by);
 	return j->n - used;
 }
@@ -250,13 +239,6 @@ int64_t jit_first(const struct jit *j)
 static int64_t jit_with_grace(int64_t t)
 {
 	return t > INT64_MAX - JIT_GRACE_NS ? INT64_MAX : t + JIT_GRACE_NS;
-}
-
-/* Returns how many codes of the piece had appeared at t. */
-static size_t jit_appeared(const struct jit *j, const struct piece *p,
-			   int64_t t)
-{
-	return search_where(p->n, i, j->place[p->first + i]->t0 > t);
 }
 
 static struct jit_hit jit_hit_at(struct jit *j, const struct piece *p, size_t i,
@@ -285,7 +267,8 @@ struct jit_hit jit_find(struct jit *j, uint64_t addr, int64_t t)
 					 .n = p->n,
 					 .start = p->low,
 					 .image = &p->image };
-	size_t n = jit_appeared(j, p, t);
+	/* how many codes of the piece had appeared at t */
+	size_t n = search_where(p->n, i, j->place[p->first + i]->t0 > t);
 
 	if (n && t < j->place[p->first + n - 1]->t1)
 		return jit_hit_at(j, p, n - 1, JIT_ONE);

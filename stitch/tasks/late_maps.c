@@ -89,34 +89,25 @@ void late_maps_sort(struct late_maps *lm)
 	}
 }
 
-/* Returns how many mappings are of smaller processes, or of this one and not
- * after t. */
-static size_t late_maps_until(const struct late_maps *lm, uint32_t process,
-			      int64_t t)
-{
-	const struct late_map *m = lm->map;
-
-	return search_where(lm->n, i,
-			    m[i].process > process ||
-				    (m[i].process == process && m[i].from > t));
-}
-
 /* Collects the mappings of a process that are valid at t, the newest first.
  * Returns how many. */
 static size_t late_maps_valid(struct late_maps *lm, uint32_t process, int64_t t)
 {
+	const struct late_map *map = lm->map;
+	/* those of smaller processes, or of this one and not after t */
+	size_t until = search_where(
+		lm->n, i,
+		map[i].process > process ||
+			(map[i].process == process && map[i].from > t));
 	size_t n = 0;
 
-	for (size_t i = late_maps_until(lm, process, t); i-- > 0;) {
-		const struct late_map *m = &lm->map[i];
-
+	for (size_t i = until; i-- > 0;) {
+		const struct late_map *m = &map[i];
 		if (m->process != process || m->reach <= t)
 			break;
 		if (t >= m->until)
 			continue;
-		lm->valid = mem_grow(lm->valid, &lm->cap_valid, n + 1,
-				     sizeof(const struct late_map *));
-		lm->valid[n++] = m;
+		*mem_add(lm->valid, n, lm->cap_valid) = m;
 	}
 	return n;
 }

@@ -191,13 +191,6 @@ static bool page_range(uint64_t start, uint64_t len, struct range *out)
 	return true;
 }
 
-static struct process *call_process(const struct mmap_calls_in *in,
-				    uint32_t *slot)
-{
-	*slot = tasks_thread_at(in->tasks, in->thread)->process;
-	return tasks_process_at(in->tasks, *slot);
-}
-
 static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 			   const struct range *r, uint64_t pgoff,
 			   const struct pending *p, const char *path)
@@ -340,9 +333,8 @@ static void mmap_calls_finish(struct mmap_calls *cs,
 			      const struct mmap_calls_in *in,
 			      const struct pending *p, uint64_t ret)
 {
-	uint32_t slot;
-	const struct process *pr = call_process(in, &slot);
-
+	uint32_t slot = tasks_thread_at(in->tasks, in->thread)->process;
+	const struct process *pr = tasks_process_at(in->tasks, slot);
 	/* the thread's process is unknown */
 	if (pr->pid < 0 || ret >= ERRORS)
 		return;

@@ -663,26 +663,18 @@ static const struct region *kernel_region(struct resolve *rv,
 	return r;
 }
 
-static const struct region *
-find_kernel(struct resolve *rv, const struct resolve_kernel *in, uint64_t addr)
-{
-	const struct region *r = NULL;
-
-	for (unsigned int i = 0; !r && i < in->n; i++)
-		r = space_find(in->over[i], addr, in->t);
-	for (unsigned int i = 0; !r && i < in->n; i++)
-		r = kernel_region(rv, in->base[i], addr, in->t);
-	return r;
-}
-
 static uint32_t resolve_kernel_frame(struct resolve *rv,
 				     const struct resolve_kernel *in,
 				     const struct addrs *a, uint32_t i,
 				     bool *partial)
 {
-	const struct region *r = find_kernel(rv, in, a->ip[i]);
+	const struct region *r = NULL;
 	uint32_t frame = 0;
 
+	for (unsigned int k = 0; !r && k < in->n; k++)
+		r = space_find(in->over[k], a->ip[i], in->t);
+	for (unsigned int k = 0; !r && k < in->n; k++)
+		r = kernel_region(rv, in->base[k], a->ip[i], in->t);
 	if (r)
 		return resolve_region_frame(rv, r, a->ip[i], 0);
 	if (a->place && a->place[i] && a->place[i]->symbol)

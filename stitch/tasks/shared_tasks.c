@@ -442,21 +442,28 @@ static bool ring_is_of_old_life(const struct tasks *ts, enum shared_kind kind,
 }
 
 /* Tells the other sources of a FORK of f->source: their slot of that id is the
- * new life, if it began with the FORK, or is replaced by it. */
+ * new life, if it began with the FORK, or is replaced by it.
+ *
+ * All slots that are the new life share a row. A recorder's list at the start
+ * may have put such a slot in the row of the life before: then it leaves that
+ * row, for the row of the slots that were seen here before it, or for a new one
+ * if it is the first. The loop is over sources, each of which has one slot of
+ * an id, and not over a ring: so rings may change in it. */
 static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 				const struct forked *f, int64_t t)
 {
-	uint32_t of_fork = TABLE_NONE; /* a slot that began with it */
+	int other = -1;
+	uint32_t new_life = TABLE_NONE; /* the last slot that is it */
 
-	for (int i = -1; (i = next_sharing_source(ts, f->source, i)) >= 0;) {
+	while ((other = next_sharing_source(ts, f->source, other)) >= 0) {
+		uint16_t source = (uint16_t)other;
 		uint32_t slot =
 			kind == SHARED_THREAD
-				? table_find_hash(&ts->threads,
-						  thread_key((uint16_t)i,
-							     f->pid, f->tid))
-				: table_find_hash(
-					  &ts->processes,
-					  process_key((uint16_t)i, f->pid));
+				? table_find_hash(
+					  &ts->threads,
+					  thread_key(source, f->pid, f->tid))
+				: table_find_hash(&ts->processes,
+						  process_key(source, f->pid));
 
 		if (slot == TABLE_NONE)
 			continue;
@@ -464,15 +471,13 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 			shared_task_of(ts, kind, slot)->replaced = true;
 			continue;
 		}
-		/* a recorder's list at the start may have put it in the row of
-		 * the life before: all that began with one FORK share a row */
 		if (ring_is_of_old_life(ts, kind, slot, f->source, t)) {
 			leave_row(ts, kind, slot);
-			ring_enter(ts, kind, slot, of_fork);
+			ring_enter(ts, kind, slot, new_life);
 			if (kind == SHARED_THREAD)
 				ts->at.thread[slot].comm = 0;
 		}
-		of_fork = slot;
+		new_life = slot;
 	}
 }
 

@@ -23,16 +23,6 @@ void space_release(struct space *sp)
 	memset(sp, 0, sizeof(*sp));
 }
 
-/* Records are hardly more than a second late, so older regions are not needed;
- * without a limit, a long-lived space would grow for ever. */
-static void space_drop_oldest(struct space *sp)
-{
-	if (sp->n_old < OLD_MAX)
-		return;
-	sp->n_old -= OLD_MAX / 2;
-	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
-}
-
 /* A late record cannot end a region before it began. */
 static void space_close_region(struct space *sp, const struct region *r,
 			       int64_t t, const struct space_owner *own)
@@ -44,35 +34,14 @@ static void space_close_region(struct space *sp, const struct region *r,
 		own->closed(own->arg, &ended);
 	if (!sp->keep_old)
 		return;
-	space_drop_oldest(sp);
+	/* Records are hardly more than a second late, so older regions are not
+	 * needed; without a limit, a long-lived space would grow for ever. */
+	if (sp->n_old >= OLD_MAX) {
+		sp->n_old -= OLD_MAX / 2;
+		memmove(sp->old, sp->old + OLD_MAX / 2,
+			sp->n_old * sizeof(*sp->old));
+	}
 	*mem_add(sp->old, sp->n_old, sp->cap_old) = ended;
-}
-
-/* Stores the parts of r outside [start, end) in out. Returns how many
- * (0..2). */
-static size_t region_leftovers(const struct region *r, uint64_t start,
-			       uint64_t end, int64_t t, struct region out[2],
-			       const struct space_owner *own)
-{
-	size_t n = 0;
-
-	if (r->start < start) {
-		out[n] = *r;
-		out[n].end = start;
-		n++;
-	}
-	if (r->end - 1 > end - 1) {
-		out[n] = *r;
-		out[n].start = end;
-		out[n].pgoff += end - r->start;
-		n++;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (out[i].id)
-			out[i].id = own->new_id(own->arg, 1);
-		out[i].t0 = t;
-	}
-	return n;
 }
 
 /* Removes [start, end). Returns the index for a new region there. */
@@ -80,12 +49,28 @@ static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 			    int64_t t, const struct space_owner *own)
 {
 	size_t i = regions_first_above(&sp->now, start);
-	struct region keep[2];
 
 	while (i < sp->now.n && regions_stored(&sp->now, i)->start <= end - 1) {
 		struct region r = regions_get(&sp->now, i);
-		size_t n = region_leftovers(&r, start, end, t, keep, own);
+		struct region keep[2]; /* the parts outside */
+		size_t n = 0;
 
+		if (r.start < start) {
+			keep[n] = r;
+			keep[n].end = start;
+			n++;
+		}
+		if (r.end - 1 > end - 1) {
+			keep[n] = r;
+			keep[n].start = end;
+			keep[n].pgoff += end - r.start;
+			n++;
+		}
+		for (size_t k = 0; k < n; k++) {
+			if (keep[k].id)
+				keep[k].id = own->new_id(own->arg, 1);
+			keep[k].t0 = t;
+		}
 		regions_remove(&sp->now, i, own->held);
 		for (size_t k = 0; k < n; k++)
 			regions_insert(&sp->now, i + k, &keep[k], own->held);
@@ -133,15 +118,6 @@ static void space_map_over(struct space *sp, struct region r,
 	regions_insert(&sp->now, i, &r, own->held);
 }
 
-/* r came late and `newer` replaced it since, so r is only of the past. */
-static void space_map_under(struct space *sp, struct region r,
-			    const struct region *newer,
-			    const struct space_owner *own)
-{
-	r.id = own->told ? 0 : own->new_id(own->arg, 1);
-	space_close_region(sp, &r, newer->since, own);
-}
-
 /* Returns the first region that overlaps [start, end) and was mapped after t,
  * or rs->n. */
 static size_t regions_first_newer(const struct regions *rs, uint64_t start,
@@ -178,10 +154,11 @@ void space_map(struct space *sp, const struct region *r,
 			at = newer.start;
 		}
 		bool last = newer.end - 1 >= r->end - 1;
+		struct region under =
+			region_part(r, at, last ? r->end : newer.end);
 
-		space_map_under(sp,
-				region_part(r, at, last ? r->end : newer.end),
-				&newer, own);
+		under.id = own->told ? 0 : own->new_id(own->arg, 1);
+		space_close_region(sp, &under, newer.since, own);
 		if (last)
 			break;
 		at = newer.end;
