@@ -13,18 +13,6 @@
 #define FOUND_MAX 32768
 #define CPU_MAX 65536
 
-static void init_cpu(struct audit_cpu *c)
-{
-	*c = (struct audit_cpu){
-		.bucket = TIME_NONE,
-		.newest = TIME_NONE,
-		.event.tid = -1,
-		.record.tid = -1,
-		.first = TIME_NONE,
-		.last = TIME_NONE,
-	};
-}
-
 struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= CPU_MAX)
@@ -32,7 +20,14 @@ struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu)
 	as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
 			   sizeof(*as->cpu));
 	while (as->n_cpu < as->cap_cpu && as->n_cpu < CPU_MAX)
-		init_cpu(&as->cpu[as->n_cpu++]);
+		as->cpu[as->n_cpu++] = (struct audit_cpu){
+			.bucket = TIME_NONE,
+			.newest = TIME_NONE,
+			.event.tid = -1,
+			.record.tid = -1,
+			.first = TIME_NONE,
+			.last = TIME_NONE,
+		};
 	return &as->cpu[cpu];
 }
 

@@ -27,23 +27,6 @@ static uint64_t clock_key(int32_t ahead, int32_t behind)
 	return hash_u64((uint64_t)(uint32_t)ahead << 32 | (uint32_t)behind);
 }
 
-static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
-					int32_t behind)
-{
-	uint64_t key = clock_key(ahead, behind);
-	uint32_t i = table_find_hash(&cs->by_cpus, key);
-
-	if (i != TABLE_NONE)
-		return &cs->pair[i];
-	if (cs->n == PAIRS_MAX)
-		return NULL;
-	table_add(&cs->by_cpus, key, (uint32_t)cs->n);
-	struct clock_pair *p = mem_add(cs->pair, cs->n, cs->cap);
-
-	*p = (struct clock_pair){ .ahead = ahead, .behind = behind };
-	return p;
-}
-
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		    const struct clock_far *far)
 {
@@ -52,10 +35,21 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 	if (ahead == far->cpu || saturating_apart(time, since) <= EXACT_NS ||
 	    saturating_apart(time, since) > SKEW_MAX_NS)
 		return;
-	struct clock_pair *p = clock_pair_of(cs, ahead, far->cpu);
+	uint64_t key = clock_key(ahead, far->cpu);
+	uint32_t i = table_find_hash(&cs->by_cpus, key);
 
-	if (!p)
-		return;
+	if (i == TABLE_NONE) {
+		if (cs->n == PAIRS_MAX)
+			return;
+		i = (uint32_t)cs->n;
+		table_add(&cs->by_cpus, key, i);
+		*mem_add(cs->pair, cs->n, cs->cap) = (struct clock_pair){
+			.ahead = ahead,
+			.behind = far->cpu,
+		};
+	}
+	struct clock_pair *p = &cs->pair[i];
+
 	p->records += p->last != far->count;
 	p->last = far->count;
 	if (!p->n++ || saturating_apart(time, since) >
@@ -63,28 +57,6 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		p->time = time;
 		p->since = since;
 	}
-}
-
-/* Adds up how much is explained if a CPU is ahead of, or behind, others: the
- * number of records by (CPU, side). Returns the sums; the table has their
- * places. */
-static uint64_t *clock_sums(const struct clock_skew *cs, struct table *at)
-{
-	uint64_t *sum = mem_new(2 * cs->n + 1, sizeof(*sum));
-
-	for (size_t i = 0; i < 2 * cs->n; i++) {
-		const struct clock_pair *p = &cs->pair[i / 2];
-		bool ahead = i % 2 == 0;
-		uint64_t key = clock_key(ahead ? p->ahead : p->behind, ahead);
-		uint32_t k = table_find_hash(at, key);
-
-		if (k == TABLE_NONE) {
-			k = (uint32_t)i;
-			table_add(at, key, k);
-		}
-		sum[k] += p->records;
-	}
-	return sum;
 }
 
 /* Removes what the CPU explains. Returns the pair that differs most. */
@@ -112,11 +84,24 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	int32_t cpu = -1;
 	bool ahead = true;
 	uint64_t n = 0;
+	/* How much is explained if a CPU is ahead of, or behind, others: the
+	 * number of records, at the first place of the CPU and side. */
+	uint64_t *sum = mem_new(2 * cs->n + 1, sizeof(*sum));
+	struct table at = { 0 }; /* that place, by both */
 
-	struct table at = { 0 };
-	uint64_t *sum = clock_sums(cs, &at);
+	for (size_t i = 0; i < 2 * cs->n; i++) {
+		const struct clock_pair *p = &cs->pair[i / 2];
+		bool is_ahead = i % 2 == 0;
+		uint64_t key =
+			clock_key(is_ahead ? p->ahead : p->behind, is_ahead);
+		uint32_t k = table_find_hash(&at, key);
 
-	/* a sum is at the first place of its CPU and side */
+		if (k == TABLE_NONE) {
+			k = (uint32_t)i;
+			table_add(&at, key, k);
+		}
+		sum[k] += p->records;
+	}
 	for (size_t i = 0; i < 2 * cs->n; i++) {
 		if (sum[i] <= n)
 			continue;

@@ -22,15 +22,10 @@ void counter_runs_insert(struct counter_runs *rs, size_t at,
 	rs->n++;
 }
 
-/* Returns the first run that ends at or above e. */
-static size_t counter_runs_find(const struct counter_runs *rs, uint64_t e)
-{
-	return search_where(rs->n, i, rs->at[i].hi >= e);
-}
-
 bool counter_runs_fill(struct counter_runs *rs, uint64_t e, uint8_t step)
 {
-	size_t i = counter_runs_find(rs, e);
+	/* the first run that ends at or above e */
+	size_t i = search_where(rs->n, k, rs->at[k].hi >= e);
 
 	if (i == rs->n || rs->at[i].lo > e)
 		return false;

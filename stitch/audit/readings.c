@@ -37,23 +37,6 @@ void readings_free(struct readings *rd)
 	free(rd);
 }
 
-/* Returns the last reading. Returns NULL if there is none, or too many. */
-static struct reading *readings_find(struct readings *rd, uint64_t id,
-				     uint64_t lost, int64_t time)
-{
-	uint64_t h = hash_u64(id);
-	uint32_t i = table_find_hash(&rd->by_id, h);
-
-	if (i != TABLE_NONE)
-		return &rd->reading[i];
-	if (rd->n >= IDS_MAX)
-		return NULL;
-	table_add(&rd->by_id, h, (uint32_t)rd->n);
-	*mem_add(rd->reading, rd->n, rd->cap) =
-		(struct reading){ id, lost, time };
-	return NULL;
-}
-
 void readings_sample(struct readings *rd, const struct rec_sample *s,
 		     int64_t time, readings_fn *fn, void *arg)
 {
@@ -69,10 +52,18 @@ void readings_sample(struct readings *rd, const struct rec_sample *s,
 			id = x->value;
 		if (strcmp(last, ".lost") != 0)
 			continue;
-		struct reading *r = readings_find(rd, id, x->value, time);
+		uint64_t h = hash_u64(id);
+		uint32_t at = table_find_hash(&rd->by_id, h);
 
-		if (!r)
+		if (at == TABLE_NONE && rd->n < IDS_MAX) {
+			table_add(&rd->by_id, h, (uint32_t)rd->n);
+			*mem_add(rd->reading, rd->n, rd->cap) =
+				(struct reading){ id, x->value, time };
+		}
+		if (at == TABLE_NONE)
 			continue;
+		struct reading *r = &rd->reading[at];
+
 		if (x->value > r->lost)
 			fn(arg, x->value - r->lost, r->time);
 		r->lost = x->value;

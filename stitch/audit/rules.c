@@ -667,12 +667,6 @@ const struct rule rules[] = {
 
 /* ---- running the rules */
 
-static void audit_note_late(struct audit_source *as, const struct record *rec)
-{
-	if (rec->kind != REC_SAMPLE || rec->sample.sched.kind != SCHED_NONE)
-		as->late |= KIND(rec->kind);
-}
-
 /* Returns whether a sample is of no interest to rules that settle. */
 static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)
 {
@@ -700,8 +694,9 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		audit_found(au, &f, 0);
 		return;
 	}
-	if (rec->flags & REC_F_LATE)
-		audit_note_late(audit_source_of(au, in), rec);
+	if (rec->flags & REC_F_LATE &&
+	    (rec->kind != REC_SAMPLE || rec->sample.sched.kind != SCHED_NONE))
+		audit_source_of(au, in)->late |= KIND(rec->kind);
 	if (rec->kind == REC_SAMPLE && !in->before && !in->unmapped &&
 	    rec->sample.sched.kind == SCHED_NONE)
 		r = audit_is_settled(au, in) ? au->settled : au->usual;

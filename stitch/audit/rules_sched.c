@@ -206,22 +206,6 @@ static void switch_out(struct audit *au, const struct audit_in *in,
 			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
-/* For a switch, perf writes one SWITCH record for the thread that leaves and
- * one for the thread that comes. */
-static void sched_switch_record(struct audit *au, const struct audit_in *in,
-				struct audit_runs *on)
-{
-	const struct record *rec = in->rec;
-
-	audit_source_of(au, in)->switches++;
-	if (rec->flags & REC_F_OUT) {
-		note_wrote(au, wrote_key(in, rec->tid), rec->pid);
-		switch_out(au, in, on, rec->tid, rec->sw.other_tid);
-	} else {
-		switch_out(au, in, on, rec->tid, rec->tid);
-	}
-}
-
 /* A thread that calls exec may continue under another id, and may have been
  * switched out under it before the COMM record. */
 static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
@@ -270,8 +254,15 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 	    in->time == TIME_NONE || rec->flags & REC_F_LATE)
 		return;
 	c = audit_cpu(au, in);
-	if (c)
-		sched_switch_record(au, in, &c->record);
+	if (!c)
+		return;
+	/* For a switch, perf writes one SWITCH record for the thread that
+	 * leaves and one for the thread that comes. */
+	audit_source_of(au, in)->switches++;
+	if (rec->flags & REC_F_OUT)
+		note_wrote(au, wrote_key(in, rec->tid), rec->pid);
+	switch_out(au, in, &c->record, rec->tid,
+		   rec->flags & REC_F_OUT ? rec->sw.other_tid : rec->tid);
 }
 
 /* Of some tasks nothing is recorded: of perf with --exclude-perf, of those that
@@ -361,19 +352,6 @@ static void note_recorder(struct audit *au, const struct record *rec)
 		t->recorder = is;
 }
 
-static void task_woken(struct audit *au, const struct audit_in *in)
-{
-	struct audit_task *t =
-		sched_task_find(au, in->rec->source, in->rec->sample.sched.tid);
-
-	if (!t)
-		return;
-	if (t->asleep)
-		t->woken = true;
-	else
-		t->roused = in->time;
-}
-
 void rule_wakeup(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
@@ -403,7 +381,11 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 				c->first = in->time;
 			c->last = in->time;
 		}
-		task_woken(au, in);
+		t = sched_task_find(au, rec->source, s->tid);
+		if (t && t->asleep)
+			t->woken = true;
+		else if (t)
+			t->roused = in->time;
 		return;
 	}
 	/* 0: idle tasks, which do not sleep */
