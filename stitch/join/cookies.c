@@ -114,17 +114,6 @@ static void cookies_add_head(struct cookies *cs, uint32_t i)
 	cookies_put_head(cs, i);
 }
 
-static void cookies_remove_head(struct cookies *cs, uint32_t i)
-{
-	const struct cookie_key k = cookie_key_at(&cs->entry[i]);
-	uint32_t *at = cookies_bucket(cs, &k);
-
-	while (*at != i)
-		at = &cs->entry[*at].beside;
-	*at = cs->entry[i].beside;
-	cs->n_head--;
-}
-
 static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
 				 int32_t tid)
 {
@@ -189,7 +178,13 @@ static void cookies_unindex(struct cookies *cs, uint32_t i)
 		cookies_index_tid(cs, i, false);
 		return;
 	}
-	cookies_remove_head(cs, i);
+	const struct cookie_key k = cookie_key_at(e);
+	uint32_t *at = cookies_bucket(cs, &k);
+
+	while (*at != i)
+		at = &cs->entry[*at].beside;
+	*at = e->beside;
+	cs->n_head--;
 	if (!e->newer)
 		return;
 	cookies_index_tid(cs, e->newer, false);

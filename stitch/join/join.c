@@ -286,21 +286,6 @@ static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 	}
 }
 
-/* Returns why there is no chain, which is the same for all samples of a
- * capture. */
-static struct fact_request join_missing_reason(struct join *jn,
-					       const struct cookie_entry *e,
-					       uint16_t source)
-{
-	struct fact_request why = { .event = 0 };
-	const struct unwinder_life life =
-		unwinders_life(&jn->unwinders, e->thread, e->process);
-
-	missing_reason_request(jn->losses, join_session(jn, source), e, &life,
-			       &why);
-	return why;
-}
-
 static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 {
 	struct fact_request why = { .event = 0 };
@@ -315,8 +300,16 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 			pending_requests_decided(&jn->pending, i);
 			continue;
 		}
-		if (source != w->source)
-			why = join_missing_reason(jn, e, w->source);
+		/* the reason is the same for all samples of a capture */
+		if (source != w->source) {
+			const struct unwinder_life life = unwinders_life(
+				&jn->unwinders, e->thread, e->process);
+
+			why = (struct fact_request){ .event = 0 };
+			missing_reason_request(jn->losses,
+					       join_session(jn, w->source), e,
+					       &life, &why);
+		}
 		source = w->source;
 		if (why.verdict == REQ_UNEXPLAINED && !e->nonce)
 			join_session(jn, e->line)->n_unexplained++;

@@ -95,20 +95,6 @@ static void pending_push_request(struct pending_requests *ws, uint32_t i)
 	ws->used--;
 }
 
-static void pending_unlink_decided(struct pending_requests *ws, uint32_t i)
-{
-	const struct pending_request *w = &ws->wait[i];
-
-	if (w->prev)
-		ws->wait[w->prev].next = w->next;
-	else
-		ws->oldest = w->next;
-	if (w->next)
-		ws->wait[w->next].prev = w->prev;
-	else
-		ws->newest = w->prev;
-}
-
 void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -130,9 +116,18 @@ void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 /* What perf shows is known now. */
 static void pending_settle(struct pending_requests *ws, uint32_t i)
 {
-	if (!ws->wait[i].decided)
+	const struct pending_request *w = &ws->wait[i];
+
+	if (!w->decided)
 		return;
-	pending_unlink_decided(ws, i);
+	if (w->prev)
+		ws->wait[w->prev].next = w->next;
+	else
+		ws->oldest = w->next;
+	if (w->next)
+		ws->wait[w->next].prev = w->prev;
+	else
+		ws->newest = w->prev;
 	pending_push_request(ws, i);
 }
 

@@ -15,29 +15,23 @@ void shared_threads_release(struct shared_threads *ps)
 	table_release(&ps->by_row);
 }
 
-static uint32_t shared_threads_new(struct shared_threads *ps, uint32_t row)
-{
-	uint32_t i;
-
-	if (ps->n_free) {
-		i = ps->free[--ps->n_free];
-	} else {
-		ps->at = mem_grow(ps->at, &ps->cap, ps->n + 1, sizeof(*ps->at));
-		i = (uint32_t)ps->n++;
-	}
-	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
-	table_add(&ps->by_row, hash_u64(row), i);
-	return i;
-}
-
 struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view)
 {
 	if (!view->shared) {
 		uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
 
-		if (i == TABLE_NONE)
-			i = shared_threads_new(ps, row);
+		if (i == TABLE_NONE) {
+			if (ps->n_free) {
+				i = ps->free[--ps->n_free];
+			} else {
+				i = (uint32_t)ps->n;
+				(void)mem_add(ps->at, ps->n, ps->cap);
+			}
+			ps->at[i] = (struct shared_thread){ .row = row,
+							    .end = TIME_NONE };
+			table_add(&ps->by_row, hash_u64(row), i);
+		}
 		ps->at[i].views++;
 		view->shared = i + 1;
 	}

@@ -25,32 +25,6 @@ static struct stack_part_hold *stack_parts_find(struct stack_parts *ps,
 	return NULL;
 }
 
-/* Inserts the frames of uraw before h->at[pos]. */
-static void insert_frames_at(struct stack_part_hold *h, const struct frames *fr,
-			     uint32_t uraw, size_t pos)
-{
-	if (!uraw)
-		return;
-	const struct raw_chain *r = frames_get_raw(fr, uraw);
-	size_t n = r->n;
-
-	h->at = mem_grow(h->at, &h->cap, h->n + n, sizeof(*h->at));
-	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
-	h->n += n;
-	uint32_t stack = r->stack;
-	uint32_t some;
-
-	/* A stack lists its innermost frame first. */
-	for (size_t i = 0; i < n && stack; i++) {
-		const struct stack *s = frames_get_stack(fr, stack);
-
-		h->at[pos + i] = (struct stack_part_frame){
-			s->frame, *frames_raw_ips(fr, r, (uint32_t)i, &some)
-		};
-		stack = s->parent;
-	}
-}
-
 static void stack_parts_insert(struct stack_part_hold *h,
 			       const struct frames *fr,
 			       const struct rec_chain *c, uint32_t uraw)
@@ -67,8 +41,26 @@ static void stack_parts_insert(struct stack_part_hold *h,
 	    (h->n &&
 	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
 		h->chain.unproved = true;
-	insert_frames_at(h, fr, uraw, pos);
 	h->part = c->part;
+	if (!uraw)
+		return;
+	const struct raw_chain *r = frames_get_raw(fr, uraw);
+	uint32_t stack = r->stack;
+	uint32_t some;
+	size_t n = r->n;
+
+	h->at = mem_grow(h->at, &h->cap, h->n + n, sizeof(*h->at));
+	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
+	h->n += n;
+	/* A stack lists its innermost frame first. */
+	for (size_t i = 0; i < n && stack; i++) {
+		const struct stack *s = frames_get_stack(fr, stack);
+
+		h->at[pos + i] = (struct stack_part_frame){
+			s->frame, *frames_raw_ips(fr, r, (uint32_t)i, &some)
+		};
+		stack = s->parent;
+	}
 }
 
 /* Moves the stack to *jc and frees its place. */
