@@ -141,15 +141,6 @@ static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 
 /* ---- the shortest paths */
 
-static void find_links(struct align_graph *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->n; k++)
-			if (i != k)
-				align_pair(&g->in[i], &g->in[k], g->said,
-					   align_link_between(g, i, k));
-}
-
 /* Returns the first capture whose times are ns and have no given offset. */
 static size_t find_reference(const struct align_graph *g)
 {
@@ -297,7 +288,11 @@ int align_captures(const struct align_in *in, size_t n,
 			align_start(&g, i, ALIGN_GIVEN);
 	}
 	align_start(&g, g.ref, ALIGN_REFERENCE);
-	find_links(&g);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (i != k)
+				align_pair(&in[i], &in[k], said,
+					   align_link_between(&g, i, k));
 	find_ways(&g);
 	for (size_t i = 0; i < n; i++)
 		follow_host(&g, i);

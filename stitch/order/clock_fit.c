@@ -87,38 +87,34 @@ static int compare_differences(const void *a, const void *b)
 
 COMPARE_BY(compare_pair_times, struct pair, t);
 
-/* Finds the largest cluster. Sorts d. */
-static struct cluster find_densest(int64_t *d, size_t n)
+/* Returns the largest cluster of the differences of pairs from..to that the map
+ * does not explain. */
+static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
+				       const struct clock_map *map)
 {
 	struct cluster c = { 0 };
-	size_t from = 0;
+	int64_t *d = ps->d;
+	size_t n = to - from;
+	size_t low = 0;
 
 	if (!n)
 		return c;
+	for (size_t i = from; i < to; i++)
+		d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
+					clock_map_time(map, ps->p[i].t));
 	qsort(d, n, sizeof(*d), compare_differences);
 	for (size_t i = 0; i < n; i++) {
 		/* The differences of invalid times may not fit into int64_t. */
-		while ((uint64_t)d[i] - (uint64_t)d[from] > CLOCK_FIT_SPREAD)
-			from++;
-		if (i + 1 - from > c.n)
-			c = (struct cluster){ .from = from, .n = i + 1 - from };
+		while ((uint64_t)d[i] - (uint64_t)d[low] > CLOCK_FIT_SPREAD)
+			low++;
+		if (i + 1 - low > c.n)
+			c = (struct cluster){ .from = low, .n = i + 1 - low };
 	}
 	const int64_t *in = d + c.from;
 
 	c.middle = in[c.n / 2];
 	c.spread = in[c.n - 1 - c.n / 20] - in[c.n / 20];
 	return c;
-}
-
-/* Returns the cluster of the differences of pairs from..to that the map does
- * not explain. */
-static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
-				       const struct clock_map *map)
-{
-	for (size_t i = from; i < to; i++)
-		ps->d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
-					    clock_map_time(map, ps->p[i].t));
-	return find_densest(ps->d, to - from);
 }
 
 /* Finds the slope between the first and the last third. Returns false if there

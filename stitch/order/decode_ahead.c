@@ -188,19 +188,6 @@ void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 	b->bytes += ref->len;
 }
 
-static void record_block_keep(const struct decode_ahead *da,
-			      struct record_block *b, struct record *rec)
-{
-	const struct source_ops *ops = da->shown[rec->source].real->ops;
-
-	if (ops->fills_arena)
-		return;
-	if (ops->lasting)
-		keep_lasting_record(rec, &b->arena);
-	else
-		keep_record(rec, &b->arena);
-}
-
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
 	/* the caller writes to *da for each record */
@@ -220,7 +207,13 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	       (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
 		if (rc == DECODED_NOTHING)
 			continue;
-		record_block_keep(da, b, &b->rec[n]);
+		const struct source_ops *ops =
+			da->shown[b->rec[n].source].real->ops;
+
+		if (ops->lasting && !ops->fills_arena)
+			keep_lasting_record(&b->rec[n], &b->arena);
+		else if (!ops->fills_arena)
+			keep_record(&b->rec[n], &b->arena);
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;
@@ -228,18 +221,6 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	b->last = rc <= 0;
 	ledger_swap(b->ledger, queue);
 	decode_ahead_note_news(da, b);
-}
-
-/* The caller has something else to do in the some ms that giving back the
- * memory of a large file takes. */
-static void decode_ahead_end_sources(const struct decode_ahead *da)
-{
-	for (size_t i = 0; i < da->n; i++) {
-		struct source *src = da->shown[i].real;
-
-		if (src->ops->decoded)
-			src->ops->decoded(src);
-	}
 }
 
 static void *decode_ahead_main(void *arg)
@@ -263,7 +244,14 @@ static void *decode_ahead_main(void *arg)
 		pthread_cond_signal(&da->more);
 	}
 	pthread_mutex_unlock(&da->lock);
-	decode_ahead_end_sources(da);
+	/* The caller has something else to do in the some ms that giving back
+	 * the memory of a large file takes. */
+	for (size_t i = 0; i < da->n; i++) {
+		struct source *src = da->shown[i].real;
+
+		if (src->ops->decoded)
+			src->ops->decoded(src);
+	}
 	return NULL;
 }
 

@@ -176,10 +176,16 @@ static void fingerprint_comm(struct fingerprints *p, const struct record *rec)
 		(struct fingerprint_name){ rec->tid, hash_bytes(name, n, 0) };
 }
 
-static void fingerprint_timed(struct fingerprints *p, const struct record *rec)
+void fingerprints_take(struct fingerprints *p, const struct record *rec)
 {
 	uint64_t t = rec->time;
 
+	if (rec->flags & (REC_F_GUEST | REC_F_DUPLICATE))
+		return;
+	if (rec->kind == REC_COMM)
+		fingerprint_comm(p, rec);
+	if (record_time(rec) == TIME_NONE || !t)
+		return;
 	if (!p->last || t < p->first)
 		p->first = t;
 	if (t > p->last)
@@ -196,16 +202,6 @@ static void fingerprint_timed(struct fingerprints *p, const struct record *rec)
 		fingerprint_add(
 			&p->list[FINGERPRINT_CHAIN],
 			hash_pair(rec->chain.cookie, (uint32_t)rec->tid), t);
-}
-
-void fingerprints_take(struct fingerprints *p, const struct record *rec)
-{
-	if (rec->flags & (REC_F_GUEST | REC_F_DUPLICATE))
-		return;
-	if (rec->kind == REC_COMM)
-		fingerprint_comm(p, rec);
-	if (record_time(rec) != TIME_NONE && rec->time)
-		fingerprint_timed(p, rec);
 }
 
 static int compare_fingerprints(const void *a, const void *b)
@@ -226,18 +222,6 @@ static int compare_names(const void *a, const void *b)
 		       ?: compare_numbers(x->hash, y->hash);
 }
 
-static void sort_names(struct fingerprints *p)
-{
-	size_t n = 0;
-
-	if (p->n_name)
-		qsort(p->name, p->n_name, sizeof(*p->name), compare_names);
-	for (size_t i = 0; i < p->n_name; i++)
-		if (!n || compare_names(&p->name[n - 1], &p->name[i]))
-			p->name[n++] = p->name[i];
-	p->n_name = n;
-}
-
 void fingerprints_end(struct fingerprints *p)
 {
 	struct switch_lane *ln = &p->cpus->sample;
@@ -256,7 +240,14 @@ void fingerprints_end(struct fingerprints *p)
 		if (p->list[k].n)
 			qsort(p->list[k].p, p->list[k].n,
 			      sizeof(struct fingerprint), compare_fingerprints);
-	sort_names(p);
+	size_t n = 0; /* names that differ */
+
+	if (p->n_name)
+		qsort(p->name, p->n_name, sizeof(*p->name), compare_names);
+	for (size_t i = 0; i < p->n_name; i++)
+		if (!n || compare_names(&p->name[n - 1], &p->name[i]))
+			p->name[n++] = p->name[i];
+	p->n_name = n;
 }
 
 bool fingerprints_see_all_switches(const struct fingerprints *p)

@@ -16,19 +16,6 @@ static const char *keep_text(struct arena *a, const char *s)
 	return s ? arena_strdup(a, s) : NULL;
 }
 
-static const struct place *keep_place(struct arena *a, const struct place *p)
-{
-	struct place *own;
-
-	if (!p)
-		return NULL;
-	own = arena_take(a, sizeof(*own));
-	*own = *p;
-	own->path = keep_text(a, p->path);
-	own->symbol = keep_text(a, p->symbol);
-	return own;
-}
-
 static void keep_places(struct arena *a, struct addrs *list)
 {
 	const struct place **own;
@@ -36,8 +23,18 @@ static void keep_places(struct arena *a, struct addrs *list)
 	if (!list->place)
 		return;
 	own = arena_take(a, list->n * sizeof(*own));
-	for (uint32_t i = 0; i < list->n; i++)
-		own[i] = keep_place(a, list->place[i]);
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct place *p = list->place[i];
+		struct place *copy = NULL;
+
+		if (p) {
+			copy = arena_take(a, sizeof(*copy));
+			*copy = *p;
+			copy->path = keep_text(a, p->path);
+			copy->symbol = keep_text(a, p->symbol);
+		}
+		own[i] = copy;
+	}
 	list->place = own;
 }
 
@@ -65,20 +62,6 @@ static const struct extra *keep_extras(struct arena *a, const struct extra *e,
 	return own;
 }
 
-static const struct addrs *keep_held(struct arena *a, const struct addrs *held,
-				     uint32_t n)
-{
-	struct addrs *own;
-
-	if (!held || !n)
-		return NULL;
-	own = arena_take(a, n * sizeof(*own));
-	memcpy(own, held, n * sizeof(*own));
-	for (uint32_t i = 0; i < n; i++)
-		keep_addrs(a, &own[i]);
-	return own;
-}
-
 static const struct call *keep_call(struct arena *a, const struct call *c)
 {
 	struct call *own;
@@ -94,7 +77,15 @@ static const struct call *keep_call(struct arena *a, const struct call *c)
 /* What few samples have. */
 static void keep_rest(struct arena *a, struct rec_sample *s)
 {
-	s->held = keep_held(a, s->held, s->n_held);
+	struct addrs *held = NULL;
+
+	if (s->held && s->n_held) {
+		held = arena_take(a, s->n_held * sizeof(*held));
+		memcpy(held, s->held, s->n_held * sizeof(*held));
+		for (uint32_t i = 0; i < s->n_held; i++)
+			keep_addrs(a, &held[i]);
+	}
+	s->held = held;
 	s->user_regs.v = keep_bytes(a, s->user_regs.v,
 				    s->user_regs.n * sizeof(*s->user_regs.v));
 	s->branch = keep_bytes(a, s->branch, s->n_branch * sizeof(*s->branch));

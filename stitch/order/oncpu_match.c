@@ -83,17 +83,6 @@ void oncpu_match_end(struct oncpu_match *r)
 		qsort(r->edge, r->n_edge, sizeof(*r->edge), compare_edges);
 }
 
-/* Returns the number of edges up to the last one of tid at or before t. */
-static size_t oncpu_edges_until(const struct oncpu_match *r, int32_t tid,
-				uint64_t t)
-{
-	const struct oncpu_edge *e = r->edge;
-
-	return search_where(r->n_edge, i,
-			    e[i].tid > tid ||
-				    (e[i].tid == tid && e[i].time > t));
-}
-
 static const struct oncpu_edge *oncpu_edge_of(const struct oncpu_match *r,
 					      size_t i, int32_t tid)
 {
@@ -105,7 +94,11 @@ static uint64_t *oncpu_count_for(const struct oncpu_match *r,
 				 const struct oncpu_hit *h, uint64_t t,
 				 uint64_t within, struct oncpu_result *out)
 {
-	size_t i = oncpu_edges_until(r, h->tid, t);
+	const struct oncpu_edge *e = r->edge;
+	/* the number of edges up to the thread's last one at or before t */
+	size_t i = search_where(r->n_edge, k,
+				e[k].tid > h->tid ||
+					(e[k].tid == h->tid && e[k].time > t));
 	const struct oncpu_edge *before =
 		i ? oncpu_edge_of(r, i - 1, h->tid) : NULL;
 	const struct oncpu_edge *after = oncpu_edge_of(r, i, h->tid);

@@ -278,16 +278,6 @@ static void sort_tail(struct order *ord, size_t from)
 		memcpy(ord->wait + from, b, n * sizeof(*b));
 }
 
-/* Drops the refs below head, which were output. */
-static void drop_output(struct order *ord)
-{
-	ord->n -= ord->head;
-	if (ord->head && ord->n)
-		memmove(ord->wait, ord->wait + ord->head,
-			ord->n * sizeof(struct ref));
-	ord->head = 0;
-}
-
 /* Merges two sorted parts, [0..mid) and [mid..n). */
 static void merge_waiting(struct order *ord, size_t mid)
 {
@@ -302,13 +292,6 @@ static void merge_waiting(struct order *ord, size_t mid)
 	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
 }
 
-static inline uint64_t source_floor(const struct order *ord, size_t i)
-{
-	uint64_t floor = ord->src[i]->floor;
-
-	return ord->clock ? order_key_time(ord, (uint16_t)i, floor) : floor;
-}
-
 /* Returns the source that limits the output, and the time up to which it is
  * complete; NULL if all sources are at their end. */
 static struct source *lowest_source(const struct order *ord, uint64_t *until)
@@ -317,11 +300,12 @@ static struct source *lowest_source(const struct order *ord, uint64_t *until)
 
 	*until = UINT64_MAX;
 	for (size_t i = 0; i < ord->n_src; i++) {
-		uint64_t floor;
+		uint64_t floor = ord->src[i]->floor;
 
 		if (ord->done[i])
 			continue;
-		floor = source_floor(ord, i);
+		if (ord->clock)
+			floor = order_key_time(ord, (uint16_t)i, floor);
 		if (!low || floor < *until) {
 			low = ord->src[i];
 			*until = floor;
@@ -472,7 +456,12 @@ static int order_refill(struct order *ord, struct err *err)
 {
 	if (ord->n - ord->head > ord->limit / 2 && order_spill(ord, err))
 		return -1;
-	drop_output(ord);
+	/* the refs below head were output */
+	ord->n -= ord->head;
+	if (ord->head && ord->n)
+		memmove(ord->wait, ord->wait + ord->head,
+			ord->n * sizeof(struct ref));
+	ord->head = 0;
 	size_t mid = ord->n;
 	size_t want = ord->n;
 	uint64_t until;
@@ -603,14 +592,6 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 	return dup;
 }
 
-/* Keeps the ref for is_duplicate(). */
-static void keep_in_group(struct order *ord, const struct ref *ref)
-{
-	if (ord->n_group == GROUP_MAX)
-		start_group(ord);
-	ord->group[ord->n_group++] = *ref;
-}
-
 static void order_note_late(struct order *ord, const struct ref *ref,
 			    struct record *rec)
 {
@@ -664,15 +645,6 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 	ledger_add(ord->ledger, &e);
 }
 
-/* Converts the record's times from its source's clock. */
-static void order_convert_times(const struct order *ord, const struct ref *ref,
-				struct record *rec)
-{
-	rec->time = order_time(ord, ref->source, rec->time);
-	if (rec->kind == REC_LOST && rec->lost.has_since)
-		rec->lost.since = order_time(ord, ref->source, rec->lost.since);
-}
-
 /* A decode_ahead_fn: order_next() without a thread. */
 static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
@@ -697,10 +669,13 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 	rec->off = 0;
 	int bad = src->ops->decode(src, &ref, rec, &why);
 
-	if (kept)
-		keep_in_group(ord, &ref);
-	else if (later)
+	if (kept) { /* for is_duplicate() */
+		if (ord->n_group == GROUP_MAX)
+			start_group(ord);
+		ord->group[ord->n_group++] = ref;
+	} else if (later) {
 		release_ref(ord, &ref);
+	}
 	rec->source = ref.source;
 	rec->seq = ref.seq;
 	if (bad)
@@ -713,8 +688,12 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 		rec->flags |= REC_F_DUPLICATE;
 	rec->late_ns = 0;
 	rec->raw = rec->time;
-	if (ord->clock && ord->clock[ref.source].moved)
-		order_convert_times(ord, &ref, rec);
+	if (ord->clock && ord->clock[ref.source].moved) {
+		rec->time = order_time(ord, ref.source, rec->time);
+		if (rec->kind == REC_LOST && rec->lost.has_since)
+			rec->lost.since =
+				order_time(ord, ref.source, rec->lost.since);
+	}
 	order_note_late(ord, &ref, rec);
 	return 1;
 }
