@@ -27,17 +27,6 @@ static bool intern_is_same(const void *owner, uint32_t id, const void *key)
 	       !memcmp(in->string[id], k->s, k->len);
 }
 
-static const char *intern_copy(struct intern *in, const char *s, size_t len)
-{
-	char *p = arena_take(&in->text, sizeof(len) + len + 1);
-
-	memcpy(p, &len, sizeof(len));
-	p += sizeof(len);
-	memcpy(p, s, len);
-	p[len] = '\0';
-	return p;
-}
-
 uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len)
 {
 	struct intern_key key = { s, len };
@@ -47,7 +36,13 @@ uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len)
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)in->n;
-	*mem_add(in->string, in->n, in->cap) = intern_copy(in, s, len);
+	char *p = arena_take(&in->text, sizeof(len) + len + 1);
+
+	memcpy(p, &len, sizeof(len));
+	p += sizeof(len);
+	memcpy(p, s, len);
+	p[len] = '\0';
+	*mem_add(in->string, in->n, in->cap) = p;
 	table_add(&in->index, hash, id);
 	return id;
 }

@@ -142,19 +142,14 @@ void ledger_free(struct ledger *lg)
 	free(lg);
 }
 
-/* Frees the entries that were taken before new ones are added. */
-static void ledger_drop_taken(struct ledger *lg)
-{
-	if (lg->taken < lg->n)
-		return;
-	for (size_t i = 0; i < lg->n; i++)
-		free((char *)lg->entry[i].detail);
-	lg->n = lg->taken = 0;
-}
-
 static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 {
-	ledger_drop_taken(lg);
+	/* entries that were taken are freed before new ones are added */
+	if (lg->taken == lg->n) {
+		for (size_t i = 0; i < lg->n; i++)
+			free((char *)lg->entry[i].detail);
+		lg->n = lg->taken = 0;
+	}
 	struct ledger_entry *own = mem_add(lg->entry, lg->n, lg->cap);
 
 	*own = *e;
@@ -353,8 +348,11 @@ int ledger_take(struct ledger *lg, struct ledger_entry *e)
 	return 1;
 }
 
-static void ledger_append_skips(struct ledger *lg)
+void ledger_end(struct ledger *lg)
 {
+	if (!lg || lg->ended)
+		return;
+	lg->ended = true;
 	for (size_t i = 0; i < lg->n_skip; i++) {
 		const struct skip *s = &lg->skip[i];
 		struct ledger_entry e = {
@@ -373,14 +371,6 @@ static void ledger_append_skips(struct ledger *lg)
 		ledger_append(lg, &e);
 	}
 	lg->n_skip = 0;
-}
-
-void ledger_end(struct ledger *lg)
-{
-	if (!lg || lg->ended)
-		return;
-	lg->ended = true;
-	ledger_append_skips(lg);
 	for (int k = 0; k < LEDGER_KINDS; k++) {
 		struct ledger_entry e = {
 			.kind = (enum ledger_kind)k,

@@ -307,16 +307,11 @@ static int new_file_open_temp(struct new_file *nf)
 	return nf->temp ? 0 : -1;
 }
 
-/* Returns what path names behind links, or NULL if that is nothing yet. */
-static char *new_file_target(const char *path, struct stat *st)
-{
-	return stat(path, st) ? NULL : realpath(path, NULL);
-}
-
 static int new_file_begin(struct new_file *nf, struct err *err)
 {
 	struct stat st = { 0 };
-	char *target = new_file_target(nf->shown, &st);
+	/* what the path names behind links; NULL: nothing yet */
+	char *target = stat(nf->shown, &st) ? NULL : realpath(nf->shown, NULL);
 
 	nf->path = target ? target : mem_strdup(nf->shown);
 	if (target && !S_ISREG(st.st_mode))

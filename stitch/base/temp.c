@@ -10,16 +10,20 @@
 
 #include "stitch/base/mem.h"
 
-/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a name
- * there and removes the name at once. */
-static int temp_open_named(const char *dir)
+int temp_open(const char *dir)
 {
 	static const char base[] = "/backstitch-XXXXXX";
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a
+	 * name there and removes the name at once. */
 	size_t len = strlen(dir) + sizeof(base);
 	char *name = mem_new(len, 1);
 
 	snprintf(name, len, "%s%s", dir, base);
-	int fd = mkostemp(name, O_CLOEXEC);
+	fd = mkostemp(name, O_CLOEXEC);
 	int error = errno;
 
 	if (fd >= 0)
@@ -27,11 +31,4 @@ static int temp_open_named(const char *dir)
 	free(name);
 	errno = error;
 	return fd;
-}
-
-int temp_open(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	return fd >= 0 ? fd : temp_open_named(dir);
 }
