@@ -73,13 +73,6 @@ static struct raw_note stitch_hit_note(const struct stitch *st,
 	return (struct raw_note){ UNWIND_HIT, 0 };
 }
 
-/* Samples of an event on a CPU often have the kernel stack of the one before.
- */
-static uint32_t like_of_sample(const struct record *rec)
-{
-	return rec->sample.event * 16 + (uint32_t)rec->cpu;
-}
-
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
 uint32_t record_chains_some_kernel_chain(struct stitch *st,
@@ -96,7 +89,9 @@ uint32_t record_chains_some_kernel_chain(struct stitch *st,
 		.over = { &ps->over },
 		.n = 1,
 		.space_id = UINT32_MAX - st->rec->source,
-		.like = like_of_sample(st->rec),
+		/* samples of an event on a CPU often have the kernel stack of
+		 * the one before */
+		.like = st->rec->sample.event * 16 + (uint32_t)st->rec->cpu,
 		.note = note,
 		.t = record_time(st->rec),
 	};
@@ -626,19 +621,18 @@ static bool stitch_has_dump(const struct rec_sample *s)
 	       s->defer != DEFER_MARK;
 }
 
-/* No address, no stack; but jitted code is dated by the first record of its
- * process. */
-static uint32_t stitch_date_jit(struct stitch *st, uint32_t slot)
-{
-	stitch_jit_view(st, stitch_process_of(st, slot));
-	return 0;
-}
-
-static uint32_t stitch_sample_chain(struct stitch *st, uint32_t slot)
+uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
 	struct chain_note made = as_recorded;
 
+	if (!s->user.n && !stitch_has_dump(s) &&
+	    !(st->rec->flags & REC_F_GUEST)) {
+		/* No address, no stack; but jitted code is dated by the first
+		 * record of its process. */
+		stitch_jit_view(st, stitch_process_of(st, slot));
+		return 0;
+	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
@@ -649,15 +643,6 @@ static uint32_t stitch_sample_chain(struct stitch *st, uint32_t slot)
 	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
 	return resolve_callchain(st, slot);
-}
-
-uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec->sample;
-
-	return s->user.n || stitch_has_dump(s) || st->rec->flags & REC_F_GUEST
-		       ? stitch_sample_chain(st, slot)
-		       : stitch_date_jit(st, slot);
 }
 
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,

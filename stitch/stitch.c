@@ -403,25 +403,6 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	return event;
 }
 
-/* Each member of the group that counted something has an event of its own, with
- * the sample's stacks. */
-static void stitch_take_members(struct stitch *st, uint32_t slot,
-				const struct event_part *own,
-				unsigned int *seen)
-{
-	const struct rec_sample *s = &st->rec->sample;
-	struct event_part e = *own;
-
-	e.leader = st->look.event;
-	e.held = NULL;
-	for (uint32_t i = 0; i < s->n_member; i++) {
-		e.type = s->member[i].event;
-		e.weight = st->gain[i];
-		if (e.weight)
-			stitch_sample_event(st, slot, &e, seen);
-	}
-}
-
 static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec->sample;
@@ -440,8 +421,16 @@ static void stitch_take_sample(struct stitch *st)
 	e.held = record_chains_held_chains(st);
 	e.weight = record_chains_weigh(st, slot);
 	st->look.event = stitch_sample_event(st, slot, &e, &seen);
-	if (s->n_member)
-		stitch_take_members(st, slot, &e, &seen);
+	/* Each member of the group that counted something has an event of its
+	 * own, with the sample's stacks. */
+	e.leader = st->look.event;
+	e.held = NULL;
+	for (uint32_t i = 0; i < s->n_member; i++) {
+		e.type = s->member[i].event;
+		e.weight = st->gain[i];
+		if (e.weight)
+			stitch_sample_event(st, slot, &e, &seen);
+	}
 	if (s->call)
 		record_chains_take_call(st, slot);
 }
@@ -493,15 +482,6 @@ static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 	ledger_skip(st->ledger, st->rec->source, "mapping that wraps around", 0,
 		    st->rec->off, NULL);
 	return true;
-}
-
-static void map_all_parts(struct stitch *st, uint32_t process,
-			  const struct region *all)
-{
-	struct region r;
-
-	for (size_t i = 0; partial_maps_get(st->whole, all, i, &r); i++)
-		tasks_map(st->tasks, process, &r);
 }
 
 /* Maps kernel code. over: it lies on top of the kernel's own mapping. If
@@ -565,10 +545,14 @@ static void stitch_take_map(struct stitch *st)
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
-	if (rec->map.whole)
-		map_all_parts(st, process, &r);
-	else
+	struct region part;
+
+	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
+	else
+		for (size_t i = 0; partial_maps_get(st->whole, &r, i, &part);
+		     i++)
+			tasks_map(st->tasks, process, &part);
 	record_chains_note_map(st, process, &r);
 	record_chains_late_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
@@ -714,16 +698,6 @@ static void retire_one(struct stitch *st, uint32_t slot)
 	tasks_drop(st->tasks, slot);
 }
 
-/* Removes threads that ended before the given time. */
-static inline void retire_ended(struct stitch *st, int64_t before)
-{
-	uint32_t slot;
-
-	while (tasks_any_ended(st->tasks) &&
-	       tasks_retire(st->tasks, before, &slot))
-		retire_one(st, slot);
-}
-
 static void ledger_note_skipped(struct stitch *st, const char *what,
 				const char *detail, uint64_t n)
 {
@@ -738,18 +712,6 @@ static void ledger_note_skipped(struct stitch *st, const char *what,
 
 	if (n)
 		ledger_add(st->ledger, &e);
-}
-
-static void end_sessions(struct stitch *st)
-{
-	for (size_t i = 0; i < st->n_src; i++) {
-		struct cookie_totals end;
-
-		if (!st->src[i].known)
-			continue;
-		join_totals(st->join, (uint16_t)i, &end);
-		counters_end(st->counters, (uint16_t)i, &end);
-	}
 }
 
 /* At the end of the capture, removes one thread at a time: the facts of all
@@ -772,7 +734,14 @@ static void stitch_finish(struct stitch *st)
 	record_chains_find_skew(st, stitch_found);
 	skew_judge(st->audit);
 	audit_end(st->audit);
-	end_sessions(st);
+	for (size_t i = 0; i < st->n_src; i++) {
+		struct cookie_totals end;
+
+		if (!st->src[i].known)
+			continue;
+		join_totals(st->join, (uint16_t)i, &end);
+		counters_end(st->counters, (uint16_t)i, &end);
+	}
 	for (size_t i = 0; i < st->n_src; i++) {
 		struct space_owner own = tasks_kernel_owner(st->tasks);
 
@@ -783,20 +752,11 @@ static void stitch_finish(struct stitch *st)
 	st->ended = true;
 }
 
-/* The input ended. A pipe did not announce its last time. */
-static void close_sources(struct stitch *st)
-{
-	account_end(st->account);
-	for (size_t i = 0; i < st->n_src; i++)
-		if (st->src[i].known &&
-		    !stitch_source(st, (uint16_t)i)->info.exact)
-			join_last(st->join, (uint16_t)i, st->src[i].last);
-}
-
 /* What each record means for the state, and for the rules. */
 static void stitch_take(struct stitch *st)
 {
 	int64_t t = record_time(st->rec);
+	uint32_t slot;
 
 	st->own = per_source(st, st->rec->source);
 	if (t > st->own->last)
@@ -812,8 +772,10 @@ static void stitch_take(struct stitch *st)
 		return;
 	if (t > st->now)
 		st->now = t;
-	if (st->now > INT64_MIN + LINGER_NS)
-		retire_ended(st, st->now - LINGER_NS);
+	/* remove threads that ended long ago */
+	while (st->now > INT64_MIN + LINGER_NS && tasks_any_ended(st->tasks) &&
+	       tasks_retire(st->tasks, st->now - LINGER_NS, &slot))
+		retire_one(st, slot);
 }
 
 /* Takes the next record, or one step of the end. Returns 1, 0 behind the last,
@@ -835,8 +797,15 @@ static int stitch_step(struct stitch *st, struct err *err)
 		stitch_take(st);
 		return 1;
 	}
-	if (!st->closing)
-		close_sources(st);
+	if (!st->closing) {
+		account_end(st->account);
+		/* a pipe did not announce its last time */
+		for (size_t i = 0; i < st->n_src; i++)
+			if (st->src[i].known &&
+			    !stitch_source(st, (uint16_t)i)->info.exact)
+				join_last(st->join, (uint16_t)i,
+					  st->src[i].last);
+	}
 	st->closing = true;
 	stitch_finish(st);
 	return 1;
