@@ -216,9 +216,22 @@ void unnamed_release(struct unnamed *u)
 	memset(u, 0, sizeof(*u));
 }
 
-static void unnamed_take_image(sqlite3_stmt *st, struct arena *text,
-			       struct image *img)
+int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
+		     struct image *img, struct err *err)
 {
+	sqlite3_stmt *st = db_prepare(db, store_sql("unnamed_image"), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, image);
+
+	int rc = sqlite3_step(st);
+
+	if (rc != SQLITE_ROW) {
+		db_error(db, rc, err);
+		sqlite3_finalize(st);
+		return -1;
+	}
 	const char *path = db_column_text(st, UNNAMED_IMAGE_PATH);
 	const void *id = sqlite3_column_blob(st, UNNAMED_IMAGE_BUILD_ID);
 	int len = sqlite3_column_bytes(st, UNNAMED_IMAGE_BUILD_ID);
@@ -239,23 +252,6 @@ static void unnamed_take_image(sqlite3_stmt *st, struct arena *text,
 	img->len = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_LEN);
 	img->t0 = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_T0);
 	img->space = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_PROCESS);
-}
-
-int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
-		     struct image *img, struct err *err)
-{
-	sqlite3_stmt *st = db_prepare(db, store_sql("unnamed_image"), err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-
-	int rc = sqlite3_step(st);
-
-	if (rc == SQLITE_ROW)
-		unnamed_take_image(st, text, img);
-	else
-		rc = db_error(db, rc, err);
 	sqlite3_finalize(st);
-	return rc == SQLITE_ROW ? 0 : -1;
+	return 0;
 }

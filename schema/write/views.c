@@ -276,30 +276,28 @@ int views_check(struct store *db, struct err *err)
 
 /* ---- adding */
 
-/* Puts a view into the database; needs the statement put_view. */
-static int views_put(struct store *db, sqlite3_stmt *st, const char *sql,
-		     size_t len, struct err *err)
-{
-	const char *name = sql + sizeof(create_view) - 1;
-
-	sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("), SQLITE_STATIC);
-	sqlite3_bind_text(st, 2, sql, (int)len, SQLITE_STATIC);
-	return db_step(db, st, err);
-}
-
-/* st: views_put(); NULL: views_hide(). */
+/* st: put_view, which puts the views into the database; NULL: views_hide(). */
 static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
 		      struct err *err)
 {
 	for (const char *s = views_skip(sql); *s;) {
 		const char *end = views_end(s);
+		const char *name = s + sizeof(create_view) - 1;
 		size_t len = (size_t)(end - s);
+		int rc;
 
 		if (strncmp(s, create_view, sizeof(create_view) - 1) != 0)
 			return err_set(err, ERR_DB,
 				       "'%.20s': needs CREATE VIEW", s);
-		if (st ? views_put(db, st, s, len, err)
-		       : views_hide(db, s, len, err))
+		if (st) {
+			sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("),
+					  SQLITE_STATIC);
+			sqlite3_bind_text(st, 2, s, (int)len, SQLITE_STATIC);
+			rc = db_step(db, st, err);
+		} else {
+			rc = views_hide(db, s, len, err);
+		}
+		if (rc)
 			return -1;
 		s = views_skip(*end ? end + 1 : end);
 	}
