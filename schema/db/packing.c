@@ -1,16 +1,6 @@
 /* packing.c - packed rows as cells again, for SQLite. */
 #include "schema/db/packing.h"
 
-/* Reads a number of some bytes, the highest first. */
-static int64_t packing_number(const unsigned char *from, unsigned int bytes)
-{
-	uint64_t v = bytes && *from & 0x80 ? UINT64_MAX : 0;
-
-	for (unsigned int i = 0; i < bytes; i++)
-		v = v << 8 | from[i];
-	return (int64_t)v;
-}
-
 /* Stores a value as a cell. Returns its bytes. */
 static size_t packing_plain_value(struct row *r, unsigned int i, uint64_t type,
 				  const unsigned char *value)
@@ -27,8 +17,14 @@ static size_t packing_plain_value(struct row *r, unsigned int i, uint64_t type,
 		row_int(r, i, (int64_t)(type - PACKED_ZERO));
 		return 0;
 	}
-	if (type != PACKED_NULL)
-		row_int(r, i, packing_number(value, bytes[type]));
+	if (type != PACKED_NULL) {
+		/* a number with a sign, the highest byte first */
+		uint64_t v = bytes[type] && *value & 0x80 ? UINT64_MAX : 0;
+
+		for (unsigned int k = 0; k < bytes[type]; k++)
+			v = v << 8 | value[k];
+		row_int(r, i, (int64_t)v);
+	}
 	return bytes[type];
 }
 

@@ -267,9 +267,25 @@ static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-static int page_file_watch(struct page_file *pf)
+/* ---- pages of ours */
+
+/* Begins behind what SQLite has written so far, and some more, and watches what
+ * SQLite writes from now on. */
+static int page_file_begin(struct page_file *pf)
 {
 	struct page_watch *w = &pf->watch;
+	struct stat st;
+
+	if (pf->fd < 0)
+		return SQLITE_CANTOPEN;
+	if (fstat(pf->fd, &st))
+		return SQLITE_IOERR;
+	uint64_t all = (uint64_t)st.st_size;
+	uint64_t end = all - (all < pf->began ? all : pf->began) + GAP;
+
+	/* none of the pages that are there may be one of ours */
+	pf->gap = (uint32_t)((end < all ? all : end) / pf->page_size);
+	page_file_set_next(pf, pf->gap + 1);
 	int rc = sqlite3_file_control(pf->conn, "main",
 				      SQLITE_FCNTL_FILE_POINTER, &w->file);
 
@@ -284,26 +300,6 @@ static int page_file_watch(struct page_file *pf)
 	w->pf = pf;
 	w->file->pMethods = &w->methods;
 	return SQLITE_OK;
-}
-
-/* ---- pages of ours */
-
-/* Begins behind what SQLite has written so far, and some more. */
-static int page_file_begin(struct page_file *pf)
-{
-	struct stat st;
-
-	if (pf->fd < 0)
-		return SQLITE_CANTOPEN;
-	if (fstat(pf->fd, &st))
-		return SQLITE_IOERR;
-	uint64_t all = (uint64_t)st.st_size;
-	uint64_t end = all - (all < pf->began ? all : pf->began) + GAP;
-
-	/* none of the pages that are there may be one of ours */
-	pf->gap = (uint32_t)((end < all ? all : end) / pf->page_size);
-	page_file_set_next(pf, pf->gap + 1);
-	return page_file_watch(pf);
 }
 
 /* Writes the pages in buf. No two of them are on different sides of the page
@@ -478,25 +474,6 @@ int page_file_root(struct page_file *pf, uint32_t root, const void *page)
 	return page_file_write(pf, page, pf->page_size, off);
 }
 
-/* Corrects the numbers of pages that moved since they were written. */
-static int page_file_correct(struct page_file *pf)
-{
-	int rc = SQLITE_OK;
-
-	for (size_t i = 0; !rc && i < pf->n_pointer; i++) {
-		const struct page_pointer *p = &pf->pointer[i];
-		unsigned char number[4];
-
-		if (pf->at[p->to] == p->wrote)
-			continue;
-		page_put32(number, pf->at[p->to]);
-		rc = page_file_write(pf, number, sizeof(number),
-				     page_file_offset(pf, pf->at[p->place]) +
-					     p->off);
-	}
-	return rc;
-}
-
 /* Writes the number of pages. A connection that has the database open sees by
  * the change counter that its copies of pages are old. */
 static int page_file_header(struct page_file *pf)
@@ -518,8 +495,18 @@ int page_file_finish(struct page_file *pf)
 {
 	int rc = pf->n > pf->n_at ? page_file_flush(pf) : SQLITE_OK;
 
-	if (!rc)
-		rc = page_file_correct(pf);
+	/* correct the numbers of pages that moved since they were written */
+	for (size_t i = 0; !rc && i < pf->n_pointer; i++) {
+		const struct page_pointer *p = &pf->pointer[i];
+		unsigned char number[4];
+
+		if (pf->at[p->to] == p->wrote)
+			continue;
+		page_put32(number, pf->at[p->to]);
+		rc = page_file_write(pf, number, sizeof(number),
+				     page_file_offset(pf, pf->at[p->place]) +
+					     p->off);
+	}
 	if (!rc)
 		rc = page_file_header(pf);
 	if (close(pf->fd) && !rc)

@@ -717,31 +717,7 @@ static void page_tree_inner(const struct page_tree *t, unsigned char *page,
 	page_put32(page + PAGE_RIGHT, page_file_number(t->pf, c[n - 1].place));
 }
 
-/* Replaces the pages of a level by those above them, in which they are spread
- * evenly: so that each has at least two. */
-static int page_tree_raise(struct page_tree *t, unsigned char *page, size_t n)
-{
-	size_t first = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t end = (i + 1) * t->n_child / n;
-		/* the cell behind the last of them goes up */
-		struct page_child c = t->child[end - 1];
-
-		page_tree_inner(t, page, t->child + first,
-				(uint32_t)(end - first));
-		c.place = page_file_pages(t->pf);
-		int rc = page_file_add(t->pf, page);
-
-		if (rc)
-			return rc;
-		t->child[i] = c;
-		first = end;
-	}
-	t->n_child = n;
-	return SQLITE_OK;
-}
-
+/* Writes the pages above the leaves, the last of which is the root. */
 static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 {
 	unsigned char *page = mem_new(1, t->size);
@@ -749,8 +725,26 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 	size_t most = (t->size - PAGE_INNER_HEAD) / (2 + POINTER + cell) + 1;
 	int rc = SQLITE_OK;
 
-	while (!rc && t->n_child > most)
-		rc = page_tree_raise(t, page, (t->n_child + most - 1) / most);
+	/* Each round replaces the pages of a level by the n above them, in
+	 * which they are spread evenly: so that each has at least two. */
+	while (!rc && t->n_child > most) {
+		size_t n = (t->n_child + most - 1) / most;
+		size_t first = 0;
+
+		for (size_t i = 0; !rc && i < n; i++) {
+			size_t end = (i + 1) * t->n_child / n;
+			/* the cell behind the last of them goes up */
+			struct page_child c = t->child[end - 1];
+
+			page_tree_inner(t, page, t->child + first,
+					(uint32_t)(end - first));
+			c.place = page_file_pages(t->pf);
+			rc = page_file_add(t->pf, page);
+			t->child[i] = c;
+			first = end;
+		}
+		t->n_child = n;
+	}
 	if (!rc) {
 		page_tree_inner(t, page, t->child, (uint32_t)t->n_child);
 		rc = page_file_root(t->pf, root, page);

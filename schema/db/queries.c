@@ -84,16 +84,6 @@ const char *store_sql(const char *name)
 	return text;
 }
 
-static const char *queries_gap(const char *name, size_t len,
-			       const struct sql_gap *gap, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(gap[i].name) == len &&
-		    !memcmp(gap[i].name, name, len))
-			return gap[i].text;
-	return NULL;
-}
-
 char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n)
 {
 	char *sql = NULL;
@@ -109,8 +99,12 @@ char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n)
 			break;
 
 		size_t name = strcspn(p + 1, "}");
-		const char *text = queries_gap(p + 1, name, gap, n);
+		const char *text = NULL;
 
+		for (size_t i = 0; !text && i < n; i++)
+			if (strlen(gap[i].name) == name &&
+			    !memcmp(gap[i].name, p + 1, name))
+				text = gap[i].text;
 		/* SQLite says where it does not know what to do with one */
 		fputs(text ? text : "{", out);
 		p += text ? name + 2 : 1;

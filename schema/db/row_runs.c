@@ -44,16 +44,6 @@ static void row_run_reserve(struct row_run *run, size_t n)
 	run->data = mem_grow(run->data, &run->cap, run->len + n, 1);
 }
 
-/* Gives back memory of a run that was much longer. */
-static void row_run_shrink(struct row_run *run)
-{
-	if (run->cap / 4 <= run->len - run->head + RUN_SMALL)
-		return;
-	row_run_move(run);
-	run->cap = run->len + RUN_SMALL;
-	run->data = mem_must(realloc(run->data, run->cap));
-}
-
 bool row_runs_add(struct row_runs *rr, int64_t key, const void *row, size_t len)
 {
 	const struct row_head h = { key, len };
@@ -127,8 +117,16 @@ int row_runs_take(struct row_runs *rr, size_t keep,
 			rr->any = true;
 		}
 	}
-	for (unsigned int i = 0; i < rr->n; i++)
-		row_run_shrink(&rr->run[i]);
+	/* give back memory of runs that were much longer */
+	for (unsigned int i = 0; i < rr->n; i++) {
+		struct row_run *run = &rr->run[i];
+
+		if (run->cap / 4 <= run->len - run->head + RUN_SMALL)
+			continue;
+		row_run_move(run);
+		run->cap = run->len + RUN_SMALL;
+		run->data = mem_must(realloc(run->data, run->cap));
+	}
 	return 0;
 }
 
