@@ -9,51 +9,36 @@
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 
-/* The columns of a part's table: where they are in the result, and which are
- * ids of lists of addresses. */
-struct field_columns {
-	unsigned int at[BULK_COLUMNS];
-	bool is_stack[BULK_COLUMNS];
-	size_t n;
-};
-
-/* Finds or makes the columns. */
-static int merge_fields_columns(struct merge *m, struct merge_part *p,
-				const char *table, unsigned int ev,
-				struct field_columns *out, struct err *err)
-{
-	const struct value name = { .kind = VALUE_TEXT, .text = table };
-	struct rows *r =
-		rows_open(p->db, store_sql("merge_ev_columns"), &name, 1, err);
-
-	out->n = 1; /* event_id */
-	while (rows_step(r) && out->n < BULK_COLUMNS) {
-		const char *column = rows_text(r, MERGE_EV_COLUMNS_NAME);
-		bool stack = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
-
-		out->is_stack[out->n] = stack;
-		if (fields_reach_column(m->db, ev, column, stack,
-					&out->at[out->n++], err))
-			return rows_stop(r);
-	}
-	return rows_end(r, err);
-}
-
 static int merge_fields_copy(struct merge *m, struct merge_part *p,
 			     const char *name, const char *event,
 			     struct err *err)
 {
-	struct field_columns f = { .n = 0 };
+	const struct value of_table = { .kind = VALUE_TEXT, .text = name };
+	/* by column of the part's table: where it is in the result, and if it
+	 * has ids of lists of addresses */
+	unsigned int at[BULK_COLUMNS];
+	bool is_stack[BULK_COLUMNS];
+	size_t n = 1; /* event_id */
 	unsigned int ev, table;
-	struct rows *r = NULL;
-	char *sql = NULL;
+	struct rows *r;
 
-	if (fields_reach_table(m->db, event, &ev, &table, err) ||
-	    merge_fields_columns(m, p, name, ev, &f, err))
+	if (fields_reach_table(m->db, event, &ev, &table, err))
 		return -1;
-	sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
-	if (sql)
-		r = rows_open(p->db, sql, NULL, 0, err);
+	r = rows_open(p->db, store_sql("merge_ev_columns"), &of_table, 1, err);
+	for (; rows_step(r) && n < BULK_COLUMNS; n++) {
+		is_stack[n] = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
+		if (fields_reach_column(m->db, ev,
+					rows_text(r, MERGE_EV_COLUMNS_NAME),
+					is_stack[n], &at[n], err))
+			return rows_stop(r);
+	}
+	if (rows_end(r, err))
+		return -1;
+
+	char *sql =
+		sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
+
+	r = sql ? rows_open(p->db, sql, NULL, 0, err) : NULL;
 	sqlite3_free(sql);
 	while (rows_step(r)) {
 		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
@@ -64,17 +49,17 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 		if (db_row(m->db, table, merge_row_bytes(r), &row, err))
 			return rows_stop(r);
 		row_int(&row, 0, id);
-		for (size_t i = 1; i < f.n; i++) {
+		for (size_t i = 1; i < n; i++) {
 			struct value v = rows_value(r, i);
 
-			if (!f.at[i])
+			if (!at[i])
 				continue;
-			if (f.is_stack[i] && v.kind == VALUE_INT)
-				row_id(&row, f.at[i],
+			if (is_stack[i] && v.kind == VALUE_INT)
+				row_id(&row, at[i],
 				       merge_map_get(&p->map[MERGE_RAW],
 						     v.num));
 			else
-				merge_put_value(&row, f.at[i], &v);
+				merge_put_value(&row, at[i], &v);
 		}
 	}
 	return rows_end(r, err);

@@ -35,28 +35,6 @@ static int merge_number(struct merge *m, struct merge_part *p,
 
 /* ---- captures and their events */
 
-/* Inserts the values of a row with a prepared statement. */
-static int merge_insert(struct merge *m, sqlite3_stmt *st,
-			const struct value *v, size_t n, struct err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		int at = (int)i + 1;
-
-		if (v[i].kind == VALUE_INT)
-			sqlite3_bind_int64(st, at, v[i].num);
-		else if (v[i].kind == VALUE_REAL)
-			sqlite3_bind_double(st, at, v[i].real);
-		else if (v[i].kind == VALUE_TEXT)
-			db_bind_text(st, at, v[i].text);
-		else if (v[i].kind != VALUE_BLOB)
-			sqlite3_bind_null(st, at);
-		else if (sqlite3_bind_blob64(st, at, v[i].text, v[i].len,
-					     SQLITE_TRANSIENT) == SQLITE_NOMEM)
-			mem_must(NULL);
-	}
-	return db_step(m->db, st, err);
-}
-
 /* Tables of a few rows, which a statement fills. */
 struct merge_few {
 	const char *query, *put;
@@ -80,20 +58,35 @@ static int merge_copy_few(struct merge *m, struct merge_part *p,
 			v[i] = rows_value(r, i);
 			keep = merge_map_value(p, few->ref[i], &v[i]);
 		}
-		if (keep)
-			rc = merge_insert(m, st, v, n, err);
+		if (!keep)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			int at = (int)i + 1;
+
+			if (v[i].kind == VALUE_INT)
+				sqlite3_bind_int64(st, at, v[i].num);
+			else if (v[i].kind == VALUE_REAL)
+				sqlite3_bind_double(st, at, v[i].real);
+			else if (v[i].kind == VALUE_TEXT)
+				db_bind_text(st, at, v[i].text);
+			else if (v[i].kind != VALUE_BLOB)
+				sqlite3_bind_null(st, at);
+			else if (sqlite3_bind_blob64(
+					 st, at, v[i].text, v[i].len,
+					 SQLITE_TRANSIENT) == SQLITE_NOMEM)
+				mem_must(NULL);
+		}
+		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
 /* Notes for each type what emitting its events needs. */
-static int merge_take_types(struct merge *m, struct merge_part *p,
-			    struct err *err)
+static int merge_take_types(struct merge_part *p, struct err *err)
 {
 	struct rows *r = rows_of(p->db, "merge_types", err);
 
-	(void)m;
 	p->n_type = p->map[MERGE_TYPE].n;
 	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
 	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));
@@ -188,7 +181,7 @@ static int merge_take_captures(struct merge *m, struct merge_part *p,
 			return -1;
 	return merge_put_keys(m, p, err) || merge_put_kernel(m, p, err)
 		       ? -1
-		       : merge_take_types(m, p, err);
+		       : merge_take_types(p, err);
 }
 
 static void merge_take_comm(struct merge *m, const struct merge_part *p,

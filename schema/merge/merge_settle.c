@@ -157,16 +157,6 @@ static struct cookie_entry *settle_new(struct settle *s, uint64_t cookie,
 	return &s->entry[i];
 }
 
-static void settle_thread_ends(struct settle *s, enum request_end end,
-			       int64_t time)
-{
-	for (size_t k = 0; k < JOIN_RECENT && s->recent[k]; k++) {
-		settle_close(&s->entry[s->recent[k]], end, time);
-		settle_evict(s, s->recent[k]);
-		s->recent[k] = 0;
-	}
-}
-
 /* Takes a row of settle_halves. */
 static void settle_take(struct settle *s, const struct rows *r)
 {
@@ -175,8 +165,14 @@ static void settle_take(struct settle *s, const struct rows *r)
 	int64_t what = rows_int(r, SETTLE_HALVES_WHAT);
 
 	if (what >= SETTLE_EXIT) {
-		settle_thread_ends(
-			s, what == SETTLE_EXIT ? END_EXIT : END_REUSED, time);
+		for (size_t k = 0; k < JOIN_RECENT && s->recent[k]; k++) {
+			settle_close(&s->entry[s->recent[k]],
+				     what == SETTLE_EXIT ? END_EXIT
+							 : END_REUSED,
+				     time);
+			settle_evict(s, s->recent[k]);
+			s->recent[k] = 0;
+		}
 		return;
 	}
 	uint32_t i = table_find_hash(&s->by_cookie, hash_u64(cookie));
