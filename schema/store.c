@@ -102,16 +102,6 @@ static int store_make_temp(struct store *db, struct err *err)
 	return db->w->temp ? 0 : -1;
 }
 
-/* The same in the folder for temporary files. There a file is not needed. */
-static void store_make_nameless(struct store *db, const char *dir)
-{
-	char near[PATH_MAX];
-
-	if ((size_t)snprintf(near, sizeof(near), "%s/backstitch.db", dir) <
-	    sizeof(near))
-		db->w->temp = new_file_temp(near, 0600);
-}
-
 /* The cache is small because rows are appended and pages are written once. */
 static const char setup[] = "PRAGMA journal_mode=OFF;"
 			    "PRAGMA synchronous=OFF;"
@@ -220,8 +210,14 @@ static struct store *store_make(const char *path, const struct store_opts *o,
 	db->w = writing_new(fr, o->fields);
 	db->w->force = o->force;
 	db->w->compat = o->compat;
-	if (!path && o->temp_dir)
-		store_make_nameless(db, o->temp_dir);
+	/* without a path it is in the folder for temporary files, where a file
+	 * is not needed */
+	char near[PATH_MAX];
+
+	if (!path && o->temp_dir &&
+	    (size_t)snprintf(near, sizeof(near), "%s/backstitch.db",
+			     o->temp_dir) < sizeof(near))
+		db->w->temp = new_file_temp(near, 0600);
 	if ((path && store_make_temp(db, err)) || store_set_up(db, o, err)) {
 		store_close(db);
 		return NULL;

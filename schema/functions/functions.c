@@ -71,24 +71,19 @@ const struct table_function list_function = {
 	.disconnect = functions_forget_statements,
 };
 
-static int functions_add_one(struct functions *fs, const struct function *f)
-{
-	fs->refs++; /* SQLite drops it if the call fails */
-	if (f->table)
-		return table_function_add(fs, f->name, f->table,
-					  functions_unref);
-	return sqlite3_create_function_v2(fs->db, f->name, f->n_args, f->flags,
-					  fs, f->value, NULL, NULL,
-					  functions_unref);
-}
-
 int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
 {
 	struct functions *fs = functions_new(db, hooks);
 	int rc = SQLITE_OK;
 
-	for (const struct function *f = function_list; !rc && f->name; f++)
-		rc = functions_add_one(fs, f);
+	for (const struct function *f = function_list; !rc && f->name; f++) {
+		fs->refs++; /* SQLite drops it if the call fails */
+		rc = f->table ? table_function_add(fs, f->name, f->table,
+						   functions_unref)
+			      : sqlite3_create_function_v2(
+					db, f->name, f->n_args, f->flags, fs,
+					f->value, NULL, NULL, functions_unref);
+	}
 	/* connects backstitch_functions: its disconnection finalizes the
 	 * statements before SQLite looks for open ones */
 	if (!rc)

@@ -139,21 +139,19 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 	return 0;
 }
 
-static const char *fact_mark_name(const struct record *rec)
-{
-	if (rec && rec->kind == REC_SWITCH)
-		return "switch";
-	if (rec && rec->kind == REC_MARK && rec->mark.name)
-		return rec->mark.name;
-	return "record";
-}
-
 static uint32_t fact_type_id(struct store *db, struct capture_map *c,
 			     const struct fact_event *e, struct err *err)
 {
-	if (e->type == UINT32_MAX)
-		return capture_mark_type(db, e->source, fact_mark_name(e->rec),
-					 err);
+	const struct record *rec = e->rec;
+	const char *mark = "record";
+
+	if (e->type == UINT32_MAX) {
+		if (rec && rec->kind == REC_SWITCH)
+			mark = "switch";
+		else if (rec && rec->kind == REC_MARK && rec->mark.name)
+			mark = rec->mark.name;
+		return capture_mark_type(db, e->source, mark, err);
+	}
 	if (e->type < c->n_type && c->type[e->type])
 		return c->type[e->type];
 	return capture_type(db, e->source, e->type, err);

@@ -327,16 +327,6 @@ static uint16_t fields_find_column(const struct ev_table *ev, const char *field,
 	return 0;
 }
 
-static unsigned int fields_same_before(const struct event_def *e, uint32_t i)
-{
-	unsigned int n = 0;
-
-	for (uint32_t j = 0; j < i; j++)
-		if (!strcmp(e->fields[j].name, e->fields[i].name))
-			n++;
-	return n;
-}
-
 static int fields_set_type_table(struct store *db, uint32_t type,
 				 const char *name, struct err *err)
 {
@@ -440,8 +430,10 @@ static int fields_make_map(struct store *db, const struct source *src,
 	m->place = mem_new(e->n_fields, sizeof(*m->place));
 	for (uint32_t f = 0; f < e->n_fields; f++) {
 		const char *name = e->fields[f].name;
-		unsigned int nth = fields_same_before(e, f);
+		unsigned int nth = 0; /* fields before it with this name */
 
+		for (uint32_t k = 0; k < f; k++)
+			nth += !strcmp(e->fields[k].name, name);
 		if (!fields_find_column(ev, name, nth) &&
 		    ev->n_col + 1 < BULK_COLUMNS &&
 		    fields_new_column(db, ev, name, err))

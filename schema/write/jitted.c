@@ -14,22 +14,6 @@
 /* Larger code is no function but a code cache that was logged as one. */
 #define JIT_BYTES_MAX ((size_t)4 << 20)
 
-static int jitted_put_bytes(struct store *db, uint32_t id,
-			    const struct jit_code *c, struct err *err)
-{
-	struct row r;
-
-	if (!c->bytes || c->n_bytes > JIT_BYTES_MAX)
-		return 0;
-	if (db_row(db, T_JIT_CODE, c->n_bytes, &r, err))
-		return -1;
-	row_key(&r, id);
-	row_int(&r, 1, c->machine);
-	row_int(&r, 2, (int64_t)c->start);
-	row_blob(&r, 3, c->bytes, c->n_bytes);
-	return 0;
-}
-
 /* Returns true if line i is stored. Lines are sorted by offset; of several
  * lines of one instruction the last one is stored. */
 static bool jitted_line_counts(const struct jit_code *c, size_t i)
@@ -41,14 +25,20 @@ static bool jitted_line_counts(const struct jit_code *c, size_t i)
 int jitted_put(struct store *db, uint32_t id, struct err *err)
 {
 	const struct jit_code *c = frames_get_image(db->w->fr, id)->code;
+	struct row r;
 
 	if (!c)
 		return 0;
-	if (jitted_put_bytes(db, id, c, err))
-		return -1;
+	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX) {
+		if (db_row(db, T_JIT_CODE, c->n_bytes, &r, err))
+			return -1;
+		row_key(&r, id);
+		row_int(&r, 1, c->machine);
+		row_int(&r, 2, (int64_t)c->start);
+		row_blob(&r, 3, c->bytes, c->n_bytes);
+	}
 	for (size_t i = 0; i < c->n_line; i++) {
 		const char *file = c->line[i].file;
-		struct row r;
 
 		if (!jitted_line_counts(c, i))
 			continue;
