@@ -135,22 +135,6 @@ static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
 
-/* Adds a file; drops the oldest if there are too many. */
-static uint32_t open_file_add(struct mmap_calls *cs, uint64_t key)
-{
-	uint32_t i = (uint32_t)(cs->made++ % FILES);
-
-	if (i < cs->n_file) {
-		free(cs->file[i].path);
-		table_remove(&cs->by_file, cs->file[i].key, i);
-	} else {
-		(void)mem_add(cs->file, cs->n_file, cs->cap_file);
-	}
-	cs->file[i] = (struct file){ key, NULL };
-	table_add(&cs->by_file, key, i);
-	return i;
-}
-
 static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
 			       int32_t fd, const char *path)
 {
@@ -158,10 +142,21 @@ static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
 	uint32_t i = table_find_hash(&cs->by_file, key);
 	char *copy = mem_strdup(path);
 
-	if (i == TABLE_NONE)
-		i = open_file_add(cs, key);
-	free(cs->file[i].path);
-	cs->file[i].path = copy;
+	if (i != TABLE_NONE) {
+		free(cs->file[i].path);
+		cs->file[i].path = copy;
+		return;
+	}
+	/* the oldest is dropped if there are too many */
+	i = (uint32_t)(cs->made++ % FILES);
+	if (i < cs->n_file) {
+		free(cs->file[i].path);
+		table_remove(&cs->by_file, cs->file[i].key, i);
+	} else {
+		(void)mem_add(cs->file, cs->n_file, cs->cap_file);
+	}
+	cs->file[i] = (struct file){ key, copy };
+	table_add(&cs->by_file, key, i);
 }
 
 static void open_file_forget(struct mmap_calls *cs, uint32_t process,

@@ -111,30 +111,6 @@ const struct snapshot *snapshots_exec(struct snapshots *sn, int32_t pid,
 	return found;
 }
 
-static struct region snapshot_region(const struct snapshots_to *to,
-				     uint32_t process, const struct rec_map *m,
-				     int64_t t)
-{
-	const struct record rec = {
-		.kind = REC_MAP,
-		.flags = REC_F_SYNTH,
-		.map = *m,
-	};
-	struct region r = {
-		.start = m->start,
-		.end = m->start + m->len,
-		.prot = m->prot,
-		.flags = m->flags,
-		.derived = m->derived,
-		.t0 = t,
-	};
-
-	r.image = resolve_map_image(to->resolve, to->src, &rec,
-				    tasks_process_at(to->tasks, process)->id,
-				    &r.pgoff);
-	return r;
-}
-
 /* Maps what the list says; regions that are already mapped in the same way
  * stay, others are removed. */
 static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
@@ -143,10 +119,23 @@ static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 	uint64_t free_from = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct region r =
-			snapshot_region(to, process, &s->map[i], t);
 		const struct process *p = tasks_process_at(to->tasks, process);
+		const struct record rec = {
+			.kind = REC_MAP,
+			.flags = REC_F_SYNTH,
+			.map = s->map[i],
+		};
+		struct region r = {
+			.start = rec.map.start,
+			.end = rec.map.start + rec.map.len,
+			.prot = rec.map.prot,
+			.flags = rec.map.flags,
+			.derived = rec.map.derived,
+			.t0 = t,
+		};
 
+		r.image = resolve_map_image(to->resolve, to->src, &rec, p->id,
+					    &r.pgoff);
 		if (r.end <= r.start)
 			continue;
 		if (r.start > free_from && space_count(&p->space))

@@ -301,34 +301,25 @@ static bool region_existed_at(const struct region *r, int64_t t)
 	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
 }
 
-/* Looks up the past, for late records only. Of overlapping regions, the one
- * that was mapped last before t is valid. */
-static const struct region *space_find_past(const struct space *sp,
-					    uint64_t addr, int64_t t)
-{
-	const struct region *best = NULL;
-
-	for (size_t i = sp->n_old; i-- > 0;) {
-		const struct region *r = &sp->old[i];
-
-		if (region_covers(r, addr) && region_existed_at(r, t) &&
-		    (!best || r->since > best->since))
-			best = r;
-	}
-	return best;
-}
-
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t)
 {
 	size_t i;
 	const struct region *r = regions_covering(&sp->now, addr, &i);
+	const struct region *past = NULL;
 
 	if (t == TIME_NONE || t >= sp->changed ||
 	    (r && regions_get(&sp->now, i).since <= t))
 		return r;
-	const struct region *past = space_find_past(sp, addr, t);
+	/* Only for late records. Of overlapping regions, the one that was
+	 * mapped last before t is valid. */
+	for (size_t k = sp->n_old; k-- > 0;) {
+		const struct region *old = &sp->old[k];
 
+		if (region_covers(old, addr) && region_existed_at(old, t) &&
+		    (!past || old->since > past->since))
+			past = old;
+	}
 	/* If nothing is known about that time, the next mapping is the best
 	 * guess. */
 	return past ? past : r;

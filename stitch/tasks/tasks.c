@@ -700,25 +700,21 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 	space_unmap(&p->space, start, end, t, &own);
 }
 
-/* Removes the part of the queue that was processed. */
-static void compact_dying(struct tasks *ts)
-{
-	if (ts->at.dying_head < 1024 || ts->at.dying_head < ts->at.n_dying / 2)
-		return;
-	memmove(ts->dying, ts->dying + ts->at.dying_head,
-		(ts->at.n_dying - ts->at.dying_head) * sizeof(*ts->dying));
-	ts->at.n_dying -= ts->at.dying_head;
-	ts->at.dying_head = 0;
-}
-
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 {
 	while (ts->at.dying_head < ts->at.n_dying) {
-		struct dying *d = &ts->dying[ts->at.dying_head];
+		size_t head = ts->at.dying_head;
+		struct dying *d = &ts->dying[head];
 
 		if (t != TIME_NONE && d->end != TIME_NONE && d->end >= t)
 			return false;
-		compact_dying(ts);
+		/* the part of the queue that was processed is removed */
+		if (head >= 1024 && head >= ts->at.n_dying / 2) {
+			ts->at.n_dying -= head;
+			memmove(ts->dying, d,
+				ts->at.n_dying * sizeof(*ts->dying));
+			ts->at.dying_head = 0;
+		}
 		d = &ts->dying[ts->at.dying_head++];
 		const struct thread *th = &ts->at.thread[d->slot];
 		if (!th->used || th->id != d->id)
