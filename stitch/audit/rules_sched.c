@@ -424,13 +424,15 @@ static bool is_in_full_range(const struct audit_source *as,
 	return f->since >= as->from && f->time <= as->to;
 }
 
-/* Finds what is missing without a loss. The kernel silently drops a tracepoint
- * hit inside another one. */
-static void find_unexplained(struct audit *au)
+void rule_sched_end(struct audit *au)
 {
 	const struct audit_found_list *sw = &au->found[RULE_SWITCH_BROKEN];
 	const struct audit_found_list *wk = &au->found[RULE_WAKEUP_LOST];
 
+	for (size_t i = 0; i < au->n_src; i++)
+		find_full_range(&au->src[i]);
+	/* Find what is missing without a loss. The kernel silently drops a
+	 * tracepoint hit inside another one. */
 	for (size_t i = 0; i < sw->n; i++) {
 		const struct audit_waiting *w = &sw->at[i];
 		struct audit_source *as = &au->src[w->f.source];
@@ -448,13 +450,6 @@ static void find_unexplained(struct audit *au)
 				   !wk->at[i].key &&
 				   !audit_loss(au, &wk->at[i].f);
 	}
-}
-
-void rule_sched_end(struct audit *au)
-{
-	for (size_t i = 0; i < au->n_src; i++)
-		find_full_range(&au->src[i]);
-	find_unexplained(au);
 }
 
 bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,

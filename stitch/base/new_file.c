@@ -282,23 +282,17 @@ struct new_file {
 	bool direct; /* path itself is written */
 };
 
-static int new_file_open_unnamed(const char *path)
-{
-	char *folder = new_file_folder(path);
-	int fd = access("/proc/self/fd", X_OK)
-			 ? -1
-			 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-
-	free(folder);
-	return fd;
-}
-
 static int new_file_open_temp(struct new_file *nf)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char *folder = new_file_folder(nf->path);
 
 	new_file_remove_dead(nf->path);
-	nf->fd = new_file_open_unnamed(nf->path);
+	/* a file without a name gets one through /proc */
+	nf->fd = access("/proc/self/fd", X_OK)
+			 ? -1
+			 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	free(folder);
 	if (nf->fd >= 0)
 		return 0;
 	nf->temp = new_file_create(nf->path, 0666, &nf->fd);

@@ -153,39 +153,38 @@ static size_t find_reference(const struct align_graph *g)
 	return 0;
 }
 
-static void align_settle(struct align_graph *g, size_t to)
-{
-	g->settled[to] = true;
-	for (size_t i = 0; i < g->n; i++) {
-		const struct align_link *l = align_link_between(g, i, to);
-		struct align_out *o = &g->out[i];
-		int64_t sum = g->sum[to] + l->error;
-
-		if (g->settled[i] || i == to || !l->method || g->in[i].given ||
-		    (clock_is_raw(g->in[to].info) && to != g->ref) ||
-		    (g->sum[i] >= 0 && g->sum[i] <= sum))
-			continue;
-		g->sum[i] = sum;
-		o->method = l->method;
-		o->map = clock_map_then(&l->map, &g->out[to].map);
-		o->error = sum;
-		o->pairs = l->pairs;
-		o->parent = (uint16_t)to;
-	}
-}
-
+/* Finds the way with the smallest error from each capture to the reference:
+ * settles the nearest one of those that are left, and what it improves. */
 static void find_ways(struct align_graph *g)
 {
 	for (;;) {
-		size_t low = SIZE_MAX;
+		size_t to = SIZE_MAX;
 
 		for (size_t i = 0; i < g->n; i++)
 			if (!g->settled[i] && g->sum[i] >= 0 &&
-			    (low == SIZE_MAX || g->sum[i] < g->sum[low]))
-				low = i;
-		if (low == SIZE_MAX)
+			    (to == SIZE_MAX || g->sum[i] < g->sum[to]))
+				to = i;
+		if (to == SIZE_MAX)
 			return;
-		align_settle(g, low);
+		g->settled[to] = true;
+		for (size_t i = 0; i < g->n; i++) {
+			const struct align_link *l =
+				align_link_between(g, i, to);
+			struct align_out *o = &g->out[i];
+			int64_t sum = g->sum[to] + l->error;
+
+			if (g->settled[i] || i == to || !l->method ||
+			    g->in[i].given ||
+			    (clock_is_raw(g->in[to].info) && to != g->ref) ||
+			    (g->sum[i] >= 0 && g->sum[i] <= sum))
+				continue;
+			g->sum[i] = sum;
+			o->method = l->method;
+			o->map = clock_map_then(&l->map, &g->out[to].map);
+			o->error = sum;
+			o->pairs = l->pairs;
+			o->parent = (uint16_t)to;
+		}
 	}
 }
 
