@@ -419,39 +419,30 @@ static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
 	return rc;
 }
 
-/* Stores the statement that fits the block in *out, with its parameters bound.
- */
-static int bulk_statement(sqlite3 *db, const struct block *b,
-			  sqlite3_stmt **out)
+int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 {
 	struct bulk_table *t = b->table;
 	uint64_t same = bulk_still_same(b, t->same);
 	uint64_t null = t->null & bulk_nulls(b, same);
 	sqlite3_stmt **st = &t->insert[b->dense];
 
+	/* the statement must fit the block */
 	if (same != t->same || null != t->null)
 		bulk_table_reset(t);
 	t->same = same;
 	t->null = null;
 	int rc = *st ? SQLITE_OK : bulk_prepare(db, t, b->dense, st);
 
-	*out = *st;
-	return rc ? rc : bulk_bind_same(*st, b);
-}
-
-int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = bulk_statement(db, b, &st);
-
+	if (!rc)
+		rc = bulk_bind_same(*st, b);
 	if (rc)
 		return rc;
 	bulk->now = b;
-	rc = sqlite3_step(st);
+	rc = sqlite3_step(*st);
 	bulk->now = NULL;
 	if (rc == SQLITE_DONE)
 		rc = SQLITE_OK;
 	/* reset returns the error of step again, and keeps its message */
-	sqlite3_reset(st);
+	sqlite3_reset(*st);
 	return rc;
 }

@@ -22,8 +22,8 @@ static int link_error(const struct store *db, int rc, struct err *err)
 	return rc ? db_error(db, rc, err) : 0;
 }
 
-/* Looks up the first pages in *root, to be freed; 0: failed. In this
- * transaction, as the next one holds a lock. */
+/* Looks up the numbers of the tables' first pages in *root, to be freed: in
+ * this transaction, as the next one holds a lock. A number is 0 on failure. */
 static int link_roots(struct store *db, uint32_t **root, struct err *err)
 {
 	sqlite3_stmt *st =
@@ -37,10 +37,11 @@ static int link_roots(struct store *db, uint32_t **root, struct err *err)
 	*root = mem_new(db->n_table, sizeof(**root));
 	for (size_t i = 0; i < db->n_table; i++) {
 		const char *name = db->table[i]->shape.name;
-		size_t n = strlen(name);
 
 		if (!db->table[i]->tree)
 			continue;
+		size_t n = strlen(name);
+
 		/* names of ev_ tables have quotes around them, none inside */
 		if (*name == '"') {
 			name++;

@@ -493,20 +493,18 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p,
 
 		if (ret < 0)
 			return -1;
-		p->payload_to = 0;
 		if (!ret) {
 			/* another step would begin anew */
 			p->payload = INT64_MAX;
 			break;
 		}
 		struct value v = rows_value(p->payloads, PAYLOADS_DATA);
+		uint32_t now = 0; /* its new id */
 
 		p->payload = rows_int(p->payloads, PAYLOADS_ID);
 		if ((v.kind == VALUE_BLOB &&
-		     payload_rows_put(m->db, v.text, v.len, &p->payload_to,
-				      err)) ||
-		    merge_part_map(p, MERGE_PAYLOAD, p->payload, p->payload_to,
-				   err))
+		     payload_rows_put(m->db, v.text, v.len, &now, err)) ||
+		    merge_part_map(p, MERGE_PAYLOAD, p->payload, now, err))
 			return -1;
 	}
 	*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);

@@ -15,42 +15,6 @@
 #include "stitch/base/err.h"
 #include "stitch/verdict.h"
 
-/* The statements that change rows, and what is known of the next change. */
-struct join_pass {
-	sqlite3_stmt *request, *chain;
-};
-
-static int join_change(struct merge *m, const struct join_pass *jp,
-		       const struct rows *r, struct err *err)
-{
-	bool exec = rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL;
-	bool other = rows_int(r, MERGE_JOINS_OTHER) != 0;
-	int64_t latency = rows_int(r, MERGE_JOINS_LATENCY_NS);
-	sqlite3_stmt *st = jp->request;
-
-	sqlite3_bind_int64(st, 1, rows_int(r, MERGE_JOINS_EVENT));
-	sqlite3_bind_int64(st, 2, rows_int(r, MERGE_JOINS_CHAIN));
-	sqlite3_bind_int64(st, 3,
-			   rows_int(r, MERGE_JOINS_URAW) > 0 ? REQ_MATCHED
-							     : REQ_EMPTY);
-	sqlite3_bind_int64(st, 4, CONF_PROVED);
-	sqlite3_bind_int64(st, 5,
-			   (exec ? VERDICT_EXEC : 0) |
-				   (other ? VERDICT_OTHER_CAPTURE : 0) |
-				   (latency < 0 ? VERDICT_AFTER : 0) |
-				   VERDICT_MERGED);
-	sqlite3_bind_int64(st, 6, latency);
-	db_bind_known(st, 7, exec, rows_int(r, MERGE_JOINS_EXEC_NS));
-	db_bind_known(st, 8, rows_int(r, MERGE_JOINS_URAW) > 0,
-		      rows_int(r, MERGE_JOINS_URAW));
-	if (db_step(m->db, st, err))
-		return -1;
-	sqlite3_bind_int64(jp->chain, 1, rows_int(r, MERGE_JOINS_CHAIN));
-	sqlite3_bind_int64(jp->chain, 2, CHAIN_USED);
-	sqlite3_bind_int64(jp->chain, 3, CONF_PROVED);
-	return db_step(m->db, jp->chain, err);
-}
-
 /* Moves the sample to the group that it belongs to now. */
 static void join_regroup(struct merge *m, const struct rows *r)
 {
@@ -70,37 +34,61 @@ static void join_regroup(struct merge *m, const struct rows *r)
 	merge_groups_add(m->groups, &g, weight, 1);
 }
 
+/* Joins each request that waits with the chain that another capture has. */
 static int join_open(struct merge *m, struct err *err)
 {
-	struct join_pass jp = { NULL, NULL };
 	struct writing *w = m->db->w;
+	sqlite3_stmt *request = NULL, *chain = NULL;
 	struct rows *r = NULL;
 	int rc = 0;
 
 	if (db_exec(m->db, store_sql("merge_join_begin"), err))
 		return -1;
-	jp.request = db_prepare(m->db, store_sql("merge_join_request"), err);
-	if (jp.request)
-		jp.chain =
-			db_prepare(m->db, store_sql("merge_join_chain"), err);
-	if (jp.chain)
+	request = db_prepare(m->db, store_sql("merge_join_request"), err);
+	if (request)
+		chain = db_prepare(m->db, store_sql("merge_join_chain"), err);
+	if (chain)
 		r = rows_of(m->db, "merge_joins", err);
-	while (rows_step(r)) {
-		uint32_t chain = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
+	while (!rc && rows_step(r)) {
+		bool exec =
+			rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL;
+		bool other = rows_int(r, MERGE_JOINS_OTHER) != 0;
+		int64_t latency = rows_int(r, MERGE_JOINS_LATENCY_NS);
+		int64_t uraw = rows_int(r, MERGE_JOINS_URAW);
+		uint32_t id = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
 
-		rc = join_change(m, &jp, r, err);
-		if (rc)
+		sqlite3_bind_int64(request, 1, rows_int(r, MERGE_JOINS_EVENT));
+		sqlite3_bind_int64(request, 2, rows_int(r, MERGE_JOINS_CHAIN));
+		sqlite3_bind_int64(request, 3,
+				   uraw > 0 ? REQ_MATCHED : REQ_EMPTY);
+		sqlite3_bind_int64(request, 4, CONF_PROVED);
+		sqlite3_bind_int64(request, 5,
+				   (exec ? VERDICT_EXEC : 0) |
+					   (other ? VERDICT_OTHER_CAPTURE : 0) |
+					   (latency < 0 ? VERDICT_AFTER : 0) |
+					   VERDICT_MERGED);
+		sqlite3_bind_int64(request, 6, latency);
+		db_bind_known(request, 7, exec,
+			      rows_int(r, MERGE_JOINS_EXEC_NS));
+		db_bind_known(request, 8, uraw > 0, uraw);
+		sqlite3_bind_int64(chain, 1, rows_int(r, MERGE_JOINS_CHAIN));
+		sqlite3_bind_int64(chain, 2, CHAIN_USED);
+		sqlite3_bind_int64(chain, 3, CONF_PROVED);
+		if (db_step(m->db, request, err) ||
+		    db_step(m->db, chain, err)) {
+			rc = -1;
 			break;
+		}
 		join_regroup(m, r);
 		m->joined++;
 		w->joined++;
 		w->chain_events++;
-		if (chain > w->max_chain)
-			w->max_chain = chain;
+		if (id > w->max_chain)
+			w->max_chain = id;
 	}
 	rc = rc ? rows_stop(r) : rows_end(r, err);
-	sqlite3_finalize(jp.request);
-	sqlite3_finalize(jp.chain);
+	sqlite3_finalize(request);
+	sqlite3_finalize(chain);
 	return rc ? rc : db_exec(m->db, store_sql("merge_join_end"), err);
 }
 

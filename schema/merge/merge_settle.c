@@ -243,30 +243,7 @@ static int settle_end_thread(struct settle *s, struct err *err)
 	return rc;
 }
 
-static int settle_take_losses(struct settle *s, const struct value *line,
-			      struct err *err)
-{
-	struct rows *r =
-		rows_open(s->m->db, store_sql("settle_losses"), line, 1, err);
-
-	losses_free(s->losses);
-	s->losses = losses_new();
-	while (rows_step(r)) {
-		int64_t t0 = rows_int_or(r, SETTLE_LOSSES_T0, TIME_NONE);
-		int64_t none = t0 == TIME_NONE ? TIME_NONE : INT64_MAX;
-		const struct loss l = {
-			.id = (uint32_t)rows_int(r, SETTLE_LOSSES_ID),
-			.cpu = (int32_t)rows_int_or(r, SETTLE_LOSSES_CPU, -1),
-			.t0 = t0,
-			.t1 = rows_int_or(r, SETTLE_LOSSES_T1, none),
-		};
-
-		if (account_explains(rows_text(r, SETTLE_LOSSES_WHAT)))
-			losses_add(s->losses, 0, &l);
-	}
-	return rows_end(r, err);
-}
-
+/* Reads what is known of a line, and its losses. */
 static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 {
 	const struct value line = { .kind = VALUE_INT, .num = id };
@@ -288,7 +265,25 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 		s->known = rows_int_or(r, SETTLE_LINE_KNOWN_NS, TIME_NONE);
 		s->judges = s->session.n_chains != 0;
 	}
-	return rows_end(r, err) ? -1 : settle_take_losses(s, &line, err);
+	if (rows_end(r, err))
+		return -1;
+	r = rows_open(s->m->db, store_sql("settle_losses"), &line, 1, err);
+	losses_free(s->losses);
+	s->losses = losses_new();
+	while (rows_step(r)) {
+		int64_t t0 = rows_int_or(r, SETTLE_LOSSES_T0, TIME_NONE);
+		int64_t none = t0 == TIME_NONE ? TIME_NONE : INT64_MAX;
+		const struct loss l = {
+			.id = (uint32_t)rows_int(r, SETTLE_LOSSES_ID),
+			.cpu = (int32_t)rows_int_or(r, SETTLE_LOSSES_CPU, -1),
+			.t0 = t0,
+			.t1 = rows_int_or(r, SETTLE_LOSSES_T1, none),
+		};
+
+		if (account_explains(rows_text(r, SETTLE_LOSSES_WHAT)))
+			losses_add(s->losses, 0, &l);
+	}
+	return rows_end(r, err);
 }
 
 /* Fills table settled_request. */

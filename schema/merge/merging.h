@@ -110,7 +110,6 @@ struct merge_part {
 	uint32_t at;	       /* capture.id of the result */
 	struct rows *payloads; /* in the order of their ids */
 	int64_t payload;       /* id of the last one read */
-	uint32_t payload_to;   /* and its new id */
 };
 
 struct merge {

@@ -123,7 +123,7 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 	size_t n = 0;
 	size_t k = 0;
 
-	/* as unnamed_find_returns() */
+	/* as unnamed_find_returns(), of stacks in memory */
 	sc.n_frame = (size_t)frames_frames(fr) + 1;
 	sc.returns = mem_new(sc.n_frame, sizeof(*sc.returns));
 	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {

@@ -282,7 +282,6 @@ static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
 {
 	for (const char *s = views_skip(sql); *s;) {
 		const char *end = views_end(s);
-		const char *name = s + sizeof(create_view) - 1;
 		size_t len = (size_t)(end - s);
 		int rc;
 
@@ -290,6 +289,8 @@ static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
 			return err_set(err, ERR_DB,
 				       "'%.20s': needs CREATE VIEW", s);
 		if (st) {
+			const char *name = s + sizeof(create_view) - 1;
+
 			sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("),
 					  SQLITE_STATIC);
 			sqlite3_bind_text(st, 2, s, (int)len, SQLITE_STATIC);
