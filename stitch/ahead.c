@@ -143,44 +143,36 @@ static struct ahead_view *ahead_view_of(struct ahead *a,
 	return v;
 }
 
-/* Returns false if no thread has time. */
-static bool ahead_begin_one(struct ahead *a, struct stitch *st, ahead_fn *fn,
-			    const struct record *rec)
-{
-	struct unwind_in in = { .find = ahead_find, .dumped = true };
-
-	if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
-	    !rec->sample.user_regs.abi)
-		return true;
-	const struct process *p = fn(st, rec, &in);
-
-	if (!p || !in.epoch || !in.machine)
-		return true;
-	struct ahead_view *v = ahead_view_of(a, p, in.epoch);
-
-	if (!v)
-		return true;
-	in.arg = v;
-	in.regs = &rec->sample.user_regs;
-	in.stack = rec->sample.stack;
-	in.len = rec->sample.stack_len;
-	struct unwind_job *job = a->uw->ops->begin(a->uw, &in);
-
-	if (!job)
-		return false;
-	v->refs++;
-	a->dump[(a->first + a->n++) % AHEAD_MAX] =
-		(struct ahead_dump){ job, v, in.stack };
-	return true;
-}
-
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)
 {
 	for (int i = 0; a && a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
+		struct unwind_in in = { .find = ahead_find, .dumped = true };
 		const struct record *rec = order_peek(a->ord);
 
-		if (!rec || !ahead_begin_one(a, st, fn, rec))
+		if (!rec)
 			return;
+		if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
+		    !rec->sample.user_regs.abi)
+			continue;
+		const struct process *p = fn(st, rec, &in);
+
+		if (!p || !in.epoch || !in.machine)
+			continue;
+		struct ahead_view *v = ahead_view_of(a, p, in.epoch);
+
+		if (!v)
+			continue;
+		in.arg = v;
+		in.regs = &rec->sample.user_regs;
+		in.stack = rec->sample.stack;
+		in.len = rec->sample.stack_len;
+		struct unwind_job *job = a->uw->ops->begin(a->uw, &in);
+
+		if (!job)
+			return; /* no thread has time */
+		v->refs++;
+		a->dump[(a->first + a->n++) % AHEAD_MAX] =
+			(struct ahead_dump){ job, v, in.stack };
 	}
 }
 

@@ -108,23 +108,6 @@ static bool jit_is_ambiguous(const struct frames *fr, uint32_t image)
 	return !strncmp(path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS));
 }
 
-static uint32_t jit_hit_frame(struct frames *fr, const struct jit_hit *hit,
-			      uint64_t addr, uint32_t flags)
-{
-	struct frame f = { .flags = flags };
-
-	if (hit->found == JIT_SEVERAL) {
-		f.image = jit_several_image(fr, hit);
-		f.off = addr - hit->start;
-		f.flags |= jit_is_ambiguous(fr, f.image) ? FRAME_AMBIGUOUS : 0;
-	} else {
-		f.image = jit_code_image(fr, hit->code[0]);
-		f.off = addr - hit->code[0]->start;
-		f.flags |= hit->found == JIT_EARLY ? FRAME_EARLY : 0;
-	}
-	return frames_frame(fr, &f);
-}
-
 /* Times of a capture may have any value, so the sum may wrap. */
 static int64_t shift_time(int64_t t, int64_t shift)
 {
@@ -180,11 +163,21 @@ static bool jit_hit_for(const struct frames *fr, const struct jit_at *at,
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever)
 {
+	struct frame f = { .flags = flags };
 	struct jit_hit hit;
 
-	return jit_hit_for(fr, at, &hit, ever)
-		       ? jit_hit_frame(fr, &hit, at->addr, flags)
-		       : 0;
+	if (!jit_hit_for(fr, at, &hit, ever))
+		return 0;
+	if (hit.found == JIT_SEVERAL) {
+		f.image = jit_several_image(fr, &hit);
+		f.off = at->addr - hit.start;
+		f.flags |= jit_is_ambiguous(fr, f.image) ? FRAME_AMBIGUOUS : 0;
+	} else {
+		f.image = jit_code_image(fr, hit.code[0]);
+		f.off = at->addr - hit.code[0]->start;
+		f.flags |= hit.found == JIT_EARLY ? FRAME_EARLY : 0;
+	}
+	return frames_frame(fr, &f);
 }
 
 const struct jit_code *jit_code_at(const struct frames *fr,
