@@ -163,32 +163,22 @@ int store_other_file(struct store *db, const struct store_other_file *o,
 	return rc;
 }
 
-static int callsite_links_are_stored(struct store *db,
-				     const struct store_link *l, size_t n,
-				     struct err *err)
-{
-	struct store_link *sorted;
-	int rc;
-
-	if (db->making)
-		return 0;
-	sorted = mem_dup(l, n * sizeof(*l));
-	if (n)
-		qsort(sorted, n, sizeof(*sorted), callsite_by_link);
-	rc = callsite_is_stored(db,
-				&(struct callsite_list){ "old_links",
-							 "drop_links", sorted,
-							 n, callsite_link_row },
-				err);
-	free(sorted);
-	return rc;
-}
-
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err)
 {
-	int stored = callsite_links_are_stored(db, l, n, err);
+	int stored = 0;
 
+	if (!db->making) {
+		struct store_link *sorted = mem_dup(l, n * sizeof(*l));
+		const struct callsite_list list = { "old_links", "drop_links",
+						    sorted, n,
+						    callsite_link_row };
+
+		if (n)
+			qsort(sorted, n, sizeof(*sorted), callsite_by_link);
+		stored = callsite_is_stored(db, &list, err);
+		free(sorted);
+	}
 	if (stored)
 		return stored < 0 ? -1 : 0;
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_link"), err);

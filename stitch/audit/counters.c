@@ -373,24 +373,6 @@ static bool witness_recorded(const struct counters *cs, uint16_t source,
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
-/* A gap that nothing explains is a finding as well. */
-static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
-{
-	const struct fact f = {
-		.kind = FACT_FINDING,
-		.finding = {
-			.rule = RULE_UNCOUNTED,
-			.source = gap->source,
-			.time = gap->t1,
-			.since = gap->t0,
-			.cpu = gap->cpu,
-			.n = gap->n,
-		},
-	};
-
-	fact_queue_push(cs->out, &f);
-}
-
 /* A run that no loss explains proves that records vanished, if it is after the
  * first request that was certainly made while this capture ran: before that,
  * another session may have asked, and the chain was written later. sure: all
@@ -418,8 +400,22 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
 	fact_queue_push(cs->out, &f);
-	if (f.gap.verdict == GAP_UNCOUNTED)
-		push_uncounted(cs, &f.gap);
+	if (f.gap.verdict != GAP_UNCOUNTED)
+		return;
+	/* a gap that nothing explains is a finding as well */
+	const struct fact finding = {
+		.kind = FACT_FINDING,
+		.finding = {
+			.rule = RULE_UNCOUNTED,
+			.source = source,
+			.time = r->t1,
+			.since = r->t0,
+			.cpu = cpu,
+			.n = f.gap.n,
+		},
+	};
+
+	fact_queue_push(cs->out, &finding);
 }
 
 /* Outputs the older half of the runs; only the likelier reading remains. */

@@ -223,17 +223,6 @@ void ledger_align(struct ledger *lg, uint16_t capture,
 	lg->map[capture] = *map;
 }
 
-static void ledger_convert_times(const struct ledger *lg,
-				 struct ledger_entry *e)
-{
-	if (e->on_line || e->capture >= lg->n_map)
-		return;
-	if (e->t0)
-		e->t0 = clock_map_time(&lg->map[e->capture], e->t0);
-	if (e->t1)
-		e->t1 = clock_map_time(&lg->map[e->capture], e->t1);
-}
-
 uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 {
 	struct ledger_entry one = *e;
@@ -244,7 +233,12 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 		ledger_queue_call(lg, e, false);
 		return 0;
 	}
-	ledger_convert_times(lg, &one);
+	if (!e->on_line && e->capture < lg->n_map) {
+		const struct clock_map *map = &lg->map[e->capture];
+
+		one.t0 = e->t0 ? clock_map_time(map, e->t0) : 0;
+		one.t1 = e->t1 ? clock_map_time(map, e->t1) : 0;
+	}
 	lg->count[e->kind]++;
 	ledger_add_up(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
