@@ -100,8 +100,10 @@ has() {	# has KIND WHAT
 	file) [ -e "$2" ] ;;
 	pc) ${PKG_CONFIG:-pkg-config} --exists "$2" 2>/dev/null ;;
 	lib) [ -z "${2%%:*}" ] || ${PKG_CONFIG:-pkg-config} --exists "${2%%:*}" 2>/dev/null ;;
-	fuzzer) f=$(clang -print-runtime-dir 2>/dev/null) &&
-		ls "$f"/libclang_rt.fuzzer* >/dev/null 2>&1 ;;
+	# what it would link; of clang 19 on, -print-runtime-dir is another folder
+	fuzzer) f=$(clang -fsanitize=fuzzer -### -x c /dev/null 2>&1 |
+		tr ' ' '\n' | tr -d '"' | grep -m 1 '/libclang_rt\.fuzzer') &&
+		[ -e "$f" ] ;;
 	esac
 }
 
