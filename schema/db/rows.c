@@ -43,19 +43,8 @@ static int rows_bind(struct rows *r, const struct value *v, size_t n,
 	if (n > (size_t)want)
 		n = (size_t)want;
 	for (size_t i = 0; i < n; i++) {
-		int at = (int)i + 1;
-		int rc = SQLITE_OK;
+		int rc = db_bind_value(r->st, (int)i + 1, &v[i]);
 
-		if (v[i].kind == VALUE_INT)
-			rc = sqlite3_bind_int64(r->st, at, v[i].num);
-		else if (v[i].kind == VALUE_REAL)
-			rc = sqlite3_bind_double(r->st, at, v[i].real);
-		else if (v[i].kind == VALUE_TEXT)
-			rc = sqlite3_bind_text(r->st, at, v[i].text, -1,
-					       SQLITE_TRANSIENT);
-		else if (v[i].kind == VALUE_BLOB)
-			rc = sqlite3_bind_blob64(r->st, at, v[i].text, v[i].len,
-						 SQLITE_TRANSIENT);
 		if (rc)
 			return db_error(r->db, rc, err);
 	}

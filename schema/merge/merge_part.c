@@ -60,22 +60,8 @@ static int merge_copy_few(struct merge *m, struct merge_part *p,
 		}
 		if (!keep)
 			continue;
-		for (size_t i = 0; i < n; i++) {
-			int at = (int)i + 1;
-
-			if (v[i].kind == VALUE_INT)
-				sqlite3_bind_int64(st, at, v[i].num);
-			else if (v[i].kind == VALUE_REAL)
-				sqlite3_bind_double(st, at, v[i].real);
-			else if (v[i].kind == VALUE_TEXT)
-				db_bind_text(st, at, v[i].text);
-			else if (v[i].kind != VALUE_BLOB)
-				sqlite3_bind_null(st, at);
-			else if (sqlite3_bind_blob64(
-					 st, at, v[i].text, v[i].len,
-					 SQLITE_TRANSIENT) == SQLITE_NOMEM)
-				mem_must(NULL);
-		}
+		for (size_t i = 0; i < n; i++)
+			db_bind_value(st, (int)i + 1, &v[i]);
 		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
