@@ -63,7 +63,7 @@ void softirqs_free(struct softirqs *s)
 /* Returns NULL if nothing was said of it. */
 static struct softirq_stack *softirq_find(const struct softirqs *s, uint32_t id)
 {
-	uint32_t at = table_find(&s->index, hash_u64(id), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&s->index, hash_u64(id));
 
 	return at == TABLE_NONE ? NULL : &s->stack[at];
 }
@@ -104,7 +104,7 @@ void softirqs_take(struct softirqs *s, uint32_t id, const uint64_t *addr,
 
 static bool softirq_has(const struct table *t, uint64_t key)
 {
-	return table_find(t, hash_u64(key), NULL, NULL, NULL) != TABLE_NONE;
+	return table_find_hash(t, hash_u64(key)) != TABLE_NONE;
 }
 
 static void softirq_put(struct table *t, uint64_t key)

@@ -145,7 +145,7 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 
 	if (tid <= 0)
 		return TIMELINE_NONE;
-	id = table_find(&t->index, hash, NULL, NULL, NULL);
+	id = table_find_hash(&t->index, hash);
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)t->n;
@@ -639,9 +639,8 @@ int32_t timeline_tid(const struct timeline *t, uint32_t thread)
 uint32_t timeline_thread(const struct timeline *t, int32_t tid)
 {
 	return tid <= 0 ? TIMELINE_NONE
-			: table_find(&t->index,
-				     hash_u64((uint64_t)(uint32_t)tid), NULL,
-				     NULL, NULL);
+			: table_find_hash(&t->index,
+					  hash_u64((uint64_t)(uint32_t)tid));
 }
 
 bool timeline_is_recorder(const struct timeline *t, uint32_t thread)

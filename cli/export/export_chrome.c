@@ -67,7 +67,7 @@ static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
 			       uint32_t label)
 {
 	uint64_t hash = hash_u32s(parent, label);
-	uint32_t id = table_find(&c->by_node, hash, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&c->by_node, hash);
 
 	if (id != TABLE_NONE)
 		return id + 1;

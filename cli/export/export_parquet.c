@@ -70,8 +70,8 @@ static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 
 		if (b->cell[1].u8[i])
 			return l->names_are_new;
-		l->names_are_new = table_find(&l->names, place, NULL, NULL,
-					      NULL) == TABLE_NONE;
+		l->names_are_new =
+			table_find_hash(&l->names, place) == TABLE_NONE;
 		if (l->names_are_new)
 			table_add(&l->names, place, 0);
 		return l->names_are_new;

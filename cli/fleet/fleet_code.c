@@ -158,8 +158,7 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 		w->level = !bogus && wrong->first;
 		w->next += !w->level;
 		if ((!bogus && !wrong->sound) || hash == FLEET_NO_HASH ||
-		    table_find(&w->done, hash_u64(hash), NULL, NULL, NULL) !=
-			    TABLE_NONE)
+		    table_find_hash(&w->done, hash_u64(hash)) != TABLE_NONE)
 			continue;
 		table_add(&w->done, hash_u64(hash), hash);
 		fleet_code_put_stack(r, hash, id, bogus ? wrong->first : 0);
@@ -240,8 +239,7 @@ static int fleet_code_step_name(struct fleet_rows *r, struct err *err)
 			continue;
 		if (!w->level) {
 			if (!fr->at.name || fr->n_inlined > UINT8_MAX ||
-			    table_find(&w->done, place, NULL, NULL, NULL) !=
-				    TABLE_NONE)
+			    table_find_hash(&w->done, place) != TABLE_NONE)
 				continue;
 			table_add(&w->done, place, 0);
 		}

@@ -312,7 +312,7 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 {
 	struct store_link l = { .inner = inner, .frame = frame };
 	uint64_t h = hash_u32s(inner, frame);
-	uint32_t at = table_find(&p->by_pair, h, NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&p->by_pair, h);
 
 	if (at != TABLE_NONE)
 		return p->link[at].link;

@@ -310,8 +310,8 @@ static char *jitted_folder(const struct source *src)
 static bool jitted_is_listed(const struct jitted *jd, unsigned int source,
 			     int32_t pid)
 {
-	return table_find(&jd->listed, hash_u32s(source, (uint32_t)pid), NULL,
-			  NULL, NULL) != TABLE_NONE;
+	return table_find_hash(&jd->listed, hash_u32s(source, (uint32_t)pid)) !=
+	       TABLE_NONE;
 }
 
 static void jitted_list(struct jitted *jd, unsigned int source,
@@ -482,7 +482,7 @@ bool jitted_find(void *arg, const struct source *src, int32_t pid,
 {
 	struct jitted *jd = arg;
 	uint64_t h = hash_u32s(src->index, (uint32_t)pid);
-	uint32_t id = table_find(&jd->by_pid, h, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&jd->by_pid, h);
 	bool is_new = id == TABLE_NONE;
 
 	if (is_new) {

@@ -186,7 +186,7 @@ static uint32_t push_name_rank(const struct fleet_batch *batch, size_t i)
 /* Names of the rank are in the server, or will be. */
 static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
 {
-	uint32_t was = table_find(&p->names, place, NULL, NULL, NULL);
+	uint32_t was = table_find_hash(&p->names, place);
 
 	if (was != TABLE_NONE)
 		table_remove(&p->names, place, was);
@@ -222,8 +222,7 @@ static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 		uint64_t place = batch->cell[PLACE].u64[i];
 		unsigned char key[8];
 
-		if (table_find(&p->names, place, NULL, NULL, NULL) !=
-		    TABLE_NONE)
+		if (table_find_hash(&p->names, place) != TABLE_NONE)
 			continue;
 		for (unsigned int k = 0; k < 8; k++)
 			key[k] = (unsigned char)(place >> (8 * k));
@@ -239,7 +238,7 @@ static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 {
 	uint64_t place = batch->cell[PLACE].u64[i];
 	uint32_t rank = push_name_rank(batch, i);
-	uint32_t there = table_find(&p->names, place, NULL, NULL, NULL);
+	uint32_t there = table_find_hash(&p->names, place);
 	struct timespec now;
 
 	if (batch->cell[LEVEL].u8[i])

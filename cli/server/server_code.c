@@ -128,7 +128,7 @@ static uint32_t server_image(struct server_codes *c,
 /* Returns the number of a place. */
 static uint32_t server_place(struct server_codes *c, uint64_t place)
 {
-	uint32_t i = table_find(&c->places, hash_u64(place), NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&c->places, hash_u64(place));
 
 	if (i != TABLE_NONE)
 		return i;
@@ -295,8 +295,7 @@ static int server_take_name(void *arg, const struct rowbinary_value *v,
 			    struct err *err)
 {
 	struct server_codes *c = arg;
-	uint32_t place = table_find(&c->places, hash_u64(v[NAME_PLACE].u), NULL,
-				    NULL, NULL);
+	uint32_t place = table_find_hash(&c->places, hash_u64(v[NAME_PLACE].u));
 	uint64_t level = v[NAME_LEVEL].u;
 	struct server_name *n;
 	struct server_inlined in = {
@@ -435,8 +434,7 @@ static int server_put_symbol(struct server_codes *c, uint32_t image,
 static int server_put_frame(struct server_codes *c, uint32_t id,
 			    const struct server_frame_key *f, struct err *err)
 {
-	uint32_t place =
-		table_find(&c->places, hash_u64(f->place), NULL, NULL, NULL);
+	uint32_t place = table_find_hash(&c->places, hash_u64(f->place));
 	const struct server_name *n = &c->name[place];
 	const struct value none = { .kind = VALUE_NULL };
 	int64_t symbol = 0;

@@ -87,7 +87,7 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	}
 	raw.stack = intern_add_bytes(&s->hashes, hash->text, SERVER_HASH);
 	h = hash_u32s(raw.stack, 2u * raw.ended + raw.bogus);
-	id = table_find(&s->raws, h, NULL, NULL, NULL);
+	id = table_find_hash(&s->raws, h);
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_raw;
 		if (s->n_raw >= SERVER_ITEMS_MAX)

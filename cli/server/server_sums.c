@@ -33,8 +33,7 @@ uint32_t server_type_of(const struct server *s, size_t run, const char *name,
 
 	if (run >= s->n_run || i >= s->n_type)
 		return 0;
-	id = table_find(&s->typed, hash_u32s((uint32_t)run, i), NULL, NULL,
-			NULL);
+	id = table_find_hash(&s->typed, hash_u32s((uint32_t)run, i));
 	return id == TABLE_NONE ? 0 : id;
 }
 

@@ -28,7 +28,7 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	struct hot *h = l->h;
 	int64_t symbol = rows_int(r, ANNOTATE_FRAMES_SYMBOL);
 	uint64_t hash = hash_u64((uint64_t)(symbol ? symbol : -(int64_t)image));
-	uint32_t id = table_find(&l->by_symbol, hash, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&l->by_symbol, hash);
 
 	if (id == TABLE_NONE) {
 		struct hot_func f = { .image = image, .raw = "" };

@@ -17,7 +17,7 @@ static struct ctf_mapped *
 ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 {
 	uint64_t where = hash_pair((uint32_t)it->pid, it->map.start);
-	uint32_t i = table_find(&ctf->by_base, where, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&ctf->by_base, where);
 
 	if (i != TABLE_NONE)
 		return &ctf->mapped[i];

@@ -71,7 +71,7 @@ uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu)
 {
 	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
-	uint32_t i = table_find(&ft->cpus, h, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&ft->cpus, h);
 
 	if (i == TABLE_NONE) {
 		i = (uint32_t)ft->n_cpu++;

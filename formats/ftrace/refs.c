@@ -35,8 +35,8 @@ uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id)
 	if (ft_refs_is_top(ft, instance))
 		i = ft->event_of[id] - 1;
 	else
-		i = table_find(&ft->events, ft_refs_event_hash(instance, id),
-			       NULL, NULL, NULL);
+		i = table_find_hash(&ft->events,
+				    ft_refs_event_hash(instance, id));
 	ft->near_event[(id ^ instance) % FT_NEAR] =
 		(struct ft_near_event){ instance, i + 1, id };
 	return i;

@@ -67,8 +67,7 @@ void told_tasks_release(struct told_tasks *t)
 /* Returns the hash of the thread's name, or NULL if it never had one. */
 static uint64_t *told_tasks_find(const struct told_tasks *t, int64_t tid)
 {
-	uint32_t i = table_find(&t->by_tid, hash_u64((uint64_t)tid), NULL, NULL,
-				NULL);
+	uint32_t i = table_find_hash(&t->by_tid, hash_u64((uint64_t)tid));
 
 	return i == TABLE_NONE ? NULL : &t->name[i];
 }

@@ -62,8 +62,7 @@ static int tracks_read_captures(struct tracks *t, struct store *db,
 
 uint32_t tracks_find_tid(const struct tracks *t, int64_t tid)
 {
-	uint32_t id = table_find(&t->by_tid, hash_u64((uint64_t)tid), NULL,
-				 NULL, NULL);
+	uint32_t id = table_find_hash(&t->by_tid, hash_u64((uint64_t)tid));
 
 	return id == TABLE_NONE ? 0 : id;
 }
@@ -265,7 +264,7 @@ uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 	if (cpu < 0 || cpu >= CPU_MAX)
 		cpu = -1;
 	uint64_t hash = hash_u64((uint64_t)kernel << 32 | (uint32_t)cpu);
-	uint32_t id = table_find(&t->by_cpu, hash, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&t->by_cpu, hash);
 
 	if (id != TABLE_NONE)
 		return id;

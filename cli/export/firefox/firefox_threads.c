@@ -336,7 +336,7 @@ static void firefox_threads_switch_in(struct firefox_threads *t,
 				      const struct event_row *e, int64_t tid)
 {
 	uint64_t key = off_key(e, tid);
-	uint32_t id = table_find(&t->off, key, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&t->off, key);
 
 	if (id == TABLE_NONE)
 		return;

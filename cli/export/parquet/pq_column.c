@@ -208,7 +208,7 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 		uint32_t at = recent[v % RECENT];
 
 		if (!i || v != plan->entry[at])
-			at = table_find(&seen, hash_u64(v), NULL, NULL, NULL);
+			at = table_find_hash(&seen, hash_u64(v));
 		if (at == TABLE_NONE) {
 			at = (uint32_t)plan->n_entry;
 			table_add(&seen, hash_u64(v), at);

@@ -381,7 +381,7 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 
 	if (!raw || raw >= c->n_chain)
 		return;
-	i = table_find(&m->by_chain, hash, NULL, NULL, NULL);
+	i = table_find_hash(&m->by_chain, hash);
 	if (i != TABLE_NONE &&
 	    m->checked[i].any == pd_maps_space_of(m, who->space)->any)
 		return;

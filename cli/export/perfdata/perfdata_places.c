@@ -66,8 +66,7 @@ static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 	if (kind != IMAGE_SYMBOLS || !f->at.name || f->symoff >= SYMBOL_BYTES)
 		return 0;
 
-	uint32_t i = table_find(&p->by_key, hash_u64(f->off - f->symoff), NULL,
-				NULL, NULL);
+	uint32_t i = table_find_hash(&p->by_key, hash_u64(f->off - f->symoff));
 
 	if (i == TABLE_NONE)
 		return 0;
@@ -223,8 +222,7 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 
 	if (!f->at.name || !needs_name(&p->code->image[f->image].img))
 		return;
-	if (!addr &&
-	    table_find(&p->by_key, key, NULL, NULL, NULL) == TABLE_NONE)
+	if (!addr && table_find_hash(&p->by_key, key) == TABLE_NONE)
 		table_add(&p->by_key, key, p->n_key++);
 	if (!addr)
 		addr = made_up(p, frame);
@@ -234,7 +232,7 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	start = addr - f->symoff;
 	if (start > addr || len > SYMBOL_BYTES)
 		return;
-	i = table_find(&p->by_start, hash_u64(start), NULL, NULL, NULL);
+	i = table_find_hash(&p->by_start, hash_u64(start));
 	if (i == TABLE_NONE) {
 		p->symbol = mem_grow(p->symbol, &p->cap_symbol, p->n_symbol + 1,
 				     sizeof(*p->symbol));

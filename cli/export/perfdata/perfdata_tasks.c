@@ -79,7 +79,7 @@ struct pd_tasks {
 static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
 	uint64_t hash = hash_u64((uint64_t)id);
-	uint32_t i = table_find(t, hash, NULL, NULL, NULL);
+	uint32_t i = table_find_hash(t, hash);
 
 	if (i != TABLE_NONE)
 		return i;
@@ -326,8 +326,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 		return;
 	}
 	pd_maps_fork(t->maps, p->space, parent->space);
-	seat = table_find(&t->by_tid, hash_u64((uint64_t)ppid), NULL, NULL,
-			  NULL);
+	seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)ppid));
 	if (seat != TABLE_NONE)
 		t->name[th->seat] = t->name[seat];
 }
@@ -348,8 +347,7 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	id[0] = id[1] = id[3] = p->pid;
 	id[2] = th->tid;
 	put_task(t, PD_FORK, 0, id, th->start);
-	seat = table_find(&t->by_tid, hash_u64((uint64_t)p->pid), NULL, NULL,
-			  NULL);
+	seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)p->pid));
 	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
 }
 

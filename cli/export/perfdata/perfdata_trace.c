@@ -44,7 +44,7 @@ static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 
 static uint32_t pd_trace_find_id(const struct pd_trace *t, uint64_t id)
 {
-	return table_find(&t->by_id, hash_u64(id), NULL, NULL, NULL);
+	return table_find_hash(&t->by_id, hash_u64(id));
 }
 
 /* Uses the kernel's id, unless it is taken by an event of another kernel, or of
