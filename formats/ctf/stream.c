@@ -226,8 +226,8 @@ static void ctf_stream_blame_head(const struct ctf_stream *s, const char *why)
 			p->has_begin ? ctf_stream_time(s, p->begin) : 0, why);
 }
 
-/* The packet's end is that of its last event if it is not told, or wrong as in
- * those of LTTng before 2.11. */
+/* A packet ends with its last event if its header has no end, or one that is
+ * too early, as LTTng before 2.11 writes. */
 static void ctf_stream_end_packet(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;

@@ -122,8 +122,8 @@ struct audit_task {
 	int32_t tid;
 	int64_t slept;
 	int64_t roused; /* time of a wakeup while it ran; TIME_NONE */
-	/* Indexes of findings of switch_broken about it, plus 1; 0: none. By
-	 * scheduler events, by SWITCH records. */
+	/* Indexes, plus 1, of the findings of switch_broken about it: the one
+	 * that scheduler events made, and the one of SWITCH records; 0: none */
 	uint32_t suspect[2];
 };
 

@@ -23,9 +23,9 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
  */
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 			      uint64_t in);
-/* Returns true if code at an ELF address has set FP though the unwind table
- * counts from SP, as that of Go does everywhere: x86-64, by its instructions.
- */
+/* Returns true if the function has set FP before an ELF address, by its
+ * instructions (x86-64 alone). The unwind table may not tell: Go's counts from
+ * SP everywhere. */
 bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr);
 /* Returns true if an ELF address follows a call. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);

@@ -65,8 +65,8 @@ struct unwind_images {
 	pthread_mutex_t lock; /* if shared */
 };
 
-/* A look-up takes less than going to sleep until another thread has made its
- * own. */
+/* How often the lock is tried before the thread sleeps for it: another thread
+ * holds it for one look-up, which takes less than to sleep and to wake. */
 #define LOCK_TRIES 200
 
 #define OF_NOT_FOUND UINT32_MAX
