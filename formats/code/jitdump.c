@@ -42,11 +42,6 @@ enum {
 	R_UNWIND,
 };
 
-struct jitdump_prefix {
-	uint32_t id, size;
-	uint64_t time;
-};
-
 enum jitdump_dating {
 	UNDATED,
 	DATED_NS,
@@ -182,20 +177,17 @@ static enum jitdump_dating jitdump_dating(const struct jitdump *d,
 	return mono ? DATED_NS : UNDATED;
 }
 
-/* Converts cycles as perf does, without losing the low bits. */
-static uint64_t jitdump_cycles_to_ns(const struct tsc_conv *c, uint64_t cycles)
-{
-	unsigned int shift = c->shift < 64 ? c->shift : 63;
-	uint64_t quot = cycles >> shift;
-	uint64_t rem = cycles & ((1ull << shift) - 1);
-
-	return c->zero + quot * c->mult + ((rem * c->mult) >> shift);
-}
-
 static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 {
-	if (d->dating == DATED_TSC)
-		t = jitdump_cycles_to_ns(&d->tsc, t);
+	if (d->dating == DATED_TSC) {
+		/* as perf does it, without losing the low bits of the cycles */
+		const struct tsc_conv *c = &d->tsc;
+		unsigned int shift = c->shift < 64 ? c->shift : 63;
+		uint64_t quot = t >> shift;
+		uint64_t rem = t & ((1ull << shift) - 1);
+
+		t = c->zero + quot * c->mult + ((rem * c->mult) >> shift);
+	}
 	return t > INT64_MAX ? INT64_MAX : (int64_t)t;
 }
 
@@ -226,24 +218,6 @@ static bool jitdump_is_text(const char *s)
 	return true;
 }
 
-static int jitdump_take_line(struct bytes *b, uint64_t code, const char **file,
-			     struct jit_line *out, struct err *err)
-{
-	uint64_t addr = 0;
-	uint32_t unused;
-	const char *name;
-
-	if (bytes_u64(b, &addr, err) || bytes_u32(b, &out->line, err) ||
-	    bytes_u32(b, &unused, err) || bytes_str(b, &name, err))
-		return -1;
-	/* the same file as before */
-	if (strcmp(name, "\xff") != 0)
-		*file = jitdump_is_text(name) ? name : NULL;
-	out->file = *file;
-	out->off = addr - code;
-	return 0;
-}
-
 static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 			      struct err *err)
 {
@@ -260,11 +234,20 @@ static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 	d->line = arena_take(&d->lines, n * sizeof(*d->line));
 	while (d->n_line < n) {
 		struct jit_line *l = &d->line[d->n_line];
+		uint64_t addr = 0;
+		uint32_t unused;
+		const char *name;
 
-		if (jitdump_take_line(b, d->lines_of, &file, l, err)) {
+		if (bytes_u64(b, &addr, err) || bytes_u32(b, &l->line, err) ||
+		    bytes_u32(b, &unused, err) || bytes_str(b, &name, err)) {
 			d->n_line = 0;
 			return -1;
 		}
+		/* the same file as before */
+		if (strcmp(name, "\xff") != 0)
+			file = jitdump_is_text(name) ? name : NULL;
+		l->file = file;
+		l->off = addr - d->lines_of;
 		d->n_line++;
 	}
 	if (d->v8)
@@ -324,18 +307,6 @@ static int jitdump_take_unwind(struct jitdump *d, struct bytes *b,
 	return 0;
 }
 
-/* The addresses of the table assume that it follows the code, at the next
- * multiple of 8 (perf, jit_write_elf()). */
-static void jitdump_set_frame(struct jitdump *d, struct jit_code *c)
-{
-	if (!d->has_frame)
-		return;
-	d->has_frame = false;
-	c->frame = d->frame.pos;
-	c->n_frame = bytes_left(&d->frame);
-	c->frame_off = ((c->len + 7) & ~7ull) + d->frame_off;
-}
-
 /* Takes pid, tid and vma, the same in LOAD and MOVE. Returns 1 for code of
  * another process that inherited the file, 0, or -1 on failure. */
 static int jitdump_take_process(struct jitdump *d, struct bytes *b,
@@ -377,7 +348,14 @@ static int jitdump_take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 		c.n_line = d->n_line;
 	}
 	d->n_line = 0;
-	jitdump_set_frame(d, &c);
+	/* The addresses of the table assume that it follows the code, at the
+	 * next multiple of 8 (perf, jit_write_elf()). */
+	if (d->has_frame) {
+		d->has_frame = false;
+		c.frame = d->frame.pos;
+		c.n_frame = bytes_left(&d->frame);
+		c.frame_off = ((c.len + 7) & ~7ull) + d->frame_off;
+	}
 	if (!other && !jit_add(d->jit, &c, jitdump_time(d, time)))
 		d->unfit++;
 	return 0;
@@ -402,28 +380,6 @@ static int jitdump_take_move(struct jitdump *d, struct bytes *b, uint64_t time,
 	return 0;
 }
 
-static int jitdump_take_record(struct jitdump *d,
-			       const struct jitdump_prefix *p, struct bytes *b,
-			       struct err *err)
-{
-	switch (p->id) {
-	case R_LOAD:
-		return jitdump_take_load(d, b, p->time, err);
-	case R_MOVE:
-		return jitdump_take_move(d, b, p->time, err);
-	case R_DEBUG:
-		return jitdump_take_debug(d, b, err);
-	case R_CLOSE:
-		return rest_end(b, err);
-	case R_UNWIND:
-		return jitdump_take_unwind(d, b, err);
-	default:
-		ledger_skip(d->lg, d->capture, "jitdump record", p->id,
-			    bytes_off(b), NULL);
-		return 0;
-	}
-}
-
 /* Reads one record. Returns 1, 0 at the end, -1 and *err if the rest cannot be
  * read. */
 static int jitdump_next(struct jitdump *d, struct err *err)
@@ -431,22 +387,45 @@ static int jitdump_next(struct jitdump *d, struct err *err)
 	struct bytes *b = &d->records;
 	uint64_t off = bytes_off(b);
 	struct bytes body;
-	struct jitdump_prefix p = { 0 };
+	uint32_t id = 0;
+	uint32_t size = 0;
+	uint64_t time = 0;
 	struct err why;
+	int rc = 0;
 
 	if (!bytes_left(b))
 		return 0;
-	if (bytes_u32(b, &p.id, err) || bytes_u32(b, &p.size, err) ||
-	    bytes_u64(b, &p.time, err))
+	if (bytes_u32(b, &id, err) || bytes_u32(b, &size, err) ||
+	    bytes_u64(b, &time, err))
 		return -1;
-	if (p.size < PREFIX_SIZE)
+	if (size < PREFIX_SIZE)
 		return err_at(err, d->path, off,
 			      "jitdump record is %" PRIu32 " bytes, needs %d",
-			      p.size, PREFIX_SIZE);
-	if (bytes_take(b, p.size - PREFIX_SIZE, &body, err))
+			      size, PREFIX_SIZE);
+	if (bytes_take(b, size - PREFIX_SIZE, &body, err))
 		return -1;
-	if (jitdump_take_record(d, &p, &body, &why))
-		ledger_damage(d->lg, d->capture, "jitdump", off, p.size, &why);
+	switch (id) {
+	case R_LOAD:
+		rc = jitdump_take_load(d, &body, time, &why);
+		break;
+	case R_MOVE:
+		rc = jitdump_take_move(d, &body, time, &why);
+		break;
+	case R_DEBUG:
+		rc = jitdump_take_debug(d, &body, &why);
+		break;
+	case R_CLOSE:
+		rc = rest_end(&body, &why);
+		break;
+	case R_UNWIND:
+		rc = jitdump_take_unwind(d, &body, &why);
+		break;
+	default:
+		ledger_skip(d->lg, d->capture, "jitdump record", id,
+			    bytes_off(&body), NULL);
+	}
+	if (rc)
+		ledger_damage(d->lg, d->capture, "jitdump", off, size, &why);
 	return 1;
 }
 

@@ -98,9 +98,41 @@ static void kernel_map_begin_module(struct kernel_map_state *l,
 				     !memcmp(line->module, builtin, n));
 }
 
-static void kernel_map_add_symbol(struct kernel_map_state *l,
-				  const struct kallsyms_line *line)
+static void kernel_map_take(struct kernel_map_state *l,
+			    const struct kallsyms_line *line)
 {
+	if (line->module_len >= NAME_SIZE || line->name_len >= SYMBOL_SIZE)
+		return;
+	if (line->module_len != l->module_len ||
+	    (l->module_len && memcmp(line->module, l->module, l->module_len)))
+		kernel_map_begin_module(l, line);
+	/* A symbol ends where the next one begins. */
+	struct kernel_code *last = l->open ? &l->out->at[l->open - 1] : NULL;
+
+	if (last && line->addr > last->start &&
+	    line->addr - last->start < last->len)
+		last->len = line->addr - last->start;
+	l->open = 0;
+	if (!l->module_len) {
+		if (kallsyms_line_is(line, "_text"))
+			l->out->text = line->addr;
+		else if (kallsyms_line_is(line, "_stext"))
+			l->stext = line->addr;
+		else if (kallsyms_line_is(line, "_etext"))
+			l->out->etext = line->addr;
+		if (line->addr < l->low)
+			l->low = line->addr;
+		if (line->addr > l->high)
+			l->high = line->addr;
+		return;
+	}
+	if (!l->is_pseudo) {
+		if (line->addr < l->mod_low)
+			l->mod_low = line->addr;
+		if (line->addr > l->mod_high)
+			l->mod_high = line->addr;
+		return;
+	}
 	if (l->n_ksymbols++ >= KSYMBOLS_MAX)
 		return;
 	struct kernel_code *c =
@@ -111,67 +143,6 @@ static void kernel_map_add_symbol(struct kernel_map_state *l,
 	c->len = PAGE;
 	c->type = l->is_bpf ? TYPE_BPF : TYPE_OOL;
 	l->open = l->out->n;
-}
-
-static void kernel_map_note_symbol(struct kernel_map_state *l,
-				   const struct kallsyms_line *line)
-{
-	if (kallsyms_line_is(line, "_text"))
-		l->out->text = line->addr;
-	else if (kallsyms_line_is(line, "_stext"))
-		l->stext = line->addr;
-	else if (kallsyms_line_is(line, "_etext"))
-		l->out->etext = line->addr;
-	if (line->addr < l->low)
-		l->low = line->addr;
-	if (line->addr > l->high)
-		l->high = line->addr;
-}
-
-/* A symbol ends where the next one begins. */
-static void kernel_map_end_symbol(struct kernel_map_state *l, uint64_t addr)
-{
-	struct kernel_code *c = l->open ? &l->out->at[l->open - 1] : NULL;
-
-	if (c && addr > c->start && addr - c->start < c->len)
-		c->len = addr - c->start;
-	l->open = 0;
-}
-
-static void kernel_map_take(struct kernel_map_state *l,
-			    const struct kallsyms_line *line)
-{
-	if (line->module_len >= NAME_SIZE || line->name_len >= SYMBOL_SIZE)
-		return;
-	if (line->module_len != l->module_len ||
-	    (l->module_len && memcmp(line->module, l->module, l->module_len)))
-		kernel_map_begin_module(l, line);
-	kernel_map_end_symbol(l, line->addr);
-	if (!l->module_len) {
-		kernel_map_note_symbol(l, line);
-	} else if (l->is_pseudo) {
-		kernel_map_add_symbol(l, line);
-	} else {
-		if (line->addr < l->mod_low)
-			l->mod_low = line->addr;
-		if (line->addr > l->mod_high)
-			l->mod_high = line->addr;
-	}
-}
-
-/* A trimmed copy has no _text. Offsets then count from the page of its first
- * function, since nothing better is known. */
-static void kernel_map_end_kernel(struct kernel_map_state *l)
-{
-	struct kernel_map *km = l->out;
-	uint64_t start = km->text ? km->text : l->stext;
-	uint64_t end = km->etext;
-
-	if (!l->high)
-		return;
-	start = start ? start : kernel_map_page_start(l->low);
-	end = end > start ? end : kernel_map_page_end(l->high);
-	kernel_map_add_range(km, start, end, start, "[kernel.kallsyms]_text");
 }
 
 void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
@@ -185,7 +156,16 @@ void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 		if (kallsyms_line_is_code(&line))
 			kernel_map_take(&l, &line);
 	kernel_map_end_module(&l);
-	kernel_map_end_kernel(&l);
+	if (!l.high)
+		return;
+	/* A trimmed copy has no _text. Offsets then count from the page of its
+	 * first function, since nothing better is known. */
+	uint64_t start = out->text ? out->text : l.stext;
+	uint64_t end = out->etext;
+
+	start = start ? start : kernel_map_page_start(l.low);
+	end = end > start ? end : kernel_map_page_end(l.high);
+	kernel_map_add_range(out, start, end, start, "[kernel.kallsyms]_text");
 }
 
 void kernel_map_release(struct kernel_map *km)

@@ -83,34 +83,13 @@ static bool maps_take_rights(struct scan *s, struct rec_map *m)
 	return true;
 }
 
-/* The kernel writes a line feed in a path as "\012". A line that lost its path,
- * but has an inode, is of that file. All anonymous memory gets perf's name for
- * it. */
-static void maps_take_path(struct maps *m, const char *s, struct rec_map *out)
-{
-	char inode[64];
-	char *path;
-
-	while (*s == ' ')
-		s++;
-	snprintf(inode, sizeof(inode), INODE_PATH, out->ino, out->maj,
-		 out->min);
-	if (!*s)
-		s = out->ino ? inode : "//anon";
-	path = arena_strdup(&m->arena, s);
-	out->path = path;
-	for (char *at = path; (at = strstr(at, "\\012")); at++) {
-		*at = '\n';
-		memmove(at + 1, at + 4, strlen(at + 4) + 1);
-	}
-}
-
 /* Takes "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH". */
 static bool maps_take_line(struct maps *m, const char *line,
 			   struct rec_map *out)
 {
 	struct scan s = scan_of(line, strlen(line));
 	uint64_t end, maj, min;
+	char inode[64];
 
 	*out = (struct rec_map){ 0 };
 	if (!scan_hex(&s, &out->start) || !scan_take(&s, "-") ||
@@ -124,42 +103,28 @@ static bool maps_take_line(struct maps *m, const char *line,
 	out->len = end - out->start;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
-	maps_take_path(m, s.p, out);
+	/* A line that lost its path, but has an inode, is of that file. All
+	 * anonymous memory gets perf's name for it. */
+	const char *name = s.p;
+
+	while (*name == ' ')
+		name++;
+	snprintf(inode, sizeof(inode), INODE_PATH, out->ino, out->maj,
+		 out->min);
+	if (!*name)
+		name = out->ino ? inode : "//anon";
+	/* The kernel writes a line feed in a path as "\012". */
+	char *path = arena_strdup(&m->arena, name);
+
+	for (char *at = path; (at = strstr(at, "\\012")); at++) {
+		*at = '\n';
+		memmove(at + 1, at + 4, strlen(at + 4) + 1);
+	}
+	out->path = path;
 	return true;
 }
 
 /* ---- one file */
-
-struct maps_place {
-	const char *path;
-	struct ledger *lg;
-	uint16_t capture;
-};
-
-static void maps_bad_line(const struct maps_place *pl, uint64_t off, size_t len,
-			  const char *line)
-{
-	struct err why;
-
-	err_at(&why, pl->path, off,
-	       "found '%.40s', needs a line of /proc/PID/maps", line);
-	ledger_damage(pl->lg, pl->capture, "maps", off, len, &why);
-}
-
-static void maps_begin_list(struct maps *m, int32_t pid, int64_t time)
-{
-	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
-	m->first =
-		mem_grow(m->first, &m->cap_first, m->n + 1, sizeof(*m->first));
-	m->list[m->n] = (struct snapshot){ .pid = pid, .time = time };
-	m->first[m->n++] = m->n_map;
-}
-
-static void maps_add(struct maps *m, const struct rec_map *r)
-{
-	*mem_add(m->map, m->n_map, m->cap_map) = *r;
-	m->list[m->n - 1].n++;
-}
 
 static int maps_compare(const void *a, const void *b)
 {
@@ -173,32 +138,41 @@ static int maps_compare(const void *a, const void *b)
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		 int32_t pid, int64_t time, struct ledger *lg, uint16_t capture)
 {
-	const struct maps_place pl = { path, lg, capture };
 	char line[LINE_SIZE];
 	size_t at = 0;
 
-	maps_begin_list(m, pid, time);
+	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
+	m->first =
+		mem_grow(m->first, &m->cap_first, m->n + 1, sizeof(*m->first));
+	struct snapshot *list = &m->list[m->n];
+	size_t first = m->n_map;
+
+	*list = (struct snapshot){ .pid = pid, .time = time };
+	m->first[m->n++] = first;
 	while (at < len) {
 		const char *s = text + at;
 		const char *nl = memchr(s, '\n', len - at);
 		size_t n = nl ? (size_t)(nl - s) : len - at;
 		struct rec_map r;
+		struct err why;
 
 		snprintf(line, sizeof(line), "%.*s",
 			 (int)(n < sizeof(line) ? n : sizeof(line) - 1), s);
 		if (m->n_map < MAPS_MAX && n < sizeof(line) &&
-		    maps_take_line(m, line, &r))
-			maps_add(m, &r);
-		else if (*line && *line != '#')
-			maps_bad_line(&pl, at, n, line);
+		    maps_take_line(m, line, &r)) {
+			*mem_add(m->map, m->n_map, m->cap_map) = r;
+			list->n++;
+		} else if (*line && *line != '#') {
+			err_at(&why, path, at,
+			       "found '%.40s', needs a line of /proc/PID/maps",
+			       line);
+			ledger_damage(lg, capture, "maps", at, n, &why);
+		}
 		at += n + 1;
 	}
-	struct snapshot *s = &m->list[m->n - 1];
-
-	if (s->n)
-		qsort(m->map + m->first[m->n - 1], s->n, sizeof(*m->map),
-		      maps_compare);
-	return s->n;
+	if (list->n)
+		qsort(m->map + first, list->n, sizeof(*m->map), maps_compare);
+	return list->n;
 }
 
 /* Reads and closes an opened file. */
@@ -332,14 +306,6 @@ bool maps_in_folder(const char *path)
 	return found;
 }
 
-static int maps_refuse_option(const char *word, struct err *err)
-{
-	return err_set(err, ERR_USAGE,
-		       "--maps %s: needs PID=FILE, PID=FILE@SECONDS, or a "
-		       "folder with PID.maps",
-		       word);
-}
-
 /* Removes a time after the last @ from the end of file and returns it. */
 static int64_t maps_cut_time(char *file)
 {
@@ -373,7 +339,10 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 	}
 	if (!maps_take_pid(&s, &pid) || !scan_take(&s, "=") || !s.n ||
 	    s.n >= sizeof(file))
-		return maps_refuse_option(word, err);
+		return err_set(err, ERR_USAGE,
+			       "--maps %s: needs PID=FILE, PID=FILE@SECONDS, "
+			       "or a folder with PID.maps",
+			       word);
 	memcpy(file, s.p, s.n + 1);
 	int64_t time = maps_cut_time(file);
 

@@ -33,16 +33,6 @@ struct jit *perfmap_jit(struct perfmap *m)
 	return m->jit;
 }
 
-static const char *perfmap_keep_name(struct perfmap *m, struct scan s)
-{
-	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
-	char *name = arena_take(&m->names, n + 1);
-
-	memcpy(name, s.p, n);
-	name[n] = '\0';
-	return name;
-}
-
 /* Rejects a name with a 0, which would hide the rest of it. */
 static bool perfmap_take_line(struct perfmap *m, struct scan s)
 {
@@ -57,21 +47,13 @@ static bool perfmap_take_line(struct perfmap *m, struct scan s)
 	/* A stub of size 0 covers no address. */
 	if (!c.len)
 		return true;
-	c.name = perfmap_keep_name(m, s);
+	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
+	char *name = arena_take(&m->names, n + 1);
+
+	memcpy(name, s.p, n);
+	name[n] = '\0';
+	c.name = name;
 	return jit_add(m->jit, &c, 0);
-}
-
-static void perfmap_bad_line(struct ledger *lg, uint16_t capture,
-			     const char *path, uint64_t off, struct scan s,
-			     bool cut)
-{
-	struct err why;
-	int n = s.n < 40 ? (int)s.n : 40;
-
-	err_at(&why, path, off, "found '%.*s', needs %s", n, s.p,
-	       cut ? "a line feed at its end: its name may be cut"
-		   : "'START SIZE name' with hexadecimal numbers");
-	ledger_damage(lg, capture, "perf map", off, s.n, &why);
 }
 
 struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
@@ -87,8 +69,15 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 		struct scan line = scan_line(&all);
 		bool cut = off + line.n == len;
 
-		if (line.n && (cut || !perfmap_take_line(m, line)))
-			perfmap_bad_line(lg, capture, path, off, line, cut);
+		if (!line.n || (!cut && perfmap_take_line(m, line)))
+			continue;
+		struct err why;
+		int n = line.n < 40 ? (int)line.n : 40;
+
+		err_at(&why, path, off, "found '%.*s', needs %s", n, line.p,
+		       cut ? "a line feed at its end: its name may be cut"
+			   : "'START SIZE name' with hexadecimal numbers");
+		ledger_damage(lg, capture, "perf map", off, line.n, &why);
 	}
 	size_t left = jit_finish(m->jit);
 
