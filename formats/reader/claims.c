@@ -24,37 +24,6 @@ void claims_release(struct claims *c)
 	free(c->claim);
 }
 
-/* Notes what stands in [from, to) behind the zeros there. */
-static void claims_check_gap(const struct source *src, const struct bytes *file,
-			     uint64_t from, uint64_t to)
-{
-	struct err why;
-	uint8_t v = 0;
-
-	while (from < to && !bytes_peek(file, from, &v, 1) && !v)
-		from++;
-	if (from >= to)
-		return;
-	err_at(&why, file->path, from,
-	       "%" PRIu64 " bytes that no table of the file describes; a size "
-	       "or a count in front of them may be too small",
-	       to - from);
-	reader_damage(src, "unclaimed", from, to - from, &why);
-}
-
-static void claims_note_overlap(const struct source *src,
-				const struct bytes *file, const struct claim *c,
-				uint64_t end)
-{
-	struct err why;
-
-	err_at(&why, file->path, c->off,
-	       "the bytes up to 0x%" PRIx64 " belong to what stands in front "
-	       "of them too",
-	       end);
-	reader_damage(src, "overlap", c->off, end - c->off, &why);
-}
-
 void claims_check(struct claims *c, const struct source *src,
 		  const struct bytes *file, claims_skip_fn *skip, void *arg)
 {
@@ -66,13 +35,34 @@ void claims_check(struct claims *c, const struct source *src,
 		qsort(c->claim, c->n, sizeof(*c->claim), claims_compare);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct claim *at = &c->claim[i];
+		struct err why;
 
-		if (at->off > end)
-			claims_check_gap(src, file,
-					 skip ? skip(arg, end, at->off) : end,
-					 at->off);
-		else if (at->off < end)
-			claims_note_overlap(src, file, at, end);
+		if (at->off > end) {
+			/* zeros are padding: note what stands behind them */
+			uint64_t from = skip ? skip(arg, end, at->off) : end;
+			uint8_t v = 0;
+
+			while (from < at->off &&
+			       !bytes_peek(file, from, &v, 1) && !v)
+				from++;
+			if (from < at->off) {
+				err_at(&why, file->path, from,
+				       "%" PRIu64
+				       " bytes that no table of the file "
+				       "describes; a size or a count in front "
+				       "of them may be too small",
+				       at->off - from);
+				reader_damage(src, "unclaimed", from,
+					      at->off - from, &why);
+			}
+		} else if (at->off < end) {
+			err_at(&why, file->path, at->off,
+			       "the bytes up to 0x%" PRIx64
+			       " belong to what stands in front of them too",
+			       end);
+			reader_damage(src, "overlap", at->off, end - at->off,
+				      &why);
+		}
 		if (at->off + at->len > end)
 			end = at->off + at->len;
 	}

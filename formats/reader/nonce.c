@@ -141,11 +141,6 @@ int nonce_check(const char *form, struct err *err)
 
 /* ---- lines */
 
-static bool nonce_take_number(struct scan *s, uint64_t *out)
-{
-	return scan_starts(*s, "0x") ? scan_hex(s, out) : scan_u64(s, out);
-}
-
 static bool nonce_take_part(struct scan *s, struct nonce_line *out)
 {
 	uint64_t part;
@@ -222,7 +217,8 @@ static bool nonce_take_value(enum nonce_item kind, struct scan t,
 {
 	switch (kind) {
 	case ITEM_NONCE:
-		return nonce_take_number(s, &out->nonce);
+		return scan_starts(*s, "0x") ? scan_hex(s, &out->nonce)
+					     : scan_u64(s, &out->nonce);
 	case ITEM_NONCE_HEX:
 		return scan_hex(s, &out->nonce);
 	case ITEM_TID:
@@ -342,14 +338,20 @@ bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 	return false;
 }
 
-static void nonce_add_frames(const struct nonce_line *l,
-			     struct user_stack_reader *out)
+void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
+		 struct rec_chain *out)
 {
+	*out = (struct rec_chain){
+		.cookie = l->nonce,
+		.part = l->part,
+		.parts = l->parts,
+		.meet = l->meet,
+	};
 	struct scan s = l->ips;
 	uint64_t ip;
 
 	while (nonce_take_ip(&s, &ip))
-		user_stack_reader_add(out, ip, NULL);
+		user_stack_reader_add(frames, ip, NULL);
 	for (s = l->names; s.n;) {
 		size_t n = scan_find_char(s, ';');
 		struct scan name = scan_head(s, n);
@@ -360,22 +362,10 @@ static void nonce_add_frames(const struct nonce_line *l,
 		if (!name.n)
 			continue;
 		const struct place p = { .symbol = user_stack_reader_text(
-						 out, name) };
+						 frames, name) };
 
-		user_stack_reader_add(out, 0, &p);
+		user_stack_reader_add(frames, 0, &p);
 	}
-}
-
-void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
-		 struct rec_chain *out)
-{
-	*out = (struct rec_chain){
-		.cookie = l->nonce,
-		.part = l->part,
-		.parts = l->parts,
-		.meet = l->meet,
-	};
-	nonce_add_frames(l, frames);
 }
 
 void nonce_request(const char *const *templates, struct scan text,

@@ -152,8 +152,7 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	if (special)
 		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
-		if (n >= mistakes[i].len &&
-		    !memcmp(head, mistakes[i].magic, mistakes[i].len))
+		if (refuse_starts(head, n, mistakes[i].magic, mistakes[i].len))
 			return err_set(err, ERR_FORMAT, "%s: %s; %s", path,
 				       mistakes[i].is, mistakes[i].hint);
 	if (n < 16)
