@@ -150,14 +150,21 @@ int bundle_add_text(struct bundle *b, const char *name, const char *text,
 		       : 0;
 }
 
-static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
-			    const char *path, struct err *err)
+int bundle_add_file(struct bundle *b, const char *name, int fd,
+		    const char *path, uint64_t *bytes, struct err *err)
 {
 	static unsigned char buf[1 << 16];
+	struct stat st;
 	off_t at = 0;
 
-	while (size) {
-		size_t want = size < sizeof(buf) ? (size_t)size : sizeof(buf);
+	if (fstat(fd, &st))
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	uint64_t left = (uint64_t)st.st_size;
+
+	if (bundle_begin_entry(b, name, left, st.st_mode & 0111, err))
+		return -1;
+	while (left) {
+		size_t want = left < sizeof(buf) ? (size_t)left : sizeof(buf);
 		ssize_t n = pread(fd, buf, want, at);
 
 		if (n < 0 && errno == EINTR)
@@ -166,26 +173,12 @@ static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
 			return err_set(err, ERR_IO, "%s: %s", path,
 				       strerror(errno));
 		if (!n)
-			return 0; /* libarchive fills the rest */
+			break; /* libarchive fills the rest */
 		if (bundle_write(b, buf, (size_t)n, err))
 			return -1;
 		at += n;
-		size -= (uint64_t)n;
+		left -= (uint64_t)n;
 	}
-	return 0;
-}
-
-int bundle_add_file(struct bundle *b, const char *name, int fd,
-		    const char *path, uint64_t *bytes, struct err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (bundle_begin_entry(b, name, (uint64_t)st.st_size, st.st_mode & 0111,
-			       err) ||
-	    bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err))
-		return -1;
 	*bytes += (uint64_t)st.st_size;
 	return 0;
 }

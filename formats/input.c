@@ -94,18 +94,6 @@ static int64_t input_read_full(int fd, const char *path, void *buf, size_t n,
 	return (int64_t)have;
 }
 
-static int input_temp_file(const char *dir, struct err *err)
-{
-	int fd = temp_open(dir);
-
-	if (fd < 0)
-		return err_set(err, ERR_IO,
-			       "%s: cannot make a temporary file (%m); set "
-			       "TMPDIR to a folder with space",
-			       dir);
-	return fd;
-}
-
 static int input_write_all(int fd, const void *buf, size_t n, uint64_t done,
 			   const char *dir, struct err *err)
 {
@@ -175,10 +163,13 @@ static int input_copy(struct input *in, int fd, const char *dir,
 {
 	if (!dir)
 		dir = "/tmp";
-	int to = input_temp_file(dir, err);
+	int to = temp_open(dir);
 
 	if (to < 0)
-		return -1;
+		return err_set(err, ERR_IO,
+			       "%s: cannot make a temporary file (%m); set "
+			       "TMPDIR to a folder with space",
+			       dir);
 	int rc = input_copy_to(in, fd, dir, to, err);
 
 	close(to);
@@ -325,39 +316,27 @@ int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)
 	return input_read_some(in->fd, in->path, buf, n, err);
 }
 
-static int64_t input_peek_packed(int fd, const char *path, const void *head,
-				 size_t n_head, void *buf, size_t n,
-				 struct err *err)
-{
-	struct unpack *u = unpack_new(fd, path, head, n_head);
-	size_t have = 0;
-	int64_t got = 0;
-	bool cut = false;
-
-	while (have < n) {
-		got = unpack_read(u, (char *)buf + have, n - have, &cut, err);
-		if (got <= 0)
-			break;
-		have += (size_t)got;
-	}
-	unpack_free(u);
-	return have ? (int64_t)have : got;
-}
-
 /* Reads the first bytes, unpacked if they are compressed. */
 static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
 			       struct err *err)
 {
 	int64_t got = input_read_full(fd, path, buf, n, err);
 
-	if (got > 0 && unpack_knows(buf, (size_t)got)) {
-		void *head = mem_dup(buf, (size_t)got);
+	if (got <= 0 || !unpack_knows(buf, (size_t)got))
+		return got;
+	void *head = mem_dup(buf, (size_t)got);
+	struct unpack *u = unpack_new(fd, path, head, (size_t)got);
+	size_t have = 0;
+	bool cut = false;
 
-		got = input_peek_packed(fd, path, head, (size_t)got, buf, n,
-					err);
-		free(head);
+	for (got = 0; have < n; have += (size_t)got) {
+		got = unpack_read(u, (char *)buf + have, n - have, &cut, err);
+		if (got <= 0)
+			break;
 	}
-	return got;
+	unpack_free(u);
+	free(head);
+	return have ? (int64_t)have : got;
 }
 
 /* Reads the first bytes of a pipe, which stay in it. Waits for some. */
