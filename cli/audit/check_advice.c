@@ -111,48 +111,6 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 	return 0;
 }
 
-static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
-		     void *arg)
-{
-	if ((f->lost || f->overwritten) && f->ftrace)
-		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
-			"each CPU), or more; or fewer events (-e, -f)");
-	if ((f->lost || f->overwritten) && f->ctf)
-		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
-			"--num-subbuf=8, or more; or fewer events");
-	if (f->lost && f->perf)
-		fn(arg, "larger buffers: perf record -m 4M or more; fewer "
-			"events; lower -F");
-	if (f->overwritten && f->perf)
-		fn(arg, "--overwrite keeps the newest records only: a larger "
-			"-m keeps more of them");
-	if (f->silent)
-		fn(arg, "perf left records out without a word, as in guests "
-			"with Linux 6.18: trace-cmd has a ring of its own");
-	if (f->throttled && !f->lost && f->perf)
-		fn(arg, "the kernel throttled an event: a lower rate (-F)");
-	if (f->aux && f->perf)
-		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
-}
-
-static void say_joins(const struct advice_facts *f, check_advice_fn *fn,
-		      void *arg)
-{
-	if (f->exit_per_task && f->perf)
-		fn(arg, "record all CPUs (-a): a session of one task ends "
-			"with it, before its last stack is written");
-	if (f->unjoinable && f->perf)
-		fn(arg, "sysctl kernel.perf_event_max_contexts_per_stack=8 "
-			"(its default) before recording: the cookie had no "
-			"room");
-	if (f->stripped && f->perf)
-		fn(arg, "check the original file: perf inject removes the "
-			"deferred stacks");
-	if (f->uncounted || f->unexplained)
-		fn(arg, "something vanished without being counted: "
-			"--verbose says where");
-}
-
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
@@ -160,8 +118,38 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 
 	if (advice_gather(c, &f, err))
 		return -1;
-	say_lost(&f, fn, arg);
-	say_joins(&f, fn, arg);
+	if ((f.lost || f.overwritten) && f.ftrace)
+		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
+			"each CPU), or more; or fewer events (-e, -f)");
+	if ((f.lost || f.overwritten) && f.ctf)
+		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
+			"--num-subbuf=8, or more; or fewer events");
+	if (f.lost && f.perf)
+		fn(arg, "larger buffers: perf record -m 4M or more; fewer "
+			"events; lower -F");
+	if (f.overwritten && f.perf)
+		fn(arg, "--overwrite keeps the newest records only: a larger "
+			"-m keeps more of them");
+	if (f.silent)
+		fn(arg, "perf left records out without a word, as in guests "
+			"with Linux 6.18: trace-cmd has a ring of its own");
+	if (f.throttled && !f.lost && f.perf)
+		fn(arg, "the kernel throttled an event: a lower rate (-F)");
+	if (f.aux && f.perf)
+		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
+	if (f.exit_per_task && f.perf)
+		fn(arg, "record all CPUs (-a): a session of one task ends "
+			"with it, before its last stack is written");
+	if (f.unjoinable && f.perf)
+		fn(arg, "sysctl kernel.perf_event_max_contexts_per_stack=8 "
+			"(its default) before recording: the cookie had no "
+			"room");
+	if (f.stripped && f.perf)
+		fn(arg, "check the original file: perf inject removes the "
+			"deferred stacks");
+	if (f.uncounted || f.unexplained)
+		fn(arg, "something vanished without being counted: "
+			"--verbose says where");
 	if (f.late)
 		fn(arg, f.perf ? "record into a file, not a pipe: then nothing "
 				 "comes late; or --slack 100"

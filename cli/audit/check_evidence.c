@@ -25,12 +25,6 @@ static void evidence_put_text(FILE *out, const char *s)
 	safe_text_clean(out, s, strlen(s), NULL);
 }
 
-static void evidence_put_time(FILE *out, int64_t ns)
-{
-	fprintf(out, "%" PRId64 ".%06" PRId64, ns / 1000000000,
-		ns % 1000000000 / 1000);
-}
-
 /* Writes `before` and the text of a column, nothing if it is NULL. */
 static void evidence_put_column(FILE *out, const struct check_row *r,
 				const char *before, const char *column)
@@ -45,10 +39,13 @@ static void evidence_put_column(FILE *out, const struct check_row *r,
 static void evidence_put_when(FILE *out, const struct check_row *r,
 			      const char *column)
 {
+	int64_t ns = check_int(r, column);
+
 	if (check_null(r, column))
 		fputs("-", out);
 	else
-		evidence_put_time(out, check_int(r, column));
+		fprintf(out, "%" PRId64 ".%06" PRId64, ns / 1000000000,
+			ns % 1000000000 / 1000);
 }
 
 static void evidence_begin_line(struct evidence *e)

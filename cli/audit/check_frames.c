@@ -55,6 +55,7 @@ static void add_unchecked(void *arg, const struct check_row *r)
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
 }
 
+/* Files that are not the ones that ran. */
 static void check_frames_add_other_file(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
@@ -63,23 +64,6 @@ static void check_frames_add_other_file(void *arg, const struct check_row *r)
 		return;
 	lines_add(p->l, "%s", p->others > 1 ? ", " : "not judged: ");
 	lines_clean(p->l, path_base(check_text(r, "image")));
-}
-
-/* Files that are not the ones that ran. */
-static int check_frames_others(struct check *c, struct frames_part *p,
-			       struct err *err)
-{
-	if (check_each(c, "not_judged", 0, check_frames_add_other_file, p,
-		       err) < 0)
-		return -1;
-	if (p->others > IMAGES)
-		lines_add(p->l, ", ...");
-	if (p->others)
-		lines_print(p->l, p->label,
-			    p->others > 1
-				    ? ": these are not the files that ran"
-				    : ": this file is not the one that ran");
-	return 0;
 }
 
 static void check_frames_add_unmapped(void *arg, const struct check_row *r)
@@ -122,5 +106,15 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		lines_put(l, p.label);
 	if (n || p.absent)
 		p.label = "";
-	return check_frames_others(c, &p, err);
+	if (check_each(c, "not_judged", 0, check_frames_add_other_file, &p,
+		       err) < 0)
+		return -1;
+	if (p.others > IMAGES)
+		lines_add(l, ", ...");
+	if (p.others)
+		lines_print(l, p.label,
+			    p.others > 1
+				    ? ": these are not the files that ran"
+				    : ": this file is not the one that ran");
+	return 0;
 }

@@ -6,23 +6,6 @@
 #include "cli/output/json.h"
 #include "schema/store.h"
 
-/* Rows are written as they are read, since evidence may be of any size. */
-static int check_json_answer(struct json *j, struct check *c,
-			     const struct check_query *q, struct err *err)
-{
-	struct rows *r = check_rows(c, q, check_limit(c, q), err);
-	int ret;
-
-	if (!r)
-		return -1;
-	ret = q->one ? json_row(j, q->name, r, err)
-		     : json_rows(j, q->name, r, err);
-	if (!q->one)
-		json_newline(j);
-	rows_close(r);
-	return ret;
-}
-
 static void check_json_sentence(void *arg, const char *sentence)
 {
 	json_text(arg, NULL, sentence);
@@ -31,6 +14,7 @@ static void check_json_sentence(void *arg, const char *sentence)
 int check_print_json(struct check *c, struct err *err)
 {
 	struct json j;
+	int ret;
 
 	json_answer(&j, stdout, JSON_COMPACT);
 	json_lines(&j);
@@ -41,12 +25,26 @@ int check_print_json(struct check *c, struct err *err)
 	json_bool(&j, "tolerated", c->breaks.tolerated);
 	json_bool(&j, "filtered", filter_given());
 	trust_put_json(c->trust, &j);
-	for (const struct check_query *q = check_queries; q->name; q++)
-		if (check_asks(c, q) && !json_failed(&j) &&
-		    check_json_answer(&j, c, q, err))
+	for (const struct check_query *q = check_queries; q->name; q++) {
+		struct rows *r;
+
+		if (!check_asks(c, q) || json_failed(&j))
+			continue;
+		/* rows are written as they are read, since evidence may be of
+		 * any size */
+		r = check_rows(c, q, check_limit(c, q), err);
+		if (!r)
 			return -1;
+		ret = q->one ? json_row(&j, q->name, r, err)
+			     : json_rows(&j, q->name, r, err);
+		if (!q->one)
+			json_newline(&j);
+		rows_close(r);
+		if (ret)
+			return -1;
+	}
 	json_array(&j, "advice");
-	int ret = check_advice(c, check_json_sentence, &j, err);
+	ret = check_advice(c, check_json_sentence, &j, err);
 
 	json_end(&j);
 	json_end(&j);

@@ -44,21 +44,6 @@ void check_forget(struct check *c)
 	c->trust = NULL;
 }
 
-static void keep_row(struct check_answer *a, const struct rows *r)
-{
-	a->value = mem_grow(a->value, &a->cap, a->n + a->n_column,
-			    sizeof(*a->value));
-	for (size_t i = 0; i < a->n_column; i++) {
-		struct value v = rows_value(r, i);
-
-		if (v.kind == VALUE_TEXT)
-			v.text = arena_strdup(&a->text, v.text);
-		else if (v.kind != VALUE_INT)
-			v = (struct value){ .kind = VALUE_NULL };
-		a->value[a->n++] = v;
-	}
-}
-
 static struct check_answer *check_rows_keep(const struct check *c,
 					    const struct check_query *q,
 					    struct err *err)
@@ -74,8 +59,19 @@ static struct check_answer *check_rows_keep(const struct check *c,
 	a->column = mem_new(a->n_column, sizeof(*a->column));
 	for (size_t i = 0; i < a->n_column; i++)
 		a->column[i] = arena_strdup(&a->text, rows_name(r, i));
-	while (rows_step(r))
-		keep_row(a, r);
+	while (rows_step(r)) {
+		a->value = mem_grow(a->value, &a->cap, a->n + a->n_column,
+				    sizeof(*a->value));
+		for (size_t i = 0; i < a->n_column; i++) {
+			struct value v = rows_value(r, i);
+
+			if (v.kind == VALUE_TEXT)
+				v.text = arena_strdup(&a->text, v.text);
+			else if (v.kind != VALUE_INT)
+				v = (struct value){ .kind = VALUE_NULL };
+			a->value[a->n++] = v;
+		}
+	}
 	if (!rows_end(r, err))
 		return a;
 	answer_free(a);
@@ -106,21 +102,6 @@ static int64_t each_row(const struct check_answer *a, int64_t max, check_fn *fn,
 	return n;
 }
 
-static int64_t each_kept(struct check *c, const struct check_query *q,
-			 int64_t max, check_fn *fn, void *arg, struct err *err)
-{
-	struct check_answer *a = check_rows_kept(c, q);
-
-	if (!a) {
-		a = check_rows_keep(c, q, err);
-		if (!a)
-			return -1;
-		a->next = c->answers;
-		c->answers = a;
-	}
-	return each_row(a, max, fn, arg);
-}
-
 static int64_t each_live(const struct check *c, const struct check_query *q,
 			 int64_t max, bool all, check_fn *fn, void *arg,
 			 struct err *err)
@@ -139,12 +120,21 @@ int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
 		   void *arg, struct err *err)
 {
 	const struct check_query *q = check_query(name);
+	struct check_answer *a;
 
 	if (!check_can(c, name))
 		return 0;
-	if (q->when == CHECK_ALWAYS)
-		return each_kept(c, q, max, fn, arg, err);
-	return each_live(c, q, max, true, fn, arg, err);
+	if (q->when != CHECK_ALWAYS)
+		return each_live(c, q, max, true, fn, arg, err);
+	a = check_rows_kept(c, q);
+	if (!a) {
+		a = check_rows_keep(c, q, err);
+		if (!a)
+			return -1;
+		a->next = c->answers;
+		c->answers = a;
+	}
+	return each_row(a, max, fn, arg);
 }
 
 int check_some(const struct check *c, const char *name, int64_t max,

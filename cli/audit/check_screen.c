@@ -143,6 +143,7 @@ static int put_one_frame(struct screen *s)
 	return 0;
 }
 
+/* Stacks that were unwound from dumps, by why they end. */
 static void add_ended(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -151,6 +152,7 @@ static void add_ended(void *arg, const struct check_row *r)
 		  check_int(r, "samples"), check_text(r, "ended"));
 }
 
+/* Chains without a caller. */
 static void put_callers(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -161,17 +163,6 @@ static void put_callers(void *arg, const struct check_row *r)
 			    "inferred in %" PRId64 " samples, whose innermost "
 			    "frame showed none",
 			    inferred);
-}
-
-/* Stacks that were unwound from dumps, by why they end, and chains without a
- * caller. */
-static int put_unwound(struct screen *s)
-{
-	if (screen_each(s, "unwound", 0, add_ended) < 0)
-		return -1;
-	if (s->n)
-		lines_put(&s->l, "unwound");
-	return screen_each(s, "callers", 0, put_callers) < 0;
 }
 
 static void put_unjoined(void *arg, const struct check_row *r)
@@ -472,18 +463,7 @@ static void put_cookies(void *arg, const struct check_row *r)
 	}
 }
 
-/* Adds ": 12.345678 to 12.400000". */
-static void add_moment(struct screen *s, const struct check_row *r)
-{
-	lines_add(&s->l, " (");
-	if (!check_null(r, "from_ns"))
-		lines_seconds(&s->l, check_int(r, "from_ns"));
-	lines_add(&s->l, " to ");
-	if (!check_null(r, "to_ns"))
-		lines_seconds(&s->l, check_int(r, "to_ns"));
-	lines_add(&s->l, ")");
-}
-
+/* "3 stays on CPU 1 in 2 gaps (12.345678 to 12.400000)" */
 static void put_vanished(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -497,7 +477,13 @@ static void put_vanished(void *arg, const struct check_row *r)
 	lines_add(&s->l, " on CPU %" PRId64, check_int(r, "cpu"));
 	if (check_int(r, "gaps") > 1)
 		lines_add(&s->l, " in %" PRId64 " gaps", check_int(r, "gaps"));
-	add_moment(s, r);
+	lines_add(&s->l, " (");
+	if (!check_null(r, "from_ns"))
+		lines_seconds(&s->l, check_int(r, "from_ns"));
+	lines_add(&s->l, " to ");
+	if (!check_null(r, "to_ns"))
+		lines_seconds(&s->l, check_int(r, "to_ns"));
+	lines_add(&s->l, ")");
 	s->n++;
 }
 
@@ -597,17 +583,6 @@ static void screen_put_order(void *arg, const struct check_row *r)
 	s->n++;
 }
 
-static int screen_put_ordering(struct screen *s)
-{
-	int64_t n;
-
-	n = screen_each(s, "ordering", 0, screen_put_order);
-	if (n || !check_can(s->c, "ordering"))
-		return n < 0 ? -1 : 0;
-	lines_print(&s->l, "order", "kept by every record");
-	return 0;
-}
-
 static void screen_put_damage(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -656,15 +631,6 @@ static void screen_put_sampled(void *arg, const struct check_row *r)
 
 /* ---- all of it */
 
-static void screen_put_trust(struct screen *s)
-{
-	char sentence[TRUST_SENTENCE];
-
-	trust_say(s->c->trust, sentence);
-	fprintf(s->l.out, "%*s", LABEL_INDENT, "");
-	term_wrap(s->l.out, sentence, LABEL_INDENT, LABEL_INDENT, s->l.width);
-}
-
 static void screen_take_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -693,6 +659,7 @@ static void put_sentence(void *arg, const char *sentence)
 	lines_print(&s->l, s->n++ ? "" : "what to do", "%s", sentence);
 }
 
+/* Says what filters cannot be applied to. */
 static void put_filter_note(struct screen *s)
 {
 	const char *what = "cookies and damage";
@@ -707,18 +674,6 @@ static void put_filter_note(struct screen *s)
 		    "%s cannot be told apart by these filters: left out", what);
 }
 
-static int put_stacks(struct screen *s)
-{
-	if (screen_each(s, "requests", 0, put_requests) < 0 ||
-	    put_one_frame(s) ||
-	    screen_each(s, "requests", 0, put_unjoined) < 0 ||
-	    screen_each(s, "chains", 0, put_chains) < 0 ||
-	    screen_each(s, "across", ACROSS, screen_put_across) < 0 ||
-	    check_each(s->c, "copies", ACROSS, put_copies, s, s->err) < 0)
-		return -1;
-	return check_frames(s->c, &s->l, s->err);
-}
-
 int check_screen(struct check *c, struct err *err)
 {
 	struct screen s = {
@@ -728,21 +683,43 @@ int check_screen(struct check *c, struct err *err)
 		.lost = c->breaks.lost,
 		.records = c->breaks.records,
 	};
+	char trust[TRUST_SENTENCE];
+	int64_t n;
 
 	if (screen_each(&s, "requests", 0, screen_take_requests) < 0 ||
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
 	if (screen_put_verdict(&s))
 		return -1;
-	screen_put_trust(&s);
-	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
+	trust_say(c->trust, trust);
+	fprintf(s.l.out, "%*s", LABEL_INDENT, "");
+	term_wrap(s.l.out, trust, LABEL_INDENT, LABEL_INDENT, s.l.width);
+	if (screen_each(&s, "requests", 0, put_requests) < 0 ||
+	    put_one_frame(&s) ||
+	    screen_each(&s, "requests", 0, put_unjoined) < 0 ||
+	    screen_each(&s, "chains", 0, put_chains) < 0 ||
+	    screen_each(&s, "across", ACROSS, screen_put_across) < 0 ||
+	    check_each(c, "copies", ACROSS, put_copies, &s, err) < 0 ||
+	    check_frames(c, &s.l, err) ||
+	    screen_each(&s, "unwound", 0, add_ended) < 0)
+		return -1;
+	if (s.n)
+		lines_put(&s.l, "unwound");
+	if (screen_each(&s, "callers", 0, put_callers) < 0 ||
+	    screen_put_losses(&s))
 		return -1;
 	if (c->breaks.all_stacks &&
 	    (screen_each(&s, "cookies", 0, put_cookies) < 0 ||
 	     screen_put_vanished(&s)))
 		return -1;
-	if (put_findings(&s) || screen_put_ordering(&s) ||
-	    screen_each(&s, "close", 0, put_close) < 0 ||
+	if (put_findings(&s))
+		return -1;
+	n = screen_each(&s, "ordering", 0, screen_put_order);
+	if (n < 0)
+		return -1;
+	if (!n && check_can(c, "ordering"))
+		lines_print(&s.l, "order", "kept by every record");
+	if (screen_each(&s, "close", 0, put_close) < 0 ||
 	    screen_each(&s, "sampled", 0, screen_put_sampled) < 0 ||
 	    screen_each(&s, "damage", DAMAGE, screen_put_damage) < 0)
 		return -1;

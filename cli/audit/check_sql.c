@@ -197,6 +197,7 @@ struct narrowed {
 	enum check_scope scope;
 };
 
+/* The query is a view "TABLE AS (...)" with the gap {filter}. */
 static const struct narrowed narrowed[] = {
 	{ "request", "check_filter_request", CHECK_ANY },
 	{ "chain", "check_filter_chain", CHECK_THREAD },
@@ -206,56 +207,20 @@ static const struct narrowed narrowed[] = {
 	{ "ordering", "check_filter_ordering", CHECK_RING },
 };
 
-/* Writes a view that narrows one table by the filters on columns it has. A
- * filter on another column leaves no rows. Its bound values come first in those
- * of all views. */
-static int check_sql_put_narrowed(struct check *c, FILE *out,
-				  const struct narrowed *t, struct err *err)
-{
-	struct filter all = filter;
-	struct value bind[FILTER_BIND];
-	char cond[FILTER_TEXT];
-	const struct sql_gap gap = { "filter", cond };
-	char *view;
-	size_t n;
-	int ret;
-
-	if (!check_covers(t->scope)) {
-		fprintf(out, "%s AS (SELECT * FROM main.%s WHERE 0)", t->table,
-			t->table);
-		return 0;
-	}
-	if (t->scope != CHECK_ANY)
-		filter.event = NULL;
-	ret = filter_sql(c->db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
-	filter = all;
-	if (ret)
-		return -1;
-	view = store_sql_fill(t->query, &gap, 1);
-	fputs(view, out);
-	free(view);
-	if (t->scope == CHECK_ANY) {
-		memcpy(c->bind, bind, sizeof(bind));
-		c->n_bind = n;
-	}
-	return 0;
-}
-
-static int check_find_served(struct check *c, struct err *err)
-{
-	struct rows *r = rows_of(c->db, "served_here", err);
-
-	c->served = rows_step(r);
-	return rows_end(r, err);
-}
-
+/* Makes the prefix of all statements, a WITH clause whose views have the names
+ * of tables and narrow them. Each view has the same condition, with the same
+ * bound values: a table without a column that a filter is on has no condition,
+ * but is empty. */
 int check_filters(struct check *c, struct err *err)
 {
+	struct rows *r = rows_of(c->db, "served_here", err);
+	char cond[FILTER_TEXT];
+	const struct sql_gap gap = { "filter", cond };
 	size_t len = 0;
 	FILE *out;
-	int ret = 0;
 
-	if (check_find_served(c, err))
+	c->served = rows_step(r);
+	if (rows_end(r, err))
 		return -1;
 	if (!filter_given())
 		return 0;
@@ -266,18 +231,31 @@ int check_filters(struct check *c, struct err *err)
 			       "%s: losses and verdicts are of whole runs: "
 			       "leave out the filters, and choose with --where",
 			       c->path);
+	if (filter_sql(c->db, cond, sizeof(cond), c->bind, FILTER_BIND,
+		       &c->n_bind, err))
+		return -1;
 	out = mem_stream(&c->prefix, &len);
 	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {
+		const struct narrowed *t = &narrowed[i];
+		char *view;
+
 		fputs(i ? ",\n" : "WITH ", out);
-		ret = ret ? ret
-			  : check_sql_put_narrowed(c, out, &narrowed[i], err);
+		if (!check_covers(t->scope)) {
+			fprintf(out, "%s AS (SELECT * FROM main.%s WHERE 0)",
+				t->table, t->table);
+			continue;
+		}
+		view = store_sql_fill(t->query, &gap, 1);
+		fputs(view, out);
+		free(view);
 	}
 	mem_stream_end(out);
-	return ret;
+	return 0;
 }
 
 /* Returns the whole statement with a LIMIT unless limit is 0; the caller frees
- * it. */
+ * it. A statement has one WITH at most: the views of one that begins with it
+ * follow those of the filters, behind a comma. */
 static char *check_sql_statement(const struct check *c, const char *name,
 				 long limit)
 {
@@ -314,31 +292,27 @@ struct rows *check_rows(const struct check *c, const struct check_query *q,
 
 /* ---- --sql */
 
-static void put_literal(FILE *out, const struct value *v)
-{
-	fputc('\'', out);
-	for (const char *p = v->text; *p; p++) {
-		if (*p == '\'')
-			fputc('\'', out);
-		fputc(*p, out);
-	}
-	fputc('\'', out);
-}
-
-/* Replaces each ?N by its literal, since the SQL shell of the user binds
- * nothing. */
-static void put_bound(const struct check *c, const char *sql)
+/* Writes a statement with a literal for each ?N, since the SQL shell of the
+ * user binds nothing. A question mark has no other use in our statements: names
+ * and patterns of the filters are bound values. */
+static void put_bound(const struct check *c, const char *sql, FILE *out)
 {
 	while (*sql) {
 		char *end = NULL;
 		unsigned long i = *sql == '?' ? strtoul(sql + 1, &end, 10) : 0;
 
-		if (i && i <= c->n_bind) {
-			put_literal(stdout, &c->bind[i - 1]);
-			sql = end;
+		if (!i || i > c->n_bind) {
+			fputc(*sql++, out);
 			continue;
 		}
-		fputc(*sql++, stdout);
+		fputc('\'', out);
+		for (const char *p = c->bind[i - 1].text; *p; p++) {
+			if (*p == '\'')
+				fputc('\'', out);
+			fputc(*p, out);
+		}
+		fputc('\'', out);
+		sql = end;
 	}
 }
 
@@ -357,7 +331,7 @@ void check_print_sql(const struct check *c)
 		sql = check_sql_statement(c, q->name, check_limit(c, q));
 		printf("-- %s: %s\n", q->name, q->what);
 		if (c->prefix)
-			put_bound(c, sql);
+			put_bound(c, sql, stdout);
 		else
 			fputs(sql, stdout);
 		fputs(";\n\n", stdout);
