@@ -98,6 +98,7 @@ static int stacks_read_comms(struct stacks *s, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Finds the first comm of each name, which stands for all threads of it. */
 static void stacks_find_first(struct stacks *s)
 {
 	struct intern names = { 0 };
@@ -171,24 +172,6 @@ void stacks_give(struct stacks *s, uint32_t from, uint32_t to)
 	a->weight = a->samples = a->stacked = 0;
 }
 
-static void stacks_report_sample(const struct stacks *s, const struct rows *r,
-				 uint32_t group, uint64_t weight)
-{
-	if (!s->o.each)
-		return;
-
-	const struct stacks_sample one = {
-		.group = group,
-		.event = s->group[group].event,
-		.cpu = (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1),
-		.timed = rows_value(r, REPORT_SAMPLES_TIME).kind != VALUE_NULL,
-		.time = rows_int(r, REPORT_SAMPLES_TIME),
-		.weight = weight,
-	};
-
-	s->o.each(s->o.arg, &one);
-}
-
 static uint32_t stacks_raw_id(int64_t id)
 {
 	return id > 0 && id < CHAINS_MAX ? (uint32_t)id : 0;
@@ -254,22 +237,25 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 	g.comm = stacks_comm_of(s, comm);
 	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
-	stacks_report_sample(s, r, stacks_add(s, &g), g.weight);
+	uint32_t group = stacks_add(s, &g);
+
+	if (s->o.each) {
+		const struct stacks_sample one = {
+			.group = group,
+			.event = s->group[group].event,
+			.cpu = (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1),
+			.timed = rows_value(r, REPORT_SAMPLES_TIME).kind !=
+				 VALUE_NULL,
+			.time = rows_int(r, REPORT_SAMPLES_TIME),
+			.weight = g.weight,
+		};
+
+		s->o.each(s->o.arg, &one);
+	}
 	return 0;
 }
 
-static int load_samples(struct stacks *s, struct store *db, struct err *err)
-{
-	struct rows *r =
-		s->o.weight ? weight_rows(db, s->o.weight, err)
-			    : filter_rows(db, "report_samples", NULL, 0, err);
-
-	while (rows_step(r))
-		if (stacks_take_sample(s, r, err))
-			return rows_stop(r);
-	return rows_end(r, err);
-}
-
+/* Reads the sums of a server. */
 static int stacks_read_served(struct stacks *s, struct store *db,
 			      struct err *err)
 {
@@ -310,28 +296,8 @@ int stacks_served(struct store *db, struct err *err)
 	return rows_end(r, err) ? -1 : here;
 }
 
-/* Returns 1 if the samples are sums of a server, 0 if not, or -1 and *err. */
-static int stacks_load_served(struct stacks *s, struct store *db,
-			      struct err *err)
-{
-	int ret = stacks_served(db, err);
-
-	if (ret <= 0)
-		return ret;
-	if (s->o.weight || s->o.each)
-		return err_set(err, ERR_USAGE,
-			       "a server gives sums of samples; what needs "
-			       "each of them needs a database");
-	return stacks_read_served(s, db, err) ? -1 : 1;
-}
-
-/* Returns whether each sample has to be read. */
-static bool stacks_need_samples(const struct stacks_opts *o)
-{
-	return !o->summed || o->by_cpu || o->weight || o->each ||
-	       filter_given();
-}
-
+/* Reads the sums of samples. Returns 1, 0 if they are of no use, or -1 and
+ * *err. */
 static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 {
 	struct stack_sum *sum;
@@ -361,32 +327,45 @@ static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 	return ret;
 }
 
-/* Returns 0 if each sample can be read, or -1 and *err. */
-static int stacks_have_samples(const struct store *db, struct err *err)
-{
-	return !store_sums_code(db)
-		       ? 0
-		       : err_set(err, ERR_DB,
-				 "the sums of this capture tell its stacks not "
-				 "apart; 'backstitch ingest' it, and use the "
-				 "database");
-}
-
+/* Reads the least that tells the groups: the sums of a server, those of the
+ * database, or else each sample. */
 static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
+	const struct stacks_opts *o = &s->o;
+	bool each = !o->summed || o->by_cpu || o->weight || o->each ||
+		    filter_given();
+	struct rows *r;
 	int ret;
 
-	if (s->o.no_groups)
+	if (o->no_groups)
 		return 0;
-	if (s->o.summed)
+	if (o->summed)
 		stacks_find_first(s);
-	ret = stacks_load_served(s, db, err);
-	if (!ret && !stacks_need_samples(&s->o))
+	ret = stacks_served(db, err);
+	if (ret < 0)
+		return -1;
+	if (ret && (o->weight || o->each))
+		return err_set(err, ERR_USAGE,
+			       "a server gives sums of samples; what needs "
+			       "each of them needs a database");
+	if (ret)
+		return stacks_read_served(s, db, err);
+	if (!each)
 		ret = stacks_load_sums(s, db, err);
-	if (!ret)
-		ret = stacks_have_samples(db, err);
-	return ret ? ret : load_samples(s, db, err);
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	if (store_sums_code(db))
+		return err_set(err, ERR_DB,
+			       "the sums of this capture tell its stacks not "
+			       "apart; 'backstitch ingest' it, and use the "
+			       "database");
+	r = o->weight ? weight_rows(db, o->weight, err)
+		      : filter_rows(db, "report_samples", NULL, 0, err);
+	while (rows_step(r))
+		if (stacks_take_sample(s, r, err))
+			return rows_stop(r);
+	return rows_end(r, err);
 }
 
 static int stacks_load_names(struct stacks *s, struct store *db,
@@ -419,7 +398,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->labels = o->labels ? o->labels : labels_new();
 	if (stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
 	    !(s->code = code_load(db, parts, err)) ||
-	    stacks_load_groups(s, db, err) < 0 ||
+	    stacks_load_groups(s, db, err) ||
 	    (!o->unnamed && stacks_load_names(s, db, NULL, 0, err))) {
 		stacks_free(s);
 		return NULL;
@@ -523,32 +502,27 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 	term_lines_end(&l);
 }
 
-static void say_no_stacks(const struct stacks *s)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stderr);
-	uint64_t stacked = 0;
-	uint64_t samples = 0;
-
-	for (size_t i = 0; i < s->n_event; i++) {
-		stacked += s->event[i].stacked;
-		samples += s->event[i].samples;
-	}
-	if (samples && !stacked)
-		fputs("backstitch: no sample has a stack; perf record -g, or "
-		      "trace-cmd record -T and -O userstacktrace, take them\n",
-		      out);
-	term_lines_end(&l);
-}
-
 int stacks_choose(const struct stacks *s, const char *doing)
 {
 	int event = stacks_heaviest(s);
+	uint64_t stacked = 0;
+	uint64_t samples = 0;
 	size_t used = 0;
 
-	for (size_t i = 0; i < s->n_event; i++)
+	for (size_t i = 0; i < s->n_event; i++) {
 		used += s->event[i].samples > 0;
-	say_no_stacks(s);
+		stacked += s->event[i].stacked;
+		samples += s->event[i].samples;
+	}
+	if (samples && !stacked) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stderr);
+
+		fputs("backstitch: no sample has a stack; perf record -g, or "
+		      "trace-cmd record -T and -O userstacktrace, take them\n",
+		      out);
+		term_lines_end(&l);
+	}
 	if (used < 2)
 		return event;
 	if (filter.event) {

@@ -1,7 +1,8 @@
 /* weight.c - what a sample weighs.
  *
- * For an expression, as for 'query', the database is open for reading only. It
- * fills a gap between brackets, which it cannot close. */
+ * For an expression, as for 'query', the database is open for reading only. The
+ * expression fills a gap of a statement, "({expression}) AS weight", and
+ * check_expr() sees to it that it cannot leave these brackets. */
 #include "cli/model/weight.h"
 
 #include <inttypes.h>
@@ -53,26 +54,19 @@ struct weight {
 	size_t n, cap;
 };
 
-/* Returns the end of the quoted text or name at p; NULL if it has none. */
-static const char *skip_quoted(const char *p)
-{
-	char end = *p == '[' ? ']' : *p;
-	const char *stop = strchr(p + 1, end);
-
-	return stop ? stop + 1 : NULL;
-}
-
 /* Checks that the text is one expression that does not close the brackets
- * around it. A doubled quote is treated as two quoted texts, with the same
- * result. */
+ * around it: outside of quotes no bracket is closed that the text did not open,
+ * all that were opened are closed, and nothing begins a comment, which would
+ * hide the bracket behind the text. A doubled quote is treated as two quoted
+ * texts, with the same result. */
 static int check_expr(const char *expr, struct err *err)
 {
 	const char *why = NULL;
 	int depth = 0;
 
-	for (const char *p = expr; *p && !why;) {
+	for (const char *p = expr; *p && !why; p++) {
 		if (strchr("'\"`[", *p)) {
-			p = skip_quoted(p);
+			p = strchr(p + 1, *p == '[' ? ']' : *p);
 			if (!p)
 				return err_set(err, ERR_USAGE,
 					       "--weight '%s': a quote does "
@@ -88,7 +82,6 @@ static int check_expr(const char *expr, struct err *err)
 			why = "there must be no comment in it";
 		else if (strchr("?:@$", *p))
 			why = "there are no parameters";
-		p++;
 	}
 	if (!why && depth)
 		why = "a bracket does not end";
@@ -98,15 +91,8 @@ static int check_expr(const char *expr, struct err *err)
 		   : 0;
 }
 
-static bool is_base(const char *name)
-{
-	for (size_t i = 0; i < N_BASE; i++) {
-		if (!strcmp(base[i], name))
-			return true;
-	}
-	return false;
-}
-
+/* Stores the columns of a table. Those named like a column that each sample has
+ * get "field_" in front. */
 static int load_columns(struct store *db, struct table *t, struct err *err)
 {
 	struct value name = { .kind = VALUE_TEXT,
@@ -121,12 +107,15 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 
 	while (rows_step(r)) {
 		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
-		const char *prefix = is_base(col) ? "field_" : "";
+		const char *prefix = "";
 
 		/* the store makes no such name, but the database may be from
 		 * elsewhere */
 		if (strchr(col, '"'))
 			continue;
+		for (size_t i = 0; i < N_BASE; i++)
+			if (!strcmp(base[i], col))
+				prefix = "field_";
 		fprintf(sql, ", f.\"%s\" AS \"%s%s\"", col, prefix, col);
 		fprintf(names, "%s%s%s", sep, prefix, col);
 		sep = ", ";
@@ -134,35 +123,6 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	mem_stream_end(sql);
 	mem_stream_end(names);
 	return rows_end(r, err);
-}
-
-static int weight_read_tables(struct weight *w, struct err *err)
-{
-	struct rows *r = rows_of(w->db, "weight_tables", err);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, WEIGHT_TABLES_NAME);
-		const char *fields = rows_text(r, WEIGHT_TABLES_FIELDS);
-
-		if (!strchr(fields, '"') && filter_takes_event(name))
-			*mem_add(w->table, w->n, w->cap) = (struct table){
-				.type = rows_int(r, WEIGHT_TABLES_ID),
-				.event = mem_strdup(name),
-				.name = mem_strdup(fields),
-			};
-	}
-	return rows_end(r, err);
-}
-
-static void weight_release(struct weight *w)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		free(w->table[i].event);
-		free(w->table[i].name);
-		free(w->table[i].columns);
-		free(w->table[i].names);
-	}
-	free(w->table);
 }
 
 /* Opens the rows that the filters let through, or, to try the expression, none.
@@ -252,15 +212,6 @@ static int no_column(const struct weight *w, struct err *err)
 		       name, list);
 }
 
-static int two_events(const struct weight *w, const struct table *a,
-		      const struct table *b, struct err *err)
-{
-	return err_set(err, ERR_USAGE,
-		       "--weight '%s' is about fields of '%s', and of '%s' as "
-		       "well; choose with --event",
-		       w->expr, a->event, b->event);
-}
-
 /* Makes the error of SQLite one about the option. */
 static int not_good(const struct weight *w, const struct err *why,
 		    struct err *err)
@@ -279,10 +230,22 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 	int rc = try_row(w, NULL, &first);
 
 	*t = NULL;
-	if (rc) {
+	if (rc)
 		return rc > 0 ? 0 : not_good(w, &first, err);
+	struct rows *r = rows_of(w->db, "weight_tables", err);
+
+	while (rows_step(r)) {
+		const char *name = rows_text(r, WEIGHT_TABLES_NAME);
+		const char *fields = rows_text(r, WEIGHT_TABLES_FIELDS);
+
+		if (!strchr(fields, '"') && filter_takes_event(name))
+			*mem_add(w->table, w->n, w->cap) = (struct table){
+				.type = rows_int(r, WEIGHT_TABLES_ID),
+				.event = mem_strdup(name),
+				.name = mem_strdup(fields),
+			};
 	}
-	if (weight_read_tables(w, err))
+	if (rows_end(r, err))
 		return -1;
 	for (size_t i = 0; i < w->n; i++) {
 		struct err ignored = { 0 };
@@ -293,7 +256,11 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 		if (rc < 0)
 			return not_good(w, &ignored, err);
 		if (rc && *t)
-			return two_events(w, *t, &w->table[i], err);
+			return err_set(err, ERR_USAGE,
+				       "--weight '%s' is about fields of '%s', "
+				       "and of '%s' as well; choose with "
+				       "--event",
+				       w->expr, (*t)->event, w->table[i].event);
 		if (rc)
 			*t = &w->table[i];
 	}
@@ -311,7 +278,13 @@ struct rows *weight_rows(struct store *db, const char *expr, struct err *err)
 
 	if (!check_expr(expr, err) && !weight_find_row(&w, &t, err))
 		r = weight_open_rows(&w, t, false, err);
-	weight_release(&w);
+	for (size_t i = 0; i < w.n; i++) {
+		free(w.table[i].event);
+		free(w.table[i].name);
+		free(w.table[i].columns);
+		free(w.table[i].names);
+	}
+	free(w.table);
 	return r;
 }
 
