@@ -8,8 +8,8 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
-static int bare_code_read_frames(struct bare_code *c, struct store *db,
-				 struct err *err)
+static int bare_code_read(struct bare_code *c, struct store *db,
+			  struct err *err)
 {
 	struct rows *r = rows_dense(db, "code_places", err);
 
@@ -28,14 +28,9 @@ static int bare_code_read_frames(struct bare_code *c, struct store *db,
 		};
 		c->n_frame++;
 	}
-	return rows_end(r, err);
-}
-
-static int bare_code_read_stacks(struct bare_code *c, struct store *db,
-				 struct err *err)
-{
-	struct rows *r = rows_dense(db, "stacks", err);
-
+	if (rows_end(r, err))
+		return -1;
+	r = rows_dense(db, "stacks", err);
 	while (rows_step(r)) {
 		int64_t parent = rows_int(r, STACKS_PARENT);
 		int64_t frame = rows_int(r, STACKS_FRAME);
@@ -69,8 +64,7 @@ struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 		c->image = c->code->image;
 		c->n_image = c->code->n_image;
 	}
-	if (!c->code || (!fr && (bare_code_read_frames(c, db, err) ||
-				 bare_code_read_stacks(c, db, err)))) {
+	if (!c->code || (!fr && bare_code_read(c, db, err))) {
 		bare_code_free(c);
 		return NULL;
 	}

@@ -104,10 +104,21 @@ static void chains_clean_where(struct chains *c, struct code_where *w)
 	w->file = chains_clean_once(c, w->file);
 }
 
-static void chains_clean_names(struct chains *c)
+struct chains *chains_load(struct store *db, const struct chain_style *style,
+			   struct err *err)
 {
-	struct known_code *code = c->code;
+	struct chains *c = mem_new(1, sizeof(*c));
+	struct known_code *code;
 
+	c->style = *style;
+	c->round = 1;
+	c->code = code_load(db, CODE_ALL, err);
+	if (!c->code) {
+		chains_free(c);
+		return NULL;
+	}
+	code = c->code;
+	c->chain = mem_new(code->n_chain, sizeof(*c->chain));
 	c->dso = mem_new(code->n_image, sizeof(*c->dso));
 	for (size_t i = 1; i < code->n_image; i++)
 		c->dso[i] = chains_dso_name(c, &code->image[i]);
@@ -120,22 +131,6 @@ static void chains_clean_names(struct chains *c)
 	}
 	for (size_t i = 1; i < code->n_inlined; i++)
 		chains_clean_where(c, &code->inlined[i]);
-}
-
-struct chains *chains_load(struct store *db, const struct chain_style *style,
-			   struct err *err)
-{
-	struct chains *c = mem_new(1, sizeof(*c));
-
-	c->style = *style;
-	c->round = 1;
-	c->code = code_load(db, CODE_ALL, err);
-	if (!c->code) {
-		chains_free(c);
-		return NULL;
-	}
-	c->chain = mem_new(c->code->n_chain, sizeof(*c->chain));
-	chains_clean_names(c);
 	return c;
 }
 
@@ -180,39 +175,16 @@ static void chains_put_hex(struct chains *c, uint64_t v, int width)
 	chains_put(c, buf + 16 - n, (size_t)n);
 }
 
-static void chains_put_dso(struct chains *c, const struct code_frame *f)
-{
-	const char *dso = c->dso[f->image];
-
-	chains_put(c, " (", 2);
-	chains_put_string(c, dso);
-	if (c->style.dsoff && strcmp(dso, "[unknown]")) {
-		chains_put(c, "+0x", 3);
-		chains_put_hex(c, f->off, 0);
-	}
-	chains_put(c, ")", 1);
-}
-
-/* Like perf, shows the file's base name, on a line of its own. */
-static void chains_put_source(struct chains *c, const struct code_where *at)
-{
-	char line[16];
-
-	if (!at->file)
-		return;
-	chains_put_string(c, "\n  ");
-	chains_put_string(c, path_base(at->file));
-	snprintf(line, sizeof(line), ":%" PRIu32, at->line);
-	chains_put_string(c, line);
-}
-
 /* Appends one line: the frame's own function, or one that was inlined there. An
- * inlined function has no address; like perf, its line has the frame's. */
+ * inlined function has no address; like perf, its line has the frame's. called:
+ * ip is a return address, not the innermost address. */
 static void chains_put_line(struct chains *c, const struct code_frame *f,
 			    uint64_t ip, const struct code_where *at,
 			    bool inlined, bool called)
 {
 	const struct chain_style *s = &c->style;
+	const char *dso = c->dso[f->image];
+	char line[16];
 
 	if (s->tab)
 		chains_put(c, "\t", 1);
@@ -227,30 +199,32 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 			chains_put_hex(c, f->symoff, 0);
 		}
 	}
-	if (s->dso && !inlined)
-		chains_put_dso(c, f);
+	if (s->dso && !inlined) {
+		chains_put(c, " (", 2);
+		chains_put_string(c, dso);
+		if (s->dsoff && strcmp(dso, "[unknown]")) {
+			chains_put(c, "+0x", 3);
+			chains_put_hex(c, f->off, 0);
+		}
+		chains_put(c, ")", 1);
+	}
 	if (s->marks && (f->flags & FRAME_INFERRED))
 		chains_put_string(c, " (inferred)");
 	if (s->marks && (f->flags & FRAME_GUESSED))
 		chains_put_string(c, " (by frame pointer)");
 	if (s->marks && called && f->bogus)
 		chains_put_string(c, " (fabricated)");
-	if (s->srcline)
-		chains_put_source(c, at);
+	/* like perf: the file's base name, on a line of its own */
+	if (s->srcline && at->file) {
+		chains_put_string(c, "\n  ");
+		chains_put_string(c, path_base(at->file));
+		snprintf(line, sizeof(line), ":%" PRIu32, at->line);
+		chains_put_string(c, line);
+	}
 	if (inlined)
 		chains_put_string(c, " (inlined)");
 	if (s->tab)
 		chains_put(c, "\n", 1);
-}
-
-/* called: ip is a return address, not the innermost address. */
-static void chains_put_frame(struct chains *c, const struct code_frame *f,
-			     uint64_t ip, bool called)
-{
-	for (uint32_t i = 0; i < f->n_inlined; i++)
-		chains_put_line(c, f, ip, &c->code->inlined[f->inlined + i],
-				true, called);
-	chains_put_line(c, f, ip, &f->at, false, called);
 }
 
 static int chains_damaged(int64_t id, struct err *err)
@@ -294,8 +268,13 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 		return 0;
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
+		const struct code_frame *f = &c->code->frame[s->frame];
 
-		chains_put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
+		for (uint32_t k = 0; k < f->n_inlined; k++)
+			chains_put_line(c, f, c->ip[i],
+					&c->code->inlined[f->inlined + k], true,
+					i > 0);
+		chains_put_line(c, f, c->ip[i], &f->at, false, i > 0);
 		stack = s->parent;
 	}
 	const char *why = unwind_end_name(chain->ended);
@@ -339,18 +318,6 @@ static void chains_json_place(struct json *j, const struct code_where *at)
 		json_int(j, "line", at->line);
 }
 
-static void chains_json_inlined(const struct chains *c, struct json *j,
-				const struct code_frame *f)
-{
-	json_array(j, "inlined");
-	for (uint32_t i = 0; i < f->n_inlined; i++) {
-		json_object(j, NULL);
-		chains_json_place(j, &c->code->inlined[f->inlined + i]);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 static void chains_json_frame(const struct chains *c, struct json *j,
 			      const struct code_frame *f, uint64_t ip,
 			      bool called, bool hit)
@@ -360,8 +327,15 @@ static void chains_json_frame(const struct chains *c, struct json *j,
 	if (f->at.name)
 		json_hex(j, "symoff", f->symoff);
 	chains_json_place(j, &f->at);
-	if (f->n_inlined)
-		chains_json_inlined(c, j, f);
+	if (f->n_inlined) {
+		json_array(j, "inlined");
+		for (uint32_t i = 0; i < f->n_inlined; i++) {
+			json_object(j, NULL);
+			chains_json_place(j, &c->code->inlined[f->inlined + i]);
+			json_end(j);
+		}
+		json_end(j);
+	}
 	json_text(j, "image", c->dso[f->image]);
 	json_hex(j, "off", f->off);
 	if (f->flags & FRAME_INFERRED)

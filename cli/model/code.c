@@ -59,28 +59,6 @@ static int code_read_images(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static void code_add_frame(struct code_loading *l, const struct rows *r)
-{
-	struct code_frame f = {
-		.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
-		.vaddr = (uint64_t)rows_int(r, CODE_FRAMES_VADDR),
-		.has_vaddr = rows_value(r, CODE_FRAMES_VADDR).kind == VALUE_INT,
-		.symoff = (uint64_t)rows_int(r, CODE_FRAMES_SYMOFF),
-		.symsize = (uint64_t)rows_int(r, CODE_FRAMES_SIZE),
-		.image = (uint32_t)rows_int(r, CODE_FRAMES_IMAGE),
-		.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
-	};
-
-	if (l->parts & CODE_NAMES)
-		f.at.name = code_text_or_null(l, r, CODE_FRAMES_NAME);
-	if (l->parts & CODE_LINES) {
-		f.at.file = code_text_or_null(l, r, CODE_FRAMES_FILE);
-		f.at.line = (uint32_t)rows_int(r, CODE_FRAMES_LINE);
-		f.raw_name = code_text_or_null(l, r, CODE_FRAMES_RAW_NAME);
-	}
-	CODE_ADD(l, frame, f);
-}
-
 static int code_read_frames(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
@@ -90,11 +68,30 @@ static int code_read_frames(struct code_loading *l, struct store *db,
 
 	while (rows_step(r)) {
 		int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
+		struct code_frame f = {
+			.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
+			.vaddr = (uint64_t)rows_int(r, CODE_FRAMES_VADDR),
+			.has_vaddr = rows_value(r, CODE_FRAMES_VADDR).kind ==
+				     VALUE_INT,
+			.symoff = (uint64_t)rows_int(r, CODE_FRAMES_SYMOFF),
+			.symsize = (uint64_t)rows_int(r, CODE_FRAMES_SIZE),
+			.image = (uint32_t)image,
+			.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
+		};
 
-		if (image >= 1 && (uint64_t)image < l->c.n_image)
-			code_add_frame(l, r);
-		else
+		if (image < 1 || (uint64_t)image >= l->c.n_image) {
 			rows_unsound(r);
+			continue;
+		}
+		if (l->parts & CODE_NAMES)
+			f.at.name = code_text_or_null(l, r, CODE_FRAMES_NAME);
+		if (l->parts & CODE_LINES) {
+			f.at.file = code_text_or_null(l, r, CODE_FRAMES_FILE);
+			f.at.line = (uint32_t)rows_int(r, CODE_FRAMES_LINE);
+			f.raw_name =
+				code_text_or_null(l, r, CODE_FRAMES_RAW_NAME);
+		}
+		CODE_ADD(l, frame, f);
 	}
 	return rows_end(r, err);
 }
@@ -157,25 +154,6 @@ static int code_read_stacks(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static void code_add_chain(struct code_loading *l, const struct rows *r,
-			   struct value addrs)
-{
-	void *copy = NULL;
-
-	if (l->parts & CODE_ADDRS)
-		copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
-	if (copy && addrs.len)
-		memcpy(copy, addrs.text, addrs.len);
-	CODE_ADD(l, chain,
-		 (struct code_chain){
-			 .addrs = copy,
-			 .len = (uint32_t)addrs.len,
-			 .stack = (uint32_t)rows_int(r, CODE_CHAINS_STACK),
-			 .ended = (uint8_t)rows_int(r, CODE_CHAINS_ENDED),
-			 .caller = (uint8_t)rows_int(r, CODE_CHAINS_CALLER),
-		 });
-}
-
 static int code_read_chains(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
@@ -186,12 +164,27 @@ static int code_read_chains(struct code_loading *l, struct store *db,
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
 		struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
+		void *copy = NULL;
 
-		if (stack >= 0 && (uint64_t)stack < l->c.n_stack &&
-		    addrs.len <= UINT32_MAX)
-			code_add_chain(l, r, addrs);
-		else
+		if (stack < 0 || (uint64_t)stack >= l->c.n_stack ||
+		    addrs.len > UINT32_MAX) {
 			rows_unsound(r);
+			continue;
+		}
+		if (addresses)
+			copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
+		if (copy && addrs.len)
+			memcpy(copy, addrs.text, addrs.len);
+		CODE_ADD(l, chain,
+			 (struct code_chain){
+				 .addrs = copy,
+				 .len = (uint32_t)addrs.len,
+				 .stack = (uint32_t)stack,
+				 .ended = (uint8_t)rows_int(r,
+							    CODE_CHAINS_ENDED),
+				 .caller = (uint8_t)rows_int(
+					 r, CODE_CHAINS_CALLER),
+			 });
 	}
 	return rows_end(r, err);
 }

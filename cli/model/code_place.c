@@ -52,48 +52,6 @@ static struct place_image *code_place_image_at(struct code_places *p,
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
 
-static int code_places_read_segments(struct code_places *p, struct store *db,
-				     struct err *err)
-{
-	struct rows *r = rows_of(db, "code_segments", err);
-
-	while (rows_step(r)) {
-		struct place_image *img = code_place_image_at(
-			p, rows_int(r, CODE_SEGMENTS_IMAGE));
-
-		if (!img)
-			continue;
-		if (!img->n++)
-			img->first = (uint32_t)p->n_segment;
-		*mem_add(p->segment, p->n_segment, p->cap_segment) =
-			(struct segment){
-				(uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
-				(uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
-				(uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ),
-			};
-	}
-	return rows_end(r, err);
-}
-
-static int code_places_read_mapped(struct code_places *p, struct store *db,
-				   struct err *err)
-{
-	struct rows *r = rows_of(db, "code_mapped", err);
-
-	while (rows_step(r)) {
-		struct place_image *img =
-			code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
-		int64_t first = rows_int(r, CODE_MAPPED_FIRST);
-		int64_t end = rows_int(r, CODE_MAPPED_END);
-
-		if (img && first >= 0 && end > first) {
-			img->low = (uint64_t)first;
-			img->high = (uint64_t)end;
-		}
-	}
-	return rows_end(r, err);
-}
-
 /* Puts jitted functions one behind the other. A recorded length may be too
  * small: each function reaches to its last frame. */
 static void lay_out_jit(struct code_places *p)
@@ -126,18 +84,49 @@ struct code_places *
 code_places_load(struct store *db, const struct known_code *c, struct err *err)
 {
 	struct code_places *p = mem_new(1, sizeof(*p));
+	struct rows *r;
 
 	p->c = c;
 	p->image = mem_new(c->n_image, sizeof(*p->image));
 	*mem_add(p->mapping, p->n_mapping, p->cap_mapping) =
 		(struct code_mapping){ 0 };
-	if (code_places_read_segments(p, db, err) ||
-	    code_places_read_mapped(p, db, err)) {
-		code_places_free(p);
-		return NULL;
+	r = rows_of(db, "code_segments", err);
+	while (rows_step(r)) {
+		struct place_image *img = code_place_image_at(
+			p, rows_int(r, CODE_SEGMENTS_IMAGE));
+
+		if (!img)
+			continue;
+		if (!img->n++)
+			img->first = (uint32_t)p->n_segment;
+		*mem_add(p->segment, p->n_segment, p->cap_segment) =
+			(struct segment){
+				(uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
+				(uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
+				(uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ),
+			};
 	}
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_of(db, "code_mapped", err);
+	while (rows_step(r)) {
+		struct place_image *img =
+			code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
+		int64_t first = rows_int(r, CODE_MAPPED_FIRST);
+		int64_t end = rows_int(r, CODE_MAPPED_END);
+
+		if (img && first >= 0 && end > first) {
+			img->low = (uint64_t)first;
+			img->high = (uint64_t)end;
+		}
+	}
+	if (rows_end(r, err))
+		goto fail;
 	lay_out_jit(p);
 	return p;
+fail:
+	code_places_free(p);
+	return NULL;
 }
 
 void code_places_free(struct code_places *p)
@@ -167,27 +156,21 @@ static struct code_place code_place_in_mapping(struct code_places *p,
 	return at;
 }
 
-static const struct segment *find_segment(const struct code_places *p,
-					  const struct place_image *img,
-					  uint64_t off)
-{
-	for (uint32_t i = 0; i < img->n; i++) {
-		const struct segment *s = &p->segment[img->first + i];
-
-		if (off >= s->off && off - s->off < s->size)
-			return s;
-	}
-	return NULL;
-}
-
 /* A segment whose address and offset differ modulo the page size cannot be
  * mapped by page; its mapping then begins at the segment. */
 static struct code_place in_file(struct code_places *p,
 				 const struct code_frame *f, uint64_t off)
 {
 	const struct place_image *img = &p->image[f->image];
-	const struct segment *s = find_segment(p, img, off);
+	const struct segment *s = NULL; /* that has the offset */
 	struct code_mapping m = { .image = f->image };
+
+	for (uint32_t i = 0; i < img->n && !s; i++) {
+		const struct segment *at = &p->segment[img->first + i];
+
+		if (off >= at->off && off - at->off < at->size)
+			s = at;
+	}
 
 	if (s) {
 		uint64_t before =

@@ -24,44 +24,6 @@ struct events {
 	struct arena text;
 };
 
-static int events_read_types(struct events *ev, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_dense(db, "event_types", err);
-
-	while (rows_step(r))
-		*mem_add(ev->type, ev->n_type,
-			 ev->cap_type) = (struct event_type){
-			.name = arena_strdup(&ev->text,
-					     rows_text(r, EVENT_TYPES_NAME)),
-			.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
-			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
-			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
-			.defer = rows_int(r, EVENT_TYPES_DEFER),
-		};
-	return rows_end(r, err);
-}
-
-static int events_read_comms(struct events *ev, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_dense(db, "event_comms", err);
-
-	while (rows_step(r))
-		*mem_add(ev->comm, ev->n_comm,
-			 ev->cap_comm) = (struct event_comm){
-			.name = arena_strdup(&ev->text,
-					     rows_text(r, EVENT_COMMS_NAME)),
-			.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
-			.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
-			.thread =
-				(uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
-			.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS,
-							 0),
-		};
-	return rows_end(r, err);
-}
-
 /* The columns of event_blocks, */
 enum {
 	EVENT_BLOCKS_ID,
@@ -94,40 +56,59 @@ static int events_next_request(struct events *ev, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-static int events_open_all(struct events *ev, struct store *db, struct err *err)
-{
-	ev->ints = int_rows_open(
-		db, store_sql(ev->few ? "event_blocks_few" : "event_blocks"),
-		err);
-	if (!ev->ints)
-		return -1;
-	ev->asked = int_rows_open(
-		db,
-		store_sql(ev->few ? "request_blocks_few" : "request_blocks"),
-		err);
-	return ev->asked ? events_next_request(ev, err) : -1;
-}
-
 /* order: an ORDER BY; NULL: in time order. */
 static struct events *open_events(struct store *db, const char *order, bool few,
 				  struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
+	struct rows *r = rows_dense(db, "event_types", err);
 
 	ev->few = few;
-	bool ok = !events_read_types(ev, db, err) &&
-		  !events_read_comms(ev, db, err);
-
-	if (ok && (order || filter_given())) {
+	while (rows_step(r))
+		*mem_add(ev->type, ev->n_type,
+			 ev->cap_type) = (struct event_type){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_TYPES_NAME)),
+			.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
+			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
+			.defer = rows_int(r, EVENT_TYPES_DEFER),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_dense(db, "event_comms", err);
+	while (rows_step(r))
+		*mem_add(ev->comm, ev->n_comm,
+			 ev->cap_comm) = (struct event_comm){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_COMMS_NAME)),
+			.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
+			.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
+			.thread =
+				(uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
+			.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS,
+							 0),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	if (order || filter_given()) {
 		const struct sql_gap gap = { "order", order ? order : "" };
 
 		ev->rows = filter_rows(db, "print_events", &gap, 1, err);
-		ok = ev->rows;
-	} else if (ok) {
-		ok = !events_open_all(ev, db, err);
-	}
-	if (ok)
+		if (!ev->rows)
+			goto fail;
 		return ev;
+	}
+	ev->ints = int_rows_open(
+		db, store_sql(few ? "event_blocks_few" : "event_blocks"), err);
+	if (!ev->ints)
+		goto fail;
+	ev->asked = int_rows_open(
+		db, store_sql(few ? "request_blocks_few" : "request_blocks"),
+		err);
+	if (ev->asked && !events_next_request(ev, err))
+		return ev;
+fail:
 	events_close(ev);
 	return NULL;
 }

@@ -111,28 +111,23 @@ static int compare_label(const void *pa, const void *pb, void *arg)
 			     labels_get(arg, *(const uint32_t *)pb));
 }
 
-/* rank[label]: its place among all labels, so that nodes can be sorted
- * without comparing strings. Freed by the caller. */
-static uint32_t *rank_labels(const struct labels *labels)
-{
-	uint32_t n = labels_count(labels);
-	uint32_t *order = mem_new(n, sizeof(*order));
-	uint32_t *rank = mem_new(n, sizeof(*rank));
-
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	qsort_r(order, n, sizeof(*order), compare_label, (void *)labels);
-	for (uint32_t i = 0; i < n; i++)
-		rank[order[i]] = i;
-	free(order);
-	return rank;
-}
-
 static void sort_children(struct flame_tree *t)
 {
 	size_t n = t->n - 1;
 	struct sort_key *key = mem_new(n, sizeof(*key));
-	uint32_t *rank = rank_labels(t->labels);
+	uint32_t n_label = labels_count(t->labels);
+	uint32_t *order = mem_new(n_label, sizeof(*order));
+	/* by label: its place among all labels, so that nodes can be sorted
+	 * without comparing strings */
+	uint32_t *rank = mem_new(n_label, sizeof(*rank));
+
+	for (uint32_t i = 0; i < n_label; i++)
+		order[i] = i;
+	qsort_r(order, n_label, sizeof(*order), compare_label,
+		(void *)t->labels);
+	for (uint32_t i = 0; i < n_label; i++)
+		rank[order[i]] = i;
+	free(order);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct flame_node *nd = &t->node[i + 1];

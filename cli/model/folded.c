@@ -61,25 +61,6 @@ static bool take_count(char *line, uint64_t *count)
 	return !*end;
 }
 
-static void folded_split(char *line, struct labels *labels,
-			 struct label_list *b)
-{
-	b->n = 0;
-	for (char *s = strsep(&line, ";"); s; s = strsep(&line, ";")) {
-		struct label l = { .kind = folded_kind_of(s, !b->n),
-				   .name = s,
-				   .image = "" };
-
-		if (suffix_asked() && l.kind != LABEL_GROUP)
-			suffix_fold(s);
-		l.kernel = l.kind == LABEL_KERNEL;
-		if (l.kernel && s[0] == '[')
-			l.kind = LABEL_UNNAMED;
-
-		label_list_add(b, labels_add(labels, &l));
-	}
-}
-
 int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 		uint64_t *bad, struct err *err)
 {
@@ -91,6 +72,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 
 	while (rc >= 0 && (len = getline(&line, &cap, in)) >= 0) {
 		uint64_t count;
+		char *rest, *s;
 
 		while (len && strchr("\r\n ", line[len - 1]))
 			line[--len] = 0;
@@ -100,7 +82,20 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 			++*bad;
 			continue;
 		}
-		folded_split(line, labels, &b);
+		b.n = 0;
+		rest = line;
+		while ((s = strsep(&rest, ";"))) {
+			struct label l = { .kind = folded_kind_of(s, !b.n),
+					   .name = s,
+					   .image = "" };
+
+			if (suffix_asked() && l.kind != LABEL_GROUP)
+				suffix_fold(s);
+			l.kernel = l.kind == LABEL_KERNEL;
+			if (l.kernel && s[0] == '[')
+				l.kind = LABEL_UNNAMED;
+			label_list_add(&b, labels_add(labels, &l));
+		}
 		rc = fn(arg, &b, count, err);
 	}
 	if (rc >= 0 && ferror(in))
@@ -123,16 +118,6 @@ void folded_name(FILE *out, const struct label *l)
 	}
 }
 
-static void put_path(FILE *out, const struct labels *labels,
-		     const struct label_list *path)
-{
-	for (size_t i = 0; i < path->n; i++) {
-		if (i)
-			fputc(';', out);
-		folded_name(out, labels_get(labels, path->label[i]));
-	}
-}
-
 int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 {
 	struct label_list path = { 0 };
@@ -145,7 +130,12 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 		label_list_add(&path, nd->label);
 		if (!nd->self)
 			continue;
-		put_path(out, flame_tree_labels(t), &path);
+		for (size_t i = 0; i < path.n; i++) {
+			if (i)
+				fputc(';', out);
+			folded_name(out, labels_get(flame_tree_labels(t),
+						    path.label[i]));
+		}
 		fprintf(out, " %llu\n", (unsigned long long)nd->self);
 	}
 	free(path.label);

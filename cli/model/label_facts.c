@@ -25,14 +25,6 @@ struct label_facts {
 	const char *last; /* file of the last row: most rows repeat it */
 };
 
-static const char *label_facts_keep_file(struct label_facts *f,
-					 const char *file)
-{
-	if (!f->last || strcmp(f->last, file))
-		f->last = arena_strdup(&f->text, file);
-	return f->last;
-}
-
 static void label_facts_add_line(struct label_facts *f, uint32_t label,
 				 const struct rows *r)
 {
@@ -43,7 +35,9 @@ static void label_facts_add_line(struct label_facts *f, uint32_t label,
 	if (!file[0] || f->several[label])
 		return;
 	if (!fact->file) {
-		fact->file = label_facts_keep_file(f, file);
+		if (!f->last || strcmp(f->last, file))
+			f->last = arena_strdup(&f->text, file);
+		fact->file = f->last;
 		fact->line = line;
 	} else if (fact->line != line || strcmp(fact->file, file)) {
 		fact->file = NULL;

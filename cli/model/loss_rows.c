@@ -16,41 +16,32 @@ struct loss_rows {
 	struct arena text;
 };
 
-static void loss_rows_take_row(struct loss_rows *l, const struct rows *r)
-{
-	*mem_add(l->row, l->n, l->cap) = (struct loss_row){
-		.id = rows_int(r, EXPORT_LOSSES_ID),
-		.capture = (uint32_t)rows_int(r, EXPORT_LOSSES_CAPTURE),
-		.what = arena_strdup(&l->text,
-				     rows_text(r, EXPORT_LOSSES_WHAT)),
-		.counts = rows_int(r, EXPORT_LOSSES_COUNTS),
-		.cpu = rows_int_or(r, EXPORT_LOSSES_CPU, -1),
-		.from = rows_int(r, EXPORT_LOSSES_T0),
-		.has_from = rows_value(r, EXPORT_LOSSES_T0).kind == VALUE_INT,
-		.to = rows_int(r, EXPORT_LOSSES_T1),
-		.has_to = rows_value(r, EXPORT_LOSSES_T1).kind == VALUE_INT,
-		.n = rows_int_or(r, EXPORT_LOSSES_N, -1),
-	};
-}
-
-static struct rows *loss_rows_open_rows(struct store *db, struct err *err)
-{
-	const struct filter all = filter;
-	struct rows *r;
-
-	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
-	r = filter_rows(db, "export_losses", NULL, 0, err);
-	filter = all;
-	return r;
-}
-
 struct loss_rows *loss_rows_load(struct store *db, struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
-	struct rows *r = loss_rows_open_rows(db, err);
+	const struct filter all = filter;
+	struct rows *r;
 
+	/* a loss is of no thread and no event */
+	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
+	r = filter_rows(db, "export_losses", NULL, 0, err);
+	filter = all;
 	while (rows_step(r))
-		loss_rows_take_row(l, r);
+		*mem_add(l->row, l->n, l->cap) = (struct loss_row){
+			.id = rows_int(r, EXPORT_LOSSES_ID),
+			.capture = (uint32_t)rows_int(r, EXPORT_LOSSES_CAPTURE),
+			.what = arena_strdup(&l->text,
+					     rows_text(r, EXPORT_LOSSES_WHAT)),
+			.counts = rows_int(r, EXPORT_LOSSES_COUNTS),
+			.cpu = rows_int_or(r, EXPORT_LOSSES_CPU, -1),
+			.from = rows_int(r, EXPORT_LOSSES_T0),
+			.has_from = rows_value(r, EXPORT_LOSSES_T0).kind ==
+				    VALUE_INT,
+			.to = rows_int(r, EXPORT_LOSSES_T1),
+			.has_to = rows_value(r, EXPORT_LOSSES_T1).kind ==
+				  VALUE_INT,
+			.n = rows_int_or(r, EXPORT_LOSSES_N, -1),
+		};
 	if (!rows_end(r, err))
 		return l;
 	loss_rows_free(l);

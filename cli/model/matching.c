@@ -51,16 +51,6 @@ struct matching {
 	size_t n_rename, cap_rename;
 };
 
-/* Returns the id of the name of n bytes. */
-static uint32_t matching_intern(struct matching *m, const char *s, size_t n)
-{
-	uint32_t id = intern_add_bytes(&m->names, s, n);
-
-	m->name = mem_reach(m->name, &m->n_name, &m->cap_name, (size_t)id + 1,
-			    sizeof(*m->name));
-	return id;
-}
-
 /* Returns the id of the name of a path: without folder, and without what the
  * kernel adds to a file that is gone. */
 static uint32_t matching_path(struct matching *m, const char *path)
@@ -68,30 +58,14 @@ static uint32_t matching_path(struct matching *m, const char *path)
 	static const char gone[] = " (deleted)";
 	const char *name = path_name(path);
 	size_t n = strlen(name);
+	uint32_t id;
 
 	if (n >= sizeof(gone) && !strcmp(name + n - (sizeof(gone) - 1), gone))
 		n -= sizeof(gone) - 1;
-	return matching_intern(m, name, n);
-}
-
-static int matching_read_option(struct matching *m, const char *s,
-				struct err *err)
-{
-	const char *to = strchr(s, '=');
-
-	if (!to || to == s || !to[1])
-		return err_set(err, ERR_USAGE,
-			       "--match needs the names of an image before and "
-			       "after, 'OLD=NEW', not '%s'",
-			       s);
-
-	char *old = mem_dup(s, (size_t)(to - s));
-	struct match_rename r = { matching_path(m, old),
-				  matching_path(m, to + 1), false };
-
-	free(old);
-	*mem_add(m->rename, m->n_rename, m->cap_rename) = r;
-	return 0;
+	id = intern_add_bytes(&m->names, name, n);
+	m->name = mem_reach(m->name, &m->n_name, &m->cap_name, (size_t)id + 1,
+			    sizeof(*m->name));
+	return id;
 }
 
 struct matching *matching_new(struct err *err)
@@ -100,10 +74,24 @@ struct matching *matching_new(struct err *err)
 
 	m->functions = match_names_new();
 	for (size_t i = 0; i < match.n; i++) {
-		if (matching_read_option(m, match.item[i], err)) {
+		const char *s = match.item[i];
+		const char *to = strchr(s, '=');
+
+		if (!to || to == s || !to[1]) {
+			err_set(err, ERR_USAGE,
+				"--match needs the names of an image before "
+				"and after, 'OLD=NEW', not '%s'",
+				s);
 			matching_free(m);
 			return NULL;
 		}
+
+		char *old = mem_dup(s, (size_t)(to - s));
+		struct match_rename r = { matching_path(m, old),
+					  matching_path(m, to + 1), false };
+
+		free(old);
+		*mem_add(m->rename, m->n_rename, m->cap_rename) = r;
 	}
 	return m;
 }

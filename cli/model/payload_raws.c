@@ -46,15 +46,6 @@ static bool payload_raws_find(const struct kept_payload *kept, int64_t id,
 	return true;
 }
 
-static int payload_raws_open(struct payload_raws *raws, struct store *db,
-			     struct err *err)
-{
-	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
-	raws->again = mem_new(KEPT, sizeof(*raws->again));
-	raws->next = rows_of(db, "payloads", err);
-	return raws->next ? 0 : -1;
-}
-
 /* Reads on until the payload. Returns 1 and *v, 0 if it is not there, or -1 and
  * *err. */
 static int payload_raws_read_on(struct payload_raws *raws, int64_t id,
@@ -103,8 +94,13 @@ static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
 int payload_raws_read(struct payload_raws *raws, struct store *db, int64_t id,
 		      struct value *v, struct err *err)
 {
-	if (!raws->kept && payload_raws_open(raws, db, err))
-		return -1;
+	if (!raws->kept) {
+		raws->kept = mem_new(KEPT, sizeof(*raws->kept));
+		raws->again = mem_new(KEPT, sizeof(*raws->again));
+		raws->next = rows_of(db, "payloads", err);
+		if (!raws->next)
+			return -1;
+	}
 	if (raws->last < id) {
 		int ret = payload_raws_read_on(raws, id, v, err);
 

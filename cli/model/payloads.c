@@ -100,20 +100,6 @@ static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 	}
 }
 
-/* A capture that is text has a format for its lines as a whole. What the reader
- * found in them is in columns, and is text. */
-static void payloads_take_columns(struct payloads *ps, struct type_payload *t)
-{
-	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
-
-	t->n_text = rows_columns(r) - 1;
-	t->text = mem_new(t->n_text + 1, sizeof(*t->text));
-	for (size_t i = 0; i < t->n_text; i++) {
-		t->text[i].name = arena_strdup(&ps->names, rows_name(r, i + 1));
-		t->text[i].is_text = true;
-	}
-}
-
 bool payloads_long32(const char *arch)
 {
 	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
@@ -139,8 +125,20 @@ static int payloads_read_types(struct payloads *ps, struct err *err)
 				t.cursor = i + 1;
 		if (t.cursor)
 			payloads_find_columns(ps, &t);
-		if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT))
-			payloads_take_columns(ps, &t);
+		if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT)) {
+			/* A capture that is text has a format for its lines as
+			 * a whole. What the reader found in them is in columns,
+			 * and is text. */
+			const struct rows *c = ps->cursor[t.cursor - 1].c.rows;
+
+			t.n_text = rows_columns(c) - 1;
+			t.text = mem_new(t.n_text + 1, sizeof(*t.text));
+			for (size_t i = 0; i < t.n_text; i++) {
+				t.text[i].name = arena_strdup(
+					&ps->names, rows_name(c, i + 1));
+				t.text[i].is_text = true;
+			}
+		}
 		*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	}
 	return rows_end(r, err);
@@ -217,12 +215,24 @@ static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
 	return 0;
 }
 
-static int from_columns(struct payloads *ps, const struct type_payload *t,
-			const struct rows *r, struct err *err)
+/* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
+ * it is raw, 0 if it has none, or -1 and *err. */
+static int payloads_find_event(struct payloads *ps, const struct event_row *e,
+			       const struct type_payload *t, struct err *err)
 {
+	const struct field_def *def;
+	const struct rows *r;
 	size_t n;
-	const struct field_def *def = payload_defs(t->payload, &n);
+	int rc = 0;
 
+	if (t->cursor)
+		rc = row_cursor_seek(&ps->cursor[t->cursor - 1].c, e->id, err);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		return e->payload ? 2 : 0;
+	r = ps->cursor[t->cursor - 1].c.rows;
+	def = payload_defs(t->payload, &n);
 	ps->field =
 		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
 	if (ps->stacks.used)
@@ -250,26 +260,7 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 					     .len = (uint32_t)v.len };
 		}
 	}
-	return 0;
-}
-
-/* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
- * it is raw, 0 if it has none, or -1 and *err. */
-static int payloads_find_event(struct payloads *ps, const struct event_row *e,
-			       const struct type_payload *t, struct err *err)
-{
-	int rc = 0;
-
-	if (t->cursor)
-		rc = row_cursor_seek(&ps->cursor[t->cursor - 1].c, e->id, err);
-	if (rc < 0)
-		return -1;
-	if (rc > 0)
-		return from_columns(ps, t, ps->cursor[t->cursor - 1].c.rows,
-				    err)
-			       ? -1
-			       : 1;
-	return e->payload ? 2 : 0;
+	return 1;
 }
 
 /* Returns NULL if events of this type have no payload. */
@@ -349,27 +340,6 @@ const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 	return payload_defs(t->payload, n);
 }
 
-static void payloads_take_texts(struct payloads *ps,
-				const struct type_payload *t)
-{
-	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
-	char number[24];
-
-	ps->field = mem_grow(ps->field, &ps->cap_field, t->n_text + 1,
-			     sizeof(*ps->field));
-	for (size_t i = 0; i < t->n_text; i++) {
-		struct value v = rows_value(r, i + 1);
-
-		snprintf(number, sizeof(number), "%" PRId64, v.num);
-		if (v.kind == VALUE_INT)
-			v.text = arena_strdup(&ps->stacks, number);
-		ps->field[i] = (struct field){
-			.present = v.kind == VALUE_INT || v.kind == VALUE_TEXT,
-			.text = v.text,
-		};
-	}
-}
-
 int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err)
 {
@@ -378,8 +348,25 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 	struct value v;
 	size_t n;
 
-	if (rc == 1 && t->text)
-		payloads_take_texts(ps, t);
+	if (rc == 1 && t->text) {
+		const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
+		char number[24];
+
+		ps->field = mem_grow(ps->field, &ps->cap_field, t->n_text + 1,
+				     sizeof(*ps->field));
+		for (size_t i = 0; i < t->n_text; i++) {
+			struct value x = rows_value(r, i + 1);
+
+			snprintf(number, sizeof(number), "%" PRId64, x.num);
+			if (x.kind == VALUE_INT)
+				x.text = arena_strdup(&ps->stacks, number);
+			ps->field[i] = (struct field){
+				.present = x.kind == VALUE_INT ||
+					   x.kind == VALUE_TEXT,
+				.text = x.text,
+			};
+		}
+	}
 	*out = ps->field;
 	if (rc != 2 || t->text)
 		return rc < 2 ? rc : 0;

@@ -23,29 +23,22 @@ struct pick {
 	uint64_t dropped;
 };
 
-static int add_pattern(struct pick *p, const char *opt, const char *text,
-		       uint64_t *set, struct err *err)
-{
-	if (p->n == PATTERNS_MAX)
-		return err_set(err, ERR_USAGE,
-			       "--include and --exclude take %d expressions "
-			       "together; '|' puts several into one",
-			       PATTERNS_MAX);
-	if (pattern_compile(&p->regex[p->n], opt, text, err))
-		return -1;
-	*set |= UINT64_C(1) << p->n++;
-	return 0;
-}
-
 static int pick_add_list(struct pick *p, const char *opt,
 			 const struct opt_list *l, uint64_t *set,
 			 struct err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < l->n; i++)
-		rc = add_pattern(p, opt, l->item[i], set, err);
-	return rc;
+	for (size_t i = 0; i < l->n; i++) {
+		if (p->n == PATTERNS_MAX)
+			return err_set(err, ERR_USAGE,
+				       "--include and --exclude take %d "
+				       "expressions together; '|' puts several "
+				       "into one",
+				       PATTERNS_MAX);
+		if (pattern_compile(&p->regex[p->n], opt, l->item[i], err))
+			return -1;
+		*set |= UINT64_C(1) << p->n++;
+	}
+	return 0;
 }
 
 struct pick *pick_new(const struct labels *labels,

@@ -127,54 +127,39 @@ static bool source_plain_path(const char *path, char out[PATH_MAX_TEXT])
 
 /* ---- one file */
 
-static void source_take_line(struct sources *s, struct source_file *f,
-			     const char *text, size_t len)
-{
-	char buf[LINE_MAX_TEXT * 2];
-	size_t n = 0;
-
-	if (len && text[len - 1] == '\r')
-		len--;
-	if (len > LINE_MAX_TEXT)
-		len = safe_text_part(text, len, LINE_MAX_TEXT - 4);
-	for (size_t i = 0; i < len && n + TAB < sizeof(buf); i++) {
-		if (text[i] != '\t') {
-			buf[n++] = text[i];
-			continue;
-		}
-		do
-			buf[n++] = ' ';
-		while (n % TAB);
-	}
-	buf[n] = '\0';
-	f->line[f->n_line++] = arena_strdup(&s->text, buf);
-}
-
+/* Stores the lines of a file without tabs, as far as they are shown. */
 static void source_split(struct sources *s, struct source_file *f,
 			 const char *text, size_t len)
 {
-	size_t n = 1;
+	size_t lines = 1;
 
 	for (size_t i = 0; i < len; i++)
-		n += text[i] == '\n';
-	f->line = mem_new(n, sizeof(*f->line));
-	while (len) {
+		lines += text[i] == '\n';
+	f->line = mem_new(lines, sizeof(*f->line));
+	for (const char *next; len; text = next) {
 		const char *end = memchr(text, '\n', len);
 		size_t part = end ? (size_t)(end - text) : len;
+		char buf[LINE_MAX_TEXT * 2];
+		size_t n = 0;
 
-		source_take_line(s, f, text, part);
-		part += end != NULL;
-		text += part;
-		len -= part;
+		next = text + part + (end != NULL);
+		len -= (size_t)(next - text);
+		if (part && text[part - 1] == '\r')
+			part--;
+		if (part > LINE_MAX_TEXT)
+			part = safe_text_part(text, part, LINE_MAX_TEXT - 4);
+		for (size_t i = 0; i < part && n + TAB < sizeof(buf); i++) {
+			if (text[i] != '\t') {
+				buf[n++] = text[i];
+				continue;
+			}
+			do
+				buf[n++] = ' ';
+			while (n % TAB);
+		}
+		buf[n] = '\0';
+		f->line[f->n_line++] = arena_strdup(&s->text, buf);
 	}
-}
-
-static bool source_has_md5(const void *text, size_t len, const uint8_t *want)
-{
-	uint8_t md5[MD5_SIZE];
-
-	md5_of(text, len, md5);
-	return !memcmp(md5, want, MD5_SIZE);
 }
 
 /* Returns why the file is believed to be the one that was compiled, or NULL and
@@ -184,14 +169,17 @@ static const char *source_judge(const struct sources *s,
 				bool given, const char *text, size_t len,
 				const char **why)
 {
+	uint8_t md5[MD5_SIZE];
+
 	if (memchr(text, '\0', len)) {
 		*why = "is no text";
 		return NULL;
 	}
 	if (p->md5) {
+		md5_of(text, len, md5);
 		*why = "has another MD5 than the compiled file";
-		return source_has_md5(text, len, p->md5) ? "MD5 as recorded"
-							 : NULL;
+		return !memcmp(md5, p->md5, MD5_SIZE) ? "MD5 as recorded"
+						      : NULL;
 	}
 	*why = "has no MD5 in the program; --source-dir shows it anyway";
 	if (s->shared && !given)
@@ -240,35 +228,28 @@ static bool source_try(struct sources *s, struct source_file *f,
 	return f->found;
 }
 
-/* Looks below a folder for the whole path, then for shorter ends of it: the
+/* Looks below each folder for the whole path, then for shorter ends of it: the
  * folder may be that of the project, or any within. */
-static bool source_try_below(struct sources *s, struct source_file *f,
-			     const char *dir, const char *plain,
-			     const struct source_proof *p)
-{
-	char path[2 * PATH_MAX_TEXT];
-
-	for (const char *tail = plain; tail; tail = strchr(tail + 1, '/')) {
-		snprintf(path, sizeof(path), "%s%s", dir, tail);
-		if (source_try(s, f, path, true, p))
-			return true;
-	}
-	return false;
-}
-
 static void source_find(struct sources *s, struct source_file *f,
 			const struct source_proof *p)
 {
 	char plain[PATH_MAX_TEXT];
+	char path[2 * PATH_MAX_TEXT];
 
 	f->how = SOURCE_NOT_FOUND;
 	if (!source_is_source(f->path) || !source_plain_path(f->path, plain)) {
 		f->how = "has not the name of a source file";
 		return;
 	}
-	for (size_t i = 0; i < source_dirs.n; i++)
-		if (source_try_below(s, f, source_dirs.item[i], plain, p))
-			return;
+	for (size_t i = 0; i < source_dirs.n; i++) {
+		for (const char *tail = plain; tail;
+		     tail = strchr(tail + 1, '/')) {
+			snprintf(path, sizeof(path), "%s%s",
+				 source_dirs.item[i], tail);
+			if (source_try(s, f, path, true, p))
+				return;
+		}
+	}
 	if (f->path[0] == '/')
 		source_try(s, f, f->path, false, p);
 }

@@ -45,53 +45,40 @@ void stack_cache_free(struct stack_cache *c)
 	free(c);
 }
 
-static struct stack_text stack_cache_make_text(struct stack_cache *c,
-					       const struct stacks_group *g)
-{
-	const struct stacks_group user = { .uraw = g->uraw,
-					   .verdict = g->verdict,
-					   .flags = g->flags };
-	const struct stacks_group kernel = { .kraw = g->kraw };
-	struct stack_text made = { "", 0 };
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = mem_stream(&text, &len);
-
-	c->frames.n = 0;
-	stacks_get(c->stacks, &user, &c->frames);
-	size_t n = c->frames.n;
-
-	stacks_get(c->stacks, &kernel, &c->frames);
-	c->put(c->arg, out, stacks_labels(c->stacks), &c->frames, n);
-	mem_stream_end(out);
-
-	char *copy = arena_take(&c->text, len + 1);
-
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	made = (struct stack_text){ copy, len };
-	free(text);
-	return made;
-}
-
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g)
 {
 	/* if the user half is present, only VERDICT_EXEC affects the text */
-	const struct stacks_group key = {
-		.kraw = g->kraw,
+	const struct stacks_group user = {
 		.uraw = g->uraw,
 		.verdict = g->uraw ? 0 : g->verdict,
 		.flags = g->uraw ? g->flags & VERDICT_EXEC : 0,
 	};
-	const uint32_t word[] = { key.kraw, key.uraw,
-				  (uint32_t)key.verdict << 8 | key.flags };
+	const struct stacks_group kernel = { .kraw = g->kraw };
+	const uint32_t word[] = { g->kraw, g->uraw,
+				  (uint32_t)user.verdict << 8 | user.flags };
 	uint32_t id = intern_add_bytes(&c->keys, word, sizeof(word));
+	char *text = NULL;
+	char *copy;
+	size_t len = 0;
+	size_t n;
+	FILE *out;
 
-	if (id == c->n)
-		*mem_add(c->kept, c->n, c->cap) =
-			stack_cache_make_text(c, &key);
-	return c->kept[id];
+	if (id < c->n)
+		return c->kept[id];
+	out = mem_stream(&text, &len);
+	c->frames.n = 0;
+	stacks_get(c->stacks, &user, &c->frames);
+	n = c->frames.n;
+	stacks_get(c->stacks, &kernel, &c->frames);
+	c->put(c->arg, out, stacks_labels(c->stacks), &c->frames, n);
+	mem_stream_end(out);
+	copy = arena_take(&c->text, len + 1);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	free(text);
+	return *mem_add(c->kept, c->n, c->cap) =
+		       (struct stack_text){ copy, len };
 }
 
 static uint32_t stack_cache_raw_id(int64_t id)

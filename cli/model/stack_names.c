@@ -53,43 +53,31 @@ struct stack_names {
 
 #define NAME_SIZE 4096
 
-/* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]". */
-static char *stack_names_short(struct arena *text, enum image_kind kind,
-			       const char *path)
-{
-	const char *base = path_base(path);
-	size_t len = strlen(base);
-
-	if (kind == IMAGE_UNKNOWN_USER || kind == IMAGE_UNKNOWN_KERNEL || !len)
-		return arena_strdup(text, "[unknown]");
-	if (base[0] == '[')
-		return arena_strdup(text, base);
-
-	char *s = arena_take(text, len + 3);
-
-	s[0] = '[';
-	memcpy(s + 1, base, len);
-	s[len + 1] = ']';
-	s[len + 2] = 0;
-	return s;
-}
-
-/* Jitted code is in no file: its image has the name of its function. */
-static const char *stack_names_path(const struct image *img)
-{
-	if (img->kind == IMAGE_UNKNOWN_KERNEL)
-		return "[unknown kernel code]";
-	return img->kind == IMAGE_JIT ? "[jit]" : img->path;
-}
-
 static void stack_names_image(struct stack_names *sn, size_t id)
 {
 	const struct image *img = &sn->code->image[id].img;
 	struct named_image *named = &sn->image[id];
+	const char *base;
+	size_t len;
 
-	named->path = stack_names_path(img);
-	named->short_name =
-		stack_names_short(&sn->text, img->kind, named->path);
+	named->path = img->path;
+	if (img->kind == IMAGE_UNKNOWN_KERNEL)
+		named->path = "[unknown kernel code]";
+	else if (img->kind == IMAGE_JIT)
+		/* in no file: its image has the name of its function */
+		named->path = "[jit]";
+	/* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]" */
+	base = path_base(named->path);
+	len = strlen(base);
+	if (img->kind == IMAGE_UNKNOWN_USER ||
+	    img->kind == IMAGE_UNKNOWN_KERNEL || !len) {
+		named->short_name = arena_strdup(&sn->text, "[unknown]");
+	} else if (base[0] == '[') {
+		named->short_name = arena_strdup(&sn->text, base);
+	} else {
+		named->short_name = arena_take(&sn->text, len + 3);
+		snprintf(named->short_name, len + 3, "[%s]", base);
+	}
 	if (sn->mode != INTERPRETER_KEEP)
 		named->interpreters =
 			interpreters_of(named->path, img->kind == IMAGE_JIT);
@@ -128,19 +116,6 @@ static uint32_t add_function_label(struct stack_names *sn,
 	return id;
 }
 
-/* Makes the label one that equal code of both sides has. */
-static void stack_names_match(const struct stack_names *sn,
-			      const struct named_image *img, uint64_t off,
-			      char **name, struct label *l)
-{
-	l->off = 0;
-	l->has_off = false;
-	if (l->kind != LABEL_UNNAMED)
-		l->name = matching_function(sn->o.match, &img->same, l->name);
-	else if (strcmp(l->name, "[unknown]") != 0)
-		l->name = *name = matching_unnamed(&img->same, off);
-}
-
 static void name_frame(struct stack_names *sn, size_t id)
 {
 	const struct code_frame *f = &sn->code->frame[id];
@@ -165,8 +140,16 @@ static void name_frame(struct stack_names *sn, size_t id)
 		l.off = 0;
 		l.has_off = false;
 	}
-	if (sn->o.match)
-		stack_names_match(sn, img, f->off, &name, &l);
+	if (sn->o.match) {
+		/* one that equal code of both sides has */
+		l.off = 0;
+		l.has_off = false;
+		if (l.kind != LABEL_UNNAMED)
+			l.name = matching_function(sn->o.match, &img->same,
+						   l.name);
+		else if (strcmp(l.name, "[unknown]") != 0)
+			l.name = name = matching_unnamed(&img->same, f->off);
+	}
 	if (sn->o.by_name) {
 		l.image = "";
 		l.off = 0;
@@ -180,64 +163,42 @@ static void name_frame(struct stack_names *sn, size_t id)
 	free(name);
 }
 
-static void name_inlined(struct stack_names *sn, const struct code_frame *f,
-			 uint32_t frame_label, size_t at)
-{
-	const char *name = sn->code->inlined[at].name;
-	struct label l = *labels_get(sn->labels, frame_label);
-	struct named_function *in = &sn->inline_at[at];
-
-	l.inlined = !(sn->o.match && sn->o.inlined_same);
-	l.kind = l.inlined  ? LABEL_INLINED
-		 : l.kernel ? LABEL_KERNEL
-			    : LABEL_USER;
-	l.name = !name || !name[0] ? "[inlined]"
-		 : sn->o.match
-			 ? matching_function(sn->o.match,
-					     &sn->image[f->image].same, name)
-			 : name;
-	in->interp = interpreter_frame(sn->image[f->image].interpreters, false,
-				       l.name);
-	in->label = add_function_label(sn, in->interp, &l);
-}
-
 /* Returns 0, or -1 and *err if the user's expression is malformed. */
 static int name_all_inlined(struct stack_names *sn, struct err *err)
 {
 	const struct known_code *c = sn->code;
-	struct library *l = library_asked() ? library_new(err) : NULL;
+	struct library *lib = library_asked() ? library_new(err) : NULL;
 
-	if (library_asked() && !l)
+	if (library_asked() && !lib)
 		return -1;
 	for (size_t i = 1; i < c->n_frame; i++) {
 		const struct code_frame *f = &c->frame[i];
+		const struct named_image *img = &sn->image[f->image];
 
 		for (uint32_t k = f->inlined; k < f->inlined + f->n_inlined;
 		     k++) {
 			const char *name = c->inlined[k].name;
+			struct named_function *in = &sn->inline_at[k];
+			struct label l =
+				*labels_get(sn->labels, sn->frame[i].label);
 
-			name_inlined(sn, f, sn->frame[i].label, k);
-			sn->inline_at[k].left_out =
-				l && name && library_has(l, name);
+			l.inlined = !(sn->o.match && sn->o.inlined_same);
+			l.kind = l.inlined  ? LABEL_INLINED
+				 : l.kernel ? LABEL_KERNEL
+					    : LABEL_USER;
+			l.name = !name || !name[0] ? "[inlined]"
+				 : sn->o.match
+					 ? matching_function(sn->o.match,
+							     &img->same, name)
+					 : name;
+			in->interp = interpreter_frame(img->interpreters, false,
+						       l.name);
+			in->label = add_function_label(sn, in->interp, &l);
+			in->left_out = lib && name && library_has(lib, name);
 		}
 	}
-	library_free(l);
+	library_free(lib);
 	return 0;
-}
-
-static int stack_names_read_bogus(struct stack_names *sn, struct store *db,
-				  struct err *err)
-{
-	struct rows *r = rows_of(db, "report_bogus", err);
-
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
-
-		if (stack > 0 && (uint64_t)stack < sn->code->n_stack)
-			sn->wrong[stack] =
-				(uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
-	}
-	return rows_end(r, err);
 }
 
 struct stack_names *stack_names_load(struct store *db,
@@ -261,12 +222,25 @@ struct stack_names *stack_names_load(struct store *db,
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
 	if (o->bogus)
 		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
-	if ((o->inlined && name_all_inlined(sn, err)) ||
-	    (o->bogus && stack_names_read_bogus(sn, db, err))) {
-		stack_names_free(sn);
-		return NULL;
+	if (o->inlined && name_all_inlined(sn, err))
+		goto fail;
+	if (o->bogus) {
+		struct rows *r = rows_of(db, "report_bogus", err);
+
+		while (rows_step(r)) {
+			int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+
+			if (stack > 0 && (uint64_t)stack < c->n_stack)
+				sn->wrong[stack] = (uint32_t)rows_int(
+					r, REPORT_BOGUS_FIRST);
+		}
+		if (rows_end(r, err))
+			goto fail;
 	}
 	return sn;
+fail:
+	stack_names_free(sn);
+	return NULL;
 }
 
 void stack_names_free(struct stack_names *sn)
@@ -436,30 +410,6 @@ static void label_list_add_function(struct stack_names *sn,
 	sn->what[out->n - from - 1] = interp;
 }
 
-/* Puts the frames from `from` on, which are innermost first, outermost first.
- */
-static void reverse_frames(struct stack_names *sn, struct label_list *out,
-			   size_t from)
-{
-	label_list_reverse(out, from);
-	if (sn->mode != INTERPRETER_COLLAPSE)
-		return;
-	for (size_t i = 0, j = out->n - from; i + 1 < j; i++) {
-		struct interpreter_frame in = sn->what[i];
-
-		sn->what[i] = sn->what[--j];
-		sn->what[j] = in;
-	}
-}
-
-static void add_gap(struct stack_names *sn, struct label_list *out, size_t from)
-{
-	label_list_add_function(
-		sn, out, from,
-		labels_add_name(sn->labels, LABEL_MISSING, STACK_NAMES_GAP),
-		(struct label_from){ 0 }, (struct interpreter_frame){ 0 });
-}
-
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
@@ -499,11 +449,24 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		at = l->parent;
 		if (sn->o.gaps && !pos && at && l->callerless &&
 		    chain->ended <= UNWIND_OUTERMOST)
-			add_gap(sn, out, start);
+			label_list_add_function(
+				sn, out, start,
+				labels_add_name(sn->labels, LABEL_MISSING,
+						STACK_NAMES_GAP),
+				(struct label_from){ 0 },
+				(struct interpreter_frame){ 0 });
 	}
-	reverse_frames(sn, out, start);
-	if (sn->mode == INTERPRETER_COLLAPSE)
+	/* outermost first */
+	label_list_reverse(out, start);
+	if (sn->mode == INTERPRETER_COLLAPSE) {
+		for (size_t i = 0, j = out->n - start; i + 1 < j; i++) {
+			struct interpreter_frame in = sn->what[i];
+
+			sn->what[i] = sn->what[--j];
+			sn->what[j] = in;
+		}
 		collapse_interpreters(sn, out, start);
+	}
 	for (size_t i = start; exec && i < out->n; i++)
 		out->label[i] =
 			label_as_kind(sn, out->label[i], LABEL_EXEC, NULL);

@@ -35,27 +35,17 @@ struct switches {
 	uint64_t sampled, happened; /* see switches_sampled() */
 };
 
-static void switches_find_columns(struct switch_rows *c)
-{
-	static const char *const names[][2] = { { "prev_pid", "prev_tid" },
-						{ "next_pid", "next_tid" },
-						{ "next_comm", "next_comm" },
-						{ "prev_state",
-						  "prev_state" } };
-	size_t *const column[] = { &c->prev, &c->next, &c->comm, &c->state };
-
-	for (size_t i = 1; i < rows_columns(c->c.rows); i++)
-		for (size_t k = 0; k < 4; k++)
-			if (!strcmp(rows_name(c->c.rows, i), names[k][0]) ||
-			    !strcmp(rows_name(c->c.rows, i), names[k][1]))
-				*column[k] = i;
-}
-
 /* Returns the index of the cursor + 1, which is opened if it is new; 0 and
  * *err. */
 static size_t open_switch_rows(struct switches *s, const char *name,
 			       struct err *err)
 {
+	static const char *const names[][2] = {
+		{ "prev_pid", "prev_tid" },
+		{ "next_pid", "next_tid" },
+		{ "next_comm", "next_comm" },
+		{ "prev_state", "prev_state" },
+	};
 	struct switch_rows *c;
 	int rc;
 
@@ -71,8 +61,14 @@ static size_t open_switch_rows(struct switches *s, const char *name,
 				     err);
 	if (rc)
 		return 0;
-	if (*name)
-		switches_find_columns(c);
+
+	size_t *const column[] = { &c->prev, &c->next, &c->comm, &c->state };
+
+	for (size_t i = 1; *name && i < rows_columns(c->c.rows); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+			if (!strcmp(rows_name(c->c.rows, i), names[k][0]) ||
+			    !strcmp(rows_name(c->c.rows, i), names[k][1]))
+				*column[k] = i;
 	return s->n_cursor;
 }
 
@@ -133,10 +129,17 @@ static bool switches_is_better(const struct source *a, const struct source *b)
 	return a->sample != b->sample ? a->sample : a->events > b->events;
 }
 
-/* Keeps one event type for each kernel: sched_switch rather than records, as it
- * has more fields, and the most frequent. */
-static void switches_choose_types(struct switches *s)
+struct switches *switches_open(struct store *db, struct err *err)
 {
+	struct switches *s = mem_new(1, sizeof(*s));
+
+	s->db = db;
+	if (switches_read_types(s, err)) {
+		switches_close(s);
+		return NULL;
+	}
+	/* Keeps one event type for each kernel: sched_switch rather than
+	 * records, as it has more fields, and the most frequent. */
 	for (size_t i = 1; i <= s->n_type; i++)
 		for (size_t k = 1; k <= s->n_type && s->type[i].cursor; k++)
 			if (k != i && s->type[k].cursor &&
@@ -145,19 +148,7 @@ static void switches_choose_types(struct switches *s)
 			     (k < i &&
 			      !switches_is_better(&s->type[i], &s->type[k]))))
 				s->type[i].cursor = 0;
-}
-
-struct switches *switches_open(struct store *db, struct err *err)
-{
-	struct switches *s = mem_new(1, sizeof(*s));
-
-	s->db = db;
-	if (!switches_read_types(s, err)) {
-		switches_choose_types(s);
-		return s;
-	}
-	switches_close(s);
-	return NULL;
+	return s;
 }
 
 void switches_close(struct switches *s)
@@ -180,26 +171,6 @@ static int64_t switches_tid_in(const struct rows *r, size_t column)
 		       : -1;
 }
 
-static void from_record(const struct rows *r, struct context_switch *out)
-{
-	out->has_out = rows_int(r, SWITCH_RECORDS_AWAY) != 0;
-	out->has_in = !out->has_out;
-	out->preempt = rows_int(r, SWITCH_RECORDS_PREEMPT) != 0;
-}
-
-static void from_fields(const struct switch_rows *c, struct context_switch *out)
-{
-	const struct rows *r = c->c.rows;
-
-	out->out_tid = switches_tid_in(r, c->prev);
-	out->in_tid = switches_tid_in(r, c->next);
-	out->has_out = true;
-	out->has_in = out->in_tid >= 0;
-	if (c->comm && rows_value(r, c->comm).kind == VALUE_TEXT)
-		out->in_comm = rows_text(r, c->comm);
-	out->state = switches_tid_in(r, c->state);
-}
-
 int switches_get(struct switches *s, const struct event_row *e,
 		 struct context_switch *out, struct err *err)
 {
@@ -207,6 +178,7 @@ int switches_get(struct switches *s, const struct event_row *e,
 			    ? s->type[e->type].cursor
 			    : 0;
 	struct switch_rows *c;
+	const struct rows *r;
 	int rc;
 
 	if (!at)
@@ -218,10 +190,20 @@ int switches_get(struct switches *s, const struct event_row *e,
 	*out = (struct context_switch){ .out_tid = -1,
 					.in_tid = -1,
 					.state = -1 };
-	if (*c->name)
-		from_fields(c, out);
-	else
-		from_record(c->c.rows, out);
+	r = c->c.rows;
+	if (!*c->name) {
+		out->has_out = rows_int(r, SWITCH_RECORDS_AWAY) != 0;
+		out->has_in = !out->has_out;
+		out->preempt = rows_int(r, SWITCH_RECORDS_PREEMPT) != 0;
+		return 1;
+	}
+	out->out_tid = switches_tid_in(r, c->prev);
+	out->in_tid = switches_tid_in(r, c->next);
+	out->has_out = true;
+	out->has_in = out->in_tid >= 0;
+	if (c->comm && rows_value(r, c->comm).kind == VALUE_TEXT)
+		out->in_comm = rows_text(r, c->comm);
+	out->state = switches_tid_in(r, c->state);
 	return 1;
 }
 
