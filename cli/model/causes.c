@@ -92,17 +92,6 @@ struct causes {
 
 /* ---- types */
 
-/* Returns the name of a tracepoint without modifiers ("sched:sched_switch:k",
- * "sched:sched_switch/max-stack=8/"), and where its own name begins. */
-static const char *causes_event_name(const char *full, size_t *len)
-{
-	const char *colon = strchr(full, ':');
-	const char *name = colon ? colon + 1 : full;
-
-	*len = strcspn(name, ":/");
-	return name;
-}
-
 /* Systems whose events are written by the thread that is current at the last
  * switch; samples of a clock may interrupt the switch itself. */
 static bool causes_names_current(const char *full)
@@ -129,8 +118,21 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-static void causes_find_columns(struct causes_table *t)
+/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
+ */
+static size_t causes_open_table(struct causes *c, struct store *db,
+				const char *name, struct err *err)
 {
+	struct causes_table *t;
+
+	for (size_t i = 0; i < c->n_table; i++)
+		if (!strcmp(c->table[i].name, name))
+			return i + 1;
+	t = mem_add(c->table, c->n_table, c->cap_table);
+	*t = (struct causes_table){ .name = mem_strdup(name) };
+	if (row_cursor_open_table(&t->c, db, name, err))
+		return 0;
+
 	const struct {
 		const char *name;
 		size_t *at;
@@ -147,23 +149,6 @@ static void causes_find_columns(struct causes_table *t)
 		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
 			if (!strcmp(rows_name(t->c.rows, i), want[k].name))
 				*want[k].at = i;
-}
-
-/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
- */
-static size_t causes_open_table(struct causes *c, struct store *db,
-				const char *name, struct err *err)
-{
-	struct causes_table *t;
-
-	for (size_t i = 0; i < c->n_table; i++)
-		if (!strcmp(c->table[i].name, name))
-			return i + 1;
-	t = mem_add(c->table, c->n_table, c->cap_table);
-	*t = (struct causes_table){ .name = mem_strdup(name) };
-	if (row_cursor_open_table(&t->c, db, name, err))
-		return 0;
-	causes_find_columns(t);
 	return c->n_table;
 }
 
@@ -171,8 +156,11 @@ static int causes_take_kind(struct causes *c, struct store *db,
 			    const char *full, const char *fields,
 			    struct causes_type *t, struct err *err)
 {
-	size_t len;
-	const char *name = causes_event_name(full, &len);
+	/* without modifiers: "sched:sched_switch:k",
+	 * "sched:sched_switch/max-stack=8/" */
+	const char *colon = strchr(full, ':');
+	const char *name = colon ? colon + 1 : full;
+	size_t len = strcspn(name, ":/");
 
 	for (size_t i = 0; i < sizeof(causes_kinds) / sizeof(*causes_kinds);
 	     i++) {
@@ -231,20 +219,6 @@ static int causes_read_types(struct causes *c, struct store *db,
 }
 
 /* ---- threads and their names */
-
-static int causes_read_threads(struct causes *c, struct store *db,
-			       struct err *err)
-{
-	struct rows *r = rows_of(db, "causes_threads", err);
-
-	while (rows_step(r)) {
-		int64_t tid = rows_int(r, CAUSES_THREADS_TID);
-
-		*mem_add(c->tid, c->n_tid, c->cap_tid) =
-			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
-	}
-	return rows_end(r, err);
-}
 
 /* Threads of recorders, whose own wake-ups perf does not record. */
 static bool causes_is_recorder(const char *comm)
@@ -307,52 +281,7 @@ int64_t causes_pid(const struct causes *c, int64_t tid)
 	return causes_name(c, tid)->pid;
 }
 
-static void causes_mark_recorders(struct causes *c)
-{
-	for (size_t i = 0; i < c->n_tid; i++)
-		if (causes_is_recorder(causes_comm(c, c->tid[i])))
-			timeline_mark_recorder(c->t, c->tid[i]);
-}
-
 /* ---- losses */
-
-/* Adds the part of a loss that is in a span. */
-static void causes_take_loss(struct causes *c, const struct causes_span *span,
-			     struct timeline_loss l)
-{
-	if (l.to < span->from || l.from > span->to)
-		return;
-	if (l.from < span->from || l.to > span->to) {
-		l.from = l.from < span->from ? span->from : l.from;
-		l.to = l.to > span->to ? span->to : l.to;
-		l.n = -1;
-	}
-	timeline_lose(c->t, &l);
-}
-
-static int causes_load_losses(struct causes *c, struct store *db,
-			      const struct causes_span *span, struct err *err)
-{
-	const struct value bind = { .kind = VALUE_INT,
-				    .num = span->capture->id };
-	struct rows *r =
-		rows_open(db, store_sql("causes_losses"), &bind, 1, err);
-
-	while (rows_step(r)) {
-		const struct timeline_loss l = {
-			.id = rows_int(r, CAUSES_LOSSES_ID),
-			.from = rows_int_or(r, CAUSES_LOSSES_T0,
-					    TIMELINE_START),
-			.to = rows_int_or(r, CAUSES_LOSSES_T1, TIMELINE_END),
-			.n = rows_int(r, CAUSES_LOSSES_N),
-			.cpu = (int32_t)rows_int(r, CAUSES_LOSSES_CPU),
-			.silent = rows_int(r, CAUSES_LOSSES_SILENT) != 0,
-		};
-
-		causes_take_loss(c, span, l);
-	}
-	return rows_end(r, err);
-}
 
 /* Where records are those of some tasks, or samples, who comes and goes is not
  * recorded. */
@@ -373,20 +302,49 @@ static void causes_lose_all(struct causes *c, const struct causes_span *span)
 		timeline_lose(c->t, &l);
 }
 
-/* Of each span after the other, as timeline_lose() wants it. */
-static int causes_lose_spans(struct causes *c, struct store *db,
-			     struct err *err)
+/* Adds the losses of each span after the other, as timeline_lose() wants them,
+ * each as far as it is in the span. */
+static int causes_load_losses(struct causes *c, struct store *db,
+			      struct err *err)
 {
 	size_t n;
 	const struct causes_span *span = causes_spans_get(c->spans, &n);
-	int rc = 0;
 
 	c->whole = true;
-	for (size_t i = 0; !rc && i < n; i++) {
-		causes_lose_all(c, &span[i]);
-		rc = causes_load_losses(c, db, &span[i], err);
+	for (size_t i = 0; i < n; i++) {
+		const struct causes_span *s = &span[i];
+		const struct value bind = { .kind = VALUE_INT,
+					    .num = s->capture->id };
+		struct rows *r;
+
+		causes_lose_all(c, s);
+		r = rows_open(db, store_sql("causes_losses"), &bind, 1, err);
+		while (rows_step(r)) {
+			struct timeline_loss l = {
+				.id = rows_int(r, CAUSES_LOSSES_ID),
+				.from = rows_int_or(r, CAUSES_LOSSES_T0,
+						    TIMELINE_START),
+				.to = rows_int_or(r, CAUSES_LOSSES_T1,
+						  TIMELINE_END),
+				.n = rows_int(r, CAUSES_LOSSES_N),
+				.cpu = (int32_t)rows_int(r, CAUSES_LOSSES_CPU),
+				.silent =
+					rows_int(r, CAUSES_LOSSES_SILENT) != 0,
+			};
+
+			if (l.to < s->from || l.from > s->to)
+				continue;
+			if (l.from < s->from || l.to > s->to) {
+				l.from = l.from < s->from ? s->from : l.from;
+				l.to = l.to > s->to ? s->to : l.to;
+				l.n = -1;
+			}
+			timeline_lose(c->t, &l);
+		}
+		if (rows_end(r, err))
+			return -1;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- events */
@@ -483,16 +441,6 @@ static void causes_fill_fields(struct wait_causes *w,
 		(uint8_t)causes_context(w, causes_field(t, t->flags), kraw);
 }
 
-/* In a container the recorder's ids differ from those of the scheduler, which
- * the fields of its events have. */
-static void causes_learn_id(struct causes *c, int64_t thread,
-			    const struct timeline_record *rec)
-{
-	if (rec->kind != TIMELINE_SEEN && rec->current > 0 && thread > 0 &&
-	    (uint64_t)thread <= c->n_tid && c->tid[thread - 1] > 0)
-		c->tid[thread - 1] = rec->current;
-}
-
 /* ---- softirqs of a kernel without names */
 
 /* Notes what the stack of an event may tell of softirqs. */
@@ -548,18 +496,6 @@ static void causes_settle(void *arg, int64_t event, uint8_t *context)
 	if (at < c->n_open && c->open[at].event == event)
 		*context = (uint8_t)softirqs_context(c->softirqs,
 						     c->open[at].kraw);
-}
-
-static int causes_settle_softirqs(struct causes *c, struct store *db,
-				  struct err *err)
-{
-	if (!c->n_open)
-		return 0;
-	if (causes_load_addrs(c, db, err))
-		return -1;
-	softirqs_learn(c->softirqs);
-	timeline_settle(c->t, causes_settle, c);
-	return 0;
 }
 
 /* ---- names of interrupts */
@@ -678,20 +614,13 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		if (rc)
 			causes_note_irq(c, t, f, &rec);
 	}
-	causes_learn_id(c, thread, &rec);
+	/* In a container the recorder's ids differ from those of the scheduler,
+	 * which the fields of its events have. */
+	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && thread > 0 &&
+	    (uint64_t)thread <= c->n_tid && c->tid[thread - 1] > 0)
+		c->tid[thread - 1] = rec.current;
 	timeline_add(c->t, &rec);
 	return 0;
-}
-
-static int causes_load_events(struct causes *c, struct store *db,
-			      struct wait_causes *w, struct err *err)
-{
-	struct rows *r = rows_of(db, "causes_events", err);
-
-	while (rows_step(r))
-		if (causes_take_event(c, w, r, err))
-			return rows_stop(r);
-	return rows_end(r, err);
 }
 
 struct causes *causes_load(struct store *db, const char *path, int64_t capture,
@@ -700,6 +629,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	struct causes *c = mem_new(1, sizeof(*c));
 	const struct offcpu_stack none = { 0 };
 	struct timeline_rules rules;
+	struct rows *r;
 	int rc;
 
 	c->spans = causes_spans_new();
@@ -726,14 +656,36 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
-	if (causes_read_threads(c, db, err) || causes_read_comms(c, db, err) ||
-	    causes_lose_spans(c, db, err) ||
-	    row_cursor_open(&c->request, db, store_sql("causes_requests"),
-			    err) ||
-	    causes_load_events(c, db, w, err) ||
-	    causes_settle_softirqs(c, db, err))
+	r = rows_of(db, "causes_threads", err);
+	while (rows_step(r)) {
+		int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+
+		*mem_add(c->tid, c->n_tid, c->cap_tid) =
+			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
+	}
+	if (rows_end(r, err) || causes_read_comms(c, db, err))
 		goto fail;
-	causes_mark_recorders(c);
+	if (causes_load_losses(c, db, err) ||
+	    row_cursor_open(&c->request, db, store_sql("causes_requests"), err))
+		goto fail;
+	r = rows_of(db, "causes_events", err);
+	while (rows_step(r)) {
+		if (causes_take_event(c, w, r, err)) {
+			rows_stop(r);
+			goto fail;
+		}
+	}
+	if (rows_end(r, err))
+		goto fail;
+	if (c->n_open) {
+		if (causes_load_addrs(c, db, err))
+			goto fail;
+		softirqs_learn(c->softirqs);
+		timeline_settle(c->t, causes_settle, c);
+	}
+	for (size_t i = 0; i < c->n_tid; i++)
+		if (causes_is_recorder(causes_comm(c, c->tid[i])))
+			timeline_mark_recorder(c->t, c->tid[i]);
 	timeline_seal(c->t);
 	return c;
 fail:

@@ -30,20 +30,6 @@ const struct opt offcpu_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* Returns whether the comma list contains the state; "R" means "R" and "R+". */
-static bool is_named(const char *list, const char *state)
-{
-	for (const char *p = list; *p;) {
-		size_t n = strcspn(p, ",");
-
-		if ((n == strlen(state) && !strncmp(p, state, n)) ||
-		    (n == 1 && *p == 'R' && state[0] == 'R'))
-			return true;
-		p += n + (p[n] == ',');
-	}
-	return false;
-}
-
 int offcpu_check(struct err *err)
 {
 	if (offcpu_opts.on && offcpu_opts.wall)
@@ -164,22 +150,26 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 	return p->ask->wait(p->ask->arg, w, err);
 }
 
+/* Returns whether the filters select the event, and --state the state; "R" in
+ * its list means "R" and "R+". */
 static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 {
-	return e->chosen && (!offcpu_opts.state ||
-			     is_named(offcpu_opts.state, offcpu_state(state)));
+	const char *name = offcpu_state(state);
+
+	if (!e->chosen || !offcpu_opts.state)
+		return e->chosen;
+	for (const char *p = offcpu_opts.state; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if ((n == strlen(name) && !strncmp(p, name, n)) ||
+		    (n == 1 && *p == 'R' && name[0] == 'R'))
+			return true;
+		p += n + (p[n] == ',');
+	}
+	return false;
 }
 
 /* ---- what runs on the CPUs */
-
-static struct seat *offcpu_seat(struct pass *p, int32_t cpu)
-{
-	if (!p->ask->run || cpu < 0 || cpu >= CPUS_MAX)
-		return NULL;
-	p->seat = mem_reach(p->seat, &p->n_seat, &p->cap_seat, (size_t)cpu + 1,
-			    sizeof(*p->seat));
-	return &p->seat[cpu];
-}
 
 static void offcpu_end_run(struct pass *p, int32_t cpu, int64_t to)
 {
@@ -221,12 +211,15 @@ static void offcpu_change_place(struct pass *p, const struct offcpu_event *e)
  * its end was lost. */
 static void offcpu_change_seat(struct pass *p, const struct offcpu_event *e)
 {
-	struct seat *s = offcpu_seat(p, e->cpu);
+	struct seat *s;
 
 	if (p->ask->run && e->cpu < 0 && e->role == OFFCPU_RECORD)
 		offcpu_change_place(p, e);
-	if (!s)
+	if (!p->ask->run || e->cpu < 0 || e->cpu >= CPUS_MAX)
 		return;
+	p->seat = mem_reach(p->seat, &p->n_seat, &p->cap_seat,
+			    (size_t)e->cpu + 1, sizeof(*p->seat));
+	s = &p->seat[e->cpu];
 	if (e->has_out && s->taken && s->tid == e->out && e->chosen)
 		offcpu_end_run(p, e->cpu, e->time);
 	s->taken = e->has_in && e->in;
@@ -281,15 +274,6 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
 
-static void offcpu_take_stack(struct pass *p, const struct offcpu_event *e)
-{
-	struct thread *th = offcpu_thread_of(p, e->out);
-
-	th->has_stack = true;
-	th->stack = e->stack;
-	th->stack_state = e->state;
-}
-
 /* A wait that the kernel has measured. */
 static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 			    struct err *err)
@@ -321,6 +305,8 @@ static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 			     struct err *err)
 {
+	struct thread *th;
+
 	switch (e->role) {
 	case OFFCPU_SWITCH:
 	case OFFCPU_RECORD:
@@ -329,8 +315,12 @@ static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 		offcpu_change_seat(p, e);
 		return e->has_in ? come_back(p, e, err) : 0;
 	case OFFCPU_STACK:
-		if (e->has_out)
-			offcpu_take_stack(p, e);
+		if (!e->has_out)
+			return 0;
+		th = offcpu_thread_of(p, e->out);
+		th->has_stack = true;
+		th->stack = e->stack;
+		th->stack_state = e->state;
 		return 0;
 	case OFFCPU_WAIT:
 		return offcpu_take_wait(p, e, err);

@@ -81,37 +81,6 @@ struct offcpu_source {
 	int64_t start, end, capture;
 };
 
-static void offcpu_source_take_type(struct offcpu_sources *s,
-				    const struct rows *r)
-{
-	const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
-	const char *table = rows_text(r, OFFCPU_TYPES_FIELDS);
-	size_t at = 0;
-
-	while (at < ARRAY_SIZE(words) && strcmp(words[at].word, word))
-		at++;
-	if (at == ARRAY_SIZE(words))
-		return;
-	/* the store makes no such name, but the database may be from elsewhere
-	 */
-	if (words[at].fields && (!table[0] || strchr(table, '"'))) {
-		s->no_fields |= words[at].role == OFFCPU_SWITCH;
-		return;
-	}
-	*mem_add(s->type, s->n, s->cap) = (struct type){
-		.id = rows_int(r, OFFCPU_TYPES_ID),
-		.capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
-		.word = at,
-		.table = arena_strdup(&s->text, table),
-		.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
-		.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
-		.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
-		.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
-		.events = rows_int(r, OFFCPU_TYPES_EVENTS),
-		.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
-	};
-}
-
 /* Returns the most frequent type of a capture with that role; -1: none. */
 static int offcpu_source_find_type(const struct offcpu_sources *s,
 				   int64_t capture, enum offcpu_role role)
@@ -170,18 +139,6 @@ static void offcpu_source_choose_types(struct offcpu_sources *s,
 	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
-/* Waits that the kernel has measured are read behind all switches, which tell
- * of the same ones as far as they were recorded. */
-static void offcpu_source_choose_waits(struct offcpu_sources *s,
-				       const struct type *t)
-{
-	if (words[t->word].role == OFFCPU_WAIT)
-		*mem_add(s->part, s->n_part, s->cap_part) = (struct part){
-			.switches = (int)(t - s->type),
-			.stack = { -1, -1 },
-		};
-}
-
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err)
 {
@@ -189,14 +146,46 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 	struct rows *r = rows_of(db, "offcpu_types", err);
 
 	s->db = db;
-	while (rows_step(r))
-		offcpu_source_take_type(s, r);
+	while (rows_step(r)) {
+		const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
+		const char *table = rows_text(r, OFFCPU_TYPES_FIELDS);
+		size_t at = 0;
+
+		while (at < ARRAY_SIZE(words) && strcmp(words[at].word, word))
+			at++;
+		if (at == ARRAY_SIZE(words))
+			continue;
+		/* the store makes no such name, but the database may be from
+		 * elsewhere */
+		if (words[at].fields && (!table[0] || strchr(table, '"'))) {
+			s->no_fields |= words[at].role == OFFCPU_SWITCH;
+			continue;
+		}
+		*mem_add(s->type, s->n, s->cap) = (struct type){
+			.id = rows_int(r, OFFCPU_TYPES_ID),
+			.capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
+			.word = at,
+			.table = arena_strdup(&s->text, table),
+			.system_wide =
+				rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
+			.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
+			.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
+			.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
+			.events = rows_int(r, OFFCPU_TYPES_EVENTS),
+			.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
+		};
+	}
 	if (rows_end(r, err))
 		goto fail;
 	for (size_t i = 0; i < s->n; i++)
 		offcpu_source_choose_types(s, &s->type[i]);
+	/* Waits that the kernel has measured are read behind all switches,
+	 * which tell of the same ones as far as they were recorded. */
 	for (size_t i = 0; i < s->n; i++)
-		offcpu_source_choose_waits(s, &s->type[i]);
+		if (words[s->type[i].word].role == OFFCPU_WAIT)
+			*mem_add(s->part, s->n_part, s->cap_part) =
+				(struct part){ .switches = (int)i,
+					       .stack = { -1, -1 } };
 	if (s->n_part)
 		return s;
 	if (s->no_fields)
@@ -231,10 +220,16 @@ size_t offcpu_sources_count(const struct offcpu_sources *s)
 	return s->n_part;
 }
 
-/* Opens the rows of one type. */
-static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
-			      struct err *err)
+/* Opens the rows of a type, an index of type[]; -1: there is none. */
+static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
+		      int type, enum offcpu_role role, struct err *err)
 {
+	struct stream *st = &s->stream[s->n];
+
+	if (type < 0)
+		return 0;
+
+	const struct type *t = &all->type[type];
 	const struct sql_gap table = { "table", t->table };
 	char *rows = store_sql_fill(words[t->word].rows, &table, 1);
 	const struct sql_gap gap[] = {
@@ -243,23 +238,12 @@ static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 	};
 	char *sql = store_sql_fill("offcpu_event", gap, ARRAY_SIZE(gap));
 	struct value id = { .kind = VALUE_INT, .num = t->id };
-	struct rows *r = rows_open(s->db, sql, &id, 1, err);
 
+	st->role = role;
+	st->type = (uint32_t)t->id;
+	st->c.rows = rows_open(all->db, sql, &id, 1, err);
 	free(sql);
 	free(rows);
-	return r;
-}
-
-static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
-		      int type, enum offcpu_role role, struct err *err)
-{
-	struct stream *st = &s->stream[s->n];
-
-	if (type < 0)
-		return 0;
-	st->role = role;
-	st->type = (uint32_t)all->type[type].id;
-	st->c.rows = open_type(all, &all->type[type], err);
 	if (!st->c.rows)
 		return -1;
 	s->n++;
@@ -450,35 +434,6 @@ static void offcpu_source_fill_wait(struct offcpu_source *s,
 	e->told = offcpu_told_has(s->told, e->out, e->from, e->from);
 }
 
-static void offcpu_source_fill_event(const struct stream *st,
-				     struct offcpu_event *e)
-{
-	const struct rows *r = st->c.rows;
-	const struct value state = rows_value(r, OFFCPU_EVENT_STATE);
-
-	*e = (struct offcpu_event){
-		.role = st->role,
-		.id = st->c.event,
-		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
-		.ns = rows_int(r, OFFCPU_EVENT_WEIGHT),
-		.cpu = (int32_t)rows_int(r, OFFCPU_EVENT_CPU),
-		.stack = {
-			.type = st->type,
-			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
-			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
-			.uraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_URAW)),
-			.verdict = (uint8_t)rows_int(r, OFFCPU_EVENT_VERDICT),
-			.flags = (uint8_t)rows_int(r, OFFCPU_EVENT_FLAGS) & VERDICT_EXEC,
-		},
-		.has_out = rows_value(r, OFFCPU_EVENT_LEAVES).kind != VALUE_NULL,
-		.out = rows_int(r, OFFCPU_EVENT_LEAVES),
-		.state = offcpu_state_bits(&state),
-		.has_in = rows_value(r, OFFCPU_EVENT_COMES).kind != VALUE_NULL,
-		.in = rows_int(r, OFFCPU_EVENT_COMES),
-		.chosen = true,
-	};
-}
-
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err)
 {
@@ -492,7 +447,31 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	}
 	if (!first)
 		return 0;
-	offcpu_source_fill_event(first, e);
+
+	const struct rows *r = first->c.rows;
+	const struct value state = rows_value(r, OFFCPU_EVENT_STATE);
+
+	*e = (struct offcpu_event){
+		.role = first->role,
+		.id = first->c.event,
+		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
+		.ns = rows_int(r, OFFCPU_EVENT_WEIGHT),
+		.cpu = (int32_t)rows_int(r, OFFCPU_EVENT_CPU),
+		.stack = {
+			.type = first->type,
+			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
+			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
+			.uraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_URAW)),
+			.verdict = (uint8_t)rows_int(r, OFFCPU_EVENT_VERDICT),
+			.flags = (uint8_t)rows_int(r, OFFCPU_EVENT_FLAGS) & VERDICT_EXEC,
+		},
+		.has_out = rows_value(r, OFFCPU_EVENT_LEAVES).kind != VALUE_NULL,
+		.out = rows_int(r, OFFCPU_EVENT_LEAVES),
+		.state = offcpu_state_bits(&state),
+		.has_in = rows_value(r, OFFCPU_EVENT_COMES).kind != VALUE_NULL,
+		.in = rows_int(r, OFFCPU_EVENT_COMES),
+		.chosen = true,
+	};
 	if (e->time > s->end)
 		s->end = e->time;
 	if (e->role == OFFCPU_WAIT)

@@ -153,34 +153,29 @@ static bool cause_is_fault(const char *name)
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
-static enum wait_cause cause_of_call(const char *name)
+/* Returns what a function of the kernel waits for: one of those that are known,
+ * or the entry of a system call. */
+static enum wait_cause cause_of_function(const char *name)
 {
 	static const char *const begin[] = {
 		"__x64_sys_",	"__ia32_sys_",	"__ia32_compat_sys_",
 		"__arm64_sys_", "__s390x_sys_", "__se_sys_",
 		"__do_sys_"
 	};
+	const char *call = NULL;
 
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
-		if (!cause_begins(name, begin[i]))
-			continue;
-		name += strlen(begin[i]);
-		for (size_t k = 0;
-		     k < sizeof(cause_calls) / sizeof(*cause_calls); k++)
-			if (cause_begins(name, cause_calls[k].begin))
-				return cause_calls[k].cause;
-		break;
-	}
-	return WAIT_UNKNOWN;
-}
-
-static enum wait_cause cause_of_function(const char *name)
-{
 	for (size_t i = 0;
 	     i < sizeof(cause_functions) / sizeof(*cause_functions); i++)
 		if (cause_begins(name, cause_functions[i].begin))
 			return cause_functions[i].cause;
-	return cause_of_call(name);
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin) && !call; i++)
+		if (cause_begins(name, begin[i]))
+			call = name + strlen(begin[i]);
+	for (size_t i = 0;
+	     call && i < sizeof(cause_calls) / sizeof(*cause_calls); i++)
+		if (cause_begins(call, cause_calls[i].begin))
+			return cause_calls[i].cause;
+	return WAIT_UNKNOWN;
 }
 
 /* The outermost function that tells something is the system call. A fault

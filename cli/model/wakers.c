@@ -120,20 +120,6 @@ static void wakers_add(struct wakers *w, const struct wait_pieces *wait)
 	*mem_add(w->woken, w->n, w->cap) = x;
 }
 
-static void wakers_take_thread(struct wakers *w, struct proofs *p,
-			       uint32_t thread)
-{
-	size_t n = proofs_pieces(p, thread);
-	struct wait_pieces wait = { .p = p, .thread = thread };
-
-	while (wait.first < n) {
-		wait.end = proofs_wait_end(p, thread, wait.first);
-		if (proofs_piece(p, thread, wait.first).state != PIECE_RUN)
-			wakers_add(w, &wait);
-		wait.first = wait.end;
-	}
-}
-
 struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
 			   const struct stacks *s, struct wait_causes *words,
 			   struct err *err)
@@ -152,7 +138,14 @@ struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
 	w->first = mem_new(timeline_threads(t) + 1u, sizeof(*w->first));
 	p = proofs_new(t);
 	for (uint32_t i = 0; i < timeline_threads(t); i++) {
-		wakers_take_thread(w, p, i);
+		struct wait_pieces wait = { .p = p, .thread = i };
+		size_t n = proofs_pieces(p, i);
+
+		for (; wait.first < n; wait.first = wait.end) {
+			wait.end = proofs_wait_end(p, i, wait.first);
+			if (proofs_piece(p, i, wait.first).state != PIECE_RUN)
+				wakers_add(w, &wait);
+		}
 		w->first[i + 1] = w->n;
 		proofs_forget(p);
 	}
