@@ -29,29 +29,6 @@ static bool diff_alone_is_user(const struct label *l)
 	return !l->kernel && l->kind != LABEL_GROUP && l->kind != LABEL_MISSING;
 }
 
-static void diff_alone_count(struct diff_alone *a)
-{
-	for (size_t i = 0; i < a->d->n; i++) {
-		const struct label *l = diff_rows_label(a->d, i);
-		const struct diff_place *total = &a->d->place[1][i];
-		uint32_t id;
-
-		if (!diff_alone_is_user(l))
-			continue;
-		id = intern_add(&a->images, l->image);
-		a->image = mem_reach(a->image, &a->n, &a->cap, (size_t)id + 1,
-				     sizeof(*a->image));
-		for (int side = 0; side < 2; side++) {
-			double self = (double)a->d->row[i].weight[side][0];
-
-			a->all[side] += self;
-			a->image[id].weight[side] += self;
-			if (!(side ? total->a : total->b))
-				a->alone[side] += self;
-		}
-	}
-}
-
 /* Returns the image with the most weight of those that are on one side only; -1
  * if there is none. */
 static int64_t diff_alone_heaviest(const struct diff_alone *a, int side)
@@ -120,7 +97,25 @@ bool diff_alone_tell(const struct diff_rows *d, FILE *out)
 
 	if (d->keys != (KEY_SYM | KEY_DSO))
 		return false;
-	diff_alone_count(&a);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct label *l = diff_rows_label(d, i);
+		const struct diff_place *total = &d->place[1][i];
+		uint32_t id;
+
+		if (!diff_alone_is_user(l))
+			continue;
+		id = intern_add(&a.images, l->image);
+		a.image = mem_reach(a.image, &a.n, &a.cap, (size_t)id + 1,
+				    sizeof(*a.image));
+		for (int side = 0; side < 2; side++) {
+			double self = (double)d->row[i].weight[side][0];
+
+			a.all[side] += self;
+			a.image[id].weight[side] += self;
+			if (!(side ? total->a : total->b))
+				a.alone[side] += self;
+		}
+	}
 	for (int i = 0; i < 2; i++)
 		most |= a.alone[i] > a.all[i] / 2;
 	if (most) {

@@ -78,17 +78,6 @@ static void noise_sort_hits(struct diff_noises *n)
 		n->hits[n->hit[h[i].row + 1]++] = h[i].group << 1 | h[i].self;
 }
 
-/* Marks the groups whose samples are counted. */
-static bool *noise_mark_groups(const struct diff_noises *n)
-{
-	bool *counted = mem_new(n->n_group, sizeof(*counted));
-	size_t rows = report_rows_count(n->rows);
-
-	for (size_t i = 0; i < n->hit[rows]; i++)
-		counted[n->hits[i] >> 1] = true;
-	return counted;
-}
-
 static bool noise_is_counted(const struct diff_noises *n, const bool *counted,
 			     uint32_t group)
 {
@@ -127,11 +116,15 @@ static void noise_cut(struct diff_noises *n, const struct diff_times *t,
 /* Returns whether there are enough samples over some time. */
 static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 {
-	bool *counted = noise_mark_groups(n);
+	/* the groups whose samples are counted: those of some row */
+	bool *counted = mem_new(n->n_group, sizeof(*counted));
+	size_t rows = report_rows_count(n->rows);
 	int64_t from = INT64_MAX;
 	int64_t to = INT64_MIN;
 	size_t samples = 0;
 
+	for (size_t i = 0; i < n->hit[rows]; i++)
+		counted[n->hits[i] >> 1] = true;
 	for (size_t i = 0; i < t->n; i++) {
 		if (!noise_is_counted(n, counted, t->group[i]))
 			continue;

@@ -55,30 +55,16 @@ static int diff_rows_side(const struct diff_rows *d, size_t run)
 	return run >= d->side[0].runs;
 }
 
-static void diff_rows_add(struct diff_rows *d, size_t row,
-			  const struct keyed_row *k)
-{
-	uint64_t *weight = d->row[row].weight[diff_rows_side(d, k->run)];
-
-	weight[0] += k->row->self;
-	weight[1] += k->row->total;
-	d->row[row].n_interrupt[diff_rows_side(d, k->run)] +=
-		k->row->n_interrupt;
-	diff_rows_count(d, false, row, k->run)->n = k->row->n_self;
-	diff_rows_count(d, true, row, k->run)->n = k->row->n_total;
-	d->of_row[k->run][k->index] = (uint32_t)row;
-}
-
-/* Returns the rows of all runs, to be freed. */
-static struct keyed_row *diff_rows_sort_all(struct diff_rows *d, size_t *n)
+/* Sorts the rows of all runs by key and adds up equal neighbours. */
+static void diff_rows_pair(struct diff_rows *d)
 {
 	struct keyed_row *k;
+	size_t n = 0;
 	size_t at = 0;
 
-	*n = 0;
 	for (size_t i = 0; i < d->n_run; i++)
-		*n += report_rows_count(d->run[i].rows);
-	k = mem_new(*n, sizeof(*k));
+		n += report_rows_count(d->run[i].rows);
+	k = mem_new(n, sizeof(*k));
 	for (size_t i = 0; i < d->n_run; i++) {
 		const struct report_rows *r = d->run[i].rows;
 
@@ -86,16 +72,7 @@ static struct keyed_row *diff_rows_sort_all(struct diff_rows *d, size_t *n)
 			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
 						      i, j };
 	}
-	qsort(k, *n, sizeof(*k), compare_keyed);
-	return k;
-}
-
-/* Sorts the rows of all runs by key and adds up equal neighbours. */
-static void diff_rows_pair(struct diff_rows *d)
-{
-	size_t n;
-	struct keyed_row *k = diff_rows_sort_all(d, &n);
-
+	qsort(k, n, sizeof(*k), compare_keyed);
 	for (size_t i = 0; i < n; i++)
 		d->n += !i || compare_keys(&k[i - 1], &k[i]);
 	d->row = mem_new(d->n, sizeof(*d->row));
@@ -108,30 +85,22 @@ static void diff_rows_pair(struct diff_rows *d)
 		d->of_row[i] = mem_new(report_rows_count(d->run[i].rows),
 				       sizeof(**d->of_row));
 	for (size_t i = 0, next = 0; i < n; i++) {
+		const struct report_row *from = k[i].row;
+		int side = diff_rows_side(d, k[i].run);
+
 		if (!i || compare_keys(&k[i - 1], &k[i])) {
-			d->row[next].row = k[i].row;
+			d->row[next].row = from;
 			d->row[next].of = k[i].of;
 			next++;
 		}
-		diff_rows_add(d, next - 1, &k[i]);
+		d->row[next - 1].weight[side][0] += from->self;
+		d->row[next - 1].weight[side][1] += from->total;
+		d->row[next - 1].n_interrupt[side] += from->n_interrupt;
+		diff_rows_count(d, false, next - 1, k[i].run)->n = from->n_self;
+		diff_rows_count(d, true, next - 1, k[i].run)->n = from->n_total;
+		d->of_row[k[i].run][k[i].index] = (uint32_t)(next - 1);
 	}
 	free(k);
-}
-
-static void diff_rows_sum_sides(struct diff_rows *d)
-{
-	for (size_t i = 0; i < d->n_run; i++) {
-		const struct diff_rows_run *run = &d->run[i];
-		struct diff_side *s = &d->side[diff_rows_side(d, i)];
-
-		s->weight = saturating_add(s->weight, report_weight(run->rows));
-		s->lost = saturating_add(s->lost, run->lost);
-		s->lost_unknown |= run->lost_unknown;
-		s->unjoined += report_rows_missing(run->rows)->half;
-	}
-	for (size_t i = 0; i < d->n * d->n_run; i++)
-		d->side[diff_rows_side(d, i % d->n_run)].samples +=
-			d->count[0][i].n;
 }
 
 const struct label *diff_rows_label(const struct diff_rows *d, size_t row)
@@ -231,34 +200,31 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
-/* Fills in how much the rows of a run vary within it. */
-static void diff_rows_fill_noise(struct diff_rows *d, size_t run)
-{
-	const struct report_rows *rows = d->run[run].rows;
-	struct diff_noises *noise = diff_noises_new(rows, d->run[run].times);
-
-	for (size_t i = 0; noise && i < report_rows_count(rows); i++) {
-		uint32_t row = d->of_row[run][i];
-
-		for (int total = 0; total < 2; total++)
-			d->place[total][row].noise[run] =
-				diff_noise_of(noise, i, total,
-					      d->absolute ? DIFF_NOISE_NUMBER
-					      : total	  ? DIFF_NOISE_RATE
-							  : DIFF_NOISE_SHARE);
-	}
-	diff_noises_free(noise);
-}
-
 static void diff_rows_judge(struct diff_rows *d)
 {
 	struct diff_whole left;
 
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
-	for (size_t i = 0; d->n_run == 2 && i < 2; i++)
-		if (d->run[i].times)
-			diff_rows_fill_noise(d, i);
+	/* how much the rows of a run vary within it */
+	for (size_t i = 0; d->n_run == 2 && i < 2; i++) {
+		const struct report_rows *rows = d->run[i].rows;
+		struct diff_noises *noise =
+			d->run[i].times ? diff_noises_new(rows, d->run[i].times)
+					: NULL;
+
+		for (size_t k = 0; noise && k < report_rows_count(rows); k++) {
+			uint32_t row = d->of_row[i][k];
+
+			for (int total = 0; total < 2; total++)
+				d->place[total][row].noise[i] = diff_noise_of(
+					noise, k, total,
+					d->absolute ? DIFF_NOISE_NUMBER
+					: total	    ? DIFF_NOISE_RATE
+						    : DIFF_NOISE_SHARE);
+		}
+		diff_noises_free(noise);
+	}
 	diff_rows_set_whole(d);
 	diff_judge(d->place[0], d->n, &d->whole, &left);
 	diff_judge_nested(d->place[1], d->n, &left);
@@ -278,7 +244,17 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	d->keys = keys;
 	d->absolute = absolute;
 	diff_rows_pair(d);
-	diff_rows_sum_sides(d);
+	for (size_t i = 0; i < n; i++) {
+		struct diff_side *s = &d->side[diff_rows_side(d, i)];
+
+		s->weight =
+			saturating_add(s->weight, report_weight(run[i].rows));
+		s->lost = saturating_add(s->lost, run[i].lost);
+		s->lost_unknown |= run[i].lost_unknown;
+		s->unjoined += report_rows_missing(run[i].rows)->half;
+	}
+	for (size_t i = 0; i < d->n * n; i++)
+		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	diff_rows_judge(d);
 	return d;
 }

@@ -358,20 +358,6 @@ static struct noise_test noise_in(const struct diff_place *p,
 				     own.df > 0 ? own.df : w->df });
 }
 
-/* Adds up the noise of the places. */
-static void noise_sum(const struct diff_place *p, size_t n,
-		      struct diff_whole *w)
-{
-	w->noisy = w->df = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct diff_noise own = noise_of(&p[i]);
-
-		w->noisy += own.times * ((double)p[i].a + (double)p[i].b);
-		if (own.df > 0 && (!(w->df > 0) || own.df < w->df))
-			w->df = own.df;
-	}
-}
-
 static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
 	double shrink = noise_in(p, w, false).shrink;
@@ -490,16 +476,6 @@ static size_t count_tests(const struct diff_place *p, size_t n,
 	return k;
 }
 
-/* Returns by how much the absolute numbers changed: of two shares, one may have
- * changed only because the other did. */
-static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
-{
-	struct diff_whole as_is = *w;
-
-	as_is.absolute = true;
-	return fabs(diff_z_of(p, &as_is));
-}
-
 struct ranked {
 	double z; /* or -p */
 	size_t at;
@@ -518,6 +494,7 @@ static int compare_clear(const void *pa, const void *pb)
 static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 			 const struct diff_whole *w, struct ranked *rank)
 {
+	struct diff_whole as_is = *w;
 	double numbers = -1;
 	size_t best = 0;
 	size_t used = 0;
@@ -529,8 +506,11 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 			rank[used++] = (struct ranked){ z, i };
 	}
 	qsort(rank, used, sizeof(*rank), compare_clear);
+	/* by how much the absolute numbers changed: of two shares, one may have
+	 * changed only because the other did */
+	as_is.absolute = true;
 	for (size_t i = 0; i < used && rank[i].z >= rank[0].z * Z_TIE; i++) {
-		double z = z_numbers(&p[rank[i].at], w);
+		double z = fabs(diff_z_of(&p[rank[i].at], &as_is));
 
 		if (z > numbers) {
 			numbers = z;
@@ -546,17 +526,6 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 	return used;
 }
 
-/* Returns whether the place has changed, by the limit of this step. */
-static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
-			double limit)
-{
-	bool more = diff_z_of(p, left) > 0;
-
-	p->p = diff_p_of(p, left, more, false);
-	p->change = p->p > limit ? 0 : more ? 1 : -1;
-	return p->change;
-}
-
 /* Takes a place out of the totals. */
 static void diff_take_out(const struct diff_place *p, struct diff_whole *left)
 {
@@ -565,32 +534,6 @@ static void diff_take_out(const struct diff_place *p, struct diff_whole *left)
 	left->noisy -= noise_of(p).times * ((double)p->a + (double)p->b);
 	for (size_t k = 0; left->run && k < left->runs_a + left->runs_b; k++)
 		left->run[k].n -= p->run[k].n;
-}
-
-/* Judges all places once, until so much is taken out of the totals that the
- * rest must be judged again: large changes one by one, small ones together. */
-static size_t judge_round(struct diff_place *p, const struct ranked *rank,
-			  size_t n, bool *done, size_t tests, size_t passed,
-			  struct diff_whole *left)
-{
-	const struct diff_whole before = *left;
-
-	for (size_t i = 0; i < n && passed < tests; i++) {
-		struct diff_place *at = &p[rank[i].at];
-
-		if (before.a - left->a > before.a / ROUND ||
-		    before.b - left->b > before.b / ROUND)
-			break;
-		if (fabs(diff_z_of(at, left)) <= Z_MIN)
-			continue;
-		done[rank[i].at] = true;
-		if (!diff_passes(at, left,
-				 DIFF_ALPHA / (double)(tests - passed)))
-			continue;
-		passed++;
-		diff_take_out(at, left);
-	}
-	return passed;
 }
 
 void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
@@ -602,7 +545,15 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 	size_t tests, used;
 
 	*left = *w;
-	noise_sum(p, n, left);
+	/* the noise of all places */
+	left->noisy = left->df = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct diff_noise own = noise_of(&p[i]);
+
+		left->noisy += own.times * ((double)p[i].a + (double)p[i].b);
+		if (own.df > 0 && (!(left->df > 0) || own.df < left->df))
+			left->df = own.df;
+	}
 	if (w->run)
 		left->run = mem_dup(w->run,
 				    (w->runs_a + w->runs_b) * sizeof(*w->run));
@@ -614,8 +565,31 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 		p[i].change = 0;
 		p[i].p = 1;
 	}
-	while (passed < tests && (used = rank_clear(p, n, done, left, rank)))
-		passed = judge_round(p, rank, used, done, tests, passed, left);
+	/* Rounds in which all places are judged once, until so much is taken
+	 * out of the totals that the rest must be judged again: large changes
+	 * one by one, small ones together. */
+	while (passed < tests && (used = rank_clear(p, n, done, left, rank))) {
+		const struct diff_whole before = *left;
+
+		for (size_t i = 0; i < used && passed < tests; i++) {
+			struct diff_place *at = &p[rank[i].at];
+			double limit = DIFF_ALPHA / (double)(tests - passed);
+			double z = diff_z_of(at, left);
+
+			if (before.a - left->a > before.a / ROUND ||
+			    before.b - left->b > before.b / ROUND)
+				break;
+			if (fabs(z) <= Z_MIN)
+				continue;
+			done[rank[i].at] = true;
+			at->p = diff_p_of(at, left, z > 0, false);
+			if (at->p > limit)
+				continue;
+			at->change = z > 0 ? 1 : -1;
+			passed++;
+			diff_take_out(at, left);
+		}
+	}
 	free(rank);
 	free(done);
 }
@@ -630,22 +604,30 @@ double diff_scale(const struct diff_whole *left)
 }
 
 /* Holm's method: one walk over the places sorted by p-value. */
-static void diff_judge_totals(struct diff_place *p, size_t n,
-			      const struct diff_whole *left)
+void diff_judge_nested(struct diff_place *p, size_t n,
+		       const struct diff_whole *left)
 {
+	/* without what is out of them */
+	struct diff_place *own = mem_new(n ? n : 1, sizeof(*own));
 	bool *out = mem_new(n ? n : 1, sizeof(*out));
-	size_t tests = count_tests(p, n, left, true, out);
 	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
 	size_t used = 0;
+	size_t tests;
 
 	for (size_t i = 0; i < n; i++) {
-		double z = diff_z_nested(&p[i], left);
+		own[i] = p[i];
+		own[i].a -= p[i].out_a;
+		own[i].b -= p[i].out_b;
+	}
+	tests = count_tests(own, n, left, true, out);
+	for (size_t i = 0; i < n; i++) {
+		double z = diff_z_nested(&own[i], left);
 
 		p[i].change = 0;
 		p[i].p = 1;
 		if (out[i] || fabs(z) < Z_MIN)
 			continue;
-		p[i].p = diff_p_of(&p[i], left, z > 0, true);
+		p[i].p = diff_p_of(&own[i], left, z > 0, true);
 		rank[used++] = (struct ranked){ -p[i].p, i };
 	}
 	qsort(rank, used, sizeof(*rank), compare_clear);
@@ -654,26 +636,9 @@ static void diff_judge_totals(struct diff_place *p, size_t n,
 
 		if (at->p > DIFF_ALPHA / (double)(tests - i))
 			break;
-		at->change = diff_z_nested(at, left) > 0 ? 1 : -1;
+		at->change = diff_z_nested(&own[rank[i].at], left) > 0 ? 1 : -1;
 	}
 	free(rank);
 	free(out);
-}
-
-void diff_judge_nested(struct diff_place *p, size_t n,
-		       const struct diff_whole *left)
-{
-	struct diff_place *compared = mem_new(n ? n : 1, sizeof(*compared));
-
-	for (size_t i = 0; i < n; i++) {
-		compared[i] = p[i];
-		compared[i].a -= p[i].out_a;
-		compared[i].b -= p[i].out_b;
-	}
-	diff_judge_totals(compared, n, left);
-	for (size_t i = 0; i < n; i++) {
-		p[i].change = compared[i].change;
-		p[i].p = compared[i].p;
-	}
-	free(compared);
+	free(own);
 }

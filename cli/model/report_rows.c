@@ -26,7 +26,7 @@ struct report_rows {
 	 * label, 0: none; with others, the rows. */
 	uint32_t *row_of;
 	size_t n_row_of, cap_row_of;
-	uint32_t *row_of_frame; /* by frame of plain stacks, like row_of[] */
+	uint32_t *row_of_frame; /* by frame of plain stacks: row + 1, 0: none */
 	struct intern index;
 	uint64_t weight;
 	struct report_missing missing;
@@ -117,26 +117,25 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 	return r->row_label[id] - 1;
 }
 
-/* Returns the row of code, which is told by its label alone. A search for it
- * would take a third of the time of a report. */
-static struct report_row *row_for_label(struct report_rows *r, uint32_t label)
-{
-	r->row_of = mem_reach(r->row_of, &r->n_row_of, &r->cap_row_of,
-			      (size_t)label + 1, sizeof(*r->row_of));
-	if (!r->row_of[label]) {
-		*mem_add(r->row, r->n, r->cap) =
-			(struct report_row){ .label = label };
-		r->row_of[label] = (uint32_t)r->n;
-	}
-	return &r->row[r->row_of[label] - 1];
-}
-
+/* Returns the row of a key, which is added if it is new. */
 static struct report_row *row_for(struct report_rows *r,
 				  const struct report_row *key)
 {
-	if (!(r->keys &
-	      ~(unsigned int)(KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS)))
-		return row_for_label(r, key->label);
+	const unsigned int code = KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS;
+
+	if (!(r->keys & ~code)) {
+		/* The label alone tells it. A search for it would take a third
+		 * of the time of a report. */
+		r->row_of =
+			mem_reach(r->row_of, &r->n_row_of, &r->cap_row_of,
+				  (size_t)key->label + 1, sizeof(*r->row_of));
+		if (!r->row_of[key->label]) {
+			*mem_add(r->row, r->n, r->cap) =
+				(struct report_row){ .label = key->label };
+			r->row_of[key->label] = (uint32_t)r->n;
+		}
+		return &r->row[r->row_of[key->label] - 1];
+	}
 
 	const uint64_t word[] = {
 		(uint64_t)key->comm << 32 | key->label,
@@ -228,21 +227,6 @@ static void report_rows_frames(const struct report_rows *r,
 	l->n = n;
 }
 
-/* Returns the place in the source that a frame with a row is at. What was
- * inlined there and has no rows is still the code that ran. */
-static const struct code_where *report_rows_where(const struct report_rows *r,
-						  struct label_from from)
-{
-	const struct known_code *c = stacks_code(r->stacks);
-	const struct code_frame *f = &c->frame[from.frame];
-
-	if (from.inlined)
-		return &c->inlined[f->inlined + from.inlined - 1];
-	return f->n_inlined && !(r->keys & KEY_INLINED)
-		       ? &c->inlined[f->inlined]
-		       : &f->at;
-}
-
 /* Fills in the code of a key: the i-th frame of l. */
 static void report_rows_key_code(struct report_rows *r,
 				 const struct label_list *l, size_t i,
@@ -250,8 +234,16 @@ static void report_rows_key_code(struct report_rows *r,
 {
 	key->label = key->file = key->line = 0;
 	if (r->keys & KEY_LINE) {
-		const struct code_where *at = report_rows_where(r, l->from[i]);
+		const struct known_code *c = stacks_code(r->stacks);
+		const struct code_frame *f = &c->frame[l->from[i].frame];
+		const struct code_where *at = &f->at;
 
+		/* what was inlined there and has no rows is still the code
+		 * that ran */
+		if (l->from[i].inlined)
+			at = &c->inlined[f->inlined + l->from[i].inlined - 1];
+		else if (f->n_inlined && !(r->keys & KEY_INLINED))
+			at = &c->inlined[f->inlined];
 		if (at->file && at->file[0] && at->line) {
 			key->file = labels_add_name(r->labels, LABEL_GROUP,
 						    at->file);
@@ -370,19 +362,6 @@ const struct report_hit *report_rows_hits(const struct report_rows *r,
 	return r->hit;
 }
 
-/* Returns the row of a frame of a plain stack, + 1. */
-static uint32_t report_rows_of_frame(struct report_rows *r, uint32_t frame)
-{
-	struct report_row key = { 0 };
-
-	if (r->row_of_frame[frame])
-		return r->row_of_frame[frame];
-	stack_names_label(stacks_names(r->stacks), frame, &key.label);
-	key.label = row_label(r, key.label);
-	r->row_of_frame[frame] = (uint32_t)(row_for(r, &key) - r->row) + 1;
-	return r->row_of_frame[frame];
-}
-
 /* Counts a chain for the totals of its frames. Returns the row of the innermost
  * one, + 1; 0: there is none. */
 static uint32_t report_rows_count_chain(struct report_rows *r,
@@ -394,10 +373,20 @@ static uint32_t report_rows_count_chain(struct report_rows *r,
 
 	for (uint32_t at = code_chain_at(c, raw)->stack; at;
 	     at = c->stack[at].parent) {
-		uint32_t id = report_rows_of_frame(r, c->stack[at].frame);
-		struct report_row *row = &r->row[id - 1];
+		uint32_t frame = c->stack[at].frame;
+		uint32_t *known = &r->row_of_frame[frame];
+		struct report_row *row;
 
-		inner = inner ? inner : id;
+		if (!*known) {
+			struct report_row key = { 0 };
+
+			stack_names_label(stacks_names(r->stacks), frame,
+					  &key.label);
+			key.label = row_label(r, key.label);
+			*known = (uint32_t)(row_for(r, &key) - r->row) + 1;
+		}
+		row = &r->row[*known - 1];
+		inner = inner ? inner : *known;
 		if (row->seen == r->stamp)
 			continue;
 		row->seen = r->stamp;

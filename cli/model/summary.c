@@ -45,36 +45,6 @@ static int summary_each(struct summary *s, const char *query,
 	return rows_end(r, s->err);
 }
 
-static void summary_put_about(struct summary *s, const struct rows *r)
-{
-	static const size_t column[] = { INFO_CAPTURES_HOST,
-					 INFO_CAPTURES_RELEASE,
-					 INFO_CAPTURES_ARCH };
-
-	for (size_t i = 0; i < ARRAY_SIZE(column); i++) {
-		const char *text = rows_text(r, column[i]);
-
-		if (!*text)
-			continue;
-		lines_add(&s->l, "%s", s->l.len ? ", " : "");
-		lines_clean(&s->l, text);
-	}
-	if (rows_int(r, INFO_CAPTURES_CPUS))
-		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
-			  rows_int(r, INFO_CAPTURES_CPUS),
-			  rows_int(r, INFO_CAPTURES_CPUS) == 1 ? "" : "s");
-	if (s->l.len)
-		lines_put(&s->l, "recorded on");
-	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
-		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_CMDLINE));
-		lines_put(&s->l, "command");
-	}
-	if (*rows_text(r, INFO_CAPTURES_VERSION)) {
-		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_VERSION));
-		lines_put(&s->l, "recorder");
-	}
-}
-
 static void summary_take_range(struct summary *s, const struct rows *r)
 {
 	s->samples += (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES);
@@ -86,37 +56,30 @@ static void summary_take_range(struct summary *s, const struct rows *r)
 		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
-/* Prints the time range in UTC if the capture has an offset to wall time. */
-static void summary_put_wall(struct summary *s, struct value offset,
-			     int64_t first, int64_t last)
-{
-	char a[CLOCK_UTC_SIZE];
-	char b[CLOCK_UTC_SIZE];
-
-	if (offset.kind != VALUE_INT ||
-	    __builtin_add_overflow(first, offset.num, &first) ||
-	    __builtin_add_overflow(last, offset.num, &last) ||
-	    !clock_utc(first, a) || !clock_utc(last, b))
-		return;
-	lines_print(&s->l, "on the wall", "%s to %s", a, b);
-}
-
+/* Prints the time range, also in UTC if the capture has an offset to wall time.
+ */
 static void summary_put_time(struct summary *s, const struct rows *r)
 {
 	int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
 	int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
-	char a[32];
+	const struct value wall = rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS);
+	char span[32];
+	char from[CLOCK_UTC_SIZE];
+	char to[CLOCK_UTC_SIZE];
 
 	lines_seconds(&s->l, first);
 	lines_add(&s->l, " to ");
 	lines_seconds(&s->l, last);
 	lines_print(&s->l, "time", " s, %s on clock %s",
-		    human_ns(a, sizeof(a), last - first),
+		    human_ns(span, sizeof(span), last - first),
 		    *rows_text(r, INFO_CAPTURES_CLOCK)
 			    ? rows_text(r, INFO_CAPTURES_CLOCK)
 			    : "unknown");
-	summary_put_wall(s, rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS), first,
-			 last);
+	if (wall.kind == VALUE_INT &&
+	    !__builtin_add_overflow(first, wall.num, &first) &&
+	    !__builtin_add_overflow(last, wall.num, &last) &&
+	    clock_utc(first, from) && clock_utc(last, to))
+		lines_print(&s->l, "on the wall", "%s to %s", from, to);
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
@@ -160,14 +123,52 @@ static void put_aligned(struct summary *s, const struct rows *r)
 	lines_put(&s->l, "aligned");
 }
 
-/* What a CPU recorded after its clock was set back has earlier times, and comes
- * late if they are behind what was put in order before. */
-static void summary_put_order(struct summary *s, const struct rows *r)
+static void summary_put_capture(struct summary *s, const struct rows *r)
 {
+	static const size_t about[] = { INFO_CAPTURES_HOST,
+					INFO_CAPTURES_RELEASE,
+					INFO_CAPTURES_ARCH };
+	const int64_t cpus = rows_int(r, INFO_CAPTURES_CPUS);
 	const int64_t steps = rows_int(r, INFO_CAPTURES_STEPS_BACK);
 	char a[32];
 	char b[32];
 
+	lines_clean(&s->l, rows_text(r, INFO_CAPTURES_PATH));
+	lines_add(&s->l, " (%s", rows_text(r, INFO_CAPTURES_FORMAT));
+	if (*rows_text(r, INFO_CAPTURES_NOTE)) {
+		lines_add(&s->l, ", ");
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
+	}
+	lines_print(&s->l, "capture", ", %s)",
+		    human_bytes(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
+	for (size_t i = 0; i < ARRAY_SIZE(about); i++) {
+		const char *text = rows_text(r, about[i]);
+
+		if (!*text)
+			continue;
+		lines_add(&s->l, "%s", s->l.len ? ", " : "");
+		lines_clean(&s->l, text);
+	}
+	if (cpus)
+		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
+			  cpus, cpus == 1 ? "" : "s");
+	if (s->l.len)
+		lines_put(&s->l, "recorded on");
+	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_CMDLINE));
+		lines_put(&s->l, "command");
+	}
+	if (*rows_text(r, INFO_CAPTURES_VERSION)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_VERSION));
+		lines_put(&s->l, "recorder");
+	}
+	if (rows_int(r, INFO_CAPTURES_LAST_NS))
+		summary_put_time(s, r);
+	if (*rows_text(r, INFO_CAPTURES_ALIGN))
+		put_aligned(s, r);
+	/* What a CPU recorded after its clock was set back has earlier times,
+	 * and comes late if they are behind what was put in order before. */
 	if (steps)
 		lines_print(&s->l, "order",
 			    "by time, which goes back %s time%s, at most by %s",
@@ -180,61 +181,17 @@ static void summary_put_order(struct summary *s, const struct rows *r)
 			    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
 				    ? "exact: nothing can come late"
 				    : "by finished rounds");
-}
-
-static void summary_put_capture(struct summary *s, const struct rows *r)
-{
-	char a[32];
-
-	lines_clean(&s->l, rows_text(r, INFO_CAPTURES_PATH));
-	lines_add(&s->l, " (%s", rows_text(r, INFO_CAPTURES_FORMAT));
-	if (*rows_text(r, INFO_CAPTURES_NOTE)) {
-		lines_add(&s->l, ", ");
-		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
-	}
-	lines_print(&s->l, "capture", ", %s)",
-		    human_bytes(a, sizeof(a),
-				(uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
-	summary_put_about(s, r);
-	if (rows_int(r, INFO_CAPTURES_LAST_NS))
-		summary_put_time(s, r);
-	if (*rows_text(r, INFO_CAPTURES_ALIGN))
-		put_aligned(s, r);
-	summary_put_order(s, r);
-	if (!rows_int(r, INFO_CAPTURES_COMPLETE)) {
+	if (!rows_int(r, INFO_CAPTURES_COMPLETE))
 		lines_print(&s->l, "complete", "no: see damage");
-	}
-}
-
-/* ": 12 samples" of an event that is sampled, ": 12 events" if each of them
- * was recorded, ": 12 readings of 340 events" of a member of a group. */
-static void summary_add_amount(struct summary *s, const struct rows *r,
-			       bool sample)
-{
-	const char *how = rows_text(r, INFO_EVENTS_HOW);
-	char a[32];
-
-	lines_add(&s->l, ": %s %s%s",
-		  human_grouped(a, sizeof(a),
-				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
-		  !sample		  ? "record"
-		  : !strcmp(how, "count") ? "event"
-		  : !strcmp(how, "read")  ? "reading"
-					  : "sample",
-		  rows_int(r, INFO_EVENTS_EVENTS) == 1 ? "" : "s");
-	if (!strcmp(how, "read"))
-		lines_add(&s->l, " of %s %s",
-			  human_grouped(
-				  a, sizeof(a),
-				  (uint64_t)rows_int(r, INFO_EVENTS_WEIGHT)),
-			  rows_text(r, INFO_EVENTS_UNIT));
 }
 
 static void summary_put_event(struct summary *s, const struct rows *r)
 {
+	const char *how = rows_text(r, INFO_EVENTS_HOW);
+	int64_t n = rows_int(r, INFO_EVENTS_EVENTS);
 	bool sample = !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample");
-	bool marks = sample && !rows_int(r, INFO_EVENTS_EVENTS) &&
-		     !strcmp(rows_text(r, INFO_EVENTS_HOW), "mark");
+	bool marks = sample && !n && !strcmp(how, "mark");
+	char a[32];
 
 	if (marks && s->brief) {
 		s->n--;
@@ -246,7 +203,21 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 		lines_put(&s->l, s->n ? "" : "events");
 		return;
 	}
-	summary_add_amount(s, r, sample);
+	/* ": 12 samples" of an event that is sampled, ": 12 events" if each of
+	 * them was recorded, ": 12 readings of 340 events" of a member of a
+	 * group */
+	lines_add(&s->l, ": %s %s%s", human_grouped(a, sizeof(a), (uint64_t)n),
+		  !sample		  ? "record"
+		  : !strcmp(how, "count") ? "event"
+		  : !strcmp(how, "read")  ? "reading"
+					  : "sample",
+		  n == 1 ? "" : "s");
+	if (!strcmp(how, "read"))
+		lines_add(&s->l, " of %s %s",
+			  human_grouped(
+				  a, sizeof(a),
+				  (uint64_t)rows_int(r, INFO_EVENTS_WEIGHT)),
+			  rows_text(r, INFO_EVENTS_UNIT));
 	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
 	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) && sample)
@@ -398,27 +369,11 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
-/* "perf.db: 7832 samples over 2.31 s" */
-static void summary_put_title(struct summary *s)
-{
-	char n[32];
-	char t[32];
-
-	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
-		term_off(s->l.out));
-	fprintf(s->l.out, ": %s sample%s",
-		human_grouped(n, sizeof(n), s->samples),
-		s->samples == 1 ? "" : "s");
-	if (s->last > s->first)
-		fprintf(s->l.out, " over %s",
-			human_ns(t, sizeof(t), s->last - s->first));
-	putc('\n', s->l.out);
-}
-
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
 	char trust[TRUST_SENTENCE];
+	char n[32];
 	struct summary s = { .l = { .out = out, .width = term_limit(out) },
 			     .db = db,
 			     .path = path,
@@ -428,7 +383,14 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	if (summary_each(&s, "info_captures", summary_take_range) ||
 	    (!brief && trust_sentence(db, trust, err)))
 		return -1;
-	summary_put_title(&s);
+	/* "perf.db: 7832 samples over 2.31 s" */
+	fprintf(out, "%s%s%s", term_on(out, STYLE_BOLD), path, term_off(out));
+	fprintf(out, ": %s sample%s", human_grouped(n, sizeof(n), s.samples),
+		s.samples == 1 ? "" : "s");
+	if (s.last > s.first)
+		fprintf(out, " over %s",
+			human_ns(n, sizeof(n), s.last - s.first));
+	putc('\n', out);
 	if (!brief) {
 		fputs("  ", out);
 		term_wrap(out, trust, 2, 2, s.l.width);

@@ -142,29 +142,25 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Sums of a server tell the classes of its samples, not of which stack each is.
- */
-static int trust_begin(struct trust *t, struct store *db, struct err *err)
-{
-	int served = stacks_served(db, err);
-
-	if (served < 0)
-		return -1;
-	t->summed = served > 0;
-	if (!t->summed)
-		return trust_load_stacks(t, db, err);
-	return 0;
-}
-
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err)
 {
 	struct trust *t = mem_new(1, sizeof(*t));
 
 	t->code = code;
-	if (!trust_read_rules(t, db, err) &&
-	    (!code || !trust_begin(t, db, err)))
-		return t;
+	if (trust_read_rules(t, db, err))
+		goto fail;
+	if (code) {
+		int served = stacks_served(db, err);
+
+		/* sums of a server tell the classes of its samples, not of
+		 * which stack each is */
+		t->summed = served > 0;
+		if (served < 0 || (!served && trust_load_stacks(t, db, err)))
+			goto fail;
+	}
+	return t;
+fail:
 	trust_free(t);
 	return NULL;
 }
@@ -231,12 +227,6 @@ static struct trust_key trust_key_of(const struct trust *t,
 	return key;
 }
 
-static bool trust_same_key(const struct trust_key *a, const struct trust_key *b)
-{
-	return a->type == b->type && a->mark == b->mark &&
-	       a->judged == b->judged && a->frames == b->frames;
-}
-
 /* Returns NULL if the samples of the group have no class. */
 static struct trust_rule *trust_rule_of(struct trust *t,
 					const struct stacks_group *g)
@@ -246,7 +236,8 @@ static struct trust_rule *trust_rule_of(struct trust *t,
 	for (size_t i = 0; i < t->n; i++) {
 		struct trust_rule *r = &t->rule[(t->last + i) % t->n];
 
-		if (!trust_same_key(&r->key, &key))
+		if (r->key.type != key.type || r->key.mark != key.mark ||
+		    r->key.judged != key.judged || r->key.frames != key.frames)
 			continue;
 		t->last = (t->last + i) % t->n;
 		return r;
@@ -370,19 +361,6 @@ struct trust_remedy {
 	bool unchecked;	 /* they are only unchecked */
 };
 
-static struct trust_remedy trust_effect(const struct trust *t, const char *fix)
-{
-	struct trust_remedy m = { .fix = fix, .unchecked = true };
-
-	for (size_t i = 0; i < t->n; i++)
-		if (!strcmp(t->rule[i].fix, fix)) {
-			trust_tally(&m.n, (uint64_t)t->rule[i].n);
-			m.unchecked &= !t->rule[i].n ||
-				       t->rule[i].word->kind == TRUST_UNCHECKED;
-		}
-	return m;
-}
-
 /* Returns the cheapest that mends a good part, or else the one that mends most.
  */
 static struct trust_remedy trust_remedy(const struct trust *t,
@@ -393,7 +371,20 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 	struct trust_remedy best = { .fix = "" };
 
 	for (size_t i = 0; i < t->n; i++) {
-		struct trust_remedy m = trust_effect(t, t->rule[i].fix);
+		struct trust_remedy m = { .fix = t->rule[i].fix,
+					  .unchecked = true };
+
+		/* all that it mends */
+		for (size_t k = 0; k < t->n; k++) {
+			const struct trust_rule *r = &t->rule[k];
+
+			if (strcmp(r->fix, m.fix) != 0)
+				continue;
+			trust_tally(&m.n, (uint64_t)r->n);
+			m.unchecked &=
+				!r->n || r->word->kind == TRUST_UNCHECKED;
+		}
+
 		bool good = m.n * MENDS_OF >= wrong;
 		bool was = best.n * MENDS_OF >= wrong;
 		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
@@ -547,48 +538,29 @@ static void trust_put_rest(struct text_out *out, const struct trust_sums *s,
 	text_out_add(out, ".");
 }
 
-/* " 'backstitch symbolize --symfs DIR' would check 12.00 %." */
-static void trust_put_remedy(struct text_out *out, const struct trust_remedy *m,
-			     int64_t all)
-{
-	bool command =
-		strncmp(m->fix, "build ", 6) && strncmp(m->fix, "give ", 5);
-	/* whether a stack is whole is seen when it was recorded again */
-	const char *verb = m->unchecked ? "would check" : "may mend";
-
-	text_out_add(out, command ? " '%s' %s " : " To %s %s ", m->fix, verb);
-	if (m->n == all)
-		text_out_add(out, "all of them");
-	else
-		trust_put_share(out, m->n, all);
-	text_out_add(out, ".");
-}
-
-static void trust_put_none(const struct trust *t, const struct trust_sums *s,
-			   struct text_out *out)
-{
-	if (t->unknown)
-		text_out_add(out, "How many user stacks are whole is not known "
-				  "of a part of these sums.");
-	else if (!s->kind[TRUST_SILENT] && (t->kernel || !t->bare))
-		text_out_add(out, "No sample hit user mode.");
-	else
-		text_out_add(out, "No %sstacks were recorded.",
-			     t->chains ? "user " : "");
-}
-
-/* The last sentence. */
+/* The last sentence: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
+ */
 static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 			   struct text_out *out)
 {
 	const struct trust_remedy m = trust_remedy(t, s);
+	bool command =
+		strncmp(m.fix, "build ", 6) && strncmp(m.fix, "give ", 5);
+	/* whether a stack is whole is seen when it was recorded again */
+	const char *verb = m.unchecked ? "would check" : "may mend";
 
 	if (!m.fix[0])
 		return;
-	if (s->samples)
-		trust_put_remedy(out, &m, s->samples);
-	else
+	if (!s->samples) {
 		text_out_add(out, " '%s' records them.", m.fix);
+		return;
+	}
+	text_out_add(out, command ? " '%s' %s " : " To %s %s ", m.fix, verb);
+	if (m.n == s->samples)
+		text_out_add(out, "all of them");
+	else
+		trust_put_share(out, m.n, s->samples);
+	text_out_add(out, ".");
 }
 
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
@@ -611,8 +583,14 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 			text_out_add(&text, ")");
 		}
 		trust_put_rest(&text, &s, only, first);
+	} else if (t->unknown) {
+		text_out_add(&text, "How many user stacks are whole is not "
+				    "known of a part of these sums.");
+	} else if (!s.kind[TRUST_SILENT] && (t->kernel || !t->bare)) {
+		text_out_add(&text, "No sample hit user mode.");
 	} else {
-		trust_put_none(t, &s, &text);
+		text_out_add(&text, "No %sstacks were recorded.",
+			     t->chains ? "user " : "");
 	}
 	trust_put_last(t, &s, &text);
 }
