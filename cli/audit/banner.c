@@ -37,39 +37,32 @@ static int banner_advise(struct check *c, struct banner *b, struct err *err)
 	return rc;
 }
 
-static int banner_take_breaks(struct check *c, struct banner *b,
-			      struct err *err)
-{
-	struct lines l = { .len = 0 };
-
-	b->word = check_verdict(c);
-	lines_add(&l, "%s: ", b->word);
-	if (check_say_verdict(c, &l, err))
-		return -1;
-	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
-	trust_say(c->trust, b->trust);
-	b->asked = c->breaks.asked;
-	b->joined = c->breaks.joined;
-	b->refused = c->breaks.refused;
-	b->missing = c->breaks.requests;
-	b->lost = c->breaks.lost;
-	b->lost_unknown = c->breaks.lost_unknown > 0;
-	b->unexplained = c->breaks.findings;
-	return 0;
-}
-
-int banner_read(struct store *db, const char *path, struct banner *out,
+int banner_read(struct store *db, const char *path, struct banner *b,
 		struct err *err)
 {
 	struct check c = { .db = db, .path = path, .banner = true };
+	struct lines l = { .len = 0 };
 	int rc = -1;
 
-	*out = (struct banner){ .word = "" };
-	if (!check_filters(&c, err) && !check_judge(&c, err) &&
-	    check_each(&c, "findings", 0, banner_take_finding, out, err) >= 0) {
-		rc = banner_take_breaks(&c, out, err);
-		rc = rc ? rc : banner_advise(&c, out, err);
-	}
+	*b = (struct banner){ .word = "" };
+	if (check_filters(&c, err) || check_judge(&c, err) ||
+	    check_each(&c, "findings", 0, banner_take_finding, b, err) < 0)
+		goto out;
+	b->word = check_verdict(&c);
+	lines_add(&l, "%s: ", b->word);
+	if (check_say_verdict(&c, &l, err))
+		goto out;
+	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
+	trust_say(c.trust, b->trust);
+	b->asked = c.breaks.asked;
+	b->joined = c.breaks.joined;
+	b->refused = c.breaks.refused;
+	b->missing = c.breaks.requests;
+	b->lost = c.breaks.lost;
+	b->lost_unknown = c.breaks.lost_unknown > 0;
+	b->unexplained = c.breaks.findings;
+	rc = banner_advise(&c, b, err);
+out:
 	check_forget(&c);
 	free(c.prefix);
 	return rc;

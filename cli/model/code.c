@@ -233,30 +233,15 @@ static void code_take_sums(struct code_loading *l, const struct store *db,
 	}
 }
 
-static int code_code_read(struct code_loading *l, struct store *db,
-			  struct err *err)
-{
-	const struct frames *sums = store_sums_code(db);
-	unsigned int parts = l->parts;
-
-	if (sums)
-		code_take_sums(l, db, sums);
-	if ((!sums && code_read_frames(l, db, err)) ||
-	    (parts & CODE_INLINED && code_read_inlined(l, db, err)) ||
-	    (parts & CODE_BOGUS && code_read_bogus(l, db, err)) ||
-	    (!sums && code_read_stacks(l, db, err)))
-		return -1;
-	if (!sums && parts & (CODE_CHAINS | CODE_ADDRS) &&
-	    code_read_chains(l, db, err))
-		return -1;
-	return parts & CODE_CALLERS ? code_read_callerless(l, db, err) : 0;
-}
-
-/* all: not only images. */
+/* all: not only images, for which parts is 0. */
 static struct known_code *code_load_some(struct store *db, unsigned int parts,
 					 bool all, struct err *err)
 {
 	struct code_loading *l = mem_new(1, sizeof(*l));
+	/* a database of sums has the code in memory */
+	const struct frames *sums = all ? store_sums_code(db) : NULL;
+	bool rows = all && !sums;
+	bool chains = parts & (CODE_CHAINS | CODE_ADDRS);
 
 	l->parts = parts;
 	CODE_ADD(l, image, (struct code_image){ .img.path = "", .status = "" });
@@ -264,12 +249,21 @@ static struct known_code *code_load_some(struct store *db, unsigned int parts,
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
-	if (code_read_images(l, db, err) ||
-	    (all && code_code_read(l, db, err))) {
-		code_free(&l->c);
-		return NULL;
-	}
+	if (code_read_images(l, db, err))
+		goto fail;
+	if (sums)
+		code_take_sums(l, db, sums);
+	if ((rows && code_read_frames(l, db, err)) ||
+	    (parts & CODE_INLINED && code_read_inlined(l, db, err)) ||
+	    (parts & CODE_BOGUS && code_read_bogus(l, db, err)) ||
+	    (rows && code_read_stacks(l, db, err)) ||
+	    (rows && chains && code_read_chains(l, db, err)) ||
+	    (parts & CODE_CALLERS && code_read_callerless(l, db, err)))
+		goto fail;
 	return &l->c;
+fail:
+	code_free(&l->c);
+	return NULL;
 }
 
 struct known_code *code_load(struct store *db, unsigned int parts,

@@ -84,36 +84,8 @@ static bool noise_is_counted(const struct diff_noises *n, const bool *counted,
 	return group < n->n_group && counted[group];
 }
 
-/* Cuts the time between the first and the last sample. */
-static void noise_cut(struct diff_noises *n, const struct diff_times *t,
-		      const bool *counted, int64_t from, int64_t to)
-{
-	/* rounding may put the last sample behind the last block */
-	double each = ((double)to - (double)from) / (double)n->n_block;
-	size_t *next = mem_new(n->n_group, sizeof(*next));
-
-	for (size_t i = 0; i < t->n; i++)
-		if (noise_is_counted(n, counted, t->group[i]))
-			n->first[t->group[i] + 1]++;
-	for (size_t i = 0; i < n->n_group; i++) {
-		n->first[i + 1] += n->first[i];
-		next[i] = n->first[i];
-	}
-	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
-	for (size_t i = 0; i < t->n; i++) {
-		double at = ((double)t->time[i] - (double)from) / each;
-		size_t k =
-			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
-
-		if (!noise_is_counted(n, counted, t->group[i]))
-			continue;
-		n->block[next[t->group[i]]++] = (uint16_t)k;
-		n->all[k]++;
-	}
-	free(next);
-}
-
-/* Returns whether there are enough samples over some time. */
+/* Puts the samples into blocks of time. Returns whether there are enough of
+ * them over some time. */
 static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 {
 	/* the groups whose samples are counted: those of some row */
@@ -122,6 +94,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	int64_t from = INT64_MAX;
 	int64_t to = INT64_MIN;
 	size_t samples = 0;
+	size_t *next = NULL; /* by group: the place of its next sample */
 
 	for (size_t i = 0; i < n->hit[rows]; i++)
 		counted[n->hits[i] >> 1] = true;
@@ -141,8 +114,34 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	n->all = mem_new(n->n_block, sizeof(*n->all));
 	n->own = mem_new(n->n_block, sizeof(*n->own));
 	n->first = mem_new(n->n_group + 1, sizeof(*n->first));
-	if (samples >= SAMPLES_MIN && from < to)
-		noise_cut(n, t, counted, from, to);
+	if (samples < SAMPLES_MIN || from >= to)
+		goto out;
+
+	/* cuts the time between the first and the last sample; rounding may
+	 * put the last sample behind the last block */
+	double each = ((double)to - (double)from) / (double)n->n_block;
+
+	next = mem_new(n->n_group, sizeof(*next));
+	for (size_t i = 0; i < t->n; i++)
+		if (noise_is_counted(n, counted, t->group[i]))
+			n->first[t->group[i] + 1]++;
+	for (size_t i = 0; i < n->n_group; i++) {
+		n->first[i + 1] += n->first[i];
+		next[i] = n->first[i];
+	}
+	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
+	for (size_t i = 0; i < t->n; i++) {
+		double at = ((double)t->time[i] - (double)from) / each;
+		size_t k =
+			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
+
+		if (!noise_is_counted(n, counted, t->group[i]))
+			continue;
+		n->block[next[t->group[i]]++] = (uint16_t)k;
+		n->all[k]++;
+	}
+out:
+	free(next);
 	free(counted);
 	return n->block;
 }

@@ -200,42 +200,11 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
-static void diff_rows_judge(struct diff_rows *d)
-{
-	struct diff_whole left;
-
-	for (size_t i = 0; i < d->n; i++)
-		diff_rows_fill(d, i);
-	/* how much the rows of a run vary within it */
-	for (size_t i = 0; d->n_run == 2 && i < 2; i++) {
-		const struct report_rows *rows = d->run[i].rows;
-		struct diff_noises *noise =
-			d->run[i].times ? diff_noises_new(rows, d->run[i].times)
-					: NULL;
-
-		for (size_t k = 0; noise && k < report_rows_count(rows); k++) {
-			uint32_t row = d->of_row[i][k];
-
-			for (int total = 0; total < 2; total++)
-				d->place[total][row].noise[i] = diff_noise_of(
-					noise, k, total,
-					d->absolute ? DIFF_NOISE_NUMBER
-					: total	    ? DIFF_NOISE_RATE
-						    : DIFF_NOISE_SHARE);
-		}
-		diff_noises_free(noise);
-	}
-	diff_rows_set_whole(d);
-	diff_judge(d->place[0], d->n, &d->whole, &left);
-	diff_judge_nested(d->place[1], d->n, &left);
-	d->scale = diff_scale(&left);
-	free(left.run);
-}
-
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				size_t runs_a, unsigned int keys, bool absolute)
 {
 	struct diff_rows *d = mem_new(1, sizeof(*d));
+	struct diff_whole left;
 
 	d->run = run;
 	d->n_run = n;
@@ -255,7 +224,33 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	}
 	for (size_t i = 0; i < d->n * n; i++)
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
-	diff_rows_judge(d);
+	for (size_t i = 0; i < d->n; i++)
+		diff_rows_fill(d, i);
+	/* how much the rows of a run vary within it */
+	for (size_t i = 0; n == 2 && i < 2; i++) {
+		const struct report_rows *rows = run[i].rows;
+		struct diff_noises *noise;
+
+		if (!run[i].times)
+			continue;
+		noise = diff_noises_new(rows, run[i].times);
+		for (size_t k = 0; noise && k < report_rows_count(rows); k++) {
+			uint32_t row = d->of_row[i][k];
+
+			for (int total = 0; total < 2; total++)
+				d->place[total][row].noise[i] = diff_noise_of(
+					noise, k, total,
+					d->absolute ? DIFF_NOISE_NUMBER
+					: total	    ? DIFF_NOISE_RATE
+						    : DIFF_NOISE_SHARE);
+		}
+		diff_noises_free(noise);
+	}
+	diff_rows_set_whole(d);
+	diff_judge(d->place[0], d->n, &d->whole, &left);
+	diff_judge_nested(d->place[1], d->n, &left);
+	d->scale = diff_scale(&left);
+	free(left.run);
 	return d;
 }
 

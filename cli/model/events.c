@@ -141,27 +141,10 @@ void events_close(struct events *ev)
 	free(ev);
 }
 
-/* Adds what the request of an event says, if there is one. */
-static int events_add_request(struct events *ev, struct event_row *e,
-			      struct err *err)
-{
-	while (ev->has_request && ev->request.v[REQUEST_BLOCKS_EVENT] < e->id)
-		if (events_next_request(ev, err))
-			return -1;
-	if (!ev->has_request || ev->request.v[REQUEST_BLOCKS_EVENT] != e->id)
-		return 0;
-	if (ev->request.known >> REQUEST_BLOCKS_URAW & 1)
-		e->uraw = ev->request.v[REQUEST_BLOCKS_URAW];
-	e->verdict = ev->request.v[REQUEST_BLOCKS_VERDICT];
-	e->confidence = ev->request.v[REQUEST_BLOCKS_CONFIDENCE];
-	e->flags = ev->request.v[REQUEST_BLOCKS_FLAGS];
-	e->ip = ev->few ? 0 : ev->request.v[REQUEST_BLOCKS_IP];
-	return 0;
-}
-
 static int events_next_all(struct events *ev, struct event_row *e,
 			   struct err *err)
 {
+	const struct int_row *q = &ev->request;
 	struct int_row r;
 	int ret = int_rows_next(ev->ints, &r, err);
 
@@ -182,7 +165,19 @@ static int events_next_all(struct events *ev, struct event_row *e,
 		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
 		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
 	};
-	return events_add_request(ev, e, err) ? -1 : 1;
+	/* what its request says, if there is one */
+	while (ev->has_request && q->v[REQUEST_BLOCKS_EVENT] < e->id)
+		if (events_next_request(ev, err))
+			return -1;
+	if (!ev->has_request || q->v[REQUEST_BLOCKS_EVENT] != e->id)
+		return 1;
+	if (q->known >> REQUEST_BLOCKS_URAW & 1)
+		e->uraw = q->v[REQUEST_BLOCKS_URAW];
+	e->verdict = q->v[REQUEST_BLOCKS_VERDICT];
+	e->confidence = q->v[REQUEST_BLOCKS_CONFIDENCE];
+	e->flags = q->v[REQUEST_BLOCKS_FLAGS];
+	e->ip = ev->few ? 0 : q->v[REQUEST_BLOCKS_IP];
+	return 1;
 }
 
 int events_next(struct events *ev, struct event_row *e, struct err *err)

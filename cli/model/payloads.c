@@ -66,24 +66,6 @@ struct payloads {
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
-static int payloads_read_tables(struct payloads *ps, struct err *err)
-{
-	struct rows *r = rows_of(ps->db, "list_ev_tables", err);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
-		struct payload_rows *added;
-
-		if (!row_cursor_is_table(name))
-			continue;
-		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
-		added->name = mem_strdup(name);
-		if (row_cursor_open_table(&added->c, ps->db, name, err))
-			return rows_stop(r);
-	}
-	return rows_end(r, err);
-}
-
 static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 {
 	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
@@ -147,10 +129,26 @@ static int payloads_read_types(struct payloads *ps, struct err *err)
 struct payloads *payloads_open(struct store *db, struct err *err)
 {
 	struct payloads *ps = mem_new(1, sizeof(*ps));
+	struct rows *r = rows_of(db, "list_ev_tables", err);
 
 	ps->db = db;
-	if (!payloads_read_tables(ps, err) && !payloads_read_types(ps, err))
-		return ps;
+	while (rows_step(r)) {
+		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
+		struct payload_rows *added;
+
+		if (!row_cursor_is_table(name))
+			continue;
+		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
+		added->name = mem_strdup(name);
+		if (row_cursor_open_table(&added->c, db, name, err)) {
+			rows_stop(r);
+			goto fail;
+		}
+	}
+	if (rows_end(r, err) || payloads_read_types(ps, err))
+		goto fail;
+	return ps;
+fail:
 	payloads_close(ps);
 	return NULL;
 }
