@@ -293,8 +293,8 @@ struct rows *check_rows(const struct check *c, const struct check_query *q,
 /* ---- --sql */
 
 /* Writes a statement with a literal for each ?N, since the SQL shell of the
- * user binds nothing. A question mark has no other use in our statements: names
- * and patterns of the filters are bound values. */
+ * user binds nothing. Only a parameter has a number behind a question mark:
+ * names and patterns of the filters are bound values. */
 static void put_bound(const struct check *c, const char *sql, FILE *out)
 {
 	while (*sql) {

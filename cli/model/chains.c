@@ -318,34 +318,15 @@ static void chains_json_place(struct json *j, const struct code_where *at)
 		json_int(j, "line", at->line);
 }
 
-static void chains_json_frame(const struct chains *c, struct json *j,
-			      const struct code_frame *f, uint64_t ip,
-			      bool called, bool hit)
+static void chains_json_inlined(const struct chains *c, struct json *j,
+				const struct code_frame *f)
 {
-	json_object(j, NULL);
-	json_hex(j, "ip", ip);
-	if (f->at.name)
-		json_hex(j, "symoff", f->symoff);
-	chains_json_place(j, &f->at);
-	if (f->n_inlined) {
-		json_array(j, "inlined");
-		for (uint32_t i = 0; i < f->n_inlined; i++) {
-			json_object(j, NULL);
-			chains_json_place(j, &c->code->inlined[f->inlined + i]);
-			json_end(j);
-		}
+	json_array(j, "inlined");
+	for (uint32_t i = 0; i < f->n_inlined; i++) {
+		json_object(j, NULL);
+		chains_json_place(j, &c->code->inlined[f->inlined + i]);
 		json_end(j);
 	}
-	json_text(j, "image", c->dso[f->image]);
-	json_hex(j, "off", f->off);
-	if (f->flags & FRAME_INFERRED)
-		json_bool(j, "inferred", true);
-	if (f->flags & FRAME_GUESSED)
-		json_bool(j, "by_frame_pointer", true);
-	if (called && f->bogus)
-		json_text(j, "bogus", f->bogus);
-	if (hit)
-		json_bool(j, "hit_only", true);
 	json_end(j);
 }
 
@@ -364,9 +345,27 @@ int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 	json_array(j, key);
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
+		const struct code_frame *f = &c->code->frame[s->frame];
 
-		chains_json_frame(c, j, &c->code->frame[s->frame], c->ip[i],
-				  i > 0, hit);
+		json_object(j, NULL);
+		json_hex(j, "ip", c->ip[i]);
+		if (f->at.name)
+			json_hex(j, "symoff", f->symoff);
+		chains_json_place(j, &f->at);
+		if (f->n_inlined)
+			chains_json_inlined(c, j, f);
+		json_text(j, "image", c->dso[f->image]);
+		json_hex(j, "off", f->off);
+		if (f->flags & FRAME_INFERRED)
+			json_bool(j, "inferred", true);
+		if (f->flags & FRAME_GUESSED)
+			json_bool(j, "by_frame_pointer", true);
+		/* the innermost address is no return address */
+		if (i > 0 && f->bogus)
+			json_text(j, "bogus", f->bogus);
+		if (hit)
+			json_bool(j, "hit_only", true);
+		json_end(j);
 		stack = s->parent;
 	}
 	json_end(j);
