@@ -37,34 +37,33 @@ out:
 	free(s);
 }
 
-static void ft_boot_set_moved(struct ft *ft, const struct ft_boot *boot,
-			      uint64_t text, uint64_t end)
-{
-	char detail[384];
-
-	for (size_t i = 0; i < ft->n_inst; i++) {
-		struct ft_instance *in = &ft->inst[i];
-
-		if (strcmp(in->name, boot->instance) != 0)
-			continue;
-		if (end > text) {
-			in->last_text = boot->text;
-			in->text_len = end - text;
-			in->moved = text - boot->text;
-		}
-		snprintf(detail, sizeof(detail),
-			 "buffer '%.200s' is of the last boot: times are of "
-			 "another run of its clock; addresses of the kernel "
-			 "are %s, those of modules as they were",
-			 in->name,
-			 end > text ? "moved to where it is now"
-				    : "as they were");
-		reader_note(&ft->src, "last boot", detail);
-	}
-}
-
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end)
 {
-	for (size_t i = 0; i < ft->n_boot; i++)
-		ft_boot_set_moved(ft, &ft->boot[i], text, text ? end : 0);
+	bool known = text && end > text;
+	char detail[384];
+
+	for (size_t i = 0; i < ft->n_boot; i++) {
+		const struct ft_boot *boot = &ft->boot[i];
+
+		for (size_t j = 0; j < ft->n_inst; j++) {
+			struct ft_instance *in = &ft->inst[j];
+
+			if (strcmp(in->name, boot->instance) != 0)
+				continue;
+			if (known) {
+				in->last_text = boot->text;
+				in->text_len = end - text;
+				in->moved = text - boot->text;
+			}
+			snprintf(detail, sizeof(detail),
+				 "buffer '%.200s' is of the last boot: times "
+				 "are of another run of its clock; addresses "
+				 "of the kernel are %s, those of modules as "
+				 "they were",
+				 in->name,
+				 known ? "moved to where it is now"
+				       : "as they were");
+			reader_note(&ft->src, "last boot", detail);
+		}
+	}
 }

@@ -51,14 +51,12 @@ static const char *ft_dump_id_name(uint16_t id)
 	return id < ARRAY_SIZE(name) ? name[id] : "UNKNOWN";
 }
 
-static int ft_dump_options(struct ft *ft, struct bytes *b,
-			   const struct ft_dump_output *o)
+static int ft_dump_options(struct bytes *b, const struct ft_dump_output *o)
 {
 	struct bytes data;
 	uint16_t id;
 	uint32_t n;
 
-	(void)ft;
 	while (!bytes_u16(b, &id, NULL) && !bytes_u32(b, &n, NULL) &&
 	       !bytes_take(b, n, &data, NULL)) {
 		int show = (int)(n < 200 ? n : 200);
@@ -101,7 +99,7 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 			return -1;
 		if (id == FT_OPTIONS &&
 		    !ft_section_read(ft, off, &id, &b, &owned, &why))
-			rc = ft_dump_options(ft, &b, o);
+			rc = ft_dump_options(&b, o);
 		free(owned);
 		if (rc)
 			return -1;
@@ -110,26 +108,6 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 		off = bytes_off(&head) + size;
 	}
 	return 0;
-}
-
-static int ft_dump_entry(struct ft *ft, const struct ft_stream *s,
-			 const struct ft_entry *e,
-			 const struct ft_dump_output *o)
-{
-	uint16_t id = 0;
-	uint32_t pid = 0;
-
-	bytes_peek_u16(&e->b, 0, &id);
-	bytes_peek_u32(&e->b, 4, &pid);
-	const struct ft_type *t = ft_type_of(ft, id);
-
-	return ft_dump_line(o,
-			    "0x%" PRIx64 "+0x%" PRIx64 " cpu=%d t=%" PRIu64
-			    " pid=%d %s:%s(%u) size=%zu",
-			    s->off, e->place, s->cpu, ft_time(ft, s, e->time),
-			    (int)pid, t ? t->fmt.system : "unknown",
-			    t && t->fmt.name ? t->fmt.name : "?", id,
-			    bytes_left(&e->b));
 }
 
 static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
@@ -153,27 +131,25 @@ static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 			 s->off, place, s->cpu, ft_time(ft, s, pg.time),
 			 bytes_left(&pg.b), lost))
 		return -1;
-	while ((got = ft_page_next(ft, &pg, &e, &why)) > 0)
-		if (ft_dump_entry(ft, s, &e, o))
+	while ((got = ft_page_next(ft, &pg, &e, &why)) > 0) {
+		uint16_t id = 0;
+		uint32_t pid = 0;
+
+		bytes_peek_u16(&e.b, 0, &id);
+		bytes_peek_u32(&e.b, 4, &pid);
+		const struct ft_type *t = ft_type_of(ft, id);
+
+		if (ft_dump_line(o,
+				 "0x%" PRIx64 "+0x%" PRIx64 " cpu=%d t=%" PRIu64
+				 " pid=%d %s:%s(%u) size=%zu",
+				 s->off, e.place, s->cpu,
+				 ft_time(ft, s, e.time), (int)pid,
+				 t ? t->fmt.system : "unknown",
+				 t && t->fmt.name ? t->fmt.name : "?", id,
+				 bytes_left(&e.b)))
 			return -1;
+	}
 	return got < 0 ? ft_dump_line(o, "damaged: %s", why.msg) : 0;
-}
-
-static int ft_dump_stream(struct ft *ft, struct ft_stream *s,
-			  const struct ft_dump_output *o)
-{
-	const struct ft_instance *in = &ft->inst[s->instance];
-
-	if (ft_dump_line(o,
-			 "0x%" PRIx64 " ring '%s' cpu=%d size=%" PRIu64
-			 " pages of %" PRIu32 "%s",
-			 s->off, in->name, s->cpu, s->len, s->subbuf,
-			 s->n_chunk ? " packed" : ""))
-		return -1;
-	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf)
-		if (ft_dump_page(ft, s, at, o))
-			return -1;
-	return 0;
 }
 
 int ft_dump(struct source *src,
@@ -191,8 +167,19 @@ int ft_dump(struct source *src,
 		return -1;
 	if (ft->version >= 7 && ft_dump_sections(ft, &o))
 		return -1;
-	for (size_t i = 0; i < ft->n_stream; i++)
-		if (ft_dump_stream(ft, &ft->stream[i], &o))
+	for (size_t i = 0; i < ft->n_stream; i++) {
+		struct ft_stream *s = &ft->stream[i];
+
+		if (ft_dump_line(&o,
+				 "0x%" PRIx64 " ring '%s' cpu=%d size=%" PRIu64
+				 " pages of %" PRIu32 "%s",
+				 s->off, ft->inst[s->instance].name, s->cpu,
+				 s->len, s->subbuf,
+				 s->n_chunk ? " packed" : ""))
 			return -1;
+		for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf)
+			if (ft_dump_page(ft, s, at, &o))
+				return -1;
+	}
 	return 0;
 }

@@ -38,30 +38,24 @@ static int ft_file_take_packing(struct ft *ft, const char *name, uint64_t at,
 	return 0;
 }
 
-static int ft_file_take_version(struct ft *ft, struct bytes *b, struct err *err)
-{
-	uint64_t at = bytes_off(b);
-	const char *s;
-
-	if (bytes_str(b, &s, err))
-		return -1;
-	if (!strcmp(s, "6") || !strcmp(s, "7")) {
-		ft->version = (unsigned int)(s[0] - '0');
-		return 0;
-	}
-	return err_at(err, ft->in.path, at,
-		      "version '%.16s' of trace.dat, needs 6 or 7; convert it "
-		      "with 'trace-cmd convert'",
-		      s);
-}
-
 static int ft_file_take_head(struct ft *ft, struct bytes *b, struct err *err)
 {
+	const char *version;
 	uint8_t big, long_size;
 
-	if (bytes_skip(b, FT_MAGIC_LEN, err) ||
-	    ft_file_take_version(ft, b, err) || bytes_u8(b, &big, err) ||
-	    bytes_u8(b, &long_size, err))
+	if (bytes_skip(b, FT_MAGIC_LEN, err))
+		return -1;
+	uint64_t at = bytes_off(b);
+
+	if (bytes_str(b, &version, err))
+		return -1;
+	if (strcmp(version, "6") != 0 && strcmp(version, "7") != 0)
+		return err_at(err, ft->in.path, at,
+			      "version '%.16s' of trace.dat, needs 6 or 7; "
+			      "convert it with 'trace-cmd convert'",
+			      version);
+	ft->version = (unsigned int)(version[0] - '0');
+	if (bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
 		return -1;
 	ft->big = big != 0;
 	ft->swap = bytes_must_swap(ft->big);
@@ -149,22 +143,6 @@ static int ft_file6_tag(struct ft *ft, struct bytes *b, struct err *err)
 		      "neither 'options' nor 'flyrecord' here");
 }
 
-static int ft_file6_instances(struct ft *ft, struct err *err)
-{
-	for (uint32_t i = 0; i < ft->n_inst; i++) {
-		struct bytes b;
-
-		if (!ft->inst[i].section)
-			continue;
-		bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0,
-			   ft->swap);
-		if (bytes_skip(&b, ft->inst[i].section, err) ||
-		    ft_file6_tag(ft, &b, err) || ft_file6_rings(ft, i, &b, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	static const uint16_t parts[] = { FT_HEADER_INFO,   FT_FTRACE_EVENTS,
@@ -190,8 +168,19 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 	}
 	if (ft_file6_tag(ft, b, err) || ft_file6_rings(ft, top, b, err))
 		return -1;
-	if (ft_file6_instances(ft, err))
-		return -1;
+	/* Options name the tables of the other buffers. */
+	for (uint32_t i = 0; i < ft->n_inst; i++) {
+		struct bytes table;
+
+		if (!ft->inst[i].section)
+			continue;
+		bytes_init(&table, ft->in.data, ft->in.len, ft->in.path, 0,
+			   ft->swap);
+		if (bytes_skip(&table, ft->inst[i].section, err) ||
+		    ft_file6_tag(ft, &table, err) ||
+		    ft_file6_rings(ft, i, &table, err))
+			return -1;
+	}
 	if (!ft->src.info.truncated)
 		ft_claims_check(ft);
 	return 0;
@@ -199,34 +188,12 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 
 /* ---- version 7 */
 
-static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
-			     unsigned char **owned, struct err *err)
-{
-	uint64_t at = bytes_off(b);
-	struct bytes packed;
-	uint32_t n_packed, n;
-
-	if (bytes_u32(b, &n_packed, err) || bytes_u32(b, &n, err) ||
-	    bytes_take(b, n_packed, &packed, err))
-		return -1;
-	if (n > SECTION_MAX)
-		return err_at(err, ft->in.path, at,
-			      "a section of %" PRIu32 " bytes, needs %u at "
-			      "most",
-			      n, SECTION_MAX);
-	claims_check_rest(&ft->src, b, "a compressed section");
-	*owned = mem_new(n, 1);
-	if (ft_unpack(ft, &packed, *owned, n, err))
-		return -1;
-	bytes_init(out, *owned, n, ft->in.path, at, ft->swap);
-	return 0;
-}
-
 int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 		    struct bytes *out, unsigned char **owned, struct err *err)
 {
 	struct ft_section s;
-	struct bytes b;
+	struct bytes b, packed;
+	uint32_t n_packed, n;
 
 	*owned = NULL;
 	if (ft_section_head(ft, off, &s, err))
@@ -239,11 +206,25 @@ int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 	if (!(s.flags & PACKED) || s.id == FT_BUFFER)
 		return 0;
 	b = *out;
-	if (!ft_section_unpack(ft, &b, out, owned, err))
-		return 0;
-	free(*owned);
-	*owned = NULL;
-	return -1;
+	uint64_t at = bytes_off(&b);
+
+	if (bytes_u32(&b, &n_packed, err) || bytes_u32(&b, &n, err) ||
+	    bytes_take(&b, n_packed, &packed, err))
+		return -1;
+	if (n > SECTION_MAX)
+		return err_at(err, ft->in.path, at,
+			      "a section of %" PRIu32 " bytes, needs %u at "
+			      "most",
+			      n, SECTION_MAX);
+	claims_check_rest(&ft->src, &b, "a compressed section");
+	*owned = mem_new(n, 1);
+	if (ft_unpack(ft, &packed, *owned, n, err)) {
+		free(*owned);
+		*owned = NULL;
+		return -1;
+	}
+	bytes_init(out, *owned, n, ft->in.path, at, ft->swap);
+	return 0;
 }
 
 /* Claims a section that was read, and notes what its contents left. */
@@ -492,25 +473,6 @@ enum ft_salvage_pass {
 	SALVAGES,
 };
 
-static void ft_salvage_section(struct ft *ft, const struct ft_section *s,
-			       uint64_t end, enum ft_salvage_pass what)
-{
-	uint64_t off = s->off - FT_SECTION_HEAD;
-	struct err why = { 0 };
-	uint64_t next;
-	int rc = 0;
-
-	if (s->id == FT_BUFFER && what == SALVAGE_BUFFERS)
-		ft_salvage_buffer(ft, s, end);
-	else if (s->id == FT_OPTIONS && what != SALVAGE_BUFFERS)
-		rc = ft_file7_option_section(ft, off, what == SALVAGE_NAMED,
-					     &next, &why);
-	else if (ft_file7_is_meta(s->id) && what == SALVAGE_META)
-		rc = ft_file7_meta(ft, s->id, off, &why);
-	if (rc)
-		reader_damage(&ft->src, "section", off, s->size, &why);
-}
-
 void ft_salvage(struct ft *ft)
 {
 	/* All options are read again. */
@@ -520,14 +482,26 @@ void ft_salvage(struct ft *ft)
 	ft->n_boot = 0;
 	for (int what = 0; what < SALVAGES; what++) {
 		uint64_t off = ft->header_end;
+		uint64_t next;
 		struct ft_section s;
 
 		while (!ft_section_head(ft, off, &s, NULL)) {
 			uint64_t left = ft->in.len - s.off;
 			uint64_t n = s.size < left ? s.size : left;
+			struct err why = { 0 };
+			int rc = 0;
 
-			ft_salvage_section(ft, &s, s.off + n,
-					   (enum ft_salvage_pass)what);
+			if (s.id == FT_BUFFER && what == SALVAGE_BUFFERS)
+				ft_salvage_buffer(ft, &s, s.off + n);
+			else if (s.id == FT_OPTIONS && what != SALVAGE_BUFFERS)
+				rc = ft_file7_option_section(
+					ft, off, what == SALVAGE_NAMED, &next,
+					&why);
+			else if (ft_file7_is_meta(s.id) && what == SALVAGE_META)
+				rc = ft_file7_meta(ft, s.id, off, &why);
+			if (rc)
+				reader_damage(&ft->src, "section", off, s.size,
+					      &why);
 			off = s.off + n;
 			if (n < s.size)
 				break;

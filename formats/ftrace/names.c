@@ -6,34 +6,31 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/search.h"
 
-/* Takes "PID NAME". */
-static void ft_names_take_cmdline(struct ft *ft, struct scan s)
-{
-	int32_t tid;
-
-	/* <...> means that the kernel did not know the name either. */
-	if (!scan_i32(&s, &tid) || !scan_take(&s, " ") || !s.n ||
-	    scan_starts(s, "<"))
-		return;
-	char *name = mem_dup(s.p, s.n);
-
-	ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
-			   sizeof(*ft->cmd));
-	ft->cmd[ft->n_cmd++] = (struct ft_cmd){
-		.tid = tid,
-		.name = arena_strdup(&ft->arena, name),
-	};
-	free(name);
-}
-
 COMPARE_BY(ft_names_compare, struct ft_cmd, tid);
 
+/* Takes lines "PID NAME". */
 void ft_names_read(struct ft *ft, const struct bytes *text)
 {
 	struct scan s = scan_of(text->pos, bytes_left(text));
 
-	while (s.n)
-		ft_names_take_cmdline(ft, scan_line(&s));
+	while (s.n) {
+		struct scan line = scan_line(&s);
+		int32_t tid;
+
+		/* <...> means that the kernel did not know the name either. */
+		if (!scan_i32(&line, &tid) || !scan_take(&line, " ") ||
+		    !line.n || scan_starts(line, "<"))
+			continue;
+		char *name = mem_dup(line.p, line.n);
+
+		ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
+				   sizeof(*ft->cmd));
+		ft->cmd[ft->n_cmd++] = (struct ft_cmd){
+			.tid = tid,
+			.name = arena_strdup(&ft->arena, name),
+		};
+		free(name);
+	}
 	if (ft->n_cmd)
 		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), ft_names_compare);
 }

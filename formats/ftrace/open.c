@@ -130,21 +130,17 @@ static void ft_close(struct source *src)
 	free(ft);
 }
 
-static int ft_open_dir(struct ft *ft, const char *path, struct err *err)
-{
-	if (ft_dir_read(ft, path, err))
-		return -1;
-	for (size_t i = 0; i < ft->n_raw; i++)
-		ft->src.size += ft->raw[i].in.len;
-	return 0;
-}
-
 static int ft_open_capture(struct ft *ft, const char *path, struct err *err)
 {
 	struct stat st;
 
-	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
-		return ft_open_dir(ft, path, err);
+	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode)) {
+		if (ft_dir_read(ft, path, err))
+			return -1;
+		for (size_t i = 0; i < ft->n_raw; i++)
+			ft->src.size += ft->raw[i].in.len;
+		return 0;
+	}
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
 	    ft_file_read(ft, err))

@@ -158,16 +158,6 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 	return (uint32_t)ft->n_inst++;
 }
 
-static int ft_option_check_subbuf(const struct bytes *b, uint32_t size,
-				  struct err *err)
-{
-	if (size >= 64 && size <= FT_SUBBUF_MAX)
-		return 0;
-	return err_at(err, b->path, bytes_off(b),
-		      "pages of %" PRIu32 " bytes, needs 64 to %u", size,
-		      FT_SUBBUF_MAX);
-}
-
 /* The section must end where its last ring ends. trace-cmd 3.1 does not include
  * the count of chunks in the length of a compressed ring. */
 static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
@@ -197,8 +187,12 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 
 	if (bytes_u64(b, &section, err) || bytes_str(b, &name, err) ||
 	    bytes_str(b, &clock, err) || bytes_u32(b, &subbuf, err) ||
-	    bytes_u32(b, &n, err) || ft_option_check_subbuf(b, subbuf, err))
+	    bytes_u32(b, &n, err))
 		return -1;
+	if (subbuf < 64 || subbuf > FT_SUBBUF_MAX)
+		return err_at(err, b->path, bytes_off(b),
+			      "pages of %" PRIu32 " bytes, needs 64 to %u",
+			      subbuf, FT_SUBBUF_MAX);
 	for (size_t i = 0; i < ft->n_inst; i++)
 		if (ft->inst[i].section == section)
 			return 0;

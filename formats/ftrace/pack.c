@@ -258,15 +258,6 @@ static struct ft_win *ft_window_oldest(struct ft *ft,
 	return old;
 }
 
-static void ft_window_make_room(struct ft *ft, const struct ft_stream *s,
-				size_t need)
-{
-	struct ft_win *w;
-
-	while (ft->win_bytes + need > WIN_MAX && (w = ft_window_oldest(ft, s)))
-		ft_window_drop(ft, w);
-}
-
 struct ft_chunk_after {
 	const struct ft_chunk *chunk;
 	uint64_t place;
@@ -297,10 +288,13 @@ static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,
 
 	w->chunk = 0;
 	if (w->cap < c->len) {
+		struct ft_win *old;
 		size_t cap = 0;
 
 		ft_window_drop(ft, w);
-		ft_window_make_room(ft, s, c->len);
+		while (ft->win_bytes + c->len > WIN_MAX &&
+		       (old = ft_window_oldest(ft, s)))
+			ft_window_drop(ft, old);
 		w->data = mem_grow(NULL, &cap, c->len, 1);
 		w->cap = cap;
 		ft->win_bytes += cap;
@@ -327,9 +321,13 @@ static size_t ft_window_find(const struct ft_stream *s, uint64_t place)
 	return FT_WINS;
 }
 
-static struct ft_win *ft_window_at(struct ft *ft, struct ft_stream *s,
-				   uint64_t place, struct err *err)
+int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
+		     struct bytes *out, struct err *err)
 {
+	if (place >= s->len)
+		return err_at(err, s->path, ft_stream_file_offset(s, place),
+			      "nothing there: the ring has 0x%llx bytes",
+			      (unsigned long long)s->len);
 	size_t i = ft_window_find(s, place);
 
 	if (i == FT_WINS) {
@@ -339,25 +337,12 @@ static struct ft_win *ft_window_at(struct ft *ft, struct ft_stream *s,
 				i = j;
 		if (ft_window_load(ft, s, &s->win[i], ft_chunk_index(s, place),
 				   err))
-			return NULL;
+			return -1;
 	}
-	s->win[i].used = ++ft->tick;
-	return &s->win[i];
-}
-
-int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
-		     struct bytes *out, struct err *err)
-{
-	if (place >= s->len)
-		return err_at(err, s->path, ft_stream_file_offset(s, place),
-			      "nothing there: the ring has 0x%llx bytes",
-			      (unsigned long long)s->len);
-	struct ft_win *w = ft_window_at(ft, s, place, err);
-
-	if (!w)
-		return -1;
+	struct ft_win *w = &s->win[i];
 	const struct ft_chunk *c = &s->chunk[w->chunk - 1];
 
+	w->used = ++ft->tick;
 	bytes_init(out, w->data + (place - c->at), c->len - (place - c->at),
 		   ft->in.path, c->off, ft->swap);
 	return 0;

@@ -118,57 +118,43 @@ static int ft_page_take_payload(struct bytes *b, uint32_t type,
 	return bytes_take(b, len, out, err);
 }
 
-static int ft_page_take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
-			     struct err *err)
-{
-	uint32_t high;
-
-	if (bytes_u32(&pg->b, &high, err))
-		return -1;
-	uint64_t t = delta + ((uint64_t)high << 27);
-
-	if (type == FT_TYPE_EXTEND)
-		pg->time += t;
-	else
-		pg->time = t | (pg->time >> STAMP_BITS << STAMP_BITS);
-	return 0;
-}
-
-/* Skips an entry that was written and then discarded. Its time counts. */
-static int ft_page_skip_discarded(struct ft_page *pg, uint32_t delta,
-				  struct err *err)
-{
-	uint32_t len;
-
-	pg->time += delta;
-	if (bytes_u32(&pg->b, &len, err))
-		return -1;
-	if (len < 4)
-		return err_at(err, pg->b.path, bytes_off(&pg->b) - 4,
-			      "a discarded entry is %u bytes long, needs 4",
-			      len);
-	return bytes_skip(&pg->b, len - 4, err);
-}
-
 int ft_page_next_any(const struct ft *ft, struct ft_page *pg,
 		     struct ft_entry *e, struct err *err)
 {
 	while (bytes_left(&pg->b)) {
 		uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
-		uint32_t type, delta;
+		uint32_t type, delta, more;
 
 		if (ft_page_take_word(ft, &pg->b, &type, &delta, err))
 			return -1;
 		if (type == FT_TYPE_PADDING && !delta)
 			return 0;
 		if (type == FT_TYPE_PADDING) {
-			if (ft_page_skip_discarded(pg, delta, err))
+			/* An entry that was written and then discarded. Its
+			 * time counts. */
+			pg->time += delta;
+			if (bytes_u32(&pg->b, &more, err))
+				return -1;
+			if (more < 4)
+				return err_at(err, pg->b.path,
+					      bytes_off(&pg->b) - 4,
+					      "a discarded entry is %u bytes "
+					      "long, needs 4",
+					      more);
+			if (bytes_skip(&pg->b, more - 4, err))
 				return -1;
 			continue;
 		}
 		if (type >= FT_TYPE_EXTEND) {
-			if (ft_page_take_time(pg, type, delta, err))
+			if (bytes_u32(&pg->b, &more, err))
 				return -1;
+			uint64_t t = delta + ((uint64_t)more << 27);
+			uint64_t top = pg->time >> STAMP_BITS << STAMP_BITS;
+
+			if (type == FT_TYPE_EXTEND)
+				pg->time += t;
+			else
+				pg->time = top | t;
 			continue;
 		}
 		pg->time += delta;

@@ -33,26 +33,9 @@ static void ft_print_unescape(char *s)
 	*to = '\0';
 }
 
-/* Takes "0xADDRESS : "TEXT"". */
-static void ft_print_take_line(struct ft *ft, char *line)
-{
-	char *end;
-	uint64_t addr = strtoull(line, &end, 16);
-	char *from = strchr(end, '"');
-	char *to = strrchr(end, '"');
-
-	if (end == line || !from || to == from || ft->n_text >= TEXTS_MAX)
-		return;
-	*to = '\0';
-	ft_print_unescape(from + 1);
-	ft->text = mem_grow(ft->text, &ft->cap_text, ft->n_text + 1,
-			    sizeof(*ft->text));
-	ft->text[ft->n_text++] =
-		(struct ft_text){ addr, arena_strdup(&ft->arena, from + 1) };
-}
-
 COMPARE_BY(ft_print_compare, struct ft_text, addr);
 
+/* Takes lines "0xADDRESS : "TEXT"". */
 void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 {
 	struct scan s = scan_of(text->pos, bytes_left(text));
@@ -60,12 +43,26 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 
 	while (s.n) {
 		struct scan at = scan_line(&s);
+		char *end;
 
-		if (at.n < sizeof(line)) {
-			memcpy(line, at.p, at.n);
-			line[at.n] = '\0';
-			ft_print_take_line(ft, line);
-		}
+		if (at.n >= sizeof(line))
+			continue;
+		memcpy(line, at.p, at.n);
+		line[at.n] = '\0';
+		uint64_t addr = strtoull(line, &end, 16);
+		char *from = strchr(end, '"');
+		char *to = strrchr(end, '"');
+
+		if (end == line || !from || to == from ||
+		    ft->n_text >= TEXTS_MAX)
+			continue;
+		*to = '\0';
+		ft_print_unescape(from + 1);
+		ft->text = mem_grow(ft->text, &ft->cap_text, ft->n_text + 1,
+				    sizeof(*ft->text));
+		ft->text[ft->n_text++] =
+			(struct ft_text){ addr,
+					  arena_strdup(&ft->arena, from + 1) };
 	}
 	if (ft->n_text)
 		qsort(ft->text, ft->n_text, sizeof(*ft->text),

@@ -20,22 +20,6 @@ static inline struct arena *ft_record_arena(struct ft *ft)
 	return ft->src.arena ? ft->src.arena : &ft->made;
 }
 
-/* Reads n addresses from a place in the payload, which has them. */
-static void ft_record_read_addrs(const struct ft *ft, const struct bytes *raw,
-				 uint64_t at, uint64_t *ip, uint64_t n)
-{
-	uint32_t low = 0;
-
-	if (!ft->commit32) {
-		bytes_peek_u64s(raw, at, ip, n);
-		return;
-	}
-	for (uint64_t i = 0; i < n; i++) {
-		bytes_peek_u32(raw, at + 4 * i, &low);
-		ip[i] = low;
-	}
-}
-
 /* Raw pages of the last boot have addresses of that boot. */
 static void ft_record_move_addrs(const struct ft_instance *in, uint64_t *ip,
 				 uint32_t n)
@@ -53,12 +37,20 @@ static void ft_record_addrs(struct ft *ft, const struct bytes *raw, uint64_t at,
 {
 	uint64_t end = ft->commit32 ? UINT32_MAX : UINT64_MAX;
 	uint64_t n = (bytes_left(raw) - at) / (ft->commit32 ? 4 : 8);
+	uint32_t low = 0;
 	uint32_t got = 0;
 
 	n = n < most ? n : most;
 	uint64_t *ip = arena_take(ft_record_arena(ft), n * sizeof(*ip));
 
-	ft_record_read_addrs(ft, raw, at, ip, n);
+	if (ft->commit32) {
+		for (uint64_t i = 0; i < n; i++) {
+			bytes_peek_u32(raw, at + 4 * i, &low);
+			ip[i] = low;
+		}
+	} else {
+		bytes_peek_u64s(raw, at, ip, n);
+	}
 	while (got < n && ip[got] != end && !(zero_ends && !ip[got]))
 		got++;
 	if (moved)

@@ -160,41 +160,10 @@ static int symbols_arguments(const char *s, struct scan *args)
 	return !*s || *s == '\n' ? n : -1;
 }
 
-/* Copies the string. Where a field has got a name, its conversion becomes %s,
- * and named[] of that argument the field. Returns false if the string is not
- * understood, or no field got a name. */
-static bool symbols_string(struct symbols_text *st, const char *s,
-			   const char *end, const struct scan *args, int n,
-			   struct scan *named)
-{
-	for (int k = 0; s < end;) {
-		const char *from = s++;
-		struct tp_conversion c = { .type = '%' };
-		struct scan name;
-		char letter;
-
-		if (*from == '%')
-			tp_conversion(&s, &c, false);
-		symbols_put(st, from, (size_t)(s - from));
-		if (c.type == '%')
-			continue;
-		if (k == n)
-			return false;
-		letter = symbols_is_field(args[k], &name)
-				 ? symbols_letter(st, s, &c, name)
-				 : 0;
-		if (letter && symbols_add(st, name, letter)) {
-			named[k] = name;
-			st->out[st->len - 1] = 's';
-			s += c.type == 'p';
-		}
-		k++;
-	}
-	symbols_put(st, "\"", 1);
-	return st->n > 0;
-}
-
-/* The new print fmt, without the line feed at its end, or false. */
+/* Makes the new print fmt, without the line feed at its end: copies the string,
+ * then the arguments. Where a field has got a name, its conversion becomes %s,
+ * and its argument that name. Returns false if the text is not understood, or
+ * no field got a name. */
 static bool symbols_print(struct symbols_text *st, const char *string)
 {
 	struct scan args[ARGS_MOST];
@@ -202,7 +171,33 @@ static bool symbols_print(struct symbols_text *st, const char *string)
 	const char *end = symbols_string_end(string);
 	int n = end ? symbols_arguments(end + 1, args) : -1;
 
-	if (n < 0 || !symbols_string(st, string, end, args, n, named))
+	if (n < 0)
+		return false;
+	for (int k = 0; string < end;) {
+		const char *from = string++;
+		struct tp_conversion c = { .type = '%' };
+		struct scan name;
+		char letter;
+
+		if (*from == '%')
+			tp_conversion(&string, &c, false);
+		symbols_put(st, from, (size_t)(string - from));
+		if (c.type == '%')
+			continue;
+		if (k == n)
+			return false;
+		letter = symbols_is_field(args[k], &name)
+				 ? symbols_letter(st, string, &c, name)
+				 : 0;
+		if (letter && symbols_add(st, name, letter)) {
+			named[k] = name;
+			st->out[st->len - 1] = 's';
+			string += c.type == 'p';
+		}
+		k++;
+	}
+	symbols_put(st, "\"", 1);
+	if (!st->n)
 		return false;
 	for (int k = 0; k < n; k++) {
 		symbols_put(st, ",", 1);

@@ -21,31 +21,6 @@
 
 COMPARE_BY(ft_sync_compare, struct ft_sample, time);
 
-static int ft_sync_take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
-			    struct err *err)
-{
-	struct ft_sample *s;
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err))
-		return -1;
-	if (n > SAMPLES_MAX || n > bytes_left(b) / 24)
-		return err_at(err, b->path, bytes_off(b),
-			      "%" PRIu32 " time samples of a CPU, more than "
-			      "there are bytes",
-			      n);
-	s = mem_new(n ? n : 1, sizeof(*s));
-	*sy = (struct ft_sync){ s, n };
-	ft->n_sync++;
-	for (uint32_t i = 0; i < n; i++)
-		bytes_u64(b, &s[i].time, NULL);
-	for (uint32_t i = 0; i < n; i++)
-		bytes_u64(b, &s[i].offset, NULL);
-	for (uint32_t i = 0; i < n; i++)
-		bytes_u64(b, &s[i].scaling, NULL);
-	return 0;
-}
-
 /* Older recorders write no fractions. */
 static void ft_sync_take_fractions(struct ft *ft, struct bytes *b)
 {
@@ -61,7 +36,7 @@ static void ft_sync_take_fractions(struct ft *ft, struct bytes *b)
 
 int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err)
 {
-	uint32_t cpus;
+	uint32_t cpus, n;
 
 	ft_sync_release(ft);
 	if (bytes_u64(b, &ft->peer, err) ||
@@ -73,12 +48,28 @@ int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err)
 			      "there are bytes",
 			      cpus);
 	ft->sync = mem_new(cpus ? cpus : 1, sizeof(*ft->sync));
-	for (uint32_t i = 0; i < cpus; i++)
-		if (ft_sync_take_cpu(ft, b, &ft->sync[i], err))
+	for (uint32_t c = 0; c < cpus; c++) {
+		if (bytes_u32(b, &n, err))
 			return -1;
+		if (n > SAMPLES_MAX || n > bytes_left(b) / 24)
+			return err_at(err, b->path, bytes_off(b),
+				      "%" PRIu32 " time samples of a CPU, more "
+				      "than there are bytes",
+				      n);
+		struct ft_sample *s = mem_new(n ? n : 1, sizeof(*s));
+
+		ft->sync[c] = (struct ft_sync){ s, n };
+		ft->n_sync++;
+		for (uint32_t i = 0; i < n; i++)
+			bytes_u64(b, &s[i].time, NULL);
+		for (uint32_t i = 0; i < n; i++)
+			bytes_u64(b, &s[i].offset, NULL);
+		for (uint32_t i = 0; i < n; i++)
+			bytes_u64(b, &s[i].scaling, NULL);
+	}
 	ft_sync_take_fractions(ft, b);
-	for (uint32_t i = 0; i < cpus; i++)
-		qsort(ft->sync[i].at, ft->sync[i].n, sizeof(*ft->sync[i].at),
+	for (uint32_t c = 0; c < cpus; c++)
+		qsort(ft->sync[c].at, ft->sync[c].n, sizeof(*ft->sync[c].at),
 		      ft_sync_compare);
 	return 0;
 }

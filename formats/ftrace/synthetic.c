@@ -26,28 +26,25 @@ static struct ft_synthetic *ft_synthetic_add(struct ft *ft,
 	return m;
 }
 
-/* Adds the code of the kernel or of a module. */
-static void ft_synthetic_add_code(struct ft *ft, const struct kernel_code *c)
-{
-	struct ft_synthetic *m =
-		ft_synthetic_add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
-
-	m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
-	m->addr = c->start;
-	m->len = c->len;
-	m->pgoff = c->pgoff;
-	m->type = c->type;
-	m->name = arena_strdup(&ft->arena, c->name);
-}
-
+/* Adds the code of the kernel and of its modules. */
 static void ft_synthetic_add_kernel(struct ft *ft)
 {
 	struct kernel_map km;
 
 	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
 	ft_boot_moved(ft, km.text, km.etext);
-	for (size_t i = 0; i < km.n; i++)
-		ft_synthetic_add_code(ft, &km.at[i]);
+	for (size_t i = 0; i < km.n; i++) {
+		const struct kernel_code *c = &km.at[i];
+		struct ft_synthetic *m = ft_synthetic_add(
+			ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
+
+		m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
+		m->addr = c->start;
+		m->len = c->len;
+		m->pgoff = c->pgoff;
+		m->type = c->type;
+		m->name = arena_strdup(&ft->arena, c->name);
+	}
 	kernel_map_release(&km);
 }
 

@@ -111,17 +111,6 @@ static void ft_task_set_tid(const struct ft *ft, int64_t tid,
 	rec->tid = (int32_t)tid;
 }
 
-static void ft_task_comm_record(struct ft *ft, const struct ft_task *task,
-				bool second, struct record *rec)
-{
-	rec->kind = REC_COMM;
-	rec->comm.name = ft->comm;
-	memcpy(ft->comm, task->name[second], sizeof(task->name[second]));
-	ft_task_set_tid(ft, second ? task->event.tid2 : task->event.tid, rec);
-	if (task->event.role == ROLE_EXEC)
-		task_exec_record(rec);
-}
-
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err)
@@ -141,7 +130,15 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 			       ft->in.path);
 	ft_task_read(ft, t, raw, rec->tid, &task);
 	if (ref->kind == CLASS_COMM) {
-		ft_task_comm_record(ft, &task, ref->len == FT_SECOND, rec);
+		bool second = ref->len == FT_SECOND;
+
+		rec->kind = REC_COMM;
+		rec->comm.name = ft->comm;
+		memcpy(ft->comm, task.name[second], sizeof(task.name[second]));
+		ft_task_set_tid(ft, second ? task.event.tid2 : task.event.tid,
+				rec);
+		if (task.event.role == ROLE_EXEC)
+			task_exec_record(rec);
 	} else if (ref->kind == CLASS_FORK) {
 		task_fork_record(&task.event, rec->pid,
 				 ft_task_process(ft, task.event.tid2, rec),
