@@ -102,10 +102,17 @@ static int perf_check_kernel_address(struct perf *p, const struct perf_rec *r,
 	return perf_check_address(p, r, addr, err);
 }
 
-static int perf_check_addresses(struct perf *p, const struct perf_rec *r,
-				const struct record *rec, struct err *err)
+static int perf_check_sample(struct perf *p, const struct perf_rec *r,
+			     const struct record *rec, struct err *err)
 {
 	const struct rec_sample *s = &rec->sample;
+
+	/* A tracepoint counts what its event says: sched_stat_wait of a clock
+	 * that went back says a negative time. */
+	if (s->weight >> 63 && p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
+		return err_at(err, r->b.path, r->off,
+			      "period 0x%" PRIx64 ", needs less than 2^63",
+			      s->weight);
 	if (!p->halves.kernel_start || rec->flags & REC_F_GUEST ||
 	    !(rec->flags & (REC_F_KERNEL | REC_F_USER)))
 		return 0;
@@ -122,20 +129,6 @@ static int perf_check_addresses(struct perf *p, const struct perf_rec *r,
 		    perf_check_address(p, r, s->branch[i].to, err))
 			return -1;
 	return 0;
-}
-
-static int perf_check_sample(struct perf *p, const struct perf_rec *r,
-			     const struct record *rec, struct err *err)
-{
-	const struct rec_sample *s = &rec->sample;
-
-	/* A tracepoint counts what its event says: sched_stat_wait of a clock
-	 * that went back says a negative time. */
-	if (s->weight >> 63 && p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
-		return err_at(err, r->b.path, r->off,
-			      "period 0x%" PRIx64 ", needs less than 2^63",
-			      s->weight);
-	return perf_check_addresses(p, r, rec, err);
 }
 
 static int perf_check_map(const struct perf *p, const struct perf_rec *r,

@@ -112,28 +112,24 @@ uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at)
 	return HANDLE_CHUNK | c->id << 32 | at;
 }
 
-/* Drops the ids of freed chunks from the front of the list. */
-static void perf_chunk_trim_list(struct perf *p)
-{
-	size_t n = 0;
-
-	while (n < p->n_chunk && !p->chunk[n])
-		n++;
-	/* move only if it halves the list, so that it is cheap on average */
-	if (n * 2 < p->n_chunk)
-		return;
-	memmove(p->chunk, p->chunk + n, (p->n_chunk - n) * sizeof(*p->chunk));
-	p->n_chunk -= n;
-	p->chunk_base += n;
-}
-
 void perf_chunk_put(struct perf *p, struct perf_chunk *c)
 {
+	size_t gone = 0;
+
 	if (!c || --c->refs)
 		return;
 	p->chunk[c->id - p->chunk_base] = NULL;
 	perf_chunk_free(p, c);
-	perf_chunk_trim_list(p);
+	/* Drop the ids of freed chunks from the front of the list; but move it
+	 * only if that halves it, so that it is cheap on average. */
+	while (gone < p->n_chunk && !p->chunk[gone])
+		gone++;
+	if (gone * 2 < p->n_chunk)
+		return;
+	memmove(p->chunk, p->chunk + gone,
+		(p->n_chunk - gone) * sizeof(*p->chunk));
+	p->n_chunk -= gone;
+	p->chunk_base += gone;
 }
 
 void perf_chunk_release(struct perf *p)

@@ -22,17 +22,8 @@ int perf_feature_take_string(struct bytes *b, const char **out, struct err *err)
 	return bytes_str(&s, out, err);
 }
 
-/* Appends "NAME=VALUE"; what does not fit is left out. */
-static void cpu_note_pair(char *note, const char *name, const char *value)
-{
-	size_t at = strlen(note);
-
-	if (strlen(name) + strlen(value) + 4 < NOTE_SIZE - at)
-		snprintf(note + at, NOTE_SIZE - at, "%s%s=%s", at ? ", " : "",
-			 name, value);
-}
-
-/* Takes u32 n and n times the name and the value of what a PMU can do. */
+/* Takes u32 n and n times the name and the value of what a PMU can do. Appends
+ * "NAME=VALUE" of each to the note; what does not fit is left out. */
 static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 {
 	const char *name;
@@ -42,10 +33,14 @@ static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 	if (bytes_u32(b, &n, err))
 		return -1;
 	for (; n; n--) {
+		size_t at = strlen(note);
+
 		if (perf_feature_take_string(b, &name, err) ||
 		    perf_feature_take_string(b, &value, err))
 			return -1;
-		cpu_note_pair(note, name, value);
+		if (strlen(name) + strlen(value) + 4 < NOTE_SIZE - at)
+			snprintf(note + at, NOTE_SIZE - at, "%s%s=%s",
+				 at ? ", " : "", name, value);
 	}
 	return 0;
 }
@@ -86,19 +81,6 @@ int perf_feature_pmu_caps(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int cpu_skip_domain(struct bytes *b, uint32_t version, struct err *err)
-{
-	const char *s;
-
-	if (bytes_skip(b, 4, err) ||
-	    (version >= DOMAINS_NAMED && perf_feature_take_string(b, &s, err)))
-		return -1;
-	return perf_feature_take_string(b, &s, err) ||
-			       perf_feature_take_string(b, &s, err)
-		       ? -1
-		       : 0;
-}
-
 /* u32 version of /proc/schedstat, u32 most domains and 1; to the end for each
  * CPU u32 cpu, u32 n, and n domains: u32 number, a name since version 17, and
  * the CPUs in it as a mask and as a list. */
@@ -107,6 +89,7 @@ int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err)
 	char note[NOTE_SIZE];
 	uint32_t version, most, n;
 	uint32_t cpus = 0;
+	const char *s;
 
 	if (bytes_u32(b, &version, err) || bytes_u32(b, &most, err))
 		return -1;
@@ -114,7 +97,11 @@ int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err)
 		if (bytes_skip(b, 4, err) || bytes_u32(b, &n, err))
 			return -1;
 		for (; n; n--)
-			if (cpu_skip_domain(b, version, err))
+			if (bytes_skip(b, 4, err) ||
+			    (version >= DOMAINS_NAMED &&
+			     perf_feature_take_string(b, &s, err)) ||
+			    perf_feature_take_string(b, &s, err) ||
+			    perf_feature_take_string(b, &s, err))
 				return -1;
 	}
 	snprintf(note, sizeof(note),

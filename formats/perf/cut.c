@@ -323,11 +323,26 @@ static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
 	return 0;
 }
 
-/* Copies the mappings of the parent's process, and its name. */
-static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
-			int32_t ppid, int32_t ptid)
+/* A new thread has the name of the one that made it, and a new process copies
+ * of its parent's mappings. */
+static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
+			 struct err *err)
 {
+	struct bytes b = r->b;
+	int32_t pid, ppid, tid, ptid;
+
+	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &ppid, err) ||
+	    bytes_i32(&b, &tid, err) || bytes_i32(&b, &ptid, err))
+		return -1;
+	/* of a FORK too: an EXIT may be lost, and the id is used again */
+	cut_end(c, tid);
+	if (r->type == PR_EXIT)
+		return 0;
 	cut_live(c, pid, tid);
+	/* made up by perf of /proc: the mappings follow, none are the parent's
+	 */
+	if (r->misc & MISC_EXEC)
+		return 0;
 	const struct cut_task *from = cut_find(c, ptid);
 	const struct cut_task *leader = cut_find(c, ppid);
 	struct cut_task *to = cut_find(c, tid);
@@ -339,39 +354,16 @@ static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
 		cut_set_comm(to, copy, from->comm_size);
 	}
 	to = cut_find(c, pid);
-	if (pid != ppid && leader && to)
-		to->complete = leader->complete;
-	for (size_t i = 0; pid != ppid && leader && to && i < leader->maps.n;
-	     i++) {
+	if (pid == ppid || !leader || !to)
+		return 0;
+	to->complete = leader->complete;
+	for (size_t i = 0; i < leader->maps.n; i++) {
 		struct cut_map m = leader->maps.map[i];
 
 		m.record = mem_dup(m.record, m.size);
 		cut_set_owner(c, m.record, pid, pid);
 		cut_maps_add(&to->maps, &m);
 	}
-}
-
-static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
-			 struct err *err)
-{
-	struct bytes b = r->b;
-	int32_t pid, ppid, tid, ptid;
-
-	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &ppid, err) ||
-	    bytes_i32(&b, &tid, err) || bytes_i32(&b, &ptid, err))
-		return -1;
-	if (r->type == PR_EXIT) {
-		cut_end(c, tid);
-		return 0;
-	}
-	/* an EXIT may be lost: the id is used again */
-	cut_end(c, tid);
-	/* made up by perf of /proc: the mappings follow, none are the parent's
-	 */
-	if (r->misc & MISC_EXEC)
-		cut_live(c, pid, tid);
-	else
-		cut_inherit(c, pid, tid, ppid, ptid);
 	return 0;
 }
 

@@ -98,14 +98,6 @@ static void perf_dump_fields(const struct perf *p, struct text_out *l,
 	}
 }
 
-/* Replaces control characters: a name from a capture may hold newlines. */
-static void perf_dump_clean_line(struct text_out *l)
-{
-	for (size_t i = 0; i < l->len; i++)
-		if ((unsigned char)l->buf[i] < ' ' || l->buf[i] == 0x7f)
-			l->buf[i] = '?';
-}
-
 static void perf_dump_record(struct perf *p, struct perf_file *f,
 			     const struct perf_rec *r, struct text_out *l)
 {
@@ -153,7 +145,10 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 			perf_dump_record(p, f, &r, &l);
 		else if (p->stream && perf_tool_take(p, f, &r, err))
 			return -1;
-		perf_dump_clean_line(&l);
+		/* a name from a capture may hold newlines */
+		for (size_t i = 0; i < l.len; i++)
+			if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+				text[i] = '?';
 		if (fn(arg, text, err))
 			return -1;
 	}

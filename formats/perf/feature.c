@@ -103,45 +103,37 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 	return rc;
 }
 
-/* Names the event of an EVENT_DESC entry, found by its first id, or by the
- * entry's position if the id is unknown. */
-static int perf_feature_name_event(struct perf *p, struct bytes *b,
-				   uint32_t place, uint32_t n_ids,
-				   const char *name, struct err *err)
-{
-	uint32_t attr = place;
-	uint64_t id;
-
-	for (uint32_t i = 0; i < n_ids; i++) {
-		if (bytes_u64(b, &id, err))
-			return -1;
-		const struct perf_id *known = perf_id_find(p, id);
-
-		if (!known)
-			return err_at(err, b->path, bytes_off(b) - 8,
-				      "an id of event '%s' is not among the "
-				      "ids of the header",
-				      name);
-		attr = known->attr;
-	}
-	perf_attr_set_name(p, attr, name);
-	return 0;
-}
-
+/* Names each event, found by its ids, or by its position if it has none. */
 static int perf_feature_event_desc(struct perf *p, struct bytes *b,
 				   struct err *err)
 {
 	uint32_t n, attr_size, n_ids;
 	const char *name;
+	uint64_t id;
 
 	if (bytes_u32(b, &n, err) || bytes_u32(b, &attr_size, err))
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t attr = i;
+
 		if (bytes_skip(b, attr_size, err) ||
 		    bytes_u32(b, &n_ids, err) ||
-		    perf_feature_take_string(b, &name, err) ||
-		    perf_feature_name_event(p, b, i, n_ids, name, err))
+		    perf_feature_take_string(b, &name, err))
 			return -1;
+		for (; n_ids; n_ids--) {
+			if (bytes_u64(b, &id, err))
+				return -1;
+			const struct perf_id *known = perf_id_find(p, id);
+
+			if (!known)
+				return err_at(err, b->path, bytes_off(b) - 8,
+					      "an id of event '%s' is not "
+					      "among the ids of the header",
+					      name);
+			attr = known->attr;
+		}
+		perf_attr_set_name(p, attr, name);
+	}
 	return 0;
 }
 

@@ -95,27 +95,12 @@ static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
 			    bytes_left(&rest), &why);
 }
 
-/* Takes one entry: the attributes, then the section of its ids. */
-static int perf_header_take_attr(struct perf *p, struct bytes *b, uint64_t size,
-				 struct err *err)
-{
-	struct bytes entry, attr;
-	struct section ids;
-
-	if (bytes_take(b, size, &entry, err) ||
-	    bytes_take(&entry, size - 16, &attr, err))
-		return -1;
-	perf_header_cut_attr(p, &attr);
-	if (perf_attr_add(p, &attr, err) ||
-	    perf_header_take_section(&entry, &ids, err))
-		return -1;
-	return perf_header_take_ids(p, &ids, err);
-}
-
+/* Takes entries of that size: the attributes, then the section of their ids. */
 static int perf_header_take_attrs(struct perf *p, const struct section *s,
 				  uint64_t size, struct err *err)
 {
-	struct bytes b;
+	struct bytes b, entry, attr;
+	struct section ids;
 
 	if (perf_header_open_section(p, s, "event attributes", &b, err))
 		return -1;
@@ -125,9 +110,16 @@ static int perf_header_take_attrs(struct perf *p, const struct section *s,
 			      "event attributes are %" PRIu64
 			      " bytes, need a multiple of %" PRIu64,
 			      s->size, size);
-	while (bytes_left(&b))
-		if (perf_header_take_attr(p, &b, size, err))
+	while (bytes_left(&b)) {
+		if (bytes_take(&b, size, &entry, err) ||
+		    bytes_take(&entry, size - 16, &attr, err))
 			return -1;
+		perf_header_cut_attr(p, &attr);
+		if (perf_attr_add(p, &attr, err) ||
+		    perf_header_take_section(&entry, &ids, err) ||
+		    perf_header_take_ids(p, &ids, err))
+			return -1;
+	}
 	if (!p->n_attr)
 		return err_at(err, b.path, s->off, "no events in the header");
 	return 0;
@@ -184,20 +176,6 @@ static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
 	memcpy(p->features, w, sizeof(w));
 }
 
-static void perf_header_read_feature(struct perf *p, uint32_t bit,
-				     const struct section *s)
-{
-	struct bytes b;
-	struct err e;
-
-	if (perf_header_open_section(p, s, "feature sections", &b, &e)) {
-		perf_damage(p, "feature", s->off, s->size, &e);
-		return;
-	}
-	claims_add(&p->claims, s->off, s->size);
-	perf_feature_take(p, bit, &b, 0);
-}
-
 /* perf fills the entry of a section from its offset on. If it cannot write the
  * section (seen of perf 3.5 on i686), no size follows, the offset is the end of
  * the file, and the entry is of the bit or, with that cleared, one too many. */
@@ -211,8 +189,8 @@ static bool perf_header_is_unwritten(const struct perf *p,
 static void perf_header_read_features(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];
+	struct bytes b, feature;
 	struct section s;
-	struct bytes b;
 	struct err e;
 
 	if (f->open_end)
@@ -226,8 +204,15 @@ static void perf_header_read_features(struct perf *p)
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
 			break;
 		}
-		if (!perf_header_is_unwritten(p, &s))
-			perf_header_read_feature(p, bit, &s);
+		if (perf_header_is_unwritten(p, &s))
+			continue;
+		if (perf_header_open_section(p, &s, "feature sections",
+					     &feature, &e)) {
+			perf_damage(p, "feature", s.off, s.size, &e);
+			continue;
+		}
+		claims_add(&p->claims, s.off, s.size);
+		perf_feature_take(p, bit, &feature, 0);
 	}
 	struct bytes more = b;
 
@@ -235,18 +220,6 @@ static void perf_header_read_features(struct perf *p)
 	    perf_header_is_unwritten(p, &s))
 		b = more;
 	claims_add(&p->claims, f->end, bytes_off(&b) - f->end);
-}
-
-/* Compares the tables with the file, which is all there if it was finished. */
-static void perf_header_check_claims(struct perf *p)
-{
-	const struct input *in = &p->file[0].in;
-	struct bytes file;
-
-	if (p->file[0].open_end)
-		return;
-	bytes_init(&file, in->data, in->len, in->path, 0, p->swap);
-	claims_check(&p->claims, &p->src, &file, NULL, NULL);
 }
 
 int perf_read_header(struct perf *p, struct err *err)
@@ -285,6 +258,11 @@ int perf_read_header(struct perf *p, struct err *err)
 	    perf_header_find_records(p, &data, err))
 		return -1;
 	perf_header_read_features(p);
-	perf_header_check_claims(p);
+	/* Compare the tables with the file, which is all there if it was
+	 * finished. */
+	if (!p->file[0].open_end) {
+		bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
+		claims_check(&p->claims, &p->src, &b, NULL, NULL);
+	}
 	return 0;
 }

@@ -89,17 +89,6 @@ static bool perf_record_begins_name(const struct bytes *b)
 	return (c[1] > ' ' && c[1] <= '~') || (c[0] == '/' && c[1] > 0x81);
 }
 
-/* Takes prot and flags. Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither,
- * but the name there. */
-static int perf_record_take_map_rights(struct bytes *b, struct rec_map *m,
-				       struct err *err)
-{
-	if (perf_record_begins_name(b))
-		return 0;
-	return bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err) ? -1
-									   : 0;
-}
-
 static int perf_record_map(struct bytes *b, const struct perf_rec *r,
 			   struct record *rec, struct err *err)
 {
@@ -111,10 +100,16 @@ static int perf_record_map(struct bytes *b, const struct perf_rec *r,
 	    bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
 	    bytes_u64(b, &m->pgoff, err))
 		return -1;
-	if (r->type == PR_MMAP2 &&
-	    (perf_record_take_map_identity(b, r->misc, rec, err) ||
-	     perf_record_take_map_rights(b, m, err)))
-		return -1;
+	if (r->type == PR_MMAP2) {
+		if (perf_record_take_map_identity(b, r->misc, rec, err))
+			return -1;
+		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither prot
+		 * nor flags, but the name there. */
+		if (!perf_record_begins_name(b) &&
+		    (bytes_u32(b, &m->prot, err) ||
+		     bytes_u32(b, &m->flags, err)))
+			return -1;
+	}
 	return perf_record_take_name(b, &m->path, err);
 }
 

@@ -420,11 +420,6 @@ static int perf_sample_raw(struct bytes *b, struct rec_sample *s,
 	return 0;
 }
 
-static uint64_t perf_sample_bits(uint64_t x, int at, int n)
-{
-	return x >> at & (((uint64_t)1 << n) - 1);
-}
-
 /* Converts the bit-fields of a big-endian machine, which start at the most
  * significant bit. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles
  * 16, type 4, spec 2, new_type 4, priv 3. */
@@ -437,7 +432,9 @@ static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 	if (!p->src.info.big_endian)
 		return x;
 	for (size_t i = 0; i < sizeof(width); i++) {
-		y |= perf_sample_bits(x, 64 - at - width[i], width[i]) << at;
+		uint64_t mask = ((uint64_t)1 << width[i]) - 1;
+
+		y |= (x >> (64 - at - width[i]) & mask) << at;
 		at += width[i];
 	}
 	return y;

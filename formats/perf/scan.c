@@ -147,21 +147,24 @@ static void perf_scan_row(struct perf *p, struct perf_file *f,
 		perf_scan_add_row(p, f, &s);
 }
 
-static int perf_scan_records(struct perf *p, struct perf_file *f,
-			     struct skim_half *half, struct err *err)
+static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 {
 	struct perf_rec r;
 	int got;
+
+	perf_walk_start(p, f);
+	struct skim_half *half = skim_half_new(p, f);
 
 	for (;;) {
 		if (perf_plain_may_be(perf_layout_of(p), f))
 			perf_scan_row(p, f, half);
 		got = perf_walk_next(p, f, &r, err);
 		if (got <= 0)
-			return got;
+			break;
 		if (r.type >= PR_TOOL) {
-			if (perf_tool_take(p, f, &r, err))
-				return -1;
+			got = perf_tool_take(p, f, &r, err);
+			if (got)
+				break;
 		} else if (p->n_attr) {
 			perf_scan_record(p, f, &r);
 		} else {
@@ -172,25 +175,11 @@ static int perf_scan_records(struct perf *p, struct perf_file *f,
 			perf_damage(p, "record", r.off, r.size, &why);
 		}
 	}
-}
-
-static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
-{
-	perf_walk_start(p, f);
-	struct skim_half *half = skim_half_new(p, f);
-	int got = perf_scan_records(p, f, half, err);
-
 	skim_half_free(half);
 	for (size_t i = f->n_floor; i-- > 1;)
 		if (f->floor[i] < f->floor[i - 1])
 			f->floor[i - 1] = f->floor[i];
 	return got;
-}
-
-static uint64_t perf_scan_file_floor(const struct perf_file *f)
-{
-	return f->done || f->block >= f->n_floor ? UINT64_MAX
-						 : f->floor[f->block];
 }
 
 /* Sets the floor and selects the file that has it to be read next. */
@@ -202,11 +191,16 @@ static void perf_scan_choose_file(struct perf *p)
 
 	for (size_t i = 0; i < p->n_file; i++) {
 		const struct perf_file *f = &p->file[i];
-		uint64_t low = perf_scan_file_floor(f);
 
-		pos += f->done ? f->end - f->start
-			       : bytes_off(&f->raw) - f->start;
-		if (f->done || (any && low >= floor))
+		if (f->done) {
+			pos += f->end - f->start;
+			continue;
+		}
+		uint64_t low =
+			f->block < f->n_floor ? f->floor[f->block] : UINT64_MAX;
+
+		pos += bytes_off(&f->raw) - f->start;
+		if (any && low >= floor)
 			continue;
 		any = true;
 		floor = low;
@@ -248,15 +242,6 @@ static void perf_scan_enter_block(struct perf *p, struct perf_file *f,
 	perf_scan_choose_file(p);
 }
 
-static int perf_scan_next_state(struct perf *p, struct ref *ref)
-{
-	*ref = p->state[p->state_pos++];
-	ref->source = p->src.index;
-	if (p->state_pos == p->n_state)
-		perf_scan_choose_file(p);
-	return 1;
-}
-
 /* The same as perf_walk_next() and perf_ref_make() of a plain record. Returns
  * false, and takes nothing, if the next one is not plain. */
 static inline bool perf_scan_plain(struct perf *p, struct perf_file *f,
@@ -291,8 +276,13 @@ int perf_scan_next(struct perf *p, struct ref *ref, struct err *err)
 	struct perf_rec r;
 	bool far;
 
-	if (p->state_pos < p->n_state)
-		return perf_scan_next_state(p, ref);
+	if (p->state_pos < p->n_state) {
+		*ref = p->state[p->state_pos++];
+		ref->source = p->src.index;
+		if (p->state_pos == p->n_state)
+			perf_scan_choose_file(p);
+		return 1;
+	}
 	while (!p->ended) {
 		struct perf_file *f = &p->file[p->cur];
 

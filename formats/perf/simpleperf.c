@@ -69,37 +69,33 @@ int perf_simpleperf_meta(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* A file and its functions. Later versions added a number of 8 bytes. */
-static int perf_simpleperf_file(struct bytes *b, struct err *err)
-{
-	uint32_t type, n, n_offset, len;
-	const char *name;
-
-	if (bytes_str(b, &name, err) || bytes_u32(b, &type, err) ||
-	    bytes_skip(b, 8, err) || bytes_u32(b, &n, err))
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		if (bytes_skip(b, 8, err) || bytes_u32(b, &len, err) ||
-		    bytes_str(b, &name, err))
-			return -1;
-	if (type == TYPE_DEX && (bytes_u32(b, &n_offset, err) ||
-				 bytes_skip(b, 8 * (uint64_t)n_offset, err)))
-		return -1;
-	if (bytes_left(b) == 8)
-		return 0;
-	return rest_end(b, err);
-}
-
+/* Passes over files and their functions, which are not used; but their lengths
+ * must lead to the end. Later versions added a number of 8 bytes to a file. */
 int perf_simpleperf_files(struct perf *p, struct bytes *b, struct err *err)
 {
+	uint32_t size, type, n, n_offset, len;
+	const char *name;
 	struct bytes file;
-	uint32_t size;
 
 	(void)p;
-	while (bytes_left(b))
+	while (bytes_left(b)) {
 		if (bytes_u32(b, &size, err) ||
 		    bytes_take(b, size, &file, err) ||
-		    perf_simpleperf_file(&file, err))
+		    bytes_str(&file, &name, err) ||
+		    bytes_u32(&file, &type, err) || bytes_skip(&file, 8, err) ||
+		    bytes_u32(&file, &n, err))
 			return -1;
+		for (; n; n--)
+			if (bytes_skip(&file, 8, err) ||
+			    bytes_u32(&file, &len, err) ||
+			    bytes_str(&file, &name, err))
+				return -1;
+		if (type == TYPE_DEX &&
+		    (bytes_u32(&file, &n_offset, err) ||
+		     bytes_skip(&file, 8 * (uint64_t)n_offset, err)))
+			return -1;
+		if (bytes_left(&file) != 8 && rest_end(&file, err))
+			return -1;
+	}
 	return 0;
 }

@@ -20,23 +20,6 @@ static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
 	return false;
 }
 
-static void perf_trace_add_format(struct perf *p, const char *system,
-				  const struct bytes *b)
-{
-	struct tp_format fmt;
-	uint32_t id;
-
-	if (!tp_format_id((const char *)b->pos, (const char *)b->end, &id) ||
-	    !perf_trace_is_recorded(p, id))
-		return;
-	for (size_t i = 0; i < p->n_fmt; i++)
-		if (p->fmt[i].id == id)
-			return;
-	if (!tp_format_parse(&p->arena, system, b, &fmt))
-		return;
-	*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
-}
-
 /* Skips a file of tracefs: name, 0, u64 length, as many bytes. */
 static int perf_trace_skip_file(struct bytes *b, struct err *err)
 {
@@ -49,33 +32,31 @@ static int perf_trace_skip_file(struct bytes *b, struct err *err)
 		       : 0;
 }
 
+/* Takes one format, and keeps it if samples of it are recorded. Formats of
+ * ftrace itself, which no event of perf has, come with system NULL. */
 static int perf_trace_take_format(struct perf *p, const char *system,
 				  struct bytes *b, struct err *err)
 {
+	struct tp_format fmt;
 	struct bytes text;
 	struct err why;
 	uint64_t n;
+	uint32_t id;
 
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
 	if (tp_format_check(system ? system : "", &text, &why))
 		perf_damage(p, "tracing data", bytes_off(&text), n, &why);
-	if (system && n <= FORMAT_MAX)
-		perf_trace_add_format(p, system, &text);
-	return 0;
-}
-
-static int perf_trace_take_system(struct perf *p, struct bytes *b,
-				  struct err *err)
-{
-	const char *system;
-	uint32_t n;
-
-	if (bytes_str(b, &system, err) || bytes_u32(b, &n, err))
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		if (perf_trace_take_format(p, system, b, err))
-			return -1;
+	if (!system || n > FORMAT_MAX ||
+	    !tp_format_id((const char *)text.pos, (const char *)text.end,
+			  &id) ||
+	    !perf_trace_is_recorded(p, id))
+		return 0;
+	for (size_t i = 0; i < p->n_fmt; i++)
+		if (p->fmt[i].id == id)
+			return 0;
+	if (tp_format_parse(&p->arena, system, &text, &fmt))
+		*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
 	return 0;
 }
 
@@ -98,9 +79,9 @@ static int perf_trace_skip_tail(struct bytes *b, const char *version,
 static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 			    struct err *err)
 {
-	const char *version;
+	const char *version, *system;
 	uint8_t big, long_size;
-	uint32_t page, n;
+	uint32_t page, n, formats;
 
 	if (bytes_left(b) < 10 || memcmp(b->pos, MAGIC, 10))
 		return err_at(err, b->path, bytes_off(b),
@@ -114,14 +95,18 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 	if (bytes_u32(b, &page, err) || perf_trace_skip_file(b, err) ||
 	    perf_trace_skip_file(b, err) || bytes_u32(b, &n, err))
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
+	for (; n; n--)
 		if (perf_trace_take_format(p, NULL, b, err))
 			return -1;
 	if (bytes_u32(b, &n, err))
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		if (perf_trace_take_system(p, b, err))
+	for (; n; n--) {
+		if (bytes_str(b, &system, err) || bytes_u32(b, &formats, err))
 			return -1;
+		for (; formats; formats--)
+			if (perf_trace_take_format(p, system, b, err))
+				return -1;
+	}
 	return perf_trace_skip_tail(b, version, err) ||
 			       rest_padding(b, padding, err)
 		       ? -1

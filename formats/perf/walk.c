@@ -299,35 +299,13 @@ int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	}
 }
 
-static int perf_walk_read_payload(struct perf *p, struct perf_file *f,
-				  uint64_t n, unsigned char **owned,
-				  size_t *have, struct err *err)
-{
-	size_t cap = 0;
-
-	while (*have < n) {
-		if (perf_walk_want(p, f, 1, err))
-			return -1;
-		uint64_t some = bytes_left(&f->raw);
-
-		if (!some)
-			break;
-		if (some > n - *have)
-			some = n - *have;
-		*owned = mem_grow(*owned, &cap, *have + some, 1);
-		memcpy(*owned + *have, f->raw.pos, some);
-		bytes_skip(&f->raw, some, NULL);
-		*have += some;
-	}
-	return 0;
-}
-
 int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 		      unsigned char **owned, struct err *err)
 {
 	uint64_t n = f->skip;
 	uint64_t off = bytes_off(&f->raw);
 	size_t have = 0;
+	size_t cap = 0;
 
 	*owned = NULL;
 	bytes_init(out, f->raw.pos, 0, f->in.path, off, p->swap);
@@ -343,8 +321,20 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 		f->skip -= n;
 		return 0;
 	}
-	if (perf_walk_read_payload(p, f, n, owned, &have, err))
-		return -1;
+	while (have < n) {
+		if (perf_walk_want(p, f, 1, err))
+			return -1;
+		uint64_t some = bytes_left(&f->raw);
+
+		if (!some)
+			break;
+		if (some > n - have)
+			some = n - have;
+		*owned = mem_grow(*owned, &cap, have + some, 1);
+		memcpy(*owned + have, f->raw.pos, some);
+		bytes_skip(&f->raw, some, NULL);
+		have += some;
+	}
 	f->skip -= have;
 	bytes_init(out, *owned ? *owned : f->raw.pos, have, f->in.path, off,
 		   p->swap);
