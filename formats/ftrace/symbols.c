@@ -126,11 +126,6 @@ static char symbols_letter(const struct symbols_text *st, const char *end,
 	return 0;
 }
 
-static unsigned int symbols_kind(char letter)
-{
-	return (unsigned int)(strchr(SYMBOL_KINDS, letter) - SYMBOL_KINDS);
-}
-
 static bool symbols_add(struct symbols_text *st, struct scan name, char letter)
 {
 	for (size_t i = 0; i < st->n; i++)
@@ -242,12 +237,16 @@ char *ft_symbols_format(const struct bytes *text)
 
 		out = mem_new(size, 1);
 		memcpy(out, s, len);
-		for (size_t i = 0; i < st.n; i++)
+		for (size_t i = 0; i < st.n; i++) {
+			const struct added *a = &st.added[i];
+			const char *kind = strchr(SYMBOL_KINDS, a->letter);
+
 			len += (size_t)snprintf(
 				out + len, size - len, ADDED_FIELD,
-				(int)st.added[i].name.n, st.added[i].name.p,
+				(int)a->name.n, a->name.p,
 				FT_SYMBOL_OFF + 8 * (unsigned int)i +
-					symbols_kind(st.added[i].letter));
+					(unsigned int)(kind - SYMBOL_KINDS));
+		}
 		snprintf(out + len, size - len,
 			 "%s%.*s\n" TP_RECORDED_PRINT "%.*s\n", head,
 			 (int)st.len, st.out, (int)strcspn(copy, "\n") + 1,

@@ -167,23 +167,19 @@ void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b)
 		cut_object_drop(s, at);
 }
 
-/* Drops the oldest half of the objects, so that the next ones are cheap. */
-static void cut_objects_halve(struct cut_objects *s)
-{
-	for (uint32_t i = 0; s->n - s->gone > CUT_STATE_MAX / 2; i++) {
-		if (!s->item[i].record)
-			continue;
-		cut_object_drop(s, i);
-		s->dropped++;
-	}
-}
-
 void cut_objects_put(struct cut_objects *s, uint64_t a, uint64_t b,
 		     unsigned char *record, size_t size)
 {
 	cut_objects_remove(s, a, b);
-	if (s->n - s->gone >= CUT_STATE_MAX)
-		cut_objects_halve(s);
+	if (s->n - s->gone >= CUT_STATE_MAX) {
+		/* Drop the oldest half, so that the next ones are cheap. */
+		for (uint32_t i = 0; s->n - s->gone > CUT_STATE_MAX / 2; i++) {
+			if (!s->item[i].record)
+				continue;
+			cut_object_drop(s, i);
+			s->dropped++;
+		}
+	}
 	if (s->gone > SWEEP_MIN && s->gone > s->n / 2)
 		cut_objects_close_gaps(s);
 	*mem_add(s->item, s->n, s->cap) = (struct cut_object){

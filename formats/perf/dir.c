@@ -59,29 +59,9 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 	return v;
 }
 
-static int perf_dir_add_file(struct perf *p, const char *dir, long number,
-			     struct err *err)
-{
-	struct perf_file *f = &p->file[p->n_file];
-	char *path = mem_new(strlen(dir) + 32, 1);
-	struct stat st;
-	int rc = 0;
-
-	snprintf(path, strlen(dir) + 32, "%s/data.%ld", dir, number);
-	/* perf leaves an empty file for a CPU without records */
-	if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
-		rc = input_open(&f->in, path, p->opts.temp_dir, err);
-		if (!rc) {
-			f->index = (uint16_t)p->n_file++;
-			f->end = f->in.len;
-		}
-	}
-	free(path);
-	return rc;
-}
-
 int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
+	size_t size = strlen(dir) + 32;
 	size_t n;
 	long *v = perf_dir_list_numbers(dir, &n, err);
 	int rc = v ? 0 : -1;
@@ -95,8 +75,22 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 		p->file = mem_grow(p->file, &cap, n + 1, sizeof(*p->file));
 		memset(p->file + 1, 0, n * sizeof(*p->file));
 	}
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = perf_dir_add_file(p, dir, v[i], err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct perf_file *f = &p->file[p->n_file];
+		char *path = mem_new(size, 1);
+		struct stat st;
+
+		snprintf(path, size, "%s/data.%ld", dir, v[i]);
+		/* perf leaves an empty file for a CPU without records */
+		if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
+			rc = input_open(&f->in, path, p->opts.temp_dir, err);
+			if (!rc) {
+				f->index = (uint16_t)p->n_file++;
+				f->end = f->in.len;
+			}
+		}
+		free(path);
+	}
 	free(v);
 	return rc;
 }

@@ -250,19 +250,6 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 	return rc ? rc : rest_padding(b, padding, err);
 }
 
-/* Tells once which program wrote sections that only simpleperf has. */
-static void perf_feature_simpleperf(struct perf *p)
-{
-	static const char note[] =
-		"simpleperf recorded this file: its samples are read, its own "
-		"list of files and functions (feature sections from 128 on) is "
-		"not; give the files with --symfs, or use 'simpleperf report'";
-
-	if (!p->simpleperf)
-		perf_note(p, "simpleperf", note);
-	p->simpleperf = true;
-}
-
 void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 		       size_t padding)
 {
@@ -270,8 +257,14 @@ void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 	uint64_t len = bytes_left(b);
 	struct err e;
 
-	if (bit >= FEAT_SIMPLEPERF)
-		perf_feature_simpleperf(p);
+	if (bit >= FEAT_SIMPLEPERF && !p->simpleperf) {
+		perf_note(p, "simpleperf",
+			  "simpleperf recorded this file: its samples are "
+			  "read, its own list of files and functions (feature "
+			  "sections from 128 on) is not; give the files with "
+			  "--symfs, or use 'simpleperf report'");
+		p->simpleperf = true;
+	}
 	if (bit == FEAT_TRACING_DATA) {
 		perf_tracing_data(p, b, padding);
 	} else if (perf_feature_parse(p, bit, b, padding, &e)) {

@@ -276,10 +276,6 @@ struct chain_half {
 	size_t *cap;
 };
 
-struct chain_halves {
-	struct chain_half kern, user;
-};
-
 static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
 				uint32_t n, uint32_t most)
 {
@@ -302,71 +298,6 @@ static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
 	h->n += n;
 }
 
-/* Returns the half that a mark starts; `now` if it starts none. */
-static struct chain_half *perf_sample_half_of_mark(struct chain_halves *s,
-						   uint64_t mark,
-						   struct chain_half *now,
-						   uint32_t *flags)
-{
-	switch (mark) {
-	case CONTEXT_GUEST_KERNEL:
-		*flags |= REC_F_GUEST;
-		return &s->kern;
-	case CONTEXT_GUEST_USER:
-		*flags |= REC_F_GUEST;
-		return &s->user;
-	case CONTEXT_GUEST:
-		*flags |= REC_F_GUEST;
-		return now;
-	case CONTEXT_HV:
-	case CONTEXT_KERNEL:
-		return &s->kern;
-	case CONTEXT_USER:
-		return &s->user;
-	default:
-		return now;
-	}
-}
-
-/* Splits a list into halves and leaves out marks and cookie. */
-static void perf_sample_split_chain(struct perf *p, const struct addrs *all,
-				    struct record *rec, struct chain_halves *s)
-{
-	const uint64_t *ip = all->ip;
-	uint32_t n = all->n;
-	struct rec_sample *sample = &rec->sample;
-	/* old kernels write no mark: the CPU's mode decides */
-	struct chain_half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
-	uint32_t start = 0;
-
-	s->kern.copy = &p->kern;
-	s->kern.cap = &p->cap_kern;
-	s->user.copy = &p->user;
-	s->user.cap = &p->cap_user;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t v = ip[i];
-
-		if (__builtin_expect(v < CONTEXT_MIN, 1))
-			continue;
-		perf_sample_add_run(now, ip + start, i - start, n);
-		start = i + 1;
-		if (v == CONTEXT_USER)
-			sample->defer = DEFER_DIRECT;
-		now = perf_sample_half_of_mark(s, v, now, &rec->flags);
-		if (v != CONTEXT_DEFERRED)
-			continue;
-		/* if the cookie did not fit, the mark is the last entry */
-		sample->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
-		if (i + 1 < n)
-			sample->cookie = ip[i + 1];
-		start = ++i + 1;
-	}
-	if (start < n)
-		perf_sample_add_run(now, ip + start, n - start, n);
-	if (s->user.n && sample->defer == DEFER_NONE)
-		sample->defer = DEFER_DIRECT;
-}
-
 /* Returns the half that was hit if the chain lacks it, or NULL. Without a mode,
  * as in old files, an address is the kernel's. */
 static struct addrs *perf_sample_missing_half(struct record *rec)
@@ -386,19 +317,65 @@ static struct addrs perf_sample_half(const struct chain_half *h, bool lasts)
 			       .lasts = lasts && h->ip != *h->copy };
 }
 
+/* Takes a callchain: splits the list into halves, and leaves out marks and
+ * cookie. */
 static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
-	struct chain_halves sp = { 0 };
+	struct chain_half kern = { .copy = &p->kern, .cap = &p->cap_kern };
+	struct chain_half user = { .copy = &p->user, .cap = &p->cap_user };
+	/* old kernels write no mark: the CPU's mode decides */
+	struct chain_half *now = rec->flags & REC_F_USER ? &user : &kern;
 	struct addrs all;
-	uint64_t n;
+	uint64_t len;
 
-	if (bytes_u64(b, &n, err) || perf_take_addrs(p, b, n, &all, err))
+	if (bytes_u64(b, &len, err) || perf_take_addrs(p, b, len, &all, err))
 		return -1;
-	perf_sample_split_chain(p, &all, rec, &sp);
-	s->kern = perf_sample_half(&sp.kern, all.lasts);
-	s->user = perf_sample_half(&sp.user, all.lasts);
+	const uint64_t *ip = all.ip;
+	uint32_t n = all.n;
+	uint32_t start = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t v = ip[i];
+
+		if (__builtin_expect(v < CONTEXT_MIN, 1))
+			continue;
+		perf_sample_add_run(now, ip + start, i - start, n);
+		start = i + 1;
+		if (v == CONTEXT_GUEST || v == CONTEXT_GUEST_KERNEL ||
+		    v == CONTEXT_GUEST_USER)
+			rec->flags |= REC_F_GUEST;
+		switch (v) {
+		case CONTEXT_HV:
+		case CONTEXT_KERNEL:
+		case CONTEXT_GUEST_KERNEL:
+			now = &kern;
+			break;
+		case CONTEXT_USER:
+			s->defer = DEFER_DIRECT;
+			now = &user;
+			break;
+		case CONTEXT_GUEST_USER:
+			now = &user;
+			break;
+		case CONTEXT_DEFERRED:
+			/* if the cookie did not fit, the mark is last */
+			s->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
+			if (i + 1 < n)
+				s->cookie = ip[i + 1];
+			start = ++i + 1;
+			break;
+		default:
+			break;
+		}
+	}
+	if (start < n)
+		perf_sample_add_run(now, ip + start, n - start, n);
+	if (user.n && s->defer == DEFER_NONE)
+		s->defer = DEFER_DIRECT;
+	s->kern = perf_sample_half(&kern, all.lasts);
+	s->user = perf_sample_half(&user, all.lasts);
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
 	if (first->n && s->ip && first->ip[0] != s->ip &&
