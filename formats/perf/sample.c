@@ -343,21 +343,25 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 			continue;
 		perf_sample_add_run(now, ip + start, i - start, n);
 		start = i + 1;
-		if (v == CONTEXT_GUEST || v == CONTEXT_GUEST_KERNEL ||
-		    v == CONTEXT_GUEST_USER)
-			rec->flags |= REC_F_GUEST;
 		switch (v) {
 		case CONTEXT_HV:
 		case CONTEXT_KERNEL:
-		case CONTEXT_GUEST_KERNEL:
 			now = &kern;
 			break;
 		case CONTEXT_USER:
 			s->defer = DEFER_DIRECT;
 			now = &user;
 			break;
+		case CONTEXT_GUEST_KERNEL:
+			rec->flags |= REC_F_GUEST;
+			now = &kern;
+			break;
 		case CONTEXT_GUEST_USER:
+			rec->flags |= REC_F_GUEST;
 			now = &user;
+			break;
+		case CONTEXT_GUEST:
+			rec->flags |= REC_F_GUEST;
 			break;
 		case CONTEXT_DEFERRED:
 			/* if the cookie did not fit, the mark is last */

@@ -93,38 +93,10 @@ static void perf_stream_limit_memory(struct perf *p)
 	perf_stream_raise_floor(p, to);
 }
 
-static void perf_stream_prepare_ref(struct perf *p, struct perf_rec *r,
-				    struct ref *ref)
+int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 {
 	struct perf_window *w = &p->window;
 	struct source_info *info = &p->src.info;
-
-	info->records++;
-	if (r->chunk)
-		r->chunk->refs++;
-	if (perf_ref_is_state(p, r, ref)) {
-		ref->key = p->src.floor;
-		ref->kind = 0;
-		return;
-	}
-	if (ref->untimed && info->has_time)
-		return;
-	perf_round_record(p, r, ref);
-	if (!w->any || ref->key < w->first)
-		w->first = ref->key;
-	w->any = true;
-	if (ref->key > w->max)
-		w->max = ref->key;
-	if (info->has_time) {
-		info->first_ns = w->first;
-		info->last_ns = w->max;
-	} else {
-		p->src.floor = ref->key; /* the offset, which only grows */
-	}
-}
-
-int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
-{
 	struct perf_rec r;
 
 	while (p->cur < p->n_file) {
@@ -151,7 +123,29 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 		}
 		if (!perf_ref_make(p, f, &r, ref))
 			continue;
-		perf_stream_prepare_ref(p, &r, ref);
+		info->records++;
+		if (r.chunk)
+			r.chunk->refs++;
+		if (perf_ref_is_state(p, &r, ref)) {
+			ref->key = p->src.floor;
+			ref->kind = 0;
+			return 1;
+		}
+		if (ref->untimed && info->has_time)
+			return 1;
+		perf_round_record(p, &r, ref);
+		if (!w->any || ref->key < w->first)
+			w->first = ref->key;
+		w->any = true;
+		if (ref->key > w->max)
+			w->max = ref->key;
+		if (info->has_time) {
+			info->first_ns = w->first;
+			info->last_ns = w->max;
+		} else {
+			/* the offset, which only grows */
+			p->src.floor = ref->key;
+		}
 		return 1;
 	}
 	perf_tool_finish(p);
