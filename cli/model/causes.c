@@ -245,8 +245,7 @@ static int causes_read_comms(struct causes *c, struct store *db,
 			rows_int(r, CAUSES_COMMS_PID),
 		};
 		uint64_t hash = hash_u64((uint64_t)tid);
-		uint32_t id =
-			table_find(&c->comm_index, hash, NULL, NULL, NULL);
+		uint32_t id = table_find_hash(&c->comm_index, hash);
 
 		if (id == TABLE_NONE) {
 			table_add(&c->comm_index, hash, (uint32_t)c->n_name);
@@ -263,8 +262,7 @@ static const struct causes_name *causes_name(const struct causes *c,
 {
 	static const struct causes_name idle = { "swapper", 0 };
 	static const struct causes_name none = { "", -1 };
-	uint32_t id = table_find(&c->comm_index, hash_u64((uint64_t)tid), NULL,
-				 NULL, NULL);
+	uint32_t id = table_find_hash(&c->comm_index, hash_u64((uint64_t)tid));
 
 	if (tid == 0)
 		return &idle;

@@ -65,7 +65,7 @@ static const char *chains_clean_once(struct chains *c, const char *s)
 
 	if (!s)
 		return NULL;
-	id = table_find(&c->strings, hash, NULL, NULL, NULL);
+	id = table_find_hash(&c->strings, hash);
 	if (id != TABLE_NONE)
 		return c->string[id];
 	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,

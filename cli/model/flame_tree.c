@@ -71,7 +71,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
 		uint64_t h = hash_u32s(at, label[i]);
-		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
+		uint32_t id = table_find_hash(&t->index, h);
 
 		if (id == TABLE_NONE) {
 			id = flame_tree_add_node(t, at, label[i]);
@@ -222,8 +222,7 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label)
 {
-	uint32_t id = table_find(&t->index, hash_u32s(parent, label), NULL,
-				 NULL, NULL);
+	uint32_t id = table_find_hash(&t->index, hash_u32s(parent, label));
 
 	return id == TABLE_NONE ? FLAME_NONE : id;
 }

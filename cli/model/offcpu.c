@@ -115,7 +115,7 @@ struct pass {
 static struct thread *offcpu_thread_of(struct pass *p, int64_t tid)
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t id = table_find(&p->index, hash, NULL, NULL, NULL);
+	uint32_t id = table_find_hash(&p->index, hash);
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)p->n;

@@ -70,8 +70,8 @@ bool offcpu_told_has(const struct offcpu_told *t, int64_t tid, int64_t from,
 		const struct told_span *s = &t->span[i];
 
 		if (from <= s->to && to >= s->from &&
-		    (s->of_all || table_find(&s->tids, hash, NULL, NULL,
-					     NULL) != TABLE_NONE))
+		    (s->of_all ||
+		     table_find_hash(&s->tids, hash) != TABLE_NONE))
 			return true;
 	}
 	return false;

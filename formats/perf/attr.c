@@ -200,7 +200,7 @@ void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name)
 
 struct perf_id *perf_id_find(struct perf *p, uint64_t id)
 {
-	uint32_t at = table_find(&p->by_id, hash_u64(id), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&p->by_id, hash_u64(id));
 
 	return at == TABLE_NONE ? NULL : &p->id[at];
 }

@@ -141,7 +141,7 @@ static uint64_t cut_hash(int32_t tid)
 
 static struct cut_task *cut_find(struct perf_cut *c, int32_t tid)
 {
-	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
 
 	return at == TABLE_NONE ? NULL : &c->task[at];
 }
@@ -149,7 +149,7 @@ static struct cut_task *cut_find(struct perf_cut *c, int32_t tid)
 /* Returns the place of a thread, which is made if it is new. */
 static uint32_t cut_place(struct perf_cut *c, int32_t tid)
 {
-	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
 
 	if (at != TABLE_NONE)
 		return at;
@@ -166,7 +166,7 @@ static uint32_t cut_place(struct perf_cut *c, int32_t tid)
 
 static void cut_forget(struct perf_cut *c, int32_t tid)
 {
-	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
 	struct cut_task *t;
 
 	if (at == TABLE_NONE)

@@ -111,7 +111,7 @@ static void cut_counts_add_id(struct cut_counts *c, struct table *t,
 {
 	uint64_t h = hash_u64(cut_counts_u64(c, id));
 
-	if (t->n < IDS_MAX && table_find(t, h, NULL, NULL, NULL) == TABLE_NONE)
+	if (t->n < IDS_MAX && table_find_hash(t, h) == TABLE_NONE)
 		table_add(t, h, v);
 }
 
@@ -166,7 +166,7 @@ static const struct cut_event *cut_counts_event(const struct cut_counts *c,
 	if (at + 8 > r->size)
 		return NULL;
 	uint64_t id = cut_counts_u64(c, (const unsigned char *)r->data + at);
-	uint32_t i = table_find(&c->by_id, hash_u64(id), NULL, NULL, NULL);
+	uint32_t i = table_find_hash(&c->by_id, hash_u64(id));
 
 	return i == TABLE_NONE ? NULL : &c->event[i];
 }
@@ -293,7 +293,7 @@ static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 static const void *cut_counts_lost_sum(struct cut_counts *c,
 				       const struct cut_counted *r, uint64_t id)
 {
-	uint32_t at = table_find(&c->cpu_of, hash_u64(id), NULL, NULL, NULL);
+	uint32_t at = table_find_hash(&c->cpu_of, hash_u64(id));
 	int32_t cpu = at == TABLE_NONE ? -1 : (int32_t)at;
 
 	if (r->size < LOST_SUM_AT + 8)

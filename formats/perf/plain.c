@@ -7,7 +7,7 @@
 
 bool perf_layout_find(struct perf_layout *l, uint64_t id)
 {
-	if (table_find(l->ids, hash_u64(id), NULL, NULL, NULL) == TABLE_NONE)
+	if (table_find_hash(l->ids, hash_u64(id)) == TABLE_NONE)
 		return false;
 	l->recent[id % RECENT_IDS] = id;
 	return true;

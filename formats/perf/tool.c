@@ -143,23 +143,23 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 	unsigned char *owned = NULL;
 	struct bytes b = r->b;
 	struct err why;
+	int rc = 0;
 
 	/* its header, u32 size, and padding in some versions */
 	if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
 		perf_damage(p, "record", r->off, r->size, &why);
 	if (perf_walk_payload(p, f, &b, &owned, &why)) {
-		if (why.code == ERR_IO) {
-			if (err)
-				*err = why;
-			return -1;
-		}
-		perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
+		rc = why.code == ERR_IO ? -1 : 0;
+		if (!rc)
+			perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
+		else if (err)
+			*err = why;
 	} else {
 		perf_tracing_data(p, &b, 7);
 		perf_trace_join_events(p);
 	}
 	free(owned);
-	return 0;
+	return rc;
 }
 
 static int perf_tool_auxtrace(struct perf *p, const struct perf_rec *r,
