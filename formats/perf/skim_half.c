@@ -153,24 +153,33 @@ uint64_t skim_half_middle(const struct skim_half *h)
 	return h ? h->middle : UINT64_MAX;
 }
 
-/* Returns whether the scan would have made the same of the row as the thread,
- * which did not know what stands in front of its half:
- * - The scan stops at a record that is behind what was released. The thread
- *   knew of no release, so none of the row may be behind it.
- * - perf_skim.behind is the largest key up to the limit. It is the same if
- *   both had one limit, or if no key of the row is below either of them: then
- *   it is 0.
- * - The scan stops at a time that is far from the one before it. */
+/* Returns whether perf_skim() would make the row s again if the scan called it
+ * now. What it makes follows from six things. Layout, bytes and place are the
+ * thread's own: skim_half_row() compares them. The other three come from what
+ * is in front of the row, which the thread has not seen: its flushed is 0, its
+ * limit and its last key are of its half alone. They may differ from the
+ * scan's, as long as they do the same to this row:
+ * - flushed ends a row in front of the first key that is below it. 0 ended
+ *   none, and the scan's ends none if it is not above the lowest key.
+ * - last ends a row if the first key is far from it; later keys are compared
+ *   with the one before them in the row. The thread took the first key, and the
+ *   scan does if that is not far from the scan's last time.
+ * - limit ends no row. It only chooses perf_skim.behind, the largest key that
+ *   is not above it, or 0. It is one number for the whole row, as it changes at
+ *   the end of a round only, whose record is not plain. Equal limits choose the
+ *   same key; two limits that are both below the lowest key choose 0.
+ * A row that does not fit costs only time: the scan skims it itself. */
 static bool skim_half_fits(const struct perf *p, const struct perf_file *f,
 			   const struct perf_skim *s)
 {
 	const struct perf_rounds *ro = &p->rounds;
 	const struct near_time *near = &f->near;
+	bool none_flushed = s->low >= ro->flushed;
+	bool first_is_near = !near->n || !times_are_far(s->first, near->time);
+	bool none_behind = s->low > s->limit && s->low > ro->limit;
+	bool same_behind = s->limit == ro->limit || none_behind;
 
-	return s->low >= ro->flushed &&
-	       (s->limit == ro->limit ||
-		(s->low > s->limit && s->low > ro->limit)) &&
-	       (!near->n || !times_are_far(s->first, near->time));
+	return none_flushed && first_is_near && same_behind;
 }
 
 const struct perf_skim *skim_half_row(struct skim_half *h, const struct perf *p,
