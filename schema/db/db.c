@@ -9,7 +9,6 @@
 #include "schema/db/page_file.h"
 #include "schema/db/page_tree.h"
 #include "schema/db/problem.h"
-#include "schema/db/rows.h"
 #include "schema/db/writer.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -165,26 +164,6 @@ void db_bind_text(sqlite3_stmt *st, int i, const char *s)
 	else if (sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT) ==
 		 SQLITE_NOMEM)
 		mem_must(NULL); /* it would be stored as NULL */
-}
-
-int db_bind_value(sqlite3_stmt *st, int i, const struct value *v)
-{
-	int rc;
-
-	if (v->kind == VALUE_INT)
-		rc = sqlite3_bind_int64(st, i, v->num);
-	else if (v->kind == VALUE_REAL)
-		rc = sqlite3_bind_double(st, i, v->real);
-	else if (v->kind == VALUE_TEXT)
-		rc = sqlite3_bind_text(st, i, v->text, -1, SQLITE_TRANSIENT);
-	else if (v->kind == VALUE_BLOB)
-		rc = sqlite3_bind_blob64(st, i, v->text, v->len,
-					 SQLITE_TRANSIENT);
-	else
-		rc = sqlite3_bind_null(st, i);
-	if (rc == SQLITE_NOMEM)
-		mem_must(NULL);
-	return rc;
 }
 
 void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)

@@ -19,7 +19,6 @@
 struct err;
 struct int_rows;
 struct page_file;
-struct value;
 struct writer;
 struct writing;
 
@@ -60,9 +59,6 @@ int db_step(struct store *db, sqlite3_stmt *st, struct err *err);
 int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err);
 /* Binds a copy of s, or NULL. */
 void db_bind_text(sqlite3_stmt *st, int i, const char *s);
-/* Binds a copy of a value, of text up to its NUL. Returns SQLite's code: text
- * or a blob may be too long. */
-int db_bind_value(sqlite3_stmt *st, int i, const struct value *v);
 /* Binds v, or NULL if the value is not known. */
 void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v);
 

@@ -35,6 +35,26 @@ static bool rows_has_more(struct store *db, const char *tail)
 	return false;
 }
 
+int rows_bind_value(struct sqlite3_stmt *st, int i, const struct value *v)
+{
+	int rc;
+
+	if (v->kind == VALUE_INT)
+		rc = sqlite3_bind_int64(st, i, v->num);
+	else if (v->kind == VALUE_REAL)
+		rc = sqlite3_bind_double(st, i, v->real);
+	else if (v->kind == VALUE_TEXT)
+		rc = sqlite3_bind_text(st, i, v->text, -1, SQLITE_TRANSIENT);
+	else if (v->kind == VALUE_BLOB)
+		rc = sqlite3_bind_blob64(st, i, v->text, v->len,
+					 SQLITE_TRANSIENT);
+	else
+		rc = sqlite3_bind_null(st, i);
+	if (rc == SQLITE_NOMEM)
+		mem_must(NULL);
+	return rc;
+}
+
 static int rows_bind(struct rows *r, const struct value *v, size_t n,
 		     struct err *err)
 {
@@ -43,7 +63,7 @@ static int rows_bind(struct rows *r, const struct value *v, size_t n,
 	if (n > (size_t)want)
 		n = (size_t)want;
 	for (size_t i = 0; i < n; i++) {
-		int rc = db_bind_value(r->st, (int)i + 1, &v[i]);
+		int rc = rows_bind_value(r->st, (int)i + 1, &v[i]);
 
 		if (rc)
 			return db_error(r->db, rc, err);

@@ -21,6 +21,7 @@ struct arena;
 struct err;
 struct image;
 struct rows;
+struct sqlite3_stmt;
 struct store;
 
 enum value_kind {
@@ -41,6 +42,9 @@ struct value {
 	size_t len;
 };
 
+/* Binds a copy of a value, of text up to its NUL. Returns SQLite's code: text
+ * or a blob may be too long. */
+int rows_bind_value(struct sqlite3_stmt *st, int i, const struct value *v);
 /* Prepares one statement and binds bind[] to ?1 ... ?n. Text after the first
  * statement is an error, and so is anything but reading on a database that is
  * open for reading. Returns the rows, for rows_close(), or NULL and *err. */

@@ -61,7 +61,7 @@ static int merge_copy_few(struct merge *m, struct merge_part *p,
 		if (!keep)
 			continue;
 		for (size_t i = 0; i < n; i++)
-			db_bind_value(st, (int)i + 1, &v[i]);
+			rows_bind_value(st, (int)i + 1, &v[i]);
 		rc = db_step(m->db, st, err);
 	}
 	sqlite3_finalize(st);
