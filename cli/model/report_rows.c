@@ -383,7 +383,8 @@ static uint32_t report_rows_count_chain(struct report_rows *r,
 			stack_names_label(stacks_names(r->stacks), frame,
 					  &key.label);
 			key.label = row_label(r, key.label);
-			*known = (uint32_t)(row_for(r, &key) - r->row) + 1;
+			row = row_for(r, &key); /* may move r->row */
+			*known = (uint32_t)(row - r->row) + 1;
 		}
 		row = &r->row[*known - 1];
 		inner = inner ? inner : *known;
@@ -585,12 +586,13 @@ uint64_t report_weight(const struct report_rows *r)
 uint32_t report_rows_of_label(struct report_rows *r, uint32_t label)
 {
 	struct report_row key = { 0 };
+	const struct report_row *row;
 
 	if (label >= r->n_label || !r->row_label[label])
 		return REPORT_NONE;
 	key.label = r->row_label[label] - 1;
-	/* a label that has been asked for has a row */
-	return (uint32_t)(row_for(r, &key) - r->row);
+	row = row_for(r, &key); /* a label that was asked for has a row */
+	return (uint32_t)(row - r->row);
 }
 
 const struct report_missing *report_rows_missing(const struct report_rows *r)
