@@ -3,6 +3,7 @@
 # usage: tests/fresh.sh FOLDER [SYSTEM [TARGET...]]; SYSTEM: bookworm (Debian 12), trixie (13), sid
 #
 # TARGET, demo and check without one, may have variables: 'builds B=c11,clang'.
+# After demo comes the README's second command, make and make install.
 # Says the minutes of each. Needs root and debootstrap; run by hand, not part of
 # make check. The base systems are kept as FOLDER/SYSTEM.tar and reused. Their
 # mirror is $MIRROR, otherwise the first one in the apt configuration of this
@@ -60,6 +61,13 @@ then
 	rm -rf "$dir/new"
 fi
 
+in_root() {	# in_root COMMAND...
+	chroot "$root" env -i HOME=/root \
+		PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		${http_proxy:+http_proxy="$http_proxy"} \
+		${https_proxy:+https_proxy="$https_proxy"} "$@" </dev/null
+}
+
 rc=0
 for target
 do
@@ -79,10 +87,9 @@ do
 	echo "== make $target on a fresh $system"
 	began=$SECONDS
 	# shellcheck disable=SC2086 # a target and its variables are words
-	if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-		${http_proxy:+http_proxy="$http_proxy"} \
-		${https_proxy:+https_proxy="$https_proxy"} \
-		make -C /src/backstitch $target </dev/null
+	if in_root make -C /src/backstitch $target &&
+		{ [ "$target" != demo ] || in_root sh -c 'cd /src/backstitch &&
+			make && make install && backstitch --version'; }
 	then
 		echo "== make $target on $system: done in $(((SECONDS - began) / 60)) min"
 	else
