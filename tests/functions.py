@@ -24,12 +24,14 @@ def called_once(path, functions):
     for f in functions:
         uses = []
         for n, after in words[f.name]:
-            inside = [g for g in functions if g.first <= n <= g.last]
-            # A definition is not a use, and neither is a declaration.
-            if n != f.first and inside:
-                uses.append((inside[0], after))
-        if f.static and len(uses) == 1 and uses[0][1] == "(" and uses[0][0] is not f:
-            yield f, uses[0][0]
+            # What stands at the margin is a definition or a declaration.
+            if lines[n - 1][:1].isspace():
+                inside = [g for g in functions if g.first <= n <= g.last]
+                uses.append((inside[0] if inside else None, after))
+        if f.static and len(uses) == 1:
+            caller, after = uses[0]
+            if caller and caller is not f and after == "(":
+                yield f, caller
 
 
 def size(f):
