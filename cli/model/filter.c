@@ -41,6 +41,11 @@ bool filter_given(void)
 	       filter.comm || filter.event;
 }
 
+const char *filter_that_passed(void)
+{
+	return filter_given() ? " that the filters let through" : "";
+}
+
 struct text {
 	struct text_out sql;
 	struct value *bind;

@@ -62,6 +62,9 @@ int filter_end_apart(struct err *err);
 int filter_seconds(const char **p, int64_t *ns);
 /* Returns whether any filter option was given. */
 bool filter_given(void);
+/* Returns what follows "no samples" in a message: " that the filters let
+ * through", or "" without filters. */
+const char *filter_that_passed(void);
 /* Returns whether --event selects the event; true if it was not given. */
 bool filter_takes_event(const char *name);
 /* The same of --cpu, and of --pid, --tid and --comm together. */

@@ -500,8 +500,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			       flame_opts.weight);
 	if (stacks_heaviest(d->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_given() ? " that the filters let through"
-					      : "");
+			       filter_that_passed());
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());

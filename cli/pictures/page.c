@@ -78,7 +78,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 		return p;
 	if (event < 0)
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			filter_given() ? " that the filters let through" : "");
+			filter_that_passed());
 	else
 		err_set(err, ERR_FORMAT,
 			"%s: all samples have weight 0; use --by samples",

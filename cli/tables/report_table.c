@@ -442,8 +442,7 @@ static int report_print(struct report *rp, struct err *err)
 		rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
-			       filter_given() ? " that the filters let through"
-					      : "");
+			       filter_that_passed());
 	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
 		const struct stacks_event *e = stacks_event(rp->stacks, i);
 

@@ -68,8 +68,7 @@ static int sums_take_event(struct sums *s, const char *path, struct err *err)
 	s->event = stacks_choose(s->stacks, "counting");
 	if (stacks_heaviest(s->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_given() ? " that the filters let through"
-					      : "");
+			       filter_that_passed());
 	for (size_t i = 0; i < stacks_events(s->stacks); i++) {
 		const struct stacks_event *e = stacks_event(s->stacks, i);
 
