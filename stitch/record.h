@@ -91,10 +91,11 @@ struct place {
 struct addrs {
 	const uint64_t *ip; /* 0 for an entry with a place but no address */
 	uint32_t n;
+	bool lasts; /* ip stays as long as payloads and stack dumps do */
 	const struct place *const *place; /* one entry for each address, which
 					   * may be NULL; NULL: there are no
 					   * places */
-	bool lasts; /* ip stays as long as payloads and stack dumps do */
+	uint64_t hash; /* resolve_list_hash(); 0: not known yet */
 };
 
 /* Registers as the recorder dumped them: the values for the set bits of mask,

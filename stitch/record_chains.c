@@ -35,7 +35,6 @@ struct chain_note {
 	uint32_t inferred, guessed;
 	bool inferred_function;
 	struct raw_note note;
-	uint64_t list; /* as in struct resolve_in */
 };
 
 static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
@@ -277,7 +276,6 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
-		.list = chain_note.list,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 	};
@@ -507,10 +505,9 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	if (!st->uw || st->dumps_only || !a->n || a->place ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
-	if (st->infer)
-		chain_note.list = resolve_list_hash(a);
+	const uint64_t list = st->infer ? resolve_list_hash(a) : 0;
 	enum unwind_caller found =
-		stitch_find_caller(st, slot, a, chain_note.list, &caller);
+		stitch_find_caller(st, slot, a, list, &caller);
 
 	if (found == CALLER_INFERRED)
 		return resolve_inferred(st, slot, a, caller - 1, false);

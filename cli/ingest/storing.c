@@ -22,12 +22,13 @@
 #include "stitch/source.h"
 
 #define FACTS 1024
-#define BLOCKS 8
+#define BLOCKS 12
 /* The thread is woken once this many blocks wait: waking it costs the main
- * thread as much as some dozen records. They are fewer than the blocks of
+ * thread as much as some dozen records, and on two processors the woken thread
+ * often takes its place for a while. They are fewer than the blocks of
  * decode_ahead.c, so that no thread waits for blocks of records that wait here.
  */
-#define WAKE 3
+#define WAKE 8
 #define STACK_BYTES ((size_t)1 << 20)
 
 struct fact_block {

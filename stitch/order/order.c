@@ -15,6 +15,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
 #include "stitch/base/temp.h"
@@ -645,6 +646,20 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 	ledger_add(ord->ledger, &e);
 }
 
+/* Hashes the list of user addresses here, where it is in the cache, and in a
+ * thread that has more time than the one that resolves it. */
+static void order_hash_list(struct record *rec)
+{
+	struct addrs *a = NULL;
+
+	if (rec->kind == REC_SAMPLE)
+		a = &rec->sample.user;
+	else if (rec->kind == REC_CHAIN)
+		a = &rec->chain.user;
+	if (a && a->n)
+		a->hash = hash_u64s(a->ip, a->n, 0);
+}
+
 /* A decode_ahead_fn: order_next() without a thread. */
 static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
@@ -695,6 +710,7 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 				order_time(ord, ref.source, rec->lost.since);
 	}
 	order_note_late(ord, &ref, rec);
+	order_hash_list(rec);
 	return 1;
 }
 

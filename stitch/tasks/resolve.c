@@ -320,7 +320,7 @@ static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
 
 uint64_t resolve_list_hash(const struct addrs *a)
 {
-	return hash_u64s(a->ip, a->n, 0);
+	return a->hash ? a->hash : hash_u64s(a->ip, a->n, 0);
 }
 
 /* Returns a hash of what a list of addresses does not contain. */
@@ -611,7 +611,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found)
 {
 	const struct space *sp = in->space;
-	const uint64_t addrs = in->list ? in->list : resolve_list_hash(a);
+	const uint64_t addrs = resolve_list_hash(a);
 	uint64_t hash = resolve_slot_hash(addrs, in->view) + in->inferred +
 			in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */

@@ -53,7 +53,6 @@ struct resolve_in {
 	uint32_t guessed;	/* index of the first address found by frame
 				 * pointer, or RESOLVE_NONE */
 	struct raw_note note;
-	uint64_t list;	/* resolve_list_hash(); 0: not known */
 	uint64_t mask;	/* see user_mask_of() */
 	int64_t t;	/* time of the record */
 	bool uncertain; /* a lost mapping record may be the reason why an
