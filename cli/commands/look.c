@@ -16,6 +16,7 @@
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/model/loss_rows.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/summary.h"
 #include "cli/model/trust.h"
@@ -192,6 +193,8 @@ static int look_print_about(struct store *db, const char *trust,
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 	char n[32], t[32];
+	uint64_t lost = 0;
+	bool unknown = false;
 	struct rows *r;
 	int rc;
 
@@ -211,14 +214,10 @@ static int look_print_about(struct store *db, const char *trust,
 		putc('\n', out);
 	}
 	rc = rows_end(r, err);
-	if (!rc) {
-		r = rows_of(db, "report_lost_all", err);
-		if (rows_step(r))
-			report_put_lost(
-				out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
-				rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
-		rc = rows_end(r, err);
-	}
+	if (!rc)
+		rc = loss_rows_sum(db, &lost, &unknown, err);
+	if (!rc)
+		report_put_lost(out, lost, unknown);
 	term_lines_end(&l);
 	putchar('\n');
 	return rc;

@@ -66,3 +66,14 @@ const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i)
 {
 	return &l->row[i];
 }
+
+int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown, struct err *err)
+{
+	struct rows *r = rows_of(db, "report_lost_all", err);
+
+	if (rows_step(r)) {
+		*n = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+		*unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	}
+	return rows_end(r, err);
+}

@@ -29,4 +29,9 @@ void loss_rows_free(struct loss_rows *l);
 size_t loss_rows_count(const struct loss_rows *l);
 /* Losses are ordered by their end; those without one come last. */
 const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
+
+/* Counts the lost records of the whole database, whatever the filters select.
+ * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */
+int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,
+		  struct err *err);
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
 #include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
@@ -296,17 +297,20 @@ static void put_more(struct summary *s, const char *one, const char *many)
 }
 
 /* As check counts them. */
-static void summary_put_lost(struct summary *s, const struct rows *r)
+static int summary_put_lost(struct summary *s)
 {
-	int64_t n = rows_int(r, REPORT_LOST_ALL_N);
-	bool unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	uint64_t n = 0;
+	bool unknown = false;
 
+	if (loss_rows_sum(s->db, &n, &unknown, s->err))
+		return -1;
 	if (!n && !unknown)
-		return;
-	lines_count(&s->l, "", n, "record", "records");
+		return 0;
+	lines_count(&s->l, "", (int64_t)n, "record", "records");
 	lines_add(&s->l, "%s; 'backstitch check %s' says what that broke",
 		  unknown ? " and an unknown number more" : "", s->path);
 	lines_put_styled(&s->l, "lost", STYLE_YELLOW);
+	return 0;
 }
 
 static void summary_put_damage(struct summary *s, const struct rows *r)
@@ -399,9 +403,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
 	if (summary_each(&s, "info_events", summary_put_event) ||
-	    (brief &&
-	     (summary_put_requests(&s) ||
-	      summary_each(&s, "report_lost_all", summary_put_lost))) ||
+	    (brief && (summary_put_requests(&s) || summary_put_lost(&s))) ||
 	    summary_each(&s, "info_damage", summary_put_damage) ||
 	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;

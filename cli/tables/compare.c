@@ -7,6 +7,7 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
 #include "cli/model/matching.h"
 #include "cli/model/sides.h"
 #include "cli/output/human.h"
@@ -16,18 +17,6 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-
-static int compare_read_lost(struct diff_rows_run *run, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_of(db, "report_lost_all", err);
-
-	while (rows_step(r)) {
-		run->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
-		run->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
-	}
-	return rows_end(r, err);
-}
 
 static int compare_read_capture(struct compare_run *run, struct store *db,
 				struct err *err)
@@ -113,7 +102,9 @@ static int compare_read(struct compare *c, size_t i,
 		so.arg = &run->times;
 		c->rows[i].times = &run->times;
 	}
-	if (db && !compare_read_lost(&c->rows[i], db, err) &&
+	if (db &&
+	    !loss_rows_sum(db, &c->rows[i].lost, &c->rows[i].lost_unknown,
+			   err) &&
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 

@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
@@ -216,13 +217,7 @@ int report_load_head(struct report *rp, struct err *err)
 	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
 	if (!rp->trust)
 		return -1;
-	struct rows *r = rows_of(rp->db, "report_lost_all", err);
-
-	while (rows_step(r)) {
-		rp->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
-		rp->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
-	}
-	return rows_end(r, err);
+	return loss_rows_sum(rp->db, &rp->lost, &rp->lost_unknown, err);
 }
 
 static const char *report_event_name(const struct report *rp)
