@@ -14,6 +14,7 @@
 #include "cli/model/events.h"
 #include "cli/export/export.h"
 #include "cli/model/filter.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/output/human.h"
@@ -88,7 +89,7 @@ static void chrome_put_half(struct json *j, const char *key,
 	if (!n)
 		return;
 	folded = mem_stream(&text, &len);
-	stack_put_folded(folded, labels, label, n);
+	folded_stack(folded, labels, label, n);
 	mem_stream_end(folded);
 	json_shown(j, key, text);
 	free(text);

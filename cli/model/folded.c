@@ -105,7 +105,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 	return rc < 0 ? -1 : 0;
 }
 
-void folded_name(FILE *out, const struct label *l)
+static void folded_name(FILE *out, const struct label *l)
 {
 	safe_text_put(out, l->name, ';', ':');
 
@@ -115,6 +115,16 @@ void folded_name(FILE *out, const struct label *l)
 	for (size_t i = 0; i < N_SUFFIXES; i++) {
 		if (suffixes[i].kind == kind)
 			fputs(suffixes[i].suffix, out);
+	}
+}
+
+void folded_stack(FILE *out, const struct labels *labels, const uint32_t *label,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			putc(';', out);
+		folded_name(out, labels_get(labels, label[i]));
 	}
 }
 
@@ -130,12 +140,7 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 		label_list_add(&path, nd->label);
 		if (!nd->self)
 			continue;
-		for (size_t i = 0; i < path.n; i++) {
-			if (i)
-				fputc(';', out);
-			folded_name(out, labels_get(flame_tree_labels(t),
-						    path.label[i]));
-		}
+		folded_stack(out, flame_tree_labels(t), path.label, path.n);
 		fprintf(out, " %llu\n", (unsigned long long)nd->self);
 	}
 	free(path.label);

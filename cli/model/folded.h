@@ -6,7 +6,6 @@
 
 struct err;
 struct flame_tree;
-struct label;
 struct label_list;
 struct labels;
 
@@ -18,9 +17,10 @@ typedef int folded_fn(void *arg, struct label_list *l, uint64_t count,
 		      struct err *err);
 int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 		uint64_t *bad, struct err *err);
-/* One line for each stack, sorted; ';' in a name becomes ':', bytes that do
- * not print become \xNN. */
+/* Writes one line for each stack, sorted; ';' in a name becomes ':', bytes that
+ * do not print become \xNN. */
 int folded_write(FILE *out, const struct flame_tree *t, struct err *err);
-/* One frame of such a line: its name and what kind of code it is. */
-void folded_name(FILE *out, const struct label *l);
+/* Writes the frames of one stack: "main;read;vfs_read_[k]". */
+void folded_stack(FILE *out, const struct labels *labels, const uint32_t *label,
+		  size_t n);
 #endif

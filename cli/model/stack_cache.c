@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/model/events.h"
-#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/intern.h"
@@ -100,14 +99,4 @@ struct stack_text stack_cache_event(struct stack_cache *c,
 		g.flags = (uint8_t)(e->flags & VERDICT_EXEC);
 	}
 	return stack_cache_group(c, &g);
-}
-
-void stack_put_folded(FILE *out, const struct labels *labels,
-		      const uint32_t *label, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			putc(';', out);
-		folded_name(out, labels_get(labels, label[i]));
-	}
 }

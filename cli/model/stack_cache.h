@@ -44,7 +44,4 @@ struct stack_text stack_cache_event(struct stack_cache *c,
 				    enum stack_half half);
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g);
-/* Writes a folded stack: "main;read;vfs_read_[k]". */
-void stack_put_folded(FILE *out, const struct labels *labels,
-		      const uint32_t *label, size_t n);
 #endif
