@@ -93,12 +93,6 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 	j->rows += b->rows;
 	j->blocks_missing += missing;
 	j->rows_missing += missing ? b->rows : 0;
-	if (!b->pack || push_body_finish(b, err)) {
-		bool bad = b->pack != NULL;
-
-		push_body_free(b);
-		return bad ? -1 : 0;
-	}
 	push_run_hex(j->run, hex);
 	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, hex,
 		 fleet_tables[t].name, k);

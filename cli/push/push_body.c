@@ -155,8 +155,6 @@ int push_body_flush(struct push_body *b, struct err *err)
 
 int push_body_finish(struct push_body *b, struct err *err)
 {
-	if (!b->pack)
-		return 0;
 	if (pack_add(b->pack, b->buf, b->used, err) ||
 	    pack_finish(b->pack, err))
 		return -1;

@@ -29,7 +29,8 @@ void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 /* Add a column of our own to the row. */
 void push_body_u16(struct push_body *b, uint16_t v);
 void push_body_u64(struct push_body *b, uint64_t v);
-/* Ends the body: data and len are whole. Returns 0, or -1 and *err. */
+/* Ends a body that is to be sent: data and len are whole. Returns 0, or -1 and
+ * *err. */
 int push_body_finish(struct push_body *b, struct err *err);
 /* Packs what waits, so that buf stays small. Returns 0, or -1 and *err. */
 int push_body_flush(struct push_body *b, struct err *err);

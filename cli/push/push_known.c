@@ -43,21 +43,6 @@ static int push_ask(struct push *p, struct push_asked *a,
 	return rc;
 }
 
-static int push_known_send(struct push *p, enum fleet_table_id t,
-			   struct push_body **b, struct err *err)
-{
-	struct push_body *whole = *b;
-
-	*b = NULL;
-	if (!whole->pack || push_body_finish(whole, err)) {
-		bool bad = whole->pack != NULL;
-
-		push_body_free(whole);
-		return bad ? -1 : 0;
-	}
-	return push_sender_put(&p->sender, t, NULL, whole, err);
-}
-
 /* Adds the rows of a batch that are to be sent to the body, and sends it where
  * it may be cut. Returns 0, or -1 and *err. */
 typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
@@ -68,12 +53,12 @@ typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
 static int push_known_cut(struct push *p, enum fleet_table_id t,
 			  struct push_body **b, struct err *err)
 {
-	if (*b && ((*b)->rows >= BODY_ROWS || (*b)->plain >= BODY_BYTES) &&
-	    push_known_send(p, t, b, err))
-		return -1;
-	if (!*b)
-		*b = push_body_new(p->o->dry_run);
-	return 0;
+	struct push_body *whole = *b;
+
+	if (whole && whole->rows < BODY_ROWS && whole->plain < BODY_BYTES)
+		return 0;
+	*b = push_body_new(p->o->dry_run);
+	return whole ? push_sender_put(&p->sender, t, NULL, whole, err) : 0;
 }
 
 static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
@@ -93,8 +78,9 @@ static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
 			ret = -1;
 	}
 	if (!ret && b && b->rows)
-		ret = push_known_send(p, t, &b, err);
-	push_body_free(b);
+		ret = push_sender_put(&p->sender, t, NULL, b, err);
+	else
+		push_body_free(b);
 	fleet_rows_close(r);
 	return ret || push_sender_drain(&p->sender, err) ? -1 : 0;
 }

@@ -51,6 +51,14 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	size_t len;
 	FILE *f;
 
+	if (!b->pack) {
+		push_body_free(b);
+		return 0;
+	}
+	if (push_body_finish(b, err)) {
+		push_body_free(b);
+		return -1;
+	}
 	while (!s->failed && clickhouse_inserts(s->c) >= s->connections)
 		if (push_sender_step(s, STEP_MS, err) < 0) {
 			push_body_free(b);

@@ -22,9 +22,9 @@ struct push_sender {
 	uint64_t inserts, rows, plain, packed;
 };
 
-/* Sends a body, which is finished, and is ours from now on. Waits while
- * `connections` are under way. Returns 0, or -1 and *err if this or an earlier
- * one failed. */
+/* Finishes a body, which is ours from now on, and sends it unless its rows were
+ * only counted. Waits while `connections` are under way. Returns 0, or -1 and
+ * *err if this or an earlier one failed. */
 int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		    const char *id, struct push_body *b, struct err *err);
 /* Lets them go on. Returns 0, or -1 and *err if one failed. */
