@@ -166,18 +166,13 @@ static inline void fb_head(struct pb *b, const struct fb_form *form,
 	pb_u32(b, form->page);
 }
 
-/* Options for a section or for version 6; may be empty. */
-struct fb_options {
-	struct pb p;
-};
-
-static inline void fb_option(struct fb_options *o, bool big, uint16_t id,
-			     const void *data, size_t n)
+/* An option, for a section of them or for version 6. */
+static inline void fb_option(struct pb *opts, uint16_t id, const void *data,
+			     size_t n)
 {
-	o->p.big = big;
-	pb_u16(&o->p, id);
-	pb_u32(&o->p, (uint32_t)n);
-	pb_raw(&o->p, data, n);
+	pb_u16(opts, id);
+	pb_u32(opts, (uint32_t)n);
+	pb_raw(opts, data, n);
 }
 
 static inline size_t fb_section(struct pb *b, uint16_t id, uint16_t flags)
@@ -241,7 +236,7 @@ static inline void fb_chunks(struct pb *b, const struct fb_form *form,
 
 /* A buffer's section; its option goes to *opts. */
 static inline void fb_buffer(struct pb *b, const struct fb_form *form,
-			     struct fb_options *opts, const char *name,
+			     struct pb *opts, const char *name,
 			     const struct fb_ring *ring, size_t n)
 {
 	struct pb o = { .big = b->big };
@@ -265,7 +260,7 @@ static inline void fb_buffer(struct pb *b, const struct fb_form *form,
 		pb_u64(&o, b->n - from);
 	}
 	fb_section_end(b, at);
-	fb_option(opts, b->big, FT_BUFFER, o.d, o.n);
+	fb_option(opts, FT_BUFFER, o.d, o.n);
 	free(o.d);
 }
 
@@ -273,10 +268,10 @@ static inline void fb_buffer(struct pb *b, const struct fb_form *form,
  * is for the first options. Where the options of buffers begin: b->data. Of
  * several buffers the last is an instance of one ring. */
 static inline void fb_put7(struct pb *b, const struct fb_form *form,
-			   const struct fb_options *extra,
-			   const struct fb_ring *ring, size_t n, int buffers)
+			   const struct pb *extra, const struct fb_ring *ring,
+			   size_t n, int buffers)
 {
-	struct fb_options opts = { 0 };
+	struct pb opts = { .big = b->big };
 
 	fb_head(b, form, "7");
 	pb_raw(b, form->pack ? "zstd\0001" : "none\0", form->pack ? 7 : 6);
@@ -287,32 +282,32 @@ static inline void fb_put7(struct pb *b, const struct fb_form *form,
 		struct pb off = { .big = b->big };
 
 		pb_u64(&off, fb_meta(b, form, fb_parts[i]));
-		fb_option(&opts, b->big, fb_parts[i], off.d, 8);
+		fb_option(&opts, fb_parts[i], off.d, 8);
 		free(off.d);
 	}
 	pb_patch(b, first, b->n, 8);
-	size_t link = fb_options_section(b, &opts.p, extra ? &extra->p : NULL);
+	size_t link = fb_options_section(b, &opts, extra);
 
-	opts.p.n = 0;
+	opts.n = 0;
 	fb_buffer(b, form, &opts, "", ring, n + 1 - (size_t)buffers);
 	if (buffers > 1)
 		fb_buffer(b, form, &opts, "two", &ring[n - 1], 1);
 	b->data = b->n;
 	pb_patch(b, link, b->n, 8);
-	fb_options_section(b, &opts.p, NULL);
-	free(opts.p.d);
+	fb_options_section(b, &opts, NULL);
+	free(opts.d);
 }
 
 static inline void fb_put6(struct pb *b, const struct fb_form *form,
-			   const struct fb_options *opts,
-			   const struct fb_ring *ring, size_t n)
+			   const struct pb *opts, const struct fb_ring *ring,
+			   size_t n)
 {
 	fb_head(b, form, "6");
 	for (size_t i = 0; i < FB_PARTS; i++)
 		fb_part(b, form, fb_parts[i]);
 	pb_u32(b, (uint32_t)n);
 	pb_raw(b, "options  ", 10);
-	pb_raw(b, opts->p.d, opts->p.n);
+	pb_raw(b, opts->d, opts->n);
 	pb_u16(b, 0);
 	pb_raw(b, "flyrecord", 10);
 	size_t table = b->n;

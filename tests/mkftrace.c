@@ -505,18 +505,18 @@ static void mkftrace_file(void)
 		.formats = formats,
 		.systems = systems,
 	};
-	struct fb_options opts = { 0 };
+	struct pb opts = { .big = cap.big };
 
 	memcpy(formats, ftrace_formats, sizeof(formats));
 	if (cap.files)
 		formats[4] = stack_6;
 	if (cap.maps.n)
-		fb_option(&opts, cap.big, FT_PROCMAPS, cap.maps.d, cap.maps.n);
+		fb_option(&opts, FT_PROCMAPS, cap.maps.d, cap.maps.n);
 	if (cap.v6)
 		fb_put6(&cap.out, &form, &opts, cap.ring, CPUS);
 	else
 		fb_put7(&cap.out, &form, &opts, cap.ring, CPUS, 1);
-	free(opts.p.d);
+	free(opts.d);
 }
 
 static void mkftrace_add(const struct line *l)

@@ -491,18 +491,18 @@ START_TEST(options_shift_times_and_count_losses)
 	static const char stat[] = "CPU: 1\nentries: 3\noverrun: 20\n"
 				   "commit overrun: 1\ndropped events: 4\n";
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r;
 	struct pb b;
 
 	fb_ring(&r, 1, false);
 	one_page(&r, 1000);
-	fb_option(&o, false, FT_DATE, "0x10", 5); /* us */
-	fb_option(&o, false, FT_OFFSET, "-500", 5);
-	fb_option(&o, false, FT_CPUSTAT, stat, sizeof(stat));
-	fb_option(&o, false, FT_TRACECLOCK, "local [mono] boot", 18);
-	fb_option(&o, false, 77, "?", 1);
+	fb_option(&o, FT_DATE, "0x10", 5); /* us */
+	fb_option(&o, FT_OFFSET, "-500", 5);
+	fb_option(&o, FT_CPUSTAT, stat, sizeof(stat));
+	fb_option(&o, FT_TRACECLOCK, "local [mono] boot", 18);
+	fb_option(&o, 77, "?", 1);
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
@@ -525,7 +525,7 @@ START_TEST(the_clock_is_told_and_a_date_makes_it_wall_time)
 {
 	for (int date = 0; date < 2; date++) {
 		struct ledger *lg = ledger_new();
-		struct fb_options o = { 0 };
+		struct pb o = { 0 };
 		struct err err = { 0 };
 		struct fb_ring r;
 		struct pb b;
@@ -533,8 +533,8 @@ START_TEST(the_clock_is_told_and_a_date_makes_it_wall_time)
 		fb_ring(&r, 1, false);
 		one_page(&r, 1000);
 		if (date)
-			fb_option(&o, false, FT_DATE, "0x10", 5);
-		fb_option(&o, false, FT_TRACECLOCK, "[local] mono", 13);
+			fb_option(&o, FT_DATE, "0x10", 5);
+		fb_option(&o, FT_TRACECLOCK, "[local] mono", 13);
 		fb_file7(&b, false, false, &o, &r, 1);
 		struct source *src = fb_open(&b, lg, &err);
 
@@ -552,7 +552,7 @@ END_TEST
 START_TEST(tsc_becomes_nanoseconds)
 {
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct pb conv = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r;
@@ -563,8 +563,8 @@ START_TEST(tsc_becomes_nanoseconds)
 	pb_u32(&conv, 3);
 	pb_u32(&conv, 10);
 	pb_u64(&conv, 99);
-	fb_option(&o, false, FT_TSC2NSEC, conv.d, conv.n);
-	fb_option(&o, false, FT_TRACECLOCK, "local [x86-tsc]", 16);
+	fb_option(&o, FT_TSC2NSEC, conv.d, conv.n);
+	fb_option(&o, FT_TRACECLOCK, "local [x86-tsc]", 16);
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
@@ -652,7 +652,7 @@ START_TEST(recorded_mappings_become_maps)
 	static const char maps[] = "32 3 prog\n1000 2000 /bin/x\n"
 				   "2000 5000 /bin/x\n7000 8000 [stack]\n";
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r;
 	struct pb b;
@@ -660,7 +660,7 @@ START_TEST(recorded_mappings_become_maps)
 
 	fb_ring(&r, 0, false);
 	one_page(&r, 100);
-	fb_option(&o, false, FT_PROCMAPS, maps, sizeof(maps));
+	fb_option(&o, FT_PROCMAPS, maps, sizeof(maps));
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 

@@ -54,7 +54,7 @@ START_TEST(sums_of_a_buffer_stand_behind_its_heading)
 					    "\nBuffer: two\n\n",
 					    "CPU: 0\noverrun: 4\n" };
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r[2];
 	struct record rec;
@@ -65,7 +65,7 @@ START_TEST(sums_of_a_buffer_stand_behind_its_heading)
 	one_plain(&r[0], 0, 100);
 	one_plain(&r[1], 0, 101);
 	for (size_t i = 0; i < 3; i++)
-		fb_option(&o, false, FT_CPUSTAT, text[i], strlen(text[i]) + 1);
+		fb_option(&o, FT_CPUSTAT, text[i], strlen(text[i]) + 1);
 	fb_buffers7(&b, false, false, &o, r, 2, 2);
 	struct source *src = fb_open(&b, lg, &err);
 
@@ -87,7 +87,7 @@ START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 	static const char maps[] = "32 1 prog\n1000 2000 /bin/x\n"
 				   "33 1 other\n1000 2000 /bin/y\n";
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r;
 	struct pb b;
@@ -97,7 +97,7 @@ START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 	fb_exec(&r, 10, 50);
 	fb_exec(&r, 20, 50);
 	fb_page_end(&r, 0, 0);
-	fb_option(&o, false, FT_PROCMAPS, maps, sizeof(maps));
+	fb_option(&o, FT_PROCMAPS, maps, sizeof(maps));
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
@@ -113,8 +113,7 @@ START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 END_TEST
 
 /* An open file with the option of a guest or of its host. */
-static struct source *machine(struct pb *b, struct ledger *lg,
-			      struct fb_options *o)
+static struct source *machine(struct pb *b, struct ledger *lg, struct pb *o)
 {
 	struct err err = { 0 };
 	struct fb_ring r;
@@ -134,7 +133,7 @@ static struct source *machine(struct pb *b, struct ledger *lg,
 }
 
 /* Samples at 1000 and 2000: 10000 and 10400 behind; scaling 1 << 4. */
-static void shift_option(struct fb_options *o, uint32_t flags, uint32_t cut)
+static void shift_option(struct pb *o, uint32_t flags, uint32_t cut)
 {
 	struct pb p = { 0 };
 
@@ -150,7 +149,7 @@ static void shift_option(struct fb_options *o, uint32_t flags, uint32_t cut)
 	pb_u64(&p, 16);
 	pb_u64(&p, 4);
 	pb_u64(&p, 4);
-	fb_option(o, false, FT_TIME_SHIFT, p.d, p.n - cut);
+	fb_option(o, FT_TIME_SHIFT, p.d, p.n - cut);
 	free(p.d);
 }
 
@@ -158,7 +157,7 @@ static const char *guest_times(uint32_t flags, uint64_t host_id)
 {
 	static char text[256];
 	struct ledger *lg = ledger_new();
-	struct fb_options o[2] = { 0 };
+	struct pb o[2] = { 0 };
 	struct source *src[2];
 	struct err err = { 0 };
 	struct record rec;
@@ -169,7 +168,7 @@ static const char *guest_times(uint32_t flags, uint64_t host_id)
 	pb_u64(&id, host_id);
 	text[0] = '\0';
 	shift_option(&o[0], flags, 0);
-	fb_option(&o[1], false, FT_TRACEID, id.d, id.n);
+	fb_option(&o[1], FT_TRACEID, id.d, id.n);
 	free(id.d);
 	for (int i = 0; i < 2; i++)
 		src[i] = machine(&b[i], lg, &o[i]);
@@ -203,7 +202,7 @@ START_TEST(time_samples_that_are_cut_are_damage)
 {
 	for (uint32_t cut = 17; cut < 100; cut += 8) {
 		struct ledger *lg = ledger_new();
-		struct fb_options o = { 0 };
+		struct pb o = { 0 };
 		struct err err = { 0 };
 		struct pb b;
 
@@ -226,7 +225,7 @@ START_TEST(addresses_of_the_last_boot_are_moved)
 	static const char boot[] = "two:ffffffff91000000\t[kernel]\n"
 				   "ffffffffd0001000\tmine\n";
 	struct ledger *lg = ledger_new();
-	struct fb_options o = { 0 };
+	struct pb o = { 0 };
 	struct err err = { 0 };
 	struct fb_ring r[2];
 	struct record rec;
@@ -240,7 +239,7 @@ START_TEST(addresses_of_the_last_boot_are_moved)
 		fb_stack(&r[i], FB_KSTACK, 0, 50, 2, 0xffffffff911ffff8, 2);
 		fb_page_end(&r[i], 0, 0);
 	}
-	fb_option(&o, false, FT_LAST_BOOT, boot, sizeof(boot));
+	fb_option(&o, FT_LAST_BOOT, boot, sizeof(boot));
 	fb_buffers7(&b, false, false, &o, r, 2, 2);
 	struct source *src = fb_open(&b, lg, &err);
 

@@ -195,20 +195,18 @@ static inline void fb_rings_free(struct fb_ring *ring, size_t n)
 
 /* extra is freed. Of several buffers the last is an instance of one ring. */
 static inline void fb_buffers7(struct pb *b, bool big, bool zstd,
-			       struct fb_options *extra,
-			       const struct fb_ring *ring, size_t n,
-			       int buffers)
+			       struct pb *extra, const struct fb_ring *ring,
+			       size_t n, int buffers)
 {
 	struct fb_form form = fb_form_of(zstd);
 
 	*b = (struct pb){ .big = big };
 	fb_put7(b, &form, extra, ring, n, buffers);
 	if (extra)
-		free(extra->p.d);
+		free(extra->d);
 }
 
-static inline void fb_file7(struct pb *b, bool big, bool zstd,
-			    struct fb_options *extra,
+static inline void fb_file7(struct pb *b, bool big, bool zstd, struct pb *extra,
 			    const struct fb_ring *ring, size_t n)
 {
 	fb_buffers7(b, big, zstd, extra, ring, n, 1);
@@ -218,12 +216,12 @@ static inline void fb_file6(struct pb *b, bool big, const struct fb_ring *ring,
 			    size_t n)
 {
 	struct fb_form form = fb_form_of(false);
-	struct fb_options o = { 0 };
+	struct pb o = { .big = big };
 
 	*b = (struct pb){ .big = big };
-	fb_option(&o, big, FT_UNAME, "Linux box 6.1 x86_64", 21);
+	fb_option(&o, FT_UNAME, "Linux box 6.1 x86_64", 21);
 	fb_put6(b, &form, &o, ring, n);
-	free(o.p.d);
+	free(o.d);
 }
 
 static inline struct source *fb_open(struct pb *b, struct ledger *lg,
