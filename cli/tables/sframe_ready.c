@@ -176,6 +176,10 @@ static void readiness_sort_images(struct readiness *p)
 			p->order[p->n_order++] = i;
 	qsort_r(p->order, p->n_order, sizeof(*p->order),
 		readiness_compare_images, p);
+}
+
+static void readiness_ask_packages(struct readiness *p)
+{
 	p->packages = packages_new(name_symfs());
 	for (size_t i = 0; i < p->n_order; i++)
 		if (p->place[p->order[i]].file)
@@ -341,6 +345,7 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	ret = readiness_load(&p, err);
 	if (!ret) {
 		readiness_sort_images(&p);
+		readiness_ask_packages(&p);
 		if (json)
 			readiness_json(&p);
 		else
