@@ -211,30 +211,6 @@ static void walk_gap(struct walk *w)
 	gap_judge(g);
 }
 
-/* Goes to the end of a stay: what comes next begins there. */
-static void walk_stay(struct walk *w, const struct timeline_stay *s,
-		      int64_t lost_since)
-{
-	struct gap *g = &w->g;
-	size_t first = w->at_wake;
-
-	g->a = s;
-	g->from = s->to;
-	g->exact_from = s->exact_to;
-	g->bits = s->exact_to ? s->state : -1;
-	g->run_from = s->exact_from ? s->from : lost_since;
-	while (!s->exact_from && first &&
-	       timeline_wake(g->p->t, w->wake[first - 1])->time >= lost_since)
-		first--;
-	g->before = w->wake + first;
-	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
-	w->at_wake = first + g->n_before;
-	/* one at the time of the switch out, by another CPU, may be either */
-	while (w->at_wake &&
-	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == s->to)
-		w->at_wake--;
-}
-
 /* Finds where the loss before the record in which a thread was first seen
  * began: the thread's run, and a race, may be in it. */
 struct loss_start {
@@ -252,22 +228,32 @@ static void loss_start_take(void *arg, size_t loss)
 		s->from = l->from;
 }
 
-static int64_t stay_lost_since(const struct proofs *p,
-			       const struct timeline_stay *s)
+/* Goes to the end of a stay: what comes next begins there. */
+static void walk_stay(struct walk *w, const struct timeline_stay *s)
 {
-	struct loss_start f = { p, s->cpu, s->from, s->from };
+	struct gap *g = &w->g;
+	struct loss_start run = { g->p, s->cpu, s->from, s->from };
+	size_t first = w->at_wake;
 
 	if (!s->exact_from)
-		timeline_each_loss(p->t, s->from, s->from, loss_start_take, &f);
-	return f.from;
-}
+		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
+				   &run);
 
-static void piece_add_run(struct gap *g, const struct timeline_stay *s,
-			  int64_t from, enum proof proof)
-{
-	if (from < s->to)
-		piece_add(g, from, s->to, PIECE_RUN, proof)->cpu =
-			(uint32_t)s->cpu + 1;
+	g->a = s;
+	g->from = s->to;
+	g->exact_from = s->exact_to;
+	g->bits = s->exact_to ? s->state : -1;
+	g->run_from = run.from;
+	while (!s->exact_from && first &&
+	       timeline_wake(g->p->t, w->wake[first - 1])->time >= run.from)
+		first--;
+	g->before = w->wake + first;
+	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
+	w->at_wake = first + g->n_before;
+	/* one at the time of the switch out, by another CPU, may be either */
+	while (w->at_wake &&
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == s->to)
+		w->at_wake--;
 }
 
 static void proofs_make(struct proofs *p, uint32_t thread)
@@ -296,10 +282,12 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		if (!twice)
 			walk_gap(&w);
 		w.g.a = NULL;
-		piece_add_run(&w.g, s, from,
-			      twice ? PROOF_CONSISTENT : PROOF_PROVED);
+		if (from < s->to)
+			piece_add(&w.g, from, s->to, PIECE_RUN,
+				  twice ? PROOF_CONSISTENT : PROOF_PROVED)
+				->cpu = (uint32_t)s->cpu + 1;
 		if (s->to >= w.g.from)
-			walk_stay(&w, s, stay_lost_since(p, s));
+			walk_stay(&w, s);
 		if (twice)
 			w.g.exact_from = false;
 	}

@@ -134,27 +134,11 @@ static int64_t gap_count(const struct gap *g)
 	return lost >= 0 && lost < need ? until : g->from;
 }
 
-static void gap_hide(struct gap *g, int64_t from, int64_t to)
-{
-	int64_t skew = timeline_rules(g->p->t)->skew;
-	struct span *last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
-
-	from = from < g->from + skew ? g->from : from - skew;
-	to = to > g->to - skew ? g->to : to + skew;
-	if (from > to)
-		return;
-	if (last && last->to >= from) {
-		last->to = to > last->to ? to : last->to;
-		return;
-	}
-	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
-		(struct span){ from, to };
-}
-
 /* Finds the losses of a gap, and the times in which the thread may have run.
  * They come latest first. */
 void gap_find_hidden(struct gap *g)
 {
+	int64_t skew = timeline_rules(g->p->t)->skew;
 	int64_t counted;
 
 	g->p->n_scratch = 0;
@@ -168,6 +152,8 @@ void gap_find_hidden(struct gap *g)
 		const struct timeline_loss *l =
 			timeline_loss(g->p->t, g->loss[i]);
 		int64_t from = l->from;
+		int64_t to = l->to;
+		struct span *last;
 
 		if (!may_hide_run(g, l))
 			continue;
@@ -177,6 +163,15 @@ void gap_find_hidden(struct gap *g)
 				continue;
 			from = from < counted ? counted : from;
 		}
-		gap_hide(g, from, l->to);
+		from = from < g->from + skew ? g->from : from - skew;
+		to = to > g->to - skew ? g->to : to + skew;
+		if (from > to)
+			continue;
+		last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
+		if (!last || last->to < from)
+			*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
+				(struct span){ from, to };
+		else if (last->to < to)
+			last->to = to;
 	}
 }

@@ -318,15 +318,6 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 		timeline_begin_stay(r, rec->current, rec->time, false);
 }
 
-static void timeline_show(struct timeline *t, struct ring *r,
-			  const struct timeline_record *rec)
-{
-	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
-		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
-			r->since_on[i] = rec->time;
-	t->types |= rec->shows;
-}
-
 static void timeline_take_wake(struct timeline *t,
 			       const struct timeline_record *rec, int32_t waker)
 {
@@ -392,7 +383,10 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 		t->stray = true;
 		return;
 	}
-	timeline_show(t, r, rec);
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
+		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
+			r->since_on[i] = rec->time;
+	t->types |= rec->shows;
 	/* who is there next may be missing; or nobody says who is there */
 	if (r->since_on[0] > rec->time || rec->current < 0)
 		return;
@@ -460,17 +454,6 @@ void timeline_change(struct timeline *t)
 	}
 }
 
-static void timeline_lose_tail(struct timeline *t, struct ring *r)
-{
-	const struct timeline_loss l = {
-		.from = r->began ? r->last : TIMELINE_START,
-		.to = TIMELINE_END,
-		.n = -1,
-	};
-
-	timeline_break(t, r, l, -1);
-}
-
 static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 {
 	for (unsigned int i = 1; i < 3; i++) {
@@ -509,8 +492,16 @@ static void timeline_end_losses(struct timeline *t)
 	for (int32_t i = 0; i < t->rules.cpus && i < CPUS_MAX; i++)
 		timeline_ring(t, i);
 	timeline_end_part(t, TIMELINE_END);
-	for (size_t i = 0; i < t->n_ring; i++)
-		timeline_lose_tail(t, &t->ring[i]);
+	for (size_t i = 0; i < t->n_ring; i++) {
+		struct ring *r = &t->ring[i];
+		const struct timeline_loss tail = {
+			.from = r->began ? r->last : TIMELINE_START,
+			.to = TIMELINE_END,
+			.n = -1,
+		};
+
+		timeline_break(t, r, tail, -1);
+	}
 	for (size_t i = 0; i < t->n_ring_part; i++)
 		timeline_lose_wakes(t, &t->ring_part[i]);
 	for (size_t i = 0; i < t->n_anywhere; i++) {
@@ -584,22 +575,6 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 		       ?: compare_numbers(x->to, y->to);
 }
 
-/* A stay that a loss ends is added with the record behind the loss, when others
- * of the thread may be there already. */
-static void timeline_sort_stays(struct timeline *t)
-{
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t *id = t->stays.id + t->stays.first[i];
-		size_t n = t->stays.first[i + 1] - t->stays.first[i];
-		size_t k = 1;
-
-		while (k < n && t->stay[id[k - 1]].from <= t->stay[id[k]].from)
-			k++;
-		if (k < n)
-			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
-	}
-}
-
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < t->n_wake; i++) {
@@ -618,10 +593,21 @@ void timeline_seal(struct timeline *t)
 	t->stay = mem_fit(t->stay, &t->cap_stay, t->n_stay, sizeof(*t->stay));
 	t->wake = mem_fit(t->wake, &t->cap_wake, t->n_wake, sizeof(*t->wake));
 	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
-	timeline_sort_stays(t);
 	t->seats = timeline_make_lists(t, t->n_stay, t->n_ring,
 				       timeline_seat_owner);
 	t->wakes = timeline_make_lists(t, t->n_wake, t->n, timeline_wake_owner);
+	/* a stay that a loss ends is added with the record behind the loss,
+	 * when others of the thread may be there already */
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t *id = t->stays.id + t->stays.first[i];
+		size_t n = t->stays.first[i + 1] - t->stays.first[i];
+		size_t k = 1;
+
+		while (k < n && t->stay[id[k - 1]].from <= t->stay[id[k]].from)
+			k++;
+		if (k < n)
+			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
+	}
 }
 
 /* ---- questions */
