@@ -6,6 +6,7 @@
 #include "cli/server/server.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,17 +144,18 @@ static void server_put_where(const struct server *s, FILE *f)
 static int server_put_since(struct server *s, FILE *f, int64_t since,
 			    struct err *err)
 {
-	struct server_text t;
 	struct rowbinary_value last;
 	char *sql;
+	size_t len;
+	FILE *ask;
 	int rc;
 
 	if (!since)
 		return 0;
-	server_text_begin(&t);
-	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", t.f);
-	server_put_where(s, t.f);
-	sql = server_text_end(&t);
+	ask = mem_stream(&sql, &len);
+	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", ask);
+	server_put_where(s, ask);
+	mem_stream_end(ask);
 	rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
 	free(sql);
 	if (!rc)
@@ -165,28 +167,29 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 static int server_runs(struct server *s, struct err *err)
 {
 	struct merge_choice choice;
-	struct server_text t;
 	char *sql;
+	size_t len;
+	FILE *f;
 	int rc;
 
 	if (merged_choice(&choice, err))
 		return -1;
-	server_text_begin(&t);
+	f = mem_stream(&sql, &len);
 	if (choice.last)
-		fputs("SELECT * FROM (", t.f);
-	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
-	server_put_where(s, t.f);
+		fputs("SELECT * FROM (", f);
+	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", f);
+	server_put_where(s, f);
 	if (choice.has_from)
-		fprintf(t.f, " AND wall = 1 AND end >= %" PRId64, choice.from);
+		fprintf(f, " AND wall = 1 AND end >= %" PRId64, choice.from);
 	if (choice.has_to)
-		fprintf(t.f, " AND wall = 1 AND start <= %" PRId64, choice.to);
-	rc = server_put_since(s, t.f, choice.since, err);
+		fprintf(f, " AND wall = 1 AND start <= %" PRId64, choice.to);
+	rc = server_put_since(s, f, choice.since, err);
 	/* as databases are chosen: by their last event */
 	if (choice.last)
-		fprintf(t.f, " ORDER BY end DESC, path DESC LIMIT %zu)",
+		fprintf(f, " ORDER BY end DESC, path DESC LIMIT %zu)",
 			choice.last);
-	fputs(" ORDER BY start, run", t.f);
-	sql = server_text_end(&t);
+	fputs(" ORDER BY start, run", f);
+	mem_stream_end(f);
 	if (!rc)
 		rc = server_select(s, sql, RUN_TYPES, server_take_run, err);
 	free(sql);

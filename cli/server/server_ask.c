@@ -2,24 +2,12 @@
  * for the temporary database, statements about the chosen runs. */
 #include "cli/server/server_ask.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-
-FILE *server_text_begin(struct server_text *t)
-{
-	*t = (struct server_text){ NULL, 0, NULL };
-	t->f = mem_stream(&t->text, &t->len);
-	return t->f;
-}
-
-char *server_text_end(struct server_text *t)
-{
-	mem_stream_end(t->f);
-	return t->text;
-}
 
 struct value server_int(int64_t v)
 {
@@ -97,17 +85,20 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	struct server_counting c = { .row = ask->row, .arg = ask->arg };
 	struct clickhouse_ask count = *ask;
 	struct clickhouse_ask rows = *ask;
-	struct server_text t;
+	char *sql;
+	size_t len;
+	FILE *f = mem_stream(&sql, &len);
 	int rc;
 
-	fprintf(server_text_begin(&t), "SELECT count() FROM (%s)", ask->sql);
-	count.sql = server_text_end(&t);
+	fprintf(f, "SELECT count() FROM (%s)", ask->sql);
+	mem_stream_end(f);
+	count.sql = sql;
 	count.types = "u64";
 	count.row = server_take_count;
 	rows.row = server_count_row;
 	count.arg = rows.arg = &c;
 	rc = clickhouse_select(s->c, &count, err);
-	free((void *)count.sql);
+	free(sql);
 	if (!rc && c.n != 1)
 		rc = server_bad_reply(s, "an answer is empty", err);
 	c.n = 0;

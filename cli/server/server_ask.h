@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "schema/db/rows.h"
@@ -71,15 +70,6 @@ struct server {
 	uint64_t there;	  /* in all rows of the runs, whatever the filters */
 	uint64_t marks;	  /* of the rows of a statement, see server_sums.c */
 };
-
-/* A statement in the making; server_text_end() returns it. */
-struct server_text {
-	char *text;
-	size_t len;
-	FILE *f;
-};
-FILE *server_text_begin(struct server_text *t);
-char *server_text_end(struct server_text *t);
 
 /* Runs a statement that may read the table `chosen`, which has the ids of the
  * runs, and in column `counted` whether their rows[] is known. */

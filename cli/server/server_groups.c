@@ -1,4 +1,5 @@
 /* server_groups.c - the sums of samples. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,12 +202,12 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 int server_groups(struct server *s, const char *cond, struct err *err)
 {
 	bool threads = s->detail & SERVER_THREADS;
-	struct server_text t;
 	char *sql;
+	size_t len;
+	FILE *f = mem_stream(&sql, &len);
 	int rc;
 
-	server_text_begin(&t);
-	fprintf(t.f,
+	fprintf(f,
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
 		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
@@ -222,7 +223,7 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
 		s->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
-	sql = server_text_end(&t);
+	mem_stream_end(f);
 	rc = server_select(s, sql, GROUP_TYPES, server_take_group, err);
 	free(sql);
 	return rc;

@@ -1,5 +1,6 @@
 /* server_sums.c - what a server has beside samples and code: events, losses,
  * verdicts, trust and findings. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,8 +195,9 @@ static int server_chosen_trust(struct server *s, const char *cond,
 			       struct err *err)
 {
 	struct rowbinary_value has;
-	struct server_text t;
 	char *sql;
+	size_t len;
+	FILE *f;
 	int rc;
 
 	if (clickhouse_select_one(s->c,
@@ -204,14 +206,14 @@ static int server_chosen_trust(struct server *s, const char *cond,
 				  "table = 'sample' AND name = 'class'",
 				  "u64", &has, err))
 		return -1;
-	server_text_begin(&t);
-	fprintf(t.f,
+	f = mem_stream(&sql, &len);
+	fprintf(f,
 		"SELECT run, event, %s AS judged, sum(n), toUInt64(0) "
 		"FROM sample WHERE " IN_CHOSEN " AND %s "
 		"GROUP BY run, event, judged HAVING judged != "
 		"'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
 		has.u ? "class" : "''", cond);
-	sql = server_text_end(&t);
+	mem_stream_end(f);
 	rc = server_select_counted(s, sql, "hash string string u64 u64",
 				   server_take_trust, err);
 	free(sql);

@@ -16,18 +16,6 @@
 #define INDENT_MAX 16
 #define SUMS_SHOWN 3
 
-struct path_text {
-	char *s;
-	size_t len;
-	FILE *out;
-};
-
-static void path_text_begin(struct path_text *t)
-{
-	*t = (struct path_text){ 0 };
-	t->out = mem_stream(&t->s, &t->len);
-}
-
 /* ---- the first lines */
 
 /* Of some tasks, or samples: all of the time is a loss. */
@@ -153,24 +141,25 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	char ns[32];
 	char share[16];
-	struct path_text t;
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
 
-	path_text_begin(&t);
-	path_put_thread(r, thread, t.out);
-	fprintf(t.out, " (%d) took %s: %s proved", timeline_tid(r->t, thread),
+	path_put_thread(r, thread, out);
+	fprintf(out, " (%d) took %s: %s proved", timeline_tid(r->t, thread),
 		human_ns(ns, sizeof(ns), to - from),
 		human_percent(share, sizeof(share),
 			      (double)path_with(c, PROOF_PROVED), all));
 	if (likely > 0)
-		fprintf(t.out, ", %s consistent",
+		fprintf(out, ", %s consistent",
 			human_percent(share, sizeof(share), likely, all));
 	if (unknown > 0)
-		fprintf(t.out, ", %s not known",
+		fprintf(out, ", %s not known",
 			human_percent(share, sizeof(share), unknown, all));
-	path_put_losses(r, t.out, from, to);
-	mem_stream_end(t.out);
-	path_put_wrapped(t.s);
-	free(t.s);
+	path_put_losses(r, out, from, to);
+	mem_stream_end(out);
+	path_put_wrapped(text);
+	free(text);
 }
 
 static const char *path_doing(enum chain_state s)
@@ -209,26 +198,26 @@ static bool path_shares_name(const struct path_run *r,
 static void path_put_sums(const struct path_run *r, const struct chain *c,
 			  int64_t ns)
 {
-	struct path_text t;
-	char share[16];
-	size_t n;
+	char *text;
+	size_t len, n;
+	FILE *out = mem_stream(&text, &len);
 	struct path_sum *sum = path_sums(c, &n);
+	char share[16];
 
-	path_text_begin(&t);
 	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
-		fprintf(t.out, "%s%s ", i ? ", " : "",
+		fprintf(out, "%s%s ", i ? ", " : "",
 			human_percent(share, sizeof(share), (double)sum[i].ns,
 				      (double)ns));
-		path_put_thread(r, sum[i].thread, t.out);
+		path_put_thread(r, sum[i].thread, out);
 		if (path_shares_name(r, sum, n, i))
-			fprintf(t.out, " (%d)",
+			fprintf(out, " (%d)",
 				timeline_tid(r->t, sum[i].thread));
-		fprintf(t.out, " %s", path_doing(sum[i].state));
+		fprintf(out, " %s", path_doing(sum[i].state));
 	}
-	mem_stream_end(t.out);
-	path_put_wrapped(t.s);
+	mem_stream_end(out);
+	path_put_wrapped(text);
 	putchar('\n');
-	free(t.s);
+	free(text);
 	free(sum);
 }
 
@@ -472,19 +461,21 @@ static int path_put_pieces(struct path_run *r, const struct chain *c,
 	       "proof");
 	while (!rc && i < c->n) {
 		const struct chain_segment *s = &c->segment[i];
-		struct path_text t;
+		char *text;
+		size_t len;
+		FILE *out;
 
 		if (s->to - s->from < r->o->least) {
 			i = path_put_short(r, c, i, start);
 			continue;
 		}
-		path_text_begin(&t);
-		rc = path_say(r, t.out, c, s, err);
-		mem_stream_end(t.out);
+		out = mem_stream(&text, &len);
+		rc = path_say(r, out, c, s, err);
+		mem_stream_end(out);
 		if (!rc)
-			path_put_line(t.s, s->from - start, s->to - s->from,
+			path_put_line(text, s->from - start, s->to - s->from,
 				      s->depth, proof_word(s->proof));
-		free(t.s);
+		free(text);
 		i++;
 	}
 	return rc;
