@@ -9,39 +9,23 @@
 
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
+#include "stitch/base/text_out.h"
 
 #define INDENT 15
 
-static void lines_append(struct lines *l, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void lines_append(struct lines *l, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		l->len += (size_t)n;
-	if (l->len >= sizeof(l->text))
-		l->len = sizeof(l->text) - 1;
-}
-
-static void lines_append_grouped(struct lines *l, int64_t v, bool is_signed)
+static void lines_put_grouped(struct text_out *o, int64_t v, bool is_signed)
 {
 	bool minus = is_signed && v < 0;
 	char buf[32];
 
-	lines_append(l, "%s%s", minus ? "-" : "",
+	text_out_add(o, "%s%s", minus ? "-" : "",
 		     human_grouped(buf, sizeof(buf),
 				   minus ? -(uint64_t)v : (uint64_t)v));
 }
 
 /* Adds the value of one conversion, such as "%s" or "%6.2f", which is
  * spec[0..n). Counts are 64-bit numbers without flags and width. */
-static void lines_convert(struct lines *l, const char *spec, size_t n,
+static void lines_convert(struct text_out *o, const char *spec, size_t n,
 			  va_list *ap)
 {
 	char one[16];
@@ -57,40 +41,45 @@ static void lines_convert(struct lines *l, const char *spec, size_t n,
 	if (kind == 's' && stars) {
 		int len = va_arg(*ap, int);
 
-		lines_append(l, one, len, va_arg(*ap, const char *));
+		text_out_add(o, one, len, va_arg(*ap, const char *));
 	} else if (kind == 's') {
-		lines_append(l, one, va_arg(*ap, const char *));
+		text_out_add(o, one, va_arg(*ap, const char *));
 	} else if (kind == 'f') {
-		lines_append(l, one, va_arg(*ap, double));
+		text_out_add(o, one, va_arg(*ap, double));
 	} else if (wide && n == 3) {
-		lines_append_grouped(l, va_arg(*ap, int64_t), kind == 'd');
+		lines_put_grouped(o, va_arg(*ap, int64_t), kind == 'd');
 	} else if (wide) {
-		lines_append(l, one, va_arg(*ap, int64_t));
+		text_out_add(o, one, va_arg(*ap, int64_t));
 	} else {
 		assert(strchr("cdux", kind));
-		lines_append(l, one, va_arg(*ap, int));
+		text_out_add(o, one, va_arg(*ap, int));
 	}
 #pragma GCC diagnostic pop
 }
 
 static void lines_add_list(struct lines *l, const char *fmt, va_list *ap)
 {
+	struct text_out o = { .buf = l->text,
+			      .size = sizeof(l->text),
+			      .len = l->len };
+
 	while (*fmt) {
 		size_t n = strcspn(fmt, "%");
 
-		lines_append(l, "%.*s", (int)n, fmt);
+		text_out_add(&o, "%.*s", (int)n, fmt);
 		fmt += n;
 		if (!*fmt)
 			break;
 		if (fmt[1] == '%') {
-			lines_append(l, "%%");
+			text_out_add(&o, "%%");
 			fmt += 2;
 			continue;
 		}
 		n = strcspn(fmt, "sfcdux") + 1;
-		lines_convert(l, fmt, n, ap);
+		lines_convert(&o, fmt, n, ap);
 		fmt += n;
 	}
+	l->len = o.len;
 }
 
 void lines_add(struct lines *l, const char *fmt, ...)
