@@ -12,6 +12,7 @@
 #include "cli/output/term.h"
 #include "cli/topics.h"
 #include "stitch/base/err.h"
+#include "stitch/base/text_out.h"
 
 #define NAME_WIDTH 14
 
@@ -56,12 +57,10 @@ static void print_commands(FILE *out)
 static void print_topics(FILE *out)
 {
 	char line[200];
-	size_t used = 0;
+	struct text_out o = { .buf = line, .size = sizeof(line) };
 
-	for (size_t i = 0; topics[i].name && used < sizeof(line); i++)
-		used += (size_t)snprintf(line + used, sizeof(line) - used,
-					 "%s%s",
-					 i ? ", " : "Topics: ", topics[i].name);
+	for (size_t i = 0; topics[i].name; i++)
+		text_out_add(&o, "%s%s", i ? ", " : "Topics: ", topics[i].name);
 	term_wrap(out, line, 0, 8, term_columns(out));
 }
 

@@ -28,6 +28,7 @@
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 
 #define LIMIT 40
 #define LIMIT_MIN 10
@@ -305,14 +306,12 @@ static unsigned int report_given(void)
 static int report_leave_out(const char *why, unsigned int what, struct err *err)
 {
 	char list[200] = "";
-	size_t used = 0;
+	struct text_out o = { .buf = list, .size = sizeof(list) };
 
 	for (size_t i = 0; i < ARRAY_SIZE(report_names); i++)
 		if (report_names[i].given & what)
-			used += (size_t)snprintf(list + used,
-						 sizeof(list) - used, "%s %s",
-						 used ? "," : ": leave out",
-						 report_names[i].name);
+			text_out_add(&o, "%s %s", o.len ? "," : ": leave out",
+				     report_names[i].name);
 	return err_set(err, ERR_USAGE, "%s%s", why, list);
 }
 

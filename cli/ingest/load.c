@@ -33,6 +33,7 @@
 #include "stitch/tasks/late_maps.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
@@ -148,13 +149,12 @@ static int take_layout(unsigned int *layout, struct err *err)
 {
 	const char *word = layout_word ? layout_word : "auto";
 	char words[128] = "";
-	size_t n = 0;
+	struct text_out o = { .buf = words, .size = sizeof(words) };
 
 	if (!cookie_layout_parse(word, layout))
 		return 0;
 	for (unsigned int i = 0; cookie_layout_name(i); i++)
-		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
-				      n ? ", " : "", cookie_layout_name(i));
+		text_out_add(&o, "%s%s", i ? ", " : "", cookie_layout_name(i));
 	return err_set(err, ERR_USAGE,
 		       "no cookie layout '%s'; --cookie-layout is one of %s "
 		       "(lowcpu:BITS: so many bits hold the CPU)",

@@ -419,7 +419,7 @@ static int filter_check_list(struct store *db, const struct choice *c,
 			     const char *list, struct err *err)
 {
 	char have[400] = "";
-	size_t used = 0;
+	struct text_out o = { .buf = have, .size = sizeof(have) };
 	size_t n = 0;
 	bool found = false;
 	struct rows *r = rows_of(db, c->query, err);
@@ -432,19 +432,16 @@ static int filter_check_list(struct store *db, const struct choice *c,
 		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
 				    NULL);
 		if (n++ < CHOICES_SHOWN)
-			used += (size_t)snprintf(have + used,
-						 sizeof(have) - used, "%s%s",
-						 used ? ", " : "", clean);
+			text_out_add(&o, "%s%s", o.len ? ", " : "", clean);
 	}
 	if (rows_end(r, err))
 		return -1;
 	if (found)
 		return 0;
 	if (n > CHOICES_SHOWN)
-		snprintf(have + used, sizeof(have) - used, ", and %zu more",
-			 n - CHOICES_SHOWN);
+		text_out_add(&o, ", and %zu more", n - CHOICES_SHOWN);
 	return err_set(err, ERR_USAGE, "no %s '%s' here; there is %s", c->what,
-		       list, used ? have : "none at all");
+		       list, o.len ? have : "none at all");
 }
 
 #define FILTER_LISTS 5

@@ -11,6 +11,7 @@
 #include "cli/output/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 
 #define LISTED 5      /* functions that a message names */
 #define LISTED_CUT 60 /* bytes of their names */
@@ -89,7 +90,7 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 		      struct err *err)
 {
 	char list[LISTED * (LISTED_CUT + 24)] = "";
-	size_t used = 0;
+	struct text_out o = { .buf = list, .size = sizeof(list) };
 	size_t left = 1;
 
 	for (size_t i = 0; i < LISTED && left; i++) {
@@ -101,9 +102,7 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 				    strlen(c[at].shown), NULL);
 		human_percent(share, sizeof(share), (double)c[at].weight,
 			      (double)whole);
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s'%s' %s", used ? ", " : "", name,
-					 share);
+		text_out_add(&o, "%s'%s' %s", o.len ? ", " : "", name, share);
 		left = name_drop(c, n, fit, want, at);
 	}
 	return err_set(err, ERR_USAGE, "'%.80s' may be several functions: %s%s",

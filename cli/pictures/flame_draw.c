@@ -25,6 +25,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 
 char *drawing_note(struct drawing *d)
 {
@@ -137,8 +138,8 @@ static bool drawing_is_before(const struct drawing *d,
 static void drawing_say_names(const struct drawing *d, char *out, size_t size)
 {
 	const struct drawing_name *best = NULL;
+	struct text_out o = { .buf = out, .size = size };
 	size_t others = 0;
-	int len;
 
 	for (size_t i = 0; i < d->n_name; i++) {
 		const struct drawing_name *w = &d->name[i];
@@ -151,11 +152,11 @@ static void drawing_say_names(const struct drawing *d, char *out, size_t size)
 	}
 	if (!best)
 		return;
-	len = snprintf(out, size, "%.40s",
-		       labels_get(d->labels, (uint32_t)(best - d->name))->name);
-	if (others && len > 0 && (size_t)len < size)
-		snprintf(out + len, size - (size_t)len, " and %zu other%s",
-			 others, others == 1 ? "" : "s");
+	text_out_add(&o, "%.40s",
+		     labels_get(d->labels, (uint32_t)(best - d->name))->name);
+	if (others && o.len)
+		text_out_add(&o, " and %zu other%s", others,
+			     others == 1 ? "" : "s");
 }
 
 void drawing_infer(struct drawing *d, const struct stacks_group *g,
@@ -229,29 +230,23 @@ void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	double sum = 0;
+	struct text_out o = { .size = DRAWING_NOTE_MAX };
 	char share[16];
-	int len;
-	char *note;
 
 	for (size_t i = 0; i < d->n_missing; i++)
 		sum += (double)d->missing[i].weight;
-	if (!(sum > 0) || !(note = drawing_note(d)))
+	if (!(sum > 0) || !(o.buf = drawing_note(d)))
 		return;
 	qsort(d->missing, d->n_missing, sizeof(*d->missing),
 	      drawing_compare_missing);
-	len = snprintf(note, DRAWING_NOTE_MAX,
-		       "%s of the weight has no user half:",
-		       human_percent(share, sizeof(share), sum, whole));
-	for (size_t i = 0; i < d->n_missing && len < DRAWING_NOTE_MAX; i++)
-		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-				"%s %s %s", i ? "," : "",
-				human_percent(share, sizeof(share),
-					      (double)d->missing[i].weight,
-					      whole),
-				d->missing[i].word);
-	if (len < DRAWING_NOTE_MAX)
-		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-			 " ('backstitch help verdicts')");
+	text_out_add(&o, "%s of the weight has no user half:",
+		     human_percent(share, sizeof(share), sum, whole));
+	for (size_t i = 0; i < d->n_missing; i++)
+		text_out_add(&o, "%s %s %s", i ? "," : "",
+			     human_percent(share, sizeof(share),
+					   (double)d->missing[i].weight, whole),
+			     d->missing[i].word);
+	text_out_add(&o, " ('backstitch help verdicts')");
 }
 
 /* Adds a note about a part of the weight, unless it is 0. */
@@ -413,18 +408,18 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 static void drawing_note_unweighed(struct drawing *d)
 {
 	uint64_t n = stacks_unweighed(d->stacks, d->event);
-	char *note = flame_opts.weight ? drawing_note(d) : NULL;
+	struct text_out o = { .size = DRAWING_NOTE_MAX };
 
-	if (!note)
+	o.buf = flame_opts.weight ? drawing_note(d) : NULL;
+	if (!o.buf)
 		return;
-	snprintf(note, DRAWING_NOTE_MAX, "weighed by %.200s",
-		 flame_opts.weight);
+	text_out_add(&o, "weighed by %.200s", flame_opts.weight);
 	if (n)
-		snprintf(note + strlen(note), DRAWING_NOTE_MAX - strlen(note),
-			 "; %llu sample%s without, or with less than 0, %s "
-			 "left out",
-			 (unsigned long long)n, n == 1 ? "" : "s",
-			 n == 1 ? "is" : "are");
+		text_out_add(&o,
+			     "; %llu sample%s without, or with less than 0, %s "
+			     "left out",
+			     (unsigned long long)n, n == 1 ? "" : "s",
+			     n == 1 ? "is" : "are");
 }
 
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)

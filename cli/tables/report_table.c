@@ -27,6 +27,7 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
+#include "stitch/base/text_out.h"
 
 #define COLUMNS 20
 #define SYMBOL_TITLE "Function"
@@ -297,7 +298,7 @@ static int report_no_such_function(const struct report_rows *r,
 				   const char *func, struct err *err)
 {
 	char have[HINT] = "";
-	size_t used = 0;
+	struct text_out o = { .buf = have, .size = sizeof(have) };
 
 	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
 		const char *name = label_shown(
@@ -306,8 +307,7 @@ static int report_no_such_function(const struct report_rows *r,
 
 		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
 				    NULL);
-		used += (size_t)snprintf(have + used, sizeof(have) - used,
-					 "%s'%s'", used ? ", " : "", clean);
+		text_out_add(&o, "%s'%s'", o.len ? ", " : "", clean);
 	}
 	return err_set(err, ERR_USAGE, "no frame is called '%s'; there is %s",
 		       func, have);

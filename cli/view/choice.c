@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 
 #define FILES 1000 /* names to try */
 
@@ -42,16 +43,15 @@ static const char **choice_at(struct filter *f, size_t i)
 
 void choice_text(char *buf, size_t size)
 {
-	size_t n = 0;
+	struct text_out o = { .buf = buf, .size = size };
 
 	*buf = '\0';
-	for (size_t i = 0; i < WORDS && n < size; i++) {
+	for (size_t i = 0; i < WORDS; i++) {
 		const char *value = *choice_at(&filter, i);
 
 		if (value)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s=%s",
-					      n ? " " : "", words[i].word,
-					      value);
+			text_out_add(&o, "%s%s=%s", o.len ? " " : "",
+				     words[i].word, value);
 	}
 }
 
@@ -217,8 +217,8 @@ static bool choice_run(const char *const *argv, int out)
 int choice_write(const char *const *argv, const char *ending, char *said,
 		 size_t size, struct err *err)
 {
+	struct text_out o = { .buf = said, .size = size };
 	char name[64];
-	size_t len;
 	bool done;
 	int fd = choice_make(ending, name, sizeof(name), err);
 
@@ -230,11 +230,10 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 		unlink(name);
 		return err_set(err, ERR_IO, "'backstitch %s' failed", argv[1]);
 	}
-	len = (size_t)snprintf(said, size, "%s:", name);
-	for (; *argv && len < size; argv++)
-		len += (size_t)snprintf(said + len, size - len, " %s", *argv);
-	if (len < size)
-		snprintf(said + len, size - len, " > %s", name);
+	text_out_add(&o, "%s:", name);
+	for (; *argv; argv++)
+		text_out_add(&o, " %s", *argv);
+	text_out_add(&o, " > %s", name);
 	return 0;
 }
 
