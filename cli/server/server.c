@@ -37,44 +37,44 @@ const struct opt server_opts[] = {
 
 /* ---- which runs */
 
-/* The columns of a run that a capture has, in the order of server_take_run().
- */
-#define RUN_COLUMNS                                                            \
-	"run, version, host, kernel, machine, cpus, command, format, "         \
-	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
-	"records, samples, period, kept, path, filtered, counted, loss_rows, " \
-	"verdict_rows, trust_rows, finding_rows"
-#define RUN_TYPES                                                              \
-	"hash u16 string string string i32 string string string string "       \
-	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string u8 u8 u64 u64 u64 "  \
-	"u64"
+/* The columns of a run that a capture has: number, name and type. Behind them
+ * are the rows that the run has in other tables. */
+#define RUN_LIST(X)                                                            \
+	X(ID, "run", "hash")                                                   \
+	X(VERSION, "version", "u16")                                           \
+	X(HOST, "host", "string")                                              \
+	X(KERNEL, "kernel", "string")                                          \
+	X(MACHINE, "machine", "string")                                        \
+	X(CPUS, "cpus", "i32")                                                 \
+	X(COMMAND, "command", "string")                                        \
+	X(FORMAT, "format", "string")                                          \
+	X(RECORDER, "recorder", "string")                                      \
+	X(NOTE, "note", "string")                                              \
+	X(CLOCK, "clock", "string")                                            \
+	X(BOOT, "boot", "i64")                                                 \
+	X(START, "start", "i64")                                               \
+	X(END, "end", "i64")                                                   \
+	X(SYSTEM_WIDE, "system_wide", "i32")                                   \
+	X(COMPLETE, "complete", "u8")                                          \
+	X(RECORDS, "records", "u64")                                           \
+	X(SAMPLES, "samples", "u64")                                           \
+	X(PERIOD, "period", "u64")                                             \
+	X(KEPT, "kept", "u64")                                                 \
+	X(PATH, "path", "string")                                              \
+	X(FILTERED, "filtered", "u8")                                          \
+	X(COUNTED, "counted", "u8")
 
+#define RUN_NUMBER(id, name, type) RUN_##id,
 enum {
-	RUN_ID,
-	RUN_VERSION,
-	RUN_HOST,
-	RUN_KERNEL,
-	RUN_MACHINE,
-	RUN_CPUS,
-	RUN_COMMAND,
-	RUN_FORMAT,
-	RUN_RECORDER,
-	RUN_NOTE,
-	RUN_CLOCK,
-	RUN_BOOT,
-	RUN_START,
-	RUN_END,
-	RUN_SYSTEM_WIDE,
-	RUN_COMPLETE,
-	RUN_RECORDS,
-	RUN_SAMPLES,
-	RUN_PERIOD,
-	RUN_KEPT,
-	RUN_PATH,
-	RUN_FILTERED,
-	RUN_COUNTED,
-	RUN_ROWS /* by enum server_part */
+	RUN_LIST(RUN_NUMBER) RUN_ROWS /* by enum server_part */
 };
+
+#define RUN_NAME(id, name, type) name ", "
+#define RUN_COLUMNS                                                            \
+	RUN_LIST(RUN_NAME) "loss_rows, verdict_rows, trust_rows, finding_rows"
+
+#define RUN_TYPE(id, name, type) type " "
+#define RUN_TYPES RUN_LIST(RUN_TYPE) "u64 u64 u64 u64"
 
 static int server_take_run(void *arg, const struct rowbinary_value *v,
 			   struct err *err)
