@@ -137,9 +137,9 @@ static void page_source_thin(struct page_func *f)
 
 static void page_source_load(struct page_source *p, struct store *db)
 {
-	const struct annot_opts o = { .lines = true,
-				      .limit = INSNS_READ,
-				      .sources = p->sources };
+	struct annot_opts o = { .lines = true,
+				.limit = INSNS_READ,
+				.sources = p->sources };
 	struct symbolizer *sy = name_symbolizer(db, NULL);
 	uint32_t next = 0;
 
@@ -149,6 +149,10 @@ static void page_source_load(struct page_source *p, struct store *db)
 					      0 };
 		struct err err = { 0 };
 
+		/* comparing reads all code of the file, which may be 100 MB */
+		o.checked = false;
+		for (size_t k = 0; k < i; k++)
+			o.checked |= p->func[k].f->image == f->f->image;
 		if (annot_load(&f->a, db, sy, &p->h, &c, &o, &err))
 			memcpy(f->why, err.msg, sizeof(f->why));
 		page_source_thin(f);

@@ -203,6 +203,7 @@ struct annot_opts {
 	long limit;		 /* in instructions; 0: all */
 	struct sources *sources; /* borrowed for the annot's life; NULL: no
 				  * source text is read */
+	bool checked; /* whether its file has changed was said before */
 };
 
 /* annotate_code.c: disassembles what was chosen. Returns 0, or -1 and *err;

@@ -90,7 +90,7 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 }
 
 static int open_code(struct annot_loader *l, struct store *db,
-		     struct symbolizer *sy, struct err *err)
+		     struct symbolizer *sy, bool checked, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -115,7 +115,9 @@ static int open_code(struct annot_loader *l, struct store *db,
 		return 0;
 	}
 	l->code = code_bytes_open(sy, &l->img, err);
-	return l->code ? annot_check_code(l, db, err) : -1;
+	if (!l->code)
+		return -1;
+	return checked ? 0 : annot_check_code(l, db, err);
 }
 
 /* Finds the bounds by the symbol, else by the unwind tables, else guesses
@@ -391,7 +393,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	struct annot_loader l = { .a = a, .h = h, .c = c };
 	int rc = -1;
 
-	if (!open_code(&l, db, sy, err)) {
+	if (!open_code(&l, db, sy, o->checked, err)) {
 		a->image = h->path[c->image];
 		a->file = arena_strdup(&a->text, code_bytes_path(l.code));
 		a->name = c->func && c->func->name ? c->func->name : NULL;

@@ -17,7 +17,6 @@
 
 struct code_bytes {
 	struct elf_file *ef; /* NULL: copied bytes */
-	struct cfi *cfi;
 	unsigned char *bytes;
 	size_t len;
 	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
@@ -96,7 +95,6 @@ struct code_bytes *code_bytes_open(struct symbolizer *sy,
 		err_set(err, ERR_FORMAT, "%s: has no symbol _text", path);
 		return NULL;
 	}
-	c->cfi = cfi_open_either(ef);
 	return c;
 }
 
@@ -118,7 +116,6 @@ void code_bytes_close(struct code_bytes *c)
 {
 	if (!c)
 		return;
-	cfi_close(c->cfi);
 	elf_file_close(c->ef);
 	free(c->bytes);
 	free(c);
@@ -193,8 +190,13 @@ bool code_bytes_function(const struct code_bytes *c, uint64_t off,
 		*end = c->len;
 		return off < c->len;
 	}
-	if (!code_bytes_addr(c, off, &addr) ||
-	    !cfi_function(c->cfi, addr, &a, &b) || !code_bytes_off(c, a, start))
+	struct cfi *cfi = cfi_open_either(c->ef);
+	bool found = code_bytes_addr(c, off, &addr) &&
+		     cfi_function(cfi, addr, &a, &b) &&
+		     code_bytes_off(c, a, start);
+
+	cfi_close(cfi);
+	if (!found)
 		return false;
 	*end = *start + (b - a);
 	return *end > *start;

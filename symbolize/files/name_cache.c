@@ -127,33 +127,19 @@ struct name_cache *name_cache_open(struct symbolizer *sy,
 	return m;
 }
 
-struct name_cache_key {
-	const struct cached_offset *entry;
-	uint64_t off;
-};
-
-static bool name_cache_reached(const void *arg, size_t i)
+static int name_cache_compare_offset(const void *a, const void *b)
 {
-	const struct name_cache_key *k = arg;
-
-	return k->entry[i].off >= k->off;
-}
-
-static struct cached_offset *name_cache_find(const struct name_cache *m,
-					     uint64_t off)
-{
-	const struct name_cache_key key = { m->entry, off };
-	size_t lo = search_first(m->n_old, name_cache_reached, &key);
-
-	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
+	return cached_offset_compare(a, b);
 }
 
 static const struct cached_offset *
-name_cache_known(const struct name_cache *m, const struct code_place *code)
+name_cache_find(const struct name_cache *m, uint64_t off, bool after_call)
 {
-	const struct cached_offset *e = name_cache_find(m, code->off);
+	const struct cached_offset e = { .off = off, .after_call = after_call };
 
-	return e && e->after_call == code->after_call ? e : NULL;
+	return m->n_old ? bsearch(&e, m->entry, m->n_old, sizeof(e),
+				  name_cache_compare_offset)
+			: NULL;
 }
 
 size_t name_cache_rest(const struct name_cache *m,
@@ -163,7 +149,7 @@ size_t name_cache_rest(const struct name_cache *m,
 	size_t n_rest = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!name_cache_known(m, &code[i]))
+		if (!name_cache_find(m, code[i].off, code[i].after_call))
 			rest[n_rest++] = code[i];
 	return n_rest;
 }
@@ -171,7 +157,8 @@ size_t name_cache_rest(const struct name_cache *m,
 int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 		    symbol_fn *fn, void *arg, struct err *err)
 {
-	const struct cached_offset *e = name_cache_known(m, code);
+	const struct cached_offset *e =
+		name_cache_find(m, code->off, code->after_call);
 
 	if (!e)
 		return 0;
@@ -247,16 +234,8 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 		m->entry[m->last].n++;
 		return;
 	}
-	/* The offset is cached, but with another after_call. */
-	struct cached_offset *e = name_cache_find(m, code->off);
-	if (e) {
-		m->last = (size_t)(e - m->entry);
-	} else {
-		m->entry = mem_grow(m->entry, &m->cap, m->n + 1,
-				    sizeof(*m->entry));
-		m->last = m->n++;
-	}
-	m->entry[m->last] =
+	m->last = m->n;
+	*mem_add(m->entry, m->n, m->cap) =
 		(struct cached_offset){ .off = code->off,
 					.first = (uint32_t)m->n_row - 1,
 					.n = 1,
@@ -270,7 +249,8 @@ static size_t name_cache_count_changed(const struct name_cache *m)
 
 	for (size_t i = 0; m->old && i < m->n; i++) {
 		const struct cached_offset *e = &m->entry[i];
-		const struct cached_offset *o = name_cache_find(m->old, e->off);
+		const struct cached_offset *o =
+			name_cache_find(m->old, e->off, e->after_call);
 
 		if (!o)
 			continue;
@@ -307,8 +287,6 @@ static void name_cache_compare(const struct name_cache *m,
 			 u->file, u->name);
 	report_release(&old);
 }
-
-COMPARE_BY(name_cache_compare_offset, struct cached_offset, off);
 
 /* Replaces what is said of the image by the report. */
 static void name_cache_put_report(struct name_cache *m,

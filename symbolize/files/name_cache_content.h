@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/files/tried_files.h"
 #include "stitch/symbol.h"
@@ -21,11 +22,21 @@ struct cached_symbol { /* one symbol */
 	uint32_t line;
 };
 
-struct cached_offset { /* one offset */
+/* One offset. It is there twice if it was asked for as an instruction and as
+ * what follows a call. */
+struct cached_offset {
 	uint64_t off;
 	uint32_t first, n; /* range in row[] */
 	bool after_call;
 };
+
+/* The order of the entries. */
+static inline int cached_offset_compare(const struct cached_offset *a,
+					const struct cached_offset *b)
+{
+	return compare_numbers(a->off, b->off)
+		       ?: compare_numbers(a->after_call, b->after_call);
+}
 
 struct cached_section {	     /* a section that names were read from */
 	uint32_t file, name; /* offsets in text */

@@ -110,9 +110,11 @@ static int name_cache_read_entries(struct name_cache *m, struct bytes *b,
 		    bytes_u32(b, &e->first, NULL) ||
 		    bytes_u32(b, &e->n, NULL) || bytes_u8(b, &flag, NULL) ||
 		    flag > 1 || !e->n || e->first > m->n_row ||
-		    e->n > m->n_row - e->first || (m->n && e->off <= e[-1].off))
+		    e->n > m->n_row - e->first)
 			return -1;
 		e->after_call = flag;
+		if (m->n && cached_offset_compare(e, e - 1) <= 0)
+			return -1;
 	}
 	return 0;
 }

@@ -50,10 +50,9 @@ static int memo_collect(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
-static const char *names_at(uint64_t a, uint64_t b)
+static const char *names_of(struct code_place a, struct code_place b)
 {
-	const struct code_place code[] = { { .off = MKELF_OFF + a },
-					   { .off = MKELF_OFF + b } };
+	const struct code_place code[] = { a, b };
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.symfs = dir, .cache = cache, .no_live = true });
 	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
@@ -67,6 +66,12 @@ static const char *names_at(uint64_t a, uint64_t b)
 	report_release(&rep);
 	symbolize_free(sy);
 	return got;
+}
+
+static const char *names_at(uint64_t a, uint64_t b)
+{
+	return names_of((struct code_place){ .off = MKELF_OFF + a },
+			(struct code_place){ .off = MKELF_OFF + b });
 }
 
 static void program(const struct mksym *sym, size_t n)
@@ -106,7 +111,8 @@ static const char *memo_path(void)
 	return path;
 }
 
-#define BOTH "alpha+0 symtab;a::beta()+4 symtab;"
+#define ONE "a::beta()+4 symtab;"
+#define BOTH "alpha+0 symtab;" ONE
 
 START_TEST(the_second_time_says_the_same)
 {
@@ -121,6 +127,26 @@ START_TEST(the_second_time_says_the_same)
 			 "alpha+1 symtab;a::beta()+4 symtab;");
 	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
 	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
+}
+END_TEST
+
+/* The first instruction behind a call is asked for as such by annotate, and as
+ * a return address by ingest. */
+START_TEST(an_instruction_that_follows_a_call_is_known_as_both)
+{
+	const struct code_place insn = { .off = MKELF_OFF + 0x44 };
+	const struct code_place called = { insn.off, true };
+	struct stat once, again;
+
+	ck_assert_str_eq(names_of(insn, called), ONE ONE);
+	ck_assert_int_eq(stat(memo_path(), &once), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_str_eq(names_of(called, insn), ONE ONE);
+		ck_assert_str_eq(names_of(insn, insn), ONE ONE);
+	}
+	ck_assert_int_eq(stat(memo_path(), &again), 0);
+	ck_assert_uint_eq(again.st_ino, once.st_ino);
+	ck_assert_int_eq(again.st_size, once.st_size);
 }
 END_TEST
 
@@ -287,6 +313,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const test[] = {
+		an_instruction_that_follows_a_call_is_known_as_both,
 		the_second_time_says_the_same,
 		the_file_is_not_read_again,
 		a_file_with_the_same_build_id_and_other_names_is_told,
