@@ -202,6 +202,22 @@ static inline int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
 	return 0;
 }
 
+/* Makes *out a window on the n bytes at pos + off, without moving pos. Returns
+ * -1, without a message, if not all of them are inside the window. */
+static inline int bytes_window(const struct bytes *b, uint64_t off, uint64_t n,
+			       struct bytes *out)
+{
+	if (__builtin_expect(off > bytes_left(b) || bytes_left(b) - off < n, 0))
+		return -1;
+	out->base = b->base;
+	out->pos = b->pos + off;
+	out->end = out->pos + n;
+	out->base_off = b->base_off;
+	out->path = b->path;
+	out->swap = b->swap;
+	return 0;
+}
+
 /* Reads a string, whose final 0 must be inside the window. *out points into the
  * window; pos moves behind the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);

@@ -184,10 +184,9 @@ uint64_t ctf_field_length(const struct ctf_state *st,
 int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
 {
 	struct ctf_cursor *c = &st->cur;
-	struct bytes b = c->b;
 
 	if (n > UINT64_MAX / 8 || !ctf_cursor_has(c, n * 8) ||
-	    bytes_skip(&b, c->at / 8, NULL) || bytes_take(&b, n, out, NULL))
+	    bytes_window(&c->b, c->at / 8, n, out))
 		return ctf_field_too_short(st);
 	c->at += n * 8;
 	return 0;
@@ -210,31 +209,42 @@ static int64_t ctf_field_null(const struct bytes *b, size_t unit)
 	return -1;
 }
 
+/* Sets *out to the bytes of a string that ends with its first null. */
+static int ctf_field_string(struct ctf_state *st, size_t unit,
+			    struct bytes *out)
+{
+	struct ctf_cursor *c = &st->cur;
+
+	if (c->at > c->end ||
+	    bytes_window(&c->b, c->at / 8, (c->end - c->at) / 8, out))
+		return ctf_field_too_short(st);
+	const int64_t len = ctf_field_null(out, unit);
+
+	if (len < 0) {
+		c->at += bytes_left(out) * 8;
+		return ctf_field_stop(st, "a string has no end");
+	}
+	c->at += ((uint64_t)len + unit) * 8;
+	out->end = out->pos + len;
+	return 0;
+}
+
 int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
 		    struct bytes *out)
 {
 	const size_t unit = node->encoding == CTF_UTF8		     ? 1
 			    : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
 								     : 4;
-	uint64_t n = (st->cur.end - st->cur.at) / 8;
 
-	if (st->cur.at > st->cur.end)
+	if (node->kind == CTF_STRING)
+		return ctf_field_string(st, unit, out);
+	if (st->cur.at > st->cur.end ||
+	    ctf_field_window(st, ctf_field_length(st, node), out))
 		return ctf_field_too_short(st);
-	if (node->kind != CTF_STRING)
-		n = ctf_field_length(st, node);
-	const uint64_t start = st->cur.at;
-
-	if (ctf_field_window(st, n, out))
-		return -1;
 	if (!ctf_node_is_string(node))
 		return 0;
-	int64_t len = ctf_field_null(out, unit);
+	const int64_t len = ctf_field_null(out, unit);
 
-	if (node->kind == CTF_STRING) {
-		if (len < 0)
-			return ctf_field_stop(st, "a string has no end");
-		st->cur.at = start + ((uint64_t)len + unit) * 8;
-	}
 	if (len >= 0)
 		out->end = out->pos + len;
 	return 0;

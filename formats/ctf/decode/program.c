@@ -306,7 +306,11 @@ static enum ctf_code ctf_program_code(const struct ctf_program *p,
 	if (!ctf_program_is_whole(node) || w->label != CTF_NO_PLACE ||
 	    p->mod < 8 || p->at % 8)
 		return CTF_OP_NUM;
-	return w->use ? CTF_OP_USE : (enum ctf_code)copy[w->size];
+	if (!w->use)
+		return (enum ctf_code)copy[w->size];
+	return node->bits == 64	  ? CTF_OP_USE64
+	       : node->bits == 32 ? CTF_OP_USE32
+				  : CTF_OP_USE;
 }
 
 static enum ctf_code ctf_program_stack(const struct ctf_program *p,
@@ -345,6 +349,8 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 		p->dynamic |= w->label != CTF_NO_PLACE;
 		op->want = *w;
 		op->swap = !ctf_cursor_is_native(node->big);
+		if (node->kind == CTF_SINT && node->bits < 64)
+			op->n = 64 - node->bits;
 		if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
 			ctf_program_forget(p, 8);
 		else

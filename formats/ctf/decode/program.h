@@ -55,7 +55,9 @@ enum ctf_code {
 	CTF_OP_U16,
 	CTF_OP_U32,
 	CTF_OP_U64,
-	CTF_OP_USE,  /* one that has a use, and may be a field, too */
+	CTF_OP_USE, /* one that has a use, and may be a field, too */
+	CTF_OP_USE32,
+	CTF_OP_USE64,
 	CTF_OP_MARK, /* an unsigned one that has effects and no other purpose */
 	CTF_OP_HEADER, /* two of them: ctf_field_header(); else what follows */
 	CTF_OP_NUM,    /* any number, with all its effects */
@@ -79,7 +81,7 @@ struct ctf_op {
 	uint32_t pre;  /* bits to move, then ... */
 	uint32_t mask; /* ... alignment minus 1 */
 	/* JUMP, HEADER: the step to go to; SELECT: the first of its jumps;
-	 * SKIP_MANY: bits. */
+	 * SKIP_MANY: bits; USE: bits of 64 above a signed number. */
 	uint32_t n;
 	struct ctf_want want;
 	const struct ctf_node *node; /* borrowed from the tree */

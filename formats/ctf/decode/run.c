@@ -79,6 +79,12 @@ static void ctf_run_finish(struct ctf_state *st, uint32_t off,
 	ctf_run_place(st, off, t->n + 1);
 }
 
+/* `above`: the bits above a signed number. */
+static inline uint64_t ctf_run_extend(uint64_t v, uint32_t above)
+{
+	return (uint64_t)((int64_t)(v << above) >> above);
+}
+
 static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 {
 	const struct ctf_want *w = &op->want;
@@ -101,18 +107,16 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* A number at a byte that has no effects. */
+/* A number of 8 or 16 bits at a byte that has no effects; larger ones are in
+ * ctf_run(). */
 static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 {
-	const struct ctf_node *node = op->node;
 	const struct ctf_want *w = &op->want;
 	uint64_t v;
 
-	if (ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
+	if (ctf_cursor_whole(&st->cur, op->node->bits, op->swap, &v))
 		return ctf_field_too_short(st);
-	if (node->kind == CTF_SINT && v >> (node->bits - 1))
-		v |= UINT64_MAX << (node->bits - 1);
-	st->use[w->use] = v;
+	st->use[w->use] = ctf_run_extend(v, op->n);
 	st->uses |= 1u << w->use;
 	if (w->how == CTF_NUMBER)
 		ctf_run_store(st, w, v);
@@ -374,86 +378,112 @@ static const struct ctf_op *ctf_run_select(const struct ctf_program *p,
 	return NULL;
 }
 
-/* Returns the step that follows a jump, a selector or an event header; NULL: no
- * option has the selector's value. */
-static inline const struct ctf_op *ctf_run_goto(const struct ctf_program *p,
-						struct ctf_state *st,
-						const struct ctf_op *op)
+/* Steps that few events have, or that take longer than a call. Returns the step
+ * that follows, or NULL and st->why. */
+static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
+					 struct ctf_state *st,
+					 const struct ctf_op *op)
 {
-	if (op->code == CTF_OP_SELECT)
+	int rc;
+
+	switch ((enum ctf_code)op->code) {
+	case CTF_OP_USE:
+		rc = ctf_run_use(st, op);
+		break;
+	case CTF_OP_MARK:
+		rc = ctf_field_plain(st, op->node);
+		break;
+	case CTF_OP_NUM:
+		rc = ctf_run_num(st, op);
+		break;
+	case CTF_OP_NAME:
+		rc = ctf_run_name(st, op);
+		break;
+	case CTF_OP_HEADER:
+		return ctf_field_header(st, op->node) ? &p->op[op->n] : op + 1;
+	case CTF_OP_JUMP:
+		return &p->op[op->n];
+	case CTF_OP_SELECT:
 		return ctf_run_select(p, st, op);
-	if (op->code == CTF_OP_HEADER && !ctf_field_header(st, op->node))
-		return op + 1;
-	return &p->op[op->n];
+	default:
+		rc = ctf_run_rare(st, op);
+		break;
+	}
+	return rc ? NULL : op + 1;
 }
 
-/* Copies a number of whole bytes into the payload. */
-#define COPY(v, swapped)                                                       \
+/* Reads a number of whole bytes. */
+#define TAKE(v, swapped)                                                       \
 	do {                                                                   \
-		if (bytes_peek(&c->b, c->at / 8, &(v), sizeof(v)))             \
+		if (bytes_peek(&b, at / 8, &(v), sizeof(v))) {                 \
+			st->cur.at = at;                                       \
 			return ctf_field_too_short(st);                        \
+		}                                                              \
 		if (op->swap)                                                  \
 			(v) = (swapped);                                       \
-		memcpy(st->raw + op->want.off, &(v), sizeof(v));               \
-		c->at += sizeof(v) * 8;                                        \
+		at += sizeof(v) * 8;                                           \
 	} while (0)
+#define STORE(v) memcpy(raw + op->want.off, &(v), sizeof(v))
 
 int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 {
-	struct ctf_cursor *c = &st->cur;
+	/* copies, as the compiler must expect that *st changes with each byte
+	 * of the payload */
+	const struct bytes b = st->cur.b;
+	unsigned char *raw = st->raw;
+	uint64_t at = st->cur.at;
 	const struct ctf_op *op = p->op;
 	uint64_t v64;
 	uint32_t v32;
 	uint16_t v16;
 	uint8_t v8;
 
-	for (;; op++) {
-		c->at = (c->at + op->pre + op->mask) & ~(uint64_t)op->mask;
+	for (;;) {
+		at = (at + op->pre + op->mask) & ~(uint64_t)op->mask;
 		switch ((enum ctf_code)op->code) {
 		case CTF_OP_U8:
-			COPY(v8, v8);
+			TAKE(v8, v8);
+			STORE(v8);
 			break;
 		case CTF_OP_U16:
-			COPY(v16, __builtin_bswap16(v16));
+			TAKE(v16, __builtin_bswap16(v16));
+			STORE(v16);
 			break;
 		case CTF_OP_U32:
-			COPY(v32, __builtin_bswap32(v32));
+			TAKE(v32, __builtin_bswap32(v32));
+			STORE(v32);
 			break;
 		case CTF_OP_U64:
-			COPY(v64, __builtin_bswap64(v64));
+			TAKE(v64, __builtin_bswap64(v64));
+			STORE(v64);
 			break;
-		case CTF_OP_USE:
-			if (ctf_run_use(st, op))
-				return -1;
+		case CTF_OP_USE32:
+			TAKE(v32, __builtin_bswap32(v32));
+			st->use[op->want.use] = ctf_run_extend(v32, op->n);
+			st->uses |= 1u << op->want.use;
+			if (op->want.how == CTF_NUMBER)
+				STORE(v32);
 			break;
-		case CTF_OP_MARK:
-			if (ctf_field_plain(st, op->node))
-				return -1;
+		case CTF_OP_USE64:
+			TAKE(v64, __builtin_bswap64(v64));
+			st->use[op->want.use] = v64;
+			st->uses |= 1u << op->want.use;
+			if (op->want.how == CTF_NUMBER)
+				STORE(v64);
 			break;
-		case CTF_OP_NUM:
-			if (ctf_run_num(st, op))
-				return -1;
-			break;
-		case CTF_OP_NAME:
-			if (ctf_run_name(st, op))
-				return -1;
-			break;
-		case CTF_OP_HEADER:
-		case CTF_OP_JUMP:
-		case CTF_OP_SELECT:
-			op = ctf_run_goto(p, st, op);
-			if (!op)
-				return -1;
-			op--;
+		case CTF_OP_NOP:
 			break;
 		case CTF_OP_END:
-			if (c->at > c->end)
-				return ctf_field_too_short(st);
-			return 0;
+			st->cur.at = at;
+			return at > st->cur.end ? ctf_field_too_short(st) : 0;
 		default:
-			if (ctf_run_rare(st, op))
+			st->cur.at = at;
+			op = ctf_run_step(p, st, op);
+			if (!op)
 				return -1;
-			break;
+			at = st->cur.at;
+			continue;
 		}
+		op++;
 	}
 }
