@@ -447,8 +447,16 @@ static inline struct ctf_event *ctf_event_at(const struct ctf *ctf, size_t i)
 struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
 			      uint64_t key, size_t extra);
 /* The same in two steps, if other items come between them. */
-struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
-			       uint64_t *handle);
+static inline struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key,
+					     size_t extra, uint64_t *handle)
+{
+	const size_t len = sizeof(struct ctf_item) + extra;
+	struct ctf_item *it = ctf_pool_take(&tr->ctf->pool, len, handle);
+
+	tr->ctf->waiting += len;
+	*it = (struct ctf_item){ .time = key, .pid = -1, .tid = -1, .cpu = -1 };
+	return it;
+}
 void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
 		  size_t extra, uint64_t handle);
 /* Return the start of the addresses; of the raw bytes or the name. */

@@ -6,19 +6,6 @@
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
 
-struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
-			       uint64_t *handle)
-{
-	size_t len = sizeof(struct ctf_item) + extra;
-	struct ctf_item *it = ctf_pool_take(&tr->ctf->pool, len, handle);
-
-	tr->ctf->waiting += len;
-	memset(it, 0, sizeof(*it));
-	it->time = key;
-	it->pid = it->tid = it->cpu = -1;
-	return it;
-}
-
 void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
 		  size_t extra, uint64_t handle)
 {

@@ -50,17 +50,6 @@ void *ctf_pool_more(struct ctf_pool *pool, size_t len)
 	return b->data;
 }
 
-void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
-{
-	void *at = ctf_pool_room(pool, len);
-	struct ctf_block *b = &pool->block[pool->now - 1];
-
-	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
-	b->used += ((uint32_t)len + 7) & ~7u;
-	b->live++;
-	return at;
-}
-
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle)
 {
 	uint32_t i = (uint32_t)(handle >> 32);

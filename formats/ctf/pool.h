@@ -31,7 +31,17 @@ static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
 		       : ctf_pool_more(pool, len);
 }
 /* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
-void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
+static inline void *ctf_pool_take(struct ctf_pool *pool, size_t len,
+				  uint64_t *handle)
+{
+	void *at = ctf_pool_room(pool, len);
+	struct ctf_block *b = &pool->block[pool->now - 1];
+
+	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
+	b->used += ((uint32_t)len + 7) & ~7u;
+	b->live++;
+	return at;
+}
 static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
 {
 	return pool->block[handle >> 32].data + (uint32_t)handle;

@@ -14,6 +14,9 @@
 
 /* Words that a stream keeps for its lists from packet to packet. */
 #define LISTS_MAX 1024
+/* Bytes of a packet that are fetched before they are read: the processor does
+ * not do it beyond a page. */
+#define AHEAD 1024
 
 /* ---- time */
 
@@ -488,8 +491,9 @@ static int ctf_stream_read_header(struct ctf_stream *s)
 	struct ctf_state *st = &s->st;
 
 	s->event_at = st->cur.at;
+	bytes_prefetch(&st->cur.b, st->cur.at / 8 + AHEAD);
 	st->roles &= ~(1u << CTF_EVENT_CLASS_ID);
-	if (ctf_run(&s->packet.plan->header, st))
+	if (ctf_run_header(&s->packet.plan->header, st))
 		return -1;
 	if (st->roles >> CTF_EVENT_CLASS_ID & 1)
 		s->event_id = st->role[CTF_EVENT_CLASS_ID];

@@ -1,4 +1,5 @@
-/* ctf_header.c - event headers of LTTng, read in one step and in several. */
+/* ctf_header.c - event headers of LTTng, read at once, in one step and in
+ * several. */
 #include "formats/ctf/ctf.h"
 
 #include <stdio.h>
@@ -57,10 +58,13 @@ static struct ctf_schema *ctf_header_schema(const char *order,
 
 /* What a header leads to. */
 struct header_end {
-	uint64_t rc, at, id, time, clock, roles;
+	uint64_t rc, at, id, time, clock, roles, slot;
 };
 
-static struct header_end ctf_header_read(const struct ctf_program *p,
+typedef int ctf_header_fn(const struct ctf_program *p, struct ctf_state *st);
+
+static struct header_end ctf_header_read(ctf_header_fn *fn,
+					 const struct ctf_program *p,
 					 const unsigned char *data,
 					 uint64_t from)
 {
@@ -71,7 +75,7 @@ static struct header_end ctf_header_read(const struct ctf_program *p,
 	bytes_init(&st.cur.b, data, BYTES, "packet", 0, false);
 	st.cur.at = from * 8;
 	st.cur.end = BYTES * 8;
-	const int rc = ctf_run(p, &st);
+	const int rc = fn(p, &st);
 
 	return (struct header_end){
 		.rc = rc != 0,
@@ -80,10 +84,11 @@ static struct header_end ctf_header_read(const struct ctf_program *p,
 		.time = st.role[CTF_CLOCK],
 		.clock = clock[0],
 		.roles = st.roles,
+		.slot = slot[1],
 	};
 }
 
-/* Compares both for headers with all first bytes, at all places of a short
+/* Compares all ways for headers with all first bytes, at all places of a short
  * packet. Returns how many could be read. */
 static size_t ctf_header_compare(const struct ctf_program *p,
 				 const struct ctf_program *apart)
@@ -100,10 +105,15 @@ static size_t ctf_header_compare(const struct ctf_program *p,
 		data[from] = (unsigned char)(i / BYTES);
 		if (i % 7 == 0)
 			data[(from + 1) % BYTES] = 0xff;
-		const struct header_end a = ctf_header_read(p, data, from);
-		const struct header_end b = ctf_header_read(apart, data, from);
+		const struct header_end a =
+			ctf_header_read(ctf_run, p, data, from);
+		const struct header_end b =
+			ctf_header_read(ctf_run, apart, data, from);
+		const struct header_end c =
+			ctf_header_read(ctf_run_header, p, data, from);
 
 		must(!memcmp(&a, &b, sizeof(a)));
+		must(!memcmp(&a, &c, sizeof(a)));
 		n_read += !a.rc;
 	}
 	return n_read;
@@ -129,6 +139,7 @@ START_TEST(a_header_in_one_step_is_read_as_its_parts_are)
 
 	ck_assert_uint_gt(p->n, 1);
 	ck_assert_uint_eq(ctf_header_steps(p), HAS_STEP);
+	ck_assert_uint_eq(p->brief.bits != 0, HAS_STEP);
 	apart.op = mem_dup(p->op, p->n * sizeof(*p->op));
 	if (HAS_STEP)
 		apart.op[0].code = CTF_OP_NOP;

@@ -363,7 +363,14 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 		code = ctf_program_stack(p, node);
 	else
 		p->dynamic = true;
-	ctf_program_op(p, code, node)->want = *w;
+	struct ctf_op *op = ctf_program_op(p, code, node);
+
+	op->want = *w;
+	if (code == CTF_OP_NAME && node->kind == CTF_FIXED_STRING &&
+	    node->encoding == CTF_UTF8 && node->count < PRE_MAX) {
+		op->code = CTF_OP_NAME_HERE;
+		op->n = (uint32_t)node->count;
+	}
 	ctf_program_forget(p, ctf_node_is_string(node) ? 8 : 1);
 }
 
@@ -372,9 +379,36 @@ void ctf_program_start(struct ctf_program *p)
 	*p = (struct ctf_program){ .mod = 1 };
 }
 
+/* Sets p->brief if the program is nothing but a header with usual parts. */
+static void ctf_program_brief(struct ctf_program *p)
+{
+	const struct ctf_op *op = p->op;
+	const struct ctf_op *end = &p->op[p->n - 1];
+
+	if (op->code != CTF_OP_HEADER || op->pre || op->mask < 7 ||
+	    end != &p->op[op->n] || end->pre || end->mask)
+		return;
+	const struct ctf_node *id = &op->node->child[0];
+	const struct ctf_label *first = op->node->child[1].choice;
+	const struct ctf_node *time = op->node->child[1].child->child;
+
+	if (id->role == CTF_EVENT_CLASS_ID && time->role == CTF_CLOCK &&
+	    !time->slot && time->clock >= 0 && first->n_range == 1)
+		p->brief = (struct ctf_brief_header){
+			.id_bits = id->bits,
+			.bits = id->bits + time->bits,
+			.mask = op->mask,
+			.lo = first->range->lo,
+			.hi = first->range->hi,
+			.slot = id->slot,
+			.clock = time->clock,
+		};
+}
+
 void ctf_program_end(struct ctf_program *p)
 {
 	ctf_program_op(p, CTF_OP_END, NULL);
+	ctf_program_brief(p);
 }
 
 void ctf_program_release(struct ctf_program *p)

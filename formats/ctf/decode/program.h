@@ -73,6 +73,7 @@ enum ctf_code {
 	CTF_OP_WORDS, /* a stack of numbers of 64 bits; by want.use */
 	CTF_OP_STACK, /* any other */
 	CTF_OP_NAME,
+	CTF_OP_NAME_HERE, /* n bytes of UTF-8 */
 };
 
 struct ctf_op {
@@ -81,13 +82,26 @@ struct ctf_op {
 	uint32_t pre;  /* bits to move, then ... */
 	uint32_t mask; /* ... alignment minus 1 */
 	/* JUMP, HEADER: the step to go to; SELECT: the first of its jumps;
-	 * SKIP_MANY: bits; USE: bits of 64 above a signed number. */
+	 * SKIP_MANY: bits; USE: bits of 64 above a signed number;
+	 * NAME_HERE: bytes. */
 	uint32_t n;
 	struct ctf_want want;
 	const struct ctf_node *node; /* borrowed from the tree */
 };
 
+/* An event header as nearly all are: the id, which is one of lo to hi, and the
+ * low bits of a clock. */
+struct ctf_brief_header {
+	uint32_t id_bits,
+		bits;  /* of the id; of both; 0: it is no such header */
+	uint64_t mask; /* alignment minus 1 */
+	uint64_t lo, hi;
+	uint16_t slot; /* of the id */
+	int32_t clock;
+};
+
 struct ctf_program {
+	struct ctf_brief_header brief;
 	struct ctf_op *op;
 	size_t n, cap;
 	uint32_t *jump; /* of each SELECT: one for each option, and one more */

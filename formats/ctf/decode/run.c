@@ -297,15 +297,12 @@ static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op)
 
 /* ---- the rest */
 
+/* A name of another encoding, or of any length; others are in ctf_run(). */
 static int ctf_run_name(struct ctf_state *st, const struct ctf_op *op)
 {
-	const struct ctf_node *node = op->node;
-	bool fixed =
-		node->kind == CTF_FIXED_STRING && node->encoding == CTF_UTF8;
 	struct bytes b;
 
-	if (fixed ? ctf_field_window(st, node->count, &b)
-		  : ctf_field_chars(st, node, &b))
+	if (ctf_field_chars(st, op->node, &b))
 		return -1;
 	st->name = (const char *)b.pos;
 	st->name_len = bytes_left(&b);
@@ -433,6 +430,7 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 	unsigned char *raw = st->raw;
 	uint64_t at = st->cur.at;
 	const struct ctf_op *op = p->op;
+	struct bytes name;
 	uint64_t v64;
 	uint32_t v32;
 	uint16_t v16;
@@ -471,6 +469,17 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			if (op->want.how == CTF_NUMBER)
 				STORE(v64);
 			break;
+		case CTF_OP_NAME_HERE:
+			if (at > st->cur.end ||
+			    op->n * (uint64_t)8 > st->cur.end - at ||
+			    bytes_window(&b, at / 8, op->n, &name)) {
+				st->cur.at = at;
+				return ctf_field_too_short(st);
+			}
+			st->name = (const char *)name.pos;
+			st->name_len = op->n;
+			at += op->n * (uint64_t)8;
+			break;
 		case CTF_OP_NOP:
 			break;
 		case CTF_OP_END:
@@ -486,4 +495,32 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 		}
 		op++;
 	}
+}
+
+int ctf_run_header(const struct ctf_program *p, struct ctf_state *st)
+{
+	const struct ctf_brief_header *h = &p->brief;
+	const uint64_t at = (st->cur.at + h->mask) & ~h->mask;
+	uint64_t v;
+
+	if (!h->bits || at > st->cur.end || h->bits > st->cur.end - at ||
+	    bytes_peek(&st->cur.b, at / 8, &v, sizeof(v)))
+		return ctf_run(p, st);
+	const uint64_t id = v & (UINT64_MAX >> (64 - h->id_bits));
+	const uint64_t mask = UINT64_MAX >> (64 - (h->bits - h->id_bits));
+	const uint64_t time = v >> h->id_bits & mask;
+
+	if (id < h->lo || id > h->hi)
+		return ctf_run(p, st);
+	uint64_t *clock = &st->clock[h->clock];
+
+	if ((*clock & mask) > time)
+		*clock += mask + 1;
+	*clock = (*clock & ~mask) | time;
+	st->cur.at = at + h->bits;
+	st->slot[h->slot] = id;
+	st->role[CTF_EVENT_CLASS_ID] = id;
+	st->role[CTF_CLOCK] = time;
+	st->roles |= 1u << CTF_EVENT_CLASS_ID | 1u << CTF_CLOCK;
+	return 0;
 }

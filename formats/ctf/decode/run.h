@@ -10,5 +10,7 @@
 
 /* Returns 0, or -1 and state->why. */
 int ctf_run(const struct ctf_program *p, struct ctf_state *st);
+/* The same for an event header; at once if it is a struct ctf_brief_header. */
+int ctf_run_header(const struct ctf_program *p, struct ctf_state *st);
 
 #endif
