@@ -33,7 +33,8 @@ static uint64_t cookie_tid_hash(const struct cookie_key *k)
 
 static struct cookie_key cookie_key_at(const struct cookie_entry *e)
 {
-	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce };
+	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce,
+				    e->hash };
 }
 
 static bool cookie_is_same(const void *owner, uint32_t id, const void *key)
@@ -64,14 +65,26 @@ static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
  * are spread by h >> 60 over all neighbours: a million of them took a quarter
  * longer. hash_u64() mixes the product of hash_pair(), whose low bits alone put
  * cookies that count up into few buckets for one secret key of a hundred. */
-static uint32_t *cookies_bucket(const struct cookies *cs,
-				const struct cookie_key *k)
+struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
+				bool nonce)
 {
 	const uint64_t near = NEAR - 1;
-	const uint64_t h =
-		hash_u64(hash_pair(k->cookie & ~(near << 32 | near),
-				   (uint64_t)k->nonce << 16 | k->line));
-	const uint64_t at = k->cookie ^ k->cookie >> 32 ^ h >> 60;
+
+	return (struct cookie_key){
+		cookie,
+		tid,
+		line,
+		nonce,
+		hash_u64(hash_pair(cookie & ~(near << 32 | near),
+				   (uint64_t)nonce << 16 | line)),
+	};
+}
+
+static uint32_t *cookies_bucket(const struct cookies *cs, uint64_t cookie,
+				uint64_t h)
+{
+	const uint64_t near = NEAR - 1;
+	const uint64_t at = cookie ^ cookie >> 32 ^ h >> 60;
 
 	return &cs->bucket[(h * NEAR | (at & near)) & (cs->n_bucket - 1)];
 }
@@ -79,7 +92,7 @@ static uint32_t *cookies_bucket(const struct cookies *cs,
 static uint32_t cookies_find_head(const struct cookies *cs,
 				  const struct cookie_key *k)
 {
-	uint32_t i = *cookies_bucket(cs, k);
+	uint32_t i = *cookies_bucket(cs, k->cookie, k->hash);
 
 	while (i && !cookie_is_same(cs, i, k))
 		i = cs->entry[i].beside;
@@ -89,8 +102,7 @@ static uint32_t cookies_find_head(const struct cookies *cs,
 static void cookies_put_head(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	const struct cookie_key k = cookie_key_at(e);
-	uint32_t *to = cookies_bucket(cs, &k);
+	uint32_t *to = cookies_bucket(cs, e->cookie, e->hash);
 
 	e->beside = *to;
 	*to = i;
@@ -178,8 +190,7 @@ static void cookies_unindex(struct cookies *cs, uint32_t i)
 		cookies_index_tid(cs, i, false);
 		return;
 	}
-	const struct cookie_key k = cookie_key_at(e);
-	uint32_t *at = cookies_bucket(cs, &k);
+	uint32_t *at = cookies_bucket(cs, e->cookie, e->hash);
 
 	while (*at != i)
 		at = &cs->entry[*at].beside;
@@ -215,6 +226,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 	}
 	cs->entry[i] = (struct cookie_entry){
 		.cookie = key->cookie,
+		.hash = key->hash,
 		.tid = key->tid,
 		.line = key->line,
 		.nonce = key->nonce,

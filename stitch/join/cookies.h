@@ -17,6 +17,7 @@
 
 struct cookie_entry {
 	uint64_t cookie;
+	uint64_t hash; /* as in its key */
 	uint16_t line;
 	bool nonce;
 	int32_t tid;
@@ -69,8 +70,11 @@ struct cookie_key {
 	int32_t tid;
 	uint16_t line;
 	bool nonce;
+	uint64_t hash; /* of all but the tid */
 };
 
+struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
+				bool nonce);
 /* Returns the entry of a sample or chain, or 0. tid -1: the cookie alone
  * decides. */
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key);

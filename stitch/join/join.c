@@ -547,7 +547,8 @@ void join_sample(struct join *jn, struct join_task *task,
 		pending_requests_make_room(&jn->pending);
 	}
 	const struct session *se = join_session(jn, s->source);
-	const struct cookie_key key = { s->cookie, s->tid, se->line, s->nonce };
+	const struct cookie_key key =
+		cookie_key_of(s->cookie, s->tid, se->line, s->nonce);
 	struct join_cookies *line = join_task_cookies(task, s->nonce);
 	struct join_half half = { s->source,  s->cpu,	s->time,  s->thread,
 				  s->process, s->event, s->again, s->late };
@@ -682,7 +683,8 @@ bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
 	const struct session *se = join_session(jn, c->source);
-	const struct cookie_key key = { c->cookie, c->tid, se->line, c->nonce };
+	const struct cookie_key key =
+		cookie_key_of(c->cookie, c->tid, se->line, c->nonce);
 	struct join_cookies *line = join_task_cookies(task, c->nonce);
 	struct join_half half = { c->source,  c->cpu, c->time,	c->thread,
 				  c->process, 0,      c->again, c->late };

@@ -8,7 +8,7 @@
 static uint32_t find_number(const struct cookies *cs, uint64_t cookie,
 			    uint16_t line)
 {
-	const struct cookie_key key = { cookie, 100, line, false };
+	const struct cookie_key key = cookie_key_of(cookie, 100, line, false);
 
 	return cookies_find(cs, &key);
 }
@@ -21,7 +21,8 @@ static void take_cookies_apart_by(unsigned int shift)
 
 	cookies_init(&cs);
 	for (uint64_t k = 0; k < N; k++) {
-		const struct cookie_key key = { k << shift, 100, k & 1, false };
+		const struct cookie_key key =
+			cookie_key_of(k << shift, 100, k & 1, false);
 
 		ck_assert_uint_eq(find_number(&cs, k << shift, k & 1), 0);
 		at[k] = cookies_new(&cs, &key);
