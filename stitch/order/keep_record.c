@@ -137,7 +137,8 @@ void keep_lasting_record(struct record *rec, struct arena *a)
 	if (rec->kind == REC_SAMPLE) {
 		keep_places(a, &rec->sample.kern);
 		keep_places(a, &rec->sample.user);
-		rec->sample.call = keep_call(a, rec->sample.call);
+		if (rec->sample.call)
+			rec->sample.call = keep_call(a, rec->sample.call);
 	} else if (rec->kind == REC_CHAIN) {
 		keep_places(a, &rec->chain.user);
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
@@ -12,7 +13,7 @@
 #include "stitch/source.h"
 #include "tests/unit/run.h"
 
-#define RECORDS 12000u
+#define RECORDS 18000u
 #define NOTE_EVERY 7u
 #define EVENT_EVERY 100u
 
@@ -248,6 +249,48 @@ START_TEST(kept_records_stay_until_they_are_given_back)
 }
 END_TEST
 
+/* Who sleeps until it has as many blocks as this, and gives back five then. */
+#define SLEEPER_WAKES 8u
+
+struct sleeper {
+	struct decode_ahead *da;
+	uint32_t kept;
+};
+
+/* A decode_ahead_passed_fn. */
+static void sleeper_passed(void *arg, bool changes)
+{
+	struct sleeper *s = arg;
+
+	if (changes || ++s->kept < SLEEPER_WAKES)
+		return;
+	for (; s->kept > SLEEPER_WAKES - 5; s->kept--)
+		decode_ahead_give_back(s->da);
+}
+
+/* With stack dumps 12 blocks are all. Once the thread sleeps because they are
+ * full, and five are given back, it sleeps on. The caller takes the other four,
+ * for which nobody wakes. */
+START_TEST(a_caller_without_blocks_wakes_the_thread)
+{
+	struct maker m = { .end = RECORDS, .src.info.dumps = true };
+	struct sleeper s = { 0 };
+	struct ledger *lg = ledger_new();
+	struct record *rec;
+	struct err err;
+	uint32_t n = 0;
+
+	s.da = maker_begin(&m, lg);
+	decode_ahead_keep(s.da, sleeper_passed, &s);
+	while (decode_ahead_next(s.da, &rec, &err) > 0)
+		if (!n++)
+			usleep(50000);
+	ck_assert_uint_eq(n, RECORDS);
+	decode_ahead_free(s.da);
+	ledger_free(lg);
+}
+END_TEST
+
 /* Makes records that last until they are released, and releases each with the
  * next one. */
 struct laster {
@@ -346,7 +389,7 @@ START_TEST(records_that_last_are_released_when_they_are_used_up)
 		for (i = m.released; i < RECORDS; i++)
 			free(m.ip[i]);
 		must((uint64_t)m.most * len < 10 << 20);
-		must(m.released + 17 * 512 >= RECORDS);
+		must(m.released + 25 * 512 >= RECORDS);
 		ledger_free(lg);
 	}
 }
@@ -478,4 +521,5 @@ RUN("decode_ahead", records_are_as_without_a_thread,
     what_is_in_the_arena_of_a_block_is_not_copied,
     records_of_no_use_do_not_fill_the_memory,
     kept_records_stay_until_they_are_given_back,
+    a_caller_without_blocks_wakes_the_thread,
     a_record_is_seen_once_before_it_is_due, a_source_may_refuse)
