@@ -117,7 +117,14 @@ int row_runs_take(struct row_runs *rr, size_t keep,
 			rr->any = true;
 		}
 	}
-	/* give back memory of runs that were much longer */
+	size_t caps = 0;
+
+	for (unsigned int i = 0; i < rr->n; i++)
+		caps += rr->run[i].cap;
+	/* Give back memory of runs that were much longer, but not what they
+	 * need again at once: each of its pages costs a fault. */
+	if (caps / 8 <= rr->bytes + RUN_SMALL)
+		return 0;
 	for (unsigned int i = 0; i < rr->n; i++) {
 		struct row_run *run = &rr->run[i];
 
