@@ -88,6 +88,7 @@ struct thread {
 	bool has_stack; /* a sample for the next switch record */
 	bool here;	/* came to a CPU that is not known, at `since` */
 	int64_t since;
+	int32_t cpu; /* to which it came last; 0: or to none */
 	struct offcpu_stack stack;
 	int64_t stack_state;
 	uint32_t comm;		 /* of its last event; 0: not known */
@@ -106,6 +107,7 @@ struct pass {
 	struct wakers *wakers; /* NULL: not asked for, or not known */
 	struct seat *seat;     /* by CPU */
 	size_t n_seat, cap_seat;
+	bool torn; /* another thread left a CPU than the one that had come */
 	struct offcpu_sums *sums;
 	struct thread *thread;
 	size_t n, cap;
@@ -222,7 +224,10 @@ static void offcpu_change_seat(struct pass *p, const struct offcpu_event *e)
 	s = &p->seat[e->cpu];
 	if (e->has_out && s->taken && s->tid == e->out && e->chosen)
 		offcpu_end_run(p, e->cpu, e->time);
+	p->torn |= s->taken && (!e->has_out || s->tid != e->out);
 	s->taken = e->has_in && e->in;
+	if (s->taken)
+		offcpu_thread_of(p, e->in)->cpu = e->cpu;
 	s->tid = e->in;
 	s->from = e->time;
 }
@@ -345,9 +350,14 @@ static int read_capture(struct pass *p, struct err *err)
 			rc = end_wait(p, th, offcpu_source_end(p->source),
 				      OFFCPU_OPEN, err);
 	}
-	/* filters choose by the switch out, which these do not have */
-	for (size_t i = 0; !rc && i < p->n_seat && !filter_given(); i++) {
-		if (p->seat[i].taken)
+	/* filters choose by the switch out, which those who stay do not have */
+	bool stays = offcpu_source_stays(p->source, p->torn) && !filter_given();
+
+	/* perf disables CPU after CPU: it goes from those that are, unseen */
+	for (size_t i = 0; !rc && stays && i < p->n_seat; i++) {
+		const struct seat *s = &p->seat[i];
+
+		if (s->taken && offcpu_thread_of(p, s->tid)->cpu == (int32_t)i)
 			offcpu_end_run(p, (int32_t)i,
 				       offcpu_source_end(p->source));
 	}

@@ -60,8 +60,8 @@ struct offcpu_ask {
 	 * 0, or -1 and *err to stop. */
 	offcpu_fn *wait;
 	/* Called for each time on a CPU in which no switch can have been lost,
-	 * ordered by end; the last ones end with the capture. NULL: nobody
-	 * asks. */
+	 * ordered by end; the last ones end with the capture, where all
+	 * switches were recorded. NULL: nobody asks. */
 	offcpu_run_fn *run;
 	void *arg;
 	/* For who woke: both, or NULL if nobody asks. */

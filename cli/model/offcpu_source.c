@@ -40,7 +40,8 @@ struct type {
 	int64_t id, capture;
 	size_t word; /* in words[] */
 	const char *table;
-	bool system_wide;
+	bool system_wide;	      /* or not known */
+	bool whole;		      /* known to be so */
 	int64_t together, start, end; /* of the capture */
 	int64_t events, weight;	      /* recorded, and hit */
 };
@@ -79,6 +80,7 @@ struct offcpu_source {
 	size_t n_lost, cap_lost;
 	struct offcpu_told *told; /* OFFCPU_WAIT: by those opened before */
 	int64_t start, end, capture;
+	bool whole, partial; /* all CPUs were recorded, or only some tasks */
 };
 
 /* Returns the most frequent type of a capture with that role; -1: none. */
@@ -168,6 +170,7 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 			.table = arena_strdup(&s->text, table),
 			.system_wide =
 				rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
+			.whole = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) > 0,
 			.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
 			.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
 			.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
@@ -326,6 +329,8 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	s->start = t->start;
 	s->end = t->end;
 	s->capture = role == OFFCPU_SWITCH ? t->capture : 0;
+	s->whole = t->whole;
+	s->partial = !t->system_wide;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
 	sums->records |= role == OFFCPU_RECORD;
 	if (role == OFFCPU_SWITCH) {
@@ -496,6 +501,11 @@ bool offcpu_source_lost(const struct offcpu_source *s, int64_t from, int64_t to)
 	size_t at = search_where(s->n_lost, i, s->lost[i].to > from);
 
 	return at < s->n_lost && s->lost[at].from < to;
+}
+
+bool offcpu_source_stays(const struct offcpu_source *s, bool torn)
+{
+	return s->whole || (!s->partial && !torn);
 }
 
 int64_t offcpu_source_end(const struct offcpu_source *s)

@@ -89,6 +89,11 @@ int64_t offcpu_source_switches(const struct offcpu_source *s);
 /* Returns whether a switch between from and to may have been lost. */
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 			int64_t to);
+/* Returns whether a thread that came to a CPU was there until the capture
+ * ended, if nothing says that it left: where only some tasks are recorded, or
+ * may be, as a switch that does not fit (torn) shows, it may have left unseen.
+ */
+bool offcpu_source_stays(const struct offcpu_source *s, bool torn);
 /* Returns the time at which the capture ended. */
 int64_t offcpu_source_end(const struct offcpu_source *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */

@@ -3,7 +3,7 @@
 
 -- name: offcpu_types
 -- The role of each event; the most frequent first. Events of an ftrace
--- instance are named INSTANCE/EVENT.
+-- instance are named INSTANCE/EVENT. system_wide -1: not known.
 SELECT id, capture, role, fields, events, weight, system_wide, together,
 	first_ns, last_ns
 FROM (
@@ -20,7 +20,7 @@ FROM (
 		END AS role,
 		coalesce(t.fields, '') AS fields, t.events,
 		coalesce(t.weight, 0) AS weight,
-		coalesce(c.system_wide, 1) AS system_wide,
+		coalesce(c.system_wide, -1) AS system_wide,
 		coalesce(c.together, 0) AS together,
 		coalesce(c.first_ns, 0) AS first_ns,
 		coalesce(c.last_ns, 0) AS last_ns
