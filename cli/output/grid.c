@@ -18,7 +18,8 @@
 
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
-#define NAME_MIN 32   /* no less of a name in a file */
+#define NAME_MIN                                                               \
+	32 /* no less of a name in a file, or while other text is cut */
 
 enum cell_kind {
 	CELL_TEXT,
@@ -44,6 +45,7 @@ struct grid {
 	struct cell *cell;
 	size_t n, cap;
 	uint64_t names, narrow; /* sets of columns: grid_names() */
+	uint64_t whole, spare;	/* grid_whole(), grid_spare() */
 	struct arena text;
 };
 
@@ -70,14 +72,29 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
+/* Returns the set of the column of that title, if it is one of the first 64. */
+static uint64_t grid_set_of(const struct grid *g, const char *title)
+{
+	for (size_t i = 0; i < g->n_col && i < 64; i++)
+		if (g->col[i].title && !strcmp(g->col[i].title, title))
+			return UINT64_C(1) << i;
+	return 0;
+}
+
 void grid_names(struct grid *g, const char *title, bool in_files)
 {
-	for (size_t i = 0; i < g->n_col && i < 64; i++) {
-		if (!g->col[i].title || strcmp(g->col[i].title, title))
-			continue;
-		g->names |= UINT64_C(1) << i;
-		g->narrow |= (uint64_t)in_files << i;
-	}
+	g->names |= grid_set_of(g, title);
+	g->narrow |= in_files ? grid_set_of(g, title) : 0;
+}
+
+void grid_whole(struct grid *g, const char *title)
+{
+	g->whole |= grid_set_of(g, title);
+}
+
+void grid_spare(struct grid *g, const char *title)
+{
+	g->spare |= grid_set_of(g, title);
 }
 
 static bool grid_in_set(uint64_t set, size_t i)
@@ -203,7 +220,7 @@ struct column {
 	size_t width;
 	bool cut; /* longer cells are cut; else they shift the rest of their
 		   * line */
-	bool text;
+	bool text, whole;
 	bool hidden;
 	struct cut_name *name; /* if names are cut: by row; else NULL */
 };
@@ -217,7 +234,8 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 		if (col[i].hidden)
 			continue;
 		total += (total ? 2 : 0) +
-			 (narrowest && col[i].text && col[i].width > CUT_LEAST
+			 (narrowest && col[i].text && !col[i].whole &&
+					  col[i].width > CUT_LEAST
 				  ? CUT_LEAST
 				  : col[i].width);
 	}
@@ -272,32 +290,53 @@ static void grid_fit_file(const struct grid *g, struct column *col)
 	}
 }
 
-/* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS,
- * and hides the last column if that is not enough. */
+/* Hides columns that can be spared, from the right, and then the last one,
+ * until the others can be cut to the room. */
+static void grid_hide_columns(const struct grid *g, struct column *col,
+			      size_t room)
+{
+	size_t last = g->n_col - 1;
+
+	for (size_t i = g->n_col; i-- > 1;)
+		if (grid_in_set(g->spare, i) &&
+		    grid_line_width(g, col, true) > room)
+			col[i].hidden = true;
+	while (last && col[last].hidden)
+		last--;
+	if (last && col[last].text && !col[last].whole &&
+	    grid_line_width(g, col, true) > room)
+		col[last].hidden = true;
+}
+
+/* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS.
+ * The width goes to names first. */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {
 	size_t room = (size_t)term_limit(out);
-	bool fit = out == stdout && room < INT_MAX;
-	size_t last = g->n_col - 1;
+	size_t names = NAME_MIN;
 
-	while (last && col[last].hidden)
-		last--;
-	if (!fit)
+	if (out != stdout || room == INT_MAX) {
 		grid_fit_file(g, col);
-	if (fit && last && col[last].text &&
-	    grid_line_width(g, col, true) > room)
-		col[last].hidden = true;
-	while (fit && grid_line_width(g, col, false) > room) {
+		return;
+	}
+	grid_hide_columns(g, col, room);
+	while (grid_line_width(g, col, false) > room) {
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < g->n_col; i++)
-			if (!col[i].hidden && col[i].text &&
-			    col[i].width > CUT_LEAST &&
+			if (!col[i].hidden && col[i].text && !col[i].whole &&
+			    col[i].width > (grid_in_set(g->names, i)
+						    ? names
+						    : CUT_LEAST) &&
 			    (!widest || col[i].width > widest->width))
 				widest = &col[i];
-		if (!widest)
+		if (!widest && names == CUT_LEAST)
 			return;
+		if (!widest) {
+			names = CUT_LEAST;
+			continue;
+		}
 		widest->width--;
 		widest->cut = true;
 	}
@@ -310,6 +349,7 @@ static struct column *grid_measure_columns(const struct grid *g)
 	for (size_t i = 0; i < g->n_col; i++) {
 		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
 		col[i].text = !g->n || g->cell[i].kind == CELL_TEXT;
+		col[i].whole = grid_in_set(g->whole, i);
 		col[i].hidden = !g->col[i].title;
 	}
 	for (size_t i = 0; i < g->n; i++) {

@@ -23,6 +23,12 @@ void grid_free(struct grid *g);
  * functions: if they must be cut, then as cut_names() does. in_files: they are
  * cut in files too, to lines of 80 columns. */
 void grid_names(struct grid *g, const char *title, bool in_files);
+/* Says that the column of this title has what is copied, such as a time, and is
+ * never cut. */
+void grid_whole(struct grid *g, const char *title);
+/* Says that the column of this title is left out, the last such one first,
+ * where lines are too narrow for all. */
+void grid_spare(struct grid *g, const char *title);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
 /* With a mark behind the text, a constant, in the text form only; NULL: none.

@@ -115,6 +115,10 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	struct path_run *r = l->r;
 
 	grid_names(g, "In", true);
+	grid_whole(g, "Time");
+	/* the line above has it for all, and the JSON for each */
+	grid_spare(g, "Proved %");
+	grid_spare(g, "State");
 	for (; !*rc && n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
 		const char *in = path_function(r, w.out, err);

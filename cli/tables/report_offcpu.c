@@ -359,6 +359,7 @@ static void print_waits(struct report_offcpu *rp)
 	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
 
 	grid_names(g, "In", !full_names_asked());
+	grid_whole(g, "From");
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++) {
 		const struct offcpu_wait *w = &rp->wait[i];

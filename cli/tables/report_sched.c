@@ -343,6 +343,8 @@ static void sched_put_longest(struct sched *s)
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
 
+	grid_whole(g, "Time");
+
 	sched_sort(s, NULL);
 	for (size_t i = 0; i < s->n && i < LONGEST; i++) {
 		const struct account *a = &s->th[i].a;

@@ -65,3 +65,16 @@ ok a_file_gets_forty_rows $?
 ./backstitch info perf.db >screen
 grep -q 'user stacks are unchecked .* would check ' screen
 ok a_fact_is_one_line_in_a_file $?
+
+# what is copied is whole, and names are cut last
+./backstitch ingest -q --no-symbols -o sched.db "$root/tests/captures/ftrace-v7.dat" 2>/dev/null
+show 80 24 ./backstitch path --limit 5 sched.db
+fits 80 && [ "$(grep -c ' [0-9]*\.[0-9]\{6\},[0-9]*\.[0-9]\{6\}  ' screen)" = 5 ]
+ok times_to_be_passed_to_path_are_whole_in_80_columns $?
+show 70 24 "./backstitch report --sort sym,dso perf.db"
+fits 70 && grep -q ' \[kernel\.kal~$' screen && ! grep -q '[^ ]\.\.\.[^ ]' screen
+ok a_file_is_cut_before_names_are $?
+show 120 24 "./backstitch query perf.db \"SELECT '日本語' AS a, 'x' AS b UNION SELECT 'abcdefg', 'y'\""
+printf '%s\n' 'a        b' 'abcdefg  y' '日本語   x' >want
+tail -n 3 screen | cmp -s want -
+ok columns_are_aligned_by_cells $?
