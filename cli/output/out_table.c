@@ -66,35 +66,30 @@ static char *out_table_text(const struct value *v)
 	return mem_strdup(num);
 }
 
-/* Returns the width in characters. */
-static size_t out_table_columns(const char *s)
+/* Returns how many bytes of a text take at most n cells, and stores these. */
+static size_t out_table_bytes(const char *s, size_t n, size_t *cells)
 {
-	size_t n = 0;
+	const char *at = s;
+	const char *next = s;
+	struct safe_text u;
 
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-/* Bytes of the first n characters. */
-static size_t out_table_bytes(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	while (s[i]) {
-		if (((unsigned char)s[i] & 0xc0) != 0x80 && !n--)
-			break;
-		i++;
-	}
-	return i;
+	for (*cells = 0; safe_text_next(&next, &u) && *cells + u.cells <= n;
+	     at = next)
+		*cells += u.cells;
+	return (size_t)(at - s);
 }
 
 static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 {
 	const struct column *c = &t->col[i];
-	size_t width = out_table_columns(s);
+	size_t width = safe_text_cells(s);
 	bool cut = c->cut && width > c->width;
-	size_t len = cut ? out_table_bytes(s, c->width - 1) : strlen(s);
+	size_t len = strlen(s);
+
+	if (cut) {
+		len = out_table_bytes(s, c->width - 1, &width);
+		width++; /* for '~' */
+	}
 	int pad = width < c->width ? (int)(c->width - width) : 0;
 	bool last = i + 1 == t->n;
 
@@ -160,7 +155,7 @@ static void out_table_hold_row(struct table_out *t, struct rows *rows)
 	for (size_t i = 0; i < t->n; i++) {
 		struct value v = rows_value(rows, i);
 		char *s = out_table_text(&v);
-		size_t w = out_table_columns(s);
+		size_t w = safe_text_cells(s);
 
 		t->cell[t->held * t->n + i] = s;
 		if (w > t->col[i].width)
@@ -181,7 +176,7 @@ static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 		return 0;
 	t.col = mem_new(t.n, sizeof(*t.col));
 	for (size_t i = 0; i < t.n; i++) {
-		t.col[i].width = out_table_columns(rows_name(rows, i));
+		t.col[i].width = safe_text_cells(rows_name(rows, i));
 		t.col[i].number = true;
 	}
 	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
