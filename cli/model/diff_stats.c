@@ -573,7 +573,6 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 
 		for (size_t i = 0; i < used && passed < tests; i++) {
 			struct diff_place *at = &p[rank[i].at];
-			double limit = DIFF_ALPHA / (double)(tests - passed);
 			double z = diff_z_of(at, left);
 
 			if (before.a - left->a > before.a / ROUND ||
@@ -582,8 +581,10 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 			if (fabs(z) <= Z_MIN)
 				continue;
 			done[rank[i].at] = true;
-			at->p = diff_p_of(at, left, z > 0, false);
-			if (at->p > limit)
+			at->p = diff_smaller(1,
+					     diff_p_of(at, left, z > 0, false) *
+						     (double)(tests - passed));
+			if (at->p > DIFF_ALPHA)
 				continue;
 			at->change = z > 0 ? 1 : -1;
 			passed++;
@@ -611,6 +612,7 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 	struct diff_place *own = mem_new(n ? n : 1, sizeof(*own));
 	bool *out = mem_new(n ? n : 1, sizeof(*out));
 	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
+	double least = 0;
 	size_t used = 0;
 	size_t tests;
 
@@ -631,11 +633,15 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 		rank[used++] = (struct ranked){ -p[i].p, i };
 	}
 	qsort(rank, used, sizeof(*rank), compare_clear);
-	for (size_t i = 0; i < used && i < tests; i++) {
+	for (size_t i = 0; i < used; i++) {
 		struct diff_place *at = &p[rank[i].at];
+		double times = (double)(tests - i); /* used <= tests */
 
-		if (at->p > DIFF_ALPHA / (double)(tests - i))
-			break;
+		/* no less than those before */
+		least = diff_larger(least, diff_smaller(1, at->p * times));
+		at->p = least;
+		if (least > DIFF_ALPHA)
+			continue;
 		at->change = diff_z_nested(&own[rank[i].at], left) > 0 ? 1 : -1;
 	}
 	free(rank);

@@ -51,7 +51,8 @@ struct diff_place {
 	bool skip;		      /* do not test */
 	bool apart;		      /* nor compare others with it */
 	int change;		      /* out: 1 more, -1 less, 0 not proved */
-	double p;		      /* out: p-value */
+	double p; /* out: p-value, corrected for the number of tests; 1: no
+		   * more, or not tested */
 };
 
 /* One recording of a side. */

@@ -79,6 +79,30 @@ START_TEST(one_place_that_grew_is_the_only_change)
 }
 END_TEST
 
+/* 5e-3 by itself, in one of eight places */
+START_TEST(p_allows_for_all_places_that_are_tested)
+{
+	struct diff_place p[] = {
+		{ .a = 100, .b = 145 },	  { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+	};
+	struct diff_whole w = sum(p, 8);
+	struct diff_whole left;
+	double alone = diff_p_shares(100, w.a, 145, w.b);
+
+	ck_assert(alone < 0.011);
+	diff_judge(p, 8, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	near(p[0].p, 8 * alone);
+	diff_judge_nested(p, 8, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	near(p[0].p,
+	     8 * diff_p_rates(100, 145, 0.5 + 22.5 / (double)(w.a + w.b)));
+}
+END_TEST
+
 START_TEST(of_two_places_the_one_whose_numbers_changed_did)
 {
 	struct diff_place p[] = { { .a = 200, .b = 800 },
@@ -272,6 +296,7 @@ END_TEST
 
 RUN("diff_stats", shares_have_the_p_of_fisher, rates_have_the_p_of_a_coin,
     huge_counts_are_quick_and_sane, one_place_that_grew_is_the_only_change,
+    p_allows_for_all_places_that_are_tested,
     of_two_places_the_one_whose_numbers_changed_did,
     of_one_run_a_side_a_change_is_more_than_runs_differ,
     a_place_that_went_is_less, what_loss_could_explain_is_no_change,
