@@ -134,6 +134,22 @@ static int code_read_bogus(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
+static int code_read_wrong(struct code_loading *l, struct store *db,
+			   struct err *err)
+{
+	struct rows *r = rows_of(db, "report_bogus", err);
+
+	l->c.wrong = mem_new(l->c.n_stack, sizeof(*l->c.wrong));
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+
+		if (stack > 0 && (uint64_t)stack < l->c.n_stack)
+			l->c.wrong[stack] =
+				(uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
+	}
+	return rows_end(r, err);
+}
+
 static int code_read_stacks(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
@@ -257,6 +273,7 @@ static struct known_code *code_load_some(struct store *db, unsigned int parts,
 	    (parts & CODE_INLINED && code_read_inlined(l, db, err)) ||
 	    (parts & CODE_BOGUS && code_read_bogus(l, db, err)) ||
 	    (rows && code_read_stacks(l, db, err)) ||
+	    (parts & CODE_WRONG && code_read_wrong(l, db, err)) ||
 	    (rows && chains && code_read_chains(l, db, err)) ||
 	    (parts & CODE_CALLERS && code_read_callerless(l, db, err)))
 		goto fail;
@@ -290,6 +307,7 @@ void code_free(struct known_code *c)
 	free(c->inlined);
 	free(c->stack);
 	free(c->chain);
+	free(c->wrong);
 	free(l);
 }
 

@@ -65,6 +65,9 @@ struct known_code {
 	struct code_stack *stack;
 	struct code_chain *chain;
 	size_t n_image, n_frame, n_inlined, n_stack, n_chain; /* with item 0 */
+	/* by stack: the position of its first bogus frame; 0: none; with
+	 * CODE_WRONG, else NULL */
+	uint32_t *wrong;
 };
 
 /* Returns a raw chain; item 0, which is empty, if there is no such chain:
@@ -84,7 +87,8 @@ enum code_parts {
 	CODE_CHAINS = 16, /* chains without addresses */
 	CODE_ADDRS = 32,  /* chains with addresses */
 	CODE_ALL = 63,
-	CODE_CALLERS = 64 /* callerless */
+	CODE_CALLERS = 64, /* callerless */
+	CODE_WRONG = 128   /* wrong */
 };
 
 /* Loads these parts (a sum of enum code_parts). Returns NULL and *err if the

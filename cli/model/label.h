@@ -30,9 +30,11 @@ struct label {
 	const char *image; /* path; "" when there is none */
 	uint64_t off;	   /* of the function's start in the image */
 	bool has_off;
-	bool kernel;	   /* kernel code, named or not */
-	bool inlined;	   /* of an inlined function, whatever its kind */
-	const char *bogus; /* a static word of the call-site check; NULL */
+	bool kernel;	     /* kernel code, named or not */
+	bool inlined;	     /* of an inlined function, whatever its kind */
+	const char *bogus;   /* a static word of the call-site check; NULL */
+	enum label_kind was; /* of LABEL_BOGUS: what it would be otherwise; not
+			      * compared */
 	/* For people: the short form of the name, and more of it where another
 	 * name of the set has the same; NULL: the name. Borrowed from the set
 	 * for which labels_shorten() was called. */

@@ -70,20 +70,6 @@ static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
 	return r;
 }
 
-/* A function has one row, whether or not its frame can have been one. */
-static enum label_kind row_kind(const struct label *l)
-{
-	if (l->kind != LABEL_BOGUS)
-		return l->kind;
-	if (l->inlined)
-		return LABEL_INLINED;
-	if (l->kernel)
-		return LABEL_KERNEL;
-	if (!strcmp(l->image, "[jit]"))
-		return LABEL_JIT;
-	return l->has_off ? LABEL_USER : LABEL_UNNAMED;
-}
-
 /* Returns the label of the rows to which a frame with that label belongs. */
 static uint32_t row_label(struct report_rows *r, uint32_t id)
 {
@@ -101,7 +87,9 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 
 	struct label l = *labels_get(r->names, id);
 
-	l.kind = row_kind(&l);
+	/* a function has one row, whether or not its frame can have been one */
+	if (l.kind == LABEL_BOGUS)
+		l.kind = l.was;
 	l.bogus = NULL;
 	l.off = 0;
 	l.has_off = false;

@@ -45,7 +45,6 @@ struct stack_names {
 	struct named_image *image;
 	struct named_function *frame;
 	struct named_function *inline_at;
-	uint32_t *wrong; /* by stack: pos of its first bogus frame; 0: none */
 	struct interpreter_frame *what; /* of the stack at hand */
 	size_t cap_what;
 	struct arena text;
@@ -201,11 +200,10 @@ static int name_all_inlined(struct stack_names *sn, struct err *err)
 	return 0;
 }
 
-struct stack_names *stack_names_load(struct store *db,
-				     const struct known_code *c,
-				     struct labels *labels,
-				     const struct stack_names_opts *o,
-				     struct err *err)
+struct stack_names *stack_names_new(const struct known_code *c,
+				    struct labels *labels,
+				    const struct stack_names_opts *o,
+				    struct err *err)
 {
 	struct stack_names *sn = mem_new(1, sizeof(*sn));
 
@@ -220,25 +218,8 @@ struct stack_names *stack_names_load(struct store *db,
 	for (size_t i = 1; i < c->n_frame; i++)
 		name_frame(sn, i);
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
-	if (o->bogus)
-		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
-	if (o->inlined && name_all_inlined(sn, err))
-		goto fail;
-	if (o->bogus) {
-		struct rows *r = rows_of(db, "report_bogus", err);
-
-		while (rows_step(r)) {
-			int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
-
-			if (stack > 0 && (uint64_t)stack < c->n_stack)
-				sn->wrong[stack] = (uint32_t)rows_int(
-					r, REPORT_BOGUS_FIRST);
-		}
-		if (rows_end(r, err))
-			goto fail;
-	}
-	return sn;
-fail:
+	if (!o->inlined || !name_all_inlined(sn, err))
+		return sn;
 	stack_names_free(sn);
 	return NULL;
 }
@@ -250,7 +231,6 @@ void stack_names_free(struct stack_names *sn)
 	free(sn->image);
 	free(sn->frame);
 	free(sn->inline_at);
-	free(sn->wrong);
 	free(sn->what);
 	arena_release(&sn->text);
 	free(sn);
@@ -303,6 +283,7 @@ static uint32_t label_as_kind(struct stack_names *sn, uint32_t id,
 {
 	struct label l = *labels_get(sn->labels, id);
 
+	l.was = l.kind;
 	l.kind = kind;
 	l.bogus = bogus;
 	return labels_add(sn->labels, &l);
@@ -322,7 +303,7 @@ static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 {
 	const struct code_chain *c = code_chain_at(sn->code, raw);
 
-	return sn->wrong && !c->ended ? sn->wrong[c->stack] : 0;
+	return sn->o.bogus && !c->ended ? sn->code->wrong[c->stack] : 0;
 }
 
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)

@@ -22,7 +22,7 @@ struct stack_names_opts {
 		       * their image, for text forms that show nothing else */
 	bool inlined; /* with inlined functions (CODE_INLINED) */
 	bool bogus;   /* frames that the call-site check found bogus get
-		       * LABEL_BOGUS (CODE_BOGUS) */
+		       * LABEL_BOGUS (CODE_BOGUS, CODE_WRONG) */
 	bool gaps;    /* the caller that a chain lacks is a frame
 		       * STACK_NAMES_GAP, if the chain goes on behind it
 		       * (CODE_CALLERS) */
@@ -35,13 +35,12 @@ struct stack_names_opts {
 };
 
 /* Makes the labels of c, which is borrowed, as is opts.match, and needs the
- * parts CODE_NAMES and CODE_CHAINS. db is read for opts.bogus only. Returns
- * NULL and *err if the database fails. */
-struct stack_names *stack_names_load(struct store *db,
-				     const struct known_code *c,
-				     struct labels *labels,
-				     const struct stack_names_opts *o,
-				     struct err *err);
+ * parts CODE_NAMES and CODE_CHAINS. Returns NULL and *err if an option of the
+ * user is wrong. */
+struct stack_names *stack_names_new(const struct known_code *c,
+				    struct labels *labels,
+				    const struct stack_names_opts *o,
+				    struct err *err);
 void stack_names_free(struct stack_names *sn);
 
 /* Where in struct known_code a label is from. frame 0: the label stands for

@@ -368,20 +368,20 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	return rows_end(r, err);
 }
 
-static int stacks_load_names(struct stacks *s, struct store *db,
-			     struct matching *match, int side, struct err *err)
+static int stacks_make_names(struct stacks *s, struct matching *match, int side,
+			     struct err *err)
 {
 	struct stack_names_opts o = {
 		.by_name = s->o.by_name,
 		.inlined = s->o.inlined,
-		.bogus = s->o.bogus && db,
+		.bogus = s->o.bogus,
 		.gaps = s->o.gaps,
 		.match = match,
 		.inlined_same = s->o.inlined_same,
 		.side = side,
 	};
 
-	s->names = stack_names_load(db, s->code, s->labels, &o, err);
+	s->names = stack_names_new(s->code, s->labels, &o, err);
 	return s->names ? 0 : -1;
 }
 
@@ -391,7 +391,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	struct stacks *s = mem_new(1, sizeof(*s));
 	unsigned int parts = CODE_NAMES | CODE_CHAINS | o->code |
 			     (o->inlined ? CODE_INLINED : 0) |
-			     (o->bogus ? CODE_BOGUS : 0) |
+			     (o->bogus ? CODE_BOGUS | CODE_WRONG : 0) |
 			     (o->gaps ? CODE_CALLERS : 0);
 
 	s->o = *o;
@@ -399,7 +399,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	if (stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
 	    !(s->code = code_load(db, parts, err)) ||
 	    stacks_load_groups(s, db, err) ||
-	    (!o->unnamed && stacks_load_names(s, db, NULL, 0, err))) {
+	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -408,7 +408,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 void stacks_match(struct stacks *s, struct matching *match, int side)
 {
-	stacks_load_names(s, NULL, match, side, NULL);
+	stacks_make_names(s, match, side, NULL);
 }
 
 void stacks_free(struct stacks *s)

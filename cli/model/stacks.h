@@ -35,14 +35,14 @@ typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
 
 struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
-	bool by_name; /* as for stack_names_load() */
+	bool by_name; /* as for stack_names_new() */
 	bool inlined;
 	bool bogus;	   /* likewise */
 	bool gaps;	   /* likewise */
 	bool samples;	   /* every sample weighs 1 */
 	bool no_groups;	   /* the caller makes groups for stacks_get() */
 	bool unnamed;	   /* the caller makes the labels, by stacks_match() */
-	bool inlined_same; /* as for stack_names_load() */
+	bool inlined_same; /* as for stack_names_new() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */

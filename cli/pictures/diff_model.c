@@ -38,6 +38,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		.stacks = { .inlined = flame_opts.inlined,
 			    .inlined_same =
 				    flame_opts.inlined_rows || library_asked(),
+			    .bogus = true,
 			    .gaps = true,
 			    .samples = by_samples(),
 			    .weight = flame_opts.weight,

@@ -70,7 +70,9 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 	palette_class(labels_get(pg->m.c.labels,
 				 flame_tree_node(pg->m.all, id)->label),
 		      name);
-	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
+	/* what has a pattern keeps it */
+	snprintf(out, SVG_CLASS, "%s%s", name[1] ? "dw" : "",
+		 name[1] ? name + 1 : name);
 }
 
 /* Writes a size: a share, or with --absolute a weight. */

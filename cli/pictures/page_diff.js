@@ -16,15 +16,15 @@ function loadDiff()
 	const d = JSON.parse(block.textContent), n = d.nodes;
 	const r = reader("diff_nodes");
 	const known = new Map();
-	const keyOfLabel = (name, kernel, file) => JSON.stringify([name, kernel,
-		kernel ? "" : imageName(file)]);
+	const keyOfLabel = (name, kernel, file, kind) => JSON.stringify([name,
+		kernel, kernel ? "" : imageName(file), kind === "b"]);
 	const depth = new Uint32Array(n), label = new Uint32Array(n);
 
 	model.labels.forEach((l, i) =>
-		known.set(keyOfLabel(l.name, l.kernel, l.file), i));
+		known.set(keyOfLabel(l.name, l.kernel, l.file, l.kind), i));
 
 	const ids = d.labels.map(([name, kind, kernel, file]) => {
-		const at = known.get(keyOfLabel(name, kernel === 1, file));
+		const at = known.get(keyOfLabel(name, kernel === 1, file, kind));
 
 		return at !== undefined ? at : model.labels.push({
 			name: name, full: name, kind: kind,
@@ -120,6 +120,10 @@ function diffColor(at)
 	if (change < 0)
 		return shade([200, 218, 255], [44, 92, 226], part, light);
 
+	// what has a pattern keeps it
+	if ("meb".includes(model.labels[diff.tree.label[at]].kind))
+		return "";
+
 	const grey = 206 + (diff.tree.label[at] * 7) % 8 * 4;
 
 	return shade([grey, grey, grey - 6], [0, 0, 0], 0,
@@ -150,13 +154,16 @@ function sayChange(f, by)
 
 function diffFacts(at)
 {
-	const lines = [model.labels[diff.tree.label[at]].name];
+	const label = model.labels[diff.tree.label[at]];
+	const lines = [label.name];
 	const f = judgedFunction(at), here = f ? "here, " : "";
 	const own = k => diff.side.map(s => s[k][at]);
 	const isAll = f && [0, 1].every(i =>
 		f.self.weight[i] === own("self")[i] &&
 		f.total.weight[i] === own("weight")[i]);
 
+	if (label.kind === "b")
+		lines.push("fabricated: no call returns there");
 	if (f)
 		lines.push(sayChange(f, "self"), sayChange(f, "total"));
 	if (!isAll)
@@ -183,7 +190,9 @@ function makeDiffFlame()
 
 // ---- the table
 
-const DIFF_ROWS = 40;
+const DIFF_ROWS = 40, DIFF_UNPROVED = 10;
+
+const sayChance = p => p < 1 ? p.toExponential(1) : "";
 
 // Returns the largest frame of a function on the side whose widths are shown,
 // else on the other one.
@@ -208,13 +217,16 @@ function goToFunction(row)
 function fillChanges()
 {
 	const by = view.diff.by, body = $("changed").tBodies[0];
-	const rows = diff.functions.map((f, row) => row).filter(row =>
-		diff.functions[row][by].change);
+	const all = diff.functions.map((f, row) => row);
+	const some = all.filter(row => diff.functions[row][by].change);
+	// the largest ones tell where to look, though chance can explain them
 	const size = row => Math.abs(diff.functions[row][by].excess);
+	const rows = some.length ? some : all.filter(size);
+	const most = some.length ? DIFF_ROWS : DIFF_UNPROVED;
 
 	rows.sort((a, b) => size(b) - size(a) || a - b);
 	body.textContent = "";
-	rows.slice(0, DIFF_ROWS).forEach(row => {
+	rows.slice(0, most).forEach(row => {
 		const f = diff.functions[row], c = f[by];
 		const tr = body.insertRow();
 		const name = element("button", f.name, "link");
@@ -226,11 +238,15 @@ function fillChanges()
 			  element("td", inSize(a), "n"),
 			  element("td", inSize(b), "n"),
 			  element("td", inSteps(b - a), "n " +
-				  (c.change > 0 ? "more" : "less")),
-			  element("td", c.p.toExponential(1), "n"));
+				  (c.change > 0 ? "more" :
+				   c.change < 0 ? "less" : "")),
+			  element("td", sayChance(c.p), "n"),
+			  element("td", f.unknown ? "not known" :
+				  c.change ? "" : "not significant"));
 	});
-	$("changed_found").textContent = rows.length > DIFF_ROWS ?
-		"the first " + DIFF_ROWS + " of " + grouped(rows.length) : "";
+	$("changed_found").textContent = rows.length <= most ? "" :
+		(some.length ? "the first " : "the largest ") + most + " of " +
+		grouped(rows.length);
 }
 
 // ---- the panel
@@ -284,8 +300,8 @@ function makeChanges()
 	space.append(canvas);
 	graph.append(space);
 	table.id = "changed";
-	["Function", "Image", "A", "B", "Change", "p"].forEach((text, i) =>
-		head.append(element("th", text, i > 1 ? "n" : "")));
+	["Function", "Image", "A", "B", "Change", "p", ""].forEach((text, i) =>
+		head.append(element("th", text, i > 1 && text ? "n" : "")));
 	table.createTBody();
 	wide.className = "wide";
 	wide.append(table);

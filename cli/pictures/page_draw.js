@@ -224,7 +224,7 @@ const makeFlame = (name, part, icicle) => ({
 		const fills = [], label = this.tree.label;	// by label
 
 		fillRow(c, boxes, y, ROW - 1, b => isWide(b) ? null :
-			this.colorOf ? this.colorOf(b.at) :
+			this.colorOf ? this.fillOf(c, b.at) :
 			fills[label[b.at]] || (fills[label[b.at]] =
 					       this.fillOf(c, b.at)));
 		fillRow(c, boxes, this.seamTop(y), 1.8, b =>
@@ -237,7 +237,7 @@ const makeFlame = (name, part, icicle) => ({
 		const l = this.label(at);
 
 		return hits && hits[this.tree.label[at]] ? css("--hit") :
-			this.colorOf ? this.colorOf(at) :
+			this.colorOf && this.colorOf(at) ? this.colorOf(at) :
 			"meb".includes(l.kind) ? hatch(c, l.kind) :
 			(model.colors[l.kind] || ["#ccc", "#555"])[
 				darkScreen.matches ? 1 : 0];

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 
@@ -119,6 +120,20 @@ def check_self(b):
        b.text("#diff_says"))
 
 
+def check_unproved(b):
+    """What chance explains is shown where nothing else is, and marked."""
+    less = work + "/less.db"
+    shutil.copy(before, less)
+    with sqlite3.connect(less) as db:
+        db.execute("DELETE FROM event WHERE id % 9 = 0")
+    draw("report", "--html", "--diff", "-o", work + "/less.html", before, less)
+    b.open(work + "/less.html")
+    got = rows(b)
+    ok(1 < len(got) <= 10 and all(r[6] == "not significant" for r in got) and
+       "0 more in B, 0 less" in b.text("#diff_says"),
+       "the_largest_changes_are_there_though_none_is_significant", got)
+
+
 for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
     with Browser(width, 1000, look) as browser:
         browser.open(page)
@@ -130,5 +145,6 @@ for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
         browser.quiet(page, "the_page")
         if width == 1600:
             check_self(browser)
+            check_unproved(browser)
 shutil.rmtree(work)
 finish()
