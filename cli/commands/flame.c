@@ -36,6 +36,7 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	    !drawing_init(&d, labels, err))
 		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
 				    : drawing_read(&d, path, &status, err);
+	labels_shorten(labels);
 	if (!rc)
 		rc = out_write(flame_opts.out_path, flame_answer, &d, err);
 	drawing_release(&d);

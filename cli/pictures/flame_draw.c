@@ -562,9 +562,7 @@ int drawing_read(struct drawing *d, const char *path, int *status,
 		    drawing_finish(d, path, err))
 			return -1;
 		d->o.count_name = "samples";
-	} else if (drawing_read_db(d, path, status, err)) {
-		return -1;
+		return 0;
 	}
-	labels_shorten(d->labels);
-	return 0;
+	return drawing_read_db(d, path, status, err);
 }

@@ -70,6 +70,13 @@ ok it_finds_a_function_by_a_part $?
 grep -q '<text[^>]*>app::find&lt;std::string&gt;<' flame.svg &&
 	grep -q '<title>void app::find&lt;std::__cxx11::basic_string&lt;' flame.svg
 ok a_flame_graph_shows_the_full_name_on_hover $?
+"$B" ingest -q --kallsyms "$captures/task-exitexec.kallsyms" -o waits "$captures/task-exitexec.data"
+python3 -c 'import sqlite3
+with sqlite3.connect("waits") as db:
+    db.execute("UPDATE symbol SET name = \"app::schedule(int)\" WHERE name = \"schedule\"")'
+"$B" flame --off-cpu waits >flame.svg
+grep -q '<text[^>]*>app::schedule<' flame.svg && grep -q '<title>app::schedule(int)$' flame.svg
+ok and_one_of_waits_does $?
 "$B" flame --full-names db >flame.svg
 ! grep -q 'data-n=' flame.svg
 ok or_only_that $?
