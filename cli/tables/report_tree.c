@@ -5,6 +5,7 @@
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "cli/output/human.h"
@@ -143,6 +144,25 @@ static void report_tree_json(const struct report *rp,
 	json_end(j);
 }
 
+/* Says why the numbers of the tree differ from those of the table above it. */
+static void report_tree_tell_inlined(const struct report *rp,
+				     const struct flame_tree *t)
+{
+	const struct labels *labels = stacks_labels(rp->stacks);
+
+	if (rp->o->keys & KEY_INLINED || offcpu_opts.on)
+		return;
+	for (uint32_t i = 0; i < flame_tree_count(t); i++) {
+		if (!labels_get(labels, flame_tree_node(t, i)->label)->inlined)
+			continue;
+		fputs("inlined functions have lines of their own here; the "
+		      "table counts them in the\nfunctions that contain "
+		      "them, unless --inline is given\n",
+		      stdout);
+		return;
+	}
+}
+
 /* A line knows its depth: in JSON too, as readers of JSON limit how deep
  * arrays may be, and stacks are deeper. */
 static void report_tree_write(const struct report *rp,
@@ -154,13 +174,15 @@ static void report_tree_write(const struct report *rp,
 		json_array(j, "tree");
 		json_lines(j);
 	} else {
-		printf("\n%s:\n\n%7s  %7s  %s\n",
+		printf("\n%s:\n",
 		       offcpu_opts.on
 			       ? "where threads waited, with its callers below it"
 		       : rp->o->inverted
 			       ? "what was hit, with its callers below it"
-			       : "calls, from the outermost caller down",
-		       "Total %", rp->o->inverted ? "" : "Self %", "Function");
+			       : "calls, from the outermost caller down");
+		report_tree_tell_inlined(rp, t);
+		printf("\n%7s  %7s  %s\n", "Total %",
+		       rp->o->inverted ? "" : "Self %", "Function");
 	}
 	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
 	while (todo.n) {

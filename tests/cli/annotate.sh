@@ -194,6 +194,10 @@ ok with_and_without_inlined_functions_is_refused $?
 grep -q '^  95.45    14.55   *hot$' "$work/out" &&
 	grep -q '^  80.91    80.91   *mix (inlined)$' "$work/out"
 ok a_tree_has_shares_and_inlined_functions $?
+grep -q '^functions that contain them, unless --inline is given$' "$work/out"
+ok it_says_why_its_numbers_are_not_those_of_the_table $?
+! "$B" report -g --limit 1 --inline "$work/gcc.db" 2>&1 | grep -q 'unless --inline'
+ok and_only_if_they_are_not $?
 "$B" report -G --limit 1 "$work/gcc.db" >"$work/out" 2>&1
 grep -q '^  80.91           mix (inlined)$' "$work/out" &&
 	grep -q '^  80.91            hot$' "$work/out"
