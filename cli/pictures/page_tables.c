@@ -48,6 +48,8 @@ static const struct page_table tables[] = {
 	  "page_unnamed", NULL },
 	{ "damage", "What could not be read", "Damage, and what was skipped.",
 	  "page_damage", NULL },
+	{ "notes", "Notes", "What the recorder tells beside, and no damage.",
+	  "page_notes", NULL },
 	{ "events", "Events", "", "page_events", NULL },
 	{ "captures", "Captures",
 	  "What was read; times are on the common timeline.", "page_captures",

@@ -56,7 +56,11 @@ GROUP BY r.id ORDER BY count(*) DESC, r.id
 SELECT capture AS "Capture", kind AS "Kind", what AS "What",
 	printf('0x%x', off) AS "At", len AS "Bytes", n AS "Times",
 	detail AS "Detail"
-FROM damage ORDER BY id LIMIT 100
+FROM damage WHERE kind <> 'note' ORDER BY id LIMIT 100
+
+-- name: page_notes
+SELECT capture AS "Capture", what AS "What", n AS "Times", detail AS "Detail"
+FROM damage WHERE kind = 'note' ORDER BY id LIMIT 100
 
 -- name: page_unnamed
 SELECT image AS "Image", kind AS "Kind", frames AS "Places",

@@ -254,4 +254,9 @@ then
 	[ $? = 1 ]
 	ok a_full_disk_is_an_error $?
 fi
-exit 0
+# notes are no damage
+"$B" ingest -q --no-symbols -o "$work/notes.db" "tests/captures/ftrace-buffers.dat" 2>/dev/null
+"$B" report --html --no-source -o "$work/notes.html" "$work/notes.db" 2>/dev/null
+grep -q 'id="t-notes"' "$work/notes.html" && grep -q "<td>buffer &#39;stk&#39;: clock local\|<td>buffer 'stk': clock local" "$work/notes.html" &&
+	! grep -q 'id="t-damage"' "$work/notes.html"
+ok notes_do_not_stand_among_what_could_not_be_read $?
