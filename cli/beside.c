@@ -52,6 +52,7 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 			struct store **db, struct err *err)
 {
 	struct err ignored = { 0 };
+	struct err why = { 0 };
 	struct stat st;
 	bool is_db = false;
 	int same = 0; /* captures that have the names of the given ones */
@@ -60,15 +61,18 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	*db = NULL;
 	if (stat(out, &st))
 		return 0;
-	if (load_check(out, &is_db, &ignored) || !is_db)
+	*db = store_open(out, false, &why);
+	if (!*db && (load_check(out, &is_db, &ignored) || !is_db))
 		return err_set(err, ERR_IO,
-			       "%s: is no database, and that of %s would be "
-			       "there; try 'backstitch ingest -o NAME.db %s'",
-			       out, argv[0], argv[0]);
-	/* one of an older program cannot be read, and is made again */
-	*db = store_open(out, false, &ignored);
+			       "%s, and that of %s would be there; try "
+			       "'backstitch ingest -o NAME.db %s'",
+			       why.msg, argv[0], argv[0]);
+	/* such as one that is cut off: nothing tells whose it is */
 	if (!*db)
-		return 0;
+		return err_set(err, why.code,
+			       "%s; if it was that of %s, 'backstitch ingest "
+			       "-f -o %s %s' replaces it",
+			       why.msg, argv[0], out, argv[0]);
 	r = rows_of(*db, "report_captures", err);
 	while (rows_step(r)) {
 		const char *name =
@@ -109,6 +113,10 @@ struct store *beside_open(int argc, char **argv, bool again, char *out,
 	bool is_db = false;
 	struct store *db;
 
+	if (argc == 1 && input_is_several(argv[0])) {
+		*out = '\0';
+		return database_open(argv[0], status, err);
+	}
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
 	if (is_db || bundle_is_name(argv[0])) {

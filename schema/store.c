@@ -249,8 +249,7 @@ static int store_check_ours(struct store *db, struct err *err)
 		return -1;
 	if (id != APPLICATION_ID)
 		return err_set(err, ERR_FORMAT,
-			       "%s: not a backstitch "
-			       "database",
+			       "%s: is an SQLite database of another program",
 			       db->path);
 	if (version > SCHEMA_VERSION)
 		return err_set(err, ERR_FORMAT,

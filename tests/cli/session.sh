@@ -114,4 +114,20 @@ look third/x.data
 ok a_database_of_others_is_kept "$(grep -q 'has other captures' err && cmp -s third/x.db plain/more.db; echo $?)"
 echo text >third/x.db
 look third/x.data
-ok and_what_is_no_database "$(grep -q 'is no database' err && [ "$(cat third/x.db)" = text ]; echo $?)"
+ok and_what_is_no_database "$(grep -q 'not a backstitch database' err && [ "$(cat third/x.db)" = text ]; echo $?)"
+python3 -c 'import sqlite3
+sqlite3.connect("third/s.db").execute("CREATE TABLE t (a)")'
+cp third/s.db third/x.db
+look third/x.data
+ok and_one_of_another_program "$(grep -q 'x.db: is an SQLite database of another program, and' err &&
+	cmp -s third/s.db third/x.db; echo $?)"
+head -c 100000 plain/more.db >third/c.db
+cp third/c.db third/x.db
+look third/x.data
+ok and_one_that_is_cut_off "$(grep -q "damaged.* 'backstitch ingest -f -o third/x.db third/x.data' replaces it" err &&
+	cmp -s third/c.db third/x.db; echo $?)"
+mkdir folder
+cp plain/more.db folder/a.db
+cp plain/perf.db folder/b.db
+look folder/
+ok a_folder_of_databases_is_read_as_one "$(grep -q 'How to go on' out && grep -q 'view folder' out && [ ! -e folder.db ]; echo $?)"

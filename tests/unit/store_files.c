@@ -232,7 +232,8 @@ START_TEST(files_that_are_not_ours_are_refused)
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
+	ck_assert_ptr_nonnull(
+		strstr(err.msg, "is an SQLite database of another program"));
 }
 END_TEST
 
