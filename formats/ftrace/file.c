@@ -346,6 +346,16 @@ static int ft_file7_option_chain(struct ft *ft, struct err *err)
 	return 0;
 }
 
+/* Whether the file ends in front of its options, or within them. */
+static bool ft_file7_is_cut(const struct ft *ft)
+{
+	struct ft_section s;
+
+	return ft->first_options &&
+	       (ft_section_head(ft, ft->first_options, &s, NULL) ||
+		s.size > ft->in.len - s.off);
+}
+
 static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
@@ -374,6 +384,10 @@ static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 	ft_salvage(ft);
 	if (ft->n_stream || ft->n_inst)
 		return 0;
+	if (ft_file7_is_cut(ft))
+		return err_at(err, ft->in.path, ft->in.len,
+			      "the file is cut off here, in front of its first "
+			      "event; copy or record it again");
 	*err = why;
 	return -1;
 }
@@ -385,8 +399,13 @@ int ft_file_read(struct ft *ft, struct err *err)
 	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, false);
 	if (ft_file_take_head(ft, &b, err))
 		return -1;
-	return ft->version < 7 ? ft_file6_read(ft, &b, err)
-			       : ft_file7_read(ft, &b, err);
+	if (ft->version >= 7)
+		return ft_file7_read(ft, &b, err);
+	/* what has a length that the file has not is cut, or damaged */
+	return ft_file6_read(ft, &b, err)
+		       ? err_while(err, "reading what is in front of the first "
+					"event")
+		       : 0;
 }
 
 /* ---- what can be had without the chain */

@@ -51,6 +51,12 @@ refused "a core dump" core 'a core dump of one process'
 } >other.db
 refused "a database of another program" other.db 'of another program'
 
+head -c 20000 "$root/tests/captures/ftrace-v7.dat" >cut7.dat
+refused "a trace.dat that ends in front of its events" cut7.dat \
+	'cut7.dat+0x4e20: the file is cut off here, in front of its first event; copy or record it again'
+zstd -dcq "$root/tests/captures/ftrace-v6.dat.zst" | head -c 20000 >cut6.dat
+refused "and one of version 6" cut6.dat 'while reading what is in front of the first event: cut6.dat+0x'
+
 # damaged NAME SQL WORDS: a database in which the schema says something else
 damaged() {
 	cp sound.db bad.db
