@@ -9,6 +9,7 @@
 #include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
+#include "cli/model/switches.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/db/addrs.h"
@@ -638,12 +639,11 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	if (rc < 0)
 		goto fail;
 	if (!rc) {
-		err_set(err, ERR_FORMAT,
-			"%s: nothing says who left a CPU and came back; record "
-			"with perf record -a -g -e sched:sched_switch -e "
-			"sched:sched_waking -e sched:sched_wakeup -e "
-			"sched:sched_wakeup_new",
-			path);
+		switches_missing(db, path,
+				 "perf record -a -g -e sched:sched_switch -e "
+				 "sched:sched_waking -e sched:sched_wakeup -e "
+				 "sched:sched_wakeup_new",
+				 err);
 		goto fail;
 	}
 	rules = causes_spans_rules(c->spans);

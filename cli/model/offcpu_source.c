@@ -10,6 +10,7 @@
 #include "cli/model/offcpu_told.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/stacks.h"
+#include "cli/model/switches.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -197,12 +198,11 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 			"ingest with --fields 'sched:*'",
 			path);
 	else
-		err_set(err, ERR_FORMAT,
-			"%s: nothing says who left a CPU and came back; "
-			"record with perf record -a -e sched:sched_switch, "
-			"with --switch-events, or trace-cmd record -e "
-			"sched_switch",
-			path);
+		switches_missing(db, path,
+				 "perf record -a -e sched:sched_switch, with "
+				 "--switch-events, or trace-cmd record -e "
+				 "sched_switch",
+				 err);
 fail:
 	offcpu_sources_free(s);
 	return NULL;

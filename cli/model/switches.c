@@ -222,3 +222,31 @@ uint64_t switches_without_fields(const struct switches *s)
 {
 	return s->bare;
 }
+
+int switches_missing(struct store *db, const char *path, const char *advice,
+		     struct err *err)
+{
+	struct rows *r = rows_of(db, "switches_unnamed", err);
+	int64_t n = 0;
+	bool cut = false;
+
+	if (rows_step(r)) {
+		n = rows_int(r, SWITCHES_UNNAMED_N);
+		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
+	}
+	if (rows_end(r, err))
+		return -1;
+	/* perf.data has the names and formats behind all records */
+	if (n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: nothing says who left a CPU and came back, "
+			       "but the names of %lld tracepoint%s are missing"
+			       "%s: sched_switch may be one of them",
+			       path, (long long)n, n == 1 ? "" : "s",
+			       cut ? ", as the capture is cut off or damaged"
+				   : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: nothing says who left a CPU and came back; record "
+		       "with %s",
+		       path, advice);
+}

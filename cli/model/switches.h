@@ -38,4 +38,8 @@ bool switches_any(const struct switches *s);
 /* Returns the number of samples of sched_switch without fields in the database.
  */
 uint64_t switches_without_fields(const struct switches *s);
+/* Fails: nothing tells of context switches. advice: what to record; path is for
+ * the message. */
+int switches_missing(struct store *db, const char *path, const char *advice,
+		     struct err *err);
 #endif

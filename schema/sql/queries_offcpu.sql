@@ -36,6 +36,13 @@ FROM (
 WHERE role IS NOT NULL
 ORDER BY capture, events DESC, id
 
+-- name: switches_unnamed
+-- Tracepoints of which only the number is known, and whether their capture is
+-- cut off or damaged.
+SELECT count(*) AS n, coalesce(max(c.complete = 0), 0) AS cut
+FROM event_type t JOIN capture c ON c.id = t.capture
+WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
+
 -- name: offcpu_event
 -- All streams have the same columns. leaves: the tid that leaves the CPU, or
 -- that has the stack; state: its state; comes: the tid that comes.

@@ -308,6 +308,15 @@ ok wall_clock_time_needs_a_clock $?
 "$B" flame --off-cpu "$captures/fp-1.data" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q 'nothing says who left a CPU' "$work/err"
 ok a_capture_without_switches_says_how_to_record_them $?
+# perf writes the formats behind all records
+head -c 30000 "$captures/task-exitexec.data" >"$work/cut.data"
+for c in 'report --off-cpu' path
+do
+	# shellcheck disable=SC2086 # a command and an option
+	"$B" $c "$work/cut.data" >/dev/null 2>"$work/err"
+	[ $? = 1 ] && grep -q 'nothing says who left a CPU and came back, but the names of [0-9] tracepoints are missing, as the capture is cut off or damaged: sched_switch may be' "$work/err"
+	ok "${c%% *}_of_a_cut_one_does_not_say_to_record_them" $?
+done
 "$B" flame --off-cpu "$captures/task-exitexec.data" |
 	grep -q '61 uncertain, 2.06 s: not all CPUs were recorded (perf record -a)'
 ok in_a_capture_of_one_process_returns_are_missing $?
