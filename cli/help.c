@@ -17,7 +17,7 @@
 #define NAME_WIDTH 14
 
 static const char *const overview_examples[] = {
-	"backstitch perf.data", "the hot functions, and how to go on", NULL
+	"backstitch perf.data", "hot functions; --open: in the browser", NULL
 };
 
 static void print_commands(FILE *out)

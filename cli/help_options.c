@@ -81,4 +81,7 @@ void help_options_shared(FILE *out)
 
 	p.heading = "Every command takes";
 	options_walk(common_opts, print_option, &p);
+	p.heading = "Without a command, 'backstitch perf.data' takes what "
+		    "'ingest' does, and";
+	options_walk_named(cmd_look.opts, "open", print_option, &p);
 }

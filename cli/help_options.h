@@ -9,6 +9,7 @@ struct command;
 void help_options_all(FILE *out, const struct command *c);
 /* Prints those that most people need; all if the command names none. */
 void help_options_common(FILE *out, const struct command *c);
-/* Prints those that every command takes. */
+/* Prints those that every command takes, and what only a file in place of a
+ * command does. */
 void help_options_shared(FILE *out);
 #endif

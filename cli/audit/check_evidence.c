@@ -214,7 +214,9 @@ static void put_bogus(void *arg, const struct check_row *r)
 	evidence_put_text(e->out, check_text(r, "image"));
 	fputs(": ", e->out);
 	evidence_put_text(e->out, check_text(r, "reason"));
-	fprintf(e->out, ", in %" PRId64 " samples\n", check_int(r, "samples"));
+	int64_t n = check_int(r, "samples");
+
+	fprintf(e->out, ", in %" PRId64 " sample%s\n", n, n == 1 ? "" : "s");
 }
 
 static void evidence_put_deferral(void *arg, const struct check_row *r)

@@ -160,9 +160,9 @@ static void put_callers(void *arg, const struct check_row *r)
 
 	if (inferred)
 		lines_print(&s->l, "callers",
-			    "inferred in %" PRId64 " samples, whose innermost "
+			    "inferred in %" PRId64 " sample%s, whose innermost "
 			    "frame showed none",
-			    inferred);
+			    inferred, inferred == 1 ? "" : "s");
 }
 
 static void put_unjoined(void *arg, const struct check_row *r)

@@ -32,8 +32,8 @@ static const struct opt opts[] = {
 	OPT_LIST(0, "server", "URL", &servers,
 		 "another server of the cluster; may be given several times"),
 	OPT_FLAG(0, "dry-run", &how.dry_run,
-		 "only tell what would be sent; with --create, print the "
-		 "statements"),
+		 "only tell what would be sent, as the server says what it "
+		 "has; with --create, print the statements"),
 	OPT_FLAG(0, "replace", &how.replace,
 		 "replace runs that are there with other rows"),
 	OPT_FLAG(0, "event-fields", &how.fields,

@@ -497,7 +497,8 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 		sep = ", ";
 	}
 	if (n > NAMED_MAX)
-		fprintf(out, " and %zu more events", n - NAMED_MAX);
+		fprintf(out, " and %zu more event%s", n - NAMED_MAX,
+			n - NAMED_MAX == 1 ? "" : "s");
 	fputs("; choose with --event\n", out);
 	term_lines_end(&l);
 }

@@ -546,9 +546,10 @@ int drawing_take_text(struct drawing *d, const char *path, int *status,
 		return err_while(err, "reading %s", path);
 	if (bad) {
 		fprintf(stderr,
-			"backstitch: %llu lines without a count were "
+			"backstitch: %llu line%s without a count %s "
 			"skipped\n",
-			(unsigned long long)bad);
+			(unsigned long long)bad, bad == 1 ? "" : "s",
+			bad == 1 ? "was" : "were");
 		*status = STATUS_DAMAGED;
 	}
 	return 0;

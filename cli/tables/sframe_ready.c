@@ -233,7 +233,8 @@ static void readiness_put_share(uint64_t n, uint64_t of)
 
 static void readiness_put_all(const struct readiness *p)
 {
-	printf("%" PRIu64 " samples with a user stack\n\n", p->at.n);
+	printf("%" PRIu64 " sample%s with a user stack\n\n", p->at.n,
+	       p->at.n == 1 ? "" : "s");
 	printf("%-16s %20s %20s\n", "can be unwound by", "where it was sampled",
 	       "the whole stack");
 	for (size_t k = 0; k < KINDS; k++) {

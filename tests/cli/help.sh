@@ -20,6 +20,8 @@ ok and_names_every_command "$([ ! -s bad ]; echo $?)"
 ok in_the_order_of_work "$(sed -n 's/^\([A-Z][a-z, ]*\):.*/\1/p' out | head -3 |
 	tr '\n' '.' | grep -qx 'Look.Keep, convert, send.For developers.'; echo $?)"
 
+ok the_option_without_a_command_is_explained "$(grep -q -- '--open' out && grep -qx -- '--open' shared; echo $?)"
+
 # names FILE: the long options that help explains
 names() {
 	sed -n 's/^  \(-[a-zA-Z],\|   \) --\([a-z-]*\).*/--\2/p' "$1"

@@ -304,6 +304,10 @@ ok the_picture_says_what_is_beside_the_samples $?
 [ $? = 1 ] && grep -q 'no samples of a clock.*-e cpu-clock' "$work/err"
 ok wall_clock_time_needs_a_clock $?
 
+"$B" report --off-cpu --limit 1 "$work/naps.db" >"$work/text"
+grep -q '^1 more row not shown; ' "$work/text"
+ok one_row_is_one_row $?
+
 # what cannot be answered
 "$B" flame --off-cpu "$captures/fp-1.data" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q 'nothing says who left a CPU' "$work/err"
