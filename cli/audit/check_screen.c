@@ -533,6 +533,17 @@ static void screen_put_finding(void *arg, const struct check_row *r)
 	s->n++;
 }
 
+static void put_not_followed(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	(void)r;
+	s->n++;
+	lines_print(&s->l, "findings",
+		    "none, but whether switches are missing is not judged: not "
+		    "all were to be recorded");
+}
+
 static int put_findings(struct screen *s)
 {
 	int64_t n;
@@ -547,8 +558,11 @@ static int put_findings(struct screen *s)
 	if (n < 0)
 		return -1;
 	if (!n && check_can(s->c, "findings")) {
-		lines_print(&s->l, "findings",
-			    "none: every effect has its cause");
+		if (screen_each(s, "not_followed", 1, put_not_followed) < 0)
+			return -1;
+		if (!s->n)
+			lines_print(&s->l, "findings",
+				    "none: every effect has its cause");
 	}
 	if (n > FINDINGS) {
 		lines_print(&s->l, "", "and of %" PRId64 " more rules",

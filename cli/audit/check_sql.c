@@ -96,6 +96,10 @@ const struct check_query check_queries[] = {
 	  "switches that were sampled, so that no wait is certain: recorded "
 	  "ones, and how many there were",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "not_followed",
+	  "switches that no rule judges: of some tasks or CPUs, filtered or "
+	  "sampled",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "damage", "parts of the input that could not be read", false,
 	  CHECK_ALWAYS, CHECK_WHOLE },
 	{ "as_perf", "what perf 7.2 makes of the requests with a cookie", true,

@@ -39,8 +39,9 @@ SELECT (SELECT count(*) FROM request
 		AND (c.reason IS NULL
 			OR c.reason = 'another session asked for stacks too'))
 		AS not_provable,
-	(SELECT count(*) FROM internal_finding WHERE loss IS NULL AND rule = (
-		SELECT id FROM internal_rule WHERE name = 'exit_order')) AS open_findings,
+	(SELECT count(*) FROM internal_finding WHERE loss IS NULL AND rule IN (
+		SELECT id FROM internal_rule
+		WHERE name IN ('exit_order', 'switch_gap'))) AS open_findings,
 	(SELECT count(*) FROM chain
 		WHERE verdict = (SELECT id FROM word WHERE kind = 'chain'
 			AND name = 'foreign')) AS open_chains
@@ -307,6 +308,16 @@ FROM event_type
 WHERE kind = 'sample' AND weight > events
 	AND (name = 'sched:sched_switch' OR name GLOB 'sched:sched_switch[:/]*')
 ORDER BY id
+
+-- name: check_not_followed
+SELECT t.capture, t.name AS event, t.events AS recorded
+FROM event_type t JOIN capture c ON c.id = t.capture
+WHERE t.events > 0 AND ((t.kind = 'record' AND t.name = 'switch')
+	OR (t.kind = 'sample' AND (t.name = 'sched:sched_switch'
+		OR t.name GLOB 'sched:sched_switch[:/]*')))
+AND (c.system_wide = 0 OR t.how = 'sample'
+	OR coalesce(c.cmdline, '') GLOB '* --filter[ =]*')
+ORDER BY t.id
 
 -- name: check_damage
 SELECT what, count(*) AS places, coalesce(sum(n), 0) AS n,

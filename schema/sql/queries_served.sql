@@ -109,7 +109,7 @@ SELECT (SELECT coalesce(sum(n), 0) FROM served_verdict
 		WHERE breaks AND rule <> 'uncounted') AS findings,
 	NULL AS vanished, NULL AS not_provable,
 	(SELECT coalesce(sum(findings - explained), 0) FROM served_finding
-		WHERE rule = 'exit_order') AS open_findings,
+		WHERE rule IN ('exit_order', 'switch_gap')) AS open_findings,
 	(SELECT coalesce(sum(n), 0) FROM served_verdict
 		WHERE kind = 'chain' AND verdict = 'foreign') AS open_chains
 

@@ -662,6 +662,16 @@ const struct rule rules[] = {
 		.loss = RULE_LOSS_ANY,
 		.holds = rule_after_exit_holds,
 	},
+	[RULE_SWITCH_GAP] = {
+		.name = "switch_gap",
+		.proves = "not proved: a task leaves a CPU that another one "
+			  "was switched to: what was between was filtered, or "
+			  "lost without a record",
+		.kinds = 0, /* what switch_broken finds, if there may be
+			     * filters of which the capture has no note */
+		.late = KIND(REC_SAMPLE),
+		.loss = RULE_LOSS_CPU,
+	},
 	[RULES] = { .name = NULL },
 };
 

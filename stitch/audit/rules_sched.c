@@ -115,11 +115,21 @@ static void follow_switch_event(struct audit_source *as, uint32_t event)
 	const struct source *src = as->src;
 
 	as->switch_event = event + 1;
-	if (!reports_real_sleep(src->info.release))
+	if (src->info.system_wide != TRI_YES ||
+	    !reports_real_sleep(src->info.release))
 		return;
 	for (uint32_t i = 0; i < src->n_events; i++)
 		as->wakeups |= src->events[i].sched == SCHED_WAKEUP &&
 			       src->events[i].every;
+}
+
+/* The rule about switches that do not join. ftrace and LTTng leave out tasks,
+ * and switches by their fields, without a word in the capture, so that none of
+ * theirs proves a loss. */
+static enum rule_number switch_rule(const struct source_info *info)
+{
+	return info->system_wide == TRI_YES ? RULE_SWITCH_BROKEN
+					    : RULE_SWITCH_GAP;
 }
 
 /* Returns whether this is a scheduler event to rely on. */
@@ -130,10 +140,15 @@ static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 	const struct source *src = as->src;
 
 	if (rec->kind != REC_SAMPLE || rec->sample.sched.kind == SCHED_NONE ||
-	    src->info.system_wide != TRI_YES || in->time == TIME_NONE ||
+	    src->info.system_wide == TRI_NO || in->time == TIME_NONE ||
 	    rec->flags & REC_F_LATE || rec->cpu < 0 ||
-	    rec->sample.event >= src->n_events ||
-	    !src->events[rec->sample.event].every)
+	    rec->sample.event >= src->n_events)
+		return false;
+	const struct event_def *def = &src->events[rec->sample.event];
+
+	if (switch_rule(&src->info) == RULE_SWITCH_BROKEN
+		    ? !def->every
+		    : def->how != EVENT_COUNT)
 		return false;
 	if (rec->sample.sched.kind != SCHED_SWITCH)
 		return true;
@@ -198,7 +213,9 @@ static void switch_out(struct audit *au, const struct audit_in *in,
 	*on = (struct audit_runs){ next, in->time };
 	if (!broken)
 		return;
-	struct fact_finding f = audit_finding(in, RULE_SWITCH_BROKEN, since);
+	enum rule_number rule =
+		switch_rule(&audit_source_of(au, in)->src->info);
+	struct fact_finding f = audit_finding(in, rule, since);
 	uint32_t i = audit_found(au, &f, key);
 
 	if (i != UINT32_MAX && may_leave_by_exec(au, in->rec, tid, key))
@@ -213,7 +230,8 @@ static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 	struct audit_task *t =
 		sched_task_find(au, in->rec->source, in->rec->tid);
 	struct audit_cpu *c = audit_cpu(au, in);
-	struct audit_found_list *fd = &au->found[RULE_SWITCH_BROKEN];
+	struct audit_found_list *fd =
+		&au->found[switch_rule(&audit_source_of(au, in)->src->info)];
 
 	for (size_t i = 0; t && i < 2; i++) {
 		if (t->suspect[i])

@@ -362,6 +362,8 @@ done
 grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
 	"$work/out" && grep -q 'record each switch: perf record -c 1' "$work/out"
 ok sampled_switches_are_said_by_check $?
+grep -q '^  findings     none, but whether switches are missing is not judged' "$work/out"
+ok and_are_not_said_to_have_their_causes $?
 "$B" report --html --no-source -o "$work/sampled.html" "$db"
 grep -q 'switches were sampled, 64 of 1,503, so no waits are drawn; <code>perf record -c 1</code>' \
 	"$work/sampled.html" && grep -q '"waits":{"event":-1,"n":0,"runs":0,' "$work/sampled.html"

@@ -87,6 +87,42 @@ static const struct rules_row sched_rows[] = {
 		.rule = NULL,
 	},
 	{
+		"where_a_filter_may_be_a_broken_switch_is_not_proved",
+		"tasks_unknown; 5010 switch 0 2 3",
+		.rule = "switch_gap",
+		.since = 3930,
+		.time = 5010,
+		.loss = LOSS_NONE,
+	},
+	{
+		"where_a_filter_may_be_a_loss_explains_a_broken_switch",
+		"tasks_unknown; 5005 lost 0; 5010 switch 0 2 3",
+		.rule = "switch_gap",
+		.loss = LOSS_SOME,
+	},
+	{
+		"where_a_filter_may_be_switches_in_a_row_are_no_finding",
+		"tasks_unknown",
+		.rule = NULL,
+	},
+	{
+		"where_a_filter_may_be_sampled_switches_are_not_followed",
+		"tasks_unknown; sampled; 5010 switch 0 2 3",
+		.rule = NULL,
+	},
+	{
+		"where_a_filter_may_be_a_missing_wakeup_is_no_finding",
+		"tasks_unknown; options;" SLEEPER("", ""),
+		.rule = NULL,
+	},
+	{
+		"where_a_filter_may_be_exec_is_no_broken_switch",
+		"tasks_unknown;" LEADER_ENDED
+		" 5000 switch 0 1 11; 5010 switch 0 11 1 pid=10;"
+		"5020 switch 0 1 11; 5040 switch 0 10 1; 5050 exec 10",
+		.rule = NULL,
+	},
+	{
 		"an_id_that_changes_by_exec_is_no_broken_switch",
 		LEADER_ENDED
 		" 5000 switch 0 1 11; 5010 switch 0 11 1 pid=10;"

@@ -33,11 +33,11 @@
  *direct (DEFER_*).
  *
  * In place of a record may stand a fact about the capture: per_task,
- * some_cpus, paused, options (its command line is known), injected, exported
- * (perf inject or we wrote it), overwrite, dir, no_times, ftrace and lttng (the
- *kind of its cookies), sampled (event 1 is not recorded each time), trusting
- *(its records may come out of order), cpus=N, last=N (the time of its last
- *record).
+ * some_cpus, tasks_unknown, paused, options (its command line is known),
+ *injected, exported (perf inject or we wrote it), overwrite, dir, no_times,
+ *ftrace and lttng (the kind of its cookies), sampled (event 1 is not recorded
+ *each time), trusting (its records may come out of order), cpus=N, last=N (the
+ *time of its last record).
  *
  * All this is of the first capture, a; "b:" before it makes it one of the
  * second. Captures that the caller has not made are made when first named. */
@@ -282,6 +282,8 @@ static inline bool script_capture(struct fake *f, const char *word)
 	} else if (!strcmp(word, "some_cpus")) {
 		info->system_wide = TRI_NO;
 		info->whole_tasks = false;
+	} else if (!strcmp(word, "tasks_unknown")) {
+		info->system_wide = TRI_UNKNOWN;
 	} else if (!strcmp(word, "paused")) {
 		info->paused = true;
 	} else if (!strcmp(word, "options")) {
@@ -307,6 +309,7 @@ static inline bool script_capture(struct fake *f, const char *word)
 		info->cpus_online = (int32_t)script_value(word + 5, word);
 	} else if (!strcmp(word, "sampled")) {
 		f->event[1].every = false;
+		f->event[1].how = EVENT_SAMPLE;
 	} else if (!strncmp(word, "last=", 5)) {
 		info->last_ns = script_value(word + 5, word);
 	} else {
