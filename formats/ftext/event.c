@@ -398,7 +398,10 @@ static bool ftext_plugin_task(struct scan s, const char *comm, const char *pid,
 	return true;
 }
 
-/* Takes "comm:pid [prio] S ==> comm:pid [prio]". */
+/* Takes "comm:pid [prio] S ==> comm:pid [prio]". The plugin names the bits of
+ * prev_state by the letters SDTtZXxW (write_state() of plugin_sched_switch.c,
+ * libtraceevent 1.7.1); the bit of W is I since Linux 4.14, and is never alone
+ * in an older one. */
 static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " ==> ");
@@ -415,7 +418,8 @@ static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 	scan_trim(&prev);
 	if (!ftext_plugin_task(prev, "prev_comm", "prev_pid", "prev_prio", out))
 		return false;
-	ftext_pair_add_key(out, "prev_state", state);
+	ftext_pair_add_key(out, "prev_state",
+			   scan_is(state, "W") ? scan_of("I", 1) : state);
 	return ftext_plugin_task(scan_tail(s, at + 5), "next_comm", "next_pid",
 				 "next_prio", out);
 }

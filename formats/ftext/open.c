@@ -30,12 +30,17 @@ void ftext_header(struct ftext *ft, struct scan s)
 	const size_t on = trace + scan_find(scan_tail(s, trace), " on ");
 	const struct scan release = scan_token(scan_tail(s, on + 4));
 	uint64_t in_buffer, written;
+	int32_t of_report;
 
 	ft->table |= ftext_is_table_head(s);
 	if (trace < s.n && on < s.n && release.n)
 		ft->src.info.release = ftext_keep_text(ft, release);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
+	/* of trace-cmd report, from each file that it printed */
+	if (scan_take(&s, "cpus=") && scan_i32(&s, &of_report) && !s.n &&
+	    of_report > ft->src.info.cpus_online)
+		ft->src.info.cpus_online = of_report;
 	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
 	    !scan_u64(&s, &in_buffer) || !scan_take(&s, "/") ||
 	    !scan_u64(&s, &written))

@@ -226,3 +226,54 @@ is "and nobody says that each has its cause" 1 "$(grep -c ' 1 switch_gap: not pr
 grep -v three-3 gap.txt >joined.txt
 is "switches that join are clean" 'joined.txt: clean: nothing lost, nothing out of order' \
 	"$("$B" check joined.txt 2>err | head -1)"
+
+# trace-cmd report has no line "#P:2" and no flags: the times are the same, and
+# who woke may have been an interrupt
+cat >kernel.txt <<'TEXT'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 11/11   #P:2
+#
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+          <idle>-0       [000] d..2.     1.000000: sched_waking: comm=nine pid=9 prio=120 target_cpu=000
+          <idle>-0       [001] d..2.     1.000001: sched_waking: comm=ten pid=10 prio=120 target_cpu=001
+          <idle>-0       [000] d..2.     1.000100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=one next_pid=1 next_prio=120
+          <idle>-0       [001] d..2.     1.000200: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=two next_pid=2 next_prio=120
+             one-1       [000] d..2.     1.000300: sched_switch: prev_comm=one prev_pid=1 prev_prio=120 prev_state=I ==> next_comm=swapper/0 next_pid=0 next_prio=120
+             two-2       [001] d..2.     1.000400: sched_waking: comm=one pid=1 prio=120 target_cpu=000
+          <idle>-0       [000] d..2.     1.000700: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=one next_pid=1 next_prio=120
+             two-2       [001] d..2.     1.000800: sched_switch: prev_comm=two prev_pid=2 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+             one-1       [000] d..2.     1.000900: sched_switch: prev_comm=one prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+          <idle>-0       [001] d..2.     1.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=two next_pid=2 next_prio=120
+          <idle>-0       [000] d..2.     1.001100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=one next_pid=1 next_prio=120
+TEXT
+{
+	echo cpus=2
+	sed '/^#/d; s/ d\.\.2\.  / /; s/prev_comm=\([^ ]*\) prev_pid=\([0-9]*\) prev_prio=120 prev_state=\([RSI]\) ==> next_comm=\([^ ]*\) next_pid=\([0-9]*\) .*/\1:\2 [120] \3 ==> \4:\5 [120]/
+		s/\] I ==>/] W ==>/' kernel.txt
+} >report.txt
+{ sed 1q report.txt; sed 1d report.txt | sed 's/^/inst: /'; } >inst.txt
+{ echo cpus=2; sed '/^#/d' kernel.txt; } >flags.txt
+for f in kernel report inst flags
+do
+	"$B" report --sched --json $f.txt 2>err | python3 -c '
+import json, sys
+for t in json.load(sys.stdin)["threads"]:
+    print(t["comm"], t["run_ns"], t["ready_ns"], t["blocked_ns"], t["unknown_ns"])' >$f.sched
+done
+is "a thread is ready from its waking on" "one 400000 300000 100000 200000" \
+	"$(grep '^one ' kernel.sched)"
+for f in report inst flags
+do
+	is "trace-cmd report has the same times: $f" "$(cat kernel.sched)" "$(cat $f.sched)"
+done
+woken() {
+	"$B" path --worst 1 --comm one --json "$1.txt" | python3 -c '
+import json, sys
+(c,) = json.load(sys.stdin)["chains"]
+for e in c["edges"]:
+    print(e["at_ns"], e["waker"], e["context"], e["proof"])'
+}
+is "flags say in what a thread was woken" "1000400000 2 task proved" "$(woken kernel)"
+is "without them it may have been an interrupt" "1000400000 2 unknown consistent" \
+	"$(woken report)"
