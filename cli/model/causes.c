@@ -1,6 +1,7 @@
 /* causes.c - the records of the scheduler of a database, as a timeline. */
 #include "cli/model/causes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,9 +52,10 @@ struct causes_type {
 	uint8_t shows;
 	size_t table; /* index + 1; 0: none */
 	int64_t capture;
-	bool sampled; /* not every occurrence is recorded */
-	uint8_t irq;  /* enum irq_kind */
-	bool leaves;  /* that interrupt */
+	bool sampled; /* not every occurrence is recorded: */
+	int64_t recorded, happened;
+	uint8_t irq; /* enum irq_kind */
+	bool leaves; /* that interrupt */
 };
 
 /* A wake-up in a softirq that nothing explains yet. */
@@ -88,7 +90,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
-	bool whole;
+	struct causes_partial partial;
 };
 
 /* ---- types */
@@ -198,6 +200,9 @@ static int causes_read_types(struct causes *c, struct store *db,
 	while (rows_step(r)) {
 		struct causes_type t = {
 			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
+			.sampled = rows_int(r, CAUSES_TYPES_SAMPLED) != 0,
+			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
+			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
 		};
 
 		if (t.capture != capture)
@@ -282,6 +287,40 @@ int64_t causes_pid(const struct causes *c, int64_t tid)
 
 /* ---- losses */
 
+/* Says why records are missing, and what to record in place of them. sampled:
+ * the type that was; NULL: none. */
+static void causes_say_partial(struct causes *c,
+			       const struct causes_capture *capture,
+			       const struct causes_type *sampled)
+{
+	char why[96];
+
+	if (c->partial.why)
+		return;
+	if (sampled) {
+		bool all = sampled->kind == TIMELINE_SWITCH;
+
+		snprintf(why, sizeof(why),
+			 "%s were sampled, %" PRId64 " of %" PRId64,
+			 all ? "switches" : "wake-ups", sampled->recorded,
+			 sampled->happened);
+		c->partial.why = arena_strdup(&c->text, why);
+		c->partial.cure =
+			capture->some
+				? "record each switch and wake-up, of all "
+				  "CPUs: perf record -a -c 1 -e "
+				  "sched:sched_switch -e sched:sched_waking"
+				: "record each switch and wake-up: perf record "
+				  "-c 1 -e sched:sched_switch -e "
+				  "sched:sched_waking";
+		return;
+	}
+	c->partial.why = capture->filtered ? "switches were filtered"
+					   : "not every switch was recorded";
+	c->partial.cure = capture->filtered ? "record all CPUs without --filter"
+					    : "record all CPUs, perf record -a";
+}
+
 /* Where records are those of some tasks, or samples, who comes and goes is not
  * recorded. */
 static void causes_lose_all(struct causes *c, const struct causes_span *span)
@@ -289,16 +328,33 @@ static void causes_lose_all(struct causes *c, const struct causes_span *span)
 	struct timeline_loss l = { .from = span->from,
 				   .to = span->to,
 				   .n = -1 };
-	bool whole = span->capture->whole;
+	const struct causes_capture *capture = span->capture;
+	const struct causes_type *sampled = NULL;
 
-	for (size_t i = 0; i < c->n_type; i++)
-		if (c->type[i].capture == span->capture->id &&
-		    c->type[i].shows && c->type[i].kind != TIMELINE_SEEN &&
-		    c->type[i].sampled)
-			whole = false;
-	c->whole &= whole;
-	for (l.cpu = 0; !whole && l.cpu < timeline_rules(c->t)->cpus; l.cpu++)
+	for (size_t i = 0; i < c->n_type; i++) {
+		const struct causes_type *t = &c->type[i];
+
+		if (t->capture == capture->id && t->shows &&
+		    t->kind != TIMELINE_SEEN && t->sampled &&
+		    (!sampled || t->kind == TIMELINE_SWITCH))
+			sampled = t;
+	}
+	if (!capture->some && !capture->filtered && !sampled)
+		return;
+	causes_say_partial(c, capture, sampled);
+	for (l.cpu = 0; l.cpu < timeline_rules(c->t)->cpus; l.cpu++)
 		timeline_lose(c->t, &l);
+}
+
+/* Nothing is proved where there may be CPUs without records. */
+static void causes_say_cpus(struct causes *c)
+{
+	if (timeline_rules(c->t)->cpus || c->partial.why)
+		return;
+	c->partial.why = "how many CPUs there were is not known";
+	if (causes_spans_main(c->spans)->text)
+		c->partial.cure = "keep the first lines of the text, which "
+				  "tell it: '#P:', or 'cpus='";
 }
 
 /* Adds the losses of each span after the other, as timeline_lose() wants them,
@@ -309,7 +365,6 @@ static int causes_load_losses(struct causes *c, struct store *db,
 	size_t n;
 	const struct causes_span *span = causes_spans_get(c->spans, &n);
 
-	c->whole = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct causes_span *s = &span[i];
 		const struct value bind = { .kind = VALUE_INT,
@@ -343,6 +398,7 @@ static int causes_load_losses(struct causes *c, struct store *db,
 		if (rows_end(r, err))
 			return -1;
 	}
+	causes_say_cpus(c);
 	return 0;
 }
 
@@ -722,9 +778,9 @@ const struct timeline *causes_timeline(const struct causes *c)
 	return c->t;
 }
 
-bool causes_whole(const struct causes *c)
+const struct causes_partial *causes_partial(const struct causes *c)
 {
-	return c->whole;
+	return c->partial.why ? &c->partial : NULL;
 }
 
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)

@@ -29,8 +29,13 @@ const struct timeline *causes_timeline(const struct causes *c);
 const char *causes_comm(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
-/* Returns whether all CPUs were recorded. */
-bool causes_whole(const struct causes *c);
+/* Why records may be missing at all times, and what to record to know more. */
+struct causes_partial {
+	const char *why;
+	const char *cure; /* NULL: nothing is known to help */
+};
+/* Returns NULL if all CPUs were recorded. */
+const struct causes_partial *causes_partial(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Returns what woke in an interrupt, "timer", "irq:NAME" or "softirq:VECTOR",

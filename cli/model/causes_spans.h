@@ -25,7 +25,9 @@ struct causes_capture {
 	int64_t switches; /* of the type that has most */
 	struct timeline_rules rules;
 	bool tracks; /* the reader knows threads by their switches only */
-	bool whole;  /* all CPUs, all records */
+	bool some;   /* some tasks or CPUs only */
+	bool filtered;
+	bool text; /* of ftrace */
 	bool x86_64;
 	/* times of its events, and by how much they may be off; first > last:
 	 * it is of another kernel, or its clock is not known */

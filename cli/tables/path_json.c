@@ -29,6 +29,7 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	static const char *const type[] = { "sched_switch", "sched_waking",
 					    "sched_wakeup" };
 	struct path_lost l = { .t = r->t };
+	const struct causes_partial *partial = causes_partial(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_json_count_loss, &l);
 	json_object(j, "evidence");
@@ -40,6 +41,8 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 		if (timeline_types(r->t) >> i & 1)
 			json_text(j, NULL, type[i]);
 	json_end(j);
+	json_text(j, "partial", partial ? partial->why : NULL);
+	json_text(j, "cure", partial ? partial->cure : NULL);
 	json_end(j);
 }
 

@@ -18,9 +18,6 @@
 
 /* ---- the first lines */
 
-/* Of some tasks, or samples: all of the time is a loss. */
-static const char path_partial[] = "not every switch was recorded";
-
 struct path_loss_count {
 	const struct timeline *t;
 	uint64_t told;	 /* losses that the capture reports */
@@ -70,6 +67,7 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
+	const struct causes_partial *partial = causes_partial(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
 	if (!c.told && !c.silent && !c.open && !c.between) {
@@ -89,13 +87,13 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
 			c.told ? ", " : "");
-	if ((c.between || c.open) && !causes_whole(r->causes))
+	if ((c.between || c.open) && partial)
 		fprintf(out, "%s%s", c.told || c.silent ? ", " : "",
-			path_partial);
+			partial->why);
 	else if (c.between)
 		fprintf(out, "%sthe end of a capture",
 			c.told || c.silent ? ", " : "");
-	if (c.open && causes_whole(r->causes))
+	if (c.open && !partial)
 		fprintf(out, "%sa CPU without records at one end",
 			c.told || c.silent || c.between ? ", " : "");
 	putc('\n', out);
@@ -345,13 +343,15 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 static void path_say_losses(const struct path_run *r, FILE *out,
 			    const struct chain_segment *s, const char *verb)
 {
+	const struct causes_partial *partial = causes_partial(r->causes);
+
 	for (uint32_t i = 0; i < s->n_loss && i < 2; i++) {
 		const struct timeline_loss *l = timeline_loss(
 			r->t, proofs_loss(r->proofs, s->loss + i));
 
 		fputs(i ? ", " : verb, out);
-		if (!l->id && !l->silent && !causes_whole(r->causes)) {
-			fputs(path_partial, out);
+		if (!l->id && !l->silent && partial) {
+			fputs(partial->why, out);
 			return;
 		}
 		path_say_loss(l, out);
@@ -497,11 +497,14 @@ static bool path_has_open_softirq(const struct path_run *r,
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
 	struct path_loss_count l = { .t = r->t };
+	const struct causes_partial *partial = causes_partial(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &l);
-	if (!causes_whole(r->causes))
-		fputs("\nto know more: record all CPUs, perf record -a\n",
-		      stdout);
+	if (partial && partial->cure) {
+		fputs("\nto know more: ", stdout);
+		term_wrap(stdout, partial->cure, 14, 0, LINE_WIDTH);
+	} else if (partial)
+		return;
 	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);

@@ -195,21 +195,31 @@ static int path_put_waits(struct path_longest *l, struct err *err)
 	size_t at = 0;
 	int rc = 0;
 	struct grid *g = path_some_waits(l, &at, SIZE_MAX, &rc, err);
+	int64_t from = r->o->from;
+	int64_t to = r->o->to;
 	char ns[32];
 	char share[16];
 
+	if (!r->o->timed)
+		timeline_span(r->t, &from, &to);
 	if (!rc) {
 		human_put_grouped(stdout, l->waits);
 		printf(" wait%s, %s together; %s of the time of those shown is "
-		       "proved\n",
+		       "proved",
 		       l->waits == 1 ? "" : "s",
 		       human_ns(ns, sizeof(ns), (int64_t)l->ns),
 		       human_percent(share, sizeof(share), (double)r->proved,
 				     (double)r->asked));
+		if (r->unknown)
+			path_put_losses(r, stdout, from, to);
+		else
+			putchar('\n');
 		fputs("'--time TIME --tid TID' shows the chain of one, "
 		      "'--worst 3' of the longest\n\n",
 		      stdout);
 		path_put_grid(r, g, "waits");
+		if (r->unknown)
+			path_put_advice(r, from, to);
 	}
 	grid_free(g);
 	return rc;

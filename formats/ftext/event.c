@@ -399,7 +399,7 @@ static bool ftext_plugin_task(struct scan s, const char *comm, const char *pid,
 }
 
 /* Takes "comm:pid [prio] S ==> comm:pid [prio]". The plugin names the bits of
- * prev_state by the letters SDTtZXxW (write_state() of plugin_sched_switch.c,
+ * prev_state by the letters SDTtZXxW (write_state() of sched_switch,
  * libtraceevent 1.7.1); the bit of W is I since Linux 4.14, and is never alone
  * in an older one. */
 static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)

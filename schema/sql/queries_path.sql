@@ -8,8 +8,9 @@ SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 		THEN substr(t.name, length(t.buffer) + 2)
 		ELSE t.name END AS name,
 	t.kind, coalesce(t.fields, '') AS fields, t.events,
-	coalesce(c.system_wide, 1) AND NOT coalesce(c.cmdline, '') GLOB
-		'* --filter[ =]*' AS system_wide,
+	coalesce(t.weight, 0) AS weight,
+	coalesce(c.system_wide, 1) AS system_wide,
+	coalesce(c.cmdline, '') GLOB '* --filter[ =]*' AS filtered,
 	coalesce(t.how, '') = 'sample' AS sampled,
 	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
 	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch

@@ -277,3 +277,10 @@ for e in c["edges"]:
 is "flags say in what a thread was woken" "1000400000 2 task proved" "$(woken kernel)"
 is "without them it may have been an interrupt" "1000400000 2 unknown consistent" \
 	"$(woken report)"
+
+# trace_pipe has no header
+sed '/^#/d' kernel.txt >pipe.txt
+"$B" path --worst 1 --comm one pipe.txt >out 2>err
+is "a text without a header does not tell how many CPUs there were" \
+	"in this time: how many CPUs there were is not known" "$(sed -n 2p out)"
+is "and what to keep is said" 1 "$(grep -c '^to know more: keep the first lines' out)"

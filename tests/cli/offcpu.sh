@@ -364,6 +364,19 @@ grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
 ok sampled_switches_are_said_by_check $?
 grep -q '^  findings     none, but whether switches are missing is not judged' "$work/out"
 ok and_are_not_said_to_have_their_causes $?
+for c in 'path --worst 1' 'path --limit 1' 'report --sched'
+do
+	# shellcheck disable=SC2086 # a command and an option
+	"$B" $c "$db" >"$work/out" 2>"$work/err"
+	grep -q '^in this time: switches were sampled, 64 of 1503$' "$work/out" &&
+		grep -q '^to know more: record each switch and wake-up.* perf record.* -c 1' "$work/out"
+	ok "sampled_switches_are_said_by_$(echo "$c" | tr ' -' '__')" $?
+done
+"$B" report --sched --json "$db" | python3 -c '
+import json, sys
+e = json.load(sys.stdin)["evidence"]
+sys.exit(e["partial"] != "switches were sampled, 64 of 1503" or "-c 1" not in e["cure"])'
+ok and_by_its_json $?
 "$B" report --html --no-source -o "$work/sampled.html" "$db"
 grep -q 'switches were sampled, 64 of 1,503, so no waits are drawn; <code>perf record -c 1</code>' \
 	"$work/sampled.html" && grep -q '"waits":{"event":-1,"n":0,"runs":0,' "$work/sampled.html"
