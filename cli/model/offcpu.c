@@ -152,6 +152,22 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 	return p->ask->wait(p->ask->arg, w, err);
 }
 
+/* Ends a wait of which no return is recorded. To exit, a thread must have come
+ * back; a switch of one that has exited begins no wait. */
+static int offcpu_end_unseen(struct pass *p, struct thread *th, int64_t to,
+			     enum offcpu_end end, struct err *err)
+{
+	int64_t exit = offcpu_source_exit(p->source, th->tid, th->wait.from);
+
+	if (exit <= th->wait.from) {
+		th->away = false;
+		p->sums->exits += th->chosen;
+		return 0;
+	}
+	return exit <= to ? end_wait(p, th, exit, OFFCPU_UNCERTAIN, err)
+			  : end_wait(p, th, to, end, err);
+}
+
 /* Returns whether the filters select the event, and --state the state; "R" in
  * its list means "R" and "R+". */
 static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
@@ -243,7 +259,8 @@ static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
 		return 0; /* the idle task */
 	th = offcpu_thread_of(p, e->out);
 	th->comm = e->stack.comm;
-	if (th->away && end_wait(p, th, e->time, OFFCPU_UNCERTAIN, err))
+	if (th->away &&
+	    offcpu_end_unseen(p, th, e->time, OFFCPU_UNCERTAIN, err))
 		return -1;
 	if (e->role == OFFCPU_RECORD && th->has_stack)
 		state = state < 0 ? th->stack_state : state;
@@ -347,8 +364,9 @@ static int read_capture(struct pass *p, struct err *err)
 		struct thread *th = &p->thread[i];
 
 		if (th->away)
-			rc = end_wait(p, th, offcpu_source_end(p->source),
-				      OFFCPU_OPEN, err);
+			rc = offcpu_end_unseen(p, th,
+					       offcpu_source_end(p->source),
+					       OFFCPU_OPEN, err);
 	}
 	/* filters choose by the switch out, which those who stay do not have */
 	bool stays = offcpu_source_stays(p->source, p->torn) && !filter_given();

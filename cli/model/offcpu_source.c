@@ -73,12 +73,19 @@ struct span {
 	int64_t from, to;
 };
 
+/* A thread; one of its id begins where another one has ended. */
+struct life {
+	int64_t tid, from, to;
+};
+
 struct offcpu_source {
 	struct stream stream[STREAMS_MAX];
 	size_t n;
 	struct row_cursor chosen; /* what filters let through; else empty */
 	struct span *lost;	  /* disjoint, ordered */
 	size_t n_lost, cap_lost;
+	struct life *life; /* by id, then by time */
+	size_t n_life, cap_life;
 	struct offcpu_told *told; /* OFFCPU_WAIT: by those opened before */
 	int64_t start, end, capture;
 	bool whole, partial; /* all CPUs were recorded, or only some tasks */
@@ -298,6 +305,23 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 	return rows_end(r, err);
 }
 
+static int open_lives(struct offcpu_sources *all, struct offcpu_source *s,
+		      const struct type *t, struct err *err)
+{
+	const struct value kernel = { .kind = VALUE_INT,
+				      .num = offcpu_source_kernel(t) };
+	struct rows *r =
+		rows_open(all->db, store_sql("offcpu_exits"), &kernel, 1, err);
+
+	while (rows_step(r))
+		*mem_add(s->life, s->n_life, s->cap_life) = (struct life){
+			rows_int(r, OFFCPU_EXITS_TID),
+			rows_int(r, OFFCPU_EXITS_START_NS),
+			rows_int(r, OFFCPU_EXITS_END_NS),
+		};
+	return rows_end(r, err);
+}
+
 /* Of waits: what the parts in front of this one tell of. A capture of some
  * tasks tells of these only. */
 static int open_told(struct offcpu_sources *all, struct offcpu_source *s,
@@ -343,7 +367,8 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	    add_stream(all, s, p->stack[0], OFFCPU_STACK, err) ||
 	    add_stream(all, s, p->stack[1], OFFCPU_STACK, err) ||
 	    (filter_given() && open_chosen(all, s, t->id, err)) ||
-	    open_losses(all, s, t, sums, err) || open_told(all, s, i, err)) {
+	    open_losses(all, s, t, sums, err) || open_lives(all, s, t, err) ||
+	    open_told(all, s, i, err)) {
 		offcpu_source_close(s);
 		return NULL;
 	}
@@ -364,6 +389,7 @@ void offcpu_source_close(struct offcpu_source *s)
 	row_cursor_close(&s->chosen);
 	offcpu_told_free(s->told);
 	free(s->lost);
+	free(s->life);
 	free(s);
 }
 
@@ -489,6 +515,18 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		e->chosen = rc > 0;
 	}
 	return row_cursor_step(&first->c, err) ? -1 : 1;
+}
+
+int64_t offcpu_source_exit(const struct offcpu_source *s, int64_t tid,
+			   int64_t time)
+{
+	size_t at =
+		search_where(s->n_life, i,
+			     s->life[i].tid > tid || (s->life[i].tid == tid &&
+						      s->life[i].from > time));
+
+	return at && s->life[at - 1].tid == tid ? s->life[at - 1].to
+						: INT64_MAX;
 }
 
 int64_t offcpu_source_switches(const struct offcpu_source *s)

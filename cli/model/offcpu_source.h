@@ -94,6 +94,10 @@ bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
  * may be, as a switch that does not fit (torn) shows, it may have left unseen.
  */
 bool offcpu_source_stays(const struct offcpu_source *s, bool torn);
+/* Returns when the thread that had this id at a time exited; INT64_MAX: no
+ * record says that it did. */
+int64_t offcpu_source_exit(const struct offcpu_source *s, int64_t tid,
+			   int64_t time);
 /* Returns the time at which the capture ended. */
 int64_t offcpu_source_end(const struct offcpu_source *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */

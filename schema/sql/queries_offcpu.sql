@@ -98,6 +98,16 @@ WHERE e.type = ?1 ORDER BY e.id
 SELECT DISTINCT t.tid FROM event e JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1
 
+-- name: offcpu_exits
+-- The threads of a kernel, those of one id in time order. ?1: capture.together,
+-- or capture.id
+SELECT t.tid, coalesce(t.start_ns, -9223372036854775807) AS start_ns,
+	coalesce(t.end_ns, 9223372036854775807) AS end_ns
+FROM thread t JOIN process p ON p.id = t.process
+JOIN capture c ON c.id = p.capture
+WHERE t.tid > 0 AND coalesce(nullif(c.together, 0), c.id) = ?1
+ORDER BY t.tid, 2, t.id
+
 -- name: offcpu_chosen
 SELECT event_id FROM (
 	SELECT e.id AS event_id, e.time_ns, e.cpu, p.pid, h.tid,
