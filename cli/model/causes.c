@@ -91,6 +91,8 @@ struct causes {
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
 	struct causes_partial partial;
+	bool records;	/* there are records of switches */
+	bool no_fields; /* sched_switch was stored without its fields */
 };
 
 /* ---- types */
@@ -168,9 +170,12 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	for (size_t i = 0; i < sizeof(causes_kinds) / sizeof(*causes_kinds);
 	     i++) {
 		if (strlen(causes_kinds[i].name) != len ||
-		    strncmp(causes_kinds[i].name, name, len) != 0 ||
-		    !row_cursor_is_table(fields))
+		    strncmp(causes_kinds[i].name, name, len) != 0)
 			continue;
+		if (!row_cursor_is_table(fields)) {
+			c->no_fields |= causes_kinds[i].kind == TIMELINE_SWITCH;
+			continue;
+		}
 		t->role = CAUSES_EVENT;
 		t->kind = (uint8_t)causes_kinds[i].kind;
 		t->shows = causes_kinds[i].shows;
@@ -213,6 +218,9 @@ static int causes_read_types(struct causes *c, struct store *db,
 				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
 				     err))
 			return rows_stop(r);
+		c->records |=
+			!strcmp(rows_text(r, CAUSES_TYPES_KIND), "record") &&
+			!strcmp(rows_text(r, CAUSES_TYPES_NAME), "switch");
 		shows |= t.shows;
 		if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
 			t.shows = shows;
@@ -678,6 +686,29 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 	return 0;
 }
 
+/* Says why there are no waits, and what to record. */
+static void causes_refuse(const struct causes *c, struct store *db,
+			  const char *path, struct err *err)
+{
+	static const char advice[] =
+		"perf record -a -g -e sched:sched_switch -e sched:sched_waking "
+		"-e sched:sched_wakeup -e sched:sched_wakeup_new";
+
+	if (c->no_fields)
+		err_set(err, ERR_FORMAT,
+			"%s: the database has no fields of sched_switch; "
+			"ingest with --fields 'sched:*'",
+			path);
+	else if (c->records)
+		err_set(err, ERR_FORMAT,
+			"%s: the records of switches say how long a thread was "
+			"off a CPU ('report --off-cpu'), but not what it "
+			"waited for or who woke it; record with %s",
+			path, advice);
+	else
+		switches_missing(db, path, advice, err);
+}
+
 struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 			   struct wait_causes *w, struct err *err)
 {
@@ -695,11 +726,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	if (rc < 0)
 		goto fail;
 	if (!rc) {
-		switches_missing(db, path,
-				 "perf record -a -g -e sched:sched_switch -e "
-				 "sched:sched_waking -e sched:sched_wakeup -e "
-				 "sched:sched_wakeup_new",
-				 err);
+		causes_refuse(c, db, path, err);
 		goto fail;
 	}
 	rules = causes_spans_rules(c->spans);

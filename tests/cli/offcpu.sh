@@ -321,6 +321,13 @@ do
 	[ $? = 1 ] && grep -q 'nothing says who left a CPU and came back, but the names of [0-9] tracepoints are missing, as the capture is cut off or damaged: sched_switch may be' "$work/err"
 	ok "${c%% *}_of_a_cut_one_does_not_say_to_record_them" $?
 done
+for c in path 'report --sched'
+do
+	# shellcheck disable=SC2086 # a command and an option
+	"$B" $c "$captures/naps.data" >/dev/null 2>"$work/err"
+	[ $? = 1 ] && grep -q "the records of switches say how long.*'report --off-cpu'.*; record with" "$work/err"
+	ok "records_of_switches_are_not_called_nothing_by_$(echo "$c" | tr ' -' '__')" $?
+done
 "$B" flame --off-cpu "$captures/task-exitexec.data" |
 	grep -q '76 uncertain, 3.36 s: not all CPUs were recorded (perf record -a)'
 ok in_a_capture_of_one_process_returns_are_missing $?
@@ -329,6 +336,9 @@ ok in_a_capture_of_one_process_returns_are_missing $?
 "$B" flame --off-cpu "$work/none.db" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q "ingest with --fields 'sched:\*'" "$work/err"
 ok fields_that_were_left_out_are_asked_for $?
+"$B" path "$work/none.db" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q "ingest with --fields 'sched:\*'" "$work/err"
+ok and_by_path $?
 bad=0
 for o in '--wakeups' '--state S' '--off-cpu --state Q' '--off-cpu --event x' \
 	'--off-cpu --by samples' '--by-state' '--off-cpu --diff' \
