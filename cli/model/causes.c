@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/causes/softirq.h"
+#include "cli/model/causes_names.h"
 #include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
@@ -76,12 +77,8 @@ struct causes {
 	struct rows *event;	   /* one event's stack */
 	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
-	struct causes_name {
-		const char *comm;
-		int64_t pid;
-	} * name; /* by comm_index */
-	size_t n_name, cap_name;
-	struct table comm_index;    /* of tids */
+	struct causes_names *names;
+	struct table recorded;	    /* tids that have records of their own */
 	struct offcpu_stack *stack; /* of wake-ups, by stack_index */
 	size_t n_stack, cap_stack;
 	struct intern stack_index;
@@ -247,50 +244,36 @@ static bool causes_is_recorder(const char *comm)
 	return false;
 }
 
-static int causes_read_comms(struct causes *c, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_of(db, "causes_comms", err);
-
-	while (rows_step(r)) {
-		int64_t tid = rows_int(r, CAUSES_COMMS_TID);
-		const struct causes_name name = {
-			arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME)),
-			rows_int(r, CAUSES_COMMS_PID),
-		};
-		uint64_t hash = hash_u64((uint64_t)tid);
-		uint32_t id = table_find_hash(&c->comm_index, hash);
-
-		if (id == TABLE_NONE) {
-			table_add(&c->comm_index, hash, (uint32_t)c->n_name);
-			*mem_add(c->name, c->n_name, c->cap_name) = name;
-		} else {
-			c->name[id] = name;
-		}
-	}
-	return rows_end(r, err);
-}
-
-static const struct causes_name *causes_name(const struct causes *c,
-					     int64_t tid)
-{
-	static const struct causes_name idle = { "swapper", 0 };
-	static const struct causes_name none = { "", -1 };
-	uint32_t id = table_find_hash(&c->comm_index, hash_u64((uint64_t)tid));
-
-	if (tid == 0)
-		return &idle;
-	return id == TABLE_NONE ? &none : &c->name[id];
-}
-
 const char *causes_comm(const struct causes *c, int64_t tid)
 {
-	return causes_name(c, tid)->comm;
+	return causes_names_comm(c->names, tid);
 }
 
 int64_t causes_pid(const struct causes *c, int64_t tid)
 {
-	return causes_name(c, tid)->pid;
+	return causes_names_pid(c->names, tid);
+}
+
+bool causes_is_named_only(const struct causes *c, int64_t tid)
+{
+	return causes_spans_main(c->spans)->some &&
+	       table_find_hash(&c->recorded, hash_u64((uint64_t)tid)) ==
+		       TABLE_NONE;
+}
+
+/* Names the threads that have no name so far by the fields of events. */
+static int causes_name_others(struct causes *c, struct store *db,
+			      struct err *err)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
+		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
+	for (size_t i = 0; !all && i < c->n_table; i++)
+		if ((c->table[i].next || c->table[i].woken) &&
+		    causes_names_add(c->names, db, c->table[i].name, err))
+			return -1;
+	return 0;
 }
 
 /* ---- losses */
@@ -744,7 +727,8 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 		*mem_add(c->tid, c->n_tid, c->cap_tid) =
 			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
 	}
-	if (rows_end(r, err) || causes_read_comms(c, db, err))
+	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
+	if (!c->names)
 		goto fail;
 	if (causes_load_losses(c, db, err) ||
 	    row_cursor_open(&c->request, db, store_sql("causes_requests"), err))
@@ -764,9 +748,13 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 		softirqs_learn(c->softirqs);
 		timeline_settle(c->t, causes_settle, c);
 	}
-	for (size_t i = 0; i < c->n_tid; i++)
+	for (size_t i = 0; i < c->n_tid; i++) {
+		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
 			timeline_mark_recorder(c->t, c->tid[i]);
+	}
+	if (causes_name_others(c, db, err))
+		goto fail;
 	timeline_seal(c->t);
 	return c;
 fail:
@@ -789,10 +777,10 @@ void causes_free(struct causes *c)
 	free(c->table);
 	free(c->type);
 	free(c->tid);
-	free(c->name);
+	causes_names_free(c->names);
 	free(c->stack);
 	intern_release(&c->stack_index);
-	table_release(&c->comm_index);
+	table_release(&c->recorded);
 	softirqs_free(c->softirqs);
 	irqs_free(c->irqs);
 	free(c->open);

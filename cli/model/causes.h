@@ -29,6 +29,9 @@ const struct timeline *causes_timeline(const struct causes *c);
 const char *causes_comm(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
+/* Returns whether only some tasks were recorded, this one not: only switches of
+ * others name it. */
+bool causes_is_named_only(const struct causes *c, int64_t tid);
 /* Why records may be missing at all times, and what to record to know more. */
 struct causes_partial {
 	const char *why;

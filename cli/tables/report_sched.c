@@ -59,7 +59,8 @@ struct sched {
 	struct intern index; /* of cause[] */
 	uint32_t now;	     /* the thread that is counted */
 	uint64_t time, off, unknown;
-	bool recorder; /* one of its threads is among them */
+	uint64_t others; /* threads that were not recorded */
+	bool recorder;	 /* one of its threads is among them */
 };
 
 /* ---- sums */
@@ -97,6 +98,10 @@ static void sched_count(struct sched *s)
 			       sched_take_wait, s);
 		if (!account_time(&th.a))
 			continue;
+		if (causes_is_named_only(s->r.causes, tid)) {
+			s->others++;
+			continue;
+		}
 		*mem_add(s->th, s->n, s->cap) = th;
 		s->time += account_time(&th.a);
 		s->off += th.a.off;
@@ -224,6 +229,19 @@ static void sched_add_time(struct grid *g, uint64_t ns)
 	grid_number(g, ns);
 }
 
+/* Adds what is proved of a time: if that is nothing, while part of the thread's
+ * time is not known, it may have been any. */
+static void sched_add_proved(struct grid *g, const struct account *a,
+			     uint64_t ns)
+{
+	if (ns || !a->unknown) {
+		sched_add_time(g, ns);
+		return;
+	}
+	grid_text(g, "-");
+	grid_number(g, 0);
+}
+
 static void sched_add_name(const struct sched *s, struct grid *g,
 			   uint32_t thread)
 {
@@ -306,20 +324,20 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		const char *behind = sched_behind(s, a, &o);
 
 		sched_add_name(s, g, th->thread);
-		sched_add_time(g, a->run);
+		sched_add_proved(g, a, a->run);
 		grid_number(g, a->runs);
-		sched_add_time(g, a->ready);
+		sched_add_proved(g, a, a->ready);
 		grid_number(g, a->delays);
 		grid_number(g, a->preempted);
-		sched_add_time(g, sched_average(a));
-		sched_add_time(g, sched_longest(a));
+		sched_add_proved(g, a, sched_average(a));
+		sched_add_proved(g, a, sched_longest(a));
 		grid_signed(g, a->longest_from);
 		grid_signed(g, a->longest_cpu);
 		grid_text(g, behind);
 		grid_signed(g, *behind ? timeline_tid(s->r.t, o.thread) : -1);
 		grid_number(g, o.ns);
-		sched_add_time(g, a->blocked);
-		sched_add_time(g, a->off);
+		sched_add_proved(g, a, a->blocked);
+		sched_add_proved(g, a, a->off);
 		sched_add_time(g, a->unknown);
 		grid_number(g, a->woken);
 		grid_number(g, a->moves);
@@ -406,6 +424,10 @@ static void sched_put_head(const struct sched *s)
 		       human_percent(share, sizeof(share), (double)s->unknown,
 				     (double)s->time));
 	path_put_losses(&s->r, stdout, s->from, s->to);
+	if (s->others)
+		printf("not shown: %" PRIu64 " thread%s that only switches of "
+		       "these name\n",
+		       s->others, s->others == 1 ? "" : "s");
 	if (s->off)
 		fputs("off is blocked or ready: sched:sched_waking tells, "
 		      "which was not recorded\n",
@@ -428,6 +450,7 @@ static void sched_put_json(struct sched *s)
 	json_int(&j, "to_ns", s->to);
 	json_uint(&j, "ns", s->time);
 	json_uint(&j, "proved_ns", s->time - s->unknown);
+	json_uint(&j, "others", s->others);
 	path_json_evidence(&s->r, &j, s->from, s->to);
 	json_break(&j);
 	sched_put_threads(s, &j);

@@ -233,6 +233,27 @@ refused an_unknown_thread_is_named 'no thread named' --sched --comm nobody
 [ $? = 1 ] && grep -q 'sched:sched_waking' "$work/err"
 ok a_capture_without_switches_says_what_to_record $?
 
+# a capture of one process names others in its switches
+task=$work/task.db
+"$B" ingest -q --no-symbols -o "$task" tests/captures/task-exitexec.data
+"$B" query --format csv "$task" "SELECT f.next_pid, max(f.next_comm) || '|' ||
+	CAST(f.event_id AS TEXT) FROM ev_sched_sched_switch f WHERE f.next_pid > 0
+	AND f.next_pid NOT IN (SELECT tid FROM thread) GROUP BY 1" | sed 1d >"$work/foreign"
+"$B" report --sched --limit 0 "$task" >"$work/out"
+"$B" report --sched --json --limit 0 "$task" >"$work/some"
+[ "$(json 'r["others"]' <"$work/some")" = "$(wc -l <"$work/foreign")" ] &&
+	grep -q "^not shown: $(wc -l <"$work/foreign") threads that only switches of these name\$" "$work/out" &&
+	[ "$(json 'sum(not t["comm"] for t in r["threads"])' <"$work/some")" = 0 ]
+ok threads_that_were_not_recorded_are_counted $?
+[ "$(grep -c ' -  *[0-9]*  -  *-  *-  *-  *[0-9.]* ms$' "$work/out")" = \
+	"$(json 'len(r["threads"])' <"$work/some")" ]
+ok what_is_not_known_is_not_0 $?
+tid=$(sed -n '1s/,.*//p' "$work/foreign")
+comm=$(sed -n '1s/.*,"*\(.*\)|.*/\1/p' "$work/foreign")
+"$B" path --tid "$tid" --time 0,999999999 "$task" >"$work/out" 2>"$work/err"
+[ "$comm" ] && grep -q "^$comm ($tid) took " "$work/out"
+ok a_thread_is_named_by_the_switch_to_it $?
+
 # every key is in the manual
 python3 - "$work/all" <<'END'
 import json
