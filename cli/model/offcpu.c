@@ -153,19 +153,24 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 }
 
 /* Ends a wait of which no return is recorded. To exit, a thread must have come
- * back; a switch of one that has exited begins no wait. */
+ * back. Behind its EXIT record it may still leave and come back, until it
+ * leaves for good, which is no wait. */
 static int offcpu_end_unseen(struct pass *p, struct thread *th, int64_t to,
 			     enum offcpu_end end, struct err *err)
 {
-	int64_t exit = offcpu_source_exit(p->source, th->tid, th->wait.from);
+	int64_t from = th->wait.from;
+	int64_t exit = offcpu_source_exit(p->source, th->tid, from);
 
-	if (exit <= th->wait.from) {
+	if (exit <= from &&
+	    (end == OFFCPU_OPEN ||
+	     offcpu_source_exit(p->source, th->tid, to) != exit)) {
 		th->away = false;
 		p->sums->exits += th->chosen;
 		return 0;
 	}
-	return exit <= to ? end_wait(p, th, exit, OFFCPU_UNCERTAIN, err)
-			  : end_wait(p, th, to, end, err);
+	return exit > from && exit <= to
+		       ? end_wait(p, th, exit, OFFCPU_UNCERTAIN, err)
+		       : end_wait(p, th, to, end, err);
 }
 
 /* Returns whether the filters select the event, and --state the state; "R" in

@@ -358,11 +358,12 @@ do
 	ok "off-cpu_refuses_$(echo "$option" | tr -d ' -')" "$([ $? = 2 ]; echo $?)"
 done
 
-# 100 and 200 leave and are not seen again, but 100 exits: it had come back
+# 100 and 200 leave and are not seen again, but 100 exits: it had come back.
+# 400 has exited when it leaves for good
 cat >"$work/exit.txt" <<'END'
 # tracer: nop
 #
-# entries-in-buffer/entries-written: 5/5   #P:1
+# entries-in-buffer/entries-written: 8/8   #P:1
 #
 #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
             work-100     [000] d....     1.000000: sched_switch: prev_comm=work prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=rest next_pid=200 next_prio=120
@@ -370,7 +371,9 @@ cat >"$work/exit.txt" <<'END'
             more-300     [000] d....     1.002000: sched_switch: prev_comm=more prev_pid=300 prev_prio=120 prev_state=R ==> next_comm=swapper/0 next_pid=0 next_prio=120
           <idle>-0       [000] d....     1.003000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=more next_pid=300 next_prio=120
             work-100     [000] .....     1.004000: sched_process_exit: comm=work pid=100 prio=120
-            more-300     [000] d....     1.005000: sched_switch: prev_comm=more prev_pid=300 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+            more-300     [000] d....     1.005000: sched_switch: prev_comm=more prev_pid=300 prev_prio=120 prev_state=S ==> next_comm=gone next_pid=400 next_prio=120
+            gone-400     [000] .....     1.006000: sched_process_exit: comm=gone pid=400 prio=120
+            gone-400     [000] d....     1.007000: sched_switch: prev_comm=gone prev_pid=400 prev_prio=120 prev_state=R+ ==> next_comm=swapper/0 next_pid=0 next_prio=120
 END
 "$B" report --off-cpu "$work/exit.txt" >"$work/out" 2>"$work/err"
 grep -q '^not counted: 2 that did not end before the capture' "$work/out" &&
