@@ -66,7 +66,7 @@ const struct trust_word trust_words[] = {
 	  "the file that is here is not the one that ran" },
 	{ "not judged (mappings)", TRUST_UNCHECKED,
 	  "are unchecked for want of mappings",
-	  "the mappings of the process were not recorded" },
+	  "not all mappings of the process are known" },
 	{ "not judged (generated code)", TRUST_UNCHECKED,
 	  "are unchecked for want of generated code",
 	  "the bytes of code made at run time were not recorded" },

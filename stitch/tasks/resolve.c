@@ -404,7 +404,8 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
-/* No program has the upper half or the first page mapped. */
+/* No program has the upper half or the first page mapped: whatever is not known
+ * of its mappings, nothing was called from there. */
 static bool is_never_mapped(uint64_t addr)
 {
 	return addr >> 63 || addr < 4096;
@@ -425,8 +426,10 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
-	if (!is_never_mapped(addr))
-		s->stray = true;
+	if (is_never_mapped(addr))
+		return resolve_fixed_frame(rv, &rv->unknown_user,
+					   IMAGE_UNKNOWN_USER, "[unknown]", 0);
+	s->stray = true;
 	if (in->partial)
 		return resolve_fixed_frame(rv, &rv->partial_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
