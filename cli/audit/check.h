@@ -137,7 +137,8 @@ bool check_is_open(const struct check_breaks *b);
 enum check_doubt {
 	DOUBT_NONE,
 	DOUBT_WRONG,
-	DOUBT_INCOMPLETE
+	DOUBT_INCOMPLETE,
+	DOUBT_UNCHECKED
 };
 enum check_doubt check_doubt(const struct check *c);
 /* "broken", "clean", "unproved", "damaged", "doubtful" */

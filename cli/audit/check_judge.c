@@ -6,10 +6,11 @@
 #include "stitch/base/wide.h"
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
-/* A capture is doubtful if one user stack in this many is wrong, or incomplete.
- */
+/* A capture is doubtful if more than one user stack in this many is wrong,
+ * incomplete, or unchecked. */
 #define WRONG_OF 20
 #define INCOMPLETE_OF 2
+#define UNCHECKED_OF 2
 
 /* Returns whether part of whole is within the limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
@@ -110,8 +111,10 @@ enum check_doubt check_doubt(const struct check *c)
 
 	if (t.wrong * WRONG_OF > t.all)
 		return DOUBT_WRONG;
-	return t.incomplete * INCOMPLETE_OF > t.all ? DOUBT_INCOMPLETE
-						    : DOUBT_NONE;
+	if (t.incomplete * INCOMPLETE_OF > t.all)
+		return DOUBT_INCOMPLETE;
+	return t.unchecked * UNCHECKED_OF > t.all ? DOUBT_UNCHECKED
+						  : DOUBT_NONE;
 }
 
 const char *check_verdict(const struct check *c)

@@ -79,21 +79,26 @@ static void words_take_image(void *arg, const struct check_row *r)
 static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
 {
 	struct trust_counts t = trust_count(c->trust);
-	bool wrong = check_doubt(c) == DOUBT_WRONG;
+	enum check_doubt doubt = check_doubt(c);
+	const char *are = "are wrong";
+	int64_t n = t.wrong;
 	char name[WORDS_NAME] = "";
 	char share[16];
 
-	lines_add(l, "nothing lost, but %s of the user stacks ",
-		  human_percent(share, sizeof(share),
-				(double)(wrong ? t.wrong : t.incomplete),
-				(double)t.all));
-	if (!wrong) {
-		lines_add(l, "%s", t.only ? t.only : "are incomplete");
-		return 0;
+	if (doubt == DOUBT_INCOMPLETE) {
+		n = t.incomplete;
+		are = t.are_incomplete;
+	} else if (doubt == DOUBT_UNCHECKED) {
+		n = t.unchecked;
+		are = t.are_unchecked;
 	}
+	lines_add(l, "nothing lost, but %s of the user stacks %s",
+		  human_percent(share, sizeof(share), (double)n, (double)t.all),
+		  are);
+	if (doubt != DOUBT_WRONG)
+		return 0;
 	if (check_some(c, "fabricated", 1, words_take_image, name, err))
 		return -1;
-	lines_add(l, "are wrong");
 	if (name[0])
 		lines_add(l, " (fabricated: %s has no frame pointers)", name);
 	return 0;

@@ -63,8 +63,8 @@ const struct help_line mark_words[] = {
 	{ "group", "no code: a thread, or what sums others up" },
 	{ NULL, "What check says of a capture:" },
 	{ "clean", "nothing was lost, and nothing speaks against it" },
-	{ "doubtful", "nothing was lost, but too many user stacks are wrong or "
-		      "incomplete" },
+	{ "doubtful", "nothing was lost, but too many user stacks are wrong, "
+		      "incomplete or unchecked" },
 	{ "unproved", "nothing is proved to be lost, but not provable either" },
 	{ "damaged", "a part of the input could not be read" },
 	{ "broken", "records or user stacks were lost, or a rule is broken" },

@@ -474,14 +474,21 @@ static const struct trust_word *trust_only(const struct trust_sums *s,
 	return only;
 }
 
+/* Returns what the stacks of a kind are said to be. */
+static const char *trust_phrase(const struct trust_sums *s,
+				enum trust_kind kind)
+{
+	const struct trust_word *only = trust_only(s, kind);
+
+	return only ? only->phrase : trust_kind_phrase(kind);
+}
+
 struct trust_counts trust_count(const struct trust *t)
 {
-	const struct trust_word *only;
 	struct trust_sums s;
 	int64_t silent;
 
 	trust_sum(t, &s);
-	only = trust_only(&s, TRUST_SHORT);
 	/* sums of a server have those without a stack in a class, too */
 	silent = s.kind[TRUST_SILENT];
 	silent = t->summed && silent ? silent : silent + t->bare;
@@ -490,7 +497,9 @@ struct trust_counts trust_count(const struct trust *t)
 		.whole = s.kind[TRUST_WHOLE],
 		.wrong = s.kind[TRUST_WRONG],
 		.incomplete = s.kind[TRUST_SHORT],
-		.only = only ? only->phrase : NULL,
+		.unchecked = s.kind[TRUST_UNCHECKED],
+		.are_incomplete = trust_phrase(&s, TRUST_SHORT),
+		.are_unchecked = trust_phrase(&s, TRUST_UNCHECKED),
 	};
 }
 
@@ -576,7 +585,7 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 
 		text_out_add(&text, "%s user stacks %s",
 			     trust_fraction(s.kind[first], s.samples),
-			     only ? only->phrase : trust_kind_phrase(first));
+			     trust_phrase(&s, first));
 		if (s.kind[first] < s.samples) {
 			text_out_add(&text, " (");
 			trust_put_share(&text, s.kind[first], s.samples);

@@ -42,9 +42,9 @@ void trust_put_json(const struct trust *t, struct json *j);
 /* How many samples have which stacks. */
 struct trust_counts {
 	/* all: if none was recorded, the samples that could have had one */
-	int64_t all, whole, wrong, incomplete;
-	const char *only; /* what is wrong with the incomplete ones, as in the
-			   * sentence; NULL: several things */
+	int64_t all, whole, wrong, incomplete, unchecked;
+	/* what these are said to be, as in the sentence */
+	const char *are_incomplete, *are_unchecked;
 };
 struct trust_counts trust_count(const struct trust *t);
 
