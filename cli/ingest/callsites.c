@@ -567,11 +567,14 @@ static enum judged callsites_judge(const struct pass *p,
 
 	if (c->bogus)
 		return JUDGED_FABRICATED;
-	if (simple < JUDGED_CALLER)
+	if (simple <= JUDGED_CALLER)
 		return simple;
+	/* what is missing is so, whatever the frames further out are */
+	if (c->caller == CALLSITE_GAP)
+		return JUDGED_CALLER;
 	if (!k->unwound && callsites_depth(p, c->stack) > 1 + c->checked)
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
-	return c->caller == CALLSITE_GAP ? JUDGED_CALLER : simple;
+	return simple;
 }
 
 static void callsites_put_stack(struct pass *p, uint32_t stack,
@@ -709,7 +712,9 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct known_stack *s = &p->stack[i];
-		bool caller = s->callerless || s->judged == JUDGED_CALLER;
+		/* of a stack that is wrong, the first frame that never was says
+		 * more */
+		bool caller = s->judged == JUDGED_CALLER;
 
 		if (s->judged != JUDGED_NONE && s->judged != JUDGED_WHOLE)
 			*mem_add(j, n, cap) =

@@ -288,9 +288,10 @@ CREATE TABLE internal_judged(
 -- A stack that is not here is whole.
 	stack INTEGER PRIMARY KEY,
 	class INTEGER,		-- word 'judged'
-	callerless INTEGER	-- 1: the innermost function's caller is
-				-- missing, by its unwind table or by where the
-				-- calls in front of the return addresses lead
+	callerless INTEGER	-- 1: class 'caller missing': the innermost
+				-- function's caller is, by its unwind table or
+				-- by where the calls in front of the return
+				-- addresses lead
 );
 
 CREATE TABLE internal_user_trust(
