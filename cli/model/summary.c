@@ -306,9 +306,12 @@ static int summary_put_lost(struct summary *s)
 		return -1;
 	if (!n && !unknown)
 		return 0;
-	lines_count(&s->l, "", (int64_t)n, "record", "records");
+	if (n)
+		lines_count(&s->l, "", (int64_t)n, "record", "records");
+	else
+		lines_add(&s->l, "an unknown number of records");
 	lines_add(&s->l, "%s; 'backstitch check %s' says what that broke",
-		  unknown ? " and an unknown number more" : "", s->path);
+		  n && unknown ? " and an unknown number more" : "", s->path);
 	lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	return 0;
 }

@@ -203,11 +203,13 @@ void compare_tell_side(const struct compare *c, int side, FILE *out)
 		human_put_grouped(out, s->unjoined);
 		fputs(" without user half", out);
 	}
-	if (s->lost || s->lost_unknown) {
+	if (s->lost) {
 		fputs(", ", out);
 		human_put_grouped(out, s->lost);
 		fprintf(out, " records lost%s",
 			s->lost_unknown ? " and an unknown number more" : "");
+	} else if (s->lost_unknown) {
+		fputs(", an unknown number of records lost", out);
 	}
 }
 

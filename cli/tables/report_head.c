@@ -190,8 +190,13 @@ void report_put_capture(FILE *out, const char *path, const char *host)
 void report_put_lost(FILE *out, uint64_t lost, bool unknown)
 {
 	fputs("lost records: ", out);
-	human_put_grouped(out, lost);
-	fputs(unknown ? " and an unknown number more\n" : "\n", out);
+	if (lost || !unknown)
+		human_put_grouped(out, lost);
+	if (unknown)
+		fputs(lost ? " and an unknown number more"
+			   : "an unknown number",
+		      out);
+	putc('\n', out);
 }
 
 static int report_print_captures(FILE *out, struct store *db, struct err *err)

@@ -15,7 +15,8 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 	(SELECT coalesce(sum(n), 0) FROM loss l
 		WHERE l.capture = c.id AND l.counts) AS lost,
 	(SELECT count(*) FROM loss l
-		WHERE l.capture = c.id AND l.counts AND l.n IS NULL)
+		WHERE l.capture = c.id AND ((l.counts AND l.n IS NULL)
+			OR l.what IN ('overwritten', 'damage')))
 		AS lost_unknown,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),

@@ -78,10 +78,13 @@ SELECT stack, first FROM internal_stack_check WHERE bogus
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 
--- The number of records that were dropped, and of losses of unknown size.
+-- The number of records that were dropped, and of losses of unknown size, as
+-- check_breaks counts them.
 -- name: report_lost_all
-SELECT coalesce(sum(n), 0) AS n, count(*) - count(n) AS unknown
-FROM loss WHERE counts
+SELECT coalesce(sum(n) FILTER (WHERE counts), 0) AS n,
+	count(*) FILTER (WHERE (counts AND n IS NULL)
+		OR what IN ('overwritten', 'damage')) AS unknown
+FROM loss
 
 -- name: annotate_leaves
 -- the innermost frame of each chain

@@ -199,6 +199,30 @@ import json, sys
 print("{:,}".format(json.load(sys.stdin)["breaks"]["lost"]))')
 "$B" report "$work/lost.db" | grep -qx "lost records: $lost"
 ok the_head_counts_what_is_lost_as_check_does $?
+# of damage nobody knows how much it hides: a file cut short, a hole, and a text
+head -c 20000 "$captures/fp-1.data" >"$work/cut.data"
+{ head -c 12000 "$captures/fp-1.data"; head -c 400 /dev/zero
+	tail -c +12401 "$captures/fp-1.data"; } >"$work/hole.data"
+head -c 9000 "$captures/ftext-marker-kstack.txt" >"$work/cut.txt"
+for name in cut.data hole.data cut.txt
+do (
+	cd "$work" || exit 1
+	"$B" ingest -q --no-cache -o $name.db $name 2>err
+	"$B" check --json $name.db >check.json
+	"$B" report --json $name.db 2>err >report.json
+	for text in "check $name.db" "report $name.db" \
+		"report --diff $name.db $name.db"
+	do
+		# shellcheck disable=SC2086 # words
+		"$B" $text 2>err | tr -s '\n ' '  '
+		echo
+	done >texts
+	[ "$(grep -c 'an unknown number' texts)" = 3 ] &&
+		grep -q '"lost_unknown": *[1-9]' check.json &&
+		grep -q '"lost_unknown": *true' report.json
+)
+	ok "what_damage_hides_is_not_known_to_be_nothing_$name" $?
+done
 fp=$work/fp.db
 # no names, also where perf's cache has the program
 HOME=$work "$B" ingest -q --no-cache -o "$fp" "$captures/fp-1.data"
