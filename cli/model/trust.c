@@ -515,32 +515,59 @@ static const char *trust_after(const struct trust_word *w)
 		       : w->phrase + n + 1;
 }
 
-/* "16.40 % lack one caller, 8.40 % ended in lost records." said: the class that
- * the first words named, or NULL and their kind. */
-static void trust_put_rest(struct text_out *out, const struct trust_sums *s,
-			   const struct trust_word *said, enum trust_kind kind)
+/* Finds the largest classes but the one that was said, which may be NULL.
+ * Returns the samples of all others. */
+static int64_t trust_largest(const struct trust_sums *s,
+			     const struct trust_word *said,
+			     const struct trust_sum *large[NAMED], size_t *n)
 {
-	const char *sep = said ? ". " : ": ";
 	int64_t rest = 0;
-	size_t shown = 0;
 
+	*n = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		const struct trust_word *w = s->sum[i].word;
+		const struct trust_sum *sum = &s->sum[i];
 
-		if (w == said || w->kind == TRUST_SILENT)
+		if (sum->word == said || sum->word->kind == TRUST_SILENT)
 			continue;
-		if (shown++ >= NAMED) {
-			rest += s->sum[i].n;
+		if (*n < NAMED)
+			large[(*n)++] = sum;
+		else
+			rest += sum->n;
+	}
+	return rest;
+}
+
+/* ": 54.00 % have one frame only, 13.35 % lack one caller; 32.55 % are whole."
+ * kind: that of the first words; its parts come first, if there are several. */
+static void trust_put_rest(struct text_out *out, const struct trust_sums *s,
+			   enum trust_kind kind)
+{
+	const struct trust_word *said = trust_only(s, kind);
+	const struct trust_sum *large[NAMED];
+	const char *sep = said ? ". " : ": ";
+	size_t n;
+	int64_t rest = trust_largest(s, said, large, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (large[i]->word->kind != kind)
 			continue;
-		}
 		text_out_add(out, "%s", sep);
-		trust_put_share(out, s->sum[i].n, s->samples);
-		text_out_add(out, " %s",
-			     w->kind == kind ? trust_after(w) : w->phrase);
+		trust_put_share(out, large[i]->n, s->samples);
+		text_out_add(out, " %s", trust_after(large[i]->word));
+		sep = ", ";
+	}
+	if (!said)
+		sep = "; ";
+	for (size_t i = 0; i < n; i++) {
+		if (large[i]->word->kind == kind)
+			continue;
+		text_out_add(out, "%s", sep);
+		trust_put_share(out, large[i]->n, s->samples);
+		text_out_add(out, " %s", large[i]->word->phrase);
 		sep = ", ";
 	}
 	if (rest) {
-		text_out_add(out, "%s", sep);
+		text_out_add(out, ", ");
 		trust_put_share(out, rest, s->samples);
 		text_out_add(out, " other");
 	}
@@ -581,7 +608,6 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 	trust_sum(t, &s);
 	if (s.samples) {
 		enum trust_kind first = trust_first(&s);
-		const struct trust_word *only = trust_only(&s, first);
 
 		text_out_add(&text, "%s user stacks %s",
 			     trust_fraction(s.kind[first], s.samples),
@@ -591,7 +617,7 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 			trust_put_share(&text, s.kind[first], s.samples);
 			text_out_add(&text, ")");
 		}
-		trust_put_rest(&text, &s, only, first);
+		trust_put_rest(&text, &s, first);
 	} else if (t->unknown) {
 		text_out_add(&text, "How many user stacks are whole is not "
 				    "known of a part of these sums.");

@@ -66,6 +66,10 @@ ends a_part_of_them_too 4 --min-whole 0.5% --comm sh
 ends a_share_is_at_most_100 2 --min-whole 101
 ends and_a_number 2 --min-whole many
 
+# the parts of what is said first come before what is not of it
+says parts_come_before_the_others s390x-z.data \
+	'are unchecked (50.62 %): 46.88 % for want of the file, 3.24 % for want of generated code; 48.88 % have one frame only, 1.00 % other.'
+
 # each word of a class has its line of help
 "$B" help verdicts >words
 for word in whole 'caller missing' 'one frame' 'fabricated (no frame pointers)' 'cut (truncated_dump)' \
