@@ -84,6 +84,45 @@ static size_t name_drop(const struct name_choice *c, size_t n,
 	return left;
 }
 
+static bool name_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || (unsigned char)c >= 128;
+}
+
+/* Returns whether text is in the name, not inside of a longer word: "main" is
+ * in "dl_main", not in "domains". */
+static bool name_has_word(const char *name, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (const char *p = name; (p = strstr(p, text)); p++)
+		if ((p == name || !name_is_letter(p[-1])) &&
+		    !name_is_letter(p[len]))
+			return true;
+	return false;
+}
+
+/* Of names with text as a part, drops those that have it inside of a word, if
+ * another one has it as a word. Returns whether that leaves one function. */
+static bool name_keep_words(const struct name_choice *c, size_t n,
+			    const char *text, unsigned char *fit)
+{
+	size_t first = n;
+	bool one = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (fit[i] != NAME_PART || !name_has_word(c[i].shown, text))
+			continue;
+		first = first < n ? first : i;
+		one = one && !strcmp(c[i].full, c[first].full);
+	}
+	for (size_t i = 0; first < n && i < n; i++)
+		if (fit[i] == NAME_PART && !name_has_word(c[i].shown, text))
+			fit[i] = NAME_OTHER;
+	return first < n && one;
+}
+
 /* Sets *err, which names the heaviest of several. Returns -1. */
 static int name_which(const struct name_choice *c, size_t n, const char *text,
 		      uint64_t whole, unsigned char *fit, enum name_fit want,
@@ -91,6 +130,7 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 {
 	char list[LISTED * (LISTED_CUT + 24)] = "";
 	struct text_out o = { .buf = list, .size = sizeof(list) };
+	bool one = want == NAME_PART && name_keep_words(c, n, text, fit);
 	size_t left = 1;
 
 	for (size_t i = 0; i < LISTED && left; i++) {
@@ -105,6 +145,11 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 		text_out_add(&o, "%s'%s' %s", o.len ? ", " : "", name, share);
 		left = name_drop(c, n, fit, want, at);
 	}
+	if (one)
+		return err_set(err, ERR_USAGE,
+			       "no function is called '%.80s'; %s has it in "
+			       "its name",
+			       text, list);
 	return err_set(err, ERR_USAGE, "'%.80s' may be several functions: %s%s",
 		       text, list, left ? ", ..." : "");
 }

@@ -306,8 +306,8 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	for (size_t i = 0; code && i < l->n; i++) {
 		const struct label *own = labels_get(r->names, l->label[i]);
 
-		if (own->kind == LABEL_GROUP || report_rows_is_gap(own) ||
-		    !has_row(r, own))
+		if (own->kind == LABEL_GROUP || !has_row(r, own) ||
+		    (report_rows_is_gap(own) && !(r->keys & KEY_GAPS)))
 			continue;
 		report_rows_key_code(r, l, i, &key);
 		row = row_for(r, &key);

@@ -31,6 +31,7 @@ enum report_key {
 	KEY_INLINED = 1 << 8, /* rows of inlined functions */
 	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
 	KEY_HITS = 1 << 10,   /* for report_rows_hits() */
+	KEY_GAPS = 1 << 11,   /* a row of callers that are missing */
 };
 
 /* For stacks_opts.code. */

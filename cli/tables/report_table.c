@@ -15,6 +15,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
 #include "cli/model/wall.h"
+#include "cli/options.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
 #include "cli/output/output.h"
@@ -293,23 +294,34 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	return rc;
 }
 
-/* Sets *err, with the heaviest names as a hint. Returns -1. */
+/* Sets *err, with the nearest name as a hint, or else the heaviest ones.
+ * Returns -1. */
 static int report_no_such_function(const struct report_rows *r,
 				   const char *func, struct err *err)
 {
+	struct nearest near = { .typed = func };
 	char have[HINT] = "";
 	struct text_out o = { .buf = have, .size = sizeof(have) };
 
+	for (size_t i = 0; i < report_rows_count(r); i++)
+		nearest_offer(&near, label_shown(report_label(
+					     r, report_rows_get(r, i)->label)));
 	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
 		const char *name = label_shown(
 			report_label(r, report_rows_get(r, i)->label));
 		char clean[HINT / HINTS - 4];
 
+		if (near.best)
+			name = near.best;
 		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
 				    NULL);
 		text_out_add(&o, "%s'%s'", o.len ? ", " : "", clean);
+		if (near.best)
+			break;
 	}
-	return err_set(err, ERR_USAGE, "no frame is called '%s'; there is %s",
+	return err_set(err, ERR_USAGE,
+		       near.best ? "no frame is called '%s'; did you mean %s?"
+				 : "no frame is called '%s'; there is %s",
 		       func, have);
 }
 
@@ -412,7 +424,7 @@ static int report_print_neighbours(const struct report *rp,
 static int report_print_around(const struct report *rp, const char *func,
 			       bool callers, bool head, struct err *err)
 {
-	unsigned int keys = KEY_SYM | (rp->o->keys & KEY_INLINED);
+	unsigned int keys = KEY_SYM | KEY_GAPS | (rp->o->keys & KEY_INLINED);
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, keys);
 	const struct label *l = NULL;
 	int found;

@@ -134,6 +134,12 @@ grep -q 'the caller of the function inside of it was not recorded' "$work/svg"
 ok and_says_what_it_is $?
 ! "$B" report --limit 0 "$work/callers.db" | grep -qF 'caller missing]'
 ok it_is_no_function_of_the_table $?
+"$B" report --callers '[caller missing]' --limit 0 --format csv "$work/callers.db" 2>/dev/null |
+	python3 -c '
+import csv, sys
+print(sum(int(r["weight"]) for r in csv.DictReader(sys.stdin)))' >"$work/got"
+[ "$(cat "$work/got")" = "$want" ]
+ok but_its_callers_are_told $?
 # of stacks whose other frames nobody could check, or that are wrong
 for name in dlchurn.data lines-gcc.data.zst
 do

@@ -191,6 +191,9 @@ done
 "$B" report --callers no_such_function "$db" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
 ok an_unknown_function_is_said $?
+"$B" report --callers hash_row5 --symfs "$captures/symfs" "$captures/shop.data.zst" >"$work/text" 2>&1
+[ $? = 2 ] && grep -q "no frame is called 'hash_row5'; did you mean 'hash_rows'?" "$work/text"
+ok and_the_nearest_one_proposed $?
 
 # with those that the kernel told of at the end only
 "$B" ingest -q --no-cache -o "$work/lost.db" "$captures/defer-lost-clock.data.zst"

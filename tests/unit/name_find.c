@@ -16,6 +16,8 @@ static const struct name_choice choices[] = {
 	{ "main", "main", NULL, 2 },
 	{ "main", "main", NULL, 9 }, /* of another file */
 	{ "main.(*Tree).Insert", "main.(*Tree).Insert", NULL, 1 },
+	{ "sched_domains", "sched_domains", NULL, 7 },
+	{ "dl_domain", "dl_domain", NULL, 8 },
 };
 
 static const struct {
@@ -36,6 +38,9 @@ static const struct {
 	{ "overloads_are_several", "over", -2,
 	  "'over' may be several functions: 'over(int)' 5.00 %, 'over(char)' "
 	  "4.00 %" },
+	{ "a_word_of_a_name_is_nearer_than_a_part_of_one", "domain", -2,
+	  "no function is called 'domain'; 'dl_domain' 8.00 % has it in its "
+	  "name" },
 	{ "no_name_has_it", "nowhere", -1, NULL },
 	{ "nothing_is_no_name", "", -1, NULL },
 };
