@@ -255,6 +255,29 @@ static bool is_of_kin(struct stitch *st, const struct process *p,
 	return false;
 }
 
+static bool stitch_is_data(void *arg, const struct region *r, uint64_t addr)
+{
+	const struct stitch *st = arg;
+	const struct unwind_map map = {
+		.start = r->start,
+		.end = r->end,
+		.pgoff = r->pgoff,
+		.image = r->image,
+		.exec = true,
+	};
+
+	return st->uw->ops->is_data(st->uw, &map, addr);
+}
+
+/* Returns whether the data of a file stays what it is as far as the records
+ * tell: code that is mapped over it is recorded. Other code, which mremap()
+ * moves unseen, goes where nothing is mapped. */
+static bool stitch_knows_data(const struct stitch *st, const struct process *p)
+{
+	return st->uw && st->uw->ops->is_data && !p->kin &&
+	       !losses_any(st->losses, st->rec->source);
+}
+
 static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
@@ -278,6 +301,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.note = chain_note.note,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
+		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
+		.arg = st,
 	};
 	struct resolve_found found;
 

@@ -97,6 +97,11 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
+	/* Returns whether an address is in a part of a file that is loaded
+	 * without the right to execute, by its program headers; map: code of
+	 * that file. False: not, or not known. */
+	bool (*is_data)(struct unwinder *uw, const struct unwind_map *map,
+			uint64_t addr);
 	/* Begins to unwind a dump of a known machine on another thread: the
 	 * stack and what find() reads stay as they are until finish(). Returns
 	 * NULL if no thread has time. begin NULL: there are no threads. */

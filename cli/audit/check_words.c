@@ -70,7 +70,7 @@ static void words_take_image(void *arg, const struct check_row *r)
 	char *name = arg;
 	const char *base = path_base(check_text(r, "image"));
 
-	if (!name[0])
+	if (!name[0] && strcmp(base, "[unknown]") != 0)
 		safe_text_clean_buf(name, WORDS_NAME, base, strlen(base), NULL);
 }
 

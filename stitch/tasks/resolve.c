@@ -411,6 +411,30 @@ static bool is_never_mapped(uint64_t addr)
 	return addr >> 63 || addr < 4096;
 }
 
+static bool is_data_of(const struct resolve_in *in, uint64_t at, uint64_t addr)
+{
+	const struct region *r = space_find(in->space, at, in->t);
+
+	return r && r->prot && region_is_code(r) && !r->derived &&
+	       in->is_data(in->arg, r, addr);
+}
+
+/* Returns whether nothing was called from an address that is in no mapping,
+ * even if not all mappings of the process are known. */
+static bool is_never_code(const struct resolve_in *in, uint64_t addr)
+{
+	uint64_t below;
+	uint64_t above;
+
+	if (is_never_mapped(addr))
+		return true;
+	if (!in->is_data || !in->partial)
+		return false;
+	space_hole(in->space, addr, &below, &above);
+	return (below && is_data_of(in, below - 1, addr)) ||
+	       (above && is_data_of(in, above, addr));
+}
+
 /* Returns the frame of an address that is not mapped now: of the program before
  * exec, or else unknown; then sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
@@ -426,7 +450,7 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
-	if (is_never_mapped(addr))
+	if (is_never_code(in, addr))
 		return resolve_fixed_frame(rv, &rv->unknown_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]", 0);
 	s->stray = true;

@@ -13,6 +13,7 @@ struct addrs;
 struct frames;
 struct jit_view;
 struct record;
+struct region;
 struct resolve;
 struct source;
 struct space;
@@ -58,6 +59,10 @@ struct resolve_in {
 	bool uncertain; /* a lost mapping record may be the reason why an
 			 * address is not mapped */
 	bool partial;	/* not all mappings of the process are known */
+	/* If partial: returns whether an address is data of the file whose code
+	 * is at r. NULL: nobody can tell. */
+	bool (*is_data)(void *arg, const struct region *r, uint64_t addr);
+	void *arg;
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two

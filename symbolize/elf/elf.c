@@ -112,6 +112,7 @@ static void elf_read_segments(struct elf_file *ef)
 	uint64_t first = UINT64_MAX;
 	size_t n;
 	size_t cap = 0;
+	size_t cap_data = 0;
 	bool bytes = false;
 
 	if (elf_getphdrnum(ef->elf, &n))
@@ -123,8 +124,14 @@ static void elf_read_segments(struct elf_file *ef)
 			continue;
 		if (first == UINT64_MAX)
 			first = elf_page_floor(ph.p_vaddr);
-		if (!(ph.p_flags & PF_X))
+		if (!(ph.p_flags & PF_X)) {
+			*mem_add(ef->data, ef->n_data, cap_data) =
+				(struct segment){ .off = ph.p_offset,
+						  .vaddr = ph.p_vaddr,
+						  .filesz = ph.p_memsz,
+						  .flags = ph.p_flags };
 			continue;
+		}
 		*mem_add(ef->seg, ef->n_seg, cap) = (struct segment){
 			.off = ph.p_offset,
 			.vaddr = ph.p_vaddr,
@@ -225,6 +232,7 @@ void elf_file_close(struct elf_file *ef)
 		close(ef->fd);
 	free(ef->mem);
 	free(ef->seg);
+	free(ef->data);
 	free(ef->path);
 	free(ef);
 }

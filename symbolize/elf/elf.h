@@ -30,6 +30,8 @@ struct elf_file {
 	uint16_t machine, type; /* EM_*, ET_* */
 	struct segment *seg;	/* executable PT_LOADs */
 	size_t n_seg;
+	struct segment *data; /* the others; filesz is their size in memory */
+	size_t n_data;
 	bool big, swap; /* big-endian; not in host byte order */
 	bool no_code;	/* a debug file, whose segments are empty */
 };

@@ -548,6 +548,19 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	return found;
 }
 
+static bool unwind_is_data(struct unwinder *uw, const struct unwind_map *map,
+			   uint64_t addr)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	unwind_images_lock(u->modules);
+	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
+	bool data = m && unwind_images_has_data(m, map, addr);
+
+	unwind_images_unlock(u->modules);
+	return data;
+}
+
 /* ---- threads */
 
 /* An unwind_job_fn. What a dump leads to depends on its bytes, the mappings and
@@ -645,6 +658,7 @@ static const struct unwinder_ops ops = {
 	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.is_data = unwind_is_data,
 	.free = unwind_free,
 };
 
@@ -652,6 +666,7 @@ static const struct unwinder_ops ops_ahead = {
 	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.is_data = unwind_is_data,
 	.begin = unwind_begin,
 	.finish = unwind_finish,
 	.free = unwind_free,

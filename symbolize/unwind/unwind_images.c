@@ -12,6 +12,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/function_rows.h"
 #include "symbolize/files/debugfile.h"
@@ -92,6 +93,7 @@ static void unwind_image_free(void *object)
 	}
 	unwind_rows_free(m->sframe);
 	free(m->seg);
+	free(m->data);
 	free(m->path);
 	if (m->img)
 		free((char *)m->img->path);
@@ -302,6 +304,9 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
+	m->n_data = ef->n_data;
+	m->data = ef->n_data ? mem_dup(ef->data, ef->n_data * sizeof(*ef->data))
+			     : NULL;
 	m->tried = tried;
 	unwind_images_make_tables(m, ef);
 	if (m->kind == IMAGE_VDSO)
@@ -453,6 +458,30 @@ bool unwind_images_may_add(const struct unwind_image *m)
 {
 	return !m->asked && !m->cfi[UNWIND_IMAGE_TABLES - 1] && m->img &&
 	       !m->set->sframe_only;
+}
+
+bool unwind_images_has_data(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t addr)
+{
+	const struct segment *code = NULL;
+
+	if (!m->proved || m->kind != IMAGE_FILE)
+		return false;
+	/* the kernel maps whole pages, so that pgoff may be before the code */
+	for (size_t i = 0; i < m->n_seg && !code; i++)
+		if (map->pgoff - m->seg[i].off < m->seg[i].filesz ||
+		    m->seg[i].off - map->pgoff < map->end - map->start)
+			code = &m->seg[i];
+	if (!code)
+		return false;
+	/* the differences wrap: each number is of 64 bits */
+	uint64_t start = code->vaddr - code->off + map->pgoff;
+	uint64_t vaddr = addr - map->start + start;
+
+	for (size_t i = 0; i < m->n_data; i++)
+		if (vaddr - m->data[i].vaddr < m->data[i].filesz)
+			return true;
+	return false;
 }
 
 uint32_t unwind_images_added(const struct unwind_images *ms)

@@ -23,6 +23,7 @@ struct frames;
 struct function_rows;
 struct jit_code;
 struct unwind_images;
+struct unwind_map;
 struct unwind_row;
 struct unwind_rows;
 struct segment;
@@ -49,6 +50,8 @@ struct unwind_image {
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
+	struct segment *data; /* loaded without the right to execute */
+	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
 	char *path;
 	struct image *img; /* image it was opened for; JIT: NULL */
@@ -105,6 +108,10 @@ bool unwind_images_more_tables(struct unwind_image *m);
  * order of the samples: an inferred caller depends on the tables that earlier
  * samples led to. */
 bool unwind_images_may_add(const struct unwind_image *m);
+/* Returns whether an address is in such a part of a file whose build-id was
+ * compared, where the mapping of its code says that it was loaded. */
+bool unwind_images_has_data(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t addr);
 /* How many tables were added so. */
 uint32_t unwind_images_added(const struct unwind_images *ms);
 /* The call before a return address, as missing_caller.c found it. */
