@@ -152,7 +152,7 @@ grep -q 'fabricated: no call returns there</text>' bogus.svg
 ok the_legend_explains_it $?
 grep -q '100.00 % of the weight has fabricated frames' bogus.svg
 ok and_a_line_says_how_much $?
-is folded_stacks_have_the_same_frames 'prog;outer;[caller missing];outer 1' \
+is folded_stacks_have_the_same_frames 'prog;outer;outer 1' \
 	"$("$B" export --format folded bogus.db)"
 
 # ---- code that changed, with the same build-id
