@@ -53,8 +53,8 @@ static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
 		   "one row for each value of KEYS, a list of comm, "
-		   "comm_nodigit, pid, tid, cpu, dso, sym, srcline, verdict "
-		   "(sym,dso)"),
+		   "comm_nodigit, pid, tid, cpu, dso, sym, srcline, "
+		   "verdict, trust (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self); with --sched "
 		   "by max, average, ready, run, blocked, runs, woken, moves "
@@ -117,6 +117,7 @@ static const struct {
 	{ "dso", KEY_DSO },
 	{ "image", KEY_DSO },
 	{ "verdict", KEY_VERDICT },
+	{ "trust", KEY_TRUST },
 };
 
 static int parse_keys(unsigned int *keys, struct err *err)
@@ -137,7 +138,7 @@ static int parse_keys(unsigned int *keys, struct err *err)
 			return err_set(err, ERR_USAGE,
 				       "--sort knows comm, "
 				       "comm_nodigit, pid, tid, cpu, dso, sym, "
-				       "srcline and verdict, not "
+				       "srcline, verdict and trust, not "
 				       "'%.*s'",
 				       (int)len, p);
 		*keys |= key;
@@ -186,6 +187,7 @@ enum {
 	GIVEN_NO_INLINE = 1 << 20,
 	GIVEN_SCHED = 1 << 21,
 	GIVEN_EVENT = 1 << 22,
+	GIVEN_TRUST = 1 << 23, /* likewise */
 };
 #define GIVEN_AROUND (GIVEN_CALLERS | GIVEN_CALLEES)
 #define GIVEN_TREE (GIVEN_GRAPH | GIVEN_INVERTED)
@@ -242,6 +244,9 @@ static const struct {
 	{ GIVEN_DIFF, GIVEN_LINES,
 	  "the lines of two builds are not the same code; choose other keys "
 	  "for --sort" },
+	{ GIVEN_DIFF, GIVEN_TRUST,
+	  "--diff compares code, not what is known of stacks; choose other keys "
+	  "for --sort" },
 	{ GIVEN_CALLERS, GIVEN_CALLEES,
 	  "--callers and --callees are two tables; ask for one at a time" },
 	{ GIVEN_AROUND, GIVEN_ROWS,
@@ -282,6 +287,7 @@ static unsigned int report_given(void)
 		{ depth, GIVEN_DEPTH },
 		{ sort_keys, GIVEN_SORT },
 		{ sort_keys && strstr(sort_keys, "srcline"), GIVEN_LINES },
+		{ sort_keys && strstr(sort_keys, "trust"), GIVEN_TRUST },
 		{ order, GIVEN_ORDER },
 		{ self_only, GIVEN_SELF },
 		{ by_given(), GIVEN_BY },
@@ -501,7 +507,8 @@ static int report_run(int argc, char **argv, struct err *err)
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
 	o.keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
-	if (!offcpu_opts.on && !offcpu_opts.wall && !sched)
+	if (!offcpu_opts.on && !offcpu_opts.wall && !sched &&
+	    !(o.keys & KEY_TRUST))
 		input_take_server(report_detail(o.keys));
 	if (report_needs_sums(&o))
 		input_take_sums();

@@ -9,12 +9,17 @@
 #include "cli/model/label.h"
 #include "cli/model/stack_names.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
+
+/* Of samples that hit the kernel only. */
+#define NO_CLASS "no user stack"
 
 struct report_rows {
 	struct stacks *stacks;	    /* NULL: of code only */
 	const struct labels *names; /* of the frames */
+	struct trust *trust;	    /* while samples are counted by class */
 	unsigned int keys;
 	struct labels *labels; /* names of rows */
 	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
@@ -109,7 +114,8 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 static struct report_row *row_for(struct report_rows *r,
 				  const struct report_row *key)
 {
-	const unsigned int code = KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS;
+	const unsigned int code =
+		KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS | KEY_GAPS;
 
 	if (!(r->keys & ~code)) {
 		/* The label alone tells it. A search for it would take a third
@@ -131,6 +137,7 @@ static struct report_row *row_for(struct report_rows *r,
 		(uint64_t)key->pid,
 		(uint64_t)key->tid,
 		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
+		key->trust,
 	};
 	uint32_t id = intern_add_bytes(&r->index, word, sizeof(word));
 
@@ -182,6 +189,12 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	if (r->keys & KEY_VERDICT)
 		key.verdict = labels_add_name(r->labels, LABEL_GROUP,
 					      stacks_verdict(g));
+	if (r->trust) {
+		const char *word = trust_class(r->trust, g);
+
+		key.trust = labels_add_name(r->labels, LABEL_GROUP,
+					    word ? word : NO_CLASS);
+	}
 	return key;
 }
 
@@ -409,8 +422,16 @@ static bool report_rows_count_plain(struct report_rows *r,
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys)
 {
+	return report_rows_classed(s, event, keys, NULL);
+}
+
+struct report_rows *report_rows_classed(struct stacks *s, int event,
+					unsigned int keys, struct trust *trust)
+{
 	struct report_rows *r = new_rows(s, keys);
 	struct label_list l = { .want_from = keys & KEY_LINE };
+
+	r->trust = keys & KEY_TRUST ? trust : NULL;
 
 	if (keys & (KEY_DSO | KEY_SYM) &&
 	    !(keys & ~(unsigned int)(KEY_DSO | KEY_SYM | KEY_INLINED)))
@@ -427,6 +448,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 					report_rows_key_of(r, g), &l, g->weight,
 					g->samples);
 	}
+	r->trust = NULL;
 	free(l.label);
 	free(l.from);
 	return r;
@@ -537,6 +559,9 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	if (!d)
 		d = label_compare(labels_get(o->labels, a->verdict),
 				  labels_get(o->labels, b->verdict));
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->trust),
+				  labels_get(o->labels, b->trust));
 	return d;
 }
 

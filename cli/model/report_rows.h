@@ -18,6 +18,7 @@ struct label_list;
 struct labels;
 struct report_rows;
 struct stacks;
+struct trust;
 
 enum report_key {
 	KEY_COMM = 1 << 0,
@@ -32,6 +33,7 @@ enum report_key {
 	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
 	KEY_HITS = 1 << 10,   /* for report_rows_hits() */
 	KEY_GAPS = 1 << 11,   /* a row of callers that are missing */
+	KEY_TRUST = 1 << 12,  /* needs the trust of report_rows_classed() */
 };
 
 /* For stacks_opts.code. */
@@ -46,7 +48,7 @@ struct report_row {
 	uint32_t line;
 	int64_t pid, tid;
 	int32_t cpu;
-	uint32_t verdict;	  /* for report_label() */
+	uint32_t verdict, trust;  /* for report_label() */
 	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
 	uint64_t n_interrupt;	  /* with KEY_HITS: of n_total, with an
@@ -58,6 +60,9 @@ struct report_row {
  * report_rows_free(). */
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys);
+/* Likewise; borrows trust, of the same stacks, while it counts. */
+struct report_rows *report_rows_classed(struct stacks *s, int event,
+					unsigned int keys, struct trust *trust);
 /* Makes rows of code, without a sample; labels are borrowed until
  * report_rows_free(), and keys has no key of threads. */
 struct report_rows *report_rows_empty(const struct labels *labels,

@@ -76,6 +76,8 @@ size_t report_key_columns(unsigned int keys, struct grid_column *col)
 		col[n++] = (struct grid_column){ "CPU", "cpu" };
 	if (keys & KEY_VERDICT)
 		col[n++] = (struct grid_column){ "Verdict", "verdict" };
+	if (keys & KEY_TRUST)
+		col[n++] = (struct grid_column){ "User stack", "trust" };
 	return n;
 }
 
@@ -93,6 +95,8 @@ void report_key_cells(struct grid *g, unsigned int keys,
 		grid_signed(g, row->cpu);
 	if (keys & KEY_VERDICT)
 		grid_text(g, report_label(of, row->verdict)->name);
+	if (keys & KEY_TRUST)
+		grid_text(g, report_label(of, row->trust)->name);
 }
 
 /* Fills in the columns, in a fixed order. Returns how many there are. */
@@ -238,7 +242,9 @@ static int report_print_rows(const struct report *rp, struct err *err)
 {
 	unsigned int keys = rp->o->keys;
 	struct report_rows *own =
-		rp->rows ? NULL : report_rows_new(rp->stacks, rp->event, keys);
+		rp->rows ? NULL
+			 : report_rows_classed(rp->stacks, rp->event, keys,
+					       rp->trust);
 	struct report_rows *r = own ? own : rp->rows;
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, report_fill_columns(rp, col));
@@ -492,7 +498,8 @@ static int report_print(struct report *rp, struct err *err)
 
 bool report_summed(const struct report_opts *o)
 {
-	return !(o->keys & (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT));
+	return !(o->keys &
+		 (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT | KEY_TRUST));
 }
 
 int report_table(struct store *db, const char *path,

@@ -177,6 +177,23 @@ ok it_says_how_much_is_not_shown $?
 ! grep -q 'not shown' "$work/text"
 ok limit_0_shows_all $?
 
+# classes of user stacks, as the first sentence has them
+for name in shop lines-gcc
+do
+	"$B" report --sort trust --by samples --json --symfs "$captures/symfs" \
+		"$captures/$name.data.zst" 2>/dev/null | python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+rows = {r["trust"]: r["self_samples"] for r in got["rows"]}
+rows.pop("no user stack", None)
+want = {c["class"]: c["samples"] for c in got["user_stacks_by_class"]}
+sys.exit(rows != want or not want)'
+	ok "rows_of_classes_are_those_of_the_sentence_$name" $?
+done
+"$B" report --sort sym,trust --diff "$db" "$db" >"$work/text" 2>&1
+[ $? = 2 ]
+ok a_comparison_has_no_classes $?
+
 # callers and callees
 func=$("$B" report --order total --format csv "$db" |
 	awk -F, '$8 == "kernel" { print $7; exit }')
