@@ -187,8 +187,9 @@ def check_small(name, db, got, boot):
     want = [want[0] or "unknown"] + [text(v) for v in want[1:7]] + \
         [less(v, 0) for v in want[7:9]] + [text(want[9])]
     ok(have == want, name + ": the run is the capture", [have, want])
-    lost = query(db, """SELECT coalesce(sum(n), 0), count(*) - count(n)
-                        FROM loss WHERE counts""")[0]
+    lost = query(db, """SELECT coalesce(sum(n) FILTER (WHERE counts), 0),
+        count(*) FILTER (WHERE (counts AND n IS NULL)
+            OR what IN ('overwritten', 'damage')) FROM loss""")[0]
     ok((r["lost"], r["lost_unknown"]) == lost and
        r["kept"] == r["rows"] == len(got["sample"]) == r["samples"],
        name + ": the run knows its samples and losses")
