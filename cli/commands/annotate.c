@@ -12,6 +12,7 @@
 #include "cli/ingest/name.h"
 #include "cli/model/stacks.h"
 #include "cli/model/weight.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -53,6 +54,28 @@ static const struct opt opts[] = {
 
 /* ---- one function */
 
+/* Says that other functions have the name, and what chooses the first. */
+static void annotate_tell_others(const struct hot *h,
+				 const struct hot_choice *c)
+{
+	const struct hot_func *f = c->other;
+
+	if (!f)
+		return;
+	fprintf(stderr, "%zu more function%s this name; shown is ", c->others,
+		c->others == 1 ? " has" : "s have");
+	safe_text_put(stderr, c->func->shown, 0, 0);
+	fprintf(stderr, " of %s (", hot_base(h, c->image));
+	if (strcmp(f->name, c->func->name) != 0) {
+		fputs("'", stderr);
+		safe_text_put(stderr, f->shown, 0, 0);
+		fprintf(stderr, "' chooses %s)\n",
+			c->others == 1 ? "the other" : "another");
+	} else {
+		fputs("--dso chooses)\n", stderr);
+	}
+}
+
 /* in: what else has its name. */
 static int annotate_code(struct store *db, const struct hot *h,
 			 const struct hot_choice *c, const struct inlined *in,
@@ -67,11 +90,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 	struct symbolizer *sy = name_symbolizer(db, NULL);
 	int rc;
 
-	if (c->others)
-		fprintf(stderr,
-			"%zu more functions have this name; shown is that of "
-			"%s (--dso chooses)\n",
-			c->others, hot_base(h, c->image));
+	annotate_tell_others(h, c);
 	o.sources = lines ? sources_new(false) : NULL;
 	rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;

@@ -2,9 +2,12 @@
  */
 #include "cli/model/match_names.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/homonyms.h"
 #include "cli/model/short_name.h"
 #include "cli/model/shown_names.h"
 #include "stitch/base/intern.h"
@@ -14,6 +17,14 @@
 struct match_function {
 	uint32_t brief; /* in briefs */
 	bool seen[2];
+};
+
+/* Functions of one recorded name. */
+struct match_named {
+	uint32_t function; /* in functions */
+	bool shared;	   /* an image of a recording has several */
+	bool unclear;	   /* files do not tell all of them apart */
+	unsigned int depth;
 };
 
 /* Functions of one short name. */
@@ -31,7 +42,8 @@ struct match_last {
 /* Names are interned as texts behind the id of their image. */
 struct match_names {
 	struct intern names; /* as they are recorded */
-	uint32_t *of_name;   /* by id in names: id in functions */
+	struct match_named *named;
+	struct intern apart; /* names with what tells them apart */
 	struct intern functions;
 	struct match_function *function;
 	struct intern briefs;
@@ -55,7 +67,8 @@ void match_names_free(struct match_names *m)
 	intern_release(&m->functions);
 	intern_release(&m->briefs);
 	intern_release(&m->lasts);
-	free(m->of_name);
+	intern_release(&m->apart);
+	free(m->named);
 	free(m->function);
 	free(m->brief);
 	free(m->last);
@@ -142,9 +155,9 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	return id;
 }
 
-/* Returns the id of a function. */
-static uint32_t match_names_function(struct match_names *m, uint32_t image,
-				     const char *name)
+/* Returns the id of a function's name. */
+static uint32_t match_names_name(struct match_names *m, uint32_t image,
+				 const char *name)
 {
 	size_t len = strlen(name);
 	uint32_t at = match_names_intern(&m->names, image, name, len);
@@ -152,12 +165,13 @@ static uint32_t match_names_function(struct match_names *m, uint32_t image,
 	char *text;
 
 	if (at < m->n_name)
-		return m->of_name[at];
+		return at;
 	text = mem_new(len + 1, 1);
 	/* a clone, and a member of another trait, is the same function */
 	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
 	id = match_names_intern(&m->functions, image, text, strlen(text));
-	*mem_add(m->of_name, m->n_name, m->cap_name) = id;
+	*mem_add(m->named, m->n_name, m->cap_name) =
+		(struct match_named){ .function = id };
 	if (id == m->n_function) {
 		short_name(name, 0, text);
 		brief = match_names_brief(m, image, text);
@@ -166,29 +180,43 @@ static uint32_t match_names_function(struct match_names *m, uint32_t image,
 			(struct match_function){ brief, { false, false } };
 	}
 	free(text);
-	return id;
+	return at;
 }
 
 void match_names_see(struct match_names *m, int side, uint32_t image,
-		     const char *name, bool inlined)
+		     const char *name, bool inlined, const struct homonym *at)
 {
-	uint32_t id;
+	struct match_named *named;
 	const char *text;
+	uint32_t id;
 
 	if (!name || !name[0])
 		return;
-	id = match_names_function(m, image, name);
+	id = match_names_name(m, image, name);
+	named = &m->named[id];
+	id = named->function;
 	m->function[id].seen[side] = true;
 	text = match_names_text(&m->briefs, m->function[id].brief);
 	if (inlined && match_names_last_part(text) == text)
 		m->last[m->brief[m->function[id].brief].last].bare = true;
+	if (!at)
+		return;
+	if (at->apart) {
+		named->shared = true;
+		named->unclear |= !at->depth;
+	}
+	if (at->depth > named->depth)
+		named->depth = at->depth;
+	/* what is inlined and is not compared with others does not matter */
+	if (!at->file && (inlined || at->start != HOMONYM_INLINED))
+		named->unclear = true;
 }
 
-const char *match_names_get(struct match_names *m, uint32_t image,
-			    const char *name)
+static const char *match_names_base(const struct match_names *m,
+				    const struct match_named *named,
+				    const char *name)
 {
-	uint32_t id = match_names_function(m, image, name);
-	const struct match_function *f = &m->function[id];
+	const struct match_function *f = &m->function[named->function];
 	const struct match_brief *b = &m->brief[f->brief];
 
 	if (full_names_asked())
@@ -196,6 +224,35 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 	if (m->last[b->last].bare && m->last[b->last].more)
 		return match_names_text(&m->lasts, b->last);
 	return b->n > 1 && f->seen[0] && f->seen[1]
-		       ? match_names_text(&m->functions, id)
+		       ? match_names_text(&m->functions, named->function)
 		       : match_names_text(&m->briefs, f->brief);
+}
+
+const char *match_names_get(struct match_names *m, uint32_t image,
+			    const char *name, const struct homonym *at,
+			    bool exact)
+{
+	/* which may move m->named */
+	uint32_t id = match_names_name(m, image, name);
+	const struct match_named *named = &m->named[id];
+	const char *base = match_names_base(m, named, name);
+	const char *apart = "several functions";
+	char off[24];
+	char *told;
+
+	if (!at || !named->shared)
+		return base;
+	if (!named->unclear) {
+		apart = at->file ? homonyms_path_end(at->file, named->depth)
+				 : NULL;
+	} else if (exact) {
+		snprintf(off, sizeof(off), "+0x%" PRIx64, at->start);
+		apart = at->start != HOMONYM_INLINED ? off : NULL;
+	}
+	if (!apart)
+		return base;
+	told = homonyms_name(base, apart);
+	base = intern_get(&m->apart, intern_add(&m->apart, told));
+	free(told);
+	return base;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/model/code.h"
+#include "cli/model/homonyms.h"
 #include "cli/model/match_names.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -148,7 +149,7 @@ static void matching_add_image(struct matching *m, int side,
 }
 
 void matching_add(struct matching *m, int side, const struct known_code *c,
-		  bool inlined_same)
+		  const struct homonyms *h, bool inlined_same)
 {
 	uint32_t *image = mem_new(c->n_image, sizeof(*image));
 	bool *ran = mem_new(c->n_image, sizeof(*ran));
@@ -167,20 +168,27 @@ void matching_add(struct matching *m, int side, const struct known_code *c,
 		const struct code_frame *f = &c->frame[i];
 
 		match_names_see(m->functions, side, image[f->image], f->at.name,
-				false);
-		for (uint32_t k = 0; k < f->n_inlined; k++)
-			match_names_see(m->functions, side, image[f->image],
-					c->inlined[f->inlined + k].name,
-					inlined_same);
+				false, homonyms_of_frame(h, (uint32_t)i));
+		for (uint32_t k = 0; k < f->n_inlined; k++) {
+			const struct code_where *in =
+				&c->inlined[f->inlined + k];
+
+			match_names_see(
+				m->functions, side, image[f->image], in->name,
+				inlined_same,
+				&(struct homonym){ .start = HOMONYM_INLINED,
+						   .file = in->file });
+		}
 	}
 	free(ran);
 	free(image);
 }
 
 const char *matching_function(struct matching *m,
-			      const struct matched_image *img, const char *name)
+			      const struct matched_image *img, const char *name,
+			      const struct homonym *at)
 {
-	return match_names_get(m->functions, img->id, name);
+	return match_names_get(m->functions, img->id, name, at, img->exact);
 }
 
 int matching_check(const struct matching *m, struct err *err)

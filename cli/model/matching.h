@@ -17,6 +17,8 @@
 #include "cli/command.h"
 
 struct err;
+struct homonym;
+struct homonyms;
 struct image;
 struct known_code;
 struct matching;
@@ -40,16 +42,16 @@ int matching_allowed(bool diff, struct err *err);
 struct matching *matching_new(struct err *err);
 void matching_free(struct matching *m);
 /* Takes the images of a recording of A (side 0) or B (1), which are borrowed
- * for the call. inlined_same: see stack_names.h. */
+ * for the call, as is h, of c. inlined_same: see stack_names.h. */
 void matching_add(struct matching *m, int side, const struct known_code *c,
-		  bool inlined_same);
+		  const struct homonyms *h, bool inlined_same);
 /* Returns -1 and *err if --match names an image that A does not have. */
 int matching_check(const struct matching *m, struct err *err);
 /* Returns what a function of an image is called in the comparison; lives as
- * long as the matching and the name. */
+ * long as the matching and the name. at: where it is; NULL: not known. */
 const char *matching_function(struct matching *m,
-			      const struct matched_image *img,
-			      const char *name);
+			      const struct matched_image *img, const char *name,
+			      const struct homonym *at);
 struct matched_image matching_image(struct matching *m, int side,
 				    const struct image *img);
 /* Returns what code without a name is called, to be freed: "[libc.so.6+0x1f40]"

@@ -41,9 +41,17 @@ static bool name_ends(const char *name, const char *text)
 static enum name_fit name_fit(const struct name_choice *c, const char *text,
 			      char *buf)
 {
-	if (!strcmp(c->full, text) || (c->raw && !strcmp(c->raw, text)))
+	size_t base = short_name_base(c->full);
+	size_t apart = strlen(c->full) - base;
+
+	if (!strcmp(c->full, text) || (c->raw && !strcmp(c->raw, text)) ||
+	    (c->told && !strcmp(c->told, text)))
+		return NAME_FULL;
+	if (apart && strlen(text) == base && !strncmp(c->full, text, base))
 		return NAME_FULL;
 	short_name(c->full, 0, buf);
+	/* users may not know that there are others */
+	buf[strlen(buf) - apart] = '\0';
 	if (!strcmp(c->shown, text) || !strcmp(buf, text))
 		return NAME_SHORT;
 	if (name_ends(c->shown, text) || name_ends(buf, text))

@@ -9,7 +9,9 @@ struct err;
 /* A function that may be meant. Several may have the same full name. */
 struct name_choice {
 	const char *full, *shown;
-	const char *raw; /* mangled; NULL: the same as full */
+	const char *raw;  /* mangled; NULL: the same as full */
+	const char *told; /* full, and what tells it from others of that name,
+			   * see homonyms.h; NULL: full */
 	uint64_t weight;
 };
 

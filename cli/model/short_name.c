@@ -655,13 +655,32 @@ static void short_entity(struct shortening *sh, size_t b, size_t e)
 	}
 }
 
-void short_name(const char *name, unsigned int keep, char *buf)
+/* A file has a dot or a slash, which the one word of "bar (int)" has not. */
+size_t short_name_base(const char *name)
+{
+	size_t len = strlen(name);
+	const char *open = strrchr(name, '(');
+
+	if (!open || open - name < 2 || open[-1] != ' ' || name[len - 1] != ')')
+		return len;
+	/* LLVM's demangler writes "f() (.cold)" */
+	if (strncmp(open + 1, "+0x", 3) != 0 &&
+	    strcmp(open + 1, "several functions)") != 0 &&
+	    (open[1] == '.' || !strpbrk(open, "./") ||
+	     strpbrk(open, "*&<>[]{}, ")))
+		return len;
+	return (size_t)(open - 1 - name);
+}
+
+/* Writes the short form of the first len bytes of a name, and a 0. */
+static void short_name_of(const char *name, size_t len, unsigned int keep,
+			  char *buf)
 {
 	struct shortening sh;
 	char copy[SHORT_NAME_MAX];
-	size_t len = strlen(name);
 
-	memcpy(buf, name, len + 1);
+	memcpy(buf, name, len);
+	buf[len] = 0;
 	if (len >= sizeof(copy))
 		return;
 	if (!(keep & SHORT_KEEP_CLONE))
@@ -686,4 +705,12 @@ void short_name(const char *name, unsigned int keep, char *buf)
 	buf[sh.n] = 0;
 	if (!sh.n)
 		memcpy(buf, copy, len + 1);
+}
+
+void short_name(const char *name, unsigned int keep, char *buf)
+{
+	size_t base = short_name_base(name);
+
+	short_name_of(name, base, keep, buf);
+	memcpy(buf + strlen(buf), name + base, strlen(name + base) + 1);
 }

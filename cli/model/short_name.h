@@ -6,6 +6,7 @@
  * with enum short_keep, and last for the full name. */
 #ifndef CLI_MODEL_SHORT_NAME_H
 #define CLI_MODEL_SHORT_NAME_H
+#include <stddef.h>
 
 /* Parts that are left out unless they are asked for. */
 enum short_keep {
@@ -15,6 +16,9 @@ enum short_keep {
 	SHORT_KEEP_PARAMS = 8, /* parameters, "const" and "&" behind them */
 	SHORT_KEEP_ALL = 15
 };
+
+/* Returns the length of a name without what homonyms_name() adds to it. */
+size_t short_name_base(const char *name);
 
 /* Longer lists of template arguments are "<...>". */
 #define SHORT_ARGS_MAX 40
@@ -32,6 +36,7 @@ enum short_keep {
  *                                          (anon)::f::{lambda#2}
  *   <alloc::vec::Vec<u8,alloc::alloc::Global> as core::ops::Drop>::drop::h01...
  *                                          alloc::vec::Vec<u8>::drop
+ *   void f<int>(int*) (a.c)              f<int> (a.c)
  *
  * The name may be hostile: time is linear in its length, and brackets need not
  * be balanced. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model/code.h"
+#include "cli/model/homonyms.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
 #include "cli/model/library.h"
@@ -115,12 +116,31 @@ static uint32_t add_function_label(struct stack_names *sn,
 	return id;
 }
 
+/* Returns the name with what tells the function from others of its name, to be
+ * freed. */
+static char *stack_names_told(const char *name, const char *apart)
+{
+	char *base = mem_strdup(name);
+	char *told;
+
+	if (suffix_asked()) {
+		suffix_fold(base);
+		/* parts of one function are in several places */
+		if (apart[0] == '+')
+			return base;
+	}
+	told = homonyms_name(base, apart);
+	free(base);
+	return told;
+}
+
 static void name_frame(struct stack_names *sn, size_t id)
 {
 	const struct code_frame *f = &sn->code->frame[id];
 	const struct named_image *img = &sn->image[f->image];
 	enum image_kind kind = sn->code->image[f->image].img.kind;
 	bool kernel = kind != IMAGE_GUEST && code_is_kernel(kind);
+	const struct homonym *at = homonyms_of_frame(sn->o.homonyms, id);
 	struct label l = {
 		.kind = kernel		    ? LABEL_KERNEL
 			: kind == IMAGE_JIT ? LABEL_JIT
@@ -145,9 +165,11 @@ static void name_frame(struct stack_names *sn, size_t id)
 		l.has_off = false;
 		if (l.kind != LABEL_UNNAMED)
 			l.name = matching_function(sn->o.match, &img->same,
-						   l.name);
+						   l.name, at);
 		else if (strcmp(l.name, "[unknown]") != 0)
 			l.name = name = matching_unnamed(&img->same, f->off);
+	} else if (at && at->apart) {
+		l.name = name = stack_names_told(l.name, at->apart);
 	}
 	if (sn->o.by_name) {
 		l.image = "";
@@ -155,10 +177,45 @@ static void name_frame(struct stack_names *sn, size_t id)
 		l.has_off = false;
 	}
 	if (f->at.name)
-		sn->frame[id].interp = interpreter_frame(
-			img->interpreters, kind == IMAGE_JIT, l.name);
+		sn->frame[id].interp =
+			interpreter_frame(img->interpreters, kind == IMAGE_JIT,
+					  at ? f->at.name : l.name);
 	sn->frame[id].label = add_function_label(sn, sn->frame[id].interp, &l);
 	sn->frame[id].inlines = sn->o.inlined && f->n_inlined;
+	free(name);
+}
+
+/* Makes the label of the k-th inlined function, which is in that frame. */
+static void name_inlined(struct stack_names *sn, size_t frame, uint32_t k)
+{
+	const struct code_where *at = &sn->code->inlined[k];
+	uint32_t id = sn->code->frame[frame].image;
+	const struct named_image *img = &sn->image[id];
+	struct named_function *in = &sn->inline_at[k];
+	struct label l = *labels_get(sn->labels, sn->frame[frame].label);
+	const char *base = "[inlined]";
+	const char *apart = NULL;
+	char *name = NULL;
+
+	l.inlined = !(sn->o.match && sn->o.inlined_same);
+	l.kind = l.inlined  ? LABEL_INLINED
+		 : l.kernel ? LABEL_KERNEL
+			    : LABEL_USER;
+	if (at->name && at->name[0]) {
+		base = at->name;
+		apart = homonyms_of_inlined(sn->o.homonyms, id, at->name,
+					    at->file);
+	}
+	l.name = base;
+	if (base == at->name && sn->o.match)
+		l.name = base = matching_function(
+			sn->o.match, &img->same, at->name,
+			&(struct homonym){ .start = HOMONYM_INLINED,
+					   .file = at->file });
+	else if (apart)
+		l.name = name = stack_names_told(base, apart);
+	in->interp = interpreter_frame(img->interpreters, false, base);
+	in->label = add_function_label(sn, in->interp, &l);
 	free(name);
 }
 
@@ -172,28 +229,14 @@ static int name_all_inlined(struct stack_names *sn, struct err *err)
 		return -1;
 	for (size_t i = 1; i < c->n_frame; i++) {
 		const struct code_frame *f = &c->frame[i];
-		const struct named_image *img = &sn->image[f->image];
 
 		for (uint32_t k = f->inlined; k < f->inlined + f->n_inlined;
 		     k++) {
 			const char *name = c->inlined[k].name;
-			struct named_function *in = &sn->inline_at[k];
-			struct label l =
-				*labels_get(sn->labels, sn->frame[i].label);
 
-			l.inlined = !(sn->o.match && sn->o.inlined_same);
-			l.kind = l.inlined  ? LABEL_INLINED
-				 : l.kernel ? LABEL_KERNEL
-					    : LABEL_USER;
-			l.name = !name || !name[0] ? "[inlined]"
-				 : sn->o.match
-					 ? matching_function(sn->o.match,
-							     &img->same, name)
-					 : name;
-			in->interp = interpreter_frame(img->interpreters, false,
-						       l.name);
-			in->label = add_function_label(sn, in->interp, &l);
-			in->left_out = lib && name && library_has(lib, name);
+			name_inlined(sn, i, k);
+			sn->inline_at[k].left_out =
+				lib && name && library_has(lib, name);
 		}
 	}
 	library_free(lib);

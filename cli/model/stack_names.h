@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct err;
+struct homonyms;
 struct known_code;
 struct labels;
 struct matching;
@@ -26,6 +27,9 @@ struct stack_names_opts {
 	bool gaps;    /* the caller that a chain lacks is a frame
 		       * STACK_NAMES_GAP, if the chain goes on behind it
 		       * (CODE_CALLERS) */
+	const struct homonyms *homonyms; /* of the code; NULL: functions of one
+					  * name and image are told apart by
+					  * offset only */
 	struct matching *match; /* labels of a comparison: what is the same on
 				 * both sides has the same label; NULL: labels
 				 * of one recording */
@@ -34,8 +38,8 @@ struct stack_names_opts {
 	int side;		/* which one this is, 0 or 1 */
 };
 
-/* Makes the labels of c, which is borrowed, as is opts.match, and needs the
- * parts CODE_NAMES and CODE_CHAINS. Returns NULL and *err if an option of the
+/* Makes the labels of c, which is borrowed, as are opts.match and
+ * opts.homonyms, and needs the parts CODE_NAMES and CODE_CHAINS. Returns NULL and *err if an option of the
  * user is wrong. */
 struct stack_names *stack_names_new(const struct known_code *c,
 				    struct labels *labels,

@@ -7,6 +7,7 @@
 
 #include "cli/model/code.h"
 #include "cli/model/filter.h"
+#include "cli/model/homonyms.h"
 #include "cli/model/label.h"
 #include "cli/model/stack_sums.h"
 #include "cli/output/safe_text.h"
@@ -32,6 +33,7 @@ struct stacks {
 	struct stacks_opts o;
 	struct labels *labels;
 	struct known_code *code;
+	struct homonyms *homonyms;
 	struct stack_names *names;
 	struct stacks_group *group;
 	size_t n_group, cap_group;
@@ -376,6 +378,7 @@ static int stacks_make_names(struct stacks *s, struct matching *match, int side,
 		.inlined = s->o.inlined,
 		.bogus = s->o.bogus,
 		.gaps = s->o.gaps,
+		.homonyms = s->homonyms,
 		.match = match,
 		.inlined_same = s->o.inlined_same,
 		.side = side,
@@ -398,6 +401,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->labels = o->labels ? o->labels : labels_new();
 	if (stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
 	    !(s->code = code_load(db, parts, err)) ||
+	    !(s->homonyms = homonyms_load(db, s->code, o->unnamed, err)) ||
 	    stacks_load_groups(s, db, err) ||
 	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {
 		stacks_free(s);
@@ -416,6 +420,7 @@ void stacks_free(struct stacks *s)
 	if (!s)
 		return;
 	stack_names_free(s->names);
+	homonyms_free(s->homonyms);
 	code_free(s->code);
 	if (!s->o.labels)
 		labels_free(s->labels);
@@ -583,6 +588,11 @@ struct labels *stacks_labels(const struct stacks *s)
 const struct known_code *stacks_code(const struct stacks *s)
 {
 	return s->code;
+}
+
+const struct homonyms *stacks_homonyms(const struct stacks *s)
+{
+	return s->homonyms;
 }
 
 const struct stack_names *stacks_names(const struct stacks *s)

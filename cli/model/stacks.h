@@ -12,6 +12,7 @@
 #include "cli/model/stack_names.h"
 
 struct err;
+struct homonyms;
 struct known_code;
 struct label;
 struct labels;
@@ -123,6 +124,8 @@ struct labels *stacks_labels(const struct stacks *s);
 /* Returns the code that the stacks are of, with at least the parts of
  * opts.code; valid until stacks_free(). */
 const struct known_code *stacks_code(const struct stacks *s);
+/* Returns what tells functions of this code apart, until stacks_free(). */
+const struct homonyms *stacks_homonyms(const struct stacks *s);
 const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first. A missing user half is the frame
  * "[user: VERDICT]"; the stack of a program that was executed after the sample

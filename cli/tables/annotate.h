@@ -34,7 +34,8 @@ struct hot_spot {
 /* A function with samples, or all code of an image that has no symbols. Strings
  * belong to struct hot. */
 struct hot_func {
-	const char *name;  /* NULL: no symbol */
+	const char *name;  /* as report has it; NULL: no symbol */
+	const char *base;  /* without what tells it from others, homonyms.h */
 	const char *shown; /* the name for people */
 	const char *raw;   /* the name in the file; "": the same as name */
 	uint32_t image;
@@ -84,7 +85,8 @@ struct hot_choice {
 	const struct hot_func *func; /* NULL: by its address only */
 	uint32_t image;
 	uint64_t off;
-	size_t others; /* functions of the same name in other images */
+	size_t others; /* functions that the user may mean as well */
+	const struct hot_func *other; /* the heaviest of them; NULL: none */
 };
 /* Finds what the user means: a name, IMAGE+0xOFFSET, or 0xADDRESS as objdump
  * shows it; dso limits it to an image (NULL: any). Returns 0, or -1 and

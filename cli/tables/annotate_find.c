@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/model/homonyms.h"
 #include "cli/model/name_find.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/short_name.h"
@@ -19,8 +20,28 @@
 
 struct hot_loader {
 	struct hot *h;
+	const struct homonyms *homonyms;
 	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
+
+/* Stores the names of a function that has a frame. */
+static void hot_name_func(struct hot_loader *l, const struct rows *r,
+			  struct hot_func *f)
+{
+	const struct homonym *at = homonyms_of_frame(
+		l->homonyms, (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));
+	struct arena *text = &l->h->text;
+
+	f->base = f->name =
+		arena_strdup(text, rows_text(r, ANNOTATE_FRAMES_NAME));
+	f->raw = arena_strdup(text, rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
+	if (at && at->apart) {
+		char *told = homonyms_name(f->base, at->apart);
+
+		f->name = arena_strdup(text, told);
+		free(told);
+	}
+}
 
 static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
@@ -34,11 +55,7 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			f.name = arena_strdup(
-				&h->text, rows_text(r, ANNOTATE_FRAMES_NAME));
-			f.raw = arena_strdup(
-				&h->text,
-				rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
+			hot_name_func(l, r, &f);
 			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
@@ -194,7 +211,7 @@ static int hot_load_code(struct hot_loader *l, struct store *db,
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
-	struct hot_loader l = { .h = h };
+	struct hot_loader l = { .h = h, .homonyms = stacks_homonyms(s) };
 	struct trust *trust = trust_of(db, s, event, err);
 	int rc = -1;
 
@@ -254,7 +271,7 @@ bool hot_has(const struct hot *h, const char *what, const char *dso)
 
 		if (f->name && hot_in_dso(h, f->image, dso) &&
 		    (!strcmp(f->raw, what) || !strcmp(f->shown, what) ||
-		     hot_is_called(f->name, what)))
+		     hot_is_called(f->base, what)))
 			return true;
 	}
 	return false;
@@ -297,7 +314,8 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	for (uint32_t i = 1; i < h->n_path; i++) {
 		if (!h->path[i] || !hot_in_dso(h, i, dso))
 			continue;
-		*out = (struct hot_choice){ func_at(h, i, off), i, off, 0 };
+		*out = (struct hot_choice){ func_at(h, i, off), i, off, 0,
+					    NULL };
 		return 0;
 	}
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
@@ -319,13 +337,33 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		    (!f->name || addr < start || addr - start >= f->size))
 			continue;
 		*out = (struct hot_choice){ f->name ? f : NULL, s->image,
-					    s->off + (addr - s->vaddr), 0 };
+					    s->off + (addr - s->vaddr), 0,
+					    NULL };
 		return 0;
 	}
 	return err_set(err, ERR_USAGE,
 		       "no sample is in a function around 0x%" PRIx64
 		       "; IMAGE+0xOFFSET says which file is meant",
 		       addr);
+}
+
+/* Counts those of the n functions that have the name of the one that was found,
+ * if the user did not tell it from them. */
+static void hot_find_others(const struct hot *h, const uint32_t *func, size_t n,
+			    const char *what, struct hot_choice *c)
+{
+	if (c->func->name != c->func->base &&
+	    (!strcmp(c->func->name, what) || !strcmp(c->func->shown, what)))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct hot_func *f = &h->func[func[i]];
+
+		if (f == c->func || strcmp(f->base, c->func->base) != 0)
+			continue;
+		c->others++;
+		if (!c->other)
+			c->other = f;
+	}
 }
 
 /* Finds the function that the user calls `what`. Returns 1, 0 if there is none,
@@ -345,17 +383,16 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 		if (!f->name || !hot_in_dso(h, f->image, dso))
 			continue;
 		func[n] = i;
-		c[n++] = (struct name_choice){ f->name, f->shown,
+		c[n++] = (struct name_choice){ f->base, f->shown,
 					       f->raw[0] ? f->raw : NULL,
-					       f->weight };
+					       f->name, f->weight };
 	}
 	rc = name_find(c, n, what, h->weight, &at, err);
 	if (rc > 0) {
 		const struct hot_func *f = &h->func[func[at]];
 
-		*out = (struct hot_choice){ f, f->image, f->peak_off, 0 };
-		for (size_t i = 0; i < n; i++)
-			out->others += i != at && !strcmp(c[i].full, f->name);
+		*out = (struct hot_choice){ f, f->image, f->peak_off, 0, NULL };
+		hot_find_others(h, func, n, what, out);
 	}
 	free(func);
 	free(c);

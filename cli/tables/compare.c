@@ -121,7 +121,7 @@ static int compare_read(struct compare *c, size_t i,
 	if (rc)
 		return -1;
 	matching_add(c->match, compare_side(c, i), stacks_code(run->stacks),
-		     so.inlined_same);
+		     stacks_homonyms(run->stacks), so.inlined_same);
 	return 0;
 }
 

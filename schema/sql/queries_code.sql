@@ -19,6 +19,9 @@ SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0) AS symoff,
 	coalesce(f.line, 0) AS line
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
+-- name: code_files
+SELECT id, file FROM frame WHERE file IS NOT NULL
+
 -- name: code_inlines
 SELECT frame, name, file, coalesce(line, 0) AS line FROM inline_frame
 ORDER BY frame, depth

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cli/model/homonyms.h"
 #include "cli/model/match_names.h"
 #include "run.h"
 
@@ -68,9 +69,10 @@ START_TEST(names_are_those_of_the_table)
 	for (size_t i = 0; i < 6 && s[i].name; i++)
 		for (const char *p = s[i].sides; *p; p++)
 			match_names_see(m, *p == 'B', s[i].image, s[i].name,
-					s[i].inlined);
+					s[i].inlined, NULL);
 	for (size_t i = 0; i < 6 && s[i].name; i++) {
-		const char *got = match_names_get(m, s[i].image, s[i].name);
+		const char *got =
+			match_names_get(m, s[i].image, s[i].name, NULL, false);
 
 		ck_assert_msg(!strcmp(got, s[i].want), "%s: '%s' is '%s'",
 			      tables[_i].name, s[i].name, got);
@@ -89,15 +91,89 @@ START_TEST(brackets_need_not_be_balanced)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		for (int side = 0; side < 2; side++)
-			match_names_see(m, side, 1, names[i], true);
+			match_names_see(m, side, 1, names[i], true, NULL);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		ck_assert(match_names_get(m, 1, names[i])[0]);
+		ck_assert(match_names_get(m, 1, names[i], NULL, false)[0]);
+	match_names_free(m);
+}
+END_TEST
+
+/* A function of side A or B that is in `file` ("": not known) from `start` on;
+ * start 0: it is inlined. */
+struct placed {
+	const char *sides, *file;
+	uint64_t start;
+	const char *want, *exact; /* NULL: want */
+};
+
+static const struct {
+	const char *name;
+	struct placed placed[4];
+} places[] = {
+	{ "files_pair_functions_of_one_name",
+	  { { "A", "/old/a.c", 0x10, "f (a.c)", NULL },
+	    { "A", "/old/b.c", 0x20, "f (b.c)", NULL },
+	    { "B", "/new/a.c", 0x90, "f (a.c)", NULL },
+	    { "B", "/new/b.c", 0x80, "f (b.c)", NULL } } },
+	{ "the_only_one_of_a_side_is_told_too",
+	  { { "A", "/old/a.c", 0x10, "f (a.c)", NULL },
+	    { "A", "/old/b.c", 0x20, "f (b.c)", NULL },
+	    { "B", "/new/b.c", 0x80, "f (b.c)", NULL } } },
+	{ "what_is_inlined_is_of_its_file",
+	  { { "A", "/old/a.c", 0x10, "f (a.c)", NULL },
+	    { "A", "/old/b.c", 0x20, "f (b.c)", NULL },
+	    { "B", "/new/b.c", 0, "f (b.c)", NULL } } },
+	{ "a_function_of_no_known_file_may_be_each_of_them",
+	  { { "A", "/old/a.c", 0x10, "f (several functions)", "f (+0x10)" },
+	    { "A", "/old/b.c", 0x20, "f (several functions)", "f (+0x20)" },
+	    { "B", "", 0x80, "f (several functions)", "f (+0x80)" } } },
+	{ "offsets_pair_in_one_build_only",
+	  { { "AB", "/a.h", 0x10, "f (several functions)", "f (+0x10)" },
+	    { "AB", "/a.h", 0x20, "f (several functions)", "f (+0x20)" } } },
+	{ "one_function_a_side_is_no_homonym",
+	  { { "A", "/old/a.c", 0x10, "f", NULL },
+	    { "B", "", 0x20, "f", NULL } } },
+};
+
+START_TEST(functions_of_one_name_pair_by_what_is_known)
+{
+	const struct placed *p = places[_i].placed;
+	struct match_names *m = match_names_new();
+	struct homonym at[4];
+	unsigned int n[2] = { 0, 0 };
+	unsigned int files = 1;
+
+	for (size_t i = 0; i < 4 && p[i].want; i++)
+		for (const char *s = p[i].sides; *s; s++)
+			n[*s == 'B'] += p[i].start != 0;
+	for (size_t i = 1; i < 4 && p[i].want; i++)
+		if (!strcmp(p[i].file, p[i - 1].file))
+			files = 0;
+	for (size_t i = 0; i < 4 && p[i].want; i++) {
+		bool several = n[p[i].sides[0] == 'B'] > 1 && p[i].start;
+
+		at[i] = (struct homonym){
+			.start = p[i].start ? p[i].start : HOMONYM_INLINED,
+			.file = p[i].file[0] ? p[i].file : NULL,
+			.apart = several ? "its own" : NULL,
+			.depth = several ? files : 0,
+		};
+		for (const char *s = p[i].sides; *s; s++)
+			match_names_see(m, *s == 'B', 1, "f", true, &at[i]);
+	}
+	for (size_t i = 0; i < 4 && p[i].want; i++) {
+		ck_assert_str_eq(match_names_get(m, 1, "f", &at[i], false),
+				 p[i].want);
+		ck_assert_str_eq(match_names_get(m, 1, "f", &at[i], true),
+				 p[i].exact ? p[i].exact : p[i].want);
+	}
 	match_names_free(m);
 }
 END_TEST
 
 static const struct run_table name_tables[] = {
 	RUN_TABLE(names_are_those_of_the_table, tables),
+	RUN_TABLE(functions_of_one_name_pair_by_what_is_known, places),
 };
 
 RUN_TABLES("match_names", name_tables, brackets_need_not_be_balanced)

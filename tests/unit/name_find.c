@@ -8,16 +8,20 @@
 #include "tests/unit/run.h"
 
 static const struct name_choice choices[] = {
-	{ "A::push(int)", "A::push", "_ZN1A4pushEi", 30 },
-	{ "B::push(int)", "B::push", NULL, 20 },
-	{ "over(int)", "over(int)", NULL, 5 },
-	{ "over(char)", "over(char)", NULL, 4 },
-	{ "push_all(A)", "push_all", NULL, 3 },
-	{ "main", "main", NULL, 2 },
-	{ "main", "main", NULL, 9 }, /* of another file */
-	{ "main.(*Tree).Insert", "main.(*Tree).Insert", NULL, 1 },
-	{ "sched_domains", "sched_domains", NULL, 7 },
-	{ "dl_domain", "dl_domain", NULL, 8 },
+	{ "A::push(int)", "A::push", "_ZN1A4pushEi", NULL, 30 },
+	{ "B::push(int)", "B::push", NULL, NULL, 20 },
+	{ "over(int)", "over(int)", NULL, NULL, 5 },
+	{ "over(char)", "over(char)", NULL, NULL, 4 },
+	{ "push_all(A)", "push_all", NULL, NULL, 3 },
+	{ "main", "main", NULL, NULL, 2 },
+	{ "main", "main", NULL, NULL, 9 }, /* of another file */
+	{ "main.(*Tree).Insert", "main.(*Tree).Insert", NULL, NULL, 1 },
+	{ "void help<int>(int) (a.c)", "help<int> (a.c)", NULL, NULL, 6 },
+	{ "void help<int>(int) (b.c)", "help<int> (b.c)", NULL, NULL, 7 },
+	{ "of(int)", "of (+0x10)", NULL, "of(int) (+0x10)", 6 },
+	{ "of(int)", "of (+0x20)", NULL, "of(int) (+0x20)", 7 },
+	{ "sched_domains", "sched_domains", NULL, NULL, 7 },
+	{ "dl_domain", "dl_domain", NULL, NULL, 8 },
 };
 
 static const struct {
@@ -41,6 +45,16 @@ static const struct {
 	{ "a_word_of_a_name_is_nearer_than_a_part_of_one", "domain", -2,
 	  "no function is called 'domain'; 'dl_domain' 8.00 % has it in its "
 	  "name" },
+	{ "of_functions_told_apart_one_is_meant", "help<int> (a.c)", 8, NULL },
+	{ "without_what_tells_them_apart_several", "help<int>", -2,
+	  "'help<int>' may be several functions: 'help<int> (b.c)' 7.00 %, "
+	  "'help<int> (a.c)' 6.00 %" },
+	{ "and_so_with_their_parameters", "void help<int>(int)", -2,
+	  "'void help<int>(int)' may be several functions: 'help<int> (b.c)' "
+	  "7.00 %, 'help<int> (a.c)' 6.00 %" },
+	{ "where_one_name_is_one_choice_the_heavier", "of(int)", 11, NULL },
+	{ "or_the_one_that_is_told", "of(int) (+0x10)", 10, NULL },
+	{ "or_that_is_told_by_its_short_name", "of (+0x10)", 10, NULL },
 	{ "no_name_has_it", "nowhere", -1, NULL },
 	{ "nothing_is_no_name", "", -1, NULL },
 };
@@ -67,7 +81,7 @@ START_TEST(a_long_list_ends)
 	size_t at;
 
 	for (size_t i = 0; i < 7; i++)
-		c[i] = (struct name_choice){ name[i], name[i], NULL, i };
+		c[i] = (struct name_choice){ name[i], name[i], NULL, NULL, i };
 	ck_assert_int_eq(name_find(c, 7, "f", 100, &at, &err), -1);
 	ck_assert_str_eq(err.msg, "'f' may be several functions: 'h::f' "
 				  "6.00 %, 'g::f' 5.00 %, 'e::f' 4.00 %, "

@@ -1,0 +1,114 @@
+#!/bin/sh
+# homonyms.sh - functions of one image that have one name are several.
+# usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/homonyms.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# capture NAME HEAVY LIGHT: samples in the two functions, called by main
+capture() {
+	{
+		echo "event cpu-clock period=1000"
+		echo "comm pid=100 name=app"
+		echo "mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=/bin/app id=0123456789abcdef0123456789abcdef0123456$4"
+		seq "$2" | sed 's/.*/sample pid=100 tid=100 cpu=1 time=&000 u=0x401010,0x403020/'
+		seq "$3" | sed 's/.*/sample pid=100 tid=100 cpu=1 time=&500 u=0x402010,0x403020/'
+		echo "sample pid=100 tid=100 cpu=1 time=99999999 u=0x402020,0x403020"
+	} >"$1.txt"
+	"$MKCAP" "$1.txt" "$1.data" &&
+		"$B" ingest -q -f -o "$1.db" "$1.data"
+}
+
+# named DB FILE1 FILE2: both are called helper; a file "" is not known
+named() {
+	python3 - "$@" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("DELETE FROM symbol")
+image = db.execute("SELECT id FROM image WHERE path = '/bin/app'").fetchone()[0]
+for i, (start, name, file) in enumerate((
+        (0x1000, "helper", sys.argv[2]), (0x2000, "helper", sys.argv[3]),
+        (0x3000, "main", "/src/main.c")), 1):
+    db.execute("INSERT INTO symbol(id, image, start, size, name, how) "
+               "VALUES(?, ?, ?, 4096, ?, 'symtab')", (i, image, start, name))
+    db.execute("UPDATE frame SET symbol = ?, symoff = off - ?, file = ?, "
+               "line = 3 WHERE image = ? AND off >= ? AND off < ? + 4096",
+               (i, start, file or None, image, start, start))
+db.commit()
+END
+}
+
+# rows COMMAND...: names and samples of its JSON
+rows() {
+	"$B" "$@" --json 2>err | python3 -c 'import json, sys
+print(*("%s %s" % (r["short"], r.get("self_samples", r.get("samples")))
+        for r in json.load(sys.stdin)["rows"]), sep=", ")'
+}
+
+# changed OPTION...: the shares of both sides
+changed() {
+	"$B" report --diff --json "$@" 2>err | python3 -c 'import json, sys
+print(*sorted("%s %.0f %.0f" % (r["symbol"], r["self_a_percent"],
+                               r["self_b_percent"])
+              for r in json.load(sys.stdin)["rows"]
+              if r["self_a_percent"] + r["self_b_percent"]), sep=", ")'
+}
+
+capture a 80 19 0 && capture b 50 49 1 && capture same 50 49 0
+ok captures_are_made $?
+for db in a b same
+do
+	named $db.db /src/a.c /src/b.c
+done
+is static_functions_of_two_files_are_two_rows \
+	'helper (a.c) 80, helper (b.c) 20' "$(rows report --no-children a.db)"
+is annotate_counts_the_same \
+	'helper (a.c) 80, helper (b.c) 20' "$(rows annotate a.db)"
+is a_comparison_pairs_them_by_file \
+	'helper (a.c) 80 50, helper (b.c) 20 50' "$(changed a.db b.db)"
+"$B" export --format folded -o folded a.db 2>err
+is folded_stacks_tell_them_apart \
+	"app;main;helper (a.c) 80 app;main;helper (b.c) 20" \
+	"$(sort folded | tr '\n' ' ' | sed 's/ $//')"
+"$B" annotate a.db helper >out 2>err
+grep -q '^1 more function has this name; shown is helper (a.c) of app' err &&
+	grep -qF "('helper (b.c)' chooses the other)" err
+ok annotate_says_what_chooses_the_other $?
+"$B" annotate a.db 'helper (b.c)' >out 2>err
+grep -q '/bin/app: no file' err && ! grep -q 'this name' err
+ok and_that_chooses_it $?
+"$B" report --callers helper a.db >out 2>err
+[ $? = 2 ] && grep -qF "may be several functions: 'helper (a.c)' 80.00 %, 'helper (b.c)' 20.00 %" err
+ok callers_of_both_at_once_are_not_asked_for $?
+"$B" report --callers 'helper (b.c)' a.db 2>err | grep -q '20.00 .* main '
+ok callers_of_one_are $?
+
+# one file, as of a template
+for db in a b same
+do
+	named $db.db /src/a.h /src/a.h
+done
+is instances_of_one_file_are_told_by_offset \
+	'helper (+0x1000) 80, helper (+0x2000) 20' \
+	"$(rows report --no-children a.db)"
+is offsets_of_two_builds_pair_nothing \
+	'helper (several functions) 100 100' "$(changed a.db b.db)"
+is those_of_one_build_do \
+	'helper (+0x1000) 80 50, helper (+0x2000) 20 50' \
+	"$(changed a.db same.db)"
+
+# a side without lines
+named a.db /src/a.c /src/b.c
+named b.db '' ''
+is files_of_one_side_pair_nothing \
+	'helper (several functions) 100 100' "$(changed a.db b.db)"
+
+# equal names of files
+named a.db /src/one/a.c /src/two/a.c
+is folders_tell_files_of_one_name_apart \
+	'helper (one/a.c) 80, helper (two/a.c) 20' \
+	"$(rows report --no-children a.db)"
+is a_picture_tells_them_too 2 \
+	"$("$B" flame -o - a.db 2>err | grep -cE '<title>helper \((one|two)/a.c\)')"
