@@ -139,6 +139,8 @@ struct namers {
 	struct symbolizer *sy;
 	struct pool *pool; /* NULL: none */
 	size_t fed;
+	const struct symbolize_opts *opts;
+	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
 static int naming_feed_pool(struct namers *nr, struct store *db,
@@ -159,6 +161,34 @@ static int naming_feed_pool(struct namers *nr, struct store *db,
 	return ret < 0 ? -1 : 0;
 }
 
+/* Looks for the files of functions that have the name of another one, where
+ * lines are not looked for: report tells them apart by file. */
+static int naming_tell_apart(struct namers *nr, struct sink *s,
+			     const struct image *img, struct err *err)
+{
+	struct name_counts counts = { 0 };
+	struct sink files = { s->db, s->image, &counts };
+	struct symbolize_opts o = *nr->opts;
+	struct image_report rep = { 0 };
+	const struct code_place *code;
+	size_t n;
+	int ret;
+
+	if (store_shared_names(s->db, &code, &n, err))
+		return -1;
+	if (!n || no_inline)
+		return 0;
+	/* what is kept has no lines */
+	o.kept = NULL;
+	o.no_inline = false;
+	if (!nr->files)
+		nr->files = symbolize_new(&o);
+	ret = symbolize_image(nr->files, img, code, n, naming_put_symbol,
+			      &files, &rep, err);
+	report_release(&rep);
+	return ret;
+}
+
 static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		    const struct code_place *code, size_t n, struct err *err)
 {
@@ -172,6 +202,8 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
 		      : symbolize_image(nr->sy, img, code, n, naming_put_symbol,
 					s, &rep, err);
+	if (!ret)
+		ret = naming_tell_apart(nr, s, img, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -426,7 +458,7 @@ static int naming_name_all(struct store *db,
 
 	/* what a server has may be a debug file alone */
 	make_setup(&setup, db, true, captured, kept, lines || use_debuginfod);
-	nr = (struct namers){ .sy = symbolize_new(&setup.o) };
+	nr = (struct namers){ .sy = symbolize_new(&setup.o), .opts = &setup.o };
 	/* with debuginfod one thread, as servers are asked for one file after
 	 * the other, those in most stacks first */
 	nr.pool = pool_new(&setup.o, use_debuginfod ? 1 : name_jobs());
@@ -444,6 +476,7 @@ static int naming_name_all(struct store *db,
 	progress_clear();
 	pool_free(nr.pool);
 	symbolize_free(nr.sy);
+	symbolize_free(nr.files);
 	if (!ret)
 		ret = naming_note_shared_modules(db, err);
 	if (use_debuginfod && !ret)

@@ -10,6 +10,7 @@
 #include "cli/model/short_name.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -146,30 +147,47 @@ static void homonyms_add_frame(struct homonyms *h, uint32_t id)
 	h->of_frame[id] = known + 1;
 }
 
+/* Takes the file of a frame; all: also where no other function has the name. */
+static void homonyms_add_file(struct homonyms *h, uint32_t frame,
+			      const char *file, bool all)
+{
+	struct homonyms_function *f;
+
+	if (!h->of_frame[frame])
+		return;
+	f = &h->function[h->of_frame[frame] - 1];
+	if (f->several || !(all || h->group[f->group].shared))
+		return;
+	if (!f->said.file) {
+		f->said.file =
+			intern_get(&h->paths, intern_add(&h->paths, file));
+	} else if (strcmp(f->said.file, file) != 0) {
+		f->said.file = NULL;
+		f->several = true;
+	}
+}
+
 static int homonyms_read_files(struct homonyms *h, struct store *db, bool all,
 			       struct err *err)
 {
-	struct rows *r = rows_of(db, "code_files", err);
+	struct rows *r;
 
+	if (store_sums_code(db)) {
+		for (uint32_t i = 1; i < h->code->n_frame; i++) {
+			const char *file = store_sums_file(db, i);
+
+			if (file)
+				homonyms_add_file(h, i, file, all);
+		}
+		return 0;
+	}
+	r = rows_of(db, "code_files", err);
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, CODE_FILES_ID);
-		struct homonyms_function *f;
-		const char *file;
 
-		if (id < 1 || (uint64_t)id >= h->code->n_frame ||
-		    !h->of_frame[id])
-			continue;
-		f = &h->function[h->of_frame[id] - 1];
-		if (f->several || !(all || h->group[f->group].shared))
-			continue;
-		file = rows_text(r, CODE_FILES_FILE);
-		if (!f->said.file) {
-			f->said.file = intern_get(&h->paths,
-						  intern_add(&h->paths, file));
-		} else if (strcmp(f->said.file, file) != 0) {
-			f->said.file = NULL;
-			f->several = true;
-		}
+		if (id >= 1 && (uint64_t)id < h->code->n_frame)
+			homonyms_add_file(h, (uint32_t)id,
+					  rows_text(r, CODE_FILES_FILE), all);
 	}
 	return rows_end(r, err);
 }

@@ -88,7 +88,7 @@ static void flush_sums_frame(struct store *db, uint32_t id)
 		name = frames_symbol_at(db->w->fr, f->off, &start, &size);
 	if (!name)
 		return;
-	sums_code_put(db, id, name, f->off - start);
+	sums_code_put(db, id, name, f->off - start, NULL);
 	*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 }
 

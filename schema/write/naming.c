@@ -14,6 +14,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/symbol.h"
@@ -49,6 +50,8 @@ struct naming {
 	struct known_symbol *known;
 	size_t n_known, cap_known;
 	struct table by_name;
+	struct code_place *shared; /* for store_shared_names() */
+	size_t n_shared, cap_shared;
 	struct symbol last; /* the last answer, not yet in answer[]; name
 			     * NULL: none */
 	struct segment *seg;
@@ -82,6 +85,7 @@ void naming_free(struct naming *nm)
 	arena_release(&nm->text);
 	free(nm->answer);
 	free(nm->known);
+	free(nm->shared);
 	free(nm->seg);
 	free(nm);
 }
@@ -191,7 +195,7 @@ static int naming_put_inline(struct store *db, struct naming *nm,
 	const struct answer *a = naming_answer_for(nm, s->off);
 	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
 
-	if (!a)
+	if (!a || db->w->sums)
 		return 0;
 	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
 		struct row r;
@@ -353,7 +357,8 @@ static int naming_end_image(struct store *db, struct naming *nm,
 							    vaddr, err);
 		else if (a->symbol)
 			sums_code_put(db, t->frame,
-				      nm->known[a->symbol - 1].name, a->symoff);
+				      nm->known[a->symbol - 1].name, a->symoff,
+				      a->file);
 		if (rc)
 			return -1;
 	}
@@ -416,6 +421,58 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 	*code = nm->at.code;
 	*n = nm->at.n_code;
 	return 1;
+}
+
+/* Stores for each symbol of the current image of a database of sums whether
+ * another one has its name. Returns whether there is any. */
+static bool naming_find_shared(const struct naming *nm, bool *shared)
+{
+	uint32_t *first = mem_new(nm->n_known, sizeof(*first));
+	struct intern names = { 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < nm->n_known; i++) {
+		size_t seen = names.n;
+		uint32_t id = intern_add(&names, nm->known[i].name);
+
+		if (id == seen)
+			first[id] = i;
+		else
+			any = shared[i] = shared[first[id]] = true;
+	}
+	intern_release(&names);
+	free(first);
+	return any;
+}
+
+int store_shared_names(struct store *db, const struct code_place **code,
+		       size_t *n, struct err *err)
+{
+	struct naming *nm = naming_of(db);
+	bool *shared;
+
+	*n = nm->n_shared = 0;
+	if (!db->w->sums || !nm->at.image)
+		return 0;
+	if (naming_end_last(db, nm, err))
+		return -1;
+	shared = mem_new(nm->n_known, sizeof(*shared));
+
+	size_t n_code = naming_find_shared(nm, shared) ? nm->at.n_code : 0;
+
+	for (size_t i = 0; i < n_code; i++) {
+		struct answer *a = &nm->answer[i];
+
+		if (!a->symbol || !shared[a->symbol - 1])
+			continue;
+		a->told = false;
+		*mem_add(nm->shared, nm->n_shared, nm->cap_shared) =
+			nm->at.code[i];
+	}
+	free(shared);
+	*code = nm->shared;
+	*n = nm->n_shared;
+	return 0;
 }
 
 int store_unnamed_at(struct store *db, size_t i, struct image *img,

@@ -17,6 +17,7 @@
 
 struct code_name {
 	const char *name; /* NULL: not known */
+	const char *file; /* likewise */
 	uint64_t symoff;
 };
 
@@ -64,13 +65,15 @@ const char *sums_code_text(struct store *db, const char *name)
 }
 
 void sums_code_put(struct store *db, uint32_t frame, const char *name,
-		   uint64_t symoff)
+		   uint64_t symoff, const char *file)
 {
 	struct sums_code *sc = db->w->sums;
 
 	sc->name = mem_reach(sc->name, &sc->n, &sc->cap, (size_t)frame + 1,
 			     sizeof(*sc->name));
-	sc->name[frame] = (struct code_name){ name, symoff };
+	sc->name[frame] = (struct code_name){
+		name, file ? sums_code_text(db, file) : NULL, symoff
+	};
 }
 
 static bool sums_code_same_mapped(const void *owner, uint32_t id,
@@ -114,4 +117,11 @@ const char *store_sums_name(const struct store *db, uint32_t frame,
 
 	*symoff = c->symoff;
 	return c->name;
+}
+
+const char *store_sums_file(const struct store *db, uint32_t frame)
+{
+	const struct sums_code *sc = db->w->sums;
+
+	return frame < sc->n ? sc->name[frame].file : NULL;
 }

@@ -15,6 +15,9 @@ const struct frames *store_sums_code(const struct store *db);
  * frame is from the start of the function in *symoff. */
 const char *store_sums_name(const struct store *db, uint32_t frame,
 			    uint64_t *symoff);
+/* Returns the file of a frame whose function is one of several of its name, see
+ * store_shared_names(); NULL: not known. */
+const char *store_sums_file(const struct store *db, uint32_t frame);
 /* A row of sample_group; 0: NULL, but for weight, which is then n. */
 struct store_group {
 	int64_t type, comm, kernel, user; /* of kernel and user: stacks */

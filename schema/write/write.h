@@ -81,6 +81,12 @@ enum {
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
+/* Of a database of sums, when the names of an image are stored: gives the code
+ * in functions whose name another function of the image has, borrowed until the
+ * next call. A second store_symbol() for it stores its file, which nothing else
+ * of sums needs. Of other databases *n is 0. Returns 0, or -1 and *err. */
+int store_shared_names(struct store *db, const struct code_place **code,
+		       size_t *n, struct err *err);
 /* Gives the image of call i of store_unnamed(), counted from 0, without the
  * code of jitted images. *img is borrowed until the next call, *code until the
  * last store_unnamed(). Returns 1, 0 if there is no such image, -1 and *err. */

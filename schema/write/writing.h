@@ -169,7 +169,7 @@ int views_check(struct store *db, struct err *err);
 const char *sums_code_text(struct store *db, const char *name);
 /* Names a frame. Borrows the name until the database is closed. */
 void sums_code_put(struct store *db, uint32_t frame, const char *name,
-		   uint64_t symoff);
+		   uint64_t symoff, const char *file);
 /* Returns whether a mapping differs from those before in the code that it maps:
  * sums need no more of one than image, offset, length and protection. A shell
  * starts a program a thousand times, which maps the same a thousand times. */

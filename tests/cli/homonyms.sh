@@ -112,3 +112,32 @@ is folders_tell_files_of_one_name_apart \
 	"$(rows report --no-children a.db)"
 is a_picture_tells_them_too 2 \
 	"$("$B" flame -o - a.db 2>err | grep -cE '<title>helper \((one|two)/a.c\)')"
+
+# a table of a capture is made of sums, for which no lines are looked for
+cc=${CC:-cc}
+if ! command -v "$cc" >out || ! command -v nm >out
+then
+	echo "skip a_capture_has_the_rows_of_its_database: no compiler"
+	exit 0
+fi
+for f in a b
+do
+	echo "static __attribute__((noinline)) int helper(int n) { return n * $(printf %d "'$f"); }
+int call_$f(int n) { return helper(n) + 1; }" >$f.c
+done
+echo 'int call_a(int), call_b(int); int main(int n, char **v) { (void)v; return call_a(n) + call_b(n); }' >main.c
+"$cc" -g -O1 -fno-inline -no-pie -o prog a.c b.c main.c 2>err
+ok a_program_is_built $?
+{
+	echo "event cpu-clock period=1000"
+	echo "comm pid=100 name=prog"
+	echo "mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=$work/prog"
+	nm prog | sed -n 's/^\([0-9a-f]*\) t helper$/sample pid=100 tid=100 cpu=1 time=5000 u=0x\1/p'
+} >prog.txt
+"$MKCAP" prog.txt prog.data && "$B" ingest -q -f -o prog.db prog.data 2>err
+is a_database_has_the_files 'helper (a.c) 1, helper (b.c) 1' \
+	"$(rows report prog.db)"
+is a_capture_has_the_rows_of_its_database 'helper (a.c) 1, helper (b.c) 1' \
+	"$(rows report prog.data)"
+is but_looks_for_no_lines_if_told_so 2 \
+	"$("$B" report --no-lines prog.data 2>err | grep -c 'helper (+0x')"
