@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/model/label.h"
 #include "cli/model/pattern.h"
+#include "cli/model/short_name.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -76,12 +77,16 @@ static uint64_t bits_of(struct pick *p, uint32_t label)
 		return p->bits[label];
 
 	const char *name = labels_get(p->labels, label)->name;
+	/* "^helper$" is written without knowing that there are several */
+	char *base = mem_dup(name, short_name_base(name));
 	uint64_t bits = KNOWN;
 
 	for (size_t i = 0; i < p->n; i++) {
-		if (!regexec(&p->regex[i], name, 0, NULL, 0))
+		if (!regexec(&p->regex[i], name, 0, NULL, 0) ||
+		    !regexec(&p->regex[i], base, 0, NULL, 0))
 			bits |= UINT64_C(1) << i;
 	}
+	free(base);
 	p->bits[label] = bits;
 	return bits;
 }

@@ -31,8 +31,9 @@ static const struct {
 	const char *end; /* what may follow the number; NULL: anything */
 } numbered[] = {
 	{ "#", "}" }, /* {lambda(int)#2}, {closure#0}, {unnamed type#1} */
-	{ "::$_", NULL },    { "'lambda", "'" },
-	{ "Lambda$", NULL }, { "__anon_", NULL },
+	{ "::lambda#", ":" }, /* of dwarf_scopes.h */
+	{ "::$_", NULL },     { "'lambda", "'" },
+	{ "Lambda$", NULL },  { "__anon_", NULL },
 };
 
 /* Returns how many bytes at s are to be left out, where `out` is what is kept

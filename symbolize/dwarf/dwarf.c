@@ -17,6 +17,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/dwarf/dwarf_scopes.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/dwarf_units.h"
 #include "symbolize/dwarf/line_rows.h"
@@ -81,6 +82,7 @@ struct dwarf {
 	bool deep;
 	bool no_lines;		   /* they are not read */
 	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
+	struct dwarf_scopes scopes;
 	struct dwarf_units *units; /* of the file */
 	bool reaches_out;	   /* a name may be in a unit not read */
 	struct timespec until;
@@ -300,7 +302,8 @@ static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 {
 	if (!d->split && dwarf_units_reach_out(d->units, die))
 		d->reaches_out = true;
-	const char *name = dwarf_entry_name(die);
+	const char *scoped = dwarf_scopes_name(&d->scopes, die);
+	const char *name = scoped ? scoped : dwarf_entry_name(die);
 	uint64_t line = dwarf_number(die, DW_AT_call_line);
 	const char *file = NULL;
 
@@ -460,6 +463,7 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	}
 	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
 		dwarf_put_frames(d, unit, &d->want[all[i].want]);
+	dwarf_scopes_release(&d->scopes);
 	free(all);
 }
 

@@ -113,6 +113,12 @@ is folders_tell_files_of_one_name_apart \
 is a_picture_tells_them_too 2 \
 	"$("$B" flame -o - a.db 2>err | grep -cE '<title>helper \((one|two)/a.c\)')"
 
+"$B" flame --include '^helper$' -o all.svg a.db 2>err &&
+	grep -q '<title>helper (one/a.c)' all.svg &&
+	"$B" flame --include '^helper \(two/a.c\)$' -o one.svg a.db 2>err &&
+	! grep -q '<title>helper (one/a.c)' one.svg
+ok patterns_match_with_and_without_it $?
+
 # a table of a capture is made of sums, for which no lines are looked for
 cc=${CC:-cc}
 if ! command -v "$cc" >out || ! command -v nm >out
@@ -141,3 +147,55 @@ is a_capture_has_the_rows_of_its_database 'helper (a.c) 1, helper (b.c) 1' \
 	"$(rows report prog.data)"
 is but_looks_for_no_lines_if_told_so 2 \
 	"$("$B" report --no-lines prog.data 2>err | grep -c 'helper (+0x')"
+
+# gcc writes no linkage names of lambdas, and of what is in unnamed namespaces
+if ! command -v g++ >out
+then
+	echo "skip lambdas_have_the_name_of_their_function: no g++"
+	exit 0
+fi
+cat >lambda.cc <<'END'
+volatile long sink;
+namespace {
+struct P {
+	template <class F> static inline __attribute__((always_inline)) void each(F f, long n)
+	{
+		for (long i = 0; i < n; i++)
+			f(i);
+	}
+};
+inline __attribute__((always_inline)) void mix() { sink ^= 77; }
+}
+namespace ns {
+__attribute__((noinline)) void both(long n)
+{
+	auto a = [](long i) { sink += i; }; auto b = [](long i) { sink ^= i * 3; };
+	P::each(b, n);
+	P::each(a, n);
+	mix();
+}
+}
+int main(int n, char **) { ns::both(n); auto c = [](long i) { sink -= i; }; P::each(c, n); }
+END
+g++ -g -O2 -no-pie -o lambda lambda.cc 2>err
+ok a_program_with_lambdas_is_built $?
+{
+	echo "event cpu-clock period=1000"
+	echo "comm pid=100 name=lambda"
+	echo "mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=$work/lambda"
+	nm -S lambda | sed -n 's/^\([0-9a-f]*\) \([0-9a-f]*\) [tT] \(_ZN2ns4bothEl\|main\)$/\1 \2/p' |
+		while read -r at size
+		do
+			for i in $(seq 0 $((0x$size - 1)))
+			do
+				echo "sample pid=100 tid=100 cpu=1 time=5000 u=$((0x$at + i))"
+			done
+		done
+} >lambda.txt
+"$MKCAP" lambda.txt lambda.data && "$B" ingest -q -f --no-cache -o lambda.db lambda.data 2>err
+is lambdas_have_the_name_of_their_function \
+	'(anon)::mix, main::lambda#1::operator(), ns::both::lambda#1::operator(), ns::both::lambda#2::operator(), .' \
+	"$("$B" report --inline --json lambda.db 2>err | python3 -c 'import json, sys
+print(*sorted(r["short"] + ", " for r in json.load(sys.stdin)["rows"]
+              if "mix" in r["short"] or r["short"].endswith("operator()")),
+      sep="", end="")' && echo .)"

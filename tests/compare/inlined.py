@@ -12,7 +12,8 @@ same build with whole units, whose code must be the same bytes.
 
 Where several siblings have an address, ours takes the one with the smallest
 range, as gdb and binutils do. llvm-symbolizer takes the last of the file, and
-loses what a larger one has beyond it. Of overlap.s these are eight addresses;
+loses what a larger one has beyond it. It has the last part of a name without
+linkage name, ours has what the function is in as well. Of overlap.s these are eight addresses;
 in code of compilers the two rules were not seen to differ."""
 
 import collections
@@ -144,7 +145,9 @@ def theirs(path, addrs):
 
 def kind(mine, other):
     """The class of a difference; None if there is none."""
-    if [f[0] for f in mine[:-1]] != [f[0] for f in other[:-1]]:
+    if len(mine) != len(other) or not all(
+            m[0] == o[0] or m[0].endswith("::" + o[0])
+            for m, o in zip(mine[:-1], other[:-1])):
         return "functions"
     if [f[1:] for f in mine[1:]] != [f[1:] for f in other[1:]]:
         return "place"

@@ -23,6 +23,7 @@ static const struct {
 	{ "main::{lambda(int)#2}::operator()(int) const",
 	  "main::{lambda(int)#}::operator()(int) const" },
 	{ "main::$_12::operator()() const", "main::$_::operator()() const" },
+	{ "main::lambda#12::operator()", "main::lambda#::operator()" },
 	{ "main::'lambda1'(int)::operator()",
 	  "main::'lambda'(int)::operator()" },
 	{ "LMain$$Lambda$14/0x0000000800c03000;::apply",
