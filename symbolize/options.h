@@ -49,5 +49,8 @@ struct symbolize_opts {
 	/* recorded on this machine and kernel version: a kernel without a
 	 * build-id may be the running one */
 	bool same_machine;
+	/* Between these times, in ns since 1970, the recorder wrote the
+	 * capture, on this machine; 0, 0: unknown. */
+	int64_t recorded_from, recorded_to;
 };
 #endif

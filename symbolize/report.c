@@ -32,7 +32,9 @@ void report_file(struct symbolizer *sy, const char *file)
 
 void report_status(struct symbolizer *sy, const char *status)
 {
-	sy->rep->status = status;
+	bool proved = !strcmp(status, "named");
+
+	sy->rep->status = proved && sy->doubtful ? "unverified" : status;
 }
 
 void report_note(struct symbolizer *sy, const char *what, const char *path)

@@ -14,8 +14,8 @@ struct symbolizer;
 /* What was found out about an image, for the image table. */
 struct image_report {
 	char file[4096]; /* "": no file */
-	/* 'named', 'unverified', 'no file', 'other build-id', 'no symbols', 'no
-	 * names' (a kind of code that has no names) */
+	/* 'named', 'unverified', 'no file', 'other build-id', 'replaced', 'no
+	 * symbols', 'no names' (a kind of code that has no names) */
 	const char *status;
 	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;
@@ -30,7 +30,8 @@ struct image_report {
 void report_release(struct image_report *rep);
 
 /* Set the report's file and status. status is a string constant, one of those
- * listed at struct image_report. */
+ * listed at struct image_report; of a doubtful image, 'named' becomes
+ * 'unverified'. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
 /* Stores a message for the user about the file at path. The names of an image

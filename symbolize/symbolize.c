@@ -11,6 +11,7 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_file.h"
+#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"
@@ -201,7 +202,7 @@ static bool image_names_may_be_kept(const struct symbolizer *sy,
 static struct image_names *image_names_take(struct symbolizer *sy,
 					    const struct image *img)
 {
-	bool keep = image_names_may_be_kept(sy, img);
+	bool keep = !sy->doubtful && image_names_may_be_kept(sy, img);
 	char *name = keep ? kept_name(sy, "names", img) : NULL;
 	struct image_names *in = keep ? kept_take(sy->opts.kept, name) : NULL;
 
@@ -211,7 +212,7 @@ static struct image_names *image_names_take(struct symbolizer *sy,
 	if (in)
 		image_names_free(in);
 	in = mem_new(1, sizeof(*in));
-	in->m = name_cache_open(sy, img, keep);
+	in->m = sy->doubtful ? NULL : name_cache_open(sy, img, keep);
 	return in;
 }
 
@@ -375,10 +376,15 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-int symbolize_image(struct symbolizer *sy, const struct image *img,
+int symbolize_image(struct symbolizer *sy, const struct image *image,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err)
 {
+	const struct image as = replaced_image(sy, image);
+	const struct image *img = &as;
+
+	sy->doubtful = replaced_judge(sy, image) != REPLACED_NOT;
+
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
 	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
@@ -409,6 +415,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	symbolize_release_demangled(&sy->plain);
 out:
 	sy->tried = NULL;
+	sy->doubtful = false;
 	image_names_give(sy, in, img, rc ? NULL : rep);
 	free(uncached);
 	sy->rep = NULL;

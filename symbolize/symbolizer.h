@@ -48,6 +48,8 @@ struct symbolizer {
 	/* Report of the current image, owned by the caller of
 	 * symbolize_image(). */
 	struct image_report *rep;
+	/* another file than that of the current image is at its path */
+	bool doubtful;
 	struct demangled_names plain;
 	char name[16384]; /* buffer for one demangled name */
 };

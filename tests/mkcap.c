@@ -7,7 +7,8 @@
  *
  *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
  *         [period=N]
- *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [time=] [cpu=]
+ *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
+ *        [min=] [time=] [cpu=]
  *   comm pid= tid= name= [exec] [time=] [cpu=]
  *   fork|exit pid= tid= ppid= ptid= time= cpu=
  *   sample [event=NAME] pid= tid= cpu= time= [ip=] [k=A,..] [u=A,..]
@@ -15,6 +16,7 @@
  *   chain cookie=C pid= tid= cpu= time= u=A,..
  *   lost n= cpu= time=          a ring that was full
  *   round                       FINISHED_ROUND
+ *   host NAME RELEASE           the recorded machine (testhost 7.2.0)
  *   raw type= misc= hex=BYTES   any other record
  *
  * A line 'task PID' makes the capture a session of one process; without it the
@@ -50,13 +52,16 @@ enum {
 static struct {
 	bool big, pipe, per_task;
 	uint64_t task;
+	char host[128], release[128];
 	struct pb_event event[MAX_EVENTS];
 	char name[MAX_EVENTS][64];
 	size_t n_events;
 	struct pb data;
 } cap = {
 	/* a file tells the size of an attr even if it has none */
-	.event[0].attr_size = ATTR_SIZE
+	.event[0].attr_size = ATTR_SIZE,
+	.host = "testhost",
+	.release = "7.2.0",
 };
 
 static uint64_t mkcap_cookie(const struct line *l)
@@ -254,8 +259,8 @@ static void add_mmap(const struct line *l)
 		bytes[0] = (unsigned char)hex_bytes(l, id, bytes + 4, 20);
 		pb_raw(b, bytes, sizeof(bytes));
 	} else {
-		pb_u32(b, 8);
-		pb_u32(b, 1);
+		mktext_put32(b, l, "maj", 8);
+		mktext_put32(b, l, "min", 1);
 		mktext_put64(b, l, "ino", 1000);
 		pb_u64(b, 0);
 	}
@@ -312,6 +317,14 @@ static void add_task_session(const struct line *l)
 	cap.task = mktext_parse(l, l->word[1], &end);
 }
 
+static void mkcap_add_host(const struct line *l)
+{
+	if (l->n < 3)
+		die(l, "needs a name and a release:", l->word[0]);
+	snprintf(cap.host, sizeof(cap.host), "%s", l->word[1]);
+	snprintf(cap.release, sizeof(cap.release), "%s", l->word[2]);
+}
+
 static void mkcap_add_raw(const struct line *l)
 {
 	unsigned char bytes[4096];
@@ -333,13 +346,14 @@ static void mkcap_add(const struct line *l)
 		{ "comm", mkcap_add_comm },   { "fork", add_task },
 		{ "exit", add_task },	      { "lost", add_lost },
 		{ "round", add_round },	      { "raw", mkcap_add_raw },
-		{ "task", add_task_session },
+		{ "task", add_task_session }, { "host", mkcap_add_host },
 	};
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		if (strcmp(kind[i].name, l->word[0]))
 			continue;
 		if (!cap.n_events && kind[i].add != mkcap_add_event &&
-		    kind[i].add != add_task_session)
+		    kind[i].add != add_task_session &&
+		    kind[i].add != mkcap_add_host)
 			die(l, "needs an event before", l->word[0]);
 		kind[i].add(l);
 		return;
@@ -354,7 +368,10 @@ static void mkcap_put_feature(struct pb *b, int bit)
 {
 	switch (bit) {
 	case 3:
-		pb_text(b, "testhost", 64);
+		pb_text(b, cap.host, 64);
+		break;
+	case 4:
+		pb_text(b, cap.release, 64);
 		break;
 	case 6:
 		pb_text(b, cap.big ? "s390x" : "x86_64", 64);
@@ -373,7 +390,7 @@ static void mkcap_put_feature(struct pb *b, int bit)
 			pb_u64s(b, cap.event[i].ids, CPUS);
 		}
 		break;
-	default: /* versions of kernel and tool */
+	default: /* version of the tool */
 		pb_text(b, "7.2.0", 64);
 	}
 }

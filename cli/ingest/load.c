@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cli/ingest/again.h"
@@ -351,6 +352,39 @@ static int read_facts(struct load *ld, struct err *err)
 	return ret ? -1 : storing_wait(ld->storing, err);
 }
 
+/* Stores when the recorder wrote the capture, if this is its file and no copy:
+ * it is older than its content by the time that was recorded, and of this
+ * machine. */
+static int put_written(struct load *ld, const struct source *src,
+		       struct err *err)
+{
+	const struct source_info *info = &src->info;
+	struct utsname here;
+	struct statx st;
+
+	if (!info->host || !info->release || info->last_ns <= info->first_ns ||
+	    uname(&here) || strcmp(info->host, here.nodename) != 0 ||
+	    strcmp(info->release, here.release) != 0 ||
+	    statx(AT_FDCWD, src->path, 0, STATX_BASIC_STATS | STATX_BTIME,
+		  &st) ||
+	    !S_ISREG(st.stx_mode) || !(st.stx_mask & STATX_BTIME))
+		return 0;
+	int64_t since = st.stx_btime.tv_sec * 1000000000LL +
+			(int64_t)st.stx_btime.tv_nsec;
+	int64_t until = st.stx_mtime.tv_sec * 1000000000LL +
+			(int64_t)st.stx_mtime.tv_nsec;
+
+	if (until <= since ||
+	    (uint64_t)(until - since) < info->last_ns - info->first_ns)
+		return 0;
+	return store_meta_number(ld->db, src->index, "written_since_ns", since,
+				 err) ||
+			       store_meta_number(ld->db, src->index,
+						 "written_until_ns", until, err)
+		       ? -1
+		       : 0;
+}
+
 static int open_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
@@ -373,7 +407,7 @@ static int open_all(struct load *ld, char *const *paths, size_t n,
 			goto out;
 		order_add(ld->order, s);
 		passed++;
-		if (store_capture(ld->db, s, err))
+		if (store_capture(ld->db, s, err) || put_written(ld, s, err))
 			goto out;
 	}
 	ret = 0;

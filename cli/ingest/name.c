@@ -290,6 +290,20 @@ static bool naming_recorded_here(struct store *db)
 	return same && n;
 }
 
+/* Stores when the captures were written, if that is known. */
+static void naming_recorded_when(struct store *db, struct symbolize_opts *o)
+{
+	struct rows *r = rows_of(db, "capture_written", NULL);
+
+	if (rows_step(r) && rows_int(r, CAPTURE_WRITTEN_KNOWN) &&
+	    rows_int(r, CAPTURE_WRITTEN_SINCE) <
+		    rows_int(r, CAPTURE_WRITTEN_UNTIL)) {
+		o->recorded_from = rows_int(r, CAPTURE_WRITTEN_SINCE);
+		o->recorded_to = rows_int(r, CAPTURE_WRITTEN_UNTIL);
+	}
+	rows_close(r);
+}
+
 /* Stores the kernel version of all captures; "" if not known, or several. */
 static void kernel_release(struct store *db, char *buf, size_t size)
 {
@@ -384,6 +398,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.no_inline = no_inline || !lines,
 		.same_machine = naming_recorded_here(db),
 	};
+	naming_recorded_when(db, &s->o);
 }
 
 const char *name_symfs(void)

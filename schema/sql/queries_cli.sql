@@ -28,6 +28,15 @@ WHERE cpu >= 0
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 
+-- When recorders wrote all captures that have inodes, if that is known of each.
+-- name: capture_written
+SELECT max(a.value) AS since, min(z.value) AS until,
+	count(*) = count(a.value + z.value) AS known
+FROM capture c
+LEFT JOIN meta a ON a.capture = c.id AND a.key = 'written_since_ns'
+LEFT JOIN meta z ON z.capture = c.id AND z.key = 'written_until_ns'
+WHERE c.format = 'perf'
+
 -- name: info_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,

@@ -88,7 +88,8 @@ CREATE TABLE image(
 	process INTEGER,	-- anonymous memory: whose
 	file TEXT,		-- where its symbols were read; NULL not yet
 	status TEXT		-- 'named', 'unverified', or why there are no
-				-- names: 'no file', 'other build-id', ...
+				-- names: 'no file', 'other build-id',
+				-- 'replaced', ...
 );
 
 CREATE TABLE internal_segment(

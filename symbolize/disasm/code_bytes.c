@@ -42,7 +42,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 		return NULL;
 	}
 	if (!ef)
-		*why = other ? "other build-id" : "no file";
+		*why = locate_why(sy, img, other);
 	return ef;
 }
 

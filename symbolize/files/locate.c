@@ -11,6 +11,7 @@
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
+#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -114,7 +115,8 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 		size_t n = strlen(img->path);
 		size_t gone = strlen(" (deleted)");
 
-		places_add(out, "%s", img->path);
+		if (replaced_judge(sy, img) != REPLACED_YES)
+			places_add(out, "%s", img->path);
 		/* A package update replaces the file. The new one is used only
 		 * if it has the same build-id. */
 		if (n > gone && !strcmp(img->path + n - gone, " (deleted)"))
@@ -354,14 +356,23 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img, bool *other)
 {
 	struct places p = { .tried = sy->tried };
+	const struct image as = replaced_image(sy, img);
 
 	if (img->kind == IMAGE_KERNEL)
 		locate_vmlinux(sy, img, &p);
 	else
-		locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
+		locate_image(sy, &as, &p);
+	struct elf_file *ef = places_open(&p, as.id, as.id_len, other);
 	places_release(&p);
 	return ef;
+}
+
+const char *locate_why(const struct symbolizer *sy, const struct image *img,
+		       bool other)
+{
+	if (replaced_judge(sy, img) == REPLACED_YES)
+		return "replaced";
+	return other ? "other build-id" : "no file";
 }
 
 /* Returns whether path, which is canonical, is below a folder. */
@@ -437,7 +448,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img)
 		ef = locate_open_image(sy, img, &other);
 	}
 	if (!ef) {
-		report_status(sy, other ? "other build-id" : "no file");
+		report_status(sy, locate_why(sy, img, other));
 		return false;
 	}
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */

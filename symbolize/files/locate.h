@@ -55,6 +55,9 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
  * *other as places_open() does. */
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img, bool *other);
+/* Returns why there is no such file: the status of the image. */
+const char *locate_why(const struct symbolizer *sy, const struct image *img,
+		       bool other);
 void places_release(struct places *p);
 
 /* Returns whether a file is, behind links and "..", in a folder of debug files

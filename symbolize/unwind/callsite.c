@@ -17,6 +17,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/section_hashes.h"
@@ -205,10 +206,12 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified)
 {
-	char *name = sy->opts.kept ? kept_name(sy, "callsites", img) : NULL;
+	bool doubt = replaced_judge(sy, img) != REPLACED_NOT;
+	char *name = sy->opts.kept && !doubt ? kept_name(sy, "callsites", img)
+					     : NULL;
 	struct callsite_file *f = name ? kept_take(sy->opts.kept, name) : NULL;
 
-	*unverified = !img->id_len;
+	*unverified = !img->id_len || doubt;
 	*why = NULL;
 	if (f && !tried_files_unchanged(&f->tried)) {
 		callsite_free(f);

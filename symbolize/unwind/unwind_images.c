@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
@@ -19,6 +17,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
+#include "symbolize/files/replaced.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
@@ -192,13 +191,10 @@ static bool unwind_images_replaced(const struct unwind_images *ms,
 				   const struct elf_file *ef)
 {
 	size_t slashes = strspn(ef->path, "/");
-	struct stat st;
 
-	return ms->sy->opts.same_machine && !img->id_len && img->ino &&
-	       slashes && !strcmp(ef->path + slashes - 1, img->path) &&
-	       ef->fd >= 0 && !fstat(ef->fd, &st) &&
-	       major(st.st_dev) == img->maj && minor(st.st_dev) == img->min &&
-	       st.st_ino != img->ino;
+	return !img->id_len && slashes &&
+	       !strcmp(ef->path + slashes - 1, img->path) &&
+	       replaced_inode(ms->sy, img);
 }
 
 /* A capture does not contain the vdso: use one the user provides, or that of
@@ -296,7 +292,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = img->id_len != 0;
+	m->proved = img->id_len && replaced_judge(ms->sy, img) == REPLACED_NOT;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
@@ -363,6 +359,9 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
 		return OF_NO_FILE;
 	ms->count.asked++;
+	if (replaced_judge(ms->sy, img) != REPLACED_NOT)
+		return unwind_images_open(ms, img) ? (uint32_t)ms->n
+						   : OF_NOT_FOUND;
 	if (img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
 				  0);

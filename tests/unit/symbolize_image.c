@@ -1,12 +1,14 @@
 /* symbolize_image.c - which file names an image, and which never may. */
 #include "symbolize/symbolize.h"
 
+#include <fcntl.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "mkelf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/run.h"
@@ -129,6 +131,133 @@ START_TEST(another_build_id_is_never_used)
 	img.path = "/not there";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	ck_assert_str_eq(rep.status, "no file");
+}
+END_TEST
+
+static int64_t image_ns(const struct statx_timestamp *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* Makes a file of build-id a, and its image as it is recorded here: *born is
+ * 0 where file systems do not tell. */
+static struct image image_recorded(const char *id, int64_t *born)
+{
+	struct image img = image_image(image_test_at("prog"), id);
+	struct statx st;
+
+	mkelf(path, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_int_eq(
+		statx(AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_BTIME, &st),
+		0);
+	img.maj = st.stx_dev_major;
+	img.min = st.stx_dev_minor;
+	img.ino = st.stx_ino;
+	*born = st.stx_mask & STATX_BTIME ? image_ns(&st.stx_btime) : 0;
+	return img;
+}
+
+#define SECOND INT64_C(1000000000)
+
+/* perf reads the build-ids of its table by path, when the recording ends. */
+START_TEST(a_file_that_came_while_it_was_recorded_is_not_the_mapped_one)
+{
+	int64_t born;
+	struct image img = image_recorded(id_a, &born);
+	const struct {
+		int64_t from, to;
+		const char *names, *status;
+	} when[] = {
+		{ born - SECOND, born + SECOND, "-;-;-;-;", "replaced" },
+		/* the same file was installed again, later */
+		{ born - 2 * SECOND, born - SECOND, TWO("symtab"), "named" },
+		/* it was there before: of another machine of that name? */
+		{ born + SECOND, born + 2 * SECOND, TWO("symtab?"),
+		  "unverified" },
+		/* the capture is a copy */
+		{ 0, 0, TWO("symtab?"), "unverified" },
+	};
+
+	for (size_t i = 0; born && i < ARRAY_SIZE(when); i++) {
+		struct symbolize_opts o = { .no_live = true,
+					    .same_machine = true,
+					    .recorded_from = when[i].from,
+					    .recorded_to = when[i].to };
+		struct image other = img;
+
+		ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+		ck_assert_str_eq(rep.status, "named");
+		other.ino++;
+		ck_assert_str_eq(names(&o, &other), when[i].names);
+		ck_assert_str_eq(rep.status, when[i].status);
+		/* a copy of the file on another device */
+		other.min++;
+		ck_assert_str_eq(names(&o, &other), TWO("symtab"));
+		/* with the kernel's build-id there is no inode */
+		other = img;
+		other.maj = other.min = 0;
+		other.ino = 0;
+		ck_assert_str_eq(names(&o, &other), TWO("symtab"));
+		/* on another machine */
+		other = img;
+		other.ino++;
+		o.same_machine = false;
+		ck_assert_str_eq(names(&o, &other), TWO("symtab"));
+		ck_assert_str_eq(rep.status, "named");
+	}
+}
+END_TEST
+
+START_TEST(without_a_build_id_a_file_may_not_be_newer_than_the_recording)
+{
+	int64_t born;
+	struct image img = image_recorded(NULL, &born);
+	struct symbolize_opts o = { .no_live = true,
+				    .same_machine = true,
+				    .recorded_from = born - 2 * SECOND,
+				    .recorded_to = born - SECOND };
+
+	if (!born)
+		return;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
+	img.ino++;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "replaced");
+	ck_assert_str_eq(rep.file, "");
+	/* older than the recording, or it is not known when that was */
+	o.recorded_from += 4 * SECOND;
+	o.recorded_to += 4 * SECOND;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
+	o.recorded_from = o.recorded_to = 0;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
+	ck_assert_str_eq(rep.status, "unverified");
+}
+END_TEST
+
+/* The build-id of the capture is that of the new file. */
+START_TEST(the_old_build_of_a_replaced_file_may_be_given)
+{
+	int64_t born;
+	struct image img = image_recorded(id_a, &born);
+	char old[128];
+	const char *const dirs[] = { old, NULL };
+	struct symbolize_opts o = { .no_live = true,
+				    .same_machine = true,
+				    .debug_dirs = dirs,
+				    .recorded_from = born - SECOND,
+				    .recorded_to = born + SECOND };
+
+	if (!born)
+		return;
+	snprintf(old, sizeof(old), "%s/old", dir);
+	folder("old");
+	mkelf(image_test_at("old/prog"),
+	      &(struct mkelf){ .sym = one, .n_sym = 1, .id = id_b });
+	img.path = image_test_at("prog");
+	img.ino++;
+	ck_assert_str_eq(names(&o, &img),
+			 "gamma+0/32 symtab?;gamma+31/32 symtab?;-;-;");
+	ck_assert_str_eq(rep.status, "unverified");
 }
 END_TEST
 
@@ -562,6 +691,9 @@ END_TEST
 RUN_WITH("image", image_setup, image_teardown,
 	 the_same_build_id_gives_names_and_none_gives_unverified_ones,
 	 another_build_id_is_never_used,
+	 a_file_that_came_while_it_was_recorded_is_not_the_mapped_one,
+	 without_a_build_id_a_file_may_not_be_newer_than_the_recording,
+	 the_old_build_of_a_replaced_file_may_be_given,
 	 a_short_recorded_build_id_may_be_padded_with_zeros,
 	 a_stripped_file_has_no_symbols_but_segments,
 	 a_path_cannot_climb_out_of_symfs, a_fifo_and_a_folder_are_not_opened,

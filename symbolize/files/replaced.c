@@ -1,0 +1,101 @@
+/* replaced.c - whether the file at the path of an image is the one that was
+ * mapped, where its build-id does not tell.
+ *
+ * The kernel can write the build-id of a mapping into its record, which then
+ * has no inode. Otherwise perf, in all versions, reads build-ids when the
+ * recording ends, from the files that are then at the recorded paths: those of
+ * a program that was built anew meanwhile are of the new one. The inode in the
+ * record is of the mapped file, but differs between copies of a file. It tells
+ * something only on the machine of the recording, on the same device; and a
+ * file is called another one only if it was made, or put at its path, while
+ * the recorder wrote the capture. Who installs the same file again later
+ * changes the inode as well, but not what its build-id proves. */
+#include "symbolize/files/replaced.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stitch/tasks/frame.h"
+#include "symbolize/symbolizer.h"
+
+static int64_t replaced_ns(const struct statx_timestamp *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* An inode number is soon used again by some file systems, with another
+ * generation. 0: not recorded, as in what perf takes from /proc. */
+static bool replaced_generation(const struct image *img)
+{
+	/* the kernel writes 32 bits, in spite of the type of the request */
+	long gen = 0;
+	int fd = img->ino_gen ? open(img->path, O_RDONLY | O_NONBLOCK |
+							O_CLOEXEC | O_NOCTTY)
+			      : -1;
+	bool other = fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &gen) && gen &&
+		     (uint32_t)gen != (uint32_t)img->ino_gen;
+
+	if (fd >= 0)
+		close(fd);
+	return other;
+}
+
+static bool replaced_stat(const struct symbolizer *sy, const struct image *img,
+			  struct statx *st)
+{
+	return sy->opts.same_machine && img->ino && img->path &&
+	       img->path[0] == '/' &&
+	       !statx(AT_FDCWD, img->path, 0, STATX_BASIC_STATS | STATX_BTIME,
+		      st) &&
+	       S_ISREG(st->stx_mode) && st->stx_dev_major == img->maj &&
+	       st->stx_dev_minor == img->min &&
+	       (st->stx_ino != img->ino || replaced_generation(img));
+}
+
+bool replaced_inode(const struct symbolizer *sy, const struct image *img)
+{
+	struct statx st;
+
+	return replaced_stat(sy, img, &st);
+}
+
+enum replaced replaced_judge(const struct symbolizer *sy,
+			     const struct image *img)
+{
+	const int64_t from = sy->opts.recorded_from;
+	const int64_t to = sy->opts.recorded_to;
+	struct statx st;
+
+	if (!replaced_stat(sy, img, &st))
+		return REPLACED_NOT;
+	if (!to)
+		return REPLACED_MAYBE;
+	int64_t born =
+		st.stx_mask & STATX_BTIME ? replaced_ns(&st.stx_btime) : 0;
+	/* A file that gets another name is changed, too. On a file system
+	 * without a disk, as those of other machines, an inode may have another
+	 * number each time: there only the birth counts. */
+	int64_t changed = st.stx_dev_major ? replaced_ns(&st.stx_ctime) : born;
+
+	if (!img->id_len)
+		return born >= from || changed >= from ? REPLACED_YES
+						       : REPLACED_MAYBE;
+	if (born > to)
+		return REPLACED_NOT;
+	return born >= from || (changed >= from && changed <= to)
+		       ? REPLACED_YES
+		       : REPLACED_MAYBE;
+}
+
+struct image replaced_image(const struct symbolizer *sy,
+			    const struct image *img)
+{
+	struct image as = *img;
+
+	if (replaced_judge(sy, img) == REPLACED_YES)
+		as.id_len = 0;
+	return as;
+}

@@ -1,0 +1,111 @@
+#!/bin/sh
+# replaced.sh - a program that was built anew gives no names to what ran before.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/replaced.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$dir" || exit 2
+dir=$PWD # perf records the true path
+HOME=$dir
+XDG_CACHE_HOME=$dir
+export HOME XDG_CACHE_HOME
+
+# The recorder makes its file before the program is built, and writes it later.
+: >c.data
+: >none.data
+cat >p.s <<'EOF3'
+	.text
+	.globl _start
+	.type _start, @function
+_start:
+	.zero 4096
+	.size _start, 4096
+EOF3
+if ! ${CC:-gcc} -c -o p.o p.s || ! ld --build-id=sha1 -o prog p.o ||
+	! ld --build-id=none -o bare p.o
+then
+	echo "skip replaced: no assembler and linker"
+	exit 0
+fi
+if [ "$(stat -c %W prog)" = 0 ]
+then
+	echo "skip replaced: the file system does not tell when files were made"
+	exit 0
+fi
+id=$(readelf -n prog | sed -n 's/.*Build ID: *//p')
+off=$(readelf -lW prog | awk '$1 == "LOAD" && / R E / { print $2 }')
+
+# record OUT PATH INODE MORE ID: the capture of a program that was mapped from a
+# file with this inode. ID: what perf read from that path at the end
+record() {
+	python3 - "$2" "$3" "$4" "$5" "$off" >c.txt <<'EOF3'
+import os, sys
+path, ino, more, id, off = sys.argv[1:]
+st = os.stat(path)
+u = os.uname()
+print(f'event cpu-clock\nhost {u.nodename} {u.release}')
+print('comm pid=7 name="prog" exec')
+print(f'mmap pid=7 start=0x400000 len=0x1000 pgoff={off} path={path} '
+      f'maj={os.major(st.st_dev)} min={os.minor(st.st_dev)} '
+      f'ino={st.st_ino + int(ino)} {more}')
+print('sample pid=7 tid=7 cpu=0 time=1000 u=0x400010')
+print('sample pid=7 tid=7 cpu=0 time=2000 u=0x400020')
+if id:
+    name = path.encode()
+    name += bytes(64 - len(name) % 64)
+    print('raw type=67 misc=0x8002 hex=ffffffff' + id + '14000000' +
+          name.hex())
+EOF3
+	"$MKCAP" c.txt "$1"
+}
+
+# status CAPTURE: what the names of the program are
+status() {
+	"$B" ingest -q -f -o x.db "$1" 2>err
+	"$B" query --format csv x.db "SELECT i.status || ' ' ||
+		count(f.symbol) FROM image i JOIN frame f ON f.image = i.id
+		WHERE i.path LIKE '$dir/%'" | tail -n +2 | tr -d '\r"'
+}
+
+record c.data "$dir/prog" 0 '' "$id"
+is the_file_that_was_mapped 'named 2' "$(status c.data)"
+record c.data "$dir/prog" 1 '' "$id"
+is another_one_that_came_meanwhile 'replaced 0' "$(status c.data)"
+"$B" info x.db >out
+says info_says_so "no names for $dir/prog: replaced, 2 addresses" out
+# The build-id in the capture is of the other one, and proves nothing.
+mkdir old && cp prog old
+"$B" symbolize --symfs old x.db >/dev/null 2>err
+is the_old_build_may_be_given 'unverified 2' "$("$B" query --format csv x.db \
+	"SELECT i.status || ' ' || count(f.symbol) FROM image i
+	JOIN frame f ON f.image = i.id WHERE i.path LIKE '$dir/%'" |
+	tail -n +2 | tr -d '\r"')"
+cp c.data copy.data
+is when_a_copy_was_recorded_is_not_known 'unverified 2' "$(status copy.data)"
+record c.data "$dir/prog" 1 '' "$id"
+sed 's/maj=[0-9]*/maj=99/' c.txt >d.txt
+"$MKCAP" d.txt c.data
+is a_file_of_another_device_is_a_copy 'named 2' "$(status c.data)"
+record c.data "$dir/prog" 1 "id=$id" ''
+is the_build_id_of_the_kernel_is_of_the_mapped_file 'named 2' \
+	"$(status c.data)"
+record c.data "$dir/prog" 1 '' "$id"
+sed 's/^host .*/host elsewhere 1.2.3/' c.txt >d.txt
+"$MKCAP" d.txt c.data
+is on_another_machine_inodes_differ 'named 2' "$(status c.data)"
+
+# The recording ends, then the same program is installed again.
+record c.data "$dir/prog" 0 '' "$id"
+# Times have the grain of the kernel's tick.
+for _ in $(seq 1000)
+do
+	: >new
+	[ -z "$(find new -newer c.data)" ] || break
+	rm new
+done
+cp prog new && mv new prog
+is the_same_file_again_is_as_good 'named 2' "$(status c.data)"
+
+record none.data "$dir/bare" 0 '' ''
+is no_build_id_proves_nothing 'unverified 2' "$(status none.data)"
+cp bare new && mv new bare
+is without_one_a_later_file_is_refused 'replaced 0' "$(status none.data)"
