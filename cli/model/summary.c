@@ -376,6 +376,23 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
+static void summary_put_unverified(struct summary *s, const struct rows *r)
+{
+	char share[32];
+
+	if (s->n >= LINES_FULL)
+		return;
+	lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
+	lines_add(&s->l, ", %s of samples: %s",
+		  human_percent(share, sizeof(share),
+				(double)rows_int(r, UNVERIFIED_FILES_SHARE),
+				1e9),
+		  rows_int(r, UNVERIFIED_FILES_OTHER)
+			  ? "another file than the mapped one is there"
+			  : "no build-id");
+	lines_put(&s->l, s->n ? "" : "unverified");
+}
+
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
@@ -411,6 +428,9 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "image", "images");
+	if (!brief &&
+	    summary_each(&s, "unverified_files", summary_put_unverified))
+		return -1;
 	if (s.unnamed) {
 		lines_print(&s.l, "no names",
 			    "not looked for of %" PRId64

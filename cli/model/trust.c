@@ -66,6 +66,9 @@ struct trust {
 	bool unknown;	/* it cannot be told of these samples */
 	int64_t bare;	/* counted samples without any stack */
 	int64_t kernel; /* and with only that of the kernel */
+	/* Of all samples of the database, in parts of 1e9: those in code with
+	 * names of files that nothing proves. */
+	int64_t unproved;
 };
 
 static enum judged trust_judged_of(const char *name)
@@ -142,13 +145,23 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
+static int trust_read_unproved(struct trust *t, struct store *db,
+			       struct err *err)
+{
+	struct rows *r = rows_of(db, "unverified_files", err);
+
+	while (rows_step(r))
+		t->unproved += rows_int(r, UNVERIFIED_FILES_SHARE);
+	return rows_end(r, err);
+}
+
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err)
 {
 	struct trust *t = mem_new(1, sizeof(*t));
 
 	t->code = code;
-	if (trust_read_rules(t, db, err))
+	if (trust_read_rules(t, db, err) || trust_read_unproved(t, db, err))
 		goto fail;
 	if (code) {
 		int served = stacks_served(db, err);
@@ -628,6 +641,12 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 			     t->chains ? "user " : "");
 	}
 	trust_put_last(t, &s, &text);
+	if (t->unproved) {
+		text_out_add(&text, " ");
+		trust_put_share(&text, t->unproved, 1000000000);
+		text_out_add(&text, " of all samples have names of files that "
+				    "nothing proves.");
+	}
 }
 
 void trust_put_json(const struct trust *t, struct json *j)

@@ -3,7 +3,8 @@
  *
  * It is of the samples that an output counts: trust_new(), then trust_add() for
  * each group of them, or trust_add_all(), then trust_say(). trust_read() and
- * trust_of() count for all events and for one. */
+ * trust_of() count for all events and for one. It ends with the share of all
+ * samples whose names nothing proves. */
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
 #include <stdbool.h>

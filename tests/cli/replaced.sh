@@ -81,6 +81,15 @@ is the_old_build_may_be_given 'unverified 2' "$("$B" query --format csv x.db \
 	tail -n +2 | tr -d '\r"')"
 cp c.data copy.data
 is when_a_copy_was_recorded_is_not_known 'unverified 2' "$(status copy.data)"
+"$B" info x.db >out
+says info_names_the_file_that_nothing_proves "unverified   $dir/prog, \
+100.00 % of samples: another file than the mapped one is there" out
+for c in report check info annotate
+do
+	"$B" $c x.db 2>&1 | tr -s ' \n' ' ' >out
+	says ${c}_says_that_names_are_not_proved \
+		'100.00 % of all samples have names of files that nothing proves.' out
+done
 record c.data "$dir/prog" 1 '' "$id"
 sed 's/maj=[0-9]*/maj=99/' c.txt >d.txt
 "$MKCAP" d.txt c.data
@@ -107,5 +116,8 @@ is the_same_file_again_is_as_good 'named 2' "$(status c.data)"
 
 record none.data "$dir/bare" 0 '' ''
 is no_build_id_proves_nothing 'unverified 2' "$(status none.data)"
+"$B" info x.db >out
+says info_says_why_nothing_does \
+	"unverified   $dir/bare, 100.00 % of samples: no build-id" out
 cp bare new && mv new bare
 is without_one_a_later_file_is_refused 'replaced 0' "$(status none.data)"
