@@ -39,8 +39,8 @@ struct stack_names_opts {
 };
 
 /* Makes the labels of c, which is borrowed, as are opts.match and
- * opts.homonyms, and needs the parts CODE_NAMES and CODE_CHAINS. Returns NULL and *err if an option of the
- * user is wrong. */
+ * opts.homonyms, and needs the parts CODE_NAMES and CODE_CHAINS. Returns NULL
+ * and *err if an option of the user is wrong. */
 struct stack_names *stack_names_new(const struct known_code *c,
 				    struct labels *labels,
 				    const struct stack_names_opts *o,

@@ -18,8 +18,8 @@
 
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
-#define NAME_MIN                                                               \
-	32 /* no less of a name in a file, or while other text is cut */
+/* No less of a name in a file, or while other text is cut. */
+#define NAME_MIN 32
 
 enum cell_kind {
 	CELL_TEXT,
