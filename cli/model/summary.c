@@ -376,21 +376,29 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
-static void summary_put_unverified(struct summary *s, const struct rows *r)
+/* Prints the files whose names nothing proves, of those with a percent of the
+ * samples. */
+static int summary_put_unverified(struct summary *s)
 {
+	struct rows *r = trust_unproved_files(s->db, s->err);
 	char share[32];
+	size_t n = 0;
 
-	if (s->n >= LINES_FULL)
-		return;
-	lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
-	lines_add(&s->l, ", %s of samples: %s",
-		  human_percent(share, sizeof(share),
-				(double)rows_int(r, UNVERIFIED_FILES_SHARE),
-				1e9),
-		  rows_int(r, UNVERIFIED_FILES_OTHER)
-			  ? "another file than the mapped one is there"
-			  : "no build-id");
-	lines_put(&s->l, s->n ? "" : "unverified");
+	while (rows_step(r)) {
+		int64_t part = rows_int(r, UNVERIFIED_FILES_SHARE);
+
+		if (part < TRUST_SHARE_ALL / 100 || n == LINES_FULL)
+			continue;
+		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
+		lines_add(&s->l, ", %s of samples: %s",
+			  human_percent(share, sizeof(share), (double)part,
+					(double)TRUST_SHARE_ALL),
+			  rows_int(r, UNVERIFIED_FILES_OTHER)
+				  ? "another file than the mapped one is there"
+				  : "no build-id");
+		lines_put(&s->l, n++ ? "" : "unverified");
+	}
+	return rows_end(r, s->err);
 }
 
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
@@ -428,8 +436,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "image", "images");
-	if (!brief &&
-	    summary_each(&s, "unverified_files", summary_put_unverified))
+	if (!brief && summary_put_unverified(&s))
 		return -1;
 	if (s.unnamed) {
 		lines_print(&s.l, "no names",

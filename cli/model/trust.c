@@ -38,6 +38,8 @@
 /* A command is named if it mends this part of what is wrong, and one percent of
  * all. */
 #define MENDS_OF 4
+/* Unproved names are told of one sample in this many. */
+#define UNPROVED_OF 100
 
 /* A kind of samples. */
 struct trust_key {
@@ -66,9 +68,10 @@ struct trust {
 	bool unknown;	/* it cannot be told of these samples */
 	int64_t bare;	/* counted samples without any stack */
 	int64_t kernel; /* and with only that of the kernel */
-	/* Of all samples of the database, in parts of 1e9: those in code with
-	 * names of files that nothing proves. */
-	int64_t unproved;
+	/* Samples that were counted, and those in code with names of files that
+	 * nothing proves: by image, with code. */
+	int64_t counted, unproved;
+	bool *unproved_image;
 };
 
 static enum judged trust_judged_of(const char *name)
@@ -145,14 +148,50 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
+struct rows *trust_unproved_files(struct store *db, struct err *err)
+{
+	const struct sql_gap gap = { "images", store_sql("unverified_images") };
+	char *sql = store_sql_fill("unverified_files", &gap, 1);
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+
+	free(sql);
+	return r;
+}
+
+/* Without code, counts all samples of the database. */
 static int trust_read_unproved(struct trust *t, struct store *db,
 			       struct err *err)
 {
-	struct rows *r = rows_of(db, "unverified_files", err);
+	struct rows *r;
 
-	while (rows_step(r))
-		t->unproved += rows_int(r, UNVERIFIED_FILES_SHARE);
+	if (!t->code) {
+		r = trust_unproved_files(db, err);
+		while (rows_step(r))
+			t->unproved += rows_int(r, UNVERIFIED_FILES_SHARE);
+		t->counted = TRUST_SHARE_ALL;
+		return rows_end(r, err);
+	}
+	t->unproved_image =
+		mem_new(t->code->n_image, sizeof(*t->unproved_image));
+	r = rows_of(db, "unverified_images", err);
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, UNVERIFIED_IMAGES_ID);
+
+		if (id > 0 && (uint64_t)id < t->code->n_image)
+			t->unproved_image[id] = true;
+	}
 	return rows_end(r, err);
+}
+
+static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
+{
+	const struct known_code *c = t->code;
+	uint32_t stack = code_chain_at(c, g->kraw ? g->kraw : g->uraw)->stack;
+	uint32_t image = c->frame[c->stack[stack].frame].image;
+
+	trust_tally(&t->counted, g->samples);
+	if (t->unproved_image[image])
+		trust_tally(&t->unproved, g->samples);
 }
 
 struct trust *trust_new(struct store *db, const struct known_code *code,
@@ -188,6 +227,7 @@ void trust_free(struct trust *t)
 	free(t->judged);
 	free(t->unwound);
 	free(t->depth);
+	free(t->unproved_image);
 	free(t);
 }
 
@@ -262,6 +302,7 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 {
 	struct trust_rule *r = NULL;
 
+	trust_count_unproved(t, g);
 	if (t->summed)
 		trust_add_event(t, g->type);
 	else
@@ -641,10 +682,10 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 			     t->chains ? "user " : "");
 	}
 	trust_put_last(t, &s, &text);
-	if (t->unproved) {
+	if (t->unproved && t->unproved >= t->counted / UNPROVED_OF) {
 		text_out_add(&text, " ");
-		trust_put_share(&text, t->unproved, 1000000000);
-		text_out_add(&text, " of all samples have names of files that "
+		trust_put_share(&text, t->unproved, t->counted);
+		text_out_add(&text, " of the samples have names of files that "
 				    "nothing proves.");
 	}
 }

@@ -3,7 +3,7 @@
  *
  * It is of the samples that an output counts: trust_new(), then trust_add() for
  * each group of them, or trust_add_all(), then trust_say(). trust_read() and
- * trust_of() count for all events and for one. It ends with the share of all
+ * trust_of() count for all events and for one. It ends with the share of these
  * samples whose names nothing proves. */
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
@@ -34,6 +34,10 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 /* Returns the class of the samples of a group, which is in view trust; NULL if
  * they are not counted there: they hit the kernel. */
 const char *trust_class(struct trust *t, const struct stacks_group *g);
+/* Returns the rows of query unverified_files, which the caller ends: shares are
+ * parts of TRUST_SHARE_ALL. */
+#define TRUST_SHARE_ALL ((int64_t)1000000000)
+struct rows *trust_unproved_files(struct store *db, struct err *err);
 /* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
  * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph
  * dwarf' may mend 16.40 %." It has no line break and no bytes of captures. */

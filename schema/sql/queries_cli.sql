@@ -106,21 +106,29 @@ WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
 -- Files whose names nothing proves, with the share of samples that were taken in
--- them, in parts of 1e9, if it is a percent. other: another file is at the path. A debug file alone
--- is proved by its build-id: there, only offsets are a guess.
+-- them, in parts of 1e9. {images}: unverified_images.
 -- name: unverified_files
-SELECT i.path, i.build_id IS NOT NULL AS other,
+SELECT i.path, i.other,
 	CAST(1e9 * total(g.n) / (SELECT total(n) FROM sample_group)
 		AS INTEGER) AS share
 FROM sample_group g
 JOIN stack s ON s.id = coalesce(g.kernel, g.user)
 JOIN frame f ON f.id = s.frame
-JOIN image i ON i.id = f.image AND i.status = 'unverified'
+JOIN (
+{images}
+) i ON i.id = f.image
+GROUP BY i.path, i.other ORDER BY share DESC, i.path
+
+-- Images whose names nothing proves. other: another file is at the path. A debug
+-- file alone is proved by its build-id: there, only offsets are a guess.
+-- name: unverified_images
+SELECT i.id, i.path, i.build_id IS NOT NULL AS other
+FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')
-WHERE i.build_id IS NULL OR i.file = i.path OR NOT (i.file LIKE '%.debug'
-	OR i.file LIKE '%/debug' OR i.file LIKE '%/debuginfo')
-GROUP BY i.path, other HAVING share >= 10000000 ORDER BY share DESC, i.path
+WHERE i.status = 'unverified' AND (i.build_id IS NULL OR i.file = i.path
+	OR NOT (i.file LIKE '%.debug' OR i.file LIKE '%/debug'
+		OR i.file LIKE '%/debuginfo'))
 
 -- name: print_types
 SELECT id, name, kind = 'sample' AS is_sample, has_chain

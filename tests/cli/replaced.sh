@@ -88,8 +88,11 @@ for c in report check info annotate
 do
 	"$B" $c x.db 2>&1 | tr -s ' \n' ' ' >out
 	says ${c}_says_that_names_are_not_proved \
-		'100.00 % of all samples have names of files that nothing proves.' out
+		'100.00 % of the samples have names of files that nothing proves.' out
 done
+"$B" report copy.data 2>&1 | tr -s ' \n' ' ' >out
+says so_does_the_first_look_at_a_capture \
+	'100.00 % of the samples have names of files that nothing proves.' out
 record c.data "$dir/prog" 1 '' "$id"
 sed 's/maj=[0-9]*/maj=99/' c.txt >d.txt
 "$MKCAP" d.txt c.data
