@@ -32,9 +32,12 @@ void report_file(struct symbolizer *sy, const char *file)
 
 void report_status(struct symbolizer *sy, const char *status)
 {
-	bool proved = !strcmp(status, "named");
-
-	sy->rep->status = proved && sy->doubtful ? "unverified" : status;
+	if (!strcmp(status, "named") && sy->doubtful)
+		status = "unverified";
+	else if (!strcmp(status, "unverified") && sy->mapped &&
+		 !strcmp(sy->rep->file, sy->mapped))
+		status = "named";
+	sy->rep->status = status;
 }
 
 void report_note(struct symbolizer *sy, const char *what, const char *path)

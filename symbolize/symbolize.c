@@ -384,6 +384,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 	const struct image *img = &as;
 
 	sy->doubtful = replaced_judge(sy, image) != REPLACED_NOT;
+	sy->mapped =
+		!image->id_len && replaced_none(sy, image) ? image->path : NULL;
 
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
@@ -416,6 +418,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 out:
 	sy->tried = NULL;
 	sy->doubtful = false;
+	sy->mapped = NULL;
 	image_names_give(sy, in, img, rc ? NULL : rep);
 	free(uncached);
 	sy->rep = NULL;

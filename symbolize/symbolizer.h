@@ -50,6 +50,9 @@ struct symbolizer {
 	struct image_report *rep;
 	/* another file than that of the current image is at its path */
 	bool doubtful;
+	/* the path of the current image if its file is there, as it was
+	 * mapped; else NULL */
+	const char *mapped;
 	struct demangled_names plain;
 	char name[16384]; /* buffer for one demangled name */
 };

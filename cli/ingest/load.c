@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/ingest/again.h"
@@ -138,6 +139,7 @@ struct load {
 	struct storing *storing;
 	bool no_fields; /* no event has an ev_ table */
 	bool failed;	/* of load_take_entries(), with why */
+	int64_t began;	/* when reading a stream began, in ns since 1970 */
 	struct err why;
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
@@ -352,6 +354,26 @@ static int read_facts(struct load *ld, struct err *err)
 	return ret ? -1 : storing_wait(ld->storing, err);
 }
 
+static bool is_of_here(const struct source_info *info)
+{
+	struct utsname here;
+
+	return info->host && info->release && !uname(&here) &&
+	       !strcmp(info->host, here.nodename) &&
+	       !strcmp(info->release, here.release);
+}
+
+static int put_window(struct load *ld, unsigned int i, int64_t since,
+		      int64_t until, struct err *err)
+{
+	return store_meta_number(ld->db, (int)i, "written_since_ns", since,
+				 err) ||
+			       store_meta_number(ld->db, (int)i,
+						 "written_until_ns", until, err)
+		       ? -1
+		       : 0;
+}
+
 /* Stores when the recorder wrote the capture, if this is its file and no copy:
  * it is older than its content by the time that was recorded, and of this
  * machine. */
@@ -359,12 +381,9 @@ static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)
 {
 	const struct source_info *info = &src->info;
-	struct utsname here;
 	struct statx st;
 
-	if (!info->host || !info->release || info->last_ns <= info->first_ns ||
-	    uname(&here) || strcmp(info->host, here.nodename) != 0 ||
-	    strcmp(info->release, here.release) != 0 ||
+	if (info->last_ns <= info->first_ns || !is_of_here(info) ||
 	    statx(AT_FDCWD, src->path, 0, STATX_BASIC_STATS | STATX_BTIME,
 		  &st) ||
 	    !S_ISREG(st.stx_mode) || !(st.stx_mask & STATX_BTIME))
@@ -377,12 +396,26 @@ static int put_written(struct load *ld, const struct source *src,
 	if (until <= since ||
 	    (uint64_t)(until - since) < info->last_ns - info->first_ns)
 		return 0;
-	return store_meta_number(ld->db, src->index, "written_since_ns", since,
-				 err) ||
-			       store_meta_number(ld->db, src->index,
-						 "written_until_ns", until, err)
-		       ? -1
-		       : 0;
+	return put_window(ld, src->index, since, until, err);
+}
+
+static int64_t wall_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000LL + (int64_t)now.tv_nsec;
+}
+
+/* Likewise of a stream, which is read while it is recorded. */
+static int put_streamed(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source *src = order_source(ld->order, i);
+
+	if (!ld->began || strcmp(src->path, "-") != 0 ||
+	    !is_of_here(&src->info))
+		return 0;
+	return put_window(ld, i, ld->began, wall_now(), err);
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,
@@ -557,7 +590,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
 		    put_wall(ld, i, err) || put_cuts(ld, i, err) ||
-		    put_dumps(ld, i, err))
+		    put_dumps(ld, i, err) || put_streamed(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return load_flush(ld, err);
@@ -605,6 +638,8 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	bool live = is_live(paths, n);
 	int ret;
 
+	if (live)
+		ld->began = wall_now();
 	if (live)
 		progress_start_live("reading", "Ctrl-C ends it");
 	else

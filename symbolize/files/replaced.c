@@ -43,23 +43,38 @@ static bool replaced_generation(const struct image *img)
 	return other;
 }
 
+/* Returns whether there is a file at the path, on the device and the machine of
+ * the recording; *other: it is not of the recorded inode. */
 static bool replaced_stat(const struct symbolizer *sy, const struct image *img,
-			  struct statx *st)
+			  struct statx *st, bool *other)
 {
-	return sy->opts.same_machine && img->ino && img->path &&
-	       img->path[0] == '/' &&
-	       !statx(AT_FDCWD, img->path, 0, STATX_BASIC_STATS | STATX_BTIME,
-		      st) &&
-	       S_ISREG(st->stx_mode) && st->stx_dev_major == img->maj &&
-	       st->stx_dev_minor == img->min &&
-	       (st->stx_ino != img->ino || replaced_generation(img));
+	if (!sy->opts.same_machine || !img->ino || !img->path ||
+	    img->path[0] != '/' ||
+	    statx(AT_FDCWD, img->path, 0, STATX_BASIC_STATS | STATX_BTIME,
+		  st) ||
+	    !S_ISREG(st->stx_mode) || st->stx_dev_major != img->maj ||
+	    st->stx_dev_minor != img->min)
+		return false;
+	*other = st->stx_ino != img->ino || replaced_generation(img);
+	return true;
 }
 
 bool replaced_inode(const struct symbolizer *sy, const struct image *img)
 {
 	struct statx st;
+	bool other;
 
-	return replaced_stat(sy, img, &st);
+	return replaced_stat(sy, img, &st, &other) && other;
+}
+
+bool replaced_none(const struct symbolizer *sy, const struct image *img)
+{
+	struct statx st;
+	bool other;
+
+	/* nobody can set ctime back */
+	return replaced_stat(sy, img, &st, &other) && !other &&
+	       replaced_ns(&st.stx_ctime) < sy->opts.recorded_from;
 }
 
 enum replaced replaced_judge(const struct symbolizer *sy,
@@ -68,8 +83,9 @@ enum replaced replaced_judge(const struct symbolizer *sy,
 	const int64_t from = sy->opts.recorded_from;
 	const int64_t to = sy->opts.recorded_to;
 	struct statx st;
+	bool other;
 
-	if (!replaced_stat(sy, img, &st))
+	if (!replaced_stat(sy, img, &st, &other) || !other)
 		return REPLACED_NOT;
 	if (!to)
 		return REPLACED_MAYBE;

@@ -17,6 +17,10 @@ enum replaced {
 /* Returns whether the path leads to another file than the recorded inode, on
  * the machine of the recording. */
 bool replaced_inode(const struct symbolizer *sy, const struct image *img);
+/* Returns whether the path still leads to the file that was mapped, on the
+ * machine of the recording: to the recorded inode, unchanged since before the
+ * recording began. */
+bool replaced_none(const struct symbolizer *sy, const struct image *img);
 /* Judges the file at the path of an image, whether or not files are looked for
  * there. */
 enum replaced replaced_judge(const struct symbolizer *sy,

@@ -105,6 +105,28 @@ sed 's/^host .*/host elsewhere 1.2.3/' c.txt >d.txt
 "$MKCAP" d.txt c.data
 is on_another_machine_inodes_differ 'named 2' "$(status c.data)"
 
+# Without a build-id, the inode is proof if the file has not changed since before
+# the recording began.
+sleep 0.1
+: >late.data
+sleep 0.1
+record late.data "$dir/bare" 0 '' ''
+is the_mapped_file_that_has_not_changed_since 'named 2' "$(status late.data)"
+# a copy is younger than what it tells of
+sed 's/time=2000/time=9000000000/' c.txt >d.txt
+"$MKCAP" d.txt copy.data
+is of_a_copy_nobody_knows_when_it_was_recorded 'unverified 2' \
+	"$(status copy.data)"
+touch bare
+is one_that_was_changed_later 'unverified 2' "$(status late.data)"
+{
+	sleep 0.1
+	cat late.data
+} | "$B" ingest -q -f -o x.db - 2>err
+is a_stream_is_recorded_while_it_is_read 1 "$("$B" query --format csv x.db \
+	"SELECT count(*) FROM image WHERE status = 'named'
+	AND path LIKE '$dir/%'" | tail -n +2 | tr -d '\r')"
+
 # The recording ends, then the same program is installed again.
 record c.data "$dir/prog" 0 '' "$id"
 # Times have the grain of the kernel's tick.
