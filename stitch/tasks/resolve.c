@@ -420,14 +420,14 @@ static bool is_data_of(const struct resolve_in *in, uint64_t at, uint64_t addr)
 }
 
 /* Returns whether nothing was called from an address that is in no mapping,
- * even if not all mappings of the process are known. */
+ * even if not all mappings of the process are known; some must be. */
 static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 {
 	uint64_t below;
 	uint64_t above;
 
 	if (is_never_mapped(addr))
-		return true;
+		return !in->partial || space_count(in->space);
 	if (!in->is_data || !in->partial)
 		return false;
 	space_hole(in->space, addr, &below, &above);
@@ -453,7 +453,8 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (is_never_code(in, addr))
 		return resolve_fixed_frame(rv, &rv->unknown_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]", 0);
-	s->stray = true;
+	if (!is_never_mapped(addr))
+		s->stray = true;
 	if (in->partial)
 		return resolve_fixed_frame(rv, &rv->partial_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",

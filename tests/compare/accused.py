@@ -5,7 +5,8 @@ Some captures have copies of /proc/PID/maps beside them. Each is read twice:
 with nothing but itself, and with the maps and the recorded programs. A frame
 that is marked bogus the first time must be marked the second time too: without
 evidence nothing is accused that evidence clears. LTTng's captures have neither
-maps nor build-ids, so nothing at all may be marked in them."""
+maps nor build-ids, so nothing may be marked in them but what its address tells:
+no maps have the first page, nor the upper half on x86-64."""
 
 import os
 import re
@@ -45,18 +46,32 @@ def programs(name):
     return ["--symfs", found] if found else []
 
 
+def addresses(blob):
+    """Of raw_chain.addrs."""
+    found, value, shift = [], 0, 0
+    for byte in blob:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            step = value >> 1 ^ -(value & 1)
+            found.append(((found[-1] if found else 0) + step) % (1 << 64))
+            value = shift = 0
+    return found
+
+
 def marked(path, options, folder):
     db, status, _ = common.into(os.path.join(folder, "x.db"), *options, path)
     if status not in (0, 3):
         return None
     rows = common.query(db, """
-        SELECT e.id, b.pos FROM bogus_frames b
+        SELECT e.id, b.pos, u.addrs FROM bogus_frames b
         JOIN raw_chain u ON u.stack = b.stack
         JOIN event e ON e.uraw = u.id
-        UNION SELECT r.event, b.pos FROM bogus_frames b
+        UNION SELECT r.event, b.pos, u.addrs FROM bogus_frames b
         JOIN raw_chain u ON u.stack = b.stack
         JOIN request r ON r.uraw = u.id""")
-    return {tuple(row) for row in rows}
+    return {(event, pos) for event, pos, addrs in rows
+            if 4096 <= addresses(addrs)[pos] < 1 << 63}
 
 
 def one(name, path, options, folder):

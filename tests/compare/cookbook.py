@@ -112,7 +112,8 @@ def load(made):
         host, kernel, records, lost, unknown, ns = query(db, """
             SELECT host, coalesce(release, ''), coalesce(records, 0),
                 (SELECT coalesce(sum(n), 0) FROM loss WHERE counts),
-                (SELECT count(*) FROM loss WHERE counts AND n IS NULL),
+                (SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
+                    OR what IN ('overwritten', 'damage')),
                 last_ns - first_ns FROM capture""")[0]
         runs.append(Run(host, kernel, label, records, lost, unknown, ns, db))
         known = frames(db)
