@@ -405,7 +405,11 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 }
 
 /* No program has the upper half or the first page mapped: whatever is not known
- * of its mappings, nothing was called from there. */
+ * of its mappings, nothing was called from there. The upper half is the
+ * kernel's on x86-64 (Documentation/arch/x86/x86_64/mm.rst) and AArch64
+ * (Documentation/arch/arm64/memory.rst), on s390x it begins at 8 EiB; the first
+ * page is below vm.mmap_min_addr (65536 and 32768 by default, Linux 2.6.23 to
+ * 7.1). The mask of the source has removed tags and signatures. */
 static bool is_never_mapped(uint64_t addr)
 {
 	return addr >> 63 || addr < 4096;
