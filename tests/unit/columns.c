@@ -13,11 +13,17 @@
 
 /* What stands in the gaps of queries, all of them. */
 static const struct sql_gap filled[] = {
-	{ "filter", "1" },     { "wanted", "1" },
-	{ "order", "" },       { "table", "event_fields" },
-	{ "type", "1" },       { "name", "event_fields" },
-	{ "expression", "1" }, { "fields", "" },
-	{ "ev_table", "" },    { "of_type", "1" },
+	{ "filter", "1" },
+	{ "wanted", "1" },
+	{ "order", "" },
+	{ "table", "event_fields" },
+	{ "type", "1" },
+	{ "name", "event_fields" },
+	{ "expression", "1" },
+	{ "fields", "" },
+	{ "ev_table", "" },
+	{ "of_type", "1" },
+	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
 };
 
 /* The columns that offcpu_event gets, and the rows. */
