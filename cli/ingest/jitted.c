@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cli/ingest/name.h"
@@ -362,15 +361,6 @@ static bool jitted_below_symfs(const char *path, char *out)
 	       in_folder(symfs, strlen(symfs), path + 1, out);
 }
 
-static bool jitted_recorded_here(const struct source *src)
-{
-	struct utsname here;
-
-	return src->info.host && src->info.release && !uname(&here) &&
-	       !strcmp(src->info.host, here.nodename) &&
-	       !strcmp(src->info.release, here.release);
-}
-
 static int64_t stat_ns(const struct stat *st)
 {
 	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
@@ -414,7 +404,8 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 {
 	struct stat st;
 
-	return !name_symfs() && jitted_recorded_here(src) &&
+	return !name_symfs() &&
+	       name_recorded_here(src->info.host, src->info.release) &&
 	       jitted_is_file(hint->path, &st) && is_ours(src, &st) &&
 	       (!hint->ino || hint->ino == st.st_ino);
 }
@@ -472,7 +463,8 @@ static bool find_map(struct jitted *jd, const struct source *src,
 		return open_map(jd, src, f, path, false);
 	if (jitted_below_symfs(wrote, path))
 		return open_map(jd, src, f, path, false);
-	return !name_symfs() && jitted_recorded_here(src) &&
+	return !name_symfs() &&
+	       name_recorded_here(src->info.host, src->info.release) &&
 	       jitted_is_file(wrote, &st) && is_ours(src, &st) &&
 	       in_time(src, &st) && open_map(jd, src, f, wrote, false);
 }

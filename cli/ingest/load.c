@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -354,15 +353,6 @@ static int read_facts(struct load *ld, struct err *err)
 	return ret ? -1 : storing_wait(ld->storing, err);
 }
 
-static bool is_of_here(const struct source_info *info)
-{
-	struct utsname here;
-
-	return info->host && info->release && !uname(&here) &&
-	       !strcmp(info->host, here.nodename) &&
-	       !strcmp(info->release, here.release);
-}
-
 static int put_window(struct load *ld, unsigned int i, int64_t since,
 		      int64_t until, struct err *err)
 {
@@ -383,7 +373,8 @@ static int put_written(struct load *ld, const struct source *src,
 	const struct source_info *info = &src->info;
 	struct statx st;
 
-	if (info->last_ns <= info->first_ns || !is_of_here(info) ||
+	if (info->last_ns <= info->first_ns ||
+	    !name_recorded_here(info->host, info->release) ||
 	    statx(AT_FDCWD, src->path, 0, STATX_BASIC_STATS | STATX_BTIME,
 		  &st) ||
 	    !S_ISREG(st.stx_mode) || !(st.stx_mask & STATX_BTIME))
@@ -413,7 +404,7 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 	const struct source *src = order_source(ld->order, i);
 
 	if (!ld->began || strcmp(src->path, "-") != 0 ||
-	    !is_of_here(&src->info))
+	    !name_recorded_here(src->info.host, src->info.release))
 		return 0;
 	return put_window(ld, i, ld->began, wall_now(), err);
 }
@@ -638,12 +629,12 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	bool live = is_live(paths, n);
 	int ret;
 
-	if (live)
+	if (live) {
 		ld->began = wall_now();
-	if (live)
 		progress_start_live("reading", "Ctrl-C ends it");
-	else
+	} else {
 		progress_start("reading");
+	}
 	stop_live(live);
 	ret = load_read_all(ld, paths, n, err);
 	stop_live(false);

@@ -269,23 +269,26 @@ int name_check(struct err *err)
 	return 0;
 }
 
+bool name_recorded_here(const char *host, const char *release)
+{
+	struct utsname here;
+
+	return host && release && !uname(&here) &&
+	       !strcmp(host, here.nodename) && !strcmp(release, here.release);
+}
+
 /* Returns whether all captures were made on this machine with the running
  * kernel version. */
 static bool naming_recorded_here(struct store *db)
 {
 	struct rows *r = rows_of(db, "capture_machines", NULL);
-	struct utsname here;
 	bool same = true;
 	size_t n = 0;
 
-	if (uname(&here))
-		same = false;
 	for (; rows_step(r); n++)
-		same = same &&
-		       !strcmp(rows_text(r, CAPTURE_MACHINES_HOST),
-			       here.nodename) &&
-		       !strcmp(rows_text(r, CAPTURE_MACHINES_RELEASE),
-			       here.release);
+		same = same && name_recorded_here(
+				       rows_text(r, CAPTURE_MACHINES_HOST),
+				       rows_text(r, CAPTURE_MACHINES_RELEASE));
 	rows_close(r);
 	return same && n;
 }

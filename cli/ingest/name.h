@@ -30,6 +30,9 @@ const char *name_symfs(void);
 bool name_asks_servers(void);
 /* Returns whether --symfs or --debug-dir was given. */
 bool name_has_places(void);
+/* Returns whether a capture is of this machine and kernel version; of one that
+ * names neither (NULL) it is not. */
+bool name_recorded_here(const char *host, const char *release);
 
 /* Returns how many threads unwind and name, at least 1. */
 unsigned int name_jobs(void);
