@@ -31,7 +31,8 @@ void report_release(struct image_report *rep);
 
 /* Set the report's file and status. status is a string constant, one of those
  * listed at struct image_report; of a doubtful image, 'named' becomes
- * 'unverified'. */
+ * 'unverified', and 'unverified' becomes 'named' where the file that was mapped
+ * is proved to be the one read. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
 /* Stores a message for the user about the file at path. The names of an image

@@ -380,12 +380,13 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err)
 {
-	const struct image as = replaced_image(sy, image);
+	const enum replaced judged = replaced_judge(sy, image);
+	const struct image as = replaced_image(image, judged);
 	const struct image *img = &as;
 
-	sy->doubtful = replaced_judge(sy, image) != REPLACED_NOT;
+	sy->doubtful = judged >= REPLACED_MAYBE;
 	sy->mapped =
-		!image->id_len && replaced_none(sy, image) ? image->path : NULL;
+		!image->id_len && judged == REPLACED_NONE ? image->path : NULL;
 
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;

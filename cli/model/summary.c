@@ -387,7 +387,8 @@ static int summary_put_unverified(struct summary *s)
 	while (rows_step(r)) {
 		int64_t part = rows_int(r, UNVERIFIED_FILES_SHARE);
 
-		if (part < TRUST_SHARE_ALL / 100 || n == LINES_FULL)
+		if (part < TRUST_SHARE_ALL / TRUST_UNPROVED_OF ||
+		    n == LINES_FULL)
 			continue;
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s",

@@ -38,8 +38,6 @@
 /* A command is named if it mends this part of what is wrong, and one percent of
  * all. */
 #define MENDS_OF 4
-/* Unproved names are told of one sample in this many. */
-#define UNPROVED_OF 100
 
 /* A kind of samples. */
 struct trust_key {
@@ -682,7 +680,7 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 			     t->chains ? "user " : "");
 	}
 	trust_put_last(t, &s, &text);
-	if (t->unproved && t->unproved >= t->counted / UNPROVED_OF) {
+	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
 		text_out_add(&text, " ");
 		trust_put_share(&text, t->unproved, t->counted);
 		text_out_add(&text, " of the samples have names of files that "

@@ -21,6 +21,9 @@ struct trust;
 
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 512
+#define TRUST_SHARE_ALL ((int64_t)1000000000)
+/* Files that nothing proves are told of from one sample in this many. */
+#define TRUST_UNPROVED_OF 100
 
 /* code: with chains, for trust_add() and trust_class(), borrowed; NULL: without
  * them. Returns NULL and *err on failure; the caller calls trust_free(). */
@@ -36,7 +39,6 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 const char *trust_class(struct trust *t, const struct stacks_group *g);
 /* Returns the rows of query unverified_files, which the caller ends: shares are
  * parts of TRUST_SHARE_ALL. */
-#define TRUST_SHARE_ALL ((int64_t)1000000000)
 struct rows *trust_unproved_files(struct store *db, struct err *err);
 /* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
  * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph

@@ -508,3 +508,9 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 		grid_write_table(g, out);
 	}
 }
+
+void grid_say_rest(size_t n, const char *what)
+{
+	printf("\n%zu more %s%s not shown; --limit 0 shows all\n", n, what,
+	       n == 1 ? "" : "s");
+}

@@ -50,6 +50,8 @@ void grid_chance(struct grid *g, double p);
 bool grid_has_rows(const struct grid *g);
 /* Writes the table; format is "table", "csv" or "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
+/* Says below a table how many more rows there are: "row", "thread". */
+void grid_say_rest(size_t n, const char *what);
 /* Writes the rows as objects, for an array that the caller begins and ends: the
  * next ones may be those of another grid. */
 void grid_json_rows(const struct grid *g, struct json *j);

@@ -249,8 +249,7 @@ static void print_threads(struct report_offcpu *rp)
 	}
 	print_grid(rp, g, "threads");
 	if (rp->people && n < rp->n)
-		printf("\n%zu more thread%s not shown; --limit 0 shows all\n",
-		       rp->n - n, rp->n - n == 1 ? "" : "s");
+		grid_say_rest(rp->n - n, "thread");
 	grid_free(g);
 }
 
@@ -313,8 +312,7 @@ static void print_causes(struct report_offcpu *rp)
 	}
 	print_grid(rp, g, "causes");
 	if (rp->people && n < rp->n_cause)
-		printf("\n%zu more row%s not shown; --limit 0 shows all\n",
-		       rp->n_cause - n, rp->n_cause - n == 1 ? "" : "s");
+		grid_say_rest(rp->n_cause - n, "row");
 	grid_free(g);
 }
 

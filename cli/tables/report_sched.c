@@ -344,8 +344,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	}
 	sched_put(s, g, j, "threads", NULL);
 	if (!strcmp(s->o->format, "table") && n < s->n)
-		printf("\n%zu more thread%s not shown; --limit 0 shows all\n",
-		       s->n - n, s->n - n == 1 ? "" : "s");
+		grid_say_rest(s->n - n, "thread");
 	grid_free(g);
 }
 

@@ -9,7 +9,7 @@
 /* Buckets of an empty table. */
 #define BUCKETS 64
 /* Neighbouring buckets: a cache line of them. */
-#define NEAR 16
+#define NEAR UINT64_C(16)
 
 void cookies_init(struct cookies *cs)
 {
@@ -57,36 +57,35 @@ static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
 	return cookie_is_same(owner, id, key) && e->tid == k->tid;
 }
 
+/* Cookies that follow each other have equal hashes: cookies_bucket() tells them
+ * apart. hash_u64() mixes the product of hash_pair(), whose low bits alone put
+ * cookies that count up into few buckets for one secret key of a hundred. */
+struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
+				bool nonce)
+{
+	return (struct cookie_key){
+		cookie,
+		tid,
+		line,
+		nonce,
+		hash_u64(hash_pair(cookie & ~((NEAR - 1) << 32 | (NEAR - 1)),
+				   (uint64_t)nonce << 16 | line)),
+	};
+}
+
 /* Cookies count up, in the upper half if the kernel makes them (a CPU is in the
  * lower) and often in the lower if a program does. Those that follow each other
  * have neighbouring buckets, so that one cache miss serves several: without
  * that, misses took 5 % of an ingest with many requests. No more than NEAR
  * cookies of a line have equal hashes. Those that count up by more than NEAR
  * are spread by h >> 60 over all neighbours: a million of them took a quarter
- * longer. hash_u64() mixes the product of hash_pair(), whose low bits alone put
- * cookies that count up into few buckets for one secret key of a hundred. */
-struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
-				bool nonce)
-{
-	const uint64_t near = NEAR - 1;
-
-	return (struct cookie_key){
-		cookie,
-		tid,
-		line,
-		nonce,
-		hash_u64(hash_pair(cookie & ~(near << 32 | near),
-				   (uint64_t)nonce << 16 | line)),
-	};
-}
-
+ * longer. */
 static uint32_t *cookies_bucket(const struct cookies *cs, uint64_t cookie,
 				uint64_t h)
 {
-	const uint64_t near = NEAR - 1;
 	const uint64_t at = cookie ^ cookie >> 32 ^ h >> 60;
 
-	return &cs->bucket[(h * NEAR | (at & near)) & (cs->n_bucket - 1)];
+	return &cs->bucket[(h * NEAR | at % NEAR) & (cs->n_bucket - 1)];
 }
 
 static uint32_t cookies_find_head(const struct cookies *cs,

@@ -356,7 +356,7 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img, bool *other)
 {
 	struct places p = { .tried = sy->tried };
-	const struct image as = replaced_image(sy, img);
+	const struct image as = replaced_image(img, replaced_judge(sy, img));
 
 	if (img->kind == IMAGE_KERNEL)
 		locate_vmlinux(sy, img, &p);

@@ -67,16 +67,6 @@ bool replaced_inode(const struct symbolizer *sy, const struct image *img)
 	return replaced_stat(sy, img, &st, &other) && other;
 }
 
-bool replaced_none(const struct symbolizer *sy, const struct image *img)
-{
-	struct statx st;
-	bool other;
-
-	/* nobody can set ctime back */
-	return replaced_stat(sy, img, &st, &other) && !other &&
-	       replaced_ns(&st.stx_ctime) < sy->opts.recorded_from;
-}
-
 enum replaced replaced_judge(const struct symbolizer *sy,
 			     const struct image *img)
 {
@@ -85,8 +75,11 @@ enum replaced replaced_judge(const struct symbolizer *sy,
 	struct statx st;
 	bool other;
 
-	if (!replaced_stat(sy, img, &st, &other) || !other)
+	if (!replaced_stat(sy, img, &st, &other))
 		return REPLACED_NOT;
+	if (!other) /* nobody can set ctime back */
+		return replaced_ns(&st.stx_ctime) < from ? REPLACED_NONE
+							 : REPLACED_NOT;
 	if (!to)
 		return REPLACED_MAYBE;
 	int64_t born =
@@ -106,12 +99,11 @@ enum replaced replaced_judge(const struct symbolizer *sy,
 		       : REPLACED_MAYBE;
 }
 
-struct image replaced_image(const struct symbolizer *sy,
-			    const struct image *img)
+struct image replaced_image(const struct image *img, enum replaced judged)
 {
 	struct image as = *img;
 
-	if (replaced_judge(sy, img) == REPLACED_YES)
+	if (judged == REPLACED_YES)
 		as.id_len = 0;
 	return as;
 }

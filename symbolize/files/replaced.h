@@ -8,7 +8,9 @@ struct image;
 struct symbolizer;
 
 enum replaced {
-	REPLACED_NOT,	/* nothing says so */
+	REPLACED_NONE,	/* it is the mapped file, and unchanged since before
+			 * the recording began */
+	REPLACED_NOT,	/* nothing says that it is another one */
 	REPLACED_MAYBE, /* it is another file, perhaps with the same content */
 	REPLACED_YES,	/* it took the place of the mapped file while that was
 			 * recorded or, without a build-id, later */
@@ -17,16 +19,12 @@ enum replaced {
 /* Returns whether the path leads to another file than the recorded inode, on
  * the machine of the recording. */
 bool replaced_inode(const struct symbolizer *sy, const struct image *img);
-/* Returns whether the path still leads to the file that was mapped, on the
- * machine of the recording: to the recorded inode, unchanged since before the
- * recording began. */
-bool replaced_none(const struct symbolizer *sy, const struct image *img);
 /* Judges the file at the path of an image, whether or not files are looked for
- * there. */
+ * there; without the machine of the recording, REPLACED_NOT. */
 enum replaced replaced_judge(const struct symbolizer *sy,
 			     const struct image *img);
-/* Returns the image as files are searched for: without the build-id if that is
- * of the file that replaced the mapped one. Strings are the same. */
-struct image replaced_image(const struct symbolizer *sy,
-			    const struct image *img);
+/* Returns the image, judged as told, as files are searched for: without the
+ * build-id if that is of the file that replaced the mapped one. Strings are the
+ * same. */
+struct image replaced_image(const struct image *img, enum replaced judged);
 #endif

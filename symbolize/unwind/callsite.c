@@ -206,7 +206,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified)
 {
-	bool doubt = replaced_judge(sy, img) != REPLACED_NOT;
+	bool doubt = replaced_judge(sy, img) >= REPLACED_MAYBE;
 	char *name = sy->opts.kept && !doubt ? kept_name(sy, "callsites", img)
 					     : NULL;
 	struct callsite_file *f = name ? kept_take(sy->opts.kept, name) : NULL;

@@ -292,7 +292,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = img->id_len && replaced_judge(ms->sy, img) == REPLACED_NOT;
+	m->proved = img->id_len && replaced_judge(ms->sy, img) < REPLACED_MAYBE;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
@@ -359,7 +359,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
 		return OF_NO_FILE;
 	ms->count.asked++;
-	if (replaced_judge(ms->sy, img) != REPLACED_NOT)
+	if (replaced_judge(ms->sy, img) >= REPLACED_MAYBE)
 		return unwind_images_open(ms, img) ? (uint32_t)ms->n
 						   : OF_NOT_FOUND;
 	if (img->id_len) {
