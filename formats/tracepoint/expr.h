@@ -1,18 +1,18 @@
-/* expr.h - evaluates the expressions in a tracepoint's print format.
+/* expr.h - the expressions in a tracepoint's print format.
  *
  * They are C with REC->field and some __functions, written by the kernel but
- * read from the capture, so they may be anything. They are evaluated while they
- * are parsed: no tree, no allocation, limits on depth and output. No function
- * is called and no address is dereferenced. Texts stay where they are as long
- * as the struct expr is used. */
+ * read from the capture, so they may be anything. A format is parsed once, into
+ * nodes; these are evaluated for each payload. Both have limits on depth and
+ * output. No function is called and no address is dereferenced. */
 #ifndef FORMATS_TRACEPOINT_EXPR_H
 #define FORMATS_TRACEPOINT_EXPR_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/mem.h"
+
 struct field;
-struct tp_format;
 
 enum expr_kind {
 	EXPR_NUM,
@@ -28,34 +28,73 @@ struct expr_value {
 	uint32_t len, elem;	   /* elem: bytes of one element */
 };
 
-#define EXPR_TEXT_MAX 4096
-#define EXPR_KNOWN 64
-
-/* What is in brackets, and names no field: it has one value always. */
-struct expr_known {
-	const char *begin, *end; /* behind both brackets; NULL: none */
-	uint64_t num;
+enum expr_op {
+	EXPR_NUMBER, /* num */
+	EXPR_STRING, /* text */
+	EXPR_FIELD,  /* num: its index; size: bytes of one element */
+	/* of numbers, and known once these are */
+	EXPR_CAST, /* a, to size bytes; num: it has a sign */
+	EXPR_NOT,
+	EXPR_COMPLEMENT,
+	EXPR_NEGATE,
+	EXPR_OR, /* of a and b, and so the following */
+	EXPR_AND,
+	EXPR_BIT_OR,
+	EXPR_BIT_XOR,
+	EXPR_BIT_AND,
+	EXPR_EQUAL,
+	EXPR_UNEQUAL,
+	EXPR_LESS,
+	EXPR_LESS_EQUAL,
+	EXPR_MORE,
+	EXPR_MORE_EQUAL,
+	EXPR_LEFT,
+	EXPR_RIGHT,
+	EXPR_PLUS,
+	EXPR_MINUS,
+	EXPR_TIMES,
+	EXPR_DIVIDE,
+	EXPR_REST,
+	/* of any kind */
+	EXPR_CHOICE,   /* a ? b : c */
+	EXPR_LENGTH,   /* bytes of a */
+	EXPR_INDEX,    /* element b of a */
+	EXPR_FLAGS,    /* the names in b of the bits of a; text: between them */
+	EXPR_SYMBOLIC, /* the name in b of a */
+	EXPR_PAIR,     /* of a list: number a, its name text, next pair b */
+	EXPR_HEX,      /* b bytes of a; text: between them */
+	EXPR_ARRAY,    /* b elements of a, of c bytes */
+	EXPR_ADDRESSES, /* those in a, which is a stack */
 };
 
-/* The position in the text, and the meaning of names in it. */
+struct expr_node {
+	enum expr_op op;
+	uint16_t height; /* nodes below it, to the deepest */
+	uint16_t size;
+	uint32_t a, b, c; /* 0: none */
+	uint64_t num;
+	const char *text;
+};
+
+/* All zero: no nodes. Node 0 is none. */
+struct expr_tree {
+	struct expr_node *node;
+	size_t n, cap;
+	struct arena texts;
+};
+
+#define EXPR_TEXT_MAX 4096
+
+/* What is evaluated. Texts of values stay as long as the fields, the tree and
+ * this, or until n_text is set to 0. */
 struct expr {
-	const char *s;
-	const struct tp_format *fmt;
-	const struct field *field; /* n elements, like fmt's */
+	const struct expr_tree *tree;
+	const struct field *field; /* as many as the format has */
 	bool swap, long32;
-	int depth;
-	bool failed;		  /* the expression is not understood */
+	bool failed;		  /* there is no such field or element */
 	char text[EXPR_TEXT_MAX]; /* output of __print_flags and the like */
 	size_t n_text;
-	uint32_t fields;		     /* that were looked up so far */
-	struct expr_known known[EXPR_KNOWN]; /* by place */
 };
 
-/* Evaluates one expression, up to a comma or closing bracket. */
-struct expr_value expr_take(struct expr *e);
-/* Takes one or more string literals, joined and without escapes. Returns NULL
- * if there is none. */
-const char *expr_string(struct expr *e);
-/* Skips blanks, then takes c if it is next and returns true. */
-bool expr_is(struct expr *e, char c);
+struct expr_value expr_evaluate(struct expr *e, uint32_t node);
 #endif

@@ -114,12 +114,3 @@ void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 	for (size_t i = 0; i < fmt->n; i++)
 		tp_field_take_any(tp, &b, &fmt->field[i], &out[i]);
 }
-
-void tp_release(struct tp *tp)
-{
-	arena_release(&tp->scratch);
-	free(tp->field);
-	free(tp->ip);
-	free(tp->made);
-	free(tp->expr);
-}

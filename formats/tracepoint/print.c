@@ -9,15 +9,44 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/tracepoint/expr.h"
+#include "formats/tracepoint/expr_parse.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
+#include "stitch/base/table.h"
 #include "stitch/source.h"
 
 #define WIDTH_MAX 200
+
+/* A part of a line: text, then a conversion and what it converts. */
+struct tp_part {
+	const char *text; /* len bytes */
+	size_t len;
+	struct tp_conversion c; /* type 0: none */
+	uint32_t of;		/* node of the expression; 0: none */
+};
+
+/* What the print fmt of an event says: n parts from the first on. */
+struct tp_line {
+	size_t first, n;
+	bool understood;
+};
+
+/* Each print fmt is parsed once. Formats stay where they are as long as struct
+ * tp is used. */
+struct tp_print {
+	struct table lines; /* by the address of the format's text */
+	struct tp_line *line;
+	size_t n_line, cap_line;
+	struct tp_part *part;
+	size_t n_part, cap_part;
+	struct expr_tree tree;
+	struct expr values;
+};
 
 /* These do without vsnprintf(), which took half the time of a payload. */
 static void tp_out_bytes(struct text_out *o, const char *s, size_t n)
@@ -166,68 +195,93 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		text_out_add(o, "+0x%" PRIx64, v - sym.start);
 }
 
-/* Prints one conversion with the next argument. Returns false if it is not
+/* Takes the conversion at *s, and what it converts. Returns false if it is not
  * understood. */
-static bool tp_print_conversion(struct text_out *o, const struct tp *tp,
-				const struct tp_conversion *c,
-				struct expr *args)
+static bool tp_parse_conversion(const char **s, struct expr_source *args,
+				bool long32, struct tp_part *p)
 {
-	if (c->type == '%') {
-		tp_out_char(o, '%');
-		return true;
+	tp_conversion(s, &p->c, long32);
+	/* %pS and the like name a symbol; other letters print what the pointer
+	 * leads to */
+	if (p->c.type == 'p' && isalpha((unsigned char)**s)) {
+		if (!strchr("SsFfBxK", **s))
+			return false;
+		p->c.letter = *(*s)++;
 	}
-	if (!strchr("diuxXocsp", c->type) || !c->type || !expr_is(args, ','))
+	if (p->c.type == '%')
+		return true;
+	if (!p->c.type || !strchr("diuxXocsp", p->c.type) ||
+	    !expr_is(args, ','))
 		return false;
-	struct expr_value v = expr_take(args);
+	p->of = expr_parse(args);
+	return !args->failed;
+}
 
-	if (args->failed)
-		return false;
+/* Adds the parts of a print fmt. Returns false if it is not understood. */
+static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
+			  bool long32)
+{
+	const char *s = expr_string(args);
+
+	while (s && *s) {
+		struct tp_part p = { .text = s, .len = strcspn(s, "%") };
+
+		s += p.len;
+		if (*s) {
+			s++;
+			if (!tp_parse_conversion(&s, args, long32, &p))
+				return false;
+		}
+		*mem_add(pr->part, pr->n_part, pr->cap_part) = p;
+	}
+	return s != NULL;
+}
+
+/* Prints a value. Returns false if the conversion is of another kind. */
+static bool tp_print_value(struct text_out *o, const struct tp *tp,
+			   const struct tp_conversion *c,
+			   const struct expr_value *v)
+{
 	switch (c->type) {
 	case 's':
-		if (v.kind == EXPR_BLOB)
+		if (v->kind == EXPR_BLOB)
 			return false;
-		if (v.kind == EXPR_TEXT)
-			tp_out_text(o, c, v.text ? v.text : "");
+		if (v->kind == EXPR_TEXT)
+			tp_out_text(o, c, v->text ? v->text : "");
 		else
-			text_out_add(o, "0x%" PRIx64, v.num);
+			text_out_add(o, "0x%" PRIx64, v->num);
 		return true;
 	case 'c':
-		if (v.num >= ' ' && v.num < 0x7f)
-			tp_out_char(o, (char)v.num);
+		if (v->num >= ' ' && v->num < 0x7f)
+			tp_out_char(o, (char)v->num);
 		return true;
 	case 'p':
-		tp_out_pointer(o, tp, c, v.num);
-		return v.kind == EXPR_NUM;
+		tp_out_pointer(o, tp, c, v->num);
+		return v->kind == EXPR_NUM;
 	default:
-		tp_out_number(o, c, v.num);
-		return v.kind == EXPR_NUM;
+		tp_out_number(o, c, v->num);
+		return v->kind == EXPR_NUM;
 	}
 }
 
-static bool tp_print_format(struct tp *tp, struct expr *args,
-			    struct text_out *o)
+static bool tp_print_line(struct tp *tp, const struct tp_line *l,
+			  struct text_out *o)
 {
-	const char *s = expr_string(args);
-	struct tp_conversion c;
+	struct expr *e = &tp->print->values;
+	const struct tp_part *p = tp->print->part + l->first;
 
-	while (s && *s) {
-		if (*s != '%') {
-			tp_out_char(o, *s++);
+	for (size_t i = 0; i < l->n; i++, p++) {
+		tp_out_bytes(o, p->text, p->len);
+		if (p->c.type == '%')
+			tp_out_char(o, '%');
+		if (!p->of)
 			continue;
-		}
-		s++;
-		tp_conversion(&s, &c, tp->long32);
-		/* %pS and the like name a symbol; other letters print what the
-		 * pointer leads to */
-		if (c.type == 'p' && isalpha((unsigned char)*s)) {
-			if (!strchr("SsFfBxK", *s))
-				return false;
-			c.letter = *s++;
-		}
-		if (!tp_print_conversion(o, tp, &c, args))
+		struct expr_value v = expr_evaluate(e, p->of);
+
+		if (e->failed || !tp_print_value(o, tp, &p->c, &v))
 			return false;
 	}
-	return s != NULL;
+	return true;
 }
 
 static void tp_print_field(struct text_out *o, const struct field_def *def,
@@ -246,43 +300,84 @@ static void tp_print_field(struct text_out *o, const struct field_def *def,
 		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-/* Returns the print fmt: without what a reader adds to the fields, the one that
- * was recorded. NULL: there is none. */
-static const char *tp_print_of(const struct tp_format *fmt,
-			       const struct field *field)
+/* Without what a reader adds to the fields, the print fmt that was recorded is
+ * the right one. */
+static bool tp_print_recorded(const struct tp_format *fmt,
+			      const struct field *field)
 {
-	const char *text = strstr(fmt->text, "print fmt: ");
-	const char *recorded = NULL;
+	for (size_t i = fmt->n; i-- && fmt->field[i].off >= TP_ADDED_OFF;)
+		if (!field[i].present)
+			return true;
+	return false;
+}
 
-	for (size_t i = fmt->n;
-	     i-- && !recorded && fmt->field[i].off >= TP_ADDED_OFF;)
-		if (text && !field[i].present)
-			recorded = strstr(text, "\n" TP_RECORDED_PRINT);
-	if (recorded)
-		return recorded + sizeof("\n" TP_RECORDED_PRINT) - 1;
-	return text ? text + 11 : NULL;
+/* Returns the text of the print fmt; "": there is none. */
+static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
+{
+	static const char begin[] = "print fmt: ";
+	static const char other[] = "\n" TP_RECORDED_PRINT;
+	const char *text = strstr(fmt->text, begin);
+	const char *was = text && recorded ? strstr(text, other) : NULL;
+
+	if (was)
+		return was + sizeof(other) - 1;
+	return text ? text + sizeof(begin) - 1 : "";
+}
+
+static const struct tp_line *
+tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
+{
+	const uint64_t key = hash_u64((uintptr_t)fmt->text * 2 + recorded);
+
+	if (!tp->print)
+		tp->print = mem_new(1, sizeof(*tp->print));
+	struct tp_print *pr = tp->print;
+	uint32_t i = table_find_hash(&pr->lines, key);
+
+	if (i != TABLE_NONE)
+		return &pr->line[i];
+	struct expr_source args = {
+		.s = tp_print_text(fmt, recorded),
+		.fmt = fmt,
+		.tree = &pr->tree,
+	};
+	struct tp_line *l = mem_add(pr->line, pr->n_line, pr->cap_line);
+
+	l->first = pr->n_part;
+	l->understood = tp_parse_line(pr, &args, tp->long32);
+	l->n = pr->n_part - l->first;
+	table_add(&pr->lines, key, (uint32_t)pr->n_line - 1);
+	return l;
+}
+
+static void tp_print_free(struct tp_print *pr)
+{
+	if (!pr)
+		return;
+	table_release(&pr->lines);
+	free(pr->line);
+	free(pr->part);
+	free(pr->tree.node);
+	arena_release(&pr->tree.texts);
+	free(pr);
 }
 
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
 	struct text_out o = { .buf = buf, .size = size };
-	const char *text = tp_print_of(fmt, field);
-
-	if (!tp->expr)
-		tp->expr = mem_new(1, sizeof(*tp->expr));
-	struct expr *args = tp->expr;
+	const struct tp_line *l =
+		tp_print_find(tp, fmt, tp_print_recorded(fmt, field));
+	struct expr *e = &tp->print->values;
 
 	buf[0] = 0;
-	args->s = text ? text : "";
-	args->fmt = fmt;
-	args->field = field;
-	args->swap = tp->swap;
-	args->long32 = tp->long32;
-	args->depth = 0;
-	args->failed = false;
-	args->n_text = 0;
-	if (!tp_print_format(tp, args, &o)) {
+	e->tree = &tp->print->tree;
+	e->field = field;
+	e->swap = tp->swap;
+	e->long32 = tp->long32;
+	e->failed = false;
+	e->n_text = 0;
+	if (!l->understood || !tp_print_line(tp, l, &o)) {
 		buf[0] = 0;
 		o.len = 0;
 		for (size_t i = 0; i < fmt->n; i++)
@@ -302,4 +397,13 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
 	tp_fields_take(tp, fmt, raw, len, tp->field);
 	tp_print_fields(tp, fmt, tp->field, buf, size);
+}
+
+void tp_release(struct tp *tp)
+{
+	arena_release(&tp->scratch);
+	free(tp->field);
+	free(tp->ip);
+	free(tp->made);
+	tp_print_free(tp->print);
 }

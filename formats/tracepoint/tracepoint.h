@@ -14,7 +14,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-struct expr;
+struct tp_print;
 struct field;
 struct field_def;
 
@@ -85,7 +85,7 @@ struct tp {
 	bool (*symbol)(void *of, uint64_t addr, struct tp_symbol *out);
 	void *symbols_of;
 	struct arena scratch; /* text and blobs of the last tp_fields_take() */
-	struct expr *expr;    /* of the last tp_print(), or NULL */
+	struct tp_print *print; /* print formats, parsed, or NULL */
 	struct field *field;
 	size_t cap_field;
 	struct addrs held[TP_STACKS]; /* of the last tp_stacks_take() */

@@ -2,6 +2,7 @@
 #include "tests/unit/perf_build.h"
 
 #include "formats/tracepoint/expr.h"
+#include "formats/tracepoint/expr_parse.h"
 #include "tests/unit/run.h"
 
 static struct tp_field places[] = { { .elem = 1 },
@@ -12,22 +13,25 @@ static struct field_def defs[] = { { .name = "n" },
 				   { .name = "args" } };
 static const uint64_t numbers[] = { 5, 6, 7 };
 
-static struct expr *tp_expr_start(const char *text)
+static struct field values[3];
+static struct expr_tree tree;
+
+/* Parses and evaluates; *e says whether that failed, and owns texts. */
+static struct expr_value tp_expr(struct expr *e, const char *text)
 {
-	static struct field values[3];
-	static struct tp_format fmt = { .field = places, .def = defs, .n = 3 };
-	static struct expr e;
+	struct tp_format fmt = { .field = places, .def = defs, .n = 3 };
+	struct expr_source in = { .s = text, .fmt = &fmt, .tree = &tree };
 
 	values[0] = (struct field){ .present = true, .num = -3 };
 	values[1] = (struct field){ .present = true, .text = "bash", .len = 4 };
 	values[2] = (struct field){ .present = true,
 				    .blob = numbers,
 				    .len = sizeof(numbers) };
-	memset(&e, 0, sizeof(e));
-	e.s = text;
-	e.fmt = &fmt;
-	e.field = values;
-	return &e;
+	*e = (struct expr){ .tree = &tree, .field = values };
+	uint32_t node = expr_parse(&in);
+
+	e->failed = !node || *in.s;
+	return expr_evaluate(e, node);
 }
 
 static const struct {
@@ -56,30 +60,26 @@ static const struct {
 
 START_TEST(sums_are_right)
 {
-	struct expr *e = tp_expr_start(sums[_i].text);
+	struct expr e;
 
-	ck_assert_int_eq((int64_t)expr_take(e).num, sums[_i].num);
-	ck_assert_msg(!e->failed && !*e->s, "%s", sums[_i].text);
+	ck_assert_int_eq((int64_t)tp_expr(&e, sums[_i].text).num, sums[_i].num);
+	ck_assert_msg(!e.failed, "%s", sums[_i].text);
 }
 END_TEST
 
-START_TEST(brackets_without_a_field_are_added_up_once)
+START_TEST(what_names_no_field_is_added_up_once)
 {
-	const char *text = "((1 | (2 + 4)) + (REC->n + 1))";
-	struct expr *e = tp_expr_start(text);
-	struct field other[3];
-	size_t known = 0;
+	struct expr e;
+	struct expr_value v = tp_expr(&e, "((1 | (2 + 4)) + (REC->n + 1))");
+	uint32_t node = (uint32_t)tree.n - 1;
 
-	memcpy(other, e->field, sizeof(other));
-	ck_assert_int_eq((int64_t)expr_take(e).num, 5);
-	other[0].num = 10;
-	e->field = other;
-	e->s = text;
-	ck_assert_int_eq((int64_t)expr_take(e).num, 18);
-	ck_assert(!e->failed && !*e->s);
-	for (size_t i = 0; i < EXPR_KNOWN; i++)
-		known += e->known[i].begin != NULL;
-	ck_assert_uint_eq(known, 2);
+	ck_assert_int_eq((int64_t)v.num, 5);
+	ck_assert_int_eq(tree.node[node].op, EXPR_PLUS);
+	ck_assert_int_eq(tree.node[tree.node[node].a].op, EXPR_NUMBER);
+	ck_assert_uint_eq(tree.node[tree.node[node].a].num, 7);
+	values[0].num = 10;
+	ck_assert_int_eq((int64_t)expr_evaluate(&e, node).num, 18);
+	ck_assert(!e.failed);
 }
 END_TEST
 
@@ -97,15 +97,17 @@ static const struct {
 	{ "__print_hex(REC->name, 2)", "62 61" },
 	{ "__print_array(REC->args, 2, 8)", "{0x5,0x6}" },
 	{ "1 ? \"yes\" : \"no\"", "yes" },
+	{ "REC->n < 0 ? \"none\" : __print_hex(REC->name, REC->n)", "none" },
+	{ "(char *)REC->name", "bash" },
 	{ "\"a\" \"b\\n\"", "ab\n" },
 };
 
 START_TEST(texts_are_right)
 {
-	struct expr *e = tp_expr_start(texts[_i].text);
-	struct expr_value v = expr_take(e);
+	struct expr e;
+	struct expr_value v = tp_expr(&e, texts[_i].text);
 
-	ck_assert_msg(!e->failed, "%s", texts[_i].text);
+	ck_assert_msg(!e.failed, "%s", texts[_i].text);
 	ck_assert_int_eq(v.kind, EXPR_TEXT);
 	ck_assert_str_eq(v.text, texts[_i].want);
 }
@@ -130,25 +132,29 @@ static const char *const refused[] = {
 
 START_TEST(what_leads_outside_is_given_up)
 {
-	struct expr *e = tp_expr_start(refused[_i]);
+	struct expr e;
 
-	expr_take(e);
-	ck_assert_msg(e->failed, "%s", refused[_i]);
+	tp_expr(&e, refused[_i]);
+	ck_assert_msg(e.failed, "%s", refused[_i]);
 }
 END_TEST
 
 START_TEST(depth_is_limited)
 {
-	static char text[20001];
-	static const char *const openers[] = { "(", "!", "-(", "1?", "1+" };
+	static char text[20002];
+	static const char *const openers[] = { "(", "!", "-(", "1?",
+					       "REC->n+" };
 	size_t n = strlen(openers[_i]);
 
-	for (size_t i = 0; i + n < sizeof(text); i += n)
-		memcpy(text + i, openers[_i], n);
-	struct expr *e = tp_expr_start(text);
+	size_t i = 0;
 
-	expr_take(e);
-	ck_assert(e->failed);
+	for (; i + n + 1 < sizeof(text); i += n)
+		memcpy(text + i, openers[_i], n);
+	memcpy(text + i, "1", sizeof("1"));
+	struct expr e;
+
+	tp_expr(&e, text);
+	ck_assert(e.failed);
 }
 END_TEST
 
@@ -161,4 +167,4 @@ static const struct run_table loops[] = {
 	RUN_TIMES(depth_is_limited, 5)
 };
 
-RUN_TABLES("tp_expr", loops, brackets_without_a_field_are_added_up_once)
+RUN_TABLES("tp_expr", loops, what_names_no_field_is_added_up_once)
