@@ -268,9 +268,10 @@ static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 			  struct text_out *o)
 {
 	struct expr *e = &tp->print->values;
-	const struct tp_part *p = tp->print->part + l->first;
 
-	for (size_t i = 0; i < l->n; i++, p++) {
+	for (size_t i = 0; i < l->n; i++) {
+		const struct tp_part *p = &tp->print->part[l->first + i];
+
 		tp_out_bytes(o, p->text, p->len);
 		if (p->c.type == '%')
 			tp_out_char(o, '%');
