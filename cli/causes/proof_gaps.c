@@ -216,29 +216,36 @@ static void walk_gap(struct walk *w)
 struct loss_start {
 	const struct proofs *p;
 	int32_t cpu;
-	int64_t at, from;
+	int64_t seen; /* end of the stay before it on this CPU */
+	int64_t from;
 };
 
 static void loss_start_take(void *arg, size_t loss)
 {
 	struct loss_start *s = arg;
 	const struct timeline_loss *l = timeline_loss(s->p->t, loss);
+	int64_t from = l->spans && l->from < s->seen ? s->seen : l->from;
 
-	if ((l->cpu == s->cpu || l->cpu < 0) && l->from < s->from)
-		s->from = l->from;
+	if ((l->cpu == s->cpu || l->cpu < 0) && from < s->from)
+		s->from = from;
 }
 
 /* Goes to the end of a stay: what comes next begins there. */
 static void walk_stay(struct walk *w, const struct timeline_stay *s)
 {
 	struct gap *g = &w->g;
-	struct loss_start run = { g->p, s->cpu, s->from, s->from };
+	struct loss_start run = { g->p, s->cpu, TIMELINE_START, s->from };
 	size_t first = w->at_wake;
 
-	if (!s->exact_from)
+	if (!s->exact_from) {
+		const struct timeline_stay *before =
+			timeline_on(g->p->t, s->cpu, s->from - 1);
+
+		if (before)
+			run.seen = before->to;
 		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
 				   &run);
-
+	}
 	g->a = s;
 	g->from = s->to;
 	g->exact_from = s->exact_to;

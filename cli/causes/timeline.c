@@ -29,6 +29,8 @@ struct ring {
 	int64_t start; /* in this capture; TIMELINE_START in the first */
 	size_t *loss;  /* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;
+	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
+	size_t spans_told; /* and in timeline.told */
 };
 
 /* A ring in one of several captures: since when types are on there. */
@@ -226,6 +228,13 @@ static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
 }
 
 /* Ends what is known of a CPU at l->from; from l->to on, `after` is there. */
+static void timeline_break_stay(struct timeline *t, struct ring *r,
+				const struct timeline_loss *l, int32_t after)
+{
+	timeline_end_stay(t, r, l->from, NULL);
+	timeline_begin_stay(r, after, l->to, false);
+}
+
 static void timeline_break(struct timeline *t, struct ring *r,
 			   struct timeline_loss l, int32_t after)
 {
@@ -233,8 +242,19 @@ static void timeline_break(struct timeline *t, struct ring *r,
 	l.after = after;
 	l.cpu = (int32_t)(r - t->ring);
 	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
-	timeline_end_stay(t, r, l.from, NULL);
-	timeline_begin_stay(r, after, l.to, false);
+	timeline_break_stay(t, r, &l, after);
+}
+
+/* The same for one that lasts from a record before the last one. */
+static void timeline_extend(struct timeline *t, struct ring *r,
+			    const struct timeline_loss *l, int32_t after)
+{
+	struct timeline_loss *whole = &t->loss[r->spans - 1];
+
+	whole->to = l->to;
+	whole->after = after;
+	whole->spans = true;
+	timeline_break_stay(t, r, l, after);
 }
 
 /* Adds a loss that is between the same two records to *sum. */
@@ -259,7 +279,8 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 				 const struct timeline_record *rec)
 {
 	struct timeline_loss sum;
-	bool any = false;
+	size_t told = 0;
+	size_t n = 0;
 
 	while (r->next_loss < r->n_loss) {
 		struct timeline_loss l = t->told[r->loss[r->next_loss]];
@@ -273,15 +294,23 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 			l.to = within ? l.to : rec->time;
 		}
 		if (l.to >= l.from) {
-			timeline_add_up(&sum, &l, !any);
-			any = true;
+			timeline_add_up(&sum, &l, !n++);
+			told = r->loss[r->next_loss];
 		}
 		if (!within)
 			break;
 		r->next_loss++;
 	}
-	if (any)
-		timeline_break(t, r, sum, rec->current);
+	if (!n)
+		return;
+	if (n == 1 && r->spans && r->spans_told == told &&
+	    t->loss[r->spans - 1].to == sum.from) {
+		timeline_extend(t, r, &sum, rec->current);
+		return;
+	}
+	timeline_break(t, r, sum, rec->current);
+	r->spans = n == 1 ? t->n_loss : 0;
+	r->spans_told = told;
 }
 
 /* What one capture tells of a CPU ends with its last record there, and what the

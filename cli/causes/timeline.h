@@ -69,7 +69,10 @@ struct timeline_record {
 	uint8_t shows;	 /* types that are on at this CPU since this record */
 };
 
-/* Records missing on a CPU between the record at `from` and that at `to`. */
+/* Records missing on a CPU between the record at `from` and that at `to`. One
+ * of which nobody says between which records of its time it is may be between
+ * each two of them: it is one loss, so that a time has no more of them than
+ * were told. */
 struct timeline_loss {
 	int64_t id; /* row of table loss; 0: none */
 	int64_t from, to;
@@ -79,6 +82,7 @@ struct timeline_loss {
 	int32_t after;	 /* likewise */
 	bool silent;	 /* found by a contradiction, no record tells it */
 	bool only_wakes; /* switches are complete, wake-ups may be missing */
+	bool spans;	 /* other records are between the two */
 };
 
 /* There is one for each switch and each wake-up, in 32 bytes: of ids of events

@@ -761,6 +761,33 @@ START_TEST(a_loss_around_a_record_has_no_number)
 }
 END_TEST
 
+/* Each wait would have as many losses as there are records in its time: sampled
+ * switches of one minute took gigabytes. What may be lost from one record to
+ * the next only, is where the run before a wait began. */
+START_TEST(a_loss_that_lasts_is_one_loss)
+{
+	for (int records = 10; records <= 1000; records *= 10) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 0, 0, 900, -1);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		woke(&m, 1, 15, B, A);
+		seen(&m, 0, 20, A);
+		switched(&m, 0, 30, A, S, C);
+		for (int i = 0; i < records; i++)
+			seen(&m, 0, 40 + i * 800 / records, C);
+		switched(&m, 0, 900, C, R, A);
+		ends(&m, A, B);
+		/* it, and what is before and behind all records */
+		ck_assert_uint_eq(timeline_losses(m.t), 5);
+		check_state(&m, A, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		ck_assert_uint_eq(piece_at(&m, A, 500).n_loss, 1);
+		made_free(&m);
+	}
+}
+END_TEST
+
 START_TEST(one_lost_record_is_one_switch)
 {
 	struct made m = schedule_new(two_cpus);
@@ -984,7 +1011,8 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     what_is_lost_before_the_sleep_counts_too,
     a_wakeup_in_an_interrupt_tells_no_waker,
     a_record_that_comes_late_may_be_anywhere,
-    a_loss_around_a_record_has_no_number, a_record_of_no_cpu_hides_everything,
+    a_loss_around_a_record_has_no_number, a_loss_that_lasts_is_one_loss,
+    a_record_of_no_cpu_hides_everything,
     a_thread_that_was_not_seen_before_may_be_new,
     a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
     a_chain_goes_to_the_waker_and_covers_all,
