@@ -19,8 +19,6 @@ struct bulk_table *bulk_table_new(const struct bulk_shape *shape)
 	t->size = BLOCK_FIRST;
 	t->next_id = 1;
 	t->dense = shape->has_id;
-	/* of lists the cells are not those of the table's columns */
-	t->same = t->null = shape->key == PAGES_PAIR ? 0 : ~(uint64_t)1;
 	return t;
 }
 
@@ -317,59 +315,6 @@ int bulk_register(sqlite3 *db, struct bulk *bulk)
 
 /* ---- inserting */
 
-static enum cell cell_tag(const uint64_t *row, unsigned int i)
-{
-	return (enum cell)(row[i / 32] >> (i % 32 * 2) & 3);
-}
-
-static bool same_cell(const uint64_t *a, const uint64_t *b, unsigned int tags,
-		      unsigned int i)
-{
-	enum cell tag = cell_tag(a, i);
-
-	return tag == cell_tag(b, i) &&
-	       (tag == CELL_NULL ||
-		(tag == CELL_INT && a[tags + i] == b[tags + i]));
-}
-
-/* Returns the columns of `same` that have one value in the whole block. */
-static uint64_t bulk_still_same(const struct block *b, uint64_t same)
-{
-	unsigned int n = b->table->shape.n_columns;
-	unsigned int tags = b->stride - n;
-	const uint64_t *row = b->word;
-
-	if (n < 64)
-		same &= ((uint64_t)1 << n) - 1;
-	for (uint32_t r = 0; r < b->n && same; r++, row += b->stride)
-		for (uint64_t left = same; left; left &= left - 1) {
-			unsigned int i = (unsigned int)__builtin_ctzll(left);
-
-			if (!same_cell(b->word, row, tags, i))
-				same &= ~((uint64_t)1 << i);
-		}
-	return same;
-}
-
-/* Returns the columns of `same` that are NULL. */
-static uint64_t bulk_nulls(const struct block *b, uint64_t same)
-{
-	uint64_t null = 0;
-
-	for (; same; same &= same - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(same);
-
-		if (cell_tag(b->word, i) == CELL_NULL)
-			null |= (uint64_t)1 << i;
-	}
-	return null;
-}
-
-static bool bulk_has(uint64_t set, unsigned int i)
-{
-	return i < 64 && set >> i & 1;
-}
-
 static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 			sqlite3_stmt **st)
 {
@@ -382,11 +327,7 @@ static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 		sqlite3_str_appendf(sql, "(%s)", s->columns);
 	sqlite3_str_appendf(sql, " SELECT %s", dense ? "NULL" : "c0");
 	for (unsigned int i = 1; i < s->n_columns; i++)
-		if (bulk_has(t->null, i))
-			sqlite3_str_appendall(sql, ",NULL");
-		else
-			sqlite3_str_appendf(
-				sql, bulk_has(t->same, i) ? ",?%u" : ",c%u", i);
+		sqlite3_str_appendf(sql, ",c%u", i);
 	sqlite3_str_appendall(sql, " FROM batch");
 
 	char *text = sqlite3_str_finish(sql);
@@ -400,41 +341,12 @@ static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 	return rc;
 }
 
-/* Binds the columns that have one value in all rows. */
-static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
-{
-	unsigned int tags = b->stride - b->table->shape.n_columns;
-	uint64_t left = b->table->same & ~b->table->null;
-	int rc = SQLITE_OK;
-
-	for (; left && !rc; left &= left - 1) {
-		int i = __builtin_ctzll(left);
-
-		if (cell_tag(b->word, (unsigned int)i) == CELL_NULL)
-			rc = sqlite3_bind_null(st, i);
-		else
-			rc = sqlite3_bind_int64(st, i,
-						(int64_t)b->word[tags + i]);
-	}
-	return rc;
-}
-
 int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 {
 	struct bulk_table *t = b->table;
-	uint64_t same = bulk_still_same(b, t->same);
-	uint64_t null = t->null & bulk_nulls(b, same);
 	sqlite3_stmt **st = &t->insert[b->dense];
-
-	/* the statement must fit the block */
-	if (same != t->same || null != t->null)
-		bulk_table_reset(t);
-	t->same = same;
-	t->null = null;
 	int rc = *st ? SQLITE_OK : bulk_prepare(db, t, b->dense, st);
 
-	if (!rc)
-		rc = bulk_bind_same(*st, b);
 	if (rc)
 		return rc;
 	bulk->now = b;

@@ -11,12 +11,7 @@
  *   batch, id given			3.0 M rows/s
  *   batch, id left to SQLite		4.4 M rows/s
  * The last one suits tables whose ids come as 1, 2, 3 ...: then SQLite's next
- * id is the row's id, and SQLite does not search for a duplicate.
- *
- * Columns that are NULL or equal in all rows of a block are not read through
- * the virtual table: the statement has NULL in their place, or a parameter that
- * is bound once per block. That saves a tenth of the writer's time for captures
- * with few kinds of events. */
+ * id is the row's id, and SQLite does not search for a duplicate. */
 #ifndef SCHEMA_DB_BULK_H
 #define SCHEMA_DB_BULK_H
 #include <sqlite3.h>
@@ -80,9 +75,6 @@ struct bulk_table {
 	struct page_tree *tree;	 /* NULL: SQLite takes the rows; not freed
 				  * with the table */
 	struct bulk_table *late; /* rows that the tree did not take */
-	/* Which of the first 64 columns had one value in each block so far, and
-	 * which of these were always NULL. */
-	uint64_t same, null;
 };
 
 /* The block that the virtual table shows. */
