@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "schema/db/empty.h"
+#include "schema/db/insert.h"
 #include "schema/db/link.h"
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
@@ -136,7 +137,7 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 		db->w->temp = NULL;
 	}
 	sqlite3_extended_result_codes(db->db, 1);
-	rc = bulk_register(db->db, &db->bulk);
+	rc = insert_register(db->db, &db->bulk);
 	if (!rc)
 		rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
 	if (!rc)
@@ -297,7 +298,7 @@ static int store_begin_writing(struct store *db, struct err *err)
 		    "PRAGMA cache_size=-8192; BEGIN IMMEDIATE",
 		    err))
 		return -1;
-	int rc = bulk_register(db->db, &db->bulk);
+	int rc = insert_register(db->db, &db->bulk);
 
 	if (rc)
 		return db_error(db, rc, err);

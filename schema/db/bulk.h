@@ -1,17 +1,8 @@
-/* bulk.h - many rows of one table, inserted into SQLite by one statement.
+/* bulk.h - rows of one table, in blocks of memory.
  *
- * Rows are built in blocks of memory (one open block per table, cells of 8
- * bytes, text behind them) and a full block is inserted by one statement,
- * INSERT INTO table SELECT ... FROM batch, where `batch` is a virtual table
- * of ours that reads the block in place. Measured with the 9-column event rows
- * (1.5 M rows, one transaction, no journal, 4 KiB pages, one core):
- *   single-row INSERT with binds		2.1 M rows/s
- *   10 rows per INSERT			2.5 M rows/s
- *   50 rows per INSERT			2.8 M rows/s
- *   batch, id given			3.0 M rows/s
- *   batch, id left to SQLite		4.4 M rows/s
- * The last one suits tables whose ids come as 1, 2, 3 ...: then SQLite's next
- * id is the row's id, and SQLite does not search for a duplicate. */
+ * A block has cells of 8 bytes from its front, and text behind them; or packed
+ * rows (packing.h). Each table has one open block, and insert_block() takes the
+ * full ones. */
 #ifndef SCHEMA_DB_BULK_H
 #define SCHEMA_DB_BULK_H
 #include <sqlite3.h>
@@ -77,10 +68,10 @@ struct bulk_table {
 	struct bulk_table *late; /* rows that the tree did not take */
 };
 
-/* The block that the virtual table shows. */
+/* Of a connection. */
 struct bulk {
-	const struct block *now;
-	unsigned int n_late; /* tables of late rows */
+	const struct block *now; /* that the virtual table shows */
+	unsigned int n_late;	 /* tables of late rows */
 };
 
 struct row {
@@ -94,10 +85,6 @@ void bulk_table_free(struct bulk_table *t);
 /* Finalizes the statements: after a change of shape, or before the connection
  * is closed. */
 void bulk_table_reset(struct bulk_table *t);
-
-/* Registers the virtual table on a connection. Returns an SQLite result code.
- */
-int bulk_register(sqlite3 *db, struct bulk *bulk);
 
 /* Bytes of a block of a table with many rows. */
 #define BLOCK_USUAL 65536u
@@ -182,8 +169,4 @@ struct block_list {
 /* Returns true and *out if the row is a list. */
 bool block_list(const struct block *b, const uint64_t *row,
 		struct block_list *out);
-
-/* Inserts a block; called on the thread that uses the connection. Returns an
- * SQLite result code. */
-int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b);
 #endif

@@ -1,10 +1,11 @@
 /* bulk.c - blocks of rows that one statement inserts. */
-#include "schema/db/bulk.h"
+#include "schema/db/insert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/db/bulk.h"
 #include "tests/unit/run.h"
 
 #define NONE INT64_MIN
@@ -19,7 +20,7 @@ static void bulk_start(const char *columns, unsigned int n)
 	char sql[2048];
 
 	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-	ck_assert_int_eq(bulk_register(db, &bulk), SQLITE_OK);
+	ck_assert_int_eq(insert_register(db, &bulk), SQLITE_OK);
 	snprintf(sql, sizeof(sql), "CREATE TABLE t(id INTEGER PRIMARY KEY%s)",
 		 columns);
 	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
@@ -34,7 +35,7 @@ static void bulk_stop(void)
 
 static void bulk_test_insert(struct block *b)
 {
-	ck_assert_int_eq(bulk_insert(db, &bulk, b), SQLITE_OK);
+	ck_assert_int_eq(insert_block(db, &bulk, b), SQLITE_OK);
 	block_free(b);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "schema/db/db.h"
+#include "schema/db/insert.h"
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
 #include "stitch/base/err.h"
@@ -67,7 +68,7 @@ static struct store *pages_open_with(const char *first, const char *name,
 		 "BEGIN; CREATE TABLE first(a)",
 		 page_size, first);
 	pages_ok(db_exec(db, sql, &err));
-	ck_assert_int_eq(bulk_register(db->db, &db->bulk), SQLITE_OK);
+	ck_assert_int_eq(insert_register(db->db, &db->bulk), SQLITE_OK);
 	if (pages)
 		db->pages =
 			page_file_new(db->db, path, (uint32_t)page_size, lock);
