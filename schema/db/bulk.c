@@ -86,7 +86,6 @@ void block_free(struct block *b)
 	free(b);
 }
 
-/* A cell of text or bytes is offset << 32 | length. */
 void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
 	       size_t len)
 {
@@ -98,8 +97,7 @@ void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
 	b->data += (uint32_t)len;
 	if (len)
 		memcpy((unsigned char *)b->word + b->size - b->data, p, len);
-	r->word[i / 32] |= (uint64_t)tag << (i % 32 * 2);
-	r->word[r->tags + i] = (uint64_t)(b->size - b->data) << 32 | len;
+	row_place(r, i, tag, b->size - b->data, len);
 }
 
 void row_text(struct row *r, unsigned int i, const char *s)
@@ -127,7 +125,7 @@ bool block_list(const struct block *b, const uint64_t *row,
 {
 	const uint64_t *cell = row + 1;
 
-	if (b->table->shape.key != PAGES_PAIR || (*row >> 2 & 3) != CELL_BLOB)
+	if (b->table->shape.key != PAGES_PAIR || row_tag(row, 1) != CELL_BLOB)
 		return false;
 	out->a = (int64_t)cell[0];
 	out->b = (uint32_t)cell[2];

@@ -29,9 +29,9 @@ enum page_key {
 	PAGES_ROWID, /* the number of the row; no column has it */
 	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
 	PAGES_NEAR,  /* the same, in rows that are almost in its order */
-	PAGES_PAIR,  /* columns 0 and 1 are numbers; WITHOUT ROWID, PRIMARY
-		      * KEY(a, b DESC), and no other column before them. See
-		      * row_list() */
+	PAGES_PAIR,  /* three columns of numbers, of which the second and third
+		      * have no sign and 32 bits; WITHOUT ROWID, PRIMARY
+		      * KEY(a, b DESC). See row_list() */
 };
 
 struct bulk_shape {
@@ -41,6 +41,13 @@ struct bulk_shape {
 	bool has_id;	   /* column 0 is the INTEGER PRIMARY KEY */
 	enum page_key key; /* for a table that is large */
 };
+
+/* Returns true if column 0 is the number of the row, which is not in its
+ * record. */
+static inline bool bulk_has_key(const struct bulk_shape *s)
+{
+	return s->has_id || s->key == PAGES_ID || s->key == PAGES_NEAR;
+}
 
 /* Rows of one table; cells from the front, text and blobs from the end. Packed
  * rows are from the front (packing.h). */
@@ -120,10 +127,24 @@ static inline void block_row(struct block *b, struct row *row)
 		row->word[i] = 0;
 }
 
+/* Returns the kind of a cell. */
+static inline enum cell row_tag(const uint64_t *row, unsigned int i)
+{
+	return (enum cell)(row[i / 32] >> (i % 32 * 2) & 3);
+}
+
 static inline void row_int(struct row *r, unsigned int i, int64_t v)
 {
 	r->word[i / 32] |= (uint64_t)CELL_INT << (i % 32 * 2);
 	r->word[r->tags + i] = (uint64_t)v;
+}
+
+/* Sets a cell of text or bytes, which is offset << 32 | length. */
+static inline void row_place(struct row *r, unsigned int i, enum cell tag,
+			     size_t off, size_t len)
+{
+	r->word[i / 32] |= (uint64_t)tag << (i % 32 * 2);
+	r->word[r->tags + i] = (uint64_t)off << 32 | len;
 }
 
 /* For ids: 0 becomes NULL. */

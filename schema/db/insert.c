@@ -10,19 +10,6 @@
 #include "schema/db/page_tree.h"
 #include "stitch/base/mem.h"
 
-/* Returns a column of the first row of a list. */
-static int64_t block_list_column(const struct block_list *l, int i)
-{
-	uint32_t v;
-
-	if (!i)
-		return l->a;
-	if (i == 1)
-		return (int64_t)l->b + l->n - 1;
-	memcpy(&v, l->at, sizeof(v));
-	return v;
-}
-
 /* ---- the virtual table: batch(c0, c1, ...) */
 
 struct batch {
@@ -35,7 +22,10 @@ struct batch_cursor {
 	const struct block *block;
 	const uint64_t *row;
 	uint32_t left, tags;
-	struct block_list list; /* what is left of the row's; n 0: none */
+	const unsigned char *packed; /* the next packed row */
+	struct block_list list;	     /* what is left of the row's; n 0: none */
+	/* cells of a packed row, or of the first row of a list */
+	uint64_t cell[BULK_COLUMNS + BULK_COLUMNS / 32];
 };
 
 static int batch_connect(sqlite3 *db, void *aux, int argc,
@@ -91,6 +81,88 @@ static int batch_close(sqlite3_vtab_cursor *cur)
 	return SQLITE_OK;
 }
 
+/* Makes cells of a value. Returns its bytes. */
+static size_t batch_unpack_value(const struct batch_cursor *c, struct row *r,
+				 unsigned int i, uint64_t type,
+				 const unsigned char *value)
+{
+	static const unsigned char bytes[PACKED_BLOB] = { 0, 1, 2, 3, 4, 6, 8 };
+
+	if (type >= PACKED_BLOB) {
+		size_t len = (size_t)(type - PACKED_BLOB) / 2;
+		size_t off =
+			(size_t)(value - (const unsigned char *)c->block->word);
+
+		row_place(r, i, type & 1 ? CELL_TEXT : CELL_BLOB, off, len);
+		return len;
+	}
+	if (type >= PACKED_ZERO) {
+		row_int(r, i, (int64_t)(type - PACKED_ZERO));
+	} else if (type != PACKED_NULL) {
+		/* a number with a sign, the highest byte first */
+		uint64_t v = *value & 0x80 ? UINT64_MAX : 0;
+
+		for (unsigned int k = 0; k < bytes[type]; k++)
+			v = v << 8 | value[k];
+		row_int(r, i, (int64_t)v);
+	}
+	return bytes[type];
+}
+
+/* Returns a row without values, in the cursor's own cells. */
+static struct row batch_own_row(struct batch_cursor *c)
+{
+	memset(c->cell, 0, c->tags * sizeof(*c->cell));
+	c->row = c->cell;
+	return (struct row){ .word = c->cell, .tags = c->tags };
+}
+
+/* Makes cells of the next packed row. */
+static void batch_unpack(struct batch_cursor *c)
+{
+	struct packing_head h;
+	const unsigned char *type = packing_row(c->packed, &h);
+	const unsigned char *end = type + h.types;
+	const unsigned char *value = type + h.room;
+	struct row r = batch_own_row(c);
+
+	for (unsigned int i = 0; type < end; i++) {
+		uint64_t t;
+
+		type += packed_row_number_at(type, &t);
+		value += batch_unpack_value(c, &r, i, t, value);
+	}
+	if (bulk_has_key(&c->block->table->shape))
+		row_int(&r, 0, h.key);
+	c->packed += packing_size(&h);
+}
+
+/* Makes cells of the first row of a list. */
+static void batch_unpack_list(struct batch_cursor *c)
+{
+	const struct block_list *l = &c->list;
+	struct row r = batch_own_row(c);
+	uint32_t v;
+
+	memcpy(&v, l->at, sizeof(v));
+	row_int(&r, 0, l->a);
+	row_int(&r, 1, (int64_t)l->b + l->n - 1);
+	row_int(&r, 2, v);
+}
+
+static void batch_begin_row(struct batch_cursor *c)
+{
+	const struct block *b = c->block;
+
+	if (b->packed) {
+		batch_unpack(c);
+		return;
+	}
+	c->row = b->word + (size_t)(b->n - c->left) * b->stride;
+	if (block_list(b, c->row, &c->list))
+		batch_unpack_list(c);
+}
+
 static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
 			int argc, sqlite3_value **argv)
 {
@@ -104,11 +176,11 @@ static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
 	c->block = b;
 	c->left = b ? b->n : 0;
 	c->list.n = 0;
-	if (b) {
-		c->row = b->word;
-		c->tags = b->stride - b->table->shape.n_columns;
-		block_list(b, c->row, &c->list);
-	}
+	if (!c->left)
+		return SQLITE_OK;
+	c->tags = b->stride - b->table->shape.n_columns;
+	c->packed = (const unsigned char *)b->word;
+	batch_begin_row(c);
 	return SQLITE_OK;
 }
 
@@ -119,12 +191,12 @@ static int batch_next(sqlite3_vtab_cursor *cur)
 	if (c->list.n > 1) {
 		c->list.n--;
 		c->list.at += sizeof(uint32_t);
+		batch_unpack_list(c);
 		return SQLITE_OK;
 	}
-	c->row += c->block->stride;
 	c->list.n = 0;
 	if (--c->left)
-		block_list(c->block, c->row, &c->list);
+		batch_begin_row(c);
 	return SQLITE_OK;
 }
 
@@ -139,11 +211,7 @@ static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
 	uint64_t v = c->row[c->tags + (unsigned int)i];
 	const char *p = (const char *)c->block->word + (v >> 32);
 
-	if (c->list.n) {
-		sqlite3_result_int64(ctx, block_list_column(&c->list, i));
-		return SQLITE_OK;
-	}
-	switch (c->row[i / 32] >> (i % 32 * 2) & 3) {
+	switch (row_tag(c->row, (unsigned int)i)) {
 	case CELL_INT:
 		sqlite3_result_int64(ctx, (int64_t)v);
 		break;
@@ -318,15 +386,16 @@ int insert_late_rows(sqlite3 *db, struct bulk_table *t)
 int insert_block(sqlite3 *db, struct bulk *bulk, struct block *b)
 {
 	struct page_tree *tree = b->table->tree;
-	int rc = tree ? page_tree_add(tree, b) : SQLITE_OK;
+	struct block *packed = NULL;
 
-	if (rc || !b->n)
-		return rc;
-	struct block *plain = b->packed ? packing_plain(b) : NULL;
+	if (!tree)
+		return b->n ? insert_by_sql(db, bulk, b) : SQLITE_OK;
+	if (!b->packed && b->table->shape.key != PAGES_PAIR)
+		b = packed = packing_of_cells(b);
+	int rc = page_tree_add(tree, b);
 
-	if (plain)
-		b = plain;
-	rc = tree ? insert_late(db, bulk, b) : insert_by_sql(db, bulk, b);
-	block_free(plain);
+	if (!rc && b->n)
+		rc = insert_late(db, bulk, b);
+	block_free(packed);
 	return rc;
 }

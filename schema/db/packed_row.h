@@ -22,24 +22,6 @@ enum {
 /* Most bytes of a varint. */
 #define VARINT_MAX 9
 
-/* The record made last; zero at the start. */
-struct packed_row {
-	const unsigned char *at; /* borrowed until the next packed_row_make() */
-	size_t len;
-	unsigned char *buf;
-	size_t cap;
-};
-
-/* How packed_row_make() stores a row. */
-enum {
-	PACKED_KEY = 1,	 /* column 0 is the row's id, and NULL in the record */
-	PACKED_TRIM = 2, /* leave out NULLs at the end: what a row lacks is
-			  * NULL, as after ALTER TABLE ADD COLUMN */
-};
-
-/* Stores a row of a block in pr. */
-void packed_row_make(struct packed_row *pr, const struct block *b,
-		     const uint64_t *row, unsigned int how);
 /* Returns the type of a number from 0 to INT32_MAX, and how many bytes it
  * has. */
 static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
@@ -76,7 +58,6 @@ static inline uint64_t packed_row_bytes_type(enum cell tag, size_t len)
 	return (tag == CELL_TEXT ? PACKED_TEXT : PACKED_BLOB) +
 	       2 * (uint64_t)len;
 }
-void packed_row_release(struct packed_row *pr);
 /* Reads a varint that was written here. Returns how many bytes it has. */
 unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out);
 /* Returns the bytes of SQLite's varint: 7 bits each, but 8 bits in the ninth.

@@ -1,57 +1,53 @@
-/* packing.c - packed rows as cells again, for SQLite. */
+/* packing.c - rows of cells as packed rows, for the B-trees. */
 #include "schema/db/packing.h"
 
-/* Stores a value as a cell. Returns its bytes. */
-static size_t packing_plain_value(struct row *r, unsigned int i, uint64_t type,
-				  const unsigned char *value)
+/* Returns the bytes of text and blobs of a row. */
+static size_t packing_data(const uint64_t *row, const uint64_t *cell,
+			   unsigned int n)
 {
-	static const unsigned char bytes[PACKED_ZERO] = { 0, 1, 2, 3, 4, 6, 8 };
+	size_t sum = 0;
 
-	if (type >= PACKED_BLOB) {
-		size_t len = (size_t)(type - PACKED_BLOB) / 2;
-
-		row_bytes(r, i, type & 1 ? CELL_TEXT : CELL_BLOB, value, len);
-		return len;
-	}
-	if (type >= PACKED_ZERO) {
-		row_int(r, i, (int64_t)(type - PACKED_ZERO));
-		return 0;
-	}
-	if (type != PACKED_NULL) {
-		/* a number with a sign, the highest byte first */
-		uint64_t v = bytes[type] && *value & 0x80 ? UINT64_MAX : 0;
-
-		for (unsigned int k = 0; k < bytes[type]; k++)
-			v = v << 8 | value[k];
-		row_int(r, i, (int64_t)v);
-	}
-	return bytes[type];
+	for (unsigned int i = 0; i < n; i++)
+		if (row_tag(row, i) >= CELL_TEXT)
+			sum += (uint32_t)cell[i];
+	return sum;
 }
 
-struct block *packing_plain(const struct block *b)
+static void packing_cell(struct packing *p, const struct block *b,
+			 enum cell tag, uint64_t cell)
 {
-	const unsigned char *at = (const unsigned char *)b->word;
-	struct block *out =
-		block_make(b->table, block_need(b->table, 0) * b->n + b->data);
+	if (tag == CELL_NULL)
+		packing_null(p);
+	else if (tag == CELL_INT)
+		packing_int(p, (int64_t)cell);
+	else
+		packing_bytes(p, tag, (const char *)b->word + (cell >> 32),
+			      (uint32_t)cell);
+}
 
+struct block *packing_of_cells(const struct block *b)
+{
+	struct bulk_table *t = b->table;
+	const unsigned int n = t->shape.n_columns;
+	const unsigned int first = bulk_has_key(&t->shape);
+	struct block *out = block_make(t, packing_need(t, 0) * b->n + b->data +
+						  b->data / 16);
+	const uint64_t *row = b->word;
+
+	out->packed = true;
 	out->dense = b->dense;
-	for (uint32_t i = 0; i < b->n; i++) {
-		struct packing_head h;
-		const unsigned char *type = packing_row(at, &h);
-		const unsigned char *end = type + h.types;
-		const unsigned char *value = type + h.room;
-		struct row r;
+	for (uint32_t r = 0; r < b->n; r++, row += b->stride) {
+		const uint64_t *cell = row + b->stride - n;
+		uint32_t key = first ? (uint32_t)*cell : 0;
+		struct packing p =
+			packing_at(out, key, packing_data(row, cell, n));
 
-		block_row(out, &r);
-		row_int(&r, 0, h.key);
-		type++; /* of the key */
-		for (unsigned int c = 1; type < end; c++) {
-			uint64_t t;
-
-			type += packed_row_number_at(type, &t);
-			value += packing_plain_value(&r, c, t, value);
-		}
-		at += packing_size(&h);
+		/* the type that it begins with is that of a key */
+		if (!first)
+			p.type--;
+		for (unsigned int i = first; i < n; i++)
+			packing_cell(&p, b, row_tag(row, i), cell[i]);
+		packing_end(&p);
 	}
 	return out;
 }

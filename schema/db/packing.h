@@ -3,9 +3,10 @@
  *
  * packing_begin() starts a row in a block of packed rows (db_packed() returns
  * one that has room), then comes one call for each column but the key, in their
- * order, and packing_end(). Beside cells of 8 bytes, from which the record is
- * made later, this takes half of the instructions and of the memory for a row
- * of event; most of its numbers have one or two bytes.
+ * order, and packing_end(). Beside cells of 8 bytes, from which
+ * packing_of_cells() makes the record later, this takes half of the
+ * instructions and of the memory for a row of event; most of its numbers have
+ * one or two bytes.
  *
  * struct packing is used by value: its pointers stay in registers. */
 #ifndef SCHEMA_DB_PACKING_H
@@ -56,21 +57,28 @@ static inline bool packing_fits(const struct block *b, size_t data)
 	return b->data + packing_need(b->table, data) <= b->size;
 }
 
-/* Begins a row, for which the block has room. The key is column 0. */
-static inline struct packing packing_begin(struct block *b, uint32_t key,
-					   size_t data)
+/* Begins a row, for which the block has room. */
+static inline struct packing packing_at(struct block *b, uint32_t key,
+					size_t data)
 {
 	uint32_t room = (uint32_t)packing_room(b->table, data);
 	unsigned char *at = (unsigned char *)b->word + b->data;
 	unsigned char *type = at + sizeof(struct packing_head);
 
+	*type = PACKED_NULL;
+	return (struct packing){ b,	   at,	type + 1, type + room,
+				 type + 1, key, room };
+}
+
+/* The same for a new row of a table, whose column 0 is the key. */
+static inline struct packing packing_begin(struct block *b, uint32_t key,
+					   size_t data)
+{
 	if (key != b->table->next_id++) {
 		b->table->dense = false;
 		b->dense = false;
 	}
-	*type = PACKED_NULL;
-	return (struct packing){ b,	   at,	type + 1, type + room,
-				 type + 1, key, room };
+	return packing_at(b, key, data);
 }
 
 static inline void packing_null(struct packing *p)
@@ -153,6 +161,6 @@ static inline size_t packing_size(const struct packing_head *h)
 	return sizeof(*h) + h->room + h->values;
 }
 
-/* Returns a block with the same rows that is not packed, for block_free(). */
-struct block *packing_plain(const struct block *b);
+/* Returns a packed block with the same rows, for block_free(). */
+struct block *packing_of_cells(const struct block *b);
 #endif

@@ -65,7 +65,8 @@ struct page_tree {
 	unsigned char *cell; /* PAGES_PAIR: cells between leaves */
 	size_t n_cell, cap_cell;
 	uint32_t cell_max;
-	struct packed_row row;
+	unsigned char *row; /* the record that was put together last */
+	size_t n_row, cap_row;
 	struct row_runs near; /* PAGES_NEAR: rows that wait */
 	size_t near_max;      /* bytes of them */
 	struct row_runs late; /* PAGES_NEAR: rows that came too late */
@@ -89,7 +90,7 @@ void page_tree_free(struct page_tree *t)
 {
 	if (!t)
 		return;
-	packed_row_release(&t->row);
+	free(t->row);
 	row_runs_release(&t->near);
 	row_runs_release(&t->late);
 	free(t->free);
@@ -224,7 +225,7 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 	return rc;
 }
 
-/* Adds a packed row. */
+/* Adds a record. */
 static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 			     const unsigned char *row, size_t len)
 {
@@ -259,12 +260,6 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 	return page_tree_overflow(t, row + local, len - local);
 }
 
-/* Adds the row that was packed. */
-static int page_tree_put(struct page_tree *t, const int64_t key[2])
-{
-	return page_tree_put_row(t, key, t->row.at, t->row.len);
-}
-
 static int page_tree_put_near(void *arg, int64_t key, const void *row,
 			      size_t len)
 {
@@ -273,44 +268,6 @@ static int page_tree_put_near(void *arg, int64_t key, const void *row,
 	if (t->any && key <= t->last[0])
 		return SQLITE_CONSTRAINT;
 	return page_tree_put_row(t, (const int64_t[]){ key, 0 }, row, len);
-}
-
-/* Reads the key of a row. Returns true if the row can be added. */
-static bool page_tree_follows(const struct page_tree *t, const struct block *b,
-			      const uint64_t *row, int64_t key[2])
-{
-	unsigned int n = b->table->shape.n_columns;
-	const uint64_t *cell = row + (b->stride - n);
-
-	key[0] = t->any ? t->last[0] + 1 : 1;
-	key[1] = 0;
-	if (t->key == PAGES_ROWID)
-		return true;
-	if ((*row & 3) != CELL_INT)
-		return false;
-	key[0] = (int64_t)cell[0];
-	if (t->key == PAGES_NEAR)
-		return true;
-	if (t->key == PAGES_PAIR) {
-		struct block_list l;
-
-		if (block_list(b, row, &l))
-			key[1] = (int64_t)l.b + l.n - 1;
-		else if (n < 2 || (*row >> 2 & 3) != CELL_INT)
-			return false;
-		else
-			key[1] = (int64_t)cell[1];
-	}
-	return !t->any || key[0] > t->last[0] ||
-	       (t->key == PAGES_PAIR && key[0] == t->last[0] &&
-		key[1] < t->last[1]);
-}
-
-/* Returns true if the row was too large for a page of an index. */
-static bool page_tree_is_long(const struct page_tree *t)
-{
-	return t->key == PAGES_PAIR &&
-	       t->row.len > (t->size - 12) * 64 / 255 - 23;
 }
 
 /* In the cell of a row of three numbers: its length, that of the header, and
@@ -362,9 +319,22 @@ static int page_tree_put_small(struct page_tree *t, const uint32_t v[3],
 	return SQLITE_OK;
 }
 
+/* The same for larger numbers. */
+static int page_tree_put_large(struct page_tree *t, int64_t a,
+			       const uint32_t v[3])
+{
+	const int64_t key[2] = { a, v[1] };
+	unsigned char row[4 + 3 * sizeof(uint64_t)] = { 4 };
+	unsigned char *to = row + 4;
+
+	row[1] = (unsigned char)packed_row_number(&to, (uint64_t)a);
+	row[2] = (unsigned char)packed_row_number(&to, v[1]);
+	row[3] = (unsigned char)packed_row_number(&to, v[2]);
+	return page_tree_put_row(t, key, row, (size_t)(to - row));
+}
+
 /* Adds the rows of a list. */
-static int page_tree_put_list(struct page_tree *t, const struct block *b,
-			      struct block_list l)
+static int page_tree_put_list(struct page_tree *t, struct block_list l)
 {
 	const uint64_t first = l.a < 0 ? UINT64_MAX : (uint64_t)l.a;
 	unsigned int len;
@@ -375,17 +345,10 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 		uint32_t v[3] = { (uint32_t)first, l.b + l.n - 1 };
 
 		memcpy(&v[2], l.at, sizeof(v[2]));
-		if ((first | v[1] | v[2]) <= INT32_MAX) {
+		if ((first | v[1] | v[2]) <= INT32_MAX)
 			rc = page_tree_put_small(t, v, type, len);
-			continue;
-		}
-		const int64_t key[2] = { l.a, v[1] };
-		const uint64_t row[4] = { CELL_INT | CELL_INT << 2 |
-						  CELL_INT << 4,
-					  (uint64_t)l.a, v[1], v[2] };
-
-		packed_row_make(&t->row, b, row, 0);
-		rc = page_tree_put(t, key);
+		else
+			rc = page_tree_put_large(t, l.a, v);
 	}
 	t->last[0] = l.a;
 	t->last[1] = l.b;
@@ -393,16 +356,28 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 	return rc;
 }
 
-/* Adds the row that was packed to those that wait. In these tables no row has
- * pages of its own, and late rows are put into leaves that are not the root. */
-static bool page_tree_add_near(struct page_tree *t, int64_t key)
+/* Adds lists, and rows that are none, which are as a list of one. */
+static int page_tree_add_lists(struct page_tree *t, struct block *b)
 {
-	const struct packed_row *row = &t->row;
+	const uint64_t *row = b->word;
+	uint32_t late = 0;
+	int rc = SQLITE_OK;
 
-	return row->len == page_tree_local(t, row->len) &&
-	       (row_runs_add(&t->near, key, row->at, row->len) ||
-		(t->n_child && t->late.bytes < LATE_MAX &&
-		 row_runs_add(&t->late, key, row->at, row->len)));
+	for (uint32_t i = 0; !rc && i < b->n; i++, row += b->stride) {
+		uint32_t one = (uint32_t)row[3];
+		struct block_list l = { (int64_t)row[1], (uint32_t)row[2], 1,
+					(const unsigned char *)&one };
+
+		block_list(b, row, &l);
+		if (!t->any || l.a > t->last[0] ||
+		    (l.a == t->last[0] && (int64_t)l.b + l.n <= t->last[1]))
+			rc = page_tree_put_list(t, l);
+		else
+			memmove(b->word + (size_t)late++ * b->stride, row,
+				b->stride * sizeof(*row));
+	}
+	b->n = late;
+	return rc;
 }
 
 /* ---- packed rows */
@@ -441,18 +416,16 @@ static void page_tree_join(struct page_tree *t, const struct packing_head *h,
 			   const unsigned char *type)
 {
 	size_t head = h->types + (h->types + 1 < 0x80 ? 1 : 2);
-	struct packed_row *row = &t->row;
 
-	row->len = head + h->values;
-	row->buf = mem_grow(row->buf, &row->cap, row->len, 1);
-	row->at = row->buf;
-	packed_row_varint(row->buf, head);
-	memcpy(row->buf + head - h->types, type, h->types);
-	memcpy(row->buf + head, type + h->room, h->values);
+	t->n_row = head + h->values;
+	t->row = mem_grow(t->row, &t->cap_row, t->n_row, 1);
+	packed_row_varint(t->row, head);
+	memcpy(t->row + head - h->types, type, h->types);
+	memcpy(t->row + head, type + h->room, h->values);
 }
 
 /* Adds a packed row. */
-static int page_tree_put_packed(struct page_tree *t,
+static int page_tree_put_packed(struct page_tree *t, int64_t key,
 				const struct packing_head *h,
 				const unsigned char *type)
 {
@@ -462,20 +435,32 @@ static int page_tree_put_packed(struct page_tree *t,
 
 	if (!t->page || h->types + 1 >= 0x80 || most > t->top) {
 		page_tree_join(t, h, type);
-		return page_tree_put(t, (const int64_t[]){ h->key, 0 });
+		return page_tree_put_row(t, (const int64_t[]){ key, 0 }, t->row,
+					 t->n_row);
 	}
 	unsigned char *at = t->page + t->top;
 
 	at = page_tree_copy(at, type + h->room + h->values, h->values);
 	at = page_tree_copy(at, type + h->types, h->types);
 	*--at = (unsigned char)(h->types + 1);
-	at = page_tree_varint(at, h->key);
+	at = page_tree_varint(at, (uint64_t)key);
 	at = page_tree_varint(at, len);
 	t->top = (uint32_t)(at - t->page);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
-	t->last[0] = h->key;
+	t->last[0] = key;
 	t->any = true;
 	return SQLITE_OK;
+}
+
+/* Adds the row that was put together to those that wait. In these tables no row
+ * has pages of its own, and late rows are put into leaves that are not the
+ * root. */
+static bool page_tree_add_near(struct page_tree *t, int64_t key)
+{
+	return t->n_row == page_tree_local(t, t->n_row) &&
+	       (row_runs_add(&t->near, key, t->row, t->n_row) ||
+		(t->n_child && t->late.bytes < LATE_MAX &&
+		 row_runs_add(&t->late, key, t->row, t->n_row)));
 }
 
 static int page_tree_add_packed(struct page_tree *t, struct block *b)
@@ -491,14 +476,14 @@ static int page_tree_add_packed(struct page_tree *t, struct block *b)
 		struct packing_head h;
 		const unsigned char *type = packing_row(at, &h);
 		size_t size = packing_size(&h);
-		bool late =
-			t->key != PAGES_NEAR && t->any && h.key <= t->last[0];
+		int64_t key = t->key == PAGES_ROWID ? t->last[0] + 1 : h.key;
+		bool late = t->key != PAGES_NEAR && t->any && key <= t->last[0];
 
 		if (t->key == PAGES_NEAR) {
 			page_tree_join(t, &h, type);
-			late = !page_tree_add_near(t, h.key);
+			late = !page_tree_add_near(t, key);
 		} else if (!late) {
-			rc = page_tree_put_packed(t, &h, type);
+			rc = page_tree_put_packed(t, key, &h, type);
 		}
 		if (late) {
 			memmove(kept, at, size);
@@ -511,47 +496,10 @@ static int page_tree_add_packed(struct page_tree *t, struct block *b)
 	return rc;
 }
 
-/* Adds rows that are cells. */
-static int page_tree_add_cells(struct page_tree *t, struct block *b)
-{
-	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
-				 : t->key == PAGES_PAIR
-					 ? 0
-					 : PACKED_TRIM | PACKED_KEY;
-	const uint64_t *row = b->word;
-	uint32_t late = 0;
-	int rc = SQLITE_OK;
-
-	for (uint32_t i = 0; !rc && i < b->n; i++, row += b->stride) {
-		struct block_list list;
-		int64_t key[2];
-		bool follows = page_tree_follows(t, b, row, key);
-
-		if (follows && t->key == PAGES_PAIR &&
-		    block_list(b, row, &list)) {
-			rc = page_tree_put_list(t, b, list);
-			continue;
-		}
-		if (follows)
-			packed_row_make(&t->row, b, row, how);
-		if (follows && t->key == PAGES_NEAR)
-			follows = page_tree_add_near(t, key[0]);
-		else if (follows && !page_tree_is_long(t))
-			rc = page_tree_put(t, key);
-		else
-			follows = false;
-		if (!follows)
-			memmove(b->word + (size_t)late++ * b->stride, row,
-				b->stride * sizeof(*row));
-	}
-	b->n = late;
-	return rc;
-}
-
 int page_tree_add(struct page_tree *t, struct block *b)
 {
-	int rc = b->packed ? page_tree_add_packed(t, b)
-			   : page_tree_add_cells(t, b);
+	int rc = t->key == PAGES_PAIR ? page_tree_add_lists(t, b)
+				      : page_tree_add_packed(t, b);
 
 	if (rc || t->key != PAGES_NEAR)
 		return rc;

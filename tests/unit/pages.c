@@ -171,21 +171,23 @@ static void pages_put_key(struct row *r, const struct filling *f,
 {
 	bool late = f->late && i > f->late && !rnd_below(state, f->late);
 	int64_t gap = (int64_t)1 << (i % 7 == 0 && i < 200 ? i / 7 : 0);
+	/* keys of late rows are below, and have no sign either */
+	int64_t first = f->late ? 1 << 21 : 1;
+	int64_t before = first + 2 * (int64_t)i - (1 << 20) - 1;
 	static int64_t key;
 
 	if (!i)
-		key = -5;
+		key = first;
 	if (f->key == PAGES_NEAR) {
 		/* in groups of 8, each backwards */
-		row_int(r, 0,
-			late ? 2 * (int64_t)i - (1 << 20) - 1
-			     : 2 * (int64_t)(i ^ 7));
+		row_int(r, 0, late ? before : first - 1 + 2 * (int64_t)(i ^ 7));
 	} else if (f->key == PAGES_ID) {
 		key += 2 * gap;
-		row_int(r, 0, late ? 2 * (int64_t)i - (1 << 20) - 1 : key);
+		row_int(r, 0, late ? before : key);
 	} else if (f->key == PAGES_PAIR) {
 		row_int(r, 0, late ? -(int64_t)(i / 4) - 10 : (int64_t)(i / 4));
 		row_int(r, 1, 9 - (int64_t)(i % 4));
+		row_int(r, 2, (int64_t)(rnd(state) >> 32));
 	}
 }
 
@@ -272,7 +274,7 @@ static void pages_pack(struct store *db, unsigned int t,
 static void pages_fill(struct store *db, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
-	unsigned int key = f->key == PAGES_ROWID ? 0 : pages_has_id(f) ? 1 : 2;
+	unsigned int key = f->key == PAGES_ROWID ? 0 : pages_has_id(f) ? 1 : 3;
 
 	if (f->list && pages_has_id(f)) {
 		pages_pack(db, t, f, seed);
@@ -486,7 +488,7 @@ START_TEST(tables_of_few_rows_are_equal)
 			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 0 },
 			{ PAGES_ID, 1, n * 20, 0, 0, 0, 0 },
 			{ PAGES_ROWID, 1, n * 20, 0, 0, 0, 0 },
-			{ PAGES_PAIR, 2, n * 60, 0, 0, 0, 0 },
+			{ PAGES_PAIR, 3, n * 60, 0, 0, 0, 0 },
 			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 9 },
 			{ PAGES_NEAR, 2, n, 200, 0, 0, 0 },
 			{ PAGES_ID, 3, n, 200, 0, 0, 1 },
@@ -573,9 +575,10 @@ START_TEST(random_tables_are_equal)
 		f[i].huge = (unsigned int)rnd_below(&s, 2) * 300;
 		f[i].late = (unsigned int)rnd_below(&s, 2) * 20;
 		f[i].list = pages_has_id(&f[i]) && rnd_below(&s, 2);
-		if (f[i].key == PAGES_PAIR && rnd_below(&s, 2)) {
+		if (f[i].key == PAGES_PAIR) {
 			f[i].columns = 3;
-			f[i].list = 1 + (unsigned int)rnd_below(&s, 300);
+			f[i].list = (unsigned int)rnd_below(&s, 2) *
+				    (unsigned int)rnd_below(&s, 300);
 		}
 		if (f[i].columns * f[i].text > 4000)
 			f[i].rows /= 10;
