@@ -237,8 +237,23 @@ class Browser:
         return self.call("POST", "/goog/cdp/execute",
                          {"cmd": command, "params": params})
 
-    def open(self, path, rest=""):
+    def open(self, path, rest="", scripts=True):
         self.call("POST", "/url", {"url": "file://" + path + rest})
+        if scripts:
+            self.drawn()
+
+    def reload(self):
+        """Opens its address once more. After location.reload() of its own, a
+        script would find the old page for a while, and then half of the new
+        one."""
+        self.call("POST", "/refresh", {})
+        self.drawn()
+
+    def drawn(self):
+        """Waits until a page did what it puts off until it is shown: the
+        buttons of its first table, by a timer of no time."""
+        self.call("POST", "/execute/async",
+                  {"script": "setTimeout(arguments[0])", "args": []})
 
     def js(self, script, *args):
         return self.call("POST", "/execute/sync",
@@ -279,6 +294,14 @@ class Browser:
             steps += [{"type": "keyDown", "value": v},
                       {"type": "keyUp", "value": v}]
         self.actions({"type": "key", "id": "keys", "actions": steps})
+
+    def find(self, text):
+        """Searches a picture, and gives what it says. Each pause between keys
+        searches for what is typed by then; the address has what was found last."""
+        self.keys("/", *text)
+        self.settle("return new URLSearchParams(location.search).get('s') "
+                    "=== " + json.dumps(text))
+        return self.text("#matched")
 
     def point(self, x, y, button=None, to=None, hold=None):
         """The pointer goes to a place of the window, and clicks or drags."""

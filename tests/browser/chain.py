@@ -118,8 +118,7 @@ def check_shown(b, db):
     ok(bars[0][1] == 100 and abs(sum(x[1] for x in leaves) - 100) < 0.01 and
        any(x[0].startswith("woken by ") for x in bars),
        "the_flame_graph_adds_up_to_the_wait", bars)
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#chain')")
+    b.reload()
     ok(b.text("#chain") == said and ink(b) == with_chain,
        "a_link_restores_it", b.js("return location.hash"))
     b.js("document.querySelector('#wait button').click()")

@@ -34,9 +34,7 @@ def again(b, name, words):
     said = b.text("#details")
     chips = b.text("#chips")
     ok(link(b) == words, name, link(b), words)
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#details') && "
-             "document.querySelector('#details').textContent")
+    b.reload()
     ok(b.text("#details") == said and b.text("#chips") == chips and
        link(b) == words, name + "_and_is_found_again", b.text("#details"), said)
 

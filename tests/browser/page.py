@@ -236,8 +236,7 @@ def check_sandwich(b):
     n = sum(int(number(g.rsplit("\u2014", 1)[1])) for g in got)
     ok(n == want[0] > 0, "its_callees_are_those_of_the_database", got, want)
     at = b.js("return location.hash")
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#func').textContent")
+    b.reload()
     ok(b.text("#func") == SPIN, "the_address_knows_the_function", at)
     b.js("document.querySelector('#callers').focus()")
     b.keys("Up", "Up")
@@ -323,8 +322,7 @@ def check_frames(b):
          (number(cpu), THROUGH))
     shown_at = b.js("return location.hash")
     before = shown(b)
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#details').textContent")
+    b.reload()
     ok(shown(b) == before and len(shown_at) > 2,
        "the_address_brings_the_choice_along", shown_at)
     b.keys("Escape", "Escape")
@@ -390,8 +388,7 @@ def check_reverse(b):
     ok("zoomed to %s, %s" % (top[0], share) in said,
        "the_innermost_functions_are_at_the_root", said, top, share)
     at = b.js("return location.hash")
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#details').textContent")
+    b.reload()
     ok(b.text("#details") == said, "the_address_knows_it", at)
     b.keys("v")
     go_to(b, NAME)
@@ -476,7 +473,7 @@ def check_tables(b):
 
 def check_without_script(b):
     b.cdp("Emulation.setScriptExecutionDisabled", value=True)
-    b.open(page, "?plain")
+    b.open(page, "?plain", scripts=False)
     root_node = b.cdp("DOM.getDocument")["root"]["nodeId"]
 
     def height(css):

@@ -285,8 +285,7 @@ def check_wait(b, db):
                "l.textContent.replace(/ kernel$/, ''))")
     ok(want and got[:len(want)] == want, "and_in_what_it_waited", got, want)
     hash_ = b.js("return location.hash")
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#details').textContent")
+    b.reload()
     ok("wait=" in hash_ and
        not b.js("return document.querySelector('#wait').hidden"),
        "the_address_knows_the_wait", hash_)
@@ -400,8 +399,7 @@ def check_order(b, db, event):
     b.keys("u")
     ok((chosen(b), b.text("#details")) == before, "undo_goes_back")
     at = b.js("return location.hash")
-    b.js("location.reload()")
-    b.settle("return document.querySelector('#details').textContent")
+    b.reload()
     ok(b.text("#details") == before[1], "the_address_knows_the_order", at)
     b.keys("0", "T")
     ok("in order of time" in b.text("#details"), "T_is_the_heaviest_thread")

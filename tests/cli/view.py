@@ -105,9 +105,28 @@ class Terminal:
         return self.tmux("capture-pane", "-p").rstrip("\n")
 
     def cursor(self):
-        """The line that is drawn in reverse above the line of keys."""
-        lines = self.tmux("capture-pane", "-e", "-p").split("\n")
-        return [line for line in lines if re.search("\x1b.(0;)?7m", line)][0]
+        """The line that is drawn in reverse above the line of keys: seen twice,
+        as the screen may be half drawn, or have none."""
+        before = None
+        for _ in range(200):
+            lines = self.tmux("capture-pane", "-e", "-p").split("\n")
+            line = ([line for line in lines if re.search("\x1b.(0;)?7m", line)]
+                    + [""])[0]
+            if line and line == before:
+                break
+            before = line
+            time.sleep(0.01)
+        return line
+
+    def row_with(self, text, before):
+        """Waits for a row under the cursor that has the text and is another one
+        than before; returns it, or nothing."""
+        for _ in range(200):
+            row = self.cursor()
+            if text in row and row != before:
+                return row
+            time.sleep(0.04)
+        return None
 
     def until(self, there):
         """Waits until the function returns something, and returns it."""
@@ -448,11 +467,15 @@ def check_rows():
               if ROW.match(line)}
     say(ok and images == {"shop"}, "d_shows_one_image", t.last)
     t.keys("d", "/").type("row")
-    t.keys("Enter", "n")
-    first = t.until(lambda: "row" in t.cursor() and t.cursor())
+    # each key is waited for: what is seen between two would be taken for the
+    # row after both
+    t.keys("Enter")
+    first = t.row_with("row", "")
+    t.keys("n")
+    second = t.row_with("row", first)
     t.keys("N")
-    say(first and t.until(lambda: "row" in t.cursor() and t.cursor() != first),
-        "n_and_N_go_on", t.screen(), first)
+    say(first and second and t.row_with("row", second) == first,
+        "n_and_N_go_on", t.screen(), first, second)
     t.keys("/", "Enter")
     for key, title in (("t", "threads"), ("5", "threads")):
         t.keys("1", key)
