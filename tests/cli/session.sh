@@ -19,11 +19,14 @@ cd "$dir" || exit 2
 bad=
 n=0
 
+# how far a command is, which it says on a busy machine, is erased at the end
+progress=$(printf '\r[^\r]*\033\\[K')
+
 # type COMMAND: shows it and its screen; everything ends with a command to type
 type_it() {
 	timeout 60 script -qec "stty cols 80 rows 24; $(echo "$1" |
 		sed "s|\\(perf.data\\)|\\1 $S|")" /dev/null </dev/null 2>&1 |
-		tr -d '\r' >screen
+		sed "s/$progress//g" | tr -d '\r' >screen
 	{
 		echo "\$ $1"
 		cat screen
