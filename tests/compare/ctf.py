@@ -10,6 +10,7 @@ discarded, with the interval. Times are compared by their distance from the
 first event: a database has them on the trace's own clock."""
 
 import collections
+import functools
 import glob
 import os
 import re
@@ -128,6 +129,12 @@ def number(word):
         return word
 
 
+# Events of a packet have its context.
+@functools.lru_cache(4096)
+def value(words):
+    return Text(words).value()
+
+
 def theirs(text):
     for line in text.split("\n"):
         m = re.search(r"(?:^|, )name = ", line)
@@ -139,9 +146,12 @@ def theirs(text):
         name, _, rest = rest.partition(", ")
         roots = {}
         # roots have dots in their names; values have none outside of quotes
-        for part in re.finditer(r"((?:stream|event)\.[\w.]+) = ", rest):
-            t = Text(rest[part.end():])
-            roots[part[1]] = t.value()
+        parts = list(re.finditer(r"((?:stream|event)\.[\w.]+) = ", rest))
+        for part, after in zip(parts, parts[1:] + [None]):
+            words = rest[part.end():after and after.start()]
+            # a name in quotes is not the next root
+            roots[part[1]] = value(words if words.count('"') % 2 == 0
+                                   else rest[part.end():])
         packet = roots.get("stream.packet.context", {})
         contexts = {"packet": packet,
                     "ctx": {**roots.get("stream.event.context", {}),
@@ -330,11 +340,11 @@ def compare_losses(db, err, found):
         found["losses differ: %r, %r" % (got, want)] += 1
 
 
-def compare_joins(name, db, text):
-    """Requests that the text has a stack for are joined, and no others."""
+def compare_joins(name, db, their):
+    """Requests that have a stack are joined, and no others."""
     asked, taken = collections.Counter(), set()
     threads = False
-    for e in theirs(text):
+    for e in their:
         threads |= "vtid" in e.contexts["ctx"] or "tid" in e.contexts["ctx"]
         if e.name == "stitch:request":
             asked[e.fields["cookie"]] += 1
@@ -368,7 +378,7 @@ def compare_older(name, mine):
     path = common.place("lttng/%s/bt204-all.txt" % name)
     if not path:
         return
-    found, n = look(mine, common.read_gz(path))
+    found, n = look(mine, list(theirs(common.read_gz(path))))
     bad = bad_of(found)
     stale = [k for k in bad if re.match(r"field differs: \w+ \('', '", k)]
     common.ok(len(mine) == n and stale == bad and
@@ -444,11 +454,12 @@ def run(case):
                       n, len(text.splitlines()))])
         return
     mine = list(ours(db))
-    found, n = look(mine, text)
+    their = list(theirs(text))
+    found, n = look(mine, their)
     if err is not None:
         compare_losses(db, err, found)
     if not case.damage:
-        compare_joins(case.name, db, text)
+        compare_joins(case.name, db, their)
     print("   %s: %d events, %d fields, %d ids, %d names, %d stacks, "
           "%d losses" % (case.name, n, found["fields"], found["ids"],
                          found["names"], found["stacks"], found["losses"]))
@@ -459,9 +470,8 @@ def run(case):
     compare_older(case.name, mine)
 
 
-def look(mine, text):
+def look(mine, their):
     found = collections.Counter()
-    their = list(theirs(text))
     compare(mine, their, found)
     return found, len(their)
 
