@@ -12,11 +12,14 @@
 # and leaks are looked for in each command. Without it, a change is tested in
 # minutes. 'make check-long' sets it.
 #
-# JOBS programs (one per processor by default) run side by side, each with a
+# JOBS programs (two more than processors by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
 # order in which they were started. $O/log/times lists the time that each
 # took: by the clock, user and system; those that took the most processor time
 # are named at the end.
+#
+# A script of cli with a line "Waits: FOR WHAT" takes a minute and hardly any
+# processor time: it runs beside those JOBS programs.
 #
 # SHARE=1: each script of cli runs in one of two builds, a third of them under
 # sanitizers; the commit says which third. One that says "With sanitizers:
@@ -69,7 +72,8 @@ passed=0
 failed=0
 skipped=0
 
-JOBS=${JOBS:-$(nproc)}
+# two more than processors, as some wait for servers, a page or a minute to pass
+JOBS=${JOBS:-$(($(nproc) + 2))}
 export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
 # A program that hangs is stopped after these seconds; one that takes a minute
 # must not be, however busy the machine is.
@@ -80,6 +84,7 @@ groups=()	# for each program: its group,
 builds=()	# the build that it tests,
 names=()	# its name,
 commands=()	# and its command, quoted for eval
+waiting=()	# those that wait more than they compute, and run beside the others
 wanted=()	# NAMEs of this group that were asked for; empty: all
 started=0
 counted=0
@@ -211,6 +216,16 @@ one_ended() {
 	done
 }
 
+# still_waiting: how many of those that wait have not ended
+still_waiting() {
+	local i n=0
+	for i in "${waiting[@]}"
+	do
+		[ -f "$work/$i/end" ] || n=$((n + 1))
+	done
+	echo $n
+}
+
 run_queue() {
 	while [ $started -lt ${#groups[@]} ]
 	do
@@ -220,9 +235,14 @@ run_queue() {
 		esac
 		build "${builds[$started]}"
 		work_on $started &
+		! grep -qs '^# Waits: ' "tests/${groups[$started]}/${names[$started]}.sh" ||
+			waiting+=("$started")
 		started=$((started + 1))
 		running=$((running + 1))
-		[ $running -lt "$JOBS" ] || one_ended
+		while [ $running -ge $((JOBS + $(still_waiting))) ]
+		do
+			one_ended
+		done
 	done
 	while [ $running -gt 0 ]
 	do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # follow.sh - a stream as a folder of databases, which together are the stream.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow.sh; prints "ok NAME" or "not ok NAME" lines.
+# Waits: segments that end by time
 # Without sanitizers: follow_maker.sh and top.sh run follow under them, and the fuzzer "cut" its reader.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh

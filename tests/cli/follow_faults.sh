@@ -1,6 +1,7 @@
 #!/bin/sh
 # follow_faults.sh - a stream on a bad day: full disks, no processes, silence, clocks that are set, limits.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_faults.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# Waits: silence, and segments that end by time
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 M=$MKCAP

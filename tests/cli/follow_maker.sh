@@ -1,6 +1,7 @@
 #!/bin/sh
 # follow_maker.sh - the process that makes the databases of follow: it may be killed, and what it keeps is never stale.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_maker.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+# Waits: files to be old, and segments that end by time
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 M=$MKCAP

@@ -1,6 +1,7 @@
 #!/bin/sh
 # top.sh - the newest segment that follow --top shows on a terminal.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top.sh; prints "ok NAME" or "not ok NAME" lines.
+# Waits: segments that end by time
 # Needs: libncursesw
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
