@@ -23,7 +23,7 @@
 #
 # SHARE=1: each script of cli runs in one of two builds, a third of them under
 # sanitizers; the commit says which third. One that says "With sanitizers:
-# REASON" always runs under them.
+# REASON" always runs under them, and without them with LONG only.
 #
 # A script reports with lines "ok NAME" and "not ok NAME", and "skip NAME:
 # REASON" for what cannot be tested on this machine; libcheck programs report
@@ -330,7 +330,13 @@ its_turn() {
 		[ -z "$SAN" ]
 		return
 	fi
-	[ "${SHARE:-}" ] && [ -z "$LONG" ] || return 0
+	[ -z "$LONG" ] || return 0
+	# what it tries shows under them, or not at all
+	if [ -z "$SAN" ] && grep -q '^# With sanitizers: ' "$1"
+	then
+		return 1
+	fi
+	[ "${SHARE:-}" ] || return 0
 	if [ $((($2 + share_of) % 3)) = 0 ] ||
 		grep -q '^# With sanitizers: ' "$1"
 	then
