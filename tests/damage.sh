@@ -11,7 +11,7 @@
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
 # packets, and 10 of the numbers of events in each file.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
-# Under sanitizers, every third capture stands for the others unless LONG is set;
+# Under sanitizers, every fifth capture stands for the others unless LONG is set;
 # without them, all are damaged, or with SHARE the others.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
@@ -26,7 +26,8 @@ then
 	*/ctf_counts) n=10 ;;
 	*/ftrace_counts) n=10 ;;
 	*/perf_counts) n=40 ;;
-	*/edits) n=100 ;;
+	# damage/edits.txt has the numbers of both
+	*/edits) n=${LONG:+100} n=${n:-50} ;;
 	*)	# all captures of more than 32 KB take the same time, down to 50
 		n=$((500 * 32768 / ($(wc -c <"$f") + 1)))
 		[ $n -le 500 ] || n=500
@@ -95,10 +96,10 @@ ctf_traces() {
 # With SHARE, the others are damaged without sanitizers, and no capture twice.
 some() {
 	case ${LONG:+long}${SAN:-}${SHARE:+share},$prog in
-	san*) sed -n 1~3p ;;
+	san*) sed -n 1~5p ;;
 	# of CTF traces there may be one
 	share,*/edits | share,*/ctf) cat ;;
-	share,*) sed 1~3d ;;
+	share,*) sed 1~5d ;;
 	*) cat ;;
 	esac
 }
@@ -128,10 +129,10 @@ perf_captures() {
 }
 # Sums the lines of edits by format, and compares them with damage/edits.txt.
 edits_by_format() {
-	awk '
+	awk -v column="${LONG:+2}" '
 	FNR == NR {
 		if ($0 !~ /^#/)
-			most[$1] = $2
+			most[$1] = $(column ? column : 3)
 		next
 	}
 	/^not ok/ { print; bad = 1; next }

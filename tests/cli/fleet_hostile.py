@@ -34,7 +34,7 @@ TABLES = {
 VALUES = {
     "null": "NULL", "text": "'x'", "large": "9223372036854775807",
     "small": "-9223372036854775807 - 1", "real": "1e300",
-    "blob": "randomblob(100000)", "bytes": "CAST(x'ff00fe41' AS TEXT)"}
+    "blob": "randomblob(5000)", "bytes": "CAST(x'ff00fe41' AS TEXT)"}
 bad = []
 n = read = 0
 for table, columns in TABLES.items():

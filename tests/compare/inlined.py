@@ -5,7 +5,8 @@ Builds C of this project, C++, Rust and Go with several compilers, options and
 forms of DWARF, and asks llvm-symbolizer for the functions, files and lines at
 addresses of their code, which are chosen at random, the same each time.
 INLINED=20000 asks for so many in all, of more code, instead of 3,000 (of 250 for each
-build, a few files have enough).
+build, a few files have enough). Without LONG, each language, compiler, form and
+version of DWARF is in a build, and not each with each.
 
 That of LLVM 14 does not look into every split unit, so it is asked about the
 same build with whole units, whose code must be the same bytes.
@@ -53,6 +54,8 @@ BUILDS = {
     "rust": ["rustc", "-O", "-g", "-Awarnings", "tests/names/generic.rs"],
     "go": ["go", "build", "tests/names/generic.go"],
 }
+SOME = ("overlap", "gcc-4", "gcc-lto-5", "gcc-split-5", "clang-split-5", "g++",
+        "rust", "go")
 # Builds in which something differs: the class, and how often.
 DIFFERS = {"overlap": {"functions": 8}}
 BIAS = 0x10000000000
@@ -191,7 +194,8 @@ def main():
         print("skip inlined: no " + TOOL)
         common.finish()
     with tempfile.TemporaryDirectory() as work:
-        for name in sys.argv[1:] or BUILDS:
+        for name in sys.argv[1:] or (BUILDS if os.environ.get("LONG") or
+                                     "INLINED" in os.environ else SOME):
             compare(name, work)
     common.finish()
 

@@ -32,6 +32,7 @@ RUNS = ["defer-lost-clock.data.zst", "ctx2-defer.data.zst", "fp-1.data",
 BY_RUN = ["run", "event", "sample", "loss", "verdict", "trust", "finding",
           "field"]
 LARGE = 270000  # samples: two blocks
+LONG = os.environ.get("LONG")
 SEED = int(os.environ.get("BACKSTITCH_SEED", "1"))
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("BACKSTITCH_C")}
 
@@ -310,7 +311,7 @@ def test_killed(s, db, rnd):
        "a large run is several blocks", [whole])
     kills = partly = 0
     good = True
-    while kills < 8 or (not partly and kills < 60):
+    while kills < (8 if LONG else 4) or (not partly and kills < 60):
         clear(s)
         for _ in range(5):
             p = subprocess.Popen([BACKSTITCH, "push", "-q", a, db], env=ENV,

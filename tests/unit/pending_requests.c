@@ -209,6 +209,8 @@ START_TEST(samples_that_were_joined_wait_no_more)
 	struct join_rig rg;
 	struct fact f;
 
+	if (RUN_ELSEWHERE)
+		return;
 	join_rig_init(&rg, &timed);
 	for (uint32_t i = 1; i <= 3u << 19; i++) {
 		const struct join_sample s = {
@@ -312,7 +314,8 @@ static void hold_too_many(bool open)
 
 START_TEST(what_is_held_too_long_is_given_out_as_not_known)
 {
-	hold_too_many(false);
+	if (!RUN_ELSEWHERE)
+		hold_too_many(false);
 	hold_too_many(true);
 }
 END_TEST

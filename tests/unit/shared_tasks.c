@@ -437,7 +437,7 @@ static struct truth truth_run(uint64_t seed, uint64_t keep)
 
 START_TEST(two_complete_captures_have_one_row_for_each_life)
 {
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= 400 / RUN_FEWER; seed++) {
 		struct truth tr = truth_run(seed, 100);
 		uint32_t row[512] = { 0 };
 
@@ -479,7 +479,7 @@ START_TEST(what_is_shared_makes_no_finding)
 	uint32_t maps = rules_index("map_lost");
 	size_t n = 0;
 
-	for (uint64_t seed = 1; seed <= 600; seed++) {
+	for (uint64_t seed = 1; seed <= 800 / RUN_FEWER; seed++) {
 		uint64_t keep = 50 + seed % 50;
 		struct truth one = truth_run(seed, keep);
 		struct truth two = truth_run(seed, keep);
@@ -495,7 +495,7 @@ START_TEST(what_is_shared_makes_no_finding)
 		facts_done(&apart);
 		facts_done(&all);
 	}
-	ck_assert_uint_gt(n, 1000);
+	ck_assert_uint_gt(n, 1200 / RUN_FEWER);
 }
 END_TEST
 
