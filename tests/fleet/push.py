@@ -483,7 +483,8 @@ def test_hostile(s, db, rnd):
     tries, bad = 0, []
     for k in range(2):
         for n, change in enumerate(hostile_replies(rnd)):
-            at = rnd.randrange(9) if k else 1 + n % 5
+            # which stacks are there is said by an empty one, too: none
+            at = rnd.randrange(9) if k and n != 11 else 1 + n % 5
             with Hostile(s.urls[0], at, change) as server:
                 r = push("--retry", "0", "--timeout", "5", server.url + "/f",
                          db)
@@ -694,7 +695,7 @@ def main():
                          (test_servers_killed, s, large, rnd),
                          (test_silent, s, large), (counts, urls(s)[0], large),
                          (test_network, s, large),
-                         (clear, s), (test_hostile, s, dbs[0], rnd),
+                         (clear, s), (test_hostile, s, dbs[0], random.Random(SEED)),
                          (test_tls, s, folder, dbs[0]),
                          (test_schema, s, dbs[0]),
                          (test_manual, s, dbs[0]),
