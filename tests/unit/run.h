@@ -11,11 +11,11 @@
 
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
-/* What takes seconds is done by a quarter for each change, and less with
+/* What takes seconds is done by half for each change, and less with
  * sanitizers; 'make check-long' sets LONG. The group `unit` of 'make check'
  * runs it without sanitizers, and so does .ci/run, by name. */
 #define RUN_FEWER                                                              \
-	(SANITIZERS_ADDRESS ? (run_long() ? 2 : 8) : (run_long() ? 1 : 4))
+	(SANITIZERS_ADDRESS ? (run_long() ? 2 : 8) : (run_long() ? 1 : 2))
 
 /* Whether a test that needs a million of something leaves that to the build
  * without sanitizers, which runs what names this word, and to 'make
