@@ -6,10 +6,13 @@
  * recording ends, from the files that are then at the recorded paths: those of
  * a program that was built anew meanwhile are of the new one. The inode in the
  * record is of the mapped file, but differs between copies of a file. It tells
- * something only on the machine of the recording, on the same device; and a
- * file is called another one only if it was made, or put at its path, while
- * the recorder wrote the capture. Who installs the same file again later
- * changes the inode as well, but not what its build-id proves. */
+ * something only on the machine of the recording; and a file is called another
+ * one only if it was made, or put at its path, on the same device, while the
+ * recorder wrote the capture. Who installs the same file again later changes
+ * the inode as well, but not what its build-id proves. In a mount namespace, as
+ * of a container, the path leads to another file, often on another device; perf
+ * reads the build-id of the one that has the path outside once the namespace is
+ * gone, and that may be a copy or any other program. */
 #include "symbolize/files/replaced.h"
 
 #include <fcntl.h>
@@ -43,8 +46,14 @@ static bool replaced_generation(const struct image *img)
 	return other;
 }
 
-/* Returns whether there is a file at the path, on the device and the machine of
- * the recording; *other: it is not of the recorded inode. */
+static bool replaced_device(const struct image *img, const struct statx *st)
+{
+	return st->stx_dev_major != img->maj || st->stx_dev_minor != img->min;
+}
+
+/* Returns whether there is a file at the path, on the machine of the recording,
+ * and whether it is the mapped one can be told; *other: it is not of the
+ * recorded inode. */
 static bool replaced_stat(const struct symbolizer *sy, const struct image *img,
 			  struct statx *st, bool *other)
 {
@@ -52,8 +61,11 @@ static bool replaced_stat(const struct symbolizer *sy, const struct image *img,
 	    img->path[0] != '/' ||
 	    statx(AT_FDCWD, img->path, 0, STATX_BASIC_STATS | STATX_BTIME,
 		  st) ||
-	    !S_ISREG(st->stx_mode) || st->stx_dev_major != img->maj ||
-	    st->stx_dev_minor != img->min)
+	    !S_ISREG(st->stx_mode))
+		return false;
+	/* Of a file system without a disk, such as an overlay or btrfs, stat()
+	 * and records may have different devices and inodes for one file. */
+	if (replaced_device(img, st) && !st->stx_dev_major)
 		return false;
 	*other = st->stx_ino != img->ino || replaced_generation(img);
 	return true;
@@ -77,10 +89,13 @@ enum replaced replaced_judge(const struct symbolizer *sy,
 
 	if (!replaced_stat(sy, img, &st, &other))
 		return REPLACED_NOT;
+	bool device = replaced_device(img, &st);
+
 	if (!other) /* nobody can set ctime back */
-		return replaced_ns(&st.stx_ctime) < from ? REPLACED_NONE
-							 : REPLACED_NOT;
-	if (!to)
+		return !device && replaced_ns(&st.stx_ctime) < from
+			       ? REPLACED_NONE
+			       : REPLACED_NOT;
+	if (!to || device)
 		return REPLACED_MAYBE;
 	int64_t born =
 		st.stx_mask & STATX_BTIME ? replaced_ns(&st.stx_btime) : 0;

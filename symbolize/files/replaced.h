@@ -16,8 +16,8 @@ enum replaced {
 			 * recorded or, without a build-id, later */
 };
 
-/* Returns whether the path leads to another file than the recorded inode, on
- * the machine of the recording. */
+/* Returns whether the path leads to another file than the recorded inode and
+ * device, on the machine of the recording. */
 bool replaced_inode(const struct symbolizer *sy, const struct image *img);
 /* Judges the file at the path of an image, whether or not files are looked for
  * there; without the machine of the recording, REPLACED_NOT. */

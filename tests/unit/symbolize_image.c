@@ -190,8 +190,13 @@ START_TEST(a_file_that_came_while_it_was_recorded_is_not_the_mapped_one)
 		other.ino++;
 		ck_assert_str_eq(names(&o, &other), when[i].names);
 		ck_assert_str_eq(rep.status, when[i].status);
-		/* a copy of the file on another device */
+		/* of a container, or a copy: only files on a disk have the
+		 * device that is in records */
 		other.min++;
+		ck_assert_str_eq(names(&o, &other),
+				 img.maj ? TWO("symtab?") : TWO("symtab"));
+		/* the disk may have another number now */
+		other.ino--;
 		ck_assert_str_eq(names(&o, &other), TWO("symtab"));
 		/* with the kernel's build-id there is no inode */
 		other = img;
