@@ -385,15 +385,14 @@ static int summary_put_unverified(struct summary *s)
 	size_t n = 0;
 
 	while (rows_step(r)) {
-		int64_t part = rows_int(r, UNVERIFIED_FILES_SHARE);
+		double part = (double)rows_int(r, UNVERIFIED_FILES_SAMPLES);
+		double all = (double)rows_int(r, UNVERIFIED_FILES_COUNTED);
 
-		if (part < TRUST_SHARE_ALL / TRUST_UNPROVED_OF ||
-		    n == LINES_FULL)
+		if (part < all / TRUST_UNPROVED_OF || n == LINES_FULL)
 			continue;
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s",
-			  human_percent(share, sizeof(share), (double)part,
-					(double)TRUST_SHARE_ALL),
+			  human_percent(share, sizeof(share), part, all),
 			  rows_int(r, UNVERIFIED_FILES_OTHER)
 				  ? "another file than the mapped one is there"
 				  : "no build-id");

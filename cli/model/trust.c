@@ -164,9 +164,12 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 
 	if (!t->code) {
 		r = trust_unproved_files(db, err);
-		while (rows_step(r))
-			t->unproved += rows_int(r, UNVERIFIED_FILES_SHARE);
-		t->counted = TRUST_SHARE_ALL;
+		while (rows_step(r)) {
+			int64_t n = rows_int(r, UNVERIFIED_FILES_SAMPLES);
+
+			trust_tally(&t->unproved, (uint64_t)n);
+			t->counted = rows_int(r, UNVERIFIED_FILES_COUNTED);
+		}
 		return rows_end(r, err);
 	}
 	t->unproved_image =

@@ -21,7 +21,6 @@ struct trust;
 
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 512
-#define TRUST_SHARE_ALL ((int64_t)1000000000)
 /* Files that nothing proves are told of from one sample in this many. */
 #define TRUST_UNPROVED_OF 100
 
@@ -37,8 +36,7 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 /* Returns the class of the samples of a group, which is in view trust; NULL if
  * they are not counted there: they hit the kernel. */
 const char *trust_class(struct trust *t, const struct stacks_group *g);
-/* Returns the rows of query unverified_files, which the caller ends: shares are
- * parts of TRUST_SHARE_ALL. */
+/* Returns the rows of query unverified_files, which the caller ends. */
 struct rows *trust_unproved_files(struct store *db, struct err *err);
 /* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
  * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph

@@ -105,19 +105,18 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
--- Files whose names nothing proves, with the share of samples that were taken in
--- them, in parts of 1e9. {images}: unverified_images.
+-- Files whose names nothing proves, with the samples that were taken in them, of
+-- how many. {images}: unverified_images.
 -- name: unverified_files
-SELECT i.path, i.other,
-	CAST(1e9 * total(g.n) / (SELECT total(n) FROM sample_group)
-		AS INTEGER) AS share
+SELECT i.path, i.other, CAST(total(g.n) AS INTEGER) AS samples,
+	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted
 FROM sample_group g
 JOIN stack s ON s.id = coalesce(g.kernel, g.user)
 JOIN frame f ON f.id = s.frame
 JOIN (
 {images}
 ) i ON i.id = f.image
-GROUP BY i.path, i.other ORDER BY share DESC, i.path
+GROUP BY i.path, i.other ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess.

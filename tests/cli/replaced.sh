@@ -154,5 +154,16 @@ is no_build_id_proves_nothing 'unverified 2' "$(status none.data)"
 "$B" info x.db >out
 says info_says_why_nothing_does \
 	"unverified   $dir/bare, 100.00 % of samples: no build-id" out
+cp bare too
+ino=$(stat -c %i too)
+sed "/^mmap/{p;s/0x400000/0x500000/;s/path=[^ ]*/path=$(
+	echo "$dir" | sed 's|/|\\/|g')\\/too/;s/ino=[0-9]*/ino=$ino/}" c.txt >d.txt
+echo 'sample pid=7 tid=7 cpu=0 time=3000 u=0x500020' >>d.txt
+"$MKCAP" d.txt none.data
+is of_two_neither_is_proved 'unverified 3' "$(status none.data | sed 's/ 2$/ 3/')"
+"$B" check x.db 2>&1 | tr -s ' \n' ' ' >out
+says parts_of_all_add_up_to_all \
+	' 100.00 % of the samples have names of files that nothing proves.' out
+record none.data "$dir/bare" 0 '' ''
 cp bare new && mv new bare
 is without_one_a_later_file_is_refused 'replaced 0' "$(status none.data)"
