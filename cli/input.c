@@ -214,8 +214,8 @@ int input_apart(const char *in, const char *out, struct err *err)
 int input_damaged(const char *path)
 {
 	fprintf(stderr,
-		"%s: damaged, what could be read is used; 'backstitch info "
-		"%s' says more\n",
+		"%s: part of the input could not be read, the rest is used; "
+		"'backstitch info %s' says more\n",
 		path, path);
 	return STATUS_DAMAGED;
 }

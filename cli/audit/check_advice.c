@@ -159,7 +159,7 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		fn(arg, "record each switch: perf record -c 1 -e "
 			"sched:sched_switch");
 	if (f.places)
-		fn(arg, "part of the file could not be read: 'backstitch "
+		fn(arg, "part of the input could not be read: 'backstitch "
 			"info' says where");
 	return 0;
 }

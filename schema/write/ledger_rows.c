@@ -127,7 +127,7 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 		row_id(&r, 4, ledger_row_number(e->len));
 	row_int(&r, 5, ledger_row_number(e->n));
 	row_text(&r, 6, detail);
-	if (e->kind == LEDGER_DAMAGE)
+	if (e->kind == LEDGER_DAMAGE && !ledger_is_beside(e->what))
 		capture_map(db, e->capture)->damaged = true;
 	return 0;
 }

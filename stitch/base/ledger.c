@@ -174,10 +174,18 @@ static bool is_listed_word(const char *what, const char *const *word)
 	return *word != NULL;
 }
 
+bool ledger_is_beside(const char *what)
+{
+	static const char *const beside[] = { "maps", "perf map", "jitdump",
+					      NULL };
+
+	return is_listed_word(what, beside);
+}
+
 static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 {
 	static const char *const no_record[] = { "feature", "tracing data",
-						 "fields", "maps", NULL };
+						 "fields", NULL };
 	/* Nothing after these places can be read. */
 	static const char *const to_the_end[] = { "truncated", "packed",
 						  "compressed", "unreadable",
@@ -188,7 +196,7 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 	struct damage *d = &lg->damage[e->capture];
 
 	d->any = true;
-	if (is_listed_word(e->what, no_record))
+	if (is_listed_word(e->what, no_record) || ledger_is_beside(e->what))
 		return;
 	if (is_listed_word(e->what, to_the_end)) {
 		d->end = true;

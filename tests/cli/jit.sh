@@ -91,7 +91,8 @@ mkfifo perf-77.map
 is "what is no file is not opened" "$bare"
 rm perf-77.map
 printf '11000 10 cut_nam' >perf-77.map
-refuses "a map without a whole line is damage" 3 "damaged" --no-symbols
+refuses "a map without a whole line is damage" 3 "could not be read" \
+	--no-symbols
 is "a name that may be cut is no name" "$bare"
 rm perf-77.map
 
@@ -135,6 +136,25 @@ if [ $? = 3 ]
 then echo "ok a cut jitdump file is damage"
 else echo "not ok a cut jitdump file is damage"
 fi
+# whole NAME INPUT: damage beside a capture takes no record from it
+whole() {
+	got=$("$B" check "$2" 2>err | tr -s '\n' ' ')
+	got="$("$B" query --format csv "$2" 'SELECT complete FROM capture' \
+		2>err | tail -n 1 | tr -d '\r') $got"
+	case $got in
+	"1 $2: damaged: "*'nothing else is lost'*) echo "ok $1" ;;
+	*)
+		echo "not ok $1"
+		echo "# got: $got"
+		;;
+	esac
+}
+whole "no record of the capture is lost by that" c.db
+rm jit-13475.dump
+# of a regular expression with a line feed
+printf '%s\n' '7f0000000000 10 RegExp:a' b >perf-13475.map
+whole "nor by a line of a map that is none" c.data
+rm perf-13475.map
 
 # Code without frame pointers, of two kinds in turn at one address: the tables
 # that the program wrote lead out of it.

@@ -184,6 +184,9 @@ START_TEST(damaged_names_take_no_record)
 
 	ledger_damage(lg, 0, "feature", 0, 0, NULL);
 	ledger_damage(lg, 0, "fields", 0, 0, NULL);
+	/* files beside the capture */
+	ledger_damage(lg, 0, "perf map", 0, 0, NULL);
+	ledger_damage(lg, 0, "jitdump", 0, 0, NULL);
 	ck_assert(ledger_damaged(lg, 0));
 	ck_assert(!ledger_broken(lg, 0, &b));
 	ledger_free(lg);
