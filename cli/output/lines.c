@@ -24,7 +24,7 @@ static void lines_put_grouped(struct text_out *o, int64_t v, bool is_signed)
 }
 
 /* Adds the value of one conversion, such as "%s" or "%6.2f", which is
- * spec[0..n). Counts are 64-bit numbers without flags and width. */
+ * spec[0..n). Counts are decimal 64-bit numbers without flags and width. */
 static void lines_convert(struct text_out *o, const char *spec, size_t n,
 			  va_list *ap)
 {
@@ -46,7 +46,7 @@ static void lines_convert(struct text_out *o, const char *spec, size_t n,
 		text_out_add(o, one, va_arg(*ap, const char *));
 	} else if (kind == 'f') {
 		text_out_add(o, one, va_arg(*ap, double));
-	} else if (wide && n == 3) {
+	} else if (wide && n == 3 && kind != 'x') {
 		lines_put_grouped(o, va_arg(*ap, int64_t), kind == 'd');
 	} else if (wide) {
 		text_out_add(o, one, va_arg(*ap, int64_t));

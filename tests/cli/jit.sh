@@ -154,6 +154,10 @@ rm jit-13475.dump
 # of a regular expression with a line feed
 printf '%s\n' '7f0000000000 10 RegExp:a' b >perf-13475.map
 whole "nor by a line of a map that is none" c.data
+if "$B" check c.data 2>err | grep -q '(perf map), first at 0x19$'
+then echo "ok the offset of the line is hexadecimal"
+else echo "not ok the offset of the line is hexadecimal"
+fi
 rm perf-13475.map
 
 # Code without frame pointers, of two kinds in turn at one address: the tables
