@@ -138,7 +138,8 @@ enum check_doubt {
 	DOUBT_NONE,
 	DOUBT_WRONG,
 	DOUBT_INCOMPLETE,
-	DOUBT_UNCHECKED
+	DOUBT_UNCHECKED,
+	DOUBT_UNPROVED /* or of samples */
 };
 enum check_doubt check_doubt(const struct check *c);
 /* "broken", "clean", "unproved", "damaged", "doubtful" */

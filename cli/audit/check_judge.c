@@ -7,10 +7,12 @@
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
 /* A capture is doubtful if more than one user stack in this many is wrong,
- * incomplete, or unchecked. */
+ * incomplete, or unchecked, or one sample in this many has the name of a file
+ * that nothing proves. */
 #define WRONG_OF 20
 #define INCOMPLETE_OF 2
 #define UNCHECKED_OF 2
+#define UNPROVED_OF 2
 
 /* Returns whether part of whole is within the limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
@@ -113,8 +115,10 @@ enum check_doubt check_doubt(const struct check *c)
 		return DOUBT_WRONG;
 	if (t.incomplete * INCOMPLETE_OF > t.all)
 		return DOUBT_INCOMPLETE;
-	return t.unchecked * UNCHECKED_OF > t.all ? DOUBT_UNCHECKED
-						  : DOUBT_NONE;
+	if (t.unchecked * UNCHECKED_OF > t.all)
+		return DOUBT_UNCHECKED;
+	return t.unproved * UNPROVED_OF > t.counted ? DOUBT_UNPROVED
+						    : DOUBT_NONE;
 }
 
 const char *check_verdict(const struct check *c)

@@ -85,6 +85,14 @@ static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
 	char name[WORDS_NAME] = "";
 	char share[16];
 
+	if (doubt == DOUBT_UNPROVED) {
+		lines_add(l,
+			  "nothing lost, but %s of the samples have names "
+			  "of files that nothing proves",
+			  human_percent(share, sizeof(share),
+					(double)t.unproved, (double)t.counted));
+		return 0;
+	}
 	if (doubt == DOUBT_INCOMPLETE) {
 		n = t.incomplete;
 		are = t.are_incomplete;

@@ -64,7 +64,7 @@ const struct help_line mark_words[] = {
 	{ NULL, "What check says of a capture:" },
 	{ "clean", "nothing was lost, and nothing speaks against it" },
 	{ "doubtful", "nothing was lost, but too many user stacks are wrong, "
-		      "incomplete or unchecked" },
+		      "incomplete or unchecked, or too many names unproved" },
 	{ "unproved", "nothing is proved to be lost, but not provable either" },
 	{ "damaged", "a part of the input could not be read" },
 	{ "broken", "records or user stacks were lost, or a rule is broken" },

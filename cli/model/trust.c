@@ -553,6 +553,8 @@ struct trust_counts trust_count(const struct trust *t)
 		.wrong = s.kind[TRUST_WRONG],
 		.incomplete = s.kind[TRUST_SHORT],
 		.unchecked = s.kind[TRUST_UNCHECKED],
+		.counted = t->counted,
+		.unproved = t->unproved,
 		.are_incomplete = trust_phrase(&s, TRUST_SHORT),
 		.are_unchecked = trust_phrase(&s, TRUST_UNCHECKED),
 	};

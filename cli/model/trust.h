@@ -48,6 +48,8 @@ void trust_put_json(const struct trust *t, struct json *j);
 struct trust_counts {
 	/* all: if none was recorded, the samples that could have had one */
 	int64_t all, whole, wrong, incomplete, unchecked;
+	/* samples, and those in code with names of files that nothing proves */
+	int64_t counted, unproved;
 	/* what these are said to be, as in the sentence */
 	const char *are_incomplete, *are_unchecked;
 };

@@ -164,6 +164,11 @@ is of_two_neither_is_proved 'unverified 3' "$(status none.data | sed 's/ 2$/ 3/'
 "$B" check x.db 2>&1 | tr -s ' \n' ' ' >out
 says parts_of_all_add_up_to_all \
 	' 100.00 % of the samples have names of files that nothing proves.' out
+sed 's/^event.*/& nochain/;s/u=/ip=/' d.txt >c.txt
+"$MKCAP" c.txt none.data
+"$B" check none.data 2>&1 | tr -s ' \n' ' ' >out
+says a_recording_of_unproved_names_is_not_clean 'none.data: doubtful: nothing \
+lost, but 100.00 % of the samples have names of files that nothing proves ' out
 record none.data "$dir/bare" 0 '' ''
 cp bare new && mv new bare
 is without_one_a_later_file_is_refused 'replaced 0' "$(status none.data)"
