@@ -19,6 +19,8 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
@@ -113,30 +115,59 @@ static void report_wrong_release(struct report_wrong *w)
 		report_rows_free(w->rows);
 }
 
-/* Prints why user stacks are missing, with shares, largest first, the share of
- * kernel halves of one address, of user stacks taken after an exec, and the
- * share without symbols if it is large. */
-static void report_print_missing(FILE *out, const struct report *rp,
-				 bool deferred)
+/* Returns whether the name stands for callers that were cut off a stack, which
+ * has the others: "[user: limit]". */
+static bool report_is_cut(const char *name)
 {
-	const char *before = "user half missing: ";
-	struct report_wrong w;
+	const char before[] = "[user: ";
+	size_t n = sizeof(before) - 1;
+	const char *end;
 
-	report_count_wrong(rp, &w);
-	for (size_t i = 0; i < report_rows_count(w.rows); i++) {
-		const struct report_row *row = report_rows_get(w.rows, i);
-		const char *name = report_missing_name(w.rows, row);
+	if (strncmp(name, before, n) != 0)
+		return false;
+	for (unsigned int i = UNWIND_OUTERMOST; (end = unwind_end_name(i)); i++)
+		if (!strncmp(name + n, end, strlen(end)) &&
+		    !strcmp(name + n + strlen(end), "]"))
+			return true;
+	return false;
+}
 
-		if (!name)
+/* Prints why user stacks are missing, or cut off, with shares, largest first.
+ * Returns whether there are any. */
+static bool report_print_halves(FILE *out, const struct report *rp,
+				const struct report_wrong *w, bool cut)
+{
+	const char *before =
+		cut ? "user half cut off: " : "user half missing: ";
+
+	for (size_t i = 0; i < report_rows_count(w->rows); i++) {
+		const struct report_row *row = report_rows_get(w->rows, i);
+		const char *name = report_missing_name(w->rows, row);
+
+		if (!name || report_is_cut(name) != cut)
 			continue;
 		fprintf(out, "%s%s ", before, name);
 		report_put_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
-	if (before[0] == ',')
-		fputs(" ('backstitch help verdicts')\n", out);
-	else if (deferred)
+	if (before[0] != ',')
+		return false;
+	fputs(" ('backstitch help verdicts')\n", out);
+	return true;
+}
+
+/* Prints why user stacks are missing or cut off, the share of kernel halves of
+ * one address, of user stacks taken after an exec, and the share without
+ * symbols if it is large. */
+static void report_print_missing(FILE *out, const struct report *rp,
+				 bool deferred)
+{
+	struct report_wrong w;
+
+	report_count_wrong(rp, &w);
+	if (!report_print_halves(out, rp, &w, false) && deferred)
 		fputs("user half missing: none\n", out);
+	report_print_halves(out, rp, &w, true);
 	report_put_share(out, "kernel half missing: [kernel: hit_only]", w.hit,
 			 rp->weight);
 	report_put_share(out, "user half of another program, taken after exec:",

@@ -36,6 +36,8 @@ dumps() {
 		"$cap/s390x/perf/dwarf/perf.data" || echo "not ok s390x is read"
 	has script_says_why_a_stack_ends '[user: truncated_dump]' \
 		"$B" script "$w/s.db"
+	has report_says_that_they_are_cut_off_not_missing \
+		'user half cut off: [user: ' "$B" report "$w/s.db"
 	has graphs_have_a_root_for_it '[user: truncated_dump]' \
 		"$B" flame -o - "$w/s.db"
 	has folded_has_it ';[user: no_table];' \
