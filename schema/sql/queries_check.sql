@@ -302,11 +302,15 @@ JOIN clock b ON b.id = l.last_capture
 WHERE l.capture <> l.last_capture
 
 -- name: check_sampled
--- The weight of a tracepoint counts each time that it was hit.
+-- The weight of a tracepoint counts each time that it was hit. Where there are
+-- records of switches too, waits are by those.
 SELECT name AS event, events AS recorded, weight AS happened
-FROM event_type
+FROM event_type t
 WHERE kind = 'sample' AND weight > events
 	AND (name = 'sched:sched_switch' OR name GLOB 'sched:sched_switch[:/]*')
+	AND NOT EXISTS (SELECT 1 FROM event_type r
+		WHERE r.capture = t.capture AND r.kind = 'record'
+		AND r.name = 'switch' AND r.events > 0)
 ORDER BY id
 
 -- name: check_not_followed

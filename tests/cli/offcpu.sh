@@ -394,6 +394,12 @@ done
 grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
 	"$work/out" && grep -q 'record each switch: perf record -c 1' "$work/out"
 ok sampled_switches_are_said_by_check $?
+cp "$db" "$work/both.db"
+sqlite3 "$work/both.db" "INSERT INTO event_type(capture, name, kind, events)
+	SELECT min(id), 'switch', 'record', 1 FROM capture"
+"$B" check "$work/both.db" >"$work/out" 2>"$work/err"
+! grep -q 'no wait is certain\|record each switch' "$work/out"
+ok records_of_switches_make_up_for_them $?
 grep -q '^  findings     none, but whether switches are missing is not judged' "$work/out"
 ok and_are_not_said_to_have_their_causes $?
 for c in 'path --worst 1' 'path --limit 1' 'report --sched'
