@@ -23,6 +23,7 @@ struct source {
 	size_t cursor; /* index in cursor[] + 1; 0: no switches */
 	int64_t kernel, events;
 	bool sample;
+	uint64_t happened; /* of sampled switches; else 0 */
 };
 
 struct switches {
@@ -106,8 +107,7 @@ static int switches_read_types(struct switches *s, struct err *err)
 		};
 
 		if (src.sample && weight > src.events) {
-			s->sampled += (uint64_t)src.events;
-			s->happened += (uint64_t)weight;
+			src.happened = (uint64_t)weight;
 		} else if (record ||
 			   (src.sample && row_cursor_is_table(fields))) {
 			src.cursor =
@@ -122,6 +122,23 @@ static int switches_read_types(struct switches *s, struct err *err)
 		s->type[++s->n_type] = src;
 	}
 	return rows_end(r, err);
+}
+
+/* Adds up the sampled switches of the kernels that have nothing better, such as
+ * perf's switch records. */
+static void switches_sum_sampled(struct switches *s)
+{
+	for (size_t i = 1; i <= s->n_type; i++) {
+		bool others = false;
+
+		for (size_t k = 1; k <= s->n_type; k++)
+			others |= s->type[k].cursor && s->type[k].events > 0 &&
+				  s->type[k].kernel == s->type[i].kernel;
+		if (!s->type[i].happened || others)
+			continue;
+		s->sampled += (uint64_t)s->type[i].events;
+		s->happened += s->type[i].happened;
+	}
 }
 
 static bool switches_is_better(const struct source *a, const struct source *b)
@@ -148,6 +165,7 @@ struct switches *switches_open(struct store *db, struct err *err)
 			     (k < i &&
 			      !switches_is_better(&s->type[i], &s->type[k]))))
 				s->type[i].cursor = 0;
+	switches_sum_sampled(s);
 	return s;
 }
 

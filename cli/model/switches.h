@@ -31,7 +31,7 @@ int switches_get(struct switches *s, const struct event_row *e,
 		 struct context_switch *out, struct err *err);
 /* Returns how many samples of sched_switch are left out, as they were sampled,
  * and stores how many switches there were: what a thread did between two of
- * them is not known. 0: none. */
+ * them is not known. 0: none, or switch records tell. */
 uint64_t switches_sampled(const struct switches *s, uint64_t *happened);
 /* Returns whether there are events that may be switches. */
 bool switches_any(const struct switches *s);
