@@ -37,6 +37,7 @@ struct cell {
 	const char *mark; /* behind the text in the text form; NULL: none */
 	uint64_t n;	  /* CELL_PERCENT: in millionths of a percent */
 	double v;	  /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
+	bool count;	  /* v is one: CELL_CHANGE, CELL_REAL */
 };
 
 struct grid {
@@ -141,14 +142,16 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
 
-void grid_change(struct grid *g, double v)
+void grid_change(struct grid *g, double v, bool count)
 {
-	grid_add_cell(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
+	grid_add_cell(g, (struct cell){
+				 .kind = CELL_CHANGE, .v = v, .count = count });
 }
 
-void grid_real(struct grid *g, double v)
+void grid_real(struct grid *g, double v, bool count)
 {
-	grid_add_cell(g, (struct cell){ .kind = CELL_REAL, .v = v });
+	grid_add_cell(
+		g, (struct cell){ .kind = CELL_REAL, .v = v, .count = count });
 }
 
 void grid_chance(struct grid *g, double p)
@@ -163,12 +166,27 @@ static bool grid_is_empty(const struct cell *c)
 	       (c->kind == CELL_REAL && isnan(c->v));
 }
 
+/* Writes a count that may be a mean, rounded. */
+static void grid_put_count(const struct cell *c, char buf[32])
+{
+	const char *sign = c->kind == CELL_CHANGE ? "+" : "";
+	char digits[30];
+	/* no count of a capture is as large */
+	double most = 9e18;
+	double v = fabs(c->v) < most ? fabs(c->v) : most;
+
+	human_grouped(digits, sizeof(digits), (uint64_t)(v + 0.5));
+	snprintf(buf, 32, "%s%s", c->v < 0 ? "-" : sign, digits);
+}
+
 /* Returns the digits of a numeric cell, in buf. */
 static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
-	if (c->kind == CELL_CHANGE)
+	if (people && c->count && !grid_is_empty(c))
+		grid_put_count(c, buf);
+	else if (c->kind == CELL_CHANGE)
 		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
 	else if (grid_is_empty(c))
 		buf[0] = 0;

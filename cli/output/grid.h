@@ -38,10 +38,11 @@ void grid_number(struct grid *g, uint64_t n);
 /* "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
-/* "+1.25" in text; six decimals in CSV and JSON. */
-void grid_change(struct grid *g, double v);
-/* "1.25" in text; six decimals in CSV and JSON. NaN is empty, and null. */
-void grid_real(struct grid *g, double v);
+/* "+1.25" in text, "+43,521,750" of a count; six decimals in CSV and JSON. */
+void grid_change(struct grid *g, double v, bool count);
+/* "1.25" in text, "1,768,651" of a count; six decimals in CSV and JSON. NaN is
+ * empty, and null. */
+void grid_real(struct grid *g, double v, bool count);
 /* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
  * text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);

@@ -1,6 +1,7 @@
 /* compare.c - the recordings that a comparison is of, read and matched. */
 #include "cli/tables/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,6 +248,21 @@ void compare_put_json(const struct compare *c, struct json *j)
 	}
 }
 
+/* Shares do not tell that all of it takes longer: of one run, by how much the
+ * weight of B differs from that of A, if it is more than a tenth. */
+static void compare_tell_size(const struct compare *c, FILE *out)
+{
+	double a = (double)c->d->side[0].weight / (double)c->d->side[0].runs;
+	double b = (double)c->d->side[1].weight / (double)c->d->side[1].runs;
+
+	if (c->d->absolute || !(a > 0) || fabs(b - a) * 10 <= a)
+		return;
+	fprintf(out,
+		"; a run of B weighs %.2f times one of A: --absolute "
+		"compares weights",
+		b / a);
+}
+
 void compare_tell_result(const struct compare *c, bool total, FILE *out)
 {
 	size_t more, less;
@@ -260,4 +276,5 @@ void compare_tell_result(const struct compare *c, bool total, FILE *out)
 		c->n > 2
 			? " and how they differ between runs"
 			: ", of one run a side (several find smaller changes)");
+	compare_tell_size(c, out);
 }

@@ -123,6 +123,11 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 	col[hidden + 1].title = NULL;
 	if (!rp->d->whole.run)
 		return n;
+	/* while the change is that of their means */
+	if (rp->o->absolute) {
+		col[5].title = total ? "Total A, all runs" : "Self A, all runs";
+		col[6].title = total ? "Total B, all runs" : "Self B, all runs";
+	}
 	memcpy(col + n, spread[total], sizeof(spread[total]));
 	return n + 2;
 }
@@ -162,8 +167,10 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 		in[i] = d->row[row].weight[i][total];
 		grid_percent(g, in[i], d->side[i].weight);
 	}
-	grid_change(g, diff_rows_size(d, 1, (double)in[1]) -
-			       diff_rows_size(d, 0, (double)in[0]));
+	grid_change(g,
+		    diff_rows_size(d, 1, (double)in[1]) -
+			    diff_rows_size(d, 0, (double)in[0]),
+		    d->absolute);
 	grid_text(g, report_diff_word(p));
 	grid_chance(g, p->p);
 	grid_number(g, in[0]);
@@ -174,7 +181,8 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 		double mean, deviation;
 
 		diff_spread(p, &d->whole, i, &mean, &deviation);
-		grid_real(g, d->absolute ? deviation : 100 * deviation);
+		grid_real(g, d->absolute ? deviation : 100 * deviation,
+			  d->absolute);
 	}
 }
 

@@ -347,7 +347,7 @@ static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 				  int64_t at)
 {
 	if (w->sum)
-		grid_real(g, NAN);
+		grid_real(g, NAN, false);
 	else
 		grid_signed(g, at);
 }

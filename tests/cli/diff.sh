@@ -145,6 +145,17 @@ ok noise_within_a_recording_makes_p_larger $?
 "$B" flame --diff --absolute before.db after.db >abs.svg
 [ "$(judge colored abs.svg)" = "r checksum" ]
 ok numbers_instead_of_shares_say_the_same $?
+"$B" report --diff before.db after.db >out
+grep -q '; a run of B weighs 1.28 times one of A: --absolute compares weights$' out &&
+	! "$B" report --diff --absolute before.db after.db | grep weighs &&
+	! "$B" report --diff before.db before.db | grep weighs
+ok of_shares_it_says_that_all_of_it_grew $?
+"$B" report --diff --absolute before.db after.db >out &&
+	grep -q '^ *+[0-9]\{1,3\}\(,[0-9]\{3\}\)*  more .* checksum ' out
+ok changes_of_weights_are_whole_with_commas $?
+"$B" report --diff --absolute before.db after.db -- after.db before.db >out &&
+	grep -q '^ *Change .*  Self A, all runs  Self B, all runs  ' out
+ok weights_of_all_runs_are_said_to_be_that $?
 "$B" flame --diff --diff-by total before.db after.db >total.svg
 judge colored total.svg >names
 grep -q '^r reply$' names && ! grep -q 'lookup\|parse\|format' names

@@ -36,7 +36,7 @@ symbolize --no-cache""".splitlines()
 # path are those of its "sums"), a time of the day, and how many rows it leaves out.
 SPOKEN = re.compile(r"'(?:backstitch|perf|trace-cmd)[^']*'|false-positive rate by chance: at most 1 %|\S*/\S*|"
                     r"\d+ \([\d.]+ %\) with only one frame|of [\d,]+ records \([\d.]+ %\)|wakers: not known without .*|"
-                    r"to know more: .*|\d{4}-\d\d-\d\dT\S*|^\d+ more rows? .*")
+                    r"weighs [\d.]+ times one of A|to know more: .*|\d{4}-\d\d-\d\dT\S*|^\d+ more rows? .*")
 SUMS = re.compile(r"[\d.]+ %|[\d.]+$")
 NUMBER = re.compile(r"(?<![\w.+-])\d[\d,]*(?:\.\d+)?(?: (?:ns|us|ms|s|kB|MB|GB)\b)?(?![\w.]*\w)")
 NAME = re.compile(r"(?<![\w\[<-])[a-z]\w*_\w+")
