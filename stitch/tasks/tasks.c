@@ -651,8 +651,10 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE;
+	/* ":1234" is no name: that of the child is its own number. */
 	if (parent != TABLE_NONE && parent != slot &&
-	    ts->at.thread[parent].name) {
+	    ts->at.thread[parent].name &&
+	    (!ts->at.thread[parent].made_up || ptid == 0)) {
 		th->made_up = ts->at.thread[parent].made_up;
 		tasks_add_comm(ts, slot, ts->at.thread[parent].name, th->start,
 			       false);
