@@ -168,6 +168,40 @@ static void print_environment(FILE *out)
 	print_lines(out, lines, 27);
 }
 
+/* Those of backstitch-view(1), in fewer words. */
+static void print_keys(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ NULL, "In 'backstitch view':" },
+		{ "1 to 8", "functions, tree, flame graph, code, threads, "
+			    "what was lost, events, info" },
+		{ "arrows, j, k, <, >", "move; Page Up, Page Down, Home, End" },
+		{ "Return, e", "open or close a row; zoom into a frame; follow "
+			       "a call or a thread" },
+		{ "q, Esc", "back; q on the first screen ends the program" },
+		{ "/", "search; n, N: the next place, and the one before" },
+		{ "f", "filter: comm=, pid=, tid=, cpu=, event= and time=" },
+		{ "T", "choose a time" },
+		{ "u", "the filter before this one" },
+		{ "c", "rows open into callers, or into what they call" },
+		{ "h", "open the hottest way below this row" },
+		{ "s", "sort functions by self, total, name or image" },
+		{ "p", "percent of the row above, or of all samples" },
+		{ "d", "only functions of this row's image, and back" },
+		{ "a", "the code of this function" },
+		{ "w", "of a thread: its time off the CPU, by cause" },
+		{ "b, B", "compare with a database recorded before, or after" },
+		{ "x", "write a flame graph, page, JSON or text" },
+		{ "P", "write this screen as text" },
+		{ "z", "with --live: no newer segment, and on again" },
+		{ NULL, "More: man backstitch-view; options: 'backstitch view "
+			"-h'." },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 22);
+}
+
 const struct topic topics[] = { { "options", help_options_shared },
 				{ "formats", print_formats },
 				{ "exports", print_exports },
@@ -175,4 +209,5 @@ const struct topic topics[] = { { "options", help_options_shared },
 				{ "rules", print_rules },
 				{ "exit-status", print_status },
 				{ "environment", print_environment },
+				{ "keys", print_keys },
 				{ NULL, NULL } };

@@ -570,7 +570,7 @@ static void view_ask_write(struct view *v)
 
 static void view_help(struct view *v)
 {
-	static const char *const argv[] = { "help", "view", NULL };
+	static const char *const argv[] = { "help", "keys", NULL };
 	struct err err = { 0 };
 
 	view_push(v, said_screen(SAID_TEXT, "help", argv, &err), &err);

@@ -77,7 +77,7 @@ truth help_prints_nothing_on_stderr [ ! -s err ]
 check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
 "$B" ingest --help >all 2>err
 truth the_long_option_is_the_same cmp -s all out
-for topic in formats verdicts rules exit-status environment
+for topic in formats verdicts rules exit-status environment keys
 do
 	"$B" help $topic >out 2>err
 	check "help_$topic" 0 $?
@@ -328,7 +328,7 @@ fi
 
 # 40 columns: nothing but commands to copy, and a single word, is wider
 for what in '' help ingest info script query symbolize dump verdicts \
-	formats exit-status environment
+	formats exit-status environment keys
 do
 	COLUMNS=40 "$B" help $what >out 2>err
 	wide=$(sed -n '/^Examples:/q; /^  backstitch /d; p' out |

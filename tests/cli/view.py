@@ -578,7 +578,7 @@ def check_keys(width, height, term):
     t.keys("Enter")
     ok_in(t.shows("significant: 0 more"), "it_is_compared_with_another", t.last)
     t.keys("q", "?")
-    ok_in(t.shows("usage: backstitch view"), "help_is_shown", t.last)
+    ok_in(t.shows("filter: comm=, pid=, tid="), "help_shows_the_keys", t.last)
     for _ in range(8):
         t.keys("q")
         if t.shows("^functions") or "status" in t.last:
