@@ -265,6 +265,16 @@ static struct store *database_open_several(struct merged_paths *list,
 	return merged_make(list, NULL, false, &db, &counts, err) ? NULL : db;
 }
 
+/* Returns whether 'follow' runs, or ran, with this folder. */
+static bool input_is_followed(const char *path)
+{
+	char lock[PATH_MAX];
+
+	return snprintf(lock, sizeof(lock), "%s/.lock", path) <
+		       (int)sizeof(lock) &&
+	       !access(lock, F_OK);
+}
+
 /* The same for a folder or a pattern. Returns 0 if path is none of them. */
 static int database_open_folder(const char *path, struct store **db,
 				struct err *err)
@@ -275,6 +285,11 @@ static int database_open_folder(const char *path, struct store **db,
 	if (ret > 0) {
 		*db = database_open_several(&list, err);
 		ret = *db ? 1 : -1;
+	} else if (!ret && input_is_followed(path)) {
+		ret = err_set(err, ERR_IO,
+			      "%s: 'backstitch follow' has not ended a segment "
+			      "so far; --segment says when it does",
+			      path);
 	}
 	merged_paths_release(&list);
 	return ret;
@@ -309,7 +324,7 @@ bool input_is_several(const char *path)
 {
 	struct merged_paths list = { NULL, 0, 0 };
 	struct err ignored = { 0 };
-	bool several_found = path == several_name ||
+	bool several_found = path == several_name || input_is_followed(path) ||
 			     ((access(path, F_OK) || input_is_folder(path)) &&
 			      merged_expand(&list, path, &ignored) > 0);
 

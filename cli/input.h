@@ -24,7 +24,7 @@ void input_take_server(unsigned int detail);
 /* For commands that need no more of a capture than load_sums() reads. */
 void input_take_sums(void);
 /* Returns whether it is several databases: a folder of them, a pattern, or what
- * input_path() has found. */
+ * input_path() has found; or will be, in a folder of 'follow'. */
 bool input_is_several(const char *path);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);

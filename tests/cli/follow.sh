@@ -332,6 +332,16 @@ follow seg - <z.pipe
 bad=$?
 say damaged_compressed_data_ends_the_stream
 
+mkdir begun && : >begun/.lock
+bad=0
+for c in report check ''
+do
+	# shellcheck disable=SC2086 # no command is none
+	"$B" $c begun 2>err
+	[ $? = 1 ] && grep -q "begun: 'backstitch follow' has not ended a segment so far" err || bad=1
+done
+say a_folder_without_a_segment_so_far_is_said_to_be_one
+
 # ---- several inputs
 
 stream 1
