@@ -163,13 +163,16 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 	struct rows *r;
 
 	if (!t->code) {
+		r = rows_of(db, "trust_counted", err);
+		if (rows_step(r))
+			t->counted = rows_int(r, TRUST_COUNTED_N);
+		if (rows_end(r, err))
+			return -1;
 		r = trust_unproved_files(db, err);
-		while (rows_step(r)) {
-			int64_t n = rows_int(r, UNVERIFIED_FILES_SAMPLES);
-
-			trust_tally(&t->unproved, (uint64_t)n);
-			t->counted = rows_int(r, UNVERIFIED_FILES_COUNTED);
-		}
+		while (rows_step(r))
+			trust_tally(&t->unproved,
+				    (uint64_t)rows_int(
+					    r, UNVERIFIED_FILES_SAMPLES));
 		return rows_end(r, err);
 	}
 	t->unproved_image =
@@ -678,6 +681,8 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 	} else if (t->unknown) {
 		text_out_add(&text, "How many user stacks are whole is not "
 				    "known of a part of these sums.");
+	} else if (!t->counted) {
+		text_out_add(&text, "There are no samples.");
 	} else if (!s.kind[TRUST_SILENT] && (t->kernel || !t->bare)) {
 		text_out_add(&text, "No sample hit user mode.");
 	} else {

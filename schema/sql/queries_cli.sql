@@ -105,6 +105,9 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
+-- name: trust_counted
+SELECT CAST(total(n) AS INTEGER) AS n FROM sample_group
+
 -- Files whose names nothing proves, with the samples that were taken in them, of
 -- how many. {images}: unverified_images.
 -- name: unverified_files

@@ -535,6 +535,18 @@ do
 		[ -s out ]; echo $?)"
 done
 
+# ---- nothing to judge
+
+if [ -x "$MKCAP" ]
+then
+	printf '%s\n' 'event cpu-clock' 'comm pid=7 name=app' >bare.txt
+	"$MKCAP" bare.txt bare.data && "$B" check bare.data >out
+	says without_samples_there_are_none 'There are no samples.'
+	printf 'sample pid=7 tid=7 cpu=0 time=1000 k=0xffffffff81000010\n' >>bare.txt
+	"$MKCAP" bare.txt bare.data && "$B" check bare.data >out
+	says one_of_the_kernel_hit_no_user_mode 'No sample hit user mode.'
+fi
+
 # ---- damage
 
 size=$(wc -c <"$captures/fp-1.data")
