@@ -620,6 +620,13 @@ def check_bytes():
     os.unlink(again)
 
 
+with Browser(1380, 900, "light") as browser:
+    browser.open(page)
+    rows_of_bar = browser.js("""return [...document.querySelectorAll("#bar > *")]
+        .map(x => x.getBoundingClientRect()).filter(r => r.width && r.height)
+        .map(r => (r.top + r.bottom) / 2);""")
+    ok(max(rows_of_bar) - min(rows_of_bar) < 10,
+       "the_bar_is_one_row_where_the_search_may_be_narrower", rows_of_bar)
 with Browser() as browser:
     browser.open(page)
     check_summary(browser)
