@@ -394,7 +394,9 @@ static int summary_put_unverified(struct summary *s)
 		lines_add(&s->l, ", %s of samples: %s",
 			  human_percent(share, sizeof(share), part, all),
 			  rows_int(r, UNVERIFIED_FILES_OTHER)
-				  ? "another file than the mapped one is there"
+				  ? "another file than the mapped one is "
+				    "there; 'perf record --buildid-mmap' "
+				    "tells them apart"
 				  : "no build-id");
 		lines_put(&s->l, n++ ? "" : "unverified");
 	}

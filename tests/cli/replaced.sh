@@ -83,7 +83,8 @@ cp c.data copy.data
 is when_a_copy_was_recorded_is_not_known 'unverified 2' "$(status copy.data)"
 "$B" info x.db >out
 says info_names_the_file_that_nothing_proves "unverified   $dir/prog, \
-100.00 % of samples: another file than the mapped one is there" out
+100.00 % of samples: another file than the mapped one is there; 'perf record \
+--buildid-mmap' tells them apart" out
 for c in report check info annotate
 do
 	"$B" $c x.db 2>&1 | tr -s ' \n' ' ' >out
@@ -124,6 +125,7 @@ record late.data "$dir/bare" 0 '' ''
 is the_mapped_file_that_has_not_changed_since 'named 2' "$(status late.data)"
 # a copy is younger than what it tells of
 sed 's/time=2000/time=9000000000/' c.txt >d.txt
+rm copy.data # older than that on a slow machine
 "$MKCAP" d.txt copy.data
 is of_a_copy_nobody_knows_when_it_was_recorded 'unverified 2' \
 	"$(status copy.data)"
