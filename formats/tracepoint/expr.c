@@ -268,12 +268,13 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 
 struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 {
-	const struct expr_node *n = &e->tree->node[node];
 	struct expr_value v;
 	bool ok;
 
 	if (e->failed)
 		return expr_number(0);
+	const struct expr_node *n = &e->tree->node[node];
+
 	switch (n->op) {
 	case EXPR_NUMBER:
 		return expr_number(n->num);

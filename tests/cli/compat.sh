@@ -109,6 +109,9 @@ do
 		"$B" $command "$name.db" >old 2>old.err
 		[ $? = $want ]
 		ok "${name}_$(echo "$command" | tr -cs 'a-z\n' _)_has_its_status" $?
+		# until schema 13, what a child without a name was called was
+		# the number of its parent
+		sed -i 's/^ *:[0-9]* */: /; s/^:[0-9]*;/:;/' old new
 		case $command in
 		script*) ;;
 		export*)
