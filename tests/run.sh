@@ -12,7 +12,7 @@
 # and leaks are looked for in each command. Without it, a change is tested in
 # minutes. 'make check-long' sets it.
 #
-# JOBS programs (two more than processors by default) run side by side, each with a
+# JOBS programs (four more than processors by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
 # order in which they were started. $O/log/times lists the time that each
 # took: by the clock, user and system; those that took the most processor time
@@ -72,8 +72,8 @@ passed=0
 failed=0
 skipped=0
 
-# two more than processors, as some wait for servers, a page or a minute to pass
-JOBS=${JOBS:-$(($(nproc) + 2))}
+# four more than processors, as some wait for servers, a page or a minute to pass
+JOBS=${JOBS:-$(($(nproc) + 4))}
 export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
 # A program that hangs is stopped after these seconds; one that takes a minute
 # must not be, however busy the machine is.
