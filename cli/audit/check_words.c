@@ -80,29 +80,28 @@ static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
 {
 	struct trust_counts t = trust_count(c->trust);
 	enum check_doubt doubt = check_doubt(c);
+	const char *of = "user stacks";
 	const char *are = "are wrong";
+	int64_t all = t.all;
 	int64_t n = t.wrong;
 	char name[WORDS_NAME] = "";
 	char share[16];
 
-	if (doubt == DOUBT_UNPROVED) {
-		lines_add(l,
-			  "nothing lost, but %s of the samples have names "
-			  "of files that nothing proves",
-			  human_percent(share, sizeof(share),
-					(double)t.unproved, (double)t.counted));
-		return 0;
-	}
 	if (doubt == DOUBT_INCOMPLETE) {
 		n = t.incomplete;
 		are = t.are_incomplete;
 	} else if (doubt == DOUBT_UNCHECKED) {
 		n = t.unchecked;
 		are = t.are_unchecked;
+	} else if (doubt == DOUBT_UNPROVED) {
+		n = t.unproved;
+		all = t.counted;
+		of = "samples";
+		are = "have names of files that nothing proves";
 	}
-	lines_add(l, "nothing lost, but %s of the user stacks %s",
-		  human_percent(share, sizeof(share), (double)n, (double)t.all),
-		  are);
+	lines_add(l, "nothing lost, but %s of the %s %s",
+		  human_percent(share, sizeof(share), (double)n, (double)all),
+		  of, are);
 	if (doubt != DOUBT_WRONG)
 		return 0;
 	if (check_some(c, "fabricated", 1, words_take_image, name, err))

@@ -245,7 +245,7 @@ static void timeline_break(struct timeline *t, struct ring *r,
 	timeline_break_stay(t, r, &l, after);
 }
 
-/* The same for one that lasts from a record before the last one. */
+/* The same for a loss that began before the last record and goes on. */
 static void timeline_extend(struct timeline *t, struct ring *r,
 			    const struct timeline_loss *l, int32_t after)
 {

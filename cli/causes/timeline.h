@@ -69,10 +69,10 @@ struct timeline_record {
 	uint8_t shows;	 /* types that are on at this CPU since this record */
 };
 
-/* Records missing on a CPU between the record at `from` and that at `to`. One
- * of which nobody says between which records of its time it is may be between
- * each two of them: it is one loss, so that a time has no more of them than
- * were told. */
+/* Records missing on a CPU between the record at `from` and that at `to`. Where
+ * nothing says between which records of that time, they may be missing between
+ * any two: that is still one loss, so that no time has more losses than were
+ * told. */
 struct timeline_loss {
 	int64_t id; /* row of table loss; 0: none */
 	int64_t from, to;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/ingest/again.h"
@@ -34,6 +33,7 @@
 #include "stitch/tasks/late_maps.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "stitch/base/text_out.h"
 #include "stitch/order/order.h"
 #include "stitch/source.h"
@@ -390,14 +390,6 @@ static int put_written(struct load *ld, const struct source *src,
 	return put_window(ld, src->index, since, until, err);
 }
 
-static int64_t wall_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000LL + (int64_t)now.tv_nsec;
-}
-
 /* Likewise of a stream, which is read while it is recorded. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
@@ -406,7 +398,7 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 	if (!ld->began || strcmp(src->path, "-") != 0 ||
 	    !name_recorded_here(src->info.host, src->info.release))
 		return 0;
-	return put_window(ld, i, ld->began, wall_now(), err);
+	return put_window(ld, i, ld->began, now_wall_ns(), err);
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,
@@ -630,7 +622,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	int ret;
 
 	if (live) {
-		ld->began = wall_now();
+		ld->began = now_wall_ns();
 		progress_start_live("reading", "Ctrl-C ends it");
 	} else {
 		progress_start("reading");

@@ -131,10 +131,12 @@ static void switches_sum_sampled(struct switches *s)
 	for (size_t i = 1; i <= s->n_type; i++) {
 		bool others = false;
 
+		if (!s->type[i].happened)
+			continue;
 		for (size_t k = 1; k <= s->n_type; k++)
 			others |= s->type[k].cursor && s->type[k].events > 0 &&
 				  s->type[k].kernel == s->type[i].kernel;
-		if (!s->type[i].happened || others)
+		if (others)
 			continue;
 		s->sampled += (uint64_t)s->type[i].events;
 		s->happened += s->type[i].happened;

@@ -2,7 +2,6 @@
  * not have. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_body.h"
@@ -10,6 +9,7 @@
 #include "cli/push/push_server.h"
 #include "cli/stop.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define BODY_ROWS 65536
 #define BODY_BYTES ((size_t)32 << 20)
@@ -225,7 +225,6 @@ static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 	uint64_t place = batch->cell[PLACE].u64[i];
 	uint32_t rank = push_name_rank(batch, i);
 	uint32_t there = table_find_hash(&p->names, place);
-	struct timespec now;
 
 	if (batch->cell[LEVEL].u8[i])
 		return p->name_is_new;
@@ -233,10 +232,7 @@ static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 	if (!p->name_is_new)
 		return false;
 	push_name_know(p, place, rank);
-	clock_gettime(CLOCK_REALTIME, &now);
-	p->name_version =
-		(uint64_t)rank << 56 |
-		((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+	p->name_version = (uint64_t)rank << 56 | (uint64_t)now_wall_ns() / 1000;
 	return true;
 }
 

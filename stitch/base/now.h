@@ -1,15 +1,27 @@
-/* now.h - time that only goes on, for how long something takes and may take. */
+/* now.h - the time: of the wall, and one that only goes on, for how long
+ * something takes and may take. */
 #ifndef STITCH_BASE_NOW_H
 #define STITCH_BASE_NOW_H
 #include <stdint.h>
 #include <time.h>
 
-/* Returns nanoseconds of CLOCK_MONOTONIC. */
-static inline int64_t now_ns(void)
+static inline int64_t now_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
+static inline int64_t now_ns(void)
+{
+	return now_of(CLOCK_MONOTONIC);
+}
+
+/* Returns nanoseconds since 1970, which may step. */
+static inline int64_t now_wall_ns(void)
+{
+	return now_of(CLOCK_REALTIME);
 }
 #endif

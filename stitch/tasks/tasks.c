@@ -651,7 +651,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE;
-	/* ":1234" is no name: that of the child is its own number. */
+	/* ":1234" is no name: that of the child is its own number. "swapper",
+	 * the idle thread's, is one. */
 	if (parent != TABLE_NONE && parent != slot &&
 	    ts->at.thread[parent].name &&
 	    (!ts->at.thread[parent].made_up || ptid == 0)) {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 #define NS 1000000000u
 /* Times of files have the resolution of the kernel's tick or, on other file
@@ -36,7 +37,6 @@ static void tried_files_identify(struct tried_path *p)
 void tried_files_add(struct tried_files *t, const char *path)
 {
 	struct tried_path *p = NULL;
-	struct timespec now;
 
 	if (!t)
 		return;
@@ -49,8 +49,7 @@ void tried_files_add(struct tried_files *t, const char *path)
 		*p = (struct tried_path){ .path = mem_strdup(path) };
 	}
 	tried_files_identify(p);
-	clock_gettime(CLOCK_REALTIME, &now);
-	t->young |= p->changed + YOUNG > tried_files_ns(&now);
+	t->young |= p->changed + YOUNG > (uint64_t)now_wall_ns();
 }
 
 bool tried_files_unchanged(const struct tried_files *t)

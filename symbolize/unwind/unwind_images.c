@@ -271,9 +271,10 @@ static void unwind_images_make_tables(struct unwind_image *m,
 	sframe_file_release(&f);
 }
 
-/* Opens the file of an image. Returns false if there is none. */
+/* Opens the file of an image; doubt: it may be another one than was mapped.
+ * Returns false if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
-			       const struct image *img)
+			       const struct image *img, bool doubt)
 {
 	struct tried_files tried = { .n = 0 };
 	GElf_Ehdr eh;
@@ -292,7 +293,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = img->id_len && replaced_judge(ms->sy, img) < REPLACED_MAYBE;
+	m->proved = img->id_len && !doubt;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
@@ -360,8 +361,8 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		return OF_NO_FILE;
 	ms->count.asked++;
 	if (replaced_judge(ms->sy, img) >= REPLACED_MAYBE)
-		return unwind_images_open(ms, img) ? (uint32_t)ms->n
-						   : OF_NOT_FOUND;
+		return unwind_images_open(ms, img, true) ? (uint32_t)ms->n
+							 : OF_NOT_FOUND;
 	if (img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
 				  0);
@@ -371,7 +372,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		if (id != TABLE_NONE)
 			return id + 1;
 	}
-	if (!unwind_images_take(ms, img) && !unwind_images_open(ms, img))
+	if (!unwind_images_take(ms, img) && !unwind_images_open(ms, img, false))
 		return OF_NOT_FOUND;
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
