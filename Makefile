@@ -143,7 +143,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
 	check-long builds ci-build ci-plain ci-san check-style style-run \
-	causality faults growth bench bench-run fuzz fuzz-build \
+	causality twins faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
 	clean FORCE
@@ -373,7 +373,7 @@ check-long: deps
 	$(SUBJ) GROUPS='$(GROUPS) fleet' check-build
 	LONG=1 $(MAKE) GROUPS='$(GROUPS) fleet' check-run
 	LONG=1 FUZZ_SECONDS=60 $(MAKE) check-san
-	$(MAKE) faults causality
+	$(MAKE) faults causality twins
 
 # The two builds that .ci/run tests, in one queue of compilers and linkers.
 ci-build:
@@ -398,6 +398,7 @@ style-run:
 faults: deps-build
 	$(SUBJ) all
 	@python3 tests/faults/faults.py $(O)
+	@FAULTS_BIG=2000000 FAULTS_MAX=200 python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
 
 # Chains of causes in captures with losses; N records are removed, and all waits
@@ -413,6 +414,13 @@ causality: deps-build
 	@python3 tests/causality/bench.py --removals $(N) $(PATH_ASKED) $(PATH_ALL)
 	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) $(PATH_ONE) \
 		--recorded tests/causality/captures
+
+# Words about frame-pointer stacks, held against the true stacks of dumps; TWINS
+# are options of the bench.
+twins: deps-build
+	$(SUBJ) all
+	@python3 tests/twins/twins.py --program $(O)/backstitch \
+		--folder $(O)/twins --table $(O)/twins.json --whole 99 $(TWINS)
 
 # Time and memory of many things, and of one capture of 2 GB (GB=10).
 GB ?= 2

@@ -1,49 +1,20 @@
 /* beside.c - the database of captures, in a file beside them. */
 #include "cli/beside.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/output/say.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/path.h"
-
-static bool beside_is_after(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
-				      : a->tv_nsec > b->tv_nsec;
-}
-
-/* Returns whether the capture, or a file of it if it is a folder, is newer than
- * the time. */
-static bool beside_is_newer(const char *path, const struct timespec *than)
-{
-	struct stat st;
-	struct dirent *e;
-	bool newer;
-	DIR *dir;
-
-	if (stat(path, &st))
-		return true;
-	newer = beside_is_after(&st.st_mtim, than);
-	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
-	while (dir && !newer && (e = readdir(dir)) != NULL)
-		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
-			S_ISREG(st.st_mode) &&
-			beside_is_after(&st.st_mtim, than);
-	if (dir)
-		closedir(dir);
-	return newer;
-}
 
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
  * the captures and not older; NULL if it must be made. Returns 0, or -1 and
@@ -94,7 +65,7 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	}
 	for (int i = 0; i < argc && !again; i++)
 		again = !strcmp(argv[i], "-") ||
-			beside_is_newer(argv[i], &st.st_mtim);
+			input_is_newer(argv[i], &st.st_mtim);
 	if (again) {
 		store_close(*db);
 		*db = NULL;
@@ -131,12 +102,11 @@ struct store *beside_open(int argc, char **argv, bool again, char *out,
 	if (beside_reuse(out, argc, argv, again, &db, err))
 		return NULL;
 	if (db) {
-		fprintf(stderr, "reading %s\n", out);
+		say("reading %s\n", out);
 		return db;
 	}
 	if (!input_can_make(out)) {
-		fprintf(stderr, "%s: cannot be written, and is not kept\n",
-			out);
+		say("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
 	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,

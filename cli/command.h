@@ -117,7 +117,9 @@ struct command {
 	 * need first: -h shows only these, and completion offers them before
 	 * the others. NULL: there are so few that -h shows all. */
 	const char *common;
-	bool pages; /* prints long text: use a pager on a terminal */
+	bool program; /* the first positional argument is one, as for perf
+		       * record: no option follows it */
+	bool pages;   /* prints long text: use a pager on a terminal */
 	/* Called with the positional arguments. Returns an enum status, or -1
 	 * and *err. */
 	int (*run)(int argc, char **argv, struct err *err);
@@ -126,7 +128,7 @@ struct command {
 extern const struct command *const commands[]; /* ends with NULL */
 /* Help shows the commands in groups; each goes up to the next. */
 struct command_group {
-	const char *title;
+	const char *title; /* with its line break, if it has one */
 	const struct command *first;
 	bool names_only; /* in one line, without their summaries */
 };

@@ -34,8 +34,7 @@ static void print_commands(FILE *out)
 			continue; /* the last lines of the screen tell of it */
 		if (c == next->first) {
 			names_only = next->names_only;
-			at = fprintf(out, "%s%s", next->title,
-				     names_only ? "" : "\n");
+			at = fprintf(out, "%s", next->title);
 			next++;
 		}
 		if (names_only) {

@@ -12,9 +12,11 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/output/say.h"
 #include "cli/server/server.h"
 #include "cli/stop.h"
 #include "formats/bundle.h"
+#include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -190,7 +192,7 @@ const char *input_path(int argc, char **argv, struct err *err)
 		return input;
 	path = input_guess();
 	if (path)
-		fprintf(stderr, "reading %s\n", path);
+		say("reading %s\n", path);
 	else
 		err_set(err, ERR_USAGE,
 			"which database or capture? there is no database "
@@ -213,10 +215,9 @@ int input_apart(const char *in, const char *out, struct err *err)
 
 int input_damaged(const char *path)
 {
-	fprintf(stderr,
-		"%s: part of the input could not be read, the rest is used; "
-		"'backstitch info %s' says more\n",
-		path, path);
+	say("%s: part of the input could not be read, the rest is used; "
+	    "'backstitch info %s' says more\n",
+	    path, path);
 	return STATUS_DAMAGED;
 }
 
@@ -313,7 +314,7 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 			"a folder with space",
 			load_temp_dir());
 	else if (!bundle_extract(path, ".db", fd, err))
-		db = store_open(copy, false, err);
+		db = store_open_as(copy, path, false, err);
 	if (fd >= 0)
 		close(fd);
 	new_file_drop(copy);
@@ -332,12 +333,68 @@ bool input_is_several(const char *path)
 	return several_found;
 }
 
+static bool input_is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+				      : a->tv_nsec > b->tv_nsec;
+}
+
+bool input_is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	struct dirent *e;
+	bool newer;
+	DIR *dir;
+
+	if (stat(path, &st))
+		return true;
+	newer = input_is_after(&st.st_mtim, than);
+	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
+	while (dir && !newer && (e = readdir(dir)) != NULL)
+		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
+			S_ISREG(st.st_mode) &&
+			input_is_after(&st.st_mtim, than);
+	if (dir)
+		closedir(dir);
+	return newer;
+}
+
+/* Says that a capture is newer than its database: the one where it was when it
+ * was read, if that is known, or beside the database. */
+static void input_tell_newer(const char *path, struct store *db,
+			     const struct stat *st)
+{
+	struct err ignored = { 0 };
+	struct rows *r = rows_of(db, "report_captures", &ignored);
+	char beside[PATH_MAX];
+
+	while (rows_step(r)) {
+		const char *capture = rows_text(r, REPORT_CAPTURES_PATH);
+		int n = snprintf(beside, sizeof(beside), "%.*s%s",
+				 (int)(path_base(path) - path), path,
+				 path_name(capture));
+		const char *at = capture[0] == '/' && !access(capture, F_OK)
+					 ? capture
+					 : beside;
+
+		if (n < 0 || n >= (int)sizeof(beside) ||
+		    !strcmp(capture, "-") || access(at, R_OK) ||
+		    !input_is_newer(at, &st->st_mtim))
+			continue;
+		say("%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
+		    "again\n",
+		    path, at, path, at);
+	}
+	rows_end(r, &ignored);
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
 	bool is_db = false;
 	bool damaged = false;
 	char *paths[] = { (char *)path };
+	struct stat st;
 	int ret = 0;
 
 	if (path == several_name)
@@ -355,6 +412,8 @@ struct store *database_open(const char *path, int *status, struct err *err)
 			   : database_open_bundle(path, err);
 		if (db)
 			store_on_stop(db, stop_requested);
+		if (db && is_db && !stat(path, &st))
+			input_tell_newer(path, db, &st);
 		return db;
 	}
 	if (input_sums

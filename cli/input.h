@@ -9,6 +9,7 @@
 #include "cli/ingest/merged.h"
 
 struct err;
+struct timespec;
 struct store;
 
 /* -i and the options of ingest, for commands that may ingest: for
@@ -32,6 +33,9 @@ bool input_is_server(const char *path);
  * the databases in the current folder, which is told on stderr. Returns NULL
  * and *err if there is neither, or more than one argument. */
 const char *input_path(int argc, char **argv, struct err *err);
+/* Returns whether a capture, or a file of it if it is a folder, was modified
+ * after a time, or is not there. */
+bool input_is_newer(const char *path, const struct timespec *than);
 /* Returns whether files can be made in the folder of `name`. */
 bool input_can_make(const char *name);
 /* Writes the name of a capture's database to buf and returns it: "dir/perf.db"

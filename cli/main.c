@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,29 @@ static void fill_descriptors(void)
 		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
 			if (open("/dev/null", O_RDWR) != fd)
 				_exit(STATUS_FAILED);
+}
+
+/* The functions with the largest frames take 75 kB, and the demangler of
+ * libiberty goes deep. */
+#define STACK_LEAST ((rlim_t)1 << 20)
+
+/* The kernel lets the stack grow to what the limit is then, so it can still be
+ * raised. Returns -1 if the hard limit is too low: a crash would tell nobody.
+ */
+static int main_check_stack(struct err *err)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= STACK_LEAST)
+		return 0;
+	r.rlim_cur = r.rlim_max < STACK_LEAST ? r.rlim_max : STACK_LEAST;
+	if (!setrlimit(RLIMIT_STACK, &r) && r.rlim_cur == STACK_LEAST)
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "the stack is limited to %llu kB, needs %llu; see "
+		       "'ulimit -Hs'",
+		       (unsigned long long)r.rlim_cur / 1024,
+		       (unsigned long long)STACK_LEAST / 1024);
 }
 
 static int main_complain(const struct err *err, const char *command)
@@ -124,7 +148,8 @@ static int run_command(int argc, char **argv, struct err *err)
 		argc--;
 		argv++;
 	}
-	n = options_parse(c->opts, argc, argv, err);
+	n = c->program ? options_parse_program(c->opts, argc, argv, err)
+		       : options_parse(c->opts, argc, argv, err);
 	if (n < 0)
 		return main_complain(err, name);
 	if (options_version)
@@ -149,10 +174,18 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_descriptors();
+	const struct command *c = argc > 1 ? main_find_name(argv[1]) : NULL;
+
+	/* a program that is recorded needs the URL that it is given */
+	if (!c || !c->program)
+		options_hide_passwords(argc, argv);
 	options_color(argc, argv);
 	stop_init();
 	out_init();
+	stop_cleans(new_file_abandon);
 	new_file_wait(!getenv("BACKSTITCH_NO_SYNC"));
+	if (main_check_stack(&err))
+		return main_complain(&err, NULL);
 	if (argc < 2) {
 		help_overview(stderr);
 		return STATUS_USAGE;

@@ -1,6 +1,7 @@
 /* options.c - parses the command line by the option tables. */
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -440,8 +441,9 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 	return 0;
 }
 
-int options_parse(const struct opt *opts, int argc, char **argv,
-		  struct err *err)
+/* program: the first positional argument ends the options. */
+static int options_parse_until(const struct opt *opts, bool program, int argc,
+			       char **argv, struct err *err)
 {
 	int n = 0;
 	bool over = false;
@@ -451,6 +453,7 @@ int options_parse(const struct opt *opts, int argc, char **argv,
 		int ret = 0;
 
 		if (over || a[0] != '-' || !a[1]) {
+			over |= program;
 			argv[n++] = a;
 			continue;
 		}
@@ -469,6 +472,18 @@ int options_parse(const struct opt *opts, int argc, char **argv,
 	return n;
 }
 
+int options_parse(const struct opt *opts, int argc, char **argv,
+		  struct err *err)
+{
+	return options_parse_until(opts, false, argc, argv, err);
+}
+
+int options_parse_program(const struct opt *opts, int argc, char **argv,
+			  struct err *err)
+{
+	return options_parse_until(opts, true, argc, argv, err);
+}
+
 void options_color(int argc, char **argv)
 {
 	static const char name[] = "--color";
@@ -484,5 +499,35 @@ void options_color(int argc, char **argv)
 		for (size_t c = 0; when && color_choices[c]; c++)
 			if (!strcmp(when, color_choices[c]))
 				term_color_option = color_choices[c];
+	}
+}
+
+/* Returns where the text begins that may be a URL: at a word, or the value of
+ * an option. NULL if it is none. */
+static char *options_url(char *word)
+{
+	char *end = strstr(word, "://");
+	char *s = end;
+
+	while (s && s > word &&
+	       (isalnum((unsigned char)s[-1]) || strchr("+.-", s[-1])))
+		s--;
+	return s && s < end && (s == word || s[-1] == '=') ? end + 3 : NULL;
+}
+
+void options_hide_passwords(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char *s = options_url(argv[i]);
+		char *at = s ? strrchr(s, '@') : NULL;
+		char *colon = at ? memchr(s, ':', (size_t)(at - s)) : NULL;
+		size_t n = at ? strlen(at) : 0;
+
+		if (!colon || at - colon < 2)
+			continue;
+		colon[1] = '*';
+		memmove(colon + 2, at, n);
+		/* the list of processes shows the rest of the word, too */
+		memset(colon + 2 + n, 0, (size_t)(at - colon - 2));
 	}
 }

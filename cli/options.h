@@ -27,9 +27,19 @@ extern int options_before; /* positional arguments before "--"; 0: none, or
 int options_parse(const struct opt *opts, int argc, char **argv,
 		  struct err *err);
 
+/* The same for a command whose first positional argument is a program: what
+ * follows it is the program's, options too. */
+int options_parse_program(const struct opt *opts, int argc, char **argv,
+			  struct err *err);
+
 /* Parses --color alone, so that it also applies to an error in an argument
  * before it. */
 void options_color(int argc, char **argv);
+
+/* Puts '*' in place of the password of each URL of the command line, before
+ * anything sees it: no message, database or list of processes has it. No URL
+ * may have one, and who takes a URL says so. */
+void options_hide_passwords(int argc, char **argv);
 
 /* Calls fn for each option; groups are expanded in place, headings left out. */
 typedef void option_fn(void *arg, const struct opt *o);

@@ -1,4 +1,9 @@
-/* stop.c - handles Ctrl-C, SIGTERM and SIGHUP. */
+/* stop.c - handles Ctrl-C, SIGTERM and SIGHUP.
+ *
+ * Whoever works for long asks stop_requested() now and then. As nobody can ask
+ * in the middle of a query, of a library or of a large file, what has not ended
+ * after GRACE_MS is ended here, in the signal handler: that removes unfinished
+ * files by functions that are safe there, and raises the signal again. */
 #include "cli/stop.h"
 
 #include <errno.h>
@@ -6,11 +11,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "schema/store.h"
+#include "stitch/base/mem.h"
 
-static volatile sig_atomic_t requested, ended, live, by;
+#define GRACE_MS 500
+
+static volatile sig_atomic_t requested, ended, live, by, patient;
+static void (*volatile cleaner[4])(void);
 static struct store *volatile query;
 static int null_fd = -1;
 static struct stat pipe_stat;
@@ -41,8 +51,26 @@ static void stop_end_pipes(void)
 			dup2(null_fd, fd);
 }
 
-/* Once a second until the program has stopped: a FIFO may be opened after the
- * signal came. */
+static void stop_after(int ms)
+{
+	struct itimerval t = { .it_value = { .tv_sec = ms / 1000,
+					     .tv_usec = ms % 1000 * 1000 } };
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* A signal that comes meanwhile must not leave half of it. */
+static void stop_at_once(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(cleaner) && cleaner[i]; i++)
+		cleaner[i]();
+	stop_now();
+}
+
 static void stop_on_alarm(int sig)
 {
 	int saved = errno;
@@ -50,9 +78,12 @@ static void stop_on_alarm(int sig)
 	(void)sig;
 	if (live)
 		stop_end_input();
+	if (requested && !patient)
+		stop_at_once();
+	/* again and again, as a FIFO may be opened after the signal came */
 	if (requested) {
 		stop_end_pipes();
-		alarm(1);
+		stop_after(GRACE_MS);
 	}
 	errno = saved;
 }
@@ -64,24 +95,28 @@ static void stop_on_interrupt(int sig)
 	by = sig;
 	if (live && !ended) {
 		ended = 1;
-		alarm(2);
+		stop_after(2000);
 		return;
 	}
+	if (requested)
+		stop_at_once();
 	requested = 1;
-	stop_on_alarm(SIGALRM);
+	stop_end_pipes();
+	stop_after(GRACE_MS);
 	if (db)
 		store_interrupt(db);
 }
 
 static void stop_handle(int sig, void (*fn)(int))
 {
+	/* a second signal waits for the handler of the first */
 	struct sigaction sa = { .sa_handler = fn, .sa_flags = SA_RESTART };
 	struct sigaction old;
 
 	/* keep it ignored under nohup and in background jobs of a shell */
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 		return;
-	sigemptyset(&sa.sa_mask);
+	sigfillset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
 }
 
@@ -102,7 +137,21 @@ void stop_live(bool on)
 {
 	live = on && fstat(0, &pipe_stat) == 0;
 	if (!on && !requested)
-		alarm(0);
+		stop_after(0);
+}
+
+void stop_patiently(bool on)
+{
+	patient = on;
+}
+
+void stop_cleans(void (*fn)(void))
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cleaner) && cleaner[i] != fn; i++)
+		if (!cleaner[i]) {
+			cleaner[i] = fn;
+			return;
+		}
 }
 
 void stop_query(struct store *db)
@@ -123,8 +172,12 @@ bool stop_input_ends(void)
 void stop_now(void)
 {
 	int sig = by ? by : SIGINT;
+	sigset_t one;
 
+	sigemptyset(&one);
+	sigaddset(&one, sig);
 	signal(sig, SIG_DFL);
 	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
 	_exit(128 + sig);
 }

@@ -1,10 +1,12 @@
 /* stop.h - handles Ctrl-C, SIGTERM and SIGHUP.
  *
  * stop_requested() becomes true, pipes end on which nobody writes or reads,
- * commands stop and clean up, and main() ends the program by the signal. While
+ * commands stop and clean up, and main() ends the program by the signal. A
+ * command that has not stopped after half a second, or by a second Ctrl-C, is
+ * ended in the signal handler, which first calls the registered cleaners. While
  * a live pipe is read, the first Ctrl-C ends the input instead: the recorder
  * gets it as well and still writes its buffers, so reading goes on until the
- * pipe closes, for at most two seconds. A second Ctrl-C stops the program. */
+ * pipe closes, for at most two seconds. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 #include <stdbool.h>
@@ -18,6 +20,12 @@ struct store;
 void stop_init(void);
 /* Tells whether standard input is a live pipe that is being read. */
 void stop_live(bool on);
+/* Has fn called before the program is ended at once. It is called in a signal
+ * handler, so it may neither allocate nor wait for a lock. At most four. */
+void stop_cleans(void (*fn)(void));
+/* Tells whether the command must be left to stop by itself, because only it can
+ * undo what it has changed. A second Ctrl-C ends it all the same. */
+void stop_patiently(bool on);
 /* Lets Ctrl-C interrupt statements on db; NULL ends that. */
 void stop_query(struct store *db);
 bool stop_requested(void);

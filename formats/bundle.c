@@ -201,6 +201,18 @@ static int bundle_fail(struct archive *a, const char *path, struct err *err)
 		       why ? why : "cannot be read");
 }
 
+/* The offset is that of the entry in the tar, before it was packed. */
+static int bundle_entry_fails(struct archive *a, const char *path,
+			      struct err *err)
+{
+	const char *why = archive_error_string(a);
+
+	return err_at(err, path, (uint64_t)archive_read_header_position(a),
+		      "this entry of the archive%s cannot be read: %s",
+		      archive_filter_count(a) > 1 ? ", when unpacked," : "",
+		      why ? why : "it is damaged");
+}
+
 /* Reads the data of an entry, all of which may be holes, and copies it to `to`
  * unless that is -1. */
 static int bundle_read_entry(struct archive *a, const char *path, int to,
@@ -225,7 +237,7 @@ static int bundle_read_entry(struct archive *a, const char *path, int to,
 				"(%m); set TMPDIR to a folder with space",
 				path);
 	}
-	return n < 0 ? bundle_fail(a, path, err) : 0;
+	return n < 0 ? bundle_entry_fails(a, path, err) : 0;
 }
 
 /* Finds the entry and copies it. Returns 1, 0 if there is none, or -1. */
@@ -240,8 +252,9 @@ static int bundle_find_entry(struct archive *a, const char *path,
 			       "%s: is packed more than once, and a bundle is "
 			       "packed once",
 			       path);
-	while ((rc = archive_read_next_header(a, &e)) >= ARCHIVE_WARN &&
-	       rc != ARCHIVE_EOF) {
+	/* not ARCHIVE_RETRY: then there is no entry whose data could be read */
+	while ((rc = archive_read_next_header(a, &e)) == ARCHIVE_OK ||
+	       rc == ARCHIVE_WARN) {
 		bool wanted = bundle_is_wanted(e, ending);
 
 		/* what is passed over is unpacked too */
@@ -250,7 +263,7 @@ static int bundle_find_entry(struct archive *a, const char *path,
 		if (wanted)
 			return 1;
 	}
-	return rc == ARCHIVE_EOF ? 0 : bundle_fail(a, path, err);
+	return rc == ARCHIVE_EOF ? 0 : bundle_entry_fails(a, path, err);
 }
 
 int bundle_extract(const char *path, const char *ending, int to,

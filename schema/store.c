@@ -18,6 +18,7 @@
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
 #include "schema/db/guard.h"
+#include "schema/db/guard_reading.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -122,13 +123,10 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	if (error)
 		return err_set(err, ERR_IO, "%s: %s", db->path,
 			       strerror(error));
-	int rc = sqlite3_open_v2(file ? db->w->temp : "", &db->db,
-				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-					 SQLITE_OPEN_NOMUTEX,
-				 NULL);
-
-	if (rc)
-		return db_error(db, rc, err);
+	db->db = guard_open(file ? db->w->temp : "", db->path, GUARD_MAKE,
+			    &db->guard, err);
+	if (!db->db)
+		return -1;
 	if (file && !o->no_pages)
 		db->pages = page_file_new(db->db, db->w->temp, page,
 					  PAGE_FILE_LOCK);
@@ -136,8 +134,7 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 		new_file_drop(db->w->temp);
 		db->w->temp = NULL;
 	}
-	sqlite3_extended_result_codes(db->db, 1);
-	rc = insert_register(db->db, &db->bulk);
+	int rc = insert_register(db->db, &db->bulk);
 	if (!rc)
 		rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
 	if (!rc)
@@ -274,64 +271,36 @@ static int store_check_ours(struct store *db, struct err *err)
 	return 0;
 }
 
-static int store_check_file(const char *path, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_IO, "%s: not a regular file", path);
-	if (!st.st_size)
-		return err_set(err, ERR_FORMAT,
-			       "%s: is empty, not a "
-			       "backstitch database",
-			       path);
-	return 0;
-}
-
 static int store_begin_writing(struct store *db, struct err *err)
 {
 	if (db_exec(db,
 		    "PRAGMA cell_size_check=ON;"
-		    "PRAGMA trusted_schema=OFF;"
 		    "PRAGMA cache_size=-8192; BEGIN IMMEDIATE",
 		    err))
 		return -1;
+	guard_accept(db->db);
 	int rc = insert_register(db->db, &db->bulk);
 
 	if (rc)
 		return db_error(db, rc, err);
-	sqlite3_db_config(db->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, false);
 	return symbol_rows_resume(db, err);
 }
 
-struct store *store_open(const char *path, bool writable, struct err *err)
+struct store *store_open_as(const char *path, const char *name, bool writable,
+			    struct err *err)
 {
-	struct store *db;
-	int flags = writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	struct store *db = mem_new(1, sizeof(*db));
 
-	if (store_check_file(path, err))
-		return NULL;
-	db = mem_new(1, sizeof(*db));
-	db->path = mem_strdup(path);
+	db->path = mem_strdup(name);
 	db->w = writing_new(NULL, NULL);
 	db->writable = writable;
-	char *name = db_plain_name(path);
-	int rc = sqlite3_open_v2(name, &db->db, flags | SQLITE_OPEN_NOMUTEX,
-				 NULL);
-
-	free(name);
-	if (rc) {
-		db_error(db, rc, err);
-		store_close(db);
-		return NULL;
-	}
-	sqlite3_extended_result_codes(db->db, 1);
-	sqlite3_busy_timeout(db->db, 2000);
-	if (store_check_ours(db, err) || views_check(db, err) ||
+	db->db = guard_open(path, name, writable ? GUARD_WRITE : GUARD_READ,
+			    &db->guard, err);
+	if (db->db)
+		sqlite3_busy_timeout(db->db, 2000);
+	if (!db->db || store_check_ours(db, err) || views_check(db, err) ||
 	    (writable ? store_begin_writing(db, err)
 		      : db_exec(db,
 				"PRAGMA cell_size_check=ON;"
@@ -342,6 +311,11 @@ struct store *store_open(const char *path, bool writable, struct err *err)
 		return NULL;
 	}
 	return db;
+}
+
+struct store *store_open(const char *path, bool writable, struct err *err)
+{
+	return store_open_as(path, path, writable, err);
 }
 
 /* Steps of SQLite's machine, of which it makes 10 to 50 million a second. */

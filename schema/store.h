@@ -25,7 +25,7 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 13
+#define SCHEMA_VERSION 14
 /* That of release 1.0: a database since then can be read. */
 #define SCHEMA_OLDEST 12
 
@@ -61,6 +61,10 @@ struct store *store_create_temp(const struct store_opts *o,
  * of an older schema can only be read; what it lacks is NULL, or has no rows.
  * Returns NULL and *err on failure. */
 struct store *store_open(const char *path, bool writable, struct err *err);
+/* The same; messages call the file `name`, as a temporary one was made of that
+ * or becomes it. */
+struct store *store_open_as(const char *path, const char *name, bool writable,
+			    struct err *err);
 /* Completes what was written; afterwards the database can only be read.
  * Does nothing if it was opened for reading. Returns 0, or -1 and *err. */
 int store_finish(struct store *db, struct ledger *lg, struct err *err);

@@ -2,25 +2,32 @@
  * are due. */
 #include "stitch/ahead.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/table.h"
+#include "stitch/base/thread.h"
 #include "stitch/order/order.h"
 #include "stitch/record.h"
 #include "stitch/tasks/regions.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 
-/* Dumps that were begun. */
-#define AHEAD_MAX 128
+/* Dumps that were looked at: those begun, and those that cannot be yet. */
+#define AHEAD_MAX 256
 /* Records to look at for each that is due, so that those without a dump do not
  * hold the records up. */
-#define AHEAD_LOOK 4
-#define VIEWS_MAX 32
-/* Processes with more mappings are not unwound ahead. */
-#define VIEW_REGIONS_MAX 4096
+#define AHEAD_LOOK 8
+/* Then there is always one that no dump uses. */
+#define VIEWS_MAX AHEAD_MAX
+/* Processes with more mappings are not unwound ahead: 12 MiB for all views. */
+#define VIEW_REGIONS_MAX 1024
+/* Processes whose changes are told apart; those that share a place only wait
+ * for each other. */
+#define CHANGES 1024
 
 /* The mappings of code that a process had at a time. Threads read them. */
 struct ahead_view {
@@ -33,18 +40,26 @@ struct ahead_view {
 };
 
 struct ahead_dump {
-	struct unwind_job *job;
+	const struct record *rec;
+	struct unwind_job *job; /* NULL: not begun */
 	struct ahead_view *view;
-	const void *stack;
+	uint64_t turn;	/* number of the record */
+	uint64_t after; /* it can be begun when this record was taken */
+	bool waits;	/* it will be begun */
 };
 
 struct ahead {
 	struct order *ord;
 	struct unwinder *uw;
-	struct ahead_dump dump[AHEAD_MAX]; /* a ring */
-	size_t first, n;
+	uint64_t turn;			   /* the last record taken */
+	uint64_t used, asked;		   /* dumps, of ahead_take() */
+	struct ahead_dump dump[AHEAD_MAX]; /* a ring, in the order of records */
+	size_t first, n, n_wait;
+	uint64_t soonest; /* no dump that waits can be begun before */
+	/* The last record seen that changes the threads or mappings of a
+	 * process; indexed by a hash of the process. */
+	uint64_t change[CHANGES];
 	struct ahead_view view[VIEWS_MAX];
-	size_t last_view;
 };
 
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
@@ -58,14 +73,23 @@ struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
 	return a;
 }
 
+static struct ahead_dump *ahead_at(struct ahead *a, size_t i)
+{
+	return &a->dump[(a->first + i) % AHEAD_MAX];
+}
+
 /* Ends the first dump. Returns whether out has its result. */
 static bool ahead_end_first(struct ahead *a, struct unwind_out *out,
 			    bool *dated)
 {
-	struct ahead_dump *d = &a->dump[a->first];
-	bool done = a->uw->ops->finish(a->uw, d->job, out, dated);
+	const struct ahead_dump *d = ahead_at(a, 0);
+	bool done = false;
 
-	d->view->refs--;
+	if (d->job) {
+		done = a->uw->ops->finish(a->uw, d->job, out, dated);
+		d->view->refs--;
+	}
+	a->n_wait -= d->waits;
 	a->first = (a->first + 1) % AHEAD_MAX;
 	a->n--;
 	return done;
@@ -85,6 +109,7 @@ void ahead_free(struct ahead *a)
 		return;
 	while (a->n)
 		ahead_drop_first(a);
+	thread_used("unwinding", a->used, a->asked, "stacks");
 	for (size_t i = 0; i < VIEWS_MAX; i++)
 		free(a->view[i].r);
 	free(a);
@@ -117,83 +142,153 @@ static void ahead_add_region(void *arg, const struct region *r)
 		*mem_add(v->r, v->n, v->cap) = *r;
 }
 
-/* Returns the process's mappings of now, or NULL if all views are in use. */
+/* Returns the process's mappings of now, or NULL if there are too many. */
 static struct ahead_view *ahead_view_of(struct ahead *a,
 					const struct process *p, uint64_t epoch)
 {
+	const size_t first = hash_u32s(p->id, p->space.any) % VIEWS_MAX;
 	struct ahead_view *v = NULL;
 
+	if (p->space.now.n > VIEW_REGIONS_MAX)
+		return NULL;
 	for (size_t i = 0; i < VIEWS_MAX; i++) {
-		struct ahead_view *w = &a->view[(a->last_view + i) % VIEWS_MAX];
+		struct ahead_view *w = &a->view[(first + i) % VIEWS_MAX];
 
 		if (w->process == p->id && w->epoch == epoch &&
 		    w->any == p->space.any && w->epoch)
 			return w;
-		if (!w->refs)
+		if (!w->refs && !v)
 			v = w;
 	}
-	if (!v || p->space.now.n > VIEW_REGIONS_MAX)
-		return NULL;
+	assert(v);
 	v->n = 0;
 	v->process = p->id;
 	v->epoch = epoch;
 	v->any = p->space.any;
-	a->last_view = (size_t)(v - a->view);
 	regions_each(&p->space.now, false, ahead_add_region, v);
 	return v;
 }
 
+static uint64_t *ahead_change(struct ahead *a, const struct record *rec)
+{
+	uint64_t h = hash_u32s(rec->source, (uint32_t)rec->pid);
+
+	return &a->change[h % CHANGES];
+}
+
+/* Hands a dump to a thread, unless the mappings of its process are not known
+ * yet or never will be. Returns false if no thread is free. */
+static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
+		      ahead_fn *fn)
+{
+	const struct rec_sample *s = &d->rec->sample;
+	struct unwind_in in = {
+		.find = ahead_find,
+		.dumped = true,
+		.regs = &s->user_regs,
+		.stack = s->stack,
+		.len = s->stack_len,
+	};
+	uint64_t *change = ahead_change(a, d->rec);
+	const struct process *p;
+	int when = fn(st, d->rec, &in, &p);
+
+	if (when == AHEAD_LATER) {
+		/* no record was seen that will tell: the sample itself will */
+		if (*change <= a->turn)
+			*change = d->turn;
+		d->after = *change;
+		return true;
+	}
+	d->view = when == AHEAD_NOW ? ahead_view_of(a, p, in.epoch) : NULL;
+	if (d->view) {
+		in.arg = d->view;
+		d->job = a->uw->ops->begin(a->uw, &in);
+		if (!d->job)
+			return false;
+		d->view->refs++;
+	}
+	d->waits = false;
+	a->n_wait--;
+	return true;
+}
+
+/* Begins the dumps whose processes no record in front of them changes any
+ * more. */
+static void ahead_begin_waiting(struct ahead *a, struct stitch *st,
+				ahead_fn *fn)
+{
+	bool idle = true;
+
+	if (!a->n_wait || a->turn < a->soonest)
+		return;
+	a->soonest = UINT64_MAX;
+	for (size_t i = 0; i < a->n; i++) {
+		struct ahead_dump *d = ahead_at(a, i);
+
+		if (!d->waits)
+			continue;
+		if (a->turn >= d->after && idle)
+			idle = ahead_try(a, d, st, fn);
+		if (d->waits && d->after < a->soonest)
+			a->soonest = d->after;
+	}
+}
+
+/* Notes what a later record changes, or the dump that it has. */
+static void ahead_see(struct ahead *a, const struct record *rec, uint64_t turn)
+{
+	uint64_t *change = ahead_change(a, rec);
+
+	if ((rec->kind == REC_MAP && !(rec->flags & REC_F_DATA)) ||
+	    (rec->kind == REC_COMM && rec->flags & REC_F_EXEC) ||
+	    rec->kind == REC_FORK)
+		*change = turn;
+	if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
+	    !rec->sample.user_regs.abi)
+		return;
+	*ahead_at(a, a->n++) = (struct ahead_dump){
+		.rec = rec,
+		.turn = turn,
+		.after = *change,
+		.waits = true,
+	};
+	a->n_wait++;
+	if (*change < a->soonest)
+		a->soonest = *change;
+}
+
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)
 {
-	for (int i = 0; a && a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
-		struct unwind_in in = { .find = ahead_find, .dumped = true };
-		const struct record *rec = order_peek(a->ord);
+	a->turn++;
+	while (a->n && ahead_at(a, 0)->turn <= a->turn)
+		ahead_drop_first(a);
+	for (int i = 0; a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
+		uint64_t turn;
+		const struct record *rec = order_peek(a->ord, &turn);
 
 		if (!rec)
-			return;
-		if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
-		    !rec->sample.user_regs.abi)
-			continue;
-		const struct process *p = fn(st, rec, &in);
-
-		if (!p || !in.epoch || !in.machine)
-			continue;
-		struct ahead_view *v = ahead_view_of(a, p, in.epoch);
-
-		if (!v)
-			continue;
-		in.arg = v;
-		in.regs = &rec->sample.user_regs;
-		in.stack = rec->sample.stack;
-		in.len = rec->sample.stack_len;
-		struct unwind_job *job = a->uw->ops->begin(a->uw, &in);
-
-		if (!job)
-			return; /* no thread has time */
-		v->refs++;
-		a->dump[(a->first + a->n++) % AHEAD_MAX] =
-			(struct ahead_dump){ job, v, in.stack };
+			break;
+		ahead_see(a, rec, turn);
 	}
+	ahead_begin_waiting(a, st, fn);
 }
 
 bool ahead_take(struct ahead *a, const struct unwind_in *in,
 		const struct process *p, struct unwind_out *out)
 {
-	size_t i = 0;
-
 	if (!a)
 		return false;
-	while (i < a->n &&
-	       a->dump[(a->first + i) % AHEAD_MAX].stack != in->stack)
-		i++;
-	if (i == a->n)
+	a->asked++;
+	if (!a->n || ahead_at(a, 0)->turn != a->turn + 1)
 		return false;
-	while (i--)
-		ahead_drop_first(a);
-	const struct ahead_view *v = a->dump[a->first].view;
+	const struct ahead_view *v = ahead_at(a, 0)->view;
 	bool dated;
 
-	return ahead_end_first(a, out, &dated) && in->epoch &&
-	       v->process == p->id && v->epoch == in->epoch &&
-	       (!dated || v->any == p->space.any);
+	bool used = ahead_end_first(a, out, &dated) && in->epoch &&
+		    v->process == p->id && v->epoch == in->epoch &&
+		    (!dated || v->any == p->space.any);
+
+	a->used += used;
+	return used;
 }

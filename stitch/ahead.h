@@ -18,21 +18,30 @@ struct unwind_in;
 struct unwind_out;
 struct unwinder;
 
-/* The caller's state of the process of a sample with a dump: fills in->machine,
- * in->user_mask, in->swap, in->pc and in->epoch. Returns NULL if it cannot be
- * unwound ahead.
- */
-typedef const struct process *
-ahead_fn(struct stitch *st, const struct record *rec, struct unwind_in *in);
+/* Whether a dump can be unwound ahead. */
+enum ahead_when {
+	AHEAD_NOW,
+	AHEAD_LATER, /* not before something in front of it was taken */
+	AHEAD_NEVER,
+};
+
+/* Returns enum ahead_when: by the caller's state of the process of a sample
+ * with a dump. AHEAD_NOW: fills in->machine, in->user_mask, in->swap, in->pc,
+ * in->epoch and *p. */
+typedef int ahead_fn(struct stitch *st, const struct record *rec,
+		     struct unwind_in *in, const struct process **p);
 
 /* Returns NULL if the unwinder has no threads, or there are no dumps. */
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw);
 /* Ends all that was begun; to be called before uw->ops->free(). */
 void ahead_free(struct ahead *a);
-/* Begins as many dumps as there is room for. NULL is fine. */
+/* A record was taken. Looks at some of those behind it, and begins the dumps
+ * whose processes are known as they will be when they are due. To be called
+ * once for each record of the order. */
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn);
-/* Returns true and *out if the dump of in, a sample of p, was unwound, and
- * nothing that it depends on has changed. NULL is fine. */
+/* Returns true and *out if the dump of in, of the record that is being taken
+ * and a sample of p, was unwound, and nothing that it depends on has changed.
+ * To be called once for a record at most. NULL is fine. */
 bool ahead_take(struct ahead *a, const struct unwind_in *in,
 		const struct process *p, struct unwind_out *out);
 #endif

@@ -28,6 +28,16 @@ enum record_kind {
 	REC_MARK, /* any other record with a time and a name */
 };
 
+#define THREAD_NAME 16 /* as in the kernel: with the 0 behind it */
+
+/* Where the drops of a recorder's sum are that no record told before. */
+enum lost_place {
+	LOST_BEHIND, /* the last record of the ring: LOST comes with the next */
+	LOST_BEFORE, /* one of its records: the ring keeps the newest */
+	LOST_WITHIN, /* the ring was full for a time, or behind it */
+	LOST_PLACES
+};
+
 enum record_flag {
 	REC_F_UNTIMED = 1 << 0,	  /* time is invalid */
 	REC_F_DUPLICATE = 1 << 1, /* the same bytes occurred before */
@@ -190,6 +200,9 @@ struct rec_sample {
 	const struct extra *extra;
 	uint32_t n_extra;
 	struct sched sched;
+	/* Names of the threads of a switch that the reader makes no COMM of;
+	 * "": not told */
+	char leaves[THREAD_NAME], comes[THREAD_NAME];
 	const struct call *call; /* NULL: not a system call */
 	/* Values of the event's group, if its samples read them: what each
 	 * member counted since the last sample is an event of that member. */
@@ -233,7 +246,8 @@ struct record {
 	uint16_t source;  /* index of the source; set by order */
 	uint32_t flags;	  /* enum record_flag */
 	int32_t pid, tid; /* the thread (of a fork: the child); -1: unknown */
-	int32_t cpu;	  /* -1: unknown */
+	int32_t by; /* tid of who wrote a COMM, MAP, FORK or EXIT; 0: unknown */
+	int32_t cpu;   /* -1: unknown */
 	uint32_t ring; /* number of the ring, if the CPU has several; else 0 */
 	uint64_t time; /* ns; on the timeline if the record comes from order */
 	uint64_t raw;  /* time on the source's clock; set by order */
@@ -260,6 +274,7 @@ struct record {
 			 * not in the CPU's only ring. */
 			bool has_since;
 			uint64_t since;
+			enum lost_place place; /* of REC_LOST_TOTAL */
 		} lost;
 		struct {
 			int32_t other_pid, other_tid; /* -1: unknown */

@@ -605,30 +605,32 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 	return resolve_user_chain(st, slot, &a, chain_note);
 }
 
-/* An ahead_fn. The thread may not have run yet, or its number may have a new
- * owner when the sample is due: ahead_take() compares the process. */
-static const struct process *record_chains_ahead(struct stitch *st,
-						 const struct record *rec,
-						 struct unwind_in *in)
+/* An ahead_fn. The thread's number may have a new owner when the sample is due:
+ * ahead_take() compares the process. */
+static int record_chains_ahead(struct stitch *st, const struct record *rec,
+			       struct unwind_in *in, const struct process **of)
 {
 	const struct source_info *info = &stitch_source(st, rec->source)->info;
 	const struct regs *regs = &rec->sample.user_regs;
 	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
-	if (slot == TASKS_NONE || !regs_pc(regs, info->arch, &in->pc))
-		return NULL;
+	in->machine = regs_machine(regs, info->arch);
+	if (!in->machine || !regs_pc(regs, info->arch, &in->pc))
+		return AHEAD_NEVER;
+	if (slot == TASKS_NONE)
+		return AHEAD_LATER;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	const struct process *p = tasks_process_at(st->tasks, process);
 	const struct map_lookup look = { .space = &p->space, .t = TIME_NONE };
 
 	/* What other captures know, and jitted code, change by the time. */
 	if (p->shared.next != process || p->jit.own || p->jit.parents)
-		return NULL;
-	in->machine = regs_machine(regs, info->arch);
+		return AHEAD_NEVER;
 	in->user_mask = info->user_mask;
 	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	in->epoch = lookup_epoch(p, &look);
-	return p;
+	*of = p;
+	return in->epoch ? AHEAD_NOW : AHEAD_LATER;
 }
 
 void record_chains_look_ahead(struct stitch *st)

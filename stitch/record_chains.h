@@ -9,6 +9,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/late_maps.h"
+#include "stitch/tasks/seats.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
@@ -21,6 +22,7 @@ struct per_source {
 	const struct source *from;
 	uint16_t line; /* smallest index of the captures of its kernel */
 	int64_t last;  /* time of its newest record */
+	struct seats seats;
 	struct snapshots *maps;	 /* saved lists of mappings; NULL: none */
 	struct space base, over; /* kernel mappings: the kernel's own, and code
 				  * above them */

@@ -149,6 +149,9 @@ struct source_info {
 	bool filtered; /* by its command line, events leave out some tasks or
 			* hits */
 	bool paused;   /* by its command line, recording may have paused */
+	bool unpaused; /* by its command line, it cannot have: nobody but perf
+			* itself turns its events off, while tracing_on and
+			* lttng stop are for everybody */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its

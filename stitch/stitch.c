@@ -95,6 +95,7 @@ void stitch_free(struct stitch *st)
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
+		seats_release(&st->src[i].seats);
 		snapshots_free(st->src[i].maps);
 	}
 	free(st->src);
@@ -403,6 +404,25 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	return event;
 }
 
+/* A switch names the thread that leaves, and the one that comes until it
+ * leaves. */
+static void stitch_hint_names(struct stitch *st, uint32_t slot)
+{
+	const struct record *rec = st->rec;
+	const struct rec_sample *s = &rec->sample;
+	struct seats *seats = &st->own->seats;
+	const char *name = *s->leaves && s->sched.tid == rec->tid
+				   ? s->leaves
+				   : seats_name(seats, rec->cpu, rec->tid);
+
+	if (record_time(rec) == TIME_NONE || rec->flags & REC_F_LATE)
+		return;
+	if (name)
+		tasks_hint_comm(st->tasks, slot, name, record_time(rec));
+	if (*s->comes)
+		seats_take(seats, rec->cpu, s->sched.next_tid, s->comes);
+}
+
 static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec->sample;
@@ -411,6 +431,7 @@ static void stitch_take_sample(struct stitch *st)
 	if (record_chains_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
+	stitch_hint_names(st, slot);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		record_chains_check_hit(st, slot);
 	struct event_part e = { .type = s->event };
@@ -714,8 +735,8 @@ static void ledger_note_skipped(struct stitch *st, const char *what,
 		ledger_add(st->ledger, &e);
 }
 
-/* At the end of the capture, removes one thread at a time: the facts of all
- * threads together would need more memory than any other step. */
+/* At the end of the capture, removes one thread or process at a time: the facts
+ * of all together would need more memory than any other step. */
 static void stitch_finish(struct stitch *st)
 {
 	uint32_t slot;
@@ -724,7 +745,8 @@ static void stitch_finish(struct stitch *st)
 		retire_one(st, slot);
 		return;
 	}
-	tasks_drop_rest(st->tasks);
+	if (tasks_drop_rest(st->tasks))
+		return;
 	ledger_note_skipped(st, "mapping inherited by a fork", "limit exceeded",
 			    tasks_unlisted(st->tasks));
 	ledger_note_skipped(st, "value of an event group",
@@ -792,9 +814,9 @@ static int stitch_step(struct stitch *st, struct err *err)
 		return -1;
 	if (got) {
 		st->rec = rec;
+		stitch_take(st);
 		if (st->ahead)
 			record_chains_look_ahead(st);
-		stitch_take(st);
 		return 1;
 	}
 	if (!st->closing) {

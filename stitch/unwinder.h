@@ -78,6 +78,8 @@ enum unwind_caller {
 			  * never is */
 	CALLER_INFERRED, /* it is missing, but the code proves which one it
 			  * is */
+	CALLER_FRAMED,	 /* it is in the chain: the innermost function has set
+			  * up its frame */
 	CALLER_FUNCTION, /* likewise its function, which calls the innermost
 			  * one at several places; stored as inferred */
 };

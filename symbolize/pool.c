@@ -138,8 +138,8 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 		struct pool_worker *w = &p->worker[p->n_workers];
 
 		*w = (struct pool_worker){ .pool = p, .sy = symbolize_new(o) };
-		if (!thread_start(&w->thread, STACK_BYTES, pool_worker_main,
-				  w)) {
+		if (!thread_start(&w->thread, STACK_BYTES, "naming",
+				  pool_worker_main, w)) {
 			symbolize_free(w->sy);
 			break;
 		}

@@ -23,6 +23,7 @@ root, prog, tmp = (os.environ[n] for n in ("ROOT", "B", "TMP"))
 captures = root + "/tests/captures"
 # what a reader has -> what is here
 SUBSTITUTES = (
+    (r"kmalloc\.gfp_flags.*perf\.data", "kmalloc.gfp_flags --filter 'bytes_alloc > 4095' " + captures + "/events.data.zst"),
     (r"path (.*)perf\.db", r"path \1" + captures + "/ftrace-v7.dat"), (r"--tid 4711", "--tid 12875"),
     (r"--sched --comm server perf\.db", "--sched " + captures + "/ftrace-v7.dat"),
     (r"--comm waiter|--blame server", r"--blame qemu-system-x86"), (r"86 --worst", "86 --limit"),
@@ -30,7 +31,8 @@ SUBSTITUTES = (
     (r"my_function|vfs_read|memcpy", "hot"), (r"--dso libc\.so\.6", "--dso lines-clang"),
     (r"cc1\+0x7ab010", "hot"), (r"~/project", "."), (r"bytes_req", "weight"),
     (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
-    (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
+    (r"(backstitch record) --again", r"cp perf.data again.data; \1 --again --output=again.data"), (r"backstitch record", "backstitch record -o recorded.data"), (r"-p (4711|1234)", "-p $$"),
+    (r"\./program\b|\./prog$", "true"), (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
     (r"--comm server", "--comm lines-clang"), (r"--event cycles", "--event '*'"),
     (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
     (r"--max-loss 0\.1% --min", "--max-loss 100% --min"), (r"--min-whole 90", "--min-whole 0"),
@@ -44,7 +46,8 @@ SUBSTITUTES = (
 )
 # a terminal, in which somebody leaves
 IN_TERMINAL = "(sleep 1; printf q) | TERM=xterm script -qec \"%s\" /dev/null"
-STANDINS = {"perf": "cat " + captures + "/pipe-zstd.data", "flamegraph.pl": "cat", "less": "cat",
+STANDINS = {"perf": "while [ $# -gt 0 ]; do case $1$2 in -o?*[!-]) exec cp %s \"$2\" ;; esac; shift; done; cat %s"
+            % ((captures + "/pipe-zstd.data",) * 2), "flamegraph.pl": "cat", "less": "cat",
             "source": "cat", "go": "true", "babeltrace2": "true", "sudo": '"$@"', "pkill": "true",
             "lttng": "true", "scp": "true", "sleep": "true"}
 bad = []
@@ -94,10 +97,11 @@ def have_servers():
 
 
 def tutorial(cwd):
-    """Commands with some lines of what they print; "..." stands for anything."""
+    """Commands with some lines of what they print; "..." stands for anything. A
+    section whose capture is too large to ship says so behind its title."""
     page = "man/backstitch-tutorial.7"
     n = 0
-    for section in re.findall(r"(?m)^\.Sh (.*)", open(page).read()):
+    for section in re.findall(r"(?m)^\.Sh (.*)\n(?!\.\\\" not run)", open(page).read()):
         for line in sum(blocks(page, section), []):
             if line.startswith("$ "):
                 said = " ".join(run(page, line[2:], cwd).decode().split())

@@ -74,7 +74,8 @@ bad=$(
 			grep -Eqs "^\\.It (.* )?$item( |\$)" "$page" $others ||
 				echo "$page: no option $o"
 			case $name in
-			merge) continue ;; # which has more to say of its own
+			# they have more to say of their own
+			merge | record) continue ;;
 			esac
 			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" &&
 				grep -Eq "^\\.It (.* )?$item( |\$)" man/backstitch.1 &&

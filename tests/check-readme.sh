@@ -58,7 +58,14 @@ block() {
 		"$B" ingest -q -o $c.db --symfs "$root/tests/captures/symfs" \
 			"$root/tests/captures/$c.data" 2>/dev/null
 	done
+	mkdir bin
+	# shellcheck disable=SC2016 # for the script that is written
+	printf '#!/bin/sh\n[ "$1" != record ] || cp "%s" recorded.data\n' \
+		"$root/tests/captures/fp-1.data" >bin/perf
+	chmod +x bin/perf
+	PATH=$PWD/bin:$PATH
 	sed -n "s/ *#.*//; s/my_function/hot/
+		s|record ./program|record -o recorded.data true|
 		s|path --comm server perf.db|path $root/tests/captures/ftrace-v7.dat|
 		s/^    backstitch //p" "$root/README.md" >list
 	[ "$(wc -l <list)" -ge 11 ] || echo "README.md: has few commands"

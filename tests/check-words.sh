@@ -60,8 +60,6 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("How far user", "TRUST", re.findall(
         r"\{ " + STRING + ", TRUST_", part("cli/model/trust_words.c",
                                            "trust_words[] = {"))),
-    ("In a sentence", "TRUST IN SENTENCES", values(
-        "cli/model/trust_words.c", "trust_kind_phrase(")),
     ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
     ("Kinds of", "KINDS OF FRAMES",
      values("cli/model/label.c", "label_kind_name(")),
@@ -119,6 +117,60 @@ for begin, section, words in TABLES:
                 bad.append("%s: '%s' has %d entries" % (name, w, n[w]))
         for w in n.keys() - set(words):
             bad.append("%s: '%s' is no word of the program" % (name, w))
+
+# ---- the classes of view trust, of which cli/model/trust_words.c is the table
+
+CLASSES = dict(re.findall(
+    r"\{ " + STRING + r", TRUST_\w+,\s*" + STRING, part(
+        "cli/model/trust_words.c", "trust_words[] = {")))
+CLASS = re.compile(r"'((?:whole|caller missing|ends early|one frame|cut|"
+                   r"fabricated|in no mapping|missing|not recorded|not judged)"
+                   r"(?: \([^']*)?)'")
+ended = values("stitch/verdict.c", "unwind_end_name")
+judged = values("stitch/audit/callsite.c", "judged_name")
+view = part("schema/sql/views.sql", "CREATE VIEW internal_trust_class", ";\n")
+view = re.sub(r"--.*", "", view)
+# what the view can say: as it is written there, or put together from a word
+made = set(judged) | set(re.findall(r"THEN '([^']*)'", view)) | {
+    "missing (%s)" % w for w in values("stitch/verdict.c",
+                                       "request_verdict_name")} | {
+    "cut (%s)" % w for w in ended}
+for c in CLASSES:
+    if c not in made:
+        bad.append("cli/model/trust_words.c: no stack is '%s'" % c)
+for where, classes in (
+        ("stitch/audit/callsite.c", judged),
+        ("stitch/verdict.c", ["cut (%s)" % w for w in ended
+                              if w not in ("outermost", "hit_only")]),
+        *((path, CLASS.findall(re.sub(r'"\s*"', "", text(path)))) for path in
+          glob.glob("schema/**/*.sql", recursive=True) +
+          glob.glob("man/*.[1-7]") +
+          glob.glob("cli/**/*.[ch]", recursive=True))):
+    for c in classes:
+        # 'cut (', 'ends early (*' and 'cut (WHY)' stand for several
+        several = re.sub(r"\((\*|[A-Z]+\))?$", "(", c)
+        if c not in CLASSES and not (several.endswith("(") and any(
+                k.startswith(several) for k in CLASSES)):
+            bad.append("%s: '%s' is no class" % (where, c))
+
+
+def plain(lines):
+    """What a man page shows of lines, without blanks at punctuation."""
+    s = " ".join(re.sub(r"^\.\w+ ", "", line) for line in lines)
+    return re.sub(r" (?=[,.;:)])", "", s)
+
+
+# help and the man page say the same of each
+for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
+                     text("man/backstitch.7"), re.M):
+    if m.group(1) in CLASSES:
+        meaning = "".join(re.findall(STRING, re.search(
+            re.escape('{ "%s", TRUST_' % m.group(1)) + r".*?\}",
+            text("cli/model/trust_words.c"), re.S).group())[2:])
+        if (m.group(2) != CLASSES[m.group(1)] or not
+                plain(m.group(3).splitlines()).startswith(meaning)):
+            bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
+                       "than by help" % m.group(1))
 
 # ---- synonyms
 

@@ -160,7 +160,7 @@ static inline void mktext_split(struct line *l, char *text)
 static inline void read_lines(const char *path,
 			      void (*add)(const struct line *l))
 {
-	char text[16384];
+	static char text[1 << 16];
 	struct line l = { 0 };
 	FILE *in = fopen(path, "r");
 

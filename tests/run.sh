@@ -395,7 +395,8 @@ group_docs() {
 	do
 		case $t in
 		*-layers.sh | *-sizes.sh | *-style.sh | *-headers.sh) continue ;;
-		*-circles.sh | *-definitions.sh | *-asserts.sh) continue ;;
+		*-circles.sh | *-definitions.sh | *-asserts.sh | *-text.sh)
+			continue ;;
 		esac
 		[ -f "$t" ] || continue
 		name=$(basename "$t" .sh)
@@ -412,6 +413,7 @@ group_style() {
 	run style definitions tests/quiet.sh definitions \
 		tests/check-definitions.sh
 	run style sizes tests/quiet.sh sizes tests/check-sizes.sh
+	run style text tests/quiet.sh text tests/check-text.sh
 	run style style tests/check-style.sh
 	run style asserts tests/check-asserts.sh
 	run style headers tests/check-headers.sh

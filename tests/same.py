@@ -16,23 +16,26 @@ import glob
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 
 import sameread
-from samecases import all_cases, path_case
+from samecases import Case, all_cases, path_case
 
 ROOT = os.environ.get("ROOT", os.getcwd())
 TIMEOUT = 300
 # One output of a command. form says how sameread.py reads and shows it.
 Output = collections.namedtuple("Output", "kind label status err out form")
 
-COMMANDS = ("ingest", "info", "check", "report", "flame", "annotate", "script",
-            "query", "export", "symbolize", "bundle", "sframe", "dump",
-            "completion", "help")
+COMMANDS = ("record", "report", "view", "flame", "path", "annotate", "check",
+            "info", "script", "query", "ingest", "merge", "follow", "export",
+            "bundle", "push", "symbolize", "dump", "sframe", "completion",
+            "help")
 EXPORTS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
            "perf.data")
 FORMS = {"json": "json", "speedscope": "json", "chrome": "json",
@@ -41,7 +44,8 @@ FIELDS = "comm,pid,tid,cpu,time,period,event,trace,ip,sym,symoff,dso,dsoff," \
     "srcline"
 
 # Commands run on every database: kind, form, arguments. DB stands for the
-# database, SYM, SYM2 and HOT for functions, SYMFS for the option --symfs.
+# database, SYM, SYM2 and HOT for functions, COMM, PID and TID for the thread
+# with the most events, SYMFS for the option --symfs.
 ASKED = (
     ("info", "text", "info DB"),
     ("info", "json", "info --json DB"),
@@ -92,6 +96,95 @@ ASKED = (
     ("annotate", "json", "annotate --json SYMFS DB HOT"),
     ("query", "text", "query --tables DB"),
     ("query", "text", "query --format lines DB 'SELECT * FROM samples'"),
+    ("query", "json", "query --json DB 'SELECT * FROM verdicts'"),
+    ("query", "text", "query --spreadsheet --format csv -f q.sql -i DB"),
+    ("screen", "text", "DB"),
+    ("report", "text", "report -g --limit 8 --depth 6 DB"),
+    ("report", "text", "report -G --interpreter mark DB"),
+    ("report", "text", "report -g --inverted --fold-library --library lib*"
+     " --by samples DB"),
+    ("report", "text", "report --format markdown --full-names DB"),
+    ("report", "text", "report --format sql DB"),
+    ("report", "text", "report --fold-suffixes --inline --spreadsheet DB"),
+    ("report", "text", "report --comm COMM --pid PID --tid TID DB"),
+    ("report", "text", "report --filter 'prev_pid > 0' --sort"
+     " sched:sched_switch.prev_comm DB"),
+    ("report", "text", "report --weight bytes_alloc DB"),
+    ("report", "text", "report --no-source --source-dir . -i DB"),
+    ("wall", "text", "report --wall DB"),
+    ("wall", "json", "report --wall --json --limit 0 DB"),
+    ("wall", "text", "report --wall -g --comm COMM DB"),
+    ("wall", "svg", "flame --wall DB"),
+    ("off-cpu", "text", "report --off-cpu --state S,D -g DB"),
+    ("off-cpu", "text", "report --off-cpu --sort comm,tid --by samples DB"),
+    ("off-cpu", "text", "report --off-cpu --callers SYM DB"),
+    ("off-cpu", "svg", "flame --off-cpu --state S --by samples DB"),
+    ("off-cpu", "text", "export --format chrome --comm COMM DB"),
+    ("sched", "text", "report --sched DB"),
+    ("sched", "json", "report --sched --json --limit 0 DB"),
+    ("sched", "text", "report --sched --order blocked --format csv DB"),
+    ("sched", "text", "report --sched --sort cpu --time 10%-60% DB"),
+    ("path", "text", "path DB"),
+    ("path", "json", "path --json DB"),
+    ("path", "text", "path --worst 3 --limit 40 DB"),
+    ("path", "json", "path --worst 3 --json --min 1000 DB"),
+    ("path", "text", "path --waits --limit 0 DB"),
+    ("path", "json", "path --waits --json -i DB"),
+    ("path", "text", "path --tree DB"),
+    ("path", "json", "path --tree --json --proved DB"),
+    ("path", "svg", "path --flame DB"),
+    ("path", "text", "path --blame COMM DB"),
+    ("path", "json", "path --blame COMM --json DB"),
+    ("path", "text", "path --tid TID --time 10%-60% --depth 4 DB"),
+    ("path", "text", "path --comm COMM --fail-unknown 5 --proved DB"),
+    ("path", "text", "query --format csv DB 'SELECT * FROM wake LIMIT 3000'"),
+    ("path", "text", "query --format csv DB"
+     " 'SELECT * FROM state_interval LIMIT 3000'"),
+    ("check", "text", "check --format markdown --full-names DB"),
+    ("check", "text", "check --min-whole 50 --max-gaps 5 -C 0 DB"),
+    ("check", "text", "check --comm COMM --pid PID --tid TID --event * DB"),
+    ("flame", "svg", "flame --exclude SYM --no-comm --collapse-recursion DB"),
+    ("flame", "svg", "flame --width 900 --minwidth 1% --subtitle S --upward"
+     " --fold-library --library lib* --fold-suffixes --inline DB"),
+    ("flame", "svg", "flame --no-inline --interpreter collapse --full-names"
+     " --comm COMM --pid PID --tid TID -C 0-99 --event * --time 5%-95% DB"),
+    ("flame", "svg", "flame --weight bytes_alloc --filter 'cpu >= 0' DB"),
+    ("script", "text", "script --marks -C 0 --comm COMM --pid PID --tid TID"
+     " --event * DB"),
+    ("annotate", "text", "annotate --limit 5 --by samples --dso * --inlined"
+     " --full-names --no-source DB"),
+    ("annotate", "text", "annotate --source-dir . --comm COMM --pid PID"
+     " --tid TID -C 0-99 --event * --time 5%-95% DB"),
+    ("folded", "text", "export --format folded --interpreter mark --comm COMM"
+     " --pid PID --tid TID -C 0-99 --time 5%-95% DB"),
+    ("cgroup", "text", "report --cgroup * --sort cgroup,sym DB"),
+    ("cgroup", "svg", "flame --cgroup * DB"),
+    ("cgroup", "text", "script --cgroup * DB"),
+    ("cgroup", "text", "check --cgroup * DB"),
+    ("cgroup", "text", "annotate --cgroup * --limit 5 DB"),
+    ("cgroup", "text", "export --format folded --cgroup * DB"),
+)
+
+# Screens of view, by the keys that lead there: P writes each as text.
+SCREENS = ("1P", "2jjeP", "1cehP", "3P", "1aP", "5P", "5jwP", "6P", "7P", "8P",
+           "1dsP", "/a\rnP", "fcpu=0\rP", "1peP", "2hpP")
+
+# Commands that write a folder, compared file by file.
+FOLDERS = (
+    "export --format ctf -o out DB",
+    "export --format parquet -o out --partition --label a=b --event-fields DB",
+    "export --format parquet -o out --weighted 100ms DB",
+)
+
+# What an ingest is asked beside the options of the case.
+READ = (
+    "--slack 1ms --no-lines --no-jit --json",
+    "--request a:ask(cookie) --chain a:got(cookie,ips)",
+    "--clock monotonic", "--clock-offset 1ms --sched-clock-offset 1ms",
+    "--cookie-layout opaque --debug-dir . --formats . --stats .",
+    "--nonce-format none", "--maps 1=none", "--vmlinux none",
+    "--jitdump none", "--perf-map 1=none", "--compat perf",
+    "--compat perfetto --fields sched:*",
 )
 
 WRONG = ("", "nosuch", "--nosuch", "help nosuch", "ingest", "ingest nosuch",
@@ -132,6 +225,45 @@ class Run:
         except subprocess.TimeoutExpired:
             return "timeout", b"", b""
         return p.returncode, p.stderr, p.stdout
+
+    def segments(self):
+        """The databases that follow made, by name."""
+        names = os.listdir(os.path.join(self.work, "segments")) if self.has(
+            "segments") else []
+        return sorted(n for n in names if n.endswith(".db"))
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.work, name))
+
+    def write(self, name, text):
+        with open(os.path.join(self.work, name), "w") as f:
+            f.write(text)
+
+    def folder(self, name):
+        """What is in a folder: names, sizes and hashes."""
+        top = os.path.join(self.work, name)
+        lines = []
+        for where, _, names in os.walk(top):
+            for n in names:
+                with open(os.path.join(where, n), "rb") as f:
+                    data = f.read()
+                lines.append("%s %d %s" % (
+                    os.path.relpath(os.path.join(where, n), top), len(data),
+                    hashlib.sha256(data).hexdigest()))
+        shutil.rmtree(top, ignore_errors=True)
+        return "\n".join(sorted(lines)).encode()
+
+    def view(self, args):
+        """What `view` wrote of the screens to which SCREENS lead."""
+        keys = "".join(SCREENS) + "q" * 60
+        sameread.press(self.binary, ["view", *args], keys, self.work, self.env)
+        said = []
+        for n in sorted(f for f in os.listdir(self.work)
+                        if f.startswith("view-")):
+            with open(os.path.join(self.work, n), "rb") as f:
+                said.append(b"== " + n.encode() + b"\n" + f.read())
+            os.unlink(os.path.join(self.work, n))
+        return b"\n".join(said)
 
     def keep(self, kind, label, said, form="text"):
         status, err, out = said
@@ -199,20 +331,47 @@ def views_of(run):
         for v, columns in views.items())
 
 
+def busiest(run):
+    """Name, process and id of the thread with the most events."""
+    rows = sameread.csv_rows(run.call([
+        "query", "--format", "csv", "a.db", "SELECT comm, pid, tid FROM events"
+        " WHERE comm > '' GROUP BY 1, 2, 3 ORDER BY count(*) DESC, 2, 3"
+        " LIMIT 1"])[2])
+    return [rows[0][k] for k in ("comm", "pid", "tid")] if rows else [
+        "main", "1", "1"]
+
+
+def filled(args, given):
+    """The words of a command, with what stands in for its names."""
+    line = []
+    for word in sameread.shell_words(args):
+        line += given.get(word, [word])
+    return line
+
+
 def ask_all(run):
     """Runs every command of ASKED, every export and every view on a.db."""
     sym, sym2 = run.fact("symbols", lambda: hot_symbols(run))
     hot = run.fact("hot", lambda: hot_code(run))
+    comm, pid, tid = run.fact("busiest", lambda: busiest(run))
     given = {"DB": ["a.db"], "SYM": [sym], "SYM2": [sym2], "HOT": [hot],
+             "COMM": [comm], "PID": [pid], "TID": [tid],
              "SYMFS": run.case.symfs_option}
     with open(os.path.join(run.work, "x.folded"), "wb") as f:
         f.write(run.fact("folded", lambda: run.call(
             ["export", "--format", "folded", "a.db"])[2]))
+    run.write("q.sql", "SELECT * FROM verdicts")
     for kind, form, args in ASKED:
-        line = []
-        for word in sameread.shell_words(args):
-            line += given.get(word, [word])
-        run.ask(kind, form, line, args)
+        run.ask(kind, form, filled(args, given), args)
+    for args in FOLDERS:
+        run.ask("folder", "text", filled(args, given), args)
+        run.keep("folder", args + ": files", (0, b"", run.folder("out")))
+    run.keep("view", "view", (0, b"", run.view(["a.db"])))
+    run.keep("view", "view with filters", (0, b"", run.view(
+        ["--comm", comm, "--pid", pid, "--tid", tid, "-C", "0-99", "--event",
+         "*", "--time", "5%-95%", "--source-dir", ".", "-i", "a.db"])))
+    run.keep("view", "view of cgroups", (0, b"", run.view(
+        ["--cgroup", "*", "a.db"])))
     for name in run.fact("exports", lambda: exports_of(run)):
         run.ask("export-" + name, FORMS.get(name, "text"),
                 ["export", "--format", name, "a.db"])
@@ -231,7 +390,7 @@ def run_capture(run):
     run.ask("ingest", "text", ["ingest", "-o", "a.db", *options, *case.paths],
             "ingest")
     run.database("a.db", "ingest")
-    if os.path.exists(os.path.join(run.work, "a.db")):
+    if run.has("a.db"):
         ask_all(run)
     run.ask("ingest", "text", ["ingest", "--fields", "all", "--no-infer-callers",
                                "--no-demangle", "-o", "f.db",
@@ -255,6 +414,16 @@ def run_capture(run):
     run.ask("bundle", "text", ["bundle", "-o", "b.tar", "a.db"], "bundle")
     run.keep("bundle", "bundle: members", (0, b"", sameread.members(
         os.path.join(run.work, "b.tar"))))
+    run.ask("bundle", "text", ["bundle", "-f", "--keep", "names", "--redact",
+                               "--no-debug-files", "-o", "r.db", "-i", "a.db"],
+            "bundle --redact --keep names")
+    run.database("r.db", "bundle --redact --keep names")
+    for line in READ:
+        run.ask("ingest", "text", ["ingest", "-f", "-o", "i.db",
+                                   *line.split(), *case.paths],
+                "ingest " + line)
+        run.database("i.db", "ingest " + line)
+    run.ask("symbolize", "json", ["symbolize", "--json", *case.naming, "i.db"])
     for path in case.paths:
         run.ask("dump", "text", ["dump", path], "dump " +
                 os.path.basename(path))
@@ -268,11 +437,42 @@ def run_capture(run):
                 run.keep("ingest", "ingest -", run.call(
                     ["ingest", "-o", "p.db", *options, "-"], f))
             run.database("p.db", "ingest -")
+            run_follow(run, path)
     else:
         run.ask("ingest", "text", ["ingest", "--separate", "-o", "p.db",
                                    *options, *case.paths],
                 "ingest --separate")
         run.database("p.db", "ingest --separate")
+
+
+def run_follow(run, path):
+    """The capture as a stream, its segments, and the commands that read them
+    as one."""
+    with open(path, "rb") as f:
+        run.keep("follow", "follow", run.call(
+            ["follow", "-o", "segments", "--segment", "64K", *run.case.options,
+             "-"], f))
+    with open(path, "rb") as f:
+        run.call(["follow", "-q", "-o", "again", *run.case.options, "-"], f)
+    run.keep("follow", "follow -q", (0, b"", run.folder("again")))
+    for name in run.segments():
+        run.database("segments/" + name, "follow: " + name)
+    run.ask("follow", "text", ["report", "--since", "1h", "segments"])
+    run.ask("follow", "text", ["check", "--last", "1h", "segments"])
+    run.ask("follow", "text", ["merge", "--last", "1h", "-o", "g.db",
+                               "segments"])
+    run.database("g.db", "follow: merge")
+
+
+def run_merge(run):
+    """Databases of two captures in one, and a part of their time."""
+    both = ["a.db", "b.db"]
+    for more in ([], ["--from", "0", "--to", "1"], ["--last", "1"],
+                 ["-q", "--since", "1s"]):
+        run.ask("merge", "text", ["merge", "-f", "-o", "m.db", *more, *both])
+        run.database("m.db", " ".join(["merge", *more]))
+    run.ask("merge", "text", ["report", "m.db"])
+    run.ask("merge", "text", ["check", "--where", "host=x", *both])
 
 
 def run_diff(run):
@@ -282,13 +482,22 @@ def run_diff(run):
                                    path], "ingest " + name)
     both = ["--diff", "a.db", "b.db"]
     for more in ([], ["--absolute"], ["--limit", "0", "-s", "comm,dso"],
-                 ["--format", "csv"]):
+                 ["--format", "csv"], ["--format", "markdown"],
+                 ["--match", "before=after"],
+                 ["--fail-above", "5%", "--function", "."],
+                 ["--order", "total", "--no-children"]):
         run.ask("diff", "text", ["report", *more, *both])
+    run.ask("diff", "text", ["report", "--diff", "a.db", "a.db", "--", "b.db",
+                             "b.db"])
     run.ask("diff", "json", ["report", "--json", *both])
     run.ask("html", "html", ["report", "--html", *both])
-    for more in ([], ["--absolute"], ["--diff-by", "total"]):
+    for more in ([], ["--absolute"], ["--diff-by", "total"],
+                 ["--match", "before=after"],
+                 ["--fail-above", "5%", "--function", "."]):
         run.ask("flame", "svg", ["flame", *more, *both])
+    run.ask("html", "html", ["report", "--html", "-o", "d.html", *both])
     run.ask("folded", "text", ["export", "--format", "folded", *both])
+    run_merge(run)
 
 
 def run_help(run):
@@ -297,7 +506,7 @@ def run_help(run):
         text = run.call(["--list-commands"])[2].decode("utf-8", "replace")
         return [line.split()[0] for line in text.splitlines()]
     found = run.fact("commands", listed) or list(COMMANDS)
-    commands = [c for c in found if c in COMMANDS] or COMMANDS
+    commands = found
     found = [*found, "formats", "exports", "verdicts", "rules", "exit-status", "environment"]
     for args in (["help"], ["-h"], ["--version"]):
         run.ask("help", "text", args)
@@ -311,6 +520,15 @@ def run_help(run):
     run.call(["ingest", "-o", "a.db", *run.case.paths])
     for what in ("--views", "--tables", "--functions"):
         run.ask("help", "text", ["query", what, "a.db"])
+    run.ask("help", "text", ["query", "--schema"])
+    for more in ([], ["--runtime", "-e", "cpu-clock", "-F", "99", "--dump", "8K",
+                      "-o", "x.data"]):
+        run.ask("record", "text", ["record", "--dry-run", *more, "true"])
+    run.ask("record", "text", ["record", "--dry-run", "--for", "1s", "-p", "1"])
+    run.ask("record", "text", ["record", "--dry-run", "--for", "1s", "-a"])
+    run.ask("record", "text", ["record", "--dry-run", "--again", "true"])
+    for more in ([], ["--tracer", "ftrace"]):
+        run.ask("record", "text", ["record", "--dry-run", "--waits", *more, "true"])
     with open(os.path.join(run.work, "same.txt"), "w") as f:
         f.write("no capture\n")
     for line in WRONG:
@@ -395,6 +613,95 @@ def one_case(case, opts):
     return case, found, used, time.monotonic() - begin
 
 
+class Plan(Run):
+    """Runs nothing, and says that all is there: what would be run is in
+    asked."""
+
+    def __init__(self, case, work):
+        super().__init__(None, case, work)
+        self.asked = []
+
+    def call(self, args, stdin=None):
+        self.asked.append(list(args))
+        return 0, b"", b""
+
+    def view(self, args):
+        self.call(["view", *args])
+        return b""
+
+    def database(self, name, label):
+        pass
+
+    def has(self, name):
+        return True
+
+    def segments(self):
+        return []
+
+
+# What no case runs, and why; options of any command where there is none.
+NOT_RUN = {
+    "push": "needs a server: tests/fleet",
+    "--password-file": "needs a server: tests/fleet",
+    "--ca-file": "needs a server: tests/fleet",
+    "--timeout": "needs a server: tests/fleet",
+    "--debuginfod": "needs a server: tests/cli/symbolize.sh",
+    "--debuginfod-timeout": "needs a server: tests/cli/symbolize.sh",
+    "--open": "starts a browser: tests/cli/first.sh",
+    "--timing": "prints times: tests/cli/jobs.sh",
+    "view --live": "ends with its stream: tests/cli/top.sh",
+    "follow --top": "needs a terminal: tests/cli/top.sh",
+    "follow --keep": "by the age of files: tests/cli/keep.sh",
+    "follow --exec": "runs a command: tests/cli/follow.sh",
+    "--color": "no output has any: tests/cli/flame.sh",
+    "--no-pager": "no output is a terminal: tests/cli/pager.sh",
+}
+
+
+def not_asked(binary, work):
+    """Commands and options that the program has and no case runs. How a capture
+    is read and named, and which of several databases are, are tables for all
+    commands: the options of ingest and merge are asked of one command."""
+    missing = ["%s, for which there is no %s" % (what, why.split(": ")[1])
+               for what, why in NOT_RUN.items()
+               if not os.path.exists(os.path.join(ROOT, why.split(": ")[1]))]
+    asked, files = {}, (os.path.abspath(__file__),)
+    naming = ("--symfs", "x", "--kallsyms", "x")
+    for how in RUNS:
+        for paths in (files, files * 2):
+            plan = Plan(Case(how, how, paths, naming, (), ("x",), 0, True, False),
+                        work)
+            RUNS[how](plan)
+            for args in plan.asked:
+                command = args[0] if args and args[0][:1] != "-" else ""
+                asked.setdefault(command, set()).update(
+                    a for a in args if a[:1] == "-")
+    said = subprocess.run([binary, "completion", "bash"], check=True,
+                          stdout=subprocess.PIPE).stdout.decode()
+    has = {c: words.split() for c, words in re.findall(
+        r"(?m)^\t\t(\w+)\) words='( -[^']*)'", said)}
+    anywhere = {"--input", "--output"}.union(*asked.values())
+    shared = {*has["ingest"], *has["merge"], "--where", "--input", "--output"}
+    for command, words in has.items():
+        if command in NOT_RUN:
+            continue
+        if command not in asked:
+            missing.append(command)
+            continue
+        text = subprocess.run([binary, "help", command], check=True,
+                              stdout=subprocess.PIPE).stdout.decode()
+        short = dict(re.findall(r"(?m)^ +(-\w), (--[a-z-]+)", text))
+        short["-h"] = "--help"
+        run = asked[command] | {short[a] for a in asked[command] if a in short}
+        for word in words:
+            if word[:2] != "--" or word in run or word in NOT_RUN or \
+                    command + " " + word in NOT_RUN:
+                continue
+            if word not in shared or word not in anywhere:
+                missing.append(command + " " + word)
+    return missing
+
+
 class Report:
     """Prints results as they come, and keeps the diffs in a folder."""
 
@@ -475,7 +782,7 @@ def hash_of(path):
 
 def options():
     p = argparse.ArgumentParser()
-    for name in ("shared", "quick", "all", "fresh", "list"):
+    for name in ("shared", "quick", "all", "fresh", "list", "missing"):
         p.add_argument("--" + name, action="store_true")
     for name in ("out", "words", "old", "new", "from"):
         p.add_argument("--" + name)
@@ -512,6 +819,12 @@ def chosen(opts):
 
 def main():
     opts = options()
+    if opts.missing:
+        with tempfile.TemporaryDirectory() as work:
+            found = not_asked(opts.new, work)
+        print("".join("tests/same.py runs nothing with: %s\n" % f
+                      for f in found), end="")
+        return 1 if found else 0
     os.makedirs(opts.out, exist_ok=True)
     lock = open(os.path.join(opts.out, "lock"), "w")
     try:

@@ -4,15 +4,20 @@ if replacing the listed words in the old output gives the new output. White
 space may then differ, because longer words move columns and line breaks."""
 
 import csv
+import fcntl
 import hashlib
 import io
 import json
 import os
+import pty
 import re
+import select
 import shlex
 import sqlite3
+import struct
 import subprocess
 import tarfile
+import termios
 import zlib
 
 MOST_DIFF = 2000
@@ -104,6 +109,25 @@ def cell(value):
     if "\0" in text:
         return value.hex()
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+
+
+def press(program, args, keys, work, env):
+    """Runs a program in a terminal of 100 x 30 and presses keys, which end it."""
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    with subprocess.Popen(
+            ["backstitch", *args], executable=program, cwd=work, stdin=inside,
+            stdout=inside, stderr=subprocess.DEVNULL,
+            env={**env, "TERM": "xterm"}) as p:
+        os.close(inside)
+        os.write(terminal, keys.encode())
+        try:
+            while select.select([terminal], [], [], 60)[0]:
+                os.read(terminal, 65536)
+        except OSError:  # it has ended
+            pass
+        p.kill()
+    os.close(terminal)
 
 
 def members(path):

@@ -50,8 +50,7 @@ int banner_read(struct store *db, const char *path, struct banner *b,
 		goto out;
 	b->word = check_verdict(&c);
 	lines_add(&l, "%s: ", b->word);
-	if (check_say_verdict(&c, &l, err))
-		goto out;
+	check_say_verdict(&c, &l);
 	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
 	trust_say(c.trust, b->trust);
 	b->asked = c.breaks.asked;
@@ -59,8 +58,9 @@ int banner_read(struct store *db, const char *path, struct banner *b,
 	b->refused = c.breaks.refused;
 	b->missing = c.breaks.requests;
 	b->lost = c.breaks.lost;
-	b->lost_unknown = c.breaks.lost_unknown > 0;
+	b->lost_unknown = c.breaks.lost_unknown;
 	b->unexplained = c.breaks.findings;
+	b->open = c.breaks.open_findings;
 	rc = banner_advise(&c, b, err);
 out:
 	check_forget(&c);

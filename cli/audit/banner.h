@@ -19,9 +19,10 @@ struct banner {
 	int64_t asked, joined, refused; /* requests for user stacks */
 	int64_t missing;		/* without a harmless reason */
 	int64_t lost;
-	bool lost_unknown;   /* and more, nobody knows how many */
-	int64_t findings;    /* all */
-	int64_t unexplained; /* those of them that break the capture */
+	int64_t lost_unknown; /* losses of which nobody knows how many */
+	int64_t findings;     /* all */
+	int64_t unexplained;  /* those of them that break the capture */
+	int64_t open;	      /* those that the capture cannot prove */
 };
 
 /* Fills *out, which is to be released, whether this succeeds or not. */

@@ -65,6 +65,11 @@ struct check_breaks {
 	int64_t all_stacks;		/* requests, and chains without one */
 	bool loss, unjoined;		/* more than is tolerated */
 	bool few_whole;			/* less than is demanded */
+	/* where records are missing without a loss: ns of all CPUs, and of how
+	 * many; the findings and losses of it that are in the numbers above */
+	int64_t touched, all_time, gaps_broken, gaps_open, gaps_lost;
+	bool gaps;	/* they touch more than is tolerated, */
+	bool unjudged;	/* or not all switches were to be recorded */
 	bool bad;	/* loss, unjoined, or what no limit covers */
 	bool tolerated; /* not bad only because of the limits */
 };
@@ -79,6 +84,8 @@ struct check {
 	bool banner; /* filters that it cannot follow are reported elsewhere */
 	struct check_limit max_loss, max_unjoined;
 	struct check_limit min_whole; /* a percentage; 0: any */
+	struct check_limit max_gaps;  /* likewise, if it is given */
+	bool limits_gaps;
 	struct check_breaks breaks;
 	struct trust
 		*trust; /* read by check_judge(), freed by check_forget() */
@@ -136,9 +143,8 @@ bool check_is_open(const struct check_breaks *b);
 /* What is true of so many user stacks that the verdict says it. */
 enum check_doubt {
 	DOUBT_NONE,
+	DOUBT_FEW,
 	DOUBT_WRONG,
-	DOUBT_INCOMPLETE,
-	DOUBT_UNCHECKED,
 	DOUBT_UNPROVED /* or of samples */
 };
 enum check_doubt check_doubt(const struct check *c);
@@ -146,10 +152,9 @@ enum check_doubt check_doubt(const struct check *c);
 const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);
 
-/* check_words.c: adds what is broken, or what the verdict covers. Returns 0, or
- * -1 and *err. */
+/* check_words.c: adds what is broken, or what the verdict covers. */
 struct lines;
-int check_say_verdict(struct check *c, struct lines *l, struct err *err);
+void check_say_verdict(const struct check *c, struct lines *l);
 
 /* check_screen.c: prints the first screen. */
 int check_screen(struct check *c, struct err *err);

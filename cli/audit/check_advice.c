@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/model/loss_rows.h"
 #include "stitch/base/mem.h"
 
 struct advice_facts {
@@ -9,7 +10,7 @@ struct advice_facts {
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
 	int64_t uncounted, late, places;
 	int64_t sampled;
-	int64_t perf, ftrace, ctf; /* captures */
+	int64_t perf, ftrace, ftext, ctf; /* captures */
 };
 
 static void advice_take_loss(void *arg, const struct check_row *r)
@@ -17,7 +18,8 @@ static void advice_take_loss(void *arg, const struct check_row *r)
 	struct advice_facts *f = arg;
 	const char *what = check_text(r, "what");
 
-	if (!strcmp(what, "lost") || !strcmp(what, "lost_end"))
+	if (!strcmp(what, "lost") || !strcmp(what, "lost_end") ||
+	    !strcmp(what, "dropped"))
 		f->lost += check_int(r, "records") + check_int(r, "unknown");
 	else if (!strcmp(what, "overwritten"))
 		f->overwritten++;
@@ -82,6 +84,8 @@ static void advice_take_capture(void *arg, const struct check_row *r)
 
 	if (!strncmp(check_text(r, "format"), "ftrace", 6))
 		f->ftrace++;
+	else if (!strcmp(check_text(r, "format"), "ftext"))
+		f->ftext++;
 	else if (!strcmp(check_text(r, "format"), "ctf"))
 		f->ctf++;
 	else
@@ -118,48 +122,54 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 
 	if (advice_gather(c, &f, err))
 		return -1;
-	if ((f.lost || f.overwritten) && f.ftrace)
-		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
-			"each CPU), or more; or fewer events (-e, -f)");
-	if ((f.lost || f.overwritten) && f.ctf)
-		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
-			"--num-subbuf=8, or more; or fewer events");
-	if (f.lost && f.perf)
-		fn(arg, "larger buffers: perf record -m 4M or more; fewer "
-			"events; lower -F");
-	if (f.overwritten && f.perf)
-		fn(arg, "--overwrite keeps the newest records only: a larger "
-			"-m keeps more of them");
-	if (f.silent)
-		fn(arg, "perf left records out without a word, as in guests "
-			"with Linux 6.18: trace-cmd has a ring of its own");
-	if (f.throttled && !f.lost && f.perf)
-		fn(arg, "the kernel throttled an event: a lower rate (-F)");
-	if (f.aux && f.perf)
-		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
-	if (f.exit_per_task && f.perf)
-		fn(arg, "record all CPUs (-a): a session of one task ends "
-			"with it, before its last stack is written");
-	if (f.unjoinable && f.perf)
-		fn(arg, "sysctl kernel.perf_event_max_contexts_per_stack=8 "
-			"(its default) before recording: the cookie had no "
-			"room");
-	if (f.stripped && f.perf)
-		fn(arg, "check the original file: perf inject removes the "
-			"deferred stacks");
-	if (f.uncounted || f.unexplained)
-		fn(arg, "something vanished without being counted: "
-			"--verbose says where");
-	if (f.late)
-		fn(arg, f.perf ? "record into a file, not a pipe: then nothing "
-				 "comes late; or --slack 100"
-			       : "wait longer for what comes late: --slack "
-				 "100");
-	if (f.sampled)
-		fn(arg, "record each switch: perf record -c 1 -e "
-			"sched:sched_switch");
-	if (f.places)
-		fn(arg, "part of the input could not be read: 'backstitch "
-			"info' says where");
+	const bool full = f.lost || f.overwritten;
+	const struct {
+		bool holds;
+		const char *text;
+	} rules[] = {
+		{ full && f.ftrace, loss_larger_buffers("ftrace") },
+		{ full && f.ftext, loss_larger_buffers("ftext") },
+		{ full && f.ctf, loss_larger_buffers("ctf") },
+		{ f.lost && f.perf, loss_larger_buffers("perf") },
+		{ f.overwritten && f.perf,
+		  "--overwrite keeps the newest records only: a larger -m "
+		  "keeps more of them" },
+		{ f.silent,
+		  "perf left records out without a word, as in guests with "
+		  "Linux 6.18: trace-cmd has a ring of its own" },
+		{ f.throttled && !f.lost && f.perf,
+		  "the kernel throttled an event: a lower rate (-F)" },
+		{ f.aux && f.perf,
+		  "AUX data was cut: a larger AUX buffer, -m ,16M" },
+		{ f.exit_per_task && f.perf,
+		  "record all CPUs (-a): a session of one task ends with it, "
+		  "before its last stack is written" },
+		{ f.unjoinable && f.perf,
+		  "sysctl kernel.perf_event_max_contexts_per_stack=8 (its "
+		  "default) before recording: the cookie had no room" },
+		{ f.stripped && f.perf,
+		  "check the original file: perf inject removes the deferred "
+		  "stacks" },
+		{ f.uncounted || f.unexplained,
+		  "something vanished without being counted: --verbose says "
+		  "where" },
+		{ f.late && f.perf,
+		  "record into a file, not a pipe: then nothing comes late; or "
+		  "--slack 100" },
+		{ f.late && !f.perf,
+		  "wait longer for what comes late: --slack 100" },
+		/* -c 1 is for all events, so that a clock beside them would
+		 * lose its rate */
+		{ f.sampled,
+		  "record each switch: backstitch record --waits, or without "
+		  "other events perf record -c 1 -e sched:sched_switch" },
+		{ f.places,
+		  "part of the input could not be read: 'backstitch info' says "
+		  "where" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].holds)
+			fn(arg, rules[i].text);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/model/shown_names.h"
+#include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
@@ -39,13 +40,13 @@ static void evidence_put_column(FILE *out, const struct check_row *r,
 static void evidence_put_when(FILE *out, const struct check_row *r,
 			      const char *column)
 {
-	int64_t ns = check_int(r, column);
+	char text[32];
 
 	if (check_null(r, column))
 		fputs("-", out);
 	else
-		fprintf(out, "%" PRId64 ".%06" PRId64, ns / 1000000000,
-			ns % 1000000000 / 1000);
+		fputs(human_seconds(text, sizeof(text), check_int(r, column)),
+		      out);
 }
 
 static void evidence_begin_line(struct evidence *e)

@@ -1,5 +1,5 @@
-/* check_frames.c - what check says about impossible frames: stacks that were
- * walked through code without frame pointers. */
+/* check_frames.c - what check says about stacks that were walked through code
+ * without frame pointers: impossible frames, and functions that they end in. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "stitch/base/path.h"
 
 #define IMAGES 3
+#define FUNCTIONS 3
 /* Tell of code in no mapping if it is this percentage of the samples. */
 #define UNMAPPED_PERCENT 1
 
@@ -17,6 +18,8 @@ struct frames_part {
 	struct lines *l;
 	const char *label;
 	int64_t n, absent, others; /* images */
+	int64_t ends;		   /* functions */
+	int64_t all;		   /* user stacks */
 };
 
 static void add_callsites(void *arg, const struct check_row *r)
@@ -44,6 +47,24 @@ static void check_frames_add_image(void *arg, const struct check_row *r)
 		  check_int(r, "samples"));
 	if (check_int(r, "unverified"))
 		lines_add(p->l, " (unverified)");
+}
+
+/* "work of shop 28 (4.69 %)" */
+static void check_frames_add_end(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+	const char *function = check_text(r, "function");
+
+	if (p->ends++ >= FUNCTIONS)
+		return;
+	lines_add(p->l, "%s", p->ends > 1 ? ", " : "in ");
+	lines_clean(p->l, function);
+	lines_add(p->l, "%s", function[0] ? " of " : "");
+	lines_clean(p->l, path_base(check_text(r, "image")));
+	lines_add(p->l, " %" PRId64, check_int(r, "samples"));
+	lines_share(p->l, check_int(r, "samples"), p->all);
+	if (!strcmp(check_text(r, "class"), "ends early (unread)"))
+		lines_add(p->l, " unread");
 }
 
 static void add_unchecked(void *arg, const struct check_row *r)
@@ -84,7 +105,11 @@ static void check_frames_add_unmapped(void *arg, const struct check_row *r)
 
 int check_frames(struct check *c, struct lines *l, struct err *err)
 {
-	struct frames_part p = { .l = l, .label = "user frames" };
+	struct frames_part p = {
+		.l = l,
+		.label = "user frames",
+		.all = trust_count(c->trust).all,
+	};
 	int64_t n;
 
 	if (check_each(c, "unmapped", 0, check_frames_add_unmapped, l, err) <
@@ -116,5 +141,11 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 			    p.others > 1
 				    ? ": these are not the files that ran"
 				    : ": this file is not the one that ran");
+	if (check_each(c, "ends_early", 0, check_frames_add_end, &p, err) < 0)
+		return -1;
+	if (p.ends > FUNCTIONS)
+		lines_add(l, ", ...");
+	if (p.ends)
+		lines_put_styled(l, "end early", STYLE_YELLOW);
 	return 0;
 }

@@ -6,12 +6,11 @@
 #include "stitch/base/wide.h"
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
-/* A capture is doubtful if more than one user stack in this many is wrong,
- * incomplete, or unchecked, or one sample in this many has the name of a file
- * that nothing proves. */
+/* A capture is doubtful if less than one user stack in this many is whole, more
+ * than one in this many is wrong, or one sample in this many has the name of a
+ * file that nothing proves. */
+#define WHOLE_OF 2
 #define WRONG_OF 20
-#define INCOMPLETE_OF 2
-#define UNCHECKED_OF 2
 #define UNPROVED_OF 2
 
 /* Returns whether part of whole is within the limit. */
@@ -39,6 +38,39 @@ static void take_breaks(void *arg, const struct check_row *r)
 	b->not_provable = check_int(r, "not_provable");
 	b->open_findings = check_int(r, "open_findings");
 	b->open_chains = check_int(r, "open_chains");
+}
+
+static void judge_take_gaps(void *arg, const struct check_row *r)
+{
+	struct check_breaks *b = arg;
+
+	b->touched = check_int(r, "touched_ns");
+	b->all_time = check_int(r, "all_ns");
+	b->gaps_broken = check_int(r, "broken");
+	b->gaps_open = check_int(r, "open");
+	b->gaps_lost = check_int(r, "losses");
+}
+
+static void judge_take_unjudged(void *arg, const struct check_row *r)
+{
+	struct check_breaks *b = arg;
+
+	(void)r;
+	b->unjudged = true;
+}
+
+/* With --max-gaps it is their share that breaks a recording. */
+static void judge_gaps(struct check *c)
+{
+	struct check_breaks *b = &c->breaks;
+
+	if (!c->limits_gaps)
+		return;
+	b->gaps = b->unjudged ||
+		  !judge_is_within(&c->max_gaps, b->touched, b->all_time);
+	b->findings -= b->gaps_broken;
+	b->open_findings -= b->gaps_open;
+	b->lost_unknown -= b->gaps_lost;
 }
 
 /* A database remembers what its capture was damaged by. */
@@ -75,12 +107,19 @@ int check_judge(struct check *c, struct err *err)
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
 	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0 ||
 	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0 ||
+	    check_each(c, "gaps", 0, judge_take_gaps, b, err) < 0 ||
+	    check_each(c, "not_followed", 1, judge_take_unjudged, b, err) < 0 ||
 	    !(c->trust = trust_read(c->db, err)))
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
+	if (c->limits_gaps && !check_covers(CHECK_WHOLE))
+		return err_set(err, ERR_USAGE,
+			       "--max-gaps is of the whole capture; leave out "
+			       "the filters");
+	judge_gaps(c);
 	/* Each of the stays that vanished lost a sample at least. */
 	int64_t lost = b->lost + b->vanished;
 
@@ -95,10 +134,10 @@ int check_judge(struct check *c, struct err *err)
 
 	b->few_whole = wide_less((uint64_t)t.whole, ALL, (uint64_t)t.all,
 				 c->min_whole.n);
-	b->bad = b->loss || b->unjoined || b->few_whole ||
+	b->bad = b->loss || b->unjoined || b->few_whole || b->gaps ||
 		 b->out_of_order > 0 || b->findings > 0;
-	b->tolerated = !b->bad &&
-		       (lost || b->lost_unknown || b->requests || b->chains);
+	b->tolerated = !b->bad && (lost || b->lost_unknown || b->requests ||
+				   b->chains || (c->limits_gaps && b->touched));
 	return 0;
 }
 
@@ -111,12 +150,10 @@ enum check_doubt check_doubt(const struct check *c)
 {
 	struct trust_counts t = trust_count(c->trust);
 
+	if (t.recorded && t.whole * WHOLE_OF < t.all)
+		return DOUBT_FEW;
 	if (t.wrong * WRONG_OF > t.all)
 		return DOUBT_WRONG;
-	if (t.incomplete * INCOMPLETE_OF > t.all)
-		return DOUBT_INCOMPLETE;
-	if (t.unchecked * UNCHECKED_OF > t.all)
-		return DOUBT_UNCHECKED;
 	return t.unproved * UNPROVED_OF > t.counted ? DOUBT_UNPROVED
 						    : DOUBT_NONE;
 }

@@ -11,6 +11,7 @@
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
+#include "stitch/base/saturate.h"
 
 #define IMAGES 3   /* images listed for their stacks of one frame */
 #define CPUS 12	   /* CPUs listed for their losses */
@@ -55,7 +56,7 @@ static int64_t screen_each(struct screen *s, const char *name, int64_t max,
 
 /* ---- the verdict */
 
-static int screen_put_verdict(struct screen *s)
+static void screen_put_verdict(struct screen *s)
 {
 	struct check *c = s->c;
 	const char *word = check_verdict(c);
@@ -72,12 +73,10 @@ static int screen_put_verdict(struct screen *s)
 		term_on(s->l.out, style));
 	at = (int)safe_text_cells(c->path) + 2;
 	lines_add(&s->l, "%s: ", word);
-	if (check_say_verdict(c, &s->l, s->err))
-		return -1;
+	check_say_verdict(c, &s->l);
 	term_wrap(s->l.out, s->l.text, at, LABEL_INDENT, s->l.width);
 	fputs(term_off(s->l.out), s->l.out);
 	s->l.text[s->l.len = 0] = '\0';
-	return 0;
 }
 
 /* ---- requests and chains */
@@ -272,7 +271,13 @@ static void screen_add_loss(void *arg, const struct check_row *r)
 		lines_add(&s->l, " that no recorder counted");
 		return;
 	}
-	lines_add(&s->l, "%s%" PRId64, s->n++ ? ", " : "", n);
+	int64_t unknown = check_int(r, "unknown");
+
+	lines_add(&s->l, "%s", s->n++ ? ", " : "");
+	if (n || !unknown)
+		lines_add(&s->l, "%" PRId64, n);
+	else
+		lines_add(&s->l, "an unknown number");
 	if (!strcmp(what, "lost")) {
 		lines_count(&s->l, " in ", check_int(r, "intervals"), "gap",
 			    "gaps");
@@ -284,9 +289,9 @@ static void screen_add_loss(void *arg, const struct check_row *r)
 		lines_add(&s->l, " ");
 		lines_clean(&s->l, what);
 	}
-	if (check_int(r, "unknown"))
-		lines_add(&s->l, " and %" PRId64 " times an unknown number",
-			  check_int(r, "unknown"));
+	if (n && unknown)
+		lines_count(&s->l, " and ", unknown, "time an unknown number",
+			    "times an unknown number");
 }
 
 static void add_other_loss(void *arg, const struct check_row *r)
@@ -347,7 +352,8 @@ static void put_in_time(struct screen *s)
 	}
 	bar[PARTS] = '\0';
 	fprintf(s->l.out, "  %-12s |%s| %s\n", "in time", bar,
-		human_ns(span, sizeof(span), s->last - s->first));
+		human_ns(span, sizeof(span),
+			 saturating_apart(s->last, s->first)));
 }
 
 static int screen_put_losses(struct screen *s)
@@ -541,7 +547,7 @@ static void put_not_followed(void *arg, const struct check_row *r)
 	s->n++;
 	lines_print(&s->l, "findings",
 		    "none, but whether switches are missing is not judged: not "
-		    "all were to be recorded");
+		    "all were to be recorded, or the recorder may have paused");
 }
 
 static int put_findings(struct screen *s)
@@ -569,6 +575,23 @@ static int put_findings(struct screen *s)
 			    n - FINDINGS);
 	}
 	return 0;
+}
+
+static void screen_put_gaps(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t places = check_int(r, "places");
+	char share[16];
+
+	if (!places)
+		return;
+	lines_add(&s->l, "%s of the time of the CPUs is touched by ",
+		  human_percent(share, sizeof(share),
+				(double)check_int(r, "touched_ns"),
+				(double)check_int(r, "all_ns")));
+	lines_count(&s->l, "", places, "place", "places");
+	lines_print(&s->l, "gaps",
+		    " in which records are missing without a loss");
 }
 
 /* Records that break the recorder's promised order do no harm: a file is
@@ -703,8 +726,7 @@ int check_screen(struct check *c, struct err *err)
 	if (screen_each(&s, "requests", 0, screen_take_requests) < 0 ||
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
-	if (screen_put_verdict(&s))
-		return -1;
+	screen_put_verdict(&s);
 	trust_say(c->trust, trust);
 	fprintf(s.l.out, "%*s", LABEL_INDENT, "");
 	term_wrap(s.l.out, trust, LABEL_INDENT, LABEL_INDENT, s.l.width);
@@ -727,6 +749,8 @@ int check_screen(struct check *c, struct err *err)
 	     screen_put_vanished(&s)))
 		return -1;
 	if (put_findings(&s))
+		return -1;
+	if (screen_each(&s, "gaps", 1, screen_put_gaps) < 0)
 		return -1;
 	n = screen_each(&s, "ordering", 0, screen_put_order);
 	if (n < 0)

@@ -51,6 +51,10 @@ const struct check_query check_queries[] = {
 	  "images that lead to callers that cannot be: samples that go on from "
 	  "them, and those fabricated there",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "ends_early",
+	  "functions in which user stacks end early, though no thread begins "
+	  "there: samples, by class",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "unchecked",
 	  "return addresses in code that could not be looked into, by image",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
@@ -88,6 +92,11 @@ const struct check_query check_queries[] = {
 	  false, CHECK_ALWAYS, CHECK_THREAD },
 	{ "ordering", "broken promises about time order, by kind", false,
 	  CHECK_ALWAYS, CHECK_RING },
+	{ "gaps",
+	  "records missing without a loss: places where switches do not join, "
+	  "how much of the time of all CPUs they touch, and the findings and "
+	  "losses that --max-gaps tolerates",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "close",
 	  "neighbouring events of a CPU that are of different captures, and "
 	  "those of them that are closer than their clocks are exact",
@@ -97,8 +106,8 @@ const struct check_query check_queries[] = {
 	  "ones, and how many there were",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "not_followed",
-	  "switches that no rule judges: of some tasks or CPUs, filtered or "
-	  "sampled",
+	  "switches that no rule judges: of some tasks or CPUs, filtered, "
+	  "sampled, or of a recorder that may have paused",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "damage", "parts of the input that could not be read", false,
 	  CHECK_ALWAYS, CHECK_WHOLE },
@@ -132,14 +141,15 @@ const struct check_query check_queries[] = {
 bool check_covers(enum check_scope scope)
 {
 	bool thread = filter.pid || filter.tid || filter.comm;
+	bool event = filter.event || filter.cgroup;
 
 	switch (scope) {
 	case CHECK_ANY:
 		return true;
 	case CHECK_THREAD:
-		return !filter.event;
+		return !event;
 	case CHECK_RING:
-		return !filter.event && !thread;
+		return !event && !thread;
 	case CHECK_WHOLE:
 		break;
 	}

@@ -9,8 +9,6 @@
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
 
-#define WORDS_NAME 100 /* bytes of a file's name */
-
 /* Adds "N what" to the line unless n is 0, with ", " in front of all but the
  * first. */
 static void words_add(struct lines *l, int *parts, int64_t n, const char *one,
@@ -65,88 +63,102 @@ static const char *words_of_clean(const struct check *c)
 	return "no user stack missing without a harmless reason";
 }
 
-static void words_take_image(void *arg, const struct check_row *r)
+static void words_add_comma(struct lines *l)
 {
-	char *name = arg;
-	const char *base = path_base(check_text(r, "image"));
-
-	if (!name[0] && strcmp(base, "[unknown]") != 0)
-		safe_text_clean_buf(name, WORDS_NAME, base, strlen(base), NULL);
+	if (l->len && l->text[l->len - 1] != ' ')
+		lines_add(l, ", ");
 }
 
-/* "99.10 % of the user stacks are wrong (fabricated: libpython3.11.so.1.0 has
- * no frame pointers)" */
-static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
+static void words_add_gaps(const struct check *c, struct lines *l)
 {
-	struct trust_counts t = trust_count(c->trust);
-	enum check_doubt doubt = check_doubt(c);
-	const char *of = "user stacks";
-	const char *are = "are wrong";
-	int64_t all = t.all;
-	int64_t n = t.wrong;
-	char name[WORDS_NAME] = "";
+	const struct check_breaks *b = &c->breaks;
 	char share[16];
 
-	if (doubt == DOUBT_INCOMPLETE) {
-		n = t.incomplete;
-		are = t.are_incomplete;
-	} else if (doubt == DOUBT_UNCHECKED) {
-		n = t.unchecked;
-		are = t.are_unchecked;
-	} else if (doubt == DOUBT_UNPROVED) {
-		n = t.unproved;
-		all = t.counted;
-		of = "samples";
-		are = "have names of files that nothing proves";
-	}
-	lines_add(l, "nothing lost, but %s of the %s %s",
-		  human_percent(share, sizeof(share), (double)n, (double)all),
-		  of, are);
-	if (doubt != DOUBT_WRONG)
-		return 0;
-	if (check_some(c, "fabricated", 1, words_take_image, name, err))
-		return -1;
-	if (name[0])
-		lines_add(l, " (fabricated: %s has no frame pointers)", name);
-	return 0;
+	if (!c->limits_gaps || (!b->touched && !b->unjudged))
+		return;
+	words_add_comma(l);
+	if (b->unjudged)
+		lines_add(l, "whether records are missing without a loss is "
+			     "not judged");
+	else
+		lines_add(l,
+			  "%s of the time is touched by records missing "
+			  "without a loss",
+			  human_percent(share, sizeof(share),
+					(double)b->touched,
+					(double)b->all_time));
 }
 
 static void words_add_few(const struct check *c, struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
+	const char *known = t.unchecked ? "known to be " : "";
 	char share[16];
 
-	if (!c->breaks.few_whole)
-		return;
-	if (l->len && l->text[l->len - 1] != ' ')
-		lines_add(l, ", ");
 	if (t.whole)
-		lines_add(l, "only %s of the user stacks are whole",
+		lines_add(l, "only %s of the user stacks are %swhole",
 			  human_percent(share, sizeof(share), (double)t.whole,
-					(double)t.all));
+					(double)t.all),
+			  known);
 	else
-		lines_add(l, "no user stack is whole");
+		lines_add(l, "no user stack is %swhole", known);
 }
 
-int check_say_verdict(struct check *c, struct lines *l, struct err *err)
+/* "99.10 % of the user stacks are fabricated (libpython3.11.so.1.0 has no frame
+ * pointers)" */
+static void words_add_doubts(const struct check *c, struct lines *l)
+{
+	struct trust_counts t = trust_count(c->trust);
+	char are[TRUST_SENTENCE];
+	char share[16];
+
+	lines_add(l, "nothing lost, but ");
+	switch (check_doubt(c)) {
+	case DOUBT_FEW:
+		words_add_few(c, l);
+		break;
+	case DOUBT_WRONG:
+		trust_say_wrong(c->trust, are);
+		lines_add(l, "%s of the user stacks %s",
+			  human_percent(share, sizeof(share), (double)t.wrong,
+					(double)t.all),
+			  are);
+		break;
+	case DOUBT_UNPROVED:
+	case DOUBT_NONE:
+		lines_add(l,
+			  "%s of the samples have names of files that "
+			  "nothing proves",
+			  human_percent(share, sizeof(share),
+					(double)t.unproved, (double)t.counted));
+		break;
+	}
+}
+
+void check_say_verdict(const struct check *c, struct lines *l)
 {
 	const struct check_breaks *b = &c->breaks;
 
 	if (b->bad) {
 		words_add_broken(l, b);
-		words_add_few(c, l);
+		words_add_gaps(c, l);
+		if (b->few_whole) {
+			words_add_comma(l);
+			words_add_few(c, l);
+		}
 	} else if (c->status)
 		lines_add(l, "part of the input could not be read; nothing "
 			     "else is lost");
 	else if (check_is_open(b) && !b->tolerated)
 		words_add_open(l, b);
 	else if (!b->tolerated && check_doubt(c))
-		return words_add_doubts(c, l, err);
+		words_add_doubts(c, l);
 	else if (!b->tolerated)
 		lines_add(l, "nothing lost, %s", words_of_clean(c));
 	else
 		lines_add(l, "within what is tolerated: ");
-	if (b->tolerated)
+	if (b->tolerated) {
 		words_add_broken(l, b);
-	return 0;
+		words_add_gaps(c, l);
+	}
 }

@@ -7,14 +7,12 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-#define DEPTH_MAX 256 /* a thread that is deeper is not followed */
-
 struct chain_visit {
 	struct chain *c;
 	struct proofs *p;
 	const struct timeline *t;
 	uint32_t depth_max;
-	uint32_t path[DEPTH_MAX];
+	uint32_t path[CHAIN_MOST];
 	uint32_t depth;
 };
 
@@ -76,8 +74,7 @@ static void chain_add(struct chain_visit *v, const struct proof_piece *pc,
 	*out = *s;
 	out->out = pc->out;
 	out->cpu = pc->cpu;
-	out->loss = pc->loss;
-	out->n_loss = pc->n_loss;
+	out->open = pc->open;
 	out->depth = v->depth;
 	out->path = (uint32_t)c->n_path;
 	for (uint32_t i = 0; i < v->depth; i++)
@@ -93,12 +90,10 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	case CONTEXT_NMI:
 		return CHAIN_HARDIRQ;
 	case CONTEXT_SOFTIRQ:
+	case CONTEXT_SOFTIRQ_UNKNOWN: /* of a bystander, in half of the time */
 		return CHAIN_SOFTIRQ;
 	default:
-		if (e->waker)
-			return CHAIN_STATES;
-		return e->context == CONTEXT_SOFTIRQ_UNKNOWN ? CHAIN_SOFTIRQ
-							     : CHAIN_IDLE;
+		return e->waker ? CHAIN_STATES : CHAIN_IDLE;
 	}
 }
 
@@ -186,8 +181,8 @@ void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
 		.c = c,
 		.p = p,
 		.t = t,
-		.depth_max = ask->depth && ask->depth < DEPTH_MAX ? ask->depth
-								  : DEPTH_MAX,
+		.depth_max = ask->depth && ask->depth < CHAIN_MOST ? ask->depth
+								   : CHAIN_MOST,
 	};
 
 	if (ask->from < ask->to)

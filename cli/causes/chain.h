@@ -9,10 +9,13 @@
  * on its way. */
 #ifndef CLI_CAUSES_CHAIN_H
 #define CLI_CAUSES_CHAIN_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cli/causes/proof.h"
+
+#define CHAIN_MOST 256 /* edges on a path: who is deeper is not followed */
 
 enum chain_state {
 	CHAIN_RUN,
@@ -36,9 +39,9 @@ struct chain_segment {
 	int32_t cpu;	 /* -1: none */
 	uint32_t path;	 /* edges on the way: chain.path[] from here on */
 	uint32_t depth;	 /* and how many */
-	uint32_t loss, n_loss; /* as in struct proof_piece */
 	enum chain_state state;
 	enum proof proof;
+	bool open; /* as in struct proof_piece */
 };
 
 struct chain {

@@ -75,12 +75,12 @@ struct proof_piece {
 	int64_t from, to;
 	int64_t out;   /* event of the switch out that began it; 0: none */
 	uint32_t edge; /* who ended it: proofs_edge(); TIMELINE_NONE: nobody */
-	uint32_t loss, n_loss; /* losses that hide more: proofs_losses() */
-	int32_t cpu;	       /* RUN: on; READY: that it came to; else -1 */
-	int16_t bits;	       /* task state at the switch out; -1: unknown */
-	uint8_t state;	       /* enum piece_state */
-	uint8_t proof;	       /* enum proof, of the state */
-	uint8_t link;	       /* enum proof: that this edge ended it */
+	int32_t cpu;   /* RUN: on; READY: that it came to; else -1 */
+	int16_t bits;  /* task state at the switch out; -1: unknown */
+	uint8_t state; /* enum piece_state */
+	uint8_t proof; /* enum proof, of the state */
+	uint8_t link;  /* enum proof: that this edge ended it */
+	bool open;     /* losses in it may hide more: timeline_losses_in() */
 };
 
 /* t: borrowed. */
@@ -98,14 +98,12 @@ size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
  * a CPU. It may be too short for a piece, but then another switch out follows.
  */
 size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first);
-/* Frees the pieces, edges and losses of all threads asked for so far, if they
+/* Frees the pieces and edges of all threads asked for so far, if they
  * are many. */
 void proofs_forget(struct proofs *p);
 /* Returns how many edges the threads asked for so far have. */
 uint32_t proofs_edges(const struct proofs *p);
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i);
-/* Returns loss i, as numbered in a piece: a number for timeline_loss(). */
-size_t proofs_loss(const struct proofs *p, uint32_t i);
 /* Returns "proved", "consistent" or "unknown". */
 const char *proof_word(enum proof proof);
 #endif

@@ -22,6 +22,7 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->wakings = timeline_types(t) & TIMELINE_HAS_WAKING;
 	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
 	p->counts = !timeline_contradictions(t);
+	p->blind = timeline_is_blind(t);
 	return p;
 }
 
@@ -31,7 +32,7 @@ static void proofs_forget_all(struct proofs *p)
 		free(p->of[i].piece);
 		p->of[i] = (struct pieces){ 0 };
 	}
-	p->n_edge = p->n_loss = p->kept = 0;
+	p->n_edge = p->kept = 0;
 }
 
 void proofs_forget(struct proofs *p)
@@ -47,7 +48,6 @@ void proofs_free(struct proofs *p)
 	proofs_forget_all(p);
 	free(p->of);
 	free(p->edge);
-	free(p->loss);
 	free(p->scratch);
 	free(p);
 }
@@ -55,11 +55,6 @@ void proofs_free(struct proofs *p)
 uint32_t proofs_edges(const struct proofs *p)
 {
 	return (uint32_t)p->n_edge;
-}
-
-size_t proofs_loss(const struct proofs *p, uint32_t i)
-{
-	return p->loss[i];
 }
 
 const char *proof_word(enum proof proof)

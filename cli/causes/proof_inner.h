@@ -9,7 +9,6 @@ struct piece {
 	int64_t from;
 	uint32_t stay; /* whose switch out began it; TIMELINE_NONE: none */
 	uint32_t edge;
-	uint32_t loss;	   /* the first one + 1, behind their number; 0: none */
 	uint32_t cpu : 17; /* + 1; 0: none */
 	uint32_t state : 3;
 	uint32_t proof : 2;
@@ -36,11 +35,10 @@ struct proofs {
 	struct pieces *of; /* by thread */
 	struct edge *edge;
 	size_t n_edge, cap_edge;
-	uint32_t *loss;
-	size_t n_loss, cap_loss;
 	size_t kept;	       /* pieces */
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
+	bool blind;	       /* the absence of records proves nothing */
 	size_t *scratch;
 	size_t n_scratch, cap_scratch;
 };
@@ -105,8 +103,8 @@ static inline bool is_ready(int32_t bits)
 	return bits >= 0 && !(bits & 0xff);
 }
 
-/* Adds a piece; its losses are those that touch it, unless it is proved. The
- * last two add nothing if it is empty. */
+/* Adds a piece. The last two add nothing if it is empty, and make one of what
+ * is unknown in a row: a thread that is away has no piece for each loss. */
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof);
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
@@ -134,6 +132,8 @@ bool gap_slept(const struct gap *g);
 const struct timeline_wake *gap_first(const struct gap *g,
 				      enum timeline_kind kind, int64_t from,
 				      int64_t to);
+/* Whether a loss counts for a gap. */
+bool gap_has_loss(const struct gap *g, const struct timeline_loss *l);
 /* Finds the losses of a gap, and the times in which the thread may have run. */
 void gap_find_hidden(struct gap *g);
 

@@ -10,15 +10,20 @@
 
 /* ---- what losses hide */
 
+bool gap_has_loss(const struct gap *g, const struct timeline_loss *l)
+{
+	/* not before the switch out, or behind the switch in, of the ring */
+	return !(g->a && l->cpu == g->a->cpu && l->to <= g->from &&
+		 g->exact_from) &&
+	       !(g->b && l->cpu == g->b->cpu && l->from >= g->to &&
+		 g->exact_to);
+}
+
 static void gap_take_loss(void *arg, size_t loss)
 {
 	struct gap *g = arg;
-	const struct timeline_loss *l = timeline_loss(g->p->t, loss);
 
-	/* before the switch out, or behind the switch in, of the same ring */
-	if (g->a && l->cpu == g->a->cpu && l->to <= g->from && g->exact_from)
-		return;
-	if (g->b && l->cpu == g->b->cpu && l->from >= g->to && g->exact_to)
+	if (!gap_has_loss(g, timeline_loss(g->p->t, loss)))
 		return;
 	*mem_add(g->p->scratch, g->p->n_scratch, g->p->cap_scratch) = loss;
 }
@@ -134,6 +139,21 @@ static int64_t gap_count(const struct gap *g)
 	return lost >= 0 && lost < need ? until : g->from;
 }
 
+/* Whether nothing is known of a quiet time between two losses: there is no
+ * wake-up in it, which are recorded. Then it needs not to be judged: a thread
+ * that is away for long has thousands of them. */
+static bool gap_is_dark(const struct gap *g, int64_t from, int64_t to)
+{
+	bool woken = false;
+
+	for (size_t i = 0; !woken && i < g->n_wake; i++) {
+		const struct timeline_wake *w = wake_at(g, g->wake, i);
+
+		woken = w->time >= from && w->time <= to;
+	}
+	return !woken && (g->p->wakings || g->p->wakeups);
+}
+
 /* Finds the losses of a gap, and the times in which the thread may have run.
  * They come latest first. */
 void gap_find_hidden(struct gap *g)
@@ -168,7 +188,8 @@ void gap_find_hidden(struct gap *g)
 		if (from > to)
 			continue;
 		last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
-		if (!last || last->to < from)
+		if (!last ||
+		    (last->to < from && !gap_is_dark(g, last->to, from)))
 			*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
 				(struct span){ from, to };
 		else if (last->to < to)

@@ -5,6 +5,17 @@
 
 #include "stitch/base/mem.h"
 
+/* That a thread was in a state until a time is proved by the absence of records
+ * of another one; that it was born, or died, by a record. */
+static enum proof piece_proof(const struct gap *g, enum piece_state state,
+			      enum proof proof)
+{
+	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
+
+	return g->p->blind && !told && proof == PROOF_PROVED ? PROOF_CONSISTENT
+							     : proof;
+}
+
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof)
 {
@@ -18,7 +29,7 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 		.stay = TIMELINE_NONE,
 		.edge = TIMELINE_NONE,
 		.state = state,
-		.proof = proof,
+		.proof = piece_proof(g, state, proof),
 		.link = PROOF_UNKNOWN,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
@@ -28,38 +39,21 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 	return pc;
 }
 
-/* Names the losses of the gap that touch the last piece added. */
-static void piece_blame_losses(struct gap *g, struct piece *pc)
-{
-	struct proofs *p = g->p;
-	size_t head = p->n_loss;
-
-	for (size_t i = g->n_loss; i-- > 0;) {
-		const struct timeline_loss *l = timeline_loss(p->t, g->loss[i]);
-
-		if (l->from >= g->out->end || l->to <= pc->from)
-			continue;
-		if (p->n_loss == head)
-			*mem_add(p->loss, p->n_loss, p->cap_loss) = 0;
-		*mem_add(p->loss, p->n_loss, p->cap_loss) =
-			(uint32_t)g->loss[i];
-		p->loss[head]++;
-	}
-	if (p->n_loss > head)
-		pc->loss = (uint32_t)head + 1;
-}
-
 /* Adds a piece, unless it is empty. */
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof)
 {
-	struct piece *pc;
+	struct pieces *out = g->out;
+	struct piece *last = out->n ? &out->piece[out->n - 1] : NULL;
 
 	if (from >= to)
 		return;
-	pc = piece_add(g, from, to, state, proof);
-	if (state == PIECE_UNKNOWN || proof != PROOF_PROVED)
-		piece_blame_losses(g, pc);
+	if (last && state == PIECE_UNKNOWN && last->state == PIECE_UNKNOWN &&
+	    last->edge == TIMELINE_NONE && last->from >= g->from) {
+		out->end = to;
+		return;
+	}
+	piece_add(g, from, to, state, proof);
 }
 
 void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
@@ -72,8 +66,6 @@ void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 	pc = piece_add(g, from, to, PIECE_BLOCKED, proof);
 	pc->edge = edge;
 	pc->link = link;
-	if (proof != PROOF_PROVED || link != PROOF_PROVED)
-		piece_blame_losses(g, pc);
 }
 
 struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
@@ -85,13 +77,14 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 		.from = pc->from,
 		.to = piece_to(of, i),
 		.edge = pc->edge,
-		.loss = pc->loss,
-		.n_loss = pc->loss ? p->loss[pc->loss - 1] : 0,
 		.cpu = (int32_t)pc->cpu - 1,
 		.bits = -1,
 		.state = (uint8_t)pc->state,
 		.proof = (uint8_t)pc->proof,
 		.link = (uint8_t)pc->link,
+		.open = pc->proof != PROOF_PROVED ||
+			(pc->state == PIECE_BLOCKED &&
+			 pc->link != PROOF_PROVED),
 	};
 
 	if (pc->stay != TIMELINE_NONE) {

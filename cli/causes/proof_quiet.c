@@ -13,6 +13,29 @@ struct quiet {
 	const struct timeline_loss *only; /* if n_lost is 1 */
 };
 
+struct quiet_of {
+	const struct gap *g;
+	struct quiet *q;
+};
+
+static void quiet_take_loss(void *arg, size_t loss)
+{
+	const struct quiet_of *of = arg;
+	struct quiet *q = of->q;
+	const struct timeline_loss *l = timeline_loss(of->g->p->t, loss);
+
+	/* a loss that ends where the quiet time begins, or begins where it
+	 * ends, is what bounds it */
+	if (!gap_has_loss(of->g, l) ||
+	    (l->to <= q->from && !(q->first && l->to == q->from)) ||
+	    (l->from >= q->to && !(q->last && l->from == q->to)))
+		return;
+	q->n_lost++;
+	q->only = l;
+	q->lost_from = l->from < q->lost_from ? l->from : q->lost_from;
+	q->lost_to = l->to > q->lost_to ? l->to : q->lost_to;
+}
+
 static void quiet_look(const struct gap *g, struct quiet *q)
 {
 	q->waking = gap_first(g, TIMELINE_WAKING, q->from, q->to);
@@ -25,20 +48,8 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 		q->n_waking += w->kind == TIMELINE_WAKING &&
 			       w->time >= q->from && w->time <= q->to;
 	}
-	for (size_t i = 0; i < g->n_loss; i++) {
-		const struct timeline_loss *l =
-			timeline_loss(g->p->t, g->loss[i]);
-
-		/* a loss that ends where the quiet time begins, or begins where
-		 * it ends, is what bounds it */
-		if ((l->to <= q->from && !(q->first && l->to == q->from)) ||
-		    (l->from >= q->to && !(q->last && l->from == q->to)))
-			continue;
-		q->n_lost++;
-		q->only = l;
-		q->lost_from = l->from < q->lost_from ? l->from : q->lost_from;
-		q->lost_to = l->to > q->lost_to ? l->to : q->lost_to;
-	}
+	timeline_each_loss(g->p->t, q->from, q->to, quiet_take_loss,
+			   &(struct quiet_of){ g, q });
 	if (q->lost_from < q->from)
 		q->lost_from = q->from;
 	if (q->lost_to > q->to)
@@ -191,7 +202,9 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 		ready = queued;
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
-		       lived ? PROOF_PROVED : PROOF_UNKNOWN);
+		       !lived	      ? PROOF_UNKNOWN
+		       : g->p->counts ? PROOF_PROVED
+				      : PROOF_CONSISTENT);
 	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 

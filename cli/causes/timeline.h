@@ -14,7 +14,11 @@
  * last, a CPU without records, and what is between two captures. Where the
  * thread of a record is not the one that the record before it left on the CPU,
  * records are missing although no loss was reported: that becomes a silent
- * loss. */
+ * loss.
+ *
+ * Where the recorder may have paused, a silent loss is of all CPUs, from the
+ * last switch of that CPU to the next one: so long sched_switch can have been
+ * off. */
 #ifndef CLI_CAUSES_TIMELINE_H
 #define CLI_CAUSES_TIMELINE_H
 #include <stdbool.h>
@@ -131,6 +135,8 @@ struct timeline_rules {
 	/* prev_state may say S of a thread that stays ready, as a signal is
 	 * pending (Linux 5.18 to 6.15). */
 	bool signal_bug;
+	int8_t pauses; /* whether the recorder may have paused: 0 no, 1 by its
+			* options, -1 nothing tells */
 };
 
 struct timeline;
@@ -184,15 +190,23 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n);
 const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i);
+/* Returns the one of an event; NULL: there is none. Events must have come in
+ * the order of their ids. */
+const struct timeline_wake *timeline_wake_of(const struct timeline *t,
+					     int64_t event);
 
 /* Losses by their start. */
 size_t timeline_losses(const struct timeline *t);
 const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i);
 /* Calls fn for each loss that touches the time between from and to, latest
- * start first. O(log n) if there is none. */
+ * start first. O(log n) besides them. */
 typedef void timeline_loss_fn(void *arg, size_t loss);
 void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
 			timeline_loss_fn *fn, void *arg);
+/* Returns the losses of which a part is between from and to, by their start;
+ * the caller frees them. */
+size_t *timeline_losses_in(const struct timeline *t, int64_t from, int64_t to,
+			   size_t *n);
 
 const struct timeline_rules *timeline_rules(const struct timeline *t);
 /* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */
@@ -207,6 +221,9 @@ void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
 /* Returns how often records were missing without a loss. If there is any,
  * numbers of lost records prove nothing. */
 uint64_t timeline_contradictions(const struct timeline *t);
+/* Returns whether that is so often, or so much the recorder's habit, that the
+ * absence of a record proves nothing anywhere. */
+bool timeline_is_blind(const struct timeline *t);
 
 /* Returns the stay on a CPU that ended last at or before a time, or contains
  * it; NULL: there is none. */

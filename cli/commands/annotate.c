@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "cli/output/say.h"
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
 #include "cli/model/filter.h"
@@ -62,18 +63,14 @@ static void annotate_tell_others(const struct hot *h,
 
 	if (!f)
 		return;
-	fprintf(stderr, "%zu more function%s this name; shown is ", c->others,
-		c->others == 1 ? " has" : "s have");
-	safe_text_put(stderr, c->func->shown, 0, 0);
-	fprintf(stderr, " of %s (", hot_base(h, c->image));
-	if (strcmp(f->name, c->func->name) != 0) {
-		fputs("'", stderr);
-		safe_text_put(stderr, f->shown, 0, 0);
-		fprintf(stderr, "' chooses %s)\n",
-			c->others == 1 ? "the other" : "another");
-	} else {
-		fputs("--dso chooses)\n", stderr);
-	}
+	say("%zu more function%s this name; shown is %s of %s (", c->others,
+	    c->others == 1 ? " has" : "s have", c->func->shown,
+	    hot_base(h, c->image));
+	if (strcmp(f->name, c->func->name) != 0)
+		say("'%s' chooses %s)\n", f->shown,
+		    c->others == 1 ? "the other" : "another");
+	else
+		say("--dso chooses)\n");
 }
 
 /* in: what else has its name. */

@@ -7,6 +7,8 @@
 #include "cli/audit/check.h"
 #include "cli/input.h"
 #include "cli/model/shown_names.h"
+#include "cli/output/markdown.h"
+#include "cli/output/output.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
@@ -14,11 +16,15 @@
 #define LIMIT_ROWS 20
 
 static bool verbose, json, sql, as_perf, as_tid;
+static const char *format;
+static const char *const formats[] = { "text", "json", "markdown", NULL };
 static long limit = NUMBER_UNSET;
-static const char *max_loss, *max_unjoined, *min_whole;
+static const char *max_loss, *max_unjoined, *min_whole, *max_gaps;
 
 static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
+	OPT_CHOICE(0, "format", "FORMAT", &format, formats,
+		   "text, json or markdown"),
 	OPT_FLAG('v', "verbose", &verbose,
 		 "list the evidence: each missing stack, gap, finding, loss"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -38,6 +44,9 @@ static const struct opt opts[] = {
 		0, "max-unjoined", "N", &max_unjoined,
 		"tolerate N requests and chains without their other half, or a "
 		"share such as 0.5%"),
+	OPT_STRING(0, "max-gaps", "PERCENT", &max_gaps,
+		   "tolerate records that are missing without a loss if they "
+		   "touch no more of the CPUs' time: 1%"),
 	OPT_STRING(0, "min-whole", "PERCENT", &min_whole,
 		   "end with status 4 if less of the user stacks are whole: "
 		   "90%"),
@@ -105,8 +114,20 @@ static int parse_share(const char *opt, const char *text,
 	return parse_limit(opt, share, out, err);
 }
 
+static int check_print_text(struct check *c, struct err *err)
+{
+	if (check_screen(c, err))
+		return -1;
+	if ((as_perf || as_tid) && check_others(c, err))
+		return -1;
+	return verbose ? check_evidence(c, err) : 0;
+}
+
 static int check_answer(struct check *c, struct err *err)
 {
+	bool fenced = format && output_is_markdown(format);
+	int rc;
+
 	if (check_filters(c, err))
 		return -1;
 	if (sql) {
@@ -117,15 +138,21 @@ static int check_answer(struct check *c, struct err *err)
 		return -1;
 	if (json)
 		return check_print_json(c, err);
-	if (check_screen(c, err))
-		return -1;
-	if ((as_perf || as_tid) && check_others(c, err))
-		return -1;
-	return verbose ? check_evidence(c, err) : 0;
+	if (fenced)
+		markdown_fence(stdout, true);
+	rc = check_print_text(c, err);
+	if (fenced)
+		markdown_fence(stdout, false);
+	return rc;
 }
 
 static int check_set_up(struct check *c, struct err *err)
 {
+	json |= format && !strcmp(format, "json");
+	if ((sql || json) && format && output_is_markdown(format))
+		return err_set(err, ERR_USAGE,
+			       "--sql and --json are no text to put into "
+			       "Markdown; ask for one of them");
 	if (sql && json)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
@@ -142,6 +169,9 @@ static int check_set_up(struct check *c, struct err *err)
 	if (parse_limit("max-loss", max_loss, &c->max_loss, err))
 		return -1;
 	if (parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err))
+		return -1;
+	c->limits_gaps = max_gaps != NULL;
+	if (parse_share("max-gaps", max_gaps, &c->max_gaps, err))
 		return -1;
 	return parse_share("min-whole", min_whole, &c->min_whole, err);
 }

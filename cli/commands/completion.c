@@ -256,8 +256,7 @@ static int completion_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch completion bash > ~/.local/share/bash-completion/"
-	"completions/backstitch",
+	"backstitch completion bash >> ~/.bash_completion",
 	"backstitch completion fish | source", NULL
 };
 

@@ -7,6 +7,7 @@
 #include "cli/ingest/load.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/say.h"
 #include "cli/stop.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
@@ -42,11 +43,10 @@ static uint64_t dump_put_damage(struct ledger *lg)
 		if (e.kind != LEDGER_DAMAGE)
 			continue;
 		if (n++ < 5)
-			fprintf(stderr, "damage: %s\n",
-				e.detail ? e.detail : e.what);
+			say("damage: %s\n", e.detail ? e.detail : e.what);
 	}
 	if (n > 5)
-		fprintf(stderr, "damage: %lu more\n", (unsigned long)n - 5);
+		say("damage: %lu more\n", (unsigned long)n - 5);
 	return n;
 }
 

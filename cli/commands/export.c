@@ -90,6 +90,8 @@ static int write_it(FILE *out, void *arg, struct err *err)
 {
 	const struct job *j = arg;
 
+	if (j->e->binary && out == stdout)
+		out_bytes();
 	return j->e->write(out, &j->x, err);
 }
 
@@ -141,8 +143,7 @@ static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
 	"backstitch export --format speedscope -o a.json perf.data",
 	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
-	"backstitch export --format perf.data -o old.data perf.db; "
-	"perf report -i old.data",
+	"backstitch export --format perf.data -o old.data perf.db",
 	"backstitch export --format ctf -o trace perf.db; babeltrace2 trace",
 	"backstitch export --format parquet --partition -o lake *.db",
 	NULL

@@ -2,7 +2,9 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/model/filter.h"
 #include "cli/model/sides.h"
 #include "cli/options.h"
 #include "cli/pictures/flame_diff.h"
@@ -62,7 +64,10 @@ static int flame_run(int argc, char **argv, struct err *err)
 
 	if (flame_opts_check(&o, err))
 		return -1;
-	if (!offcpu_opts.on && !offcpu_opts.wall && !flame_opts.weight)
+	if (flame_opts.weight || filter.expr)
+		load_want_fields(filter.event);
+	if (!offcpu_opts.on && !offcpu_opts.wall && !flame_opts.weight &&
+	    !filter.expr)
 		input_take_server(
 			(flame_opts.by_pid || flame_opts.by_thread
 				 ? SERVER_THREADS

@@ -8,12 +8,16 @@
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/model/summary.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
 #include "formats/bundle.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/now.h"
+#include "stitch/base/thread.h"
 
 static const char *output;
-static bool force, quiet, json;
+static bool force, quiet, json, timing;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Output"),
@@ -24,6 +28,9 @@ static const struct opt opts[] = {
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "json", &json,
 		 "print the summary as JSON on standard output, as info does"),
+	OPT_FLAG(0, "timing", &timing,
+		 "print what each thread did: how long it worked and waited, "
+		 "and how much of its work was used"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
@@ -54,6 +61,47 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 	return 0;
 }
 
+static void timing_row(struct grid *g, const struct thread_work *w)
+{
+	char used[64] = "", share[16], n[32];
+
+	if (w->of)
+		snprintf(used, sizeof(used), "%s of %s %s",
+			 human_percent(share, sizeof(share), (double)w->used,
+				       (double)w->of),
+			 human_grouped(n, sizeof(n), w->of), w->unit);
+	grid_text(g, w->kind);
+	grid_number(g, w->threads);
+	grid_real(g, (double)w->busy / 1e6, false);
+	grid_real(g, (double)(w->lived - w->busy) / 1e6, false);
+	grid_text(g, used);
+}
+
+/* began: of now_ns(). */
+static void timing_print(int64_t began)
+{
+	static const struct grid_column col[] = {
+		{ "Thread", "thread" },	  { "Number", "number" },
+		{ "Busy ms", "busy_ms" }, { "Waiting ms", "waiting_ms" },
+		{ "Used of it", "used" },
+	};
+	struct grid *g = grid_new(col, 5);
+	struct thread_work w[THREAD_KINDS];
+	const size_t n = thread_works(w);
+	const struct thread_work main = {
+		.kind = "main",
+		.threads = 1,
+		.busy = now_of(CLOCK_THREAD_CPUTIME_ID),
+		.lived = now_ns() - began,
+	};
+
+	timing_row(g, &main);
+	for (size_t i = 0; i < n; i++)
+		timing_row(g, &w[i]);
+	grid_write(g, "table", stderr);
+	grid_free(g);
+}
+
 static int ingest_finish(const char *out, bool damaged, struct err *err)
 {
 	const int done = damaged ? STATUS_DAMAGED : STATUS_OK;
@@ -80,6 +128,7 @@ static int ingest_run(int argc, char **argv, struct err *err)
 	const char *out = output;
 	struct store *db;
 	bool damaged = false;
+	const int64_t began = now_ns();
 
 	if (!argc)
 		return err_set(err, ERR_USAGE,
@@ -94,6 +143,8 @@ static int ingest_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (load_captures(argv, (size_t)argc, out, force, &db, &damaged, err))
 		return -1;
+	if (timing)
+		timing_print(began);
 	return ingest_finish(out, damaged, err);
 }
 

@@ -24,6 +24,7 @@
 #include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/pictures/page.h"
 #include "cli/tables/event_rates.h"
@@ -124,11 +125,10 @@ static int look_open(struct store *db, const char *path, const char *name,
 	html_page_free(p);
 	if (rc)
 		return -1;
-	fprintf(stderr,
-		look_start(page) ? "%s: opened in the browser\n"
-				 : "%s: xdg-open is not here, or has no "
-				   "browser; open this file in one\n",
-		page);
+	say(look_start(page) ? "%s: opened in the browser\n"
+			     : "%s: xdg-open is not here, or has no "
+			       "browser; open this file in one\n",
+	    page);
 	return 0;
 }
 

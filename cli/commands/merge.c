@@ -9,6 +9,7 @@
 #include "cli/ingest/merged.h"
 #include "cli/input.h"
 #include "cli/output/human.h"
+#include "cli/output/say.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -88,17 +89,17 @@ static void merge_tell(const struct merge_counts *n)
 {
 	char number[32];
 
-	fprintf(stderr, "%s: %zu capture%s of %zu database%s, %s events",
-		output, n->captures, n->captures == 1 ? "" : "s", n->databases,
-		n->databases == 1 ? "" : "s",
-		human_grouped(number, sizeof(number), n->events));
+	say("%s: %zu capture%s of %zu database%s, %s events", output,
+	    n->captures, n->captures == 1 ? "" : "s", n->databases,
+	    n->databases == 1 ? "" : "s",
+	    human_grouped(number, sizeof(number), n->events));
 	if (n->twice)
-		fprintf(stderr, "; %zu left out as given twice", n->twice);
+		say("; %zu left out as given twice", n->twice);
 	if (n->joined)
-		fprintf(stderr, "; %s user stack%s found in another capture",
-			human_grouped(number, sizeof(number), n->joined),
-			n->joined == 1 ? "" : "s");
-	putc('\n', stderr);
+		say("; %s user stack%s found in another capture",
+		    human_grouped(number, sizeof(number), n->joined),
+		    n->joined == 1 ? "" : "s");
+	say("\n");
 }
 
 static int merge_run(int argc, char **argv, struct err *err)

@@ -103,6 +103,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.tid = tid < 0 ? -1 : tid,
 		.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
+		.lines = limit > 0 ? (size_t)limit : SIZE_MAX,
 		.limit = limit < 0 ? LIMIT
 			 : limit   ? (size_t)limit
 				   : SIZE_MAX,

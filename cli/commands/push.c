@@ -11,6 +11,7 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/push/push.h"
 #include "cli/push/push_server.h"
 #include "schema/store.h"
@@ -90,42 +91,37 @@ static void push_tell(const char *name, const struct push_counts *c,
 	char bytes[32];
 	char rate[32];
 
-	fprintf(stderr, "%s: %" PRIu64 " run%s%s", name, c->runs,
-		c->runs == 1 ? "" : "s", how.dry_run ? " to send" : "");
+	say("%s: %" PRIu64 " run%s%s", name, c->runs, c->runs == 1 ? "" : "s",
+	    how.dry_run ? " to send" : "");
 	if (c->there)
-		fprintf(stderr, ", %" PRIu64 " there already", c->there);
+		say(", %" PRIu64 " there already", c->there);
 	if (c->other)
-		fprintf(stderr, ", %" PRIu64 " there with other rows",
-			c->other);
-	fputs("\n", stderr);
+		say(", %" PRIu64 " there with other rows", c->other);
+	say("\n");
 	if (c->sample_rows && c->samples > c->sample_rows)
-		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
-			human_grouped(all, sizeof(all), c->samples),
-			human_grouped(rows, sizeof(rows), c->sample_rows),
-			(double)c->samples / (double)c->sample_rows);
+		say("%s samples in %s rows, %.1f each\n",
+		    human_grouped(all, sizeof(all), c->samples),
+		    human_grouped(rows, sizeof(rows), c->sample_rows),
+		    (double)c->samples / (double)c->sample_rows);
 	if (!c->runs && !c->stacks_sent && !c->names_sent)
 		return;
-	fprintf(stderr, "%s %s of %s rows in %" PRIu64 " block%s",
-		how.dry_run ? "would send" : "sent",
-		human_grouped(rows, sizeof(rows), c->rows_sent),
-		human_grouped(all, sizeof(all), c->rows), c->blocks_sent,
-		c->blocks_sent == 1 ? "" : "s");
-	fprintf(stderr, ", %s",
-		human_grouped(rows, sizeof(rows), c->stacks_sent));
-	fprintf(stderr, " of %s stacks",
-		human_grouped(all, sizeof(all), c->stacks));
-	fprintf(stderr, ", %s",
-		human_grouped(rows, sizeof(rows), c->names_sent));
-	fprintf(stderr, " of %s names\n",
-		human_grouped(all, sizeof(all), c->names));
+	say("%s %s of %s rows in %" PRIu64 " block%s",
+	    how.dry_run ? "would send" : "sent",
+	    human_grouped(rows, sizeof(rows), c->rows_sent),
+	    human_grouped(all, sizeof(all), c->rows), c->blocks_sent,
+	    c->blocks_sent == 1 ? "" : "s");
+	say(", %s", human_grouped(rows, sizeof(rows), c->stacks_sent));
+	say(" of %s stacks", human_grouped(all, sizeof(all), c->stacks));
+	say(", %s", human_grouped(rows, sizeof(rows), c->names_sent));
+	say(" of %s names\n", human_grouped(all, sizeof(all), c->names));
 	if (how.dry_run || !c->packed || seconds <= 0)
 		return;
-	fprintf(stderr, "%s in %.1f s: %s rows/s",
-		human_bytes(bytes, sizeof(bytes), c->packed), seconds,
-		human_count(rate, sizeof(rate),
-			    (uint64_t)((double)c->rows_sent / seconds)));
-	fprintf(stderr, ", %s before they were packed\n",
-		human_bytes(bytes, sizeof(bytes), c->plain));
+	say("%s in %.1f s: %s rows/s",
+	    human_bytes(bytes, sizeof(bytes), c->packed), seconds,
+	    human_count(rate, sizeof(rate),
+			(uint64_t)((double)c->rows_sent / seconds)));
+	say(", %s before they were packed\n",
+	    human_bytes(bytes, sizeof(bytes), c->plain));
 }
 
 static void push_json(const char *name, const struct push_counts *c,
@@ -226,9 +222,7 @@ static const char *const examples[] = {
 	"backstitch push --create clickhouse://host/fleet",
 	"backstitch push clickhouse://host/fleet *.db",
 	"backstitch push --dry-run clickhouse://host/fleet segments/",
-	"backstitch push --create --cluster fleet --server "
-	"clickhouse://b/fleet clickhouse://a/fleet",
-	NULL
+	"backstitch push --create --cluster fleet clickhouse://a/fleet", NULL
 };
 
 extern const struct command cmd_push;

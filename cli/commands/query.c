@@ -211,8 +211,7 @@ static int query_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch query perf.db \"SELECT * FROM verdicts\"",
 	"backstitch query --views perf.db",
-	"backstitch query --format csv perf.db \"SELECT comm, count(*) FROM "
-	"samples GROUP BY 1\"",
+	"backstitch query --format csv perf.db \"SELECT comm, pid FROM samples\"",
 	NULL
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/ingest/load.h"
 #include "cli/input.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
@@ -34,7 +35,7 @@
 #define LIMIT_MIN 10
 #define AROUND 11 /* lines above and below the table on a screen */
 
-static const char *sort_keys, *order, *callers, *callees;
+static const char *sort_keys, *order, *callers, *callees, *weight, *field;
 static long limit = NUMBER_UNSET, depth;
 static bool self_only, diff, absolute, as_html, graph, inverted, sched;
 static const char *out_path;
@@ -50,11 +51,15 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "sched", &sched,
 		 "what each thread did: on the CPU, ready for one, blocked"),
 	OPT_GROUP(by_opts),
+	OPT_STRING(0, "weight", "EXPR", &weight,
+		   "weights by an SQL expression on each sample, such as a "
+		   "field of its event: --weight bytes_alloc"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
 		   "one row for each value of KEYS, a list of comm, "
-		   "comm_nodigit, pid, tid, cpu, dso, sym, srcline, "
-		   "verdict, trust (sym,dso)"),
+		   "comm_nodigit, pid, tid, cpu, cgroup, dso, sym, srcline, "
+		   "verdict, trust, or a field of an event as EVENT.FIELD "
+		   "(sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self); with --sched "
 		   "by max, average, ready, run, blocked, runs, woken, moves "
@@ -96,6 +101,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
+	OPT_GROUP(filter_expr_opts),
 	OPT_GROUP(source_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(input_server_opts),
@@ -111,6 +117,7 @@ static const struct {
 	{ "pid", KEY_PID },
 	{ "tid", KEY_TID },
 	{ "cpu", KEY_CPU },
+	{ "cgroup", KEY_CGROUP },
 	{ "sym", KEY_SYM },
 	{ "symbol", KEY_SYM },
 	{ "srcline", KEY_LINE },
@@ -119,6 +126,20 @@ static const struct {
 	{ "verdict", KEY_VERDICT },
 	{ "trust", KEY_TRUST },
 };
+
+/* Reads EVENT.FIELD, or takes the cgroup as a field of all events. Returns its
+ * key, or 0 and *err. */
+static unsigned int report_take_field(const char *key, size_t len, bool cgroup,
+				      struct err *err)
+{
+	if (field) {
+		err_set(err, ERR_USAGE,
+			"--sort takes one field of an event, or cgroup");
+		return 0;
+	}
+	field = cgroup ? weight_cgroup : weight_take_field(key, len, err);
+	return field ? KEY_FIELD : 0;
+}
 
 static int parse_keys(unsigned int *keys, struct err *err)
 {
@@ -134,13 +155,21 @@ static int parse_keys(unsigned int *keys, struct err *err)
 			    !strncmp(key_words[i].word, p, len))
 				key = key_words[i].key;
 		}
+		if (key == KEY_CGROUP || (!key && memchr(p, '.', len))) {
+			unsigned int of = report_take_field(p, len, key, err);
+
+			if (!of)
+				return -1;
+			key |= of;
+		}
 		if (!key)
-			return err_set(err, ERR_USAGE,
-				       "--sort knows comm, "
-				       "comm_nodigit, pid, tid, cpu, dso, sym, "
-				       "srcline, verdict and trust, not "
-				       "'%.*s'",
-				       (int)len, p);
+			return err_set(
+				err, ERR_USAGE,
+				"--sort knows comm, "
+				"comm_nodigit, pid, tid, cpu, cgroup, dso, sym, "
+				"srcline, verdict, trust and EVENT.FIELD,"
+				" not '%.*s'",
+				(int)len, p);
 		*keys |= key;
 		p += len;
 		if (!*p++)
@@ -155,7 +184,7 @@ static size_t row_limit(const char *format)
 
 	if (limit >= 0)
 		return limit ? (size_t)limit : SIZE_MAX;
-	if (strcmp(format, "table") != 0)
+	if (!output_is_text(format))
 		return SIZE_MAX;
 	if (screen <= 0 || screen >= LIMIT || !term_is_terminal(stdout))
 		return LIMIT;
@@ -188,6 +217,10 @@ enum {
 	GIVEN_SCHED = 1 << 21,
 	GIVEN_EVENT = 1 << 22,
 	GIVEN_TRUST = 1 << 23, /* likewise */
+	GIVEN_WEIGHT = 1 << 24,
+	GIVEN_FILTER = 1 << 25,
+	GIVEN_FIELD = 1 << 26,	/* a key of --sort */
+	GIVEN_CGROUP = 1 << 27, /* likewise */
 };
 #define GIVEN_AROUND (GIVEN_CALLERS | GIVEN_CALLEES)
 #define GIVEN_TREE (GIVEN_GRAPH | GIVEN_INVERTED)
@@ -199,25 +232,17 @@ static const struct {
 	unsigned int given;
 	const char *name;
 } report_names[] = {
-	{ GIVEN_OFF_CPU, "--off-cpu" },
-	{ GIVEN_WALL, "--wall" },
-	{ GIVEN_DIFF, "--diff" },
-	{ GIVEN_HTML, "--html" },
-	{ GIVEN_CALLERS, "--callers" },
-	{ GIVEN_CALLEES, "--callees" },
-	{ GIVEN_GRAPH, "-g" },
-	{ GIVEN_INVERTED, "-G" },
-	{ GIVEN_DEPTH, "--depth" },
-	{ GIVEN_SORT, "--sort" },
-	{ GIVEN_ORDER, "--order" },
-	{ GIVEN_SELF, "--no-children" },
-	{ GIVEN_BY, "--by" },
-	{ GIVEN_LIMIT, "--limit" },
-	{ GIVEN_FORMAT, "--format, --json" },
-	{ GIVEN_INLINE, "--inline" },
-	{ GIVEN_LIBRARY, "--fold-library" },
-	{ GIVEN_SCHED, "--sched" },
-	{ GIVEN_EVENT, "--event" },
+	{ GIVEN_OFF_CPU, "--off-cpu" }, { GIVEN_WALL, "--wall" },
+	{ GIVEN_DIFF, "--diff" },	{ GIVEN_HTML, "--html" },
+	{ GIVEN_CALLERS, "--callers" }, { GIVEN_CALLEES, "--callees" },
+	{ GIVEN_GRAPH, "-g" },		{ GIVEN_INVERTED, "-G" },
+	{ GIVEN_DEPTH, "--depth" },	{ GIVEN_SORT, "--sort" },
+	{ GIVEN_ORDER, "--order" },	{ GIVEN_SELF, "--no-children" },
+	{ GIVEN_BY, "--by" },		{ GIVEN_WEIGHT, "--weight" },
+	{ GIVEN_LIMIT, "--limit" },	{ GIVEN_FORMAT, "--format, --json" },
+	{ GIVEN_INLINE, "--inline" },	{ GIVEN_LIBRARY, "--fold-library" },
+	{ GIVEN_SCHED, "--sched" },	{ GIVEN_EVENT, "--event, --cgroup" },
+	{ GIVEN_FILTER, "--filter" },
 };
 
 /* Options that cannot be given with some others. */
@@ -237,6 +262,16 @@ static const struct {
 	{ GIVEN_OFF_CPU, GIVEN_INVERTED | GIVEN_DEPTH,
 	  "the tree of --off-cpu -g goes from the waits outward" },
 	{ GIVEN_WALL, GIVEN_DIFF | GIVEN_BY, "--wall counts time" },
+	{ GIVEN_WEIGHT,
+	  GIVEN_SCHED | GIVEN_OFF_CPU | GIVEN_WALL | GIVEN_DIFF | GIVEN_HTML |
+		  GIVEN_BY,
+	  "--weight counts the samples of a recording its own way" },
+	{ GIVEN_FILTER,
+	  GIVEN_SCHED | GIVEN_OFF_CPU | GIVEN_WALL | GIVEN_DIFF | GIVEN_HTML,
+	  "--filter is for tables of samples" },
+	{ GIVEN_FIELD, GIVEN_WALL | GIVEN_DIFF,
+	  "a field of --sort is of the samples of one recording" },
+	{ GIVEN_CGROUP, GIVEN_WALL, "a wait has no cgroup" },
 	{ GIVEN_HTML, GIVEN_AROUND | GIVEN_ROWS | GIVEN_LIMIT | GIVEN_FORMAT,
 	  "--html writes a page and no table" },
 	{ GIVEN_DIFF, GIVEN_AROUND | GIVEN_SELF,
@@ -291,6 +326,10 @@ static unsigned int report_given(void)
 		{ order, GIVEN_ORDER },
 		{ self_only, GIVEN_SELF },
 		{ by_given(), GIVEN_BY },
+		{ weight, GIVEN_WEIGHT },
+		{ filter.expr, GIVEN_FILTER },
+		{ sort_keys && strchr(sort_keys, '.'), GIVEN_FIELD },
+		{ sort_keys && strstr(sort_keys, "cgroup"), GIVEN_CGROUP },
 		{ limit != NUMBER_UNSET, GIVEN_LIMIT },
 		{ absolute, GIVEN_ABSOLUTE },
 		{ output_asked(), GIVEN_FORMAT },
@@ -299,7 +338,7 @@ static unsigned int report_given(void)
 		{ library_asked(), GIVEN_LIBRARY },
 		{ !inlined, GIVEN_NO_INLINE },
 		{ sched, GIVEN_SCHED },
-		{ filter.event, GIVEN_EVENT },
+		{ filter.event || filter.cgroup, GIVEN_EVENT },
 	};
 	unsigned int given = 0;
 
@@ -370,6 +409,13 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "the tree of -g and -G is text, or a part of "
 			       "--json; leave out --format");
+	if ((output_is_markdown(output_chosen()->name) ||
+	     !strcmp(output_chosen()->name, "sql")) &&
+	    given & (GIVEN_AROUND | GIVEN_OFF_CPU | GIVEN_WALL | GIVEN_SCHED))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions "
+			       "and --diff; leave out --format",
+			       output_chosen()->name);
 	if (depth < 0 || number_is_bad(limit))
 		return err_set(err, ERR_USAGE, "%s must be 0 or more",
 			       depth < 0 ? "--depth" : "--limit");
@@ -488,6 +534,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		.format = format,
 		.limit = row_limit(format),
 		.by_samples = by_samples(),
+		.weight = weight,
 		.by_total = order && !strcmp(order, "total"),
 		.self_only = self_only,
 		.absolute = absolute,
@@ -506,9 +553,16 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
+	if (diff_limit_of_functions() && !(o.keys & KEY_SYM))
+		return err_set(err, ERR_USAGE,
+			       "--function needs rows of functions: --sort "
+			       "with sym");
 	o.keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
-	if (!offcpu_opts.on && !offcpu_opts.wall && !sched &&
-	    !(o.keys & KEY_TRUST))
+	o.field = field;
+	if (weight || field || filter.expr)
+		load_want_fields(filter.event);
+	else if (!offcpu_opts.on && !offcpu_opts.wall && !sched &&
+		 !(o.keys & KEY_TRUST))
 		input_take_server(report_detail(o.keys));
 	if (report_needs_sums(&o))
 		input_take_sums();
@@ -525,6 +579,7 @@ static int report_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch report perf.db",
 	"backstitch report --sort comm,dso --by samples perf.data",
+	"backstitch report --sort kmem:kmalloc.gfp_flags perf.data",
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --limit 0 --format csv perf.db",
 	"backstitch report --diff 'before/*.db' -- 'after/*.db'",

@@ -10,11 +10,13 @@
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/output/json.h"
+#include "cli/output/say.h"
 #include "cli/push/push.h"
 #include "cli/push/push_server.h"
 #include "cli/server/server.h"
-#include "schema/columns.h"
+#include "cli/stop.h"
 #include "formats/bundle.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
@@ -51,17 +53,14 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 {
 	int64_t found = was->unnamed - is->unnamed;
 
-	fprintf(stderr,
-		"%s: %" PRId64 " of %" PRId64 " addresses without a name got "
-		"one, %" PRId64 " a source line; looked at %" PRIu64
-		" image%s\n",
-		path, found, was->unnamed, is->lines - was->lines, c->images,
-		c->images == 1 ? "" : "s");
+	say("%s: %" PRId64 " of %" PRId64 " addresses without a name got "
+	    "one, %" PRId64 " a source line; looked at %" PRIu64 " image%s\n",
+	    path, found, was->unnamed, is->lines - was->lines, c->images,
+	    c->images == 1 ? "" : "s");
 	if (was->unnamed && !found)
-		fprintf(stderr,
-			"'backstitch info %s' says what is missing; --symfs, "
-			"--kallsyms and --debug-dir say where it is\n",
-			path);
+		say("'backstitch info %s' says what is missing; --symfs, "
+		    "--kallsyms and --debug-dir say where it is\n",
+		    path);
 }
 
 static void symbolize_json_counts(const char *path, const struct done *was,
@@ -138,14 +137,12 @@ static int symbolize_server(const char *url, struct err *err)
 		return -1;
 	found = was.unnamed - is.unnamed;
 	if (!json) {
-		fprintf(stderr,
-			"%s: %" PRId64 " of %" PRId64 " places without a name "
-			"got one; sent %" PRIu64 " names\n",
-			url, found, was.unnamed, sent);
+		say("%s: %" PRId64 " of %" PRId64 " places without a name "
+		    "got one; sent %" PRIu64 " names\n",
+		    url, found, was.unnamed, sent);
 		if (was.unnamed && !found)
-			fputs("the files are known by build-id; --symfs, "
-			      "--kallsyms and --debug-dir say where they are\n",
-			      stderr);
+			say("the files are known by build-id; --symfs, "
+			    "--kallsyms and --debug-dir say where they are\n");
 		return STATUS_OK;
 	}
 	json_answer(&j, stdout, JSON_COMPACT);
@@ -179,7 +176,8 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (bundle_is_name(path))
 		return err_set(err, ERR_USAGE,
 			       "%s: symbolize changes a database, which has to "
-			       "be unpacked for that: tar xf %s",
+			       "be taken out for that: 'backstitch bundle -o "
+			       "FILE.db %s'",
 			       path, path);
 	if (!is_db)
 		return err_set(err, ERR_USAGE,
@@ -189,6 +187,9 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	db = store_open(path, true, err);
 	if (!db)
 		return -1;
+	/* only store_close() takes back what was changed */
+	stop_patiently(true);
+	store_on_stop(db, stop_requested);
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
 		ret = name_again(db, &c, err);
@@ -198,11 +199,15 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		ret = callsites_check(db, NULL, sy, err);
 		symbolize_free(sy);
 	}
+	/* a statement that was ended may have looked like one without rows */
+	if (!ret && stop_requested())
+		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	if (!ret)
 		ret = symbolize_count_named(db, &is, err);
 	store_close(db);
+	stop_patiently(false);
 	if (ret)
 		return -1;
 	if (json)

@@ -23,6 +23,7 @@
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -353,7 +354,8 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 	int ret = 0;
 
 	if (switches_any(c->switches) &&
-	    (filter.pid || filter.tid || filter.comm || filter.event)) {
+	    (filter.pid || filter.tid || filter.comm || filter.cgroup ||
+	     filter.event)) {
 		every = open_every(c, err);
 		if (!every)
 			return -1;
@@ -396,17 +398,15 @@ static void say_no_slices(const struct chrome *c)
 	char sampled[SAMPLED_SIZE];
 
 	if (chrome_say_sampled(c, sampled))
-		fprintf(stderr, "backstitch: %s\n", sampled);
+		say("backstitch: %s\n", sampled);
 	else if (bare)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " context switches without "
-			"slices: their fields are not in the database, see "
-			"ingest --fields\n",
-			bare);
+		say("backstitch: %" PRIu64 " context switches without "
+		    "slices: their fields are not in the database, see "
+		    "ingest --fields\n",
+		    bare);
 	else if (!switches_any(c->switches))
-		fputs("backstitch: no context switches here, so no slices; "
-		      "perf record --switch-events takes them\n",
-		      stderr);
+		say("backstitch: no context switches here, so no slices; "
+		    "perf record --switch-events takes them\n");
 }
 
 static int chrome_put(struct chrome *c, struct err *err)

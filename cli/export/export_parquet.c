@@ -12,6 +12,7 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/human.h"
+#include "cli/output/say.h"
 #include "cli/stop.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -272,10 +273,10 @@ static int export_parquet_write(const char *folder,
 			ret = parquet_finish(l.file[t], err);
 	/* a row stands for several samples if they were added up */
 	if (!ret && l.rows && l.kept > l.rows)
-		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
-			human_grouped(kept, sizeof(kept), l.kept),
-			human_grouped(rows, sizeof(rows), l.rows),
-			(double)l.kept / (double)l.rows);
+		say("%s samples in %s rows, %.1f each\n",
+		    human_grouped(kept, sizeof(kept), l.kept),
+		    human_grouped(rows, sizeof(rows), l.rows),
+		    (double)l.kept / (double)l.rows);
 	for (size_t t = 0; t < FLEET_TABLES; t++)
 		parquet_close(l.file[t]);
 	intern_release(&l.runs);

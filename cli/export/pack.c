@@ -15,6 +15,7 @@
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
+#include "cli/output/say.h"
 #include "cli/stop.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
@@ -269,17 +270,16 @@ static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 	p->copy = copy;
 	if (!copy)
 		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
-	if (store_copy(p->db, copy, err))
+	if (store_copy(p->db, copy, out, err))
 		return -1;
 	if (!p->o->redact)
 		return 0;
-	if (store_redact(copy, &o, &counts, err))
+	if (store_redact(copy, out, &o, &counts, err))
 		return -1;
-	fprintf(stderr,
-		"backstitch: %" PRIu64 " words replaced in %" PRIu64
-		" places; names of events, their numbers, and the kernel's "
-		"names stay\n",
-		counts.words, counts.values);
+	say("backstitch: %" PRIu64 " words replaced in %" PRIu64
+	    " places; names of events, their numbers, and the kernel's "
+	    "names stay\n",
+	    counts.words, counts.values);
 	return 0;
 }
 
@@ -332,22 +332,17 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	if (pack_make_archive(p, out, err))
 		return -1;
 	human_bytes(size, sizeof(size), p->bytes);
-	fprintf(stderr,
-		"%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
-		out, p->name, p->files, p->files == 1 ? "" : "s", size);
+	say("%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
+	    out, p->name, p->files, p->files == 1 ? "" : "s", size);
 	if (p->unproved)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " file%s not packed, such as "
-			"'%s': no build-id or hash proves that it is what was "
-			"recorded\n",
-			p->unproved, p->unproved == 1 ? " is" : "s are",
-			p->doubt);
+		say("backstitch: %" PRIu64 " file%s not packed, such as "
+		    "'%s': no build-id or hash proves that it is what was "
+		    "recorded\n",
+		    p->unproved, p->unproved == 1 ? " is" : "s are", p->doubt);
 	if (p->missing)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " image%s not here, such as "
-			"'%s'; --symfs DIR says where\n",
-			p->missing, p->missing == 1 ? " is" : "s are",
-			p->example);
+		say("backstitch: %" PRIu64 " image%s not here, such as "
+		    "'%s'; --symfs DIR says where\n",
+		    p->missing, p->missing == 1 ? " is" : "s are", p->example);
 	return 0;
 }
 

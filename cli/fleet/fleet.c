@@ -214,6 +214,8 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 
 			fleet_put_given(t, given[i]);
 		}
+		if (filter.cgroup)
+			fleet_put_given(t, filter.cgroup);
 		for (size_t i = 0; i < labels.n; i++)
 			fleet_put_given(t, labels.item[i]);
 		mem_stream_end(t);

@@ -1,13 +1,16 @@
 /* follow.c - streams become a folder of finished databases. */
 #include "cli/follow/follow.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
@@ -15,6 +18,7 @@
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
 #include "cli/follow/watched.h"
+#include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
@@ -25,6 +29,10 @@
 #define POLL_MS 200
 /* The recorder gets Ctrl-C as well, and still writes what it has. */
 #define GRACE_NS ((int64_t)2 * NS)
+/* Bytes of the disk that an empty database takes while it is made, and those of
+ * one for each byte of a stream. */
+#define ROOM_LEAST (512u << 10)
+#define ROOM_EACH 2
 
 struct follow {
 	const struct follow_opts *o;
@@ -160,6 +168,34 @@ static void follow_hand_over(struct follow *fw)
 		parts_hold(fw->parts);
 }
 
+/* Keeps enough free space to turn what was received into databases: otherwise
+ * the raw parts fill the disk, and nothing can be made of them or removed. If
+ * space is short, waits first for the databases being made, whose parts are
+ * then removed. */
+static int follow_check_room(struct follow *fw, struct err *err)
+{
+	struct statvfs v;
+	int64_t lag;
+
+	for (int i = 0; follow_has_streams(fw) && i < 2; i++) {
+		if (!parts_waiting(fw->parts, &lag))
+			fw->g.bytes_before = 0;
+		if (fstatvfs(claim_fd(fw->claim), &v) ||
+		    v.f_bavail * v.f_frsize >=
+			    ROOM_LEAST + ROOM_EACH * (fw->g.bytes +
+						      fw->g.bytes_before))
+			return 0;
+		if (!i)
+			parts_drain(fw->parts);
+	}
+	return follow_has_streams(fw)
+		       ? err_set(err, ERR_IO,
+				 "%s: %s, but for the databases of what was "
+				 "received; what is finished stays",
+				 claim_dir(fw->claim), strerror(ENOSPC))
+		       : 0;
+}
+
 /* Returns whether it is time to end. */
 static bool follow_is_over(struct follow *fw)
 {
@@ -181,6 +217,8 @@ static int follow_loop(struct follow *fw, struct err *err)
 		if (fw->n_watched && follow_scan(fw, false, err))
 			return -1;
 		follow_hand_over(fw);
+		if (follow_check_room(fw, err))
+			return -1;
 		if (fw->top && top_ended(fw->top))
 			fw->end_at = fw->g.now;
 	}
@@ -244,20 +282,17 @@ static bool follow_tell_missing(const struct follow *fw)
 		damaged |= stream_damaged(fw->stream[i]);
 	}
 	if (missed)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " files were removed from the "
-			"folder before they were read\n",
-			missed);
+		say("backstitch: %" PRIu64 " files were removed from the "
+		    "folder before they were read\n",
+		    missed);
 	if (fw->waiting)
-		fprintf(stderr,
-			"backstitch: %zu files wait in the folder; the next "
-			"run reads them\n",
-			fw->waiting);
+		say("backstitch: %zu files wait in the folder; the next "
+		    "run reads them\n",
+		    fw->waiting);
 	if (dropped)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " mappings or kernel objects "
-			"were too many to be kept: later segments lack them\n",
-			dropped);
+		say("backstitch: %" PRIu64 " mappings or kernel objects "
+		    "were too many to be kept: later segments lack them\n",
+		    dropped);
 	return missed || dropped || damaged;
 }
 

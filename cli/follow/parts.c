@@ -18,6 +18,7 @@
 #include "cli/follow/make.h"
 #include "cli/follow/maker.h"
 #include "cli/output/human.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
@@ -110,10 +111,9 @@ static void parts_tell_fork(struct parts *q)
 {
 	q->retry_at = now_ns() + RETRY_NS;
 	if (!q->told_fork)
-		fprintf(stderr,
-			"backstitch: cannot start a process: %s; it is tried "
-			"again\n",
-			strerror(errno));
+		say("backstitch: cannot start a process: %s; it is tried "
+		    "again\n",
+		    strerror(errno));
 	q->told_fork = true;
 }
 
@@ -137,10 +137,9 @@ static void parts_start_next(struct parts *q)
 	while (!q->making && q->first < q->end &&
 	       !segments_waits(q->o.claim, q->first)) {
 		if (q->first >= q->begin) {
-			fprintf(stderr,
-				"backstitch: segment %" PRIu32 ": its parts "
-				"were removed before they were read\n",
-				q->first);
+			say("backstitch: segment %" PRIu32 ": its parts "
+			    "were removed before they were read\n",
+			    q->first);
 			q->lost++;
 			q->damaged = true;
 		}
@@ -173,18 +172,21 @@ static void parts_tell_segment(const struct parts *q, uint32_t number,
 		return;
 	uint32_t waiting = parts_waiting(q, &behind);
 
-	fprintf(stderr, "segment-%06" PRIu32 ".db: %s samples, ", number,
-		human_grouped(n, sizeof(n), g.samples));
-	fprintf(stderr, "%s lost%s, ", human_grouped(n, sizeof(n), g.lost),
-		g.lost_unknown ? " and more" : "");
+	say("segment-%06" PRIu32 ".db: %s samples, ", number,
+	    human_grouped(n, sizeof(n), g.samples));
+	if (g.lost || !g.lost_unknown)
+		say("%s lost%s, ", human_grouped(n, sizeof(n), g.lost),
+		    g.lost_unknown ? " and more" : "");
+	else
+		say("an unknown number lost, ");
 	if (g.open)
-		fprintf(stderr, "%s stacks still to come, ",
-			human_grouped(n, sizeof(n), g.open));
-	fprintf(stderr, "made in %s", human_ns(t, sizeof(t), took));
+		say("%s stacks still to come, ",
+		    human_grouped(n, sizeof(n), g.open));
+	say("made in %s", human_ns(t, sizeof(t), took));
 	if (waiting)
-		fprintf(stderr, "; %" PRIu32 " wait, %s behind", waiting,
-			human_ns(lag, sizeof(lag), behind));
-	putc('\n', stderr);
+		say("; %" PRIu32 " wait, %s behind", waiting,
+		    human_ns(lag, sizeof(lag), behind));
+	say("\n");
 }
 
 static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
@@ -240,10 +242,9 @@ static void parts_run_command(struct parts *q, uint32_t number)
 			(struct parts_command){ pid, number };
 		return;
 	}
-	fprintf(stderr,
-		"backstitch: %s: its command was not run, as no process "
-		"could be started\n",
-		path);
+	say("backstitch: %s: its command was not run, as no process "
+	    "could be started\n",
+	    path);
 	q->commands_failed++;
 }
 
@@ -278,15 +279,13 @@ static void parts_take_status(struct parts *q, int code)
  * nothing yet, tries that once more. */
 static void parts_take_loss(struct parts *q, int status)
 {
-	fprintf(stderr,
-		"backstitch: segment %" PRIu32 ": the process that made its "
-		"database %s %d%s\n",
-		q->first,
-		WIFSIGNALED(status) ? "was ended by signal"
-				    : "ended with status",
-		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-		q->again ? ", again: its parts stay"
-			 : "; another one tries it again");
+	say("backstitch: segment %" PRIu32 ": the process that made its "
+	    "database %s %d%s\n",
+	    q->first,
+	    WIFSIGNALED(status) ? "was ended by signal" : "ended with status",
+	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+	    q->again ? ", again: its parts stay"
+		     : "; another one tries it again");
 	q->making = false;
 	if (q->again)
 		parts_take_status(q, STATUS_FAILED);
@@ -303,11 +302,10 @@ static void parts_take_sleep(struct parts *q)
 	q->asleep = sleeps && q->o.stop() ? q->asleep + 1 : 0;
 	if (q->asleep < ASLEEP_MAX)
 		return;
-	fprintf(stderr,
-		"backstitch: segment %" PRIu32 ": the process that makes its "
-		"database did nothing for %d s, and was ended: its parts "
-		"stay\n",
-		q->first, ASLEEP_MAX * WAIT_MS / 1000);
+	say("backstitch: segment %" PRIu32 ": the process that makes its "
+	    "database did nothing for %d s, and was ended: its parts "
+	    "stay\n",
+	    q->first, ASLEEP_MAX * WAIT_MS / 1000);
 	maker_kill(q->maker);
 	q->making = false;
 	q->stuck = true;
@@ -346,13 +344,12 @@ static bool parts_take_command(struct parts *q, size_t i, bool block)
 	q->command[i] = q->command[--q->n_command];
 	if (pid < 0 || status) {
 		q->commands_failed++;
-		fprintf(stderr,
-			"backstitch: segment %" PRIu32 ": its command %s %d\n",
-			number,
-			WIFSIGNALED(status) ? "was ended by signal"
-					    : "failed with status",
-			WIFSIGNALED(status) ? WTERMSIG(status)
-					    : WEXITSTATUS(status));
+		say("backstitch: segment %" PRIu32 ": its command %s %d\n",
+		    number,
+		    WIFSIGNALED(status) ? "was ended by signal"
+					: "failed with status",
+		    WIFSIGNALED(status) ? WTERMSIG(status)
+					: WEXITSTATUS(status));
 	}
 	parts_keep(q);
 	return true;
@@ -398,9 +395,23 @@ uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns)
 	return n;
 }
 
-void parts_hold(struct parts *q)
+static void parts_wait_below(struct parts *q, uint32_t most)
 {
 	int64_t begin = now_ns();
+	int64_t lag;
+
+	while (parts_waiting(q, &lag) > most && !q->stuck && !q->o.stop())
+		parts_wait_for_one(q);
+	q->held_ns += now_ns() - begin;
+}
+
+void parts_drain(struct parts *q)
+{
+	parts_wait_below(q, 0);
+}
+
+void parts_hold(struct parts *q)
+{
 	int64_t lag;
 	uint32_t waiting = parts_waiting(q, &lag);
 
@@ -408,15 +419,11 @@ void parts_hold(struct parts *q)
 		return;
 	q->held++;
 	if (!q->told_behind && !q->o.quiet)
-		fprintf(stderr,
-			"backstitch: behind: %" PRIu32 " segments wait to be "
-			"read, and the stream waits for them\n",
-			waiting);
+		say("backstitch: behind: %" PRIu32 " segments wait to be "
+		    "read, and the stream waits for them\n",
+		    waiting);
 	q->told_behind = true;
-	while (parts_waiting(q, &lag) > PARTS_WAITING && !q->stuck &&
-	       !q->o.stop())
-		parts_wait_for_one(q);
-	q->held_ns += now_ns() - begin;
+	parts_wait_below(q, PARTS_WAITING);
 }
 
 int parts_wait(struct parts *q, struct err *err)
@@ -448,24 +455,18 @@ bool parts_damaged(const struct parts *q)
 
 void parts_tell(const struct parts *q)
 {
-	fprintf(stderr, "%s: %" PRIu32 " segment%s, %" PRIu32 " removed",
-		claim_dir(q->o.claim), q->made, q->made == 1 ? "" : "s",
-		q->gone);
+	say("%s: %" PRIu32 " segment%s, %" PRIu32 " removed",
+	    claim_dir(q->o.claim), q->made, q->made == 1 ? "" : "s", q->gone);
 	if (q->empty)
-		fprintf(stderr, "; %" PRIu32 " empty", q->empty);
+		say("; %" PRIu32 " empty", q->empty);
 	if (q->lost)
-		fprintf(stderr, "; %" PRIu32 " removed before they were read",
-			q->lost);
+		say("; %" PRIu32 " removed before they were read", q->lost);
 	if (q->bad)
-		fprintf(stderr,
-			"; %" PRIu32 " not readable, which stay as .bad",
-			q->bad);
+		say("; %" PRIu32 " not readable, which stay as .bad", q->bad);
 	if (q->commands_failed)
-		fprintf(stderr, "; %" PRIu32 " commands failed",
-			q->commands_failed);
+		say("; %" PRIu32 " commands failed", q->commands_failed);
 	if (q->held)
-		fprintf(stderr,
-			"; the stream waited %" PRIu32 " times, %.1f s in all",
-			q->held, (double)q->held_ns / NS);
-	putc('\n', stderr);
+		say("; the stream waited %" PRIu32 " times, %.1f s in all",
+		    q->held, (double)q->held_ns / NS);
+	say("\n");
 }

@@ -43,6 +43,8 @@ void parts_reap(struct parts *q);
 /* Waits while too many segments do: the recorder counts what it loses
  * meanwhile, and the counts are in the stream. stop() ends that. */
 void parts_hold(struct parts *q);
+/* Waits until no segment does, or the user wants an end. */
+void parts_drain(struct parts *q);
 /* Waits until all segments are databases, and all commands have ended; once the
  * user wants an end, not for a process that does nothing for 15 s.
  * Returns 0, or -1 and *err if there are parts of which no database could be

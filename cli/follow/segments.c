@@ -36,6 +36,7 @@ bool segment_is_full(const struct segment *g)
 void segment_next(struct segment *g)
 {
 	g->number++;
+	g->bytes_before += g->bytes;
 	g->since = g->now;
 	g->events = g->bytes = 0;
 	g->cut_now = false;

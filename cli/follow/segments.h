@@ -32,7 +32,8 @@ struct segment {
 	uint32_t number;
 	int64_t since, now; /* monotonic: its begin, and the time of a round */
 	uint64_t events, bytes;
-	bool cut_now; /* end it, however full it is */
+	uint64_t bytes_before; /* of segments that may have no database yet */
+	bool cut_now;	       /* end it, however full it is */
 };
 
 /* Returns whether the segment has events and has reached its limit. */

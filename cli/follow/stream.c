@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
+#include "cli/output/say.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
@@ -306,16 +307,14 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	    stream_end_tail(s, ret ? &late : err))
 		ret = -1;
 	if (!ret && !stop && !s->heard_any)
-		fprintf(stderr,
-			"backstitch: %s: the stream ended, and nothing was in "
-			"it; did the recorder say why?\n",
-			s->input);
+		say("backstitch: %s: the stream ended, and nothing was in "
+		    "it; did the recorder say why?\n",
+		    s->input);
 	if (ret || s->failed || !s->n)
 		return ret;
-	fprintf(stderr,
-		"backstitch: %s: the stream ends in a record: %zu bytes of "
-		"it\n",
-		s->input, s->n);
+	say("backstitch: %s: the stream ends in a record: %zu bytes of "
+	    "it\n",
+	    s->input, s->n);
 	s->damaged = true;
 	return 0;
 }

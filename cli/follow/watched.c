@@ -14,6 +14,7 @@
 
 #include "cli/follow/claim.h"
 #include "cli/follow/segments.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -326,8 +327,8 @@ bool watched_scan(struct watched *w, size_t *waiting)
 	if (!bad)
 		watched_forget(w);
 	else if (!w->told)
-		fprintf(stderr, "backstitch: %s: %s; it is looked at again\n",
-			w->root, strerror(bad));
+		say("backstitch: %s: %s; it is looked at again\n", w->root,
+		    strerror(bad));
 	w->told = bad;
 	*waiting = 0;
 	for (size_t i = 0; i < w->n; i++)

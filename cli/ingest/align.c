@@ -14,6 +14,9 @@
 #include "stitch/order/fingerprints.h"
 #include "stitch/source.h"
 
+/* Each two captures have two links of 80 bytes. */
+#define ALIGN_MAX 1024
+
 #define SHOW_EVERY 1024
 
 static struct opt_list offsets;
@@ -168,6 +171,15 @@ int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 	*out = NULL;
 	if (rc || n <= 1 || separate)
 		goto out;
+	if (n > ALIGN_MAX) {
+		rc = err_set(err, ERR_LIMIT,
+			     "%zu captures: each two of at most %d are "
+			     "compared to put them on one timeline; "
+			     "--separate, or ingest some at a time and "
+			     "'backstitch merge' their databases",
+			     n, ALIGN_MAX);
+		goto out;
+	}
 	*out = mem_new(n, sizeof(**out));
 	progress_start("comparing clocks");
 	rc = align_look_at(paths, n, open, arg, lk, err);

@@ -42,19 +42,23 @@ struct sums {
 			 * in; 0: none */
 	uint32_t run;	/* number of innermost frames without code */
 	bool derived;	/* derived otherwise than from addresses and mappings */
+	bool hole;	/* the caller of a frame further out is missing */
+	bool stray;	/* what is there instead has called something else */
 	uint8_t open;	/* the greatest reason, enum judged */
 };
 
 /* ---- loading */
 
-static void callsites_use(struct pass *p, uint32_t stack, bool checked,
-			  bool callerless)
+static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
+			  unsigned int caller)
 {
-	if (checked)
+	if (!ended)
 		p->stack[stack].used = true;
 	else
 		p->stack[stack].unwound = true;
-	p->stack[stack].callerless |= callerless;
+	p->stack[stack].outermost |= ended == UNWIND_OUTERMOST;
+	p->stack[stack].callerless |= caller == CALLER_MISSING;
+	p->stack[stack].framed |= caller == CALLER_FRAMED;
 	const struct stack *s = bare_code_stack(p->code, stack);
 
 	if (p->stack[stack].used && s->parent)
@@ -74,8 +78,8 @@ static int callsites_read_used(struct pass *p, struct err *err)
 			return rows_stop(r);
 		}
 		callsites_use(p, (uint32_t)stack,
-			      rows_int(r, CALLSITE_USED_CHECKED),
-			      rows_int(r, CALLSITE_USED_CALLERLESS));
+			      (unsigned int)rows_int(r, CALLSITE_USED_ENDED),
+			      (unsigned int)rows_int(r, CALLSITE_USED_CALLER));
 	}
 	return rows_end(r, err);
 }
@@ -99,8 +103,8 @@ int callsites_load(struct pass *p, struct err *err)
 		const struct raw_chain *c = frames_get_raw(p->fr, i);
 
 		if (c->stack)
-			callsites_use(p, c->stack, !c->note.ended,
-				      c->note.caller == CALLER_MISSING);
+			callsites_use(p, c->stack, c->note.ended,
+				      c->note.caller);
 	}
 	if (!p->fr && callsites_read_used(p, err))
 		return -1;
@@ -114,7 +118,15 @@ int callsites_load(struct pass *p, struct err *err)
 		if (!parent)
 			continue;
 		p->stack[parent].walked = true;
-		p->spot[bare_code_stack(p->code, parent)->frame].returns = true;
+		const struct stack *s = bare_code_stack(p->code, parent);
+
+		p->spot[s->frame].returns = true;
+	}
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct stack *s = bare_code_stack(p->code, i);
+
+		p->stack[i].root =
+			s->parent ? p->stack[s->parent].root : s->frame;
 	}
 	return 0;
 }
@@ -179,6 +191,37 @@ static bool is_proved(const struct pass *p, uint32_t frame)
 	return (bare_code_frame(p->code, frame)->flags & both) == both;
 }
 
+/* Returns why a return address was not checked, or JUDGED_NONE. */
+static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
+{
+	const struct frame *f = bare_code_frame(p->code, frame);
+	const struct code_image *c = &p->code->image[f->image];
+	enum callsite_kind kind = p->spot[frame].site.kind;
+	bool derived =
+		f->flags & (FRAME_UNCERTAIN | FRAME_OLD_IMAGE | FRAME_DERIVED);
+
+	if (f->flags & FRAME_PARTIAL)
+		return JUDGED_MAPPINGS;
+	if (is_proved(p, frame))
+		return JUDGED_NONE;
+	if (kind && kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE)
+		return JUDGED_NONE;
+	if (p->place[f->image].other)
+		return JUDGED_OTHER_FILE;
+	if (c->img.kind == IMAGE_UNKNOWN_USER)
+		return JUDGED_UNMAPPED;
+	if (c->img.kind == IMAGE_VDSO && !p->place[f->image].file)
+		return JUDGED_NO_FILE;
+	if (c->img.kind == IMAGE_FILE && strcmp(c->status, "named") != 0 &&
+	    strcmp(c->status, "unverified") != 0)
+		return JUDGED_NO_FILE;
+	if (!derived &&
+	    (c->img.kind == IMAGE_ANON || c->img.kind == IMAGE_JIT ||
+	     c->img.kind == IMAGE_SCRIPT))
+		return JUDGED_GENERATED;
+	return JUDGED_OPEN;
+}
+
 /* Looks a return address up in its file; of an innermost frame only the bounds
  * of its function. */
 static void callsites_check_frame(struct pass *p, uint32_t frame)
@@ -194,6 +237,12 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
+	/* Only its unwind table says whether the function has set the frame
+	 * pointer at that place, so that its caller is in the chain. */
+	if (s->leaf && !pl->file)
+		s->open = (uint8_t)callsites_why_open(p, frame);
+	else if (s->leaf && !callsite_has_table(pl->file, s->off))
+		s->open = JUDGED_NO_TABLE;
 }
 
 /* Returns whether a frame needs the check. Files that occur only in stacks that
@@ -232,15 +281,14 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
-	size_t n = 0;
 	const char *why;
 
 	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (is_asked(p, i))
-			p->order[n++] = i;
-	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
-	for (size_t i = 0; i < n; i++) {
+			p->order[p->n_order++] = i;
+	qsort_r(p->order, p->n_order, sizeof(*p->order), by_place, p);
+	for (size_t i = 0; i < p->n_order; i++) {
 		uint32_t frame = p->order[i];
 		uint32_t of = bare_code_frame(p->code, frame)->image;
 
@@ -451,35 +499,6 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
-/* Returns why a return address was not checked, or JUDGED_NONE. */
-static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
-{
-	const struct frame *f = bare_code_frame(p->code, frame);
-	const struct code_image *c = &p->code->image[f->image];
-	enum callsite_kind kind = p->spot[frame].site.kind;
-	bool derived =
-		f->flags & (FRAME_UNCERTAIN | FRAME_OLD_IMAGE | FRAME_DERIVED);
-
-	if (f->flags & FRAME_PARTIAL)
-		return JUDGED_MAPPINGS;
-	if (is_proved(p, frame))
-		return JUDGED_NONE;
-	if (kind && kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE)
-		return JUDGED_NONE;
-	if (p->place[f->image].other)
-		return JUDGED_OTHER_FILE;
-	if (c->img.kind == IMAGE_UNKNOWN_USER)
-		return JUDGED_UNMAPPED;
-	if (c->img.kind == IMAGE_FILE && strcmp(c->status, "named") != 0 &&
-	    strcmp(c->status, "unverified") != 0)
-		return JUDGED_NO_FILE;
-	if (!derived &&
-	    (c->img.kind == IMAGE_ANON || c->img.kind == IMAGE_JIT ||
-	     c->img.kind == IMAGE_SCRIPT))
-		return JUDGED_GENERATED;
-	return JUDGED_OPEN;
-}
-
 /* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
@@ -506,6 +525,30 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	}
 }
 
+/* Returns whether a chain goes on behind a frame with another one than its
+ * caller's. In front of a signal handler that is the interrupted function, of
+ * which the chain has the caller at best: the frame pointer is its own. */
+static bool callsites_is_hole(const struct spot *caller)
+{
+	return caller->site.kind == CALLSITE_SIGNAL ||
+	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
+}
+
+static void callsites_add_hole(struct pass *p, struct sums *s,
+			       const struct stack *n)
+{
+	const struct spot *at = &p->spot[n->frame];
+
+	if (!n->parent || !callsites_is_hole(at))
+		return;
+	s->hole = true;
+	s->stray |=
+		at->open == JUDGED_OPEN &&
+		callsites_link(p, n->frame,
+			       bare_code_stack(p->code, n->parent)->frame) ==
+			CALLSITE_GAP;
+}
+
 /* Makes the sums of a stack from those of its parent in one step. */
 static void callsites_add_frame(struct pass *p, struct sums *s,
 				const struct stack *n)
@@ -519,6 +562,7 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 		if (open > s->open)
 			s->open = (uint8_t)open;
 		add_return(p, s, n->frame, caller);
+		callsites_add_hole(p, s, bare_code_stack(p->code, n->parent));
 		/* a frame without code cannot have called code */
 		if (no_code(p, caller) && !no_code(p, n->frame))
 			s->lost = 1;
@@ -558,23 +602,45 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
 }
 
+/* Returns whether the two innermost frames are the same. */
+static bool callsites_is_twice(const struct pass *p, uint32_t stack)
+{
+	const struct stack *s = bare_code_stack(p->code, stack);
+
+	return s->parent &&
+	       bare_code_stack(p->code, s->parent)->frame == s->frame;
+}
+
 static enum judged callsites_judge(const struct pass *p,
 				   const struct store_stack_check *c,
 				   uint8_t open)
 {
 	const struct known_stack *k = &p->stack[c->stack];
 	enum judged simple = callsites_judge_simple(p, c->stack);
+	uint8_t leaf = p->spot[bare_code_stack(p->code, c->stack)->frame].open;
 
 	if (c->bogus)
 		return JUDGED_FABRICATED;
+	/* An address twice, though its call is of another function: duffzero()
+	 * of Go 1.19 leaves it below the stack pointer, where the frame pointer
+	 * still is. */
+	if (c->caller == CALLSITE_GAP && callsites_is_twice(p, c->stack))
+		return JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
-	/* what is missing is so, whatever the frames further out are */
-	if (c->caller == CALLSITE_GAP)
+	/* What is missing is so, whatever the frames further out are. Behind a
+	 * function that has its frame there was a call in tail position: no
+	 * frame of the one between is left. */
+	if (c->caller == CALLSITE_GAP && !k->framed)
 		return JUDGED_CALLER;
-	if (!k->unwound && callsites_depth(p, c->stack) > 1 + c->checked)
-		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
-	return simple;
+	if (k->unwound)
+		return simple;
+	/* which function was called proves that its caller is there */
+	if (c->caller != CALLSITE_PROVED && !k->framed && leaf > open)
+		open = leaf;
+	else if (callsites_depth(p, c->stack) == 1 + c->checked)
+		return simple;
+	return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 }
 
 static void callsites_put_stack(struct pass *p, uint32_t stack,
@@ -608,7 +674,15 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 		c.caller = callsites_link(
 			p, n->frame,
 			bare_code_stack(p->code, n->parent)->frame);
-	p->stack[stack].judged = (uint8_t)callsites_judge(p, &c, s->open);
+	enum judged judged = callsites_judge(p, &c, s->open);
+
+	p->stack[stack].lacks = judged == JUDGED_CALLER;
+	if (s->hole && !p->stack[stack].unwound &&
+	    (judged == JUDGED_WHOLE || judged == JUDGED_CALLER))
+		judged = s->stray ? JUDGED_OPEN : JUDGED_HOLE;
+	p->stack[stack].judged = (uint8_t)callsites_judge_end(p, stack, judged);
+	if (judged == JUDGED_FABRICATED)
+		p->stack[stack].image = c.image;
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
@@ -653,17 +727,26 @@ static bool callsites_same_trust(const void *owner, uint32_t id,
 	const struct store_user_trust *b = key;
 
 	return a->type == b->type && a->mark == b->mark &&
-	       a->judged == b->judged && a->frames == b->frames;
+	       a->judged == b->judged && a->frames == b->frames &&
+	       a->image == b->image;
 }
 
-/* Returns the number of frames of a stack if it is one where a kernel stops. */
+/* Returns the number of frames that were recorded of a stack, if it is one
+ * where a kernel stops. */
 static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 				uint32_t kernel)
 {
 	if (!user || p->stack[user].unwound)
 		return 0;
 	uint32_t depth = callsites_depth(p, user);
+	uint32_t parent = bare_code_stack(p->code, user)->parent;
 
+	if (parent) {
+		uint32_t caller = bare_code_stack(p->code, parent)->frame;
+		const struct frame *f = bare_code_frame(p->code, caller);
+
+		depth -= (f->flags & FRAME_INFERRED) != 0;
+	}
 	if (depth + callsites_depth(p, kernel) == PERF_FRAMES)
 		return PERF_FRAMES;
 	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
@@ -687,9 +770,12 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 		.mark = (int16_t)g->mark,
 		.judged = judged_name(p->stack[user].judged),
 		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel),
+		.image = p->stack[user].image,
 	};
 	uint64_t h = hash_pair((uint64_t)u.type << 32 | (uint16_t)u.mark,
-			       (uint64_t)p->stack[user].judged << 8 | u.frames);
+			       (uint64_t)u.image << 32 |
+				       (uint64_t)p->stack[user].judged << 8 |
+				       u.frames);
 	uint32_t at = table_find(&p->by_trust, h, callsites_same_trust, p, &u);
 
 	if (at == TABLE_NONE) {
@@ -712,19 +798,18 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct known_stack *s = &p->stack[i];
-		/* of a stack that is wrong, the first frame that never was says
-		 * more */
-		bool caller = s->judged == JUDGED_CALLER;
-
 		if (s->judged != JUDGED_NONE && s->judged != JUDGED_WHOLE)
 			*mem_add(j, n, cap) =
 				(struct store_judged){ (uint32_t)i, s->judged,
-						       caller };
+						       s->lacks, s->image };
 	}
 	int rc = store_judged(p->db, j, n, err);
 
 	free(j);
-	return rc ? -1 : store_user_trust(p->db, p->trust, p->n_trust, err);
+	return rc || store_user_trust(p->db, p->trust, p->n_trust, err) ||
+			       callsites_put_shares(p, err)
+		       ? -1
+		       : 0;
 }
 
 /* ---- all of it */
@@ -748,14 +833,15 @@ void callsites_release(struct pass *p)
 int callsites_check(struct store *db, const struct frames *fr,
 		    struct symbolizer *sy, struct err *err)
 {
-	struct pass p = { .db = db, .fr = fr };
+	struct pass p = { .db = db, .fr = fr, .sy = sy };
 	int rc = -1;
 
 	progress_start("checking");
 	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
 	    (!sy || (!callsites_check_frames(&p, sy, err) &&
 		     !callsites_drop_others(&p, err) &&
-		     !callsites_put_frames(&p, err))) &&
+		     !callsites_put_frames(&p, err) &&
+		     !callsites_put_ends(&p, err))) &&
 	    !callsites_check_stacks(&p, sy != NULL, err))
 		rc = callsites_put_trust(&p, err);
 	progress_clear();

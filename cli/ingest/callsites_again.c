@@ -39,6 +39,17 @@ int callsites_judge_again(struct store *db, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
+	r = rows_of(db, "again_ends", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, AGAIN_ENDS_FRAME);
+
+		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
+			continue;
+		p.spot[frame].start = (uint8_t)rows_int(r, AGAIN_ENDS_START);
+		p.spot[frame].open = (uint8_t)rows_int(r, AGAIN_ENDS_OPEN);
+	}
+	if (rows_end(r, err))
+		goto out;
 	r = rows_of(db, "again_links", err);
 	while (rows_step(r)) {
 		int64_t link = rows_int(r, AGAIN_LINKS_LINK);

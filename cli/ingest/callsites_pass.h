@@ -14,6 +14,7 @@ struct bare_code;
 struct err;
 struct frames;
 struct store;
+struct symbolizer;
 
 /* The file of an image. */
 struct place {
@@ -22,12 +23,21 @@ struct place {
 	bool mapped, fits;   /* its mappings are known; one is as its code */
 	uint32_t calls, bad; /* return addresses behind a call, and others */
 	uint32_t proved;     /* of calls: to the inner frame's function */
+	/* functions, and those that set a frame pointer, of a file that is
+	 * named as a cause; 0: not counted */
+	uint32_t functions, framed;
 };
 
 struct spot { /* The result for a frame. */
 	uint64_t off;
 	struct callsite site;
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
+	bool root;	    /* where stacks end that may be whole */
+	bool inner;	    /* in front of their end */
+	uint8_t start;	    /* enum thread_start, if root or inner */
+	/* enum judged: why its caller may be missing unnoticed, if leaf; or
+	 * that of inner the next frame may be any */
+	uint8_t open;
 };
 
 /* A distinct stack. */
@@ -36,7 +46,13 @@ struct known_stack {
 	bool walked;	 /* it is used, or a caller of one that is */
 	bool unwound;	 /* a sample's was unwound by tables */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
-	uint8_t judged;	 /* enum judged */
+	bool framed;	 /* a chain is known to have it */
+	/* the tables, or the kernel, say that a sample's has no caller */
+	bool outermost;
+	bool lacks;	/* the innermost caller, wherever it ends */
+	uint8_t judged; /* enum judged */
+	uint32_t root;	/* the outermost frame */
+	uint32_t image; /* whose code is the cause of what is wrong; 0: none */
 };
 
 struct pass {
@@ -50,9 +66,11 @@ struct pass {
 	size_t n_trust, cap_trust;
 	struct table by_trust;
 	uint32_t *order; /* frames by image and offset */
+	size_t n_order;
 	struct store_link *link;
 	size_t n_link, cap_link;
 	struct table by_pair;
+	struct symbolizer *sy; /* NULL: files are not opened */
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
 };
@@ -65,6 +83,13 @@ void callsites_release(struct pass *p);
 void callsites_without_files(struct pass *p);
 /* Judges the stacks; code: stores what was found. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
+/* Looks at the frames in which stacks end, and stores what was found. */
+int callsites_put_ends(struct pass *p, struct err *err);
+/* Returns what is said of a stack by where it ends; as: what is otherwise. */
+enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as);
+/* Stores how many functions of the files that are named as a cause set a frame
+ * pointer. */
+int callsites_put_shares(struct pass *p, struct err *err);
 /* Stores how far the user stacks of samples can be trusted. */
 int callsites_put_trust(struct pass *p, struct err *err);
 #endif

@@ -253,8 +253,8 @@ static bool open_map(struct jitted *jd, const struct source *src,
 {
 	struct err why;
 
-	f->map = perfmap_open(path, !given, jd->temp_dir, jd->ledger,
-			      src->index, &why);
+	f->map = perfmap_open(path, !given, jd->temp_dir, &src->info,
+			      jd->ledger, src->index, &why);
 	if (!f->map) {
 		jitted_note(jd, src, why.msg);
 		return false;

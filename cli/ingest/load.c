@@ -186,6 +186,12 @@ static int cannot_read(const char *path, int error, struct err *err)
 		       path, pw ? pw->pw_name : "somebody else");
 }
 
+void load_want_fields(const char *events)
+{
+	if (!fields)
+		fields = events ? events : "all";
+}
+
 int load_check(const char *path, bool *is_db, struct err *err)
 {
 	unsigned char head[STORE_HEAD];
@@ -474,6 +480,17 @@ static int put_cuts(struct load *ld, unsigned int i, struct err *err)
 		       : 0;
 }
 
+/* Stores whether its recorder may have paused, if its command line tells. */
+static int put_pauses(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+
+	return info->paused || info->unpaused
+		       ? store_meta_number(ld->db, (int)i, "pauses",
+					   info->paused, err)
+		       : 0;
+}
+
 /* Stores how much of its stack a sample may have. */
 static int put_dumps(struct load *ld, unsigned int i, struct err *err)
 {
@@ -573,7 +590,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
 		    put_wall(ld, i, err) || put_cuts(ld, i, err) ||
-		    put_dumps(ld, i, err) || put_streamed(ld, i, err))
+		    put_pauses(ld, i, err) || put_dumps(ld, i, err) ||
+		    put_streamed(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return load_flush(ld, err);

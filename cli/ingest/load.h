@@ -17,6 +17,10 @@ extern const struct opt load_common_opts[];
  */
 extern const struct opt load_opts[];
 
+/* For commands that look at fields of events: those of these events, or NULL of
+ * all, become columns unless --fields says otherwise. */
+void load_want_fields(const char *events);
+
 /* Checks an input before any work. Returns 0, or -1 and *err with advice.
  * Stores in *is_db, which may be NULL, whether it is a database. */
 int load_check(const char *path, bool *is_db, struct err *err);

@@ -16,6 +16,7 @@
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/load.h"
 #include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/version.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -306,8 +307,8 @@ static bool merged_leave_removed(struct merged_paths *list)
 			continue;
 		}
 		progress_clear();
-		fprintf(stderr, "%s: was removed meanwhile, and is left out\n",
-			list->path[i]);
+		say("%s: was removed meanwhile, and is left out\n",
+		    list->path[i]);
 		free(list->path[i]);
 	}
 	bool some = n < list->n;

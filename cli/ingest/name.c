@@ -13,6 +13,7 @@
 
 #include "cli/output/progress.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/say.h"
 #include "cli/stop.h"
 #include "formats/unpack.h"
 #include "schema/columns.h"
@@ -103,7 +104,7 @@ static void naming_report(const char *what)
 
 	safe_text_clean_buf(note, sizeof(note), what, strlen(what), NULL);
 	progress_clear();
-	fprintf(stderr, "%s\n", note);
+	say("%s\n", note);
 }
 
 /* Prints a note, and stores it in the database. */
@@ -498,11 +499,10 @@ static int naming_name_all(struct store *db,
 	if (!ret)
 		ret = naming_note_shared_modules(db, err);
 	if (use_debuginfod && !ret)
-		fprintf(stderr,
-			"debuginfod: fetched %" PRIu64 " file%s, had none for "
-			"%" PRIu64 " image%s\n",
-			s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
-			s.counts->missing, s.counts->missing == 1 ? "" : "s");
+		say("debuginfod: fetched %" PRIu64 " file%s, had none for "
+		    "%" PRIu64 " image%s\n",
+		    s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
+		    s.counts->missing, s.counts->missing == 1 ? "" : "s");
 	return ret;
 }
 

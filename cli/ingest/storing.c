@@ -222,7 +222,8 @@ struct storing *storing_new(struct store *db, struct order *order,
 	pthread_cond_init(&s->less, NULL);
 	s->block = mem_new(BLOCKS, sizeof(*s->block));
 	s->threaded = order_keep(order, NULL, NULL) &&
-		      thread_start(&s->thread, STACK_BYTES, storing_main, s);
+		      thread_start(&s->thread, STACK_BYTES, "storing",
+				   storing_main, s);
 	if (s->threaded)
 		order_keep(order, storing_passed, s);
 	return s;

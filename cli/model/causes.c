@@ -15,6 +15,7 @@
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/db/addrs.h"
+#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -34,12 +35,43 @@
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
 
-/* An ev_ table, and its columns; 0: there is none. */
+/* Columns of the queries causes_events, causes_requests and causes_fields. */
+enum {
+	EVENTS_ID,
+	EVENTS_TIME_NS,
+	EVENTS_CPU,
+	EVENTS_TYPE,
+	EVENTS_THREAD,
+	EVENTS_COMM,
+	EVENTS_KRAW,
+	EVENTS_URAW
+};
+enum {
+	REQUESTS_EVENT,
+	REQUESTS_URAW,
+	REQUESTS_VERDICT,
+	REQUESTS_FLAGS
+};
+enum {
+	FIELDS_EVENT_ID,
+	FIELDS_PREV,
+	FIELDS_NEXT,
+	FIELDS_WOKEN,
+	FIELDS_STATE,
+	FIELDS_TARGET,
+	FIELDS_CURRENT,
+	FIELDS_FLAGS,
+	FIELDS_DEVICE,
+	FIELDS_VECTOR,
+	FIELDS
+};
+
+/* An ev_ table, its rows, and that of the event at hand. */
 struct causes_table {
 	char *name;
-	struct row_cursor c;
-	size_t prev, next, woken, state, target, current, flags;
-	size_t device, vector; /* of an interrupt */
+	struct int_rows *rows;
+	struct int_row row;
+	bool has[FIELDS]; /* columns of query causes_fields */
 };
 
 enum causes_role {
@@ -73,15 +105,17 @@ struct causes {
 	size_t n_type, cap_type;
 	struct causes_table *table;
 	size_t n_table, cap_table;
-	struct row_cursor request; /* of events' stacks */
-	struct rows *event;	   /* one event's stack */
-	int32_t *tid;		   /* by thread.id */
+	struct int_rows *events, *requests;
+	int32_t *tid; /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_names *names;
 	struct table recorded;	    /* tids that have records of their own */
-	struct offcpu_stack *stack; /* of wake-ups, by stack_index */
+	struct offcpu_stack *stack; /* by stack_index */
 	size_t n_stack, cap_stack;
 	struct intern stack_index;
+	int64_t *out; /* events of switches, ascending; and their stacks */
+	uint32_t *out_stack;
+	size_t n_out, cap_out, n_out_stack, cap_out_stack;
 	struct arena text;
 	struct irqs *irqs;
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
@@ -120,6 +154,54 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
+/* Finds which columns the table has for those of query causes_fields, and opens
+ * its rows. */
+static int causes_open_fields(struct causes_table *t, struct store *db,
+			      struct err *err)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} want[] = {
+		{ "prev_pid", FIELDS_PREV },
+		{ "prev_tid", FIELDS_PREV },
+		{ "next_pid", FIELDS_NEXT },
+		{ "next_tid", FIELDS_NEXT },
+		{ "pid", FIELDS_WOKEN },
+		{ "tid", FIELDS_WOKEN },
+		{ "prev_state", FIELDS_STATE },
+		{ "target_cpu", FIELDS_TARGET },
+		{ "common_pid", FIELDS_CURRENT },
+		{ "common_flags", FIELDS_FLAGS },
+		{ "name", FIELDS_DEVICE },
+		{ "vec", FIELDS_VECTOR },
+	};
+	struct sql_gap gap[] = {
+		{ "table", t->name },  { "prev", "NULL" },
+		{ "next", "NULL" },    { "woken", "NULL" },
+		{ "state", "NULL" },   { "target", "NULL" },
+		{ "current", "NULL" }, { "flags", "NULL" },
+		{ "device", "NULL" },  { "vector", "NULL" },
+	};
+	struct row_cursor c;
+	int rc = row_cursor_open_table(&c, db, t->name, err);
+	char *sql;
+
+	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
+			if (!strcmp(rows_name(c.rows, i), want[k].name)) {
+				gap[want[k].at].text = want[k].name;
+				t->has[want[k].at] = true;
+			}
+	row_cursor_close(&c);
+	if (rc)
+		return -1;
+	sql = store_sql_fill("causes_fields", gap, sizeof(gap) / sizeof(*gap));
+	t->rows = int_rows_open(db, sql, err);
+	free(sql);
+	return t->rows ? 0 : -1;
+}
+
 /* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
  */
 static size_t causes_open_table(struct causes *c, struct store *db,
@@ -132,26 +214,7 @@ static size_t causes_open_table(struct causes *c, struct store *db,
 			return i + 1;
 	t = mem_add(c->table, c->n_table, c->cap_table);
 	*t = (struct causes_table){ .name = mem_strdup(name) };
-	if (row_cursor_open_table(&t->c, db, name, err))
-		return 0;
-
-	const struct {
-		const char *name;
-		size_t *at;
-	} want[] = {
-		{ "prev_pid", &t->prev },      { "prev_tid", &t->prev },
-		{ "next_pid", &t->next },      { "next_tid", &t->next },
-		{ "pid", &t->woken },	       { "tid", &t->woken },
-		{ "prev_state", &t->state },   { "target_cpu", &t->target },
-		{ "common_pid", &t->current }, { "common_flags", &t->flags },
-		{ "name", &t->device },	       { "vec", &t->vector },
-	};
-
-	for (size_t i = 1; i < rows_columns(t->c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
-			if (!strcmp(rows_name(t->c.rows, i), want[k].name))
-				*want[k].at = i;
-	return c->n_table;
+	return causes_open_fields(t, db, err) ? 0 : c->n_table;
 }
 
 static int causes_take_kind(struct causes *c, struct store *db,
@@ -207,6 +270,7 @@ static int causes_read_types(struct causes *c, struct store *db,
 			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
 		};
 
+		causes_spans_type(c->spans, r);
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
@@ -270,7 +334,8 @@ static int causes_name_others(struct causes *c, struct store *db,
 	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->n_table; i++)
-		if ((c->table[i].next || c->table[i].woken) &&
+		if ((c->table[i].has[FIELDS_NEXT] ||
+		     c->table[i].has[FIELDS_WOKEN]) &&
 		    causes_names_add(c->names, db, c->table[i].name, err))
 			return -1;
 	return 0;
@@ -296,14 +361,10 @@ static void causes_say_partial(struct causes *c,
 			 all ? "switches" : "wake-ups", sampled->recorded,
 			 sampled->happened);
 		c->partial.why = arena_strdup(&c->text, why);
-		c->partial.cure =
-			capture->some
-				? "record each switch and wake-up, of all "
-				  "CPUs: perf record -a -c 1 -e "
-				  "sched:sched_switch -e sched:sched_waking"
-				: "record each switch and wake-up: perf record "
-				  "-c 1 -e sched:sched_switch -e "
-				  "sched:sched_waking";
+		c->partial.cure = "record each switch and wake-up of all CPUs: "
+				  "backstitch record --waits, or without other "
+				  "events perf record -a -c 1 -e "
+				  "sched:sched_switch -e sched:sched_waking";
 		return;
 	}
 	c->partial.why = capture->filtered ? "switches were filtered"
@@ -397,7 +458,7 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 static int64_t causes_field(const struct causes_table *t, size_t column)
 {
-	return column ? rows_int_or(t->c.rows, column, -1) : -1;
+	return t->row.known >> column & 1 ? t->row.v[column] : -1;
 }
 
 static int32_t causes_id(int64_t v)
@@ -439,52 +500,66 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Notes the stack of a wake-up, whose user half may be that of a request. */
-static int causes_take_stack(struct causes *c, const struct rows *r,
+/* Notes the stack of a switch or a wake-up, whose user half may be that of a
+ * request. */
+static int causes_take_stack(struct causes *c, const int64_t *event,
 			     struct timeline_record *rec, struct err *err)
 {
 	struct offcpu_stack s = {
-		.type = (uint32_t)rows_int(r, CAUSES_EVENTS_TYPE),
-		.comm = (uint32_t)rows_int(r, CAUSES_EVENTS_COMM),
-		.kraw = (uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
-		.uraw = (uint32_t)rows_int(r, CAUSES_EVENTS_URAW),
+		.type = (uint32_t)event[EVENTS_TYPE],
+		.comm = (uint32_t)event[EVENTS_COMM],
+		.kraw = (uint32_t)event[EVENTS_KRAW],
+		.uraw = (uint32_t)event[EVENTS_URAW],
 	};
-	const struct rows *q = c->request.rows;
-	int rc = row_cursor_seek(&c->request, rec->id, err);
+	struct int_row q;
+	int rc = int_rows_seek(c->requests, rec->id, &q, err);
 
 	if (rc > 0) {
-		if (rows_value(q, CAUSES_REQUESTS_URAW).kind != VALUE_NULL)
-			s.uraw = (uint32_t)rows_int(q, CAUSES_REQUESTS_URAW);
-		s.verdict = (uint8_t)rows_int(q, CAUSES_REQUESTS_VERDICT);
-		s.flags = (uint8_t)rows_int(q, CAUSES_REQUESTS_FLAGS) &
-			  VERDICT_EXEC;
+		if (q.known >> REQUESTS_URAW & 1)
+			s.uraw = (uint32_t)q.v[REQUESTS_URAW];
+		s.verdict = (uint8_t)q.v[REQUESTS_VERDICT];
+		s.flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
 	}
 	rec->stack = causes_intern_stack(c, &s);
+	if (rec->kind == TIMELINE_SWITCH) {
+		*mem_add(c->out, c->n_out, c->cap_out) = rec->id;
+		*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
+			rec->stack;
+	}
 	return rc < 0 ? -1 : 0;
+}
+
+/* Returns the state of the thread that leaves: a number, or of a text of ftrace
+ * a letter. */
+static int32_t causes_state(const struct causes_table *t)
+{
+	const char *text = int_rows_text(t->rows, &t->row, FIELDS_STATE);
+	const struct value v = { .kind = VALUE_TEXT, .text = text };
+
+	return text ? (int32_t)offcpu_state_bits(&v)
+		    : (int32_t)causes_field(t, FIELDS_STATE);
 }
 
 static void causes_fill_fields(struct wait_causes *w,
 			       const struct causes_table *t, uint32_t kraw,
 			       struct timeline_record *rec)
 {
-	int32_t current = causes_id(causes_field(t, t->current));
+	int32_t current = causes_id(causes_field(t, FIELDS_CURRENT));
 
 	if (current >= 0)
 		rec->current = current;
 	if (rec->kind == TIMELINE_SEEN)
 		return;
 	if (rec->kind == TIMELINE_SWITCH) {
-		struct value state = rows_value(t->c.rows, t->state);
-
-		rec->current = causes_id(causes_field(t, t->prev));
-		rec->other = causes_id(causes_field(t, t->next));
-		rec->state = t->state ? (int32_t)offcpu_state_bits(&state) : -1;
+		rec->current = causes_id(causes_field(t, FIELDS_PREV));
+		rec->other = causes_id(causes_field(t, FIELDS_NEXT));
+		rec->state = causes_state(t);
 		return;
 	}
-	rec->other = causes_id(causes_field(t, t->woken));
-	rec->target = causes_id(causes_field(t, t->target));
+	rec->other = causes_id(causes_field(t, FIELDS_WOKEN));
+	rec->target = causes_id(causes_field(t, FIELDS_TARGET));
 	rec->context =
-		(uint8_t)causes_context(w, causes_field(t, t->flags), kraw);
+		(uint8_t)causes_context(w, causes_field(t, FIELDS_FLAGS), kraw);
 }
 
 /* ---- softirqs of a kernel without names */
@@ -547,17 +622,17 @@ static void causes_settle(void *arg, int64_t event, uint8_t *context)
 /* ---- names of interrupts */
 
 static void causes_note_irq(struct causes *c, const struct causes_type *type,
-			    const struct causes_table *f,
+			    const struct causes_table *f, bool timer,
 			    const struct timeline_record *rec)
 {
-	int64_t flags = causes_field(f, f->flags);
+	int64_t flags = causes_field(f, FIELDS_FLAGS);
 	bool hard = flags > 0 && (flags & FLAG_HARDIRQ);
 	const struct irq_entry e = {
 		.kind = (enum irq_kind)type->irq,
 		.time = rec->time,
 		.hard = hard,
-		.name = f->device ? rows_text(f->c.rows, f->device) : NULL,
-		.vector = causes_field(f, f->vector),
+		.name = int_rows_text(f->rows, &f->row, FIELDS_DEVICE),
+		.vector = causes_field(f, FIELDS_VECTOR),
 	};
 
 	if (flags < 0)
@@ -567,7 +642,7 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 	else if (e.kind)
 		irqs_enter(c->irqs, rec->cpu, &e);
 	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
-		irqs_wake(c->irqs, rec->cpu, rec->id, hard);
+		irqs_wake(c->irqs, rec->cpu, rec->id, hard, timer);
 }
 
 struct causes_between {
@@ -614,16 +689,18 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 }
 
 static int causes_take_event(struct causes *c, struct wait_causes *w,
-			     const struct rows *r, struct err *err)
+			     const struct int_row *r, struct err *err)
 {
-	int64_t type = rows_int(r, CAUSES_EVENTS_TYPE);
-	int64_t thread = rows_int(r, CAUSES_EVENTS_THREAD);
+	int64_t type = r->v[EVENTS_TYPE];
+	int64_t thread = r->v[EVENTS_THREAD];
+	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
 	const struct causes_type *t =
 		type > 0 && (uint64_t)type < c->n_type ? &c->type[type] : NULL;
 	struct timeline_record rec = {
-		.time = rows_int(r, CAUSES_EVENTS_TIME_NS),
-		.id = rows_int(r, CAUSES_EVENTS_ID),
-		.cpu = (int32_t)rows_int(r, CAUSES_EVENTS_CPU),
+		.time = r->v[EVENTS_TIME_NS],
+		.id = r->v[EVENTS_ID],
+		.cpu = r->known >> EVENTS_CPU & 1 ? (int32_t)r->v[EVENTS_CPU]
+						  : -1,
 		.current = -1,
 		.other = -1,
 		.state = -1,
@@ -639,26 +716,26 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 	rec.shows = t->shows;
 	if (t->table) {
 		struct causes_table *f = &c->table[t->table - 1];
-		int rc = row_cursor_seek(&f->c, rec.id, err);
+		int rc = int_rows_seek(f->rows, rec.id, &f->row, err);
+		bool work;
 
 		if (rc < 0)
 			return -1;
 		if (!rc && rec.kind != TIMELINE_SEEN)
 			return 0;
 		if (rc)
-			causes_fill_fields(
-				w, f, (uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
-				&rec);
-		if (rec.kind >= TIMELINE_WAKING &&
-		    causes_take_stack(c, r, &rec, err))
+			causes_fill_fields(w, f, kraw, &rec);
+		if (rec.kind != TIMELINE_SEEN &&
+		    causes_take_stack(c, r->v, &rec, err))
 			return -1;
 		if (rc)
-			causes_note_stack(
-				c, causes_field(f, f->flags),
-				(uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
-				&rec);
+			causes_note_stack(c, causes_field(f, FIELDS_FLAGS),
+					  kraw, &rec);
+		/* its stack, if it has one, shows a timer's function */
+		work = rec.kind >= TIMELINE_WAKING &&
+		       wait_causes_context(w, kraw) == CONTEXT_HARDIRQ;
 		if (rc)
-			causes_note_irq(c, t, f, &rec);
+			causes_note_irq(c, t, f, !work, &rec);
 	}
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have. */
@@ -667,6 +744,24 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		c->tid[thread - 1] = rec.current;
 	timeline_add(c->t, &rec);
 	return 0;
+}
+
+static int causes_read_events(struct causes *c, struct store *db,
+			      struct wait_causes *w, struct err *err)
+{
+	struct int_row row;
+	int rc;
+
+	c->requests = int_rows_open(db, store_sql("causes_requests"), err);
+	c->events = c->requests
+			    ? int_rows_open(db, store_sql("causes_events"), err)
+			    : NULL;
+	if (!c->events)
+		return -1;
+	while ((rc = int_rows_next(c->events, &row, err)) > 0)
+		if (causes_take_event(c, w, &row, err))
+			return -1;
+	return rc;
 }
 
 /* Says why there are no waits, and what to record. */
@@ -714,9 +809,6 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	}
 	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
-	c->event = rows_of(db, "causes_stack", err);
-	if (!c->event)
-		goto fail;
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
@@ -730,17 +822,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
 	if (!c->names)
 		goto fail;
-	if (causes_load_losses(c, db, err) ||
-	    row_cursor_open(&c->request, db, store_sql("causes_requests"), err))
-		goto fail;
-	r = rows_of(db, "causes_events", err);
-	while (rows_step(r)) {
-		if (causes_take_event(c, w, r, err)) {
-			rows_stop(r);
-			goto fail;
-		}
-	}
-	if (rows_end(r, err))
+	if (causes_load_losses(c, db, err) || causes_read_events(c, db, w, err))
 		goto fail;
 	if (c->n_open) {
 		if (causes_load_addrs(c, db, err))
@@ -768,10 +850,10 @@ void causes_free(struct causes *c)
 		return;
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
-	row_cursor_close(&c->request);
-	rows_close(c->event);
+	int_rows_close(c->events);
+	int_rows_close(c->requests);
 	for (size_t i = 0; i < c->n_table; i++) {
-		row_cursor_close(&c->table[i].c);
+		int_rows_close(c->table[i].rows);
 		free(c->table[i].name);
 	}
 	free(c->table);
@@ -779,6 +861,8 @@ void causes_free(struct causes *c)
 	free(c->tid);
 	causes_names_free(c->names);
 	free(c->stack);
+	free(c->out);
+	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
 	softirqs_free(c->softirqs);
@@ -798,29 +882,44 @@ const struct causes_partial *causes_partial(const struct causes *c)
 	return c->partial.why ? &c->partial : NULL;
 }
 
+const char *causes_larger_buffers(const struct causes *c)
+{
+	return causes_spans_main(c->spans)->larger;
+}
+
+struct causes_premise causes_premise(const struct causes *c)
+{
+	int8_t pauses = timeline_rules(c->t)->pauses;
+	bool silent = timeline_contradictions(c->t) > 0;
+
+	if (timeline_is_blind(c->t))
+		return (struct causes_premise){
+			.none = pauses > 0
+					? "recording paused: no record proves "
+					  "nothing"
+					: "records are missing without a loss "
+					  "in too many places: no record "
+					  "proves nothing",
+		};
+	return (struct causes_premise){
+		.words = silent	  ? "if records are missing only where it shows"
+			 : pauses ? "if tracing was not switched off in between"
+				  : NULL,
+	};
+}
+
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)
 {
 	return &c->stack[stack];
 }
 
-int causes_stack(struct causes *c, int64_t event, struct offcpu_stack *out,
-		 struct err *err)
+const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event)
 {
-	const struct value bind = { .kind = VALUE_INT, .num = event };
-	const struct rows *r = c->event;
-	int rc = rows_again(c->event, &bind, 1, err);
+	size_t at = search_where(c->n_out, i, c->out[i] >= event);
+	const struct timeline_wake *w;
 
-	if (!rc)
-		rc = rows_next(c->event, err);
-	if (rc > 0)
-		*out = (struct offcpu_stack){
-			.type = (uint32_t)rows_int(r, CAUSES_STACK_TYPE),
-			.comm = (uint32_t)rows_int(r, CAUSES_STACK_COMM),
-			.kraw = (uint32_t)rows_int(r, CAUSES_STACK_KRAW),
-			.uraw = (uint32_t)rows_int(r, CAUSES_STACK_URAW),
-			.verdict = (uint8_t)rows_int(r, CAUSES_STACK_VERDICT),
-			.flags = (uint8_t)rows_int(r, CAUSES_STACK_FLAGS) &
-				 VERDICT_EXEC,
-		};
-	return rc;
+	if (at < c->n_out && c->out[at] == event)
+		return &c->stack[c->out_stack[at]];
+	w = event ? timeline_wake_of(c->t, event) : NULL;
+	return w ? &c->stack[w->stack] : NULL;
 }

@@ -39,13 +39,21 @@ struct causes_partial {
 };
 /* Returns NULL if all CPUs were recorded. */
 const struct causes_partial *causes_partial(const struct causes *c);
+/* Returns what to record where its buffers were full. */
+const char *causes_larger_buffers(const struct causes *c);
+/* What proofs by the absence of records rest on. */
+struct causes_premise {
+	const char *words; /* behind "proved"; NULL: nothing */
+	const char *none;  /* why there are no such proofs; NULL: there are */
+};
+struct causes_premise causes_premise(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Returns what woke in an interrupt, "timer", "irq:NAME" or "softirq:VECTOR",
  * as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
-/* Reads the stack of an event. Returns 1, 0 if there is no such event, or -1
- * and *err. */
-int causes_stack(struct causes *c, int64_t event, struct offcpu_stack *out,
-		 struct err *err);
+/* Returns the stack of a switch or a wake-up, by its event; NULL: there is
+ * none.
+ */
+const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event);
 #endif

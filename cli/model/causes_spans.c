@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/loss_rows.h"
 #include "schema/columns.h"
+#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -15,7 +17,21 @@
 /* Text of ftrace has microseconds. */
 #define TEXT_SKEW 1000
 
+/* Times of the events of a type. */
+struct causes_times {
+	int64_t capture, first, last;
+};
+
+/* Columns of query causes_times. */
+enum {
+	TIMES_ID,
+	TIMES_TYPE,
+	TIMES_TIME_NS
+};
+
 struct causes_spans {
+	struct causes_times *type; /* by event_type.id - 1 */
+	size_t n_type, cap_type;
 	struct causes_capture *capture; /* the main one is first */
 	size_t n, cap;
 	struct causes_span *span;
@@ -31,6 +47,7 @@ void causes_spans_free(struct causes_spans *s)
 {
 	if (!s)
 		return;
+	free(s->type);
 	free(s->capture);
 	free(s->span);
 	free(s);
@@ -48,6 +65,15 @@ static bool causes_signal_bug(const char *release)
 	return (major == 5 && minor >= 18) || (major == 6 && minor <= 15);
 }
 
+void causes_spans_type(struct causes_spans *s, const struct rows *r)
+{
+	*mem_add(s->type, s->n_type, s->cap_type) = (struct causes_times){
+		.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
+		.first = TIMELINE_END,
+		.last = TIMELINE_START,
+	};
+}
+
 void causes_spans_note(struct causes_spans *s, const struct rows *r)
 {
 	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
@@ -61,11 +87,14 @@ void causes_spans_note(struct causes_spans *s, const struct rows *r)
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
 			.signal_bug = causes_signal_bug(
 				rows_text(r, CAUSES_TYPES_RELEASE)),
+			.pauses = (int8_t)compare_numbers(
+				rows_int(r, CAUSES_TYPES_PAUSES), 0),
 		},
 		.tracks = !strcmp(format, "ctf"),
 		.some = !rows_int(r, CAUSES_TYPES_SYSTEM_WIDE),
 		.filtered = rows_int(r, CAUSES_TYPES_FILTERED) != 0,
 		.text = !strcmp(format, "ftext"),
+		.larger = loss_larger_buffers(format),
 		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
 		.first = TIMELINE_END,
 		.last = TIMELINE_START,
@@ -90,6 +119,30 @@ static int causes_compare_captures(const void *pa, const void *pb)
 		       ?: compare_numbers(a->id, b->id);
 }
 
+/* Finds when the events of each type were. Grouped by SQLite, a million of them
+ * takes a second. */
+static int causes_spans_times(struct causes_spans *s, struct store *db,
+			      struct err *err)
+{
+	struct int_rows *r = int_rows_open(db, store_sql("causes_times"), err);
+	struct int_row row;
+	int rc = r ? 0 : -1;
+
+	while (r && (rc = int_rows_next(r, &row, err)) > 0) {
+		int64_t time = row.v[TIMES_TIME_NS];
+		uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
+		struct causes_times *t;
+
+		if (type >= s->n_type || !(row.known >> TIMES_TIME_NS & 1))
+			continue;
+		t = &s->type[type];
+		t->first = time < t->first ? time : t->first;
+		t->last = time > t->last ? time : t->last;
+	}
+	int_rows_close(r);
+	return rc;
+}
+
 /* Finds the times of those of the same kernel as the first one. */
 static int causes_spans_load(struct causes_spans *s, struct store *db,
 			     struct err *err)
@@ -105,9 +158,17 @@ static int causes_spans_load(struct causes_spans *s, struct store *db,
 
 			if (c->id != rows_int(r, CAUSES_CAPTURES_ID))
 				continue;
-			c->first = rows_int(r, CAUSES_CAPTURES_FIRST_NS);
-			c->last = rows_int(r, CAUSES_CAPTURES_LAST_NS);
 			c->error = rows_int(r, CAUSES_CAPTURES_ERROR_NS);
+			for (size_t k = 0; k < s->n_type; k++) {
+				const struct causes_times *t = &s->type[k];
+
+				if (t->capture != c->id)
+					continue;
+				if (t->first < c->first)
+					c->first = t->first;
+				if (t->last > c->last)
+					c->last = t->last;
+			}
 		}
 	return rows_end(r, err);
 }
@@ -176,7 +237,8 @@ int causes_spans_choose(struct causes_spans *s, struct store *db, int64_t only,
 	if (!n)
 		return 0;
 	qsort(s->capture, n, sizeof(*s->capture), causes_compare_captures);
-	if (n > 1 && causes_spans_load(s, db, err))
+	if (n > 1 &&
+	    (causes_spans_times(s, db, err) || causes_spans_load(s, db, err)))
 		return -1;
 	for (size_t i = 0; n > 1 && i < n; i++) {
 		size_t before = s->n_span;
@@ -219,6 +281,8 @@ struct timeline_rules causes_spans_rules(const struct causes_spans *s)
 		if (r->skew > all.skew)
 			all.skew = r->skew;
 		all.signal_bug |= r->signal_bug;
+		if (r->pauses > all.pauses || (r->pauses && !all.pauses))
+			all.pauses = r->pauses;
 	}
 	return all;
 }

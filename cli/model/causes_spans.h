@@ -5,8 +5,8 @@
  * less what the clocks may be off by: so whatever a later span tells happened
  * after all that an earlier one tells.
  *
- * causes_spans_note() for each type of context switches, causes_spans_choose(),
- * then questions. */
+ * causes_spans_type() for each type, causes_spans_note() for each of context
+ * switches, causes_spans_choose(), then questions. */
 #ifndef CLI_MODEL_CAUSES_SPANS_H
 #define CLI_MODEL_CAUSES_SPANS_H
 #include <stdbool.h>
@@ -29,6 +29,7 @@ struct causes_capture {
 	bool filtered;
 	bool text; /* of ftrace */
 	bool x86_64;
+	const char *larger; /* buffers: what to record where they were full */
 	/* times of its events, and by how much they may be off; first > last:
 	 * it is of another kernel, or its clock is not known */
 	int64_t first, last, error;
@@ -42,7 +43,9 @@ struct causes_span {
 
 struct causes_spans *causes_spans_new(void);
 void causes_spans_free(struct causes_spans *s);
-/* r: a row of query causes_types. */
+/* r: a row of query causes_types; all of them come, in their order. */
+void causes_spans_type(struct causes_spans *s, const struct rows *r);
+/* And this for each type of context switches. */
 void causes_spans_note(struct causes_spans *s, const struct rows *r);
 /* only: the one capture to read; 0: that with the most switches, and others of
  * its kernel. Returns 1, 0 if there is none, or -1 and *err. */

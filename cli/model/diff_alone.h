@@ -9,8 +9,8 @@
 struct diff_rows;
 
 /* Writes one line, without its end, if more than half of the weight of user
- * code on one side is of functions that the other side does not have; names the
- * image that seems to be renamed. Returns whether it wrote. Says nothing of
- * rows that are not the functions of images. */
+ * code on one side is of functions that the other side does not have. Returns
+ * whether it wrote. Says nothing of rows that are not the functions of
+ * images. */
 bool diff_alone_tell(const struct diff_rows *d, FILE *out);
 #endif

@@ -1,23 +1,29 @@
 /* diff_limit.c - how much a comparison lets something grow: --fail-above. */
 #include "cli/model/diff_limit.h"
 
+#include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/safe_text.h"
+#include "cli/model/pattern.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
 #define LINES 10
 
-static const char *fail_above;
+static const char *fail_above, *function_pattern;
 static double limit;
+static regex_t functions; /* of function_pattern */
 
 const struct opt diff_limit_opts[] = {
 	OPT_STRING(0, "fail-above", "PERCENT", &fail_above,
 		   "with --diff: status 4 if something grew by more"),
+	OPT_STRING(0, "function", "REGEX", &function_pattern,
+		   "with --fail-above: if one of these functions did"),
 	{ .kind = OPT_END }
 };
 
@@ -49,6 +55,10 @@ static bool diff_limit_parse(const char *s)
 
 int diff_limit_check(bool diff, struct err *err)
 {
+	if (!fail_above && function_pattern)
+		return err_set(err, ERR_USAGE,
+			       "--function says what --fail-above looks at: "
+			       "add it");
 	if (!fail_above)
 		return 0;
 	if (!diff)
@@ -58,12 +68,22 @@ int diff_limit_check(bool diff, struct err *err)
 			       "--fail-above needs a percentage such as 0.5, "
 			       "not '%s'",
 			       fail_above);
-	return 0;
+	return function_pattern ? pattern_compile(&functions, "function",
+						  function_pattern, err)
+				: 0;
 }
 
-void diff_limit_add(struct diff_limit *l, const char *name, double percent,
-		    double p)
+bool diff_limit_of_functions(void)
 {
+	return function_pattern;
+}
+
+void diff_limit_add(struct diff_limit *l, const char *name,
+		    const char *function, double percent, double p)
+{
+	if (function_pattern &&
+	    (!function || regexec(&functions, function, 0, NULL, 0)))
+		return;
 	if (fail_above && percent > limit)
 		*mem_add(l->item, l->n, l->cap) =
 			(struct diff_grown){ mem_strdup(name), percent, p };
@@ -84,15 +104,16 @@ int diff_limit_end(struct diff_limit *l, int status)
 		return status;
 	qsort(l->item, l->n, sizeof(*l->item), diff_limit_compare);
 	for (size_t i = 0; i < l->n && i < LINES; i++) {
-		fputs("grew by more than ", stderr);
-		safe_text_put(stderr, fail_above, 0, 0);
-		fprintf(stderr, "%s: ", strchr(fail_above, '%') ? "" : " %");
-		safe_text_put(stderr, l->item[i].name, 0, 0);
-		fprintf(stderr, ", %+.2f %% (p %.1e)\n", l->item[i].percent,
-			l->item[i].p);
+		char p[24] = "new";
+
+		if (!isnan(l->item[i].p))
+			snprintf(p, sizeof(p), "p %.1e", l->item[i].p);
+		say("grew by more than %s%s: %s, %+.2f %% (%s)\n", fail_above,
+		    strchr(fail_above, '%') ? "" : " %", l->item[i].name,
+		    l->item[i].percent, p);
 	}
 	if (l->n > LINES)
-		fprintf(stderr, "and %zu more\n", l->n - LINES);
+		say("and %zu more\n", l->n - LINES);
 	for (size_t i = 0; i < l->n; i++)
 		free(l->item[i].name);
 	free(l->item);

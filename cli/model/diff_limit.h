@@ -8,7 +8,7 @@
 
 struct err;
 
-/* --fail-above */
+/* --fail-above --function */
 extern const struct opt diff_limit_opts[];
 
 /* Checks the option; diff: whether two recordings are compared. Returns 0, or
@@ -21,10 +21,13 @@ struct diff_limit {
 	size_t n, cap;
 };
 
-/* Notes something that has significantly more in B: by this many percent of the
- * whole, with this p-value. name is copied. */
-void diff_limit_add(struct diff_limit *l, const char *name, double percent,
-		    double p);
+/* Returns whether only some functions are looked at. */
+bool diff_limit_of_functions(void);
+/* Notes a function, NULL if it is something else, that has significantly more
+ * in B: by this many percent of the whole, with this p-value; NaN: it is new.
+ * name, of all of the row, is copied. */
+void diff_limit_add(struct diff_limit *l, const char *name,
+		    const char *function, double percent, double p);
 /* Says on stderr what grew by more than is allowed, if anything did. Returns
  * STATUS_LOSS then, else `status`. Frees what *l holds. */
 int diff_limit_end(struct diff_limit *l, int status);

@@ -10,12 +10,6 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
-/* By how much of itself the cost of a function varies from run to run (standard
- * deviation): one run of each side cannot tell. Of 828 pairs of recordings of
- * the same program on a busy machine four show a change with 0 or 1 %, and none
- * with this (tests/live/pairs.py makes such pairs). */
-#define BETWEEN 0.03
-
 /* A row of a run, whose labels are those of its table. */
 struct keyed_row {
 	const struct report_row *row;
@@ -31,6 +25,8 @@ static int compare_keys(const struct keyed_row *a, const struct keyed_row *b)
 					report_label(b->of, b->row->comm))
 		       ?: label_compare(report_label(a->of, a->row->verdict),
 					report_label(b->of, b->row->verdict))
+		       ?: label_compare(report_label(a->of, a->row->field),
+					report_label(b->of, b->row->field))
 		       ?: compare_numbers(a->row->pid, b->row->pid)
 		       ?: compare_numbers(a->row->tid, b->row->tid)
 		       ?: compare_numbers(a->row->cpu, b->row->cpu);
@@ -183,7 +179,7 @@ static void diff_rows_set_whole(struct diff_rows *d)
 		.unit_b = diff_rows_unit(b->weight, b->samples),
 		.runs_a = a->runs,
 		.runs_b = b->runs,
-		.between = d->n_run == 2 ? BETWEEN : 0,
+		.between = d->n_run == 2 ? DIFF_BETWEEN : 0,
 	};
 	if (d->n_run == 2)
 		return;
@@ -200,8 +196,26 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
+/* Notes the functions that only one side has. Those that have samples of both,
+ * and those whose samples were not counted, are none. */
+static void diff_rows_take_only(struct diff_rows *d, const int8_t *only,
+				uint32_t labels)
+{
+	for (uint32_t label = 0; label < labels; label++) {
+		uint32_t row = only[label] == 1 || only[label] == -1
+				       ? diff_rows_of_label(d, label)
+				       : REPORT_NONE;
+
+		if (row == REPORT_NONE || d->place[1][row].skip ||
+		    (only[label] > 0 ? d->place[1][row].a : d->place[1][row].b))
+			continue;
+		d->place[0][row].only = d->place[1][row].only = only[label];
+	}
+}
+
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
-				size_t runs_a, unsigned int keys, bool absolute)
+				size_t runs_a, unsigned int keys, bool absolute,
+				const int8_t *only, uint32_t labels)
 {
 	struct diff_rows *d = mem_new(1, sizeof(*d));
 	struct diff_whole left;
@@ -226,6 +240,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
+	diff_rows_take_only(d, only, labels);
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
 		const struct report_rows *rows = run[i].rows;
@@ -308,6 +323,15 @@ double diff_rows_growth(const struct diff_rows *d, size_t row, bool total)
 		       : v;
 }
 
+int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total)
+{
+	const struct diff_place *p = &d->place[total][row];
+
+	if (p->change || p->p >= 1 || d->row[row].unknown)
+		return 0;
+	return diff_rows_excess_of(d, row, total) > 0 ? 1 : -1;
+}
+
 struct diff_rows_rank {
 	bool changed;
 	double size;
@@ -324,15 +348,25 @@ static int compare_ranks(const void *pa, const void *pb)
 		       ?: compare_numbers(a->row, b->row);
 }
 
-uint32_t *diff_rows_order(const struct diff_rows *d, bool total)
+double diff_rows_change(const struct diff_rows *d, size_t row, bool total)
+{
+	const struct diff_row *r = &d->row[row];
+
+	return diff_rows_size(d, 1, (double)r->weight[1][total]) -
+	       diff_rows_size(d, 0, (double)r->weight[0][total]);
+}
+
+uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
+			  const struct diff_rows *also)
 {
 	struct diff_rows_rank *rank = mem_new(d->n, sizeof(*rank));
 	uint32_t *order = mem_new(d->n, sizeof(*order));
 
 	for (size_t i = 0; i < d->n; i++)
 		rank[i] = (struct diff_rows_rank){
-			d->place[total][i].change != 0,
-			fabs(diff_rows_excess_of(d, i, total)), (uint32_t)i
+			d->place[total][i].change != 0 ||
+				(also && also->place[total][i].change != 0),
+			fabs(diff_rows_change(d, i, total)), (uint32_t)i
 		};
 	qsort(rank, d->n, sizeof(*rank), compare_ranks);
 	for (size_t i = 0; i < d->n; i++)
@@ -341,12 +375,27 @@ uint32_t *diff_rows_order(const struct diff_rows *d, bool total)
 	return order;
 }
 
-void diff_rows_changed(const struct diff_rows *d, bool total, size_t *more,
-		       size_t *less)
+struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total)
 {
-	*more = *less = 0;
+	struct diff_counts n = { 0, 0, 0, 0 };
+
 	for (size_t i = 0; i < d->n; i++) {
-		*more += d->place[total][i].change > 0;
-		*less += d->place[total][i].change < 0;
+		const struct diff_place *p = &d->place[total][i];
+
+		n.appeared += p->only > 0;
+		n.gone += p->only < 0;
+		n.more += !p->only && p->change > 0;
+		n.less += !p->only && p->change < 0;
 	}
+	return n;
+}
+
+const char *diff_rows_word(const struct diff_place *p)
+{
+	return p->skip	       ? "unknown"
+	       : p->only > 0   ? "new"
+	       : p->only < 0   ? "gone"
+	       : p->change > 0 ? "more"
+	       : p->change < 0 ? "less"
+			       : "";
 }

@@ -14,6 +14,13 @@
 #include "cli/model/diff_stats.h"
 #include "cli/model/report_rows.h"
 
+/* By how much of itself the cost of a function varies from run to run (standard
+ * deviation): one run of each side cannot tell. Of 1,100 pairs of recordings
+ * of one program on a busy machine (tests/live/pairs.py) 19 show a change by
+ * shares with 3 or 5 %, and 11 with 10 %, which hides what is twice as large:
+ * a recording that others disturbed differs by far more. */
+#define DIFF_BETWEEN 0.03
+
 struct diff_rows_run {
 	struct report_rows *rows;	/* borrowed */
 	uint64_t lost;			/* lost records */
@@ -60,10 +67,12 @@ struct diff_rows {
 
 /* Pairs the rows of n runs, of which the first runs_a are those of A, and
  * judges them. run is borrowed until diff_rows_free(). keys: those of the
- * rows, which were counted with KEY_HITS as well if times are known. */
+ * rows, which were counted with KEY_HITS as well if times are known. only: of
+ * the first `labels` labels that all runs share, diff_place.only; other values
+ * than 1 and -1 are 0. */
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
-				size_t runs_a, unsigned int keys,
-				bool absolute);
+				size_t runs_a, unsigned int keys, bool absolute,
+				const int8_t *only, uint32_t labels);
 void diff_rows_free(struct diff_rows *d);
 /* Returns the row of the frames with a label, of labels that all runs share;
  * REPORT_NONE if there is none. */
@@ -79,10 +88,24 @@ double diff_rows_excess(const struct diff_rows *d, double a, double b);
 double diff_rows_excess_of(const struct diff_rows *d, size_t row, bool total);
 /* Returns the same in percent of a side's weight, of A's if absolute. */
 double diff_rows_growth(const struct diff_rows *d, size_t row, bool total);
-/* Returns the numbers of all rows, to be freed: changed ones first, those with
- * the largest excess first, then by name. */
-uint32_t *diff_rows_order(const struct diff_rows *d, bool total);
-/* Counts the rows that have more in B, and less. */
-void diff_rows_changed(const struct diff_rows *d, bool total, size_t *more,
-		       size_t *less);
+/* Returns 1 or -1 for a row with more or less in B that is not proved, but that
+ * at most one row in all would be so far from the other side by chance: its
+ * p-value, which is corrected for the number of tests, is below 1. Else 0. */
+int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total);
+/* Returns by how much a row is larger in B, as diff_rows_size() does. */
+double diff_rows_change(const struct diff_rows *d, size_t row, bool total);
+/* Returns the numbers of all rows, to be freed: changed ones first, of these
+ * those with the largest change, then by name. also: the same rows, of which
+ * changed ones are first as well; NULL: none. */
+uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
+			  const struct diff_rows *also);
+struct diff_counts {
+	size_t more, less;     /* in B, by a test */
+	size_t appeared, gone; /* by the programs */
+};
+
+/* Counts the rows that changed. */
+struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
+/* Returns "more", "less", "new", "gone", "unknown" or "". */
+const char *diff_rows_word(const struct diff_place *p);
 #endif

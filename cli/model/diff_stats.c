@@ -459,7 +459,7 @@ static size_t count_tests(const struct diff_place *p, size_t n,
 	size_t k = 1;
 
 	for (size_t i = 0; i < n; i++) {
-		least[i] = p[i].skip || !(p[i].a + p[i].b)
+		least[i] = p[i].skip || p[i].only || !(p[i].a + p[i].b)
 				   ? 2
 				   : p_least(&p[i], w, nested);
 		if (least[i] < 2)
@@ -558,11 +558,11 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 		left->run = mem_dup(w->run,
 				    (w->runs_a + w->runs_b) * sizeof(*w->run));
 	for (size_t i = 0; i < n; i++)
-		if (p[i].apart)
+		if (p[i].apart || p[i].only)
 			diff_take_out(&p[i], left);
 	tests = count_tests(p, n, left, false, done);
 	for (size_t i = 0; i < n; i++) {
-		p[i].change = 0;
+		p[i].change = p[i].only;
 		p[i].p = 1;
 	}
 	/* Rounds in which all places are judged once, until so much is taken
@@ -625,7 +625,7 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		double z = diff_z_nested(&own[i], left);
 
-		p[i].change = 0;
+		p[i].change = p[i].only;
 		p[i].p = 1;
 		if (out[i] || fabs(z) < Z_MIN)
 			continue;

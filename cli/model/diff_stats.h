@@ -49,10 +49,12 @@ struct diff_place {
 				       * if diff_whole.run is */
 	struct diff_noise noise[2];   /* of A and B, where each is one run */
 	bool skip;		      /* do not test */
-	bool apart;		      /* nor compare others with it */
-	int change;		      /* out: 1 more, -1 less, 0 not proved */
-	double p; /* out: p-value, corrected for the number of tests; 1: no
-		   * more, or not tested */
+	int8_t only; /* the programs tell that only B can have samples here, 1,
+		      * or only A, -1: that is no question of chance */
+	bool apart;  /* nor compare others with it */
+	int change;  /* out: 1 more, -1 less, 0 not proved */
+	double p;    /* out: p-value, corrected for the number of tests; 1: no
+		      * more, or not tested */
 };
 
 /* One recording of a side. */

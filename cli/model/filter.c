@@ -16,7 +16,7 @@
 #include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"
 
-#define GAPS_MAX 4 /* of a query that filter_rows() opens */
+#define GAPS_MAX 7 /* of a query that filter_rows() opens */
 
 struct filter filter;
 
@@ -30,20 +30,31 @@ const struct opt filter_opts[] = {
 	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
 	OPT_STRING(0, "comm", "LIST", &filter.comm,
 		   "only threads with these names; * and ? are wild"),
+	OPT_STRING(0, "cgroup", "LIST", &filter.cgroup,
+		   "only samples in these cgroups, of perf record "
+		   "--all-cgroups: '/web*'; * and ? are wild"),
 	OPT_STRING(0, "event", "LIST", &filter.event,
 		   "only these events; * and ? are wild"),
+	{ .kind = OPT_END }
+};
+
+const struct opt filter_expr_opts[] = {
+	OPT_STRING(0, "filter", "EXPR", &filter.expr,
+		   "only samples for which an SQL expression is true: "
+		   "--filter 'bytes_req > 4096'"),
 	{ .kind = OPT_END }
 };
 
 bool filter_given(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
-	       filter.comm || filter.event;
+	       filter.comm || filter.cgroup || filter.event;
 }
 
 const char *filter_that_passed(void)
 {
-	return filter_given() ? " that the filters let through" : "";
+	return filter_given() || filter.expr ? " that the filters let through"
+					     : "";
 }
 
 struct text {
@@ -165,11 +176,14 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 }
 
 /* Returns the length of the first name of a list. perf's names of events have
- * commas between slashes or braces: cpu/event=0x3c,umask=0x0/. */
+ * commas between slashes or braces: cpu/event=0x3c,umask=0x0/; they begin with
+ * a letter, and a path of a cgroup does not. */
 static size_t filter_name_len(const char *list)
 {
 	size_t n = 0;
 
+	if (*list == '/' || *list == '*')
+		return strcspn(list, ",");
 	for (; list[n] && list[n] != ','; n++) {
 		const char *end = list[n] == '/'   ? strchr(list + n + 1, '/')
 				  : list[n] == '{' ? strchr(list + n + 1, '}')
@@ -406,7 +420,19 @@ bool filter_takes_thread(int64_t pid, int64_t tid, const char *comm)
 	       (!filter.comm || filter_list_has(filter.comm, comm));
 }
 
-/* The names of a database that an option may choose from. */
+struct rows *filter_cgroups(struct store *db, struct err *err)
+{
+	const struct sql_gap gap = { "event_cgroup",
+				     store_sql("event_cgroup") };
+	char *sql = store_sql_fill("filter_cgroups", &gap, 1);
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+
+	free(sql);
+	return r;
+}
+
+/* The names of a database that an option may choose from; query NULL:
+ * filter_cgroups(). */
 struct choice {
 	const char *what, *query;
 };
@@ -422,7 +448,8 @@ static int filter_check_list(struct store *db, const struct choice *c,
 	struct text_out o = { .buf = have, .size = sizeof(have) };
 	size_t n = 0;
 	bool found = false;
-	struct rows *r = rows_of(db, c->query, err);
+	struct rows *r =
+		c->query ? rows_of(db, c->query, err) : filter_cgroups(db, err);
 
 	while (!found && rows_step(r)) {
 		const char *name = rows_text(r, FILTER_EVENTS_NAME);
@@ -444,7 +471,7 @@ static int filter_check_list(struct store *db, const struct choice *c,
 		       list, o.len ? have : "none at all");
 }
 
-#define FILTER_LISTS 5
+#define FILTER_LISTS 6
 
 /* What is known of each list while databases are read one by one. */
 static struct {
@@ -479,6 +506,7 @@ static int filter_check(struct store *db, struct err *err)
 		{ filter.pid, { "process", "filter_pids" } },
 		{ filter.tid, { "thread", "filter_tids" } },
 		{ filter.comm, { "thread named", "filter_comms" } },
+		{ filter.cgroup, { "cgroup", NULL } },
 		{ filter.event, { "event", "filter_events" } },
 	};
 
@@ -510,6 +538,17 @@ static int filter_put_all(struct text *t, struct store *db, struct err *err)
 		return -1;
 	if (filter.comm)
 		put_names(t, "comm", filter.comm);
+	if (filter.cgroup && t->dialect)
+		return err_set(err, ERR_USAGE,
+			       "--cgroup: a server has no cgroups of samples");
+	if (filter.cgroup) {
+		text_out_add(&t->sql,
+			     " AND event_id IN (SELECT event_id "
+			     "FROM (%s) WHERE 1",
+			     store_sql("event_cgroup"));
+		put_names(t, "cgroup", filter.cgroup);
+		text_out_add(&t->sql, ")");
+	}
 	if (filter.event)
 		filter_put_events(t, filter.event);
 	return t->full || t->sql.cut

@@ -17,12 +17,15 @@ struct filter {
 	const char *time; /* perf's syntax: "start,stop" in seconds, or
 			   * "10%-20%" */
 	const char *cpu;  /* "0,2-4" */
-	const char *pid, *tid, *comm, *event; /* comma lists */
+	const char *pid, *tid, *comm, *cgroup, *event; /* comma lists */
+	const char *expr; /* SQL, which weight_rows() evaluates */
 };
 
 extern struct filter filter;
-/* --time -C --pid --tid --comm --event: for OPT_GROUP */
+/* --time -C --pid --tid --comm --cgroup --event: for OPT_GROUP */
 extern const struct opt filter_opts[];
+/* --filter, of commands that read samples by stacks_load() */
+extern const struct opt filter_expr_opts[];
 
 #define FILTER_BIND 256	  /* values of a condition, */
 #define FILTER_TEXT 65536 /* and room for its text */
@@ -35,9 +38,11 @@ extern const struct opt filter_opts[];
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
+/* Opens the rows of filter_cgroups: the cgroups of a database. */
+struct rows *filter_cgroups(struct store *db, struct err *err);
 /* Opens the rows of a named query, whose gap {filter} is that condition, or
  * {wanted} one that lets rows `e` of table event through; gap[] fills its
- * others, four at most. Returns NULL and *err as filter_sql() and rows_open()
+ * others, seven at most. Returns NULL and *err as filter_sql() and rows_open()
  * do. */
 struct rows *filter_rows(struct store *db, const char *query,
 			 const struct sql_gap *gap, size_t n, struct err *err);
@@ -60,7 +65,7 @@ int filter_end_apart(struct err *err);
 /* Parses seconds with up to nine decimals, exactly, and moves *p behind them.
  * Returns 0, or -1. */
 int filter_seconds(const char **p, int64_t *ns);
-/* Returns whether any filter option was given. */
+/* Returns whether any of filter_opts was given. */
 bool filter_given(void);
 /* Returns what follows "no samples" in a message: " that the filters let
  * through", or "" without filters. */

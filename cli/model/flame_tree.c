@@ -54,36 +54,52 @@ void flame_tree_free(struct flame_tree *t)
 	free(t);
 }
 
-int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
-		   uint64_t weight, uint64_t samples, struct err *err)
+uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
+			  const uint32_t *label, size_t n, struct err *err)
+{
+	if (t->n + n >= FLAME_NONE) {
+		err_set(err, ERR_LIMIT,
+			"the stacks make more than "
+			"4294967295 frames; use the filters");
+		return FLAME_NONE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t h = hash_u32s(id, label[i]);
+		uint32_t next = table_find_hash(&t->index, h);
+
+		if (next == TABLE_NONE) {
+			next = flame_tree_add_node(t, id, label[i]);
+			table_add(&t->index, h, next);
+		}
+		id = next;
+	}
+	return id;
+}
+
+int flame_tree_weigh(struct flame_tree *t, uint32_t id, uint64_t weight,
+		     uint64_t samples, struct err *err)
 {
 	uint64_t sum, count;
-	uint32_t at = 0;
 
 	if (__builtin_add_overflow(t->weight, weight, &sum) ||
 	    __builtin_add_overflow(t->samples, samples, &count))
 		return err_set(err, ERR_LIMIT,
 			       "the weights sum up to more "
 			       "than 64 bits; use --by samples");
-	if (t->n + n >= FLAME_NONE)
-		return err_set(err, ERR_LIMIT,
-			       "the stacks make more than "
-			       "4294967295 frames; use the filters");
-	for (size_t i = 0; i < n; i++) {
-		uint64_t h = hash_u32s(at, label[i]);
-		uint32_t id = table_find_hash(&t->index, h);
-
-		if (id == TABLE_NONE) {
-			id = flame_tree_add_node(t, at, label[i]);
-			table_add(&t->index, h, id);
-		}
-		at = id;
-	}
 	t->weight = sum;
 	t->samples = count;
-	t->node[at].self += weight;
-	t->node[at].samples += samples;
+	t->node[id].self += weight;
+	t->node[id].samples += samples;
 	return 0;
+}
+
+int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
+		   uint64_t weight, uint64_t samples, struct err *err)
+{
+	uint32_t id = flame_tree_reach(t, 0, label, n, err);
+
+	return id == FLAME_NONE ? -1
+				: flame_tree_weigh(t, id, weight, samples, err);
 }
 
 void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight)

@@ -32,9 +32,16 @@ struct flame_tree;
 struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root);
 void flame_tree_free(struct flame_tree *t);
 /* One stack, outermost label first (n 0: the root itself). -1 when the sum of
- * all weights leaves 64 bits; the tree is as before then. */
+ * all weights leaves 64 bits; then the tree is of no use. */
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err);
+/* The same in two steps: the node of labels above another one, which may be new
+ * and is FLAME_NONE, with *err, if there are too many; and a weight that ends
+ * there. */
+uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
+			  const uint32_t *label, size_t n, struct err *err);
+int flame_tree_weigh(struct flame_tree *t, uint32_t id, uint64_t weight,
+		     uint64_t samples, struct err *err);
 /* Adds to the weight with which the node of a stack that was added was
  * inferred. */
 void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight);

@@ -149,13 +149,15 @@ void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)
 		c->n = 0; /* beginnings or ends were lost */
 }
 
-void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard)
+void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
+	       bool timer)
 {
 	const struct irq_cpu *c = irqs_cpu(q, cpu);
 	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
 
 	/* interrupts without events of their own may be inside */
-	if (in && in->what && in->hard == hard)
+	if (in && in->what && in->hard == hard &&
+	    (timer || in->kind != IRQ_TIMER))
 		*mem_add(q->wake, q->n_wake, q->cap_wake) =
 			(struct irq_wake){ event, in->time, in->what };
 }

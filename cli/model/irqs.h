@@ -33,8 +33,10 @@ struct irq_entry {
 };
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind);
-/* Notes a wake-up, events in ascending order. */
-void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard);
+/* Notes a wake-up, events in ascending order. timer: a timer may have made it.
+ */
+void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
+	       bool timer);
 /* Returns "timer", "irq:NAME" or "softirq:VECTOR", if no record of that CPU is
  * lost between *since and the event; NULL: it is not known. */
 const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/filter.h"
 #include "schema/columns.h"
@@ -65,6 +66,21 @@ size_t loss_rows_count(const struct loss_rows *l)
 const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i)
 {
 	return &l->row[i];
+}
+
+const char *loss_larger_buffers(const char *format)
+{
+	if (!strncmp(format, "ftrace", 6))
+		return "larger buffers: trace-cmd record -b 20000 (KB for each "
+		       "CPU), or more; or fewer events (-e, -f)";
+	if (!strcmp(format, "ftext"))
+		return "larger buffers: echo 20000 >buffer_size_kb in tracefs "
+		       "(KB for each CPU), or more; or fewer events";
+	if (!strcmp(format, "ctf"))
+		return "larger buffers: lttng enable-channel --subbuf-size=4M "
+		       "--num-subbuf=8, or more; or fewer events";
+	return "larger buffers: perf record -m 4M or more; fewer events; lower "
+	       "-F";
 }
 
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown, struct err *err)

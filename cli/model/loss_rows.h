@@ -30,6 +30,10 @@ size_t loss_rows_count(const struct loss_rows *l);
 /* Losses are ordered by their end; those without one come last. */
 const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
 
+/* Returns what to record in place of a capture of this format that lost
+ * records: "larger buffers: ...". */
+const char *loss_larger_buffers(const char *format);
+
 /* Counts the lost records of the whole database, whatever the filters select.
  * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,

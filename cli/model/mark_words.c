@@ -8,17 +8,18 @@
 #include "cli/model/trust_words.h"
 
 const struct help_line mark_words[] = {
-	{ NULL, "In a sentence, classes are added up: stacks" },
-	{ "are whole", "class whole" },
-	{ "are incomplete", "frames are not there: caller missing, one frame, "
-			    "cut" },
-	{ "are wrong", "frames never were: fabricated, in no mapping" },
-	{ "are missing", "nothing is there: missing" },
-	{ "are unchecked", "nothing is known of some frame: not judged" },
-	{ "were not recorded", "not recorded" },
+	{ NULL, "In sentences:" },
+	{ "are wrong", "frames never were: classes 'fabricated (no frame "
+		       "pointers)', 'in no mapping'" },
+	{ "known to be", "nothing is known of some of the others: classes "
+			 "'not judged (WORD)'" },
+	{ "other", "of classes that are too rare to be named" },
 	{ NULL, "Marks in stacks, tables and pictures:" },
-	{ "[caller missing]", "the caller of the function inside of it was not "
-			      "recorded; the one outside is not that caller" },
+	{ "[caller missing]",
+	  "the caller of the function inside of it was not "
+	  "recorded; the one outside is not that caller. "
+	  "In tables of callers or callees, the name behind "
+	  "it is the next one that is known" },
 	{ "[user: WORD]", "the user stack is missing: WORD is the verdict; or "
 			  "what is outside was cut off: the class 'cut "
 			  "(WORD)'" },

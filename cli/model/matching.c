@@ -97,6 +97,24 @@ struct matching *matching_new(struct err *err)
 	return m;
 }
 
+bool matching_is_told(const struct matching *m, uint32_t a, uint32_t b)
+{
+	for (size_t i = 0; i < m->n_rename; i++) {
+		const struct match_rename *r = &m->rename[i];
+
+		if (r->from == a || r->from == b || r->to == a || r->to == b)
+			return true;
+	}
+	return false;
+}
+
+void matching_rename(struct matching *m, const char *from, const char *to)
+{
+	*mem_add(m->rename, m->n_rename, m->cap_rename) =
+		(struct match_rename){ matching_path(m, from),
+				       matching_path(m, to), true };
+}
+
 void matching_free(struct matching *m)
 {
 	if (!m)

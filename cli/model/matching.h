@@ -41,6 +41,10 @@ int matching_allowed(bool diff, struct err *err);
 /* Returns NULL and *err if --match is malformed. */
 struct matching *matching_new(struct err *err);
 void matching_free(struct matching *m);
+/* Returns whether --match names one of two images, by matched_image.id. */
+bool matching_is_told(const struct matching *m, uint32_t a, uint32_t b);
+/* Adds what --match OLD=NEW does; before matching_add(). */
+void matching_rename(struct matching *m, const char *from, const char *to);
 /* Takes the images of a recording of A (side 0) or B (1), which are borrowed
  * for the call, as is h, of c. inlined_same: see stack_names.h. */
 void matching_add(struct matching *m, int side, const struct known_code *c,

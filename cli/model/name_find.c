@@ -13,7 +13,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 
-#define LISTED 5      /* functions that a message names */
 #define LISTED_CUT 60 /* bytes of their names */
 
 /* How well a name is what the user wrote, from bad to good. */
@@ -25,6 +24,16 @@ enum name_fit {
 	NAME_SHORT,
 	NAME_FULL
 };
+
+/* Returns whether text is the name without its version, "fmod" of
+ * "fmod@@GLIBC_2.38". What follows the @ of a stub is no version. */
+static bool name_is_versioned(const char *name, const char *text)
+{
+	size_t n = strlen(text);
+
+	return !strncmp(name, text, n) && name[n] == '@' &&
+	       strcmp(name + n, "@plt") != 0;
+}
 
 /* Returns whether text is all that follows a "::" or "." in the name. */
 static bool name_ends(const char *name, const char *text)
@@ -52,7 +61,8 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 	short_name(c->full, 0, buf);
 	/* users may not know that there are others */
 	buf[strlen(buf) - apart] = '\0';
-	if (!strcmp(c->shown, text) || !strcmp(buf, text))
+	if (!strcmp(c->shown, text) || !strcmp(buf, text) ||
+	    name_is_versioned(c->full, text))
 		return NAME_SHORT;
 	if (name_ends(c->shown, text) || name_ends(buf, text))
 		return NAME_END;
@@ -136,12 +146,12 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 		      uint64_t whole, unsigned char *fit, enum name_fit want,
 		      struct err *err)
 {
-	char list[LISTED * (LISTED_CUT + 24)] = "";
+	char list[NAME_LISTED * (LISTED_CUT + 24)] = "";
 	struct text_out o = { .buf = list, .size = sizeof(list) };
 	bool one = want == NAME_PART && name_keep_words(c, n, text, fit);
 	size_t left = 1;
 
-	for (size_t i = 0; i < LISTED && left; i++) {
+	for (size_t i = 0; i < NAME_LISTED && left; i++) {
 		size_t at = name_heaviest(c, n, fit, want);
 		char name[LISTED_CUT];
 		char share[16];
@@ -162,14 +172,12 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 		       text, list, left ? ", ..." : "");
 }
 
-int name_find(const struct name_choice *c, size_t n, const char *text,
-	      uint64_t whole, size_t *at, struct err *err)
+/* Stores how well each name fits. Returns the best of it. */
+static enum name_fit name_fit_all(const struct name_choice *c, size_t n,
+				  const char *text, unsigned char *fit)
 {
-	unsigned char *fit = mem_new(n + 1, 1);
-	unsigned char *left = mem_new(n + 1, 1);
 	enum name_fit best = NAME_OTHER;
 	size_t longest = 0;
-	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (strlen(c[i].full) > longest)
@@ -182,6 +190,18 @@ int name_find(const struct name_choice *c, size_t n, const char *text,
 		if (fit[i] > best)
 			best = fit[i];
 	}
+	free(buf);
+	return best;
+}
+
+int name_find(const struct name_choice *c, size_t n, const char *text,
+	      uint64_t whole, size_t *at, struct err *err)
+{
+	unsigned char *fit = mem_new(n + 1, 1);
+	unsigned char *left = mem_new(n + 1, 1);
+	enum name_fit best = name_fit_all(c, n, text, fit);
+	int rc = 0;
+
 	if (best != NAME_OTHER) {
 		*at = name_heaviest(c, n, fit, best);
 		memcpy(left, fit, n);
@@ -189,8 +209,25 @@ int name_find(const struct name_choice *c, size_t n, const char *text,
 			     ? name_which(c, n, text, whole, fit, best, err)
 			     : 1;
 	}
-	free(buf);
 	free(left);
 	free(fit);
 	return rc;
+}
+
+size_t name_find_several(const struct name_choice *c, size_t n,
+			 const char *text, size_t *at, size_t *more)
+{
+	unsigned char *fit = mem_new(n + 1, 1);
+	enum name_fit best = name_fit_all(c, n, text, fit);
+	size_t k = 0;
+
+	if (best == NAME_PART)
+		name_keep_words(c, n, text, fit);
+	*more = best != NAME_OTHER;
+	for (; *more && k < NAME_LISTED; k++) {
+		at[k] = name_heaviest(c, n, fit, best);
+		*more = name_drop(c, n, fit, best, at[k]);
+	}
+	free(fit);
+	return k;
 }

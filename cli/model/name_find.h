@@ -15,11 +15,18 @@ struct name_choice {
 	uint64_t weight;
 };
 
-/* Finds the function that is called `text`: in full, else by its short name,
- * else by the end of that, else by any part of it, else by a part of the full
- * name. Returns 1 and stores the heaviest choice of that function; 0 if there
- * is none; -1 and *err, which lists them with their shares of `whole`, if there
- * are several. */
+#define NAME_LISTED 5 /* functions that are named where several are meant */
+
+/* Finds the function that is called `text`: in full, else by its short name or
+ * without its version, else by the end of that, else by any part of it, else by
+ * a part of the full name. Returns 1 and stores the heaviest choice of that
+ * function; 0 if there is none; -1 and *err, which lists them with their shares
+ * of `whole`, if there are several. */
 int name_find(const struct name_choice *c, size_t n, const char *text,
 	      uint64_t whole, size_t *at, struct err *err);
+/* Stores up to NAME_LISTED functions of which name_find() says that each may be
+ * meant, the heaviest choice of each, heaviest first. Returns how many; *more:
+ * choices of others. */
+size_t name_find_several(const struct name_choice *c, size_t n,
+			 const char *text, size_t *at, size_t *more);
 #endif

@@ -13,10 +13,12 @@
 #include "cli/model/row_cursor.h"
 #include "cli/output/safe_text.h"
 #include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
@@ -49,8 +51,18 @@ struct payload_memo {
 	char text[MEMO_TEXT];
 };
 
+/* A function of the kernel, from its start to the last address in it that the
+ * database names. */
+struct payload_symbol {
+	struct tp_symbol is;
+	uint64_t last;
+};
+
 struct payloads {
 	struct store *db;
+	struct payload_symbol *symbol; /* by start */
+	size_t n_symbol, cap_symbol;
+	bool has_symbols;
 	struct payload_memo *memo; /* MEMOS, by hash; NULL: not yet made */
 	struct type_payload *type;
 	size_t n_type, cap_type;
@@ -88,6 +100,68 @@ bool payloads_long32(const char *arch)
 	       strcmp(arch, "ppc64le");
 }
 
+struct payload *payloads_of_row(const struct rows *r)
+{
+	const struct payload_machine on = {
+		.big = rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
+		.long32 = payloads_long32(rows_text(r, PRINT_FORMATS_ARCH)),
+		.release = rows_text(r, PRINT_FORMATS_RELEASE),
+	};
+	const char *format = rows_text(r, PRINT_FORMATS_FORMAT);
+
+	return *format ? payload_new(format, &on) : NULL;
+}
+
+/* Only a few formats name functions: that is when this is read. What cannot be
+ * read has no names. */
+static void payloads_read_symbols(struct payloads *ps)
+{
+	struct rows *r = rows_of(ps->db, "payload_symbols", NULL);
+
+	ps->has_symbols = true;
+
+	while (rows_step(r)) {
+		const char *path = rows_text(r, PAYLOAD_SYMBOLS_PATH);
+		const char *name = arena_strdup(
+			&ps->names, rows_text(r, PAYLOAD_SYMBOLS_NAME));
+		struct payload_symbol s = {
+			.is = { .name = name,
+				.len = strlen(name),
+				.start = (uint64_t)rows_int(
+					r, PAYLOAD_SYMBOLS_ADDR),
+				.size = (uint64_t)rows_int(
+					r, PAYLOAD_SYMBOLS_SIZE) },
+			.last = (uint64_t)rows_int(r, PAYLOAD_SYMBOLS_LAST),
+		};
+
+		/* "[veth]", or a file of that name */
+		if (rows_int(r, PAYLOAD_SYMBOLS_IS_MODULE) && *path == '[') {
+			s.is.module = arena_strdup(&ps->names, path + 1);
+			s.is.module_len = strcspn(s.is.module, "]");
+		}
+		*mem_add(ps->symbol, ps->n_symbol, ps->cap_symbol) = s;
+	}
+	rows_close(r);
+}
+
+/* Where two captures have other functions at an address, it has no name. */
+static bool payloads_symbol(void *of, uint64_t addr, struct tp_symbol *out)
+{
+	struct payloads *ps = of;
+
+	if (!ps->has_symbols)
+		payloads_read_symbols(ps);
+	const size_t n =
+		search_where(ps->n_symbol, i, ps->symbol[i].is.start > addr);
+	const struct payload_symbol *s = n ? &ps->symbol[n - 1] : NULL;
+
+	if (!s || s->last < addr ||
+	    (n > 1 && s[-1].last >= addr && strcmp(s[-1].is.name, s->is.name)))
+		return false;
+	*out = s->is;
+	return true;
+}
+
 static int payloads_read_types(struct payloads *ps, struct err *err)
 {
 	struct rows *r = rows_of(ps->db, "print_formats", err);
@@ -95,13 +169,9 @@ static int payloads_read_types(struct payloads *ps, struct err *err)
 	while (rows_step(r)) {
 		struct type_payload t = { 0 };
 		const char *table = rows_text(r, PRINT_FORMATS_FIELDS);
-		const char *arch = rows_text(r, PRINT_FORMATS_ARCH);
-
-		if (*rows_text(r, PRINT_FORMATS_FORMAT))
-			t.payload = payload_new(
-				rows_text(r, PRINT_FORMATS_FORMAT),
-				rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
-				payloads_long32(arch));
+		t.payload = payloads_of_row(r);
+		if (t.payload)
+			payload_name_by(t.payload, payloads_symbol, ps);
 		for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
 			if (!strcmp(ps->cursor[i].name, table))
 				t.cursor = i + 1;
@@ -171,6 +241,7 @@ void payloads_close(struct payloads *ps)
 	free(ps->cursor);
 	free(ps->field);
 	free(ps->memo);
+	free(ps->symbol);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
 	arena_release(&ps->names);

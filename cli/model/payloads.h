@@ -13,7 +13,9 @@ struct err;
 struct event_row;
 struct field;
 struct field_def;
+struct payload;
 struct payloads;
+struct rows;
 struct store;
 
 /* Most bytes that payloads_text() returns. */
@@ -32,6 +34,9 @@ const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
  * the next call. Returns 1, 0 if it has none, or -1 and *err. */
 int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err);
+/* Returns what a row of the query print_formats describes, which the caller
+ * frees; NULL if it has no format. */
+struct payload *payloads_of_row(const struct rows *r);
 /* Returns whether the name of a machine says that it is a 32-bit one. */
 bool payloads_long32(const char *arch);
 

@@ -12,6 +12,7 @@
 #include "cli/model/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
+#include "stitch/base/text_out.h"
 
 /* Of samples that hit the kernel only. */
 #define NO_CLASS "no user stack"
@@ -137,7 +138,7 @@ static struct report_row *row_for(struct report_rows *r,
 		(uint64_t)key->pid,
 		(uint64_t)key->tid,
 		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
-		key->trust,
+		(uint64_t)key->field << 32 | key->trust,
 	};
 	uint32_t id = intern_add_bytes(&r->index, word, sizeof(word));
 
@@ -189,6 +190,9 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	if (r->keys & KEY_VERDICT)
 		key.verdict = labels_add_name(r->labels, LABEL_GROUP,
 					      stacks_verdict(g));
+	if (r->keys & KEY_FIELD)
+		key.field = labels_add_name(r->labels, LABEL_GROUP,
+					    stacks_field(r->stacks, g));
 	if (r->trust) {
 		const char *word = trust_class(r->trust, g);
 
@@ -454,6 +458,30 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 	return r;
 }
 
+/* Returns a label for what is known next, behind a caller that is missing: it
+ * must not be taken for a direct caller, or callee. */
+static uint32_t report_rows_behind_gap(struct report_rows *r, uint32_t next,
+				       bool callers)
+{
+	struct label l = *labels_get(r->labels, next);
+	const char *form =
+		callers ? STACK_NAMES_GAP " < %s" : STACK_NAMES_GAP " > %s";
+	size_t n = strlen(form) + strlen(l.name) + strlen(label_shown(&l));
+	struct text_out shown = { .buf = mem_new(n, 1), .size = n };
+	struct text_out name = { .buf = mem_new(n, 1), .size = n };
+
+	text_out_add(&shown, form, label_shown(&l));
+	text_out_add(&name, form, l.name);
+	next = labels_add_name(r->labels, LABEL_GROUP, shown.buf);
+	l.shown = labels_get(r->labels, next)->name;
+	l.name = name.buf;
+	l.kind = LABEL_MISSING;
+	next = labels_add(r->labels, &l);
+	free(shown.buf);
+	free(name.buf);
+	return next;
+}
+
 /* Returns the label of the rows of the frame next to func in the stack, or -1
  * if func is not in it. */
 static int64_t neighbour(struct report_rows *r, const struct label_list *l,
@@ -471,21 +499,30 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 	}
 	if (at == l->n)
 		return -1;
-	if (!callers)
-		return at + 1 < l->n ? row_label(r, l->label[at + 1])
-				     : labels_add_name(r->labels, LABEL_GROUP,
-						       "[self]");
-	if (!at)
+	if (!callers && at + 1 == l->n)
+		return labels_add_name(r->labels, LABEL_GROUP, "[self]");
+	if (callers && !at)
 		return labels_add_name(r->labels, LABEL_GROUP, "[nobody]");
 
-	const struct label *caller = labels_get(labels, l->label[at - 1]);
+	size_t next = callers ? at - 1 : at + 1;
+
+	/* such a frame is never the last one */
+	if (report_rows_is_gap(labels_get(labels, l->label[next])))
+		return report_rows_behind_gap(
+			r,
+			row_label(r, l->label[callers ? next - 1 : next + 1]),
+			callers);
+	if (!callers)
+		return row_label(r, l->label[next]);
+
+	const struct label *caller = labels_get(labels, l->label[next]);
 	const struct label *own = labels_get(labels, l->label[at]);
 
 	/* the program after an exec has no callers in this stack */
 	if (caller->kind == LABEL_EXEC && own->kind != LABEL_EXEC)
 		return labels_add_name(r->labels, LABEL_MISSING,
 				       STACKS_AFTER_EXEC);
-	return row_label(r, l->label[at - 1]);
+	return row_label(r, l->label[next]);
 }
 
 struct report_rows *report_around_new(struct stacks *s, int event,
@@ -562,6 +599,9 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	if (!d)
 		d = label_compare(labels_get(o->labels, a->trust),
 				  labels_get(o->labels, b->trust));
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->field),
+				  labels_get(o->labels, b->field));
 	return d;
 }
 

@@ -34,6 +34,8 @@ enum report_key {
 	KEY_HITS = 1 << 10,   /* for report_rows_hits() */
 	KEY_GAPS = 1 << 11,   /* a row of callers that are missing */
 	KEY_TRUST = 1 << 12,  /* needs the trust of report_rows_classed() */
+	KEY_FIELD = 1 << 13,  /* needs stacks_opts.field */
+	KEY_CGROUP = 1 << 14, /* with KEY_FIELD: it is the cgroup */
 };
 
 /* For stacks_opts.code. */
@@ -49,6 +51,7 @@ struct report_row {
 	int64_t pid, tid;
 	int32_t cpu;
 	uint32_t verdict, trust;  /* for report_label() */
+	uint32_t field;		  /* likewise */
 	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
 	uint64_t n_interrupt;	  /* with KEY_HITS: of n_total, with an
@@ -107,7 +110,9 @@ const struct report_missing *report_rows_missing(const struct report_rows *r);
 /* Returns the callers of `func` (of its outermost frame in each stack) or its
  * callees (of its innermost frame): rows with `total` only, whose sum is the
  * weight of `func`. Its own weight is the row "[self]"; where it has no caller,
- * the row is "[nobody]". keys: KEY_INLINED, or 0. */
+ * the row is "[nobody]"; where the caller is missing, "[caller missing] < NAME"
+ * with the next function that is known, for callees "[caller missing] > NAME".
+ * keys: KEY_INLINED, or 0. */
 struct report_rows *report_around_new(struct stacks *s, int event,
 				      const char *func, bool callers,
 				      unsigned int keys);

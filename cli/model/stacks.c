@@ -11,6 +11,7 @@
 #include "cli/model/label.h"
 #include "cli/model/stack_sums.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/model/weight.h"
 #include "schema/columns.h"
@@ -46,6 +47,7 @@ struct stacks {
 	size_t n_comm, cap_comm;
 	uint32_t *first; /* comm.id -> the first comm of that name */
 	struct arena text;
+	struct intern field; /* values */
 };
 
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
@@ -126,9 +128,10 @@ static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 	const struct stacks_group *b = key;
 
 	return a->type == b->type && a->event == b->event &&
-	       a->comm == b->comm && a->cpu == b->cpu && a->kraw == b->kraw &&
-	       a->uraw == b->uraw && a->verdict == b->verdict &&
-	       a->flags == b->flags && a->wait == b->wait;
+	       a->comm == b->comm && a->cpu == b->cpu && a->field == b->field &&
+	       a->kraw == b->kraw && a->uraw == b->uraw &&
+	       a->verdict == b->verdict && a->flags == b->flags &&
+	       a->wait == b->wait;
 }
 
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
@@ -137,7 +140,7 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 		(uint64_t)g->event << 32 | g->comm,
 		(uint64_t)g->kraw << 32 | g->uraw,
 		(uint64_t)g->type << 32 | (uint32_t)g->cpu,
-		(uint64_t)g->verdict << 8 | g->flags,
+		(uint64_t)g->field << 32 | (uint64_t)g->verdict << 8 | g->flags,
 	};
 	uint64_t hash = hash_u64s(word, 4, 0);
 	uint32_t id = table_find(&s->index, hash, stacks_same_group, s, g);
@@ -236,6 +239,8 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 		s->event[g.event].unweighed += !rc;
 		return rc;
 	}
+	if (s->o.field)
+		g.field = intern_add(&s->field, rows_text(r, WEIGHT_ROWS_KEY));
 	g.comm = stacks_comm_of(s, comm);
 	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
@@ -335,8 +340,10 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
 	const struct stacks_opts *o = &s->o;
-	bool each = !o->summed || o->by_cpu || o->weight || o->each ||
-		    filter_given();
+	const struct weight_by by = { o->weight, o->field };
+	bool exprs = o->weight || o->field || filter.expr;
+	bool each =
+		!o->summed || o->by_cpu || exprs || o->each || filter_given();
 	struct rows *r;
 	int ret;
 
@@ -347,7 +354,7 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	ret = stacks_served(db, err);
 	if (ret < 0)
 		return -1;
-	if (ret && (o->weight || o->each))
+	if (ret && (exprs || o->each))
 		return err_set(err, ERR_USAGE,
 			       "a server gives sums of samples; what needs "
 			       "each of them needs a database");
@@ -362,8 +369,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			       "the sums of this capture tell its stacks not "
 			       "apart; 'backstitch ingest' it, and use the "
 			       "database");
-	r = o->weight ? weight_rows(db, o->weight, err)
-		      : filter_rows(db, "report_samples", NULL, 0, err);
+	r = exprs ? weight_rows(db, &by, err)
+		  : filter_rows(db, "report_samples", NULL, 0, err);
 	while (rows_step(r))
 		if (stacks_take_sample(s, r, err))
 			return rows_stop(r);
@@ -426,6 +433,7 @@ void stacks_free(struct stacks *s)
 		labels_free(s->labels);
 	table_release(&s->index);
 	arena_release(&s->text);
+	intern_release(&s->field);
 	free(s->group);
 	free(s->event);
 	free(s->type);
@@ -532,10 +540,9 @@ int stacks_choose(const struct stacks *s, const char *doing)
 	if (used < 2)
 		return event;
 	if (filter.event) {
-		fprintf(stderr,
-			"backstitch: %s the sum of %zu events, as "
-			"--event says\n",
-			doing, used);
+		say("backstitch: %s the sum of %zu events, as "
+		    "--event says\n",
+		    doing, used);
 		return -1;
 	}
 	say_choice(s, event, doing);
@@ -578,6 +585,11 @@ uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)
 size_t stacks_comms(const struct stacks *s)
 {
 	return s->n_comm;
+}
+
+const char *stacks_field(const struct stacks *s, const struct stacks_group *g)
+{
+	return intern_get(&s->field, g->field);
 }
 
 struct labels *stacks_labels(const struct stacks *s)

@@ -47,9 +47,10 @@ struct stacks_opts {
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */
-	unsigned int code;	/* enum code_parts to load for stacks_code() */
-	struct labels *labels;	/* shared by several loads; NULL: own ones */
-	const char *weight;	/* SQL expression; NULL: as recorded */
+	unsigned int code;     /* enum code_parts to load for stacks_code() */
+	struct labels *labels; /* shared by several loads; NULL: own ones */
+	const char *weight;    /* SQL expressions, as in struct weight_by */
+	const char *field;
 	stacks_sample_fn *each; /* called for each sample while loading; NULL */
 	void *arg;		/* for each() */
 };
@@ -60,6 +61,7 @@ struct stacks_group {
 	uint32_t event;		/* for stacks_event() */
 	uint32_t comm;		/* for stacks_comm() */
 	int32_t cpu;		/* -1 unless by_cpu */
+	uint32_t field;		/* for stacks_field(); 0: not asked for */
 	uint32_t kraw, uraw;	/* raw chains; 0: none */
 	uint8_t verdict, flags; /* of requests; verdict 0: no request */
 	const char *wait;	/* a thread's state off the CPU, as
@@ -120,6 +122,8 @@ const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 /* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
 size_t stacks_comms(const struct stacks *s);
+/* Returns the text of the value of the field in a group's samples. */
+const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
 struct labels *stacks_labels(const struct stacks *s);
 /* Returns the code that the stacks are of, with at least the parts of
  * opts.code; valid until stacks_free(). */

@@ -7,17 +7,20 @@
 
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
+#include "cli/model/payloads.h"
 #include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "formats/tracepoint/payload.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 
 /* Lines of each section before "and N more". */
 #define LINES_BRIEF 3
@@ -28,7 +31,8 @@ struct summary {
 	struct store *db;
 	const char *path;
 	bool brief;
-	uint64_t n; /* rows of the section being printed */
+	uint64_t n;	   /* rows of the section being printed */
+	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
@@ -72,7 +76,7 @@ static void summary_put_time(struct summary *s, const struct rows *r)
 	lines_add(&s->l, " to ");
 	lines_seconds(&s->l, last);
 	lines_print(&s->l, "time", " s, %s on clock %s",
-		    human_ns(span, sizeof(span), last - first),
+		    human_ns(span, sizeof(span), saturating_apart(last, first)),
 		    *rows_text(r, INFO_CAPTURES_CLOCK)
 			    ? rows_text(r, INFO_CAPTURES_CLOCK)
 			    : "unknown");
@@ -224,6 +228,22 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) && sample)
 		lines_add(&s->l, ", no stacks");
 	lines_put(&s->l, s->n ? "" : "events");
+}
+
+/* Names an event whose text has fields by their names, or '?', and why. */
+static void summary_put_problem(struct summary *s, const struct rows *r)
+{
+	struct payload *pl =
+		rows_int(r, PRINT_FORMATS_EVENTS) ? payloads_of_row(r) : NULL;
+	const char *problem = pl ? payload_problem(pl) : "";
+
+	if (*problem) {
+		lines_clean(&s->l, rows_text(r, PRINT_FORMATS_NAME));
+		lines_add(&s->l, ": ");
+		lines_clean(&s->l, problem);
+		lines_put(&s->l, s->problems++ ? "" : "print format");
+	}
+	payload_free(pl);
 }
 
 static void put_counts(struct summary *s, const struct rows *r)
@@ -418,12 +438,15 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    (!brief && trust_sentence(db, trust, err)))
 		return -1;
 	/* "perf.db: 7832 samples over 2.31 s" */
-	fprintf(out, "%s%s%s", term_on(out, STYLE_BOLD), path, term_off(out));
-	fprintf(out, ": %s sample%s", human_grouped(n, sizeof(n), s.samples),
+	fputs(term_on(out, STYLE_BOLD), out);
+	safe_text_put(out, path, 0, 0);
+	fprintf(out, "%s: %s sample%s", term_off(out),
+		human_grouped(n, sizeof(n), s.samples),
 		s.samples == 1 ? "" : "s");
 	if (s.last > s.first)
 		fprintf(out, " over %s",
-			human_ns(n, sizeof(n), s.last - s.first));
+			human_ns(n, sizeof(n),
+				 saturating_apart(s.last, s.first)));
 	putc('\n', out);
 	if (!brief) {
 		fputs("  ", out);
@@ -433,6 +456,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
 	if (summary_each(&s, "info_events", summary_put_event) ||
+	    (!brief &&
+	     summary_each(&s, "print_formats", summary_put_problem)) ||
 	    (brief && (summary_put_requests(&s) || summary_put_lost(&s))) ||
 	    summary_each(&s, "info_damage", summary_put_damage) ||
 	    summary_each(&s, "info_unnamed", put_unnamed))
@@ -466,6 +491,31 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	return 0;
 }
 
+/* Writes the events that summary_put_problem() names. */
+static int summary_json_problems(struct json *j, struct store *db,
+				 struct err *err)
+{
+	struct rows *r = rows_of(db, "print_formats", err);
+
+	json_array(j, "print_formats");
+	while (rows_step(r)) {
+		struct payload *pl = rows_int(r, PRINT_FORMATS_EVENTS)
+					     ? payloads_of_row(r)
+					     : NULL;
+		const char *problem = pl ? payload_problem(pl) : "";
+
+		if (*problem) {
+			json_object(j, NULL);
+			json_text(j, "event", rows_text(r, PRINT_FORMATS_NAME));
+			json_text(j, "problem", problem);
+			json_end(j);
+		}
+		payload_free(pl);
+	}
+	json_end(j);
+	return rows_end(r, err);
+}
+
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
@@ -488,6 +538,8 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		}
 		rows_close(r);
 	}
+	if (summary_json_problems(&j, db, err))
+		return -1;
 	json_end(&j);
 	json_newline(&j);
 	return 0;

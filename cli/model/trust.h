@@ -20,7 +20,7 @@ struct store;
 struct trust;
 
 /* Enough for each sentence. */
-#define TRUST_SENTENCE 512
+#define TRUST_SENTENCE 768
 /* Files that nothing proves are told of from one sample in this many. */
 #define TRUST_UNPROVED_OF 100
 
@@ -38,22 +38,25 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 const char *trust_class(struct trust *t, const struct stacks_group *g);
 /* Returns the rows of query unverified_files, which the caller ends. */
 struct rows *trust_unproved_files(struct store *db, struct err *err);
-/* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
- * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph
- * dwarf' may mend 16.40 %." It has no line break and no bytes of captures. */
+/* Writes the sentence: "75.20 % of the user stacks are whole. 16.40 % are
+ * fabricated (libc.so.6 has no frame pointers), 8.40 % ended in lost records.
+ * 'perf record --call-graph dwarf' may mend 16.40 %." It has no line break;
+ * names of files are safe to show. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
 /* Writes the sentence, and the samples of each class, as members. */
 void trust_put_json(const struct trust *t, struct json *j);
 /* How many samples have which stacks. */
 struct trust_counts {
 	/* all: if none was recorded, the samples that could have had one */
-	int64_t all, whole, wrong, incomplete, unchecked;
+	int64_t all, whole, wrong, unchecked;
+	bool recorded; /* not only samples that could have had one */
 	/* samples, and those in code with names of files that nothing proves */
 	int64_t counted, unproved;
-	/* what these are said to be, as in the sentence */
-	const char *are_incomplete, *are_unchecked;
 };
 struct trust_counts trust_count(const struct trust *t);
+/* Writes what the wrong stacks are said to be, as in the sentence: "are
+ * fabricated (libc.so.6 has no frame pointers)". */
+void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE]);
 
 /* The sentence of trust_read(). Returns 0, or -1 and *err. */
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err);

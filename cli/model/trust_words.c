@@ -5,14 +5,31 @@
 #include <string.h>
 
 const struct trust_word trust_words[] = {
-	{ "whole", TRUST_WHOLE, "are whole", "nothing speaks against a frame" },
-	{ "caller missing", TRUST_SHORT, "lack one caller",
+	{ "whole", TRUST_WHOLE, "are whole",
+	  "nothing speaks against a frame, and the outermost is where its "
+	  "thread begins" },
+	{ "caller missing", TRUST_SHORT, "lack the innermost caller",
 	  "the caller of the innermost function is not there: frame pointers "
-	  "do not show it" },
+	  "do not show it, nor further ones that have none either" },
+	{ "caller missing (further out)", TRUST_SHORT,
+	  "lack a caller further out",
+	  "the caller of another function is not there: it sets no frame "
+	  "pointer, or a signal interrupted it" },
+	{ "ends early (no frame pointers)", TRUST_SHORT, "end early",
+	  "no thread begins in the outermost frame: frame pointers lead no "
+	  "further, as its file sets none" },
+	{ "ends early (function)", TRUST_SHORT,
+	  "end early in a function that sets no frame pointer",
+	  "the same, but others of its file set one" },
+	{ "ends early (unread)", TRUST_SHORT,
+	  "end early at a frame that could not be read",
+	  "the same, but this function has set one: the kernel could not read "
+	  "the stack there" },
 	{ "one frame", TRUST_SHORT, "have one frame only",
 	  "a walk along frame pointers ended where it began" },
 	{ "cut (full)", TRUST_SHORT, "have as many frames as the kernel keeps",
-	  "there may be more: sysctl kernel.perf_event_max_stack" },
+	  "there may be more: perf keeps 127 with those of the kernel (sysctl "
+	  "kernel.perf_event_max_stack), ftrace 8" },
 	{ "cut (truncated_dump)", TRUST_SHORT, "end with their dump",
 	  "the stack goes on behind the end of the bytes that were recorded" },
 	{ "cut (no_map)", TRUST_SHORT, "end in no mapping",
@@ -74,6 +91,13 @@ const struct trust_word trust_words[] = {
 	  "the thread called exec after the sample" },
 	{ "not judged (uncertain)", TRUST_UNCHECKED,
 	  "are unchecked at an inexact frame", "a frame is not exactly known" },
+	{ "not judged (no table)", TRUST_UNCHECKED,
+	  "are unchecked for want of unwind tables",
+	  "no unwind table covers the innermost function, whose caller may be "
+	  "missing" },
+	{ "not judged (start)", TRUST_UNCHECKED, "are unchecked where they end",
+	  "too little is known of the outermost function to tell whether a "
+	  "thread begins there" },
 	{ "not recorded", TRUST_SILENT, "were not recorded",
 	  "the event takes no user stacks" },
 	{ NULL, TRUST_UNCHECKED, "are of an unknown class", NULL },
@@ -86,18 +110,4 @@ const struct trust_word *trust_word(const char *name)
 	while (w->name && strcmp(w->name, name))
 		w++;
 	return w;
-}
-
-const char *trust_kind_phrase(enum trust_kind kind)
-{
-	static const char *const phrase[TRUST_KINDS] = {
-		[TRUST_WHOLE] = "are whole",
-		[TRUST_SHORT] = "are incomplete",
-		[TRUST_WRONG] = "are wrong",
-		[TRUST_MISSING] = "are missing",
-		[TRUST_UNCHECKED] = "are unchecked",
-		[TRUST_SILENT] = "were not recorded",
-	};
-
-	return phrase[kind];
 }

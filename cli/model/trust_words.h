@@ -3,7 +3,7 @@
 #ifndef CLI_MODEL_TRUST_WORDS_H
 #define CLI_MODEL_TRUST_WORDS_H
 
-/* What is wrong with a stack, for the first words of the sentence. */
+/* What is wrong with a stack. */
 enum trust_kind {
 	TRUST_WHOLE,
 	TRUST_SHORT,	 /* callers are missing */
@@ -25,6 +25,4 @@ struct trust_word {
 extern const struct trust_word trust_words[];
 /* Returns the word of a class; of an unknown one the last, which has none. */
 const struct trust_word *trust_word(const char *name);
-/* "are whole", "are wrong", ... */
-const char *trust_kind_phrase(enum trust_kind kind);
 #endif

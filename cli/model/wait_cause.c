@@ -475,18 +475,22 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 	enum timeline_context context = CONTEXT_UNKNOWN;
 	bool timed = false;
 	bool entered = false;
+	bool work = false;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const char *f = labels_get(labels, l->label[i])->name;
 
 		timed |= cause_is_timer(f);
+		work |= !strncmp(f, "irq_work_", 9);
 		entered |= cause_is_entry(f);
 		if (cause_is_softirq(f))
 			context = cause_of_softirq(labels, l, i);
 		else if (cause_is_irq(f) && context != CONTEXT_INLINE)
 			context = CONTEXT_HARDIRQ;
 	}
-	if (timed)
+	/* the tick, which is a timer, runs work that interrupts had left: it
+	 * wakes perf and kworkers, not who waits for a timer */
+	if (timed && !work)
 		return CONTEXT_TIMER;
 	return context || !entered ? context : CONTEXT_TASK;
 }

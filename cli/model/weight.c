@@ -1,4 +1,4 @@
-/* weight.c - what a sample weighs.
+/* weight.c - what a sample weighs, and which samples count.
  *
  * For an expression, as for 'query', the database is open for reading only. The
  * expression fills a gap of a statement, "({expression}) AS weight", and
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/model/filter.h"
 #include "schema/columns.h"
@@ -34,10 +35,12 @@ bool by_samples(void)
 	return by && !strcmp(by, "samples");
 }
 
-static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
-				    "tid",	"comm",	     "event", "weight",
-				    "verdict",	"latency_ns" };
+static const char *const base[] = { "event_id", "time_ns",    "cpu",   "pid",
+				    "tid",	"comm",	      "event", "weight",
+				    "verdict",	"latency_ns", "cgroup" };
 #define N_BASE ARRAY_SIZE(base)
+
+const char weight_cgroup[] = "cgroup";
 
 /* An event type with an ev_ table. */
 struct table {
@@ -49,7 +52,9 @@ struct table {
 
 struct weight {
 	struct store *db;
-	const char *expr;
+	const struct weight_by *by;
+	char *key;   /* the field as an expression */
+	char *given; /* the options, for messages */
 	struct table *table;
 	size_t n, cap;
 };
@@ -59,7 +64,7 @@ struct weight {
  * all that were opened are closed, and nothing begins a comment, which would
  * hide the bracket behind the text. A doubled quote is treated as two quoted
  * texts, with the same result. */
-static int check_expr(const char *expr, struct err *err)
+static int check_expr(const char *opt, const char *expr, struct err *err)
 {
 	const char *why = NULL;
 	int depth = 0;
@@ -69,9 +74,9 @@ static int check_expr(const char *expr, struct err *err)
 			p = strchr(p + 1, *p == '[' ? ']' : *p);
 			if (!p)
 				return err_set(err, ERR_USAGE,
-					       "--weight '%s': a quote does "
+					       "--%s '%s': a quote does "
 					       "not end",
-					       expr);
+					       opt, expr);
 			continue;
 		}
 		depth += *p == '(';
@@ -87,8 +92,67 @@ static int check_expr(const char *expr, struct err *err)
 		why = "a bracket does not end";
 	if (!why && !expr[strspn(expr, " \t\n")])
 		why = "it is empty";
-	return why ? err_set(err, ERR_USAGE, "--weight '%s': %s", expr, why)
+	return why ? err_set(err, ERR_USAGE, "--%s '%s': %s", opt, expr, why)
 		   : 0;
+}
+
+const char *weight_take_field(const char *key, size_t len, struct err *err)
+{
+	static struct arena kept;
+	char *event = arena_take(&kept, len + 1);
+	char *field;
+
+	memcpy(event, key, len);
+	event[len] = 0;
+	field = strrchr(event, '.');
+	if (!field || field == event || !field[1] || strpbrk(field, "[]")) {
+		err_set(err, ERR_USAGE,
+			"--sort needs EVENT.FIELD, such as "
+			"kmem:kmalloc.gfp_flags, not '%s'",
+			event);
+		return NULL;
+	}
+	*field++ = 0;
+	if (!filter_takes_event(event)) {
+		err_set(err, ERR_USAGE,
+			"--sort has a row for each value of a field of '%s', "
+			"and --event leaves that out",
+			event);
+		return NULL;
+	}
+	filter.event = event;
+	return field;
+}
+
+/* Makes an expression of the field, and the text of messages. */
+static void weight_begin(struct weight *w)
+{
+	const struct weight_by *b = w->by;
+	const char *open = "[";
+	size_t len = 0;
+	FILE *f;
+
+	for (size_t i = 0; b->field && b->field != weight_cgroup && i < N_BASE;
+	     i++)
+		if (!strcasecmp(base[i], b->field))
+			open = "[field_";
+	f = mem_stream(&w->key, &len);
+	/* what is in double quotes and no column would be a text */
+	if (b->field)
+		fprintf(f, "%s%s]", open, b->field);
+	else
+		fputs("NULL", f);
+	mem_stream_end(f);
+	f = mem_stream(&w->given, &len);
+	if (b->weight)
+		fprintf(f, "--weight '%s'", b->weight);
+	if (filter.expr)
+		fprintf(f, "%s--filter '%s'", b->weight ? ", " : "",
+			filter.expr);
+	if (b->field)
+		fprintf(f, "%s--sort '%s'",
+			b->weight || filter.expr ? ", " : "", b->field);
+	mem_stream_end(f);
 }
 
 /* Stores the columns of a table. Those named like a column that each sample has
@@ -125,8 +189,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Opens the rows that the filters let through, or, to try the expression, none.
- * t NULL: without fields. */
+/* Opens the rows that the filters let through, or, to try the expressions,
+ * none. t NULL: without fields. */
 static struct rows *weight_open_rows(const struct weight *w,
 				     const struct table *t, bool none,
 				     struct err *err)
@@ -134,6 +198,9 @@ static struct rows *weight_open_rows(const struct weight *w,
 	char number[24];
 	const struct sql_gap name = { "name", t ? t->name : "" };
 	const struct sql_gap type = { "type", number };
+	/* which reads all of them once: only if it may be asked for */
+	bool cgroup = strcasestr(w->key, weight_cgroup) ||
+		      strcasestr(w->given, weight_cgroup);
 	char *ev_table, *of_type;
 	struct rows *r;
 
@@ -142,9 +209,15 @@ static struct rows *weight_open_rows(const struct weight *w,
 	of_type = store_sql_fill("weight_of_type", &type, 1);
 
 	const struct sql_gap gap[] = {
-		{ "expression", w->expr },
+		{ "expression",
+		  w->by->weight ? w->by->weight : "coalesce(weight, 1)" },
+		{ "key", w->key },
+		{ "condition", filter.expr ? filter.expr : "1" },
 		{ "fields", t ? t->columns : "" },
 		{ "ev_table", t ? ev_table : "" },
+		{ "event_cgroup",
+		  cgroup ? store_sql("event_cgroup")
+			 : "SELECT NULL AS event_id, NULL AS cgroup" },
 		{ "of_type", none ? "0"
 			     : t  ? of_type
 				  : "1" },
@@ -156,8 +229,8 @@ static struct rows *weight_open_rows(const struct weight *w,
 	return r;
 }
 
-/* Returns 1 if the expression is valid for rows with the fields of t, 0 if it
- * uses other names, or -1 and *err. */
+/* Returns 1 if the expressions are valid for rows with the fields of t, 0 if
+ * they use other names, or -1 and *err. */
 static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
@@ -170,9 +243,9 @@ static int try_row(const struct weight *w, const struct table *t,
 		return -1;
 	if (any)
 		return err_set(err, ERR_USAGE,
-			       "--weight '%s': it is asked for each sample; "
+			       "%s: it is asked for each sample; "
 			       "sum(), count() and the like have no place",
-			       w->expr);
+			       w->given);
 	return 1;
 }
 
@@ -185,7 +258,7 @@ static int no_column(const struct weight *w, struct err *err)
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.60s",
-		 column ? column + strlen("no such column: ") : w->expr);
+		 column ? column + strlen("no such column: ") : w->given);
 	for (size_t i = 0; i < N_BASE; i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
 					 "%s%s", i ? ", " : "", base[i]);
@@ -204,12 +277,12 @@ static int no_column(const struct weight *w, struct err *err)
 	}
 	if (!w->n)
 		return err_set(err, ERR_USAGE,
-			       "--weight: no column '%s'; there is %s; fields "
+			       "%s: no column '%s'; there is %s; fields "
 			       "of events are there after ingest --fields "
 			       "NAMES",
-			       name, list);
-	return err_set(err, ERR_USAGE, "--weight: no column '%s'; there is %s",
-		       name, list);
+			       w->given, name, list);
+	return err_set(err, ERR_USAGE, "%s: no column '%s'; there is %s",
+		       w->given, name, list);
 }
 
 /* Makes the error of SQLite one about the option. */
@@ -220,10 +293,10 @@ static int not_good(const struct weight *w, const struct err *why,
 		*err = *why;
 		return -1;
 	}
-	return err_set(err, ERR_USAGE, "--weight '%s': %s", w->expr, why->msg);
+	return err_set(err, ERR_USAGE, "%s: %s", w->given, why->msg);
 }
 
-/* Finds the event whose fields the expression uses; *t is NULL if none. */
+/* Finds the event whose fields the expressions use; *t is NULL if none. */
 static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 {
 	struct err first = { 0 };
@@ -257,10 +330,11 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 			return not_good(w, &ignored, err);
 		if (rc && *t)
 			return err_set(err, ERR_USAGE,
-				       "--weight '%s' is about fields of '%s', "
+				       "%s is about fields of '%s', "
 				       "and of '%s' as well; choose with "
 				       "--event",
-				       w->expr, (*t)->event, w->table[i].event);
+				       w->given, (*t)->event,
+				       w->table[i].event);
 		if (rc)
 			*t = &w->table[i];
 	}
@@ -270,14 +344,36 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 	return no_column(w, err);
 }
 
-struct rows *weight_rows(struct store *db, const char *expr, struct err *err)
+/* Fails if no sample has what the key is. */
+static int weight_check_cgroup(struct store *db, struct err *err)
 {
-	struct weight w = { .db = db, .expr = expr };
+	struct rows *r = filter_cgroups(db, err);
+	bool any = rows_step(r);
+
+	if (rows_end(r, err))
+		return -1;
+	return any ? 0
+		   : err_set(err, ERR_USAGE,
+			     "--sort cgroup: no sample has a cgroup; "
+			     "'perf record --all-cgroups' records them");
+}
+
+struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
+			 struct err *err)
+{
+	struct weight w = { .db = db, .by = by_what };
 	struct table *t;
 	struct rows *r = NULL;
 
-	if (!check_expr(expr, err) && !weight_find_row(&w, &t, err))
+	weight_begin(&w);
+	if ((by_what->field != weight_cgroup ||
+	     !weight_check_cgroup(db, err)) &&
+	    (!by_what->weight || !check_expr("weight", by_what->weight, err)) &&
+	    (!filter.expr || !check_expr("filter", filter.expr, err)) &&
+	    !weight_find_row(&w, &t, err))
 		r = weight_open_rows(&w, t, false, err);
+	free(w.key);
+	free(w.given);
 	for (size_t i = 0; i < w.n; i++) {
 		free(w.table[i].event);
 		free(w.table[i].name);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/new_file.h"
 #include "stitch/base/path.h"
@@ -25,23 +26,28 @@ static bool folder_is_dots(const char *name)
 #define FOLDER_PATH (PATH_MAX - 48) /* room for the name of a temporary one */
 #define FOLDER_DEPTH 4 /* folders in folders that an export makes */
 
-/* Removes a folder with files, and with folders up to that depth. */
-static void folder_remove(const char *path, unsigned int depth)
+/* Removes a folder with files, and with folders up to that depth. Not by
+ * readdir(), which allocates: a signal handler does this, too. */
+static void folder_remove(int dir, const char *name, unsigned int depth)
 {
-	DIR *d = opendir(path);
-	char inner[PATH_MAX];
-	const struct dirent *e;
+	int fd = openat(dir, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_Alignas(struct dirent64) char buf[2048];
+	ssize_t n;
 
-	while (d && (e = readdir(d))) {
-		if (folder_is_dots(e->d_name) ||
-		    !unlinkat(dirfd(d), e->d_name, 0) || !depth)
-			continue;
-		snprintf(inner, sizeof(inner), "%.3800s/%s", path, e->d_name);
-		folder_remove(inner, depth - 1);
+	while (fd >= 0 && (n = getdents64(fd, buf, sizeof(buf))) > 0) {
+		const struct dirent64 *e;
+
+		for (ssize_t at = 0; at < n; at += e->d_reclen) {
+			e = (const struct dirent64 *)(buf + at);
+			if (!folder_is_dots(e->d_name) &&
+			    unlinkat(fd, e->d_name, 0) && depth)
+				folder_remove(fd, e->d_name, depth - 1);
+		}
 	}
-	if (d)
-		closedir(d);
-	rmdir(path);
+	if (fd >= 0)
+		close(fd);
+	unlinkat(dir, name, AT_REMOVEDIR);
 }
 
 /* The folder that is written is TEMP/trace. */
@@ -50,7 +56,7 @@ static void folder_remove_temp(const char *temp)
 	char made[PATH_MAX + 8];
 
 	snprintf(made, sizeof(made), "%.4090s/trace", temp);
-	folder_remove(made, FOLDER_DEPTH);
+	folder_remove(AT_FDCWD, made, FOLDER_DEPTH);
 	rmdir(temp);
 }
 
@@ -88,8 +94,9 @@ static int folder_flush(const char *path, unsigned int depth)
 	return rc;
 }
 
-/* What is being made: mem.c ends the program when memory is exhausted, so
- * nobody else can remove it. A child process does not own it. */
+/* What is being made: mem.c ends the program when memory is exhausted, and a
+ * signal does, so nobody else can remove it. A child process does not own it.
+ */
 static char folder_made[PATH_MAX];
 static pid_t folder_owner;
 
@@ -104,6 +111,7 @@ static void folder_remember(const char *temp)
 {
 	if (!folder_owner)
 		atexit(folder_drop);
+	stop_cleans(folder_drop);
 	folder_owner = getpid();
 	snprintf(folder_made, sizeof(folder_made), "%s", temp);
 }

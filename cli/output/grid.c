@@ -10,8 +10,10 @@
 #include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
+#include "cli/output/markdown.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/sql.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
@@ -38,6 +40,7 @@ struct cell {
 	uint64_t n;	  /* CELL_PERCENT: in millionths of a percent */
 	double v;	  /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
 	bool count;	  /* v is one: CELL_CHANGE, CELL_REAL */
+	bool time;	  /* v or n is ns: CELL_CHANGE, _REAL, _NUMBER */
 };
 
 struct grid {
@@ -154,6 +157,11 @@ void grid_real(struct grid *g, double v, bool count)
 		g, (struct cell){ .kind = CELL_REAL, .v = v, .count = count });
 }
 
+void grid_is_time(struct grid *g)
+{
+	g->cell[g->n - 1].time = true;
+}
+
 void grid_chance(struct grid *g, double p)
 {
 	grid_add_cell(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
@@ -179,12 +187,26 @@ static void grid_put_count(const struct cell *c, char buf[32])
 	snprintf(buf, 32, "%s%s", c->v < 0 ? "-" : sign, digits);
 }
 
+static void grid_put_time(const struct cell *c, char buf[32])
+{
+	double v = c->kind == CELL_NUMBER ? (double)c->n : c->v;
+	double most = 9e18;
+	const char *sign = v < 0 ? "-" : c->kind == CELL_CHANGE ? "+" : "";
+	char digits[30];
+
+	v = fabs(v) < most ? fabs(v) : most;
+	snprintf(buf, 32, "%s%s", sign,
+		 human_ns(digits, sizeof(digits), (int64_t)(v + 0.5)));
+}
+
 /* Returns the digits of a numeric cell, in buf. */
 static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
-	if (people && c->count && !grid_is_empty(c))
+	if (people && c->time && !grid_is_empty(c))
+		grid_put_time(c, buf);
+	else if (people && c->count && !grid_is_empty(c))
 		grid_put_count(c, buf);
 	else if (c->kind == CELL_CHANGE)
 		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
@@ -478,6 +500,76 @@ static void grid_write_csv(const struct grid *g, FILE *out)
 	fputc('\n', out);
 }
 
+static void grid_write_sql(const struct grid *g, FILE *out)
+{
+	char buf[32];
+	bool first = true;
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		if (!g->col[i].name)
+			continue;
+		sql_put_column(out, g->col[i].name, first);
+		first = false;
+	}
+	fputs(");\n", out);
+	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+		const struct cell *c = &g->cell[i];
+
+		first |= i % g->n_col == 0;
+		if (g->col[i % g->n_col].name) {
+			fputs(first ? "INSERT INTO result VALUES(" : ", ", out);
+			first = false;
+			if (c->kind == CELL_TEXT)
+				sql_put_text(out, c->text, strlen(c->text));
+			else
+				fputs(grid_is_empty(c)
+					      ? "NULL"
+					      : grid_digits(c, false, buf),
+				      out);
+		}
+		if ((i + 1) % g->n_col == 0)
+			fputs(");\n", out);
+	}
+	fputs("COMMIT;\n", out);
+}
+
+static void grid_write_markdown(const struct grid *g, FILE *out)
+{
+	char buf[32];
+
+	for (int line = 0; line < 2; line++) {
+		putc('|', out);
+		for (size_t i = 0; i < g->n_col; i++) {
+			const char *title = g->col[i].title;
+			bool right = g->n && g->cell[i].kind != CELL_TEXT;
+
+			if (title && line)
+				markdown_put_rule(out, right);
+			else if (title)
+				fprintf(out, " %s |", title);
+		}
+		putc('\n', out);
+	}
+	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+		const struct cell *c = &g->cell[i];
+
+		if (i % g->n_col == 0)
+			putc('|', out);
+		if (g->col[i % g->n_col].title) {
+			putc(' ', out);
+			if (c->kind == CELL_TEXT)
+				markdown_put_cell(out, c->text,
+						  strlen(c->text));
+			else
+				fputs(grid_digits(c, true, buf), out);
+			fputs(c->mark ? c->mark : "", out);
+			fputs(" |", out);
+		}
+		if ((i + 1) % g->n_col == 0)
+			putc('\n', out);
+	}
+}
+
 void grid_json_rows(const struct grid *g, struct json *j)
 {
 	char buf[32];
@@ -522,6 +614,10 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 		json_newline(&j);
 	} else if (!strcmp(format, "csv")) {
 		grid_write_csv(g, out);
+	} else if (!strcmp(format, "sql")) {
+		grid_write_sql(g, out);
+	} else if (!strcmp(format, "markdown")) {
+		grid_write_markdown(g, out);
 	} else {
 		grid_write_table(g, out);
 	}

@@ -43,13 +43,16 @@ void grid_change(struct grid *g, double v, bool count);
 /* "1.25" in text, "1,768,651" of a count; six decimals in CSV and JSON. NaN is
  * empty, and null. */
 void grid_real(struct grid *g, double v, bool count);
+/* Says that the last number is ns: "+47.0 ms" in text. */
+void grid_is_time(struct grid *g);
 /* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
  * text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);
 
 /* Returns whether a row was added. */
 bool grid_has_rows(const struct grid *g);
-/* Writes the table; format is "table", "csv" or "json". */
+/* Writes the table; format is "table", "csv", "json",
+ * "markdown" or "sql". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
 /* Says below a table how many more rows there are: "row", "thread". */
 void grid_say_rest(size_t n, const char *what);

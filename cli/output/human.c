@@ -66,6 +66,15 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 	return buf;
 }
 
+const char *human_seconds(char *buf, size_t size, int64_t ns)
+{
+	uint64_t us = (ns < 0 ? -(uint64_t)ns : (uint64_t)ns) / 1000;
+
+	snprintf(buf, size, "%s%" PRIu64 ".%06" PRIu64, ns < 0 && us ? "-" : "",
+		 us / 1000000, us % 1000000);
+	return buf;
+}
+
 const char *human_span(char buf[HUMAN_SPAN], int64_t from, int64_t to)
 {
 	int64_t a = from / 1000;

@@ -14,6 +14,9 @@ const char *human_grouped(char *buf, size_t size, uint64_t n);
 const char *human_bytes(char *buf, size_t size, uint64_t n);
 /* "3.21 s", "12.5 ms", "800 ns". */
 const char *human_ns(char *buf, size_t size, int64_t ns);
+/* A time in seconds, cut to microseconds: "12.345678", "-0.000001"; 32 bytes
+ * are always enough. */
+const char *human_seconds(char *buf, size_t size, int64_t ns);
 #define HUMAN_SPAN 64
 /* "12.500000,13.250001": two times as --time takes them, rounded outwards to
  * microseconds. */

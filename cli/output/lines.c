@@ -111,8 +111,9 @@ void lines_clean(struct lines *l, const char *text)
 
 void lines_seconds(struct lines *l, int64_t ns)
 {
-	lines_add(l, "%1" PRId64 ".%06" PRId64, ns / 1000000000,
-		  ns % 1000000000 / 1000);
+	char text[32];
+
+	lines_add(l, "%s", human_seconds(text, sizeof(text), ns));
 }
 
 void lines_share(struct lines *l, int64_t part, int64_t whole)
@@ -131,9 +132,18 @@ void lines_count(struct lines *l, const char *before, int64_t n,
 	lines_add(l, "%s%" PRId64 " %s", before, n, n == 1 ? one : many);
 }
 
+static void lines_put_label(const struct lines *l, const char *label)
+{
+	size_t cells = safe_text_cells(label);
+
+	fputs("  ", l->out);
+	safe_text_put(l->out, label, 0, 0);
+	fprintf(l->out, "%*s ", cells < 12 ? (int)(12 - cells) : 0, "");
+}
+
 void lines_put(struct lines *l, const char *label)
 {
-	fprintf(l->out, "  %-12s ", label);
+	lines_put_label(l, label);
 	term_wrap(l->out, l->text, INDENT, INDENT, l->width);
 	l->text[l->len = 0] = '\0';
 }
@@ -152,7 +162,7 @@ void lines_waited(struct lines *l, int64_t p50, int64_t p90, int64_t p99,
 
 void lines_put_styled(struct lines *l, const char *label, enum term_style style)
 {
-	fprintf(l->out, "  %-12s ", label);
+	lines_put_label(l, label);
 	fputs(term_on(l->out, style), l->out);
 	term_wrap(l->out, l->text, INDENT, INDENT, l->width);
 	fputs(term_off(l->out), l->out);

@@ -12,15 +12,21 @@
 #include <unistd.h>
 
 #include "cli/output/pager.h"
+#include "cli/output/say.h"
+#include "cli/output/sieve.h"
 #include "cli/stop.h"
 #include "formats/formats.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/new_file.h"
 #include "stitch/base/write_all.h"
 
 static int out_errno;
 static char out_buffer[1 << 18];
+
+/* Standard output has bytes for a program, not text: out_bytes(). */
+static bool out_is_bytes;
 
 /* Writes to the pager if there is one, else to standard output. */
 static void out_put_now(const char *buf, size_t size)
@@ -43,28 +49,61 @@ static bool out_put_kept(void)
 	return true;
 }
 
+static void out_put(const char *buf, size_t size)
+{
+	/* pager_keep() may return the kept bytes, which then end with buf */
+	if (!pager_keep(buf, size) && !out_put_kept())
+		out_put_now(buf, size);
+}
+
+static struct sieve out_sieve = { .put = out_put };
+
 static ssize_t out_take(void *cookie, const char *buf, size_t size)
 {
 	(void)cookie;
 	if (out_errno)
 		return 0;
-	/* pager_keep() may return the kept bytes, which then end with buf */
-	if (!pager_keep(buf, size) && !out_put_kept())
-		out_put_now(buf, size);
+	if (out_is_bytes)
+		out_put(buf, size);
+	else
+		sieve_pass(&out_sieve, buf, size);
 	return out_errno ? 0 : (ssize_t)size;
+}
+
+static void out_put_err(const char *buf, size_t size)
+{
+	/* there is no place left to complain at */
+	(void)write_all(2, buf, size);
+}
+
+static struct sieve out_err_sieve = { .put = out_put_err };
+
+static ssize_t out_take_err(void *cookie, const char *buf, size_t size)
+{
+	(void)cookie;
+	sieve_pass(&out_err_sieve, buf, size);
+	return (ssize_t)size;
 }
 
 void out_init(void)
 {
 	cookie_io_functions_t io = { .write = out_take };
-	FILE *f = fopencookie(NULL, "w", io);
+	cookie_io_functions_t err_io = { .write = out_take_err };
+	FILE *f = mem_must(fopencookie(NULL, "w", io));
+	FILE *e = mem_must(fopencookie(NULL, "w", err_io));
 
-	if (!f)
-		return;
 	setvbuf(f, out_buffer, isatty(1) ? _IOLBF : _IOFBF, sizeof(out_buffer));
 	/* one thread prints: locks would cost a fifth of script's time */
 	__fsetlocking(f, FSETLOCKING_BYCALLER);
 	stdout = f;
+	setvbuf(e, NULL, _IONBF, 0);
+	stderr = e;
+}
+
+void out_bytes(void)
+{
+	fflush(stdout);
+	out_is_bytes = true;
 }
 
 bool out_failed(void)
@@ -75,6 +114,8 @@ bool out_failed(void)
 void out_settle(void)
 {
 	fflush(stdout);
+	sieve_end(&out_sieve);
+	sieve_end(&out_err_sieve);
 	out_put_kept();
 	pager_end();
 }
@@ -93,13 +134,19 @@ static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 			     void *arg, struct err *err)
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0);
+	bool waits = false;
 	FILE *out;
 	int fd;
 	int rc;
 
 	while ((fd = open(path, flags)) < 0 && fifo && errno == ENXIO &&
-	       !stop_requested())
+	       !stop_requested()) {
+		if (!waits)
+			say("backstitch: %s: waits until somebody reads it\n",
+			    path);
+		waits = true;
 		poll(NULL, 0, 50);
+	}
 	if (fd < 0 && stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (fd < 0)

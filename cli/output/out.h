@@ -9,9 +9,11 @@
 
 struct err;
 
-/* Replaces stdout by our stream. To be called once, before anything is
- * printed. */
+/* Replaces stdout and stderr by our streams, which show what commands a
+ * terminal (sieve.h). To be called once, before anything is printed. */
 void out_init(void);
+/* What is written to stdout from now on are bytes for a program, not text. */
+void out_bytes(void);
 /* Returns true once a write to standard output has failed. Commands with long
  * output then stop and return STATUS_OK. */
 bool out_failed(void);

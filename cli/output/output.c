@@ -8,11 +8,14 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-extern const struct output out_table, out_lines, out_csv, out_json;
+extern const struct output out_table, out_lines, out_csv, out_json,
+	out_markdown, out_sql;
 
-const struct output *const outputs[] = { &out_table, &out_lines, &out_csv,
-					 &out_json, NULL };
-static const char *const names[] = { "table", "lines", "csv", "json", NULL };
+const struct output *const outputs[] = { &out_table, &out_lines,    &out_csv,
+					 &out_json,  &out_markdown, &out_sql,
+					 NULL };
+static const char *const names[] = { "table",	 "lines", "csv", "json",
+				     "markdown", "sql",	  NULL };
 
 static const char *format;
 static bool json;
@@ -20,11 +23,21 @@ static bool json;
 const struct opt output_opts[] = {
 	OPT_HEADING("Output"),
 	OPT_CHOICE(0, "format", "FORMAT", &format, names,
-		   "table, lines, csv or json"),
+		   "table, lines, csv, json, markdown or sql"),
 	OPT_FLAG(0, "json", &json, "the same as --format json"),
 	OPT_GROUP(csv_opts),
 	{ .kind = OPT_END }
 };
+
+bool output_is_text(const char *name)
+{
+	return !strcmp(name, "table") || output_is_markdown(name);
+}
+
+bool output_is_markdown(const char *name)
+{
+	return !strcmp(name, "markdown");
+}
 
 bool output_asked(void)
 {

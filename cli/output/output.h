@@ -27,6 +27,9 @@ extern const struct opt output_opts[];
 int output_check(struct err *err);
 /* Returns the output that the user chose, else the first. */
 const struct output *output_chosen(void);
+/* Returns whether an output is read by people, with text around its table. */
+bool output_is_text(const char *name);
+bool output_is_markdown(const char *name);
 /* Returns whether the user chose an output. */
 bool output_asked(void);
 

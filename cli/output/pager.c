@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/output/term.h"
+#include "cli/stop.h"
 #include "stitch/base/mem.h"
 
 /* Limit of the bytes kept while waiting for a full screen. */
@@ -124,6 +125,16 @@ static void pager_run(int in)
 	_exit(127);
 }
 
+/* The user may still read what there is. Safe in a signal handler. */
+static void pager_let_go(void)
+{
+	if (!pager.pipe || close(pager.pipe))
+		return;
+	if (pager.err > 0)
+		dup2(pager.err, 2);
+	waitpid(pager.pid, NULL, 0);
+}
+
 static void pager_start(void)
 {
 	int fd[2];
@@ -139,6 +150,7 @@ static void pager_start(void)
 		return;
 	}
 	pager.pipe = fd[1];
+	stop_cleans(pager_let_go);
 	if (term_is_terminal(stderr)) {
 		fflush(stderr);
 		pager.err = fcntl(2, F_DUPFD_CLOEXEC, 3);

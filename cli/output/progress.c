@@ -37,7 +37,8 @@ void progress_start_live(const char *what, const char *hint)
 	if (!line.on)
 		return;
 	snprintf(text, sizeof(text), "%s: %s", what, hint);
-	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
+	fprintf(stderr, "%s%.*s%s", term_mark(LINE_START),
+		term_columns(stderr) - 1, text, term_mark(LINE_REST));
 	fflush(stderr);
 	line.drawn = true;
 }
@@ -78,14 +79,16 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 				 seconds * (double)(total - done) /
 					 (double)done);
 	}
-	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
+	fprintf(stderr, "%s%.*s%s", term_mark(LINE_START),
+		term_columns(stderr) - 1, text, term_mark(LINE_REST));
 	fflush(stderr);
 }
 
 void progress_clear(void)
 {
 	if (line.drawn)
-		fputs("\r\033[K", stderr);
+		fprintf(stderr, "%s%s", term_mark(LINE_START),
+			term_mark(LINE_REST));
 	line.drawn = false;
 	line.on = false;
 }

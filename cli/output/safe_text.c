@@ -16,29 +16,32 @@ static bool safe_text_is_wide(uint32_t c)
 	       (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000);
 }
 
-int safe_text_next(const char **s, struct safe_text *out)
+size_t safe_text_unit(const char *s, size_t len, struct safe_text *out)
 {
-	const unsigned char *p = (const unsigned char *)*s;
 	uint32_t c = 0;
-
-	if (!*p)
-		return 0;
-
-	size_t n = utf8_char(*s, strnlen(*s, 4), &c);
+	size_t n = utf8_char(s, len, &c);
 
 	if (!n || c < 0x20 || c == 0x7f) {
 		n = 1;
-		snprintf(out->text, sizeof(out->text), "\\x%02x", p[0]);
+		snprintf(out->text, sizeof(out->text), "\\x%02x",
+			 (unsigned char)*s);
 		out->cells = 4;
 	} else if (!utf8_shown(c)) {
 		snprintf(out->text, sizeof(out->text), "\\u%04x", c);
 		out->cells = (unsigned int)strlen(out->text);
 	} else {
-		memcpy(out->text, p, n);
+		memcpy(out->text, s, n);
 		out->text[n] = 0;
 		out->cells = safe_text_is_wide(c) ? 2 : 1;
 	}
-	*s += n;
+	return n;
+}
+
+int safe_text_next(const char **s, struct safe_text *out)
+{
+	if (!**s)
+		return 0;
+	*s += safe_text_unit(*s, strnlen(*s, 4), out);
 	return 1;
 }
 

@@ -13,6 +13,9 @@ struct safe_text {
 	unsigned int cells; /* columns in a font of fixed width */
 };
 
+/* Makes a unit of the front of s, which has len bytes, at least one. Returns
+ * how many bytes it stands for. */
+size_t safe_text_unit(const char *s, size_t len, struct safe_text *out);
 /* Takes one unit from the front of *s. Returns 1, or 0 at the end. */
 int safe_text_next(const char **s, struct safe_text *out);
 /* Returns the columns that the whole string takes. */

@@ -1,12 +1,16 @@
 /* term.c - what the terminal can do: its width, and whether it has color. */
 #include "cli/output/term.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
 
 const char *term_color_option;
@@ -68,17 +72,56 @@ bool term_color(FILE *out)
 	return term_is_terminal(out);
 }
 
+/* All that this program sends to a terminal beside text. */
+static const char *const term_code[] = {
+	[STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",
+	[STYLE_RED] = "\033[31m",   [STYLE_YELLOW] = "\033[33m",
+	[STYLE_GREEN] = "\033[32m", [STYLE_NONE] = "\033[0m",
+	[LINE_START] = "\r",	    [LINE_REST] = "\033[K",
+};
+enum {
+	TERM_CODES = sizeof(term_code) / sizeof(*term_code)
+};
+
+/* Returns what stands for a sequence until it is sent: ESC, a number that no
+ * text of a capture can know, and a letter. */
+const char *term_mark(enum term_style s)
+{
+	static char mark[TERM_CODES][TERM_MARK + 1];
+	uint64_t secret = 0;
+
+	if (!*mark[0]) {
+		/* without it a text could have a color, or erase the line that
+		 * it is in */
+		(void)!getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
+		for (unsigned int i = 0; i < TERM_CODES; i++)
+			snprintf(mark[i], sizeof(mark[i]),
+				 "\033%016" PRIx64 "%c", secret, 'a' + i);
+	}
+	return mark[s];
+}
+
+size_t term_find_mark(const char *s, size_t len, const char **code)
+{
+	size_t n = len < TERM_MARK ? len : TERM_MARK;
+
+	for (unsigned int i = 0; i < TERM_CODES; i++) {
+		if (memcmp(s, term_mark(i), n))
+			continue;
+		*code = n == TERM_MARK ? term_code[i] : NULL;
+		return n;
+	}
+	return 0;
+}
+
 const char *term_on(FILE *out, enum term_style s)
 {
-	static const char *const code[] = { "\033[1m", "\033[2m", "\033[31m",
-					    "\033[33m", "\033[32m" };
-
-	return term_color(out) ? code[s] : "";
+	return term_color(out) ? term_mark(s) : "";
 }
 
 const char *term_off(FILE *out)
 {
-	return term_color(out) ? "\033[0m" : "";
+	return term_on(out, STYLE_NONE);
 }
 
 /* Returns the length of the first word; "12.50 %" is one. */
@@ -105,7 +148,8 @@ void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 			at = indent;
 			first = true;
 		}
-		fprintf(out, "%s%.*s", first ? "" : " ", n, text);
+		fputs(first ? "" : " ", out);
+		safe_text_clean(out, text, (size_t)n, NULL);
 		at += n + !first;
 		first = false;
 		text += n;

@@ -2,6 +2,7 @@
 #ifndef CLI_OUTPUT_TERM_H
 #define CLI_OUTPUT_TERM_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 extern const char *term_color_option; /* the value of --color; NULL: auto */
@@ -19,16 +20,28 @@ int term_rows(FILE *out);
 bool term_color(FILE *out);
 bool term_is_terminal(FILE *out);
 
-/* Escape sequences of term_on() and term_off() are "" without color. */
+/* The escape sequences of this program. Standard output and error show every
+ * other one as text (sieve.h). */
 enum term_style {
 	STYLE_BOLD,
 	STYLE_DIM,
 	STYLE_RED,
 	STYLE_YELLOW,
-	STYLE_GREEN
+	STYLE_GREEN,
+	STYLE_NONE,
+	LINE_START, /* the cursor goes back */
+	LINE_REST   /* what is right of it is erased */
 };
+/* Return what stands for a sequence in text; "" without color. */
 const char *term_on(FILE *out, enum term_style s);
 const char *term_off(FILE *out);
+/* Returns the same for any terminal. */
+const char *term_mark(enum term_style s);
+/* Returns how many bytes at the front of s are such a mark, 0 if they are none,
+ * and stores the sequence in *code: NULL if the rest of the mark is behind the
+ * len bytes. */
+size_t term_find_mark(const char *s, size_t len, const char **code);
+#define TERM_MARK 18 /* bytes of a mark */
 
 /* Prints text in lines of at most `width` columns, indenting all but the first;
  * `at` is the column of the cursor. Ends with a newline. */

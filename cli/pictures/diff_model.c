@@ -76,7 +76,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			return -1;
 		m->node[i] = diff_model_map(m, m->side[i].tree);
 	}
-	compare_judge(&m->c, KEY_SYM | KEY_DSO, flame_opts.absolute);
+	compare_judge(&m->c, KEY_SYM | KEY_DSO, flame_opts.absolute, false);
 
 	/* the row of each node's function */
 	uint32_t count = flame_tree_count(m->all);

@@ -1,6 +1,7 @@
 /* flame_diff.c - what changed between two recordings, as a flame graph. */
 #include "cli/pictures/flame_diff.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/model/diff_alone.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
@@ -21,6 +21,7 @@
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
+#include "cli/tables/compare_images.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -34,6 +35,8 @@ struct diff_page {
 	struct diff_model m;
 	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
+	uint32_t most_at; /* the node of m.all with that; FLAME_NONE: none */
+	char *lead;
 	struct svg_look look;
 	struct svg_row row[ROWS_MAX + 1];
 	char *text[ROWS_MAX + 1];
@@ -61,10 +64,16 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 		int step =
 			v > 0 && pg->most > 0 ? (int)(v / pg->most * STEPS) : 0;
 
-		out[0] = 'd';
-		out[1] = p->change > 0 ? 'r' : 'b';
-		out[2] = (char)('0' + (step < STEPS ? step : STEPS - 1));
-		out[3] = 0;
+		snprintf(out, SVG_CLASS, "d%c%c%s", p->change > 0 ? 'r' : 'b',
+			 '0' + (step < STEPS ? step : STEPS - 1),
+			 id == pg->most_at ? " most" : "");
+		return;
+	}
+
+	int doubt = p ? diff_rows_doubtful(pg->m.c.d, pg->m.row[id], total) : 0;
+
+	if (doubt) {
+		snprintf(out, SVG_CLASS, doubt > 0 ? "dm" : "dl");
 		return;
 	}
 	palette_class(labels_get(pg->m.c.labels,
@@ -134,9 +143,16 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	}
 	if (!p->change) {
 		fputs(", not significant", out);
+		if (diff_rows_doubtful(d, row, total))
+			fprintf(out, " (p %.2g)", p->p);
 		return;
 	}
-	fprintf(out, ", %s (p %.1e)", p->change > 0 ? "more" : "less", p->p);
+	if (p->only) {
+		fprintf(out, ", %s: the program of %c has no symbol of it",
+			diff_rows_word(p), p->only > 0 ? 'A' : 'B');
+		return;
+	}
+	fprintf(out, ", %s (p %.1e)", diff_rows_word(p), p->p);
 	if (!flame_opts.absolute && a > 0)
 		fprintf(out, ", %.2f times by what did not change",
 			b / (b - diff_rows_excess_of(d, row, total)));
@@ -213,6 +229,9 @@ static void flame_diff_css(FILE *out)
 {
 	static const struct ramp red = { 0xffcdc3, 0xe23028 };
 	static const struct ramp blue = { 0xc8daff, 0x2c5ce2 };
+	/* what is not proved: of the grey's lightness, but not its hue */
+	static const unsigned int pale[2][2] = { { 0xfbe9e4, 0xe8eefb },
+						 { 0x7d6765, 0x666d80 } };
 	static const struct ramp grey[2] = { { 0xeae8e2, 0xceccc6 },
 					     { 0x6c6c70, 0x8e8e92 } };
 
@@ -222,6 +241,8 @@ static void flame_diff_css(FILE *out)
 		flame_diff_put_shades(out, "dw", NEUTRAL, &grey[dark], dark);
 		flame_diff_put_shades(out, "dr", STEPS, &red, dark);
 		flame_diff_put_shades(out, "db", STEPS, &blue, dark);
+		fprintf(out, ".dm rect{fill:#%06x}.dl rect{fill:#%06x}\n",
+			pale[dark][0], pale[dark][1]);
 		if (dark)
 			fputs("}\n", out);
 	}
@@ -230,6 +251,8 @@ static void flame_diff_css(FILE *out)
 static const struct svg_row legend[] = {
 	{ "dr4", "more in B" },
 	{ "db4", "less in B" },
+	{ "dm", "" },
+	{ "dl", "larger than the noise, not proved" },
 	{ "dw0", "no significant change" },
 	{ NULL, NULL },
 };
@@ -238,7 +261,8 @@ static const struct svg_row legend[] = {
 static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 				 bool gone)
 {
-	const struct diff_place *p = &d->place[flame_diff_by_total()][row];
+	bool total = flame_diff_by_total();
+	const struct diff_place *p = &d->place[total][row];
 	char *text;
 	size_t len;
 	FILE *out = mem_stream(&text, &len);
@@ -246,19 +270,18 @@ static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 	if (!gone) {
 		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
 		fputs(": ", out);
-		flame_diff_tell_row(out, d, row, flame_diff_by_total());
+		flame_diff_tell_row(out, d, row, total);
 	} else {
-		uint64_t n = d->place[1][row].a;
-
 		fputs("gone from A: ", out);
 		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
 		putc(' ', out);
 		flame_diff_put_size(
 			out,
-			diff_rows_size(d, 0, (double)d->row[row].weight[0][1]));
+			diff_rows_size(d, 0,
+				       (double)d->row[row].weight[0][total]));
 		fputs("; ", out);
-		human_put_grouped(out, n);
-		fprintf(out, " sample%s%s", n == 1 ? "" : "s",
+		human_put_grouped(out, p->a);
+		fprintf(out, " sample%s%s", p->a == 1 ? "" : "s",
 			p->change ? "" : ", not significant");
 	}
 	mem_stream_end(out);
@@ -271,7 +294,7 @@ static void flame_diff_list_rows(struct diff_page *pg)
 {
 	const struct diff_rows *d = pg->m.c.d;
 	bool total = flame_diff_by_total();
-	uint32_t *order = diff_rows_order(d, total);
+	uint32_t *order = diff_rows_order(d, total, NULL);
 	size_t gone_n = 0;
 	size_t n = 0;
 	size_t left = 0;
@@ -280,7 +303,7 @@ static void flame_diff_list_rows(struct diff_page *pg)
 		const struct diff_place *p = &d->place[total][order[i]];
 		bool gone = !d->place[1][order[i]].b;
 
-		if (!p->change && (!gone || p->skip))
+		if (!p->change && (!gone || !p->a || p->skip))
 			continue;
 		if (n == ROWS_MAX || (!p->change && gone_n++ >= GONE_MAX)) {
 			left++;
@@ -320,9 +343,34 @@ static void flame_diff_find_most(struct diff_page *pg)
 					   p->change
 			     : 0;
 
-		if (v > pg->most)
+		if (v > pg->most) {
 			pg->most = v;
+			pg->most_at = id;
+		}
 	}
+}
+
+/* Returns what the largest change is: the answer, above the picture. */
+static char *flame_diff_lead(const struct diff_page *pg)
+{
+	const struct diff_rows *d = pg->m.c.d;
+	bool total = flame_diff_by_total();
+	uint32_t *order = diff_rows_order(d, total, NULL);
+	char *text = NULL;
+	size_t len;
+
+	if (d->n && d->place[total][order[0]].change) {
+		char *row = flame_diff_row_text(d, order[0],
+						!d->place[1][order[0]].b);
+		FILE *out = mem_stream(&text, &len);
+
+		fprintf(out, "largest change by %s: %s",
+			total ? "total" : "self", row);
+		mem_stream_end(out);
+		free(row);
+	}
+	free(order);
+	return text;
 }
 
 /* Adds a note; text is freed. */
@@ -341,7 +389,7 @@ static void flame_diff_add_notes(struct drawing *d, const struct compare *c)
 	size_t len;
 	FILE *out = mem_stream(&text, &len);
 
-	diff_alone_tell(c->d, out);
+	compare_tell_images(c, out);
 	mem_stream_end(out);
 	flame_diff_note(d, text);
 	for (int side = 0; side < 2; side++) {
@@ -392,7 +440,10 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		pg->both[id] = flame_tree_child_of(
 			pg->m.all, pg->both[nd->parent], nd->label);
 	}
+	pg->most_at = FLAME_NONE;
 	flame_diff_find_most(pg);
+	pg->lead = flame_diff_lead(pg);
+	pg->look.lead = pg->lead;
 	flame_diff_list_rows(pg);
 	pg->look.arg = pg;
 	pg->look.css_class = flame_diff_put_class;
@@ -445,18 +496,22 @@ int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 		const struct diff_rows *d = pg->m.c.d;
 
 		/* says what grew by more than is allowed */
-		for (size_t i = 0; i < d->n; i++)
-			if (d->place[total][i].change > 0)
-				diff_limit_add(&limit,
-					       diff_rows_label(d, i)->name,
+		for (size_t i = 0; i < d->n; i++) {
+			const struct diff_place *p = &d->place[total][i];
+			const char *name = diff_rows_label(d, i)->name;
+
+			if (p->change > 0)
+				diff_limit_add(&limit, name, name,
 					       diff_rows_growth(d, i, total),
-					       d->place[total][i].p);
+					       p->only ? NAN : p->p);
+		}
 		status = diff_limit_end(&limit, status);
 	}
 	diff_model_release(&pg->m);
 	for (size_t i = 0; i <= ROWS_MAX; i++)
 		free(pg->text[i]);
 	free(pg->subtitle);
+	free(pg->lead);
 	free(pg->both);
 	free(pg);
 	return rc ? -1 : status;

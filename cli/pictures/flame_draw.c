@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "cli/output/say.h"
 #include "formats/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_opts.h"
@@ -293,7 +294,7 @@ static void drawing_note_event(struct drawing *d)
 		return;
 	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
 		 samples == 1 ? "" : "s", event,
-		 filter_given() ? ", filtered" : "",
+		 *filter_that_passed() ? ", filtered" : "",
 		 flame_opts.collapse ? "; recursion is collapsed" : "",
 		 flame_opts.reverse
 			 ? "; stacks are merged from the innermost frame"
@@ -545,11 +546,10 @@ int drawing_take_text(struct drawing *d, const char *path, int *status,
 	if (rc)
 		return err_while(err, "reading %s", path);
 	if (bad) {
-		fprintf(stderr,
-			"backstitch: %llu line%s without a count %s "
-			"skipped\n",
-			(unsigned long long)bad, bad == 1 ? "" : "s",
-			bad == 1 ? "was" : "were");
+		say("backstitch: %llu line%s without a count %s "
+		    "skipped\n",
+		    (unsigned long long)bad, bad == 1 ? "" : "s",
+		    bad == 1 ? "was" : "were");
 		*status = STATUS_DAMAGED;
 	}
 	return 0;

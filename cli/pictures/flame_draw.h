@@ -25,7 +25,7 @@ struct stacks_group;
 struct store;
 struct trust;
 
-#define DRAWING_NOTE_MAX 512
+#define DRAWING_NOTE_MAX 768
 #define DRAWING_WORDS 16 /* more than there are verdicts */
 
 struct drawing {

@@ -50,7 +50,9 @@ const struct opt flame_opt_table[] = {
 	OPT_FLAG(0, "collapse-recursion", &flame_opts.collapse,
 		 "a function that calls itself is one frame"),
 	OPT_FLAG(0, "inverted", &flame_opts.inverted,
-		 "icicle: the root on top"),
+		 "icicle: the root on top, as without it"),
+	OPT_FLAG(0, "upward", &flame_opts.upward,
+		 "the root below, callees above their callers"),
 	OPT_FLAG(0, "by-pid", &flame_opts.by_pid,
 		 "a frame for each process below the names"),
 	OPT_FLAG(0, "by-thread", &flame_opts.by_thread,
@@ -88,6 +90,7 @@ const struct opt flame_opt_table[] = {
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
+	OPT_GROUP(filter_expr_opts),
 	OPT_LIST(0, "include", "REGEX", &flame_opts.include,
 		 "only stacks with a frame that matches; given twice, with "
 		 "both"),
@@ -154,6 +157,15 @@ int flame_opts_check(struct svg_opts *o, struct err *err)
 			       "--weight, --by samples, --off-cpu, --wall and "
 			       "--from-folded are different widths; choose "
 			       "one");
+	if (flame_opts.inverted && flame_opts.upward)
+		return err_set(err, ERR_USAGE,
+			       "--inverted and --upward are opposites; choose "
+			       "one");
+	if (filter.expr &&
+	    (offcpu_opts.on || offcpu_opts.wall || flame_opts.from_folded))
+		return err_set(err, ERR_USAGE,
+			       "--filter is about samples: leave out "
+			       "--off-cpu, --wall and --from-folded");
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
@@ -177,7 +189,7 @@ int flame_opts_check(struct svg_opts *o, struct err *err)
 	o->colors = palette_find(flame_opts.colors ? flame_opts.colors
 						   : palette_names[0]);
 	o->width = (unsigned int)flame_opts.width;
-	o->inverted = flame_opts.inverted;
+	o->upward = flame_opts.upward;
 	if (!flame_opts.out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
 			       "a picture is not text for a "

@@ -11,7 +11,7 @@ struct svg_opts;
 struct flame_opts {
 	const char *out_path, *title, *subtitle, *minwidth, *colors;
 	long width;
-	bool reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
+	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,
 		from_folded, inlined, inlined_rows, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;

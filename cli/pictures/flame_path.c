@@ -15,19 +15,37 @@
 #include "cli/pictures/svg.h"
 #include "cli/tables/path.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/table.h"
 
 #define WIDTH 1200
 #define MINWIDTH 100 /* 1/1000 px */
 #define WHO_MAX 100  /* bytes of a name in a frame */
 
+/* What some frames of a stack stand for: the wait of a thread, and whom it was
+ * ended by; or what was done at the end of a chain. Millions of pieces are made
+ * of a few thousand of these. Has no padding. */
+struct flame_step {
+	const struct offcpu_stack *out, *waker; /* NULL: none */
+	const char *who;	 /* woke; NULL: the chain ends here */
+	uint32_t name;		 /* label of the thread, + 1; 0: none */
+	uint32_t state;		 /* enum chain_state */
+	uint32_t context, proof; /* of who woke; of the end */
+};
+
 struct path_flame {
 	struct path_run r;
 	struct flame_tree *tree;
-	struct label_list l; /* of the piece that is added */
+	struct label_list l; /* of the step that is added */
+	uint32_t *name;	     /* by thread: label + 1; 0: not yet */
+	struct intern steps;
+	struct table index; /* (node, step) to the node that it leads to */
+	/* the edges of the piece before, and the nodes they lead to */
+	uint32_t edge[CHAIN_MOST], above[CHAIN_MOST], depth;
 	struct svg_opts svg;
-	char note[160];
+	char note[240];
 };
 
 static void flame_path_add_frame(struct path_flame *f, enum label_kind kind,
@@ -37,18 +55,21 @@ static void flame_path_add_frame(struct path_flame *f, enum label_kind kind,
 }
 
 /* Adds the stack of an event, outermost frame first. */
-static int flame_path_add_stack(struct path_flame *f, int64_t event,
-				struct err *err)
+static void flame_path_add_stack(struct path_flame *f,
+				 const struct offcpu_stack *at)
 {
-	struct offcpu_stack at;
-	int rc = event ? causes_stack(f->r.causes, event, &at, err) : 0;
+	const struct stacks_group g = offcpu_group(at);
 
-	if (rc > 0) {
-		const struct stacks_group g = offcpu_group(&at);
+	stacks_get(f->r.stacks, &g, &f->l);
+}
 
-		stacks_get(f->r.stacks, &g, &f->l);
-	}
-	return rc < 0 ? -1 : 0;
+static uint32_t flame_path_name(struct path_flame *f, uint32_t thread)
+{
+	if (!f->name[thread])
+		f->name[thread] = labels_add_name(f->r.labels, LABEL_GROUP,
+						  path_comm(&f->r, thread)) +
+				  1;
+	return f->name[thread];
 }
 
 /* Returns the event with which the wait of a thread began that holds a time. */
@@ -62,60 +83,35 @@ static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 		       : 0;
 }
 
-/* A wait, and who ended it: "[woken by owner (softirq-inline)]". */
-static int flame_path_add_edge(struct path_flame *f, const struct proof_edge *e,
-			       int64_t time, struct err *err)
+/* Whom a wait was ended by: "[woken by owner (softirq-inline)]". */
+static void flame_path_put_waker(struct path_flame *f,
+				 const struct flame_step *s)
 {
-	enum chain_state leaf = chain_leaf(e);
-	const char *what = causes_what(f->r.causes, e);
 	char text[WHO_MAX + 64];
 	size_t from;
 
-	flame_path_add_frame(f, LABEL_GROUP, path_comm(&f->r, e->waiter));
-	if (flame_path_add_stack(f, flame_path_out(f, e->waiter, time), err))
-		return -1;
-	if (leaf != CHAIN_STATES)
+	if (s->state != CHAIN_STATES)
 		snprintf(text, sizeof(text), "[woken by %.*s]", WHO_MAX,
-			 what ? what : chain_state_word(leaf));
+			 s->who);
 	else
 		snprintf(text, sizeof(text), "[woken by %.*s (%s)]", WHO_MAX,
-			 causes_comm(f->r.causes, e->waker),
-			 path_context(e->context));
+			 s->who,
+			 path_context((enum timeline_context)s->context));
 	flame_path_add_frame(f, LABEL_GROUP, text);
 	from = f->l.n;
-	/* who was interrupted has no part in it */
-	if (leaf == CHAIN_STATES && flame_path_add_stack(f, e->event, err))
-		return -1;
+	if (s->waker)
+		flame_path_add_stack(f, s->waker);
 	label_list_reverse(&f->l, from);
-	return 0;
 }
 
-static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
-				  const struct chain_segment *s,
-				  struct err *err)
+/* What was done at the end of the chain. What is not proved is hatched, as
+ * missing halves are. */
+static void flame_path_put_end(struct path_flame *f, const struct flame_step *s)
 {
-	bool ends = false; /* the last edge is that of the segment's own wait */
 	char text[64];
 
-	f->l.n = 0;
-	for (uint32_t i = 0; i < s->depth; i++) {
-		const struct proof_edge e =
-			proofs_edge(f->r.proofs, c->path[s->path + i]);
-
-		ends = e.waiter == s->thread;
-		if (flame_path_add_edge(f, &e, s->from, err))
-			return -1;
-	}
-	/* What was done at the end of the chain. What is not proved is hatched,
-	 * as missing halves are. */
-	if (!ends) {
-		flame_path_add_frame(f, LABEL_GROUP,
-				     path_comm(&f->r, s->thread));
-		if (s->state != CHAIN_RUN &&
-		    flame_path_add_stack(f, s->out, err))
-			return -1;
-	}
-	snprintf(text, sizeof(text), "[%s%s]", chain_state_word(s->state),
+	snprintf(text, sizeof(text), "[%s%s]",
+		 chain_state_word((enum chain_state)s->state),
 		 s->proof == PROOF_CONSISTENT ? ", consistent"
 		 : s->proof == PROOF_UNKNOWN && s->state != CHAIN_UNKNOWN
 			 ? ", waker not known"
@@ -123,8 +119,95 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 	flame_path_add_frame(
 		f, s->proof == PROOF_PROVED ? LABEL_GROUP : LABEL_MISSING,
 		text);
-	return flame_tree_add(f->tree, f->l.label, f->l.n,
-			      (uint64_t)s->to - (uint64_t)s->from, 1, err);
+}
+
+/* Returns the node that a step leads to from another one; FLAME_NONE and *err.
+ */
+static uint32_t flame_path_step(struct path_flame *f, uint32_t from,
+				const struct flame_step *s, struct err *err)
+{
+	uint64_t hash =
+		hash_u32s(from, intern_add_bytes(&f->steps, s, sizeof(*s)));
+	uint32_t node = table_find_hash(&f->index, hash);
+
+	if (node != TABLE_NONE)
+		return node;
+	f->l.n = 0;
+	if (s->name)
+		label_list_add(&f->l, s->name - 1);
+	if (s->out)
+		flame_path_add_stack(f, s->out);
+	if (s->who)
+		flame_path_put_waker(f, s);
+	else
+		flame_path_put_end(f, s);
+	node = flame_tree_reach(f->tree, from, f->l.label, f->l.n, err);
+	if (node != FLAME_NONE)
+		table_add(&f->index, hash, node);
+	return node;
+}
+
+/* A wait, and who ended it. */
+static uint32_t flame_path_reach_edge(struct path_flame *f, uint32_t node,
+				      const struct proof_edge *e, int64_t time,
+				      struct err *err)
+{
+	enum chain_state leaf = chain_leaf(e);
+	const char *what = causes_what(f->r.causes, e);
+	const struct flame_step s = {
+		.out = causes_stack(f->r.causes,
+				    flame_path_out(f, e->waiter, time)),
+		/* who was interrupted has no part in it */
+		.waker = leaf == CHAIN_STATES && e->event
+				 ? causes_waker(f->r.causes, e->stack)
+				 : NULL,
+		.who = leaf == CHAIN_STATES ? causes_comm(f->r.causes, e->waker)
+		       : what		    ? what
+					    : chain_state_word(leaf),
+		.name = flame_path_name(f, e->waiter),
+		.state = leaf,
+		.context = e->context,
+	};
+
+	return flame_path_step(f, node, &s, err);
+}
+
+static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
+				  const struct chain_segment *s,
+				  struct err *err)
+{
+	const uint32_t *path = c->path + s->path;
+	struct flame_step end = { .state = s->state, .proof = s->proof };
+	uint32_t node = 0;
+	bool ends = false; /* the last edge is that of the segment's own wait */
+	uint32_t i = 0;
+
+	while (i < f->depth && i < s->depth && f->edge[i] == path[i])
+		node = f->above[i++];
+	for (f->depth = i; i < s->depth; i++) {
+		const struct proof_edge e = proofs_edge(f->r.proofs, path[i]);
+
+		node = flame_path_reach_edge(f, node, &e, s->from, err);
+		if (node == FLAME_NONE)
+			return -1;
+		f->edge[i] = path[i];
+		f->above[i] = node;
+	}
+	f->depth = s->depth;
+	if (s->depth)
+		ends = proofs_edge(f->r.proofs, path[s->depth - 1]).waiter ==
+		       s->thread;
+	if (!ends) {
+		end.name = flame_path_name(f, s->thread);
+		if (s->state != CHAIN_RUN)
+			end.out = causes_stack(f->r.causes, s->out);
+	}
+	node = flame_path_step(f, node, &end, err);
+	return node == FLAME_NONE
+		       ? -1
+		       : flame_tree_weigh(f->tree, node,
+					  (uint64_t)s->to - (uint64_t)s->from,
+					  1, err);
 }
 
 static int flame_path_add(struct path_flame *f, uint32_t thread, int64_t from,
@@ -133,6 +216,7 @@ static int flame_path_add(struct path_flame *f, uint32_t thread, int64_t from,
 	struct chain c = { 0 };
 	int rc = 0;
 
+	f->depth = 0;
 	path_chain(&f->r, thread, from, to, &c);
 	for (size_t i = 0; !rc && i < c.n; i++)
 		rc = flame_path_add_segment(f, &c, &c.segment[i], err);
@@ -168,12 +252,14 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 .show_samples = true },
 	};
 	char proved[16], unknown[16];
+	struct causes_premise premise;
 	int rc = path_open(&f.r, db, path, err);
 
 	if (!rc) {
 		f.tree = flame_tree_new(
 			f.r.labels,
 			labels_add_name(f.r.labels, LABEL_GROUP, "all"));
+		f.name = mem_new(timeline_threads(f.r.t) + 1u, sizeof(*f.name));
 	}
 	if (!rc && !o->timed) {
 		rc = path_each_wait(&f.r, flame_path_take_wait, &f, err);
@@ -190,10 +276,12 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			      (double)f.r.asked);
 		human_percent(unknown, sizeof(unknown), (double)f.r.unknown,
 			      (double)f.r.asked);
+		premise = causes_premise(f.r.causes);
 		snprintf(f.note, sizeof(f.note),
-			 "%s of the time is proved, %s is not known; what is "
-			 "not proved is hatched",
-			 proved, unknown);
+			 "%s of the time is proved%s%s, %s is not known; what "
+			 "is not proved is hatched",
+			 proved, premise.words ? ", " : "",
+			 premise.words ? premise.words : "", unknown);
 		f.svg.note[0] = f.note;
 		rc = flame_tree_node(f.tree, 0)->weight
 			     ? out_write(file, flame_path_write, &f, err)
@@ -202,6 +290,9 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	if (!rc)
 		rc = path_status(&f.r);
 	flame_tree_free(f.tree);
+	intern_release(&f.steps);
+	table_release(&f.index);
+	free(f.name);
 	free(f.l.label);
 	free(f.l.from);
 	path_close(&f.r);

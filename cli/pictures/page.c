@@ -209,18 +209,30 @@ static void html_page_put_figures(FILE *out, const struct banner *b)
 			html_page_put_fact(out, (uint64_t)excused,
 					   "not to be expected", NULL);
 	}
-	html_page_put_fact(out, (uint64_t)b->lost,
-			   b->lost_unknown ? "records lost, and more"
-			   : b->lost == 1  ? "record lost"
-					   : "records lost",
-			   b->lost || b->lost_unknown ? "bad" : NULL);
-	if (b->findings)
-		html_page_put_fact(out, (uint64_t)b->findings,
-				   b->unexplained     ? "findings"
-				   : b->findings == 1 ? "finding, harmless or "
-							"explained"
-						      : "findings, harmless or "
-							"explained",
+	if (!b->lost && b->lost_unknown)
+		html_page_put_fact(out, (uint64_t)b->lost_unknown,
+				   b->lost_unknown == 1
+					   ? "loss of an unknown number"
+					   : "losses of an unknown number",
+				   "bad");
+	else
+		html_page_put_fact(out, (uint64_t)b->lost,
+				   b->lost_unknown ? "records lost, and more"
+				   : b->lost == 1  ? "record lost"
+						   : "records lost",
+				   b->lost ? "bad" : NULL);
+	/* those that the verdict beside it counts, if there are any */
+	int64_t n = b->unexplained ? b->unexplained
+		    : b->open	   ? b->open
+				   : b->findings;
+	char what[48];
+
+	snprintf(what, sizeof(what), "finding%s%s", n == 1 ? "" : "s",
+		 b->unexplained ? ""
+		 : b->open	? ", not proved"
+				: ", harmless or explained");
+	if (n)
+		html_page_put_fact(out, (uint64_t)n, what,
 				   b->unexplained ? "bad" : NULL);
 }
 

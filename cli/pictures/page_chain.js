@@ -19,6 +19,7 @@ function loadChains(m)
 		let from = begin;
 
 		all.set(wait, {
+			premise: m.chains.premise,
 			edges: Array.from({ length: edges }, () => ({
 				at: begin + r.signed(), waiter: r.next(),
 				waker: r.next(), what: word[r.next()],
@@ -172,7 +173,8 @@ function chainTrust(chain, ns)
 	chain.parts.forEach(p => { sum[p.proof] += p.ns; });
 	return [[2, " proved"], [1, " consistent"], [0, " not known"]]
 		.filter(([i]) => sum[i] || i === 2)
-		.map(([i, word]) => percent(sum[i], ns) + word).join(", ");
+		.map(([i, word]) => percent(sum[i], ns) + word)
+		.concat(sum[2] || sum[1] ? chain.premise || [] : []).join(", ");
 }
 
 function chainTable(chain, begin)
@@ -246,10 +248,11 @@ function chainGraph(tree)
 	const box = element("div", undefined, "bars");
 	let rows = 0;
 	const put = (n, x, depth) => {
-		const b = element("button", n.name);
+		const b = element("button");
 
 		b.className = n.proof[0] === n.ns ? "p0" :
 			n.proof[2] === n.ns ? "p2" : "p1";
+		b.append(element("span", n.name));
 		b.style.left = x / tree.ns * 100 + "%";
 		b.style.width = n.ns / tree.ns * 100 + "%";
 		b.style.top = depth * BAR + "px";

@@ -43,6 +43,7 @@ struct page_chains {
 	struct arena text;
 	const char **irq;
 	size_t n_irq, cap_irq;
+	const char *premise; /* what is proved rests on; NULL: nothing */
 	struct page_bytes bytes;
 };
 
@@ -222,7 +223,10 @@ void page_chains_add(struct page_chains *p, const struct causes *c,
 {
 	struct page_rank *r = page_chains_rank(ask, n);
 	struct proofs *pr = proofs_new(causes_timeline(c));
+	struct causes_premise premise = causes_premise(c);
 
+	if (premise.words || premise.none)
+		p->premise = premise.words ? premise.words : premise.none;
 	p->asked += n;
 	for (size_t i = 0;
 	     i < n && p->n < CHAINS_MAX && p->segments < SEGMENTS_MAX; i++)
@@ -246,6 +250,7 @@ void page_chains_meta(const struct page_chains *p, struct json *j)
 	for (size_t i = 0; i < p->n_irq; i++)
 		json_text(j, NULL, p->irq[i]);
 	json_end(j);
+	json_text(j, "premise", p->premise);
 	json_end(j);
 }
 

@@ -34,8 +34,8 @@ void page_chains_free(struct page_chains *p);
  * until there are as many as a page can hold. The asks change their order. */
 void page_chains_add(struct page_chains *p, const struct causes *c,
 		     struct page_chain_ask *ask, size_t n);
-/* Writes how many there are, how many waits have none, words of states, and
- * names of interrupts. */
+/* Writes how many there are, how many waits have none, words of states, names
+ * of interrupts, and the premise. */
 void page_chains_meta(const struct page_chains *p, struct json *j);
 /* Encodes the block; thread_of numbers the threads of the page by comm.id. */
 void page_chains_encode(struct page_chains *p,

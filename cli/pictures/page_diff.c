@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "cli/model/diff_alone.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/output/json.h"
@@ -12,6 +11,7 @@
 #include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
+#include "cli/tables/compare_images.h"
 #include "stitch/base/mem.h"
 
 struct page_diff {
@@ -65,7 +65,7 @@ static void page_diff_put_sentence(const struct compare *c,
 static void page_diff_tell_alone(const struct compare *c, int what, FILE *out)
 {
 	(void)what;
-	diff_alone_tell(c->d, out);
+	compare_tell_images(c, out);
 }
 
 static void page_diff_tell_result(const struct compare *c, int what, FILE *out)
@@ -94,7 +94,8 @@ static void page_diff_put_sentences(const struct compare *c, struct json *j)
 }
 
 /* Of self or of total: weights and samples in A and B, 1 more, -1 less, 0 not
- * proved, p-value, how much larger in B than the unchanged rest predicts. */
+ * proved, p-value, how much larger in B than the unchanged rest predicts, 1
+ * new, -1 gone by the programs. */
 static void page_diff_put_place(const struct diff_rows *d, size_t row,
 				bool total, struct json *j)
 {
@@ -108,6 +109,8 @@ static void page_diff_put_place(const struct diff_rows *d, size_t row,
 	json_int(j, NULL, p->change);
 	json_real(j, NULL, p->p);
 	json_real(j, NULL, diff_rows_excess_of(d, row, total));
+	json_int(j, NULL, diff_rows_doubtful(d, row, total));
+	json_int(j, NULL, p->only);
 	json_end(j);
 }
 

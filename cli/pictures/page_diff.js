@@ -60,11 +60,15 @@ function loadDiff()
 }
 
 // Names the numbers of page_diff.c, page_diff_put_place().
-function judged([a, b, samplesA, samplesB, change, p, excess])
+function judged([a, b, samplesA, samplesB, change, p, excess, doubtful, only])
 {
 	return { weight: [a, b], samples: [samplesA, samplesB], change: change,
-		 p: p, excess: excess };
+		 p: p, excess: excess, doubtful: doubtful, only: only };
 }
+
+// Returns the word for a change, as diff_rows_word().
+const changeWord = c => c.only > 0 ? "new" : c.only < 0 ? "gone" :
+	c.change > 0 ? "more" : c.change < 0 ? "less" : "";
 
 // Returns what ends at each node, of sums with all that is above.
 function ownOf(t, sum)
@@ -120,6 +124,11 @@ function diffColor(at)
 	if (change < 0)
 		return shade([200, 218, 255], [44, 92, 226], part, light);
 
+	const doubtful = diff.row[at] < 0 ? 0 :
+		judgedFunction(at)[view.diff.by].doubtful;
+
+	if (doubtful)
+		return css(doubtful > 0 ? "--maybe-more" : "--maybe-less");
 	// what has a pattern keeps it
 	if ("meb".includes(model.labels[diff.tree.label[at]].kind))
 		return "";
@@ -147,9 +156,10 @@ function sayChange(f, by)
 
 	return sayNumbers(by, c.samples, c.weight) + (f.unknown ?
 		", not known: " + f.unknown :
-		!c.change ? ", not significant" : ", " +
-		(c.change > 0 ? "more" : "less") + " (p " +
-		c.p.toExponential(1) + ")");
+		!c.change ? ", not significant" +
+		(c.doubtful ? " (p " + c.p.toPrecision(2) + ")" : "") : ", " +
+		changeWord(c) + (c.only ? " by symbols" :
+				 " (p " + c.p.toExponential(1) + ")"));
 }
 
 function diffFacts(at)
@@ -242,6 +252,7 @@ function fillChanges()
 				   c.change < 0 ? "less" : "")),
 			  element("td", sayChance(c.p), "n"),
 			  element("td", f.unknown ? "not known" :
+				  c.only ? changeWord(c) :
 				  c.change ? "" : "not significant"));
 	});
 	$("changed_found").textContent = rows.length <= most ? "" :
@@ -271,6 +282,23 @@ function diffButton(id, text, title, change)
 	b.addEventListener("click", () =>
 		go({ diff: Object.assign({}, view.diff, change()) }));
 	return b;
+}
+
+// What the colours of diffColor() mean.
+function makeDiffLegend()
+{
+	const p = element("p", undefined, "quiet key");
+
+	[["rgb(240,117,105)", "more in B"], ["rgb(122,155,240)", "less in B"],
+	 ["var(--maybe-more)", ""],
+	 ["var(--maybe-less)", "larger than the noise, not proved"],
+	 ["#cecec8", "no significant change"]].forEach(([color, text]) => {
+		const i = element("i");
+
+		i.style.background = color;
+		p.append(i, text);
+	});
+	return p;
 }
 
 function makeChanges()
@@ -308,7 +336,7 @@ function makeChanges()
 	section.append(element("h2", "What changed: " + diff.event),
 		       ...saySides(),
 		       Object.assign(element("p"), { id: "diff_says" }), line,
-		       graph, Object.assign(element("p"),
+		       graph, makeDiffLegend(), Object.assign(element("p"),
 					    { id: "diff_details" }), wide,
 		       Object.assign(element("p", "", "quiet"),
 				     { id: "changed_found" }));
@@ -322,8 +350,11 @@ function showDiff()
 
 	const by = view.diff.by, side = diff.side[view.diff.side];
 
-	diff.most = diff.row.reduce((most, row, at) => changeOf(at, by) ?
-		Math.max(most, excessOf(at) * changeOf(at, by)) : most, 0);
+	const size = at => excessOf(at) * changeOf(at, by);
+
+	diffFlame.most = diff.row.reduce((most, row, at) => changeOf(at, by) &&
+		(most < 0 || size(at) > size(most)) ? at : most, -1);
+	diff.most = diffFlame.most < 0 ? 0 : Math.max(size(diffFlame.most), 0);
 	$("diff_says").textContent = diff.says[by === "self" ? 0 : 1];
 	$("diff_side").ariaPressed = String(view.diff.side === 0);
 	$("diff_by").ariaPressed = String(by === "total");

@@ -5,6 +5,7 @@
 const ROW = 18;		// px of one frame
 const THIN = 0.5;	// px: narrower frames are not drawn
 const DEEP = 100;	// rows: what is above is drawn when it is zoomed to
+const TOWER = 8;	// fabricated frames in a row that are one until zoomed to
 
 const $ = id => document.getElementById(id);
 const darkScreen = matchMedia("(prefers-color-scheme: dark)");
@@ -51,18 +52,48 @@ const grouped = n => inGroups.format(Math.round(n));
 
 // ---- the flame graph
 
-// Returns the boxes of each row, { at, x, w, more } from left to right, the px
-// of subtrees that are too narrow to be drawn, and how many towers are cut. The parents of the zoomed node
-// are as wide as the node.
+// Returns of how many fabricated frames a node is the outermost, each of which
+// is all that its parent called; 1 where they are too few to be folded.
+function towerOf(t, sel, at)
+{
+	const isBogus = i => model.labels[t.label[i]].kind === "b";
+	let n = 1;
+
+	if (!isBogus(at))
+		return 1;
+	while (at + n < t.end[at] && isBogus(at + n) &&
+	       sel.weight[at + n] === sel.weight[at])
+		n++;
+	return n < TOWER ? 1 : n;
+}
+
+// Returns the boxes of each row, { at, x, w, more, tower } from left to right,
+// the px of subtrees that are too narrow to be drawn, how many towers are cut,
+// and by how many rows each node is lower than it is deep: a tower of
+// fabricated frames is one box. The parents of the zoomed node are as wide as
+// the node.
 function layOut(t, sel, zoom, width)
 {
-	const rows = [], next = [];
+	const rows = [], next = [], lower = new Map(), folded = [];
 	const scale = width / (sel.weight[zoom] || 1);
 	const base = t.depth[zoom];
+	const parents = [];
 	let narrow = 0, deeper = 0;
 
 	for (let i = t.parent[zoom]; i >= 0; i = t.parent[i])
-		rows[t.depth[i]] = [{ at: i, x: 0, w: width, below: true }];
+		parents.push(i);
+	while (parents.length) {
+		const i = parents.pop(), tower = towerOf(t, sel, i);
+		const fold = i + tower <= zoom ? tower : 1;
+
+		parents.length -= fold - 1;
+		lower.set(i, t.depth[i] - rows.length);
+		rows.push([{ at: i, x: 0, w: width, below: true, tower: fold }]);
+	}
+
+	const under = base - rows.length;	// rows that are folded
+	const opened = zoom + towerOf(t, sel, zoom);
+
 	next[base] = 0;
 	for (let i = zoom; i < t.end[zoom];) {
 		const d = t.depth[i];
@@ -74,17 +105,24 @@ function layOut(t, sel, zoom, width)
 			i = t.end[i];
 			continue;
 		}
-		const more = d - base + 1 >= DEEP && t.end[i] > i + 1;
+		const low = d > base ? folded[d - 1] : under, row = d - low;
+		const tower = i < opened ? 1 : towerOf(t, sel, i);
+		const more = row - base + under + 1 >= DEEP && t.end[i] > i + tower;
 
 		deeper += more ? 1 : 0;
-		(rows[d] || (rows[d] = [])).push({ at: i, x: next[d], w: w,
-						   more: more });
-		next[d + 1] = next[d];
+		(rows[row] || (rows[row] = [])).push({ at: i, x: next[d], w: w,
+			more: more, tower: tower });
+		if (low)
+			lower.set(i, low);
+		folded[d + tower - 1] = low + tower - 1;
+		next[d + tower] = next[d];
 		next[d] += w;
-		i = more ? t.end[i] : i + 1;
+		i = more ? t.end[i] : i + tower;
 	}
-	return { rows: rows, narrow: narrow, deeper: deeper };
+	return { rows: rows, narrow: narrow, deeper: deeper, lower: lower };
 }
+
+const rowIn = (t, lower, at) => t.depth[at] - (lower.get(at) || 0);
 
 function hatch(c, kind)
 {
@@ -136,6 +174,7 @@ function fillRow(c, row, y, high, fillOf)
 const makeFlame = (name, part, icicle) => ({
 	rows: [], height: 0, width: 0, narrow: 0, deeper: 0, icicle: icicle,
 	hover: -1, focus: -1, tree: null, sel: null,
+	most: -1,	// a node with a frame around it
 	canvas: $(name), frame: $(name).closest(".graph"),
 
 	top(depth)
@@ -149,6 +188,12 @@ const makeFlame = (name, part, icicle) => ({
 		this.rows = layout.rows;
 		this.narrow = layout.narrow / this.width;
 		this.deeper = layout.deeper;
+		this.lower = layout.lower;
+	},
+
+	rowOf(at)
+	{
+		return rowIn(this.tree, this.lower, at);
 	},
 
 	measure()
@@ -165,7 +210,8 @@ const makeFlame = (name, part, icicle) => ({
 		this.sel = sel;
 		this.focus = this.hover = -1;
 		this.measure();
-		this.take(rows ? { rows: rows, narrow: 0, deeper: 0 } :
+		this.take(rows ? { rows: rows, narrow: 0, deeper: 0,
+				    lower: new Map() } :
 			  layOut(tree, sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
 		// the root is to be seen when the page opens; thin towers above
@@ -253,9 +299,10 @@ const makeFlame = (name, part, icicle) => ({
 		c.globalAlpha = b.below ? 0.55 : 1;
 		c.fillStyle = this.fillOf(c, b.at);
 		c.fillRect(b.x, y, w, ROW - 1);
-		if (b.at === this.focus || b.at === this.hover) {
+		if (b.at === this.focus || b.at === this.hover ||
+		    b.at === this.most) {
 			c.strokeStyle = css("--ink");
-			c.lineWidth = b.at === this.focus ? 2 : 1;
+			c.lineWidth = b.at === this.hover ? 1 : 2;
 			c.strokeRect(b.x + 0.5, y + 0.5, Math.max(w - 1, 1),
 				     ROW - 2);
 		}
@@ -266,7 +313,9 @@ const makeFlame = (name, part, icicle) => ({
 
 		const cells = Math.floor((b.w - 8) / cell);
 		const text = cells < 3 ? "" :
-			clip((b.more ? "\u2026 " : "") + l.name, cells);
+			clip(b.tower > 1 ? "\u2026 " + b.tower +
+			     " fabricated frames: a click opens them" :
+			     (b.more ? "\u2026 " : "") + l.name, cells);
 
 		if (text) {
 			if (marked && !hit) {
@@ -316,14 +365,14 @@ const makeFlame = (name, part, icicle) => ({
 
 	boxOf(at)
 	{
-		return (this.rows[this.tree.depth[at]] || [])
+		return (this.rows[this.rowOf(at)] || [])
 			.find(b => b.at === at);
 	},
 
 	// Scrolls until the row of the node is visible.
 	reach(at)
 	{
-		const box = this.frame, y = this.top(this.tree.depth[at]);
+		const box = this.frame, y = this.top(this.rowOf(at));
 
 		if (y < box.scrollTop)
 			box.scrollTop = y;
@@ -349,8 +398,11 @@ const map = {
 			this.key = sel;
 			this.tree = tree;
 			this.width = g.width;
-			this.rows = zoom ? layOut(tree, sel, 0, g.width).rows :
-				g.rows;
+
+			const all = zoom ? layOut(tree, sel, 0, g.width) : g;
+
+			this.rows = all.rows;
+			this.lower = all.lower;
 		}
 		this.unit = Math.min(MAP / this.rows.length, 4);
 		this.high = Math.ceil(this.unit * this.rows.length);
@@ -381,7 +433,7 @@ const map = {
 	// What is outside of the picture below is dimmed.
 	frame(c, g, tree, zoom)
 	{
-		const z = (this.rows[tree.depth[zoom]] || [])
+		const z = (this.rows[rowIn(tree, this.lower, zoom)] || [])
 			.find(b => b.at === zoom) || { x: 0, w: this.width };
 		const scale = this.unit / ROW;
 		const grow = g.icicle ? 0 :

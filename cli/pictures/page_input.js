@@ -18,7 +18,10 @@ function focusOn(at)
 		tellOf(current, at).join(" \u2014 ");
 }
 
-const tellOf = (g, at) => g.facts ? g.facts(at) : factsOf(g, at);
+const towerAt = (g, at) => (g.boxOf(at) || {}).tower || 1;
+const tellOf = (g, at) => (g.facts ? g.facts(at) : factsOf(g, at)).concat(
+	towerAt(g, at) > 1 ? "the outermost of " + towerAt(g, at) +
+	" fabricated frames, which a click opens" : []);
 const zoomOf = g => g.zoom ? g.zoom() :
 	g === flame && view.lane === null ? view.zoom : 0;
 
@@ -29,14 +32,18 @@ function walk(key)
 	let to = at < 0 ? zoomOf(g) : -1;
 
 	if (at >= 0 && (key === "ArrowLeft" || key === "ArrowRight")) {
-		const row = g.rows[g.tree.depth[at]] || [];
+		const row = g.rows[g.rowOf(at)] || [];
 		const i = row.findIndex(b => b.at === at);
 		const b = row[i + (key === "ArrowLeft" ? -1 : 1)];
 
 		to = b ? b.at : -1;
 	} else if (at >= 0) {
 		to = key === out ? widestChild(g.tree, i => g.sel.weight[i],
-			at, i => g.boxOf(i)) : g.tree.parent[at];
+			at + towerAt(g, at) - 1, i => g.boxOf(i)) :
+			g.tree.parent[at];
+		// within a tower that is one box
+		while (to > 0 && !g.boxOf(to))
+			to = g.tree.parent[to];
 	}
 	if (to >= 0)
 		focusOn(to);
@@ -123,7 +130,7 @@ function menuOfFocused()
 	const r = current.frame.getBoundingClientRect();
 
 	if (b)
-		openMenu(at, r.x + b.x, r.y + current.top(current.tree.depth[at]) -
+		openMenu(at, r.x + b.x, r.y + current.top(current.rowOf(at)) -
 			 current.frame.scrollTop + ROW);
 }
 
@@ -166,7 +173,9 @@ function key(e)
 
 // ---- the pointer over frames
 
-function tip(lines, x, y)
+// Shows lines below the px `over`, [top, bottom] of what they tell of, or above
+// where there is no room.
+function tip(lines, x, over)
 {
 	const box = $("tip");
 
@@ -177,8 +186,27 @@ function tip(lines, x, y)
 	lines.forEach((s, i) => box.append(element("div", s, i ? "" : "name")));
 	box.style.left = Math.max(4, Math.min(x + 14, innerWidth -
 		box.offsetWidth - 8)) + "px";
-	box.style.top = (y + 18 + box.offsetHeight > innerHeight ?
-		Math.max(4, y - box.offsetHeight - 10) : y + 18) + "px";
+
+	const below = over[1] + 6, above = over[0] - box.offsetHeight - 6;
+
+	box.style.top = (below + box.offsetHeight <= innerHeight ||
+		above < 0 ? below : above) + "px";
+}
+
+// Returns the px of the row under the pointer, of a canvas within an element
+// that scrolls.
+function rowUnder(e, box, high)
+{
+	const top = e.clientY - (e.offsetY + box.scrollTop) % high;
+
+	return [top, top + high];
+}
+
+function rectUnder(e)
+{
+	const r = e.target.getBoundingClientRect();
+
+	return [r.top, r.bottom];
 }
 
 function closeMenu()
@@ -236,7 +264,8 @@ function onFlame(g)
 			g.draw();
 		}
 		canvas.style.cursor = at < 0 ? "default" : "pointer";
-		tip(at < 0 ? null : tellOf(g, at), e.clientX, e.clientY);
+		tip(at < 0 ? null : tellOf(g, at), e.clientX,
+		    rowUnder(e, g.frame, ROW));
 	});
 	canvas.addEventListener("mouseleave", () => {
 		g.hover = -1;
@@ -284,16 +313,16 @@ function onMap()
 
 	canvas.addEventListener("click", e => go({ zoom: under(e) }));
 	canvas.addEventListener("mousemove", e =>
-		tip(factsOf(flame, under(e)), e.clientX, e.clientY));
+		tip(factsOf(flame, under(e)), e.clientX, rectUnder(e)));
 	canvas.addEventListener("mouseleave", () => tip(null));
 }
 
 // ---- the pointer over time
 
 // Lets a drag over the canvas choose a time, unless it begins on a name. Times
-// begin at the px left(); says(x, y) gives the lines of the tip, click(x, y) acts
-// on a click.
-function onRange(canvas, { left, says, nameOf, click })
+// begin at the px left(); says(x, y) gives the lines of the tip, over(e) the px of
+// what it tells of, click(x, y) acts on a click.
+function onRange(canvas, { left, says, over, nameOf, click })
 {
 	let from = -1;
 	const binAt = e => strip.bin(e.offsetX - left());
@@ -312,7 +341,7 @@ function onRange(canvas, { left, says, nameOf, click })
 			strip.drag = [Math.min(from, to), Math.max(from, to)];
 			strip.draw(view);
 		}
-		tip(says(e.offsetX - left(), e.offsetY), e.clientX, e.clientY);
+		tip(says(e.offsetX - left(), e.offsetY), e.clientX, over(e));
 	});
 	canvas.addEventListener("pointerleave", () => tip(null));
 	canvas.addEventListener("pointerup", e => {
@@ -333,7 +362,7 @@ function onTime()
 {
 	onRange($("time"), {
 		left: () => 0, nameOf: () => null,
-		says: (x, y) => strip.at(x, y),
+		says: (x, y) => strip.at(x, y), over: rectUnder,
 		click: () => go({ time: null })
 	});
 	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
@@ -409,7 +438,8 @@ function listen()
 	});
 	$("which").addEventListener("input", showFacets);
 	$("event").addEventListener("change", () =>
-		go({ event: +$("event").value, frames: [], zoom: 0 }));
+		go({ event: +$("event").value, frames: [], zoom: 0,
+		     span: ownSpan(+$("event").value) }));
 	$("lane").addEventListener("change", () =>
 		go({ lane: $("lane").value === "" ? null : +$("lane").value,
 		     func: null, zoom: 0 }));

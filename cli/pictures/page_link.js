@@ -91,8 +91,13 @@ const flag = (word, name) => ({
 });
 const timeWord = (word, name, i) => ({
 	word: word,
-	put: v => v[name] ? [inSeconds(i ? lastOf(v[name][1]) :
-				       nsOf(v[name][0]))] : [],
+	put: v => {
+		const usual = name === "span" ? ownSpan(v.event) : null;
+		const now = v[name] || [model.first, Math.max(model.bins, 1) - 1];
+
+		return JSON.stringify(v[name]) === JSON.stringify(usual) ? [] :
+			[inSeconds(i ? lastOf(now[1]) : nsOf(now[0]))];
+	},
 	take: (next, text) => {
 		const bin = binOf(text.replace(/s$/, ""));
 
@@ -141,6 +146,7 @@ const linkWords = [
 			e[0] === decodeURIComponent(text));
 
 		next.event = at < 0 ? wrongLink() : at;
+		next.span = ownSpan(next.event);
 	  } },
 	flag("reverse", "reverse"),
 	flag("collapse", "alone"),

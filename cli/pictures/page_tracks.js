@@ -125,7 +125,10 @@ const tracks = {
 			room = Math.ceil(Math.min(room + 12, 190,
 						  innerWidth * 0.3));
 		}
+		$("tracks").hidden = !view.tracks;
 		$("strip").style.marginLeft = room + "px";
+		$("strip").style.marginRight = view.tracks ?
+			$("tracks").offsetWidth - $("tracks").clientWidth + "px" : "";
 		this.left = room + 1;	// the strip has a border
 	},
 
@@ -146,7 +149,6 @@ const tracks = {
 	{
 		const box = $("tracks"), canvas = $("lanes");
 
-		box.hidden = !view.tracks;
 		if (box.hidden)
 			return;
 		canvas.parentNode.style.height = this.lanes.length * LANE + "px";
@@ -624,6 +626,7 @@ function onTracks()
 	onRange(canvas, {
 		left: () => tracks.left, nameOf: nameOf,
 		says: (x, y) => tracks.at(x, y),
+		over: e => rowUnder(e, $("tracks"), LANE),
 		click: (x, y) => {
 			const k = tracks.waitAt(x, y);
 

@@ -4,9 +4,45 @@
 // go() makes a new view and keeps the old one for undo(); show() draws it.
 // Names come from captures, so they are only written with textContent or
 // drawn.
+
+// Returns the bins of an event, [first, last], if the strip would be mostly
+// empty with all of the capture; else null.
+const ownSpans = [];
+function ownSpan(event)
+{
+	if (ownSpans[event] === undefined)
+		ownSpans[event] = findSpan(event);
+	return ownSpans[event];
+}
+
+function findSpan(event)
+{
+	const s = model.sample, w = model.wait, parts = model.parts[event];
+	let lo = Infinity, hi = -1;
+	const add = (from, to) => {
+		lo = Math.min(lo, from);
+		hi = Math.max(hi, to);
+	};
+
+	for (let i = 0; i < s.n; i++)
+		if (s.time[i] && parts.includes(model.group.event[s.group[i]]))
+			add(s.time[i] - 1, s.time[i] - 1);
+	for (let i = 0; parts.includes(model.waits.event) && i < w.n; i++)
+		add(Math.floor(w.from[i] / model.binNs),
+		    Math.floor((w.from[i] + w.ns[i]) / model.binNs));
+	if (hi < 0 || (hi + 1 - lo) * 2 > model.bins - model.first)
+		return null;
+
+	const edge = Math.ceil((hi + 1 - lo) / 20);
+
+	return [Math.max(lo - edge, model.first),
+		Math.min(hi + edge, model.bins - 1)];
+}
+
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false,
+	verdicts: null, frames: [], reverse: false,
+	span: ownSpan(model.event), zoom: 0, func: null, alone: false,
 	tracks: model.run.n > 0, lane: null, wait: null,
 	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
 });
@@ -73,7 +109,9 @@ function keyOf(v)
 		v.tracks ? 1 : 0, v.lane, v.wait, v.diff];
 }
 
-const reset = () => go(Object.assign({}, start, { event: view.event }));
+const startOf = event => Object.assign({}, start,
+				      { event: event, span: ownSpan(event) });
+const reset = () => go(startOf(view.event));
 
 function toggle(name, id)
 {
@@ -137,8 +175,7 @@ function show()
 	$("undo").disabled = !past.length;
 	$("redo").disabled = !future.length;
 	$("reset").disabled = JSON.stringify(keyOf(view)) ===
-		JSON.stringify(keyOf(Object.assign({}, start,
-						   { event: view.event })));
+		JSON.stringify(keyOf(startOf(view.event)));
 	sayWhole();
 	remember();
 }

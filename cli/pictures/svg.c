@@ -175,7 +175,7 @@ static void svg_put_head(const struct page *p)
 		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
 		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
 		FRAME, FRAME - (FRAME - FONT) / 2 - 2,
-		(unsigned long long)p->total, p->top, p->rows, o->inverted);
+		(unsigned long long)p->total, p->top, p->rows, !o->upward);
 	fputs(" role=\"img\" aria-labelledby=\"name\" "
 	      "aria-describedby=\"about\">\n<title id=\"name\">",
 	      out);
@@ -184,7 +184,7 @@ static void svg_put_head(const struct page *p)
 	/* for screen readers */
 	human_put_grouped(out, p->st.drawn);
 	fprintf(out, " frames in %u rows, %s.", p->rows,
-		o->inverted ? "the root on top" : "the root below");
+		o->upward ? "the root below" : "the root on top");
 	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
 		fputc(' ', out);
 		safe_text_xml(out, o->note[i], 0);
@@ -386,7 +386,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
 		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
-	uint32_t row = p->o->inverted ? nd->depth : p->rows - 1 - nd->depth;
+	uint32_t row = p->o->upward ? p->rows - 1 - nd->depth : nd->depth;
 	unsigned int y = p->top + row * FRAME;
 	char css_class[SVG_CLASS];
 
@@ -417,8 +417,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	if (flame_tree_is_seam(p->tree, id)) {
 		fputs("<path class=\"seam\" d=\"M", p->out);
 		human_put_fixed(p->out, x, MILLI, 2);
-		fprintf(p->out, " %u.5h",
-			p->o->inverted ? y - 1 : y + FRAME - 1);
+		fprintf(p->out, " %u.5h", p->o->upward ? y + FRAME - 1 : y - 1);
 		human_put_fixed(p->out, w, MILLI, 2);
 		fputs("\"/>", p->out);
 	}
@@ -535,9 +534,11 @@ static void svg_put_top(const struct page *p)
 		     "");
 	fputs("</g>\n", p->out);
 	fprintf(p->out,
-		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
-		"</text>\n",
+		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">",
 		PAD, y);
+	if (o->look && o->look->lead)
+		safe_text_xml(p->out, o->look->lead, 0);
+	fputs("</text>\n", p->out);
 	fprintf(p->out, "<g id=\"legend\" data-y=\"%u\">\n", y + line);
 	if (svg_has_legend(p))
 		svg_put_legend(p, y + line);

@@ -17,7 +17,7 @@ struct palette;
 #define SVG_NOTES 10
 
 /* Bytes of a frame's class name, with its 0. */
-#define SVG_CLASS 8
+#define SVG_CLASS 12
 
 /* A line of text behind a rectangle of the class's colour. */
 struct svg_row {
@@ -34,6 +34,8 @@ struct svg_look {
 	 * XML. */
 	void (*tell)(const void *arg, uint32_t node, FILE *out);
 	void (*css)(FILE *out); /* writes the CSS rules of these classes */
+	const char *lead;	/* above the frames until one is pointed at;
+				 * NULL: nothing */
 	const struct svg_row *legend; /* ends with class NULL */
 	const struct svg_row *rows;   /* below the notes */
 	size_t n_rows;
@@ -49,7 +51,7 @@ struct svg_opts {
 	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
 	bool min_percent;
 	bool fluid;	   /* in a browser as wide as its window */
-	bool inverted;	   /* icicle: the root on top */
+	bool upward;	   /* the root below; else on top */
 	bool show_samples; /* show the number of samples beside the weight */
 	const struct svg_look
 		*look; /* NULL: colours by kind of code, from the palette */

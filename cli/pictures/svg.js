@@ -18,6 +18,8 @@ const total = +svg.dataset.total;
 const top = +svg.dataset.top;
 const rows = +svg.dataset.rows;
 const details = byId("details");
+const lead = details.textContent;
+const leadThatFits = () => clip(lead, Math.floor(plot / cell));
 const matched = byId("matched");
 const svgNs = "http://www.w3.org/2000/svg";
 
@@ -46,7 +48,8 @@ for (let i = tree.n - 1; i > 0; i--)
 	ownWeight[tree.parent[i]] -= frames[i].weight;
 
 let view = { zoom: 0, filters: [] };	// filters: { at: index, keep: bool }
-let icicle = svg.dataset.icicle === "1";
+const drawnIcicle = svg.dataset.icicle === "1";
+let icicle = drawnIcicle;
 let hits = [];		// indices of matching frames, in file order
 let here = -1;		// the hit that "n" went to
 let focused = -1;	// the frame that keys act on
@@ -195,9 +198,9 @@ function press(id, on)
 function flip()
 {
 	icicle = !icicle;
-	press("flip", icicle);
+	press("flip", icicle !== drawnIcicle);
 	show();
-	toRoot();
+	frames[0].g.scrollIntoView({ block: "nearest" });
 }
 
 // ---- the window
@@ -213,36 +216,86 @@ function shrink(id)
 		")");
 }
 
+// Breaks the lines below the picture where they are wider than it. Returns by how
+// much it is higher then.
+function wrap()
+{
+	let down = 0;
+
+	for (const e of byId("notes").children) {
+		e.setAttribute("transform", "translate(0 " + down + ")");
+		if (e.tagName !== "text")
+			continue;
+		e.textContent = e.dataset.line ||= e.textContent;
+
+		const x = e.getAttribute("x");
+		const cell = e.getComputedTextLength() / e.textContent.length;
+		const room = Math.max(9, Math.floor((plot + pad - x) / cell));
+		const parts = e.textContent.match(new RegExp(
+			"\\S.{0," + (room - 1) + "}(?=\\s|$)|\\S{" + room + "}",
+			"g")) || [];
+
+		e.replaceChildren(...parts.map((part, i) => {
+			const t = document.createElementNS(svgNs,
+							   "tspan");
+
+			t.textContent = (i ? " " : "") + part;
+			t.setAttribute("x", x);
+			t.setAttribute("dy", i && step_y);
+			return t;
+		}));
+		down += Math.max(0, parts.length - 1) * svg.dataset.step;
+	}
+	return down;
+}
+
+// Makes a line of text smaller if it is wider than the picture.
+function squeeze(e)
+{
+	e.style.fontSize = "";
+
+	const part = plot / (e.getBBox().width || 1);
+
+	if (part < 1)
+		e.style.fontSize = parseFloat(getComputedStyle(e).fontSize) *
+			part + "px";
+}
+
 // Makes the picture as wide as its window, unless it is part of another
-// document or was asked for in one width.
+// document or was asked for in one width. In a window in which its buttons
+// would overlap, all of it is smaller.
+let drawnAt = 1;	// of its size
 function fit()
 {
 	const own = +svg.dataset.width;
-	const w = Math.max(Math.floor(visualViewport.width), 480);
+	const room = Math.floor(visualViewport.width);
+	const w = Math.max(room, 480);
 
 	if (svg.dataset.fluid !== "1" || svg !== document.documentElement)
 		return;
 	plot = w - 2 * pad;
-	svg.setAttribute("width", w);
-	svg.setAttribute("viewBox", "0 0 " + w + " " + svg.dataset.height);
+	drawnAt = room / w;
+	svg.setAttribute("width", room);
 	svg.querySelectorAll(".wide").forEach(e => e.setAttribute("width", w));
-	svg.querySelectorAll(".middle").forEach(e =>
-		e.setAttribute("x", w / 2));
+	svg.querySelectorAll(".middle").forEach(e => {
+		e.setAttribute("x", w / 2);
+		squeeze(e);
+	});
 	byId("right").setAttribute("transform", "translate(" + (w - own) +
 				   " 0)");
+	if (pointed < 0)
+		details.textContent = leadThatFits();
 	shrink("legend");
-	shrink("notes");
+
+	const height = +svg.dataset.height + wrap();
+
+	svg.setAttribute("height", height * drawnAt);
+	svg.setAttribute("viewBox", "0 0 " + w + " " + height);
 }
 
 // Keeps title, buttons and legend in view.
 const follow = () => byId("head").setAttribute("transform",
-	"translate(0 " + Math.max(scrollY, 0) + ")");
-
-function toRoot()
-{
-	scrollTo(0, icicle ? 0 : +svg.dataset.height);
-	follow();
-}
+	"translate(0 " + Math.max(scrollY / drawnAt, 0) + ")");
 
 // ---- what is said
 
@@ -349,7 +402,7 @@ function remember()
 	if (view.filters.length)
 		q.set("h", view.filters.map(r =>
 			(r.keep ? "o" : "w") + r.at).join("."));
-	if (icicle !== (svg.dataset.icicle === "1"))
+	if (icicle !== drawnIcicle)
 		q.set("v", "1");
 
 	const text = q.toString();
@@ -370,7 +423,7 @@ function restore()
 	press("case", ignoreCase);
 	if (q.get("v") === "1")
 		icicle = !icicle;
-	press("flip", icicle);
+	press("flip", icicle !== drawnIcicle);
 	pattern = q.get("s") || "";
 	view = { zoom: at > 0 ? at : 0, filters: filters };
 	if (view.zoom || filters.length)
@@ -568,7 +621,7 @@ function listen()
 	});
 	area.addEventListener("mouseleave", () => {
 		pointed = -1;
-		details.textContent = "";
+		details.textContent = leadThatFits();
 	});
 	area.addEventListener("focusin", e => {
 		const i = frameOf(e.target);
@@ -595,11 +648,12 @@ function listen()
 	}).forEach(([id, fn]) => byId(id).addEventListener("click", () => fn()));
 	document.addEventListener("keydown", key);
 	addEventListener("scroll", follow);
-	addEventListener("resize", later(100, () => {
+	// at once: a headless browser has its picture taken right after it
+	addEventListener("resize", () => {
 		fit();
 		show();
 		follow();
-	}));
+	});
 }
 
 // Without this script the file is an image; with it, a tree to walk in.
@@ -614,4 +668,3 @@ byId("controls").classList.remove("hide");
 listen();
 fit();
 restore();
-toRoot();

@@ -263,6 +263,7 @@ static void timeline_take_loss(struct timeline *tl, const struct rows *r)
 	} known[] = {
 		{ "lost", BAND_LOST },
 		{ "lost_end", BAND_LOST },
+		{ "dropped", BAND_LOST },
 		{ "hardware", BAND_LOST },
 		{ "silent", BAND_LOST },
 		{ "overwritten", BAND_OVERWRITTEN },

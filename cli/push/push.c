@@ -14,6 +14,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/output/human.h"
 #include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/push/push_body.h"
 #include "cli/push/push_known.h"
 #include "cli/push/push_server.h"
@@ -197,8 +198,8 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 		}
 		p->counts.retries++;
 		progress_clear();
-		fprintf(stderr, "%s; trying again in %s\n", err->msg,
-			human_ns(text, sizeof(text), (int64_t)pause * 1000000));
+		say("%s; trying again in %s\n", err->msg,
+		    human_ns(text, sizeof(text), (int64_t)pause * 1000000));
 		if (push_settle(p, pause, err)) {
 			push_sender_drop(&p->sender);
 			return -1;
@@ -439,16 +440,15 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 			continue;
 		}
 		progress_clear();
-		fprintf(stderr,
-			"%s: the run of host %s on %s %s (made with other "
-			"options or another version); --replace puts these in "
-			"their place\n",
-			path, j->run->host, j->run->day,
-			j->state == PUSH_OTHER
-				? "is there with other rows"
-				: "is there in part only: a push, or one with "
-				  "--replace, has not ended, whose rows are "
-				  "others");
+		say("%s: the run of host %s on %s %s (made with other "
+		    "options or another version); --replace puts these in "
+		    "their place\n",
+		    path, j->run->host, j->run->day,
+		    j->state == PUSH_OTHER
+			    ? "is there with other rows"
+			    : "is there in part only: a push, or one with "
+			      "--replace, has not ended, whose rows are "
+			      "others");
 	}
 	/* a name is right for its place, whatever the options of the run */
 	if ((wanted && push_try(p, push_stacks_try, p, err)) ||

@@ -1,10 +1,10 @@
 /* compare.c - the recordings that a comparison is of, read and matched. */
 #include "cli/tables/compare.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
@@ -14,10 +14,13 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/tables/compare_images.h"
+#include "cli/tables/compare_symbols.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/symbolize.h"
 
 static int compare_read_capture(struct compare_run *run, struct store *db,
 				struct err *err)
@@ -72,11 +75,6 @@ const char *compare_event(const struct compare *c)
 		       : NULL;
 }
 
-int compare_side(const struct compare *c, size_t run)
-{
-	return run >= c->runs_a;
-}
-
 static void compare_take_sample(void *arg, const struct stacks_sample *s)
 {
 	struct diff_times *t = arg;
@@ -117,12 +115,12 @@ static int compare_read(struct compare *c, size_t i,
 	rc = trust ? 0 : -1;
 	if (trust)
 		trust_say(trust, run->trust);
+	if (!rc && !stacks_served(db, err))
+		run->files = name_symbolizer(db, NULL);
 	trust_free(trust);
 	store_close(db);
 	if (rc)
 		return -1;
-	matching_add(c->match, compare_side(c, i), stacks_code(run->stacks),
-		     stacks_homonyms(run->stacks), so.inlined_same);
 	return 0;
 }
 
@@ -149,6 +147,12 @@ int compare_load(struct compare *c, const struct sides *s,
 	}
 	if (o->folded)
 		return 0;
+	compare_match_images(c);
+	for (size_t i = 0; i < n; i++)
+		matching_add(c->match, compare_side(c, i),
+			     stacks_code(c->run[i].stacks),
+			     stacks_homonyms(c->run[i].stacks),
+			     o->stacks.inlined_same);
 	if (matching_check(c->match, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
@@ -156,21 +160,33 @@ int compare_load(struct compare *c, const struct sides *s,
 	return 0;
 }
 
-void compare_judge(struct compare *c, unsigned int keys, bool absolute)
+void compare_judge(struct compare *c, unsigned int keys, bool absolute,
+		   bool both)
 {
-	c->d = diff_rows_new(c->rows, c->n, c->runs_a, keys, absolute);
+	if (keys == (KEY_SYM | KEY_DSO))
+		compare_prove_only(c);
+	for (int i = 0; i < 2; i++)
+		if (both || i == absolute)
+			c->by[i] = diff_rows_new(c->rows, c->n, c->runs_a, keys,
+						 i, c->only, c->n_only);
+	c->d = c->by[absolute];
 }
 
 void compare_release(struct compare *c)
 {
 	size_t n = c->sides ? c->sides->side[0].n + c->sides->side[1].n : 0;
 
-	diff_rows_free(c->d);
+	for (int i = 0; i < 2; i++)
+		diff_rows_free(c->by[i]);
 	for (size_t i = 0; i < n; i++) {
 		report_rows_free(c->rows[i].rows);
 		stacks_free(c->run[i].stacks);
 		diff_times_release(&c->run[i].times);
+		symbolize_free(c->run[i].files);
 	}
+	free(c->renames);
+	free(c->only);
+	free(c->renamed);
 	matching_free(c->match);
 	labels_free(c->labels);
 	free(c->run);
@@ -248,33 +264,31 @@ void compare_put_json(const struct compare *c, struct json *j)
 	}
 }
 
-/* Shares do not tell that all of it takes longer: of one run, by how much the
- * weight of B differs from that of A, if it is more than a tenth. */
-static void compare_tell_size(const struct compare *c, FILE *out)
-{
-	double a = (double)c->d->side[0].weight / (double)c->d->side[0].runs;
-	double b = (double)c->d->side[1].weight / (double)c->d->side[1].runs;
-
-	if (c->d->absolute || !(a > 0) || fabs(b - a) * 10 <= a)
-		return;
-	fprintf(out,
-		"; a run of B weighs %.2f times one of A: --absolute "
-		"compares weights",
-		b / a);
-}
-
 void compare_tell_result(const struct compare *c, bool total, FILE *out)
 {
-	size_t more, less;
+	bool absolute = c->d->absolute;
+	const struct diff_rows *other = c->by[!absolute];
+	struct diff_counts n = diff_rows_changed(c->d, total);
 
-	diff_rows_changed(c->d, total, &more, &less);
-	fprintf(out,
-		"significant: %zu more in B, %zu less, by %s of %s%s; "
-		"false-positive rate by chance: at most 1 %%",
-		more, less, c->d->absolute ? "numbers" : "shares",
-		total ? "total" : "self",
-		c->n > 2
-			? " and how they differ between runs"
-			: ", of one run a side (several find smaller changes)");
-	compare_tell_size(c, out);
+	fprintf(out, "significant: %zu more in B, %zu less, by %s of %s",
+		n.more, n.less, absolute ? "weights" : "shares",
+		total ? "total" : "self");
+	if (other) {
+		struct diff_counts more = diff_rows_changed(other, total);
+
+		fprintf(out, "; %zu more, %zu less, by %s", more.more,
+			more.less, absolute ? "shares" : "weights");
+	}
+	if (n.appeared || n.gone)
+		fprintf(out,
+			"; by symbols, which inlined functions lack, %zu new "
+			"in B, %zu gone",
+			n.appeared, n.gone);
+	fputs(c->n > 2 ? "; by how they differ between runs: false-positive "
+			 "rate at most 1 %"
+		       : "; of one run a side, which does not tell what runs "
+			 "differ by: to gate, give several, A... -- B...",
+	      out);
+	if (c->n > 2 && other)
+		fputs(" each", out);
 }

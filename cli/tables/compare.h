@@ -6,38 +6,14 @@
 #ifndef CLI_TABLES_COMPARE_H
 #define CLI_TABLES_COMPARE_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/model/diff_rows.h"
 #include "cli/model/stacks.h"
-#include "cli/model/trust.h"
+#include "cli/tables/compared.h"
 
 struct err;
 struct json;
-struct labels;
-struct matching;
-struct sides;
-
-struct compare_run {
-	const char *path;
-	struct stacks *stacks; /* NULL: of folded text */
-	int event;	       /* index in stacks; -1: all events */
-	struct diff_times times;
-	char trust[TRUST_SENTENCE];
-	char capture[200]; /* capture and host; "" if not known */
-};
-
-struct compare {
-	const struct sides *sides; /* borrowed */
-	struct labels *labels;	   /* of all runs */
-	struct matching *match;
-	struct compare_run *run; /* those of A first */
-	struct diff_rows_run *rows;
-	size_t n, runs_a;
-	struct diff_rows *d; /* after compare_judge() */
-};
 
 struct compare_opts {
 	/* weight, samples, inlined, by_name, by_cpu, summed are for the caller
@@ -51,12 +27,15 @@ struct compare_opts {
 int compare_load(struct compare *c, const struct sides *s,
 		 const struct compare_opts *o, int *status, struct err *err);
 void compare_release(struct compare *c);
-/* Pairs and judges the rows of all runs, whose keys are `keys`. */
-void compare_judge(struct compare *c, unsigned int keys, bool absolute);
+/* Pairs and judges the rows of all runs, whose keys are `keys`: d by weights if
+ * absolute, else by shares; `both`: the other one too. */
+void compare_judge(struct compare *c, unsigned int keys, bool absolute,
+		   bool both);
+/* Pairs functions that one side only has, as c->renamed; after compare_judge(),
+ * of rows of functions. */
+void compare_find_renamed(struct compare *c);
 /* Returns the name of the event; NULL if there is none, or several. */
 const char *compare_event(const struct compare *c);
-/* Return 0 for a run of A, 1 for one of B. */
-int compare_side(const struct compare *c, size_t run);
 
 /* These write sentences of bytes that are safe on a terminal, without a line
  * break; after compare_judge().
@@ -64,6 +43,12 @@ int compare_side(const struct compare *c, size_t run);
 void compare_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
+/* "a run of B takes 13.75 % longer than one of A (+47.0 ms of cpu-clock);
+ * Poly::price takes 29.19 % more and explains all of it"; if by[1] is there. */
+void compare_tell_moved(const struct compare *c, FILE *out);
+/* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
+ * c->renamed. */
+void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out);
 /* The same sums and sentence of both sides, as members a and b. */
 void compare_put_json(const struct compare *c, struct json *j);
 /* "significant: 1 more in B, 0 less, by shares of self; ..." */

@@ -20,6 +20,7 @@ struct path_opts {
 	int64_t from, to; /* if timed */
 	size_t worst;	  /* waits whose chains to print; 0: none */
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
+	size_t lines;	  /* of a chain; SIZE_MAX: all */
 	bool waits, tree, blame, proved, json;
 	int64_t least;	/* ns; shorter pieces are summed */
 	uint32_t depth; /* most edges on a path; 0: all */
@@ -43,7 +44,6 @@ struct path_run {
 	struct causes *causes;
 	const struct timeline *t;
 	struct proofs *proofs;
-	bool keeps; /* pieces are not forgotten: numbers of edges stay */
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
 };
 
@@ -89,6 +89,10 @@ struct path_sum *path_sums(const struct chain *c, size_t *n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
+/* Writes ", if ...", what proofs by the absence of records rest on. */
+void path_put_premise(const struct path_run *r, FILE *out);
+/* Writes lines to standard output, wrapped at 80 columns; s is changed. */
+void path_put_wrapped(char *s);
 /* Writes ", nothing lost in this time", or a line that says what was. */
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to);
@@ -98,9 +102,8 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 			int64_t to);
 /* Returns the function that an event was in, outside libc and the kernel if the
- * stack has one; "" if there is none. Valid until labels change. Returns NULL
- * and *err on failure. */
-const char *path_function(struct path_run *r, int64_t event, struct err *err);
+ * stack has one; "" if there is none. Valid until labels change. */
+const char *path_function(struct path_run *r, int64_t event);
 /* Returns the context as a word: "task", "softirq-inline", ... */
 const char *path_context(enum timeline_context c);
 /* Returns "wake", "fork" or "deduced". */
@@ -119,15 +122,16 @@ int path_no_thread(const struct path_run *r, struct err *err);
 typedef int path_wait_fn(void *arg, const struct path_wait *w, struct err *err);
 int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 		   struct err *err);
+/* The same for one thread. */
+int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
+		      void *arg, struct err *err);
 
-/* One chain, as text and as JSON. Return 0, or -1 and *err. */
-int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-		struct err *err);
+/* One chain, as text and as JSON. */
+void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to);
 /* The members of an object that the caller begins and ends. */
-int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
-	      int64_t to, struct err *err);
+void path_json(struct path_run *r, struct json *j, uint32_t thread,
+	       int64_t from, int64_t to);
 /* The longest waits; shares by path of edges; whom waits are put down to. */
 int path_waits(struct path_run *r, struct err *err);
-int path_tree(struct path_run *r, struct err *err);
-int path_blame(struct path_run *r, struct err *err);
+int path_shares(struct path_run *r, struct err *err);
 #endif

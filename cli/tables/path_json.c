@@ -30,6 +30,7 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 					    "sched_wakeup" };
 	struct path_lost l = { .t = r->t };
 	const struct causes_partial *partial = causes_partial(r->causes);
+	struct causes_premise premise = causes_premise(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_json_count_loss, &l);
 	json_object(j, "evidence");
@@ -43,35 +44,37 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	json_end(j);
 	json_text(j, "partial", partial ? partial->why : NULL);
 	json_text(j, "cure", partial ? partial->cure : NULL);
+	json_text(j, "premise", premise.words);
+	json_text(j, "blind", premise.none);
 	json_end(j);
 }
 
 /* Writes the functions of an event's stack, outermost first. */
-static int path_json_stack(struct path_run *r, struct json *j, const char *key,
-			   int64_t event, struct err *err)
+static void path_json_stack(struct path_run *r, struct json *j, const char *key,
+			    int64_t event)
 {
+	const struct offcpu_stack *at = causes_stack(r->causes, event);
 	struct label_list l = { 0 };
-	struct offcpu_stack at;
 	struct stacks_group g;
-	int rc = event ? causes_stack(r->causes, event, &at, err) : 0;
 
-	if (rc <= 0)
-		return rc;
-	g = offcpu_group(&at);
+	if (!at)
+		return;
+	g = offcpu_group(at);
 	stacks_get(r->stacks, &g, &l);
 	json_array(j, key);
 	for (size_t i = 0; i < l.n; i++)
 		json_text(j, NULL, labels_get(r->labels, l.label[i])->name);
 	json_end(j);
 	free(l.label);
-	return 0;
 }
 
-static int path_json_segment(struct path_run *r, struct json *j,
-			     const struct chain *c,
-			     const struct chain_segment *s, struct err *err)
+static void path_json_segment(struct path_run *r, struct json *j,
+			      const struct chain *c,
+			      const struct chain_segment *s)
 {
-	int rc;
+	size_t n = 0;
+	size_t *loss =
+		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
 
 	json_object(j, NULL);
 	json_int(j, "from_ns", s->from);
@@ -87,28 +90,26 @@ static int path_json_segment(struct path_run *r, struct json *j,
 	json_end(j);
 	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
 	json_array(j, "losses");
-	for (uint32_t i = 0; i < s->n_loss; i++) {
-		size_t loss = proofs_loss(r->proofs, s->loss + i);
-		int64_t id = timeline_loss(r->t, loss)->id;
+	for (size_t i = 0; i < n; i++) {
+		int64_t id = timeline_loss(r->t, loss[i])->id;
 
 		if (id > 0)
 			json_int(j, NULL, id);
 	}
+	free(loss);
 	json_end(j);
-	rc = path_json_stack(r, j, "waiter_stack", s->out, err);
+	path_json_stack(r, j, "waiter_stack", s->out);
 	json_end(j);
-	return rc;
 }
 
-static int path_json_edges(struct path_run *r, struct json *j,
-			   const struct chain *c, struct err *err)
+static void path_json_edges(struct path_run *r, struct json *j,
+			    const struct chain *c)
 {
 	size_t n;
 	uint32_t *id = chain_edges(c, &n);
-	int rc = 0;
 
 	json_array(j, "edges");
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct proof_edge one = proofs_edge(r->proofs, id[i]);
 		const struct proof_edge *e = &one;
 
@@ -126,21 +127,19 @@ static int path_json_edges(struct path_run *r, struct json *j,
 		json_int_or_null(j, "event", e->event, e->event != 0);
 		json_int(j, "from_ns", e->from);
 		json_int(j, "to_ns", e->to);
-		rc = path_json_stack(r, j, "waker_stack", e->event, err);
+		path_json_stack(r, j, "waker_stack", e->event);
 		json_end(j);
 	}
 	json_end(j);
 	free(id);
-	return rc;
 }
 
-int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
-	      int64_t to, struct err *err)
+void path_json(struct path_run *r, struct json *j, uint32_t thread,
+	       int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
 	struct path_sum *sum;
 	size_t n;
-	int rc = 0;
 
 	path_chain(r, thread, from, to, &c);
 	json_object(j, "thread");
@@ -164,11 +163,9 @@ int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
 	json_end(j);
 	free(sum);
 	json_array(j, "segments");
-	for (size_t i = 0; !rc && i < c.n; i++)
-		rc = path_json_segment(r, j, &c, &c.segment[i], err);
+	for (size_t i = 0; i < c.n; i++)
+		path_json_segment(r, j, &c, &c.segment[i]);
 	json_end(j);
-	if (!rc)
-		rc = path_json_edges(r, j, &c, err);
+	path_json_edges(r, j, &c);
 	chain_release(&c);
-	return rc;
 }

@@ -13,24 +13,23 @@ static int path_answer(struct path_run *r, struct err *err)
 {
 	uint32_t thread;
 	struct json j;
-	int rc;
 
-	if (r->o->blame)
-		return path_blame(r, err);
-	if (r->o->tree)
-		return path_tree(r, err);
+	if (r->o->blame || r->o->tree)
+		return path_shares(r, err);
 	if (!r->o->timed || r->o->worst || r->o->waits)
 		return path_waits(r, err);
 	thread = path_asker(r, err);
 	if (thread == TIMELINE_NONE)
 		return -1;
-	if (!r->o->json)
-		return path_screen(r, thread, r->o->from, r->o->to, err);
+	if (!r->o->json) {
+		path_screen(r, thread, r->o->from, r->o->to);
+		return 0;
+	}
 	json_answer(&j, stdout, JSON_PRETTY);
-	rc = path_json(r, &j, thread, r->o->from, r->o->to, err);
+	path_json(r, &j, thread, r->o->from, r->o->to);
 	json_end(&j);
 	json_newline(&j);
-	return rc;
+	return 0;
 }
 
 int path_open(struct path_run *r, struct store *db, const char *path,

@@ -50,22 +50,20 @@ int32_t path_edge_waker(const struct proof_edge *e)
 	case CONTEXT_TASK:
 	case CONTEXT_INLINE:
 	case CONTEXT_UNKNOWN:
-	case CONTEXT_SOFTIRQ_UNKNOWN:
 		return e->waker;
 	default:
 		return 0;
 	}
 }
 
-const char *path_function(struct path_run *r, int64_t event, struct err *err)
+const char *path_function(struct path_run *r, int64_t event)
 {
-	struct offcpu_stack at;
+	const struct offcpu_stack *at = causes_stack(r->causes, event);
 	struct wait_place p;
-	int rc = event ? causes_stack(r->causes, event, &at, err) : 0;
 
-	if (rc <= 0)
-		return rc ? NULL : "";
-	p = wait_causes_place(r->words, &at);
+	if (!at)
+		return "";
+	p = wait_causes_place(r->words, at);
 	return p.has_in ? label_shown(labels_get(r->labels, p.in)) : "";
 }
 
@@ -178,34 +176,41 @@ struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 	};
 }
 
+int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
+		      void *arg, struct err *err)
+{
+	size_t n = proofs_pieces(r->proofs, thread);
+	size_t k = 0;
+	int rc = 0;
+
+	while (!rc && k < n) {
+		struct path_wait w;
+
+		if (proofs_piece(r->proofs, thread, k).state == PIECE_RUN) {
+			k++;
+			continue;
+		}
+		/* A wait is between two times on a CPU; what came before the
+		 * first, or behind the last, has no length. */
+		w = path_wait_of(r, thread, k, &k);
+		if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
+		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
+			continue;
+		rc = fn(arg, &w, err);
+	}
+	return rc;
+}
+
 int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 		   struct err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++) {
-		size_t n = path_selects(r, i) ? proofs_pieces(r->proofs, i) : 0;
-		size_t k = 0;
-
-		while (!rc && k < n) {
-			struct path_wait w;
-
-			if (proofs_piece(r->proofs, i, k).state == PIECE_RUN) {
-				k++;
-				continue;
-			}
-			/* A wait is between two times on a CPU; what came
-			 * before the first, or behind the last, has no
-			 * length. */
-			w = path_wait_of(r, i, k, &k);
-			if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
-			    (r->o->timed &&
-			     (w.to <= r->o->from || w.from >= r->o->to)))
-				continue;
-			rc = fn(arg, &w, err);
-		}
+		if (path_selects(r, i))
+			rc = path_thread_waits(r, i, fn, arg, err);
 		/* chains need the pieces of many threads, a list does not */
-		if (!r->asked && !r->keeps)
+		if (!r->asked)
 			proofs_forget(r->proofs);
 	}
 	return rc;

@@ -63,15 +63,26 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
+void path_put_premise(const struct path_run *r, FILE *out)
+{
+	struct causes_premise p = causes_premise(r->causes);
+
+	if (p.words)
+		fprintf(out, ", %s", p.words);
+}
+
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
+	const char *blind = causes_premise(r->causes).none;
 	const struct causes_partial *partial = causes_partial(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
+	if (blind)
+		fprintf(out, "\n%s", blind);
 	if (!c.told && !c.silent && !c.open && !c.between) {
-		fputs(", nothing lost in this time\n", out);
+		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
 		return;
 	}
 	fputs("\nin this time: ", out);
@@ -124,7 +135,7 @@ static size_t path_fit(const char *s, size_t width, size_t *columns)
 	return (size_t)(at - s);
 }
 
-static void path_put_wrapped(char *s)
+void path_put_wrapped(char *s)
 {
 	for (const char *line; (line = strsep(&s, "\n")) != NULL;)
 		if (*line)
@@ -148,6 +159,8 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 		human_ns(ns, sizeof(ns), to - from),
 		human_percent(share, sizeof(share),
 			      (double)path_with(c, PROOF_PROVED), all));
+	if (path_with(c, PROOF_PROVED))
+		path_put_premise(r, out);
 	if (likely > 0)
 		fprintf(out, ", %s consistent",
 			human_percent(share, sizeof(share), likely, all));
@@ -231,18 +244,15 @@ static struct proof_edge path_last_edge(const struct path_run *r,
 }
 
 /* Adds " in FUNCTION" of an event; an image alone is none. */
-static int path_add_function(struct path_run *r, FILE *out, const char *before,
-			     int64_t event, struct err *err)
+static void path_add_function(struct path_run *r, FILE *out, const char *before,
+			      int64_t event)
 {
-	const char *f = path_function(r, event, err);
+	const char *f = path_function(r, event);
 
-	if (!f)
-		return -1;
 	if (*f && *f != '[') {
 		fputs(before, out);
 		safe_text_put(out, f, 0, 0);
 	}
-	return 0;
 }
 
 /* Names a softirq that a thread ran itself. */
@@ -267,6 +277,10 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 	const char *what = causes_what(r->causes, &e);
 	const char *name = what ? strchr(what, ':') : NULL;
 
+	if (!what && s->state == CHAIN_SOFTIRQ) {
+		fprintf(out, " waits for a softirq on CPU %d", e.cpu);
+		return;
+	}
 	if (!name) {
 		fputs(what ? " waits for a timer" : " waits for an interrupt",
 		      out);
@@ -276,8 +290,8 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 	safe_text_put(out, name + 1, 0, 0);
 }
 
-static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
-			const struct chain_segment *s, struct err *err)
+static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
+			 const struct chain_segment *s)
 {
 	const struct timeline_stay *stay = timeline_on(r->t, s->cpu, s->to - 1);
 	struct proof_edge e = { .time = TIMELINE_START };
@@ -290,13 +304,12 @@ static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 		path_put_thread(r, e.waiter, out);
 		if (e.context == CONTEXT_INLINE)
 			path_say_softirq(r, out, &e);
-		return path_add_function(r, out, " in ", e.event, err);
+		path_add_function(r, out, " in ", e.event);
+	} else if (stay && stay->to == s->to && stay->exact_to &&
+		   stay->state > 0 && (stay->state & 0xff)) {
+		path_add_function(r, out, "; waits in ",
+				  timeline_stay_out(stay));
 	}
-	if (stay && stay->to == s->to && stay->exact_to && stay->state > 0 &&
-	    (stay->state & 0xff))
-		return path_add_function(r, out, "; waits in ",
-					 timeline_stay_out(stay), err);
-	return 0;
 }
 
 static void path_say_ready(const struct path_run *r, FILE *out,
@@ -322,6 +335,8 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 {
 	if (l->only_wakes)
 		fprintf(out, "no wake-ups recorded yet on CPU %d", l->cpu);
+	else if (l->silent && l->cpu < 0)
+		fputs("records missing without a loss", out);
 	else if (l->silent)
 		fprintf(out, "records missing without a loss on CPU %d",
 			l->cpu);
@@ -345,38 +360,44 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 {
 	const struct causes_partial *partial = causes_partial(r->causes);
 
-	for (uint32_t i = 0; i < s->n_loss && i < 2; i++) {
-		const struct timeline_loss *l = timeline_loss(
-			r->t, proofs_loss(r->proofs, s->loss + i));
+	size_t n = 0;
+	size_t *loss =
+		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
+	bool all = false;
+
+	for (size_t i = 0; i < n && i < 2 && !all; i++) {
+		const struct timeline_loss *l = timeline_loss(r->t, loss[i]);
 
 		fputs(i ? ", " : verb, out);
-		if (!l->id && !l->silent && partial) {
+		all = !l->id && !l->silent && partial;
+		if (all)
 			fputs(partial->why, out);
-			return;
-		}
-		path_say_loss(l, out);
+		else
+			path_say_loss(l, out);
 	}
-	if (s->n_loss > 2)
-		fprintf(out, " and %u more", s->n_loss - 2);
+	if (n > 2 && !all)
+		fprintf(out, " and %zu more", n - 2);
+	free(loss);
 }
 
-static int path_say(struct path_run *r, FILE *out, const struct chain *c,
-		    const struct chain_segment *s, struct err *err)
+static void path_say(struct path_run *r, FILE *out, const struct chain *c,
+		     const struct chain_segment *s)
 {
 	if (s->state == CHAIN_UNKNOWN) {
 		fputs("not known what ", out);
 		path_put_thread(r, s->thread, out);
 		fputs(" did", out);
 		path_say_losses(r, out, s, ": ");
-		return 0;
+		return;
 	}
 	path_put_thread(r, s->thread, out);
 	switch (s->state) {
 	case CHAIN_RUN:
-		return path_say_run(r, out, c, s, err);
+		path_say_run(r, out, c, s);
+		return;
 	case CHAIN_READY:
 		path_say_ready(r, out, s);
-		return 0;
+		return;
 	case CHAIN_TIMER:
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
@@ -397,11 +418,9 @@ static int path_say(struct path_run *r, FILE *out, const struct chain *c,
 	default:
 		fputs(" has exited", out);
 	}
-	if (path_add_function(r, out, ": ", s->out, err))
-		return -1;
+	path_add_function(r, out, ": ", s->out);
 	if (s->state == CHAIN_BLOCKED)
 		path_say_losses(r, out, s, "; ");
-	return 0;
 }
 
 static void path_put_line(const char *why, int64_t at, int64_t ns,
@@ -451,34 +470,36 @@ static size_t path_put_short(struct path_run *r, const struct chain *c,
 	return end;
 }
 
-static int path_put_pieces(struct path_run *r, const struct chain *c,
-			   int64_t start, struct err *err)
+static void path_put_pieces(struct path_run *r, const struct chain *c,
+			    int64_t start)
 {
-	int rc = 0;
 	size_t i = 0;
 
 	printf("%9s %10s  %-*s %s\n", "at us", "for us", WHY_WIDTH, "why",
 	       "proof");
-	while (!rc && i < c->n) {
+	for (size_t lines = 0; i < c->n; lines++) {
 		const struct chain_segment *s = &c->segment[i];
 		char *text;
 		size_t len;
 		FILE *out;
 
+		if (lines == r->o->lines) {
+			printf("... and %zu more; --limit 0 shows all\n",
+			       c->n - i);
+			break;
+		}
 		if (s->to - s->from < r->o->least) {
 			i = path_put_short(r, c, i, start);
 			continue;
 		}
 		out = mem_stream(&text, &len);
-		rc = path_say(r, out, c, s, err);
+		path_say(r, out, c, s);
 		mem_stream_end(out);
-		if (!rc)
-			path_put_line(text, s->from - start, s->to - s->from,
-				      s->depth, proof_word(s->proof));
+		path_put_line(text, s->from - start, s->to - s->from, s->depth,
+			      proof_word(s->proof));
 		free(text);
 		i++;
 	}
-	return rc;
 }
 
 /* Whether a wake-up is only consistent because of its softirq. */
@@ -494,44 +515,42 @@ static bool path_has_open_softirq(const struct path_run *r,
 	return false;
 }
 
+static void path_put_cure(const char *cure)
+{
+	fputs("\nto know more: ", stdout);
+	term_wrap(stdout, cure, 14, 0, LINE_WIDTH);
+}
+
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
 	struct path_loss_count l = { .t = r->t };
 	const struct causes_partial *partial = causes_partial(r->causes);
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &l);
-	if (partial && partial->cure) {
-		fputs("\nto know more: ", stdout);
-		term_wrap(stdout, partial->cure, 14, 0, LINE_WIDTH);
-	} else if (partial)
+	if (partial && partial->cure)
+		path_put_cure(partial->cure);
+	else if (partial)
 		return;
 	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);
 	else if (l.told)
-		fputs("\nto know more: larger buffers, perf record -m 8M or "
-		      "trace-cmd record -b 20000\n",
-		      stdout);
+		path_put_cure(causes_larger_buffers(r->causes));
 }
 
-int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-		struct err *err)
+void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
-	int rc;
 
 	path_chain(r, thread, from, to, &c);
 	path_put_trust(r, &c, thread, from, to);
 	path_put_sums(r, &c, to - from);
-	rc = path_put_pieces(r, &c, from, err);
-	if (!rc && path_has_open_softirq(r, &c))
-		fputs("\nto know more: names of the kernel's functions, "
-		      "--kallsyms FILE, and stacks, perf\nrecord -g, tell "
-		      "whether a thread ran the softirq in its own call\n",
-		      stdout);
-	else if (!rc &&
-		 path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
+	path_put_pieces(r, &c, from);
+	if (path_has_open_softirq(r, &c))
+		path_put_cure("names of the kernel's functions, --kallsyms "
+			      "FILE, and stacks of wake-ups tell whether a "
+			      "thread ran the softirq in its own call");
+	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
 	chain_release(&c);
-	return rc;
 }

@@ -9,11 +9,12 @@
 #include "cli/model/offcpu.h"
 #include "cli/model/wait_cause.h"
 #include "cli/tables/path.h"
+#include "cli/tables/path_blame.h"
+#include "cli/tables/path_lists.h"
 #include "schema/columns.h"
 #include "schema/db/given.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -29,90 +30,94 @@ struct sql_wait {
 	uint64_t proved;
 };
 
-struct sql_blame {
-	uint32_t thread; /* that waited */
-	struct path_sum sum;
-	uint64_t waits;
-};
+/* Rows are thread by thread: their numbers are SQL_ROW(thread, item of it). */
+#define SQL_ROW(thread, item) ((size_t)(thread) << 32 | (item))
+#define SQL_THREAD(row) ((uint32_t)((row) >> 32))
+#define SQL_ITEM(row) ((uint32_t)(row))
 
 struct path_sql {
 	struct path_run r;
 	struct path_opts o;
-	bool loading, loaded, blamed;
-	size_t *first;	/* by thread: number of its first piece */
-	uint32_t *wake; /* by row of wake: the edge */
-	uint32_t *row;	/* by edge: its row + 1; 0: it is of no piece */
-	uint8_t *link;	/* by edge: enum proof */
-	size_t n_wake;
-	struct sql_place {
-		uint32_t thread, piece;
-	} * wait;
-	size_t n_wait, cap_wait;
+	bool loading, loaded;
+	struct path_lists *lists;
 	struct sql_wait at;
-	struct sql_blame *blame;
-	size_t n_blame, cap_blame;
-	struct intern index; /* of blame[] */
+	struct path_blame *blame;
 };
 
 /* ---- what all tables are made of */
 
-static int sql_take_wait(void *arg, const struct path_wait *w, struct err *err)
-{
-	struct path_sql *s = arg;
+/* Returns the first item of a thread at or behind `at` that is asked for;
+ * GIVEN_END. */
+typedef size_t sql_seek_fn(struct path_sql *s, const struct given_ask *ask,
+			   uint32_t thread, size_t at);
 
-	(void)err;
-	*mem_add(s->wait, s->n_wait, s->cap_wait) =
-		(struct sql_place){ w->thread, w->piece };
-	return 0;
+/* Returns the thread that is asked for; TIMELINE_NONE: it is none. */
+static uint32_t sql_asked(const struct path_sql *s, const struct given_ask *ask)
+{
+	return ask->tid > 0 && ask->tid <= INT32_MAX
+		       ? timeline_thread(s->r.t, (int32_t)ask->tid)
+		       : TIMELINE_NONE;
 }
 
-static int sql_load_all(struct path_sql *s, struct err *err)
+static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
+		       size_t row, sql_seek_fn *seek)
 {
-	uint32_t threads;
-	uint32_t n_edge;
-	size_t n = 0;
+	uint32_t thread = SQL_THREAD(row);
+	uint32_t end = timeline_threads(s->r.t);
+	size_t at = SQL_ITEM(row);
 
-	if (path_open(&s->r, s->r.db, s->r.path, err))
-		return -1;
-	threads = timeline_threads(s->r.t);
-	s->first = mem_new(threads + 1u, sizeof(*s->first));
-	for (uint32_t i = 0; i < threads; i++) {
-		s->first[i] = n;
-		n += proofs_pieces(s->r.proofs, i);
+	if (ask->by_tid) {
+		uint32_t only = sql_asked(s, ask);
+
+		if (only == TIMELINE_NONE || thread > only)
+			return GIVEN_END;
+		at = thread < only ? 0 : at;
+		thread = only;
+		end = only + 1;
 	}
-	s->first[threads] = n;
-	/* Pieces that were made of nothing leave edges behind that ended no
-	 * wait. */
-	n_edge = proofs_edges(s->r.proofs);
-	s->wake = mem_new(n_edge + 1u, sizeof(*s->wake));
-	s->row = mem_new(n_edge + 1u, sizeof(*s->row));
-	s->link = mem_new(n_edge + 1u, sizeof(*s->link));
-	for (uint32_t i = 0; i < threads; i++) {
-		size_t pieces = proofs_pieces(s->r.proofs, i);
+	for (; thread < end; thread++, at = 0) {
+		size_t item = seek(s, ask, thread, at);
 
-		for (size_t k = 0; k < pieces; k++) {
-			const struct proof_piece pc =
-				proofs_piece(s->r.proofs, i, k);
-			uint32_t e = pc.edge;
-
-			if (e == TIMELINE_NONE)
-				continue;
-			if (!s->row[e]) {
-				s->wake[s->n_wake++] = e;
-				s->row[e] = (uint32_t)s->n_wake;
-			}
-			if (pc.link > s->link[e])
-				s->link[e] = pc.link;
-		}
+		if (item != GIVEN_END)
+			return SQL_ROW(thread, item);
 	}
-	return path_each_wait(&s->r, sql_take_wait, s, err);
+	return GIVEN_END;
+}
+
+/* For tables of which all rows, in an order of their own, are those of thread
+ * 0, and those of a thread have its number + 1: moves a row to the first that
+ * is asked for. Returns false if there is no such thread. */
+static bool sql_thread_row(const struct path_sql *s,
+			   const struct given_ask *ask, size_t *row)
+{
+	uint32_t thread = ask->by_tid ? sql_asked(s, ask) : 0;
+
+	if (thread == TIMELINE_NONE)
+		return false;
+	if (ask->by_tid && !SQL_THREAD(*row))
+		*row = SQL_ROW(thread + 1u, 0);
+	return true;
+}
+
+/* Returns the row of the id that is asked for, if it is at or behind `row`;
+ * GIVEN_END. */
+static size_t sql_row_of(struct path_sql *s, const struct given_ask *ask,
+			 bool wakes, size_t row)
+{
+	uint32_t thread;
+	size_t item;
+
+	return path_lists_find(s->lists, ask->id, wakes, &thread, &item) &&
+			       SQL_ROW(thread, item) >= row
+		       ? SQL_ROW(thread, item)
+		       : GIVEN_END;
 }
 
 /* Loads once. A database may have a view in place of a table that is read, and
  * that view may read ours. */
-static int sql_load(struct path_sql *s, struct err *err)
+static int sql_load(void *arg, struct err *err)
 {
-	int rc;
+	struct path_sql *s = arg;
 
 	if (s->loaded)
 		return 0;
@@ -122,9 +127,12 @@ static int sql_load(struct path_sql *s, struct err *err)
 			       "that are computed from it",
 			       s->r.path);
 	s->loading = true;
-	rc = sql_load_all(s, err);
-	s->loaded = !rc;
-	return rc;
+	if (path_open(&s->r, s->r.db, s->r.path, err))
+		return -1;
+	s->lists = path_lists_new(&s->r);
+	s->blame = path_blame_new(&s->r);
+	s->loaded = true;
+	return 0;
 }
 
 static void sql_int(struct value *v, int64_t n)
@@ -151,25 +159,55 @@ static void sql_text_or_null(struct value *v, const char *text)
 		sql_text(v, text);
 }
 
-/* ---- stay */
-
-static int sql_load_stays(void *arg, size_t *n, struct err *err)
+/* What is proved rests on the premise, unless a record tells it. */
+static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
+		      struct value *v)
 {
-	struct path_sql *s = arg;
+	bool premise = proof == PROOF_PROVED && !told &&
+		       causes_premise(s->r.causes).words;
 
-	if (sql_load(s, err))
-		return -1;
-	*n = timeline_all_stays(s->r.t);
-	return 0;
+	sql_text(v, premise ? "proved with premise" : proof_word(proof));
 }
 
-static int sql_stay_cell(void *arg, size_t row, int column, struct value *v,
-			 struct err *err)
+/* ---- stay */
+
+/* All stays are in the order of their ends, those of idle CPUs, with tid 0,
+ * among them. */
+static const struct timeline_stay *sql_stay(const struct path_sql *s,
+					    size_t row, size_t *n)
+{
+	const uint32_t *id;
+
+	*n = timeline_all_stays(s->r.t);
+	if (!SQL_THREAD(row))
+		return row < *n ? timeline_stay(s->r.t, SQL_ITEM(row)) : NULL;
+	id = timeline_stays(s->r.t, SQL_THREAD(row) - 1, n);
+	return SQL_ITEM(row) < *n ? timeline_stay(s->r.t, id[SQL_ITEM(row)])
+				  : NULL;
+}
+
+static size_t sql_next_stay(void *arg, const struct given_ask *ask, size_t row)
+{
+	const struct path_sql *s = arg;
+	const struct timeline_stay *st;
+	struct given_ask of = *ask;
+	size_t n;
+
+	of.by_tid = of.by_tid && of.tid != 0;
+	if (!sql_thread_row(s, &of, &row))
+		return GIVEN_END;
+	while ((st = sql_stay(s, row, &n)) &&
+	       (st->to < ask->low || st->from > ask->high))
+		row++;
+	return st ? row : GIVEN_END;
+}
+
+static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
-	const struct timeline_stay *st = timeline_stay(s->r.t, (uint32_t)row);
+	size_t n;
+	const struct timeline_stay *st = sql_stay(s, row, &n);
 
-	(void)err;
 	switch (column) {
 	case COMPUTED_STAY_TID:
 		sql_int(v, timeline_tid(s->r.t, st->thread));
@@ -200,28 +238,28 @@ static int sql_stay_cell(void *arg, size_t row, int column, struct value *v,
 		sql_int_or(v, timeline_stay_out(st), 0);
 		break;
 	}
-	return 0;
 }
 
 /* ---- state_interval */
 
-static int sql_load_intervals(void *arg, size_t *n, struct err *err)
+static size_t sql_seek_interval(struct path_sql *s, const struct given_ask *ask,
+				uint32_t thread, size_t at)
 {
-	struct path_sql *s = arg;
+	const struct proofs *p = s->r.proofs;
+	size_t n = proofs_pieces(s->r.proofs, thread);
 
-	if (sql_load(s, err))
-		return -1;
-	*n = s->first[timeline_threads(s->r.t)];
-	return 0;
+	if (at < n && proofs_piece(p, thread, at).to < ask->low)
+		at = search_where(n, i,
+				  proofs_piece(p, thread, i).to >= ask->low);
+	return at < n && proofs_piece(p, thread, at).from <= ask->high
+		       ? at
+		       : GIVEN_END;
 }
 
-static struct proof_piece sql_piece(const struct path_sql *s, size_t row,
-				    uint32_t *thread)
+static size_t sql_next_interval(void *arg, const struct given_ask *ask,
+				size_t row)
 {
-	size_t n = timeline_threads(s->r.t);
-
-	*thread = (uint32_t)(search_where(n, i, s->first[i] > row) - 1);
-	return proofs_piece(s->r.proofs, *thread, row - s->first[*thread]);
+	return sql_next(arg, ask, row, sql_seek_interval);
 }
 
 static const char *sql_state_word(enum piece_state state)
@@ -251,23 +289,26 @@ static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
 		     struct value *v)
 {
-	for (uint32_t i = 0; i < pc->n_loss && v->kind == VALUE_NULL; i++) {
-		size_t loss = proofs_loss(s->r.proofs, pc->loss + i);
+	size_t n = 0;
+	size_t *loss =
+		pc->open ? timeline_losses_in(s->r.t, pc->from, pc->to, &n)
+			 : NULL;
 
-		sql_int_or(v, timeline_loss(s->r.t, loss)->id, 0);
-	}
+	for (size_t i = 0; i < n && v->kind == VALUE_NULL; i++)
+		sql_int_or(v, timeline_loss(s->r.t, loss[i])->id, 0);
+	free(loss);
 }
 
-static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
-			     struct err *err)
+static void sql_interval_cell(void *arg, size_t row, int column,
+			      struct value *v)
 {
 	struct path_sql *s = arg;
-	uint32_t thread;
-	const struct proof_piece one = sql_piece(s, row, &thread);
+	uint32_t thread = SQL_THREAD(row);
+	const struct proof_piece one =
+		proofs_piece(s->r.proofs, thread, SQL_ITEM(row));
 	const struct proof_piece *pc = &one;
 	bool bounded = pc->from != TIMELINE_START && pc->to != TIMELINE_END;
 
-	(void)err;
 	switch (column) {
 	case COMPUTED_STATE_INTERVAL_TID:
 		sql_int(v, timeline_tid(s->r.t, thread));
@@ -292,14 +333,17 @@ static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
 		sql_int_or(v, pc->cpu, -1);
 		break;
 	case COMPUTED_STATE_INTERVAL_PROOF:
-		sql_text(v, proof_word((enum proof)pc->proof));
+		sql_proof(s, (enum proof)pc->proof,
+			  pc->state == PIECE_UNBORN || pc->state == PIECE_DEAD,
+			  v);
 		break;
 	case COMPUTED_STATE_INTERVAL_BEHIND:
 		sql_behind(s, pc, v);
 		break;
 	case COMPUTED_STATE_INTERVAL_WAKE:
 		if (pc->edge != TIMELINE_NONE)
-			sql_int(v, s->row[pc->edge]);
+			sql_int(v,
+				path_list_wake_id(s->lists, thread, pc->edge));
 		break;
 	case COMPUTED_STATE_INTERVAL_EVENT:
 		sql_int_or(v, pc->out, 0);
@@ -308,33 +352,44 @@ static int sql_interval_cell(void *arg, size_t row, int column, struct value *v,
 		sql_loss(s, pc, v);
 		break;
 	}
-	return 0;
 }
 
 /* ---- wake */
 
-static int sql_load_wakes(void *arg, size_t *n, struct err *err)
+static size_t sql_seek_wake(struct path_sql *s, const struct given_ask *ask,
+			    uint32_t thread, size_t at)
 {
-	struct path_sql *s = arg;
+	const struct path_list *of = path_list_of(s->lists, thread);
 
-	if (sql_load(s, err))
-		return -1;
-	*n = s->n_wake;
-	return 0;
+	for (; at < of->n_wake; at++) {
+		const struct proof_edge e =
+			proofs_edge(s->r.proofs, of->wake[at]);
+
+		if (e.to >= ask->low && e.from <= ask->high)
+			return at;
+	}
+	return GIVEN_END;
 }
 
-static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
-			 struct err *err)
+static size_t sql_next_wake(void *arg, const struct given_ask *ask, size_t row)
+{
+	return ask->by_id ? sql_row_of(arg, ask, true, row)
+			  : sql_next(arg, ask, row, sql_seek_wake);
+}
+
+static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
-	const struct proof_edge one = proofs_edge(s->r.proofs, s->wake[row]);
+	uint32_t thread = SQL_THREAD(row);
+	uint32_t edge = path_list_of(s->lists, thread)->wake[SQL_ITEM(row)];
+	const struct proof_edge one = proofs_edge(s->r.proofs, edge);
 	const struct proof_edge *e = &one;
 	int32_t waker = path_edge_waker(e);
 	const char *f;
 
 	switch (column) {
 	case COMPUTED_WAKE_ID:
-		sql_int(v, (int64_t)row + 1);
+		sql_int(v, path_list_wake_id(s->lists, thread, edge));
 		break;
 	case COMPUTED_WAKE_TIME_NS:
 		sql_int(v, e->time);
@@ -362,13 +417,13 @@ static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 		sql_int_or(v, e->event, 0);
 		break;
 	case COMPUTED_WAKE_FUNCTION:
-		f = path_function(&s->r, e->event, err);
-		if (!f)
-			return -1;
-		sql_text_or_null(v, f);
+		/* that of a thread that was interrupted is nobody's */
+		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e->event)
+					      : "");
 		break;
 	case COMPUTED_WAKE_PROOF:
-		sql_text(v, proof_word((enum proof)s->link[s->wake[row]]));
+		sql_text(v, proof_word((enum proof)path_list_link(s->lists,
+								  edge)));
 		break;
 	case COMPUTED_WAKE_TID:
 		sql_int(v, timeline_tid(s->r.t, e->waiter));
@@ -388,26 +443,42 @@ static int sql_wake_cell(void *arg, size_t row, int column, struct value *v,
 		sql_int_or(v, e->waker, -1);
 		break;
 	}
-	return 0;
 }
 
 /* ---- wait */
 
-static int sql_load_waits(void *arg, size_t *n, struct err *err)
+/* A wait ends before the next one begins. */
+static size_t sql_seek_wait(struct path_sql *s, const struct given_ask *ask,
+			    uint32_t thread, size_t at)
 {
-	struct path_sql *s = arg;
+	const struct path_list *of = path_list_of(s->lists, thread);
+	const struct proofs *p = s->r.proofs;
+	size_t n = of->n_wait;
 
-	if (sql_load(s, err))
-		return -1;
-	*n = s->n_wait;
-	return 0;
+	if (at + 1 < n &&
+	    proofs_piece(p, thread, of->wait[at + 1]).from <= ask->low)
+		at = search_where(n, i,
+				  proofs_piece(p, thread, of->wait[i]).from >
+					  ask->low) -
+		     1;
+	return at < n && proofs_piece(p, thread, of->wait[at]).from <= ask->high
+		       ? at
+		       : GIVEN_END;
+}
+
+static size_t sql_next_wait(void *arg, const struct given_ask *ask, size_t row)
+{
+	return ask->by_id ? sql_row_of(arg, ask, false, row)
+			  : sql_next(arg, ask, row, sql_seek_wait);
 }
 
 static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
 {
+	uint32_t thread = SQL_THREAD(row);
 	size_t end;
 
-	return path_wait_of(&s->r, s->wait[row].thread, s->wait[row].piece,
+	return path_wait_of(&s->r, thread,
+			    path_list_of(s->lists, thread)->wait[SQL_ITEM(row)],
 			    &end);
 }
 
@@ -435,17 +506,13 @@ static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
 }
 
 /* What it waited for, by the stack of its begin. */
-static int sql_wait_cause(struct path_sql *s, const struct path_wait *w,
-			  struct value *v, struct err *err)
+static void sql_wait_cause(struct path_sql *s, const struct path_wait *w,
+			   struct value *v)
 {
-	struct offcpu_stack at = { 0 };
-	int rc = w->out ? causes_stack(s->r.causes, w->out, &at, err) : 0;
+	const struct offcpu_stack *at = causes_stack(s->r.causes, w->out);
 
-	if (rc < 0)
-		return -1;
-	sql_text_or_null(v, wait_cause_word(wait_causes_get(s->r.words, w->bits,
-							    at.kraw)));
-	return 0;
+	sql_text_or_null(v, wait_cause_word(wait_causes_get(
+				    s->r.words, w->bits, at ? at->kraw : 0)));
 }
 
 /* What its chain tells. */
@@ -485,8 +552,7 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 	}
 }
 
-static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
-			 struct err *err)
+static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 {
 	/* what is proved of the states */
 	static const enum piece_state part[] = {
@@ -497,7 +563,6 @@ static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
 	};
 	struct path_sql *s = arg;
 	struct sql_wait *w = &s->at;
-	const char *f;
 
 	if (w->row != row + 1)
 		*w = (struct sql_wait){ .row = row + 1,
@@ -505,117 +570,78 @@ static int sql_wait_cell(void *arg, size_t row, int column, struct value *v,
 					.edge = TIMELINE_NONE };
 	switch (column) {
 	case COMPUTED_WAIT_ID:
-		sql_int(v, (int64_t)w->row);
-		return 0;
+		sql_int(v, path_list_wait_id(s->lists, w->w.thread,
+					     SQL_ITEM(row)));
+		return;
 	case COMPUTED_WAIT_TID:
 		sql_int(v, timeline_tid(s->r.t, w->w.thread));
-		return 0;
+		return;
 	case COMPUTED_WAIT_COMM:
 		sql_text(v, path_comm(&s->r, w->w.thread));
-		return 0;
+		return;
 	case COMPUTED_WAIT_T0:
 		sql_int(v, w->w.from);
-		return 0;
+		return;
 	case COMPUTED_WAIT_T1:
 		sql_int(v, w->w.to);
-		return 0;
+		return;
 	case COMPUTED_WAIT_NS:
 		sql_int(v, w->w.to - w->w.from);
-		return 0;
+		return;
 	case COMPUTED_WAIT_STATE:
 		sql_text(v, offcpu_state(w->w.bits));
-		return 0;
+		return;
 	case COMPUTED_WAIT_EVENT:
 		sql_int_or(v, w->w.out, 0);
-		return 0;
+		return;
 	case COMPUTED_WAIT_BLOCKED_NS:
 	case COMPUTED_WAIT_READY_NS:
 	case COMPUTED_WAIT_OFF_NS:
 	case COMPUTED_WAIT_UNKNOWN_NS:
 		sql_sum_wait(s, w);
 		sql_int(v, (int64_t)w->ns[part[column]]);
-		return 0;
+		return;
 	case COMPUTED_WAIT_WAKE:
 		sql_sum_wait(s, w);
 		if (w->edge != TIMELINE_NONE)
-			sql_int(v, s->row[w->edge]);
-		return 0;
+			sql_int(v, path_list_wake_id(s->lists, w->w.thread,
+						     w->edge));
+		return;
 	case COMPUTED_WAIT_FUNCTION:
-		f = path_function(&s->r, w->w.out, err);
-		if (!f)
-			return -1;
-		sql_text_or_null(v, f);
-		return 0;
+		sql_text_or_null(v, path_function(&s->r, w->w.out));
+		return;
 	case COMPUTED_WAIT_CAUSE:
-		return sql_wait_cause(s, &w->w, v, err);
+		sql_wait_cause(s, &w->w, v);
+		return;
 	default:
 		sql_wait_chain(s, w, column, v);
-		return 0;
+		return;
 	}
 }
 
 /* ---- blame */
 
-static int sql_compare_blame(const void *pa, const void *pb)
+static const struct blame_row *sql_blame(struct path_sql *s, size_t row)
 {
-	const struct sql_blame *a = pa;
-	const struct sql_blame *b = pb;
-
-	return compare_numbers(b->sum.ns, a->sum.ns)
-		       ?: compare_numbers(a->thread, b->thread)
-		       ?: compare_numbers(a->sum.thread, b->sum.thread)
-		       ?: compare_numbers(a->sum.state, b->sum.state)
-		       ?: compare_numbers(a->sum.proof, b->sum.proof);
+	return SQL_THREAD(row) ? path_blame_row(s->blame, SQL_THREAD(row) - 1,
+						SQL_ITEM(row))
+			       : path_blame_any(s->blame, row);
 }
 
-static int sql_load_blame(void *arg, size_t *n, struct err *err)
+static size_t sql_next_blame(void *arg, const struct given_ask *ask, size_t row)
 {
 	struct path_sql *s = arg;
 
-	if (sql_load(s, err))
-		return -1;
-	for (size_t i = 0; !s->blamed && i < s->n_wait; i++) {
-		const struct path_wait w = sql_wait_at(s, i);
-		struct chain c = { 0 };
-		struct path_sum *sum;
-		size_t sums;
-
-		path_chain(&s->r, w.thread, w.from, w.to, &c);
-		sum = path_sums(&c, &sums);
-		for (size_t k = 0; k < sums; k++) {
-			const uint32_t key[4] = { w.thread, sum[k].thread,
-						  (uint32_t)sum[k].state,
-						  (uint32_t)sum[k].proof };
-			uint32_t id =
-				intern_add_bytes(&s->index, key, sizeof(key));
-
-			if (id == s->n_blame) {
-				*mem_add(s->blame, s->n_blame, s->cap_blame) =
-					(struct sql_blame){ .thread = w.thread,
-							    .sum = sum[k] };
-				s->blame[id].sum.ns = 0;
-			}
-			s->blame[id].sum.ns += sum[k].ns;
-			s->blame[id].waits++;
-		}
-		free(sum);
-		chain_release(&c);
-	}
-	if (!s->blamed && s->n_blame)
-		qsort(s->blame, s->n_blame, sizeof(*s->blame),
-		      sql_compare_blame);
-	s->blamed = true;
-	*n = s->n_blame;
-	return 0;
+	if (!sql_thread_row(s, ask, &row))
+		return GIVEN_END;
+	return sql_blame(s, row) ? row : GIVEN_END;
 }
 
-static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
-			  struct err *err)
+static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
-	const struct sql_blame *b = &s->blame[row];
+	const struct blame_row *b = sql_blame(s, row);
 
-	(void)err;
 	switch (column) {
 	case COMPUTED_BLAME_TID:
 		sql_int(v, timeline_tid(s->r.t, b->thread));
@@ -633,7 +659,7 @@ static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
 		sql_text(v, chain_state_word(b->sum.state));
 		break;
 	case COMPUTED_BLAME_PROOF:
-		sql_text(v, proof_word(b->sum.proof));
+		sql_proof(s, b->sum.proof, false, v);
 		break;
 	case COMPUTED_BLAME_NS:
 		sql_int(v, (int64_t)b->sum.ns);
@@ -642,18 +668,23 @@ static int sql_blame_cell(void *arg, size_t row, int column, struct value *v,
 		sql_int(v, (int64_t)b->waits);
 		break;
 	}
-	return 0;
 }
 
 /* ---- the tables */
 
 /* Their columns are in schema/sql/computed.sql. */
 static const struct given_table sql_tables[] = {
-	{ "stay", false, sql_load_stays, sql_stay_cell },
-	{ "state_interval", false, sql_load_intervals, sql_interval_cell },
-	{ "wake", true, sql_load_wakes, sql_wake_cell },
-	{ "wait", true, sql_load_waits, sql_wait_cell },
-	{ "blame", false, sql_load_blame, sql_blame_cell },
+	{ "stay", false, sql_load, sql_next_stay, sql_stay_cell,
+	  COMPUTED_STAY_TID, COMPUTED_STAY_T0, COMPUTED_STAY_T1 },
+	{ "state_interval", false, sql_load, sql_next_interval,
+	  sql_interval_cell, COMPUTED_STATE_INTERVAL_TID,
+	  COMPUTED_STATE_INTERVAL_T0, COMPUTED_STATE_INTERVAL_T1 },
+	{ "wake", true, sql_load, sql_next_wake, sql_wake_cell,
+	  COMPUTED_WAKE_TID, COMPUTED_WAKE_T0, COMPUTED_WAKE_T1 },
+	{ "wait", true, sql_load, sql_next_wait, sql_wait_cell,
+	  COMPUTED_WAIT_TID, COMPUTED_WAIT_T0, COMPUTED_WAIT_T1 },
+	{ "blame", false, sql_load, sql_next_blame, sql_blame_cell,
+	  COMPUTED_BLAME_TID, 0, 0 },
 };
 
 struct path_sql *path_sql_new(struct store *db, const char *path,
@@ -665,7 +696,6 @@ struct path_sql *path_sql_new(struct store *db, const char *path,
 	s->r.o = &s->o;
 	s->r.db = db;
 	s->r.path = path;
-	s->r.keeps = true;
 	if (!store_give_tables(db, sql_tables,
 			       sizeof(sql_tables) / sizeof(*sql_tables), s,
 			       err))
@@ -678,13 +708,8 @@ void path_sql_free(struct path_sql *s)
 {
 	if (!s)
 		return;
+	path_lists_free(s->lists);
+	path_blame_free(s->blame);
 	path_close(&s->r);
-	intern_release(&s->index);
-	free(s->first);
-	free(s->wake);
-	free(s->row);
-	free(s->link);
-	free(s->wait);
-	free(s->blame);
 	free(s);
 }

@@ -107,7 +107,7 @@ static void path_put_grid(const struct path_run *r, const struct grid *g,
 
 /* Fills a new grid with the waits from *at on, at most n, and moves *at. */
 static struct grid *path_some_waits(struct path_longest *l, size_t *at,
-				    size_t n, int *rc, struct err *err)
+				    size_t n)
 {
 	struct grid *g =
 		grid_new(path_wait_columns, sizeof(path_wait_columns) /
@@ -119,19 +119,15 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	/* the line above has it for all, and the JSON for each */
 	grid_spare(g, "Proved %");
 	grid_spare(g, "State");
-	for (; !*rc && n > 0 && *at < l->n; n--) {
+	for (; n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
-		const char *in = path_function(r, w.out, err);
+		const char *in = path_function(r, w.out);
 		struct chain c = { 0 };
 		struct path_sum *sum;
 		size_t sums;
 		char share[16];
 		char text[128];
 
-		if (!in) {
-			*rc = -1;
-			break;
-		}
 		path_chain(r, w.thread, w.from, w.to, &c);
 		grid_text(g, human_ns(text, sizeof(text), w.to - w.from));
 		grid_signed(g, w.to - w.from);
@@ -162,10 +158,9 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 }
 
 /* All waits of a capture do not fit into memory as a table does. */
-static int path_put_waits_json(struct path_longest *l, struct err *err)
+static void path_put_waits_json(struct path_longest *l)
 {
 	size_t at = 0;
-	int rc = 0;
 	struct json j;
 
 	json_answer(&j, stdout, JSON_COMPACT);
@@ -173,12 +168,10 @@ static int path_put_waits_json(struct path_longest *l, struct err *err)
 	json_uint(&j, "ns", l->ns);
 	json_array(&j, "waits");
 	json_lines(&j);
-	while (!rc && at < l->n && !json_failed(&j)) {
-		struct grid *g =
-			path_some_waits(l, &at, ROWS_AT_ONCE, &rc, err);
+	while (at < l->n && !json_failed(&j)) {
+		struct grid *g = path_some_waits(l, &at, ROWS_AT_ONCE);
 
-		if (!rc)
-			grid_json_rows(g, &j);
+		grid_json_rows(g, &j);
 		grid_free(g);
 	}
 	json_end(&j);
@@ -186,64 +179,64 @@ static int path_put_waits_json(struct path_longest *l, struct err *err)
 	json_uint(&j, "proved_ns", l->r->proved);
 	json_end(&j);
 	json_newline(&j);
-	return rc;
 }
 
-static int path_put_waits(struct path_longest *l, struct err *err)
+static void path_put_waits(struct path_longest *l)
 {
 	struct path_run *r = l->r;
 	size_t at = 0;
-	int rc = 0;
-	struct grid *g = path_some_waits(l, &at, SIZE_MAX, &rc, err);
+	struct grid *g = path_some_waits(l, &at, SIZE_MAX);
 	int64_t from = r->o->from;
 	int64_t to = r->o->to;
 	char ns[32];
 	char share[16];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
 
 	if (!r->o->timed)
 		timeline_span(r->t, &from, &to);
-	if (!rc) {
-		human_put_grouped(stdout, l->waits);
-		printf(" wait%s, %s together; %s of the time of those shown is "
-		       "proved",
-		       l->waits == 1 ? "" : "s",
-		       human_ns(ns, sizeof(ns), (int64_t)l->ns),
-		       human_percent(share, sizeof(share), (double)r->proved,
-				     (double)r->asked));
-		if (r->unknown)
-			path_put_losses(r, stdout, from, to);
-		else
-			putchar('\n');
-		fputs("'--time TIME --tid TID' shows the chain of one, "
-		      "'--worst 3' of the longest\n\n",
-		      stdout);
-		path_put_grid(r, g, "waits");
-		if (r->unknown)
-			path_put_advice(r, from, to);
-	}
+	human_put_grouped(out, l->waits);
+	fprintf(out,
+		" wait%s, %s together; %s of the time of those shown is proved",
+		l->waits == 1 ? "" : "s",
+		human_ns(ns, sizeof(ns), (int64_t)l->ns),
+		human_percent(share, sizeof(share), (double)r->proved,
+			      (double)r->asked));
+	if (r->proved)
+		path_put_premise(r, out);
+	if (r->unknown)
+		path_put_losses(r, out, from, to);
+	mem_stream_end(out);
+	path_put_wrapped(text);
+	free(text);
+	fputs("'--time TIME --tid TID' shows the chain of one, '--worst 3' of "
+	      "the longest\n\n",
+	      stdout);
+	path_put_grid(r, g, "waits");
+	if (r->unknown)
+		path_put_advice(r, from, to);
 	grid_free(g);
-	return rc;
 }
 
-static int path_put_worst(struct path_longest *l, struct err *err)
+static void path_put_worst(struct path_longest *l)
 {
 	struct json j;
-	int rc = 0;
 
 	if (l->r->o->json) {
 		json_answer(&j, stdout, JSON_PRETTY);
 		json_array(&j, "chains");
 	}
-	for (size_t i = 0; !rc && i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct path_wait w = path_long_wait(l, i);
 
 		if (!l->r->o->json) {
 			fputs(i ? "\n" : "", stdout);
-			rc = path_screen(l->r, w.thread, w.from, w.to, err);
+			path_screen(l->r, w.thread, w.from, w.to);
 			continue;
 		}
 		json_object(&j, NULL);
-		rc = path_json(l->r, &j, w.thread, w.from, w.to, err);
+		path_json(l->r, &j, w.thread, w.from, w.to);
 		json_end(&j);
 	}
 	if (l->r->o->json) {
@@ -251,7 +244,6 @@ static int path_put_worst(struct path_longest *l, struct err *err)
 		json_end(&j);
 		json_newline(&j);
 	}
-	return rc;
 }
 
 int path_no_waits(const struct path_run *r, struct err *err)
@@ -301,19 +293,21 @@ int path_waits(struct path_run *r, struct err *err)
 	path_cut_waits(&l);
 	if (!rc && !l.n)
 		rc = path_no_waits(r, err);
-	if (!rc)
-		rc = r->o->worst  ? path_put_worst(&l, err)
-		     : r->o->json ? path_put_waits_json(&l, err)
-				  : path_put_waits(&l, err);
+	else if (!rc && r->o->worst)
+		path_put_worst(&l);
+	else if (!rc && r->o->json)
+		path_put_waits_json(&l);
+	else if (!rc)
+		path_put_waits(&l);
 	free(l.wait);
 	return rc;
 }
 
 /* ---- sums over waits */
 
-/* What time is put down to. */
+/* What time is put down to: a key, whose text is made where it is shown. */
 struct path_share {
-	uint32_t text; /* in words[] */
+	uint32_t key; /* in path_shares.keys */
 	uint64_t ns, consistent, waits;
 	uint64_t last; /* wait that was counted last */
 };
@@ -322,26 +316,33 @@ struct path_shares {
 	struct path_run *r;
 	struct path_share *share;
 	size_t n, cap;
-	struct intern index; /* of share[], by text */
-	struct arena text;
-	const char **word;
-	size_t n_word, cap_word;
+	struct intern keys;	      /* of share[] */
+	struct intern names;	      /* of threads and functions */
+	uint32_t *name;		      /* by thread: in names, + 1; 0: not yet */
+	uint32_t key[CHAIN_MOST + 2]; /* of the piece at hand */
 	uint64_t ns, consistent, unknown, waits;
 };
 
-static void path_count(struct path_shares *p, const char *text,
+/* Words of a key of --blame. */
+enum {
+	BLAME_NAME,
+	BLAME_STATE,
+	BLAME_HOW,
+	BLAME_FUNCTION,
+	BLAME_WORDS
+};
+
+static void path_count(struct path_shares *p, size_t words,
 		       const struct chain_segment *s)
 {
 	uint64_t ns = (uint64_t)s->to - (uint64_t)s->from;
-	uint32_t id = intern_add_bytes(&p->index, text, strlen(text));
+	uint32_t id =
+		intern_add_bytes(&p->keys, p->key, words * sizeof(*p->key));
 	struct path_share *sh;
 
-	if (id == p->n) {
+	if (id == p->n)
 		*mem_add(p->share, p->n, p->cap) =
-			(struct path_share){ .text = (uint32_t)p->n_word };
-		*mem_add(p->word, p->n_word, p->cap_word) =
-			arena_strdup(&p->text, text);
-	}
+			(struct path_share){ .key = id };
 	sh = &p->share[id];
 	sh->ns += ns;
 	sh->consistent += s->proof == PROOF_CONSISTENT ? ns : 0;
@@ -352,70 +353,90 @@ static void path_count(struct path_shares *p, const char *text,
 	p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
 }
 
-/* "server <- backend: timer": who waited for whom, and what that one did. */
-static int path_name_tree(struct path_run *r, FILE *out, const struct chain *c,
-			  const struct chain_segment *s, struct err *err)
+static uint32_t path_name_of(struct path_shares *p, uint32_t thread)
 {
-	(void)err;
-	for (uint32_t i = 0; i < s->depth; i++) {
-		uint32_t edge = c->path[s->path + i];
-		uint32_t waiter = proofs_edge(r->proofs, edge).waiter;
-
-		if (i + 1 < s->depth || waiter != s->thread)
-			fprintf(out, "%s <- ", path_comm(r, waiter));
-	}
-	fprintf(out, "%s: %s", path_comm(r, s->thread),
-		chain_state_word(s->state));
-	return 0;
+	if (!p->name[thread])
+		p->name[thread] =
+			intern_add(&p->names, path_comm(p->r, thread)) + 1;
+	return p->name[thread] - 1;
 }
 
-/* "owner: run, woke in unlock_it": whom, in what state, and where. */
-static int path_name_blame(struct path_run *r, FILE *out, const struct chain *c,
-			   const struct chain_segment *s, struct err *err)
+/* Who waited for whom, and what that one did. */
+static size_t path_key_tree(struct path_shares *p, const struct chain *c,
+			    const struct chain_segment *s)
+{
+	size_t n = 0;
+
+	p->key[n++] = s->state;
+	for (uint32_t i = 0; i < s->depth; i++) {
+		uint32_t edge = c->path[s->path + i];
+		uint32_t waiter = proofs_edge(p->r->proofs, edge).waiter;
+
+		if (i + 1 < s->depth || waiter != s->thread)
+			p->key[n++] = path_name_of(p, waiter);
+	}
+	p->key[n++] = path_name_of(p, s->thread);
+	return n;
+}
+
+/* "server <- backend: timer" */
+static void path_put_tree(const struct path_shares *p, FILE *out,
+			  const uint32_t *key, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		fprintf(out, "%s%s", i > 1 ? " <- " : "",
+			intern_get(&p->names, key[i]));
+	fprintf(out, ": %s", chain_state_word((enum chain_state)key[0]));
+}
+
+/* Whom, in what state, and where. */
+static size_t path_key_blame(struct path_shares *p, const struct chain *c,
+			     const struct chain_segment *s)
 {
 	struct proof_edge e = { .waiter = s->thread };
 	bool woke;
 	const char *f;
 
 	if (s->depth)
-		e = proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
+		e = proofs_edge(p->r->proofs, c->path[s->path + s->depth - 1]);
 	woke = e.waiter != s->thread;
-	f = path_function(r, woke ? e.event : s->out, err);
-
-	if (!f)
-		return -1;
-	fprintf(out, "%s: %s", path_comm(r, s->thread),
-		chain_state_word(s->state));
-	if (*f)
-		fprintf(out, ", %s %s", woke ? "woke in" : "waited in", f);
-	return 0;
+	f = path_function(p->r, woke ? e.event : s->out);
+	p->key[BLAME_NAME] = path_name_of(p, s->thread);
+	p->key[BLAME_STATE] = s->state;
+	p->key[BLAME_HOW] = *f && woke;
+	p->key[BLAME_FUNCTION] = intern_add(&p->names, f);
+	return BLAME_WORDS;
 }
 
-typedef int path_name_fn(struct path_run *r, FILE *out, const struct chain *c,
-			 const struct chain_segment *s, struct err *err);
+/* "owner: run, woke in unlock_it" */
+static void path_put_blame(const struct path_shares *p, FILE *out,
+			   const uint32_t *key)
+{
+	const char *f = intern_get(&p->names, key[BLAME_FUNCTION]);
 
-static int path_share_chain(struct path_shares *p, uint32_t thread,
-			    int64_t from, int64_t to, path_name_fn *name,
-			    struct err *err)
+	fprintf(out, "%s: %s", intern_get(&p->names, key[BLAME_NAME]),
+		chain_state_word((enum chain_state)key[BLAME_STATE]));
+	if (*f)
+		fprintf(out, ", %s %s",
+			key[BLAME_HOW] ? "woke in" : "waited in", f);
+}
+
+static void path_share_chain(struct path_shares *p, uint32_t thread,
+			     int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
-	int rc = 0;
 
 	p->waits++;
 	path_chain(p->r, thread, from, to, &c);
-	for (size_t i = 0; !rc && i < c.n; i++) {
-		char *text = NULL;
-		size_t len;
-		FILE *out = mem_stream(&text, &len);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct chain_segment *s = &c.segment[i];
 
-		rc = name(p->r, out, &c, &c.segment[i], err);
-		mem_stream_end(out);
-		if (!rc)
-			path_count(p, text, &c.segment[i]);
-		free(text);
+		path_count(p,
+			   p->r->o->blame ? path_key_blame(p, &c, s)
+					  : path_key_tree(p, &c, s),
+			   s);
 	}
 	chain_release(&c);
-	return rc;
 }
 
 static int path_compare_shares(const void *pa, const void *pb)
@@ -423,8 +444,7 @@ static int path_compare_shares(const void *pa, const void *pb)
 	const struct path_share *a = pa;
 	const struct path_share *b = pb;
 
-	return compare_numbers(b->ns, a->ns)
-		       ?: compare_numbers(a->text, b->text);
+	return compare_numbers(b->ns, a->ns) ?: compare_numbers(a->key, b->key);
 }
 
 static const struct grid_column path_share_columns[] = {
@@ -436,6 +456,25 @@ static const struct grid_column path_share_columns[] = {
 	{ "Only consistent %", NULL },
 	{ "Put down to", "because" },
 };
+
+static void path_put_share(const struct path_shares *p, struct grid *g,
+			   uint32_t key)
+{
+	uint32_t word[CHAIN_MOST + 2];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
+	if (p->r->o->blame)
+		path_put_blame(p, out, word);
+	else
+		path_put_tree(p, out, word,
+			      intern_length(&p->keys, key) / sizeof(*word));
+	mem_stream_end(out);
+	grid_text(g, text);
+	free(text);
+}
 
 static void path_put_shares(struct path_shares *p, const char *key)
 {
@@ -457,7 +496,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		grid_number(g, s->waits);
 		grid_number(g, s->consistent);
 		grid_percent(g, s->consistent, s->ns);
-		grid_text(g, p->word[s->text]);
+		path_put_share(p, g, s->key);
 	}
 	if (!p->r->o->json) {
 		printf("%s: %s proved",
@@ -466,6 +505,8 @@ static void path_put_shares(struct path_shares *p, const char *key)
 			       share, sizeof(share),
 			       (double)(p->ns - p->consistent - p->unknown),
 			       (double)p->ns));
+		if (p->ns > p->consistent + p->unknown)
+			path_put_premise(p->r, stdout);
 		printf(", %s consistent",
 		       human_percent(share, sizeof(share),
 				     (double)p->consistent, (double)p->ns));
@@ -477,52 +518,37 @@ static void path_put_shares(struct path_shares *p, const char *key)
 	grid_free(g);
 }
 
-static int path_tree_wait(void *arg, const struct path_wait *w, struct err *err)
-{
-	return path_share_chain(arg, w->thread, w->from, w->to, path_name_tree,
-				err);
-}
-
-static int path_blame_wait(void *arg, const struct path_wait *w,
+static int path_share_wait(void *arg, const struct path_wait *w,
 			   struct err *err)
 {
-	return path_share_chain(arg, w->thread, w->from, w->to, path_name_blame,
-				err);
+	(void)err;
+	path_share_chain(arg, w->thread, w->from, w->to);
+	return 0;
 }
 
-static int path_all_shares(struct path_run *r, path_wait_fn *fn,
-			   const char *key, struct err *err)
+int path_shares(struct path_run *r, struct err *err)
 {
 	struct path_shares p = { .r = r };
-	int rc;
+	int rc = 0;
 
+	p.name = mem_new(timeline_threads(r->t) + 1u, sizeof(*p.name));
 	if (r->o->timed && !r->o->blame) {
 		uint32_t asker = path_asker(r, err);
 
-		rc = asker == TIMELINE_NONE
-			     ? -1
-			     : path_share_chain(&p, asker, r->o->from, r->o->to,
-						path_name_tree, err);
+		if (asker == TIMELINE_NONE)
+			rc = -1;
+		else
+			path_share_chain(&p, asker, r->o->from, r->o->to);
 	} else {
-		rc = path_each_wait(r, fn, &p, err);
+		rc = path_each_wait(r, path_share_wait, &p, err);
 	}
 	if (!rc && !p.n)
 		rc = path_no_waits(r, err);
 	if (!rc)
-		path_put_shares(&p, key);
-	intern_release(&p.index);
-	arena_release(&p.text);
-	free(p.word);
+		path_put_shares(&p, r->o->blame ? "blame" : "tree");
+	intern_release(&p.keys);
+	intern_release(&p.names);
+	free(p.name);
 	free(p.share);
 	return rc;
-}
-
-int path_tree(struct path_run *r, struct err *err)
-{
-	return path_all_shares(r, path_tree_wait, "tree", err);
-}
-
-int path_blame(struct path_run *r, struct err *err)
-{
-	return path_all_shares(r, path_blame_wait, "blame", err);
 }

@@ -34,6 +34,7 @@ struct report_opts {
 	const char *order; /* report_sched() only: "max", ...; NULL:
 			    * "max" */
 	const char *callers, *callees; /* a function; NULL: not asked for */
+	const char *weight, *field;    /* as in struct weight_by */
 };
 
 /* Prints rows by self or total weight, or the callers or callees of one

@@ -2,6 +2,7 @@
 #include "cli/tables/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,23 @@
 #include "cli/model/stacks.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
+#include "cli/output/sql.h"
+#include "cli/output/markdown.h"
+#include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "cli/tables/compare.h"
+#include "cli/tables/compare_images.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define COLUMNS 28
+#define COLUMNS 34
 
 struct report_diff {
 	const struct report_opts *o;
 	struct compare c;
-	const struct diff_rows *d; /* of c */
+	const struct diff_rows *d, *other; /* of c: as asked for, and by what
+					    * was not */
+	bool time;			   /* weights are ns */
 };
 
 static int report_diff_check_weight(const struct compare_run *run,
@@ -58,6 +65,7 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 				    rp->o->inlined && rp->o->keys & KEY_INLINED,
 			    .inlined_same = true,
 			    .samples = rp->o->by_samples,
+			    .field = rp->o->field,
 			    .summed = report_summed(rp->o) },
 	};
 
@@ -71,17 +79,15 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 		rp->c.rows[i].rows = report_rows_new(run->stacks, run->event,
 						     rp->o->keys | KEY_HITS);
 	}
-	compare_judge(&rp->c, rp->o->keys, rp->o->absolute);
+	rp->c.unit = stacks_unit(rp->c.run[0].stacks, rp->c.run[0].event,
+				 rp->o->by_samples);
+	compare_judge(&rp->c, rp->o->keys, rp->o->absolute, true);
 	rp->d = rp->c.d;
+	rp->other = rp->c.by[!rp->o->absolute];
+	rp->time = !strcmp(rp->c.unit, "ns");
+	if (rp->o->keys == (KEY_SYM | KEY_DSO))
+		compare_find_renamed(&rp->c);
 	return 0;
-}
-
-static const char *report_diff_word(const struct diff_place *p)
-{
-	return p->skip	       ? "unknown"
-	       : p->change > 0 ? "more"
-	       : p->change < 0 ? "less"
-			       : "";
 }
 
 /* Fills in the columns of self or total. Returns how many there are. */
@@ -95,32 +101,53 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		  { "SD B", "total_b_deviation" } },
 	};
 	static const struct grid_column column[2][9] = {
-		{ { "Self A", "self_a_percent" },
-		  { "Self B", "self_b_percent" },
-		  { "Change", "self_change" },
-		  { "Significant", "self_significant" },
+		{ { "Self A %", "self_a_percent" },
+		  { "Self B %", "self_b_percent" },
+		  { "Points", "self_change" },
+		  { "By share", "self_significant" },
 		  { "p", "self_p" },
 		  { "Self A", "self_a_weight" },
 		  { "Self B", "self_b_weight" },
 		  { NULL, "self_a_samples" },
 		  { NULL, "self_b_samples" } },
-		{ { "Total A", "total_a_percent" },
-		  { "Total B", "total_b_percent" },
-		  { "Change", "total_change" },
-		  { "Significant", "total_significant" },
+		{ { "Total A %", "total_a_percent" },
+		  { "Total B %", "total_b_percent" },
+		  { "Points", "total_change" },
+		  { "By share", "total_significant" },
 		  { "p", "total_p" },
 		  { "Total A", "total_a_weight" },
 		  { "Total B", "total_b_weight" },
 		  { NULL, "total_a_samples" },
 		  { NULL, "total_b_samples" } },
 	};
+	/* of shares those by weights, and the other way round */
+	static const struct grid_column other[2][2][3] = {
+		{ { { "Weight", "self_weight_change" },
+		    { "By weight", "self_weight_significant" },
+		    { NULL, "self_weight_p" } },
+		  { { "Points", "self_share_change" },
+		    { "By share", "self_share_significant" },
+		    { NULL, "self_share_p" } } },
+		{ { { "Weight", "total_weight_change" },
+		    { "By weight", "total_weight_significant" },
+		    { NULL, "total_weight_p" } },
+		  { { "Points", "total_share_change" },
+		    { "By share", "total_share_significant" },
+		    { NULL, "total_share_p" } } },
+	};
 	/* percents, else weights */
 	size_t hidden = rp->o->absolute ? 0 : 5;
-	size_t n = sizeof(column[total]) / sizeof(column[total][0]);
+	size_t n = ARRAY_SIZE(column[total]);
 
 	memcpy(col, column[total], sizeof(column[total]));
 	col[hidden].title = NULL;
 	col[hidden + 1].title = NULL;
+	if (rp->o->absolute) {
+		col[2].title = "Change";
+		col[3].title = "By weight";
+	}
+	memcpy(col + n, other[total][rp->o->absolute], sizeof(other[total][0]));
+	n += ARRAY_SIZE(other[total][0]);
 	if (!rp->d->whole.run)
 		return n;
 	/* while the change is that of their means */
@@ -156,27 +183,39 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 	return n;
 }
 
+/* The last number is a weight, or no more than its digits. */
+static void fill_unit(const struct report_diff *rp, struct grid *g, bool weight)
+{
+	if (weight && rp->time)
+		grid_is_time(g);
+}
+
 static void fill_counts(const struct report_diff *rp, struct grid *g,
 			size_t row, bool total)
 {
 	const struct diff_rows *d = rp->d;
 	const struct diff_place *p = &d->place[total][row];
+	const struct diff_place *also = &rp->other->place[total][row];
 	uint64_t in[2];
 
 	for (int i = 0; i < 2; i++) {
 		in[i] = d->row[row].weight[i][total];
 		grid_percent(g, in[i], d->side[i].weight);
 	}
-	grid_change(g,
-		    diff_rows_size(d, 1, (double)in[1]) -
-			    diff_rows_size(d, 0, (double)in[0]),
-		    d->absolute);
-	grid_text(g, report_diff_word(p));
+	grid_change(g, diff_rows_change(d, row, total), d->absolute);
+	fill_unit(rp, g, d->absolute);
+	grid_text(g, diff_rows_word(p));
 	grid_chance(g, p->p);
-	grid_number(g, in[0]);
-	grid_number(g, in[1]);
+	for (int i = 0; i < 2; i++) {
+		grid_number(g, in[i]);
+		fill_unit(rp, g, true);
+	}
 	grid_number(g, p->a);
 	grid_number(g, p->b);
+	grid_change(g, diff_rows_change(rp->other, row, total), !d->absolute);
+	fill_unit(rp, g, !d->absolute);
+	grid_text(g, diff_rows_word(also));
+	grid_chance(g, also->p);
 	for (int i = 0; d->whole.run && i < 2; i++) {
 		double mean, deviation;
 
@@ -186,12 +225,22 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	}
 }
 
+/* Returns whether a row is a function of A that B may have under another name.
+ */
+static bool report_diff_is_renamed(const struct report_diff *rp, uint32_t row)
+{
+	return rp->c.renamed && rp->c.renamed[row] != REPORT_NONE &&
+	       rp->d->place[1][row].a;
+}
+
 static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 
-	if (diff_alone_tell(rp->d, out))
+	compare_tell_moved(&rp->c, out);
+	putc('\n', out);
+	if (compare_tell_images(&rp->c, out))
 		putc('\n', out);
 	for (int side = 0; side < 2; side++) {
 		compare_tell_side(&rp->c, side, out);
@@ -201,50 +250,146 @@ static void report_diff_print_head(const struct report_diff *rp)
 	}
 	compare_tell_result(&rp->c, rp->o->by_total, out);
 	putc('\n', out);
+	for (uint32_t i = 0; i < rp->d->n; i++) {
+		if (!report_diff_is_renamed(rp, i))
+			continue;
+		compare_tell_renamed(&rp->c, i, out);
+		putc('\n', out);
+	}
 	term_lines_end(&l);
-	putchar('\n');
+	if (!output_is_markdown(rp->o->format))
+		putchar('\n');
 }
 
+/* Writes the answer; g NULL: without its rows. */
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
-			     size_t left_out)
+			     size_t left_out, FILE *to)
 {
-	char *alone;
-	size_t more, less, len;
+	char *alone, *moved;
+	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
+	size_t len;
 	FILE *out = mem_stream(&alone, &len);
 	bool is = diff_alone_tell(rp->d, out);
 	struct json j;
 
 	mem_stream_end(out);
-	diff_rows_changed(rp->d, rp->o->by_total, &more, &less);
-	json_answer(&j, stdout, JSON_COMPACT);
+	out = mem_stream(&moved, &len);
+	compare_tell_moved(&rp->c, out);
+	mem_stream_end(out);
+	json_answer(&j, to, JSON_COMPACT);
 	compare_put_json(&rp->c, &j);
 	json_text(&j, "not_comparable", is ? alone : NULL);
-	json_uint(&j, "significant_more", more);
-	json_uint(&j, "significant_less", less);
-	json_break(&j);
-	grid_json(g, &j, "rows");
+	json_text(&j, "says", moved);
+	json_text(&j, "unit", rp->c.unit);
+	json_array(&j, "matched");
+	for (size_t i = 0; i < rp->c.n_renames; i++) {
+		const struct compare_rename *r = &rp->c.renames[i];
+
+		json_object(&j, NULL);
+		json_shown(&j, "from", r->from);
+		json_shown(&j, "to", r->to);
+		json_real(&j, "percent", 100 * r->agrees);
+		json_bool(&j, "taken", r->taken);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_uint(&j, "significant_more", n.more);
+	json_uint(&j, "significant_less", n.less);
+	json_uint(&j, "new", n.appeared);
+	json_uint(&j, "gone", n.gone);
+	json_array(&j, "renamed");
+	for (uint32_t i = 0; i < rp->d->n; i++) {
+		if (!report_diff_is_renamed(rp, i))
+			continue;
+		json_object(&j, NULL);
+		json_shown(&j, "from", diff_rows_label(rp->d, i)->name);
+		json_shown(&j, "to",
+			   diff_rows_label(rp->d, rp->c.renamed[i])->name);
+		json_end(&j);
+	}
+	json_end(&j);
+	if (g) {
+		json_break(&j);
+		grid_json(g, &j, "rows");
+	}
 	json_uint(&j, "rows_left_out", left_out);
 	json_end(&j);
 	json_newline(&j);
 	free(alone);
+	free(moved);
+}
+
+/* Writes a table `result_head` too: what JSON has beside the rows. */
+static void report_diff_sql(const struct report_diff *rp, const struct grid *g,
+			    size_t left_out)
+{
+	char *head;
+	size_t len;
+	FILE *out = mem_stream(&head, &len);
+
+	report_diff_json(rp, NULL, left_out, out);
+	mem_stream_end(out);
+	fputs("DROP TABLE IF EXISTS result_head;\n"
+	      "CREATE TABLE result_head(json);\n"
+	      "INSERT INTO result_head VALUES('",
+	      stdout);
+	/* what is shown is escaped already, as JSON does */
+	for (const char *p = head; *p && *p != '\n'; p++)
+		fputs(*p == '\'' ? "''" : (char[]){ *p, 0 }, stdout);
+	fputs("');\n", stdout);
+	grid_write(g, "sql", stdout);
+	free(head);
+}
+
+/* Leaves out the numbers of rows without any weight of the chosen kind. Returns
+ * how many are left. */
+static size_t report_diff_drop_empty(const struct report_diff *rp,
+				     uint32_t *order)
+{
+	bool total = rp->o->by_total;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rp->d->n; i++) {
+		const struct diff_row *row = &rp->d->row[order[i]];
+
+		if (row->weight[0][total] || row->weight[1][total])
+			order[n++] = order[i];
+	}
+	return n;
+}
+
+/* Returns whether a test found a change, by shares or by weights. */
+static bool report_diff_is_proved(const struct report_diff *rp, uint32_t row)
+{
+	bool total = rp->o->by_total;
+
+	return !rp->d->place[total][row].only &&
+	       (rp->d->place[total][row].change ||
+		rp->other->place[total][row].change);
 }
 
 static void report_diff_print_rows(struct report_diff *rp)
 {
-	bool people = !strcmp(rp->o->format, "table");
+	bool people = output_is_text(rp->o->format);
+	bool fenced = output_is_markdown(rp->o->format);
 	struct grid_column col[COLUMNS + 8];
 	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
-	uint32_t *order = diff_rows_order(rp->d, rp->o->by_total);
-	const struct diff_place *place = rp->d->place[rp->o->by_total];
+	uint32_t *order = diff_rows_order(rp->d, rp->o->by_total, rp->other);
 	unsigned int keys = rp->o->keys;
-	size_t all = rp->d->n;
+	size_t all = people ? report_diff_drop_empty(rp, order) : rp->d->n;
 	size_t n = all < rp->o->limit ? all : rp->o->limit;
 
+	grid_spare(g, "p");
+	if (fenced)
+		markdown_fence(stdout, true);
 	if (people)
 		report_diff_print_head(rp);
+	if (fenced)
+		markdown_fence(stdout, false);
 	/* people see all significant changes, scripts as many as they want */
-	while (people && n < all && place[order[n]].change)
-		n++;
+	for (size_t i = n; people && i < all; i++)
+		if (report_diff_is_proved(rp, order[i]))
+			n = i + 1;
 	for (size_t i = 0; i < n; i++) {
 		const struct label *l = diff_rows_label(rp->d, order[i]);
 		const struct diff_row *of = &rp->d->row[order[i]];
@@ -260,7 +405,9 @@ static void report_diff_print_rows(struct report_diff *rp)
 			grid_text(g, l->image);
 	}
 	if (!strcmp(rp->o->format, "json"))
-		report_diff_json(rp, g, all - n);
+		report_diff_json(rp, g, all - n, stdout);
+	else if (!strcmp(rp->o->format, "sql"))
+		report_diff_sql(rp, g, all - n);
 	else
 		grid_write(g, rp->o->format, stdout);
 	if (people && n < all)
@@ -309,6 +456,7 @@ static char *report_diff_name(const struct report_diff *rp, size_t at)
 	key_text_number(&t, keys & KEY_PID, "pid", row->pid);
 	key_text_number(&t, keys & KEY_TID, "tid", row->tid);
 	key_text_number(&t, keys & KEY_CPU, "cpu", row->cpu);
+	key_text_add(&t, keys & KEY_FIELD, report_label(of, row->field)->name);
 	key_text_add(&t, keys & KEY_VERDICT,
 		     report_label(of, row->verdict)->name);
 	key_text_add(&t, keys & (KEY_SYM | KEY_DSO), l->name);
@@ -317,20 +465,36 @@ static char *report_diff_name(const struct report_diff *rp, size_t at)
 	return name;
 }
 
+/* Returns by how much a row grew, in percent of the whole: what is renamed, by
+ * how much more it is than it was. */
+static double report_diff_growth(const struct report_diff *rp, uint32_t row)
+{
+	bool total = rp->o->by_total;
+	double growth = diff_rows_growth(rp->d, row, total);
+
+	if (rp->c.renamed && rp->c.renamed[row] != REPORT_NONE)
+		growth += diff_rows_growth(rp->d, rp->c.renamed[row], total);
+	return growth;
+}
+
 /* Says what grew by more than is allowed. Returns an enum status. */
 static int report_diff_check_limit(const struct report_diff *rp, int status)
 {
 	struct diff_limit l = { NULL, 0, 0 };
 	bool total = rp->o->by_total;
 
-	for (size_t i = 0; i < rp->d->n; i++) {
+	for (uint32_t i = 0; i < rp->d->n; i++) {
 		const struct diff_place *p = &rp->d->place[total][i];
 
 		if (p->change > 0) {
 			char *name = report_diff_name(rp, i);
 
 			diff_limit_add(&l, name,
-				       diff_rows_growth(rp->d, i, total), p->p);
+				       rp->o->keys & KEY_SYM
+					       ? diff_rows_label(rp->d, i)->name
+					       : NULL,
+				       report_diff_growth(rp, i),
+				       p->only ? NAN : p->p);
 			free(name);
 		}
 	}

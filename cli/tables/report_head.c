@@ -14,6 +14,8 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/markdown.h"
+#include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
 #include "schema/columns.h"
@@ -40,7 +42,7 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		    (rp->event < 0 || g->event == (uint32_t)rp->event))
 			return 1;
 	}
-	if (filter_given())
+	if (*filter_that_passed())
 		return 0;
 	if (rp->event >= 0) {
 		event.kind = VALUE_TEXT;
@@ -268,7 +270,7 @@ static const char *report_event_name(const struct report *rp)
 static bool report_is_filtered(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
-	       filter.comm;
+	       filter.comm || filter.cgroup;
 }
 
 static void report_missing_json(const struct report *rp, struct json *j)
@@ -374,6 +376,8 @@ int report_print_head(const struct report *rp, struct err *err)
 	if (deferred < 0)
 		return -1;
 	trust_say(rp->trust, trust);
+	if (output_is_markdown(rp->o->format))
+		markdown_fence(stdout, true);
 	out = term_lines_begin(&l, stdout);
 	fprintf(out, "%s\n", trust);
 	rc = report_print_captures(out, rp->db, err);
@@ -387,7 +391,9 @@ int report_print_head(const struct report *rp, struct err *err)
 		report_print_missing(out, rp, deferred > 0);
 	}
 	term_lines_end(&l);
-	if (!rc)
+	if (output_is_markdown(rp->o->format))
+		markdown_fence(stdout, false);
+	else if (!rc)
 		putchar('\n');
 	return rc;
 }

@@ -368,9 +368,9 @@ static void print_waits(struct report_offcpu *rp)
 		char from[40];
 
 		add_time(g, report_offcpu_length(w));
-		snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
-			 w->from / 1000000000, w->from % 1000000000 / 1000);
-		grid_text(g, w->sum ? "a sum" : from);
+		grid_text(g,
+			  w->sum ? "a sum"
+				 : human_seconds(from, sizeof(from), w->from));
 		report_offcpu_add_end(g, w, w->from);
 		report_offcpu_add_end(g, w, w->to);
 		grid_text(g, offcpu_state(w->state));

@@ -418,6 +418,8 @@ static void sched_put_head(const struct sched *s)
 	printf("%s of their time proved",
 	       human_percent(share, sizeof(share),
 			     (double)(s->time - s->unknown), (double)s->time));
+	if (s->time > s->unknown)
+		path_put_premise(&s->r, stdout);
 	if (s->unknown)
 		printf(", %s not known",
 		       human_percent(share, sizeof(share), (double)s->unknown,

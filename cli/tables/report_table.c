@@ -78,6 +78,10 @@ size_t report_key_columns(unsigned int keys, struct grid_column *col)
 		col[n++] = (struct grid_column){ "Verdict", "verdict" };
 	if (keys & KEY_TRUST)
 		col[n++] = (struct grid_column){ "User stack", "trust" };
+	if (keys & KEY_FIELD)
+		col[n++] = keys & KEY_CGROUP
+				   ? (struct grid_column){ "Cgroup", "cgroup" }
+				   : (struct grid_column){ "Field", "field" };
 	return n;
 }
 
@@ -97,6 +101,8 @@ void report_key_cells(struct grid *g, unsigned int keys,
 		grid_text(g, report_label(of, row->verdict)->name);
 	if (keys & KEY_TRUST)
 		grid_text(g, report_label(of, row->trust)->name);
+	if (keys & KEY_FIELD)
+		grid_text(g, report_label(of, row->field)->name);
 }
 
 /* Fills in the columns, in a fixed order. Returns how many there are. */
@@ -331,15 +337,22 @@ static int report_no_such_function(const struct report_rows *r,
 		       func, have);
 }
 
-/* Finds the label of the function that the user calls `func`. Returns 1, 0 if
- * there is none, or -1 and *err if there are several. */
+/* The functions that a user may mean, heaviest first. */
+struct report_found {
+	const struct label *label[NAME_LISTED];
+	size_t more; /* others are left out */
+};
+
+/* Finds the functions that the user may call `func`. Returns how many, 0 if
+ * there is none. One table cannot be of several, which programs read: then it
+ * returns -1 and *err. */
 static int report_find(const struct report *rp, const struct report_rows *r,
-		       const char *func, const struct label **found,
+		       const char *func, struct report_found *found,
 		       struct err *err)
 {
 	size_t n = report_rows_count(r);
 	struct name_choice *c = mem_new(n, sizeof(*c));
-	size_t at = 0;
+	size_t at[NAME_LISTED];
 	int rc;
 
 	for (size_t i = 0; i < n; i++) {
@@ -350,10 +363,12 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 					     .shown = label_shown(l),
 					     .weight = row->total };
 	}
-	rc = name_find(c, n, func, rp->weight, &at, err);
+	rc = rp->people ? (int)name_find_several(c, n, func, at, &found->more)
+			: name_find(c, n, func, rp->weight, at, err);
 	free(c);
-	if (rc > 0)
-		*found = report_label(r, report_rows_get(r, at)->label);
+	for (int i = 0; i < rc; i++)
+		found->label[i] =
+			report_label(r, report_rows_get(r, at[i])->label);
 	return rc;
 }
 
@@ -371,6 +386,17 @@ static void report_print_subject(const struct report *rp,
 	fputs(" of all:\n", out);
 	term_lines_end(&l);
 	putchar('\n');
+}
+
+static void report_print_more(const char *func)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fputs("\nless of the samples are in others that have '", out);
+	safe_text_put(out, func, 0, 0);
+	fputs("' in their names\n", out);
+	term_lines_end(&l);
 }
 
 /* Prints the callers or callees of a function. */
@@ -432,26 +458,32 @@ static int report_print_around(const struct report *rp, const char *func,
 {
 	unsigned int keys = KEY_SYM | KEY_GAPS | (rp->o->keys & KEY_INLINED);
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, keys);
-	const struct label *l = NULL;
+	struct report_found f = { .more = 0 };
 	int found;
 
 	report_rows_sort(r, false);
-	found = report_find(rp, r, func, &l, err);
+	found = report_find(rp, r, func, &f, err);
 	if (!found && rp->o->inlined && !(keys & KEY_INLINED)) {
 		/* a name that only inlined functions have */
 		report_rows_free(r);
 		r = report_rows_new(rp->stacks, rp->event, keys | KEY_INLINED);
 		report_rows_sort(r, false);
-		found = report_find(rp, r, func, &l, err);
+		found = report_find(rp, r, func, &f, err);
 	}
+	int rc = found > 0 ? 0 : -1;
+
 	if (!found)
 		report_no_such_function(r, func, err);
-	if (found > 0)
-		found = report_print_neighbours(rp, l, callers, head, err);
-	else
-		found = -1;
+	for (int i = 0; i < found && !rc; i++) {
+		if (i)
+			putchar('\n');
+		rc = report_print_neighbours(rp, f.label[i], callers,
+					     head && !i, err);
+	}
+	if (!rc && f.more)
+		report_print_more(func);
 	report_rows_free(r);
-	return found;
+	return rc;
 }
 
 static int report_print(struct report *rp, struct err *err)
@@ -498,8 +530,8 @@ static int report_print(struct report *rp, struct err *err)
 
 bool report_summed(const struct report_opts *o)
 {
-	return !(o->keys &
-		 (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT | KEY_TRUST));
+	return !(o->keys & (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT |
+			    KEY_TRUST | KEY_FIELD));
 }
 
 int report_table(struct store *db, const char *path,
@@ -509,7 +541,7 @@ int report_table(struct store *db, const char *path,
 		.db = db,
 		.path = path,
 		.o = o,
-		.people = !strcmp(o->format, "table"),
+		.people = output_is_text(o->format),
 	};
 	struct stacks_opts so = {
 		.gaps = o->callers || o->callees || o->graph,
@@ -517,6 +549,8 @@ int report_table(struct store *db, const char *path,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
 					  o->callees || o->graph),
 		.samples = o->by_samples,
+		.weight = o->weight,
+		.field = o->field,
 		.summed = report_summed(o) && !offcpu_opts.wall,
 		.no_groups = offcpu_opts.on,
 		.code = o->keys & KEY_LINE ? REPORT_LINE_PARTS : 0,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/output/json.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -33,8 +34,10 @@ static void script_loss_text(const struct script_fields *f, struct rows *r)
 		printf(" on CPU %" PRId64, rows_int(r, PRINT_LOSSES_CPU));
 	script_loss_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));
 	script_loss_moment(f, "to", rows_value(r, PRINT_LOSSES_T1));
-	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost"))
-		printf(": %s", rows_text(r, PRINT_LOSSES_WHAT));
+	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost")) {
+		fputs(": ", stdout);
+		safe_text_put(stdout, rows_text(r, PRINT_LOSSES_WHAT), 0, 0);
+	}
 	fputs("]\n\n", stdout);
 }
 

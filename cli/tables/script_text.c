@@ -346,7 +346,8 @@ static int script_put_chain(struct script *s, int64_t id, struct err *err)
 }
 
 /* Prints the sampled address of an event without callchains: the line of the
- * innermost frame without its tab and newline. */
+ * innermost frame without its tab, and that of its source, if any, which begins
+ * with a blank. */
 static int script_put_address(struct script *s, const struct event_row *e,
 			      struct err *err)
 {
@@ -358,6 +359,8 @@ static int script_put_address(struct script *s, const struct event_row *e,
 	if (!text)
 		return -1;
 	end = memchr(text, '\n', n);
+	if (end && end + 1 < text + n && end[1] == ' ')
+		end = memchr(end + 1, '\n', (size_t)(text + n - end) - 1);
 	putchar(' ');
 	if (end)
 		fwrite(text + 1, 1, (size_t)(end - text) - 1, stdout);

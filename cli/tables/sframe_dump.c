@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/say.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
@@ -291,8 +292,7 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 		bad = sframe_visit(&f->sf, &text, &d);
 	}
 	if (bad)
-		fprintf(stderr,
-			"%" PRIu32 " of %" PRIu32 " functions are damaged\n",
-			bad, f->sf.head.funcs);
+		say("%" PRIu32 " of %" PRIu32 " functions are damaged\n", bad,
+		    f->sf.head.funcs);
 	return bad ? STATUS_DAMAGED : STATUS_OK;
 }

@@ -4,10 +4,15 @@
 #include <curses.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -96,6 +101,108 @@ void cells_drop_messages(void)
 	(void)!ftruncate(fileno(cells.messages), 0);
 }
 
+/* What gives the terminal back when there is no time for endwin(), which is not
+ * safe in a signal handler. */
+static struct termios cells_before;
+static char cells_restore[64];
+
+static void cells_abandon(void)
+{
+	if (!cells.screen)
+		return;
+	(void)!write(STDOUT_FILENO, cells_restore, strlen(cells_restore));
+	tcsetattr(STDOUT_FILENO, TCSANOW, &cells_before);
+}
+
+/* ---- the size */
+
+/* ncurses counts rows and columns in a short, and gets SIGSEGV above; its
+ * screens of these take 42 MB. */
+#define MOST_ROWS 500
+#define MOST_COLUMNS 1000
+
+static volatile sig_atomic_t cells_resized;
+
+static void cells_on_resize(int sig)
+{
+	(void)sig;
+	cells_resized = 1;
+}
+
+/* What LINES and COLUMNS said before cells_start(); 0: nothing. */
+static struct cells_size {
+	int high, wide;
+} cells_fixed;
+
+static int cells_said(const char *name)
+{
+	const char *s = getenv(name);
+	long n = s ? strtol(s, NULL, 10) : 0;
+
+	return n > 0 && n < INT_MAX ? (int)n : 0;
+}
+
+static int cells_bounded(int fixed, int is, int plain, int most)
+{
+	int n = fixed ? fixed : is > 0 ? is : plain;
+
+	return n < most ? n : most;
+}
+
+static struct cells_size cells_size(void)
+{
+	struct winsize w = { 0 };
+
+	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	return (struct cells_size){
+		cells_bounded(cells_fixed.high, w.ws_row, 24, MOST_ROWS),
+		cells_bounded(cells_fixed.wide, w.ws_col, 80, MOST_COLUMNS),
+	};
+}
+
+static void cells_put_env(const char *name, int n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", n);
+	if (n)
+		setenv(name, text, 1);
+	else
+		unsetenv(name);
+}
+
+/* ncurses begins with the size that the environment says. Later ones are ours
+ * to tell it, as it leaves SIGWINCH to who handles it already. */
+static SCREEN *cells_start(void)
+{
+	const struct sigaction sa = { .sa_handler = cells_on_resize };
+	SCREEN *screen;
+
+	cells_fixed.high = cells_said("LINES");
+	cells_fixed.wide = cells_said("COLUMNS");
+	cells_put_env("LINES", cells_size().high);
+	cells_put_env("COLUMNS", cells_size().wide);
+	sigaction(SIGWINCH, &sa, NULL);
+	screen = newterm(NULL, cells.out, cells.in);
+	cells_put_env("LINES", cells_fixed.high);
+	cells_put_env("COLUMNS", cells_fixed.wide);
+	return screen;
+}
+
+static void cells_resize(void)
+{
+	cells_resized = 0;
+	resizeterm(cells_size().high, cells_size().wide);
+}
+
+/* Returns what the terminal understands; nothing that needs a pause. */
+static const char *cells_string(const char *capability)
+{
+	const char *s = tigetstr(capability);
+
+	return s && s != (const char *)-1 && !strchr(s, '$') ? s : "";
+}
+
 int cells_open(struct err *err)
 {
 	const char *type = getenv("TERM");
@@ -110,7 +217,8 @@ int cells_open(struct err *err)
 	cells.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
 	if (!cells.in || !cells.out)
 		return err_set(err, ERR_IO, "the terminal cannot be opened");
-	cells.screen = newterm(NULL, cells.out, cells.in);
+	tcgetattr(STDOUT_FILENO, &cells_before);
+	cells.screen = cells_start();
 	/* names without a terminal type leave nothing to do but print */
 	if (!cells.screen)
 		return err_set(
@@ -118,6 +226,10 @@ int cells_open(struct err *err)
 			"TERM=%s: this terminal is not known; 'backstitch "
 			"report' prints the same as text",
 			type ? type : "");
+	snprintf(cells_restore, sizeof(cells_restore), "%s%s%s",
+		 cells_string("sgr0"), cells_string("cnorm"),
+		 cells_string("rmcup"));
+	stop_cleans(cells_abandon);
 	set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();
@@ -266,6 +378,10 @@ int cells_key(int ms)
 
 	timeout(ms);
 	kind = get_wch(&key);
+	if (kind == ERR && cells_resized) {
+		cells_resize();
+		return CELLS_RESIZED;
+	}
 	if (kind == ERR)
 		/* a terminal that is gone ends at once and for ever */
 		return stop_requested() || feof(cells.in) ||

@@ -23,6 +23,7 @@ static const struct {
 	size_t off;
 } words[] = {
 	{ "comm", offsetof(struct filter, comm) },
+	{ "cgroup", offsetof(struct filter, cgroup) },
 	{ "pid", offsetof(struct filter, pid) },
 	{ "tid", offsetof(struct filter, tid) },
 	{ "cpu", offsetof(struct filter, cpu) },
@@ -78,7 +79,7 @@ static int choice_set_word(struct filter *f, const char *word, size_t n,
 	}
 	return err_set(err, ERR_USAGE,
 		       "'%.*s' is no filter; there is comm=, pid=, tid=, "
-		       "cpu=, event=, time=",
+		       "cgroup=, cpu=, event=, time=",
 		       (int)n, word);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
+#include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"
@@ -16,9 +17,14 @@
 #include "stitch/base/path.h"
 #include "stitch/base/search.h"
 
-#define NUMBERS 29 /* cells of the columns in front of the name */
-#define IMAGE 18   /* cells of the image */
+#define SHARES 17  /* cells of the shares in front of the name */
+#define NUMBERS 29 /* and of the samples, where there is room */
+#define IMAGE 18   /* cells of the image, where there is room */
 #define INDENT 2
+#define NARROW 60 /* columns: fewer have no image */
+#define ROOMY                                                                  \
+	100 /* columns: fewer have no samples in a tree, which indents         \
+	     */
 
 enum functions_order {
 	BY_SELF,
@@ -117,7 +123,7 @@ static enum cells_style functions_style(const struct label *l)
 
 static void functions_draw_numbers(const struct functions *f,
 				   const struct outline_line *l, int row,
-				   enum cells_style style)
+				   int numbers, enum cells_style style)
 {
 	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
 	uint64_t whole = f->of_parent ? l->parent : sums_weight(f->sums);
@@ -128,54 +134,118 @@ static void functions_draw_numbers(const struct functions *f,
 	human_share(total, sizeof(total), (double)l->weight, (double)whole);
 	human_grouped(n, sizeof(n), l->samples);
 	snprintf(text, sizeof(text), "%7s  %7s %10s  ", self, total, n);
-	cells_put(row, 0, NUMBERS, style, text);
+	cells_put(row, 0, numbers, style, text);
+}
+
+static int functions_numbers(const struct functions *f, int columns)
+{
+	return columns < (f->is_tree ? ROOMY : NARROW) ? SHARES : NUMBERS;
+}
+
+static int functions_image(int columns)
+{
+	return columns < NARROW ? 0 : IMAGE;
+}
+
+/* Returns the column at which a line begins. Deep ones keep their names. */
+static int functions_from(const struct functions *f, size_t at, int columns)
+{
+	int from = functions_numbers(f, columns) +
+		   (int)f->o.line[at].depth * INDENT;
+	int most = columns - functions_image(columns) - CUT_LEAST - INDENT;
+
+	return from < most ? from : most;
 }
 
 static void functions_draw_line(const struct functions *f, size_t at, int row,
-				int columns)
+				int columns, const char *name)
 {
 	const struct outline_line *l = &f->o.line[at];
 	const struct label *label = functions_label(f, l);
 	bool chosen = at == f->list.at;
 	enum cells_style style = chosen ? CELLS_CHOSEN : CELLS_PLAIN;
-	int name_to = columns - IMAGE;
-	int from = NUMBERS + (int)l->depth * INDENT;
+	int numbers = functions_numbers(f, columns);
+	int name_to = columns - functions_image(columns);
+	int from = functions_from(f, at, columns);
 
-	functions_draw_numbers(f, l, row, style);
-	/* deep rows keep their names */
-	if (from > name_to - 2 * IMAGE / 3)
-		from = name_to - 2 * IMAGE / 3;
-	cells_put(row, NUMBERS, from - NUMBERS, style, "");
+	functions_draw_numbers(f, l, row, numbers, style);
+	cells_put(row, numbers, from - numbers, style, "");
 	cells_put(row, from, INDENT, style,
 		  l->leaf   ? "  "
 		  : l->open ? "- "
 			    : "+ ");
 	from += INDENT;
-	cells_put_name(row, from, name_to - from,
-		       chosen ? style : functions_style(label),
-		       label_shown(label));
+	cells_put(row, from, name_to - from,
+		  chosen ? style : functions_style(label), name);
 	cells_put(row, name_to, 1, style, "");
 	cells_put_name(row, name_to + 1, IMAGE - 1, style,
 		       label->inlined ? "(inlined)" : path_base(label->image));
 }
 
+/* Draws the n lines from the first one in sight on. Names that begin in the
+ * same column are cut so that they can be told apart. */
+static void functions_draw_lines(const struct functions *f, size_t n,
+				 const struct area *a)
+{
+	struct arena text = { NULL, 0 };
+	struct cut_name *cut = mem_new(n, sizeof(*cut));
+	size_t *line = mem_new(n, sizeof(*line));
+	int to = a->columns - functions_image(a->columns);
+	int next = 0; /* the leftmost column that has not been drawn */
+
+	while (next < to) {
+		int from = next;
+		size_t same = 0;
+
+		next = to;
+		for (size_t i = 0; i < n; i++) {
+			size_t at = f->list.top + i;
+			int begin = functions_from(f, at, a->columns);
+
+			if (begin > from && begin < next)
+				next = begin;
+			if (begin != from)
+				continue;
+			cut[same] = (struct cut_name){
+				.full = label_shown(
+					functions_label(f, &f->o.line[at]))
+			};
+			line[same++] = i;
+		}
+		if (same)
+			cut_names(cut, same, (size_t)(to - from - INDENT),
+				  &text);
+		for (size_t i = 0; i < same; i++)
+			functions_draw_line(f, f->list.top + line[i],
+					    a->top + 1 + (int)line[i],
+					    a->columns, cut[i].cut);
+	}
+	free(line);
+	free(cut);
+	arena_release(&text);
+}
+
 static void functions_draw(struct screen *s, const struct area *a)
 {
 	struct functions *f = functions_in(s);
+	int numbers = functions_numbers(f, a->columns);
 	char head[160];
 
-	snprintf(head, sizeof(head), "%7s  %7s %10s    %s", "Self %", "Total %",
-		 "Samples", "Function");
-	cells_put(a->top, 0, a->columns, CELLS_BOLD, head);
-	cells_put(a->top, a->columns - IMAGE + 1, IMAGE - 1, CELLS_BOLD,
-		  "Image");
+	snprintf(head, sizeof(head), "%7s  %7s %10s", "Self %", "Total %",
+		 "Samples");
+	cells_put(a->top, 0, numbers, CELLS_BOLD, head);
+	cells_put(a->top, numbers, a->columns - numbers, CELLS_BOLD,
+		  "  Function");
+	if (functions_image(a->columns))
+		cells_put(a->top, a->columns - IMAGE + 1, IMAGE - 1, CELLS_BOLD,
+			  "Image");
 	list_fit(&f->list, a->rows - 1);
-	for (int i = 1; i < a->rows; i++) {
-		size_t at = f->list.top + (size_t)i - 1;
 
-		if (at < f->o.n)
-			functions_draw_line(f, at, a->top + i, a->columns);
-	}
+	size_t left = f->o.n - f->list.top;
+	size_t room = (size_t)(a->rows - 1);
+
+	if (f->o.n)
+		functions_draw_lines(f, left < room ? left : room, a);
 }
 
 /* ---- keys */

@@ -26,6 +26,8 @@
 
 #define HEAD 3	   /* rows that the first sentence may have */
 #define FOOT 2	   /* rows below a screen */
+#define LOW 16	   /* rows: with fewer, sentence and keys have one each */
+#define NARROW 74  /* columns that all names of screens need */
 #define DEEP 32	   /* screens above each other */
 #define WAIT_MS 50 /* while something is read */
 #define IDLE_MS 500
@@ -181,7 +183,7 @@ static int view_draw_trust(const struct view *v, int columns)
 	char line[TRUST_SENTENCE];
 	int row = 0;
 
-	for (; row < HEAD && *text; row++) {
+	for (; row < (cells_rows() < LOW ? 1 : HEAD) && *text; row++) {
 		text = view_cut(text, columns, line);
 		cells_put(row, 0, columns, CELLS_BOLD, line);
 	}
@@ -231,11 +233,13 @@ static void view_draw_said(const struct view *v, int last)
 	const struct screen *s = v->stack[v->n - 1];
 	const char *all = v->said[0] ? v->said : s->ops->keys;
 	char line[TRUST_SENTENCE];
+	/* '?' has all keys */
+	int most = v->said[0] || cells_rows() >= LOW ? INT_MAX : 1;
 	int rows = 0;
 
-	for (const char *p = all; *p; rows++)
+	for (const char *p = all; *p && rows < most; rows++)
 		p = view_cut(p, v->area.columns, line);
-	for (int row = last - rows + 1; *all; row++) {
+	for (int row = last - rows + 1; *all && row <= last; row++) {
 		all = view_cut(all, v->area.columns, line);
 		cells_put(row, 0, v->area.columns, CELLS_DIM, line);
 	}
@@ -255,8 +259,10 @@ static void view_draw(struct view *v)
 	s->ops->draw(s, &v->area);
 	view_draw_said(v, last);
 	cells_put(last + 1, 0, v->area.columns, CELLS_KEYS,
-		  "1 functions 2 tree 3 flame 4 code 5 threads 6 lost "
-		  "7 events 8 info  ? help");
+		  v->area.columns < NARROW
+			  ? "1 functions 2 tree 3-8 more  ? help"
+			  : "1 functions 2 tree 3 flame 4 code 5 threads "
+			    "6 lost 7 events 8 info  ? help");
 }
 
 /* Lets the user type a line. Returns false if it was left with ESC. */
@@ -309,35 +315,51 @@ static const struct {
 	enum said_kind kind;
 	const char *title;
 	const char *argv[8];
-	bool switches; /* only of a database with events of these */
+	/* events: of switches, and that all are shown; that tell of waits */
+	enum view_needs {
+		NEEDS_NOTHING,
+		NEEDS_SWITCHES,
+		NEEDS_WAITS
+	} needs;
 } view_outputs[] = {
 	{ '5',
 	  SAID_THREADS,
 	  "threads",
 	  { "report", "--sched", "--limit", "0" },
-	  true },
+	  NEEDS_SWITCHES },
 	{ '5',
 	  SAID_THREADS,
 	  "threads",
 	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" },
-	  false },
-	{ '6', SAID_TEXT, "what was lost", { "check", "-v" }, false },
-	{ '7', SAID_TEXT, "events", { "script" }, false },
-	{ '8', SAID_TEXT, "what is in it", { "info" }, false },
+	  NEEDS_WAITS },
+	{ '5',
+	  SAID_TEXT,
+	  "threads",
+	  { "report", "--sort", "comm,tid", "--limit", "0" },
+	  NEEDS_NOTHING },
+	{ '6', SAID_TEXT, "what was lost", { "check", "-v" }, NEEDS_NOTHING },
+	{ '7', SAID_TEXT, "events", { "script" }, NEEDS_NOTHING },
+	{ '8', SAID_TEXT, "what is in it", { "info" }, NEEDS_NOTHING },
 };
 
-/* Returns whether the filters let events through that say what threads did. */
-static bool view_has_switches(const struct view *v)
+/* Returns whether there are the events that a screen needs. */
+static bool view_has(const struct view *v, enum view_needs what)
 {
 	struct err err = { 0 };
 	struct rows *r = rows_of(v->db, "offcpu_types", &err);
-	bool switches = false;
+	bool found = what == NEEDS_NOTHING;
 
-	while (rows_step(r))
-		switches |=
-			!strncmp(rows_text(r, OFFCPU_TYPES_ROLE), "switch", 6);
+	while (rows_step(r)) {
+		const char *role = rows_text(r, OFFCPU_TYPES_ROLE);
+
+		/* a stack alone does not say how long */
+		found |= what == NEEDS_WAITS
+				 ? strcmp(role, "stack") != 0
+				 : !filter.event && !filter.cgroup &&
+					   !strncmp(role, "switch", 6);
+	}
 	rows_close(r);
-	return switches && !filter.event;
+	return found;
 }
 
 static bool view_open_output(struct view *v, int key)
@@ -346,7 +368,7 @@ static bool view_open_output(struct view *v, int key)
 
 	for (size_t i = 0; i < ARRAY_SIZE(view_outputs); i++) {
 		if (view_outputs[i].key != key ||
-		    (view_outputs[i].switches && !view_has_switches(v)))
+		    !view_has(v, view_outputs[i].needs))
 			continue;
 		while (v->n > 1)
 			view_leave(v);
@@ -433,7 +455,8 @@ static void view_ask_filter(struct view *v)
 	char text[TYPED];
 
 	choice_text(text, sizeof(text));
-	view_say(v, "comm=NAME pid= tid= cpu=0,2-4 event= time=FROM,TO");
+	view_say(v, "comm=NAME pid= tid= cgroup= cpu=0,2-4 event= "
+		    "time=FROM,TO");
 	if (view_ask(v, "only: ", text, sizeof(text)))
 		view_filter(v, text);
 }

@@ -13,6 +13,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/jit.h"
+#include "stitch/tasks/regs.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -454,6 +455,9 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 	int rc;
 
 	d->dating = jitdump_dating(d, info);
+	/* CPython 3.13 writes 0, and junk behind it */
+	if (!d->machine)
+		d->machine = regs_machine(NULL, info->arch);
 	d->tsc = info->tsc;
 	d->lg = lg;
 	d->capture = capture;

@@ -10,13 +10,35 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/source.h"
+#include "stitch/tasks/regs.h"
 
 /* Longer than any runtime's names; longer names are cut. */
 #define NAME_MAX_LEN 4096
 
+/* CPython 3.12 and 3.13 on x86-64 make for each function of Python's a copy of
+ *	sub $8,%rsp; call *%rcx; add $8,%rsp; ret
+ * in front of which 'endbr64' may be (Objects/asm_trampoline.S). It keeps no
+ * frame pointer, so that walking along these would leave out its caller. The
+ * later ones, and those of AArch64, set it. */
+#define PYTHON_PREFIX "py::"
+#define PYTHON_LEN 11
+#define PYTHON_ENDBR 4
+#define PYTHON_FRAME_OFF 16
+
+/* Its unwind table: CFA = SP + 8, SP + 16 between 'sub' and 'add'. The pointer
+ * to the code is relative to its own place, PYTHON_FRAME_OFF + 32 behind it. */
+static const unsigned char python_frame[] = {
+	20, 0,	  0,  0, 0,    0,    0,	   0,  1,    'z',  'R',	 0,
+	1,  0x78, 16, 1, 0x1b, 0x0c, 7,	   8,  0x90, 1,	   0,	 0,
+	20, 0,	  0,  0, 28,   0,    0,	   0,  0xd0, 0xff, 0xff, 0xff,
+	11, 0,	  0,  0, 0,    0x44, 0x0e, 16, 0x46, 0x0e, 8,	 0,
+};
+
 struct perfmap {
 	struct jit *jit;
 	struct arena names;
+	uint16_t machine; /* 0: not known */
 };
 
 void perfmap_close(struct perfmap *m)
@@ -31,6 +53,20 @@ void perfmap_close(struct perfmap *m)
 struct jit *perfmap_jit(struct perfmap *m)
 {
 	return m->jit;
+}
+
+static void perfmap_take_table(const struct perfmap *m, struct jit_code *c)
+{
+	uint64_t skip = c->len - PYTHON_LEN;
+
+	if (m->machine != MACHINE_X86_64 ||
+	    strncmp(c->name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) ||
+	    (skip && skip != PYTHON_ENDBR))
+		return;
+	c->machine = m->machine;
+	c->frame = python_frame;
+	c->n_frame = sizeof(python_frame);
+	c->frame_off = skip + PYTHON_FRAME_OFF;
 }
 
 /* Rejects a name with a 0, which would hide the rest of it. */
@@ -53,17 +89,19 @@ static bool perfmap_take_line(struct perfmap *m, struct scan s)
 	memcpy(name, s.p, n);
 	name[n] = '\0';
 	c.name = name;
+	perfmap_take_table(m, &c);
 	return jit_add(m->jit, &c, 0);
 }
 
 struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
-			     struct ledger *lg, uint16_t capture,
-			     struct err *err)
+			     const struct source_info *info, struct ledger *lg,
+			     uint16_t capture, struct err *err)
 {
 	struct perfmap *m = mem_new(1, sizeof(*m));
 	struct scan all = scan_of(text, len);
 
 	m->jit = jit_new(false);
+	m->machine = regs_machine(NULL, info->arch);
 	while (all.n) {
 		uint64_t off = len - all.n;
 		struct scan line = scan_line(&all);
@@ -95,8 +133,8 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 }
 
 struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
-			     struct ledger *lg, uint16_t capture,
-			     struct err *err)
+			     const struct source_info *info, struct ledger *lg,
+			     uint16_t capture, struct err *err)
 {
 	struct perfmap *m = NULL;
 	struct input in;
@@ -106,7 +144,7 @@ struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 		return NULL;
 	if (in.data || !input_spool(&in, temp_dir, err))
 		m = perfmap_text((const char *)in.data, (size_t)in.len, path,
-				 lg, capture, err);
+				 info, lg, capture, err);
 	input_close(&in);
 	return m;
 }

@@ -8,6 +8,7 @@
 #include "formats/ctf/plan.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,11 @@ struct plan_step {
 	bool enter;	       /* a structure: its members follow */
 };
 
+struct plan_text {
+	char *s;
+	size_t len, cap;
+};
+
 /* State while a plan is made. */
 struct plan {
 	struct ctf *ctf;
@@ -51,17 +57,18 @@ struct plan {
 	uint32_t off;
 	uint32_t n_field;
 	char prefix[NAME_MAX_LEN];
-	char *text; /* the format */
-	size_t len, cap;
+	struct plan_text text;	      /* the format */
+	struct plan_text print, args; /* its print format */
+	bool comma;		      /* a member is in front */
 	struct plan_step *step;
 	size_t n_step, cap_step;
 	size_t first[PLAN_ROOTS + 1]; /* steps of a root */
 	uint32_t uses;		      /* a bit for each */
 };
 
-static void ctf_plan_print(struct plan *p, const char *fmt, ...)
+static void ctf_plan_print(struct plan_text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void ctf_plan_print(struct plan *p, const char *fmt, ...)
+static void ctf_plan_print(struct plan_text *t, const char *fmt, ...)
 {
 	char buf[512];
 	va_list ap;
@@ -74,9 +81,16 @@ static void ctf_plan_print(struct plan *p, const char *fmt, ...)
 		return;
 	if ((size_t)n >= sizeof(buf))
 		n = sizeof(buf) - 1;
-	p->text = mem_grow(p->text, &p->cap, p->len + (size_t)n + 1, 1);
-	memcpy(p->text + p->len, buf, (size_t)n + 1);
-	p->len += (size_t)n;
+	t->s = mem_grow(t->s, &t->cap, t->len + (size_t)n + 1, 1);
+	memcpy(t->s + t->len, buf, (size_t)n + 1);
+	t->len += (size_t)n;
+}
+
+static void ctf_plan_add(struct plan_text *t, const struct plan_text *more)
+{
+	t->s = mem_grow(t->s, &t->cap, t->len + more->len + 1, 1);
+	memcpy(t->s + t->len, more->s ? more->s : "", more->len + 1);
+	t->len += more->len;
 }
 
 /* Makes a name of letters, digits and '_'. Only ftrace's own fields may begin
@@ -231,10 +245,78 @@ static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 	*field = ++p->n_field;
 	p->off += 4;
 	ctf_plan_print(
-		p,
+		&p->text,
 		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
 		bytes ? "unsigned char" : "char", name, off);
 	return off;
+}
+
+/* ---- the print format: what babeltrace2 prints within the braces */
+
+/* Begins a member. Those of contexts have the names of their fields. */
+static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
+			   const char *name)
+{
+	char own[NAME_MAX_LEN];
+
+	ctf_plan_clean_name("", node->name, own);
+	ctf_plan_print(&p->print, "%s%s = ",
+		       p->comma	  ? ", "
+		       : p->depth ? " "
+				  : "",
+		       p->depth ? own : name);
+	p->comma = true;
+}
+
+/* Negative numbers have as many bits as the field, if they are not decimal; of
+ * octal ones whole digits. */
+static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
+				  const char *name, const char *label)
+{
+	const unsigned int bits =
+		node->base == 8 ? (node->bits + 2) / 3 * 3 : node->bits;
+	const bool fixed = node->bits && bits < 64;
+
+	if (label) {
+		ctf_plan_print(&p->print, "( %%pJl : container = ");
+		ctf_plan_print(&p->args, ", REC->%s", label);
+	}
+	if (node->base == 2 && node->bits) {
+		ctf_plan_print(&p->print, "%%*pJb");
+		ctf_plan_print(&p->args, ", %u", node->bits);
+	} else {
+		ctf_plan_print(&p->print, "%s",
+			       node->base == 16		  ? "0x%llX"
+			       : node->base == 8	  ? "0%llo"
+			       : ctf_node_is_signed(node) ? "%lld"
+							  : "%llu");
+	}
+	ctf_plan_print(&p->args, ", REC->%s", name);
+	if (fixed && (node->base == 8 || node->base == 16))
+		ctf_plan_print(&p->args, " & 0x%" PRIx64 "LL",
+			       ((uint64_t)1 << bits) - 1);
+	if (label)
+		ctf_plan_print(&p->print, " )");
+}
+
+static void ctf_plan_print_other(struct plan *p, const struct ctf_node *node,
+				 const char *name)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+	const char *how = "%pJj";
+
+	if (node->kind == CTF_REAL)
+		how = "%s";
+	else if (node->kind == CTF_VARIANT)
+		how = "%pJv";
+	else if (ctf_node_is_string(node))
+		how = "%pJs";
+	else if (ctf_node_is_bytes(node))
+		how = e && e->base == 16	   ? "%pJx"
+		      : e && ctf_node_is_signed(e) ? "%pJi"
+						   : "%pJd";
+	ctf_plan_print(&p->print, "%s", how);
+	ctf_plan_print(&p->args, ", REC->%s", name);
 }
 
 /* An enumeration's label stands beside its number, which can be compared and
@@ -256,16 +338,17 @@ static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 	p->off = (p->off + w->size - 1) & ~(uint32_t)(w->size - 1);
 	w->off = p->off;
 	p->off += w->size;
-	ctf_plan_print(p,
+	ctf_plan_print(&p->text,
 		       "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
 		       is_signed ? 's' : 'u', w->size * 8, name, w->off,
 		       w->size, is_signed);
-	if (!st->node->n_label || !ctf_node_is_integer(st->node))
-		return;
 	char label[NAME_MAX_LEN];
+	const bool has = st->node->n_label && ctf_node_is_integer(st->node);
 
 	snprintf(label, sizeof(label), "%.100s_label", name);
-	w->label = ctf_plan_dynamic_field(p, false, label, &st->label);
+	if (has)
+		w->label = ctf_plan_dynamic_field(p, false, label, &st->label);
+	ctf_plan_print_number(p, st->node, name, has ? label : NULL);
 }
 
 static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
@@ -282,10 +365,15 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 
 			memcpy(before, p->prefix, sizeof(before));
 			ctf_plan_step(p, node)->enter = true;
+			ctf_plan_begin(p, node, name);
+			ctf_plan_print(&p->print, "{");
+			p->comma = false;
 			snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
 			p->depth++;
 			ctf_plan_struct(p, node);
 			p->depth--;
+			ctf_plan_print(&p->print, " }");
+			p->comma = true;
 			memcpy(p->prefix, before, sizeof(before));
 			continue;
 		}
@@ -301,7 +389,10 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 				    "field of an event with more than 500", 0,
 				    0, NULL);
 			w->use = CTF_FIELD;
-		} else if (ctf_node_is_number(node)) {
+			continue;
+		}
+		ctf_plan_begin(p, node, name);
+		if (ctf_node_is_number(node)) {
 			ctf_plan_number_field(p, st, name);
 		} else {
 			bool bytes = ctf_node_is_bytes(node);
@@ -311,6 +402,7 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 							  : CTF_JSON;
 			w->off = ctf_plan_dynamic_field(p, bytes, name,
 							&st->field);
+			ctf_plan_print_other(p, node, name);
 		}
 	}
 }
@@ -422,8 +514,12 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
-	ctf_plan_print(&p, "name: %s\nID: 0\nformat:\n", line);
+	ctf_plan_print(&p.text, "name: %s\nID: 0\nformat:\n", line);
 	ctf_plan_roots(&p, sc, ec);
+	ctf_plan_print(&p.text, "\nprint fmt: \"");
+	ctf_plan_add(&p.text, &p.print);
+	ctf_plan_print(&p.text, "\"");
+	ctf_plan_add(&p.text, &p.args);
 	if (!ctf_plan_has(&p, CTF_COOKIE))
 		p.request = p.chain = NULL;
 	if (p.chain && !ctf_plan_has(&p, CTF_CHAIN) &&
@@ -436,8 +532,8 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	cl->fixed = p.off;
 	const struct ctf_event_info info = {
 		.name = p.event,
-		.text = p.text,
-		.len = p.len,
+		.text = p.text.s,
+		.len = p.text.len,
 		.defer = p.request != NULL,
 		.has_time = sc->clock >= 0,
 		.has_tid = ctf_plan_has(&p, CTF_USE_TID) ||
@@ -451,9 +547,11 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
 	/* the text is kept, and again as fields with names */
-	ctf->planned += 4 * p.len + (cl->packet.n + cl->event_fields.n) *
-					    sizeof(struct ctf_op);
-	free(p.text);
+	ctf->planned += 4 * p.text.len + (cl->packet.n + cl->event_fields.n) *
+						 sizeof(struct ctf_op);
+	free(p.text.s);
+	free(p.print.s);
+	free(p.args.s);
 	free(p.step);
 }
 

@@ -130,6 +130,7 @@ enum ftext_stack {
 /* Events that a CPU's buffer lost. */
 struct ftext_total {
 	int32_t cpu;
+	enum lost_place place;
 	uint64_t n;
 };
 

@@ -174,6 +174,7 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->lost.event = -1;
 		if (ref->handle < ft->n_total) {
 			rec->lost.n = ft->total[ref->handle].n;
+			rec->lost.place = ft->total[ref->handle].place;
 			rec->cpu = ft->total[ref->handle].cpu;
 		}
 		return 0;

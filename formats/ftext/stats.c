@@ -40,7 +40,7 @@ static int ftext_stats_file(struct ftext *ft, const char *path, int32_t cpu,
 			    struct err *err)
 {
 	struct input in;
-	uint64_t n;
+	uint64_t within, before;
 
 	if (input_open_beside(&in, path, ft->opts.temp_dir, err))
 		return -1;
@@ -50,15 +50,17 @@ static int ftext_stats_file(struct ftext *ft, const char *path, int32_t cpu,
 	}
 	struct scan s = scan_of(in.data, in.len);
 
-	n = ftext_stats_number(s, "overrun:");
-	if (__builtin_add_overflow(n, ftext_stats_number(s, "commit overrun:"),
-				   &n) ||
-	    __builtin_add_overflow(n, ftext_stats_number(s, "dropped events:"),
-				   &n))
-		n = UINT64_MAX;
+	before = ftext_stats_number(s, "overrun:");
+	within = ftext_stats_number(s, "dropped events:");
+	if (__builtin_add_overflow(
+		    within, ftext_stats_number(s, "commit overrun:"), &within))
+		within = UINT64_MAX;
 	input_close(&in);
 	*mem_add(ft->total, ft->n_total, ft->cap_total) =
-		(struct ftext_total){ cpu, n };
+		(struct ftext_total){ cpu, LOST_BEFORE, before };
+	if (within)
+		*mem_add(ft->total, ft->n_total, ft->cap_total) =
+			(struct ftext_total){ cpu, LOST_WITHIN, within };
 	return 0;
 }
 
@@ -92,7 +94,9 @@ static int ftext_stats_by_cpu(const void *a, const void *b)
 	const struct ftext_total *x = a;
 	const struct ftext_total *y = b;
 
-	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
 }
 
 int ftext_stats(struct ftext *ft, struct err *err)

@@ -5,8 +5,8 @@
  * behind a name and a hyphen or a dot. Formats:
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
- * kallsyms, and stats beside the pages. Pages do not record their byte order:
- * it is the one in which they can be walked. */
+ * osrelease (of /proc/sys/kernel), kallsyms, and stats beside the pages. Pages
+ * do not record their byte order: it is the one in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -354,6 +354,16 @@ static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
 	ft_option_read(ft, FT_TRACECLOCK, &text, NULL);
 }
 
+static void ft_dir_take_release(struct ft *ft, const struct bytes *b)
+{
+	struct scan s = scan_of(b->pos, bytes_left(b));
+	char line[64];
+
+	snprintf(line, sizeof(line), "%.*s", (int)scan_line(&s).n,
+		 (const char *)b->pos);
+	ft->src.info.release = arena_strdup(&ft->arena, line);
+}
+
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
 	static const struct {
@@ -365,6 +375,7 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "trace_clock", NULL, ft_dir_take_clock },
 		{ "saved_cmdlines", NULL, ft_names_read },
 		{ "saved_tgids", NULL, ft_dir_take_tgids },
+		{ "osrelease", NULL, ft_dir_take_release },
 	};
 	struct input in;
 	struct bytes b;

@@ -208,6 +208,7 @@ struct ft_synthetic {
 	int32_t pid, cpu;
 	uint32_t ring;
 	uint64_t addr, len, n;
+	enum lost_place place;
 	uint64_t pgoff;
 	uint16_t type;
 	const char *name;
@@ -256,7 +257,7 @@ struct ft_text {
 struct ft_stat {
 	const char *buffer; /* name; NULL: the top one */
 	int32_t cpu;
-	uint64_t overrun, commit_overrun, dropped;
+	uint64_t lost[LOST_PLACES];
 };
 
 /* A stream, and the time of its first item. */
@@ -337,6 +338,7 @@ struct ft {
 	struct tp_symbol *symbol; /* of kallsyms, once one was asked for */
 	size_t n_symbol, cap_symbol;
 	bool has_symbols;
+	bool names_data;    /* static data too: CONFIG_KALLSYMS_ALL */
 	struct ft_cmd *cmd; /* sorted by tid */
 	size_t n_cmd, cap_cmd;
 	/* For a folder. */

@@ -125,14 +125,19 @@ static void ft_option_stat(struct ft *ft, const struct bytes *b)
 	}
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		goto out;
+	uint64_t within = ft_option_stat_number(s, "dropped events:");
+
+	if (__builtin_add_overflow(within,
+				   ft_option_stat_number(s, "commit overrun:"),
+				   &within))
+		within = UINT64_MAX;
 	ft->stat = mem_grow(ft->stat, &ft->cap_stat, ft->n_stat + 1,
 			    sizeof(*ft->stat));
 	ft->stat[ft->n_stat++] = (struct ft_stat){
 		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)ft_option_int(s + 4),
-		.overrun = ft_option_stat_number(s, "overrun:"),
-		.commit_overrun = ft_option_stat_number(s, "commit overrun:"),
-		.dropped = ft_option_stat_number(s, "dropped events:"),
+		.lost = { [LOST_BEFORE] = ft_option_stat_number(s, "overrun:"),
+			  [LOST_WITHIN] = within },
 	};
 out:
 	free(s);

@@ -122,12 +122,38 @@ static void ft_print_read_symbols(struct ft *ft)
 				   .left = ft->kallsyms_len };
 	struct kallsyms_line line;
 
-	while (kallsyms_text_next(&t, &line))
-		if ((line.type | 0x20) != 'a' && line.name[0] != '$')
-			*mem_add(ft->symbol, ft->n_symbol, ft->cap_symbol) =
-				(struct tp_symbol){ line.name, line.name_len,
-						    line.addr };
+	while (kallsyms_text_next(&t, &line)) {
+		if ((line.type | 0x20) == 'a' || line.name[0] == '$')
+			continue;
+		ft->names_data |= line.type == 'd' || line.type == 'b';
+		*mem_add(ft->symbol, ft->n_symbol, ft->cap_symbol) =
+			(struct tp_symbol){
+				.name = line.name,
+				.len = line.name_len,
+				.module = line.module,
+				.module_len = line.module_len,
+				.start = line.addr,
+				.is_code = kallsyms_line_is_code(&line),
+			};
+	}
 	ft_print_sort_symbols(ft);
+}
+
+/* Where a symbol ends: where the next one of the kernel, or of its module,
+ * begins. Programs of BPF have an end of their own, and the kernel names no
+ * module for them. */
+static void ft_print_end_symbol(struct ft *ft, size_t next,
+				struct tp_symbol *out)
+{
+	const struct tp_symbol *s = ft->symbol + next;
+
+	if (out->module_len == 3 && !memcmp(out->module, "bpf", 3)) {
+		out->module_len = 0;
+		return;
+	}
+	if (next < ft->n_symbol && s->module_len == out->module_len &&
+	    (!s->module_len || !memcmp(s->module, out->module, s->module_len)))
+		out->size = s->start - out->start;
 }
 
 /* The last symbol has no end. Of several at an address, the kernel and
@@ -143,10 +169,15 @@ static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 
 	if (!n || (n == ft->n_symbol && ft->symbol[n - 1].start != addr))
 		return false;
+	const size_t next = n;
+
 	for (n--; n && ft->symbol[n - 1].start == ft->symbol[n].start;)
 		n--;
 	*out = ft->symbol[n];
-	return true;
+	ft_print_end_symbol(ft, next, out);
+	/* a kernel that does not name its data names no address among it by
+	 * the marks between its sections either */
+	return out->is_code || ft->names_data;
 }
 
 void ft_print_names(struct ft *ft)

@@ -477,6 +477,9 @@ static void ft_scan_note_time(struct ft *ft, uint64_t t)
 {
 	struct source_info *info = &ft->src.info;
 
+	/* a record of a time that cannot be is damage */
+	if (t > INT64_MAX)
+		return;
 	if (!info->last_ns || t < info->first_ns)
 		info->first_ns = t;
 	if (t > info->last_ns)

@@ -6,6 +6,7 @@
  * what print.c adds to the events of trace_printk(): so that it is available
  * without the capture too. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,7 +283,10 @@ static const struct ft_symbol_text *symbols_text_of(struct ft *ft, uint32_t n,
 	if (t->letter == letter && t->addr == addr)
 		return t;
 	t->text[0] = '\0';
-	tp_out_pointer(&o, &ft->tp, &c, addr);
+	if (letter == '"')
+		text_out_add(&o, "0x%" PRIx64, addr);
+	else
+		tp_out_pointer(&o, &ft->tp, &c, addr);
 	t->letter = letter;
 	t->addr = addr;
 	t->len = (uint32_t)strlen(t->text);

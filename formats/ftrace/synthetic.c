@@ -79,13 +79,10 @@ static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
 
 void ft_synthetic_last(struct ft *ft)
 {
-	for (size_t i = 0; i < ft->n_stat; i++) {
-		const struct ft_stat *st = &ft->stat[i];
-		uint64_t n = st->overrun;
+	for (size_t i = 0; i < ft->n_stat * LOST_PLACES; i++) {
+		const struct ft_stat *st = &ft->stat[i / LOST_PLACES];
+		uint64_t n = st->lost[i % LOST_PLACES];
 
-		if (__builtin_add_overflow(n, st->commit_overrun, &n) ||
-		    __builtin_add_overflow(n, st->dropped, &n))
-			n = UINT64_MAX;
 		if (!n)
 			continue;
 		struct ft_synthetic *m = ft_synthetic_add(ft, REC_LOST_TOTAL);
@@ -93,6 +90,7 @@ void ft_synthetic_last(struct ft *ft)
 		m->cpu = st->cpu;
 		m->ring = ft_synthetic_ring(ft, st->buffer);
 		m->n = n;
+		m->place = (enum lost_place)(i % LOST_PLACES);
 	}
 }
 
@@ -109,6 +107,7 @@ void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec)
 	rec->ring = m->ring;
 	if (m->kind == REC_LOST_TOTAL) {
 		rec->lost.n = m->n;
+		rec->lost.place = m->place;
 		rec->lost.event = -1;
 	} else if (m->kind == REC_KSYMBOL) {
 		rec->ksymbol.addr = m->addr;

@@ -125,6 +125,10 @@ static int perf_feature_event_desc(struct perf *p, struct bytes *b,
 				return -1;
 			const struct perf_id *known = perf_id_find(p, id);
 
+			/* perf 4.14 and 4.16 write this record of a pipe in
+			 * front of those that have the ids. */
+			if (!known && p->src.info.pipe)
+				continue;
 			if (!known)
 				return err_at(err, b->path, bytes_off(b) - 8,
 					      "an id of event '%s' is not "

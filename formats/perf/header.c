@@ -177,12 +177,20 @@ static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
 }
 
 /* perf fills the entry of a section from its offset on. If it cannot write the
- * section (seen of perf 3.5 on i686), no size follows, the offset is the end of
- * the file, and the entry is of the bit or, with that cleared, one too many. */
+ * section (seen of perf 3.5 on i686, and of perf 3.14 on armv7, whose
+ * /proc/cpuinfo names no model), no size follows, what comes next has the same
+ * offset, and the entry is of the bit or, with that cleared, one too many.
+ * more: the entries behind it. */
 static bool perf_header_is_unwritten(const struct perf *p,
-				     const struct section *s)
+				     const struct section *s,
+				     const struct bytes *more)
 {
-	return s->off == p->file[0].in.len && !s->size;
+	struct bytes b = *more;
+	struct section next;
+
+	return !s->size && (s->off == p->file[0].in.len ||
+			    (!perf_header_take_section(&b, &next, NULL) &&
+			     next.off == s->off));
 }
 
 /* After the records comes one {offset, size} for each bit that is set. */
@@ -191,6 +199,7 @@ static void perf_header_read_features(struct perf *p)
 	const struct perf_file *f = &p->file[0];
 	struct bytes b, feature;
 	struct section s;
+	uint64_t last = 0;
 	struct err e;
 
 	if (f->open_end)
@@ -204,7 +213,7 @@ static void perf_header_read_features(struct perf *p)
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
 			break;
 		}
-		if (perf_header_is_unwritten(p, &s))
+		if (perf_header_is_unwritten(p, &s, &b))
 			continue;
 		if (perf_header_open_section(p, &s, "feature sections",
 					     &feature, &e)) {
@@ -212,12 +221,17 @@ static void perf_header_read_features(struct perf *p)
 			continue;
 		}
 		claims_add(&p->claims, s.off, s.size);
+		last = s.off + s.size;
 		perf_feature_take(p, bit, &feature, 0);
 	}
+	/* perf seeks back in front of a section that it cannot write: a count
+	 * that begins it stays where no other section follows. */
+	if (last && f->in.len - last == sizeof(uint32_t))
+		claims_add(&p->claims, last, sizeof(uint32_t));
 	struct bytes more = b;
 
-	if (!perf_header_take_section(&more, &s, NULL) &&
-	    perf_header_is_unwritten(p, &s))
+	if (!perf_header_take_section(&more, &s, NULL) && s.off == f->in.len &&
+	    !s.size)
 		b = more;
 	claims_add(&p->claims, f->end, bytes_off(&b) - f->end);
 }

@@ -434,7 +434,7 @@ static int perf_record_take_trailer(const struct perf_attr *a,
 		bytes_peek_u32(&r->b, r->size - a->t_tid, &v);
 		rec->pid = (int32_t)v;
 		bytes_peek_u32(&r->b, r->size - a->t_tid + 4u, &v);
-		rec->tid = (int32_t)v;
+		rec->tid = rec->by = (int32_t)v;
 	}
 	if (a->t_cpu) {
 		bytes_peek_u32(&r->b, r->size - a->t_cpu, &v);

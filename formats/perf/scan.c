@@ -76,6 +76,9 @@ static void perf_scan_times(struct perf *p, uint64_t first, uint64_t last)
 {
 	struct source_info *info = &p->src.info;
 
+	/* a record of a time that cannot be is damage */
+	if (last > INT64_MAX)
+		return;
 	if (!info->first_ns || first < info->first_ns)
 		info->first_ns = first;
 	if (last > info->last_ns)

@@ -6,12 +6,16 @@
 #include "formats/perf/perf.h"
 #include "formats/perf/plain.h"
 
-/* Returns whether the record stops a row of plain ones: the kernel's build-id
- * may be in a mapping. */
+/* Returns whether the record stops a row of plain ones. A mapping of the kernel
+ * does, as its build-id may be in it; those of programs are as plain as others,
+ * and there are so many that a row of them alone would be short. */
 static inline bool skim_stops(const struct perf_skim *s,
 			      const struct perf_plain *r)
 {
-	return r->type == PR_MMAP2 || r->key < s->flushed ||
+	bool kernel =
+		r->type == PR_MMAP2 && (r->misc & PM_CPUMODE) == PM_KERNEL;
+
+	return kernel || r->key < s->flushed ||
 	       (s->last && times_are_far(r->key, s->last));
 }
 

@@ -24,6 +24,7 @@
 
 struct skim_half {
 	uint64_t middle, start; /* offsets: where it begins; of the records */
+	uint64_t bytes;		/* of all records */
 	size_t n_attr, n_id;	/* that the thread knows */
 	struct perf_layout layout;
 	struct table ids;
@@ -31,7 +32,8 @@ struct skim_half {
 	pthread_t thread;
 	atomic_bool stop;
 	bool ended;
-	size_t n, at; /* rows; the next one that is looked at */
+	uint64_t used; /* bytes of rows that the scan took */
+	size_t n, at;  /* rows; the next one that is looked at */
 	struct perf_skim row[ROWS];
 };
 
@@ -119,6 +121,7 @@ struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f)
 	h->b = b;
 	h->middle = bytes_off(&b);
 	h->start = f->start;
+	h->bytes = bytes_left(&f->raw);
 	h->n_attr = p->n_attr;
 	h->n_id = p->n_id;
 	h->layout = *l;
@@ -127,7 +130,8 @@ struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f)
 		h->ids.slot = mem_dup(h->ids.slot,
 				      h->ids.size * sizeof(*h->ids.slot));
 	h->layout.ids = &h->ids;
-	h->ended = !thread_start(&h->thread, STACK_BYTES, skim_half_main, h);
+	h->ended = !thread_start(&h->thread, STACK_BYTES, "scanning",
+				 skim_half_main, h);
 	return h;
 }
 
@@ -144,6 +148,7 @@ void skim_half_free(struct skim_half *h)
 		return;
 	atomic_store(&h->stop, true);
 	skim_half_end(h);
+	thread_used("scanning", h->used, h->bytes, "bytes");
 	table_release(&h->ids);
 	free(h);
 }
@@ -195,5 +200,8 @@ const struct perf_skim *skim_half_row(struct skim_half *h, const struct perf *p,
 		h->at++;
 	const struct perf_skim *s = h->at < h->n ? &h->row[h->at] : NULL;
 
-	return s && s->begin == off && skim_half_fits(p, f, s) ? s : NULL;
+	if (!s || s->begin != off || !skim_half_fits(p, f, s))
+		return NULL;
+	h->used += s->end - s->begin;
+	return s;
 }

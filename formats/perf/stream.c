@@ -139,10 +139,11 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 		w->any = true;
 		if (ref->key > w->max)
 			w->max = ref->key;
-		if (info->has_time) {
+		if (info->has_time && ref->key <= INT64_MAX) {
 			info->first_ns = w->first;
-			info->last_ns = w->max;
-		} else {
+			if (ref->key > info->last_ns)
+				info->last_ns = ref->key;
+		} else if (!info->has_time) {
 			/* the offset, which only grows */
 			p->src.floor = ref->key;
 		}

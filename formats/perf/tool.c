@@ -258,27 +258,39 @@ static enum tri perf_tool_is_system_wide(const struct perf *p)
  * are taken for options of perf unless '--' precedes them. */
 static void perf_tool_read_options(struct perf *p)
 {
-	static const char *const longs[] = { "--fi", "--ex", "--cg", "--for" };
+	static const char *const filters[] = { "--fi", "--ex", "--cg",
+					       "--for" };
+	/* these stop the rings while they are read */
+	static const char *const stops[] = { "--ov", "--sn", "--sw" };
 	struct source_info *info = &p->src.info;
 	const char *s = info->cmdline;
+	bool stopped = info->injected;
 
 	while (s && *s) {
 		size_t n = strcspn(s, " ");
 
 		if (n == 2 && !memcmp(s, "--", 2))
-			return;
+			break;
 		if (s[0] == '-' && s[1] != '-') {
 			info->filtered |= memchr(s, 'G', n) != NULL;
 			info->paused |= memchr(s, 'D', n) != NULL;
+			stopped |= memchr(s, 'S', n) != NULL;
 		}
-		for (size_t i = 0; i < ARRAY_SIZE(longs); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
 			info->filtered |=
-				!strncmp(s, longs[i], strlen(longs[i]));
+				!strncmp(s, filters[i], strlen(filters[i]));
 		info->filtered |= memchr(s, '{', n) != NULL;
 		info->paused |=
 			!strncmp(s, "--de", 4) || !strncmp(s, "--con", 5);
+		for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
+			stopped |= !strncmp(s, stops[i], strlen(stops[i]));
 		s += n + (s[n] == ' ');
 	}
+	/* a command line without any option was not kept whole */
+	info->unpaused =
+		info->cmdline && strstr(info->cmdline, " -") && !info->paused &&
+		!stopped &&
+		(!info->version || strcmp(info->version, "backstitch"));
 }
 
 /* Are all threads of a recorded process recorded? If perf attached to tasks,

@@ -55,8 +55,10 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	for (size_t i = 0; i < p->n_fmt; i++)
 		if (p->fmt[i].id == id)
 			return 0;
-	if (tp_format_parse(&p->arena, system, &text, &fmt))
-		*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
+	if (!tp_format_parse(&p->arena, system, &text, &fmt))
+		return 0;
+	tp_print_find_code(&p->look, &fmt);
+	*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
 	return 0;
 }
 
@@ -141,7 +143,8 @@ void perf_trace_join_events(struct perf *p)
 		const struct tp_format *fmt = &p->fmt[a->fmt - 1];
 
 		a->sched = fmt->sched.kind != SCHED_NONE ||
-			   fmt->call.what != CALL_NONE || fmt->n_stack;
+			   fmt->call.what != CALL_NONE || fmt->n_stack ||
+			   fmt->n_code;
 		ev->sched = fmt->sched.kind;
 		ev->format = fmt->text;
 		ev->fields = fmt->def;
@@ -170,6 +173,7 @@ void perf_trace_sample(struct perf *p, struct rec_sample *s)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched_take(fmt, &raw, &s->sched);
+	tp_sched_take_names(fmt, &raw, s);
 	tp_stacks_take(&p->look, fmt, &raw, p->look.long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;

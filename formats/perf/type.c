@@ -75,9 +75,10 @@ static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
 			"samples of it",
 	[PR_AUXTRACE_ERROR] = "AUXTRACE_ERROR: perf could not decode a part of "
 			      "a trace of the processor",
-	[PR_STAT_CONFIG] = "STAT_CONFIG: how 'perf stat record' counted",
-	[PR_STAT] = "STAT: counters of 'perf stat record'; 'perf stat report' "
-		    "shows them",
+	[PR_STAT_CONFIG] = "STAT_CONFIG: 'perf stat record' wrote this file, "
+			   "which has counts and no samples; 'perf stat "
+			   "report -i FILE' prints them",
+	[PR_STAT] = "STAT: counts of 'perf stat record'",
 	[PR_STAT_ROUND] = "STAT_ROUND: times of 'perf stat record'",
 	[PR_BPF_METADATA] = "BPF_METADATA: what BPF programs say of themselves",
 	[PR_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU: counters of 'perf sched stats "

@@ -37,6 +37,17 @@ static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 	return true;
 }
 
+/* The width of "%*d" is an argument of its own. */
+static bool tp_bprint_take_given(struct bytes *args, int *out)
+{
+	uint64_t v;
+
+	if (!tp_bprint_take_number(args, 4, &v))
+		return false;
+	*out = v > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : (int)v;
+	return true;
+}
+
 static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 			  const char **s, struct text_out *o)
 {
@@ -46,6 +57,10 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 	bool stored;
 
 	tp_conversion(s, &c, tp->long32);
+	if (c.width_given && !tp_bprint_take_given(args, &c.width))
+		return false;
+	if (c.precision_given && !tp_bprint_take_given(args, &c.precision))
+		return false;
 	switch (c.type) {
 	case '%':
 		tp_out_char(o, '%');

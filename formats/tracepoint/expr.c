@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tracepoint/pointed.h"
 #include "formats/tracepoint/text.h"
-#include "stitch/base/bytes.h"
+#include "stitch/base/text_out.h"
 #include "stitch/source.h"
 
 static struct expr_value expr_number(uint64_t n)
@@ -51,7 +52,8 @@ static const char *expr_begin_text(struct expr *e)
 static struct expr_value expr_field(struct expr *e, const struct expr_node *n)
 {
 	const struct field *f = &e->field[n->num];
-	struct expr_value v = { .elem = n->size };
+	struct expr_value v = { .elem = n->size,
+				.is_signed = n->type.is_signed };
 
 	if (!f->present)
 		return expr_fail(e);
@@ -63,39 +65,6 @@ static struct expr_value expr_field(struct expr *e, const struct expr_node *n)
 	return v;
 }
 
-/* Returns element i of an array; sets *ok to false if there is none. */
-static uint64_t expr_element(const struct expr *e, const struct expr_value *v,
-			     uint32_t elem, uint64_t i, bool *ok)
-{
-	struct bytes b;
-	uint8_t u8 = 0;
-	uint16_t u16 = 0;
-	uint32_t u32 = 0;
-	uint64_t u64 = 0;
-
-	*ok = v->blob && elem && i < v->len / elem;
-	if (!*ok)
-		return 0;
-	bytes_init(&b, v->blob + i * elem, elem, "", 0, e->swap);
-	switch (elem) {
-	case 1:
-		bytes_u8(&b, &u8, NULL);
-		return u8;
-	case 2:
-		bytes_u16(&b, &u16, NULL);
-		return u16;
-	case 4:
-		bytes_u32(&b, &u32, NULL);
-		return u32;
-	case 8:
-		bytes_u64(&b, &u64, NULL);
-		return u64;
-	default:
-		*ok = false;
-		return 0;
-	}
-}
-
 /* Most are numbers of the format. */
 static uint64_t expr_number_of(struct expr *e, uint32_t node)
 {
@@ -104,33 +73,47 @@ static uint64_t expr_number_of(struct expr *e, uint32_t node)
 	return n->op == EXPR_NUMBER ? n->num : expr_evaluate(e, node).num;
 }
 
-/* Prints the names of all bits that are set. */
+/* Sets *out to the number of a pair. Returns false if the capture does not tell
+ * it, as the number of an enum's name. */
+static bool expr_pair_number(struct expr *e, const struct expr_node *pair,
+			     uint64_t *out)
+{
+	const bool was = e->unknown;
+
+	*out = expr_number_of(e, pair->a);
+	if (was || !e->unknown)
+		return true;
+	e->unknown = false;
+	return false;
+}
+
+/* Prints the names of all bits that are set, as trace_print_flags_seq() of
+ * Linux does: nothing of 0. What remains may be bits of a name without a
+ * number. */
 static struct expr_value expr_flags(struct expr *e, const struct expr_node *of)
 {
 	uint64_t v = expr_number_of(e, of->a);
 	const struct expr_node *pair;
-	char names[1024] = "";
-	size_t len = 0;
-	bool done = false;
-
-	for (uint32_t i = of->b; i && !done; i = pair->b) {
-		pair = &e->tree->node[i];
-		uint64_t mask = expr_number_of(e, pair->a);
-
-		if (!pair->text || (mask ? (v & mask) != mask : v || len))
-			continue;
-		int n = snprintf(names + len, sizeof(names) - len, "%s%s",
-				 len ? of->text : "", pair->text);
-
-		len += (size_t)n < sizeof(names) - len ? (size_t)n : 0;
-		v &= ~mask;
-		done = !mask;
-	}
 	const char *start = expr_begin_text(e);
+	bool any = false;
+	bool unknown = false;
+	uint64_t mask;
 
-	expr_append(e, "%s", names);
+	for (uint32_t i = of->b; i && v; i = pair->b) {
+		pair = &e->tree->node[i];
+		if (!expr_pair_number(e, pair, &mask)) {
+			unknown = true;
+			continue;
+		}
+		if ((v & mask) != mask)
+			continue;
+		expr_append(e, "%s%s", any ? of->text : "", pair->text);
+		any = true;
+		v &= ~mask;
+	}
+	e->failed |= v && unknown;
 	if (v)
-		expr_append(e, "%s0x%" PRIx64, len ? of->text : "", v);
+		expr_append(e, "%s0x%" PRIx64, any ? of->text : "", v);
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
@@ -140,10 +123,13 @@ static struct expr_value expr_symbolic(struct expr *e,
 {
 	uint64_t v = expr_number_of(e, of->a);
 	const struct expr_node *pair;
+	uint64_t number;
 
 	for (uint32_t i = of->b; i; i = pair->b) {
 		pair = &e->tree->node[i];
-		if (pair->text && expr_number_of(e, pair->a) == v)
+		if (!expr_pair_number(e, pair, &number))
+			return expr_fail(e);
+		if (number == v)
 			return (struct expr_value){ .kind = EXPR_TEXT,
 						    .text = pair->text };
 	}
@@ -171,14 +157,14 @@ static struct expr_value expr_hex(struct expr *e, const struct expr_node *of)
 static struct expr_value expr_array(struct expr *e, const struct expr_node *of)
 {
 	struct expr_value v = expr_evaluate(e, of->a);
-	uint64_t n = expr_number_of(e, of->b);
 	uint64_t elem = expr_number_of(e, of->c);
+	uint64_t n = of->b ? expr_number_of(e, of->b) : elem ? v.len / elem : 0;
 	const char *start = expr_begin_text(e);
 	bool ok = elem <= 8;
 
 	expr_append(e, "{");
 	for (uint64_t i = 0; i < n && ok; i++) {
-		uint64_t x = expr_element(e, &v, (uint32_t)elem, i, &ok);
+		uint64_t x = expr_element(&e->on, &v, (uint32_t)elem, i, &ok);
 
 		expr_append(e, "%s0x%" PRIx64, i ? "," : "", x);
 	}
@@ -202,7 +188,8 @@ static struct expr_value expr_addresses(struct expr *e,
 	const char *start = expr_begin_text(e);
 
 	for (uint64_t i = 0; ok; i++) {
-		uint64_t addr = expr_element(e, &v, e->long32 ? 4 : 8, i, &ok);
+		uint64_t addr =
+			expr_element(&e->on, &v, e->on.long32 ? 4 : 8, i, &ok);
 
 		ok &= addr != 0;
 		if (ok && (i || addr >= v.len))
@@ -211,11 +198,71 @@ static struct expr_value expr_addresses(struct expr *e,
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
+/* Prints the words of a bitmap, the highest first: "00000000,00000003". */
+static struct expr_value expr_bitmask(struct expr *e,
+				      const struct expr_node *of)
+{
+	struct expr_value v = expr_evaluate(e, of->a);
+	const char *start = expr_begin_text(e);
+	struct text_out o = { .buf = e->text + e->n_text,
+			      .size = sizeof(e->text) - e->n_text };
+
+	if (v.kind != EXPR_BLOB || v.len > UINT16_MAX ||
+	    !tp_out_bitmap(&o, &e->on, &v, v.len * 8, false) ||
+	    o.len + 1 >= o.size)
+		return expr_fail(e);
+	e->n_text += o.len;
+	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
+}
+
+/* The bytes of a field that is a number, as they are in the payload. */
+static struct expr_value expr_address(struct expr *e, const struct expr_node *n)
+{
+	const struct expr_node *f = &e->tree->node[n->a];
+	struct expr_value v = expr_evaluate(e, n->a);
+	const bool big = e->on.swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	if (v.kind != EXPR_NUM)
+		return v;
+	expr_begin_text(e);
+	if (f->op != EXPR_FIELD || e->n_text + f->type.bytes >= sizeof(e->text))
+		return expr_fail(e);
+	v = (struct expr_value){
+		.kind = EXPR_BLOB,
+		.num = v.num,
+		.blob = (const unsigned char *)e->text + e->n_text,
+		.len = f->type.bytes,
+		.elem = f->type.bytes,
+		.is_signed = f->type.is_signed,
+	};
+	for (uint32_t i = 0; i < v.len; i++)
+		e->text[e->n_text + (big ? v.len - 1 - i : i)] =
+			(char)(v.num >> (8 * i));
+	e->n_text += v.len;
+	return v;
+}
+
+static uint64_t expr_divide(struct expr *e, const struct expr_node *n,
+			    uint64_t a, uint64_t b)
+{
+	const bool rest = n->op == EXPR_REST;
+
+	if (!b)
+		return expr_fail(e).num;
+	if (!n->type.is_signed)
+		return rest ? a % b : a / b;
+	if (b == UINT64_MAX) /* the least number has no opposite */
+		return rest ? 0 : -a;
+	return (uint64_t)(rest ? (int64_t)a % (int64_t)b
+			       : (int64_t)a / (int64_t)b);
+}
+
+/* Both numbers have the type of the result, or that of the comparison. */
 static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 			   uint64_t a, uint64_t b)
 {
-	const int64_t x = (int64_t)a;
-	const int64_t y = (int64_t)b;
+	const uint64_t sign = n->size ? (uint64_t)1 << 63 : 0;
+	const unsigned int bits = n->type.bytes * 8u;
 
 	switch (n->op) {
 	case EXPR_NOT:
@@ -238,18 +285,20 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 		return a == b;
 	case EXPR_UNEQUAL:
 		return a != b;
-	case EXPR_LESS:
-		return x < y;
+	case EXPR_LESS: /* with signs: as without, from the least on */
+		return (a ^ sign) < (b ^ sign);
 	case EXPR_LESS_EQUAL:
-		return x <= y;
+		return (a ^ sign) <= (b ^ sign);
 	case EXPR_MORE:
-		return x > y;
+		return (a ^ sign) > (b ^ sign);
 	case EXPR_MORE_EQUAL:
-		return x >= y;
+		return (a ^ sign) >= (b ^ sign);
 	case EXPR_LEFT:
-		return b < 64 ? a << b : 0;
+		return b < bits ? a << b : 0;
 	case EXPR_RIGHT:
-		return b < 64 ? a >> b : 0;
+		if (n->type.is_signed)
+			return (uint64_t)((int64_t)a >> (b < bits ? b : 63));
+		return b < bits ? a >> b : 0;
 	case EXPR_PLUS:
 		return a + b;
 	case EXPR_MINUS:
@@ -258,18 +307,34 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 		return a * b;
 	case EXPR_DIVIDE:
 	case EXPR_REST:
-		if (!b)
-			return expr_fail(e).num;
-		return n->op == EXPR_DIVIDE ? a / b : a % b;
+		return expr_divide(e, n, a, b);
 	default:
 		return expr_fail(e).num;
 	}
 }
 
+/* The element of an array, or what a pointer leads to. */
+static struct expr_value expr_index(struct expr *e, const struct expr_node *n)
+{
+	struct expr_value v = expr_evaluate(e, n->a);
+	bool ok;
+	uint64_t num =
+		expr_element(&e->on, &v, v.elem, expr_number_of(e, n->b), &ok);
+
+	if (!ok)
+		return expr_fail(e);
+	return expr_number(tp_narrow(num, (int)v.elem, v.is_signed));
+}
+
+static bool expr_is_true(const struct expr_value *v)
+{
+	return v->num || (v->kind != EXPR_NUM && (v->text || v->len));
+}
+
 struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 {
 	struct expr_value v;
-	bool ok;
+	uint64_t num;
 
 	if (e->failed)
 		return expr_number(0);
@@ -279,26 +344,38 @@ struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 	case EXPR_NUMBER:
 		return expr_number(n->num);
 	case EXPR_STRING:
-		return (struct expr_value){ .kind = EXPR_TEXT,
-					    .text = n->text };
+		return (struct expr_value){
+			.kind = EXPR_TEXT,
+			.text = n->text,
+			.blob = (const unsigned char *)n->text,
+			.len = (uint32_t)strlen(n->text),
+			.elem = 1,
+		};
 	case EXPR_FIELD:
 		return expr_field(e, n);
+	case EXPR_UNKNOWN:
+		e->unknown = true;
+		return expr_number(0);
 	case EXPR_CHOICE:
 		v = expr_evaluate(e, n->a);
-		return expr_evaluate(e, v.num || (v.kind != EXPR_NUM && v.len)
-						? n->b
-						: n->c);
+		if (!n->b)
+			return expr_is_true(&v) ? v : expr_evaluate(e, n->c);
+		return expr_evaluate(e, expr_is_true(&v) ? n->b : n->c);
 	case EXPR_CAST: /* of a text: it stays one */
 		v = expr_evaluate(e, n->a);
-		v.num = tp_narrow(v.num, n->size, n->num);
+		v.num = tp_narrow(v.num, n->type.bytes, n->type.is_signed);
 		return v;
+	case EXPR_POINTER:
+		v = expr_evaluate(e, n->a);
+		v.elem = n->size;
+		v.is_signed = n->type.is_signed;
+		return v;
+	case EXPR_ADDRESS:
+		return expr_address(e, n);
 	case EXPR_LENGTH:
 		return expr_number(expr_evaluate(e, n->a).len);
 	case EXPR_INDEX:
-		v = expr_evaluate(e, n->a);
-		v.num = expr_element(e, &v, v.elem, expr_number_of(e, n->b),
-				     &ok);
-		return ok ? expr_number(v.num) : expr_fail(e);
+		return expr_index(e, n);
 	case EXPR_FLAGS:
 		return expr_flags(e, n);
 	case EXPR_SYMBOLIC:
@@ -307,11 +384,16 @@ struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 		return expr_hex(e, n);
 	case EXPR_ARRAY:
 		return expr_array(e, n);
+	case EXPR_BITMASK:
+		return expr_bitmask(e, n);
 	case EXPR_ADDRESSES:
 		return expr_addresses(e, n);
 	default:
-		return expr_number(
-			expr_apply(e, n, expr_number_of(e, n->a),
-				   n->b ? expr_number_of(e, n->b) : 0));
+		num = expr_apply(e, n, expr_number_of(e, n->a),
+				 n->b ? expr_number_of(e, n->b) : 0);
+		return expr_number(n->type.bytes < 8
+					   ? tp_narrow(num, n->type.bytes,
+						       n->type.is_signed)
+					   : num);
 	}
 }

@@ -10,30 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/tracepoint/expr_types.h"
+#include "formats/tracepoint/expr_value.h"
 #include "stitch/base/mem.h"
 
 struct field;
 
-enum expr_kind {
-	EXPR_NUM,
-	EXPR_TEXT,
-	EXPR_BLOB,
-};
-
-struct expr_value {
-	enum expr_kind kind;
-	uint64_t num;
-	const char *text;	   /* with a final 0 */
-	const unsigned char *blob; /* len bytes */
-	uint32_t len, elem;	   /* elem: bytes of one element */
-};
-
 enum expr_op {
-	EXPR_NUMBER, /* num */
-	EXPR_STRING, /* text */
-	EXPR_FIELD,  /* num: its index; size: bytes of one element */
+	EXPR_NUMBER,  /* num */
+	EXPR_STRING,  /* text */
+	EXPR_FIELD,   /* num: its index; size: bytes of one element */
+	EXPR_UNKNOWN, /* text: a name that has a value in the kernel only */
 	/* of numbers, and known once these are */
-	EXPR_CAST, /* a, to size bytes; num: it has a sign */
+	EXPR_CAST, /* a, to the type */
 	EXPR_NOT,
 	EXPR_COMPLEMENT,
 	EXPR_NEGATE,
@@ -56,14 +45,17 @@ enum expr_op {
 	EXPR_DIVIDE,
 	EXPR_REST,
 	/* of any kind */
-	EXPR_CHOICE,   /* a ? b : c */
+	EXPR_CHOICE,   /* a ? b : c; without b, a ?: c */
 	EXPR_LENGTH,   /* bytes of a */
 	EXPR_INDEX,    /* element b of a */
+	EXPR_POINTER,  /* a, of elements of this type */
+	EXPR_ADDRESS,  /* the bytes of field a */
 	EXPR_FLAGS,    /* the names in b of the bits of a; text: between them */
 	EXPR_SYMBOLIC, /* the name in b of a */
 	EXPR_PAIR,     /* of a list: number a, its name text, next pair b */
 	EXPR_HEX,      /* b bytes of a; text: between them */
-	EXPR_ARRAY,    /* b elements of a, of c bytes */
+	EXPR_ARRAY,    /* b elements of a, of c bytes; without b, all */
+	EXPR_BITMASK,  /* a, whose words are the kernel's long */
 	EXPR_ADDRESSES, /* those in a, which is a stack */
 };
 
@@ -71,7 +63,8 @@ struct expr_node {
 	enum expr_op op;
 	uint16_t height; /* nodes below it, to the deepest */
 	uint16_t size;
-	uint32_t a, b, c; /* 0: none */
+	struct expr_type type; /* of the number that it is */
+	uint32_t a, b, c;      /* 0: none */
 	uint64_t num;
 	const char *text;
 };
@@ -90,8 +83,9 @@ struct expr_tree {
 struct expr {
 	const struct expr_tree *tree;
 	const struct field *field; /* as many as the format has */
-	bool swap, long32;
+	struct expr_machine on;
 	bool failed;		  /* there is no such field or element */
+	bool unknown;		  /* an EXPR_UNKNOWN was met */
 	char text[EXPR_TEXT_MAX]; /* output of __print_flags and the like */
 	size_t n_text;
 };

@@ -2,10 +2,13 @@
 #include "formats/tracepoint/expr_parse.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/tracepoint/expr.h"
+#include "formats/tracepoint/expr_types.h"
+#include "formats/tracepoint/kernel_names.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 
@@ -18,6 +21,19 @@ static uint32_t expr_refuse(struct expr_source *in)
 	return 0;
 }
 
+uint32_t expr_refuse_word(struct expr_source *in, const char *what,
+			  const char *word, size_t n)
+{
+	if (!in->failed) {
+		in->what = what;
+		snprintf(in->word, sizeof(in->word), "%.*s", (int)n, word);
+	}
+	return expr_refuse(in);
+}
+
+static const struct expr_type type_int = { 4, true };
+static const struct expr_type type_pointer = { 8, false };
+
 /* Adds the node, or its value if that follows from the format alone: masks of
  * states are sums of a dozen numbers, and there are three in each sched_switch.
  */
@@ -29,6 +45,9 @@ static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 
 	if (in->failed)
 		return 0;
+	/* of what is no number nothing is cut off */
+	if (!node.type.bytes && node.op >= EXPR_CAST && node.op <= EXPR_REST)
+		node.type.bytes = 8;
 	if (!tree->n)
 		*mem_add(tree->node, tree->n, tree->cap) =
 			(struct expr_node){ 0 };
@@ -47,9 +66,9 @@ static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 		uint64_t num = expr_evaluate(&e, (uint32_t)tree->n - 1).num;
 
 		if (!e.failed)
-			tree->node[tree->n - 1] =
-				(struct expr_node){ .op = EXPR_NUMBER,
-						    .num = num };
+			tree->node[tree->n - 1] = (struct expr_node){
+				.op = EXPR_NUMBER, .type = node.type, .num = num
+			};
 	}
 	return (uint32_t)tree->n - 1;
 }
@@ -116,30 +135,84 @@ const char *expr_string(struct expr_source *in)
 
 static size_t expr_take_word(struct expr_source *in, const char **out)
 {
-	expr_skip_blanks(in);
-	*out = in->s;
-	while (isalnum((unsigned char)*in->s) || *in->s == '_')
-		in->s++;
-	return (size_t)(in->s - *out);
+	return expr_types_word(&in->s, out);
 }
 
-static bool expr_word_is(const char *w, size_t n, const char *name)
+static uint32_t expr_add_number(struct expr_source *in, uint64_t num,
+				struct expr_type type)
 {
-	return n && *w == *name && strlen(name) == n && !memcmp(w, name, n);
+	return expr_add(in, (struct expr_node){ .op = EXPR_NUMBER,
+						.type = type,
+						.num = num });
 }
 
 static uint32_t expr_find_field(struct expr_source *in, const char *w, size_t n)
 {
-	for (size_t i = 0; i < in->fmt->n; i++)
-		if (expr_word_is(w, n, in->fmt->def[i].name))
-			return expr_add(
-				in, (struct expr_node){
+	for (size_t i = 0; i < in->fmt->n; i++) {
+		const struct tp_field *f = &in->fmt->field[i];
+
+		if (!expr_word_is(w, n, in->fmt->def[i].name))
+			continue;
+		return expr_add(in, (struct expr_node){
 					    .op = EXPR_FIELD,
 					    .num = i,
-					    .size = (uint16_t)in->fmt->field[i]
-							    .elem,
+					    .size = (uint16_t)f->elem,
+					    .type = { f->kind == FMT_NUM
+							      ? (uint8_t)f->size
+							      : (uint8_t)0,
+						      f->is_signed },
 				    });
-	return expr_refuse(in);
+	}
+	return expr_refuse_word(in, "names the field", w, n);
+}
+
+static struct expr_type expr_type_of(const struct expr_source *in,
+				     uint32_t node)
+{
+	return in->failed ? type_int : in->tree->node[node].type;
+}
+
+/* Small numbers become int before anything is done with them. */
+static struct expr_type expr_promoted(struct expr_type t)
+{
+	return t.bytes && t.bytes < 4 ? type_int : t;
+}
+
+/* The type in which two numbers are added or compared. */
+static struct expr_type expr_common(struct expr_type a, struct expr_type b)
+{
+	a = expr_promoted(a);
+	b = expr_promoted(b);
+	if (!a.bytes || !b.bytes)
+		return (struct expr_type){ 0, a.is_signed && b.is_signed };
+	if (a.bytes == b.bytes)
+		return (struct expr_type){ a.bytes,
+					   a.is_signed && b.is_signed };
+	return a.bytes > b.bytes ? a : b;
+}
+
+static uint32_t expr_cast(struct expr_source *in, uint32_t of,
+			  struct expr_type to)
+{
+	const struct expr_type from = expr_type_of(in, of);
+
+	if (in->failed || !to.bytes ||
+	    (from.bytes == to.bytes && from.is_signed == to.is_signed) ||
+	    (from.bytes && from.bytes < to.bytes && !from.is_signed))
+		return of;
+	return expr_add(
+		in, (struct expr_node){ .op = EXPR_CAST, .a = of, .type = to });
+}
+
+static uint32_t expr_add_index(struct expr_source *in, uint32_t of, uint32_t i)
+{
+	struct expr_node n = { .op = EXPR_INDEX, .a = of, .b = i };
+
+	if (in->failed)
+		return 0;
+	n.type = (struct expr_type){ (uint8_t)in->tree->node[of].size,
+				     in->tree->node[of].type.is_signed };
+	return expr_add(in, n);
 }
 
 static uint32_t expr_take_indexes(struct expr_source *in, uint32_t of)
@@ -148,27 +221,39 @@ static uint32_t expr_take_indexes(struct expr_source *in, uint32_t of)
 		uint32_t i = expr_parse(in);
 
 		expr_need(in, ']');
-		of = expr_add(in, (struct expr_node){
-					  .op = EXPR_INDEX, .a = of, .b = i });
+		of = expr_add_index(in, of, i);
 	}
 	return of;
 }
 
 /* Takes the rest of a list, which is , {number, "name"} as often as it comes.
- * Returns its first pair, which is as high as the highest, or 0. */
+ * A pair without a name, as {0, NULL} or {}, is its end. Returns its first
+ * pair, which is as high as the highest, or 0. */
 static uint32_t expr_take_pairs(struct expr_source *in)
 {
 	uint32_t first = 0;
 	uint32_t last = 0;
+	bool end = false;
 
 	while (!in->failed && expr_is(in, ',')) {
 		struct expr_node pair = { .op = EXPR_PAIR };
 
 		expr_need(in, '{');
+		if (expr_is(in, '}')) {
+			end = true;
+			continue;
+		}
 		pair.a = expr_parse(in);
 		expr_need(in, ',');
 		pair.text = expr_string(in);
+		if (!pair.text) {
+			expr_parse(in);
+			end = true;
+		}
+		expr_is(in, ',');
 		expr_need(in, '}');
+		if (end)
+			continue;
 		uint32_t i = expr_add(in, pair);
 
 		if (in->failed)
@@ -220,14 +305,16 @@ static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 	return expr_add(in, hex);
 }
 
-/* Takes (items, count, bytes of an item). */
-static uint32_t expr_take_array(struct expr_source *in)
+/* Takes (items, count, bytes of an item), or (items, bytes of an item). */
+static uint32_t expr_take_array(struct expr_source *in, bool counted)
 {
 	struct expr_node array = { .op = EXPR_ARRAY, .a = expr_parse(in) };
 
 	expr_need(in, ',');
-	array.b = expr_parse(in);
-	expr_need(in, ',');
+	if (counted) {
+		array.b = expr_parse(in);
+		expr_need(in, ',');
+	}
 	array.c = expr_parse(in);
 	return expr_add(in, array);
 }
@@ -241,114 +328,219 @@ static uint32_t expr_take_field(struct expr_source *in)
 	return expr_find_field(in, w, n);
 }
 
-static uint32_t expr_take_call(struct expr_source *in, const char *w, size_t n)
+static uint32_t expr_add_of(struct expr_source *in, enum expr_op op,
+			    struct expr_type type, uint32_t a)
 {
+	return expr_add(in,
+			(struct expr_node){ .op = op, .type = type, .a = a });
+}
+
+/* A value that is in no capture: of a variable of the kernel, or of a name of
+ * its enums. */
+static uint32_t expr_add_unknown(struct expr_source *in, const char *w,
+				 size_t n, bool variable)
+{
+	if (!*in->unknown)
+		snprintf(in->unknown, sizeof(in->unknown), "%.*s", (int)n, w);
+	in->variable |= variable;
+	return expr_add(in, (struct expr_node){ .op = EXPR_UNKNOWN });
+}
+
+enum expr_function {
+	CALL_FIELD,
+	CALL_LENGTH,
+	CALL_BITMASK,
+	CALL_STACK,
+	CALL_FLAGS,
+	CALL_SYMBOLIC,
+	CALL_HEX,
+	CALL_HEX_STR,
+	CALL_ARRAY,
+	CALL_ALL_OF_ARRAY,
+	CALL_SECONDS,
+	CALL_NANOSECONDS,
+	CALL_EXPECT,
+	CALL_CONFIG,
+	CALL_MSECS,
+};
+
+static const struct {
+	const char *name;
+	enum expr_function is;
+} functions[] = {
+	{ "__print_flags", CALL_FLAGS },
+	{ "__print_symbolic", CALL_SYMBOLIC },
+	{ "__get_str", CALL_FIELD },
+	{ "__get_rel_str", CALL_FIELD },
+	{ "__get_dynamic_array", CALL_FIELD },
+	{ "__get_rel_dynamic_array", CALL_FIELD },
+	{ "__get_sockaddr", CALL_FIELD },
+	{ "__get_rel_sockaddr", CALL_FIELD },
+	{ "__get_dynamic_array_len", CALL_LENGTH },
+	{ "__get_rel_dynamic_array_len", CALL_LENGTH },
+	{ "__get_bitmask", CALL_BITMASK },
+	{ "__get_rel_bitmask", CALL_BITMASK },
+	{ "__get_cpumask", CALL_BITMASK },
+	{ "__get_rel_cpumask", CALL_BITMASK },
+	{ "__get_stacktrace", CALL_STACK },
+	{ "__print_flags_u64", CALL_FLAGS },
+	{ "__print_symbolic_u64", CALL_SYMBOLIC },
+	{ "__print_hex", CALL_HEX },
+	{ "__print_hex_str", CALL_HEX_STR },
+	{ "__print_array", CALL_ARRAY },
+	{ "__print_dynamic_array", CALL_ALL_OF_ARRAY },
+	{ "__print_ns_to_secs", CALL_SECONDS },
+	{ "__print_ns_without_secs", CALL_NANOSECONDS },
+	{ "__builtin_expect", CALL_EXPECT },
+	{ "IS_ENABLED", CALL_CONFIG },
+	{ "jiffies_to_msecs", CALL_MSECS },
+};
+
+static uint32_t expr_take_arguments(struct expr_source *in,
+				    enum expr_function f)
+{
+	static const struct expr_type u64 = { 8, false };
+	struct expr_node n = { .op = EXPR_NUMBER,
+			       .type = u64,
+			       .num = 1000000000 };
+	const char *w;
 	uint32_t v;
 
+	switch (f) {
+	case CALL_FIELD:
+		return expr_take_field(in);
+	case CALL_LENGTH:
+		return expr_add_of(in, EXPR_LENGTH, type_int,
+				   expr_take_field(in));
+	case CALL_BITMASK:
+		return expr_add_of(in, EXPR_BITMASK, type_pointer,
+				   expr_take_field(in));
+	case CALL_STACK:
+		return expr_add_of(in, EXPR_ADDRESSES, type_pointer,
+				   expr_take_field(in));
+	case CALL_FLAGS:
+		return expr_take_flags(in);
+	case CALL_SYMBOLIC:
+		return expr_take_symbolic(in);
+	case CALL_HEX:
+		return expr_take_hex(in, " ");
+	case CALL_HEX_STR:
+		return expr_take_hex(in, "");
+	case CALL_ARRAY:
+		return expr_take_array(in, true);
+	case CALL_ALL_OF_ARRAY:
+		return expr_take_array(in, false);
+	case CALL_SECONDS:
+	case CALL_NANOSECONDS:
+		n.b = expr_add(in, n);
+		n.a = expr_cast(in, expr_parse(in), u64);
+		n.op = f == CALL_SECONDS ? EXPR_DIVIDE : EXPR_REST;
+		return expr_add(in, n);
+	case CALL_EXPECT:
+		v = expr_parse(in);
+		expr_need(in, ',');
+		expr_parse(in);
+		return v;
+	case CALL_CONFIG:
+		v = (uint32_t)expr_take_word(in, &w);
+		return expr_add_unknown(in, w, v, true);
+	case CALL_MSECS: /* none are 0 ms with every HZ */
+		n.op = EXPR_CHOICE;
+		n.a = expr_parse(in);
+		n.b = expr_add_unknown(in, "HZ", 2, true);
+		n.c = expr_add_number(in, 0, u64);
+		return expr_add(in, n);
+	}
+	return expr_refuse(in);
+}
+
+static uint32_t expr_take_call(struct expr_source *in, const char *w, size_t n)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(functions) &&
+	       !expr_word_is(w, n, functions[i].name))
+		i++;
+	if (i == ARRAY_SIZE(functions))
+		return expr_refuse_word(in, "calls", w, n);
 	expr_need(in, '(');
-	if (expr_word_is(w, n, "__print_flags"))
-		v = expr_take_flags(in);
-	else if (expr_word_is(w, n, "__print_symbolic"))
-		v = expr_take_symbolic(in);
-	else if (expr_word_is(w, n, "__print_hex"))
-		v = expr_take_hex(in, " ");
-	else if (expr_word_is(w, n, "__print_hex_str"))
-		v = expr_take_hex(in, "");
-	else if (expr_word_is(w, n, "__print_array"))
-		v = expr_take_array(in);
-	else if (expr_word_is(w, n, "__get_stacktrace"))
-		v = expr_add(in,
-			     (struct expr_node){ .op = EXPR_ADDRESSES,
-						 .a = expr_take_field(in) });
-	else if (expr_word_is(w, n, "__get_str") ||
-		 expr_word_is(w, n, "__get_rel_str") ||
-		 expr_word_is(w, n, "__get_dynamic_array") ||
-		 expr_word_is(w, n, "__get_rel_dynamic_array"))
-		v = expr_take_field(in);
-	else if (expr_word_is(w, n, "__get_dynamic_array_len") ||
-		 expr_word_is(w, n, "__get_rel_dynamic_array_len"))
-		v = expr_add(in,
-			     (struct expr_node){ .op = EXPR_LENGTH,
-						 .a = expr_take_field(in) });
-	else
-		v = expr_refuse(in);
+	uint32_t v = expr_take_arguments(in, functions[i].is);
+
 	expr_need(in, ')');
 	return v;
 }
 
-/* Returns the size of a type if the word begins one, otherwise 0. */
-static int expr_type_size(const char *w, size_t n)
-{
-	static const struct {
-		const char *name;
-		int size;
-	} types[] = {
-		{ "char", 1 },	 { "u8", 1 },	    { "s8", 1 },
-		{ "__u8", 1 },	 { "bool", 1 },	    { "short", 2 },
-		{ "u16", 2 },	 { "s16", 2 },	    { "__u16", 2 },
-		{ "int", 4 },	 { "u32", 4 },	    { "s32", 4 },
-		{ "__u32", 4 },	 { "unsigned", 4 }, { "signed", 4 },
-		{ "long", 8 },	 { "u64", 8 },	    { "s64", 8 },
-		{ "__u64", 8 },	 { "const", 8 },    { "void", 8 },
-		{ "struct", 8 }, { "enum", 4 },	    { "size_t", 8 },
-		{ "dev_t", 4 },	 { "sector_t", 8 }, { "ino_t", 8 },
-		{ "loff_t", 8 }, { "pid_t", 4 },    { "uintptr_t", 8 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (expr_word_is(w, n, types[i].name))
-			return types[i].size;
-	return 0;
-}
-
 static uint32_t expr_take_unary(struct expr_source *in);
 
-static uint32_t expr_add_number(struct expr_source *in, uint64_t num)
+static uint32_t expr_add_pointer(struct expr_source *in, uint32_t of,
+				 struct expr_type to)
 {
-	return expr_add(in,
-			(struct expr_node){ .op = EXPR_NUMBER, .num = num });
+	return expr_add(in, (struct expr_node){ .op = EXPR_POINTER,
+						.a = of,
+						.size = to.bytes,
+						.type = { 8, to.is_signed } });
 }
 
-/* Takes what follows '(': the type of a cast and what is cast, or an
- * expression. */
+/* Takes statements up to their end: variables with a value, which need not
+ * change, and the value of the whole. */
+static uint32_t expr_take_statements(struct expr_source *in)
+{
+	const size_t was = in->n_local;
+	struct expr_declared type;
+	uint32_t v = 0;
+
+	while (!in->failed && !expr_is(in, '}')) {
+		struct expr_local local;
+
+		if (!expr_types_take(&in->s, in->long32, &type)) {
+			v = expr_parse(in);
+			expr_need(in, ';');
+			continue;
+		}
+		local.len = expr_take_word(in, &local.name);
+		if (!expr_is(in, '=') || in->n_local == EXPR_LOCALS)
+			return expr_refuse_word(in, "declares", local.name,
+						local.len);
+		local.node = expr_cast(in, expr_parse(in), type.is);
+		expr_need(in, ';');
+		in->local[in->n_local++] = local;
+	}
+	in->n_local = was;
+	return v;
+}
+
+/* Takes what follows '(': the type of a cast and what is cast, statements, or
+ * an expression. */
 static uint32_t expr_take_bracket(struct expr_source *in)
 {
-	const char *was = in->s;
-	const char *w;
-	size_t n = expr_take_word(in, &w);
-	int size = expr_type_size(w, n);
-	bool is_signed = true;
+	struct expr_declared type;
+	uint32_t v;
 
-	if (!size) {
-		in->s = was;
-		uint32_t v = expr_parse(in);
-
+	if (expr_is(in, '{')) {
+		v = expr_take_statements(in);
 		expr_need(in, ')');
 		return v;
 	}
-	for (; n; n = expr_take_word(in, &w)) {
-		int more = expr_type_size(w, n);
-
-		if (expr_word_is(w, n, "unsigned") || *w == 'u' ||
-		    !strncmp(w, "__u", 3))
-			is_signed = false;
-		if (more && !expr_word_is(w, n, "unsigned") &&
-		    !expr_word_is(w, n, "signed"))
-			size = more;
+	if (!expr_types_take(&in->s, in->long32, &type)) {
+		v = expr_parse(in);
+		expr_need(in, ')');
+		return v;
 	}
-	while (expr_is(in, '*'))
-		size = 8;
 	expr_need(in, ')');
-	return expr_add(in, (struct expr_node){ .op = EXPR_CAST,
-						.a = expr_take_unary(in),
-						.size = (uint16_t)size,
-						.num = is_signed });
+	v = expr_take_unary(in);
+	if (type.pointer && type.to.bytes && !in->failed &&
+	    in->tree->node[v].op != EXPR_NUMBER)
+		return expr_add_pointer(in, v, type.to);
+	return expr_cast(in, v, type.is);
 }
 
 static uint32_t expr_take_number(struct expr_source *in)
 {
+	struct expr_type type = type_int;
 	uint64_t v = 0;
 	unsigned int base = 10;
+	unsigned int longs = 0;
+	bool fits;
 
 	if (in->s[0] == '0' && (in->s[1] == 'x' || in->s[1] == 'X')) {
 		base = 16;
@@ -364,9 +556,73 @@ static uint32_t expr_take_number(struct expr_source *in)
 			break;
 		v = v * base + d;
 	}
-	while (*in->s == 'U' || *in->s == 'L' || *in->s == 'u' || *in->s == 'l')
-		in->s++;
-	return expr_add_number(in, v);
+	for (; *in->s && strchr("ULul", *in->s); in->s++) {
+		if ((*in->s | 32) == 'u')
+			type.is_signed = false;
+		else
+			longs++;
+	}
+	fits = v <= (type.is_signed ? INT32_MAX : UINT32_MAX);
+	if (!fits && base != 10 && type.is_signed && v <= UINT32_MAX) {
+		type.is_signed = false;
+		fits = true;
+	}
+	if (!fits || longs > 1 || (longs && !in->long32))
+		type.bytes = 8;
+	if (v > INT64_MAX && type.bytes == 8)
+		type.is_signed = false;
+	return expr_add_number(in, v, type);
+}
+
+/* Takes sizeof(type), or sizeof(a field). */
+static uint32_t expr_take_sizeof(struct expr_source *in)
+{
+	struct expr_type type = { in->long32 ? 4 : 8, false };
+	struct expr_declared of;
+	uint32_t v;
+
+	expr_need(in, '(');
+	if (expr_types_take(&in->s, in->long32, &of)) {
+		v = of.is.bytes;
+	} else {
+		v = expr_parse(in);
+		v = expr_type_of(in, v).bytes;
+	}
+	expr_need(in, ')');
+	return v ? expr_add_number(in, v, type)
+		 : expr_refuse_word(in, "calls", "sizeof", 6);
+}
+
+/* Takes the field behind REC. */
+static uint32_t expr_take_member(struct expr_source *in)
+{
+	expr_need(in, '-');
+	expr_need(in, '>');
+	return expr_take_field(in);
+}
+
+/* Takes what a name stands for: a variable of statements, or a number of the
+ * kernel. */
+static uint32_t expr_take_name(struct expr_source *in, const char *w, size_t n)
+{
+	/* What they are when the kernel prints is in no capture. */
+	static const char *const variables[] = { "jiffies", "vmemmap_base",
+						 "mem_map", "vmemmap" };
+	int64_t value;
+
+	for (size_t i = in->n_local; i--;)
+		if (in->local[i].len == n && !memcmp(in->local[i].name, w, n))
+			return in->local[i].node;
+	if (expr_word_is(w, n, "NULL") || expr_word_is(w, n, "false"))
+		return expr_add_number(in, 0, type_int);
+	if (expr_word_is(w, n, "true"))
+		return expr_add_number(in, 1, type_int);
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		if (expr_word_is(w, n, variables[i]))
+			return expr_add_unknown(in, w, n, true);
+	if (kernel_name_value(w, n, in->release, &value))
+		return expr_add_number(in, (uint64_t)value, type_int);
+	return expr_add_unknown(in, w, n, false);
 }
 
 static uint32_t expr_take_primary(struct expr_source *in)
@@ -386,45 +642,64 @@ static uint32_t expr_take_primary(struct expr_source *in)
 		if (c == '\\' && *in->s)
 			c = expr_take_escape(&in->s);
 		expr_need(in, '\'');
-		return expr_add_number(in, (unsigned char)c);
+		return expr_add_number(in, (unsigned char)c, type_int);
 	}
-	if (expr_is(in, '('))
+	if (expr_is(in, '(')) {
+		/* in brackets for casts: ((u64)(REC)->field) */
+		const char *was = in->s;
+		const size_t len = expr_take_word(in, &w);
+
+		if (expr_word_is(w, len, "REC") && expr_is(in, ')'))
+			return expr_take_indexes(in, expr_take_member(in));
+		in->s = was;
 		return expr_take_indexes(in, expr_take_bracket(in));
+	}
 	size_t n = expr_take_word(in, &w);
 
-	if (expr_word_is(w, n, "REC")) {
-		expr_need(in, '-');
-		expr_need(in, '>');
-		return expr_take_indexes(in, expr_take_field(in));
+	if (!n || isdigit((unsigned char)*w))
+		return expr_refuse(in);
+	if (expr_word_is(w, n, "REC"))
+		return expr_take_indexes(in, expr_take_member(in));
+	if (expr_word_is(w, n, "sizeof"))
+		return expr_take_sizeof(in);
+	expr_skip_blanks(in);
+	return *in->s == '(' ? expr_take_indexes(in, expr_take_call(in, w, n))
+			     : expr_take_name(in, w, n);
+}
+
+/* Takes what a sign stands in front of. */
+static uint32_t expr_take_signed(struct expr_source *in, char sign)
+{
+	const uint32_t of = expr_take_unary(in);
+	const struct expr_type type = expr_promoted(expr_type_of(in, of));
+
+	switch (sign) {
+	case '!':
+		return expr_add_of(in, EXPR_NOT, type_int, of);
+	case '~':
+		return expr_add_of(in, EXPR_COMPLEMENT, type, of);
+	case '-':
+		return expr_add_of(in, EXPR_NEGATE, type, of);
+	case '*':
+		return expr_add_index(in, of, expr_add_number(in, 0, type_int));
+	case '&':
+		return expr_add_of(in, EXPR_ADDRESS, type_pointer, of);
+	default:
+		return of;
 	}
-	if (n && !isdigit((unsigned char)*w))
-		return expr_take_call(in, w, n);
-	return expr_refuse(in);
 }
 
 static uint32_t expr_take_unary(struct expr_source *in)
 {
-	static const struct {
-		char c;
-		enum expr_op op;
-	} signs[] = {
-		{ '!', EXPR_NOT },
-		{ '~', EXPR_COMPLEMENT },
-		{ '-', EXPR_NEGATE },
-	};
 	uint32_t v;
 
 	if (in->failed || ++in->depth > DEPTH_MAX)
 		return expr_refuse(in);
-	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
-		if (expr_is(in, signs[i].c)) {
-			v = expr_add(in, (struct expr_node){
-						 .op = signs[i].op,
-						 .a = expr_take_unary(in) });
-			in->depth--;
-			return v;
-		}
-	v = expr_is(in, '+') ? expr_take_unary(in) : expr_take_primary(in);
+	expr_skip_blanks(in);
+	if (*in->s && strchr("!~-+*&", *in->s))
+		v = expr_take_signed(in, *in->s++);
+	else
+		v = expr_take_primary(in);
 	in->depth--;
 	return v;
 }
@@ -458,6 +733,28 @@ static const struct expr_operator *expr_operator_at(struct expr_source *in)
 	return NULL;
 }
 
+/* Adds an operator, whose numbers get their common type before it. */
+static uint32_t expr_add_binary(struct expr_source *in, enum expr_op op,
+				uint32_t a, uint32_t b)
+{
+	struct expr_node n = { .op = op, .a = a, .b = b, .type = type_int };
+	const struct expr_type common =
+		expr_common(expr_type_of(in, a), expr_type_of(in, b));
+
+	if (in->failed)
+		return 0;
+	if (op == EXPR_LEFT || op == EXPR_RIGHT) {
+		n.type = expr_promoted(expr_type_of(in, a));
+	} else if (op != EXPR_OR && op != EXPR_AND) {
+		n.a = expr_cast(in, a, common);
+		n.b = expr_cast(in, b, common);
+		n.size = common.is_signed;
+		if (op < EXPR_EQUAL || op > EXPR_MORE_EQUAL)
+			n.type = common;
+	}
+	return expr_add(in, n);
+}
+
 /* Takes operators of at least this rank. */
 static uint32_t expr_take_binary(struct expr_source *in, int rank)
 {
@@ -474,8 +771,7 @@ static uint32_t expr_take_binary(struct expr_source *in, int rank)
 		uint32_t right = expr_take_binary(in, op->rank + 1);
 
 		in->depth--;
-		v = expr_add(in, (struct expr_node){
-					 .op = op->op, .a = v, .b = right });
+		v = expr_add_binary(in, op->op, v, right);
 	}
 	return v;
 }
@@ -488,10 +784,15 @@ uint32_t expr_parse(struct expr_source *in)
 
 	if (!in->failed && expr_is(in, '?')) {
 		struct expr_node choice = { .op = EXPR_CHOICE, .a = v };
+		const bool same = expr_is(in, ':'); /* a ?: c */
 
-		choice.b = expr_parse(in);
-		expr_need(in, ':');
+		if (!same) {
+			choice.b = expr_parse(in);
+			expr_need(in, ':');
+		}
 		choice.c = expr_parse(in);
+		choice.type = expr_common(expr_type_of(in, same ? v : choice.b),
+					  expr_type_of(in, choice.c));
 		v = expr_add(in, choice);
 	}
 	in->depth--;

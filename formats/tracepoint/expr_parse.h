@@ -2,18 +2,38 @@
 #ifndef FORMATS_TRACEPOINT_EXPR_PARSE_H
 #define FORMATS_TRACEPOINT_EXPR_PARSE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct expr_tree;
 struct tp_format;
+
+/* Most variables of statements: ({ int a = 1; a; }). */
+#define EXPR_LOCALS 8
+
+struct expr_local {
+	const char *name; /* len bytes */
+	size_t len;
+	uint32_t node;
+};
 
 /* What is parsed: the rest of the text, and the meaning of names in it. */
 struct expr_source {
 	const char *s;
 	const struct tp_format *fmt;
 	struct expr_tree *tree;
+	uint32_t release; /* of the kernel, as kernel_name_value() takes it */
+	bool long32;
 	int depth;
+	size_t n_local;
+	struct expr_local local[EXPR_LOCALS];
 	bool failed; /* it is not understood; everything fails from then on */
+	/* Why: what, for example "calls", and the word; "": it is no C. */
+	const char *what;
+	char word[48];
+	/* A name that has a value in the kernel only; "": there is none. */
+	char unknown[48];
+	bool variable; /* one of its variables, since this was set to false */
 };
 
 /* Takes one expression, up to a comma or closing bracket. Returns
@@ -24,4 +44,7 @@ uint32_t expr_parse(struct expr_source *in);
 const char *expr_string(struct expr_source *in);
 /* Skips blanks, then takes c if it is next and returns true. */
 bool expr_is(struct expr_source *in, char c);
+/* Fails, because the format does what with this word of n bytes. Returns 0. */
+uint32_t expr_refuse_word(struct expr_source *in, const char *what,
+			  const char *word, size_t n);
 #endif

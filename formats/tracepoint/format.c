@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/expr_types.h"
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
@@ -94,16 +95,17 @@ static enum fmt_kind tp_format_kind(const char *decl, const char *end,
 	return FMT_BLOB;
 }
 
-/* The size of an element: "[6]" after the name divides the size. For dynamic
- * arrays, where only the type tells it, assume bytes. */
-static uint32_t tp_format_elem_size(const char *s, const char *end,
-				    uint32_t size)
+/* The size of an element: "[6]" after the name divides the size. Of dynamic
+ * arrays and of those of probes ("s32 arr[]; size:8") only the type tells it.
+ */
+static uint32_t tp_format_elem_size(const char *decl, const char *s,
+				    const char *end, uint32_t size)
 {
 	uint32_t n;
 
-	return tp_number_behind(s, end, "[", &n) && n && size % n == 0
-		       ? size / n
-		       : 1;
+	if (tp_number_behind(s, end, "[", &n) && n && size % n == 0)
+		return size / n;
+	return expr_types_element(decl, end);
 }
 
 static bool tp_format_is_name(const char *name, size_t len, const char *is)
@@ -136,7 +138,7 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	tp_number_behind(semi, end, "signed:", &is_signed);
 	const char *name = tp_format_field_name(s, semi, &len);
 
-	f.elem = tp_format_elem_size(name + len, semi, f.size);
+	f.elem = tp_format_elem_size(s, name + len, semi, f.size);
 	if (!tp_format_is_wanted(name, len))
 		return;
 	f.kind = tp_format_kind(s, semi, f.size);

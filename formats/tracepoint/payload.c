@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/tracepoint/fields.h"
+#include "formats/tracepoint/kernel_names.h"
 #include "formats/tracepoint/tracepoint.h"
 
 struct payload {
@@ -13,13 +14,15 @@ struct payload {
 	struct arena arena;
 };
 
-struct payload *payload_new(const char *format, bool big, bool long32)
+struct payload *payload_new(const char *format,
+			    const struct payload_machine *on)
 {
 	struct payload *pl = mem_new(1, sizeof(*pl));
 	struct bytes text;
 
-	pl->tp.swap = bytes_must_swap(big);
-	pl->tp.long32 = long32;
+	pl->tp.swap = bytes_must_swap(on->big);
+	pl->tp.long32 = on->long32;
+	pl->tp.release = on->release ? kernel_release_number(on->release) : 0;
 	bytes_init(&text, format, strlen(format), "format", 0, false);
 	if (tp_format_parse(&pl->arena, "", &text, &pl->fmt))
 		return pl;
@@ -59,6 +62,17 @@ void payload_fields_text(struct payload *pl, const struct field *field,
 			 char *buf, size_t size)
 {
 	tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
+}
+
+void payload_name_by(struct payload *pl, payload_symbol_fn *fn, void *of)
+{
+	pl->tp.symbol = fn;
+	pl->tp.symbols_of = of;
+}
+
+const char *payload_problem(struct payload *pl)
+{
+	return tp_print_problem(&pl->tp, &pl->fmt);
 }
 
 char *payload_perf_format(const struct payload *pl, const char *name,

@@ -13,9 +13,16 @@ struct field;
 struct field_def;
 struct payload;
 
-/* Returns NULL if the text is not a field format. `big`: numbers of the payload
- * are big-endian; `long32`: the machine has 32 bits. */
-struct payload *payload_new(const char *format, bool big, bool long32);
+/* What a payload was recorded on. */
+struct payload_machine {
+	bool big;	     /* numbers are big-endian */
+	bool long32;	     /* it has 32 bits */
+	const char *release; /* of its kernel; NULL: not known */
+};
+
+/* Returns NULL if the text is not a field format. */
+struct payload *payload_new(const char *format,
+			    const struct payload_machine *on);
 void payload_free(struct payload *pl);
 /* The fields in order, borrowed for the life of pl. */
 const struct field_def *payload_defs(const struct payload *pl, size_t *n);
@@ -23,6 +30,11 @@ const struct field_def *payload_defs(const struct payload *pl, size_t *n);
  */
 void payload_fields(struct payload *pl, const void *raw, size_t len,
 		    struct field *field);
+/* By what the addresses of functions are named from now on, see tracepoint.h.
+ */
+struct tp_symbol;
+typedef bool payload_symbol_fn(void *of, uint64_t addr, struct tp_symbol *out);
+void payload_name_by(struct payload *pl, payload_symbol_fn *fn, void *of);
 /* Makes the text from the bytes. buf becomes "" if that is not possible; size >
  * 0. */
 void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
@@ -30,6 +42,10 @@ void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
 /* Makes the text from one field for each def. */
 void payload_fields_text(struct payload *pl, const struct field *field,
 			 char *buf, size_t size);
+
+/* Returns why the text has fields by name, tp_print_problem(); "": it has not.
+ */
+const char *payload_problem(struct payload *pl);
 
 /* For a perf.data file, see make.c: the format, which the caller frees; and a
  * payload with this id from its bytes or from fields, borrowed until the next

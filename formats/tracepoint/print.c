@@ -4,8 +4,9 @@
  * libtraceevent does this too, but it crashes on malformed formats
  * (version 1.7.1: an out-of-bounds access in its parser within seconds of
  * fuzzing), and formats come from the capture. So they are interpreted here. If
- * something is not understood (%pI4, bitmasks, ...), the text shows the fields
- * instead. */
+ * something is not understood, the text shows the fields instead, and
+ * tp_print_problem() says why. What the kernel prints of its own variables, as
+ * its array of pages, is in no capture: "?". */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,25 +16,31 @@
 #include "formats/tracepoint/expr.h"
 #include "formats/tracepoint/expr_parse.h"
 #include "formats/tracepoint/fields.h"
+#include "formats/tracepoint/pointed.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
-#define WIDTH_MAX 200
+#define NAMED_LETTERS "SsFfB" /* behind %p: the name of a function */
+#define BITS_MAX 65536	      /* of %*pb */
 
 /* A part of a line: text, then a conversion and what it converts. */
 struct tp_part {
 	const char *text; /* len bytes */
 	size_t len;
-	struct tp_conversion c; /* type 0: none */
-	uint32_t of;		/* node of the expression; 0: none */
+	struct tp_conversion c;	   /* type 0: none */
+	uint32_t of;		   /* node of the expression; 0: none */
+	uint32_t width, precision; /* likewise */
+	uint32_t number; /* it is this field alone, plus 1; 0: it is not */
+	bool variable;	 /* of the kernel: its value is in no capture */
 };
 
 /* What the print fmt of an event says: n parts from the first on. */
 struct tp_line {
 	size_t first, n;
 	bool understood;
+	const char *problem; /* "": none */
 };
 
 /* Each print fmt is parsed once. Formats stay where they are as long as struct
@@ -88,9 +95,9 @@ static int tp_print_small_number(const char **s)
 	int v = 0;
 
 	for (; isdigit((unsigned char)**s); ++*s)
-		if (v <= WIDTH_MAX)
+		if (v <= TEXT_WIDTH_MAX)
 			v = v * 10 + (**s - '0');
-	return v > WIDTH_MAX ? WIDTH_MAX : v;
+	return v > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : v;
 }
 
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
@@ -110,9 +117,13 @@ void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 		else
 			break;
 	}
+	c->width_given = **s == '*';
+	*s += c->width_given;
 	c->width = tp_print_small_number(s);
 	if (**s == '.') {
 		++*s;
+		c->precision_given = **s == '*';
+		*s += c->precision_given;
 		c->precision = tp_print_small_number(s);
 	}
 	for (; **s && strchr("hlzLqjt", **s); ++*s) {
@@ -143,8 +154,11 @@ void tp_out_number(struct text_out *o, const struct tp_conversion *c,
 		v = -v;
 	} else if (is_signed && (c->plus || c->blank)) {
 		sign = c->plus ? "+" : " ";
-	} else if (c->alt && v && (c->type == 'x' || c->type == 'X')) {
+	} else if (c->alt && (c->type == 'x' || c->type == 'X')) {
+		/* of 0 too, where C has none */
 		sign = c->type == 'x' ? "0x" : "0X";
+	} else if (c->alt && v && c->type == 'o') {
+		sign = "0";
 	}
 	unsigned int base = c->type == 'x' || c->type == 'X' ? 16
 			    : c->type == 'o'		     ? 8
@@ -179,20 +193,71 @@ void tp_out_text(struct text_out *o, const struct tp_conversion *c,
 	tp_out_fill(o, ' ', c->left ? fill : 0);
 }
 
-/* As trace-cmd 3.4 does it (libtraceevent 1.8, print_function()). */
+/* As sprint_symbol() of Linux does it: "name+0x12/0x34 [module]". An address
+ * without a name, and %p, has all its digits: the kernel prints hashes instead
+ * unless its option hash-ptr is off. */
 void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v)
 {
+	const struct tp_conversion digits = { .type = 'x',
+					      .bytes = 8,
+					      .zero = !c->width,
+					      .left = c->left,
+					      .precision = -1,
+					      .width = c->width	    ? c->width
+						       : tp->long32 ? 8
+								    : 16 };
 	struct tp_symbol sym;
 
-	if (!c->letter || !strchr("SsFf", c->letter) || !tp->symbol ||
-	    !tp->symbol(tp->symbols_of, v, &sym)) {
+	if (!c->letter || !strchr(NAMED_LETTERS, c->letter)) {
+		tp_out_number(o, &digits, v);
+		return;
+	}
+	/* %pB: of a return address; the call may be the last thing of the
+	 * function */
+	const uint64_t at = v - (c->letter == 'B' && v);
+
+	if (!tp->symbol || !tp->symbol(tp->symbols_of, at, &sym)) {
 		text_out_add(o, "0x%" PRIx64, v);
 		return;
 	}
 	tp_out_bytes(o, sym.name, sym.len);
-	if (c->letter == 'S' || c->letter == 'F')
+	if (strchr("SFB", c->letter))
 		text_out_add(o, "+0x%" PRIx64, v - sym.start);
+	if (strchr("SFB", c->letter) && sym.size)
+		text_out_add(o, "/0x%" PRIx64, sym.size);
+	if (sym.module_len)
+		text_out_add(o, " [%.*s]", (int)sym.module_len, sym.module);
+}
+
+/* Takes the letters behind %p. Returns false if they are not understood. */
+static bool tp_parse_letters(const char **s, struct tp_conversion *c)
+{
+	/* R: of a return address on s390x with its bits, b: with the build-id,
+	 * which no tracepoint has */
+	const size_t n = tp_pointed_letters(*s);
+
+	if (!isalnum((unsigned char)**s))
+		return true;
+	if (n && n < sizeof(c->pointed)) {
+		memcpy(c->pointed, *s, n);
+		*s += n;
+	} else if (strchr(NAMED_LETTERS, **s) || **s == 'x' || **s == 'K') {
+		c->letter = *(*s)++;
+		if (c->letter == 'S' && **s == 'R')
+			++*s;
+	}
+	return *c->pointed || c->letter;
+}
+
+/* Takes the number that an argument gives, where one does. */
+static uint32_t tp_parse_given(struct expr_source *args, bool given)
+{
+	if (!given || args->failed)
+		return 0;
+	if (!expr_is(args, ','))
+		return expr_refuse_word(args, "lacks", "an argument", 11);
+	return expr_parse(args);
 }
 
 /* Takes the conversion at *s, and what it converts. Returns false if it is not
@@ -200,21 +265,33 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 static bool tp_parse_conversion(const char **s, struct expr_source *args,
 				bool long32, struct tp_part *p)
 {
+	const char *from = *s - 1;
+
 	tp_conversion(s, &p->c, long32);
-	/* %pS and the like name a symbol; other letters print what the pointer
-	 * leads to */
-	if (p->c.type == 'p' && isalpha((unsigned char)**s)) {
-		if (!strchr("SsFfBxK", **s))
-			return false;
-		p->c.letter = *(*s)++;
-	}
 	if (p->c.type == '%')
 		return true;
 	if (!p->c.type || !strchr("diuxXocsp", p->c.type) ||
-	    !expr_is(args, ','))
+	    (p->c.type == 'p' && !tp_parse_letters(s, &p->c))) {
+		size_t n = (size_t)(*s - from);
+
+		n += strspn(*s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				"abcdefghijklmnopqrstuvwxyz");
+		expr_refuse_word(args, "converts by", from, n);
 		return false;
-	p->of = expr_parse(args);
-	return !args->failed;
+	}
+	args->variable = false;
+	p->width = tp_parse_given(args, p->c.width_given);
+	p->precision = tp_parse_given(args, p->c.precision_given);
+	p->of = tp_parse_given(args, true);
+	p->variable = args->variable;
+	if (args->failed)
+		return false;
+	const struct expr_node *n = &args->tree->node[p->of];
+
+	if (n->op == EXPR_FIELD && strchr("diuxXo", p->c.type) && !p->width &&
+	    !p->precision)
+		p->number = (uint32_t)n->num + 1;
+	return true;
 }
 
 /* Adds the parts of a print fmt. Returns false if it is not understood. */
@@ -237,6 +314,35 @@ static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
 	return s != NULL;
 }
 
+/* Prints the text of bytes, up to a 0. */
+static void tp_print_bytes(struct text_out *o, const struct tp_conversion *c,
+			   const struct expr_value *v)
+{
+	struct tp_conversion cut = *c;
+	char copy[1024];
+	size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
+
+	memcpy(copy, v->blob, n);
+	copy[n] = '\0';
+	tp_out_text(o, &cut, copy);
+}
+
+static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,
+			    const struct expr_value *v)
+{
+	if (v->kind == EXPR_TEXT)
+		tp_out_text(o, c, v->text ? v->text : "");
+	else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1)
+		tp_print_bytes(o, c, v);
+	else if (v->kind == EXPR_BLOB)
+		return false;
+	else if (!v->num)
+		tp_out_text(o, c, "(null)");
+	else
+		text_out_add(o, "0x%" PRIx64, v->num);
+	return true;
+}
+
 /* Prints a value. Returns false if the conversion is of another kind. */
 static bool tp_print_value(struct text_out *o, const struct tp *tp,
 			   const struct tp_conversion *c,
@@ -244,18 +350,16 @@ static bool tp_print_value(struct text_out *o, const struct tp *tp,
 {
 	switch (c->type) {
 	case 's':
-		if (v->kind == EXPR_BLOB)
-			return false;
-		if (v->kind == EXPR_TEXT)
-			tp_out_text(o, c, v->text ? v->text : "");
-		else
-			text_out_add(o, "0x%" PRIx64, v->num);
-		return true;
+		return tp_print_string(o, c, v);
 	case 'c':
-		if (v->num >= ' ' && v->num < 0x7f)
+		if (v->num & 0xff)
 			tp_out_char(o, (char)v->num);
 		return true;
 	case 'p':
+		if (*c->pointed)
+			return tp_out_pointed(
+				o, &tp->print->values.on, c->pointed,
+				c->width_given ? c->width : -1, v);
 		tp_out_pointer(o, tp, c, v->num);
 		return v->kind == EXPR_NUM;
 	default:
@@ -264,11 +368,65 @@ static bool tp_print_value(struct text_out *o, const struct tp *tp,
 	}
 }
 
-static bool tp_print_line(struct tp *tp, const struct tp_line *l,
+/* The number that an argument gives as a width or precision. */
+static int tp_print_given(struct expr *e, uint32_t node, int most)
+{
+	const int64_t v = (int64_t)expr_evaluate(e, node).num;
+
+	return v < -most ? -most : v > most ? most : (int)v;
+}
+
+static struct tp_conversion tp_print_widths(struct expr *e,
+					    const struct tp_part *p)
+{
+	struct tp_conversion c = p->c;
+
+	if (p->width)
+		c.width = tp_print_given(
+			e, p->width, *c.pointed ? BITS_MAX : TEXT_WIDTH_MAX);
+	if (c.width < 0 && !*c.pointed) {
+		c.left = true;
+		c.width = -c.width;
+	}
+	if (p->precision)
+		c.precision = tp_print_given(e, p->precision, EXPR_TEXT_MAX);
+	return c;
+}
+
+static bool tp_print_part(struct tp *tp, const struct tp_part *p,
 			  struct text_out *o)
 {
 	struct expr *e = &tp->print->values;
+	const struct tp_conversion *c = &p->c;
+	struct tp_conversion given;
 
+	/* most are fields that are numbers */
+	if (p->number) {
+		const struct field *f = &e->field[p->number - 1];
+
+		if (f->present && !f->text && !f->blob)
+			tp_out_number(o, c, (uint64_t)f->num);
+		return f->present && !f->text && !f->blob;
+	}
+	if (p->width || p->precision) {
+		given = tp_print_widths(e, p);
+		c = &given;
+	}
+	struct expr_value v = expr_evaluate(e, p->of);
+
+	if (e->failed)
+		return false;
+	if (!e->unknown)
+		return tp_print_value(o, tp, c, &v);
+	e->unknown = false;
+	if (p->variable)
+		tp_out_char(o, '?');
+	return p->variable;
+}
+
+static bool tp_print_line(struct tp *tp, const struct tp_line *l,
+			  struct text_out *o)
+{
 	for (size_t i = 0; i < l->n; i++) {
 		const struct tp_part *p = &tp->print->part[l->first + i];
 
@@ -277,9 +435,7 @@ static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 			tp_out_char(o, '%');
 		if (!p->of)
 			continue;
-		struct expr_value v = expr_evaluate(e, p->of);
-
-		if (e->failed || !tp_print_value(o, tp, &p->c, &v))
+		if (!tp_print_part(tp, p, o))
 			return false;
 	}
 	return true;
@@ -325,6 +481,24 @@ static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
 	return text ? text + sizeof(begin) - 1 : "";
 }
 
+/* Why a print fmt cannot be followed, as one text; "": it can. */
+static const char *tp_print_reason(struct tp_print *pr,
+				   const struct expr_source *args,
+				   bool understood)
+{
+	char why[160];
+	int n = 0;
+
+	if (!understood && args->what)
+		n = snprintf(why, sizeof(why), "%s %s", args->what, args->word);
+	else if (!understood)
+		n = snprintf(why, sizeof(why), "is not understood");
+	else if (*args->unknown)
+		n = snprintf(why, sizeof(why),
+			     "needs %s, which is in no capture", args->unknown);
+	return n ? arena_strdup(&pr->tree.texts, why) : "";
+}
+
 static const struct tp_line *
 tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 {
@@ -341,12 +515,15 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 		.s = tp_print_text(fmt, recorded),
 		.fmt = fmt,
 		.tree = &pr->tree,
+		.release = tp->release,
+		.long32 = tp->long32,
 	};
 	struct tp_line *l = mem_add(pr->line, pr->n_line, pr->cap_line);
 
 	l->first = pr->n_part;
 	l->understood = tp_parse_line(pr, &args, tp->long32);
 	l->n = pr->n_part - l->first;
+	l->problem = tp_print_reason(pr, &args, l->understood);
 	table_add(&pr->lines, key, (uint32_t)pr->n_line - 1);
 	return l;
 }
@@ -374,9 +551,10 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	buf[0] = 0;
 	e->tree = &tp->print->tree;
 	e->field = field;
-	e->swap = tp->swap;
-	e->long32 = tp->long32;
+	e->on.swap = tp->swap;
+	e->on.long32 = tp->long32;
 	e->failed = false;
+	e->unknown = false;
 	e->n_text = 0;
 	if (!l->understood || !tp_print_line(tp, l, &o)) {
 		buf[0] = 0;
@@ -389,6 +567,32 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
+}
+
+void tp_print_find_code(struct tp *tp, struct tp_format *fmt)
+{
+	const struct tp_line *l = tp_print_find(tp, fmt, false);
+	const struct tp_print *pr = tp->print;
+
+	for (size_t i = 0; l->understood && i < l->n; i++) {
+		const struct tp_part *p = &pr->part[l->first + i];
+
+		if (p->c.type != 'p' || !p->c.letter ||
+		    !strchr(NAMED_LETTERS, p->c.letter))
+			continue;
+		/* A text without arguments has no tree. */
+		const struct expr_node *n = &pr->tree.node[p->of];
+		while (n->op == EXPR_CAST || n->op == EXPR_POINTER)
+			n = &pr->tree.node[n->a];
+		if (n->op == EXPR_FIELD && fmt->n_code < TP_CODES &&
+		    fmt->field[n->num].kind == FMT_NUM)
+			fmt->code[fmt->n_code++] = (uint16_t)n->num;
+	}
+}
+
+const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt)
+{
+	return tp_print_find(tp, fmt, false)->problem;
 }
 
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,

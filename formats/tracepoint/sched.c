@@ -10,11 +10,12 @@
  * the bit that marks it is above. */
 #define ASLEEP 0xff
 
-static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name)
+static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name,
+			       enum fmt_kind kind)
 {
 	for (size_t i = 0; i < fmt->n; i++)
 		if (!strcmp(fmt->def[i].name, name) &&
-		    fmt->field[i].kind == FMT_NUM)
+		    fmt->field[i].kind == kind)
 			return (uint16_t)(i + 1);
 	return 0;
 }
@@ -27,14 +28,16 @@ void tp_sched_find(struct tp_format *fmt)
 	if (!fmt->name || strcmp(fmt->system, "sched") != 0)
 		return;
 	if (!strcmp(fmt->name, "sched_switch")) {
-		s.tid = tp_sched_field(fmt, "prev_pid");
-		s.next = tp_sched_field(fmt, "next_pid");
-		s.state = tp_sched_field(fmt, "prev_state");
+		s.tid = tp_sched_field(fmt, "prev_pid", FMT_NUM);
+		s.next = tp_sched_field(fmt, "next_pid", FMT_NUM);
+		s.state = tp_sched_field(fmt, "prev_state", FMT_NUM);
+		s.leaves = tp_sched_field(fmt, "prev_comm", FMT_TEXT);
+		s.comes = tp_sched_field(fmt, "next_comm", FMT_TEXT);
 		s.kind = s.next && s.state ? SCHED_SWITCH : SCHED_NONE;
 	} else if (!strcmp(fmt->name, "sched_wakeup") ||
 		   !strcmp(fmt->name, "sched_wakeup_new")) {
-		s.tid = tp_sched_field(fmt, "pid");
-		s.success = tp_sched_field(fmt, "success");
+		s.tid = tp_sched_field(fmt, "pid", FMT_NUM);
+		s.success = tp_sched_field(fmt, "success", FMT_NUM);
 		s.kind = fmt->name[12] ? SCHED_NEW : SCHED_WAKEUP;
 	}
 	if (s.tid)
@@ -68,4 +71,30 @@ void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 		.next_tid = (int32_t)next,
 		.sleeps = (state & ASLEEP) != 0,
 	};
+}
+
+static void tp_sched_name(const struct tp_format *fmt, const struct bytes *raw,
+			  uint16_t at, char *out)
+{
+	struct bytes b = *raw;
+	struct bytes name;
+	const struct tp_field *f;
+
+	*out = '\0';
+	if (!at)
+		return;
+	f = &fmt->field[at - 1];
+	if (f->size == THREAD_NAME && !bytes_skip(&b, f->off, NULL) &&
+	    !bytes_take(&b, f->size, &name, NULL) &&
+	    memchr(name.pos, 0, THREAD_NAME))
+		memcpy(out, name.pos, THREAD_NAME);
+}
+
+void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
+			 struct rec_sample *out)
+{
+	if (out->sched.kind != SCHED_SWITCH)
+		return;
+	tp_sched_name(fmt, raw, fmt->sched.leaves, out->leaves);
+	tp_sched_name(fmt, raw, fmt->sched.comes, out->comes);
 }

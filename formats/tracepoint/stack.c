@@ -76,13 +76,14 @@ void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 	struct field f;
 
 	s->n_held = 0;
-	if (!fmt->n_stack)
+	if (!fmt->n_stack && !fmt->n_code)
 		return;
 	if (tp->scratch.used)
 		arena_release(&tp->scratch);
-	tp->ip = mem_grow(tp->ip, &tp->cap_ip, fmt->n_stack * most,
-			  sizeof(*tp->ip));
-	for (size_t i = 0; i < fmt->n && s->n_held < TP_STACKS; i++) {
+	tp->ip = mem_grow(tp->ip, &tp->cap_ip,
+			  fmt->n_stack * most + fmt->n_code, sizeof(*tp->ip));
+	for (size_t i = 0; fmt->n_stack && i < fmt->n && s->n_held < TP_STACKS;
+	     i++) {
 		if (!fmt->def[i].is_stack)
 			continue;
 		tp_field_take(tp, raw, &fmt->field[i], &f);
@@ -92,6 +93,17 @@ void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 						 tp->ip + at),
 		};
 		at += tp->held[s->n_held++].n;
+	}
+	for (size_t i = 0; i < fmt->n_code; i++) {
+		int64_t addr = 0;
+
+		if (!tp_field_number(raw, &fmt->field[fmt->code[i]], &addr) ||
+		    !addr)
+			continue;
+		tp->ip[at] = (uint64_t)addr;
+		tp->held[s->n_held++] =
+			(struct addrs){ .ip = tp->ip + at, .n = 1 };
+		at++;
 	}
 	tp->n_ip = at;
 	s->held = tp->held;

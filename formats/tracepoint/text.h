@@ -19,15 +19,20 @@ static inline uint64_t tp_narrow(uint64_t v, int bytes, bool is_signed)
 
 struct tp;
 
+/* Most characters that a width asks for. */
+#define TEXT_WIDTH_MAX 200
+
 void tp_out_char(struct text_out *o, char c);
 
 /* A parsed conversion such as "%-08.3llx". */
 struct tp_conversion {
 	bool left, zero, alt, plus, blank;
-	int width, precision; /* precision -1: none */
-	int bytes;	      /* size of the number */
+	bool width_given, precision_given; /* by an argument: "%*d" */
+	int width, precision;		   /* precision -1: none */
+	int bytes;			   /* size of the number */
 	char type;
-	char letter; /* 'p': the one behind it; 0: none */
+	char letter;	 /* 'p': the one behind it; 0: none */
+	char pointed[8]; /* 'p': those for tp_out_pointed(); "": none */
 };
 
 /* Parses a conversion. *s is after the '%', and after the conversion on return.
@@ -35,7 +40,8 @@ struct tp_conversion {
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32);
 void tp_out_number(struct text_out *o, const struct tp_conversion *c,
 		   uint64_t v);
-/* Prints the address of %ps and the like: its symbol, if the capture has it. */
+/* Prints the address of %ps and the like: its symbol, if the capture has it, or
+ * of %p. */
 void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v);
 void tp_out_text(struct text_out *o, const struct tp_conversion *c,

@@ -39,6 +39,7 @@ struct tp_field {
 struct tp_sched {
 	enum sched_kind kind;
 	uint16_t tid, next, state, success;
+	uint16_t leaves, comes; /* names */
 };
 
 /* The fields of an event of a system call: index plus 1; 0: none. */
@@ -48,6 +49,10 @@ struct tp_call {
 	uint16_t nr, ret, path;
 	uint16_t arg[CALL_ARGS]; /* CALL_RAW: the first is an array of all */
 };
+
+/* Most fields with stacks that are read, and with addresses of functions. */
+#define TP_STACKS 8u
+#define TP_CODES 4u
 
 /* Format of a tracepoint. Strings belong to the arena. */
 struct tp_format {
@@ -60,6 +65,8 @@ struct tp_format {
 	struct tp_sched sched; /* set by tp_format_parse() */
 	struct tp_call call;   /* set by tp_format_parse() */
 	size_t n_stack;	       /* number of fields that are stacks */
+	size_t n_code; /* fields that are printed by the name of a function */
+	uint16_t code[TP_CODES];
 };
 
 /* Fields that a reader adds have offsets from here on, which no payload has,
@@ -68,18 +75,19 @@ struct tp_format {
 #define TP_ADDED_OFF 65400u
 #define TP_RECORDED_PRINT "recorded print: "
 
-/* Most fields with stacks that are read. */
-#define TP_STACKS 8u
-
 struct tp_symbol {
-	const char *name; /* len bytes, without a final 0 */
-	size_t len;
+	const char *name;	/* len bytes, without a final 0 */
+	const char *module;	/* likewise */
+	size_t len, module_len; /* module_len 0: it is the kernel's */
 	uint64_t start;
+	uint64_t size; /* 0: not known */
+	bool is_code;
 };
 
 /* How to read payloads, and buffers for it. */
 struct tp {
 	bool swap, long32;
+	uint32_t release; /* of the kernel, kernel_names.h; 0: not known */
 	/* Finds the kernel's symbol that an address is in; NULL: none are
 	 * known. */
 	bool (*symbol)(void *of, uint64_t addr, struct tp_symbol *out);
@@ -88,8 +96,8 @@ struct tp {
 	struct tp_print *print; /* print formats, parsed, or NULL */
 	struct field *field;
 	size_t cap_field;
-	struct addrs held[TP_STACKS]; /* of the last tp_stacks_take() */
-	uint64_t *ip;		      /* n_ip addresses of all of them */
+	struct addrs held[TP_STACKS + TP_CODES]; /* of tp_stacks_take() */
+	uint64_t *ip; /* n_ip addresses of all of them */
 	size_t cap_ip, n_ip;
 	unsigned char *made; /* the last payload of tp_make_payload() */
 	size_t n_made, cap_made;
@@ -119,6 +127,11 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 /* Makes the text of decoded fields. */
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
+/* Sets fmt->code: the fields that the print fmt names as functions. */
+void tp_print_find_code(struct tp *tp, struct tp_format *fmt);
+/* Returns why the print fmt cannot be followed, or can for some payloads only;
+ * "" if it can. Valid as long as tp and fmt. */
+const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt);
 
 /* bprint.c: formats packed arguments into buf; size > 0. */
 void tp_bprint(const struct tp *tp, const char *format,
@@ -144,6 +157,9 @@ void tp_sched_find(struct tp_format *fmt);
  * event. */
 void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 		   struct sched *out);
+/* Sets the names of a switch. */
+void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
+			 struct rec_sample *out);
 
 /* call.c: the system call of that name, for example "munmap". */
 enum call_what tp_call_what(const char *name);
@@ -156,8 +172,9 @@ void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 
 /* stack.c: finds the fields that are stacks. */
 void tp_stack_find(struct tp_format *fmt);
-/* Sets s->held. `long32`: kernel addresses have 4 bytes. The stacks are valid
- * until the next call. */
+/* Sets s->held: the stacks, then one of each address of a function, so that it
+ * is named as code of stacks is. `long32`: kernel addresses have 4 bytes. The
+ * stacks are valid until the next call. */
 void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 		    const struct bytes *raw, bool long32, struct rec_sample *s);
 #endif

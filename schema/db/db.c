@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/db/guard.h"
 #include "schema/db/page_file.h"
 #include "schema/db/page_tree.h"
 #include "schema/db/problem.h"
@@ -18,7 +19,13 @@
 
 int db_error(const struct store *db, int rc, struct err *err)
 {
-	return problem_set(db->db, db->path, rc, err);
+	const struct err *why = guard_refused(db->guard);
+
+	if (!why)
+		return problem_set(db->db, db->path, rc, err);
+	if (err)
+		*err = *why;
+	return -1;
 }
 
 int db_exec(struct store *db, const char *sql, struct err *err)
@@ -174,16 +181,6 @@ void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)
 		sqlite3_bind_null(st, i);
 }
 
-char *db_plain_name(const char *path)
-{
-	size_t n = strlen(path) + 3;
-	char *out = mem_new(n, 1);
-
-	snprintf(out, n, "%s%s", *path == '/' || *path == '.' ? "" : "./",
-		 path);
-	return out;
-}
-
 void db_close(struct store *db)
 {
 	if (!db)
@@ -195,7 +192,7 @@ void db_close(struct store *db)
 	}
 	/* it watches the connection's file */
 	page_file_free(db->pages);
-	sqlite3_close_v2(db->db);
+	guard_close(db->db, db->guard);
 	free(db->table);
 	free(db->path);
 	free(db);

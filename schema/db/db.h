@@ -17,6 +17,7 @@
 #include "schema/db/sqlite_api.h"
 
 struct err;
+struct guard;
 struct int_rows;
 struct page_file;
 struct writer;
@@ -25,11 +26,12 @@ struct writing;
 /* An open database. */
 struct store {
 	sqlite3 *db;
-	char *path;	    /* for messages; "" for a temporary database */
-	bool making;	    /* it is new and not finished */
-	bool writable;	    /* rows can be added */
-	bool older;	    /* its schema is one before ours */
-	bool (*stop)(void); /* NULL: statements run to their end */
+	struct guard *guard; /* of db */
+	char *path;	     /* for messages; "" for a temporary database */
+	bool making;	     /* it is new and not finished */
+	bool writable;	     /* rows can be added */
+	bool older;	     /* its schema is one before ours */
+	bool (*stop)(void);  /* NULL: statements run to their end */
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	bool filling; /* blocks are open or on their way: see db_drain() */
@@ -100,9 +102,6 @@ static inline struct block *db_packed(struct store *db, unsigned int t,
 }
 /* Hands the open block of a table to the writer. */
 int db_submit(struct store *db, struct bulk_table *t, struct err *err);
-/* Returns path as a name that SQLite does not take for a URI; the caller frees
- * it. */
-char *db_plain_name(const char *path);
 /* Closes the connection and frees *db, all but db->w. NULL is fine. */
 void db_close(struct store *db);
 #endif

@@ -26,7 +26,8 @@ struct given_vtab {
 
 struct given_cursor {
 	sqlite3_vtab_cursor base;
-	size_t row, n;
+	struct given_ask ask;
+	size_t row;
 };
 
 static const struct given *given_of(const sqlite3_vtab_cursor *c)
@@ -82,27 +83,74 @@ static int given_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* A row is found at once by its id, so that joins by it are fast. */
+/* What an argument of given_filter() is: a letter of its idxStr. */
+#define GIVEN_ID 'i'
+#define GIVEN_TID 't'
+#define GIVEN_LOW 'l'
+#define GIVEN_HIGH 'h'
+#define GIVEN_AT 'a' /* both */
+#define GIVEN_ARGS 8
+
+/* Returns what a constraint narrows; 0: nothing. A row that begins behind a
+ * time ends behind it too. */
+static char given_letter(const struct given_table *t, int column,
+			 unsigned char op)
+{
+	bool at = op == SQLITE_INDEX_CONSTRAINT_EQ;
+
+	if (t->has_id && column == 0)
+		return at ? GIVEN_ID : 0;
+	if (column == t->tid)
+		return at ? GIVEN_TID : 0;
+	if (!t->t1 || (column != t->t0 && column != t->t1))
+		return 0;
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return GIVEN_AT;
+	case SQLITE_INDEX_CONSTRAINT_GT:
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		return GIVEN_LOW;
+	case SQLITE_INDEX_CONSTRAINT_LT:
+	case SQLITE_INDEX_CONSTRAINT_LE:
+		return GIVEN_HIGH;
+	default:
+		return 0;
+	}
+}
+
+/* A row is found at once by its id, and those of a thread by its tid, so that
+ * joins by them are fast. */
 static int given_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct given_vtab *v = (const struct given_vtab *)vtab;
+	char letters[GIVEN_ARGS + 1] = "";
+	int n = 0;
 
-	info->idxNum = 0;
 	info->estimatedCost = 1000000;
 	info->estimatedRows = 100000;
-	for (int i = 0; v->g.t->has_id && i < info->nConstraint; i++) {
-		if (info->aConstraint[i].iColumn != 0 ||
-		    !info->aConstraint[i].usable ||
-		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+	for (int i = 0; n < GIVEN_ARGS && i < info->nConstraint; i++) {
+		char letter = given_letter(v->g.t, info->aConstraint[i].iColumn,
+					   info->aConstraint[i].op);
+
+		if (!letter || !info->aConstraint[i].usable)
 			continue;
-		info->aConstraintUsage[i].argvIndex = 1;
-		info->idxNum = 1;
+		letters[n++] = letter;
+		info->aConstraintUsage[i].argvIndex = n;
+	}
+	if (strchr(letters, GIVEN_ID)) {
 		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 		info->estimatedCost = 1;
 		info->estimatedRows = 1;
-		break;
+	} else if (strchr(letters, GIVEN_TID)) {
+		info->estimatedCost = n > 1 ? 10 : 1000;
+		info->estimatedRows = n > 1 ? 10 : 1000;
+	} else if (n) {
+		info->estimatedCost = 100000;
+		info->estimatedRows = 10000;
 	}
-	return SQLITE_OK;
+	info->idxStr = sqlite3_mprintf("%s", letters);
+	info->needToFreeIdxStr = 1;
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int given_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
@@ -120,41 +168,66 @@ static int given_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int given_filter(sqlite3_vtab_cursor *cursor, int by_id, const char *str,
-			int argc, sqlite3_value **argv)
+/* Takes the arguments. SQLite compares all rows again, so that one that is no
+ * integer needs not to narrow them. Returns false if no row can be meant. */
+static bool given_narrow(struct given_ask *ask, const char *letters,
+			 sqlite3_value **argv)
+{
+	*ask = (struct given_ask){ .low = INT64_MIN, .high = INT64_MAX };
+	for (size_t i = 0; letters[i]; i++) {
+		int64_t n = sqlite3_value_int64(argv[i]);
+		char k = letters[i];
+
+		if (sqlite3_value_numeric_type(argv[i]) != SQLITE_INTEGER) {
+			if (k == GIVEN_ID)
+				return false;
+			continue;
+		}
+		if (k == GIVEN_ID) {
+			ask->by_id = true;
+			ask->id = n;
+		}
+		if (k == GIVEN_TID) {
+			ask->by_tid = true;
+			ask->tid = n;
+		}
+		if ((k == GIVEN_LOW || k == GIVEN_AT) && n > ask->low)
+			ask->low = n;
+		if ((k == GIVEN_HIGH || k == GIVEN_AT) && n < ask->high)
+			ask->high = n;
+	}
+	return true;
+}
+
+static int given_filter(sqlite3_vtab_cursor *cursor, int idx,
+			const char *letters, int argc, sqlite3_value **argv)
 {
 	struct given_cursor *c = (struct given_cursor *)cursor;
 	const struct given *g = given_of(cursor);
 	struct err why = { 0 };
 
-	(void)str;
+	(void)idx;
 	(void)argc;
-	c->row = 0;
-	if (g->t->load(g->arg, &c->n, &why))
+	if (g->t->load(g->arg, &why))
 		return given_fail(cursor, &why);
-	if (by_id) {
-		sqlite3_int64 id = sqlite3_value_int64(argv[0]);
-		bool has =
-			sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER &&
-			id > 0 && (uint64_t)id <= c->n;
-
-		c->row = has ? (size_t)id - 1 : 0;
-		c->n = has ? c->row + 1 : 0;
-	}
+	c->row = given_narrow(&c->ask, letters, argv)
+			 ? g->t->next(g->arg, &c->ask, 0)
+			 : GIVEN_END;
 	return SQLITE_OK;
 }
 
 static int given_next(sqlite3_vtab_cursor *cursor)
 {
-	((struct given_cursor *)cursor)->row++;
+	struct given_cursor *c = (struct given_cursor *)cursor;
+	const struct given *g = given_of(cursor);
+
+	c->row = g->t->next(g->arg, &c->ask, c->row + 1);
 	return SQLITE_OK;
 }
 
 static int given_eof(sqlite3_vtab_cursor *cursor)
 {
-	const struct given_cursor *c = (const struct given_cursor *)cursor;
-
-	return c->row >= c->n;
+	return ((const struct given_cursor *)cursor)->row == GIVEN_END;
 }
 
 static int given_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx,
@@ -163,10 +236,8 @@ static int given_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx,
 	const struct given_cursor *c = (const struct given_cursor *)cursor;
 	const struct given *g = given_of(cursor);
 	struct value v = { .kind = VALUE_NULL };
-	struct err why = { 0 };
 
-	if (g->t->cell(g->arg, c->row, i, &v, &why))
-		return given_fail(cursor, &why);
+	g->t->cell(g->arg, c->row, i, &v);
 	if (v.kind == VALUE_INT)
 		sqlite3_result_int64(ctx, v.num);
 	else if (v.kind == VALUE_REAL)

@@ -7,21 +7,34 @@
 #define SCHEMA_DB_GIVEN_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 struct store;
 struct value;
 
+/* What a statement wants of the rows; more may be given. */
+struct given_ask {
+	bool by_id, by_tid;
+	int64_t id, tid;
+	int64_t low, high; /* rows that touch these times */
+};
+
+#define GIVEN_END SIZE_MAX
+
 struct given_table {
 	const char *name; /* its columns are in schema/sql/computed.sql */
-	bool has_id;	  /* the first column is id, the row's number from 1 */
-	/* Makes the rows; called once for each statement that reads them.
-	 * Returns 0 and *n, or -1 and *err. */
-	int (*load)(void *arg, size_t *n, struct err *err);
+	bool has_id;	  /* the first column is id */
+	/* Called for each statement that reads the rows. Returns 0, or -1 and
+	 * *err. */
+	int (*load)(void *arg, struct err *err);
+	/* Returns the first row at or behind number `row` that is asked for,
+	 * or GIVEN_END. Numbers may have gaps. */
+	size_t (*next)(void *arg, const struct given_ask *ask, size_t row);
 	/* Sets *v to the value of a column, NULL by default; text is copied
-	 * before the next call. Returns 0, or -1 and *err. */
-	int (*cell)(void *arg, size_t row, int column, struct value *v,
-		    struct err *err);
+	 * before the next call. */
+	void (*cell)(void *arg, size_t row, int column, struct value *v);
+	int tid, t0, t1; /* those columns; 0: it has none */
 };
 
 /* Adds n tables. They and arg must live until store_close(). Returns 0, or -1

@@ -1,10 +1,40 @@
-/* guard.h - a connection that may do nothing but read. */
+/* guard.h - the one place where connections are made.
+ *
+ * A database may come from anywhere, and so may the files beside it. What is
+ * opened for GUARD_READ and GUARD_WRITE was looked at before SQLite sees it
+ * (side_files.h), and no SQL in it can call a function with side effects.
+ * Before anything of its tables is read or written, the caller compares its
+ * schema with ours (views_check()), then calls guard_accept(). */
 #ifndef SCHEMA_DB_GUARD_H
 #define SCHEMA_DB_GUARD_H
 struct err;
-struct store;
+struct guard;
+struct sqlite3;
 
-/* Refuses everything but reading on this connection from now on. Returns 0, or
- * -1 and *err. */
-int guard_reading(struct store *db, struct err *err);
+enum guard_how {
+	GUARD_MAKE, /* a new database of ours, or one in memory */
+	GUARD_READ,
+	GUARD_WRITE, /* without SQLite's triggers */
+	GUARD_AS_IS, /* reads the file only: no lock, and nothing beside it */
+};
+
+/* Returns a connection, for guard_close() with *guard, or NULL and *err, which
+ * calls the file `name`: a temporary one has a path that tells nobody anything.
+ * *guard is NULL where SQLite may open what it likes. */
+struct sqlite3 *guard_open(const char *path, const char *name,
+			   enum guard_how how, struct guard **guard,
+			   struct err *err);
+/* Both can be NULL. */
+void guard_close(struct sqlite3 *conn, struct guard *guard);
+/* Returns why SQLite was last refused a file, or NULL if it never was. */
+const struct err *guard_refused(const struct guard *guard);
+/* Nothing in the database may make SQLite load, attach or write to tables of
+ * its own, and values are as long as a schema needs. */
+void guard_bind(struct sqlite3 *conn);
+/* The schema is ours: values may be as long as ours are. */
+void guard_accept(struct sqlite3 *conn);
+
+/* Returns path as a name that SQLite does not take for a URI; the caller frees
+ * it. */
+char *db_plain_name(const char *path);
 #endif

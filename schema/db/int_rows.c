@@ -2,6 +2,7 @@
 #include "schema/db/int_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "schema/db/db.h"
 #include "stitch/base/err.h"
@@ -10,6 +11,7 @@
 /* Rows of a block, which stays in the processor's cache. */
 #define BLOCK 512
 #define COLUMNS_MAX 32
+#define TEXT_MAX 255 /* bytes; no name of a device or a state is longer */
 
 struct int_rows {
 	struct store *db;
@@ -17,10 +19,24 @@ struct int_rows {
 	int64_t *v; /* BLOCK rows */
 	uint32_t known[BLOCK];
 	size_t at, n;	       /* rows given out, and in the block */
+	const char **text;     /* by value; NULL: no row so far has text */
+	struct arena texts;    /* of the block */
 	int columns;	       /* 0: not known yet */
 	bool full, ended, bad; /* bad: ids are not in order */
 	int64_t last;	       /* id of the last row of the block */
 };
+
+static void int_rows_keep_text(struct int_rows *r, size_t at,
+			       sqlite3_value *value)
+{
+	const unsigned char *text = sqlite3_value_text(value);
+
+	if (!text || sqlite3_value_bytes(value) > TEXT_MAX)
+		return;
+	if (!r->text)
+		r->text = mem_new((size_t)r->columns * BLOCK, sizeof(*r->text));
+	r->text[at] = arena_strdup(&r->texts, (const char *)text);
+}
 
 static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 {
@@ -32,8 +48,11 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 	uint32_t known = 0;
 
 	for (int i = 0; i < n; i++) {
-		bool is = sqlite3_value_type(value[i]) == SQLITE_INTEGER;
+		int type = sqlite3_value_type(value[i]);
+		bool is = type == SQLITE_INTEGER;
 
+		if (type == SQLITE_TEXT)
+			int_rows_keep_text(r, (size_t)(v - r->v + i), value[i]);
 		v[i] = is ? sqlite3_value_int64(value[i]) : 0;
 		known |= (uint32_t)is << i;
 	}
@@ -105,6 +124,8 @@ void int_rows_close(struct int_rows *r)
 		return;
 	sqlite3_finalize(r->st);
 	free(r->v);
+	free(r->text);
+	arena_release(&r->texts);
 	free(r);
 }
 
@@ -117,6 +138,10 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 
 	r->at = r->n = 0;
 	r->full = false;
+	if (r->text)
+		memset(r->text, 0,
+		       (size_t)r->columns * BLOCK * sizeof(*r->text));
+	arena_clear(&r->texts);
 	if (rc)
 		return db_error(r->db, rc, err);
 	r->db->taking = r;
@@ -136,13 +161,44 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 	return rc;
 }
 
+static void int_rows_give(const struct int_rows *r, struct int_row *row)
+{
+	row->v = r->v + r->at * (size_t)r->columns;
+	row->known = r->known[r->at];
+}
+
 int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err)
 {
 	if (r->at == r->n && !r->ended && int_rows_fill(r, err))
 		return -1;
 	if (r->at == r->n)
 		return 0;
-	row->v = r->v + r->at * (size_t)r->columns;
-	row->known = r->known[r->at++];
+	int_rows_give(r, row);
+	r->at++;
 	return 1;
+}
+
+int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
+		  struct err *err)
+{
+	/* what is far behind the block is found by the index */
+	if (r->last < id)
+		r->at = r->n;
+	for (;; r->at++) {
+		if (r->at == r->n && r->last < id)
+			r->last = id - 1;
+		if (r->at == r->n && !r->ended && int_rows_fill(r, err))
+			return -1;
+		if (r->at == r->n)
+			return 0;
+		int_rows_give(r, row);
+		if (row->v[0] >= id)
+			return row->v[0] == id;
+	}
+}
+
+const char *int_rows_text(const struct int_rows *r, const struct int_row *row,
+			  size_t column)
+{
+	return r->text ? r->text[(size_t)(row->v - r->v) + column] : NULL;
 }

@@ -28,4 +28,12 @@ struct int_rows *int_rows_open(struct store *db, const char *sql,
 void int_rows_close(struct int_rows *r);
 /* Returns 1 and *row, 0 at the end, -1 and *err on failure. */
 int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err);
+/* Moves to the first row whose id is not below `id`. Returns 1 and *row if it
+ * has that id, 0 if not, -1 and *err on failure. */
+int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
+		  struct err *err);
+/* Returns the text in a column of a row, borrowed like that; NULL: it is none,
+ * or longer than a word. */
+const char *int_rows_text(const struct int_rows *r, const struct int_row *row,
+			  size_t column);
 #endif

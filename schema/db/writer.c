@@ -150,7 +150,8 @@ static void writer_start(struct writer *wr)
 		return;
 	wr->wanted = false;
 	/* without a thread the caller inserts, which is slower */
-	wr->threaded = thread_start(&wr->thread, STACK_BYTES, writer_run, wr);
+	wr->threaded = thread_start(&wr->thread, STACK_BYTES, "writing",
+				    writer_run, wr);
 }
 
 int writer_put(struct writer *wr, struct block *b, struct err *err)

@@ -35,6 +35,8 @@ struct code_list {
 struct code_site { /* the call before a frame */
 	bool known, checked, unverified;
 	uint8_t kind;
+	uint8_t start;	/* enum thread_start */
+	uint8_t open;	/* enum judged, as the innermost frame */
 	int64_t target; /* 0: NULL */
 };
 
@@ -481,12 +483,46 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p,
 		return 0;
 	*s = (struct code_site){
 		.known = true,
+		.start = s->start,
+		.open = s->open,
 		.checked = checked,
 		.unverified = rows_int(r, MERGE_SITES_UNVERIFIED) != 0,
 		.kind = kind,
 		.target = rows_int(r, MERGE_SITES_TARGET),
 	};
 	return 0;
+}
+
+static int merge_code_take_end(struct merge *m, struct merge_part *p,
+			       const struct rows *r)
+{
+	struct merge_code *c = m->code;
+	uint32_t frame = merge_map_get(&p->map[MERGE_FRAME],
+				       rows_int(r, MERGE_ENDS_FRAME));
+
+	if (!frame)
+		return 0;
+	c->site = mem_reach(c->site, &c->n_site, &c->cap_site,
+			    (size_t)frame + 1, sizeof(*c->site));
+	if (!c->site[frame].start)
+		c->site[frame].start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+	if (!c->site[frame].open)
+		c->site[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+	return 0;
+}
+
+/* The first part that counted the functions of a file has them. */
+static int merge_code_put_share(struct merge *m, struct merge_part *p,
+				const struct rows *r, struct err *err)
+{
+	const struct store_frame_share s = {
+		.image = merge_map_get(&p->map[MERGE_IMAGE],
+				       rows_int(r, MERGE_SHARES_IMAGE)),
+		.functions = (uint32_t)rows_int(r, MERGE_SHARES_FUNCTIONS),
+		.framed = (uint32_t)rows_int(r, MERGE_SHARES_FRAMED),
+	};
+
+	return s.image ? store_frame_share(m->db, &s, err) : 0;
 }
 
 static int merge_code_take_link(struct merge *m, struct merge_part *p,
@@ -587,6 +623,10 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 		return -1;
 	if (merge_code_take_rows(m, p, "merge_sites", merge_code_take_site,
 				 NULL, err) ||
+	    merge_code_take_rows(m, p, "merge_ends", merge_code_take_end, NULL,
+				 err) ||
+	    merge_code_take_rows(m, p, "merge_shares", NULL,
+				 merge_code_put_share, err) ||
 	    merge_code_take_rows(m, p, "merge_links", merge_code_take_link,
 				 NULL, err) ||
 	    merge_code_take_rows(m, p, "merge_others", merge_code_take_other,
@@ -682,10 +722,18 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 {
 	const struct merge_code *c = m->code;
 	struct store_callsite *s = mem_new(c->n_site + 1, sizeof(*s));
+	struct store_end *at = mem_new(c->n_site + 1, sizeof(*at));
 	size_t n = 0;
+	size_t ends = 0;
 	int rc;
 
-	for (size_t i = 0; i < c->n_site; i++)
+	for (size_t i = 0; i < c->n_site; i++) {
+		if (c->site[i].start || c->site[i].open)
+			at[ends++] = (struct store_end){
+				(uint32_t)i,
+				(enum thread_start)c->site[i].start,
+				(enum judged)c->site[i].open
+			};
 		if (c->site[i].known)
 			s[n++] = (struct store_callsite){
 				.frame = (uint32_t)i,
@@ -693,8 +741,13 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 				.target = (uint64_t)c->site[i].target,
 				.unverified = c->site[i].unverified,
 			};
-	rc = store_callsites(m->db, s, n, err);
+	}
+	rc = store_callsites(m->db, s, n, err) ||
+			     store_ends(m->db, at, ends, err)
+		     ? -1
+		     : 0;
 	free(s);
+	free(at);
 	return rc;
 }
 

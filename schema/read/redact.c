@@ -13,6 +13,7 @@
 #include "schema/columns.h"
 #include "schema/db/db.h"
 #include "schema/db/guard.h"
+#include "schema/db/guard_reading.h"
 #include "schema/db/problem.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"
@@ -271,9 +272,10 @@ static enum redact_how redact_field_how(const char *column)
 static int redact_fields(struct redact *rd, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(rd->db, store_sql("redact_fields"), err);
+	int step = SQLITE_ERROR;
 	int rc = 0;
 
-	while (st && !rc && sqlite3_step(st) == SQLITE_ROW) {
+	while (st && !rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
 		const struct redact_column c = {
 			db_column_text(st, REDACT_FIELDS_TABLE),
 			db_column_text(st, REDACT_FIELDS_COLUMN),
@@ -284,6 +286,8 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 		rc = redact_column(rd, &c, err);
 	}
+	if (st && !rc && step != SQLITE_DONE)
+		rc = db_error(rd->db, step, err);
 	sqlite3_finalize(st);
 	return st ? rc : -1;
 }
@@ -316,13 +320,17 @@ static int redact_register(struct redact *rd, struct err *err)
 	return rc ? db_error(rd->db, rc, err) : 0;
 }
 
-int store_redact(const char *path, const struct redact_opts *o,
-		 struct redact_counts *counts, struct err *err)
+int store_redact(const char *path, const char *name,
+		 const struct redact_opts *o, struct redact_counts *counts,
+		 struct err *err)
 {
 	struct redact rd = { .o = o };
 	int rc = -1;
 
-	rd.db = store_open(path, true, err);
+	rd.db = store_open_as(path, name, true, err);
+	/* for VACUUM */
+	if (rd.db)
+		sqlite3_limit(rd.db->db, SQLITE_LIMIT_ATTACHED, 1);
 	if (rd.db && !redact_register(&rd, err))
 		rc = redact_tables(&rd, err);
 	store_close(rd.db);
@@ -333,9 +341,10 @@ int store_redact(const char *path, const struct redact_opts *o,
 	return rc;
 }
 
-int store_copy(struct store *db, const char *path, struct err *err)
+int store_copy(struct store *db, const char *path, const char *name,
+	       struct err *err)
 {
-	char *name = db_plain_name(path);
+	char *plain = db_plain_name(path);
 	sqlite3_stmt *st = NULL;
 	int rc;
 
@@ -345,13 +354,13 @@ int store_copy(struct store *db, const char *path, struct err *err)
 	if (!rc)
 		st = db_prepare(db, "VACUUM INTO ?1", err);
 	if (st) {
-		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+		sqlite3_bind_text(st, 1, plain, -1, SQLITE_STATIC);
 		rc = sqlite3_step(st);
 		/* most errors concern the new file */
-		rc = rc == SQLITE_DONE ? 0 : problem_set(db->db, path, rc, err);
+		rc = rc == SQLITE_DONE ? 0 : problem_set(db->db, name, rc, err);
 	}
 	sqlite3_finalize(st);
-	free(name);
+	free(plain);
 	if (!st || rc)
 		return -1;
 	return guard_reading(db, err);

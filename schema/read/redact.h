@@ -23,17 +23,20 @@ struct redact_counts {
 };
 
 /* Writes a compact copy to a new file; db may be a temporary database. Returns
- * 0, or -1 and *err, also if the file exists. */
-int store_copy(struct store *db, const char *path, struct err *err);
+ * 0, or -1 and *err, which calls the file `name`, also if it exists. */
+int store_copy(struct store *db, const char *path, const char *name,
+	       struct err *err);
 
 /* Redacts the database at `path` in place. Each path, name and text of its
  * captures is replaced by a word like "d3/f17" or "comm-2": equal texts by
  * equal words, numbered in the order in which they appear, so that equal
  * databases stay equal. Build-ids, hashes of paths, payloads and bytes of code
  * are removed. Numbers stay: times, addresses, ids. The old texts are in no
- * part of the file any more. Returns 0, or -1 and *err. */
-int store_redact(const char *path, const struct redact_opts *o,
-		 struct redact_counts *counts, struct err *err);
+ * part of the file any more. Returns 0, or -1 and *err, which calls the file
+ * `name`. */
+int store_redact(const char *path, const char *name,
+		 const struct redact_opts *o, struct redact_counts *counts,
+		 struct err *err);
 
 /* A column of a table, and its rule. */
 enum redact_how {

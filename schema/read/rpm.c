@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/db/guard.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 /* Limits of a query: a file that is not rpm's may have anything under these
@@ -34,38 +36,15 @@ static int rpm_count_call(void *arg)
 	return ++((struct rpm *)arg)->calls > CALLS_MAX;
 }
 
-/* Returns a URI that opens the file without writing anything, not even journal
- * files beside it. The caller frees it. */
-static char *rpm_uri(const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-._~/";
-	static const char head[] = "file:", tail[] = "?immutable=1";
-	char *uri = mem_new(3 * strlen(path) + sizeof(head) + sizeof(tail), 1);
-	char *at = uri + sizeof(head) - 1;
-
-	memcpy(uri, head, sizeof(head));
-	for (; *path; path++)
-		at += snprintf(at, 4, strchr(plain, *path) ? "%c" : "%%%02X",
-			       (unsigned char)*path);
-	memcpy(at, tail, sizeof(tail));
-	return uri;
-}
-
 struct rpm *rpm_open(const char *path)
 {
 	struct rpm *r = mem_new(1, sizeof(*r));
-	char *uri = rpm_uri(path);
-	int rc = sqlite3_open_v2(uri, &r->db,
-				 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
-					 SQLITE_OPEN_NOMUTEX,
-				 NULL);
+	struct guard *none;
+	struct err ignored;
+	int rc = -1;
 
-	free(uri);
-	if (!rc) {
-		sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0,
-				  NULL);
+	r->db = guard_open(path, path, GUARD_AS_IS, &none, &ignored);
+	if (r->db) {
 		sqlite3_progress_handler(r->db, STEPS, rpm_count_call, r);
 		rc = sqlite3_prepare_v2(r->db, owner_query, -1, &r->find, NULL);
 	}
@@ -80,7 +59,7 @@ void rpm_close(struct rpm *r)
 	if (!r)
 		return;
 	sqlite3_finalize(r->find);
-	sqlite3_close(r->db);
+	guard_close(r->db, NULL);
 	free(r);
 }
 

@@ -22,7 +22,8 @@ CREATE TABLE state_interval(
 				-- unborn, dead, unknown
 	cpu INTEGER,		-- run: on which it ran; ready: to which it
 				-- came; otherwise NULL
-	proof TEXT,		-- of the state: proved, consistent, unknown
+	proof TEXT,		-- of the state: proved, proved with premise,
+				-- consistent, unknown
 	behind INTEGER,		-- ready: tid of who was on that CPU for most of
 				-- the time
 	wake INTEGER,		-- wake.id of what ended it

@@ -60,6 +60,26 @@ WHERE m.name COLLATE NOCASE IN (SELECT fields FROM event_type)
 	AND (m.type = 'view' OR m.type = 'table' AND (m.rootpage = 0 OR EXISTS (
 		SELECT 1 FROM pragma_table_xinfo(m.name) WHERE hidden <> 0)))
 
+-- ?1: name
+-- name: table_text
+SELECT sql FROM main.sqlite_master WHERE name = ?1 AND type = 'table'
+
+-- A table of fields that is not as fields_new_table() makes it.
+-- name: changed_fields
+SELECT m.name FROM main.sqlite_master m
+WHERE m.name COLLATE NOCASE IN (SELECT fields FROM event_type)
+	AND m.sql IS NOT 'CREATE TABLE "' || m.name
+		|| '"(event_id INTEGER PRIMARY KEY' || (
+		SELECT coalesce(group_concat(', "' || name || '"', ''), '')
+		FROM (SELECT name FROM pragma_table_info(m.name)
+			WHERE cid > 0 ORDER BY cid)) || ')'
+
+-- An index that is computed, or has a condition, for each row that is written.
+-- name: computed_index
+SELECT i.name FROM main.sqlite_master m, pragma_index_list(m.name) i
+WHERE m.type = 'table' AND (i.partial
+	OR EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name) WHERE cid = -2))
+
 -- ?1: name of a table
 -- name: column_names
 SELECT name, cid FROM pragma_table_info(?1)
@@ -290,10 +310,12 @@ LEFT JOIN (SELECT name, min(id) AS id FROM comm GROUP BY name) n
 GROUP BY e.type, n.id, k.stack, u.stack, 5, 8, e.weight IS NULL
 
 -- The recorder's sum has what the marks of a CPU do not number: ftrace's overrun
--- and dropped events count each record. The excess over the marks is lost_end.
+-- and dropped events count each record. The excess over the marks is in rows of no
+-- place in the file.
 -- name: loss_has_sum
 UPDATE loss SET counts = 0 WHERE counts AND n IS NULL AND what = 'lost'
 	AND (capture, cpu) IN (SELECT capture, cpu FROM loss
 		WHERE what IN ('lost', 'lost_total') GROUP BY capture, cpu
 		HAVING total(n) FILTER (WHERE what = 'lost_total')
-			>= total(coalesce(n, 1)) FILTER (WHERE what = 'lost'))
+			>= total(coalesce(n, 1)) FILTER (WHERE what = 'lost'
+				AND off))

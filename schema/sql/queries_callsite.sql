@@ -5,7 +5,7 @@
 -- group them here would sort them. Stacks that were unwound by tables need no
 -- proof, and their frames are the calls, not return addresses.
 -- name: callsite_used
-SELECT stack, ended IS NULL AS checked, caller IS 1 AS callerless
+SELECT stack, coalesce(ended, 0) AS ended, coalesce(caller, 0) AS caller
 FROM raw_chain WHERE stack NOT NULL
 
 -- name: deferral_latencies
@@ -16,7 +16,13 @@ FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL
 INSERT INTO internal_deferral VALUES(?1, ?2, ?3, ?4)
 
 -- name: put_user_trust
-INSERT INTO internal_user_trust VALUES(?1, ?2, ?3, ?4, ?5)
+INSERT INTO internal_user_trust VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+
+-- name: put_end
+INSERT INTO internal_end VALUES(?1, ?2, ?3)
+
+-- name: put_frame_share
+INSERT OR IGNORE INTO internal_frame_share VALUES(?1, ?2, ?3)
 
 -- The ranges of files that were mapped as code.
 -- name: callsite_mapped
@@ -51,7 +57,8 @@ ORDER BY stack
 DELETE FROM internal_stack_check
 
 -- name: old_judged
-SELECT stack, class, callerless FROM internal_judged ORDER BY stack
+SELECT stack, class, callerless, coalesce(image, 0) AS image
+FROM internal_judged ORDER BY stack
 
 -- name: drop_judged
 DELETE FROM internal_judged
@@ -61,6 +68,10 @@ DELETE FROM internal_callsite_link
 
 -- name: again_sites
 SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
+
+-- name: again_ends
+SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open
+FROM internal_end
 
 -- name: again_links
 SELECT inner, frame, link FROM internal_callsite_link
@@ -83,6 +94,37 @@ LEFT JOIN (sample_group g JOIN internal_stack_check k ON k.stack = g.user)
 -- name: check_fabricated
 SELECT image, samples, fabricated, unverified FROM fabricated
 WHERE fabricated > 0 ORDER BY fabricated DESC, image
+
+-- name: check_ends_early
+-- share: percent of the samples that have a user stack, or asked for one
+WITH kept(type, mark, class, frames, n, image) AS MATERIALIZED (
+	SELECT type, mark, class, frames, n, image FROM internal_trust_class
+), ending(stack, class, image, frame, depth) AS MATERIALIZED (
+	SELECT j.stack, w.name, j.image, (SELECT p.frame FROM stack_path p
+		WHERE p.stack = j.stack ORDER BY p.pos DESC LIMIT 1),
+		-- frames that were recorded: an inferred caller was not
+		u.depth - EXISTS (SELECT 1 FROM stack_path p
+			JOIN frame f ON f.id = p.frame AND f.flags & 1
+			WHERE p.stack = j.stack AND p.pos = 1)
+	FROM internal_judged j JOIN stack u ON u.id = j.stack
+	JOIN word w ON w.kind = 'judged' AND w.id = j.class
+		AND w.name GLOB 'ends early (*'
+)
+SELECT coalesce(y.name, '') AS function, i.path AS image, e.class,
+	sum(g.n) AS samples, 100.0 * sum(g.n)
+	/ (SELECT sum(n) FROM kept WHERE class <> 'not recorded') AS share
+FROM ending e
+-- most captures have no such stack: then no sample is read
+CROSS JOIN sample_group g ON g.user = e.stack
+LEFT JOIN stack k ON k.id = g.kernel
+JOIN kept c ON c.class = e.class AND c.type = g.type AND c.mark IS g.mark
+	AND c.image IS e.image
+	AND c.frames IS CASE WHEN e.depth + coalesce(k.depth, 0) = 127 THEN 127
+		WHEN e.depth = 8 THEN 8 END
+JOIN frame f ON f.id = e.frame
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+GROUP BY i.id, y.name, e.class ORDER BY 4 DESC, 1, 2, 3
 
 -- name: check_unchecked
 SELECT i.path AS image, coalesce(i.status, 'not tried') AS status,

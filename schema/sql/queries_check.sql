@@ -275,6 +275,29 @@ SELECT r.name AS rule, r.proves, r.breaks, f.n AS findings, f.explained,
 FROM found f JOIN internal_rule r ON r.id = f.rule
 ORDER BY r.breaks DESC, f.n DESC, r.id
 
+-- name: check_gaps
+-- How much of the time of all CPUs is between two switches that do not join: it
+-- is touched by records that are missing without a loss. A wakeup may be missing
+-- at any time of its sleep, so that has no share. A rule keeps so many findings
+-- only; those behind are in n of the last one.
+WITH gap AS MATERIALIZED (
+	SELECT f.capture, r.name, r.breaks, f.n,
+		CASE WHEN r.name = 'wakeup_lost' THEN 0
+			ELSE f.time_ns - f.since_ns END AS ns
+	FROM internal_finding f JOIN internal_rule r ON r.id = f.rule
+	WHERE f.loss IS NULL
+		AND r.name IN ('switch_broken', 'switch_gap', 'wakeup_lost')
+)
+SELECT (SELECT CAST(total(n) AS INTEGER) FROM gap
+		WHERE name <> 'wakeup_lost') AS places,
+	(SELECT CAST(total(1.0 * ns * n) AS INTEGER) FROM gap) AS touched_ns,
+	(SELECT CAST(total(1.0 * (last_ns - first_ns) * coalesce(cpus, 1))
+		AS INTEGER) FROM capture) AS all_ns,
+	(SELECT count(*) FROM gap WHERE breaks) AS broken,
+	(SELECT count(*) FROM gap WHERE name = 'switch_gap') AS open,
+	(SELECT count(*) FROM main.loss WHERE what = 'silent' AND counts)
+		AS losses
+
 -- name: check_ordering
 SELECT what, coalesce(sum(n), 0) AS records, max(by_ns) AS worst_ns
 FROM ordering GROUP BY what ORDER BY what
@@ -320,7 +343,9 @@ WHERE t.events > 0 AND ((t.kind = 'record' AND t.name = 'switch')
 	OR (t.kind = 'sample' AND (t.name = 'sched:sched_switch'
 		OR t.name GLOB 'sched:sched_switch[:/]*')))
 AND (c.system_wide = 0 OR t.how = 'sample'
-	OR coalesce(c.cmdline, '') GLOB '* --filter[ =]*')
+	OR coalesce(c.cmdline, '') GLOB '* --filter[ =]*'
+	OR EXISTS (SELECT 1 FROM meta WHERE capture = c.id
+		AND key = 'pauses' AND value = 1))
 ORDER BY t.id
 
 -- name: check_damage

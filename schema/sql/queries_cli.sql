@@ -21,6 +21,28 @@ GROUP BY tid ORDER BY min(id)
 -- name: filter_comms
 SELECT name FROM comm GROUP BY name ORDER BY min(id)
 
+-- Events that were recorded with a cgroup: its path, or its number if that is
+-- all there is.
+-- name: event_cgroup
+SELECT x.event AS event_id, coalesce(g.path, x.value) AS cgroup
+FROM sample_extra x
+JOIN event e ON e.id = x.event
+JOIN event_type t ON t.id = e.type
+LEFT JOIN (SELECT t.capture, n.value AS id,
+		CAST(min(p.value) AS TEXT) AS path
+	FROM event_type t
+	JOIN event e ON e.type = t.id
+	JOIN sample_extra n ON n.event = e.id AND n.name = 'id'
+	JOIN sample_extra p ON p.event = e.id AND p.name = 'path'
+	WHERE t.kind = 'record' AND t.name = 'cgroup'
+	GROUP BY t.capture, n.value) g
+	ON g.capture = t.capture AND g.id = x.value
+WHERE x.name = 'cgroup'
+
+-- name: filter_cgroups
+SELECT cgroup AS name FROM ({event_cgroup}) GROUP BY cgroup
+ORDER BY min(event_id)
+
 -- name: filter_cpus
 SELECT DISTINCT CAST(cpu AS TEXT) AS name FROM event
 WHERE cpu >= 0
@@ -70,15 +92,31 @@ SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
 -- name: trust_classes
 SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(c.judged, '') AS judged, coalesce(c.frames, 0) AS frames,
-	c.class, c.n, coalesce(c.fix, '') AS fix,
+	c.class, c.n, coalesce(c.fix, '') AS fix, coalesce(c.image, 0) AS image,
+	coalesce(i.path, '') AS path, coalesce(s.functions, 0) AS functions,
+	coalesce(s.framed, 0) AS framed,
 	(SELECT max(has_chain) FROM event_type) AS chains,
 	(SELECT min(x.id) FROM event_type x JOIN event_type t ON t.id = c.type
 		AND x.name IS t.name) AS first
 FROM internal_trust_class c
-ORDER BY c.n DESC, c.class, c.fix
+LEFT JOIN image i ON i.id = c.image
+LEFT JOIN internal_frame_share s ON s.image = c.image
+ORDER BY c.n DESC, c.class, c.fix, c.image
 
 -- name: trust_judged
-SELECT stack, class FROM internal_judged
+SELECT stack, class, coalesce(image, 0) AS image FROM internal_judged
+
+-- The functions that stacks end early in, as they set no frame pointer.
+-- name: trust_ends
+SELECT j.stack, coalesce(y.name, '') AS function, i.id AS image
+FROM internal_judged j
+JOIN word w ON w.kind = 'judged' AND w.id = j.class
+	AND w.name = 'ends early (function)'
+JOIN frame f ON f.id = (SELECT p.frame FROM stack_path p
+	WHERE p.stack = j.stack ORDER BY p.pos DESC LIMIT 1)
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+ORDER BY 2, i.path, 3
 
 -- name: info_trust
 SELECT capture, event, class, samples, share, fix FROM trust
@@ -243,9 +281,18 @@ FROM backstitch_functions ORDER BY name
 -- name: print_formats
 SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
 	coalesce(c.note LIKE '%big-endian%', 0) AS big_endian,
-	coalesce(c.arch, '') AS arch,
-	coalesce(c.format = 'ftext', 0) AS is_text
+	coalesce(c.arch, '') AS arch, coalesce(c.release, '') AS release,
+	coalesce(c.format = 'ftext', 0) AS is_text, t.name, t.events
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+
+-- Functions of the kernel and its modules with the addresses in them that stacks
+-- or payloads have.
+-- name: payload_symbols
+SELECT DISTINCT i.start + s.start AS addr, iif(s.how = 'kallsyms', s.size, 0)
+	AS size, coalesce(s.raw_name, s.name) AS name, i.kind = 4 AS is_module,
+	coalesce(i.path, '') AS path, max(f.off) + i.start AS last
+FROM frame f JOIN image i ON i.id = f.image JOIN symbol s ON s.id = f.symbol
+WHERE i.kind IN (3, 4) AND i.start IS NOT NULL GROUP BY s.id ORDER BY 1
 
 -- Events with a raw payload, for int_rows.h, and the payload.
 -- ?1: the event before the first
@@ -272,3 +319,13 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 -- name: print_ev_rows
 -- columns: event_id ...
 SELECT * FROM "{table}" ORDER BY event_id
+
+-- What 'record --again' learns: user stacks, those that end with their dump, and
+-- lost records.
+-- name: record_learned
+SELECT coalesce((SELECT max(cmdline) FROM capture), '') AS cmdline,
+	CAST(total(samples) AS INTEGER) AS samples,
+	CAST(total(samples) FILTER (WHERE class = 'cut (truncated_dump)')
+		AS INTEGER) AS cut,
+	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts) AS lost
+FROM trust

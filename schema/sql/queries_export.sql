@@ -60,9 +60,12 @@ FROM capture ORDER BY id
 
 -- name: track_wanted
 SELECT DISTINCT id FROM (
-	SELECT h.id, p.pid, h.tid, c.name AS comm
+	SELECT h.id, p.pid, h.tid, c.name AS comm, g.event_id
 	FROM thread h LEFT JOIN process p ON p.id = h.process
 	LEFT JOIN comm c ON c.thread = h.id
+	LEFT JOIN (SELECT DISTINCT x.event AS event_id, e.thread
+		FROM sample_extra x JOIN event e ON e.id = x.event
+		WHERE x.name = 'cgroup') g ON g.thread = h.id
 ) WHERE {filter}
 
 -- name: export_damage

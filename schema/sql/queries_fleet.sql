@@ -32,14 +32,15 @@ SELECT printf('%s|%s|%s|%s|%s', c.align, c.offset_ns, c.drift_ppb,
 		SELECT key, value FROM meta WHERE capture IN (0, c.id)
 		AND key IN ('backstitch', 'wall_offset_ns') ORDER BY 1, 2)),
 	(SELECT group_concat(name || ' ' || mark || ' ' || judged || ' '
-			|| frames || ' ' || n, ';') FROM (
+			|| frames || ' ' || image || ' ' || n, ';') FROM (
 		SELECT coalesce(t.name, '') AS name,
 			coalesce(u.mark, 0) AS mark,
 			coalesce(u.judged, '') AS judged,
-			coalesce(u.frames, 0) AS frames, sum(u.n) AS n
+			coalesce(u.frames, 0) AS frames,
+			coalesce(u.image, 0) AS image, sum(u.n) AS n
 		FROM internal_user_trust u JOIN event_type t ON t.id = u.type
-		WHERE t.capture = c.id GROUP BY 1, 2, 3, 4
-		ORDER BY 1, 2, 3, 4))) AS made
+		WHERE t.capture = c.id GROUP BY 1, 2, 3, 4, 5
+		ORDER BY 1, 2, 3, 4, 5))) AS made
 FROM capture c WHERE c.id = ?1
 
 -- name: fleet_event

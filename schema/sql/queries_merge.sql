@@ -134,6 +134,13 @@ SELECT frame, kind, coalesce(target, 0) AS target, unverified
 FROM internal_callsite
 ORDER BY frame
 
+-- name: merge_ends
+SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open
+FROM internal_end ORDER BY frame
+
+-- name: merge_shares
+SELECT image, functions, framed FROM internal_frame_share ORDER BY image
+
 -- name: merge_links
 SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 

@@ -13,17 +13,17 @@ SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 	coalesce(c.cmdline, '') GLOB '* --filter[ =]*' AS filtered,
 	coalesce(t.how, '') = 'sample' AS sampled,
 	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
-	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch
+	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch,
+	coalesce((SELECT value FROM meta WHERE capture = t.capture
+		AND key = 'pauses'), -1) AS pauses
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture
 ORDER BY t.id
 
 -- name: causes_captures
--- Captures of the same kernel and clock, and when their events were. Clocks of
--- two boots differ from the time of the day by other amounts. ?1: capture
-SELECT c.id, min(e.time_ns) AS first_ns, max(e.time_ns) AS last_ns,
-	coalesce(c.error_ns, 0) AS error_ns
-FROM capture m CROSS JOIN event e CROSS JOIN event_type t ON t.id = e.type
-CROSS JOIN capture c ON c.id = t.capture
+-- Captures of the same kernel and clock. Clocks of two boots differ from the
+-- time of the day by other amounts. ?1: capture
+SELECT c.id, coalesce(c.error_ns, 0) AS error_ns
+FROM capture m CROSS JOIN capture c
 LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
 LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
 WHERE m.id = ?1 AND (c.id = m.id OR (
@@ -32,7 +32,9 @@ WHERE m.id = ?1 AND (c.id = m.id OR (
 	AND (c.together = m.together OR (c.host = m.host
 		AND c.release = m.release AND c.clock = m.clock
 		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))))
-GROUP BY c.id
+
+-- name: causes_times
+SELECT take_ints(id, type, time_ns) AS taken FROM event WHERE id > ?1
 
 -- name: causes_threads
 -- columns: id tid
@@ -46,11 +48,18 @@ LEFT JOIN process p ON p.id = t.process
 WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 
 -- name: causes_events
-SELECT id, time_ns, coalesce(cpu, -1) AS cpu, type, thread, comm, kraw, uraw
-FROM event WHERE time_ns NOT NULL ORDER BY id
+SELECT take_ints(id, time_ns, cpu, type, thread, comm, kraw, uraw) AS taken
+FROM event WHERE id > ?1 AND time_ns NOT NULL
+
+-- name: causes_fields
+-- Fields of the events of an ev_ table; those that it has not are NULL.
+SELECT take_ints(event_id, {prev}, {next}, {woken}, {state}, {target},
+	{current}, {flags}, {device}, {vector}) AS taken
+FROM "{table}" WHERE event_id > ?1
 
 -- name: causes_requests
-SELECT event, uraw, verdict, flags FROM request ORDER BY event
+SELECT take_ints(event, uraw, verdict, flags) AS taken
+FROM request WHERE event > ?1
 
 -- name: causes_addrs
 SELECT id, addrs FROM raw_chain WHERE addrs NOT NULL
@@ -64,12 +73,6 @@ FROM loss l
 WHERE l.capture = ?1 AND l.what NOT IN
 	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id
-
--- name: causes_stack
--- The stack of an event. ?1: event
-SELECT e.type, e.comm, e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict,
-	r.flags
-FROM event e LEFT JOIN request r ON r.event = e.id WHERE e.id = ?1
 
 -- name: causes_stacks
 -- The kernel half of each event's stack.

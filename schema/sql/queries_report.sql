@@ -41,7 +41,7 @@ SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw) AS uraw,
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE {wanted}
 
--- What fills {wanted} if there are filters; else it is 1.
+-- What fills the gap "wanted" if there are filters; else it is 1.
 -- name: filter_wanted
 e.id IN (SELECT event_id FROM samples WHERE {filter})
 

@@ -1,19 +1,20 @@
--- queries_weight.sql - the queries of weights by an expression: see
--- cli/model/weight.c. The expression can use the columns of weight_row and the
--- fields of the event.
+-- queries_weight.sql - the queries of expressions on samples: see
+-- cli/model/weight.c. They can use the columns of weight_rows and the fields of
+-- the event.
 
 -- name: weight_rows
 -- fields, ev_table and of_type are empty, empty and 1 if no field is used
--- columns: as report_samples
+-- columns: type comm cpu kraw uraw verdict flags weight time key
 SELECT "#type", "#comm", "#cpu", "#kraw", "#uraw", "#verdict", "#flags",
 	({expression}
-	) AS weight, "#time"
+	) AS weight, "#time", ({key}) AS "#key"
 FROM (SELECT e.type AS "#type", e.comm AS "#comm", e.cpu AS "#cpu",
 	e.kraw AS "#kraw", coalesce(r.uraw, e.uraw) AS "#uraw",
 	r.verdict AS "#verdict", r.flags AS "#flags", e.time_ns AS "#time",
 	e.id AS event_id, e.time_ns AS time_ns, e.cpu AS cpu, p.pid AS pid,
 	h.tid AS tid, c.name AS comm, t.name AS event, e.weight AS weight,
-	w.name AS verdict, r.latency_ns AS latency_ns {fields}
+	w.name AS verdict, r.latency_ns AS latency_ns,
+	g.cgroup AS cgroup {fields}
 	FROM event e
 	JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 	LEFT JOIN thread h ON h.id = e.thread
@@ -22,7 +23,10 @@ FROM (SELECT e.type AS "#type", e.comm AS "#comm", e.cpu AS "#cpu",
 	LEFT JOIN request r ON r.event = e.id
 	LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 	{ev_table}
+	LEFT JOIN ({event_cgroup}) g ON g.event_id = e.id
 	WHERE {of_type} AND {wanted})
+WHERE ({condition}
+)
 
 -- name: weight_ev_table
 LEFT JOIN "{name}" f ON f.event_id = e.id

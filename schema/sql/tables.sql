@@ -72,7 +72,7 @@ CREATE TABLE comm(
 	thread INTEGER,
 	time_ns INTEGER,	-- NULL: before the capture
 	exec INTEGER,
-	name TEXT,		-- ':TID' when no name was ever said
+	name TEXT,		-- ':TID' until a record or a switch tells a name
 	label TEXT		-- name as in folded stacks; NULL: the same
 );
 
@@ -289,11 +289,36 @@ CREATE TABLE internal_judged(
 -- A stack that is not here is whole.
 	stack INTEGER PRIMARY KEY,
 	class INTEGER,		-- word 'judged'
-	callerless INTEGER	-- 1: class 'caller missing': the innermost
-				-- function's caller is, by its unwind table or
-				-- by where the calls in front of the return
-				-- addresses lead
+	callerless INTEGER,	-- 1: the innermost function's caller is
+				-- missing, by its unwind table or by where the
+				-- calls in front of the return addresses lead
+	image INTEGER		-- whose code is the cause: the file in which
+				-- a stack ends early, or before whose caller
+				-- the first frame is that never was; NULL: none
 );
+
+CREATE TABLE internal_end(
+-- What is known of the frames at both ends of the user stacks that were
+-- recorded, and of those between that set no frame pointer.
+	frame INTEGER PRIMARY KEY,
+	start INTEGER,		-- of an outermost one, word 'start': a thread
+				-- begins there ('table', 'entry', 'library',
+				-- 'routine', 'mark'), or why a walk along
+				-- frame pointers ended; of one between, why
+				-- its caller is missing; NULL: not known
+	open INTEGER		-- of an innermost one, word 'judged': why its
+				-- caller may be missing unnoticed; of one
+				-- between, why the next may be any; NULL: not
+				-- so
+) WITHOUT ROWID;
+
+CREATE TABLE internal_frame_share(
+-- Functions that set a frame pointer, of files that are named as the cause of
+-- what is wrong with stacks.
+	image INTEGER PRIMARY KEY,
+	functions INTEGER,	-- that call others, of a large file a part
+	framed INTEGER		-- and of them that set a frame pointer
+) WITHOUT ROWID;
 
 CREATE TABLE internal_user_trust(
 -- Samples by how far their user stack can be trusted, for view trust. They are
@@ -303,10 +328,11 @@ CREATE TABLE internal_user_trust(
 	mark INTEGER,		-- as in sample_group
 	judged TEXT,		-- of the stack alone: a class of view trust;
 				-- NULL: there is no user stack
-	frames INTEGER,		-- 127: both halves have as many together as
+	frames INTEGER,		-- 127: of both halves as many were recorded as
 				-- perf keeps; 8: as many as ftrace keeps; else
 				-- NULL
-	n INTEGER		-- samples
+	n INTEGER,		-- samples
+	image INTEGER		-- as in internal_judged
 );
 
 CREATE TABLE internal_deferral(
@@ -333,7 +359,9 @@ CREATE TABLE raw_chain(
 				-- ends there, or 'hit_only'; NULL: it was
 				-- recorded
 	caller INTEGER		-- 1: a frame-pointer chain without the caller
-				-- of its innermost frame; 2: that was inferred
+				-- of its innermost frame; 2: that was
+				-- inferred; 3: it has that caller, as the
+				-- innermost function had set up its frame
 );
 
 CREATE TABLE symbol(
@@ -490,8 +518,9 @@ CREATE TABLE loss(
 -- that were not recorded.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
-	what TEXT,		-- 'lost', 'lost_end', 'lost_total', 'filtered',
-				-- 'throttled', 'overwritten', 'damage', ...
+	what TEXT,		-- 'lost', 'lost_end', 'dropped', 'lost_total',
+				-- 'filtered', 'throttled', 'overwritten',
+				-- 'damage', ...
 	counts INTEGER,		-- 1: adds to the number of records lost
 	cpu INTEGER,
 	type INTEGER,		-- event_type.id

@@ -247,28 +247,16 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
-CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix) AS
+CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
+	image) AS
 -- The classes of view trust.
 -- One row for each kind of samples that hit user mode or asked for a user stack.
--- mark, judged, frames, n: as in internal_user_trust. fix: the command that
--- would help, of the recorder that made the capture; NULL: none is known.
--- The classes:
---   whole                nothing speaks against any frame
---   caller missing       the innermost function's caller is not there
---   cut (WHY)            not unwound to the outermost frame: word 'unwind', or
---                        'full': as many frames as the recorder keeps
---   one frame            a frame-pointer chain that ends where it begins
---   fabricated (no frame pointers)  nothing can have been called from a frame
---   in no mapping        an address is mapped by nothing
---   missing (VERDICT)    word 'request'
---   not recorded         the event takes no user stacks, or its callchain has
---                        no user half
---   not judged (WHY)     'mappings': not all of the process are known;
---                        'other file': see other_file;
---                        'no file': code that is not here; 'generated code':
---                        its bytes were not recorded; 'exec': the stack is
---                        of the program after an exec; 'uncertain': a frame is
---                        not exactly known
+-- mark, judged, frames, n, image: as in internal_user_trust. fix: the command
+-- that would help, of the recorder that made the capture; NULL: none is known.
+-- class: what it means is in 'backstitch help verdicts' and backstitch(7), TRUST.
+-- It is that of the stack alone (word 'judged'), or 'missing (VERDICT)' (word
+-- 'request'), 'cut (WHY)' (word 'unwind', or 'full'), 'not judged (exec)' or
+-- 'not recorded'.
 WITH recorder(capture, name, most) AS MATERIALIZED (
 	-- most: frames that the kernel keeps of a stack
 	SELECT id, CASE WHEN format = 'perf' OR version LIKE 'perf%' THEN 'perf'
@@ -295,16 +283,20 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	AND (NOT coalesce(t.has_chain, 0) OR (c.format <> 'perf'
 		AND NOT EXISTS (SELECT 1 FROM asked a
 			WHERE a.capture = t.capture)))
-), classed(type, mark, judged, frames, class, n) AS (
+), classed(type, mark, judged, frames, class, n, image) AS (
 	SELECT b.type, b.mark, b.judged, b.frames, CASE
 		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
 			THEN 'not recorded'
 		WHEN b.judged IS NULL THEN 'missing (' || v.name || ')'
 		WHEN b.mark = 2 THEN 'not judged (exec)'
 		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
-		WHEN b.judged = 'whole' AND b.frames = r.most
-			AND NOT coalesce(t.defer, 0) THEN 'cut (full)'
-		ELSE b.judged END, b.n
+		-- those of deferred events, too: a kernel that defers none takes
+		-- them at once
+		WHEN b.frames = r.most AND b.judged IN (
+			'ends early (no frame pointers)',
+			'ends early (function)', 'ends early (unread)',
+			'not judged (start)') THEN 'cut (full)'
+		ELSE b.judged END, b.n, b.image
 	FROM internal_user_trust b
 	JOIN event_type t ON t.id = b.type
 	JOIN recorder r ON r.capture = t.capture
@@ -320,7 +312,9 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 		WHEN 'ftrace' THEN 'trace-cmd record -T -O userstacktrace'
 		WHEN 'lttng' THEN
 			'lttng add-context --kernel --type=callstack-user' END
-	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame')
+	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame',
+		'caller missing (further out)',
+		'ends early (no frame pointers)', 'ends early (function)')
 		THEN CASE r.name
 		WHEN 'perf' THEN 'perf record --call-graph dwarf'
 		ELSE 'build with -fno-omit-frame-pointer' END
@@ -350,7 +344,7 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 	WHEN s.class = 'missing (unjoinable)'
 		THEN 'sysctl kernel.perf_event_max_contexts_per_stack=8'
 	WHEN s.class = 'missing (stripped)'
-		THEN 'give the file as perf recorded it' END
+		THEN 'give the file as perf recorded it' END, s.image
 FROM classed s JOIN event_type t ON t.id = s.type
 JOIN recorder r ON r.capture = t.capture;
 

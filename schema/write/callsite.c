@@ -207,6 +207,7 @@ static void callsite_judged_row(const void *list, size_t i,
 	v[0] = j->stack;
 	v[1] = j->judged;
 	v[2] = j->callerless;
+	v[3] = j->image;
 }
 
 int store_judged(struct store *db, const struct store_judged *j, size_t n,
@@ -225,6 +226,7 @@ int store_judged(struct store *db, const struct store_judged *j, size_t n,
 		row_key(&r, j[i].stack);
 		row_int(&r, 1, j[i].judged);
 		row_int(&r, 2, j[i].callerless);
+		row_id(&r, 3, j[i].image);
 	}
 	return 0;
 }
@@ -244,6 +246,39 @@ int store_user_trust(struct store *db, const struct store_user_trust *u,
 		db_bind_text(st, 3, u[i].judged);
 		callsite_bind_some(st, 4, u[i].frames);
 		sqlite3_bind_int64(st, 5, u[i].n);
+		callsite_bind_some(st, 6, u[i].image);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int store_ends(struct store *db, const struct store_end *s, size_t n,
+	       struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_end"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		sqlite3_bind_int64(st, 1, s[i].frame);
+		callsite_bind_some(st, 2, s[i].start);
+		callsite_bind_some(st, 3, s[i].open);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int store_frame_share(struct store *db, const struct store_frame_share *s,
+		      struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_frame_share"), err);
+	int rc = -1;
+
+	if (st) {
+		sqlite3_bind_int64(st, 1, s->image);
+		sqlite3_bind_int64(st, 2, s->functions);
+		sqlite3_bind_int64(st, 3, s->framed);
 		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);

@@ -43,7 +43,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
 	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_NONE },
-	[T_JUDGED] = { "internal_judged", NULL, 3, true, PAGES_NONE },
+	[T_JUDGED] = { "internal_judged", NULL, 4, true, PAGES_NONE },
 	[T_LABEL] = { "internal_label", NULL, 2, true, PAGES_NONE },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };

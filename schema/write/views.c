@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "schema/write/writing.h"
+#include "schema/db/guard.h"
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -140,12 +141,12 @@ static int views_complete(struct store *db, const char *sql, size_t len,
 	char *name = sqlite3_mprintf("%.*s", (int)strcspn(at, " ("), at);
 	char *create = sqlite3_mprintf("%.*s", (int)len, sql);
 	sqlite3_str *text = sqlite3_str_new(NULL);
-	sqlite3 *made = NULL;
-	int rc = sqlite3_open(":memory:", &made);
+	struct guard *none;
+	sqlite3 *made =
+		guard_open(":memory:", db->path, GUARD_MAKE, &none, err);
+	int rc = made ? sqlite3_exec(made, create, NULL, NULL, NULL) : -1;
 
-	if (!rc)
-		rc = sqlite3_exec(made, create, NULL, NULL, NULL);
-	if (rc)
+	if (made && rc)
 		db_error(db, rc, err);
 	sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\" AS SELECT ", name);
 	int lacks = rc ? -1 : views_columns(db, made, name, text, err);
@@ -158,7 +159,7 @@ static int views_complete(struct store *db, const char *sql, size_t len,
 
 	if (lacks > 0)
 		lacks = db_exec(db, view, err);
-	sqlite3_close(made);
+	guard_close(made, none);
 	sqlite3_free(view);
 	sqlite3_free(create);
 	sqlite3_free(name);
@@ -166,16 +167,80 @@ static int views_complete(struct store *db, const char *sql, size_t len,
 }
 
 /* Returns -1 and *err: something else has that name, of n bytes. */
-static int views_refuse(const struct store *db, const char *name, size_t n,
-			struct err *err)
+static int views_refuse(const struct store *db, const char *what,
+			const char *name, size_t n, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,
-		       "%s: '%.*s' is no table as this program makes it; "
+		       "%s: '%.*s' is no %s as this program makes it; "
 		       "ingest the capture again",
-		       db->path, (int)n, name);
+		       db->path, (int)n, name, what);
 }
 
-/* A table of another text may have more columns, and an older one fewer. */
+/* Skips blanks and comments. Returns true if there were any. */
+static bool views_skip_blank(const char **s, const char *end)
+{
+	const char *from = *s;
+
+	while (*s < end) {
+		size_t left = (size_t)(end - *s);
+
+		if (**s == ' ' || **s == '\t' || **s == '\n')
+			(*s)++;
+		else if (left > 1 && !memcmp(*s, "--", 2))
+			*s = memchr(*s, '\n', left) ? memchr(*s, '\n', left)
+						    : end;
+		else
+			break;
+	}
+	return *s > from;
+}
+
+/* Returns whether two texts of a table say the same: the comments may be those
+ * of another release. Ours has no quotes but in comments, so what follows a
+ * quote in the other text need not be understood. */
+static bool views_same_text(const char *a, size_t n, const char *b, size_t m)
+{
+	const char *a_end = a + n;
+	const char *b_end = b + m;
+
+	for (;;) {
+		if (views_skip_blank(&a, a_end) != views_skip_blank(&b, b_end))
+			return false;
+		if (a == a_end || b == b_end)
+			return a == a_end && b == b_end;
+		if (*a++ != *b++)
+			return false;
+	}
+}
+
+/* Returns 1 if rows can be written to a table without evaluating what we did
+ * not write: a CHECK, a DEFAULT, a COLLATE. 0 if not, -1 and *err. */
+static int views_can_write(struct store *db, const char *s, size_t len,
+			   struct err *err)
+{
+	const char *name = s + sizeof(create_table) - 1;
+	sqlite3_stmt *st = db_prepare(db, store_sql("table_text"), err);
+	int same = -1;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("), SQLITE_STATIC);
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW) {
+		const char *text = db_column_text(st, 0);
+
+		/* SQLite reads it up to a zero byte */
+		same = text && views_same_text(s, len, text, strlen(text));
+	} else {
+		same = rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	}
+	sqlite3_finalize(st);
+	return same;
+}
+
+/* A table of another text may have more columns, and an older one fewer. What
+ * is written to must be the same. */
 static int views_check_table(struct store *db, const char *s, size_t len,
 			     struct err *err)
 {
@@ -190,21 +255,24 @@ static int views_check_table(struct store *db, const char *s, size_t len,
 		none = st ? views_ask(db, st, create_table, s, len, err) : -1;
 		sqlite3_finalize(st);
 	}
+	if (plain > 0 && db->writable)
+		plain = views_can_write(db, s, len, err);
 	if (plain < 0 || none < 0)
 		return -1;
 	if (plain || none)
 		return db->older ? views_complete(db, s, len, none, err) : 0;
-	return views_refuse(db, name, strcspn(name, " ("), err);
+	return views_refuse(db, "table", name, strcspn(name, " ("), err);
 }
 
-/* Tables of fields are named by the database. */
-static int views_check_fields(struct store *db, struct err *err)
+/* Refuses what the query finds. */
+static int views_check_none(struct store *db, const char *query,
+			    const char *what, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("strange_fields"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql(query), err);
 	int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
 
 	if (rc == SQLITE_ROW)
-		views_refuse(db, db_column_text(st, 0),
+		views_refuse(db, what, db_column_text(st, 0),
 			     (size_t)sqlite3_column_bytes(st, 0), err);
 	else if (st && rc != SQLITE_DONE)
 		db_error(db, rc, err);
@@ -269,7 +337,11 @@ int views_check(struct store *db, struct err *err)
 			return -1;
 		hidden |= n && kinds[i].head == create_view;
 	}
-	if (views_check_fields(db, err))
+	/* tables of fields are named by the database */
+	if (views_check_none(db, "strange_fields", "table", err) ||
+	    (db->writable &&
+	     (views_check_none(db, "changed_fields", "table", err) ||
+	      views_check_none(db, "computed_index", "index", err))))
 		return -1;
 	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
 }

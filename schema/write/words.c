@@ -59,6 +59,7 @@ int words_write(struct store *db, struct err *err)
 		{ "callsite", 1, callsite_kind_name },
 		{ "link", 1, callsite_link_name },
 		{ "judged", 1, judged_name },
+		{ "start", 1, thread_start_name },
 	};
 	sqlite3_stmt *st =
 		db_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);

@@ -134,6 +134,15 @@ struct store_judged {
 	uint32_t stack;
 	enum judged judged;
 	bool callerless;
+	uint32_t image; /* 0: NULL */
+};
+struct store_end {
+	uint32_t frame;
+	enum thread_start start; /* 0: NULL */
+	enum judged open;	 /* 0: NULL */
+};
+struct store_frame_share {
+	uint32_t image, functions, framed;
 };
 struct store_user_trust {
 	uint32_t type;
@@ -141,6 +150,7 @@ struct store_user_trust {
 	uint8_t frames;	    /* 0: NULL */
 	const char *judged; /* NULL: there is no user stack */
 	int64_t n;
+	uint32_t image; /* 0: NULL */
 };
 /* Returns the raw chain in place of one that was stored, for a stack of a
  * capture (the index of its source), process (row id) and time. */
@@ -163,6 +173,10 @@ int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err);
 int store_other_file(struct store *db, const struct store_other_file *o,
 		     struct err *err);
+int store_ends(struct store *db, const struct store_end *s, size_t n,
+	       struct err *err);
+int store_frame_share(struct store *db, const struct store_frame_share *s,
+		      struct err *err);
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err);
 /* Deletes all of them, to be stored again with more. */

@@ -47,7 +47,11 @@ struct ring {
 	int32_t cpu;
 	uint32_t number; /* record.ring */
 	struct last last;
-	uint64_t lost, total; /* sums of LOST, and of LOST_SAMPLES */
+	uint64_t lost, total;	      /* sums of LOST, and of LOST_SAMPLES */
+	uint64_t placed[LOST_PLACES]; /* of the total */
+	/* Losses without a number are between these; TIME_NONE: there is none
+	 * that begins, or ends, at a known time. */
+	int64_t blank_from, blank_to;
 };
 
 /* An event that the kernel throttled. */
@@ -83,6 +87,8 @@ struct account {
 
 static const struct ring no_ring = {
 	.cpu = -1,
+	.blank_from = TIME_NONE,
+	.blank_to = TIME_NONE,
 	.last = { { { TIME_NONE, 0 },
 		    { TIME_NONE, 0 },
 		    { TIME_NONE, 0 },
@@ -232,9 +238,10 @@ static struct ledger_entry account_record_entry(const struct record *rec,
 
 bool account_explains(const char *what)
 {
-	static const char *const kinds[] = { "lost",	    "lost_end",
-					     "read_lost",   "hardware",
-					     "overwritten", "damage" };
+	static const char *const kinds[] = {
+		"lost",	    "lost_end",	   "dropped", "read_lost",
+		"hardware", "overwritten", "damage",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(what, kinds[i]))
@@ -320,6 +327,11 @@ static void account_lost(struct account *ac, const struct record *rec)
 		return;
 	ledger_add_up(&ps->all.lost, rec->lost.n);
 	ledger_add_up(r ? &r->lost : &ps->stray.lost, rec->lost.n);
+	if (!r || rec->lost.n)
+		return;
+	if (r->blank_to == TIME_NONE)
+		r->blank_from = t0;
+	r->blank_to = t1;
 }
 
 static void account_lost_total(struct account *ac, const struct record *rec)
@@ -338,6 +350,8 @@ static void account_lost_total(struct account *ac, const struct record *rec)
 		return;
 	ledger_add_up(&ps->all.total, rec->lost.n);
 	ledger_add_up(r ? &r->total : &ps->stray.total, rec->lost.n);
+	if (r)
+		ledger_add_up(&r->placed[rec->lost.place], rec->lost.n);
 }
 
 struct reader {
@@ -579,6 +593,35 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			account_loss_end(ps));
 }
 
+/* What a ring overwrote is in front of one of its records: where a loss has no
+ * number, if there is one. */
+static void push_lost_before(struct account *ac, uint16_t source,
+			     const struct ring *r, uint64_t n)
+{
+	bool blank = r->blank_to != TIME_NONE;
+	int64_t t0 = blank ? r->blank_from : TIME_NONE;
+	int64_t t1 = blank ? r->blank_to : r->last.at[0].time;
+	struct ledger_entry e = account_entry(source, "lost", t0, t1);
+
+	e.n = n;
+	e.cpu = r->cpu;
+	e.counts = true;
+	account_explain(ac, source, ledger_add(ac->ledger, &e), r->cpu, t0, t1);
+}
+
+static void push_dropped(struct account *ac, uint16_t source,
+			 const struct ring *r, uint64_t n)
+{
+	struct ledger_entry e =
+		account_entry(source, "dropped", TIME_NONE, TIME_NONE);
+
+	e.n = n;
+	e.cpu = r->cpu;
+	e.counts = true;
+	account_explain(ac, source, ledger_add(ac->ledger, &e), r->cpu,
+			TIME_NONE, account_loss_end(&ac->src[source]));
+}
+
 /* LOST_SAMPLES may report more than the rings did. Both report the same drops,
  * so the sum of all entries must be the larger of the two, even if one CPU
  * reported more than the recorder did. */
@@ -615,7 +658,19 @@ static void end_lost(struct account *ac, uint16_t source)
 			continue;
 		n = n < left ? n : left;
 		left -= n;
-		push_lost_end(ac, source, r->cpu, r->last.at[0].time, n);
+		const uint64_t within =
+			n < r->placed[LOST_WITHIN] ? n : r->placed[LOST_WITHIN];
+		const uint64_t before = n - within < r->placed[LOST_BEFORE]
+						? n - within
+						: r->placed[LOST_BEFORE];
+
+		if (within)
+			push_dropped(ac, source, r, within);
+		if (before)
+			push_lost_before(ac, source, r, before);
+		if (n > within + before || !n)
+			push_lost_end(ac, source, r->cpu, r->last.at[0].time,
+				      n - within - before);
 	}
 }
 

@@ -9,9 +9,12 @@
  * are also in struct losses. Kinds (ledger_entry.what), and whether they add to
  * the number of lost records (ledger_entry.counts):
  *   lost         yes: a LOST record: between its neighbours in the ring; one
- *                without a number does not if the recorder's sum has it
+ *                without a number does not if the recorder's sum has it: then
+ *                another row has the number
  *   lost_end     yes: LOST_SAMPLES minus LOST of the ring: from the ring's last
  *                record to the end
+ *   dropped      yes: the recorder's count of a ring that was full, which no
+ *                record tells: somewhere in it
  *   lost_total   no: LOST_SAMPLES, the recorder's count for each event
  *   read_lost    no: a count inside samples grew (PERF_FORMAT_LOST): between
  *                two samples

@@ -56,7 +56,7 @@ uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		return UINT32_MAX;
 	}
 	*mem_add(fd->at, fd->n, fd->cap) =
-		(struct audit_waiting){ *f, key, { -1, -1 }, false };
+		(struct audit_waiting){ *f, key, { -1, -1 }, false, false };
 	return (uint32_t)fd->n - 1;
 }
 

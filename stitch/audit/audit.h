@@ -70,6 +70,8 @@ struct audit_cpu {
 	uint32_t step; /* index of its finding, plus 1; 0: none */
 	/* By the scheduler's events, and by SWITCH records. */
 	struct audit_runs event, record;
+	uint32_t seat; /* index plus 1 of the finding that another thread than
+			* event.tid is there; 0: none since the last switch */
 	int64_t first, last; /* times of wakeups; TIME_NONE: none */
 	int64_t skew; /* at the end: most that its clock differs; 0: nothing
 		       * known */
@@ -139,6 +141,7 @@ struct audit_waiting {
 	 * -1: unknown or none. */
 	int32_t cpu[2];
 	bool dropped;
+	bool seat; /* of switch_broken: by a record that is no switch */
 };
 
 struct audit_found_list {

@@ -32,6 +32,22 @@ const char *callsite_link_name(unsigned int v)
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;
 }
 
+const char *thread_start_name(unsigned int v)
+{
+	static const char *const name[] = {
+		[START_TABLE] = "table",
+		[START_ENTRY] = "entry",
+		[START_LIBRARY] = "library",
+		[START_ROUTINE] = "routine",
+		[START_MARK] = "mark",
+		[ENDS_FILE] = "file without frame pointers",
+		[ENDS_FUNCTION] = "function without frame pointer",
+		[ENDS_FRAME] = "frame pointer",
+	};
+
+	return v < ARRAY_SIZE(name) ? name[v] : NULL;
+}
+
 const char *judged_name(unsigned int v)
 {
 	static const char *const name[] = {
@@ -45,6 +61,12 @@ const char *judged_name(unsigned int v)
 		[JUDGED_FABRICATED] = "fabricated (no frame pointers)",
 		[JUDGED_CALLER] = "caller missing",
 		[JUDGED_WHOLE] = "whole",
+		[JUDGED_NO_TABLE] = "not judged (no table)",
+		[JUDGED_NO_START] = "not judged (start)",
+		[JUDGED_EARLY_FILE] = "ends early (no frame pointers)",
+		[JUDGED_EARLY_FUNCTION] = "ends early (function)",
+		[JUDGED_EARLY_FRAME] = "ends early (unread)",
+		[JUDGED_HOLE] = "caller missing (further out)",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;

@@ -26,6 +26,30 @@ enum callsite_link {
 	CALLSITE_UNKNOWN, /* too little is known about one of the two */
 };
 
+/* Where a user stack ends: in the function in which its thread begins, or
+ * elsewhere, and then why a walk along frame pointers ends there. Of a frame in
+ * which none ends: ENDS_FUNCTION if its caller is not in the chain either. */
+enum thread_start {
+	START_UNKNOWN, /* not asked, or too little is known of the code */
+	/* The function's unwind table gives no return address: _start of
+	 * crt1.o, clone() of glibc. */
+	START_TABLE,
+	/* The entry of the program or of its loader, or main(), whose address
+	 * it gives to the C library. */
+	START_ENTRY,
+	START_LIBRARY, /* what the C library or Go's runtime runs first */
+	/* Its address is handed to the function that starts a thread, and it
+	 * is called from nowhere else in its file. */
+	START_ROUTINE,
+	/* It set a frame pointer, and sets it to 0 in front of the call: so the
+	 * System V ABI for x86-64, 3.4.1, and that for AArch64 mark the
+	 * outermost frame. */
+	START_MARK,
+	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
+	ENDS_FUNCTION, /* others do, but not this one; or that is not asked */
+	ENDS_FRAME,    /* it has set one: the stack goes on */
+};
+
 /* How far a user stack can be trusted. The open ones have a return address
  * that could not be checked, the last of these has most weight. */
 enum judged {
@@ -39,12 +63,20 @@ enum judged {
 	JUDGED_ONE_FRAME,
 	JUDGED_FABRICATED,
 	JUDGED_CALLER,
-	JUDGED_WHOLE
+	JUDGED_WHOLE,
+	/* Behind, since the numbers are stored. */
+	JUDGED_NO_START, /* open, as the next one */
+	JUDGED_NO_TABLE,
+	JUDGED_EARLY_FILE,
+	JUDGED_EARLY_FUNCTION,
+	JUDGED_EARLY_FRAME,
+	JUDGED_HOLE, /* a caller further out is missing */
 };
 
 /* Return the word for a number, or NULL if there is none. */
 const char *callsite_kind_name(unsigned int v);
 const char *callsite_link_name(unsigned int v);
+const char *thread_start_name(unsigned int v);
 /* A class of view trust_class. */
 const char *judged_name(unsigned int v);
 #endif

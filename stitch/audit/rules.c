@@ -555,7 +555,8 @@ const struct rule rules[] = {
 			  "to: records between are missing, or their order is "
 			  "wrong",
 		.breaks = true,
-		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM),
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM) |
+			 KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_EXIT),
 		.rare = true,
 		.late = KIND(REC_SAMPLE) | KIND(REC_SWITCH),
 		.loss = RULE_LOSS_CPU,
@@ -716,7 +717,8 @@ void audit_record(struct audit *au, const struct audit_in *in)
 
 /* Records are missing that no recorder counted. Who was on the CPU meanwhile is
  * not known, nor how many they were. */
-static void audit_add_silent(struct audit *au, const struct fact_finding *f)
+static void audit_add_silent(struct audit *au, const struct fact_finding *f,
+			     bool counts)
 {
 	const struct ledger_entry e = {
 		.kind = LEDGER_LOSS,
@@ -727,7 +729,7 @@ static void audit_add_silent(struct audit *au, const struct fact_finding *f)
 		.on_line = true,
 		.cpu = f->cpu,
 		.event = -1,
-		.counts = true,
+		.counts = counts,
 	};
 
 	ledger_add(au->ledger, &e);
@@ -745,12 +747,16 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 	f.finding.loss = audit_loss(au, &w->f);
 	/* missing without a loss: it was left out on purpose */
 	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
-	    (info->filtered || info->paused))
+	    (info->filtered || info->paused)) {
+		/* switches that do not join show it to whoever follows them */
+		if (w->seat && !info->filtered)
+			audit_add_silent(au, &w->f, false);
 		return;
+	}
 	if (r->holds && !r->holds(au, &f.finding, w->key))
 		return;
 	if (w->f.rule == RULE_SWITCH_BROKEN && !f.finding.loss)
-		audit_add_silent(au, &w->f);
+		audit_add_silent(au, &w->f, true);
 	fact_queue_push(au->out, &f);
 }
 

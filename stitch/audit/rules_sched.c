@@ -244,6 +244,44 @@ static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 		c->record.tid = -1;
 }
 
+/* The records of what threads do are written by them, and never while a CPU
+ * goes from one to the next. perf starts and stops them before and after the
+ * switches: it takes one in front and one behind to prove something. */
+static void check_seat(struct audit *au, const struct audit_in *in)
+{
+	const struct audit_source *as = audit_source_of(au, in);
+	const struct record *rec = in->rec;
+	struct fact_finding f;
+	struct audit_cpu *c;
+
+	if (!as->switch_event || as->other_ids || rec->by <= 0 ||
+	    as->src->info.system_wide != TRI_YES || in->time == TIME_NONE ||
+	    rec->flags & (REC_F_LATE | REC_F_SYNTH))
+		return;
+	c = audit_cpu(au, in);
+	if (!c || c->event.tid < 0 || c->event.tid == rec->by || c->seat ||
+	    in->time <= c->event.since)
+		return;
+	f = audit_finding(in, RULE_SWITCH_BROKEN, c->event.since);
+	c->seat = 1 + audit_found(au, &f, wrote_key(in, c->event.tid));
+	c->event = (struct audit_runs){ rec->by, in->time };
+	if (c->seat)
+		au->found[f.rule].at[c->seat - 1].dropped = true;
+}
+
+/* A switch follows a record that proves one before it. */
+static void settle_seat(struct audit *au, struct audit_cpu *c)
+{
+	struct audit_waiting *w;
+
+	if (!c->seat)
+		return;
+	w = &au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
+	w->dropped = false;
+	w->seat = true;
+	c->seat = 0;
+}
+
 void rule_switch(struct audit *au, const struct audit_in *in)
 {
 	const struct audit_source *as = audit_source_of(au, in);
@@ -259,13 +297,21 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		audit_source_of(au, in)->switches++;
 		note_wrote(au, wrote_key(in, s->tid), rec->pid);
 		c = audit_cpu(au, in);
-		if (c)
-			switch_out(au, in, &c->event, s->tid, s->next_tid);
+		if (!c)
+			return;
+		settle_seat(au, c);
+		switch_out(au, in, &c->event, s->tid, s->next_tid);
 		return;
 	}
 	if (rec->kind == REC_COMM) {
 		if (rec->flags & REC_F_EXEC)
 			drop_exec_suspects(au, in);
+		else
+			check_seat(au, in);
+		return;
+	}
+	if (rec->kind != REC_SWITCH) {
+		check_seat(au, in);
 		return;
 	}
 	if (info->system_wide != TRI_YES || info->filtered || info->paused ||

@@ -1,9 +1,13 @@
 /* losses.c - the time intervals in which records were dropped.
  *
  * Intervals are sorted by their ends, which is nearly the order in which they
- * are added. low[i] is the index of the interval with the smallest start among
- * i and all that follow, so one comparison tells whether any of them starts
- * early enough. */
+ * are added: one that is not later than the last begins a new run, and a run is
+ * merged into the one before it when it has become as long. So there are O(log
+ * n) runs, and an interval is moved O(log n) times, whatever the order.
+ *
+ * low[] of a run are the indexes of intervals that start before all that follow
+ * them, ascending: the first at or behind i has the smallest start from i on,
+ * so one comparison tells whether any of them starts early enough. */
 #include "stitch/base/losses.h"
 
 #include <stdlib.h>
@@ -26,12 +30,17 @@ enum {
 	RING_CPU
 };
 
-struct ring {
+struct run {
 	struct loss *loss;
 	uint32_t *low;
-	size_t n, cap, cap_low;
-	int64_t newest; /* latest end; valid if n > 0 */
-	bool dirty;
+	size_t n, cap, n_low, cap_low;
+};
+
+struct ring {
+	struct run *run;
+	size_t n, cap;
+	size_t losses;	/* in all runs */
+	int64_t newest; /* latest end; valid if losses > 0 */
 };
 
 struct per_source {
@@ -50,14 +59,23 @@ struct losses *losses_new(void)
 	return mem_new(1, sizeof(struct losses));
 }
 
+static void losses_run_release(struct run *rn)
+{
+	free(rn->loss);
+	free(rn->low);
+}
+
 void losses_free(struct losses *ls)
 {
 	if (!ls)
 		return;
 	for (size_t i = 0; i < ls->n; i++) {
 		for (size_t k = 0; k < ls->src[i].n; k++) {
-			free(ls->src[i].ring[k].loss);
-			free(ls->src[i].ring[k].low);
+			struct ring *rg = &ls->src[i].ring[k];
+
+			while (rg->n)
+				losses_run_release(&rg->run[--rg->n]);
+			free(rg->run);
 		}
 		free(ls->src[i].ring);
 	}
@@ -86,52 +104,77 @@ static int compare_loss_ends(const void *a, const void *b)
 	return compare_numbers(x->t1, y->t1) ?: compare_numbers(x->id, y->id);
 }
 
-static void losses_ring_sort(struct ring *rg)
+/* Adds an interval that is later than all of the run. */
+static void losses_run_add(struct run *rn, const struct loss *l)
 {
-	if (!rg->dirty)
-		return;
-	rg->dirty = false;
-	qsort(rg->loss, rg->n, sizeof(*rg->loss), compare_loss_ends);
-	rg->low = mem_grow(rg->low, &rg->cap_low, rg->n, sizeof(*rg->low));
-	for (size_t i = rg->n; i-- > 0;) {
-		rg->low[i] = (uint32_t)i;
-		if (i + 1 < rg->n &&
-		    rg->loss[rg->low[i + 1]].t0 < rg->loss[i].t0)
-			rg->low[i] = rg->low[i + 1];
-	}
+	while (rn->n_low && rn->loss[rn->low[rn->n_low - 1]].t0 >= l->t0)
+		rn->n_low--;
+	*mem_add(rn->low, rn->n_low, rn->cap_low) = (uint32_t)rn->n;
+	*mem_add(rn->loss, rn->n, rn->cap) = *l;
+}
+
+/* Merges the last two runs. */
+static void losses_ring_merge(struct ring *rg)
+{
+	struct run *a = &rg->run[rg->n - 2];
+	struct run *b = &rg->run[rg->n - 1];
+	struct run all = { 0 };
+
+	for (size_t i = 0, k = 0; i < a->n || k < b->n;)
+		losses_run_add(
+			&all, k == b->n || (i < a->n &&
+					    compare_loss_ends(&a->loss[i],
+							      &b->loss[k]) <= 0)
+				      ? &a->loss[i++]
+				      : &b->loss[k++]);
+	losses_run_release(a);
+	losses_run_release(b);
+	*a = all;
+	rg->n--;
 }
 
 /* There are too many intervals: merges each pair of neighbours into one
  * interval that covers both and the time between them. */
 static void losses_ring_halve(struct ring *rg)
 {
-	size_t n = 0;
+	struct run half = { 0 };
 
-	rg->dirty = true;
-	losses_ring_sort(rg);
-	for (size_t i = 0; i < rg->n; i += 2) {
-		struct loss l = rg->loss[i];
+	while (rg->n > 1)
+		losses_ring_merge(rg);
+	struct run *rn = &rg->run[0];
 
-		if (i + 1 < rg->n) {
-			const struct loss *next = &rg->loss[i + 1];
+	for (size_t i = 0; i < rn->n; i += 2) {
+		struct loss l = rn->loss[i];
+
+		if (i + 1 < rn->n) {
+			const struct loss *next = &rn->loss[i + 1];
 
 			l.t0 = next->t0 < l.t0 ? next->t0 : l.t0;
 			l.t1 = next->t1;
 		}
-		rg->loss[n++] = l;
+		losses_run_add(&half, &l);
 	}
-	rg->n = n;
-	rg->dirty = true;
+	losses_run_release(rn);
+	*rn = half;
+	rg->losses = half.n;
 }
 
 static void losses_ring_add(struct ring *rg, const struct loss *l)
 {
-	if (rg->n >= LOSSES_MAX)
+	if (rg->losses >= LOSSES_MAX)
 		losses_ring_halve(rg);
-	if (!rg->n || l->t1 > rg->newest)
+	if (!rg->losses || l->t1 > rg->newest)
 		rg->newest = l->t1;
-	*mem_add(rg->loss, rg->n, rg->cap) = *l;
-	rg->dirty = true;
+	rg->losses++;
+	struct run *rn = rg->n ? &rg->run[rg->n - 1] : NULL;
+
+	if (!rn || compare_loss_ends(&rn->loss[rn->n - 1], l) > 0) {
+		rn = mem_add(rg->run, rg->n, rg->cap);
+		*rn = (struct run){ 0 };
+	}
+	losses_run_add(rn, l);
+	while (rg->n > 1 && rg->run[rg->n - 2].n <= rg->run[rg->n - 1].n)
+		losses_ring_merge(rg);
 }
 
 void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
@@ -161,7 +204,7 @@ uint32_t losses_any(const struct losses *ls, uint16_t source)
 
 static int64_t losses_ring_newest(const struct per_source *ps, size_t i)
 {
-	return i < ps->n && ps->ring[i].n ? ps->ring[i].newest : INT64_MIN;
+	return i < ps->n && ps->ring[i].losses ? ps->ring[i].newest : INT64_MIN;
 }
 
 int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
@@ -178,18 +221,35 @@ int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
 
 /* Returns the first interval that ends after from, if it starts before to, else
  * a later one that starts before to, else NULL. */
-static const struct loss *losses_ring_find(struct ring *rg, int64_t from,
+static const struct loss *losses_run_find(const struct run *rn, int64_t from,
+					  int64_t to)
+{
+	size_t lo = search_where(rn->n, i, rn->loss[i].t1 > from);
+	size_t low = search_where(rn->n_low, i, rn->low[i] >= lo);
+
+	if (lo == rn->n || rn->loss[rn->low[low]].t0 >= to)
+		return NULL;
+	for (size_t i = lo; i < rn->n && i < lo + LOOK; i++)
+		if (rn->loss[i].t0 < to)
+			return &rn->loss[i];
+	return &rn->loss[rn->low[low]];
+}
+
+/* Returns which of two comes first; either may be NULL. */
+static const struct loss *losses_first(const struct loss *a,
+				       const struct loss *b)
+{
+	return !a || (b && compare_loss_ends(b, a) < 0) ? b : a;
+}
+
+static const struct loss *losses_ring_find(const struct ring *rg, int64_t from,
 					   int64_t to)
 {
-	losses_ring_sort(rg);
-	size_t lo = search_where(rg->n, i, rg->loss[i].t1 > from);
+	const struct loss *l = NULL;
 
-	if (lo == rg->n || rg->loss[rg->low[lo]].t0 >= to)
-		return NULL;
-	for (size_t i = lo; i < rg->n && i < lo + LOOK; i++)
-		if (rg->loss[i].t0 < to)
-			return &rg->loss[i];
-	return &rg->loss[rg->low[lo]];
+	for (size_t i = 0; i < rg->n; i++)
+		l = losses_first(l, losses_run_find(&rg->run[i], from, to));
+	return l;
 }
 
 uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
@@ -208,7 +268,6 @@ uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
 	const struct loss *u =
 		losses_ring_find(losses_ring_at(ps, RING_UNKNOWN), from, to);
 
-	if (u && (!l || compare_loss_ends(u, l) < 0))
-		l = u;
+	l = losses_first(l, u);
 	return l ? l->id : 0;
 }

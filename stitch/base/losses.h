@@ -1,9 +1,10 @@
 /* losses.h - the time intervals in which records were dropped.
  *
- * There is one list for each source, sorted by the first question after a
- * change. An interval is (t0, t1] on a CPU and has the number of its row in
- * table loss (struct ledger_entry.id). A question costs O(log n). Neighbours
- * are merged if a capture has too many intervals. */
+ * There is one list for each source. An interval is (t0, t1] on a CPU and has
+ * the number of its row in table loss (struct ledger_entry.id). A question and
+ * an interval cost O(log n) each if the intervals come in order, O(log^2 n) in
+ * any other order. Neighbours are merged if a capture has too many intervals.
+ */
 #ifndef STITCH_BASE_LOSSES_H
 #define STITCH_BASE_LOSSES_H
 #include <stdbool.h>

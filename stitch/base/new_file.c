@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stitch/base/err.h"
@@ -21,26 +22,27 @@
 
 /* ---- temporary names, removed when the program ends */
 
-/* mem.c ends the program when memory is exhausted, so nobody else can. A child
- * process does not own the names of its parent. */
+/* mem.c ends the program when memory is exhausted, and a signal does, so nobody
+ * else can. A child process does not own the names of its parent. */
 static char *new_file_temps[TEMPS_MAX];
 static pid_t new_file_owner;
 /* The thread that ends the program may not be the one that makes files: it
  * takes the lock, and keeps it. */
 static pthread_mutex_t new_file_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* SQLite keeps a journal beside the file while it copies into it. */
+/* SQLite keeps a journal beside the file while it copies into it: its name is
+ * behind that of the file. */
 static void new_file_unlink(const char *temp)
 {
-	size_t size = strlen(temp) + sizeof(JOURNAL);
-	char *journal = malloc(size);
-
 	unlink(temp);
-	if (journal) {
-		snprintf(journal, size, "%s" JOURNAL, temp);
-		unlink(journal);
-	}
-	free(journal);
+	unlink(temp + strlen(temp) + 1);
+}
+
+static void new_file_unlink_all(void)
+{
+	for (size_t i = 0; i < TEMPS_MAX; i++)
+		if (new_file_temps[i])
+			new_file_unlink(new_file_temps[i]);
 }
 
 static void new_file_at_exit(void)
@@ -48,9 +50,22 @@ static void new_file_at_exit(void)
 	if (getpid() != new_file_owner)
 		return;
 	pthread_mutex_lock(&new_file_lock);
-	for (size_t i = 0; i < TEMPS_MAX; i++)
-		if (new_file_temps[i])
-			new_file_unlink(new_file_temps[i]);
+	new_file_unlink_all();
+}
+
+/* Without the lock a name may be freed by another thread meanwhile: the next
+ * run removes the file then. */
+void new_file_abandon(void)
+{
+	if (getpid() != new_file_owner)
+		return;
+	for (int i = 0; i < 100; i++) {
+		if (!pthread_mutex_trylock(&new_file_lock)) {
+			new_file_unlink_all();
+			return;
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 }
 
 static void new_file_remember(char *temp)
@@ -203,7 +218,7 @@ static int new_file_link(int fd, const char *as)
 static char *new_file_create(const char *path, mode_t mode, int *fd)
 {
 	size_t size = strlen(path) + 48;
-	char *temp = mem_new(size, 1);
+	char *temp = mem_new(2 * size, 1);
 	int error = EEXIST;
 
 	for (unsigned int i = 0; error == EEXIST && i < 1000; i++) {
@@ -216,6 +231,10 @@ static char *new_file_create(const char *path, mode_t mode, int *fd)
 		error = *fd < 0 ? errno : 0;
 	}
 	if (!error) {
+		size_t n = strlen(temp);
+
+		memcpy(temp + n + 1, temp, n);
+		memcpy(temp + n + 1 + n, JOURNAL, sizeof(JOURNAL));
 		new_file_remember(temp);
 		return temp;
 	}

@@ -50,6 +50,9 @@ char *new_file_temp(const char *path, mode_t mode);
  * gone made it for `base`. This says nothing about other machines and pid
  * namespaces: its owner holds a lock on it. */
 bool new_file_owner_is_gone(const char *name, const char *base);
+/* Removes all files of this process that did not get their names, before it
+ * ends. Safe in a signal handler. */
+void new_file_abandon(void);
 /* Removes the file and frees its name, which may be NULL. */
 void new_file_drop(char *temp);
 /* Renames *temp, which was flushed, to path and frees it: it is NULL then.

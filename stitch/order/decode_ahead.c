@@ -52,6 +52,7 @@ struct record_block {
 	struct record rec[BLOCK_RECORDS];
 	size_t said[BLOCK_RECORDS]; /* entries of the ledger up to each */
 	uint32_t n;
+	uint64_t before; /* records of earlier blocks */
 	bool last;
 	int rc; /* of the last block: of fn, with err */
 	struct err err;
@@ -78,6 +79,7 @@ struct decode_ahead {
 	void *arg;
 	struct ledger *queue;	      /* the thread's */
 	struct record_block *filling; /* the thread's */
+	uint64_t decoded;	      /* the thread's: records */
 	struct record_block *block;   /* a ring */
 	char apart[APART];
 	/* the caller's */
@@ -230,6 +232,8 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;
+	b->before = da->decoded;
+	da->decoded += n;
 	b->rc = rc;
 	b->last = rc <= 0;
 	ledger_swap(b->ledger, queue);
@@ -353,7 +357,7 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	if (!da->begun) {
 		da->begun = true;
 		da->threaded = thread_start(&da->thread, STACK_BYTES,
-					    decode_ahead_main, da);
+					    "decoding", decode_ahead_main, da);
 	}
 	while (!da->has || (da->at == b->n && !b->last)) {
 		if (da->has)
@@ -371,7 +375,8 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	return b->rc;
 }
 
-const struct record *decode_ahead_peek(struct decode_ahead *da)
+const struct record *decode_ahead_peek(struct decode_ahead *da,
+				       uint64_t *number)
 {
 	if (da->ahead < da->taken) {
 		da->ahead = da->taken;
@@ -382,8 +387,10 @@ const struct record *decode_ahead_peek(struct decode_ahead *da)
 	while (da->ahead < atomic_load(&da->made)) {
 		struct record_block *b = &da->block[da->ahead % da->n_block];
 
-		if (da->ahead_at < b->n)
+		if (da->ahead_at < b->n) {
+			*number = b->before + da->ahead_at + 1;
 			return &b->rec[da->ahead_at++];
+		}
 		da->ahead++;
 		da->ahead_at = 0;
 	}

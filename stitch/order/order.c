@@ -759,7 +759,7 @@ int order_next(struct order *ord, struct record **rec, struct err *err)
 	return got;
 }
 
-const struct record *order_peek(struct order *ord)
+const struct record *order_peek(struct order *ord, uint64_t *number)
 {
-	return ord->thread ? decode_ahead_peek(ord->thread) : NULL;
+	return ord->thread ? decode_ahead_peek(ord->thread, number) : NULL;
 }

@@ -27,10 +27,12 @@ struct region {
 	bool derived;	/* pgoff was computed, not recorded */
 };
 
-/* Returns true if it may contain code: it is executable, or that is unknown. */
+/* Returns true if it may contain code: it is executable, or that is unknown. It
+ * is known where flags are: one of MAP_SHARED and MAP_PRIVATE is always set. So
+ * a PROT_NONE mapping, as the stack of a new thread at first, is none. */
 static inline bool region_is_code(const struct region *r)
 {
-	return !r->prot || r->prot & PROT_EXEC;
+	return r->prot & PROT_EXEC || (!r->prot && !r->flags);
 }
 
 struct region_node;

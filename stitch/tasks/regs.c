@@ -62,5 +62,5 @@ uint16_t regs_machine(const struct regs *r, const char *arch)
 
 	if (i == PLACES)
 		return 0;
-	return r->abi == 1 ? places[i].machine_32 : places[i].machine;
+	return r && r->abi == 1 ? places[i].machine_32 : places[i].machine;
 }

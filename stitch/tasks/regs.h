@@ -17,6 +17,6 @@ bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc);
 #define MACHINE_AARCH64 183
 
 /* Returns the ELF machine number of the sampled task, or 0 if it is none of
- * these. */
+ * these. r NULL: of a task of the machine's own word size. */
 uint16_t regs_machine(const struct regs *r, const char *arch);
 #endif

@@ -62,6 +62,7 @@ struct thread {
 	bool took_over;	 /* may have continued with its process's id */
 	bool by_exec;	 /* the name was set by exec */
 	bool made_up;	 /* no record gave the name */
+	bool hinted;	 /* a switch gave it, and no record of its own */
 	bool lent; /* comm is the row of another name, from another capture */
 	int64_t start, end;
 	int64_t last;  /* time of its last record; TIME_NONE */

@@ -11,15 +11,15 @@
 #include "stitch/tasks/tasks_state.h"
 #include "stitch/tasks/shared_tasks.h"
 
-/* A small FORK record may make the child inherit many mappings, so a hostile
- * capture could demand any number of rows. Limit the rows of inherited mappings
- * to a start value, plus a number for each fork. No real capture comes close to
- * that. */
-#define INHERIT_FIRST ((size_t)8 << 20)
+/* Rows of inherited mappings, of 35 bytes each, that a capture may have, plus a
+ * number for each fork: a FORK record of 100 bytes could demand any number of
+ * them. A build of 20,000 processes asks for 10 each, a browser for 300 of a
+ * few hundred. Who gets none still knows the mappings, as they are shared. */
+#define INHERIT_FIRST ((size_t)1 << 20)
 #define INHERIT_EACH 128
 /* Most regions (72 bytes each) that are copied because a parent or child
  * changed one. Above this, a child starts without mappings. */
-#define HELD_MAX ((size_t)8 << 20)
+#define HELD_MAX ((size_t)4 << 20)
 
 struct tasks *tasks_new(struct fact_queue *out)
 {
@@ -525,8 +525,21 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		jit_view_start(&p->jit, t);
 		join_task_exec(&th->join, t);
 	}
-	th->made_up = false;
+	th->made_up = th->hinted = false;
 	tasks_add_comm(ts, slot, name, t, exec);
+}
+
+void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
+		     int64_t t)
+{
+	const struct thread *th = &ts->at.thread[slot];
+
+	if (th->tid <= 0 || th->lent || shared_tasks_is_past(ts, slot) ||
+	    (th->name && !th->made_up &&
+	     (!th->hinted || !strcmp(th->name, name))))
+		return;
+	tasks_set_comm(ts, slot, name, t, false);
+	ts->at.thread[slot].hinted = true;
 }
 
 /* Ends the incarnation that has this id. Its slot stays until it is retired. */
@@ -753,9 +766,12 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 		tasks_drop_process(ts, process);
 }
 
-void tasks_drop_rest(struct tasks *ts)
+bool tasks_drop_rest(struct tasks *ts)
 {
-	for (uint32_t i = 0; i < ts->n_process; i++)
-		if (ts->at.process[i].used)
-			tasks_drop_process(ts, i);
+	for (; ts->sweep_process < ts->n_process; ts->sweep_process++)
+		if (ts->at.process[ts->sweep_process].used) {
+			tasks_drop_process(ts, (uint32_t)ts->sweep_process);
+			return true;
+		}
+	return false;
 }

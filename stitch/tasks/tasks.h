@@ -71,6 +71,11 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
+/* A switch told the name that the thread has at t. It counts if no record named
+ * the thread, as where the recorder keeps the newest records or has one CPU
+ * only; and from t on: before, the thread may have had another one. */
+void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
+		     int64_t t);
 /* A thread other than the leader may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
@@ -101,8 +106,10 @@ static inline bool tasks_any_ended(const struct tasks *ts)
 }
 /* Outputs the thread's rows, and with its last thread those of the process. */
 void tasks_drop(struct tasks *ts, uint32_t slot);
-/* Outputs the processes that never had a thread. Call it last. */
-void tasks_drop_rest(struct tasks *ts);
+/* Outputs one of the processes that did not end. Returns false if there is none
+ * left. Call it last: the mappings of all of them together would need more
+ * memory than any other step. */
+bool tasks_drop_rest(struct tasks *ts);
 
 /* Returns the number of inherited mappings that got no row because of a
  * limit. */

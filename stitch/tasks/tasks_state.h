@@ -46,7 +46,8 @@ struct tasks {
 	struct thread replaced;		 /* used: valid */
 	struct dying *dying;
 	size_t cap_dying;
-	size_t sweep; /* position of tasks_retire(TIME_NONE) */
+	size_t sweep;	      /* position of tasks_retire(TIME_NONE) */
+	size_t sweep_process; /* position of tasks_drop_rest() */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
 	bool keep_old;
 	size_t inherit;	     /* number of inherited mappings that may still get

@@ -442,6 +442,12 @@ bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i)
 	return true;
 }
 
+void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end)
+{
+	*start = c->fde[i].start;
+	*end = c->fde[i].end;
+}
+
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {

@@ -36,6 +36,8 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
  * with the highest start. Returns false if there is none. O(log n). */
 size_t cfi_functions(const struct cfi *c);
 bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i);
+/* Sets the range of function i. */
+void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end);
 /* Computes the rules at an ELF address. Returns 1, or 0 if no FDE covers it or
  * the instructions before it are damaged. O(log functions + instructions of the
  * function). */

@@ -12,6 +12,7 @@
 
 /* Real sections compress to a third, decompression bombs to a thousandth. */
 #define SHRINK_MAX 64u
+#define PACKED_BY_ZSTD 2u /* ELFCOMPRESS_ZSTD of newer headers */
 #define SHRINK_FREE ((uint64_t)16 << 20)
 
 static bool dwarf_sections_is_too_small(const struct elf_section *s,
@@ -110,6 +111,16 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 			found = s.type != SHT_NOBITS && s.size;
 	}
 	return found;
+}
+
+bool dwarf_sections_are_zstd(const struct elf_file *ef)
+{
+	struct elf_section s;
+	GElf_Chdr ch;
+
+	return elf_section_find(ef, ".debug_info", &s) &&
+	       s.flags & SHF_COMPRESSED && gelf_getchdr(s.scn, &ch) &&
+	       ch.ch_type == PACKED_BY_ZSTD;
 }
 
 static bool dwarf_sections_by_index(unsigned int form)

@@ -9,6 +9,9 @@ struct elf_file;
 /* Returns true if libdw can read the debug sections of ef safely and a section
  * named `info` is among them. Decompresses string sections. */
 bool dwarf_sections_readable(const struct elf_file *ef, const char *info);
+/* Returns true if the debug information is compressed by zstd, and was not
+ * unpacked by libelf. */
+bool dwarf_sections_are_zstd(const struct elf_file *ef);
 /* Returns the string of an attribute of a readable file, or NULL; a: NULL, or
  * what dwarf_attr() gave. Belongs to libdw, until it is ended. */
 const char *dwarf_sections_string(Dwarf_Attribute *a);

@@ -255,3 +255,32 @@ void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 	}
 	free(p.rel);
 }
+
+size_t plt_slots(const struct elf_file *ef, const char *const name[], size_t n,
+		 struct plt_slot slot[], size_t max)
+{
+	struct symtab none = { .n = 0 };
+	struct plt_reader p = { .ef = ef, .t = &none };
+	struct elf_section s;
+	Elf_Data *d = elf_section_find(ef, ".dynstr", &s) ? elf_section_data(&s)
+							  : NULL;
+	size_t found = 0;
+	bool any = false;
+
+	/* Few files have such a name; the relocations of a large one take
+	 * long. */
+	for (size_t k = 0; d && d->d_buf && k < n; k++)
+		any |= memmem(d->d_buf, d->d_size, name[k],
+			      strlen(name[k]) + 1) != NULL;
+	if (ef->no_code || !any)
+		return 0;
+	plt_read_relocs(&p, ".rela.plt", false);
+	plt_read_relocs(&p, ".rela.dyn", false);
+	for (size_t i = 0; i < p.n; i++)
+		for (size_t k = 0; k < n && found < max; k++)
+			if (!strcmp(p.rel[i].name, name[k]))
+				slot[found++] =
+					(struct plt_slot){ p.rel[i].slot, k };
+	free(p.rel);
+	return found;
+}

@@ -2,6 +2,9 @@
 #ifndef SYMBOLIZE_ELF_PLT_H
 #define SYMBOLIZE_ELF_PLT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct arena;
 struct elf_file;
 struct symtab;
@@ -10,4 +13,13 @@ struct symtab;
  * the header stub. Call symtab_finish(t) before and after. The names are
  * allocated in names. */
 void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names);
+/* A word that the loader fills with the address of a function of another file.
+ */
+struct plt_slot {
+	uint64_t addr;
+	size_t name; /* which of the names */
+};
+/* Finds those for functions of n names: up to max of them. Returns how many. */
+size_t plt_slots(const struct elf_file *ef, const char *const name[], size_t n,
+		 struct plt_slot slot[], size_t max);
 #endif

@@ -14,6 +14,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/line_rows.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
@@ -410,18 +411,31 @@ static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
 	}
 }
 
+/* libelf 0.189 and later unpack them. */
+static void elfsym_note_packed(struct symbolizer *sy, const struct elf_file *ef)
+{
+	if (dwarf_sections_are_zstd(ef))
+		report_note(sy,
+			    "debug sections compressed by zstd, which libelf "
+			    "before 0.189 cannot read",
+			    ef->path);
+}
+
 static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
 			      const struct image *img)
 {
 	en->asked = true;
 	en->lines = elfsym_dwarf_file(en, sy, img);
-	if (!en->lines)
+	if (!en->lines) {
+		elfsym_note_packed(sy, en->debug ? en->debug : en->ef);
 		return;
+	}
 	en->shared = debugfile_shared(sy, en->lines);
 	section_hashes_add_debug(sy, en->lines);
 	if (en->shared && dwarf_has(en->shared))
 		section_hashes_add_debug(sy, en->shared);
 	en->info = dwarf_open(en->lines, en->shared);
+	elfsym_note_packed(sy, en->lines);
 }
 
 static void elfsym_lines(struct symbolizer *sy, const struct image *img,

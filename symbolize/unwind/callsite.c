@@ -22,46 +22,12 @@
 #include "symbolize/kept.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/elf/symtab.h"
-
-/* .plt, .plt.sec, .plt.got, .iplt */
-#define PLT_MAX 8
-
-/* A function's name as a hash: names are only compared. */
-struct callsite_name {
-	uint64_t hash, addr;
-	bool chosen; /* target chosen at run time (IFUNC) */
-};
-
-struct callsite_file {
-	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
-	struct kept *kept;   /* where it goes in the end; NULL: nowhere */
-	char *kept_as;
-	struct tried_files tried;
-	bool hashed; /* text is known */
-	bool has_text;
-	struct section_used text;
-	struct cfi *cfi;
-	struct symtab stubs; /* PLT stubs; names in `names` */
-	struct symtab funcs; /* functions without CFI; no names */
-	struct arena names;
-	struct callsite_name *name; /* sorted by hash */
-	size_t n_name, cap_name;
-	struct callsite_name
-		/* hash of the main part's name, address of the cold part */
-		*cold;
-	size_t n_cold, cap_cold;
-	struct segment *seg;
-	size_t n_seg;
-	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
-	size_t n_plt;
-	uint16_t machine;
-	bool big, loader;
-};
+#include "symbolize/unwind/callsite_file.h"
+#include "symbolize/unwind/thread_start.h"
 
 /* ---- opening */
 
-static uint64_t callsite_hash_name(const char *s, size_t n)
+uint64_t callsite_hash_name(const char *s, size_t n)
 {
 	return hash_bytes(s, n, 0);
 }
@@ -162,6 +128,7 @@ static void callsite_free(void *object)
 	free(f->name);
 	free(f->cold);
 	free(f->seg);
+	thread_starts_free(f->starts);
 	free(f);
 }
 
@@ -244,6 +211,15 @@ void callsite_settle(struct callsite_file *f)
 		return;
 	elf_file_close(f->ef);
 	f->ef = NULL;
+}
+
+void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
+		     const struct image *img)
+{
+	const char *why;
+
+	if (!f->ef)
+		f->ef = code_bytes_find_file(sy, img, &why);
 }
 
 void callsite_close(struct callsite_file *f)
@@ -337,10 +313,8 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 
 /* ---- a return address and the next inner frame */
 
-/* Finds the function around an ELF address in the unwind tables, which stripped
- * files have too, else by symbols. */
-static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
-				 uint64_t *start, uint64_t *end)
+bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
+			  uint64_t *start, uint64_t *end)
 {
 	const struct sym *s;
 
@@ -352,6 +326,14 @@ static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 	*start = s->start;
 	*end = s->end;
 	return true;
+}
+
+bool callsite_has_table(const struct callsite_file *f, uint64_t off)
+{
+	uint64_t vaddr, start, end;
+
+	return elf_vaddr(f->seg, f->n_seg, off, &vaddr) &&
+	       cfi_function(f->cfi, vaddr, &start, &end);
 }
 
 struct callsite_key {
@@ -366,9 +348,8 @@ static bool callsite_hash_reached(const void *arg, size_t i)
 	return k->name[i].hash >= k->hash;
 }
 
-/* Returns the first function with this name, and how many there are. */
-static const struct callsite_name *
-callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
+const struct callsite_name *callsite_find_names(const struct callsite_file *f,
+						uint64_t hash, size_t *n)
 {
 	const struct callsite_key key = { f->name, hash };
 	size_t lo = search_first(f->n_name, callsite_hash_reached, &key);

@@ -27,6 +27,9 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
  * must still be there. NULL is fine. */
 void callsite_close(struct callsite_file *f);
 void callsite_settle(struct callsite_file *f);
+/* Opens the file again if callsite_settle() closed it and it is still there. */
+void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
+		     const struct image *img);
 /* Hashes the code that is read, before callsite_settle(). The strings of *out
  * are borrowed from f. */
 bool callsite_text(struct callsite_file *f, struct section_used *out);
@@ -44,6 +47,9 @@ struct callsite {
 
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out);
+
+/* Returns whether an unwind table covers the code at an offset. */
+bool callsite_has_table(const struct callsite_file *f, uint64_t off);
 
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbolize/disasm/call_insn.h"
+#include "symbolize/disasm/frame_code.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -14,8 +15,8 @@
 /* The largest function of cc1 has 250 KiB. */
 #define FUNCTION_MAX (1u << 20)
 #define CHUNK 4096
-/* Go compares SP with the end of its stack first. */
-#define PROLOGUE 96
+#define FUNCTIONS_READ 512
+#define PLT_ENTRY 16 /* of .plt and .plt.sec */
 
 struct function_range {
 	uint64_t start, end;
@@ -31,63 +32,60 @@ static bool missing_caller_function(const struct unwind_image *m,
 	return false;
 }
 
-/* Returns whether p[0..n) begins with an instruction of 48 OP that takes %rbp
- * and N(%rsp), and how long that is; *at: N. */
-static size_t missing_caller_rbp_insn(const unsigned char *p, size_t n,
-				      unsigned char op, int32_t *at)
+/* Whether FP is that of the function, by its instructions. Where the table of
+ * AArch64 says that FP is saved, only the rest of the prologue is asked. */
+static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr,
+				   bool saved)
 {
-	if (n >= 5 && p[0] == 0x48 && p[1] == op && p[2] == 0x6c &&
-	    p[3] == 0x24) {
-		*at = (signed char)p[4];
-		return 5;
-	}
-	if (n >= 8 && p[0] == 0x48 && p[1] == op && p[2] == 0xac &&
-	    p[3] == 0x24) {
-		*at = (int32_t)((uint32_t)p[4] | (uint32_t)p[5] << 8 |
-				(uint32_t)p[6] << 16 | (uint32_t)p[7] << 24);
-		return 8;
-	}
-	return 0;
-}
-
-/* The first instructions save and set it, and the one in front of vaddr does
- * not restore it: mov %rbp,N(%rsp); lea N(%rsp),%rbp; mov N(%rsp),%rbp. */
-static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr)
-{
-	unsigned char code[PROLOGUE];
+	unsigned char code[FRAME_CODE_PROLOGUE];
 	struct function_range f;
-	int32_t saved, set;
-	size_t n, k;
+	size_t n;
 
-	if (m->machine != EM_X86_64 || vaddr < 8 ||
-	    !missing_caller_function(m, vaddr, &f) ||
-	    unwind_images_read_code(m, vaddr - 8, code, 8) != 8 ||
-	    missing_caller_rbp_insn(code + 3, 5, 0x8b, &set) ||
-	    missing_caller_rbp_insn(code, 8, 0x8b, &set) == 8)
+	if (m->machine != EM_X86_64 && m->machine != EM_AARCH64)
 		return false;
-	n = vaddr - f.start < PROLOGUE ? (size_t)(vaddr - f.start) : PROLOGUE;
-	n = unwind_images_read_code(m, f.start, code, n);
-	for (size_t i = 0; i < n; i++) {
-		k = missing_caller_rbp_insn(code + i, n - i, 0x89, &saved);
-		if (k && missing_caller_rbp_insn(code + i + k, n - i - k, 0x8d,
-						 &set))
-			return saved == set;
+	if (!saved) {
+		if (!missing_caller_function(m, vaddr, &f))
+			return false;
+		n = vaddr - f.start < sizeof(code) ? (size_t)(vaddr - f.start)
+						   : sizeof(code);
+		n = unwind_images_read_code(m, f.start, code, n);
+		if (!frame_code_sets(m->machine, code, n))
+			return false;
 	}
-	return false;
+	n = unwind_images_read_code(m, vaddr, code, FRAME_CODE_EPILOGUE);
+	return saved ? !frame_code_sets(m->machine, code, n)
+		     : !frame_code_leaves(m->machine, code, n);
 }
 
-bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr)
+static bool missing_caller_known_fp(struct unwind_image *m, uint64_t vaddr,
+				    bool saved)
 {
 	if (m->code) /* the process may write other code there */
-		return missing_caller_read_fp(m, vaddr);
+		return missing_caller_read_fp(m, vaddr, saved);
 	struct known_fp *k = unwind_images_fp(m, vaddr);
 	uint32_t added = unwind_images_added(m->set);
 
 	if (k->m != m || k->vaddr != vaddr || k->added != added)
 		*k = (struct known_fp){ m, vaddr,
-					missing_caller_read_fp(m, vaddr),
+					missing_caller_read_fp(m, vaddr, saved),
 					added };
 	return k->set;
+}
+
+bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
+			    const struct unwind_row *row)
+{
+	enum row_kind kind = unwind_row_kind(row);
+
+	if (kind == ROW_FP || kind == ROW_FP_DEREF)
+		return true;
+	if (kind != ROW_SP)
+		return false;
+	if (m->machine == EM_AARCH64)
+		return row->ra <= ROW_CFA_MAX &&
+		       missing_caller_known_fp(m, vaddr,
+					       row->fp <= ROW_CFA_MAX);
+	return row->cfa > 8 && missing_caller_known_fp(m, vaddr, false);
 }
 
 static enum call_kind missing_caller_decode(struct unwind_image *m,
@@ -127,7 +125,8 @@ bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr)
 	uint64_t target;
 	enum call_kind kind = missing_caller_call_at(m, vaddr, &target);
 
-	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT ||
+	       kind == CALL_START;
 }
 
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
@@ -137,9 +136,30 @@ bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 	enum call_kind kind = missing_caller_call_at(m, ret, &target);
 
 	if (kind != CALL_DIRECT)
-		return kind == CALL_INDIRECT;
+		return kind == CALL_INDIRECT || kind == CALL_START;
 	return !missing_caller_function(m, target, &f) ||
 	       (in >= f.start && in < f.end);
+}
+
+bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
+				   uint64_t in)
+{
+	/* lea -16(%rsp),%rbp; sub x29, sp, #24 */
+	static const unsigned char x86[] = { 0x48, 0x8d, 0x6c, 0x24, 0xf0 };
+	static const unsigned char a64[] = { 0xfd, 0x63, 0x00, 0xd1 };
+	bool is_x86 = m->machine == EM_X86_64;
+	size_t n = is_x86 ? sizeof(x86) : sizeof(a64); /* and of the call */
+	unsigned char code[sizeof(x86)];
+	struct function_range f;
+	uint64_t target;
+
+	if (!is_x86 && m->machine != EM_AARCH64)
+		return false;
+	return missing_caller_call_at(m, ret, &target) == CALL_DIRECT &&
+	       missing_caller_function(m, in, &f) && target >= f.start &&
+	       target < f.end && ret >= 2 * n &&
+	       unwind_images_read_code(m, ret - 2 * n, code, n) == n &&
+	       !memcmp(code, is_x86 ? x86 : a64, n);
 }
 
 /* Returns true if the row says that FP is that of the function. On AArch64
@@ -175,6 +195,31 @@ static void missing_caller_add_bytes(const struct unwind_image *m,
 	}
 }
 
+/* The same where tables count from SP everywhere, as those of Go: by the code
+ * of functions, of a large file of a part of them. */
+static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
+				    struct frame_bytes *b)
+{
+	unsigned char code[FRAME_CODE_PROLOGUE];
+	size_t step = cfi_functions(c) / FUNCTIONS_READ + 1;
+
+	for (size_t i = 0; i < cfi_functions(c); i += step) {
+		struct function_range f;
+
+		cfi_range(c, i, &f.start, &f.end);
+		if (f.end <= f.start)
+			continue;
+		size_t n = f.end - f.start < sizeof(code)
+				   ? (size_t)(f.end - f.start)
+				   : sizeof(code);
+
+		n = unwind_images_read_code(m, f.start, code, n);
+		b->all += f.end - f.start;
+		if (frame_code_sets(m->machine, code, n))
+			b->with += f.end - f.start;
+	}
+}
+
 /* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
  * values, and chains are wrong. */
 static bool missing_caller_built_with_frames(struct unwind_image *m)
@@ -192,46 +237,145 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 	}
 	if (m->sframe)
 		missing_caller_add_bytes(m, m->sframe, &b);
+	if (!b.with && (m->machine == EM_X86_64 || m->machine == EM_AARCH64)) {
+		b.all = 0;
+		for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
+			if (m->cfi[i])
+				missing_caller_add_code(m, m->cfi[i], &b);
+	}
 	m->frames = b.with * 2 > b.all ? FRAMES_KEPT : FRAMES_NOT;
 	return m->frames == FRAMES_KEPT;
 }
 
-/* Counts the direct calls of `to` in the function where it has a frame. *last
- * is the return address of the last one. Tries every byte: a match inside
+/* The direct calls and jumps of a function. Every byte is tried: a match inside
  * another instruction would need the exact distance. */
+struct direct_walk {
+	struct unwind_image *m;
+	uint64_t at, end; /* of the code behind code[CALL_BEFORE] */
+	size_t i, n;	  /* bytes of it: that were tried; that there are */
+	unsigned char code[CALL_BEFORE + CHUNK];
+};
+
+static void direct_walk_init(struct direct_walk *w, struct unwind_image *m,
+			     const struct function_range *f)
+{
+	w->m = m;
+	w->at = f->start;
+	w->end = f->end;
+	w->i = w->n = 0;
+	memset(w->code, 0, CALL_BEFORE);
+}
+
+/* Returns the kind of what ends in front of address `addr`, `end` in code. */
+static enum call_kind direct_walk_decode(const struct unwind_image *m,
+					 const unsigned char *end,
+					 uint64_t addr, uint64_t *target,
+					 bool *jump)
+{
+	unsigned char as_call[CALL_BEFORE];
+
+	*jump = m->machine == EM_X86_64	   ? end[-5] == 0xe9
+		: m->machine == EM_AARCH64 ? end[-1] >> 2 == 5
+					   : false;
+	if (m->machine == EM_X86_64 && !*jump && end[-5] != 0xe8)
+		return CALL_NONE;
+	memcpy(as_call, end - CALL_BEFORE, CALL_BEFORE);
+	if (*jump && m->machine == EM_X86_64)
+		as_call[CALL_BEFORE - 5] = 0xe8;
+	else if (*jump)
+		as_call[CALL_BEFORE - 1] |= 0x80;
+	return call_insn_before(m->machine, m->big, as_call, CALL_BEFORE, 0,
+				addr, target);
+}
+
+/* Stores the address behind the next one and where it leads to. Returns false
+ * at the end. */
+static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
+			     uint64_t *target, bool *jump)
+{
+	for (;;) {
+		while (w->i < w->n) {
+			w->i++;
+			*ret = w->at + w->i;
+			if (direct_walk_decode(
+				    w->m, w->code + CALL_BEFORE + w->i, *ret,
+				    target, jump) == CALL_DIRECT)
+				return true;
+		}
+		memmove(w->code, w->code + w->n, CALL_BEFORE);
+		w->at += w->n;
+		if (w->at >= w->end)
+			return false;
+		w->i = 0;
+		w->n = w->end - w->at < CHUNK ? (size_t)(w->end - w->at)
+					      : CHUNK;
+		if (unwind_images_read_code(w->m, w->at, w->code + CALL_BEFORE,
+					    w->n) != w->n)
+			return false;
+	}
+}
+
+static bool missing_caller_framed_at(struct unwind_image *m, uint64_t ret)
+{
+	const struct unwind_row *row = unwind_images_row(m, ret - 1);
+
+	return row && missing_caller_sets_fp(m, ret, row);
+}
+
+/* Returns whether the function that starts at `via` goes on to another one
+ * without a frame of its own, so that a chain skips both: gcWriteBarrierCX of
+ * Go 1.19 calls gcWriteBarrier so. */
+static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
+				  uint64_t to)
+{
+	unsigned char code[FRAME_CODE_PROLOGUE];
+	struct function_range f;
+	struct direct_walk w;
+	uint64_t ret, target;
+	bool jump;
+
+	if (!missing_caller_function(m, via, &f) || f.start != via ||
+	    f.end - f.start > FUNCTION_MAX)
+		return false;
+	size_t n = f.end - f.start < sizeof(code) ? (size_t)(f.end - f.start)
+						  : sizeof(code);
+
+	if (frame_code_sets(m->machine, code,
+			    unwind_images_read_code(m, via, code, n)))
+		return false;
+	direct_walk_init(&w, m, &f);
+	while (direct_walk_next(&w, &ret, &target, &jump))
+		if (target == to && (jump || !missing_caller_framed_at(m, ret)))
+			return true;
+	return false;
+}
+
+/* Counts the direct calls of `to` in the function where it has a frame. *last
+ * is the return address of the last one. 0 if the function may have called it
+ * through another one that has no frame. */
 static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       uint64_t to, uint64_t *last)
 {
-	unsigned char code[CALL_BEFORE + CHUNK];
+	struct direct_walk w;
+	uint64_t ret, target;
 	unsigned int n = 0;
+	bool jump;
 
-	memset(code, 0, CALL_BEFORE);
-	for (uint64_t at = g->start; at < g->end; at += CHUNK) {
-		size_t want =
-			g->end - at < CHUNK ? (size_t)(g->end - at) : CHUNK;
-
-		if (unwind_images_read_code(m, at, code + CALL_BEFORE, want) !=
-		    want)
-			return n;
-		for (size_t i = 1; i <= want; i++) {
-			uint64_t target;
-
-			if (call_insn_before(m->machine, m->big, code + i,
-					     CALL_BEFORE, 0, at + i,
-					     &target) != CALL_DIRECT ||
-			    target != to)
-				continue;
-			const struct unwind_row *row =
-				unwind_images_row(m, at + i - 1);
-
-			if (!row || !missing_caller_has_frame(m, row))
-				continue;
-			*last = at + i;
-			n++;
-		}
-		memcpy(code, code + want, CALL_BEFORE);
+	direct_walk_init(&w, m, g);
+	while (direct_walk_next(&w, &ret, &target, &jump)) {
+		if (jump || target != to || !missing_caller_framed_at(m, ret))
+			continue;
+		*last = ret;
+		n++;
 	}
+	if (!n)
+		return 0;
+	direct_walk_init(&w, m, g);
+	while (direct_walk_next(&w, &ret, &target, &jump))
+		if (!jump && target != to && target != g->start &&
+		    missing_caller_passes(m, target, to))
+			return 0;
 	return n;
 }
 
@@ -256,6 +400,46 @@ static unsigned int missing_caller_known_calls(struct unwind_image *m,
 	return c->n;
 }
 
+/* Returns the bytes of the PLT stub around an address; 0: it is in none. Only
+ * .plt has a row of its own. GNU ld makes stubs of .plt.sec, and of .plt.got
+ * for -z ibtplt, by endbr64 and a jump, before 2.40 with a prefix, and the
+ * others of .plt.got by a jump and two bytes. */
+static unsigned int missing_caller_stub(struct unwind_image *m, uint64_t vaddr)
+{
+	const struct unwind_row *row = unwind_images_row(m, vaddr);
+	unsigned char code[PLT_ENTRY];
+	const unsigned char *half = code + (vaddr & 8);
+
+	if (row && unwind_row_kind(row) == ROW_PLT)
+		return PLT_ENTRY;
+	if (m->machine != EM_X86_64 ||
+	    unwind_images_read_code(m, vaddr - vaddr % PLT_ENTRY, code,
+				    sizeof(code)) != sizeof(code))
+		return 0;
+	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4) &&
+	    !memcmp(code + 4 + (code[4] == 0xf2), "\xff\x25", 2))
+		return PLT_ENTRY;
+	return !memcmp(half, "\xff\x25", 2) && !memcmp(half + 6, "\x66\x90", 2)
+		       ? PLT_ENTRY / 2
+		       : 0;
+}
+
+/* Finds what a call must enter to reach an address: of a PLT, of which the
+ * table has all as one function, the stub. */
+static bool missing_caller_entered(struct unwind_image *m, uint64_t vaddr,
+				   struct function_range *out)
+{
+	unsigned int stub = missing_caller_stub(m, vaddr);
+
+	if (!missing_caller_function(m, vaddr, out))
+		return false;
+	if (stub) {
+		out->start = vaddr - vaddr % stub;
+		out->end = out->start + stub;
+	}
+	return true;
+}
+
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  uint64_t next, uint64_t *caller)
 {
@@ -263,7 +447,7 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 	uint64_t entered;
 
 	if (!missing_caller_built_with_frames(m) ||
-	    !missing_caller_function(m, leaf, &f) ||
+	    !missing_caller_entered(m, leaf, &f) ||
 	    missing_caller_call_at(m, next, &entered) != CALL_DIRECT)
 		return 0;
 	if (!missing_caller_function(m, entered, &g) || g.start != entered ||

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct unwind_image;
+struct unwind_row;
 
 /* leaf is the ELF address that was sampled, next the return address that
  * follows it in the chain. Returns at how many places G calls F; 0 unless
@@ -19,14 +20,21 @@ struct unwind_image;
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  uint64_t next, uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
- * `in`: it is indirect, or a direct call of that function or of an unknown one.
- */
+ * `in`: it is indirect, or a direct call of that function or of an unknown one;
+ * or if none is needed there. */
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 			      uint64_t in);
-/* Returns true if the function has set FP before an ELF address, by its
- * instructions (x86-64 alone). The unwind table may not tell: Go's counts from
- * SP everywhere. */
-bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr);
-/* Returns true if an ELF address follows a call. */
+/* Returns true if FP is that of the function at an ELF address, by its row of
+ * the unwind table or, as that may count from SP everywhere, by its
+ * instructions. */
+bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
+			    const struct unwind_row *row);
+/* Returns true if the call before ret enters the function at ELF address `in`,
+ * and the code in front of it has made FP the frame that the function does not
+ * set up: Go's compiler does so for runtime.duffzero and duffcopy. */
+bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
+				   uint64_t in);
+/* Returns true if an ELF address follows a call, or is where the first function
+ * of a goroutine or a context returns to. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 #endif

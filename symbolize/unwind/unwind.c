@@ -46,6 +46,7 @@ struct unwind_code {
 	bool mapped; /* executable */
 	bool file;   /* belongs to a file, found or not */
 	bool dated;  /* the mapping may change */
+	bool named;  /* in a function that the runtime named */
 };
 
 /* The same, for as long as mappings stay as they are. */
@@ -92,7 +93,8 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	c.dated = !c.mapped || map.dated;
 	u->dated |= c.dated;
-	if (c.mapped && map.code) {
+	c.named = c.mapped && map.code;
+	if (c.named) {
 		c.m = unwind_images_of_code(u->modules, map.code);
 		if (c.m && in->machine && c.m->machine != in->machine)
 			c.m = NULL;
@@ -203,7 +205,8 @@ static bool unwind_is_file(const struct unwind_code *c)
 
 /* Returns true if an address that the frame pointer led to follows a call.
  * Without its bytes this cannot be checked for JIT code, which is then accepted
- * as a caller of JIT code only. */
+ * as a caller of JIT code only, or if the runtime named a function there: V8's
+ * builtins are in its file, without tables, and set frame pointers. */
 static bool unwind_is_called(struct table_unwinder *u,
 			     const struct unwind_in *in, bool from_file,
 			     uint64_t pc)
@@ -213,7 +216,7 @@ static bool unwind_is_called(struct table_unwinder *u,
 	if (!to.mapped)
 		return false;
 	if (!to.m)
-		return !from_file;
+		return !from_file || to.named;
 	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
@@ -505,24 +508,31 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	const struct unwind_step_at *p = unwind_find_step(u, in, pc);
 	enum row_kind kind = unwind_row_kind(&p->row);
 
-	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
-	    kind == ROW_COMPLEX || !unwind_is_in_table(kind) ||
-	    (abi->link >= 0 && p->row.ra != ROW_SAME))
+	/* The back chain of ppc64 has every frame. */
+	if (kind == ROW_OUTERMOST || kind == ROW_COMPLEX ||
+	    !unwind_is_in_table(kind) ||
+	    (abi->link >= 0 && p->row.ra != ROW_SAME &&
+	     in->machine != EM_AARCH64))
 		return CALLER_KNOWN;
 	struct unwind_code leaf = unwind_known_code_at(u, in, pc);
 
-	if (kind == ROW_SP && p->row.cfa > 8 && unwind_is_file(&leaf) &&
-	    missing_caller_sets_fp(leaf.m, leaf.vaddr))
-		return CALLER_KNOWN;
+	if (unwind_is_file(&leaf)
+		    ? missing_caller_sets_fp(leaf.m, leaf.vaddr, &p->row)
+		    : kind == ROW_FP || kind == ROW_FP_DEREF ||
+			      (abi->link >= 0 && p->row.ra != ROW_SAME))
+		return CALLER_FRAMED;
 	/* In a signal trampoline FP belongs to the interrupted function, which
 	 * the chain skips. */
-	if (!infer || n < 2 || kind == ROW_SIGNAL)
+	if (n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
 	struct unwind_code next =
 		unwind_known_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!unwind_is_file(&leaf) || leaf.m != next.m ||
-	    !unwind_chain_is_sound(u, in, ip, n))
+	if (!unwind_is_file(&leaf) || leaf.m != next.m)
+		return CALLER_MISSING;
+	if (missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
+		return CALLER_FRAMED;
+	if (!infer || !unwind_chain_is_sound(u, in, ip, n))
 		return CALLER_MISSING;
 	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr,
 						   next.vaddr + 1, caller);

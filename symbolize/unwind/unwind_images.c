@@ -67,7 +67,7 @@ struct unwind_images {
 
 /* How often the lock is tried before the thread sleeps for it: another thread
  * holds it for one look-up, which takes less than to sleep and to wake. */
-#define LOCK_TRIES 200
+#define LOCK_TRIES 4000
 
 #define OF_NOT_FOUND UINT32_MAX
 #define OF_NO_FILE (UINT32_MAX - 1)

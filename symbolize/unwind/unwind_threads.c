@@ -9,12 +9,16 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"
 
-/* Jobs that may wait. Each has room for a stack: 1 MiB in all, however many
- * threads there are. */
-#define JOBS 128
+/* Jobs that may be begun. Each has room for a stack: 2 MiB in all, however many
+ * threads there are. A thread that is woken may get a processor only after a
+ * millisecond, in which 128 dumps were due. */
+#define JOBS 256
+/* Places of jobs that were begun; those that the main thread took back keep
+ * theirs until a thread passes it. */
+#define QUEUE ((size_t)4 * JOBS)
 /* A waiting thread is woken once there are this many jobs: waking it costs more
  * than one job. If fewer are due, the main thread does them itself. */
-#define BATCH 32
+#define BATCH 8
 /* Registers and rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)256 << 10)
 
@@ -43,8 +47,12 @@ struct unwind_threads {
 	struct unwind_thread thread[UNWIND_THREADS_MAX];
 	unsigned int n;
 	unwind_job_fn *fn;
-	struct unwind_job *job;	    /* a ring: job i is at i % JOBS */
-	atomic_size_t added, taken; /* jobs; taken: by threads, or too late */
+	struct unwind_job *job;
+	/* the main thread's: jobs that nobody uses */
+	uint32_t free[JOBS], n_free;
+	/* a ring of indices: what was added i-th is at i % QUEUE */
+	atomic_uint queue[QUEUE];
+	atomic_size_t added, taken; /* taken: by threads, or too late */
 	atomic_uint idle;	    /* threads that sleep, or soon will */
 	/* for sleeping only: */
 	pthread_mutex_t lock;
@@ -66,7 +74,8 @@ static struct unwind_job *unwind_threads_take(struct unwind_threads *t)
 	while (at != atomic_load(&t->added)) {
 		if (!atomic_compare_exchange_weak(&t->taken, &at, at + 1))
 			continue;
-		struct unwind_job *j = &t->job[at++ % JOBS];
+		struct unwind_job *j =
+			&t->job[atomic_load(&t->queue[at++ % QUEUE])];
 
 		if (unwind_job_move(j, JOB_WAITS, JOB_RUNS))
 			return j;
@@ -118,6 +127,10 @@ struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
 
 	t->fn = fn;
 	t->job = mem_new(JOBS, sizeof(*t->job));
+	while (t->n_free < JOBS) {
+		t->free[t->n_free] = JOBS - 1 - t->n_free;
+		t->n_free++;
+	}
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->more, NULL);
 	pthread_cond_init(&t->done, NULL);
@@ -126,8 +139,8 @@ struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
 
 		w->all = t;
 		w->uw = uw[t->n];
-		if (!thread_start(&w->thread, STACK_BYTES, unwind_thread_main,
-				  w))
+		if (!thread_start(&w->thread, STACK_BYTES, "unwinding",
+				  unwind_thread_main, w))
 			break;
 	}
 	if (t->n)
@@ -157,10 +170,12 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 					const struct unwind_in *in)
 {
 	size_t n = atomic_load(&t->added);
-	struct unwind_job *j = &t->job[n % JOBS];
 
-	if (atomic_load(&j->state) != JOB_FREE)
+	if (!t->n_free || n - atomic_load(&t->taken) == QUEUE)
 		return NULL;
+	uint32_t at = t->free[--t->n_free];
+	struct unwind_job *j = &t->job[at];
+
 	j->in = *in;
 	j->regs = *in->regs;
 	if (j->regs.n > 64)
@@ -171,6 +186,7 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 	j->out = (struct unwind_out){ .ip = j->ip, .max = UNWIND_JOB_MAX };
 	j->dated = j->stuck = false;
 	atomic_store(&j->state, JOB_WAITS);
+	atomic_store(&t->queue[n % QUEUE], at);
 	atomic_store(&t->added, ++n);
 	if (atomic_load(&t->idle) && n - atomic_load(&t->taken) >= BATCH) {
 		pthread_mutex_lock(&t->lock);
@@ -182,6 +198,7 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 
 bool unwind_threads_finish(struct unwind_threads *t, struct unwind_job *job)
 {
+	t->free[t->n_free++] = (uint32_t)(job - t->job);
 	if (unwind_job_move(job, JOB_WAITS, JOB_FREE))
 		return false;
 	for (int i = 0; i < LOOKS && atomic_load(&job->state) != JOB_DONE; i++)

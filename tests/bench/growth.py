@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 # growth.py - time and memory per thing must not grow with the number of things.
 #
-# usage: growth.py BUILD [NAME...]        growth.py BUILD --large [GB]
+# usage: growth.py BUILD [--table] [NAME...]        growth.py BUILD --large [GB]
+#        growth.py --check
 #
 # For each kind of thing mkcap makes captures with 20,000, 80,000 and 320,000
-# of them. Shown for each size: processor time of `ingest --no-symbols` without
+# of them, or fewer (SIZES_OF): four doublings. Shown for each size: processor time of `ingest --no-symbols` without
 # that of an empty capture, and peak memory; both per thing, and as a multiple
 # of the least of the smaller sizes. Fails above 1.5 times as much per thing; a
-# square of time would be 16 times. The fastest of $BENCH_RUNS (5) counts, of
+# square of time would be 16 times. The last column is the bound of memory that
+# backstitch-ingest(1), MEMORY, promises for one: more than that, beyond what it
+# promises for a run and the pages of the capture, fails, too. The fastest of $BENCH_RUNS (5) counts, of
 # runs that take the sizes in turn. What is left is caches: instructions for
 # each of 160,000 overlapping mappings are 1.10 times those for each of 20,000,
 # which is log n.
+#
+# --table writes the last line of each kind into backstitch-ingest(1), whatever it
+# is; --check, of tests/check-bounds.sh, compares the table there with the text
+# above it, and fails for a row that grows by more than 2.3 a doubling.
 #
 # --large: captures of a quarter, a half and all of 2 GB (or GB), with 1,000
 # distinct stacks, made by repeating a block of records with later times. Time
@@ -27,15 +34,24 @@
 import array
 import os
 import random
+import re
 import resource
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import mkdwarf  # noqa: E402
+
+MANUAL = "man/backstitch-ingest.1"
 SIZES = (20000, 80000, 320000)
 LIMIT = 1.5
+TOLD = 1.15 ** 4  # the most that the manual may tell: 2.3 for each doubling
+LEAST = 0.01  # seconds: below, the clock tells nothing
+LEAST_MEMORY = 1 << 20  # the same of memory: runs of nothing differ by as much
 BOUND = 32 << 20  # bytes of the data segment
 RUNS = int(os.environ.get("BENCH_RUNS", 5))
 PAGE = 0x2000
@@ -168,6 +184,190 @@ def jitdump(n):
                           at, at, 16, i) + name + bytes(16)
 
 
+def lossy(n):
+    """A loss behind each sample: the next one asks what was lost."""
+    for i in range(n):
+        yield sample(100, 100, 1000 + 2 * i, [0x401000])
+        yield "lost n=1 cpu=%d time=%d" % (i % 4, 1001 + 2 * i)
+
+
+def generations(n):
+    """A process with 8,000 mappings forks, its child does, and each maps."""
+    for i in range(8000):
+        yield mmap(100, i, 1, i, 1000 + i)
+    for i in range(n):
+        t, pid, parent = 10000 + 2 * i, 1000 + i, 999 + i if i else 100
+        yield "fork pid=%d tid=%d ppid=%d ptid=%d time=%d cpu=0" % (
+            pid, pid, parent, parent, t)
+        yield mmap(pid, i * 40503 % 8000, 1, i, t + 1)
+
+
+def images(n):
+    for i in range(n):
+        yield ("mmap pid=100 start=%#x len=0x1000 pgoff=0 path=/srv/%d/lib id=%040x "
+               "time=%d cpu=0" % (0x10000000 + i * PAGE, i, i + 1, 1000 + i))
+        yield sample(100, 100, 1000 + n + i, [0x10000010 + i * PAGE])
+
+
+def deep(n):
+    """Stacks of 100 frames that share none."""
+    for i in range(n):
+        yield sample(100, 100, 1000 + i, [0x400000 + 100 * i + j for j in range(100)])
+
+
+def ftrace_head(n):
+    return ["# tracer: nop", "#",
+            "# entries-in-buffer/entries-written: %d/%d   #P:4" % (n, n), "#"]
+
+
+def trace_line(i, tid, text):
+    return "%16s-%-7d [%03d] d..2. %d.%06d: %s" % (
+        "app", tid, i % 4, 1 + i // 1000000, i % 1000000, text)
+
+
+def event_types(n):
+    yield from ftrace_head(n)
+    for i in range(n):
+        yield trace_line(i, 100, "ev%d: a=%d b=%d" % (i, i, i))
+
+
+def fields(n):
+    """Of one event: each line has 50 that no other has."""
+    yield from ftrace_head(n // 50)
+    for i in range(n // 50):
+        yield trace_line(i, 100, "ev: " + " ".join(
+            "f%d=%d" % (50 * i + j, j) for j in range(50)))
+
+
+def switches(n):
+    yield from ftrace_head(n)
+    for i in range(n):
+        was, now = 10 + i % 1000, 10 + (i + 1) % 1000
+        yield trace_line(
+            i, was, "sched_switch: prev_comm=t prev_pid=%d prev_prio=120 prev_state=S ==> "
+            "next_comm=t next_pid=%d next_prio=120" % (was, now))
+
+
+def cgroups(n):
+    """Groups of control, each made anew."""
+    for i in range(n):
+        path = b"/sys/%d" % i
+        path += bytes(8 - len(path) % 8)
+        body = struct.pack("<Q", i + 1) + path + struct.pack(
+            "<IIQIIQ", 100, 100, 1000 + i, i % 4, 0, 1 + i % 4)
+        yield "raw type=19 misc=0 hex=" + body.hex()
+
+
+def cpus(n):
+    """A sample and a loss of each CPU."""
+    for i in range(n):
+        yield "sample pid=100 tid=100 cpu=%d time=%d u=0x401000" % (i, 1000 + 2 * i)
+        yield "lost n=1 cpu=%d time=%d" % (i, 1001 + 2 * i)
+
+
+def findings(n):
+    """Ids of threads that another process has without an EXIT."""
+    for i in range(n):
+        for pid in (100, 101):
+            yield sample(pid, 1000 + i, 1000 + 2 * i + pid - 100, [0x401000])
+
+
+def explained(n):
+    """The same with a loss between, which explains it."""
+    for i in range(n):
+        yield sample(100, 1000 + i, 1000 + 3 * i, [0x401000])
+        yield "lost n=1 cpu=0 time=%d" % (1001 + 3 * i)
+        yield sample(101, 1000 + i, 1002 + 3 * i, [0x401000])
+
+
+def long_names(n):
+    """Of 60,000 bytes, each another one."""
+    for i in range(n):
+        yield "comm pid=100 name=%s%d time=%d cpu=0" % (
+            "n" * 60000, i, 1000 + 2 * i)
+        yield sample(100, 100, 1001 + 2 * i, [0x401000])
+
+
+def long_paths(n):
+    for i in range(n):
+        yield ("mmap pid=100 start=%#x len=0x1000 pgoff=0 path=/%s%d time=%d cpu=0"
+               % (0x10000000 + i * PAGE, "d" * 4000, i, 1000 + i))
+        yield sample(100, 100, 1000 + n + i, [0x10000010 + i * PAGE])
+
+
+def kernel_symbols(n):
+    """Samples in some; see kallsyms()."""
+    yield ("mmap pid=-1 tid=0 start=0xffffffff81000000 len=0x1000000 kernel "
+           "pgoff=0xffffffff81000000 path=[kernel.kallsyms]_text time=0 cpu=0")
+    for i in range(min(n, 1000)):
+        yield ("sample pid=100 tid=100 cpu=0 time=%d k=%#x"
+               % (1000 + i, 0xffffffff81000008 + 16 * (i * 40503 % n)))
+
+
+def kallsyms(n):
+    """The table that names them."""
+    for i in range(n):
+        yield "%016x t f%d\n" % (0xffffffff81000000 + 16 * i, i)
+
+
+def inlines(n):
+    """Samples of a program with n functions, each inlined in the one before."""
+    yield from mkdwarf.capture()
+
+
+def segments(n):
+    """A stream that is cut into segments of ten samples."""
+    for i in range(10 * n):
+        yield sample(100, 100, 1000 + i, [0x401000])
+        if i % 10 == 9:
+            yield "round"
+
+
+def merged(n):
+    """They become one database."""
+    yield from segments(n)
+
+
+def captures(n):
+    """The same small one again and again; each keeps its own clock."""
+    yield sample(100, 100, 1000, [0x401000])
+
+
+TEXTS = (event_types, fields, switches)
+SIZES_OF = {
+    "generations that map": (2000, 8000, 32000),
+    "stacks of 100 frames": (5000, 20000, 80000),
+    "types of events": (4000, 16000, 64000),
+    "captures": (30, 120, 480),
+    "segments of a stream": (60, 240, 960),
+    "segments that are merged": (60, 240, 960),
+    "functions inlined in each other": (1000, 4000, 16000),
+    "CPUs": (500, 2000, 8000),
+    "names of 60,000 bytes": (100, 400, 1600),
+    "paths of 4,000 bytes": (1000, 4000, 16000),
+}
+
+# What MEMORY of backstitch-ingest(1) says of one of them, in kB.
+ANY = r"up to ([\d.]+) kB for each thread, name, mapping, request"
+PROMISED = {
+    "forks and mappings in turn": r"up to ([\d.]+) kB for each fork",
+    "children that map": r"up to ([\d.]+) kB for each fork",
+    "generations that map": r"up to ([\d.]+) kB for each fork",
+    "losses between samples": r"([\d.]+) kB for each loss",
+    "types of events": r"an event of the recorder ([\d.]+) kB",
+    "captures": r"([\d.]+) kB for each capture",
+    "segments of a stream": r"([\d.]+) kB for each segment",
+    "segments that are merged": r"([\d.]+) kB for each segment",
+    "CPUs": r"([\d.]+) kB for each CPU",
+    "symbols of the kernel": r"a symbol of a file ([\d.]+) kB",
+    # 100 new frames, of which each takes 8 bytes and 0.5 kB
+    "stacks of 100 frames": r"and ([\d.]+) kB for each frame",
+    "cgroups": None,
+    "events": None,
+    "functions inlined in each other": None,
+    "switches": None,
+}
+
 KINDS = {
     "mappings upwards": ordered(lambda i, n: i),
     "mappings downwards": ordered(lambda i, n: n - i),
@@ -184,11 +384,56 @@ KINDS = {
     "events": events,
     "requests waiting": waiting,
     "JIT functions": jitted,
+    "losses between samples": lossy,
+    "generations that map": generations,
+    "images": images,
+    "stacks of 100 frames": deep,
+    "types of events": event_types,
+    "fields of an event": fields,
+    "switches": switches,
+    "captures": captures,
+    "cgroups": cgroups,
+    "CPUs": cpus,
+    "findings": findings,
+    "findings that losses explain": explained,
+    "names of 60,000 bytes": long_names,
+    "paths of 4,000 bytes": long_paths,
+    "symbols of the kernel": kernel_symbols,
+    "functions inlined in each other": inlines,
+    "segments of a stream": segments,
+    "segments that are merged": merged,
 }
 
 
-def ingest(build, args, limit=None):
-    """Seconds of processor time and bytes of an ingest; with a limit of the data
+# The first forks write rows for the mappings of each child.
+FIRST = {fork_and_map: 500, children_map: 500, generations: 500, captures: 1,
+         segments: 1, merged: 1}
+
+# Bytes of text in each.
+TEXT = {long_names: 60000, long_paths: 4000}
+
+
+def promised(name):
+    """Bytes that the manual promises for one; None: nothing, as they are not kept."""
+    with open(MANUAL, encoding="utf-8") as f:
+        text = re.sub(r"(?m)^\.\w+ ?", "", f.read().split(".Sh MEMORY")[1])
+
+    def number(pattern):
+        said = re.search(pattern.replace(" ", r"\s+"), text)
+        if not said:
+            sys.exit("%s promises nothing for %s" % (MANUAL, name))
+        return float(said[1])
+
+    pattern = PROMISED.get(name, ANY)
+    if not pattern:
+        return None
+    more = TEXT.get(KINDS[name], 0)
+    return (number(pattern) * (100000 if name == "stacks of 100 frames" else 1000) +
+            (more and more * number(r"([\d.]+) times its bytes")))
+
+
+def run(args, limit=None):
+    """Seconds of processor time and bytes of a command; with a limit of the data
     segment without the pages of files that are mapped."""
     pid = os.fork()
     if pid == 0:
@@ -196,8 +441,7 @@ def ingest(build, args, limit=None):
         os.dup2(null, 1)
         if limit:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-        os.execv(build + "/backstitch", [
-            "backstitch", "ingest", "-q", "-f", "--no-symbols", *args])
+        os.execvp(args[0], args)
     own = 0
     while limit and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         with open("/proc/%d/status" % pid, encoding="ascii") as f:
@@ -207,32 +451,78 @@ def ingest(build, args, limit=None):
         time.sleep(0.02)
     _, status, used = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 3):
-        sys.exit("ingest failed: %s" % status)
+        sys.exit("%s failed: %s" % (args, status))
     return used.ru_utime + used.ru_stime, own or used.ru_maxrss * 1024
 
 
-def capture(build, folder, name, lines, head=HEAD):
+def capture(build, folder, name, lines, head=HEAD, option=None):
     """Makes a capture; returns its path."""
     text, data = (os.path.join(folder, name + x) for x in (".txt", ".data"))
     with open(text, "w", encoding="ascii") as f:
         f.write(head)
         f.writelines(line + "\n" for line in lines)
-    subprocess.run([build + "/mkcap", text, data], check=True)
+    subprocess.run([build + "/mkcap", *([option] if option else []), text, data],
+                   check=True)
     os.unlink(text)
     return data
 
 
+def cut_stream(build, folder, n, keep):
+    """A stream, and the command that makes n segments of it."""
+    pipe = capture(build, folder, "%d-stream" % n, segments(n), option="-p")
+    into = os.path.join(folder, "%d-segments" % n)
+    size = os.path.getsize(pipe) // max(n, 1) or 1
+    return pipe, into, ["sh", "-c", "%s exec '%s/backstitch' follow -q --no-symbols "
+                        "-o '%s' --segment %dK - <'%s'" % (
+                            "" if keep else "rm -rf '%s';" % into, build, into,
+                            max(size // 1024, 1), pipe)]
+
+
 def prepared(build, folder, make, n):
-    """Makes what is read for n things; returns arguments of ingest."""
+    """Makes what is read for n things; returns the command, and its files."""
     db = os.path.join(folder, "c.db")
+    command = [build + "/backstitch", "ingest", "-q", "-f", "-o", db]
+    plain = [*command, "--no-symbols"]
+    if make in TEXTS:
+        path = os.path.join(folder, "%d.trace" % n)
+        with open(path, "w", encoding="ascii") as f:
+            f.writelines(line + "\n" for line in make(n))
+        return [*plain, path], [path]
+    if make is captures:
+        one = capture(build, folder, "one", make(n))
+        every = [os.path.join(folder, "%d-%d.data" % (n, i)) for i in range(n)]
+        for path in every:
+            shutil.copy(one, path)
+        return [*plain, *every], every
+    if make in (segments, merged):
+        pipe, into, cut = cut_stream(build, folder, n, make is merged)
+        if make is segments:
+            return cut, [pipe]
+        subprocess.run(cut, check=True)
+        return [build + "/backstitch", "merge", "-q", "-f", "-o", db, into], []
+    if make is kernel_symbols:
+        table = os.path.join(folder, "%d.kallsyms" % n)
+        with open(table, "w", encoding="ascii") as f:
+            f.writelines(kallsyms(n))
+        one = capture(build, folder, str(n), make(n))
+        return [*command, "--no-cache", "--kallsyms", table, one], [one, table]
+    if make is inlines:
+        program = os.path.join(folder, "%d/opt/work" % n)
+        os.makedirs(os.path.dirname(program))
+        info, abbrev = mkdwarf.dies(mkdwarf.nested(n))
+        mkdwarf.program(program, info=info, abbrev=abbrev,
+                        line=mkdwarf.lines(mkdwarf.line_rows(1000)))
+        one = capture(build, folder, str(n), make(n), "")
+        return [*command, "--no-cache", "--symfs", os.path.join(folder, str(n)),
+                one], [one]
     if make is not jitted:
-        return ["-o", db, capture(build, folder, str(n), make(n))]
+        one = capture(build, folder, str(n), make(n))
+        return [*plain, one], [one]
     dump = os.path.join(folder, "jit-100-%d.dump" % n)
     with open(dump, "wb") as f:
         f.writelines(jitdump(n))
-    head = HEAD.replace(" defer ", " mono ")
-    return ["-o", db, "--jitdump", dump,
-            capture(build, folder, str(n), make(n), head)]
+    one = capture(build, folder, str(n), make(n), HEAD.replace(" defer ", " mono "))
+    return [*plain, "--jitdump", dump, one], [one, dump]
 
 
 def worst(row):
@@ -241,37 +531,103 @@ def worst(row):
 
 
 def measured(build, folder, name):
-    """Prints a line for each size; returns how many of them grow too much."""
+    """Prints a line for each size; returns a row of the table, and how often there
+    is too much."""
     make = KINDS[name]
-    every = [prepared(build, folder, make, n) for n in SIZES]
-    # the first forks write rows for the mappings of each child
-    first = prepared(build, folder, make,
-                     500 if make in (fork_and_map, children_map) else 0)
-    runs = [[ingest(build, args) for args in (first, *every)] for _ in range(RUNS)]
+    sizes = SIZES_OF.get(name, SIZES)
+    bound = promised(name)
+    every = [prepared(build, folder, make, n) for n in sizes]
+    first = prepared(build, folder, make, FIRST.get(make, 0))
+    runs = [[run(args) for args, _ in (first, *every)] for _ in range(RUNS)]
     base, *took = [tuple(map(min, zip(*same))) for same in zip(*runs)]
-    secs = [max(t - base[0], 1e-5) for t, _ in took]
-    mem = [max(m - base[1], 1) for _, m in took]
+    secs = [max(t - base[0], LEAST) for t, _ in took]
+    mem = [max(m - base[1], LEAST_MEMORY) for _, m in took]
     bad = 0
-    for i, n in enumerate(SIZES):
-        each = [[v[j] / SIZES[j] for j in range(i + 1)] for v in (secs, mem)]
+    for i, n in enumerate(sizes):
+        each = [[v[j] / sizes[j] for j in range(i + 1)] for v in (secs, mem)]
         grew = [worst(row) if i else 1 for row in each]
-        wrong = max(grew) > LIMIT
+        files = sum(os.path.getsize(p) for p in every[i][1])
+        wrong = max(grew) > LIMIT or bool(bound) and (
+            mem[i] + base[1] > BOUND + n * bound + files)
         bad += wrong
-        print("%-28s %7d %8.3f %8.2f %6.2f %8.1f %8.0f %6.2f%s" % (
+        print("%-31s %7d %8.3f %8.2f %6.2f %8.1f %8.0f %6.2f %8s%s" % (
             name, n, secs[i], each[0][i] * 1e6, grew[0], mem[i] / 1e6, each[1][i],
-            grew[1], "  TOO MUCH" if wrong else ""), flush=True)
-    for args in (first, *every):
-        os.unlink(args[-1])
-    return bad
+            grew[1], "%.0f" % bound if bound else "-",
+            "  TOO MUCH" if wrong else ""), flush=True)
+    for path in {p for _, files in (first, *every) for p in files}:
+        os.unlink(path)
+    return (name, sizes[-1], secs[-1] / sizes[-1] * 1e6, grew[0],
+            mem[-1] / sizes[-1], grew[1], bound), bad
 
 
 def all_kinds(build, folder, want):
-    print("%-28s %7s %8s %8s %6s %8s %8s %6s" % (
-        "", "n", "s", "us each", "ratio", "MB", "B each", "ratio"))
-    bad = 0
+    print("%-31s %7s %8s %8s %6s %8s %8s %6s %8s" % (
+        "", "n", "s", "us each", "ratio", "MB", "B each", "ratio", "bound"))
+    rows, bad = [], 0
     for name in want:
-        bad += measured(build, folder, name)
-    return bad
+        row, wrong = measured(build, folder, name)
+        rows.append(row)
+        bad += wrong
+    return rows, bad
+
+
+# ---- the table of the manual
+
+BEGIN = '.\\" by tests/bench/growth.py BUILD --table\n'
+END = '.\\" end of the table\n'
+
+
+def short(v):
+    return "%.2g" % v if v < 10 else "{:,.0f}".format(v)
+
+
+def kilobytes(n):
+    return "-" if n is None else short(n / 1000)
+
+
+def line_of(row):
+    """mdoc of a row."""
+    name, n, us, grew, own, grew_mem, bound = row
+    return ".It %s Ta %s Ta %s Ta %.2f Ta %.2f Ta %s Ta %s\n" % (
+        name, "{:,}".format(n), short(us), grew, grew_mem, kilobytes(own),
+        kilobytes(bound))
+
+
+def write_table(rows):
+    """Rows of kinds that were not measured stay."""
+    with open(MANUAL, encoding="utf-8") as f:
+        before, rest = f.read().split(BEGIN)
+    was, after = rest.split(END)
+    lines = {line.split(" Ta ")[0][len(".It "):]: line + "\n"
+             for line in was.splitlines()}
+    lines.update((row[0], line_of(row)) for row in rows)
+    with open(MANUAL, "w", encoding="utf-8") as f:
+        f.write(before + BEGIN + "".join(lines[k] for k in KINDS if k in lines) +
+                END + after)
+
+
+def wrong_in_table():
+    """What the manual's table tells that is not so, without a measurement."""
+    with open(MANUAL, encoding="utf-8") as f:
+        lines = f.read().split(BEGIN)[1].split(END)[0].splitlines()
+    table = {}
+    for line in lines:
+        name, *cells = line[len(".It "):].split(" Ta ")
+        table[name] = cells
+    for name in [*table, *(k for k in KINDS if k not in table)]:
+        if name not in KINDS or name not in table:
+            yield name + ": in one of table and KINDS only"
+            continue
+        n, _, time_grew, mem_grew, own, bound = table[name]
+        size = SIZES_OF.get(name, SIZES)[-1]
+        if n != "{:,}".format(size) or bound != kilobytes(promised(name)):
+            yield "%s: %s of %s kB, but now it is %d of %s" % (
+                name, n, bound, size, kilobytes(promised(name)))
+        if max(float(time_grew), float(mem_grew)) > TOLD:
+            yield name + ": grows too much"
+        # the 32 MB of any run are not in a bound
+        if bound != "-" and float(own) * size > float(bound) * size + BOUND / 1000:
+            yield "%s: takes %s kB, the bound is %s" % (name, own, bound)
 
 
 # ---- one that is larger than memory
@@ -327,7 +683,8 @@ def large(build, folder, size):
     bad = 0
     for part in (size // 4, size // 2, size):
         path, n = large_capture(build, folder, part)
-        took, mem = ingest(build, ["-o", db, path], BOUND)
+        took, mem = run([build + "/backstitch", "ingest", "-q", "-f", "--no-symbols",
+                         "-o", db, path], BOUND)
         row.append(took / part)
         grew = worst(row) if len(row) > 1 else 1
         bad += grew > LIMIT
@@ -341,12 +698,20 @@ def large(build, folder, size):
 
 def main():
     build, *want = sys.argv[1:]
+    if build == "--check":
+        wrong = list(wrong_in_table())
+        print("".join("%s: %s\n" % (MANUAL, w) for w in wrong), end="")
+        sys.exit(bool(wrong))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as folder:
         if want and want[0] == "--large":
             sys.exit(large(build, folder, int(float(
                 want[1] if len(want) > 1 else 2) * 1e9)) > 0)
-        sys.exit(all_kinds(build, folder, want or KINDS) > 0)
+        table = want[:1] == ["--table"]
+        rows, bad = all_kinds(build, folder, want[table:] or KINDS)
+        if table:
+            write_table(rows)
+        sys.exit(bad > 0)
 
 
 main()

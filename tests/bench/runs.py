@@ -2,7 +2,7 @@
 """Programs are run in turn (one of each, then again), so that a slow moment of
 the machine hits them all. Best and median of $BENCH_RUNS (5) are printed, and
 the targets that we set ourselves with what was reached. Ratios are of the
-best wall times; where other programs wanted the machine, the ratio of
+best wall times (of the table: the median of those of each round); where other programs wanted the machine, the ratio of
 processor times (user + system, all threads) says more and stands beside it.
 Of perf, trace-cmd and babeltrace2 there are two versions, if newer.sh can get
 one; ratios are to the faster of them."""

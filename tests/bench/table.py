@@ -2,12 +2,15 @@
 """usage: table.py BUILD
 
 See runs.py. Measures those captures in bench/ that are there: mixed.data,
-dwarf.data, big.dat, big.ctf. Seconds are by the clock; the ratio of processor
-times stands beside theirs. Then what one and two processors take, with the
+dwarf.data, big.dat, big.ctf. Seconds are by the clock, medians; ours and the
+rivals run in turn, and the ratio is the median of those of each round, as
+processors that share a core, and neighbours, move a time by half. The ratio of
+processor times stands beside theirs. Then what one and two processors take, with the
 speed that two of the same runs at a time have, which no program can exceed on
 these processors; and what our runs need of anonymous memory."""
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -56,8 +59,14 @@ WORK = [
 ]
 
 
-def best(run, key):
-    return min(getattr(r, key) for r in run)
+def middle(run, key):
+    return statistics.median(getattr(r, key) for r in run)
+
+
+def pairs(rival, mine, key):
+    """The median of the ratios of two programs, round by round."""
+    return statistics.median(getattr(r, key) / getattr(m, key)
+                             for r, m in zip(rival, mine))
 
 
 def compare(work, capture, rival, ours, wanted):
@@ -66,13 +75,18 @@ def compare(work, capture, rival, ours, wanted):
     rivals = runs.versions(rival[0])
     took = {}
     own = ours if DB in ours and ours[1] == "script" else ours + [capture]
+    failed = set()
     for _ in range(runs.RUNS):
         for name, command in [("ours", own)] + [
                 (name, rival[1](command) + [capture])
                 for name, command in rivals.items()]:
+            if name in failed:
+                continue
             r = runs.Run(command)
             if r.status:
                 print("  %s failed: %s" % (name, runs.message()))
+                failed.add(name)
+                took.pop(name, None)
             else:
                 took.setdefault(name, []).append(r)
     mine = took.pop("ours", None)
@@ -80,12 +94,12 @@ def compare(work, capture, rival, ours, wanted):
         print("  %-31s not measured" % work)
         return
     key = "cpu" if "first look" in work else "wall"
-    other = min(took, key=lambda n: best(took[n], key))
-    ratio = best(took[other], key) / best(mine, key)
+    other = min(took, key=lambda n: pairs(took[n], mine, key))
+    ratio = pairs(took[other], mine, key)
     runs.missed += ratio < wanted
     print("  %-31s %-15s %6.2f %6.2f %6.2f %6.2f %6g %s" % (
-        work, other, best(took[other], key), best(mine, key), ratio,
-        best(took[other], "cpu") / best(mine, "cpu"), wanted,
+        work, other, middle(took[other], key), middle(mine, key), ratio,
+        pairs(took[other], mine, "cpu"), wanted,
         "" if ratio >= wanted else "MISSED"))
 
 
@@ -113,11 +127,12 @@ def processors(capture):
         two.append(runs.Run(["taskset", "-c", "0,1"] + args).wall)
         both.append(at_once((0, 1), capture))
     anon = runs.Run(args, watch=True).anon
-    ratio = min(one) / min(two)
+    ratio = statistics.median(a / b for a, b in zip(one, two))
+    most = statistics.median(2 * a / b for a, b in zip(one, both))
     runs.missed += ratio < 1.7
     print("  %-18s %6.2f %6.2f %6.2f %6.2f %6g %-6s %8d" % (
-        os.path.basename(capture), min(one), min(two), ratio,
-        2 * min(one) / min(both), 1.7, "" if ratio >= 1.7 else "MISSED", anon))
+        os.path.basename(capture), statistics.median(one),
+        statistics.median(two), ratio, most, 1.7, "" if ratio >= 1.7 else "MISSED", anon))
 
 
 def main():

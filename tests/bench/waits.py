@@ -8,12 +8,17 @@
 # which both CPUs are idle and no thread is born or ends, so that no thread and
 # no wake-up is missing where two of them meet.
 #
+# A second one has the same in 13 segments that are put together, as threads
+# of 111 processes in turn, with 10,000 switches missing without a loss:
+# 1,000 threads, each away for long, beside a database of half of that.
+#
 # Last result (2 cores, load 10; anonymous memory in MB, before stays, wake-ups
 # and pieces were packed in brackets, and seconds of processor time): longest
 # waits 90 (190) 1.1, all of them as JSON 137 (220), tree 124 (190) 2.3, report
 # --sched 105 (210) 1.2, report --off-cpu 122 (224) 1.9, tables 132 (198) 1.6.
 import os
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -24,7 +29,10 @@ import perfdata  # noqa: E402
 import runs  # noqa: E402
 
 MEMORY, SECONDS, CHAIN = 150, 2.5, 0.3
+SEGMENTS, GAPS, TURNS, EVENTS = 13, 10000, 111, 1200000
+EACH, GROWTH = 1, 2.3  # s of the segments; for twice of them
 SAMPLE, ROUND = 9, 68
+WORKLOAD, FIRST = 100, 149  # tids of the workload are above; one of them
 GAP = 1000  # ns between two of the repeated times
 build = sys.argv[1]
 want = int(float(sys.argv[2]) * 1e6) if len(sys.argv) > 2 else 1700000
@@ -52,7 +60,9 @@ def quiet_time(s, name):
     return best[1:]
 
 
-def make_capture(path):
+def rounds_of():
+    """The capture; the head of its records, and those of one round: (time,
+    bytes, where they name threads of the workload, and which); its length."""
     s = perfdata.Samples(subprocess.run(
         ["zstd", "-dcq", "tests/causality/captures/herd.data.zst"],
         stdout=subprocess.PIPE, check=True).stdout)
@@ -60,21 +70,64 @@ def make_capture(path):
              re.finditer(rb"name: (\w+)\nID: (\d+)\n", s.data)}
     name = {r.at: kinds.get(r.type, r.type) for r in s.records}
     start, end = quiet_time(s, name)
-    kept = {r.at for r in s.records if start < r.time <= end and
+    kept = {r.at: r for r in s.records if start < r.time <= end and
             name[r.at].startswith("sched_")}
-    head, block, times = bytearray(), bytearray(), []
+    head, block = bytearray(), []
     for at, kind, record in s.walk():
         if at in kept:
-            times.append((len(block) + 32, struct.unpack_from("<Q", record, 32)[0]))
-            block += record
+            raw = 60 + 8 * (s.kinds[struct.unpack_from("<Q", record, 8)[0]][1] >> 5 & 1)
+            if raw > 60:
+                raw += 8 * struct.unpack_from("<Q", record, 56)[0]
+            places = [28, raw + 4, raw + 24]
+            if kept[at].type == "sched_switch":
+                places.append(raw + 56)
+            tids = [(p, struct.unpack_from("<i", record, p)[0]) for p in places]
+            block.append((kept[at], record,
+                          [(p, tid) for p, tid in tids if tid >= WORKLOAD]))
         elif kind not in (SAMPLE, ROUND):
             head += record
-    out = head
-    for i in range(-(-want // len(kept))):
-        for at, time in times:
-            struct.pack_into("<Q", block, at, time + i * (end - start + GAP))
-        out += block + struct.pack("<IHH", ROUND, 0, 8)
+    return s, head, block, end - start + GAP
+
+
+def make_capture(path, first, last, turns=1, missing=0.0):
+    """Rounds from the first to before the last; each of the switches is missing
+    with a probability."""
+    s, head, block, length = rounds_of()
+    rng = random.Random(first)
+    out = bytearray(head)
+    for i in range(first, last):
+        for sample, record, tids in block:
+            if sample.type == "sched_switch" and rng.random() < missing:
+                continue
+            b = bytearray(record)
+            struct.pack_into("<Q", b, 32, sample.time + i * length)
+            for place, tid in tids:
+                struct.pack_into("<i", b, place, tid + i % turns * 1000)
+            out += b
+        out += struct.pack("<IHH", ROUND, 0, 8)
     s.put(path, bytes(out))
+
+
+def ingest(out, path):
+    subprocess.run([build + "/backstitch", "ingest", "-q", "-f", "--no-symbols",
+                    "-o", out, path], check=True)
+    os.unlink(path)
+
+
+def make_segments(out, segments):
+    """SEGMENTS are all of it."""
+    block = rounds_of()[2]
+    rounds = EVENTS // len(block) // SEGMENTS
+    missing = GAPS / (rounds * SEGMENTS * sum(
+        sample.type == "sched_switch" for sample, _, _ in block))
+    made = ["bench/waits%d.db" % i for i in range(segments)]
+    for i, name in enumerate(made):
+        make_capture(data, i * rounds, (i + 1) * rounds, TURNS, missing)
+        ingest(name, data)
+    subprocess.run([build + "/backstitch", "merge", "-q", "-f", "-o", out, *made],
+                   check=True)
+    for name in made:
+        os.unlink(name)
 
 
 def asked(name, args, seconds=None):
@@ -92,9 +145,8 @@ def asked(name, args, seconds=None):
 
 
 pathlib.Path("bench").mkdir(exist_ok=True)
-make_capture(data)
-subprocess.run([build + "/backstitch", "ingest", "-q", "-f", "--no-symbols", "-o",
-                db, data], check=True)
+make_capture(data, 0, -(-want // len(rounds_of()[2])))
+ingest(db, data)
 longest = asked("path --waits", ["path", "--waits", db], SECONDS)
 asked("path --waits --limit 0 --json", ["path", "--waits", "--limit", "0", "--json", db])
 asked("path --tree", ["path", "--tree", db], SECONDS)
@@ -106,6 +158,28 @@ for table, column in (("stay", "t1"), ("state_interval", "wake"), ("wake", "even
                       ("wait", "by_ns"), ("blame", "ns")):
     asked("table " + table,
           ["query", db, "SELECT count(*), sum(%s) FROM %s" % (column, table)])
-os.unlink(data)
-os.unlink(db)
+
+half = "bench/waits-half.db"
+make_segments(db, SEGMENTS)
+make_segments(half, SEGMENTS // 2)
+tid = "%d" % (FIRST + TURNS // 2 * 1000)
+since = "t0 >= 100000000000 AND t1 <= 101000000000"
+for name, args in (
+        ("path --tid", ["path", "--tid", tid, "--worst", "1"]),
+        ("path --waits", ["path", "--waits"]), ("path --tree", ["path", "--tree"]),
+        ("path --flame", ["path", "--flame", "bench/waits.svg"]),
+        ("report --sched", ["report", "--sched"]),
+        ("report --html", ["report", "--html", "-o", "bench/waits.html"])):
+    more = asked("segments: " + name, [*args, db], EACH)
+    less = asked("half of them: " + name, [*args, half])
+    runs.target(name + ": twice the input",
+                more / less * 2 * (SEGMENTS // 2) / SEGMENTS, GROWTH, True)
+for table, where in (("state_interval", since), ("wait", since), ("stay", since)):
+    asked("segments: %s of a second" % table, [
+        "query", db, "SELECT count(*) FROM %s WHERE %s" % (table, where)], EACH)
+for table in "state_interval", "wait", "stay", "blame":
+    asked("segments: %s of a thread" % table, [
+        "query", db, "SELECT count(*) FROM %s WHERE tid = %s" % (table, tid)], EACH)
+for name in db, half, "bench/waits.svg", "bench/waits.html":
+    os.unlink(name)
 sys.exit(runs.missed > 0)

@@ -9,11 +9,13 @@ import os
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+import zlib
 
 ROOT = os.environ.get("ROOT", os.getcwd())
 OUT = os.path.join(ROOT, os.environ.get("O", "build"))
@@ -144,6 +146,42 @@ def zero(b):
     """The time that the page calls 0, ns."""
     return int(b.text("#bin").rsplit(" at ", 1)[1].split(" ")[0]
                .replace(".", ""))
+
+
+def pictured(path, width, height=900):
+    """Colours of what 'chromium --headless --screenshot' makes of a file, with
+    their numbers of pixels: what a bot posts that never scrolls."""
+    png = os.path.join(tempfile.mkdtemp(), "shot.png")
+    subprocess.run([shutil.which("chromium")] + OPTIONS + [
+        "--window-size=%d,%d" % (width, height), "--screenshot=" + png,
+        "file://" + path], check=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, timeout=60)
+    with open(png, "rb") as f:
+        data = f.read()
+    shutil.rmtree(os.path.dirname(png))
+    packed, at = b"", 8
+    wide, high, _, form = struct.unpack(">IIBB", data[16:26])
+    while at < len(data):
+        n, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + n]
+        at += n + 12
+    step = {2: 3, 6: 4}[form]
+    raw, row, colors = zlib.decompress(packed), bytearray(wide * step), {}
+    for y in range(high):
+        line = y * (wide * step + 1)
+        how, over = raw[line], row
+        row = bytearray(raw[line + 1:line + 1 + wide * step])
+        for i, up in enumerate(over if how else ()):
+            a = row[i - step] if i >= step else 0
+            c = over[i - step] if i >= step else 0
+            near = min((abs(up - c), 0, a), (abs(a - c), 1, up),
+                       (abs(a + up - 2 * c), 2, c))[2]
+            row[i] = row[i] + (0, a, up, (a + up) // 2, near)[how] & 255
+        for i in range(0, len(row), step):
+            rgb = bytes(row[i:i + 3])
+            colors[rgb] = colors.get(rgb, 0) + 1
+    return colors
 
 
 class Browser:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from browser import (BACKSTITCH, Browser, centre, draw, finish, frame, make,
-                     needs, number, ok, rect)
+                     needs, number, ok, pictured, rect)
 
 needs("diff")
 work = tempfile.mkdtemp()
@@ -63,7 +63,22 @@ def check(b):
     b.quiet(svg, "the_picture")
 
 
+def check_shot():
+    """60 rows with the frames that changed at the root, and a list below."""
+    deep = ";".join("f%d" % i for i in range(80))
+    for name, n, hot in ("a", 300, 100), ("b", 300, 400):
+        with open(os.path.join(work, name), "w", encoding="ascii") as f:
+            print("c;m;hot %d\nc;m;%s %d" % (hot, deep, n), file=f)
+    tall = os.path.join(work, "tall.svg")
+    draw("flame", "--diff", "--from-folded", "-o", tall,
+         os.path.join(work, "a"), os.path.join(work, "b"))
+    for width in 1600, 400:
+        red = pictured(tall, width).get(bytes((0xe2, 0x30, 0x28)), 0)
+        ok(red > width * 2, "a_screenshot_has_what_changed_%d" % width, red)
+
+
 with Browser() as browser:
     check(browser)
+check_shot()
 shutil.rmtree(work)
 finish()

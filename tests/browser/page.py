@@ -4,6 +4,7 @@
 import collections
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -559,6 +560,108 @@ def check_tower():
            rows, high)
 
 
+def check_bogus_tower():
+    """130 fabricated callers are one row, which opens and can be walked over."""
+    mkcap = os.path.join(OUT, "mkcap")
+    if not os.path.exists(mkcap) or not shutil.which("gcc"):
+        print("skip a_fabricated_tower_is_one_row: no mkcap or gcc")
+        return
+    with open(work + "/prog.c", "w") as f:
+        f.write("int leaf(int x) { return x * 3; }\n"
+                "int outer(int x) { return leaf(x) + 1; }\n"
+                "int main(void) { return outer(2); }\n")
+    prog = work + "/prog"
+    subprocess.run(["gcc", "-O0", "-Wl,--build-id", "-o", prog, prog + ".c"],
+                   check=True)
+
+    def told(*command):
+        return subprocess.run(command + (prog,), stdout=subprocess.PIPE,
+                              check=True, text=True).stdout
+
+    build = re.search("Build ID: (\\w+)", told("readelf", "-n")).group(1)
+    at = {name: int(addr, 16) + 0x500000 for addr, name in
+          re.findall(r"(\w+) T (\w+)", told("nm"))}
+    with open(work + "/bogus.txt", "w") as f:
+        f.write("event cpu-clock period=1000\ncomm pid=7 name=prog\nmmap pid=7 "
+                "start=0x500000 len=0x10000 pgoff=0 path=%s id=%s\n" %
+                (prog, build))
+        for i in range(4):
+            f.write("sample pid=7 tid=7 cpu=0 time=%d u=0x%x%s\n" % (
+                1000 + i, at["leaf"], ",0x%x" % at["outer"] * 130 * (i > 0)))
+    subprocess.run([mkcap, work + "/bogus.txt", work + "/bogus.data"],
+                   check=True)
+    draw("report", "--html", "-o", work + "/bogus.html", work + "/bogus.data")
+    rows = "return document.querySelector('#graph .space').clientHeight"
+    with Browser() as b:
+        b.open(work + "/bogus.html")
+        folded = b.js(rows)
+        ok(folded == 4 * 18 + 1, "a_fabricated_tower_is_one_row", folded)
+        b.js("document.querySelector('#flame').focus()")
+        b.keys("Up", "Up", "Up", "Up")
+        said = b.text("#details")
+        b.keys("Down")
+        back = b.text("#details")
+        ok(said.startswith("leaf") and "outermost of 130 fabricated" in back,
+           "arrows_step_over_it", said, back)
+        b.keys("Enter")
+        ok(b.js(rows) == 133 * 18 + 1 or "deeper than 100" in
+           b.text("#details"), "and_it_opens", b.js(rows))
+        b.keys("u")
+        ok(b.js(rows) == folded, "and_closes", b.js(rows))
+
+
+def check_own_time():
+    """The heaviest event has a tenth of the time: the strip opens on that, and
+    the buttons and links go to the rest and back."""
+    mkcap = os.path.join(OUT, "mkcap")
+    if not os.path.exists(mkcap):
+        print("skip the_strip_opens_on_the_time_of_the_event: no mkcap")
+        return
+    with open(work + "/late.txt", "w") as f:
+        f.write("event early period=1\nevent cpu-clock period=1000\n"
+                "comm pid=7 name=prog\n")
+        for i in range(100):
+            f.write("sample event=%s pid=7 tid=7 cpu=0 time=%d "
+                    "u=0x400000\n" % ("early" if i < 90 else
+                                      "cpu-clock period=1000",
+                                      1000000 * (i + 1)))
+    subprocess.run([mkcap, work + "/late.txt", work + "/late.data"], check=True)
+    late = work + "/late.html"
+    draw("report", "--html", "-o", late, work + "/late.data")
+
+    with Browser() as b:
+        b.open(late)
+        ok(b.js("return !document.querySelector('#farther').disabled && "
+                "document.querySelector('#reset').disabled && !location.hash"),
+           "the_strip_opens_on_the_time_of_the_event")
+        b.js("document.querySelector('#all').click()")
+        whole = b.js("return location.hash")
+        ok(b.js("return !document.querySelector('#reset').disabled") and
+           "strip-from" in whole, "the_whole_capture_is_a_click_away", whole)
+        b.open(late, whole)
+        ok(b.js("return location.hash") == whole, "and_has_a_link", whole)
+
+
+def check_tips():
+    """A tip is beside what it tells of: a row of frames, the strip."""
+    with Browser(1000, 700) as b:
+        b.open(page)
+        for css, high in ("#flame", 18), ("#time", None):
+            b.js("document.querySelector('%s').scrollIntoView({block: "
+                 "'center'})" % css)
+            x, y, w, h = box(b, css)
+            for part in 0.1, 0.5, 0.9:
+                at = y + h - 5 if high else y + 50 * part
+                b.point(x + w * part, at)
+                if b.js("return document.querySelector('#tip').hidden"):
+                    continue
+                _, top, _, tall = box(b, "#tip")
+                lo, hi = (y + h - 18, y + h) if high else (y, y + h)
+                ok(top >= hi - 2 or top + tall <= lo + 2,
+                   "a_tip_does_not_cover_%s_%s" % (css[1:], part), top, tall,
+                   lo, hi)
+
+
 def check_looks():
     """Wide and narrow, light and dark: nothing is wider than the window, and
     the picture is kept to be looked at."""
@@ -594,8 +697,13 @@ def check_looks():
                    "no_option_is_broken_%d_%s" % (width, look), *broken)
                 tall = b.js("return Math.max(...[...document.querySelectorAll("
                             "'#hot tbody tr')].map(r => r.offsetHeight))")
-                ok(10 < tall < 30, "a_row_of_functions_is_one_line_%d_%s" %
-                   (width, look), tall)
+                ok(10 < tall < (30 if width > 400 else 200),
+                   "a_row_of_functions_is_one_line_%d_%s" % (width, look),
+                   tall)
+                wide = b.js("const r = document.querySelector('#hot')"
+                            ".getBoundingClientRect(); return r.right <= "
+                            "innerWidth")
+                ok(wide, "all_columns_are_in_view_%d_%s" % (width, look))
                 if width == 400:
                     ok(b.js("return getComputedStyle(document.querySelector("
                             "'#bar')).position") == "static",
@@ -645,6 +753,9 @@ check_looks()
 check_other_captures()
 check_inlined()
 check_tower()
+check_bogus_tower()
+check_own_time()
+check_tips()
 check_bytes()
 shutil.rmtree(work)
 finish()

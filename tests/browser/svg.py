@@ -91,15 +91,15 @@ def check(b):
     # icicle, keys
     b.js("document.querySelector('#flip').dispatchEvent("
          "new MouseEvent('click'))")
-    ok(rect(b, 0)[1] < rect(b, at)[1] and whole[1] > before[1],
-       "flip_puts_the_root_on_top")
+    ok(rect(b, 0)[1] > rect(b, at)[1] and whole[1] < before[1],
+       "flip_puts_the_root_below")
     b.keys("f")
     ok(rect(b, 0)[1] == whole[1], "and_back")
     b.js("document.activeElement?.blur()")
-    b.keys("Up", "Up")
+    b.keys("Down", "Down")
     focus = b.js("const f = [...document.querySelectorAll('#frames > g')];"
                  "return f.indexOf(document.activeElement)")
-    ok(focus > 0 and rect(b, focus)[1] < whole[1],
+    ok(focus > 0 and rect(b, focus)[1] > whole[1],
        "arrows_walk_from_frame_to_frame", focus)
     said = b.text("#details")
     b.keys("Enter")
@@ -132,15 +132,17 @@ def seen(b, css):
 def check_window():
     """Each width, light and dark: as wide as the window, at the root, with
     title, buttons and legend in view."""
-    for width in 1600, 1000, 500:
+    for width in 1600, 1000, 500, 400:
         for look in "light", "dark":
             name = "%d_%s" % (width, look)
             with Browser(width, 600, look) as b:
                 b.open(svg)
                 room = b.js("return visualViewport.width")
-                ok(abs(rect(b, 0)[2] - (room - 20)) < 1,
+                ok(abs(rect(b, 0)[2] - (max(room, 480) - 20)) < 1,
                    "as_wide_as_the_window_" + name, rect(b, 0), room)
-                ok(seen(b, "#frames > g rect"), "opens_at_the_root_" + name)
+                b.fits("and_no_wider_" + name)
+                ok(seen(b, "#frames > g rect") and
+                   b.js("return scrollY") == 0, "opens_at_the_root_" + name)
                 ok(b.js("return document.documentElement.getBBox().height") >
                    700 and seen(b, "#legend") and seen(b, "#title") and
                    seen(b, "#flip"), "legend_and_buttons_in_view_" + name)
@@ -148,12 +150,21 @@ def check_window():
                             ").backgroundColor")
                 ok((number(back.split("(")[1]) < 128) == (look == "dark"),
                    "the_whole_window_has_the_background_" + name, back)
-                b.js("scrollTo(0, 0)")
-                b.settle("return scrollY === 0 && !/[1-9]/.test(document."
+                ok(b.js("""
+                    const all = [...document.querySelectorAll("#notes text")];
+                    const own = document.documentElement;
+                    return all.length > 0 && all.every(e => {
+                        const at = e.getBoundingClientRect();
+                        return parseFloat(getComputedStyle(e).fontSize) *
+                            e.getScreenCTM().a > 8 && at.left >= 0 &&
+                            at.right <= visualViewport.width + 1 &&
+                            at.bottom <= own.getBoundingClientRect().bottom;
+                    });"""), "notes_can_be_read_" + name)
+                b.shot(os.path.join(OUT, "svg-%d-%s.png" % (width, look)))
+                b.js("scrollTo(0, 1e6)")
+                b.settle("return scrollY > 0 && /[1-9]/.test(document."
                          "querySelector('#head').getAttribute('transform'))")
                 ok(seen(b, "#legend"), "and_after_scrolling_" + name)
-                b.js("scrollTo(0, 1e6)")
-                b.shot(os.path.join(OUT, "svg-%d-%s.png" % (width, look)))
                 b.quiet(svg, "at_" + name)
 
 
@@ -187,9 +198,9 @@ def check_seams(b):
         return [...document.querySelectorAll("#frames > g")].filter(g => {
             const s = g.querySelector(".seam"), r = g.querySelector("rect");
             const y = s && +s.getAttribute("d").split(/[ h]/)[1];
-            const end = +r.getAttribute("y") + +r.getAttribute("height");
-            return s && (y - parseFloat(getComputedStyle(s).strokeWidth) / 2 <
-                end || y + 0.5 > end + 1);
+            const half = s && parseFloat(getComputedStyle(s).strokeWidth) / 2;
+            const top = +r.getAttribute("y");
+            return s && (y + half > top || y - half < top - 1);
         }).length""")
     ok(over == 0, "the_line_to_the_kernel_is_in_the_gap_between_rows", over)
 

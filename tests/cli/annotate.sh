@@ -257,7 +257,7 @@ good = rows and all(i["source"] == text[i["file"][-1]][i["line"] - 1].expandtabs
                     for i in rows)
 print("ok" if good else "not ok", "each_line_of_json_is_that_of_the_file")
 good = [s["how"] for s in f["sources"]] == ["MD5 as recorded"] * 2 and \
-    " user stacks " in f["user_stacks"]
+    "user stack" in f["user_stacks"]
 print("ok" if good else "not ok", "json_says_why_it_is_believed")
 END
 

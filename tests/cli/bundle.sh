@@ -57,7 +57,7 @@ do
 	push) set -- clickhouse://127.0.0.1:1/x; want='127.0.0.1' ;;
 	merge) set -- -f -o "$work/again.db"; want='not a backstitch database' ;;
 	ingest) want='this is a bundle already' ;;
-	symbolize) want='has to be unpacked for that: tar xf' ;;
+	symbolize) want='has to be taken out for that: .backstitch bundle -o' ;;
 	# what it is given is no database either
 	follow | dump | sframe) continue ;;
 	completion | help) continue ;;
@@ -280,3 +280,21 @@ ok "--keep leaves an image as it is" $?
 "$B" bundle --keep x "$work/$name.db" 2>/dev/null
 [ $? = 2 ]
 ok "--keep without --redact is wrong usage" $?
+
+# what the user gave is named, not the temporary copy of it
+echo none >"$work/none.db"
+: >"$work/empty.db"
+for n in none empty
+do
+	tar cf "$work/$n.tar" -C "$work" $n.db &&
+		! "$B" info "$work/$n.tar" 2>"$work/said" &&
+		grep -q "^backstitch: $work/$n.tar: .*not a backstitch database" "$work/said"
+	ok "an archive with $n in place of a database is named" $?
+done
+cp "$work/$name.db" "$work/check.db" &&
+	sqlite3 "$work/check.db" "PRAGMA writable_schema = ON; UPDATE sqlite_master
+		SET sql = replace(sql, 'file TEXT,', 'file TEXT CHECK(1),')" 2>/dev/null
+! "$B" bundle --redact -o "$work/check.red.db" "$work/check.db" 2>"$work/said" &&
+	grep -q "^backstitch: $work/check.red.db: 'image' is no table" "$work/said" &&
+	! ls "$work/check.red.db"* 2>/dev/null
+ok "a copy that cannot be redacted is named by its output" $?

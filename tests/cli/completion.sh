@@ -64,7 +64,7 @@ do
 done >bad
 is "the common options come first" "" "$(cat bad)"
 
-is "choices" "table lines csv json" "$(offers backstitch query --format "")"
+is "choices" "table lines csv json markdown sql" "$(offers backstitch query --format "")"
 is "choices behind =" "csv" "$(offers backstitch query --format = c)"
 is "and all of them" "auto always never" "$(offers backstitch flame --color =)"
 is "the shells" "bash zsh fish" "$(offers backstitch completion "")"

@@ -36,6 +36,10 @@ then
 	exit
 fi
 try a_database_that_cannot_be_read_is_no_other_file merge open read
+try interrupted_calls_change_nothing ingest storm
+try interrupted_streams_are_whole follow storm
+FAULTS_BIG=60000 FAULTS_MAX=4 \
+	try what_takes_long_ends_within_a_second "query waits" signal
 if "$B" help exports | grep -q '^ *ctf '
 then
 	try glib_that_aborts_leaves_a_message_and_no_file ctf open mmap malloc

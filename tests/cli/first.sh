@@ -419,3 +419,21 @@ then
 else
 	echo "not ok an_opener_that_fails_is_said"
 fi
+# a database that is older than its capture
+mkdir -p "$dir/older" && cd "$dir/older" && cp "$root/tests/captures/naps.data" . &&
+	"$B" ingest -q --no-symbols naps.data 2>/dev/null
+bad=0
+touch -d '1 hour ago' naps.data
+for c in info check report script query
+do
+	"$B" $c naps.db >/dev/null 2>err
+	! grep -q 'is newer' err || bad=1
+done
+touch -d '1 hour' naps.data
+for c in info check report 'flame -o f.svg' script query 'export --format json -o o.json' 'path --limit 1'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" $c naps.db >/dev/null 2>err
+	grep -qx "naps.db: naps.data is newer; 'backstitch ingest -f -o naps.db naps.data' reads it again" err || bad=1
+done
+check a_database_older_than_its_capture_is_said 0 $bad

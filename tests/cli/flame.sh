@@ -140,6 +140,44 @@ import csv, sys
 print(sum(int(r["weight"]) for r in csv.DictReader(sys.stdin)))' >"$work/got"
 [ "$(cat "$work/got")" = "$want" ]
 ok but_its_callers_are_told $?
+# a table of callers goes on behind it, as the stacks do
+for way in callers callees
+do
+	python3 - "$B" $way "$work/callers.db" <<'END'
+import collections
+import csv
+import subprocess
+import sys
+
+b, way, db = sys.argv[1:]
+want = collections.defaultdict(collections.Counter)
+for line in subprocess.run([b, "export", "--format", "folded", "--no-inline",
+                            db], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.splitlines():
+    stack, n = line.rsplit(" ", 1)
+    frames = [f[:-4] if f[-4:] in ("_[k]", "_[j]") else f
+              for f in stack.split(";")][1:]
+    if "[caller missing]" in frames:
+        at = frames.index("[caller missing]")
+        if frames.count(frames[at - 1]) + frames.count(frames[at + 1]) == 2:
+            outer, inner = frames[at - 1], frames[at + 1]
+            func, row = ((inner, "[caller missing] < " + outer)
+                         if way == "callers" else
+                         (outer, "[caller missing] > " + inner))
+            want[func][row] += int(n)
+got = {}
+for func in want:
+    table = subprocess.run([b, "report", "--" + way, func, "--format", "csv",
+                            "--limit", "0", db], stdout=subprocess.PIPE,
+                           text=True, check=True).stdout
+    got[func] = {r["symbol"]: int(r["weight"])
+                 for r in csv.DictReader(table.splitlines())}
+    assert "[caller missing]" not in got[func], func
+sys.exit(not want or any(got[f].get(row) != n for f in want
+                         for row, n in want[f].items()))
+END
+	ok "${way}_behind_a_missing_one_are_told" $?
+done
 # of stacks whose other frames nobody could check, or that are wrong
 for name in dlchurn.data lines-gcc.data.zst
 do
@@ -167,7 +205,7 @@ stack, weight = db.execute(
     "g.user WHERE s.depth > 2 AND g.mark IS NULL AND NOT EXISTS (SELECT 1 FROM "
     "internal_judged j WHERE j.stack = g.user) GROUP BY 1 ORDER BY 2 DESC"
 ).fetchone()
-db.execute("INSERT INTO internal_judged SELECT ?, id, 1 FROM word WHERE "
+db.execute("INSERT INTO internal_judged SELECT ?, id, 1, NULL FROM word WHERE "
            "kind = 'judged' AND name = 'caller missing'", (stack,))
 db.commit()
 print(weight)
@@ -228,10 +266,14 @@ f() {
 }
 f >"$work/1" && f >"$work/2" && cmp -s "$work/1" "$work/2"
 ok the_same_input_gives_the_same_bytes $?
-[ "$(svg "$work/1" order)" = up ]
-ok the_root_is_at_the_bottom $?
-f --inverted >"$work/3" && [ "$(svg "$work/3" order)" = down ]
-ok an_icicle_has_its_root_on_top $?
+[ "$(svg "$work/1" order)" = down ] &&
+	f --inverted >"$work/3" && [ "$(svg "$work/3" order)" = down ]
+ok the_root_is_on_top $?
+f --upward >"$work/3" && [ "$(svg "$work/3" order)" = up ]
+ok upward_has_the_root_below $?
+f --upward --inverted >"$work/3" 2>&1
+[ $? = 2 ] && grep -q 'opposites' "$work/3"
+ok and_not_on_top_as_well $?
 folded --from-folded --reverse "$work/small" >"$work/4"
 printf 'c;b;a 3\nd;b;a 1\ne;a 1\n' | cmp -s - "$work/4"
 ok reverse_starts_with_the_innermost_frame $?

@@ -102,23 +102,23 @@ printf 'entries: 5\noverrun: 0\ncommit overrun: 0\ndropped events: 0\n' \
 cp run/per_cpu/cpu0/stats given/cpu0
 losses="SELECT what, cpu, n, counts FROM loss ORDER BY 1, 2"
 "$B" ingest --no-symbols -o run.db run/trace.txt 2>err
-is "stats beside the text are its losses" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats beside the text are its losses" 'dropped,0,12,1;lost_total,0,12,0;' \
 	"$(ask run.db "$losses")"
 "$B" check run.db >out 2>err
 is "and break the verdict" 4 $?
 "$B" ingest --no-symbols -o alone.db alone.txt 2>err
 is "without stats nothing is known" '' "$(ask alone.db "$losses")"
 "$B" ingest --no-symbols --stats given -f -o alone.db alone.txt 2>err
-is "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats in a folder count too" 'dropped,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
 "$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
-is "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
+is "and so does its folder per_cpu" 'dropped,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
 mkdir -p marked/per_cpu/cpu0
 cp run/per_cpu/cpu0/stats marked/per_cpu/cpu0
 awk '/\[000\]/ && ++n == 20 { print "CPU:0 [LOST EVENTS]" } { print }' alone.txt >marked/trace.txt
 "$B" ingest --no-symbols -o marked.db marked/trace.txt 2>err
-is "stats number what a mark of loss does not" 'lost,0,,0;lost_end,0,12,1;lost_total,0,12,0;' \
+is "stats number what a mark of loss does not" 'dropped,0,12,1;lost,0,,0;lost_total,0,12,0;' \
 	"$(ask marked.db "$losses")"
 is "and nothing more was lost" 0 "$("$B" check marked.db | grep -c 'unknown number')"
 "$B" ingest --no-symbols -f -o marked.db - <marked/trace.txt 2>err

@@ -17,8 +17,9 @@ do
 	grep -qE "^  $c +[a-z]|^For developers:.* $c( |\$)" out || echo "$c"
 done >bad
 ok and_names_every_command "$([ ! -s bad ]; echo $?)"
-ok in_the_order_of_work "$(sed -n 's/^\([A-Z][a-z, ]*\):.*/\1/p' out | head -3 |
-	tr '\n' '.' | grep -qx 'Look.Keep, convert, send.For developers.'; echo $?)"
+ok in_the_order_of_work "$(sed -n 's/^\([A-Z][a-z, ]*\):.*/\1/p' out | head -2 |
+	tr '\n' '.' | grep -qx 'Keep, convert, send.For developers.' &&
+	sed -n 4,5p out | tr -s ' \n' ' ' | grep -q '^ record .* report '; echo $?)"
 
 ok the_option_without_a_command_is_explained "$(grep -q -- '--open' out && grep -qx -- '--open' shared; echo $?)"
 
@@ -46,6 +47,7 @@ each() {
 # shellcheck disable=SC2016
 {
 	each h_fits_a_screen '[ "$(wc -l <brief)" -le 40 ]'
+	each and_fits_80_columns '! grep -n ".\{81\}" brief'
 	each and_has_at_most_14_options '[ "$(names brief | wc -l)" -le 14 ]'
 	each and_one_to_four_examples 'sed -n "/^Examples:/,/^\$/p" brief |
 		grep "^  " >x; [ -s x ] && [ "$(wc -l <x)" -le 4 ]'

@@ -17,6 +17,20 @@ do
 		-o "$w/$n.db" $cap/hits-$n.data.zst
 	ok "hits-$n is read" $?
 done
+
+# ---- no chain at all: the address that was hit has a line, as perf script prints it
+cat >"$w/bare.txt" <<'END'
+event cpu-clock nochain period=20
+comm pid=7 tid=7 name="shop" time=1
+mmap pid=7 start=0x401000 len=0x1000 pgoff=0x1000 path=/shop/shop time=2
+sample pid=7 tid=7 cpu=0 time=1000 ip=0x40109c
+sample pid=7 tid=7 cpu=0 time=1020 ip=0x401fff
+sample pid=7 tid=7 cpu=0 time=1040 ip=0x40109c
+END
+"${MKCAP:-build/mkcap}" "$w/bare.txt" "$w/bare.data"
+"$B" script --symfs $cap/symfs -F comm,ip,sym,srcline "$w/bare.data" >"$w/bare.out"
+is a_sampled_address_has_its_line "shop 40109c sort_rows/shop.c:67/shop 401fff [unknown]/shop 40109c sort_rows/shop.c:67/" \
+	"$(awk '{ $1 = $1 } 1' "$w/bare.out" | tr '\n' /)"
 cd "$w" || exit 2
 
 # ---- the half that was hit

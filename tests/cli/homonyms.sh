@@ -80,8 +80,13 @@ ok annotate_says_what_chooses_the_other $?
 grep -q '/bin/app: no file' err && ! grep -q 'this name' err
 ok and_that_chooses_it $?
 "$B" report --callers helper a.db >out 2>err
+is callers_of_both_are_told_the_heavier_first \
+	'callers of helper (a.c), which is in 80.00 % of all: 80.00 main callers of helper (b.c), which is in 20.00 % of all: 20.00 main' \
+	"$(awk '/^callers of/ || / main / { print /^ / ? $2 " " $4 : $0 }' out |
+		tr '\n' ' ' | sed 's/ $//')"
+"$B" report --callers helper --format csv a.db >out 2>err
 [ $? = 2 ] && grep -qF "may be several functions: 'helper (a.c)' 80.00 %, 'helper (b.c)' 20.00 %" err
-ok callers_of_both_at_once_are_not_asked_for $?
+ok but_one_table_is_not_of_both $?
 "$B" report --callers 'helper (b.c)' a.db 2>err | grep -q '20.00 .* main '
 ok callers_of_one_are $?
 

@@ -489,4 +489,5 @@ def main():
             attempt(program, make)
 
 
-main()
+if __name__ == "__main__":
+    main()

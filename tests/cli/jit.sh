@@ -176,6 +176,27 @@ is "without them they end there" \
 	"jitframes;[user: no_table];[anon] 21
 jitframes;[user: no_table];[anon];work 40
 jitframes;_start;start;run_for 5" --symfs "$cap/symfs" --no-jit
+printf '\0\0\0\0' | dd of=jit-26339.dump bs=1 seek=12 conv=notrunc 2>/dev/null
+is "and by those of a file that says no machine, as CPython 3.13's" \
+	"jitframes;_start;start;run_for 5
+jitframes;_start;start;run_for;large_frame_[j] 7
+jitframes;_start;start;run_for;large_frame_[j];work 23
+jitframes;_start;start;run_for;small_frame_[j] 14
+jitframes;_start;start;run_for;small_frame_[j];work 17" --symfs "$cap/symfs"
+
+mv c.data jitframes.data
+zstd -qdf "$cap/trampolines.data.zst" -o c.data
+is "CPython's trampolines in a map are unwound, too" \
+	"trampolines;_start;start;evaluate;py::outer:e.py_[j];evaluate;py::middle:e.py_[j];evaluate;py::leaf:e.py_[j];evaluate 1
+trampolines;_start;start;evaluate;py::outer:t.py_[j];evaluate;py::middle:t.py_[j];evaluate;py::leaf:t.py_[j];evaluate 1" \
+	--symfs "$cap/symfs" --perf-map "$cap/perf-19615.map"
+sed 's/ [bf] / 10 /' "$cap/perf-19615.map" >perf-19615.map
+is "but not code of another size" \
+	"trampolines;[user: no_table];py::leaf:e.py_[j];evaluate 1
+trampolines;[user: no_table];py::leaf:t.py_[j];evaluate 1" \
+	--symfs "$cap/symfs" --perf-map perf-19615.map
+rm perf-19615.map
+mv jitframes.data c.data
 
 advice="perf map ('node --perf-basic-prof') or a jitdump"
 "$B" report --symfs "$cap/symfs" --no-jit c.data >out

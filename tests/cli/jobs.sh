@@ -141,4 +141,19 @@ do
 		rc=1
 	fi
 done
+# --timing tells of each kind of thread, and how much of the work ahead was used
+"$B" ingest -f --timing --jobs 2 -o "$work/bare.db" --symfs "$root/tests/captures/symfs" \
+	--no-symbols "$work/frames32.data" 2>"$work/timing"
+stacks=$(sqlite3 "$work/bare.db" "SELECT count(*) FROM raw_chain")
+if grep -Eq '^Thread +Number +Busy ms +Waiting ms +Used of it$' "$work/timing" &&
+	grep -Eq '^main +1 +[0-9]+\.[0-9]{2} +-?[0-9]+\.[0-9]{2}$' "$work/timing" &&
+	grep -Eq '^unwinding +[12] .* [0-9]+\.[0-9]{2} % of [1-9][0-9,]* stacks$' "$work/timing" &&
+	[ "$stacks" -gt 0 ]
+then
+	echo "ok timing tells of each thread"
+else
+	cat "$work/timing"
+	echo "not ok timing tells of each thread"
+	rc=1
+fi
 exit $rc

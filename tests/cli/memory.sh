@@ -184,3 +184,51 @@ then
 else
 	echo "skip what_waits_unpacked_is_bounded_too: zstd is not installed"
 fi
+
+# 400 generations of a process with 8,000 mappings, each with one of its own, and
+# losses between samples: 32 MB, 25 kB for each fork and 1.5 kB for each mapping.
+# The rows of all together are limited, too.
+awk 'BEGIN {
+	print "event cpu-clock period=1000"
+	for (i = 0; i < 8000; i++)
+		printf "mmap pid=1 start=0x%x len=0x1000 pgoff=0 path=/a time=%d cpu=0\n",
+			4194304 + i * 8192, i
+	for (i = 1; i <= 400; i++) {
+		printf "fork pid=%d tid=%d ppid=%d ptid=%d time=%d cpu=0\n",
+			i + 1, i + 1, i, i, 10000 + 2 * i
+		printf "mmap pid=%d start=0x%x len=0x1000 pgoff=0 path=/b time=%d cpu=0\n",
+			i + 1, 4194304 + i * 797 % 8000 * 8192, 10001 + 2 * i
+	}
+	for (i = 0; i < 40000; i++) {
+		printf "sample pid=401 tid=401 cpu=%d time=%d u=0x400010\n", i % 4, 20000 + 2 * i
+		printf "lost n=1 cpu=%d time=%d\n", i % 4, 20001 + 2 * i
+	} }' >forks.txt
+"$mkcap" forks.txt forks.data || exit 2
+limit=$((32 * MB / 1024 + 10 * 1024 + 12 * 1024 + 12 * 1024))
+if (
+	# shellcheck disable=SC3045 # 40,000 sorted at each question: 100 s
+	ulimit -t 20
+	limited ingest -q -f --no-symbols -o forks.db forks.data 2>err
+) && [ "$(sqlite3 forks.db 'SELECT count(*) FROM mapping')" -le $((1048576 + 400 * 128 + 8400)) ] &&
+	[ "$(sqlite3 forks.db 'SELECT count(*) FROM loss')" -ge 40000 ]
+then echo "ok forks_of_many_mappings_and_losses_are_bounded"
+else
+	echo "not ok forks_of_many_mappings_and_losses_are_bounded"
+	sed 's/^/# /' err | tail -n 3
+fi
+
+# Each two captures are compared.
+printf 'event cpu-clock\nsample pid=1 tid=1 cpu=0 time=5 u=0x401000\n' >one.txt
+"$mkcap" one.txt one.data || exit 2
+mkdir many
+i=0
+while [ $i -lt 1025 ]
+do
+	ln one.data many/$i.data
+	i=$((i + 1))
+done
+"$B" ingest -q -f --no-symbols -o many.db many/*.data 2>err
+if [ $? = 1 ] && grep -q '1025 captures: each two of at most 1024' err
+then echo "ok too_many_captures_on_one_timeline_are_refused"
+else echo "not ok too_many_captures_on_one_timeline_are_refused"
+fi

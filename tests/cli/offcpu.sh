@@ -392,7 +392,7 @@ do
 done
 "$B" check "$db" >"$work/out"
 grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
-	"$work/out" && grep -q 'record each switch: perf record -c 1' "$work/out"
+	"$work/out" && grep -q 'record each switch: backstitch record --waits' "$work/out"
 ok sampled_switches_are_said_by_check $?
 cp "$db" "$work/both.db"
 sqlite3 "$work/both.db" "INSERT INTO event_type(capture, name, kind, events)
@@ -407,7 +407,7 @@ do
 	# shellcheck disable=SC2086 # a command and an option
 	"$B" $c "$db" >"$work/out" 2>"$work/err"
 	grep -q '^in this time: switches were sampled, 64 of 1503$' "$work/out" &&
-		grep -q '^to know more: record each switch and wake-up.* perf record.* -c 1' "$work/out"
+		grep -q '^to know more: record each switch and wake-up.* backstitch record --waits' "$work/out"
 	ok "sampled_switches_are_said_by_$(echo "$c" | tr ' -' '__')" $?
 done
 "$B" report --sched --json "$db" | python3 -c '

@@ -161,7 +161,7 @@ for db in sys.argv[2:]:
     assert set(last.values()) == {None}
     runs = {r["tid"]: r["ns"] for r in rows("""
         SELECT tid, sum(ns) AS ns FROM state_interval
-        WHERE state = 'run' AND proof = 'proved' GROUP BY 1""")}
+        WHERE state = 'run' AND proof LIKE 'proved%' GROUP BY 1""")}
     for t in ours("report", "--sched", "--limit", "0", "--json")["threads"]:
         assert runs.get(t["tid"], 0) == t["run_ns"], t
     # who ended a wait is found by its id, once
@@ -451,3 +451,74 @@ for block in blocks:
 sys.exit(bad)
 END
 ok stories_of_the_manual_are_true $?
+
+# the tick is a timer, but the work that it runs for others is none; and whose
+# function a softirq interrupted has no part in the wake-up
+cat >"$work/work.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 7/7   #P:1
+#
+            perf-100     [000] d....     1.000000: sched_switch: prev_comm=perfy prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+            work-200     [000] d.h..     1.010000: sched_waking: comm=perfy pid=100 prio=120 target_cpu=000
+            work-200     [000] d.h..     1.010001: <stack trace>
+ => try_to_wake_up
+ => irq_work_single
+ => irq_work_run_list
+ => irq_work_tick
+ => update_process_times
+ => __hrtimer_run_queues
+ => hrtimer_interrupt
+            work-200     [000] d....     1.010010: sched_switch: prev_comm=work prev_pid=200 prev_prio=120 prev_state=R ==> next_comm=perfy next_pid=100 next_prio=120
+            perf-100     [000] d....     1.020000: sched_switch: prev_comm=perfy prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+            work-200     [000] d.s..     1.030000: sched_waking: comm=perfy pid=100 prio=120 target_cpu=000
+            work-200     [000] d.s..     1.030001: <stack trace>
+ => try_to_wake_up
+ => somebodys_function
+            work-200     [000] d....     1.040000: sched_switch: prev_comm=work prev_pid=200 prev_prio=120 prev_state=R ==> next_comm=perfy next_pid=100 next_prio=120
+            perf-100     [000] d....     1.050000: sched_switch: prev_comm=perfy prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+END
+"$B" ingest -q -f -o "$work/work.db" "$work/work.txt"
+wakes=$("$B" query --format csv "$work/work.db" "SELECT context, what IS NULL,
+	by_tid IS NULL, function IS NULL, proof FROM wake WHERE tid = 100
+	ORDER BY time_ns" | tail -n +2 | tr '\n' ' ')
+is work_in_the_tick_is_no_timer_and_a_softirq_no_bystander \
+	'hardirq,1,1,1,proved softirq,1,1,1,consistent ' "$wakes"
+"$B" path --tid 100 --worst 9 "$work/work.db" >"$work/said"
+grep -q 'waits for an interrupt' "$work/said" &&
+	grep -q 'waits for a softirq on CPU 0' "$work/said" &&
+	! grep -q 'work runs' "$work/said"
+ok a_softirq_is_on_a_cpu_and_not_who_it_interrupted $?
+"$B" path --worst 1 --limit 2 tests/causality/captures/lock.data.zst >"$work/text"
+sed -n '/^    at us/,$p' "$work/text" | sed -n 4p |
+	grep -q '^\.\.\. and [0-9]* more; --limit 0 shows all$'
+ok limit_limits_the_lines_of_a_chain $?
+
+# threads without a record of their name, as behind a ring that keeps the newest
+# records, have that of the switches, from the first one that tells it on: in
+# each table, and for the filters
+python3 - "$work/unnamed.data" <<'END'
+import sys
+
+sys.path.insert(0, "tests/causality")
+import perfdata
+
+c = perfdata.Capture("tests/causality/captures/lock")
+c.put(sys.argv[1], b"".join(r for _, kind, r in c.walk()
+                           if kind != perfdata.COMM))
+END
+"$B" ingest -q -f --no-symbols -o "$work/unnamed.db" "$work/unnamed.data"
+unnamed=$("$B" query --format csv "$work/unnamed.db" "WITH named AS (
+	SELECT e.thread, min(e.id) AS first FROM event e
+	JOIN event_type y ON y.id = e.type AND y.name = 'sched:sched_switch'
+	GROUP BY 1)
+SELECT count(*), (SELECT count(*) FROM comm WHERE name = 'waiter')
+FROM event e JOIN comm c ON c.id = e.comm JOIN thread t ON t.id = e.thread
+JOIN named n ON n.thread = e.thread
+WHERE t.tid > 0 AND e.id >= n.first AND c.name = ':' || t.tid" | tail -1)
+is no_thread_is_without_a_name_behind_a_switch 0,1 "$unnamed"
+"$B" report --event sched:sched_switch --comm waiter "$work/unnamed.db" \
+	>/dev/null &&
+	"$B" path --comm waiter --limit 1 "$work/unnamed.db" >"$work/text" &&
+	grep -q waiter "$work/text"
+ok switches_name_threads_that_no_record_named $?

@@ -49,3 +49,5 @@ says 2 'control character' --password-file pw "$NOBODY" a.db &&
 	BACKSTITCH_CLICKHOUSE_PASSWORD=$(printf 'a\nX-Other: b') \
 		says 2 'control character' "$NOBODY" a.db
 ok a_password_cannot_add_lines_to_a_request $?
+"$B" ingest -q --no-symbols -o d.db "$root/tests/captures/two-e.data" &&
+	python3 "$root/tests/cli/push_lies.py" "$B" d.db

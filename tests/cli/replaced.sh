@@ -89,11 +89,11 @@ for c in report check info annotate
 do
 	"$B" $c x.db 2>&1 | tr -s ' \n' ' ' >out
 	says ${c}_says_that_names_are_not_proved \
-		'100.00 % of the samples have names of files that nothing proves.' out
+		'Nothing proves the names of 100.00 % of the samples.' out
 done
 "$B" report copy.data 2>&1 | tr -s ' \n' ' ' >out
 says so_does_the_first_look_at_a_capture \
-	'100.00 % of the samples have names of files that nothing proves.' out
+	'Nothing proves the names of 100.00 % of the samples.' out
 record c.data "$dir/prog" 1 '' "$id"
 sed 's/maj=[0-9]*/maj=99/' c.txt >d.txt
 "$MKCAP" d.txt c.data
@@ -165,7 +165,7 @@ echo 'sample pid=7 tid=7 cpu=0 time=3000 u=0x500020' >>d.txt
 is of_two_neither_is_proved 'unverified 3' "$(status none.data | sed 's/ 2$/ 3/')"
 "$B" check x.db 2>&1 | tr -s ' \n' ' ' >out
 says parts_of_all_add_up_to_all \
-	' 100.00 % of the samples have names of files that nothing proves.' out
+	' Nothing proves the names of 100.00 % of the samples.' out
 sed 's/^event.*/& nochain/;s/u=/ip=/' d.txt >c.txt
 "$MKCAP" c.txt none.data
 "$B" check none.data 2>&1 | tr -s ' \n' ' ' >out

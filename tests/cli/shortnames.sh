@@ -45,7 +45,10 @@ ok a_part_of_a_name_finds_callers $?
 "$B" report --callees request db >text
 grep -q '^called by app::request, ' text
 ok and_callees $?
-"$B" report --callers parse db 2>text
+"$B" report --callers parse db >text
+grep '^callers of' text | tr '\n' ' ' | grep -q 'parse(int), .*parse(char), '
+ok several_functions_have_a_table_each $?
+"$B" report --callers parse --format csv db 2>text
 [ $? = 2 ] && grep -q "'app::parse(int)' 19.31 %, 'app::parse(char)' 16.67 %" text
 ok several_functions_are_listed_with_shares $?
 "$B" report --callers 'app::parse(char)' db >text

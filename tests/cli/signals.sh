@@ -59,6 +59,19 @@ timeout 20 "$B" info "$work/in.map" 2>"$work/said"
 ok "a FIFO is no capture, and is not waited for" $?
 rm "$work/said"
 
+# A stack that is too small is no crash.
+for kb in 64 256
+do
+	sh -c "ulimit -s $kb; exec \"\$@\"" sh "$B" info "$db" >/dev/null 2>"$work/said"
+	[ $? = 1 ] && grep -q "limited to $kb kB" "$work/said"
+	ok "a stack of $kb kB is refused" $?
+	sh -c "ulimit -Ss $kb; exec \"\$@\"" sh "$B" ingest -q --no-symbols \
+		-o "$work/small.db" tests/captures/shop.data.zst 2>/dev/null &&
+		[ -s "$work/small.db" ]
+	ok "one of $kb kB that may be raised is raised" $?
+	rm -f "$work/small.db" "$work/said"
+done
+
 # A reader that never reads: more is written than fits in a pipe.
 exec 3<>"$work/out"
 big=$work/big.db

@@ -267,3 +267,33 @@ rm -f got
 frames prog --no-cache --debug-dir packages >/dev/null
 cmp -s want got
 ok a_package_of_a_stripped_program_is_found $?
+
+# What a program names as its files is no file that waits, or has no end.
+[ -d src ] || mv elsewhere src || mkdir src
+printf '#!/bin/sh\nexec timeout 20 "%s" "$@"\n' "$B" >limited
+chmod +x limited
+B=$dir/limited
+for evil in fifo /dev/zero /dev/tty / ../../../../../../etc/passwd
+do
+	build evil gcc -g -gsplit-dwarf
+	rm -f src/*.dwo
+	case $evil in
+	fifo)
+		mkfifo src/a.dwo
+		altlink=$dir/src/a.dwo ;;
+	*)
+		ln -s "$evil" src/a.dwo
+		altlink=$evil ;;
+	esac
+	{
+		printf '%s\0' "$altlink"
+		head -c 20 /dev/zero
+	} >section
+	objcopy --add-section .gnu_debugaltlink=section bin/evil bin/evil2 2>/dev/null &&
+		mv bin/evil2 bin/evil
+	rm -f all
+	frames evil --no-cache >/dev/null 2>&1
+	[ "$(grep -c . all)" -gt 0 ]
+	ok "a_file_named_by_a_program_may_be_$(echo "$evil" | tr -c 'a-z\n' _)" $?
+	rm -f src/a.dwo
+done

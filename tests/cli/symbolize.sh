@@ -95,6 +95,20 @@ is inlined_functions_are_there_once '1 ' \
 	"$(sql x.db 'SELECT count(*) FROM inline_frame')"
 is what_is_as_it_was_is_not_told '' "$(sql x.db "$notes")"
 
+# ---- debug sections that libelf before 0.189 cannot unpack
+if objcopy --compress-debug-sections=zstd whole zstd.debug 2>err
+then
+	mkdir -p "z/.build-id/${id%"${id#??}"}"
+	cp zstd.debug "z/.build-id/${id%"${id#??}"}/${id#??}.debug"
+	"$B" ingest -q -f --no-cache --debug-dir z -o z.db c.data 2>err
+	case $(sql z.db "$frame") in
+	'outer,8,inner:4 ') true ;;
+	'outer,, ') grep -q 'debug sections compressed by zstd, which' err ;;
+	*) false ;;
+	esac
+	ok sections_compressed_by_zstd_are_read_or_told $?
+fi
+
 # ---- the same build-id, other bytes
 for cache in '' --no-cache
 do

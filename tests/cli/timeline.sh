@@ -119,3 +119,24 @@ is "a thread's switches stand around its samples" \
 is "one capture alone has no alignment" ',,,,;' "$("$B" ingest -q -f \
 	-o one.db a.txt 2>err
 	ask one.db "$aligned")"
+
+# Times of 2^63 ns and more cannot be: such records are damage, and say nothing of when it ended.
+awk 'BEGIN {
+	print "event cpu-clock period=1000"
+	for (i = 1; i < 14; i++)
+		printf "sample pid=1 tid=1 cpu=0 time=%s u=0x401000\n",
+			i < 4 ? i * 1000 : "92233720368547758" 10 + i
+}' >far.txt
+"$MKCAP" far.txt far.data
+for input in far.data -
+do
+	"$B" ingest -q -f -o far.db "$input" <far.data 2>err
+	is "times that cannot be, $input" 3 $?
+	is "times that cannot be, $input: from when to when" "1000,3000;" \
+		"$(ask far.db 'SELECT first_ns, last_ns FROM capture')"
+done
+# a database may say any
+sqlite3 far.db 'UPDATE capture SET first_ns = -9223372036854775808, last_ns = 9223372036854775807'
+"$B" info far.db >out 2>err
+grep -q 'time  *-9223372036.854775 to 9223372036.854775 s,' out && ! grep -q 'runtime error' err
+is "times of a database that lies" 0 $?

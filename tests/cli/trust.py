@@ -30,8 +30,12 @@ CLASS_OF_EACH = """
         SELECT DISTINCT stack FROM raw_chain WHERE ended IS NOT NULL
     ), outermost(id) AS MATERIALIZED (
         SELECT id FROM word WHERE kind = 'unwind' AND name = 'outermost'
-    ), kept(class, type, mark, judged, frames) AS MATERIALIZED (
-        SELECT class, type, mark, judged, frames FROM internal_trust_class
+    ), inferred(stack) AS MATERIALIZED (
+        -- with a caller that was not recorded
+        SELECT p.stack FROM stack_path p
+        JOIN frame f ON f.id = p.frame AND f.flags & 1 WHERE p.pos = 1
+    ), kept(class, type, mark, judged, frames, image) AS MATERIALIZED (
+        SELECT class, type, mark, judged, frames, image FROM internal_trust_class
     )
     SELECT e.id AS event_id, c.class
     FROM event e
@@ -50,11 +54,14 @@ CLASS_OF_EACH = """
             THEN 100 + u.ended END
         AND c.judged IS CASE WHEN u.stack IS NOT NULL
             THEN coalesce(w.name, 'whole') END
+        AND c.image IS j.image
         AND c.frames IS CASE
             WHEN u.stack IS NULL OR u.stack IN (SELECT stack FROM unwound)
             THEN NULL
-            WHEN b.depth + coalesce(a.depth, 0) = 127 THEN 127
-            WHEN b.depth = 8 THEN 8 END"""
+            WHEN b.depth - (b.id IN (SELECT stack FROM inferred))
+                + coalesce(a.depth, 0) = 127 THEN 127
+            WHEN b.depth - (b.id IN (SELECT stack FROM inferred)) = 8
+            THEN 8 END"""
 bad = []
 name = [""]
 

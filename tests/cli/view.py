@@ -9,6 +9,7 @@ import pty
 import random
 import re
 import select
+import shutil
 import signal
 import sqlite3
 import struct
@@ -234,13 +235,17 @@ def threads_of(db):
         if c.execute("SELECT 1 FROM event_type WHERE events > 0 AND "
                      "kind = 'sample' AND name LIKE '%sched_switch%'").fetchone():
             return ("report", "--sched", "--limit", "0")
-    return ("report", "--off-cpu", "--sort", "comm", "--limit", "0")
+        if c.execute("SELECT 1 FROM event_type WHERE events > 0 AND (name LIKE "
+                     "'%sched_switch%' OR name = 'offcpu-time' OR "
+                     "kind = 'record' AND name = 'switch')").fetchone():
+            return ("report", "--off-cpu", "--sort", "comm", "--limit", "0")
+    return ("report", "--sort", "comm,tid", "--limit", "0")
 
 
 def printed(*command, columns=WIDE):
     """The lines of a command, as a screen has them."""
     return [line.rstrip()[:columns].rstrip() for line in
-            "".join(run(*command, columns=columns)[:2])
+            "".join(run(*command, columns=columns)[1::-1])
             .replace("\t", " ").split("\n") if line.strip()]
 
 
@@ -625,6 +630,55 @@ def check_waits():
 
 # ---- terminals
 
+def check_narrow():
+    """Names of templates that differ in their middle, in few columns."""
+    if not shutil.which("g++"):
+        print("skip different_functions_look_different: no g++")
+        return
+    prog = os.path.join(DIR, "narrow")
+    with open(prog + ".cc", "w") as f:
+        f.write("namespace market { namespace detail {\n"
+                "template <class T> struct Poly {};\n"
+                "template <class T> struct Sqrt {};\n"
+                "template <class P, class T> struct Pricer { "
+                "static int run(int x); };\ntemplate <class P, class T> "
+                "int Pricer<P, T>::run(int x) { return x + sizeof(T); }\n"
+                + "".join("template struct Pricer<%s<%s>, %s>;\n" % (p, t, t)
+                          for p in ("Poly", "Sqrt")
+                          for t in ("double", "float", "long")) +
+                "} }\nint main() { return 0; }\n")
+    subprocess.run(["g++", "-O0", "-Wl,--build-id", "-o", prog, prog + ".cc"],
+                   check=True)
+
+    def told(*command):
+        return subprocess.run(command + (prog,), stdout=subprocess.PIPE,
+                              check=True, text=True).stdout
+
+    at = [int(a, 16) for a in re.findall(r"(\w+) W \w*3run", told("nm"))]
+    build = re.search(r"Build ID: (\w+)", told("readelf", "-n")).group(1)
+    with open(prog + ".txt", "w") as f:
+        f.write("event cpu-clock\ncomm pid=7 name=narrow\nmmap pid=7 "
+                "start=0x500000 len=0x10000 pgoff=0 path=%s id=%s\n" %
+                (prog, build))
+        for i, addr in enumerate(at):
+            f.write("sample pid=7 tid=7 cpu=0 time=%d u=0x%x\n" %
+                    (1000 + i, addr + 0x500000))
+    subprocess.run([MKCAP, prog + ".txt", prog + ".data"], check=True)
+    subprocess.run([B, "ingest", "-q", "-f", "-o", prog + ".db",
+                    prog + ".data"], check=True, env=ENV)
+    for width, height in ((40, 10), (80, 24)):
+        t = view(prog + ".db", width=width, height=height)
+        rows = [line for line in t.last.split("\n")
+                if re.match(r" *[<>]?[0-9.]+ +[<>]?[0-9.]+ ", line)]
+        shown = [re.sub(r"^[ 0-9.,<>]+", "", line) for line in rows]
+        say(len(at) == 6 and len(rows) == min(height - 5, 6) and
+            len(set(shown)) == len(shown) and
+            all("run" in line for line in shown),
+            "different_functions_look_different_at_%dx%d" % (width, height),
+            t.last)
+        t.end()
+
+
 def check_terminals():
     want = rows_of_report(path("defer"))[0]
     for width, height in ((40, 10), (80, 24), (120, 30), (240, 60)):
@@ -636,6 +690,7 @@ def check_terminals():
             ok = t.shows("^" + title) and ok
         say(ok, "screens_fit_%dx%d" % (width, height), t.last)
         t.end()
+    check_narrow()
     for term in ("vt100", "linux", "xterm", "xterm-256color", "tmux"):
         t = view(path("defer"), width=80, height=24, term=term)
         say(want[0] in t.last, "it_works_on_%s" % term, t.last)
@@ -663,6 +718,28 @@ def check_resize():
         time.sleep(0.05)
     say(ok, "a_terminal_may_change_its_size", t.screen())
     t.end()
+
+
+def check_huge():
+    """ncurses counts in a short: more rows or columns were SIGSEGV."""
+    for size in ((40000, 100), (100, 40000), (65535, 65535)):
+        pid, fd = pty.fork()
+        if not pid:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+            os.execve(B, [B, "view", path("defer")], {**ENV, "TERM": "xterm"})
+        alive = drain(fd, 10)
+        for rows, columns in (size, (24, 80), size[::-1]):
+            fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                        struct.pack("HHHH", rows, columns, 0, 0))
+            drain(fd, 0.5)
+        if alive:
+            os.write(fd, b"q")
+        while drain(fd, 1):
+            pass
+        status = os.waitpid(pid, 0)[1]
+        os.close(fd)
+        say(status == 0, "a_terminal_may_have_%d_rows_and_%d_columns" % size,
+            str(status))
 
 
 def check_sane():
@@ -826,6 +903,7 @@ def main():
     check_waits()
     check_terminals()
     check_resize()
+    check_huge()
     check_sane()
     check_refused()
     check_capture()

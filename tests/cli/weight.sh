@@ -67,7 +67,7 @@ do
 done
 ok what_is_no_expression_is_wrong_usage $bad
 "$B" flame -o - --weight bytes "$b" 2>&1 | grep -q \
-	"no column 'bytes'; there is event_id, time_ns, .*latency_ns; of s"
+	"no column 'bytes'; there is event_id, time_ns, .*latency_ns, cgroup; of s"
 ok a_wrong_name_is_answered_with_the_right_ones $?
 "$B" flame -o - --weight prio "$b" 2>&1 |
 	grep -q "is about fields of '.*', and of '.*' as well; choose with --event"

@@ -6,7 +6,17 @@ Beside each LTTng capture lies the text of `babeltrace2 --names=all
 where babeltrace2 is installed. bt204-all.txt.gz is the text of 2.0.4 where
 bt2-all.txt.gz is that of 2.1.2, and must differ by STALE alone. Compared: time, CPU, name, every field of the
 event and of its contexts, thread and process ids, stacks; what the tracer
-discarded, with the interval. Times are compared by their distance from the
+discarded, with the interval; and the text that script prints of each event,
+letter for letter. Its members are those of the text that become fields, those
+of contexts by the name of the field. Three classes differ:
+
+digits  babeltrace2 prints six of a floating-point number, script those that
+        make the same number; and signed hexadecimal numbers in lists, which
+        are decimal in script
+cut     script prints 4 KiB of a text
+labels  of enumerations in lists and variants script prints the number alone
+
+Times are compared by their distance from the
 first event: a database has them on the trace's own clock."""
 
 import collections
@@ -22,7 +32,8 @@ import common
 
 # damage: it is not whole, which must be said.
 Case = collections.namedtuple("Case", "name path text damage")
-Event = collections.namedtuple("Event", "time name cpu fields contexts")
+Event = collections.namedtuple("Event",
+                               "time name cpu fields contexts text")
 
 BT2 = shutil.which("babeltrace2")
 SECONDS = "--clock-seconds", "--clock-gmt"
@@ -34,6 +45,7 @@ USED = ("pid", "tid", "vpid", "vtid", "procname", "cpu_id",
         "_callstack_user_length")
 # Of perf data convert: where the thread and the stack are.
 PERF = ("perf_tid", "perf_pid", "perf_callchain")
+CONTROL = re.compile(r"[\0-\x1f\x7f]")
 # The event that brings a stack by cookie: "ips" is that, and no field.
 CHAIN = "stitch:ustack"
 # Callchains have marks between their halves.
@@ -129,6 +141,33 @@ def number(word):
         return word
 
 
+def members(words):
+    """Of "{ a = 1, b = { c = 2 } }" the members, as they are."""
+    out, depth, last = [], 0, 2
+    for m in TOKEN.finditer(words):
+        depth += (m[2] or "") in ("{", "[", "(") and 1
+        depth -= (m[2] or "") in ("}", "]", ")") and 1
+        if depth == 1 and m[2] == "," or depth == 0 and m.start() > last:
+            out.append(words[last:m.start()].strip())
+            last = m.end() + 1
+    return [m for m in out if m]
+
+
+def their_text(event, rest, parts):
+    out = []
+    for part, after in zip(parts, parts[1:] + [None]):
+        words = rest[part.end():after.start() - 2 if after else None]
+        root = part[1]
+        for m in members(words):
+            name = m.partition(" = ")[0]
+            if root == "event.fields":
+                if name not in PERF and (event, name) != (CHAIN, "ips"):
+                    out.append(m)
+            elif root != "stream.event.header" and name not in USED:
+                out.append(("packet_" if "packet" in root else "ctx_") + m)
+    return ", ".join(out)
+
+
 # Events of a packet have its context.
 @functools.lru_cache(4096)
 def value(words):
@@ -157,7 +196,8 @@ def theirs(text):
                     "ctx": {**roots.get("stream.event.context", {}),
                             **roots.get("event.context", {})}}
         yield Event(time, name, packet.get("cpu_id"),
-                    roots.get("event.fields", {}), contexts)
+                    roots.get("event.fields", {}), contexts,
+                    their_text(name, rest, parts))
 
 
 # ---- ours
@@ -173,11 +213,17 @@ def ours(db):
             " JOIN thread t ON t.id = e.thread"
             " LEFT JOIN process p ON p.id = t.process"
             " LEFT JOIN comm c ON c.id = e.comm ORDER BY e.id")
-    for i, time, name, cpu, tid, pid, comm, kraw, uraw in rows:
+    texts = common.run("script", "-F", "event,trace", db).stdout.decode(
+        errors="surrogateescape").split("\n")
+    texts = [t.strip() for t in texts if t.strip()]
+    texts += [""] * (len(rows) - len(texts))
+    for row, text in zip(rows, texts):
+        i, time, name, cpu, tid, pid, comm, kraw, uraw = row
         yield Event(time, name, cpu, fields.get(i, {}),
                     {"tid": tid, "pid": pid, "comm": comm,
                      "kern": chain.get(kraw, []), "user": chain.get(uraw, []),
-                     "later": later.get((time, tid))})
+                     "later": later.get((time, tid))},
+                    text[len(name) + 1:].strip())
 
 
 # ---- comparing
@@ -258,6 +304,54 @@ def compare_fields(mine, their, found):
             found["field differs: %s (%r, %r)" % (name, got, value)] += 1
 
 
+def is_float(word):
+    return re.fullmatch(r"-?(\d+(\.\d+)?(e[+-]\d+)?|inf|nan)", word)
+
+
+def text_class(mine, their):
+    """How two texts differ; "": they do not."""
+    their = CONTROL.sub(lambda m: "\\x%02x" % ord(m[0]), their)
+    if mine == their:
+        return ""
+    if len(mine) > 4000 and their.startswith(mine):
+        return "cut"
+    # of a list's elements, then of all but the outermost members
+    for before in "", r"\[\d+\] = ", r"(?:\[\d+\] =|\{(?: \w+ =)?) ":
+        plain = re.sub(r'(%s)\( (?:"[^"]*"(?:, )?|<unknown>)+ : container = '
+                       r'(-?\w+) \)' % before, r"\1\2",
+                       their) if before else their
+        if same_words(mine.split(), plain.split()):
+            return "labels" if plain != their else "digits"
+    return "other"
+
+
+def same_words(mine, their):
+    return len(mine) == len(their) and all(
+        a == b or is_float(a.strip(",")) and
+        ("%g" % float(a.strip(",")) == b.strip(",") or is_signed_hex(a, b))
+        for a, b in zip(mine, their))
+
+
+def is_signed_hex(mine, their):
+    a, b = number(mine.strip(",")), number(their.strip(","))
+    return their.startswith("0x") and isinstance(a, int) and a in (
+        b, b - 2**8, b - 2**16, b - 2**32, b - 2**64)
+
+
+def compare_text(mine, their, found):
+    found["texts"] += 1
+    text = their.text
+    for name, value in their.fields.items():
+        # counted as a field that differs, see STALE
+        if isinstance(value, str) and value and mine.fields.get(name) == "":
+            text = text.replace('%s = "%s"' % (name, value), name + ' = ""')
+    why = text_class(mine.text, text)
+    if why == "other":
+        found["text differs: %r, %r" % (mine.text, their.text)] += 1
+    elif why:
+        found[why] += 1
+
+
 def compare_thread(mine, their, found):
     ctx = their.contexts["ctx"]
     c = mine.contexts
@@ -315,6 +409,7 @@ def compare(mine, their, found):
             found["event differs: %r, %r" % (key(m), key(t))] += 1
             continue
         compare_fields(m, t, found)
+        compare_text(m, t, found)
         compare_thread(m, t, found)
         compare_perf(m, t, found)
 
@@ -460,9 +555,11 @@ def run(case):
         compare_losses(db, err, found)
     if not case.damage:
         compare_joins(case.name, db, their)
-    print("   %s: %d events, %d fields, %d ids, %d names, %d stacks, "
-          "%d losses" % (case.name, n, found["fields"], found["ids"],
-                         found["names"], found["stacks"], found["losses"]))
+    print("   %s: %d events, %d fields, %d texts (%d other digits, %d no "
+          "labels), %d ids, %d names, %d stacks, %d losses" % (
+              case.name, n, found["fields"], found["texts"], found["digits"],
+              found["labels"], found["ids"], found["names"], found["stacks"],
+              found["losses"]))
     bad = bad_of(found)
     common.ok(len(mine) == n and not bad, case.name,
               ["events: %d, theirs %d" % (len(mine), n)] +

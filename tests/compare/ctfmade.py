@@ -6,6 +6,8 @@ of functions by name; each kind of damage to a file. What must come out follows
 from how the traces are made."""
 
 import os
+import re
+import shutil
 import struct
 import tempfile
 
@@ -196,6 +198,57 @@ def all_broken(tmp):
            METADATA + "event { id = 9; name = \"app:no")
 
 
+KINDS = """typealias integer { size = 32; align = 8; signed = true; } := s32;
+typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;
+typealias integer { size = 32; align = 8; signed = true; base = 8; } := so32;
+typealias integer { size = 8; align = 8; signed = true; base = 2; } := b8;
+typealias integer { size = 16; align = 8; signed = true; base = 16; } := sx16;
+event { id = 4; name = "app:kinds"; stream_id = 0; fields := struct {
+ enum : s32 { IDLE = -1, RUN, ZERO = 0, STOP = 5 ... 9 } state;
+ struct { u32 a; x64 addr; struct { s32 deep; string name; } in; } pos;
+ enum : u8 { one, two } tag;
+ variant <tag> { u32 one; struct { u16 p; x64 q; } two; } v;
+ x64 list[2]; u16 _n_len; s32 seq[_n_len];
+ struct { u8 x; u8 y; } pts[2]; enum : u8 { off, on } flags[2];
+ u8 bytes[2]; string s; so32 mode; b8 bits; sx16 neg; string names[2]; }; };
+"""
+
+
+def kinds(tmp):
+    """The text of each kind of field; babeltrace2, where it is, prints it."""
+    body = struct.pack("<iIQi", -1, 1, 0x7f97b8fba000, -3) + b"deep\0"
+    body += struct.pack("<BHQ", 1, 3, 255) + struct.pack("<2Q", 0xabc, 0)
+    body += struct.pack("<Hii", 2, 5, -6) + bytes([1, 2, 3, 4, 0, 7, 1, 254])
+    body += b'q"\n\0' + struct.pack("<ibh", -8, -3, -1) + b"n1\0n 2\0"
+    two = struct.pack("<iIQi", 0, 1, 0, 0) + b"\0" + struct.pack("<BI", 0, 77)
+    two += body[body.index(struct.pack("<2Q", 0xabc, 0)):]
+    write(tmp + "/k", METADATA + KINDS, c_0=packet(
+        [(1000, event(4, 1000, body)), (2000, event(4, 2000, two))]))
+    rest = ("list = [ [0] = 0xABC, [1] = 0x0 ], n_len = 2, seq = [ [0] = 5, "
+            "[1] = -6 ], pts = [ [0] = { x = 1, y = 2 }, [1] = { x = 3, y = 4 "
+            '} ], flags = [ [0] = %s, [1] = %s ], bytes = [ [0] = 1, [1] = 254'
+            ' ], s = "q\\"\\n", mode = 077777777770, bits = 0b11111101, '
+            'neg = 0xFFFF, names = [ [0] = "n1", [1] = "n 2" ]')
+    want = [
+        'state = ( "IDLE" : container = -1 ), pos = { a = 1, addr = '
+        '0x7F97B8FBA000, in = { deep = -3, name = "deep" } }, tag = ( "two" : '
+        "container = 1 ), v = { { p = 3, q = 0xFF } }, " + rest,
+        'state = ( "RUN", "ZERO" : container = 0 ), pos = { a = 1, addr = 0x0,'
+        ' in = { deep = 0, name = "" } }, tag = ( "one" : container = 0 ), '
+        "v = { 77 }, " + rest]
+    db = ingest(tmp + "/k")[0]
+    said = common.run("script", "-F", "event,trace", db).stdout.decode()
+    got = [line.partition("kinds: ")[2].strip()
+           for line in said.split("\n") if line.strip()]
+    check("kinds of fields", ("text", got, [w % (0, 7) for w in want]))
+    if shutil.which("babeltrace2"):
+        said = common.output("babeltrace2", tmp + "/k").split("\n")
+        labels = '( "off" : container = 0 )', "( <unknown> : container = 7 )"
+        check("kinds of fields, by babeltrace2", (
+            "text", [re.sub(r".* }, { (state .*) }$", r"\1", line)
+                     for line in said if line], [w % labels for w in want]))
+
+
 def back_in_time(tmp):
     """The clock of one CPU is set back by 500 ns."""
     two = [packet([(t, event(0, t, struct.pack("<I", t))) for t in times])
@@ -218,6 +271,7 @@ def main():
         long_list(tmp)
         names_for_addresses(tmp)
         all_broken(tmp)
+        kinds(tmp)
         back_in_time(tmp)
     common.finish()
 

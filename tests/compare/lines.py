@@ -31,7 +31,7 @@ QUERY = """
 SELECT i.file, f.vaddr, f.id IN (SELECT p.frame FROM stack s
 	JOIN stack p ON p.id = s.parent), y.name, f.file, f.line, f.id
 FROM frame f JOIN image i ON i.id = f.image JOIN symbol y ON y.id = f.symbol
-WHERE i.file IS NOT NULL AND f.vaddr IS NOT NULL"""
+WHERE i.file LIKE '/%' AND f.vaddr IS NOT NULL"""
 
 
 def place(name, file, line):

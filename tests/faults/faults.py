@@ -21,13 +21,17 @@
 # links to a precious file are planted under the names that it will use, or the
 # folder is replaced by a link: each that ends with 0 has added its events, once,
 # and what a link points to stays as it was.
-# 'write!' is a full disk: all writes from the n-th on fail. 'signal': TERM, HUP,
+# 'storm' interrupts all calls that wait, a thousand times a second: the result is
+# the same. 'write!' is a full disk: all writes from the n-th on fail. 'signal': TERM, HUP,
 # INT and KILL at $FAULTS_MAX moments; after KILL a run without a fault must remove
-# what is left. The last lines are a table of tries and findings; the status is 1 if
+# what is left. FAULTS_BIG=N makes the inputs of N samples and N switches in place of
+# small ones, for signals alone: then nothing may take longer than STOP_S after a
+# signal; every second time two are sent. The last lines are a table of tries and findings; the status is 1 if
 # there are any.
 import contextlib
 import gzip
 import os
+import random
 import re
 import shutil
 import signal
@@ -38,10 +42,12 @@ import tempfile
 import time
 
 KINDS = ("write", "write!", "read", "open", "mmap", "malloc", "rename", "fsync",
-         "thread", "signal", "rivals", "disk", "places")
+         "thread", "storm", "signal", "rivals", "disk", "places")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 OLD = b"old\n"
 SEGMENT = "x/segment-000001.db"
+STOP_S = 1.0
+BIG = int(os.environ.get("FAULTS_BIG", 0))
 MAX = int(os.environ.get("FAULTS_MAX", 100))
 CAPTURE = "tests/captures/defer-exitexec-s.data.zst"
 FTRACE = "tests/captures/ftrace-procmap.dat"
@@ -87,12 +93,69 @@ COMMANDS = {
     "bundle --redact": ("bundle --redact -f -o OUT DB", True),
 }
 
+# Those that take long with FAULTS_BIG only.
+LONG = {
+    "query": ("query DB LONG_SQL", False),
+    "query waits": ("query DB3 WAITS_SQL", False),
+    "report --sched": ("report --sched DB3", False),
+    "report --callers": ("report --callers main DB", False),
+    "export --capture": ("export --format folded -o OUT CAPTURE", True),
+}
+SQL = {
+    "SELECT_ALL": "SELECT * FROM samples",
+    # one statement that takes long, and one row after the other of computed tables
+    "LONG_SQL": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                "WHERE i < %d) SELECT sum(i) FROM n" % (10 * BIG),
+    "WAITS_SQL": "SELECT (SELECT count(*) FROM wait), (SELECT count(*) FROM stay), "
+                 "(SELECT count(*) FROM wake), (SELECT count(*) FROM blame)",
+}
+
 # Those that replace databases only.
 DATABASES = ("ingest", "symbolize", "merge")
 
 # push needs servers: tests/fleet/push.py breaks them, and kills it; view needs a
 # terminal.
-OTHERS = ("push", "view")
+OTHERS = ("push", "record", "view")
+
+
+def big_capture(build, folder):
+    """N samples of 50 threads, each with a stack of its own."""
+    text, path = os.path.join(folder, "big.txt"), os.path.join(folder, "big.data")
+    draw = random.Random(1)
+    with open(text, "w", encoding="ascii") as f:
+        f.write("event cpu-clock period=1000\ncomm pid=100 name=app\n")
+        for i in range(400):
+            f.write("mmap pid=100 start=%#x len=0x100000 pgoff=0 path=/lib/l%d time=%d cpu=0\n"
+                    % (0x400000 + (i << 20), i, i))
+        for i in range(BIG):
+            f.write("sample pid=100 tid=%d cpu=%d time=%d k=0xffffffff81000010 u=%s\n" % (
+                100 + i % 50, i % 4, 1000 * i,
+                ",".join(hex(0x400010 + draw.randrange(1 << 27)) for _ in range(20))))
+    subprocess.run([build + "/mkcap", text, path], check=True)
+    return path
+
+
+def big_trace(folder):
+    """N switches, and wakings of what sleeps."""
+    path = os.path.join(folder, "big.trace")
+    draw = random.Random(1)
+    runs, sleeps = list(range(10, 14)), list(range(14, 200))
+    with open(path, "w", encoding="ascii") as f:
+        f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: %d/%d   #P:4\n#\n"
+                % (2 * BIG, 2 * BIG))
+        for i in range(BIG):
+            cpu = draw.randrange(4)
+            was, wakes = runs[cpu], sleeps.pop(draw.randrange(len(sleeps)))
+            for j, line in enumerate((
+                    "sched_waking: comm=t%d pid=%d prio=120 target_cpu=%03d" % (wakes, wakes, cpu),
+                    "sched_switch: prev_comm=t%d prev_pid=%d prev_prio=120 prev_state=S ==> "
+                    "next_comm=t%d next_pid=%d next_prio=120" % (was, was, wakes, wakes))):
+                us = 1000000 + 2 * i + j
+                f.write("%16s-%-7d [%03d] d..2. %d.%06d: %s\n" % (
+                    "t%d" % was, was, cpu, us // 1000000, us % 1000000, line))
+            sleeps.append(was)
+            runs[cpu] = wakes
+    return path
 
 
 class Bench:
@@ -105,20 +168,23 @@ class Bench:
         os.mkdir(self.out)
         subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", "-D_GNU_SOURCE",
                         "-o", self.shim, "tests/faults/shim.c", "-ldl"], check=True)
+        self.capture = big_capture(build, folder) if BIG else CAPTURE
+        self.trace = big_trace(folder) if BIG else FTRACE
         self.db3 = os.path.join(folder, "c.db")
         self.stream = os.path.join(folder, "stream")
         with gzip.open(STREAM) as packed, open(self.stream, "wb") as f:
             f.write(packed.read())
-        for db, capture in ((self.db, CAPTURE), (self.db2, CAPTURE), (self.db3, FTRACE)):
+        for db, capture in ((self.db, self.capture),
+                            (self.db2, self.capture if BIG else CAPTURE),
+                            (self.db3, self.trace)):
             subprocess.run([build + "/backstitch", "ingest", "-q", "--no-symbols",
                             "-o", db, capture], check=True)
 
     def words(self, text):
         target = os.path.join(self.out, "x")
-        words = {"DB": self.db, "DB2": self.db2, "DB3": self.db3, "CAPTURE": CAPTURE,
-                 "FTRACE": FTRACE, "LTTNG": LTTNG, "STREAM": self.stream, "OUT": target, "NEW": target,
-                 "OUT.tar.gz": target + ".tar.gz",
-                 "SELECT_ALL": "SELECT * FROM samples"}
+        words = {"DB": self.db, "DB2": self.db2, "DB3": self.db3, "CAPTURE": self.capture,
+                 "FTRACE": self.trace, "LTTNG": LTTNG, "STREAM": self.stream, "OUT": target, "NEW": target,
+                 "OUT.tar.gz": target + ".tar.gz", **SQL}
         return [words.get(w, w) for w in text.split()]
 
     def empty(self):
@@ -153,7 +219,7 @@ class Bench:
 
     def run(self, text, kind, at, sent=None, clean=True):
         """Returns status, standard output and error, and {file: bytes}. sent: a
-        signal, and after how many seconds. Without clean the last run's files stay."""
+        signal, after how many seconds, and how often. Without clean the last run's files stay."""
         args = self.words(text)
         if clean:
             self.empty()
@@ -172,8 +238,13 @@ class Bench:
                              stderr=subprocess.PIPE)
         if sent:
             time.sleep(sent[1])
-            p.send_signal(sent[0])
-        p.out, p.err = p.communicate(timeout=60)
+            start = time.monotonic()
+            for i in range(sent[2]):
+                time.sleep(0.05 * i)
+                p.send_signal(sent[0])
+        p.out, p.err = p.communicate(timeout=600 if BIG else 60)
+        if sent:
+            self.ended = time.monotonic() - start
         if os.path.exists(count):  # not after _exit() or a signal
             with open(count, encoding="ascii") as f:
                 self.calls = int(f.read() or 0)
@@ -290,8 +361,12 @@ def judge_signal(bench, text, got, want, old, sig):
             status, _, _, files = bench.run(text, "write", 0, clean=False)
             return "%s: %s" % (sig.name, wrong) if wrong else judge_parts(files, True)
         return judge_parts(files, True)
+    # a second signal is as good as SIGKILL for what symbolize changes in place
+    undone = text.startswith("symbolize") and rolls_back(bench, files, old)
+    if undone and sig != signal.SIGKILL:
+        return None
     if sig == signal.SIGKILL:
-        if any(files.get(f) not in (want[3][f], old.get(f)) for f in want[3]):
+        if not undone and any(files.get(f) not in (want[3][f], old.get(f)) for f in want[3]):
             return "SIGKILL: half a file"
         files = bench.run(text, "write", 0, clean=False)[3]
         # pages that a journal has put back are in another order
@@ -308,13 +383,16 @@ def judge_signal(bench, text, got, want, old, sig):
 def signals(bench, text, want, old):
     """Sends each signal at moments of a run; returns tries and {finding: moments}."""
     start = time.monotonic()
-    bench.run(text, "write", 0, sent=(0, 0))
+    bench.run(text, "write", 0, sent=(0, 0, 1))
     took = time.monotonic() - start
     said = {}
     for i in range(MAX):
         sig = SIGNALS[i % len(SIGNALS)]
-        got = bench.run(text, "write", 0, sent=(sig, took * i / MAX))
+        twice = BIG and i % 8 > 3
+        got = bench.run(text, "write", 0, sent=(sig, took * i / MAX, 1 + twice))
         wrong = judge_signal(bench, text, got, want, old, sig)
+        if BIG and bench.ended > STOP_S and not text.startswith("follow"):
+            wrong = "%s: went on for %.1f s" % (sig.name, bench.ended)
         if wrong:
             said.setdefault(wrong, []).append(i)
     return MAX, said
@@ -436,6 +514,18 @@ def faults(bench, text, kind, calls, want, old):
     return tries, said
 
 
+def storm(bench, text, want, old):
+    """A signal a thousand times a second changes nothing."""
+    got = bench.run(text, "storm", 1)
+    if SEGMENT in want[3]:  # databases name the time
+        wrong = judge_parts(got[3], True) or (
+            "status %d" % got[0] if got[0] != want[0] else None)
+    else:
+        wrong = judge(got, want, old) or (
+            "status %d" % got[0] if got[0] != want[0] else None)
+    return range(1), {wrong: [1]} if wrong else {}
+
+
 def mounted(options, path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", path], check=True)
 
@@ -546,6 +636,9 @@ def main():
     for name in lacking:
         print("not tried: %s" % name)
     kinds = os.environ.get("FAULTS_KINDS", " ".join(KINDS)).split()
+    if BIG:
+        kinds = ["signal"]
+        COMMANDS.update(LONG)
     if not os.environ.get("FAULTS_NAMESPACE"):
         print("skip disk and places: they need root")
         kinds = [k for k in kinds if k not in ("disk", "places")]
@@ -567,6 +660,8 @@ def main():
                 if kind == "signal":
                     tries, said = signals(bench, text, want, old)
                     tries = range(tries)
+                elif kind == "storm":
+                    tries, said = storm(bench, text, want, old)
                 elif kind == "rivals":
                     tries, said = rivals(bench, want)
                 elif kind == "disk":

@@ -7,7 +7,7 @@
 # views without end in place of tables and views, values of other types, huge
 # and negative ids and times, forged rows, long blobs, zero bytes in text,
 # parents in a circle, triggers, generated columns, virtual tables, damaged pages
-# and schemas, a journal beside it. `view` has a terminal, and random keys. Every command must end by itself: with a status of its own
+# and schemas, constraints, computed indexes, WAL mode, a journal, a link or a FIFO beside it. `view` has a terminal, and random keys. Every command must end by itself: with a status of its own
 # (0, 1, 3, 4; 1 with a message), within 10 s of processor time, with less than
 # 1 GB (not under sanitizers), and without a change of the database or another
 # file; `symbolize` may write its database. The same SEED makes the same
@@ -17,6 +17,7 @@ import hashlib
 import os
 import pty
 import random
+import re
 import resource
 import select
 import shutil
@@ -201,6 +202,35 @@ def virtual(rnd, db):
            'CREATE VIRTUAL TABLE "%s" USING %s' % (table, how), table)
 
 
+def constraint(rnd, db):
+    table = rnd.choice(names(db, "table"))
+    column = rnd.choice(columns(db, table))
+    evil = rnd.choice(("hex(zeroblob(490000000)) <> ''", "randomblob(900000000) IS NOT NULL",
+                       "printf('%.900000000c', 'x') <> ''", '"%s" REGEXP \'(a*)*\'' % column))
+    schema(db, "UPDATE sqlite_master SET sql = substr(sql, 1, length(sql) - 1) || ? WHERE name = ?"
+           " AND sql LIKE '%)'", ", CHECK(%s))" % evil, table)
+
+
+def computed_index(rnd, db):
+    table = rnd.choice(names(db, "table"))
+    column = rnd.choice(columns(db, table))
+    run(db, 'CREATE INDEX i%d ON "%s"(%s)' % (rnd.randrange(1000), table, rnd.choice((
+        "hex(zeroblob(1000))", '"%s" || 1' % column, '"%s") WHERE ("%s" > 1' % (column, column)))))
+
+
+def statistics(rnd, db):
+    run(db, "ANALYZE")
+    run(db, "UPDATE sqlite_stat1 SET stat = '%s'" % rnd.choice(
+        ("1 1 1", "9223372036854775807", "0 0", "1 unordered", "-1", "x")))
+    if rnd.randrange(2):
+        schema(db, "UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl, idx, stat AS"
+               " (hex(zeroblob(490000000))))' WHERE name = 'sqlite_stat1'")
+
+
+def wal_mode(rnd, db):
+    run(db, "PRAGMA journal_mode = WAL")
+
+
 def wrong_schema(rnd, db):
     name = rnd.choice(names(db, "table") + names(db, "view"))
     what, value = rnd.choice((
@@ -211,7 +241,8 @@ def wrong_schema(rnd, db):
 
 
 CHANGES = (other_value, other_value, other_value, cells, cells, cells, forged, forged, circle, circle, endless, endless, crossed,
-           circular_view, trigger, generated, virtual, wrong_schema)
+           circular_view, trigger, generated, virtual, wrong_schema, constraint, constraint,
+           computed_index, statistics, wal_mode)
 
 
 def flip(rnd, path):
@@ -227,6 +258,31 @@ def flip(rnd, path):
     if how == 3:
         with open(path + "-journal", "wb") as f:
             f.write(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + rnd.randbytes(2000))
+
+
+def beside(rnd, path):
+    """Puts something beside the database that no program of ours leaves there."""
+    name = path + rnd.choice(("-journal", "-journal", "-wal", "-shm"))
+    victim = os.path.join(os.path.dirname(path), "..", "victim")
+    how = rnd.randrange(5)
+    if how == 0:
+        os.mkfifo(name)
+    elif how == 1:
+        os.symlink(victim, name)
+    elif how == 2:
+        os.link(victim, name)
+    else:
+        with open(path, "rb") as f:
+            head = f.read(100)
+        size = struct.unpack(">H", head[16:18])[0]
+        pages = os.path.getsize(path) // (65536 if size == 1 else size or 512)
+        journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + struct.pack(
+            ">IIIII", rnd.choice((0, 1, 0xffffffff)), 1, max(pages - rnd.randrange(2), 0), 512, size)
+        named = os.path.abspath(victim).encode()
+        with open(name, "wb") as f:
+            f.write(journal.ljust(512, b"\0"))
+            if how == 3:
+                f.write(bytes(4) + named + struct.pack(">II", len(named), sum(named)) + journal[:8])
 
 
 def make(rnd, sound, path):
@@ -250,6 +306,9 @@ def make(rnd, sound, path):
     if rnd.randrange(6) == 0:
         done.append("flip")
         flip(rnd, path)
+    elif rnd.randrange(4) == 0:
+        done.append("beside")
+        beside(rnd, path)
     return done
 
 
@@ -264,9 +323,24 @@ def limits():
 def digest(folder):
     said = {}
     for f in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, f), "rb") as g:
-            said[f] = hashlib.sha1(g.read()).digest()
+        name = os.path.join(folder, f)
+        said[f] = os.lstat(name).st_mode
+        if os.path.isfile(name):
+            with open(name, "rb") as g:
+                said[f] = hashlib.sha1(g.read()).digest()
     return said
+
+
+def copy_all(src, name):
+    """Copies the database and what is beside it."""
+    for f in os.listdir(src):
+        old, new = os.path.join(src, f), name + f[len("db"):]
+        if os.path.islink(old) or os.lstat(old).st_nlink > 1:
+            os.link(old, new, follow_symlinks=False)
+        elif os.path.isfile(old):
+            shutil.copy(old, new)
+        else:
+            os.mkfifo(new)
 
 
 KEYS = ("\r", "\r", "\x1b[C", "\x1b[D", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[H", "\x1b[F", "\t",
@@ -308,8 +382,8 @@ def judge(build, work, command, keys):
     words = {"DB": src + "/db", "SOUND": work + "/sound", "OUT": out + "/x",
              "OUT.tar": out + "/x.tar", "OUT.ctf": out + "/ctf", "COPY": out + "/copy"}
     if "COPY" in command:
-        shutil.copy(src + "/db", out + "/copy")
-    before = digest(src)
+        copy_all(src, out + "/copy")
+    before = digest(src), digest(work)
     p = start([build + "/backstitch"] + [words.get(w, w) for w in command], keys, cwd=work,
               env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": work,
                    "TERM": "xterm", "TMPDIR": out,
@@ -328,9 +402,13 @@ def judge(build, work, command, keys):
         return "status %d without a word" % status
     if LOAD == 1 and used.ru_maxrss > BYTES / 1024:
         return "%d MB of memory" % (used.ru_maxrss / 1024)
-    if digest(src) != before:
-        return "the database, or a file beside it, was changed"
-    left = [f for f in os.listdir(out) if f not in ("x", "x.tar", "ctf", "copy")]
+    for f in os.listdir(work):
+        if re.fullmatch(r"view-\d+\.txt", f):  # a key of view saves its screen
+            os.unlink(work + "/" + f)
+    if (digest(src), digest(work)) != before:
+        return "the database, or another file, was changed"
+    left = [f for f in os.listdir(out) if f not in ("x", "x.tar", "ctf")
+            and not ("COPY" in command and f.startswith("copy"))]
     return "left %s" % left if left else None
 
 
@@ -348,6 +426,8 @@ def main():
                             sound[-1], c], check=True)
         shutil.copy(sound[0], work + "/sound")
         os.mkdir(work + "/in")
+        with open(work + "/victim", "wb") as f:
+            f.write(b"\0nobody may change this")
         for i in range(n):
             rnd = random.Random("%d-%d" % (seed, i))
             for f in os.listdir(work + "/in"):

@@ -4,13 +4,15 @@
  * fails, from 1 on; with FAULT_STAY=1 all later ones too, like a full disk.
  * FAULT_COUNT=FILE: how many there were is written to the file at the end.
  * Kinds: write, read, open, mmap, malloc, rename (and link), fsync, thread.
- * Streams of fopen() and fdopen() become streams of our own, because those of
- * the C library call the kernel without asking the linker. Writes to standard
- * error never fail: the message is what is tested. */
+ * With storm a signal interrupts the program a thousand times a second. Streams
+ * of fopen() and fdopen() become streams of our own, because those of the C
+ * library call the kernel without asking the linker. Writes to standard error
+ * never fail: the message is what is tested. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *shim_kind = "";
@@ -27,6 +30,26 @@ static const char *shim_count_path;
 static long shim_at;
 static bool shim_stay, shim_ready;
 static atomic_long shim_calls;
+
+static void shim_nothing(int sig)
+{
+	(void)sig;
+}
+
+/* Without SA_RESTART calls that wait return EINTR. */
+static void shim_storm(void)
+{
+	struct sigaction sa = { .sa_handler = shim_nothing };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
+			       .sigev_signo = SIGUSR1 };
+	struct itimerspec each = { { 0, 1000000 }, { 0, 1000000 } };
+	timer_t timer;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
+	    timer_settime(timer, 0, &each, NULL))
+		_exit(99);
+}
 
 __attribute__((constructor)) static void shim_start(void)
 {
@@ -37,6 +60,8 @@ __attribute__((constructor)) static void shim_start(void)
 	shim_at = at ? strtol(at, NULL, 10) : 0;
 	shim_stay = getenv("FAULT_STAY") != NULL;
 	shim_count_path = getenv("FAULT_COUNT");
+	if (!strcmp(shim_kind, "storm") && shim_at)
+		shim_storm();
 	shim_ready = true;
 }
 

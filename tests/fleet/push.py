@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -284,6 +285,21 @@ def test_other(s, folder):
     ok(r.returncode == 0 and s.rows(
         "SELECT count() > 0 FROM f.trust WHERE class LIKE 'fabricated%'")
        == [("1",)], "and replaces it on request", [r.stderr])
+
+
+def test_host(s, folder, db):
+    """The host is what the capture says: here, a command for the terminal."""
+    a, _ = urls(s)
+    evil = folder + "/host.db"
+    shutil.copy(db, evil)
+    con = sqlite3.connect(evil)
+    con.execute("UPDATE capture SET host = 'a' || char(27) || '[31m' || char(10) || 'b'")
+    con.commit()
+    con.close()
+    counts(a, evil)
+    r = push("--label", "a=b", a, evil)
+    ok(r.returncode == 1 and "of host a\\x1b[31m\\x0ab on" in r.stderr
+       and "\x1b" not in r.stderr, "the name of a host is shown, not obeyed", [r.stderr])
 
 
 def test_weighted(s, db):
@@ -688,6 +704,7 @@ def main():
                          (test_twice, s, dbs), (clear, s),
                          (test_names, s, dbs), (clear, s),
                          (test_other, s, folder), (clear, s),
+                         (test_host, s, folder, dbs[0]), (clear, s),
                          (test_weighted, s, dbs[0]), (clear, s),
                          (test_killed, s, large, rnd),
                          (test_repaired, s, large),

@@ -71,7 +71,7 @@ static void read_as(const uint8_t *data, size_t size,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct source_info as[] = {
-		{ .has_time = true, .clock = "monotonic" },
+		{ .has_time = true, .clock = "monotonic", .arch = "x86_64" },
 		{ .has_time = true,
 		  .clock = "perf",
 		  .tsc = { .zero = UINT64_MAX, .mult = 99, .shift = 200 } },

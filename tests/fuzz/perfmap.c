@@ -6,6 +6,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
+#include "stitch/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -13,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ledger *lg = ledger_new();
 	struct err err;
-	struct perfmap *m =
-		perfmap_text((const char *)data, size, "fuzz", lg, 0, &err);
+	static const struct source_info info = { .arch = "x86_64" };
+	struct perfmap *m = perfmap_text((const char *)data, size, "fuzz",
+					 &info, lg, 0, &err);
 
 	for (uint64_t a = 0; m && a < 0x10000; a += 0x1f8) {
 		struct jit_hit h = jit_find(perfmap_jit(m), a, 1);

@@ -43,6 +43,7 @@ static void read_payload(struct tp *tp, const struct tp_format *fmt,
 	tp_print(tp, fmt, raw, len, text, sizeof(text));
 	if (strlen(text) >= sizeof(text))
 		abort();
+	sum += strlen(tp_print_problem(tp, fmt));
 	tp_stacks_take(tp, fmt, &b, tp->long32, &s);
 	touch_held(&s);
 	tp_sched_take(fmt, &b, &s.sched);
@@ -67,7 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes_init(&b, data, n, "fuzz", 0, false);
 	if (tp_format_parse(&arena, n & 1 ? "syscalls" : "sched", &b, &fmt)) {
 		for (int i = 0; i < 4; i++) {
-			struct tp tp = { .swap = i & 1, .long32 = i & 2 };
+			struct tp tp = { .swap = i & 1,
+					 .long32 = i & 2,
+					 .release = i ? 6018 : 0 };
 
 			read_payload(&tp, &fmt, raw, rest);
 			tp_release(&tp);

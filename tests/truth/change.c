@@ -175,6 +175,7 @@ static void rename_id(int32_t *id, int32_t from, int32_t to)
 static void rename_in(struct record *r, int32_t from, int32_t to, bool leader)
 {
 	rename_id(&r->tid, from, to);
+	rename_id(&r->by, from, to);
 	if (leader)
 		rename_id(&r->pid, from, to);
 	if (r->kind == REC_FORK || r->kind == REC_EXIT) {

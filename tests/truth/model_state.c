@@ -217,12 +217,52 @@ static const char *name_at(const struct list *l, const struct expect *ex,
 	return NULL;
 }
 
+/* The name that the last switch of a CPU tells of the thread that came. */
+static const char *name_of_comer(const struct list *l, size_t i)
+{
+	const struct record *at = l->at[i].rec;
+
+	while (i-- > 0) {
+		const struct record *r = l->at[i].rec;
+
+		if (r->kind == REC_SAMPLE && *r->sample.comes &&
+		    r->source == at->source && r->cpu == at->cpu)
+			return r->sample.sched.next_tid == at->tid
+				       ? r->sample.comes
+				       : NULL;
+	}
+	return NULL;
+}
+
+/* Where no record names a thread, switches do: that by which it leaves, and
+ * that by which it came to the CPU of a record; each from then on. */
+static const char *name_by_switch(const struct list *l, const struct expect *ex,
+				  size_t at)
+{
+	const char *name = NULL;
+
+	for (uint32_t i = (uint32_t)at;
+	     !name && i != NOWHERE && ex->life[i] == ex->life[at];
+	     i = ex->prev[i]) {
+		const struct record *r = l->at[i].rec;
+
+		if (r->kind != REC_SAMPLE || truth_time_of(r) == TIME_NONE)
+			continue;
+		name = *r->sample.leaves && r->sample.sched.tid == r->tid
+			       ? r->sample.leaves
+			       : name_of_comer(l, i);
+	}
+	return name;
+}
+
 void model_comm(const struct list *l, const struct expect *ex, size_t i,
 		char *name, size_t size)
 {
 	const char *said = name_at(l, ex, i);
 	int32_t tid = l->at[i].rec->tid;
 
+	if (!said && tid > 0)
+		said = name_by_switch(l, ex, i);
 	if (said)
 		snprintf(name, size, "%s", said);
 	else if (tid == 0)

@@ -19,7 +19,8 @@
  *	sample C	read C ID N: a sample with a count of lost ones, N
  *	lost C N	total C N: what the recorder says at the end
  *	damage WHAT	throttle C, unthrottle C, aux C, bpf C: REC_MARK
- * Options: seq=, ring=, event=, source=; those of a mark are id=, stream_id=
+ * Options: seq=, ring=, event=, source=, place= (1 before a record, 2 within
+ * the ring); those of a mark are id=, stream_id=
  *and flags=, its payload; twice, hardware and filtered are REC_F_*. In place of
  *a record: overwrite, truncated; second (another capture, of source 2).
  *
@@ -127,6 +128,29 @@ static const struct account_row account_rows[] = {
 		.ledger = "lost 0 0-20 10+; lost_total 1 0-0 9 @1; "
 			  "lost_end 1 11-20 0",
 		.missing = "1:12-13",
+	},
+	/* Tracing ended: what the ring keeps is the newest. */
+	{
+		"what_a_ring_overwrote_is_where_no_number_is_known",
+		"20 lost 0 0; 30 sample 0; - total 0 9 place=1",
+		.ledger = "lost 0 0-20 0+; lost_total 0 0-0 9 @1; "
+			  "lost 0 0-20 9+",
+		.missing = "0:11-12 !0:30-99",
+	},
+	{
+		"what_a_ring_overwrote_is_never_behind_its_last_record",
+		"20 sample 0; 30 sample 0; - total 0 9 place=1",
+		.ledger = "lost_total 0 0-0 9 @1; lost 0 0-30 9+",
+		.missing = "0:21-22 !0:30-99",
+	},
+	{
+		"what_a_full_ring_dropped_is_anywhere_in_it",
+		"20 sample 0; 30 sample 0; - total 0 3 place=1;"
+		"- total 0 9 place=2; - total 0 1",
+		.ledger = "lost_total 0 0-0 3 @1; lost_total 0 0-0 9 @1; "
+			  "lost_total 0 0-0 1 @1; dropped 0 0-0 9+; "
+			  "lost 0 0-30 3+; lost_end 0 30-0 1+",
+		.missing = "0:21-22 0:31-99",
 	},
 	{
 		"sums_without_a_cpu_make_one_loss_of_any_ring",
@@ -348,6 +372,8 @@ static void account_option(struct record *r, const struct script_line *l,
 		r->source = (uint16_t)v;
 	} else if (!strncmp(word, "event=", 6)) {
 		r->lost.event = (uint32_t)v;
+	} else if (!strncmp(word, "place=", 6)) {
+		r->lost.place = (enum lost_place)v;
 	} else {
 		ck_assert(!equals);
 		r->flags |= *word == 't'   ? REC_F_DUPLICATE

@@ -446,6 +446,102 @@ START_TEST(a_wait_right_after_a_loss_may_have_been_raced)
 END_TEST
 
 /* 4: a thread whose records are missing was there in between. */
+/* B sleeps from 30 to 200 and runs at 300; CPU 0 shows in `gaps` places, from
+ * 500 on, that records are missing between two switches. */
+static struct made made_with_gaps(int8_t pauses, int gaps)
+{
+	struct made m = schedule_new(
+		(struct timeline_rules){ .cpus = 2, .pauses = pauses });
+
+	switched(&m, 0, 0, 0, R, A);
+	switched(&m, 1, 10, 0, R, B);
+	switched(&m, 1, 30, B, S, 0);
+	woke(&m, 0, 200, A, B);
+	queued(&m, 0, 201, A, B);
+	switched(&m, 1, 300, 0, R, B);
+	switched(&m, 0, 400, A, S, C);
+	switched(&m, 1, 450, B, S, 0);
+	for (int i = 0; i < gaps; i++)
+		switched(&m, 0, 600 + i, D, S, C);
+	switched(&m, 1, 800, 0, R, B);
+	ends(&m, C, B);
+	return m;
+}
+
+START_TEST(a_recorder_that_may_pause_proves_nothing_near_a_gap)
+{
+	struct made m = made_with_gaps(-1, 1);
+
+	check_state(&m, B, 100, PIECE_BLOCKED, PROOF_PROVED);
+	check_state(&m, A, 100, PIECE_RUN, PROOF_PROVED);
+	/* the switches of CPU 0 around the gap are at 400 and 600 */
+	check_state(&m, B, 425, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	check_state(&m, B, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	check_state(&m, B, 399, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+	/* one that cannot pause left them out on CPU 0 only */
+	m = made_with_gaps(0, 1);
+	check_state(&m, B, 425, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+	m = made_with_gaps(-1, 0);
+	check_state(&m, B, 425, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_pause_that_shows_leaves_only_what_records_tell)
+{
+	struct made m = made_with_gaps(1, 1);
+
+	ck_assert(timeline_is_blind(m.t));
+	check_state(&m, B, 100, PIECE_BLOCKED, PROOF_CONSISTENT);
+	check_state(&m, B, 250, PIECE_READY, PROOF_CONSISTENT);
+	check_state(&m, A, 100, PIECE_RUN, PROOF_CONSISTENT);
+	ck_assert(is_by(&m, B, 100, A));
+	made_free(&m);
+	m = made_with_gaps(1, 0);
+	ck_assert(!timeline_is_blind(m.t));
+	check_state(&m, B, 100, PIECE_BLOCKED, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(absence_proves_nothing_beside_hundreds_of_gaps)
+{
+	struct made m = made_with_gaps(0, 100);
+
+	check_state(&m, B, 100, PIECE_BLOCKED, PROOF_PROVED);
+	made_free(&m);
+	m = made_with_gaps(0, 101);
+	check_state(&m, B, 100, PIECE_BLOCKED, PROOF_CONSISTENT);
+	ck_assert(is_by(&m, B, 100, A));
+	made_free(&m);
+}
+END_TEST
+
+/* B sleeps over many silent losses of CPU 0. */
+START_TEST(a_thread_that_is_away_has_no_piece_for_each_loss)
+{
+	struct made m = schedule_new(two_cpus);
+	const int losses = 400;
+	size_t n;
+
+	switched(&m, 0, 0, 0, R, A);
+	switched(&m, 1, 10, 0, R, B);
+	switched(&m, 1, 30, B, S, 0);
+	for (int i = 0; i < losses; i++)
+		seen(&m, 0, 100 + 2 * i, i % 2 ? A : C);
+	switched(&m, 1, 980, 0, R, B);
+	ends(&m, A, B);
+	ck_assert_uint_gt(timeline_contradictions(m.t), (uint64_t)losses - 2);
+	ck_assert_uint_lt(proofs_pieces(m.p, timeline_thread(m.t, B)), 8);
+	check_state(&m, B, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	free(timeline_losses_in(m.t, 500, 600, &n));
+	ck_assert_uint_gt(n, 40);
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(numbers_prove_nothing_where_records_are_missing_silently)
 {
 	for (int silent = 0; silent < 2; silent++) {
@@ -501,7 +597,7 @@ START_TEST(a_softirq_is_the_threads_or_not)
 	} want[] = {
 		{ CONTEXT_INLINE, PROOF_PROVED, B },
 		{ CONTEXT_SOFTIRQ, PROOF_PROVED, A },
-		{ CONTEXT_SOFTIRQ_UNKNOWN, PROOF_CONSISTENT, B },
+		{ CONTEXT_SOFTIRQ_UNKNOWN, PROOF_CONSISTENT, A },
 		{ CONTEXT_UNKNOWN, PROOF_CONSISTENT, B },
 	};
 
@@ -767,6 +863,7 @@ END_TEST
 START_TEST(a_loss_that_lasts_is_one_loss)
 {
 	for (int records = 10; records <= 1000; records *= 10) {
+		size_t n;
 		struct made m = schedule_new(two_cpus);
 
 		lose(&m, 0, 0, 900, -1);
@@ -782,7 +879,9 @@ START_TEST(a_loss_that_lasts_is_one_loss)
 		/* it, and what is before and behind all records */
 		ck_assert_uint_eq(timeline_losses(m.t), 5);
 		check_state(&m, A, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
-		ck_assert_uint_eq(piece_at(&m, A, 500).n_loss, 1);
+		ck_assert(piece_at(&m, A, 500).open);
+		free(timeline_losses_in(m.t, 400, 600, &n));
+		ck_assert_uint_eq(n, 1);
 		made_free(&m);
 	}
 }
@@ -1026,6 +1125,10 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     two_records_are_enough_for_a_run_that_was_woken,
     a_recorded_wakeup_leaves_three,
     a_wait_right_after_a_loss_may_have_been_raced,
+    a_recorder_that_may_pause_proves_nothing_near_a_gap,
+    a_pause_that_shows_leaves_only_what_records_tell,
+    absence_proves_nothing_beside_hundreds_of_gaps,
+    a_thread_that_is_away_has_no_piece_for_each_loss,
     numbers_prove_nothing_where_records_are_missing_silently,
     wakes_count_as_absent_only_where_they_are_on,
     a_softirq_is_the_threads_or_not, without_wakings_a_wait_is_only_off,

@@ -185,6 +185,10 @@ START_TEST(numbers_have_three_digits_that_count)
 	ck_assert_str_eq(human_bytes(b, sizeof(b), UINT64_MAX), "18447 PB");
 	ck_assert_str_eq(human_ns(b, sizeof(b), 12500000), "12.5 ms");
 	ck_assert_str_eq(human_ns(b, sizeof(b), -800), "-800 ns");
+	ck_assert_str_eq(human_seconds(b, sizeof(b), 12345678999), "12.345678");
+	ck_assert_str_eq(human_seconds(b, sizeof(b), -1500), "-0.000001");
+	ck_assert_str_eq(human_seconds(b, sizeof(b), INT64_MIN),
+			 "-9223372036.854775");
 }
 END_TEST
 

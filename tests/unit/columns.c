@@ -1,6 +1,7 @@
 /* columns.c - tests that the names of columns are those that SQLite gives. */
 #include <ctype.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,20 @@ static const struct sql_gap filled[] = {
 	{ "type", "1" },
 	{ "name", "event_fields" },
 	{ "expression", "1" },
+	{ "key", "1" },
+	{ "condition", "1" },
 	{ "fields", "" },
 	{ "ev_table", "" },
 	{ "of_type", "1" },
+	{ "prev", "prev_pid" },
+	{ "next", "next_pid" },
+	{ "woken", "pid" },
+	{ "state", "prev_state" },
+	{ "target", "NULL" },
+	{ "current", "NULL" },
+	{ "flags", "NULL" },
+	{ "device", "NULL" },
+	{ "vector", "NULL" },
 	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
 };
 
@@ -168,7 +180,7 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 			 "DELETE FROM t; WITH RECURSIVE c(n) AS (SELECT 1 "
 			 "UNION ALL SELECT n + 1 FROM c WHERE n < %u) INSERT "
 			 "INTO t SELECT n * 3, CASE WHEN n %% 2 THEN n END, "
-			 "'x' FROM c WHERE %u",
+			 "'x' || n FROM c WHERE %u",
 			 rows[i], rows[i]);
 		ok(db_exec(run.db, sql, &err));
 		r = int_rows_open(run.db,
@@ -181,10 +193,46 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 			ck_assert_int_eq(row.v[0], n * 3);
 			ck_assert_int_eq(row.v[1], n % 2 ? n : 0);
 			ck_assert_uint_eq(row.known, n % 2 ? 3 : 1);
+			ck_assert_ptr_null(int_rows_text(r, &row, 1));
+			snprintf(sql, sizeof(sql), "x%" PRId64, n);
+			ck_assert_str_eq(int_rows_text(r, &row, 2), sql);
 		}
 		ck_assert_int_eq(n, rows[i]);
 		int_rows_close(r);
 	}
+}
+END_TEST
+
+/* Rows are found by ascending ids, those that are not there too. */
+START_TEST(rows_of_a_block_are_found_by_their_ids)
+{
+	struct int_rows *r;
+	struct int_row row;
+
+	open_store(true, true);
+	ok(db_exec(run.db,
+		   "CREATE TEMP TABLE t AS WITH RECURSIVE c(n) AS (SELECT 1 "
+		   "UNION ALL SELECT n + 1 FROM c WHERE n < 1300) "
+		   "SELECT n * 2 AS id, CASE n WHEN 600 THEN "
+		   "printf('%300d', n) WHEN 601 THEN 'S' END AS a FROM c",
+		   &err));
+	r = int_rows_open(run.db,
+			  "SELECT take_ints(id, a) FROM t WHERE id > ?1", &err);
+	ck_assert_ptr_nonnull(r);
+	for (int64_t id = 1; id < 2700; id += id < 1190 ? 7 : 1) {
+		bool has = id % 2 == 0 && id <= 2600;
+
+		ck_assert_int_eq(int_rows_seek(r, id, &row, &err), has);
+		if (!has)
+			continue;
+		ck_assert_int_eq(row.v[0], id);
+		/* a text that is no word is none */
+		if (id == 1202)
+			ck_assert_str_eq(int_rows_text(r, &row, 1), "S");
+		else
+			ck_assert_ptr_null(int_rows_text(r, &row, 1));
+	}
+	int_rows_close(r);
 }
 END_TEST
 
@@ -237,4 +285,5 @@ END_TEST
 RUN_WITH("columns", mkstore_set_up, tear_down,
 	 columns_have_the_names_of_the_generated_table, a_gap_is_filled_once,
 	 rows_of_a_block_are_those_of_the_table,
+	 rows_of_a_block_are_found_by_their_ids,
 	 rows_of_a_block_have_increasing_ids)

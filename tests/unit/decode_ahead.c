@@ -486,19 +486,22 @@ START_TEST(a_record_is_seen_once_before_it_is_due)
 	struct record *rec;
 	struct err err;
 	uint64_t next = 0;
+	uint64_t number;
 	unsigned int early = 0;
 
-	ck_assert_ptr_null(decode_ahead_peek(da));
+	ck_assert_ptr_null(decode_ahead_peek(da, &number));
 	for (uint32_t i = 0; decode_ahead_next(da, &rec, &err) > 0; i++) {
 		must(rec->time == i);
-		for (int k = 0; k < 3 && (seen = decode_ahead_peek(da)); k++) {
+		for (int k = 0;
+		     k < 3 && (seen = decode_ahead_peek(da, &number)); k++) {
 			must(seen->time > i && seen->time >= next);
+			must(number == seen->time + 1);
 			maker_check(seen, (uint32_t)seen->time);
 			next = seen->time + 1;
 			early++;
 		}
 	}
-	ck_assert_ptr_null(decode_ahead_peek(da));
+	ck_assert_ptr_null(decode_ahead_peek(da, &number));
 	ck_assert_uint_gt(early, 200);
 	decode_ahead_free(da);
 	ledger_free(lg);

@@ -101,9 +101,9 @@ START_TEST(frames_lie_side_by_side_and_fill_the_width)
 	flame_svg_expect(svg, "data-s=\"0\" data-w=\"4\"");
 	flame_svg_expect(svg, "data-s=\"0\" data-w=\"1\"");
 	flame_svg_expect(svg, "data-s=\"1\" data-w=\"3\"");
-	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"116\" width=\"250.00\"");
-	flame_svg_expect(svg, "<rect x=\"260.00\" y=\"116\" width=\"750.00\"");
-	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"132\" width=\"1000.00\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"132\" width=\"250.00\"");
+	flame_svg_expect(svg, "<rect x=\"260.00\" y=\"132\" width=\"750.00\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"116\" width=\"1000.00\"");
 	flame_svg_expect(
 		svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
 		     "75.00 % of its parent");
@@ -141,17 +141,22 @@ START_TEST(narrow_frames_are_summed_and_said)
 }
 END_TEST
 
-START_TEST(an_icicle_has_its_root_on_top)
+START_TEST(the_root_is_on_top_unless_asked_for_below)
 {
 	char *svg;
 
 	flame_svg_add("a", LABEL_USER, 4);
 	flame_tree_finish(tree);
-	opts.inverted = true;
 	svg = flame_svg_draw();
 	flame_svg_expect(
 		svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
 		     "100.00 % of all</title><rect x=\"10.00\" y=\"116\"");
+	free(svg);
+	opts.upward = true;
+	svg = flame_svg_draw();
+	flame_svg_expect(
+		svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
+		     "100.00 % of all</title><rect x=\"10.00\" y=\"132\"");
 	free(svg);
 }
 END_TEST
@@ -285,7 +290,7 @@ START_TEST(a_seam_marks_where_the_kernel_begins)
 	ck_assert_ptr_null(strstr(seam + 1, "class=\"seam\""));
 	/* the right three quarters, between the rows */
 	flame_svg_expect(svg,
-			 "<path class=\"seam\" d=\"M260.00 147.5h750.00\"/>");
+			 "<path class=\"seam\" d=\"M260.00 163.5h750.00\"/>");
 	free(svg);
 }
 END_TEST
@@ -355,7 +360,8 @@ END_TEST
 
 RUN_WITH("flame_svg", flame_svg_setup, flame_svg_teardown,
 	 frames_lie_side_by_side_and_fill_the_width,
-	 narrow_frames_are_summed_and_said, an_icicle_has_its_root_on_top,
+	 narrow_frames_are_summed_and_said,
+	 the_root_is_on_top_unless_asked_for_below,
 	 the_same_input_gives_the_same_bytes,
 	 weights_near_64_bits_do_not_overflow,
 	 nothing_from_a_name_becomes_markup,

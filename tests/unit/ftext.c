@@ -503,7 +503,8 @@ START_TEST(fields_are_pairs_of_the_text)
 	ck_assert_str_eq(f[6].text, "a b");
 	ck_assert_int_eq(f[7].num, 3);
 	/* away from the capture the text is the same */
-	struct payload *pl = payload_new(e->format, false, false);
+	struct payload *pl =
+		payload_new(e->format, &(struct payload_machine){ 0 });
 	char buf[256];
 
 	payload_text(pl, rec.sample.raw, rec.sample.raw_len, buf, sizeof(buf));

@@ -341,32 +341,32 @@ static const struct named {
 	{ 0xffffffff82000000,
 	  0xffffffff81000010,
 	  0xffffffff81000014,
-	  "just text, 100% by one from one+0x4 at 0x1234 (a, b)",
+	  "just text, 100% by one from one+0x4/0x70 at 0000000000001234 (a, b)",
 	  "0xffffffff82000000, 100% by 0xffffffff81000010 from "
-	  "0xffffffff81000014 at 0x1234 (a, b)",
-	  { "just text", "one", "one+0x4" } },
+	  "0xffffffff81000014 at 0000000000001234 (a, b)",
+	  { "just text", "one", "one+0x4/0x70" } },
 	{ 0x99,
 	  0x10,
 	  0,
-	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
-	  "0x99, 100% by 0x10 from 0x0 at 0x1234 (a, b)",
+	  "0x99, 100% by 0x10 from 0x0 at 0000000000001234 (a, b)",
+	  "0x99, 100% by 0x10 from 0x0 at 0000000000001234 (a, b)",
 	  { "0x99", "0x10", "0x0" } },
 	/* as before: its texts are known */
 	{ 0xffffffff82000000,
 	  0xffffffff81000010,
 	  0xffffffff81000014,
-	  "just text, 100% by one from one+0x4 at 0x1234 (a, b)",
+	  "just text, 100% by one from one+0x4/0x70 at 0000000000001234 (a, b)",
 	  "0xffffffff82000000, 100% by 0xffffffff81000010 from "
-	  "0xffffffff81000014 at 0x1234 (a, b)",
-	  { "just text", "one", "one+0x4" } },
+	  "0xffffffff81000014 at 0000000000001234 (a, b)",
+	  { "just text", "one", "one+0x4/0x70" } },
 	/* not in the order of kallsyms */
 	{ 0x99,
 	  0xffffffff81000084,
 	  0xffffffffc0001010,
-	  "0x99, 100% by late from mod_f+0x0 at 0x1234 (a, b)",
+	  "0x99, 100% by late from mod_f+0x0 [mine] at 0000000000001234 (a, b)",
 	  "0x99, 100% by 0xffffffff81000084 from 0xffffffffc0001010 at "
-	  "0x1234 (a, b)",
-	  { "0x99", "late", "mod_f+0x0" } },
+	  "0000000000001234 (a, b)",
+	  { "0x99", "late", "mod_f+0x0 [mine]" } },
 };
 
 START_TEST(names_of_functions_and_strings_are_fields_too)
@@ -409,7 +409,8 @@ START_TEST(names_of_functions_and_strings_are_fields_too)
 		must(!src->ops->fields(src, &rec.sample, f, &err));
 		ck_assert_uint_eq(e->n_fields, 8);
 		ck_assert_str_eq(e->fields[5].name, "s_name");
-		struct payload *pl = payload_new(e->format, false, false);
+		struct payload *pl =
+			payload_new(e->format, &(struct payload_machine){ 0 });
 
 		/* without the fields, of the payload alone */
 		payload_text(pl, rec.sample.raw, rec.sample.raw_len, text,
@@ -463,6 +464,8 @@ START_TEST(packed_arguments_have_an_alignment_each)
 	ck_assert_str_eq(bprint("%5d|%*d", &p), "    3|%*d");
 	ck_assert_str_eq(bprint("%d %d %s", &p), "3 %d %s");
 	ck_assert_str_eq(bprint("%", &p), "%");
+	pb_u32(&p, 7);
+	ck_assert_str_eq(bprint("%*d|%d", &p), "  7|%d");
 	free(p.d);
 }
 END_TEST

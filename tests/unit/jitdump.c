@@ -366,11 +366,30 @@ START_TEST(unwinding_information_of_another_process_is_not_the_next_codes)
 }
 END_TEST
 
+START_TEST(code_of_no_machine_is_of_that_of_the_capture)
+{
+	const struct source_info info = { .arch = "x86_64" };
+	struct made m;
+	struct err err;
+
+	jitdump_put_head(&m);
+	memset(m.data + 12, 0, 4);
+	put_load(&m, 0x1000, 1);
+	struct file f = { .lg = ledger_new() };
+
+	f.dump = jitdump_memory(m.data, m.n, "made", &err);
+	f.jit = jitdump_read(f.dump, &info, f.lg, 0);
+	ck_assert_uint_eq(jit_find(f.jit, 0x1000, TIME_NONE).code[0]->machine,
+			  62);
+	jitdump_release(&f);
+}
+END_TEST
+
 static struct perfmap *jitdump_map_of(const char *text, struct ledger *lg)
 {
 	struct err err;
 
-	return perfmap_text(text, strlen(text), "m", lg, 0, &err);
+	return perfmap_text(text, strlen(text), "m", &mono, lg, 0, &err);
 }
 
 START_TEST(a_line_of_a_map_has_start_size_and_a_name_with_blanks)
@@ -394,6 +413,38 @@ START_TEST(a_line_of_a_map_has_start_size_and_a_name_with_blanks)
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
 	perfmap_close(m);
 	ledger_free(lg);
+}
+END_TEST
+
+/* Returns the distance of the table that a line of a map has, 0: it has none.
+ */
+static uint64_t table_of(const char *arch, const char *line)
+{
+	const struct source_info info = { .arch = arch };
+	struct ledger *lg = ledger_new();
+	struct err err;
+	struct perfmap *m =
+		perfmap_text(line, strlen(line), "m", &info, lg, 0, &err);
+	const struct jit_code *c =
+		jit_find(perfmap_jit(m), 0x1000, TIME_NONE).code[0];
+	uint64_t off = c->n_frame ? c->frame_off : 0;
+
+	ck_assert_int_eq(c->n_frame != 0, c->machine == 62);
+	perfmap_close(m);
+	ledger_free(lg);
+	return off;
+}
+
+START_TEST(trampolines_of_python_on_x86_64_have_a_table)
+{
+	ck_assert_uint_eq(table_of("x86_64", "1000 b py::f:x.py\n"), 16);
+	/* behind endbr64 */
+	ck_assert_uint_eq(table_of("x86_64", "1000 f py::f:x.py\n"), 20);
+	/* that of CPython 3.14, which sets a frame pointer */
+	ck_assert_uint_eq(table_of("x86_64", "1000 8 py::f:x.py\n"), 0);
+	ck_assert_uint_eq(table_of("x86_64", "1000 b LazyCompile:f\n"), 0);
+	ck_assert_uint_eq(table_of("aarch64", "1000 b py::f:x.py\n"), 0);
+	ck_assert_uint_eq(table_of(NULL, "1000 b py::f:x.py\n"), 0);
 }
 END_TEST
 
@@ -426,6 +477,8 @@ RUN("jitdump", code_is_loaded_replaced_and_moved,
     unwinding_information_belongs_to_the_next_code,
     unwinding_information_that_is_refused_is_counted,
     unwinding_information_of_another_process_is_not_the_next_codes,
+    code_of_no_machine_is_of_that_of_the_capture,
+    trampolines_of_python_on_x86_64_have_a_table,
     a_line_of_a_map_has_start_size_and_a_name_with_blanks,
     a_last_line_that_may_be_cut_gives_no_name,
     a_text_without_such_a_line_is_no_map)

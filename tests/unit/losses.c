@@ -141,7 +141,42 @@ START_TEST(too_many_are_kept_as_fewer_wider_ones)
 }
 END_TEST
 
+/* Sorting for each question would take minutes; moving what is behind a new one
+ * would be slow downwards. */
+START_TEST(a_question_after_each_loss_is_cheap_in_any_order)
+{
+	for (int64_t step = -1; step <= 7919; step += step < 1 ? 2 : 7918) {
+		struct losses *ls = losses_new();
+
+		for (int64_t i = 0; i < 60000; i++) {
+			int64_t t = (60000 + i * step) % 60000 * 10;
+
+			losses_test_add(ls, (uint32_t)i + 1, 0, t, t + 2);
+			ck_assert(losses_find(ls, 0, 0, t + 1, t + 3));
+			ck_assert(!losses_find(ls, 0, 0, t + 2, t + 10));
+		}
+		losses_free(ls);
+	}
+}
+END_TEST
+
+/* Each begins before all that end before it. */
+START_TEST(nested_losses_are_found_from_any_side)
+{
+	struct losses *ls = losses_new();
+
+	for (int64_t i = 1; i <= 60000; i++) {
+		losses_test_add(ls, (uint32_t)i, 0, -i * 10, i * 10);
+		ck_assert(losses_find(ls, 0, 0, i * 10 - 1, i * 10 + 1) == i);
+		ck_assert(losses_find(ls, 0, 0, -i * 10, 1 - i * 10) == i);
+	}
+	losses_free(ls);
+}
+END_TEST
+
 RUN("losses", nothing_overlaps_nothing, bounds_are_not_inside,
     first_that_fits_is_named, loss_of_an_unknown_cpu_or_time_may_be_any,
     newest_is_the_one_that_ends_last, answers_are_those_of_looking_at_all,
-    too_many_are_kept_as_fewer_wider_ones)
+    too_many_are_kept_as_fewer_wider_ones,
+    a_question_after_each_loss_is_cheap_in_any_order,
+    nested_losses_are_found_from_any_side)

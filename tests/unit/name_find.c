@@ -22,6 +22,10 @@ static const struct name_choice choices[] = {
 	{ "of(int)", "of (+0x20)", NULL, "of(int) (+0x20)", 7 },
 	{ "sched_domains", "sched_domains", NULL, NULL, 7 },
 	{ "dl_domain", "dl_domain", NULL, NULL, 8 },
+	{ "fmod@@GLIBC_2.38", "fmod@@GLIBC_2.38", NULL, NULL, 4 },
+	{ "fmod@plt", "fmod@plt", NULL, NULL, 9 },
+	{ "__fmod_finite@GLIBC_2.15", "__fmod_finite@GLIBC_2.15", NULL, NULL,
+	  8 },
 };
 
 static const struct {
@@ -55,6 +59,9 @@ static const struct {
 	{ "where_one_name_is_one_choice_the_heavier", "of(int)", 11, NULL },
 	{ "or_the_one_that_is_told", "of(int) (+0x10)", 10, NULL },
 	{ "or_that_is_told_by_its_short_name", "of (+0x10)", 10, NULL },
+	{ "a_version_is_not_asked_for_and_a_stub_is_not_meant", "fmod", 14,
+	  NULL },
+	{ "a_stub_in_full", "fmod@plt", 15, NULL },
 	{ "no_name_has_it", "nowhere", -1, NULL },
 	{ "nothing_is_no_name", "", -1, NULL },
 };
@@ -86,6 +93,29 @@ START_TEST(a_long_list_ends)
 	ck_assert_str_eq(err.msg, "'f' may be several functions: 'h::f' "
 				  "6.00 %, 'g::f' 5.00 %, 'e::f' 4.00 %, "
 				  "'d::f' 3.00 %, 'c::f' 2.00 %, ...");
+
+	size_t of[NAME_LISTED], more;
+
+	ck_assert_uint_eq(name_find_several(c, 7, "f", of, &more), NAME_LISTED);
+	ck_assert_uint_eq(of[0], 6);
+	ck_assert_uint_eq(of[4], 2);
+	ck_assert_uint_eq(more, 2);
+}
+END_TEST
+
+START_TEST(several_that_may_be_meant_the_heaviest_first)
+{
+	const size_t n = sizeof(choices) / sizeof(*choices);
+	size_t at[NAME_LISTED], more;
+
+	ck_assert_uint_eq(name_find_several(choices, n, "push", at, &more), 2);
+	ck_assert_uint_eq(at[0], 0);
+	ck_assert_uint_eq(at[1], 1);
+	ck_assert_uint_eq(more, 0);
+	/* of one name, the heavier is told */
+	ck_assert_uint_eq(name_find_several(choices, n, "main", at, &more), 1);
+	ck_assert_uint_eq(at[0], 6);
+	ck_assert_uint_eq(name_find_several(choices, n, "none", at, &more), 0);
 }
 END_TEST
 
@@ -93,4 +123,5 @@ static const struct run_table tables[] = {
 	RUN_TABLE(a_name_is_found_by_a_part, find_cases),
 };
 
-RUN_TABLES("name_find", tables, a_long_list_ends)
+RUN_TABLES("name_find", tables, a_long_list_ends,
+	   several_that_may_be_meant_the_heaviest_first)

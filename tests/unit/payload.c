@@ -21,7 +21,8 @@ static const char big[] = "\0\7\0\0\xff\xff\xff\xfe"
 
 START_TEST(bytes_of_both_orders_give_the_text_of_the_kernel)
 {
-	struct payload *pl = payload_new(format, _i, false);
+	struct payload *pl =
+		payload_new(format, &(struct payload_machine){ .big = _i });
 	char buf[64];
 
 	payload_text(pl, _i ? big : little, 12, buf, sizeof(buf));
@@ -32,7 +33,8 @@ END_TEST
 
 START_TEST(fields_give_the_same_text)
 {
-	struct payload *pl = payload_new(format, false, false);
+	struct payload *pl =
+		payload_new(format, &(struct payload_machine){ 0 });
 	char buf[64];
 	size_t n;
 	const struct field_def *def = payload_defs(pl, &n);
@@ -55,7 +57,8 @@ END_TEST
 
 START_TEST(a_payload_that_is_cut_off_is_no_danger)
 {
-	struct payload *pl = payload_new(format, false, false);
+	struct payload *pl =
+		payload_new(format, &(struct payload_machine){ 0 });
 	char buf[64];
 
 	for (size_t len = 0; len < 12; len++) {
@@ -79,7 +82,7 @@ START_TEST(an_array_without_a_length_goes_to_the_end)
 		"\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n";
 	static const char raw[] = "\5\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"
 				  "a line\n\0\0";
-	struct payload *pl = payload_new(mark, false, false);
+	struct payload *pl = payload_new(mark, &(struct payload_machine){ 0 });
 	char buf[64];
 
 	payload_text(pl, raw, sizeof(raw) - 1, buf, sizeof(buf));
@@ -105,7 +108,7 @@ START_TEST(an_old_string_at_the_end_is_a_string)
 	static const char data[] = "\5\0\0\0\0\0\0\0"
 				   "\0\0\0\0\0\0\0\0"
 				   "hello";
-	struct payload *pl = payload_new(old, false, false);
+	struct payload *pl = payload_new(old, &(struct payload_machine){ 0 });
 	size_t n;
 	const struct field_def *def = payload_defs(pl, &n);
 	char buf[64];
@@ -120,8 +123,9 @@ END_TEST
 
 START_TEST(what_is_no_format_is_refused)
 {
-	ck_assert_ptr_null(payload_new("", false, false));
-	ck_assert_ptr_null(payload_new("name: x\nID: \n", false, false));
+	ck_assert_ptr_null(payload_new("", &(struct payload_machine){ 0 }));
+	ck_assert_ptr_null(
+		payload_new("name: x\nID: \n", &(struct payload_machine){ 0 }));
 }
 END_TEST
 
@@ -133,7 +137,7 @@ START_TEST(an_event_may_be_named_like_the_line_of_its_id)
 			    "\tfield:u8 tone;\toffset:8;\tsize:1;\tsigned:0;\n"
 			    "\tfield:unsigned short common_type;\toffset:0;"
 			    "\tsize:2;\tsigned:0;\n",
-			    false, false);
+			    &(struct payload_machine){ 0 });
 
 	ck_assert_ptr_nonnull(pl);
 	char *text = payload_perf_format(pl, "an ID: of", 300);
@@ -155,7 +159,8 @@ static const char foreign[] =
 static void read_back(const char *text, const void *raw, size_t len,
 		      bool is_big, char *buf, size_t size)
 {
-	struct payload *pl = payload_new(text, is_big, false);
+	struct payload *pl =
+		payload_new(text, &(struct payload_machine){ .big = is_big });
 
 	ck_assert_ptr_nonnull(pl);
 	payload_text(pl, raw, len, buf, size);
@@ -164,7 +169,8 @@ static void read_back(const char *text, const void *raw, size_t len,
 
 START_TEST(a_foreign_event_becomes_a_tracepoint_of_perf)
 {
-	struct payload *pl = payload_new(foreign, _i, false);
+	struct payload *pl =
+		payload_new(foreign, &(struct payload_machine){ .big = _i });
 	struct field f[] = { { .present = true, .num = -2 },
 			     { .present = true, .text = "dog", .len = 3 },
 			     { .present = true, .num = 1LL << 40 } };
@@ -195,7 +201,8 @@ START_TEST(the_flags_of_a_text_are_where_tracepoints_have_them)
 		"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;"
 		"\tsigned:0;\n"
 		"\nprint fmt: \"%s\", __get_rel_str(text)\n";
-	struct payload *pl = payload_new(text, _i, false);
+	struct payload *pl =
+		payload_new(text, &(struct payload_machine){ .big = _i });
 	struct field f[] = { { .present = true, .text = "dog", .len = 3 },
 			     { .present = true, .num = 0x19 } };
 	char *made = payload_perf_format(pl, "bark", 300);
@@ -216,7 +223,8 @@ END_TEST
 
 START_TEST(a_tracepoint_keeps_its_bytes_under_another_id)
 {
-	struct payload *pl = payload_new(format, _i, false);
+	struct payload *pl =
+		payload_new(format, &(struct payload_machine){ .big = _i });
 	char *text = payload_perf_format(pl, "beep", 9);
 	char buf[64];
 	size_t len;
@@ -242,7 +250,7 @@ START_TEST(functions_that_old_perf_lacks_are_not_printed_with)
 		"\tsigned:0;\n"
 		"\tfield:int __tone;\toffset:4;\tsize:4;\tsigned:1;\n"
 		"\nprint fmt: \"%s\", __get_sockaddr(REC->__tone)\n";
-	struct payload *pl = payload_new(newer, false, false);
+	struct payload *pl = payload_new(newer, &(struct payload_machine){ 0 });
 	char *text = payload_perf_format(pl, "beep", 7);
 
 	ck_assert_ptr_null(strstr(text, "__get_sockaddr"));
@@ -255,7 +263,8 @@ END_TEST
 
 START_TEST(a_payload_is_never_larger_than_a_record)
 {
-	struct payload *pl = payload_new(foreign, false, false);
+	struct payload *pl =
+		payload_new(foreign, &(struct payload_machine){ 0 });
 	char *much = calloc(1, 100000);
 	struct field f[3] = { { .present = true, .num = 1 },
 			      { .present = true, .text = much, .len = 99999 },
@@ -267,7 +276,7 @@ START_TEST(a_payload_is_never_larger_than_a_record)
 	payload_perf(pl, much, 100000, 1, 1, &len);
 	ck_assert_uint_lt(len, 65000);
 	payload_free(pl);
-	pl = payload_new(format, false, false);
+	pl = payload_new(format, &(struct payload_machine){ 0 });
 	payload_perf(pl, much, 100000, 1, 1, &len);
 	ck_assert_uint_lt(len, 65000);
 	payload_perf(pl, NULL, 0, 1, 1, &len);

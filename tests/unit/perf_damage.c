@@ -391,6 +391,82 @@ START_TEST(a_section_that_perf_could_not_write_is_no_damage)
 }
 END_TEST
 
+/* Bytes behind the last section, and features 8 and 9 of which the first is
+ * empty, with the offset of the second or another. */
+static const struct {
+	size_t behind;
+	bool same;
+	uint64_t bad;
+} undone[] = {
+	{ 0, true, 0 },
+	{ 0, false, 1 },
+	{ 4, true, 0 },
+	{ 5, true, 1 },
+};
+
+START_TEST(what_perf_took_back_is_no_damage)
+{
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	pb_begin(&b, false, &timed, 1);
+	perf_damage_sample(&b, 1000, 0x401000);
+	pb_finish(&b);
+	pb_patch(&b, 72, 3 << 8, 8);
+	const uint64_t at = b.n + 32;
+
+	pb_u64(&b, undone[_i].same ? at : at + 1);
+	pb_u64(&b, 0);
+	pb_u64(&b, at);
+	pb_u64(&b, 4);
+	pb_u32(&b, 0x01010101);
+	pb_raw(&b, "\1\2\3\4\5", undone[_i].behind);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), undone[_i].bad);
+	ck_assert_uint_eq(perf_damage_count(src), 1);
+	pb_close(src, &b);
+	ledger_free(lg);
+}
+END_TEST
+
+/* A description of an event by an id that no event has so far: of a pipe, or of
+ * a file. */
+START_TEST(ids_of_a_pipe_may_come_behind_their_names)
+{
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	if (_i)
+		pb_begin(&b, false, &timed, 1);
+	else
+		pb_begin_pipe(&b, false);
+	pb_rec(&b, PR_FEATURE, 0);
+	pb_u64(&b, 12);
+	pb_u32(&b, 1);
+	pb_u32(&b, 4);
+	pb_u32(&b, 0);
+	pb_u32(&b, 1);
+	pb_text(&b, "cycles", 1);
+	pb_u64(&b, 77);
+	pb_end(&b);
+	if (_i)
+		pb_finish(&b);
+	else
+		pb_header_attr(&b, &timed);
+	struct source *src = pb_open(&b, lg);
+
+	while (src->ops->next(src, &ref, &err) > 0)
+		must(!src->ops->decode(src, &ref, &rec, &err));
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), (uint64_t)_i);
+	pb_close(src, &b);
+	ledger_free(lg);
+}
+END_TEST
+
 START_TEST(unknown_records_are_skipped_by_size_and_counted)
 {
 	struct ledger *lg = ledger_new();
@@ -597,6 +673,9 @@ static const struct run_table loops[] = {
 		  sizeof(injects) / sizeof(*injects)),
 	RUN_TIMES(a_section_that_perf_could_not_write_is_no_damage,
 		  sizeof(unwritten) / sizeof(*unwritten)),
+	RUN_TIMES(ids_of_a_pipe_may_come_behind_their_names, 2),
+	RUN_TIMES(what_perf_took_back_is_no_damage,
+		  sizeof(undone) / sizeof(*undone)),
 	RUN_TIMES(unknown_records_are_skipped_by_size_and_counted, 2),
 	RUN_TIMES(old_attributes_without_a_size_are_read, 2),
 	RUN_TIMES(records_cut_between_compressed_ones_are_whole, 2),

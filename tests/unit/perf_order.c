@@ -1,6 +1,7 @@
 /* perf_order.c - what comes first: floors, rounds, records without a time. */
 #include "tests/unit/perf_build.h"
 
+#include "stitch/base/thread.h"
 #include "stitch/order/order.h"
 #include "tests/unit/run.h"
 
@@ -24,6 +25,18 @@ static void perf_order_comm(struct pb *b, uint64_t time, const char *name)
 	pb_rec(b, PR_COMM, 0);
 	pb_u64(b, 0);
 	pb_str(b, name);
+	pb_u64(b, 0);
+	pb_u64(b, time);
+	pb_end(b);
+}
+
+/* A mapping of a program. */
+static void perf_order_map(struct pb *b, uint64_t time)
+{
+	pb_rec(b, PR_MMAP2, 2);
+	for (int i = 0; i < 8; i++)
+		pb_u64(b, 4096);
+	pb_str(b, "/bin/cc1");
 	pb_u64(b, 0);
 	pb_u64(b, time);
 	pb_end(b);
@@ -435,6 +448,42 @@ START_TEST(a_scan_by_two_threads_finds_what_one_finds)
 }
 END_TEST
 
+/* Programs map so much that rows which end there would be used up before the
+ * end of the file. */
+START_TEST(half_of_a_scan_with_many_mappings_is_the_threads)
+{
+	struct thread_work before[THREAD_KINDS], after[THREAD_KINDS];
+	struct pb b;
+	char *text;
+	size_t len;
+
+	pb_begin(&b, false, &timed, 1);
+	for (uint64_t i = 0; i < 40000; i++) {
+		if (i % 1000 == 999)
+			perf_order_round_end(&b);
+		else if (i % 4 == 1)
+			perf_order_map(&b, i + 1);
+		else
+			perf_order_sample(&b, i + 1, 1);
+	}
+	pb_finish(&b);
+	size_t n = thread_works(before);
+	FILE *out = mem_stream(&text, &len);
+
+	perf_order_all(&b, 1, out);
+	mem_stream_end(out);
+	ck_assert_uint_eq(thread_works(after), n ? n : 1);
+	uint64_t of = after[0].of - (n ? before[0].of : 0);
+	uint64_t used = after[0].used - (n ? before[0].used : 0);
+
+	ck_assert_str_eq(after[0].kind, "scanning");
+	ck_assert_uint_gt(of, 40000 * 32);
+	ck_assert_uint_gt(used, of * 4 / 10);
+	free(text);
+	pb_release(&b);
+}
+END_TEST
+
 static void perf_order_sample_of(struct pb *b, uint64_t id, uint64_t type,
 				 uint64_t time)
 {
@@ -509,6 +558,7 @@ static const struct run_table loops[] = {
 };
 
 RUN_TABLES("perf_order", loops,
+	   half_of_a_scan_with_many_mappings_is_the_threads,
 	   a_record_that_breaks_its_round_is_said_and_still_in_order,
 	   off_cpu_samples_are_untimed_and_last,
 	   a_capture_without_times_keeps_the_order_of_the_file)

@@ -302,16 +302,19 @@ START_TEST(the_command_line_says_what_was_left_out)
 {
 	static const struct {
 		const char *word[5];
-		bool filtered, paused;
+		bool filtered, paused, unpaused;
 	} line[] = {
-		{ { "perf", "record", "-a", "-e", "sched:*" }, 0, 0 },
-		{ { "perf", "record", "-a", "--filter", "pid==1" }, 1, 0 },
-		{ { "perf", "record", "-a", "--exclude-perf", "-g" }, 1, 0 },
-		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0 },
-		{ { "perf", "record", "-e", "{a,b}", "-g" }, 1, 0 },
-		{ { "perf", "record", "-a", "-D", "100" }, 0, 1 },
-		{ { "perf", "record", "-a", "--control=fd:3", "-g" }, 0, 1 },
-		{ { "perf", "record", "--", "x", "-GD" }, 0, 0 },
+		{ { "perf", "record", "-a", "-e", "sched:*" }, 0, 0, 1 },
+		{ { "perf", "record", "-a", "--filter", "pid==1" }, 1, 0, 1 },
+		{ { "perf", "record", "-a", "--exclude-perf", "-g" }, 1, 0, 1 },
+		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0, 1 },
+		{ { "perf", "record", "-e", "{a,b}", "-g" }, 1, 0, 1 },
+		{ { "perf", "record", "-a", "-D", "100" }, 0, 1, 0 },
+		{ { "perf", "record", "-a", "--control=fd:3", "-g" }, 0, 1, 0 },
+		{ { "perf", "record", "--", "x", "-GD" }, 0, 0, 1 },
+		{ { "perf", "record", "-a", "--overwrite", "-g" }, 0, 0, 0 },
+		{ { "perf", "record", "-a", "-S", "-g" }, 0, 0, 0 },
+		{ { "perf", "record", "x", "y", "z" }, 0, 0, 0 },
 	};
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
@@ -328,6 +331,7 @@ START_TEST(the_command_line_says_what_was_left_out)
 
 	ck_assert_int_eq(src->info.filtered, line[_i].filtered);
 	ck_assert_int_eq(src->info.paused, line[_i].paused);
+	ck_assert_int_eq(src->info.unpaused, line[_i].unpaused);
 	ck_assert_int_eq(src->events[0].every, !line[_i].filtered);
 	pb_close(src, &b);
 }
@@ -368,7 +372,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_wakeup_says_who_is_woken, 4),
 	RUN_TIMES(a_wakeup_of_old_kernels_may_have_failed, 2),
 	RUN_TIMES(what_only_looks_like_a_switch_says_nothing, 4),
-	RUN_TIMES(the_command_line_says_what_was_left_out, 8),
+	RUN_TIMES(the_command_line_says_what_was_left_out, 11),
 	RUN_TIMES(an_event_with_a_period_is_not_hit_each_time, 4)
 };
 

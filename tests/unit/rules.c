@@ -130,6 +130,12 @@ static const struct rules_row rules_rows[] = {
 		.rule = NULL,
 	},
 	{
+		"anonymous_memory_that_nothing_may_read_is_no_code",
+		RUNS
+		"50 map 5 0x600000 anon none; 60 hit 5 code; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
 		"another_program_is_judged_again",
 		RUNS "50 map 5 0x600000 anon; 60 exec 5; 65 map 5 code;"
 		     "70 hit 5 nowhere",

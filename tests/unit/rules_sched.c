@@ -40,6 +40,39 @@ static const struct rules_row sched_rows[] = {
 		.time = 5010,
 		.loss = LOSS_NONE,
 	},
+	/* MMAP, FORK and EXIT are written by the thread on the CPU */
+	{
+		"who_maps_without_having_come_is_a_broken_switch",
+		"5005 map 2 0x7000 cpu=0 by=2; 5010 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 3930,
+		.time = 5005,
+		.loss = LOSS_NONE,
+	},
+	{
+		"who_forks_without_having_come_is_a_broken_switch",
+		"5005 fork 9 2 cpu=0 by=2; 5010 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 3930,
+		.time = 5005,
+		.loss = LOSS_NONE,
+	},
+	{
+		"who_came_may_map_fork_and_end",
+		"5005 map 1 0x7000 cpu=0 by=1; 5006 fork 9 1 cpu=0 by=1;"
+		"5007 exit 1 cpu=0 by=1; 5010 switch 0 1 3",
+		.rule = NULL,
+	},
+	{
+		"who_names_another_thread_is_who_is_on_the_cpu",
+		"5005 name 2 cpu=0 by=1; 5010 switch 0 1 3",
+		.rule = NULL,
+	},
+	{
+		"what_the_recorder_wrote_is_of_no_cpu",
+		"5005 map 2 0x7000 cpu=0; 5010 switch 0 1 3",
+		.rule = NULL,
+	},
 	{
 		"switches_in_a_row_are_no_finding",
 		"",

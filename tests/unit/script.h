@@ -133,7 +133,9 @@ static inline void script_option(const struct script_line *l, const char *word,
 	struct addrs *user = r->rec.kind == REC_CHAIN ? &r->rec.chain.user
 						      : &r->rec.sample.user;
 
-	if (!strncmp(word, "cpu=", 4))
+	if (!strncmp(word, "by=", 3))
+		r->rec.by = (int32_t)v;
+	else if (!strncmp(word, "cpu=", 4))
 		r->rec.cpu = (int32_t)v;
 	else if (!strncmp(word, "pid=", 4))
 		r->rec.pid = (int32_t)v;
@@ -153,6 +155,8 @@ static inline void script_option(const struct script_line *l, const char *word,
 		r->rec.map.len = v;
 	else if (!strcmp(word, "anon"))
 		r->rec.map.path = "//anon";
+	else if (!strcmp(word, "none")) /* PROT_NONE, MAP_PRIVATE */
+		r->rec.map.flags = 2;
 	else if (!strcmp(word, "user"))
 		r->rec.flags |= REC_F_USER;
 	else if (!strcmp(word, "kernel"))

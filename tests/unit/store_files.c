@@ -159,7 +159,7 @@ START_TEST(reading_is_only_reading)
 		"ATTACH 'y.db' AS y",
 		"VACUUM INTO 'y.db'",
 		"PRAGMA journal_mode=WAL",
-		"PRAGMA user_version=13",
+		"PRAGMA user_version=14",
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
@@ -187,7 +187,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "13\n");
+	mkstore_expect("PRAGMA user_version", "14\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -223,11 +223,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x0e", 4);
+	store_files_patch(60, "\0\0\0\x0f", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 14, this "
-				     "program knows up to 13; use a newer "
+				     "made by schema 15, this "
+				     "program knows up to 14; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
@@ -279,6 +279,36 @@ START_TEST(what_an_older_schema_lacks_is_null)
 	store_files_change("PRAGMA user_version=11");
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "ingest the capture again"));
+}
+END_TEST
+
+/* SQLite looks for them each time that it begins to read. */
+START_TEST(a_file_that_is_planted_after_opening_is_refused)
+{
+	static const char *const tail[] = { "-wal", "-journal" };
+
+	open_store(false, false);
+	mkstore_fill("app");
+	mkstore_finish();
+	store_close(run.db);
+	for (size_t i = 0; i < 2; i++) {
+		char name[160];
+
+		run.db = store_open(run.path, false, &err);
+		ck_assert_msg(run.db != NULL, "%s", err.msg);
+		snprintf(name, sizeof(name), "%s%s", run.path, tail[i]);
+		store_files_make_file(name, "planted");
+		struct rows *r =
+			rows_open(run.db, "SELECT * FROM event", NULL, 0, &err);
+
+		ck_assert(!r || rows_next(r, &err) < 0);
+		rows_close(r);
+		ck_assert_msg(strstr(err.msg, name) != NULL, "%s", err.msg);
+		store_close(run.db);
+		run.db = NULL;
+		unlink(name);
+	}
+	no_leftover_files(1);
 }
 END_TEST
 
@@ -405,6 +435,7 @@ RUN_TABLES_WITH("store_files", mkstore_set_up, tear_down, loops,
 		large_captures_get_large_pages,
 		files_that_are_not_ours_are_refused,
 		what_an_older_schema_lacks_is_null,
+		a_file_that_is_planted_after_opening_is_refused,
 		naming_again_keeps_what_is_there,
 		what_is_there_already_is_not_written_again,
 		a_damaged_database_is_no_crash)

@@ -16,7 +16,7 @@
 
 /* Functions of 0x100 bytes, in the order of struct prog. */
 enum {
-	LEAF,	/* nothing pushed */
+	LEAF,	/* nothing pushed; from 0x80 .plt.sec, from 0xc0 .plt.got */
 	BIG,	/* CFA = SP + 32 */
 	FRAME,	/* CFA = FP + 16, FP at CFA - 16 */
 	START,	/* no caller */
@@ -29,6 +29,7 @@ enum {
 	ONCE,	/* as FRAME; calls LEAF at one place */
 	TWICE,	/* the same at two */
 	NEVER,	/* at none */
+	PASSES, /* at one, BIG, that calls it without a frame, and stubs */
 	CLONE,	/* as LEAF; goes on with a system call, the start of BARE */
 	BARE,	/* no table */
 	FUNCS
@@ -42,6 +43,16 @@ enum {
  * START all functions are like FRAME. BARE is where it is started. */
 #define KEPT 0x7f1000000000u
 #define IN_KEPT(f) (IN(f) - MAPPED + KEPT)
+/* The same, but the table counts from SP everywhere, and only the code of these
+ * functions says that they set FP. */
+#define CODE 0x7f2000000000u
+#define IN_CODE(f) (IN(f) - MAPPED + CODE)
+
+enum made_with {
+	FRAMES_FEW,
+	FRAMES_IN_TABLE,
+	FRAMES_IN_CODE
+};
 
 static const struct {
 	unsigned char code[16];
@@ -63,16 +74,17 @@ static const struct {
 	[ONCE] = { { 0x0c, 6, 16, 0x86, 2 }, 5 },
 	[TWICE] = { { 0x0c, 6, 16, 0x86, 2 }, 5 },
 	[NEVER] = { { 0x0c, 6, 16, 0x86, 2 }, 5 },
+	[PASSES] = { { 0x0c, 6, 16, 0x86, 2 }, 5 },
 };
 
 static char dir[64];
 static struct symbolizer *sy;
 static struct frames *fr;
 static struct unwinder *uw;
-static uint32_t image, image_kept;
+static uint32_t image, image_kept, image_code;
 
 /* CIEs: CFA = SP + 8, return address at CFA - 8; the second of a signal. */
-static size_t table(unsigned char *p, bool kept)
+static size_t table(unsigned char *p, enum made_with kept)
 {
 	static const unsigned char cie[2][16] = {
 		{ 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 },
@@ -90,7 +102,9 @@ static size_t table(unsigned char *p, bool kept)
 	}
 	for (size_t i = 0; i < BARE; i++) {
 		size_t c = i == SIGNAL && !kept;
-		size_t like = kept && i > START ? FRAME : i;
+		size_t like = !kept || i <= BIG || i == START || i == PLT ? i
+			      : kept == FRAMES_IN_TABLE ? FRAME
+							: SAVES;
 
 		n = mkelf_put32(p, n, 4 + 16 + 1 + 24);
 		n = mkelf_put32(p, n, (uint32_t)(n - cie_at[c]));
@@ -106,16 +120,21 @@ static size_t table(unsigned char *p, bool kept)
 	return n;
 }
 
+static void put_code(int fd, uint64_t at, const void *code, size_t n)
+{
+	ck_assert_int_eq(pwrite(fd, code, n, (off_t)(at - MAPPED)), (int)n);
+}
+
 /* A direct call that returns to `ret`. */
 static void put_call(int fd, uint64_t ret, uint64_t target)
 {
 	unsigned char code[5] = { 0xe8 };
 
 	mkelf_put32(code, 1, (uint32_t)(target - ret));
-	ck_assert_int_eq(pwrite(fd, code, 5, (off_t)(ret - MAPPED - 5)), 5);
+	put_code(fd, ret - 5, code, 5);
 }
 
-static uint32_t unwind_make_file(const char *name, bool kept)
+static uint32_t unwind_make_file(const char *name, enum made_with kept)
 {
 	static unsigned char eh[4096];
 	const struct mkelf m = { .extra = eh,
@@ -135,6 +154,12 @@ static uint32_t unwind_make_file(const char *name, bool kept)
 		2);
 	ck_assert_int_eq(pwrite(fd, "\x0f\x05", 2, MKELF_OFF + BARE * 0x100),
 			 2);
+	/* push %rbp; mov %rsp,%rbp: as Go's, whose table counts from SP */
+	for (int i = START + 1; i < CLONE; i++)
+		if (i == SAVES || kept == FRAMES_IN_CODE)
+			ck_assert_int_eq(pwrite(fd, "\x55\x48\x89\xe5", 4,
+						MKELF_OFF + i * 0x100),
+					 4);
 	/* Where it is kept, BIG has no frame, ONCE and TWICE have; all of
 	 * these call LEAF, NEVER calls nobody. */
 	put_call(fd, IN(FRAME), IN(BIG) - 0x40);
@@ -145,6 +170,18 @@ static uint32_t unwind_make_file(const char *name, bool kept)
 	put_call(fd, IN(TWICE), IN(LEAF) - 0x40);
 	put_call(fd, IN(TWICE) + 0x40, IN(LEAF) - 0x40);
 	put_call(fd, IN(RBX), IN(NEVER) - 0x40);
+	put_call(fd, IN(CLONE), IN(PASSES) - 0x40);
+	put_call(fd, IN(CLONE) + 0x40, IN(LEAF) + 0x20);
+	put_code(fd, IN(CLONE) + 0x40 - 10, "\x48\x8d\x6c\x24\xf0", 5);
+	put_call(fd, IN(PASSES), IN(LEAF) - 0x40);
+	put_call(fd, IN(PASSES) + 0x40, IN(BIG) - 0x40);
+	put_call(fd, IN(PASSES) + 0x60, IN(PLT));
+	put_call(fd, IN(PASSES) + 0x70, IN(LEAF) + 0x50);
+	put_call(fd, IN(PASSES) + 0x80, IN(LEAF) + 0x88);
+	put_code(fd, IN(LEAF) + 0x50, "\xf3\x0f\x1e\xfa\xff\x25", 6);
+	put_code(fd, IN(LEAF) + 0x60, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7);
+	for (uint64_t at = IN(LEAF) + 0x88; at < IN(LEAF) + 0x98; at += 8)
+		put_code(fd, at, "\xff\x25\0\0\0\0\x66\x90", 8);
 	close(fd);
 	return frames_image(fr, &img);
 }
@@ -156,8 +193,9 @@ static void unwind_setup(void)
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
 	uw = unwind_new(sy, fr);
-	image = unwind_make_file("/prog", false);
-	image_kept = unwind_make_file("/kept", true);
+	image = unwind_make_file("/prog", FRAMES_FEW);
+	image_kept = unwind_make_file("/kept", FRAMES_IN_TABLE);
+	image_code = unwind_make_file("/code", FRAMES_IN_CODE);
 }
 
 static void unwind_teardown(void)
@@ -194,6 +232,11 @@ static int unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 	map->start = KEPT;
 	map->end = KEPT + 0x10000;
 	map->image = image_kept;
+	if (addr >= map->start && addr < map->end)
+		return 1;
+	map->start = CODE;
+	map->end = CODE + 0x10000;
+	map->image = image_code;
 	if (addr >= map->start && addr < map->end)
 		return 1;
 	if (addr >= made.start && addr - made.start < made.len) {
@@ -496,8 +539,10 @@ END_TEST
 
 START_TEST(code_made_at_run_time_whose_bytes_are_known)
 {
-	/* by frame pointer from a file's code without a table into it */
+	/* by frame pointer into what the runtime named, without its bytes */
 	UNWIND(IN(BARE), SP, 0, SP + 16, MADE_RETURN, SP + 32, IN(START));
+	GOT(UNWIND_NO_TABLE, IN(BARE), MADE_RETURN - 1);
+	UNWIND(IN(BARE), SP, 0, SP + 16, 0x10200, SP + 32, IN(START));
 	GOT(UNWIND_NO_TABLE, IN(BARE));
 	made.bytes = made_bytes;
 	made.n_bytes = sizeof(made_bytes);
@@ -584,69 +629,92 @@ static enum unwind_caller caller_of(uint64_t leaf, uint64_t next)
 	return caller_in(leaf, next, 0, true, &c);
 }
 
+static void one_is_missing(uint64_t leaf, uint64_t next)
+{
+	ck_assert_int_eq(caller_of(leaf, next), CALLER_MISSING);
+}
+
 START_TEST(frame_pointers_do_not_show_every_caller)
 {
 	uint64_t c;
 
-	ck_assert_int_eq(caller_of(IN(FRAME), IN(BARE)), CALLER_KNOWN);
-	ck_assert_int_eq(caller_of(IN(DRAP), IN(BARE)), CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(FRAME), IN(BARE)), CALLER_FRAMED);
+	ck_assert_int_eq(caller_of(IN(DRAP), IN(BARE)), CALLER_FRAMED);
 	ck_assert_int_eq(caller_of(IN(START), 0), CALLER_KNOWN);
 	ck_assert_int_eq(caller_of(IN(BARE), IN(FRAME)), CALLER_KNOWN);
-	ck_assert_int_eq(caller_of(IN(LEAF), 0), CALLER_MISSING);
+	one_is_missing(IN(LEAF), 0);
+	one_is_missing(IN(BIG), IN(BARE));
+	/* in its prologue, and behind it */
+	one_is_missing(IN(SAVES) - 0x3f, IN(BARE));
+	ck_assert_int_eq(caller_of(IN(SAVES), IN(BARE)), CALLER_FRAMED);
 	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(DRAP), 0, false, &c),
 			 CALLER_MISSING);
 	/* on the way back from a signal: the interrupted function */
-	ck_assert_int_eq(caller_of(IN(SIGNAL), IN(FRAME)), CALLER_MISSING);
+	one_is_missing(IN(SIGNAL), IN(FRAME));
 }
 END_TEST
 
-START_TEST(a_caller_is_inferred_only_when_it_is_proved)
+static void inferred_is(uint64_t leaf, uint64_t next, uint64_t caller)
 {
 	uint64_t c;
 
+	ck_assert_int_eq(caller_in(leaf, next, 0, true, &c), CALLER_INFERRED);
+	ck_assert_uint_eq(c, caller);
+}
+
+START_TEST(a_caller_is_inferred_only_when_it_is_proved)
+{
+	const uint64_t next = IN_KEPT(CLONE), passes = IN_KEPT(PASSES);
+	uint64_t c;
+
 	/* the one place */
-	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(DRAP), 0, true, &c),
-			 CALLER_INFERRED);
-	ck_assert_uint_eq(c, IN_KEPT(ONCE));
+	inferred_is(IN_KEPT(LEAF), IN_KEPT(DRAP), IN_KEPT(ONCE));
 	/* one of two: the function */
 	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(SAVES), 0, true, &c),
 			 CALLER_FUNCTION);
 	ck_assert_uint_eq(c, IN_KEPT(TWICE) - 0x40);
 	/* what is called does not call the leaf */
-	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(RBX)),
-			 CALLER_MISSING);
-	/* it has no frame of its own where it calls the leaf: the next return
-	 * address in the chain is not its own */
-	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(FRAME)),
-			 CALLER_MISSING);
+	one_is_missing(IN_KEPT(LEAF), IN_KEPT(RBX));
+	/* it does, and so does another that it calls, without a frame */
+	one_is_missing(IN_KEPT(LEAF), next);
+	/* a stub that it calls, and the one behind */
+	inferred_is(IN_KEPT(PLT) + 6, next, passes + 0x60);
+	one_is_missing(IN_KEPT(PLT) + 0x16, next);
+	inferred_is(IN_KEPT(LEAF) + 0x54, next, passes + 0x70);
+	one_is_missing(IN_KEPT(LEAF) + 0x64, next);
+	inferred_is(IN_KEPT(LEAF) + 0x88, next, passes + 0x80);
+	one_is_missing(IN_KEPT(LEAF) + 0x90, next);
+	/* it has no frame of its own where it calls the leaf */
+	one_is_missing(IN_KEPT(LEAF), IN_KEPT(FRAME));
+	/* as Go, whose table does not tell who has a frame */
+	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
+	one_is_missing(IN_CODE(LEAF), IN_CODE(FRAME));
 	/* an indirect call, and none */
-	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(BARE)),
-			 CALLER_MISSING);
-	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(START)),
-			 CALLER_MISSING);
+	one_is_missing(IN_KEPT(LEAF), IN_KEPT(BARE));
+	one_is_missing(IN_KEPT(LEAF), IN_KEPT(START));
 	/* the leaf itself is what was called */
-	ck_assert_int_eq(caller_of(IN_KEPT(BIG), IN_KEPT(FRAME)),
-			 CALLER_MISSING);
+	one_is_missing(IN_KEPT(BIG), IN_KEPT(FRAME));
+	ck_assert_int_eq(caller_of(IN_CODE(LEAF), IN_CODE(CLONE) + 0x40),
+			 CALLER_FRAMED);
+	one_is_missing(IN_CODE(BIG), IN_CODE(CLONE) + 0x40);
 }
 END_TEST
 
 START_TEST(where_chains_are_made_up_nothing_is_inferred)
 {
+	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
 	uint64_t c;
 
 	/* further out behind no call, or behind that of another function */
-	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(DRAP), IN_KEPT(START),
-				   true, &c),
+	ck_assert_int_eq(caller_in(leaf, next, IN_KEPT(START), true, &c),
 			 CALLER_MISSING);
-	ck_assert_int_eq(
-		caller_in(IN_KEPT(LEAF), IN_KEPT(DRAP), IN_KEPT(RBX), true, &c),
-		CALLER_MISSING);
+	ck_assert_int_eq(caller_in(leaf, next, IN_KEPT(RBX), true, &c),
+			 CALLER_MISSING);
 	/* behind an indirect one */
-	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(DRAP), IN_KEPT(BARE),
-				   true, &c),
+	ck_assert_int_eq(caller_in(leaf, next, IN_KEPT(BARE), true, &c),
 			 CALLER_INFERRED);
 	/* in a file whose functions mostly have none */
-	ck_assert_int_eq(caller_of(IN(LEAF), IN(DRAP)), CALLER_MISSING);
+	one_is_missing(IN(LEAF), IN(DRAP));
 }
 END_TEST
 
@@ -654,8 +722,7 @@ END_TEST
 START_TEST(the_order_of_samples_does_not_matter)
 {
 	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(START)),
-				 CALLER_MISSING);
+		one_is_missing(IN_KEPT(LEAF), IN_KEPT(START));
 	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(DRAP)),
 			 CALLER_INFERRED);
 }

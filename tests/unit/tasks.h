@@ -81,7 +81,8 @@ static inline void world_retire(struct world *w, int64_t t)
 static inline void world_finish(struct world *w)
 {
 	world_retire(w, TIME_NONE);
-	tasks_drop_rest(w->ts);
+	while (tasks_drop_rest(w->ts))
+		;
 	world_take(w);
 	tasks_free(w->ts);
 	fact_queue_release(&w->q);

@@ -5,21 +5,31 @@
 #include "formats/tracepoint/expr_parse.h"
 #include "tests/unit/run.h"
 
-static struct tp_field places[] = { { .elem = 1 },
-				    { .elem = 1 },
-				    { .elem = 8 } };
-static struct field_def defs[] = { { .name = "n" },
-				   { .name = "name" },
-				   { .name = "args" } };
+static struct tp_field places[] = {
+	{ .kind = FMT_NUM, .size = 4, .elem = 1, .is_signed = true },
+	{ .kind = FMT_TEXT, .elem = 1 },
+	{ .kind = FMT_BLOB, .elem = 8 },
+	{ .kind = FMT_NUM, .size = 4, .elem = 1 },
+	{ .kind = FMT_NUM, .size = 8, .elem = 1 },
+	{ .kind = FMT_BLOB, .elem = 2, .is_signed = true },
+};
+static struct field_def defs[] = { { .name = "n" },    { .name = "name" },
+				   { .name = "args" }, { .name = "u32" },
+				   { .name = "u64" },  { .name = "s16" } };
 static const uint64_t numbers[] = { 5, 6, 7 };
+static const int16_t small[] = { -2, 3 };
 
-static struct field values[3];
+static struct field values[6];
 static struct expr_tree tree;
 
 /* Parses and evaluates; *e says whether that failed, and owns texts. */
 static struct expr_value tp_expr(struct expr *e, const char *text)
 {
-	struct tp_format fmt = { .field = places, .def = defs, .n = 3 };
+	struct tp_format fmt = {
+		.field = places,
+		.def = defs,
+		.n = 6,
+	};
 	struct expr_source in = { .s = text, .fmt = &fmt, .tree = &tree };
 
 	values[0] = (struct field){ .present = true, .num = -3 };
@@ -27,6 +37,11 @@ static struct expr_value tp_expr(struct expr *e, const char *text)
 	values[2] = (struct field){ .present = true,
 				    .blob = numbers,
 				    .len = sizeof(numbers) };
+	values[3] = (struct field){ .present = true, .num = 0xfffffffe };
+	values[4] = (struct field){ .present = true, .num = -2 };
+	values[5] = (struct field){ .present = true,
+				    .blob = small,
+				    .len = sizeof(small) };
 	*e = (struct expr){ .tree = &tree, .field = values };
 	uint32_t node = expr_parse(&in);
 
@@ -56,6 +71,42 @@ static const struct {
 	{ "010 + 0x10UL", 24 },
 	{ "__get_dynamic_array_len(name)", 4 },
 	{ "-REC->n % 2", 1 },
+	/* the types of C */
+	{ "REC->n < REC->u32", 1 },
+	{ "REC->n > 1U", 1 },
+	{ "REC->n > 1L", 0 },
+	{ "REC->u64 > 1", 1 },
+	{ "REC->u32 + 3", 1 },
+	{ "REC->u32 + 3L", 0x100000001 },
+	{ "(u8)REC->n + 1", 0xfe },
+	{ "1 << 31", INT32_MIN },
+	{ "1U << 31", 0x80000000 },
+	{ "1ULL << 40", (int64_t)1 << 40 },
+	{ "~0U", 0xffffffff },
+	{ "~0", -1 },
+	{ "0xffffffff", 0xffffffff },
+	{ "(REC->u64 >> 60)", 15 },
+	{ "REC->n >> 1", -2 },
+	{ "REC->n / 2", -1 },
+	{ "(unsigned)REC->n / 2", 0x7ffffffe },
+	{ "REC->s16[0]", -2 },
+	{ "*REC->s16 + 0", -2 },
+	{ "((u16 *)REC->s16)[0]", 0xfffe },
+	{ "((uint)((REC->u64)>>32))", 0xffffffff },
+	{ "((u64) (REC)->n << 32)", (int64_t)-3 * ((int64_t)1 << 32) },
+	/* what formats of the kernel have besides */
+	{ "sizeof(u64) + sizeof(unsigned int)", 12 },
+	{ "({ int x = (REC->n); int y = (128); "
+	  "((x) < (y) ? (x) : (y)); })",
+	  -3 },
+	{ "__builtin_expect(!!(REC->n), 0) ? 4 : 5", 4 },
+	{ "REC->n ?: 7", -3 },
+	{ "__print_ns_to_secs(5123456789ULL)", 5 },
+	{ "__print_ns_without_secs(5123456789ULL)", 123456789 },
+	{ "((gfp_t)((((1UL))) << (___GFP_DMA32_BIT)))", 4 },
+	{ "TCP_CLOSE", 7 },
+	{ "NULL == ((void *)0)", 1 },
+	{ "__get_str(name)[4]", 0 },
 };
 
 START_TEST(sums_are_right)
@@ -83,6 +134,12 @@ START_TEST(what_names_no_field_is_added_up_once)
 }
 END_TEST
 
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define FOUR "fffffffe"
+#else
+#define FOUR "feffffff"
+#endif
+
 static const struct {
 	const char *text, *want;
 } texts[] = {
@@ -93,7 +150,20 @@ static const struct {
 	{ "__print_flags(5, \"|\", { 1, \"A\" }, { 2, \"B\" }, { 4, \"C\" })",
 	  "A|C" },
 	{ "__print_flags(9, \"|\", { 1, \"A\" })", "A|0x8" },
-	{ "__print_flags(0, \"\", { 0, \"R\" }, { 1, \"S\" })", "R" },
+	/* as the kernel; libtraceevent prints the name of 0 */
+	{ "__print_flags(0, \"\", { 0, \"R\" }, { 1, \"S\" })", "" },
+	{ "__print_flags(5, \"|\", { 4, \"C\" }, { 0, ((void *)0) } )",
+	  "C|0x1" },
+	{ "__print_symbolic(7, { 7, \"seven\" }, { -1, NULL })", "seven" },
+	{ "__print_symbolic(7, { 7, \"seven\" }, { })", "seven" },
+	/* of a name without a number nothing is needed */
+	{ "__print_flags(4, \"|\", { NO_SUCH_BIT, \"A\" }, { 4, \"B\" })",
+	  "B" },
+	{ "__print_hex_str(&REC->u32, 4)", FOUR },
+	{ "__print_array(REC->s16, 2, 2)", "{0xfffe,0x3}" },
+	{ "__print_dynamic_array(REC->args, sizeof(u64))", "{0x5,0x6,0x7}" },
+	{ "__get_bitmask(args)", "00000000,00000007,00000000,00000006,"
+				 "00000000,00000005" },
 	{ "__print_hex(REC->name, 2)", "62 61" },
 	{ "__print_array(REC->args, 2, 8)", "{0x5,0x6}" },
 	{ "1 ? \"yes\" : \"no\"", "yes" },
@@ -128,6 +198,14 @@ static const char *const refused[] = {
 	"\"open",
 	"__print_flags(1",
 	"jiffies",
+	"NO_SUCH_NAME",
+	"__print_flags(1, \"|\", { NO_SUCH_BIT, \"A\" })",
+	"__print_symbolic(1, { NO_SUCH_BIT, \"A\" }, { 1, \"B\" })",
+	"({ int x; x; })",
+	"({ static const char *a[] = { \"b\" }; a[0]; })",
+	"sizeof(struct page)",
+	"*REC->n",
+	"&1",
 };
 
 START_TEST(what_leads_outside_is_given_up)
@@ -135,7 +213,7 @@ START_TEST(what_leads_outside_is_given_up)
 	struct expr e;
 
 	tp_expr(&e, refused[_i]);
-	ck_assert_msg(e.failed, "%s", refused[_i]);
+	ck_assert_msg(e.failed || e.unknown, "%s", refused[_i]);
 }
 END_TEST
 

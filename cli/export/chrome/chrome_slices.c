@@ -153,7 +153,8 @@ static uint32_t slices_who(struct tracks *t, const struct event_row *e,
 		.to = INT64_MAX,
 		.kernel = kernel,
 		.name = name ? arena_strdup(&t->text, name) : NULL,
-		.wanted = !filter.pid && !filter.tid && !filter.comm,
+		.wanted = !filter.pid && !filter.tid && !filter.comm &&
+			  !filter.cgroup,
 	};
 
 	tracks_put(t, (uint32_t)t->n_track, &k);

@@ -132,11 +132,12 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 	const struct filter all = filter;
 	struct rows *r;
 
-	if (!all.pid && !all.tid && !all.comm)
+	if (!all.pid && !all.tid && !all.comm && !all.cgroup)
 		return 0;
 	filter = (struct filter){ .pid = all.pid,
 				  .tid = all.tid,
-				  .comm = all.comm };
+				  .comm = all.comm,
+				  .cgroup = all.cgroup };
 	r = filter_rows(db, "track_wanted", NULL, 0, err);
 	filter = all;
 	for (size_t i = 0; i < t->n_track; i++)

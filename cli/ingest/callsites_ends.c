@@ -1,0 +1,160 @@
+/* callsites_ends.c - where user stacks end: in the function in which their
+ * thread begins, or early, and then why. */
+#include <stdlib.h>
+
+#include "cli/ingest/callsites_pass.h"
+#include "cli/model/bare_code.h"
+#include "schema/write/write.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/unwind/callsite.h"
+#include "symbolize/unwind/frame_share.h"
+#include "symbolize/unwind/thread_start.h"
+
+static bool is_bogus(const struct pass *p, uint32_t frame)
+{
+	enum callsite_kind kind = p->spot[frame].site.kind;
+
+	return kind == CALLSITE_NO_CALL || kind == CALLSITE_NO_CODE;
+}
+
+/* Finds the return addresses in stacks of which no frame is wrong: most of
+ * those that walks through code without frame pointers lead to are of no use.
+ */
+static void callsites_find_ends(struct pass *p)
+{
+	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
+	/* part of such a stack */
+	bool *part = mem_new(p->code->n_stack, sizeof(*part));
+
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct stack *s = bare_code_stack(p->code, i);
+
+		if (!s->parent)
+			continue;
+		bogus[i] =
+			bogus[s->parent] ||
+			is_bogus(p, bare_code_stack(p->code, s->parent)->frame);
+		if (p->stack[i].used && !p->stack[i].outermost && !bogus[i])
+			part[i] = p->spot[p->stack[i].root].root = true;
+	}
+	/* callers have smaller ids */
+	for (uint32_t i = (uint32_t)p->code->n_stack; i-- > 1;) {
+		uint32_t parent = bare_code_stack(p->code, i)->parent;
+
+		if (!part[i] || !parent)
+			continue;
+		const struct stack *s = bare_code_stack(p->code, parent);
+
+		part[parent] = true;
+		/* not of one of which only the function is known */
+		p->spot[s->frame].inner |=
+			s->parent &&
+			p->spot[s->frame].site.kind != CALLSITE_UNCHECKED;
+	}
+	free(bogus);
+	free(part);
+}
+
+static void callsites_check_ends(struct pass *p)
+{
+	struct place *pl = NULL;
+
+	callsites_find_ends(p);
+	for (size_t i = 0; i < p->n_order; i++) {
+		uint32_t frame = p->order[i];
+		struct spot *s = &p->spot[frame];
+		uint32_t image = bare_code_frame(p->code, frame)->image;
+
+		if ((!s->root && !s->inner) || !p->place[image].file)
+			continue;
+		if (pl != &p->place[image] && pl)
+			callsite_settle(pl->file);
+		if (pl != &p->place[image])
+			callsite_reopen(p->place[image].file, p->sy,
+					&p->code->image[image].img);
+		pl = &p->place[image];
+		bool used = false;
+
+		if (s->inner)
+			s->start = (uint8_t)thread_start_behind(pl->file,
+								s->off, &used);
+		if (used)
+			s->open = JUDGED_OPEN;
+		if (s->root)
+			s->start = (uint8_t)thread_start_at(pl->file, s->off,
+							    &s->site);
+	}
+	if (pl)
+		callsite_settle(pl->file);
+}
+
+int callsites_put_ends(struct pass *p, struct err *err)
+{
+	struct store_end *s = NULL;
+	size_t n = 0, cap = 0;
+	int rc;
+
+	callsites_check_ends(p);
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
+		if (p->spot[i].start || p->spot[i].open)
+			*mem_add(s, n, cap) = (struct store_end){
+				i, (enum thread_start)p->spot[i].start,
+				(enum judged)p->spot[i].open
+			};
+	rc = store_ends(p->db, s, n, err);
+	free(s);
+	return rc;
+}
+
+enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
+{
+	struct known_stack *k = &p->stack[stack];
+	const struct spot *s = &p->spot[k->root];
+
+	if (!k->used || k->outermost ||
+	    (as != JUDGED_WHOLE && as != JUDGED_CALLER && as != JUDGED_HOLE))
+		return as;
+	switch ((enum thread_start)s->start) {
+	case START_TABLE:
+	case START_ENTRY:
+	case START_LIBRARY:
+	case START_ROUTINE:
+	case START_MARK:
+		return as;
+	case START_UNKNOWN:
+		return as == JUDGED_WHOLE ? JUDGED_NO_START : as;
+	case ENDS_FILE:
+	case ENDS_FUNCTION:
+	case ENDS_FRAME:
+		break;
+	}
+	k->image = bare_code_frame(p->code, k->root)->image;
+	return s->start == ENDS_FILE	   ? JUDGED_EARLY_FILE
+	       : s->start == ENDS_FUNCTION ? JUDGED_EARLY_FUNCTION
+					   : JUDGED_EARLY_FRAME;
+}
+
+int callsites_put_shares(struct pass *p, struct err *err)
+{
+	for (size_t i = 1; i < p->code->n_stack; i++) {
+		struct place *pl = &p->place[p->stack[i].image];
+
+		if (!p->stack[i].image || pl->functions || !pl->file)
+			continue;
+		const struct frame_share *s = thread_start_share(
+			pl->file, p->sy,
+			&p->code->image[p->stack[i].image].img);
+
+		pl->functions = s->functions;
+		pl->framed = s->set;
+	}
+	for (uint32_t i = 1; i < p->code->n_image; i++) {
+		const struct store_frame_share s = { i, p->place[i].functions,
+						     p->place[i].framed };
+
+		if (s.functions && store_frame_share(p->db, &s, err))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* say.h - messages on standard error: the only way to print one.
+ *
+ * A message is one line, or the next part of one. Whatever its arguments are,
+ * names of files and captures too, no newline of theirs begins another line,
+ * and nothing of them commands the terminal. */
+#ifndef CLI_OUTPUT_SAY_H
+#define CLI_OUTPUT_SAY_H
+
+/* Formats as printf() does. A newline ends the line if it is the last
+ * character; anywhere else, and as all that cannot be shown, it becomes an
+ * escape. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#endif

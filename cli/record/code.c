@@ -1,0 +1,219 @@
+/* code.c - the code that a program or process runs, looked at before it is
+ * recorded. */
+#include "cli/record/code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/record/ask.h"
+#include "stitch/base/err.h"
+#include "stitch/base/path.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/elf.h"
+
+/* One function in twenty may lack a frame pointer: assembly and the like. */
+#define FRAMES_OF 20
+#define SCRIPTS_MAX 4 /* of which each is the interpreter of the last */
+#define LISTED 65536  /* bytes of what the loader, or a line of maps, says */
+
+/* ---- a file */
+
+static void code_add(struct record_code *c, const char *path, const char *name)
+{
+	struct elf_section s;
+	struct elf_file *ef = elf_file_open(path, NULL);
+	struct frame_share share;
+	struct cfi *cfi;
+
+	if (!ef)
+		return;
+	if (elf_section_find(ef, ".gopclntab", &s) ||
+	    elf_section_find(ef, ".data.rel.ro.gopclntab", &s))
+		c->runtime = CODE_GO;
+	cfi = cfi_open_either(ef);
+	frame_share_count(ef, cfi, NULL, &share);
+	cfi_close(cfi);
+	elf_file_close(ef);
+	if (!share.functions)
+		return;
+	if (!c->files++ || (uint64_t)share.set * c->worst.functions <
+				   (uint64_t)c->worst.set * share.functions) {
+		c->worst = share;
+		snprintf(c->worst_path, sizeof(c->worst_path), "%s", name);
+	}
+}
+
+/* Takes the runtime from the name of a program or library. */
+static void code_name(struct record_code *c, const char *path)
+{
+	const char *base = path_base(path);
+	unsigned int minor;
+
+	if (sscanf(base, "python3.%u", &minor) == 1 ||
+	    sscanf(base, "libpython3.%u", &minor) == 1) {
+		c->runtime = CODE_PYTHON;
+		c->minor = minor;
+	} else if (!strcmp(base, "node") || !strcmp(base, "nodejs") ||
+		   !strncmp(base, "libnode.so", 10)) {
+		c->runtime = CODE_NODE;
+	} else if (!strcmp(base, "java") || !strcmp(base, "libjvm.so")) {
+		c->runtime = CODE_JAVA;
+	}
+}
+
+bool code_has_frames(const struct record_code *c)
+{
+	/* Go's functions set frame pointers (since 1.7 on x86-64, 1.12 on
+	 * AArch64), but for assembly and parts of prologues: 78 % of the stacks
+	 * of a Go 1.19 program are whole along them, and 98 % by its unwind
+	 * tables, which it has if it is not stripped. */
+	if (c->runtime == CODE_GO)
+		return !c->files;
+	return c->files && c->worst.functions - c->worst.set <=
+				   c->worst.functions / FRAMES_OF;
+}
+
+/* ---- a program */
+
+/* Finds what execvp() would start. */
+static bool code_find(const char *name, char out[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	struct stat st;
+
+	if (strchr(name, '/')) {
+		snprintf(out, PATH_MAX, "%s", name);
+		return !stat(out, &st) && S_ISREG(st.st_mode) &&
+		       !access(out, X_OK);
+	}
+	for (path = path ? path : "/bin:/usr/bin"; *path;) {
+		size_t n = strcspn(path, ":");
+
+		snprintf(out, PATH_MAX, "%.*s%s%s", (int)n, path, n ? "/" : "",
+			 name);
+		if (!stat(out, &st) && S_ISREG(st.st_mode) &&
+		    !access(out, X_OK))
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+/* Replaces the path of a script by that of its interpreter, of "#!/usr/bin/env
+ * [-S] NAME" by that of NAME. Returns false if it is no script. */
+static bool code_interpreter(char path[PATH_MAX])
+{
+	char line[256] = "";
+	char *word, *save;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	word = strtok_r(line + 2, " \t", &save);
+	if (word && !strcmp(path_base(word), "env")) {
+		do
+			word = strtok_r(NULL, " \t", &save);
+		while (word && (*word == '-' || strchr(word, '=')));
+	}
+	return word && code_find(word, path);
+}
+
+/* Counts the libraries that the loader would map: "NAME => PATH (0xADDRESS)".
+ * It runs nothing of the program. */
+static void code_add_needed(struct record_code *c, const char *interp)
+{
+	const char *const argv[] = { interp, "--list", c->path, NULL };
+	char *text = malloc(LISTED);
+	char *line, *save;
+
+	if (text && !ask(argv, text, LISTED))
+		for (line = strtok_r(text, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save)) {
+			char *path = strstr(line, " => /");
+			char *end = path ? strstr(path, " (0x") : NULL;
+
+			if (!end)
+				continue;
+			*end = '\0';
+			code_name(c, path + 4);
+			code_add(c, path + 4, path + 4);
+		}
+	free(text);
+}
+
+int code_of_program(const char *name, struct record_code *out, struct err *err)
+{
+	char interp[PATH_MAX] = "";
+	char real[PATH_MAX];
+	struct elf_section s;
+	struct elf_file *ef;
+
+	*out = (struct record_code){ .files = 0 };
+	if (!code_find(name, out->path))
+		return err_set(err, ERR_IO, "%s: no such program%s", name,
+			       strchr(name, '/') ? "" : " in $PATH");
+	for (int i = 0; i < SCRIPTS_MAX && code_interpreter(out->path); i++)
+		;
+	if (realpath(out->path, real))
+		snprintf(out->path, sizeof(out->path), "%s", real);
+	ef = elf_file_open(out->path, NULL);
+	if (!ef)
+		return 0;
+	if (elf_section_find(ef, ".interp", &s) && s.size < sizeof(interp))
+		interp[elf_read(ef, s.off, interp, (size_t)s.size)] = '\0';
+	elf_file_close(ef);
+	code_add(out, out->path, out->path);
+	if (*interp == '/')
+		code_add_needed(out, interp);
+	code_name(out, out->path);
+	return 0;
+}
+
+/* ---- a process */
+
+int code_of_process(long pid, struct record_code *out, struct err *err)
+{
+	char name[64], line[PATH_MAX + 128], path[PATH_MAX + 64];
+	char last[PATH_MAX] = "";
+	ssize_t n;
+	FILE *f;
+
+	*out = (struct record_code){ .files = 0 };
+	if (pid <= 0 || pid > INT_MAX ||
+	    (kill((pid_t)pid, 0) && errno == ESRCH))
+		return err_set(err, ERR_IO, "%ld: no such process", pid);
+	snprintf(name, sizeof(name), "/proc/%ld/exe", pid);
+	n = readlink(name, out->path, sizeof(out->path) - 1);
+	out->path[n > 0 ? n : 0] = '\0';
+	snprintf(name, sizeof(name), "/proc/%ld/maps", pid);
+	f = fopen(name, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *file = strchr(line, '/');
+		char exec;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!file || sscanf(line, "%*s %*c%*c%c", &exec) != 1 ||
+		    exec != 'x' || !strcmp(file, last))
+			continue;
+		snprintf(last, sizeof(last), "%s", file);
+		/* the process may see other files: a container */
+		snprintf(path, sizeof(path), "/proc/%ld/root%s", pid, file);
+		/* the loader runs before the program does */
+		if (strncmp(path_base(file), "ld-", 3) != 0)
+			code_add(out, path, file);
+		code_name(out, file);
+	}
+	if (f)
+		fclose(f);
+	return 0;
+}

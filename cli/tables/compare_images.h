@@ -1,0 +1,16 @@
+/* compare_images.h - programs that have another file name on the other side of
+ * a comparison, told by their functions. */
+#ifndef CLI_TABLES_COMPARE_IMAGES_H
+#define CLI_TABLES_COMPARE_IMAGES_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct compare;
+
+/* Matches images that have another name on the other side, as c->renames, by
+ * the weights of their functions; before matching_add(). */
+void compare_match_images(struct compare *c);
+/* Writes which images were matched by their functions, or cannot be, and
+ * whether most cannot be compared (diff_alone.h). Returns whether it wrote. */
+bool compare_tell_images(const struct compare *c, FILE *out);
+#endif

@@ -1,0 +1,194 @@
+/* expr_types.c - the types that print formats cast to and fields are declared
+ * with. */
+#include "formats/tracepoint/expr_types.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "stitch/base/mem.h"
+
+size_t expr_types_word(const char **s, const char **word)
+{
+	while (isspace((unsigned char)**s))
+		++*s;
+	*word = *s;
+	while (isalnum((unsigned char)**s) || **s == '_')
+		++*s;
+	return (size_t)(*s - *word);
+}
+
+static bool expr_types_star(const char **s)
+{
+	while (isspace((unsigned char)**s))
+		++*s;
+	if (**s != '*')
+		return false;
+	++*s;
+	return true;
+}
+
+struct expr_type_name {
+	const char *name;
+	uint8_t bytes; /* 0: it says nothing of the size */
+	enum {
+		TYPE_SIGNED,
+		TYPE_UNSIGNED,
+		TYPE_EITHER
+	} sign;
+	enum {
+		TYPE_IS,
+		TYPE_LONG,
+		TYPE_TAG
+	} what;
+};
+
+/* Words of types; LONG: of 4 bytes on a machine of 32 bits, and a second one
+ * makes 8; TAG: another word follows. Names of the kernel are those that
+ * formats of Linux 3.0 to 7.3 cast to. */
+static const struct expr_type_name types[] = {
+	{ "char", 1, TYPE_SIGNED, TYPE_IS },
+	{ "short", 2, TYPE_EITHER, TYPE_IS },
+	{ "int", 4, TYPE_EITHER, TYPE_IS },
+	{ "long", 8, TYPE_EITHER, TYPE_LONG },
+	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
+	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
+	{ "const", 0, TYPE_EITHER, TYPE_IS },
+	{ "volatile", 0, TYPE_EITHER, TYPE_IS },
+	{ "static", 0, TYPE_EITHER, TYPE_IS },
+	{ "void", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "bool", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "struct", 0, TYPE_EITHER, TYPE_TAG },
+	{ "union", 0, TYPE_EITHER, TYPE_TAG },
+	{ "enum", 4, TYPE_UNSIGNED, TYPE_TAG },
+	{ "u8", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "u16", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "u32", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "u64", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "s8", 1, TYPE_SIGNED, TYPE_IS },
+	{ "s16", 2, TYPE_SIGNED, TYPE_IS },
+	{ "s32", 4, TYPE_SIGNED, TYPE_IS },
+	{ "s64", 8, TYPE_SIGNED, TYPE_IS },
+	{ "__u8", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "__u16", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "__u32", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "__u64", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "__s8", 1, TYPE_SIGNED, TYPE_IS },
+	{ "__s16", 2, TYPE_SIGNED, TYPE_IS },
+	{ "__s32", 4, TYPE_SIGNED, TYPE_IS },
+	{ "__s64", 8, TYPE_SIGNED, TYPE_IS },
+	{ "uint8_t", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "uint16_t", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "uint32_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "uint64_t", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "int8_t", 1, TYPE_SIGNED, TYPE_IS },
+	{ "int16_t", 2, TYPE_SIGNED, TYPE_IS },
+	{ "int32_t", 4, TYPE_SIGNED, TYPE_IS },
+	{ "int64_t", 8, TYPE_SIGNED, TYPE_IS },
+	{ "__be16", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "__be32", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "__be64", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "__le16", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "__le32", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "__le64", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "uint", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "ulong", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "uchar", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "size_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "ssize_t", 8, TYPE_SIGNED, TYPE_LONG },
+	{ "uintptr_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "gfp_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "isolate_mode_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "__kernel_rwf_t", 4, TYPE_SIGNED, TYPE_IS },
+	{ "vm_fault_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "blk_opf_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "fmode_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "umode_t", 2, TYPE_UNSIGNED, TYPE_IS },
+	{ "dev_t", 4, TYPE_UNSIGNED, TYPE_IS },
+	{ "pid_t", 4, TYPE_SIGNED, TYPE_IS },
+	{ "sector_t", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "ino_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "loff_t", 8, TYPE_SIGNED, TYPE_IS },
+	{ "ktime_t", 8, TYPE_SIGNED, TYPE_IS },
+	{ "dma_addr_t", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "phys_addr_t", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "xfs_daddr_t", 8, TYPE_SIGNED, TYPE_IS },
+	{ "xfs_fsblock_t", 8, TYPE_UNSIGNED, TYPE_IS },
+};
+
+static const struct expr_type_name *expr_type_name(const char *w, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (expr_word_is(w, n, types[i].name))
+			return &types[i];
+	return NULL;
+}
+
+bool expr_types_take(const char **s, bool long32, struct expr_declared *out)
+{
+	const char *was = *s;
+	const char *w;
+	size_t n;
+	bool any = false;
+	bool is_signed = true;
+	bool sign = false;
+	uint8_t bytes = 0;
+	unsigned int longs = 0;
+
+	for (;; any = true) {
+		was = *s;
+		n = expr_types_word(s, &w);
+		const struct expr_type_name *t = expr_type_name(w, n);
+
+		if (!t)
+			break;
+		if (t->what == TYPE_TAG) {
+			expr_types_word(s, &w);
+			bytes = t->bytes;
+		}
+		longs += t->what == TYPE_LONG;
+		if (t->bytes && !longs)
+			bytes = bytes && bytes < t->bytes ? bytes : t->bytes;
+		if (t->what == TYPE_LONG)
+			bytes = long32 && longs < 2 ? 4 : 8;
+		if (t->sign != TYPE_EITHER && !sign)
+			is_signed = t->sign == TYPE_SIGNED;
+		sign |= t->sign != TYPE_EITHER && !t->bytes;
+	}
+	*s = was;
+	if (!any)
+		return false;
+	if (!bytes && sign)
+		bytes = 4;
+	*out = (struct expr_declared){ .is = { bytes, is_signed } };
+	while (expr_types_star(s)) {
+		out->to = out->is;
+		out->pointer = true;
+		out->is = (struct expr_type){ long32 ? 4 : 8, false };
+		was = *s;
+		n = expr_types_word(s, &w);
+		if (!expr_word_is(w, n, "const"))
+			*s = was;
+	}
+	return true;
+}
+
+uint32_t expr_types_element(const char *declared, const char *end)
+{
+	static const char *const places[] = { "__data_loc ", "__rel_loc " };
+	struct expr_declared type;
+	char decl[64];
+	const char *s = decl;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const size_t n = strlen(places[i]);
+
+		if ((size_t)(end - declared) > n &&
+		    !memcmp(declared, places[i], n))
+			declared += n;
+	}
+	snprintf(decl, sizeof(decl), "%.*s", (int)(end - declared), declared);
+	return expr_types_take(&s, false, &type) && type.is.bytes
+		       ? type.is.bytes
+		       : 1;
+}

@@ -1,0 +1,280 @@
+/* pointed.c - what a pointer of a print format leads to, as text, by the rules
+ * of lib/vsprintf.c of Linux. */
+#include "formats/tracepoint/pointed.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/tracepoint/braces.h"
+#include "formats/tracepoint/expr_value.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
+
+#define FAMILY_IP4 2
+#define FAMILY_IP6 10
+#define HEX_MOST 64 /* bytes of %*ph */
+
+/* What is behind %p: the letters that choose, and those that may follow. */
+static const struct {
+	const char *letters, *more;
+} kinds[] = {
+	{ "I4", "hnbl" }, { "i4", "hnbl" },	{ "I6", "c" },
+	{ "i6", "" },	  { "IS", "pfschnbl" }, { "iS", "pfschnbl" },
+	{ "M", "FR" },	  { "m", "R" },		{ "U", "bBlL" },
+	{ "h", "CDN" },	  { "b", "l" },		{ "J", BRACES_HOW },
+};
+
+size_t tp_pointed_letters(const char *s)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const size_t n = strlen(kinds[i].letters);
+
+		if (!strncmp(s, kinds[i].letters, n))
+			return n + strspn(s + n, kinds[i].more);
+	}
+	return 0;
+}
+
+static void pointed_ip4(struct text_out *o, const unsigned char *b,
+			const char *letters)
+{
+	const bool zeros = *letters == 'i';
+	/* in the machine's order, of which the little one is all but all */
+	const bool turn = strpbrk(letters + 2, "hl") != NULL;
+
+	for (int i = 0; i < 4; i++)
+		text_out_add(o, zeros ? "%s%03u" : "%s%u", i ? "." : "",
+			     b[turn ? 3 - i : i]);
+}
+
+static bool pointed_holds_ip4(const unsigned char *b)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(b, mapped, sizeof(mapped)) ||
+	       ((b[8] | 2) == 2 && !b[9] && b[10] == 0x5e && b[11] == 0xfe);
+}
+
+/* The longest row of zeros is left out, unless it is a single one. */
+static void pointed_ip6_short(struct text_out *o, const unsigned char *b)
+{
+	const bool ip4 = pointed_holds_ip4(b);
+	const int words = ip4 ? 6 : 8;
+	int at = -1;
+	int longest = 1;
+	bool colon = false;
+
+	for (int i = 0; i < words; i++) {
+		int n = 0;
+
+		while (i + n < words && !b[2 * (i + n)] && !b[2 * (i + n) + 1])
+			n++;
+		if (n > longest) {
+			longest = n;
+			at = i;
+		}
+	}
+	for (int i = 0; i < words; i++) {
+		if (i == at) {
+			text_out_add(o, colon || !i ? "::" : ":");
+			colon = false;
+			i += longest - 1;
+			continue;
+		}
+		text_out_add(o, "%s%x", colon ? ":" : "",
+			     b[2 * i] << 8 | b[2 * i + 1]);
+		colon = true;
+	}
+	if (ip4) {
+		text_out_add(o, "%s", colon ? ":" : "");
+		pointed_ip4(o, b + 12, "I4");
+	}
+}
+
+static void pointed_ip6(struct text_out *o, const unsigned char *b,
+			const char *letters)
+{
+	if (*letters == 'I' && strchr(letters, 'c')) {
+		pointed_ip6_short(o, b);
+		return;
+	}
+	for (int i = 0; i < 16; i += 2)
+		text_out_add(o, "%s%02x%02x", i && *letters == 'I' ? ":" : "",
+			     b[i], b[i + 1]);
+}
+
+/* A struct sockaddr, in the machine's order but for addresses and ports. */
+static bool pointed_socket(struct text_out *o, const struct expr_machine *on,
+			   const char *letters, const struct expr_value *v)
+{
+	const bool port = strchr(letters, 'p') != NULL;
+	const bool flow = strchr(letters, 'f') != NULL;
+	const bool scope = strchr(letters + 2, 's') != NULL;
+	const unsigned char *b = v->blob;
+	bool ok;
+	uint64_t family = expr_element(on, v, 2, 0, &ok);
+	char rest[8] = { *letters, '6', strchr(letters, 'c') ? 'c' : 0 };
+
+	if (ok && family == FAMILY_IP4 && v->len >= 8) {
+		pointed_ip4(o, b + 4, letters);
+		if (port)
+			text_out_add(o, ":%u", b[2] << 8 | b[3]);
+		return true;
+	}
+	if (ok && family != FAMILY_IP4 && family != FAMILY_IP6) {
+		text_out_add(o, "(einval)");
+		return true;
+	}
+	if (!ok || family != FAMILY_IP6 || v->len < 24)
+		return false;
+	const bool more = port || flow || scope;
+
+	if (scope && v->len < 28)
+		return false;
+	text_out_add(o, "%s", more ? "[" : "");
+	pointed_ip6(o, b + 8, rest);
+	text_out_add(o, "%s", more ? "]" : "");
+	if (port)
+		text_out_add(o, ":%u", b[2] << 8 | b[3]);
+	if (flow)
+		text_out_add(o, "/%u",
+			     (b[4] & 15u) << 24 | (unsigned int)b[5] << 16 |
+				     (unsigned int)b[6] << 8 | b[7]);
+	if (scope)
+		text_out_add(o, "%%%" PRIu64, expr_element(on, v, 4, 6, &ok));
+	return true;
+}
+
+static void pointed_bytes(struct text_out *o, const unsigned char *b, int n,
+			  const char *between, bool turn)
+{
+	for (int i = 0; i < n; i++)
+		text_out_add(o, "%s%02x", i ? between : "",
+			     b[turn ? n - 1 - i : i]);
+}
+
+static void pointed_uuid(struct text_out *o, const unsigned char *b, char how)
+{
+	static const unsigned char turned[16] = {
+		3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15
+	};
+	const bool turn = how == 'l' || how == 'L';
+	const bool upper = how == 'L' || how == 'B';
+
+	for (int i = 0; i < 16; i++)
+		text_out_add(o, upper ? "%s%02X" : "%s%02x",
+			     i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			     b[turn ? turned[i] : i]);
+}
+
+static bool pointed_bit(const struct expr_machine *on,
+			const struct expr_value *v, unsigned int i, bool *ok)
+{
+	const unsigned int width = on->long32 ? 32 : 64;
+
+	return expr_element(on, v, width / 8, i / width, ok) >> (i % width) & 1;
+}
+
+static bool pointed_list(struct text_out *o, const struct expr_machine *on,
+			 const struct expr_value *v, unsigned int bits)
+{
+	const char *comma = "";
+	bool ok = true;
+
+	for (unsigned int i = 0; i < bits && ok; i++) {
+		const unsigned int from = i;
+
+		while (i < bits && pointed_bit(on, v, i, &ok) && ok)
+			i++;
+		if (i == from)
+			continue;
+		text_out_add(o, "%s%u", comma, from);
+		if (i > from + 1)
+			text_out_add(o, "-%u", i - 1);
+		comma = ",";
+	}
+	return ok;
+}
+
+bool tp_out_bitmap(struct text_out *o, const struct expr_machine *on,
+		   const struct expr_value *v, unsigned int bits, bool list)
+{
+	bool ok = true;
+
+	if (bits > 8 * (uint64_t)v->len)
+		return false;
+	if (list)
+		return pointed_list(o, on, v, bits);
+	/* words of 32 bits, of which the highest may have fewer */
+	for (unsigned int at = bits ? (bits - 1) / 32 * 32 : 0; bits && ok;
+	     at -= 32) {
+		const int n = (int)(bits - at < 32 ? bits - at : 32);
+		uint64_t word = 0;
+
+		for (int i = 0; i < n && ok; i++)
+			word |= (uint64_t)pointed_bit(on, v,
+						      at + (unsigned int)i, &ok)
+				<< i;
+		text_out_add(o, "%0*" PRIx64 "%s", (n + 3) / 4, word,
+			     at ? "," : "");
+		if (!at)
+			break;
+		bits = at;
+	}
+	return ok;
+}
+
+bool tp_out_pointed(struct text_out *o, const struct expr_machine *on,
+		    const char *letters, int number, const struct expr_value *v)
+{
+	static const char gaps[] = "CDN";
+	static const char *const gap[] = { ":", "-", "" };
+	const char *how = strpbrk(letters, gaps);
+	const unsigned char *b = v->blob;
+	const int n = number < 0 ? 1 : number > HEX_MOST ? HEX_MOST : number;
+
+	if (*letters == 'J')
+		return tp_out_braces(o, letters[1], number, v);
+	if (v->kind == EXPR_NUM || !b)
+		return false;
+	switch (*letters) {
+	case 'I':
+	case 'i':
+		if (letters[1] == 'S')
+			return pointed_socket(o, on, letters, v);
+		if (v->len < (letters[1] == '4' ? 4 : 16))
+			return false;
+		if (letters[1] == '4')
+			pointed_ip4(o, b, letters);
+		else
+			pointed_ip6(o, b, letters);
+		return true;
+	case 'M':
+	case 'm':
+		if (v->len >= 6)
+			pointed_bytes(o, b, 6,
+				      *letters == 'm'	  ? ""
+				      : letters[1] == 'F' ? "-"
+							  : ":",
+				      strchr(letters, 'R') != NULL);
+		return v->len >= 6;
+	case 'U':
+		if (v->len >= 16)
+			pointed_uuid(o, b, letters[1]);
+		return v->len >= 16;
+	case 'h':
+		if ((uint32_t)n <= v->len)
+			pointed_bytes(o, b, n,
+				      how ? gap[strchr(gaps, *how) - gaps]
+					  : " ",
+				      false);
+		return (uint32_t)n <= v->len;
+	case 'b':
+		return tp_out_bitmap(o, on, v,
+				     number < 0 ? 0 : (unsigned)number,
+				     letters[1] == 'l');
+	default:
+		return false;
+	}
+}

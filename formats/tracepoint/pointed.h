@@ -1,0 +1,24 @@
+/* pointed.h - what a pointer of a print format leads to, as text: addresses of
+ * networks, UUIDs, bitmaps. */
+#ifndef FORMATS_TRACEPOINT_POINTED_H
+#define FORMATS_TRACEPOINT_POINTED_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct expr_machine;
+struct expr_value;
+struct text_out;
+
+/* Returns how many letters behind %p are understood, 0: none. */
+size_t tp_pointed_letters(const char *s);
+/* Prints the bytes that v leads to as %p with these letters does
+ * (lib/vsprintf.c of Linux, pointer()); number is the width of "%*p", -1: none.
+ * Returns false if they are not in the payload. */
+bool tp_out_pointed(struct text_out *o, const struct expr_machine *on,
+		    const char *letters, int number,
+		    const struct expr_value *v);
+/* Prints the first bits of a bitmap: its words, or if `list` their numbers:
+ * "0-3,8". Returns false if it has fewer. */
+bool tp_out_bitmap(struct text_out *o, const struct expr_machine *on,
+		   const struct expr_value *v, unsigned int bits, bool list);
+#endif

@@ -1,0 +1,33 @@
+/* seats.c - who is on each CPU by the last switch, and the name that it told.
+ */
+#include "stitch/tasks/seats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+
+#define CPU_MOST 65536 /* switches of further ones name nobody */
+
+void seats_release(struct seats *s)
+{
+	free(s->at);
+}
+
+void seats_take(struct seats *s, int32_t cpu, int32_t tid, const char *name)
+{
+	if (cpu < 0 || cpu >= CPU_MOST)
+		return;
+	s->at = mem_reach(s->at, &s->n, &s->cap, (size_t)cpu + 1,
+			  sizeof(*s->at));
+	s->at[cpu].tid = tid;
+	snprintf(s->at[cpu].name, THREAD_NAME, "%s", name);
+}
+
+const char *seats_name(const struct seats *s, int32_t cpu, int32_t tid)
+{
+	if (tid <= 0 || cpu < 0 || (size_t)cpu >= s->n ||
+	    s->at[cpu].tid != tid || !*s->at[cpu].name)
+		return NULL;
+	return s->at[cpu].name;
+}

@@ -1,0 +1,22 @@
+/* frame_code.h - decodes whether code sets the frame pointer (rbp, x29), for
+ * functions whose unwind table does not say so: that of Go counts from SP
+ * everywhere, and so does hand-written assembly. */
+#ifndef SYMBOLIZE_DISASM_FRAME_CODE_H
+#define SYMBOLIZE_DISASM_FRAME_CODE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of a prologue, with the check of the stack's end that Go does first;
+ * and of an epilogue, which has up to eight instructions. */
+#define FRAME_CODE_PROLOGUE 96
+#define FRAME_CODE_EPILOGUE 40
+
+/* Returns true if these instructions, the first of a function or the next ones,
+ * make FP the address of the saved one, behind which the return address is.
+ * They are followed to the first call, return or jump that is always taken. */
+bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n);
+/* Returns true if these instructions leave the function without restoring FP:
+ * of one that has set FP, they are the rest of an epilogue. */
+bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n);
+#endif

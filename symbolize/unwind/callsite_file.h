@@ -1,0 +1,67 @@
+/* callsite_file.h - a file whose code is examined, for the files here that know
+ * of it. */
+#ifndef SYMBOLIZE_UNWIND_CALLSITE_FILE_H
+#define SYMBOLIZE_UNWIND_CALLSITE_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/symbol.h"
+#include "symbolize/elf/symtab.h"
+#include "symbolize/files/tried_files.h"
+#include "symbolize/unwind/frame_share.h"
+
+struct cfi;
+struct elf_file;
+struct kept;
+struct thread_starts;
+
+/* .plt, .plt.sec, .plt.got, .iplt */
+#define PLT_MAX 8
+
+/* A function's name as a hash: names are only compared. */
+struct callsite_name {
+	uint64_t hash, addr;
+	bool chosen; /* target chosen at run time (IFUNC) */
+};
+
+struct callsite_file {
+	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
+	struct kept *kept;   /* where it goes in the end; NULL: nowhere */
+	char *kept_as;
+	struct tried_files tried;
+	bool hashed; /* text is known */
+	bool has_text;
+	struct section_used text;
+	struct cfi *cfi;
+	struct symtab stubs; /* PLT stubs; names in `names` */
+	struct symtab funcs; /* functions without CFI; no names */
+	struct arena names;
+	struct callsite_name *name; /* sorted by hash */
+	size_t n_name, cap_name;
+	struct callsite_name
+		/* hash of the main part's name, address of the cold part */
+		*cold;
+	size_t n_cold, cap_cold;
+	struct segment *seg;
+	size_t n_seg;
+	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
+	size_t n_plt;
+	uint16_t machine;
+	bool big, loader;
+	bool counted; /* share is known */
+	struct frame_share share;
+	struct thread_starts *starts; /* NULL: not looked for */
+};
+
+/* Finds the function around an ELF address in the unwind tables, which stripped
+ * files have too, else by symbols. */
+bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
+			  uint64_t *start, uint64_t *end);
+/* Returns the first function whose name has this hash, and how many there
+ * are. */
+const struct callsite_name *callsite_find_names(const struct callsite_file *f,
+						uint64_t hash, size_t *n);
+uint64_t callsite_hash_name(const char *s, size_t n);
+#endif

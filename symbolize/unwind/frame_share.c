@@ -1,0 +1,73 @@
+/* frame_share.c - how many functions of an ELF file set a frame pointer. */
+#include "symbolize/unwind/frame_share.h"
+
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/disasm/code_refs.h"
+#include "symbolize/disasm/frame_code.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/symtab.h"
+
+#define FUNCTIONS_MAX 256
+/* Bytes of a function that are read: a call comes within these for nearly
+ * all. */
+#define HEAD 256
+/* A file has no frame pointers if one function in this many at most sets one:
+ * those with a variable part of the stack do so in any build. */
+#define NONE_OF 10
+
+static void frame_share_add(const struct elf_file *ef, uint64_t start,
+			    uint64_t end, struct frame_share *out)
+{
+	unsigned char code[HEAD];
+	struct code_refs refs;
+	struct code_ref ref;
+
+	if (end <= start)
+		return;
+	size_t n = end - start < sizeof(code) ? (size_t)(end - start)
+					      : sizeof(code);
+
+	n = elf_read_code(ef, start, code, n);
+	if (!code_refs_init(&refs, ef->machine, code, n, start))
+		return;
+	while (code_refs_next_to(&refs, 1 << CODE_REF_CALL | 1 << CODE_REF_SLOT,
+				 &ref)) {
+		if (ref.kind == CODE_REF_CALL &&
+		    !elf_segment_at(ef->seg, ef->n_seg, ref.to))
+			continue;
+		out->functions++;
+		out->set += frame_code_sets(
+			ef->machine, code,
+			n < FRAME_CODE_PROLOGUE ? n : FRAME_CODE_PROLOGUE);
+		return;
+	}
+}
+
+void frame_share_count(const struct elf_file *ef, const struct cfi *c,
+		       const struct symtab *funcs, struct frame_share *out)
+{
+	size_t n = c ? cfi_functions(c) : 0;
+	bool tables = n;
+
+	*out = (struct frame_share){ 0, 0 };
+	if (!tables)
+		n = funcs ? funcs->n : 0;
+	size_t step = n / FUNCTIONS_MAX + 1;
+
+	for (size_t i = 0; i < n; i += step) {
+		uint64_t start, end;
+
+		if (tables) {
+			cfi_range(c, i, &start, &end);
+		} else {
+			start = funcs->sym[i].start;
+			end = funcs->sym[i].end;
+		}
+		frame_share_add(ef, start, end, out);
+	}
+}
+
+bool frame_share_is_none(const struct frame_share *s)
+{
+	return s->functions && s->set <= s->functions / NONE_OF;
+}

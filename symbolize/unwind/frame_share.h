@@ -1,0 +1,29 @@
+/* frame_share.h - how many functions of an ELF file set a frame pointer.
+ *
+ * Functions that call none may leave it alone even in a file built with frame
+ * pointers, so that only those with a call count. They are found in the unwind
+ * tables, which stripped files have too, else by symbols; their code says
+ * whether they set the frame pointer. */
+#ifndef SYMBOLIZE_UNWIND_FRAME_SHARE_H
+#define SYMBOLIZE_UNWIND_FRAME_SHARE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cfi;
+struct elf_file;
+struct symtab;
+
+struct frame_share {
+	uint32_t functions; /* with a call; 0: nothing can be said */
+	uint32_t set;	    /* of them: that set a frame pointer */
+};
+
+/* Counts, of a large file in a part of its functions that is spread evenly. c,
+ * funcs: of the file; either may be NULL. O(1): reads 64 KiB at most. */
+void frame_share_count(const struct elf_file *ef, const struct cfi *c,
+		       const struct symtab *funcs, struct frame_share *out);
+/* Returns whether the share is so small that functions with a variable part of
+ * the stack explain it: the file "has no frame pointers". */
+bool frame_share_is_none(const struct frame_share *s);
+#endif

@@ -1,0 +1,668 @@
+/* thread_start.c - does a thread begin in the function in which a stack ends?
+ */
+#include "symbolize/unwind/thread_start.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "symbolize/cfi/abi.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/disasm/code_refs.h"
+#include "symbolize/disasm/frame_code.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/plt.h"
+#include "symbolize/unwind/callsite.h"
+#include "symbolize/unwind/callsite_file.h"
+#include "symbolize/unwind/frame_share.h"
+
+/* Bytes of startup code without a table at a file's entry point. */
+#define ENTRY_MAX 256
+/* pthread_create() of glibc 2.36 has 3,821 bytes. */
+#define FUNCTION_MAX 16384
+/* From where the address of a start routine is put in a register to the call
+ * that gets it: 23 bytes in libstdc++, 130 in glibc's create_thread(). */
+#define HANDED_MAX 192
+#define CHUNK 65536
+/* From where the frame pointer is set to 0 to behind the call. */
+#define MARK_MAX 16
+#define SLOTS_MAX 8
+#define STARTERS_MAX 32
+/* A file with more functions than this is no C library, nor a program with one:
+ * glibc 2.36 has 3,600. clone() of glibc for x86-64 has 10 bytes between its
+ * two tables, for AArch64 16. */
+#define CLONE_FUNCTIONS 20000
+#define CLONE_GAP 64
+
+/* A function in which a thread may begin. */
+struct thread_start_of {
+	uint64_t addr;
+	enum thread_start kind;
+	bool handed; /* only where what its callee returns is handed on */
+};
+
+struct thread_starts {
+	uint64_t entry; /* 0: none */
+	bool library;	/* it is a C library, or a program with one in it */
+	struct thread_start_of *of;
+	size_t n, cap;
+	bool read; /* the whole file was read for start routines */
+};
+
+/* Functions that these files define and in which a thread begins. */
+static const char *const thread_start_names[] = {
+	/* glibc, musl: what crt1.o calls; musl 1.2 has no tables. */
+	"__libc_start_main", "_start_c", "libc_start_main_stage2", "__clone",
+	/* Go 1.19, runtime/asm_*.s and rt0_*.s: a goroutine, a thread, and the
+	 * first one. */
+	"runtime.goexit", "runtime.goexit.abi0", "runtime.mstart",
+	"runtime.mstart.abi0", "runtime.rt0_go", "runtime.rt0_go.abi0",
+	"_rt0_amd64", "_rt0_amd64_linux", "_rt0_arm64_linux", "_rt0_386",
+	"_rt0_386_linux", "_rt0_s390x_linux"
+};
+
+/* Functions that are given the address of a start routine, and as which
+ * argument: pthread_create(3), thrd_create(3), uv_thread_create(3) of libuv
+ * 1.44 (src/unix/thread.c). What gives one to them: std::thread of libstdc++
+ * 12 (src/c++11/thread.cc), std::thread of Rust 1.63
+ * (library/std/src/sys/unix/thread.rs), HotSpot 17 (os_linux.cpp), V8, glib. */
+static const char *const thread_starters_name[] = { "pthread_create",
+						    "thrd_create",
+						    "uv_thread_create",
+						    "uv_thread_create_ex" };
+static const uint8_t thread_starters_argument[] = { 2, 1, 1, 2 };
+
+/* ---- references */
+
+static void thread_start_add(struct thread_starts *t, uint64_t addr,
+			     enum thread_start kind, bool handed)
+{
+	*mem_add(t->of, t->n, t->cap) =
+		(struct thread_start_of){ addr, kind, handed };
+}
+
+static bool thread_start_is_function(const struct callsite_file *f,
+				     uint64_t addr)
+{
+	uint64_t start, end;
+
+	return callsite_function_at(f, addr, &start, &end) && start == addr;
+}
+
+/* Reads the function at an ELF address. The caller frees it. */
+static unsigned char *thread_start_read(const struct callsite_file *f,
+					uint64_t addr, size_t *len)
+{
+	uint64_t start, end;
+
+	*len = 0;
+	if (!callsite_function_at(f, addr, &start, &end) || start != addr ||
+	    end - start > FUNCTION_MAX)
+		return NULL;
+	unsigned char *code = mem_new((size_t)(end - start) + 1, 1);
+
+	*len = elf_read_code(f->ef, start, code, (size_t)(end - start));
+	return code;
+}
+
+static uint64_t thread_start_named(const struct callsite_file *f,
+				   const char *name)
+{
+	size_t n;
+	const struct callsite_name *nm = callsite_find_names(
+		f, callsite_hash_name(name, strlen(name)), &n);
+
+	return n && !nm->chosen ? nm->addr : 0;
+}
+
+/* ---- what the C library runs first */
+
+/* The function that calls main() is called, or in musl jumped to by its
+ * address, by the one that _start calls; and it hands the result of main() on.
+ */
+static void thread_start_add_reached(const struct callsite_file *f,
+				     struct thread_starts *t, uint64_t from)
+{
+	struct code_refs refs;
+	struct code_ref ref;
+	size_t len;
+	unsigned char *code = thread_start_read(f, from, &len);
+
+	if (code_refs_init(&refs, f->machine, code, len, from))
+		while (code_refs_next(&refs, &ref))
+			if (ref.kind != CODE_REF_SLOT &&
+			    thread_start_is_function(f, ref.to))
+				thread_start_add(t, ref.to, START_LIBRARY,
+						 true);
+	free(code);
+}
+
+/* The entry gives main() to __libc_start_main(), which a static program without
+ * symbols does not name. */
+static void thread_start_add_first(const struct callsite_file *f,
+				   struct thread_starts *t, uint64_t from,
+				   bool named)
+{
+	const unsigned int first = code_refs_argument(f->machine, 0);
+	struct code_refs refs;
+	struct code_ref ref;
+	size_t len;
+	unsigned char *code = thread_start_read(f, from, &len);
+
+	if (!code_refs_init(&refs, f->machine, code, len, from))
+		len = 0;
+	while (len && code_refs_next(&refs, &ref)) {
+		if (ref.kind == CODE_REF_SLOT ||
+		    !thread_start_is_function(f, ref.to))
+			continue;
+		if (ref.kind == CODE_REF_ADDRESS && ref.reg == first)
+			thread_start_add(t, ref.to, START_ENTRY, false);
+		if (ref.kind != CODE_REF_CALL || named)
+			continue;
+		thread_start_add(t, ref.to, START_LIBRARY, false);
+		thread_start_add_reached(f, t, ref.to);
+	}
+	free(code);
+}
+
+static void thread_start_add_library(const struct callsite_file *f,
+				     struct thread_starts *t)
+{
+	uint64_t first = thread_start_named(f, "__libc_start_main");
+	uint64_t create = thread_start_named(f, "pthread_create");
+
+	if (first)
+		thread_start_add_reached(f, t, first);
+	if (t->entry)
+		thread_start_add_first(f, t, t->entry, first);
+	/* of musl, to which the entry jumps */
+	thread_start_add_first(f, t, thread_start_named(f, "_start_c"), first);
+	/* musl, where start() hands the result on to pthread_exit() */
+	if (create)
+		thread_start_add_reached(f, t, create);
+}
+
+/* ---- what a runtime gives to pthread_create() */
+
+/* Where a file calls a function of thread_starters_name. */
+struct thread_starter {
+	uint64_t addr; /* of the function, its stub or its slot */
+	bool slot;
+	unsigned int reg;
+};
+
+/* Adds one that takes the address in any of the first arguments. */
+static size_t thread_start_list_any(const struct callsite_file *f,
+				    uint64_t addr,
+				    struct thread_starter out[STARTERS_MAX],
+				    size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (out[i].addr == addr)
+			return n;
+	for (unsigned int i = 0; i < 3 && n < STARTERS_MAX; i++)
+		out[n++] = (struct thread_starter){
+			addr, false, code_refs_argument(f->machine, i)
+		};
+	return n;
+}
+
+/* Lists clone() of the C library, which a stripped file does not name: its
+ * table ends at the system call, and the one that follows, of what the child
+ * does, gives no return address. */
+static size_t thread_start_list_clones(const struct callsite_file *f,
+				       struct thread_starter out[STARTERS_MAX])
+{
+	size_t all = f->cfi ? cfi_functions(f->cfi) : 0;
+	size_t n = 0;
+
+	if (all > CLONE_FUNCTIONS)
+		return 0;
+	for (size_t i = 1; i < all; i++) {
+		uint64_t start, end, parent, parent_end;
+		struct cfi_rules r;
+
+		cfi_range(f->cfi, i, &start, &end);
+		cfi_range(f->cfi, i - 1, &parent, &parent_end);
+		if (start > parent_end && start - parent_end <= CLONE_GAP &&
+		    cfi_rules(f->cfi, start, &r) &&
+		    r.reg[r.ra].kind == RULE_UNDEFINED)
+			n = thread_start_list_any(f, parent, out, n);
+	}
+	return n;
+}
+
+static unsigned int thread_start_argument(const struct callsite_file *f,
+					  size_t name)
+{
+	return code_refs_argument(f->machine, thread_starters_argument[name]);
+}
+
+/* Lists the functions of thread_starters_name behind n others, and the kinds of
+ * calls to all of them. */
+static size_t thread_start_list(const struct callsite_file *f,
+				struct thread_starter out[STARTERS_MAX],
+				size_t n, unsigned int *kinds)
+{
+	struct plt_slot slot[SLOTS_MAX];
+	size_t slots = 0;
+	bool stubs = false;
+
+	for (size_t k = 0; k < ARRAY_SIZE(thread_starters_name); k++) {
+		const char *name = thread_starters_name[k];
+		size_t len = strlen(name);
+		unsigned int reg = thread_start_argument(f, k);
+		uint64_t own = thread_start_named(f, name);
+
+		if (own && n < STARTERS_MAX)
+			out[n++] = (struct thread_starter){ own, false, reg };
+		for (size_t i = 0; i < f->stubs.n && n < STARTERS_MAX; i++) {
+			const struct sym *s = &f->stubs.sym[i];
+
+			if (strncmp(s->name, name, len) || s->name[len] != '@')
+				continue;
+			out[n++] =
+				(struct thread_starter){ s->start, false, reg };
+			stubs = true;
+		}
+	}
+	/* A file is linked with stubs, or as Rust's without any; to read all
+	 * relocations takes as long as to read the code. */
+	if (!stubs)
+		slots = plt_slots(f->ef, thread_starters_name,
+				  ARRAY_SIZE(thread_starters_name), slot,
+				  SLOTS_MAX);
+	*kinds = 1 << CODE_REF_CALL | (slots ? 1 << CODE_REF_SLOT : 0);
+	for (size_t i = 0; i < slots && n < STARTERS_MAX; i++)
+		out[n++] = (struct thread_starter){ slot[i].addr, true,
+						    thread_start_argument(
+							    f, slot[i].name) };
+	return n;
+}
+
+/* Returns the address that was last put in a register in front of a call; 0:
+ * none. */
+static uint64_t thread_start_handed(const struct callsite_file *f,
+				    const unsigned char *code, size_t at,
+				    uint64_t addr, unsigned int reg)
+{
+	size_t n = at < HANDED_MAX ? at : HANDED_MAX;
+	struct code_refs refs;
+	struct code_ref ref;
+	uint64_t to = 0;
+
+	n -= n % 4 * (f->machine == EM_AARCH64);
+	code_refs_init(&refs, f->machine, code + at - n, n, addr + at - n);
+	while (code_refs_next(&refs, &ref))
+		if (ref.kind == CODE_REF_ADDRESS && ref.reg == reg &&
+		    thread_start_is_function(f, ref.to))
+			to = ref.to;
+	return to;
+}
+
+/* The file, what was found, and the n functions that start threads. */
+struct thread_start_search {
+	const struct callsite_file *f;
+	struct thread_starts *t;
+	struct thread_starter s[STARTERS_MAX];
+	size_t n, clones;  /* the first of them are clone() */
+	uint64_t routines; /* bits of their addresses */
+};
+
+static uint64_t thread_start_bit(uint64_t addr)
+{
+	return (uint64_t)1 << addr / 16 % 64;
+}
+
+typedef void thread_start_ref_fn(struct thread_start_search *k,
+				 const struct code_refs *refs,
+				 const struct code_ref *ref);
+
+/* glibc calls clone() from __clone_internal(), which is given the address; on
+ * AArch64 it jumps there. */
+static void thread_start_take_caller(struct thread_start_search *k,
+				     const struct code_refs *refs,
+				     const struct code_ref *ref)
+{
+	uint64_t start, end;
+
+	for (size_t i = 0; i < k->clones; i++)
+		if (k->s[i].addr == ref->to &&
+		    callsite_function_at(k->f, refs->addr + ref->off, &start,
+					 &end)) {
+			k->n = thread_start_list_any(k->f, start, k->s, k->n);
+			return;
+		}
+}
+
+static void thread_start_take_call(struct thread_start_search *k,
+				   const struct code_refs *refs,
+				   const struct code_ref *ref)
+{
+	const struct callsite_file *f = k->f;
+	struct thread_starts *t = k->t;
+	const struct thread_starter *s = k->s;
+
+	for (size_t i = 0; i < k->n; i++) {
+		if (s[i].addr != ref->to ||
+		    s[i].slot != (ref->kind == CODE_REF_SLOT))
+			continue;
+		uint64_t to = thread_start_handed(f, refs->code, ref->off,
+						  refs->addr, s[i].reg);
+
+		if (to)
+			thread_start_add(t, to, START_ROUTINE, false);
+	}
+}
+
+/* A routine that is called otherwise too may have a caller. */
+static void thread_start_drop_called(struct thread_start_search *k,
+				     const struct code_refs *refs,
+				     const struct code_ref *ref)
+{
+	struct thread_starts *t = k->t;
+
+	(void)refs;
+	if (!(k->routines & thread_start_bit(ref->to)))
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->of[i].kind == START_ROUTINE && t->of[i].addr == ref->to)
+			t->of[i].kind = START_UNKNOWN;
+}
+
+/* Calls fn for each call and jump in the code of the file. */
+static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
+			      thread_start_ref_fn *fn)
+{
+	const struct callsite_file *f = k->f;
+	unsigned char *code = mem_new(HANDED_MAX + CHUNK, 1);
+
+	for (size_t i = 0; i < f->n_seg; i++) {
+		uint64_t at = f->seg[i].vaddr;
+		size_t kept = 0; /* bytes of the chunk before */
+		size_t got;
+
+		while ((got = elf_read_code(f->ef, at, code + kept, CHUNK))) {
+			struct code_refs refs;
+			struct code_ref ref;
+
+			code_refs_init(&refs, f->machine, code, kept + got,
+				       at - kept);
+			/* references of the chunk before, but for those that
+			 * it cut */
+			refs.off = kept > 8 ? kept - 8 : 0;
+			while (code_refs_next_to(&refs, kinds, &ref))
+				fn(k, &refs, &ref);
+			size_t keep = kept + got < HANDED_MAX ? kept + got
+							      : HANDED_MAX;
+
+			memmove(code, code + kept + got - keep, keep);
+			at += got;
+			kept = keep;
+		}
+	}
+	free(code);
+}
+
+static void thread_start_add_routines(const struct callsite_file *f,
+				      struct thread_starts *t)
+{
+	struct thread_start_search k = { .f = f, .t = t };
+	struct code_refs refs;
+	unsigned int kinds;
+	size_t was = t->n;
+
+	t->read = true;
+	if (!code_refs_init(&refs, f->machine, NULL, 0, 0))
+		return;
+	if (t->library)
+		k.n = k.clones = thread_start_list_clones(f, k.s);
+	if (k.clones)
+		thread_start_scan(&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
+				  thread_start_take_caller);
+	k.n = thread_start_list(f, k.s, k.n, &kinds);
+	if (k.n)
+		thread_start_scan(&k, kinds, thread_start_take_call);
+	for (size_t i = was; i < t->n; i++)
+		k.routines |= thread_start_bit(t->of[i].addr);
+	if (t->n > was)
+		thread_start_scan(&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
+				  thread_start_drop_called);
+}
+
+/* ---- one file */
+
+static bool thread_start_has_loader(const struct callsite_file *f)
+{
+	size_t n;
+
+	if (elf_getphdrnum(f->ef->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(f->ef->elf, (int)i, &ph) &&
+		    ph.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static bool thread_start_is_pie(const struct callsite_file *f)
+{
+	struct elf_section s;
+	Elf_Data *d = elf_section_find(f->ef, ".dynamic", &s)
+			      ? elf_section_data(&s)
+			      : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; d && gelf_getdyn(d, i, &dyn); i++)
+		if (dyn.d_tag == DT_FLAGS_1 && dyn.d_un.d_val & DF_1_PIE)
+			return true;
+	return false;
+}
+
+/* Sets the entry. Shared libraries made by older linkers have one, too, at
+ * which nothing begins; glibc and musl have a loader and a real one. */
+static void thread_start_set_entry(const struct callsite_file *f,
+				   struct thread_starts *t)
+{
+	GElf_Ehdr eh;
+	bool loader = thread_start_has_loader(f);
+	bool program = f->ef->type == ET_EXEC || thread_start_is_pie(f);
+
+	t->library = (program && !loader) ||
+		     thread_start_named(f, "__libc_start_main");
+	if ((program || loader || f->loader) && gelf_getehdr(f->ef->elf, &eh))
+		t->entry = eh.e_entry;
+}
+
+static struct thread_starts *thread_starts_of(struct callsite_file *f)
+{
+	if (f->starts)
+		return f->starts;
+	struct thread_starts *t = mem_new(1, sizeof(*t));
+
+	f->starts = t;
+	thread_start_set_entry(f, t);
+	for (size_t i = 0; i < ARRAY_SIZE(thread_start_names); i++) {
+		uint64_t at = thread_start_named(f, thread_start_names[i]);
+
+		if (at)
+			thread_start_add(t, at, START_LIBRARY, false);
+	}
+	thread_start_add_library(f, t);
+	return t;
+}
+
+void thread_starts_free(struct thread_starts *t)
+{
+	if (!t)
+		return;
+	free(t->of);
+	free(t);
+}
+
+const struct frame_share *thread_start_share(struct callsite_file *f,
+					     struct symbolizer *sy,
+					     const struct image *img)
+{
+	bool settled = !f->ef;
+
+	if (f->counted)
+		return &f->share;
+	callsite_reopen(f, sy, img);
+	if (f->ef)
+		frame_share_count(f->ef, f->cfi, &f->funcs, &f->share);
+	f->counted = true;
+	if (settled)
+		callsite_settle(f);
+	return &f->share;
+}
+
+/* ---- one frame */
+
+/* Returns whether the code at a return address hands the result on, as the
+ * first argument of another call, as that of main() to exit. */
+static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
+{
+	unsigned char code[8];
+	size_t n = elf_read_code(f->ef, vaddr, code, sizeof(code));
+
+	if (f->machine == EM_AARCH64)
+		return n >= 4 && code[3] >> 2 == 0x25; /* bl */
+	/* mov %eax,%edi and mov %rax,%rdi; call */
+	return (n >= 3 && !memcmp(code, "\x89\xc7\xe8", 3)) ||
+	       (n >= 4 && !memcmp(code, "\x48\x89\xc7\xe8", 4));
+}
+
+/* Looks the function up that starts at an ELF address. */
+static enum thread_start thread_start_find(const struct callsite_file *f,
+					   const struct thread_starts *t,
+					   uint64_t start, uint64_t vaddr,
+					   const struct callsite *site)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->of[i].addr != start || !t->of[i].kind)
+			continue;
+		if (!t->of[i].handed || (site->kind == CALLSITE_INDIRECT &&
+					 thread_start_hands_on(f, vaddr)))
+			return t->of[i].kind;
+	}
+	return START_UNKNOWN;
+}
+
+/* Returns whether the code in front of a return address sets the frame pointer
+ * to 0: what clones a thread by itself does so for the walk to end. A compiler
+ * that keeps the frame pointer there has no such code. */
+static bool thread_start_marks(const struct callsite_file *f, uint64_t ret)
+{
+	unsigned char code[MARK_MAX];
+	size_t n = ret < sizeof(code) ? 0
+				      : elf_read_code(f->ef, ret - sizeof(code),
+						      code, sizeof(code));
+
+	for (size_t i = 0; n == sizeof(code) && i + 4 <= n; i++) {
+		if (f->machine == EM_X86_64 && !memcmp(code + i, "\x31\xed", 2))
+			return true;
+		/* mov x29, #0; mov x29, xzr */
+		if (f->machine == EM_AARCH64 && i % 4 == 0 &&
+		    (!memcmp(code + i, "\x1d\0\x80\xd2", 4) ||
+		     !memcmp(code + i, "\xfd\x03\x1f\xaa", 4)))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the frame pointer is that of the function, which starts at
+ * `start`, at an ELF address in front of a call. If not, *used: it is saved,
+ * for other data. */
+static bool thread_start_has_frame(const struct callsite_file *f,
+				   uint64_t start, uint64_t vaddr, bool *used)
+{
+	unsigned char code[FRAME_CODE_PROLOGUE];
+	unsigned int fp = abi_of(f->machine)->fp;
+	size_t n = vaddr - start < sizeof(code) ? (size_t)(vaddr - start)
+						: sizeof(code);
+	struct cfi_rules r;
+	bool saved = false;
+
+	if (f->cfi && cfi_rules(f->cfi, vaddr, &r)) {
+		saved = r.reg[fp].kind == RULE_OFFSET;
+		if (r.cfa.kind != RULE_REG || r.cfa_reg == fp ||
+		    (f->machine == EM_AARCH64 && saved &&
+		     r.reg[r.ra].kind == RULE_OFFSET))
+			return true;
+	}
+	/* tables of Go and of assembly count from SP everywhere */
+	if (frame_code_sets(f->machine, code,
+			    elf_read_code(f->ef, start, code, n)))
+		return true;
+	*used = saved;
+	return false;
+}
+
+/* Returns why a walk along frame pointers ends in this function. */
+static enum thread_start thread_start_why_not(struct callsite_file *f,
+					      uint64_t start, uint64_t vaddr)
+{
+	bool used;
+
+	if (thread_start_has_frame(f, start, vaddr, &used))
+		return thread_start_marks(f, vaddr + 1) ? START_MARK
+							: ENDS_FRAME;
+	const struct frame_share *s = thread_start_share(f, NULL, NULL);
+
+	if (!s->functions)
+		return START_UNKNOWN;
+	return frame_share_is_none(s) ? ENDS_FILE : ENDS_FUNCTION;
+}
+
+enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
+				  const struct callsite *site)
+{
+	enum thread_start found;
+	struct cfi_rules r;
+	uint64_t start, end, vaddr;
+
+	/* A return address may be behind its function. */
+	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
+		return START_UNKNOWN;
+	if (site->kind == CALLSITE_START)
+		return START_LIBRARY;
+	if (f->cfi && cfi_rules(f->cfi, vaddr, &r) &&
+	    r.reg[r.ra].kind == RULE_UNDEFINED)
+		return START_TABLE;
+	struct thread_starts *t = thread_starts_of(f);
+
+	if (!callsite_function_at(f, vaddr, &start, &end))
+		return t->entry && vaddr >= t->entry &&
+				       vaddr - t->entry < ENTRY_MAX
+			       ? START_ENTRY
+			       : START_UNKNOWN;
+	if (t->entry >= start && t->entry < end)
+		return START_ENTRY;
+	found = thread_start_find(f, t, start, vaddr + 1, site);
+	if (!found && !t->read) {
+		thread_start_add_routines(f, t);
+		found = thread_start_find(f, t, start, vaddr + 1, site);
+	}
+	return found ? found : thread_start_why_not(f, start, vaddr);
+}
+
+enum thread_start thread_start_behind(const struct callsite_file *f,
+				      uint64_t off, bool *used)
+{
+	uint64_t start, end, vaddr;
+
+	*used = false;
+	if (!f->ef || off < 1 ||
+	    (f->machine != EM_X86_64 && f->machine != EM_AARCH64) ||
+	    !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr) ||
+	    !callsite_function_at(f, vaddr, &start, &end) ||
+	    thread_start_has_frame(f, start, vaddr, used))
+		return START_UNKNOWN;
+	return ENDS_FUNCTION;
+}

@@ -1,0 +1,40 @@
+/* thread_start.h - does a thread begin in the function in which a stack ends?
+ * If not, why does a walk along frame pointers end there?
+ *
+ * Call thread_start_at() once per distinct outermost frame, while the file is
+ * open: callsite_reopen(). What is the same for all frames of a
+ * file is found with the first of them and kept with the file: most of it by
+ * looking at a few functions; only a file that starts threads itself is read as
+ * a whole. */
+#ifndef SYMBOLIZE_UNWIND_THREAD_START_H
+#define SYMBOLIZE_UNWIND_THREAD_START_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/audit/callsite.h"
+
+struct callsite;
+struct callsite_file;
+struct frame_share;
+struct image;
+struct symbolizer;
+struct thread_starts;
+
+/* off: offset in the file of an outermost frame, a return address; site: what
+ * precedes it. */
+enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
+				  const struct callsite *site);
+/* Returns ENDS_FUNCTION if the function of a return address in which no stack
+ * ends has set no frame pointer there, so that its own caller is not in the
+ * chain; else START_UNKNOWN. *used: it has other data in that register, so that
+ * the chain may go on with anything. */
+enum thread_start thread_start_behind(const struct callsite_file *f,
+				      uint64_t off, bool *used);
+/* Returns how many functions of the file set a frame pointer, counted with the
+ * first call; borrowed from it. sy, img: to open the file again if it was
+ * settled. */
+const struct frame_share *thread_start_share(struct callsite_file *f,
+					     struct symbolizer *sy,
+					     const struct image *img);
+void thread_starts_free(struct thread_starts *t);
+#endif

@@ -1,0 +1,369 @@
+#!/bin/sh
+# record.sh - which command line of perf is chosen, and how a recording ends.
+# usage: BACKSTITCH=build/backstitch tests/cli/record.sh
+#
+# A stand-in for perf answers as several versions do on several kernels, and
+# logs what it was given; at the end the real one records, where it may.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cap=$root/tests/captures
+mkdir "$work/bin" "$work/tmp" || exit 2
+cd "$work" || exit 2
+real=$PATH
+TMPDIR=$work/tmp
+export TMPDIR
+
+# What the stand-in knows: $LIKE is a version, with what the kernel does of it.
+cat >bin/perf <<'EOF'
+#!/bin/sh
+# answers like perf; $LIKE says which, $FAIL what goes wrong
+echo "$*" >>"$LOG"
+case $1 in
+--version) echo "perf version 6.1"; exit 0 ;;
+evlist)
+	case $LIKE in
+	*cycles*) name=cycles ;;
+	*) name=cpu-clock ;;
+	esac
+	case $LIKE in
+	*user*) name="$name:u" more=", exclude_kernel: 1" ;;
+	esac
+	case $LIKE:$(cat "$LOG.graph") in
+	*defer*:fp,defer) more="$more, defer_callchain: 1, defer_output: 1" ;;
+	esac
+	echo "$name: type: 1, size: 128, freq: 1$more"
+	exit 0 ;;
+esac
+[ "$1" = record ] || exit 129
+shift
+mmap= all= event=
+while [ $# -gt 0 ]
+do
+	case $1 in
+	--call-graph) echo "$2" >"$LOG.graph"; graph=$2; shift 2 ;;
+	-m) mmap=$2; shift 2 ;;
+	-o) out=$2; shift 2 ;;
+	-e) event=$2; shift 2 ;;
+	-F | -k | -p | -b) shift 2 ;;
+	-a) all=1; shift ;;
+	--) shift; break ;;
+	*) echo "unknown option $1" >&2; exit 129 ;;
+	esac
+done
+# perf before 6.18 with its own parser knows no more than these
+case $LIKE:$graph in
+*strict*:fp,defer) echo "callchain: No more arguments needed for --call-graph fp" >&2; exit 129 ;;
+*nocycles*) [ "$event" != cycles ] || { echo "The cycles event is not supported." >&2; exit 255; } ;;
+esac
+case $FAIL in
+paranoid)
+	echo "Access to performance monitoring and observability operations is limited." >&2
+	echo "perf_event_paranoid setting is 4:" >&2
+	exit 255 ;;
+mlock) [ -z "$mmap" ] || {
+	echo "Permission error mapping pages." >&2
+	echo "Consider increasing /proc/sys/kernel/perf_event_mlock_kb," >&2
+	exit 255
+} ;;
+esac
+case $out in
+*/trial) : >"$out"; exit 0 ;;
+esac
+case $FAIL in
+late) echo "failed to write perf data, error: No space left on device" >&2; exit 255 ;;
+esac
+cp "$CAPTURE" "$out"
+echo "$$" >"$LOG.pid"
+"$@"
+status=$?
+[ ! "$WAIT" ] || {
+	trap 'trap - INT; kill $!; kill -INT $$' INT
+	sleep 60 &
+	wait $!
+	exit 99
+}
+exit $status
+EOF
+chmod +x bin/perf
+# the same of trace-cmd, which has no --version
+sed 's/^--version) .*/--version) echo usage; exit 255 ;;/' bin/perf >bin/trace-cmd
+chmod +x bin/trace-cmd
+LOG=$work/log
+CAPTURE=$cap/fp-1.data
+export LOG CAPTURE LIKE FAIL WAIT
+PATH=$work/bin:$PATH
+
+cat >prog.c <<'EOF'
+#include <stdlib.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void leaf(unsigned long n)
+{
+	for (unsigned long i = 0; i < 1000; i++)
+		sink += i ^ n;
+}
+__attribute__((noinline)) void middle(unsigned long n)
+{
+	leaf(n);
+	leaf(n + 1);
+	sink++;
+}
+__attribute__((noinline)) void run(unsigned long n)
+{
+	volatile char deep[DEEP];
+
+	for (unsigned long i = 0; i < n; i++) {
+		deep[i % sizeof(deep)] = 1;
+		middle(i);
+	}
+	sink++;
+}
+int main(int argc, char **argv)
+{
+	run(argc > 1 ? strtoul(argv[1], NULL, 0) : 1);
+	return argc > 2 ? atoi(argv[2]) : 0;
+}
+EOF
+# a program that is all of its code: no libc, frames or none
+cat >alone.c <<'EOF'
+static volatile unsigned long sink;
+#define F(a, b) __attribute__((noinline)) void a(void) { b(); sink++; }
+static __attribute__((noinline)) void last(void) { sink++; }
+F(f1, last) F(f2, f1) F(f3, f2) F(f4, f3) F(f5, f4) F(f6, f5)
+void _start(void)
+{
+	f6();
+	__asm__ volatile("" ::: "memory");
+	for (;;)
+		sink++;
+}
+EOF
+cc=${CC:-gcc}
+fp="-fno-omit-frame-pointer"
+$cc -O2 -DDEEP=3000 -o prog prog.c &&
+	$cc -O2 -DDEEP=20000 -o deep prog.c &&
+	$cc -O2 $fp -static -nostdlib -ffreestanding -o frames alone.c &&
+	$cc -O2 -fomit-frame-pointer -static -nostdlib -ffreestanding \
+		-o noframes alone.c || exit 2
+printf '#!/usr/bin/env sh\n./prog\n' >script
+printf '#!%s/script\n' "$work" >script2
+chmod +x script script2
+
+# dry NAME WANTED OPTION...: the command line that is chosen
+dry() {
+	name=$1 wanted=$2
+	shift 2
+	"$B" record --dry-run "$@" >out 2>err
+	is "$name" "$wanted" "$(grep -m1 -E "^([A-Z_]+=('[^']*'|[a-z0-9-]+) )?perf record" err)"
+}
+
+# ---- what perf and the kernel have
+LIKE=defer,cycles
+dry deferred_where_the_kernel_takes_it \
+	'perf record -e cycles -F 997 --call-graph fp,defer -o perf.data -- ./frames' ./frames
+LIKE=cycles
+dry ignored_deferral_is_seen_and_not_asked_for \
+	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=strict,cycles
+dry refused_deferral_too \
+	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=defer,cycles
+dry no_frame_pointers_means_dumps_on_any_kernel \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -o perf.data -- ./noframes' ./noframes
+LIKE=clock
+dry the_event_that_perf_fell_back_to \
+	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=nocycles
+dry an_event_that_perf_refuses \
+	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=cycles,user
+dry only_user_mode_where_only_that_is_allowed \
+	'perf record -e cycles:u -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+says and_says_that_the_kernel_is_missing "without the kernel's part" err
+LIKE=cycles FAIL=mlock
+dry buffers_that_may_not_be_locked_are_left_at_the_default \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -o perf.data -- ./noframes' ./noframes
+FAIL=
+
+# ---- what is to be recorded
+dry a_libc_without_frame_pointers_is_enough \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -o perf.data -- ./prog 5' ./prog 5
+dry options_behind_the_program_are_its_own \
+	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames --dry-run -a -- x' \
+	./frames --dry-run -a -- x
+dry words_are_quoted_for_a_shell \
+	"perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames 'a b' 'it'\\''s'" \
+	./frames 'a b' "it's"
+dry a_url_with_a_password_is_left_alone \
+	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames http://u:secret@h/' \
+	./frames http://u:secret@h/
+dry all_cpus \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -a -o all.data -- sleep 0.5' \
+	-a --for 500ms -o all.data
+dry larger_dumps_of_another_event \
+	'perf record -e instructions -F 99 --call-graph dwarf,32768 -m 4M -o perf.data -- ./prog' \
+	-e instructions -F 99 --dump 32K -- ./prog
+dry each_switch_and_wake_up \
+	"perf record -e cpu-clock/freq=997,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e 'sched:sched_wak*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' --call-graph dwarf,16384 -m 16M -a -o perf.data -- ./frames" \
+	--waits -e cpu-clock ./frames
+dry in_rings_that_say_what_they_lost \
+	'' --waits --tracer ftrace ./frames
+is by_trace_cmd "trace-cmd record -b 20000 -e sched:sched_switch -e 'sched:sched_wak*' -e 'irq:*_e*' -o trace.dat -- ./frames" \
+	"$(head -1 err)"
+./frames &
+frames=$!
+soon grep -q /frames "/proc/$frames/maps"
+dry a_process "perf record -e cycles -F 997 --call-graph fp -p $frames -o perf.data" -p $frames
+kill $frames
+wait $frames 2>/dev/null
+for s in script script2
+do
+	"$B" record --dry-run ./$s >out 2>err
+	grep -qE "of (dash|bash|busybox|libc.so.6|libc-[0-9.]*so|ld-musl.*), [0-9]+ of [0-9]+ functions" err
+	ok "of_a_${s}_the_interpreter" $?
+done
+# of a name, the code does not matter: Python 3.13's is there by its name alone
+cp noframes java && cp noframes python3.12 && cp noframes python3.13 && cp frames node || exit 2
+dry code_made_at_run_time_needs_its_clock \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -o perf.data -- ./python3.13' \
+	./python3.13
+says and_its_switch_is_told "--runtime, which sets PYTHON_PERF_JIT_SUPPORT=1" err
+dry the_switch_is_set_when_asked_for \
+	'NODE_OPTIONS=--perf-basic-prof perf record -e cycles -F 997 --call-graph fp -k CLOCK_MONOTONIC -o perf.data -- ./node' \
+	--runtime ./node
+dry java_writes_a_map_and_its_stacks_are_larger \
+	"JAVA_TOOL_OPTIONS='-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' perf record -e cycles -F 997 --call-graph dwarf,32768 -m 4M -k CLOCK_MONOTONIC -o perf.data -- ./java" \
+	--runtime ./java
+dry trampolines_are_known_and_need_no_jitdump \
+	'PYTHONPERFSUPPORT=1 perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -o perf.data -- ./python3.12' \
+	--runtime ./python3.12
+ok dry_run_records_nothing "$(test ! -e perf.data; echo $?)"
+is and_leaves_nothing '' "$(ls tmp)"
+
+# ---- how it ends
+: >log
+"$B" record -- ./prog 1 7 >out 2>err
+is the_status_is_that_of_the_program 7 $?
+says then_comes_the_first_screen 'How to go on:' err
+is but_not_in_the_output_of_the_program '' "$(cat out)"
+is the_line_that_was_printed_is_what_ran "$(grep -m1 '^perf record' err)" \
+	"perf $(grep -v trial log | grep '^record')"
+WAIT=1
+rm -f log.pid
+# a shell ignores SIGINT for what it starts in the background
+env --default-signal=INT "$B" record --for 0.2s -a >out 2>err &
+job=$!
+soon test -s log.pid
+kill -INT $job
+wait $job
+is ctrl_c_ends_a_recording_of_all_cpus_well 0 $?
+says and_shows_it 'How to go on:' out
+rm -f log.pid perf.data
+"$B" record --for 0.2s ./prog >out 2>err
+is time_that_is_over_is_no_error 0 $?
+WAIT=
+printf '#!/bin/sh\ntrap - PIPE\nkill -PIPE $$\n' >piped
+chmod +x piped
+"$B" record ./piped >out 2>err
+is the_program_does_not_inherit_what_we_ignore 141 $?
+
+# ---- what goes wrong
+# wrong NAME STATUS TEXT OPTION...
+wrong() {
+	name=$1 status=$2 text=$3
+	shift 3
+	"$B" record "$@" >out 2>err
+	is "$name" "$status" $?
+	tr -s '\n ' '  ' <err >flat
+	says "${name}_says_so" "$text" flat
+}
+rm -f perf.data
+wrong no_program 1 'nothing-like-it: no such program in ' nothing-like-it
+wrong neither 2 'which program? or -p PID, or -a'
+wrong no_process 1 '2147483646: no such process' -p 2147483646
+wrong both 2 '-p with a program' -p 1 ./prog
+wrong a_time_without_sense 2 "not '10x'" --for 10x ./prog
+wrong an_odd_dump 2 'a multiple of 8, at most 65528' --dump 100 ./prog
+wrong a_tracer_of_what 2 '--tracer needs --waits' --tracer ftrace ./prog
+wrong another_tracer 2 "--tracer needs the name 'ftrace'" --waits --tracer dtrace ./prog
+wrong waits_of_a_process 2 '-p with --waits: a process, or all CPUs' --waits -p 1
+wrong waits_and_a_mode 2 "plain name of an event, not 'cycles:u'" --waits -e cycles:u ./prog
+wrong a_pipe 2 "needs the name of a file" -o - ./prog
+FAIL=paranoid
+if [ "$(id -u)" = 0 ]
+then
+	wrong root_in_a_container 1 'a container needs --cap-add PERFMON' ./prog
+	chmod 755 "$work"
+	chmod 777 tmp log log.graph
+	cp "$B" "$work/backstitch"
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$work/backstitch" record ./prog >out 2>err
+	rc=$?
+	tr -s '\n ' '  ' <err >flat
+	# what tests make may be in a folder that is closed to others
+	if ! setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$work/backstitch"
+	then
+		echo "skip a_user_is_told_the_level: the folder is closed to other users"
+		"$work/backstitch" record ./prog >out 2>err
+	else
+		is not_root 1 "$rc"
+		says a_user_is_told_the_level \
+			"kernel.perf_event_paranoid is 4; as root, 'sysctl kernel.perf_event_paranoid=1' allows it" flat
+	fi
+else
+	wrong not_root 1 "kernel.perf_event_paranoid is 4; as root, 'sysctl kernel.perf_event_paranoid=1' allows it" ./prog
+fi
+says what_perf_said_is_passed_on 'perf: perf_event_paranoid setting is 4:' err
+FAIL=late
+wrong no_capture 1 'perf.data: perf wrote no capture; its reason is above' ./prog
+FAIL=
+mkdir empty
+for c in true sh
+do
+	ln -s "$(command -v $c)" empty/$c
+done
+PATH=$work/empty "$B" record ./prog >out 2>err
+says no_perf 'perf is not installed' err
+
+# ---- --again
+rm -f perf.db
+zstd -qdf "$cap/shop.data.zst" -o perf.data || exit 2
+"$B" record --again --dry-run ./prog >out 2>err
+is lost_records_give_larger_buffers 1 "$(grep -c ' -m 8M ' err)"
+says and_are_counted 'records were lost: buffers of 8 MB' err
+
+# ---- perf itself
+PATH=$real
+if ! perf record -q -e cpu-clock --call-graph dwarf -o try.data -- true >/dev/null 2>&1
+then
+	echo "skip what perf records: it is not installed, or may not record here"
+	exit 0
+fi
+rm -f perf.data perf.db
+"$B" record ./prog 100000 3 >out 2>err
+is perf_passes_the_status_on 3 $?
+grep -q 'All user stacks are whole\|^9[5-9]\.[0-9]* % of the user stacks are whole\|^>*9.*whole' err
+ok all_stacks_are_whole $?
+"$B" record --dump 1K ./prog 100000 >out 2>err
+"$B" record --again --dry-run ./prog >out 2>err
+says cut_dumps_grow 'dumps of 2048 bytes' err
+is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,2048 ' err)"
+./deep 4000000000 &
+deep=$!
+soon grep -q /deep "/proc/$deep/maps"
+"$B" record --for 0.2s -p $deep >out 2>err
+kill $deep
+wait $deep 2>/dev/null
+says half_a_second_of_a_process_says_how_large_dumps_must_be \
+	'user stacks end with their dump: dumps of 32768 bytes' err
+grep -q 'All user stacks are whole\|^9[5-9]\.[0-9]* % of the user stacks are whole' out
+ok and_then_they_are_whole $?
+is and_the_trial_is_gone '' "$(ls tmp)"
+mkdir full
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none full 2>/dev/null
+then
+	"$B" record -o full/perf.data ./prog 100000 >out 2>err
+	umount full
+	says a_full_disk_says_so 'the disk is full' err
+else
+	echo "skip a full disk: no file system can be mounted here"
+fi
