@@ -1,15 +1,21 @@
 # pairs.py - how many pairs of recordings of one program show a change that is none.
-"""usage: BACKSTITCH=PROGRAM pairs.py [RUNS [SECONDS]]
+"""usage: BACKSTITCH=PROGRAM pairs.py [RUNS [SECONDS [FOLDER]]]
 
-Records the programs of tests/captures/twins and one of Python RUNS times (24),
-about SECONDS (1) each, and compares all pairs of recordings of each by 'report
---diff'. Fails if more than one of 200 shows a change of self or of total. The
-machine should be as busy as those are for which the rate is to hold. Needs perf,
-gcc and g++; it is in no group, as its result depends on the machine."""
+Records twenty programs RUNS times (11), about SECONDS (1) each, in turn, so that
+the recordings of one are as far apart as those of two builds are. Compares all
+pairs of recordings of each by 'report --diff', of one run a side and of four, by
+shares and by weights, and prints how many show a change of self or of total.
+Fails if more than one of 100 does with four runs a side. Recordings that are in
+FOLDER are not made again. The machine should be as busy as those are for which
+the rate is to hold. Needs perf, gcc and g++; it is in no group, as its result
+depends on the machine."""
 
+import concurrent.futures
 import itertools
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,29 +24,60 @@ import time
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 TWINS = os.path.join(ROOT, "tests/captures/twins")
 B = os.path.abspath(os.environ.get("BACKSTITCH", "./backstitch"))
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 11
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 1
 ENV = {"PATH": os.environ["PATH"]}
-PYTHON = """import json, re, sys
-for i in range(int(sys.argv[1])):
-    re.findall("[a-z]+|[0-9]+", "abc 123 def 456 " * 20)
-    json.loads(json.dumps({str(k): list(range(9)) for k in range(9)}))
-"""
+OTHERS = 50  # pairs of four runs a side, of each program
+PYTHON = {
+    "json": "json.loads(json.dumps({str(k): list(range(9)) for k in range(9)}))",
+    "re": "re.findall('[a-z]+|[0-9]+', 'abc 123 def 456 ' * 20)",
+    "sort": "sorted(str(k * 7919 % 1009) for k in range(300))",
+    "zlib": "zlib.decompress(zlib.compress(text))",
+    "decimal": "sum(decimal.Decimal(k) / 7 for k in range(1, 90)).sqrt()",
+    "sqlite": "sqlite3.connect(':memory:').execute('WITH RECURSIVE n(i) AS "
+              "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) "
+              "SELECT sum(i * i % 7), group_concat(i) FROM n').fetchall()",
+}
+# what reads a text of some MB, $0
+SHELL = {
+    "gzip": "gzip -c $0", "bzip2": "bzip2 -c $0", "xz": "xz -1 -c $0",
+    "sort": "sort $0", "mawk": "mawk '{n[$1]++} END {for (k in n) print k, n[k]}' $0",
+    "grep": "grep -c '[0-9]a.*z' $0", "sed": "sed 's/[aeiou]\\([0-9]\\)/\\1/g' $0",
+    "sha256sum": "sha256sum $0", "od": "od -c $0 | wc",
+    "perl": "perl -ne '$n{$1}++ while /(\\w\\d)/g; END {print scalar(%n)}' $0",
+    "gcc": "gcc -x c -O2 -S -o /dev/null %s" % os.path.join(TWINS, "twins.c"),
+    "bash": "bash -c 'for ((i = 0; i < 20000; i++)); do x=${x#a}a$i; x=${x:0:9}; done'",
+}
 
 
 def programs(where):
-    """Commands that take a number of rounds."""
+    """Names, and commands that take a number of rounds."""
     for name, compiler in ("twins.c", "gcc"), ("twins.cc", "g++"):
         program = os.path.join(where, name.replace(".", "-"))
-        subprocess.run([compiler, "-g", "-O2", "-fno-omit-frame-pointer", "-o",
-                        program, os.path.join(TWINS, name)], check=True)
-        yield [program]
-    yield [sys.executable, "-c", PYTHON]
+        if not os.path.exists(program):
+            subprocess.run([compiler, "-g", "-O2", "-fno-omit-frame-pointer", "-o",
+                            program, os.path.join(TWINS, name)], check=True)
+        yield name, [program]
+    for name, code in PYTHON.items():
+        yield "python-" + name, [
+            sys.executable, "-c", "import decimal, json, re, sqlite3, sys, zlib\n"
+            "text = b'some text, %%d' * 999\nfor i in range(int(sys.argv[1])): %s"
+            % code]
+    text = os.path.join(where, "text")
+    if not os.path.exists(text):
+        rnd = random.Random(7)
+        with open(text, "w") as out:
+            for _ in range(40000):
+                out.write(" ".join("%x" % rnd.randrange(1 << 30)
+                                   for _ in range(9)) + "\n")
+    for name, code in SHELL.items():
+        yield name, ["sh", "-c", "i=0; while [ $i -lt $1 ]; do i=$((i + 1)); "
+                     "%s || :; done" % code, text]
 
 
 def rounds(command):
     """As many as take SECONDS."""
-    n = 100
+    n = 1
     while True:
         start = time.monotonic()
         subprocess.run(command + [str(n)], stdout=subprocess.DEVNULL, env=ENV,
@@ -52,41 +89,71 @@ def rounds(command):
 
 
 def record(command, path):
+    if os.path.exists(path):
+        return
     data = path + ".data"
     subprocess.run(["perf", "record", "-q", "-g", "-F", "999", "-e",
                     "cpu-clock", "-o", data] + command, env=ENV, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run([B, "ingest", "-q", "-o", path, data], check=True)
     os.remove(data)
-    return path
 
 
-def changes(a, b):
-    out = subprocess.run([B, "report", "--diff", "--json", a, b], check=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return ["%s %s %.2f %.2f" % (r["symbol"], by, r[by + "_a_percent"],
-                                 r[by + "_b_percent"])
+def changes(options, a, b):
+    out = subprocess.run([B, "report", "--diff", "--json"] + options + a + ["--"] + b,
+                         check=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+    unit = "weight" if options else "percent"
+    return ["%s %s %.2f %.2f p %.1e" % (r["symbol"], by, r["%s_a_%s" % (by, unit)],
+                                        r["%s_b_%s" % (by, unit)], r[by + "_p"])
             for r in json.loads(out.stdout)["rows"] for by in ("self", "total")
             if r[by + "_significant"] in ("more", "less")]
 
 
+def pairs(name, where):
+    dbs = [os.path.join(where, "%s-%d.db" % (name, i)) for i in range(RUNS)]
+    for a, b in itertools.combinations(dbs, 2):
+        yield 1, [a], [b]
+    rnd = random.Random(1)
+    for _ in range(OTHERS if RUNS >= 8 else 0):
+        some = rnd.sample(dbs, 8)
+        yield 4, some[:4], some[4:]
+
+
+def compare(names, where):
+    """Returns the pairs by runs a side and options, and how many show a change."""
+    count = {}
+    todo = [(name, runs, options, a, b) for name in names
+            for runs, a, b in pairs(name, where) for options in ([], ["--absolute"])]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for (name, runs, options, a, b), found in zip(
+                todo, pool.map(lambda t: changes(*t[2:]), todo)):
+            n = count.setdefault((runs, *options), [0, 0])
+            n[0] += 1
+            n[1] += found != []
+            if found:
+                print(*options, *(os.path.basename(x) for x in a), "--",
+                      *(os.path.basename(x) for x in b), *found, sep="\n  ")
+    return count
+
+
 def main():
-    pairs = shown = 0
-    with tempfile.TemporaryDirectory() as where:
-        for at, command in enumerate(programs(where)):
-            run = command + [rounds(command)]
-            dbs = [record(run, os.path.join(where, "%d-%d.db" % (at, i)))
-                   for i in range(RUNS)]
-            for a, b in itertools.combinations(dbs, 2):
-                found = changes(a, b)
-                pairs += 1
-                shown += found != []
-                if found:
-                    print(os.path.basename(a), os.path.basename(b), *found,
-                          sep="\n  ")
-            print("%s: %d of %d pairs so far" %
-                  (os.path.basename(command[0]), shown, pairs), flush=True)
-    sys.exit(shown * 200 > pairs)
+    where = sys.argv[3] if len(sys.argv) > 3 else tempfile.mkdtemp()
+    try:
+        commands = {n: c + [rounds(c)] for n, c in programs(where)} \
+            if not os.path.exists(os.path.join(where, "bash-%d.db" % (RUNS - 1))) \
+            else dict(programs(where))
+        for i in range(RUNS):
+            for name, command in commands.items():
+                record(command, os.path.join(where, "%s-%d.db" % (name, i)))
+        count = compare(commands, where)
+    finally:
+        if len(sys.argv) <= 3:
+            shutil.rmtree(where)
+    for (runs, *options), (n, shown) in sorted(count.items()):
+        print("%d run%s a side, by %s: %d of %d pairs show a change" %
+              (runs, "s"[runs == 1:], "weights" if options else "shares", shown, n))
+    sys.exit(any(shown * 100 > n for key, (n, shown) in count.items() if key[0] > 1))
 
 
 main()

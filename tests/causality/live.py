@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# live.py - records workloads with recorders that pause, and holds what is called
+# proved against the workloads' own logs.
+"""usage: live.py --program BACKSTITCH --workloads PROGRAM [--count N] [--seed N]
+               [--ways LIST] [--names LIST] [--keep FOLDER]
+
+Needs root, perf and tracefs; by hand, not in CI. Each recording is of one
+workload (a random one of --names), in one of these ways, which pause for 1 to 50
+ms at random moments:
+
+  perf      perf record -a; does not pause
+  control   perf record --control, disable and enable
+  delay     perf record -D
+  ftrace    an instance of ftrace; does not pause
+  tracing   tracing_on 0 and 1
+  events    events/sched/enable 0, and each event 1
+  switch    events/sched/sched_switch/enable 0 and 1
+
+False is a time in which a thread is said to be off all CPUs, proved, and of which
+the thread itself logged a line: it ran. With a premise ('proved with premise')
+the sentence has said that recording must not have paused: counted apart. Prints a
+row for each way, and ends with status 1 if anything is false without a premise."""
+
+import argparse
+import bisect
+import collections
+import csv
+import io
+import os
+import random
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+EVENTS = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")
+TRACING = "/sys/kernel/tracing"
+NEAR = 1500     # ns between a record and the line of the log beside it
+
+
+def put(path, text):
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+
+
+def pauses(rng, child, off, on, times=4):
+    """Turns recording off and on while the workload runs."""
+    n = 0
+    while child.poll() is None and n < times:
+        time.sleep(rng.uniform(0.005, 0.06))
+        off()
+        time.sleep(rng.uniform(0.001, 0.05))
+        on()
+        n += 1
+    child.wait()
+
+
+def perf(rng, way, command, log, folder):
+    data = folder + "/perf.data"
+    record = ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-o", data]
+    for e in EVENTS:
+        record += ["-e", "sched:" + e]
+    if way == "delay":
+        record += ["-D", "20"]
+    fifos = [folder + "/ctl", folder + "/ack"]
+    if way == "control":
+        for f in fifos:
+            os.mkfifo(f)
+        record += ["--control", "fifo:" + ",".join(fifos)]
+    with open(log, "w", encoding="ascii") as out:
+        with subprocess.Popen(record + ["--"] + command, stdout=out) as child:
+            if way == "control":
+                ctl, ack = (os.open(f, os.O_RDWR) for f in fifos)
+
+                def say(word):
+                    os.write(ctl, word + b"\n")
+                    # perf may have ended meanwhile
+                    if select.select([ack], [], [], 0.5)[0]:
+                        os.read(ack, 16)
+
+                pauses(rng, child, lambda: say(b"disable"),
+                       lambda: say(b"enable"))
+    for f in fifos if way == "control" else []:
+        os.remove(f)
+    return data
+
+
+def ftrace(rng, way, command, log, folder):
+    at = "%s/instances/live%d" % (TRACING, os.getpid())
+    data = folder + "/trace.txt"
+
+    def each(value):
+        for e in EVENTS:
+            put("%s/events/sched/%s/enable" % (at, e), value)
+
+    turn = {
+        "ftrace": (lambda: None, lambda: None),
+        "tracing": (lambda: put(at + "/tracing_on", "0"),
+                    lambda: put(at + "/tracing_on", "1")),
+        "events": (lambda: put(at + "/events/sched/enable", "0"),
+                   lambda: each("1")),
+        "switch": (lambda: put(at + "/events/sched/sched_switch/enable", "0"),
+                   lambda: put(at + "/events/sched/sched_switch/enable", "1")),
+    }[way]
+    os.mkdir(at)
+    try:
+        put(at + "/trace_clock", "mono")
+        put(at + "/buffer_size_kb", "16384")
+        each("1")
+        with open(log, "w", encoding="ascii") as out:
+            with subprocess.Popen(command, stdout=out) as child:
+                pauses(rng, child, *turn)
+        put(at + "/tracing_on", "0")
+        with open(at + "/trace", encoding="utf-8", errors="replace") as trace:
+            with open(data, "w", encoding="utf-8") as f:
+                shutil.copyfileobj(trace, f)
+    finally:
+        os.rmdir(at)
+    return data
+
+
+def read_log(path):
+    said = collections.defaultdict(list)
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            ns, tid = line.split()[:2]
+            said[int(tid)].append(int(ns))
+    for times in said.values():
+        times.sort()
+    return said
+
+
+def judge(program, db, said):
+    """Returns (proof, ns, false) of the threads of the log."""
+    sql = ("SELECT tid, t0, t1, proof FROM state_interval WHERE tid IN (%s) "
+           "AND state IN ('blocked', 'ready', 'off') AND proof LIKE 'proved%%' "
+           "AND t0 NOT NULL AND t1 NOT NULL" % ",".join(map(str, said)))
+    done = subprocess.run([program, "query", "--format", "csv", db, sql],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return []
+    out = []
+    for r in csv.DictReader(io.StringIO(done.stdout)):
+        t0, t1 = int(r["t0"]), int(r["t1"])
+        times = said[int(r["tid"])]
+        i = bisect.bisect_right(times, t0 + NEAR)
+        out.append((r["proof"], t1 - t0,
+                    i < len(times) and times[i] < t1 - NEAR, r["tid"], t0, t1))
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser(
+        usage=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--program", required=True)
+    p.add_argument("--workloads", required=True)
+    p.add_argument("--count", type=int, default=10)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--rounds", default="150")
+    p.add_argument("--ways", type=lambda s: s.split(","), default=[
+        "control", "delay", "tracing", "events", "switch"])
+    p.add_argument("--names", type=lambda s: s.split(","), default=[
+        "chain", "lock", "cond", "queue", "timers", "sock", "fork", "signals",
+        "pi", "herd", "futex"])
+    p.add_argument("--keep")
+    a = p.parse_args()
+    rng = random.Random(a.seed)
+    sums = collections.defaultdict(collections.Counter)
+    for n in range(a.count):
+        way, name = a.ways[n % len(a.ways)], rng.choice(a.names)
+        folder = tempfile.mkdtemp()
+        log, db = folder + "/log", folder + "/db"
+        record = perf if way in ("perf", "control", "delay") else ftrace
+        data = record(rng, way, [a.workloads, name, a.rounds], log, folder)
+        subprocess.run([a.program, "ingest", "-q", "-f", "--no-symbols", "-o",
+                        db, data], check=False)
+        s = sums[way]
+        s["recordings"] += 1
+        bad = False
+        for proof, ns, false, *where in judge(a.program, db, read_log(log)):
+            premise = proof != "proved"
+            s["premise" if premise else "proved"] += ns
+            s["unpremised"] += not premise
+            s["false with premise" if premise else "false"] += false
+            if false and not premise:
+                bad = True
+                print("FALSE: %s, %s: tid %s from %d to %d" % (way, name,
+                                                               *where))
+        if bad and a.keep:
+            os.makedirs(a.keep, exist_ok=True)
+            shutil.copytree(folder, "%s/%d-%s-%s" % (a.keep, n, way, name))
+        shutil.rmtree(folder)
+    print("%-8s %10s %12s %12s %6s %18s" % (
+        "way", "recordings", "proved ms", "premise ms", "false",
+        "false with premise"))
+    for way, s in sums.items():
+        print("%-8s %10d %12.1f %12.1f %6d %18d" % (
+            way, s["recordings"], s["proved"] / 1e6, s["premise"] / 1e6,
+            s["false"], s["false with premise"]))
+    return any(s["false"] for s in sums.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
