@@ -77,8 +77,8 @@ static void callsites_check_ends(struct pass *p)
 		bool used = false;
 
 		if (s->inner)
-			s->start = (uint8_t)thread_start_behind(pl->file,
-								s->off, &used);
+			s->start = (uint8_t)thread_start_behind(
+				pl->file, s->off, &s->site, &used);
 		if (used)
 			s->open = JUDGED_OPEN;
 		if (s->root)

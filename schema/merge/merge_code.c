@@ -493,6 +493,9 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p,
 	return 0;
 }
 
+/* A part in which a stack ends in the frame knows more of it than one in which
+ * none does: where a thread begins has the smallest numbers, that the function
+ * has no frame pointer, which is asked in both, the largest but one. */
 static int merge_code_take_end(struct merge *m, struct merge_part *p,
 			       const struct rows *r)
 {
@@ -504,8 +507,10 @@ static int merge_code_take_end(struct merge *m, struct merge_part *p,
 		return 0;
 	c->site = mem_reach(c->site, &c->n_site, &c->cap_site,
 			    (size_t)frame + 1, sizeof(*c->site));
-	if (!c->site[frame].start)
-		c->site[frame].start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+	uint8_t start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+
+	if (start && (!c->site[frame].start || start < c->site[frame].start))
+		c->site[frame].start = start;
 	if (!c->site[frame].open)
 		c->site[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
 	return 0;

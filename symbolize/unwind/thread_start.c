@@ -652,8 +652,8 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 	return found ? found : thread_start_why_not(f, start, vaddr);
 }
 
-enum thread_start thread_start_behind(const struct callsite_file *f,
-				      uint64_t off, bool *used)
+enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
+				      const struct callsite *site, bool *used)
 {
 	uint64_t start, end, vaddr;
 
@@ -664,5 +664,8 @@ enum thread_start thread_start_behind(const struct callsite_file *f,
 	    !callsite_function_at(f, vaddr, &start, &end) ||
 	    thread_start_has_frame(f, start, vaddr, used))
 		return START_UNKNOWN;
-	return ENDS_FUNCTION;
+	enum thread_start found = thread_start_find(f, thread_starts_of(f),
+						    start, vaddr + 1, site);
+
+	return found ? found : ENDS_FUNCTION;
 }

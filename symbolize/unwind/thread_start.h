@@ -24,12 +24,14 @@ struct thread_starts;
  * precedes it. */
 enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 				  const struct callsite *site);
-/* Returns ENDS_FUNCTION if the function of a return address in which no stack
- * ends has set no frame pointer there, so that its own caller is not in the
- * chain; else START_UNKNOWN. *used: it has other data in that register, so that
- * the chain may go on with anything. */
-enum thread_start thread_start_behind(const struct callsite_file *f,
-				      uint64_t off, bool *used);
+/* For a return address in which no stack ends. Returns ENDS_FUNCTION if its
+ * function has set no frame pointer there, so that its own caller is not in the
+ * chain; what begins there, if it is known without reading the whole file, as
+ * thread_start_at() does: the C library's first functions run once; else
+ * START_UNKNOWN. *used: it has other data in that register, so that the chain
+ * may go on with anything. */
+enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
+				      const struct callsite *site, bool *used);
 /* Returns how many functions of the file set a frame pointer, counted with the
  * first call; borrowed from it. sy, img: to open the file again if it was
  * settled. */
