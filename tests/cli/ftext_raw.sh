@@ -37,10 +37,11 @@ one ftrace-buffers ftrace-buffers.dat 500
 one ftrace-procmap ftrace-procmap.dat 300
 one ftrace-ustack-both ftrace-ustack-both.dat 400
 one ftrace-missed ftrace-missed.dat.zst 9000
-# losses, and what the tasks of switches did next
+# losses, and what the tasks of switches did next; what is lost by the counters of a
+# trace.dat (of no page) is in no report
 states="SELECT e.time_ns, s.state FROM event e JOIN switch_state s
 	ON s.event = e.id ORDER BY 1"
-lost="SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY 1, 2"
+lost="SELECT cpu, n FROM loss WHERE what = 'lost' AND off > 0 ORDER BY 1, 2"
 for sql in "$states" "$lost"
 do
 	"$B" query --compat perf --format csv "$work/ftrace-missed.t.db" "$sql" >"$work/t"
