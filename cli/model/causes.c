@@ -361,7 +361,7 @@ static void causes_say_partial(struct causes *c,
 			 all ? "switches" : "wake-ups", sampled->recorded,
 			 sampled->happened);
 		c->partial.why = arena_strdup(&c->text, why);
-		c->partial.cure = "record each switch and wake-up of all CPUs: "
+		c->partial.cure = "record each switch and wake-up: "
 				  "backstitch record --waits, or without other "
 				  "events perf record -a -c 1 -e "
 				  "sched:sched_switch -e sched:sched_waking";

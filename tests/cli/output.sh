@@ -190,7 +190,7 @@ truth and_completes bash -c '. ./out
 COMP_WORDS=(backstitch ing) COMP_CWORD=1; _backstitch
 [ "${COMPREPLY[*]}" = ingest ] || exit 1
 COMP_WORDS=(backstitch query --format "") COMP_CWORD=3; _backstitch
-[ "${COMPREPLY[*]}" = "table lines csv json markdown" ]'
+[ "${COMPREPLY[*]}" = "table lines csv json markdown sql" ]'
 "$B" completion fish >out
 truth fish_completion_has_all_commands grep -q -- '-a symbolize' out
 "$B" completion zsh >out

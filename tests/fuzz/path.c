@@ -152,7 +152,7 @@ static int fuzz_path_wait(void *arg, const struct path_wait *w, struct err *err)
 static int fuzz_path_chains(struct store *db, const struct path_opts *o,
 			    struct err *err)
 {
-	struct path_run r = { .o = o, .keeps = true };
+	struct path_run r = { .o = o };
 	struct fuzz_path_walk walk = { .r = &r };
 	int rc = path_open(&r, db, "fuzz", err);
 

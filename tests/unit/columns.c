@@ -26,6 +26,7 @@ static const struct sql_gap filled[] = {
 	{ "fields", "" },
 	{ "ev_table", "" },
 	{ "of_type", "1" },
+	{ "event_cgroup", "SELECT 1 AS event_id, 1 AS cgroup" },
 	{ "prev", "prev_pid" },
 	{ "next", "next_pid" },
 	{ "woken", "pid" },
@@ -155,7 +156,7 @@ START_TEST(a_gap_is_filled_once)
 	char *sql = store_sql_fill("weight_rows", gap, ARRAY_SIZE(gap));
 
 	ck_assert_ptr_nonnull(strstr(sql, "('{fields}{'\n"));
-	ck_assert_ptr_nonnull(strstr(sql, "latency_ns {fields}\n"));
+	ck_assert_ptr_nonnull(strstr(sql, "cgroup {fields}\n"));
 	ck_assert_ptr_nonnull(strstr(sql, "WHERE  AND {wanted})"));
 	free(sql);
 }
