@@ -51,22 +51,17 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 /* Finds _text, where offsets in the kernel start. */
 static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {
-	size_t n = elf_sections(ef);
-	struct elf_section s;
 	struct elf_symbols it;
 	GElf_Sym sym;
 	const char *name;
 
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(ef, i, &s) || s.type != SHT_SYMTAB ||
-		    !elf_symbols_open(ef, &s, &it))
-			continue;
-		while (elf_symbols_next(&it, &sym, &name))
-			if (!strcmp(name, "_text")) {
-				*out = sym.st_value;
-				return true;
-			}
-	}
+	if (!elf_symbols_find(ef, SHT_SYMTAB, &it))
+		return false;
+	while (elf_symbols_next(&it, &sym, &name))
+		if (!strcmp(name, "_text")) {
+			*out = sym.st_value;
+			return true;
+		}
 	return false;
 }
 

@@ -1,8 +1,6 @@
 /* elf_symbols.c - iterates over a symbol table of an untrusted ELF file. */
 #include "symbolize/elf/elf_symbols.h"
 
-#include <stdint.h>
-
 bool elf_symbols_open(const struct elf_file *ef,
 		      const struct elf_section *table, struct elf_symbols *out)
 {
@@ -25,6 +23,19 @@ bool elf_symbols_open(const struct elf_file *ef,
 	while (out->len && out->text[out->len - 1])
 		out->len--;
 	return true;
+}
+
+bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
+		      struct elf_symbols *out)
+{
+	size_t n = elf_sections(ef);
+	struct elf_section s;
+
+	for (size_t i = 1; i < n; i++)
+		if (elf_section_get(ef, i, &s) && s.type == type &&
+		    elf_symbols_open(ef, &s, out))
+			return true;
+	return false;
 }
 
 bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name)

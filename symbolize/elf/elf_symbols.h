@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "symbolize/elf/elf.h"
 
@@ -18,6 +19,9 @@ struct elf_symbols {
  * the table or its strings cannot be read. */
 bool elf_symbols_open(const struct elf_file *ef,
 		      const struct elf_section *table, struct elf_symbols *out);
+/* As elf_symbols_open(), of the first table of a type that can be read. */
+bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
+		      struct elf_symbols *out);
 /* Gets the next symbol and its name, borrowed from the file; "" if the name is
  * damaged. Returns false at the end. */
 bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name);

@@ -21,29 +21,23 @@ struct function_names {
 static bool function_names_read(void *arg, const struct elf_file *ef)
 {
 	struct function_names *f = arg;
-	size_t n = elf_sections(ef);
 	bool local = false;
-	struct elf_section s;
 	struct elf_symbols it;
 	GElf_Sym sym;
 	const char *name;
 
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(ef, i, &s) || s.type != SHT_SYMTAB ||
-		    !elf_symbols_open(ef, &s, &it))
-			continue;
-		while (elf_symbols_next(&it, &sym, &name)) {
-			unsigned int type = GELF_ST_TYPE(sym.st_info);
+	if (!elf_symbols_find(ef, SHT_SYMTAB, &it))
+		return false;
+	while (elf_symbols_next(&it, &sym, &name)) {
+		unsigned int type = GELF_ST_TYPE(sym.st_info);
 
-			if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
-			    sym.st_shndx == SHN_UNDEF || !name[0])
-				continue;
-			local |= GELF_ST_BIND(sym.st_info) == STB_LOCAL;
-			f->fn(f->arg, name);
-			if (demangle_name(name, f->sy->name,
-					  sizeof(f->sy->name)))
-				f->fn(f->arg, f->sy->name);
-		}
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
+		    sym.st_shndx == SHN_UNDEF || !name[0])
+			continue;
+		local |= GELF_ST_BIND(sym.st_info) == STB_LOCAL;
+		f->fn(f->arg, name);
+		if (demangle_name(name, f->sy->name, sizeof(f->sy->name)))
+			f->fn(f->arg, f->sy->name);
 	}
 	return local;
 }

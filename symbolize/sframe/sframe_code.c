@@ -227,22 +227,16 @@ static int sframe_code_compare_address(const void *a, const void *b)
 /* Adds exported functions, which other files may call. */
 static void sframe_code_add_exported(struct sframe_code_check *l)
 {
-	const struct elf_file *ef = l->j->ef;
-	size_t n = elf_sections(ef);
-	struct elf_section s;
 	struct elf_symbols it;
 	GElf_Sym sym;
 	const char *name;
 
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(ef, i, &s) || s.type != SHT_DYNSYM ||
-		    !elf_symbols_open(ef, &s, &it))
-			continue;
-		while (elf_symbols_next(&it, &sym, &name))
-			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
-			    sym.st_shndx != SHN_UNDEF)
-				*mem_add(l->entry, l->n, l->cap) = sym.st_value;
-	}
+	if (!elf_symbols_find(l->j->ef, SHT_DYNSYM, &it))
+		return;
+	while (elf_symbols_next(&it, &sym, &name))
+		if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+		    sym.st_shndx != SHN_UNDEF)
+			*mem_add(l->entry, l->n, l->cap) = sym.st_value;
 }
 
 /* Of the stubs only those in .plt.got and .plt.sec are called. Entries of .plt

@@ -23,7 +23,6 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
-#include "symbolize/unwind/thread_start.h"
 
 /* ---- opening */
 
@@ -128,7 +127,7 @@ static void callsite_free(void *object)
 	free(f->name);
 	free(f->cold);
 	free(f->seg);
-	thread_starts_free(f->starts);
+	free(f->starts.of);
 	free(f);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
 #include "symbolize/elf/symtab.h"
@@ -15,7 +16,6 @@
 struct cfi;
 struct elf_file;
 struct kept;
-struct thread_starts;
 
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
@@ -24,6 +24,23 @@ struct thread_starts;
 struct callsite_name {
 	uint64_t hash, addr;
 	bool chosen; /* target chosen at run time (IFUNC) */
+};
+
+/* A function in which a thread may begin. */
+struct thread_start_of {
+	uint64_t addr;
+	enum thread_start kind;
+	bool handed; /* only where what its callee returns is handed on */
+};
+
+/* Where threads begin in a file, as thread_start.c finds it. */
+struct thread_starts {
+	bool known;
+	uint64_t entry; /* 0: none */
+	bool library;	/* it is a C library, or a program with one in it */
+	struct thread_start_of *of;
+	size_t n, cap;
+	bool read; /* the whole file was read for start routines */
 };
 
 struct callsite_file {
@@ -52,7 +69,7 @@ struct callsite_file {
 	bool big, loader;
 	bool counted; /* share is known */
 	struct frame_share share;
-	struct thread_starts *starts; /* NULL: not looked for */
+	struct thread_starts starts;
 };
 
 /* Finds the function around an ELF address in the unwind tables, which stripped

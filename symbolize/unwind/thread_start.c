@@ -36,21 +36,6 @@
 #define CLONE_FUNCTIONS 20000
 #define CLONE_GAP 64
 
-/* A function in which a thread may begin. */
-struct thread_start_of {
-	uint64_t addr;
-	enum thread_start kind;
-	bool handed; /* only where what its callee returns is handed on */
-};
-
-struct thread_starts {
-	uint64_t entry; /* 0: none */
-	bool library;	/* it is a C library, or a program with one in it */
-	struct thread_start_of *of;
-	size_t n, cap;
-	bool read; /* the whole file was read for start routines */
-};
-
 /* Functions that these files define and in which a thread begins. */
 static const char *const thread_start_names[] = {
 	/* glibc, musl: what crt1.o calls; musl 1.2 has no tables. */
@@ -481,11 +466,11 @@ static void thread_start_set_entry(const struct callsite_file *f,
 
 static struct thread_starts *thread_starts_of(struct callsite_file *f)
 {
-	if (f->starts)
-		return f->starts;
-	struct thread_starts *t = mem_new(1, sizeof(*t));
+	struct thread_starts *t = &f->starts;
 
-	f->starts = t;
+	if (t->known)
+		return t;
+	t->known = true;
 	thread_start_set_entry(f, t);
 	for (size_t i = 0; i < ARRAY_SIZE(thread_start_names); i++) {
 		uint64_t at = thread_start_named(f, thread_start_names[i]);
@@ -495,14 +480,6 @@ static struct thread_starts *thread_starts_of(struct callsite_file *f)
 	}
 	thread_start_add_library(f, t);
 	return t;
-}
-
-void thread_starts_free(struct thread_starts *t)
-{
-	if (!t)
-		return;
-	free(t->of);
-	free(t);
 }
 
 const struct frame_share *thread_start_share(struct callsite_file *f,

@@ -18,7 +18,6 @@ struct callsite_file;
 struct frame_share;
 struct image;
 struct symbolizer;
-struct thread_starts;
 
 /* off: offset in the file of an outermost frame, a return address; site: what
  * precedes it. */
@@ -38,5 +37,4 @@ enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
 const struct frame_share *thread_start_share(struct callsite_file *f,
 					     struct symbolizer *sy,
 					     const struct image *img);
-void thread_starts_free(struct thread_starts *t);
 #endif
