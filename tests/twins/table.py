@@ -104,9 +104,10 @@ def text(result, version):
     yield "of these were said to be whole, were found to be false, are right:"
     yield from languages(rows)
     yield ".Pp"
-    yield "Of %s frames that were marked as fabricated %s were true ones." % (
-        format(total["found frames"] + total["true frames accused"], ","),
-        format(total["true frames accused"], ","))
+    yield "Of %s frames that were fabricated %s %% were marked so," % (
+        format(total["false frames"], ","),
+        share(total["found frames"], total["false frames"]))
+    yield "and %s true ones." % format(total["true frames accused"], ",")
 
 
 def main():
