@@ -134,9 +134,7 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "
 		  "keeps more of them" },
-		{ f.silent,
-		  "perf left records out without a word, as in guests with "
-		  "Linux 6.18: trace-cmd has a ring of its own" },
+		{ f.silent, loss_own_ring("perf") },
 		{ f.throttled && !f.lost && f.perf,
 		  "the kernel throttled an event: a lower rate (-F)" },
 		{ f.aux && f.perf,

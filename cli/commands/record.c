@@ -362,8 +362,8 @@ static int record_and_show(const struct plan *p, const struct plan_opts *o,
 	if (stat(o->out, &after) || !after.st_size ||
 	    record_same(&before, &after))
 		return err_set(err, ERR_IO,
-			       "%s: perf wrote no capture; its reason is above",
-			       o->out);
+			       "%s: %s wrote no capture; its reason is above",
+			       o->out, p->argv[0]);
 	shown = run_screen(o->out, o->n_program && !term_is_terminal(stdout));
 	return status ? status : shown;
 }

@@ -894,6 +894,8 @@ struct causes_premise causes_premise(const struct causes *c)
 
 	if (timeline_is_blind(c->t))
 		return (struct causes_premise){
+			.cure = silent ? causes_spans_main(c->spans)->ring
+				       : NULL,
 			.none = pauses > 0
 					? "recording paused: no record proves "
 					  "nothing"

@@ -45,6 +45,7 @@ const char *causes_larger_buffers(const struct causes *c);
 struct causes_premise {
 	const char *words; /* behind "proved"; NULL: nothing */
 	const char *none;  /* why there are no such proofs; NULL: there are */
+	const char *cure;  /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */

@@ -95,6 +95,7 @@ void causes_spans_note(struct causes_spans *s, const struct rows *r)
 		.filtered = rows_int(r, CAUSES_TYPES_FILTERED) != 0,
 		.text = !strcmp(format, "ftext"),
 		.larger = loss_larger_buffers(format),
+		.ring = loss_own_ring(format),
 		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
 		.first = TIMELINE_END,
 		.last = TIMELINE_START,

@@ -30,6 +30,7 @@ struct causes_capture {
 	bool text; /* of ftrace */
 	bool x86_64;
 	const char *larger; /* buffers: what to record where they were full */
+	const char *ring;   /* the same where records are missing; or NULL */
 	/* times of its events, and by how much they may be off; first > last:
 	 * it is of another kernel, or its clock is not known */
 	int64_t first, last, error;

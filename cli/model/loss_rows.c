@@ -83,6 +83,14 @@ const char *loss_larger_buffers(const char *format)
 	       "-F";
 }
 
+const char *loss_own_ring(const char *format)
+{
+	return strcmp(format, "perf")
+		       ? NULL
+		       : "perf left records out without a word, as in guests "
+			 "with Linux 6.18: backstitch record --waits --tracer ftrace";
+}
+
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown, struct err *err)
 {
 	struct rows *r = rows_of(db, "report_lost_all", err);

@@ -33,6 +33,9 @@ const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
 /* Returns what to record in place of a capture of this format that lost
  * records: "larger buffers: ...". */
 const char *loss_larger_buffers(const char *format);
+/* The same where records are missing that no recorder counted; NULL: nothing is
+ * known to help. */
+const char *loss_own_ring(const char *format);
 
 /* Counts the lost records of the whole database, whatever the filters select.
  * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */

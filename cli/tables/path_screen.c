@@ -536,6 +536,8 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		      stdout);
 	else if (l.told)
 		path_put_cure(causes_larger_buffers(r->causes));
+	else if (causes_premise(r->causes).cure)
+		path_put_cure(causes_premise(r->causes).cure);
 }
 
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
@@ -546,7 +548,7 @@ void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 	path_put_trust(r, &c, thread, from, to);
 	path_put_sums(r, &c, to - from);
 	path_put_pieces(r, &c, from);
-	if (path_has_open_softirq(r, &c))
+	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("names of the kernel's functions, --kallsyms "
 			      "FILE, and stacks of wake-ups tell whether a "
 			      "thread ran the softirq in its own call");

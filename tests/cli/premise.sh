@@ -87,6 +87,15 @@ ok none_of_them_is_in_sql $?
 "$B" query --format csv "$work/gap_may.db" \
 	"SELECT count(*) > 20 FROM wake WHERE proof = 'proved'" | grep -q '^1'
 ok recorded_wakeups_stay_proved $?
+cp "$work/gap_unsaid.db" "$work/gaps.db"
+sqlite3 "$work/gaps.db" "WITH n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 120)
+	INSERT INTO loss(capture, what, counts, cpu, t0, t1)
+	SELECT l.capture, 'silent', 1, l.cpu, l.t0 + i, l.t1 + i
+	FROM loss l, n WHERE l.what = 'silent' AND l.counts"
+head_has gaps 'missing without a loss in too many places: no record proves nothing' &&
+	"$B" path --worst 1 "$work/gaps.db" | tail -n 1 |
+		grep -q 'backstitch record --waits --tracer ftrace$'
+ok and_many_gaps_name_the_recorder_that_has_none $?
 head_has gap_unsaid 'if records are missing only where it shows'
 ok what_shows_some_may_hide_more $?
 
