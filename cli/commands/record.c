@@ -9,6 +9,7 @@
 
 #include "cli/beside.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -111,6 +112,11 @@ static int record_read(const char *file, struct record_learned *l,
 	return rc;
 }
 
+static bool record_was_cut(const struct record_learned *l, unsigned int size)
+{
+	return l->cut > l->samples / CUT_OF && size < PLAN_DUMP_MAX;
+}
+
 /* Returns the size of larger dumps, if these were too small. */
 static unsigned int record_larger(const char *file,
 				  const struct record_learned *l,
@@ -119,7 +125,7 @@ static unsigned int record_larger(const char *file,
 	unsigned int larger =
 		size > PLAN_DUMP_MAX / 2 ? PLAN_DUMP_MAX : 2 * size;
 
-	if (l->cut <= l->samples / CUT_OF || size == PLAN_DUMP_MAX)
+	if (!record_was_cut(l, size))
 		return size;
 	say("%s: %lld of %lld user stacks end with their dump: dumps of %u "
 	    "bytes\n",
@@ -343,6 +349,25 @@ static bool record_same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* The first screen has said what was lost or cut, and what perf could do. */
+static void record_say_again(const char *file)
+{
+	struct record_learned l;
+	char db[PATH_MAX];
+	struct err err;
+
+	input_database_name(file, db, sizeof(db));
+	bool cut = !record_read(db, &l, &err) && l.dump &&
+		   record_was_cut(&l, l.dump);
+
+	if (cut || l.lost)
+		say("'backstitch record --again' with these arguments has "
+		    "larger %s\n",
+		    !l.lost ? "stack dumps"
+		    : cut   ? "stack dumps and buffers"
+			    : "buffers");
+}
+
 static int record_and_show(const struct plan *p, const struct plan_opts *o,
 			   struct err *err)
 {
@@ -365,6 +390,8 @@ static int record_and_show(const struct plan *p, const struct plan_opts *o,
 			       "%s: %s wrote no capture; its reason is above",
 			       o->out, p->argv[0]);
 	shown = run_screen(o->out, o->n_program && !term_is_terminal(stdout));
+	if (!o->ftrace)
+		record_say_again(o->out);
 	return status ? status : shown;
 }
 

@@ -344,6 +344,8 @@ is perf_passes_the_status_on 3 $?
 grep -q 'All user stacks are whole\|^9[5-9]\.[0-9]* % of the user stacks are whole\|^>*9.*whole' err
 ok all_stacks_are_whole $?
 "$B" record --dump 1K ./prog 100000 >out 2>err
+says what_would_be_learned_is_said \
+	"'backstitch record --again' with these arguments has larger stack dumps" err
 "$B" record --again --dry-run ./prog >out 2>err
 says cut_dumps_grow 'dumps of 2048 bytes' err
 is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,2048 ' err)"
