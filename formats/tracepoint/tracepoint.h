@@ -127,6 +127,11 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 /* Makes the text of decoded fields. */
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
+/* Returns the text of the i-th field in that of the event, if it is there
+ * without others, or else its value; a part of buf, without blanks around. */
+const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
+			      size_t i, const struct field *f, char *buf,
+			      size_t size);
 /* Sets fmt->code: the fields that the print fmt names as functions. */
 void tp_print_find_code(struct tp *tp, struct tp_format *fmt);
 /* Returns why the print fmt cannot be followed, or can for some payloads only;
