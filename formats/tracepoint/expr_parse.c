@@ -62,7 +62,12 @@ static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 		return expr_refuse(in);
 	*mem_add(tree->node, tree->n, tree->cap) = node;
 	if (known) {
-		struct expr e = { .tree = tree };
+		/* Its room for texts is not used, and need not be cleared:
+		 * that was a third of the time of a format. */
+		struct expr e;
+
+		e.tree = tree;
+		e.failed = e.unknown = false;
 		uint64_t num = expr_evaluate(&e, (uint32_t)tree->n - 1).num;
 
 		if (!e.failed)
@@ -305,20 +310,6 @@ static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 	return expr_add(in, hex);
 }
 
-/* Takes (items, count, bytes of an item), or (items, bytes of an item). */
-static uint32_t expr_take_array(struct expr_source *in, bool counted)
-{
-	struct expr_node array = { .op = EXPR_ARRAY, .a = expr_parse(in) };
-
-	expr_need(in, ',');
-	if (counted) {
-		array.b = expr_parse(in);
-		expr_need(in, ',');
-	}
-	array.c = expr_parse(in);
-	return expr_add(in, array);
-}
-
 /* Takes the name of __get_str(name) and the like. */
 static uint32_t expr_take_field(struct expr_source *in)
 {
@@ -326,6 +317,21 @@ static uint32_t expr_take_field(struct expr_source *in)
 	size_t n = expr_take_word(in, &w);
 
 	return expr_find_field(in, w, n);
+}
+
+/* Takes (items, count, bytes of an item), or (field, bytes of an item). */
+static uint32_t expr_take_array(struct expr_source *in, bool counted)
+{
+	struct expr_node array = { .op = EXPR_ARRAY };
+
+	array.a = counted ? expr_parse(in) : expr_take_field(in);
+	expr_need(in, ',');
+	if (counted) {
+		array.b = expr_parse(in);
+		expr_need(in, ',');
+	}
+	array.c = expr_parse(in);
+	return expr_add(in, array);
 }
 
 static uint32_t expr_add_of(struct expr_source *in, enum expr_op op,
