@@ -580,6 +580,36 @@ static uint32_t expr_take_number(struct expr_source *in)
 	return expr_add_number(in, v, type);
 }
 
+uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list)
+{
+	struct expr_node symbolic = { .op = EXPR_SYMBOLIC, .a = addr };
+	struct expr_node pair = { .op = EXPR_PAIR, .text = "(null)" };
+	const char *was = in->s;
+	uint32_t last = 0;
+
+	pair.a = expr_add_number(in, 0, type_int);
+	in->s = list;
+	while (pair.text && !in->failed) {
+		uint32_t i = expr_add(in, pair);
+
+		/* not by pair.b, as the first would be as high as they are
+		 * many */
+		if (last)
+			in->tree->node[last].b = i;
+		else
+			symbolic.b = i;
+		last = i;
+		expr_skip_blanks(in);
+		if (*in->s != '0')
+			break;
+		pair.a = expr_take_number(in);
+		pair.text = expr_is(in, ':') ? expr_string(in) : NULL;
+	}
+	in->failed = false;
+	in->s = was;
+	return expr_add(in, symbolic);
+}
+
 /* Takes sizeof(type), or sizeof(a field). */
 static uint32_t expr_take_sizeof(struct expr_source *in)
 {

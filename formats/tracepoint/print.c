@@ -23,7 +23,10 @@
 #include "stitch/source.h"
 
 #define NAMED_LETTERS "SsFfB" /* behind %p: the name of a function */
-#define BITS_MAX 65536	      /* of %*pb */
+#define WORD_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+#define LACKS_STRING "lacks the string of"
+#define BITS_MAX 65536 /* of %*pb */
 
 /* A part of a line: text, then a conversion and what it converts. */
 struct tp_part {
@@ -278,6 +281,28 @@ static uint32_t tp_only_field(const struct expr_tree *tree, size_t first)
 	return only;
 }
 
+/* Finds the strings of the kernel that the part prints, or says that they are
+ * not known. */
+static void tp_parse_strings(struct expr_source *args, struct tp_part *p)
+{
+	const struct expr_node *n = &args->tree->node[p->of];
+
+	while (n->op == EXPR_CAST || n->op == EXPR_POINTER)
+		n = &args->tree->node[n->a];
+	if (p->c.type != 's' || n->op != EXPR_FIELD ||
+	    args->fmt->field[n->num].kind != FMT_NUM)
+		return;
+	const char *list = strstr(args->fmt->text, "\n" TP_STRINGS);
+
+	if (list) {
+		p->of = expr_strings(args, p->of, list + sizeof(TP_STRINGS));
+		return;
+	}
+	args->what = LACKS_STRING;
+	snprintf(args->word, sizeof(args->word), "%s",
+		 args->fmt->def[n->num].name);
+}
+
 /* Takes the conversion at *s, and what it converts. Returns false if it is not
  * understood. */
 static bool tp_parse_conversion(const char **s, struct expr_source *args,
@@ -311,6 +336,7 @@ static bool tp_parse_conversion(const char **s, struct expr_source *args,
 	if (n->op == EXPR_FIELD && strchr("diuxXo", p->c.type) && !p->width &&
 	    !p->precision)
 		p->number = (uint32_t)n->num + 1;
+	tp_parse_strings(args, p);
 	if (!p->variable)
 		p->only = tp_only_field(args->tree, first);
 	return true;
@@ -507,10 +533,16 @@ static const char *tp_print_reason(struct tp_print *pr,
 				   const struct expr_source *args,
 				   bool understood)
 {
+	/* What a union has in which bits, no format says. */
+	const char *bits = understood ? NULL : strstr(args->s, "union ");
 	char why[160];
 	int n = 0;
 
-	if (!understood && args->what)
+	if (bits)
+		n = snprintf(why, sizeof(why),
+			     "needs the bits of %.*s, which are in no capture",
+			     6 + (int)strspn(bits + 6, WORD_LETTERS), bits);
+	else if (args->what)
 		n = snprintf(why, sizeof(why), "%s %s", args->what, args->word);
 	else if (!understood)
 		n = snprintf(why, sizeof(why), "is not understood");
@@ -657,6 +689,12 @@ void tp_print_find_code(struct tp *tp, struct tp_format *fmt)
 const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt)
 {
 	return tp_print_find(tp, fmt, false)->problem;
+}
+
+bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt)
+{
+	return !strncmp(tp_print_problem(tp, fmt), LACKS_STRING,
+			sizeof(LACKS_STRING) - 1);
 }
 
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
