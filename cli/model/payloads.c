@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/model/chains.h"
 #include "cli/model/events.h"
@@ -449,6 +450,29 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 	payload_fields(t->payload, v.text, v.len, ps->field);
 	*out = ps->field;
 	return 1;
+}
+
+const char *payloads_value_text(struct payloads *ps, int64_t type,
+				const char *column, const char *value)
+{
+	const struct type_payload *t = payload_of(ps, type);
+	char name[STORE_NAME_MAX];
+	size_t n = 0;
+	size_t i = 0;
+	const struct field_def *def = t ? payload_defs(t->payload, &n) : NULL;
+
+	for (; i < n; i++) {
+		store_column_name(def[i].name, name);
+		if (!strcasecmp(name, column))
+			break;
+	}
+	if (i == n || t->text || def[i].is_text || def[i].is_blob ||
+	    def[i].is_stack || !*value)
+		return value;
+	const struct field f = { .present = true,
+				 .num = strtoll(value, NULL, 10) };
+
+	return payload_value_text(t->payload, i, &f, ps->raw, sizeof(ps->raw));
 }
 
 char *payloads_perf_format(const struct payloads *ps, int64_t type,

@@ -34,6 +34,10 @@ const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
  * the next call. Returns 1, 0 if it has none, or -1 and *err. */
 int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err);
+/* Returns the text of a value of a column of the ev_ table, as the text of the
+ * event has it; valid until the next call. value: as SQLite prints it. */
+const char *payloads_value_text(struct payloads *ps, int64_t type,
+				const char *column, const char *value);
 /* Returns what a row of the query print_formats describes, which the caller
  * frees; NULL if it has no format. */
 struct payload *payloads_of_row(const struct rows *r);

@@ -9,6 +9,7 @@
 #include "cli/model/filter.h"
 #include "cli/model/homonyms.h"
 #include "cli/model/label.h"
+#include "cli/model/payloads.h"
 #include "cli/model/stack_sums.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
@@ -47,7 +48,8 @@ struct stacks {
 	size_t n_comm, cap_comm;
 	uint32_t *first; /* comm.id -> the first comm of that name */
 	struct arena text;
-	struct intern field; /* values */
+	struct intern field;	   /* values */
+	struct payloads *payloads; /* whose fields they are; NULL: of none */
 };
 
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
@@ -410,6 +412,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	    !(s->code = code_load(db, parts, err)) ||
 	    !(s->homonyms = homonyms_load(db, s->code, o->unnamed, err)) ||
 	    stacks_load_groups(s, db, err) ||
+	    (o->field && o->field != weight_cgroup &&
+	     !(s->payloads = payloads_open(db, err))) ||
 	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {
 		stacks_free(s);
 		return NULL;
@@ -434,6 +438,7 @@ void stacks_free(struct stacks *s)
 	table_release(&s->index);
 	arena_release(&s->text);
 	intern_release(&s->field);
+	payloads_close(s->payloads);
 	free(s->group);
 	free(s->event);
 	free(s->type);
@@ -589,7 +594,11 @@ size_t stacks_comms(const struct stacks *s)
 
 const char *stacks_field(const struct stacks *s, const struct stacks_group *g)
 {
-	return intern_get(&s->field, g->field);
+	const char *value = intern_get(&s->field, g->field);
+
+	return s->payloads ? payloads_value_text(s->payloads, g->type,
+						 s->o.field, value)
+			   : value;
 }
 
 struct labels *stacks_labels(const struct stacks *s)

@@ -122,7 +122,8 @@ const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 /* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
 size_t stacks_comms(const struct stacks *s);
-/* Returns the text of the value of the field in a group's samples. */
+/* Returns the value of the field in a group's samples, as the text of its event
+ * has it; valid until the next call. */
 const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
 struct labels *stacks_labels(const struct stacks *s);
 /* Returns the code that the stacks are of, with at least the parts of

@@ -559,13 +559,15 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* Makes a chain of the sampled address, for an event without callchains. */
-static void perf_sample_use_ip(struct perf *p, struct record *rec)
+/* Makes a chain of the sampled address, which may be 0, for an event without
+ * callchains. */
+static void perf_sample_use_ip(struct perf *p, const struct perf_attr *a,
+			       struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
 
 	rec->flags |= REC_F_NO_CHAIN;
-	if (!s->ip)
+	if (!a->s_ip)
 		return;
 	p->ip = mem_grow(p->ip, &p->cap_ip, 1, sizeof(*p->ip));
 	p->ip[0] = s->ip;
@@ -724,7 +726,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
-		perf_sample_use_ip(p, rec);
+		perf_sample_use_ip(p, a, rec);
 	else if (perf_sample_callchain(p, &b, rec, err))
 		return -1;
 	if ((t & PS_RAW) && perf_sample_raw(&b, s, err))

@@ -62,17 +62,43 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	return 0;
 }
 
-/* kallsyms, formats of trace_printk, and since version 0.6 names of threads:
- * not used, but their lengths must lead to the end. */
-static int perf_trace_skip_tail(struct bytes *b, const char *version,
-				struct err *err)
+/* Puts the strings of the kernel behind the formats that print some by their
+ * addresses: so they are in a database as well. */
+static void perf_trace_take_strings(struct perf *p, const struct bytes *strings)
 {
+	const size_t n = bytes_left(strings);
+
+	for (size_t i = 0; n && n <= FORMAT_MAX && i < p->n_fmt; i++) {
+		struct tp_format *fmt = &p->fmt[i];
+
+		if (!tp_print_lacks_strings(&p->look, fmt))
+			continue;
+		const size_t head = strlen(fmt->text);
+		char *text = arena_take(&p->arena,
+					head + sizeof("\n" TP_STRINGS) + n);
+
+		memcpy(text, fmt->text, head);
+		memcpy(text + head, "\n" TP_STRINGS, sizeof(TP_STRINGS));
+		memcpy(text + head + sizeof(TP_STRINGS), strings->pos, n);
+		text[head + sizeof(TP_STRINGS) + n] = '\0';
+		fmt->text = text;
+		fmt->len = strlen(text);
+	}
+}
+
+/* kallsyms, strings of the kernel, and since version 0.6 names of threads. What
+ * is not used has lengths that must lead to the end. */
+static int perf_trace_take_tail(struct perf *p, struct bytes *b,
+				const char *version, struct err *err)
+{
+	struct bytes strings;
 	uint32_t n;
 	uint64_t names;
 
-	for (int i = 0; i < 2; i++)
-		if (bytes_u32(b, &n, err) || bytes_skip(b, n, err))
-			return -1;
+	if (bytes_u32(b, &n, err) || bytes_skip(b, n, err) ||
+	    bytes_u32(b, &n, err) || bytes_take(b, n, &strings, err))
+		return -1;
+	perf_trace_take_strings(p, &strings);
 	if (!strcmp(version, "0.5"))
 		return 0;
 	return bytes_u64(b, &names, err) || bytes_skip(b, names, err) ? -1 : 0;
@@ -109,7 +135,7 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 			if (perf_trace_take_format(p, system, b, err))
 				return -1;
 	}
-	return perf_trace_skip_tail(b, version, err) ||
+	return perf_trace_take_tail(p, b, version, err) ||
 			       rest_padding(b, padding, err)
 		       ? -1
 		       : 0;

@@ -39,6 +39,9 @@ struct expr_source {
 /* Takes one expression, up to a comma or closing bracket. Returns
  * its node, or 0 if it failed. */
 uint32_t expr_parse(struct expr_source *in);
+/* Makes a node of the address, whose value is its text in a list of lines
+ * 0x12 : "text", up to the first other line; "(null)" of 0. */
+uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list);
 /* Takes one or more string literals, joined and without escapes; they belong to
  * the tree. Returns NULL if there is none. */
 const char *expr_string(struct expr_source *in);

@@ -193,13 +193,15 @@ static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 		end = tp_make_added_line(fmt, behind, print);
 		print = was + sizeof(recorded) - 1;
 	} else if (!print || tp_make_perf_prints(print)) {
-		end = behind + strlen(behind);
+		const char *strings = strstr(behind, "\n" TP_STRINGS);
+
+		end = strings ? strings + 1 : behind + strlen(behind);
 	}
 	text_out_add(o, "%.*s\nID: %" PRIu32 "%.*s", (int)(at - fmt->text),
 		     fmt->text, id, (int)(end - behind), behind);
 	if (was && tp_make_perf_prints(print))
 		text_out_add(o, "\nprint fmt: %s", print);
-	else if (*end)
+	else if (end == print)
 		tp_make_print_line(fmt, o);
 }
 

@@ -64,6 +64,12 @@ void payload_fields_text(struct payload *pl, const struct field *field,
 	tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
 }
 
+const char *payload_value_text(struct payload *pl, size_t i,
+			       const struct field *f, char *buf, size_t size)
+{
+	return tp_print_value_of(&pl->tp, &pl->fmt, i, f, buf, size);
+}
+
 void payload_name_by(struct payload *pl, payload_symbol_fn *fn, void *of)
 {
 	pl->tp.symbol = fn;

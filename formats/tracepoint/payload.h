@@ -43,6 +43,10 @@ void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
 void payload_fields_text(struct payload *pl, const struct field *field,
 			 char *buf, size_t size);
 
+/* tp_print_value_of(): the text of one value of the i-th field. */
+const char *payload_value_text(struct payload *pl, size_t i,
+			       const struct field *f, char *buf, size_t size);
+
 /* Returns why the text has fields by name, tp_print_problem(); "": it has not.
  */
 const char *payload_problem(struct payload *pl);

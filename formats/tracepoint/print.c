@@ -23,7 +23,10 @@
 #include "stitch/source.h"
 
 #define NAMED_LETTERS "SsFfB" /* behind %p: the name of a function */
-#define BITS_MAX 65536	      /* of %*pb */
+#define WORD_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+#define LACKS_STRING "lacks the string of"
+#define BITS_MAX 65536 /* of %*pb */
 
 /* A part of a line: text, then a conversion and what it converts. */
 struct tp_part {
@@ -33,6 +36,7 @@ struct tp_part {
 	uint32_t of;		   /* node of the expression; 0: none */
 	uint32_t width, precision; /* likewise */
 	uint32_t number; /* it is this field alone, plus 1; 0: it is not */
+	uint32_t only;	 /* no other field is in it, plus 1; 0: others are */
 	bool variable;	 /* of the kernel: its value is in no capture */
 };
 
@@ -260,6 +264,45 @@ static uint32_t tp_parse_given(struct expr_source *args, bool given)
 	return expr_parse(args);
 }
 
+/* Returns the field that nodes from the first on use, plus 1; 0: none, or
+ * several. */
+static uint32_t tp_only_field(const struct expr_tree *tree, size_t first)
+{
+	uint32_t only = 0;
+
+	for (size_t i = first; i < tree->n; i++) {
+		const struct expr_node *n = &tree->node[i];
+
+		if (n->op == EXPR_FIELD && only && only != n->num + 1)
+			return 0;
+		if (n->op == EXPR_FIELD)
+			only = (uint32_t)n->num + 1;
+	}
+	return only;
+}
+
+/* Finds the strings of the kernel that the part prints, or says that they are
+ * not known. */
+static void tp_parse_strings(struct expr_source *args, struct tp_part *p)
+{
+	const struct expr_node *n = &args->tree->node[p->of];
+
+	while (n->op == EXPR_CAST || n->op == EXPR_POINTER)
+		n = &args->tree->node[n->a];
+	if (p->c.type != 's' || n->op != EXPR_FIELD ||
+	    args->fmt->field[n->num].kind != FMT_NUM)
+		return;
+	const char *list = strstr(args->fmt->text, "\n" TP_STRINGS);
+
+	if (list) {
+		p->of = expr_strings(args, p->of, list + sizeof(TP_STRINGS));
+		return;
+	}
+	args->what = LACKS_STRING;
+	snprintf(args->word, sizeof(args->word), "%s",
+		 args->fmt->def[n->num].name);
+}
+
 /* Takes the conversion at *s, and what it converts. Returns false if it is not
  * understood. */
 static bool tp_parse_conversion(const char **s, struct expr_source *args,
@@ -279,6 +322,8 @@ static bool tp_parse_conversion(const char **s, struct expr_source *args,
 		expr_refuse_word(args, "converts by", from, n);
 		return false;
 	}
+	const size_t first = args->tree->n;
+
 	args->variable = false;
 	p->width = tp_parse_given(args, p->c.width_given);
 	p->precision = tp_parse_given(args, p->c.precision_given);
@@ -291,6 +336,9 @@ static bool tp_parse_conversion(const char **s, struct expr_source *args,
 	if (n->op == EXPR_FIELD && strchr("diuxXo", p->c.type) && !p->width &&
 	    !p->precision)
 		p->number = (uint32_t)n->num + 1;
+	tp_parse_strings(args, p);
+	if (!p->variable)
+		p->only = tp_only_field(args->tree, first);
 	return true;
 }
 
@@ -441,10 +489,9 @@ static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 	return true;
 }
 
-static void tp_print_field(struct text_out *o, const struct field_def *def,
+static void tp_print_plain(struct text_out *o, const struct field_def *def,
 			   const struct field *f)
 {
-	text_out_add(o, "%s%s=", o->len ? " " : "", def->name);
 	if (f->text)
 		text_out_add(o, "%s", f->text);
 	else if (f->blob)
@@ -486,10 +533,16 @@ static const char *tp_print_reason(struct tp_print *pr,
 				   const struct expr_source *args,
 				   bool understood)
 {
+	/* What a union has in which bits, no format says. */
+	const char *bits = understood ? NULL : strstr(args->s, "union ");
 	char why[160];
 	int n = 0;
 
-	if (!understood && args->what)
+	if (bits)
+		n = snprintf(why, sizeof(why),
+			     "needs the bits of %.*s, which are in no capture",
+			     6 + (int)strspn(bits + 6, WORD_LETTERS), bits);
+	else if (args->what)
 		n = snprintf(why, sizeof(why), "%s %s", args->what, args->word);
 	else if (!understood)
 		n = snprintf(why, sizeof(why), "is not understood");
@@ -540,15 +593,10 @@ static void tp_print_free(struct tp_print *pr)
 	free(pr);
 }
 
-void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
-		     const struct field *field, char *buf, size_t size)
+static void tp_print_begin(struct tp *tp, const struct field *field)
 {
-	struct text_out o = { .buf = buf, .size = size };
-	const struct tp_line *l =
-		tp_print_find(tp, fmt, tp_print_recorded(fmt, field));
 	struct expr *e = &tp->print->values;
 
-	buf[0] = 0;
 	e->tree = &tp->print->tree;
 	e->field = field;
 	e->on.swap = tp->swap;
@@ -556,17 +604,65 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	e->failed = false;
 	e->unknown = false;
 	e->n_text = 0;
+}
+
+void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		     const struct field *field, char *buf, size_t size)
+{
+	struct text_out o = { .buf = buf, .size = size };
+	const struct tp_line *l =
+		tp_print_find(tp, fmt, tp_print_recorded(fmt, field));
+
+	buf[0] = 0;
+	tp_print_begin(tp, field);
 	if (!l->understood || !tp_print_line(tp, l, &o)) {
 		buf[0] = 0;
 		o.len = 0;
-		for (size_t i = 0; i < fmt->n; i++)
-			if (field[i].present &&
-			    strncmp(fmt->def[i].name, "common_", 7))
-				tp_print_field(&o, &fmt->def[i], &field[i]);
+		for (size_t i = 0; i < fmt->n; i++) {
+			const char *name = fmt->def[i].name;
+
+			if (!field[i].present || !strncmp(name, "common_", 7))
+				continue;
+			text_out_add(&o, "%s%s=", o.len ? " " : "", name);
+			tp_print_plain(&o, &fmt->def[i], &field[i]);
+		}
 	}
 	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
+}
+
+const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
+			      size_t i, const struct field *f, char *buf,
+			      size_t size)
+{
+	struct text_out o = { .buf = buf, .size = size };
+	const struct tp_line *l = tp_print_find(tp, fmt, true);
+	const struct tp_part *part = tp->print->part + l->first;
+	struct tp_line of = { 0 };
+	size_t skip;
+
+	while (of.first < l->n && part[of.first].only != i + 1)
+		of.first++;
+	while (of.first + of.n < l->n && part[of.first + of.n].only == i + 1)
+		of.n++;
+	skip = of.n ? part[of.first].len : 0;
+	of.first += l->first;
+	buf[0] = 0;
+	tp->field =
+		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
+	memset(tp->field, 0, fmt->n * sizeof(*tp->field));
+	tp->field[i] = *f;
+	tp_print_begin(tp, tp->field);
+	if (!l->understood || !of.n || !tp_print_line(tp, &of, &o) ||
+	    o.len < skip) {
+		skip = o.len = 0;
+		buf[0] = 0;
+		tp_print_plain(&o, &fmt->def[i], f);
+	}
+	while (o.len > skip && buf[o.len - 1] == ' ')
+		buf[--o.len] = 0;
+	return buf + skip + strspn(buf + skip, " ");
 }
 
 void tp_print_find_code(struct tp *tp, struct tp_format *fmt)
@@ -593,6 +689,12 @@ void tp_print_find_code(struct tp *tp, struct tp_format *fmt)
 const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt)
 {
 	return tp_print_find(tp, fmt, false)->problem;
+}
+
+bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt)
+{
+	return !strncmp(tp_print_problem(tp, fmt), LACKS_STRING,
+			sizeof(LACKS_STRING) - 1);
 }
 
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,

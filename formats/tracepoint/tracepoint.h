@@ -75,6 +75,10 @@ struct tp_format {
 #define TP_ADDED_OFF 65400u
 #define TP_RECORDED_PRINT "recorded print: "
 
+/* A reader that knows strings of the kernel puts them behind the print fmt:
+ * this line, then lines of printk_formats. */
+#define TP_STRINGS "strings:\n"
+
 struct tp_symbol {
 	const char *name;	/* len bytes, without a final 0 */
 	const char *module;	/* likewise */
@@ -127,8 +131,16 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 /* Makes the text of decoded fields. */
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
+/* Returns the text of the i-th field in that of the event, if it is there
+ * without others, or else its value; a part of buf, without blanks around. */
+const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
+			      size_t i, const struct field *f, char *buf,
+			      size_t size);
 /* Sets fmt->code: the fields that the print fmt names as functions. */
 void tp_print_find_code(struct tp *tp, struct tp_format *fmt);
+/* Returns whether the print fmt has strings of the kernel by their addresses,
+ * without TP_STRINGS. */
+bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt);
 /* Returns why the print fmt cannot be followed, or can for some payloads only;
  * "" if it can. Valid as long as tp and fmt. */
 const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt);

@@ -38,7 +38,7 @@ is info_names_no_format_that_is_followed 1 "$(grep -c 'print format\|which is in
 is and_so_does_its_json '[{"event":"kmem:mm_page_alloc","problem":"needs vmemmap_base, which is in no capture"}]' \
 	"$("$B" info --json "$work/e.db" | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["print_formats"], separators=(",", ":")))')"
 
-# The sum by the text of the events, and by their fields.
+# The sum by the text of the events, and by their fields: 24,792 bytes, as perf kmem stat of perf 6.1 says.
 sum=$(sed -n 's/.*kmem:kmalloc:.* bytes_alloc=\([0-9]*\) .*/\1/p' "$work/script" | awk '{ n += $1 } END { print n }')
 is a_report_adds_up_a_field "\"weight\":$sum,\"unit\":\"bytes_alloc\"" \
 	"$("$B" report --weight bytes_alloc --json $cap | grep -o '"weight":[0-9]*,"unit":"[a-z_]*"')"
@@ -48,6 +48,8 @@ large=$(sed -n 's/.*kmem:kmalloc:.* bytes_req=\([0-9]*\) bytes_alloc=\([0-9]*\) 
 says samples_without_a_weight_are_left_out "event: kmem:kmalloc, $large" "$work/report"
 "$B" flame --weight bytes_alloc -o "$work/flame.svg" $cap 2>"$work/err"
 says a_capture_is_drawn_by_a_field 'weighed by bytes_alloc' "$work/flame.svg"
+is the_widths_add_up_to_the_sum_of_the_report "$sum" \
+	"$(folded --weight bytes_alloc $cap 2>/dev/null | awk '{ n += $NF } END { print n }')"
 "$B" report --weight no_such_field $cap >/dev/null 2>"$work/err"
 is a_field_that_no_event_has_is_wrong_usage "2 1" "$? $(grep -c "no column 'no_such_field'" "$work/err")"
 "$B" report --weight bytes_alloc --by samples $cap >/dev/null 2>"$work/err"
@@ -59,6 +61,12 @@ is a_report_has_a_row_for_each_value_of_a_field \
 	"$(awk '{ n[$1]++; sum[$1] += $2 } END { for (v in n) print v, n[v], sum[v] }' "$work/sizes" | sort)" \
 	"$("$B" report --sort kmem:kmalloc.bytes_req --weight bytes_alloc --json $cap |
 		sed -n 's/.*"self_samples":\([0-9]*\),"self_weight":\([0-9]*\),.*"field":"\([0-9]*\)".*/\3 \1 \2/p' | sort)"
+# As 'perf report --sort kmem:kmalloc.gfp_flags' of perf 6.1 names them, with these shares.
+is flags_are_rows_by_their_names "6 GFP_KERNEL
+3 GFP_KERNEL|__GFP_ZERO
+1 GFP_ATOMIC" "$("$B" report --sort kmem:kmalloc.gfp_flags --format csv $cap | awk -F, 'NR > 1 { print $3, $NF }')"
+"$B" report --sort kmem:kmalloc.call_site $cap >"$work/report"
+says a_function_is_a_row_by_its_name '  50.00        5  perf_event_mmap+0x155/0x3e0' "$work/report"
 want=$(awk '$1 > 64 { n++; sum += $2 } END { printf("%d samples, %d,%03d bytes_alloc", n, sum / 1000, sum % 1000) }' "$work/sizes")
 "$B" report --filter 'bytes_req > 64' --weight bytes_alloc $cap >"$work/report"
 says only_samples_that_pass_the_filter_count "event: kmem:kmalloc, $want" "$work/report"

@@ -21,6 +21,7 @@ The payloads of tracepoints must be printed as we print them, but for
 
 trace_stack  a field that is a stack, of which perf 6.1 knows nothing
 trace_named  addresses that the capture names, and perf does not
+trace_array  elements of __print_dynamic_array(), which perf 6.1 does not know
 
 Then perf report must print a tree, and our own reading of the export must
 have the same samples and stacks (their hashes are equal) wherever nothing is
@@ -294,6 +295,8 @@ def trace_lines(text):
 def trace_class(ours, got):
     if re.sub(r" stack= => .*", "", ours) == got:
         return "trace_stack"
+    if " ({0x" in ours and " __syscall_nr=" in got:
+        return "trace_array"
     ours, got = ours.split(), got.split()
     if len(ours) == len(got) and all(
             a == b or re.match(r"^ip=0xf[0-9a-f]{15}$", b)

@@ -286,6 +286,45 @@ START_TEST(a_payload_is_never_larger_than_a_record)
 }
 END_TEST
 
+START_TEST(a_value_is_printed_as_in_the_text_of_its_event)
+{
+	static const char text[] =
+		"name: beep\nID: 7\nformat:\n"
+		"\tfield:unsigned long flags;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:u32 dev;\toffset:16;\tsize:4;\tsigned:0;\n"
+		"\tfield:int len;\toffset:20;\tsize:4;\tsigned:1;\n"
+		"\tfield:u64 at;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"flags=%s dev %d,%d len %5d or %d at %llx\", "
+		"(REC->flags) ? __print_flags(REC->flags, \"|\", "
+		"{ 1, \"ONE\" }, { 4, \"FOUR\" }) : \"none\", "
+		"REC->dev >> 20, REC->dev & 0xfffff, REC->len, "
+		"REC->len + REC->dev, REC->at + jiffies\n";
+	static const struct {
+		size_t field;
+		int64_t num;
+		const char *want;
+	} row[] = {
+		{ 0, 0, "none" },
+		{ 0, 5, "ONE|FOUR" },
+		{ 1, 8 << 20 | 1, "8,1" },
+		{ 2, -7, "-7" },
+		/* the jiffies are in no capture */
+		{ 3, -1, "18446744073709551615" },
+	};
+	struct payload *pl = payload_new(text, &(struct payload_machine){ 0 });
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const struct field f = { .present = true, .num = row[i].num };
+
+		ck_assert_str_eq(payload_value_text(pl, row[i].field, &f, buf,
+						    sizeof(buf)),
+				 row[i].want);
+	}
+	payload_free(pl);
+}
+END_TEST
+
 static const struct run_table loops[] = {
 	RUN_TIMES(bytes_of_both_orders_give_the_text_of_the_kernel, 2),
 	RUN_TIMES(a_foreign_event_becomes_a_tracepoint_of_perf, 2),
@@ -299,4 +338,5 @@ RUN_TABLES("payload", loops, fields_give_the_same_text,
 	   an_old_string_at_the_end_is_a_string, what_is_no_format_is_refused,
 	   an_event_may_be_named_like_the_line_of_its_id,
 	   functions_that_old_perf_lacks_are_not_printed_with,
-	   a_payload_is_never_larger_than_a_record)
+	   a_payload_is_never_larger_than_a_record,
+	   a_value_is_printed_as_in_the_text_of_its_event)

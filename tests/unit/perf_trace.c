@@ -28,7 +28,9 @@ static void perf_trace_tracing_data(struct pb *b, const char *system,
 	const char *const *const systems[] = { one, NULL };
 	struct fb_form form = { .page = 4096,
 				.formats = &none,
-				.systems = systems };
+				.systems = systems,
+				.printk = "0x81000010 : \"first \\\"one\\\"\"\n"
+					  "0x81000020 : \"second\"\n" };
 
 	fb_head(b, &form, "0.6");
 	for (size_t i = 0; i < FB_PARTS; i++)
@@ -139,6 +141,45 @@ START_TEST(text_is_printed_as_the_format_says)
 	ck_assert_int_eq(src->ops->print(src, &rec.sample, text, sizeof(text)),
 			 0);
 	ck_assert_str_eq(text, "comm=task mode=8001 path=/tmp/x");
+	pb_close(src, &b);
+}
+END_TEST
+
+/* As rcu_utilization: the tracing data have the strings behind the formats. */
+START_TEST(strings_of_the_kernel_are_printed)
+{
+	static const char with_string[] =
+		"name: my_event\nID: 321\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+		"\tsigned:0;\n"
+		"\tfield:const char * s;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"[%s]\", REC->s\n";
+	static const struct {
+		uint64_t addr;
+		const char *want;
+	} row[] = { { 0x81000010, "[first \"one\"]" },
+		    { 0x81000020, "[second]" },
+		    { 0x81000030, "[0x81000030]" },
+		    { 0, "[(null)]" } };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	char text[64];
+
+	perf_trace_begin(&b, false);
+	pb_u32(&b, 20);
+	pb_u16(&b, 321);
+	pb_raw(&b, "\0\0\0\0\0\0", 6);
+	pb_u64(&b, row[_i].addr);
+	pb_u32(&b, 0);
+	struct source *src = perf_trace_finish(&b, "mine", with_string);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(src->ops->print(src, &rec.sample, text, sizeof(text)),
+			 0);
+	ck_assert_str_eq(text, row[_i].want);
+	/* the database prints by the format alone */
+	ck_assert_ptr_nonnull(strstr(src->events[0].format, "\"second\""));
 	pb_close(src, &b);
 }
 END_TEST
@@ -365,6 +406,7 @@ START_TEST(an_event_with_a_period_is_not_hit_each_time)
 END_TEST
 
 static const struct run_table loops[] = {
+	RUN_TIMES(strings_of_the_kernel_are_printed, 4),
 	RUN_TIMES(fields_have_their_values_in_both_byte_orders, 2),
 	RUN_TIMES(text_is_printed_as_the_format_says, 2),
 	RUN_TIMES(a_dynamic_field_that_leads_outside_is_absent, 3),

@@ -161,7 +161,7 @@ static const struct {
 	  "B" },
 	{ "__print_hex_str(&REC->u32, 4)", FOUR },
 	{ "__print_array(REC->s16, 2, 2)", "{0xfffe,0x3}" },
-	{ "__print_dynamic_array(REC->args, sizeof(u64))", "{0x5,0x6,0x7}" },
+	{ "__print_dynamic_array(args, sizeof(u64))", "{0x5,0x6,0x7}" },
 	{ "__get_bitmask(args)", "00000000,00000007,00000000,00000006,"
 				 "00000000,00000005" },
 	{ "__print_hex(REC->name, 2)", "62 61" },

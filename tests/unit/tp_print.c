@@ -198,6 +198,16 @@ static const struct {
 	  "wait ? run 0 tid -3", "needs HZ, which is in no capture" },
 	/* else the fields follow, and the reason is told */
 	{ "\"%u\", kernel_function(REC->n)", NULL, "calls kernel_function" },
+	/* a number that is no address of a known string: digits */
+	{ "\"<%s>\", REC->addr", "<0x12345678>", "lacks the string of addr" },
+	/* kvm_mmu_get_page of Linux 6.18, shortened */
+	{ "\"%s %s\", ({ const char *saved_ptr = trace_seq_buffer_ptr(p); "
+	  "union kvm_mmu_page_role role; role.word = REC->n; "
+	  "trace_seq_printf(p, \"l%u\", role.level); saved_ptr; }), "
+	  "REC->n ? \"new\" : \"existing\"",
+	  NULL,
+	  "needs the bits of union kvm_mmu_page_role, which are in no "
+	  "capture" },
 	{ "\"%d\", REC->absent", NULL, "names the field absent" },
 	{ "\"%pd4\", REC->addr", NULL, "converts by %pd" },
 	{ "\"%d\", NO_SUCH_ENUM", NULL,
