@@ -448,7 +448,7 @@ function listen()
 		if (!e.target.closest("#menu"))
 			closeMenu();
 	});
-	addEventListener("resize", later(100, show));
+	addEventListener("resize", show);
 	darkScreen.addEventListener("change", show);
 	[flame, callers, callees].concat(diffFlame || []).forEach(onFlame);
 	onTime();

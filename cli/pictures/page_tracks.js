@@ -93,14 +93,16 @@ const laneName = l => l.cpu === undefined ? threadName(l.thread) :
 // A lane as a number, as views have it.
 const laneId = l => l.cpu === undefined ? l.thread : -1 - l.cpu;
 
-// Returns text that is no wider than some px.
-function fit(c, text, room)
+// Returns text that is no wider than some px. It keeps the end.
+function fit(c, text, room, end = "")
 {
-	let s = text;
+	const whole = text.slice(0, text.length - end.length);
+	let s = whole;
+	const said = () => s === whole ? text : s + "\u2026" + end;
 
-	while (s && c.measureText(s === text ? s : s + "\u2026").width > room)
+	while (s && c.measureText(said()).width > room)
 		s = s.slice(0, -1);
-	return s === text ? s : s + "\u2026";
+	return said();
 }
 
 const TRACK_FONT = "12px system-ui, sans-serif";
@@ -209,7 +211,9 @@ const tracks = {
 		}
 		c.fillStyle = css(set && set.has(l.cpu === undefined ? l.thread :
 						 l.cpu) ? "--accent" : "--ink");
-		c.fillText(fit(c, laneName(l), this.left - 8), 2 - this.left,
+		// the number tells threads of one name apart
+		c.fillText(fit(c, laneName(l), this.left - 8,
+			       laneName(l).match(/ \d+$/)?.[0]), 2 - this.left,
 			   y + LANE / 2 - 1);
 	},
 

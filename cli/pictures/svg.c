@@ -539,7 +539,7 @@ static void svg_put_top(const struct page *p)
 	if (o->look && o->look->lead)
 		safe_text_xml(p->out, o->look->lead, 0);
 	fputs("</text>\n", p->out);
-	fprintf(p->out, "<g id=\"legend\" data-y=\"%u\">\n", y + line);
+	fputs("<g id=\"legend\">\n", p->out);
 	if (svg_has_legend(p))
 		svg_put_legend(p, y + line);
 	fputs("</g>\n</g>\n", p->out);

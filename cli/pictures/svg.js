@@ -205,46 +205,68 @@ function flip()
 
 // ---- the window
 
-// Makes lines of text smaller if they are wider than the picture.
-function shrink(id)
-{
-	const g = byId(id), y = +g.dataset.y;
-	const part = Math.min(1, plot / (g.getBBox().width || 1));
+const move = (e, x, y) =>
+	e.setAttribute("transform", "translate(" + x + " " + y + ")");
 
-	g.setAttribute("transform", part === 1 ? "" : "translate(" +
-		pad * (1 - part) + " " + y * (1 - part) + ") scale(" + part +
-		")");
+// Breaks the legend where it is wider than the picture. Returns by how much it is
+// higher then.
+function wrapLegend()
+{
+	let across = 0, down = 0, key = [];
+
+	for (const e of byId("legend").children) {
+		key.push(e);
+		// two colors may share a text: the first one's is empty
+		if (e.tagName !== "text" || !e.textContent)
+			continue;
+
+		const left = +key[0].firstChild.getAttribute("x");
+		const right = +e.getAttribute("x") + e.getComputedTextLength();
+
+		if (right + across > pad + plot && left + across > pad) {
+			across = pad - left;
+			down += +svg.dataset.step;
+		}
+		key.forEach(k => move(k, across, down));
+		key = [];
+	}
+	return down;
 }
 
-// Breaks the lines below the picture where they are wider than it. Returns by how
-// much it is higher then.
-function wrap()
+// Breaks a line of text where it is wider than the picture. Returns by how much it
+// is higher then.
+function wrap(e)
+{
+	e.textContent = e.dataset.line ||= e.textContent;
+
+	const x = e.getAttribute("x");
+	const cell = e.getComputedTextLength() / e.textContent.length;
+	const all = e.classList.contains("middle") ? plot : plot + pad - x;
+	const room = Math.max(9, Math.floor(all / cell));
+	const parts = e.textContent.match(new RegExp(
+		"\\S.{0," + (room - 1) + "}(?=\\s|$)|\\S{" + room + "}",
+		"g")) || [];
+
+	e.replaceChildren(...parts.map((part, i) => {
+		const t = document.createElementNS(svgNs, "tspan");
+
+		t.textContent = (i ? " " : "") + part;
+		t.setAttribute("x", x);
+		t.setAttribute("dy", i && step_y);
+		return t;
+	}));
+	return Math.max(0, parts.length - 1) * step_y;
+}
+
+// Breaks the lines below the picture. Returns by how much it is higher then.
+function wrapNotes()
 {
 	let down = 0;
 
 	for (const e of byId("notes").children) {
-		e.setAttribute("transform", "translate(0 " + down + ")");
-		if (e.tagName !== "text")
-			continue;
-		e.textContent = e.dataset.line ||= e.textContent;
-
-		const x = e.getAttribute("x");
-		const cell = e.getComputedTextLength() / e.textContent.length;
-		const room = Math.max(9, Math.floor((plot + pad - x) / cell));
-		const parts = e.textContent.match(new RegExp(
-			"\\S.{0," + (room - 1) + "}(?=\\s|$)|\\S{" + room + "}",
-			"g")) || [];
-
-		e.replaceChildren(...parts.map((part, i) => {
-			const t = document.createElementNS(svgNs,
-							   "tspan");
-
-			t.textContent = (i ? " " : "") + part;
-			t.setAttribute("x", x);
-			t.setAttribute("dy", i && step_y);
-			return t;
-		}));
-		down += Math.max(0, parts.length - 1) * svg.dataset.step;
+		move(e, 0, down);
+		if (e.tagName === "text")
+			down += wrap(e);
 	}
 	return down;
 }
@@ -277,17 +299,23 @@ function fit()
 	drawnAt = room / w;
 	svg.setAttribute("width", room);
 	svg.querySelectorAll(".wide").forEach(e => e.setAttribute("width", w));
+	let down = 0;
 	svg.querySelectorAll(".middle").forEach(e => {
 		e.setAttribute("x", w / 2);
-		squeeze(e);
+		if (e.id === "subtitle")
+			down += wrap(e);
+		else
+			squeeze(e);
 	});
-	byId("right").setAttribute("transform", "translate(" + (w - own) +
-				   " 0)");
+	move(byId("right"), w - own, 0);
 	if (pointed < 0)
 		details.textContent = leadThatFits();
-	shrink("legend");
+	["controls", "details", "legend"].forEach(id => move(byId(id), 0, down));
+	down += wrapLegend();
+	["frames", "notes"].forEach(id => move(byId(id), 0, down));
+	svg.querySelector("#head .page").setAttribute("height", top - 2 + down);
 
-	const height = +svg.dataset.height + wrap();
+	const height = +svg.dataset.height + down + wrapNotes();
 
 	svg.setAttribute("height", height * drawnAt);
 	svg.setAttribute("viewBox", "0 0 " + w + " " + height);

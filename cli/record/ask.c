@@ -21,11 +21,21 @@ static void ask_child(const char *const *argv, int out)
 	_exit(127);
 }
 
+int ask_wait(pid_t pid)
+{
+	int status = 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0)
+		return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int ask(const char *const *argv, char *out, size_t size)
 {
 	char rest[4096];
 	size_t len = 0;
-	int status = 0;
 	int fd[2];
 	pid_t pid;
 
@@ -49,9 +59,5 @@ int ask(const char *const *argv, char *out, size_t size)
 	}
 	out[len] = '\0';
 	close(fd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid < 0)
-		return 127;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return ask_wait(pid);
 }

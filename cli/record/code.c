@@ -81,24 +81,28 @@ bool code_has_frames(const struct record_code *c)
 
 /* ---- a program */
 
+static bool code_is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
 /* Finds what execvp() would start. */
 static bool code_find(const char *name, char out[PATH_MAX])
 {
 	const char *path = getenv("PATH");
-	struct stat st;
 
 	if (strchr(name, '/')) {
 		snprintf(out, PATH_MAX, "%s", name);
-		return !stat(out, &st) && S_ISREG(st.st_mode) &&
-		       !access(out, X_OK);
+		return code_is_program(out);
 	}
 	for (path = path ? path : "/bin:/usr/bin"; *path;) {
 		size_t n = strcspn(path, ":");
 
 		snprintf(out, PATH_MAX, "%.*s%s%s", (int)n, path, n ? "/" : "",
 			 name);
-		if (!stat(out, &st) && S_ISREG(st.st_mode) &&
-		    !access(out, X_OK))
+		if (code_is_program(out))
 			return true;
 		path += n + (path[n] == ':');
 	}

@@ -65,16 +65,11 @@ static void plan_add_events(struct plan *p, const struct plan_opts *o,
 
 static void plan_add_ftrace(struct plan *p)
 {
-	static const char *const words[] = {
-		"trace-cmd", "record",
-		"-b",	     "20000",
-		"-e",	     "sched:sched_switch",
-		"-e",	     "sched:sched_wak*",
-		"-e",	     "irq:*_e*",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		plan_add(p, words[i]);
+	plan_add_pair(p, "trace-cmd", "record");
+	plan_add_pair(p, "-b", "20000");
+	plan_add_pair(p, "-e", "sched:sched_switch");
+	plan_add_pair(p, "-e", "sched:sched_wak*");
+	plan_add_pair(p, "-e", "irq:*_e*");
 }
 
 static void plan_add_perf(struct plan *p, const struct plan_opts *o, bool trial)
@@ -206,7 +201,7 @@ static int plan_refused(const struct plan_opts *o, char *said, struct err *err)
 /* ---- trials */
 
 struct plan_trial {
-	char dir[PATH_MAX], file[PATH_MAX], old[PATH_MAX];
+	char dir[PATH_MAX], file[PATH_MAX + 8];
 	char said[SAID];   /* by perf record */
 	char attrs[SAID];  /* by perf evlist -v: what the kernel accepted */
 	unsigned int dump; /* that the stacks need; 0: not known */
@@ -228,7 +223,6 @@ static bool plan_try(struct plan *p, const struct plan_opts *o,
 	if (!status && plan_learns(p, o))
 		t->dump = o->learn(t->file, p->dump);
 	unlink(t->file);
-	unlink(t->old);
 	return !status;
 }
 
@@ -338,13 +332,8 @@ int plan_make(const struct plan_opts *o, const struct record_code *code,
 		err_set(err, ERR_IO, "%s: no folder can be made here", t->dir);
 		goto out;
 	}
-	if ((size_t)snprintf(t->file, sizeof(t->file), "%s/trial", t->dir) <
-		    sizeof(t->file) &&
-	    (size_t)snprintf(t->old, sizeof(t->old), "%s/trial.old", t->dir) <
-		    sizeof(t->old))
-		rc = plan_find(out, o, t, err);
-	else
-		err_set(err, ERR_LIMIT, "%s: the name is too long", t->dir);
+	snprintf(t->file, sizeof(t->file), "%s/trial", t->dir);
+	rc = plan_find(out, o, t, err);
 	rmdir(t->dir);
 	if (!rc && !o->event)
 		plan_take_event(out, t->attrs);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/record/ask.h"
 #include "cli/record/plan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -45,13 +46,12 @@ static void run_child(const struct plan *p, bool env, const sigset_t *mask)
 int run_perf(const struct plan *p, bool env, double seconds,
 	     struct run_end *end, struct err *err)
 {
-	struct itimerval timer = {
-		.it_value = { .tv_sec = (time_t)seconds,
-			      .tv_usec =
-				      (suseconds_t)((seconds -
-						     (double)(time_t)seconds) *
-						    1e6) }
+	const time_t whole = (time_t)seconds;
+	const struct timeval after = {
+		.tv_sec = whole,
+		.tv_usec = (suseconds_t)((seconds - (double)whole) * 1e6)
 	};
+	const struct itimerval timer = { .it_value = after };
 	const struct itimerval never = { .it_value = { .tv_sec = 0 } };
 	struct sigaction old[ARRAY_SIZE(run_signals)];
 	sigset_t some, mask;
@@ -93,7 +93,6 @@ int run_perf(const struct plan *p, bool env, double seconds,
 
 int run_screen(const char *file, bool aside)
 {
-	int status = 0;
 	pid_t pid;
 
 	fflush(NULL);
@@ -104,9 +103,5 @@ int run_screen(const char *file, bool aside)
 		execl("/proc/self/exe", "backstitch", file, (char *)NULL);
 		_exit(127);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid < 0 || !WIFEXITED(status))
-		return 1;
-	return WEXITSTATUS(status);
+	return ask_wait(pid);
 }

@@ -146,6 +146,16 @@ def picture(db, name, k, wide, high):
             return x.scrollWidth <= x.clientWidth &&
                 x.getBoundingClientRect().right <= innerWidth;"""),
            "a_chain_fits_into_%d_px" % wide)
+        broken = b.js("""return [...document.querySelectorAll(
+            "#chain td:nth-child(3), #chain td:nth-child(4)")].flatMap(td => {
+                const text = td.firstChild, at = document.createRange();
+                return [...text.data.matchAll(/\\S+/g)].filter(m => {
+                    at.setStart(text, m.index);
+                    at.setEnd(text, m.index + m[0].length);
+                    return at.getClientRects().length > 1;
+                }).map(m => m[0]);
+            });""")
+        ok(not broken, "no_word_of_it_is_broken_at_%d_px" % wide, broken)
 
 
 dbs = {os.path.basename(n).split(".")[0]: make(os.path.join(ROOT, "tests", n))

@@ -77,8 +77,34 @@ def check_shot():
         ok(red > width * 2, "a_screenshot_has_what_changed_%d" % width, red)
 
 
+def check_narrow():
+    """Where the window is narrow, lines break: none is made smaller, none is over
+    another one or over the frames."""
+    for width in 1000, 400:
+        with Browser(width, 900, "light") as b:
+            b.open(svg)
+            boxes = b.js("""
+                const last = [...document.querySelectorAll("#legend text")].pop();
+                return ["#title", "#subtitle", "#flip rect", "#details", "#legend",
+                        "#frames", "#notes"].map(css => {
+                    const e = document.querySelector(css);
+                    const r = e.getBoundingClientRect();
+                    const m = (css === "#legend" ? last : e).getScreenCTM();
+                    return [css, r.left, r.top, r.right, r.bottom,
+                            parseFloat(getComputedStyle(e).fontSize) * m.a];
+                });""")
+            ok(all(top >= last[4] - 1 for last, (_, _, top, *_) in
+                   zip(boxes, boxes[1:])), "no_line_is_over_another_%d" % width,
+               *boxes)
+            ok(all(left >= 0 and right <= width + 1 and font > 8 for
+                   _, left, _, right, _, font in boxes),
+               "and_each_can_be_read_%d" % width, *boxes)
+            b.quiet(svg, "narrow_%d" % width)
+
+
 with Browser() as browser:
     check(browser)
+check_narrow()
 check_shot()
 shutil.rmtree(work)
 finish()

@@ -421,6 +421,86 @@ def check_order_of_waits(b, db):
     b.keys("0")
 
 
+def check_scroll(path):
+    """More lanes than fit scroll: each is all in view, with its number, and a tip
+    is beside the lane that it tells of."""
+    for width in 1400, 400:
+        with Browser(width, 900, "light") as b:
+            b.open(path)
+            b.js("if (document.querySelector('#tracks').hidden) "
+                 "document.querySelector('#rows').click();"
+                 "document.querySelector('#tracks').scrollIntoView({block: "
+                 "'center'})")
+            n, high, most = b.js("""
+                const t = document.querySelector("#tracks");
+                return [t.firstChild.clientHeight, t.clientHeight, t.scrollHeight];
+                """)
+            ok(n > high and n == most and n % LANE == 0 and high % LANE == 0,
+               "lanes_scroll_and_none_is_cut_%d" % width, n, high, most)
+            b.js("document.querySelector('#lanes').focus()")
+            b.keys(*["Down"] * (n // LANE))
+            last = b.js("""
+                const t = document.querySelector("#tracks");
+                const c = document.querySelector("#lanes");
+                const part = devicePixelRatio;
+                const y = c.height - 22 * part;
+                const ink = c.getContext("2d").getImageData(0, y, 90 * part,
+                                                            20 * part).data;
+                return [t.scrollTop + t.clientHeight,
+                        ink.some((v, i) => i % 4 === 3 && v > 99)];""")
+            ok(last == [n, True], "keys_reach_the_last_lane_%d" % width, last, n)
+            x, y, w, _ = box(b, "#tracks")
+            for part in 0.5, 0.9:
+                for row in 0, high // LANE - 1:
+                    b.point(x + w * part, y + row * LANE + LANE / 2)
+                    _, top, _, tall = box(b, "#tip")
+                    ok(tall and (top >= y + (row + 1) * LANE - 2 or
+                                 top + tall <= y + row * LANE + 2),
+                       "a_tip_is_beside_its_lane_%d_%s_%d" % (width, part, row),
+                       top, tall, y)
+            b.quiet(path, "scroll_%d" % width)
+
+
+def check_resize(path):
+    """A page is drawn again at once: a picture by a headless browser waits for
+    no timer."""
+    with Browser(1000, 900, "light") as b:
+        b.open(path)
+        sizes = b.js("""
+            document.body.style.width = "500px";
+            dispatchEvent(new Event("resize"));
+            return ["#flame", "#time"].map(css => {
+                const c = document.querySelector(css);
+                return [c.width / devicePixelRatio,
+                        c.getBoundingClientRect().width];
+            });""")
+        ok(all(abs(a - drawn) < 2 for a, drawn in sizes),
+           "a_new_width_is_drawn_at_once", sizes)
+
+
+def check_narrow_names(path):
+    """Threads of one name are told apart by their numbers, also where the names
+    have little room."""
+    with Browser(400, 900, "light") as b:
+        b.open(path)
+        said = b.js("""
+            const text = CanvasRenderingContext2D.prototype.fillText, said = [];
+            CanvasRenderingContext2D.prototype.fillText = function (s, ...at) {
+                said.push(s);
+                return text.call(this, s, ...at);
+            };
+            document.querySelector("#rows").click();
+            document.querySelector("#rows").click();
+            document.body.style.width = "360px";
+            dispatchEvent(new Event("resize"));
+            return said;""")
+        tids = [str(t) for t, in ask(ftrace, "SELECT DISTINCT tid FROM samples "
+                                     "WHERE comm = 'qemu-system-x86'")]
+        ok(len(tids) > 2 and all(any(s.startswith("qemu-") and s.endswith(
+            "\u2026 " + t) for s in said) for t in tids),
+           "narrow_names_keep_their_numbers", said)
+
+
 # ---- the map
 
 def check_map(b, db, event):
@@ -590,6 +670,9 @@ with Browser(1400, 900) as browser:
     browser.quiet(traced, "tracks")
 lost = make(work, "defer-lost-clock.data.zst")
 page = page_of(lost)
+check_scroll(page)
+check_resize(page)
+check_narrow_names(traced)
 with Browser(1400, 1400) as browser:
     browser.open(page)
     check_order(browser, lost, "cpu-clock")

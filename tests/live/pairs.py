@@ -1,20 +1,23 @@
 # pairs.py - how many pairs of recordings of one program show a change that is none.
-"""usage: BACKSTITCH=PROGRAM pairs.py [RUNS [SECONDS [FOLDER]]]
+"""usage: BACKSTITCH=PROGRAM pairs.py [--only NAME,..] [RUNS [SECONDS [FOLDER]]]
 
 Records twenty programs RUNS times (11), about SECONDS (1) each, in turn, so that
 the recordings of one are as far apart as those of two builds are. Compares all
-pairs of recordings of each by 'report --diff', of one run a side and of four, by
-shares and by weights, and prints how many show a change of self or of total.
-Fails if more than one of 100 does with four runs a side. Recordings that are in
-FOLDER are not made again. The machine should be as busy as those are for which
-the rate is to hold. Needs perf, gcc and g++; it is in no group, as its result
-depends on the machine."""
+pairs of recordings of each by 'report --diff', of one run a side and of several,
+by shares and by weights, and prints how many show a change of self or of total,
+by program and in all, and of how many all that changed is code without a name.
+Fails if more than one of 100 does with several runs a side. Recordings that are
+in FOLDER are not made again, and FOLDER/rounds keeps how often each program does
+its work, so that later ones do the same. The machine should be as busy as those
+are for which the rate is to hold, and its load is printed. Needs perf, gcc and
+g++; it is in no group, as its result depends on the machine."""
 
 import concurrent.futures
 import itertools
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -24,10 +27,14 @@ import time
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 TWINS = os.path.join(ROOT, "tests/captures/twins")
 B = os.path.abspath(os.environ.get("BACKSTITCH", "./backstitch"))
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 11
-SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 1
+ARGS = sys.argv[1:]
+ONLY = ARGS[1].split(",") if ARGS[:1] == ["--only"] else None
+ARGS = ARGS[2 if ONLY else 0:]
+RUNS = int(ARGS[0]) if ARGS else 11
+SECONDS = float(ARGS[1]) if len(ARGS) > 1 else 1
 ENV = {"PATH": os.environ["PATH"]}
-OTHERS = 50  # pairs of four runs a side, of each program
+SIDES = (1, 2), (2, 2), (3, 3), (4, 4)  # runs of A and of B, beside (1, 1)
+OTHERS = 50  # pairs of each, of each program
 PYTHON = {
     "json": "json.loads(json.dumps({str(k): list(range(9)) for k in range(9)}))",
     "re": "re.findall('[a-z]+|[0-9]+', 'abc 123 def 456 ' * 20)",
@@ -75,17 +82,18 @@ def programs(where):
                      "%s || :; done" % code, text]
 
 
-def rounds(command):
-    """As many as take SECONDS."""
+def rounds(name, command, kept):
+    """As many as take SECONDS, or as the recordings that are there did."""
     n = 1
-    while True:
+    while name not in kept:
         start = time.monotonic()
         subprocess.run(command + [str(n)], stdout=subprocess.DEVNULL, env=ENV,
                        check=True)
         took = time.monotonic() - start
         if took > SECONDS / 4:
-            return str(max(1, int(n * SECONDS / took)))
+            kept[name] = max(1, int(n * SECONDS / took))
         n *= 2
+    return str(kept[name])
 
 
 def record(command, path):
@@ -113,24 +121,27 @@ def changes(options, a, b):
 def pairs(name, where):
     dbs = [os.path.join(where, "%s-%d.db" % (name, i)) for i in range(RUNS)]
     for a, b in itertools.combinations(dbs, 2):
-        yield 1, [a], [b]
+        yield [a], [b]
     rnd = random.Random(1)
-    for _ in range(OTHERS if RUNS >= 8 else 0):
-        some = rnd.sample(dbs, 8)
-        yield 4, some[:4], some[4:]
+    for n, m in SIDES:
+        for _ in range(OTHERS if RUNS >= n + m else 0):
+            some = rnd.sample(dbs, n + m)
+            yield some[:n], some[n:]
 
 
 def compare(names, where):
-    """Returns the pairs by runs a side and options, and how many show a change."""
+    """Returns, by runs of A and of B, options and program: the pairs, how many
+    show a change, and how many only one of code without a name."""
     count = {}
-    todo = [(name, runs, options, a, b) for name in names
-            for runs, a, b in pairs(name, where) for options in ([], ["--absolute"])]
+    todo = [(name, options, a, b) for name in names for a, b in pairs(name, where)
+            for options in ([], ["--absolute"])]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for (name, runs, options, a, b), found in zip(
-                todo, pool.map(lambda t: changes(*t[2:]), todo)):
-            n = count.setdefault((runs, *options), [0, 0])
+        for (name, options, a, b), found in zip(
+                todo, pool.map(lambda t: changes(*t[1:]), todo)):
+            n = count.setdefault((len(a), len(b), bool(options), name), [0, 0, 0])
             n[0] += 1
             n[1] += found != []
+            n[2] += found != [] and all(re.match(r"\[|0x|\S+\+0x", f) for f in found)
             if found:
                 print(*options, *(os.path.basename(x) for x in a), "--",
                       *(os.path.basename(x) for x in b), *found, sep="\n  ")
@@ -138,22 +149,38 @@ def compare(names, where):
 
 
 def main():
-    where = sys.argv[3] if len(sys.argv) > 3 else tempfile.mkdtemp()
+    where = ARGS[2] if len(ARGS) > 2 else tempfile.mkdtemp()
+    os.makedirs(where, exist_ok=True)
     try:
-        commands = {n: c + [rounds(c)] for n, c in programs(where)} \
-            if not os.path.exists(os.path.join(where, "bash-%d.db" % (RUNS - 1))) \
-            else dict(programs(where))
+        keeper = os.path.join(where, "rounds")
+        kept = {}
+        if os.path.exists(keeper):
+            with open(keeper, encoding="ascii") as f:
+                kept = json.load(f)
+        commands = {n: c + [rounds(n, c, kept)] for n, c in programs(where)
+                    if not ONLY or n in ONLY}
+        with open(keeper, "w", encoding="ascii") as f:
+            json.dump(kept, f)
+        print("rounds:", *("%s %s" % (n, kept[n]) for n in commands))
+        print("load before: %.1f, on %d CPUs" % (os.getloadavg()[0], os.cpu_count()))
         for i in range(RUNS):
             for name, command in commands.items():
                 record(command, os.path.join(where, "%s-%d.db" % (name, i)))
+        print("load after: %.1f" % os.getloadavg()[0], flush=True)
         count = compare(commands, where)
     finally:
-        if len(sys.argv) <= 3:
+        if len(ARGS) <= 2:
             shutil.rmtree(where)
-    for (runs, *options), (n, shown) in sorted(count.items()):
-        print("%d run%s a side, by %s: %d of %d pairs show a change" %
-              (runs, "s"[runs == 1:], "weights" if options else "shares", shown, n))
-    sys.exit(any(shown * 100 > n for key, (n, shown) in count.items() if key[0] > 1))
+    bad = 0
+    for n, m, absolute in sorted({key[:3] for key in count}):
+        by_name = {k[3]: v for k, v in count.items() if k[:3] == (n, m, absolute)}
+        tried, shown, nameless = (sum(v) for v in zip(*by_name.values()))
+        print("%d and %d runs, by %s: %d of %d pairs show a change, %d only without "
+              "a name:" % (n, m, "weights" if absolute else "shares", shown, tried,
+                           nameless),
+              *("%s %d/%d" % (k, v[1], v[0]) for k, v in by_name.items() if v[1]))
+        bad += n + m > 2 and shown * 100 > tried
+    sys.exit(bad > 0)
 
 
 main()
