@@ -338,7 +338,7 @@ SIZES_OF = {
     "generations that map": (2000, 8000, 32000),
     "stacks of 100 frames": (5000, 20000, 80000),
     "types of events": (4000, 16000, 64000),
-    "captures": (30, 120, 480),
+    "captures": (60, 240, 960),
     "segments of a stream": (240, 960, 3840),
     "segments that are merged": (60, 240, 960),
     "functions inlined in each other": (1000, 4000, 16000),
@@ -545,7 +545,8 @@ def measured(build, folder, name):
     mem = [max(m - base[1], LEAST_MEMORY) for _, m in took]
     bad = 0
     for i, n in enumerate(sizes):
-        each = [[v[j] / sizes[j] for j in range(i + 1)] for v in (secs, mem)]
+        each = [[v[j] / (sizes[j] - FIRST.get(make, 0)) for j in range(i + 1)]
+                for v in (secs, mem)]
         grew = [worst(row) if i else 1 for row in each]
         files = sum(os.path.getsize(p) for p in every[i][1])
         wrong = max(grew) > LIMIT or bool(bound) and (
@@ -557,8 +558,8 @@ def measured(build, folder, name):
             "  TOO MUCH" if wrong else ""), flush=True)
     for path in {p for _, files in (first, *every) for p in files}:
         os.unlink(path)
-    return (name, sizes[-1], secs[-1] / sizes[-1] * 1e6, grew[0],
-            mem[-1] / sizes[-1], grew[1], bound), bad
+    return (name, sizes[-1], each[0][-1] * 1e6, grew[0], each[1][-1], grew[1],
+            bound), bad
 
 
 def all_kinds(build, folder, want):
