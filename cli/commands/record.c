@@ -197,6 +197,7 @@ static int record_take(int argc, char **argv, struct plan_opts *o,
 		       struct err *err)
 {
 	bool ftrace = tracer && !strcmp(tracer, "ftrace");
+	struct stat st;
 
 	if (tracer && !(waits && ftrace))
 		return err_set(err, ERR_USAGE, "--tracer needs %s",
@@ -229,6 +230,11 @@ static int record_take(int argc, char **argv, struct plan_opts *o,
 			"-o needs the name of a file, not '%s'; 'perf "
 			"record -o - | backstitch follow -' reads a pipe",
 			output);
+	if (!stat(output, &st) && S_ISDIR(st.st_mode))
+		return err_set(err, ERR_USAGE,
+			       "-o needs the name of a file, and '%s' is a "
+			       "folder",
+			       output);
 	*o = (struct plan_opts){ .event = event,
 				 .rate = rate,
 				 .dump = (unsigned int)dump,

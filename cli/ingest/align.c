@@ -14,7 +14,7 @@
 #include "stitch/order/fingerprints.h"
 #include "stitch/source.h"
 
-/* Each two captures have two links of 80 bytes. */
+/* Each two captures have two links of 3 bytes, and are compared. */
 #define ALIGN_MAX 1024
 
 #define SHOW_EVERY 1024

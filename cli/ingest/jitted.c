@@ -34,9 +34,10 @@
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
-/* Entries of a folder that is listed; in a larger one each process is looked
- * for by its name. */
-#define LIST_MAX 10000
+/* Entries of a folder that are listed for each process that is looked for: to
+ * look for one by its name takes as long, and one process among 100,000 files
+ * costs no more than among a few. */
+#define LIST_EACH 64
 /* perf ends a little later than the recorded process, and times of files are
  * rounded to ticks. */
 #define MTIME_SLACK_NS 10000000000ll
@@ -80,6 +81,7 @@ struct beside {
 	char *dir;   /* NULL: there is none */
 	bool known;  /* dir was looked for */
 	bool listed; /* the processes of all files are in jitted.listed */
+	size_t asked, looked; /* processes; entries of the list */
 };
 
 struct jitted {
@@ -320,8 +322,9 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 	const struct dirent *e = NULL;
 	int32_t pid;
 
+	b->looked = 2 * LIST_EACH * b->asked;
 	errno = 0;
-	for (int i = 0; d && i < LIST_MAX && (e = readdir(d)); i++)
+	for (size_t i = 0; d && i < b->looked && (e = readdir(d)); i++)
 		if ((pid_in_name(e->d_name, "jit-", ".dump", &pid) ||
 		     pid_in_name(e->d_name, "perf-", ".map", &pid)) &&
 		    !jitted_is_listed(jd, source, pid))
@@ -343,9 +346,10 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 
 	if (!b->known) {
 		b->dir = jitted_folder(src);
-		jitted_list(jd, src->index, b);
 		b->known = true;
 	}
+	if (!b->listed && ++b->asked * LIST_EACH > b->looked)
+		jitted_list(jd, src->index, b);
 	if (b->listed && pid <= PID_MAX &&
 	    !jitted_is_listed(jd, src->index, pid))
 		return false;

@@ -151,17 +151,48 @@ static char *new_file_folder(const char *path)
 	return dir;
 }
 
+/* The folder in which no run had left anything when this process listed it. It
+ * is not listed again for each of the thousands of files that follow makes. */
+static struct {
+	pid_t by;
+	dev_t dev;
+	ino_t ino;
+} new_file_clean;
+
+/* Returns the list of a folder, or NULL if it is known to be clean. */
+static DIR *new_file_list(const char *folder, struct stat *st)
+{
+	DIR *d = opendir(folder);
+
+	if (d && !fstat(dirfd(d), st) &&
+	    (new_file_clean.by != getpid() ||
+	     new_file_clean.dev != st->st_dev ||
+	     new_file_clean.ino != st->st_ino))
+		return d;
+	if (d)
+		closedir(d);
+	return NULL;
+}
+
 static void new_file_remove_dead(const char *path)
 {
 	const char *base = path_base(path);
 	char *folder = new_file_folder(path);
-	DIR *d = opendir(folder);
+	struct stat st;
+	DIR *d = new_file_list(folder, &st);
 	const struct dirent *e;
+	bool clean = d != NULL;
 
 	while (d && (e = readdir(d)))
-		if (new_file_owner_is_gone(e->d_name, base) &&
-		    new_file_is_dead(dirfd(d), e->d_name))
-			unlinkat(dirfd(d), e->d_name, 0);
+		if (!new_file_owner_is_gone(e->d_name, base) ||
+		    !new_file_is_dead(dirfd(d), e->d_name) ||
+		    unlinkat(dirfd(d), e->d_name, 0))
+			clean &= !strstr(e->d_name, ".tmp");
+	if (clean) {
+		new_file_clean.by = getpid();
+		new_file_clean.dev = st.st_dev;
+		new_file_clean.ino = st.st_ino;
+	}
 	if (d)
 		closedir(d);
 	free(folder);

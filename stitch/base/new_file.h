@@ -6,7 +6,8 @@
  * NAME.PID-N.tmp beside it. A file gets its name when its bytes are on the
  * disk, and the folder is written then. Such a file is removed when the program
  * ends; what a killed run left behind is found by the next one with the same
- * NAME, because nobody locks it and its process is gone. */
+ * NAME, because nobody locks it and its process is gone. A process does not
+ * search a folder again in which there was no such file. */
 #ifndef STITCH_BASE_NEW_FILE_H
 #define STITCH_BASE_NEW_FILE_H
 #include <stdbool.h>

@@ -13,11 +13,18 @@
 /* Bytes of a path to show in a message. */
 #define PATH_SHOWN 60
 
+/* What is kept of a link, of which there are n * n. */
+struct align_told {
+	bool refused;		/* not of one run */
+	bool proved, strangers; /* see struct align_link */
+};
+
 struct align_graph {
 	const struct align_in *in;
 	const struct align_said *said;
 	size_t n, ref;
-	struct align_link *link; /* n * n links: from row to column */
+	struct align_told *told; /* n * n: from row to column */
+	struct align_link *link; /* n links: to the capture settled last */
 	struct align_out *out;
 	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;
@@ -35,10 +42,27 @@ const char *align_method_name(unsigned int method)
 	return method < ARRAY_SIZE(name) ? name[method] : NULL;
 }
 
-static struct align_link *align_link_between(const struct align_graph *g,
-					     size_t from, size_t to)
+static struct align_told *align_told_of(const struct align_graph *g,
+					size_t from, size_t to)
 {
-	return &g->link[from * g->n + to];
+	return &g->told[from * g->n + to];
+}
+
+/* Compares all others with a capture. */
+static void align_compare(struct align_graph *g, size_t to)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		struct align_link *l = &g->link[i];
+
+		if (i == to)
+			continue;
+		align_pair(&g->in[i], &g->in[to], g->said, l);
+		*align_told_of(g, i, to) = (struct align_told){
+			.refused = l->why >= WHY_HOST && !l->method,
+			.proved = l->proved,
+			.strangers = l->strangers,
+		};
+	}
 }
 
 /* ---- messages */
@@ -128,15 +152,16 @@ static const char *path_tail(const char *path)
 static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 			struct err *err)
 {
-	const struct align_link *l = align_link_between(g, a, b);
+	struct align_link l;
 	char why[160];
 
-	describe_refusal(&g->in[b], &g->in[a], l, why, sizeof(why));
+	align_pair(&g->in[a], &g->in[b], g->said, &l);
+	describe_refusal(&g->in[b], &g->in[a], &l, why, sizeof(why));
 	return err_set(err, ERR_FORMAT,
 		       "%s and %s are not of one timeline: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",
 		       path_tail(g->in[b].path), path_tail(g->in[a].path), why,
-		       align_advice(l), a + 1);
+		       align_advice(&l), a + 1);
 }
 
 /* ---- the shortest paths */
@@ -165,11 +190,11 @@ static void find_ways(struct align_graph *g)
 			    (to == SIZE_MAX || g->sum[i] < g->sum[to]))
 				to = i;
 		if (to == SIZE_MAX)
-			return;
+			break;
 		g->settled[to] = true;
+		align_compare(g, to);
 		for (size_t i = 0; i < g->n; i++) {
-			const struct align_link *l =
-				align_link_between(g, i, to);
+			const struct align_link *l = &g->link[i];
 			struct align_out *o = &g->out[i];
 			int64_t sum = g->sum[to] + l->error;
 
@@ -186,6 +211,9 @@ static void find_ways(struct align_graph *g)
 			o->parent = (uint16_t)to;
 		}
 	}
+	for (size_t i = 0; i < g->n; i++)
+		if (!g->settled[i])
+			align_compare(g, i);
 }
 
 static void align_start(struct align_graph *g, size_t i, enum align_method m)
@@ -227,9 +255,7 @@ static int align_check(const struct align_graph *g, struct err *err)
 				    g->in[i].host < g->n ||
 				    g->in[k].host < g->n;
 
-			if (!said &&
-			    align_link_between(g, i, k)->why >= WHY_HOST &&
-			    !align_link_between(g, i, k)->method)
+			if (!said && align_told_of(g, i, k)->refused)
 				return align_refuse(g, i, k, err);
 		}
 	return 0;
@@ -237,8 +263,8 @@ static int align_check(const struct align_graph *g, struct err *err)
 
 static bool is_same_kernel(const struct align_graph *g, size_t i, size_t k)
 {
-	const struct align_link *x = align_link_between(g, i, k);
-	const struct align_link *y = align_link_between(g, k, i);
+	const struct align_told *x = align_told_of(g, i, k);
+	const struct align_told *y = align_told_of(g, k, i);
 
 	return (x->proved || y->proved) && !x->strangers && !y->strangers;
 }
@@ -272,7 +298,8 @@ int align_captures(const struct align_in *in, size_t n,
 		.in = in,
 		.said = said,
 		.n = n,
-		.link = mem_new(n * n, sizeof(struct align_link)),
+		.told = mem_new(n * n, sizeof(struct align_told)),
+		.link = mem_new(n, sizeof(struct align_link)),
 		.out = out,
 		.sum = mem_new(n, sizeof(int64_t)),
 		.settled = mem_new(n, sizeof(bool)),
@@ -287,17 +314,13 @@ int align_captures(const struct align_in *in, size_t n,
 			align_start(&g, i, ALIGN_GIVEN);
 	}
 	align_start(&g, g.ref, ALIGN_REFERENCE);
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n; k++)
-			if (i != k)
-				align_pair(&in[i], &in[k], said,
-					   align_link_between(&g, i, k));
 	find_ways(&g);
 	for (size_t i = 0; i < n; i++)
 		follow_host(&g, i);
 	rc = align_check(&g, err);
 	if (!rc)
 		find_lines(&g);
+	free(g.told);
 	free(g.link);
 	free(g.sum);
 	free(g.settled);

@@ -14,8 +14,9 @@ XDG_CACHE_HOME=$dir/cache
 export XDG_CACHE_HOME
 
 # A process that opens the first segment is killed as long as the file 'kills' has bytes; while there is 'nofork', no
-# process can be started.
+# process can be started; 'listed', if it is there, gets a byte for each entry of a folder that is listed.
 cat >shim.c <<'END'
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -33,6 +34,15 @@ static int shim_open(const char *name, const char *path, int flags, int mode)
 }
 int open(const char *path, int flags, int mode) { return shim_open("open", path, flags, mode); }
 int open64(const char *path, int flags, int mode) { return shim_open("open64", path, flags, mode); }
+static void *shim_list(const char *name, DIR *d)
+{
+	struct stat st;
+	if (!stat("listed", &st))
+		truncate("listed", st.st_size + 1);
+	return ((void *(*)(DIR *))dlsym(RTLD_NEXT, name))(d);
+}
+struct dirent *readdir(DIR *d) { return shim_list("readdir", d); }
+struct dirent64 *readdir64(DIR *d) { return shim_list("readdir64", d); }
 pid_t fork(void)
 {
 	pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
@@ -46,14 +56,28 @@ cc -w -O1 -shared -fPIC -D_GNU_SOURCE -o shim.so shim.c -ldl 2>err || {
 	echo "skip follow_maker: no shared library can be made"
 	exit 0
 }
-follow() {	# segments of whole.pipe, with the shim
-	rm -rf seg
+follow_into() {	# segments of whole.pipe, with the shim
 	# memory that the shim's C library allocates is none of ours
 	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$dir/shim.so "$B" follow -o seg --segment 5K - <whole.pipe >out 2>err
 }
-# ---- the process is killed
+follow() {
+	rm -rf seg
+	follow_into
+}
+# ---- what is listed
 
 python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe && "$B" ingest -q -o whole.db whole.pipe || exit 2
+rm -rf seg && mkdir seg && (cd seg && seq 5000 | xargs touch) && : >listed
+follow_into
+bad=$?
+made=$(find seg -name '*.db' | wc -l)
+rm -r seg
+# two lists by the run, and one for what dead runs left
+[ "$made" -ge 4 ] && [ -s listed ] && [ "$(wc -c <listed)" -lt $((4 * 5000 + made * 1000)) ] && rm listed || bad=1
+say the_folder_is_not_listed_for_each_segment
+
+# ---- the process is killed
+
 printf 1 >kills
 follow && [ ! -s kills ] && grep -q 'ended by signal 9; another one tries it again' err && is_whole seg &&
 	[ -z "$(find seg -name '.segment*')" ]

@@ -62,6 +62,10 @@ is "a map of another process names nothing" "$bare" \
 cp maps/perf-77.map .
 is "a map is found beside the capture" "$named"
 is "nothing is looked for when that is not wanted" "$bare" --no-jit
+mkdir crowd && (cd crowd && seq 3000 | xargs touch) && cp perf-77.map c.data crowd || exit 2
+cd crowd || exit 2
+is "a map is found among thousands of files" "$named"
+cd .. && rm -r crowd || exit 2
 gzip perf-77.map
 is "a map that is packed is found too" "$named"
 mkdir -p root/tmp

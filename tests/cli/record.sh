@@ -288,6 +288,9 @@ wrong another_tracer 2 "--tracer needs the name 'ftrace'" --waits --tracer dtrac
 wrong waits_of_a_process 2 '-p with --waits: a process, or all CPUs' --waits -p 1
 wrong waits_and_a_mode 2 "plain name of an event, not 'cycles:u'" --waits -e cycles:u ./prog
 wrong a_pipe 2 "needs the name of a file" -o - ./prog
+: >log
+wrong a_folder 2 "-o needs the name of a file, and 'tmp' is a folder" -o tmp ./prog
+is nothing_ran_before_that '' "$(cat log)"
 FAIL=paranoid
 if [ "$(id -u)" = 0 ]
 then
