@@ -12,6 +12,7 @@
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/switches.h"
+#include "cli/model/thread_names.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/db/addrs.h"
@@ -109,6 +110,7 @@ struct causes {
 	int32_t *tid; /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_names *names;
+	struct thread_names *told;  /* of the timeline's threads */
 	struct table recorded;	    /* tids that have records of their own */
 	struct offcpu_stack *stack; /* by stack_index */
 	size_t n_stack, cap_stack;
@@ -311,6 +313,11 @@ static bool causes_is_recorder(const char *comm)
 const char *causes_comm(const struct causes *c, int64_t tid)
 {
 	return causes_names_comm(c->names, tid);
+}
+
+const char *causes_name(const struct causes *c, int64_t tid)
+{
+	return thread_names_tell(c->told, causes_comm(c, tid), tid);
 }
 
 int64_t causes_pid(const struct causes *c, int64_t tid)
@@ -797,6 +804,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	int rc;
 
 	c->spans = causes_spans_new();
+	c->told = mem_new(1, sizeof(*c->told));
 	causes_intern_stack(c, &none);
 	if (causes_read_types(c, db, err))
 		goto fail;
@@ -838,6 +846,11 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	if (causes_name_others(c, db, err))
 		goto fail;
 	timeline_seal(c->t);
+	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
+		int32_t tid = timeline_tid(c->t, i);
+
+		thread_names_add(c->told, causes_comm(c, tid), tid);
+	}
 	return c;
 fail:
 	causes_free(c);
@@ -860,6 +873,8 @@ void causes_free(struct causes *c)
 	free(c->type);
 	free(c->tid);
 	causes_names_free(c->names);
+	thread_names_release(c->told);
+	free(c->told);
 	free(c->stack);
 	free(c->out);
 	free(c->out_stack);

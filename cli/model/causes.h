@@ -27,6 +27,8 @@ void causes_free(struct causes *c);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
+/* The same, with its tid if another thread has that name too. */
+const char *causes_name(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
 /* Returns whether only some tasks were recorded, this one not: only switches of
