@@ -754,8 +754,10 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 }
 
 static int causes_read_events(struct causes *c, struct store *db,
+			      const struct capture_events *only,
 			      struct wait_causes *w, struct err *err)
 {
+	int64_t last = only ? only->last : INT64_MAX;
 	struct int_row row;
 	int rc;
 
@@ -765,10 +767,13 @@ static int causes_read_events(struct causes *c, struct store *db,
 			    : NULL;
 	if (!c->events)
 		return -1;
-	while ((rc = int_rows_next(c->events, &row, err)) > 0)
+	if (only && int_rows_seek(c->events, only->first, &row, err) < 0)
+		return -1;
+	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	       row.v[EVENTS_ID] <= last)
 		if (causes_take_event(c, w, &row, err))
 			return -1;
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Says why there are no waits, and what to record. */
@@ -794,7 +799,8 @@ static void causes_refuse(const struct causes *c, struct store *db,
 		switches_missing(db, path, advice, err);
 }
 
-struct causes *causes_load(struct store *db, const char *path, int64_t capture,
+struct causes *causes_load(struct store *db, const char *path,
+			   const struct capture_events *only,
 			   struct wait_causes *w, struct err *err)
 {
 	struct causes *c = mem_new(1, sizeof(*c));
@@ -808,7 +814,7 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	causes_intern_stack(c, &none);
 	if (causes_read_types(c, db, err))
 		goto fail;
-	rc = causes_spans_choose(c->spans, db, capture, err);
+	rc = causes_spans_choose(c->spans, db, only ? only->capture : 0, err);
 	if (rc < 0)
 		goto fail;
 	if (!rc) {
@@ -830,7 +836,8 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
 	if (!c->names)
 		goto fail;
-	if (causes_load_losses(c, db, err) || causes_read_events(c, db, w, err))
+	if (causes_load_losses(c, db, err) ||
+	    causes_read_events(c, db, only, w, err))
 		goto fail;
 	if (c->n_open) {
 		if (causes_load_addrs(c, db, err))

@@ -17,11 +17,12 @@ struct err;
 struct store;
 struct wait_causes;
 
-/* capture: to read; 0: that with the most context switches, and others of its
- * kernel where it does not tell. w: for what the
- * stacks of wake-ups tell; borrowed for the call. Returns NULL and *err, also
- * if the database has no context switches. */
-struct causes *causes_load(struct store *db, const char *path, int64_t capture,
+/* only: the capture to read; NULL: that with the most context switches, and
+ * others of its kernel where it does not tell. w: for what the stacks of
+ * wake-ups tell; borrowed for the call. Returns NULL and *err, also if the
+ * database has no context switches. */
+struct causes *causes_load(struct store *db, const char *path,
+			   const struct capture_events *only,
 			   struct wait_causes *w, struct err *err);
 void causes_free(struct causes *c);
 const struct timeline *causes_timeline(const struct causes *c);
