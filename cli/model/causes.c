@@ -64,6 +64,7 @@ enum {
 	FIELDS_FLAGS,
 	FIELDS_DEVICE,
 	FIELDS_VECTOR,
+	FIELDS_DISK,
 	FIELDS
 };
 
@@ -177,6 +178,7 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "common_flags", FIELDS_FLAGS },
 		{ "name", FIELDS_DEVICE },
 		{ "vec", FIELDS_VECTOR },
+		{ "dev", FIELDS_DISK },
 	};
 	struct sql_gap gap[] = {
 		{ "table", t->name },  { "prev", "NULL" },
@@ -184,6 +186,7 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "state", "NULL" },   { "target", "NULL" },
 		{ "current", "NULL" }, { "flags", "NULL" },
 		{ "device", "NULL" },  { "vector", "NULL" },
+		{ "disk", "NULL" },
 	};
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
@@ -644,7 +647,12 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 
 	if (flags < 0)
 		return;
-	if (e.kind && type->leaves)
+	if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
+		irqs_disk(c->irqs, rec->cpu, hard,
+			  causes_field(f, FIELDS_DISK));
+	else if (e.kind == IRQ_DISK)
+		return;
+	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)
 		irqs_enter(c->irqs, rec->cpu, &e);

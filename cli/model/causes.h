@@ -52,8 +52,8 @@ struct causes_premise {
 struct causes_premise causes_premise(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
-/* Returns what woke in an interrupt, "timer", "irq:NAME" or "softirq:VECTOR",
- * as events of the capture prove it; NULL: not known. */
+/* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
+ * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* Returns the stack of a switch or a wake-up, by its event; NULL: there is
  * none.

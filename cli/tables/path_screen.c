@@ -270,7 +270,10 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 		      out);
 		return;
 	}
-	fprintf(out, " waits for %s ", *what == 's' ? "softirq" : "interrupt");
+	fprintf(out, " waits for %s ",
+		*what == 's'   ? "softirq"
+		: *what == 'd' ? "disk"
+			       : "interrupt");
 	safe_text_put(out, name + 1, 0, 0);
 }
 

@@ -334,6 +334,23 @@ ok what_is_not_proved_is_hatched_in_the_flame_graph $?
 	grep -q anon_pipe_write
 ok a_wakeup_is_in_what_called_the_scheduler $?
 
+# a disk has the name of the last request that was completed in the same interrupt
+"$B" ingest -q -f --no-symbols --fields all -o "$work/disk.db" \
+	tests/captures/disk-irqs.data.zst
+wakes=$(sqlite3 "$work/disk.db" "WITH e AS (SELECT e.id, e.cpu, t.name FROM event e
+	JOIN event_type t ON t.id = e.type), near AS (SELECT w.name, (SELECT b.id
+	FROM e b WHERE b.cpu = w.cpu AND b.id < w.id AND (b.name LIKE 'irq:%'
+	OR b.name LIKE 'block:%') ORDER BY b.id DESC LIMIT 1) AS at
+	FROM e w WHERE w.name LIKE '%waking')
+	SELECT count(*) || ' disk:' || (dev >> 20) || ',' || (dev & 1048575)
+	FROM near JOIN ev_block_block_rq_complete b ON b.event_id = near.at
+	GROUP BY dev")
+is a_wait_for_a_disk_names_it "$wakes" "$("$B" query --format csv \
+	"$work/disk.db" "SELECT count(*) || ' ' || what AS wakes FROM wake
+	WHERE what LIKE 'disk%' GROUP BY what" | tail -n 1 | tr -d '"')"
+"$B" path --comm writer --worst 9 "$work/disk.db" >"$work/said"
+says and_so_does_the_chain 'writer waits for disk 254,0' "$work/said"
+
 # each screen tells threads of one name apart, and a name of one thread has no tid
 python3 - "$B" <<'END'
 import collections
