@@ -423,10 +423,31 @@ static void stitch_hint_names(struct stitch *st, uint32_t slot)
 		seats_take(seats, rec->cpu, s->sched.next_tid, s->comes);
 }
 
+/* The kernel writes tid -1 for a thread that is no longer hashed, late in
+ * do_exit(): it is who leaves by a switch, or came to the CPU last, if an EXIT
+ * says that it ends. Returns its slot, or TASKS_NONE. */
+static uint32_t stitch_dying_slot(const struct stitch *st)
+{
+	const struct record *rec = st->rec;
+
+	return rec->tid >= 0 || rec->flags & REC_F_LATE ||
+			       rec->sample.defer == DEFER_COOKIE ||
+			       rec->sample.defer == DEFER_MARK
+		       ? TASKS_NONE
+		       : tasks_exited(st->tasks, rec->source,
+				      rec->sample.sched.kind == SCHED_SWITCH
+					      ? rec->sample.sched.tid
+					      : seats_tid(&st->own->seats,
+							  rec->cpu));
+}
+
 static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	uint32_t slot = thread_slot(st);
+	uint32_t slot = stitch_dying_slot(st);
+
+	if (slot == TASKS_NONE)
+		slot = thread_slot(st);
 
 	if (record_chains_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
@@ -659,6 +680,8 @@ static void stitch_take_record(struct stitch *st)
 		return;
 	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
 		join_filtered(st->join, rec->source);
+	if (k == REC_LOST)
+		seats_lose(&st->own->seats, rec->cpu);
 	if (k == REC_SAMPLE)
 		stitch_take_sample(st);
 	else if (k == REC_CHAIN)

@@ -12,6 +12,7 @@
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/switches.h"
+#include "cli/model/thread_names.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/db/addrs.h"
@@ -63,6 +64,7 @@ enum {
 	FIELDS_FLAGS,
 	FIELDS_DEVICE,
 	FIELDS_VECTOR,
+	FIELDS_DISK,
 	FIELDS
 };
 
@@ -109,6 +111,7 @@ struct causes {
 	int32_t *tid; /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_names *names;
+	struct thread_names *told;  /* of the timeline's threads */
 	struct table recorded;	    /* tids that have records of their own */
 	struct offcpu_stack *stack; /* by stack_index */
 	size_t n_stack, cap_stack;
@@ -175,6 +178,7 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "common_flags", FIELDS_FLAGS },
 		{ "name", FIELDS_DEVICE },
 		{ "vec", FIELDS_VECTOR },
+		{ "dev", FIELDS_DISK },
 	};
 	struct sql_gap gap[] = {
 		{ "table", t->name },  { "prev", "NULL" },
@@ -182,6 +186,7 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "state", "NULL" },   { "target", "NULL" },
 		{ "current", "NULL" }, { "flags", "NULL" },
 		{ "device", "NULL" },  { "vector", "NULL" },
+		{ "disk", "NULL" },
 	};
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
@@ -311,6 +316,11 @@ static bool causes_is_recorder(const char *comm)
 const char *causes_comm(const struct causes *c, int64_t tid)
 {
 	return causes_names_comm(c->names, tid);
+}
+
+const char *causes_name(const struct causes *c, int64_t tid)
+{
+	return thread_names_tell(c->told, causes_comm(c, tid), tid);
 }
 
 int64_t causes_pid(const struct causes *c, int64_t tid)
@@ -637,7 +647,12 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 
 	if (flags < 0)
 		return;
-	if (e.kind && type->leaves)
+	if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
+		irqs_disk(c->irqs, rec->cpu, hard,
+			  causes_field(f, FIELDS_DISK));
+	else if (e.kind == IRQ_DISK)
+		return;
+	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)
 		irqs_enter(c->irqs, rec->cpu, &e);
@@ -747,8 +762,10 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 }
 
 static int causes_read_events(struct causes *c, struct store *db,
+			      const struct capture_events *only,
 			      struct wait_causes *w, struct err *err)
 {
+	int64_t last = only ? only->last : INT64_MAX;
 	struct int_row row;
 	int rc;
 
@@ -758,10 +775,13 @@ static int causes_read_events(struct causes *c, struct store *db,
 			    : NULL;
 	if (!c->events)
 		return -1;
-	while ((rc = int_rows_next(c->events, &row, err)) > 0)
+	if (only && int_rows_seek(c->events, only->first, &row, err) < 0)
+		return -1;
+	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	       row.v[EVENTS_ID] <= last)
 		if (causes_take_event(c, w, &row, err))
 			return -1;
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Says why there are no waits, and what to record. */
@@ -787,7 +807,8 @@ static void causes_refuse(const struct causes *c, struct store *db,
 		switches_missing(db, path, advice, err);
 }
 
-struct causes *causes_load(struct store *db, const char *path, int64_t capture,
+struct causes *causes_load(struct store *db, const char *path,
+			   const struct capture_events *only,
 			   struct wait_causes *w, struct err *err)
 {
 	struct causes *c = mem_new(1, sizeof(*c));
@@ -797,10 +818,11 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	int rc;
 
 	c->spans = causes_spans_new();
+	c->told = mem_new(1, sizeof(*c->told));
 	causes_intern_stack(c, &none);
 	if (causes_read_types(c, db, err))
 		goto fail;
-	rc = causes_spans_choose(c->spans, db, capture, err);
+	rc = causes_spans_choose(c->spans, db, only ? only->capture : 0, err);
 	if (rc < 0)
 		goto fail;
 	if (!rc) {
@@ -822,7 +844,8 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
 	if (!c->names)
 		goto fail;
-	if (causes_load_losses(c, db, err) || causes_read_events(c, db, w, err))
+	if (causes_load_losses(c, db, err) ||
+	    causes_read_events(c, db, only, w, err))
 		goto fail;
 	if (c->n_open) {
 		if (causes_load_addrs(c, db, err))
@@ -838,6 +861,11 @@ struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 	if (causes_name_others(c, db, err))
 		goto fail;
 	timeline_seal(c->t);
+	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
+		int32_t tid = timeline_tid(c->t, i);
+
+		thread_names_add(c->told, causes_comm(c, tid), tid);
+	}
 	return c;
 fail:
 	causes_free(c);
@@ -860,6 +888,8 @@ void causes_free(struct causes *c)
 	free(c->type);
 	free(c->tid);
 	causes_names_free(c->names);
+	thread_names_release(c->told);
+	free(c->told);
 	free(c->stack);
 	free(c->out);
 	free(c->out_stack);

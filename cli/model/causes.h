@@ -17,16 +17,19 @@ struct err;
 struct store;
 struct wait_causes;
 
-/* capture: to read; 0: that with the most context switches, and others of its
- * kernel where it does not tell. w: for what the
- * stacks of wake-ups tell; borrowed for the call. Returns NULL and *err, also
- * if the database has no context switches. */
-struct causes *causes_load(struct store *db, const char *path, int64_t capture,
+/* only: the capture to read; NULL: that with the most context switches, and
+ * others of its kernel where it does not tell. w: for what the stacks of
+ * wake-ups tell; borrowed for the call. Returns NULL and *err, also if the
+ * database has no context switches. */
+struct causes *causes_load(struct store *db, const char *path,
+			   const struct capture_events *only,
 			   struct wait_causes *w, struct err *err);
 void causes_free(struct causes *c);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
+/* The same, with its tid if another thread has that name too. */
+const char *causes_name(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
 /* Returns whether only some tasks were recorded, this one not: only switches of
@@ -50,8 +53,8 @@ struct causes_premise {
 struct causes_premise causes_premise(const struct causes *c);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
-/* Returns what woke in an interrupt, "timer", "irq:NAME" or "softirq:VECTOR",
- * as events of the capture prove it; NULL: not known. */
+/* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
+ * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* Returns the stack of a switch or a wake-up, by its event; NULL: there is
  * none.

@@ -1,6 +1,7 @@
 /* irqs.c - in which interrupt a wake-up was made. */
 #include "cli/model/irqs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ struct irqs {
 	size_t n_cpu, cap_cpu;
 	struct irq_wake *wake; /* by event */
 	size_t n_wake, cap_wake;
-	const char **name; /* of devices, each once */
+	const char **name; /* of devices and disks, each once */
 	size_t n_name, cap_name;
 	struct arena text;
 };
@@ -70,6 +71,8 @@ enum irq_kind irqs_kind(const char *name, bool *leaves)
 		{ "timer_expire_", IRQ_TIMER },
 	};
 
+	if (!strncmp(name, "block_rq_complete", 17))
+		return IRQ_DISK;
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		size_t len = strlen(events[i].begin);
 		const char *end = name + len;
@@ -105,6 +108,15 @@ static const char *irqs_softirq(int64_t vector)
 								 : NULL;
 }
 
+static const char *irqs_text(struct irqs *q, const char *text)
+{
+	for (size_t i = 0; i < q->n_name; i++)
+		if (!strcmp(q->name[i], text))
+			return q->name[i];
+	return *mem_add(q->name, q->n_name, q->cap_name) =
+		       arena_strdup(&q->text, text);
+}
+
 static const char *irqs_device(struct irqs *q, const char *name)
 {
 	char text[NAME_MAX];
@@ -112,11 +124,7 @@ static const char *irqs_device(struct irqs *q, const char *name)
 	if (!name || !*name)
 		return NULL;
 	snprintf(text, sizeof(text), "irq:%s", name);
-	for (size_t i = 0; i < q->n_name; i++)
-		if (!strcmp(q->name[i], text))
-			return q->name[i];
-	return *mem_add(q->name, q->n_name, q->cap_name) =
-		       arena_strdup(&q->text, text);
+	return irqs_text(q, text);
 }
 
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
@@ -135,6 +143,22 @@ void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 			: e->kind == IRQ_SOFT ? irqs_softirq(e->vector)
 					      : irqs_device(q, e->name),
 	};
+}
+
+/* block_rq_complete comes first, then what it wakes, then the next request: so
+ * what is woken in this interrupt from here on waited for this disk. */
+void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
+	char text[NAME_MAX];
+
+	if (!in || in->hard != hard || in->kind == IRQ_TIMER || dev < 0)
+		return;
+	/* as the kernel keeps it: MAJOR(), MINOR() */
+	snprintf(text, sizeof(text), "disk:%" PRId64 ",%" PRId64, dev >> 20,
+		 dev & 0xfffff);
+	in->what = irqs_text(q, text);
 }
 
 void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)

@@ -1,5 +1,5 @@
 /* irqs.h - in which interrupt a wake-up was made: the names that the events of
- * interrupts and timers give.
+ * interrupts, timers and disks give.
  *
  * Order of calls: irqs_new(); irqs_enter(), irqs_leave() and irqs_wake() for
  * each record of a CPU in the order of its ring; then irqs_what(). */
@@ -15,6 +15,7 @@ enum irq_kind {
 	IRQ_HARD,  /* irq_handler_entry */
 	IRQ_SOFT,  /* softirq_entry */
 	IRQ_TIMER, /* hrtimer_expire_entry, timer_expire_entry */
+	IRQ_DISK,  /* block_rq_complete, which is inside of one */
 };
 
 struct irqs *irqs_new(void);
@@ -32,12 +33,15 @@ struct irq_entry {
 	int64_t vector;
 };
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
+/* Notes that a request of a disk was completed, by its dev_t. */
+void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev);
 void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind);
 /* Notes a wake-up, events in ascending order. timer: a timer may have made it.
  */
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 	       bool timer);
-/* Returns "timer", "irq:NAME" or "softirq:VECTOR", if no record of that CPU is
- * lost between *since and the event; NULL: it is not known. */
+/* Returns "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR", if no
+ * record of that CPU is lost between *since and the event; NULL: it is not
+ * known. */
 const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since);
 #endif

@@ -416,12 +416,12 @@ static int no_returns(const struct offcpu_sums *sums, const char *path,
 static int offcpu_load_wakers(struct pass *p, struct store *db,
 			      const char *path, struct err *err)
 {
-	int64_t capture = offcpu_source_switches(p->source);
+	const struct capture_events *of = offcpu_source_switches(p->source);
 
-	if (!capture || !p->ask->causes)
+	if (!of || !p->ask->causes)
 		return 0;
-	p->wakers = wakers_load(db, path, capture, p->ask->stacks,
-				p->ask->causes, err);
+	p->wakers =
+		wakers_load(db, path, of, p->ask->stacks, p->ask->causes, err);
 	if (!p->wakers)
 		return -1;
 	p->sums->wakes |= wakers_recorded(p->wakers);

@@ -12,6 +12,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
 #include "schema/columns.h"
+#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -45,6 +46,7 @@ struct type {
 	bool whole;		      /* known to be so */
 	int64_t together, start, end; /* of the capture */
 	int64_t events, weight;	      /* recorded, and hit */
+	struct capture_events all;    /* of the capture */
 };
 
 /* The types of one capture, as indexes of type[]; -1: none. */
@@ -87,7 +89,8 @@ struct offcpu_source {
 	struct life *life; /* by id, then by time */
 	size_t n_life, cap_life;
 	struct offcpu_told *told; /* OFFCPU_WAIT: by those opened before */
-	int64_t start, end, capture;
+	int64_t start, end;
+	const struct capture_events *switches; /* NULL: has no sched_switch */
 	bool whole, partial; /* all CPUs were recorded, or only some tasks */
 };
 
@@ -149,6 +152,53 @@ static void offcpu_source_choose_types(struct offcpu_sources *s,
 	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
+/* Finds where the events of each capture are, so that each is read once. */
+static int offcpu_source_find_events(struct offcpu_sources *s, struct err *err)
+{
+	struct rows *r = rows_dense(s->db, "offcpu_types_of", err);
+	struct capture_events *of = NULL; /* by event_type.id - 1 */
+	size_t n = 0;
+	size_t cap = 0;
+	struct int_rows *ids;
+	struct int_row row;
+	int rc;
+
+	while (rows_step(r))
+		*mem_add(of, n, cap) = (struct capture_events){
+			rows_int(r, OFFCPU_TYPES_OF_CAPTURE), INT64_MAX,
+			INT64_MIN
+		};
+	rc = rows_end(r, err);
+	ids = rc ? NULL : int_rows_open(s->db, store_sql("offcpu_ids"), err);
+	rc = ids ? 1 : -1;
+	while (rc > 0 && (rc = int_rows_next(ids, &row, err)) > 0) {
+		uint64_t type = (uint64_t)row.v[1] - 1;
+
+		if (type >= n)
+			continue;
+		if (row.v[0] < of[type].first)
+			of[type].first = row.v[0];
+		of[type].last = row.v[0];
+	}
+	int_rows_close(ids);
+	for (size_t i = 0; i < s->n; i++) {
+		struct capture_events *all = &s->type[i].all;
+
+		all->first = INT64_MAX;
+		all->last = INT64_MIN;
+		for (size_t k = 0; k < n; k++) {
+			if (of[k].capture != all->capture)
+				continue;
+			if (of[k].first < all->first)
+				all->first = of[k].first;
+			if (of[k].last > all->last)
+				all->last = of[k].last;
+		}
+	}
+	free(of);
+	return rc;
+}
+
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err)
 {
@@ -184,6 +234,8 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 			.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
 			.events = rows_int(r, OFFCPU_TYPES_EVENTS),
 			.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
+			.all = { rows_int(r, OFFCPU_TYPES_CAPTURE), INT64_MIN,
+				 INT64_MAX },
 		};
 	}
 	if (rows_end(r, err))
@@ -197,6 +249,8 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 			*mem_add(s->part, s->n_part, s->cap_part) =
 				(struct part){ .switches = (int)i,
 					       .stack = { -1, -1 } };
+	if (s->n_part > 1 && offcpu_source_find_events(s, err))
+		goto fail;
 	if (s->n_part)
 		return s;
 	if (s->no_fields)
@@ -247,11 +301,15 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 		{ "rows", rows },
 	};
 	char *sql = store_sql_fill("offcpu_event", gap, ARRAY_SIZE(gap));
-	struct value id = { .kind = VALUE_INT, .num = t->id };
+	const struct value bind[] = {
+		{ .kind = VALUE_INT, .num = t->id },
+		{ .kind = VALUE_INT, .num = t->all.first },
+		{ .kind = VALUE_INT, .num = t->all.last },
+	};
 
 	st->role = role;
 	st->type = (uint32_t)t->id;
-	st->c.rows = rows_open(all->db, sql, &id, 1, err);
+	st->c.rows = rows_open(all->db, sql, bind, ARRAY_SIZE(bind), err);
 	free(sql);
 	free(rows);
 	if (!st->c.rows)
@@ -352,7 +410,7 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 
 	s->start = t->start;
 	s->end = t->end;
-	s->capture = role == OFFCPU_SWITCH ? t->capture : 0;
+	s->switches = role == OFFCPU_SWITCH ? &t->all : NULL;
 	s->whole = t->whole;
 	s->partial = !t->system_wide;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
@@ -529,9 +587,10 @@ int64_t offcpu_source_exit(const struct offcpu_source *s, int64_t tid,
 						: INT64_MAX;
 }
 
-int64_t offcpu_source_switches(const struct offcpu_source *s)
+const struct capture_events *
+offcpu_source_switches(const struct offcpu_source *s)
 {
-	return s->capture;
+	return s->switches;
 }
 
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from, int64_t to)

@@ -17,6 +17,11 @@ enum offcpu_end {
 	OFFCPU_OPEN,	  /* it was off the CPU when the capture ended */
 };
 
+/* A capture, and the event ids between which its events are. */
+struct capture_events {
+	int64_t capture, first, last;
+};
+
 /* A thread's name and stack at an event, as in struct stacks_group. */
 struct offcpu_stack {
 	uint32_t type; /* event_type.id; 0: not known */
@@ -83,9 +88,10 @@ void offcpu_source_close(struct offcpu_source *s);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err);
-/* Returns the capture if it has sched_switch, of all occurrences or not; 0:
- * no. */
-int64_t offcpu_source_switches(const struct offcpu_source *s);
+/* Returns the capture if it has sched_switch, of all occurrences or not; NULL:
+ * no. Valid until offcpu_sources_free(). */
+const struct capture_events *
+offcpu_source_switches(const struct offcpu_source *s);
 /* Returns whether a switch between from and to may have been lost. */
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 			int64_t to);

@@ -11,6 +11,7 @@
 #include "cli/model/label.h"
 #include "cli/model/payloads.h"
 #include "cli/model/stack_sums.h"
+#include "cli/model/thread_names.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -46,7 +47,8 @@ struct stacks {
 	size_t n_type, cap_type;
 	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
-	uint32_t *first; /* comm.id -> the first comm of that name */
+	struct thread_names told; /* of comm[], once it is asked */
+	uint32_t *first;	  /* comm.id -> the first comm of that name */
 	struct arena text;
 	struct intern field;	   /* values */
 	struct payloads *payloads; /* whose fields they are; NULL: of none */
@@ -443,6 +445,7 @@ void stacks_free(struct stacks *s)
 	free(s->event);
 	free(s->type);
 	free(s->comm);
+	thread_names_release(&s->told);
 	free(s->first);
 	free(s);
 }
@@ -577,6 +580,13 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples)
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
 {
 	return &s->comm[i];
+}
+
+const char *stacks_tell_comm(struct stacks *s, uint32_t i)
+{
+	for (size_t k = s->told.n ? s->n_comm : 0; k < s->n_comm; k++)
+		thread_names_add(&s->told, s->comm[k].name, s->comm[k].tid);
+	return thread_names_tell(&s->told, s->comm[i].name, s->comm[i].tid);
 }
 
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)

@@ -119,6 +119,9 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples);
  */
 int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
+/* Returns its name, with the tid if another thread has had that name too;
+ * valid until stacks_free(). */
+const char *stacks_tell_comm(struct stacks *s, uint32_t i);
 /* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
 size_t stacks_comms(const struct stacks *s);

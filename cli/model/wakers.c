@@ -120,7 +120,8 @@ static void wakers_add(struct wakers *w, const struct wait_pieces *wait)
 	*mem_add(w->woken, w->n, w->cap) = x;
 }
 
-struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
+struct wakers *wakers_load(struct store *db, const char *path,
+			   const struct capture_events *of,
 			   const struct stacks *s, struct wait_causes *words,
 			   struct err *err)
 {
@@ -129,7 +130,7 @@ struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
 	struct proofs *p;
 
 	w->stacks = s;
-	w->causes = causes_load(db, path, capture, words, err);
+	w->causes = causes_load(db, path, of, words, err);
 	if (!w->causes) {
 		wakers_free(w);
 		return NULL;

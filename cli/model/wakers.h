@@ -9,6 +9,7 @@
 #include "cli/causes/chain.h"
 #include "cli/model/offcpu_source.h"
 
+struct capture_events;
 struct causes;
 struct err;
 struct stacks;
@@ -35,7 +36,8 @@ struct waker {
 
 /* Reads the events of a capture, with memory as in causes.h, and 40 bytes for
  * each wait. s: borrowed, for names; w: likewise, for what stacks tell. */
-struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
+struct wakers *wakers_load(struct store *db, const char *path,
+			   const struct capture_events *of,
 			   const struct stacks *s, struct wait_causes *w,
 			   struct err *err);
 void wakers_free(struct wakers *w);

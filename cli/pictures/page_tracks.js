@@ -270,7 +270,7 @@ const tracks = {
 			if (l.cpu === undefined || w < 45)
 				return;
 			c.fillStyle = css("--ink");
-			c.fillText(fit(c, model.threads[r.thread[k]][0], w - 6),
+			c.fillText(fit(c, threadName(r.thread[k]), w - 6),
 				   x + 3, y + LANE / 2 - 1);
 		}, cover => {
 			c.fillStyle = l.cpu === undefined ?

@@ -89,6 +89,8 @@ struct path_sum *path_sums(const struct chain *c, size_t *n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
+/* The same, with its tid if another thread has that name too. */
+const char *path_tell(const struct path_run *r, uint32_t thread);
 /* Writes ", if ...", what proofs by the absence of records rest on. */
 void path_put_premise(const struct path_run *r, FILE *out);
 /* Writes lines to standard output, wrapped at 80 columns; s is changed. */
@@ -110,6 +112,9 @@ const char *path_context(enum timeline_context c);
 const char *path_edge_kind(const struct proof_edge *e);
 /* Returns the tid of who woke; 0: an interrupt, or an idle CPU. */
 int32_t path_edge_waker(const struct proof_edge *e);
+/* Returns the tid of who has the CPU that a ready thread will get, at the begin
+ * of that time; 0: nobody, -1: not known. */
+int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s);
 /* Returns the one thread that the options select; TIMELINE_NONE and *err if
  * there is none, or more. */
 uint32_t path_asker(struct path_run *r, struct err *err);

@@ -76,6 +76,8 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	size_t *loss =
 		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
 
+	int32_t on_cpu = s->state == CHAIN_READY ? path_on_cpu(r, s) : -1;
+
 	json_object(j, NULL);
 	json_int(j, "from_ns", s->from);
 	json_int(j, "to_ns", s->to);
@@ -89,6 +91,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 		json_uint(j, NULL, c->path[s->path + i]);
 	json_end(j);
 	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
+	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
 	json_array(j, "losses");
 	for (size_t i = 0; i < n; i++) {
 		int64_t id = timeline_loss(r->t, loss[i])->id;

@@ -17,6 +17,11 @@ const char *path_comm(const struct path_run *r, uint32_t thread)
 	return causes_comm(r->causes, timeline_tid(r->t, thread));
 }
 
+const char *path_tell(const struct path_run *r, uint32_t thread)
+{
+	return causes_name(r->causes, timeline_tid(r->t, thread));
+}
+
 const char *path_context(enum timeline_context c)
 {
 	switch (c) {
@@ -54,6 +59,15 @@ int32_t path_edge_waker(const struct proof_edge *e)
 	default:
 		return 0;
 	}
+}
+
+int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s)
+{
+	const struct timeline_stay *at = timeline_on(r->t, s->cpu, s->from);
+
+	if (!at || at->to <= s->from)
+		return -1;
+	return at->thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at->thread);
 }
 
 const char *path_function(struct path_run *r, int64_t event)

@@ -55,7 +55,7 @@ static void path_count_loss(void *arg, size_t loss)
 static void path_put_thread(const struct path_run *r, uint32_t thread,
 			    FILE *out)
 {
-	const char *comm = path_comm(r, thread);
+	const char *comm = path_tell(r, thread);
 
 	if (*comm)
 		safe_text_put(out, comm, 0, 0);
@@ -145,6 +145,7 @@ void path_put_wrapped(char *s)
 static void path_put_trust(const struct path_run *r, const struct chain *c,
 			   uint32_t thread, int64_t from, int64_t to)
 {
+	const char *comm = path_comm(r, thread);
 	double all = (double)to - (double)from;
 	double likely = (double)path_with(c, PROOF_CONSISTENT);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
@@ -154,7 +155,7 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	size_t len;
 	FILE *out = mem_stream(&text, &len);
 
-	path_put_thread(r, thread, out);
+	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s: %s proved", timeline_tid(r->t, thread),
 		human_ns(ns, sizeof(ns), to - from),
 		human_percent(share, sizeof(share),
@@ -192,20 +193,6 @@ static const char *path_doing(enum chain_state s)
 	}
 }
 
-/* Whether another thread of the sums that are shown has the name of this one.
- */
-static bool path_shares_name(const struct path_run *r,
-			     const struct path_sum *sum, size_t n, size_t i)
-{
-	const char *name = path_comm(r, sum[i].thread);
-
-	for (size_t k = 0; k < n && k < SUMS_SHOWN; k++)
-		if (*name && sum[k].thread != sum[i].thread &&
-		    !strcmp(path_comm(r, sum[k].thread), name))
-			return true;
-	return false;
-}
-
 static void path_put_sums(const struct path_run *r, const struct chain *c,
 			  int64_t ns)
 {
@@ -220,9 +207,6 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 			human_percent(share, sizeof(share), (double)sum[i].ns,
 				      (double)ns));
 		path_put_thread(r, sum[i].thread, out);
-		if (path_shares_name(r, sum, n, i))
-			fprintf(out, " (%d)",
-				timeline_tid(r->t, sum[i].thread));
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
 	mem_stream_end(out);
@@ -286,7 +270,10 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 		      out);
 		return;
 	}
-	fprintf(out, " waits for %s ", *what == 's' ? "softirq" : "interrupt");
+	fprintf(out, " waits for %s ",
+		*what == 's'   ? "softirq"
+		: *what == 'd' ? "disk"
+			       : "interrupt");
 	safe_text_put(out, name + 1, 0, 0);
 }
 
@@ -315,18 +302,17 @@ static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 static void path_say_ready(const struct path_run *r, FILE *out,
 			   const struct chain_segment *s)
 {
-	const struct timeline_stay *at = timeline_on(r->t, s->cpu, s->from);
+	int32_t tid = path_on_cpu(r, s);
 
 	fputs(" is ready", out);
-	if (!at || at->to <= s->from)
+	if (tid < 0)
 		return;
-	fprintf(out, "; CPU %d ", s->cpu);
-	if (at->thread == TIMELINE_NONE) {
-		fputs("is idle", out);
+	fprintf(out, "; CPU %d is ", s->cpu);
+	if (!tid) {
+		fputs("idle", out);
 		return;
 	}
-	fputs("is ", out);
-	path_put_thread(r, at->thread, out);
+	path_put_thread(r, timeline_thread(r->t, tid), out);
 	fputs("'s", out);
 }
 

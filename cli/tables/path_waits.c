@@ -143,7 +143,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		*text = 0;
 		if (sums)
 			snprintf(text, sizeof(text), "%s %s %s",
-				 path_comm(r, sum[0].thread),
+				 path_tell(r, sum[0].thread),
 				 chain_state_word(sum[0].state),
 				 human_percent(share, sizeof(share),
 					       (double)sum[0].ns,

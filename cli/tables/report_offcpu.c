@@ -317,12 +317,12 @@ static void print_causes(struct report_offcpu *rp)
 }
 
 static const struct grid_column wait_columns[] = {
-	{ "Off CPU", NULL },	 { NULL, "ns" },       { "From", NULL },
-	{ NULL, "from_ns" },	 { NULL, "to_ns" },    { "State", "state" },
-	{ "Tid", "tid" },	 { "Comm", "comm" },   { NULL, "cause" },
-	{ "In", NULL },		 { NULL, "function" }, { NULL, "short" },
-	{ "Woken by", "waker" }, { "Proof", "proof" }, { NULL, "waker_tid" },
-	{ NULL, "woken_ns" },	 { NULL, "event_id" },
+	{ "Off CPU", NULL },   { NULL, "ns" },	     { "From", NULL },
+	{ NULL, "from_ns" },   { NULL, "to_ns" },    { "State", "state" },
+	{ "Tid", "tid" },      { "Comm", "comm" },   { NULL, "cause" },
+	{ "In", NULL },	       { NULL, "function" }, { NULL, "short" },
+	{ "Woken by", NULL },  { NULL, "waker" },    { "Proof", "proof" },
+	{ NULL, "waker_tid" }, { NULL, "woken_ns" }, { NULL, "event_id" },
 };
 
 /* Adds the name of the thread, or "[timer]", which is none, and the proof. */
@@ -330,12 +330,17 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w)
 {
 	const char *name = waker_name(rp->stacks, &w->waker);
+	bool thread = w->waker.what == CHAIN_STATES;
 	bool woken = report_offcpu_is_woken(w);
 	bool asleep = w->waker.asleep && offcpu_state(w->state)[0] != 'R';
 	char text[WAKER_IRQ + 3];
 
 	snprintf(text, sizeof(text), "[%.*s]", WAKER_IRQ, name);
-	grid_text(g, woken && w->waker.what != CHAIN_STATES ? text : name);
+	name = woken && !thread ? text : name;
+	grid_text(g, woken && thread
+			     ? stacks_tell_comm(rp->stacks, w->waker.at.comm)
+			     : name);
+	grid_text(g, name);
 	grid_text(g,
 		  asleep && rp->sums.wakes ? proof_word(w->waker.proof) : "");
 	grid_signed(g, w->waker.tid);

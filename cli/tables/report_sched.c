@@ -253,15 +253,15 @@ static void sched_add_name(const struct sched *s, struct grid *g,
 }
 
 /* Who was on the CPU to which the thread came, while it was ready longest.
- * Returns "idle" for nobody, and "" if that is not known. */
-static const char *sched_behind(const struct sched *s, const struct account *a,
-				struct occupant *o)
+ * Returns "idle" for nobody, and "" if that is not known. name: of others. */
+static const char *
+sched_behind(const struct sched *s, const struct account *a, struct occupant *o,
+	     const char *(*name)(const struct path_run *r, uint32_t thread))
 {
 	if (!account_occupant(s->r.t, a->longest_cpu, a->longest_from,
 			      a->longest_to, o))
 		return "";
-	return o->thread == TIMELINE_NONE ? "idle"
-					  : path_comm(&s->r, o->thread);
+	return o->thread == TIMELINE_NONE ? "idle" : name(&s->r, o->thread);
 }
 
 /* A line of 80 columns has what people read; the wakes and moves are in the
@@ -321,7 +321,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		const struct sched_thread *th = &s->th[i];
 		const struct account *a = &th->a;
 		struct occupant o;
-		const char *behind = sched_behind(s, a, &o);
+		const char *behind = sched_behind(s, a, &o, path_comm);
 
 		sched_add_name(s, g, th->thread);
 		sched_add_proved(g, a, a->run);
@@ -373,7 +373,7 @@ static void sched_put_longest(struct sched *s)
 				      (int64_t)sched_longest(a)));
 		grid_text(g, human_span(text, a->longest_from, a->longest_to));
 		grid_signed(g, a->longest_cpu);
-		grid_text(g, sched_behind(s, a, &o));
+		grid_text(g, sched_behind(s, a, &o, path_tell));
 		grid_percent(g, o.ns, sched_longest(a));
 		grid_signed(g, timeline_tid(s->r.t, s->th[i].thread));
 		grid_text(g, path_comm(&s->r, s->th[i].thread));

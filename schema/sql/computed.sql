@@ -42,8 +42,8 @@ CREATE TABLE wake(
 	current INTEGER,	-- tid of the thread that was on the CPU
 	context TEXT,		-- task, softirq-inline, softirq, hardirq, nmi,
 				-- unknown
-	what TEXT,		-- timer, irq:NAME, softirq:VECTOR; NULL: not
-				-- known
+	what TEXT,		-- timer, irq:NAME, softirq:VECTOR,
+				-- disk:MAJOR,MINOR; NULL: not known
 	kind TEXT,		-- wake, fork, deduced (no record tells it, but
 				-- who was on the CPU does)
 	cpu INTEGER,

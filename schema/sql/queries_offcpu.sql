@@ -36,6 +36,13 @@ FROM (
 WHERE role IS NOT NULL
 ORDER BY capture, events DESC, id
 
+-- name: offcpu_types_of
+-- columns: id capture
+SELECT id, capture FROM event_type ORDER BY id
+
+-- name: offcpu_ids
+SELECT take_ints(id, type) AS taken FROM event WHERE id > ?1
+
 -- name: switches_unnamed
 -- Tracepoints of which only the number is known, and whether their capture is
 -- cut off or damaged.
@@ -44,7 +51,8 @@ FROM event_type t JOIN capture c ON c.id = t.capture
 WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 
 -- name: offcpu_event
--- All streams have the same columns. leaves: the tid that leaves the CPU, or
+-- All streams have the same columns. ?1: event_type; ?2, ?3: the first and last
+-- event of its capture. leaves: the tid that leaves the CPU, or
 -- that has the stack; state: its state; comes: the tid that comes.
 -- columns: id time_ns cpu comm kraw uraw verdict flags weight leaves state comes
 SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
@@ -61,7 +69,7 @@ f.prev_tid AS leaves, f.prev_state AS state, f.next_tid AS comes
 -- The events of one type, in time order.
 FROM event e LEFT JOIN request r ON r.event = e.id
 JOIN "{table}" f ON f.event_id = e.id
-WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY f.event_id
+WHERE f.event_id BETWEEN ?2 AND ?3 AND e.type = ?1 AND e.time_ns NOT NULL ORDER BY f.event_id
 
 -- name: offcpu_record
 -- A record of a context switch names its own thread only.
@@ -72,7 +80,8 @@ CASE WHEN o.away THEN t.tid END AS leaves,
 -- name: offcpu_record_from
 FROM (SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
 		max(name = 'preempt') AS ready
-	FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event) o
+	FROM sample_extra WHERE name IN ('out', 'preempt')
+		AND event BETWEEN ?2 AND ?3 GROUP BY event) o
 CROSS JOIN event e ON e.id = o.event
 LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
@@ -85,13 +94,14 @@ t.tid AS leaves, -1 AS state, NULL AS comes
 -- name: offcpu_stack_from
 FROM event e LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
-WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY e.id
+WHERE e.id BETWEEN ?2 AND ?3 AND e.type = ?1 AND e.time_ns NOT NULL
+ORDER BY e.id
 
 -- name: offcpu_wait_from
 -- Sums of waits have no time.
 FROM event e LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
-WHERE e.type = ?1 ORDER BY e.id
+WHERE e.id BETWEEN ?2 AND ?3 AND e.type = ?1 ORDER BY e.id
 
 -- name: offcpu_told
 -- The threads that have an event of a type.

@@ -54,7 +54,7 @@ FROM event WHERE id > ?1 AND time_ns NOT NULL
 -- name: causes_fields
 -- Fields of the events of an ev_ table; those that it has not are NULL.
 SELECT take_ints(event_id, {prev}, {next}, {woken}, {state}, {target},
-	{current}, {flags}, {device}, {vector}) AS taken
+	{current}, {flags}, {device}, {vector}, {disk}) AS taken
 FROM "{table}" WHERE event_id > ?1
 
 -- name: causes_requests

@@ -21,7 +21,21 @@ void seats_take(struct seats *s, int32_t cpu, int32_t tid, const char *name)
 	s->at = mem_reach(s->at, &s->n, &s->cap, (size_t)cpu + 1,
 			  sizeof(*s->at));
 	s->at[cpu].tid = tid;
+	s->at[cpu].unsure = false;
 	snprintf(s->at[cpu].name, THREAD_NAME, "%s", name);
+}
+
+void seats_lose(struct seats *s, int32_t cpu)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->at[i].unsure |= cpu < 0 || (size_t)cpu == i;
+}
+
+int32_t seats_tid(const struct seats *s, int32_t cpu)
+{
+	return cpu < 0 || (size_t)cpu >= s->n || s->at[cpu].unsure
+		       ? 0
+		       : s->at[cpu].tid;
 }
 
 const char *seats_name(const struct seats *s, int32_t cpu, int32_t tid)

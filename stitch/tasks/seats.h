@@ -2,6 +2,7 @@
  */
 #ifndef STITCH_TASKS_SEATS_H
 #define STITCH_TASKS_SEATS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@
 
 struct seat {
 	int32_t tid; /* 0: idle, or unknown */
+	bool unsure; /* records of this CPU were lost since */
 	char name[THREAD_NAME];
 };
 
@@ -21,6 +23,10 @@ struct seats {
 void seats_release(struct seats *s);
 /* A thread came to a CPU. Does nothing if the CPU is not known. */
 void seats_take(struct seats *s, int32_t cpu, int32_t tid, const char *name);
+/* Records of a CPU were lost; -1: of any. */
+void seats_lose(struct seats *s, int32_t cpu);
+/* Returns who came to this CPU last; 0: idle, or not known. */
+int32_t seats_tid(const struct seats *s, int32_t cpu);
 /* Returns the name of a thread that came to this CPU last, valid until another
  * one comes; NULL: another thread came, or nobody. */
 const char *seats_name(const struct seats *s, int32_t cpu, int32_t tid);

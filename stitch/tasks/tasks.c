@@ -439,6 +439,16 @@ static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
 		       : slot;
 }
 
+uint32_t tasks_exited(const struct tasks *ts, uint16_t source, int32_t tid)
+{
+	uint32_t slot = tid > 0 ? table_find_hash(&ts->threads,
+						  thread_key(source, -1, tid))
+				: TABLE_NONE;
+
+	return slot != TABLE_NONE && ts->at.thread[slot].exit_seen ? slot
+								   : TASKS_NONE;
+}
+
 uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
 {
 	uint32_t slot = tasks_look_member(ts, source, pid, tid);

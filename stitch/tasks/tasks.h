@@ -63,6 +63,10 @@ uint32_t tasks_next(struct tasks *ts, uint32_t slot);
  * none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 
+/* Returns the slot of the thread with that id if an EXIT record was seen of it,
+ * or TASKS_NONE. */
+uint32_t tasks_exited(const struct tasks *ts, uint16_t source, int32_t tid);
+
 /* A FORK record. pid -1: the same process as the parent; ppid -1: the process
  * of ptid, as far as it is known. synth: the recorder lists a thread that
  * started earlier: no mappings are inherited, and a known incarnation

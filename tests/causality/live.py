@@ -2,7 +2,7 @@
 # live.py - records workloads with recorders that pause, and holds what is called
 # proved against the workloads' own logs.
 """usage: live.py --program BACKSTITCH --workloads PROGRAM [--count N] [--seed N]
-               [--ways LIST] [--names LIST] [--keep FOLDER]
+               [--ways LIST] [--names LIST] [--each] [--keep FOLDER]
 
 Needs root, perf and tracefs; by hand, not in CI. Each recording is of one
 workload (a random one of --names), in one of these ways, which pause for 1 to 50
@@ -16,8 +16,11 @@ ms at random moments:
   events    events/sched/enable 0, and each event 1
   switch    events/sched/sched_switch/enable 0 and 1
 
+--each: each of --names in each of --ways, with a row of its own.
+
 False is a time in which a thread is said to be off all CPUs, proved, and of which
-the thread itself logged a line: it ran. With a premise ('proved with premise')
+the thread itself logged a line: it ran; and a proved wake-up, the last one of a
+wait of the log, that is not by who ends such waits (WAKERS). With a premise ('proved with premise')
 the sentence has said that recording must not have paused: counted apart. Prints a
 row for each way, and ends with status 1 if anything is false without a premise."""
 
@@ -36,6 +39,9 @@ import tempfile
 import time
 
 EVENTS = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")
+# Who ends the waits of a thread, by the names in the log; others are not asked.
+WAKERS = {"taker": "giver", "ping": "pong", "pong": "ping",
+          "receiver": "sender", "parent": "child"}
 TRACING = "/sys/kernel/tracing"
 NEAR = 1500     # ns between a record and the line of the log beside it
 
@@ -122,14 +128,51 @@ def ftrace(rng, way, command, log, folder):
 
 
 def read_log(path):
+    """Times of the lines of each thread; its names; (tid, from, to) of waits."""
     said = collections.defaultdict(list)
+    names, begun, waits = collections.defaultdict(set), {}, []
     with open(path, encoding="ascii") as f:
-        for line in f:
-            ns, tid = line.split()[:2]
-            said[int(tid)].append(int(ns))
-    for times in said.values():
-        times.sort()
-    return said
+        for line in sorted(f, key=lambda s: int(s.split()[0])):
+            ns, tid, name, *what = line.split()
+            tid = int(tid)
+            said[tid].append(int(ns))
+            names[tid].add(name)
+            if what == ["begin", "wait"]:
+                begun[tid] = int(ns)
+            elif what == ["end", "wait"] and tid in begun:
+                waits.append((tid, begun.pop(tid), int(ns)))
+    return said, names, waits
+
+
+def rows(program, db, sql):
+    done = subprocess.run([program, "query", "--format", "csv", db, sql],
+                          capture_output=True, text=True, check=False)
+    return [] if done.returncode else list(csv.DictReader(io.StringIO(
+        done.stdout)))
+
+
+def judge_wakers(program, db, names, waits):
+    """Returns (proof, 0, false) of the wake-ups that ended waits of the log."""
+    asked = collections.defaultdict(list)
+    for tid, start, end in waits:
+        if any(n in WAKERS for n in names[tid]):
+            asked[tid].append((start, end))
+    woken = collections.defaultdict(list)
+    for r in rows(program, db, "SELECT time_ns, tid, by_tid, proof FROM wake "
+                  "WHERE time_ns NOT NULL AND tid IN (%s) ORDER BY time_ns" %
+                  (",".join(map(str, asked)) or "0")):
+        woken[int(r["tid"])].append((int(r["time_ns"]), r["by_tid"], r["proof"]))
+    out = []
+    for tid, spans in asked.items():
+        for start, end in spans:
+            last = [w for w in woken[tid] if start + NEAR < w[0] < end]
+            if not last or not last[-1][2].startswith("proved"):
+                continue
+            at, by, proof = last[-1]
+            right = {WAKERS.get(n) for n in names[tid]}
+            false = not names.get(int(by), set()) & right if by else True
+            out.append((proof, 0, false, tid, start, at))
+    return out
 
 
 def judge(program, db, said):
@@ -137,12 +180,8 @@ def judge(program, db, said):
     sql = ("SELECT tid, t0, t1, proof FROM state_interval WHERE tid IN (%s) "
            "AND state IN ('blocked', 'ready', 'off') AND proof LIKE 'proved%%' "
            "AND t0 NOT NULL AND t1 NOT NULL" % ",".join(map(str, said)))
-    done = subprocess.run([program, "query", "--format", "csv", db, sql],
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        return []
     out = []
-    for r in csv.DictReader(io.StringIO(done.stdout)):
+    for r in rows(program, db, sql):
         t0, t1 = int(r["t0"]), int(r["t1"])
         times = said[int(r["tid"])]
         i = bisect.bisect_right(times, t0 + NEAR)
@@ -163,23 +202,30 @@ def main():
         "control", "delay", "tracing", "events", "switch"])
     p.add_argument("--names", type=lambda s: s.split(","), default=[
         "chain", "lock", "cond", "queue", "timers", "sock", "fork", "signals",
-        "pi", "herd", "futex"])
+        "pi", "herd", "futex", "sem", "barrier", "pair", "udp", "epoll",
+        "vfork", "stop", "ptrace", "yield", "affinity", "rt"])
+    p.add_argument("--each", action="store_true")
     p.add_argument("--keep")
     a = p.parse_args()
     rng = random.Random(a.seed)
     sums = collections.defaultdict(collections.Counter)
-    for n in range(a.count):
-        way, name = a.ways[n % len(a.ways)], rng.choice(a.names)
+    asked = [(w, n) for n in a.names for w in a.ways] if a.each else [
+        (a.ways[n % len(a.ways)], rng.choice(a.names)) for n in range(a.count)]
+    for n, (way, name) in enumerate(asked):
         folder = tempfile.mkdtemp()
         log, db = folder + "/log", folder + "/db"
         record = perf if way in ("perf", "control", "delay") else ftrace
         data = record(rng, way, [a.workloads, name, a.rounds], log, folder)
         subprocess.run([a.program, "ingest", "-q", "-f", "--no-symbols", "-o",
                         db, data], check=False)
-        s = sums[way]
+        s = sums[way + " " + name if a.each else way]
         s["recordings"] += 1
         bad = False
-        for proof, ns, false, *where in judge(a.program, db, read_log(log)):
+        said, names, waits = read_log(log)
+        found = judge(a.program, db, said)
+        ended = judge_wakers(a.program, db, names, waits)
+        s["wakers"] += len(ended)
+        for proof, ns, false, *where in found + ended:
             premise = proof != "proved"
             s["premise" if premise else "proved"] += ns
             s["unpremised"] += not premise
@@ -192,13 +238,13 @@ def main():
             os.makedirs(a.keep, exist_ok=True)
             shutil.copytree(folder, "%s/%d-%s-%s" % (a.keep, n, way, name))
         shutil.rmtree(folder)
-    print("%-8s %10s %12s %12s %6s %18s" % (
-        "way", "recordings", "proved ms", "premise ms", "false",
+    print("%-16s %10s %12s %12s %7s %6s %18s" % (
+        "way", "recordings", "proved ms", "premise ms", "wakers", "false",
         "false with premise"))
     for way, s in sums.items():
-        print("%-8s %10d %12.1f %12.1f %6d %18d" % (
+        print("%-16s %10d %12.1f %12.1f %7d %6d %18d" % (
             way, s["recordings"], s["proved"] / 1e6, s["premise"] / 1e6,
-            s["false"], s["false with premise"]))
+            s["wakers"], s["false"], s["false with premise"]))
     return any(s["false"] for s in sums.values())
 
 

@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,8 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -579,6 +583,263 @@ static void run_futex(void)
 	pthread_join(t, NULL);
 }
 
+/* ---- a taker waits for what a giver, which sleeps and computes, gives in one
+ * of several ways */
+
+static struct {
+	void (*give)(void), (*take)(void);
+	int from, to; /* descriptors, if it has some */
+	sem_t sem;
+	pthread_barrier_t barrier;
+} way;
+
+static void *take_often(void *arg)
+{
+	(void)arg;
+	workload_name("taker");
+	for (int r = 0; r < rounds; r++) {
+		note("begin wait");
+		way.take();
+		note("end wait");
+		compute(50);
+	}
+	return NULL;
+}
+
+static void give_often(void)
+{
+	pthread_t t = begin_thread(take_often, NULL);
+
+	workload_name("giver");
+	for (int r = 0; r < rounds; r++) {
+		doze(800);
+		compute(200);
+		way.give();
+	}
+	pthread_join(t, NULL);
+}
+
+static void give_sem(void)
+{
+	sem_post(&way.sem);
+}
+
+static void take_sem(void)
+{
+	while (sem_wait(&way.sem) && errno == EINTR)
+		;
+}
+
+static void run_sem(void)
+{
+	sem_init(&way.sem, 0, 0);
+	way.give = give_sem;
+	way.take = take_sem;
+	give_often();
+}
+
+static void meet(void)
+{
+	pthread_barrier_wait(&way.barrier);
+}
+
+static void run_barrier(void)
+{
+	pthread_barrier_init(&way.barrier, NULL, 2);
+	way.give = way.take = meet;
+	give_often();
+}
+
+static void give_word(void)
+{
+	uint64_t v = 1;
+
+	must(write(way.to, &v, sizeof(v)) == sizeof(v), "write");
+}
+
+static void take_word(void)
+{
+	uint64_t v;
+
+	must(read(way.from, &v, sizeof(v)) == sizeof(v), "read");
+}
+
+static void run_pair(void)
+{
+	int fd[2];
+
+	must(!socketpair(AF_UNIX, SOCK_STREAM, 0, fd), "socketpair");
+	way.from = fd[0];
+	way.to = fd[1];
+	way.give = give_word;
+	way.take = take_word;
+	give_often();
+}
+
+static void run_udp(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+
+	way.from = socket(AF_INET, SOCK_DGRAM, 0);
+	way.to = socket(AF_INET, SOCK_DGRAM, 0);
+	must(!bind(way.from, (struct sockaddr *)&at, sizeof(at)) &&
+		     !getsockname(way.from, (struct sockaddr *)&at, &len) &&
+		     !connect(way.to, (struct sockaddr *)&at, sizeof(at)),
+	     "udp");
+	way.give = give_word;
+	way.take = take_word;
+	give_often();
+}
+
+static int poller;
+
+static void take_event(void)
+{
+	struct epoll_event e;
+
+	must(epoll_wait(poller, &e, 1, -1) == 1, "epoll_wait");
+	take_word();
+}
+
+static void run_epoll(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	poller = epoll_create1(0);
+	way.from = way.to = eventfd(0, 0);
+	must(!epoll_ctl(poller, EPOLL_CTL_ADD, way.from, &e), "epoll_ctl");
+	way.give = give_word;
+	way.take = take_event;
+	give_often();
+}
+
+/* ---- a parent, and what it does to a child */
+
+/* vfork: the parent waits until the child ends. */
+static void run_vfork(void)
+{
+	workload_name("parent");
+	for (int r = 0; r < rounds; r++) {
+		note("begin wait");
+		pid_t child = vfork();
+
+		if (!child) {
+			workload_name("child");
+			compute(500);
+			_exit(0);
+		}
+		note("end wait");
+		workload_name("parent");
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* Begins a child that computes until it is killed. */
+static pid_t begin_child(void)
+{
+	pid_t child = fork();
+
+	while (!child) {
+		workload_name("child");
+		compute(100);
+	}
+	workload_name("parent");
+	return child;
+}
+
+/* stop: the child is stopped and goes on by signals. */
+static void run_stop(void)
+{
+	pid_t child = begin_child();
+
+	for (int r = 0; r < rounds; r++) {
+		doze(500);
+		kill(child, SIGSTOP);
+		waitpid(child, NULL, WUNTRACED);
+		doze(500);
+		kill(child, SIGCONT);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* ptrace: the child stops for a tracer. */
+static void run_ptrace(void)
+{
+	pid_t child = begin_child();
+
+	must(!ptrace(PTRACE_SEIZE, child, NULL, NULL), "ptrace");
+	for (int r = 0; r < rounds; r++) {
+		doze(500);
+		ptrace(PTRACE_INTERRUPT, child, NULL, NULL);
+		waitpid(child, NULL, __WALL);
+		doze(500);
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, __WALL);
+}
+
+/* ---- threads that are ready, and run elsewhere */
+
+/* yield: two threads that yield to each other on one CPU. */
+static void *yield_often(void *arg)
+{
+	workload_name(arg);
+	for (int r = 0; r < rounds; r++) {
+		compute(100);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	must(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
+}
+
+static void run_yield(void)
+{
+	on_cpu(0);
+	pthread_t t = begin_thread(yield_often, "yield1");
+
+	yield_often("yield2");
+	pthread_join(t, NULL);
+}
+
+/* affinity: a thread that moves to another CPU, which migration/N does. */
+static void run_affinity(void)
+{
+	workload_name("mover");
+	for (int r = 0; r < rounds; r++) {
+		compute(200);
+		on_cpu(r & 1);
+	}
+}
+
+/* rt: a thread of real time wakes up on the CPU of one that computes. */
+static void run_rt(void)
+{
+	const struct sched_param p = { .sched_priority = 10 };
+
+	on_cpu(0);
+	pthread_t t = begin_thread(hog, "hog");
+
+	workload_name("urgent");
+	must(!sched_setscheduler(0, SCHED_FIFO, &p), "sched_setscheduler");
+	for (int r = 0; r < rounds; r++) {
+		doze(700);
+		compute(100);
+	}
+	pthread_join(t, NULL);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -590,6 +851,12 @@ static const struct {
 	{ "fork", run_fork },	  { "signals", run_signals },
 	{ "pty", run_pty },	  { "pi", run_pi },
 	{ "herd", run_herd },	  { "futex", run_futex },
+	{ "sem", run_sem },	  { "barrier", run_barrier },
+	{ "pair", run_pair },	  { "udp", run_udp },
+	{ "epoll", run_epoll },	  { "vfork", run_vfork },
+	{ "stop", run_stop },	  { "ptrace", run_ptrace },
+	{ "yield", run_yield },	  { "affinity", run_affinity },
+	{ "rt", run_rt },
 };
 
 int main(int argc, char **argv)

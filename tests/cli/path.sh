@@ -134,8 +134,9 @@ for db in sys.argv[2:]:
         o = by[w["tid"], w["from_ns"]]
         assert (w["to_ns"], w["ns"], w["comm"], w["state"], w["function"]) == \
             (o["t1"], o["ns"], o["comm"], o["state"], o["function"] or ""), w
-        assert w["because"].startswith(
-            "%s %s " % (o["by_comm"], o["by_state"])), (w, o)
+        assert w["because"].startswith(tuple(
+            "%s%s %s " % (o["by_comm"], tid, o["by_state"])
+            for tid in ("", " (%s)" % o["by_tid"]))), (w, o)
         assert abs(w["proved_percent"] - o["percent"]) < 1e-5, (w, o)
         assert o["ns"] == sum(o[k] for k in (
             "blocked_ns", "ready_ns", "off_ns", "unknown_ns")), o
@@ -332,6 +333,68 @@ ok what_is_not_proved_is_hatched_in_the_flame_graph $?
 "$B" path --comm sysload --worst 1 tests/captures/ftrace-v6.dat.zst |
 	grep -q anon_pipe_write
 ok a_wakeup_is_in_what_called_the_scheduler $?
+
+# a disk has the name of the last request that was completed in the same interrupt
+"$B" ingest -q -f --no-symbols --fields all -o "$work/disk.db" \
+	tests/captures/disk-irqs.data.zst
+wakes=$(sqlite3 "$work/disk.db" "WITH e AS (SELECT e.id, e.cpu, t.name FROM event e
+	JOIN event_type t ON t.id = e.type), near AS (SELECT w.name, (SELECT b.id
+	FROM e b WHERE b.cpu = w.cpu AND b.id < w.id AND (b.name LIKE 'irq:%'
+	OR b.name LIKE 'block:%') ORDER BY b.id DESC LIMIT 1) AS at
+	FROM e w WHERE w.name LIKE '%waking')
+	SELECT count(*) || ' disk:' || (dev >> 20) || ',' || (dev & 1048575)
+	FROM near JOIN ev_block_block_rq_complete b ON b.event_id = near.at
+	GROUP BY dev")
+is a_wait_for_a_disk_names_it "$wakes" "$("$B" query --format csv \
+	"$work/disk.db" "SELECT count(*) || ' ' || what AS wakes FROM wake
+	WHERE what LIKE 'disk%' GROUP BY what" | tail -n 1 | tr -d '"')"
+"$B" path --comm writer --worst 9 "$work/disk.db" >"$work/said"
+says and_so_does_the_chain 'writer waits for disk 254,0' "$work/said"
+
+# each screen tells threads of one name apart, and a name of one thread has no tid
+python3 - "$B" <<'END'
+import collections
+import json
+import re
+import subprocess
+import sys
+
+capture = "tests/captures/ftrace-v6.dat.zst"
+
+
+def ask(*words):
+    return subprocess.run([sys.argv[1], *words, capture], check=True,
+                          capture_output=True, text=True).stdout
+
+
+threads = json.loads(ask("report", "--sched", "--json", "--limit", "0"))["threads"]
+tids = collections.defaultdict(set)
+for t in threads:
+    tids[t["comm"]].add(t["tid"])
+assert any(len(s) > 1 for s in tids.values())
+columns = "%s%s%s%s" % (
+    re.sub(r"^.* took .*$| (proved|consistent|unknown)$", "",
+           ask("path", "--worst", "9"), flags=re.M),
+    "".join(w["because"] + "\n" for w in json.loads(
+        ask("path", "--waits", "--json"))["waits"]),
+    "".join(re.findall(r"^\S+ \S+ +[\d.,]+ +\d  .* \d+\.\d\d ",
+                       ask("report", "--sched"), re.M)),
+    ask("report", "--off-cpu").split("longest waits")[1])
+text = " ".join(columns.split())
+seen = set()
+for name, have in tids.items():
+    said = re.findall(r"(?<![\w/-])" + re.escape(name) + r"(?![\w/-])( \(\d+\))?", text)
+    if not name:
+        continue
+    seen.update(said)
+    for tid in said:
+        # beside its tid in a column of its own it is as it is
+        assert not tid or len(have) > 1 and int(tid[2:-1]) in have, (name, tid)
+assert len(seen) > 4, seen
+for name in re.findall(r"(?:wakes|is ready; CPU \d+ is) ([\w/-]+)(?! \(|[\w/-])", text):
+    assert len(tids[name]) < 2, name
+END
+ok threads_of_one_name_have_their_tid $?
 usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
 usage a_flame_graph_has_no_rows 'leave out' --flame x.svg --limit 3
 usage minus_one_row_is_no_limit 'from 0 on' --limit=-1

@@ -27,6 +27,21 @@ do
 done
 ok no_screen_shows_the_function_of_a_tracepoint "$([ -z "$bad" ] || { echo "# $bad" >&2; false; }; echo $?)"
 
+# the kernel writes tid -1 for a thread that is no longer hashed: who leaves is a
+# field of the switch
+for name in causality/captures/herd captures/defer-exitexec-s
+do
+	"$B" ingest -q -f --no-symbols -o "$work/dying" \
+		"tests/$name.data.zst"
+	is "dying_threads_of_$(basename $name)_are_known" 0 "$(sqlite3 \
+		"$work/dying" "SELECT count(*) FROM thread WHERE tid < 0")"
+done
+is the_thread_of_a_switch_is_who_leaves '136;0' "$("$B" query --format csv \
+	tests/causality/captures/herd.data.zst "SELECT count(*) || ';' ||
+	sum(t.tid <> s.prev_pid) FROM ev_sched_sched_switch s
+	JOIN event e ON e.id = s.event_id JOIN thread t ON t.id = e.thread" |
+	tail -n 1)"
+
 "$B" report --off-cpu --json --limit 0 "$work/ftrace-v7.db" \
 	>"$work/ftrace-v7.json"
 python3 - "$work" >"$work/verdicts" <<'END'

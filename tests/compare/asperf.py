@@ -194,9 +194,14 @@ def stored(db, has_cpu):
 
 
 def pairs(oracle, rows, problems):
-    """(sample, row) of every sample, in perf's order."""
+    """(sample, row) of every sample, in perf's order. perf has tid -1 for a
+    thread that the kernel had unhashed; compare.py counts these."""
     for s in oracle.samples:
         same = rows[s.key, s.ips, s.cookie]
+        if not same and s.key[1] == -1:
+            same = next((r for k, r in rows.items() if r and k[1:] == (
+                s.ips, s.cookie) and k[0][0] == s.key[0] and
+                k[0][2:] == s.key[2:]), [])
         if same:
             yield s, same.pop(0)
         else:

@@ -191,6 +191,16 @@ def off_cpu(b, ours):
     return None, None
 
 
+def dying(b, ours):
+    """The same block of ours where perf has no tid, as the kernel had unhashed
+    the thread."""
+    if b.tid == "-1":
+        for x in ours:
+            if x[3:] == b[3:] and x.tid != "-1":
+                return ["tid_dying"], x
+    return None, None
+
+
 def key(b):
     return b[1:6]
 
@@ -207,7 +217,10 @@ def compare(perf, ours, unmerged=Unmerged(), lr=False, dump=False):
         by_key[key(b)].append(b)
     missing = []
     for b in rest:
-        why, o = off_cpu(b, [x for group in by_key.values() for x in group])
+        now = [x for group in by_key.values() for x in group]
+        why, o = off_cpu(b, now)
+        if not why:
+            why, o = dying(b, now)
         if why:
             count.update(why)
             by_key[key(o)].remove(o)

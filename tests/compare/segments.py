@@ -176,9 +176,10 @@ def used_before(table, row):
 
 
 def ended_before(table, row):
-    """The name of a thread whose end was told in an earlier segment."""
+    """The name of a thread whose end was told in an earlier segment, and its tid
+    if it was dying."""
     if table == "samples" and row[4]:
-        return row[:4] + row[5:]
+        return row[:3] + row[5:]
     if table == "folded":
         return row[0], row[1].partition(";")[2]
     return None

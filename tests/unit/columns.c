@@ -36,6 +36,7 @@ static const struct sql_gap filled[] = {
 	{ "flags", "NULL" },
 	{ "device", "NULL" },
 	{ "vector", "NULL" },
+	{ "disk", "NULL" },
 	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
 };
 
