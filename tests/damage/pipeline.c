@@ -43,9 +43,12 @@ static int wrong(const char *what, uint64_t at, const struct pipeline *p)
 
 /* Without what a later record may change: names, and joined user halves; and
  * without those of stack dumps, whose registers need the architecture, which is
- * at the file's end. */
+ * at the file's end. So are formats, by which a switch without a tid is that of
+ * the thread that has ended. */
 static const char samples_sql[] =
-	"SELECT e.time_ns, e.cpu, p.pid, h.tid, t.type, t.config, e.weight,"
+	"SELECT e.time_ns, e.cpu,"
+	" CASE WHEN h.tid >= 0 AND e.time_ns < coalesce(h.end_ns, 1 << 62)"
+	" THEN p.pid << 32 | h.tid END, t.type, t.config, e.weight,"
 	" k.addrs, CASE WHEN r.event IS NULL AND" /* PERF_SAMPLE_STACK_USER */
 	" NOT coalesce(t.sample_type, 0) & 8192 THEN u.addrs END"
 	" FROM event e JOIN event_type t ON t.id = e.type"
