@@ -512,7 +512,7 @@ static uint32_t expr_take_statements(struct expr_source *in)
 		in->local[in->n_local++] = local;
 	}
 	in->n_local = was;
-	return v;
+	return v ? v : expr_refuse(in);
 }
 
 /* Takes what follows '(': the type of a cast and what is cast, statements, or
