@@ -61,7 +61,9 @@ static void touch_fields(struct use *u, const struct rec_sample *s)
 	if (ev->n_fields) {
 		u->field = mem_grow(u->field, &u->cap_field, ev->n_fields,
 				    sizeof(*u->field));
-		u->src->ops->fields(u->src, s, u->field, NULL);
+		/* the payload may be too short for a type */
+		if (u->src->ops->fields(u->src, s, u->field, NULL))
+			return;
 	}
 	for (uint32_t i = 0; i < ev->n_fields; i++) {
 		const struct field *f = &u->field[i];
