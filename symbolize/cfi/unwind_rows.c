@@ -175,7 +175,7 @@ static void unwind_rows_make_blocks(struct unwind_rows *t)
 	size_t row = 0;
 
 	t->shift = 8;
-	while (span >> t->shift >= t->n && t->shift < 32)
+	while (span >> t->shift >= t->n && t->shift < 31)
 		t->shift++;
 	size_t n = (size_t)(span >> t->shift) + 2;
 
