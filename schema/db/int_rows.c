@@ -45,43 +45,44 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 		r->v = mem_new((size_t)n * BLOCK, sizeof(*r->v));
 	}
 	int64_t *v = r->v + r->n * (size_t)n;
-	uint32_t known = 0;
+	uint32_t known = 1; /* the id */
 
-	for (int i = 0; i < n; i++) {
+	v[0] = r->last;
+	for (int i = 1; i < n; i++) {
 		int type = sqlite3_value_type(value[i]);
-		bool is = type == SQLITE_INTEGER;
 
-		if (type == SQLITE_TEXT)
+		v[i] = 0;
+		if (type == SQLITE_INTEGER) {
+			v[i] = sqlite3_value_int64(value[i]);
+			known |= (uint32_t)1 << i;
+		} else if (type == SQLITE_TEXT) {
 			int_rows_keep_text(r, (size_t)(v - r->v + i), value[i]);
-		v[i] = is ? sqlite3_value_int64(value[i]) : 0;
-		known |= (uint32_t)is << i;
+		}
 	}
 	r->known[r->n++] = known;
-	r->last = v[0];
 }
 
-/* The next block begins behind the last id: an id that is no number, or is not
+/* take_ints(...). It ends the statement by an error when the block is full. The
+ * next block begins behind the last id: an id that is no number, or is not
  * above the one before it, would bring rows a second time, or for ever. */
-static bool int_rows_go_on(const struct int_rows *r, sqlite3_value *id)
-{
-	return sqlite3_value_type(id) == SQLITE_INTEGER &&
-	       sqlite3_value_int64(id) > r->last;
-}
-
-/* take_ints(...). It ends the statement by an error when the block is full. */
 static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
+	int64_t id;
 
 	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
-	} else if (!int_rows_go_on(r, *value)) {
+		return;
+	}
+	id = sqlite3_value_int64(*value);
+	if (id <= r->last || sqlite3_value_type(*value) != SQLITE_INTEGER) {
 		r->bad = true;
 		sqlite3_result_error(ctx, "ids", -1);
 	} else if (r->n == BLOCK) {
 		r->full = true;
 		sqlite3_result_error(ctx, "full", -1);
 	} else {
+		r->last = id;
 		int_rows_take(r, n, value);
 	}
 }

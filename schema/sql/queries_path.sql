@@ -52,9 +52,8 @@ SELECT take_ints(id, time_ns, cpu, type, thread, comm, kraw, uraw) AS taken
 FROM event WHERE id > ?1 AND time_ns NOT NULL
 
 -- name: causes_fields
--- Fields of the events of an ev_ table; those that it has not are NULL.
-SELECT take_ints(event_id, {prev}, {next}, {woken}, {state}, {target},
-	{current}, {flags}, {device}, {vector}, {disk}) AS taken
+-- Fields of the events of an ev_ table: ", name" of each.
+SELECT take_ints(event_id{columns}) AS taken
 FROM "{table}" WHERE event_id > ?1
 
 -- name: causes_requests
