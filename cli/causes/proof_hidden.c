@@ -183,8 +183,7 @@ static size_t hidden_pass(struct gap *g, size_t i)
 	struct span *last = &g->hidden[g->n_hidden - 1];
 	size_t n = h->n - i;
 
-	n = search_where(n, k,
-			 timeline_loss(t, h->loss[i + k])->from >= g->to);
+	n = search_where(n, k, timeline_loss(t, h->loss[i + k])->from >= g->to);
 	while (n) {
 		int64_t woken = hidden_woken(g, last->to);
 		size_t next = search_where(
@@ -197,8 +196,8 @@ static size_t hidden_pass(struct gap *g, size_t i)
 
 		if (!next)
 			break;
-		last->to = later(last->to,
-				 to > g->to - skew ? g->to : to + skew);
+		last->to =
+			later(last->to, to > g->to - skew ? g->to : to + skew);
 		i += next;
 		n -= next;
 	}

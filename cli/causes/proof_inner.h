@@ -41,8 +41,9 @@ struct own_loss {
 struct hides {
 	uint32_t *loss; /* of any thread, by their start */
 	size_t n, size;
-	int64_t *latest; /* latest[size + i]: the end of loss i, or TIMELINE_START;
-			  * latest[i]: the later one of 2i and 2i + 1 */
+	int64_t *latest;      /* latest[size + i]: the end of loss i, or
+			       * TIMELINE_START;      latest[i]: the later one of 2i and
+			       * 2i + 1 */
 	struct own_loss *own; /* by tid, then by their start */
 	size_t n_own, cap_own;
 };
@@ -78,7 +79,7 @@ struct gap {
 	size_t n_wake;
 	const uint32_t *before; /* in the run before it */
 	size_t n_before;
-	bool mixed; /* those are not in time order */
+	bool mixed;		    /* those are not in time order */
 	const struct own_loss *own; /* that hide runs of this thread only */
 	size_t n_own;
 	int64_t counted; /* until when the thread, asleep at the start, cannot

@@ -157,8 +157,7 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Finds which columns of the table tell fields, and opens its rows with those
- * only: each column of a million rows costs 20 ms, one that is NULL half of it.
+/* Finds which columns of the table tell fields, and opens its rows with those.
  * Who is current is told by a switch itself. */
 static int causes_open_fields(struct causes_table *t, struct store *db,
 			      enum timeline_kind kind, struct err *err)
@@ -181,12 +180,10 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
 	};
+	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
-	char *columns, *sql;
-	size_t len;
-	uint8_t n = 0;
-	FILE *out = mem_stream(&columns, &len);
+	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
 		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
@@ -194,21 +191,11 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 			    (want[k].at == FIELDS_CURRENT &&
 			     kind == TIMELINE_SWITCH))
 				continue;
-			fprintf(out, ", %s", want[k].name);
-			t->column[want[k].at] = ++n;
+			t->column[want[k].at] = n;
+			column[n++] = want[k].name;
 		}
 	row_cursor_close(&c);
-	mem_stream_end(out);
-	if (!rc) {
-		const struct sql_gap gap[] = { { "table", t->name },
-					       { "columns", columns } };
-
-		sql = store_sql_fill("causes_fields", gap,
-				     sizeof(gap) / sizeof(*gap));
-		t->rows = int_rows_open(db, sql, err);
-		free(sql);
-	}
-	free(columns);
+	t->rows = rc ? NULL : int_rows_of(db, t->name, column, n, err);
 	return t->rows ? 0 : -1;
 }
 
@@ -259,8 +246,8 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	}
 	if (!t->role || !row_cursor_is_table(fields))
 		return 0;
-	t->table = causes_open_table(c, db, fields,
-				     (enum timeline_kind)t->kind, err);
+	t->table = causes_open_table(c, db, fields, (enum timeline_kind)t->kind,
+				     err);
 	return t->table ? 0 : -1;
 }
 
@@ -738,7 +725,8 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		.target = -1,
 	};
 
-	if (!t || !t->role || !causes_enter(c, t->capture, rec.time))
+	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
+	    !causes_enter(c, t->capture, rec.time))
 		return 0;
 	if (thread > 0 && (uint64_t)thread <= c->n_tid &&
 	    !c->span->capture->tracks)
@@ -781,13 +769,27 @@ static int causes_read_events(struct causes *c, struct store *db,
 			      const struct capture_events *only,
 			      struct wait_causes *w, struct err *err)
 {
+	static const char *const event[] = {
+		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
+		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
+		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
+		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
+	};
+	static const char *const request[] = {
+		[REQUESTS_EVENT] = "event",
+		[REQUESTS_URAW] = "uraw",
+		[REQUESTS_VERDICT] = "verdict",
+		[REQUESTS_FLAGS] = "flags",
+	};
 	int64_t last = only ? only->last : INT64_MAX;
 	struct int_row row;
 	int rc;
 
-	c->requests = int_rows_open(db, store_sql("causes_requests"), err);
+	c->requests = int_rows_of(db, "request", request,
+				  sizeof(request) / sizeof(*request), err);
 	c->events = c->requests
-			    ? int_rows_open(db, store_sql("causes_events"), err)
+			    ? int_rows_of(db, "event", event,
+					  sizeof(event) / sizeof(*event), err)
 			    : NULL;
 	if (!c->events)
 		return -1;
