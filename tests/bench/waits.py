@@ -20,9 +20,11 @@ import os
 import pathlib
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(sys.argv[0]), "..", "causality"))
 import perfdata  # noqa: E402
@@ -31,6 +33,7 @@ import runs  # noqa: E402
 MEMORY, SECONDS, CHAIN = 150, 2.5, 0.3
 SEGMENTS, GAPS, TURNS, EVENTS = 13, 10000, 111, 1200000
 EACH, GROWTH = 1, 2.3  # s of the segments; for twice of them
+STOP = 1  # s until Ctrl-C ends a command
 SAMPLE, ROUND = 9, 68
 WORKLOAD, FIRST = 100, 149  # tids of the workload are above; one of them
 GAP = 1000  # ns between two of the repeated times
@@ -144,6 +147,19 @@ def asked(name, args, seconds=None):
     return cpu
 
 
+def stopped(name, args):
+    """Ctrl-C in the middle of a command: it must end by it, and soon."""
+    p = subprocess.Popen([build + "/backstitch", *args],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.1)
+    start = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    status = p.wait()
+    if status != -signal.SIGINT:
+        sys.exit("%s: Ctrl-C gave status %d" % (name, status))
+    runs.target(name + ": s after Ctrl-C", time.monotonic() - start, STOP, True)
+
+
 pathlib.Path("bench").mkdir(exist_ok=True)
 make_capture(data, 0, -(-want // len(rounds_of()[2])))
 ingest(db, data)
@@ -166,7 +182,9 @@ tid = "%d" % (FIRST + TURNS // 2 * 1000)
 since = "t0 >= 100000000000 AND t1 <= 101000000000"
 for name, args in (
         ("path --tid", ["path", "--tid", tid, "--worst", "1"]),
-        ("path --waits", ["path", "--waits"]), ("path --tree", ["path", "--tree"]),
+        ("path --waits", ["path", "--waits"]),
+        ("path --worst", ["path", "--worst", "3"]),
+        ("path --tree", ["path", "--tree"]),
         ("path --flame", ["path", "--flame", "bench/waits.svg"]),
         ("report --sched", ["report", "--sched"]),
         ("report --html", ["report", "--html", "-o", "bench/waits.html"])):
@@ -174,6 +192,7 @@ for name, args in (
     less = asked("half of them: " + name, [*args, half])
     runs.target(name + ": twice the input",
                 more / less * 2 * (SEGMENTS // 2) / SEGMENTS, GROWTH, True)
+    stopped(name, [*args, db])
 for table, where in (("state_interval", since), ("wait", since), ("stay", since)):
     asked("segments: %s of a second" % table, [
         "query", db, "SELECT count(*) FROM %s WHERE %s" % (table, where)], EACH)
