@@ -552,6 +552,44 @@ grep -q 'waits for an interrupt' "$work/said" &&
 	grep -q 'waits for a softirq on CPU 0' "$work/said" &&
 	! grep -q 'work runs' "$work/said"
 ok a_softirq_is_on_a_cpu_and_not_who_it_interrupted $?
+
+# a thread that raised NET_RX in its own call, with softirqs off, is the waker,
+# without a stack: not where an interrupt raised it too, softirqs were on, or
+# records are lost since NET_RX ran before
+net_rx() {
+	cat <<END
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 12/12   #P:1
+#
+          <idle>-0       [000] d....     1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=taker next_pid=200 next_prio=120
+           taker-200     [000] d....     1.000500: sched_waking: comm=giver pid=100 prio=120 target_cpu=000
+           taker-200     [000] d....     1.001000: sched_switch: prev_comm=taker prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=giver next_pid=100 next_prio=120
+           giver-100     [000] d.h..     1.002000: softirq_raise: vec=9 [action=RCU]
+           giver-100     [000] ..s..     1.003000: softirq_entry: vec=3 [action=NET_RX]
+           giver-100     [000] ..s..     1.004000: softirq_exit: vec=3 [action=NET_RX]
+$1
+           giver-100     [000] $2     1.005000: softirq_raise: vec=3 [action=NET_RX]
+           giver-100     [000] ..s..     1.006000: softirq_entry: vec=3 [action=NET_RX]
+           giver-100     [000] d.s..     1.007000: sched_waking: comm=taker pid=200 prio=120 target_cpu=000
+           giver-100     [000] ..s..     1.008000: softirq_exit: vec=3 [action=NET_RX]
+           giver-100     [000] d....     1.009000: sched_switch: prev_comm=giver prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=taker next_pid=200 next_prio=120
+           taker-200     [000] d....     1.010000: sched_switch: prev_comm=taker prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+END
+}
+some=$(net_rx '' D.... | grep 1.005 | sed 's/D..../d.h../; s/1.005/1.0045/')
+said=
+for way in "|D...." "$some|D...." "|d...." "CPU:0 [LOST 3 EVENTS]|D...."; do
+	net_rx "${way%|*}" "${way#*|}" | grep . >"$work/rx.txt"
+	"$B" ingest -q -f --fields all -o "$work/rx.db" "$work/rx.txt"
+	said="$said $("$B" query --format csv "$work/rx.db" "SELECT
+		context, replace(proof, ' ', '_'), coalesce(by_tid, 0)
+		FROM wake WHERE tid = 200" | tail -1)"
+done
+is who_raised_a_softirq_in_its_own_call_is_who_woke " \
+softirq-inline,proved_with_premise,100 \
+softirq,consistent,0 softirq,consistent,0 softirq,consistent,0" "$said"
+
 "$B" path --worst 1 --limit 2 tests/causality/captures/lock.data.zst >"$work/text"
 sed -n '/^    at us/,$p' "$work/text" | sed -n 4p |
 	grep -q '^\.\.\. and [0-9]* more; --limit 0 shows all$'
