@@ -21,7 +21,7 @@ struct path_opts {
 	size_t worst;	  /* waits whose chains to print; 0: none */
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
 	size_t lines;	  /* of a chain; SIZE_MAX: all */
-	bool waits, tree, blame, proved, json;
+	bool waits, tree, blame, idle, proved, json;
 	int64_t least;	/* ns; shorter pieces are summed */
 	uint32_t depth; /* most edges on a path; 0: all */
 	int fail;	/* percent; -1: not asked for */

@@ -8,7 +8,7 @@ for name in ftrace-v7.dat ftrace-missed.dat.zst pipe-zstd.data ftext-verbose.txt
 do
 	db=$work/${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "tests/captures/$name" 2>/dev/null
-	"$B" path --worst 30 --json "$db" >"$work/json" &&
+	"$B" path --idle --worst 30 --json "$db" >"$work/json" &&
 		[ "$(of_json "$work/json" 'len(r["chains"]) > 2 and all(
 [c["from_ns"]] + [s["to_ns"] for s in c["segments"]]
 == [s["from_ns"] for s in c["segments"]] + [c["to_ns"]]
@@ -18,7 +18,7 @@ and {e for s in c["segments"] for e in s["edges"]}
 == {e["id"] for e in c["edges"]}
 for c in r["chains"])')" = True ]
 	ok "chains_of_${name%%.*}_cover_their_time" $?
-	"$B" path --limit 0 --waits --json "$db" >"$work/json"
+	"$B" path --idle --limit 0 --waits --json "$db" >"$work/json"
 	python3 - "$work/json" "$db" <<'END'
 import json
 import sqlite3
@@ -126,7 +126,7 @@ def rows(sql):
 program = sys.argv[1]
 found = 0
 for db in sys.argv[2:]:
-    waits = ours("path", "--waits", "--limit", "0", "--json")["waits"]
+    waits = ours("path", "--waits", "--idle", "--limit", "0", "--json")["waits"]
     got = rows("SELECT *, 100.0 * proved_ns / ns AS percent FROM wait")
     assert len(got) == len(waits) > 0, db
     by = {(w["tid"], w["t0"]): w for w in got}
@@ -410,7 +410,7 @@ grep -q 'backend waits for a timer ' "$work/said" &&
 ok interrupts_have_the_names_of_their_events $?
 # report --off-cpu has the same names
 "$B" report --off-cpu --json --limit 0 "$work/irqs.db" >"$work/off"
-"$B" path --worst 1000 --json "$work/irqs.db" >"$work/json"
+"$B" path --idle --worst 1000 --json "$work/irqs.db" >"$work/json"
 python3 - "$work/off" "$work/json" <<'END'
 import json
 import sys
@@ -453,7 +453,7 @@ def named(path):
     """What each wake-up in a softirq is said to be of."""
     subprocess.run([program, "ingest", "-q", "-f", "--no-symbols", "--fields",
                     "all", "-o", work + "/x.db", path], check=True)
-    said = subprocess.run([program, "path", "--json", "--worst", "1000",
+    said = subprocess.run([program, "path", "--json", "--idle", "--worst", "1000",
                            work + "/x.db"], capture_output=True, check=True)
     return {(e["at_ns"], e["cpu"]): e["what"]
             for c in json.loads(said.stdout)["chains"] for e in c["edges"]}
@@ -547,7 +547,7 @@ wakes=$("$B" query --format csv "$work/work.db" "SELECT context, what IS NULL,
 	ORDER BY time_ns" | tail -n +2 | tr '\n' ' ')
 is work_in_the_tick_is_no_timer_and_a_softirq_no_bystander \
 	'hardirq,1,1,1,proved softirq,1,1,1,consistent ' "$wakes"
-"$B" path --tid 100 --worst 9 "$work/work.db" >"$work/said"
+"$B" path --tid 100 --idle --worst 9 "$work/work.db" >"$work/said"
 grep -q 'waits for an interrupt' "$work/said" &&
 	grep -q 'waits for a softirq on CPU 0' "$work/said" &&
 	! grep -q 'work runs' "$work/said"
