@@ -81,7 +81,9 @@ def pauses(rng, child, off, on, times=4):
 
 def perf(rng, way, command, log, folder):
     data = folder + "/perf.data"
-    record = ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-o", data]
+    # build-ids tell nothing here, and perf 6.1 aborts over long paths of them
+    record = ["perf", "record", "-q", "-a", "-B", "-N", "-k", "CLOCK_MONOTONIC",
+              "-o", data]
     for e in EVENTS:
         record += ["-e", "sched:" + e]
     for e in SOFTIRQS if way == "irqs" else ():
