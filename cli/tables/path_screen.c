@@ -199,7 +199,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	char *text;
 	size_t len, n;
 	FILE *out = mem_stream(&text, &len);
-	struct path_sum *sum = path_sums(c, &n);
+	struct path_sum *sum = path_sums_of_all(c, &n);
 	char share[16];
 
 	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
