@@ -54,6 +54,27 @@ proofs() {
 		tail -n +2 | tr -d '\r"' | tr '\n' ' '
 }
 
+# perf -c 2 records each hit of a tracepoint, too, as it asks for the periods: its
+# switches are followed as others are
+python3 - "$work/gap.data" "$work/gap2.data" <<'END'
+import struct
+import sys
+
+data = bytearray(open(sys.argv[1], "rb").read())
+_, size, at, length = struct.unpack_from("<4Q", data, 8)
+for attr in range(at, at + length, size):
+    if struct.unpack_from("<I", data, attr)[0] == 2:
+        struct.pack_into("<Q", data, attr + 16, 2)
+open(sys.argv[2], "wb").write(data)
+END
+for name in gap gap2; do
+	"$B" ingest -q -f --no-symbols -o "$work/per.db" "$work/$name.data"
+	"$B" check "$work/per.db" >"$work/$name.said"
+done
+grep -q 'switch_broken' "$work/gap2.said" &&
+	cmp -s "$work/gap.said" "$work/gap2.said"
+ok switches_of_a_tracepoint_with_a_period_are_followed $?
+
 made sure whole 0
 made may whole 1
 made unsaid whole none
