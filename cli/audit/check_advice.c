@@ -24,7 +24,7 @@ static void advice_take_loss(void *arg, const struct check_row *r)
 	else if (!strcmp(what, "overwritten"))
 		f->overwritten++;
 	else if (!strcmp(what, "silent"))
-		f->silent++;
+		f->silent += check_int(r, "counts"); /* not of a pause */
 	else if (!strcmp(what, "throttled"))
 		f->throttled++;
 	else if (!strcmp(what, "aux"))

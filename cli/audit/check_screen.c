@@ -303,6 +303,12 @@ static void add_other_loss(void *arg, const struct check_row *r)
 	    !strcmp(what, "lost_total"))
 		return;
 	lines_add(&s->l, "%s", s->n++ ? ", " : "");
+	if (!strcmp(what, "silent")) { /* not so of who may have paused */
+		lines_count(&s->l, "switches that do not join in ",
+			    check_int(r, "intervals"), "place", "places");
+		lines_add(&s->l, ": recording paused, or records are missing");
+		return;
+	}
 	lines_clean(&s->l, what);
 	lines_count(&s->l, " ", check_int(r, "intervals"), "time", "times");
 	if (check_int(r, "records"))

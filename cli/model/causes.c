@@ -955,16 +955,21 @@ struct causes_premise causes_premise(const struct causes *c)
 	int8_t pauses = timeline_rules(c->t)->pauses;
 	bool silent = timeline_contradictions(c->t) > 0;
 
+	if (timeline_is_blind(c->t) && pauses > 0)
+		return (struct causes_premise){
+			.cure = "record without what may pause perf: -D, "
+				"--control, --overwrite, --snapshot, "
+				"--switch-output",
+			.none = "recording paused, so the absence of a record "
+				"proves nothing",
+		};
 	if (timeline_is_blind(c->t))
 		return (struct causes_premise){
 			.cure = silent ? causes_spans_main(c->spans)->ring
 				       : NULL,
-			.none = pauses > 0
-					? "recording paused: no record proves "
-					  "nothing"
-					: "records are missing without a loss "
-					  "in too many places: no record "
-					  "proves nothing",
+			.none = "records are missing without a loss in too "
+				"many places: the absence of one proves "
+				"nothing",
 		};
 	return (struct causes_premise){
 		.words = silent	  ? "if records are missing only where it shows"
