@@ -110,7 +110,7 @@ ASKED = (
     ("report", "text", "report --filter 'prev_pid > 0' --sort"
      " sched:sched_switch.prev_comm DB"),
     ("report", "text", "report --weight bytes_alloc DB"),
-    ("report", "text", "report --no-source --source-dir . -i DB"),
+    ("report", "text", "report --source-dir . -i DB"),
     ("wall", "text", "report --wall DB"),
     ("wall", "json", "report --wall --json --limit 0 DB"),
     ("wall", "text", "report --wall -g --comm COMM DB"),
@@ -490,7 +490,7 @@ def run_diff(run):
     run.ask("diff", "text", ["report", "--diff", "a.db", "a.db", "--", "b.db",
                              "b.db"])
     run.ask("diff", "json", ["report", "--json", *both])
-    run.ask("html", "html", ["report", "--html", *both])
+    run.ask("html", "html", ["report", "--html", "--no-source", *both])
     for more in ([], ["--absolute"], ["--diff-by", "total"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."]):
