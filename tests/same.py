@@ -123,7 +123,7 @@ ASKED = (
     ("sched", "text", "report --sched DB"),
     ("sched", "json", "report --sched --json --limit 0 DB"),
     ("sched", "text", "report --sched --order blocked --format csv DB"),
-    ("sched", "text", "report --sched --sort cpu --time 10%-60% DB"),
+    ("sched", "text", "report --sched --cpu 0 --time 10%-60% DB"),
     ("path", "text", "path DB"),
     ("path", "json", "path --json DB"),
     ("path", "text", "path --worst 3 --limit 40 DB"),
@@ -485,7 +485,7 @@ def run_diff(run):
                  ["--format", "csv"], ["--format", "markdown"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."],
-                 ["--order", "total", "--no-children"]):
+                 ["--order", "total"]):
         run.ask("diff", "text", ["report", *more, *both])
     run.ask("diff", "text", ["report", "--diff", "a.db", "a.db", "--", "b.db",
                              "b.db"])

@@ -17,6 +17,7 @@
 #include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/out.h"
+#include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page.h"
 #include "cli/pictures/page_diff.h"
 #include "cli/server/server.h"
@@ -112,7 +113,7 @@ static int page_write(struct store *db, const char *path,
  * first. */
 static int page_compare(const struct sides *s, struct err *err)
 {
-	const struct page_diff_opts what = {
+	const struct flame_opts what = {
 		.inlined = inlined,
 		.inlined_rows = inline_rows || library_asked(),
 		.absolute = absolute,

@@ -46,13 +46,13 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 {
 	char text[48];
 
-	if (!flame_opts.no_comm)
+	if (!d->opts->no_comm)
 		drawing_group(d, c->name, l);
-	if (flame_opts.by_pid) {
+	if (d->opts->by_pid) {
 		snprintf(text, sizeof(text), "pid %lld", (long long)c->pid);
 		drawing_group(d, text, l);
 	}
-	if (flame_opts.by_thread) {
+	if (d->opts->by_thread) {
 		snprintf(text, sizeof(text), "tid %lld", (long long)c->tid);
 		drawing_group(d, text, l);
 	}
@@ -77,13 +77,13 @@ static void drawing_collapse(const struct drawing *d, struct label_list *l)
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		uint64_t samples, struct err *err)
 {
-	if (flame_opts.collapse)
+	if (d->opts->collapse)
 		drawing_collapse(d, l);
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (d->rows)
 		report_rows_add(d->rows, d->group, l, weight, samples);
-	if (flame_opts.reverse)
+	if (d->opts->reverse)
 		label_list_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
 		return -1;
@@ -194,7 +194,7 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		const struct stacks_comm *c = stacks_comm(d->stacks, g->comm);
 
 		l.n = 0;
-		if (flame_opts.by_verdict) {
+		if (d->opts->by_verdict) {
 			char text[64];
 
 			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
@@ -282,7 +282,7 @@ static void drawing_note_event(struct drawing *d)
 	char count[32];
 
 	human_grouped(count, sizeof(count), samples);
-	if (!flame_opts.title) {
+	if (!d->opts->title) {
 		char names[80] = "nothing";
 
 		drawing_say_names(d, names, sizeof(names));
@@ -295,8 +295,8 @@ static void drawing_note_event(struct drawing *d)
 	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
 		 samples == 1 ? "" : "s", event,
 		 *filter_that_passed() ? ", filtered" : "",
-		 flame_opts.collapse ? "; recursion is collapsed" : "",
-		 flame_opts.reverse
+		 d->opts->collapse ? "; recursion is collapsed" : "",
+		 d->opts->reverse
 			 ? "; stacks are merged from the innermost frame"
 			 : "");
 }
@@ -317,14 +317,15 @@ static void drawing_note_dropped(struct drawing *d)
 				       (double)whole + (double)dropped));
 }
 
-int drawing_init(struct drawing *d, struct labels *labels, struct err *err)
+int drawing_init(struct drawing *d, const struct flame_opts *f,
+		 struct labels *labels, struct err *err)
 {
+	d->opts = f;
 	d->event = -1;
 	d->labels = labels;
 	d->tree = flame_tree_new(labels,
 				 labels_add_name(labels, LABEL_GROUP, "all"));
-	d->pick =
-		pick_new(labels, &flame_opts.include, &flame_opts.exclude, err);
+	d->pick = pick_new(labels, &f->include, &f->exclude, err);
 	return d->pick ? 0 : -1;
 }
 
@@ -400,7 +401,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       "%s: --include and --exclude leave no stack",
 			       path);
 	return err_set(err, ERR_FORMAT, "%s: %s", path,
-		       flame_opts.from_folded ? "no folded stacks"
+		       d->opts->from_folded ? "no folded stacks"
 		       : flame_tree_node(d->tree, 0)->samples
 			       ? "all samples have weight 0; use --by samples"
 			       : "no stacks");
@@ -411,10 +412,10 @@ static void drawing_note_unweighed(struct drawing *d)
 	uint64_t n = stacks_unweighed(d->stacks, d->event);
 	struct text_out o = { .size = DRAWING_NOTE_MAX };
 
-	o.buf = flame_opts.weight ? drawing_note(d) : NULL;
+	o.buf = d->opts->weight ? drawing_note(d) : NULL;
 	if (!o.buf)
 		return;
-	text_out_add(&o, "weighed by %.200s", flame_opts.weight);
+	text_out_add(&o, "weighed by %.200s", d->opts->weight);
 	if (n)
 		text_out_add(&o,
 			     "; %llu sample%s without, or with less than 0, %s "
@@ -464,14 +465,14 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct stacks_opts so = {
-		.inlined = flame_opts.inlined,
+		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
 		.samples = by_samples(),
 		.labels = d->labels,
-		.weight = flame_opts.weight,
-		.summed = !flame_opts.by_pid && !flame_opts.by_thread &&
-			  !flame_opts.by_verdict && !offcpu_opts.wall,
+		.weight = d->opts->weight,
+		.summed = !d->opts->by_pid && !d->opts->by_thread &&
+			  !d->opts->by_verdict && !offcpu_opts.wall,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
@@ -493,7 +494,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", path,
-			       flame_opts.weight);
+			       d->opts->weight);
 	if (stacks_heaviest(d->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			       filter_that_passed());
@@ -558,7 +559,7 @@ int drawing_take_text(struct drawing *d, const char *path, int *status,
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
-	if (flame_opts.from_folded) {
+	if (d->opts->from_folded) {
 		if (drawing_take_text(d, path, status, err) ||
 		    drawing_finish(d, path, err))
 			return -1;

@@ -12,6 +12,7 @@
 #include "cli/pictures/svg.h"
 
 struct err;
+struct flame_opts;
 struct flame_tree;
 struct label_facts;
 struct label_list;
@@ -29,9 +30,10 @@ struct trust;
 #define DRAWING_WORDS 16 /* more than there are verdicts */
 
 struct drawing {
-	struct labels *labels;	   /* borrowed */
-	struct stacks *stacks;	   /* NULL: read from folded text */
-	struct label_facts *facts; /* NULL: not needed */
+	const struct flame_opts *opts; /* borrowed */
+	struct labels *labels;	       /* borrowed */
+	struct stacks *stacks;	       /* NULL: read from folded text */
+	struct label_facts *facts;     /* NULL: not needed */
 	struct flame_tree *tree;
 	struct flame_tree
 		*also; /* also gets all stacks, without weight; may be NULL */
@@ -61,7 +63,8 @@ struct drawing {
 
 /* Makes an empty tree. Returns 0, or -1 and *err if --include or --exclude is
  * not valid. */
-int drawing_init(struct drawing *d, struct labels *labels, struct err *err);
+int drawing_init(struct drawing *d, const struct flame_opts *f,
+		 struct labels *labels, struct err *err);
 void drawing_release(struct drawing *d);
 /* Reads a database, a capture or a folded text and finishes the tree. Returns
  * 0, or -1 and *err. */

@@ -8,7 +8,6 @@
 #include "cli/model/label.h"
 #include "cli/output/json.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
 #include "cli/tables/compare_images.h"
@@ -19,16 +18,13 @@ struct page_diff {
 };
 
 struct page_diff *page_diff_new(const struct sides *s,
-				const struct page_diff_opts *o, int *status,
+				const struct flame_opts *f, int *status,
 				struct err *err)
 {
 	const struct svg_opts none = { .title = NULL };
 	struct page_diff *p = mem_new(1, sizeof(*p));
 
-	flame_opts.inlined = o->inlined;
-	flame_opts.inlined_rows = o->inlined_rows;
-	flame_opts.absolute = o->absolute;
-	if (diff_model_read(&p->m, s, &none, status, err)) {
+	if (diff_model_read(&p->m, s, f, &none, status, err)) {
 		page_diff_free(p);
 		return NULL;
 	}
@@ -143,7 +139,7 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	json_shown(&j, "event",
 		   compare_event(&m->c) ? compare_event(&m->c)
 					: "several events");
-	json_bool(&j, "absolute", flame_opts.absolute);
+	json_bool(&j, "absolute", m->c.d->absolute);
 	json_uint(&j, "nodes", flame_tree_count(m->all));
 	page_diff_put_sentences(&m->c, &j);
 	json_real(&j, "scale", m->c.d->scale);
