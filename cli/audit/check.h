@@ -130,6 +130,9 @@ int64_t check_open(struct check *c, const char *name, struct check_row *r,
 		   struct err *err);
 /* Goes to the next row. Returns false at the end. */
 bool check_next(struct check_row *r);
+/* Adds the numbers of a column to *sum. Returns 0, or -1 and *err. */
+int check_sum(struct check *c, const char *name, const char *column,
+	      int64_t *sum, struct err *err);
 typedef void check_fn(void *arg, const struct check_row *r);
 /* Calls fn for each row, at most `max` times (0: all). Returns the number of
  * all rows, 0 if the filters cannot narrow the statement, -1 and *err on

@@ -193,3 +193,15 @@ bool check_null(const struct check_row *r, const char *column)
 {
 	return check_rows_value(r, column).kind == VALUE_NULL;
 }
+
+int check_sum(struct check *c, const char *name, const char *column,
+	      int64_t *sum, struct err *err)
+{
+	struct check_row r;
+
+	if (check_open(c, name, &r, err) < 0)
+		return -1;
+	while (check_next(&r))
+		*sum += check_int(&r, column);
+	return 0;
+}
