@@ -13,7 +13,6 @@
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
-#include "stitch/base/err.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/record_chains.h"

@@ -1,12 +1,10 @@
 /* check_frames.c - what check says about stacks that were walked through code
  * without frame pointers: impossible frames, and functions that they end in. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
-#include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
 
 #define IMAGES 3

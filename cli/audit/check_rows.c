@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 struct check_answer {

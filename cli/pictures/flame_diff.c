@@ -22,7 +22,6 @@
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "cli/tables/compare_images.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 #define STEPS 7	     /* shades of red and of blue */

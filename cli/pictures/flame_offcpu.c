@@ -14,7 +14,6 @@
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
 

@@ -15,7 +15,6 @@
 #include "cli/model/stacks.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
-#include "cli/output/sql.h"
 #include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"

@@ -10,7 +10,6 @@
 #include "schema/db/addrs.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
-#include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
