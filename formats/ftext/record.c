@@ -5,7 +5,6 @@
 
 #include "formats/ftext/ftext.h"
 
-#define COMM_MAX 64
 
 /* ---- places of frames, by what the text says */
 

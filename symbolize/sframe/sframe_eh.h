@@ -2,7 +2,6 @@
 #ifndef SYMBOLIZE_SFRAME_SFRAME_EH_H
 #define SYMBOLIZE_SFRAME_SFRAME_EH_H
 
-struct err;
 struct judge;
 
 /* Runs the tests that compare with .eh_frame; sets no_eh_frame in the report if
