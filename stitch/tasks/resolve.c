@@ -415,9 +415,13 @@ static bool is_never_mapped(uint64_t addr)
 	return addr >> 63 || addr < 4096;
 }
 
-static bool is_data_of(const struct resolve_in *in, uint64_t at, uint64_t addr)
+/* Returns whether the code that is mapped at `neighbour` belongs to a file that
+ * has data at addr, if the file is mapped there as well: captures may tell only
+ * where the code of a file is. */
+static bool is_data_of_file_at(const struct resolve_in *in, uint64_t neighbour,
+			       uint64_t addr)
 {
-	const struct region *r = space_find(in->space, at, in->t);
+	const struct region *r = space_find(in->space, neighbour, in->t);
 
 	return r && r->prot && region_is_code(r) && !r->derived &&
 	       in->is_data(in->arg, r, addr);
@@ -435,8 +439,8 @@ static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 	if (!in->is_data || !in->partial)
 		return false;
 	space_hole(in->space, addr, &below, &above);
-	return (below && is_data_of(in, below - 1, addr)) ||
-	       (above && is_data_of(in, above, addr));
+	return (below && is_data_of_file_at(in, below - 1, addr)) ||
+	       (above && is_data_of_file_at(in, above, addr));
 }
 
 /* Returns the frame of an address that is not mapped now: of the program before
