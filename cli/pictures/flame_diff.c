@@ -12,6 +12,7 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
+#include "cli/model/diff_runs.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"

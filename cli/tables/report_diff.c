@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/model/diff_runs.h"
 #include "cli/model/diff_alone.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/label.h"
