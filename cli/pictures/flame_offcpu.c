@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
