@@ -2,14 +2,14 @@
  * differ.
  *
  * Each run is one measurement: the test is Welch's t of their shares (or
- * numbers), so that what differs from run to run is no change. The variance of a
- * side is at least that of counting: shares of a few runs may be equal by
+ * numbers), so that what differs from run to run is no change. The variance of
+ * a side is at least that of counting: shares of a few runs may be equal by
  * chance. A side with one run is taken to vary as the other side does.
  *
  * Lost samples may belong to any place, so each number of a run is a range, and
- * what is computed of such numbers is one too (struct runs_range). What was lost
- * in one run may also be why its side differs so little: t and its degrees of
- * freedom are the smallest that any distribution of the lost samples has. */
+ * what is computed of such numbers is one too (struct runs_range). What was
+ * lost in one run may also be why its side differs so little: t and its degrees
+ * of freedom are the smallest that any distribution of the lost samples has. */
 #ifndef CLI_MODEL_DIFF_RUNS_H
 #define CLI_MODEL_DIFF_RUNS_H
 #include <stdbool.h>

@@ -65,8 +65,9 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		m->c.rows[i].rows = report_rows_empty(
 			m->c.labels, KEY_SYM | KEY_DSO | KEY_HITS);
 		d->rows = m->c.rows[i].rows;
-		if (run->stacks ? drawing_add_run(d, run->stacks, run->event, err)
-				: drawing_add_text(d, run->path, status, err))
+		if (run->stacks
+			    ? drawing_add_run(d, run->stacks, run->event, err)
+			    : drawing_add_text(d, run->path, status, err))
 			return -1;
 	}
 	flame_tree_finish(m->all);

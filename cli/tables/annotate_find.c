@@ -28,7 +28,7 @@ struct hot_loader {
  * people, and name, which also tells it from others of its image that are
  * called so. The row is that of any of its frames. */
 static void hot_take_names(struct hot_loader *l, const struct rows *r,
-			  struct hot_func *f)
+			   struct hot_func *f)
 {
 	const struct homonym *at = homonyms_of_frame(
 		l->homonyms, (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));

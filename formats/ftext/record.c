@@ -5,7 +5,6 @@
 
 #include "formats/ftext/ftext.h"
 
-
 /* ---- places of frames, by what the text says */
 
 struct ftext_place_key {

@@ -99,9 +99,11 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 
 /* Appends to a SELECT all columns that table `name` has in this schema, which
  * the empty database `made` has: the table's own, and "NULL AS c" for each that
- * the table of the database lacks. Returns how many it lacks, or -1 and *err. */
-static int views_select_columns(struct store *db, sqlite3 *made, const char *name,
-			 sqlite3_str *text, struct err *err)
+ * the table of the database lacks. Returns how many it lacks, or -1 and *err.
+ */
+static int views_select_columns(struct store *db, sqlite3 *made,
+				const char *name, sqlite3_str *text,
+				struct err *err)
 {
 	sqlite3_stmt *want = NULL;
 	sqlite3_stmt *has = db_prepare(db, store_sql("has_column"), err);

@@ -318,7 +318,7 @@ static bool unwind_images_open(struct unwind_images *ms,
  * if all files that were tried for it are as they were. Returns false if there
  * is none. */
 static bool unwind_images_reuse(struct unwind_images *ms,
-			       const struct image *img)
+				const struct image *img)
 {
 	struct kept *kept = unwind_images_kept(ms);
 
@@ -373,7 +373,8 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		if (id != TABLE_NONE)
 			return id + 1;
 	}
-	if (!unwind_images_reuse(ms, img) && !unwind_images_open(ms, img, false))
+	if (!unwind_images_reuse(ms, img) &&
+	    !unwind_images_open(ms, img, false))
 		return OF_NOT_FOUND;
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
