@@ -384,27 +384,12 @@ static void flame_diff_note(struct drawing *d, char *text)
 static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
 				 bool total)
 {
-	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
-
-	compare_tell_images(c, out);
-	mem_stream_end(out);
-	flame_diff_note(d, text);
+	flame_diff_note(d, compare_said(c, compare_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
-		out = mem_stream(&text, &len);
-		compare_tell_side(c, side, out);
-		mem_stream_end(out);
-		flame_diff_note(d, text);
-		out = mem_stream(&text, &len);
-		compare_tell_trust(c, side, out);
-		mem_stream_end(out);
-		flame_diff_note(d, text);
+		flame_diff_note(d, compare_said(c, compare_tell_side, side));
+		flame_diff_note(d, compare_said(c, compare_tell_trust, side));
 	}
-	out = mem_stream(&text, &len);
-	compare_tell_result(c, total, out);
-	mem_stream_end(out);
-	flame_diff_note(d, text);
+	flame_diff_note(d, compare_said(c, compare_tell_result, total));
 }
 
 static char *flame_diff_subtitle(const struct compare *c)
