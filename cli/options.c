@@ -33,9 +33,7 @@ const struct opt common_opts[] = {
 static const struct opt *options_find(const struct opt *opts, char letter,
 				      const char *name, size_t len)
 {
-	if (!opts)
-		return NULL;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+	for (const struct opt *o = opts; o && o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP) {
 			const struct opt *in =
 				options_find(o->value, letter, name, len);
@@ -88,39 +86,30 @@ static void more_take(void *arg, const struct opt *o)
 		m->fn(m->arg, o);
 }
 
-static void options_walk_more(const struct opt *opts, const struct opt *o,
-			      option_fn *fn, void *arg)
+/* told: as for help. */
+static void options_walk_all(const struct opt *opts, bool told, option_fn *fn,
+			     void *arg)
 {
-	struct option_more more = { opts, o->value, fn, arg };
+	for (const struct opt *o = opts; o && o->kind != OPT_END; o++) {
+		struct option_more more = { opts, o->value, fn, arg };
 
-	if (o->kind == OPT_COMMAND)
-		options_walk(more.of->opts, more_take, &more);
+		if (o->kind == OPT_GROUP && (!told || !o->help))
+			options_walk_all(o->value, told, fn, arg);
+		else if (told || o->kind != OPT_HEADING)
+			fn(arg, o);
+		if (o->kind == OPT_COMMAND)
+			options_walk(more.of->opts, more_take, &more);
+	}
 }
 
 void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 {
-	if (!opts)
-		return;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
-		if (o->kind == OPT_GROUP)
-			options_walk(o->value, fn, arg);
-		else if (o->kind != OPT_HEADING)
-			fn(arg, o);
-		options_walk_more(opts, o, fn, arg);
-	}
+	options_walk_all(opts, false, fn, arg);
 }
 
 void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
 {
-	if (!opts)
-		return;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
-		if (o->kind == OPT_GROUP && !o->help)
-			options_walk_told(o->value, fn, arg);
-		else
-			fn(arg, o);
-		options_walk_more(opts, o, fn, arg);
-	}
+	options_walk_all(opts, true, fn, arg);
 }
 
 /* Returns the option that a word of a list of long names is about, and moves

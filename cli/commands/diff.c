@@ -7,14 +7,10 @@
 #include "cli/input.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
-#include "cli/model/interpreter.h"
-#include "cli/model/library.h"
 #include "cli/model/matching.h"
 #include "cli/model/report_rows.h"
-#include "cli/model/shown_names.h"
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
-#include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/output.h"
@@ -25,7 +21,7 @@
 static bool diff; /* always */
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
-static bool absolute, inline_rows, inlined = true;
+static bool absolute;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
@@ -50,14 +46,7 @@ static const struct opt opts[] = {
 	OPT_HEADING("Output"),
 	OPT_COMMAND("html", &cmd_page, "write what changed as a page"),
 	OPT_GROUP(output_opts),
-	OPT_HEADING("Names"),
-	OPT_FLAG(0, "inline", &inline_rows,
-		 "rows for inlined functions as well"),
-	OPT_NO(0, "no-inline", &inlined, "no inlined functions at all"),
-	OPT_GROUP(full_names_opts),
-	OPT_GROUP(library_opts),
-	OPT_GROUP(suffix_opts),
-	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(input_server_opts),
@@ -88,8 +77,7 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 
 static int diff_check(struct err *err)
 {
-	if (report_check_inlined(inlined, inline_rows, err) ||
-	    output_check(err))
+	if (output_check(err))
 		return -1;
 	if (number_is_bad(limit))
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
@@ -105,15 +93,13 @@ static int diff_run(int argc, char **argv, struct err *err)
 		.by_samples = by_samples(),
 		.by_total = order && !strcmp(order, "total"),
 		.absolute = absolute,
-		.inlined = inlined,
 	};
 	struct sides s = { 0 };
 	int ret;
 
 	if (diff_check(err) || report_take_keys(&o, sort_keys, err) ||
-	    diff_check_keys(o.keys, err))
+	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;
-	o.keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
 	if (o.field)
 		load_want_fields(filter.event);
 	else

@@ -6,28 +6,26 @@
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
-#include "cli/model/interpreter.h"
-#include "cli/model/library.h"
 #include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
-#include "cli/model/shown_names.h"
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
-#include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/out.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page.h"
 #include "cli/pictures/page_diff.h"
+#include "cli/model/report_rows.h"
+#include "cli/tables/report.h"
 #include "cli/server/server.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
 static bool html; /* always */
 static const char *out_path;
-static bool diff, absolute, inline_rows;
-static bool inlined = true, with_source = true;
+static bool diff, absolute;
+static bool with_source = true;
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "html", &html,
@@ -45,14 +43,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(matching_opts),
 	OPT_GROUP(offcpu_opt_table),
 	OPT_GROUP(by_opts),
-	OPT_HEADING("Names"),
-	OPT_FLAG(0, "inline", &inline_rows,
-		 "rows for inlined functions as well"),
-	OPT_NO(0, "no-inline", &inlined, "no inlined functions at all"),
-	OPT_GROUP(full_names_opts),
-	OPT_GROUP(library_opts),
-	OPT_GROUP(suffix_opts),
-	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(input_server_opts),
@@ -71,8 +62,6 @@ static int page_check(struct err *err)
 			       diff && by_given() ? "--diff, --by"
 			       : diff		  ? "--diff"
 						  : "--by");
-	if (report_check_inlined(inlined, inline_rows, err))
-		return -1;
 	if (absolute && !diff)
 		return err_set(err, ERR_USAGE,
 			       "--absolute is for --diff: add it, and a second "
@@ -88,11 +77,12 @@ static int page_check(struct err *err)
 
 /* Writes the page of an open recording, or nothing if there is none. */
 static int page_write(struct store *db, const char *path,
+		      const struct report_opts *o,
 		      const struct page_diff *changes, struct err *err)
 {
 	const struct page_opts what = {
-		.inlined = inlined,
-		.inlined_rows = inline_rows || library_asked(),
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
 		.samples = by_samples(),
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
@@ -111,11 +101,12 @@ static int page_write(struct store *db, const char *path,
 
 /* Writes the page of the second recording, with what changed since the
  * first. */
-static int page_compare(const struct sides *s, struct err *err)
+static int page_compare(const struct sides *s, const struct report_opts *o,
+			struct err *err)
 {
 	const struct flame_opts what = {
-		.inlined = inlined,
-		.inlined_rows = inline_rows || library_asked(),
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
 		.absolute = absolute,
 	};
 	const struct side *b = &s->side[1];
@@ -134,7 +125,8 @@ static int page_compare(const struct sides *s, struct err *err)
 	p = rc ? NULL : page_diff_new(s, &what, &status, err);
 	if (p)
 		path = input_path((int)b->n, b->path, err);
-	rc = path ? page_write(database_open(path, &status, err), path, p, err)
+	rc = path ? page_write(database_open(path, &status, err), path, o, p,
+			       err)
 		  : -1;
 	page_diff_free(p);
 	return rc ? -1 : status;
@@ -142,25 +134,26 @@ static int page_compare(const struct sides *s, struct err *err)
 
 static int page_run(int argc, char **argv, struct err *err)
 {
+	struct report_opts o = { .keys = 0 };
 	struct sides s = { 0 };
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db;
 	int ret;
 
-	if (page_check(err))
+	if (page_check(err) || report_take_inlined(&o, err))
 		return -1;
 	if (!offcpu_opts.wall)
 		input_take_server(SERVER_CPUS | SERVER_VERDICTS);
 	if (diff) {
 		ret = sides_take(&s, argc, argv, options_before, err);
 		if (!ret)
-			ret = page_compare(&s, err);
+			ret = page_compare(&s, &o, err);
 		sides_release(&s);
 		return ret;
 	}
 	db = database_from_args(argc, argv, out_path, &path, &status, err);
-	return page_write(db, path, NULL, err) ? -1 : status;
+	return page_write(db, path, &o, NULL, err) ? -1 : status;
 }
 
 static const char *const examples[] = {

@@ -8,13 +8,10 @@
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
-#include "cli/model/interpreter.h"
 #include "cli/model/library.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
-#include "cli/model/shown_names.h"
 #include "cli/model/source_text.h"
-#include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
@@ -26,8 +23,7 @@
 
 static const char *sort_keys, *order, *callers, *callees, *weight;
 static long limit = NUMBER_UNSET, depth;
-static bool self_only, graph, inverted, inline_rows;
-static bool inlined = true;
+static bool self_only, graph, inverted;
 
 extern const struct command cmd_sched, cmd_diff, cmd_page;
 
@@ -74,14 +70,7 @@ static const struct opt opts[] = {
 	OPT_COMMAND("html", &cmd_page,
 		    "write one HTML page: flame graph, timeline and tables"),
 	OPT_GROUP(output_opts),
-	OPT_HEADING("Names"),
-	OPT_FLAG(0, "inline", &inline_rows,
-		 "rows for inlined functions as well"),
-	OPT_NO(0, "no-inline", &inlined, "no inlined functions at all"),
-	OPT_GROUP(full_names_opts),
-	OPT_GROUP(library_opts),
-	OPT_GROUP(suffix_opts),
-	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(filter_expr_opts),
 	OPT_GROUP(source_opts),
@@ -140,7 +129,7 @@ static int report_check_apart(struct err *err)
 		{ "--no-children", self_only },
 		{ "--by", by_given() },
 		{ "--weight", weight },
-		{ "--inline", inline_rows },
+		{ "--inline", report_inline_asked() },
 		{ "--fold-library", library_asked() },
 		{ "--filter", filter.expr },
 	};
@@ -205,9 +194,7 @@ static int report_check_keys(struct err *err)
 /* Checks the values that not every option goes with. */
 static int report_check(const char *format, struct err *err)
 {
-	if (report_check_apart(err) ||
-	    report_check_inlined(inlined, inline_rows, err) ||
-	    report_check_keys(err))
+	if (report_check_apart(err) || report_check_keys(err))
 		return -1;
 	if (depth && !graph && !inverted)
 		return err_set(err, ERR_USAGE,
@@ -245,7 +232,6 @@ static int report_run(int argc, char **argv, struct err *err)
 		.weight = weight,
 		.by_total = order && !strcmp(order, "total"),
 		.self_only = self_only,
-		.inlined = inlined,
 		.graph = graph || inverted,
 		.inverted = inverted,
 		.depth = (size_t)depth,
@@ -257,9 +243,9 @@ static int report_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (report_check(format, err) || report_take_keys(&o, sort_keys, err))
+	if (report_check(format, err) || report_take_keys(&o, sort_keys, err) ||
+	    report_take_inlined(&o, err))
 		return -1;
-	o.keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
 	if (weight || o.field || filter.expr)
 		load_want_fields(filter.event);
 	else if (!offcpu_opts.on && !offcpu_opts.wall && !(o.keys & KEY_TRUST))

@@ -1,10 +1,13 @@
-/* report_keys.c - what --sort and --limit of report and its like ask for. */
+/* report_keys.c - options that report and its like share. */
 #include "cli/commands/report_keys.h"
 
 #include <string.h>
 
+#include "cli/model/interpreter.h"
 #include "cli/model/library.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/shown_names.h"
+#include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
@@ -16,6 +19,20 @@
 #define LIMIT 40
 #define LIMIT_MIN 10
 #define AROUND 11 /* lines above and below the table on a screen */
+
+static bool inline_rows, inlined = true;
+
+const struct opt report_names_opts[] = {
+	OPT_HEADING("Names"),
+	OPT_FLAG(0, "inline", &inline_rows,
+		 "rows for inlined functions as well"),
+	OPT_NO(0, "no-inline", &inlined, "no inlined functions at all"),
+	OPT_GROUP(full_names_opts),
+	OPT_GROUP(library_opts),
+	OPT_GROUP(suffix_opts),
+	OPT_GROUP(interpreter_opts),
+	{ .kind = OPT_END }
+};
 
 static const struct {
 	const char *word;
@@ -107,11 +124,18 @@ unsigned int report_detail(unsigned int keys)
 	       (keys & KEY_VERDICT ? SERVER_VERDICTS : 0);
 }
 
-int report_check_inlined(bool inlined, bool rows, struct err *err)
+int report_take_inlined(struct report_opts *o, struct err *err)
 {
-	if (inlined || (!rows && !library_asked()))
+	o->inlined = inlined;
+	o->keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
+	if (inlined || !(o->keys & KEY_INLINED))
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       "--no-inline leaves inlined functions out: leave out "
 		       "--inline, --fold-library");
+}
+
+bool report_inline_asked(void)
+{
+	return inline_rows;
 }
