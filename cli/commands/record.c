@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cli/beside.h"
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
-#include "cli/record/ask.h"
 #include "cli/record/code.h"
 #include "cli/record/plan.h"
 #include "cli/record/run.h"
@@ -257,7 +257,7 @@ static int record_find_perf(struct err *err)
 	const char *const argv[] = { tracer ? "trace-cmd" : "perf", "--version",
 				     NULL };
 	char said[480];
-	int status = ask(argv, said, sizeof(said));
+	int status = child_ask(argv, said, sizeof(said));
 
 	if (status == 127 && !*said)
 		return err_set(

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/record/ask.h"
+#include "cli/child.h"
 #include "stitch/base/err.h"
 #include "stitch/base/path.h"
 #include "symbolize/cfi/cfi.h"
@@ -81,34 +81,6 @@ bool code_has_frames(const struct record_code *c)
 
 /* ---- a program */
 
-static bool code_is_program(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-/* Finds what execvp() would start. */
-static bool code_find(const char *name, char out[PATH_MAX])
-{
-	const char *path = getenv("PATH");
-
-	if (strchr(name, '/')) {
-		snprintf(out, PATH_MAX, "%s", name);
-		return code_is_program(out);
-	}
-	for (path = path ? path : "/bin:/usr/bin"; *path;) {
-		size_t n = strcspn(path, ":");
-
-		snprintf(out, PATH_MAX, "%.*s%s%s", (int)n, path, n ? "/" : "",
-			 name);
-		if (code_is_program(out))
-			return true;
-		path += n + (path[n] == ':');
-	}
-	return false;
-}
-
 /* Replaces the path of a script by that of its interpreter, of "#!/usr/bin/env
  * [-S] NAME" by that of NAME. Returns false if it is no script. */
 static bool code_interpreter(char path[PATH_MAX])
@@ -129,7 +101,7 @@ static bool code_interpreter(char path[PATH_MAX])
 			word = strtok_r(NULL, " \t", &save);
 		while (word && (*word == '-' || strchr(word, '=')));
 	}
-	return word && code_find(word, path);
+	return word && child_find(word, strlen(word), path);
 }
 
 /* Counts the libraries that the loader would map: "NAME => PATH (0xADDRESS)".
@@ -140,7 +112,7 @@ static void code_add_needed(struct record_code *c, const char *interp)
 	char *text = malloc(LISTED);
 	char *line, *save;
 
-	if (text && !ask(argv, text, LISTED))
+	if (text && !child_ask(argv, text, LISTED))
 		for (line = strtok_r(text, "\n", &save); line;
 		     line = strtok_r(NULL, "\n", &save)) {
 			char *path = strstr(line, " => /");
@@ -163,7 +135,7 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 	struct elf_file *ef;
 
 	*out = (struct record_code){ .files = 0 };
-	if (!code_find(name, out->path))
+	if (!child_find(name, strlen(name), out->path))
 		return err_set(err, ERR_IO, "%s: no such program%s", name,
 			       strchr(name, '/') ? "" : " in $PATH");
 	for (int i = 0; i < SCRIPTS_MAX && code_interpreter(out->path); i++)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
-#include "cli/record/ask.h"
 #include "cli/record/code.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
@@ -216,9 +216,9 @@ static bool plan_try(struct plan *p, const struct plan_opts *o,
 	int status;
 
 	plan_build(p, o, t->file);
-	status = ask(p->argv, t->said, sizeof(t->said));
+	status = child_ask(p->argv, t->said, sizeof(t->said));
 	t->attrs[0] = '\0';
-	if (!status && ask(evlist, t->attrs, sizeof(t->attrs)))
+	if (!status && child_ask(evlist, t->attrs, sizeof(t->attrs)))
 		t->attrs[0] = '\0';
 	if (!status && plan_learns(p, o))
 		t->dump = o->learn(t->file, p->dump);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/record/ask.h"
+#include "cli/child.h"
 #include "cli/record/plan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -103,5 +103,5 @@ int run_screen(const char *file, bool aside)
 		execl("/proc/self/exe", "backstitch", file, (char *)NULL);
 		_exit(127);
 	}
-	return ask_wait(pid);
+	return child_wait(pid);
 }
