@@ -10,8 +10,8 @@
 /* Finds what execvp() would start for the n bytes of name, and writes its path.
  * Returns false if there is none, or no PATH. */
 bool child_find(const char *name, size_t n, char out[PATH_MAX]);
-/* Waits for the end of a process. Returns its exit status, 128 + the signal that
- * ended it, 127 if pid is -1 as it could not be started. */
+/* Waits for the end of a process. Returns its exit status, 128 + the signal
+ * that ended it, 127 if pid is -1 as it could not be started. */
 int child_wait(pid_t pid);
 /* Runs the file, found by PATH too, without input; what it prints goes to these
  * two descriptors, which are above 2 or where they are. Returns as child_wait()
