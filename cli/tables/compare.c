@@ -63,7 +63,7 @@ static int compare_choose_event(struct compare_run *run, const char *want,
 			       weight);
 	return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s%s%s", run->path,
 		       want ? " of '" : "", want ? want : "", want ? "'" : "",
-		       filter_that_passed(),
+		       want && !filter_given() ? "" : filter_that_passed(),
 		       want ? "; choose with --event" : "");
 }
 
