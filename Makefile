@@ -406,7 +406,7 @@ faults: deps-build
 N ?= 200000
 PATH_ASKED = --table -v --prepare \
 	'$(O)/backstitch ingest -q -f --no-symbols -o {db} {capture}'
-PATH_ALL = --all '$(O)/backstitch path --json --worst 1000000 {db}'
+PATH_ALL = --all '$(O)/backstitch path --json --idle --worst 1000000 {db}'
 PATH_ONE = --tool \
 	'$(O)/backstitch path --json --tid {tid} --time {from_s},{to_s} {db}'
 causality: deps-build

@@ -29,6 +29,7 @@
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
+#define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
 #define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
 #define STATE_SLEEPS 0x3 /* S, D */
@@ -124,6 +125,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
+	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
 	bool records;	/* there are records of switches */
 	bool no_fields; /* sched_switch was stored without its fields */
@@ -619,16 +621,6 @@ static int causes_load_addrs(struct causes *c, struct store *db,
 	return rows_end(r, err);
 }
 
-static void causes_settle(void *arg, int64_t event, uint8_t *context)
-{
-	const struct causes *c = arg;
-	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
-
-	if (at < c->n_open && c->open[at].event == event)
-		*context = (uint8_t)softirqs_context(c->softirqs,
-						     c->open[at].kraw);
-}
-
 /* ---- names of interrupts */
 
 static void causes_note_irq(struct causes *c, const struct causes_type *type,
@@ -643,6 +635,7 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 		.hard = hard,
 		.name = int_rows_text(f->rows, &f->row, FIELDS_DEVICE),
 		.vector = causes_field(f, FIELDS_VECTOR),
+		.current = rec->current,
 	};
 
 	if (flags < 0)
@@ -652,6 +645,9 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 			  causes_field(f, FIELDS_DISK));
 	else if (e.kind == IRQ_DISK)
 		return;
+	else if (e.kind == IRQ_RAISE)
+		irqs_raise(c->irqs, rec->cpu, &e,
+			   (flags & FLAG_BH_OFF) && !(flags & FLAG_INTERRUPT));
 	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)
@@ -676,18 +672,52 @@ static void causes_find_between(void *arg, size_t loss)
 		   l->to > b->from;
 }
 
+/* Whether records of a CPU may be missing between two times. */
+static bool causes_lost(const struct causes *c, int32_t cpu, int64_t from,
+			int64_t to)
+{
+	struct causes_between b = { c, cpu, from, to, false };
+
+	timeline_each_loss(c->t, from, to, causes_find_between, &b);
+	return b.lost;
+}
+
 const char *causes_what(const struct causes *c, const struct proof_edge *e)
 {
-	struct causes_between b = { .c = c, .cpu = e->cpu, .to = e->time };
+	int64_t since;
 	const char *what =
-		e->event ? irqs_what(c->irqs, e->event, &b.from) : NULL;
+		e->event ? irqs_what(c->irqs, e->event, &since) : NULL;
 
 	if (e->context == CONTEXT_TIMER)
 		return "timer";
-	if (!what)
-		return NULL;
-	timeline_each_loss(c->t, b.from, b.to, causes_find_between, &b);
-	return b.lost ? NULL : what;
+	return what && !causes_lost(c, e->cpu, since, e->time) ? what : NULL;
+}
+
+/* Returns how a softirq was entered: by the addresses of its stack, or by who
+ * raised it. */
+static uint8_t causes_settle(void *arg, const struct timeline_wake *w)
+{
+	struct causes *c = arg;
+	int64_t event = timeline_wake_event(w);
+	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
+	enum timeline_context context = CONTEXT_SOFTIRQ_UNKNOWN;
+	int64_t since;
+
+	if (at < c->n_open && c->open[at].event == event)
+		context = softirqs_context(c->softirqs, c->open[at].kraw);
+	if (context != CONTEXT_SOFTIRQ_UNKNOWN || timeline_is_blind(c->t) ||
+	    !irqs_is_own(c->irqs, event, &since) ||
+	    causes_lost(c, w->cpu, since, w->time))
+		return context;
+	table_add(&c->raised, hash_u64((uint64_t)event), 0);
+	return CONTEXT_INLINE;
+}
+
+bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+{
+	return e->context == CONTEXT_INLINE &&
+	       table_find_hash(&c->raised, hash_u64((uint64_t)e->event)) !=
+		       TABLE_NONE;
 }
 
 /* Returns whether the capture tells of this time. */
@@ -696,8 +726,10 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 	const struct causes_span *span =
 		causes_spans_find(c->spans, capture, time);
 
-	if (span && c->span && span != c->span)
+	if (span && c->span && span != c->span) {
 		timeline_change(c->t);
+		irqs_change(c->irqs);
+	}
 	if (span)
 		c->span = span;
 	return span != NULL;
@@ -851,7 +883,6 @@ struct causes *causes_load(struct store *db, const char *path,
 		if (causes_load_addrs(c, db, err))
 			goto fail;
 		softirqs_learn(c->softirqs);
-		timeline_settle(c->t, causes_settle, c);
 	}
 	for (size_t i = 0; i < c->n_tid; i++) {
 		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
@@ -861,6 +892,7 @@ struct causes *causes_load(struct store *db, const char *path,
 	if (causes_name_others(c, db, err))
 		goto fail;
 	timeline_seal(c->t);
+	timeline_settle(c->t, causes_settle, c);
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
@@ -895,6 +927,7 @@ void causes_free(struct causes *c)
 	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
+	table_release(&c->raised);
 	softirqs_free(c->softirqs);
 	irqs_free(c->irqs);
 	free(c->open);
