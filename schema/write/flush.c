@@ -70,8 +70,8 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 	row_int(&r, 2, (int64_t)f->off);
 	row_int(&r, 3, f->flags);
 	if (symbol) {
-		row_int(&r, 4, symbol);
-		row_int(&r, 5, (int64_t)symoff);
+		row_int(&r, 5, symbol);
+		row_int(&r, 6, (int64_t)symoff);
 		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 	}
 	return 0;
