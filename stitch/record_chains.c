@@ -571,24 +571,22 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	const struct source *src = st->own->from;
+	const char *arch = st->own->from->info.arch;
 	struct chain_note chain_note = as_recorded;
 	struct map_lookup look;
-	uint64_t pc;
-
-	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
-		if (!(st->rec->flags & REC_F_USER) || !s->ip)
-			return 0;
-		pc = s->ip;
-	}
+	uint64_t pc = s->ip;
 	struct addrs a = { .ip = &pc, .n = 1 };
+	const bool known = regs_pc(&s->user_regs, arch, NULL);
 
-	if (!st->uw || st->rec->flags & REC_F_GUEST)
+	if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
+		return 0;
+	if (!st->uw || st->rec->flags & REC_F_GUEST) {
+		regs_pc(&s->user_regs, arch, &pc);
 		return resolve_user_chain(st, slot, &a, chain_note);
+	}
 	uint64_t epoch = stitch_look_at(st, slot, &look);
 	struct unwind_in in = unwind_input(st, &look, epoch);
 
-	in.pc = pc;
 	in.stack = s->stack;
 	in.len = s->stack_len;
 	in.dumped = true;
@@ -596,8 +594,11 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 			     sizeof(*st->chain));
 	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
 
-	if (!ahead_take(st->ahead, &in, stitch_process_of(st, slot), &out))
+	if (!ahead_take(st->ahead, &in, stitch_process_of(st, slot), &out)) {
+		regs_pc(&s->user_regs, arch, &pc);
+		in.pc = pc;
 		st->uw->ops->unwind(st->uw, &in, &out);
+	}
 	a.ip = st->chain;
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
@@ -614,8 +615,11 @@ static int record_chains_ahead(struct stitch *st, const struct record *rec,
 	const struct regs *regs = &rec->sample.user_regs;
 	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
+	/* Nothing here reads a register: the thread that decoded them and the
+	 * one that unwinds are others, and each of the three would wait for
+	 * their bytes. */
 	in->machine = regs_machine(regs, info->arch);
-	if (!in->machine || !regs_pc(regs, info->arch, &in->pc))
+	if (!in->machine || !regs_pc(regs, info->arch, NULL))
 		return AHEAD_NEVER;
 	if (slot == TASKS_NONE)
 		return AHEAD_LATER;

@@ -179,12 +179,6 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 	struct unwind_job *j = &t->job[at];
 
 	j->in = *in;
-	j->regs = *in->regs;
-	if (j->regs.n > 64)
-		j->regs.n = 64;
-	memcpy(j->value, in->regs->v, j->regs.n * sizeof(*j->value));
-	j->regs.v = j->value;
-	j->in.regs = &j->regs;
 	j->out = (struct unwind_out){ .ip = j->ip, .max = UNWIND_JOB_MAX };
 	j->dated = j->stuck = false;
 	atomic_store(&j->state, JOB_WAITS);
