@@ -34,6 +34,7 @@ struct chain_note {
 	/* as in struct resolve_in */
 	uint32_t inferred, guessed;
 	bool inferred_function;
+	bool once; /* as in struct resolve_in */
 	struct raw_note note;
 };
 
@@ -299,6 +300,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
+		.once = chain_note.once,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
@@ -603,6 +605,7 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
 	chain_note.guessed = out.guessed;
+	chain_note.once = true;
 	return resolve_user_chain(st, slot, &a, chain_note);
 }
 
