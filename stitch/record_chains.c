@@ -45,6 +45,7 @@ struct chain_note {
 	/* as in struct resolve_in */
 	uint32_t inferred, guessed;
 	bool inferred_function;
+	bool once; /* as in struct resolve_in */
 	struct raw_note note;
 };
 
@@ -249,6 +250,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
+		.once = chain_note.once,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
@@ -349,27 +351,28 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
+	const char *arch = st->own->from->info.arch;
 	struct chain_note chain_note = as_recorded;
-	uint64_t pc;
-
-	if (!regs_pc(&s->user_regs, st->own->from->info.arch, &pc)) {
-		if (!(st->rec->flags & REC_F_USER) || !s->ip)
-			return 0;
-		pc = s->ip;
-	}
+	uint64_t pc = s->ip;
 	struct addrs a = { .ip = &pc, .n = 1 };
+	const bool known = regs_pc(&s->user_regs, arch, NULL);
 
-	if (!st->uw || st->rec->flags & REC_F_GUEST)
+	if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
+		return 0;
+	if (!st->uw || st->rec->flags & REC_F_GUEST) {
+		regs_pc(&s->user_regs, arch, &pc);
 		return resolve_user_chain(st, slot, &a, chain_note);
+	}
 	st->chain = mem_grow(st->chain, &st->cap_chain, UNWOUND_MAX,
 			     sizeof(*st->chain));
 	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
 
-	record_unwind_dump(st, slot, pc, &out);
+	record_unwind_dump(st, slot, &out);
 	a.ip = st->chain;
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
 	chain_note.guessed = out.guessed;
+	chain_note.once = true;
 	return resolve_user_chain(st, slot, &a, chain_note);
 }
 

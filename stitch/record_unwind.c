@@ -245,7 +245,7 @@ bool record_unwind_link(struct stitch *st, uint32_t slot, uint64_t *caller)
 	return out.n == 2;
 }
 
-void record_unwind_dump(struct stitch *st, uint32_t slot, uint64_t pc,
+void record_unwind_dump(struct stitch *st, uint32_t slot,
 			struct unwind_out *out)
 {
 	const struct rec_sample *s = &st->rec->sample;
@@ -253,12 +253,14 @@ void record_unwind_dump(struct stitch *st, uint32_t slot, uint64_t pc,
 	uint64_t epoch = stitch_look_at(st, slot, &look);
 	struct unwind_in in = unwind_input(st, &look, epoch);
 
-	in.pc = pc;
 	in.stack = s->stack;
 	in.len = s->stack_len;
 	in.dumped = true;
-	if (!ahead_take(st->ahead, &in, stitch_process_of(st, slot), out))
-		st->uw->ops->unwind(st->uw, &in, out);
+	if (ahead_take(st->ahead, &in, stitch_process_of(st, slot), out))
+		return;
+	in.pc = s->ip;
+	regs_pc(&s->user_regs, st->own->from->info.arch, &in.pc);
+	st->uw->ops->unwind(st->uw, &in, out);
 }
 
 /* An ahead_fn. The thread's number may have a new owner when the sample is due:
@@ -270,8 +272,11 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 	const struct regs *regs = &rec->sample.user_regs;
 	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
+	/* Nothing here reads a register: the thread that decoded them and the
+	 * one that unwinds are others, and each of the three would wait for
+	 * their bytes. */
 	in->machine = regs_machine(regs, info->arch);
-	if (!in->machine || !regs_pc(regs, info->arch, &in->pc))
+	if (!in->machine || !regs_pc(regs, info->arch, NULL))
 		return AHEAD_NEVER;
 	if (slot == TASKS_NONE)
 		return AHEAD_LATER;

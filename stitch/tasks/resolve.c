@@ -664,9 +664,9 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	bool now = !a->place && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? resolve_cached(rv, hash, in->view, sp->cut,
-				     resolve_all_gen(in), jit, a)
-		    : NULL;
+		now && !in->once ? resolve_cached(rv, hash, in->view, sp->cut,
+						  resolve_all_gen(in), jit, a)
+				 : NULL;
 
 	if (known) {
 		*found = (struct resolve_found){ known->bare, known->stray };
@@ -674,7 +674,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	}
 	resolve_new_user(rv, in, a, addrs, now, &s);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
-	if (now)
+	if (now && !in->once)
 		resolve_cache_put(rv, hash, s);
 	*found = (struct resolve_found){ s.bare, s.stray };
 	return s.raw;
