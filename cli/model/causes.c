@@ -37,7 +37,7 @@
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
 
-/* Columns of the queries causes_events, causes_requests and causes_fields. */
+/* Columns of the queries causes_events and causes_requests, and fields. */
 enum {
 	EVENTS_ID,
 	EVENTS_TIME_NS,
@@ -55,7 +55,7 @@ enum {
 	REQUESTS_FLAGS
 };
 enum {
-	FIELDS_EVENT_ID,
+	FIELDS_NONE,
 	FIELDS_PREV,
 	FIELDS_NEXT,
 	FIELDS_WOKEN,
@@ -74,7 +74,7 @@ struct causes_table {
 	char *name;
 	struct int_rows *rows;
 	struct int_row row;
-	bool has[FIELDS]; /* columns of query causes_fields */
+	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
 };
 
 enum causes_role {
@@ -159,10 +159,10 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Finds which columns the table has for those of query causes_fields, and opens
- * its rows. */
+/* Finds which columns of the table tell fields, and opens its rows with those.
+ * Who is current is told by a switch itself. */
 static int causes_open_fields(struct causes_table *t, struct store *db,
-			      struct err *err)
+			      enum timeline_kind kind, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -182,37 +182,30 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
 	};
-	struct sql_gap gap[] = {
-		{ "table", t->name },  { "prev", "NULL" },
-		{ "next", "NULL" },    { "woken", "NULL" },
-		{ "state", "NULL" },   { "target", "NULL" },
-		{ "current", "NULL" }, { "flags", "NULL" },
-		{ "device", "NULL" },  { "vector", "NULL" },
-		{ "disk", "NULL" },
-	};
+	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
-	char *sql;
+	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
-			if (!strcmp(rows_name(c.rows, i), want[k].name)) {
-				gap[want[k].at].text = want[k].name;
-				t->has[want[k].at] = true;
-			}
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
+			    (want[k].at == FIELDS_CURRENT &&
+			     kind == TIMELINE_SWITCH))
+				continue;
+			t->column[want[k].at] = n;
+			column[n++] = want[k].name;
+		}
 	row_cursor_close(&c);
-	if (rc)
-		return -1;
-	sql = store_sql_fill("causes_fields", gap, sizeof(gap) / sizeof(*gap));
-	t->rows = int_rows_open(db, sql, err);
-	free(sql);
+	t->rows = rc ? NULL : int_rows_of(db, t->name, column, n, err);
 	return t->rows ? 0 : -1;
 }
 
 /* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
  */
 static size_t causes_open_table(struct causes *c, struct store *db,
-				const char *name, struct err *err)
+				const char *name, enum timeline_kind kind,
+				struct err *err)
 {
 	struct causes_table *t;
 
@@ -221,7 +214,7 @@ static size_t causes_open_table(struct causes *c, struct store *db,
 			return i + 1;
 	t = mem_add(c->table, c->n_table, c->cap_table);
 	*t = (struct causes_table){ .name = mem_strdup(name) };
-	return causes_open_fields(t, db, err) ? 0 : c->n_table;
+	return causes_open_fields(t, db, kind, err) ? 0 : c->n_table;
 }
 
 static int causes_take_kind(struct causes *c, struct store *db,
@@ -255,7 +248,8 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	}
 	if (!t->role || !row_cursor_is_table(fields))
 		return 0;
-	t->table = causes_open_table(c, db, fields, err);
+	t->table = causes_open_table(c, db, fields, (enum timeline_kind)t->kind,
+				     err);
 	return t->table ? 0 : -1;
 }
 
@@ -346,8 +340,8 @@ static int causes_name_others(struct causes *c, struct store *db,
 	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->n_table; i++)
-		if ((c->table[i].has[FIELDS_NEXT] ||
-		     c->table[i].has[FIELDS_WOKEN]) &&
+		if ((c->table[i].column[FIELDS_NEXT] ||
+		     c->table[i].column[FIELDS_WOKEN]) &&
 		    causes_names_add(c->names, db, c->table[i].name, err))
 			return -1;
 	return 0;
@@ -468,9 +462,18 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
-static int64_t causes_field(const struct causes_table *t, size_t column)
+static int64_t causes_field(const struct causes_table *t, size_t field)
 {
-	return t->row.known >> column & 1 ? t->row.v[column] : -1;
+	size_t column = t->column[field];
+
+	return column && (t->row.known >> column & 1) ? t->row.v[column] : -1;
+}
+
+static const char *causes_text(const struct causes_table *t, size_t field)
+{
+	return t->column[field]
+		       ? int_rows_text(t->rows, &t->row, t->column[field])
+		       : NULL;
 }
 
 static int32_t causes_id(int64_t v)
@@ -545,7 +548,7 @@ static int causes_take_stack(struct causes *c, const int64_t *event,
  * a letter. */
 static int32_t causes_state(const struct causes_table *t)
 {
-	const char *text = int_rows_text(t->rows, &t->row, FIELDS_STATE);
+	const char *text = causes_text(t, FIELDS_STATE);
 	const struct value v = { .kind = VALUE_TEXT, .text = text };
 
 	return text ? (int32_t)offcpu_state_bits(&v)
@@ -633,7 +636,7 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 		.kind = (enum irq_kind)type->irq,
 		.time = rec->time,
 		.hard = hard,
-		.name = int_rows_text(f->rows, &f->row, FIELDS_DEVICE),
+		.name = causes_text(f, FIELDS_DEVICE),
 		.vector = causes_field(f, FIELDS_VECTOR),
 		.current = rec->current,
 	};
@@ -754,7 +757,8 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		.target = -1,
 	};
 
-	if (!t || !t->role || !causes_enter(c, t->capture, rec.time))
+	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
+	    !causes_enter(c, t->capture, rec.time))
 		return 0;
 	if (thread > 0 && (uint64_t)thread <= c->n_tid &&
 	    !c->span->capture->tracks)
@@ -797,13 +801,27 @@ static int causes_read_events(struct causes *c, struct store *db,
 			      const struct capture_events *only,
 			      struct wait_causes *w, struct err *err)
 {
+	static const char *const event[] = {
+		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
+		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
+		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
+		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
+	};
+	static const char *const request[] = {
+		[REQUESTS_EVENT] = "event",
+		[REQUESTS_URAW] = "uraw",
+		[REQUESTS_VERDICT] = "verdict",
+		[REQUESTS_FLAGS] = "flags",
+	};
 	int64_t last = only ? only->last : INT64_MAX;
 	struct int_row row;
 	int rc;
 
-	c->requests = int_rows_open(db, store_sql("causes_requests"), err);
+	c->requests = int_rows_of(db, "request", request,
+				  sizeof(request) / sizeof(*request), err);
 	c->events = c->requests
-			    ? int_rows_open(db, store_sql("causes_events"), err)
+			    ? int_rows_of(db, "event", event,
+					  sizeof(event) / sizeof(*event), err)
 			    : NULL;
 	if (!c->events)
 		return -1;
