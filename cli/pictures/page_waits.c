@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
+#include "cli/model/waits.h"
 #include "cli/model/wall.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
@@ -49,15 +49,11 @@ static uint32_t page_waits_word(struct page_waits *p, const char *word)
 	return id;
 }
 
-static int page_waits_take(void *arg, const struct offcpu_wait *w,
-			   struct err *err)
+static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 {
-	struct page_waits *p = arg;
-
-	(void)err;
 	/* a sum has no place in time */
 	if (w->end != OFFCPU_BACK || w->sum)
-		return 0;
+		return;
 	if (p->event < 0) {
 		p->event = (int)stacks_add_event(p->stacks, "off-CPU", "ns");
 		p->wakes = stacks_add_event(p->stacks, "wake-ups", "ns");
@@ -97,21 +93,11 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 				.comm = w->at.comm,
 			};
 	*mem_add(p->wait, p->n, p->cap) = one;
-	return 0;
 }
 
-static void page_waits_told(void *arg, const struct causes *c)
+static void page_waits_take_run(struct page_waits *p,
+				const struct offcpu_run *r)
 {
-	struct page_waits *p = arg;
-
-	page_chains_add(p->chains, c, p->ask, p->n_ask);
-	p->n_ask = 0;
-}
-
-static void page_waits_take_run(void *arg, const struct offcpu_run *r)
-{
-	struct page_waits *p = arg;
-
 	/* the idle task is what is left; a row of the page is a CPU */
 	if (!r->tid || r->cpu < 0)
 		return;
@@ -128,22 +114,31 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 {
 	struct page_waits *p = mem_new(1, sizeof(*p));
 	struct err why = { 0 };
-	struct offcpu_ask ask = {
-		.wait = page_waits_take,
-		.run = page_waits_take_run,
-		.told = page_waits_told,
-		.arg = p,
-		.stacks = s,
-	};
+	struct waits_ask ask = { .runs = true, .stacks = s };
+	struct waits_item item;
+	struct waits *w;
+	int rc;
 
 	p->stacks = s;
 	p->causes = wait_causes_new(s);
 	p->chains = page_chains_new(s);
 	p->event = -1;
 	ask.causes = p->causes;
+	w = waits_open(db, path, &ask, &why);
+	while ((rc = waits_next(w, &item, &why)) > 0) {
+		if (item.kind == WAITS_WAIT) {
+			page_waits_take(p, &item.wait);
+		} else if (item.kind == WAITS_RUN) {
+			page_waits_take_run(p, &item.run);
+		} else {
+			page_chains_add(p->chains, waits_causes(w), p->ask,
+					p->n_ask);
+			p->n_ask = 0;
+		}
+	}
+	waits_close(w, &p->sums);
 	/* without switches, or certain waits, it is a page without them */
-	if (!offcpu_read(db, path, &ask, &p->sums, &why) ||
-	    why.code == ERR_FORMAT)
+	if (!rc || why.code == ERR_FORMAT)
 		return p;
 	page_waits_free(p);
 	if (err)

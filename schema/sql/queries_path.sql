@@ -49,7 +49,7 @@ WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 
 -- name: causes_events
 SELECT take_ints(id, time_ns, cpu, type, thread, comm, kraw, uraw) AS taken
-FROM event WHERE id > ?1 AND time_ns NOT NULL
+FROM event WHERE id > ?1 AND time_ns NOT NULL AND {types}
 
 -- name: causes_fields
 -- Fields of the events of an ev_ table; those that it has not are NULL.

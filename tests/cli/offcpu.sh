@@ -435,6 +435,49 @@ ok and_as_json $?
 "$B" check "$work/defer-exitexec-s.db" | grep -q '^  switches '
 ok whole_switches_are_not_said "$((! $?))"
 
+# a record of a dying thread, which has no id any more, begins no wait
+cp "$work/naps.db" "$work/dying.db"
+python3 - "$work/dying.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE thread SET tid = -1 WHERE id = (SELECT e.thread FROM event e"
+           " JOIN sample_extra x ON x.event = e.id WHERE x.name = 'out'"
+           " ORDER BY e.id DESC LIMIT 1)")
+db.commit()
+END
+is a_thread_without_an_id_has_no_waits 0 \
+	"$("$B" report --off-cpu --json --limit 0 "$work/dying.db" |
+		grep -c '"tid":-1[,}]')"
+
+# where each moment of a wait is proved, its waker is that of path
+db=$work/ftrace-missed.db
+"$B" query --format csv "$db" "SELECT tid, t0, t1, wake FROM state_interval
+WHERE proof LIKE 'proved%' AND state IN ('blocked', 'ready')" >"$work/proved"
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+python3 - "$work/proved" "$work/json" <<'END'
+import csv
+import json
+import sys
+
+ends = {}
+for row in list(csv.reader(open(sys.argv[1])))[1:]:
+    ends[int(row[0]), int(row[1])] = int(row[2]), row[3]
+proved = 0
+for w in json.load(open(sys.argv[2]))["longest"]:
+    at, wake = w["from_ns"], ""
+    while (w["tid"], at) in ends:
+        at, by = ends[w["tid"], at]
+        wake = wake or by
+    if at == w["to_ns"] and wake:
+        proved += 1
+        if w["proof"] == "unknown":
+            sys.exit("%r" % w)
+sys.exit(proved < 100)
+END
+ok the_table_names_each_waker_that_path_proves $?
+
 # perf of some tasks does not say what came after them; perf disables CPU after
 # CPU at the end, and goes from those that are, unseen; that the ftrace of pair
 # is of some tasks shows in switches that do not fit

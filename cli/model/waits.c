@@ -1,0 +1,660 @@
+/* waits.c - iterates over the times that threads were off the CPU, and on it.
+ *
+ * All of it is made here, of the switches as causes.h tells them: a thread that
+ * leaves a CPU begins a wait, and ends a run; where it comes, the other way
+ * round. Where who woke is asked for, the waits of a capture are kept until all
+ * its events are read, and then each thread's are proved. */
+#include "cli/model/waits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/filter.h"
+#include "cli/model/row_cursor.h"
+#include "cli/model/waits_measured.h"
+#include "cli/model/waits_part.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define CPUS_MAX 65536 /* further ones have no runs */
+
+/* One thread of the capture that is being read. */
+struct waits_thread {
+	int64_t tid;
+	bool away;
+	bool chosen;	/* its wait is selected by the filters */
+	bool has_stack; /* a sample for the next switch record */
+	bool here;	/* came to a CPU that is not known, at `since` */
+	int64_t since;
+	int32_t cpu;   /* to which it came last; 0: or to none */
+	uint32_t comm; /* of its last event; 0: not known */
+	struct offcpu_stack stack;
+	uint32_t number; /* causes_switch.number of its wait */
+	uint32_t kept;	 /* 1 + the last of its waits in kept[]; 0: none */
+	struct offcpu_wait wait; /* its wait, if it is off the CPU */
+};
+
+/* Who is on a CPU, and since when. */
+struct waits_seat {
+	bool taken;
+	int64_t tid, from;
+};
+
+/* A wait until who woke is known. */
+struct waits_kept {
+	int64_t from, to;
+	struct woken woken;
+	uint32_t number; /* causes_switch.number */
+	uint32_t thread;
+	uint32_t before; /* 1 + that of the same thread before it */
+	int32_t state;
+	int32_t cpu : 18;
+	uint32_t end : 2; /* enum offcpu_end */
+};
+
+/* What comes next. */
+enum waits_phase {
+	PHASE_OPEN,   /* a part */
+	PHASE_EVENTS, /* of it */
+	PHASE_AWAY,   /* threads that are off the CPU at its end */
+	PHASE_SEATS,  /* and on it */
+	PHASE_KEPT,   /* its waits, with who woke */
+	PHASE_TOLD,
+	PHASE_CLOSE,
+};
+
+struct waits {
+	struct store *db;
+	const char *path;
+	struct waits_ask ask;
+	struct waits_parts *parts;
+	size_t at; /* in parts */
+	enum waits_phase phase;
+	size_t next; /* in what the phase goes over */
+	struct offcpu_sums sums;
+	/* of the part: */
+	struct waits_part *part;
+	struct causes *causes;		 /* NULL: measured waits */
+	struct waits_measured *measured; /* NULL: switches */
+	struct row_cursor chosen; /* what filters let through; else empty */
+	struct waits_thread *thread;
+	size_t n, cap;
+	struct table index;	 /* tid to thread */
+	struct waits_seat *seat; /* by CPU */
+	size_t n_seat, cap_seat;
+	bool torn;   /* another thread left a CPU than the one that came */
+	int64_t end; /* of the capture */
+	bool wakes;  /* who woke is asked for */
+	struct wakers *wakers;
+	struct waits_kept *kept;
+	size_t n_kept, cap_kept;
+	/* an event has two items at most: of who leaves and who comes */
+	struct waits_item out[4];
+	size_t n_out, at_out;
+};
+
+static struct waits_thread *waits_thread_of(struct waits *w, int64_t tid)
+{
+	uint64_t hash = hash_u64((uint64_t)tid);
+	uint32_t id = table_find_hash(&w->index, hash);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)w->n;
+		*mem_add(w->thread, w->n, w->cap) =
+			(struct waits_thread){ .tid = tid };
+		table_add(&w->index, hash, id);
+	}
+	return &w->thread[id];
+}
+
+static void waits_give(struct waits *w, const struct waits_item *item)
+{
+	w->out[w->n_out++] = *item;
+}
+
+/* ---- waits */
+
+static int waits_count(uint64_t *n, uint64_t *sum, uint64_t ns, struct err *err)
+{
+	*n += 1;
+	if (__builtin_add_overflow(*sum, ns, sum))
+		return err_set(err, ERR_LIMIT,
+			       "the times sum up to more than 64 bits");
+	return 0;
+}
+
+static int waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
+			  enum offcpu_end end, struct err *err)
+{
+	struct offcpu_wait *x = &th->wait;
+	struct woken none = wakers_none();
+
+	th->away = false;
+	th->has_stack = false;
+	x->to = to;
+	x->end = end;
+	if (end == OFFCPU_BACK && waits_part_lost(w->part, x->from, to))
+		x->end = OFFCPU_UNCERTAIN;
+	if (!th->chosen || to < x->from)
+		return 0;
+	if (waits_count(&w->sums.waits[x->end], &w->sums.ns[x->end],
+			(uint64_t)to - (uint64_t)x->from, err))
+		return -1;
+	if (w->wakes) {
+		*mem_add(w->kept, w->n_kept, w->cap_kept) = (struct waits_kept){
+			.from = x->from,
+			.to = to,
+			.woken = none,
+			.number = th->number,
+			.thread = (uint32_t)(th - w->thread),
+			.before = th->kept,
+			.state = (int32_t)x->state,
+			.cpu = x->cpu,
+			.end = (unsigned int)x->end & 3,
+		};
+		th->kept = (uint32_t)w->n_kept;
+		return 0;
+	}
+	x->waker = wakers_tell(NULL, &none);
+	waits_give(w, &(struct waits_item){ .kind = WAITS_WAIT, .wait = *x });
+	return 0;
+}
+
+/* Ends a wait of which no return is recorded. To exit, a thread must have come
+ * back. Behind its EXIT record it may still leave and come back, until it
+ * leaves for good, which is no wait. */
+static int waits_end_unseen(struct waits *w, struct waits_thread *th,
+			    int64_t to, enum offcpu_end end, struct err *err)
+{
+	int64_t from = th->wait.from;
+	int64_t exit = waits_part_exit(w->part, th->tid, from);
+
+	if (exit <= from && (end == OFFCPU_OPEN ||
+			     waits_part_exit(w->part, th->tid, to) != exit)) {
+		th->away = false;
+		w->sums.exits += th->chosen;
+		return 0;
+	}
+	return exit > from && exit <= to
+		       ? waits_end_wait(w, th, exit, OFFCPU_UNCERTAIN, err)
+		       : waits_end_wait(w, th, to, end, err);
+}
+
+/* If the thread leaves twice, its return in between was lost. */
+static int waits_leave(struct waits *w, const struct causes_switch *e,
+		       bool chosen, struct err *err)
+{
+	struct waits_thread *th;
+	bool wanted = chosen && offcpu_takes_state(e->state);
+
+	if (!e->out)
+		return 0; /* the idle task */
+	th = waits_thread_of(w, e->out);
+	th->comm = e->stack.comm;
+	if (th->away && waits_end_unseen(w, th, e->time, OFFCPU_UNCERTAIN, err))
+		return -1;
+	if (e->state == 0x10 || e->state == 0x20) {
+		w->sums.exits += wanted;
+		return 0;
+	}
+	th->away = true;
+	th->chosen = wanted;
+	th->number = e->number;
+	th->wait = (struct offcpu_wait){
+		.event = e->event,
+		.from = e->time,
+		.tid = e->out,
+		.state = e->state,
+		.cpu = e->cpu,
+		.at = e->fact == CAUSES_RECORD && th->has_stack ? th->stack
+								: e->stack,
+	};
+	return 0;
+}
+
+static int waits_come(struct waits *w, const struct causes_switch *e,
+		      struct err *err)
+{
+	struct waits_thread *th;
+
+	if (!e->in)
+		return 0;
+	th = waits_thread_of(w, e->in);
+	if (e->fact == CAUSES_RECORD)
+		th->comm = e->stack.comm;
+	th->has_stack = false;
+	return th->away ? waits_end_wait(w, th, e->time, OFFCPU_BACK, err) : 0;
+}
+
+/* ---- what runs on the CPUs */
+
+static void waits_give_run(struct waits *w, const struct waits_thread *th,
+			   int32_t cpu, int64_t from, int64_t to)
+{
+	const struct waits_item run = {
+		.kind = WAITS_RUN,
+		.run = { .tid = th->tid,
+			 .comm = th->comm,
+			 .cpu = cpu,
+			 .from = from,
+			 .to = to },
+	};
+
+	if (to >= from && !waits_part_lost(w->part, from, to))
+		waits_give(w, &run);
+}
+
+/* Records of one task need not say their CPU; then a thread is where it came to
+ * until it leaves. */
+static void waits_change_place(struct waits *w, const struct causes_switch *e,
+			       bool chosen)
+{
+	struct waits_thread *th =
+		waits_thread_of(w, e->has_out ? e->out : e->in);
+
+	if (e->has_out && th->here && chosen)
+		waits_give_run(w, th, -1, th->since, e->time);
+	th->here = !e->has_out;
+	th->since = e->time;
+}
+
+/* Notes who leaves and who comes. If another thread was thought to be there,
+ * its end was lost. */
+static void waits_change_seat(struct waits *w, const struct causes_switch *e,
+			      bool chosen)
+{
+	struct waits_seat *s;
+
+	if (!w->ask.runs || (!e->has_out && !e->has_in))
+		return;
+	if (e->cpu < 0 && e->fact == CAUSES_RECORD)
+		waits_change_place(w, e, chosen);
+	if (e->cpu < 0 || e->cpu >= CPUS_MAX)
+		return;
+	w->seat = mem_reach(w->seat, &w->n_seat, &w->cap_seat,
+			    (size_t)e->cpu + 1, sizeof(*w->seat));
+	s = &w->seat[e->cpu];
+	if (e->has_out && s->taken && s->tid == e->out && chosen)
+		waits_give_run(w, waits_thread_of(w, s->tid), e->cpu, s->from,
+			       e->time);
+	w->torn |= s->taken && (!e->has_out || s->tid != e->out);
+	s->taken = e->has_in && e->in;
+	if (s->taken)
+		waits_thread_of(w, e->in)->cpu = e->cpu;
+	s->tid = e->in;
+	s->from = e->time;
+}
+
+static int waits_take_event(struct waits *w, const struct causes_switch *e,
+			    struct err *err)
+{
+	int chosen = 1;
+	struct waits_thread *th;
+
+	if (e->time > w->end)
+		w->end = e->time;
+	if (e->fact == CAUSES_SAMPLE) {
+		if (!e->has_out)
+			return 0;
+		th = waits_thread_of(w, e->out);
+		th->has_stack = true;
+		th->stack = e->stack;
+		return 0;
+	}
+	if (w->chosen.rows)
+		chosen = row_cursor_seek(&w->chosen, e->event, err);
+	if (chosen < 0 || (e->has_out && waits_leave(w, e, chosen > 0, err)))
+		return -1;
+	waits_change_seat(w, e, chosen > 0);
+	return e->has_in ? waits_come(w, e, err) : 0;
+}
+
+/* ---- the end of a capture */
+
+/* Returns whether a thread that came to a CPU was there until the capture
+ * ended, if nothing says that it left: where only some tasks are recorded, or
+ * may be, as a switch that does not fit shows, it may have left unseen. Filters
+ * choose by the switch out, which those who stay do not have. */
+static bool waits_stays(const struct waits *w)
+{
+	return w->ask.runs && !filter_given() &&
+	       (w->part->whole || (!w->part->partial && !w->torn));
+}
+
+/* perf disables CPU after CPU: a thread goes from those that are, unseen. */
+static void waits_end_seat(struct waits *w, size_t cpu)
+{
+	const struct waits_seat *s = &w->seat[cpu];
+	const struct waits_thread *th =
+		s->taken ? waits_thread_of(w, s->tid) : NULL;
+
+	if (th && th->cpu == (int32_t)cpu)
+		waits_give_run(w, th, (int32_t)cpu, s->from, w->end);
+}
+
+/* ---- who woke */
+
+/* Finds who ended the waits that are kept, thread by thread, so that few pieces
+ * are. */
+static void waits_prove(struct waits *w)
+{
+	const struct timeline *t = causes_timeline(w->causes);
+	struct proofs *p = proofs_new(t);
+
+	w->wakers = wakers_new(w->causes, w->ask.stacks);
+	for (size_t i = 0; i < w->n; i++) {
+		int64_t tid = w->thread[i].tid;
+		uint32_t thread = tid > 0 && tid < INT32_MAX
+					  ? timeline_thread(t, (int32_t)tid)
+					  : TIMELINE_NONE;
+		uint32_t k = thread == TIMELINE_NONE ? 0 : w->thread[i].kept;
+
+		for (; k; k = w->kept[k - 1].before) {
+			struct waits_kept *x = &w->kept[k - 1];
+
+			x->woken = wakers_find(w->wakers, p, thread, x->from,
+					       x->to);
+		}
+		proofs_forget(p);
+	}
+	proofs_free(p);
+}
+
+static void waits_give_kept(struct waits *w, const struct waits_kept *k)
+{
+	struct waits_item item = { .kind = WAITS_WAIT };
+	const struct offcpu_stack *at;
+
+	item.wait = (struct offcpu_wait){
+		.event = causes_out(w->causes, k->number, &at),
+		.from = k->from,
+		.to = k->to,
+		.end = (enum offcpu_end)k->end,
+		.tid = w->thread[k->thread].tid,
+		.state = k->state,
+		.cpu = k->cpu,
+		.waker = wakers_tell(w->wakers, &k->woken),
+	};
+	item.wait.at = *at;
+	waits_give(w, &item);
+}
+
+/* ---- parts */
+
+static void waits_add_sums(struct offcpu_sums *s, const struct waits_part *p)
+{
+	s->partial |= p->partial && p->role == WAITS_SWITCH;
+	s->records |= p->role == WAITS_RECORD;
+	s->whole |= p->role == WAITS_MEASURED;
+	s->recorded += (uint64_t)p->recorded;
+	s->happened += (uint64_t)p->happened;
+	s->lost += p->records;
+	s->lost_unknown |= p->some_unknown;
+}
+
+static int waits_open_part(struct waits *w, struct err *err)
+{
+	struct waits_part *p = waits_parts_get(w->parts, w->at);
+	char number[24];
+	const struct sql_gap gap = { "type", number };
+
+	w->part = p;
+	w->end = p->end;
+	if (waits_part_load(p, w->db, err))
+		return -1;
+	waits_add_sums(&w->sums, p);
+	if (filter_given()) {
+		snprintf(number, sizeof(number), "%" PRId64, p->only.type);
+		w->chosen.rows =
+			filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
+		if (!w->chosen.rows || row_cursor_step(&w->chosen, err))
+			return -1;
+	}
+	if (p->role == WAITS_MEASURED) {
+		w->measured = waits_measured_open(w->db, w->parts, w->at, err);
+		return w->measured ? 0 : -1;
+	}
+	w->wakes = p->role == WAITS_SWITCH && w->ask.causes;
+	w->causes = causes_open(w->db, w->path, &p->only,
+				w->wakes ? w->ask.causes : NULL, err);
+	return w->causes ? 0 : -1;
+}
+
+static void waits_close_part(struct waits *w)
+{
+	waits_measured_close(w->measured);
+	wakers_free(w->wakers);
+	causes_free(w->causes);
+	row_cursor_close(&w->chosen);
+	if (w->part)
+		waits_part_release(w->part);
+	table_release(&w->index);
+	free(w->thread);
+	free(w->seat);
+	free(w->kept);
+	w->measured = NULL;
+	w->wakers = NULL;
+	w->causes = NULL;
+	w->part = NULL;
+	w->index = (struct table){ 0 };
+	w->chosen = (struct row_cursor){ 0 };
+	w->thread = NULL;
+	w->seat = NULL;
+	w->kept = NULL;
+	w->n = w->cap = w->n_seat = w->cap_seat = w->n_kept = w->cap_kept = 0;
+	w->torn = w->wakes = false;
+}
+
+/* A wait that the kernel has measured. One that a capture of switches tells of
+ * too counts there. */
+static int waits_take_measured(struct waits *w, const struct measured_wait *m,
+			       struct err *err)
+{
+	struct offcpu_sums *s = &w->sums;
+	const struct woken none = wakers_none();
+	const struct waits_item item = {
+		.kind = WAITS_WAIT,
+		.wait = { .event = m->event,
+			  .from = m->from,
+			  .to = m->to,
+			  .sum = m->sum,
+			  .tid = m->tid,
+			  .state = -1,
+			  .cpu = -1,
+			  .at = m->stack,
+			  .waker = wakers_tell(NULL, &none) },
+	};
+	int chosen = 1;
+
+	if (w->chosen.rows)
+		chosen = row_cursor_seek(&w->chosen, m->event, err);
+	if (chosen <= 0 || !offcpu_takes_state(-1) || m->ns < 0 ||
+	    (m->told && !m->sum))
+		return chosen < 0 ? -1 : 0;
+	if (m->told)
+		return waits_count(&s->mixed, &s->mixed_ns, (uint64_t)m->ns,
+				   err);
+	waits_give(w, &item);
+	return waits_count(&s->waits[OFFCPU_BACK], &s->ns[OFFCPU_BACK],
+			   (uint64_t)m->ns, err);
+}
+
+static int waits_take_next(struct waits *w, struct err *err)
+{
+	struct measured_wait m;
+	struct causes_switch e;
+	int rc;
+
+	if (w->measured) {
+		rc = waits_measured_next(w->measured, &m, err);
+		return rc > 0 ? waits_take_measured(w, &m, err) ? -1 : 1 : rc;
+	}
+	rc = causes_next(w->causes, &e, err);
+	return rc > 0 ? waits_take_event(w, &e, err) ? -1 : 1 : rc;
+}
+
+static void waits_go_on(struct waits *w, enum waits_phase phase)
+{
+	w->phase = phase;
+	w->next = 0;
+}
+
+static void waits_end_events(struct waits *w)
+{
+	if (!w->wakes)
+		return;
+	w->sums.wakes |= timeline_types(causes_timeline(w->causes)) &
+			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
+}
+
+/* Does the next step, which may give items. */
+static int waits_step(struct waits *w, struct err *err)
+{
+	int rc;
+
+	switch (w->phase) {
+	case PHASE_OPEN:
+		waits_go_on(w, PHASE_EVENTS);
+		return waits_open_part(w, err);
+	case PHASE_EVENTS:
+		rc = waits_take_next(w, err);
+		if (!rc) {
+			waits_end_events(w);
+			waits_go_on(w, PHASE_AWAY);
+		}
+		return rc < 0 ? -1 : 0;
+	case PHASE_AWAY:
+		if (w->next < w->n) {
+			struct waits_thread *th = &w->thread[w->next++];
+
+			return th->away ? waits_end_unseen(w, th, w->end,
+							   OFFCPU_OPEN, err)
+					: 0;
+		}
+		waits_go_on(w, waits_stays(w) ? PHASE_SEATS : PHASE_KEPT);
+		if (w->wakes)
+			waits_prove(w);
+		return 0;
+	case PHASE_SEATS:
+		if (w->next < w->n_seat)
+			waits_end_seat(w, w->next++);
+		else
+			waits_go_on(w, PHASE_KEPT);
+		return 0;
+	case PHASE_KEPT:
+		if (w->next < w->n_kept)
+			waits_give_kept(w, &w->kept[w->next++]);
+		else
+			waits_go_on(w, PHASE_TOLD);
+		return 0;
+	case PHASE_TOLD:
+		if (w->wakes)
+			waits_give(w,
+				   &(struct waits_item){ .kind = WAITS_TOLD });
+		waits_go_on(w, PHASE_CLOSE);
+		return 0;
+	default:
+		waits_close_part(w);
+		w->at++;
+		waits_go_on(w, PHASE_OPEN);
+		return 0;
+	}
+}
+
+/* ---- all of them */
+
+struct waits *waits_open(struct store *db, const char *path,
+			 const struct waits_ask *a, struct err *err)
+{
+	struct waits *w = mem_new(1, sizeof(*w));
+
+	w->db = db;
+	w->path = path;
+	w->ask = *a;
+	w->parts = waits_parts_load(db, path, err);
+	if (w->parts)
+		return w;
+	waits_close(w, NULL);
+	return NULL;
+}
+
+void waits_close(struct waits *w, struct offcpu_sums *sums)
+{
+	if (sums)
+		*sums = w ? w->sums : (struct offcpu_sums){ 0 };
+	if (!w)
+		return;
+	waits_close_part(w);
+	waits_parts_free(w->parts);
+	free(w);
+}
+
+static int waits_none(const struct waits *w, struct err *err)
+{
+	const struct offcpu_sums *s = &w->sums;
+
+	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
+		return err_set(err, ERR_FORMAT, "%s: no thread left a CPU%s",
+			       w->path,
+			       filter_given() || offcpu_opts.state
+				       ? " that the filters let through"
+				       : "");
+	if (offcpu_sampled(s))
+		return err_set(err, ERR_FORMAT,
+			       "%s: switches were sampled, %llu of %llu, so "
+			       "that no wait is certain; 'perf record -c 1' "
+			       "records all",
+			       w->path, (unsigned long long)s->recorded,
+			       (unsigned long long)s->happened);
+	return err_set(err, ERR_FORMAT,
+		       "%s: threads left their CPU %llu times, but no return "
+		       "is certain; record all CPUs (perf record -a), or with "
+		       "--switch-events, and without loss",
+		       w->path,
+		       (unsigned long long)(s->waits[OFFCPU_UNCERTAIN] +
+					    s->waits[OFFCPU_OPEN]));
+}
+
+int waits_next(struct waits *w, struct waits_item *out, struct err *err)
+{
+	if (!w)
+		return -1;
+	while (w->at_out == w->n_out) {
+		w->at_out = w->n_out = 0;
+		if (w->at == waits_parts_count(w->parts))
+			return w->sums.waits[OFFCPU_BACK] ? 0
+							  : waits_none(w, err);
+		if (waits_step(w, err))
+			return -1;
+	}
+	*out = w->out[w->at_out++];
+	return 1;
+}
+
+const struct causes *waits_causes(const struct waits *w)
+{
+	return w->wakes ? w->causes : NULL;
+}
+
+bool offcpu_sampled(const struct offcpu_sums *s)
+{
+	return s->recorded < s->happened;
+}
+
+const char *offcpu_reason(const struct offcpu_sums *s)
+{
+	if (offcpu_sampled(s))
+		return "switches were sampled, and the thread may have been "
+		       "back in between ('perf record -c 1' records all)";
+	if (s->partial)
+		return "not all CPUs were recorded (perf record -a), and the "
+		       "thread may have been back in between";
+	if (s->lost || s->lost_unknown)
+		return "switches may be lost, and the thread may have been "
+		       "back in between";
+	return "the thread was back in between, unseen";
+}

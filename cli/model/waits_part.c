@@ -1,0 +1,325 @@
+/* waits_part.c - which events of a database tell of waits. */
+#include "cli/model/waits_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/row_cursor.h"
+#include "cli/model/switches.h"
+#include "schema/columns.h"
+#include "schema/db/int_rows.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* An event_type with switches, or waits. */
+struct waits_type {
+	int64_t id, capture, events, weight;
+	int64_t system_wide; /* -1: not known */
+	int64_t kernel, start, end;
+	enum waits_role role;
+};
+
+struct waits_parts {
+	struct waits_type *type;
+	size_t n_type, cap_type;
+	struct waits_part *part;
+	size_t n, cap;
+	bool no_fields; /* sched_switch has no ev_ table */
+};
+
+/* Returns the most frequent type of a capture with that role; NULL: none. */
+static const struct waits_type *waits_find_type(const struct waits_parts *p,
+						int64_t capture,
+						enum waits_role role)
+{
+	for (size_t i = 0; i < p->n_type; i++)
+		if (p->type[i].capture == capture && p->type[i].role == role)
+			return &p->type[i];
+	return NULL;
+}
+
+/* Returns whether another capture of the same kernel and time is a part. */
+static bool waits_is_taken(const struct waits_parts *p, int64_t kernel)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->part[i].kernel == kernel)
+			return true;
+	return false;
+}
+
+static struct waits_part *waits_add_part(struct waits_parts *p,
+					 const struct waits_type *t)
+{
+	struct waits_part *out = mem_add(p->part, p->n, p->cap);
+	bool point = t->role == WAITS_SWITCH;
+	bool sampled = point && t->weight > t->events;
+
+	*out = (struct waits_part){
+		.role = t->role,
+		.only = { .capture = t->capture,
+			  .first = INT64_MIN,
+			  .last = INT64_MAX,
+			  .type = t->id,
+			  .records = t->role == WAITS_RECORD },
+		.kernel = t->kernel,
+		.whole = t->system_wide > 0,
+		.partial = !t->system_wide,
+		.start = t->start,
+		.end = t->end,
+		.recorded = point ? t->events : 0,
+		.happened = !point    ? 0
+			    : sampled ? t->weight
+				      : t->events,
+	};
+	return out;
+}
+
+/* sched_switch of a single process is hit when it leaves the CPU, not when it
+ * comes back: then switch records are used, which exist for both. So they are
+ * where sched_switch was sampled. */
+static void waits_choose_part(struct waits_parts *p, const struct waits_type *t)
+{
+	const struct waits_type *point =
+		waits_find_type(p, t->capture, WAITS_SWITCH);
+	const struct waits_type *record =
+		waits_find_type(p, t->capture, WAITS_RECORD);
+	const struct waits_type *sample =
+		waits_find_type(p, t->capture, WAITS_SAMPLE);
+	bool by_record =
+		!point ||
+		(record && (!t->system_wide || point->weight > point->events));
+	struct waits_part *add;
+
+	if ((by_record && !record) || waits_is_taken(p, t->kernel))
+		return;
+	add = waits_add_part(p, by_record ? record : point);
+	if (by_record) {
+		add->only.sample[0] = sample ? sample->id : 0;
+		add->only.sample[1] = point ? point->id : 0;
+	}
+}
+
+/* Finds where the events of each capture are, so that each is read once. */
+static int waits_find_events(struct waits_parts *p, struct store *db,
+			     struct err *err)
+{
+	struct rows *r = rows_dense(db, "offcpu_types_of", err);
+	struct causes_only *of = NULL; /* by event_type.id - 1 */
+	size_t n = 0;
+	size_t cap = 0;
+	struct int_rows *ids;
+	struct int_row row;
+	int rc;
+
+	while (rows_step(r))
+		*mem_add(of, n, cap) = (struct causes_only){
+			.capture = rows_int(r, OFFCPU_TYPES_OF_CAPTURE),
+			.first = INT64_MAX,
+			.last = INT64_MIN,
+		};
+	rc = rows_end(r, err);
+	ids = rc ? NULL : int_rows_open(db, store_sql("offcpu_ids"), err);
+	rc = ids ? 1 : -1;
+	while (rc > 0 && (rc = int_rows_next(ids, &row, err)) > 0) {
+		uint64_t type = (uint64_t)row.v[1] - 1;
+
+		if (type >= n)
+			continue;
+		if (row.v[0] < of[type].first)
+			of[type].first = row.v[0];
+		of[type].last = row.v[0];
+	}
+	int_rows_close(ids);
+	for (size_t i = 0; i < p->n; i++) {
+		struct causes_only *o = &p->part[i].only;
+
+		o->first = INT64_MAX;
+		o->last = INT64_MIN;
+		for (size_t k = 0; k < n; k++) {
+			if (of[k].capture != o->capture)
+				continue;
+			if (of[k].first < o->first)
+				o->first = of[k].first;
+			if (of[k].last > o->last)
+				o->last = of[k].last;
+		}
+	}
+	free(of);
+	return rc;
+}
+
+static int waits_read_types(struct waits_parts *p, struct store *db,
+			    struct err *err)
+{
+	static const char *const word[] = { "switch", "record", "sample",
+					    "wait" };
+	struct rows *r = rows_of(db, "offcpu_types", err);
+
+	while (rows_step(r)) {
+		const char *role = rows_text(r, OFFCPU_TYPES_ROLE);
+		const char *fields = rows_text(r, OFFCPU_TYPES_FIELDS);
+		size_t at = 0;
+
+		while (at < ARRAY_SIZE(word) && strcmp(word[at], role))
+			at++;
+		if (at == ARRAY_SIZE(word))
+			continue;
+		/* the store makes no such name, but the database may be from
+		 * elsewhere */
+		if (at == WAITS_SWITCH && !row_cursor_is_table(fields)) {
+			p->no_fields = true;
+			continue;
+		}
+		*mem_add(p->type, p->n_type, p->cap_type) = (struct waits_type){
+			.id = rows_int(r, OFFCPU_TYPES_ID),
+			.capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
+			.events = rows_int(r, OFFCPU_TYPES_EVENTS),
+			.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
+			.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE),
+			.kernel = rows_int(r, OFFCPU_TYPES_KERNEL),
+			.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
+			.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
+			.role = (enum waits_role)at,
+		};
+	}
+	return rows_end(r, err);
+}
+
+struct waits_parts *waits_parts_load(struct store *db, const char *path,
+				     struct err *err)
+{
+	struct waits_parts *p = mem_new(1, sizeof(*p));
+
+	if (waits_read_types(p, db, err))
+		goto fail;
+	for (size_t i = 0; i < p->n_type; i++)
+		waits_choose_part(p, &p->type[i]);
+	/* Waits that the kernel has measured are read behind all switches,
+	 * which tell of the same ones as far as they were recorded. */
+	for (size_t i = 0; i < p->n_type; i++)
+		if (p->type[i].role == WAITS_MEASURED)
+			waits_add_part(p, &p->type[i]);
+	if (p->n > 1 && waits_find_events(p, db, err))
+		goto fail;
+	if (p->n)
+		return p;
+	if (p->no_fields)
+		err_set(err, ERR_FORMAT,
+			"%s: the database has no fields of sched_switch; "
+			"ingest with --fields 'sched:*'",
+			path);
+	else
+		switches_missing(db, path,
+				 "perf record -a -e sched:sched_switch, with "
+				 "--switch-events, or trace-cmd record -e "
+				 "sched_switch",
+				 err);
+fail:
+	waits_parts_free(p);
+	return NULL;
+}
+
+void waits_parts_free(struct waits_parts *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n; i++)
+		waits_part_release(&p->part[i]);
+	free(p->part);
+	free(p->type);
+	free(p);
+}
+
+size_t waits_parts_count(const struct waits_parts *p)
+{
+	return p->n;
+}
+
+struct waits_part *waits_parts_get(struct waits_parts *p, size_t i)
+{
+	return &p->part[i];
+}
+
+/* ---- what is missing in a part */
+
+/* Loads the intervals with losses. They are ordered by start; those that touch
+ * are merged. */
+static int waits_load_losses(struct waits_part *p, struct store *db,
+			     struct err *err)
+{
+	const struct value bind[2] = {
+		{ .kind = VALUE_INT, .num = p->only.capture },
+		{ .kind = VALUE_INT, .num = p->only.type },
+	};
+	struct rows *r =
+		rows_open(db, store_sql("offcpu_losses"), bind, 2, err);
+
+	while (rows_step(r)) {
+		const struct waits_span now = {
+			rows_int_or(r, OFFCPU_LOSSES_T0, INT64_MIN),
+			rows_int_or(r, OFFCPU_LOSSES_T1, INT64_MAX),
+		};
+		struct waits_span *last =
+			p->n_lost ? &p->lost[p->n_lost - 1] : NULL;
+
+		p->records += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
+		p->some_unknown |=
+			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
+		if (!last || last->to < now.from)
+			*mem_add(p->lost, p->n_lost, p->cap_lost) = now;
+		else if (now.to > last->to)
+			last->to = now.to;
+	}
+	if (p->recorded < p->happened) {
+		p->n_lost = 0;
+		*mem_add(p->lost, p->n_lost, p->cap_lost) =
+			(struct waits_span){ INT64_MIN, INT64_MAX };
+	}
+	return rows_end(r, err);
+}
+
+int waits_part_load(struct waits_part *p, struct store *db, struct err *err)
+{
+	const struct value kernel = { .kind = VALUE_INT, .num = p->kernel };
+	struct rows *r;
+
+	if (waits_load_losses(p, db, err))
+		return -1;
+	r = rows_open(db, store_sql("offcpu_exits"), &kernel, 1, err);
+	while (rows_step(r))
+		*mem_add(p->life, p->n_life, p->cap_life) = (struct waits_life){
+			rows_int(r, OFFCPU_EXITS_TID),
+			rows_int(r, OFFCPU_EXITS_START_NS),
+			rows_int(r, OFFCPU_EXITS_END_NS),
+		};
+	return rows_end(r, err);
+}
+
+void waits_part_release(struct waits_part *p)
+{
+	free(p->lost);
+	free(p->life);
+	p->lost = NULL;
+	p->life = NULL;
+	p->n_lost = p->cap_lost = p->n_life = p->cap_life = 0;
+}
+
+bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to)
+{
+	size_t at = search_where(p->n_lost, i, p->lost[i].to > from);
+
+	return at < p->n_lost && p->lost[at].from < to;
+}
+
+int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time)
+{
+	size_t at =
+		search_where(p->n_life, i,
+			     p->life[i].tid > tid || (p->life[i].tid == tid &&
+						      p->life[i].from > time));
+
+	return at && p->life[at - 1].tid == tid ? p->life[at - 1].to
+						: INT64_MAX;
+}

@@ -1,0 +1,64 @@
+/* waits_part.h - which events of a database tell of the waits of each kernel,
+ * and what may be missing there. For waits.c only. */
+#ifndef CLI_MODEL_WAITS_PART_H
+#define CLI_MODEL_WAITS_PART_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/model/causes.h"
+
+struct err;
+struct store;
+struct waits_parts;
+
+enum waits_role {
+	WAITS_SWITCH,	/* sched_switch */
+	WAITS_RECORD,	/* PERF_RECORD_SWITCH */
+	WAITS_SAMPLE,	/* its stacks */
+	WAITS_MEASURED, /* of perf record --off-cpu: a wait, or a sum of them */
+};
+
+struct waits_span {
+	int64_t from, to;
+};
+
+/* A thread; one of its id begins where another one has ended. */
+struct waits_life {
+	int64_t tid, from, to;
+};
+
+/* The waits of one capture. */
+struct waits_part {
+	enum waits_role role;
+	struct causes_only only;
+	int64_t kernel;
+	bool whole, partial; /* all CPUs were recorded, or only some tasks */
+	int64_t start, end;
+	int64_t recorded, happened; /* of sched_switch */
+	/* when it is loaded: */
+	struct waits_span *lost; /* disjoint, ordered */
+	size_t n_lost, cap_lost;
+	uint64_t records;	 /* that were lost, */
+	bool some_unknown;	 /* beside losses without a number */
+	struct waits_life *life; /* by id, then by time */
+	size_t n_life, cap_life;
+};
+
+/* Finds the captures with context switches, of each kernel one, and behind all
+ * of these those with measured waits. Returns NULL and *err if there is none.
+ */
+struct waits_parts *waits_parts_load(struct store *db, const char *path,
+				     struct err *err);
+void waits_parts_free(struct waits_parts *p);
+size_t waits_parts_count(const struct waits_parts *p);
+struct waits_part *waits_parts_get(struct waits_parts *p, size_t i);
+/* Loads what a part lost, and which threads exited. */
+int waits_part_load(struct waits_part *p, struct store *db, struct err *err);
+void waits_part_release(struct waits_part *p);
+/* Returns whether a switch between from and to may have been lost. */
+bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to);
+/* Returns when the thread that had this id at a time exited; INT64_MAX: no
+ * record says that it did. */
+int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time);
+#endif
