@@ -11,7 +11,6 @@
 #include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
-#include "cli/model/switches.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
@@ -834,7 +833,7 @@ static int causes_tell_record(struct causes *c, struct causes_switch *out,
 		return rc;
 	away = rows_value(c->record.rows, SWITCH_RECORDS_AWAY);
 	out->fact = CAUSES_RECORD;
-	out->has_out = tid >= 0 && away.kind != VALUE_NULL && away.num;
+	out->has_out = away.kind != VALUE_NULL && away.num;
 	out->has_in = tid >= 0 && away.kind != VALUE_NULL && !away.num;
 	out->out = out->in = tid;
 	if (rows_int(c->record.rows, SWITCH_RECORDS_PREEMPT))
@@ -901,6 +900,34 @@ static int causes_open_events(struct causes *c, struct err *err)
 	return o->capture ? int_rows_seek(c->events, o->first, &row, err) : 0;
 }
 
+int causes_missing(struct store *db, const char *path, const char *advice,
+		   struct err *err)
+{
+	struct rows *r = rows_of(db, "switches_unnamed", err);
+	int64_t n = 0;
+	bool cut = false;
+
+	if (rows_step(r)) {
+		n = rows_int(r, SWITCHES_UNNAMED_N);
+		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
+	}
+	if (rows_end(r, err))
+		return -1;
+	/* perf.data has the names and formats behind all records */
+	if (n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: nothing says who left a CPU and came back, "
+			       "but the names of %lld tracepoint%s are missing"
+			       "%s: sched_switch may be one of them",
+			       path, (long long)n, n == 1 ? "" : "s",
+			       cut ? ", as the capture is cut off or damaged"
+				   : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: nothing says who left a CPU and came back; record "
+		       "with %s",
+		       path, advice);
+}
+
 /* Says why there are no waits, and what to record. */
 static void causes_refuse(const struct causes *c, struct store *db,
 			  const char *path, struct err *err)
@@ -921,7 +948,7 @@ static void causes_refuse(const struct causes *c, struct store *db,
 			"waited for or who woke it; record with %s",
 			path, advice);
 	else
-		switches_missing(db, path, advice, err);
+		causes_missing(db, path, advice, err);
 }
 
 static int causes_read_threads(struct causes *c, struct err *err)

@@ -37,8 +37,9 @@ struct causes_switch {
 	int64_t event, time;
 	int32_t cpu; /* -1: not known */
 	bool has_out, has_in;
-	int64_t out, in; /* tid that leaves, that comes */
-	int64_t state;	 /* of the thread that leaves; -1: not known */
+	/* tid that leaves, -1 if it is dying; that comes */
+	int64_t out, in;
+	int64_t state; /* of the thread that leaves; -1: not known */
 	struct offcpu_stack stack;
 	uint32_t number; /* of a CAUSES_SWITCH, for causes_out() */
 };
@@ -57,6 +58,10 @@ struct causes *causes_open(struct store *db, const char *path,
 /* Returns 1 and the next switch; 0 at the end: now all is read; -1 and *err. */
 int causes_next(struct causes *c, struct causes_switch *out, struct err *err);
 void causes_free(struct causes *c);
+/* Fails: nothing tells of context switches. advice: what to record; path is for
+ * the message. */
+int causes_missing(struct store *db, const char *path, const char *advice,
+		   struct err *err);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);

@@ -60,26 +60,52 @@ int offcpu_check(struct err *err)
  */
 static const struct {
 	int64_t state;
-	const char *name;
+	const char *name, *word;
 } states[] = {
-	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
-	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
-	{ 0x080, "I" }, { 0x100, "R+" },
+	{ 0x000, "R", "preempted" },
+	{ 0x001, "S", "sleeping" },
+	{ 0x002, "D", "uninterruptible" },
+	{ 0x004, "T", "stopped" },
+	{ 0x008, "t", "traced" },
+	{ 0x010, "X", "dead" },
+	{ 0x020, "Z", "zombie" },
+	{ 0x040, "P", "parked" },
+	{ 0x080, "I", "idle" },
+	{ 0x100, "R+", "preempted" },
 };
 #define N_STATES ARRAY_SIZE(states)
 
-const char *offcpu_state(int64_t state)
+/* Returns the number of a state; N_STATES: it is not known. */
+static size_t offcpu_find_state(int64_t state)
 {
 	for (size_t i = 0; i < N_STATES; i++) {
 		if (states[i].state == state)
-			return states[i].name;
+			return i;
 	}
 	/* other kernels may add bits: use the lowest known one */
 	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
 		if (states[i].state & state)
-			return states[i].name;
+			return i;
 	}
-	return "?";
+	return N_STATES;
+}
+
+const char *offcpu_state(int64_t state)
+{
+	size_t i = offcpu_find_state(state);
+
+	return i < N_STATES ? states[i].name : "?";
+}
+
+/* Bits above the known ones differ between kernels, and mean that the thread
+ * was preempted. */
+const char *offcpu_state_word(int64_t state)
+{
+	size_t i = offcpu_find_state(state);
+
+	return i < N_STATES ? states[i].word
+	       : state > 0  ? "preempted"
+			    : "waiting";
 }
 
 int64_t offcpu_state_bits(const struct value *v)

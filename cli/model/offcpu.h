@@ -35,6 +35,9 @@ struct offcpu_stack {
 struct stacks_group offcpu_group(const struct offcpu_stack *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
 const char *offcpu_state(int64_t state);
+/* Returns what the thread did: "sleeping", "preempted", "waiting" if it is not
+ * known, ... */
+const char *offcpu_state_word(int64_t state);
 /* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
  * has a letter where binary forms have the number. */
 int64_t offcpu_state_bits(const struct value *v);

@@ -22,26 +22,25 @@
 
 #define CPUS_MAX 65536 /* further ones have no runs */
 
+/* Who is on a CPU, since when, and by which event. */
+struct waits_seat {
+	bool taken;
+	int64_t tid, from, came;
+};
+
 /* One thread of the capture that is being read. */
 struct waits_thread {
 	int64_t tid;
 	bool away;
-	bool chosen;	/* its wait is selected by the filters */
-	bool has_stack; /* a sample for the next switch record */
-	bool here;	/* came to a CPU that is not known, at `since` */
-	int64_t since;
-	int32_t cpu;   /* to which it came last; 0: or to none */
-	uint32_t comm; /* of its last event; 0: not known */
+	bool chosen;		 /* its wait is selected by the filters */
+	bool has_stack;		 /* a sample for the next switch record */
+	int32_t cpu;		 /* to which it came last; 0: or to none */
+	uint32_t comm;		 /* of its last event; 0: not known */
+	struct waits_seat place; /* a CPU that is not known */
 	struct offcpu_stack stack;
 	uint32_t number; /* causes_switch.number of its wait */
 	uint32_t kept;	 /* 1 + the last of its waits in kept[]; 0: none */
 	struct offcpu_wait wait; /* its wait, if it is off the CPU */
-};
-
-/* Who is on a CPU, and since when. */
-struct waits_seat {
-	bool taken;
-	int64_t tid, from;
 };
 
 /* A wait until who woke is known. */
@@ -76,6 +75,7 @@ struct waits {
 	enum waits_phase phase;
 	size_t next; /* in what the phase goes over */
 	struct offcpu_sums sums;
+	bool overflow; /* of a sum of times */
 	/* of the part: */
 	struct waits_part *part;
 	struct causes *causes;		 /* NULL: measured waits */
@@ -118,17 +118,15 @@ static void waits_give(struct waits *w, const struct waits_item *item)
 
 /* ---- waits */
 
-static int waits_count(uint64_t *n, uint64_t *sum, uint64_t ns, struct err *err)
+static void waits_count(struct waits *w, uint64_t *n, uint64_t *sum,
+			uint64_t ns)
 {
 	*n += 1;
-	if (__builtin_add_overflow(*sum, ns, sum))
-		return err_set(err, ERR_LIMIT,
-			       "the times sum up to more than 64 bits");
-	return 0;
+	w->overflow |= __builtin_add_overflow(*sum, ns, sum);
 }
 
-static int waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
-			  enum offcpu_end end, struct err *err)
+static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
+			   enum offcpu_end end)
 {
 	struct offcpu_wait *x = &th->wait;
 	struct woken none = wakers_none();
@@ -140,10 +138,9 @@ static int waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 	if (end == OFFCPU_BACK && waits_part_lost(w->part, x->from, to))
 		x->end = OFFCPU_UNCERTAIN;
 	if (!th->chosen || to < x->from)
-		return 0;
-	if (waits_count(&w->sums.waits[x->end], &w->sums.ns[x->end],
-			(uint64_t)to - (uint64_t)x->from, err))
-		return -1;
+		return;
+	waits_count(w, &w->sums.waits[x->end], &w->sums.ns[x->end],
+		    (uint64_t)to - (uint64_t)x->from);
 	if (w->wakes) {
 		*mem_add(w->kept, w->n_kept, w->cap_kept) = (struct waits_kept){
 			.from = x->from,
@@ -157,18 +154,17 @@ static int waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 			.end = (unsigned int)x->end & 3,
 		};
 		th->kept = (uint32_t)w->n_kept;
-		return 0;
+		return;
 	}
 	x->waker = wakers_tell(NULL, &none);
 	waits_give(w, &(struct waits_item){ .kind = WAITS_WAIT, .wait = *x });
-	return 0;
 }
 
 /* Ends a wait of which no return is recorded. To exit, a thread must have come
  * back. Behind its EXIT record it may still leave and come back, until it
  * leaves for good, which is no wait. */
-static int waits_end_unseen(struct waits *w, struct waits_thread *th,
-			    int64_t to, enum offcpu_end end, struct err *err)
+static void waits_end_unseen(struct waits *w, struct waits_thread *th,
+			     int64_t to, enum offcpu_end end)
 {
 	int64_t from = th->wait.from;
 	int64_t exit = waits_part_exit(w->part, th->tid, from);
@@ -177,29 +173,30 @@ static int waits_end_unseen(struct waits *w, struct waits_thread *th,
 			     waits_part_exit(w->part, th->tid, to) != exit)) {
 		th->away = false;
 		w->sums.exits += th->chosen;
-		return 0;
+		return;
 	}
-	return exit > from && exit <= to
-		       ? waits_end_wait(w, th, exit, OFFCPU_UNCERTAIN, err)
-		       : waits_end_wait(w, th, to, end, err);
+	if (exit > from && exit <= to)
+		waits_end_wait(w, th, exit, OFFCPU_UNCERTAIN);
+	else
+		waits_end_wait(w, th, to, end);
 }
 
 /* If the thread leaves twice, its return in between was lost. */
-static int waits_leave(struct waits *w, const struct causes_switch *e,
-		       bool chosen, struct err *err)
+static void waits_leave(struct waits *w, const struct causes_switch *e,
+			bool chosen)
 {
 	struct waits_thread *th;
 	bool wanted = chosen && offcpu_takes_state(e->state);
 
-	if (!e->out)
-		return 0; /* the idle task */
+	if (e->out <= 0)
+		return; /* the idle task, or nobody knows */
 	th = waits_thread_of(w, e->out);
 	th->comm = e->stack.comm;
-	if (th->away && waits_end_unseen(w, th, e->time, OFFCPU_UNCERTAIN, err))
-		return -1;
+	if (th->away)
+		waits_end_unseen(w, th, e->time, OFFCPU_UNCERTAIN);
 	if (e->state == 0x10 || e->state == 0x20) {
 		w->sums.exits += wanted;
-		return 0;
+		return;
 	}
 	th->away = true;
 	th->chosen = wanted;
@@ -213,80 +210,84 @@ static int waits_leave(struct waits *w, const struct causes_switch *e,
 		.at = e->fact == CAUSES_RECORD && th->has_stack ? th->stack
 								: e->stack,
 	};
-	return 0;
 }
 
-static int waits_come(struct waits *w, const struct causes_switch *e,
-		      struct err *err)
+static void waits_come(struct waits *w, const struct causes_switch *e)
 {
 	struct waits_thread *th;
 
 	if (!e->in)
-		return 0;
+		return;
 	th = waits_thread_of(w, e->in);
 	if (e->fact == CAUSES_RECORD)
 		th->comm = e->stack.comm;
 	th->has_stack = false;
-	return th->away ? waits_end_wait(w, th, e->time, OFFCPU_BACK, err) : 0;
+	if (th->away)
+		waits_end_wait(w, th, e->time, OFFCPU_BACK);
 }
 
 /* ---- what runs on the CPUs */
 
+/* e: the switch out; NULL: the capture ended. */
 static void waits_give_run(struct waits *w, const struct waits_thread *th,
-			   int32_t cpu, int64_t from, int64_t to)
+			   int32_t cpu, const struct waits_seat *s,
+			   const struct causes_switch *e)
 {
 	const struct waits_item run = {
 		.kind = WAITS_RUN,
 		.run = { .tid = th->tid,
 			 .comm = th->comm,
 			 .cpu = cpu,
-			 .from = from,
-			 .to = to },
+			 .from = s->from,
+			 .to = e ? e->time : w->end,
+			 .came = s->came,
+			 .left = e ? e->event : 0,
+			 .state = e ? e->state : -1,
+			 .capture = w->part->only.capture,
+			 .record = w->part->only.records },
 	};
 
-	if (to >= from && !waits_part_lost(w->part, from, to))
+	if (run.run.to >= s->from &&
+	    !waits_part_lost_on(w->part, cpu, s->from, run.run.to))
 		waits_give(w, &run);
-}
-
-/* Records of one task need not say their CPU; then a thread is where it came to
- * until it leaves. */
-static void waits_change_place(struct waits *w, const struct causes_switch *e,
-			       bool chosen)
-{
-	struct waits_thread *th =
-		waits_thread_of(w, e->has_out ? e->out : e->in);
-
-	if (e->has_out && th->here && chosen)
-		waits_give_run(w, th, -1, th->since, e->time);
-	th->here = !e->has_out;
-	th->since = e->time;
+	else
+		w->sums.cut++;
 }
 
 /* Notes who leaves and who comes. If another thread was thought to be there,
- * its end was lost. */
+ * its end was lost. Records of one task need not say their CPU; then a thread
+ * is where it came to until it leaves. */
 static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 			      bool chosen)
 {
+	bool placed = e->cpu >= 0 && e->cpu < CPUS_MAX;
+	struct waits_thread *th;
 	struct waits_seat *s;
+	bool left;
 
-	if (!w->ask.runs || (!e->has_out && !e->has_in))
+	if (!w->ask.runs || (!e->has_out && !e->has_in) ||
+	    (!placed && e->fact != CAUSES_RECORD))
 		return;
-	if (e->cpu < 0 && e->fact == CAUSES_RECORD)
-		waits_change_place(w, e, chosen);
-	if (e->cpu < 0 || e->cpu >= CPUS_MAX)
-		return;
-	w->seat = mem_reach(w->seat, &w->n_seat, &w->cap_seat,
-			    (size_t)e->cpu + 1, sizeof(*w->seat));
-	s = &w->seat[e->cpu];
-	if (e->has_out && s->taken && s->tid == e->out && chosen)
-		waits_give_run(w, waits_thread_of(w, s->tid), e->cpu, s->from,
-			       e->time);
-	w->torn |= s->taken && (!e->has_out || s->tid != e->out);
+	if (placed) {
+		w->seat = mem_reach(w->seat, &w->n_seat, &w->cap_seat,
+				    (size_t)e->cpu + 1, sizeof(*w->seat));
+		s = &w->seat[e->cpu];
+	} else {
+		s = &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
+	}
+	th = s->taken ? waits_thread_of(w, s->tid) : NULL;
+	left = e->has_out && (s->tid == e->out || e->out < 0);
+	if (th && left && chosen)
+		waits_give_run(w, th, placed ? e->cpu : -1, s, e);
+	else
+		w->sums.cut += th != NULL;
+	w->torn |= th && placed && !left;
 	s->taken = e->has_in && e->in;
-	if (s->taken)
+	if (s->taken && placed)
 		waits_thread_of(w, e->in)->cpu = e->cpu;
 	s->tid = e->in;
 	s->from = e->time;
+	s->came = e->event;
 }
 
 static int waits_take_event(struct waits *w, const struct causes_switch *e,
@@ -307,10 +308,14 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 	}
 	if (w->chosen.rows)
 		chosen = row_cursor_seek(&w->chosen, e->event, err);
-	if (chosen < 0 || (e->has_out && waits_leave(w, e, chosen > 0, err)))
+	if (chosen < 0)
 		return -1;
+	if (e->has_out)
+		waits_leave(w, e, chosen > 0);
 	waits_change_seat(w, e, chosen > 0);
-	return e->has_in ? waits_come(w, e, err) : 0;
+	if (e->has_in)
+		waits_come(w, e);
+	return 0;
 }
 
 /* ---- the end of a capture */
@@ -321,7 +326,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
  * choose by the switch out, which those who stay do not have. */
 static bool waits_stays(const struct waits *w)
 {
-	return w->ask.runs && !filter_given() &&
+	return !filter_given() &&
 	       (w->part->whole || (!w->part->partial && !w->torn));
 }
 
@@ -332,8 +337,10 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 	const struct waits_thread *th =
 		s->taken ? waits_thread_of(w, s->tid) : NULL;
 
-	if (th && th->cpu == (int32_t)cpu)
-		waits_give_run(w, th, (int32_t)cpu, s->from, w->end);
+	if (th && th->cpu == (int32_t)cpu && waits_stays(w))
+		waits_give_run(w, th, (int32_t)cpu, s, NULL);
+	else
+		w->sums.cut += th != NULL;
 }
 
 /* ---- who woke */
@@ -475,12 +482,14 @@ static int waits_take_measured(struct waits *w, const struct measured_wait *m,
 	if (chosen <= 0 || !offcpu_takes_state(-1) || m->ns < 0 ||
 	    (m->told && !m->sum))
 		return chosen < 0 ? -1 : 0;
-	if (m->told)
-		return waits_count(&s->mixed, &s->mixed_ns, (uint64_t)m->ns,
-				   err);
+	if (m->told) {
+		waits_count(w, &s->mixed, &s->mixed_ns, (uint64_t)m->ns);
+		return 0;
+	}
 	waits_give(w, &item);
-	return waits_count(&s->waits[OFFCPU_BACK], &s->ns[OFFCPU_BACK],
-			   (uint64_t)m->ns, err);
+	waits_count(w, &s->waits[OFFCPU_BACK], &s->ns[OFFCPU_BACK],
+		    (uint64_t)m->ns);
+	return 0;
 }
 
 static int waits_take_next(struct waits *w, struct err *err)
@@ -531,11 +540,12 @@ static int waits_step(struct waits *w, struct err *err)
 		if (w->next < w->n) {
 			struct waits_thread *th = &w->thread[w->next++];
 
-			return th->away ? waits_end_unseen(w, th, w->end,
-							   OFFCPU_OPEN, err)
-					: 0;
+			w->sums.cut += th->place.taken;
+			if (th->away)
+				waits_end_unseen(w, th, w->end, OFFCPU_OPEN);
+			return 0;
 		}
-		waits_go_on(w, waits_stays(w) ? PHASE_SEATS : PHASE_KEPT);
+		waits_go_on(w, PHASE_SEATS);
 		if (w->wakes)
 			waits_prove(w);
 		return 0;
@@ -575,11 +585,13 @@ struct waits *waits_open(struct store *db, const char *path,
 	w->db = db;
 	w->path = path;
 	w->ask = *a;
-	w->parts = waits_parts_load(db, path, err);
-	if (w->parts)
-		return w;
-	waits_close(w, NULL);
-	return NULL;
+	w->parts = waits_parts_load(db, err);
+	if (!w->parts) {
+		waits_close(w, NULL);
+		return NULL;
+	}
+	w->sums.bare = waits_parts_bare(w->parts);
+	return w;
 }
 
 void waits_close(struct waits *w, struct offcpu_sums *sums)
@@ -593,10 +605,32 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 	free(w);
 }
 
-static int waits_none(const struct waits *w, struct err *err)
+/* Fails: nothing tells of context switches. */
+static int waits_missing(const struct waits *w, struct err *err)
+{
+	if (w->sums.bare)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the database has no fields of "
+			       "sched_switch; ingest with --fields 'sched:*'",
+			       w->path);
+	return causes_missing(w->db, w->path,
+			      "perf record -a -e sched:sched_switch, with "
+			      "--switch-events, or trace-cmd record -e "
+			      "sched_switch",
+			      err);
+}
+
+static int waits_end(const struct waits *w, struct err *err)
 {
 	const struct offcpu_sums *s = &w->sums;
 
+	if (w->overflow)
+		return err_set(err, ERR_LIMIT,
+			       "the times sum up to more than 64 bits");
+	if (s->waits[OFFCPU_BACK])
+		return 0;
+	if (!waits_parts_count(w->parts))
+		return waits_missing(w, err);
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
 		return err_set(err, ERR_FORMAT, "%s: no thread left a CPU%s",
 			       w->path,
@@ -626,8 +660,7 @@ int waits_next(struct waits *w, struct waits_item *out, struct err *err)
 	while (w->at_out == w->n_out) {
 		w->at_out = w->n_out = 0;
 		if (w->at == waits_parts_count(w->parts))
-			return w->sums.waits[OFFCPU_BACK] ? 0
-							  : waits_none(w, err);
+			return w->ask.any ? 0 : waits_end(w, err);
 		if (waits_step(w, err))
 			return -1;
 	}

@@ -50,11 +50,18 @@ struct offcpu_run {
 	uint32_t comm; /* comm.id; 0: not known */
 	int32_t cpu;   /* -1: not known */
 	int64_t from, to;
+	int64_t came, left; /* events of the switches; left 0: the capture
+			     * ended */
+	int64_t state;	    /* in which it left; -1: not known */
+	int64_t capture;
+	bool record; /* a record of switches says so, not sched_switch */
 };
 
 struct offcpu_sums {
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
 	uint64_t exits;		  /* threads that exited */
+	uint64_t cut;		  /* runs that were asked for, without an end */
+	uint64_t bare;		  /* sched_switch without its fields */
 	uint64_t lost;		  /* records, in these captures */
 	bool lost_unknown;	  /* some losses have no number */
 	/* sched_switch: where fewer were recorded than there were, perf record
@@ -72,6 +79,9 @@ struct offcpu_sums {
 /* What is asked for. */
 struct waits_ask {
 	bool runs; /* times on a CPU, too */
+	/* It is no error if there are no switches, or no wait is certain, or
+	 * their times have no sum. */
+	bool any;
 	/* For who woke: both, or NULL if nobody asks. */
 	const struct stacks *stacks;
 	struct wait_causes *causes;
@@ -93,14 +103,14 @@ struct waits_item {
 	struct offcpu_run run;
 };
 
-/* Returns NULL and *err if the database has no context switches; path is for
- * that message, and borrowed. */
+/* Returns NULL and *err on failure. path is for messages, and borrowed. */
 struct waits *waits_open(struct store *db, const char *path,
 			 const struct waits_ask *a, struct err *err);
 /* Stores the sums of what came so far, unless sums is NULL. */
 void waits_close(struct waits *w, struct offcpu_sums *sums);
-/* Returns 1 and *out; 0 at the end; or -1 and *err, also at the end if no wait
- * is certain, and if w is NULL, as waits_open() failed. */
+/* Returns 1 and *out; 0 at the end; or -1 and *err, also at the end if there
+ * are no switches, or no wait is certain, and if w is NULL, as waits_open()
+ * failed. */
 int waits_next(struct waits *w, struct waits_item *out, struct err *err);
 /* Returns the records of the capture that is read; NULL: nobody asks who woke,
  * or it does not tell. */

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "cli/model/row_cursor.h"
-#include "cli/model/switches.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+
+#define CPUS_MAX 65536 /* losses of further ones are of any */
 
 /* An event_type with switches, or waits. */
 struct waits_type {
@@ -26,7 +27,7 @@ struct waits_parts {
 	size_t n_type, cap_type;
 	struct waits_part *part;
 	size_t n, cap;
-	bool no_fields; /* sched_switch has no ev_ table */
+	uint64_t bare; /* events of sched_switch without an ev_ table */
 };
 
 /* Returns the most frequent type of a capture with that role; NULL: none. */
@@ -169,7 +170,7 @@ static int waits_read_types(struct waits_parts *p, struct store *db,
 		/* the store makes no such name, but the database may be from
 		 * elsewhere */
 		if (at == WAITS_SWITCH && !row_cursor_is_table(fields)) {
-			p->no_fields = true;
+			p->bare += (uint64_t)rows_int(r, OFFCPU_TYPES_EVENTS);
 			continue;
 		}
 		*mem_add(p->type, p->n_type, p->cap_type) = (struct waits_type){
@@ -187,13 +188,11 @@ static int waits_read_types(struct waits_parts *p, struct store *db,
 	return rows_end(r, err);
 }
 
-struct waits_parts *waits_parts_load(struct store *db, const char *path,
-				     struct err *err)
+struct waits_parts *waits_parts_load(struct store *db, struct err *err)
 {
 	struct waits_parts *p = mem_new(1, sizeof(*p));
+	int rc = waits_read_types(p, db, err);
 
-	if (waits_read_types(p, db, err))
-		goto fail;
 	for (size_t i = 0; i < p->n_type; i++)
 		waits_choose_part(p, &p->type[i]);
 	/* Waits that the kernel has measured are read behind all switches,
@@ -201,22 +200,10 @@ struct waits_parts *waits_parts_load(struct store *db, const char *path,
 	for (size_t i = 0; i < p->n_type; i++)
 		if (p->type[i].role == WAITS_MEASURED)
 			waits_add_part(p, &p->type[i]);
-	if (p->n > 1 && waits_find_events(p, db, err))
-		goto fail;
-	if (p->n)
+	if (!rc && p->n > 1)
+		rc = waits_find_events(p, db, err);
+	if (!rc)
 		return p;
-	if (p->no_fields)
-		err_set(err, ERR_FORMAT,
-			"%s: the database has no fields of sched_switch; "
-			"ingest with --fields 'sched:*'",
-			path);
-	else
-		switches_missing(db, path,
-				 "perf record -a -e sched:sched_switch, with "
-				 "--switch-events, or trace-cmd record -e "
-				 "sched_switch",
-				 err);
-fail:
 	waits_parts_free(p);
 	return NULL;
 }
@@ -232,6 +219,11 @@ void waits_parts_free(struct waits_parts *p)
 	free(p);
 }
 
+uint64_t waits_parts_bare(const struct waits_parts *p)
+{
+	return p->bare;
+}
+
 size_t waits_parts_count(const struct waits_parts *p)
 {
 	return p->n;
@@ -244,8 +236,18 @@ struct waits_part *waits_parts_get(struct waits_parts *p, size_t i)
 
 /* ---- what is missing in a part */
 
-/* Loads the intervals with losses. They are ordered by start; those that touch
- * are merged. */
+/* Adds a time; they come by their starts. Those that touch are merged. */
+static void waits_lose(struct waits_lost *l, int64_t from, int64_t to)
+{
+	struct waits_span *last = l->n ? &l->span[l->n - 1] : NULL;
+
+	if (!last || last->to < from)
+		*mem_add(l->span, l->n, l->cap) =
+			(struct waits_span){ from, to };
+	else if (to > last->to)
+		last->to = to;
+}
+
 static int waits_load_losses(struct waits_part *p, struct store *db,
 			     struct err *err)
 {
@@ -255,28 +257,26 @@ static int waits_load_losses(struct waits_part *p, struct store *db,
 	};
 	struct rows *r =
 		rows_open(db, store_sql("offcpu_losses"), bind, 2, err);
+	bool sampled = p->recorded < p->happened;
 
 	while (rows_step(r)) {
-		const struct waits_span now = {
-			rows_int_or(r, OFFCPU_LOSSES_T0, INT64_MIN),
-			rows_int_or(r, OFFCPU_LOSSES_T1, INT64_MAX),
-		};
-		struct waits_span *last =
-			p->n_lost ? &p->lost[p->n_lost - 1] : NULL;
+		int64_t from = rows_int_or(r, OFFCPU_LOSSES_T0, INT64_MIN);
+		int64_t to = rows_int_or(r, OFFCPU_LOSSES_T1, INT64_MAX);
+		int64_t cpu = rows_int(r, OFFCPU_LOSSES_CPU);
+		size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
 
 		p->records += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
 		p->some_unknown |=
 			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
-		if (!last || last->to < now.from)
-			*mem_add(p->lost, p->n_lost, p->cap_lost) = now;
-		else if (now.to > last->to)
-			last->to = now.to;
+		p->of = mem_reach(p->of, &p->n_of, &p->cap_of, at + 1,
+				  sizeof(*p->of));
+		waits_lose(&p->of[at], from, to);
+		waits_lose(&p->lost, from, to);
 	}
-	if (p->recorded < p->happened) {
-		p->n_lost = 0;
-		*mem_add(p->lost, p->n_lost, p->cap_lost) =
-			(struct waits_span){ INT64_MIN, INT64_MAX };
-	}
+	if (sampled)
+		p->lost.n = 0;
+	if (sampled)
+		waits_lose(&p->lost, INT64_MIN, INT64_MAX);
 	return rows_end(r, err);
 }
 
@@ -299,18 +299,38 @@ int waits_part_load(struct waits_part *p, struct store *db, struct err *err)
 
 void waits_part_release(struct waits_part *p)
 {
-	free(p->lost);
+	free(p->lost.span);
+	for (size_t i = 0; i < p->n_of; i++)
+		free(p->of[i].span);
+	free(p->of);
 	free(p->life);
-	p->lost = NULL;
+	p->lost = (struct waits_lost){ 0 };
+	p->of = NULL;
 	p->life = NULL;
-	p->n_lost = p->cap_lost = p->n_life = p->cap_life = 0;
+	p->n_of = p->cap_of = p->n_life = p->cap_life = 0;
+}
+
+static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to)
+{
+	size_t at = search_where(l->n, i, l->span[i].to > from);
+
+	return at < l->n && l->span[at].from < to;
 }
 
 bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to)
 {
-	size_t at = search_where(p->n_lost, i, p->lost[i].to > from);
+	return waits_is_lost(&p->lost, from, to);
+}
 
-	return at < p->n_lost && p->lost[at].from < to;
+bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
+			int64_t to)
+{
+	size_t at = (size_t)(cpu + 1);
+
+	if (cpu < 0 || p->recorded < p->happened)
+		return waits_part_lost(p, from, to);
+	return (p->n_of && waits_is_lost(&p->of[0], from, to)) ||
+	       (at < p->n_of && waits_is_lost(&p->of[at], from, to));
 }
 
 int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time)

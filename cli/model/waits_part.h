@@ -19,8 +19,12 @@ enum waits_role {
 	WAITS_MEASURED, /* of perf record --off-cpu: a wait, or a sum of them */
 };
 
-struct waits_span {
-	int64_t from, to;
+/* Times in which records may be missing: disjoint, ordered. */
+struct waits_lost {
+	struct waits_span {
+		int64_t from, to;
+	} * span;
+	size_t n, cap;
 };
 
 /* A thread; one of its id begins where another one has ended. */
@@ -37,8 +41,9 @@ struct waits_part {
 	int64_t start, end;
 	int64_t recorded, happened; /* of sched_switch */
 	/* when it is loaded: */
-	struct waits_span *lost; /* disjoint, ordered */
-	size_t n_lost, cap_lost;
+	struct waits_lost lost; /* on any CPU */
+	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
+	size_t n_of, cap_of;
 	uint64_t records;	 /* that were lost, */
 	bool some_unknown;	 /* beside losses without a number */
 	struct waits_life *life; /* by id, then by time */
@@ -46,18 +51,21 @@ struct waits_part {
 };
 
 /* Finds the captures with context switches, of each kernel one, and behind all
- * of these those with measured waits. Returns NULL and *err if there is none.
- */
-struct waits_parts *waits_parts_load(struct store *db, const char *path,
-				     struct err *err);
+ * of these those with measured waits. Returns NULL and *err on failure. */
+struct waits_parts *waits_parts_load(struct store *db, struct err *err);
 void waits_parts_free(struct waits_parts *p);
+/* Returns how many events of sched_switch have no fields. */
+uint64_t waits_parts_bare(const struct waits_parts *p);
 size_t waits_parts_count(const struct waits_parts *p);
 struct waits_part *waits_parts_get(struct waits_parts *p, size_t i);
 /* Loads what a part lost, and which threads exited. */
 int waits_part_load(struct waits_part *p, struct store *db, struct err *err);
 void waits_part_release(struct waits_part *p);
-/* Returns whether a switch between from and to may have been lost. */
+/* Returns whether a switch between from and to may have been lost: on any CPU,
+ * or on this one (-1: it is not known which). */
 bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to);
+bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
+			int64_t to);
 /* Returns when the thread that had this id at a time exited; INT64_MAX: no
  * record says that it did. */
 int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time);

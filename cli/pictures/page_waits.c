@@ -10,7 +10,6 @@
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_chains.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
@@ -23,6 +22,12 @@ struct page_wait {
 	uint8_t proof; /* of the waker; 0: not known, or none was needed */
 };
 
+struct page_run {
+	int64_t from, to;
+	uint32_t comm;
+	int32_t cpu;
+};
+
 struct page_waits {
 	struct stacks *stacks;
 	struct wait_causes *causes;
@@ -32,7 +37,7 @@ struct page_waits {
 	uint32_t wakes; /* event of the groups of wakers, which weigh nothing */
 	struct page_wait *wait;
 	size_t n, cap;
-	struct offcpu_run *run;
+	struct page_run *run;
 	size_t n_run, cap_run;
 	struct offcpu_sums sums;
 	struct page_bytes waits, runs;
@@ -101,7 +106,7 @@ static void page_waits_take_run(struct page_waits *p,
 	/* the idle task is what is left; a row of the page is a CPU */
 	if (!r->tid || r->cpu < 0)
 		return;
-	struct offcpu_run one = *r;
+	struct page_run one = { r->from, r->to, r->comm, r->cpu };
 
 	/* a thread that never left a CPU is named by its own events */
 	if (!one.comm)
@@ -113,8 +118,7 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 				   struct stacks *s, struct err *err)
 {
 	struct page_waits *p = mem_new(1, sizeof(*p));
-	struct err why = { 0 };
-	struct waits_ask ask = { .runs = true, .stacks = s };
+	struct waits_ask ask = { .runs = true, .any = true, .stacks = s };
 	struct waits_item item;
 	struct waits *w;
 	int rc;
@@ -124,8 +128,8 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 	p->chains = page_chains_new(s);
 	p->event = -1;
 	ask.causes = p->causes;
-	w = waits_open(db, path, &ask, &why);
-	while ((rc = waits_next(w, &item, &why)) > 0) {
+	w = waits_open(db, path, &ask, err);
+	while ((rc = waits_next(w, &item, err)) > 0) {
 		if (item.kind == WAITS_WAIT) {
 			page_waits_take(p, &item.wait);
 		} else if (item.kind == WAITS_RUN) {
@@ -137,12 +141,9 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 		}
 	}
 	waits_close(w, &p->sums);
-	/* without switches, or certain waits, it is a page without them */
-	if (!rc || why.code == ERR_FORMAT)
+	if (!rc)
 		return p;
 	page_waits_free(p);
-	if (err)
-		*err = why;
 	return NULL;
 }
 
@@ -216,7 +217,7 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 	page_chains_encode(w->chains, thread_of, arg);
 	last = (uint64_t)t0;
 	for (size_t i = 0; i < w->n_run; i++) {
-		const struct offcpu_run *x = &w->run[i];
+		const struct page_run *x = &w->run[i];
 		uint64_t from = (uint64_t)x->from;
 
 		page_bytes_signed(&w->runs, from - last);

@@ -29,12 +29,6 @@ FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
 -- name: export_image_kinds
 SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
 
--- name: switch_types
-SELECT t.id, coalesce(t.name, '') AS name, t.kind = 'sample' AS is_sample,
-	coalesce(t.fields, '') AS fields, coalesce(t.events, 0) AS events,
-	coalesce(t.weight, 0) AS weight, coalesce(c.together, t.capture, 0) AS together
-FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
-
 -- name: switch_records
 SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
 	max(CASE name WHEN 'preempt' THEN value END) AS preempt,

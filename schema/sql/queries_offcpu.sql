@@ -88,6 +88,6 @@ SELECT event_id FROM (
 
 -- name: offcpu_losses
 -- Intervals in which switches may be missing. ?1: capture, ?2: event_type
-SELECT t0, t1, n FROM loss
+SELECT coalesce(cpu, -1) AS cpu, t0, t1, n FROM loss
 WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
 ORDER BY coalesce(t0, -9223372036854775807)

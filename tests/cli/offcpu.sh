@@ -478,6 +478,56 @@ sys.exit(proved < 100)
 END
 ok the_table_names_each_waker_that_path_proves $?
 
+# what is lost on one CPU says nothing of what ran on another one
+cp "$work/ftrace-v7.db" "$work/one.db"
+python3 - "$work/one.db" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO loss(id, capture, what, counts, n, cpu) VALUES("
+           "(SELECT coalesce(max(id), 0) + 1 FROM loss), 1, 'lost', 1, 5, 0)")
+db.commit()
+END
+for what in one ftrace-v7
+do
+	"$B" export --format chrome -o "$work/$what.json" "$work/$what.db"
+	"$B" export --format firefox -o "$work/$what.firefox" "$work/$what.db" 2>/dev/null
+done
+python3 - "$work" <<'END'
+import json
+import sys
+
+def slices(name):
+    n = [0, 0]
+    for e in json.load(open("%s/%s.json" % (sys.argv[1], name)))["traceEvents"]:
+        if e["ph"] == "B" and e["name"] == "running":
+            n[e["args"]["cpu"]] += 1
+    return n
+
+whole, one = slices("ftrace-v7"), slices("one")
+sys.exit(not all(whole) or one != [0, whole[1]])
+END
+ok slices_of_a_cpu_that_lost_nothing_are_drawn $?
+[ "$("$B" export --format firefox "$work/one.db" | grep -o uncertain | wc -l)" -gt 0 ] &&
+	! grep -q uncertain "$work/ftrace-v7.firefox"
+ok a_marker_says_where_the_wait_is_uncertain $?
+"$B" ingest -q --no-symbols -o "$work/report.db" "$captures/ftrace-v7.report.txt.gz" 2>/dev/null
+"$B" export --format chrome "$work/report.db" 2>/dev/null | grep -q '"prev_state":1}'
+ok states_of_a_text_are_those_of_the_binary_form $?
+"$B" ingest -q --no-symbols -o "$work/kernel.db" "$captures/offcpu-616.data" 2>/dev/null
+"$B" export --format firefox "$work/kernel.db" 2>/dev/null | grep -q '"type":"OffCpu"'
+ok waits_that_the_kernel_measured_are_markers $?
+cp "$work/ftrace-v7.db" "$work/names.db"
+python3 - "$work/names.db" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE event SET comm = 99999999")
+db.commit()
+END
+"$B" report --off-cpu "$work/names.db" >"$work/text" && grep -q '^longest' "$work/text"
+ok a_name_that_is_not_there_is_none $?
+
 # perf of some tasks does not say what came after them; perf disables CPU after
 # CPU at the end, and goes from those that are, unseen; that the ftrace of pair
 # is of some tasks shows in switches that do not fit

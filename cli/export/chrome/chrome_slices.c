@@ -1,122 +1,35 @@
-/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU.
- *
- * A slice is drawn if both of its ends were recorded. If only some threads are
- * recorded, or a switch was lost, the thread that leaves a CPU may not be the
- * one that came last, and how long that one ran is not known. Therefore the
- * switches are read twice: first to find the slices with both ends, one bit for
- * each. */
+/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU. */
+
+#include "cli/export/chrome/chrome_slices.h"
+
+#include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/export/chrome/chrome_tracks.h"
-#include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
-#include "cli/model/switches.h"
+#include "stitch/base/search.h"
 
-/* Why a slice ends. */
-struct reason {
-	bool known, at_end; /* from a switch; from the end of the capture */
-	int64_t state;
-	bool preempt;
+/* A run; of each there is one, and two places in order[]. */
+struct slice {
+	int64_t from, to, came, left;
+	uint32_t thread, cpu; /* of tracks */
+	int32_t state;
+	bool record;
 };
 
-/* Readers match the ends of slices to their starts by name. */
-static void slices_put_end(struct tracks *t, const char *name, int64_t time,
-			   const struct reason *why)
-{
-	struct json *j = t->j;
-
-	json_text(j, "ph", "E");
-	json_shown(j, "name", name);
-	tracks_time(j, time);
-	if (why->at_end || why->state >= 0 || why->preempt) {
-		json_object(j, "args");
-		if (why->at_end)
-			json_text(j, "end", "capture");
-		else if (why->state >= 0)
-			json_int(j, "prev_state", why->state);
-		else
-			json_bool(j, "preempted", true);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void slices_stop(struct tracks *t, uint32_t thread, int64_t time,
-			const struct reason *why)
-{
-	struct track *k = &t->track[thread];
-	uint32_t cpu = k->cpu;
-
-	if (!cpu)
-		return;
-	k->cpu = 0;
-	t->cpu[cpu - 1].thread = 0;
-	if (t->finding) {
-		if (why->known)
-			t->whole[k->slice / 64] |= 1ull << k->slice % 64;
-		else
-			t->kernel[k->kernel].torn++;
-		return;
-	}
-	if (!k->drawn)
-		return;
-	tracks_thread(t, thread);
-	slices_put_end(t, "running", time, why);
-	if (t->cpu[cpu - 1].cpu < 0)
-		return;
-	tracks_cpu(t, cpu - 1);
-	slices_put_end(t, tracks_name(t, k), time, why);
-}
-
-static void slices_put_begin(struct json *j, const char *name, int64_t time)
-{
-	json_text(j, "ph", "B");
-	json_text(j, "cat", "sched");
-	json_shown(j, "name", name);
-	tracks_time(j, time);
-}
-
-static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
-			 int64_t time)
-{
-	struct track *k = &t->track[thread];
-	int64_t number = t->cpu[cpu].cpu;
-	struct json *j = t->j;
-
-	k->cpu = cpu + 1;
-	t->cpu[cpu].thread = thread;
-	k->slice = t->n_slice++;
-	if (t->finding) {
-		t->whole = mem_reach(t->whole, &t->n_whole, &t->cap_whole,
-				     k->slice / 64 + 1, sizeof(*t->whole));
-		return;
-	}
-	k->drawn = k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
-	if (!k->drawn)
-		return;
-	tracks_thread(t, thread);
-	slices_put_begin(j, "running", time);
-	if (number >= 0) {
-		json_object(j, "args");
-		json_int(j, "cpu", number);
-		json_end(j);
-	}
-	json_end(j);
-	if (number < 0)
-		return;
-	tracks_cpu(t, cpu);
-	slices_put_begin(j, tracks_name(t, k), time);
-	json_object(j, "args");
-	json_int(j, "pid", k->pid);
-	json_int(j, "tid", k->tid);
-	json_end(j);
-	json_end(j);
-}
+struct slices {
+	struct tracks *t;
+	struct slice *slice;
+	size_t n, cap;
+	uint32_t *begin, *end; /* slice[] by their begins, and by their ends */
+	size_t at_begin, at_end;
+	struct offcpu_sums sums;
+};
 
 /* Returns the thread with that tid at that time; 0: none. */
-static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
-			  int64_t time)
+static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
+				 uint32_t kernel, int64_t time)
 {
 	uint32_t best = 0;
 
@@ -133,128 +46,234 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 	return best;
 }
 
-static uint32_t slices_who(struct tracks *t, const struct event_row *e,
-			   int64_t tid, uint32_t kernel, const char *name)
+/* Returns the thread of a run, which may be one that only switches name. */
+static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
+			      uint32_t kernel)
 {
-	uint32_t own = e->thread < t->n_track ? e->thread : 0;
-	uint32_t id;
-
-	if (tid < 0 || t->track[own].tid == tid)
-		return own;
-	id = thread_at(t, tid, kernel, e->time);
-	if (id || !tid)
-		return id;
-
-	/* a thread that only switches name */
+	uint32_t id = slices_thread_at(t, r->tid, kernel, r->from);
 	const struct track k = {
 		.pid = -1,
-		.tid = tid,
+		.tid = r->tid,
 		.from = INT64_MIN,
 		.to = INT64_MAX,
 		.kernel = kernel,
-		.name = name ? arena_strdup(&t->text, name) : NULL,
+		.comm = r->comm,
 		.wanted = !filter.pid && !filter.tid && !filter.comm &&
 			  !filter.cgroup,
 	};
 
+	if (id)
+		return id;
 	tracks_put(t, (uint32_t)t->n_track, &k);
 	return (uint32_t)t->n_track - 1;
 }
 
-/* Returns the thread that runs on the CPU if the tid is its own. Around the
- * exit of a thread its events may have no thread (-1), or the next one with its
- * tid.
- */
-static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
-			   int64_t tid, uint32_t cpu)
+static void slices_take(struct slices *s, const struct offcpu_run *r,
+			int64_t from, int64_t to)
 {
-	uint32_t running = t->cpu[cpu].cpu >= 0 ? t->cpu[cpu].thread : 0;
+	uint32_t cpu = tracks_find_cpu(s->t, (uint32_t)r->capture, r->cpu);
+	uint32_t thread;
 
-	if (tid < 0)
-		tid = t->track[e->thread < t->n_track ? e->thread : 0].tid;
-	if (running && (tid < 0 || t->track[running].tid == tid))
-		return running;
-	return slices_who(t, e, tid, t->cpu[cpu].kernel, NULL);
+	if (r->from < from || r->to > to ||
+	    (filter.cpu && !filter_takes_cpu(r->cpu)))
+		return;
+	thread = slices_thread(s->t, r, s->t->cpu[cpu].kernel);
+	if (s->t->track[thread].wanted)
+		*mem_add(s->slice, s->n, s->cap) = (struct slice){
+			.from = r->from,
+			.to = r->to,
+			.came = r->came,
+			.left = r->left ? r->left : INT64_MAX,
+			.thread = thread,
+			.cpu = cpu,
+			.state = (int32_t)r->state,
+			.record = r->record,
+		};
 }
 
-void tracks_switch(struct tracks *t, const struct event_row *e,
-		   uint32_t capture, const struct context_switch *sw)
+static int slices_by_begin(const void *pa, const void *pb, void *arg)
 {
-	static const struct reason torn = { .state = -1 };
-	const struct reason why = { .known = true,
-				    .state = sw->state,
-				    .preempt = sw->preempt };
-	uint32_t cpu = tracks_find_cpu(t, capture, e->on_cpu ? e->cpu : -1);
-	uint32_t kernel = t->cpu[cpu].kernel;
-	uint32_t id;
+	const struct slice *a = (struct slice *)arg + *(const uint32_t *)pa;
+	const struct slice *b = (struct slice *)arg + *(const uint32_t *)pb;
 
-	if (sw->has_out) {
-		id = who_leaves(t, e, sw->out_tid, cpu);
-		/* it came to another CPU: the switch that left this one was
-		 * lost */
-		slices_stop(t, id, e->time,
-			    t->track[id].cpu == cpu + 1 ? &why : &torn);
-		if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-			slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
+	return compare_numbers(a->from, b->from)
+		       ?: compare_numbers(a->came, b->came);
+}
+
+static int slices_by_end(const void *pa, const void *pb, void *arg)
+{
+	const struct slice *a = (struct slice *)arg + *(const uint32_t *)pa;
+	const struct slice *b = (struct slice *)arg + *(const uint32_t *)pb;
+
+	return compare_numbers(a->to, b->to)
+		       ?: compare_numbers(a->left, b->left)
+		       ?: compare_numbers(a->thread, b->thread);
+}
+
+static uint32_t *slices_order(const struct slices *s,
+			      int (*compare)(const void *, const void *,
+					     void *))
+{
+	uint32_t *order = mem_new(s->n + 1, sizeof(*order));
+
+	for (size_t i = 0; i < s->n; i++)
+		order[i] = (uint32_t)i;
+	if (s->n)
+		qsort_r(order, s->n, sizeof(*order), compare, s->slice);
+	return order;
+}
+
+/* Filters remove tracks, not switches: they choose by the switch out. */
+static int slices_read(struct slices *s, struct store *db, const char *path,
+		       struct err *err)
+{
+	const struct waits_ask ask = { .runs = true, .any = true };
+	const struct filter all = filter;
+	struct waits_item item;
+	struct waits *w;
+	int64_t from;
+	int64_t to;
+	int rc;
+
+	if (filter_window(db, &from, &to, err))
+		return -1;
+	filter = (struct filter){ 0 };
+	w = waits_open(db, path, &ask, err);
+	while ((rc = waits_next(w, &item, err)) > 0) {
+		filter = all;
+		if (item.kind == WAITS_RUN && item.run.tid)
+			slices_take(s, &item.run, from, to);
+		filter = (struct filter){ 0 };
 	}
-	if (!sw->has_in)
-		return;
-	id = slices_who(t, e, sw->in_tid, kernel, sw->in_comm);
-	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-		slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
-	slices_stop(t, id, e->time, &torn);
-	/* tid 0 is the idle task */
-	if (id && t->track[id].tid)
-		slices_start(t, id, cpu, e->time);
+	waits_close(w, &s->sums);
+	filter = all;
+	return rc;
 }
 
-/* Ends the slices of threads that still run at the end of the capture, if all
- * switches were recorded. */
-static void slices_end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
+struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
+			   struct err *err)
 {
-	const struct kernel *n = &t->kernel[kernel];
-	const struct reason end = {
-		.known = n->wide > 0 || (n->wide < 0 && !n->torn),
-		.at_end = true,
-		.state = -1,
-	};
+	struct slices *s = mem_new(1, sizeof(*s));
 
-	for (size_t i = 1; i < t->n_track; i++)
-		if (t->track[i].kernel == kernel)
-			slices_stop(t, (uint32_t)i, time, &end);
+	s->t = t;
+	if (slices_read(s, db, path, err)) {
+		slices_free(s);
+		return NULL;
+	}
+	s->begin = slices_order(s, slices_by_begin);
+	s->end = slices_order(s, slices_by_end);
+	return s;
 }
 
-void tracks_until(struct tracks *t, int64_t time)
+void slices_free(struct slices *s)
 {
-	if (time <= t->due)
+	if (!s)
 		return;
-	t->due = INT64_MAX;
-	for (size_t i = 0; i < t->n_kernel; i++) {
-		struct kernel *n = &t->kernel[i];
+	free(s->slice);
+	free(s->begin);
+	free(s->end);
+	free(s);
+}
 
-		if (!n->ended && n->last < time) {
-			slices_end_kernel(t, (uint32_t)i, n->last);
-			n->ended = true;
+const struct offcpu_sums *slices_sums(const struct slices *s)
+{
+	return &s->sums;
+}
+
+/* ---- JSON */
+
+static void slices_put_begin(struct json *j, const char *name, int64_t time)
+{
+	json_text(j, "ph", "B");
+	json_text(j, "cat", "sched");
+	json_shown(j, "name", name);
+	tracks_time(j, time);
+}
+
+static void slices_begin(struct tracks *t, const struct slice *s)
+{
+	const struct track *k = &t->track[s->thread];
+	int64_t number = t->cpu[s->cpu].cpu;
+	struct json *j = t->j;
+
+	tracks_thread(t, s->thread);
+	slices_put_begin(j, "running", s->from);
+	if (number >= 0) {
+		json_object(j, "args");
+		json_int(j, "cpu", number);
+		json_end(j);
+	}
+	json_end(j);
+	if (number < 0)
+		return;
+	tracks_cpu(t, s->cpu);
+	slices_put_begin(j, tracks_name(t, k), s->from);
+	json_object(j, "args");
+	json_int(j, "pid", k->pid);
+	json_int(j, "tid", k->tid);
+	json_end(j);
+	json_end(j);
+}
+
+/* Readers match the ends of slices to their starts by name. */
+static void slices_put_end(struct json *j, const char *name,
+			   const struct slice *s)
+{
+	bool at_end = s->left == INT64_MAX;
+
+	json_text(j, "ph", "E");
+	json_shown(j, "name", name);
+	tracks_time(j, s->to);
+	if (at_end || s->state >= 0) {
+		json_object(j, "args");
+		if (at_end)
+			json_text(j, "end", "capture");
+		else if (s->record)
+			json_bool(j, "preempted", true);
+		else
+			json_int(j, "prev_state", s->state);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void slices_end(struct tracks *t, const struct slice *s)
+{
+	tracks_thread(t, s->thread);
+	slices_put_end(t->j, "running", s);
+	if (t->cpu[s->cpu].cpu < 0)
+		return;
+	tracks_cpu(t, s->cpu);
+	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s);
+}
+
+/* Returns whether something at a time, by an event, is not behind another. */
+static bool slices_is_due(int64_t time, int64_t event, int64_t until,
+			  int64_t by)
+{
+	return time < until || (time == until && event <= by);
+}
+
+void slices_put(struct slices *s, int64_t time, int64_t event)
+{
+	while (s->at_end < s->n) {
+		const struct slice *e = &s->slice[s->end[s->at_end]];
+		const struct slice *b =
+			s->at_begin < s->n ? &s->slice[s->begin[s->at_begin]]
+					   : NULL;
+		/* a switch ends one slice and begins another */
+		bool end =
+			!b || slices_is_due(e->to, e->left, b->from, b->came);
+
+		if (!(end ? slices_is_due(e->to, e->left, time, event)
+			  : slices_is_due(b->from, b->came, time, event)))
+			break;
+		if (end) {
+			slices_end(s->t, e);
+			s->at_end++;
+		} else {
+			slices_begin(s->t, b);
+			s->at_begin++;
 		}
-		if (!n->ended && n->last < t->due)
-			t->due = n->last;
 	}
-}
-
-void tracks_end(struct tracks *t, int64_t time)
-{
-	for (size_t i = 0; i < t->n_kernel; i++)
-		slices_end_kernel(t, (uint32_t)i, time);
-	t->finding = false;
-	t->n_slice = 0;
-	t->due = INT64_MIN;
-}
-
-uint64_t tracks_torn(const struct tracks *t)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < t->n_kernel; i++)
-		n += t->kernel[i].torn;
-	return n;
 }
