@@ -13,7 +13,6 @@
 #include "cli/model/causes.h"
 #include "cli/model/filter.h"
 #include "cli/model/row_cursor.h"
-#include "cli/model/waits_measured.h"
 #include "cli/model/waits_part.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -55,15 +54,24 @@ struct waits_kept {
 	uint32_t end : 2; /* enum offcpu_end */
 };
 
-/* What comes next. */
-enum waits_phase {
-	PHASE_OPEN,   /* a part */
-	PHASE_EVENTS, /* of it */
-	PHASE_AWAY,   /* threads that are off the CPU at its end */
-	PHASE_SEATS,  /* and on it */
-	PHASE_KEPT,   /* its waits, with who woke */
-	PHASE_TOLD,
-	PHASE_CLOSE,
+/* The part that is read. */
+struct waits_now {
+	struct waits_part *part;  /* NULL: none */
+	struct causes *causes;	  /* NULL: measured waits */
+	struct row_cursor chosen; /* what filters let through; else empty */
+	struct waits_thread *thread;
+	size_t n, cap;
+	struct table index;	 /* tid to thread */
+	struct waits_seat *seat; /* by CPU */
+	size_t n_seat, cap_seat;
+	bool torn;  /* another thread left a CPU than the one that came */
+	bool wakes; /* who woke is asked for */
+	bool sampled;
+	bool ended;  /* all events are read */
+	int64_t end; /* of the capture */
+	struct wakers *wakers;
+	struct waits_kept *kept;
+	size_t n_kept, cap_kept, next; /* which is given next */
 };
 
 struct waits {
@@ -72,48 +80,30 @@ struct waits {
 	struct waits_ask ask;
 	struct waits_parts *parts;
 	size_t at; /* in parts */
-	enum waits_phase phase;
-	size_t next; /* in what the phase goes over */
 	struct offcpu_sums sums;
 	bool overflow; /* of a sum of times */
-	/* of the part: */
-	struct waits_part *part;
-	struct causes *causes;		 /* NULL: measured waits */
-	struct waits_measured *measured; /* NULL: switches */
-	struct row_cursor chosen; /* what filters let through; else empty */
-	struct waits_thread *thread;
-	size_t n, cap;
-	struct table index;	 /* tid to thread */
-	struct waits_seat *seat; /* by CPU */
-	size_t n_seat, cap_seat;
-	bool torn;   /* another thread left a CPU than the one that came */
-	int64_t end; /* of the capture */
-	bool wakes;  /* who woke is asked for */
-	struct wakers *wakers;
-	struct waits_kept *kept;
-	size_t n_kept, cap_kept;
-	/* an event has two items at most: of who leaves and who comes */
-	struct waits_item out[4];
-	size_t n_out, at_out;
+	struct waits_now now;
+	struct waits_item *out; /* of one step */
+	size_t n_out, cap_out, at_out;
 };
 
 static struct waits_thread *waits_thread_of(struct waits *w, int64_t tid)
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t id = table_find_hash(&w->index, hash);
+	uint32_t id = table_find_hash(&w->now.index, hash);
 
 	if (id == TABLE_NONE) {
-		id = (uint32_t)w->n;
-		*mem_add(w->thread, w->n, w->cap) =
+		id = (uint32_t)w->now.n;
+		*mem_add(w->now.thread, w->now.n, w->now.cap) =
 			(struct waits_thread){ .tid = tid };
-		table_add(&w->index, hash, id);
+		table_add(&w->now.index, hash, id);
 	}
-	return &w->thread[id];
+	return &w->now.thread[id];
 }
 
 static void waits_give(struct waits *w, const struct waits_item *item)
 {
-	w->out[w->n_out++] = *item;
+	*mem_add(w->out, w->n_out, w->cap_out) = *item;
 }
 
 /* ---- waits */
@@ -135,25 +125,26 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 	th->has_stack = false;
 	x->to = to;
 	x->end = end;
-	if (end == OFFCPU_BACK && waits_part_lost(w->part, x->from, to))
+	if (end == OFFCPU_BACK && waits_part_lost(w->now.part, x->from, to))
 		x->end = OFFCPU_UNCERTAIN;
 	if (!th->chosen || to < x->from)
 		return;
 	waits_count(w, &w->sums.waits[x->end], &w->sums.ns[x->end],
 		    (uint64_t)to - (uint64_t)x->from);
-	if (w->wakes) {
-		*mem_add(w->kept, w->n_kept, w->cap_kept) = (struct waits_kept){
-			.from = x->from,
-			.to = to,
-			.woken = none,
-			.number = th->number,
-			.thread = (uint32_t)(th - w->thread),
-			.before = th->kept,
-			.state = (int32_t)x->state,
-			.cpu = x->cpu,
-			.end = (unsigned int)x->end & 3,
-		};
-		th->kept = (uint32_t)w->n_kept;
+	if (w->now.wakes) {
+		*mem_add(w->now.kept, w->now.n_kept, w->now.cap_kept) =
+			(struct waits_kept){
+				.from = x->from,
+				.to = to,
+				.woken = none,
+				.number = th->number,
+				.thread = (uint32_t)(th - w->now.thread),
+				.before = th->kept,
+				.state = (int32_t)x->state,
+				.cpu = x->cpu,
+				.end = (unsigned int)x->end & 3,
+			};
+		th->kept = (uint32_t)w->now.n_kept;
 		return;
 	}
 	x->waker = wakers_tell(NULL, &none);
@@ -167,10 +158,11 @@ static void waits_end_unseen(struct waits *w, struct waits_thread *th,
 			     int64_t to, enum offcpu_end end)
 {
 	int64_t from = th->wait.from;
-	int64_t exit = waits_part_exit(w->part, th->tid, from);
+	int64_t exit = waits_part_exit(w->now.part, th->tid, from);
 
-	if (exit <= from && (end == OFFCPU_OPEN ||
-			     waits_part_exit(w->part, th->tid, to) != exit)) {
+	if (exit <= from &&
+	    (end == OFFCPU_OPEN ||
+	     waits_part_exit(w->now.part, th->tid, to) != exit)) {
 		th->away = false;
 		w->sums.exits += th->chosen;
 		return;
@@ -204,6 +196,7 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 	th->wait = (struct offcpu_wait){
 		.event = e->event,
 		.from = e->time,
+		.sampled = w->now.sampled,
 		.tid = e->out,
 		.state = e->state,
 		.cpu = e->cpu,
@@ -239,16 +232,16 @@ static void waits_give_run(struct waits *w, const struct waits_thread *th,
 			 .comm = th->comm,
 			 .cpu = cpu,
 			 .from = s->from,
-			 .to = e ? e->time : w->end,
+			 .to = e ? e->time : w->now.end,
 			 .came = s->came,
 			 .left = e ? e->event : 0,
 			 .state = e ? e->state : -1,
-			 .capture = w->part->only.capture,
-			 .record = w->part->only.records },
+			 .capture = w->now.part->only.capture,
+			 .record = w->now.part->only.records },
 	};
 
 	if (run.run.to >= s->from &&
-	    !waits_part_lost_on(w->part, cpu, s->from, run.run.to))
+	    !waits_part_lost_on(w->now.part, cpu, s->from, run.run.to))
 		waits_give(w, &run);
 	else
 		w->sums.cut++;
@@ -269,9 +262,10 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	    (!placed && e->fact != CAUSES_RECORD))
 		return;
 	if (placed) {
-		w->seat = mem_reach(w->seat, &w->n_seat, &w->cap_seat,
-				    (size_t)e->cpu + 1, sizeof(*w->seat));
-		s = &w->seat[e->cpu];
+		w->now.seat =
+			mem_reach(w->now.seat, &w->now.n_seat, &w->now.cap_seat,
+				  (size_t)e->cpu + 1, sizeof(*w->now.seat));
+		s = &w->now.seat[e->cpu];
 	} else {
 		s = &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
 	}
@@ -281,7 +275,7 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 		waits_give_run(w, th, placed ? e->cpu : -1, s, e);
 	else
 		w->sums.cut += th != NULL;
-	w->torn |= th && placed && !left;
+	w->now.torn |= th && placed && !left;
 	s->taken = e->has_in && e->in;
 	if (s->taken && placed)
 		waits_thread_of(w, e->in)->cpu = e->cpu;
@@ -296,8 +290,8 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 	int chosen = 1;
 	struct waits_thread *th;
 
-	if (e->time > w->end)
-		w->end = e->time;
+	if (e->time > w->now.end)
+		w->now.end = e->time;
 	if (e->fact == CAUSES_SAMPLE) {
 		if (!e->has_out)
 			return 0;
@@ -306,8 +300,8 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 		th->stack = e->stack;
 		return 0;
 	}
-	if (w->chosen.rows)
-		chosen = row_cursor_seek(&w->chosen, e->event, err);
+	if (w->now.chosen.rows)
+		chosen = row_cursor_seek(&w->now.chosen, e->event, err);
 	if (chosen < 0)
 		return -1;
 	if (e->has_out)
@@ -327,13 +321,13 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 static bool waits_stays(const struct waits *w)
 {
 	return !filter_given() &&
-	       (w->part->whole || (!w->part->partial && !w->torn));
+	       (w->now.part->whole || (!w->now.part->partial && !w->now.torn));
 }
 
 /* perf disables CPU after CPU: a thread goes from those that are, unseen. */
 static void waits_end_seat(struct waits *w, size_t cpu)
 {
-	const struct waits_seat *s = &w->seat[cpu];
+	const struct waits_seat *s = &w->now.seat[cpu];
 	const struct waits_thread *th =
 		s->taken ? waits_thread_of(w, s->tid) : NULL;
 
@@ -349,22 +343,23 @@ static void waits_end_seat(struct waits *w, size_t cpu)
  * are. */
 static void waits_prove(struct waits *w)
 {
-	const struct timeline *t = causes_timeline(w->causes);
+	const struct timeline *t = causes_timeline(w->now.causes);
 	struct proofs *p = proofs_new(t);
 
-	w->wakers = wakers_new(w->causes, w->ask.stacks);
-	for (size_t i = 0; i < w->n; i++) {
-		int64_t tid = w->thread[i].tid;
+	w->now.wakers = wakers_new(w->now.causes, w->ask.stacks);
+	for (size_t i = 0; i < w->now.n; i++) {
+		int64_t tid = w->now.thread[i].tid;
 		uint32_t thread = tid > 0 && tid < INT32_MAX
 					  ? timeline_thread(t, (int32_t)tid)
 					  : TIMELINE_NONE;
-		uint32_t k = thread == TIMELINE_NONE ? 0 : w->thread[i].kept;
+		uint32_t k =
+			thread == TIMELINE_NONE ? 0 : w->now.thread[i].kept;
 
-		for (; k; k = w->kept[k - 1].before) {
-			struct waits_kept *x = &w->kept[k - 1];
+		for (; k; k = w->now.kept[k - 1].before) {
+			struct waits_kept *x = &w->now.kept[k - 1];
 
-			x->woken = wakers_find(w->wakers, p, thread, x->from,
-					       x->to);
+			x->woken = wakers_find(w->now.wakers, p, thread,
+					       x->from, x->to);
 		}
 		proofs_forget(p);
 	}
@@ -377,14 +372,15 @@ static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 	const struct offcpu_stack *at;
 
 	item.wait = (struct offcpu_wait){
-		.event = causes_out(w->causes, k->number, &at),
+		.event = causes_out(w->now.causes, k->number, &at),
 		.from = k->from,
 		.to = k->to,
+		.sampled = w->now.sampled,
 		.end = (enum offcpu_end)k->end,
-		.tid = w->thread[k->thread].tid,
+		.tid = w->now.thread[k->thread].tid,
 		.state = k->state,
 		.cpu = k->cpu,
-		.waker = wakers_tell(w->wakers, &k->woken),
+		.waker = wakers_tell(w->now.wakers, &k->woken),
 	};
 	item.wait.at = *at;
 	waits_give(w, &item);
@@ -397,8 +393,12 @@ static void waits_add_sums(struct offcpu_sums *s, const struct waits_part *p)
 	s->partial |= p->partial && p->role == WAITS_SWITCH;
 	s->records |= p->role == WAITS_RECORD;
 	s->whole |= p->role == WAITS_MEASURED;
-	s->recorded += (uint64_t)p->recorded;
-	s->happened += (uint64_t)p->happened;
+	if (p->role == WAITS_SWITCH) {
+		s->recorded += (uint64_t)p->recorded;
+		s->happened +=
+			(uint64_t)(p->happened > p->recorded ? p->happened
+							     : p->recorded);
+	}
 	s->lost += p->records;
 	s->lost_unknown |= p->some_unknown;
 }
@@ -409,56 +409,46 @@ static int waits_open_part(struct waits *w, struct err *err)
 	char number[24];
 	const struct sql_gap gap = { "type", number };
 
-	w->part = p;
-	w->end = p->end;
-	if (waits_part_load(p, w->db, err))
+	w->now.part = p;
+	w->now.end = p->end;
+	if (waits_part_load(w->parts, w->at, w->db, err))
 		return -1;
 	waits_add_sums(&w->sums, p);
+	w->now.sampled = waits_part_sampled(p);
 	if (filter_given()) {
 		snprintf(number, sizeof(number), "%" PRId64, p->only.type);
-		w->chosen.rows =
+		w->now.chosen.rows =
 			filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
-		if (!w->chosen.rows || row_cursor_step(&w->chosen, err))
+		if (!w->now.chosen.rows || row_cursor_step(&w->now.chosen, err))
 			return -1;
 	}
-	if (p->role == WAITS_MEASURED) {
-		w->measured = waits_measured_open(w->db, w->parts, w->at, err);
-		return w->measured ? 0 : -1;
-	}
-	w->wakes = p->role == WAITS_SWITCH && w->ask.causes;
-	w->causes = causes_open(w->db, w->path, &p->only,
-				w->wakes ? w->ask.causes : NULL, err);
-	return w->causes ? 0 : -1;
+	if (p->role == WAITS_MEASURED)
+		return 0;
+	w->now.wakes = p->role == WAITS_SWITCH && w->ask.causes;
+	w->now.causes = causes_open(w->db, w->path, &p->only,
+				    w->now.wakes ? w->ask.causes : NULL, err);
+	return w->now.causes ? 0 : -1;
 }
 
 static void waits_close_part(struct waits *w)
 {
-	waits_measured_close(w->measured);
-	wakers_free(w->wakers);
-	causes_free(w->causes);
-	row_cursor_close(&w->chosen);
-	if (w->part)
-		waits_part_release(w->part);
-	table_release(&w->index);
-	free(w->thread);
-	free(w->seat);
-	free(w->kept);
-	w->measured = NULL;
-	w->wakers = NULL;
-	w->causes = NULL;
-	w->part = NULL;
-	w->index = (struct table){ 0 };
-	w->chosen = (struct row_cursor){ 0 };
-	w->thread = NULL;
-	w->seat = NULL;
-	w->kept = NULL;
-	w->n = w->cap = w->n_seat = w->cap_seat = w->n_kept = w->cap_kept = 0;
-	w->torn = w->wakes = false;
+	struct waits_now *n = &w->now;
+
+	wakers_free(n->wakers);
+	causes_free(n->causes);
+	row_cursor_close(&n->chosen);
+	if (n->part)
+		waits_part_release(n->part);
+	table_release(&n->index);
+	free(n->thread);
+	free(n->seat);
+	free(n->kept);
+	*n = (struct waits_now){ 0 };
 }
 
 /* A wait that the kernel has measured. One that a capture of switches tells of
  * too counts there. */
-static int waits_take_measured(struct waits *w, const struct measured_wait *m,
+static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 			       struct err *err)
 {
 	struct offcpu_sums *s = &w->sums;
@@ -477,8 +467,8 @@ static int waits_take_measured(struct waits *w, const struct measured_wait *m,
 	};
 	int chosen = 1;
 
-	if (w->chosen.rows)
-		chosen = row_cursor_seek(&w->chosen, m->event, err);
+	if (w->now.chosen.rows)
+		chosen = row_cursor_seek(&w->now.chosen, m->event, err);
 	if (chosen <= 0 || !offcpu_takes_state(-1) || m->ns < 0 ||
 	    (m->told && !m->sum))
 		return chosen < 0 ? -1 : 0;
@@ -494,85 +484,61 @@ static int waits_take_measured(struct waits *w, const struct measured_wait *m,
 
 static int waits_take_next(struct waits *w, struct err *err)
 {
-	struct measured_wait m;
+	struct waits_measured m;
 	struct causes_switch e;
 	int rc;
 
-	if (w->measured) {
-		rc = waits_measured_next(w->measured, &m, err);
+	if (!w->now.causes) {
+		rc = waits_part_next(w->now.part, &m, err);
 		return rc > 0 ? waits_take_measured(w, &m, err) ? -1 : 1 : rc;
 	}
-	rc = causes_next(w->causes, &e, err);
+	rc = causes_next(w->now.causes, &e, err);
 	return rc > 0 ? waits_take_event(w, &e, err) ? -1 : 1 : rc;
 }
 
-static void waits_go_on(struct waits *w, enum waits_phase phase)
+/* All events of the part are read: gives what they have left open. */
+static void waits_end_part(struct waits *w)
 {
-	w->phase = phase;
-	w->next = 0;
-}
+	struct waits_now *n = &w->now;
 
-static void waits_end_events(struct waits *w)
-{
-	if (!w->wakes)
+	n->ended = true;
+	for (size_t i = 0; i < n->n; i++) {
+		w->sums.cut += n->thread[i].place.taken;
+		if (n->thread[i].away)
+			waits_end_unseen(w, &n->thread[i], n->end, OFFCPU_OPEN);
+	}
+	for (size_t i = 0; i < n->n_seat; i++)
+		waits_end_seat(w, i);
+	if (!n->wakes)
 		return;
-	w->sums.wakes |= timeline_types(causes_timeline(w->causes)) &
+	waits_prove(w);
+	w->sums.wakes |= timeline_types(causes_timeline(n->causes)) &
 			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
 
 /* Does the next step, which may give items. */
 static int waits_step(struct waits *w, struct err *err)
 {
+	struct waits_now *n = &w->now;
 	int rc;
 
-	switch (w->phase) {
-	case PHASE_OPEN:
-		waits_go_on(w, PHASE_EVENTS);
+	if (!n->part)
 		return waits_open_part(w, err);
-	case PHASE_EVENTS:
+	if (!n->ended) {
 		rc = waits_take_next(w, err);
-		if (!rc) {
-			waits_end_events(w);
-			waits_go_on(w, PHASE_AWAY);
-		}
+		if (!rc)
+			waits_end_part(w);
 		return rc < 0 ? -1 : 0;
-	case PHASE_AWAY:
-		if (w->next < w->n) {
-			struct waits_thread *th = &w->thread[w->next++];
-
-			w->sums.cut += th->place.taken;
-			if (th->away)
-				waits_end_unseen(w, th, w->end, OFFCPU_OPEN);
-			return 0;
-		}
-		waits_go_on(w, PHASE_SEATS);
-		if (w->wakes)
-			waits_prove(w);
-		return 0;
-	case PHASE_SEATS:
-		if (w->next < w->n_seat)
-			waits_end_seat(w, w->next++);
-		else
-			waits_go_on(w, PHASE_KEPT);
-		return 0;
-	case PHASE_KEPT:
-		if (w->next < w->n_kept)
-			waits_give_kept(w, &w->kept[w->next++]);
-		else
-			waits_go_on(w, PHASE_TOLD);
-		return 0;
-	case PHASE_TOLD:
-		if (w->wakes)
-			waits_give(w,
-				   &(struct waits_item){ .kind = WAITS_TOLD });
-		waits_go_on(w, PHASE_CLOSE);
-		return 0;
-	default:
+	}
+	if (n->next < n->n_kept) {
+		waits_give_kept(w, &n->kept[n->next++]);
+	} else if (n->wakes && n->next++ == n->n_kept) {
+		waits_give(w, &(struct waits_item){ .kind = WAITS_TOLD });
+	} else {
 		waits_close_part(w);
 		w->at++;
-		waits_go_on(w, PHASE_OPEN);
-		return 0;
 	}
+	return 0;
 }
 
 /* ---- all of them */
@@ -602,6 +568,7 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 		return;
 	waits_close_part(w);
 	waits_parts_free(w->parts);
+	free(w->out);
 	free(w);
 }
 
@@ -670,7 +637,7 @@ int waits_next(struct waits *w, struct waits_item *out, struct err *err)
 
 const struct causes *waits_causes(const struct waits *w)
 {
-	return w->wakes ? w->causes : NULL;
+	return w->now.wakes ? w->now.causes : NULL;
 }
 
 bool offcpu_sampled(const struct offcpu_sums *s)

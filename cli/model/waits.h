@@ -35,7 +35,8 @@ enum offcpu_end {
 struct offcpu_wait {
 	int64_t event; /* the switch out */
 	int64_t from, to;
-	bool sum; /* of perf record --off-cpu: several waits; from is 0 */
+	bool sum;     /* of perf record --off-cpu: several waits; from is 0 */
+	bool sampled; /* its switches were: nobody knows if it was one */
 	enum offcpu_end end;
 	int64_t tid;
 	int64_t state; /* task state bits of the kernel; -1: not known */

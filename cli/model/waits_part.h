@@ -9,8 +9,10 @@
 #include "cli/model/causes.h"
 
 struct err;
+struct rows;
 struct store;
 struct waits_parts;
+struct waits_told;
 
 enum waits_role {
 	WAITS_SWITCH,	/* sched_switch */
@@ -39,7 +41,8 @@ struct waits_part {
 	int64_t kernel;
 	bool whole, partial; /* all CPUs were recorded, or only some tasks */
 	int64_t start, end;
-	int64_t recorded, happened; /* of sched_switch */
+	int64_t recorded; /* events */
+	int64_t happened; /* more if they were sampled */
 	/* when it is loaded: */
 	struct waits_lost lost; /* on any CPU */
 	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
@@ -48,6 +51,24 @@ struct waits_part {
 	bool some_unknown;	 /* beside losses without a number */
 	struct waits_life *life; /* by id, then by time */
 	size_t n_life, cap_life;
+	struct rows *rows;	 /* of measured waits */
+	struct waits_told *told; /* by those in front of this one */
+	size_t n_told, cap_told;
+};
+
+/* A wait that the kernel measured, or a sum of several. */
+struct waits_measured {
+	int64_t event, tid;
+	int64_t from, to; /* of a sum 0, and how long */
+	int64_t ns;
+	bool sum;
+	struct offcpu_stack stack;
+	/* Another capture of the same kernel tells of it too, or of a part of
+	 * the sum. A capture tells of a wait if it was recording when the wait
+	 * began: of its end it then tells too, or says that it is open or
+	 * uncertain. Of a wait that was under way when recording began it has
+	 * no more than the return, which nobody counts. */
+	bool told;
 };
 
 /* Finds the captures with context switches, of each kernel one, and behind all
@@ -58,9 +79,16 @@ void waits_parts_free(struct waits_parts *p);
 uint64_t waits_parts_bare(const struct waits_parts *p);
 size_t waits_parts_count(const struct waits_parts *p);
 struct waits_part *waits_parts_get(struct waits_parts *p, size_t i);
-/* Loads what a part lost, and which threads exited. */
-int waits_part_load(struct waits_part *p, struct store *db, struct err *err);
+/* Loads what a part lost, and which threads exited, and opens measured waits.
+ */
+int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
+		    struct err *err);
+/* Returns 1 and the next measured wait, 0 at the end, or -1 and *err. */
+int waits_part_next(struct waits_part *p, struct waits_measured *out,
+		    struct err *err);
 void waits_part_release(struct waits_part *p);
+/* Returns whether sched_switch was sampled. */
+bool waits_part_sampled(const struct waits_part *p);
 /* Returns whether a switch between from and to may have been lost: on any CPU,
  * or on this one (-1: it is not known which). */
 bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to);

@@ -424,6 +424,8 @@ said='context switches were sampled, 64 of 1,503, so no slices; .perf record -c 
 grep -q "$said" "$work/err" && grep -q "\"ph\":\"i\",\"s\":\"g\".*$said" "$work/sampled.json" &&
 	! grep -q '"ph":"[BEX]"' "$work/sampled.json"
 ok and_by_a_chrome_trace $?
+[ "$("$B" export --format firefox "$db" 2>/dev/null | grep -c '"type":"OffCpu"')" = 0 ]
+ok and_are_no_markers $?
 "$B" export --format chrome -o "$work/both.json" "$work/both.db" 2>"$work/err"
 ! grep -q 'so no slices' "$work/err" "$work/both.json"
 ok unless_records_tell_of_all $?

@@ -293,7 +293,7 @@ int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 				: offcpu_state_word(w->state),
 	};
 
-	return w->sum || comm->tid != w->tid
+	return w->sum || w->sampled || comm->tid != w->tid
 		       ? 0
 		       : firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
