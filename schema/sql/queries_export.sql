@@ -48,9 +48,7 @@ FROM thread h LEFT JOIN process p ON p.id = h.process
 LEFT JOIN capture c ON c.id = p.capture ORDER BY h.id
 
 -- name: track_captures
-SELECT id, coalesce(together, id) AS together,
-	coalesce(system_wide, -1) AS system_wide, last_ns
-FROM capture ORDER BY id
+SELECT id, coalesce(together, id) AS together FROM capture ORDER BY id
 
 -- name: track_wanted
 SELECT DISTINCT id FROM (

@@ -10,20 +10,25 @@
 #include "cli/output/json.h"
 #include "stitch/base/search.h"
 
-/* A run; of each there is one, and two places in order[]. */
 struct slice {
-	int64_t from, to, came, left;
 	uint32_t thread, cpu; /* of tracks */
 	int32_t state;
 	bool record;
+};
+
+/* The begin or the end of one. */
+struct slice_edge {
+	int64_t time, event; /* INT64_MAX: the end of the capture */
+	uint32_t slice : 31;
+	uint32_t begin : 1; /* a switch ends one before it begins another */
 };
 
 struct slices {
 	struct tracks *t;
 	struct slice *slice;
 	size_t n, cap;
-	uint32_t *begin, *end; /* slice[] by their begins, and by their ends */
-	size_t at_begin, at_end;
+	struct slice_edge *edge;
+	size_t n_edge, cap_edge, at;
 	struct offcpu_sums sums;
 };
 
@@ -78,49 +83,27 @@ static void slices_take(struct slices *s, const struct offcpu_run *r,
 	    (filter.cpu && !filter_takes_cpu(r->cpu)))
 		return;
 	thread = slices_thread(s->t, r, s->t->cpu[cpu].kernel);
-	if (s->t->track[thread].wanted)
-		*mem_add(s->slice, s->n, s->cap) = (struct slice){
-			.from = r->from,
-			.to = r->to,
-			.came = r->came,
-			.left = r->left ? r->left : INT64_MAX,
-			.thread = thread,
-			.cpu = cpu,
-			.state = (int32_t)r->state,
-			.record = r->record,
-		};
+	if (!s->t->track[thread].wanted || s->n > INT32_MAX)
+		return;
+	*mem_add(s->edge, s->n_edge, s->cap_edge) =
+		(struct slice_edge){ r->from, r->came,
+				     (uint32_t)s->n & INT32_MAX, true };
+	*mem_add(s->edge, s->n_edge, s->cap_edge) =
+		(struct slice_edge){ r->to, r->left ? r->left : INT64_MAX,
+				     (uint32_t)s->n & INT32_MAX, false };
+	*mem_add(s->slice, s->n, s->cap) =
+		(struct slice){ thread, cpu, (int32_t)r->state, r->record };
 }
 
-static int slices_by_begin(const void *pa, const void *pb, void *arg)
+static int slices_compare(const void *pa, const void *pb)
 {
-	const struct slice *a = (struct slice *)arg + *(const uint32_t *)pa;
-	const struct slice *b = (struct slice *)arg + *(const uint32_t *)pb;
+	const struct slice_edge *a = pa;
+	const struct slice_edge *b = pb;
 
-	return compare_numbers(a->from, b->from)
-		       ?: compare_numbers(a->came, b->came);
-}
-
-static int slices_by_end(const void *pa, const void *pb, void *arg)
-{
-	const struct slice *a = (struct slice *)arg + *(const uint32_t *)pa;
-	const struct slice *b = (struct slice *)arg + *(const uint32_t *)pb;
-
-	return compare_numbers(a->to, b->to)
-		       ?: compare_numbers(a->left, b->left)
-		       ?: compare_numbers(a->thread, b->thread);
-}
-
-static uint32_t *slices_order(const struct slices *s,
-			      int (*compare)(const void *, const void *,
-					     void *))
-{
-	uint32_t *order = mem_new(s->n + 1, sizeof(*order));
-
-	for (size_t i = 0; i < s->n; i++)
-		order[i] = (uint32_t)i;
-	if (s->n)
-		qsort_r(order, s->n, sizeof(*order), compare, s->slice);
-	return order;
+	return compare_numbers(a->time, b->time)
+		       ?: compare_numbers(a->event, b->event)
+		       ?: compare_numbers(a->begin, b->begin)
+		       ?: compare_numbers(a->slice, b->slice);
 }
 
 /* Filters remove tracks, not switches: they choose by the switch out. */
@@ -160,8 +143,8 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 		slices_free(s);
 		return NULL;
 	}
-	s->begin = slices_order(s, slices_by_begin);
-	s->end = slices_order(s, slices_by_end);
+	if (s->n_edge)
+		qsort(s->edge, s->n_edge, sizeof(*s->edge), slices_compare);
 	return s;
 }
 
@@ -170,8 +153,7 @@ void slices_free(struct slices *s)
 	if (!s)
 		return;
 	free(s->slice);
-	free(s->begin);
-	free(s->end);
+	free(s->edge);
 	free(s);
 }
 
@@ -190,14 +172,14 @@ static void slices_put_begin(struct json *j, const char *name, int64_t time)
 	tracks_time(j, time);
 }
 
-static void slices_begin(struct tracks *t, const struct slice *s)
+static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
 {
 	const struct track *k = &t->track[s->thread];
 	int64_t number = t->cpu[s->cpu].cpu;
 	struct json *j = t->j;
 
 	tracks_thread(t, s->thread);
-	slices_put_begin(j, "running", s->from);
+	slices_put_begin(j, "running", time);
 	if (number >= 0) {
 		json_object(j, "args");
 		json_int(j, "cpu", number);
@@ -207,7 +189,7 @@ static void slices_begin(struct tracks *t, const struct slice *s)
 	if (number < 0)
 		return;
 	tracks_cpu(t, s->cpu);
-	slices_put_begin(j, tracks_name(t, k), s->from);
+	slices_put_begin(j, tracks_name(t, k), time);
 	json_object(j, "args");
 	json_int(j, "pid", k->pid);
 	json_int(j, "tid", k->tid);
@@ -217,13 +199,13 @@ static void slices_begin(struct tracks *t, const struct slice *s)
 
 /* Readers match the ends of slices to their starts by name. */
 static void slices_put_end(struct json *j, const char *name,
-			   const struct slice *s)
+			   const struct slice *s, const struct slice_edge *e)
 {
-	bool at_end = s->left == INT64_MAX;
+	bool at_end = e->event == INT64_MAX;
 
 	json_text(j, "ph", "E");
 	json_shown(j, "name", name);
-	tracks_time(j, s->to);
+	tracks_time(j, e->time);
 	if (at_end || s->state >= 0) {
 		json_object(j, "args");
 		if (at_end)
@@ -237,43 +219,27 @@ static void slices_put_end(struct json *j, const char *name,
 	json_end(j);
 }
 
-static void slices_end(struct tracks *t, const struct slice *s)
+static void slices_end(struct tracks *t, const struct slice *s,
+		       const struct slice_edge *e)
 {
 	tracks_thread(t, s->thread);
-	slices_put_end(t->j, "running", s);
+	slices_put_end(t->j, "running", s, e);
 	if (t->cpu[s->cpu].cpu < 0)
 		return;
 	tracks_cpu(t, s->cpu);
-	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s);
-}
-
-/* Returns whether something at a time, by an event, is not behind another. */
-static bool slices_is_due(int64_t time, int64_t event, int64_t until,
-			  int64_t by)
-{
-	return time < until || (time == until && event <= by);
+	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
 }
 
 void slices_put(struct slices *s, int64_t time, int64_t event)
 {
-	while (s->at_end < s->n) {
-		const struct slice *e = &s->slice[s->end[s->at_end]];
-		const struct slice *b =
-			s->at_begin < s->n ? &s->slice[s->begin[s->at_begin]]
-					   : NULL;
-		/* a switch ends one slice and begins another */
-		bool end =
-			!b || slices_is_due(e->to, e->left, b->from, b->came);
+	for (; s->at < s->n_edge; s->at++) {
+		const struct slice_edge *e = &s->edge[s->at];
 
-		if (!(end ? slices_is_due(e->to, e->left, time, event)
-			  : slices_is_due(b->from, b->came, time, event)))
+		if (e->time > time || (e->time == time && e->event > event))
 			break;
-		if (end) {
-			slices_end(s->t, e);
-			s->at_end++;
-		} else {
-			slices_begin(s->t, b);
-			s->at_begin++;
-		}
+		if (e->begin)
+			slices_begin(s->t, &s->slice[e->slice], e->time);
+		else
+			slices_end(s->t, &s->slice[e->slice], e);
 	}
 }

@@ -1,5 +1,5 @@
 /* chrome_slices.h - the slices of a Chrome trace: times in which a thread ran,
- * from one switch to the next, as cli/model/waits.h tells them. About 60 bytes
+ * from one switch to the next, as cli/model/waits.h tells them. About 64 bytes
  * each. */
 #ifndef CLI_EXPORT_CHROME_CHROME_SLICES_H
 #define CLI_EXPORT_CHROME_CHROME_SLICES_H
