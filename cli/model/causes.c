@@ -28,6 +28,7 @@
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
+#define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
 #define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
 #define STATE_SLEEPS 0x3 /* S, D */
@@ -35,7 +36,7 @@
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
 
-/* Columns of the queries causes_events, causes_requests and causes_fields. */
+/* Columns of the queries causes_events and causes_requests, and fields. */
 enum {
 	EVENTS_ID,
 	EVENTS_TIME_NS,
@@ -53,7 +54,7 @@ enum {
 	REQUESTS_FLAGS
 };
 enum {
-	FIELDS_EVENT_ID,
+	FIELDS_NONE,
 	FIELDS_PREV,
 	FIELDS_NEXT,
 	FIELDS_WOKEN,
@@ -72,7 +73,7 @@ struct causes_table {
 	char *name;
 	struct int_rows *rows;
 	struct int_row row;
-	bool has[FIELDS]; /* columns of query causes_fields */
+	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
 };
 
 enum causes_role {
@@ -127,6 +128,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
+	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
 	bool records;	/* there are records of switches */
 	bool no_fields; /* sched_switch was stored without its fields */
@@ -160,10 +162,10 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Finds which columns the table has for those of query causes_fields, and opens
- * its rows. */
+/* Finds which columns of the table tell fields, and opens its rows with those.
+ * Who is current is told by a switch itself. */
 static int causes_open_fields(struct causes_table *t, struct store *db,
-			      struct err *err)
+			      enum timeline_kind kind, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -183,37 +185,30 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
 	};
-	struct sql_gap gap[] = {
-		{ "table", t->name },  { "prev", "NULL" },
-		{ "next", "NULL" },    { "woken", "NULL" },
-		{ "state", "NULL" },   { "target", "NULL" },
-		{ "current", "NULL" }, { "flags", "NULL" },
-		{ "device", "NULL" },  { "vector", "NULL" },
-		{ "disk", "NULL" },
-	};
+	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
-	char *sql;
+	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
-			if (!strcmp(rows_name(c.rows, i), want[k].name)) {
-				gap[want[k].at].text = want[k].name;
-				t->has[want[k].at] = true;
-			}
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
+			    (want[k].at == FIELDS_CURRENT &&
+			     kind == TIMELINE_SWITCH))
+				continue;
+			t->column[want[k].at] = n;
+			column[n++] = want[k].name;
+		}
 	row_cursor_close(&c);
-	if (rc)
-		return -1;
-	sql = store_sql_fill("causes_fields", gap, sizeof(gap) / sizeof(*gap));
-	t->rows = int_rows_open(db, sql, err);
-	free(sql);
+	t->rows = rc ? NULL : int_rows_of(db, t->name, column, n, err);
 	return t->rows ? 0 : -1;
 }
 
 /* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
  */
 static size_t causes_open_table(struct causes *c, struct store *db,
-				const char *name, struct err *err)
+				const char *name, enum timeline_kind kind,
+				struct err *err)
 {
 	struct causes_table *t;
 
@@ -222,7 +217,7 @@ static size_t causes_open_table(struct causes *c, struct store *db,
 			return i + 1;
 	t = mem_add(c->table, c->n_table, c->cap_table);
 	*t = (struct causes_table){ .name = mem_strdup(name) };
-	return causes_open_fields(t, db, err) ? 0 : c->n_table;
+	return causes_open_fields(t, db, kind, err) ? 0 : c->n_table;
 }
 
 static int causes_take_kind(struct causes *c, struct store *db,
@@ -256,7 +251,8 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	}
 	if (!t->role || !row_cursor_is_table(fields))
 		return 0;
-	t->table = causes_open_table(c, db, fields, err);
+	t->table = causes_open_table(c, db, fields, (enum timeline_kind)t->kind,
+				     err);
 	return t->table ? 0 : -1;
 }
 
@@ -354,8 +350,8 @@ static int causes_name_others(struct causes *c, struct store *db,
 	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->n_table; i++)
-		if ((c->table[i].has[FIELDS_NEXT] ||
-		     c->table[i].has[FIELDS_WOKEN]) &&
+		if ((c->table[i].column[FIELDS_NEXT] ||
+		     c->table[i].column[FIELDS_WOKEN]) &&
 		    causes_names_add(c->names, db, c->table[i].name, err))
 			return -1;
 	return 0;
@@ -476,9 +472,21 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
-static int64_t causes_field(const struct causes_table *t, size_t column)
+static bool causes_has(const struct causes_table *t, size_t field)
 {
-	return t->row.known >> column & 1 ? t->row.v[column] : -1;
+	return t->column[field] && (t->row.known >> t->column[field] & 1);
+}
+
+static int64_t causes_field(const struct causes_table *t, size_t field)
+{
+	return causes_has(t, field) ? t->row.v[t->column[field]] : -1;
+}
+
+static const char *causes_text(const struct causes_table *t, size_t field)
+{
+	return t->column[field]
+		       ? int_rows_text(t->rows, &t->row, t->column[field])
+		       : NULL;
 }
 
 static int32_t causes_id(int64_t v)
@@ -569,7 +577,7 @@ static int causes_take_stack(struct causes *c, const int64_t *event,
  * a letter. */
 static int32_t causes_state(const struct causes_table *t)
 {
-	const char *text = int_rows_text(t->rows, &t->row, FIELDS_STATE);
+	const char *text = causes_text(t, FIELDS_STATE);
 	const struct value v = { .kind = VALUE_TEXT, .text = text };
 
 	return text ? (int32_t)offcpu_state_bits(&v)
@@ -645,16 +653,6 @@ static int causes_load_addrs(struct causes *c, struct store *db,
 	return rows_end(r, err);
 }
 
-static void causes_settle(void *arg, int64_t event, uint8_t *context)
-{
-	const struct causes *c = arg;
-	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
-
-	if (at < c->n_open && c->open[at].event == event)
-		*context = (uint8_t)softirqs_context(c->softirqs,
-						     c->open[at].kraw);
-}
-
 /* ---- names of interrupts */
 
 static void causes_note_irq(struct causes *c, const struct causes_type *type,
@@ -667,8 +665,9 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 		.kind = (enum irq_kind)type->irq,
 		.time = rec->time,
 		.hard = hard,
-		.name = int_rows_text(f->rows, &f->row, FIELDS_DEVICE),
+		.name = causes_text(f, FIELDS_DEVICE),
 		.vector = causes_field(f, FIELDS_VECTOR),
+		.current = rec->current,
 	};
 
 	if (flags < 0)
@@ -678,6 +677,9 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 			  causes_field(f, FIELDS_DISK));
 	else if (e.kind == IRQ_DISK)
 		return;
+	else if (e.kind == IRQ_RAISE)
+		irqs_raise(c->irqs, rec->cpu, &e,
+			   (flags & FLAG_BH_OFF) && !(flags & FLAG_INTERRUPT));
 	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)
@@ -702,18 +704,52 @@ static void causes_find_between(void *arg, size_t loss)
 		   l->to > b->from;
 }
 
+/* Whether records of a CPU may be missing between two times. */
+static bool causes_lost(const struct causes *c, int32_t cpu, int64_t from,
+			int64_t to)
+{
+	struct causes_between b = { c, cpu, from, to, false };
+
+	timeline_each_loss(c->t, from, to, causes_find_between, &b);
+	return b.lost;
+}
+
 const char *causes_what(const struct causes *c, const struct proof_edge *e)
 {
-	struct causes_between b = { .c = c, .cpu = e->cpu, .to = e->time };
+	int64_t since;
 	const char *what =
-		e->event ? irqs_what(c->irqs, e->event, &b.from) : NULL;
+		e->event ? irqs_what(c->irqs, e->event, &since) : NULL;
 
 	if (e->context == CONTEXT_TIMER)
 		return "timer";
-	if (!what)
-		return NULL;
-	timeline_each_loss(c->t, b.from, b.to, causes_find_between, &b);
-	return b.lost ? NULL : what;
+	return what && !causes_lost(c, e->cpu, since, e->time) ? what : NULL;
+}
+
+/* Returns how a softirq was entered: by the addresses of its stack, or by who
+ * raised it. */
+static uint8_t causes_settle(void *arg, const struct timeline_wake *w)
+{
+	struct causes *c = arg;
+	int64_t event = timeline_wake_event(w);
+	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
+	enum timeline_context context = CONTEXT_SOFTIRQ_UNKNOWN;
+	int64_t since;
+
+	if (at < c->n_open && c->open[at].event == event)
+		context = softirqs_context(c->softirqs, c->open[at].kraw);
+	if (context != CONTEXT_SOFTIRQ_UNKNOWN || timeline_is_blind(c->t) ||
+	    !irqs_is_own(c->irqs, event, &since) ||
+	    causes_lost(c, w->cpu, since, w->time))
+		return context;
+	table_add(&c->raised, hash_u64((uint64_t)event), 0);
+	return CONTEXT_INLINE;
+}
+
+bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+{
+	return e->context == CONTEXT_INLINE &&
+	       table_find_hash(&c->raised, hash_u64((uint64_t)e->event)) !=
+		       TABLE_NONE;
 }
 
 /* Returns whether the capture tells of this time. */
@@ -722,8 +758,10 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 	const struct causes_span *span =
 		causes_spans_find(c->spans, capture, time);
 
-	if (span && c->span && span != c->span)
+	if (span && c->span && span != c->span) {
 		timeline_change(c->t);
+		irqs_change(c->irqs);
+	}
 	if (span)
 		c->span = span;
 	return span != NULL;
@@ -762,7 +800,8 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		.target = -1,
 	};
 
-	if (!t || !t->role || !causes_enter(c, t->capture, rec.time))
+	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
+	    !causes_enter(c, t->capture, rec.time))
 		return 0;
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, r);
@@ -814,10 +853,10 @@ static int causes_tell_switch(struct causes *c, struct causes_switch *out,
 	if (rc <= 0)
 		return rc;
 	out->fact = CAUSES_SWITCH;
-	out->has_out = f->row.known >> FIELDS_PREV & 1;
-	out->out = f->row.v[FIELDS_PREV];
-	out->has_in = f->row.known >> FIELDS_NEXT & 1;
-	out->in = f->row.v[FIELDS_NEXT];
+	out->has_out = causes_has(f, FIELDS_PREV);
+	out->out = causes_field(f, FIELDS_PREV);
+	out->has_in = causes_has(f, FIELDS_NEXT);
+	out->in = causes_field(f, FIELDS_NEXT);
 	out->state = causes_state(f);
 	return 1;
 }
@@ -850,7 +889,8 @@ static int causes_tell(struct causes *c, const struct int_row *r,
 	int64_t type = r->v[EVENTS_TYPE];
 	int32_t tid = causes_thread(c, r);
 
-	if (type != o->type && type != o->sample[0] && type != o->sample[1])
+	if ((type != o->type && type != o->sample[0] && type != o->sample[1]) ||
+	    !(r->known >> EVENTS_TIME_NS & 1))
 		return 0;
 	/* the timeline did not take it */
 	if (c->words && (!c->n_out || c->out[c->n_out - 1] != r->v[EVENTS_ID]))
@@ -876,23 +916,30 @@ static int causes_tell(struct causes *c, const struct int_row *r,
 			  : causes_tell_switch(c, out, err);
 }
 
-/* Opens the events that are read. */
+/* Opens the events, from the first on that is read. */
 static int causes_open_events(struct causes *c, struct err *err)
 {
+	static const char *const event[] = {
+		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
+		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
+		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
+		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
+	};
+	static const char *const request[] = {
+		[REQUESTS_EVENT] = "event",
+		[REQUESTS_URAW] = "uraw",
+		[REQUESTS_VERDICT] = "verdict",
+		[REQUESTS_FLAGS] = "flags",
+	};
 	const struct causes_only *o = &c->only;
-	char types[96] = "1";
-	const struct sql_gap gap = { "types", types };
 	struct int_row row;
-	char *sql;
 
-	if (!c->words)
-		snprintf(types, sizeof(types),
-			 "type IN (%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-			 o->type, o->sample[0], o->sample[1]);
-	sql = store_sql_fill("causes_events", &gap, 1);
-	c->requests = int_rows_open(c->db, store_sql("causes_requests"), err);
-	c->events = c->requests ? int_rows_open(c->db, sql, err) : NULL;
-	free(sql);
+	c->requests = int_rows_of(c->db, "request", request,
+				  sizeof(request) / sizeof(*request), err);
+	c->events = c->requests
+			    ? int_rows_of(c->db, "event", event,
+					  sizeof(event) / sizeof(*event), err)
+			    : NULL;
 	if (!c->events ||
 	    (o->records && row_cursor_open(&c->record, c->db,
 					   store_sql("switch_records"), err)))
@@ -987,7 +1034,6 @@ static int causes_end(struct causes *c, struct err *err)
 		if (causes_load_addrs(c, c->db, err))
 			return -1;
 		softirqs_learn(c->softirqs);
-		timeline_settle(c->t, causes_settle, c);
 	}
 	for (size_t i = 0; i < c->n_tid; i++) {
 		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
@@ -997,6 +1043,7 @@ static int causes_end(struct causes *c, struct err *err)
 	if (causes_name_others(c, c->db, err))
 		return -1;
 	timeline_seal(c->t);
+	timeline_settle(c->t, causes_settle, c);
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
@@ -1078,6 +1125,7 @@ void causes_free(struct causes *c)
 	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
+	table_release(&c->raised);
 	softirqs_free(c->softirqs);
 	irqs_free(c->irqs);
 	free(c->open);

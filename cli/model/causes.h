@@ -96,6 +96,9 @@ const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
  * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
+/* Returns whether the waker is proved by who raised its softirq, which no
+ * record of anybody else who did is part of. */
+bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e);
 /* Returns the stack of a switch or a wake-up, by its event; NULL: there is
  * none.
  */

@@ -89,6 +89,7 @@ static void waits_choose_part(struct waits_parts *p, const struct waits_part *t)
 static int waits_find_events(struct waits_parts *p, struct store *db,
 			     struct err *err)
 {
+	static const char *const column[] = { "id", "type" };
 	struct rows *r = rows_dense(db, "offcpu_types_of", err);
 	struct causes_only *of = NULL; /* by event_type.id - 1 */
 	size_t n = 0;
@@ -104,7 +105,7 @@ static int waits_find_events(struct waits_parts *p, struct store *db,
 			.last = INT64_MIN,
 		};
 	rc = rows_end(r, err);
-	ids = rc ? NULL : int_rows_open(db, store_sql("offcpu_ids"), err);
+	ids = rc ? NULL : int_rows_of(db, "event", column, 2, err);
 	rc = ids ? 1 : -1;
 	while (rc > 0 && (rc = int_rows_next(ids, &row, err)) > 0) {
 		uint64_t type = (uint64_t)row.v[1] - 1;

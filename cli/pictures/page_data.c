@@ -21,7 +21,6 @@
 #include "cli/model/trust.h"
 #include "cli/model/verdict_words.h"
 #include "cli/model/wall.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

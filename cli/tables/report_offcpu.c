@@ -19,7 +19,6 @@
 #include "cli/model/wait_cause.h"
 #include "cli/model/report_rows.h"
 #include "cli/output/term.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

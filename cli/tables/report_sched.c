@@ -47,7 +47,7 @@ struct sched_cause {
 
 struct sched {
 	struct path_run r;
-	const struct report_opts *o;
+	const struct sched_opts *o;
 	int64_t from, to;
 	struct sched_thread *th;
 	size_t n, cap;
@@ -495,8 +495,8 @@ static int sched_find_window(struct sched *s, struct err *err)
 		       s->r.path);
 }
 
-int report_sched(struct store *db, const char *path,
-		 const struct report_opts *o, struct err *err)
+int report_sched(struct store *db, const char *path, const struct sched_opts *o,
+		 struct err *err)
 {
 	struct sched s = { .o = o };
 	int rc = path_open(&s.r, db, path, err);

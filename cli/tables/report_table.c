@@ -24,7 +24,6 @@
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

@@ -14,7 +14,6 @@
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/term.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

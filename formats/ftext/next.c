@@ -10,7 +10,6 @@
 
 #include "formats/ftext/ftext.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 
 /* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16

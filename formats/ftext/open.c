@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 
 /* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200

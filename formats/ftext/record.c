@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
-#include "stitch/base/err.h"
-
-#define COMM_MAX 64
 
 /* ---- places of frames, by what the text says */
 

@@ -14,7 +14,6 @@
 #include "formats/tracepoint/fields.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define IDS 65536u

@@ -5,7 +5,6 @@
 #include "formats/perf/perf.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */

@@ -12,7 +12,6 @@
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 #include "stitch/verdict.h"
 
 /* Moves the sample to the group that it belongs to now. */

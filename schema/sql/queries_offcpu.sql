@@ -40,9 +40,6 @@ ORDER BY capture, events DESC, id
 -- columns: id capture
 SELECT id, capture FROM event_type ORDER BY id
 
--- name: offcpu_ids
-SELECT take_ints(id, type) AS taken FROM event WHERE id > ?1
-
 -- name: switches_unnamed
 -- Tracepoints of which only the number is known, and whether their capture is
 -- cut off or damaged.

@@ -11,6 +11,7 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
+#include "symbolize/disasm/frame_code.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/unwind/link_register.h"
@@ -260,6 +261,30 @@ static bool unwind_at_clone(const struct unwind_code *c,
 	return false;
 }
 
+/* Steps out of a function without a table by its code, which says the same as a
+ * table would: those of crtstuff.c and crti.o are in each file, and run when a
+ * program ends. */
+static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
+{
+	unsigned char code[FRAME_CODE_WHOLE];
+	const int64_t word = (int64_t)w->abi->word;
+	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
+	int64_t cfa, fp;
+	size_t n;
+
+	if (!unwind_is_file(c))
+		return -1;
+	n = unwind_images_read_code(c->m, c->vaddr + !w->exact, code,
+				    sizeof(code));
+	if (!frame_code_returns(c->m->machine, code, n, &cfa, &fp) ||
+	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
+		return -1;
+	row.cfa = (int32_t)cfa;
+	if (fp != FRAME_CODE_KEPT)
+		row.fp = (int16_t)((fp - cfa) / word);
+	return stack_walk_row(w, &row);
+}
+
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
@@ -286,6 +311,12 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 	}
 	w->end = unwind_row_kind(&p->row) == ROW_NO_FILE ? UNWIND_NO_FILE
 							 : UNWIND_NO_TABLE;
+	if (!unwind_by_code(&from, &next) &&
+	    unwind_is_called(u, in, true, next.v.pc)) {
+		*w = next;
+		return 0;
+	}
+	next = *w;
 	if (stack_walk_pointer(&next)) {
 		/* Zeros mark the end only after other frame-pointer steps;
 		 * otherwise they are arbitrary data. */
