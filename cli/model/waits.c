@@ -3,7 +3,9 @@
  * All of it is made here, of the switches as causes.h tells them: a thread that
  * leaves a CPU begins a wait, and ends a run; where it comes, the other way
  * round. Where who woke is asked for, the waits of a capture are kept until all
- * its events are read, and then each thread's are proved. */
+ * its events are read, and then each thread's are proved. The stays of a
+ * timeline are no basis for this: they are cut wherever records may be missing,
+ * and all of a capture are in memory before the first one can be asked for. */
 #include "cli/model/waits.h"
 
 #include <inttypes.h>
@@ -141,7 +143,7 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 				.thread = (uint32_t)(th - w->now.thread),
 				.before = th->kept,
 				.state = (int32_t)x->state,
-				.cpu = x->cpu,
+				.cpu = x->cpu < CPUS_MAX ? x->cpu : -1,
 				.end = (unsigned int)x->end & 3,
 			};
 		th->kept = (uint32_t)w->now.n_kept;
