@@ -8,7 +8,7 @@
 #include "cli/model/filter.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
 #include "cli/output/human.h"

@@ -8,7 +8,7 @@
 #include "cli/causes/idle.h"
 #include "cli/model/causes.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
