@@ -242,7 +242,7 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 		if (!strcmp(p->graph, "fp,defer") &&
 		    !strstr(plan_attrs, "defer_callchain: 1"))
 			p->graph = "fp";
-		else if (accepted && l.cut)
+		else if (accepted && l.cut && l.dump > p->dump)
 			plan_take_dump(p, l.dump);
 		else if (accepted)
 			return 0;
@@ -266,7 +266,9 @@ static void plan_take_event(struct plan *p)
 
 	if (p->want->event || p->want->ftrace)
 		return;
-	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")))
+	/* perf 7.2 takes task-clock for a program */
+	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
+	    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
 		p->event = user ? "cpu-clock:u" : "cpu-clock";
 	else if (user)
 		p->event = "cycles:u";
