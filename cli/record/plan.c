@@ -163,8 +163,10 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 		say("perf: %s\n", line);
 	return err_set(
 		err, ERR_IO, "%s",
-		!denied	       ? "perf does not record this; its reason is "
-				 "above"
+		!denied && *said ? "perf does not record this; its reason is "
+				   "above"
+		: !denied      ? "perf does not record this and says nothing; "
+				 "'perf record -v' may say why"
 		: !geteuid()   ? "perf may not record here, although this is "
 				 "root: a container needs --cap-add PERFMON "
 				 "(or SYS_ADMIN) and a seccomp profile that "
@@ -172,6 +174,8 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 		: p->want->all ? "perf may not record all CPUs; as root, "
 				 "'sysctl kernel.perf_event_paranoid=-1' "
 				 "allows it, or record as root"
+		: p->want->pid ? "perf may not record this process; record as "
+				 "root, or one of your own"
 			       : "perf may not record this; as root, 'sysctl "
 				 "kernel.perf_event_paranoid=1' allows it, or "
 				 "record as root");
