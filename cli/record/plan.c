@@ -86,7 +86,6 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "-p %ld", p->want->pid);
 }
 
-/* What runs already is tried itself. */
 static bool plan_learns(const struct plan *p)
 {
 	return p->want->tries && p->dump && (p->want->all || p->want->pid);
