@@ -14,7 +14,7 @@
 static const char *const three[] = { "id", "a", "b" };
 
 /* Makes a database of ours that has a table t, too. */
-static void pages_make(const char *sql)
+static void leaves_make(const char *sql)
 {
 	sqlite3 *db = NULL;
 	char *why = NULL;
@@ -30,7 +30,7 @@ static void pages_make(const char *sql)
 	sqlite3_close(db);
 }
 
-static struct store pages_open(void)
+static struct store leaves_open(void)
 {
 	struct store db = { .path = run.path };
 
@@ -40,14 +40,14 @@ static struct store pages_open(void)
 	return db;
 }
 
-struct pages_read {
+struct leaves_read {
 	char text[ROWS_MOST * 64];
 	size_t len, n;
 	int rc;
 };
 
-static void pages_put(struct pages_read *out, const int64_t v[3],
-		      uint32_t known, const char *text)
+static void leaves_put(struct leaves_read *out, const int64_t v[3],
+		       uint32_t known, const char *text)
 {
 	out->len += (size_t)snprintf(
 		out->text + out->len, sizeof(out->text) - out->len,
@@ -56,35 +56,35 @@ static void pages_put(struct pages_read *out, const int64_t v[3],
 	out->n++;
 }
 
-static bool pages_fit(const struct pages_read *out)
+static bool leaves_fit(const struct leaves_read *out)
 {
 	return out->n < ROWS_MOST && out->len + 600 < sizeof(out->text);
 }
 
-static void pages_read(struct store *db, struct pages_read *out)
+static void leaves_read(struct store *db, struct leaves_read *out)
 {
 	struct int_rows *r = int_rows_of(db, "t", three, 3, &err);
 	struct int_row row;
 	struct err why = { 0 };
 
-	*out = (struct pages_read){ .rc = -1 };
-	while (r && pages_fit(out) &&
+	*out = (struct leaves_read){ .rc = -1 };
+	while (r && leaves_fit(out) &&
 	       (out->rc = int_rows_next(r, &row, &why)) > 0)
-		pages_put(out, row.v, row.known, int_rows_text(r, &row, 2));
+		leaves_put(out, row.v, row.known, int_rows_text(r, &row, 2));
 	int_rows_close(r);
 }
 
 /* By one statement that goes from row to row. Ids that do not increase are an
  * error. */
-static void pages_read_sql(sqlite3 *db, struct pages_read *out)
+static void leaves_read_sql(sqlite3 *db, struct leaves_read *out)
 {
 	sqlite3_stmt *st = NULL;
 	int64_t last = INT64_MIN;
 	int rc;
 
-	*out = (struct pages_read){ .rc = -1 };
+	*out = (struct leaves_read){ .rc = -1 };
 	rc = sqlite3_prepare_v2(db, "SELECT id, a, b FROM t", -1, &st, NULL);
-	while (!rc && pages_fit(out) && sqlite3_step(st) == SQLITE_ROW) {
+	while (!rc && leaves_fit(out) && sqlite3_step(st) == SQLITE_ROW) {
 		int64_t v[3];
 		uint32_t known = 0;
 
@@ -97,26 +97,26 @@ static void pages_read_sql(sqlite3 *db, struct pages_read *out)
 		if (v[0] <= last)
 			break;
 		last = v[0];
-		pages_put(out, v, known,
-			  sqlite3_column_type(st, 2) == SQLITE_TEXT
-				  ? db_column_text(st, 2)
-				  : NULL);
+		leaves_put(out, v, known,
+			   sqlite3_column_type(st, 2) == SQLITE_TEXT
+				   ? db_column_text(st, 2)
+				   : NULL);
 	}
-	if (!rc && pages_fit(out) && sqlite3_errcode(db) == SQLITE_DONE)
+	if (!rc && leaves_fit(out) && sqlite3_errcode(db) == SQLITE_DONE)
 		out->rc = 0;
 	sqlite3_finalize(st);
 }
 
 /* Returns whether the pages were read. */
-static bool pages_both(struct pages_read *sql, struct pages_read *pages)
+static bool leaves_both(struct leaves_read *sql, struct leaves_read *pages)
 {
-	struct store db = pages_open();
+	struct store db = leaves_open();
 	struct page_rows *p = page_rows_open(&db, "t", three, 3);
 	bool plain = p != NULL;
 
 	page_rows_close(p);
-	pages_read_sql(db.db, sql);
-	pages_read(&db, pages);
+	leaves_read_sql(db.db, sql);
+	leaves_read(&db, pages);
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 	return plain;
 }
@@ -131,7 +131,7 @@ static const struct {
 	const char *name, *sql;
 	size_t n;
 	bool plain;
-} pages_tables[] = {
+} leaves_tables[] = {
 	{ "no_rows", "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", 0, true },
 	{ "one_row",
 	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b);"
@@ -196,15 +196,15 @@ static const struct {
 	  1, false },
 };
 
-static struct pages_read sql, pages;
+static struct leaves_read sql, pages;
 
 START_TEST(rows_are_those_that_sql_tells)
 {
-	pages_make(pages_tables[_i].sql);
-	ck_assert_int_eq(pages_both(&sql, &pages), pages_tables[_i].plain);
+	leaves_make(leaves_tables[_i].sql);
+	ck_assert_int_eq(leaves_both(&sql, &pages), leaves_tables[_i].plain);
 	ck_assert_int_eq(sql.rc, 0);
 	ck_assert_int_eq(pages.rc, 0);
-	ck_assert_uint_eq(sql.n, pages_tables[_i].n);
+	ck_assert_uint_eq(sql.n, leaves_tables[_i].n);
 	ck_assert_str_eq(sql.text, pages.text);
 }
 END_TEST
@@ -217,9 +217,9 @@ START_TEST(rows_are_found_by_their_ids)
 	int64_t v[3];
 	struct page_row row = { .v = v };
 
-	pages_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
 		3000) "INSERT INTO t SELECT n * 2, n, n FROM c");
-	db = pages_open();
+	db = leaves_open();
 	p = page_rows_open(&db, "t", three, 3);
 	ck_assert_ptr_nonnull(p);
 	for (int64_t i = 0; i < 5000; i++) {
@@ -250,7 +250,7 @@ START_TEST(damage_is_left_to_sqlite)
 	ssize_t n;
 	int fd;
 
-	pages_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
 		2000) "INSERT INTO t SELECT n, n * 1000, 'x' || n FROM c");
 	fd = open(run.path, O_RDWR);
 	ck_assert_int_ge(fd, 0);
@@ -265,7 +265,7 @@ START_TEST(damage_is_left_to_sqlite)
 		if (at < 100)
 			continue;
 		ck_assert_int_eq(pwrite(fd, &to, 1, (off_t)at), 1);
-		pages_both(&sql, &pages);
+		leaves_both(&sql, &pages);
 		if (!sql.rc && sql.n < ROWS_MOST) {
 			ck_assert_msg(!pages.rc &&
 					      !strcmp(sql.text, pages.text),
@@ -280,7 +280,7 @@ START_TEST(damage_is_left_to_sqlite)
 END_TEST
 
 static const struct run_table tables[] = { RUN_TABLE(
-	rows_are_those_that_sql_tells, pages_tables) };
+	rows_are_those_that_sql_tells, leaves_tables) };
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids, damage_is_left_to_sqlite)
