@@ -96,6 +96,8 @@ static int stream_end_tail(struct stream *s, struct err *err)
 {
 	if (s->tail && s->part && s->perf)
 		perf_cut_tail(s->perf, s->place, s->tail);
+	if (s->tail && s->text)
+		ftext_cut_tail(s->text, s->tail);
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
 }
 
@@ -267,7 +269,7 @@ static int stream_recognize(struct stream *s, bool all, struct err *err)
 	if (is_perf)
 		s->perf = perf_cut_new(s->input);
 	else
-		s->text = ftext_cut_new();
+		s->text = ftext_cut_new(s->input);
 	return stream_begin_part(s, err) ? -1 : 1;
 }
 
