@@ -422,7 +422,8 @@ static void causes_say_cpus(struct causes *c)
 	c->partial.why = "how many CPUs there were is not known";
 	if (causes_spans_main(c->spans)->text)
 		c->partial.cure = "keep the first lines of the text, which "
-				  "tell it: '#P:', or 'cpus='";
+				  "tell it ('#P:', 'cpus='), or the folder "
+				  "per_cpu beside it";
 }
 
 /* Adds the losses of each span after the other, as timeline_lose() wants them,
