@@ -53,8 +53,9 @@ bool filter_given(void)
 
 const char *filter_that_passed(void)
 {
-	return filter_given() || filter.expr ? " that the filters let through"
-					     : "";
+	return filter_given() || filter.expr
+		       ? " that the filters let through"
+		       : "; 'backstitch info' says what is there instead";
 }
 
 struct text {

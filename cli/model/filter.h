@@ -68,7 +68,7 @@ int filter_seconds(const char **p, int64_t *ns);
 /* Returns whether any of filter_opts was given. */
 bool filter_given(void);
 /* Returns what follows "no samples" in a message: " that the filters let
- * through", or "" without filters. */
+ * through", or, without filters, which command says what there is. */
 const char *filter_that_passed(void);
 /* Returns whether --event selects the event; true if it was not given. */
 bool filter_takes_event(const char *name);

@@ -611,14 +611,15 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples)
 
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
 {
-	return &s->comm[i];
+	return &s->comm[i < s->n_comm ? i : 0];
 }
 
 const char *stacks_tell_comm(struct stacks *s, uint32_t i)
 {
 	for (size_t k = s->told.n ? s->n_comm : 0; k < s->n_comm; k++)
 		thread_names_add(&s->told, s->comm[k].name, s->comm[k].tid);
-	return thread_names_tell(&s->told, s->comm[i].name, s->comm[i].tid);
+	return thread_names_tell(&s->told, stacks_comm(s, i)->name,
+				 stacks_comm(s, i)->tid);
 }
 
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)

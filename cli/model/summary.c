@@ -18,7 +18,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 
@@ -341,7 +340,8 @@ static void summary_put_damage(struct summary *s, const struct rows *r)
 	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
 	bool damage = !strcmp(kind, "damage");
 
-	if (s->brief && !damage)
+	/* what takes the place of samples is said where there are none */
+	if (s->brief && !damage && (s->samples || strcmp(kind, "skipped") != 0))
 		return;
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;

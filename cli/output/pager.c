@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/mem.h"
@@ -40,29 +42,11 @@ static struct {
 static bool pager_can_run(const char *command)
 {
 	size_t n = strcspn(command, " \t");
-	const char *path = getenv("PATH");
-	char name[4096];
+	char path[PATH_MAX];
 
 	if (strcspn(command, "|&;<>()$`\\\"'*?[#~=%") < n)
 		return true;
-	if (memchr(command, '/', n))
-		path = NULL;
-	else if (!path)
-		return false;
-	while (!path || *path) {
-		size_t len = path ? strcspn(path, ":") : 0;
-		int m = path ? snprintf(name, sizeof(name), "%.*s/%.*s",
-					(int)len, path, (int)n, command)
-			     : snprintf(name, sizeof(name), "%.*s", (int)n,
-					command);
-
-		if (m > 0 && (size_t)m < sizeof(name) && !access(name, X_OK))
-			return true;
-		if (!path)
-			return false;
-		path += len + (path[len] == ':');
-	}
-	return false;
+	return child_find(command, n, path);
 }
 
 void pager_arm(void)

@@ -1,394 +1,340 @@
-/* plan.c - the command line of perf whose user stacks will be whole, and why.
- */
+/* plan.c - the command line of perf, and why it is this one. */
 #include "cli/record/plan.h"
 
-#include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
-#include "cli/record/ask.h"
-#include "cli/record/code.h"
+#include "cli/record/learn.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 
-/* Buffers for each CPU where there are dumps: a quarter of a second of 16 kB at
- * 997 Hz. perf's default holds 31 of them. */
+/* Buffers for each CPU where there are dumps: a quarter of a second of them at
+ * 997 Hz. perf's default holds 31 of 16 kB. */
 #define MEGABYTES 4
 #define MEGABYTES_ALL 256 /* of all CPUs */
 #define MEGABYTES_WAITS 16
-#define SAID 16384  /* bytes of perf's answer that are looked at */
-#define TRIAL "0.5" /* seconds */
+/* A chain has 127 addresses at most, and a record some more words. */
+#define CHAIN 1100
+#define SAID 16384 /* bytes of perf's answer that are looked at */
 
 /* ---- the words */
 
-static void plan_add(struct plan *p, const char *word)
+static void plan_add_word(struct plan *p, const char *word)
 {
 	*mem_add(p->argv, p->n_argv, p->cap_argv) = word;
 }
 
-static void plan_add_pair(struct plan *p, const char *option, const char *value)
+/* Adds the words of a text, which are between blanks. */
+__attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
+							   const char *fmt, ...)
 {
-	plan_add(p, option);
-	plan_add(p, value);
-}
+	char text[512], *save;
+	va_list ap;
 
-/* What runs already is tried itself, for half a second. */
-static bool plan_learns(const struct plan *p, const struct plan_opts *o)
-{
-	return o->learn && p->dump && (o->all || o->pid);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (char *word = strtok_r(text, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save))
+		plan_add_word(p, arena_strdup(&p->words, word));
 }
 
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
  * nor -c is given, beside a clock that keeps its rate. Only switches have a
  * stack, and no dump: with dumps a third of all records were lost on a busy
  * machine, and with them the proofs. */
-static void plan_add_events(struct plan *p, const struct plan_opts *o,
-			    bool trial)
+static void plan_add_events(struct plan *p, bool trial)
 {
-	/* perf's event falls back in a trial, and is then named */
-	snprintf(p->sampled, sizeof(p->sampled), "%s/freq=%ld%s%s/", p->event,
-		 o->rate, trial ? "" : ",name=", trial ? "" : p->event);
-	plan_add_pair(p, "-e", o->waits ? p->sampled : p->event);
-	if (!o->waits) {
-		plan_add_pair(p, "-F", p->rate);
+	plan_add(p, "-e");
+	if (!p->want->waits) {
+		plan_add_word(p, p->event);
+		plan_add(p, "-F %ld", p->want->rate);
 		return;
 	}
-	plan_add_pair(p, "-e", "sched:sched_switch/call-graph=fp/");
-	plan_add_pair(p, "-e", "sched:sched_wak*/call-graph=no/");
-	plan_add_pair(p, "-e", "irq:*_e*/call-graph=no/");
+	/* perf's event falls back in a trial, and is then named */
+	plan_add(p,
+		 "%s/freq=%ld%s%s/ -e sched:sched_switch/call-graph=fp/ "
+		 "-e sched:sched_wak*/call-graph=no/ "
+		 "-e irq:*_e*/call-graph=no/",
+		 p->event, p->want->rate,
+		 trial ? "" : ",name=", trial ? "" : p->event);
 }
 
-static void plan_add_ftrace(struct plan *p)
+static void plan_add_perf(struct plan *p, bool trial)
 {
-	plan_add_pair(p, "trace-cmd", "record");
-	plan_add_pair(p, "-b", "20000");
-	plan_add_pair(p, "-e", "sched:sched_switch");
-	plan_add_pair(p, "-e", "sched:sched_wak*");
-	plan_add_pair(p, "-e", "irq:*_e*");
-}
-
-static void plan_add_perf(struct plan *p, const struct plan_opts *o, bool trial)
-{
-	snprintf(p->rate, sizeof(p->rate), "%ld", o->rate);
-	snprintf(p->call_graph, sizeof(p->call_graph), "%s", p->graph);
+	plan_add(p, "perf record");
+	plan_add_events(p, trial);
+	plan_add(p, "--call-graph");
 	if (p->dump)
-		snprintf(p->call_graph, sizeof(p->call_graph), "%s,%u",
-			 p->graph, p->dump);
-	snprintf(p->buffers, sizeof(p->buffers), "%uM", p->megabytes);
-	snprintf(p->pid, sizeof(p->pid), "%ld", o->pid);
-	plan_add_pair(p, "perf", "record");
-	plan_add_events(p, o, trial);
-	plan_add_pair(p, "--call-graph", p->call_graph);
+		plan_add(p, "%s,%u", p->graph, p->dump);
+	else
+		plan_add(p, "%s", p->graph);
 	if (p->megabytes)
-		plan_add_pair(p, "-m", p->buffers);
-	if (p->mono)
-		plan_add_pair(p, "-k", "CLOCK_MONOTONIC");
-	if (o->all)
+		plan_add(p, "-m %uM", p->megabytes);
+	/* jitdumps tell time by it */
+	if (p->env)
+		plan_add(p, "-k CLOCK_MONOTONIC");
+	if (p->want->all)
 		plan_add(p, "-a");
-	if (o->pid)
-		plan_add_pair(p, "-p", p->pid);
+	if (p->want->pid)
+		plan_add(p, "-p %ld", p->want->pid);
+}
+
+static bool plan_learns(const struct plan *p)
+{
+	return p->want->tries && p->dump && (p->want->all || p->want->pid);
 }
 
 /* trial: the file that is recorded to for a moment; NULL: the real one. */
-static void plan_build(struct plan *p, const struct plan_opts *o,
-		       const char *trial)
+static void plan_build(struct plan *p, const char *trial)
 {
 	p->n_argv = 0;
-	snprintf(p->seconds, sizeof(p->seconds), "%.9g", o->seconds);
-	if (o->ftrace)
-		plan_add_ftrace(p);
+	if (p->want->ftrace)
+		plan_add(p, "trace-cmd record -b 20000 -e sched:sched_switch "
+			    "-e sched:sched_wak* -e irq:*_e*");
 	else
-		plan_add_perf(p, o, trial);
-	plan_add_pair(p, "-o", trial ? trial : o->out);
-	if (trial || o->n_program || o->seconds > 0)
+		plan_add_perf(p, trial);
+	plan_add(p, "-o");
+	plan_add_word(p, trial ? trial : p->want->out);
+	if (trial)
+		plan_add(p, plan_learns(p) ? "-- sleep 0.5" : "-- true");
+	else if (p->want->seconds > 0)
+		plan_add(p, "-- %s %.9g",
+			 p->want->n_program ? "timeout --foreground" : "sleep",
+			 p->want->seconds);
+	else if (p->want->n_program)
 		plan_add(p, "--");
-	if (trial && !plan_learns(p, o))
-		plan_add(p, "true");
-	else if (trial)
-		plan_add_pair(p, "sleep", TRIAL);
-	else if (!o->n_program && o->seconds > 0)
-		plan_add_pair(p, "sleep", p->seconds);
-	for (int i = 0; !trial && i < o->n_program; i++)
-		plan_add(p, o->program[i]);
-	plan_add(p, NULL);
+	for (int i = 0; !trial && i < p->want->n_program; i++)
+		plan_add_word(p, p->want->program[i]);
+	plan_add_word(p, NULL);
 }
 
-static void plan_put_word(FILE *out, const char *s)
+static void plan_say_word(const char *s)
 {
 	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
 			       "UVWXYZ0123456789_-+=.,:/@%")]) {
-		fputs(s, out);
+		say("%s", s);
 		return;
 	}
-	putc('\'', out);
-	for (; *s; s++)
-		if (*s == '\'')
-			fputs("'\\''", out);
-		else
-			putc(*s, out);
-	putc('\'', out);
+	say("'");
+	for (size_t n; (n = strcspn(s, "'")), s[n]; s += n + 1)
+		say("%.*s'\\''", (int)n, s);
+	say("%s'", s);
 }
 
-void plan_put(FILE *out, const struct plan *p, bool env)
+void plan_say(const struct plan *p)
 {
-	if (env && p->env) {
-		fprintf(out, "%s=", p->env);
-		plan_put_word(out, p->value);
-		putc(' ', out);
+	if (p->env && p->want->runtime && p->want->n_program) {
+		say("%s=", p->env);
+		plan_say_word(p->code.runtime->value);
+		say(" ");
 	}
 	for (size_t i = 0; p->argv[i]; i++) {
-		if (i)
-			putc(' ', out);
-		plan_put_word(out, p->argv[i]);
+		plan_say_word(p->argv[i]);
+		say(p->argv[i + 1] ? " " : "\n");
 	}
 }
 
 void plan_release(struct plan *p)
 {
 	free(p->argv);
-	p->argv = NULL;
+	arena_release(&p->words);
 }
 
 /* ---- what perf refuses */
 
-static bool plan_says(const char *said, const char *const *words)
-{
-	for (; *words; words++)
-		if (strstr(said, *words))
-			return true;
-	return false;
-}
-
 /* Prints what perf said, and sets what to do. */
-static int plan_refused(const struct plan_opts *o, char *said, struct err *err)
+static int plan_refused(const struct plan *p, char *said, struct err *err)
 {
-	static const char *const denied[] = { "perf_event_paranoid",
-					      "ermission", "not permitted",
-					      NULL };
-	static const char setting[] = "perf_event_paranoid setting is ";
-	const char *level = strstr(said, setting);
-	bool is_denied = plan_says(said, denied);
+	bool denied = strstr(said, "ermission") ||
+		      strstr(said, "not permitted") ||
+		      strstr(said, "perf_event_paranoid");
 	char *save;
 
 	for (char *line = strtok_r(said, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
 		say("perf: %s\n", line);
-	if (!is_denied)
-		return err_set(
-			err, ERR_IO,
-			"perf does not record this; its reason is above");
-	if (!geteuid())
-		return err_set(err, ERR_IO,
-			       "perf may not record here, although this is "
-			       "root: a container needs --cap-add PERFMON (or "
-			       "SYS_ADMIN) and a seccomp profile that allows "
-			       "perf_event_open");
 	return err_set(
-		err, ERR_IO,
-		"perf may not record this%s%.*s; as root, 'sysctl "
-		"kernel.perf_event_paranoid=%s' allows it, or record as "
-		"root",
-		level ? ": kernel.perf_event_paranoid is " : "",
-		level ? (int)strspn(level + strlen(setting), "-0123456789") : 0,
-		level ? level + strlen(setting) : "", o->all ? "-1" : "1");
+		err, ERR_IO, "%s",
+		!denied && *said ? "perf does not record this; its reason is "
+				   "above"
+		: !denied      ? "perf does not record this and says nothing; "
+				 "'perf record -v' may say why"
+		: !geteuid()   ? "perf may not record here, although this is "
+				 "root: a container needs --cap-add PERFMON "
+				 "(or SYS_ADMIN) and a seccomp profile that "
+				 "allows perf_event_open"
+		: p->want->all ? "perf may not record all CPUs; as root, "
+				 "'sysctl kernel.perf_event_paranoid=-1' "
+				 "allows it, or record as root"
+		: p->want->pid ? "perf may not record this process; record as "
+				 "root, or one of your own"
+			       : "perf may not record this; as root, 'sysctl "
+				 "kernel.perf_event_paranoid=1' allows it, or "
+				 "record as root");
 }
 
 /* ---- trials */
 
-struct plan_trial {
-	char dir[PATH_MAX], file[PATH_MAX + 8];
-	char said[SAID];   /* by perf record */
-	char attrs[SAID];  /* by perf evlist -v: what the kernel accepted */
-	unsigned int dump; /* that the stacks need; 0: not known */
-};
+/* What perf says, and perf evlist -v of what the kernel accepted. */
+static char plan_said[SAID], plan_attrs[SAID];
 
-/* Returns whether perf records in this way. */
-static bool plan_try(struct plan *p, const struct plan_opts *o,
-		     struct plan_trial *t)
+/* Records to `file`. Returns whether perf does that in this way. */
+static bool plan_try(struct plan *p, const char *file, struct learned *learned)
 {
-	const char *const evlist[] = { "perf", "evlist", "-v",
-				       "-i",   t->file,	 NULL };
-	int status;
+	const char *const evlist[] = {
+		"perf", "evlist", "-v", "-i", file, NULL
+	};
+	struct err err;
 
-	plan_build(p, o, t->file);
-	status = ask(p->argv, t->said, sizeof(t->said));
-	t->attrs[0] = '\0';
-	if (!status && ask(evlist, t->attrs, sizeof(t->attrs)))
-		t->attrs[0] = '\0';
-	if (!status && plan_learns(p, o))
-		t->dump = o->learn(t->file, p->dump);
-	unlink(t->file);
-	return !status;
+	*learned = (struct learned){ .cut = false };
+	plan_attrs[0] = '\0';
+	plan_build(p, file);
+	if (child_ask(p->argv, plan_said, sizeof(plan_said)))
+		return false;
+	if (child_ask(evlist, plan_attrs, sizeof(plan_attrs)))
+		plan_attrs[0] = '\0';
+	/* what cannot be read teaches nothing */
+	if (plan_learns(p) && learn_from(file, NULL, learned, &err))
+		learned->cut = false;
+	if (learned->cut)
+		say("half a second: over 1 %% of the user stacks end with their "
+		    "dump: dumps of %u bytes\n",
+		    learned->dump);
+	return true;
 }
 
-/* Goes on to the next way if perf refuses one; each is given up once. */
-static int plan_find(struct plan *p, const struct plan_opts *o,
-		     struct plan_trial *t, struct err *err)
+/* Larger dumps need larger buffers. */
+static void plan_take_dump(struct plan *p, unsigned int dump)
 {
-	static const char *const memory[] = { "mlock", "mmap", NULL };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+	p->dump = dump;
+	p->megabytes = p->want->megabytes;
+	if (p->megabytes || !dump)
+		return;
+	p->megabytes = p->want->waits ? MEGABYTES_WAITS : MEGABYTES;
+	for (; dump > DUMP; dump /= 2)
+		p->megabytes *= 2;
+	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
+		p->megabytes /= 2;
+}
+
+/* Goes on to the next way if perf refuses one; each is given up once. f has no
+ * name in any folder, so that perf is given that of our descriptor. */
+static int plan_find(struct plan *p, FILE *f, struct err *err)
+{
+	struct learned l;
+	char file[40];
+
+	snprintf(file, sizeof(file), "/proc/%ld/fd/%d", (long)getpid(),
+		 fileno(f));
 	for (;;) {
-		bool accepted = plan_try(p, o, t);
+		/* perf renames a file that has something */
+		bool accepted =
+			!ftruncate(fileno(f), 0) && plan_try(p, file, &l);
 
 		if (stop_requested())
 			return err_set(err, ERR_STOPPED, "stopped");
 		if (!strcmp(p->graph, "fp,defer") &&
-		    (!accepted || !strstr(t->attrs, "defer_callchain: 1")))
+		    !strstr(plan_attrs, "defer_callchain: 1"))
 			p->graph = "fp";
-		else if (accepted && t->dump <= p->dump)
-			return 0;
+		else if (accepted && l.cut && l.dump > p->dump)
+			plan_take_dump(p, l.dump);
 		else if (accepted)
-			p->dump = t->dump;
-		else if (p->megabytes && !o->megabytes &&
-			 plan_says(t->said, memory))
+			return 0;
+		else if (p->megabytes && !p->want->megabytes &&
+			 (strstr(plan_said, "mlock") ||
+			  strstr(plan_said, "mmap")))
 			p->megabytes = 0;
-		else if (!o->event && !strcmp(p->event, "cycles"))
+		else if (!p->want->event && !strcmp(p->event, "cycles"))
 			p->event = "cpu-clock";
 		else
-			return plan_refused(o, t->said, err);
+			return plan_refused(p, plan_said, err);
 	}
 }
 
 /* perf falls back by itself where there are no cycles, and leaves the kernel
  * out where only that is allowed: the command line says so. */
-static void plan_take_event(struct plan *p, const char *attrs)
+static void plan_take_event(struct plan *p)
 {
-	size_t n = strcspn(attrs, "\n");
-	const char *kernel = strstr(attrs, "exclude_kernel: 1");
+	const char *kernel = strstr(plan_attrs, "exclude_kernel: 1");
+	bool user = kernel && kernel < strchrnul(plan_attrs, '\n');
 
-	if (!strncmp(attrs, "cpu-clock", strlen("cpu-clock")))
-		p->event = "cpu-clock";
-	if (kernel && kernel < attrs + n)
-		p->event = !strcmp(p->event, "cycles") ? "cycles:u"
-						       : "cpu-clock:u";
+	if (p->want->event || p->want->ftrace)
+		return;
+	/* perf 7.2 takes task-clock for a program */
+	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
+	    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
+		p->event = user ? "cpu-clock:u" : "cpu-clock";
+	else if (user)
+		p->event = "cycles:u";
 }
 
-static void plan_take_runtime(struct plan *p, const struct record_code *code)
+int plan_make(struct plan *p, struct err *err)
 {
-	p->mono = true;
-	p->value = "1";
-	switch (code->runtime) {
-	case CODE_NODE:
-		p->env = "NODE_OPTIONS";
-		p->value = "--perf-basic-prof";
-		break;
-	case CODE_JAVA:
-		/* since JDK 17; of compiled code only frame pointers tell the
-		 * caller */
-		p->env = "JAVA_TOOL_OPTIONS";
-		p->value = "-XX:+IgnoreUnrecognizedVMOptions "
-			   "-XX:+PreserveFramePointer "
-			   "-XX:+UnlockDiagnosticVMOptions "
-			   "-XX:+DumpPerfMapAtExit";
-		break;
-	case CODE_PYTHON:
-		if (code->minor < 12)
-			break;
-		p->env = p->dump && code->minor > 12 ? "PYTHON_PERF_JIT_SUPPORT"
-						     : "PYTHONPERFSUPPORT";
-		break;
-	default:
-		p->mono = false;
-	}
-}
+	const struct code_runtime *r = p->code.runtime;
+	unsigned int minor = p->code.minor;
+	bool frames = !p->want->all && code_has_frames(&p->code);
+	FILE *f = tmpfile();
+	int rc = 0;
 
-int plan_make(const struct plan_opts *o, const struct record_code *code,
-	      struct plan *out, struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct plan_trial *t = mem_new(1, sizeof(*t));
-	bool frames = !o->all && code_has_frames(code);
-	/* 14 % of the stacks of a Java program ended with 16 kB, none with
-	 * 32 */
-	unsigned int dump = PLAN_DUMP << (code->runtime == CODE_JAVA);
-	int rc = -1;
-
-	*out = (struct plan){ .event = o->event ? o->event : "cycles",
-			      .graph = frames ? "fp,defer" : "dwarf",
-			      .dump = frames	? 0
-				      : o->dump ? o->dump
-						: dump,
-			      .megabytes = o->megabytes };
-	if (o->ftrace) {
-		plan_build(out, o, NULL);
-		free(t);
-		return 0;
-	}
-	if (out->dump && !out->megabytes)
-		out->megabytes = o->waits ? MEGABYTES_WAITS : MEGABYTES;
-	while (!o->megabytes && out->megabytes > 1 &&
-	       cpus > MEGABYTES_ALL / (long)out->megabytes)
-		out->megabytes /= 2;
-	plan_take_runtime(out, code);
-	snprintf(t->dir, sizeof(t->dir), "%s/backstitch-XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(t->dir)) {
-		err_set(err, ERR_IO, "%s: no folder can be made here", t->dir);
-		goto out;
-	}
-	snprintf(t->file, sizeof(t->file), "%s/trial", t->dir);
-	rc = plan_find(out, o, t, err);
-	rmdir(t->dir);
-	if (!rc && !o->event)
-		plan_take_event(out, t->attrs);
-	plan_build(out, o, NULL);
-out:
-	free(t);
-	if (rc)
-		plan_release(out);
+	if (!f)
+		return err_set(err, ERR_IO, "no file can be made in /tmp");
+	p->event = p->want->event ? p->want->event : "cycles";
+	p->graph = frames ? "fp,defer" : "dwarf";
+	plan_take_dump(p, frames	  ? 0
+			  : p->want->dump ? (unsigned int)p->want->dump
+			  : r && r->dump  ? r->dump
+					  : DUMP);
+	if (r && (!minor || minor >= 12))
+		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
+					       : r->env;
+	if (!p->want->ftrace)
+		rc = plan_find(p, f, err);
+	fclose(f);
+	plan_take_event(p);
+	plan_build(p, NULL);
 	return rc;
 }
 
 /* ---- why */
 
-void plan_why(const struct plan *p, const struct plan_opts *o,
-	      const struct record_code *code, char *out, size_t size)
+void plan_say_why(const struct plan *p)
 {
-	const struct frame_share *s = &code->worst;
-	char bytes[32], reason[PATH_MAX + 128];
+	const struct record_code *c = &p->code;
+	char cost[32];
 
-	if (o->ftrace) {
-		snprintf(out, size,
-			 "ftrace's own rings, of which it says what they lost; "
-			 "stacks are in perf's, without --tracer");
+	if (p->want->ftrace) {
+		say("ftrace's own rings, of which it says what they lost; "
+		    "stacks are in perf's, without --tracer\n");
 		return;
 	}
-	if (o->all)
-		snprintf(reason, sizeof(reason),
-			 "some of all programs have no frame pointers");
-	else if (code->runtime == CODE_GO)
-		snprintf(reason, sizeof(reason), "%s",
-			 p->dump ? "assembly and some prologues of Go set no "
-				   "frame pointer"
-				 : "Go's functions set them, and the file has "
-				   "no unwind tables");
-	else if (!code->files)
-		snprintf(reason, sizeof(reason),
-			 "nothing is known of the code of %s",
-			 *code->path ? path_name(code->path) : "the process");
-	else
-		snprintf(reason, sizeof(reason),
-			 "of %s, %u of %u functions looked at set a frame "
-			 "pointer",
-			 path_name(code->worst_path), s->set, s->functions);
 	if (p->dump)
-		snprintf(out, size,
-			 "stack dumps of %u bytes: %s; up to %s a second for "
-			 "each busy CPU%s",
-			 p->dump, reason,
-			 human_bytes(bytes, sizeof(bytes),
-				     (uint64_t)p->dump * (uint64_t)o->rate),
-			 o->waits ? "; switches along frame pointers" : "");
+		say("stack dumps of %u bytes: ", p->dump);
 	else
-		snprintf(out, size, "%s: %s",
-			 strcmp(p->graph, "fp") ? "deferred stacks, which this "
-						  "kernel and perf have"
-						: "frame pointers",
-			 reason);
+		say(!strcmp(p->graph, "fp") ? "frame pointers: "
+					    : "deferred stacks, which this "
+					      "kernel and perf have: ");
+	if (p->want->all)
+		say("some of all programs have no frame pointers");
+	else if (c->go)
+		say(p->dump ? "some code of Go sets no frame pointer"
+			    : "Go's file has no unwind tables");
+	else if (!c->files)
+		say("nothing is known of the code of %s",
+		    *c->path ? path_name(c->path) : "the process");
+	else
+		say("of %s, %u of %u functions looked at set a frame pointer",
+		    path_name(c->worst_path), c->worst.set, c->worst.functions);
+	say("; up to %s a second for each busy CPU%s\n",
+	    human_bytes(cost, sizeof(cost),
+			((uint64_t)p->dump + CHAIN) * (uint64_t)p->want->rate),
+	    p->want->waits ? "; switches along frame pointers" : "");
 }

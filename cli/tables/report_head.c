@@ -8,6 +8,7 @@
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"

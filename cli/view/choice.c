@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "stitch/base/err.h"
@@ -196,23 +196,12 @@ static int choice_make(const char *ending, char *name, size_t size,
 /* Runs a command and waits for it. Returns whether it succeeded. */
 static bool choice_run(const char *const *argv, int out)
 {
-	int status = -1;
-	pid_t pid = fork();
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int status = child_run("/proc/self/exe", argv, out, null);
 
-	if (!pid) {
-		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		dup2(null, STDIN_FILENO);
-		dup2(out, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execv("/proc/self/exe", (char *const *)argv);
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && (WEXITSTATUS(status) == STATUS_OK ||
-				     WEXITSTATUS(status) == STATUS_DAMAGED ||
-				     WEXITSTATUS(status) == STATUS_LOSS);
+	close(null);
+	return status == STATUS_OK || status == STATUS_DAMAGED ||
+	       status == STATUS_LOSS;
 }
 
 int choice_write(const char *const *argv, const char *ending, char *said,

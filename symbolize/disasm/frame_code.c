@@ -13,10 +13,14 @@ enum frame_step {
 	STEP_PUSH,    /* FP is pushed */
 	STEP_SET,     /* FP = SP + by */
 	STEP_ENTER,   /* FP is pushed and becomes SP; then SP += by */
-	STEP_RESTORE, /* FP is loaded from the stack */
+	STEP_RESTORE, /* FP is loaded from SP + by */
+	STEP_POP,     /* FP is popped */
+	STEP_LEAVE,   /* SP = FP, and FP is popped */
 	STEP_JUMP,
 	STEP_RETURN,
-	STEP_END, /* a call, SP = something, or bytes that are no code */
+	STEP_CALL,
+	STEP_AWAY, /* SP = something */
+	STEP_END,  /* SP is not known, or bytes that are no code */
 };
 
 struct frame_insn {
@@ -222,7 +226,7 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 		return (struct frame_insn){ STEP_END, 0 };
 	case 0x89:
 		if (to_sp)
-			return (struct frame_insn){ STEP_END, 0 };
+			return (struct frame_insn){ STEP_AWAY, 0 };
 		if (in->mod == 3 && in->reg == X86_SP && in->rm == X86_FP)
 			return (struct frame_insn){ STEP_SET, 0 };
 		if (wide && in->on_sp && in->reg == X86_FP)
@@ -233,7 +237,7 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 		if (in->reg == X86_SP && in->on_sp && in->op == 0x8d)
 			return (struct frame_insn){ STEP_SP, in->disp };
 		if (in->reg == X86_SP)
-			return (struct frame_insn){ STEP_END, 0 };
+			return (struct frame_insn){ STEP_AWAY, 0 };
 		if (in->reg != X86_FP || !wide)
 			break;
 		if (in->mod == 3 && in->rm == X86_SP)
@@ -251,6 +255,8 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 			return (struct frame_insn){ STEP_SP, -8 };
 		if ((in->reg & 7) == 4)
 			return (struct frame_insn){ STEP_JUMP, 0 };
+		if ((in->reg & 7) == 2)
+			return (struct frame_insn){ STEP_CALL, 0 };
 		if ((in->reg & 7) > 1)
 			return (struct frame_insn){ STEP_END, 0 };
 		break;
@@ -270,8 +276,7 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 		return (struct frame_insn){ reg == X86_FP ? STEP_PUSH : STEP_SP,
 					    -8 };
 	if (in->op >= 0x58 && in->op <= 0x5f)
-		return (struct frame_insn){ reg == X86_FP ? STEP_RESTORE
-							  : STEP_SP,
+		return (struct frame_insn){ reg == X86_FP ? STEP_POP : STEP_SP,
 					    8 };
 	switch (in->op) {
 	case 0x68:
@@ -288,8 +293,9 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 			break; /* copies frames of outer functions */
 		return (struct frame_insn){ STEP_ENTER, -(in->imm & 0xffff) };
 	case 0xc9:
-		return (struct frame_insn){ STEP_RESTORE, 0 };
+		return (struct frame_insn){ STEP_LEAVE, 0 };
 	case 0xe8:
+		return (struct frame_insn){ STEP_CALL, 0 };
 	case 0xcc: /* between functions */
 	case 0xf4:
 		return (struct frame_insn){ STEP_END, 0 };
@@ -418,6 +424,8 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 		switch (in.step) {
 		case STEP_OTHER:
 		case STEP_RESTORE:
+		case STEP_POP:
+		case STEP_LEAVE:
 			break;
 		case STEP_SP:
 			sp -= in.by;
@@ -436,6 +444,8 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 			return sp == 8;
 		case STEP_JUMP:
 		case STEP_RETURN:
+		case STEP_CALL:
+		case STEP_AWAY:
 		case STEP_END:
 			return false;
 		}
@@ -471,9 +481,61 @@ bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 		case STEP_SET:
 		case STEP_ENTER:
 		case STEP_RESTORE:
+		case STEP_POP:
+		case STEP_LEAVE:
+		case STEP_CALL:
+		case STEP_AWAY:
 		case STEP_END:
 			return false;
 		}
 	}
 	return false;
+}
+
+enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
+				    size_t n, int64_t *cfa, int64_t *fp)
+{
+	int64_t sp = 0; /* bytes from what SP is now */
+	struct bytes b;
+
+	*fp = FRAME_CODE_KEPT;
+	bytes_init(&b, code, n, "", 0, bytes_must_swap(false));
+	while (machine == EM_X86_64 && bytes_left(&b)) {
+		struct frame_insn in = frame_code_next(machine, &b);
+
+		switch (in.step) {
+		case STEP_OTHER:
+		case STEP_SAVE:
+		case STEP_SET:
+		case STEP_CALL:
+			break;
+		case STEP_SP:
+			sp += in.by;
+			break;
+		case STEP_PUSH:
+			sp -= 8;
+			break;
+		/* below SP is what these instructions have saved */
+		case STEP_POP:
+			*fp = sp >= 0 ? sp : FRAME_CODE_KEPT;
+			sp += 8;
+			break;
+		case STEP_RESTORE:
+			*fp = sp + in.by >= 0 ? sp + in.by : FRAME_CODE_KEPT;
+			break;
+		case STEP_JUMP:
+		case STEP_RETURN:
+			*cfa = sp + 8;
+			return (in.step == STEP_JUMP ? !sp : sp >= 0)
+				       ? FRAME_CODE_RETURNS
+				       : FRAME_CODE_UNKNOWN;
+		case STEP_AWAY:
+			return FRAME_CODE_SWITCHES;
+		case STEP_ENTER:
+		case STEP_LEAVE:
+		case STEP_END:
+			return FRAME_CODE_UNKNOWN;
+		}
+	}
+	return FRAME_CODE_UNKNOWN;
 }

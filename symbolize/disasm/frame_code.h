@@ -11,6 +11,9 @@
  * and of an epilogue, which has up to eight instructions. */
 #define FRAME_CODE_PROLOGUE 96
 #define FRAME_CODE_EPILOGUE 40
+/* And of functions that have no unwind table: those of crtstuff.c. */
+#define FRAME_CODE_WHOLE 96
+#define FRAME_CODE_MAX 65536 /* bytes of a frame */
 
 /* Returns true if these instructions, the first of a function or the next ones,
  * make FP the address of the saved one, behind which the return address is.
@@ -19,4 +22,18 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n);
 /* Returns true if these instructions leave the function without restoring FP:
  * of one that has set FP, they are the rest of an epilogue. */
 bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n);
+
+#define FRAME_CODE_KEPT INT64_MIN
+enum frame_code_end {
+	FRAME_CODE_UNKNOWN,
+	FRAME_CODE_RETURNS,
+	FRAME_CODE_SWITCHES, /* SP becomes something else before that */
+};
+/* Follows these instructions of x86-64 to the end of their function: a return,
+ * or a jump while it has nothing on the stack. *cfa is then where its caller's
+ * frame begins, *fp where the caller's FP is saved, in bytes from SP, or
+ * FRAME_CODE_KEPT if FP has it. Conditional jumps are not followed, calls
+ * change neither. */
+enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
+				    size_t n, int64_t *cfa, int64_t *fp);
 #endif

@@ -437,3 +437,14 @@ do
 	grep -qx "naps.db: naps.data is newer; 'backstitch ingest -f -o naps.db naps.data' reads it again" err || bad=1
 done
 check a_database_older_than_its_capture_is_said 0 $bad
+# counts of 'perf stat record' in place of samples
+printf 'event cpu-clock\nraw type=77 misc=0 hex=00000000000000000000000000000000\n' >stat.txt
+if "${MKCAP:-$root/build/mkcap}" stat.txt stat.data 2>err
+then
+	"$B" stat.data >out 2>err
+	check a_first_look_says_what_is_there_in_place_of_samples 0 $? \
+		"skipped" "STAT_ROUND: times of 'perf stat record'"
+	"$B" report stat.db >out 2>err
+	check a_report_without_samples_names_info 1 $? \
+		"stat.db: no samples; 'backstitch info' says what is there instead"
+fi

@@ -145,6 +145,9 @@ def programs(where):
         "java": ["java", os.path.join(TWINS, "Script.java"), s],
         "perl": ["perl", "-e", "my %n; for my $i (1..900000) { $n{$i % 977} .= 'x' x ($i % 7) "
                                "if (\"a$i\" =~ /(\\d+)7$/) } print scalar(%n)"],
+        "ruby": ["ruby", os.path.join(where, "hot.rb"), s],
+        "php": ["php", "-r", "for ($i = 0, $n = []; $i < 9000000; $i++) $n[$i % 977] = "
+                             "strlen(\"a$i\"); echo count($n);"],
         "git": ["git", "-C", ROOT, "log", "-p", "--stat", "-250"],
         "gcc": ["gcc", "-O2", "-S", "-o", "/dev/null", os.path.join(WORK, "../../twins/record.c")],
         "cc1plus": ["g++", "-O2", "-S", "-o", "/dev/null", TWINS + "/cxx.cc"],
@@ -157,6 +160,10 @@ def programs(where):
         "tclsh": ["tclsh", os.path.join(where, "hot.tcl")],
         "bash": ["bash", "-c", "for ((i = 0; i < 90000; i++)); do x=${x#a}a$i; x=${x:0:9}; done"],
     }
+    with open(os.path.join(where, "hot.rb"), "w", encoding="ascii") as f:
+        f.write("def leaf(n) = (1..n).sum { |i| i * i % 7 }\n"
+                "def middle(n) = leaf(n) + (1..n).map(&:to_s).sort.size\n"
+                "stop = Time.now + ARGV[0].to_f\nmiddle(300) while Time.now < stop\n")
     with open(os.path.join(where, "hot.tcl"), "w", encoding="ascii") as f:
         f.write("proc f {n} {set s 0; for {set i 0} {$i<$n} {incr i} {incr s [string length "
                 "[lsort [list $i b a]]]}; return $s}\nputs [f 400000]\n")
@@ -201,6 +208,33 @@ def postgres(where):
         for p in filter(None, (clients, server)):
             p.send_signal(signal.SIGINT)
             p.wait()
+
+
+@contextlib.contextmanager
+def nginx(where):
+    """The process of a web server that answers, which has clients."""
+    conf = os.path.join(where, "nginx.conf")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write("daemon off; pid %s/nginx.pid; error_log /dev/null; events {}\n"
+                "http { access_log off; types_hash_max_size 2048;\n"
+                " client_body_temp_path %s; proxy_temp_path %s; fastcgi_temp_path %s;\n"
+                " uwsgi_temp_path %s; scgi_temp_path %s;\n"
+                " server { listen 127.0.0.1:18087; root %s; gzip on; gzip_types *;\n"
+                " gzip_min_length 1; } }\n" % ((where,) * 7))
+    os.chmod(where, 0o755)
+    server = subprocess.Popen(["nginx", "-c", conf], stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    clients = subprocess.Popen(["ab", "-q", "-t", "60", "-n", "9999999", "-c", "2", "-H",
+                                "Accept-Encoding: gzip", "http://127.0.0.1:18087/c.c"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        yield run("pgrep", "-P", str(server.pid)).stdout.split()[0]
+    finally:
+        clients.kill()
+        clients.wait()
+        server.terminate()
+        server.wait()
 
 
 def ways(data, target, program):
@@ -269,6 +303,9 @@ def main():
         if shutil.which("pgbench") and (not only or "postgres" in only):
             with postgres(where) as pid:
                 bad += measure(where, "postgres", ["-p", pid], None)
+        if shutil.which("nginx") and shutil.which("ab") and (not only or "nginx" in only):
+            with nginx(where) as pid:
+                bad += measure(where, "nginx", ["-p", pid], None)
         if not only or "all CPUs" in only:
             bad += measure(where, "all CPUs", ["-a"], None, True)
     finally:

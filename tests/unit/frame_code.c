@@ -171,7 +171,91 @@ START_TEST(a_loop_is_not_the_way_out)
 }
 END_TEST
 
+/* Functions of crtstuff.c and crti.o, as gcc 12 makes them for Debian 12: from
+ * where on which answer holds. cfa 0: none, AWAY: another stack. */
+#define AWAY -1
+static const struct ends {
+	const char *what;
+	const char *code;
+	size_t len;
+	struct {
+		size_t at;
+		int64_t cfa, fp;
+	} from[6];
+} ends[] = {
+	{ "__do_global_dtors_aux",
+	  CODE("\xf3\x0f\x1e\xfa\x80\x3d\xcd\xad\x01\0\0\x75\x2b"
+	       "\x55\x48\x83\x3d\x12\xac\x01\0\0\x48\x89\xe5\x74\x0c"
+	       "\x48\x8b\x3d\xae\xad\x01\0\xe8\x59\xff\xff\xff"
+	       "\xe8\x64\xff\xff\xff\xc6\x05\xa5\xad\x01\0\x01\x5d\xc3"
+	       "\x0f\x1f\0\xc3"),
+	  { { 0, 8, FRAME_CODE_KEPT },
+	    { 4, 8, FRAME_CODE_KEPT },
+	    { 14, 16, 0 },
+	    { 34 + 5, 16, 0 },
+	    { 52, 8, FRAME_CODE_KEPT } } },
+	{ "deregister_tm_clones",
+	  CODE("\x48\x8d\x3d\x41\xae\x01\0\x48\x8d\x05\x3a\xae\x01\0"
+	       "\x48\x39\xf8\x74\x15\x48\x8b\x05\x66\xac\x01\0"
+	       "\x48\x85\xc0\x74\x09\xff\xe0\x0f\x1f\x80\0\0\0\0\xc3"),
+	  { { 0, 8, FRAME_CODE_KEPT }, { 31, 8, FRAME_CODE_KEPT } } },
+	{ "frame_dummy",
+	  CODE("\xf3\x0f\x1e\xfa\xe9\x77\xff\xff\xff"),
+	  { { 0, 8, FRAME_CODE_KEPT } } },
+	{ "_init",
+	  CODE("\x48\x83\xec\x08\x48\x8b\x05\xbd\xaf\x01\0\x48\x85\xc0"
+	       "\x74\x02\xff\xd0\x48\x83\xc4\x08\xc3"),
+	  { { 0, 8, FRAME_CODE_KEPT },
+	    { 4, 16, FRAME_CODE_KEPT },
+	    { 18, 16, FRAME_CODE_KEPT },
+	    { 22, 8, FRAME_CODE_KEPT } } },
+	{ "Go: mov 48(%rsp),%rbp",
+	  CODE("\x48\x8b\x6c\x24\x30\x48\x83\xc4\x38\xc3"),
+	  { { 0, 64, 48 }, { 5, 64, FRAME_CODE_KEPT } } },
+	{ "a jump with something on the stack: a loop, or a stub of a plt",
+	  CODE("\x68\x01\0\0\0\xe9\xe0\xff\xff\xff"),
+	  { { 0, 0, 0 } } },
+	{ "_start: hlt", CODE("\xff\x15\0\0\0\0\xf4"), { { 0, 0, 0 } } },
+	{ "leave", CODE("\xc9\xc3"), { { 0, 0, 0 } } },
+	{ "mov %rcx,%rsp", CODE("\x48\x89\xcc\xc3"), { { 0, AWAY, 0 } } },
+	{ "Go: runtime.systemstack()",
+	  CODE("\xff\xd7\x64\x48\x8b\x04\x25\xf8\xff\xff\xff\x48\x8b\x58\x30"
+	       "\x48\x8b\x60\x38\x48\xc7\x40\x38\0\0\0\0\xc3"),
+	  { { 0, AWAY, 0 }, { 2, AWAY, 0 }, { 19, 8, FRAME_CODE_KEPT } } },
+	{ "no end", CODE("\x48\x85\xc0"), { { 0, 0, 0 } } },
+};
+
+START_TEST(where_code_returns_to)
+{
+	const struct ends *e = &ends[_i];
+
+	for (size_t i = 0; i < 6 && (!i || e->from[i].at); i++) {
+		unsigned char exact[FRAME_CODE_WHOLE];
+		size_t n = e->len - e->from[i].at;
+		int64_t cfa = -1, fp = -1;
+		int64_t want = e->from[i].cfa;
+		enum frame_code_end end;
+
+		/* no byte behind those that may be read */
+		memcpy(exact, e->code + e->from[i].at, n);
+		end = frame_code_ends(EM_X86_64, exact, n, &cfa, &fp);
+		ck_assert_msg(end == (want == AWAY ? FRAME_CODE_SWITCHES
+				      : want	   ? FRAME_CODE_RETURNS
+						   : FRAME_CODE_UNKNOWN),
+			      "%s: %zu: %d", e->what, e->from[i].at, (int)end);
+		ck_assert_msg(end != FRAME_CODE_RETURNS ||
+				      (cfa == want && fp == e->from[i].fp),
+			      "%s: %zu: %lld, %lld", e->what, e->from[i].at,
+			      (long long)cfa, (long long)fp);
+		ck_assert_int_eq(
+			frame_code_ends(EM_AARCH64, exact, n & ~3ul, &cfa, &fp),
+			FRAME_CODE_UNKNOWN);
+	}
+}
+END_TEST
+
 static const struct run_table tables[] = {
+	RUN_TABLE(where_code_returns_to, ends),
 	RUN_TABLE(where_code_of_x86_has_set_the_frame_pointer, x86),
 	RUN_TABLE(where_code_of_aarch64_has_set_the_frame_pointer, a64),
 };

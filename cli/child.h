@@ -1,0 +1,22 @@
+/* child.h - other programs: found by PATH, run without input, asked what they
+ * say. */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Finds what execvp() would start for the n bytes of name, and writes its path.
+ * Returns false if there is none, or no PATH. */
+bool child_find(const char *name, size_t n, char out[PATH_MAX]);
+/* Waits for the end of a process. Returns its exit status, 128 + the signal
+ * that ended it, 127 if pid is -1 as it could not be started. */
+int child_wait(pid_t pid);
+/* Runs the file, found by PATH too, without input; what it prints goes to these
+ * two descriptors, which are above 2 or where they are. Returns as child_wait()
+ * does. */
+int child_run(const char *file, const char *const *argv, int out, int err);
+/* Runs argv, and keeps the start of all that it prints, in English. */
+int child_ask(const char *const *argv, char *out, size_t size);
+#endif

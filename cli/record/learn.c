@@ -1,0 +1,71 @@
+/* learn.c - what a capture teaches the next recording. */
+#include "cli/record/learn.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output/say.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+/* Dumps grow if more stacks than this end with theirs. */
+#define CUT_OF 100
+#define MEGABYTES 4 /* of buffers that go with dumps of 16 kB */
+#define MEGABYTES_MAX 64
+
+/* Returns twice as much, of nothing twice what perf has. */
+static unsigned int learn_larger(int64_t had, unsigned int perfs,
+				 unsigned int most)
+{
+	if (had < 0 || had > most / 2)
+		return most;
+	return had ? 2 * (unsigned int)had : 2 * perfs;
+}
+
+int learn_from(const char *file, const char *name, struct learned *out,
+	       struct err *err)
+{
+	int status = STATUS_OK;
+	struct store *db = database_open(file, &status, err);
+	struct rows *r;
+	int rc;
+
+	*out = (struct learned){ .dump = 0 };
+	if (!db)
+		return err_while(err, "learning from the last capture");
+	r = rows_of(db, "record_learned", err);
+	if (rows_step(r)) {
+		/* perf 7.2 and 7.3 do not store the rest of it */
+		const char *m =
+			strstr(rows_text(r, RECORD_LEARNED_CMDLINE), " -m ");
+		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
+		long long samples = rows_int(r, RECORD_LEARNED_SAMPLES);
+		long long cut = rows_int(r, RECORD_LEARNED_CUT);
+		long long lost = rows_int(r, RECORD_LEARNED_LOST);
+
+		out->cut = cut > samples / CUT_OF && dump < DUMP_MAX;
+		out->lost = lost;
+		out->dump = (unsigned int)dump;
+		out->megabytes = m ? (unsigned int)atoi(m + 4) : 0;
+		if (out->cut || dump < 0 || dump > DUMP_MAX)
+			out->dump = learn_larger(dump, DUMP / 2, DUMP_MAX);
+		if (lost || out->megabytes > MEGABYTES_MAX)
+			out->megabytes = learn_larger(
+				m ? atoi(m + 4) : dump / (DUMP / MEGABYTES),
+				MEGABYTES, MEGABYTES_MAX);
+		if (name && out->cut)
+			say("%s: %lld of %lld user stacks end with their dump: "
+			    "dumps of %u bytes\n",
+			    name, cut, samples, out->dump);
+		if (name && lost)
+			say("%s: %lld records were lost: buffers of %u MB\n",
+			    name, lost, out->megabytes);
+	}
+	rc = rows_end(r, err);
+	store_close(db);
+	return rc;
+}
