@@ -10,6 +10,7 @@
 #include "tests/unit/run.h"
 
 #define ROWS_MOST 4000
+#define PAGE 16384 /* bytes */
 
 static const char *const three[] = { "id", "a", "b" };
 
@@ -287,10 +288,10 @@ START_TEST(damage_is_left_to_sqlite)
 	ck_assert_int_ge(fd, 0);
 	n = read(fd, byte, sizeof(byte));
 	ck_assert_int_gt(n, 8192);
-	for (int i = 0; i < 4000 / RUN_FEWER; i++) {
+	for (int i = 0; i < 1200 / RUN_FEWER; i++) {
 		/* heads of pages, most of all */
-		size_t at = rnd_below(&state, (size_t)n / 4096) * 4096 +
-			    rnd_below(&state, i % 2 ? 40 : 4096);
+		size_t at = rnd_below(&state, (size_t)n / PAGE) * PAGE +
+			    rnd_below(&state, i % 2 ? 40 : PAGE);
 		unsigned char to = (unsigned char)rnd_below(&state, 256);
 
 		if (at < 100)
@@ -306,7 +307,7 @@ START_TEST(damage_is_left_to_sqlite)
 		ck_assert_int_eq(pwrite(fd, &byte[at], 1, (off_t)at), 1);
 	}
 	close(fd);
-	ck_assert_uint_gt(same, 100);
+	ck_assert_uint_gt(same, 50);
 }
 END_TEST
 
