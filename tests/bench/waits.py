@@ -12,10 +12,29 @@
 # of 111 processes in turn, with 10,000 switches missing without a loss:
 # 1,000 threads, each away for long, beside a database of half of that.
 #
-# Last result (2 cores, load 10; anonymous memory in MB, before stays, wake-ups
-# and pieces were packed in brackets, and seconds of processor time): longest
-# waits 90 (190) 1.1, all of them as JSON 137 (220), tree 124 (190) 2.3, report
-# --sched 105 (210) 1.2, report --off-cpu 122 (224) 1.9, tables 132 (198) 1.6.
+# Last result (2 cores, load 30, so that a quiet machine takes less; s of
+# processor time and MB of memory at most, before events were read from the pages
+# of the file and hidden times without a step for each loss, and with them). Of
+# 13 segments, and of 26:
+#
+#                          before      now         26
+#   path --tid            0.87   85   0.36   71   0.73  128
+#   path --waits          1.21   88   0.62   91   1.16  167
+#   path --worst 3        1.25   87   0.55   91   1.19  167
+#   path --tree           1.51  119   0.73  105   1.68  197
+#   path --flame          2.06  144   1.00  108   2.24  201
+#   report --sched        1.16   87   0.50   74   1.06  134
+#   report --html         2.29   87   1.20   72   2.59  123
+#   state_interval: time  1.25  119   0.50  105   1.03  197
+#   wait: time            1.25  126   0.56  112   1.18  210
+#   stay: time            0.80   85   0.36   71   0.71  128
+#   state_interval: tid   0.81   85   0.35   71   0.69  128
+#   wait: tid             0.82   85   0.36   71   0.70  128
+#   blame: tid            0.84   85   0.35   71   0.74  128
+#
+# Of instructions, which do not depend on who else computes, a database of six
+# segments takes 0.53 of those before for --tid, 0.54 for --tree, 0.52 for
+# --flame and --html.
 import os
 import pathlib
 import random
