@@ -112,12 +112,12 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 # The plugin of babeltrace2 that reads databases: what reading needs.
 PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
-	$(filter-out %/extension.c,$(call find,schema stitch/base,c)) \
+	$(filter-out %/extension.c schema/merge/%, \
+	$(call find,schema stitch/base,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/verdict.c stitch/tasks/frame.c \
-	stitch/join/missing_reason.c \
 	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
-	payloads.c payload_raws.c row_cursor.c) \
+	payloads.c row_cursor.c) \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 PLUGIN_OBJS := $(if $(PLUGIN),$(O)/plug/schema_sql.o \
@@ -406,7 +406,7 @@ faults: deps-build
 N ?= 200000
 PATH_ASKED = --table -v --prepare \
 	'$(O)/backstitch ingest -q -f --no-symbols -o {db} {capture}'
-PATH_ALL = --all '$(O)/backstitch path --json --worst 1000000 {db}'
+PATH_ALL = --all '$(O)/backstitch path --json --idle --worst 1000000 {db}'
 PATH_ONE = --tool \
 	'$(O)/backstitch path --json --tid {tid} --time {from_s},{to_s} {db}'
 causality: deps-build

@@ -27,6 +27,7 @@ enum opt_kind {
 	OPT_SIZE,
 	OPT_CHOICE,
 	OPT_LIST,
+	OPT_COMMAND,
 	OPT_GROUP,
 	OPT_HEADING,
 	OPT_END
@@ -88,6 +89,14 @@ struct opt {
 #define OPT_LIST(letter, name, arg, value, help)                               \
 	OPT_ENTRY(OPT_LIST, letter, name, arg, struct opt_list, value, NULL,   \
 		  help)
+/* Stands for another command, which has this option, too, and options of its
+ * own: "report --diff". What it has beside those of this table is listed behind
+ * the option. */
+#define OPT_COMMAND(name_, command_, help_)                                    \
+	{                                                                      \
+		.kind = OPT_COMMAND, .name = (name_), .help = (help_),         \
+		.value = (void *)(command_)                                    \
+	}
 /* All options of another table. */
 #define OPT_GROUP(table)                                                       \
 	{                                                                      \
@@ -109,6 +118,9 @@ struct opt {
 
 struct command {
 	const char *name;
+	/* The command of which an option stands for this one; NULL: it has a
+	 * name of its own. */
+	const struct command *of;
 	const char *args;	     /* "[options] CAPTURE..." */
 	const char *summary;	     /* the same line as in the man page */
 	const char *const *examples; /* ends with NULL; -h shows the first 4 */

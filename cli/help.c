@@ -116,7 +116,9 @@ void help_command(FILE *out, const struct command *c, bool brief)
 	putc('\n', out);
 	if (brief)
 		fprintf(out, "all: backstitch help %s\n",
-			*c->name ? c->name : "ingest");
+			c->of	   ? c->of->name
+			: *c->name ? c->name
+				   : "ingest");
 	else
 		term_wrap(out,
 			  "Options of every command: 'backstitch help options'",

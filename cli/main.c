@@ -148,8 +148,8 @@ static int run_command(int argc, char **argv, struct err *err)
 		argc--;
 		argv++;
 	}
-	n = c->program ? options_parse_program(c->opts, argc, argv, err)
-		       : options_parse(c->opts, argc, argv, err);
+	c = options_command(c, argc, argv);
+	n = options_parse(c, argc, argv, err);
 	if (n < 0)
 		return main_complain(err, name);
 	if (options_version)

@@ -29,37 +29,11 @@ const struct opt common_opts[] = {
 	{ .kind = OPT_END }
 };
 
-void options_walk(const struct opt *opts, option_fn *fn, void *arg)
-{
-	if (!opts)
-		return;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
-		if (o->kind == OPT_GROUP)
-			options_walk(o->value, fn, arg);
-		else if (o->kind != OPT_HEADING)
-			fn(arg, o);
-	}
-}
-
-void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
-{
-	if (!opts)
-		return;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
-		if (o->kind == OPT_GROUP && !o->help)
-			options_walk_told(o->value, fn, arg);
-		else
-			fn(arg, o);
-	}
-}
-
 /* Returns the option with this letter, or, if letter is 0, with this name. */
 static const struct opt *options_find(const struct opt *opts, char letter,
 				      const char *name, size_t len)
 {
-	if (!opts)
-		return NULL;
-	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+	for (const struct opt *o = opts; o && o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP) {
 			const struct opt *in =
 				options_find(o->value, letter, name, len);
@@ -77,6 +51,67 @@ static const struct opt *options_find(const struct opt *opts, char letter,
 	return NULL;
 }
 
+/* The same, also of the commands that options of the table stand for. Stores
+ * which of them has it first in *of; NULL: the table. */
+static const struct opt *options_find_all(const struct opt *opts, char letter,
+					  const char *name, size_t len,
+					  const struct command **of)
+{
+	const struct opt *found = options_find(opts, letter, name, len);
+
+	*of = NULL;
+	for (const struct opt *o = opts; !found && o && o->kind != OPT_END; o++)
+		if (o->kind == OPT_COMMAND) {
+			*of = o->value;
+			found = options_find((*of)->opts, letter, name, len);
+		}
+	return found;
+}
+
+/* The options that a table has because one of it stands for a command. */
+struct option_more {
+	const struct opt *opts;
+	const struct command *of;
+	option_fn *fn;
+	void *arg;
+};
+
+static void more_take(void *arg, const struct opt *o)
+{
+	const struct option_more *m = arg;
+	const struct command *of;
+
+	options_find_all(m->opts, 0, o->name, strlen(o->name), &of);
+	if (of == m->of)
+		m->fn(m->arg, o);
+}
+
+/* told: as for help. */
+static void options_walk_all(const struct opt *opts, bool told, option_fn *fn,
+			     void *arg)
+{
+	for (const struct opt *o = opts; o && o->kind != OPT_END; o++) {
+		struct option_more more = { opts, o->value, fn, arg };
+
+		if (o->kind == OPT_GROUP && (!told || !o->help))
+			options_walk_all(o->value, told, fn, arg);
+		else if (told || o->kind != OPT_HEADING)
+			fn(arg, o);
+		if (o->kind == OPT_COMMAND)
+			options_walk(more.of->opts, more_take, &more);
+	}
+}
+
+void options_walk(const struct opt *opts, option_fn *fn, void *arg)
+{
+	options_walk_all(opts, false, fn, arg);
+}
+
+void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
+{
+	options_walk_all(opts, true, fn, arg);
+}
+
 /* Returns the option that a word of a list of long names is about, and moves
  * *names behind it; NULL at the end, or if there is no such option. */
 static const struct opt *options_next(const struct opt *opts,
@@ -84,9 +119,10 @@ static const struct opt *options_next(const struct opt *opts,
 {
 	const char *name = *names + strspn(*names, " ");
 	size_t len = strcspn(name, " ");
+	const struct command *of;
 
 	*names = name + len;
-	return len ? options_find(opts, 0, name, len) : NULL;
+	return len ? options_find_all(opts, 0, name, len, &of) : NULL;
 }
 
 void options_walk_named(const struct opt *opts, const char *names,
@@ -221,16 +257,36 @@ static void offer_option(void *arg, const struct opt *o)
 		nearest_offer(arg, o->name);
 }
 
-static int unknown_long(const struct opt *opts, const char *name, size_t len,
+/* Says whose option it is, if the command that another stands for lacks one of
+ * the other's, or the reverse. Returns whether it said so. */
+static bool options_say_whose(const struct command *c, char letter,
+			      const char *name, size_t len, struct err *err)
+{
+	const struct command *of;
+	const struct opt *o = options_find_all(c->opts, letter, name, len, &of);
+
+	if (o)
+		return err_set(err, ERR_USAGE, "--%s is for 'backstitch %s'",
+			       o->name, of->name);
+	if (c->of)
+		o = options_find_all(c->of->opts, letter, name, len, &of);
+	return o && err_set(err, ERR_USAGE,
+			    "'%s' has no such option: leave out --%s", c->name,
+			    o->name);
+}
+
+static int unknown_long(const struct command *c, const char *name, size_t len,
 			struct err *err)
 {
 	char typed[NEAR_MAX + 1];
 	struct nearest near = { .typed = typed };
 
+	if (options_say_whose(c, 0, name, len, err))
+		return -1;
 	if (len < sizeof(typed)) {
 		memcpy(typed, name, len);
 		typed[len] = 0;
-		options_walk(opts, offer_option, &near);
+		options_walk(c->opts, offer_option, &near);
 		options_walk(common_opts, offer_option, &near);
 	}
 	if (near.best)
@@ -243,25 +299,63 @@ static int unknown_long(const struct opt *opts, const char *name, size_t len,
 
 /* Returns the option with this name, or the only one that begins with it; NULL
  * and *err if there is none. */
-static const struct opt *find_long(const struct opt *opts, const char *name,
+static const struct opt *find_long(const struct command *c, const char *name,
 				   size_t len, struct err *err)
 {
-	const struct opt *o = find_any(opts, 0, name, len);
+	const struct opt *o = find_any(c->opts, 0, name, len);
 	struct abbreviation a = { .typed = name, .len = len };
 
 	if (o)
 		return o;
-	options_walk(opts, abbreviation_take, &a);
+	/* a name that is whole is no part of another one */
+	if (options_say_whose(c, 0, name, len, err))
+		return NULL;
+	options_walk(c->opts, abbreviation_take, &a);
 	options_own += a.n > 0;
 	options_walk(common_opts, abbreviation_take, &a);
-	if (len && a.n == 1)
-		return a.first;
+	if (len && a.n == 1) {
+		len = strlen(a.first->name);
+		o = find_any(c->opts, 0, a.first->name, len);
+		if (!o)
+			unknown_long(c, a.first->name, len, err);
+		return o;
+	}
 	if (len && a.n)
 		err_set(err, ERR_USAGE, "option '--%.*s' could be %s", (int)len,
 			name, a.names);
 	else
-		unknown_long(opts, name, len, err);
+		unknown_long(c, name, len, err);
 	return NULL;
+}
+
+/* Returns the command that one word of the command line stands for, or NULL. */
+static const struct command *options_word(const struct opt *opts,
+					  const char *word)
+{
+	const char *name = word + 2;
+	struct abbreviation a = { .typed = name, .len = strlen(name) };
+	const struct opt *o = options_find(opts, 0, name, a.len);
+
+	if (!o) {
+		options_walk(opts, abbreviation_take, &a);
+		o = a.n == 1 ? a.first : NULL;
+	}
+	return o && o->kind == OPT_COMMAND ? o->value : NULL;
+}
+
+const struct command *options_command(const struct command *c, int argc,
+				      char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const struct command *to =
+			!strncmp(argv[i], "--", 2)
+				? options_word(c->opts, argv[i])
+				: NULL;
+
+		if (to)
+			return options_command(to, argc, argv);
+	}
+	return c;
 }
 
 static int options_set_size(const struct opt *o, const char *text,
@@ -366,6 +460,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 		list->item[list->n++] = text;
 		return 0;
 	}
+	case OPT_COMMAND: /* options_command() looked for it */
 	case OPT_GROUP:
 	case OPT_HEADING:
 	case OPT_END:
@@ -388,13 +483,13 @@ static const char *next_value(const struct opt *opts, int argc, char **argv,
 	return next;
 }
 
-static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
+static int parse_long(const struct command *c, int argc, char **argv, int *i,
 		      struct err *err)
 {
 	const char *name = argv[*i] + 2;
 	const char *eq = strchr(name, '=');
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = find_long(opts, name, len, err);
+	const struct opt *o = find_long(c, name, len, err);
 	const char *value;
 
 	if (!o)
@@ -405,7 +500,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 		return set_value(o, NULL, err);
 	if (eq)
 		return set_value(o, eq + 1, err);
-	value = next_value(opts, argc, argv, i);
+	value = next_value(c->opts, argc, argv, i);
 	if (!value)
 		return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s",
 			       o->name, o->name, o->arg);
@@ -413,13 +508,15 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 }
 
 /* Parses one argument with short options: -fo FILE, -fFILE, -f. */
-static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
+static int parse_short(const struct command *c, int argc, char **argv, int *i,
 		       struct err *err)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
-		const struct opt *o = find_any(opts, *p, NULL, 0);
+		const struct opt *o = find_any(c->opts, *p, NULL, 0);
 		const char *value;
 
+		if (!o && options_say_whose(c, *p, NULL, 0, err))
+			return -1;
 		if (!o)
 			return err_set(err, ERR_USAGE, "unknown option '-%c'",
 				       *p);
@@ -431,7 +528,7 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 		}
 		if (p[1])
 			return set_value(o, p + 1, err);
-		value = next_value(opts, argc, argv, i);
+		value = next_value(c->opts, argc, argv, i);
 		if (!value)
 			return err_set(err, ERR_USAGE,
 				       "-%c needs a value: -%c %s", *p, *p,
@@ -441,9 +538,8 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 	return 0;
 }
 
-/* program: the first positional argument ends the options. */
-static int options_parse_until(const struct opt *opts, bool program, int argc,
-			       char **argv, struct err *err)
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct err *err)
 {
 	int n = 0;
 	bool over = false;
@@ -453,7 +549,7 @@ static int options_parse_until(const struct opt *opts, bool program, int argc,
 		int ret = 0;
 
 		if (over || a[0] != '-' || !a[1]) {
-			over |= program;
+			over |= c->program;
 			argv[n++] = a;
 			continue;
 		}
@@ -461,27 +557,15 @@ static int options_parse_until(const struct opt *opts, bool program, int argc,
 			over = true;
 			options_before = n;
 		} else if (a[1] == '-') {
-			ret = parse_long(opts, argc, argv, &i, err);
+			ret = parse_long(c, argc, argv, &i, err);
 		} else {
-			ret = parse_short(opts, argc, argv, &i, err);
+			ret = parse_short(c, argc, argv, &i, err);
 		}
 		if (ret)
 			return -1;
 	}
 	argv[n] = NULL;
 	return n;
-}
-
-int options_parse(const struct opt *opts, int argc, char **argv,
-		  struct err *err)
-{
-	return options_parse_until(opts, false, argc, argv, err);
-}
-
-int options_parse_program(const struct opt *opts, int argc, char **argv,
-			  struct err *err)
-{
-	return options_parse_until(opts, true, argc, argv, err);
 }
 
 void options_color(int argc, char **argv)

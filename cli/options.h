@@ -19,18 +19,18 @@ extern unsigned int options_own; /* how many others were given */
 extern int options_before; /* positional arguments before "--"; 0: none, or
 			    * there is no "--" */
 
+/* Returns the command that an option of argv stands for; c, if there is none.
+ */
+const struct command *options_command(const struct command *c, int argc,
+				      char **argv);
+
 /* Sets the values of the options in argv and moves the positional arguments to
  * its front, in their order. Returns their number, or -1 and *err (ERR_USAGE).
  * A long name may be cut as long as it is clear. After "--" nothing is an
- * option;
- * "-" is never one. */
-int options_parse(const struct opt *opts, int argc, char **argv,
-		  struct err *err);
-
-/* The same for a command whose first positional argument is a program: what
+ * option; "-" is never one. If the first positional argument is a program, what
  * follows it is the program's, options too. */
-int options_parse_program(const struct opt *opts, int argc, char **argv,
-			  struct err *err);
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct err *err);
 
 /* Parses --color alone, so that it also applies to an error in an argument
  * before it. */
@@ -41,7 +41,8 @@ void options_color(int argc, char **argv);
  * may have one, and who takes a URL says so. */
 void options_hide_passwords(int argc, char **argv);
 
-/* Calls fn for each option; groups are expanded in place, headings left out. */
+/* Calls fn for each option; groups are expanded in place, headings left out.
+ * Behind OPT_COMMAND are the options that no command before it has. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
 /* The same for help: calls fn for headings, and once for a group that has a

@@ -149,6 +149,8 @@ static void print_environment(FILE *out)
 		  "the password for a server, clickhouse://user@host" },
 		{ "BACKSTITCH_NO_SYNC",
 		  "if set: no file waits for the disk (for tests)" },
+		{ "BACKSTITCH_ROWS",
+		  "if set: JSON and a tab before the rows of tables (for view)" },
 		{ "BACKSTITCH_PAGER, PAGER",
 		  "the pager for what is longer than the screen (less)" },
 		{ "COLUMNS", "width of what is not written to a terminal" },

@@ -2,7 +2,6 @@
  * are due. */
 #include "stitch/ahead.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,9 @@
 /* Records to look at for each that is due, so that those without a dump do not
  * hold the records up. */
 #define AHEAD_LOOK 8
-/* Then there is always one that no dump uses. */
-#define VIEWS_MAX AHEAD_MAX
+#define VIEWS_MAX 256
+/* Places of a view: if dumps use all of these, another one has none. */
+#define VIEW_WAYS 16
 /* Processes with more mappings are not unwound ahead: 12 MiB for all views. */
 #define VIEW_REGIONS_MAX 1024
 /* Processes whose changes are told apart; those that share a place only wait
@@ -45,7 +45,7 @@ struct ahead_dump {
 	struct ahead_view *view;
 	uint64_t turn;	/* number of the record */
 	uint64_t after; /* it can be begun when this record was taken */
-	bool waits;	/* it will be begun */
+	struct ahead_dump *next; /* of those that wait */
 };
 
 struct ahead {
@@ -54,8 +54,10 @@ struct ahead {
 	uint64_t turn;			   /* the last record taken */
 	uint64_t used, asked;		   /* dumps, of ahead_take() */
 	struct ahead_dump dump[AHEAD_MAX]; /* a ring, in the order of records */
-	size_t first, n, n_wait;
-	uint64_t soonest; /* no dump that waits can be begun before */
+	size_t first, n;
+	/* those that will be begun, in this order too; the end of their list */
+	struct ahead_dump *waits, **end;
+	uint64_t soonest; /* none of them can be begun before */
 	/* The last record seen that changes the threads or mappings of a
 	 * process; indexed by a hash of the process. */
 	uint64_t change[CHANGES];
@@ -70,6 +72,8 @@ struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
 
 	a->ord = ord;
 	a->uw = uw;
+	a->end = &a->waits;
+	a->soonest = UINT64_MAX;
 	return a;
 }
 
@@ -89,7 +93,11 @@ static bool ahead_end_first(struct ahead *a, struct unwind_out *out,
 		done = a->uw->ops->finish(a->uw, d->job, out, dated);
 		d->view->refs--;
 	}
-	a->n_wait -= d->waits;
+	if (a->waits == d) {
+		a->waits = d->next;
+		if (!a->waits)
+			a->end = &a->waits;
+	}
 	a->first = (a->first + 1) % AHEAD_MAX;
 	a->n--;
 	return done;
@@ -142,7 +150,8 @@ static void ahead_add_region(void *arg, const struct region *r)
 		*mem_add(v->r, v->n, v->cap) = *r;
 }
 
-/* Returns the process's mappings of now, or NULL if there are too many. */
+/* Returns the process's mappings of now, or NULL if there are too many, or no
+ * place for them. */
 static struct ahead_view *ahead_view_of(struct ahead *a,
 					const struct process *p, uint64_t epoch)
 {
@@ -151,7 +160,7 @@ static struct ahead_view *ahead_view_of(struct ahead *a,
 
 	if (p->space.now.n > VIEW_REGIONS_MAX)
 		return NULL;
-	for (size_t i = 0; i < VIEWS_MAX; i++) {
+	for (size_t i = 0; i < VIEW_WAYS; i++) {
 		struct ahead_view *w = &a->view[(first + i) % VIEWS_MAX];
 
 		if (w->process == p->id && w->epoch == epoch &&
@@ -160,7 +169,8 @@ static struct ahead_view *ahead_view_of(struct ahead *a,
 		if (!w->refs && !v)
 			v = w;
 	}
-	assert(v);
+	if (!v)
+		return NULL;
 	v->n = 0;
 	v->process = p->id;
 	v->epoch = epoch;
@@ -177,7 +187,8 @@ static uint64_t *ahead_change(struct ahead *a, const struct record *rec)
 }
 
 /* Hands a dump to a thread, unless the mappings of its process are not known
- * yet or never will be. Returns false if no thread is free. */
+ * yet or never will be. Returns whether it still waits: no thread is free if it
+ * could have been begun. */
 static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 		      ahead_fn *fn)
 {
@@ -189,11 +200,12 @@ static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 		.stack = s->stack,
 		.len = s->stack_len,
 	};
-	uint64_t *change = ahead_change(a, d->rec);
 	const struct process *p;
 	int when = fn(st, d->rec, &in, &p);
 
 	if (when == AHEAD_LATER) {
+		uint64_t *change = ahead_change(a, d->rec);
+
 		/* no record was seen that will tell: the sample itself will */
 		if (*change <= a->turn)
 			*change = d->turn;
@@ -201,16 +213,12 @@ static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 		return true;
 	}
 	d->view = when == AHEAD_NOW ? ahead_view_of(a, p, in.epoch) : NULL;
-	if (d->view) {
-		in.arg = d->view;
-		d->job = a->uw->ops->begin(a->uw, &in);
-		if (!d->job)
-			return false;
-		d->view->refs++;
-	}
-	d->waits = false;
-	a->n_wait--;
-	return true;
+	if (!d->view)
+		return false;
+	in.arg = d->view;
+	d->job = a->uw->ops->begin(a->uw, &in);
+	d->view->refs += d->job != NULL;
+	return !d->job;
 }
 
 /* Begins the dumps whose processes no record in front of them changes any
@@ -218,25 +226,30 @@ static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 static void ahead_begin_waiting(struct ahead *a, struct stitch *st,
 				ahead_fn *fn)
 {
+	struct ahead_dump **at = &a->waits;
 	bool idle = true;
 
-	if (!a->n_wait || a->turn < a->soonest)
+	if (a->turn < a->soonest)
 		return;
 	a->soonest = UINT64_MAX;
-	for (size_t i = 0; i < a->n; i++) {
-		struct ahead_dump *d = ahead_at(a, i);
+	while (*at) {
+		struct ahead_dump *d = *at;
 
-		if (!d->waits)
+		if (a->turn >= d->after && idle && !ahead_try(a, d, st, fn)) {
+			*at = d->next;
 			continue;
-		if (a->turn >= d->after && idle)
-			idle = ahead_try(a, d, st, fn);
-		if (d->waits && d->after < a->soonest)
+		}
+		idle &= a->turn < d->after;
+		if (d->after < a->soonest)
 			a->soonest = d->after;
+		at = &d->next;
 	}
+	a->end = at;
 }
 
-/* Notes what a later record changes, or the dump that it has. */
-static void ahead_see(struct ahead *a, const struct record *rec, uint64_t turn)
+/* Notes what a later record changes, or begins the dump that it has. */
+static void ahead_see(struct ahead *a, const struct record *rec, uint64_t turn,
+		      struct stitch *st, ahead_fn *fn)
 {
 	uint64_t *change = ahead_change(a, rec);
 
@@ -247,15 +260,15 @@ static void ahead_see(struct ahead *a, const struct record *rec, uint64_t turn)
 	if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
 	    !rec->sample.user_regs.abi)
 		return;
-	*ahead_at(a, a->n++) = (struct ahead_dump){
-		.rec = rec,
-		.turn = turn,
-		.after = *change,
-		.waits = true,
-	};
-	a->n_wait++;
-	if (*change < a->soonest)
-		a->soonest = *change;
+	struct ahead_dump *d = ahead_at(a, a->n++);
+
+	*d = (struct ahead_dump){ .rec = rec, .turn = turn, .after = *change };
+	if (*change <= a->turn && !ahead_try(a, d, st, fn))
+		return;
+	*a->end = d;
+	a->end = &d->next;
+	if (d->after < a->soonest)
+		a->soonest = d->after;
 }
 
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)
@@ -269,7 +282,7 @@ void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)
 
 		if (!rec)
 			break;
-		ahead_see(a, rec, turn);
+		ahead_see(a, rec, turn, st, fn);
 	}
 	ahead_begin_waiting(a, st, fn);
 }

@@ -26,8 +26,8 @@ enum ahead_when {
 };
 
 /* Returns enum ahead_when: by the caller's state of the process of a sample
- * with a dump. AHEAD_NOW: fills in->machine, in->user_mask, in->swap, in->pc,
- * in->epoch and *p. */
+ * with a dump. AHEAD_NOW: fills in->machine, in->user_mask, in->swap, in->epoch
+ * and *p. */
 typedef int ahead_fn(struct stitch *st, const struct record *rec,
 		     struct unwind_in *in, const struct process **p);
 

@@ -1,10 +1,22 @@
-/* record_chains.c - the kernel and user stacks of a record, as raw chains. */
+/* record_chains.c - the kernel and user stacks of a record, as raw chains.
+ *
+ * How the user stack of a sample is made, by what was recorded:
+ *
+ *	branches by the processor, or	as it is (made.note.ended)
+ *	the address that was hit alone
+ *	a copy of the stack		unwound by tables: resolve_stack_dump()
+ *	frame pointers, AArch64's link	with the caller that the register holds:
+ *	register beside them		resolve_inferred()
+ *	frame pointers, or a deferred	as it is, with the caller that code
+ *proves chain				missing: resolve_recorded()
+ *
+ * All end in resolve_user_chain(), which finds the frames of a list of
+ * addresses, and what is said of those that nothing is mapped at. */
 #include "stitch/record_chains.h"
 
-#include "stitch/ahead.h"
-
 #include <string.h>
-#include <sys/mman.h>
+
+#include "stitch/record_unwind.h"
 
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/group_reads.h"
@@ -25,7 +37,6 @@
 #include "stitch/unwinder.h"
 #include "stitch/audit/rules_skew.h"
 
-#define REGS_AARCH64_LR (1ull << 30)
 /* Number of frames of 64 bytes in a dump of 64 KiB. */
 #define UNWOUND_MAX 1024
 
@@ -34,6 +45,7 @@ struct chain_note {
 	/* as in struct resolve_in */
 	uint32_t inferred, guessed;
 	bool inferred_function;
+	bool once; /* as in struct resolve_in */
 	struct raw_note note;
 };
 
@@ -109,20 +121,6 @@ uint32_t record_chains_some_kernel_chain(struct stitch *st,
 	return resolve_kernel(st->resolve, &in, a);
 }
 
-/* Collects the address spaces that other captures have of the process. Returns
- * how many. */
-static uint32_t shared_spaces(struct stitch *st, uint32_t process,
-			      const struct space *out[SHARED_SPACES_MAX])
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = shared_tasks_next(st->tasks, process);
-	     i != process && n < SHARED_SPACES_MAX;
-	     i = shared_tasks_next(st->tasks, i))
-		out[n++] = &tasks_process_at(st->tasks, i)->space;
-	return n;
-}
-
 /* The new program has started if a deferred chain was taken, which happens on
  * the return to user mode, or if a sample hit code that is mapped now. */
 static void forget_exec_if_started(struct stitch *st, struct space *sp,
@@ -182,53 +180,6 @@ static bool program_surely_ran(struct stitch *st, const struct process *p)
 {
 	return st->rec->kind == REC_CHAIN || st->rec->flags & REC_F_USER ||
 	       !p->space.before.n;
-}
-
-/* Times of a capture may have any value, so the difference may wrap. */
-static int64_t wrapping_difference(uint64_t a, uint64_t b)
-{
-	return (int64_t)(a - b);
-}
-
-void record_chains_find_jit(struct stitch *st, struct process *p,
-			    const struct rec_map *hint)
-{
-	const struct record *rec = st->rec;
-	int64_t shift = wrapping_difference(rec->raw, rec->time);
-	struct jit *j = NULL;
-	int64_t first;
-
-	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
-		return;
-	p->jit.asked = true;
-	if (!st->find_jit(st->find_arg, st->own->from, p->pid, hint, &j) ||
-	    j == p->jit.own)
-		return;
-	/* It belongs to an earlier program with this process id. */
-	first = jit_first(j);
-	if (first != TIME_NONE && p->jit.since &&
-	    wrapping_difference((uint64_t)first, (uint64_t)shift) <
-		    p->jit.since)
-		return;
-	p->jit.own = j;
-	p->jit.source = rec->source;
-	p->jit.shift = shift;
-	p->space.cut++;
-	p->space.any++;
-}
-
-/* Returns the code that the process made at run time, for the current record,
- * or NULL. */
-static const struct jit_view *stitch_jit_view(struct stitch *st,
-					      struct process *p)
-{
-	if (!p->jit.asked && p->pid >= 0)
-		record_chains_find_jit(st, p, NULL);
-	if (!p->jit.own && !p->jit.parents)
-		return NULL;
-	if (p->jit.source == st->rec->source)
-		p->jit.shift = wrapping_difference(st->rec->raw, st->rec->time);
-	return &p->jit;
 }
 
 /* Returns true if all mappings of the process are known in one of the captures,
@@ -291,14 +242,15 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.shared = shared,
 		.n_shared = p->shared.next == process
 				    ? 0
-				    : shared_spaces(st, process, shared),
-		.jit = stitch_jit_view(st, p),
+				    : record_unwind_spaces(st, process, shared),
+		.jit = record_unwind_jit(st, p),
 		.space_id = p->id,
 		.view = p->shared.view,
 		.inferred = chain_note.inferred,
 		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
+		.once = chain_note.once,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
@@ -347,117 +299,6 @@ void record_chains_check_hit(struct stitch *st, uint32_t slot)
 	note_unmapped(st, p, addr);
 }
 
-/* Argument of struct unwind_in.find: the mappings of the sampled process. */
-struct map_lookup {
-	const struct space *space, *shared[SHARED_SPACES_MAX];
-	uint32_t n_shared;
-	int64_t t;
-	const struct frames *fr;
-	const struct jit_view *jit; /* NULL: none */
-};
-
-static const struct region *find_region(const struct map_lookup *l,
-					uint64_t addr)
-{
-	const struct region *r = space_find(l->space, addr, l->t);
-
-	for (uint32_t i = 0; !r && i < l->n_shared; i++)
-		r = space_find(l->shared[i], addr, l->t);
-	return r ? r : space_before_exec(l->space, addr);
-}
-
-static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
-{
-	const struct map_lookup *l = arg;
-	const struct region *r = find_region(l, addr);
-	const struct jit_at at = { l->jit, r, addr, l->t };
-	const struct jit_code *code = NULL;
-	bool dated = false;
-
-	if (l->jit)
-		code = jit_code_at(l->fr, &at, &dated);
-	if (!r && !code)
-		return 0;
-	*map = (struct unwind_map){ .code = code, .dated = dated };
-	if (!r) {
-		map->start = code->start;
-		map->end = code->start + code->len;
-		map->exec = true;
-		return 1;
-	}
-	map->start = r->start;
-	map->end = r->end;
-	map->pgoff = r->pgoff;
-	map->image = r->image;
-	map->exec = region_is_code(r);
-	return 1;
-}
-
-/* Returns struct unwind_in.epoch. resolve_user() uses the same rule for its
- * cache. */
-static uint64_t lookup_epoch(const struct process *p,
-			     const struct map_lookup *l)
-{
-	uint32_t gen = p->space.cut;
-	bool now = l->t == TIME_NONE || l->t >= p->space.changed;
-
-	for (uint32_t i = 0; i < l->n_shared; i++) {
-		now = now &&
-		      (l->t == TIME_NONE || l->t >= l->shared[i]->changed);
-		gen += l->shared[i]->any + l->shared[i]->cut;
-	}
-	if (p->space.before.n || !now)
-		return 0;
-	if (l->n_shared)
-		gen += p->space.any;
-	return (uint64_t)(l->n_shared != 0) << 63 |
-	       (uint64_t)p->shared.view << 32 | gen;
-}
-
-/* Returns the registers of the record; without any, their mask is 0. */
-static const struct regs *stitch_regs(const struct stitch *st)
-{
-	static const struct regs none;
-
-	return st->rec->kind == REC_SAMPLE ? &st->rec->sample.user_regs : &none;
-}
-
-/* Fills the mappings of the process, and returns their epoch. */
-static uint64_t stitch_look_at(struct stitch *st, uint32_t slot,
-			       struct map_lookup *look)
-{
-	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
-	struct process *p = tasks_process_at(st->tasks, process);
-
-	look->space = &p->space;
-	look->n_shared = 0;
-	look->t = record_time(st->rec);
-	look->fr = st->fr;
-	look->jit = stitch_jit_view(st, p);
-	if (p->shared.next != process)
-		look->n_shared = shared_spaces(st, process, look->shared);
-	return lookup_epoch(p, look);
-}
-
-/* Returns the unwinder's input for the record, with what stitch_look_at()
- * gave. */
-static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
-				     uint64_t epoch)
-{
-	const struct regs *regs = stitch_regs(st);
-	const struct source_info *info = &st->own->from->info;
-
-	return (struct unwind_in){
-		.regs = regs,
-		.machine = regs_machine(regs, info->arch),
-		.user_mask = info->user_mask,
-		.swap = bytes_must_swap(info->big_endian),
-		.find = find_unwind_map,
-		.arg = look,
-		.epoch = epoch,
-	};
-}
-
 /* Resolves a recorded list with the caller of its first address inserted: an
  * address inside the call or, if function, the start of the caller. */
 static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
@@ -481,43 +322,6 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, &with, chain_note);
 }
 
-/* Asks the unwinder whether the caller of a recorded list's first address is in
- * the list; *caller: if it is inferred. list: its hash; 0: infer none. */
-static enum unwind_caller stitch_find_caller(struct stitch *st, uint32_t slot,
-					     const struct addrs *a,
-					     uint64_t list, uint64_t *caller)
-{
-	const char *arch = st->own->from->info.arch;
-	uint32_t abi = stitch_regs(st)->abi;
-	struct known_caller *k =
-		&st->caller[hash_u64(a->ip[0] ^ list) % KNOWN_CALLERS];
-	struct map_lookup look;
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	/* jitted code changes */
-	const bool keep = epoch && !look.jit;
-	uint32_t any = look.space->any;
-
-	for (uint32_t i = 0; i < look.n_shared; i++)
-		any += look.shared[i]->any;
-	if (keep && k->epoch == epoch && k->addr == a->ip[0] &&
-	    k->list == list && k->any == any && k->abi == abi &&
-	    k->arch == arch) {
-		*caller = k->caller;
-		return (enum unwind_caller)k->found;
-	}
-	*caller = 0;
-	const struct unwind_in in = unwind_input(st, &look, epoch);
-	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
-						       st->infer, caller);
-
-	if (keep)
-		*k = (struct known_caller){
-			a->ip[0], epoch, list, *caller,
-			arch,	  any,	 abi,  (uint8_t)found,
-		};
-	return found;
-}
-
 /* A chain that the kernel recorded by frame pointers lacks the caller of a
  * function that has not set up its frame yet. The unwinder knows whether that
  * is the case. */
@@ -532,7 +336,7 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 		return resolve_user_chain(st, slot, a, chain_note);
 	const uint64_t list = st->infer ? resolve_list_hash(a) : 0;
 	enum unwind_caller found =
-		stitch_find_caller(st, slot, a, list, &caller);
+		record_unwind_caller(st, slot, a, list, &caller);
 
 	if (found == CALLER_INFERRED)
 		return resolve_inferred(st, slot, a, caller - 1, false);
@@ -542,100 +346,34 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, a, chain_note);
 }
 
-/* AArch64: perf samples the link register (Linux 5.17), which may still hold
- * the caller's address. */
-static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec->sample;
-	struct map_lookup look;
-	uint64_t ip[2];
-	struct unwind_out out = { .ip = ip, .max = 2 };
-
-	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN))
-		return resolve_recorded(st, slot, &s->user);
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	struct unwind_in in = unwind_input(st, &look, epoch);
-
-	in.pc = s->user.ip[0];
-	if (in.machine != MACHINE_AARCH64)
-		return resolve_recorded(st, slot, &s->user);
-	st->uw->ops->unwind(st->uw, &in, &out);
-	if (out.n != 2)
-		return resolve_recorded(st, slot, &s->user);
-	return resolve_inferred(st, slot, &s->user, ip[1], false);
-}
-
 /* Resolves the user stack of a sample with a stack dump. Without an unwinder,
  * it is the program counter alone. */
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	const struct source *src = st->own->from;
+	const char *arch = st->own->from->info.arch;
 	struct chain_note chain_note = as_recorded;
-	struct map_lookup look;
-	uint64_t pc;
-
-	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
-		if (!(st->rec->flags & REC_F_USER) || !s->ip)
-			return 0;
-		pc = s->ip;
-	}
+	uint64_t pc = s->ip;
 	struct addrs a = { .ip = &pc, .n = 1 };
+	const bool known = regs_pc(&s->user_regs, arch, NULL);
 
-	if (!st->uw || st->rec->flags & REC_F_GUEST)
+	if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
+		return 0;
+	if (!st->uw || st->rec->flags & REC_F_GUEST) {
+		regs_pc(&s->user_regs, arch, &pc);
 		return resolve_user_chain(st, slot, &a, chain_note);
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	struct unwind_in in = unwind_input(st, &look, epoch);
-
-	in.pc = pc;
-	in.stack = s->stack;
-	in.len = s->stack_len;
-	in.dumped = true;
+	}
 	st->chain = mem_grow(st->chain, &st->cap_chain, UNWOUND_MAX,
 			     sizeof(*st->chain));
 	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
 
-	if (!ahead_take(st->ahead, &in, stitch_process_of(st, slot), &out))
-		st->uw->ops->unwind(st->uw, &in, &out);
+	record_unwind_dump(st, slot, &out);
 	a.ip = st->chain;
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
 	chain_note.guessed = out.guessed;
+	chain_note.once = true;
 	return resolve_user_chain(st, slot, &a, chain_note);
-}
-
-/* An ahead_fn. The thread's number may have a new owner when the sample is due:
- * ahead_take() compares the process. */
-static int record_chains_ahead(struct stitch *st, const struct record *rec,
-			       struct unwind_in *in, const struct process **of)
-{
-	const struct source_info *info = &stitch_source(st, rec->source)->info;
-	const struct regs *regs = &rec->sample.user_regs;
-	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
-
-	in->machine = regs_machine(regs, info->arch);
-	if (!in->machine || !regs_pc(regs, info->arch, &in->pc))
-		return AHEAD_NEVER;
-	if (slot == TASKS_NONE)
-		return AHEAD_LATER;
-	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
-	const struct process *p = tasks_process_at(st->tasks, process);
-	const struct map_lookup look = { .space = &p->space, .t = TIME_NONE };
-
-	/* What other captures know, and jitted code, change by the time. */
-	if (p->shared.next != process || p->jit.own || p->jit.parents)
-		return AHEAD_NEVER;
-	in->user_mask = info->user_mask;
-	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	in->epoch = lookup_epoch(p, &look);
-	*of = p;
-	return in->epoch ? AHEAD_NOW : AHEAD_LATER;
-}
-
-void record_chains_look_ahead(struct stitch *st)
-{
-	ahead_begin(st->ahead, st, record_chains_ahead);
 }
 
 /* Returns whether the sample has a copy of the stack to be unwound. */
@@ -654,7 +392,7 @@ uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
 	    !(st->rec->flags & REC_F_GUEST)) {
 		/* No address, no stack; but jitted code is dated by the first
 		 * record of its process. */
-		stitch_jit_view(st, stitch_process_of(st, slot));
+		record_unwind_jit(st, stitch_process_of(st, slot));
 		return 0;
 	}
 	made.note = stitch_hit_note(st, &s->user);
@@ -666,7 +404,12 @@ uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
 		return resolve_user_chain(st, slot, &s->user, made);
 	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
-	return resolve_callchain(st, slot);
+
+	uint64_t caller;
+
+	if (record_unwind_link(st, slot, &caller))
+		return resolve_inferred(st, slot, &s->user, caller, false);
+	return resolve_recorded(st, slot, &s->user);
 }
 
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,

@@ -13,10 +13,10 @@
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
-#include "stitch/base/err.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/record_chains.h"
+#include "stitch/record_unwind.h"
 #include "stitch/join/join.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/ledger.h"
@@ -600,7 +600,7 @@ static void stitch_take_map(struct stitch *st)
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))
-		record_chains_find_jit(st, tasks_process_at(st->tasks, process),
+		record_unwind_find_jit(st, tasks_process_at(st->tasks, process),
 				       &rec->map);
 }
 
@@ -839,7 +839,7 @@ static int stitch_step(struct stitch *st, struct err *err)
 		st->rec = rec;
 		stitch_take(st);
 		if (st->ahead)
-			record_chains_look_ahead(st);
+			record_unwind_look_ahead(st);
 		return 1;
 	}
 	if (!st->closing) {

@@ -12,7 +12,6 @@
 #include "stitch/tasks/partial_maps.h"
 
 struct err;
-struct fact;
 struct fact_queue;
 struct frames;
 struct late_maps;

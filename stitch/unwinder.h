@@ -104,9 +104,10 @@ struct unwinder_ops {
 	 * that file. False: not, or not known. */
 	bool (*is_data)(struct unwinder *uw, const struct unwind_map *map,
 			uint64_t addr);
-	/* Begins to unwind a dump of a known machine on another thread: the
-	 * stack and what find() reads stay as they are until finish(). Returns
-	 * NULL if no thread has time. begin NULL: there are no threads. */
+	/* Begins to unwind a dump of a known machine, whose registers have the
+	 * sampled address, on another thread: registers, stack and what find()
+	 * reads stay as they are until finish(). Returns NULL if no thread has
+	 * time. begin NULL: there are no threads. */
 	struct unwind_job *(*begin)(struct unwinder *uw,
 				    const struct unwind_in *in);
 	/* Ends it. Returns true and *out, as unwind() would have filled it, or

@@ -40,10 +40,11 @@ static inline void pipeline_start(void)
 {
 	char no[] = "--no-symbols";
 	char *argv[] = { no };
+	const struct command c = { .opts = load_opts };
 	struct err err;
 
 	signal(SIGPIPE, SIG_IGN); /* as the program does */
-	if (options_parse(load_opts, 1, argv, &err) != 0 ||
+	if (options_parse(&c, 1, argv, &err) != 0 ||
 	    !freopen("/dev/null", "w", stdout))
 		pipeline_die("cannot start");
 }
@@ -238,7 +239,7 @@ static inline int pipeline_run(const char *name, int argc, char **argv,
 	for (size_t i = 0; commands[i]; i++) {
 		if (strcmp(commands[i]->name, name) != 0)
 			continue;
-		argc = options_parse(commands[i]->opts, argc, argv, err);
+		argc = options_parse(commands[i], argc, argv, err);
 		return argc < 0 ? -1 : commands[i]->run(argc, argv, err);
 	}
 	return err_set(err, ERR_USAGE, "no command '%s'", name);

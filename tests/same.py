@@ -110,7 +110,7 @@ ASKED = (
     ("report", "text", "report --filter 'prev_pid > 0' --sort"
      " sched:sched_switch.prev_comm DB"),
     ("report", "text", "report --weight bytes_alloc DB"),
-    ("report", "text", "report --no-source --source-dir . -i DB"),
+    ("report", "text", "report --source-dir . -i DB"),
     ("wall", "text", "report --wall DB"),
     ("wall", "json", "report --wall --json --limit 0 DB"),
     ("wall", "text", "report --wall -g --comm COMM DB"),
@@ -123,13 +123,14 @@ ASKED = (
     ("sched", "text", "report --sched DB"),
     ("sched", "json", "report --sched --json --limit 0 DB"),
     ("sched", "text", "report --sched --order blocked --format csv DB"),
-    ("sched", "text", "report --sched --sort cpu --time 10%-60% DB"),
+    ("sched", "text", "report --sched --cpu 0 --time 10%-60% DB"),
     ("path", "text", "path DB"),
     ("path", "json", "path --json DB"),
     ("path", "text", "path --worst 3 --limit 40 DB"),
     ("path", "json", "path --worst 3 --json --min 1000 DB"),
     ("path", "text", "path --waits --limit 0 DB"),
     ("path", "json", "path --waits --json -i DB"),
+    ("path", "text", "path --idle --limit 5 DB"),
     ("path", "text", "path --tree DB"),
     ("path", "json", "path --tree --json --proved DB"),
     ("path", "svg", "path --flame DB"),
@@ -485,12 +486,12 @@ def run_diff(run):
                  ["--format", "csv"], ["--format", "markdown"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."],
-                 ["--order", "total", "--no-children"]):
+                 ["--order", "total"]):
         run.ask("diff", "text", ["report", *more, *both])
     run.ask("diff", "text", ["report", "--diff", "a.db", "a.db", "--", "b.db",
                              "b.db"])
     run.ask("diff", "json", ["report", "--json", *both])
-    run.ask("html", "html", ["report", "--html", *both])
+    run.ask("html", "html", ["report", "--html", "--no-source", *both])
     for more in ([], ["--absolute"], ["--diff-by", "total"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."]):

@@ -11,13 +11,6 @@
 #include "cli/output/lines.h"
 #include "stitch/base/err.h"
 
-static void banner_take_finding(void *arg, const struct check_row *r)
-{
-	struct banner *b = arg;
-
-	b->findings += check_int(r, "findings");
-}
-
 static void banner_take_advice(void *arg, const char *sentence)
 {
 	fprintf(arg, "%s\n", sentence);
@@ -46,7 +39,7 @@ int banner_read(struct store *db, const char *path, struct banner *b,
 
 	*b = (struct banner){ .word = "" };
 	if (check_filters(&c, err) || check_judge(&c, err) ||
-	    check_each(&c, "findings", 0, banner_take_finding, b, err) < 0)
+	    check_sum(&c, "findings", "findings", &b->findings, err))
 		goto out;
 	b->word = check_verdict(&c);
 	lines_add(&l, "%s: ", b->word);

@@ -116,7 +116,23 @@ void check_print_sql(const struct check *c);
 
 /* check_rows.c: the results of statements. Those of CHECK_ALWAYS are read once
  * and kept. */
-struct check_row;
+struct check_row {
+	const struct rows *live; /* of a running statement; NULL: kept */
+	const struct check_answer *kept;
+	size_t first, next; /* indexes of the first value in kept */
+	int64_t n;	    /* rows of the kept result */
+};
+
+/* Stores the place before the first row of a statement of CHECK_ALWAYS. Returns
+ * the number of rows, 0 if the filters cannot narrow the statement, -1 and *err
+ * on failure; there are none then. Rows are there until check_forget(). */
+int64_t check_open(struct check *c, const char *name, struct check_row *r,
+		   struct err *err);
+/* Goes to the next row. Returns false at the end. */
+bool check_next(struct check_row *r);
+/* Adds the numbers of a column to *sum. Returns 0, or -1 and *err. */
+int check_sum(struct check *c, const char *name, const char *column,
+	      int64_t *sum, struct err *err);
 typedef void check_fn(void *arg, const struct check_row *r);
 /* Calls fn for each row, at most `max` times (0: all). Returns the number of
  * all rows, 0 if the filters cannot narrow the statement, -1 and *err on

@@ -13,9 +13,8 @@ struct advice_facts {
 	int64_t perf, ftrace, ftext, ctf; /* captures */
 };
 
-static void advice_take_loss(void *arg, const struct check_row *r)
+static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 {
-	struct advice_facts *f = arg;
 	const char *what = check_text(r, "what");
 
 	if (!strcmp(what, "lost") || !strcmp(what, "lost_end") ||
@@ -24,69 +23,20 @@ static void advice_take_loss(void *arg, const struct check_row *r)
 	else if (!strcmp(what, "overwritten"))
 		f->overwritten++;
 	else if (!strcmp(what, "silent"))
-		f->silent++;
+		f->silent += check_int(r, "counts"); /* not of a pause */
 	else if (!strcmp(what, "throttled"))
 		f->throttled++;
 	else if (!strcmp(what, "aux"))
 		f->aux++;
 }
 
-static void advice_take_requests(void *arg, const struct check_row *r)
+static void advice_take_format(struct advice_facts *f, const char *format)
 {
-	struct advice_facts *f = arg;
-
-	f->exit_per_task = check_int(r, "exit_per_task");
-	f->unjoinable += check_int(r, "unjoinable");
-	f->stripped = check_int(r, "stripped");
-	f->unexplained += check_int(r, "unexplained");
-}
-
-static void take_chains(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	f->unjoinable += check_int(r, "unjoinable");
-	f->unexplained += check_int(r, "unexplained");
-}
-
-static void take_cookies(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	f->uncounted += check_int(r, "missing_uncounted");
-}
-
-static void take_ordering(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	if (!strcmp(check_text(r, "what"), "late"))
-		f->late += check_int(r, "records");
-}
-
-static void advice_take_damage(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	f->places += check_int(r, "places");
-}
-
-static void advice_take_sampled(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	f->sampled += check_int(r, "recorded");
-}
-
-static void advice_take_capture(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-
-	if (!strncmp(check_text(r, "format"), "ftrace", 6))
+	if (!strncmp(format, "ftrace", 6))
 		f->ftrace++;
-	else if (!strcmp(check_text(r, "format"), "ftext"))
+	else if (!strcmp(format, "ftext"))
 		f->ftext++;
-	else if (!strcmp(check_text(r, "format"), "ctf"))
+	else if (!strcmp(format, "ctf"))
 		f->ctf++;
 	else
 		f->perf++;
@@ -95,23 +45,37 @@ static void advice_take_capture(void *arg, const struct check_row *r)
 static int advice_gather(struct check *c, struct advice_facts *f,
 			 struct err *err)
 {
-	static const struct {
-		const char *name;
-		check_fn *fn;
-	} ask[] = {
-		{ "losses", advice_take_loss },
-		{ "requests", advice_take_requests },
-		{ "chains", take_chains },
-		{ "cookies", take_cookies },
-		{ "ordering", take_ordering },
-		{ "damage", advice_take_damage },
-		{ "sampled", advice_take_sampled },
-		{ "captures", advice_take_capture },
+	const struct {
+		const char *name, *column;
+		int64_t *sum;
+	} sums[] = {
+		{ "requests", "exit_per_task", &f->exit_per_task },
+		{ "requests", "unjoinable", &f->unjoinable },
+		{ "requests", "stripped", &f->stripped },
+		{ "requests", "unexplained", &f->unexplained },
+		{ "chains", "unjoinable", &f->unjoinable },
+		{ "chains", "unexplained", &f->unexplained },
+		{ "cookies", "missing_uncounted", &f->uncounted },
+		{ "damage", "places", &f->places },
+		{ "sampled", "recorded", &f->sampled },
 	};
+	struct check_row loss, late, capture;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ask); i++)
-		if (check_each(c, ask[i].name, 0, ask[i].fn, f, err) < 0)
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
+		if (check_sum(c, sums[i].name, sums[i].column, sums[i].sum,
+			      err))
 			return -1;
+	if (check_open(c, "losses", &loss, err) < 0 ||
+	    check_open(c, "ordering", &late, err) < 0 ||
+	    check_open(c, "captures", &capture, err) < 0)
+		return -1;
+	while (check_next(&loss))
+		advice_take_loss(f, &loss);
+	while (check_next(&late))
+		if (!strcmp(check_text(&late, "what"), "late"))
+			f->late += check_int(&late, "records");
+	while (check_next(&capture))
+		advice_take_format(f, check_text(&capture, "format"));
 	return 0;
 }
 

@@ -1,12 +1,10 @@
 /* check_frames.c - what check says about stacks that were walked through code
  * without frame pointers: impossible frames, and functions that they end in. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
-#include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
 
 #define IMAGES 3
@@ -14,138 +12,140 @@
 /* Tell of code in no mapping if it is this percentage of the samples. */
 #define UNMAPPED_PERCENT 1
 
-struct frames_part {
-	struct lines *l;
-	const char *label;
-	int64_t n, absent, others; /* images */
-	int64_t ends;		   /* functions */
-	int64_t all;		   /* user stacks */
-};
-
-static void add_callsites(void *arg, const struct check_row *r)
+/* Samples in code of no mapping, if they are many. */
+static int put_unmapped(struct check *c, struct lines *l, struct err *err)
 {
-	struct frames_part *p = arg;
-	int64_t bad = check_int(r, "fabricated");
-	int64_t all = check_int(r, "samples");
+	struct check_row r;
 
-	if (!bad)
-		return;
-	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
-	lines_share(p->l, bad, all);
-	lines_add(p->l, " stacks fabricated");
+	if (check_open(c, "unmapped", &r, err) < 0)
+		return -1;
+	if (!check_next(&r))
+		return 0;
+
+	int64_t all = check_int(&r, "samples");
+	int64_t bare = check_int(&r, "unmapped");
+
+	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
+		return 0;
+	lines_add(l, "%" PRId64 " of %" PRId64, bare, all);
+	lines_share(l, bare, all);
+	lines_add(l, " samples ran in no mapping; %" PRId64,
+		  check_int(&r, "touching"));
+	lines_share(l, check_int(&r, "touching"), all);
+	lines_print(l, "user code", " have a frame in none");
+	return 0;
 }
 
-static void check_frames_add_image(void *arg, const struct check_row *r)
+/* Fabricated stacks by image, and images that could not be checked. Returns
+ * whether it printed a line, or -1. */
+static int put_fabricated(struct check *c, struct lines *l, const char *label,
+			  struct err *err)
 {
-	struct frames_part *p = arg;
+	struct check_row sums, r, unchecked;
+	int64_t absent = 0;
+	int n = 0;
 
-	if (p->n++ >= IMAGES)
-		return;
-	lines_add(p->l, "%s", p->n > 1 ? ", " : ": behind ");
-	lines_clean(p->l, path_base(check_text(r, "image")));
-	lines_add(p->l, " %" PRId64 " of %" PRId64, check_int(r, "fabricated"),
-		  check_int(r, "samples"));
-	if (check_int(r, "unverified"))
-		lines_add(p->l, " (unverified)");
-}
+	if (check_open(c, "callsites", &sums, err) < 0 ||
+	    check_open(c, "fabricated", &r, err) < 0 ||
+	    check_open(c, "unchecked", &unchecked, err) < 0)
+		return -1;
+	if (check_next(&sums) && check_int(&sums, "fabricated")) {
+		int64_t bad = check_int(&sums, "fabricated");
+		int64_t all = check_int(&sums, "samples");
 
-/* "work of shop 28 (4.69 %)" */
-static void check_frames_add_end(void *arg, const struct check_row *r)
-{
-	struct frames_part *p = arg;
-	const char *function = check_text(r, "function");
+		lines_add(l, "%" PRId64 " of %" PRId64, bad, all);
+		lines_share(l, bad, all);
+		lines_add(l, " stacks fabricated");
+	}
+	for (; n < IMAGES && check_next(&r); n++) {
+		lines_add(l, "%s", n ? ", " : ": behind ");
+		lines_clean(l, path_base(check_text(&r, "image")));
+		lines_add(l, " %" PRId64 " of %" PRId64,
+			  check_int(&r, "fabricated"),
+			  check_int(&r, "samples"));
+		if (check_int(&r, "unverified"))
+			lines_add(l, " (unverified)");
+	}
+	if (r.n > IMAGES)
+		lines_add(l, ", ...");
+	while (check_next(&unchecked)) {
+		const char *status = check_text(&unchecked, "status");
 
-	if (p->ends++ >= FUNCTIONS)
-		return;
-	lines_add(p->l, "%s", p->ends > 1 ? ", " : "in ");
-	lines_clean(p->l, function);
-	lines_add(p->l, "%s", function[0] ? " of " : "");
-	lines_clean(p->l, path_base(check_text(r, "image")));
-	lines_add(p->l, " %" PRId64, check_int(r, "samples"));
-	lines_share(p->l, check_int(r, "samples"), p->all);
-	if (!strcmp(check_text(r, "class"), "ends early (unread)"))
-		lines_add(p->l, " unread");
-}
-
-static void add_unchecked(void *arg, const struct check_row *r)
-{
-	struct frames_part *p = arg;
-	const char *status = check_text(r, "status");
-
-	p->absent +=
-		!strcmp(status, "no file") || !strcmp(status, "other build-id");
+		absent += !strcmp(status, "no file") ||
+			  !strcmp(status, "other build-id");
+	}
+	if (absent)
+		lines_count(l, n ? "; not checked: " : "not checked: ", absent,
+			    "image that is not here",
+			    "images that are not here");
+	if (n)
+		lines_put_styled(l, label, STYLE_YELLOW);
+	else if (absent)
+		lines_put(l, label);
+	return n || absent;
 }
 
 /* Files that are not the ones that ran. */
-static void check_frames_add_other_file(void *arg, const struct check_row *r)
+static int put_other_files(struct check *c, struct lines *l, const char *label,
+			   struct err *err)
 {
-	struct frames_part *p = arg;
+	struct check_row r;
+	int n = 0;
 
-	if (strcmp(check_text(r, "why"), "file") != 0 || p->others++ >= IMAGES)
-		return;
-	lines_add(p->l, "%s", p->others > 1 ? ", " : "not judged: ");
-	lines_clean(p->l, path_base(check_text(r, "image")));
+	if (check_open(c, "not_judged", &r, err) < 0)
+		return -1;
+	while (check_next(&r)) {
+		if (strcmp(check_text(&r, "why"), "file") != 0 || n++ >= IMAGES)
+			continue;
+		lines_add(l, "%s", n > 1 ? ", " : "not judged: ");
+		lines_clean(l, path_base(check_text(&r, "image")));
+	}
+	if (n > IMAGES)
+		lines_add(l, ", ...");
+	if (n)
+		lines_print(l, label,
+			    n > 1 ? ": these are not the files that ran"
+				  : ": this file is not the one that ran");
+	return 0;
 }
 
-static void check_frames_add_unmapped(void *arg, const struct check_row *r)
+/* "work of shop 28 (4.69 %)" */
+static int put_ends_early(struct check *c, struct lines *l, struct err *err)
 {
-	struct lines *l = arg;
-	int64_t all = check_int(r, "samples");
-	int64_t bare = check_int(r, "unmapped");
+	int64_t all = trust_count(c->trust).all;
+	struct check_row r;
 
-	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
-		return;
-	lines_add(l, "%" PRId64 " of %" PRId64, bare, all);
-	lines_share(l, bare, all);
-	lines_add(l, " samples ran in no mapping");
-	lines_add(l, "; %" PRId64, check_int(r, "touching"));
-	lines_share(l, check_int(r, "touching"), all);
-	lines_print(l, "user code", " have a frame in none");
+	if (check_open(c, "ends_early", &r, err) < 0)
+		return -1;
+	for (int n = 0; n < FUNCTIONS && check_next(&r); n++) {
+		const char *function = check_text(&r, "function");
+
+		lines_add(l, "%s", n ? ", " : "in ");
+		lines_clean(l, function);
+		lines_add(l, "%s", function[0] ? " of " : "");
+		lines_clean(l, path_base(check_text(&r, "image")));
+		lines_add(l, " %" PRId64, check_int(&r, "samples"));
+		lines_share(l, check_int(&r, "samples"), all);
+		if (!strcmp(check_text(&r, "class"), "ends early (unread)"))
+			lines_add(l, " unread");
+	}
+	if (r.n > FUNCTIONS)
+		lines_add(l, ", ...");
+	if (r.n)
+		lines_put_styled(l, "end early", STYLE_YELLOW);
+	return 0;
 }
 
 int check_frames(struct check *c, struct lines *l, struct err *err)
 {
-	struct frames_part p = {
-		.l = l,
-		.label = "user frames",
-		.all = trust_count(c->trust).all,
-	};
-	int64_t n;
+	static const char label[] = "user frames";
+	int put;
 
-	if (check_each(c, "unmapped", 0, check_frames_add_unmapped, l, err) <
-		    0 ||
-	    check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
+	if (put_unmapped(c, l, err))
 		return -1;
-	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
-	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
-		return -1;
-	if (n > IMAGES)
-		lines_add(l, ", ...");
-	if (p.absent)
-		lines_count(
-			l, n ? "; not checked: " : "not checked: ", p.absent,
-			"image that is not here", "images that are not here");
-	if (n)
-		lines_put_styled(l, p.label, STYLE_YELLOW);
-	else if (p.absent)
-		lines_put(l, p.label);
-	if (n || p.absent)
-		p.label = "";
-	if (check_each(c, "not_judged", 0, check_frames_add_other_file, &p,
-		       err) < 0)
-		return -1;
-	if (p.others > IMAGES)
-		lines_add(l, ", ...");
-	if (p.others)
-		lines_print(l, p.label,
-			    p.others > 1
-				    ? ": these are not the files that ran"
-				    : ": this file is not the one that ran");
-	if (check_each(c, "ends_early", 0, check_frames_add_end, &p, err) < 0)
-		return -1;
-	if (p.ends > FUNCTIONS)
-		lines_add(l, ", ...");
-	if (p.ends)
-		lines_put_styled(l, "end early", STYLE_YELLOW);
-	return 0;
+	put = put_fabricated(c, l, label, err);
+	return put < 0 || put_other_files(c, l, put ? "" : label, err) ||
+			       put_ends_early(c, l, err)
+		       ? -1
+		       : 0;
 }

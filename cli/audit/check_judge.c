@@ -24,41 +24,6 @@ static bool judge_is_within(const struct check_limit *l, int64_t part,
 	return !wide_less((uint64_t)whole, l->n, (uint64_t)part, ALL);
 }
 
-static void take_breaks(void *arg, const struct check_row *r)
-{
-	struct check_breaks *b = arg;
-
-	b->requests = check_int(r, "requests");
-	b->chains = check_int(r, "chains");
-	b->lost = check_int(r, "lost");
-	b->lost_unknown = check_int(r, "lost_unknown");
-	b->out_of_order = check_int(r, "out_of_order");
-	b->findings = check_int(r, "findings");
-	b->vanished = check_int(r, "vanished");
-	b->not_provable = check_int(r, "not_provable");
-	b->open_findings = check_int(r, "open_findings");
-	b->open_chains = check_int(r, "open_chains");
-}
-
-static void judge_take_gaps(void *arg, const struct check_row *r)
-{
-	struct check_breaks *b = arg;
-
-	b->touched = check_int(r, "touched_ns");
-	b->all_time = check_int(r, "all_ns");
-	b->gaps_broken = check_int(r, "broken");
-	b->gaps_open = check_int(r, "open");
-	b->gaps_lost = check_int(r, "losses");
-}
-
-static void judge_take_unjudged(void *arg, const struct check_row *r)
-{
-	struct check_breaks *b = arg;
-
-	(void)r;
-	b->unjudged = true;
-}
-
 /* With --max-gaps it is their share that breaks a recording. */
 static void judge_gaps(struct check *c)
 {
@@ -73,43 +38,57 @@ static void judge_gaps(struct check *c)
 	b->lost_unknown -= b->gaps_lost;
 }
 
-/* A database remembers what its capture was damaged by. */
-static void judge_take_damage(void *arg, const struct check_row *r)
+static int judge_read(struct check *c, struct err *err)
 {
-	struct check *c = arg;
+	struct check_breaks *b = &c->breaks;
+	struct check_row broken, requests, gaps, unjudged;
+	int64_t damaged = 0;
 
-	if (check_int(r, "places") && !c->status)
+	if (check_open(c, "breaks", &broken, err) < 0 ||
+	    check_sum(c, "captures", "records", &b->records, err) ||
+	    check_open(c, "requests", &requests, err) < 0 ||
+	    check_sum(c, "damage", "places", &damaged, err) ||
+	    check_open(c, "gaps", &gaps, err) < 0 ||
+	    check_open(c, "not_followed", &unjudged, err) < 0)
+		return -1;
+	if (check_next(&broken)) {
+		b->requests = check_int(&broken, "requests");
+		b->chains = check_int(&broken, "chains");
+		b->lost = check_int(&broken, "lost");
+		b->lost_unknown = check_int(&broken, "lost_unknown");
+		b->out_of_order = check_int(&broken, "out_of_order");
+		b->findings = check_int(&broken, "findings");
+		b->vanished = check_int(&broken, "vanished");
+		b->not_provable = check_int(&broken, "not_provable");
+		b->open_findings = check_int(&broken, "open_findings");
+		b->open_chains = check_int(&broken, "open_chains");
+	}
+	if (check_next(&requests)) {
+		b->asked = check_int(&requests, "requests");
+		b->joined = check_int(&requests, "matched");
+		b->refused = check_int(&requests, "refused");
+		b->all_stacks = b->asked + b->chains;
+	}
+	/* a database remembers what its capture was damaged by */
+	if (damaged && !c->status)
 		c->status = STATUS_DAMAGED;
-}
-
-static void take_records(void *arg, const struct check_row *r)
-{
-	struct check_breaks *b = arg;
-
-	b->records += check_int(r, "records");
-}
-
-static void judge_take_requests(void *arg, const struct check_row *r)
-{
-	struct check_breaks *b = arg;
-
-	b->asked = check_int(r, "requests");
-	b->joined = check_int(r, "matched");
-	b->refused = check_int(r, "refused");
-	b->all_stacks = b->asked + b->chains;
+	if (check_next(&gaps)) {
+		b->touched = check_int(&gaps, "touched_ns");
+		b->all_time = check_int(&gaps, "all_ns");
+		b->gaps_broken = check_int(&gaps, "broken");
+		b->gaps_open = check_int(&gaps, "open");
+		b->gaps_lost = check_int(&gaps, "losses");
+	}
+	b->unjudged = unjudged.n;
+	c->trust = trust_read(c->db, err);
+	return c->trust ? 0 : -1;
 }
 
 int check_judge(struct check *c, struct err *err)
 {
 	struct check_breaks *b = &c->breaks;
 
-	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
-	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
-	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0 ||
-	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0 ||
-	    check_each(c, "gaps", 0, judge_take_gaps, b, err) < 0 ||
-	    check_each(c, "not_followed", 1, judge_take_unjudged, b, err) < 0 ||
-	    !(c->trust = trust_read(c->db, err)))
+	if (judge_read(c, err))
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,

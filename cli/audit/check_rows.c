@@ -4,15 +4,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-
-/* One row of a running statement, or of a kept result. */
-struct check_row {
-	const struct rows *live;
-	const struct check_answer *kept;
-	size_t first; /* index of its first value in answer.value */
-};
 
 struct check_answer {
 	struct check_answer *next;
@@ -88,20 +80,6 @@ static struct check_answer *check_rows_kept(const struct check *c,
 	return a;
 }
 
-static int64_t each_row(const struct check_answer *a, int64_t max, check_fn *fn,
-			void *arg)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < a->n; i += a->n_column, n++) {
-		const struct check_row row = { .kept = a, .first = i };
-
-		if (!max || n < max)
-			fn(arg, &row);
-	}
-	return n;
-}
-
 static int64_t each_live(const struct check *c, const struct check_query *q,
 			 int64_t max, bool all, check_fn *fn, void *arg,
 			 struct err *err)
@@ -116,16 +94,15 @@ static int64_t each_live(const struct check *c, const struct check_query *q,
 	return rows_end(r, err) ? -1 : n;
 }
 
-int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
-		   void *arg, struct err *err)
+int64_t check_open(struct check *c, const char *name, struct check_row *r,
+		   struct err *err)
 {
 	const struct check_query *q = check_query(name);
 	struct check_answer *a;
 
+	*r = (struct check_row){ .kept = NULL };
 	if (!check_can(c, name))
 		return 0;
-	if (q->when != CHECK_ALWAYS)
-		return each_live(c, q, max, true, fn, arg, err);
 	a = check_rows_kept(c, q);
 	if (!a) {
 		a = check_rows_keep(c, q, err);
@@ -134,21 +111,48 @@ int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
 		a->next = c->answers;
 		c->answers = a;
 	}
-	return each_row(a, max, fn, arg);
+	r->kept = a;
+	r->n = (int64_t)(a->n / a->n_column);
+	return r->n;
+}
+
+bool check_next(struct check_row *r)
+{
+	if (!r->kept || r->next >= r->kept->n)
+		return false;
+	r->first = r->next;
+	r->next += r->kept->n_column;
+	return true;
+}
+
+int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
+		   void *arg, struct err *err)
+{
+	struct check_row r;
+	int64_t n;
+
+	if (!check_can(c, name))
+		return 0;
+	if (check_query(name)->when != CHECK_ALWAYS)
+		return each_live(c, check_query(name), max, true, fn, arg, err);
+	n = check_open(c, name, &r, err);
+	for (int64_t i = 0; (!max || i < max) && check_next(&r); i++)
+		fn(arg, &r);
+	return n;
 }
 
 int check_some(const struct check *c, const char *name, int64_t max,
 	       check_fn *fn, void *arg, struct err *err)
 {
 	const struct check_query *q = check_query(name);
+	struct check_row r = { .kept = check_rows_kept(c, q) };
 
 	if (!check_can(c, name))
 		return 0;
-	const struct check_answer *a = check_rows_kept(c, q);
-
-	if (!a)
+	if (!r.kept)
 		return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
-	each_row(a, max, fn, arg);
+	for (int64_t i = 0; (!max || i < max) && check_next(&r); i++)
+		fn(arg, &r);
 	return 0;
 }
 
@@ -187,4 +191,16 @@ const char *check_text(const struct check_row *r, const char *column)
 bool check_null(const struct check_row *r, const char *column)
 {
 	return check_rows_value(r, column).kind == VALUE_NULL;
+}
+
+int check_sum(struct check *c, const char *name, const char *column,
+	      int64_t *sum, struct err *err)
+{
+	struct check_row r;
+
+	if (check_open(c, name, &r, err) < 0)
+		return -1;
+	while (check_next(&r))
+		*sum += check_int(&r, column);
+	return 0;
 }

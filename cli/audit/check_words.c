@@ -6,8 +6,6 @@
 #include "cli/audit/check.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
-#include "cli/output/safe_text.h"
-#include "stitch/base/path.h"
 
 /* Adds "N what" to the line unless n is 0, with ", " in front of all but the
  * first. */

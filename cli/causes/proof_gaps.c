@@ -23,6 +23,7 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
 	p->counts = !timeline_contradictions(t);
 	p->blind = timeline_is_blind(t);
+	hides_init(p);
 	return p;
 }
 
@@ -48,7 +49,7 @@ void proofs_free(struct proofs *p)
 	proofs_forget_all(p);
 	free(p->of);
 	free(p->edge);
-	free(p->scratch);
+	hides_release(&p->hides);
 	free(p);
 }
 
@@ -99,25 +100,35 @@ static void gap_guess(struct gap *g, size_t first_piece)
 	}
 }
 
+struct run_loss {
+	const struct gap *g;
+	const struct timeline_loss *loss;
+};
+
+static void run_loss_take(void *arg, size_t loss)
+{
+	struct run_loss *r = arg;
+	const struct timeline_loss *l = timeline_loss(r->g->p->t, loss);
+
+	if (l->cpu == r->g->a->cpu && !l->only_wakes && l->from <= r->g->from &&
+	    l->to >= r->g->to)
+		r->loss = l;
+}
+
 /* A thread that was on the same CPU before and after a single lost record
  * stayed there in between: to leave and to return takes two records. */
 static bool gap_is_run(const struct gap *g)
 {
-	const struct timeline_loss *l = NULL;
+	struct run_loss r = { .g = g };
+	const struct timeline_loss *l;
 
-	if (!g->a || !g->b || g->exact_from || g->exact_to ||
+	if (!g->p->counts || !g->a || !g->b || g->exact_from || g->exact_to ||
 	    g->a->cpu != g->b->cpu)
 		return false;
-	for (size_t i = 0; i < g->n_loss; i++) {
-		const struct timeline_loss *o =
-			timeline_loss(g->p->t, g->loss[i]);
-
-		if (o->cpu == g->a->cpu && !o->only_wakes &&
-		    o->from <= g->from && o->to >= g->to)
-			l = o;
-	}
-	return l && is_known_number(g, l) && l->n < 2 && l->from == g->from &&
-	       l->to == g->to && l->before == l->after;
+	timeline_each_loss(g->p->t, g->from, g->from, run_loss_take, &r);
+	l = r.loss;
+	return l && is_known_number(g->p, l) && l->n < 2 &&
+	       l->from == g->from && l->to == g->to && l->before == l->after;
 }
 
 static void gap_judge(struct gap *g)
@@ -125,7 +136,6 @@ static void gap_judge(struct gap *g)
 	size_t first_piece = g->out->n;
 	int64_t at = g->from;
 
-	g->n_hidden = 0;
 	gap_find_hidden(g);
 	if (gap_is_run(g)) {
 		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
@@ -194,9 +204,11 @@ static void walk_gap(struct walk *w)
 	while (w->at_wake &&
 	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == g->to)
 		w->at_wake--;
+	g->mixed = false;
 	for (size_t i = 0; i < g->n_wake; i++) {
 		const struct timeline_wake *x = wake_at(g, g->wake, i);
 
+		g->mixed |= i && wake_at(g, g->wake, i - 1)->time > x->time;
 		/* one that comes late may be of a time before the gap */
 		if (x->kind == TIMELINE_NEW && x->time >= g->from)
 			born = x;
@@ -272,6 +284,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 
 	out->end = TIMELINE_START;
 	w.wake = timeline_wakes(p->t, thread, &w.n_wake);
+	w.g.own = hides_own(p, thread, &w.g.n_own);
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_stay *s = timeline_stay(p->t, id[i]);
 		/* on two CPUs at once: one of the records is wrong */

@@ -30,8 +30,27 @@ struct edge {
 	uint32_t loss; /* TIMELINE_NONE: not deduced */
 };
 
+/* A loss of one record, which hides a run only of those current on either side.
+ */
+struct own_loss {
+	int32_t tid;
+	uint32_t loss;
+};
+
+/* Losses that may hide a run: numbers of the timeline's. latest[size + i] is
+ * the end of loss i, TIMELINE_START behind the last one, and latest[i] the
+ * later one of 2i and 2i + 1. */
+struct hides {
+	uint32_t *loss; /* of any thread, by their start */
+	size_t n, size;
+	int64_t *latest;
+	struct own_loss *own; /* by tid, then by their start */
+	size_t n_own, cap_own;
+};
+
 struct proofs {
 	const struct timeline *t;
+	struct hides hides;
 	struct pieces *of; /* by thread */
 	struct edge *edge;
 	size_t n_edge, cap_edge;
@@ -39,8 +58,6 @@ struct proofs {
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
 	bool blind;	       /* the absence of records proves nothing */
-	size_t *scratch;
-	size_t n_scratch, cap_scratch;
 };
 
 struct span {
@@ -62,8 +79,12 @@ struct gap {
 	size_t n_wake;
 	const uint32_t *before; /* in the run before it */
 	size_t n_before;
-	size_t *loss; /* that touch the gap */
-	size_t n_loss;
+	bool mixed;		    /* those are not in time order */
+	const struct own_loss *own; /* that hide runs of this thread only */
+	size_t n_own;
+	int64_t counted; /* until when the thread, asleep at the start, cannot
+			  * have run unseen, as too few records are lost;
+			  * `from`: nothing is proved so */
 	struct span *hidden; /* times in which it may have run, in order */
 	size_t n_hidden, cap_hidden;
 };
@@ -118,7 +139,7 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w);
 uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l);
 
 /* Whether the number of a loss's records proves something. */
-bool is_known_number(const struct gap *g, const struct timeline_loss *l);
+bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
 const struct timeline_wake *wake_at(const struct gap *g, const uint32_t *id,
 				    size_t i);
@@ -134,7 +155,14 @@ const struct timeline_wake *gap_first(const struct gap *g,
 				      int64_t to);
 /* Whether a loss counts for a gap. */
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l);
-/* Finds the losses of a gap, and the times in which the thread may have run. */
+/* Returns gap.counted. */
+int64_t gap_count(const struct gap *g);
+void hides_init(struct proofs *p);
+void hides_release(struct hides *h);
+/* Returns those that hide runs of a thread only. */
+const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
+				 size_t *n);
+/* Finds the times of a gap in which the thread may have run. */
 void gap_find_hidden(struct gap *g);
 
 /* Adds the pieces of a time in which the thread was off all CPUs. first, last:

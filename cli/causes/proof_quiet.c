@@ -139,7 +139,7 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 			q->lost_from < u->time ? q->lost_from : q->from;
 		return edge;
 	}
-	if (q->n_lost == 1 && is_known_number(g, l) && l->n == need &&
+	if (q->n_lost == 1 && is_known_number(g->p, l) && l->n == need &&
 	    l->before > 0 && l->before == l->after && !l->only_wakes) {
 		*link = PROOF_CONSISTENT;
 		return edge_deduce(g, l);

@@ -703,18 +703,6 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 		       ?: compare_numbers(x->to, y->to);
 }
 
-void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
-{
-	for (size_t i = 0; i < t->n_wake; i++) {
-		uint8_t context = t->wake[i].context;
-
-		if (context != CONTEXT_SOFTIRQ_UNKNOWN)
-			continue;
-		fn(arg, timeline_wake_event(&t->wake[i]), &context);
-		t->wake[i].context = context;
-	}
-}
-
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
@@ -736,6 +724,13 @@ void timeline_seal(struct timeline *t)
 		if (k < n)
 			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
 	}
+}
+
+void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < t->n_wake; i++)
+		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
+			t->wake[i].context = fn(arg, &t->wake[i]);
 }
 
 /* ---- questions */

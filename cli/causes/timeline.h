@@ -3,7 +3,8 @@
  *
  * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
  * loss in the order of its CPU's ring, timeline_add() for each record in time
- * order (that of the ring within a CPU), timeline_seal(); then questions. No
+ * order (that of the ring within a CPU), timeline_seal(), timeline_settle() if
+ * more is known of softirqs; then questions. No
  * SQL and no names: what is proved from it is in proof.h, chains in chain.h.
  *
  * A *stay* is a time of a thread on a CPU between two records of that CPU's
@@ -156,11 +157,11 @@ void timeline_add(struct timeline *t, const struct timeline_record *r);
 void timeline_change(struct timeline *t);
 /* Waits of this thread for the recorder's own wake-ups are not recorded. */
 void timeline_mark_recorder(struct timeline *t, int32_t tid);
-/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which may
- * change that. */
-typedef void timeline_settle_fn(void *arg, int64_t event, uint8_t *context);
-void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 void timeline_seal(struct timeline *t);
+/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which
+ * returns what it is. Behind timeline_seal(). */
+typedef uint8_t timeline_settle_fn(void *arg, const struct timeline_wake *w);
+void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 
 /* Threads are numbered from 0, in the order in which they appear; idle threads
  * are none. */

@@ -13,7 +13,6 @@
 #include "cli/ingest/name.h"
 #include "cli/model/stacks.h"
 #include "cli/model/weight.h"
-#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"

@@ -1,5 +1,6 @@
 /* flame.c - the command that draws flame graphs. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
@@ -12,11 +13,195 @@
 #include "cli/pictures/flame_offcpu.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/label.h"
+#include "cli/pictures/palette.h"
+#include "cli/model/weight.h"
+#include "cli/model/suffix.h"
+#include "cli/model/shown_names.h"
+#include "cli/model/matching.h"
+#include "cli/model/library.h"
+#include "cli/model/interpreter.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
+
+#define WIDTH 1200
+#define WIDTH_OF_WINDOW LONG_MIN
+
+static struct flame_opts opts = {
+	.minwidth = "0.1",
+	.width = WIDTH_OF_WINDOW,
+	.inlined = true,
+};
+
+static const char *const diff_words[] = { "self", "total", NULL };
+
+static const struct opt flame_opt_table[] = {
+	OPT_HEADING("Output"),
+	OPT_STRING('o', "output", "FILE", &opts.out_path,
+		   "write to FILE instead of standard output"),
+	OPT_FLAG(0, "from-folded", &opts.from_folded,
+		 "the input is folded stacks, not a capture"),
+	OPT_HEADING("How to show it"),
+	OPT_STRING(0, "title", "TEXT", &opts.title, "above the picture"),
+	OPT_STRING(0, "subtitle", "TEXT", &opts.subtitle,
+		   "second line above the picture"),
+	OPT_NUMBER(0, "width", "PX", &opts.width,
+		   "of the picture (the window's; 1200 without scripts)"),
+	OPT_STRING(0, "minwidth", "PX", &opts.minwidth,
+		   "leave out narrower frames (0.1); '0.5%' for a share"),
+	OPT_CHOICE(0, "colors", "PALETTE", &opts.colors, palette_names,
+		   "kind (by kind of code), hot, or a color"),
+	OPT_FLAG(0, "reverse", &opts.reverse,
+		 "merge stacks from the innermost frame"),
+	OPT_FLAG(0, "collapse-recursion", &opts.collapse,
+		 "a function that calls itself is one frame"),
+	OPT_FLAG(0, "inverted", &opts.inverted,
+		 "icicle: the root on top, as without it"),
+	OPT_FLAG(0, "upward", &opts.upward,
+		 "the root below, callees above their callers"),
+	OPT_FLAG(0, "by-pid", &opts.by_pid,
+		 "a frame for each process below the names"),
+	OPT_FLAG(0, "by-thread", &opts.by_thread,
+		 "a frame for each thread below the names"),
+	OPT_FLAG(0, "by-verdict", &opts.by_verdict,
+		 "a frame at the root for each verdict on user stacks"),
+	OPT_FLAG(0, "no-comm", &opts.no_comm, "no frames for thread names"),
+	OPT_HEADING("Before and after"),
+	OPT_FLAG(0, "diff", &opts.diff,
+		 "what changed: 'flame --diff BEFORE AFTER'"),
+	OPT_CHOICE(0, "diff-by", "WHAT", &opts.diff_by, diff_words,
+		   "color by the change of self or total (self)"),
+	OPT_FLAG(0, "absolute", &opts.absolute,
+		 "compare weights as they are, not shares of the whole"),
+	OPT_GROUP(matching_opts),
+	OPT_GROUP(diff_limit_opts),
+	OPT_HEADING("What to count"),
+	OPT_GROUP(by_opts),
+	OPT_STRING(0, "weight", "EXPR", &opts.weight,
+		   "widths by an SQL expression on each sample, such as "
+		   "latency_ns or a field of its event"),
+	OPT_GROUP(offcpu_opt_table),
+	OPT_FLAG(0, "by-state", &opts.by_state,
+		 "with --off-cpu: a frame at the root for each state"),
+	OPT_FLAG(0, "wakeups", &opts.wakeups,
+		 "with --off-cpu: above each stack that of the waker"),
+	OPT_HEADING("Names"),
+	OPT_FLAG(0, "inline", &opts.inlined_rows,
+		 "with --diff: judge inlined functions as well"),
+	OPT_NO(0, "no-inline", &opts.inlined, "leave out inlined functions"),
+	OPT_GROUP(full_names_opts),
+	OPT_GROUP(library_opts),
+	OPT_GROUP(suffix_opts),
+	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(filter_expr_opts),
+	OPT_LIST(0, "include", "REGEX", &opts.include,
+		 "only stacks with a frame that matches; given twice, with "
+		 "both"),
+	OPT_LIST(0, "exclude", "REGEX", &opts.exclude,
+		 "no stacks with a frame that matches"),
+	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
+	{ .kind = OPT_END }
+};
+
+/* Parses "0.1" or "0.5%" into thousandths. strtod() would want "0,1" in some
+ * locales. */
+static int flame_take_minwidth(struct svg_opts *o, struct err *err)
+{
+	const char *s = opts.minwidth;
+	uint64_t v = 0;
+	unsigned int places = 0;
+	bool point = false;
+
+	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !point); s++) {
+		if (*s == '.') {
+			point = true;
+		} else if (v < 1000000000 && places < 3) {
+			v = v * 10 + (uint64_t)(*s - '0');
+			places += point;
+		}
+	}
+	for (; places < 3; places++)
+		v *= 10;
+	o->min_percent = *s == '%';
+	if (s == opts.minwidth || s[o->min_percent])
+		return err_set(err, ERR_USAGE,
+			       "--minwidth needs a width such "
+			       "as 0.1 or 0.5%%, not '%s'",
+			       opts.minwidth);
+	o->minwidth = v;
+	return 0;
+}
+
+static int flame_check(struct svg_opts *o, struct err *err)
+{
+	o->fluid = opts.width == WIDTH_OF_WINDOW;
+	if (o->fluid)
+		opts.width = WIDTH;
+	if (opts.width < 100 || opts.width > 100000)
+		return err_set(err, ERR_USAGE,
+			       "--width must be from 100 to 100000");
+	if (flame_take_minwidth(o, err) || offcpu_check(err))
+		return -1;
+	if ((opts.wakeups || opts.by_state) && !offcpu_opts.on)
+		return err_set(err, ERR_USAGE,
+			       "--wakeups and --by-state need --off-cpu");
+	if ((offcpu_opts.on || offcpu_opts.wall) &&
+	    (opts.diff || opts.from_folded || by_samples() || opts.by_verdict))
+		return err_set(err, ERR_USAGE,
+			       "--%s is a picture of its own: leave out "
+			       "--diff, --from-folded, --by samples and "
+			       "--by-verdict",
+			       offcpu_opts.on ? "off-cpu" : "wall");
+	if (opts.weight && (offcpu_opts.on || offcpu_opts.wall ||
+			    opts.from_folded || by_samples()))
+		return err_set(err, ERR_USAGE,
+			       "--weight, --by samples, --off-cpu, --wall and "
+			       "--from-folded are different widths; choose "
+			       "one");
+	if (opts.inverted && opts.upward)
+		return err_set(err, ERR_USAGE,
+			       "--inverted and --upward are opposites; choose "
+			       "one");
+	if (filter.expr &&
+	    (offcpu_opts.on || offcpu_opts.wall || opts.from_folded))
+		return err_set(err, ERR_USAGE,
+			       "--filter is about samples: leave out "
+			       "--off-cpu, --wall and --from-folded");
+	if ((opts.diff_by || opts.absolute) && !opts.diff)
+		return err_set(err, ERR_USAGE,
+			       "--diff-by and --absolute need --diff");
+	if (opts.inlined_rows &&
+	    (!opts.inlined || opts.from_folded || !opts.diff))
+		return err_set(
+			err, ERR_USAGE,
+			"--inline is about --diff: add it, and leave out "
+			"--no-inline and --from-folded");
+	if (library_asked() && (!opts.inlined || opts.from_folded))
+		return err_set(err, ERR_USAGE,
+			       "--fold-library is about inlined functions: "
+			       "leave out --no-inline and --from-folded");
+	if (matching_allowed(opts.diff, err) ||
+	    diff_limit_check(opts.diff, err))
+		return -1;
+	o->title = opts.title	   ? opts.title
+		   : opts.inverted ? "Icicle graph"
+				   : "Flame graph";
+	o->subtitle = opts.subtitle;
+	o->colors = palette_find(opts.colors ? opts.colors : palette_names[0]);
+	o->width = (unsigned int)opts.width;
+	o->upward = opts.upward;
+	if (!opts.out_path && isatty(1))
+		return err_set(err, ERR_USAGE,
+			       "a picture is not text for a "
+			       "terminal; add '> flame.svg' or '-o "
+			       "flame.svg'");
+	return 0;
+}
 
 static int flame_answer(FILE *out, void *arg, struct err *err)
 {
@@ -34,13 +219,13 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	int status = STATUS_OK;
 	int rc = -1;
 
-	if (path && !input_apart(path, flame_opts.out_path, err) &&
-	    !drawing_init(&d, labels, err))
+	if (path && !input_apart(path, opts.out_path, err) &&
+	    !drawing_init(&d, &opts, labels, err))
 		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
 				    : drawing_read(&d, path, &status, err);
 	labels_shorten(labels);
 	if (!rc)
-		rc = out_write(flame_opts.out_path, flame_answer, &d, err);
+		rc = out_write(opts.out_path, flame_answer, &d, err);
 	drawing_release(&d);
 	labels_free(labels);
 	return rc ? -1 : status;
@@ -52,7 +237,7 @@ static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
 	struct sides s = { 0 };
 	int ret = sides_take(&s, argc, argv, options_before, err)
 			  ? -1
-			  : flame_diff(&s, o, err);
+			  : flame_diff(&s, &opts, o, err);
 
 	sides_release(&s);
 	return ret;
@@ -62,18 +247,16 @@ static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct svg_opts o = { 0 };
 
-	if (flame_opts_check(&o, err))
+	if (flame_check(&o, err))
 		return -1;
-	if (flame_opts.weight || filter.expr)
+	if (opts.weight || filter.expr)
 		load_want_fields(filter.event);
-	if (!offcpu_opts.on && !offcpu_opts.wall && !flame_opts.weight &&
+	if (!offcpu_opts.on && !offcpu_opts.wall && !opts.weight &&
 	    !filter.expr)
 		input_take_server(
-			(flame_opts.by_pid || flame_opts.by_thread
-				 ? SERVER_THREADS
-				 : 0) |
-			(flame_opts.by_verdict ? SERVER_VERDICTS : 0));
-	if (flame_opts.diff)
+			(opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
+			(opts.by_verdict ? SERVER_VERDICTS : 0));
+	if (opts.diff)
 		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);
 }

@@ -16,7 +16,7 @@
 static const char *comm, *blame, *time_text, *flame;
 static long tid = NUMBER_UNSET, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
 static long worst, least, depth;
-static bool waits, tree, proved, json;
+static bool waits, tree, idle, proved, json;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Whose time"),
@@ -35,6 +35,8 @@ static const struct opt opts[] = {
 	OPT_STRING(0, "blame", "NAME", &blame,
 		   "what the waits of these threads are put down to"),
 	OPT_NUMBER(0, "limit", "N", &limit, "at most N rows; 0: all (20)"),
+	OPT_FLAG(0, "idle", &idle,
+		 "count waits that may be those of idle servers as others"),
 	OPT_HEADING("What counts"),
 	OPT_NUMBER(0, "min", "NS", &least, "sum up shorter pieces"),
 	OPT_NUMBER(0, "depth", "N", &depth, "follow at most N wake-ups"),
@@ -87,6 +89,10 @@ static int path_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--tid, --worst, --limit, --min and --depth "
 			       "need numbers from 0 on");
+	if (idle && (tree || blame || flame || (time_text && !waits && !worst)))
+		return err_set(err, ERR_USAGE,
+			       "--idle is about the longest waits; leave it "
+			       "out, as all waits count here");
 	if (number_is_bad(fail) || fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
@@ -110,6 +116,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.waits = waits,
 		.tree = tree,
 		.blame = blame != NULL,
+		.idle = idle,
 		.proved = proved,
 		.json = json,
 		.least = least,
@@ -149,7 +156,7 @@ const struct command cmd_path = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"tid comm time worst waits tree blame min depth proved fail-unknown json",
+		"tid comm time worst waits tree blame idle min depth proved fail-unknown json",
 	.pages = true,
 	.run = path_run,
 };

@@ -6,7 +6,6 @@
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
-#include "stitch/base/err.h"
 
 static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)

@@ -14,7 +14,6 @@
 #include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"

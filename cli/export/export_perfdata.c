@@ -8,19 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/model/code.h"
-#include "cli/model/events.h"
 #include "cli/export/export.h"
-#include "cli/model/filter.h"
-#include "cli/ingest/load.h"
-#include "cli/output/out.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"
 #include "cli/export/perfdata/perfdata_places.h"
-#include "cli/export/perfdata/perfdata_switch.h"
 #include "cli/export/perfdata/perfdata_tasks.h"
 #include "cli/export/perfdata/perfdata_trace.h"
+#include "cli/ingest/load.h"
+#include "cli/model/code.h"
+#include "cli/model/events.h"
+#include "cli/model/filter.h"
+#include "cli/model/row_cursor.h"
 #include "cli/model/stacks.h"
+#include "cli/output/out.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/temp.h"
@@ -33,7 +35,7 @@ struct job {
 	struct pd_places *places;
 	struct pd_tasks *tasks;
 	struct pd_trace *trace;
-	struct pd_switches *switches;
+	struct row_cursor switches; /* what is more of them */
 	uint64_t *ip; /* of the sample being written, contexts included */
 	size_t n, cap;
 };
@@ -184,6 +186,84 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	return 0;
 }
 
+/* ---- switches and throttling */
+
+/* Opens what is more of switches than their events, if there are any. */
+static int open_switches(struct job *j, struct err *err)
+{
+	struct perfdata *pd = j->pd;
+
+	for (size_t i = 0; i < pd->n_event; i++)
+		pd->switches |= pd->event[i].n && !pd->event[i].sample &&
+				!strcmp(pd->event[i].name, "switch");
+	return pd->switches ? row_cursor_open(&j->switches, pd->db,
+					      store_sql("switch_records"), err)
+			    : 0;
+}
+
+/* The record of a session over all threads also names the other thread. */
+static int pd_put_switch(struct job *j, const struct event_row *e,
+			 const struct pd_when *when, struct err *err)
+{
+	const struct rows *r = j->switches.rows;
+	unsigned int misc = 0;
+	int64_t pid = -1;
+	int64_t tid = -1;
+	bool wide;
+	int rc = row_cursor_seek(&j->switches, e->id, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc > 0) {
+		misc = (rows_int(r, SWITCH_RECORDS_AWAY) ? PD_SWITCH_OUT : 0) |
+		       (rows_int(r, SWITCH_RECORDS_PREEMPT) ? PD_SWITCH_PREEMPT
+							    : 0);
+		pid = rows_int(r, SWITCH_RECORDS_OTHER_PID);
+		tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
+	}
+	wide = pid >= 0 || tid >= 0;
+	struct pd_buf *b = perfdata_begin(
+		j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
+
+	if (wide) {
+		pd_u32(b, (uint32_t)pid);
+		pd_u32(b, (uint32_t)tid);
+	}
+	perfdata_end(j->pd, when);
+	return 0;
+}
+
+static void pd_put_throttle(struct job *j, enum pd_type type,
+			    const struct pd_when *when)
+{
+	struct pd_buf *b = perfdata_begin(j->pd, type, 0);
+
+	pd_u64(b, when->time < 0 ? 0 : (uint64_t)when->time);
+	pd_u64(b, 1); /* the ids of the event and its stream are not known */
+	pd_u64(b, 1);
+	perfdata_end(j->pd, when);
+}
+
+/* Writes the record of an event if it is a switch or throttling. To be called
+ * in the order of events. Returns 0, or -1 and *err. */
+static int pd_put_other(struct job *j, const struct event_row *e,
+			const struct pd_when *when, struct err *err)
+{
+	const struct pd_event *type = perfdata_event(j->pd, e->type);
+
+	if (type->sample)
+		return 0;
+	if (!strcmp(type->name, "switch"))
+		return pd_put_switch(j, e, when, err);
+	if (!strcmp(type->name, "throttle"))
+		pd_put_throttle(j, PD_THROTTLE, when);
+	else if (!strcmp(type->name, "unthrottle"))
+		pd_put_throttle(j, PD_UNTHROTTLE, when);
+	return 0;
+}
+
+/* ---- all of them */
+
 static int export_perfdata_put_events(struct job *j, struct err *err)
 {
 	struct events *ev = events_open(j->x->db, err);
@@ -205,7 +285,7 @@ static int export_perfdata_put_events(struct job *j, struct err *err)
 				j->pd->capture[type->capture - 1].user_mask;
 		if (type->id ? export_perfdata_put_sample(j, &e, &who, &when,
 							  err)
-			     : pd_switches_put(j->switches, &e, &when, err))
+			     : pd_put_other(j, &e, &when, err))
 			rc = -1;
 	}
 	if (!rc)
@@ -282,13 +362,11 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 		j.tasks = pd_tasks_new(j.pd, j.places, err);
 	if (j.tasks && !survey_events(&j, err))
 		j.trace = pd_trace_new(j.pd, err);
-	if (j.trace)
-		j.switches = pd_switches_new(j.pd, err);
-	if (j.switches)
+	if (j.trace && !open_switches(&j, err))
 		rc = fseeko(out, 0, SEEK_CUR)
 			     ? put_spooled(&j, out, err)
 			     : export_perfdata_put_file(&j, out, err);
-	pd_switches_free(j.switches);
+	row_cursor_close(&j.switches);
 	pd_trace_free(j.trace);
 	pd_tasks_free(j.tasks);
 	perfdata_free(j.pd);

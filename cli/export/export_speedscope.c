@@ -16,7 +16,6 @@
 #include "cli/output/out.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 

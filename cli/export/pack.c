@@ -5,13 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/export/pack_proof.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
@@ -30,7 +32,52 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
+#include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"
+
+/* ---- which files may be packed
+ *
+ * The database may come from anybody, and the archive goes to others. A file is
+ * packed only if it is an ELF file and proves to be the recorded one, by its
+ * build-id or, without one, by the hashes of its sections that were stored when
+ * names were read; a debug file must also be where debug files are. */
+
+/* Many files have the same .interp or .comment, so those prove nothing. */
+#define PROOF_MIN 256
+
+/* Compares the sections that names were read from. The file may be in another
+ * folder than then, as with --symfs. */
+static bool pack_proof_sections(struct store *db, int64_t id,
+				const struct elf_file *ef)
+{
+	struct value bind = { .kind = VALUE_INT, .num = id };
+	struct rows *r =
+		rows_open(db, store_sql("bundle_hashes"), &bind, 1, NULL);
+	const char *base = path_base(ef->path);
+	bool same = true;
+	uint64_t largest = 0;
+
+	while (same && rows_step(r)) {
+		uint64_t size = 0;
+
+		if (strcmp(path_base(rows_text(r, BUNDLE_HASHES_FILE)), base))
+			continue;
+		same = section_hashes_same(
+			ef, rows_text(r, BUNDLE_HASHES_NAME),
+			(uint64_t)rows_int(r, BUNDLE_HASHES_HASH), &size);
+		largest = size > largest ? size : largest;
+	}
+	rows_close(r);
+	return same && largest >= PROOF_MIN;
+}
+
+/* Returns whether ef is what was recorded as the image with that id. */
+static bool pack_proof(struct store *db, int64_t id, const struct image *img,
+		       const struct elf_file *ef)
+{
+	return elf_same_id(ef->id, ef->id_len, img->id, img->id_len) ||
+	       pack_proof_sections(db, id, ef);
+}
 
 #define NAME_SIZE 8192
 

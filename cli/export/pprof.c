@@ -8,7 +8,6 @@
 #include "cli/export/proto.h"
 #include "cli/output/safe_text.h"
 #include "formats/pack.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 

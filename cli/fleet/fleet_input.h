@@ -12,7 +12,6 @@
 #include "stitch/base/intern.h"
 
 struct err;
-struct events;
 struct known_code;
 struct store;
 

@@ -10,7 +10,6 @@
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 /* A batch ends after this many values of lists, or bytes of texts of fields. */

@@ -11,7 +11,6 @@
 #include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
-#include "cli/model/switches.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
@@ -29,6 +28,7 @@
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
+#define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
 #define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
 #define STATE_SLEEPS 0x3 /* S, D */
@@ -36,7 +36,7 @@
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
 
-/* Columns of the queries causes_events, causes_requests and causes_fields. */
+/* Columns of the queries causes_events and causes_requests, and fields. */
 enum {
 	EVENTS_ID,
 	EVENTS_TIME_NS,
@@ -54,7 +54,7 @@ enum {
 	REQUESTS_FLAGS
 };
 enum {
-	FIELDS_EVENT_ID,
+	FIELDS_NONE,
 	FIELDS_PREV,
 	FIELDS_NEXT,
 	FIELDS_WOKEN,
@@ -73,7 +73,7 @@ struct causes_table {
 	char *name;
 	struct int_rows *rows;
 	struct int_row row;
-	bool has[FIELDS]; /* columns of query causes_fields */
+	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
 };
 
 enum causes_role {
@@ -108,7 +108,11 @@ struct causes {
 	struct causes_table *table;
 	size_t n_table, cap_table;
 	struct int_rows *events, *requests;
-	int32_t *tid; /* by thread.id */
+	struct store *db;
+	struct wait_causes *words; /* NULL: switches are all that is read */
+	struct causes_only only;   /* capture 0: all */
+	struct row_cursor record;  /* of switches */
+	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_names *names;
 	struct thread_names *told;  /* of the timeline's threads */
@@ -124,6 +128,7 @@ struct causes {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct causes_open *open;  /* by event */
 	size_t n_open, cap_open;
+	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
 	bool records;	/* there are records of switches */
 	bool no_fields; /* sched_switch was stored without its fields */
@@ -157,10 +162,10 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Finds which columns the table has for those of query causes_fields, and opens
- * its rows. */
+/* Finds which columns of the table tell fields, and opens its rows with those.
+ * Who is current is told by a switch itself. */
 static int causes_open_fields(struct causes_table *t, struct store *db,
-			      struct err *err)
+			      enum timeline_kind kind, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -180,37 +185,30 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
 	};
-	struct sql_gap gap[] = {
-		{ "table", t->name },  { "prev", "NULL" },
-		{ "next", "NULL" },    { "woken", "NULL" },
-		{ "state", "NULL" },   { "target", "NULL" },
-		{ "current", "NULL" }, { "flags", "NULL" },
-		{ "device", "NULL" },  { "vector", "NULL" },
-		{ "disk", "NULL" },
-	};
+	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, t->name, err);
-	char *sql;
+	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
-			if (!strcmp(rows_name(c.rows, i), want[k].name)) {
-				gap[want[k].at].text = want[k].name;
-				t->has[want[k].at] = true;
-			}
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
+			    (want[k].at == FIELDS_CURRENT &&
+			     kind == TIMELINE_SWITCH))
+				continue;
+			t->column[want[k].at] = n;
+			column[n++] = want[k].name;
+		}
 	row_cursor_close(&c);
-	if (rc)
-		return -1;
-	sql = store_sql_fill("causes_fields", gap, sizeof(gap) / sizeof(*gap));
-	t->rows = int_rows_open(db, sql, err);
-	free(sql);
+	t->rows = rc ? NULL : int_rows_of(db, t->name, column, n, err);
 	return t->rows ? 0 : -1;
 }
 
 /* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
  */
 static size_t causes_open_table(struct causes *c, struct store *db,
-				const char *name, struct err *err)
+				const char *name, enum timeline_kind kind,
+				struct err *err)
 {
 	struct causes_table *t;
 
@@ -219,7 +217,7 @@ static size_t causes_open_table(struct causes *c, struct store *db,
 			return i + 1;
 	t = mem_add(c->table, c->n_table, c->cap_table);
 	*t = (struct causes_table){ .name = mem_strdup(name) };
-	return causes_open_fields(t, db, err) ? 0 : c->n_table;
+	return causes_open_fields(t, db, kind, err) ? 0 : c->n_table;
 }
 
 static int causes_take_kind(struct causes *c, struct store *db,
@@ -253,8 +251,15 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	}
 	if (!t->role || !row_cursor_is_table(fields))
 		return 0;
-	t->table = causes_open_table(c, db, fields, err);
+	t->table = causes_open_table(c, db, fields, (enum timeline_kind)t->kind,
+				     err);
 	return t->table ? 0 : -1;
+}
+
+/* Returns whether events of the type are read. */
+static bool causes_takes_type(const struct causes *c, int64_t type)
+{
+	return c->words || (type == c->only.type && !c->only.records);
 }
 
 /* perf turns the events of a CPU on in the order of the options: a record of
@@ -279,7 +284,8 @@ static int causes_read_types(struct causes *c, struct store *db,
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
+		if (causes_takes_type(c, rows_int(r, CAUSES_TYPES_ID)) &&
+		    !strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
 		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
 				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
 				     err))
@@ -344,8 +350,8 @@ static int causes_name_others(struct causes *c, struct store *db,
 	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->n_table; i++)
-		if ((c->table[i].has[FIELDS_NEXT] ||
-		     c->table[i].has[FIELDS_WOKEN]) &&
+		if ((c->table[i].column[FIELDS_NEXT] ||
+		     c->table[i].column[FIELDS_WOKEN]) &&
 		    causes_names_add(c->names, db, c->table[i].name, err))
 			return -1;
 	return 0;
@@ -416,7 +422,8 @@ static void causes_say_cpus(struct causes *c)
 	c->partial.why = "how many CPUs there were is not known";
 	if (causes_spans_main(c->spans)->text)
 		c->partial.cure = "keep the first lines of the text, which "
-				  "tell it: '#P:', or 'cpus='";
+				  "tell it ('#P:', 'cpus='), or the folder "
+				  "per_cpu beside it";
 }
 
 /* Adds the losses of each span after the other, as timeline_lose() wants them,
@@ -466,9 +473,21 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
-static int64_t causes_field(const struct causes_table *t, size_t column)
+static bool causes_has(const struct causes_table *t, size_t field)
 {
-	return t->row.known >> column & 1 ? t->row.v[column] : -1;
+	return t->column[field] && (t->row.known >> t->column[field] & 1);
+}
+
+static int64_t causes_field(const struct causes_table *t, size_t field)
+{
+	return causes_has(t, field) ? t->row.v[t->column[field]] : -1;
+}
+
+static const char *causes_text(const struct causes_table *t, size_t field)
+{
+	return t->column[field]
+		       ? int_rows_text(t->rows, &t->row, t->column[field])
+		       : NULL;
 }
 
 static int32_t causes_id(int64_t v)
@@ -510,40 +529,56 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Notes the stack of a switch or a wake-up, whose user half may be that of a
- * request. */
+/* Returns the id of a row; 0: none. */
+static uint32_t causes_row(int64_t v)
+{
+	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
+}
+
+/* Finds the stack of an event, whose user half may be that of a request. */
+static int causes_find_stack(struct causes *c, const int64_t *event,
+			     struct offcpu_stack *s, struct err *err)
+{
+	struct int_row q;
+	int rc = int_rows_seek(c->requests, event[EVENTS_ID], &q, err);
+
+	*s = (struct offcpu_stack){
+		.type = causes_row(event[EVENTS_TYPE]),
+		.comm = causes_row(event[EVENTS_COMM]),
+		.kraw = causes_row(event[EVENTS_KRAW]),
+		.uraw = causes_row(event[EVENTS_URAW]),
+	};
+	if (rc > 0) {
+		if (q.known >> REQUESTS_URAW & 1)
+			s->uraw = causes_row(q.v[REQUESTS_URAW]);
+		s->verdict = (uint8_t)q.v[REQUESTS_VERDICT];
+		s->flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* Notes the stack of a switch or a wake-up. */
 static int causes_take_stack(struct causes *c, const int64_t *event,
 			     struct timeline_record *rec, struct err *err)
 {
-	struct offcpu_stack s = {
-		.type = (uint32_t)event[EVENTS_TYPE],
-		.comm = (uint32_t)event[EVENTS_COMM],
-		.kraw = (uint32_t)event[EVENTS_KRAW],
-		.uraw = (uint32_t)event[EVENTS_URAW],
-	};
-	struct int_row q;
-	int rc = int_rows_seek(c->requests, rec->id, &q, err);
+	struct offcpu_stack s;
 
-	if (rc > 0) {
-		if (q.known >> REQUESTS_URAW & 1)
-			s.uraw = (uint32_t)q.v[REQUESTS_URAW];
-		s.verdict = (uint8_t)q.v[REQUESTS_VERDICT];
-		s.flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
-	}
+	if (causes_find_stack(c, event, &s, err))
+		return -1;
 	rec->stack = causes_intern_stack(c, &s);
 	if (rec->kind == TIMELINE_SWITCH) {
 		*mem_add(c->out, c->n_out, c->cap_out) = rec->id;
 		*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
 			rec->stack;
 	}
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 /* Returns the state of the thread that leaves: a number, or of a text of ftrace
  * a letter. */
 static int32_t causes_state(const struct causes_table *t)
 {
-	const char *text = int_rows_text(t->rows, &t->row, FIELDS_STATE);
+	const char *text = causes_text(t, FIELDS_STATE);
 	const struct value v = { .kind = VALUE_TEXT, .text = text };
 
 	return text ? (int32_t)offcpu_state_bits(&v)
@@ -619,16 +654,6 @@ static int causes_load_addrs(struct causes *c, struct store *db,
 	return rows_end(r, err);
 }
 
-static void causes_settle(void *arg, int64_t event, uint8_t *context)
-{
-	const struct causes *c = arg;
-	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
-
-	if (at < c->n_open && c->open[at].event == event)
-		*context = (uint8_t)softirqs_context(c->softirqs,
-						     c->open[at].kraw);
-}
-
 /* ---- names of interrupts */
 
 static void causes_note_irq(struct causes *c, const struct causes_type *type,
@@ -641,8 +666,9 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 		.kind = (enum irq_kind)type->irq,
 		.time = rec->time,
 		.hard = hard,
-		.name = int_rows_text(f->rows, &f->row, FIELDS_DEVICE),
+		.name = causes_text(f, FIELDS_DEVICE),
 		.vector = causes_field(f, FIELDS_VECTOR),
+		.current = rec->current,
 	};
 
 	if (flags < 0)
@@ -652,6 +678,9 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 			  causes_field(f, FIELDS_DISK));
 	else if (e.kind == IRQ_DISK)
 		return;
+	else if (e.kind == IRQ_RAISE)
+		irqs_raise(c->irqs, rec->cpu, &e,
+			   (flags & FLAG_BH_OFF) && !(flags & FLAG_INTERRUPT));
 	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)
@@ -676,18 +705,52 @@ static void causes_find_between(void *arg, size_t loss)
 		   l->to > b->from;
 }
 
+/* Whether records of a CPU may be missing between two times. */
+static bool causes_lost(const struct causes *c, int32_t cpu, int64_t from,
+			int64_t to)
+{
+	struct causes_between b = { c, cpu, from, to, false };
+
+	timeline_each_loss(c->t, from, to, causes_find_between, &b);
+	return b.lost;
+}
+
 const char *causes_what(const struct causes *c, const struct proof_edge *e)
 {
-	struct causes_between b = { .c = c, .cpu = e->cpu, .to = e->time };
+	int64_t since;
 	const char *what =
-		e->event ? irqs_what(c->irqs, e->event, &b.from) : NULL;
+		e->event ? irqs_what(c->irqs, e->event, &since) : NULL;
 
 	if (e->context == CONTEXT_TIMER)
 		return "timer";
-	if (!what)
-		return NULL;
-	timeline_each_loss(c->t, b.from, b.to, causes_find_between, &b);
-	return b.lost ? NULL : what;
+	return what && !causes_lost(c, e->cpu, since, e->time) ? what : NULL;
+}
+
+/* Returns how a softirq was entered: by the addresses of its stack, or by who
+ * raised it. */
+static uint8_t causes_settle(void *arg, const struct timeline_wake *w)
+{
+	struct causes *c = arg;
+	int64_t event = timeline_wake_event(w);
+	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
+	enum timeline_context context = CONTEXT_SOFTIRQ_UNKNOWN;
+	int64_t since;
+
+	if (at < c->n_open && c->open[at].event == event)
+		context = softirqs_context(c->softirqs, c->open[at].kraw);
+	if (context != CONTEXT_SOFTIRQ_UNKNOWN || timeline_is_blind(c->t) ||
+	    !irqs_is_own(c->irqs, event, &since) ||
+	    causes_lost(c, w->cpu, since, w->time))
+		return context;
+	table_add(&c->raised, hash_u64((uint64_t)event), 0);
+	return CONTEXT_INLINE;
+}
+
+bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+{
+	return e->context == CONTEXT_INLINE &&
+	       table_find_hash(&c->raised, hash_u64((uint64_t)e->event)) !=
+		       TABLE_NONE;
 }
 
 /* Returns whether the capture tells of this time. */
@@ -696,15 +759,32 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 	const struct causes_span *span =
 		causes_spans_find(c->spans, capture, time);
 
-	if (span && c->span && span != c->span)
+	if (span && c->span && span != c->span) {
 		timeline_change(c->t);
+		irqs_change(c->irqs);
+	}
 	if (span)
 		c->span = span;
 	return span != NULL;
 }
 
-static int causes_take_event(struct causes *c, struct wait_causes *w,
-			     const struct int_row *r, struct err *err)
+/* Returns the thread of an event, as the reader of its capture knows it; -1:
+ * not known. */
+static int32_t causes_thread(const struct causes *c, const struct int_row *r)
+{
+	int64_t thread = r->v[EVENTS_THREAD];
+
+	return thread > 0 && (uint64_t)thread <= c->n_tid ? c->tid[thread - 1]
+							  : -1;
+}
+
+static int32_t causes_cpu(const struct int_row *r)
+{
+	return r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU]) : -1;
+}
+
+static int causes_take_event(struct causes *c, const struct int_row *r,
+			     struct err *err)
 {
 	int64_t type = r->v[EVENTS_TYPE];
 	int64_t thread = r->v[EVENTS_THREAD];
@@ -714,19 +794,18 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 	struct timeline_record rec = {
 		.time = r->v[EVENTS_TIME_NS],
 		.id = r->v[EVENTS_ID],
-		.cpu = r->known >> EVENTS_CPU & 1 ? (int32_t)r->v[EVENTS_CPU]
-						  : -1,
+		.cpu = causes_cpu(r),
 		.current = -1,
 		.other = -1,
 		.state = -1,
 		.target = -1,
 	};
 
-	if (!t || !t->role || !causes_enter(c, t->capture, rec.time))
+	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
+	    !causes_enter(c, t->capture, rec.time))
 		return 0;
-	if (thread > 0 && (uint64_t)thread <= c->n_tid &&
-	    !c->span->capture->tracks)
-		rec.current = c->tid[thread - 1];
+	if (!c->span->capture->tracks)
+		rec.current = causes_thread(c, r);
 	rec.kind = t->kind;
 	rec.shows = t->shows;
 	if (t->table) {
@@ -739,7 +818,7 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		if (!rc && rec.kind != TIMELINE_SEEN)
 			return 0;
 		if (rc)
-			causes_fill_fields(w, f, kraw, &rec);
+			causes_fill_fields(c->words, f, kraw, &rec);
 		if (rec.kind != TIMELINE_SEEN &&
 		    causes_take_stack(c, r->v, &rec, err))
 			return -1;
@@ -748,40 +827,153 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 					  kraw, &rec);
 		/* its stack, if it has one, shows a timer's function */
 		work = rec.kind >= TIMELINE_WAKING &&
-		       wait_causes_context(w, kraw) == CONTEXT_HARDIRQ;
+		       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
 		if (rc)
 			causes_note_irq(c, t, f, !work, &rec);
 	}
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have. */
-	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && thread > 0 &&
-	    (uint64_t)thread <= c->n_tid && c->tid[thread - 1] > 0)
+	if (rec.kind != TIMELINE_SEEN && rec.current > 0 &&
+	    causes_thread(c, r) > 0)
 		c->tid[thread - 1] = rec.current;
 	timeline_add(c->t, &rec);
 	return 0;
 }
 
-static int causes_read_events(struct causes *c, struct store *db,
-			      const struct capture_events *only,
-			      struct wait_causes *w, struct err *err)
-{
-	int64_t last = only ? only->last : INT64_MAX;
-	struct int_row row;
-	int rc;
+/* ---- switches, one after the other */
 
-	c->requests = int_rows_open(db, store_sql("causes_requests"), err);
+/* Tells the switch of an event. Returns 1, 0 if it has no fields, or -1 and
+ * *err. */
+static int causes_tell_switch(struct causes *c, struct causes_switch *out,
+			      struct err *err)
+{
+	size_t table = c->type[c->only.type].table;
+	struct causes_table *f = table ? &c->table[table - 1] : NULL;
+	int rc = f ? int_rows_seek(f->rows, out->event, &f->row, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	out->fact = CAUSES_SWITCH;
+	out->has_out = causes_has(f, FIELDS_PREV);
+	out->out = causes_field(f, FIELDS_PREV);
+	out->has_in = causes_has(f, FIELDS_NEXT);
+	out->in = causes_field(f, FIELDS_NEXT);
+	out->state = causes_state(f);
+	return 1;
+}
+
+/* The same of a record, which names its own thread only. */
+static int causes_tell_record(struct causes *c, struct causes_switch *out,
+			      int32_t tid, struct err *err)
+{
+	int rc = row_cursor_seek(&c->record, out->event, err);
+	struct value away;
+
+	if (rc <= 0)
+		return rc;
+	away = rows_value(c->record.rows, SWITCH_RECORDS_AWAY);
+	out->fact = CAUSES_RECORD;
+	out->has_out = away.kind != VALUE_NULL && away.num;
+	out->has_in = tid >= 0 && away.kind != VALUE_NULL && !away.num;
+	out->out = out->in = tid;
+	if (rows_int(c->record.rows, SWITCH_RECORDS_PREEMPT))
+		out->state = 0;
+	return 1;
+}
+
+/* Tells what an event says of switches. Returns 1, 0: nothing, or -1 and
+ * *err. */
+static int causes_tell(struct causes *c, const struct int_row *r,
+		       struct causes_switch *out, struct err *err)
+{
+	const struct causes_only *o = &c->only;
+	int64_t type = r->v[EVENTS_TYPE];
+	int32_t tid = causes_thread(c, r);
+
+	if ((type != o->type && type != o->sample[0] && type != o->sample[1]) ||
+	    !(r->known >> EVENTS_TIME_NS & 1))
+		return 0;
+	/* the timeline did not take it */
+	if (c->words && (!c->n_out || c->out[c->n_out - 1] != r->v[EVENTS_ID]))
+		return 0;
+	*out = (struct causes_switch){
+		.fact = CAUSES_SAMPLE,
+		.event = r->v[EVENTS_ID],
+		.time = r->v[EVENTS_TIME_NS],
+		.cpu = causes_cpu(r),
+		.has_out = tid >= 0,
+		.out = tid,
+		.state = -1,
+	};
+	if (c->words) {
+		out->number = (uint32_t)c->n_out - 1;
+		out->stack = c->stack[c->out_stack[out->number]];
+	} else if (causes_find_stack(c, r->v, &out->stack, err)) {
+		return -1;
+	}
+	if (type != o->type)
+		return 1;
+	return o->records ? causes_tell_record(c, out, tid, err)
+			  : causes_tell_switch(c, out, err);
+}
+
+/* Opens the events, from the first on that is read. */
+static int causes_open_events(struct causes *c, struct err *err)
+{
+	static const char *const event[] = {
+		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
+		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
+		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
+		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
+	};
+	static const char *const request[] = {
+		[REQUESTS_EVENT] = "event",
+		[REQUESTS_URAW] = "uraw",
+		[REQUESTS_VERDICT] = "verdict",
+		[REQUESTS_FLAGS] = "flags",
+	};
+	const struct causes_only *o = &c->only;
+	struct int_row row;
+
+	c->requests = int_rows_of(c->db, "request", request,
+				  sizeof(request) / sizeof(*request), err);
 	c->events = c->requests
-			    ? int_rows_open(db, store_sql("causes_events"), err)
+			    ? int_rows_of(c->db, "event", event,
+					  sizeof(event) / sizeof(*event), err)
 			    : NULL;
-	if (!c->events)
+	if (!c->events ||
+	    (o->records && row_cursor_open(&c->record, c->db,
+					   store_sql("switch_records"), err)))
 		return -1;
-	if (only && int_rows_seek(c->events, only->first, &row, err) < 0)
+	return o->capture ? int_rows_seek(c->events, o->first, &row, err) : 0;
+}
+
+int causes_missing(struct store *db, const char *path, const char *advice,
+		   struct err *err)
+{
+	struct rows *r = rows_of(db, "switches_unnamed", err);
+	int64_t n = 0;
+	bool cut = false;
+
+	if (rows_step(r)) {
+		n = rows_int(r, SWITCHES_UNNAMED_N);
+		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
+	}
+	if (rows_end(r, err))
 		return -1;
-	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
-	       row.v[EVENTS_ID] <= last)
-		if (causes_take_event(c, w, &row, err))
-			return -1;
-	return rc < 0 ? -1 : 0;
+	/* perf.data has the names and formats behind all records */
+	if (n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: nothing says who left a CPU and came back, "
+			       "but the names of %lld tracepoint%s are missing"
+			       "%s: sched_switch may be one of them",
+			       path, (long long)n, n == 1 ? "" : "s",
+			       cut ? ", as the capture is cut off or damaged"
+				   : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: nothing says who left a CPU and came back; record "
+		       "with %s",
+		       path, advice);
 }
 
 /* Says why there are no waits, and what to record. */
@@ -804,70 +996,108 @@ static void causes_refuse(const struct causes *c, struct store *db,
 			"waited for or who woke it; record with %s",
 			path, advice);
 	else
-		switches_missing(db, path, advice, err);
+		causes_missing(db, path, advice, err);
 }
 
-struct causes *causes_load(struct store *db, const char *path,
-			   const struct capture_events *only,
-			   struct wait_causes *w, struct err *err)
+static int causes_read_threads(struct causes *c, struct err *err)
 {
-	struct causes *c = mem_new(1, sizeof(*c));
-	const struct offcpu_stack none = { 0 };
-	struct timeline_rules rules;
-	struct rows *r;
-	int rc;
+	struct rows *r = rows_of(c->db, "causes_threads", err);
 
-	c->spans = causes_spans_new();
-	c->told = mem_new(1, sizeof(*c->told));
-	causes_intern_stack(c, &none);
-	if (causes_read_types(c, db, err))
-		goto fail;
-	rc = causes_spans_choose(c->spans, db, only ? only->capture : 0, err);
-	if (rc < 0)
-		goto fail;
-	if (!rc) {
-		causes_refuse(c, db, path, err);
-		goto fail;
-	}
+	while (rows_step(r))
+		*mem_add(c->tid, c->n_tid, c->cap_tid) =
+			causes_id(rows_int(r, CAUSES_THREADS_TID));
+	return rows_end(r, err);
+}
+
+/* Makes the timeline, which is empty but for what was lost. */
+static int causes_begin(struct causes *c, const char *path, struct err *err)
+{
+	struct timeline_rules rules;
+	int rc = causes_spans_choose(c->spans, c->db, c->only.capture, err);
+
+	if (!rc)
+		causes_refuse(c, c->db, path, err);
+	if (rc <= 0)
+		return -1;
 	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
-	r = rows_of(db, "causes_threads", err);
-	while (rows_step(r)) {
-		int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+	c->names = causes_names_load(c->db, err);
+	return c->names ? causes_load_losses(c, c->db, err) : -1;
+}
 
-		*mem_add(c->tid, c->n_tid, c->cap_tid) =
-			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
-	}
-	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
-	if (!c->names)
-		goto fail;
-	if (causes_load_losses(c, db, err) ||
-	    causes_read_events(c, db, only, w, err))
-		goto fail;
+/* Finishes the timeline, when all events are read. */
+static int causes_end(struct causes *c, struct err *err)
+{
 	if (c->n_open) {
-		if (causes_load_addrs(c, db, err))
-			goto fail;
+		if (causes_load_addrs(c, c->db, err))
+			return -1;
 		softirqs_learn(c->softirqs);
-		timeline_settle(c->t, causes_settle, c);
 	}
 	for (size_t i = 0; i < c->n_tid; i++) {
 		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
 			timeline_mark_recorder(c->t, c->tid[i]);
 	}
-	if (causes_name_others(c, db, err))
-		goto fail;
+	if (causes_name_others(c, c->db, err))
+		return -1;
 	timeline_seal(c->t);
+	timeline_settle(c->t, causes_settle, c);
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
-	return c;
-fail:
+	return 0;
+}
+
+struct causes *causes_open(struct store *db, const char *path,
+			   const struct causes_only *only,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = mem_new(1, sizeof(*c));
+	const struct offcpu_stack none = { 0 };
+
+	c->db = db;
+	c->words = w;
+	if (only)
+		c->only = *only;
+	c->spans = causes_spans_new();
+	c->told = mem_new(1, sizeof(*c->told));
+	causes_intern_stack(c, &none);
+	if (!causes_read_types(c, db, err) && !causes_read_threads(c, err) &&
+	    (!w || !causes_begin(c, path, err)) &&
+	    causes_open_events(c, err) >= 0)
+		return c;
+	causes_free(c);
+	return NULL;
+}
+
+int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
+{
+	struct int_row row;
+	int rc;
+
+	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	       (!c->only.capture || row.v[EVENTS_ID] <= c->only.last)) {
+		if (c->words && causes_take_event(c, &row, err))
+			return -1;
+		rc = c->only.capture ? causes_tell(c, &row, out, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return rc < 0 || (c->words && causes_end(c, err)) ? -1 : 0;
+}
+
+struct causes *causes_load(struct store *db, const char *path,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = causes_open(db, path, NULL, w, err);
+
+	if (!c || !causes_next(c, NULL, err))
+		return c;
 	causes_free(c);
 	return NULL;
 }
@@ -880,6 +1110,7 @@ void causes_free(struct causes *c)
 	causes_spans_free(c->spans);
 	int_rows_close(c->events);
 	int_rows_close(c->requests);
+	row_cursor_close(&c->record);
 	for (size_t i = 0; i < c->n_table; i++) {
 		int_rows_close(c->table[i].rows);
 		free(c->table[i].name);
@@ -895,6 +1126,7 @@ void causes_free(struct causes *c)
 	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
+	table_release(&c->raised);
 	softirqs_free(c->softirqs);
 	irqs_free(c->irqs);
 	free(c->open);
@@ -922,22 +1154,34 @@ struct causes_premise causes_premise(const struct causes *c)
 	int8_t pauses = timeline_rules(c->t)->pauses;
 	bool silent = timeline_contradictions(c->t) > 0;
 
+	if (timeline_is_blind(c->t) && pauses > 0)
+		return (struct causes_premise){
+			.cure = "record without what may pause perf: -D, "
+				"--control, --overwrite, --snapshot, "
+				"--switch-output",
+			.none = "recording paused, so the absence of a record "
+				"proves nothing",
+		};
 	if (timeline_is_blind(c->t))
 		return (struct causes_premise){
 			.cure = silent ? causes_spans_main(c->spans)->ring
 				       : NULL,
-			.none = pauses > 0
-					? "recording paused: no record proves "
-					  "nothing"
-					: "records are missing without a loss "
-					  "in too many places: no record "
-					  "proves nothing",
+			.none = "records are missing without a loss in too "
+				"many places: the absence of one proves "
+				"nothing",
 		};
 	return (struct causes_premise){
 		.words = silent	  ? "if records are missing only where it shows"
 			 : pauses ? "if tracing was not switched off in between"
 				  : NULL,
 	};
+}
+
+int64_t causes_out(const struct causes *c, uint32_t number,
+		   const struct offcpu_stack **stack)
+{
+	*stack = &c->stack[c->out_stack[number]];
+	return c->out[number];
 }
 
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)

@@ -22,7 +22,7 @@ struct causes_times {
 	int64_t capture, first, last;
 };
 
-/* Columns of query causes_times. */
+/* Columns of table event that are read. */
 enum {
 	TIMES_ID,
 	TIMES_TYPE,
@@ -125,7 +125,13 @@ static int causes_compare_captures(const void *pa, const void *pb)
 static int causes_spans_times(struct causes_spans *s, struct store *db,
 			      struct err *err)
 {
-	struct int_rows *r = int_rows_open(db, store_sql("causes_times"), err);
+	static const char *const column[] = {
+		[TIMES_ID] = "id",
+		[TIMES_TYPE] = "type",
+		[TIMES_TIME_NS] = "time_ns",
+	};
+	struct int_rows *r = int_rows_of(db, "event", column,
+					 sizeof(column) / sizeof(*column), err);
 	struct int_row row;
 	int rc = r ? 0 : -1;
 

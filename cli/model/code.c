@@ -7,7 +7,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/sums_code.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 

@@ -2,7 +2,6 @@
 #include "cli/model/diff_alone.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "cli/model/diff_rows.h"
 #include "cli/model/label.h"

@@ -2,7 +2,6 @@
 #include "cli/model/diff_chance.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 static double log_factorial(double n)
 {

@@ -15,4 +15,15 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance);
 /* Returns the probability that Student's t with df degrees of freedom is at
  * least as far from 0 as t. */
 double diff_p_student(double t, double df);
+
+/* Unlike fmin() and fmax(), these do not pass over NaN. */
+static inline double diff_smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double diff_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
 #endif

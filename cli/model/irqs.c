@@ -12,23 +12,37 @@
 #define CPUS_MAX 65536
 #define NESTED_MAX 4 /* interrupt, softirq, and a timer in each */
 #define NAME_MAX 64
+#define NET_RX 3
 
 struct irq_open {
 	enum irq_kind kind;
 	int64_t time;
 	const char *what;
+	int64_t since; /* own: nothing else raised it since */
 	bool hard;
+	bool own; /* the current thread raised it, in its own call */
+};
+
+/* Who raised NET_RX on a CPU since it ran last. */
+struct irq_raised {
+	int64_t since; /* it ran last; seen: the time is known */
+	int32_t by;    /* the one thread; 0: nobody so far */
+	bool seen, others;
 };
 
 /* The interrupts that a CPU is in, innermost last. */
 struct irq_cpu {
 	struct irq_open open[NESTED_MAX];
 	size_t n;
+	struct irq_raised raised;
+	bool raises; /* softirq_raise is recorded here */
 };
 
 struct irq_wake {
 	int64_t event, since;
 	const char *what;
+	int64_t raised; /* since when all is known of who raised it */
+	bool own;
 };
 
 struct irqs {
@@ -44,6 +58,12 @@ struct irqs {
 struct irqs *irqs_new(void)
 {
 	return mem_new(1, sizeof(struct irqs));
+}
+
+void irqs_change(struct irqs *q)
+{
+	for (size_t i = 0; i < q->n_cpu; i++)
+		q->cpu[i] = (struct irq_cpu){ 0 };
 }
 
 void irqs_free(struct irqs *q)
@@ -73,6 +93,8 @@ enum irq_kind irqs_kind(const char *name, bool *leaves)
 
 	if (!strncmp(name, "block_rq_complete", 17))
 		return IRQ_DISK;
+	if (!strncmp(name, "softirq_raise", 13))
+		return IRQ_RAISE;
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		size_t len = strlen(events[i].begin);
 		const char *end = name + len;
@@ -127,18 +149,41 @@ static const char *irqs_device(struct irqs *q, const char *name)
 	return irqs_text(q, text);
 }
 
+void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
+		bool own)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_raised *r = c ? &c->raised : NULL;
+
+	if (!r)
+		return;
+	c->raises = true;
+	if (e->vector != NET_RX)
+		return;
+	r->others |= !own || e->current <= 0 || (r->by && r->by != e->current);
+	r->by = e->current;
+}
+
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_raised r = { 0 };
 
 	if (!c)
 		return;
 	if (c->n == NESTED_MAX) /* ends were lost */
 		c->n = 0;
+	if (e->kind == IRQ_SOFT && e->vector == NET_RX) {
+		r = c->raised;
+		c->raised = (struct irq_raised){ .since = e->time,
+						 .seen = c->raises };
+	}
 	c->open[c->n++] = (struct irq_open){
 		.kind = e->kind,
 		.time = e->time,
 		.hard = e->hard,
+		.since = r.since,
+		.own = r.seen && r.by > 0 && r.by == e->current && !r.others,
 		.what = e->kind == IRQ_TIMER  ? "timer"
 			: e->kind == IRQ_SOFT ? irqs_softirq(e->vector)
 					      : irqs_device(q, e->name),
@@ -183,15 +228,34 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 	if (in && in->what && in->hard == hard &&
 	    (timer || in->kind != IRQ_TIMER))
 		*mem_add(q->wake, q->n_wake, q->cap_wake) =
-			(struct irq_wake){ event, in->time, in->what };
+			(struct irq_wake){ event, in->time, in->what, in->since,
+					   in->own };
+}
+
+static const struct irq_wake *irqs_find(const struct irqs *q, int64_t event)
+{
+	size_t at = search_where(q->n_wake, i, q->wake[i].event >= event);
+
+	return at < q->n_wake && q->wake[at].event == event ? &q->wake[at]
+							    : NULL;
 }
 
 const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since)
 {
-	size_t at = search_where(q->n_wake, i, q->wake[i].event >= event);
+	const struct irq_wake *w = irqs_find(q, event);
 
-	if (at == q->n_wake || q->wake[at].event != event)
+	if (!w)
 		return NULL;
-	*since = q->wake[at].since;
-	return q->wake[at].what;
+	*since = w->since;
+	return w->what;
+}
+
+bool irqs_is_own(const struct irqs *q, int64_t event, int64_t *since)
+{
+	const struct irq_wake *w = irqs_find(q, event);
+
+	if (!w || !w->own)
+		return false;
+	*since = w->raised;
+	return true;
 }

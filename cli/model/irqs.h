@@ -1,8 +1,14 @@
 /* irqs.h - in which interrupt a wake-up was made: the names that the events of
  * interrupts, timers and disks give.
  *
- * Order of calls: irqs_new(); irqs_enter(), irqs_leave() and irqs_wake() for
- * each record of a CPU in the order of its ring; then irqs_what(). */
+ * A thread that sends a packet over loopback raises the softirq NET_RX itself,
+ * while softirqs are off, and runs it when it turns them on: between the two,
+ * no interrupt runs softirqs. So where it is the only one that raised NET_RX
+ * since that ran last on this CPU, what is woken there is woken by its call.
+ *
+ * Order of calls: irqs_new(); irqs_raise(), irqs_enter(), irqs_leave() and
+ * irqs_wake() for each record of a CPU in the order of its ring; then
+ * irqs_what() and irqs_is_own(). */
 #ifndef CLI_MODEL_IRQS_H
 #define CLI_MODEL_IRQS_H
 #include <stdbool.h>
@@ -16,9 +22,12 @@ enum irq_kind {
 	IRQ_SOFT,  /* softirq_entry */
 	IRQ_TIMER, /* hrtimer_expire_entry, timer_expire_entry */
 	IRQ_DISK,  /* block_rq_complete, which is inside of one */
+	IRQ_RAISE, /* softirq_raise */
 };
 
 struct irqs *irqs_new(void);
+/* The records from here on are of another capture. */
+void irqs_change(struct irqs *q);
 void irqs_free(struct irqs *q);
 /* Returns what an event is of, by its name without system; *leaves: it is the
  * end. */
@@ -31,6 +40,7 @@ struct irq_entry {
 	bool hard;
 	const char *name;
 	int64_t vector;
+	int32_t current; /* tid; -1: unknown */
 };
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 /* Notes that a request of a disk was completed, by its dev_t. */
@@ -44,4 +54,12 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
  * record of that CPU is lost between *since and the event; NULL: it is not
  * known. */
 const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since);
+/* Notes that a softirq was raised. own: by thread e->current in a call of its
+ * own, in which softirqs are off. */
+void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
+		bool own);
+/* Returns whether a wake-up is in a softirq that the current thread raised and
+ * ran in its own call, if no record of that CPU is lost between *since and the
+ * event. */
+bool irqs_is_own(const struct irqs *q, int64_t event, int64_t *since);
 #endif

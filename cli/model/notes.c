@@ -7,7 +7,6 @@
 #include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/text_out.h"
 
 #define LINE_SIZE 4096

@@ -14,7 +14,6 @@ struct known_code;
 struct labels;
 struct matching;
 struct stack_names;
-struct store;
 
 #define STACK_NAMES_GAP "[caller missing]"
 

@@ -14,7 +14,6 @@
 struct err;
 struct homonyms;
 struct known_code;
-struct label;
 struct labels;
 struct matching;
 struct stacks;

@@ -18,7 +18,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 

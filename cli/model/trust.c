@@ -19,7 +19,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/audit/callsite.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"

@@ -402,8 +402,30 @@ static struct column *grid_measure_columns(const struct grid *g)
 	return col;
 }
 
+/* Writes a row, of which that is the first cell, as an object. */
+static void grid_put_json(const struct grid *g, const struct cell *row,
+			  struct json *j)
+{
+	char buf[32];
+
+	json_object(j, NULL);
+	for (size_t i = 0; i < g->n_col; i++) {
+		const struct cell *c = &row[i];
+		const char *name = g->col[i].name;
+
+		if (name && c->kind == CELL_TEXT)
+			json_text(j, name, c->text);
+		else if (name && grid_is_empty(c))
+			json_null(j, name);
+		else if (name)
+			json_number(j, name, grid_digits(c, false, buf));
+	}
+	json_end(j);
+}
+
 static void grid_write_table(const struct grid *g, FILE *out)
 {
+	const bool told = json_before_rows();
 	struct column *col = grid_measure_columns(g);
 	struct arena text = { 0 };
 
@@ -445,6 +467,13 @@ static void grid_write_table(const struct grid *g, FILE *out)
 		if (!at) {
 			fputc('\n', out);
 			owed = 0;
+		}
+		if (!at && told) {
+			struct json j;
+
+			json_open(&j, out, JSON_COMPACT);
+			grid_put_json(g, &g->cell[i], &j);
+			fputc('\t', out);
 		}
 		if (col[at].hidden)
 			continue;
@@ -572,26 +601,8 @@ static void grid_write_markdown(const struct grid *g, FILE *out)
 
 void grid_json_rows(const struct grid *g, struct json *j)
 {
-	char buf[32];
-
-	for (size_t i = 0; i < g->n; i++) {
-		const struct cell *c = &g->cell[i];
-		size_t at = i % g->n_col;
-		const char *name = g->col[at].name;
-
-		if (!at && json_failed(j))
-			break;
-		if (!at)
-			json_object(j, NULL);
-		if (name && c->kind == CELL_TEXT)
-			json_text(j, name, c->text);
-		else if (name && grid_is_empty(c))
-			json_null(j, name);
-		else if (name)
-			json_number(j, name, grid_digits(c, false, buf));
-		if (at + 1 == g->n_col)
-			json_end(j);
-	}
+	for (size_t i = 0; i < g->n && !json_failed(j); i += g->n_col)
+		grid_put_json(g, &g->cell[i], j);
 }
 
 void grid_json(const struct grid *g, struct json *j, const char *key)

@@ -476,3 +476,8 @@ int json_rows(struct json *j, const char *key, struct rows *r, struct err *err)
 	free(column);
 	return ret < 0 ? -1 : 0;
 }
+
+bool json_before_rows(void)
+{
+	return getenv("BACKSTITCH_ROWS") != NULL;
+}

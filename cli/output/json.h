@@ -115,4 +115,7 @@ int json_rows(struct json *j, const char *key, struct rows *r, struct err *err);
 
 /* Returns whether s can be a JSON string unchanged: UTF-8 without a 0. */
 bool json_can(const char *s, size_t len);
+/* Returns whether a row of text is to have its JSON and a tab in front, by
+ * which view knows what the row is about: $BACKSTITCH_ROWS. */
+bool json_before_rows(void);
 #endif

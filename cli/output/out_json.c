@@ -1,8 +1,6 @@
 /* out_json.c - rows as an array in a JSON object, one row a line. */
 #include "cli/output/json.h"
 #include "cli/output/output.h"
-#include "schema/store.h"
-#include "stitch/base/err.h"
 
 static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 {

@@ -12,7 +12,6 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 #define MEASURE 500 /* rows that are measured */

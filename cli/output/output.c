@@ -39,6 +39,11 @@ bool output_is_markdown(const char *name)
 	return !strcmp(name, "markdown");
 }
 
+bool output_is_for_functions(const char *name)
+{
+	return output_is_markdown(name) || !strcmp(name, "sql");
+}
+
 bool output_asked(void)
 {
 	return json || format;

@@ -30,6 +30,8 @@ const struct output *output_chosen(void);
 /* Returns whether an output is read by people, with text around its table. */
 bool output_is_text(const char *name);
 bool output_is_markdown(const char *name);
+/* Returns whether only the table of functions, and --diff, have this form. */
+bool output_is_for_functions(const char *name);
 /* Returns whether the user chose an output. */
 bool output_asked(void);
 

@@ -6,7 +6,6 @@
 
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
-#include "stitch/base/utf8.h"
 
 #define BLOCK 256 /* bytes that the compiler looks at together */
 

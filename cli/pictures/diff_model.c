@@ -32,20 +32,19 @@ static uint32_t *diff_model_map(const struct diff_model *m,
 }
 
 int diff_model_read(struct diff_model *m, const struct sides *s,
-		    const struct svg_opts *o, int *status, struct err *err)
+		    const struct flame_opts *f, const struct svg_opts *o,
+		    int *status, struct err *err)
 {
 	const struct compare_opts co = {
-		.stacks = { .inlined = flame_opts.inlined,
-			    .inlined_same =
-				    flame_opts.inlined_rows || library_asked(),
+		.stacks = { .inlined = f->inlined,
+			    .inlined_same = f->inlined_rows || library_asked(),
 			    .bogus = true,
 			    .gaps = true,
 			    .samples = by_samples(),
-			    .weight = flame_opts.weight,
-			    .summed = !flame_opts.by_pid &&
-				      !flame_opts.by_thread &&
-				      !flame_opts.by_verdict },
-		.folded = flame_opts.from_folded,
+			    .weight = f->weight,
+			    .summed = !f->by_pid && !f->by_thread &&
+				      !f->by_verdict },
+		.folded = f->from_folded,
 	};
 
 	if (compare_load(&m->c, s, &co, status, err))
@@ -55,7 +54,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	for (int i = 0; i < 2; i++) {
 		m->side[i].o = *o;
 		m->side[i].also = m->all;
-		if (drawing_init(&m->side[i], m->c.labels, err))
+		if (drawing_init(&m->side[i], f, m->c.labels, err))
 			return -1;
 	}
 	/* draws and counts each run */
@@ -66,8 +65,9 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		m->c.rows[i].rows = report_rows_empty(
 			m->c.labels, KEY_SYM | KEY_DSO | KEY_HITS);
 		d->rows = m->c.rows[i].rows;
-		if (run->stacks ? drawing_take(d, run->stacks, run->event, err)
-				: drawing_take_text(d, run->path, status, err))
+		if (run->stacks
+			    ? drawing_add_run(d, run->stacks, run->event, err)
+			    : drawing_add_text(d, run->path, status, err))
 			return -1;
 	}
 	flame_tree_finish(m->all);
@@ -76,7 +76,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			return -1;
 		m->node[i] = diff_model_map(m, m->side[i].tree);
 	}
-	compare_judge(&m->c, KEY_SYM | KEY_DSO, flame_opts.absolute, false);
+	compare_judge(&m->c, KEY_SYM | KEY_DSO, f->absolute, false);
 
 	/* the row of each node's function */
 	uint32_t count = flame_tree_count(m->all);

@@ -15,6 +15,7 @@
 
 struct err;
 struct flame_node;
+struct flame_opts;
 struct flame_tree;
 struct sides;
 struct svg_opts;
@@ -30,10 +31,11 @@ struct diff_model {
 				 * c.d; REPORT_NONE: no code, as a thread */
 };
 
-/* Reads both sides, which are borrowed; *m is all zeros. Returns 0, or -1 and
- * *err; to be released in either case. */
+/* Reads both sides, which are borrowed, as are the options; *m is all zeros.
+ * Returns 0, or -1 and *err; to be released in either case. */
 int diff_model_read(struct diff_model *m, const struct sides *s,
-		    const struct svg_opts *o, int *status, struct err *err);
+		    const struct flame_opts *f, const struct svg_opts *o,
+		    int *status, struct err *err);
 void diff_model_release(struct diff_model *m);
 /* Returns how the function of a node changed; NULL if it is no code. */
 const struct diff_place *diff_model_place(const struct diff_model *m,

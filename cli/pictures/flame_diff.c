@@ -11,7 +11,9 @@
 #include "cli/output/safe_text.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
+#include "cli/model/diff_runs.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
@@ -22,7 +24,6 @@
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "cli/tables/compare_images.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 #define STEPS 7	     /* shades of red and of blue */
@@ -41,12 +42,9 @@ struct diff_page {
 	struct svg_row row[ROWS_MAX + 1];
 	char *text[ROWS_MAX + 1];
 	char *subtitle;
+	const struct flame_opts *opts;
+	bool total; /* colored by the change of total, not of self */
 };
-
-static bool flame_diff_by_total(void)
-{
-	return flame_opts.diff_by && !strcmp(flame_opts.diff_by, "total");
-}
 
 /* Changed functions are red or blue, the stronger where more of the change is;
  * the shades of grey only tell the others apart. */
@@ -55,7 +53,7 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 {
 	const struct diff_page *pg = arg;
 	uint32_t id = pg->both[node];
-	bool total = flame_diff_by_total();
+	bool total = pg->total;
 	const struct diff_place *p = diff_model_place(&pg->m, id, total);
 	char name[3];
 
@@ -85,23 +83,23 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 }
 
 /* Writes a size: a share, or with --absolute a weight. */
-static void flame_diff_put_size(FILE *out, double v)
+static void flame_diff_put_size(FILE *out, bool absolute, double v)
 {
 	char share[16];
 
-	if (flame_opts.absolute)
+	if (absolute)
 		fprintf(out, "%.0f", v);
 	else
 		fputs(human_percent(share, sizeof(share), v, 100), out);
 }
 
 /* Writes "12.17 % to 30.43 %, +18.26 points". */
-static void flame_diff_put_change(FILE *out, double a, double b)
+static void flame_diff_put_change(FILE *out, bool absolute, double a, double b)
 {
-	flame_diff_put_size(out, a);
+	flame_diff_put_size(out, absolute, a);
 	fputs(" to ", out);
-	flame_diff_put_size(out, b);
-	fprintf(out, flame_opts.absolute ? ", %+.0f" : ", %+.2f points", b - a);
+	flame_diff_put_size(out, absolute, b);
+	fprintf(out, absolute ? ", %+.0f" : ", %+.2f points", b - a);
 }
 
 static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
@@ -121,10 +119,10 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	const struct diff_row *of = &d->row[row];
 	double a = diff_rows_size(d, 0, (double)of->weight[0][total]);
 	double b = diff_rows_size(d, 1, (double)of->weight[1][total]);
-	double times = flame_opts.absolute ? 1 : 100;
+	double times = d->absolute ? 1 : 100;
 
 	flame_diff_put_samples(out, p->a, p->b);
-	flame_diff_put_change(out, a, b);
+	flame_diff_put_change(out, d->absolute, a, b);
 	/* the means of the runs, each with the standard deviation */
 	for (int i = 0; d->whole.run && i < 2; i++) {
 		double mean, deviation;
@@ -134,7 +132,7 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 			times * mean);
 		if (d->side[i].runs > 1)
 			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
-		if (!flame_opts.absolute)
+		if (!d->absolute)
 			fputs(" %", out);
 	}
 	if (of->unknown) {
@@ -153,7 +151,7 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 		return;
 	}
 	fprintf(out, ", %s (p %.1e)", diff_rows_word(p), p->p);
-	if (!flame_opts.absolute && a > 0)
+	if (!d->absolute && a > 0)
 		fprintf(out, ", %.2f times by what did not change",
 			b / (b - diff_rows_excess_of(d, row, total)));
 }
@@ -188,7 +186,8 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 		flame_diff_put_samples(line,
 				       diff_model_samples(m, 0, id, total),
 				       diff_model_samples(m, 1, id, total));
-		flame_diff_put_change(line, diff_model_size(m, 0, id, total),
+		flame_diff_put_change(line, m->c.d->absolute,
+				      diff_model_size(m, 0, id, total),
 				      diff_model_size(m, 1, id, total));
 	}
 	mem_stream_end(line);
@@ -208,7 +207,7 @@ static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 	if (code && flame_diff_is_all(&pg->m, id))
 		return;
 	/* in a reversed tree only totals mean anything */
-	for (int total = flame_opts.reverse; total < 2; total++)
+	for (int total = pg->opts->reverse; total < 2; total++)
 		flame_diff_tell_line(out, &pg->m, id, false, total);
 }
 
@@ -259,9 +258,8 @@ static const struct svg_row legend[] = {
 
 /* Writes "gone from A: f 3.20 %; 30 samples", or "checksum: 12.17 % to ...". */
 static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
-				 bool gone)
+				 bool gone, bool total)
 {
-	bool total = flame_diff_by_total();
 	const struct diff_place *p = &d->place[total][row];
 	char *text;
 	size_t len;
@@ -276,7 +274,7 @@ static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
 		putc(' ', out);
 		flame_diff_put_size(
-			out,
+			out, d->absolute,
 			diff_rows_size(d, 0,
 				       (double)d->row[row].weight[0][total]));
 		fputs("; ", out);
@@ -293,7 +291,7 @@ static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 static void flame_diff_list_rows(struct diff_page *pg)
 {
 	const struct diff_rows *d = pg->m.c.d;
-	bool total = flame_diff_by_total();
+	bool total = pg->total;
 	uint32_t *order = diff_rows_order(d, total, NULL);
 	size_t gone_n = 0;
 	size_t n = 0;
@@ -309,7 +307,7 @@ static void flame_diff_list_rows(struct diff_page *pg)
 			left++;
 			continue;
 		}
-		pg->text[n] = flame_diff_row_text(d, order[i], gone);
+		pg->text[n] = flame_diff_row_text(d, order[i], gone, total);
 		pg->row[n] = (struct svg_row){ p->change > 0   ? "dr4"
 					       : p->change < 0 ? "db4"
 							       : "dw0",
@@ -333,13 +331,13 @@ static void flame_diff_list_rows(struct diff_page *pg)
  * the innermost frames come first, with all of their self above them. */
 static void flame_diff_find_most(struct diff_page *pg)
 {
-	bool total = flame_diff_by_total();
+	bool total = pg->total;
 
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
 		const struct diff_place *p =
 			diff_model_place(&pg->m, id, total);
 		double v = p ? diff_model_excess(&pg->m, id,
-						 total || flame_opts.reverse) *
+						 total || pg->opts->reverse) *
 					   p->change
 			     : 0;
 
@@ -354,14 +352,14 @@ static void flame_diff_find_most(struct diff_page *pg)
 static char *flame_diff_lead(const struct diff_page *pg)
 {
 	const struct diff_rows *d = pg->m.c.d;
-	bool total = flame_diff_by_total();
+	bool total = pg->total;
 	uint32_t *order = diff_rows_order(d, total, NULL);
 	char *text = NULL;
 	size_t len;
 
 	if (d->n && d->place[total][order[0]].change) {
-		char *row = flame_diff_row_text(d, order[0],
-						!d->place[1][order[0]].b);
+		char *row = flame_diff_row_text(
+			d, order[0], !d->place[1][order[0]].b, total);
 		FILE *out = mem_stream(&text, &len);
 
 		fprintf(out, "largest change by %s: %s",
@@ -383,29 +381,15 @@ static void flame_diff_note(struct drawing *d, char *text)
 	free(text);
 }
 
-static void flame_diff_add_notes(struct drawing *d, const struct compare *c)
+static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
+				 bool total)
 {
-	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
-
-	compare_tell_images(c, out);
-	mem_stream_end(out);
-	flame_diff_note(d, text);
+	flame_diff_note(d, compare_said(c, compare_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
-		out = mem_stream(&text, &len);
-		compare_tell_side(c, side, out);
-		mem_stream_end(out);
-		flame_diff_note(d, text);
-		out = mem_stream(&text, &len);
-		compare_tell_trust(c, side, out);
-		mem_stream_end(out);
-		flame_diff_note(d, text);
+		flame_diff_note(d, compare_said(c, compare_tell_side, side));
+		flame_diff_note(d, compare_said(c, compare_tell_trust, side));
 	}
-	out = mem_stream(&text, &len);
-	compare_tell_result(c, flame_diff_by_total(), out);
-	mem_stream_end(out);
-	flame_diff_note(d, text);
+	flame_diff_note(d, compare_said(c, compare_tell_result, total));
 }
 
 static char *flame_diff_subtitle(const struct compare *c)
@@ -455,15 +439,15 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		b->stacks ? stacks_unit(b->stacks, b->event, by_samples())
 			  : "samples";
 	d->o.show_samples = b->stacks && !by_samples();
-	if (!flame_opts.title) {
+	if (!pg->opts->title) {
 		snprintf(d->title, sizeof(d->title), "What changed: %.150s",
 			 event ? event : "folded stacks");
 		d->o.title = d->title;
 	}
 	pg->subtitle = flame_diff_subtitle(c);
-	if (!flame_opts.subtitle)
+	if (!pg->opts->subtitle)
 		d->o.subtitle = pg->subtitle;
-	flame_diff_add_notes(d, c);
+	flame_diff_add_notes(d, c, pg->total);
 }
 
 static int flame_diff_write(FILE *out, void *arg, struct err *err)
@@ -474,23 +458,25 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
-int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
+int flame_diff(const struct sides *s, const struct flame_opts *f,
+	       const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
 	struct diff_limit limit = { NULL, 0, 0 };
-	bool total = flame_diff_by_total();
+	bool total = f->diff_by && !strcmp(f->diff_by, "total");
 	int status = STATUS_OK;
 	int rc = 0;
 
+	pg->opts = f;
+	pg->total = total;
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; !rc && k < s->side[i].n; k++)
-			rc = input_apart(s->side[i].path[k],
-					 flame_opts.out_path, err);
+			rc = input_apart(s->side[i].path[k], f->out_path, err);
 	if (!rc)
-		rc = diff_model_read(&pg->m, s, o, &status, err);
+		rc = diff_model_read(&pg->m, s, f, o, &status, err);
 	if (!rc) {
 		flame_diff_decorate(pg, &pg->m.side[1]);
-		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
+		rc = out_write(f->out_path, flame_diff_write, pg, err);
 	}
 	if (!rc) {
 		const struct diff_rows *d = pg->m.c.d;

@@ -7,10 +7,11 @@
 #define CLI_PICTURES_FLAME_DIFF_H
 
 struct err;
+struct flame_opts;
 struct sides;
 struct svg_opts;
 
 /* Runs flame --diff. Returns an enum status, or -1 and *err. */
-int flame_diff(const struct sides *s, const struct svg_opts *o,
-	       struct err *err);
+int flame_diff(const struct sides *s, const struct flame_opts *f,
+	       const struct svg_opts *o, struct err *err);
 #endif

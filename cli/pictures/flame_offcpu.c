@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
 
@@ -30,6 +30,7 @@ struct group {
 };
 
 struct groups {
+	const struct flame_opts *opts;
 	struct group *group;
 	size_t n, cap;
 	struct intern index; /* of group[] */
@@ -55,29 +56,26 @@ static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 	return intern_add_bytes(&all->index, word, sizeof(word));
 }
 
-static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
-				  struct err *err)
+static void flame_offcpu_take_wait(struct groups *all,
+				   const struct offcpu_wait *w)
 {
-	struct groups *all = arg;
 	struct group key = { .at = w->at, .state = w->state };
 
-	(void)err;
 	if (w->end != OFFCPU_BACK)
-		return 0;
-	if (flame_opts.wakeups && offcpu_state(w->state)[0] != 'R')
+		return;
+	if (all->opts->wakeups && offcpu_state(w->state)[0] != 'R')
 		key.waker = w->waker;
 	/* without these options the state is not shown */
-	if (!flame_opts.by_state && !flame_opts.wakeups)
+	if (!all->opts->by_state && !all->opts->wakeups)
 		key.state = -1;
 
 	uint32_t id = flame_offcpu_number(all, &key);
 
 	if (id == all->n)
 		*mem_add(all->group, all->n, all->cap) = key;
-	/* cannot overflow: offcpu_read() checked the sum of all waits */
+	/* cannot overflow: waits_next() checks the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
-	return 0;
 }
 
 /* Adds the waker's stack in reverse, so that the function that woke the thread
@@ -125,7 +123,7 @@ static void flame_offcpu_note_waits(struct drawing *d,
 			 s->waits[OFFCPU_BACK],
 			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
 			 s->records ? ", by the records of switches" : "",
-			 flame_opts.wakeups && !s->wakes
+			 d->opts->wakeups && !s->wakes
 				 ? "; no wake-ups were recorded beside "
 				   "sched_switch"
 				 : "");
@@ -167,7 +165,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 
 		at.samples = g->waits;
 		l.n = 0;
-		if (flame_opts.by_state) {
+		if (d->opts->by_state) {
 			char text[16];
 
 			snprintf(text, sizeof(text), "[%s]",
@@ -199,14 +197,14 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
 	struct stacks_opts so = {
-		.inlined = flame_opts.inlined,
+		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
 		.labels = d->labels,
 		.no_groups = true,
 	};
 	struct store *db = drawing_open(d, path, status, err);
-	struct groups g = { 0 };
+	struct groups g = { .opts = d->opts };
 	struct offcpu_sums sums;
 	int rc = -1;
 
@@ -216,15 +214,18 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks) {
 		struct wait_causes *causes =
-			flame_opts.wakeups ? wait_causes_new(d->stacks) : NULL;
-		const struct offcpu_ask ask = {
-			.wait = flame_offcpu_take_wait,
-			.arg = &g,
-			.stacks = d->stacks,
-			.causes = causes,
-		};
+			d->opts->wakeups ? wait_causes_new(d->stacks) : NULL;
+		const struct waits_ask ask = { .stacks = d->stacks,
+					       .causes = causes };
+		struct waits *w = waits_open(db, path, &ask, err);
+		struct waits_item item;
+		int next;
 
-		told = !offcpu_read(db, path, &ask, &sums, err);
+		while ((next = waits_next(w, &item, err)) > 0)
+			if (item.kind == WAITS_WAIT)
+				flame_offcpu_take_wait(&g, &item.wait);
+		waits_close(w, &sums);
+		told = !next;
 		wait_causes_free(causes);
 		told = told && !drawing_facts(d, db, err);
 	}
@@ -242,9 +243,9 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	d->o.count_name = "ns";
 	d->o.show_samples = true;
 	d->o.sample_name = "wait";
-	if (!flame_opts.title)
-		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
-						: "Off-CPU time";
+	if (!d->opts->title)
+		d->o.title = d->opts->wakeups ? "Off-CPU time and wakers"
+					      : "Off-CPU time";
 	drawing_note_waits(d, &sums);
 	drawing_note_missing(d);
 	drawing_note_inferred(d);

@@ -10,10 +10,10 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/pictures/page_data.h"
 #include "cli/pictures/page_diff.h"
 #include "cli/pictures/page_source.h"
-#include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"

@@ -8,7 +8,6 @@
 #include "cli/model/label.h"
 #include "cli/output/json.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
 #include "cli/tables/compare_images.h"
@@ -19,16 +18,13 @@ struct page_diff {
 };
 
 struct page_diff *page_diff_new(const struct sides *s,
-				const struct page_diff_opts *o, int *status,
+				const struct flame_opts *f, int *status,
 				struct err *err)
 {
 	const struct svg_opts none = { .title = NULL };
 	struct page_diff *p = mem_new(1, sizeof(*p));
 
-	flame_opts.inlined = o->inlined;
-	flame_opts.inlined_rows = o->inlined_rows;
-	flame_opts.absolute = o->absolute;
-	if (diff_model_read(&p->m, s, &none, status, err)) {
+	if (diff_model_read(&p->m, s, f, &none, status, err)) {
 		page_diff_free(p);
 		return NULL;
 	}
@@ -45,39 +41,21 @@ void page_diff_free(struct page_diff *p)
 
 /* ---- the blocks */
 
-/* The sentences of compare.h, as every output says them. */
-typedef void page_diff_tell_fn(const struct compare *c, int what, FILE *out);
-
 static void page_diff_put_sentence(const struct compare *c,
-				   page_diff_tell_fn *tell, int what,
+				   compare_tell_fn *tell, int which,
 				   struct json *j, const char *key)
 {
-	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	char *text = compare_said(c, tell, which);
 
-	tell(c, what, out);
-	mem_stream_end(out);
 	json_text(j, key, text);
 	free(text);
-}
-
-static void page_diff_tell_alone(const struct compare *c, int what, FILE *out)
-{
-	(void)what;
-	compare_tell_images(c, out);
-}
-
-static void page_diff_tell_result(const struct compare *c, int what, FILE *out)
-{
-	compare_tell_result(c, what, out);
 }
 
 /* alone, [of each side: what it is, how far it can be trusted], [what changed
  * by self, by total] */
 static void page_diff_put_sentences(const struct compare *c, struct json *j)
 {
-	page_diff_put_sentence(c, page_diff_tell_alone, 0, j, "alone");
+	page_diff_put_sentence(c, compare_tell_images, 0, j, "alone");
 	json_array(j, "sides");
 	for (int side = 0; side < 2; side++) {
 		json_array(j, NULL);
@@ -88,8 +66,7 @@ static void page_diff_put_sentences(const struct compare *c, struct json *j)
 	json_end(j);
 	json_array(j, "says");
 	for (int total = 0; total < 2; total++)
-		page_diff_put_sentence(c, page_diff_tell_result, total, j,
-				       NULL);
+		page_diff_put_sentence(c, compare_tell_result, total, j, NULL);
 	json_end(j);
 }
 
@@ -143,7 +120,7 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	json_shown(&j, "event",
 		   compare_event(&m->c) ? compare_event(&m->c)
 					: "several events");
-	json_bool(&j, "absolute", flame_opts.absolute);
+	json_bool(&j, "absolute", m->c.d->absolute);
 	json_uint(&j, "nodes", flame_tree_count(m->all));
 	page_diff_put_sentences(&m->c, &j);
 	json_real(&j, "scale", m->c.d->scale);

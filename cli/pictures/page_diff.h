@@ -8,22 +8,18 @@
  * in A and in B, samples in A and in B, all with what is above. */
 #ifndef CLI_PICTURES_PAGE_DIFF_H
 #define CLI_PICTURES_PAGE_DIFF_H
-#include <stdbool.h>
 #include <stdio.h>
 
 struct err;
+struct flame_opts;
 struct page_diff;
 struct sides;
 
-struct page_diff_opts {
-	bool inlined, inlined_rows;
-	bool absolute; /* compare numbers, not shares */
-};
-
-/* Reads and judges both sides, which are borrowed. Returns an object to be
- * freed, or NULL and *err; *status as for database_open(). */
+/* Reads and judges both sides, which are borrowed, as are the options: inlined,
+ * inlined_rows and absolute. Returns an object to be freed, or NULL and *err;
+ * *status as for database_open(). */
 struct page_diff *page_diff_new(const struct sides *s,
-				const struct page_diff_opts *o, int *status,
+				const struct flame_opts *f, int *status,
 				struct err *err);
 void page_diff_free(struct page_diff *p);
 void page_diff_write(const struct page_diff *p, FILE *out);

@@ -12,7 +12,6 @@
 #include "cli/model/verdict_words.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 

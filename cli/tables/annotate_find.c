@@ -24,9 +24,11 @@ struct hot_loader {
 	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
 
-/* Stores the names of a function that has a frame. */
-static void hot_name_func(struct hot_loader *l, const struct rows *r,
-			  struct hot_func *f)
+/* Stores what a function is called: raw in the table of symbols, base for
+ * people, and name, which also tells it from others of its image that are
+ * called so. The row is that of any of its frames. */
+static void hot_take_names(struct hot_loader *l, const struct rows *r,
+			   struct hot_func *f)
 {
 	const struct homonym *at = homonyms_of_frame(
 		l->homonyms, (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));
@@ -55,7 +57,7 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			hot_name_func(l, r, &f);
+			hot_take_names(l, r, &f);
 			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}

@@ -11,7 +11,6 @@
 #include "cli/tables/annotate.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 static int inlined_compare(const void *a, const void *b)

@@ -143,9 +143,51 @@ static void annot_text_put_source(FILE *out, const struct annot_insn *in,
 	}
 }
 
+static void annot_json_insn(struct json *j, const struct annot *a,
+			    const struct annot_insn *in)
+{
+	static const char *const flow[] = { "next", "call", "jump", "return",
+					    "bad" };
+	size_t len = in->insn.len;
+
+	json_object(j, NULL);
+	json_hex(j, "offset", in->off);
+	json_hex(j, "address", in->insn.addr);
+	json_hex_bytes(j, "bytes", in->bytes,
+		       len < sizeof(in->bytes) ? len : sizeof(in->bytes));
+	json_text(j, "mnemonic", in->insn.mnemonic);
+	json_text(j, "operands", in->insn.operands);
+	json_text(j, "flow", flow[in->insn.flow]);
+	if (in->insn.has_target)
+		json_hex(j, "target", in->insn.target);
+	if (in->target) {
+		json_text(j, "target_symbol", in->target);
+		json_uint(j, "target_symbol_offset", in->beyond);
+	}
+	json_uint(j, "samples", in->samples);
+	json_uint(j, "weight", in->weight);
+	json_real(j, "percent", annot_share(in->weight, a->weight));
+	if (in->file) {
+		json_text(j, "file", in->file);
+		json_uint(j, "line", in->line);
+	}
+	if (source_line(in->source, in->line))
+		json_shown(j, "source", source_line(in->source, in->line));
+	if (in->inlined)
+		json_text(j, "inlined", in->inlined);
+	json_end(j);
+}
+
 static void annot_text_put_insn(FILE *out, const struct annot *a,
 				const struct annot_insn *in)
 {
+	if (json_before_rows()) {
+		struct json j;
+
+		json_open(&j, out, JSON_COMPACT);
+		annot_json_insn(&j, a, in);
+		putc('\t', out);
+	}
 	annot_text_put_share(out, a, in);
 	fputs(term_on(out, STYLE_DIM), out);
 	fprintf(out, "|%c%6" PRIx64 ":", in->label ? '>' : ' ', in->insn.addr);
@@ -279,41 +321,6 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 }
 
 /* ---- JSON */
-
-static void annot_json_insn(struct json *j, const struct annot *a,
-			    const struct annot_insn *in)
-{
-	static const char *const flow[] = { "next", "call", "jump", "return",
-					    "bad" };
-	size_t len = in->insn.len;
-
-	json_object(j, NULL);
-	json_hex(j, "offset", in->off);
-	json_hex(j, "address", in->insn.addr);
-	json_hex_bytes(j, "bytes", in->bytes,
-		       len < sizeof(in->bytes) ? len : sizeof(in->bytes));
-	json_text(j, "mnemonic", in->insn.mnemonic);
-	json_text(j, "operands", in->insn.operands);
-	json_text(j, "flow", flow[in->insn.flow]);
-	if (in->insn.has_target)
-		json_hex(j, "target", in->insn.target);
-	if (in->target) {
-		json_text(j, "target_symbol", in->target);
-		json_uint(j, "target_symbol_offset", in->beyond);
-	}
-	json_uint(j, "samples", in->samples);
-	json_uint(j, "weight", in->weight);
-	json_real(j, "percent", annot_share(in->weight, a->weight));
-	if (in->file) {
-		json_text(j, "file", in->file);
-		json_uint(j, "line", in->line);
-	}
-	if (source_line(in->source, in->line))
-		json_shown(j, "source", source_line(in->source, in->line));
-	if (in->inlined)
-		json_text(j, "inlined", in->inlined);
-	json_end(j);
-}
 
 void annot_json(const struct annot *a)
 {

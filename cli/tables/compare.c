@@ -264,7 +264,7 @@ void compare_put_json(const struct compare *c, struct json *j)
 	}
 }
 
-void compare_tell_result(const struct compare *c, bool total, FILE *out)
+void compare_tell_result(const struct compare *c, int total, FILE *out)
 {
 	bool absolute = c->d->absolute;
 	const struct diff_rows *other = c->by[!absolute];
@@ -291,4 +291,15 @@ void compare_tell_result(const struct compare *c, bool total, FILE *out)
 	      out);
 	if (c->n > 2 && other)
 		fputs(" each", out);
+}
+
+char *compare_said(const struct compare *c, compare_tell_fn *tell, int which)
+{
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	tell(c, which, out);
+	mem_stream_end(out);
+	return text;
 }

@@ -45,12 +45,15 @@ void compare_tell_side(const struct compare *c, int side, FILE *out);
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
 /* "a run of B takes 13.75 % longer than one of A (+47.0 ms of cpu-clock);
  * Poly::price takes 29.19 % more and explains all of it"; if by[1] is there. */
-void compare_tell_moved(const struct compare *c, FILE *out);
+void compare_tell_moved(const struct compare *c, int none, FILE *out);
 /* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
  * c->renamed. */
 void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out);
 /* The same sums and sentence of both sides, as members a and b. */
 void compare_put_json(const struct compare *c, struct json *j);
 /* "significant: 1 more in B, 0 less, by shares of self; ..." */
-void compare_tell_result(const struct compare *c, bool total, FILE *out);
+void compare_tell_result(const struct compare *c, int total, FILE *out);
+/* Returns what one of these writes, to be freed; which: the side, or total. */
+typedef void compare_tell_fn(const struct compare *c, int which, FILE *out);
+char *compare_said(const struct compare *c, compare_tell_fn *tell, int which);
 #endif

@@ -207,8 +207,10 @@ static void compare_put_match(const char *from, const char *to, FILE *out)
 	safe_text_put(out, to, 0, 0);
 }
 
-bool compare_tell_images(const struct compare *c, FILE *out)
+void compare_tell_images(const struct compare *c, int none, FILE *out)
 {
+	(void)none;
+
 	const char *next = "";
 	char *alone;
 	size_t len, competing = 0;
@@ -249,7 +251,5 @@ bool compare_tell_images(const struct compare *c, FILE *out)
 	mem_stream_end(text);
 	if (*alone)
 		fprintf(out, "%s%s", next, alone);
-	next = *alone ? "; " : next;
 	free(alone);
-	return *next;
 }

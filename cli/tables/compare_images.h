@@ -2,7 +2,6 @@
  * a comparison, told by their functions. */
 #ifndef CLI_TABLES_COMPARE_IMAGES_H
 #define CLI_TABLES_COMPARE_IMAGES_H
-#include <stdbool.h>
 #include <stdio.h>
 
 struct compare;
@@ -11,6 +10,6 @@ struct compare;
  * the weights of their functions; before matching_add(). */
 void compare_match_images(struct compare *c);
 /* Writes which images were matched by their functions, or cannot be, and
- * whether most cannot be compared (diff_alone.h). Returns whether it wrote. */
-bool compare_tell_images(const struct compare *c, FILE *out);
+ * whether most cannot be compared (diff_alone.h). */
+void compare_tell_images(const struct compare *c, int none, FILE *out);
 #endif

@@ -133,8 +133,9 @@ static void moved_put_row(const struct compare *c, uint32_t row, double sum,
 	fputs(" of it", out);
 }
 
-void compare_tell_moved(const struct compare *c, FILE *out)
+void compare_tell_moved(const struct compare *c, int none, FILE *out)
 {
+	(void)none;
 	const struct diff_rows *d = c->by[1];
 	const char *unit = c->unit;
 	bool time = !strcmp(unit, "ns");

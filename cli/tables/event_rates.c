@@ -1,7 +1,6 @@
 /* event_rates.c - how often each event of a trace came, and when. */
 #include "cli/tables/event_rates.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 #include "cli/model/events.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

@@ -21,7 +21,7 @@ struct path_opts {
 	size_t worst;	  /* waits whose chains to print; 0: none */
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
 	size_t lines;	  /* of a chain; SIZE_MAX: all */
-	bool waits, tree, blame, proved, json;
+	bool waits, tree, blame, idle, proved, json;
 	int64_t least;	/* ns; shorter pieces are summed */
 	uint32_t depth; /* most edges on a path; 0: all */
 	int fail;	/* percent; -1: not asked for */
@@ -86,6 +86,8 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c);
 /* Returns the sums of a chain, largest first; the caller frees them. */
 struct path_sum *path_sums(const struct chain *c, size_t *n);
+/* The same by thread and state alone; .proof says nothing. */
+struct path_sum *path_sums_of_all(const struct chain *c, size_t *n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);

@@ -135,14 +135,16 @@ static int path_compare_sums(const void *pa, const void *pb)
 	return compare_numbers(b->ns, a->ns) ?: path_compare_keys(a, b);
 }
 
-struct path_sum *path_sums(const struct chain *c, size_t *n)
+static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
+				     size_t *n)
 {
 	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
 
-		sum[i] = (struct path_sum){ s->thread, s->state, s->proof,
+		sum[i] = (struct path_sum){ s->thread, s->state,
+					    by_proof ? s->proof : PROOF_UNKNOWN,
 					    (uint64_t)s->to -
 						    (uint64_t)s->from };
 	}
@@ -160,6 +162,16 @@ struct path_sum *path_sums(const struct chain *c, size_t *n)
 	++*n;
 	qsort(sum, *n, sizeof(*sum), path_compare_sums);
 	return sum;
+}
+
+struct path_sum *path_sums(const struct chain *c, size_t *n)
+{
+	return path_sums_by(c, true, n);
+}
+
+struct path_sum *path_sums_of_all(const struct chain *c, size_t *n)
+{
+	return path_sums_by(c, false, n);
 }
 
 /* ---- whose */

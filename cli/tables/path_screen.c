@@ -199,7 +199,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	char *text;
 	size_t len, n;
 	FILE *out = mem_stream(&text, &len);
-	struct path_sum *sum = path_sums(c, &n);
+	struct path_sum *sum = path_sums_of_all(c, &n);
 	char share[16];
 
 	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
@@ -535,9 +535,10 @@ void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 	path_put_sums(r, &c, to - from);
 	path_put_pieces(r, &c, from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
-		path_put_cure("names of the kernel's functions, --kallsyms "
-			      "FILE, and stacks of wake-ups tell whether a "
-			      "thread ran the softirq in its own call");
+		path_put_cure("whether a thread ran the softirq in its own "
+			      "call, stacks of wake-ups and names of the "
+			      "kernel's functions tell, --kallsyms FILE; or "
+			      "events irq:*, ingested with --fields all");
 	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
 	chain_release(&c);

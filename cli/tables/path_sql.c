@@ -422,8 +422,8 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 					      : "");
 		break;
 	case COMPUTED_WAKE_PROOF:
-		sql_text(v, proof_word((enum proof)path_list_link(s->lists,
-								  edge)));
+		sql_proof(s, (enum proof)path_list_link(s->lists, edge),
+			  !causes_rest_on_raise(s->r.causes, e), v);
 		break;
 	case COMPUTED_WAKE_TID:
 		sql_int(v, timeline_tid(s->r.t, e->waiter));

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/idle.h"
 #include "cli/model/causes.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
@@ -31,8 +32,10 @@ struct path_longest {
 	/* the longest, sorted when the array is full */
 	struct path_length *wait;
 	size_t n, cap, keep;
-	uint32_t last; /* thread */
 	uint64_t waits, ns;
+	uint64_t idle,
+		idle_ns; /* left out: longer than the last that is kept */
+	bool only_idle;	 /* all are, and so none is left out */
 };
 
 static int path_compare_waits(const void *pa, const void *pb)
@@ -66,6 +69,54 @@ static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
 		(struct path_length){ w->to - w->from, w->from, w->thread,
 				      w->piece };
 	return 0;
+}
+
+/* Leaves at most `most` waits, those that are not idle. */
+static void path_leave_idle(struct path_longest *l, size_t most)
+{
+	struct idle s = { .p = l->r->proofs,
+			  .t = l->r->t,
+			  .budget = IDLE_BUDGET };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n && kept < most; i++) {
+		const struct path_length w = l->wait[i];
+
+		if (idle_wait(&s, w.thread, w.piece)) {
+			l->idle++;
+			l->idle_ns += (uint64_t)w.ns;
+			continue;
+		}
+		l->wait[i] = l->wait[kept];
+		l->wait[kept++] = w;
+	}
+	l->only_idle = l->n && !kept;
+	if (l->only_idle)
+		l->idle = l->idle_ns = 0;
+	l->n = kept ? kept : l->n < most ? l->n : most;
+}
+
+/* What was left out, or that nothing could be. */
+static void path_put_idle(const struct path_longest *l, FILE *out)
+{
+	char ns[32];
+
+	if (l->only_idle) {
+		fputs("\nall of them may be those of a server without work\n",
+		      out);
+		return;
+	}
+	if (!l->idle)
+		return;
+	putc('\n', out);
+	human_put_grouped(out, l->idle);
+	fprintf(out,
+		" longer wait%s, %s together, end%s in work that came, or a "
+		"timer (or in a lock whose owner slept); '--idle' has them "
+		"too\n",
+		l->idle == 1 ? "" : "s",
+		human_ns(ns, sizeof(ns), (int64_t)l->idle_ns),
+		l->idle == 1 ? "s" : "");
 }
 
 static struct path_wait path_long_wait(struct path_longest *l, size_t i)
@@ -157,6 +208,15 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	return g;
 }
 
+static void path_json_idle(const struct path_longest *l, struct json *j)
+{
+	json_object(j, "idle");
+	json_uint(j, "n", l->idle);
+	json_uint(j, "ns", l->idle_ns);
+	json_bool(j, "all", l->only_idle);
+	json_end(j);
+}
+
 /* All waits of a capture do not fit into memory as a table does. */
 static void path_put_waits_json(struct path_longest *l)
 {
@@ -166,6 +226,7 @@ static void path_put_waits_json(struct path_longest *l)
 	json_answer(&j, stdout, JSON_COMPACT);
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
+	path_json_idle(l, &j);
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {
@@ -207,6 +268,7 @@ static void path_put_waits(struct path_longest *l)
 		path_put_premise(r, out);
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
+	path_put_idle(l, out);
 	mem_stream_end(out);
 	path_put_wrapped(text);
 	free(text);
@@ -225,6 +287,7 @@ static void path_put_worst(struct path_longest *l)
 
 	if (l->r->o->json) {
 		json_answer(&j, stdout, JSON_PRETTY);
+		path_json_idle(l, &j);
 		json_array(&j, "chains");
 	}
 	for (size_t i = 0; i < l->n; i++) {
@@ -243,6 +306,16 @@ static void path_put_worst(struct path_longest *l)
 		json_end(&j);
 		json_end(&j);
 		json_newline(&j);
+	} else if (l->idle || l->only_idle) {
+		char *text;
+		size_t len;
+		FILE *out = mem_stream(&text, &len);
+
+		path_put_idle(l, out);
+		mem_stream_end(out);
+		putchar('\n');
+		path_put_wrapped(text);
+		free(text);
 	}
 }
 
@@ -283,14 +356,15 @@ int path_waits(struct path_run *r, struct err *err)
 {
 	struct path_longest l = {
 		.r = r,
-		.keep = r->o->worst ? r->o->worst : r->o->limit,
 	};
+	size_t most = r->o->worst ? r->o->worst : r->o->limit;
 	int rc;
 
-	if (l.keep > SIZE_MAX / 4)
-		l.keep = SIZE_MAX / 4;
+	l.keep = r->o->idle && most < SIZE_MAX / 4 ? most : SIZE_MAX / 4;
 	rc = path_each_wait(r, path_keep_wait, &l, err);
 	path_cut_waits(&l);
+	if (!rc && !r->o->idle)
+		path_leave_idle(&l, most);
 	if (!rc && !l.n)
 		rc = path_no_waits(r, err);
 	else if (!rc && r->o->worst)

@@ -31,8 +31,6 @@ struct report_opts {
 	struct json *json; /* with below: where the tree goes; NULL: text */
 	bool top;	   /* nothing about the rows that are left out */
 	bool absolute;	   /* report_diff() only */
-	const char *order; /* report_sched() only: "max", ...; NULL:
-			    * "max" */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 	const char *weight, *field;    /* as in struct weight_by */
 };
@@ -53,8 +51,13 @@ int report_offcpu(struct store *db, const char *path,
 
 /* report --sched: what each thread did, the longest times that it was ready,
  * and what it was blocked for. Returns 0, or -1 and *err. */
-int report_sched(struct store *db, const char *path,
-		 const struct report_opts *o, struct err *err);
+struct sched_opts {
+	const char *format;
+	size_t limit;	   /* rows; SIZE_MAX: all */
+	const char *order; /* "max", ...; NULL: "max" */
+};
+int report_sched(struct store *db, const char *path, const struct sched_opts *o,
+		 struct err *err);
 
 /* "capture: perf.data of host", without a line feed. */
 void report_put_capture(FILE *out, const char *path, const char *host);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/model/diff_runs.h"
 #include "cli/model/diff_alone.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/label.h"
@@ -15,7 +16,6 @@
 #include "cli/model/stacks.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
-#include "cli/output/sql.h"
 #include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
@@ -237,11 +237,12 @@ static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
+	char *images = compare_said(&rp->c, compare_tell_images, 0);
 
-	compare_tell_moved(&rp->c, out);
+	compare_tell_moved(&rp->c, 0, out);
 	putc('\n', out);
-	if (compare_tell_images(&rp->c, out))
-		putc('\n', out);
+	fprintf(out, "%s%s", images, *images ? "\n" : "");
+	free(images);
 	for (int side = 0; side < 2; side++) {
 		compare_tell_side(&rp->c, side, out);
 		putc('\n', out);
@@ -265,16 +266,14 @@ static void report_diff_print_head(const struct report_diff *rp)
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
-	char *alone, *moved;
+	char *moved = compare_said(&rp->c, compare_tell_moved, 0);
+	char *alone;
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
 	size_t len;
 	FILE *out = mem_stream(&alone, &len);
 	bool is = diff_alone_tell(rp->d, out);
 	struct json j;
 
-	mem_stream_end(out);
-	out = mem_stream(&moved, &len);
-	compare_tell_moved(&rp->c, out);
 	mem_stream_end(out);
 	json_answer(&j, to, JSON_COMPACT);
 	compare_put_json(&rp->c, &j);

@@ -8,7 +8,6 @@
 #include "cli/tables/script.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 
 /* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
 static void script_loss_moment(const struct script_fields *f, const char *word,

@@ -8,7 +8,6 @@
 struct elf_file;
 struct err;
 struct json;
-struct sframe;
 struct sframe_file;
 
 /* Prints a section as text or JSON. Returns an enum status: STATUS_DAMAGED if

@@ -8,7 +8,6 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
-#include "stitch/base/err.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/sframe/sframe_check.h"
 #include "symbolize/sframe/sframe_file.h"

@@ -21,7 +21,6 @@
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 
 #define ESCAPE 27
 #define ESCAPE_MS 25 /* until a lone ESC is no longer part of a key */

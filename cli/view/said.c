@@ -2,8 +2,9 @@
  * words and numbers, by another process, so that no key waits for it.
  *
  * Some outputs lead on: the line of a call to the code of what is called, that
- * of a thread to its waits, that of a wait to its chain of causes. What a line
- * says is read as people read it. */
+ * of a thread to its waits, that of a wait to its chain of causes. The command
+ * puts JSON in front of such a line, which says what it is about
+ * (json_before_rows()). */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +31,11 @@ struct said {
 	char **argv;
 	char *text; /* all that came */
 	size_t len, cap;
-	size_t *start; /* of each line that is whole */
-	size_t n_start, cap_start;
-	struct list list; /* start[at] to start[at + 1] */
+	struct said_line {
+		size_t json, text; /* where they begin; equal: no JSON */
+	} * line;		   /* those that are whole, and the next one */
+	size_t n_line, cap_line;
+	struct list list; /* of lines */
 	size_t left;	  /* columns that are not shown */
 	pid_t pid;	  /* 0: it ended */
 	int fd;		  /* -1: it ended */
@@ -45,17 +48,33 @@ static struct said *said_of(struct screen *s)
 
 /* ---- lines */
 
-static const char *said_line(const struct said *s, size_t at)
+static const char *said_text(const struct said *s, size_t at)
 {
-	return at < s->list.n ? s->text + s->start[at] : "";
+	return at < s->list.n ? s->text + s->line[at].text : "";
 }
 
-/* Returns whether the line is that of an instruction with samples. */
-static bool said_is_hot(const char *line)
+/* Returns a value of the JSON in front of a line, from its first byte on; NULL:
+ * it has none. A quote in a string is escaped, so that only a key is found. */
+static const char *said_value(const struct said *s, size_t at, const char *key)
 {
-	line += strspn(line, " <>");
-	return isdigit((unsigned char)*line) && strstr(line, " % ") &&
-	       strstr(line, " |");
+	char name[40];
+	const char *found;
+
+	if (at >= s->list.n || s->line[at].json == s->line[at].text)
+		return NULL;
+	snprintf(name, sizeof(name), "\"%s\":", key);
+	found = strstr(s->text + s->line[at].json, name);
+	return found ? found + strlen(name) : NULL;
+}
+
+/* Returns the share of samples that an instruction has; 0: none, or the line is
+ * no instruction. */
+static double said_share(const struct said *s, size_t at)
+{
+	const char *samples = said_value(s, at, "samples");
+	const char *share = said_value(s, at, "percent");
+
+	return share && samples && *samples != '0' ? strtod(share, NULL) : 0;
 }
 
 /* Puts the cursor on the first line of the last chain: chains are apart by an
@@ -63,7 +82,7 @@ static bool said_is_hot(const char *line)
 static void said_to_last(struct said *s)
 {
 	for (size_t i = s->list.n; i > 0; i--)
-		if (strstr(said_line(s, i - 1), " took ")) {
+		if (strstr(said_text(s, i - 1), " took ")) {
 			s->list.at = i - 1;
 			s->list.top = i - 1;
 			return;
@@ -73,9 +92,9 @@ static void said_to_last(struct said *s)
 /* Puts the cursor on the first row of the table of threads or waits. */
 static void said_to_row(struct said *s)
 {
-	for (size_t i = 0; i + 1 < s->list.n; i++)
-		if (strstr(said_line(s, i), "  Tid")) {
-			s->list.at = i + 1;
+	for (size_t i = 0; i < s->list.n; i++)
+		if (said_value(s, i, "tid")) {
+			s->list.at = i;
 			return;
 		}
 }
@@ -86,10 +105,8 @@ static void said_to_hottest(struct said *s)
 	double most = 0;
 
 	for (size_t i = 0; i < s->list.n; i++) {
-		const char *line = said_line(s, i);
-
-		if (said_is_hot(line) && strtod(line, NULL) > most) {
-			most = strtod(line, NULL);
+		if (said_share(s, i) > most) {
+			most = said_share(s, i);
 			list_go(&s->list, i);
 		}
 	}
@@ -111,6 +128,10 @@ static void said_child(struct said *s, int out)
 
 	snprintf(columns, sizeof(columns), "%d", cells_columns());
 	setenv("COLUMNS", columns, 1);
+	if (s->kind != SAID_TEXT)
+		setenv("BACKSTITCH_ROWS", "1", 1);
+	else
+		unsetenv("BACKSTITCH_ROWS");
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
@@ -151,11 +172,11 @@ static void said_end(struct said *s)
 	s->pid = 0;
 }
 
-/* Ends the line that began last in front of text[next]. */
+/* Begins the next line at text[next]. */
 static void said_end_line(struct said *s, size_t next)
 {
-	s->text[next - 1] = '\0';
-	*mem_add(s->start, s->n_start, s->cap_start) = next;
+	*mem_add(s->line, s->n_line, s->cap_line) =
+		(struct said_line){ next, next };
 	s->list.n++;
 }
 
@@ -163,7 +184,7 @@ static void said_end_line(struct said *s, size_t next)
 static void said_wrap_message(struct said *s)
 {
 	size_t columns = (size_t)cells_columns();
-	char *line = s->text + s->start[s->list.n];
+	char *line = s->text + s->line[s->list.n].text;
 
 	if (strncmp(line, MESSAGE, strlen(MESSAGE)) != 0)
 		return;
@@ -174,21 +195,37 @@ static void said_wrap_message(struct said *s)
 			n--;
 		if (!n)
 			return;
-		said_end_line(s, (size_t)(line - s->text) + n + 1);
+		line[n] = '\0';
 		line += n + 1;
+		said_end_line(s, (size_t)(line - s->text));
 	}
 }
 
+/* Takes the JSON off a line; other tabs are shown as blanks. */
+static void said_take_line(struct said *s, struct said_line *l)
+{
+	char *line = s->text + l->text;
+	char *tab = *line == '{' && s->kind != SAID_TEXT ? strchr(line, '\t')
+							 : NULL;
+
+	if (tab) {
+		*tab = '\0';
+		line = tab + 1;
+		l->text = (size_t)(line - s->text);
+	}
+	while ((line = strchr(line, '\t')) != NULL)
+		*line = ' ';
+}
+
 /* Finds the lines in what came from `from` on. The text is kept with a 0 in
- * place of each line feed, and a blank in that of each tab. */
+ * place of each line feed. */
 static void said_take_lines(struct said *s, size_t from)
 {
 	for (size_t i = from; i < s->len; i++) {
-		if (s->text[i] == '\t')
-			s->text[i] = ' ';
 		if (s->text[i] != '\n')
 			continue;
 		s->text[i] = '\0';
+		said_take_line(s, &s->line[s->list.n]);
 		said_wrap_message(s);
 		said_end_line(s, i + 1);
 	}
@@ -224,12 +261,12 @@ static bool said_wait(struct screen *screen)
 
 static enum cells_style said_style(const struct said *s, size_t at)
 {
-	const char *line = said_line(s, at);
+	double share = said_share(s, at);
 
 	if (at == s->list.at)
 		return CELLS_CHOSEN;
-	if (s->kind == SAID_CODE && said_is_hot(line))
-		return strtod(line, NULL) >= 5 ? CELLS_HOT : CELLS_WARM;
+	if (s->kind == SAID_CODE && share > 0)
+		return share >= 5 ? CELLS_HOT : CELLS_WARM;
 	return CELLS_PLAIN;
 }
 
@@ -240,7 +277,7 @@ static void said_draw(struct screen *screen, const struct area *a)
 	list_fit(&s->list, a->rows);
 	for (int i = 0; i < a->rows; i++) {
 		size_t at = s->list.top + (size_t)i;
-		const char *line = said_line(s, at);
+		const char *line = said_text(s, at);
 
 		/* tables are ASCII up to their names: a byte is a column */
 		if (at < s->list.n)
@@ -260,79 +297,59 @@ static void said_next_hot(struct said *s, bool back)
 		size_t at =
 			(s->list.at + (back ? s->list.n - i : i)) % s->list.n;
 
-		if (said_is_hot(said_line(s, at)) &&
-		    strtod(said_line(s, at), NULL) >= 0.5) {
+		if (said_share(s, at) >= 0.5) {
 			list_go(&s->list, at);
 			return;
 		}
 	}
 }
 
-/* Asks for the code that the line calls: "... call 0x1234  <name+0x10>". */
-static void said_follow_call(const char *line, struct reply *out)
+/* Returns the bytes of a JSON string, to be freed. */
+static char *said_string(const char *json)
 {
-	const char *from = strstr(line, "  <");
-	size_t n = strlen(line);
-	char *name;
-	char *plus;
+	char *text = mem_strdup(json + 1);
+	char *to = text;
 
-	if (!from || line[n - 1] != '>') {
+	for (const char *from = text; *from && *from != '"'; from++) {
+		from += *from == '\\' && from[1];
+		*to++ = *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* Asks for the code that the line calls. */
+static void said_follow_call(const struct said *s, struct reply *out)
+{
+	const char *name = said_value(s, s->list.at, "target_symbol");
+
+	if (!name) {
 		reply_say(out, "no call, or its target is not known");
 		return;
 	}
-	name = mem_strdup(from + 3);
-	name[strlen(name) - 1] = '\0';
-	plus = strrchr(name, '+');
-	if (plus && !strncmp(plus, "+0x", 3))
-		*plus = '\0';
-	out->code = name;
+	out->code = said_string(name);
 }
 
-/* Copies the number in the column of that title; the title is right above its
- * end. Returns false if there is none. */
-static bool said_column(const struct said *s, const char *title, char *out,
-			size_t size)
+/* Returns which row of its table the cursor is on, from 1. */
+static size_t said_rank(const struct said *s)
 {
-	for (size_t i = s->list.at; i > 0; i--) {
-		const char *head = said_line(s, i - 1);
-		const char *at = strstr(head, title);
-		const char *line = said_line(s, s->list.at);
-		size_t end, from;
+	size_t n = 0;
 
-		if (!at)
-			continue;
-		end = (size_t)(at - head) + strlen(title);
-		if (strlen(line) < end)
-			return false;
-		for (from = end;
-		     from > 0 && isdigit((unsigned char)line[from - 1]);)
-			from--;
-		snprintf(out, size, "%.*s", (int)(end - from), line + from);
-		return end > from;
-	}
-	return false;
-}
-
-/* Returns which row below the line with that title the cursor is on; 0: none.
- */
-static size_t said_rank(const struct said *s, const char *title)
-{
-	for (size_t i = s->list.at; i > 0; i--)
-		if (strstr(said_line(s, i - 1), title))
-			return s->list.at - i + 1;
-	return 0;
+	while (n <= s->list.at && said_value(s, s->list.at - n, "tid"))
+		n++;
+	return n;
 }
 
 static void said_follow_row(const struct said *s, struct reply *out)
 {
-	char tid[32];
+	const char *tid = said_value(s, s->list.at, "tid");
 
-	if (!said_column(s, "Tid", tid, sizeof(tid))) {
+	if (!tid || !isdigit((unsigned char)*tid)) {
 		reply_say(out, "no thread in this line");
 		return;
 	}
-	out->thread = mem_strdup(tid);
-	out->wait = s->kind == SAID_WAITS ? said_rank(s, "Tid") : 0;
+	out->thread = mem_dup(tid, strspn(tid, "0123456789"));
+	out->wait = s->kind == SAID_WAITS ? said_rank(s) : 0;
 }
 
 static bool said_key(struct screen *screen, int key, const struct area *a,
@@ -353,7 +370,7 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 		return true;
 	case CELLS_ENTER:
 		if (s->kind == SAID_CODE)
-			said_follow_call(said_line(s, s->list.at), out);
+			said_follow_call(s, out);
 		else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
 			said_follow_row(s, out);
 		return true;
@@ -382,7 +399,7 @@ static bool said_find(struct screen *screen, const char *text, bool back)
 		size_t at =
 			(s->list.at + (back ? s->list.n - i : i)) % s->list.n;
 
-		if (strstr(said_line(s, at), text)) {
+		if (strstr(said_text(s, at), text)) {
 			list_go(&s->list, at);
 			return true;
 		}
@@ -410,7 +427,7 @@ static void said_free(struct screen *screen)
 		free(s->argv[i]);
 	free(s->argv);
 	free(s->text);
-	free(s->start);
+	free(s->line);
 	free(s->screen.title);
 	free(s);
 }
@@ -447,7 +464,7 @@ struct screen *said_screen(enum said_kind kind, const char *title,
 	s->screen.title = mem_strdup(title);
 	s->kind = kind;
 	s->fd = -1;
-	*mem_add(s->start, s->n_start, s->cap_start) = 0;
+	*mem_add(s->line, s->n_line, s->cap_line) = (struct said_line){ 0, 0 };
 	if (said_start(s, err)) {
 		said_free(&s->screen);
 		return NULL;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
-#include "stitch/base/err.h"
 
 void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
 		  size_t extra, uint64_t handle)

@@ -23,9 +23,10 @@ static const char text_format[] =
 	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
 	"\n"
 	"print fmt: \"%s\", __get_rel_str(text)\n";
-/* Of an event of the scheduler, a byte that says whether the line has flags,
- * and the flags come between: who wakes whom depends on the context. */
-static const char sched_format[] =
+/* Of an event of the scheduler or of interrupts, a byte that says whether the
+ * line has flags, and the flags come between: who wakes whom depends on the
+ * context. */
+static const char flags_format[] =
 	"name: text\n"
 	"ID: 0\n"
 	"format:\n"
@@ -60,6 +61,11 @@ static const struct ftext_known_event known[] = {
 	{ "sched_stat_blocked", "sched:sched_stat_blocked", ROLE_NAMED },
 	{ "sched_pi_setprio", "sched:sched_pi_setprio", ROLE_NAMED },
 	{ "sched_wait_task", "sched:sched_wait_task", ROLE_NAMED },
+	{ "irq_handler_entry", "irq:irq_handler_entry", ROLE_PLAIN },
+	{ "irq_handler_exit", "irq:irq_handler_exit", ROLE_PLAIN },
+	{ "softirq_entry", "irq:softirq_entry", ROLE_PLAIN },
+	{ "softirq_exit", "irq:softirq_exit", ROLE_PLAIN },
+	{ "softirq_raise", "irq:softirq_raise", ROLE_PLAIN },
 	{ "task_newtask", "task:task_newtask", ROLE_NEWTASK },
 	{ "task_rename", "task:task_rename", ROLE_RENAME },
 	{ "sys_enter", "raw_syscalls:sys_enter", ROLE_PLAIN },
@@ -493,8 +499,8 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	char name[NAME_SIZE];
 
 	ftext_full_name(key, name, &e.role);
-	e.flags = !strncmp(name, "sched:", 6);
-	def.format = e.flags ? sched_format : text_format;
+	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
+	def.format = e.flags ? flags_format : text_format;
 	/* the name of a named buffer is put before that of the event */
 	def.name = arena_strdup(&ft->arena, name);
 	if (buffer) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
-#include "stitch/base/err.h"
 
 #define STEP ((size_t)64 << 10)
 

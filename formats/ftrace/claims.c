@@ -1,6 +1,5 @@
 /* claims.c - which sections of a trace.dat need no table that names them. */
 #include "formats/ftrace/ftrace.h"
-#include "stitch/base/err.h"
 
 int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
 		    struct err *err)

@@ -9,7 +9,6 @@
  * do not record their byte order: it is the one in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

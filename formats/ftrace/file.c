@@ -11,7 +11,6 @@
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define SECTION_MAX ((uint32_t)64 << 20)

@@ -9,7 +9,6 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/code/kernel_map.h"
-#include "stitch/base/err.h"
 
 #define TYPE_OOL 2
 /* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */

@@ -2,7 +2,6 @@
  *
  * Fields are found by name in the event's format; task_rules.h decides which
  * records an event leads to. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"

@@ -5,7 +5,6 @@
 #include "formats/perf/perf.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
@@ -44,9 +43,8 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	return at;
 }
 
-/* Sets where fields are: in samples counted from the start, in other records
- * back from the end. */
-static void perf_attr_lay_out(struct perf_attr *a)
+/* In samples counted from the start, in other records back from the end. */
+void perf_attr_lay_out(struct perf_attr *a)
 {
 	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },

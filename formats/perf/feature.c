@@ -8,7 +8,6 @@
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/user_mask.h"
 

@@ -10,7 +10,6 @@
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 
 #define HEADER_OLD 72
 #define HEADER_NOW 104

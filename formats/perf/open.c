@@ -8,8 +8,6 @@
 
 #include "formats/reader/refuse.h"
 #include "formats/reader/reader.h"
-#include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define PIPE_HEADER 16

@@ -5,7 +5,6 @@
 
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
-#include "stitch/base/err.h"
 
 /* Takes the string at the end of the record, padded to 8 bytes. */
 static int perf_record_take_name(struct bytes *b, const char **out,

@@ -13,7 +13,6 @@
 #include "formats/perf/perf.h"
 #include "formats/perf/plain.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 
 /* Keeps a record that perf_scan_next() returns before all others, in file
  * order. */

@@ -7,7 +7,6 @@
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define UPDATE_NAME 2
@@ -306,14 +305,16 @@ static bool perf_tool_has_whole_tasks(const struct perf *p)
 	return of_tasks || p->src.info.system_wide == TRI_YES;
 }
 
-/* A tracepoint without a period takes a sample on each hit. */
+/* A tracepoint without a period takes a sample on each hit, and so may one
+ * with a period. */
 static void perf_tool_mark_every_event(struct perf *p)
 {
 	for (size_t i = 0; i < p->n_attr; i++) {
 		const struct perf_attr *a = &p->attr[i];
 
 		p->event[i].every =
-			a->type == PERF_TYPE_TRACEPOINT && a->period <= 1 &&
+			a->type == PERF_TYPE_TRACEPOINT &&
+			(a->period <= 1 || event_kind_how(a) == EVENT_COUNT) &&
 			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
 			!p->src.info.filtered;
 	}

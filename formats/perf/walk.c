@@ -8,7 +8,6 @@
 
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct err;
 struct page_tree;
 
 #define BULK_COLUMNS 256 /* most columns of a table */

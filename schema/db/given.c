@@ -10,7 +10,6 @@
 #include "schema/db/db.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
-#include "schema/db/sqlite_api.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -1,10 +1,13 @@
 /* int_rows.c - rows of whole numbers, read many at a time. */
 #include "schema/db/int_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/db/db.h"
+#include "schema/db/page_rows.h"
+#include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -16,7 +19,8 @@
 struct int_rows {
 	struct store *db;
 	sqlite3_stmt *st;
-	int64_t *v; /* BLOCK rows */
+	struct page_rows *pages; /* NULL: the statement reads the rows */
+	int64_t *v;		 /* BLOCK rows */
 	uint32_t known[BLOCK];
 	size_t at, n;	       /* rows given out, and in the block */
 	const char **text;     /* by value; NULL: no row so far has text */
@@ -27,15 +31,17 @@ struct int_rows {
 };
 
 static void int_rows_keep_text(struct int_rows *r, size_t at,
-			       sqlite3_value *value)
+			       const unsigned char *text, size_t len)
 {
-	const unsigned char *text = sqlite3_value_text(value);
+	char word[TEXT_MAX + 1];
 
-	if (!text || sqlite3_value_bytes(value) > TEXT_MAX)
+	if (!text || len > TEXT_MAX)
 		return;
 	if (!r->text)
 		r->text = mem_new((size_t)r->columns * BLOCK, sizeof(*r->text));
-	r->text[at] = arena_strdup(&r->texts, (const char *)text);
+	memcpy(word, text, len);
+	word[len] = 0;
+	r->text[at] = arena_strdup(&r->texts, word);
 }
 
 static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
@@ -45,43 +51,49 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 		r->v = mem_new((size_t)n * BLOCK, sizeof(*r->v));
 	}
 	int64_t *v = r->v + r->n * (size_t)n;
-	uint32_t known = 0;
+	uint32_t known = 1; /* the id */
 
-	for (int i = 0; i < n; i++) {
+	v[0] = r->last;
+	for (int i = 1; i < n; i++) {
 		int type = sqlite3_value_type(value[i]);
-		bool is = type == SQLITE_INTEGER;
 
-		if (type == SQLITE_TEXT)
-			int_rows_keep_text(r, (size_t)(v - r->v + i), value[i]);
-		v[i] = is ? sqlite3_value_int64(value[i]) : 0;
-		known |= (uint32_t)is << i;
+		v[i] = 0;
+		if (type == SQLITE_INTEGER) {
+			v[i] = sqlite3_value_int64(value[i]);
+			known |= (uint32_t)1 << i;
+		} else if (type == SQLITE_TEXT) {
+			const unsigned char *text =
+				sqlite3_value_text(value[i]);
+
+			int_rows_keep_text(
+				r, (size_t)(v - r->v + i), text,
+				(size_t)sqlite3_value_bytes(value[i]));
+		}
 	}
 	r->known[r->n++] = known;
-	r->last = v[0];
 }
 
-/* The next block begins behind the last id: an id that is no number, or is not
+/* take_ints(...). It ends the statement by an error when the block is full. The
+ * next block begins behind the last id: an id that is no number, or is not
  * above the one before it, would bring rows a second time, or for ever. */
-static bool int_rows_go_on(const struct int_rows *r, sqlite3_value *id)
-{
-	return sqlite3_value_type(id) == SQLITE_INTEGER &&
-	       sqlite3_value_int64(id) > r->last;
-}
-
-/* take_ints(...). It ends the statement by an error when the block is full. */
 static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
+	int64_t id;
 
 	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
-	} else if (!int_rows_go_on(r, *value)) {
+		return;
+	}
+	id = sqlite3_value_int64(*value);
+	if (id <= r->last || sqlite3_value_type(*value) != SQLITE_INTEGER) {
 		r->bad = true;
 		sqlite3_result_error(ctx, "ids", -1);
 	} else if (r->n == BLOCK) {
 		r->full = true;
 		sqlite3_result_error(ctx, "full", -1);
 	} else {
+		r->last = id;
 		int_rows_take(r, n, value);
 	}
 }
@@ -118,10 +130,41 @@ struct int_rows *int_rows_open(struct store *db, const char *sql,
 	return NULL;
 }
 
+struct int_rows *int_rows_of(struct store *db, const char *table,
+			     const char *const *column, size_t n,
+			     struct err *err)
+{
+	char *columns, *sql;
+	size_t len;
+	FILE *out = mem_stream(&columns, &len);
+	struct int_rows *r;
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? ", " : "", column[i]);
+	mem_stream_end(out);
+
+	const struct sql_gap gap[] = { { "columns", columns },
+				       { "table", table },
+				       { "key", column[0] } };
+
+	sql = store_sql_fill("int_rows", gap, sizeof(gap) / sizeof(*gap));
+	r = int_rows_open(db, sql, err);
+	free(sql);
+	free(columns);
+	if (r)
+		r->pages = page_rows_open(db, table, column, n);
+	if (r && r->pages) {
+		r->columns = (int)n;
+		r->v = mem_new(n * BLOCK, sizeof(*r->v));
+	}
+	return r;
+}
+
 void int_rows_close(struct int_rows *r)
 {
 	if (!r)
 		return;
+	page_rows_close(r->pages);
 	sqlite3_finalize(r->st);
 	free(r->v);
 	free(r->text);
@@ -129,19 +172,57 @@ void int_rows_close(struct int_rows *r)
 	free(r);
 }
 
+/* Reads the next block from the pages. Returns false if the statement must. */
+static bool int_rows_fill_pages(struct int_rows *r)
+{
+	int rc = 1;
+
+	while (r->n < BLOCK && (rc = page_rows_seek(r->pages, r->last)) > 0) {
+		struct page_row row = { .v = r->v + r->n * (size_t)r->columns };
+
+		while (r->n < BLOCK &&
+		       (rc = page_rows_take(r->pages, &row)) > 0) {
+			for (uint32_t i = 0; row.texts >> i; i++)
+				if (row.texts >> i & 1)
+					int_rows_keep_text(
+						r, (size_t)(row.v - r->v) + i,
+						row.text[i].at,
+						row.text[i].len);
+			r->known[r->n++] = row.known;
+			r->last = *row.v;
+			row.v += r->columns;
+		}
+		if (rc < 0)
+			break;
+	}
+	r->full = rc != 0;
+	if (rc < 0) {
+		page_rows_close(r->pages);
+		r->pages = NULL;
+	}
+	return rc >= 0 || r->n;
+}
+
 /* Reads the next block. */
 static int int_rows_fill(struct int_rows *r, struct err *err)
 {
+	int rc;
+
 	if (db_drain(r->db, err))
 		return -1;
-	int rc = sqlite3_bind_int64(r->st, 1, r->last);
-
 	r->at = r->n = 0;
 	r->full = false;
 	if (r->text)
 		memset(r->text, 0,
 		       (size_t)r->columns * BLOCK * sizeof(*r->text));
 	arena_clear(&r->texts);
+	/* SQLite ends a statement that is to stop */
+	if (r->pages && !(r->db->stop && r->db->stop()) &&
+	    int_rows_fill_pages(r)) {
+		r->ended = !r->full;
+		return 0;
+	}
+	rc = sqlite3_bind_int64(r->st, 1, r->last);
 	if (rc)
 		return db_error(r->db, rc, err);
 	r->db->taking = r;

@@ -14,7 +14,6 @@
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"
 #include "schema/db/page_tree.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 static int link_error(const struct store *db, int rc, struct err *err)

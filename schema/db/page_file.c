@@ -1,4 +1,25 @@
-/* page_file.c - pages of a database that are written without SQLite. */
+/* page_file.c - pages of a database that are written without SQLite.
+ *
+ * A page has a place, which never changes: the number of pages that were added
+ * before it. Its number, that of its position in the file, may change as long
+ * as SQLite writes too; at[] has the number of each place. The file, by
+ *numbers:
+ *
+ *	1       base       gap              next
+ *	| SQLite's  | holes | pages of ours | not yet
+ *
+ * - Pages are collected in buf first. page_file_begin() then leaves the numbers
+ *   up to `gap` to SQLite, more than it needs soon, and begins behind them.
+ * - SQLite's file has our methods for writing from then on (page_watch): when
+ *   SQLite wants a number above gap, page_file_give_way() moves our pages there
+ *   to the end, and gap up.
+ * - When SQLite has committed its last page, `base`, page_file_attach() takes
+ *   its own methods back, and page_file_fill_gap() moves the last of our pages
+ *   into the holes: a database has none.
+ *
+ * Pages that point to others have places in them. A number is put there when
+ * the page is written, and once more at the end if that page has moved since
+ * (page_pointer). */
 #include "schema/db/page_file.h"
 
 #include <endian.h>
@@ -60,16 +81,17 @@ struct page_file {
 	uint32_t *at;  /* by place: the page's number, of those in the file */
 	size_t n_at, cap_at;
 	uint64_t began; /* bytes of the database at first */
-	uint32_t gap;	/* numbers up to this are left for SQLite; 0: they are
-			 * not known, and all pages are in buf */
-	uint32_t next;	/* number of the next page that goes into the file */
+	/* as in the picture above */
+	uint32_t gap;  /* numbers up to this are left for SQLite; 0: they are
+			* not known, and all pages are in buf */
+	uint32_t next; /* number of the next page that goes into the file */
 	struct page_pointer *pointer;
 	size_t n_pointer, cap_pointer;
 	size_t n_patched; /* pointers of pages in the file */
 	size_t early;	  /* bytes since the disk was asked to begin */
 	struct page_watch watch;
 	unsigned char head[HEAD_SIZE];
-	uint32_t base; /* pages that SQLite wrote */
+	uint32_t base; /* pages that SQLite wrote; 0: before attach */
 };
 
 uint32_t page_get16(const unsigned char *from)
@@ -184,7 +206,7 @@ static uint32_t page_file_lock_page(const struct page_file *pf)
 	return (uint32_t)(pf->lock / pf->page_size + 1);
 }
 
-/* Returns the number that follows n, n steps further. */
+/* Returns the number that is so many steps behind another. */
 static uint32_t page_file_after(const struct page_file *pf, uint32_t number,
 				uint32_t steps)
 {

@@ -7,7 +7,6 @@
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 
 static int merge_fields_copy(struct merge *m, struct merge_part *p,
 			     const char *name, const char *event,

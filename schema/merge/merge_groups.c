@@ -5,7 +5,6 @@
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 #include "stitch/verdict.h"
 
 struct group_sum {

@@ -7,10 +7,7 @@
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
-#include "stitch/record.h"
 
 /* ---- numbering */
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "schema/db/record_read.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
@@ -18,10 +19,6 @@
 #define PAGES 200  /* pages that are read at most */
 #define HEAD 100   /* bytes before the B-tree on page 1 */
 #define COLUMNS 13 /* of a row that are looked at */
-#define INDEX_INNER 2
-#define TABLE_INNER 5
-#define INDEX_LEAF 10
-#define TABLE_LEAF 13
 
 /* Columns of the tables. */
 enum {
@@ -53,54 +50,14 @@ struct peek_file {
 /* Called for each row, with its rowid (0 in an index); false ends the walk. */
 typedef bool peek_fn(struct peek_file *f, const struct peek_column *c);
 
-static uint32_t peek_get(const unsigned char *p, unsigned int n)
-{
-	uint32_t v = 0;
-
-	while (n--)
-		v = v << 8 | *p++;
-	return v;
-}
-
-/* Reads a varint before end. Returns how many bytes it has, 0: none. */
-static size_t peek_varint(const unsigned char *p, const unsigned char *end,
-			  uint64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < 9 && p + i < end; i++) {
-		if (i == 8) {
-			*out = *out << 8 | p[i];
-			return 9;
-		}
-		*out = *out << 7 | (p[i] & 0x7f);
-		if (!(p[i] & 0x80))
-			return i + 1;
-	}
-	return 0;
-}
-
-static size_t peek_type_len(uint64_t type)
-{
-	static const unsigned char len[] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0 };
-
-	if (type < sizeof(len))
-		return len[type];
-	return type < 12 ? 0 : (size_t)(type - 12) / 2;
-}
-
 static bool peek_int(const struct peek_column *c, int64_t *out)
 {
-	if (c->type == 8 || c->type == 9) {
-		*out = (int64_t)c->type - 8;
-		return true;
-	}
-	if (!c->type || c->type > 6 || !c->at)
-		return false;
-	uint64_t v = c->at[0] & 0x80 ? UINT64_MAX : 0;
+	unsigned char v[RECORD_SLACK] = { 0 };
 
-	for (size_t i = 0; i < c->len; i++)
-		v = v << 8 | c->at[i];
-	*out = (int64_t)v;
+	if (!c->at || !record_is_int(c->type))
+		return false;
+	memcpy(v, c->at, c->len);
+	*out = record_int(c->type, v, c->len);
 	return true;
 }
 
@@ -117,7 +74,7 @@ static bool peek_record(const unsigned char *p, size_t len,
 {
 	const unsigned char *end = p + len;
 	uint64_t head;
-	size_t at = peek_varint(p, end, &head);
+	size_t at = record_varint(p, end, &head);
 	size_t body;
 	unsigned int i = 0;
 
@@ -125,9 +82,9 @@ static bool peek_record(const unsigned char *p, size_t len,
 	if (!at || head > len)
 		return false;
 	for (body = (size_t)head; at < head && i < COLUMNS; i++) {
-		size_t n = peek_varint(p + at, p + head, &c[i].type);
+		size_t n = record_varint(p + at, p + head, &c[i].type);
 
-		c[i].len = peek_type_len(c[i].type);
+		c[i].len = record_type_len(c[i].type);
 		if (!n || c[i].len > len - body)
 			return i > META_VALUE; /* the rest is not here */
 		c[i].at = p + body;
@@ -144,8 +101,8 @@ static bool peek_row(struct peek_file *f, const unsigned char *cell,
 	size_t least = (f->size - 12) * 32 / 255 - 23;
 	size_t most = table ? f->size - 35 : (f->size - 12) * 64 / 255 - 23;
 	uint64_t len, id;
-	size_t n = peek_varint(cell, end, &len);
-	size_t k = n && table ? peek_varint(cell + n, end, &id) : 0;
+	size_t n = record_varint(cell, end, &len);
+	size_t k = n && table ? record_varint(cell + n, end, &id) : 0;
 
 	if (!n || (table && !k))
 		f->bad = true;
@@ -170,29 +127,31 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 {
 	const unsigned char *end = p + f->size;
 	int type = p[from];
-	bool inner = type == INDEX_INNER || type == TABLE_INNER;
-	bool table = type == TABLE_INNER || type == TABLE_LEAF;
-	uint32_t n = peek_get(p + from + 3, 2);
+	bool inner = type == PAGE_INDEX_INNER || type == PAGE_TABLE_INNER;
+	bool table = type == PAGE_TABLE_INNER || type == PAGE_TABLE_LEAF;
+	uint32_t n = (uint32_t)record_be(p + from + 3, 2);
 	uint32_t first = from + (inner ? 12 : 8);
 
-	if ((!inner && type != INDEX_LEAF && type != TABLE_LEAF) ||
+	if ((!inner && type != PAGE_INDEX_LEAF && type != PAGE_TABLE_LEAF) ||
 	    first + 2 * n > f->size)
 		f->bad = true;
 	for (uint32_t i = 0; !f->bad && i < n; i++) {
-		uint32_t at = peek_get(p + first + 2 * i, 2);
+		uint32_t at = (uint32_t)record_be(p + first + 2 * i, 2);
 
 		if (at < first || at + 4 > f->size) {
 			f->bad = true;
 			break;
 		}
-		if (inner && !peek_walk(f, peek_get(p + at, 4), depth + 1, fn))
+		if (inner && !peek_walk(f, (uint32_t)record_be(p + at, 4),
+					depth + 1, fn))
 			return false;
 		if ((!inner || !table) &&
 		    !peek_row(f, p + at + (inner ? 4 : 0), end, table, fn))
 			return false;
 	}
 	if (!f->bad && inner)
-		return peek_walk(f, peek_get(p + from + 8, 4), depth + 1, fn);
+		return peek_walk(f, (uint32_t)record_be(p + from + 8, 4),
+				 depth + 1, fn);
 	return !f->bad;
 }
 
@@ -271,10 +230,10 @@ static bool peek_head(struct peek_file *f)
 
 	if (pread(f->fd, head, HEAD, 0) != HEAD ||
 	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
-	    head[20] || peek_get(head + 56, 4) != 1 ||
-	    peek_get(head + 60, 4) != SCHEMA_VERSION)
+	    head[20] || (uint32_t)record_be(head + 56, 4) != 1 ||
+	    (uint32_t)record_be(head + 60, 4) != SCHEMA_VERSION)
 		return false;
-	f->size = peek_get(head + 16, 2);
+	f->size = (uint32_t)record_be(head + 16, 2);
 	return f->size >= 4096 && f->size <= 32768 &&
 	       !(f->size & (f->size - 1));
 }

@@ -84,6 +84,24 @@ WHERE m.type = 'table' AND (i.partial
 -- name: column_names
 SELECT name, cid FROM pragma_table_info(?1)
 
+-- name: page_table
+-- The first page of a table. ?1: its name
+SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND name = ?1
+	AND NOT EXISTS (SELECT 1 FROM sqlite_temp_master
+		WHERE name = ?1 COLLATE NOCASE)
+
+-- name: page_columns
+-- Columns of a table, and which of them hold values as they are. ?1: its name
+SELECT name, cid, hidden, pk, dflt_value IS NULL
+	AND upper(type) IN ('INTEGER', iif(pk, 'INTEGER', '')) AS plain
+FROM pragma_table_xinfo(?1)
+
+-- name: page_hold
+SELECT 1 AS held FROM sqlite_master
+
+-- name: int_rows
+SELECT take_ints({columns}) AS taken FROM "{table}" WHERE {key} > ?1
+
 -- ?1: name of a table, ?2: of a column
 -- name: has_column
 SELECT 1 AS found FROM pragma_table_info(?1) WHERE name = ?2

@@ -195,26 +195,6 @@ SELECT id, name FROM word WHERE kind = 'request' ORDER BY id
 SELECT what, cpu, t0, t1, n FROM loss
 WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
--- Events and, beside them, requests, many rows at a time (int_rows.h): a join
--- takes twice as long. ?1: the id before the first
--- name: event_blocks
-SELECT take_ints(id, time_ns, cpu, comm, type, weight, kraw, uraw, thread,
-	payload) AS taken
-FROM event WHERE id > ?1
-
--- name: request_blocks
-SELECT take_ints(event, uraw, verdict, confidence, flags, ip) AS taken
-FROM request WHERE event > ?1
-
--- The same without the last columns, which takes a tenth less.
--- name: event_blocks_few
-SELECT take_ints(id, time_ns, cpu, comm, type, weight, kraw, uraw) AS taken
-FROM event WHERE id > ?1
-
--- name: request_blocks_few
-SELECT take_ints(event, uraw, verdict, confidence, flags) AS taken
-FROM request WHERE event > ?1
-
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,

@@ -33,9 +33,6 @@ WHERE m.id = ?1 AND (c.id = m.id OR (
 		AND c.release = m.release AND c.clock = m.clock
 		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))))
 
--- name: causes_times
-SELECT take_ints(id, type, time_ns) AS taken FROM event WHERE id > ?1
-
 -- name: causes_threads
 -- columns: id tid
 SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
@@ -46,20 +43,6 @@ SELECT t.tid, coalesce(p.pid, -1) AS pid, c.name
 FROM comm c JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process
 WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
-
--- name: causes_events
-SELECT take_ints(id, time_ns, cpu, type, thread, comm, kraw, uraw) AS taken
-FROM event WHERE id > ?1 AND time_ns NOT NULL
-
--- name: causes_fields
--- Fields of the events of an ev_ table; those that it has not are NULL.
-SELECT take_ints(event_id, {prev}, {next}, {woken}, {state}, {target},
-	{current}, {flags}, {device}, {vector}, {disk}) AS taken
-FROM "{table}" WHERE event_id > ?1
-
--- name: causes_requests
-SELECT take_ints(event, uraw, verdict, flags) AS taken
-FROM request WHERE event > ?1
 
 -- name: causes_addrs
 SELECT id, addrs FROM raw_chain WHERE addrs NOT NULL
@@ -73,7 +56,3 @@ FROM loss l
 WHERE l.capture = ?1 AND l.what NOT IN
 	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id
-
--- name: causes_stacks
--- The kernel half of each event's stack.
-SELECT id, coalesce(kraw, 0) AS kraw FROM event ORDER BY id

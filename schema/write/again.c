@@ -8,7 +8,6 @@
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
-#include "stitch/unwinder.h"
 
 /* A stack of an event (kind 0) or a chain (1), and its new raw chain. */
 struct again_row {

@@ -474,22 +474,24 @@ static int fact_put_comm(struct store *db, const struct fact_comm *c,
 static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
 			    struct err *err)
 {
-	struct row r;
-
 	if (db->w->sums && !sums_code_maps(db, m))
 		return 0;
-	if (db_row(db, T_MAPPING, 0, &r, err))
+	struct block *b = db_packed(db, T_MAPPING, 0, err);
+
+	if (!b)
 		return -1;
-	row_key(&r, m->id);
-	row_int(&r, 1, m->process);
-	row_int(&r, 2, (int64_t)m->start);
-	row_int(&r, 3, (int64_t)m->end);
-	row_int(&r, 4, (int64_t)m->pgoff);
-	row_id(&r, 5, m->image);
-	row_int(&r, 6, m->prot);
-	row_int(&r, 7, m->flags);
-	row_time(&r, 8, m->t0);
-	row_time(&r, 9, m->t1);
+	struct packing p = packing_begin(b, m->id, 0);
+
+	packing_int(&p, m->process);
+	packing_int(&p, (int64_t)m->start);
+	packing_int(&p, (int64_t)m->end);
+	packing_int(&p, (int64_t)m->pgoff);
+	packing_id(&p, m->image);
+	packing_int(&p, m->prot);
+	packing_int(&p, m->flags);
+	fact_pack_time(&p, true, m->t0);
+	fact_pack_time(&p, true, m->t1);
+	packing_end(&p);
 	return 0;
 }
 

@@ -10,7 +10,6 @@
 #include "schema/db/addrs.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
-#include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -56,24 +55,28 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 	const struct frame *f = frames_get_frame(db->w->fr, id);
 	uint64_t symoff = 0;
 	uint32_t symbol = 0;
-	struct row r;
 
 	/* the capture has the name: naming has nothing to look up */
 	if (flush_named_by_capture(
 		    frames_get_image(db->w->fr, f->image)->kind) &&
 	    symbol_rows_said(db, f->image, f->off, &symbol, &symoff, err))
 		return -1;
-	if (db_row(db, T_FRAME, 0, &r, err))
+	struct block *b = db_packed(db, T_FRAME, 0, err);
+
+	if (!b)
 		return -1;
-	row_key(&r, id);
-	row_int(&r, 1, f->image);
-	row_int(&r, 2, (int64_t)f->off);
-	row_int(&r, 3, f->flags);
+	struct packing p = packing_begin(b, id, 0);
+
+	packing_int(&p, f->image);
+	packing_int(&p, (int64_t)f->off);
+	packing_int(&p, f->flags);
 	if (symbol) {
-		row_int(&r, 4, symbol);
-		row_int(&r, 5, (int64_t)symoff);
+		packing_null(&p); /* vaddr */
+		packing_int(&p, symbol);
+		packing_int(&p, (int64_t)symoff);
 		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 	}
+	packing_end(&p);
 	return 0;
 }
 

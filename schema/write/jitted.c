@@ -6,7 +6,6 @@
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"

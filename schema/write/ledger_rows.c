@@ -9,7 +9,6 @@
 #include "schema/db/queries.h"
 #include "schema/write/capture.h"
 #include "schema/write/write.h"
-#include "stitch/base/err.h"
 #include "stitch/source.h"
 
 /* Adds an entry for the weights that were too large to be stored. A tracepoint

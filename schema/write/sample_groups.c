@@ -29,7 +29,7 @@
 #include "stitch/verdict.h"
 
 #define SLOTS_FIRST 1024u
-#define SLOTS_MAX 131072u
+#define SLOTS_MAX 262144u
 /* Sums are read from memory, where their readers hold more of each than this
  * table does: as rows they would go through SQL three times (measured: 15 % of
  * a first look at stack dumps). */

@@ -8,7 +8,6 @@
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 #define STATEMENTS 32

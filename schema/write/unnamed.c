@@ -15,7 +15,6 @@
 
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
-#include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/digits.h"
 #include "stitch/base/mem.h"

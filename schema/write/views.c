@@ -97,10 +97,13 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 	return rc ? -1 : n;
 }
 
-/* Writes the columns of a table as `made` has it: those of the database, and
- * NULL for each that it lacks. Returns how many it lacks, or -1 and *err. */
-static int views_columns(struct store *db, sqlite3 *made, const char *name,
-			 sqlite3_str *text, struct err *err)
+/* Appends to a SELECT all columns that table `name` has in this schema, which
+ * the empty database `made` has: the table's own, and "NULL AS c" for each that
+ * the table of the database lacks. Returns how many it lacks, or -1 and *err.
+ */
+static int views_select_columns(struct store *db, sqlite3 *made,
+				const char *name, sqlite3_str *text,
+				struct err *err)
 {
 	sqlite3_stmt *want = NULL;
 	sqlite3_stmt *has = db_prepare(db, store_sql("has_column"), err);
@@ -149,7 +152,7 @@ static int views_complete(struct store *db, const char *sql, size_t len,
 	if (made && rc)
 		db_error(db, rc, err);
 	sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\" AS SELECT ", name);
-	int lacks = rc ? -1 : views_columns(db, made, name, text, err);
+	int lacks = rc ? -1 : views_select_columns(db, made, name, text, err);
 
 	if (!missing && !strstr(create, "WITHOUT ROWID"))
 		sqlite3_str_appendall(text, ",rowid");

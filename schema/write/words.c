@@ -1,5 +1,4 @@
 /* words.c - the tables of words and of rules. */
-#include "schema/db/queries.h"
 #include "schema/write/writing.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/audit/rules.h"

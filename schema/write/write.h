@@ -75,7 +75,8 @@ enum {
 	NAME_HOT_FIRST = 2, /* images in most stacks first */
 };
 
-/* Gives the next image that has frames without a name: fills *id, *img, *code
+/* Behind store_groups_end(), as frames are rows by then.
+ * Gives the next image that has frames without a name: fills *id, *img, *code
  * and *n, borrowed until the next call; code[] is sorted by off, without
  * duplicates. Returns 1, 0 when no image is left, -1 and *err on failure. */
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,

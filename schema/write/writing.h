@@ -13,7 +13,6 @@
 struct arena;
 struct deferral_sums;
 struct err;
-struct event_def;
 struct fact_chain;
 struct fact_event;
 struct fact_mapping;
@@ -22,7 +21,6 @@ struct fact_request;
 struct fields;
 struct frames;
 struct jit_code;
-struct ledger;
 struct naming;
 struct payload_rows;
 struct sample_groups;

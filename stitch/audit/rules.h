@@ -16,7 +16,6 @@ struct fact_queue;
 struct ledger;
 struct losses;
 struct source;
-struct fact_finding;
 
 /* Ends with a NULL name. The index is stored in the database: add new rules at
  * the end. */

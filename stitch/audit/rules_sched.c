@@ -5,7 +5,6 @@
  * and are followed separately. */
 #include "stitch/audit/rules_sched.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,28 +15,37 @@ void shared_threads_release(struct shared_threads *ps)
 	table_release(&ps->by_row);
 }
 
+/* Returns the index of the thread with that row, which is new if no capture saw
+ * it before. */
+static uint32_t shared_threads_find(struct shared_threads *ps, uint32_t row)
+{
+	uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
+
+	if (i != TABLE_NONE)
+		return i;
+	if (ps->n_free) {
+		i = ps->free[--ps->n_free];
+	} else {
+		i = (uint32_t)ps->n;
+		(void)mem_add(ps->at, ps->n, ps->cap);
+	}
+	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
+	table_add(&ps->by_row, hash_u64(row), i);
+	return i;
+}
+
 struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view)
 {
 	if (!view->shared) {
-		uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
+		uint32_t i = shared_threads_find(ps, row);
 
-		if (i == TABLE_NONE) {
-			if (ps->n_free) {
-				i = ps->free[--ps->n_free];
-			} else {
-				i = (uint32_t)ps->n;
-				(void)mem_add(ps->at, ps->n, ps->cap);
-			}
-			ps->at[i] = (struct shared_thread){ .row = row,
-							    .end = TIME_NONE };
-			table_add(&ps->by_row, hash_u64(row), i);
-		}
 		ps->at[i].views++;
 		view->shared = i + 1;
 	}
 	struct join_task *task = &ps->at[view->shared - 1].task;
 
+	/* records of exec go to the view of their capture alone */
 	if (view->has_exec && (!task->has_exec || view->exec > task->exec)) {
 		task->has_exec = true;
 		task->exec = view->exec;

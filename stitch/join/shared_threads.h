@@ -32,7 +32,9 @@ struct shared_threads {
 };
 
 void shared_threads_release(struct shared_threads *ps);
-/* Returns the shared task of a view; valid until the next call. */
+/* Returns what all captures know of a thread, of which a view is one capture's
+ * part: a view that has no shared task gets one, and what the view has learned
+ * of execs since the last call is taken over. Valid until the next call. */
 struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view);
 /* Removes a view, as in join_retire(). If it was the last one, returns true and

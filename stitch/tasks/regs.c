@@ -52,7 +52,8 @@ bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc)
 
 	if (!(r->mask & bit) || at >= r->n)
 		return false;
-	*pc = r->v[at];
+	if (pc)
+		*pc = r->v[at];
 	return true;
 }
 

@@ -6,8 +6,9 @@
 
 struct regs;
 
-/* Stores the program counter in *pc. Returns false if it was not sampled, or
- * the architecture (as in uname -m, NULL: unknown) is not supported. */
+/* Stores the program counter in *pc, unless pc is NULL. Returns false if it was
+ * not sampled, or the architecture (as in uname -m, NULL: unknown) is not
+ * supported. */
 bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc);
 
 /* ELF machine numbers (EM_*) for which stacks are unwound. */

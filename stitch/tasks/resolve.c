@@ -415,9 +415,13 @@ static bool is_never_mapped(uint64_t addr)
 	return addr >> 63 || addr < 4096;
 }
 
-static bool is_data_of(const struct resolve_in *in, uint64_t at, uint64_t addr)
+/* Returns whether the code that is mapped at `neighbour` belongs to a file that
+ * has data at addr, if the file is mapped there as well: captures may tell only
+ * where the code of a file is. */
+static bool is_data_of_file_at(const struct resolve_in *in, uint64_t neighbour,
+			       uint64_t addr)
 {
-	const struct region *r = space_find(in->space, at, in->t);
+	const struct region *r = space_find(in->space, neighbour, in->t);
 
 	return r && r->prot && region_is_code(r) && !r->derived &&
 	       in->is_data(in->arg, r, addr);
@@ -435,8 +439,8 @@ static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 	if (!in->is_data || !in->partial)
 		return false;
 	space_hole(in->space, addr, &below, &above);
-	return (below && is_data_of(in, below - 1, addr)) ||
-	       (above && is_data_of(in, above, addr));
+	return (below && is_data_of_file_at(in, below - 1, addr)) ||
+	       (above && is_data_of_file_at(in, above, addr));
 }
 
 /* Returns the frame of an address that is not mapped now: of the program before
@@ -660,9 +664,9 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	bool now = !a->place && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? resolve_cached(rv, hash, in->view, sp->cut,
-				     resolve_all_gen(in), jit, a)
-		    : NULL;
+		now && !in->once ? resolve_cached(rv, hash, in->view, sp->cut,
+						  resolve_all_gen(in), jit, a)
+				 : NULL;
 
 	if (known) {
 		*found = (struct resolve_found){ known->bare, known->stray };
@@ -670,7 +674,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	}
 	resolve_new_user(rv, in, a, addrs, now, &s);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
-	if (now)
+	if (now && !in->once)
 		resolve_cache_put(rv, hash, s);
 	*found = (struct resolve_found){ s.bare, s.stray };
 	return s.raw;

@@ -63,6 +63,8 @@ struct resolve_in {
 	 * is at r. NULL: nobody can tell. */
 	bool (*is_data)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
+	bool once; /* of a dump: it is not looked for in the cache, nor put
+		    * there, as such lists seldom repeat */
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two

@@ -1,5 +1,20 @@
 /* shared_tasks.c - threads and processes that several captures of a kernel
- * see. */
+ * see.
+ *
+ * Thread 9 in two captures, and then another one with its id, of which capture
+ * 1 has no record yet:
+ *
+ *	capture 0	slot 4, ended		slot 8
+ *			|			|
+ *			ring: row 12		ring: row 15
+ *			|
+ *	capture 1	slot 7, replaced
+ *
+ * What one capture learns is passed to the slots that the others have of an id:
+ * a FORK replaces those that did not begin with it (tell_fork_to_others()), an
+ * EXIT says since when they are over. A slot that is dropped leaves what it
+ * knows of start and end to the next one of its ring (hand_over_to_next()); the
+ * last one writes the row. */
 #include "stitch/tasks/shared_tasks.h"
 
 #include "stitch/fact.h"
@@ -34,15 +49,8 @@ static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 
 /* ---- rings of slots */
 
-static struct shared_task *shared_task_of(struct tasks *ts,
+static struct shared_task *shared_task_of(const struct tasks *ts,
 					  enum shared_kind kind, uint32_t slot)
-{
-	return kind == SHARED_THREAD ? &ts->at.thread[slot].shared
-				     : &ts->at.process[slot].shared;
-}
-
-static const struct shared_task *
-shared_task_at(const struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
 	return kind == SHARED_THREAD ? &ts->at.thread[slot].shared
 				     : &ts->at.process[slot].shared;
@@ -115,7 +123,7 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 		if (kind == SHARED_THREAD ? ts->at.thread[i].source == source
 					  : ts->at.process[i].source == source)
 			return true;
-		i = shared_task_at(ts, kind, i)->next;
+		i = shared_task_of(ts, kind, i)->next;
 	} while (i != slot);
 	return false;
 }
@@ -432,7 +440,7 @@ static bool ring_is_of_old_life(const struct tasks *ts, enum shared_kind kind,
 	if (ring_has_source(ts, kind, slot, source))
 		return true;
 	do {
-		const struct shared_task *tw = shared_task_at(ts, kind, i);
+		const struct shared_task *tw = shared_task_of(ts, kind, i);
 
 		if (!slot_began(ts, kind, i, t) || tw->end != TIME_NONE)
 			return true;

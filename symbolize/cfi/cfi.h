@@ -15,7 +15,6 @@
 struct bytes;
 struct cfi;
 struct elf_file;
-struct unwind_rows;
 
 /* Reads a section. Returns NULL if the file does not have it, or is for a
  * machine that cannot be unwound. */

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "stitch/base/mem.h"
 #include "symbolize/symbolizer.h"
 
 /* Adds what identifies one module. Returns false if the line is not as

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"

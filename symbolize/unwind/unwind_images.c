@@ -314,10 +314,11 @@ static bool unwind_images_open(struct unwind_images *ms,
 	return true;
 }
 
-/* Takes what an earlier run left of an image, if its file is still the same.
- * Returns false if there is nothing. */
-static bool unwind_images_take(struct unwind_images *ms,
-			       const struct image *img)
+/* Adds an image whose tables an unwinder before this one made, in this process,
+ * if all files that were tried for it are as they were. Returns false if there
+ * is none. */
+static bool unwind_images_reuse(struct unwind_images *ms,
+				const struct image *img)
 {
 	struct kept *kept = unwind_images_kept(ms);
 
@@ -372,7 +373,8 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		if (id != TABLE_NONE)
 			return id + 1;
 	}
-	if (!unwind_images_take(ms, img) && !unwind_images_open(ms, img, false))
+	if (!unwind_images_reuse(ms, img) &&
+	    !unwind_images_open(ms, img, false))
 		return OF_NOT_FOUND;
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);

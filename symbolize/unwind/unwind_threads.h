@@ -22,8 +22,6 @@
 
 struct unwind_job {
 	struct unwind_in in;
-	struct regs regs; /* in.regs */
-	uint64_t value[64];
 	struct unwind_out out; /* out.ip is ip */
 	bool dated;	       /* as for finish() */
 	bool stuck;	       /* only the main thread can do it */
@@ -42,7 +40,7 @@ struct unwind_threads;
 struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
 					  unsigned int n, unwind_job_fn *fn);
 void unwind_threads_free(struct unwind_threads *t);
-/* Copies in and its registers. Returns NULL if there is no room. */
+/* Copies in. Returns NULL if there is no room. */
 struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 					const struct unwind_in *in);
 /* Waits until the job is done. Returns false if no thread has begun it. Its

@@ -9,9 +9,14 @@ workload (a random one of --names), in one of these ways, which pause for 1 to 5
 ms at random moments:
 
   perf      perf record -a; does not pause
+  stacks    the same with stacks, and names of the kernel's functions
+  addresses the same with stacks, without names
+  irqs      the same with events of softirqs, without stacks
   control   perf record --control, disable and enable
   delay     perf record -D
   ftrace    an instance of ftrace; does not pause
+  firqs     the same with events of softirqs
+  fstacks   the same with stacks
   tracing   tracing_on 0 and 1
   events    events/sched/enable 0, and each event 1
   switch    events/sched/sched_switch/enable 0 and 1
@@ -40,8 +45,19 @@ import time
 
 EVENTS = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")
 # Who ends the waits of a thread, by the names in the log; others are not asked.
-WAKERS = {"taker": "giver", "ping": "pong", "pong": "ping",
-          "receiver": "sender", "parent": "child"}
+WAKERS = {
+    "taker": {"giver"}, "ping": {"pong"}, "pong": {"ping"},
+    "receiver": {"sender"}, "parent": {"child"},
+    "asker": {"hop5"}, "hop1": {"asker"}, "hop2": {"hop1"}, "hop3": {"hop2"},
+    "hop4": {"hop3"}, "hop5": {"hop4"},
+    "waiter": {"owner"}, "producer": {"consumer"}, "consumer": {"producer"},
+    "client": {"server"}, "backend": {"server"},
+    "server": {"client", "backend"}}
+# one signals the condition, all of them the mutex
+WAKERS.update(("waiter%d" % i, {"signaler"} | {
+    "waiter%d" % k for k in range(8)}) for i in range(8))
+PERF = ("perf", "stacks", "addresses", "irqs", "control", "delay")
+SOFTIRQS = ("softirq_entry", "softirq_exit", "softirq_raise")
 TRACING = "/sys/kernel/tracing"
 NEAR = 1500     # ns between a record and the line of the log beside it
 
@@ -65,9 +81,15 @@ def pauses(rng, child, off, on, times=4):
 
 def perf(rng, way, command, log, folder):
     data = folder + "/perf.data"
-    record = ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-o", data]
+    # build-ids tell nothing here, and perf 6.1 aborts over long paths of them
+    record = ["perf", "record", "-q", "-a", "-B", "-N", "-k", "CLOCK_MONOTONIC",
+              "-o", data]
     for e in EVENTS:
         record += ["-e", "sched:" + e]
+    for e in SOFTIRQS if way == "irqs" else ():
+        record += ["-e", "irq:" + e]
+    if way in ("stacks", "addresses"):
+        record += ["-g"]
     if way == "delay":
         record += ["-D", "20"]
     fifos = [folder + "/ctl", folder + "/ack"]
@@ -102,19 +124,22 @@ def ftrace(rng, way, command, log, folder):
             put("%s/events/sched/%s/enable" % (at, e), value)
 
     turn = {
-        "ftrace": (lambda: None, lambda: None),
         "tracing": (lambda: put(at + "/tracing_on", "0"),
                     lambda: put(at + "/tracing_on", "1")),
         "events": (lambda: put(at + "/events/sched/enable", "0"),
                    lambda: each("1")),
         "switch": (lambda: put(at + "/events/sched/sched_switch/enable", "0"),
                    lambda: put(at + "/events/sched/sched_switch/enable", "1")),
-    }[way]
+    }.get(way, (lambda: None, lambda: None))
     os.mkdir(at)
     try:
         put(at + "/trace_clock", "mono")
         put(at + "/buffer_size_kb", "16384")
         each("1")
+        for e in SOFTIRQS if way == "firqs" else ():
+            put("%s/events/irq/%s/enable" % (at, e), "1")
+        if way == "fstacks":
+            put(at + "/options/stacktrace", "1")
         with open(log, "w", encoding="ascii") as out:
             with subprocess.Popen(command, stdout=out) as child:
                 pauses(rng, child, *turn)
@@ -169,7 +194,8 @@ def judge_wakers(program, db, names, waits):
             if not last or not last[-1][2].startswith("proved"):
                 continue
             at, by, proof = last[-1]
-            right = {WAKERS.get(n) for n in names[tid]}
+            right = set().union(*(WAKERS.get(n, set())
+                                  for n in names[tid]))
             false = not names.get(int(by), set()) & right if by else True
             out.append((proof, 0, false, tid, start, at))
     return out
@@ -214,10 +240,11 @@ def main():
     for n, (way, name) in enumerate(asked):
         folder = tempfile.mkdtemp()
         log, db = folder + "/log", folder + "/db"
-        record = perf if way in ("perf", "control", "delay") else ftrace
+        record = perf if way in PERF else ftrace
         data = record(rng, way, [a.workloads, name, a.rounds], log, folder)
-        subprocess.run([a.program, "ingest", "-q", "-f", "--no-symbols", "-o",
-                        db, data], check=False)
+        subprocess.run([a.program, "ingest", "-q", "-f", "--fields", "all"] +
+                       ["--no-symbols"] * (way != "stacks") +
+                       ["-o", db, data], check=False)
         s = sums[way + " " + name if a.each else way]
         s["recordings"] += 1
         bad = False

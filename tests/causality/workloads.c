@@ -708,7 +708,7 @@ static void run_epoll(void)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	poller = epoll_create1(0);
-	way.from = way.to = eventfd(0, 0);
+	way.from = way.to = eventfd(0, EFD_SEMAPHORE);
 	must(!epoll_ctl(poller, EPOLL_CTL_ADD, way.from, &e), "epoll_ctl");
 	way.give = give_word;
 	way.take = take_event;

@@ -124,7 +124,7 @@ rc=$?
 ok as_much_is_proved_as_can_be $rc
 
 asked what_is_proved_is_true --captures 2 --cpus 2,3,4,8 \
-	--all "$B path --json --worst 100000 {db}"
+	--all "$B path --json --idle --worst 100000 {db}"
 asked what_is_proved_is_true_of_real_captures --captures 14 --queries 1 \
 	--recorded tests/causality/captures \
 	--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
@@ -158,7 +158,7 @@ pieces() {
 	shift 2
 	bench -v --table --captures 1 --cpus 2,3,4 --steps 100 \
 		--kinds none,single,bursts,masks,tail,late,no_waking,no_wakeup \
-		--all "$B path --json --worst 100000 {db}" "$@" &&
+		--all "$B path --json --idle --worst 100000 {db}" "$@" &&
 		awk -v least="$least" '$1 == "none" { found = $2 >= least }
 			END { exit !found }' "$work/said"
 	rc=$?

@@ -8,7 +8,7 @@ for name in ftrace-v7.dat ftrace-missed.dat.zst pipe-zstd.data ftext-verbose.txt
 do
 	db=$work/${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "tests/captures/$name" 2>/dev/null
-	"$B" path --worst 30 --json "$db" >"$work/json" &&
+	"$B" path --idle --worst 30 --json "$db" >"$work/json" &&
 		[ "$(of_json "$work/json" 'len(r["chains"]) > 2 and all(
 [c["from_ns"]] + [s["to_ns"] for s in c["segments"]]
 == [s["from_ns"] for s in c["segments"]] + [c["to_ns"]]
@@ -18,7 +18,7 @@ and {e for s in c["segments"] for e in s["edges"]}
 == {e["id"] for e in c["edges"]}
 for c in r["chains"])')" = True ]
 	ok "chains_of_${name%%.*}_cover_their_time" $?
-	"$B" path --limit 0 --waits --json "$db" >"$work/json"
+	"$B" path --idle --limit 0 --waits --json "$db" >"$work/json"
 	python3 - "$work/json" "$db" <<'END'
 import json
 import sqlite3
@@ -126,7 +126,7 @@ def rows(sql):
 program = sys.argv[1]
 found = 0
 for db in sys.argv[2:]:
-    waits = ours("path", "--waits", "--limit", "0", "--json")["waits"]
+    waits = ours("path", "--waits", "--idle", "--limit", "0", "--json")["waits"]
     got = rows("SELECT *, 100.0 * proved_ns / ns AS percent FROM wait")
     assert len(got) == len(waits) > 0, db
     by = {(w["tid"], w["t0"]): w for w in got}
@@ -410,7 +410,7 @@ grep -q 'backend waits for a timer ' "$work/said" &&
 ok interrupts_have_the_names_of_their_events $?
 # report --off-cpu has the same names
 "$B" report --off-cpu --json --limit 0 "$work/irqs.db" >"$work/off"
-"$B" path --worst 1000 --json "$work/irqs.db" >"$work/json"
+"$B" path --idle --worst 1000 --json "$work/irqs.db" >"$work/json"
 python3 - "$work/off" "$work/json" <<'END'
 import json
 import sys
@@ -453,7 +453,7 @@ def named(path):
     """What each wake-up in a softirq is said to be of."""
     subprocess.run([program, "ingest", "-q", "-f", "--no-symbols", "--fields",
                     "all", "-o", work + "/x.db", path], check=True)
-    said = subprocess.run([program, "path", "--json", "--worst", "1000",
+    said = subprocess.run([program, "path", "--json", "--idle", "--worst", "1000",
                            work + "/x.db"], capture_output=True, check=True)
     return {(e["at_ns"], e["cpu"]): e["what"]
             for c in json.loads(said.stdout)["chains"] for e in c["edges"]}
@@ -547,11 +547,49 @@ wakes=$("$B" query --format csv "$work/work.db" "SELECT context, what IS NULL,
 	ORDER BY time_ns" | tail -n +2 | tr '\n' ' ')
 is work_in_the_tick_is_no_timer_and_a_softirq_no_bystander \
 	'hardirq,1,1,1,proved softirq,1,1,1,consistent ' "$wakes"
-"$B" path --tid 100 --worst 9 "$work/work.db" >"$work/said"
+"$B" path --tid 100 --idle --worst 9 "$work/work.db" >"$work/said"
 grep -q 'waits for an interrupt' "$work/said" &&
 	grep -q 'waits for a softirq on CPU 0' "$work/said" &&
 	! grep -q 'work runs' "$work/said"
 ok a_softirq_is_on_a_cpu_and_not_who_it_interrupted $?
+
+# a thread that raised NET_RX in its own call, with softirqs off, is the waker,
+# without a stack: not where an interrupt raised it too, softirqs were on, or
+# records are lost since NET_RX ran before
+net_rx() {
+	cat <<END
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 12/12   #P:1
+#
+          <idle>-0       [000] d....     1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=taker next_pid=200 next_prio=120
+           taker-200     [000] d....     1.000500: sched_waking: comm=giver pid=100 prio=120 target_cpu=000
+           taker-200     [000] d....     1.001000: sched_switch: prev_comm=taker prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=giver next_pid=100 next_prio=120
+           giver-100     [000] d.h..     1.002000: softirq_raise: vec=9 [action=RCU]
+           giver-100     [000] ..s..     1.003000: softirq_entry: vec=3 [action=NET_RX]
+           giver-100     [000] ..s..     1.004000: softirq_exit: vec=3 [action=NET_RX]
+$1
+           giver-100     [000] $2     1.005000: softirq_raise: vec=3 [action=NET_RX]
+           giver-100     [000] ..s..     1.006000: softirq_entry: vec=3 [action=NET_RX]
+           giver-100     [000] d.s..     1.007000: sched_waking: comm=taker pid=200 prio=120 target_cpu=000
+           giver-100     [000] ..s..     1.008000: softirq_exit: vec=3 [action=NET_RX]
+           giver-100     [000] d....     1.009000: sched_switch: prev_comm=giver prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=taker next_pid=200 next_prio=120
+           taker-200     [000] d....     1.010000: sched_switch: prev_comm=taker prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+END
+}
+some=$(net_rx '' D.... | grep 1.005 | sed 's/D..../d.h../; s/1.005/1.0045/')
+said=
+for way in "|D...." "$some|D...." "|d...." "CPU:0 [LOST 3 EVENTS]|D...."; do
+	net_rx "${way%|*}" "${way#*|}" | grep . >"$work/rx.txt"
+	"$B" ingest -q -f --fields all -o "$work/rx.db" "$work/rx.txt"
+	said="$said $("$B" query --format csv "$work/rx.db" "SELECT
+		context, replace(proof, ' ', '_'), coalesce(by_tid, 0)
+		FROM wake WHERE tid = 200" | tail -1)"
+done
+is who_raised_a_softirq_in_its_own_call_is_who_woke " \
+softirq-inline,proved_with_premise,100 \
+softirq,consistent,0 softirq,consistent,0 softirq,consistent,0" "$said"
+
 "$B" path --worst 1 --limit 2 tests/causality/captures/lock.data.zst >"$work/text"
 sed -n '/^    at us/,$p' "$work/text" | sed -n 4p |
 	grep -q '^\.\.\. and [0-9]* more; --limit 0 shows all$'

@@ -54,6 +54,27 @@ proofs() {
 		tail -n +2 | tr -d '\r"' | tr '\n' ' '
 }
 
+# perf -c 2 records each hit of a tracepoint, too, as it asks for the periods: its
+# switches are followed as others are
+python3 - "$work/gap.data" "$work/gap2.data" <<'END'
+import struct
+import sys
+
+data = bytearray(open(sys.argv[1], "rb").read())
+_, size, at, length = struct.unpack_from("<4Q", data, 8)
+for attr in range(at, at + length, size):
+    if struct.unpack_from("<I", data, attr)[0] == 2:
+        struct.pack_into("<Q", data, attr + 16, 2)
+open(sys.argv[2], "wb").write(data)
+END
+for name in gap gap2; do
+	"$B" ingest -q -f --no-symbols -o "$work/per.db" "$work/$name.data"
+	"$B" check "$work/per.db" >"$work/$name.said"
+done
+grep -q 'switch_broken' "$work/gap2.said" &&
+	cmp -s "$work/gap.said" "$work/gap2.said"
+ok switches_of_a_tracepoint_with_a_period_are_followed $?
+
 made sure whole 0
 made may whole 1
 made unsaid whole none
@@ -80,8 +101,12 @@ ok and_the_page $?
 made gap_sure gap 0
 made gap_may gap 1
 made gap_unsaid gap none
-head_has gap_may 'recording paused: no record proves nothing'
+head_has gap_may 'recording paused, so the absence of a record proves nothing'
 ok a_pause_that_shows_stops_proofs_by_absence $?
+# shellcheck disable=SC2086
+"$B" path $when "$work/gap_may.db" | tail -n 3 | tr '\n' ' ' |
+	grep -q 'to know more: record without what may pause perf: -D, '
+ok and_the_advice_is_about_the_pause $?
 [ -z "$(proofs gap_may)" ]
 ok none_of_them_is_in_sql $?
 "$B" query --format csv "$work/gap_may.db" \
@@ -92,8 +117,8 @@ sqlite3 "$work/gaps.db" "WITH n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n W
 	INSERT INTO loss(capture, what, counts, cpu, t0, t1)
 	SELECT l.capture, 'silent', 1, l.cpu, l.t0 + i, l.t1 + i
 	FROM loss l, n WHERE l.what = 'silent' AND l.counts"
-head_has gaps 'missing without a loss in too many places: no record proves nothing' &&
-	"$B" path --worst 1 "$work/gaps.db" | tail -n 1 |
+head_has gaps 'missing without a loss in too many places: the absence of one proves nothing' &&
+	"$B" path --idle --worst 1 "$work/gaps.db" | tail -n 1 |
 		grep -q 'backstitch record --waits --tracer ftrace$'
 ok and_many_gaps_name_the_recorder_that_has_none $?
 head_has gap_unsaid 'if records are missing only where it shows'
@@ -131,6 +156,22 @@ ok rows_are_found_by_thread_and_time $bad
 "$B" check "$work/may.db" >"$work/said"
 grep -q 'not judged' "$work/said" && ! grep -q 'its cause' "$work/said"
 ok check_does_not_judge_a_recorder_that_may_pause $?
+# the same of one that shows a place: -D in its command line
+python3 - "$work/gap.data" "$work/paused.data" <<'END'
+import sys
+
+data = open(sys.argv[1], "rb").read()
+open(sys.argv[2], "wb").write(data.replace(b"-q\0", b"-D\0", 1))
+END
+"$B" ingest -q -f --no-symbols -o "$work/paused.db" "$work/paused.data"
+sqlite3 "$work/paused.db" "INSERT INTO loss(capture, what, counts, cpu, t0, t1)
+	SELECT 1, 'silent', 0, 0, max(time_ns) - 2000, max(time_ns) - 1000
+	FROM event"
+"$B" check "$work/paused.db" | tr -s ' \n' ' ' >"$work/paused"
+grep -q 'that do not join in 1 place: recording paused, or' "$work/paused" &&
+	grep -q 'not judged' "$work/paused" &&
+	! grep -q 'its cause\|silent\|tracer ftrace' "$work/paused"
+ok places_of_a_pause_are_told_without_the_advice_of_others $?
 "$B" check --max-gaps 100 "$work/may.db" >"$work/said"
 [ $? = 4 ]
 ok nor_can_ci_pass_it $?

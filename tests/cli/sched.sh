@@ -213,6 +213,15 @@ when=$(awk '$3 ~ /^[0-9.]*,/ { print $3; exit }' "$work/text")
 	json 'r["threads"][0]["max_ns"]')" ]
 ok the_longest_time_can_be_pasted $?
 
+# for view: the JSON of a row is in front of it
+BACKSTITCH_ROWS=1 "$B" report --sched --limit 0 "$db" >"$work/told"
+"$B" report --sched --limit 0 "$db" >"$work/text"
+grep -c '^{.*"tid":' "$work/told" >"$work/n" && [ "$(cat "$work/n")" -gt 3 ] &&
+	sed 's/^{[^	]*}	//' "$work/told" | cmp -s - "$work/text" &&
+	sed -n 's/^{.*"tid":\([0-9]*\).*\t *\([0-9]*\) .*/\1 \2/p' "$work/told" |
+	awk '$1 != $2 { bad = 1 } END { exit bad || NR < 3 }'
+ok a_row_can_have_its_json_in_front $?
+
 # refused NAME WORDS OPTION...
 refused() {
 	name=$1
@@ -224,6 +233,7 @@ refused() {
 }
 
 refused other_tables_are_not_mixed_in 'leave out --off-cpu' --sched --off-cpu
+refused options_of_another_table_name_it "for 'backstitch report --diff'" --absolute
 refused functions_have_another_order 'max, average' --sched --order self
 refused threads_have_another_order '--order max is for --sched' --order max
 refused a_time_without_records_is_named 'no records of the scheduler' \

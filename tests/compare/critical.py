@@ -70,7 +70,7 @@ def linked(folder):
 def ours(db):
     """The same: the edge that ended it, and the states in it."""
     found = {}
-    for c in common.answer("path", "--worst", "1000000", db)["chains"]:
+    for c in common.answer("path", "--idle", "--worst", "1000000", db)["chains"]:
         edges = {e["id"]: e for e in c["edges"]}
         first = [edges[s["edges"][0]] for s in c["segments"] if s["edges"]]
         key = c["thread"]["tid"], c["from_ns"], c["to_ns"]

@@ -3,6 +3,7 @@
  * from which records are removed. */
 #include "cli/causes/account.h"
 #include "cli/causes/chain.h"
+#include "cli/causes/idle.h"
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/mem.h"
@@ -1104,6 +1105,138 @@ START_TEST(a_run_on_another_cpu_is_a_move)
 }
 END_TEST
 
+/* ---- idle servers */
+
+/* Whether the wait of a thread at a time may be that of a server without work.
+ */
+static bool may_idle(struct made *m, int32_t tid, int64_t time)
+{
+	struct idle s = { .p = m->p, .t = m->t, .budget = 1000 };
+	uint32_t thread = timeline_thread(m->t, tid);
+
+	return idle_wait(&s, thread, proofs_find(m->p, thread, time));
+}
+
+/* CPU 0: A is a server, or waits for a lock: it sleeps from 200 to 700, when B
+ * wakes it on CPU 1. asked: C asked A at 90, and waits for it until 800.
+ * answered: A woke B at 190. B computes, or sleeps from 210 to 600. */
+static struct made idle_or_not(bool asked, bool answered, bool sleeps,
+			       int32_t state)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 1, 15, 0, R, C);
+	switched(&m, 0, 50, A, S, 0);
+	if (asked)
+		woke(&m, 1, 90, C, A);
+	else
+		woke_in(&m, 1, 90, C, A, TIMELINE_WAKING, CONTEXT_TIMER);
+	switched(&m, 1, 95, C, S, 0);
+	switched(&m, 0, 100, 0, R, A);
+	if (answered) {
+		woke(&m, 0, 190, A, B);
+	} else {
+		woke_in(&m, 1, 190, 0, B, TIMELINE_WAKING, CONTEXT_TIMER);
+	}
+	switched(&m, 1, 195, 0, R, B);
+	switched(&m, 0, 200, A, state, 0);
+	if (sleeps) {
+		switched(&m, 1, 210, B, S, 0);
+		woke_in(&m, 1, 600, 0, B, TIMELINE_WAKING, CONTEXT_TIMER);
+		switched(&m, 1, 605, 0, R, B);
+	}
+	woke(&m, 1, 700, B, A);
+	switched(&m, 0, 705, 0, R, A);
+	woke(&m, 0, 800, A, C);
+	switched(&m, 1, 810, B, R, C);
+	ends(&m, A, C);
+	return m;
+}
+
+static bool idles(bool asked, bool answered, bool sleeps, int32_t state)
+{
+	struct made m = idle_or_not(asked, answered, sleeps, state);
+	bool is = may_idle(&m, A, 300);
+
+	made_free(&m);
+	return is;
+}
+
+START_TEST(a_wait_that_somebody_else_waits_for_is_not_idle)
+{
+	ck_assert(!idles(true, false, true, S));
+	ck_assert(idles(false, false, true, S));
+}
+END_TEST
+
+START_TEST(a_wait_for_who_computed_is_not_idle)
+{
+	ck_assert(!idles(false, false, false, S));
+	ck_assert(!idles(false, true, false, S));
+}
+END_TEST
+
+/* It may have asked one that slept, and then no other wait tells so. */
+START_TEST(a_wait_for_who_slept_behind_an_answer_is_idle)
+{
+	ck_assert(idles(false, true, true, S));
+	ck_assert(idles(true, true, true, S));
+}
+END_TEST
+
+START_TEST(only_a_wait_that_can_be_interrupted_is_idle)
+{
+	ck_assert(!idles(false, false, true, 2));    /* D */
+	ck_assert(idles(false, false, false, 0x80)); /* I */
+}
+END_TEST
+
+/* A sleeps for its own timer; in an uninterruptible sleep, it waits for a disk.
+ */
+START_TEST(a_sleep_of_its_own_is_idle)
+{
+	for (int32_t state = S; state <= 2; state++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, state, 0);
+		woke_in(&m, 0, 500, 0, A, TIMELINE_WAKING, CONTEXT_HARDIRQ);
+		switched(&m, 0, 510, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(may_idle(&m, A, 300), state == S);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* It was woken at once, and then had no CPU; or nobody knows by whom. */
+START_TEST(a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle)
+{
+	for (int k = 0; k < 3; k++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		if (k == 0)
+			woke_in(&m, 1, 450, B, A, TIMELINE_WAKING,
+				CONTEXT_TIMER);
+		if (k == 1)
+			woke_in(&m, 1, 150, B, A, TIMELINE_WAKING,
+				CONTEXT_TIMER);
+		if (k == 2)
+			woke_in(&m, 1, 450, B, A, TIMELINE_WAKING,
+				CONTEXT_SOFTIRQ_UNKNOWN);
+		switched(&m, 0, 500, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(may_idle(&m, A, 110), k == 0);
+		made_free(&m);
+	}
+}
+END_TEST
+
 RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_pending_signal_may_hide_behind_a_loss,
     wakeups_that_are_on_later_count_for_nothing,
@@ -1137,4 +1270,9 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     only_wakeups_prove_the_waker_but_not_the_time,
     time_of_a_thread_is_cut_at_what_is_asked_for,
     what_is_only_consistent_is_in_no_sum, ready_is_behind_who_was_there_longest,
-    a_run_on_another_cpu_is_a_move)
+    a_run_on_another_cpu_is_a_move,
+    a_wait_that_somebody_else_waits_for_is_not_idle,
+    a_wait_for_who_computed_is_not_idle,
+    a_wait_for_who_slept_behind_an_answer_is_idle,
+    only_a_wait_that_can_be_interrupted_is_idle, a_sleep_of_its_own_is_idle,
+    a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle)

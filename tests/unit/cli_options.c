@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "stitch/base/err.h"
+#include "stitch/base/text_out.h"
 #include "tests/unit/run.h"
 
 static bool flag, other, off;
@@ -59,12 +60,31 @@ static const struct opt opts[] = { { .kind = OPT_FLAG,
 				   { .kind = OPT_GROUP,
 				     .value = (void *)group },
 				   { .kind = OPT_END } };
+static const struct command command = { .name = "command", .opts = opts };
+
+/* An option that stands for a command with options of its own. */
+static const struct command apart;
+static bool on, deep;
+static const struct opt whole_opts[] = { OPT_FLAG(0, "force", &flag, ""),
+					 OPT_COMMAND("apart", &apart, ""),
+					 OPT_STRING('o', "output", "FILE",
+						    &text, ""),
+					 { .kind = OPT_END } };
+static const struct command whole = { .name = "whole", .opts = whole_opts };
+static const struct opt apart_opts[] = { OPT_FLAG(0, "apart", &on, ""),
+					 OPT_FLAG('d', "deep", &deep, ""),
+					 OPT_FLAG(0, "force", &flag, ""),
+					 OPT_FLAG(0, "outputs", &off, ""),
+					 { .kind = OPT_END } };
+static const struct command apart = { .name = "whole --apart",
+				      .of = &whole,
+				      .opts = apart_opts };
 
 static struct err err;
 static char *args[16];
 
 /* Parses a line of words; gives what options_parse gives. */
-static int options_test_parse(const char *line)
+static int options_test_parse_of(const struct command *c, const char *line)
 {
 	static char copy[256];
 	int n = 0;
@@ -86,7 +106,12 @@ static int options_test_parse(const char *line)
 		p = end;
 	}
 	args[n] = NULL;
-	return options_parse(opts, n, args, &err);
+	return options_parse(options_command(c, n, args), n, args, &err);
+}
+
+static int options_test_parse(const char *line)
+{
+	return options_test_parse_of(&command, line);
 }
 
 START_TEST(options_and_arguments_may_be_mixed)
@@ -209,7 +234,7 @@ START_TEST(a_list_that_is_too_long_is_refused)
 		many[n++] = "-l";
 		many[n++] = "x";
 	}
-	ck_assert_int_eq(options_parse(opts, n - 1, many, &err), -1);
+	ck_assert_int_eq(options_parse(&command, n - 1, many, &err), -1);
 	ck_assert_str_eq(err.msg, "too many --list");
 }
 END_TEST
@@ -254,7 +279,7 @@ START_TEST(a_very_long_option_is_no_trouble)
 	char *v[] = { a, NULL };
 
 	memset(a + 2, 'x', sizeof(a) - 3);
-	ck_assert_int_eq(options_parse(opts, 1, v, &err), -1);
+	ck_assert_int_eq(options_parse(&command, 1, v, &err), -1);
 	ck_assert_int_eq(err.code, ERR_USAGE);
 }
 END_TEST
@@ -268,6 +293,53 @@ START_TEST(help_is_understood_everywhere)
 }
 END_TEST
 
+START_TEST(an_option_may_stand_for_a_command_with_its_own)
+{
+	static const struct {
+		const char *line, *said;
+	} row[] = {
+		{ "--deep a", "--deep is for 'backstitch whole --apart'" },
+		{ "-d a", "--deep is for 'backstitch whole --apart'" },
+		{ "--dee", "--deep is for 'backstitch whole --apart'" },
+		{ "--apart -o x",
+		  "'whole --apart' has no such option: leave out --output" },
+		{ "--apart --output x",
+		  "'whole --apart' has no such option: leave out --output" },
+		{ "--apart --outp", NULL },
+		{ "-- --apart --deep", NULL },
+		{ "a --apart --deep -d --force", NULL },
+		{ "--force --ap --de", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int n = options_test_parse_of(&whole, row[i].line);
+
+		ck_assert_int_eq(n < 0, row[i].said != NULL);
+		if (n < 0)
+			ck_assert_str_eq(err.msg, row[i].said);
+	}
+	ck_assert(flag && deep && on);
+}
+END_TEST
+
+static void options_test_note(void *arg, const struct opt *o)
+{
+	text_out_add(arg, " %s", o->name);
+}
+
+START_TEST(what_a_command_has_more_is_listed_behind_the_option)
+{
+	char names[100];
+	struct text_out o = { .buf = names, .size = sizeof(names) };
+
+	options_walk(whole_opts, options_test_note, &o);
+	ck_assert_str_eq(names, " force apart deep outputs output");
+	o.len = 0;
+	options_walk_ranked(whole_opts, "deep force", options_test_note, &o);
+	ck_assert_str_eq(names, " deep force apart outputs output");
+}
+END_TEST
+
 RUN("cli_options", options_and_arguments_may_be_mixed,
     letters_may_be_bundled_with_a_value_at_the_end,
     nothing_is_an_option_after_two_dashes, a_single_dash_is_an_argument,
@@ -278,4 +350,6 @@ RUN("cli_options", options_and_arguments_may_be_mixed,
     a_list_that_is_too_long_is_refused, a_typing_error_gets_a_suggestion,
     a_long_name_may_be_cut_as_long_as_it_is_clear,
     something_else_gets_no_suggestion, a_very_long_option_is_no_trouble,
-    help_is_understood_everywhere)
+    help_is_understood_everywhere,
+    an_option_may_stand_for_a_command_with_its_own,
+    what_a_command_has_more_is_listed_behind_the_option)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/model/diff_chance.h"
+#include "cli/model/diff_runs.h"
 #include "cli/model/diff_stats.h"
 #include "tests/unit/run.h"
 

@@ -276,6 +276,7 @@ static inline void mkstore_name_all(void)
 	size_t n;
 	int rc;
 
+	ok(store_groups_end(run.db, &err));
 	while ((rc = store_unnamed(run.db, 0, &id, &img, &code, &n, &err)) >
 	       0) {
 		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };

@@ -14,7 +14,6 @@
 #define BOUND_MAX 256	     /* longer texts have no statistics */
 #define CODEC_ZSTD 6
 #define RECENT 64 /* numbers that are found without a table */
-#define HASH_SIZE 16
 
 enum pq_type {
 	PQ_INT32 = 1,

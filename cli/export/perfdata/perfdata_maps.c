@@ -9,7 +9,6 @@
 #include "cli/export/perfdata/perfdata_places.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"

@@ -1,0 +1,249 @@
+/* proof_hidden.c - the times of a gap in which a thread may have run unseen.
+ *
+ * With thousands of losses a thread that is away for long has most of them in
+ * one gap, so they are not looked at one by one: those that may hide a run of
+ * any thread are an array by their start, with a tree of their ends, and all up
+ * to the next wake-up of the thread are one step. */
+#include "cli/causes/proof_inner.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+static int64_t hidden_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int hides_compare_own(const void *pa, const void *pb)
+{
+	const struct own_loss *a = pa;
+	const struct own_loss *b = pb;
+
+	return compare_numbers(a->tid, b->tid)
+		       ?: compare_numbers(a->loss, b->loss);
+}
+
+/* With one record missing, there was one switch at most: only those current on
+ * either side were there. */
+static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
+{
+	struct hides *h = &p->hides;
+	const struct timeline_loss *l = timeline_loss(p->t, i);
+
+	if (l->only_wakes)
+		return;
+	if (!is_known_number(p, l) || l->n >= 2 || l->before < 0 ||
+	    l->after < 0) {
+		*mem_add(h->loss, h->n, *cap) = i;
+		return;
+	}
+	*mem_add(h->own, h->n_own, h->cap_own) =
+		(struct own_loss){ l->before, i };
+	if (l->after != l->before)
+		*mem_add(h->own, h->n_own, h->cap_own) =
+			(struct own_loss){ l->after, i };
+}
+
+void hides_init(struct proofs *p)
+{
+	struct hides *h = &p->hides;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < timeline_losses(p->t); i++)
+		hides_sort_loss(p, (uint32_t)i, &cap);
+	if (h->n_own)
+		qsort(h->own, h->n_own, sizeof(*h->own), hides_compare_own);
+	for (h->size = 1; h->size < h->n; h->size *= 2)
+		;
+	h->latest = mem_new(h->size * 2, sizeof(*h->latest));
+	for (size_t i = 0; i < h->size; i++)
+		h->latest[h->size + i] =
+			i < h->n ? timeline_loss(p->t, h->loss[i])->to
+				 : TIMELINE_START;
+	for (size_t i = h->size; i-- > 1;)
+		h->latest[i] =
+			hidden_later(h->latest[2 * i], h->latest[2 * i + 1]);
+}
+
+void hides_release(struct hides *h)
+{
+	free(h->loss);
+	free(h->latest);
+	free(h->own);
+}
+
+const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
+				 size_t *n)
+{
+	const struct hides *h = &p->hides;
+	int32_t tid = timeline_tid(p->t, thread);
+	size_t at = search_where(h->n_own, i, h->own[i].tid >= tid);
+
+	*n = search_where(h->n_own - at, i, h->own[at + i].tid > tid);
+	return *n ? &h->own[at] : NULL;
+}
+
+/* Returns the latest end of losses i to j - 1. */
+static int64_t hides_latest(const struct hides *h, size_t i, size_t j)
+{
+	int64_t latest = TIMELINE_START;
+
+	for (i += h->size, j += h->size; i < j; i /= 2, j /= 2) {
+		if (i & 1)
+			latest = hidden_later(latest, h->latest[i++]);
+		if (j & 1)
+			latest = hidden_later(latest, h->latest[--j]);
+	}
+	return latest;
+}
+
+/* Returns the first loss from i on that ends at or behind a time; h->n. */
+static size_t hides_find(const struct hides *h, size_t i, int64_t time)
+{
+	size_t at = i + h->size;
+
+	if (i >= h->n)
+		return h->n;
+	while (h->latest[at] < time) {
+		at++;
+		if (!(at & (at - 1)))
+			return h->n; /* that was the last one of its row */
+		while (!(at & 1))
+			at /= 2;
+	}
+	while (at < h->size)
+		at = 2 * at + (h->latest[2 * at] < time);
+	return at - h->size;
+}
+
+/* ---- the times of a gap */
+
+/* Returns when the first wake-up of a gap at or behind a time is. */
+static int64_t hidden_woken(const struct gap *g, int64_t time)
+{
+	int64_t first = TIMELINE_END;
+
+	/* without such records nothing is known of any time */
+	if (!g->p->wakings && !g->p->wakeups)
+		return time;
+	if (!g->mixed) {
+		size_t at = search_where(g->n_wake, i,
+					 wake_at(g, g->wake, i)->time >= time);
+
+		return at < g->n_wake ? wake_at(g, g->wake, at)->time : first;
+	}
+	for (size_t i = 0; i < g->n_wake; i++) {
+		int64_t woken = wake_at(g, g->wake, i)->time;
+
+		if (woken >= time && woken < first)
+			first = woken;
+	}
+	return first;
+}
+
+/* Adds the time in which a loss may hide a run: to that of the losses before it
+ * if nothing is known of the quiet time in between, as there is no wake-up in
+ * it. Then it needs not to be judged: a thread that is away for long has
+ * thousands of them. */
+static void hidden_add(struct gap *g, const struct timeline_loss *l)
+{
+	int64_t skew = timeline_rules(g->p->t)->skew;
+	int64_t from = l->from;
+	int64_t to = l->to;
+	struct span *last;
+
+	if (!gap_has_loss(g, l))
+		return;
+	/* the switch in itself is in the loss before b */
+	if (g->counted > g->from && (g->exact_to || l->to < g->to)) {
+		if (l->to <= g->counted)
+			return;
+		from = hidden_later(from, g->counted);
+	}
+	from = from < g->from + skew ? g->from : from - skew;
+	to = to > g->to - skew ? g->to : to + skew;
+	if (from > to)
+		return;
+	last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
+	if (!last || (last->to < from && hidden_woken(g, last->to) <= from))
+		*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
+			(struct span){ from, to };
+	else
+		last->to = hidden_later(last->to, to);
+}
+
+/* Adds all losses from number i on that go on what is hidden so far, and begin
+ * in the gap. Returns the number of the first one that does not. */
+static size_t hidden_pass(struct gap *g, size_t i)
+{
+	const struct hides *h = &g->p->hides;
+	const struct timeline *t = g->p->t;
+	int64_t skew = timeline_rules(t)->skew;
+	struct span *last = &g->hidden[g->n_hidden - 1];
+	size_t n = h->n - i;
+
+	n = search_where(n, k, timeline_loss(t, h->loss[i + k])->from >= g->to);
+	while (n) {
+		int64_t woken = hidden_woken(g, last->to);
+		size_t next = search_where(
+			n, k,
+			timeline_loss(t, h->loss[i + k])->from - skew >=
+					woken &&
+				timeline_loss(t, h->loss[i + k])->from - skew >
+					last->to);
+		int64_t to = hides_latest(h, i, i + next);
+
+		if (!next)
+			break;
+		last->to = hidden_later(last->to,
+					to > g->to - skew ? g->to : to + skew);
+		i += next;
+		n -= next;
+	}
+	return i;
+}
+
+void gap_find_hidden(struct gap *g)
+{
+	const struct hides *h = &g->p->hides;
+	const struct timeline *t = g->p->t;
+	int64_t skew = timeline_rules(t)->skew;
+	int64_t from = g->from == TIMELINE_START ? g->from : g->from - skew;
+	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
+	size_t i = hides_find(h, 0, from);
+	size_t own = 0;
+
+	/* nothing behind this gap begins before it */
+	while (g->n_own && timeline_loss(t, g->own->loss)->to < from) {
+		g->own++;
+		g->n_own--;
+	}
+	g->n_hidden = 0;
+	g->counted = TIMELINE_START;
+	for (;;) {
+		bool all = i < h->n && timeline_loss(t, h->loss[i])->from <= to;
+		bool some = own < g->n_own &&
+			    timeline_loss(t, g->own[own].loss)->from <= to;
+
+		if (!all && !some)
+			break;
+		if (g->counted == TIMELINE_START)
+			g->counted = gap_count(g);
+		if (some && (!all || g->own[own].loss < h->loss[i])) {
+			const struct timeline_loss *l =
+				timeline_loss(t, g->own[own++].loss);
+
+			if (l->to >= from)
+				hidden_add(g, l);
+			continue;
+		}
+		hidden_add(g, timeline_loss(t, h->loss[i]));
+		if (g->n_hidden && g->counted == g->from &&
+		    timeline_loss(t, h->loss[i])->from > g->from)
+			i = hidden_pass(g, i + 1);
+		else
+			i = hides_find(h, i + 1, from);
+	}
+}

@@ -1,0 +1,133 @@
+/* diff.c - the command 'report --diff': the table of what changed. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/commands/report_keys.h"
+#include "cli/ingest/load.h"
+#include "cli/input.h"
+#include "cli/model/diff_limit.h"
+#include "cli/model/filter.h"
+#include "cli/model/matching.h"
+#include "cli/model/report_rows.h"
+#include "cli/model/sides.h"
+#include "cli/model/source_text.h"
+#include "cli/model/weight.h"
+#include "cli/options.h"
+#include "cli/output/output.h"
+#include "cli/server/server.h"
+#include "cli/tables/report.h"
+#include "stitch/base/err.h"
+
+static bool diff; /* always */
+static const char *sort_keys, *order;
+static long limit = NUMBER_UNSET;
+static bool absolute;
+
+static const char *const order_words[] = { "self", "total", NULL };
+
+extern const struct command cmd_page;
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "diff", &diff,
+		 "compare two recordings: 'report --diff BEFORE AFTER'"),
+	OPT_FLAG(0, "absolute", &absolute,
+		 "with --diff: compare weights as they are, not shares"),
+	OPT_GROUP(matching_opts),
+	OPT_GROUP(diff_limit_opts),
+	OPT_GROUP(by_opts),
+	OPT_STRING('s', "sort", "KEYS", &sort_keys,
+		   "one row for each value of KEYS, a list of comm, "
+		   "comm_nodigit, pid, tid, cpu, cgroup, dso, sym, verdict "
+		   "(sym,dso)"),
+	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
+		   "sort by self or total, largest first (self)"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+	OPT_HEADING("Output"),
+	OPT_COMMAND("html", &cmd_page, "write what changed as a page"),
+	OPT_GROUP(output_opts),
+	OPT_GROUP(report_names_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
+	{ .kind = OPT_END }
+};
+
+/* Checks the keys: lines, stacks and fields are of one recording. */
+static int diff_check_keys(unsigned int keys, struct err *err)
+{
+	if (sort_keys && strchr(sort_keys, '.'))
+		return err_set(err, ERR_USAGE,
+			       "a field of --sort is of the samples of one "
+			       "recording: leave out --diff");
+	if (keys & KEY_LINE)
+		return err_set(err, ERR_USAGE,
+			       "the lines of two builds are not the same code; "
+			       "choose other keys for --sort");
+	if (keys & KEY_TRUST)
+		return err_set(err, ERR_USAGE,
+			       "--diff compares code, not what is known of "
+			       "stacks; choose other keys for --sort");
+	if (diff_limit_of_functions() && !(keys & KEY_SYM))
+		return err_set(err, ERR_USAGE,
+			       "--function needs rows of functions: --sort "
+			       "with sym");
+	return 0;
+}
+
+static int diff_check(struct err *err)
+{
+	if (output_check(err))
+		return -1;
+	if (number_is_bad(limit))
+		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
+	return diff_limit_check(true, err);
+}
+
+static int diff_run(int argc, char **argv, struct err *err)
+{
+	const char *format = output_chosen()->name;
+	struct report_opts o = {
+		.format = format,
+		.limit = report_limit(limit, format),
+		.by_samples = by_samples(),
+		.by_total = order && !strcmp(order, "total"),
+		.absolute = absolute,
+	};
+	struct sides s = { 0 };
+	int ret;
+
+	if (diff_check(err) || report_take_keys(&o, sort_keys, err) ||
+	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
+		return -1;
+	if (o.field)
+		load_want_fields(filter.event);
+	else
+		input_take_server(report_detail(o.keys));
+	ret = sides_take(&s, argc, argv, options_before, err);
+	if (!ret)
+		ret = report_diff(&s, &o, err);
+	sides_release(&s);
+	return ret;
+}
+
+static const char *const examples[] = {
+	"backstitch report --diff before.db after.db",
+	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
+	"backstitch report --diff --fail-above 0.5 before.db after.db", NULL
+};
+
+extern const struct command cmd_report;
+extern const struct command cmd_diff;
+const struct command cmd_diff = {
+	.name = "report --diff",
+	.of = &cmd_report,
+	.args = "[options] A... [--] B...",
+	.summary = "print what changed between two recordings",
+	.examples = examples,
+	.opts = opts,
+	.common =
+		"absolute match fail-above sort order limit html by json comm time event",
+	.pages = true,
+	.run = diff_run,
+};

@@ -1,0 +1,177 @@
+/* page.c - the command 'report --html': one page of one recording, or of what
+ * changed since another. */
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/commands/report_keys.h"
+#include "cli/input.h"
+#include "cli/model/filter.h"
+#include "cli/model/matching.h"
+#include "cli/model/offcpu.h"
+#include "cli/model/sides.h"
+#include "cli/model/source_text.h"
+#include "cli/model/weight.h"
+#include "cli/options.h"
+#include "cli/output/out.h"
+#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/page.h"
+#include "cli/pictures/page_diff.h"
+#include "cli/model/report_rows.h"
+#include "cli/tables/report.h"
+#include "cli/server/server.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static bool html; /* always */
+static const char *out_path;
+static bool diff, absolute;
+static bool with_source = true;
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "html", &html,
+		 "write one HTML page: flame graph, timeline and tables"),
+	OPT_STRING('o', "output", "FILE", &out_path,
+		   "write the page to FILE instead of standard output"),
+	OPT_NO(0, "no-source", &with_source,
+	       "with --html: no code and source lines of the hot functions"),
+	OPT_GROUP(source_opts),
+	OPT_HEADING("Before and after"),
+	OPT_FLAG(0, "diff", &diff,
+		 "also what changed: 'report --html --diff BEFORE AFTER'"),
+	OPT_FLAG(0, "absolute", &absolute,
+		 "with --diff: compare weights as they are, not shares"),
+	OPT_GROUP(matching_opts),
+	OPT_GROUP(offcpu_opt_table),
+	OPT_GROUP(by_opts),
+	OPT_GROUP(report_names_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
+	{ .kind = OPT_END }
+};
+
+static int page_check(struct err *err)
+{
+	if (offcpu_opts.on)
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--html");
+	if (offcpu_opts.wall && (diff || by_given()))
+		return err_set(err, ERR_USAGE,
+			       "--wall counts time: leave out %s",
+			       diff && by_given() ? "--diff, --by"
+			       : diff		  ? "--diff"
+						  : "--by");
+	if (absolute && !diff)
+		return err_set(err, ERR_USAGE,
+			       "--absolute is for --diff: add it, and a second "
+			       "recording");
+	if (offcpu_check(err))
+		return -1;
+	if (!out_path && isatty(1))
+		return err_set(err, ERR_USAGE,
+			       "a page is no text for a terminal; add "
+			       "'-o report.html'");
+	return matching_allowed(diff, err);
+}
+
+/* Writes the page of an open recording, or nothing if there is none. */
+static int page_write(struct store *db, const char *path,
+		      const struct report_opts *o,
+		      const struct page_diff *changes, struct err *err)
+{
+	const struct page_opts what = {
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
+		.samples = by_samples(),
+	};
+	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
+	int rc = p ? 0 : -1;
+
+	if (!rc)
+		html_page_add_diff(p, changes);
+	if (!rc && with_source)
+		rc = html_page_add_source(p, err);
+	if (!rc)
+		rc = out_write(out_path, html_page_write, p, err);
+	html_page_free(p);
+	store_close(db);
+	return rc;
+}
+
+/* Writes the page of the second recording, with what changed since the
+ * first. */
+static int page_compare(const struct sides *s, const struct report_opts *o,
+			struct err *err)
+{
+	const struct flame_opts what = {
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
+		.absolute = absolute,
+	};
+	const struct side *b = &s->side[1];
+	const char *path = NULL;
+	struct page_diff *p;
+	int status = STATUS_OK;
+	int rc = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; !rc && k < s->side[i].n; k++)
+			rc = input_apart(s->side[i].path[k], out_path, err);
+	if (!rc && absolute && s->side[0].n + s->side[1].n > 2)
+		rc = err_set(err, ERR_USAGE,
+			     "--html compares the numbers of two recordings; "
+			     "leave out --absolute for several runs");
+	p = rc ? NULL : page_diff_new(s, &what, &status, err);
+	if (p)
+		path = input_path((int)b->n, b->path, err);
+	rc = path ? page_write(database_open(path, &status, err), path, o, p,
+			       err)
+		  : -1;
+	page_diff_free(p);
+	return rc ? -1 : status;
+}
+
+static int page_run(int argc, char **argv, struct err *err)
+{
+	struct report_opts o = { .keys = 0 };
+	struct sides s = { 0 };
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int ret;
+
+	if (page_check(err) || report_take_inlined(&o, err))
+		return -1;
+	if (!offcpu_opts.wall)
+		input_take_server(SERVER_CPUS | SERVER_VERDICTS);
+	if (diff) {
+		ret = sides_take(&s, argc, argv, options_before, err);
+		if (!ret)
+			ret = page_compare(&s, &o, err);
+		sides_release(&s);
+		return ret;
+	}
+	db = database_from_args(argc, argv, out_path, &path, &status, err);
+	return page_write(db, path, &o, NULL, err) ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch report --html -o report.html perf.db",
+	"backstitch report --html --diff -o report.html before.db after.db",
+	NULL
+};
+
+extern const struct command cmd_report;
+extern const struct command cmd_page;
+const struct command cmd_page = {
+	.name = "report --html",
+	.of = &cmd_report,
+	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
+	.summary = "write one HTML page: flame graph, timeline and tables",
+	.examples = examples,
+	.opts = opts,
+	.common =
+		"output no-source source-dir diff absolute wall by comm time event pid",
+	.run = page_run,
+};

@@ -1,0 +1,98 @@
+/* sched.c - the command 'report --sched': what each thread did. */
+#include "cli/command.h"
+#include "cli/commands/report_keys.h"
+#include "cli/input.h"
+#include "cli/model/filter.h"
+#include "cli/model/interpreter.h"
+#include "cli/model/shown_names.h"
+#include "cli/model/suffix.h"
+#include "cli/output/output.h"
+#include "cli/tables/report.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static bool sched; /* always */
+static const char *order;
+static long limit = NUMBER_UNSET;
+
+static const char *const order_words[] = { "max",   "average", "ready",
+					   "run",   "blocked", "runs",
+					   "woken", "moves",   "unknown",
+					   NULL };
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "sched", &sched,
+		 "what each thread did: on the CPU, ready for one, blocked"),
+	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
+		   "sort by max, average, ready, run, blocked, runs, woken, "
+		   "moves or unknown, largest first (max)"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+	OPT_GROUP(output_opts),
+	OPT_HEADING("Names"),
+	OPT_GROUP(full_names_opts),
+	OPT_GROUP(suffix_opts),
+	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
+	{ .kind = OPT_END }
+};
+
+static int sched_check(const char *format, struct err *err)
+{
+	if (filter.event || filter.cgroup)
+		return err_set(err, ERR_USAGE,
+			       "--sched has a row for each thread: leave out "
+			       "--event, --cgroup");
+	if (output_check(err))
+		return -1;
+	if (output_is_for_functions(format))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions "
+			       "and --diff; leave out --format",
+			       format);
+	return number_is_bad(limit)
+		       ? err_set(err, ERR_USAGE, "--limit must be 0 or more")
+		       : 0;
+}
+
+static int sched_run(int argc, char **argv, struct err *err)
+{
+	const char *format = output_chosen()->name;
+	const struct sched_opts o = {
+		.format = format,
+		.limit = report_limit(limit, format),
+		.order = order,
+	};
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int rc;
+
+	if (sched_check(format, err))
+		return -1;
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	rc = db ? report_sched(db, path, &o, err) : -1;
+	store_close(db);
+	return rc ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch report --sched perf.db",
+	"backstitch report --sched --order woken --comm server perf.db", NULL
+};
+
+extern const struct command cmd_report;
+extern const struct command cmd_sched;
+const struct command cmd_sched = {
+	.name = "report --sched",
+	.of = &cmd_report,
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "print what each thread did: on the CPU, ready, blocked",
+	.examples = examples,
+	.opts = opts,
+	.common = "order limit json comm pid tid cpu time",
+	.pages = true,
+	.run = sched_run,
+};

@@ -1,0 +1,247 @@
+/* flame_notes.c - the title of a flame graph, and the lines below it. */
+#include "cli/pictures/flame_notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/model/waits.h"
+#include "cli/model/pick.h"
+#include "cli/model/stacks.h"
+#include "cli/output/human.h"
+#include "cli/pictures/drawing.h"
+#include "cli/pictures/flame_opts.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
+
+char *drawing_note(struct drawing *d)
+{
+	if (d->n_note + 1 >= SVG_NOTES)
+		return NULL;
+	d->o.note[d->n_note] = d->note[d->n_note];
+	return d->note[d->n_note++];
+}
+
+void drawing_note_part(struct drawing *d, uint64_t part, const char *what)
+{
+	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	char *note = part ? drawing_note(d) : NULL;
+	char share[16];
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX, "%s of the weight %s",
+			 human_percent(share, sizeof(share), (double)part,
+				       whole),
+			 what);
+}
+
+/* ---- what is counted while stacks are added */
+
+void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
+{
+	size_t at = 0;
+
+	if (!word)
+		return;
+	while (at < d->n_missing && strcmp(d->missing[at].word, word))
+		at++;
+	if (at == DRAWING_WORDS)
+		return;
+	if (at == d->n_missing)
+		d->missing[d->n_missing++].word = word;
+	d->missing[at].weight += weight;
+}
+
+void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
+			uint64_t weight)
+{
+	uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
+	struct drawing_name *w;
+
+	d->name = mem_reach(d->name, &d->n_name, &d->cap_name, (size_t)id + 1,
+			    sizeof(*d->name));
+	w = &d->name[id];
+	w->idle = !c->pid;
+	w->weight += weight;
+}
+
+static bool drawing_is_before(const struct drawing *d,
+			      const struct drawing_name *a,
+			      const struct drawing_name *b)
+{
+	if (a->idle != b->idle)
+		return b->idle;
+	if (a->weight != b->weight)
+		return a->weight > b->weight;
+	return label_compare(labels_get(d->labels, (uint32_t)(a - d->name)),
+			     labels_get(d->labels, (uint32_t)(b - d->name))) <
+	       0;
+}
+
+/* Writes "NAME and 3 others": the name with most weight, not that of idle
+ * CPUs. */
+static void drawing_say_names(const struct drawing *d, char *out, size_t size)
+{
+	const struct drawing_name *best = NULL;
+	struct text_out o = { .buf = out, .size = size };
+	size_t others = 0;
+
+	for (size_t i = 0; i < d->n_name; i++) {
+		const struct drawing_name *w = &d->name[i];
+
+		if (!w->weight)
+			continue;
+		others += best != NULL;
+		if (!best || drawing_is_before(d, w, best))
+			best = w;
+	}
+	if (!best)
+		return;
+	text_out_add(&o, "%.40s",
+		     labels_get(d->labels, (uint32_t)(best - d->name))->name);
+	if (others && o.len)
+		text_out_add(&o, " and %zu other%s", others,
+			     others == 1 ? "" : "s");
+}
+
+/* ---- once all are there */
+
+static int drawing_compare_missing(const void *pa, const void *pb)
+{
+	const struct drawing_missed *a = pa;
+	const struct drawing_missed *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return strcmp(a->word, b->word);
+}
+
+void drawing_note_missing(struct drawing *d)
+{
+	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	double sum = 0;
+	struct text_out o = { .size = DRAWING_NOTE_MAX };
+	char share[16];
+
+	for (size_t i = 0; i < d->n_missing; i++)
+		sum += (double)d->missing[i].weight;
+	if (!(sum > 0) || !(o.buf = drawing_note(d)))
+		return;
+	qsort(d->missing, d->n_missing, sizeof(*d->missing),
+	      drawing_compare_missing);
+	text_out_add(&o, "%s of the weight has no user half:",
+		     human_percent(share, sizeof(share), sum, whole));
+	for (size_t i = 0; i < d->n_missing; i++)
+		text_out_add(&o, "%s %s %s", i ? "," : "",
+			     human_percent(share, sizeof(share),
+					   (double)d->missing[i].weight, whole),
+			     d->missing[i].word);
+	text_out_add(&o, " ('backstitch help verdicts')");
+}
+
+void drawing_note_inferred(struct drawing *d)
+{
+	drawing_note_part(d, d->inferred,
+			  "has a caller that was inferred from the code, in "
+			  "italics");
+}
+
+void drawing_note_event(struct drawing *d)
+{
+	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
+	const char *event =
+		d->event < 0 ? "several events"
+			     : stacks_event(d->stacks, (size_t)d->event)->name;
+	char *note = drawing_note(d);
+	char count[32];
+
+	human_grouped(count, sizeof(count), samples);
+	if (!d->opts->title) {
+		char names[80] = "nothing";
+
+		drawing_say_names(d, names, sizeof(names));
+		snprintf(d->title, sizeof(d->title), "%s: %s sample%s of %.90s",
+			 names, count, samples == 1 ? "" : "s", event);
+		d->o.title = d->title;
+	}
+	if (!note)
+		return;
+	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
+		 samples == 1 ? "" : "s", event,
+		 filter_narrows() ? ", filtered" : "",
+		 d->opts->collapse ? "; recursion is collapsed" : "",
+		 d->opts->reverse
+			 ? "; stacks are merged from the innermost frame"
+			 : "");
+}
+
+void drawing_note_dropped(struct drawing *d)
+{
+	uint64_t dropped = pick_dropped(d->pick);
+	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
+	char *note = dropped ? drawing_note(d) : NULL;
+	char share[16];
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%s of the weight is left out by --include and "
+			 "--exclude",
+			 human_percent(share, sizeof(share), (double)dropped,
+				       (double)whole + (double)dropped));
+}
+
+void drawing_note_unweighed(struct drawing *d)
+{
+	uint64_t n = stacks_unweighed(d->stacks, d->event);
+	struct text_out o = { .size = DRAWING_NOTE_MAX };
+
+	o.buf = d->opts->weight ? drawing_note(d) : NULL;
+	if (!o.buf)
+		return;
+	text_out_add(&o, "weighed by %.200s", d->opts->weight);
+	if (n)
+		text_out_add(&o,
+			     "; %llu sample%s without, or with less than 0, %s "
+			     "left out",
+			     (unsigned long long)n, n == 1 ? "" : "s",
+			     n == 1 ? "is" : "are");
+}
+
+void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note;
+	char ns[32], n[32];
+
+	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %s that did not end before the capture, "
+			 "%s of it until then",
+			 human_grouped(n, sizeof(n), s->waits[OFFCPU_OPEN]),
+			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
+		snprintf(
+			note, DRAWING_NOTE_MAX,
+			"not drawn: %s uncertain, %s: %s",
+			human_grouped(n, sizeof(n), s->waits[OFFCPU_UNCERTAIN]),
+			human_ns(ns, sizeof(ns),
+				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
+			offcpu_reason(s));
+}
+
+void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note = drawing_note(d);
+	char ns[32], n[32];
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%s wait%s of them, %s: time off the CPU, with a "
+			 "frame [off-CPU: STATE] on the stack",
+			 human_grouped(n, sizeof(n), s->waits[OFFCPU_BACK]),
+			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
+	drawing_note_waits(d, s);
+}

@@ -1,0 +1,370 @@
+/* page_rows.c - columns of a table's rows, read from the pages of the file.
+ *
+ * The file is read by SQLite's own functions, so that its locks stay: closing a
+ * second descriptor would end them (POSIX, fcntl). A statement that is not at
+ * its end holds the lock. */
+#include "schema/db/page_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/db/db.h"
+#include "schema/db/queries.h"
+#include "schema/db/record_read.h"
+#include "schema/db/rows.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define HEAD 100  /* bytes before the B-tree on page 1 */
+#define DEPTH 20  /* levels of a B-tree; SQLite has as many */
+#define CELLS 255 /* columns of a record that are looked at */
+#define SIZE_LEAST 512
+#define INNER 12 /* bytes before the places of the cells, and in a leaf: */
+#define LEAF 8
+
+struct page_level {
+	uint32_t page; /* 0: none */
+	unsigned char *data;
+	/* the cell that is next in a leaf, or was taken above: the page behind
+	 * the last one is number `cells` */
+	uint32_t at, cells;
+};
+
+struct page_rows {
+	struct store *db;
+	sqlite3_file *file;
+	sqlite3_stmt *hold;
+	uint32_t size; /* of a page */
+	uint32_t root;
+	struct page_level level[DEPTH];
+	/* by column of the record: which one of the row, + 1; 0: not asked */
+	uint8_t want[CELLS];
+	unsigned int n_want; /* columns of the record up to the last of them */
+	unsigned int n;
+	struct page_level *leaf; /* at hand; NULL: none */
+	int64_t last;		 /* id of the row before */
+};
+
+/* ---- what is where */
+
+/* Finds the table, which must have nothing that a row does not tell. */
+static bool page_rows_find(struct page_rows *p, const char *table)
+{
+	const struct value bind = { .kind = VALUE_TEXT, .text = table };
+	struct err ignored = { 0 };
+	struct rows *r =
+		rows_open(p->db, store_sql("page_table"), &bind, 1, &ignored);
+
+	while (rows_step(r)) {
+		int64_t root = rows_int(r, PAGE_TABLE_ROOTPAGE);
+
+		p->root = root > 1 && root < UINT32_MAX ? (uint32_t)root : 0;
+	}
+	return !rows_end(r, &ignored) && p->root;
+}
+
+/* Finds which columns of a record are asked for. */
+static bool page_rows_map(struct page_rows *p, const char *table,
+			  const char *const *column)
+{
+	const struct value bind = { .kind = VALUE_TEXT, .text = table };
+	struct err ignored = { 0 };
+	struct rows *r =
+		rows_open(p->db, store_sql("page_columns"), &bind, 1, &ignored);
+	unsigned int found = 0;
+	bool plain = true;
+
+	while (rows_step(r)) {
+		const char *name = rows_text(r, PAGE_COLUMNS_NAME);
+		int64_t at = rows_int(r, PAGE_COLUMNS_CID);
+		bool key = rows_int(r, PAGE_COLUMNS_PK) != 0;
+
+		/* one that is computed is in no record */
+		if (rows_int(r, PAGE_COLUMNS_HIDDEN) || at < 0 || at >= CELLS ||
+		    (key && strcmp(name, column[0]) != 0))
+			plain = false;
+		for (unsigned int i = 0; plain && i < p->n; i++) {
+			if (strcmp(name, column[i]) != 0)
+				continue;
+			plain = key == !i &&
+				rows_int(r, PAGE_COLUMNS_PLAIN) != 0;
+			p->want[at] = (uint8_t)(i + 1);
+			p->n_want = (unsigned int)at + 1;
+			found++;
+		}
+	}
+	return !rows_end(r, &ignored) && plain && found == p->n;
+}
+
+/* The file must be whole without a journal, and its text UTF-8. */
+static bool page_rows_head(struct page_rows *p)
+{
+	unsigned char head[HEAD];
+	const char *name = sqlite3_db_filename(p->db->db, "main");
+
+	/* what is in no file, or was not written yet */
+	if (p->db->writable || p->db->making || !name || !*name ||
+	    sqlite3_file_control(p->db->db, "main", SQLITE_FCNTL_FILE_POINTER,
+				 &p->file) ||
+	    !p->file || !p->file->pMethods)
+		return false;
+	if (p->file->pMethods->xRead(p->file, head, HEAD, 0) || head[18] != 1 ||
+	    head[19] != 1 || head[20] || record_be(head + 56, 4) != 1)
+		return false;
+	p->size = (uint32_t)record_be(head + 16, 2);
+	p->size = p->size == 1 ? 65536 : p->size;
+	return p->size >= SIZE_LEAST && !(p->size & (p->size - 1));
+}
+
+static bool page_rows_hold(struct page_rows *p)
+{
+	struct err ignored = { 0 };
+
+	p->hold = db_prepare(p->db, store_sql("page_hold"), &ignored);
+	return p->hold && sqlite3_step(p->hold) == SQLITE_ROW;
+}
+
+struct page_rows *page_rows_open(struct store *db, const char *table,
+				 const char *const *column, size_t n)
+{
+	struct page_rows *p = mem_new(1, sizeof(*p));
+
+	p->db = db;
+	p->n = (unsigned int)n;
+	if (n <= PAGE_ROWS_COLUMNS && !db->writable && page_rows_hold(p) &&
+	    page_rows_head(p) && page_rows_find(p, table) &&
+	    page_rows_map(p, table, column))
+		return p;
+	page_rows_close(p);
+	return NULL;
+}
+
+void page_rows_close(struct page_rows *p)
+{
+	if (!p)
+		return;
+	sqlite3_finalize(p->hold);
+	for (unsigned int i = 0; i < DEPTH; i++)
+		free(p->level[i].data);
+	free(p);
+}
+
+/* ---- pages */
+
+/* Reads a page, unless it is at hand. */
+static bool page_rows_load(struct page_rows *p, struct page_level *l,
+			   uint32_t page)
+{
+	if (!page || l->page == page)
+		return page;
+	if (!l->data)
+		l->data = mem_new(1, p->size + RECORD_SLACK);
+	l->page = 0;
+	if (p->file->pMethods->xRead(p->file, l->data, (int)p->size,
+				     (sqlite3_int64)(page - 1) * p->size))
+		return false;
+	l->page = page;
+	return true;
+}
+
+/* Returns where a cell of a page begins; NULL: it is outside of the page. */
+static const unsigned char *page_rows_cell(const struct page_rows *p,
+					   const unsigned char *data,
+					   uint32_t first, uint32_t i)
+{
+	uint64_t at = record_be(data + first + 2 * i, 2);
+
+	return at < first || at + 4 > p->size ? NULL : data + at;
+}
+
+/* Reads the id of a cell. Returns false if it is damaged. */
+static bool page_rows_id(const struct page_rows *p, const unsigned char *data,
+			 uint32_t first, uint32_t i, int64_t *id)
+{
+	const unsigned char *end = data + p->size;
+	const unsigned char *cell = page_rows_cell(p, data, first, i);
+	uint64_t v;
+	size_t n = 4; /* a page */
+
+	if (cell && first == LEAF)
+		n = record_varint(cell, end, &v);
+	if (!cell || !n || !record_varint(cell + n, end, &v))
+		return false;
+	*id = (int64_t)v;
+	return true;
+}
+
+/* Finds the first of the cells of a page whose id is above `after`. Returns
+ * false if the page is damaged. */
+static bool page_rows_search(const struct page_rows *p, struct page_level *l,
+			     uint32_t first, int64_t after)
+{
+	uint32_t high = l->cells;
+	int64_t id;
+
+	l->at = 0;
+	while (l->at < high) {
+		uint32_t mid = l->at + (high - l->at) / 2;
+
+		if (!page_rows_id(p, l->data, first, mid, &id))
+			return false;
+		if (id > after)
+			high = mid;
+		else
+			l->at = mid + 1;
+	}
+	return true;
+}
+
+/* Returns the page that the cell at hand leads to; 0: the page is damaged. */
+static uint32_t page_rows_child(const struct page_rows *p,
+				const struct page_level *l)
+{
+	const unsigned char *cell =
+		l->at < l->cells ? page_rows_cell(p, l->data, INNER, l->at)
+				 : l->data + LEAF;
+
+	return cell ? (uint32_t)record_be(cell, 4) : 0;
+}
+
+/* Goes from a page to the leaf that has the first id above `after`, if one
+ * below that page has. Returns false if SQLite must read on. */
+static bool page_rows_descend(struct page_rows *p, struct page_level *l,
+			      uint32_t page, int64_t after)
+{
+	for (p->leaf = NULL; l < p->level + DEPTH; l++) {
+		bool inner;
+
+		if (!page_rows_load(p, l, page))
+			return false;
+		inner = *l->data == PAGE_TABLE_INNER;
+		l->cells = (uint32_t)record_be(l->data + 3, 2);
+		/* only a table without rows has a page without: each step of a
+		 * walk brings a row, whose id is above the one before */
+		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||
+		    (inner ? INNER : LEAF) + 2 * l->cells > p->size ||
+		    (!l->cells && l != p->level) ||
+		    !page_rows_search(p, l, inner ? INNER : LEAF, after))
+			return false;
+		if (!inner) {
+			p->leaf = l;
+			return true;
+		}
+		page = page_rows_child(p, l);
+	}
+	return false;
+}
+
+int page_rows_seek(struct page_rows *p, int64_t after)
+{
+	struct page_level *l = p->leaf;
+
+	if (l && p->last == after && l->at < l->cells)
+		return 1;
+	if (!l || p->last != after) {
+		p->last = after;
+		if (!page_rows_descend(p, p->level, p->root, after))
+			return -1;
+		l = p->leaf;
+		if (l->at < l->cells)
+			return 1;
+	}
+	/* a page may have lost its last rows */
+	do {
+		if (l == p->level)
+			return 0;
+		l--;
+	} while (l->at == l->cells);
+	l->at++;
+	return page_rows_descend(p, l + 1, page_rows_child(p, l), INT64_MIN)
+		       ? 1
+		       : -1;
+}
+
+/* ---- rows */
+
+/* Takes a value that is no number of a type of one byte. */
+static bool page_rows_other(unsigned int want, uint64_t type,
+			    const unsigned char *body, size_t len,
+			    struct page_row *row)
+{
+	/* a key in its record is not the id; a file has no type 10 or 11 */
+	if ((want == 1 && type) || type == 10 || type == 11)
+		return false;
+	if (want > 1 && type > 12 && (type & 1)) {
+		row->text[want - 1] = (struct page_text){ body, len };
+		row->texts |= (uint32_t)1 << (want - 1);
+	}
+	return true;
+}
+
+/* Reads the values of a record, of which the bytes up to end are here. */
+static bool page_rows_record(const struct page_rows *p,
+			     const unsigned char *record,
+			     const unsigned char *end, struct page_row *row)
+{
+	uint64_t head;
+	size_t n = record_varint(record, end, &head);
+	const unsigned char *at = record + n;	    /* the type of a value */
+	const unsigned char *types = record + head; /* end of them */
+	const unsigned char *body = types;
+
+	if (!n || head < n || head > (size_t)(end - record))
+		return false;
+	/* NULLs at the end of a record may be left out */
+	for (unsigned int i = 0; i < p->n_want && at < types; i++) {
+		unsigned int want = p->want[i];
+		uint64_t type = *at++;
+		size_t len;
+
+		if (__builtin_expect(type >= 0x80, 0)) {
+			n = record_varint(at - 1, types, &type);
+			at += n - 1;
+			if (!n)
+				return false;
+		}
+		len = record_type_len(type);
+		if (len > (size_t)(end - body))
+			return false;
+		if (want > 1 && record_is_int(type)) {
+			row->v[want - 1] = record_int(type, body, len);
+			row->known |= (uint32_t)1 << (want - 1);
+		} else if ((want == 1 || type > 9) &&
+			   !page_rows_other(want, type, body, len, row)) {
+			return false;
+		}
+		body += len;
+	}
+	return true;
+}
+
+int page_rows_take(struct page_rows *p, struct page_row *row)
+{
+	struct page_level *l = p->leaf;
+	const unsigned char *end = l->data + p->size;
+	const unsigned char *cell;
+	uint64_t len, id;
+	size_t n, k;
+
+	if (l->at >= l->cells)
+		return 0;
+	cell = page_rows_cell(p, l->data, LEAF, l->at);
+	n = cell ? record_varint(cell, end, &len) : 0;
+	k = n ? record_varint(cell + n, end, &id) : 0;
+	if (!k || (int64_t)id <= p->last)
+		return -1;
+	cell += n + k;
+	len = record_local(len, p->size);
+	if (len > (size_t)(end - cell))
+		return -1;
+	memset(row->v, 0, p->n * sizeof(*row->v));
+	row->known = 1;
+	row->texts = 0;
+	*row->v = (int64_t)id;
+	if (!page_rows_record(p, cell, cell + len, row))
+		return -1;
+	p->last = (int64_t)id;
+	l->at++;
+	return 1;
+}

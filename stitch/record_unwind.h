@@ -1,0 +1,46 @@
+/* record_unwind.h - what the unwinder is asked about a record, and what it sees
+ * of the process: mappings, those that other captures have, and jitted code.
+ *
+ * slot is that of the record's thread. The record is st->rec. */
+#ifndef STITCH_RECORD_UNWIND_H
+#define STITCH_RECORD_UNWIND_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/stitch_state.h"
+#include "stitch/unwinder.h"
+
+struct addrs;
+struct jit_view;
+struct process;
+struct rec_map;
+struct space;
+
+/* Collects the address spaces that other captures have of the process. Returns
+ * how many. */
+uint32_t record_unwind_spaces(struct stitch *st, uint32_t process,
+			      const struct space *out[SHARED_SPACES_MAX]);
+/* Finds the code that a process made at run time. Searches once, and again if a
+ * record (hint) says where it is. */
+void record_unwind_find_jit(struct stitch *st, struct process *p,
+			    const struct rec_map *hint);
+/* Returns the code that the process made at run time, for the current record,
+ * or NULL. */
+const struct jit_view *record_unwind_jit(struct stitch *st, struct process *p);
+
+/* Asks the unwinder whether the caller of a recorded list's first address is in
+ * the list; *caller: if it is inferred. list: its hash; 0: infer none. */
+enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
+					const struct addrs *a, uint64_t list,
+					uint64_t *caller);
+/* AArch64: perf samples the link register (Linux 5.17), which may still hold
+ * the address that the innermost function returns to. Returns whether it does,
+ * and the address. */
+bool record_unwind_link(struct stitch *st, uint32_t slot, uint64_t *caller);
+/* Unwinds the sample's copy of the stack, from the sampled registers on, or
+ * from its address if the program counter is not among them. */
+void record_unwind_dump(struct stitch *st, uint32_t slot,
+			struct unwind_out *out);
+/* Begins to unwind dumps of later samples. */
+void record_unwind_look_ahead(struct stitch *st);
+#endif

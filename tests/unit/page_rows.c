@@ -1,0 +1,286 @@
+/* page_rows.c - rows that are read from the pages of a file are those that
+ * SQLite tells, and what is not plain is left to it. */
+#include <fcntl.h>
+#include <inttypes.h>
+
+#include "schema/db/db.h"
+#include "schema/db/int_rows.h"
+#include "schema/db/page_rows.h"
+#include "tests/unit/mkstore.h"
+#include "tests/unit/run.h"
+
+#define ROWS_MOST 4000
+
+static const char *const three[] = { "id", "a", "b" };
+
+/* Makes a database of ours that has a table t, too. */
+static void leaves_make(const char *sql)
+{
+	sqlite3 *db = NULL;
+	char *why = NULL;
+
+	open_store(false, false);
+	mkstore_fill("app");
+	mkstore_finish();
+	store_close(run.db);
+	run.db = NULL;
+	ck_assert_int_eq(sqlite3_open(run.path, &db), SQLITE_OK);
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &why) == SQLITE_OK,
+		      "%s", why);
+	sqlite3_close(db);
+}
+
+static struct store leaves_open(void)
+{
+	struct store db = { .path = run.path };
+
+	ck_assert_int_eq(
+		sqlite3_open_v2(run.path, &db.db, SQLITE_OPEN_READONLY, NULL),
+		SQLITE_OK);
+	return db;
+}
+
+struct leaves_read {
+	char text[ROWS_MOST * 64];
+	size_t len, n;
+	int rc;
+};
+
+static void leaves_put(struct leaves_read *out, const int64_t v[3],
+		       uint32_t known, const char *text)
+{
+	out->len += (size_t)snprintf(
+		out->text + out->len, sizeof(out->text) - out->len,
+		"%" PRId64 " %" PRId64 " %" PRId64 " %u '%s'\n", v[0], v[1],
+		v[2], known, text ? text : "");
+	out->n++;
+}
+
+static bool leaves_fit(const struct leaves_read *out)
+{
+	return out->n < ROWS_MOST && out->len + 600 < sizeof(out->text);
+}
+
+static void leaves_read(struct store *db, struct leaves_read *out)
+{
+	struct int_rows *r = int_rows_of(db, "t", three, 3, &err);
+	struct int_row row;
+	struct err why = { 0 };
+
+	*out = (struct leaves_read){ .rc = -1 };
+	while (r && leaves_fit(out) &&
+	       (out->rc = int_rows_next(r, &row, &why)) > 0)
+		leaves_put(out, row.v, row.known, int_rows_text(r, &row, 2));
+	int_rows_close(r);
+}
+
+/* By one statement that goes from row to row. Ids that do not increase are an
+ * error. */
+static void leaves_read_sql(sqlite3 *db, struct leaves_read *out)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t last = INT64_MIN;
+	int rc;
+
+	*out = (struct leaves_read){ .rc = -1 };
+	rc = sqlite3_prepare_v2(db, "SELECT id, a, b FROM t", -1, &st, NULL);
+	while (!rc && leaves_fit(out) && sqlite3_step(st) == SQLITE_ROW) {
+		int64_t v[3];
+		uint32_t known = 0;
+
+		for (int i = 0; i < 3; i++) {
+			bool is = sqlite3_column_type(st, i) == SQLITE_INTEGER;
+
+			v[i] = is ? sqlite3_column_int64(st, i) : 0;
+			known |= (uint32_t)is << i;
+		}
+		if (v[0] <= last)
+			break;
+		last = v[0];
+		leaves_put(out, v, known,
+			   sqlite3_column_type(st, 2) == SQLITE_TEXT
+				   ? db_column_text(st, 2)
+				   : NULL);
+	}
+	if (!rc && leaves_fit(out) && sqlite3_errcode(db) == SQLITE_DONE)
+		out->rc = 0;
+	sqlite3_finalize(st);
+}
+
+/* Returns whether the pages were read. */
+static bool leaves_both(struct leaves_read *sql, struct leaves_read *pages)
+{
+	struct store db = leaves_open();
+	struct page_rows *p = page_rows_open(&db, "t", three, 3);
+	bool plain = p != NULL;
+
+	page_rows_close(p);
+	leaves_read_sql(db.db, sql);
+	leaves_read(&db, pages);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+	return plain;
+}
+
+#define EACH(n)                                                                \
+	"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c "      \
+	"WHERE n < " #n ") "
+
+/* Numbers of every length, NULL, text, reals, blobs, rows that end early and
+ * gaps; and tables whose records do not tell what SQLite does. */
+static const struct {
+	const char *name, *sql;
+	size_t n;
+	bool plain;
+} leaves_tables[] = {
+	{ "no_rows", "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", 0, true },
+	{ "one_row",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b);"
+	  "INSERT INTO t VALUES(-5, 7, 'x')",
+	  1, true },
+	{ "numbers",
+	  "CREATE TABLE t(x, id INTEGER PRIMARY KEY, b, y INTEGER, a);" EACH(
+		  3000) "INSERT INTO t SELECT 'x' || n, n * 3 - 900, "
+			"CASE n % 5 WHEN 0 THEN NULL WHEN 1 THEN 'word' || n "
+			"WHEN 2 THEN n / 7.0 WHEN 3 THEN x'0102' ELSE "
+			"-(1 << (n % 64)) - n END, NULL, (1 << (n % 64)) - "
+			"n % 3 FROM c",
+	  3000, true },
+	{ "gaps",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+		  3000) "INSERT INTO t SELECT n, n, n FROM c;"
+			"DELETE FROM t WHERE id % 1000 BETWEEN 100 AND 900",
+	  597, true },
+	{ "added_column",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
+	  "INSERT INTO t VALUES(1, 1), (2, 2);"
+	  "ALTER TABLE t ADD COLUMN b; INSERT INTO t VALUES(3, 3, 3)",
+	  3, true },
+	{ "overflow",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, x, a, b);" EACH(
+		  40) "INSERT INTO t SELECT n, printf('%*d', n * 300, n), n, "
+		      "'b' FROM c",
+	  40, true },
+	{ "added_default",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
+	  "INSERT INTO t VALUES(1, 1);"
+	  "ALTER TABLE t ADD COLUMN b DEFAULT 7",
+	  1, false },
+	{ "real_column",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a REAL, b);"
+	  "INSERT INTO t VALUES(1, 1, 2)",
+	  1, false },
+	{ "computed_column",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, x AS (a + 1), a, b);"
+	  "INSERT INTO t VALUES(1, 2, 3)",
+	  1, false },
+	{ "another_key",
+	  "CREATE TABLE t(id INTEGER, k INTEGER PRIMARY KEY, a, b);"
+	  "INSERT INTO t VALUES(1, 5, 2, 3)",
+	  1, false },
+	{ "a_key_that_descends",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY DESC, a, b);"
+	  "INSERT INTO t VALUES(9, 5, 2)",
+	  1, true },
+	{ "without_rowid",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b) WITHOUT ROWID;"
+	  "INSERT INTO t VALUES(9, 5, 2)",
+	  1, true },
+	{ "a_view",
+	  "CREATE TABLE u(id INTEGER PRIMARY KEY, a, b);"
+	  "INSERT INTO u VALUES(1, 2, 3);"
+	  "CREATE VIEW t AS SELECT * FROM u",
+	  1, false },
+	{ "write_ahead_log",
+	  "PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a, "
+	  "b); INSERT INTO t VALUES(1, 2, 3)",
+	  1, false },
+};
+
+static struct leaves_read sql, pages;
+
+START_TEST(rows_are_those_that_sql_tells)
+{
+	leaves_make(leaves_tables[_i].sql);
+	ck_assert_int_eq(leaves_both(&sql, &pages), leaves_tables[_i].plain);
+	ck_assert_int_eq(sql.rc, 0);
+	ck_assert_int_eq(pages.rc, 0);
+	ck_assert_uint_eq(sql.n, leaves_tables[_i].n);
+	ck_assert_str_eq(sql.text, pages.text);
+}
+END_TEST
+
+/* Rows are found forwards and backwards. */
+START_TEST(rows_are_found_by_their_ids)
+{
+	struct store db;
+	struct page_rows *p;
+	int64_t v[3];
+	struct page_row row = { .v = v };
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+		3000) "INSERT INTO t SELECT n * 2, n, n FROM c");
+	db = leaves_open();
+	p = page_rows_open(&db, "t", three, 3);
+	ck_assert_ptr_nonnull(p);
+	for (int64_t i = 0; i < 5000; i++) {
+		int64_t after = i * 1237 % 6003 - 1;
+		int64_t next = after < 2 ? 2 : after / 2 * 2 + 2;
+		int rc = page_rows_seek(p, after);
+
+		ck_assert_int_eq(rc, next <= 6000);
+		if (!rc)
+			continue;
+		ck_assert_int_eq(page_rows_take(p, &row), 1);
+		ck_assert_int_eq(v[0], next);
+		ck_assert_int_eq(v[1], next / 2);
+		ck_assert_uint_eq(row.known, 7);
+	}
+	page_rows_close(p);
+	sqlite3_close(db.db);
+}
+END_TEST
+
+/* Whatever bytes the file has, no more is read than there is; and where SQLite
+ * finds nothing wrong, the rows are those that it tells. */
+START_TEST(damage_is_left_to_sqlite)
+{
+	static unsigned char byte[1 << 20];
+	uint64_t state = 1;
+	size_t same = 0;
+	ssize_t n;
+	int fd;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+		2000) "INSERT INTO t SELECT n, n * 1000, 'x' || n FROM c");
+	fd = open(run.path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	n = read(fd, byte, sizeof(byte));
+	ck_assert_int_gt(n, 8192);
+	for (int i = 0; i < 4000 / RUN_FEWER; i++) {
+		/* heads of pages, most of all */
+		size_t at = rnd_below(&state, (size_t)n / 4096) * 4096 +
+			    rnd_below(&state, i % 2 ? 40 : 4096);
+		unsigned char to = (unsigned char)rnd_below(&state, 256);
+
+		if (at < 100)
+			continue;
+		ck_assert_int_eq(pwrite(fd, &to, 1, (off_t)at), 1);
+		leaves_both(&sql, &pages);
+		if (!sql.rc && sql.n < ROWS_MOST) {
+			ck_assert_msg(!pages.rc &&
+					      !strcmp(sql.text, pages.text),
+				      "byte %zu is %u", at, to);
+			same++;
+		}
+		ck_assert_int_eq(pwrite(fd, &byte[at], 1, (off_t)at), 1);
+	}
+	close(fd);
+	ck_assert_uint_gt(same, 100);
+}
+END_TEST
+
+static const struct run_table tables[] = { RUN_TABLE(
+	rows_are_those_that_sql_tells, leaves_tables) };
+
+RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
+		rows_are_found_by_their_ids, damage_is_left_to_sqlite)
