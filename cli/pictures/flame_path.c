@@ -39,6 +39,7 @@ struct flame_step {
 struct path_flame {
 	struct path_run r;
 	struct flame_tree *tree;
+	struct chain chain;  /* of the wait at hand */
 	struct label_list l; /* of the step that is added */
 	uint32_t *name;	     /* by thread: label + 1; 0: not yet */
 	struct intern whos;
@@ -257,14 +258,14 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 static int flame_path_add(struct path_flame *f, uint32_t thread, int64_t from,
 			  int64_t to, struct err *err)
 {
-	struct chain c = { 0 };
+	struct chain *c = &f->chain;
 	int rc = 0;
 
 	f->depth = 0;
-	path_chain(&f->r, thread, from, to, &c);
-	for (size_t i = 0; !rc && i < c.n; i++)
-		rc = flame_path_add_segment(f, &c, &c.segment[i], err);
-	chain_release(&c);
+	chain_clear(c);
+	path_chain(&f->r, thread, from, to, c);
+	for (size_t i = 0; !rc && i < c->n; i++)
+		rc = flame_path_add_segment(f, c, &c->segment[i], err);
 	return rc;
 }
 
@@ -334,6 +335,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	if (!rc)
 		rc = path_status(&f.r);
 	flame_tree_free(f.tree);
+	chain_release(&f.chain);
 	intern_release(&f.whos);
 	intern_release(&f.stack_keys);
 	free(f.stack);
