@@ -112,10 +112,10 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 # The plugin of babeltrace2 that reads databases: what reading needs.
 PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
-	$(filter-out %/extension.c,$(call find,schema stitch/base,c)) \
+	$(filter-out %/extension.c schema/merge/%, \
+	$(call find,schema stitch/base,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/verdict.c stitch/tasks/frame.c \
-	stitch/join/missing_reason.c \
 	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c row_cursor.c) \
 	$(addprefix cli/output/,human.c json.c safe_text.c)

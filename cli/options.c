@@ -307,6 +307,9 @@ static const struct opt *find_long(const struct command *c, const char *name,
 
 	if (o)
 		return o;
+	/* a name that is whole is no part of another one */
+	if (options_say_whose(c, 0, name, len, err))
+		return NULL;
 	options_walk(c->opts, abbreviation_take, &a);
 	options_own += a.n > 0;
 	options_walk(common_opts, abbreviation_take, &a);

@@ -96,7 +96,7 @@ static int store_make_temp(struct store *db, struct err *err)
 
 	db->w->temp = new_file_temp(plain, 0666);
 	if (!db->w->temp)
-		err_set(err, ERR_IO,
+		err_set(err, err_code_of(errno),
 			"%s: cannot create: %s; -o says where the database "
 			"goes",
 			db->path, strerror(errno));
@@ -121,7 +121,7 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	int error = file ? empty_write(db->w->temp, page) : 0;
 
 	if (error)
-		return err_set(err, ERR_IO, "%s: %s", db->path,
+		return err_set(err, err_code_of(error), "%s: %s", db->path,
 			       strerror(error));
 	db->db = guard_open(file ? db->w->temp : "", db->path, GUARD_MAKE,
 			    &db->guard, err);

@@ -37,8 +37,8 @@ enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
  * the address that the innermost function returns to. Returns whether it does,
  * and the address. */
 bool record_unwind_link(struct stitch *st, uint32_t slot, uint64_t *caller);
-/* Unwinds the sample's copy of the stack, from the sampled registers on, or from
- * its address if the program counter is not among them. */
+/* Unwinds the sample's copy of the stack, from the sampled registers on, or
+ * from its address if the program counter is not among them. */
 void record_unwind_dump(struct stitch *st, uint32_t slot,
 			struct unwind_out *out);
 /* Begins to unwind dumps of later samples. */

@@ -37,6 +37,11 @@ void chain_release(struct chain *c)
 	*c = (struct chain){ 0 };
 }
 
+void chain_clear(struct chain *c)
+{
+	c->n = c->n_path = 0;
+}
+
 static int chain_compare_numbers(const void *pa, const void *pb)
 {
 	const uint32_t *a = pa;

@@ -61,6 +61,8 @@ struct chain_ask {
 void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
 		const struct chain_ask *ask);
 void chain_release(struct chain *c);
+/* Empties it for another walk, and keeps its room. */
+void chain_clear(struct chain *c);
 /* Returns the numbers of all edges of a chain, ascending, each once; the caller
  * frees them. */
 uint32_t *chain_edges(const struct chain *c, size_t *n);

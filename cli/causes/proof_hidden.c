@@ -11,7 +11,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t hidden_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -63,7 +63,8 @@ void hides_init(struct proofs *p)
 			i < h->n ? timeline_loss(p->t, h->loss[i])->to
 				 : TIMELINE_START;
 	for (size_t i = h->size; i-- > 1;)
-		h->latest[i] = later(h->latest[2 * i], h->latest[2 * i + 1]);
+		h->latest[i] =
+			hidden_later(h->latest[2 * i], h->latest[2 * i + 1]);
 }
 
 void hides_release(struct hides *h)
@@ -91,9 +92,9 @@ static int64_t hides_latest(const struct hides *h, size_t i, size_t j)
 
 	for (i += h->size, j += h->size; i < j; i /= 2, j /= 2) {
 		if (i & 1)
-			latest = later(latest, h->latest[i++]);
+			latest = hidden_later(latest, h->latest[i++]);
 		if (j & 1)
-			latest = later(latest, h->latest[--j]);
+			latest = hidden_later(latest, h->latest[--j]);
 	}
 	return latest;
 }
@@ -159,7 +160,7 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 	if (g->counted > g->from && (g->exact_to || l->to < g->to)) {
 		if (l->to <= g->counted)
 			return;
-		from = later(from, g->counted);
+		from = hidden_later(from, g->counted);
 	}
 	from = from < g->from + skew ? g->from : from - skew;
 	to = to > g->to - skew ? g->to : to + skew;
@@ -170,7 +171,7 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 		*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
 			(struct span){ from, to };
 	else
-		last->to = later(last->to, to);
+		last->to = hidden_later(last->to, to);
 }
 
 /* Adds all losses from number i on that go on what is hidden so far, and begin
@@ -196,8 +197,8 @@ static size_t hidden_pass(struct gap *g, size_t i)
 
 		if (!next)
 			break;
-		last->to =
-			later(last->to, to > g->to - skew ? g->to : to + skew);
+		last->to = hidden_later(last->to,
+					to > g->to - skew ? g->to : to + skew);
 		i += next;
 		n -= next;
 	}

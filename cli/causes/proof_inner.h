@@ -37,13 +37,13 @@ struct own_loss {
 	uint32_t loss;
 };
 
-/* Losses that may hide a run: numbers of the timeline's. */
+/* Losses that may hide a run: numbers of the timeline's. latest[size + i] is
+ * the end of loss i, TIMELINE_START behind the last one, and latest[i] the
+ * later one of 2i and 2i + 1. */
 struct hides {
 	uint32_t *loss; /* of any thread, by their start */
 	size_t n, size;
-	int64_t *latest;      /* latest[size + i]: the end of loss i, or
-			       * TIMELINE_START;      latest[i]: the later one of 2i and
-			       * 2i + 1 */
+	int64_t *latest;
 	struct own_loss *own; /* by tid, then by their start */
 	size_t n_own, cap_own;
 };

@@ -229,11 +229,11 @@ static int record_run(int argc, char **argv, struct err *err)
 	int rc = record_take(argc, argv, err);
 
 	if (!rc && !child_find(tool, strlen(tool), path))
-		rc = err_set(err, ERR_IO,
-			     "%s is not installed; Debian and its kin have it "
-			     "in %s, Ubuntu in %s, Fedora in %s",
-			     tool, tracer ? tool : "linux-perf",
-			     tracer ? tool : "linux-tools-generic", tool);
+		rc = err_set(err, ERR_IO, "%s is not installed: package %s",
+			     tool,
+			     tracer ? tool
+				    : "linux-perf (Debian), "
+				      "linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
 	if (rc > 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/export/chrome/chrome_slices.h"
 #include "cli/export/chrome/chrome_tracks.h"
 #include "cli/model/events.h"
 #include "cli/export/export.h"
@@ -22,7 +23,6 @@
 #include "cli/output/out.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
-#include "cli/model/switches.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -51,15 +51,14 @@ struct chrome {
 	struct stack_cache *cache; /* see chrome_put_stack() */
 	struct events *events;	   /* samples, as all filters say */
 	struct tracks *tracks;
-	struct switches *switches;
+	struct slices *slices;
 	struct loss_rows *losses;
 	struct edge *edge;
 	size_t n_edge, at_edge;
 	struct node *node;
 	size_t n_node, cap_node;
 	struct table by_node;
-	int64_t last; /* time */
-	bool any;     /* last is one */
+	bool any; /* something is written */
 	uint64_t no_time, lost_no_time;
 };
 
@@ -158,13 +157,6 @@ static int load_losses(struct chrome *c, struct err *err)
 	return 0;
 }
 
-static void chrome_note_time(struct chrome *c, int64_t time)
-{
-	if (!c->any || time > c->last)
-		c->last = time;
-	c->any = true;
-}
-
 /* Writes losses up to that time; NULL: all that remain. */
 static void put_edges(struct chrome *c, const int64_t *time)
 {
@@ -177,8 +169,8 @@ static void put_edges(struct chrome *c, const int64_t *time)
 
 		if (time && e->time > *time)
 			break;
-		tracks_until(c->tracks, e->time);
-		chrome_note_time(c, e->time);
+		slices_put(c->slices, e->time, INT64_MIN);
+		c->any = true;
 		if (l->cpu < 0)
 			snprintf(name, sizeof(name), "all CPUs: %.48s",
 				 l->what);
@@ -241,17 +233,16 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
  * they were. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 {
-	uint64_t all;
-	uint64_t n = switches_sampled(c->switches, &all);
+	const struct offcpu_sums *s = slices_sums(c->slices);
 	char some[32];
 	char whole[32];
 
 	snprintf(out, SAMPLED_SIZE,
 		 "context switches were sampled, %s of %s, so no slices; 'perf "
 		 "record -c 1' records all",
-		 human_grouped(some, sizeof(some), n),
-		 human_grouped(whole, sizeof(whole), all));
-	return n > 0;
+		 human_grouped(some, sizeof(some), s->recorded),
+		 human_grouped(whole, sizeof(whole), s->happened));
+	return offcpu_sampled(s);
 }
 
 /* Without slices, the first thing on the tracks says why. */
@@ -272,100 +263,29 @@ static void chrome_put_sampled(struct chrome *c, const struct event_row *e,
 	json_end(j);
 }
 
-static int chrome_put_event(struct chrome *c, const struct event_row *e,
-			    bool shown, struct err *err)
+static void chrome_put_event(struct chrome *c, const struct event_row *e)
 {
 	const struct event_type *type = events_type(c->events, e->type);
-	struct context_switch sw;
-	int ret = switches_get(c->switches, e, &sw, err);
 
-	if (ret < 0)
-		return -1;
 	if (!e->timed) {
-		c->no_time += shown && type->sample;
-		return 0;
+		c->no_time += type->sample;
+		return;
 	}
 	put_edges(c, &e->time);
-	tracks_until(c->tracks, e->time);
+	slices_put(c->slices, e->time, e->id);
 	chrome_put_sampled(c, e, type->capture);
-	chrome_note_time(c, e->time);
-	if (ret > 0)
-		tracks_switch(c->tracks, e, type->capture, &sw);
-	if (shown && type->sample)
+	c->any = true;
+	if (type->sample)
 		chrome_put_sample(c, e, type);
-	return 0;
-}
-
-/* Writes the events that the filters select, and passes the switches of all
- * threads to the tracks. */
-static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
-{
-	struct event_row want = { 0 };
-	struct event_row e;
-	int more = events_next(c->events, &want, err);
-	int ret = 0;
-
-	while (!out_failed() && more >= 0 &&
-	       (ret = events_next(every, &e, err)) > 0) {
-		while (more > 0 && want.id < e.id)
-			more = events_next(c->events, &want, err);
-		if (chrome_put_event(c, &e, more > 0 && want.id == e.id, err))
-			return -1;
-	}
-	return out_failed() ? 0 : more < 0 ? -1 : ret;
-}
-
-/* Opens the events of all threads. */
-static struct events *open_every(struct chrome *c, struct err *err)
-{
-	const struct filter all = filter;
-	struct events *every;
-
-	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
-	every = events_open(c->x->db, err);
-	filter = all;
-	return every;
-}
-
-/* The first pass over switches, see chrome_tracks.h. */
-static int find_slices(struct chrome *c, struct err *err)
-{
-	struct switches *s = switches_open(c->x->db, err);
-	struct events *every = s ? open_every(c, err) : NULL;
-	struct context_switch sw;
-	struct event_row e;
-	int ret = every ? 1 : -1;
-
-	while (ret >= 0 && (ret = events_next(every, &e, err)) > 0) {
-		ret = switches_get(s, &e, &sw, err);
-		if (ret > 0 && e.timed)
-			tracks_switch(c->tracks, &e,
-				      events_type(every, e.type)->capture, &sw);
-	}
-	events_close(every);
-	switches_close(s);
-	return ret;
 }
 
 static int chrome_put_events(struct chrome *c, struct err *err)
 {
-	struct events *every;
 	struct event_row e;
 	int ret = 0;
 
-	if (switches_any(c->switches) &&
-	    (filter.pid || filter.tid || filter.comm || filter.cgroup ||
-	     filter.event)) {
-		every = open_every(c, err);
-		if (!every)
-			return -1;
-		ret = put_narrowed(c, every, err);
-		events_close(every);
-		return ret;
-	}
 	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
-		if (chrome_put_event(c, &e, true, err))
-			return -1;
+		chrome_put_event(c, &e);
 	return out_failed() ? 0 : ret;
 }
 
@@ -384,27 +304,25 @@ static int chrome_load(struct chrome *c, struct err *err)
 	if (!c->events)
 		return -1;
 	c->tracks = tracks_load(&c->j, c->x->db, c->events, err);
-	c->switches = c->tracks ? switches_open(c->x->db, err) : NULL;
-	if (!c->switches || load_losses(c, err) ||
-	    (switches_any(c->switches) && find_slices(c, err)))
+	if (!c->tracks || load_losses(c, err))
 		return -1;
-	tracks_end(c->tracks, 0);
-	return 0;
+	c->slices = slices_load(c->tracks, c->x->db, c->x->path, err);
+	return c->slices ? 0 : -1;
 }
 
 static void say_no_slices(const struct chrome *c)
 {
-	uint64_t bare = switches_without_fields(c->switches);
+	const struct offcpu_sums *s = slices_sums(c->slices);
 	char sampled[SAMPLED_SIZE];
 
 	if (chrome_say_sampled(c, sampled))
 		say("backstitch: %s\n", sampled);
-	else if (bare)
+	else if (s->bare)
 		say("backstitch: %" PRIu64 " context switches without "
 		    "slices: their fields are not in the database, see "
 		    "ingest --fields\n",
-		    bare);
-	else if (!switches_any(c->switches))
+		    s->bare);
+	else if (!s->happened && !s->records)
 		say("backstitch: no context switches here, so no slices; "
 		    "perf record --switch-events takes them\n");
 }
@@ -422,7 +340,7 @@ static int chrome_put(struct chrome *c, struct err *err)
 	int rc = chrome_put_events(c, err);
 
 	put_edges(c, NULL);
-	tracks_end(c->tracks, c->last);
+	slices_put(c->slices, INT64_MAX, INT64_MAX);
 	json_break(j);
 	json_end(j);
 	json_break(j);
@@ -447,9 +365,11 @@ static int chrome_put(struct chrome *c, struct err *err)
 	json_object(j, "otherData");
 	json_uint(j, "events_without_time", c->no_time);
 	json_uint(j, "losses_without_time", c->lost_no_time);
-	json_uint(j, "switches_without_fields",
-		  switches_without_fields(c->switches));
-	json_uint(j, "slices_without_end", tracks_torn(c->tracks));
+	json_uint(j, "switches_without_fields", slices_sums(c->slices)->bare);
+	json_uint(j, "slices_without_end",
+		  offcpu_sampled(slices_sums(c->slices))
+			  ? 0
+			  : slices_sums(c->slices)->cut);
 	json_end(j);
 	json_break(j);
 	json_end(j);
@@ -470,7 +390,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 		rc = chrome_put(&c, err);
 	}
 	loss_rows_free(c.losses);
-	switches_close(c.switches);
+	slices_free(c.slices);
 	tracks_free(c.tracks);
 	events_close(c.events);
 	stack_cache_free(c.cache);

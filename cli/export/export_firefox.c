@@ -16,7 +16,7 @@
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/stacks.h"
-#include "cli/model/switches.h"
+#include "cli/model/waits.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -33,7 +33,6 @@ struct job {
 	struct firefox_threads *threads;
 	struct loss_rows *losses;
 	struct events *events;
-	struct switches *switches;
 	bool *wanted; /* by event_type.id */
 	struct label_list l;
 	struct intern known; /* both raw chains, verdict and flags */
@@ -76,18 +75,10 @@ static int take_events(struct job *j, struct err *err)
 	int rc;
 
 	while ((rc = events_next(j->events, &e, err)) > 0) {
-		struct context_switch sw;
 		uint64_t weight;
-		int found;
 
 		if (e.type < 1 || (size_t)e.type > events_types(j->events))
 			continue;
-		found = switches_get(j->switches, &e, &sw, err);
-		if (found < 0 ||
-		    (found &&
-		     firefox_switch(j->threads, &e,
-				    events_comm(j->events, e.comm), &sw, err)))
-			return -1;
 		if (!j->wanted[e.type])
 			continue;
 		weight = j->x->samples ? 1 : (uint64_t)e.weight;
@@ -100,6 +91,27 @@ static int take_events(struct job *j, struct err *err)
 				   stack_of(j, &e), weight, err))
 			return -1;
 	}
+	return rc;
+}
+
+/* Waits are markers. */
+static int take_waits(struct job *j, struct err *err)
+{
+	const struct waits_ask ask = { .any = true };
+	struct waits *w = waits_open(j->x->db, j->x->path, &ask, err);
+	struct waits_item item;
+	int rc;
+
+	while ((rc = waits_next(w, &item, err)) > 0) {
+		const struct event_comm *comm =
+			events_comm(j->events, item.wait.at.comm);
+
+		if (firefox_wait(j->threads, &item.wait, comm, err)) {
+			rc = -1;
+			break;
+		}
+	}
+	waits_close(w, NULL);
 	return rc;
 }
 
@@ -134,7 +146,8 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	};
 
 	export_firefox_choose_event(j, event);
-	if (take_events(j, err))
+	firefox_name_threads(j->threads, j->events);
+	if (take_events(j, err) || take_waits(j, err))
 		return -1;
 	j->losses = loss_rows_load(j->x->db, err);
 	if (!j->losses)
@@ -172,8 +185,7 @@ static int export_firefox_load(struct job *j, struct err *err)
 	j->events = events_open(j->x->db, err);
 	if (!j->events)
 		return -1;
-	j->switches = switches_open(j->x->db, err);
-	return j->switches ? 0 : -1;
+	return 0;
 }
 
 static int write_firefox(FILE *out, const struct export_request *x,
@@ -184,7 +196,6 @@ static int write_firefox(FILE *out, const struct export_request *x,
 
 	if (!rc)
 		rc = export_firefox_write_all(&j, err);
-	switches_close(j.switches);
 	events_close(j.events);
 	loss_rows_free(j.losses);
 	firefox_threads_free(j.threads);

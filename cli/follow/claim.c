@@ -37,22 +37,18 @@ int claim_open_file(const struct claim *c, const char *name, int flags)
 	return -1;
 }
 
-FILE *claim_create(const struct claim *c, const char *name, struct err *err)
+int claim_create(const struct claim *c, const char *name, struct err *err)
 {
 	if (claim_check(c, err))
-		return NULL;
+		return -1;
 	int fd = openat(c->fd, name, O_WRONLY | O_CREAT | O_EXCL | SAFE, 0666);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (f)
-		return f;
-	err_set(err, ERR_IO, "%s/%s: %s", c->dir, name,
-		errno == EEXIST ? "somebody else made it; what is finished "
-				  "stays"
-				: strerror(errno));
 	if (fd >= 0)
-		close(fd);
-	return NULL;
+		return fd;
+	return err_set(err, ERR_IO, "%s/%s: %s", c->dir, name,
+		       errno == EEXIST ? "somebody else made it; what is "
+					 "finished stays"
+				       : strerror(errno));
 }
 
 int claim_check(const struct claim *c, struct err *err)

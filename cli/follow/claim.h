@@ -7,7 +7,6 @@
 #ifndef CLI_FOLLOW_CLAIM_H
 #define CLI_FOLLOW_CLAIM_H
 #include <stdbool.h>
-#include <stdio.h>
 
 struct claim;
 struct err;
@@ -27,9 +26,9 @@ int claim_fd(const struct claim *c);
 const char *claim_path(const struct claim *c);
 /* Returns -1 and *err if the name of the folder leads elsewhere by now. */
 int claim_check(const struct claim *c, struct err *err);
-/* Creates a file. Returns NULL and *err if that fails, or if something is
- * there: names are used once. */
-FILE *claim_create(const struct claim *c, const char *name, struct err *err);
+/* Creates a file for writing. Returns its descriptor, or -1 and *err if that
+ * fails, or if something is there: names are used once. */
+int claim_create(const struct claim *c, const char *name, struct err *err);
 /* Opens a file with flags of open(). Returns a descriptor, or -1 and errno:
  * ELOOP if it is a link, EEXIST if it is no regular file or has two names. */
 int claim_open_file(const struct claim *c, const char *name, int flags);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
 #include "cli/follow/parts.h"
+#include "cli/follow/room.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
 #include "cli/follow/watched.h"
@@ -29,14 +29,11 @@
 #define POLL_MS 200
 /* The recorder gets Ctrl-C as well, and still writes what it has. */
 #define GRACE_NS ((int64_t)2 * NS)
-/* Bytes of the disk that an empty database takes while it is made, and those of
- * one for each byte of a stream. */
-#define ROOM_LEAST (512u << 10)
-#define ROOM_EACH 2
 
 struct follow {
 	const struct follow_opts *o;
 	struct claim *claim;
+	struct room *room;
 	struct segment g;
 	struct parts *parts;
 	struct stream *stream[FOLLOW_INPUTS];
@@ -71,6 +68,7 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 		fw->linked_number = fw->g.number;
 	}
 	if (fw->linked + fw->n_streams >= SEGMENT_PARTS ||
+	    !room_for_more(fw->room, 0) ||
 	    parts_waiting(fw->parts, &lag) >= PARTS_WAITING)
 		return 0;
 	int ret = watched_link(w, fw->g.number,
@@ -168,34 +166,6 @@ static void follow_hand_over(struct follow *fw)
 		parts_hold(fw->parts);
 }
 
-/* Keeps enough free space to turn what was received into databases: otherwise
- * the raw parts fill the disk, and nothing can be made of them or removed. If
- * space is short, waits first for the databases being made, whose parts are
- * then removed. */
-static int follow_check_room(struct follow *fw, struct err *err)
-{
-	struct statvfs v;
-	int64_t lag;
-
-	for (int i = 0; follow_has_streams(fw) && i < 2; i++) {
-		if (!parts_waiting(fw->parts, &lag))
-			fw->g.bytes_before = 0;
-		if (fstatvfs(claim_fd(fw->claim), &v) ||
-		    v.f_bavail * v.f_frsize >=
-			    ROOM_LEAST + ROOM_EACH * (fw->g.bytes +
-						      fw->g.bytes_before))
-			return 0;
-		if (!i)
-			parts_drain(fw->parts);
-	}
-	return follow_has_streams(fw)
-		       ? err_set(err, ERR_IO,
-				 "%s: %s, but for the databases of what was "
-				 "received; what is finished stays",
-				 claim_dir(fw->claim), strerror(ENOSPC))
-		       : 0;
-}
-
 /* Returns whether it is time to end. */
 static bool follow_is_over(struct follow *fw)
 {
@@ -205,10 +175,47 @@ static bool follow_is_over(struct follow *fw)
 	       (!fw->n_watched && !follow_has_streams(fw));
 }
 
+/* Ends the segment, as there is no room for more of it. */
+static int follow_cut_all(struct follow *fw, struct err *err)
+{
+	for (size_t i = 0; i < fw->n_streams; i++)
+		if (stream_cut_now(fw->stream[i], err))
+			return -1;
+	follow_hand_over(fw);
+	return 0;
+}
+
+/* Keeps enough free space to turn what was received into databases: otherwise
+ * the raw parts fill the disk, and nothing can be made of them or removed. If
+ * space is short, waits first for the databases being made, whose parts are
+ * then removed, and for that of what is received. */
+static int follow_check_room(struct follow *fw, struct err *err)
+{
+	int64_t lag;
+
+	for (int i = 0; follow_has_streams(fw) && !follow_is_over(fw); i++) {
+		if (!parts_waiting(fw->parts, &lag))
+			fw->g.bytes_before = 0;
+		fw->g.more = room_for_more(fw->room,
+					   fw->g.bytes + fw->g.bytes_before) /
+			     fw->n_streams;
+		if (fw->g.more)
+			return 0;
+		if (i == 1 && follow_cut_all(fw, err))
+			return -1;
+		if (i < 2)
+			parts_drain(fw->parts);
+		else
+			room_wait(fw->room);
+		fw->g.now = now_ns();
+	}
+	return 0;
+}
+
 static int follow_loop(struct follow *fw, struct err *err)
 {
 	while (!follow_is_over(fw)) {
-		if (follow_receive(fw, err))
+		if (follow_check_room(fw, err) || follow_receive(fw, err))
 			return -1;
 		if (follow_cut_now) {
 			follow_cut_now = 0;
@@ -217,8 +224,6 @@ static int follow_loop(struct follow *fw, struct err *err)
 		if (fw->n_watched && follow_scan(fw, false, err))
 			return -1;
 		follow_hand_over(fw);
-		if (follow_check_room(fw, err))
-			return -1;
 		if (fw->top && top_ended(fw->top))
 			fw->end_at = fw->g.now;
 	}
@@ -331,14 +336,18 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 		claim_close(fw.claim, true);
 		return -1;
 	}
+	fw.room = room_new(fw.claim);
 	fw.g = (struct segment){ .claim = fw.claim,
+				 .room = fw.room,
 				 .dir = o->dir,
 				 .limit = o->segment,
 				 .number = last + 1,
 				 .now = now_ns() };
 	fw.g.since = fw.g.now;
 	po.claim = fw.claim;
+	po.room = fw.room;
 	fw.parts = parts_new(&po, &left, last + 1);
+	room_wait_by(fw.room, parts_wait_room, fw.parts);
 	if (follow_open(&fw, err) ||
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
@@ -364,6 +373,7 @@ out:
 	for (size_t i = 0; i < fw.n_watched; i++)
 		watched_close(fw.watched[i]);
 	parts_free(fw.parts);
+	room_free(fw.room);
 	top_close(fw.top);
 	claim_close(fw.claim, rc);
 	return rc;

@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/follow/claim.h"
 #include "cli/follow/glance.h"
+#include "cli/follow/room.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
@@ -99,6 +100,8 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	/* why there is no database, by the name that the user gave to the
 	 * folder */
+	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
+		return MAKE_NO_ROOM;
 	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
 
 	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,

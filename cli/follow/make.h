@@ -12,6 +12,7 @@ enum make_status {
 	MAKE_EMPTY = 10, /* the parts have not even a header */
 	MAKE_GONE,	 /* the files of the segment were removed */
 	MAKE_BAD,	 /* the parts cannot be read */
+	MAKE_NO_ROOM,	 /* the disk is full */
 };
 
 /* The answer for a segment. */

@@ -17,6 +17,7 @@
 #include "cli/follow/glance.h"
 #include "cli/follow/make.h"
 #include "cli/follow/maker.h"
+#include "cli/follow/room.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
@@ -66,6 +67,9 @@ struct parts {
 	struct parts_age *age;
 	size_t n_age, cap_age;
 	int64_t retry_at; /* no process before that */
+	/* What was free when there was no room for the first segment: none
+	 * before there is more; 0: there was. */
+	uint64_t full;
 	uint32_t made, gone, empty, bad, left, lost, commands_failed, held;
 	int64_t held_ns; /* that the stream waited */
 	bool damaged, told_fork, told_behind;
@@ -103,7 +107,8 @@ void parts_free(struct parts *q)
 
 static bool parts_may_start(const struct parts *q)
 {
-	return now_ns() >= q->retry_at;
+	return now_ns() >= q->retry_at &&
+	       (!q->full || room_left(q->o.room) > q->full);
 }
 
 /* Says once that no process can be started, which is tried again later. */
@@ -148,6 +153,7 @@ static void parts_start_next(struct parts *q)
 	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
 		return;
 	q->asleep = 0;
+	q->full = 0;
 	q->making_since = now_ns();
 	q->making = maker_give(q->maker, q->first);
 	if (!q->making)
@@ -229,8 +235,9 @@ static void parts_run_command(struct parts *q, uint32_t number)
 	if (!q->o.command)
 		return;
 	segments_database(claim_dir(q->o.claim), number, path);
-	if (parts_may_start(q)) {
-		fflush(NULL);
+	if (now_ns() >= q->retry_at) {
+		/* without flushing, which may be what waits for room: the child
+		 * writes nothing of what is in buffers */
 		pid = fork();
 		if (pid < 0)
 			parts_tell_fork(q);
@@ -254,6 +261,12 @@ static void parts_take_status(struct parts *q, int code)
 	int64_t took = now_ns() - q->making_since;
 	uint32_t number = q->first;
 
+	if (code == MAKE_NO_ROOM) {
+		q->making = q->again = false;
+		q->full = room_left(q->o.room) | 1;
+		q->retry_at = now_ns() + RETRY_NS;
+		return;
+	}
 	parts_advance(q);
 	q->making = q->again = false;
 	q->damaged |= code != STATUS_OK && code != STATUS_FAILED;
@@ -364,6 +377,19 @@ void parts_reap(struct parts *q)
 	parts_start_next(q);
 }
 
+bool parts_wait_room(void *parts)
+{
+	const struct timespec pause = { .tv_nsec = RETRY_NS };
+	struct parts *q = parts;
+
+	if (q->making)
+		parts_take_segment(q, WAIT_MS);
+	else
+		nanosleep(&pause, NULL);
+	parts_keep(q);
+	return !q->o.stop();
+}
+
 /* Waits a little for the first segment, or until a process can be started. */
 static void parts_wait_for_one(struct parts *q)
 {
@@ -371,6 +397,8 @@ static void parts_wait_for_one(struct parts *q)
 
 	if (q->making)
 		parts_take_segment(q, WAIT_MS);
+	else if (!parts_may_start(q) && q->full)
+		room_wait(q->o.room);
 	else if (!parts_may_start(q))
 		nanosleep(&pause, NULL);
 	parts_reap(q);
@@ -468,5 +496,8 @@ void parts_tell(const struct parts *q)
 	if (q->held)
 		say("; the stream waited %" PRIu32 " times, %.1f s in all",
 		    q->held, (double)q->held_ns / NS);
+	if (room_waited(q->o.room))
+		say("; %.1f s without room on the disk",
+		    (double)room_waited(q->o.room) / NS);
 	say("\n");
 }

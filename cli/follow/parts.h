@@ -14,12 +14,14 @@
 struct claim;
 struct err;
 struct parts;
+struct room;
 
 /* Segments that may wait before the stream has to. */
 #define PARTS_WAITING 32
 
 struct parts_opts {
 	const struct claim *claim;
+	struct room *room;
 	struct segment_limit keep;
 	const char *command; /* NULL: none */
 	bool quiet;
@@ -45,6 +47,9 @@ void parts_reap(struct parts *q);
 void parts_hold(struct parts *q);
 /* Waits until no segment does, or the user wants an end. */
 void parts_drain(struct parts *q);
+/* Waits a little for what makes room: for the database that is made, whose
+ * parts are removed then, and for the age of others; a room_wait_fn. */
+bool parts_wait_room(void *parts);
 /* Waits until all segments are databases, and all commands have ended; once the
  * user wants an end, not for a process that does nothing for 15 s.
  * Returns 0, or -1 and *err if there are parts of which no database could be

@@ -13,6 +13,7 @@
 
 struct claim;
 struct err;
+struct room;
 
 #define SEGMENT_PATH 4096
 /* Parts of a segment. */
@@ -27,12 +28,14 @@ struct segment_limit {
 /* The segment that is received, which all streams share. */
 struct segment {
 	const struct claim *claim;
+	struct room *room;
 	const char *dir; /* its name */
 	struct segment_limit limit;
 	uint32_t number;
 	int64_t since, now; /* monotonic: its begin, and the time of a round */
 	uint64_t events, bytes;
 	uint64_t bytes_before; /* of segments that may have no database yet */
+	uint64_t more;	       /* bytes of each stream that may come now */
 	bool cut_now;	       /* end it, however full it is */
 };
 

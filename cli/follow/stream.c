@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
+#include "cli/follow/room.h"
 #include "cli/output/say.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
@@ -60,7 +61,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 
 	s->number = s->g->number;
 	segments_part(s->g->dir, s->number, s->index, path);
-	s->part = claim_create(s->g->claim, path_base(path), err);
+	s->part = room_create(s->g->room, path_base(path), err);
 	if (!s->part)
 		return -1;
 	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
@@ -96,6 +97,8 @@ static int stream_end_tail(struct stream *s, struct err *err)
 {
 	if (s->tail && s->part && s->perf)
 		perf_cut_tail(s->perf, s->place, s->tail);
+	if (s->tail && s->text)
+		ftext_cut_tail(s->text, s->tail);
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
 }
 
@@ -267,7 +270,7 @@ static int stream_recognize(struct stream *s, bool all, struct err *err)
 	if (is_perf)
 		s->perf = perf_cut_new(s->input);
 	else
-		s->text = ftext_cut_new();
+		s->text = ftext_cut_new(s->input);
 	return stream_begin_part(s, err) ? -1 : 1;
 }
 
@@ -321,7 +324,9 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 
 int stream_receive(struct stream *s, bool stop, struct err *err)
 {
-	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, s->cap - s->n);
+	size_t most =
+		s->cap - s->n < s->g->more ? s->cap - s->n : (size_t)s->g->more;
+	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, most);
 
 	if (n > 0) {
 		s->n += (size_t)n;
@@ -334,6 +339,17 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 	if (errno == EINTR || errno == EAGAIN)
 		return 0;
 	return err_set(err, ERR_IO, "%s: %s", s->input, strerror(errno));
+}
+
+int stream_cut_now(struct stream *s, struct err *err)
+{
+	if (s->fd < 0 || !s->part)
+		return 0;
+	/* one that another stream has ended is full, too */
+	s->g->cut_now = s->number == s->g->number;
+	if (stream_is_full(s) && stream_cut(s, err))
+		return -1;
+	return stream_end_tail(s, err);
 }
 
 int stream_idle(struct stream *s, struct err *err)

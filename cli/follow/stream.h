@@ -32,6 +32,9 @@ int stream_receive(struct stream *s, bool stop, struct err *err);
  * next round has ended, or when a cut is asked for at once. Returns 0, or -1
  * and *err. */
 int stream_idle(struct stream *s, struct err *err);
+/* Ends the segment at once, between any two records: there is no room for more
+ * of it. Returns 0, or -1 and *err. */
+int stream_cut_now(struct stream *s, struct err *err);
 /* Returns the oldest segment that still gets bytes of the stream; UINT32_MAX if
  * it has ended. */
 uint32_t stream_oldest(const struct stream *s);

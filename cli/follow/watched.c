@@ -94,10 +94,12 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 	ssize_t n;
 
 	unlinkat(dir, STATE_ASIDE, 0); /* of a run that was killed */
-	FILE *out = claim_create(w->claim, STATE_ASIDE, err);
+	int fd = claim_create(w->claim, STATE_ASIDE, err);
 
-	if (!out)
+	if (fd < 0)
 		return -1;
+	FILE *out = mem_must(fdopen(fd, "w"));
+
 	while ((n = getline(&line, &cap, in)) > 0) {
 		if (line[n - 1] != '\n')
 			break;

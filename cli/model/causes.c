@@ -11,7 +11,6 @@
 #include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
-#include "cli/model/switches.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wait_cause.h"
 #include "schema/columns.h"
@@ -109,7 +108,11 @@ struct causes {
 	struct causes_table *table;
 	size_t n_table, cap_table;
 	struct int_rows *events, *requests;
-	int32_t *tid; /* by thread.id */
+	struct store *db;
+	struct wait_causes *words; /* NULL: switches are all that is read */
+	struct causes_only only;   /* capture 0: all */
+	struct row_cursor record;  /* of switches */
+	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_names *names;
 	struct thread_names *told;  /* of the timeline's threads */
@@ -253,6 +256,12 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	return t->table ? 0 : -1;
 }
 
+/* Returns whether events of the type are read. */
+static bool causes_takes_type(const struct causes *c, int64_t type)
+{
+	return c->words || (type == c->only.type && !c->only.records);
+}
+
 /* perf turns the events of a CPU on in the order of the options: a record of
  * one shows that those before it are on. */
 static int causes_read_types(struct causes *c, struct store *db,
@@ -275,7 +284,8 @@ static int causes_read_types(struct causes *c, struct store *db,
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
+		if (causes_takes_type(c, rows_int(r, CAUSES_TYPES_ID)) &&
+		    !strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
 		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
 				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
 				     err))
@@ -412,7 +422,8 @@ static void causes_say_cpus(struct causes *c)
 	c->partial.why = "how many CPUs there were is not known";
 	if (causes_spans_main(c->spans)->text)
 		c->partial.cure = "keep the first lines of the text, which "
-				  "tell it: '#P:', or 'cpus='";
+				  "tell it ('#P:', 'cpus='), or the folder "
+				  "per_cpu beside it";
 }
 
 /* Adds the losses of each span after the other, as timeline_lose() wants them,
@@ -462,11 +473,14 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
+static bool causes_has(const struct causes_table *t, size_t field)
+{
+	return t->column[field] && (t->row.known >> t->column[field] & 1);
+}
+
 static int64_t causes_field(const struct causes_table *t, size_t field)
 {
-	size_t column = t->column[field];
-
-	return column && (t->row.known >> column & 1) ? t->row.v[column] : -1;
+	return causes_has(t, field) ? t->row.v[t->column[field]] : -1;
 }
 
 static const char *causes_text(const struct causes_table *t, size_t field)
@@ -515,33 +529,49 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Notes the stack of a switch or a wake-up, whose user half may be that of a
- * request. */
+/* Returns the id of a row; 0: none. */
+static uint32_t causes_row(int64_t v)
+{
+	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
+}
+
+/* Finds the stack of an event, whose user half may be that of a request. */
+static int causes_find_stack(struct causes *c, const int64_t *event,
+			     struct offcpu_stack *s, struct err *err)
+{
+	struct int_row q;
+	int rc = int_rows_seek(c->requests, event[EVENTS_ID], &q, err);
+
+	*s = (struct offcpu_stack){
+		.type = causes_row(event[EVENTS_TYPE]),
+		.comm = causes_row(event[EVENTS_COMM]),
+		.kraw = causes_row(event[EVENTS_KRAW]),
+		.uraw = causes_row(event[EVENTS_URAW]),
+	};
+	if (rc > 0) {
+		if (q.known >> REQUESTS_URAW & 1)
+			s->uraw = causes_row(q.v[REQUESTS_URAW]);
+		s->verdict = (uint8_t)q.v[REQUESTS_VERDICT];
+		s->flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* Notes the stack of a switch or a wake-up. */
 static int causes_take_stack(struct causes *c, const int64_t *event,
 			     struct timeline_record *rec, struct err *err)
 {
-	struct offcpu_stack s = {
-		.type = (uint32_t)event[EVENTS_TYPE],
-		.comm = (uint32_t)event[EVENTS_COMM],
-		.kraw = (uint32_t)event[EVENTS_KRAW],
-		.uraw = (uint32_t)event[EVENTS_URAW],
-	};
-	struct int_row q;
-	int rc = int_rows_seek(c->requests, rec->id, &q, err);
+	struct offcpu_stack s;
 
-	if (rc > 0) {
-		if (q.known >> REQUESTS_URAW & 1)
-			s.uraw = (uint32_t)q.v[REQUESTS_URAW];
-		s.verdict = (uint8_t)q.v[REQUESTS_VERDICT];
-		s.flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
-	}
+	if (causes_find_stack(c, event, &s, err))
+		return -1;
 	rec->stack = causes_intern_stack(c, &s);
 	if (rec->kind == TIMELINE_SWITCH) {
 		*mem_add(c->out, c->n_out, c->cap_out) = rec->id;
 		*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
 			rec->stack;
 	}
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 /* Returns the state of the thread that leaves: a number, or of a text of ftrace
@@ -738,8 +768,23 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 	return span != NULL;
 }
 
-static int causes_take_event(struct causes *c, struct wait_causes *w,
-			     const struct int_row *r, struct err *err)
+/* Returns the thread of an event, as the reader of its capture knows it; -1:
+ * not known. */
+static int32_t causes_thread(const struct causes *c, const struct int_row *r)
+{
+	int64_t thread = r->v[EVENTS_THREAD];
+
+	return thread > 0 && (uint64_t)thread <= c->n_tid ? c->tid[thread - 1]
+							  : -1;
+}
+
+static int32_t causes_cpu(const struct int_row *r)
+{
+	return r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU]) : -1;
+}
+
+static int causes_take_event(struct causes *c, const struct int_row *r,
+			     struct err *err)
 {
 	int64_t type = r->v[EVENTS_TYPE];
 	int64_t thread = r->v[EVENTS_THREAD];
@@ -749,8 +794,7 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 	struct timeline_record rec = {
 		.time = r->v[EVENTS_TIME_NS],
 		.id = r->v[EVENTS_ID],
-		.cpu = r->known >> EVENTS_CPU & 1 ? (int32_t)r->v[EVENTS_CPU]
-						  : -1,
+		.cpu = causes_cpu(r),
 		.current = -1,
 		.other = -1,
 		.state = -1,
@@ -760,9 +804,8 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
 	    !causes_enter(c, t->capture, rec.time))
 		return 0;
-	if (thread > 0 && (uint64_t)thread <= c->n_tid &&
-	    !c->span->capture->tracks)
-		rec.current = c->tid[thread - 1];
+	if (!c->span->capture->tracks)
+		rec.current = causes_thread(c, r);
 	rec.kind = t->kind;
 	rec.shows = t->shows;
 	if (t->table) {
@@ -775,7 +818,7 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 		if (!rc && rec.kind != TIMELINE_SEEN)
 			return 0;
 		if (rc)
-			causes_fill_fields(w, f, kraw, &rec);
+			causes_fill_fields(c->words, f, kraw, &rec);
 		if (rec.kind != TIMELINE_SEEN &&
 		    causes_take_stack(c, r->v, &rec, err))
 			return -1;
@@ -784,22 +827,98 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 					  kraw, &rec);
 		/* its stack, if it has one, shows a timer's function */
 		work = rec.kind >= TIMELINE_WAKING &&
-		       wait_causes_context(w, kraw) == CONTEXT_HARDIRQ;
+		       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
 		if (rc)
 			causes_note_irq(c, t, f, !work, &rec);
 	}
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have. */
-	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && thread > 0 &&
-	    (uint64_t)thread <= c->n_tid && c->tid[thread - 1] > 0)
+	if (rec.kind != TIMELINE_SEEN && rec.current > 0 &&
+	    causes_thread(c, r) > 0)
 		c->tid[thread - 1] = rec.current;
 	timeline_add(c->t, &rec);
 	return 0;
 }
 
-static int causes_read_events(struct causes *c, struct store *db,
-			      const struct capture_events *only,
-			      struct wait_causes *w, struct err *err)
+/* ---- switches, one after the other */
+
+/* Tells the switch of an event. Returns 1, 0 if it has no fields, or -1 and
+ * *err. */
+static int causes_tell_switch(struct causes *c, struct causes_switch *out,
+			      struct err *err)
+{
+	size_t table = c->type[c->only.type].table;
+	struct causes_table *f = table ? &c->table[table - 1] : NULL;
+	int rc = f ? int_rows_seek(f->rows, out->event, &f->row, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	out->fact = CAUSES_SWITCH;
+	out->has_out = causes_has(f, FIELDS_PREV);
+	out->out = causes_field(f, FIELDS_PREV);
+	out->has_in = causes_has(f, FIELDS_NEXT);
+	out->in = causes_field(f, FIELDS_NEXT);
+	out->state = causes_state(f);
+	return 1;
+}
+
+/* The same of a record, which names its own thread only. */
+static int causes_tell_record(struct causes *c, struct causes_switch *out,
+			      int32_t tid, struct err *err)
+{
+	int rc = row_cursor_seek(&c->record, out->event, err);
+	struct value away;
+
+	if (rc <= 0)
+		return rc;
+	away = rows_value(c->record.rows, SWITCH_RECORDS_AWAY);
+	out->fact = CAUSES_RECORD;
+	out->has_out = away.kind != VALUE_NULL && away.num;
+	out->has_in = tid >= 0 && away.kind != VALUE_NULL && !away.num;
+	out->out = out->in = tid;
+	if (rows_int(c->record.rows, SWITCH_RECORDS_PREEMPT))
+		out->state = 0;
+	return 1;
+}
+
+/* Tells what an event says of switches. Returns 1, 0: nothing, or -1 and
+ * *err. */
+static int causes_tell(struct causes *c, const struct int_row *r,
+		       struct causes_switch *out, struct err *err)
+{
+	const struct causes_only *o = &c->only;
+	int64_t type = r->v[EVENTS_TYPE];
+	int32_t tid = causes_thread(c, r);
+
+	if ((type != o->type && type != o->sample[0] && type != o->sample[1]) ||
+	    !(r->known >> EVENTS_TIME_NS & 1))
+		return 0;
+	/* the timeline did not take it */
+	if (c->words && (!c->n_out || c->out[c->n_out - 1] != r->v[EVENTS_ID]))
+		return 0;
+	*out = (struct causes_switch){
+		.fact = CAUSES_SAMPLE,
+		.event = r->v[EVENTS_ID],
+		.time = r->v[EVENTS_TIME_NS],
+		.cpu = causes_cpu(r),
+		.has_out = tid >= 0,
+		.out = tid,
+		.state = -1,
+	};
+	if (c->words) {
+		out->number = (uint32_t)c->n_out - 1;
+		out->stack = c->stack[c->out_stack[out->number]];
+	} else if (causes_find_stack(c, r->v, &out->stack, err)) {
+		return -1;
+	}
+	if (type != o->type)
+		return 1;
+	return o->records ? causes_tell_record(c, out, tid, err)
+			  : causes_tell_switch(c, out, err);
+}
+
+/* Opens the events, from the first on that is read. */
+static int causes_open_events(struct causes *c, struct err *err)
 {
 	static const char *const event[] = {
 		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
@@ -813,25 +932,48 @@ static int causes_read_events(struct causes *c, struct store *db,
 		[REQUESTS_VERDICT] = "verdict",
 		[REQUESTS_FLAGS] = "flags",
 	};
-	int64_t last = only ? only->last : INT64_MAX;
+	const struct causes_only *o = &c->only;
 	struct int_row row;
-	int rc;
 
-	c->requests = int_rows_of(db, "request", request,
+	c->requests = int_rows_of(c->db, "request", request,
 				  sizeof(request) / sizeof(*request), err);
 	c->events = c->requests
-			    ? int_rows_of(db, "event", event,
+			    ? int_rows_of(c->db, "event", event,
 					  sizeof(event) / sizeof(*event), err)
 			    : NULL;
-	if (!c->events)
+	if (!c->events ||
+	    (o->records && row_cursor_open(&c->record, c->db,
+					   store_sql("switch_records"), err)))
 		return -1;
-	if (only && int_rows_seek(c->events, only->first, &row, err) < 0)
+	return o->capture ? int_rows_seek(c->events, o->first, &row, err) : 0;
+}
+
+int causes_missing(struct store *db, const char *path, const char *advice,
+		   struct err *err)
+{
+	struct rows *r = rows_of(db, "switches_unnamed", err);
+	int64_t n = 0;
+	bool cut = false;
+
+	if (rows_step(r)) {
+		n = rows_int(r, SWITCHES_UNNAMED_N);
+		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
+	}
+	if (rows_end(r, err))
 		return -1;
-	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
-	       row.v[EVENTS_ID] <= last)
-		if (causes_take_event(c, w, &row, err))
-			return -1;
-	return rc < 0 ? -1 : 0;
+	/* perf.data has the names and formats behind all records */
+	if (n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: nothing says who left a CPU and came back, "
+			       "but the names of %lld tracepoint%s are missing"
+			       "%s: sched_switch may be one of them",
+			       path, (long long)n, n == 1 ? "" : "s",
+			       cut ? ", as the capture is cut off or damaged"
+				   : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: nothing says who left a CPU and came back; record "
+		       "with %s",
+		       path, advice);
 }
 
 /* Says why there are no waits, and what to record. */
@@ -854,52 +996,44 @@ static void causes_refuse(const struct causes *c, struct store *db,
 			"waited for or who woke it; record with %s",
 			path, advice);
 	else
-		switches_missing(db, path, advice, err);
+		causes_missing(db, path, advice, err);
 }
 
-struct causes *causes_load(struct store *db, const char *path,
-			   const struct capture_events *only,
-			   struct wait_causes *w, struct err *err)
+static int causes_read_threads(struct causes *c, struct err *err)
 {
-	struct causes *c = mem_new(1, sizeof(*c));
-	const struct offcpu_stack none = { 0 };
-	struct timeline_rules rules;
-	struct rows *r;
-	int rc;
+	struct rows *r = rows_of(c->db, "causes_threads", err);
 
-	c->spans = causes_spans_new();
-	c->told = mem_new(1, sizeof(*c->told));
-	causes_intern_stack(c, &none);
-	if (causes_read_types(c, db, err))
-		goto fail;
-	rc = causes_spans_choose(c->spans, db, only ? only->capture : 0, err);
-	if (rc < 0)
-		goto fail;
-	if (!rc) {
-		causes_refuse(c, db, path, err);
-		goto fail;
-	}
+	while (rows_step(r))
+		*mem_add(c->tid, c->n_tid, c->cap_tid) =
+			causes_id(rows_int(r, CAUSES_THREADS_TID));
+	return rows_end(r, err);
+}
+
+/* Makes the timeline, which is empty but for what was lost. */
+static int causes_begin(struct causes *c, const char *path, struct err *err)
+{
+	struct timeline_rules rules;
+	int rc = causes_spans_choose(c->spans, c->db, c->only.capture, err);
+
+	if (!rc)
+		causes_refuse(c, c->db, path, err);
+	if (rc <= 0)
+		return -1;
 	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
 	c->irqs = irqs_new();
 	if (causes_spans_main(c->spans)->x86_64)
 		c->softirqs = softirqs_new();
-	r = rows_of(db, "causes_threads", err);
-	while (rows_step(r)) {
-		int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+	c->names = causes_names_load(c->db, err);
+	return c->names ? causes_load_losses(c, c->db, err) : -1;
+}
 
-		*mem_add(c->tid, c->n_tid, c->cap_tid) =
-			tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
-	}
-	c->names = rows_end(r, err) ? NULL : causes_names_load(db, err);
-	if (!c->names)
-		goto fail;
-	if (causes_load_losses(c, db, err) ||
-	    causes_read_events(c, db, only, w, err))
-		goto fail;
+/* Finishes the timeline, when all events are read. */
+static int causes_end(struct causes *c, struct err *err)
+{
 	if (c->n_open) {
-		if (causes_load_addrs(c, db, err))
-			goto fail;
+		if (causes_load_addrs(c, c->db, err))
+			return -1;
 		softirqs_learn(c->softirqs);
 	}
 	for (size_t i = 0; i < c->n_tid; i++) {
@@ -907,8 +1041,8 @@ struct causes *causes_load(struct store *db, const char *path,
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
 			timeline_mark_recorder(c->t, c->tid[i]);
 	}
-	if (causes_name_others(c, db, err))
-		goto fail;
+	if (causes_name_others(c, c->db, err))
+		return -1;
 	timeline_seal(c->t);
 	timeline_settle(c->t, causes_settle, c);
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
@@ -916,8 +1050,54 @@ struct causes *causes_load(struct store *db, const char *path,
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
-	return c;
-fail:
+	return 0;
+}
+
+struct causes *causes_open(struct store *db, const char *path,
+			   const struct causes_only *only,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = mem_new(1, sizeof(*c));
+	const struct offcpu_stack none = { 0 };
+
+	c->db = db;
+	c->words = w;
+	if (only)
+		c->only = *only;
+	c->spans = causes_spans_new();
+	c->told = mem_new(1, sizeof(*c->told));
+	causes_intern_stack(c, &none);
+	if (!causes_read_types(c, db, err) && !causes_read_threads(c, err) &&
+	    (!w || !causes_begin(c, path, err)) &&
+	    causes_open_events(c, err) >= 0)
+		return c;
+	causes_free(c);
+	return NULL;
+}
+
+int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
+{
+	struct int_row row;
+	int rc;
+
+	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	       (!c->only.capture || row.v[EVENTS_ID] <= c->only.last)) {
+		if (c->words && causes_take_event(c, &row, err))
+			return -1;
+		rc = c->only.capture ? causes_tell(c, &row, out, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return rc < 0 || (c->words && causes_end(c, err)) ? -1 : 0;
+}
+
+struct causes *causes_load(struct store *db, const char *path,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = causes_open(db, path, NULL, w, err);
+
+	if (!c || !causes_next(c, NULL, err))
+		return c;
 	causes_free(c);
 	return NULL;
 }
@@ -930,6 +1110,7 @@ void causes_free(struct causes *c)
 	causes_spans_free(c->spans);
 	int_rows_close(c->events);
 	int_rows_close(c->requests);
+	row_cursor_close(&c->record);
 	for (size_t i = 0; i < c->n_table; i++) {
 		int_rows_close(c->table[i].rows);
 		free(c->table[i].name);
@@ -994,6 +1175,13 @@ struct causes_premise causes_premise(const struct causes *c)
 			 : pauses ? "if tracing was not switched off in between"
 				  : NULL,
 	};
+}
+
+int64_t causes_out(const struct causes *c, uint32_t number,
+		   const struct offcpu_stack **stack)
+{
+	*stack = &c->stack[c->out_stack[number]];
+	return c->out[number];
 }
 
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)

@@ -10,21 +10,58 @@
 
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 
 struct causes;
 struct err;
 struct store;
 struct wait_causes;
 
-/* only: the capture to read; NULL: that with the most context switches, and
- * others of its kernel where it does not tell. w: for what the stacks of
- * wake-ups tell; borrowed for the call. Returns NULL and *err, also if the
- * database has no context switches. */
+/* Of one capture, what tells of its switches. */
+struct causes_only {
+	int64_t capture, first, last; /* and the events that are its own */
+	int64_t type;		      /* event_type.id of the switches */
+	bool records;		      /* PERF_RECORD_SWITCH, not sched_switch */
+	int64_t sample[2]; /* types of samples with the stacks of records; 0 */
+};
+
+enum causes_fact {
+	CAUSES_SWITCH, /* one thread leaves, one comes */
+	CAUSES_RECORD, /* one thread leaves or comes */
+	CAUSES_SAMPLE, /* `out` has this stack where its next record is */
+};
+
+/* An event that tells of a switch. */
+struct causes_switch {
+	enum causes_fact fact;
+	int64_t event, time;
+	int32_t cpu; /* -1: not known */
+	bool has_out, has_in;
+	/* tid that leaves, -1 if it is dying; that comes */
+	int64_t out, in;
+	int64_t state; /* of the thread that leaves; -1: not known */
+	struct offcpu_stack stack;
+	uint32_t number; /* of a CAUSES_SWITCH, for causes_out() */
+};
+
+/* Reads all: the capture with the most context switches, and others of its
+ * kernel where it does not tell. w: for what the stacks of wake-ups tell;
+ * borrowed for the call. Returns NULL and *err, also if the database has no
+ * context switches. */
 struct causes *causes_load(struct store *db, const char *path,
-			   const struct capture_events *only,
 			   struct wait_causes *w, struct err *err);
+/* Opens one capture, to be read by causes_next(). w: borrowed, NULL if nobody
+ * asks why: then nothing is kept, and only causes_next() may be called. */
+struct causes *causes_open(struct store *db, const char *path,
+			   const struct causes_only *only,
+			   struct wait_causes *w, struct err *err);
+/* Returns 1 and the next switch; 0 at the end: now all is read; -1 and *err. */
+int causes_next(struct causes *c, struct causes_switch *out, struct err *err);
 void causes_free(struct causes *c);
+/* Fails: nothing tells of context switches. advice: what to record; path is for
+ * the message. */
+int causes_missing(struct store *db, const char *path, const char *advice,
+		   struct err *err);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
@@ -51,6 +88,9 @@ struct causes_premise {
 	const char *cure;  /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
+/* Returns the event of a switch, and its stack, by its number. */
+int64_t causes_out(const struct causes *c, uint32_t number,
+		   const struct offcpu_stack **stack);
 /* Returns the stack of a wake-up, by its number there. */
 const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or

@@ -119,14 +119,14 @@ static struct events *open_events(struct store *db, const char *order, bool few,
 	ev->ints = int_rows_of(db, "event", event_columns,
 			       few ? EVENT_BLOCKS_THREAD
 				   : sizeof(event_columns) /
-					     sizeof(*event_columns),
+					       sizeof(*event_columns),
 			       err);
 	if (!ev->ints)
 		goto fail;
 	ev->asked = int_rows_of(db, "request", request_columns,
 				few ? REQUEST_BLOCKS_IP
 				    : sizeof(request_columns) /
-					      sizeof(*request_columns),
+						sizeof(*request_columns),
 				err);
 	if (ev->asked && !events_next_request(ev, err))
 		return ev;

@@ -51,9 +51,14 @@ bool filter_given(void)
 	       filter.comm || filter.cgroup || filter.event;
 }
 
+bool filter_narrows(void)
+{
+	return filter_given() || filter.expr;
+}
+
 const char *filter_that_passed(void)
 {
-	return filter_given() || filter.expr
+	return filter_narrows()
 		       ? " that the filters let through"
 		       : "; 'backstitch info' says what is there instead";
 }

@@ -67,6 +67,8 @@ int filter_end_apart(struct err *err);
 int filter_seconds(const char **p, int64_t *ns);
 /* Returns whether any of filter_opts was given. */
 bool filter_given(void);
+/* The same, or --filter. */
+bool filter_narrows(void);
 /* Returns what follows "no samples" in a message: " that the filters let
  * through", or, without filters, which command says what there is. */
 const char *filter_that_passed(void);

@@ -1,24 +1,16 @@
-/* offcpu.h - how long threads were off the CPU, where, and who woke them.
- *
- * A wait goes from a thread's switch out of a CPU to its next switch in on any
- * CPU. It has the stack of the switch out, with its user half if that was
- * recorded. The events are read once in time order; memory is bounded by the
- * number of threads. A wait during which switches may have been lost is
- * uncertain, and one without an end is open; both are counted separately. */
+/* offcpu.h - words of the time that threads were off the CPU: the options that
+ * ask for it, where it began, and the states of tasks. The waits themselves are
+ * in waits.h. */
 #ifndef CLI_MODEL_OFFCPU_H
 #define CLI_MODEL_OFFCPU_H
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/command.h"
-#include "cli/model/offcpu_source.h"
-#include "cli/model/wakers.h"
 
-struct causes;
 struct err;
-struct stacks;
-struct store;
-struct wait_causes;
+struct stacks_group;
+struct value;
 
 /* --off-cpu --wall --state: for OPT_GROUP */
 struct offcpu_opts {
@@ -32,53 +24,24 @@ extern const struct opt offcpu_opt_table[];
  */
 int offcpu_check(struct err *err);
 
-struct offcpu_wait {
-	int64_t event; /* the switch out */
-	int64_t from, to;
-	bool sum; /* of perf record --off-cpu: several waits; from is 0 */
-	enum offcpu_end end;
-	int64_t tid;
-	int64_t state; /* task state bits of the kernel; -1: not known */
-	struct offcpu_stack at;
-	struct waker waker; /* if it was asked for */
+/* A thread's name and stack at an event, as in struct stacks_group. */
+struct offcpu_stack {
+	uint32_t type; /* event_type.id; 0: not known */
+	uint32_t comm, kraw, uraw;
+	uint8_t verdict, flags;
 };
 
-/* A thread on a CPU, from its switch in to its switch out. */
-struct offcpu_run {
-	int64_t tid;
-	uint32_t comm; /* comm.id; 0: not known */
-	int32_t cpu;   /* -1: not known */
-	int64_t from, to;
-};
-
-typedef int offcpu_fn(void *arg, const struct offcpu_wait *w, struct err *err);
-typedef void offcpu_run_fn(void *arg, const struct offcpu_run *r);
-
-/* What is asked for. */
-struct offcpu_ask {
-	/* Called for each wait that the filters select, ordered by end. Returns
-	 * 0, or -1 and *err to stop. */
-	offcpu_fn *wait;
-	/* Called for each time on a CPU in which no switch can have been lost,
-	 * ordered by end; the last ones end with the capture, where all
-	 * switches were recorded. NULL: nobody asks. */
-	offcpu_run_fn *run;
-	void *arg;
-	/* For who woke: both, or NULL if nobody asks. */
-	const struct stacks *stacks;
-	struct wait_causes *causes;
-	/* Called with what tells it, behind the waits of a capture; NULL:
-	 * nobody asks. */
-	void (*told)(void *arg, const struct causes *c);
-};
-
-/* Returns 0, or -1 and *err, also if the database has no context switches; path
- * is for that message. */
-int offcpu_read(struct store *db, const char *path, const struct offcpu_ask *a,
-		struct offcpu_sums *sums, struct err *err);
-
-/* Returns whether switches were sampled, so that no wait is certain. */
-bool offcpu_sampled(const struct offcpu_sums *s);
-/* Returns why waits are uncertain, as the end of a sentence. */
-const char *offcpu_reason(const struct offcpu_sums *s);
+/* Returns the stack as a group for stacks_get(). */
+struct stacks_group offcpu_group(const struct offcpu_stack *s);
+/* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
+const char *offcpu_state(int64_t state);
+/* Returns what the thread did: "sleeping", "preempted", "waiting" if it is not
+ * known, ... */
+const char *offcpu_state_word(int64_t state);
+/* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
+ * has a letter where binary forms have the number. */
+int64_t offcpu_state_bits(const struct value *v);
+/* Returns whether --state selects the state; "R" in its list means "R" and
+ * "R+". */
+bool offcpu_takes_state(int64_t state);
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model/code.h"
+#include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/model/homonyms.h"
 #include "cli/model/label.h"
@@ -215,55 +216,84 @@ static uint32_t stacks_comm_of(const struct stacks *s, int64_t id)
 	return s->o.summed ? s->first[id] : (uint32_t)id;
 }
 
-static int stacks_take_sample(struct stacks *s, const struct rows *r,
-			      struct err *err)
+/* r: the row that has its weight or its field, if one is asked for. */
+static int stacks_take_event(struct stacks *s, const struct event_row *e,
+			     const struct rows *r, struct err *err)
 {
-	int64_t type = rows_int(r, REPORT_SAMPLES_TYPE);
-	int64_t comm = rows_int(r, REPORT_SAMPLES_COMM);
+	int32_t cpu = e->on_cpu ? (int32_t)e->cpu : -1;
 	struct stacks_group g = {
-		.cpu = s->o.by_cpu
-			       ? (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1)
-			       : -1,
-		.kraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_KRAW)),
-		.uraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_URAW)),
-		.verdict = (uint8_t)rows_int(r, REPORT_SAMPLES_VERDICT),
-		.flags = (uint8_t)rows_int(r, REPORT_SAMPLES_FLAGS),
-		.weight = s->o.samples ? 1
-				       : (uint64_t)rows_int(
-						 r, REPORT_SAMPLES_WEIGHT),
+		.cpu = s->o.by_cpu ? cpu : -1,
+		.kraw = stacks_raw_id(e->kraw),
+		.uraw = stacks_raw_id(e->uraw),
+		.verdict = (uint8_t)e->verdict,
+		/* only this flag affects what is drawn */
+		.flags = (uint8_t)e->flags & VERDICT_EXEC,
+		.weight = s->o.samples || !e->weighed ? 1 : (uint64_t)e->weight,
 		.samples = 1,
 	};
 	int rc = 1;
 
-	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+	if (e->type < 0 || (size_t)e->type >= s->n_type || !s->type[e->type])
 		return 0; /* a record, not a sample */
-	g.type = (uint32_t)type;
-	g.event = s->type[type] - 1;
+	g.type = (uint32_t)e->type;
+	g.event = s->type[e->type] - 1;
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
 		return rc;
 	}
 	if (s->o.field)
 		g.field = intern_add(&s->field, rows_text(r, WEIGHT_ROWS_KEY));
-	g.comm = stacks_comm_of(s, comm);
-	/* only this flag affects what is drawn */
-	g.flags &= VERDICT_EXEC;
+	g.comm = stacks_comm_of(s, e->comm);
 	uint32_t group = stacks_add(s, &g);
 
 	if (s->o.each) {
 		const struct stacks_sample one = {
 			.group = group,
 			.event = s->group[group].event,
-			.cpu = (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1),
-			.timed = rows_value(r, REPORT_SAMPLES_TIME).kind !=
-				 VALUE_NULL,
-			.time = rows_int(r, REPORT_SAMPLES_TIME),
+			.cpu = cpu,
+			.timed = e->timed,
+			.time = e->time,
 			.weight = g.weight,
 		};
 
 		s->o.each(s->o.arg, &one);
 	}
 	return 0;
+}
+
+static int stacks_take_sample(struct stacks *s, const struct rows *r,
+			      struct err *err)
+{
+	const struct event_row e = {
+		.type = rows_int(r, REPORT_SAMPLES_TYPE),
+		.comm = rows_int(r, REPORT_SAMPLES_COMM),
+		.on_cpu = rows_value(r, REPORT_SAMPLES_CPU).kind == VALUE_INT,
+		.cpu = rows_int(r, REPORT_SAMPLES_CPU),
+		.kraw = rows_int(r, REPORT_SAMPLES_KRAW),
+		.uraw = rows_int(r, REPORT_SAMPLES_URAW),
+		.verdict = rows_int(r, REPORT_SAMPLES_VERDICT),
+		.flags = rows_int(r, REPORT_SAMPLES_FLAGS),
+		.weighed = true,
+		.weight = rows_int(r, REPORT_SAMPLES_WEIGHT),
+		.timed = rows_value(r, REPORT_SAMPLES_TIME).kind != VALUE_NULL,
+		.time = rows_int(r, REPORT_SAMPLES_TIME),
+	};
+
+	return stacks_take_event(s, &e, r, err);
+}
+
+/* Reads all samples, which takes a third of the time with a condition. */
+static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
+{
+	struct events *ev = events_open_few(db, err);
+	struct event_row e;
+	int rc = ev ? 1 : -1;
+
+	while (rc > 0 && (rc = events_next(ev, &e, err)) > 0)
+		if (stacks_take_event(s, &e, NULL, err))
+			rc = -1;
+	events_close(ev);
+	return rc;
 }
 
 /* Reads the sums of a server. */
@@ -373,6 +403,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			       "the sums of this capture tell its stacks not "
 			       "apart; 'backstitch ingest' it, and use the "
 			       "database");
+	if (!exprs && !filter_given())
+		return stacks_read_all(s, db, err);
 	r = exprs ? weight_rows(db, &by, err)
 		  : filter_rows(db, "report_samples", NULL, 0, err);
 	while (rows_step(r))
@@ -579,14 +611,15 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples)
 
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
 {
-	return &s->comm[i];
+	return &s->comm[i < s->n_comm ? i : 0];
 }
 
 const char *stacks_tell_comm(struct stacks *s, uint32_t i)
 {
 	for (size_t k = s->told.n ? s->n_comm : 0; k < s->n_comm; k++)
 		thread_names_add(&s->told, s->comm[k].name, s->comm[k].tid);
-	return thread_names_tell(&s->told, s->comm[i].name, s->comm[i].tid);
+	return thread_names_tell(&s->told, stacks_comm(s, i)->name,
+				 stacks_comm(s, i)->tid);
 }
 
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)

@@ -6,7 +6,7 @@
 
 #include "cli/model/code.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"

@@ -1,20 +1,15 @@
-/* wakers.h - who ended each wait of a capture, as cli/causes proves it: for
- * tables and pictures of many waits. A wait is the time of a thread between two
- * times on a CPU. */
+/* wakers.h - who ended a wait, as cli/causes proves it: for tables and pictures
+ * of many waits. */
 #ifndef CLI_MODEL_WAKERS_H
 #define CLI_MODEL_WAKERS_H
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/causes/chain.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 
-struct capture_events;
 struct causes;
-struct err;
 struct stacks;
-struct store;
-struct wait_causes;
 struct wakers;
 
 /* Bytes of an interrupt's name, with its 0; longer ones are cut. */
@@ -34,21 +29,27 @@ struct waker {
 				 * is the name of the thread */
 };
 
-/* Reads the events of a capture, with memory as in causes.h, and 40 bytes for
- * each wait. s: borrowed, for names; w: likewise, for what stacks tell. */
-struct wakers *wakers_load(struct store *db, const char *path,
-			   const struct capture_events *of,
-			   const struct stacks *s, struct wait_causes *w,
-			   struct err *err);
+/* The same in few bytes, as long as there are many. */
+struct woken {
+	int64_t ready;
+	uint32_t stack; /* for causes_waker() */
+	int32_t tid;
+	uint16_t irq;	   /* 1 + its number; 0: it has no name */
+	uint8_t what;	   /* enum chain_state */
+	uint8_t proof : 2; /* enum proof */
+	uint8_t asleep : 1;
+};
+
+/* c, s: borrowed, s for names. */
+struct wakers *wakers_new(const struct causes *c, const struct stacks *s);
 void wakers_free(struct wakers *w);
-/* Returns what it was made of. */
-const struct causes *wakers_causes(const struct wakers *w);
-/* Returns whether wake-ups were recorded. */
-bool wakers_recorded(const struct wakers *w);
-/* Returns who ended the wait of a thread between two times; without w, nothing
- * is known. */
-struct waker wakers_find(const struct wakers *w, int64_t tid, int64_t from,
-			 int64_t to);
+/* Returns who ended the wait of a thread of p between two times. */
+struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
+			 int64_t from, int64_t to);
+/* Returns a waker of which nothing is known. */
+struct woken wakers_none(void);
+/* Returns it with names; of wakers_none() w may be NULL. */
+struct waker wakers_tell(const struct wakers *w, const struct woken *x);
 /* Returns "NAME" of a thread, or the name or word of an interrupt; "" if nobody
  * woke it, or nobody knows. */
 const char *waker_name(const struct stacks *s, const struct waker *w);

@@ -4,14 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
+#include "cli/model/waits.h"
 #include "stitch/base/err.h"
-
-struct wall {
-	struct stacks *stacks;
-	uint32_t event;
-};
 
 struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event)
 {
@@ -41,35 +36,38 @@ int wall_clock(const struct stacks *s)
 	return best;
 }
 
-static int wall_take_wait(void *arg, const struct offcpu_wait *w,
-			  struct err *err)
+/* Adds the waits to an event. */
+static int wall_add(struct store *db, const char *path, struct stacks *s,
+		    uint32_t event, struct offcpu_sums *sums, struct err *err)
 {
-	struct wall *wl = arg;
-	const struct stacks_group g = wall_group(w, wl->event);
+	const struct waits_ask ask = { 0 };
+	struct waits *w = waits_open(db, path, &ask, err);
+	struct waits_item item;
+	int rc;
 
-	(void)err;
-	if (w->end == OFFCPU_BACK)
-		stacks_add(wl->stacks, &g);
-	return 0;
+	while ((rc = waits_next(w, &item, err)) > 0) {
+		const struct stacks_group g = wall_group(&item.wait, event);
+
+		if (item.wait.end == OFFCPU_BACK)
+			stacks_add(s, &g);
+	}
+	waits_close(w, sums);
+	return rc;
 }
 
 int wall_load_waits(struct store *db, const char *path, struct stacks *s,
 		    struct offcpu_sums *sums, struct err *err)
 {
-	struct wall wl = { .stacks = s,
-			   .event = stacks_add_event(s, "off-CPU", "ns") };
+	uint32_t event = stacks_add_event(s, "off-CPU", "ns");
 
-	const struct offcpu_ask ask = { .wait = wall_take_wait, .arg = &wl };
-
-	return offcpu_read(db, path, &ask, sums, err) ? -1 : (int)wl.event;
+	return wall_add(db, path, s, event, sums, err) ? -1 : (int)event;
 }
 
 int wall_load(struct store *db, const char *path, struct stacks *s,
 	      struct offcpu_sums *sums, struct err *err)
 {
 	int clock = wall_clock(s);
-	struct wall wl = { .stacks = s };
-	const struct offcpu_ask ask = { .wait = wall_take_wait, .arg = &wl };
+	uint32_t event;
 	char name[128];
 
 	if (clock < 0)
@@ -80,9 +78,9 @@ int wall_load(struct store *db, const char *path, struct stacks *s,
 			       path);
 	snprintf(name, sizeof(name), "%.100s and waits",
 		 stacks_event(s, (size_t)clock)->name);
-	wl.event = stacks_add_event(s, name, "ns");
-	if (offcpu_read(db, path, &ask, sums, err))
+	event = stacks_add_event(s, name, "ns");
+	if (wall_add(db, path, s, event, sums, err))
 		return -1;
-	stacks_give(s, (uint32_t)clock, wl.event);
-	return (int)wl.event;
+	stacks_give(s, (uint32_t)clock, event);
+	return (int)event;
 }

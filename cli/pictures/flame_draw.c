@@ -16,6 +16,7 @@
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"

@@ -8,7 +8,7 @@
 #include "cli/model/filter.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
 #include "cli/output/human.h"
@@ -171,7 +171,7 @@ void drawing_note_event(struct drawing *d)
 		return;
 	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
 		 samples == 1 ? "" : "s", event,
-		 *filter_that_passed() ? ", filtered" : "",
+		 filter_narrows() ? ", filtered" : "",
 		 d->opts->collapse ? "; recursion is collapsed" : "",
 		 d->opts->reverse
 			 ? "; stacks are merged from the innermost frame"

@@ -11,7 +11,7 @@
 #include "cli/pictures/flame_opts.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "schema/store.h"
@@ -56,15 +56,13 @@ static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 	return intern_add_bytes(&all->index, word, sizeof(word));
 }
 
-static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
-				  struct err *err)
+static void flame_offcpu_take_wait(struct groups *all,
+				   const struct offcpu_wait *w)
 {
-	struct groups *all = arg;
 	struct group key = { .at = w->at, .state = w->state };
 
-	(void)err;
 	if (w->end != OFFCPU_BACK)
-		return 0;
+		return;
 	if (all->opts->wakeups && offcpu_state(w->state)[0] != 'R')
 		key.waker = w->waker;
 	/* without these options the state is not shown */
@@ -75,10 +73,9 @@ static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 
 	if (id == all->n)
 		*mem_add(all->group, all->n, all->cap) = key;
-	/* cannot overflow: offcpu_read() checked the sum of all waits */
+	/* cannot overflow: waits_next() checks the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
-	return 0;
 }
 
 /* Adds the waker's stack in reverse, so that the function that woke the thread
@@ -218,14 +215,17 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (d->stacks) {
 		struct wait_causes *causes =
 			d->opts->wakeups ? wait_causes_new(d->stacks) : NULL;
-		const struct offcpu_ask ask = {
-			.wait = flame_offcpu_take_wait,
-			.arg = &g,
-			.stacks = d->stacks,
-			.causes = causes,
-		};
+		const struct waits_ask ask = { .stacks = d->stacks,
+					       .causes = causes };
+		struct waits *w = waits_open(db, path, &ask, err);
+		struct waits_item item;
+		int next;
 
-		told = !offcpu_read(db, path, &ask, &sums, err);
+		while ((next = waits_next(w, &item, err)) > 0)
+			if (item.kind == WAITS_WAIT)
+				flame_offcpu_take_wait(&g, &item.wait);
+		waits_close(w, &sums);
+		told = !next;
 		wait_causes_free(causes);
 		told = told && !drawing_facts(d, db, err);
 	}

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/causes.h"
 #include "cli/model/flame_tree.h"
@@ -28,8 +29,8 @@
  * ended by; or what was done at the end of a chain. Millions of pieces are made
  * of a few thousand of these. Has no padding. */
 struct flame_step {
-	const struct offcpu_stack *out, *waker; /* NULL: none */
-	const char *who;	 /* woke; NULL: the chain ends here */
+	uint32_t out, waker;	 /* number of a stack, + 1; 0: none */
+	uint32_t who;		 /* woke, in whos, + 1; 0: here it ends */
 	uint32_t name;		 /* label of the thread, + 1; 0: none */
 	uint32_t state;		 /* enum chain_state */
 	uint32_t context, proof; /* of who woke; of the end */
@@ -38,9 +39,16 @@ struct flame_step {
 struct path_flame {
 	struct path_run r;
 	struct flame_tree *tree;
+	struct chain chain;  /* of the wait at hand */
 	struct label_list l; /* of the step that is added */
 	uint32_t *name;	     /* by thread: label + 1; 0: not yet */
+	struct intern whos;
+	struct intern stack_keys; /* what stacks have the same frames by */
+	const struct offcpu_stack **stack;
+	size_t n_stack, cap_stack;
 	struct intern steps;
+	uint32_t *of_edge; /* by edge: its step, + 1; 0: not yet */
+	size_t n_of_edge, cap_of_edge;
 	struct table index; /* (node, step) to the node that it leads to */
 	/* the edges of the piece before, and the nodes they lead to */
 	uint32_t edge[CHAIN_MOST], above[CHAIN_MOST], depth;
@@ -72,6 +80,25 @@ static uint32_t flame_path_name(struct path_flame *f, uint32_t thread)
 	return f->name[thread];
 }
 
+/* Returns the number of a stack + 1, the same for those with equal frames; 0
+ * for NULL. */
+static uint32_t flame_path_stack(struct path_flame *f,
+				 const struct offcpu_stack *at)
+{
+	uint32_t id;
+
+	if (!at)
+		return 0;
+
+	const uint32_t key[] = { at->kraw, at->uraw,
+				 (uint32_t)at->verdict << 8 | at->flags };
+
+	id = intern_add_bytes(&f->stack_keys, key, sizeof(key));
+	if (id == f->n_stack)
+		*mem_add(f->stack, f->n_stack, f->cap_stack) = at;
+	return id + 1;
+}
+
 /* Returns the event with which the wait of a thread began that holds a time. */
 static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 			      int64_t time)
@@ -87,20 +114,19 @@ static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 static void flame_path_put_waker(struct path_flame *f,
 				 const struct flame_step *s)
 {
+	const char *who = intern_get(&f->whos, s->who - 1);
 	char text[WHO_MAX + 64];
 	size_t from;
 
 	if (s->state != CHAIN_STATES)
-		snprintf(text, sizeof(text), "[woken by %.*s]", WHO_MAX,
-			 s->who);
+		snprintf(text, sizeof(text), "[woken by %.*s]", WHO_MAX, who);
 	else
 		snprintf(text, sizeof(text), "[woken by %.*s (%s)]", WHO_MAX,
-			 s->who,
-			 path_context((enum timeline_context)s->context));
+			 who, path_context((enum timeline_context)s->context));
 	flame_path_add_frame(f, LABEL_GROUP, text);
 	from = f->l.n;
 	if (s->waker)
-		flame_path_add_stack(f, s->waker);
+		flame_path_add_stack(f, f->stack[s->waker - 1]);
 	label_list_reverse(&f->l, from);
 }
 
@@ -123,53 +149,72 @@ static void flame_path_put_end(struct path_flame *f, const struct flame_step *s)
 
 /* Returns the node that a step leads to from another one; FLAME_NONE and *err.
  */
-static uint32_t flame_path_step(struct path_flame *f, uint32_t from,
-				const struct flame_step *s, struct err *err)
+static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
+				 uint32_t step, struct err *err)
 {
-	uint64_t hash =
-		hash_u32s(from, intern_add_bytes(&f->steps, s, sizeof(*s)));
+	uint64_t hash = hash_u32s(from, step);
 	uint32_t node = table_find_hash(&f->index, hash);
+	struct flame_step s;
 
 	if (node != TABLE_NONE)
 		return node;
+	memcpy(&s, intern_get(&f->steps, step), sizeof(s));
 	f->l.n = 0;
-	if (s->name)
-		label_list_add(&f->l, s->name - 1);
-	if (s->out)
-		flame_path_add_stack(f, s->out);
-	if (s->who)
-		flame_path_put_waker(f, s);
+	if (s.name)
+		label_list_add(&f->l, s.name - 1);
+	if (s.out)
+		flame_path_add_stack(f, f->stack[s.out - 1]);
+	if (s.who)
+		flame_path_put_waker(f, &s);
 	else
-		flame_path_put_end(f, s);
+		flame_path_put_end(f, &s);
 	node = flame_tree_reach(f->tree, from, f->l.label, f->l.n, err);
 	if (node != FLAME_NONE)
 		table_add(&f->index, hash, node);
 	return node;
 }
 
-/* A wait, and who ended it. */
-static uint32_t flame_path_reach_edge(struct path_flame *f, uint32_t node,
-				      const struct proof_edge *e, int64_t time,
-				      struct err *err)
+static uint32_t flame_path_edge_step(struct path_flame *f,
+				     const struct proof_edge *e, int64_t time)
 {
 	enum chain_state leaf = chain_leaf(e);
 	const char *what = causes_what(f->r.causes, e);
+	const char *who = leaf == CHAIN_STATES
+				  ? causes_comm(f->r.causes, e->waker)
+			  : what ? what
+				 : chain_state_word(leaf);
 	const struct flame_step s = {
-		.out = causes_stack(f->r.causes,
-				    flame_path_out(f, e->waiter, time)),
+		.out = flame_path_stack(
+			f, causes_stack(f->r.causes,
+					flame_path_out(f, e->waiter, time))),
 		/* who was interrupted has no part in it */
 		.waker = leaf == CHAIN_STATES && e->event
-				 ? causes_waker(f->r.causes, e->stack)
-				 : NULL,
-		.who = leaf == CHAIN_STATES ? causes_comm(f->r.causes, e->waker)
-		       : what		    ? what
-					    : chain_state_word(leaf),
+				 ? flame_path_stack(f, causes_waker(f->r.causes,
+								    e->stack))
+				 : 0,
+		.who = intern_add(&f->whos, who) + 1,
 		.name = flame_path_name(f, e->waiter),
 		.state = leaf,
 		.context = e->context,
 	};
 
-	return flame_path_step(f, node, &s, err);
+	return intern_add_bytes(&f->steps, &s, sizeof(s));
+}
+
+/* A wait, and who ended it: whatever chain it is in, and in whichever piece of
+ * it, it began with the same switch. */
+static uint32_t flame_path_reach_edge(struct path_flame *f, uint32_t node,
+				      uint32_t edge, int64_t time,
+				      struct err *err)
+{
+	f->of_edge = mem_reach(f->of_edge, &f->n_of_edge, &f->cap_of_edge,
+			       proofs_edges(f->r.proofs), sizeof(*f->of_edge));
+	if (!f->of_edge[edge]) {
+		const struct proof_edge e = proofs_edge(f->r.proofs, edge);
+
+		f->of_edge[edge] = flame_path_edge_step(f, &e, time) + 1;
+	}
+	return flame_path_reach(f, node, f->of_edge[edge] - 1, err);
 }
 
 static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
@@ -185,9 +230,7 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 	while (i < f->depth && i < s->depth && f->edge[i] == path[i])
 		node = f->above[i++];
 	for (f->depth = i; i < s->depth; i++) {
-		const struct proof_edge e = proofs_edge(f->r.proofs, path[i]);
-
-		node = flame_path_reach_edge(f, node, &e, s->from, err);
+		node = flame_path_reach_edge(f, node, path[i], s->from, err);
 		if (node == FLAME_NONE)
 			return -1;
 		f->edge[i] = path[i];
@@ -200,9 +243,11 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 	if (!ends) {
 		end.name = flame_path_name(f, s->thread);
 		if (s->state != CHAIN_RUN)
-			end.out = causes_stack(f->r.causes, s->out);
+			end.out = flame_path_stack(
+				f, causes_stack(f->r.causes, s->out));
 	}
-	node = flame_path_step(f, node, &end, err);
+	node = flame_path_reach(
+		f, node, intern_add_bytes(&f->steps, &end, sizeof(end)), err);
 	return node == FLAME_NONE
 		       ? -1
 		       : flame_tree_weigh(f->tree, node,
@@ -213,14 +258,14 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 static int flame_path_add(struct path_flame *f, uint32_t thread, int64_t from,
 			  int64_t to, struct err *err)
 {
-	struct chain c = { 0 };
+	struct chain *c = &f->chain;
 	int rc = 0;
 
 	f->depth = 0;
-	path_chain(&f->r, thread, from, to, &c);
-	for (size_t i = 0; !rc && i < c.n; i++)
-		rc = flame_path_add_segment(f, &c, &c.segment[i], err);
-	chain_release(&c);
+	chain_clear(c);
+	path_chain(&f->r, thread, from, to, c);
+	for (size_t i = 0; !rc && i < c->n; i++)
+		rc = flame_path_add_segment(f, c, &c->segment[i], err);
 	return rc;
 }
 
@@ -290,6 +335,11 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	if (!rc)
 		rc = path_status(&f.r);
 	flame_tree_free(f.tree);
+	chain_release(&f.chain);
+	intern_release(&f.whos);
+	intern_release(&f.stack_keys);
+	free(f.stack);
+	free(f.of_edge);
 	intern_release(&f.steps);
 	table_release(&f.index);
 	free(f.name);

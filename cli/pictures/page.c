@@ -10,6 +10,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/pictures/page_data.h"
 #include "cli/pictures/page_diff.h"
 #include "cli/pictures/page_source.h"

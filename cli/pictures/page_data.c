@@ -17,6 +17,7 @@
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/trust.h"
 #include "cli/model/verdict_words.h"
 #include "cli/model/wall.h"

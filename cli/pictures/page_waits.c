@@ -3,14 +3,13 @@
 
 #include <stdlib.h>
 
-#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
+#include "cli/model/waits.h"
 #include "cli/model/wall.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_chains.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
@@ -23,6 +22,12 @@ struct page_wait {
 	uint8_t proof; /* of the waker; 0: not known, or none was needed */
 };
 
+struct page_run {
+	int64_t from, to;
+	uint32_t comm;
+	int32_t cpu;
+};
+
 struct page_waits {
 	struct stacks *stacks;
 	struct wait_causes *causes;
@@ -32,7 +37,7 @@ struct page_waits {
 	uint32_t wakes; /* event of the groups of wakers, which weigh nothing */
 	struct page_wait *wait;
 	size_t n, cap;
-	struct offcpu_run *run;
+	struct page_run *run;
 	size_t n_run, cap_run;
 	struct offcpu_sums sums;
 	struct page_bytes waits, runs;
@@ -49,15 +54,11 @@ static uint32_t page_waits_word(struct page_waits *p, const char *word)
 	return id;
 }
 
-static int page_waits_take(void *arg, const struct offcpu_wait *w,
-			   struct err *err)
+static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 {
-	struct page_waits *p = arg;
-
-	(void)err;
 	/* a sum has no place in time */
 	if (w->end != OFFCPU_BACK || w->sum)
-		return 0;
+		return;
 	if (p->event < 0) {
 		p->event = (int)stacks_add_event(p->stacks, "off-CPU", "ns");
 		p->wakes = stacks_add_event(p->stacks, "wake-ups", "ns");
@@ -97,25 +98,15 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 				.comm = w->at.comm,
 			};
 	*mem_add(p->wait, p->n, p->cap) = one;
-	return 0;
 }
 
-static void page_waits_told(void *arg, const struct causes *c)
+static void page_waits_take_run(struct page_waits *p,
+				const struct offcpu_run *r)
 {
-	struct page_waits *p = arg;
-
-	page_chains_add(p->chains, c, p->ask, p->n_ask);
-	p->n_ask = 0;
-}
-
-static void page_waits_take_run(void *arg, const struct offcpu_run *r)
-{
-	struct page_waits *p = arg;
-
 	/* the idle task is what is left; a row of the page is a CPU */
 	if (!r->tid || r->cpu < 0)
 		return;
-	struct offcpu_run one = *r;
+	struct page_run one = { r->from, r->to, r->comm, r->cpu };
 
 	/* a thread that never left a CPU is named by its own events */
 	if (!one.comm)
@@ -127,27 +118,32 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 				   struct stacks *s, struct err *err)
 {
 	struct page_waits *p = mem_new(1, sizeof(*p));
-	struct err why = { 0 };
-	struct offcpu_ask ask = {
-		.wait = page_waits_take,
-		.run = page_waits_take_run,
-		.told = page_waits_told,
-		.arg = p,
-		.stacks = s,
-	};
+	struct waits_ask ask = { .runs = true, .any = true, .stacks = s };
+	struct waits_item item;
+	struct waits *w;
+	int rc;
 
 	p->stacks = s;
 	p->causes = wait_causes_new(s);
 	p->chains = page_chains_new(s);
 	p->event = -1;
 	ask.causes = p->causes;
-	/* without switches, or certain waits, it is a page without them */
-	if (!offcpu_read(db, path, &ask, &p->sums, &why) ||
-	    why.code == ERR_FORMAT)
+	w = waits_open(db, path, &ask, err);
+	while ((rc = waits_next(w, &item, err)) > 0) {
+		if (item.kind == WAITS_WAIT) {
+			page_waits_take(p, &item.wait);
+		} else if (item.kind == WAITS_RUN) {
+			page_waits_take_run(p, &item.run);
+		} else {
+			page_chains_add(p->chains, waits_causes(w), p->ask,
+					p->n_ask);
+			p->n_ask = 0;
+		}
+	}
+	waits_close(w, &p->sums);
+	if (!rc)
 		return p;
 	page_waits_free(p);
-	if (err)
-		*err = why;
 	return NULL;
 }
 
@@ -221,7 +217,7 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 	page_chains_encode(w->chains, thread_of, arg);
 	last = (uint64_t)t0;
 	for (size_t i = 0; i < w->n_run; i++) {
-		const struct offcpu_run *x = &w->run[i];
+		const struct page_run *x = &w->run[i];
 		uint64_t from = (uint64_t)x->from;
 
 		page_bytes_signed(&w->runs, from - last);

@@ -14,26 +14,16 @@
 
 /* Dumps grow if more stacks than this end with theirs. */
 #define CUT_OF 100
-#define MEGABYTES                                                              \
-	4 /* perf's own are smaller, and depend on CPUs and rights             \
-	   */
+#define MEGABYTES 4 /* of buffers that go with dumps of 16 kB */
 #define MEGABYTES_MAX 64
 
-/* Returns the number behind an option of perf's in a command line, 0: none. */
-static unsigned int learn_number(const char *cmdline, const char *option)
-{
-	const char *s = cmdline ? strstr(cmdline, option) : NULL;
-	unsigned long v = s ? strtoul(s + strlen(option), NULL, 10) : 0;
-
-	return v > DUMP_MAX ? DUMP_MAX : (unsigned int)v;
-}
-
 /* Returns twice as much, of nothing twice what perf has. */
-static unsigned int learn_larger(unsigned int had, unsigned int perfs,
+static unsigned int learn_larger(int64_t had, unsigned int perfs,
 				 unsigned int most)
 {
-	had = 2 * (had ? had : perfs);
-	return had < most ? had : most;
+	if (had < 0 || had > most / 2)
+		return most;
+	return had ? 2 * (unsigned int)had : 2 * perfs;
 }
 
 int learn_from(const char *file, const char *name, struct learned *out,
@@ -49,20 +39,25 @@ int learn_from(const char *file, const char *name, struct learned *out,
 		return err_while(err, "learning from the last capture");
 	r = rows_of(db, "record_learned", err);
 	if (rows_step(r)) {
-		const char *line = rows_text(r, RECORD_LEARNED_CMDLINE);
+		/* perf 7.2 and 7.3 do not store the rest of it */
+		const char *m =
+			strstr(rows_text(r, RECORD_LEARNED_CMDLINE), " -m ");
+		long mb = m ? strtol(m + 4, NULL, 10) : 0;
+		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
 		long long samples = rows_int(r, RECORD_LEARNED_SAMPLES);
 		long long cut = rows_int(r, RECORD_LEARNED_CUT);
 		long long lost = rows_int(r, RECORD_LEARNED_LOST);
 
-		out->dump = learn_number(line, "dwarf,");
-		out->megabytes = learn_number(line, " -m ");
-		out->cut = cut > samples / CUT_OF && out->dump < DUMP_MAX;
+		out->cut = cut > samples / CUT_OF && dump < DUMP_MAX;
 		out->lost = lost;
-		if (out->cut)
-			out->dump = learn_larger(out->dump, DUMP / 2, DUMP_MAX);
-		if (lost || out->megabytes > MEGABYTES_MAX)
-			out->megabytes = learn_larger(out->megabytes, MEGABYTES,
-						      MEGABYTES_MAX);
+		out->dump = (unsigned int)dump;
+		out->megabytes = (unsigned int)mb;
+		if (out->cut || dump < 0 || dump > DUMP_MAX)
+			out->dump = learn_larger(dump, DUMP / 2, DUMP_MAX);
+		if (lost || mb < 0 || mb > MEGABYTES_MAX)
+			out->megabytes =
+				learn_larger(m ? mb : dump / (DUMP / MEGABYTES),
+					     MEGABYTES, MEGABYTES_MAX);
 		if (name && out->cut)
 			say("%s: %lld of %lld user stacks end with their dump: "
 			    "dumps of %u bytes\n",

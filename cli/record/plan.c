@@ -86,7 +86,6 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "-p %ld", p->want->pid);
 }
 
-/* What runs already is tried itself. */
 static bool plan_learns(const struct plan *p)
 {
 	return p->want->tries && p->dump && (p->want->all || p->want->pid);
@@ -163,8 +162,10 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 		say("perf: %s\n", line);
 	return err_set(
 		err, ERR_IO, "%s",
-		!denied	       ? "perf does not record this; its reason is "
-				 "above"
+		!denied && *said ? "perf does not record this; its reason is "
+				   "above"
+		: !denied      ? "perf does not record this and says nothing; "
+				 "'perf record -v' may say why"
 		: !geteuid()   ? "perf may not record here, although this is "
 				 "root: a container needs --cap-add PERFMON "
 				 "(or SYS_ADMIN) and a seccomp profile that "
@@ -172,6 +173,8 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 		: p->want->all ? "perf may not record all CPUs; as root, "
 				 "'sysctl kernel.perf_event_paranoid=-1' "
 				 "allows it, or record as root"
+		: p->want->pid ? "perf may not record this process; record as "
+				 "root, or one of your own"
 			       : "perf may not record this; as root, 'sysctl "
 				 "kernel.perf_event_paranoid=1' allows it, or "
 				 "record as root");
@@ -242,7 +245,7 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 		if (!strcmp(p->graph, "fp,defer") &&
 		    !strstr(plan_attrs, "defer_callchain: 1"))
 			p->graph = "fp";
-		else if (accepted && l.cut)
+		else if (accepted && l.cut && l.dump > p->dump)
 			plan_take_dump(p, l.dump);
 		else if (accepted)
 			return 0;
@@ -266,7 +269,9 @@ static void plan_take_event(struct plan *p)
 
 	if (p->want->event || p->want->ftrace)
 		return;
-	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")))
+	/* perf 7.2 takes task-clock for a program */
+	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
+	    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
 		p->event = user ? "cpu-clock:u" : "cpu-clock";
 	else if (user)
 		p->event = "cycles:u";

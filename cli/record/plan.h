@@ -7,9 +7,6 @@
  * itself, for half a second, so that dumps are as large as its stacks. */
 #ifndef CLI_RECORD_PLAN_H
 #define CLI_RECORD_PLAN_H
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cli/record/code.h"
 #include "stitch/base/mem.h"
 

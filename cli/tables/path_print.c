@@ -45,7 +45,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 		return -1;
 	labels_shorten(r->labels);
 	r->words = wait_causes_new(r->stacks);
-	r->causes = causes_load(db, path, 0, r->words, err);
+	r->causes = causes_load(db, path, r->words, err);
 	if (!r->causes)
 		return -1;
 	r->t = causes_timeline(r->causes);

@@ -8,7 +8,7 @@
 #include "cli/causes/idle.h"
 #include "cli/model/causes.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu_source.h"
+#include "cli/model/offcpu.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
@@ -393,6 +393,7 @@ struct path_shares {
 	struct intern keys;	      /* of share[] */
 	struct intern names;	      /* of threads and functions */
 	uint32_t *name;		      /* by thread: in names, + 1; 0: not yet */
+	struct chain chain;	      /* of the wait at hand */
 	uint32_t key[CHAIN_MOST + 2]; /* of the piece at hand */
 	uint64_t ns, consistent, unknown, waits;
 };
@@ -498,19 +499,19 @@ static void path_put_blame(const struct path_shares *p, FILE *out,
 static void path_share_chain(struct path_shares *p, uint32_t thread,
 			     int64_t from, int64_t to)
 {
-	struct chain c = { 0 };
+	struct chain *c = &p->chain;
 
 	p->waits++;
-	path_chain(p->r, thread, from, to, &c);
-	for (size_t i = 0; i < c.n; i++) {
-		const struct chain_segment *s = &c.segment[i];
+	chain_clear(c);
+	path_chain(p->r, thread, from, to, c);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct chain_segment *s = &c->segment[i];
 
 		path_count(p,
-			   p->r->o->blame ? path_key_blame(p, &c, s)
-					  : path_key_tree(p, &c, s),
+			   p->r->o->blame ? path_key_blame(p, c, s)
+					  : path_key_tree(p, c, s),
 			   s);
 	}
-	chain_release(&c);
 }
 
 static int path_compare_shares(const void *pa, const void *pb)
@@ -620,6 +621,7 @@ int path_shares(struct path_run *r, struct err *err)
 		rc = path_no_waits(r, err);
 	if (!rc)
 		path_put_shares(&p, r->o->blame ? "blame" : "tree");
+	chain_release(&p.chain);
 	intern_release(&p.keys);
 	intern_release(&p.names);
 	free(p.name);

@@ -8,6 +8,7 @@
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
@@ -42,7 +43,7 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		    (rp->event < 0 || g->event == (uint32_t)rp->event))
 			return 1;
 	}
-	if (*filter_that_passed())
+	if (filter_narrows())
 		return 0;
 	if (rp->event >= 0) {
 		event.kind = VALUE_TEXT;

@@ -11,7 +11,7 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
@@ -139,20 +139,18 @@ static bool report_offcpu_is_woken(const struct offcpu_wait *w)
 	return w->waker.asleep && w->waker.proof != PROOF_UNKNOWN;
 }
 
-static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
-				   struct err *err)
+static void report_offcpu_take_wait(struct report_offcpu *rp,
+				    const struct offcpu_wait *w)
 {
-	struct report_offcpu *rp = arg;
 	struct thread_sum *s = sum_for(rp, w);
 	struct stacks_group at = offcpu_group(&w->at);
 	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
 
-	(void)err;
 	s->waits[w->end]++;
 	s->ns[w->end] += ns;
 	if (w->end != OFFCPU_BACK)
-		return 0;
+		return;
 	at.samples = 1;
 	trust_add(rp->trust, &at);
 	if (ns > s->longest && !w->sum)
@@ -171,7 +169,6 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
 	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
-	return 0;
 }
 
 static int compare_sums(const void *pa, const void *pb, void *arg)
@@ -511,15 +508,18 @@ int report_offcpu(struct store *db, const char *path,
 		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, stacks_code(rp.stacks), err);
 	}
-	struct offcpu_ask ask = {
-		.wait = report_offcpu_take_wait,
-		.arg = &rp,
-		.stacks = rp.stacks,
-		.causes = rp.causes,
-	};
+	const struct waits_ask ask = { .stacks = rp.stacks,
+				       .causes = rp.causes };
 
-	if (rp.trust)
-		rc = offcpu_read(db, path, &ask, &rp.sums, err);
+	if (rp.trust) {
+		struct waits *w = waits_open(db, path, &ask, err);
+		struct waits_item item;
+
+		while ((rc = waits_next(w, &item, err)) > 0)
+			if (item.kind == WAITS_WAIT)
+				report_offcpu_take_wait(&rp, &item.wait);
+		waits_close(w, &rp.sums);
+	}
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
 	if (!rc && o->graph) {

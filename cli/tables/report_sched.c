@@ -9,14 +9,12 @@
 #include "cli/model/causes.h"
 #include "cli/model/filter.h"
 #include "cli/model/offcpu.h"
-#include "cli/model/row_cursor.h"
 #include "cli/model/wait_cause.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/tables/path.h"
 #include "cli/tables/report.h"
-#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -28,14 +26,6 @@
 struct sched_thread {
 	uint32_t thread;
 	struct account a;
-};
-
-/* A wait of which the event of its begin tells the cause. */
-struct sched_wait {
-	int64_t event;
-	uint64_t ns;
-	uint32_t thread;
-	int16_t bits;
 };
 
 /* What a thread was blocked for: a cause or, where none is known, a state. */
@@ -52,8 +42,6 @@ struct sched {
 	struct sched_thread *th;
 	size_t n, cap;
 	const char *order; /* in which they are */
-	struct sched_wait *wait;
-	size_t n_wait, cap_wait;
 	struct sched_cause *cause;
 	size_t n_cause, cap_cause;
 	struct intern index; /* of cause[] */
@@ -65,17 +53,27 @@ struct sched {
 
 /* ---- sums */
 
+/* The stack of its begin tells the cause of a wait. */
 static void sched_take_wait(void *arg, const struct proof_piece *pc,
 			    uint64_t ns)
 {
 	struct sched *s = arg;
+	const struct offcpu_stack *at = causes_stack(s->r.causes, pc->out);
+	const char *word = wait_cause_word(
+		wait_causes_get(s->r.words, pc->bits, at ? at->kraw : 0));
+	char key[64];
+	int len;
+	uint32_t id;
 
-	*mem_add(s->wait, s->n_wait, s->cap_wait) = (struct sched_wait){
-		.event = pc->out,
-		.ns = ns,
-		.thread = s->now,
-		.bits = pc->bits,
-	};
+	if (!*word)
+		word = offcpu_state(pc->bits);
+	len = snprintf(key, sizeof(key), "%u %s", s->now, word);
+	id = intern_add_bytes(&s->index, key, (size_t)len);
+	if (id == s->n_cause)
+		*mem_add(s->cause, s->n_cause, s->cap_cause) =
+			(struct sched_cause){ s->now, word, 0, 0 };
+	s->cause[id].ns += ns;
+	s->cause[id].waits++;
 }
 
 static void sched_count(struct sched *s)
@@ -109,53 +107,6 @@ static void sched_count(struct sched *s)
 		s->recorder |= timeline_is_recorder(s->r.t, i) && th.a.unknown;
 		proofs_forget(s->r.proofs);
 	}
-}
-
-/* ---- causes */
-
-static int sched_compare_events(const void *pa, const void *pb)
-{
-	const struct sched_wait *a = pa;
-	const struct sched_wait *b = pb;
-
-	return compare_numbers(a->event, b->event);
-}
-
-/* Reads the stacks of all waits in the order of their events. */
-static int sched_find_causes(struct sched *s, struct err *err)
-{
-	struct row_cursor c = { 0 };
-	int rc = row_cursor_open(&c, s->r.db, store_sql("causes_stacks"), err);
-
-	if (s->n_wait)
-		qsort(s->wait, s->n_wait, sizeof(*s->wait),
-		      sched_compare_events);
-	for (size_t i = 0; rc >= 0 && i < s->n_wait; i++) {
-		const struct sched_wait *w = &s->wait[i];
-		const char *word;
-		char key[64];
-		int len;
-		uint32_t kraw;
-		uint32_t id;
-
-		rc = w->event ? row_cursor_seek(&c, w->event, err) : 0;
-		if (rc < 0)
-			break;
-		kraw = rc ? (uint32_t)rows_int(c.rows, CAUSES_STACKS_KRAW) : 0;
-		word = wait_cause_word(
-			wait_causes_get(s->r.words, w->bits, kraw));
-		if (!*word)
-			word = offcpu_state(w->bits);
-		len = snprintf(key, sizeof(key), "%u %s", w->thread, word);
-		id = intern_add_bytes(&s->index, key, (size_t)len);
-		if (id == s->n_cause)
-			*mem_add(s->cause, s->n_cause, s->cap_cause) =
-				(struct sched_cause){ w->thread, word, 0, 0 };
-		s->cause[id].ns += w->ns;
-		s->cause[id].waits++;
-	}
-	row_cursor_close(&c);
-	return rc < 0 ? -1 : 0;
 }
 
 /* ---- order */
@@ -503,10 +454,8 @@ int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 
 	if (!rc)
 		rc = sched_find_window(&s, err);
-	if (!rc) {
+	if (!rc)
 		sched_count(&s);
-		rc = sched_find_causes(&s, err);
-	}
 	if (!rc && !s.n)
 		rc = err_set(err, ERR_USAGE,
 			     "%s: no thread that the options select ran or "
@@ -517,7 +466,6 @@ int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 	path_close(&s.r);
 	intern_release(&s.index);
 	free(s.th);
-	free(s.wait);
 	free(s.cause);
 	return rc;
 }

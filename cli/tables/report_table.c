@@ -10,6 +10,7 @@
 #include "cli/model/label.h"
 #include "cli/model/name_find.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model/offcpu.h"
+#include "cli/model/waits.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
 #include "cli/output/grid.h"
@@ -21,6 +21,7 @@
 
 struct thread_times {
 	uint32_t comm; /* for stacks_comm(); 0: not known */
+	int64_t named; /* when it had it */
 	int64_t tid;
 	uint64_t on_cpu, ready, waiting, longest;
 	uint64_t cause[WAIT_CAUSES]; /* parts of waiting */
@@ -36,8 +37,9 @@ struct threads {
 	uint64_t on_cpu, ready, waiting;
 };
 
+/* Returns the thread that had a name at a time. */
 static struct thread_times *threads_of(struct threads *th, uint32_t comm,
-				       int64_t tid)
+				       int64_t tid, int64_t time)
 {
 	const struct stacks_comm *c = stacks_comm(th->stacks, comm);
 	const uint64_t word[2] = { (uint64_t)c->pid, (uint64_t)tid };
@@ -45,23 +47,23 @@ static struct thread_times *threads_of(struct threads *th, uint32_t comm,
 
 	if (id == th->n)
 		*mem_add(th->t, th->n, th->cap) =
-			(struct thread_times){ .tid = tid };
+			(struct thread_times){ .tid = tid, .named = time };
 	/* an exec gives a new name */
-	th->t[id].comm = comm;
+	if (time >= th->t[id].named) {
+		th->t[id].comm = comm;
+		th->t[id].named = time;
+	}
 	return &th->t[id];
 }
 
-static int threads_take_wait(void *arg, const struct offcpu_wait *w,
-			     struct err *err)
+static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
 {
-	struct threads *th = arg;
-	struct thread_times *t = threads_of(th, w->at.comm, w->tid);
+	struct thread_times *t = threads_of(th, w->at.comm, w->tid, w->from);
 	uint64_t ns = (uint64_t)w->to - (uint64_t)w->from;
 	uint64_t ready = 0;
 
-	(void)err;
 	if (w->end != OFFCPU_BACK)
-		return 0;
+		return;
 	if (offcpu_state(w->state)[0] == 'R')
 		ready = ns;
 	else if (w->waker.ready < w->to)
@@ -74,12 +76,10 @@ static int threads_take_wait(void *arg, const struct offcpu_wait *w,
 		t->longest = ns;
 	th->ready += ready;
 	th->waiting += ns;
-	return 0;
 }
 
-static void threads_take_run(void *arg, const struct offcpu_run *r)
+static void threads_take_run(struct threads *th, const struct offcpu_run *r)
 {
-	struct threads *th = arg;
 	uint32_t comm =
 		r->comm ? r->comm : stacks_comm_of_tid(th->stacks, r->tid);
 	uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
@@ -88,7 +88,7 @@ static void threads_take_run(void *arg, const struct offcpu_run *r)
 	/* the idle task is what is left */
 	if (!r->tid)
 		return;
-	t = threads_of(th, comm, r->tid);
+	t = threads_of(th, comm, r->tid, r->to);
 	t->on_cpu = saturating_add(t->on_cpu, ns);
 	th->on_cpu = saturating_add(th->on_cpu, ns);
 }
@@ -200,15 +200,20 @@ int threads_print(struct store *db, const char *path, size_t limit,
 	th.stacks = stacks_load(db, &so, err);
 	if (th.stacks) {
 		th.causes = wait_causes_new(th.stacks);
-		const struct offcpu_ask ask = {
-			.wait = threads_take_wait,
-			.run = threads_take_run,
-			.arg = &th,
+		const struct waits_ask ask = {
+			.runs = true,
 			.stacks = th.stacks,
 			.causes = th.causes,
 		};
+		struct waits *w = waits_open(db, path, &ask, err);
+		struct waits_item item;
 
-		rc = offcpu_read(db, path, &ask, &th.sums, err);
+		while ((rc = waits_next(w, &item, err)) > 0)
+			if (item.kind == WAITS_WAIT)
+				threads_take_wait(&th, &item.wait);
+			else if (item.kind == WAITS_RUN)
+				threads_take_run(&th, &item.run);
+		waits_close(w, &th.sums);
 	}
 	/* a wait that seems certain, and the time between two of them, are few
 	 * of many */

@@ -354,9 +354,9 @@ static bool view_has(const struct view *v, enum view_needs what)
 
 		/* a stack alone does not say how long */
 		found |= what == NEEDS_WAITS
-				 ? strcmp(role, "stack") != 0
+				 ? strcmp(role, "sample") != 0
 				 : !filter.event && !filter.cgroup &&
-					   !strncmp(role, "switch", 6);
+					   !strcmp(role, "switch");
 	}
 	rows_close(r);
 	return found;

@@ -1,6 +1,7 @@
 /* cut.c - cuts a stream of ftrace's text into texts that can be read alone. */
 #include "formats/ftext/cut.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,15 @@ struct ftext_cut {
 	/* by CPU plus 1: the piece that has its last event */
 	uint32_t *cpu;
 	size_t n_cpu, cap_cpu;
+	struct ftext_beside beside;
+	struct ftext_dropped *dropped; /* by CPU */
+	size_t n_dropped, cap_dropped;
+};
+
+/* What a CPU dropped. */
+struct ftext_dropped {
+	uint64_t n;  /* as tracefs counted it last */
+	bool recent; /* events of the time of the last count may still come */
 };
 
 bool ftext_cut_probe(const void *head, size_t n)
@@ -27,9 +37,45 @@ bool ftext_cut_probe(const void *head, size_t n)
 	return ftext_ops.probe("", head, n) > 0;
 }
 
-struct ftext_cut *ftext_cut_new(void)
+/* What the buffer has was recorded before what it dropped meanwhile. So a piece
+ * that comes after a count has grown may lack events too, and so may the first
+ * one; a copy of the counts is of all pieces. */
+static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 {
-	return mem_new(1, sizeof(struct ftext_cut));
+	struct ftext_beside *b = &c->beside;
+
+	ftext_beside_read(b, b->per_cpu, NULL);
+	for (size_t i = 0; i < b->n_total; i++) {
+		const struct ftext_total *t = &b->total[i];
+
+		if (t->place != LOST_WITHIN)
+			continue;
+		c->dropped =
+			mem_reach(c->dropped, &c->n_dropped, &c->cap_dropped,
+				  (size_t)t->cpu + 1, sizeof(*c->dropped));
+		struct ftext_dropped *d = &c->dropped[t->cpu];
+		/* they begin anew when the buffer is emptied */
+		uint64_t n = t->n < d->n ? t->n : t->n - d->n;
+
+		if (out && (n || d->recent))
+			fprintf(out,
+				FTEXT_BESIDE " cpu=%" PRId32 " dropped=%" PRIu64
+					     "\n",
+				t->cpu, n);
+		d->n = t->n;
+		d->recent = n || !b->live;
+	}
+}
+
+struct ftext_cut *ftext_cut_new(const char *path)
+{
+	struct ftext_cut *c = mem_new(1, sizeof(*c));
+
+	if (strcmp(path, "-") != 0)
+		ftext_beside_open(&c->beside, path);
+	if (c->beside.live)
+		ftext_cut_count(c, NULL);
+	return c;
 }
 
 void ftext_cut_free(struct ftext_cut *c)
@@ -38,6 +84,8 @@ void ftext_cut_free(struct ftext_cut *c)
 		return;
 	free(c->head);
 	free(c->cpu);
+	free(c->dropped);
+	ftext_beside_release(&c->beside);
 	free(c);
 }
 
@@ -138,6 +186,18 @@ void ftext_cut_head(struct ftext_cut *c, FILE *out)
 	/* that line was counted for the piece before */
 	if (c->is_event && c->at < c->n_cpu)
 		c->cpu[c->at] = c->piece;
+	if (c->beside.cpus || *c->beside.clock)
+		fprintf(out, FTEXT_BESIDE "%s%s\n",
+			*c->beside.clock ? " clock=" : "", c->beside.clock);
 	if (c->n_head)
 		fwrite(c->head, 1, c->n_head, out);
+}
+
+void ftext_cut_tail(struct ftext_cut *c, FILE *out)
+{
+	int32_t cpus = ftext_beside_cpus(&c->beside);
+
+	ftext_cut_count(c, out);
+	if (cpus)
+		fprintf(out, FTEXT_BESIDE " cpus=%" PRId32 "\n", cpus);
 }

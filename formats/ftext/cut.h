@@ -4,7 +4,8 @@
  * ftext_cut_take() looks at one line after the other, which the caller stores
  * as they are: in the piece that is received, or in the one before it, if the
  * line belongs to an event there. The stack of an event is printed behind it,
- * with events of other CPUs between them. */
+ * with events of other CPUs between them. What tracefs tells beside the stream
+ * is in each piece. */
 #ifndef FORMATS_FTEXT_CUT_H
 #define FORMATS_FTEXT_CUT_H
 #include <stdbool.h>
@@ -16,7 +17,8 @@ struct ftext_cut;
 
 /* Returns whether the first bytes of a stream are such a text. */
 bool ftext_cut_probe(const void *head, size_t n);
-struct ftext_cut *ftext_cut_new(void);
+/* path: of the stream, beside which tracefs may be, or a copy of it. */
+struct ftext_cut *ftext_cut_new(const char *path);
 void ftext_cut_free(struct ftext_cut *c); /* NULL is fine */
 /* Looks at the line at the begin of len bytes. Returns 1 and its length, 0 if
  * it is not whole. Lines are taken in parts of 64 KiB at most. */
@@ -31,4 +33,6 @@ bool ftext_cut_is_late(const struct ftext_cut *c);
 /* Says that a piece begins with that line, and writes the header of the text,
  * with which each begins. Errors are those of the stream. */
 void ftext_cut_head(struct ftext_cut *c, FILE *out);
+/* Says that a piece is complete, and writes what ends it. */
+void ftext_cut_tail(struct ftext_cut *c, FILE *out);
 #endif

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/ftext/beside.h"
 #include "formats/ftext/line.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/reader.h"
@@ -91,6 +92,7 @@ struct ftext_item {
 		has_user; /* a stack was printed, possibly an empty one */
 	bool has_field;	  /* the text contains a stack, which is a field */
 	bool untimed;
+	bool dropped; /* a loss at any time of the text */
 };
 
 /* The record that a ref is of; in ref.len. */
@@ -127,13 +129,6 @@ enum ftext_stack {
 	FTEXT_STACKS
 };
 
-/* Events that a CPU's buffer lost. */
-struct ftext_total {
-	int32_t cpu;
-	enum lost_place place;
-	uint64_t n;
-};
-
 struct ftext {
 	struct source src;
 	struct source_opts opts;
@@ -153,8 +148,9 @@ struct ftext {
 	int32_t *running; /* of function_graph: thread plus 1 by CPU */
 	size_t n_running, cap_running;
 	uint64_t overwritten; /* entries overwritten by newer ones, in total */
-	struct ftext_total *total; /* what the kernel's files stats say */
-	size_t n_total, cap_total, given_total;
+	struct ftext_beside beside;
+	size_t given_total; /* of those beside it */
+	bool piece;	    /* of a stream that was cut */
 	/* Items; the index is the number modulo the capacity. */
 	struct ftext_item *item;
 	size_t cap_item;		/* a power of two */
@@ -169,6 +165,7 @@ struct ftext {
 	struct table cpus;
 	char **buffer;
 	size_t n_buffer, cap_buffer;
+	uint64_t first_printed;	      /* least time; UINT64_MAX: none */
 	uint64_t printed, newest_key; /* time and key of the last event */
 	struct near_time near;	      /* to which the next line must be near */
 	bool ticks, relative;
@@ -308,10 +305,13 @@ void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 int ftext_kernel(struct ftext *ft, struct err *err);
 void ftext_kernel_record(const struct ftext *ft, struct record *rec);
 
-/* stats.c: losses by CPU. */
+/* totals.c: what is beside the text. */
+/* Takes the clock, and the number of CPUs unless the text tells it. head: the
+ * begin of the text. */
+void ftext_totals_open(struct ftext *ft, struct scan head);
 /* Reads the files stats that --stats names, or that are beside the text.
  * Returns -1 and *err if the option names none. */
-int ftext_stats(struct ftext *ft, struct err *err);
+int ftext_totals_read(struct ftext *ft, struct err *err);
 /* At the end of the text: returns whether they count for it. */
 bool ftext_has_totals(struct ftext *ft);
 

@@ -47,6 +47,8 @@ static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 		reader_regress(&ft->src, it->off, it->time, ft->printed,
 			       it->cpu);
 	ft->printed = it->time;
+	if (it->time < ft->first_printed)
+		ft->first_printed = it->time;
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
 }
@@ -229,6 +231,30 @@ static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 	ft->last = 0;
 }
 
+/* At the end of a piece of a stream: what its CPUs dropped, and how many they
+ * are. */
+static void ftext_next_take_beside(struct ftext *ft, struct scan s,
+				   uint64_t off)
+{
+	struct line l = { .cpu = -1 };
+
+	scan_take(&s, FTEXT_BESIDE);
+	if (scan_take(&s, " cpus="))
+		scan_i32(&s, &ft->src.info.cpus_online);
+	if (!scan_take(&s, " cpu=") || !scan_i32(&s, &l.cpu) ||
+	    !scan_take(&s, " dropped=") || !scan_u64(&s, &l.n_lost) ||
+	    l.cpu < 0 || l.cpu > CPU_ID_MAX)
+		return;
+	struct ftext_item *it = ftext_item_at(ft, ftext_item_new(ft, off, &l));
+
+	it->kind = ITEM_LOST;
+	it->n_lost = l.n_lost;
+	it->dropped = ft->first_printed != UINT64_MAX;
+	it->time = ft->printed;
+	it->key = ++ft->newest_key;
+	it->untimed = ft->bare || ft->untimed;
+}
+
 /* Text that was written to trace_marker may have several lines, as may that of
  * an event with a stack in a field. */
 static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
@@ -303,7 +329,10 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_cookie(ft, s, off);
 		break;
 	case LINE_HEAD:
-		ftext_header(ft, s);
+		if (ft->piece && scan_starts(s, FTEXT_BESIDE))
+			ftext_next_take_beside(ft, s, off);
+		else
+			ftext_header(ft, s);
 		break;
 	case LINE_REFUSED:
 		return err_at(err, ft->in.path, off, "%s", l.why);
@@ -342,10 +371,10 @@ static bool ftext_next_give_total(struct ftext *ft)
 			return true;
 		}
 	}
-	while (ft->given_total < ft->n_total) {
+	while (ft->given_total < ft->beside.n_total) {
 		size_t i = ft->given_total++;
 
-		if (!ft->total[i].n)
+		if (!ft->beside.total[i].n)
 			continue;
 		ftext_next_add_other(ft, REF_TOTAL);
 		ft->due[ft->n_due - 1].handle = i;

@@ -128,7 +128,7 @@ static int ftext_probe(const char *path, const void *head, size_t n)
 
 	(void)path;
 	ftext_look_at_text(scan_of(head, n), &lk);
-	if (lk.tracer)
+	if (lk.tracer || scan_starts(scan_of(head, n), FTEXT_BESIDE))
 		return 90;
 	/* Texts written to trace_marker have lines of any form. */
 	if (lk.why || lk.events * 8 > lk.others)
@@ -143,6 +143,7 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 
 	if (ftext_peek_text(ft, &s, err))
 		return -1;
+	ftext_totals_open(ft, s);
 	ftext_look_at_text(s, &lk);
 	/* no column heads: option nocontext-info */
 	ft->mmio = lk.mmio;
@@ -181,7 +182,7 @@ static void ftext_close(struct source *src)
 	free(ft->def);
 	free(ft->place);
 	free(ft->cpu);
-	free(ft->total);
+	ftext_beside_release(&ft->beside);
 	free(ft->buffer);
 	free(ft->due);
 	told_tasks_release(&ft->told);
@@ -202,6 +203,7 @@ static struct source *ftext_open(const char *path, const struct source_opts *o,
 
 	reader_init(&ft->src, &ftext_ops, path, o, lg, &ft->opts);
 	ft->in.fd = -1;
+	ft->first_printed = UINT64_MAX;
 	info->cookies = COOKIES_FTRACE;
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
@@ -226,7 +228,7 @@ static int ftext_scan(struct source *src, struct err *err)
 {
 	struct ftext *ft = ftext_from_source(src);
 
-	return ftext_stats(ft, err) ? -1 : ftext_kernel(ft, err);
+	return ftext_totals_read(ft, err) ? -1 : ftext_kernel(ft, err);
 }
 
 const struct source_ops ftext_ops = {

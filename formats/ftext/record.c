@@ -169,10 +169,13 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST_TOTAL;
 		rec->lost.n = ft->overwritten;
 		rec->lost.event = -1;
-		if (ref->handle < ft->n_total) {
-			rec->lost.n = ft->total[ref->handle].n;
-			rec->lost.place = ft->total[ref->handle].place;
-			rec->cpu = ft->total[ref->handle].cpu;
+		if (ref->handle < ft->beside.n_total) {
+			const struct ftext_total *t =
+				&ft->beside.total[ref->handle];
+
+			rec->lost.n = t->n;
+			rec->lost.place = t->place;
+			rec->cpu = t->cpu;
 		}
 		return 0;
 	}
@@ -189,6 +192,8 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST;
 		rec->lost.n = it->n_lost;
 		rec->lost.event = -1;
+		rec->lost.has_since = it->dropped;
+		rec->lost.since = it->dropped ? ft->first_printed : 0;
 		return 0;
 	}
 	rec->tid = it->pid;

@@ -11,6 +11,7 @@
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/sync.h"
 #include "formats/reader/nonce.h"
+#include "formats/reader/trace_clock.h"
 #include "formats/tracepoint/fields.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -24,21 +25,6 @@ static int ft_probe(const char *path, const void *head, size_t n)
 		return ft_dir_probe(path) ? 40 : 0;
 	return n >= FT_MAGIC_LEN && !memcmp(head, FT_MAGIC, FT_MAGIC_LEN) ? 100
 									  : 0;
-}
-
-/* The clock's name as perf and LTTng spell it. */
-static const char *ft_clock_name(const char *name)
-{
-	static const char *const word[][2] = {
-		{ "mono", "monotonic" },
-		{ "mono_raw", "monotonic_raw" },
-		{ "boot", "boottime" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
-		if (!strcmp(name, word[i][0]))
-			return word[i][1];
-	return name;
 }
 
 /* Times with an offset are on no clock of the kernel: DATE makes them
@@ -77,12 +63,12 @@ static void ft_note_instances(struct ft *ft)
 		snprintf(detail, sizeof(detail),
 			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
 			 in->name,
-			 in->clock ? ft_clock_name(in->clock) : "not said",
+			 in->clock ? trace_clock_name(in->clock) : "not said",
 			 rings);
 		reader_note(&ft->src, "instance", detail);
 	}
 	if (ft->src.info.clock)
-		ft->src.info.clock = ft_clock_name(ft->src.info.clock);
+		ft->src.info.clock = trace_clock_name(ft->src.info.clock);
 	ft_set_clock(ft);
 }
 

@@ -9,6 +9,7 @@
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/sync.h"
+#include "formats/reader/trace_clock.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -61,16 +62,14 @@ static void ft_option_add_shift(struct ft *ft, const struct bytes *b,
 	free(s);
 }
 
-/* In "[local] global counter ..." the current clock is in brackets. */
 static void ft_option_clock(struct ft *ft, const struct bytes *b)
 {
 	char *s = ft_option_text(b);
-	char *from = strchr(s, '[');
-	char *to = from ? strchr(from, ']') : NULL;
+	struct scan name = trace_clock_chosen(scan_of(s, strlen(s)));
 
-	if (to && !ft->src.info.clock) {
-		*to = '\0';
-		ft->src.info.clock = arena_strdup(&ft->arena, from + 1);
+	if (name.n && !ft->src.info.clock) {
+		s[(size_t)(name.p - s) + name.n] = '\0';
+		ft->src.info.clock = arena_strdup(&ft->arena, name.p);
 	}
 	free(s);
 }

@@ -43,9 +43,8 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	return at;
 }
 
-/* Sets where fields are: in samples counted from the start, in other records
- * back from the end. */
-static void perf_attr_lay_out(struct perf_attr *a)
+/* In samples counted from the start, in other records back from the end. */
+void perf_attr_lay_out(struct perf_attr *a)
 {
 	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "formats/perf/cut_counts.h"
-#include "formats/perf/cut_places.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
@@ -61,7 +60,6 @@ struct perf_cut {
 	char *path;
 	bool begun, swap, big, rounds, round_ended, is_event, is_state,
 		is_packed;
-	struct cut_places places;
 	uint64_t off;
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
@@ -229,7 +227,7 @@ static unsigned char *cut_copy(const struct perf_cut *c, const void *data,
 {
 	unsigned char *p = mem_dup(data, size);
 
-	size_t trailer = c->places.mixed ? 0 : c->places.trailer;
+	size_t trailer = cut_counts_trailer(c->counts);
 
 	if (trailer && size >= AT_TID + 4 + trailer)
 		memset(p + size - trailer, 0, trailer);
@@ -260,16 +258,6 @@ struct cut_record {
 	const void *data;
 	struct bytes b;
 };
-
-static void cut_take_attr(struct perf_cut *c, const struct cut_record *r)
-{
-	uint64_t type = 0;
-	uint64_t flags = 0;
-
-	bytes_peek_u64(&r->b, 24, &type);
-	bytes_peek_u64(&r->b, 40, &flags);
-	cut_places_add(&c->places, type, perf_attr_flags(flags, c->big));
-}
 
 static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
 			 struct err *err)
@@ -518,7 +506,7 @@ static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
-	cut_places_read(&c->places, r->type, &r->b, &c->stamp);
+	cut_counts_stamp(c->counts, r->type, &r->b, &c->stamp);
 	if (c->stamp.time > c->newest)
 		c->newest = c->stamp.time;
 	c->stored = r->data;
@@ -551,9 +539,6 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_COMPRESSED2:
 		return cut_take_packed(c, r, err);
 	case PR_HEADER_ATTR:
-		cut_take_attr(c, r);
-		cut_count(c, r);
-		break;
 	case PR_ID_INDEX:
 		cut_count(c, r);
 		break;

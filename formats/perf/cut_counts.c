@@ -18,23 +18,13 @@
 #define ID_WIDTH 32 /* id, index, CPU, thread */
 #define ID_CPU_AT 16
 #define LOST_SUM_AT 8 /* in LOST_SAMPLES */
+/* The shortest record that has a trailer, without it and the header. */
+#define BODY_MIN 8
 #define EVENTS_MAX 4096
 #define IDS_MAX (1u << 20)
 /* As many as a reader keeps; what more there is, is not changed. */
 #define VALUES_MAX (1u << 20)
 #define CPUS_MAX 65536
-
-/* Fields of 8 bytes before the values in a sample. */
-#define BEFORE_READ                                                            \
-	(PS_IDENTIFIER | PS_IP | PS_TID | PS_TIME | PS_ADDR | PS_ID |          \
-	 PS_STREAM_ID | PS_CPU | PS_PERIOD)
-#define BEFORE_ID (PS_IP | PS_TID | PS_TIME | PS_ADDR)
-
-/* What a sample of an event has. */
-struct cut_event {
-	uint64_t type, read;
-	bool of_task;
-};
 
 /* The value of a counter, of a thread if it counts for threads. */
 struct cut_value {
@@ -52,7 +42,8 @@ struct cut_ring {
 
 struct cut_counts {
 	bool big, swap, has_reads;
-	struct cut_event *event;
+	bool mixed; /* fields are at different places */
+	struct perf_attr *event;
 	size_t n_event, cap_event;
 	struct table by_id;  /* events */
 	struct table cpu_of; /* the CPUs of ids */
@@ -100,11 +91,6 @@ static void cut_counts_put(const struct cut_counts *c, void *at, uint64_t v)
 	memcpy(at, &v, sizeof(v));
 }
 
-static size_t cut_counts_width(uint64_t fields)
-{
-	return 8 * (size_t)__builtin_popcountll(fields);
-}
-
 /* Adds an id to a table, unless it is there or there are too many. */
 static void cut_counts_add_id(struct cut_counts *c, struct table *t,
 			      const void *id, uint32_t v)
@@ -118,19 +104,26 @@ static void cut_counts_add_id(struct cut_counts *c, struct table *t,
 static void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
 {
 	const unsigned char *p = r->data;
-	uint32_t size;
+	struct perf_attr e = { .size = 0 };
+	uint32_t size = UINT32_MAX;
 
-	if (r->size < ATTR_AT + 48 || c->n_event == EVENTS_MAX)
+	if (r->size >= ATTR_AT + 48) {
+		memcpy(&size, p + ATTR_AT + 4, sizeof(size));
+		size = c->swap ? __builtin_bswap32(size) : size;
+		e.sample_type = cut_counts_u64(c, p + ATTR_AT + 24);
+		e.read_format = cut_counts_u64(c, p + ATTR_AT + 32);
+		e.flags = perf_attr_flags(cut_counts_u64(c, p + ATTR_AT + 40),
+					  c->big);
+		perf_attr_lay_out(&e);
+	}
+	const struct perf_attr *first = c->n_event ? c->event : &e;
+
+	c->mixed |= first->t_size != e.t_size || first->t_time != e.t_time ||
+		    first->t_cpu != e.t_cpu || first->t_id != e.t_id ||
+		    first->s_time != e.s_time;
+	c->has_reads |= (e.sample_type & PS_READ) && (e.read_format & READ_ID);
+	if (c->n_event == EVENTS_MAX)
 		return;
-	memcpy(&size, p + ATTR_AT + 4, sizeof(size));
-	size = c->swap ? __builtin_bswap32(size) : size;
-	struct cut_event e = { .type = cut_counts_u64(c, p + ATTR_AT + 24),
-			       .read = cut_counts_u64(c, p + ATTR_AT + 32) };
-	uint64_t flags =
-		perf_attr_flags(cut_counts_u64(c, p + ATTR_AT + 40), c->big);
-
-	e.of_task = (flags & PA_INHERIT) && (e.type & PS_TID);
-	c->has_reads |= (e.type & PS_READ) && (e.read & READ_ID);
 	for (size_t at = ATTR_AT + (size_t)size; at + 8 <= r->size; at += 8)
 		cut_counts_add_id(c, &c->by_id, p + at, (uint32_t)c->n_event);
 	*mem_add(c->event, c->n_event, c->cap_event) = e;
@@ -148,22 +141,48 @@ static void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r)
 	}
 }
 
+size_t cut_counts_trailer(const struct cut_counts *c)
+{
+	return c->n_event && !c->mixed ? c->event[0].t_size : 0;
+}
+
+void cut_counts_stamp(const struct cut_counts *c, uint32_t type,
+		      const struct bytes *b, struct cut_stamp *out)
+{
+	const struct perf_attr *a = c->event;
+	size_t n = bytes_left(b);
+	uint32_t cpu = UINT32_MAX;
+
+	*out = (struct cut_stamp){ .cpu = -1 };
+	if (!c->n_event || c->mixed || type >= PR_HEADER_ATTR)
+		return;
+	if (type == PR_SAMPLE) {
+		if (a->s_time)
+			bytes_peek_u64(b, a->s_time - RECORD_HEADER,
+				       &out->time);
+	} else if (n >= BODY_MIN + (size_t)a->t_size) {
+		if (a->t_time)
+			bytes_peek_u64(b, n - a->t_time, &out->time);
+		if (a->t_cpu && !bytes_peek_u32(b, n - a->t_cpu, &cpu))
+			out->cpu = (int32_t)cpu;
+		if (a->t_id)
+			bytes_peek_u64(b, n - a->t_id, &out->id);
+	}
+	if (out->time >= TIME_UNREAL)
+		out->time = 0;
+}
+
 /* ---- values in samples */
 
 /* Returns the event of a sample, NULL if it is unknown. */
-static const struct cut_event *cut_counts_event(const struct cut_counts *c,
+static const struct perf_attr *cut_counts_event(const struct cut_counts *c,
 						const struct cut_counted *r)
 {
-	uint64_t type = c->event[0].type;
-	size_t at = RECORD_HEADER;
+	size_t at = c->event[0].s_id;
 
 	if (c->n_event == 1)
 		return c->event;
-	if (!(type & (PS_IDENTIFIER | PS_ID)))
-		return NULL;
-	if (!(type & PS_IDENTIFIER))
-		at += cut_counts_width(type & BEFORE_ID);
-	if (at + 8 > r->size)
+	if (!at || at + 8 > r->size)
 		return NULL;
 	uint64_t id = cut_counts_u64(c, (const unsigned char *)r->data + at);
 	uint32_t i = table_find_hash(&c->by_id, hash_u64(id));
@@ -209,34 +228,30 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 static const void *cut_counts_sample(struct cut_counts *c,
 				     const struct cut_counted *r)
 {
-	const struct cut_event *e =
+	const struct perf_attr *e =
 		c->has_reads ? cut_counts_event(c, r) : NULL;
 
-	if (!e || !(e->type & PS_READ) || !(e->read & READ_ID))
+	if (!e || !(e->sample_type & PS_READ) || !(e->read_format & READ_ID))
 		return r->data;
-	size_t at = RECORD_HEADER + cut_counts_width(e->type & BEFORE_READ);
+	size_t at = e->s_end;
 	size_t times =
-		cut_counts_width(e->read & (READ_ENABLED | READ_RUNNING));
+		8 * (size_t)__builtin_popcountll(e->read_format &
+						 (READ_ENABLED | READ_RUNNING));
 	struct cut_value v = { .piece = r->piece };
 	uint64_t n = 1;
 
 	if (at + 24 > r->size)
 		return r->data;
 	memcpy(c->copy, r->data, r->size);
-	if (e->of_task) {
-		size_t tid_at =
-			RECORD_HEADER + 4 +
-			cut_counts_width(e->type & (PS_IDENTIFIER | PS_IP));
-
-		memcpy(&v.tid, c->copy + tid_at, sizeof(v.tid));
-	}
-	if (e->read & READ_GROUP) {
+	if ((e->flags & PA_INHERIT) && e->s_tid)
+		memcpy(&v.tid, c->copy + e->s_tid + 4, sizeof(v.tid));
+	if (e->read_format & READ_GROUP) {
 		n = cut_counts_u64(c, c->copy + at);
 		at += 8 + times;
 		times = 0;
 	}
 	/* alone: value, times, id; in a group: value, id */
-	size_t each = 16 + times + (e->read & READ_LOST ? 8 : 0);
+	size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
 
 	for (; n && each <= r->size && at <= r->size - each; n--, at += each) {
 		v.last = cut_counts_u64(c, c->copy + at);

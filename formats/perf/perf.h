@@ -381,6 +381,8 @@ int perf_read_header(struct perf *p, struct err *err);
 /* Returns the flags of an attr with bit 0 as the first one: big-endian machines
  * allocate bit-fields from the most significant bit. */
 uint64_t perf_attr_flags(uint64_t x, bool big_endian);
+/* Sets where fields are, by sample_type and flags. */
+void perf_attr_lay_out(struct perf_attr *a);
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
 /* Makes id an id of event attr. */
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);

@@ -7,7 +7,7 @@
 
 #include "schema/db/db.h"
 #include "schema/db/page_rows.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

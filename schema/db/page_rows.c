@@ -10,8 +10,9 @@
 
 #include "schema/columns.h"
 #include "schema/db/db.h"
+#include "schema/db/queries.h"
 #include "schema/db/record_read.h"
-#include "schema/store.h"
+#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -108,11 +109,10 @@ static bool page_rows_head(struct page_rows *p)
 				 &p->file) ||
 	    !p->file || !p->file->pMethods)
 		return false;
-	if (p->file->pMethods->xRead(p->file, head, HEAD, 0) ||
-	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
-	    head[20] || record_number(head + 56, 4) != 1)
+	if (p->file->pMethods->xRead(p->file, head, HEAD, 0) || head[18] != 1 ||
+	    head[19] != 1 || head[20] || record_be(head + 56, 4) != 1)
 		return false;
-	p->size = (uint32_t)record_number(head + 16, 2);
+	p->size = (uint32_t)record_be(head + 16, 2);
 	p->size = p->size == 1 ? 65536 : p->size;
 	return p->size >= SIZE_LEAST && !(p->size & (p->size - 1));
 }
@@ -173,7 +173,7 @@ static const unsigned char *page_rows_cell(const struct page_rows *p,
 					   const unsigned char *data,
 					   uint32_t first, uint32_t i)
 {
-	uint64_t at = record_number(data + first + 2 * i, 2);
+	uint64_t at = record_be(data + first + 2 * i, 2);
 
 	return at < first || at + 4 > p->size ? NULL : data + at;
 }
@@ -225,7 +225,7 @@ static uint32_t page_rows_child(const struct page_rows *p,
 		l->at < l->cells ? page_rows_cell(p, l->data, INNER, l->at)
 				 : l->data + LEAF;
 
-	return cell ? (uint32_t)record_number(cell, 4) : 0;
+	return cell ? (uint32_t)record_be(cell, 4) : 0;
 }
 
 /* Goes from a page to the leaf that has the first id above `after`, if one
@@ -239,7 +239,7 @@ static bool page_rows_descend(struct page_rows *p, struct page_level *l,
 		if (!page_rows_load(p, l, page))
 			return false;
 		inner = *l->data == PAGE_TABLE_INNER;
-		l->cells = (uint32_t)record_number(l->data + 3, 2);
+		l->cells = (uint32_t)record_be(l->data + 3, 2);
 		/* only a table without rows has a page without: each step of a
 		 * walk brings a row, whose id is above the one before */
 		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||

@@ -21,11 +21,11 @@ int problem_set(sqlite3 *db, const char *path, int rc, struct err *err)
 			       name, name);
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
-		return err_set(err, ERR_IO, "%s: no space left on device",
+		return err_set(err, ERR_FULL, "%s: no space left on device",
 			       name);
 	case SQLITE_IOERR:
 		if (sys == ENOSPC || sys == EDQUOT || sys == EFBIG)
-			return err_set(err, ERR_IO, "%s: %s", name,
+			return err_set(err, ERR_FULL, "%s: %s", name,
 				       strerror(sys));
 		return err_set(err, ERR_IO, "%s: %s%s%s", name,
 			       sqlite3_errstr(rc), sys ? ": " : "",

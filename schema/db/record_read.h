@@ -20,7 +20,7 @@ enum {
 };
 
 /* Returns a big-endian number of n bytes. */
-static inline uint64_t record_number(const unsigned char *p, size_t n)
+static inline uint64_t record_be(const unsigned char *p, size_t n)
 {
 	uint64_t v = 0;
 

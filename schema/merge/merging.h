@@ -227,6 +227,10 @@ int merge_groups_write(struct merge *m, struct err *err);
 /* ---- merge_fields.c: ev_ tables. */
 int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
 
+/* ---- merge_verdicts.c */
+/* Gives requests the verdicts of table new_verdict, and empties it. */
+int merge_apply(struct merge *m, struct err *err);
+
 /* ---- merge_join.c: requests whose chain is in another capture. Called when
  * all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);

@@ -129,20 +129,20 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 	int type = p[from];
 	bool inner = type == PAGE_INDEX_INNER || type == PAGE_TABLE_INNER;
 	bool table = type == PAGE_TABLE_INNER || type == PAGE_TABLE_LEAF;
-	uint32_t n = (uint32_t)record_number(p + from + 3, 2);
+	uint32_t n = (uint32_t)record_be(p + from + 3, 2);
 	uint32_t first = from + (inner ? 12 : 8);
 
 	if ((!inner && type != PAGE_INDEX_LEAF && type != PAGE_TABLE_LEAF) ||
 	    first + 2 * n > f->size)
 		f->bad = true;
 	for (uint32_t i = 0; !f->bad && i < n; i++) {
-		uint32_t at = (uint32_t)record_number(p + first + 2 * i, 2);
+		uint32_t at = (uint32_t)record_be(p + first + 2 * i, 2);
 
 		if (at < first || at + 4 > f->size) {
 			f->bad = true;
 			break;
 		}
-		if (inner && !peek_walk(f, (uint32_t)record_number(p + at, 4),
+		if (inner && !peek_walk(f, (uint32_t)record_be(p + at, 4),
 					depth + 1, fn))
 			return false;
 		if ((!inner || !table) &&
@@ -150,7 +150,7 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 			return false;
 	}
 	if (!f->bad && inner)
-		return peek_walk(f, (uint32_t)record_number(p + from + 8, 4),
+		return peek_walk(f, (uint32_t)record_be(p + from + 8, 4),
 				 depth + 1, fn);
 	return !f->bad;
 }
@@ -230,10 +230,10 @@ static bool peek_head(struct peek_file *f)
 
 	if (pread(f->fd, head, HEAD, 0) != HEAD ||
 	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
-	    head[20] || (uint32_t)record_number(head + 56, 4) != 1 ||
-	    (uint32_t)record_number(head + 60, 4) != SCHEMA_VERSION)
+	    head[20] || (uint32_t)record_be(head + 56, 4) != 1 ||
+	    (uint32_t)record_be(head + 60, 4) != SCHEMA_VERSION)
 		return false;
-	f->size = (uint32_t)record_number(head + 16, 2);
+	f->size = (uint32_t)record_be(head + 16, 2);
 	return f->size >= 4096 && f->size <= 32768 &&
 	       !(f->size & (f->size - 1));
 }

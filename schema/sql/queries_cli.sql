@@ -304,6 +304,8 @@ SELECT * FROM "{table}" ORDER BY event_id
 -- lost records.
 -- name: record_learned
 SELECT coalesce((SELECT max(cmdline) FROM capture), '') AS cmdline,
+	coalesce((SELECT max(CAST(value AS INTEGER)) FROM meta
+		WHERE key = 'dump_bytes'), 0) AS dump,
 	CAST(total(samples) AS INTEGER) AS samples,
 	CAST(total(samples) FILTER (WHERE class = 'cut (truncated_dump)')
 		AS INTEGER) AS cut,

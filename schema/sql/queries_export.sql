@@ -29,12 +29,6 @@ FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
 -- name: export_image_kinds
 SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
 
--- name: switch_types
-SELECT t.id, coalesce(t.name, '') AS name, t.kind = 'sample' AS is_sample,
-	coalesce(t.fields, '') AS fields, coalesce(t.events, 0) AS events,
-	coalesce(t.weight, 0) AS weight, coalesce(c.together, t.capture, 0) AS together
-FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
-
 -- name: switch_records
 SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
 	max(CASE name WHEN 'preempt' THEN value END) AS preempt,
@@ -54,9 +48,7 @@ FROM thread h LEFT JOIN process p ON p.id = h.process
 LEFT JOIN capture c ON c.id = p.capture ORDER BY h.id
 
 -- name: track_captures
-SELECT id, coalesce(together, id) AS together,
-	coalesce(system_wide, -1) AS system_wide, last_ns
-FROM capture ORDER BY id
+SELECT id, coalesce(together, id) AS together FROM capture ORDER BY id
 
 -- name: track_wanted
 SELECT DISTINCT id FROM (

@@ -282,9 +282,8 @@ DROP TABLE boot
 -- A counter of cookies does not wrap in a second.
 -- name: merge_join_begin
 CREATE TEMP TABLE open_request(event INTEGER PRIMARY KEY, cookie INTEGER,
-	waits INTEGER, verdict INTEGER);
-INSERT INTO open_request SELECT r.event, r.cookie, w.name = 'pending_end',
-	r.verdict
+	waits INTEGER);
+INSERT INTO open_request SELECT r.event, r.cookie, w.name = 'pending_end'
 FROM request r JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 JOIN event e ON e.id = r.event
 JOIN event_type t ON t.id = e.type
@@ -302,9 +301,8 @@ WHERE cookie IN (SELECT cookie FROM open_cookie);
 CREATE TEMP TABLE joined AS
 SELECT o.event, h.id AS chain, h.uraw, min(h.time_ns) - e.time_ns AS latency_ns,
 	e.time_ns AS since_ns, h.time_ns AS until_ns, b.tid AS tid,
-	h.capture AS capture, e.type, e.comm, e.weight, e.kraw,
-	x.cmdline IS NOT y.cmdline AS other, x.id AS asked, o.cookie AS cookie,
-	h.n_events AS n_events, o.verdict AS verdict
+	h.capture AS capture, x.cmdline IS NOT y.cmdline AS other,
+	x.id AS asked, o.cookie AS cookie, h.n_events AS n_events
 FROM open_request o
 JOIN event e ON e.id = o.event
 JOIN event_type t ON t.id = e.type
@@ -321,29 +319,21 @@ JOIN boot q ON q.capture = y.id AND q.boot = p.boot
 JOIN thread b ON b.id = h.thread AND b.tid = a.tid
 GROUP BY o.event
 
--- name: merge_joins
-SELECT j.event, j.chain, j.uraw, j.latency_ns, j.other, j.type, j.comm,
-	j.verdict, j.weight, k.stack AS kernel, u.stack AS user,
-	(SELECT min(c.time_ns) FROM comm c JOIN thread d ON d.id = c.thread
-		WHERE d.tid = j.tid AND c.exec
-		AND c.time_ns > min(j.since_ns, j.until_ns)
-		AND c.time_ns <= max(j.since_ns, j.until_ns)) AS exec_ns,
-	coalesce(100 + k.ended, 0) AS kernel_mark
-FROM joined j
-LEFT JOIN raw_chain k ON k.id = j.kraw
-LEFT JOIN raw_chain u ON u.id = j.uraw
-ORDER BY j.event
-
--- name: merge_join_request
-UPDATE request SET chain = ?2, verdict = ?3, confidence = ?4,
-	flags = flags | ?5, latency_ns = ?6, exec_ns = ?7, uraw = ?8,
-	ended_by = NULL, until_ns = NULL, loss = NULL
-WHERE event = ?1
-
--- name: merge_join_chain
-UPDATE chain SET verdict = ?2, confidence = ?3, n_events = n_events + 1,
-	from_ns = NULL, loss = NULL, flags = flags | 4096
-WHERE id = ?1
+-- flags: see verdict.h
+-- name: merge_join_verdicts
+INSERT INTO new_verdict SELECT event, (SELECT id FROM word
+		WHERE kind = 'request' AND name = CASE WHEN uraw > 0
+			THEN 'matched' ELSE 'empty' END),
+	(SELECT id FROM word WHERE kind = 'confidence' AND name = 'proved'),
+	NULL, NULL, NULL, 4096 + (latency_ns < 0)
+		+ 2 * (exec_ns NOT NULL) + 4 * (other <> 0),
+	chain, latency_ns, exec_ns, CASE WHEN uraw > 0 THEN uraw END
+FROM (SELECT j.*, (SELECT min(c.time_ns) FROM comm c
+			JOIN thread d ON d.id = c.thread
+			WHERE d.tid = j.tid AND c.exec
+			AND c.time_ns > min(j.since_ns, j.until_ns)
+			AND c.time_ns <= max(j.since_ns, j.until_ns)) AS exec_ns
+	FROM joined j)
 
 -- The captures' numbers of cookies with one half only.
 -- name: merge_join_end

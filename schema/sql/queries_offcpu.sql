@@ -1,27 +1,27 @@
 -- queries_offcpu.sql - the queries of off-CPU time: which thread left a CPU,
--- which came back. See cli/model/offcpu.c.
+-- which came back. See cli/model/waits.c.
 
 -- name: offcpu_types
 -- The role of each event; the most frequent first. Events of an ftrace
 -- instance are named INSTANCE/EVENT. system_wide -1: not known.
-SELECT id, capture, role, fields, events, weight, system_wide, together,
+SELECT id, capture, role, fields, events, weight, system_wide, kernel,
 	first_ns, last_ns
 FROM (
 	SELECT t.id, t.capture, CASE
 		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
 		WHEN t.kind <> 'sample' THEN NULL
 		WHEN t.name = 'sched:sched_switch'
-			OR t.name GLOB 'sched:sched_switch[:/]*' THEN 'switch'
-		WHEN t.name = 'sched_switch' THEN 'switch_tid'
+			OR t.name GLOB 'sched:sched_switch[:/]*'
+			OR t.name = 'sched_switch' THEN 'switch'
 		WHEN t.name IN ('context-switches', 'cs')
 			OR t.name GLOB 'context-switches[:/]*'
-			OR t.name GLOB 'cs[:/]*' THEN 'stack'
+			OR t.name GLOB 'cs[:/]*' THEN 'sample'
 		WHEN t.name = 'offcpu-time' THEN 'wait'
 		END AS role,
 		coalesce(t.fields, '') AS fields, t.events,
 		coalesce(t.weight, 0) AS weight,
 		coalesce(c.system_wide, -1) AS system_wide,
-		coalesce(c.together, 0) AS together,
+		coalesce(nullif(c.together, 0), c.id) AS kernel,
 		coalesce(c.first_ns, 0) AS first_ns,
 		coalesce(c.last_ns, 0) AS last_ns
 	FROM (
@@ -40,9 +40,6 @@ ORDER BY capture, events DESC, id
 -- columns: id capture
 SELECT id, capture FROM event_type ORDER BY id
 
--- name: offcpu_ids
-SELECT take_ints(id, type) AS taken FROM event WHERE id > ?1
-
 -- name: switches_unnamed
 -- Tracepoints of which only the number is known, and whether their capture is
 -- cut off or damaged.
@@ -50,55 +47,12 @@ SELECT count(*) AS n, coalesce(max(c.complete = 0), 0) AS cut
 FROM event_type t JOIN capture c ON c.id = t.capture
 WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 
--- name: offcpu_event
--- All streams have the same columns. ?1: event_type; ?2, ?3: the first and last
--- event of its capture. leaves: the tid that leaves the CPU, or
--- that has the stack; state: its state; comes: the tid that comes.
--- columns: id time_ns cpu comm kraw uraw verdict flags weight leaves state comes
-SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
-	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
-	e.weight, {who} {rows}
-
--- name: offcpu_switch
-f.prev_pid AS leaves, f.prev_state AS state, f.next_pid AS comes
-
--- name: offcpu_switch_tid
-f.prev_tid AS leaves, f.prev_state AS state, f.next_tid AS comes
-
--- name: offcpu_switch_from
--- The events of one type, in time order.
-FROM event e LEFT JOIN request r ON r.event = e.id
-JOIN "{table}" f ON f.event_id = e.id
-WHERE f.event_id BETWEEN ?2 AND ?3 AND e.type = ?1 AND e.time_ns NOT NULL ORDER BY f.event_id
-
--- name: offcpu_record
--- A record of a context switch names its own thread only.
-CASE WHEN o.away THEN t.tid END AS leaves,
-	CASE WHEN o.ready THEN 0 ELSE -1 END AS state,
-	CASE WHEN NOT o.away THEN t.tid END AS comes
-
--- name: offcpu_record_from
-FROM (SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
-		max(name = 'preempt') AS ready
-	FROM sample_extra WHERE name IN ('out', 'preempt')
-		AND event BETWEEN ?2 AND ?3 GROUP BY event) o
-CROSS JOIN event e ON e.id = o.event
-LEFT JOIN request r ON r.event = e.id
-LEFT JOIN thread t ON t.id = e.thread
-WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY o.event
-
--- name: offcpu_stack
--- The sample that the switch itself caused, where its record has no stack.
-t.tid AS leaves, -1 AS state, NULL AS comes
-
--- name: offcpu_stack_from
-FROM event e LEFT JOIN request r ON r.event = e.id
-LEFT JOIN thread t ON t.id = e.thread
-WHERE e.id BETWEEN ?2 AND ?3 AND e.type = ?1 AND e.time_ns NOT NULL
-ORDER BY e.id
-
--- name: offcpu_wait_from
--- Sums of waits have no time.
+-- name: offcpu_measured
+-- Waits that the kernel measured; sums of them have no time. ?1: event_type;
+-- ?2, ?3: the first and last event of its capture.
+SELECT e.id, coalesce(e.time_ns, 0) AS time_ns, coalesce(e.comm, 0) AS comm,
+	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.weight,
+	coalesce(t.tid, 0) AS tid
 FROM event e LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
 WHERE e.id BETWEEN ?2 AND ?3 AND e.type = ?1 ORDER BY e.id
@@ -131,6 +85,6 @@ SELECT event_id FROM (
 
 -- name: offcpu_losses
 -- Intervals in which switches may be missing. ?1: capture, ?2: event_type
-SELECT t0, t1, n FROM loss
+SELECT coalesce(cpu, -1) AS cpu, t0, t1, n FROM loss
 WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
 ORDER BY coalesce(t0, -9223372036854775807)

@@ -56,7 +56,3 @@ FROM loss l
 WHERE l.capture = ?1 AND l.what NOT IN
 	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id
-
--- name: causes_stacks
--- The kernel half of each event's stack.
-SELECT id, coalesce(kraw, 0) AS kraw FROM event ORDER BY id

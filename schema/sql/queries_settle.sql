@@ -13,14 +13,41 @@ SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind')
 SELECT EXISTS (SELECT 1 FROM request WHERE flags & 4096)
 	OR EXISTS (SELECT 1 FROM chain WHERE flags & 4096) AS has_merged
 
--- New verdicts, with what settle_rows tells of their samples.
--- name: settle_begin
-CREATE TEMP TABLE settled_request(event INTEGER PRIMARY KEY, verdict INTEGER,
+-- New verdicts of requests, by which merge_apply() changes them.
+-- name: merge_verdicts_begin
+CREATE TEMP TABLE new_verdict(event INTEGER PRIMARY KEY, verdict INTEGER,
 	confidence INTEGER, ended_by INTEGER, until_ns INTEGER, loss INTEGER,
-	flag INTEGER)
+	flag INTEGER, chain INTEGER, latency_ns INTEGER, exec_ns INTEGER,
+	uraw INTEGER)
 
--- name: settle_end
-DROP TABLE settled_request
+-- name: merge_verdicts_end
+DROP TABLE new_verdict
+
+-- ... with what they and their samples were.
+-- name: merge_verdicts
+SELECT n.event, n.verdict, n.confidence, n.ended_by, n.until_ns, n.loss, n.flag,
+	n.chain, n.latency_ns, n.exec_ns, n.uraw, r.verdict AS was,
+	r.exec_ns AS exec_was, e.type, e.comm, e.weight, k.stack AS kernel,
+	u.stack AS user, w.stack AS user_was,
+	coalesce(100 + k.ended, 0) AS kernel_mark
+FROM new_verdict n JOIN request r ON r.event = n.event
+JOIN event e ON e.id = n.event LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = n.uraw LEFT JOIN raw_chain w ON w.id = r.uraw
+ORDER BY n.event
+
+-- name: merge_verdict
+UPDATE request SET verdict = ?2, confidence = ?3, ended_by = ?4, until_ns = ?5,
+	loss = ?6, flags = (flags & ~4103) | ?7, chain = ?8, latency_ns = ?9,
+	exec_ns = ?10, uraw = ?11
+WHERE event = ?1
+
+-- name: merge_verdict_chain
+UPDATE chain SET verdict = ?2, confidence = ?3, n_events = n_events + 1,
+	from_ns = NULL, loss = NULL, flags = flags | 4096
+WHERE id = ?1
+
+-- name: merge_verdicts_clear
+DELETE FROM new_verdict
 
 -- What an earlier merge joined or settled is open again: more pieces may be
 -- there, or the other half is taken from another database.
@@ -50,11 +77,11 @@ WHERE capture IN (SELECT capture FROM parted);
 DROP TABLE own_count;
 DROP TABLE own;
 DROP TABLE parted;
-INSERT INTO settled_request SELECT r.event,
+INSERT INTO new_verdict SELECT r.event,
 	(SELECT id FROM word WHERE kind = 'request' AND name = 'pending_end'),
 	(SELECT id FROM word WHERE kind = 'confidence' AND name = 'explained'),
 	(SELECT id FROM word WHERE kind = 'end' AND name = 'capture'),
-	c.last_ns, NULL, 0
+	c.last_ns, NULL, 0, NULL, NULL, NULL, NULL
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
 JOIN capture c ON c.id = t.capture
 WHERE r.flags & 4096
@@ -65,26 +92,12 @@ SELECT count(*) AS joined FROM request WHERE chain NOT NULL
 -- name: settle_chain_events
 SELECT coalesce(sum(n_events), 0) AS n FROM chain
 
+-- A request that nothing explained in its own piece stays so.
 -- name: settle_put
-INSERT OR REPLACE INTO settled_request VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
-
--- name: settle_rows
-SELECT s.event, s.verdict, s.confidence, s.ended_by, s.until_ns, s.loss, s.flag,
-	r.verdict AS was, e.type, e.comm, e.weight, k.stack AS kernel,
-	u.stack AS user, r.exec_ns, coalesce(100 + k.ended, 0) AS kernel_mark
-FROM settled_request s JOIN request r ON r.event = s.event
-JOIN event e ON e.id = s.event LEFT JOIN raw_chain k ON k.id = e.kraw
-LEFT JOIN raw_chain u ON u.id = r.uraw
-ORDER BY s.event
-
--- name: settle_request
-UPDATE request SET verdict = ?2, confidence = ?3, ended_by = ?4, until_ns = ?5,
-	loss = ?6, flags = (flags & ~4103) | ?7, chain = NULL, uraw = NULL,
-	latency_ns = NULL, exec_ns = NULL
-WHERE event = ?1
-
--- name: settle_clear
-DELETE FROM settled_request
+INSERT INTO new_verdict SELECT event, ?2, ?3, ?4, ?5, ?6, ?7, NULL, NULL, NULL,
+	NULL
+FROM request WHERE event = ?1 AND (verdict <> ?2 OR ?2 <> (SELECT id FROM word
+	WHERE kind = 'request' AND name = 'unexplained'))
 
 -- The pieces of each stream: a line has those that continue each other, and its
 -- number is that of the first. Two pieces that begin or end at one place are of
@@ -131,21 +144,21 @@ WHERE h.start_ns NOT NULL
 -- What the threads of waiting requests did, in the order of time: requests (0),
 -- chains (1), and their end: by EXIT (2), or as their id was used again (3).
 -- name: settle_halves
-SELECT line, tid, time_ns, what, cookie, event, was FROM (
+SELECT line, tid, time_ns, what, cookie, event FROM (
 	SELECT w.line AS line, w.tid AS tid, e.time_ns AS time_ns, 0 AS what,
-		r.cookie AS cookie, q.event AS event, r.verdict AS was
+		r.cookie AS cookie, q.event AS event
 	FROM request r JOIN event e ON e.id = r.event
 	JOIN waiting_thread w ON w.thread = e.thread
 	LEFT JOIN waiting q ON q.event = r.event
 	WHERE r.cookie NOT NULL AND NOT r.flags & 2048
 	UNION ALL
-	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, NULL, NULL
+	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, NULL
 	FROM chain h JOIN waiting_thread w ON w.thread = h.thread
 	WHERE NOT h.flags & 2048
 	UNION ALL
 	SELECT w.line, w.tid, h.end_ns, 2 + EXISTS (SELECT 1
 		FROM thread_begin b WHERE b.line = w.line AND b.tid = w.tid
-			AND b.start_ns = h.end_ns), NULL, NULL, NULL
+			AND b.start_ns = h.end_ns), NULL, NULL
 	FROM waiting_thread w JOIN thread h ON h.id = w.thread
 	WHERE h.end_ns NOT NULL
 ) ORDER BY line, tid, time_ns, what, event

@@ -1,12 +1,14 @@
 /* err.h - error codes, and messages that a user can act on. */
 #ifndef STITCH_BASE_ERR_H
 #define STITCH_BASE_ERR_H
+#include <errno.h>
 #include <stdint.h>
 
 enum err_code {
 	ERR_NONE,
 	ERR_USAGE,   /* wrong command line: exit status 2 */
-	ERR_IO,	     /* a system call failed: open, read, write, no space */
+	ERR_IO,	     /* a system call failed: open, read, write */
+	ERR_FULL,    /* the disk has no room */
 	ERR_FORMAT,  /* the input is malformed */
 	ERR_LIMIT,   /* one of our limits was exceeded */
 	ERR_DB,	     /* SQLite reported an error */
@@ -20,6 +22,13 @@ struct err {
 	enum err_code code;
 	char msg[480];
 };
+
+/* Returns the code of a system call that failed with errno: some wait for
+ * room. */
+static inline enum err_code err_code_of(int error)
+{
+	return error == ENOSPC || error == EDQUOT ? ERR_FULL : ERR_IO;
+}
 
 /* These three functions fill *err, if err is not NULL, and return -1, so that a
  * caller can write "return err_set(...)". */

@@ -295,7 +295,7 @@ void new_file_drop(char *temp)
 
 static int new_file_refuse(const char *path, int error, struct err *err)
 {
-	return err_set(err, ERR_IO, "%s: %s", path,
+	return err_set(err, err_code_of(error), "%s: %s", path,
 		       error == EEXIST ? "exists; use -f to replace it"
 				       : strerror(error));
 }

@@ -122,6 +122,11 @@ void join_last(struct join *jn, uint16_t source, int64_t time)
 		jn->sessions.at[source]->last = time;
 }
 
+void join_has_chains(struct join *jn, uint16_t source)
+{
+	jn->sessions.at[source]->n_chains++;
+}
+
 void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
 	pending_requests_other(&jn->pending, source, event);

@@ -68,6 +68,8 @@ void join_other(struct join *jn, uint16_t source, uint32_t event);
  * the capture's own state. */
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
+/* The source has chains of the kernel that are not given to the join. */
+void join_has_chains(struct join *jn, uint16_t source);
 /* Sets the time of the source's last record; TIME_NONE: it has no times. Call
  * it before the threads that still live are retired. */
 void join_last(struct join *jn, uint16_t source, int64_t time);

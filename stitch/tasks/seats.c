@@ -2,8 +2,8 @@
  */
 #include "stitch/tasks/seats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/base/mem.h"
 
@@ -22,7 +22,12 @@ void seats_take(struct seats *s, int32_t cpu, int32_t tid, const char *name)
 			  sizeof(*s->at));
 	s->at[cpu].tid = tid;
 	s->at[cpu].unsure = false;
-	snprintf(s->at[cpu].name, THREAD_NAME, "%s", name);
+
+	/* snprintf() took 2 % of the main thread's instructions */
+	size_t n = strnlen(name, THREAD_NAME - 1);
+
+	memcpy(s->at[cpu].name, name, n);
+	s->at[cpu].name[n] = '\0';
 }
 
 void seats_lose(struct seats *s, int32_t cpu)

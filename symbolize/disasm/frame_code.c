@@ -19,7 +19,8 @@ enum frame_step {
 	STEP_JUMP,
 	STEP_RETURN,
 	STEP_CALL,
-	STEP_END, /* SP = something, or bytes that are no code */
+	STEP_AWAY, /* SP = something */
+	STEP_END,  /* SP is not known, or bytes that are no code */
 };
 
 struct frame_insn {
@@ -225,7 +226,7 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 		return (struct frame_insn){ STEP_END, 0 };
 	case 0x89:
 		if (to_sp)
-			return (struct frame_insn){ STEP_END, 0 };
+			return (struct frame_insn){ STEP_AWAY, 0 };
 		if (in->mod == 3 && in->reg == X86_SP && in->rm == X86_FP)
 			return (struct frame_insn){ STEP_SET, 0 };
 		if (wide && in->on_sp && in->reg == X86_FP)
@@ -236,7 +237,7 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 		if (in->reg == X86_SP && in->on_sp && in->op == 0x8d)
 			return (struct frame_insn){ STEP_SP, in->disp };
 		if (in->reg == X86_SP)
-			return (struct frame_insn){ STEP_END, 0 };
+			return (struct frame_insn){ STEP_AWAY, 0 };
 		if (in->reg != X86_FP || !wide)
 			break;
 		if (in->mod == 3 && in->rm == X86_SP)
@@ -444,6 +445,7 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 		case STEP_JUMP:
 		case STEP_RETURN:
 		case STEP_CALL:
+		case STEP_AWAY:
 		case STEP_END:
 			return false;
 		}
@@ -482,6 +484,7 @@ bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 		case STEP_POP:
 		case STEP_LEAVE:
 		case STEP_CALL:
+		case STEP_AWAY:
 		case STEP_END:
 			return false;
 		}
@@ -489,8 +492,8 @@ bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 	return false;
 }
 
-bool frame_code_returns(uint16_t machine, const unsigned char *code, size_t n,
-			int64_t *cfa, int64_t *fp)
+enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
+				    size_t n, int64_t *cfa, int64_t *fp)
 {
 	int64_t sp = 0; /* bytes from what SP is now */
 	struct bytes b;
@@ -523,12 +526,16 @@ bool frame_code_returns(uint16_t machine, const unsigned char *code, size_t n,
 		case STEP_JUMP:
 		case STEP_RETURN:
 			*cfa = sp + 8;
-			return in.step == STEP_JUMP ? !sp : sp >= 0;
+			return (in.step == STEP_JUMP ? !sp : sp >= 0)
+				       ? FRAME_CODE_RETURNS
+				       : FRAME_CODE_UNKNOWN;
+		case STEP_AWAY:
+			return FRAME_CODE_SWITCHES;
 		case STEP_ENTER:
 		case STEP_LEAVE:
 		case STEP_END:
-			return false;
+			return FRAME_CODE_UNKNOWN;
 		}
 	}
-	return false;
+	return FRAME_CODE_UNKNOWN;
 }

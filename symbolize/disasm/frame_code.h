@@ -11,7 +11,7 @@
  * and of an epilogue, which has up to eight instructions. */
 #define FRAME_CODE_PROLOGUE 96
 #define FRAME_CODE_EPILOGUE 40
-/* And of functions that have no unwind table: those of crtstuff.c. */
+/* And of functions that have no unwind table: those of gcc's crtstuff. */
 #define FRAME_CODE_WHOLE 96
 #define FRAME_CODE_MAX 65536 /* bytes of a frame */
 
@@ -24,11 +24,16 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n);
 bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n);
 
 #define FRAME_CODE_KEPT INT64_MIN
-/* Returns true if these instructions of x86-64 go on to the end of their
- * function, by a return, or by a jump while it has nothing on the stack; *cfa
- * is then where its caller's frame begins, *fp where the caller's FP is saved,
- * in bytes from SP, or FRAME_CODE_KEPT if FP has it. Conditional jumps are not
- * followed, calls change neither. */
-bool frame_code_returns(uint16_t machine, const unsigned char *code, size_t n,
-			int64_t *cfa, int64_t *fp);
+enum frame_code_end {
+	FRAME_CODE_UNKNOWN,
+	FRAME_CODE_RETURNS,
+	FRAME_CODE_SWITCHES, /* SP becomes something else before that */
+};
+/* Follows these instructions of x86-64 to the end of their function: a return,
+ * or a jump while it has nothing on the stack. *cfa is then where its caller's
+ * frame begins, *fp where the caller's FP is saved, in bytes from SP, or
+ * FRAME_CODE_KEPT if FP has it. Conditional jumps are not followed, calls
+ * change neither. */
+enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
+				    size_t n, int64_t *cfa, int64_t *fp);
 #endif

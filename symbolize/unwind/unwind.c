@@ -261,28 +261,58 @@ static bool unwind_at_clone(const struct unwind_code *c,
 	return false;
 }
 
-/* Steps out of a function without a table by its code, which says the same as a
- * table would: those of crtstuff.c and crti.o are in each file, and run when a
- * program ends. */
-static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
+/* Reads where the function goes on to. */
+static enum frame_code_end unwind_code_ends(const struct unwind_code *c,
+					    const struct stack_walk *w,
+					    int64_t *cfa, int64_t *fp)
 {
 	unsigned char code[FRAME_CODE_WHOLE];
-	const int64_t word = (int64_t)w->abi->word;
-	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
-	int64_t cfa, fp;
 	size_t n;
 
 	if (!unwind_is_file(c))
-		return -1;
+		return FRAME_CODE_UNKNOWN;
 	n = unwind_images_read_code(c->m, c->vaddr + !w->exact, code,
 				    sizeof(code));
-	if (!frame_code_returns(c->m->machine, code, n, &cfa, &fp) ||
+	return frame_code_ends(c->m->machine, code, n, cfa, fp);
+}
+
+/* Steps out of a function without a table by its code, which says the same as a
+ * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
+ * run when a program ends. */
+static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
+{
+	const int64_t word = (int64_t)w->abi->word;
+	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
+	int64_t cfa, fp;
+
+	if (unwind_code_ends(c, w, &cfa, &fp) != FRAME_CODE_RETURNS ||
 	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
 		return -1;
 	row.cfa = (int32_t)cfa;
 	if (fp != FRAME_CODE_KEPT)
 		row.fp = (int16_t)((fp - cfa) / word);
 	return stack_walk_row(w, &row);
+}
+
+/* Returns whether a function that has called another with nothing on the stack
+ * did so on a stack of its own: Go's runtime.systemstack() goes to that of the
+ * thread, and its table says no word of it. C functions have something there,
+ * as SP is a multiple of 16 at calls. */
+static bool unwind_switched(struct table_unwinder *u,
+			    const struct unwind_in *in,
+			    const struct unwind_step_at *p,
+			    const struct stack_walk *w)
+{
+	int64_t cfa, fp;
+
+	if (w->top || unwind_row_kind(&p->row) != ROW_SP || p->row.cfa != 8)
+		return false;
+	unwind_images_lock(u->modules);
+	struct unwind_code c = unwind_code_at(u, in, p->pc);
+	bool is = unwind_code_ends(&c, w, &cfa, &fp) == FRAME_CODE_SWITCHES;
+
+	unwind_images_unlock(u->modules);
+	return is;
 }
 
 /* Called with the images locked. */
@@ -362,6 +392,10 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
+	if (unwind_switched(u, in, p, w)) {
+		w->end = UNWIND_FOREIGN;
+		return -1;
+	}
 	if (kind == ROW_SIGNAL || (unwind_is_in_table(kind) && !full))
 		return stack_walk_row(w, &p->row);
 	unwind_images_lock(u->modules);

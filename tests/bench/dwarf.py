@@ -8,7 +8,8 @@ differ into classes and prints the first ones that are in none. Ends with an
 error when there is such a one, or when in a program of x86-64 more than 1 in
 1000 stacks are in others than these: libdw has one frame more, which is no
 code (unmapped); libdw ends, or skips frames, where it finds no register that
-a "pop" has just taken off the stack (further, skipped).
+a "pop" has just taken off the stack (further, skipped); libdw goes on behind a
+function that has called on another stack (switched).
 
 Measured (samples, identical, the others):
 
@@ -19,8 +20,8 @@ Rust -O             17,284  99.66 %  22 unmapped, 37 further
 Go 1.19             14,368  95.22 %  687 unmapped
 C, 32 bits           9,815  63.17 %  3,590 unmapped, 24 pointer, 1 further
 
-unmapped: Go switches stacks within functions whose tables do not tell, and
-glibc's 32-bit memcpy pushes a register without telling. further: right before
+unmapped, for Go now switched: it switches stacks within functions whose tables
+do not tell; and glibc's 32-bit memcpy pushes a register without telling. further: right before
 ret, libdw looks for the frame pointer where it was before pop. pointer: the
 32-bit vdso is not at hand.
 """
@@ -80,7 +81,7 @@ def compare(build_folder, name, data, sound):
         return False
     same, samples = int(m[1]), int(m[2])
     alike = same + sum(int(n) for n in re.findall(
-        r", (\d+) (?:unmapped|further|skipped)", m[3]))
+        r", (\d+) (?:unmapped|further|skipped|switched)", m[3]))
     print("  %-12s %6d of %6d identical (%.2f %%)%s"
           % (name, same, samples, 100 * same / samples, m[3]))
     if " other" in m[3]:

@@ -12,17 +12,38 @@
 # of 111 processes in turn, with 10,000 switches missing without a loss:
 # 1,000 threads, each away for long, beside a database of half of that.
 #
-# Last result (2 cores, load 10; anonymous memory in MB, before stays, wake-ups
-# and pieces were packed in brackets, and seconds of processor time): longest
-# waits 90 (190) 1.1, all of them as JSON 137 (220), tree 124 (190) 2.3, report
-# --sched 105 (210) 1.2, report --off-cpu 122 (224) 1.9, tables 132 (198) 1.6.
+# Last result (2 cores, load 30, so that a quiet machine takes less; s of
+# processor time and MB of memory at most, before events were read from the pages
+# of the file and hidden times without a step for each loss, and with them). Of
+# 13 segments, and of 26:
+#
+#                          before      now         26
+#   path --tid            0.87   85   0.36   71   0.73  128
+#   path --waits          1.21   88   0.62   91   1.16  167
+#   path --worst 3        1.25   87   0.55   91   1.19  167
+#   path --tree           1.51  119   0.73  105   1.68  197
+#   path --flame          2.06  144   1.00  108   2.24  201
+#   report --sched        1.16   87   0.50   74   1.06  134
+#   report --html         2.29   87   1.20   72   2.59  123
+#   state_interval: time  1.25  119   0.50  105   1.03  197
+#   wait: time            1.25  126   0.56  112   1.18  210
+#   stay: time            0.80   85   0.36   71   0.71  128
+#   state_interval: tid   0.81   85   0.35   71   0.69  128
+#   wait: tid             0.82   85   0.36   71   0.70  128
+#   blame: tid            0.84   85   0.35   71   0.74  128
+#
+# Of instructions, which do not depend on who else computes, a database of six
+# segments takes 0.53 of those before for --tid, 0.54 for --tree, 0.52 for
+# --flame and --html.
 import os
 import pathlib
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(sys.argv[0]), "..", "causality"))
 import perfdata  # noqa: E402
@@ -31,6 +52,7 @@ import runs  # noqa: E402
 MEMORY, SECONDS, CHAIN = 150, 2.5, 0.3
 SEGMENTS, GAPS, TURNS, EVENTS = 13, 10000, 111, 1200000
 EACH, GROWTH = 1, 2.3  # s of the segments; for twice of them
+STOP = 1  # s until Ctrl-C ends a command
 SAMPLE, ROUND = 9, 68
 WORKLOAD, FIRST = 100, 149  # tids of the workload are above; one of them
 GAP = 1000  # ns between two of the repeated times
@@ -144,6 +166,19 @@ def asked(name, args, seconds=None):
     return cpu
 
 
+def stopped(name, args):
+    """Ctrl-C in the middle of a command: it must end by it, and soon."""
+    p = subprocess.Popen([build + "/backstitch", *args],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.1)
+    start = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    status = p.wait()
+    if status != -signal.SIGINT:
+        sys.exit("%s: Ctrl-C gave status %d" % (name, status))
+    runs.target(name + ": s after Ctrl-C", time.monotonic() - start, STOP, True)
+
+
 pathlib.Path("bench").mkdir(exist_ok=True)
 make_capture(data, 0, -(-want // len(rounds_of()[2])))
 ingest(db, data)
@@ -166,7 +201,9 @@ tid = "%d" % (FIRST + TURNS // 2 * 1000)
 since = "t0 >= 100000000000 AND t1 <= 101000000000"
 for name, args in (
         ("path --tid", ["path", "--tid", tid, "--worst", "1"]),
-        ("path --waits", ["path", "--waits"]), ("path --tree", ["path", "--tree"]),
+        ("path --waits", ["path", "--waits"]),
+        ("path --worst", ["path", "--worst", "3"]),
+        ("path --tree", ["path", "--tree"]),
         ("path --flame", ["path", "--flame", "bench/waits.svg"]),
         ("report --sched", ["report", "--sched"]),
         ("report --html", ["report", "--html", "-o", "bench/waits.html"])):
@@ -174,6 +211,7 @@ for name, args in (
     less = asked("half of them: " + name, [*args, half])
     runs.target(name + ": twice the input",
                 more / less * 2 * (SEGMENTS // 2) / SEGMENTS, GROWTH, True)
+    stopped(name, [*args, db])
 for table, where in (("state_interval", since), ("wait", since), ("stay", since)):
     asked("segments: %s of a second" % table, [
         "query", db, "SELECT count(*) FROM %s WHERE %s" % (table, where)], EACH)

@@ -132,6 +132,10 @@ ok every_missing_caller_is_a_frame $?
 "$B" flame "$work/callers.db" >"$work/svg"
 grep -q 'the caller of the function inside of it was not recorded' "$work/svg"
 ok and_says_what_it_is $?
+! grep -q 'samples of [^<]*, filtered' "$work/svg" &&
+	"$B" flame --comm shop "$work/callers.db" |
+	grep -q 'samples of [^<]*, filtered'
+ok only_what_is_filtered_says_so $?
 ! "$B" report --limit 0 "$work/callers.db" | grep -qF 'caller missing]'
 ok it_is_no_function_of_the_table $?
 "$B" report --callers '[caller missing]' --limit 0 --format csv "$work/callers.db" 2>/dev/null |

@@ -289,20 +289,78 @@ fi
 mkdir disk
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1M tmpfs disk 2>/dev/null
 then
+	waits() {	# waits PID: it says so, lives, and what is finished is intact
+		soon grep -q 'No space left on device; the stream waits for room' err && sleep 0.5 && kill -0 "$1" || return 1
+		[ "$(grep -c 'waits for room' err)" = 1 ] || return 1
+		for db in disk/seg/segment-*.db; do
+			[ ! -e "$db" ] || sqlite3 -readonly "$db" 'PRAGMA quick_check' 2>>err | grep -q ok || return 1
+		done
+	}
+	empty() {	# empty SIZE: a disk of that size
+		umount disk && mount -t tmpfs -o size="$1" tmpfs disk
+	}
 	python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe &&
 		"$B" ingest -q -f -o whole.db whole.pipe
-	"$B" follow -q -o disk/seg --segment 4K - <whole.pipe >out 2>err
-	[ $? = 1 ] && grep -qi 'no space left on device' err && [ "$(count disk/seg)" -gt 0 ]
+	"$B" follow -o disk/seg --segment 4K - <whole.pipe >out 2>err &
+	waits $! && [ "$(count disk/seg)" -gt 0 ]
 	bad=$?
-	for db in disk/seg/*.db; do
-		sqlite3 -readonly "$db" 'PRAGMA quick_check' >out 2>>err && grep -q ok out || bad=1
-	done
-	say a_full_disk_ends_the_stream_and_what_is_written_is_intact
+	say a_full_disk_keeps_what_is_finished
 	mount -o remount,size=64M disk
-	"$B" follow -q -o disk/seg - </dev/null >out 2>err
-	[ $? -le 3 ] && [ -z "$(find disk/seg -name '.segment*')" ]
+	wait $! && is_whole disk/seg && grep -q '[0-9] s without room on the disk' err && [ -z "$(find disk/seg -name '.segment*')" ]
 	bad=$?
-	say with_room_the_next_run_makes_what_was_left
+	say and_with_room_the_stream_goes_on_without_a_gap
+
+	empty 1M
+	"$B" follow -q -o disk/seg --segment 4K fifo >out 2>err &
+	exec 3>fifo
+	cat whole.pipe >&3
+	waits $!
+	bad=$?
+	kill -TERM $!
+	exec 3>&-
+	wait $!
+	[ $? -le 1 ] || bad=1
+	n=$(waiting disk/seg)
+	mount -o remount,size=64M disk
+	was=$(count disk/seg)
+	"$B" follow -q -o disk/seg - </dev/null >out 2>err
+	[ $? -le 3 ] && [ "$(count disk/seg)" = $((was + n)) ] && [ -z "$(find disk/seg -name '.segment*')" ] || bad=1
+	say one_that_ends_meanwhile_leaves_its_parts_for_the_next_run
+
+	# no room is left for a part, as somebody else fills the disk
+	empty 8M
+	"$B" follow -q -o disk/seg --segment 1h fifo >out 2>err &
+	exec 3>fifo
+	half=$(($(wc -c <whole.pipe) / 2))
+	head -c $half whole.pipe >&3
+	soon test -e disk/seg/.segment-000001.data && sleep 0.5
+	cat /dev/zero >disk/other 2>/dev/null
+	tail -c +$((half + 1)) whole.pipe >&3
+	waits $!
+	bad=$?
+	rm disk/other
+	exec 3>&-
+	wait $! && is_whole disk/seg || bad=1
+	say a_disk_that_somebody_else_fills_is_waited_for
+
+	# a limit of the size of files is no full disk: the next run may have another one
+	empty 64M
+	(
+		ulimit -f 200
+		"$B" follow -q -o disk/seg --segment 4K - <whole.pipe >out 2>err
+	)
+	[ $? = 1 ] && grep -q 'no database could be made of' err && ! grep -q 'waits for room' err &&
+		"$B" follow -q -o disk/seg - </dev/null >out 2>err && is_whole disk/seg
+	bad=$?
+	say a_limit_of_files_is_no_full_disk
+
+	# what the limit removes makes room
+	empty 1M
+	"$B" follow -o disk/seg --segment 4K --keep 1s - <whole.pipe >out 2>err
+	bad=$?
+	grep -q ', [1-9][0-9]* removed' err && ! grep -q 'could be made' err || bad=1
+	say segments_that_are_too_old_make_room
+
 	# one segment that takes the whole disk left no room for its database
 	{
 		echo "event cpu-clock period=1000"
@@ -312,14 +370,17 @@ then
 			if ($1 % 1000 == 0) print "round" }'
 	} >big.txt
 	"$M" -p big.txt big.pipe
-	mount -o remount,size=4M disk
-	"$B" follow -q --no-symbols -o disk/one - <big.pipe >out 2>err
-	[ $? = 1 ] && grep -q "No space left on device, but for" err &&
-		[ "$(count disk/one)" = 1 ] && [ -z "$(find disk/one -name '.segment*')" ] &&
-		"$B" report disk/one >out 2>>err
+	empty 2M
+	"$B" follow -q --no-symbols -o disk/seg - <big.pipe >out 2>err &
+	waits $! && [ "$(count disk/seg)" -ge 1 ] && "$B" report disk/seg >out 2>>err
 	bad=$?
 	say what_is_received_leaves_room_for_its_database
+	mount -o remount,size=64M disk
+	wait $! && "$B" merge -q -o big.db disk/seg &&
+		[ "$(sqlite3 big.db 'SELECT count(DISTINCT time_ns), count(DISTINCT user_raw) FROM samples')" = '30000|30000' ]
+	bad=$?
+	say and_it_is_whole_in_the_end
 	umount disk
 else
-	echo "skip a_full_disk_ends_the_stream_and_what_is_written_is_intact: for root"
+	echo "skip a_full_disk_keeps_what_is_finished: for root"
 fi

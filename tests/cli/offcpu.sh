@@ -424,6 +424,8 @@ said='context switches were sampled, 64 of 1,503, so no slices; .perf record -c 
 grep -q "$said" "$work/err" && grep -q "\"ph\":\"i\",\"s\":\"g\".*$said" "$work/sampled.json" &&
 	! grep -q '"ph":"[BEX]"' "$work/sampled.json"
 ok and_by_a_chrome_trace $?
+[ "$("$B" export --format firefox "$db" 2>/dev/null | grep -c '"type":"OffCpu"')" = 0 ]
+ok and_are_no_markers $?
 "$B" export --format chrome -o "$work/both.json" "$work/both.db" 2>"$work/err"
 ! grep -q 'so no slices' "$work/err" "$work/both.json"
 ok unless_records_tell_of_all $?
@@ -434,6 +436,99 @@ sys.exit(s != {"event": "sched:sched_switch", "recorded": 64, "happened": 1503})
 ok and_as_json $?
 "$B" check "$work/defer-exitexec-s.db" | grep -q '^  switches '
 ok whole_switches_are_not_said "$((! $?))"
+
+# a record of a dying thread, which has no id any more, begins no wait
+cp "$work/naps.db" "$work/dying.db"
+python3 - "$work/dying.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE thread SET tid = -1 WHERE id = (SELECT e.thread FROM event e"
+           " JOIN sample_extra x ON x.event = e.id WHERE x.name = 'out'"
+           " ORDER BY e.id DESC LIMIT 1)")
+db.commit()
+END
+is a_thread_without_an_id_has_no_waits 0 \
+	"$("$B" report --off-cpu --json --limit 0 "$work/dying.db" |
+		grep -c '"tid":-1[,}]')"
+
+# where each moment of a wait is proved, its waker is that of path
+db=$work/ftrace-missed.db
+"$B" query --format csv "$db" "SELECT tid, t0, t1, wake FROM state_interval
+WHERE proof LIKE 'proved%' AND state IN ('blocked', 'ready')" >"$work/proved"
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+python3 - "$work/proved" "$work/json" <<'END'
+import csv
+import json
+import sys
+
+ends = {}
+for row in list(csv.reader(open(sys.argv[1])))[1:]:
+    ends[int(row[0]), int(row[1])] = int(row[2]), row[3]
+proved = 0
+for w in json.load(open(sys.argv[2]))["longest"]:
+    at, wake = w["from_ns"], ""
+    while (w["tid"], at) in ends:
+        at, by = ends[w["tid"], at]
+        wake = wake or by
+    if at == w["to_ns"] and wake:
+        proved += 1
+        if w["proof"] == "unknown":
+            sys.exit("%r" % w)
+sys.exit(proved < 100)
+END
+ok the_table_names_each_waker_that_path_proves $?
+
+# what is lost on one CPU says nothing of what ran on another one
+cp "$work/ftrace-v7.db" "$work/one.db"
+python3 - "$work/one.db" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO loss(id, capture, what, counts, n, cpu) VALUES("
+           "(SELECT coalesce(max(id), 0) + 1 FROM loss), 1, 'lost', 1, 5, 0)")
+db.commit()
+END
+for what in one ftrace-v7
+do
+	"$B" export --format chrome -o "$work/$what.json" "$work/$what.db"
+	"$B" export --format firefox -o "$work/$what.firefox" "$work/$what.db" 2>/dev/null
+done
+python3 - "$work" <<'END'
+import json
+import sys
+
+def slices(name):
+    n = [0, 0]
+    for e in json.load(open("%s/%s.json" % (sys.argv[1], name)))["traceEvents"]:
+        if e["ph"] == "B" and e["name"] == "running":
+            n[e["args"]["cpu"]] += 1
+    return n
+
+whole, one = slices("ftrace-v7"), slices("one")
+sys.exit(not all(whole) or one != [0, whole[1]])
+END
+ok slices_of_a_cpu_that_lost_nothing_are_drawn $?
+[ "$("$B" export --format firefox "$work/one.db" | grep -o uncertain | wc -l)" -gt 0 ] &&
+	! grep -q uncertain "$work/ftrace-v7.firefox"
+ok a_marker_says_where_the_wait_is_uncertain $?
+"$B" ingest -q --no-symbols -o "$work/report.db" "$captures/ftrace-v7.report.txt.gz" 2>/dev/null
+"$B" export --format chrome "$work/report.db" 2>/dev/null | grep -q '"prev_state":1}'
+ok states_of_a_text_are_those_of_the_binary_form $?
+"$B" ingest -q --no-symbols -o "$work/kernel.db" "$captures/offcpu-616.data" 2>/dev/null
+"$B" export --format firefox "$work/kernel.db" 2>/dev/null | grep -q '"type":"OffCpu"'
+ok waits_that_the_kernel_measured_are_markers $?
+cp "$work/ftrace-v7.db" "$work/names.db"
+python3 - "$work/names.db" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE event SET comm = 99999999")
+db.commit()
+END
+"$B" report --off-cpu "$work/names.db" >"$work/text" && grep -q '^longest' "$work/text"
+ok a_name_that_is_not_there_is_none $?
 
 # perf of some tasks does not say what came after them; perf disables CPU after
 # CPU at the end, and goes from those that are, unseen; that the ftrace of pair

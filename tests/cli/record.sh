@@ -23,6 +23,7 @@ case $1 in
 evlist)
 	case $LIKE in
 	*cycles*) name=cycles ;;
+	*task*) name=task-clock ;;
 	*) name=cpu-clock ;;
 	esac
 	case $LIKE in
@@ -171,6 +172,9 @@ dry no_frame_pointers_means_dumps_on_any_kernel \
 	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -o perf.data -- ./noframes' ./noframes
 LIKE=clock
 dry the_event_that_perf_fell_back_to \
+	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=task
+dry the_event_that_perf_7_2_falls_back_to \
 	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
 LIKE=nocycles
 dry an_event_that_perf_refuses \
@@ -360,6 +364,10 @@ says what_would_be_learned_is_said \
 "$B" record --again --dry-run ./prog >out 2>err
 says cut_dumps_grow 'dumps of 2048 bytes' err
 is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,2048 ' err)"
+# as perf 7.2 does, which stores no word of its command line but the first
+sqlite3 perf.db "UPDATE capture SET cmdline = '/usr/bin/perf'"
+"$B" record --again --dry-run -o perf.db ./prog >out 2>err
+says of_a_perf_that_does_not_say_its_options_too 'dumps of 2048 bytes' err
 ./deep 4000000000 &
 deep=$!
 soon grep -q /deep "/proc/$deep/maps"

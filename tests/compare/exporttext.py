@@ -128,7 +128,8 @@ def check_speedscope(name, db, want, lost):
 
 def running(db):
     """ns of each tid between switches of which both ends are recorded, on
-    their CPUs; from one event type for each kernel."""
+    their CPUs, where nothing is lost in between; from one event type for each
+    kernel."""
     types = query(db, "SELECT t.id, t.kind, t.fields, t.events, "
                   "coalesce(c.together, c.id) FROM event_type t "
                   "JOIN capture c ON c.id = t.capture WHERE t.events > 0 AND "
@@ -160,6 +161,10 @@ def running(db):
                     'JOIN "%s" s ON s.event_id = e.id WHERE e.type = ? '
                     'ORDER BY e.id' % (prev, next_, table), id_):
                 halves += [(t, cpu, out, 1), (t, cpu, into, 0)]
+        losses = query(db, "SELECT cpu, coalesce(t0, -1 << 63), "
+                       "coalesce(t1, (1 << 63) - 1) FROM loss WHERE counts "
+                       "AND capture = (SELECT capture FROM event_type WHERE "
+                       "id = ?1) AND (type IS NULL OR type = ?1)", id_)
         on = {}     # CPU -> (tid, since)
         where = {}  # tid -> CPU
         for t, cpu, tid, out in halves:
@@ -167,7 +172,9 @@ def running(db):
             cpu = ("task", tid) if cpu is None else cpu
             if out:
                 at, since = on.pop(cpu, (None, 0))
-                if at is not None and tid in (at, -1):
+                if at is not None and tid in (at, -1) and not any(
+                        t0 < t and t1 > since and c in (None, cpu)
+                        for c, t0, t1 in losses):
                     total[at] += t - since
                 if at is not None:
                     where.pop(at, None)

@@ -13,6 +13,8 @@
  *           outermost frame, or to a file that is not at hand
  * skipped   the same, but libdw goes on by frame pointer from there, so that it
  *           leaves frames out; the rest are ours
+ * switched  our last function has called on another stack, which is not dumped,
+ *           and libdw goes on with what is on this one
  * repeated  AArch64: libdw finds no rules, takes the frame pointer's word, and
  *           comes to the same frame twice; we come to the outermost
  * vdso      AArch64's has no rules: the caller is in the link register, where
@@ -53,6 +55,7 @@ enum outcome {
 	POINTER,
 	FURTHER,
 	SKIPPED,
+	SWITCHED,
 	REPEATED,
 	VDSO,
 	SIGNAL,
@@ -60,9 +63,10 @@ enum outcome {
 	CLASSES
 };
 
-static const char *const words[CLASSES] = { "same",    "unmapped", "pointer",
-					    "further", "skipped",  "repeated",
-					    "vdso",    "signal",   "other" };
+static const char *const words[CLASSES] = { "same",	"unmapped", "pointer",
+					    "further",	"skipped",  "switched",
+					    "repeated", "vdso",	    "signal",
+					    "other" };
 
 /* What one process had mapped at a time, as libdw knows it. */
 struct space {
@@ -367,6 +371,8 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 		same++;
 	if (same == o->n && same == b->n)
 		return SAME;
+	if (same == o->n && o->end == UNWIND_FOREIGN)
+		return SWITCHED;
 	if (same == o->n && !is_code(b, b->ip[same]))
 		return UNMAPPED;
 	if (arm && whole && in_vdso(b, o->ip[0]))

@@ -132,7 +132,10 @@ fi
 
 if mkdir "$instance" 2>/dev/null; then
 	echo 1 >"$instance/events/sched/sched_switch/enable"
-	echo 1 >"$instance/events/sched/sched_process_fork/enable"
+	for event in waking wakeup_new process_fork process_exit; do
+		echo 1 >"$instance/events/sched/sched_$event/enable"
+	done
+	echo mono >"$instance/trace_clock"
 	"$B" follow -o tseg --segment 3s "$instance/trace_pipe" 2>err &
 	pid=$!
 	readers tseg &
@@ -147,6 +150,13 @@ if mkdir "$instance" 2>/dev/null; then
 	[ ! -e read.bad ] && [ "$(find tseg -name '*.db' | wc -l)" -ge $((T / 3 - 1)) ] || bad=1
 	echo "# $(count tseg/*.db) events in $(find tseg -name '*.db' | wc -l) segments, lost $(lost tseg/*.db)"
 	say a_trace_pipe_is_followed
+	for db in tseg/*.db; do sqlite3 -readonly "$db" 'SELECT clock, cpus FROM capture'; done | sort -u >facts
+	"$B" path --comm load tseg >waits 2>err || bad=1
+	"$B" path --comm load tseg/segment-000002.db 2>>err | grep -o '[<>0-9.]* % of the time of those shown is proved' >proved
+	echo "# of the second segment $(cat proved); CPUs and clock $(cat facts)"
+	[ "$(cat facts)" = "monotonic|$(getconf _NPROCESSORS_ONLN)" ] && ! grep -q 'how many CPUs' waits && ! grep -q '^0.00' proved &&
+		[ -s proved ] || bad=1
+	say what_it_proves_is_as_in_a_file
 else
 	echo "skip trace_pipe: no tracefs"
 fi

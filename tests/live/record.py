@@ -39,6 +39,14 @@ def main():
         middle(300)
 main()
 """
+PERL = ("my %n; for my $i (1..900000) { $n{$i % 977} .= 'x' x ($i % 7) "
+        "if (\"a$i\" =~ /(\\d+)7$/) } print scalar(%n)")
+RUBY = """
+def leaf(n) = (1..n).sum { |i| i * i % 7 }
+def middle(n) = leaf(n) + (1..n).map(&:to_s).sort.size
+stop = Time.now + ARGV[0].to_f
+middle(300) while Time.now < stop
+"""
 C = """
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +122,8 @@ def build(where):
         f.write(C)
     with open(os.path.join(where, "hot.py"), "w", encoding="ascii") as f:
         f.write(PYTHON)
+    with open(os.path.join(where, "hot.rb"), "w", encoding="ascii") as f:
+        f.write(RUBY)
     with open(os.path.join(where, "script"), "w", encoding="ascii") as f:
         f.write("#!/bin/sh\n%s/c 0.7\n%s/c 0.7\n" % (where, where))
     os.chmod(os.path.join(where, "script"), 0o755)
@@ -143,8 +153,10 @@ def programs(where):
     others = {
         "node": ["node", os.path.join(TWINS, "script.js"), s],
         "java": ["java", os.path.join(TWINS, "Script.java"), s],
-        "perl": ["perl", "-e", "my %n; for my $i (1..900000) { $n{$i % 977} .= 'x' x ($i % 7) "
-                               "if (\"a$i\" =~ /(\\d+)7$/) } print scalar(%n)"],
+        "perl": ["perl", "-e", PERL],
+        "ruby": ["ruby", os.path.join(where, "hot.rb"), s],
+        "php": ["php", "-r", "for ($i = 0, $n = []; $i < 9000000; $i++) $n[$i % 977] = "
+                             "strlen(\"a$i\"); echo count($n);"],
         "git": ["git", "-C", ROOT, "log", "-p", "--stat", "-250"],
         "gcc": ["gcc", "-O2", "-S", "-o", "/dev/null", os.path.join(WORK, "../../twins/record.c")],
         "cc1plus": ["g++", "-O2", "-S", "-o", "/dev/null", TWINS + "/cxx.cc"],
@@ -201,6 +213,33 @@ def postgres(where):
         for p in filter(None, (clients, server)):
             p.send_signal(signal.SIGINT)
             p.wait()
+
+
+@contextlib.contextmanager
+def nginx(where):
+    """The process of a web server that answers, which has clients."""
+    conf = os.path.join(where, "nginx.conf")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write("daemon off; pid %s/nginx.pid; error_log /dev/null; events {}\n"
+                "http { access_log off; types_hash_max_size 2048;\n"
+                " client_body_temp_path %s; proxy_temp_path %s; fastcgi_temp_path %s;\n"
+                " uwsgi_temp_path %s; scgi_temp_path %s;\n"
+                " server { listen 127.0.0.1:18087; root %s; gzip on; gzip_types *;\n"
+                " gzip_min_length 1; } }\n" % ((where,) * 7))
+    os.chmod(where, 0o755)
+    server = subprocess.Popen(["nginx", "-c", conf], stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    clients = subprocess.Popen(["ab", "-q", "-t", "60", "-n", "9999999", "-c", "2", "-H",
+                                "Accept-Encoding: gzip", "http://127.0.0.1:18087/c.c"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        yield run("pgrep", "-P", str(server.pid)).stdout.split()[0]
+    finally:
+        clients.kill()
+        clients.wait()
+        server.terminate()
+        server.wait()
 
 
 def ways(data, target, program):
@@ -269,6 +308,9 @@ def main():
         if shutil.which("pgbench") and (not only or "postgres" in only):
             with postgres(where) as pid:
                 bad += measure(where, "postgres", ["-p", pid], None)
+        if shutil.which("nginx") and shutil.which("ab") and (not only or "nginx" in only):
+            with nginx(where) as pid:
+                bad += measure(where, "nginx", ["-p", pid], None)
         if not only or "all CPUs" in only:
             bad += measure(where, "all CPUs", ["-a"], None, True)
     finally:

@@ -31,15 +31,6 @@ static const struct sql_gap filled[] = {
 	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
 };
 
-/* The columns that offcpu_event gets, and the rows. */
-static const char *const offcpu_streams[][2] = {
-	{ "offcpu_switch", "offcpu_switch_from" },
-	{ "offcpu_switch_tid", "offcpu_switch_from" },
-	{ "offcpu_record", "offcpu_record_from" },
-	{ "offcpu_stack", "offcpu_stack_from" },
-	{ "offcpu_stack", "offcpu_wait_from" },
-};
-
 /* As columns.awk does: Thread name -> thread_name, #type -> type. */
 static void plain_name(const char *s, char *out, size_t size)
 {
@@ -100,39 +91,17 @@ static void open_empty(void)
 	ok(db_exec(run.db, sql_file("served"), &err));
 	ok(db_exec(run.db,
 		   "CREATE TEMP VIEW event_fields AS SELECT 1 AS event_id, "
-		   "1 AS pid, 1 AS tid, 1 AS prev_pid, 1 AS prev_tid, "
-		   "1 AS prev_state, 1 AS next_pid, 1 AS next_tid",
+		   "1 AS pid, 1 AS prev_pid, 1 AS prev_state, 1 AS next_pid",
 		   &err));
-}
-
-static void columns_compare_streams(const struct query_columns *q)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(offcpu_streams); i++) {
-		char *rows = store_sql_fill(offcpu_streams[i][1], filled,
-					    ARRAY_SIZE(filled));
-		const struct sql_gap gap[] = {
-			{ "who", store_sql(offcpu_streams[i][0]) },
-			{ "rows", rows },
-		};
-		char *sql = store_sql_fill(q->query, gap, ARRAY_SIZE(gap));
-
-		columns_compare(q, sql);
-		free(sql);
-		free(rows);
-	}
 }
 
 START_TEST(columns_have_the_names_of_the_generated_table)
 {
 	open_empty();
 	for (const struct query_columns *q = query_columns; q->query; q++) {
-		char *sql;
+		char *sql =
+			store_sql_fill(q->query, filled, ARRAY_SIZE(filled));
 
-		if (!strcmp(q->query, "offcpu_event")) {
-			columns_compare_streams(q);
-			continue;
-		}
-		sql = store_sql_fill(q->query, filled, ARRAY_SIZE(filled));
 		columns_compare(q, sql);
 		free(sql);
 	}

@@ -15,6 +15,9 @@ START_TEST(program_counter_stands_behind_the_lower_registers)
 
 	ck_assert(regs_pc(&r, "x86_64", &pc));
 	ck_assert_uint_eq(pc, 12);
+	/* whether it is there can be asked without reading it */
+	r.v = (const uint64_t[]){ 0 };
+	ck_assert(regs_pc(&r, "x86_64", NULL));
 }
 END_TEST
 

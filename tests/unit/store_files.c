@@ -143,7 +143,7 @@ START_TEST(a_full_disk_is_said)
 		rc = store_fact(run.db, &f, &err);
 	}
 	ck_assert_int_eq(rc, -1);
-	ck_assert_int_eq(err.code, ERR_IO);
+	ck_assert_int_eq(err.code, ERR_FULL);
 	ck_assert_ptr_nonnull(strstr(err.msg, run.path));
 	store_close(run.db);
 	run.db = NULL;

@@ -182,9 +182,13 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	put_code(fd, IN(LEAF) + 0x60, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7);
 	for (uint64_t at = IN(LEAF) + 0x88; at < IN(LEAF) + 0x98; at += 8)
 		put_code(fd, at, "\xff\x25\0\0\0\0\x66\x90", 8);
-	/* movb $1,0(%rip); pop %rbp; ret: as crtstuff.c ends */
+	/* movb $1,0(%rip); pop %rbp; ret: as crtstuff ends */
 	put_call(fd, IN(BARE) + 0x80, IN(LEAF) - 0x40);
 	put_code(fd, IN(BARE) + 0x80, "\xc6\x05\0\0\0\0\x01\x5d\xc3", 9);
+	/* mov 0x38(%rax),%rsp; ret: as Go's systemstack, whose table is that of
+	 * a function with nothing on the stack */
+	put_call(fd, IN(LEAF) + 0x20, IN(BIG) - 0x40);
+	put_code(fd, IN(LEAF) + 0x20, "\x48\x8b\x60\x38\xc3", 5);
 	close(fd);
 	return frames_image(fr, &img);
 }
@@ -517,6 +521,20 @@ START_TEST(without_a_table_by_code_that_goes_on_to_a_return)
 }
 END_TEST
 
+START_TEST(a_function_that_called_on_another_stack)
+{
+	const uint64_t sys = IN(LEAF) + 0x20;
+
+	UNWIND(IN(SAVES), 0, 0, 1, sys, IN(START), 0);
+	GOT(UNWIND_FOREIGN, IN(SAVES), sys - 1);
+	/* one that goes back on its stack, and what was not called */
+	UNWIND(IN(SAVES), 0, 0, 1, sys + 4, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), sys + 3, IN(START) - 1);
+	UNWIND(sys, 0, 0, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, sys, IN(START) - 1);
+}
+END_TEST
+
 START_TEST(behind_the_call_that_makes_a_thread)
 {
 	const uint64_t call = IN(BARE) - 0x40;
@@ -811,6 +829,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
 	 without_a_table_by_code_that_goes_on_to_a_return,
+	 a_function_that_called_on_another_stack,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
 	 code_made_at_run_time_that_has_a_table,

@@ -1,122 +1,40 @@
-/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU.
- *
- * A slice is drawn if both of its ends were recorded. If only some threads are
- * recorded, or a switch was lost, the thread that leaves a CPU may not be the
- * one that came last, and how long that one ran is not known. Therefore the
- * switches are read twice: first to find the slices with both ends, one bit for
- * each. */
+/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU. */
+
+#include "cli/export/chrome/chrome_slices.h"
+
+#include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/export/chrome/chrome_tracks.h"
-#include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
-#include "cli/model/switches.h"
+#include "stitch/base/search.h"
 
-/* Why a slice ends. */
-struct reason {
-	bool known, at_end; /* from a switch; from the end of the capture */
-	int64_t state;
-	bool preempt;
+struct slice {
+	uint32_t thread, cpu; /* of tracks */
+	int32_t state;
+	bool record;
 };
 
-/* Readers match the ends of slices to their starts by name. */
-static void slices_put_end(struct tracks *t, const char *name, int64_t time,
-			   const struct reason *why)
-{
-	struct json *j = t->j;
+/* The begin or the end of one. */
+struct slice_edge {
+	int64_t time, event; /* INT64_MAX: the end of the capture */
+	uint32_t slice : 31;
+	uint32_t begin : 1; /* a switch ends one before it begins another */
+};
 
-	json_text(j, "ph", "E");
-	json_shown(j, "name", name);
-	tracks_time(j, time);
-	if (why->at_end || why->state >= 0 || why->preempt) {
-		json_object(j, "args");
-		if (why->at_end)
-			json_text(j, "end", "capture");
-		else if (why->state >= 0)
-			json_int(j, "prev_state", why->state);
-		else
-			json_bool(j, "preempted", true);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void slices_stop(struct tracks *t, uint32_t thread, int64_t time,
-			const struct reason *why)
-{
-	struct track *k = &t->track[thread];
-	uint32_t cpu = k->cpu;
-
-	if (!cpu)
-		return;
-	k->cpu = 0;
-	t->cpu[cpu - 1].thread = 0;
-	if (t->finding) {
-		if (why->known)
-			t->whole[k->slice / 64] |= 1ull << k->slice % 64;
-		else
-			t->kernel[k->kernel].torn++;
-		return;
-	}
-	if (!k->drawn)
-		return;
-	tracks_thread(t, thread);
-	slices_put_end(t, "running", time, why);
-	if (t->cpu[cpu - 1].cpu < 0)
-		return;
-	tracks_cpu(t, cpu - 1);
-	slices_put_end(t, tracks_name(t, k), time, why);
-}
-
-static void slices_put_begin(struct json *j, const char *name, int64_t time)
-{
-	json_text(j, "ph", "B");
-	json_text(j, "cat", "sched");
-	json_shown(j, "name", name);
-	tracks_time(j, time);
-}
-
-static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
-			 int64_t time)
-{
-	struct track *k = &t->track[thread];
-	int64_t number = t->cpu[cpu].cpu;
-	struct json *j = t->j;
-
-	k->cpu = cpu + 1;
-	t->cpu[cpu].thread = thread;
-	k->slice = t->n_slice++;
-	if (t->finding) {
-		t->whole = mem_reach(t->whole, &t->n_whole, &t->cap_whole,
-				     k->slice / 64 + 1, sizeof(*t->whole));
-		return;
-	}
-	k->drawn = k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
-	if (!k->drawn)
-		return;
-	tracks_thread(t, thread);
-	slices_put_begin(j, "running", time);
-	if (number >= 0) {
-		json_object(j, "args");
-		json_int(j, "cpu", number);
-		json_end(j);
-	}
-	json_end(j);
-	if (number < 0)
-		return;
-	tracks_cpu(t, cpu);
-	slices_put_begin(j, tracks_name(t, k), time);
-	json_object(j, "args");
-	json_int(j, "pid", k->pid);
-	json_int(j, "tid", k->tid);
-	json_end(j);
-	json_end(j);
-}
+struct slices {
+	struct tracks *t;
+	struct slice *slice;
+	size_t n, cap;
+	struct slice_edge *edge;
+	size_t n_edge, cap_edge, at;
+	struct offcpu_sums sums;
+};
 
 /* Returns the thread with that tid at that time; 0: none. */
-static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
-			  int64_t time)
+static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
+				 uint32_t kernel, int64_t time)
 {
 	uint32_t best = 0;
 
@@ -133,128 +51,195 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 	return best;
 }
 
-static uint32_t slices_who(struct tracks *t, const struct event_row *e,
-			   int64_t tid, uint32_t kernel, const char *name)
+/* Returns the thread of a run, which may be one that only switches name. */
+static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
+			      uint32_t kernel)
 {
-	uint32_t own = e->thread < t->n_track ? e->thread : 0;
-	uint32_t id;
-
-	if (tid < 0 || t->track[own].tid == tid)
-		return own;
-	id = thread_at(t, tid, kernel, e->time);
-	if (id || !tid)
-		return id;
-
-	/* a thread that only switches name */
+	uint32_t id = slices_thread_at(t, r->tid, kernel, r->from);
 	const struct track k = {
 		.pid = -1,
-		.tid = tid,
+		.tid = r->tid,
 		.from = INT64_MIN,
 		.to = INT64_MAX,
 		.kernel = kernel,
-		.name = name ? arena_strdup(&t->text, name) : NULL,
+		.comm = r->comm,
 		.wanted = !filter.pid && !filter.tid && !filter.comm &&
 			  !filter.cgroup,
 	};
 
+	if (id)
+		return id;
 	tracks_put(t, (uint32_t)t->n_track, &k);
 	return (uint32_t)t->n_track - 1;
 }
 
-/* Returns the thread that runs on the CPU if the tid is its own. Around the
- * exit of a thread its events may have no thread (-1), or the next one with its
- * tid.
- */
-static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
-			   int64_t tid, uint32_t cpu)
+static void slices_take(struct slices *s, const struct offcpu_run *r,
+			int64_t from, int64_t to)
 {
-	uint32_t running = t->cpu[cpu].cpu >= 0 ? t->cpu[cpu].thread : 0;
+	uint32_t cpu = tracks_find_cpu(s->t, (uint32_t)r->capture, r->cpu);
+	uint32_t thread;
 
-	if (tid < 0)
-		tid = t->track[e->thread < t->n_track ? e->thread : 0].tid;
-	if (running && (tid < 0 || t->track[running].tid == tid))
-		return running;
-	return slices_who(t, e, tid, t->cpu[cpu].kernel, NULL);
-}
-
-void tracks_switch(struct tracks *t, const struct event_row *e,
-		   uint32_t capture, const struct context_switch *sw)
-{
-	static const struct reason torn = { .state = -1 };
-	const struct reason why = { .known = true,
-				    .state = sw->state,
-				    .preempt = sw->preempt };
-	uint32_t cpu = tracks_find_cpu(t, capture, e->on_cpu ? e->cpu : -1);
-	uint32_t kernel = t->cpu[cpu].kernel;
-	uint32_t id;
-
-	if (sw->has_out) {
-		id = who_leaves(t, e, sw->out_tid, cpu);
-		/* it came to another CPU: the switch that left this one was
-		 * lost */
-		slices_stop(t, id, e->time,
-			    t->track[id].cpu == cpu + 1 ? &why : &torn);
-		if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-			slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
-	}
-	if (!sw->has_in)
+	if (r->from < from || r->to > to ||
+	    (filter.cpu && !filter_takes_cpu(r->cpu)))
 		return;
-	id = slices_who(t, e, sw->in_tid, kernel, sw->in_comm);
-	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-		slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
-	slices_stop(t, id, e->time, &torn);
-	/* tid 0 is the idle task */
-	if (id && t->track[id].tid)
-		slices_start(t, id, cpu, e->time);
-}
-
-/* Ends the slices of threads that still run at the end of the capture, if all
- * switches were recorded. */
-static void slices_end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
-{
-	const struct kernel *n = &t->kernel[kernel];
-	const struct reason end = {
-		.known = n->wide > 0 || (n->wide < 0 && !n->torn),
-		.at_end = true,
-		.state = -1,
-	};
-
-	for (size_t i = 1; i < t->n_track; i++)
-		if (t->track[i].kernel == kernel)
-			slices_stop(t, (uint32_t)i, time, &end);
-}
-
-void tracks_until(struct tracks *t, int64_t time)
-{
-	if (time <= t->due)
+	thread = slices_thread(s->t, r, s->t->cpu[cpu].kernel);
+	if (!s->t->track[thread].wanted || s->n > INT32_MAX)
 		return;
-	t->due = INT64_MAX;
-	for (size_t i = 0; i < t->n_kernel; i++) {
-		struct kernel *n = &t->kernel[i];
+	*mem_add(s->edge, s->n_edge, s->cap_edge) =
+		(struct slice_edge){ r->from, r->came,
+				     (uint32_t)s->n & INT32_MAX, true };
+	*mem_add(s->edge, s->n_edge, s->cap_edge) =
+		(struct slice_edge){ r->to, r->left ? r->left : INT64_MAX,
+				     (uint32_t)s->n & INT32_MAX, false };
+	*mem_add(s->slice, s->n, s->cap) =
+		(struct slice){ thread, cpu, (int32_t)r->state, r->record };
+}
 
-		if (!n->ended && n->last < time) {
-			slices_end_kernel(t, (uint32_t)i, n->last);
-			n->ended = true;
-		}
-		if (!n->ended && n->last < t->due)
-			t->due = n->last;
+static int slices_compare(const void *pa, const void *pb)
+{
+	const struct slice_edge *a = pa;
+	const struct slice_edge *b = pb;
+
+	return compare_numbers(a->time, b->time)
+		       ?: compare_numbers(a->event, b->event)
+		       ?: compare_numbers(a->begin, b->begin)
+		       ?: compare_numbers(a->slice, b->slice);
+}
+
+/* Filters remove tracks, not switches: they choose by the switch out. */
+static int slices_read(struct slices *s, struct store *db, const char *path,
+		       struct err *err)
+{
+	const struct waits_ask ask = { .runs = true, .any = true };
+	const struct filter all = filter;
+	struct waits_item item;
+	struct waits *w;
+	int64_t from;
+	int64_t to;
+	int rc;
+
+	if (filter_window(db, &from, &to, err))
+		return -1;
+	filter = (struct filter){ 0 };
+	w = waits_open(db, path, &ask, err);
+	while ((rc = waits_next(w, &item, err)) > 0) {
+		filter = all;
+		if (item.kind == WAITS_RUN && item.run.tid)
+			slices_take(s, &item.run, from, to);
+		filter = (struct filter){ 0 };
 	}
+	waits_close(w, &s->sums);
+	filter = all;
+	return rc;
 }
 
-void tracks_end(struct tracks *t, int64_t time)
+struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
+			   struct err *err)
 {
-	for (size_t i = 0; i < t->n_kernel; i++)
-		slices_end_kernel(t, (uint32_t)i, time);
-	t->finding = false;
-	t->n_slice = 0;
-	t->due = INT64_MIN;
+	struct slices *s = mem_new(1, sizeof(*s));
+
+	s->t = t;
+	if (slices_read(s, db, path, err)) {
+		slices_free(s);
+		return NULL;
+	}
+	if (s->n_edge)
+		qsort(s->edge, s->n_edge, sizeof(*s->edge), slices_compare);
+	return s;
 }
 
-uint64_t tracks_torn(const struct tracks *t)
+void slices_free(struct slices *s)
 {
-	uint64_t n = 0;
+	if (!s)
+		return;
+	free(s->slice);
+	free(s->edge);
+	free(s);
+}
 
-	for (size_t i = 0; i < t->n_kernel; i++)
-		n += t->kernel[i].torn;
-	return n;
+const struct offcpu_sums *slices_sums(const struct slices *s)
+{
+	return &s->sums;
+}
+
+/* ---- JSON */
+
+static void slices_put_begin(struct json *j, const char *name, int64_t time)
+{
+	json_text(j, "ph", "B");
+	json_text(j, "cat", "sched");
+	json_shown(j, "name", name);
+	tracks_time(j, time);
+}
+
+static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
+{
+	const struct track *k = &t->track[s->thread];
+	int64_t number = t->cpu[s->cpu].cpu;
+	struct json *j = t->j;
+
+	tracks_thread(t, s->thread);
+	slices_put_begin(j, "running", time);
+	if (number >= 0) {
+		json_object(j, "args");
+		json_int(j, "cpu", number);
+		json_end(j);
+	}
+	json_end(j);
+	if (number < 0)
+		return;
+	tracks_cpu(t, s->cpu);
+	slices_put_begin(j, tracks_name(t, k), time);
+	json_object(j, "args");
+	json_int(j, "pid", k->pid);
+	json_int(j, "tid", k->tid);
+	json_end(j);
+	json_end(j);
+}
+
+/* Readers match the ends of slices to their starts by name. */
+static void slices_put_end(struct json *j, const char *name,
+			   const struct slice *s, const struct slice_edge *e)
+{
+	bool at_end = e->event == INT64_MAX;
+
+	json_text(j, "ph", "E");
+	json_shown(j, "name", name);
+	tracks_time(j, e->time);
+	if (at_end || s->state >= 0) {
+		json_object(j, "args");
+		if (at_end)
+			json_text(j, "end", "capture");
+		else if (s->record)
+			json_bool(j, "preempted", true);
+		else
+			json_int(j, "prev_state", s->state);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void slices_end(struct tracks *t, const struct slice *s,
+		       const struct slice_edge *e)
+{
+	tracks_thread(t, s->thread);
+	slices_put_end(t->j, "running", s, e);
+	if (t->cpu[s->cpu].cpu < 0)
+		return;
+	tracks_cpu(t, s->cpu);
+	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
+}
+
+void slices_put(struct slices *s, int64_t time, int64_t event)
+{
+	for (; s->at < s->n_edge; s->at++) {
+		const struct slice_edge *e = &s->edge[s->at];
+
+		if (e->time > time || (e->time == time && e->event > event))
+			break;
+		if (e->begin)
+			slices_begin(s->t, &s->slice[e->slice], e->time);
+		else
+			slices_end(s->t, &s->slice[e->slice], e);
+	}
 }

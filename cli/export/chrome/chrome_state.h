@@ -20,25 +20,13 @@ struct track {
 	uint32_t process, kernel; /* kernel: index in tracks.kernel */
 	uint32_t same;		  /* the next thread with this tid; 0: none */
 	uint32_t comm;		  /* the last one; 0: none */
-	uint32_t cpu; /* index in cpu[] + 1 of the CPU it runs on; 0: none */
-	size_t slice; /* number of its current slice */
-	const char *name; /* of a thread that only switches name */
-	bool named, wanted, drawn;
+	bool named, wanted;
 };
 
 struct cpu {
 	uint32_t kernel;
 	int64_t cpu;
-	uint32_t thread; /* running thread; 0: none, or idle */
 	bool named;
-};
-
-struct kernel {
-	uint32_t capture; /* its first capture */
-	int wide; /* 1: all threads were recorded, 0: not all, -1: not known */
-	uint64_t torn; /* slices without a recorded end */
-	int64_t last;  /* time of the last event; INT64_MAX not known */
-	bool ended;
 };
 
 struct tracks {
@@ -50,13 +38,8 @@ struct tracks {
 	struct cpu *cpu;
 	size_t n_cpu, cap_cpu;
 	struct table by_cpu;
-	struct kernel kernel[KERNELS_MAX];
+	uint32_t kernel[KERNELS_MAX]; /* their first captures */
 	size_t n_kernel;
-	bool finding; /* first pass: find slices with both ends, draw nothing */
-	uint64_t *whole; /* bits: slices with both ends, by number */
-	size_t n_whole, cap_whole, n_slice;
-	int64_t due; /* time of the next end of a kernel */
-	struct arena text;
 	uint32_t *of_capture; /* capture.id -> index in kernel[] */
 	size_t n_capture, cap_capture;
 	uint32_t *leader; /* process.id -> comm.id that names it */

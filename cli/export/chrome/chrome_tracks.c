@@ -24,13 +24,11 @@
 static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 {
 	for (size_t i = 0; i < t->n_kernel; i++)
-		if (t->kernel[i].capture == capture)
+		if (t->kernel[i] == capture)
 			return (uint32_t)i;
 	if (t->n_kernel == KERNELS_MAX)
 		return KERNELS_MAX - 1;
-	t->kernel[t->n_kernel] = (struct kernel){ .capture = capture,
-						  .wide = -1,
-						  .last = INT64_MIN };
+	t->kernel[t->n_kernel] = capture;
 	return (uint32_t)t->n_kernel++;
 }
 
@@ -41,17 +39,8 @@ static int tracks_read_captures(struct tracks *t, struct store *db,
 
 	while (rows_step(r)) {
 		size_t id = (size_t)rows_int(r, TRACK_CAPTURES_ID);
-		int64_t last =
-			rows_int_or(r, TRACK_CAPTURES_LAST_NS, INT64_MAX);
-		int64_t wide = rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE);
 		uint32_t at = kernel_of(
 			t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
-		struct kernel *k = &t->kernel[at];
-
-		if (last > k->last)
-			k->last = last;
-		if (wide > k->wide)
-			k->wide = wide != 0;
 		t->of_capture =
 			mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
 				  id + 1, sizeof(*t->of_capture));
@@ -157,7 +146,6 @@ struct tracks *tracks_load(struct json *j, struct store *db,
 	struct tracks *t = mem_new(1, sizeof(*t));
 
 	t->j = j;
-	t->finding = true;
 	t->events = events;
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
 			     sizeof(*t->track));
@@ -182,8 +170,6 @@ void tracks_free(struct tracks *t)
 	free(t->of_capture);
 	free(t->leader);
 	free(t->named);
-	free(t->whole);
-	arena_release(&t->text);
 	free(t);
 }
 
@@ -230,9 +216,7 @@ static void tracks_put_name(struct tracks *t, const char *what, uint32_t kernel,
 
 const char *tracks_name(const struct tracks *t, const struct track *k)
 {
-	if (k->comm)
-		return events_comm(t->events, k->comm)->name;
-	return k->name ? k->name : "[no name]";
+	return events_comm(t->events, k->comm)->name;
 }
 
 void tracks_thread(struct tracks *t, uint32_t id)

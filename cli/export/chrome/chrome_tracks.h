@@ -1,5 +1,5 @@
 /* chrome_tracks.h - the tracks of a Chrome trace for threads and CPUs, with
- * their names and the slices between context switches.
+ * their names.
  *
  * The track of a thread has its pid and tid. CPUs are threads of a process
  * whose pid is above the largest one of Linux. Pids of another kernel
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct context_switch;
 struct err;
 struct event_row;
 struct events;
@@ -30,15 +29,4 @@ void tracks_time(struct json *j, int64_t ns);
  * a capture (-1: all CPUs). The names are written before the first use. */
 void tracks_begin_thread(struct tracks *t, const struct event_row *e);
 void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
-/* Ends the slice of the thread that leaves, and begins that of the one that
- * comes. To be called in two passes, each ended by tracks_end(): the first with
- * all switches, which draws nothing, the second along with the other events. */
-void tracks_switch(struct tracks *t, const struct event_row *e,
-		   uint32_t capture, const struct context_switch *sw);
-void tracks_end(struct tracks *t, int64_t time);
-/* To be called before an event at that time: ends the slices of captures that
- * had ended by then. */
-void tracks_until(struct tracks *t, int64_t time);
-/* Returns the number of slices left out because their end is not known. */
-uint64_t tracks_torn(const struct tracks *t);
 #endif

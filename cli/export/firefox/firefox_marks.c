@@ -77,12 +77,6 @@ int firefox_mark_add(struct firefox_marks *m, struct firefox_mark_list *l,
 	return 0;
 }
 
-struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
-				       const struct firefox_mark_list *l)
-{
-	return l->last ? &firefox_marks_item_at(m, l->last)->mark : NULL;
-}
-
 /* ---- JSON */
 
 static void put_data(const struct writing *w, const struct firefox_mark *k)

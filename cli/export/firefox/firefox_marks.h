@@ -32,14 +32,9 @@ struct firefox_mark {
 /* Returns NULL and *err on failure. */
 struct firefox_marks *firefox_marks_new(struct err *err);
 void firefox_marks_free(struct firefox_marks *m);
-/* Adds a marker, which firefox_mark_last() returns for changes. Returns 0, or
- * -1 and *err. */
+/* Adds a marker. Returns 0, or -1 and *err. */
 int firefox_mark_add(struct firefox_marks *m, struct firefox_mark_list *l,
 		     const struct firefox_mark *mark, struct err *err);
-/* Returns the last marker, NULL if the list is empty; valid until the next one
- * is added. */
-struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
-				       const struct firefox_mark_list *l);
 /* Writes "markers": {...}. Times are relative to begin; end is the last time.
  */
 void firefox_put_marks(struct firefox_marks *m,

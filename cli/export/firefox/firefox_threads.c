@@ -9,18 +9,15 @@
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/model/loss_rows.h"
+#include "cli/model/waits.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
 #include "cli/export/spool.h"
-#include "cli/model/switches.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* An item of the spool. Indexes are + 1; 0 is the end. */
 struct sample {
@@ -44,7 +41,6 @@ struct thread {
 	uint64_t first, last, n; /* samples */
 	uint64_t weight;
 	struct firefox_mark_list marks;
-	int64_t off_type; /* the event type with its switch out of the CPU */
 };
 
 struct firefox_threads {
@@ -54,8 +50,7 @@ struct firefox_threads {
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
 	struct firefox_marks *marks;
-	uint32_t losses;  /* place in thread[] */
-	struct table off; /* event type and tid -> thread that is off its CPU */
+	uint32_t losses; /* place in thread[] */
 	struct arena text;
 	int64_t begin, end;
 };
@@ -228,7 +223,6 @@ void firefox_threads_free(struct firefox_threads *t)
 		return;
 	spool_free(t->samples);
 	firefox_marks_free(t->marks);
-	table_release(&t->off);
 	arena_release(&t->text);
 	free(t->thread);
 	free(t->process);
@@ -238,11 +232,17 @@ void firefox_threads_free(struct firefox_threads *t)
 static struct thread *firefox_threads_thread_of(struct firefox_threads *t,
 						const struct event_comm *comm)
 {
-	struct thread *th =
-		&t->thread[comm->thread < t->losses ? comm->thread : 0];
+	return &t->thread[comm->thread < t->losses ? comm->thread : 0];
+}
 
-	th->life.name = comm->name;
-	return th;
+void firefox_name_threads(struct firefox_threads *t, const struct events *e)
+{
+	for (size_t i = 1; i <= events_comms(e); i++) {
+		const struct event_comm *c = events_comm(e, (int64_t)i);
+
+		firefox_threads_thread_of(t, c)->life.name = c->name;
+	}
+	t->thread[0].life.name = events_comm(e, 0)->name;
 }
 
 int firefox_sample(struct firefox_threads *t, const struct event_row *e,
@@ -276,94 +276,26 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	return 0;
 }
 
-/* Names prev_state. The bits above these differ between kernels, and mean that
- * the thread was preempted. */
-static const char *why_off(const struct context_switch *sw)
-{
-	static const struct {
-		int64_t bit;
-		const char *name;
-	} states[] = {
-		{ 0x02, "uninterruptible" },
-		{ 0x01, "sleeping" },
-		{ 0x04, "stopped" },
-		{ 0x08, "traced" },
-		{ 0x10, "dead" },
-		{ 0x20, "zombie" },
-		{ 0x40, "parked" },
-		{ 0x80, "idle" },
-	};
-
-	for (size_t i = 0; sw->state >= 0 && i < COUNT(states); i++) {
-		if (sw->state & states[i].bit)
-			return states[i].name;
-	}
-	return sw->preempt || sw->state >= 0 ? "preempted" : "waiting";
-}
-
-static uint64_t off_key(const struct event_row *e, int64_t tid)
-{
-	return hash_pair((uint64_t)e->type, (uint64_t)tid);
-}
-
-/* Two captures of one kernel may have the same switch: the first is used. */
-static int firefox_threads_switch_out(struct firefox_threads *t,
-				      const struct event_row *e,
-				      const struct event_comm *comm,
-				      const struct context_switch *sw,
-				      struct err *err)
+/* Two threads may have had one id: the wait is of the one that left. */
+int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
+		 const struct event_comm *comm, struct err *err)
 {
 	struct thread *th = firefox_threads_thread_of(t, comm);
+	bool back = w->end != OFFCPU_OPEN && th->life.end >= w->to;
 	const struct firefox_mark mark = {
 		.kind = FIREFOX_MARK_OFF_CPU,
-		.start = e->time,
-		.end = INT64_MAX,
-		.cpu = e->on_cpu ? e->cpu : -1,
+		.start = w->from,
+		.end = back ? w->to : INT64_MAX,
+		.cpu = w->cpu,
 		.n = -1,
-		.what = why_off(sw),
+		.what = w->end == OFFCPU_UNCERTAIN
+				? "uncertain"
+				: offcpu_state_word(w->state),
 	};
 
-	if (th->off_type && th->off_type != e->type)
-		return 0;
-	if (!th->off_type)
-		table_add(&t->off, off_key(e, comm->tid),
-			  (uint32_t)(th - t->thread));
-	th->off_type = e->type;
-	return firefox_mark_add(t->marks, &th->marks, &mark, err);
-}
-
-static void firefox_threads_switch_in(struct firefox_threads *t,
-				      const struct event_row *e, int64_t tid)
-{
-	uint64_t key = off_key(e, tid);
-	uint32_t id = table_find_hash(&t->off, key);
-
-	if (id == TABLE_NONE)
-		return;
-	/* a thread that exited does not come back: its tid was reused */
-	if (t->thread[id].life.end >= e->time)
-		firefox_mark_last(t->marks, &t->thread[id].marks)->end =
-			e->time;
-	t->thread[id].off_type = 0;
-	table_remove(&t->off, key, id);
-}
-
-/* Each CPU has a thread with tid 0. */
-int firefox_switch(struct firefox_threads *t, const struct event_row *e,
-		   const struct event_comm *comm,
-		   const struct context_switch *sw, struct err *err)
-{
-	int64_t out = sw->out_tid < 0 ? comm->tid : sw->out_tid;
-	int64_t in = sw->in_tid < 0 ? comm->tid : sw->in_tid;
-
-	if (!e->timed)
-		return 0;
-	if (sw->has_in && in > 0)
-		firefox_threads_switch_in(t, e, in);
-	/* which use of a tid another thread is of is not known */
-	if (!sw->has_out || out <= 0 || out != comm->tid)
-		return 0;
-	return firefox_threads_switch_out(t, e, comm, sw, err);
+	return w->sum || w->sampled || comm->tid != w->tid
+		       ? 0
+		       : firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,

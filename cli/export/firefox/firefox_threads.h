@@ -1,34 +1,36 @@
 /* firefox_threads.h - the samples and markers of each thread of a profile for
  * the Firefox Profiler.
  *
- * Samples and markers come in time order and are kept in a file: memory is
- * bounded by the number of threads. */
+ * Samples and markers of a thread come in time order and are kept in a file:
+ * memory is bounded by the number of threads. */
 #ifndef CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
 #define CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
 #include <stdbool.h>
 #include <stdint.h>
 
-struct context_switch;
 struct err;
 struct event_comm;
 struct event_row;
+struct events;
 struct firefox;
 struct firefox_threads;
 struct json;
 struct loss_row;
+struct offcpu_wait;
 struct store;
 
 /* Returns NULL and *err on failure. */
 struct firefox_threads *firefox_threads_new(struct store *db, struct err *err);
 void firefox_threads_free(struct firefox_threads *t);
+/* Gives each thread the last of its names. */
+void firefox_name_threads(struct firefox_threads *t, const struct events *e);
 /* Adds a sample. Returns 0, or -1 and *err. */
 int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm, uint32_t stack,
 		   uint64_t weight, struct err *err);
-/* Adds a context switch. Returns 0, or -1 and *err. */
-int firefox_switch(struct firefox_threads *t, const struct event_row *e,
-		   const struct event_comm *comm,
-		   const struct context_switch *sw, struct err *err);
+/* Adds a wait of the thread with that name. Returns 0, or -1 and *err. */
+int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
+		 const struct event_comm *comm, struct err *err);
 /* Adds a loss, whose text is borrowed until the threads are written. Returns 0,
  * or -1 and *err. */
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,

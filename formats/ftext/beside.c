@@ -1,0 +1,204 @@
+/* beside.c - what tracefs tells beside a text: how many CPUs there are, the
+ * clock, and what the buffer of each CPU lost.
+ *
+ * The text alone does not tell of events that a buffer without overwriting
+ * dropped when it was full, nor of nested ones that found no room. The kernel's
+ * counts include what the text has marks of ("[LOST n EVENTS]") and what its
+ * header counts. Nor does a trace_pipe have the header with "#P:" that the file
+ * trace begins with. */
+#include "formats/ftext/beside.h"
+
+#include <dirent.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "formats/input.h"
+#include "formats/reader/scan.h"
+#include "formats/reader/trace_clock.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/order/clocks.h"
+
+#define CPUS_MAX 65536
+
+/* Opens a file of tracefs or a copy of it: all of it is in in->data. */
+static int ftext_beside_file(struct input *in, const char *path,
+			     struct err *err)
+{
+	if (input_open_beside(in, path, NULL, err))
+		return -1;
+	if (in->data || !input_spool(in, NULL, err))
+		return 0;
+	input_close(in);
+	return -1;
+}
+
+/* The number behind a key at the start of a line; 0: there is none. */
+static uint64_t ftext_beside_number(struct scan s, const char *key)
+{
+	while (s.n) {
+		size_t n = scan_find_char(s, '\n');
+		struct scan line = scan_head(s, n);
+		uint64_t value;
+
+		scan_skip(&s, n < s.n ? n + 1 : n);
+		if (!scan_take(&line, key))
+			continue;
+		scan_blanks(&line);
+		return scan_u64(&line, &value) ? value : 0;
+	}
+	return 0;
+}
+
+static int ftext_beside_stats(struct ftext_beside *b, const char *path,
+			      int32_t cpu, struct err *err)
+{
+	struct input in;
+	uint64_t within, before;
+
+	if (ftext_beside_file(&in, path, err))
+		return -1;
+	struct scan s = scan_of(in.data, in.len);
+
+	before = ftext_beside_number(s, "overrun:");
+	within = ftext_beside_number(s, "dropped events:");
+	if (__builtin_add_overflow(
+		    within, ftext_beside_number(s, "commit overrun:"), &within))
+		within = UINT64_MAX;
+	input_close(&in);
+	*mem_add(b->total, b->n_total, b->cap_total) =
+		(struct ftext_total){ cpu, LOST_BEFORE, before };
+	if (within)
+		*mem_add(b->total, b->n_total, b->cap_total) =
+			(struct ftext_total){ cpu, LOST_WITHIN, within };
+	return 0;
+}
+
+static int ftext_beside_compare(const void *a, const void *b)
+{
+	const struct ftext_total *x = a;
+	const struct ftext_total *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Reads the next name of a folder that is one of a CPU, "cpu7". Returns false
+ * at the end. */
+static bool ftext_beside_next(DIR *d, const char **name, int32_t *cpu)
+{
+	const struct dirent *ent;
+
+	while ((ent = readdir(d))) {
+		struct scan s = scan_of(ent->d_name, strlen(ent->d_name));
+
+		*name = ent->d_name;
+		if (scan_take(&s, "cpu") && scan_i32(&s, cpu) && !s.n &&
+		    *cpu >= 0 && *cpu < CPUS_MAX)
+			return true;
+	}
+	return false;
+}
+
+int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err)
+{
+	char path[PATH_MAX];
+	DIR *d = *dir ? opendir(dir) : NULL;
+	const char *name;
+	int32_t cpu;
+	int n = 0;
+
+	b->n_total = 0;
+	while (d && n >= 0 && ftext_beside_next(d, &name, &cpu))
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s/stats", dir,
+				     name) < sizeof(path))
+			n = ftext_beside_stats(b, path, cpu, err) ? -1 : n + 1;
+	if (d)
+		closedir(d);
+	if (n < 0)
+		b->n_total = 0;
+	if (b->n_total)
+		qsort(b->total, b->n_total, sizeof(*b->total),
+		      ftext_beside_compare);
+	return n;
+}
+
+/* A number of ticks is known by the text itself. */
+static void ftext_beside_clock(struct ftext_beside *b, const char *path)
+{
+	struct input in;
+	char name[sizeof(b->clock)];
+
+	if (ftext_beside_file(&in, path, NULL))
+		return;
+	struct scan s = trace_clock_chosen(scan_of(in.data, in.len));
+
+	if (s.n < sizeof(name)) {
+		memcpy(name, s.p, s.n);
+		name[s.n] = '\0';
+		enum clock_id id = clock_id_of(name);
+
+		if (id != CLOCK_ID_NONE && id != CLOCK_ID_TSC)
+			snprintf(b->clock, sizeof(b->clock), "%s",
+				 trace_clock_name(name));
+	}
+	input_close(&in);
+}
+
+void ftext_beside_open(struct ftext_beside *b, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int n = slash ? (int)(slash - path) + 1 : 0;
+	char clock[PATH_MAX];
+	struct statfs fs;
+	const char *name;
+	int32_t cpu;
+
+	if ((size_t)snprintf(b->per_cpu, sizeof(b->per_cpu), "%.*sper_cpu", n,
+			     path) >= sizeof(b->per_cpu) ||
+	    (size_t)snprintf(clock, sizeof(clock), "%.*strace_clock", n,
+			     path) >= sizeof(clock)) {
+		b->per_cpu[0] = '\0';
+		return;
+	}
+	ftext_beside_clock(b, clock);
+	DIR *d = opendir(b->per_cpu);
+
+	if (!d) {
+		b->per_cpu[0] = '\0';
+		return;
+	}
+	while (ftext_beside_next(d, &name, &cpu))
+		b->cpus++;
+	b->live = !fstatfs(dirfd(d), &fs) && fs.f_type == TRACEFS_MAGIC;
+	closedir(d);
+}
+
+/* The folder has one for each CPU that the machine can have. Those that are
+ * there, as in "#P:", are known where it runs. */
+int32_t ftext_beside_cpus(const struct ftext_beside *b)
+{
+	long n = b->live ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+
+	return n > 0 ? (int32_t)n : b->cpus;
+}
+
+uint64_t ftext_beside_sum(const struct ftext_beside *b)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < b->n_total; i++)
+		if (__builtin_add_overflow(sum, b->total[i].n, &sum))
+			sum = UINT64_MAX;
+	return sum;
+}
+
+void ftext_beside_release(struct ftext_beside *b)
+{
+	free(b->total);
+}
