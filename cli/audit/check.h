@@ -117,7 +117,7 @@ void check_print_sql(const struct check *c);
 /* check_rows.c: the results of statements. Those of CHECK_ALWAYS are read once
  * and kept. */
 struct check_row {
-	const struct rows *live; /* of a running statement; NULL: kept */
+	struct rows *live; /* of a running statement; NULL: kept */
 	const struct check_answer *kept;
 	size_t first, next; /* indexes of the first value in kept */
 	int64_t n;	    /* rows of the kept result */
@@ -128,21 +128,17 @@ struct check_row {
  * on failure; there are none then. Rows are there until check_forget(). */
 int64_t check_open(struct check *c, const char *name, struct check_row *r,
 		   struct err *err);
+/* The same of any statement, whose rows are read one by one, at most `limit`
+ * (0: all), to the end, and then closed. Returns 0, or -1 and *err. */
+int check_open_live(const struct check *c, const char *name, long limit,
+		    struct check_row *r, struct err *err);
 /* Goes to the next row. Returns false at the end. */
 bool check_next(struct check_row *r);
+/* Returns 0, or -1 and *err if the end was an error. */
+int check_close(struct check_row *r, struct err *err);
 /* Adds the numbers of a column to *sum. Returns 0, or -1 and *err. */
 int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err);
-typedef void check_fn(void *arg, const struct check_row *r);
-/* Calls fn for each row, at most `max` times (0: all). Returns the number of
- * all rows, 0 if the filters cannot narrow the statement, -1 and *err on
- * failure. */
-int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
-		   void *arg, struct err *err);
-/* Like check_each(), but reads the first `max` rows only, unless all were read
- * before. */
-int check_some(const struct check *c, const char *name, int64_t max,
-	       check_fn *fn, void *arg, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
 int64_t check_int(const struct check_row *r, const char *column);
 const char *check_text(const struct check_row *r, const char *column);

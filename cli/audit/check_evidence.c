@@ -21,6 +21,8 @@ struct evidence {
 	struct shown_names *names; /* of the functions in the section */
 };
 
+typedef void evidence_fn(struct evidence *e, const struct check_row *r);
+
 static void evidence_put_text(FILE *out, const char *s)
 {
 	safe_text_clean(out, s, strlen(s), NULL);
@@ -119,10 +121,8 @@ static void evidence_put_verdict(struct evidence *e, const struct check_row *r)
 	evidence_put_text(e->out, check_text(r, "verdict"));
 }
 
-static void evidence_put_request(void *arg, const struct check_row *r)
+static void evidence_put_request(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_put_verdict(e, r);
 	evidence_put_column(e->out, r, "; ended by ", "ended_by");
 	if (!check_null(r, "until_ns")) {
@@ -133,10 +133,8 @@ static void evidence_put_request(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
-static void evidence_put_across(void *arg, const struct check_row *r)
+static void evidence_put_across(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_put_moment(e, r);
 	fprintf(e->out,
 		": of capture %" PRId64 ", its chain of capture %" PRId64 ", ",
@@ -145,10 +143,8 @@ static void evidence_put_across(void *arg, const struct check_row *r)
 	fprintf(e->out, "; cookie %s\n", check_text(r, "cookie"));
 }
 
-static void evidence_put_chain(void *arg, const struct check_row *r)
+static void evidence_put_chain(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_put_verdict(e, r);
 	fprintf(e->out, "; cookie %s", check_text(r, "cookie"));
 	if (!check_null(r, "from_ns")) {
@@ -159,10 +155,8 @@ static void evidence_put_chain(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
-static void evidence_put_gap(void *arg, const struct check_row *r)
+static void evidence_put_gap(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_begin_line(e);
 	evidence_put_span(e->out, r, "from_ns", "to_ns");
 	put_cpu(e->out, r, "cpu");
@@ -173,10 +167,8 @@ static void evidence_put_gap(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
-static void evidence_put_finding(void *arg, const struct check_row *r)
+static void evidence_put_finding(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_begin_line(e);
 	if (!check_null(r, "since_ns")) {
 		evidence_put_when(e->out, r, "since_ns");
@@ -194,17 +186,8 @@ static void evidence_put_finding(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
-static void evidence_add_symbol(void *arg, const struct check_row *r)
+static void put_bogus(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
-	shown_names_add(e->names, check_text(r, "symbol"));
-}
-
-static void put_bogus(void *arg, const struct check_row *r)
-{
-	struct evidence *e = arg;
-
 	evidence_begin_line(e);
 	evidence_put_text(
 		e->out,
@@ -220,9 +203,8 @@ static void put_bogus(void *arg, const struct check_row *r)
 	fprintf(e->out, ", in %" PRId64 " sample%s\n", n, n == 1 ? "" : "s");
 }
 
-static void evidence_put_deferral(void *arg, const struct check_row *r)
+static void evidence_put_deferral(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
 	struct lines l = { .out = e->out, .width = INT_MAX };
 
 	evidence_begin_line(e);
@@ -234,10 +216,8 @@ static void evidence_put_deferral(void *arg, const struct check_row *r)
 	fprintf(e->out, ": %s\n", l.text);
 }
 
-static void put_loss_row(void *arg, const struct check_row *r)
+static void put_loss_row(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	evidence_begin_line(e);
 	fprintf(e->out, "%" PRId64 ": ", check_int(r, "loss"));
 	evidence_put_span(e->out, r, "from_ns", "to_ns");
@@ -255,33 +235,43 @@ static void put_loss_row(void *arg, const struct check_row *r)
 }
 
 static int put_section(struct check *c, const char *name, const char *title,
-		       check_fn *fn, struct err *err)
+		       evidence_fn *fn, struct err *err)
 {
 	struct term_lines lines;
 	struct evidence e = { .out = term_lines_begin(&lines, stdout),
 			      .title = title,
 			      .names = shown_names_new() };
 	struct arena text = { 0 };
+	struct check_row r = { .live = NULL };
 	int64_t n = 0;
+	int rc = 0;
 
-	if (fn == put_bogus)
-		n = check_some(c, name, c->limit, evidence_add_symbol, &e, err);
+	if (fn == put_bogus) {
+		rc = check_open_live(c, name, c->limit, &r, err);
+		while (check_next(&r))
+			shown_names_add(e.names, check_text(&r, "symbol"));
+		rc = rc ? rc : check_close(&r, err);
+	}
 	shown_names_make(e.names, &text);
-	if (n >= 0)
-		n = check_each(c, name, c->limit, fn, &e, err);
-	if (n > c->limit && c->limit)
+	if (!rc)
+		rc = check_open_live(c, name, 0, &r, err);
+	for (; !rc && check_next(&r); n++)
+		if (!c->limit || n < c->limit)
+			fn(&e, &r);
+	rc = rc ? rc : check_close(&r, err);
+	if (!rc && n > c->limit && c->limit)
 		fprintf(e.out, "  and %" PRId64 " more\n", n - c->limit);
 	term_lines_end(&lines);
 	shown_names_free(e.names);
 	arena_release(&text);
-	return n < 0 ? -1 : 0;
+	return rc;
 }
 
 int check_evidence(struct check *c, struct err *err)
 {
 	static const struct {
 		const char *name, *title;
-		check_fn *fn;
+		evidence_fn *fn;
 	} section[] = {
 		{ "deferral", "how long user stacks were waited for",
 		  evidence_put_deferral },

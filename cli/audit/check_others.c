@@ -47,9 +47,8 @@ static void add_why(struct others *o, const struct check_row *r)
 		lines_add(&o->l, ")");
 }
 
-static void put_as_perf(void *arg, const struct check_row *r)
+static void put_as_perf(struct others *o, const struct check_row *r)
 {
-	struct others *o = arg;
 	int64_t merged = check_int(r, "merged");
 	char held[32];
 
@@ -90,9 +89,8 @@ static void put_as_perf(void *arg, const struct check_row *r)
 	lines_put_styled(&o->l, "", STYLE_YELLOW);
 }
 
-static void put_as_tid(void *arg, const struct check_row *r)
+static void put_as_tid(struct others *o, const struct check_row *r)
 {
-	struct others *o = arg;
 
 	if (!check_int(r, "requests")) {
 		lines_print(&o->l, "as tid",
@@ -139,9 +137,8 @@ static bool worth_showing(struct others *o, const struct check_row *r)
 	return true;
 }
 
-static void put_wrong(void *arg, const struct check_row *r)
+static void put_wrong(struct others *o, const struct check_row *r)
 {
-	struct others *o = arg;
 	bool joined = !strcmp(check_text(r, "verdict"), "matched");
 
 	if (!worth_showing(o, r))
@@ -168,6 +165,19 @@ static void put_wrong(void *arg, const struct check_row *r)
 	lines_put(&o->l, "");
 }
 
+static int others_each(struct others *o, const char *name, long limit,
+		       void (*put)(struct others *o, const struct check_row *r),
+		       struct err *err)
+{
+	struct check_row r;
+
+	if (check_open_live(o->c, name, limit, &r, err))
+		return -1;
+	while (check_next(&r))
+		put(o, &r);
+	return check_close(&r, err);
+}
+
 int check_others(struct check *c, struct err *err)
 {
 	struct others o = {
@@ -175,15 +185,15 @@ int check_others(struct check *c, struct err *err)
 	};
 
 	putchar('\n');
-	if (c->as_perf && check_each(c, "as_perf", 0, put_as_perf, &o, err) < 0)
+	if (c->as_perf && others_each(&o, "as_perf", 0, put_as_perf, err))
 		return -1;
 	if (!c->as_tid)
 		return 0;
-	if (check_each(c, "as_tid", 0, put_as_tid, &o, err) < 0 ||
-	    check_some(c, "as_tid_wrong", LOOKED, put_wrong, &o, err))
+	if (others_each(&o, "as_tid", 0, put_as_tid, err) ||
+	    others_each(&o, "as_tid_wrong", LOOKED, put_wrong, err))
 		return -1;
 	o.again = true;
-	if (o.shown == SHOWN)
-		return 0;
-	return check_some(c, "as_tid_wrong", LOOKED, put_wrong, &o, err);
+	return o.shown == SHOWN ? 0
+				: others_each(&o, "as_tid_wrong", LOOKED,
+					      put_wrong, err);
 }

@@ -80,20 +80,6 @@ static struct check_answer *check_rows_kept(const struct check *c,
 	return a;
 }
 
-static int64_t each_live(const struct check *c, const struct check_query *q,
-			 int64_t max, bool all, check_fn *fn, void *arg,
-			 struct err *err)
-{
-	struct rows *r = check_rows(c, q, all ? 0 : (long)max, err);
-	struct check_row row = { .live = r };
-	int64_t n = 0;
-
-	for (; rows_step(r); n++)
-		if (!max || n < max)
-			fn(arg, &row);
-	return rows_end(r, err) ? -1 : n;
-}
-
 int64_t check_open(struct check *c, const char *name, struct check_row *r,
 		   struct err *err)
 {
@@ -116,8 +102,19 @@ int64_t check_open(struct check *c, const char *name, struct check_row *r,
 	return r->n;
 }
 
+int check_open_live(const struct check *c, const char *name, long limit,
+		    struct check_row *r, struct err *err)
+{
+	*r = (struct check_row){ .kept = NULL };
+	if (check_can(c, name))
+		r->live = check_rows(c, check_query(name), limit, err);
+	return check_can(c, name) && !r->live ? -1 : 0;
+}
+
 bool check_next(struct check_row *r)
 {
+	if (r->live)
+		return rows_step(r->live);
 	if (!r->kept || r->next >= r->kept->n)
 		return false;
 	r->first = r->next;
@@ -125,35 +122,9 @@ bool check_next(struct check_row *r)
 	return true;
 }
 
-int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
-		   void *arg, struct err *err)
+int check_close(struct check_row *r, struct err *err)
 {
-	struct check_row r;
-	int64_t n;
-
-	if (!check_can(c, name))
-		return 0;
-	if (check_query(name)->when != CHECK_ALWAYS)
-		return each_live(c, check_query(name), max, true, fn, arg, err);
-	n = check_open(c, name, &r, err);
-	for (int64_t i = 0; (!max || i < max) && check_next(&r); i++)
-		fn(arg, &r);
-	return n;
-}
-
-int check_some(const struct check *c, const char *name, int64_t max,
-	       check_fn *fn, void *arg, struct err *err)
-{
-	const struct check_query *q = check_query(name);
-	struct check_row r = { .kept = check_rows_kept(c, q) };
-
-	if (!check_can(c, name))
-		return 0;
-	if (!r.kept)
-		return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
-	for (int64_t i = 0; (!max || i < max) && check_next(&r); i++)
-		fn(arg, &r);
-	return 0;
+	return r->live ? rows_end(r->live, err) : 0;
 }
 
 /* A missing column is a programming error. */

@@ -42,6 +42,7 @@ int learn_from(const char *file, const char *name, struct learned *out,
 		/* perf 7.2 and 7.3 do not store the rest of it */
 		const char *m =
 			strstr(rows_text(r, RECORD_LEARNED_CMDLINE), " -m ");
+		long mb = m ? strtol(m + 4, NULL, 10) : 0;
 		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
 		long long samples = rows_int(r, RECORD_LEARNED_SAMPLES);
 		long long cut = rows_int(r, RECORD_LEARNED_CUT);
@@ -50,13 +51,13 @@ int learn_from(const char *file, const char *name, struct learned *out,
 		out->cut = cut > samples / CUT_OF && dump < DUMP_MAX;
 		out->lost = lost;
 		out->dump = (unsigned int)dump;
-		out->megabytes = m ? (unsigned int)atoi(m + 4) : 0;
+		out->megabytes = (unsigned int)mb;
 		if (out->cut || dump < 0 || dump > DUMP_MAX)
 			out->dump = learn_larger(dump, DUMP / 2, DUMP_MAX);
-		if (lost || out->megabytes > MEGABYTES_MAX)
-			out->megabytes = learn_larger(
-				m ? atoi(m + 4) : dump / (DUMP / MEGABYTES),
-				MEGABYTES, MEGABYTES_MAX);
+		if (lost || mb < 0 || mb > MEGABYTES_MAX)
+			out->megabytes =
+				learn_larger(m ? mb : dump / (DUMP / MEGABYTES),
+					     MEGABYTES, MEGABYTES_MAX);
 		if (name && out->cut)
 			say("%s: %lld of %lld user stacks end with their dump: "
 			    "dumps of %u bytes\n",

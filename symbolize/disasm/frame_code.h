@@ -11,7 +11,7 @@
  * and of an epilogue, which has up to eight instructions. */
 #define FRAME_CODE_PROLOGUE 96
 #define FRAME_CODE_EPILOGUE 40
-/* And of functions that have no unwind table: those of crtstuff.c. */
+/* And of functions that have no unwind table: those of gcc's crtstuff. */
 #define FRAME_CODE_WHOLE 96
 #define FRAME_CODE_MAX 65536 /* bytes of a frame */
 

@@ -277,8 +277,8 @@ static enum frame_code_end unwind_code_ends(const struct unwind_code *c,
 }
 
 /* Steps out of a function without a table by its code, which says the same as a
- * table would: those of crtstuff.c and crti.o are in each file, and run when a
- * program ends. */
+ * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
+ * run when a program ends. */
 static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 {
 	const int64_t word = (int64_t)w->abi->word;

@@ -190,6 +190,7 @@ runs.target("path --worst 1, beside path --waits: s",
             asked("path --worst 1", ["path", "--worst", "1", db]) - longest, CHAIN, True)
 asked("report --sched", ["report", "--sched", db])
 asked("report --off-cpu", ["report", "--off-cpu", db])
+asked("flame --off-cpu", ["flame", "--off-cpu", "-o", "bench/waits.svg", db])
 for table, column in (("stay", "t1"), ("state_interval", "wake"), ("wake", "event"),
                       ("wait", "by_ns"), ("blame", "ns")):
     asked("table " + table,

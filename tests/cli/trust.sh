@@ -111,7 +111,10 @@ says unwound_stacks_are_whole frames32.data.zst 'All user stacks are whole.' --s
 # a file has others that set one: the function is named, of all samples and of some
 "$B" ingest -q -f --symfs symfs-6.18 -o nofp.db fpcap/nofp-200.data 2>err
 "$B" check nofp.db >out 2>err
-ok a_function_without_frame_pointer_is_named "$(sentence out | grep -qF '4.00 % end early in a function that sets no frame pointer (rec).'; echo $?)"
+ok a_function_without_frame_pointer_is_told "$(sentence out | grep -qF '4.00 % end early in a function that sets no frame pointer'; echo $?)"
+"$B" flame --include rec -o rec.svg nofp.db 2>err
+grep -q 'all end early in a function that sets no frame pointer (rec)' rec.svg
+ok and_named_where_there_is_room $?
 ok and_check_counts_its_samples "$(sentence out | grep -qF 'end early in rec of target 8 (4.00 %)'; echo $?)"
 is and_json_too "rec ends early (function) 8 4.0" "$("$B" check --json nofp.db >json; of_json json \
 	'" ".join(str(e[k]) for e in r["ends_early"] for k in ("function", "class", "samples", "share"))')"

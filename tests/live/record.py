@@ -39,6 +39,14 @@ def main():
         middle(300)
 main()
 """
+PERL = ("my %n; for my $i (1..900000) { $n{$i % 977} .= 'x' x ($i % 7) "
+        "if (\"a$i\" =~ /(\\d+)7$/) } print scalar(%n)")
+RUBY = """
+def leaf(n) = (1..n).sum { |i| i * i % 7 }
+def middle(n) = leaf(n) + (1..n).map(&:to_s).sort.size
+stop = Time.now + ARGV[0].to_f
+middle(300) while Time.now < stop
+"""
 C = """
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +122,8 @@ def build(where):
         f.write(C)
     with open(os.path.join(where, "hot.py"), "w", encoding="ascii") as f:
         f.write(PYTHON)
+    with open(os.path.join(where, "hot.rb"), "w", encoding="ascii") as f:
+        f.write(RUBY)
     with open(os.path.join(where, "script"), "w", encoding="ascii") as f:
         f.write("#!/bin/sh\n%s/c 0.7\n%s/c 0.7\n" % (where, where))
     os.chmod(os.path.join(where, "script"), 0o755)
@@ -143,8 +153,7 @@ def programs(where):
     others = {
         "node": ["node", os.path.join(TWINS, "script.js"), s],
         "java": ["java", os.path.join(TWINS, "Script.java"), s],
-        "perl": ["perl", "-e", "my %n; for my $i (1..900000) { $n{$i % 977} .= 'x' x ($i % 7) "
-                               "if (\"a$i\" =~ /(\\d+)7$/) } print scalar(%n)"],
+        "perl": ["perl", "-e", PERL],
         "ruby": ["ruby", os.path.join(where, "hot.rb"), s],
         "php": ["php", "-r", "for ($i = 0, $n = []; $i < 9000000; $i++) $n[$i % 977] = "
                              "strlen(\"a$i\"); echo count($n);"],
@@ -160,10 +169,6 @@ def programs(where):
         "tclsh": ["tclsh", os.path.join(where, "hot.tcl")],
         "bash": ["bash", "-c", "for ((i = 0; i < 90000; i++)); do x=${x#a}a$i; x=${x:0:9}; done"],
     }
-    with open(os.path.join(where, "hot.rb"), "w", encoding="ascii") as f:
-        f.write("def leaf(n) = (1..n).sum { |i| i * i % 7 }\n"
-                "def middle(n) = leaf(n) + (1..n).map(&:to_s).sort.size\n"
-                "stop = Time.now + ARGV[0].to_f\nmiddle(300) while Time.now < stop\n")
     with open(os.path.join(where, "hot.tcl"), "w", encoding="ascii") as f:
         f.write("proc f {n} {set s 0; for {set i 0} {$i<$n} {incr i} {incr s [string length "
                 "[lsort [list $i b a]]]}; return $s}\nputs [f 400000]\n")

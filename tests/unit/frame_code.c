@@ -171,7 +171,7 @@ START_TEST(a_loop_is_not_the_way_out)
 }
 END_TEST
 
-/* Functions of crtstuff.c and crti.o, as gcc 12 makes them for Debian 12: from
+/* Functions of crtstuff and crti.o, as gcc 12 makes them for Debian 12: from
  * where on which answer holds. cfa 0: none, AWAY: another stack. */
 #define AWAY -1
 static const struct ends {

@@ -182,7 +182,7 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	put_code(fd, IN(LEAF) + 0x60, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7);
 	for (uint64_t at = IN(LEAF) + 0x88; at < IN(LEAF) + 0x98; at += 8)
 		put_code(fd, at, "\xff\x25\0\0\0\0\x66\x90", 8);
-	/* movb $1,0(%rip); pop %rbp; ret: as crtstuff.c ends */
+	/* movb $1,0(%rip); pop %rbp; ret: as crtstuff ends */
 	put_call(fd, IN(BARE) + 0x80, IN(LEAF) - 0x40);
 	put_code(fd, IN(BARE) + 0x80, "\xc6\x05\0\0\0\0\x01\x5d\xc3", 9);
 	/* mov 0x38(%rax),%rsp; ret: as Go's systemstack, whose table is that of
