@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "stitch/record_unwind.h"
-
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/jit.h"
