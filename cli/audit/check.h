@@ -136,11 +136,17 @@ int check_open_live(const struct check *c, const char *name, long limit,
 bool check_next(struct check_row *r);
 /* Returns 0, or -1 and *err if the end was an error. */
 int check_close(struct check_row *r, struct err *err);
-/* Adds the numbers of a column to *sum. Returns 0, or -1 and *err. */
+/* What a count of check_count() is limited to. */
+#define CHECK_COUNT_MAX (INT64_MAX / 4)
+/* Adds the counts of a column to *sum, which is a count, too. Returns 0, or -1
+ * and *err. */
 int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
 int64_t check_int(const struct check_row *r, const char *column);
+/* The same of a count. A database may say anything: a few of them can be added
+ * up without an overflow. */
+int64_t check_count(const struct check_row *r, const char *column);
 const char *check_text(const struct check_row *r, const char *column);
 bool check_null(const struct check_row *r, const char *column);
 void check_forget(struct check *c);

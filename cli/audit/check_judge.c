@@ -52,32 +52,32 @@ static int judge_read(struct check *c, struct err *err)
 	    check_open(c, "not_followed", &unjudged, err) < 0)
 		return -1;
 	if (check_next(&broken)) {
-		b->requests = check_int(&broken, "requests");
-		b->chains = check_int(&broken, "chains");
-		b->lost = check_int(&broken, "lost");
-		b->lost_unknown = check_int(&broken, "lost_unknown");
-		b->out_of_order = check_int(&broken, "out_of_order");
-		b->findings = check_int(&broken, "findings");
-		b->vanished = check_int(&broken, "vanished");
-		b->not_provable = check_int(&broken, "not_provable");
-		b->open_findings = check_int(&broken, "open_findings");
-		b->open_chains = check_int(&broken, "open_chains");
+		b->requests = check_count(&broken, "requests");
+		b->chains = check_count(&broken, "chains");
+		b->lost = check_count(&broken, "lost");
+		b->lost_unknown = check_count(&broken, "lost_unknown");
+		b->out_of_order = check_count(&broken, "out_of_order");
+		b->findings = check_count(&broken, "findings");
+		b->vanished = check_count(&broken, "vanished");
+		b->not_provable = check_count(&broken, "not_provable");
+		b->open_findings = check_count(&broken, "open_findings");
+		b->open_chains = check_count(&broken, "open_chains");
 	}
 	if (check_next(&requests)) {
-		b->asked = check_int(&requests, "requests");
-		b->joined = check_int(&requests, "matched");
-		b->refused = check_int(&requests, "refused");
+		b->asked = check_count(&requests, "requests");
+		b->joined = check_count(&requests, "matched");
+		b->refused = check_count(&requests, "refused");
 		b->all_stacks = b->asked + b->chains;
 	}
 	/* a database remembers what its capture was damaged by */
 	if (damaged && !c->status)
 		c->status = STATUS_DAMAGED;
 	if (check_next(&gaps)) {
-		b->touched = check_int(&gaps, "touched_ns");
-		b->all_time = check_int(&gaps, "all_ns");
-		b->gaps_broken = check_int(&gaps, "broken");
-		b->gaps_open = check_int(&gaps, "open");
-		b->gaps_lost = check_int(&gaps, "losses");
+		b->touched = check_count(&gaps, "touched_ns");
+		b->all_time = check_count(&gaps, "all_ns");
+		b->gaps_broken = check_count(&gaps, "broken");
+		b->gaps_open = check_count(&gaps, "open");
+		b->gaps_lost = check_count(&gaps, "losses");
 	}
 	b->unjudged = unjudged.n;
 	c->trust = trust_read(c->db, err);

@@ -164,6 +164,13 @@ bool check_null(const struct check_row *r, const char *column)
 	return check_rows_value(r, column).kind == VALUE_NULL;
 }
 
+int64_t check_count(const struct check_row *r, const char *column)
+{
+	int64_t n = check_int(r, column);
+
+	return n < 0 ? 0 : n > CHECK_COUNT_MAX ? CHECK_COUNT_MAX : n;
+}
+
 int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err)
 {
@@ -171,7 +178,10 @@ int check_sum(struct check *c, const char *name, const char *column,
 
 	if (check_open(c, name, &r, err) < 0)
 		return -1;
-	while (check_next(&r))
-		*sum += check_int(&r, column);
+	while (check_next(&r)) {
+		int64_t n = check_count(&r, column);
+
+		*sum = *sum < CHECK_COUNT_MAX - n ? *sum + n : CHECK_COUNT_MAX;
+	}
 	return 0;
 }

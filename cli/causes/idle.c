@@ -150,7 +150,9 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 	if (at == last || timeline_wake(s->t, wake[at - 1])->time < since)
 		return false;
 	for (uint32_t i = wake[at - 1] + 1;
-	     timeline_wake(s->t, i)->time < from && idle_spend(s); i++)
+	     i < timeline_all_wakes(s->t) &&
+	     timeline_wake(s->t, i)->time < from && idle_spend(s);
+	     i++)
 		if (is_wake_by(s, i, thread) &&
 		    timeline_wake(s->t, i)->waiter != other)
 			return false;

@@ -1,7 +1,7 @@
 /* proof_gaps.c - the states of a thread, each with what the records prove.
  *
  * The time between two stays is a struct gap. Losses that can hide a run of the
- * thread (proof_lost.c) cut it into quiet times, in which it was off all CPUs
+ * thread (proof_hidden.c) cut it into quiet times, in which it was off all CPUs
  * and was woken at most once; each is judged alone (proof_quiet.c). */
 #include "cli/causes/proof_inner.h"
 

@@ -806,6 +806,11 @@ size_t timeline_all_stays(const struct timeline *t)
 	return t->n_stay;
 }
 
+size_t timeline_all_wakes(const struct timeline *t)
+{
+	return t->n_wake;
+}
+
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n)
 {

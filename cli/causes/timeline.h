@@ -182,8 +182,9 @@ uint32_t timeline_wake_number(const struct timeline *t,
 			      const struct timeline_wake *w);
 uint32_t timeline_loss_number(const struct timeline *t,
 			      const struct timeline_loss *l);
-/* Returns how many there are of all threads and CPUs. */
+/* Return how many there are of all threads and CPUs. */
 size_t timeline_all_stays(const struct timeline *t);
+size_t timeline_all_wakes(const struct timeline *t);
 /* Stays on a CPU, likewise; none if the CPU has no records. */
 const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
 			       size_t *n);

@@ -5,7 +5,7 @@
  * Objects are in time order, except names ("M"), which precede their first use.
  * Perfetto shows only args, so stacks are there as text; "sf" is the same stack
  * for readers of stackFrames. Memory is bounded by the number of distinct
- * stacks, threads and losses. */
+ * stacks, threads, losses and slices. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

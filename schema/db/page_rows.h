@@ -1,9 +1,9 @@
 /* page_rows.h - columns of a table's rows, read from the pages of the file.
  *
  * SQLite takes 170 instructions for each column of a row, and 500 for each row;
- * here a row of eight takes 150. What is not as it is after the database was
- * made (a journal of another kind, values in overflow pages, columns of another
- * type) is left to SQLite, as is what is damaged. */
+ * here it is 40 and 110. What is not as it is after the database was made (a
+ * journal of another kind, values in overflow pages, columns of another type)
+ * is left to SQLite, as is what is damaged. */
 #ifndef SCHEMA_DB_PAGE_ROWS_H
 #define SCHEMA_DB_PAGE_ROWS_H
 #include <stddef.h>

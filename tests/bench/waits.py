@@ -12,25 +12,26 @@
 # of 111 processes in turn, with 10,000 switches missing without a loss:
 # 1,000 threads, each away for long, beside a database of half of that.
 #
-# Last result (2 cores, load 30, so that a quiet machine takes less; s of
-# processor time and MB of memory at most, before events were read from the pages
-# of the file and hidden times without a step for each loss, and with them). Of
-# 13 segments, and of 26:
+# Last result (2 cores; s of processor time, MB of memory at most; before: when all
+# rows came from SQLite, and each loss was a step for each thread away). The load
+# was 10 for the first column, 30 for the others: a quiet machine takes less, and
+# columns beside each other tell less than the instructions below.
 #
-#                          before      now         26
-#   path --tid            0.87   85   0.36   71   0.73  128
-#   path --waits          1.21   88   0.62   91   1.16  167
-#   path --worst 3        1.25   87   0.55   91   1.19  167
-#   path --tree           1.51  119   0.73  105   1.68  197
-#   path --flame          2.06  144   1.00  108   2.24  201
-#   report --sched        1.16   87   0.50   74   1.06  134
-#   report --html         2.29   87   1.20   72   2.59  123
-#   state_interval: time  1.25  119   0.50  105   1.03  197
-#   wait: time            1.25  126   0.56  112   1.18  210
-#   stay: time            0.80   85   0.36   71   0.71  128
-#   state_interval: tid   0.81   85   0.35   71   0.69  128
-#   wait: tid             0.82   85   0.36   71   0.70  128
-#   blame: tid            0.84   85   0.35   71   0.74  128
+#                         13: before   now         26: before   now
+#   path --tid            0.87   85  0.36   71   1.91  141   0.73  128
+#   path --waits          1.21   88  0.62   91   3.09  146   1.16  167
+#   path --worst 3        1.25   87  0.55   91   2.96  146   1.19  167
+#   path --tree           1.51  119  0.73  105   4.23  209   1.68  197
+#   path --flame          2.06  144  1.00  108   6.14  257   2.24  201
+#   report --sched        1.16   87  0.50   74   3.38  146   1.06  134
+#   report --html         2.29   87  1.20   72   5.03  141   2.59  123
+#   state_interval: time  1.25  119  0.50  105   2.58  210   1.03  197
+#   wait: time            1.25  126  0.56  112   2.73  223   1.18  210
+#   stay: time            0.80   85  0.36   71   1.67  140   0.71  128
+#   state_interval: tid   0.81   85  0.35   71   1.66  140   0.69  128
+#   wait: tid             0.82   85  0.36   71   1.63  140   0.70  128
+#   stay: tid             0.85   85  0.36   71   1.52  140   0.68  128
+#   blame: tid            0.84   85  0.35   71   1.59  140   0.74  128
 #
 # Of instructions, which do not depend on who else computes, a database of six
 # segments takes 0.53 of those before for --tid, 0.54 for --tree, 0.52 for
@@ -189,6 +190,7 @@ runs.target("path --worst 1, beside path --waits: s",
             asked("path --worst 1", ["path", "--worst", "1", db]) - longest, CHAIN, True)
 asked("report --sched", ["report", "--sched", db])
 asked("report --off-cpu", ["report", "--off-cpu", db])
+asked("flame --off-cpu", ["flame", "--off-cpu", "-o", "bench/waits.svg", db])
 for table, column in (("stay", "t1"), ("state_interval", "wake"), ("wake", "event"),
                       ("wait", "by_ns"), ("blame", "ns")):
     asked("table " + table,

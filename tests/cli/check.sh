@@ -596,3 +596,9 @@ ok the_page_has_one_number_of_findings $?
 grep -q '<b>1</b> loss of an unknown number' ring.html &&
 	! grep -q '<b>0</b> record' ring.html
 ok the_page_does_not_count_0_records_and_more $?
+# a database that says that more was lost than a sum can be
+change "UPDATE loss SET n = 9223372036854770000 WHERE id =
+	(SELECT min(id) FROM loss WHERE n > 0)"
+ends a_loss_beyond_all_counts_is_a_loss 4 --max-loss 50% another.db
+! grep -q 'runtime error' err
+ok and_overflows_no_sum $?

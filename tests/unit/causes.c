@@ -1237,6 +1237,27 @@ START_TEST(a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle)
 }
 END_TEST
 
+/* Who woke is deduced from a loss: no wake-up is behind the last one of A. */
+START_TEST(a_wait_of_which_the_end_was_lost_has_no_wake_up_behind_it)
+{
+	struct made m = schedule_new(two_cpus);
+
+	lose(&m, 1, 400, 500, 2);
+	switched(&m, 1, 5, 0, R, C);
+	switched(&m, 0, 10, 0, R, A);
+	woke(&m, 0, 90, A, B);
+	switched(&m, 1, 95, C, S, B);
+	switched(&m, 0, 100, A, S, 0);
+	seen(&m, 1, 400, B);
+	seen(&m, 1, 500, B);
+	switched(&m, 0, 600, 0, R, A);
+	ends(&m, A, B);
+	ck_assert_int_ne(piece_at(&m, A, 200).edge, TIMELINE_NONE);
+	ck_assert(!may_idle(&m, A, 200));
+	made_free(&m);
+}
+END_TEST
+
 RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_pending_signal_may_hide_behind_a_loss,
     wakeups_that_are_on_later_count_for_nothing,
@@ -1275,4 +1296,5 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_wait_for_who_computed_is_not_idle,
     a_wait_for_who_slept_behind_an_answer_is_idle,
     only_a_wait_that_can_be_interrupted_is_idle, a_sleep_of_its_own_is_idle,
-    a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle)
+    a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle,
+    a_wait_of_which_the_end_was_lost_has_no_wake_up_behind_it)

@@ -85,6 +85,7 @@ static void open_empty(void)
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
+	ok(db_exec(run.db, store_sql("merge_verdicts_begin"), &err));
 	ok(db_exec(run.db, store_sql("settle_begin"), &err));
 	ok(db_exec(run.db, store_sql("settle_lines"), &err));
 	ok(db_exec(run.db, store_sql("settle_cpus"), &err));
