@@ -50,6 +50,11 @@ do
 done >"$tmp"
 rule "the second line of a script says what it is for"
 
+# clang-format joins the lines of a list that are too long, and leaves no blank
+# shellcheck disable=SC2086
+grep -nE '^ \*[^ 	*/]' $c_files >"$tmp"
+rule "a line of a comment has a blank behind its *"
+
 # tests/exceptions.txt: 'FILE WORD reason' allows WORD in FILE; an exception
 # that is no longer needed is a breach too.
 # shellcheck disable=SC2086

@@ -110,13 +110,16 @@ static ssize_t room_write(void *cookie, const char *buf, size_t n)
 
 	while (done < n) {
 		ssize_t put = write(f->fd, buf + done, n - done);
+		int error = errno;
 
 		if (put >= 0)
 			done += (size_t)put;
-		else if (errno != EINTR &&
-			 ((errno != ENOSPC && errno != EDQUOT) ||
-			  !room_wait(f->room)))
+		else if (error != EINTR &&
+			 ((error != ENOSPC && error != EDQUOT) ||
+			  !room_wait(f->room))) {
+			errno = error; /* a signal ended the waiting */
 			return 0;
+		}
 	}
 	return (ssize_t)n;
 }

@@ -141,7 +141,8 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 	if (!child_find(name, strlen(name), out->path)) {
 		err_set(err, ERR_IO, "%s: no such program, or no right to it",
 			name);
-		return access(name, F_OK) ? 127 : 126;
+		/* a name without '/' is not one of this folder */
+		return strchr(name, '/') && !access(name, F_OK) ? 126 : 127;
 	}
 	for (int i = 0; i < SCRIPTS_MAX && code_interpreter(out->path); i++)
 		;

@@ -4,10 +4,10 @@
  * ftext_beside_open() finds the folder per_cpu, and ftext_beside_read() reads
  * the counts in it, again and again where they grow.
  *
- * A piece of a stream that was cut has lines FTEXT_BESIDE: the first one of the
- * text has the clock. At its end are those of what CPUs dropped, 0 is an
- *unknown number, and that with the number of CPUs; a piece without it may lack
- *others.
+ * A piece of a stream that was cut has lines FTEXT_BESIDE. The first line of
+ * the text has the clock. At its end there is one for each CPU that dropped
+ * events (0: nobody knows how many), and then the number of CPUs: a piece
+ * without that one may lack others, too.
  *
  *	# beside: clock=monotonic
  *	# beside: cpu=1 dropped=12

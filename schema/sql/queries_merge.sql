@@ -349,9 +349,9 @@ DROP TABLE open_cookie;
 DROP TABLE open_request
 
 -- Captures of one boot share the counters of cookies: what one of them lacks
--- is not missing if another one has it, and is missing once. merge_kin looks for the counters of
--- gaps, and for requests before those that seemed to be the first of their
--- cookie. This is so for the kernel's layout of cookies only.
+-- is not missing if another one has it, and is missing once. merge_kin looks for
+-- the counters of gaps, and for requests before those that seemed to be the
+-- first of their cookie. This is so for the kernel's layout of cookies only.
 -- name: merge_has_kin
 SELECT EXISTS (SELECT 1 FROM capture a JOIN cookies q ON q.capture = a.id
 	AND q.layout = 'kernel'

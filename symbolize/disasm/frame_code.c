@@ -214,6 +214,9 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 	bool wide = in->rex & 8;
 	bool to_sp = in->mod == 3 && in->rm == X86_SP;
 
+	/* add, or, ..., xor: by something that is not known */
+	if (in->op < 0x38 && (in->op & 2 ? in->reg == X86_SP : to_sp))
+		return (struct frame_insn){ STEP_END, 0 };
 	switch (in->op) {
 	case 0x81:
 	case 0x83:
@@ -224,6 +227,10 @@ static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 		if ((in->reg & 7) == 5)
 			return (struct frame_insn){ STEP_SP, -in->imm };
 		return (struct frame_insn){ STEP_END, 0 };
+	case 0x87:
+		if (to_sp || in->reg == X86_SP)
+			return (struct frame_insn){ STEP_AWAY, 0 };
+		break;
 	case 0x89:
 		if (to_sp)
 			return (struct frame_insn){ STEP_AWAY, 0 };
@@ -270,8 +277,13 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 {
 	unsigned int reg = (in->op & 7) | (in->rex & 1) << 3;
 
+	if (in->map == 1 && in->op == 0x0b) /* ud2 */
+		return (struct frame_insn){ STEP_END, 0 };
 	if (in->map)
 		return (struct frame_insn){ STEP_OTHER, 0 };
+	/* pop, and xchg with RAX */
+	if ((in->op == 0x5c || in->op == 0x94) && reg == X86_SP)
+		return (struct frame_insn){ STEP_AWAY, 0 };
 	if (in->op >= 0x50 && in->op <= 0x57)
 		return (struct frame_insn){ reg == X86_FP ? STEP_PUSH : STEP_SP,
 					    -8 };
@@ -296,6 +308,8 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 		return (struct frame_insn){ STEP_LEAVE, 0 };
 	case 0xe8:
 		return (struct frame_insn){ STEP_CALL, 0 };
+	case 0xcb: /* far returns, and those of interrupts */
+	case 0xcf:
 	case 0xcc: /* between functions */
 	case 0xf4:
 		return (struct frame_insn){ STEP_END, 0 };

@@ -288,6 +288,10 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 	if (unwind_code_ends(c, w, &cfa, &fp) != FRAME_CODE_RETURNS ||
 	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
 		return -1;
+	/* A call with nothing on the stack: it does not return, and the code
+	 * behind it is of the next function. */
+	if (!w->exact && cfa == word)
+		return -1;
 	row.cfa = (int32_t)cfa;
 	if (fp != FRAME_CODE_KEPT)
 		row.fp = (int16_t)((fp - cfa) / word);

@@ -343,6 +343,23 @@ then
 	wait $! && is_whole disk/seg || bad=1
 	say a_disk_that_somebody_else_fills_is_waited_for
 
+	empty 8M
+	"$B" follow -q -o disk/seg --segment 1h fifo >out 2>err &
+	exec 3>fifo
+	head -c $half whole.pipe >&3
+	soon test -e disk/seg/.segment-000001.data && sleep 0.5
+	cat /dev/zero >disk/other 2>/dev/null
+	tail -c +$((half + 1)) whole.pipe >&3
+	waits $!
+	bad=$?
+	kill -TERM $!
+	sleep 0.5
+	rm disk/other
+	exec 3>&-
+	wait $!
+	[ $? = 1 ] && grep -q '/.segment-000001.data: No space left on device; what is finished stays' err || bad=1
+	say who_ends_the_waiting_is_told_of_the_disk
+
 	# a limit of the size of files is no full disk: the next run may have another one
 	empty 64M
 	(

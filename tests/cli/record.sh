@@ -289,6 +289,7 @@ rm -f perf.data
 wrong no_program 127 'nothing-like-it: no such program' nothing-like-it
 : >data
 wrong no_right_to_it 126 './data: no such program, or no right to it' ./data
+wrong no_program_of_path 127 'data: no such program' data
 wrong neither 2 'which program? or -p PID, or -a'
 wrong no_process 1 '2147483646: no such process' -p 2147483646
 wrong both 2 '-p is of a process, not with a program' -p 1 ./prog

@@ -222,6 +222,21 @@ static const struct ends {
 	  CODE("\xff\xd7\x64\x48\x8b\x04\x25\xf8\xff\xff\xff\x48\x8b\x58\x30"
 	       "\x48\x8b\x60\x38\x48\xc7\x40\x38\0\0\0\0\xc3"),
 	  { { 0, AWAY, 0 }, { 2, AWAY, 0 }, { 19, 8, FRAME_CODE_KEPT } } },
+	{ "pop %rsp", CODE("\x5c\xc3"), { { 0, AWAY, 0 } } },
+	{ "pop %r12", CODE("\x41\x5c\xc3"), { { 0, 16, FRAME_CODE_KEPT } } },
+	{ "xchg %rax,%rsp", CODE("\x48\x94\xc3"), { { 0, AWAY, 0 } } },
+	{ "xchg %rdx,%rsp", CODE("\x48\x87\xd4\xc3"), { { 0, AWAY, 0 } } },
+	{ "sub %rax,%rsp", CODE("\x48\x29\xc4\xc3"), { { 0, 0, 0 } } },
+	{ "add 8(%rdi),%rsp", CODE("\x48\x03\x67\x08\xc3"), { { 0, 0, 0 } } },
+	{ "cmp %rax,%rsp",
+	  CODE("\x48\x39\xc4\xc3"),
+	  { { 0, 8, FRAME_CODE_KEPT } } },
+	{ "ud2, and the next function",
+	  CODE("\x0f\x0b\x55\x5d\xc3"),
+	  { { 0, 0, 0 } } },
+	{ "iretq, and the next function",
+	  CODE("\x48\xcf\x55\x5d\xc3"),
+	  { { 0, 0, 0 } } },
 	{ "no end", CODE("\x48\x85\xc0"), { { 0, 0, 0 } } },
 };
 

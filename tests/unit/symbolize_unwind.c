@@ -185,6 +185,10 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* movb $1,0(%rip); pop %rbp; ret: as crtstuff ends */
 	put_call(fd, IN(BARE) + 0x80, IN(LEAF) - 0x40);
 	put_code(fd, IN(BARE) + 0x80, "\xc6\x05\0\0\0\0\x01\x5d\xc3", 9);
+	/* a call that does not return, and the next function: push %rbp;
+	 * pop %rbp; ret */
+	put_call(fd, IN(BARE) + 0x98, IN(LEAF) - 0x40);
+	put_code(fd, IN(BARE) + 0x98, "\x55\x5d\xc3", 3);
 	/* mov 0x38(%rax),%rsp; ret: as Go's systemstack, whose table is that of
 	 * a function with nothing on the stack */
 	put_call(fd, IN(LEAF) + 0x20, IN(BIG) - 0x40);
@@ -518,6 +522,11 @@ START_TEST(without_a_table_by_code_that_goes_on_to_a_return)
 	/* behind no call */
 	UNWIND(IN(LEAF), 12345, 0, crt, 8, IN(BIG) + 4, 1, 2, 3, IN(START));
 	GOT(UNWIND_NO_TABLE, IN(LEAF), crt - 1);
+	/* behind a call is another function, with nothing on the stack */
+	UNWIND(IN(LEAF), 12345, 0, crt + 0x18, IN(BIG), 1, 2, 3, IN(START));
+	GOT(UNWIND_NO_TABLE, IN(LEAF), crt + 0x17);
+	UNWIND(crt + 0x18, 12345, 0, IN(BIG), 1, 2, 3, IN(START));
+	GOT(UNWIND_OUTERMOST, crt + 0x18, IN(BIG) - 1, IN(START) - 1);
 }
 END_TEST
 
