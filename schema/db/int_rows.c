@@ -222,6 +222,7 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 		r->ended = !r->full;
 		return 0;
 	}
+	r->full = false;
 	rc = sqlite3_bind_int64(r->st, 1, r->last);
 	if (rc)
 		return db_error(r->db, rc, err);

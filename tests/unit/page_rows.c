@@ -311,9 +311,42 @@ START_TEST(damage_is_left_to_sqlite)
 }
 END_TEST
 
+/* A page that SQLite refuses, too, is not the end of the rows. */
+START_TEST(damage_before_the_first_row_is_an_error)
+{
+	struct store db;
+	sqlite3_stmt *st = NULL;
+	int64_t root;
+	int fd;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
+		    "INSERT INTO t VALUES(1, 2, 3)");
+	db = leaves_open();
+	ck_assert_int_eq(sqlite3_prepare_v2(db.db,
+					    "SELECT (rootpage - 1) * page_size "
+					    "FROM sqlite_master, "
+					    "pragma_page_size WHERE name = 't'",
+					    -1, &st, NULL),
+			 SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	root = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+	fd = open(run.path, O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	/* no such type of a page */
+	ck_assert_int_eq(pwrite(fd, "\1", 1, (off_t)root), 1);
+	close(fd);
+	leaves_both(&sql, &pages);
+	ck_assert_int_eq(sql.rc, -1);
+	ck_assert_int_eq(pages.rc, -1);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(
 	rows_are_those_that_sql_tells, leaves_tables) };
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
-		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite)
+		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
+		damage_before_the_first_row_is_an_error)
