@@ -8,7 +8,7 @@
  *	frame pointers, AArch64's link	with the caller that the register holds:
  *	register beside them		resolve_inferred()
  *	frame pointers, or a deferred	as it is, with the caller that code
- *proves chain				missing: resolve_recorded()
+ * proves chain				missing: resolve_recorded()
  *
  * All end in resolve_user_chain(), which finds the frames of a list of
  * addresses, and what is said of those that nothing is mapped at. */

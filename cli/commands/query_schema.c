@@ -1,5 +1,5 @@
 /* query_schema.c - tables, columns and comments, as the SQL of the schema has
- *them.
+ * them.
  *
  * The text is our own, part of the program:
  *

@@ -6,8 +6,8 @@
  *
  * A piece of a stream that was cut has lines FTEXT_BESIDE: the first one of the
  * text has the clock. At its end are those of what CPUs dropped, 0 is an
- *unknown number, and that with the number of CPUs; a piece without it may lack
- *others.
+ * unknown number, and that with the number of CPUs; a piece without it may lack
+ * others.
  *
  *	# beside: clock=monotonic
  *	# beside: cpu=1 dropped=12

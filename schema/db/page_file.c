@@ -3,7 +3,7 @@
  * A page has a place, which never changes: the number of pages that were added
  * before it. Its number, that of its position in the file, may change as long
  * as SQLite writes too; at[] has the number of each place. The file, by
- *numbers:
+ * numbers:
  *
  *	1       base       gap              next
  *	| SQLite's  | holes | pages of ours | not yet

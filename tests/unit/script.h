@@ -5,9 +5,9 @@
  *
  * A ';' ends a record. A record is TIME KIND ARGUMENT... OPTION=VALUE...;
  * TIME is in ns, or in seconds ("5s", "5s+1" is 1 ns more), or '-': without a
- *time, before all others. T is a thread, C a cookie, A an address (also "code"
- *and "nowhere", and these with a "+N" behind them). A cookie N@CPU is number N
- *of that processor's counter.
+ * time, before all others. T is a thread, C a cookie, A an address (also "code"
+ * and "nowhere", and these with a "+N" behind them). A cookie N@CPU is number N
+ * of that processor's counter.
  *
  *	sample T/C	a sample that waits for chain C; without /C: for none
  *	hit T A		a sample in user mode, whose stack is A alone
@@ -30,14 +30,14 @@
  * capture's two), twin=N (see struct fake_rec), ip=A and ip1=A (the first and
  * second address of the stack), n=N (how many it has), len=N (of a mapping),
  * anon (the mapping is of no file), user, kernel and nonce (REC_F_*), mark and
- *direct (DEFER_*).
+ * direct (DEFER_*).
  *
  * In place of a record may stand a fact about the capture: per_task,
  * some_cpus, tasks_unknown, paused, options (its command line is known),
- *injected, exported (perf inject or we wrote it), overwrite, dir, no_times,
- *ftrace and lttng (the kind of its cookies), sampled (event 1 is not recorded
- *each time), trusting (its records may come out of order), cpus=N, last=N (the
- *time of its last record).
+ * injected, exported (perf inject or we wrote it), overwrite, dir, no_times,
+ * ftrace and lttng (the kind of its cookies), sampled (event 1 is not recorded
+ * each time), trusting (its records may come out of order), cpus=N, last=N (the
+ * time of its last record).
  *
  * All this is of the first capture, a; "b:" before it makes it one of the
  * second. Captures that the caller has not made are made when first named. */

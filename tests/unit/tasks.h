@@ -7,19 +7,23 @@
  * that stands for a row or slot: the same letter for the same one, and another
  * letter for another one.
  *
- *	thread, slot T			a record of T, which has this row, this
- *slot process, process_slot T		the same of the process PID name T
- *the row of its name called T = NAME comm, exec T NAME		it is called so,
- *after exec or not
+ *	thread, slot T			a record of T, which has this row, slot
+ *	process, process_slot T		the same of the process PID
+ *	name T				the row of its name
+ *	called T = NAME
+ *	comm, exec T NAME		it is called so, after exec or not
  *	fork T [PARENT]			its row; without PARENT, of thread 1
  *	found T [PARENT]		the recorder tells of it at the start
  *	exit, forget T
- *	map T ADDR			in the process PID; maps T: how many it
- *has forked, parent T		when its process was made, by which one pid,
- *introduced, reused, over, ended, process_ended T peek, find T
- *its slot, or -1 gone				the capture of who was replaced,
- *or -1 retire				what ended before TIME threads,
- *processes, comms	how many rows were given out */
+ *	map T ADDR			in the process PID
+ *	maps T				how many it has
+ *	forked, parent T		when its process was made, by which
+ *	pid, introduced, reused T
+ *	over, ended, process_ended T
+ *	peek, find T			its slot, or -1
+ *	gone				capture of who was replaced, or -1
+ *	retire				what ended before TIME
+ *	threads, processes, comms	how many rows were given out */
 #ifndef TESTS_UNIT_TASKS_H
 #define TESTS_UNIT_TASKS_H
 #include <inttypes.h>
