@@ -40,8 +40,8 @@ const char *trust_class(struct trust *t, const struct stacks_group *g);
 struct rows *trust_unproved_files(struct store *db, struct err *err);
 /* Writes the sentence: "75.20 % of the user stacks are whole. 16.40 % are
  * fabricated (libc.so.6 has no frame pointers), 8.40 % ended in lost records.
- * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line break;
- * names of files are safe to show. */
+ * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line
+ * break; names of files are safe to show. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
 /* Writes the sentence, and the samples of each class, as members. */
 void trust_put_json(const struct trust *t, struct json *j);
