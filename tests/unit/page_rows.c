@@ -6,6 +6,7 @@
 #include "schema/db/db.h"
 #include "schema/db/int_rows.h"
 #include "schema/db/page_rows.h"
+#include "stitch/base/mem.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -343,10 +344,39 @@ START_TEST(damage_before_the_first_row_is_an_error)
 }
 END_TEST
 
+START_TEST(the_last_column_that_fits_may_be_text)
+{
+	static const char *const all[] = {
+		"id",  "c1",  "c2",  "c3",  "c4",  "c5",  "c6",	 "c7",
+		"c8",  "c9",  "c10", "c11", "c12", "c13", "c14", "c15",
+		"c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23",
+		"c24", "c25", "c26", "c27", "c28", "c29", "c30", "c31"
+	};
+	struct int_rows *r;
+	struct int_row row;
+	struct store db;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, c1, c2, c3, c4, c5,"
+		    "c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,"
+		    "c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28,"
+		    "c29, c30, c31); INSERT INTO t(id, c31) VALUES(1, 'x')");
+	ck_assert_uint_eq(ARRAY_SIZE(all), PAGE_ROWS_COLUMNS);
+	db = leaves_open();
+	r = int_rows_of(&db, "t", all, ARRAY_SIZE(all), &err);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_eq(int_rows_next(r, &row, &err), 1);
+	ck_assert_str_eq(int_rows_text(r, &row, ARRAY_SIZE(all) - 1), "x");
+	ck_assert_int_eq(int_rows_next(r, &row, &err), 0);
+	int_rows_close(r);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(
 	rows_are_those_that_sql_tells, leaves_tables) };
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
 		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
-		damage_before_the_first_row_is_an_error)
+		damage_before_the_first_row_is_an_error,
+		the_last_column_that_fits_may_be_text)
