@@ -149,6 +149,8 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 		at--;
 	if (at == last || timeline_wake(s->t, wake[at - 1])->time < since)
 		return false;
+	/* records of two CPUs need not be in time order: all of those behind
+	 * may be of a time before the wait */
 	for (uint32_t i = wake[at - 1] + 1;
 	     i < timeline_all_wakes(s->t) &&
 	     timeline_wake(s->t, i)->time < from && idle_spend(s);

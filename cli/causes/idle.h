@@ -15,7 +15,7 @@
  * - One that another thread ended is not idle if somebody asked the waiter
  *   before, and still waits for it: then it has work, and W has what it needs.
  *   If nobody does, it is idle if W was blocked for most of it, or waits for
- * the waiter next: then that was work that came.
+ *   the waiter next: then that was work that came.
  *
  * It is a rank, and no proof. */
 #ifndef CLI_CAUSES_IDLE_H

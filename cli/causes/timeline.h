@@ -4,8 +4,8 @@
  * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
  * loss in the order of its CPU's ring, timeline_add() for each record in time
  * order (that of the ring within a CPU), timeline_seal(), timeline_settle() if
- * more is known of softirqs; then questions. No
- * SQL and no names: what is proved from it is in proof.h, chains in chain.h.
+ * more is known of softirqs; then questions. No SQL and no names: what is
+ * proved from it is in proof.h, chains in chain.h.
  *
  * A *stay* is a time of a thread on a CPU between two records of that CPU's
  * ring with no loss in between. A start or end is exact if a switch was

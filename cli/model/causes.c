@@ -671,16 +671,20 @@ static void causes_note_irq(struct causes *c, const struct causes_type *type,
 		.current = rec->current,
 	};
 
-	if (flags < 0)
+	/* those between two that were sampled are not known */
+	if (type->sampled)
 		return;
-	if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
+	if (e.kind == IRQ_RAISE)
+		irqs_raise(c->irqs, rec->cpu, &e,
+			   flags > 0 && (flags & FLAG_BH_OFF) &&
+				   !(flags & FLAG_INTERRUPT));
+	else if (flags < 0)
+		return;
+	else if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
 		irqs_disk(c->irqs, rec->cpu, hard,
 			  causes_field(f, FIELDS_DISK));
 	else if (e.kind == IRQ_DISK)
 		return;
-	else if (e.kind == IRQ_RAISE)
-		irqs_raise(c->irqs, rec->cpu, &e,
-			   (flags & FLAG_BH_OFF) && !(flags & FLAG_INTERRUPT));
 	else if (e.kind && type->leaves)
 		irqs_leave(c->irqs, rec->cpu, e.kind);
 	else if (e.kind)

@@ -5,6 +5,9 @@
  * while softirqs are off, and runs it when it turns them on: between the two,
  * no interrupt runs softirqs. So where it is the only one that raised NET_RX
  * since that ran last on this CPU, what is woken there is woken by its call.
+ * The premise: no other CPU steers packets here (RPS, rps_cpus in sysfs). One
+ * that does raises nothing where NET_RX is pending already
+ * (enqueue_to_backlog()).
  *
  * Order of calls: irqs_new(); irqs_raise(), irqs_enter(), irqs_leave() and
  * irqs_wake() for each record of a CPU in the order of its ring; then

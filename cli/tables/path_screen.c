@@ -535,10 +535,10 @@ void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 	path_put_sums(r, &c, to - from);
 	path_put_pieces(r, &c, from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
-		path_put_cure("whether a thread ran the softirq in its own "
-			      "call, stacks of wake-ups and names of the "
-			      "kernel's functions tell, --kallsyms FILE; or "
-			      "events irq:*, ingested with --fields all");
+		path_put_cure("stacks of wake-ups with names of the kernel's "
+			      "functions (--kallsyms FILE), or events irq:* "
+			      "(ingested with --fields all), tell whether a "
+			      "thread ran the softirq in its own call");
 	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
 	chain_release(&c);

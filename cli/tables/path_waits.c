@@ -33,9 +33,9 @@ struct path_longest {
 	struct path_length *wait;
 	size_t n, cap, keep;
 	uint64_t waits, ns;
-	uint64_t idle,
-		idle_ns; /* left out: longer than the last that is kept */
-	bool only_idle;	 /* all are, and so none is left out */
+	/* left out, although longer than the last one that is kept */
+	uint64_t idle, idle_ns;
+	bool only_idle; /* all are, and so none is left out */
 };
 
 static int path_compare_waits(const void *pa, const void *pb)

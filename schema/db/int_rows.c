@@ -182,12 +182,14 @@ static bool int_rows_fill_pages(struct int_rows *r)
 
 		while (r->n < BLOCK &&
 		       (rc = page_rows_take(r->pages, &row)) > 0) {
-			for (uint32_t i = 0; row.texts >> i; i++)
-				if (row.texts >> i & 1)
-					int_rows_keep_text(
-						r, (size_t)(row.v - r->v) + i,
-						row.text[i].at,
-						row.text[i].len);
+			for (uint32_t left = row.texts; left;
+			     left &= left - 1) {
+				size_t i = (size_t)__builtin_ctz(left);
+
+				int_rows_keep_text(
+					r, (size_t)(row.v - r->v) + i,
+					row.text[i].at, row.text[i].len);
+			}
 			r->known[r->n++] = row.known;
 			r->last = *row.v;
 			row.v += r->columns;
@@ -222,6 +224,7 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 		r->ended = !r->full;
 		return 0;
 	}
+	r->full = false;
 	rc = sqlite3_bind_int64(r->st, 1, r->last);
 	if (rc)
 		return db_error(r->db, rc, err);

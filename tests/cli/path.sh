@@ -590,6 +590,29 @@ is who_raised_a_softirq_in_its_own_call_is_who_woke " \
 softirq-inline,proved_with_premise,100 \
 softirq,consistent,0 softirq,consistent,0 softirq,consistent,0" "$said"
 
+# nor where raises were sampled, or the flags of one are not known
+said=
+for change in "UPDATE event_type SET how = 'sample' WHERE name LIKE '%raise'|" \
+	"UPDATE ev_irq_softirq_raise SET common_flags = NULL WHERE rowid IN
+		(SELECT id FROM event WHERE time_ns = 1004500000)|$some"; do
+	net_rx "${change#*|}" D.... | grep . >"$work/rx.txt"
+	"$B" ingest -q -f --fields all -o "$work/rx.db" "$work/rx.txt"
+	changed=$(python3 - "$work/rx.db" "${change%|*}" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+print(db.execute(sys.argv[2]).rowcount)
+db.commit()
+END
+)
+	said="$said $changed $("$B" query --format csv "$work/rx.db" "SELECT
+		context, coalesce(by_tid, 0)
+		FROM wake WHERE tid = 200" | tail -1)"
+done
+is raises_that_are_not_all_known_prove_nothing \
+	' 1 softirq,0 1 softirq,0' "$said"
+
 "$B" path --worst 1 --limit 2 tests/causality/captures/lock.data.zst >"$work/text"
 sed -n '/^    at us/,$p' "$work/text" | sed -n 4p |
 	grep -q '^\.\.\. and [0-9]* more; --limit 0 shows all$'

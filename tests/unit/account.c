@@ -19,6 +19,7 @@
  *	sample C	read C ID N: a sample with a count of lost ones, N
  *	lost C N	total C N: what the recorder says at the end
  *	damage WHAT	throttle C, unthrottle C, aux C, bpf C: REC_MARK
+ *
  * Options: seq=, ring=, event=, source=, place= (1 before a record, 2 within
  * the ring); those of a mark are id=, stream_id= and flags=, its payload;
  * twice, hardware and filtered are REC_F_*. In place of a record: overwrite,

@@ -1192,6 +1192,27 @@ START_TEST(only_a_wait_that_can_be_interrupted_is_idle)
 }
 END_TEST
 
+/* CPU 0 is read behind CPU 1, so that the last wake-up that was read is before
+ * the wait: a search from it on ends there. */
+START_TEST(a_wait_behind_the_last_wake_up_is_looked_at)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 1, 210, B, S, 0);
+	woke_in(&m, 1, 600, 0, B, TIMELINE_WAKING, CONTEXT_TIMER);
+	switched(&m, 1, 605, 0, R, B);
+	woke(&m, 1, 700, B, A);
+	switched(&m, 0, 10, 0, R, A);
+	woke(&m, 0, 190, A, B);
+	switched(&m, 0, 200, A, S, 0);
+	switched(&m, 0, 705, 0, R, A);
+	ends(&m, A, B);
+	ck_assert(may_idle(&m, A, 300));
+	made_free(&m);
+}
+END_TEST
+
 /* A sleeps for its own timer; in an uninterruptible sleep, it waits for a disk.
  */
 START_TEST(a_sleep_of_its_own_is_idle)
@@ -1296,5 +1317,6 @@ RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_wait_for_who_computed_is_not_idle,
     a_wait_for_who_slept_behind_an_answer_is_idle,
     only_a_wait_that_can_be_interrupted_is_idle, a_sleep_of_its_own_is_idle,
+    a_wait_behind_the_last_wake_up_is_looked_at,
     a_wait_for_a_cpu_or_for_what_is_not_known_is_not_idle,
     a_wait_of_which_the_end_was_lost_has_no_wake_up_behind_it)

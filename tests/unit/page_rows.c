@@ -6,6 +6,7 @@
 #include "schema/db/db.h"
 #include "schema/db/int_rows.h"
 #include "schema/db/page_rows.h"
+#include "stitch/base/mem.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -311,9 +312,71 @@ START_TEST(damage_is_left_to_sqlite)
 }
 END_TEST
 
+/* A page that SQLite refuses, too, is not the end of the rows. */
+START_TEST(damage_before_the_first_row_is_an_error)
+{
+	struct store db;
+	sqlite3_stmt *st = NULL;
+	int64_t root;
+	int fd;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
+		    "INSERT INTO t VALUES(1, 2, 3)");
+	db = leaves_open();
+	ck_assert_int_eq(sqlite3_prepare_v2(db.db,
+					    "SELECT (rootpage - 1) * page_size "
+					    "FROM sqlite_master, "
+					    "pragma_page_size WHERE name = 't'",
+					    -1, &st, NULL),
+			 SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	root = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+	fd = open(run.path, O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	/* no such type of a page */
+	ck_assert_int_eq(pwrite(fd, "\1", 1, (off_t)root), 1);
+	close(fd);
+	leaves_both(&sql, &pages);
+	ck_assert_int_eq(sql.rc, -1);
+	ck_assert_int_eq(pages.rc, -1);
+}
+END_TEST
+
+START_TEST(the_last_column_that_fits_may_be_text)
+{
+	static const char *const all[] = {
+		"id",  "c1",  "c2",  "c3",  "c4",  "c5",  "c6",	 "c7",
+		"c8",  "c9",  "c10", "c11", "c12", "c13", "c14", "c15",
+		"c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23",
+		"c24", "c25", "c26", "c27", "c28", "c29", "c30", "c31"
+	};
+	struct int_rows *r;
+	struct int_row row;
+	struct store db;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, c1, c2, c3, c4, c5,"
+		    "c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,"
+		    "c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28,"
+		    "c29, c30, c31); INSERT INTO t(id, c31) VALUES(1, 'x')");
+	ck_assert_uint_eq(ARRAY_SIZE(all), PAGE_ROWS_COLUMNS);
+	db = leaves_open();
+	r = int_rows_of(&db, "t", all, ARRAY_SIZE(all), &err);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_eq(int_rows_next(r, &row, &err), 1);
+	ck_assert_str_eq(int_rows_text(r, &row, ARRAY_SIZE(all) - 1), "x");
+	ck_assert_int_eq(int_rows_next(r, &row, &err), 0);
+	int_rows_close(r);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(
 	rows_are_those_that_sql_tells, leaves_tables) };
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
-		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite)
+		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
+		damage_before_the_first_row_is_an_error,
+		the_last_column_that_fits_may_be_text)
