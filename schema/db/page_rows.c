@@ -306,12 +306,13 @@ static bool page_rows_record(const struct page_rows *p,
 {
 	uint64_t head;
 	size_t n = record_varint(record, end, &head);
+
+	if (!n || head < n || head > (size_t)(end - record))
+		return false;
 	const unsigned char *at = record + n;	    /* the type of a value */
 	const unsigned char *types = record + head; /* end of them */
 	const unsigned char *body = types;
 
-	if (!n || head < n || head > (size_t)(end - record))
-		return false;
 	/* NULLs at the end of a record may be left out */
 	for (unsigned int i = 0; i < p->n_want && at < types; i++) {
 		unsigned int want = p->want[i];
@@ -320,9 +321,9 @@ static bool page_rows_record(const struct page_rows *p,
 
 		if (__builtin_expect(type >= 0x80, 0)) {
 			n = record_varint(at - 1, types, &type);
-			at += n - 1;
 			if (!n)
 				return false;
+			at += n - 1;
 		}
 		len = record_type_len(type);
 		if (len > (size_t)(end - body))
