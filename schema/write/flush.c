@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "schema/db/addrs.h"
+#include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
 #include "stitch/base/search.h"
@@ -61,6 +62,16 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 		    frames_get_image(db->w->fr, f->image)->kind) &&
 	    symbol_rows_said(db, f->image, f->off, &symbol, &symoff, err))
 		return -1;
+	if (symbol)
+		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
+	if (frame_names_wait(db)) {
+		const struct frame_name name = { .symbol = symbol,
+						 .symoff = symoff };
+
+		if (symbol)
+			frame_names_put(db, id, &name);
+		return 0;
+	}
 	struct block *b = db_packed(db, T_FRAME, 0, err);
 
 	if (!b)
@@ -74,7 +85,6 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 		packing_null(&p); /* vaddr */
 		packing_int(&p, symbol);
 		packing_int(&p, (int64_t)symoff);
-		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 	}
 	packing_end(&p);
 	return 0;
