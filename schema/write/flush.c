@@ -11,7 +11,7 @@
 #include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
-#include "stitch/base/search.h"
+#include "stitch/base/digits.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
@@ -188,13 +188,11 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-static int flush_by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
+struct flush_used {
+	uint64_t stack;
+};
 
-	return compare_numbers(x, y);
-}
+SORT_BY_DIGITS(flush_by_stack, struct flush_used, stack);
 
 static void flush_mark_used(struct store *db, uint32_t stack)
 {
@@ -212,7 +210,7 @@ static void flush_mark_used(struct store *db, uint32_t stack)
 static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 {
 	struct writing *w = db->w;
-	uint32_t *list = NULL;
+	struct flush_used *list = NULL;
 	size_t n = 0;
 	size_t cap = 0;
 	uint32_t stacks = frames_stacks(w->fr);
@@ -224,16 +222,16 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 		if (!s || flush_is_used(db, s))
 			continue;
 		flush_mark_used(db, s);
-		*mem_add(list, n, cap) = s;
+		*mem_add(list, n, cap) = (struct flush_used){ s };
 		if (s <= w->stacks)
 			*mem_add(w->late, w->n_late, w->cap_late) = s;
 	}
 	if (n)
-		qsort(list, n, sizeof(*list), flush_by_number);
+		list = flush_by_stack(list, n);
 	for (; !rc && w->stacks < stacks; w->stacks++)
 		rc = flush_stack(db, w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = flush_path(db, list[i], err);
+		rc = flush_path(db, (uint32_t)list[i].stack, err);
 	free(list);
 	return rc;
 }
