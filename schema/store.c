@@ -13,12 +13,13 @@
 
 #include "schema/db/empty.h"
 #include "schema/db/insert.h"
-#include "schema/db/link.h"
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
 #include "schema/db/guard.h"
 #include "schema/db/guard_reading.h"
+#include "schema/write/frame_names.h"
+#include "schema/write/labels.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -164,6 +165,8 @@ static struct writing *writing_new(const struct frames *fr, const char *fields)
 	struct writing *w = mem_new(1, sizeof(*w));
 
 	w->fr = fr;
+	if (fr)
+		w->frame_names = frame_names_new();
 	w->fields = fields_new(fields);
 	return w;
 }
@@ -186,6 +189,8 @@ static void writing_free(struct writing *w)
 	naming_free(w->naming);
 	sample_groups_free(w->groups);
 	sums_code_free(w->sums);
+	mapped_code_free(w->mapped);
+	frame_names_free(w->frame_names);
 	deferral_free(w->deferral);
 	fields_free(w->fields);
 	table_release(&w->said);
@@ -438,20 +443,24 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (!db->writable)
 		return 0;
 	if (db->making && (store_flush(db, lg, err) || captures_end(db, err) ||
-			   sample_groups_end(db, err) || link_pages(db, err) ||
-			   deferral_end(db, err)))
+			   sample_groups_end(db, err)))
 		return -1;
 	if (naming_end(db, err))
 		return -1;
-	if (db->making && (flush_late_hashes(db, err) ||
-			   db_exec(db, store_sql("loss_has_sum"), err) ||
-			   db_exec(db, "PRAGMA writable_schema=ON", err) ||
-			   views_add(db, sql_file("views"), err) ||
-			   (db->w->compat &&
-			    views_add_compat(db, db->w->compat, false, err))))
+	if (db->making &&
+	    (frame_names_write(db, true, err) || tables_link(db, err) ||
+	     deferral_end(db, err) || flush_late_hashes(db, err) ||
+	     db_exec(db, store_sql("loss_has_sum"), err) ||
+	     db_exec(db, "PRAGMA writable_schema=ON", err) ||
+	     views_add(db, sql_file("views"), err) ||
+	     (db->w->compat &&
+	      views_add_compat(db, db->w->compat, false, err))))
 		return -1;
-	if ((!db->w->sums && (db->making || db->w->renamed) &&
-	     labels_make(db, err)) ||
+	bool label = db->w->renamed || (db->making && !db->w->labelled);
+
+	if ((!db->w->sums &&
+	     ((label && labels_make(db, err)) ||
+	      (db->making && db_exec(db, sql_file("finish"), err)))) ||
 	    sums_check(db, err))
 		return -1;
 	if (!db->making)

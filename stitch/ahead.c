@@ -16,7 +16,7 @@
 #include "stitch/unwinder.h"
 
 /* Dumps that were looked at: those begun, and those that cannot be yet. */
-#define AHEAD_MAX 256
+#define AHEAD_MAX 512
 /* Records to look at for each that is due, so that those without a dump do not
  * hold the records up. */
 #define AHEAD_LOOK 8
@@ -25,6 +25,8 @@
 #define VIEW_WAYS 16
 /* Processes with more mappings are not unwound ahead: 12 MiB for all views. */
 #define VIEW_REGIONS_MAX 1024
+/* Lists of dumps that wait, by the record that they wait for. */
+#define WAITS 1024
 /* Processes whose changes are told apart; those that share a place only wait
  * for each other. */
 #define CHANGES 1024
@@ -45,7 +47,12 @@ struct ahead_dump {
 	struct ahead_view *view;
 	uint64_t turn;	/* number of the record */
 	uint64_t after; /* it can be begun when this record was taken */
-	struct ahead_dump *next; /* of those that wait */
+	struct ahead_list *list; /* in which it waits; NULL: it does not */
+	struct ahead_dump *next; /* there */
+};
+
+struct ahead_list {
+	struct ahead_dump *first, **end;
 };
 
 struct ahead {
@@ -55,9 +62,9 @@ struct ahead {
 	uint64_t used, asked;		   /* dumps, of ahead_take() */
 	struct ahead_dump dump[AHEAD_MAX]; /* a ring, in the order of records */
 	size_t first, n;
-	/* those that will be begun, in this order too; the end of their list */
-	struct ahead_dump *waits, **end;
-	uint64_t soonest; /* none of them can be begun before */
+	/* those that will be begun: by the record that they wait for; those
+	 * that wait for a thread only */
+	struct ahead_list waits[WAITS], ready;
 	/* The last record seen that changes the threads or mappings of a
 	 * process; indexed by a hash of the process. */
 	uint64_t change[CHANGES];
@@ -72,8 +79,9 @@ struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
 
 	a->ord = ord;
 	a->uw = uw;
-	a->end = &a->waits;
-	a->soonest = UINT64_MAX;
+	for (size_t i = 0; i < WAITS; i++)
+		a->waits[i].end = &a->waits[i].first;
+	a->ready.end = &a->ready.first;
 	return a;
 }
 
@@ -82,22 +90,40 @@ static struct ahead_dump *ahead_at(struct ahead *a, size_t i)
 	return &a->dump[(a->first + i) % AHEAD_MAX];
 }
 
+static void ahead_list_add(struct ahead_list *l, struct ahead_dump *d)
+{
+	d->list = l;
+	d->next = NULL;
+	*l->end = d;
+	l->end = &d->next;
+}
+
+static void ahead_list_remove(struct ahead_dump *d)
+{
+	struct ahead_list *l = d->list;
+	struct ahead_dump **at = &l->first;
+
+	while (*at != d)
+		at = &(*at)->next;
+	*at = d->next;
+	if (!*at)
+		l->end = at;
+	d->list = NULL;
+}
+
 /* Ends the first dump. Returns whether out has its result. */
 static bool ahead_end_first(struct ahead *a, struct unwind_out *out,
 			    bool *dated)
 {
-	const struct ahead_dump *d = ahead_at(a, 0);
+	struct ahead_dump *d = ahead_at(a, 0);
 	bool done = false;
 
 	if (d->job) {
 		done = a->uw->ops->finish(a->uw, d->job, out, dated);
 		d->view->refs--;
 	}
-	if (a->waits == d) {
-		a->waits = d->next;
-		if (!a->waits)
-			a->end = &a->waits;
-	}
+	if (d->list)
+		ahead_list_remove(d);
 	a->first = (a->first + 1) % AHEAD_MAX;
 	a->n--;
 	return done;
@@ -187,10 +213,10 @@ static uint64_t *ahead_change(struct ahead *a, const struct record *rec)
 }
 
 /* Hands a dump to a thread, unless the mappings of its process are not known
- * yet or never will be. Returns whether it still waits: no thread is free if it
- * could have been begun. */
-static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
-		      ahead_fn *fn)
+ * yet or never will be: then, or if no thread is free, it waits. soon: it is
+ * due before most that were begun so far. */
+static void ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
+		      ahead_fn *fn, bool soon)
 {
 	const struct rec_sample *s = &d->rec->sample;
 	struct unwind_in in = {
@@ -210,15 +236,17 @@ static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 		if (*change <= a->turn)
 			*change = d->turn;
 		d->after = *change;
-		return true;
+		ahead_list_add(&a->waits[d->after % WAITS], d);
+		return;
 	}
 	d->view = when == AHEAD_NOW ? ahead_view_of(a, p, in.epoch) : NULL;
 	if (!d->view)
-		return false;
+		return;
 	in.arg = d->view;
-	d->job = a->uw->ops->begin(a->uw, &in);
+	d->job = a->uw->ops->begin(a->uw, &in, soon);
 	d->view->refs += d->job != NULL;
-	return !d->job;
+	if (!d->job)
+		ahead_list_add(&a->ready, d);
 }
 
 /* Begins the dumps whose processes no record in front of them changes any
@@ -226,25 +254,22 @@ static bool ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 static void ahead_begin_waiting(struct ahead *a, struct stitch *st,
 				ahead_fn *fn)
 {
-	struct ahead_dump **at = &a->waits;
-	bool idle = true;
+	struct ahead_dump *next = a->waits[a->turn % WAITS].first;
+	struct ahead_dump *d;
 
-	if (a->turn < a->soonest)
-		return;
-	a->soonest = UINT64_MAX;
-	while (*at) {
-		struct ahead_dump *d = *at;
-
-		if (a->turn >= d->after && idle && !ahead_try(a, d, st, fn)) {
-			*at = d->next;
+	while ((d = next)) {
+		next = d->next;
+		if (d->after > a->turn)
 			continue;
-		}
-		idle &= a->turn < d->after;
-		if (d->after < a->soonest)
-			a->soonest = d->after;
-		at = &d->next;
+		ahead_list_remove(d);
+		ahead_list_add(&a->ready, d);
 	}
-	a->end = at;
+	while ((d = a->ready.first)) {
+		ahead_list_remove(d);
+		ahead_try(a, d, st, fn, true);
+		if (d->list == &a->ready)
+			return; /* no thread is free */
+	}
 }
 
 /* Notes what a later record changes, or begins the dump that it has. */
@@ -263,12 +288,10 @@ static void ahead_see(struct ahead *a, const struct record *rec, uint64_t turn,
 	struct ahead_dump *d = ahead_at(a, a->n++);
 
 	*d = (struct ahead_dump){ .rec = rec, .turn = turn, .after = *change };
-	if (*change <= a->turn && !ahead_try(a, d, st, fn))
-		return;
-	*a->end = d;
-	a->end = &d->next;
-	if (d->after < a->soonest)
-		a->soonest = d->after;
+	if (*change <= a->turn)
+		ahead_try(a, d, st, fn, false);
+	else
+		ahead_list_add(&a->waits[*change % WAITS], d);
 }
 
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)

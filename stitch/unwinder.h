@@ -106,10 +106,11 @@ struct unwinder_ops {
 			uint64_t addr);
 	/* Begins to unwind a dump of a known machine, whose registers have the
 	 * sampled address, on another thread: registers, stack and what find()
-	 * reads stay as they are until finish(). Returns NULL if no thread has
-	 * time. begin NULL: there are no threads. */
+	 * reads stay as they are until finish(). soon: before those that were
+	 * begun without this. Returns NULL if no thread has time. begin NULL:
+	 * there are no threads. */
 	struct unwind_job *(*begin)(struct unwinder *uw,
-				    const struct unwind_in *in);
+				    const struct unwind_in *in, bool soon);
 	/* Ends it. Returns true and *out, as unwind() would have filled it, or
 	 * false if the caller has to call that. *dated: the result depends on
 	 * an address that find() did not find or said to be dated. */

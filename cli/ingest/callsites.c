@@ -10,6 +10,7 @@
 #include "cli/stop.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/mapped_code.h"
 #include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -372,26 +373,18 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 
 /* ---- files that are not the ones that ran */
 
-static int callsites_read_mappings(struct pass *p, struct err *err)
+/* A store_mapped_fn. */
+static void callsites_take_mapping(void *arg, uint32_t image, uint64_t pgoff,
+				   uint64_t len)
 {
-	struct rows *r = rows_of(p->db, "callsite_mapped", err);
+	const struct pass *p = arg;
+	struct place *pl =
+		image && image < p->code->n_image ? &p->place[image] : NULL;
 
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, CALLSITE_MAPPED_IMAGE);
-		int64_t pgoff = rows_int(r, CALLSITE_MAPPED_PGOFF);
-		int64_t len = rows_int(r, CALLSITE_MAPPED_LEN);
-
-		if (image < 1 || (uint64_t)image >= p->code->n_image)
-			continue;
-		struct place *pl = &p->place[image];
-
-		if (!pl->file)
-			continue;
-		pl->mapped = true;
-		pl->fits |=
-			callsite_fits(pl->file, (uint64_t)pgoff, (uint64_t)len);
-	}
-	return rows_end(r, err);
+	if (!pl || !pl->file)
+		return;
+	pl->mapped = true;
+	pl->fits |= callsite_fits(pl->file, pgoff, len);
 }
 
 /* Counts return addresses by what is before them. Returns whether any file
@@ -463,7 +456,7 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
 
-	if (callsites_read_mappings(p, err))
+	if (store_mapped_code(p->db, callsites_take_mapping, p, err))
 		return -1;
 	if (callsites_count_calls(p))
 		callsites_count_proved(p);

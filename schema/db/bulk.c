@@ -47,7 +47,6 @@ void block_begin(struct block *b, struct bulk_table *t)
 
 	*b = (struct block){
 		.table = t,
-		.dense = t->dense,
 		.stride = t->shape.n_columns + (t->shape.n_columns + 31) / 32,
 		.size = was.size,
 		.word = was.word,

@@ -97,7 +97,8 @@ void bulk_table_reset(struct bulk_table *t);
 
 /* Returns the bytes of a table's next block, which has room for `need`. */
 size_t block_next_size(struct bulk_table *t, size_t need);
-/* Returns an empty block of any size. */
+/* Returns an empty block of any size. It is not dense: only who fills blocks
+ * may ask the table, while another thread has the one before. */
 struct block *block_make(struct bulk_table *t, size_t size);
 /* Makes a block an empty one of a table. */
 void block_begin(struct block *b, struct bulk_table *t);

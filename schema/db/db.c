@@ -132,6 +132,7 @@ static int db_new_block(struct store *db, struct bulk_table *t, size_t data,
 	else
 		b = block_make(t, size);
 	b->packed = packed;
+	b->dense = t->dense;
 	t->open = b;
 	db->filling = true;
 	return 0;

@@ -17,6 +17,7 @@
 #include "schema/db/problem.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"
+#include "schema/write/labels.h"
 #include "schema/write/writing.h"
 #include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"

@@ -25,7 +25,7 @@ INSERT INTO internal_end VALUES(?1, ?2, ?3)
 INSERT OR IGNORE INTO internal_frame_share VALUES(?1, ?2, ?3)
 
 -- The ranges of files that were mapped as code.
--- name: callsite_mapped
+-- name: mapped_code
 SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
 FROM mapping WHERE prot & 4 AND image IS NOT NULL
 

@@ -87,7 +87,7 @@ int store_again(struct store *db, int64_t from, int64_t until,
 	struct again_rows rows = { 0 };
 	int rc = -1;
 
-	if (!flush_frames(db, err))
+	if (!flush_frames(db, err) && !tables_link(db, err))
 		rc = again_ask(db, from, until, fn, arg, &rows, err);
 	if (!rc && rows.n)
 		rc = again_apply(db, &rows, err);

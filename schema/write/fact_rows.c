@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "schema/write/capture.h"
+#include "schema/write/labels.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -474,7 +475,7 @@ static int fact_put_comm(struct store *db, const struct fact_comm *c,
 static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
 			    struct err *err)
 {
-	if (db->w->sums && !sums_code_maps(db, m))
+	if (!mapped_code_add(db, m) && db->w->sums)
 		return 0;
 	struct block *b = db_packed(db, T_MAPPING, 0, err);
 

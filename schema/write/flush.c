@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "schema/db/addrs.h"
+#include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
-#include "stitch/base/search.h"
+#include "stitch/base/digits.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
@@ -61,6 +62,16 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 		    frames_get_image(db->w->fr, f->image)->kind) &&
 	    symbol_rows_said(db, f->image, f->off, &symbol, &symoff, err))
 		return -1;
+	if (symbol)
+		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
+	if (frame_names_wait(db)) {
+		const struct frame_name name = { .symbol = symbol,
+						 .symoff = symoff };
+
+		if (symbol)
+			frame_names_put(db, id, &name);
+		return 0;
+	}
 	struct block *b = db_packed(db, T_FRAME, 0, err);
 
 	if (!b)
@@ -74,7 +85,6 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 		packing_null(&p); /* vaddr */
 		packing_int(&p, symbol);
 		packing_int(&p, (int64_t)symoff);
-		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 	}
 	packing_end(&p);
 	return 0;
@@ -178,13 +188,11 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-static int flush_by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
+struct flush_used {
+	uint64_t stack;
+};
 
-	return compare_numbers(x, y);
-}
+SORT_BY_DIGITS(flush_by_stack, struct flush_used, stack);
 
 static void flush_mark_used(struct store *db, uint32_t stack)
 {
@@ -202,7 +210,7 @@ static void flush_mark_used(struct store *db, uint32_t stack)
 static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 {
 	struct writing *w = db->w;
-	uint32_t *list = NULL;
+	struct flush_used *list = NULL;
 	size_t n = 0;
 	size_t cap = 0;
 	uint32_t stacks = frames_stacks(w->fr);
@@ -214,16 +222,16 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 		if (!s || flush_is_used(db, s))
 			continue;
 		flush_mark_used(db, s);
-		*mem_add(list, n, cap) = s;
+		*mem_add(list, n, cap) = (struct flush_used){ s };
 		if (s <= w->stacks)
 			*mem_add(w->late, w->n_late, w->cap_late) = s;
 	}
 	if (n)
-		qsort(list, n, sizeof(*list), flush_by_number);
+		list = flush_by_stack(list, n);
 	for (; !rc && w->stacks < stacks; w->stacks++)
 		rc = flush_stack(db, w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = flush_path(db, list[i], err);
+		rc = flush_path(db, (uint32_t)list[i].stack, err);
 	free(list);
 	return rc;
 }

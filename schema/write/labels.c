@@ -1,4 +1,6 @@
 /* labels.c - the text of a frame in a line of folded stacks. */
+#include "schema/write/labels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
+#include "stitch/base/search.h"
 #include "stitch/base/utf8.h"
 #include "stitch/tasks/frame.h"
 
@@ -24,12 +27,16 @@ size_t labels_text(const char *s, char *out, size_t size)
 
 	while (*s && n + 5 < size) {
 		unsigned char c = (unsigned char)*s;
+
+		if (c >= ' ' && c < 0x7f) { /* nearly all */
+			out[n++] = c == ';' ? ':' : *s;
+			s++;
+			continue;
+		}
 		size_t len = utf8_safe(s, strnlen(s, 4));
 
 		if (len) {
 			memcpy(out + n, s, len);
-			if (c == ';')
-				out[n] = ':';
 			n += len;
 			s += len;
 			continue;
@@ -83,137 +90,198 @@ struct label_image {
 };
 
 struct label_inlined {
-	int64_t frame;
+	uint64_t key; /* frame, and 2^32 - 1 - depth: the outermost first */
 	const char *name;
 };
 
-/* What the labels of frames are made of. */
 struct label_making {
-	struct store *db; /* borrowed */
 	struct arena text;
-	struct label_image *image; /* by id */
+	struct label_image *image; /* by id; 0 is no image */
 	const char **symbol; /* by id; NULL: it has no name. 0 is no symbol */
-	struct label_inlined *inlined; /* by frame, the outermost first */
+	struct label_inlined *inlined;
 	char *line;
 	size_t n_image, cap_image, n_symbol, cap_symbol;
 	size_t n_inlined, cap_inlined, n_line, cap_line;
+	size_t at; /* the next of inlined[] */
 };
 
-static int labels_read_images(struct label_making *m, struct err *err)
+struct label_making *label_making_new(void)
 {
-	struct rows *r = rows_dense(m->db, "code_images", err);
+	struct label_making *l = mem_new(1, sizeof(*l));
+
+	*mem_add(l->image, l->n_image, l->cap_image) =
+		(struct label_image){ 0 };
+	*mem_add(l->symbol, l->n_symbol, l->cap_symbol) = NULL;
+	return l;
+}
+
+void label_making_free(struct label_making *l)
+{
+	if (!l)
+		return;
+	arena_release(&l->text);
+	free(l->image);
+	free(l->symbol);
+	free(l->inlined);
+	free(l->line);
+	free(l);
+}
+
+/* ---- what labels are made of */
+
+static void labels_image_of(struct label_making *l, const char *path, int kind)
+{
 	char name[LABEL_SIZE];
 
-	while (rows_step(r)) {
-		struct label_image *img =
-			mem_add(m->image, m->n_image, m->cap_image);
+	labels_image(path, name, sizeof(name));
+	*mem_add(l->image, l->n_image, l->cap_image) =
+		(struct label_image){ arena_strdup(&l->text, name),
+				      labels_kind_mark(kind) };
+}
 
-		labels_image(rows_text(r, CODE_IMAGES_PATH), name,
-			     sizeof(name));
-		img->name = arena_strdup(&m->text, name);
-		img->mark =
-			labels_kind_mark((int)rows_int(r, CODE_IMAGES_KIND));
+void labels_symbol(struct label_making *l, uint32_t id, const char *name)
+{
+	char text[LABEL_SIZE];
+
+	labels_text(name, text, sizeof(text));
+	l->symbol = mem_reach(l->symbol, &l->n_symbol, &l->cap_symbol,
+			      (size_t)id + 1, sizeof(*l->symbol));
+	l->symbol[id] = arena_strdup(&l->text, text);
+}
+
+void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,
+		    const char *name)
+{
+	char text[LABEL_SIZE];
+
+	labels_text(name, text, sizeof(text));
+	*mem_add(l->inlined, l->n_inlined, l->cap_inlined) =
+		(struct label_inlined){
+			(uint64_t)frame << 32 | (UINT32_MAX - depth),
+			arena_strdup(&l->text, text),
+		};
+}
+
+COMPARE_BY(label_by_frame, struct label_inlined, key);
+
+void labels_begin(struct label_making *l, const struct frames *fr)
+{
+	for (uint32_t i = 1; i <= frames_images(fr); i++) {
+		const struct image *img = frames_get_image(fr, i);
+
+		labels_image_of(l, img->path, (int)img->kind);
 	}
+	if (l->n_inlined)
+		qsort(l->inlined, l->n_inlined, sizeof(*l->inlined),
+		      label_by_frame);
+}
+
+static int labels_read_images(struct label_making *l, struct store *db,
+			      struct err *err)
+{
+	struct rows *r = rows_dense(db, "code_images", err);
+
+	while (rows_step(r))
+		labels_image_of(l, rows_text(r, CODE_IMAGES_PATH),
+				(int)rows_int(r, CODE_IMAGES_KIND));
 	return rows_end(r, err);
 }
 
-static int labels_read_symbols(struct label_making *m, struct err *err)
+static int labels_read_symbols(struct label_making *l, struct store *db,
+			       struct err *err)
 {
-	struct rows *r = rows_dense(m->db, "label_symbols", err);
-	char name[LABEL_SIZE];
+	struct rows *r = rows_dense(db, "label_symbols", err);
 
 	while (rows_step(r)) {
 		struct value v = rows_value(r, LABEL_SYMBOLS_NAME);
 
-		labels_text(rows_text(r, LABEL_SYMBOLS_NAME), name,
-			    sizeof(name));
-		*mem_add(m->symbol, m->n_symbol, m->cap_symbol) =
-			v.kind == VALUE_NULL ? NULL
-					     : arena_strdup(&m->text, name);
+		if (v.kind == VALUE_NULL)
+			*mem_add(l->symbol, l->n_symbol, l->cap_symbol) = NULL;
+		else
+			labels_symbol(l, (uint32_t)l->n_symbol,
+				      rows_text(r, LABEL_SYMBOLS_NAME));
 	}
 	return rows_end(r, err);
 }
 
-static int labels_read_inlined(struct label_making *m, struct err *err)
+static int labels_read_inlined(struct label_making *l, struct store *db,
+			       struct err *err)
 {
-	struct rows *r = rows_of(m->db, "label_inlines", err);
-	char name[LABEL_SIZE];
+	struct rows *r = rows_of(db, "label_inlines", err);
 
 	while (rows_step(r)) {
-		labels_text(rows_text(r, LABEL_INLINES_NAME), name,
-			    sizeof(name));
-		*mem_add(m->inlined, m->n_inlined, m->cap_inlined) =
-			(struct label_inlined){
-				rows_int(r, LABEL_INLINES_FRAME),
-				arena_strdup(&m->text, name),
-			};
+		int64_t frame = rows_int(r, LABEL_INLINES_FRAME);
+
+		/* the outermost comes first */
+		if (frame > 0 && frame < UINT32_MAX)
+			labels_inlined(l, (uint32_t)frame, 0,
+				       rows_text(r, LABEL_INLINES_NAME));
 	}
 	return rows_end(r, err);
 }
 
-static void label_add(struct label_making *m, const char *s)
+/* ---- rows */
+
+static void label_add(struct label_making *l, const char *s)
 {
 	size_t n = strlen(s);
 
-	m->line = mem_grow(m->line, &m->cap_line, m->n_line + n, 1);
-	memcpy(m->line + m->n_line, s, n);
-	m->n_line += n;
+	l->line = mem_grow(l->line, &l->cap_line, l->n_line + n, 1);
+	memcpy(l->line + l->n_line, s, n);
+	l->n_line += n;
 }
 
-static int labels_put(struct label_making *m, struct err *err)
+int labels_put(struct label_making *l, struct store *db, uint32_t frame,
+	       uint64_t image, uint64_t symbol, struct err *err)
 {
-	struct int_rows *q =
-		int_rows_open(m->db, store_sql("label_frames"), err);
+	const char *name = symbol < l->n_symbol ? l->symbol[symbol] : NULL;
+	struct row row;
+
+	if (!image || image >= l->n_image)
+		return 0; /* no view shows a frame without an image */
+	l->n_line = 0;
+	label_add(l, name ? name : l->image[image].name);
+	label_add(l, l->image[image].mark);
+	for (; l->at < l->n_inlined && l->inlined[l->at].key >> 32 <= frame;
+	     l->at++)
+		if (l->inlined[l->at].key >> 32 == frame) {
+			label_add(l, ";");
+			label_add(l, l->inlined[l->at].name);
+			label_add(l, "_[i]");
+		}
+	if (db_row(db, T_LABEL, l->n_line, &row, err))
+		return -1;
+	row_key(&row, frame);
+	row_bytes(&row, 1, CELL_TEXT, l->line, l->n_line);
+	return 0;
+}
+
+static int labels_put_rows(struct label_making *l, struct store *db,
+			   struct err *err)
+{
+	struct int_rows *q = int_rows_open(db, store_sql("label_frames"), err);
 	struct int_row f;
-	size_t at = 0; /* the first inlined function of f, or of a later one */
 	int ret = q ? 1 : -1;
 
-	while (ret > 0 && (ret = int_rows_next(q, &f, err)) > 0) {
-		uint64_t frame = (uint64_t)f.v[0], image = (uint64_t)f.v[1];
-		uint64_t symbol = (uint64_t)f.v[2];
-		const char *name;
-		struct row row;
-
-		if (!image || image >= m->n_image || frame >= UINT32_MAX)
-			continue; /* no view shows a frame without an image */
-		name = symbol < m->n_symbol ? m->symbol[symbol] : NULL;
-		m->n_line = 0;
-		label_add(m, name ? name : m->image[image].name);
-		label_add(m, m->image[image].mark);
-		for (; at < m->n_inlined &&
-		       m->inlined[at].frame <= (int64_t)frame;
-		     at++)
-			if (m->inlined[at].frame == (int64_t)frame) {
-				label_add(m, ";");
-				label_add(m, m->inlined[at].name);
-				label_add(m, "_[i]");
-			}
-		if (db_row(m->db, T_LABEL, m->n_line, &row, err)) {
+	while (ret > 0 && (ret = int_rows_next(q, &f, err)) > 0)
+		if (f.v[0] > 0 && f.v[0] < UINT32_MAX &&
+		    labels_put(l, db, (uint32_t)f.v[0], (uint64_t)f.v[1],
+			       (uint64_t)f.v[2], err))
 			ret = -1;
-			break;
-		}
-		row_key(&row, (uint32_t)frame);
-		row_bytes(&row, 1, CELL_TEXT, m->line, m->n_line);
-	}
 	int_rows_close(q);
 	return ret;
 }
 
 int labels_make(struct store *db, struct err *err)
 {
-	struct label_making m = { .db = db };
+	struct label_making *l = label_making_new();
 	int ret = -1;
 
-	*mem_add(m.image, m.n_image, m.cap_image) = (struct label_image){ 0 };
-	*mem_add(m.symbol, m.n_symbol, m.cap_symbol) = NULL;
-	if (!db_exec(db, sql_file("finish"), err) &&
-	    !labels_read_images(&m, err) && !labels_read_symbols(&m, err) &&
-	    !labels_read_inlined(&m, err))
-		ret = labels_put(&m, err);
-	arena_release(&m.text);
-	free(m.image);
-	free(m.symbol);
-	free(m.inlined);
-	free(m.line);
+	if (!db_exec(db, "DELETE FROM internal_label", err) &&
+	    !labels_read_images(l, db, err) &&
+	    !labels_read_symbols(l, db, err) &&
+	    !labels_read_inlined(l, db, err))
+		ret = labels_put_rows(l, db, err);
+	label_making_free(l);
 	return ret;
 }

@@ -9,6 +9,7 @@
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
+#include "schema/write/frame_names.h"
 #include "schema/write/write.h"
 #include "schema/write/unnamed.h"
 #include "stitch/base/err.h"
@@ -205,6 +206,8 @@ static int naming_put_inline(struct store *db, struct naming *nm,
 		if (db_row(db, T_INLINE, len, &r, err))
 			return -1;
 		db->w->renamed = true;
+		frame_names_inlined(db, nm->at.todo[i].frame, s->depth,
+				    s->name);
 		row_int(&r, 0, nm->at.todo[i].frame);
 		row_int(&r, 1, s->depth);
 		row_text(&r, 2, s->name);
@@ -301,8 +304,8 @@ static int naming_update(struct store *db, struct naming *nm, uint32_t frame,
 	return 0;
 }
 
-/* Writes the row of a frame again. Of a first naming that takes two thirds
- * of what UPDATE does, and the writer does it. */
+/* Keeps the name for the row of a frame, or writes the row again: of a first
+ * naming that takes two thirds of what UPDATE does, and the writer does it. */
 static int naming_replace(struct store *db, uint32_t frame,
 			  const struct answer *a, const int64_t *vaddr,
 			  struct err *err)
@@ -310,6 +313,19 @@ static int naming_replace(struct store *db, uint32_t frame,
 	const struct frame *f = frames_get_frame(db->w->fr, frame);
 	struct row r;
 
+	if (frame_names_wait(db)) {
+		const struct frame_name name = {
+			.symoff = a->symoff,
+			.vaddr = vaddr ? *vaddr : 0,
+			.symbol = a->symbol,
+			.line = a->line,
+			.file = a->file,
+			.has_vaddr = vaddr != NULL,
+		};
+
+		frame_names_put(db, frame, &name);
+		return 0;
+	}
 	if (db_row(db, T_NAMED, a->file ? strlen(a->file) : 0, &r, err))
 		return -1;
 	db->w->renamed = true;
@@ -401,9 +417,11 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		if (!nm->update)
 			return -1;
 		nm->walking = true;
+		db->w->naming_ended = false;
 	}
 	if (nm->next == nm->todo.n_image) {
 		naming_end_walk(nm);
+		db->w->naming_ended = true;
 		return 0;
 	}
 	nm->at = nm->todo.image[nm->next++];

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "schema/columns.h"
-#include "schema/db/link.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/sums_code.h"
@@ -450,7 +449,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 
 int store_groups_end(struct store *db, struct err *err)
 {
-	return sample_groups_end(db, err) || link_pages(db, err) ? -1 : 0;
+	return sample_groups_end(db, err);
 }
 
 int sample_groups_end(struct store *db, struct err *err)
@@ -485,6 +484,8 @@ int sample_groups_end(struct store *db, struct err *err)
 static int sample_groups_read(struct store *db,
 			      const struct store_group_walk *w, struct err *err)
 {
+	if (tables_link(db, err))
+		return -1;
 	struct rows *r = rows_of(db, "groups", err);
 
 	while (rows_step(r)) {

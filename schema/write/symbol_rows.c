@@ -1,6 +1,7 @@
 /* symbol_rows.c - rows of the table symbol. */
 #include <string.h>
 
+#include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/symbol.h"
@@ -42,6 +43,7 @@ int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
 		row_text(&r, 5, s->raw_name);
 	row_text(&r, 6, s->how);
 	row_int(&r, 7, s->unverified);
+	frame_names_symbol(db, *id, s->name);
 	return 0;
 }
 

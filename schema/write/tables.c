@@ -1,4 +1,6 @@
 /* tables.c - the fixed tables that are filled in bulk. */
+#include "schema/db/link.h"
+#include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 
 static const struct bulk_shape shapes[T_FIXED] = {
@@ -41,9 +43,9 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
-	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_NONE },
-	[T_JUDGED] = { "internal_judged", NULL, 4, true, PAGES_NONE },
-	[T_LABEL] = { "internal_label", NULL, 2, true, PAGES_NONE },
+	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_ID },
+	[T_JUDGED] = { "internal_judged", NULL, 4, true, PAGES_ID },
+	[T_LABEL] = { "internal_label", NULL, 2, true, PAGES_ID },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 
@@ -52,6 +54,16 @@ void tables_new(struct store *db)
 	for (unsigned int i = 0; i < T_FIXED; i++)
 		db_table_add(db, &shapes[i]);
 	db->table[T_NAMED]->replaces = true;
+}
+
+int tables_link(struct store *db, struct err *err)
+{
+	if (!db->making)
+		return 0;
+	return frame_names_write(db, db->w->naming_ended, err) ||
+			       link_pages(db, err)
+		       ? -1
+		       : 0;
 }
 
 #define OPEN_MAX ((size_t)1 << 20)

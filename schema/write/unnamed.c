@@ -192,7 +192,8 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	if (u->first)
 		unnamed_list(db, u);
 	else
-		rc = unnamed_read(db, how, u, err);
+		rc = tables_link(db, err) || unnamed_read(db, how, u, err) ? -1
+									   : 0;
 	/* now that the arrays do not move any more: which parts of them belong
 	 * to each image */
 	struct code_place *code = u->code;

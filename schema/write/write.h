@@ -75,10 +75,10 @@ enum {
 	NAME_HOT_FIRST = 2, /* images in most stacks first */
 };
 
-/* Behind store_groups_end(), as frames are rows by then.
- * Gives the next image that has frames without a name: fills *id, *img, *code
- * and *n, borrowed until the next call; code[] is sorted by off, without
- * duplicates. Returns 1, 0 when no image is left, -1 and *err on failure. */
+/* Behind store_groups_end(). Gives the next image that has frames without a
+ * name: fills *id, *img, *code and *n, borrowed until the next call; code[] is
+ * sorted by off, without duplicates. Returns 1, 0 when no image is left, -1 and
+ * *err on failure. */
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
@@ -162,8 +162,8 @@ typedef uint32_t store_again_fn(void *arg, unsigned int source,
  * store_groups_end(). Does little if nothing changes. */
 int store_again(struct store *db, int64_t from, int64_t until,
 		store_again_fn *fn, void *arg, struct err *err);
-/* Ends the sums of samples, and makes the rows of large tables visible to SQL.
- * Call it after the last sample was stored, before they are read. */
+/* Ends the sums of samples. Call it after the last sample was stored, before
+ * they are read. */
 int store_groups_end(struct store *db, struct err *err);
 int store_judged(struct store *db, const struct store_judged *j, size_t n,
 		 struct err *err);

@@ -19,8 +19,10 @@ struct fact_mapping;
 struct fact_request;
 
 struct fields;
+struct frame_names;
 struct frames;
 struct jit_code;
+struct mapped_code;
 struct naming;
 struct payload_rows;
 struct sample_groups;
@@ -101,7 +103,10 @@ struct writing {
 	size_t n_count, cap_count;
 	struct fields *fields;
 	struct naming *naming;
+	bool naming_ended; /* all frames that there were had their turn */
 	struct sample_groups *groups;
+	struct mapped_code *mapped;	 /* NULL: no mapping so far */
+	struct frame_names *frame_names; /* NULL: frames do not wait */
 
 	/* Highest ids written so far. */
 	uint32_t images, frames, stacks, raws, symbols, payloads;
@@ -110,8 +115,9 @@ struct writing {
 	struct table said;
 	uint32_t *named; /* the frames that have them, by id */
 	size_t n_named, cap_named;
-	bool asked;   /* frames without names were listed once */
-	bool renamed; /* frames got other names */
+	bool asked;    /* frames without names were listed once */
+	bool renamed;  /* frames got other names since they have labels */
+	bool labelled; /* they have */
 
 	unsigned char *used; /* a bit per stack that has its path */
 	size_t cap_used;
@@ -136,6 +142,9 @@ struct writing {
 
 /* tables.c: adds the fixed tables to store.table. */
 void tables_new(struct store *db);
+/* Makes the rows of large tables visible to SQL: writes those that wait, and
+ * calls link_pages(). */
+int tables_link(struct store *db, struct err *err);
 /* Submits the open blocks of ev_ tables if all open blocks together are large:
  * bounds the memory with hundreds of ev_ tables. */
 int tables_tidy(struct store *db, struct err *err);
@@ -168,11 +177,13 @@ const char *sums_code_text(struct store *db, const char *name);
 /* Names a frame. Borrows the name until the database is closed. */
 void sums_code_put(struct store *db, uint32_t frame, const char *name,
 		   uint64_t symoff, const char *file);
-/* Returns whether a mapping differs from those before in the code that it maps:
- * sums need no more of one than image, offset, length and protection. A shell
- * starts a program a thousand times, which maps the same a thousand times. */
-bool sums_code_maps(struct store *db, const struct fact_mapping *m);
 void sums_code_free(struct sums_code *sc); /* NULL is fine */
+
+/* mapped_code.c: takes a mapping. Returns whether it differs from those before
+ * in image, offset, length or protection, which is all that sums need of one;
+ * false as well if there are too many to tell, unless sums are made. */
+bool mapped_code_add(struct store *db, const struct fact_mapping *m);
+void mapped_code_free(struct mapped_code *mc); /* NULL is fine */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */
 int flush_frames(struct store *db, struct err *err);
@@ -250,9 +261,4 @@ int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
 int naming_end(struct store *db, struct err *err);
 void naming_free(struct naming *nm);
 
-/* labels.c: copies s to out, with replacements for what would break a line of
- * folded stacks. out always ends with a 0. Returns the length. */
-size_t labels_text(const char *s, char *out, size_t size);
-/* Makes the labels of all frames, which have their last names, again. */
-int labels_make(struct store *db, struct err *err);
 #endif

@@ -19,17 +19,16 @@
 /* Records to decode for a block: what the damaged ones take in its memory and
  * its ledger is given back with it, too. */
 #define BLOCK_TRIES 4096
-/* Blocks, and how many if records have stack dumps: more of these in memory
- * are more that the processor's cache does not have. */
 #define BLOCKS 24
-#define BLOCKS_DUMPS 12
 /* A caller that waits is woken once this many blocks are full. With the first
  * one, and half as many blocks, both slept and woke each other for each block:
  * an ingest of two million events on two processors took a tenth longer. */
 #define WAKE 4
-/* Bytes that the records of all blocks point to, but for the last one of
- * each. */
+/* Bytes that the records of all blocks point to, but for the last one of each,
+ * and how many if records have stack dumps, of which some hundred are unwound
+ * ahead. */
 #define BYTES ((size_t)6 << 20)
+#define BYTES_DUMPS ((size_t)12 << 20)
 #define STACK_BYTES ((size_t)512 << 10)
 
 /* What the caller sees of a source. */
@@ -73,7 +72,7 @@ struct record_block {
 struct decode_ahead {
 	size_t n;
 	size_t n_block;
-	size_t block_bytes; /* of BYTES */
+	size_t block_bytes; /* of BYTES, or BYTES_DUMPS */
 	struct shown_source *shown;
 	decode_ahead_fn *fn;
 	void *arg;
@@ -408,10 +407,10 @@ struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 
 	da->n = n;
 	da->n_block = BLOCKS;
+	da->block_bytes = BYTES / BLOCKS;
 	for (size_t i = 0; i < n; i++)
 		if (src[i]->info.dumps)
-			da->n_block = BLOCKS_DUMPS;
-	da->block_bytes = BYTES / da->n_block;
+			da->block_bytes = BYTES_DUMPS / BLOCKS;
 	da->fn = fn;
 	da->arg = arg;
 	da->to = lg;

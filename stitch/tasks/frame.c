@@ -31,6 +31,13 @@ struct name {
 	uint64_t hash[2];
 };
 
+/* What a frame adds to the hashes of its stacks. Looked up in image and frame
+ * for each frame of each stack, and hashed there, it took 1 % of an ingest of
+ * stack dumps. */
+struct frame_mix {
+	uint64_t a, b;
+};
+
 struct frames {
 	struct raw_chains raw; /* must be the first */
 	struct arena arena;
@@ -38,8 +45,10 @@ struct frames {
 	size_t n_name, cap_name;
 	struct image *image;
 	struct frame *frame;
+	struct frame_mix *mix; /* by frame */
 	struct stack *stack;
 	size_t n_image, n_frame, n_stack;
+	size_t n_mix, cap_mix;
 	size_t cap_image, cap_frame, cap_stack;
 	struct table images, frames, stacks, raws;
 	struct named *named;
@@ -67,6 +76,7 @@ void frames_free(struct frames *fr)
 	free(fr->name);
 	free(fr->image);
 	free(fr->frame);
+	free(fr->mix);
 	free(fr->stack);
 	for (size_t i = 0; i < 32 - RAW_FIRST_BITS; i++)
 		free(fr->raw.shelf[i]);
@@ -140,6 +150,11 @@ uint32_t frames_frame(struct frames *fr, const struct frame *f)
 		return id + 1;
 	table_add(&fr->frames, h, (uint32_t)fr->n_frame);
 	*mem_add(fr->frame, fr->n_frame, fr->cap_frame) = *f;
+	const uint64_t *image = fr->name[f->image - 1].hash;
+
+	*mem_add(fr->mix, fr->n_mix, fr->cap_mix) =
+		(struct frame_mix){ image[0] ^ f->off,
+				    image[1] ^ hash_u64(f->off + 1) };
 	return (uint32_t)fr->n_frame;
 }
 
@@ -361,12 +376,10 @@ void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
 	 * the result depend on the order. */
 	while (stack) {
 		const struct stack *s = &fr->stack[stack - 1];
-		const struct frame *f = &fr->frame[s->frame - 1];
-		const uint64_t *h = fr->name[f->image - 1].hash;
+		const struct frame_mix *m = &fr->mix[s->frame - 1];
 
-		a = hash_u64((a * 0x9e3779b97f4a7c15u) ^ h[0] ^ f->off);
-		b = hash_u64((b * 0xc2b2ae3d27d4eb4fu) ^ h[1] ^
-			     hash_u64(f->off + 1));
+		a = hash_u64((a * 0x9e3779b97f4a7c15u) ^ m->a);
+		b = hash_u64((b * 0xc2b2ae3d27d4eb4fu) ^ m->b);
 		stack = s->parent;
 	}
 	for (int i = 0; i < 8; i++) {

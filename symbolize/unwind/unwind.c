@@ -688,13 +688,13 @@ static void unwind_start_threads(struct table_unwinder *u)
 }
 
 static struct unwind_job *unwind_begin(struct unwinder *uw,
-				       const struct unwind_in *in)
+				       const struct unwind_in *in, bool soon)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	if (u->wanted)
 		unwind_start_threads(u);
-	return u->threads ? unwind_threads_begin(u->threads, in) : NULL;
+	return u->threads ? unwind_threads_begin(u->threads, in, soon) : NULL;
 }
 
 static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,

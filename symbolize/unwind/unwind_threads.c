@@ -9,10 +9,10 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"
 
-/* Jobs that may be begun. Each has room for a stack: 2 MiB in all, however many
- * threads there are. A thread that is woken may get a processor only after a
- * millisecond, in which 128 dumps were due. */
-#define JOBS 256
+/* Jobs that may be begun. Each has room for a stack: 4 MiB in all, however many
+ * threads there are. A thread that is woken may get a processor only after some
+ * milliseconds, and in each of these 128 dumps were due. */
+#define JOBS 512
 /* Places of jobs that were begun; those that the main thread took back keep
  * theirs until a thread passes it. */
 #define QUEUE ((size_t)4 * JOBS)
@@ -21,6 +21,9 @@
  * 8 that was a tenth of the main thread's time, and as much again until it went
  * on. If fewer are due, the main thread does them itself. */
 #define BATCH 64
+/* Likewise of those that are due soon: with 64, most were done by the main
+ * thread, as a short process has no more. */
+#define BATCH_SOON 8
 /* Registers and rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)256 << 10)
 
@@ -45,6 +48,12 @@ struct unwind_thread {
 	pthread_t thread;
 };
 
+/* A ring of indices: what was added i-th is at i % QUEUE. */
+struct job_queue {
+	atomic_uint job[QUEUE];
+	atomic_size_t added, taken; /* taken: by threads, or too late */
+};
+
 struct unwind_threads {
 	struct unwind_thread thread[UNWIND_THREADS_MAX];
 	unsigned int n;
@@ -52,10 +61,8 @@ struct unwind_threads {
 	struct unwind_job *job;
 	/* the main thread's: jobs that nobody uses */
 	uint32_t free[JOBS], n_free;
-	/* a ring of indices: what was added i-th is at i % QUEUE */
-	atomic_uint queue[QUEUE];
-	atomic_size_t added, taken; /* taken: by threads, or too late */
-	atomic_uint idle;	    /* threads that sleep, or soon will */
+	struct job_queue soon, others;
+	atomic_uint idle; /* threads that sleep, or soon will */
 	/* for sleeping only: */
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
@@ -67,17 +74,27 @@ static bool unwind_job_move(struct unwind_job *j, int from, int to)
 	return atomic_compare_exchange_strong(&j->state, &from, to);
 }
 
-/* Returns the next job that waits, or NULL. The main thread may have taken a
- * job back, and put a later one into its place. */
-static struct unwind_job *unwind_threads_take(struct unwind_threads *t)
+/* Returns how many jobs a queue has, with those that were taken back. */
+static size_t job_queue_length(struct job_queue *q)
 {
-	size_t at = atomic_load(&t->taken);
+	/* what is taken was added before */
+	size_t taken = atomic_load(&q->taken);
 
-	while (at != atomic_load(&t->added)) {
-		if (!atomic_compare_exchange_weak(&t->taken, &at, at + 1))
+	return atomic_load(&q->added) - taken;
+}
+
+/* Returns the next job of a queue that waits, or NULL. The main thread may have
+ * taken a job back, and put a later one into its place. */
+static struct unwind_job *job_queue_take(struct unwind_threads *t,
+					 struct job_queue *q)
+{
+	size_t at = atomic_load(&q->taken);
+
+	while (at != atomic_load(&q->added)) {
+		if (!atomic_compare_exchange_weak(&q->taken, &at, at + 1))
 			continue;
 		struct unwind_job *j =
-			&t->job[atomic_load(&t->queue[at++ % QUEUE])];
+			&t->job[atomic_load(&q->job[at++ % QUEUE])];
 
 		if (unwind_job_move(j, JOB_WAITS, JOB_RUNS))
 			return j;
@@ -92,7 +109,8 @@ static bool unwind_threads_sleep(struct unwind_threads *t)
 	atomic_fetch_add(&t->idle, 1);
 	/* after this, the main thread sees that the thread is idle, or the
 	 * thread sees the job */
-	if (!t->stop && atomic_load(&t->taken) == atomic_load(&t->added))
+	if (!t->stop && !job_queue_length(&t->soon) &&
+	    !job_queue_length(&t->others))
 		pthread_cond_wait(&t->more, &t->lock);
 	atomic_fetch_sub(&t->idle, 1);
 	bool go_on = !t->stop;
@@ -107,8 +125,10 @@ static void *unwind_thread_main(void *arg)
 	struct unwind_threads *t = me->all;
 
 	for (;;) {
-		struct unwind_job *j = unwind_threads_take(t);
+		struct unwind_job *j = job_queue_take(t, &t->soon);
 
+		if (!j)
+			j = job_queue_take(t, &t->others);
 		if (!j && !unwind_threads_sleep(t))
 			return NULL;
 		if (!j)
@@ -168,12 +188,21 @@ void unwind_threads_free(struct unwind_threads *t)
 	free(t);
 }
 
-struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
-					const struct unwind_in *in)
+static bool unwind_threads_has_batch(struct unwind_threads *t)
 {
-	size_t n = atomic_load(&t->added);
+	size_t soon = job_queue_length(&t->soon);
 
-	if (!t->n_free || n - atomic_load(&t->taken) == QUEUE)
+	return soon >= BATCH_SOON ||
+	       soon + job_queue_length(&t->others) >= BATCH;
+}
+
+struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
+					const struct unwind_in *in, bool soon)
+{
+	struct job_queue *q = soon ? &t->soon : &t->others;
+	size_t n = atomic_load(&q->added);
+
+	if (!t->n_free || n - atomic_load(&q->taken) == QUEUE)
 		return NULL;
 	uint32_t at = t->free[--t->n_free];
 	struct unwind_job *j = &t->job[at];
@@ -182,9 +211,9 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 	j->out = (struct unwind_out){ .ip = j->ip, .max = UNWIND_JOB_MAX };
 	j->dated = j->stuck = false;
 	atomic_store(&j->state, JOB_WAITS);
-	atomic_store(&t->queue[n % QUEUE], at);
-	atomic_store(&t->added, ++n);
-	if (atomic_load(&t->idle) && n - atomic_load(&t->taken) >= BATCH) {
+	atomic_store(&q->job[n % QUEUE], at);
+	atomic_store(&q->added, n + 1);
+	if (atomic_load(&t->idle) && unwind_threads_has_batch(t)) {
 		pthread_mutex_lock(&t->lock);
 		pthread_cond_signal(&t->more);
 		pthread_mutex_unlock(&t->lock);

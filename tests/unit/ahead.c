@@ -14,7 +14,7 @@
 /* Counts; a job is nothing but the address of its dump. */
 struct counting_unwinder {
 	struct unwinder uw;
-	unsigned int late, begun, dropped;
+	unsigned int late, begun, soon, dropped;
 };
 
 static struct counting_unwinder *counting(struct unwinder *uw)
@@ -40,13 +40,14 @@ static void counting_unwind(struct unwinder *uw, const struct unwind_in *in,
 }
 
 static struct unwind_job *counting_begin(struct unwinder *uw,
-					 const struct unwind_in *in)
+					 const struct unwind_in *in, bool soon)
 {
 	struct unwind_map map;
 
 	/* the mappings of its program are known, not only those before exec */
 	must(in->find(in->arg, 0x401000, &map) && map.image);
 	counting(uw)->begun++;
+	counting(uw)->soon += soon;
 	return (struct unwind_job *)(uintptr_t)in->stack;
 }
 
@@ -152,6 +153,31 @@ START_TEST(dumps_of_new_processes_are_begun_before_they_are_due)
 }
 END_TEST
 
+/* A thread that is behind does first what is due first: not what was begun
+ * first, which of a program that has just started is begun late. */
+START_TEST(dumps_of_new_processes_overtake_others)
+{
+	struct counting_unwinder u = { .uw = { &counting_ops } };
+	struct fake *f = many_programs();
+	struct all_facts all = stitch_line_with(&u.uw, &f, 1, false);
+
+	ck_assert_uint_gt(u.soon, u.begun / 2);
+	facts_done(&all);
+	u.soon = u.begun = 0;
+	f = fake_new();
+	f->src.info.arch = "x86_64";
+	fake_comm(f, 1, 1, "cc1", true);
+	fake_map(f, 2, 1, 0x400000, 0x10000, "/bin/cc1");
+	for (uint64_t t = 3; t < 2000; t++)
+		add_dump(f, t, 1);
+	all = stitch_line_with(&u.uw, &f, 1, false);
+	ck_assert_uint_gt(u.begun, 1900);
+	/* but for those that were looked at with the mapping */
+	ck_assert_uint_lt(u.soon, 10);
+	facts_done(&all);
+}
+END_TEST
+
 /* Nothing tells of their process but they themselves. */
 START_TEST(dumps_of_a_process_that_nothing_announced_do_not_hold_others_up)
 {
@@ -174,4 +200,5 @@ START_TEST(dumps_of_a_process_that_nothing_announced_do_not_hold_others_up)
 END_TEST
 
 RUN("ahead", dumps_of_new_processes_are_begun_before_they_are_due,
+    dumps_of_new_processes_overtake_others,
     dumps_of_a_process_that_nothing_announced_do_not_hold_others_up)

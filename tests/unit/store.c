@@ -5,6 +5,7 @@
 
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/mapped_code.h"
 #include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
@@ -198,6 +199,79 @@ START_TEST(sums_need_each_mapped_code_once)
 	mkstore_name_all();
 	mkstore_finish();
 	mkstore_expect("SELECT id FROM mapping", "1\n3\n4\n");
+}
+END_TEST
+
+/* A store_mapped_fn: what is mapped counts by its length. */
+static void take_mapped(void *arg, uint32_t image, uint64_t pgoff, uint64_t len)
+{
+	uint64_t *sum = arg;
+
+	ck_assert_uint_eq(image, 1);
+	ck_assert_uint_eq(pgoff, 0);
+	*sum += len;
+}
+
+START_TEST(mapped_code_is_told_each_once_or_read_from_rows)
+{
+	/* with _i more than are kept in memory */
+	const uint64_t n = _i ? 70000 : 3;
+	uint64_t sum = 0;
+	uint32_t id = 0;
+
+	open_store(_i == 2, _i == 2);
+	ck_assert_uint_eq(mkstore_image(IMAGE_FILE, "a"), 1);
+	for (uint64_t i = 1; i <= n; i++)
+		for (int prot = 4; prot <= 6; prot++) {
+			struct fact f = { .kind = FACT_MAPPING };
+
+			/* twice the code, and once not for code */
+			f.mapping = (struct fact_mapping){
+				.id = ++id,
+				.image = 1,
+				.start = i << 20,
+				.end = (i << 20) + i,
+				.prot = prot == 6 ? 2 : 4,
+			};
+			ok(store_fact(run.db, &f, &err));
+		}
+	ok(store_groups_end(run.db, &err));
+	ok(store_mapped_code(run.db, take_mapped, &sum, &err));
+	ck_assert_uint_eq(sum, n * (n + 1) / 2);
+	mkstore_finish();
+	sum = 0;
+	ok(store_mapped_code(run.db, take_mapped, &sum, &err));
+	ck_assert_uint_eq(sum, n * (n + 1) / 2);
+}
+END_TEST
+
+static uint32_t the_same_stack(void *arg, unsigned int source, uint32_t process,
+			       int64_t t, uint32_t raw)
+{
+	(void)arg;
+	(void)source;
+	(void)process;
+	(void)t;
+	return raw;
+}
+
+START_TEST(frames_have_their_names_whenever_their_rows_are_read)
+{
+	open_store(_i == 3, _i == 3);
+	mkstore_fill("app");
+	if (_i == 1)
+		ok(store_again(run.db, 0, 1, the_same_stack, NULL, &err));
+	mkstore_name_all();
+	if (_i == 2)
+		ok(store_again(run.db, 0, 1, the_same_stack, NULL, &err));
+	mkstore_finish();
+	mkstore_expect("SELECT * FROM frame", "1|1|4608|0|4198912|3|512||\n"
+					      "2|1|4352|0|4198656|2|256||\n"
+					      "3|1|4112|0|4198416|1|16||\n"
+					      "4|2|32|0|||||\n5|2|16|0|||||\n");
+	mkstore_expect("SELECT * FROM internal_label",
+		       "1|main:\\x0a\\x1b\n2|loop;small_[i];tiny_[i]\n3|leaf\n"
+		       "4|[kernel.kallsyms]_[k]\n5|[kernel.kallsyms]_[k]\n");
 }
 END_TEST
 
@@ -577,7 +651,9 @@ END_TEST
 
 static const struct run_table loops[] = {
 	RUN_TIMES(every_fact_becomes_a_row, 2),
-	RUN_TIMES(what_does_not_add_up_is_refused, 3)
+	RUN_TIMES(what_does_not_add_up_is_refused, 3),
+	RUN_TIMES(mapped_code_is_told_each_once_or_read_from_rows, 3),
+	RUN_TIMES(frames_have_their_names_whenever_their_rows_are_read, 4)
 };
 
 RUN_TABLES_WITH("store", mkstore_set_up, tear_down, loops,

@@ -186,8 +186,8 @@ static struct unwind_job *tables_followed(struct unwinder *uw,
 
 	for (int i = 0; i < 10000; i++) {
 		struct unwind_out out = { .ip = ip, .max = 1024 };
-		struct unwind_job *j = uw->ops->begin(uw, in);
-		struct unwind_job *k = uw->ops->begin(uw, later);
+		struct unwind_job *j = uw->ops->begin(uw, in, false);
+		struct unwind_job *k = uw->ops->begin(uw, later, false);
 
 		ck_assert(j && k);
 		usleep(1000);
