@@ -69,7 +69,8 @@ struct per_source {
 	struct ring *more; /* the other rings */
 	size_t n_more, cap_more;
 	struct table by_number; /* index of more */
-	struct ring all;	/* all records */
+	struct ring all;	/* sums of all records */
+	int64_t newest;		/* time of any record; TIME_NONE: none */
 	struct ring stray;	/* sums of records without a CPU */
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
@@ -127,6 +128,7 @@ void account_source(struct account *ac, uint16_t index,
 			    sizeof(*ac->src));
 	ac->src[index].src = src;
 	ac->src[index].all = ac->src[index].stray = no_ring;
+	ac->src[index].newest = TIME_NONE;
 }
 
 static bool same_ring(const void *owner, uint32_t i, const void *key)
@@ -540,10 +542,11 @@ static inline void note_record(struct account *ac, const struct record *rec,
 	struct ring *r = account_ring_of(ps, rec);
 	const struct source_info *info = &ps->src->info;
 
-	if ((r ? r : &ps->all)->last.at[0].time == TIME_NONE &&
-	    (info->overwrite || info->overwrote))
+	if ((info->overwrite || info->overwrote) &&
+	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
 		push_overwritten(ac, rec, t);
-	note_time(&ps->all.last, rec, t);
+	if (t > ps->newest)
+		ps->newest = t;
 	if (r)
 		note_time(&r->last, rec, t);
 }
@@ -573,14 +576,14 @@ void account_record(struct account *ac, const struct record *rec)
 /* To the end of the capture, or at an unknown time if it has no times. */
 static int64_t account_loss_end(const struct per_source *ps)
 {
-	return ps->all.last.at[0].time == TIME_NONE ? TIME_NONE : INT64_MAX;
+	return ps->newest == TIME_NONE ? TIME_NONE : INT64_MAX;
 }
 
 static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			  int64_t since, uint64_t n)
 {
 	const struct per_source *ps = &ac->src[source];
-	int64_t last = ps->all.last.at[0].time;
+	int64_t last = ps->newest;
 	/* If the ring has the last record of all, the drops follow all records.
 	 */
 	struct ledger_entry e = account_entry(source, "lost_end", since,
@@ -678,12 +681,11 @@ static void end_lost(struct account *ac, uint16_t source)
 static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
-	struct ledger_entry e = account_entry(
-		source, "damage", ps->all.last.at[0].time, TIME_NONE);
+	struct ledger_entry e =
+		account_entry(source, "damage", ps->newest, TIME_NONE);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
-	account_explain(ac, source, id, -1, ps->all.last.at[0].time,
-			account_loss_end(ps));
+	account_explain(ac, source, id, -1, ps->newest, account_loss_end(ps));
 	const struct ring *r;
 
 	for (size_t i = 0; (r = account_ring_at(ps, i)); i++)
@@ -729,7 +731,7 @@ void account_end(struct account *ac)
 			continue;
 		for (size_t k = 0; k < ps->n_stopped; k++)
 			push_stopped(ac, (uint16_t)i, &ps->stopped[k],
-				     ps->all.last.at[0].time);
+				     ps->newest);
 		end_lost(ac, (uint16_t)i);
 		end_damage(ac, (uint16_t)i);
 	}

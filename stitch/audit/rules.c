@@ -685,7 +685,7 @@ static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)
 	const struct thread *th = in->thread;
 	const struct audit_cpu *c = audit_cpu(au, in);
 
-	if (!c || !c->seen || in->time == TIME_NONE || in->ended || !th ||
+	if ((c && !c->seen) || in->time == TIME_NONE || in->ended || !th ||
 	    th->last == TIME_NONE || th->last == th->start)
 		return false;
 	const struct audit_exit *end = as->exit ? exit_time(as, in->rec) : NULL;
