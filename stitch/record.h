@@ -175,6 +175,8 @@ struct group_value {
 	uint64_t value;
 };
 
+/* What most samples have is in front: threads hand records to each other, and
+ * each line of the cache that is read has to come over. */
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
@@ -184,31 +186,29 @@ struct rec_sample {
 	uint64_t cookie; /* valid for DEFER_COOKIE */
 	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
 			  * stack; -1: the sampled thread */
+	uint32_t raw_len;
 	struct addrs kern, user;
+	const void *raw;	 /* tracepoint payload; NULL: none */
+	const struct call *call; /* NULL: not a system call */
+	struct sched sched;
+	/* Names of the threads of a switch that the reader makes no COMM of, of
+	 * less than THREAD_NAME characters, in the payload; NULL: not told */
+	const char *leaves, *comes;
+	uint32_t n_held, n_member, n_extra, n_branch;
+	uint32_t stack_len;
+	bool has_dump; /* the event records stack dumps; stack may be empty */
+	bool of_task;  /* values of members are of the thread, not of the
+			* counter */
+	struct regs user_regs;
+	const void *stack; /* copy of the user stack; NULL: none */
 	/* Kernel stacks that are fields, one for each field_def with is_stack;
 	 * NULL: none. */
 	const struct addrs *held;
-	uint32_t n_held;
-	struct regs user_regs;
-	const void *stack; /* copy of the user stack; NULL: none */
-	uint32_t stack_len;
-	bool has_dump;	 /* the event records stack dumps; stack may be empty */
-	const void *raw; /* tracepoint payload; NULL: none */
-	uint32_t raw_len;
-	const struct branch *branch;
-	uint32_t n_branch;
-	const struct extra *extra;
-	uint32_t n_extra;
-	struct sched sched;
-	/* Names of the threads of a switch that the reader makes no COMM of;
-	 * "": not told */
-	char leaves[THREAD_NAME], comes[THREAD_NAME];
-	const struct call *call; /* NULL: not a system call */
 	/* Values of the event's group, if its samples read them: what each
 	 * member counted since the last sample is an event of that member. */
 	const struct group_value *member;
-	uint32_t n_member;
-	bool of_task; /* the values are of the thread, not of the counter */
+	const struct extra *extra;
+	const struct branch *branch;
 };
 
 struct rec_chain {

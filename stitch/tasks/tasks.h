@@ -90,6 +90,15 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
  * only; and from t on: before, the thread may have had another one. */
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t);
+/* Returns false if tasks_hint_comm() would change nothing: asked for each
+ * record. */
+static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
+{
+	const struct thread *th =
+		&((const struct tasks_slots *)ts)->thread[slot];
+
+	return !th->name || th->made_up || th->hinted;
+}
 /* A thread other than the leader may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
