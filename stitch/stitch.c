@@ -285,9 +285,12 @@ static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 
 /* Returns what the join keeps of a thread. Valid until the next call to
  * join. */
-static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
+static inline struct join_task *stitch_join_task(struct stitch *st,
+						 struct thread *th)
 {
-	return join_task_of(st->join, th->source, th->id, &th->join);
+	return st->src[th->source].shares
+		       ? join_task_of(st->join, th->source, th->id, &th->join)
+		       : &th->join;
 }
 
 /* Like counters_see(). Ignores late records, because they were not lost, and

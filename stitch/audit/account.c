@@ -173,8 +173,8 @@ static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 	return i - ps->n_ring < ps->n_more ? &ps->more[i - ps->n_ring] : NULL;
 }
 
-static struct ring *account_new_ring(struct per_source *ps,
-				     const struct record *rec)
+static __attribute__((noinline)) struct ring *
+account_new_ring(struct per_source *ps, const struct record *rec)
 {
 	int32_t cpu = rec->cpu;
 
@@ -522,8 +522,8 @@ static inline void note_time(struct last *l, const struct record *rec,
 
 /* If it is unknown whether the ring was ever full, this explains nothing: the
  * join considers the capture's mode itself, as a last resort. */
-static void push_overwritten(struct account *ac, const struct record *rec,
-			     int64_t t)
+static __attribute__((noinline)) void
+push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct ledger_entry e =
 		account_entry(rec->source, "overwritten", TIME_NONE, t);
@@ -535,8 +535,7 @@ static void push_overwritten(struct account *ac, const struct record *rec,
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-static inline void note_record(struct account *ac, const struct record *rec,
-			       int64_t t)
+static void note_record(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct ring *r = account_ring_of(ps, rec);
@@ -551,13 +550,13 @@ static inline void note_record(struct account *ac, const struct record *rec,
 		note_time(&r->last, rec, t);
 }
 
-void account_record(struct account *ac, const struct record *rec)
+/* What a record tells of losses. Not a part of account_record(), which would
+ * save and restore for each sample all the registers that this needs. */
+static __attribute__((noinline)) void account_told(struct account *ac,
+						   const struct record *rec)
 {
-	int64_t t = record_time(rec);
-
 	if (rec->kind == REC_SAMPLE) {
-		if (rec->sample.n_extra)
-			account_sample(ac, rec);
+		account_sample(ac, rec);
 	} else if (rec->kind == REC_LOST) {
 		/* a duplicate record is not a second loss */
 		if (!(rec->flags & REC_F_DUPLICATE))
@@ -567,6 +566,14 @@ void account_record(struct account *ac, const struct record *rec)
 	} else if (rec->kind == REC_MARK) {
 		account_mark(ac, rec);
 	}
+}
+
+void account_record(struct account *ac, const struct record *rec)
+{
+	int64_t t = record_time(rec);
+
+	if (rec->kind != REC_SAMPLE || rec->sample.n_extra)
+		account_told(ac, rec);
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }

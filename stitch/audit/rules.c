@@ -451,8 +451,10 @@ static void keep_higher_place(struct audit_place *a,
 
 /* One finding for each CPU: the first record that precedes another one which is
  * more than a second older, with the number of such records. */
-static void note_clock_step(struct audit *au, const struct audit_in *in,
-			    struct audit_cpu *c, int64_t from, int64_t to)
+static __attribute__((noinline)) void note_clock_step(struct audit *au,
+						      const struct audit_in *in,
+						      struct audit_cpu *c,
+						      int64_t from, int64_t to)
 {
 	if (c->step) {
 		au->found[RULE_CLOCK_STEP].at[c->step - 1].f.n++;
