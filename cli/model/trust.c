@@ -130,7 +130,18 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 {
 	const struct known_code *c = t->code;
-	struct rows *r = rows_of(db, "trust_judged", err);
+	enum {
+		STACK,
+		CLASS,
+		IMAGE,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "stack", "class",
+						     "image" };
+	struct int_rows *r =
+		int_rows_of(db, "internal_judged", column, COLUMNS, err);
+	struct int_row row;
+	int rc = -1;
 
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
@@ -144,17 +155,18 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 
 		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
 	}
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, TRUST_JUDGED_STACK);
-		int64_t judged = rows_int(r, TRUST_JUDGED_CLASS);
+	while (r && (rc = int_rows_next(r, &row, err)) > 0) {
+		int64_t stack = row.v[STACK];
+		int64_t judged = row.v[CLASS];
 
 		if (stack < 1 || (uint64_t)stack >= t->n_stack || judged < 0 ||
 		    judged > UINT8_MAX)
 			continue;
 		t->judged[stack] = (uint8_t)judged;
-		t->image[stack] = (uint32_t)rows_int(r, TRUST_JUDGED_IMAGE);
+		t->image[stack] = (uint32_t)row.v[IMAGE];
 	}
-	return rows_end(r, err);
+	int_rows_close(r);
+	return rc;
 }
 
 struct rows *trust_unproved_files(struct store *db, struct err *err)
@@ -207,6 +219,26 @@ struct trust_places {
 	struct trust_column stack, frame; /* their frame, and image */
 };
 
+static int trust_count_groups(struct trust *t, struct store *db,
+			      struct err *err)
+{
+	enum {
+		ROW,
+		N,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "rowid", "n" };
+	struct int_rows *r =
+		int_rows_of(db, "sample_group", column, COLUMNS, err);
+	struct int_row row;
+	int rc = -1;
+
+	while (r && (rc = int_rows_next(r, &row, err)) > 0)
+		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
+	int_rows_close(r);
+	return rc;
+}
+
 /* A function for store_groups_each(). */
 static int trust_place_group(void *arg, const struct store_group *g,
 			     struct err *err)
@@ -216,9 +248,12 @@ static int trust_place_group(void *arg, const struct store_group *g,
 		trust_column_of(&p->stack, g->kernel ? g->kernel : g->user);
 	const uint32_t image = trust_column_of(&p->frame, frame);
 
+	const uint64_t n = g->n > 0 ? (uint64_t)g->n : 0;
+
 	(void)err;
+	trust_tally(&p->t->counted, n);
 	if (image < p->t->n_unproved_image && p->t->unproved_image[image])
-		trust_tally(&p->t->unproved, g->n > 0 ? (uint64_t)g->n : 0);
+		trust_tally(&p->t->unproved, n);
 	return 0;
 }
 
@@ -228,14 +263,9 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 {
 	struct trust_places p = { .t = t };
 	const struct store_group_walk w = { trust_place_group, &p };
-	struct rows *r = rows_of(db, "trust_counted", err);
 
-	if (rows_step(r))
-		t->counted = rows_int(r, TRUST_COUNTED_N);
-	if (rows_end(r, err))
-		return -1;
 	if (!t->n_unproved_image)
-		return 0;
+		return trust_count_groups(t, db, err);
 	int rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
 				 trust_read_column(db, "frame", "image",
 						   &p.frame, err) ||
