@@ -175,30 +175,32 @@ struct group_value {
 	uint64_t value;
 };
 
-/* What most samples have is in front: threads hand records to each other, and
- * each line of the cache that is read has to come over. */
+/* Three threads read a record one after the other, and each line of the cache
+ * that one of them reads has to come over. So the fields are in the order of
+ * who needs them: what storing a sample asks first, then what joining most
+ * samples needs. */
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
+	const void *raw; /* tracepoint payload; NULL: none */
+	uint32_t raw_len;
+	uint32_t n_extra, n_branch, n_held, n_member;
+	bool has_dump;	 /* the event records stack dumps; stack may be empty */
+	bool of_task;	 /* values of members are of the thread, not of the
+			  * counter */
 	uint64_t ip;	 /* 0: not recorded */
 	uint64_t weight; /* period; 1 if the event has none. With members, the
 			  * weight is what the event itself counted */
-	uint64_t cookie; /* valid for DEFER_COOKIE */
-	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
-			  * stack; -1: the sampled thread */
-	uint32_t raw_len;
 	struct addrs kern, user;
-	const void *raw;	 /* tracepoint payload; NULL: none */
 	const struct call *call; /* NULL: not a system call */
 	struct sched sched;
 	/* Names of the threads of a switch that the reader makes no COMM of, of
 	 * less than THREAD_NAME characters, in the payload; NULL: not told */
 	const char *leaves, *comes;
-	uint32_t n_held, n_member, n_extra, n_branch;
+	uint64_t cookie; /* valid for DEFER_COOKIE */
+	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
+			  * stack; -1: the sampled thread */
 	uint32_t stack_len;
-	bool has_dump; /* the event records stack dumps; stack may be empty */
-	bool of_task;  /* values of members are of the thread, not of the
-			* counter */
 	struct regs user_regs;
 	const void *stack; /* copy of the user stack; NULL: none */
 	/* Kernel stacks that are fields, one for each field_def with is_stack;
