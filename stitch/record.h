@@ -175,40 +175,42 @@ struct group_value {
 	uint64_t value;
 };
 
+/* Three threads read a record one after the other, and each line of the cache
+ * that one of them reads has to come over. So the fields are in the order of
+ * who needs them: what storing a sample asks first, then what joining most
+ * samples needs. */
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
+	const void *raw; /* tracepoint payload; NULL: none */
+	uint32_t raw_len;
+	uint32_t n_extra, n_branch, n_held, n_member;
+	bool has_dump;	 /* the event records stack dumps; stack may be empty */
+	bool of_task;	 /* values of members are of the thread, not of the
+			  * counter */
 	uint64_t ip;	 /* 0: not recorded */
 	uint64_t weight; /* period; 1 if the event has none. With members, the
 			  * weight is what the event itself counted */
+	struct addrs kern, user;
+	const struct call *call; /* NULL: not a system call */
+	struct sched sched;
+	/* Names of the threads of a switch that the reader makes no COMM of, of
+	 * less than THREAD_NAME characters, in the payload; NULL: not told */
+	const char *leaves, *comes;
 	uint64_t cookie; /* valid for DEFER_COOKIE */
 	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
 			  * stack; -1: the sampled thread */
-	struct addrs kern, user;
+	uint32_t stack_len;
+	struct regs user_regs;
+	const void *stack; /* copy of the user stack; NULL: none */
 	/* Kernel stacks that are fields, one for each field_def with is_stack;
 	 * NULL: none. */
 	const struct addrs *held;
-	uint32_t n_held;
-	struct regs user_regs;
-	const void *stack; /* copy of the user stack; NULL: none */
-	uint32_t stack_len;
-	bool has_dump;	 /* the event records stack dumps; stack may be empty */
-	const void *raw; /* tracepoint payload; NULL: none */
-	uint32_t raw_len;
-	const struct branch *branch;
-	uint32_t n_branch;
-	const struct extra *extra;
-	uint32_t n_extra;
-	struct sched sched;
-	/* Names of the threads of a switch that the reader makes no COMM of;
-	 * "": not told */
-	char leaves[THREAD_NAME], comes[THREAD_NAME];
-	const struct call *call; /* NULL: not a system call */
 	/* Values of the event's group, if its samples read them: what each
 	 * member counted since the last sample is an event of that member. */
 	const struct group_value *member;
-	uint32_t n_member;
-	bool of_task; /* the values are of the thread, not of the counter */
+	const struct extra *extra;
+	const struct branch *branch;
 };
 
 struct rec_chain {

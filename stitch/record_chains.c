@@ -382,15 +382,13 @@ static bool stitch_has_dump(const struct rec_sample *s)
 	       s->defer != DEFER_MARK;
 }
 
-uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot)
+uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec->sample;
 	struct chain_note made = as_recorded;
 
 	if (!s->user.n && !stitch_has_dump(s) &&
 	    !(st->rec->flags & REC_F_GUEST)) {
-		/* No address, no stack; but jitted code is dated by the first
-		 * record of its process. */
 		record_unwind_jit(st, stitch_process_of(st, slot));
 		return 0;
 	}

@@ -3,6 +3,7 @@
 #define STITCH_RECORD_CHAINS_H
 #include "stitch/audit/counters.h"
 #include "stitch/record.h"
+#include "stitch/record_unwind.h"
 #include "stitch/stitch_state.h"
 
 struct region;
@@ -23,8 +24,20 @@ static inline uint32_t record_chains_kernel_chain(struct stitch *st,
 }
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 				  const struct addrs *a);
+uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot);
 /* Returns the raw chain id of a sample's own user stack, or 0. */
-uint32_t record_chains_sample_chain(struct stitch *st, uint32_t slot);
+static inline uint32_t record_chains_sample_chain(struct stitch *st,
+						  uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec->sample;
+
+	if (s->user.n || s->has_dump || st->rec->flags & REC_F_GUEST)
+		return record_chains_some_sample_chain(st, slot);
+	/* No address, no stack; but jitted code is dated by the first record of
+	 * its process. */
+	record_unwind_jit(st, stitch_process_of(st, slot));
+	return 0;
+}
 /* Returns the raw chains of the stacks in the sample's fields, which are the
  * queue's, or NULL. */
 const uint32_t *record_chains_held_chains(struct stitch *st);

@@ -64,7 +64,8 @@ void record_unwind_find_jit(struct stitch *st, struct process *p,
 	p->space.any++;
 }
 
-const struct jit_view *record_unwind_jit(struct stitch *st, struct process *p)
+const struct jit_view *record_unwind_some_jit(struct stitch *st,
+					      struct process *p)
 {
 	if (!p->jit.asked && p->pid >= 0)
 		record_unwind_find_jit(st, p, NULL);

@@ -26,7 +26,15 @@ void record_unwind_find_jit(struct stitch *st, struct process *p,
 			    const struct rec_map *hint);
 /* Returns the code that the process made at run time, for the current record,
  * or NULL. */
-const struct jit_view *record_unwind_jit(struct stitch *st, struct process *p);
+const struct jit_view *record_unwind_some_jit(struct stitch *st,
+					      struct process *p);
+static inline const struct jit_view *record_unwind_jit(struct stitch *st,
+						       struct process *p)
+{
+	return p->jit.asked && !p->jit.own && !p->jit.parents
+		       ? NULL
+		       : record_unwind_some_jit(st, p);
+}
 
 /* Asks the unwinder whether the caller of a recorded list's first address is in
  * the list; *caller: if it is inferred. list: its hash; 0: infer none. */

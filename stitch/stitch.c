@@ -7,6 +7,7 @@
 #include "stitch/fact.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/ahead.h"
 #include "stitch/audit/account.h"
@@ -284,9 +285,12 @@ static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 
 /* Returns what the join keeps of a thread. Valid until the next call to
  * join. */
-static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
+static inline struct join_task *stitch_join_task(struct stitch *st,
+						 struct thread *th)
 {
-	return join_task_of(st->join, th->source, th->id, &th->join);
+	return st->src[th->source].shares
+		       ? join_task_of(st->join, th->source, th->id, &th->join)
+		       : &th->join;
 }
 
 /* Like counters_see(). Ignores late records, because they were not lost, and
@@ -404,23 +408,34 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	return event;
 }
 
-/* A switch names the thread that leaves, and the one that comes until it
- * leaves. */
-static void stitch_hint_names(struct stitch *st, uint32_t slot)
+/* Takes the names that a switch tells: of the thread that leaves, and of the
+ * one that comes until it leaves. */
+static void stitch_take_names(struct stitch *st, uint32_t slot)
 {
 	const struct record *rec = st->rec;
 	const struct rec_sample *s = &rec->sample;
 	struct seats *seats = &st->own->seats;
-	const char *name = *s->leaves && s->sched.tid == rec->tid
-				   ? s->leaves
-				   : seats_name(seats, rec->cpu, rec->tid);
+	const char *name = seats_name(seats, rec->cpu, rec->tid);
+	char leaves[THREAD_NAME] = "";
 
 	if (record_time(rec) == TIME_NONE || rec->flags & REC_F_LATE)
 		return;
+	/* a copy: a file may change while it is read */
+	if (s->leaves && s->sched.tid == rec->tid) {
+		memcpy(leaves, s->leaves, THREAD_NAME - 1);
+		name = leaves;
+	}
 	if (name)
 		tasks_hint_comm(st->tasks, slot, name, record_time(rec));
-	if (*s->comes)
+	if (s->comes)
 		seats_take(seats, rec->cpu, s->sched.next_tid, s->comes);
+}
+
+static inline void stitch_hint_names(struct stitch *st, uint32_t slot)
+{
+	if (st->rec->sample.comes ||
+	    (st->rec->tid > 0 && tasks_wants_hint(st->tasks, slot)))
+		stitch_take_names(st, slot);
 }
 
 /* The kernel writes tid -1 for a thread that is no longer hashed, late in
@@ -430,8 +445,7 @@ static uint32_t stitch_dying_slot(const struct stitch *st)
 {
 	const struct record *rec = st->rec;
 
-	return rec->tid >= 0 || rec->flags & REC_F_LATE ||
-			       rec->sample.defer == DEFER_COOKIE ||
+	return rec->flags & REC_F_LATE || rec->sample.defer == DEFER_COOKIE ||
 			       rec->sample.defer == DEFER_MARK
 		       ? TASKS_NONE
 		       : tasks_exited(st->tasks, rec->source,
@@ -444,11 +458,10 @@ static uint32_t stitch_dying_slot(const struct stitch *st)
 static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec->sample;
-	uint32_t slot = stitch_dying_slot(st);
+	uint32_t slot = st->rec->tid < 0 ? stitch_dying_slot(st) : TASKS_NONE;
 
 	if (slot == TASKS_NONE)
 		slot = thread_slot(st);
-
 	if (record_chains_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);

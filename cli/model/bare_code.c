@@ -4,41 +4,63 @@
 
 #include <stdlib.h>
 
-#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
-static int bare_code_read(struct bare_code *c, struct store *db,
-			  struct err *err)
+static int bare_code_read_frames(struct bare_code *c, struct store *db,
+				 struct err *err)
 {
-	struct rows *r = rows_dense(db, "code_places", err);
+	enum {
+		ID,
+		IMAGE,
+		OFF,
+		FLAGS,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "id", "image", "off",
+						     "flags" };
+	struct int_rows *r = int_rows_dense(db, "frame", column, COLUMNS, err);
+	struct int_row row;
 
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
+	while (int_rows_step(r, &row)) {
+		int64_t image = row.v[IMAGE];
 		size_t n = c->n_frame - 1;
 
 		if (image < 1 || (uint64_t)image >= c->n_image) {
-			rows_unsound(r);
+			int_rows_unsound(r);
 			continue;
 		}
 		*mem_add(c->frame, n, c->cap_frame) = (struct frame){
 			.image = (uint32_t)image,
-			.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
-			.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
+			.flags = (uint32_t)row.v[FLAGS],
+			.off = (uint64_t)row.v[OFF],
 		};
 		c->n_frame++;
 	}
-	if (rows_end(r, err))
-		return -1;
-	r = rows_dense(db, "stacks", err);
-	while (rows_step(r)) {
-		int64_t parent = rows_int(r, STACKS_PARENT);
-		int64_t frame = rows_int(r, STACKS_FRAME);
+	return int_rows_end(r, err);
+}
+
+static int bare_code_read_stacks(struct bare_code *c, struct store *db,
+				 struct err *err)
+{
+	enum {
+		ID,
+		PARENT,
+		FRAME,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "id", "parent", "frame" };
+	struct int_rows *r = int_rows_dense(db, "stack", column, COLUMNS, err);
+	struct int_row row;
+
+	while (int_rows_step(r, &row)) {
+		int64_t parent = row.v[PARENT];
+		int64_t frame = row.v[FRAME];
 		size_t n = c->n_stack - 1;
 
-		if (parent < 0 || parent >= rows_int(r, STACKS_ID) ||
-		    frame < 1 || (uint64_t)frame >= c->n_frame) {
-			rows_unsound(r);
+		if (parent < 0 || parent >= row.v[ID] || frame < 1 ||
+		    (uint64_t)frame >= c->n_frame) {
+			int_rows_unsound(r);
 			continue;
 		}
 		*mem_add(c->stack, n, c->cap_stack) = (struct stack){
@@ -48,7 +70,16 @@ static int bare_code_read(struct bare_code *c, struct store *db,
 		};
 		c->n_stack++;
 	}
-	return rows_end(r, err);
+	return int_rows_end(r, err);
+}
+
+static int bare_code_read(struct bare_code *c, struct store *db,
+			  struct err *err)
+{
+	return bare_code_read_frames(c, db, err) ||
+			       bare_code_read_stacks(c, db, err)
+		       ? -1
+		       : 0;
 }
 
 struct bare_code *bare_code_load(struct store *db, const struct frames *fr,

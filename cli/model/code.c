@@ -58,41 +58,140 @@ static int code_read_images(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
+/* A row of symbol. */
+struct code_symbol {
+	int64_t id;
+	uint64_t size;
+	const char *name, *raw_name; /* NULL: NULL */
+};
+
+struct code_symbols {
+	struct code_symbol *at; /* by rising id */
+	size_t n, cap;
+};
+
+static int code_read_symbols(struct code_loading *l, struct store *db,
+			     struct code_symbols *s, struct err *err)
+{
+	struct rows *r = rows_of(db, "code_symbols", err);
+
+	while (rows_step(r))
+		*mem_add(s->at, s->n, s->cap) = (struct code_symbol){
+			.id = rows_int(r, CODE_SYMBOLS_ID),
+			.size = (uint64_t)rows_int(r, CODE_SYMBOLS_SIZE),
+			.name = code_text_or_null(l, r, CODE_SYMBOLS_NAME),
+			.raw_name =
+				code_text_or_null(l, r, CODE_SYMBOLS_RAW_NAME),
+		};
+	return rows_end(r, err);
+}
+
+/* Returns the symbol with that id, or NULL. Most databases have all ids from 1
+ * on. */
+static const struct code_symbol *code_symbol_of(const struct code_symbols *s,
+						int64_t id)
+{
+	size_t low = 0, high = s->n;
+
+	if (id > 0 && (uint64_t)id <= s->n && s->at[id - 1].id == id)
+		return &s->at[id - 1];
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->at[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < s->n && s->at[low].id == id ? &s->at[low] : NULL;
+}
+
+enum frame_columns {
+	FRAME_ID,
+	FRAME_IMAGE,
+	FRAME_OFF,
+	FRAME_FLAGS,
+	FRAME_VADDR,
+	FRAME_PLACE_COLUMNS, /* all that a frame without a name has */
+	FRAME_SYMBOL = FRAME_PLACE_COLUMNS,
+	FRAME_SYMOFF,
+	FRAME_LINE,
+	FRAME_COLUMNS
+};
+
+/* Adds the row of a frame. Returns false if it cannot be. */
+static bool code_take_frame(struct code_loading *l, const struct int_row *row,
+			    const struct code_symbols *symbols)
+{
+	const int64_t image = row->v[FRAME_IMAGE];
+	struct code_frame f = {
+		.off = (uint64_t)row->v[FRAME_OFF],
+		.vaddr = (uint64_t)row->v[FRAME_VADDR],
+		.has_vaddr = row->known >> FRAME_VADDR & 1,
+		.image = (uint32_t)image,
+		.flags = (uint32_t)row->v[FRAME_FLAGS],
+	};
+	const struct code_symbol *s = NULL;
+
+	if (image < 1 || (uint64_t)image >= l->c.n_image)
+		return false;
+	if (l->parts & (CODE_NAMES | CODE_LINES)) {
+		f.symoff = (uint64_t)row->v[FRAME_SYMOFF];
+		s = code_symbol_of(symbols, row->v[FRAME_SYMBOL]);
+	}
+	if (s)
+		f.symsize = s->size;
+	if (s && l->parts & CODE_NAMES)
+		f.at.name = s->name;
+	if (s && l->parts & CODE_LINES)
+		f.raw_name = s->raw_name;
+	if (l->parts & CODE_LINES)
+		f.at.line = (uint32_t)row->v[FRAME_LINE];
+	CODE_ADD(l, frame, f);
+	return true;
+}
+
+static int code_read_files(struct code_loading *l, struct store *db,
+			   struct err *err)
+{
+	struct rows *r = rows_of(db, "code_files", err);
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, CODE_FILES_ID);
+
+		if (id > 0 && (uint64_t)id < l->c.n_frame)
+			l->c.frame[id].at.file =
+				code_text_or_null(l, r, CODE_FILES_FILE);
+	}
+	return rows_end(r, err);
+}
+
 static int code_read_frames(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
+	static const char *const column[FRAME_COLUMNS] = { "id",     "image",
+							   "off",    "flags",
+							   "vaddr",  "symbol",
+							   "symoff", "line" };
 	bool named = l->parts & (CODE_NAMES | CODE_LINES);
-	struct rows *r =
-		rows_dense(db, named ? "code_frames" : "code_places", err);
+	struct code_symbols symbols = { 0 };
+	struct int_row row;
 
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
-		struct code_frame f = {
-			.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
-			.vaddr = (uint64_t)rows_int(r, CODE_FRAMES_VADDR),
-			.has_vaddr = rows_value(r, CODE_FRAMES_VADDR).kind ==
-				     VALUE_INT,
-			.symoff = (uint64_t)rows_int(r, CODE_FRAMES_SYMOFF),
-			.symsize = (uint64_t)rows_int(r, CODE_FRAMES_SIZE),
-			.image = (uint32_t)image,
-			.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
-		};
-
-		if (image < 1 || (uint64_t)image >= l->c.n_image) {
-			rows_unsound(r);
-			continue;
-		}
-		if (l->parts & CODE_NAMES)
-			f.at.name = code_text_or_null(l, r, CODE_FRAMES_NAME);
-		if (l->parts & CODE_LINES) {
-			f.at.file = code_text_or_null(l, r, CODE_FRAMES_FILE);
-			f.at.line = (uint32_t)rows_int(r, CODE_FRAMES_LINE);
-			f.raw_name =
-				code_text_or_null(l, r, CODE_FRAMES_RAW_NAME);
-		}
-		CODE_ADD(l, frame, f);
+	if (named && code_read_symbols(l, db, &symbols, err)) {
+		free(symbols.at);
+		return -1;
 	}
-	return rows_end(r, err);
+	struct int_rows *r = int_rows_dense(
+		db, "frame", column,
+		named ? FRAME_COLUMNS : FRAME_PLACE_COLUMNS, err);
+
+	while (int_rows_step(r, &row))
+		if (!code_take_frame(l, &row, &symbols))
+			int_rows_unsound(r);
+	free(symbols.at);
+	if (int_rows_end(r, err))
+		return -1;
+	return l->parts & CODE_LINES ? code_read_files(l, db, err) : 0;
 }
 
 static int code_read_inlined(struct code_loading *l, struct store *db,
@@ -152,43 +251,83 @@ static int code_read_wrong(struct code_loading *l, struct store *db,
 static int code_read_stacks(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
-	struct rows *r = rows_dense(db, "stacks", err);
+	enum {
+		ID,
+		PARENT,
+		FRAME,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "id", "parent", "frame" };
+	struct int_rows *r = int_rows_dense(db, "stack", column, COLUMNS, err);
+	struct int_row row;
 
-	while (rows_step(r)) {
-		int64_t parent = rows_int(r, STACKS_PARENT);
-		int64_t frame = rows_int(r, STACKS_FRAME);
+	while (int_rows_step(r, &row)) {
+		int64_t parent = row.v[PARENT];
+		int64_t frame = row.v[FRAME];
 
-		if (parent < 0 || parent >= rows_int(r, STACKS_ID) ||
-		    frame < 1 || (uint64_t)frame >= l->c.n_frame)
-			rows_unsound(r);
+		if (parent < 0 || parent >= row.v[ID] || frame < 1 ||
+		    (uint64_t)frame >= l->c.n_frame)
+			int_rows_unsound(r);
 		else
 			CODE_ADD(l, stack,
 				 (struct code_stack){ (uint32_t)parent,
 						      (uint32_t)frame, false });
 	}
-	return rows_end(r, err);
+	return int_rows_end(r, err);
+}
+
+static int code_read_chain_stacks(struct code_loading *l, struct store *db,
+				  struct err *err)
+{
+	enum {
+		ID,
+		STACK,
+		ENDED,
+		CALLER,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "id", "stack", "ended",
+						     "caller" };
+	struct int_rows *r =
+		int_rows_dense(db, "raw_chain", column, COLUMNS, err);
+	struct int_row row;
+
+	while (int_rows_step(r, &row)) {
+		int64_t stack = row.v[STACK];
+
+		if (stack < 0 || (uint64_t)stack >= l->c.n_stack)
+			int_rows_unsound(r);
+		else
+			CODE_ADD(l, chain,
+				 (struct code_chain){
+					 .stack = (uint32_t)stack,
+					 .ended = (uint8_t)row.v[ENDED],
+					 .caller = (uint8_t)row.v[CALLER],
+				 });
+	}
+	return int_rows_end(r, err);
 }
 
 static int code_read_chains(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
-	bool addresses = l->parts & CODE_ADDRS;
-	struct rows *r = rows_dense(
-		db, addresses ? "code_chains" : "code_chain_stacks", err);
+	struct rows *r;
 
+	if (!(l->parts & CODE_ADDRS))
+		return code_read_chain_stacks(l, db, err);
+	r = rows_dense(db, "code_chains", err);
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
 		struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
-		void *copy = NULL;
+		void *copy;
 
 		if (stack < 0 || (uint64_t)stack >= l->c.n_stack ||
 		    addrs.len > UINT32_MAX) {
 			rows_unsound(r);
 			continue;
 		}
-		if (addresses)
-			copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
-		if (copy && addrs.len)
+		copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
+		if (addrs.len)
 			memcpy(copy, addrs.text, addrs.len);
 		CODE_ADD(l, chain,
 			 (struct code_chain){

@@ -18,6 +18,7 @@
 #include "cli/model/trust_inner.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/sums_code.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
@@ -28,6 +29,8 @@
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
 #define DEEPEST 200
+/* Images with larger ids are none. */
+#define IMAGES_MAX (1 << 24)
 
 static enum judged trust_judged_of(const char *name)
 {
@@ -127,7 +130,18 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 {
 	const struct known_code *c = t->code;
-	struct rows *r = rows_of(db, "trust_judged", err);
+	enum {
+		STACK,
+		CLASS,
+		IMAGE,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "stack", "class",
+						     "image" };
+	struct int_rows *r =
+		int_rows_of(db, "internal_judged", column, COLUMNS, err);
+	struct int_row row;
+	int rc = -1;
 
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
@@ -141,17 +155,18 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 
 		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
 	}
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, TRUST_JUDGED_STACK);
-		int64_t judged = rows_int(r, TRUST_JUDGED_CLASS);
+	while (r && (rc = int_rows_next(r, &row, err)) > 0) {
+		int64_t stack = row.v[STACK];
+		int64_t judged = row.v[CLASS];
 
 		if (stack < 1 || (uint64_t)stack >= t->n_stack || judged < 0 ||
 		    judged > UINT8_MAX)
 			continue;
 		t->judged[stack] = (uint8_t)judged;
-		t->image[stack] = (uint32_t)rows_int(r, TRUST_JUDGED_IMAGE);
+		t->image[stack] = (uint32_t)row.v[IMAGE];
 	}
-	return rows_end(r, err);
+	int_rows_close(r);
+	return rc;
 }
 
 struct rows *trust_unproved_files(struct store *db, struct err *err)
@@ -164,35 +179,126 @@ struct rows *trust_unproved_files(struct store *db, struct err *err)
 	return r;
 }
 
+/* A column of whole numbers, by id: 0 where there is no row. */
+struct trust_column {
+	uint32_t *at;
+	size_t n, cap;
+};
+
+static int trust_read_column(struct store *db, const char *table,
+			     const char *name, struct trust_column *c,
+			     struct err *err)
+{
+	enum {
+		ID,
+		VALUE,
+		COLUMNS
+	};
+	const char *const column[COLUMNS] = { "id", name };
+	struct int_rows *r = int_rows_dense(db, table, column, COLUMNS, err);
+	struct int_row row;
+
+	*mem_add(c->at, c->n, c->cap) = 0;
+	while (int_rows_step(r, &row)) {
+		const int64_t v = row.v[VALUE];
+
+		*mem_add(c->at, c->n, c->cap) =
+			v > 0 && v < UINT32_MAX ? (uint32_t)v : 0;
+	}
+	return int_rows_end(r, err);
+}
+
+static uint32_t trust_column_of(const struct trust_column *c, int64_t id)
+{
+	return id > 0 && (uint64_t)id < c->n ? c->at[id] : 0;
+}
+
+/* Where the samples of a database are, for those that are unproved. */
+struct trust_places {
+	struct trust *t;
+	struct trust_column stack, frame; /* their frame, and image */
+};
+
+static int trust_count_groups(struct trust *t, struct store *db,
+			      struct err *err)
+{
+	enum {
+		ROW,
+		N,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "rowid", "n" };
+	struct int_rows *r =
+		int_rows_of(db, "sample_group", column, COLUMNS, err);
+	struct int_row row;
+	int rc = -1;
+
+	while (r && (rc = int_rows_next(r, &row, err)) > 0)
+		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
+	int_rows_close(r);
+	return rc;
+}
+
+/* A function for store_groups_each(). */
+static int trust_place_group(void *arg, const struct store_group *g,
+			     struct err *err)
+{
+	struct trust_places *p = arg;
+	const uint32_t frame =
+		trust_column_of(&p->stack, g->kernel ? g->kernel : g->user);
+	const uint32_t image = trust_column_of(&p->frame, frame);
+
+	const uint64_t n = g->n > 0 ? (uint64_t)g->n : 0;
+
+	(void)err;
+	trust_tally(&p->t->counted, n);
+	if (image < p->t->n_unproved_image && p->t->unproved_image[image])
+		trust_tally(&p->t->unproved, n);
+	return 0;
+}
+
+/* Counts all samples of the database. As a join in SQL, of groups with their
+ * stacks, frames and images, this took 15 % of a first look at stack dumps. */
+static int trust_count_all(struct trust *t, struct store *db, struct err *err)
+{
+	struct trust_places p = { .t = t };
+	const struct store_group_walk w = { trust_place_group, &p };
+
+	if (!t->n_unproved_image)
+		return trust_count_groups(t, db, err);
+	int rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
+				 trust_read_column(db, "frame", "image",
+						   &p.frame, err) ||
+				 store_groups_each(db, &w, err)
+			 ? -1
+			 : 0;
+
+	free(p.stack.at);
+	free(p.frame.at);
+	return rc;
+}
+
 /* Without code, counts all samples of the database. */
 static int trust_read_unproved(struct trust *t, struct store *db,
 			       struct err *err)
 {
-	struct rows *r;
+	struct rows *r = rows_of(db, "unverified_images", err);
 
-	if (!t->code) {
-		r = rows_of(db, "trust_counted", err);
-		if (rows_step(r))
-			t->counted = rows_int(r, TRUST_COUNTED_N);
-		if (rows_end(r, err))
-			return -1;
-		r = trust_unproved_files(db, err);
-		while (rows_step(r))
-			trust_tally(&t->unproved,
-				    (uint64_t)rows_int(
-					    r, UNVERIFIED_FILES_SAMPLES));
-		return rows_end(r, err);
-	}
-	t->unproved_image =
-		mem_new(t->code->n_image, sizeof(*t->unproved_image));
-	r = rows_of(db, "unverified_images", err);
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, UNVERIFIED_IMAGES_ID);
 
-		if (id > 0 && (uint64_t)id < t->code->n_image)
-			t->unproved_image[id] = true;
+		if (id <= 0 || id >= IMAGES_MAX ||
+		    (t->code && (uint64_t)id >= t->code->n_image))
+			continue;
+		t->unproved_image =
+			mem_reach(t->unproved_image, &t->n_unproved_image,
+				  &t->cap_unproved_image, (size_t)id + 1,
+				  sizeof(*t->unproved_image));
+		t->unproved_image[id] = true;
 	}
-	return rows_end(r, err);
+	if (rows_end(r, err))
+		return -1;
+	return t->code ? 0 : trust_count_all(t, db, err);
 }
 
 static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
@@ -202,7 +308,7 @@ static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
 	uint32_t image = c->frame[c->stack[stack].frame].image;
 
 	trust_tally(&t->counted, g->samples);
-	if (t->unproved_image[image])
+	if (image < t->n_unproved_image && t->unproved_image[image])
 		trust_tally(&t->unproved, g->samples);
 }
 

@@ -51,7 +51,8 @@ struct trust {
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;
-	bool *unproved_image;
+	bool *unproved_image; /* by image.id; behind the last one: false */
+	size_t n_unproved_image, cap_unproved_image;
 };
 
 /* No capture has more samples. The counts of a database from elsewhere stop

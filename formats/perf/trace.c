@@ -198,9 +198,12 @@ void perf_trace_sample(struct perf *p, struct rec_sample *s)
 	if (!fmt || !s->raw)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
-	tp_sched_take(fmt, &raw, &s->sched);
-	tp_sched_take_names(fmt, &raw, s);
-	tp_stacks_take(&p->look, fmt, &raw, p->look.long32, s);
+	if (fmt->sched.kind != SCHED_NONE) {
+		tp_sched_take(fmt, &raw, &s->sched);
+		tp_sched_take_names(fmt, &raw, s);
+	}
+	if (fmt->n_stack || fmt->n_code)
+		tp_stacks_take(&p->look, fmt, &raw, p->look.long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;
 	tp_call_take(&p->look, fmt, &raw, &p->call);

@@ -73,21 +73,22 @@ void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 	};
 }
 
-static void tp_sched_name(const struct tp_format *fmt, const struct bytes *raw,
-			  uint16_t at, char *out)
+/* Returns a name in the payload, or NULL. */
+static const char *tp_sched_name(const struct tp_format *fmt,
+				 const struct bytes *raw, uint16_t at)
 {
 	struct bytes b = *raw;
 	struct bytes name;
 	const struct tp_field *f;
 
-	*out = '\0';
 	if (!at)
-		return;
+		return NULL;
 	f = &fmt->field[at - 1];
-	if (f->size == THREAD_NAME && !bytes_skip(&b, f->off, NULL) &&
-	    !bytes_take(&b, f->size, &name, NULL) &&
-	    memchr(name.pos, 0, THREAD_NAME))
-		memcpy(out, name.pos, THREAD_NAME);
+	if (f->size != THREAD_NAME || bytes_skip(&b, f->off, NULL) ||
+	    bytes_take(&b, f->size, &name, NULL) || !*name.pos ||
+	    !memchr(name.pos, 0, THREAD_NAME))
+		return NULL;
+	return (const char *)name.pos;
 }
 
 void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
@@ -95,6 +96,6 @@ void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
 {
 	if (out->sched.kind != SCHED_SWITCH)
 		return;
-	tp_sched_name(fmt, raw, fmt->sched.leaves, out->leaves);
-	tp_sched_name(fmt, raw, fmt->sched.comes, out->comes);
+	out->leaves = tp_sched_name(fmt, raw, fmt->sched.leaves);
+	out->comes = tp_sched_name(fmt, raw, fmt->sched.comes);
 }

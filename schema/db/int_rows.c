@@ -1,6 +1,7 @@
 /* int_rows.c - rows of whole numbers, read many at a time. */
 #include "schema/db/int_rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,10 @@ struct int_rows {
 	int columns;	       /* 0: not known yet */
 	bool full, ended, bad; /* bad: ids are not in order */
 	int64_t last;	       /* id of the last row of the block */
+	/* of int_rows_dense(): */
+	const char *table;
+	int64_t step;	/* rows so far */
+	struct err why; /* a step failed */
 };
 
 static void int_rows_keep_text(struct int_rows *r, size_t at,
@@ -76,7 +81,7 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 /* take_ints(...). It ends the statement by an error when the block is full. The
  * next block begins behind the last id: an id that is no number, or is not
  * above the one before it, would bring rows a second time, or for ever. */
-static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
+static void int_rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
 	int64_t id;
@@ -112,7 +117,7 @@ struct int_rows *int_rows_open(struct store *db, const char *sql,
 			   : sqlite3_create_function_v2(
 				     db->db, "take_ints", -1,
 				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db, NULL,
-				     int_rows_step, int_rows_final, NULL);
+				     int_rows_collect, int_rows_final, NULL);
 
 	db->takes = !rc;
 	if (rc) {
@@ -157,6 +162,17 @@ struct int_rows *int_rows_of(struct store *db, const char *table,
 		r->columns = (int)n;
 		r->v = mem_new(n * BLOCK, sizeof(*r->v));
 	}
+	return r;
+}
+
+struct int_rows *int_rows_dense(struct store *db, const char *table,
+				const char *const *column, size_t n,
+				struct err *err)
+{
+	struct int_rows *r = int_rows_of(db, table, column, n, err);
+
+	if (r)
+		r->table = table;
 	return r;
 }
 
@@ -260,6 +276,37 @@ int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err)
 	int_rows_give(r, row);
 	r->at++;
 	return 1;
+}
+
+void int_rows_unsound(struct int_rows *r)
+{
+	err_set(&r->why, ERR_DB,
+		"%s: the database is damaged: %s, row %" PRId64,
+		*r->db->path ? r->db->path : "temporary database", r->table,
+		r->step);
+}
+
+bool int_rows_step(struct int_rows *r, struct int_row *row)
+{
+	if (!r || r->why.code || int_rows_next(r, row, &r->why) <= 0)
+		return false;
+	r->step++;
+	if (row->v[0] == r->step && r->step < UINT32_MAX)
+		return true;
+	int_rows_unsound(r);
+	return false;
+}
+
+int int_rows_end(struct int_rows *r, struct err *err)
+{
+	if (!r)
+		return -1;
+	int ret = r->why.code ? -1 : 0;
+
+	if (ret && err)
+		*err = r->why;
+	int_rows_close(r);
+	return ret;
 }
 
 int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,

@@ -27,9 +27,9 @@ struct int_row {
 struct int_rows *int_rows_open(struct store *db, const char *sql,
 			       struct err *err);
 /* The same for n columns of a table, of which the first one is its INTEGER
- * PRIMARY KEY. Their names are those of plain columns; the table is any. The
- * pages of the file are read directly where that can be (page_rows.h), which
- * takes a third of the time. */
+ * PRIMARY KEY, or "rowid" of a table without one. Their names are those of
+ * plain columns; the table is any. The pages of the file are read directly
+ * where that can be (page_rows.h), which takes a third of the time. */
 struct int_rows *int_rows_of(struct store *db, const char *table,
 			     const char *const *column, size_t n,
 			     struct err *err);
@@ -40,6 +40,14 @@ int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err);
  * has that id, 0 if not, -1 and *err on failure. */
 int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
 		  struct err *err);
+/* As rows_dense(), rows_step(), rows_unsound() and rows_end() of rows.h, for
+ * columns of a table as int_rows_of() reads them: ids count 1, 2, 3 .... */
+struct int_rows *int_rows_dense(struct store *db, const char *table,
+				const char *const *column, size_t n,
+				struct err *err);
+bool int_rows_step(struct int_rows *r, struct int_row *row);
+void int_rows_unsound(struct int_rows *r);
+int int_rows_end(struct int_rows *r, struct err *err);
 /* Returns the text in a column of a row, borrowed like that; NULL: it is none,
  * or longer than a word. */
 const char *int_rows_text(const struct int_rows *r, const struct int_row *row,

@@ -64,15 +64,17 @@ static bool page_rows_find(struct page_rows *p, const char *table)
 	return !rows_end(r, &ignored) && p->root;
 }
 
-/* Finds which columns of a record are asked for. */
+/* Finds which columns of a record are asked for. Where the first one is rowid,
+ * the table has no key of its own. */
 static bool page_rows_map(struct page_rows *p, const char *table,
 			  const char *const *column)
 {
+	const unsigned int bare = !strcmp(column[0], "rowid");
 	const struct value bind = { .kind = VALUE_TEXT, .text = table };
 	struct err ignored = { 0 };
 	struct rows *r =
 		rows_open(p->db, store_sql("page_columns"), &bind, 1, &ignored);
-	unsigned int found = 0;
+	unsigned int found = bare;
 	bool plain = true;
 
 	while (rows_step(r)) {
@@ -82,9 +84,10 @@ static bool page_rows_map(struct page_rows *p, const char *table,
 
 		/* one that is computed is in no record */
 		if (rows_int(r, PAGE_COLUMNS_HIDDEN) || at < 0 || at >= CELLS ||
-		    (key && strcmp(name, column[0]) != 0))
+		    (key && strcmp(name, column[0]) != 0) ||
+		    (bare && !sqlite3_stricmp(name, column[0])))
 			plain = false;
-		for (unsigned int i = 0; plain && i < p->n; i++) {
+		for (unsigned int i = bare; plain && i < p->n; i++) {
 			if (strcmp(name, column[i]) != 0)
 				continue;
 			plain = key == !i &&

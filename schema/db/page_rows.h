@@ -25,9 +25,9 @@ struct page_row {
 	} text[PAGE_ROWS_COLUMNS];
 };
 
-/* Opens n columns, of which the first one is the INTEGER PRIMARY KEY. Nobody
- * can change the database until page_rows_close(). Returns NULL if SQLite must
- * read the table. */
+/* Opens n columns, of which the first one is the INTEGER PRIMARY KEY, or
+ * "rowid" of a table without a key. Nobody can change the database until
+ * page_rows_close(). Returns NULL if SQLite must read the table. */
 struct page_rows *page_rows_open(struct store *db, const char *table,
 				 const char *const *column, size_t n);
 void page_rows_close(struct page_rows *p); /* NULL is fine */

@@ -103,9 +103,6 @@ LEFT JOIN image i ON i.id = c.image
 LEFT JOIN internal_frame_share s ON s.image = c.image
 ORDER BY c.n DESC, c.class, c.fix, c.image
 
--- name: trust_judged
-SELECT stack, class, coalesce(image, 0) AS image FROM internal_judged
-
 -- The functions that stacks end early in, as they set no frame pointer.
 -- name: trust_ends
 SELECT j.stack, coalesce(y.name, '') AS function, i.id AS image
@@ -142,9 +139,6 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 	'kernel', 'module', 'vdso', 'mapping', 'anon')
 WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
-
--- name: trust_counted
-SELECT CAST(total(n) AS INTEGER) AS n FROM sample_group
 
 -- Files whose names nothing proves, with the samples that were taken in them, of
 -- how many. {images}: unverified_images.

@@ -7,17 +7,8 @@ SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid
 FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
--- name: code_places
--- columns: as code_frames
-SELECT id, image, off, flags, vaddr, 0 AS symoff, 0 AS size, NULL AS name,
-	NULL AS raw_name, NULL AS file, 0 AS line
-FROM frame ORDER BY id
-
--- name: code_frames
-SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0) AS symoff,
-	coalesce(s.size, 0) AS size, s.name, s.raw_name, f.file,
-	coalesce(f.line, 0) AS line
-FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
+-- name: code_symbols
+SELECT id, coalesce(size, 0) AS size, name, raw_name FROM symbol ORDER BY id
 
 -- name: code_files
 SELECT id, file FROM frame WHERE file IS NOT NULL

@@ -45,12 +45,6 @@ WHERE {wanted}
 -- name: filter_wanted
 e.id IN (SELECT event_id FROM samples WHERE {filter})
 
--- name: groups
-SELECT type, coalesce(comm, 0) AS comm, coalesce(kernel, 0) AS kernel,
-	coalesce(user, 0) AS user, coalesce(mark, 0) AS mark,
-	coalesce(weight, n) AS weight, n, coalesce(kernel_mark, 0) AS kernel_mark
-FROM sample_group
-
 -- name: stack_sums_samples
 SELECT coalesce(sum(events), 0) AS samples FROM event_type
 WHERE kind = 'sample'

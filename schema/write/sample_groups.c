@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/columns.h"
+#include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/sums_code.h"
@@ -481,29 +481,55 @@ int sample_groups_end(struct store *db, struct err *err)
 	return db->w->sums && !sg->part ? 0 : sample_groups_write(db, err);
 }
 
+enum group_columns {
+	GROUP_ROWID,
+	GROUP_TYPE,
+	GROUP_COMM,
+	GROUP_KERNEL,
+	GROUP_USER,
+	GROUP_MARK,
+	GROUP_KERNEL_MARK,
+	GROUP_WEIGHT,
+	GROUP_N,
+	GROUP_COLUMNS
+};
+
 static int sample_groups_read(struct store *db,
 			      const struct store_group_walk *w, struct err *err)
 {
-	if (tables_link(db, err))
-		return -1;
-	struct rows *r = rows_of(db, "groups", err);
+	static const char *const column[GROUP_COLUMNS] = {
+		"rowid", "type",	"comm",	  "kernel", "user",
+		"mark",	 "kernel_mark", "weight", "n"
+	};
+	struct int_rows *r =
+		tables_link(db, err)
+			? NULL
+			: int_rows_of(db, "sample_group", column, GROUP_COLUMNS,
+				      err);
+	struct int_row row;
+	int rc;
 
-	while (rows_step(r)) {
+	if (!r)
+		return -1;
+	while ((rc = int_rows_next(r, &row, err)) > 0) {
+		const bool weighs = row.known >> GROUP_WEIGHT & 1;
 		const struct store_group g = {
-			.type = rows_int(r, GROUPS_TYPE),
-			.comm = rows_int(r, GROUPS_COMM),
-			.kernel = rows_int(r, GROUPS_KERNEL),
-			.user = rows_int(r, GROUPS_USER),
-			.mark = rows_int(r, GROUPS_MARK),
-			.kernel_mark = rows_int(r, GROUPS_KERNEL_MARK),
-			.weight = rows_int(r, GROUPS_WEIGHT),
-			.n = rows_int(r, GROUPS_N),
+			.type = row.v[GROUP_TYPE],
+			.comm = row.v[GROUP_COMM],
+			.kernel = row.v[GROUP_KERNEL],
+			.user = row.v[GROUP_USER],
+			.mark = row.v[GROUP_MARK],
+			.kernel_mark = row.v[GROUP_KERNEL_MARK],
+			.weight = row.v[weighs ? GROUP_WEIGHT : GROUP_N],
+			.n = row.v[GROUP_N],
 		};
 
-		if (w->fn(w->arg, &g, err))
-			return rows_stop(r);
+		rc = w->fn(w->arg, &g, err);
+		if (rc)
+			break;
 	}
-	return rows_end(r, err);
+	int_rows_close(r);
+	return rc ? -1 : 0;
 }
 
 int store_groups_each(struct store *db, const struct store_group_walk *w,

@@ -69,7 +69,8 @@ struct per_source {
 	struct ring *more; /* the other rings */
 	size_t n_more, cap_more;
 	struct table by_number; /* index of more */
-	struct ring all;	/* all records */
+	struct ring all;	/* sums of all records */
+	int64_t newest;		/* time of any record; TIME_NONE: none */
 	struct ring stray;	/* sums of records without a CPU */
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
@@ -127,6 +128,7 @@ void account_source(struct account *ac, uint16_t index,
 			    sizeof(*ac->src));
 	ac->src[index].src = src;
 	ac->src[index].all = ac->src[index].stray = no_ring;
+	ac->src[index].newest = TIME_NONE;
 }
 
 static bool same_ring(const void *owner, uint32_t i, const void *key)
@@ -171,8 +173,8 @@ static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 	return i - ps->n_ring < ps->n_more ? &ps->more[i - ps->n_ring] : NULL;
 }
 
-static struct ring *account_new_ring(struct per_source *ps,
-				     const struct record *rec)
+static __attribute__((noinline)) struct ring *
+account_new_ring(struct per_source *ps, const struct record *rec)
 {
 	int32_t cpu = rec->cpu;
 
@@ -520,8 +522,8 @@ static inline void note_time(struct last *l, const struct record *rec,
 
 /* If it is unknown whether the ring was ever full, this explains nothing: the
  * join considers the capture's mode itself, as a last resort. */
-static void push_overwritten(struct account *ac, const struct record *rec,
-			     int64_t t)
+static __attribute__((noinline)) void
+push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct ledger_entry e =
 		account_entry(rec->source, "overwritten", TIME_NONE, t);
@@ -533,28 +535,28 @@ static void push_overwritten(struct account *ac, const struct record *rec,
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-static inline void note_record(struct account *ac, const struct record *rec,
-			       int64_t t)
+static void note_record(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct ring *r = account_ring_of(ps, rec);
 	const struct source_info *info = &ps->src->info;
 
-	if ((r ? r : &ps->all)->last.at[0].time == TIME_NONE &&
-	    (info->overwrite || info->overwrote))
+	if ((info->overwrite || info->overwrote) &&
+	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
 		push_overwritten(ac, rec, t);
-	note_time(&ps->all.last, rec, t);
+	if (t > ps->newest)
+		ps->newest = t;
 	if (r)
 		note_time(&r->last, rec, t);
 }
 
-void account_record(struct account *ac, const struct record *rec)
+/* What a record tells of losses. Not a part of account_record(), which would
+ * save and restore for each sample all the registers that this needs. */
+static __attribute__((noinline)) void account_told(struct account *ac,
+						   const struct record *rec)
 {
-	int64_t t = record_time(rec);
-
 	if (rec->kind == REC_SAMPLE) {
-		if (rec->sample.n_extra)
-			account_sample(ac, rec);
+		account_sample(ac, rec);
 	} else if (rec->kind == REC_LOST) {
 		/* a duplicate record is not a second loss */
 		if (!(rec->flags & REC_F_DUPLICATE))
@@ -564,6 +566,14 @@ void account_record(struct account *ac, const struct record *rec)
 	} else if (rec->kind == REC_MARK) {
 		account_mark(ac, rec);
 	}
+}
+
+void account_record(struct account *ac, const struct record *rec)
+{
+	int64_t t = record_time(rec);
+
+	if (rec->kind != REC_SAMPLE || rec->sample.n_extra)
+		account_told(ac, rec);
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }
@@ -573,14 +583,14 @@ void account_record(struct account *ac, const struct record *rec)
 /* To the end of the capture, or at an unknown time if it has no times. */
 static int64_t account_loss_end(const struct per_source *ps)
 {
-	return ps->all.last.at[0].time == TIME_NONE ? TIME_NONE : INT64_MAX;
+	return ps->newest == TIME_NONE ? TIME_NONE : INT64_MAX;
 }
 
 static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			  int64_t since, uint64_t n)
 {
 	const struct per_source *ps = &ac->src[source];
-	int64_t last = ps->all.last.at[0].time;
+	int64_t last = ps->newest;
 	/* If the ring has the last record of all, the drops follow all records.
 	 */
 	struct ledger_entry e = account_entry(source, "lost_end", since,
@@ -678,12 +688,11 @@ static void end_lost(struct account *ac, uint16_t source)
 static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
-	struct ledger_entry e = account_entry(
-		source, "damage", ps->all.last.at[0].time, TIME_NONE);
+	struct ledger_entry e =
+		account_entry(source, "damage", ps->newest, TIME_NONE);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
-	account_explain(ac, source, id, -1, ps->all.last.at[0].time,
-			account_loss_end(ps));
+	account_explain(ac, source, id, -1, ps->newest, account_loss_end(ps));
 	const struct ring *r;
 
 	for (size_t i = 0; (r = account_ring_at(ps, i)); i++)
@@ -729,7 +738,7 @@ void account_end(struct account *ac)
 			continue;
 		for (size_t k = 0; k < ps->n_stopped; k++)
 			push_stopped(ac, (uint16_t)i, &ps->stopped[k],
-				     ps->all.last.at[0].time);
+				     ps->newest);
 		end_lost(ac, (uint16_t)i);
 		end_damage(ac, (uint16_t)i);
 	}

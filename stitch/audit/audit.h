@@ -202,8 +202,9 @@ static inline struct audit_cpu *audit_cpu(struct audit *au,
 	struct audit_source *as = audit_source_of(au, in);
 	int32_t cpu = in->rec->cpu;
 
-	return (uint32_t)cpu < as->n_cpu ? &as->cpu[cpu]
-					 : audit_new_cpu(as, cpu);
+	if ((uint32_t)cpu < as->n_cpu)
+		return &as->cpu[cpu];
+	return cpu < 0 ? NULL : audit_new_cpu(as, cpu);
 }
 /* Returns a finding about this record; it happened in (since, time]. */
 struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,

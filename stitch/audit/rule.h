@@ -50,8 +50,8 @@ struct rule {
 			 * of threads whose id had another owner before, and of
 			 * code that no mapping covers. */
 	bool settles;	/* It needs no sample of a thread that has made a record
-			 * since its start and has not ended, on a CPU that has
-			 * had a record. */
+			 * since its start and has not ended, on a CPU that is
+			 * not known or has had a record. */
 	/* The rule relies on the order of these kinds: if one was late (in a
 	 * pipe), its findings in that capture are dropped. REC_SAMPLE: only
 	 * scheduler events */

@@ -451,8 +451,10 @@ static void keep_higher_place(struct audit_place *a,
 
 /* One finding for each CPU: the first record that precedes another one which is
  * more than a second older, with the number of such records. */
-static void note_clock_step(struct audit *au, const struct audit_in *in,
-			    struct audit_cpu *c, int64_t from, int64_t to)
+static __attribute__((noinline)) void note_clock_step(struct audit *au,
+						      const struct audit_in *in,
+						      struct audit_cpu *c,
+						      int64_t from, int64_t to)
 {
 	if (c->step) {
 		au->found[RULE_CLOCK_STEP].at[c->step - 1].f.n++;
@@ -685,7 +687,7 @@ static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)
 	const struct thread *th = in->thread;
 	const struct audit_cpu *c = audit_cpu(au, in);
 
-	if (!c || !c->seen || in->time == TIME_NONE || in->ended || !th ||
+	if ((c && !c->seen) || in->time == TIME_NONE || in->ended || !th ||
 	    th->last == TIME_NONE || th->last == th->start)
 		return false;
 	const struct audit_exit *end = as->exit ? exit_time(as, in->rec) : NULL;

@@ -47,8 +47,14 @@ struct block_news {
 	uint32_t n_events;
 };
 
+/* A record begins with a line of the cache (record.h). */
+#define LINE 64
+struct lined_record {
+	_Alignas(LINE) struct record rec;
+};
+
 struct record_block {
-	struct record rec[BLOCK_RECORDS];
+	struct lined_record rec[BLOCK_RECORDS];
 	size_t said[BLOCK_RECORDS]; /* entries of the ledger up to each */
 	uint32_t n;
 	uint64_t before; /* records of earlier blocks */
@@ -79,7 +85,8 @@ struct decode_ahead {
 	struct ledger *queue;	      /* the thread's */
 	struct record_block *filling; /* the thread's */
 	uint64_t decoded;	      /* the thread's: records */
-	struct record_block *block;   /* a ring */
+	struct record_block *block;   /* a ring, in: */
+	void *memory;
 	char apart[APART];
 	/* the caller's */
 	struct ledger *to;
@@ -218,16 +225,16 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 		da->shown[i].real->arena = &b->arena;
 	while (n < BLOCK_RECORDS && tries++ < BLOCK_TRIES &&
 	       b->bytes + b->arena.used < block_bytes &&
-	       (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
+	       (rc = fn(arg, &b->rec[n].rec, &b->err)) > 0) {
 		if (rc == DECODED_NOTHING)
 			continue;
 		const struct source_ops *ops =
-			da->shown[b->rec[n].source].real->ops;
+			da->shown[b->rec[n].rec.source].real->ops;
 
 		if (ops->lasting && !ops->fills_arena)
-			keep_lasting_record(&b->rec[n], &b->arena);
+			keep_lasting_record(&b->rec[n].rec, &b->arena);
 		else if (!ops->fills_arena)
-			keep_record(&b->rec[n], &b->arena);
+			keep_record(&b->rec[n].rec, &b->arena);
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;
@@ -365,7 +372,7 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	}
 	if (da->at < b->n) {
 		ledger_pass(b->ledger, da->to, b->said[da->at]);
-		*rec = &b->rec[da->at++];
+		*rec = &b->rec[da->at++].rec;
 		return 1;
 	}
 	ledger_pass(b->ledger, da->to, SIZE_MAX);
@@ -388,7 +395,7 @@ const struct record *decode_ahead_peek(struct decode_ahead *da,
 
 		if (da->ahead_at < b->n) {
 			*number = b->before + da->ahead_at + 1;
-			return &b->rec[da->ahead_at++];
+			return &b->rec[da->ahead_at++].rec;
 		}
 		da->ahead++;
 		da->ahead_at = 0;
@@ -415,7 +422,10 @@ struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 	da->arg = arg;
 	da->to = lg;
 	*queue = da->queue = ledger_new_queue();
-	da->block = mem_new(da->n_block, sizeof(*da->block));
+	/* not by aligned_alloc(): pages of zeros that are never used cost
+	 * nothing */
+	da->memory = mem_new(da->n_block + 1, sizeof(*da->block));
+	da->block = (void *)(((uintptr_t)da->memory + LINE - 1) / LINE * LINE);
 	for (size_t i = 0; i < da->n_block; i++) {
 		da->block[i].ledger = ledger_new_queue();
 		da->block[i].news = mem_new(n, sizeof(*da->block[i].news));
@@ -454,7 +464,7 @@ void decode_ahead_free(struct decode_ahead *da)
 	for (size_t i = 0; i < da->n; i++)
 		free(da->shown[i].events);
 	free(da->shown);
-	free(da->block);
+	free(da->memory);
 	ledger_free(da->queue);
 	free(da);
 }

@@ -500,7 +500,7 @@ void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f, int64_t t)
 		return;
 	tell_fork_to_others(ts, SHARED_PROCESS, f, t);
 	for (size_t i = 0; i < RECENT; i++)
-		ts->recent[i].known = false;
+		ts->at.recent[i].known = false;
 }
 
 void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)

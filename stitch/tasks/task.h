@@ -72,11 +72,29 @@ struct thread {
 	struct join_task join;
 };
 
+/* The slot that a record's ids led to. */
+struct recent {
+	uint16_t source;
+	bool known;
+	int32_t pid, tid;
+	uint32_t slot;
+};
+
+/* Size of a cache, as most records are of a recently used thread. */
+#define RECENT 64
+
 /* What struct tasks begins with, by slot: each record asks for these several
  * times. */
 struct tasks_slots {
 	struct thread *thread;
 	struct process *process;
-	size_t dying_head, n_dying; /* of those that wait to be retired */
+	size_t dying_head, n_dying;   /* of those that wait to be retired */
+	struct recent recent[RECENT]; /* cache of tasks_thread() */
 };
+
+/* All negative ids share an entry, as in the index of threads. */
+static inline struct recent *tasks_recent(struct tasks_slots *at, int32_t tid)
+{
+	return &at->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+}
 #endif

@@ -181,7 +181,7 @@ static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 	struct process *p = &ts->at.process[slot];
 
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
-	memset(ts->recent, 0, sizeof(ts->recent));
+	memset(ts->at.recent, 0, sizeof(ts->at.recent));
 	if (p->n_slots)
 		return;
 	p->ended = true;
@@ -412,17 +412,14 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 				tid);
 }
 
-uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
-		      int32_t tid)
+uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
+			   int32_t tid)
 {
-	struct recent *r = recent_of(ts, tid);
-
-	if (r->known && r->tid == tid && r->pid == pid && r->source == source)
-		return r->slot;
 	uint32_t slot = tasks_find_thread(ts, source, pid, tid);
 
-	*r = (struct recent){ source, ts->at.thread[slot].over == TIME_NONE,
-			      pid, tid, slot };
+	*tasks_recent(&ts->at, tid) =
+		(struct recent){ source, ts->at.thread[slot].over == TIME_NONE,
+				 pid, tid, slot };
 	return slot;
 }
 

@@ -39,11 +39,21 @@ static inline struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
 	return &((struct tasks_slots *)ts)->process[slot];
 }
 
+/* tasks_thread() of a thread that is not among the recent ones. */
+uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
+			   int32_t tid);
 /* Return the slot of the living thread or process with this id, which is
  * created if it is unknown. pid -1: unknown; a known thread keeps its process,
  * and a new thread gets one when a record names it. */
-uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
-		      int32_t tid);
+static inline uint32_t tasks_thread(struct tasks *ts, uint16_t source,
+				    int32_t pid, int32_t tid)
+{
+	const struct recent *r = tasks_recent((struct tasks_slots *)ts, tid);
+
+	return r->known && r->tid == tid && r->pid == pid && r->source == source
+		       ? r->slot
+		       : tasks_thread_anew(ts, source, pid, tid);
+}
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
 /* Returns the slot of the thread with this id, or TASKS_NONE. */
 #define TASKS_NONE UINT32_MAX
@@ -80,6 +90,15 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
  * only; and from t on: before, the thread may have had another one. */
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t);
+/* Returns false if tasks_hint_comm() would change nothing: asked for each
+ * record. */
+static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
+{
+	const struct thread *th =
+		&((const struct tasks_slots *)ts)->thread[slot];
+
+	return !th->name || th->made_up || th->hinted;
+}
 /* A thread other than the leader may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);

@@ -13,16 +13,6 @@ struct dying {
 	int64_t end;
 };
 
-/* Size of a cache, as most records are of a recently used thread. */
-#define RECENT 64
-
-struct recent {
-	uint16_t source;
-	bool known;
-	int32_t pid, tid;
-	uint32_t slot;
-};
-
 /* Whether a source shares, and with which line. */
 struct side {
 	bool shares;
@@ -42,7 +32,6 @@ struct tasks {
 	size_t n_free_thread, cap_free_thread;
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
-	struct recent recent[RECENT];	 /* cache of tasks_thread() */
 	struct thread replaced;		 /* used: valid */
 	struct dying *dying;
 	size_t cap_dying;
@@ -73,14 +62,8 @@ static inline uint64_t process_key(uint16_t source, int32_t pid)
 	return hash_u64(((uint64_t)source << 40) | (uint32_t)pid);
 }
 
-/* All negative ids share an entry: see thread_key(). */
-static inline struct recent *recent_of(struct tasks *ts, int32_t tid)
-{
-	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
-}
-
 static inline void tasks_forget_recent(struct tasks *ts, int32_t tid)
 {
-	recent_of(ts, tid)->known = false;
+	tasks_recent(&ts->at, tid)->known = false;
 }
 #endif

@@ -78,7 +78,7 @@ for command in report 'flame -o -' script annotate 'report --diff a.db'
 do
 	# shellcheck disable=SC2086 # words
 	"$B" $command damaged.db >out 2>err
-	[ $? = 1 ] && grep -q '^backstitch: damaged.db: the database is damaged: code_frames, row 1$' err || bad=1
+	[ $? = 1 ] && grep -q '^backstitch: damaged.db: the database is damaged: frame, row 1$' err || bad=1
 done
 say damage_is_told_with_the_name_of_its_file
 

@@ -225,7 +225,7 @@ static const char *name_of_comer(const struct list *l, size_t i)
 	while (i-- > 0) {
 		const struct record *r = l->at[i].rec;
 
-		if (r->kind == REC_SAMPLE && *r->sample.comes &&
+		if (r->kind == REC_SAMPLE && r->sample.comes &&
 		    r->source == at->source && r->cpu == at->cpu)
 			return r->sample.sched.next_tid == at->tid
 				       ? r->sample.comes
@@ -248,7 +248,7 @@ static const char *name_by_switch(const struct list *l, const struct expect *ex,
 
 		if (r->kind != REC_SAMPLE || truth_time_of(r) == TIME_NONE)
 			continue;
-		name = *r->sample.leaves && r->sample.sched.tid == r->tid
+		name = r->sample.leaves && r->sample.sched.tid == r->tid
 			       ? r->sample.leaves
 			       : name_of_comer(l, i);
 	}

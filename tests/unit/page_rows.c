@@ -372,11 +372,89 @@ START_TEST(the_last_column_that_fits_may_be_text)
 }
 END_TEST
 
-static const struct run_table tables[] = { RUN_TABLE(
-	rows_are_those_that_sql_tells, leaves_tables) };
+/* Of a table without a key, rows have a number of their own. */
+static const struct {
+	const char *name, *sql;
+	bool plain;
+	int64_t sum;
+} bare_tables[] = {
+	{ "no_key",
+	  "CREATE TABLE t(a INTEGER, b);" EACH(
+		  3000) "INSERT INTO t SELECT n, NULL FROM c;"
+			"DELETE FROM t WHERE a % 3 = 0",
+	  true, 3000000 },
+	{ "another_key",
+	  "CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
+	  "INSERT INTO t VALUES(5, 1), (7, 1)",
+	  false, 24 },
+	{ "a_key_of_text",
+	  "CREATE TABLE t(a, b TEXT PRIMARY KEY);"
+	  "INSERT INTO t VALUES(5, 'x'), (7, 'y')",
+	  false, 15 },
+	{ "a_column_of_that_name",
+	  "CREATE TABLE t(RowId INTEGER, a, b);"
+	  "INSERT INTO t VALUES(10, 5, 1), (20, 7, 1)",
+	  false, 42 },
+};
+
+START_TEST(rows_without_a_key_are_read_by_their_number)
+{
+	static const char *const column[] = { "rowid", "a", "b" };
+	struct store db;
+	struct page_rows *p;
+	struct int_rows *r;
+	struct int_row row;
+	int64_t sum = 0;
+	int rc;
+
+	leaves_make(bare_tables[_i].sql);
+	db = leaves_open();
+	p = page_rows_open(&db, "t", column, 3);
+	ck_assert_int_eq(p != NULL, bare_tables[_i].plain);
+	page_rows_close(p);
+	r = int_rows_of(&db, "t", column, 3, &err);
+	ck_assert_ptr_nonnull(r);
+	while ((rc = int_rows_next(r, &row, &err)) > 0)
+		sum += row.v[0] + (bare_tables[_i].plain ? 0 : row.v[1]);
+	ck_assert_int_eq(rc, 0);
+	ck_assert_int_eq(sum, bare_tables[_i].sum);
+	int_rows_close(r);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+}
+END_TEST
+
+/* Arrays are indexed by such ids. */
+START_TEST(a_gap_of_dense_ids_is_damage)
+{
+	struct store db;
+	struct int_rows *r;
+	struct int_row row;
+	struct err why = { 0 };
+	int64_t n = 0;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+		1000) "INSERT INTO t SELECT n, n, n FROM c;"
+		      "DELETE FROM t WHERE id = 700");
+	db = leaves_open();
+	r = int_rows_dense(&db, "t", three, 3, &why);
+	while (int_rows_step(r, &row))
+		ck_assert_int_eq(row.v[1], ++n);
+	ck_assert_int_eq(n, 699);
+	ck_assert_int_eq(int_rows_end(r, &why), -1);
+	ck_assert_ptr_nonnull(strstr(why.msg, "is damaged: t, row 700"));
+	ck_assert_int_eq(int_rows_end(NULL, &why), -1);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+}
+END_TEST
+
+static const struct run_table tables[] = {
+	RUN_TABLE(rows_are_those_that_sql_tells, leaves_tables),
+	RUN_TABLE(rows_without_a_key_are_read_by_their_number, bare_tables)
+};
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
 		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
 		damage_before_the_first_row_is_an_error,
-		the_last_column_that_fits_may_be_text)
+		the_last_column_that_fits_may_be_text,
+		a_gap_of_dense_ids_is_damage)
