@@ -84,7 +84,9 @@ SELECT event_id FROM (
 ) WHERE {filter} AND type = {type} ORDER BY event_id
 
 -- name: offcpu_losses
--- Intervals in which switches may be missing. ?1: capture, ?2: event_type
-SELECT coalesce(cpu, -1) AS cpu, t0, t1, n FROM loss
+-- Intervals in which switches may be missing; one that ends before it begins
+-- has no known end. ?1: capture, ?2: event_type
+SELECT coalesce(cpu, -1) AS cpu, t0, CASE WHEN t1 < t0 THEN NULL ELSE t1 END
+	AS t1, n FROM loss
 WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
 ORDER BY coalesce(t0, -9223372036854775807)

@@ -48,8 +48,10 @@ WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 SELECT id, addrs FROM raw_chain WHERE addrs NOT NULL
 
 -- name: causes_losses
--- Where records of the scheduler may be missing. ?1: capture
-SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0, l.t1,
+-- Where records of the scheduler may be missing, as in offcpu_losses.
+-- ?1: capture
+SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0,
+	CASE WHEN l.t1 < l.t0 THEN NULL ELSE l.t1 END AS t1,
 	coalesce(CASE WHEN l.what IN ('lost', 'lost_end') THEN l.n END, -1) AS n,
 	l.what = 'silent' AS silent
 FROM loss l
