@@ -2,6 +2,8 @@
  * and was woken at most once. */
 #include "cli/causes/proof_inner.h"
 
+#include "stitch/task_state.h"
+
 /* One quiet time of a gap. */
 struct quiet {
 	int64_t from, to;
@@ -252,7 +254,7 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 		quiet_woken(g, &q);
 	else if (first && is_ready(g->bits))
 		piece_add_time(g, from, to, PIECE_READY, PROOF_PROVED);
-	else if (first && is_dead_state(g->bits))
+	else if (first && task_state_ends(g->bits))
 		piece_add_time(g, from, to, g->b ? PIECE_UNKNOWN : PIECE_DEAD,
 			       g->b ? PROOF_UNKNOWN : PROOF_PROVED);
 	else if (!g->p->wakings && g->p->wakeups)
