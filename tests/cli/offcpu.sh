@@ -343,9 +343,12 @@ for c in path 'report --sched'
 do
 	# shellcheck disable=SC2086 # a command and an option
 	"$B" $c "$captures/naps.data" >/dev/null 2>"$work/err"
-	[ $? = 1 ] && grep -q "the records of switches say how long.*'report --off-cpu'.*; record with" "$work/err"
+	[ $? = 1 ] && grep -q "the records of switches are those of some threads only: they say how long.*'report --off-cpu'.*; record with" "$work/err"
 	ok "records_of_switches_are_not_called_nothing_by_$(echo "$c" | tr ' -' '__')" $?
 done
+"$B" path "$captures/offcpu-616.data" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q "perf's own sums say how long.*'report --off-cpu'.*; record with" "$work/err"
+ok own_sums_of_perf_are_not_called_nothing $?
 "$B" flame --off-cpu "$captures/task-exitexec.data" |
 	grep -q '76 uncertain, 3.36 s: not all CPUs were recorded (perf record -a)'
 ok in_a_capture_of_one_process_returns_are_missing $?
