@@ -246,6 +246,8 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 		.from = from, .to = to, .first = first, .last = last
 	};
 	bool asleep = first && is_sleep(g->bits);
+	/* a thread that never came back may have left for good */
+	bool lives = g->b || (first && g->bits >= 0);
 
 	if (from >= to)
 		return;
@@ -260,7 +262,8 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 	else if (!g->p->wakings && g->p->wakeups)
 		quiet_wakeup_only(g, &q);
 	else if (!g->p->wakings)
-		piece_add_time(g, from, to, PIECE_OFF, PROOF_PROVED);
+		piece_add_time(g, from, to, lives ? PIECE_OFF : PIECE_UNKNOWN,
+			       lives ? PROOF_PROVED : PROOF_UNKNOWN);
 	else if (asleep)
 		quiet_asleep(g, &q);
 	else

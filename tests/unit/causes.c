@@ -275,6 +275,31 @@ START_TEST(a_thread_that_leaves_ready_is_ready)
 }
 END_TEST
 
+/* Without its state nobody knows if it left for good, nor whether a loss hides
+ * that it came back and did. */
+START_TEST(a_thread_that_never_comes_back_may_be_dead)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct made m = schedule_new(two_cpus);
+
+		m.shows = TIMELINE_HAS_SWITCH;
+		if (lost)
+			lose(&m, 0, 200, 210, 2);
+		comes(&m, 1, 5, 0);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, A, lost ? S : -1, C);
+		comes(&m, 0, 101, C);
+		if (lost)
+			leaves(&m, 0, 210, C, -1, B), comes(&m, 0, 211, B);
+		ends(&m, lost ? B : C, 0);
+		check_state(&m, A, 900, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		check_state(&m, A, 150, lost ? PIECE_OFF : PIECE_UNKNOWN,
+			    lost ? PROOF_PROVED : PROOF_UNKNOWN);
+		made_free(&m);
+	}
+}
+END_TEST
+
 START_TEST(a_dying_thread_that_leaves_is_who_was_there)
 {
 	struct made m = by_records(-1, 0);
@@ -1413,6 +1438,7 @@ END_TEST
 
 RUN("causes", records_of_switches_tell_what_sched_switch_does,
     a_thread_that_leaves_ready_is_ready,
+    a_thread_that_never_comes_back_may_be_dead,
     a_dying_thread_that_leaves_is_who_was_there,
     half_of_a_switch_is_missing_without_a_loss,
     another_thread_comes_than_the_one_that_was_to,
