@@ -66,7 +66,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("What check", "VERDICTS OF CHECK", re.findall(
         STRING, part("cli/audit/check_judge.c", "*check_verdict("))),
     ("States of", "STATES", re.findall(
-        r"\{ \w+, " + STRING, part("cli/model/offcpu.c", "} states[] = {"))),
+        r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
         w for w in values("cli/model/wait_cause.c", "cause_word[") if w]),
     ("On the page", "TIMELINE", re.findall(

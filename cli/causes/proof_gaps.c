@@ -9,6 +9,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/task_state.h"
 
 /* Pieces that are not worth a walk over all threads to forget them. */
 #define KEPT_MAX 65536
@@ -79,7 +80,8 @@ static void gap_guess(struct gap *g, size_t first_piece)
 	uint32_t edge = TIMELINE_NONE;
 
 	if (!w || !g->n_hidden || !g->exact_from || !is_sleep(g->bits) ||
-	    is_dead_state(g->bits) || w->time <= g->hidden[g->n_hidden - 1].to)
+	    task_state_ends(g->bits) ||
+	    w->time <= g->hidden[g->n_hidden - 1].to)
 		return;
 	for (size_t i = first_piece; i < of->n; i++)
 		if (pc[i].state == PIECE_BLOCKED && piece_to(of, i) == w->time)
@@ -156,7 +158,7 @@ static void gap_judge(struct gap *g)
 /* The thread was born in this gap: before, its parent is what counts. */
 static void gap_born(struct gap *g, const struct timeline_wake *born)
 {
-	bool free = !g->a || (g->exact_from && is_dead_state(g->bits));
+	bool free = !g->a || (g->exact_from && task_state_ends(g->bits));
 
 	if (free && g->from < born->time) {
 		struct piece *pc = piece_add(g, g->from, born->time,

@@ -107,11 +107,6 @@ static inline bool is_sleep(int32_t bits)
 	return bits > 0 && (bits & 0xff);
 }
 
-static inline bool is_dead_state(int32_t bits)
-{
-	return is_sleep(bits) && (bits & 0x30);
-}
-
 /* Whether events of a type have been on at all CPUs since a time. */
 static inline bool is_on_since(const struct gap *g, unsigned int type,
 			       int64_t time)

@@ -3,6 +3,7 @@
 #include "cli/causes/proof_inner.h"
 
 #include "stitch/base/mem.h"
+#include "stitch/task_state.h"
 
 /* Records that a run from sleep to sleep leaves: sched_waking, sched_wakeup,
  * and two of sched_switch. */
@@ -102,7 +103,7 @@ int64_t gap_count(const struct gap *g)
 	int64_t lost;
 
 	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
-	    is_dead_state(g->bits) || !g->p->wakings ||
+	    task_state_ends(g->bits) || !g->p->wakings ||
 	    timeline_rules(g->p->t)->signal_bug ||
 	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
 		return g->from;

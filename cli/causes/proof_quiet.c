@@ -2,6 +2,8 @@
  * and was woken at most once. */
 #include "cli/causes/proof_inner.h"
 
+#include "stitch/task_state.h"
+
 /* One quiet time of a gap. */
 struct quiet {
 	int64_t from, to;
@@ -244,6 +246,8 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 		.from = from, .to = to, .first = first, .last = last
 	};
 	bool asleep = first && is_sleep(g->bits);
+	/* a thread that never came back may have left for good */
+	bool lives = g->b || (first && g->bits >= 0);
 
 	if (from >= to)
 		return;
@@ -252,13 +256,14 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 		quiet_woken(g, &q);
 	else if (first && is_ready(g->bits))
 		piece_add_time(g, from, to, PIECE_READY, PROOF_PROVED);
-	else if (first && is_dead_state(g->bits))
+	else if (first && task_state_ends(g->bits))
 		piece_add_time(g, from, to, g->b ? PIECE_UNKNOWN : PIECE_DEAD,
 			       g->b ? PROOF_UNKNOWN : PROOF_PROVED);
 	else if (!g->p->wakings && g->p->wakeups)
 		quiet_wakeup_only(g, &q);
 	else if (!g->p->wakings)
-		piece_add_time(g, from, to, PIECE_OFF, PROOF_PROVED);
+		piece_add_time(g, from, to, lives ? PIECE_OFF : PIECE_UNKNOWN,
+			       lives ? PROOF_PROVED : PROOF_UNKNOWN);
 	else if (asleep)
 		quiet_asleep(g, &q);
 	else

@@ -28,11 +28,14 @@ struct ring {
 	int64_t last;			  /* time of the last record */
 	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
 					     never */
-	bool exact;			  /* whether `since` is a switch */
-	bool began;    /* a record was added since switches are on */
-	bool changed;  /* no record since the capture changed */
-	int64_t start; /* in this capture; TIMELINE_START in the first */
-	size_t *loss;  /* losses of this CPU, in timeline.told */
+	int32_t coming; /* tid, when another one has left; -1: unknown, or it
+			 * has come */
+	bool left;	/* the last record is TIMELINE_LEAVE */
+	bool exact;	/* whether `since` is a switch */
+	bool began;	/* a record was added since switches are on */
+	bool changed;	/* no record since the capture changed */
+	int64_t start;	/* in this capture; TIMELINE_START in the first */
+	size_t *loss;	/* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;
 	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
 	size_t spans_told; /* and in timeline.told */
@@ -142,6 +145,7 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 	while (t->n_ring <= (size_t)cpu)
 		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
 			.current = -1,
+			.coming = -1,
 			.last = TIMELINE_START,
 			.switched = TIMELINE_START,
 			.start = t->part_from,
@@ -242,12 +246,20 @@ static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
 	r->exact = exact;
 }
 
+/* Returns who was on the CPU right before a record; -1: not known. */
+static int32_t timeline_before(const struct timeline_record *rec)
+{
+	return rec->kind == TIMELINE_COME ? -1 : rec->current;
+}
+
 /* Ends what is known of a CPU at l->from; from l->to on, `after` is there. */
 static void timeline_break_stay(struct timeline *t, struct ring *r,
 				const struct timeline_loss *l, int32_t after)
 {
 	timeline_end_stay(t, r, l->from, NULL);
 	timeline_begin_stay(r, after, l->to, false);
+	r->left = false;
+	r->coming = -1;
 }
 
 static void timeline_break(struct timeline *t, struct ring *r,
@@ -322,10 +334,10 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		return;
 	if (n == 1 && r->spans && r->spans_told == told &&
 	    t->loss[r->spans - 1].to == sum.from) {
-		timeline_extend(t, r, &sum, rec->current);
+		timeline_extend(t, r, &sum, timeline_before(rec));
 		return;
 	}
-	timeline_break(t, r, sum, rec->current);
+	timeline_break(t, r, sum, timeline_before(rec));
 	r->spans = n == 1 ? t->n_loss : 0;
 	r->spans_told = told;
 }
@@ -340,28 +352,56 @@ static void timeline_pass_change(struct timeline *t, struct ring *r,
 					 .n = -1 };
 
 	r->changed = false;
-	timeline_break(t, r, l, rec->current);
+	timeline_break(t, r, l, timeline_before(rec));
 	while (r->next_loss < r->n_loss &&
 	       t->told[r->loss[r->next_loss]].to <= rec->time)
 		r->next_loss++;
 }
 
-/* The thread of a record must be the one that the record before it left. */
+/* The thread of a record must be the one that the record before it left, or if
+ * that thread has left, it comes. */
 static void timeline_check_seat(struct timeline *t, struct ring *r,
 				const struct timeline_record *rec)
 {
 	const struct timeline_loss l = {
 		.from = r->last, .to = rec->time, .n = -1, .silent = true
 	};
+	bool odd = r->current >= 0 && r->current != rec->current;
 
-	if (rec->current < 0)
-		return;
-	if (r->current >= 0 && r->current != rec->current) {
+	if (rec->kind == TIMELINE_COME)
+		odd = r->current >= 0 ||
+		      (r->coming >= 0 && r->coming != rec->current);
+	else if (r->left)
+		odd = true;
+	if (odd) {
 		t->contradictions++;
-		timeline_break(t, r, l, rec->current);
+		timeline_break(t, r, l, timeline_before(rec));
 	}
 	if (r->current < 0)
-		timeline_begin_stay(r, rec->current, rec->time, false);
+		timeline_begin_stay(r, timeline_before(rec), rec->time, false);
+}
+
+/* Ends the stay of who leaves by a record, and begins that of who comes. */
+static void timeline_change_seat(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	bool leaves =
+		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
+
+	r->left = rec->kind == TIMELINE_LEAVE;
+	r->coming = r->left ? rec->other : -1;
+	if (leaves)
+		timeline_end_stay(t, r, rec->time, rec);
+	if (rec->kind == TIMELINE_SWITCH)
+		timeline_begin_stay(r, rec->other, rec->time, true);
+	if (rec->kind == TIMELINE_COME)
+		timeline_begin_stay(r, rec->current, rec->time, true);
+	if (!leaves && rec->kind != TIMELINE_COME)
+		return;
+	if (r->doubt)
+		t->doubts.at[r->doubt - 1].to = rec->time;
+	r->doubt = 0;
+	r->switched = rec->time;
 }
 
 static void timeline_take_wake(struct timeline *t,
@@ -415,14 +455,19 @@ static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
 	return r->current;
 }
 
-void timeline_add(struct timeline *t, const struct timeline_record *rec)
+void timeline_add(struct timeline *t, const struct timeline_record *told)
 {
-	struct ring *r = timeline_ring(t, rec->cpu);
+	struct ring *r = timeline_ring(t, told->cpu);
+	struct timeline_record with = *told;
+	const struct timeline_record *rec = &with;
 
 	if (!is_time(rec->time)) {
 		t->stray = true;
 		return;
 	}
+	/* a dying thread has no tid any more */
+	if (rec->kind == TIMELINE_LEAVE)
+		with.current = timeline_seated(t, r, rec);
 	if (rec->kind >= TIMELINE_WAKING)
 		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
 	if (!r) {
@@ -447,14 +492,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);
 	}
-	if (rec->kind == TIMELINE_SWITCH) {
-		timeline_end_stay(t, r, rec->time, rec);
-		timeline_begin_stay(r, rec->other, rec->time, true);
-		if (r->doubt)
-			t->doubts.at[r->doubt - 1].to = rec->time;
-		r->doubt = 0;
-		r->switched = rec->time;
-	}
+	timeline_change_seat(t, r, rec);
 	r->last = rec->time;
 	t->first = rec->time < t->first ? rec->time : t->first;
 	t->last = rec->time > t->last ? rec->time : t->last;

@@ -34,6 +34,10 @@
 enum timeline_kind {
 	TIMELINE_SEEN, /* any record that names the current thread */
 	TIMELINE_SWITCH,
+	/* In place of one such record there may be two: the current thread
+	 * leaves for `other`, or it comes. */
+	TIMELINE_LEAVE,
+	TIMELINE_COME,
 	TIMELINE_WAKING,
 	TIMELINE_WAKEUP,
 	TIMELINE_NEW, /* sched_wakeup_new: the thread `other` is born ready */
@@ -65,8 +69,8 @@ struct timeline_record {
 	int64_t time, id; /* id: of the event, for its stack */
 	int32_t cpu;
 	int32_t current; /* tid; -1: not known */
-	int32_t other;	 /* tid that comes, or is woken */
-	int32_t state;	 /* SWITCH: of the thread that leaves; -1: unknown */
+	int32_t other;	 /* tid that comes, or is woken; -1: unknown */
+	int32_t state;	 /* of the thread that leaves; -1: unknown */
 	int32_t target;	 /* of a wake-up: the CPU; -1: unknown */
 	uint32_t stack;	 /* of a wake-up: whatever number the caller likes */
 	uint8_t kind;	 /* enum timeline_kind */

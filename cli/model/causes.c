@@ -8,7 +8,6 @@
 
 #include "cli/causes/softirq.h"
 #include "cli/model/causes_names.h"
-#include "cli/model/causes_spans.h"
 #include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
@@ -22,6 +21,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/task_state.h"
 #include "stitch/verdict.h"
 
 /* Bits of common_flags. */
@@ -31,7 +31,7 @@
 #define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
 #define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
 
-#define STATE_SLEEPS 0x3 /* S, D */
+#define STATE_SLEEPS (STATE_SLEEPING | STATE_UNINTERRUPTIBLE)
 
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
@@ -78,7 +78,9 @@ struct causes_table {
 
 enum causes_role {
 	CAUSES_IGNORED,
-	CAUSES_EVENT
+	CAUSES_EVENT,
+	CAUSES_SWITCH, /* one thread leaves, one comes */
+	CAUSES_RECORD, /* one leaves or comes */
 };
 
 struct causes_type {
@@ -91,6 +93,13 @@ struct causes_type {
 	int64_t recorded, happened;
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* that interrupt */
+	bool stacks; /* its samples have those of records behind them */
+};
+
+/* The stack of a thread for its next record of a switch. */
+struct causes_pending {
+	bool known;
+	struct offcpu_stack stack;
 };
 
 /* A wake-up in a softirq that nothing explains yet. */
@@ -101,7 +110,8 @@ struct causes_open {
 
 struct causes {
 	struct timeline *t;
-	struct causes_spans *spans;
+	struct causes_spans *spans; /* NULL: they are the caller's */
+	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
 	struct causes_type *type;	/* by event_type.id */
 	size_t n_type, cap_type;
@@ -110,10 +120,10 @@ struct causes {
 	struct int_rows *events, *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */
-	struct causes_only only;   /* capture 0: all */
 	struct row_cursor record;  /* of switches */
 	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
+	struct causes_pending *pending; /* likewise; NULL: none are read */
 	struct causes_names *names;
 	struct thread_names *told;  /* of the timeline's threads */
 	struct table recorded;	    /* tids that have records of their own */
@@ -130,8 +140,6 @@ struct causes {
 	size_t n_open, cap_open;
 	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
-	bool records;	/* there are records of switches */
-	bool no_fields; /* sched_switch was stored without its fields */
 };
 
 /* ---- types */
@@ -220,9 +228,8 @@ static size_t causes_open_table(struct causes *c, struct store *db,
 	return causes_open_fields(t, db, kind, err) ? 0 : c->n_table;
 }
 
-static int causes_take_kind(struct causes *c, struct store *db,
-			    const char *full, const char *fields,
-			    struct causes_type *t, struct err *err)
+static void causes_take_kind(const char *full, const char *fields,
+			     struct causes_type *t)
 {
 	/* without modifiers: "sched:sched_switch:k",
 	 * "sched:sched_switch/max-stack=8/" */
@@ -233,12 +240,9 @@ static int causes_take_kind(struct causes *c, struct store *db,
 	for (size_t i = 0; i < sizeof(causes_kinds) / sizeof(*causes_kinds);
 	     i++) {
 		if (strlen(causes_kinds[i].name) != len ||
-		    strncmp(causes_kinds[i].name, name, len) != 0)
+		    strncmp(causes_kinds[i].name, name, len) != 0 ||
+		    !row_cursor_is_table(fields))
 			continue;
-		if (!row_cursor_is_table(fields)) {
-			c->no_fields |= causes_kinds[i].kind == TIMELINE_SWITCH;
-			continue;
-		}
 		t->role = CAUSES_EVENT;
 		t->kind = (uint8_t)causes_kinds[i].kind;
 		t->shows = causes_kinds[i].shows;
@@ -249,21 +253,42 @@ static int causes_take_kind(struct causes *c, struct store *db,
 		t->role = CAUSES_EVENT;
 		t->kind = TIMELINE_SEEN;
 	}
-	if (!t->role || !row_cursor_is_table(fields))
-		return 0;
-	t->table = causes_open_table(c, db, fields, (enum timeline_kind)t->kind,
-				     err);
-	return t->table ? 0 : -1;
 }
 
-/* Returns whether events of the type are read. */
-static bool causes_takes_type(const struct causes *c, int64_t type)
+/* Chooses what a type of a capture that tells of switches is read for. */
+static void causes_take_type(struct causes *c, const struct rows *r,
+			     const struct causes_capture *capture,
+			     struct causes_type *t)
 {
-	return c->words || (type == c->only.type && !c->only.records);
+	int64_t id = rows_int(r, CAUSES_TYPES_ID);
+
+	t->stacks = id == capture->sample[0] || id == capture->sample[1];
+	if (id == capture->type && capture->records) {
+		t->role = CAUSES_RECORD;
+		t->kind = TIMELINE_LEAVE;
+		t->shows = TIMELINE_HAS_SWITCH;
+		return;
+	}
+	if (id != capture->type && !c->words)
+		return;
+	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample"))
+		causes_take_kind(rows_text(r, CAUSES_TYPES_NAME),
+				 rows_text(r, CAUSES_TYPES_FIELDS), t);
+	if (t->kind != TIMELINE_SWITCH || !t->role)
+		return;
+	if (id == capture->type) {
+		t->role = CAUSES_SWITCH;
+		return;
+	}
+	/* another buffer has the same switches a little later or earlier */
+	t->role = capture->records ? CAUSES_EVENT : CAUSES_IGNORED;
+	t->kind = TIMELINE_SEEN;
+	t->shows = 0;
 }
 
 /* perf turns the events of a CPU on in the order of the options: a record of
- * one shows that those before it are on. */
+ * one shows that those before it are on. Records of switches are on with an
+ * event that is none of these. */
 static int causes_read_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
@@ -273,33 +298,34 @@ static int causes_read_types(struct causes *c, struct store *db,
 
 	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
 	while (rows_step(r)) {
+		const char *fields = rows_text(r, CAUSES_TYPES_FIELDS);
 		struct causes_type t = {
 			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
 			.sampled = rows_int(r, CAUSES_TYPES_SAMPLED) != 0,
 			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
 			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
 		};
+		const struct causes_capture *of =
+			causes_kernel_capture(c->kernel, t.capture);
 
-		causes_spans_type(c->spans, r);
+		if (of)
+			causes_take_type(c, r, of, &t);
+		if (t.role && t.role != CAUSES_RECORD &&
+		    row_cursor_is_table(fields)) {
+			t.table = causes_open_table(
+				c, db, fields, (enum timeline_kind)t.kind, err);
+			if (!t.table)
+				return rows_stop(r);
+		}
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		if (causes_takes_type(c, rows_int(r, CAUSES_TYPES_ID)) &&
-		    !strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
-		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
-				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
-				     err))
-			return rows_stop(r);
-		c->records |=
-			!strcmp(rows_text(r, CAUSES_TYPES_KIND), "record") &&
-			!strcmp(rows_text(r, CAUSES_TYPES_NAME), "switch");
-		shows |= t.shows;
-		if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
-			t.shows = shows;
+		if (t.role != CAUSES_RECORD) {
+			shows |= t.shows;
+			if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
+				t.shows = shows;
+		}
 		*mem_add(c->type, c->n_type, c->cap_type) = t;
-		if (t.kind == TIMELINE_SWITCH && t.role &&
-		    rows_int(r, CAUSES_TYPES_EVENTS) > 0)
-			causes_spans_note(c->spans, r);
 	}
 	return rows_end(r, err);
 }
@@ -336,7 +362,7 @@ int64_t causes_pid(const struct causes *c, int64_t tid)
 
 bool causes_is_named_only(const struct causes *c, int64_t tid)
 {
-	return causes_spans_main(c->spans)->some &&
+	return c->kernel->capture->some &&
 	       table_find_hash(&c->recorded, hash_u64((uint64_t)tid)) ==
 		       TABLE_NONE;
 }
@@ -420,55 +446,33 @@ static void causes_say_cpus(struct causes *c)
 	if (timeline_rules(c->t)->cpus || c->partial.why)
 		return;
 	c->partial.why = "how many CPUs there were is not known";
-	if (causes_spans_main(c->spans)->text)
+	if (c->kernel->capture->text)
 		c->partial.cure = "keep the first lines of the text, which "
 				  "tell it ('#P:', 'cpus='), or the folder "
 				  "per_cpu beside it";
 }
 
-/* Adds the losses of each span after the other, as timeline_lose() wants them,
- * each as far as it is in the span. */
+static void causes_take_loss(void *arg, const struct causes_span *span,
+			     const struct timeline_loss *l)
+{
+	struct causes *c = arg;
+
+	if (l)
+		timeline_lose(c->t, l);
+	else
+		causes_lose_all(c, span);
+}
+
+/* Adds the losses of each CPU in the order of time, as timeline_lose() wants
+ * them. */
 static int causes_load_losses(struct causes *c, struct store *db,
 			      struct err *err)
 {
-	size_t n;
-	const struct causes_span *span = causes_spans_get(c->spans, &n);
+	int rc = causes_kernel_losses(c->kernel, db, "causes_losses",
+				      causes_take_loss, c, err);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct causes_span *s = &span[i];
-		const struct value bind = { .kind = VALUE_INT,
-					    .num = s->capture->id };
-		struct rows *r;
-
-		causes_lose_all(c, s);
-		r = rows_open(db, store_sql("causes_losses"), &bind, 1, err);
-		while (rows_step(r)) {
-			struct timeline_loss l = {
-				.id = rows_int(r, CAUSES_LOSSES_ID),
-				.from = rows_int_or(r, CAUSES_LOSSES_T0,
-						    TIMELINE_START),
-				.to = rows_int_or(r, CAUSES_LOSSES_T1,
-						  TIMELINE_END),
-				.n = rows_int(r, CAUSES_LOSSES_N),
-				.cpu = (int32_t)rows_int(r, CAUSES_LOSSES_CPU),
-				.silent =
-					rows_int(r, CAUSES_LOSSES_SILENT) != 0,
-			};
-
-			if (l.to < s->from || l.from > s->to)
-				continue;
-			if (l.from < s->from || l.to > s->to) {
-				l.from = l.from < s->from ? s->from : l.from;
-				l.to = l.to > s->to ? s->to : l.to;
-				l.n = -1;
-			}
-			timeline_lose(c->t, &l);
-		}
-		if (rows_end(r, err))
-			return -1;
-	}
 	causes_say_cpus(c);
-	return 0;
+	return rc;
 }
 
 /* ---- events */
@@ -536,17 +540,17 @@ static uint32_t causes_row(int64_t v)
 }
 
 /* Finds the stack of an event, whose user half may be that of a request. */
-static int causes_find_stack(struct causes *c, const int64_t *event,
+static int causes_find_stack(struct causes *c, const struct int_row *event,
 			     struct offcpu_stack *s, struct err *err)
 {
 	struct int_row q;
-	int rc = int_rows_seek(c->requests, event[EVENTS_ID], &q, err);
+	int rc = int_rows_seek(c->requests, event->v[EVENTS_ID], &q, err);
 
 	*s = (struct offcpu_stack){
-		.type = causes_row(event[EVENTS_TYPE]),
-		.comm = causes_row(event[EVENTS_COMM]),
-		.kraw = causes_row(event[EVENTS_KRAW]),
-		.uraw = causes_row(event[EVENTS_URAW]),
+		.type = causes_row(event->v[EVENTS_TYPE]),
+		.comm = causes_row(event->v[EVENTS_COMM]),
+		.kraw = causes_row(event->v[EVENTS_KRAW]),
+		.uraw = causes_row(event->v[EVENTS_URAW]),
 	};
 	if (rc > 0) {
 		if (q.known >> REQUESTS_URAW & 1)
@@ -555,23 +559,6 @@ static int causes_find_stack(struct causes *c, const int64_t *event,
 		s->flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
 	}
 	return rc < 0 ? -1 : 0;
-}
-
-/* Notes the stack of a switch or a wake-up. */
-static int causes_take_stack(struct causes *c, const int64_t *event,
-			     struct timeline_record *rec, struct err *err)
-{
-	struct offcpu_stack s;
-
-	if (causes_find_stack(c, event, &s, err))
-		return -1;
-	rec->stack = causes_intern_stack(c, &s);
-	if (rec->kind == TIMELINE_SWITCH) {
-		*mem_add(c->out, c->n_out, c->cap_out) = rec->id;
-		*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
-			rec->stack;
-	}
-	return 0;
 }
 
 /* Returns the state of the thread that leaves: a number, or of a text of ftrace
@@ -585,6 +572,7 @@ static int32_t causes_state(const struct causes_table *t)
 		    : (int32_t)causes_field(t, FIELDS_STATE);
 }
 
+/* Notes who was current, and who is woken. */
 static void causes_fill_fields(struct wait_causes *w,
 			       const struct causes_table *t, uint32_t kraw,
 			       struct timeline_record *rec)
@@ -595,12 +583,6 @@ static void causes_fill_fields(struct wait_causes *w,
 		rec->current = current;
 	if (rec->kind == TIMELINE_SEEN)
 		return;
-	if (rec->kind == TIMELINE_SWITCH) {
-		rec->current = causes_id(causes_field(t, FIELDS_PREV));
-		rec->other = causes_id(causes_field(t, FIELDS_NEXT));
-		rec->state = causes_state(t);
-		return;
-	}
 	rec->other = causes_id(causes_field(t, FIELDS_WOKEN));
 	rec->target = causes_id(causes_field(t, FIELDS_TARGET));
 	rec->context =
@@ -761,9 +743,9 @@ bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
 static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 {
 	const struct causes_span *span =
-		causes_spans_find(c->spans, capture, time);
+		causes_kernel_find(c->kernel, capture, time);
 
-	if (span && c->span && span != c->span) {
+	if (c->t && span && c->span && span != c->span) {
 		timeline_change(c->t);
 		irqs_change(c->irqs);
 	}
@@ -787,12 +769,105 @@ static int32_t causes_cpu(const struct int_row *r)
 	return r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU]) : -1;
 }
 
+/* ---- switches */
+
+/* Returns where the stack for a thread's next record of a switch is kept; NULL:
+ * the thread of the event is not known. */
+static struct causes_pending *causes_pending(struct causes *c,
+					     const struct int_row *r)
+{
+	if (!c->pending)
+		c->pending = mem_new(c->n_tid + 1, sizeof(*c->pending));
+	return causes_thread(c, r) < 0 ? NULL
+				       : &c->pending[r->v[EVENTS_THREAD] - 1];
+}
+
+/* Tells the switch of an event, whose fields are read. */
+static void causes_tell_switch(const struct causes_table *f,
+			       struct causes_switch *out,
+			       struct timeline_record *rec)
+{
+	out->has_out = causes_has(f, FIELDS_PREV);
+	out->out = causes_field(f, FIELDS_PREV);
+	out->has_in = causes_has(f, FIELDS_NEXT);
+	out->in = causes_field(f, FIELDS_NEXT);
+	out->state = causes_state(f);
+	rec->current = causes_id(out->out);
+	rec->other = causes_id(out->in);
+}
+
+/* The same of a record, which names its own thread only. Returns 1, 0 if
+ * nothing says which way it went, or -1 and *err. */
+static int causes_tell_record(struct causes *c, const struct int_row *r,
+			      struct causes_switch *out,
+			      struct timeline_record *rec, struct err *err)
+{
+	struct causes_pending *p = causes_pending(c, r);
+	int rc = row_cursor_seek(&c->record, out->event, err);
+	const struct rows *sw = c->record.rows;
+	bool leaves;
+
+	if (rc <= 0 || rows_value(sw, SWITCH_RECORDS_AWAY).kind == VALUE_NULL)
+		return rc < 0 ? -1 : 0;
+	leaves = rows_int(sw, SWITCH_RECORDS_AWAY) != 0;
+	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
+	rec->current = causes_thread(c, r);
+	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
+	out->has_out = leaves;
+	out->has_in = !leaves && rec->current >= 0;
+	out->out = out->in = rec->current;
+	if (rows_int(sw, SWITCH_RECORDS_PREEMPT))
+		out->state = STATE_READY;
+	if (p && p->known && leaves)
+		out->stack = p->stack;
+	if (p)
+		p->known = false;
+	return 1;
+}
+
+/* Numbers a switch out. */
+static void causes_number(struct causes *c, struct causes_switch *s)
+{
+	s->number = (uint32_t)c->n_out;
+	*mem_add(c->out, c->n_out, c->cap_out) = s->event;
+	*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
+		causes_intern_stack(c, &s->stack);
+}
+
+/* ---- events for the timeline */
+
+/* Adds what an event with fields tells: all of it, or which function of an
+ * interrupt it is in. */
+static int causes_take_fields(struct causes *c, const struct causes_type *t,
+			      const struct int_row *r,
+			      struct timeline_record *rec, struct err *err)
+{
+	const struct causes_table *f = &c->table[t->table - 1];
+	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
+	struct offcpu_stack stack;
+	bool work;
+
+	if (rec->kind != TIMELINE_SWITCH)
+		causes_fill_fields(c->words, f, kraw, rec);
+	if (rec->kind >= TIMELINE_WAKING) {
+		if (causes_find_stack(c, r, &stack, err))
+			return -1;
+		rec->stack = causes_intern_stack(c, &stack);
+	}
+	causes_note_stack(c, causes_field(f, FIELDS_FLAGS), kraw, rec);
+	/* its stack, if it has one, shows a timer's function */
+	work = rec->kind >= TIMELINE_WAKING &&
+	       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
+	causes_note_irq(c, t, f, !work, rec);
+	return 0;
+}
+
+/* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
+ * or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct int_row *r,
-			     struct err *err)
+			     struct causes_switch *out, struct err *err)
 {
 	int64_t type = r->v[EVENTS_TYPE];
-	int64_t thread = r->v[EVENTS_THREAD];
-	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
 	const struct causes_type *t =
 		type > 0 && (uint64_t)type < c->n_type ? &c->type[type] : NULL;
 	struct timeline_record rec = {
@@ -804,121 +879,54 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		.state = -1,
 		.target = -1,
 	};
+	struct causes_table *f = t && t->table ? &c->table[t->table - 1] : NULL;
+	int rc;
+	bool told;
 
-	if (!t || !t->role || !(r->known >> EVENTS_TIME_NS & 1) ||
+	if (!t || (!t->role && !t->stacks) ||
+	    !(r->known >> EVENTS_TIME_NS & 1) ||
 	    !causes_enter(c, t->capture, rec.time))
 		return 0;
-	if (!c->span->capture->tracks)
-		rec.current = causes_thread(c, r);
+	told = t->role == CAUSES_SWITCH || t->role == CAUSES_RECORD;
+	*out = (struct causes_switch){ .capture = c->span->capture,
+				       .event = rec.id,
+				       .time = rec.time,
+				       .cpu = rec.cpu,
+				       .state = -1 };
+	if ((told || t->stacks) && causes_find_stack(c, r, &out->stack, err))
+		return -1;
+	if (t->stacks && causes_pending(c, r))
+		*causes_pending(c, r) =
+			(struct causes_pending){ true, out->stack };
 	rec.kind = t->kind;
 	rec.shows = t->shows;
-	if (t->table) {
-		struct causes_table *f = &c->table[t->table - 1];
-		int rc = int_rows_seek(f->rows, rec.id, &f->row, err);
-		bool work;
-
-		if (rc < 0)
-			return -1;
-		if (!rc && rec.kind != TIMELINE_SEEN)
-			return 0;
-		if (rc)
-			causes_fill_fields(c->words, f, kraw, &rec);
-		if (rec.kind != TIMELINE_SEEN &&
-		    causes_take_stack(c, r->v, &rec, err))
-			return -1;
-		if (rc)
-			causes_note_stack(c, causes_field(f, FIELDS_FLAGS),
-					  kraw, &rec);
-		/* its stack, if it has one, shows a timer's function */
-		work = rec.kind >= TIMELINE_WAKING &&
-		       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
-		if (rc)
-			causes_note_irq(c, t, f, !work, &rec);
-	}
+	if (!c->span->capture->tracks)
+		rec.current = causes_thread(c, r);
+	if (t->role == CAUSES_RECORD)
+		rc = causes_tell_record(c, r, out, &rec, err);
+	else
+		rc = f ? int_rows_seek(f->rows, rec.id, &f->row, err) : 0;
+	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
+		return rc < 0 ? -1 : 0;
+	if (t->role == CAUSES_SWITCH)
+		causes_tell_switch(f, out, &rec);
+	if (!c->words)
+		return told;
+	rec.state = (int32_t)out->state;
+	/* only a thread that is dead has no tid in the kernel's record */
+	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
+		rec.state = STATE_DEAD;
+	if (f && rc && causes_take_fields(c, t, r, &rec, err))
+		return -1;
+	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
+		causes_number(c, out);
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have. */
 	if (rec.kind != TIMELINE_SEEN && rec.current > 0 &&
 	    causes_thread(c, r) > 0)
-		c->tid[thread - 1] = rec.current;
+		c->tid[r->v[EVENTS_THREAD] - 1] = rec.current;
 	timeline_add(c->t, &rec);
-	return 0;
-}
-
-/* ---- switches, one after the other */
-
-/* Tells the switch of an event. Returns 1, 0 if it has no fields, or -1 and
- * *err. */
-static int causes_tell_switch(struct causes *c, struct causes_switch *out,
-			      struct err *err)
-{
-	size_t table = c->type[c->only.type].table;
-	struct causes_table *f = table ? &c->table[table - 1] : NULL;
-	int rc = f ? int_rows_seek(f->rows, out->event, &f->row, err) : 0;
-
-	if (rc <= 0)
-		return rc;
-	out->fact = CAUSES_SWITCH;
-	out->has_out = causes_has(f, FIELDS_PREV);
-	out->out = causes_field(f, FIELDS_PREV);
-	out->has_in = causes_has(f, FIELDS_NEXT);
-	out->in = causes_field(f, FIELDS_NEXT);
-	out->state = causes_state(f);
-	return 1;
-}
-
-/* The same of a record, which names its own thread only. */
-static int causes_tell_record(struct causes *c, struct causes_switch *out,
-			      int32_t tid, struct err *err)
-{
-	int rc = row_cursor_seek(&c->record, out->event, err);
-	struct value away;
-
-	if (rc <= 0)
-		return rc;
-	away = rows_value(c->record.rows, SWITCH_RECORDS_AWAY);
-	out->fact = CAUSES_RECORD;
-	out->has_out = away.kind != VALUE_NULL && away.num;
-	out->has_in = tid >= 0 && away.kind != VALUE_NULL && !away.num;
-	out->out = out->in = tid;
-	if (rows_int(c->record.rows, SWITCH_RECORDS_PREEMPT))
-		out->state = 0;
-	return 1;
-}
-
-/* Tells what an event says of switches. Returns 1, 0: nothing, or -1 and
- * *err. */
-static int causes_tell(struct causes *c, const struct int_row *r,
-		       struct causes_switch *out, struct err *err)
-{
-	const struct causes_only *o = &c->only;
-	int64_t type = r->v[EVENTS_TYPE];
-	int32_t tid = causes_thread(c, r);
-
-	if ((type != o->type && type != o->sample[0] && type != o->sample[1]) ||
-	    !(r->known >> EVENTS_TIME_NS & 1))
-		return 0;
-	/* the timeline did not take it */
-	if (c->words && (!c->n_out || c->out[c->n_out - 1] != r->v[EVENTS_ID]))
-		return 0;
-	*out = (struct causes_switch){
-		.fact = CAUSES_SAMPLE,
-		.event = r->v[EVENTS_ID],
-		.time = r->v[EVENTS_TIME_NS],
-		.cpu = causes_cpu(r),
-		.has_out = tid >= 0,
-		.out = tid,
-		.state = -1,
-	};
-	if (c->words) {
-		out->number = (uint32_t)c->n_out - 1;
-		out->stack = c->stack[c->out_stack[out->number]];
-	} else if (causes_find_stack(c, r->v, &out->stack, err)) {
-		return -1;
-	}
-	if (type != o->type)
-		return 1;
-	return o->records ? causes_tell_record(c, out, tid, err)
-			  : causes_tell_switch(c, out, err);
+	return told;
 }
 
 /* Opens the events, from the first on that is read. */
@@ -936,20 +944,23 @@ static int causes_open_events(struct causes *c, struct err *err)
 		[REQUESTS_VERDICT] = "verdict",
 		[REQUESTS_FLAGS] = "flags",
 	};
-	const struct causes_only *o = &c->only;
+	bool records = false;
 	struct int_row row;
 
+	for (size_t i = 0; i < c->kernel->n; i++)
+		records |= c->kernel->span[i].capture->records;
+	if (records && row_cursor_open(&c->record, c->db,
+				       store_sql("switch_records"), err))
+		return -1;
 	c->requests = int_rows_of(c->db, "request", request,
 				  sizeof(request) / sizeof(*request), err);
 	c->events = c->requests
 			    ? int_rows_of(c->db, "event", event,
 					  sizeof(event) / sizeof(*event), err)
 			    : NULL;
-	if (!c->events ||
-	    (o->records && row_cursor_open(&c->record, c->db,
-					   store_sql("switch_records"), err)))
+	if (!c->events)
 		return -1;
-	return o->capture ? int_rows_seek(c->events, o->first, &row, err) : 0;
+	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
 }
 
 int causes_missing(struct store *db, const char *path, const char *advice,
@@ -981,23 +992,30 @@ int causes_missing(struct store *db, const char *path, const char *advice,
 }
 
 /* Says why there are no waits, and what to record. */
-static void causes_refuse(const struct causes *c, struct store *db,
+static void causes_refuse(const struct causes_spans *s, struct store *db,
 			  const char *path, struct err *err)
 {
 	static const char advice[] =
 		"perf record -a -g -e sched:sched_switch -e sched:sched_waking "
 		"-e sched:sched_wakeup -e sched:sched_wakeup_new";
 
-	if (c->no_fields)
+	if (s->bare)
 		err_set(err, ERR_FORMAT,
 			"%s: the database has no fields of sched_switch; "
 			"ingest with --fields 'sched:*'",
 			path);
-	else if (c->records)
+	else if (s->records)
 		err_set(err, ERR_FORMAT,
-			"%s: the records of switches say how long a thread was "
-			"off a CPU ('report --off-cpu'), but not what it "
-			"waited for or who woke it; record with %s",
+			"%s: the records of switches are those of some threads "
+			"only: they say how long one was off a CPU ('report "
+			"--off-cpu'), but not who ran meanwhile, or woke it; "
+			"record with %s",
+			path, advice);
+	else if (s->n_measured)
+		err_set(err, ERR_FORMAT,
+			"%s: perf's own sums say how long a thread was off a "
+			"CPU ('report --off-cpu'), but not who ran meanwhile, "
+			"or woke it; record with %s",
 			path, advice);
 	else
 		causes_missing(db, path, advice, err);
@@ -1014,19 +1032,13 @@ static int causes_read_threads(struct causes *c, struct err *err)
 }
 
 /* Makes the timeline, which is empty but for what was lost. */
-static int causes_begin(struct causes *c, const char *path, struct err *err)
+static int causes_begin(struct causes *c, struct err *err)
 {
-	struct timeline_rules rules;
-	int rc = causes_spans_choose(c->spans, c->db, c->only.capture, err);
+	const struct timeline_rules rules = causes_kernel_rules(c->kernel);
 
-	if (!rc)
-		causes_refuse(c, c->db, path, err);
-	if (rc <= 0)
-		return -1;
-	rules = causes_spans_rules(c->spans);
 	c->t = timeline_new(&rules);
 	c->irqs = irqs_new();
-	if (causes_spans_main(c->spans)->x86_64)
+	if (c->kernel->capture->x86_64)
 		c->softirqs = softirqs_new();
 	c->names = causes_names_load(c->db, err);
 	return c->names ? causes_load_losses(c, c->db, err) : -1;
@@ -1057,8 +1069,7 @@ static int causes_end(struct causes *c, struct err *err)
 	return 0;
 }
 
-struct causes *causes_open(struct store *db, const char *path,
-			   const struct causes_only *only,
+struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 			   struct wait_causes *w, struct err *err)
 {
 	struct causes *c = mem_new(1, sizeof(*c));
@@ -1066,14 +1077,11 @@ struct causes *causes_open(struct store *db, const char *path,
 
 	c->db = db;
 	c->words = w;
-	if (only)
-		c->only = *only;
-	c->spans = causes_spans_new();
+	c->kernel = k;
 	c->told = mem_new(1, sizeof(*c->told));
 	causes_intern_stack(c, &none);
 	if (!causes_read_types(c, db, err) && !causes_read_threads(c, err) &&
-	    (!w || !causes_begin(c, path, err)) &&
-	    causes_open_events(c, err) >= 0)
+	    (!w || !causes_begin(c, err)) && causes_open_events(c, err) >= 0)
 		return c;
 	causes_free(c);
 	return NULL;
@@ -1085,10 +1093,8 @@ int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
 	int rc;
 
 	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
-	       (!c->only.capture || row.v[EVENTS_ID] <= c->only.last)) {
-		if (c->words && causes_take_event(c, &row, err))
-			return -1;
-		rc = c->only.capture ? causes_tell(c, &row, out, err) : 0;
+	       row.v[EVENTS_ID] <= c->kernel->last_event) {
+		rc = causes_take_event(c, &row, out, err);
 		if (rc)
 			return rc;
 	}
@@ -1098,12 +1104,23 @@ int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
 struct causes *causes_load(struct store *db, const char *path,
 			   struct wait_causes *w, struct err *err)
 {
-	struct causes *c = causes_open(db, path, NULL, w, err);
+	struct causes_spans *s = causes_spans_load(db, false, err);
+	const struct causes_kernel *k = s ? s->most : NULL;
+	struct causes *c = k ? causes_open(db, k, w, err) : NULL;
+	struct causes_switch e;
+	int rc = 1;
 
-	if (!c || !causes_next(c, NULL, err))
-		return c;
-	causes_free(c);
-	return NULL;
+	if (s && !k)
+		causes_refuse(s, db, path, err);
+	while (c && (rc = causes_next(c, &e, err)) > 0)
+		;
+	if (rc) {
+		causes_free(c);
+		causes_spans_free(s);
+		return NULL;
+	}
+	c->spans = s;
+	return c;
 }
 
 void causes_free(struct causes *c)
@@ -1115,6 +1132,7 @@ void causes_free(struct causes *c)
 	int_rows_close(c->events);
 	int_rows_close(c->requests);
 	row_cursor_close(&c->record);
+	free(c->pending);
 	for (size_t i = 0; i < c->n_table; i++) {
 		int_rows_close(c->table[i].rows);
 		free(c->table[i].name);
@@ -1150,7 +1168,7 @@ const struct causes_partial *causes_partial(const struct causes *c)
 
 const char *causes_larger_buffers(const struct causes *c)
 {
-	return causes_spans_main(c->spans)->larger;
+	return c->kernel->capture->larger;
 }
 
 struct causes_premise causes_premise(const struct causes *c)
@@ -1168,8 +1186,7 @@ struct causes_premise causes_premise(const struct causes *c)
 		};
 	if (timeline_is_blind(c->t))
 		return (struct causes_premise){
-			.cure = silent ? causes_spans_main(c->spans)->ring
-				       : NULL,
+			.cure = silent ? c->kernel->capture->ring : NULL,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",

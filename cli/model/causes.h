@@ -10,6 +10,7 @@
 
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
+#include "cli/model/causes_spans.h"
 #include "cli/model/offcpu.h"
 
 struct causes;
@@ -17,43 +18,30 @@ struct err;
 struct store;
 struct wait_causes;
 
-/* Of one capture, what tells of its switches. */
-struct causes_only {
-	int64_t capture, first, last; /* and the events that are its own */
-	int64_t type;		      /* event_type.id of the switches */
-	bool records;		      /* PERF_RECORD_SWITCH, not sched_switch */
-	int64_t sample[2]; /* types of samples with the stacks of records; 0 */
-};
-
-enum causes_fact {
-	CAUSES_SWITCH, /* one thread leaves, one comes */
-	CAUSES_RECORD, /* one thread leaves or comes */
-	CAUSES_SAMPLE, /* `out` has this stack where its next record is */
-};
-
-/* An event that tells of a switch. */
+/* A switch, as an event tells it: of sched_switch one thread leaves and one
+ * comes, of a record of switches one of both. */
 struct causes_switch {
-	enum causes_fact fact;
+	const struct causes_capture *capture;
 	int64_t event, time;
 	int32_t cpu; /* -1: not known */
 	bool has_out, has_in;
 	/* tid that leaves, -1 if it is dying; that comes */
 	int64_t out, in;
 	int64_t state; /* of the thread that leaves; -1: not known */
+	/* that of a record is the one of the sample in front of it */
 	struct offcpu_stack stack;
-	uint32_t number; /* of a CAUSES_SWITCH, for causes_out() */
+	uint32_t number; /* of one out of a CPU, for causes_out() */
 };
 
-/* Reads all: the capture with the most context switches, and others of its
- * kernel where it does not tell. w: for what the stacks of wake-ups tell;
- * borrowed for the call. Returns NULL and *err, also if the database has no
- * context switches. */
+/* Reads all of the kernel with the most context switches. w: for what the
+ * stacks of wake-ups tell; borrowed for the call. Returns NULL and *err, also
+ * if the database has no context switches. */
 struct causes *causes_load(struct store *db, const char *path,
 			   struct wait_causes *w, struct err *err);
-/* Opens one capture, to be read by causes_next(). w: borrowed, NULL if nobody
- * asks why: then nothing is kept, and only causes_next() may be called. */
-struct causes *causes_open(struct store *db, const char *path,
-			   const struct causes_only *only,
+/* Opens a kernel, to be read by causes_next(); k is borrowed. w: borrowed, NULL
+ * if nobody asks why: then nothing is kept, and only causes_next() may be
+ * called. */
+struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 			   struct wait_causes *w, struct err *err);
 /* Returns 1 and the next switch; 0 at the end: now all is read; -1 and *err. */
 int causes_next(struct causes *c, struct causes_switch *out, struct err *err);

@@ -7,7 +7,7 @@
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
+#include "stitch/task_state.h"
 
 struct offcpu_opts offcpu_opts;
 
@@ -43,9 +43,9 @@ int offcpu_check(struct err *err)
 		size_t n = strcspn(p, ",");
 		bool known = n == 1 && *p == '?';
 
-		for (int64_t bit = 0; bit <= 0x100; bit = bit ? bit * 2 : 1)
-			known |= n == strlen(offcpu_state(bit)) &&
-				 !strncmp(p, offcpu_state(bit), n);
+		for (size_t i = 0; task_state(i); i++)
+			known |= n == strlen(task_state(i)->name) &&
+				 !strncmp(p, task_state(i)->name, n);
 		if (!known)
 			return err_set(err, ERR_USAGE,
 				       "--state knows S, D, R, R+, T, t, X, Z, "
@@ -56,68 +56,30 @@ int offcpu_check(struct err *err)
 	return 0;
 }
 
-/* States by bit since Linux 4.14; the first ones are the same in older kernels.
- */
-static const struct {
-	int64_t state;
-	const char *name, *word;
-} states[] = {
-	{ 0x000, "R", "preempted" },
-	{ 0x001, "S", "sleeping" },
-	{ 0x002, "D", "uninterruptible" },
-	{ 0x004, "T", "stopped" },
-	{ 0x008, "t", "traced" },
-	{ 0x010, "X", "dead" },
-	{ 0x020, "Z", "zombie" },
-	{ 0x040, "P", "parked" },
-	{ 0x080, "I", "idle" },
-	{ 0x100, "R+", "preempted" },
-};
-#define N_STATES ARRAY_SIZE(states)
-
-/* Returns the number of a state; N_STATES: it is not known. */
-static size_t offcpu_find_state(int64_t state)
-{
-	for (size_t i = 0; i < N_STATES; i++) {
-		if (states[i].state == state)
-			return i;
-	}
-	/* other kernels may add bits: use the lowest known one */
-	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
-		if (states[i].state & state)
-			return i;
-	}
-	return N_STATES;
-}
-
 const char *offcpu_state(int64_t state)
 {
-	size_t i = offcpu_find_state(state);
+	const struct task_state *s = task_state_of(state);
 
-	return i < N_STATES ? states[i].name : "?";
+	return s ? s->name : "?";
 }
 
 /* Bits above the known ones differ between kernels, and mean that the thread
  * was preempted. */
 const char *offcpu_state_word(int64_t state)
 {
-	size_t i = offcpu_find_state(state);
+	const struct task_state *s = task_state_of(state);
 
-	return i < N_STATES ? states[i].word
-	       : state > 0  ? "preempted"
-			    : "waiting";
+	return s ? s->word : state > 0 ? "preempted" : "waiting";
 }
 
 int64_t offcpu_state_bits(const struct value *v)
 {
 	if (v->kind == VALUE_INT)
 		return v->num;
-	if (v->kind == VALUE_TEXT) {
-		for (int64_t bit = 0; bit <= 0x100; bit = bit ? bit * 2 : 1)
-			if (!strcmp(v->text, offcpu_state(bit)))
-				return bit;
-	}
-	return -1;
+	for (size_t i = 0; v->kind == VALUE_TEXT && task_state(i); i++)
+		if (!strcmp(v->text, task_state(i)->name))
+			return task_state(i)->bits;
+	return STATE_UNKNOWN;
 }
 
 struct stacks_group offcpu_group(const struct offcpu_stack *s)

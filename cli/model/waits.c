@@ -20,6 +20,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/task_state.h"
 
 #define CPUS_MAX 65536 /* further ones have no runs */
 
@@ -27,6 +28,7 @@
 struct waits_seat {
 	bool taken;
 	int64_t tid, from, came;
+	const struct causes_capture *capture;
 };
 
 /* One thread of the capture that is being read. */
@@ -34,13 +36,11 @@ struct waits_thread {
 	int64_t tid;
 	bool away;
 	bool chosen;		 /* its wait is selected by the filters */
-	bool has_stack;		 /* a sample for the next switch record */
 	int32_t cpu;		 /* to which it came last; 0: or to none */
 	uint32_t comm;		 /* of its last event; 0: not known */
 	struct waits_seat place; /* a CPU that is not known */
-	struct offcpu_stack stack;
-	uint32_t number; /* causes_switch.number of its wait */
-	uint32_t kept;	 /* 1 + the last of its waits in kept[]; 0: none */
+	uint32_t number;	 /* causes_switch.number of its wait */
+	uint32_t kept; /* 1 + the last of its waits in kept[]; 0: none */
 	struct offcpu_wait wait; /* its wait, if it is off the CPU */
 };
 
@@ -54,6 +54,7 @@ struct waits_kept {
 	int32_t state;
 	int32_t cpu : 18;
 	uint32_t end : 2; /* enum offcpu_end */
+	uint32_t sampled : 1;
 };
 
 /* The part that is read. */
@@ -66,11 +67,11 @@ struct waits_now {
 	struct table index;	 /* tid to thread */
 	struct waits_seat *seat; /* by CPU */
 	size_t n_seat, cap_seat;
-	bool torn;  /* another thread left a CPU than the one that came */
-	bool wakes; /* who woke is asked for */
-	bool sampled;
-	bool ended;  /* all events are read */
-	int64_t end; /* of the capture */
+	bool whole, some; /* all CPUs were recorded, or only some tasks */
+	bool torn;	  /* another thread left a CPU than the one that came */
+	bool wakes;	  /* who woke is asked for */
+	bool ended;	  /* all events are read */
+	int64_t end;	  /* of the capture */
 	struct wakers *wakers;
 	struct waits_kept *kept;
 	size_t n_kept, cap_kept, next; /* which is given next */
@@ -124,7 +125,6 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 	struct woken none = wakers_none();
 
 	th->away = false;
-	th->has_stack = false;
 	x->to = to;
 	x->end = end;
 	if (end == OFFCPU_BACK && waits_part_lost(w->now.part, x->from, to))
@@ -145,6 +145,7 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 				.state = (int32_t)x->state,
 				.cpu = x->cpu < CPUS_MAX ? x->cpu : -1,
 				.end = (unsigned int)x->end & 3,
+				.sampled = x->sampled,
 			};
 		th->kept = (uint32_t)w->now.n_kept;
 		return;
@@ -188,7 +189,7 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 	th->comm = e->stack.comm;
 	if (th->away)
 		waits_end_unseen(w, th, e->time, OFFCPU_UNCERTAIN);
-	if (e->state == 0x10 || e->state == 0x20) {
+	if (task_state_ends(e->state)) {
 		w->sums.exits += wanted;
 		return;
 	}
@@ -198,12 +199,11 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 	th->wait = (struct offcpu_wait){
 		.event = e->event,
 		.from = e->time,
-		.sampled = w->now.sampled,
+		.sampled = causes_capture_sampled(e->capture),
 		.tid = e->out,
 		.state = e->state,
 		.cpu = e->cpu,
-		.at = e->fact == CAUSES_RECORD && th->has_stack ? th->stack
-								: e->stack,
+		.at = e->stack,
 	};
 }
 
@@ -214,9 +214,8 @@ static void waits_come(struct waits *w, const struct causes_switch *e)
 	if (!e->in)
 		return;
 	th = waits_thread_of(w, e->in);
-	if (e->fact == CAUSES_RECORD)
+	if (e->capture->records)
 		th->comm = e->stack.comm;
-	th->has_stack = false;
 	if (th->away)
 		waits_end_wait(w, th, e->time, OFFCPU_BACK);
 }
@@ -238,8 +237,8 @@ static void waits_give_run(struct waits *w, const struct waits_thread *th,
 			 .came = s->came,
 			 .left = e ? e->event : 0,
 			 .state = e ? e->state : -1,
-			 .capture = w->now.part->only.capture,
-			 .record = w->now.part->only.records },
+			 .capture = s->capture->id,
+			 .record = s->capture->records },
 	};
 
 	if (run.run.to >= s->from &&
@@ -261,7 +260,7 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	bool left;
 
 	if (!w->ask.runs || (!e->has_out && !e->has_in) ||
-	    (!placed && e->fact != CAUSES_RECORD))
+	    (!placed && !e->capture->records))
 		return;
 	if (placed) {
 		w->now.seat =
@@ -284,24 +283,16 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	s->tid = e->in;
 	s->from = e->time;
 	s->came = e->event;
+	s->capture = e->capture;
 }
 
 static int waits_take_event(struct waits *w, const struct causes_switch *e,
 			    struct err *err)
 {
 	int chosen = 1;
-	struct waits_thread *th;
 
 	if (e->time > w->now.end)
 		w->now.end = e->time;
-	if (e->fact == CAUSES_SAMPLE) {
-		if (!e->has_out)
-			return 0;
-		th = waits_thread_of(w, e->out);
-		th->has_stack = true;
-		th->stack = e->stack;
-		return 0;
-	}
 	if (w->now.chosen.rows)
 		chosen = row_cursor_seek(&w->now.chosen, e->event, err);
 	if (chosen < 0)
@@ -323,7 +314,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 static bool waits_stays(const struct waits *w)
 {
 	return !filter_given() &&
-	       (w->now.part->whole || (!w->now.part->partial && !w->now.torn));
+	       (w->now.whole || (!w->now.some && !w->now.torn));
 }
 
 /* perf disables CPU after CPU: a thread goes from those that are, unseen. */
@@ -377,7 +368,7 @@ static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 		.event = causes_out(w->now.causes, k->number, &at),
 		.from = k->from,
 		.to = k->to,
-		.sampled = w->now.sampled,
+		.sampled = k->sampled,
 		.end = (enum offcpu_end)k->end,
 		.tid = w->now.thread[k->thread].tid,
 		.state = k->state,
@@ -392,44 +383,75 @@ static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 
 static void waits_add_sums(struct offcpu_sums *s, const struct waits_part *p)
 {
-	s->partial |= p->partial && p->role == WAITS_SWITCH;
-	s->records |= p->role == WAITS_RECORD;
-	s->whole |= p->role == WAITS_MEASURED;
-	if (p->role == WAITS_SWITCH) {
-		s->recorded += (uint64_t)p->recorded;
+	const struct causes_kernel *k = p->kernel;
+
+	for (size_t i = 0; k && i < k->n; i++) {
+		const struct causes_capture *c = k->span[i].capture;
+		size_t before = 0;
+
+		while (k->span[before].capture != c)
+			before++;
+		if (before < i)
+			continue;
+		s->records |= c->records;
+		if (c->records)
+			continue;
+		s->partial |= c->some;
+		s->recorded += (uint64_t)c->switches;
 		s->happened +=
-			(uint64_t)(p->happened > p->recorded ? p->happened
-							     : p->recorded);
+			(uint64_t)(causes_capture_sampled(c) ? c->happened
+							     : c->switches);
 	}
+	s->whole |= p->measured != NULL;
 	s->lost += p->records;
 	s->lost_unknown |= p->some_unknown;
+}
+
+/* Opens what the filters let through of the events that tell of a part. */
+static int waits_open_chosen(struct waits *w, const struct waits_part *p,
+			     struct err *err)
+{
+	char *types;
+	size_t len;
+	FILE *f = mem_stream(&types, &len);
+	struct sql_gap gap = { "types", NULL };
+
+	if (p->measured)
+		fprintf(f, "%" PRId64, p->measured->type);
+	for (size_t i = 0; p->kernel && i < p->kernel->n; i++)
+		fprintf(f, "%s%" PRId64, i ? ", " : "",
+			p->kernel->span[i].capture->type);
+	mem_stream_end(f);
+	gap.text = types;
+	w->now.chosen.rows = filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
+	free(types);
+	return w->now.chosen.rows ? row_cursor_step(&w->now.chosen, err) : -1;
 }
 
 static int waits_open_part(struct waits *w, struct err *err)
 {
 	struct waits_part *p = waits_parts_get(w->parts, w->at);
-	char number[24];
-	const struct sql_gap gap = { "type", number };
+	struct waits_now *n = &w->now;
 
-	w->now.part = p;
-	w->now.end = p->end;
+	n->part = p;
+	n->end = p->end;
 	if (waits_part_load(w->parts, w->at, w->db, err))
 		return -1;
 	waits_add_sums(&w->sums, p);
-	w->now.sampled = waits_part_sampled(p);
-	if (filter_given()) {
-		snprintf(number, sizeof(number), "%" PRId64, p->only.type);
-		w->now.chosen.rows =
-			filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
-		if (!w->now.chosen.rows || row_cursor_step(&w->now.chosen, err))
-			return -1;
-	}
-	if (p->role == WAITS_MEASURED)
+	if (filter_given() && waits_open_chosen(w, p, err))
+		return -1;
+	if (p->measured)
 		return 0;
-	w->now.wakes = p->role == WAITS_SWITCH && w->ask.causes;
-	w->now.causes = causes_open(w->db, w->path, &p->only,
-				    w->now.wakes ? w->ask.causes : NULL, err);
-	return w->now.causes ? 0 : -1;
+	n->whole = true;
+	for (size_t i = 0; i < p->kernel->n; i++) {
+		n->whole &= p->kernel->span[i].capture->whole;
+		n->some |= p->kernel->span[i].capture->some;
+	}
+	/* of single threads there is no timeline */
+	n->wakes = w->ask.causes && !p->kernel->capture->threads;
+	n->causes = causes_open(w->db, p->kernel,
+				n->wakes ? w->ask.causes : NULL, err);
+	return n->causes ? 0 : -1;
 }
 
 static void waits_close_part(struct waits *w)

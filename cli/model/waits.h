@@ -6,11 +6,11 @@
  * recorded. A wait during which switches may have been lost is uncertain, and
  * one without an end is open; both are counted separately.
  *
- * The switches are those that causes.h reads, of one capture for each kernel,
- * kernel after kernel; behind them come the waits that the kernel itself
- * measured (perf record --off-cpu). Items come in the order of the records that
- * end them. Memory is bounded by the number of threads; with wakers it grows as
- * in causes.h, and by 56 bytes for each wait. */
+ * The switches are those that causes.h reads, kernel after kernel; behind them
+ * come the waits that kernels themselves measured (perf record --off-cpu).
+ * Items come in the order of the records that end them. Memory is bounded by
+ * the number of threads; with wakers it grows as in causes.h, and by 56 bytes
+ * for each wait. */
 #ifndef CLI_MODEL_WAITS_H
 #define CLI_MODEL_WAITS_H
 #include <stdbool.h>
@@ -93,7 +93,7 @@ enum waits_kind {
 	/* A time on a CPU in which no switch can have been lost; the last ones
 	 * end with the capture, where all switches were recorded. */
 	WAITS_RUN,
-	/* All waits of a capture came: waits_causes() is what tells who woke.
+	/* All waits of a kernel came: waits_causes() is what tells who woke.
 	 */
 	WAITS_TOLD,
 };
@@ -113,8 +113,8 @@ void waits_close(struct waits *w, struct offcpu_sums *sums);
  * are no switches, or no wait is certain, and if w is NULL, as waits_open()
  * failed. */
 int waits_next(struct waits *w, struct waits_item *out, struct err *err);
-/* Returns the records of the capture that is read; NULL: nobody asks who woke,
- * or it does not tell. */
+/* Returns the records of the kernel that is read; NULL: nobody asks who woke,
+ * or they do not tell. */
 const struct causes *waits_causes(const struct waits *w);
 
 /* Returns whether switches were sampled, so that no wait is certain. */

@@ -1,14 +1,11 @@
-/* waits_part.c - which events of a database tell of waits. */
+/* waits_part.c - what may be missing in the events that tell of waits. */
 #include "cli/model/waits_part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/row_cursor.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
@@ -25,174 +22,45 @@ struct waits_told {
 };
 
 struct waits_parts {
-	struct waits_part *type; /* the most frequent of a capture first */
-	size_t n_type, cap_type;
-	struct waits_part *part; /* some of them */
+	struct causes_spans *spans;
+	struct waits_part *part;
 	size_t n, cap;
-	uint64_t bare; /* events of sched_switch without an ev_ table */
 };
 
-bool waits_part_sampled(const struct waits_part *p)
+/* Adds a part; its time is that of its captures. */
+static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
+			   const struct causes_capture *measured)
 {
-	return p->role == WAITS_SWITCH && p->recorded < p->happened;
-}
+	const struct causes_capture *c = k ? k->capture : measured;
+	struct waits_part *add = mem_add(p->part, p->n, p->cap);
 
-/* Returns the most frequent type of a capture with that role; NULL: none. */
-static const struct waits_part *waits_find_type(const struct waits_parts *p,
-						int64_t capture,
-						enum waits_role role)
-{
-	for (size_t i = 0; i < p->n_type; i++)
-		if (p->type[i].only.capture == capture &&
-		    p->type[i].role == role)
-			return &p->type[i];
-	return NULL;
-}
-
-/* Returns whether another capture of the same kernel and time is a part. */
-static bool waits_is_taken(const struct waits_parts *p, int64_t kernel)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->part[i].kernel == kernel)
-			return true;
-	return false;
-}
-
-/* sched_switch of a single process is hit when it leaves the CPU, not when it
- * comes back: then switch records are used, which exist for both. So they are
- * where sched_switch was sampled. */
-static void waits_choose_part(struct waits_parts *p, const struct waits_part *t)
-{
-	int64_t capture = t->only.capture;
-	const struct waits_part *point =
-		waits_find_type(p, capture, WAITS_SWITCH);
-	const struct waits_part *record =
-		waits_find_type(p, capture, WAITS_RECORD);
-	const struct waits_part *sample =
-		waits_find_type(p, capture, WAITS_SAMPLE);
-	bool by_record =
-		!point || (record && (t->partial || waits_part_sampled(point)));
-	struct waits_part *add;
-
-	if ((by_record && !record) || waits_is_taken(p, t->kernel))
-		return;
-	add = mem_add(p->part, p->n, p->cap);
-	*add = by_record ? *record : *point;
-	if (by_record) {
-		add->only.records = true;
-		add->only.sample[0] = sample ? sample->only.type : 0;
-		add->only.sample[1] = point ? point->only.type : 0;
+	*add = (struct waits_part){ .kernel = k,
+				    .measured = measured,
+				    .start = c->begin,
+				    .end = c->end };
+	for (size_t i = 0; k && i < k->n; i++) {
+		c = k->span[i].capture;
+		add->start = c->begin < add->start ? c->begin : add->start;
+		add->end = c->end > add->end ? c->end : add->end;
 	}
-}
-
-/* Finds where the events of each capture are, so that each is read once. */
-static int waits_find_events(struct waits_parts *p, struct store *db,
-			     struct err *err)
-{
-	static const char *const column[] = { "id", "type" };
-	struct rows *r = rows_dense(db, "offcpu_types_of", err);
-	struct causes_only *of = NULL; /* by event_type.id - 1 */
-	size_t n = 0;
-	size_t cap = 0;
-	struct int_rows *ids;
-	struct int_row row;
-	int rc;
-
-	while (rows_step(r))
-		*mem_add(of, n, cap) = (struct causes_only){
-			.capture = rows_int(r, OFFCPU_TYPES_OF_CAPTURE),
-			.first = INT64_MAX,
-			.last = INT64_MIN,
-		};
-	rc = rows_end(r, err);
-	ids = rc ? NULL : int_rows_of(db, "event", column, 2, err);
-	rc = ids ? 1 : -1;
-	while (rc > 0 && (rc = int_rows_next(ids, &row, err)) > 0) {
-		uint64_t type = (uint64_t)row.v[1] - 1;
-
-		if (type >= n)
-			continue;
-		if (row.v[0] < of[type].first)
-			of[type].first = row.v[0];
-		of[type].last = row.v[0];
-	}
-	int_rows_close(ids);
-	for (size_t i = 0; i < p->n; i++) {
-		struct causes_only *o = &p->part[i].only;
-
-		o->first = INT64_MAX;
-		o->last = INT64_MIN;
-		for (size_t k = 0; k < n; k++) {
-			if (of[k].capture != o->capture)
-				continue;
-			if (of[k].first < o->first)
-				o->first = of[k].first;
-			if (of[k].last > o->last)
-				o->last = of[k].last;
-		}
-	}
-	free(of);
-	return rc;
-}
-
-static int waits_read_types(struct waits_parts *p, struct store *db,
-			    struct err *err)
-{
-	static const char *const word[] = { "switch", "record", "sample",
-					    "wait" };
-	struct rows *r = rows_of(db, "offcpu_types", err);
-
-	while (rows_step(r)) {
-		const char *role = rows_text(r, OFFCPU_TYPES_ROLE);
-		const char *fields = rows_text(r, OFFCPU_TYPES_FIELDS);
-		size_t at = 0;
-
-		while (at < ARRAY_SIZE(word) && strcmp(word[at], role))
-			at++;
-		if (at == ARRAY_SIZE(word))
-			continue;
-		/* the store makes no such name, but the database may be from
-		 * elsewhere */
-		if (at == WAITS_SWITCH && !row_cursor_is_table(fields)) {
-			p->bare += (uint64_t)rows_int(r, OFFCPU_TYPES_EVENTS);
-			continue;
-		}
-		*mem_add(p->type, p->n_type, p->cap_type) = (struct waits_part){
-			.role = (enum waits_role)at,
-			.only = { .capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
-				  .first = INT64_MIN,
-				  .last = INT64_MAX,
-				  .type = rows_int(r, OFFCPU_TYPES_ID) },
-			.kernel = rows_int(r, OFFCPU_TYPES_KERNEL),
-			.whole = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) > 0,
-			.partial = !rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE),
-			.start = rows_int(r, OFFCPU_TYPES_FIRST_NS),
-			.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
-			.recorded = rows_int(r, OFFCPU_TYPES_EVENTS),
-			.happened = rows_int(r, OFFCPU_TYPES_WEIGHT),
-		};
-	}
-	return rows_end(r, err);
 }
 
 struct waits_parts *waits_parts_load(struct store *db, struct err *err)
 {
-	struct waits_parts *p = mem_new(1, sizeof(*p));
-	int rc = waits_read_types(p, db, err);
+	struct causes_spans *s = causes_spans_load(db, true, err);
+	struct waits_parts *p;
 
-	for (size_t i = 0; i < p->n_type; i++)
-		waits_choose_part(p, &p->type[i]);
+	if (!s)
+		return NULL;
+	p = mem_new(1, sizeof(*p));
+	p->spans = s;
+	for (size_t i = 0; i < s->n; i++)
+		waits_add_part(p, &s->kernel[i], NULL);
 	/* Waits that the kernel has measured are read behind all switches,
 	 * which tell of the same ones as far as they were recorded. */
-	for (size_t i = 0; i < p->n_type; i++)
-		if (p->type[i].role == WAITS_MEASURED)
-			*mem_add(p->part, p->n, p->cap) = p->type[i];
-	if (!rc && p->n > 1)
-		rc = waits_find_events(p, db, err);
-	if (!rc)
-		return p;
-	waits_parts_free(p);
-	return NULL;
+	for (size_t i = 0; i < s->n_measured; i++)
+		waits_add_part(p, NULL, &s->measured[i]);
+	return p;
 }
 
 void waits_parts_free(struct waits_parts *p)
@@ -202,13 +70,13 @@ void waits_parts_free(struct waits_parts *p)
 	for (size_t i = 0; i < p->n; i++)
 		waits_part_release(&p->part[i]);
 	free(p->part);
-	free(p->type);
+	causes_spans_free(p->spans);
 	free(p);
 }
 
 uint64_t waits_parts_bare(const struct waits_parts *p)
 {
-	return p->bare;
+	return p->spans->bare;
 }
 
 size_t waits_parts_count(const struct waits_parts *p)
@@ -235,65 +103,86 @@ static void waits_lose(struct waits_lost *l, int64_t from, int64_t to)
 		last->to = to;
 }
 
-static int waits_load_losses(struct waits_part *p, struct store *db,
-			     struct err *err)
+static void waits_lose_on(struct waits_part *p, int64_t cpu, int64_t from,
+			  int64_t to)
 {
-	const struct value bind[2] = {
-		{ .kind = VALUE_INT, .num = p->only.capture },
-		{ .kind = VALUE_INT, .num = p->only.type },
-	};
-	struct rows *r =
-		rows_open(db, store_sql("offcpu_losses"), bind, 2, err);
-	while (rows_step(r)) {
-		int64_t from = rows_int_or(r, OFFCPU_LOSSES_T0, INT64_MIN);
-		int64_t to = rows_int_or(r, OFFCPU_LOSSES_T1, INT64_MAX);
-		int64_t cpu = rows_int(r, OFFCPU_LOSSES_CPU);
-		size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
+	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
 
-		p->records += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
-		p->some_unknown |=
-			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
-		p->of = mem_reach(p->of, &p->n_of, &p->cap_of, at + 1,
-				  sizeof(*p->of));
-		waits_lose(&p->of[at], from, to);
-		waits_lose(&p->lost, from, to);
-	}
-	if (waits_part_sampled(p)) {
-		p->lost.n = 0;
-		waits_lose(&p->lost, INT64_MIN, INT64_MAX);
-	}
-	return rows_end(r, err);
+	p->of = mem_reach(p->of, &p->n_of, &p->cap_of, at + 1, sizeof(*p->of));
+	waits_lose(&p->of[at], from, to);
+	waits_lose(&p->lost, from, to);
 }
 
+static void waits_take_loss(void *arg, const struct causes_span *s,
+			    const struct timeline_loss *l)
+{
+	struct waits_part *p = arg;
+
+	if (l) {
+		p->records += l->n > 0 ? (uint64_t)l->n : 0;
+		p->some_unknown |= l->n < 0;
+		waits_lose_on(p, l->cpu, l->from, l->to);
+		return;
+	}
+	/* what one capture tells no more, and the next not yet */
+	if (s > p->kernel->span)
+		waits_lose_on(p, -1, s[-1].to, s->from);
+	if (causes_capture_sampled(s->capture))
+		waits_lose_on(p, -1, s->from, s->to);
+}
+
+static int waits_compare_lives(const void *pa, const void *pb)
+{
+	const struct waits_life *a = pa;
+	const struct waits_life *b = pb;
+
+	return compare_numbers(a->tid, b->tid)
+		       ?: compare_numbers(a->from, b->from)
+		       ?: compare_numbers(b->to, a->to);
+}
+
+/* Of a thread that several captures know, one may tell when it exited. */
 static int waits_load_lives(struct waits_part *p, struct store *db,
 			    struct err *err)
 {
-	const struct value kernel = { .kind = VALUE_INT, .num = p->kernel };
-	struct rows *r =
-		rows_open(db, store_sql("offcpu_exits"), &kernel, 1, err);
+	const struct causes_kernel *k = p->kernel;
 
-	while (rows_step(r))
-		*mem_add(p->life, p->n_life, p->cap_life) = (struct waits_life){
-			rows_int(r, OFFCPU_EXITS_TID),
-			rows_int(r, OFFCPU_EXITS_START_NS),
-			rows_int(r, OFFCPU_EXITS_END_NS),
+	for (size_t i = 0; i < k->n; i++) {
+		const struct value together = {
+			.kind = VALUE_INT, .num = k->span[i].capture->together
 		};
-	return rows_end(r, err);
+		struct rows *r = rows_open(db, store_sql("offcpu_exits"),
+					   &together, 1, err);
+
+		while (rows_step(r))
+			*mem_add(p->life, p->n_life, p->cap_life) =
+				(struct waits_life){
+					rows_int(r, OFFCPU_EXITS_TID),
+					rows_int(r, OFFCPU_EXITS_START_NS),
+					rows_int(r, OFFCPU_EXITS_END_NS),
+				};
+		if (rows_end(r, err))
+			return -1;
+	}
+	if (p->n_life)
+		qsort(p->life, p->n_life, sizeof(*p->life),
+		      waits_compare_lives);
+	return 0;
 }
 
 /* ---- measured waits */
 
-/* Notes that another part tells of waits. */
+/* Notes that a capture tells of waits by its switches. */
 static int waits_add_told(struct waits_part *p, struct store *db,
-			  const struct waits_part *by, struct err *err)
+			  const struct causes_capture *by, struct err *err)
 {
-	const struct value type = { .kind = VALUE_INT, .num = by->only.type };
+	const struct value type = { .kind = VALUE_INT, .num = by->type };
 	struct waits_told *t = mem_add(p->told, p->n_told, p->cap_told);
 	struct rows *r;
 
-	*t = (struct waits_told){ .from = by->start,
+	*t = (struct waits_told){ .from = by->begin,
 				  .to = by->end,
-				  .of_all = !by->partial };
+				  .of_all = !by->some };
 	if (t->of_all)
 		return 0;
 	r = rows_open(db, store_sql("offcpu_told"), &type, 1, err);
@@ -323,20 +212,28 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 		    struct err *err)
 {
 	struct waits_part *p = &all->part[i];
+	const struct causes_capture *m = p->measured;
+
+	if (!m)
+		return causes_kernel_losses(p->kernel, db, "offcpu_losses",
+					    waits_take_loss, p, err) ||
+				       waits_load_lives(p, db, err)
+			       ? -1
+			       : 0;
 	const struct value bind[] = {
-		{ .kind = VALUE_INT, .num = p->only.type },
-		{ .kind = VALUE_INT, .num = p->only.first },
-		{ .kind = VALUE_INT, .num = p->only.last },
+		{ .kind = VALUE_INT, .num = m->type },
+		{ .kind = VALUE_INT, .num = m->first_event },
+		{ .kind = VALUE_INT, .num = m->last_event },
 	};
 
-	if (waits_load_losses(p, db, err))
-		return -1;
-	if (p->role != WAITS_MEASURED)
-		return waits_load_lives(p, db, err);
-	for (size_t k = 0; k < i; k++)
-		if (all->part[k].kernel == p->kernel &&
-		    waits_add_told(p, db, &all->part[k], err))
-			return -1;
+	for (size_t k = 0; k < i && !all->part[k].measured; k++) {
+		const struct causes_kernel *by = all->part[k].kernel;
+
+		for (size_t j = 0; j < by->n; j++)
+			if (by->span[j].capture->together == m->together &&
+			    waits_add_told(p, db, by->span[j].capture, err))
+				return -1;
+	}
 	p->rows = rows_open(db, store_sql("offcpu_measured"), bind,
 			    ARRAY_SIZE(bind), err);
 	return p->rows ? 0 : -1;
@@ -383,7 +280,7 @@ int waits_part_next(struct waits_part *p, struct waits_measured *out,
 		.ns = rows_int(r, OFFCPU_MEASURED_WEIGHT),
 	};
 	out->stack = (struct offcpu_stack){
-		.type = (uint32_t)p->only.type,
+		.type = (uint32_t)p->measured->type,
 		.comm = waits_id(r, OFFCPU_MEASURED_COMM),
 		.kraw = waits_id(r, OFFCPU_MEASURED_KRAW),
 		.uraw = waits_id(r, OFFCPU_MEASURED_URAW),
@@ -435,7 +332,7 @@ bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
 {
 	size_t at = (size_t)(cpu + 1);
 
-	if (cpu < 0 || waits_part_sampled(p))
+	if (cpu < 0)
 		return waits_part_lost(p, from, to);
 	return (p->n_of && waits_is_lost(&p->of[0], from, to)) ||
 	       (at < p->n_of && waits_is_lost(&p->of[at], from, to));

@@ -1,5 +1,5 @@
-/* waits_part.h - which events of a database tell of the waits of each kernel,
- * and what may be missing there. For waits.c only. */
+/* waits_part.h - what may be missing in the events that tell of the waits of a
+ * kernel, and the waits that kernels measured. For waits.c only. */
 #ifndef CLI_MODEL_WAITS_PART_H
 #define CLI_MODEL_WAITS_PART_H
 #include <stdbool.h>
@@ -14,13 +14,6 @@ struct store;
 struct waits_parts;
 struct waits_told;
 
-enum waits_role {
-	WAITS_SWITCH,	/* sched_switch */
-	WAITS_RECORD,	/* PERF_RECORD_SWITCH */
-	WAITS_SAMPLE,	/* its stacks */
-	WAITS_MEASURED, /* of perf record --off-cpu: a wait, or a sum of them */
-};
-
 /* Times in which records may be missing: disjoint, ordered. */
 struct waits_lost {
 	struct waits_span {
@@ -34,15 +27,12 @@ struct waits_life {
 	int64_t tid, from, to;
 };
 
-/* The waits of one capture. */
+/* The waits of a kernel as its switches tell them, or of one capture as the
+ * kernel measured them (perf record --off-cpu): a wait, or a sum of them. */
 struct waits_part {
-	enum waits_role role;
-	struct causes_only only;
-	int64_t kernel;
-	bool whole, partial; /* all CPUs were recorded, or only some tasks */
+	const struct causes_kernel *kernel;    /* NULL: measured, */
+	const struct causes_capture *measured; /* by this one */
 	int64_t start, end;
-	int64_t recorded; /* events */
-	int64_t happened; /* more if they were sampled */
 	/* when it is loaded: */
 	struct waits_lost lost; /* on any CPU */
 	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
@@ -71,8 +61,8 @@ struct waits_measured {
 	bool told;
 };
 
-/* Finds the captures with context switches, of each kernel one, and behind all
- * of these those with measured waits. Returns NULL and *err on failure. */
+/* Finds the kernels with context switches, and behind all of these the captures
+ * with measured waits. Returns NULL and *err on failure. */
 struct waits_parts *waits_parts_load(struct store *db, struct err *err);
 void waits_parts_free(struct waits_parts *p);
 /* Returns how many events of sched_switch have no fields. */
@@ -87,8 +77,6 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 int waits_part_next(struct waits_part *p, struct waits_measured *out,
 		    struct err *err);
 void waits_part_release(struct waits_part *p);
-/* Returns whether sched_switch was sampled. */
-bool waits_part_sampled(const struct waits_part *p);
 /* Returns whether a switch between from and to may have been lost: on any CPU,
  * or on this one (-1: it is not known which). */
 bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to);

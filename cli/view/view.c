@@ -346,15 +346,15 @@ static const struct {
 static bool view_has(const struct view *v, enum view_needs what)
 {
 	struct err err = { 0 };
-	struct rows *r = rows_of(v->db, "offcpu_types", &err);
+	struct rows *r = rows_dense(v->db, "causes_types", &err);
 	bool found = what == NEEDS_NOTHING;
 
 	while (rows_step(r)) {
-		const char *role = rows_text(r, OFFCPU_TYPES_ROLE);
+		const char *role = rows_text(r, CAUSES_TYPES_ROLE);
 
 		/* a stack alone does not say how long */
 		found |= what == NEEDS_WAITS
-				 ? strcmp(role, "sample") != 0
+				 ? *role && strcmp(role, "sample") != 0
 				 : !filter.event && !filter.cgroup &&
 					   !strcmp(role, "switch");
 	}

@@ -248,17 +248,8 @@ WHERE name IN ('event_id', 'prev_state', 'prev_prio')
 CREATE VIEW switch_state(event, state, prio) AS
 -- The state of the thread that a switch takes off the CPU, where recorded. The
 -- bits are those of /proc/PID/stat, in the kernel's order since 4.14.
-SELECT event_id, CASE WHEN prev_state IN (0, 256) THEN
-		CASE prev_state WHEN 0 THEN 'R' ELSE 'R+' END
-	WHEN prev_state & 1 THEN 'S'
-	WHEN prev_state & 128 THEN 'I'
-	WHEN prev_state & 2 THEN 'D'
-	WHEN prev_state & 4 THEN 'T'
-	WHEN prev_state & 8 THEN 't'
-	WHEN prev_state & 16 THEN 'X'
-	WHEN prev_state & 32 THEN 'Z'
-	WHEN prev_state & 64 THEN 'P'
-	WHEN typeof(prev_state) = 'text' THEN prev_state END, prev_prio
+SELECT event_id, CASE WHEN typeof(prev_state) = 'text' THEN prev_state
+	WHEN prev_state < 0 THEN NULL{states} END, prev_prio
 FROM ev_sched_sched_switch
 
 -- name: switch_no_fields

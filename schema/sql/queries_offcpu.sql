@@ -1,45 +1,6 @@
 -- queries_offcpu.sql - the queries of off-CPU time: which thread left a CPU,
 -- which came back. See cli/model/waits.c.
 
--- name: offcpu_types
--- The role of each event; the most frequent first. Events of an ftrace
--- instance are named INSTANCE/EVENT. system_wide -1: not known.
-SELECT id, capture, role, fields, events, weight, system_wide, kernel,
-	first_ns, last_ns
-FROM (
-	SELECT t.id, t.capture, CASE
-		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
-		WHEN t.kind <> 'sample' THEN NULL
-		WHEN t.name = 'sched:sched_switch'
-			OR t.name GLOB 'sched:sched_switch[:/]*'
-			OR t.name = 'sched_switch' THEN 'switch'
-		WHEN t.name IN ('context-switches', 'cs')
-			OR t.name GLOB 'context-switches[:/]*'
-			OR t.name GLOB 'cs[:/]*' THEN 'sample'
-		WHEN t.name = 'offcpu-time' THEN 'wait'
-		END AS role,
-		coalesce(t.fields, '') AS fields, t.events,
-		coalesce(t.weight, 0) AS weight,
-		coalesce(c.system_wide, -1) AS system_wide,
-		coalesce(nullif(c.together, 0), c.id) AS kernel,
-		coalesce(c.first_ns, 0) AS first_ns,
-		coalesce(c.last_ns, 0) AS last_ns
-	FROM (
-		SELECT id, capture, kind, events, weight, fields, CASE
-			WHEN buffer NOT NULL
-				AND name LIKE '%/%' THEN
-				substr(name, length(buffer) + 2)
-			ELSE name END AS name
-		FROM event_type) t
-	JOIN capture c ON c.id = t.capture
-	WHERE t.events > 0)
-WHERE role IS NOT NULL
-ORDER BY capture, events DESC, id
-
--- name: offcpu_types_of
--- columns: id capture
-SELECT id, capture FROM event_type ORDER BY id
-
 -- name: switches_unnamed
 -- Tracepoints of which only the number is known, and whether their capture is
 -- cut off or damaged.
@@ -81,10 +42,12 @@ SELECT event_id FROM (
 	LEFT JOIN thread h ON h.id = e.thread
 	LEFT JOIN process p ON p.id = h.process
 	LEFT JOIN comm c ON c.id = e.comm
-) WHERE {filter} AND type = {type} ORDER BY event_id
+) WHERE {filter} AND type IN ({types}) ORDER BY event_id
 
 -- name: offcpu_losses
--- Intervals in which switches may be missing. ?1: capture, ?2: event_type
-SELECT coalesce(cpu, -1) AS cpu, t0, t1, n FROM loss
-WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
+-- Where switches are missing, as causes_losses.
+-- ?1: capture, ?2: event_type of the switches
+SELECT id, coalesce(cpu, -1) AS cpu, t0,
+	CASE WHEN t1 < t0 THEN NULL ELSE t1 END AS t1, n, 0 AS silent
+FROM loss WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
 ORDER BY coalesce(t0, -9223372036854775807)

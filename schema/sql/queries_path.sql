@@ -2,22 +2,49 @@
 -- cli/model/causes.c.
 
 -- name: causes_types
--- Events, with what is known of their captures. Events of an ftrace instance
--- are named INSTANCE/EVENT.
-SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
-		THEN substr(t.name, length(t.buffer) + 2)
-		ELSE t.name END AS name,
-	t.kind, coalesce(t.fields, '') AS fields, t.events,
-	coalesce(t.weight, 0) AS weight,
-	coalesce(c.system_wide, 1) AS system_wide,
-	coalesce(c.cmdline, '') GLOB '* --filter[ =]*' AS filtered,
-	coalesce(t.how, '') = 'sample' AS sampled,
-	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
-	coalesce(c.release, '') AS release, coalesce(c.arch, '') AS arch,
-	coalesce((SELECT value FROM meta WHERE capture = t.capture
-		AND key = 'pauses'), -1) AS pauses
-FROM event_type t LEFT JOIN capture c ON c.id = t.capture
-ORDER BY t.id
+-- Events, with what is known of their captures, and what they tell of switches.
+-- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
+-- known.
+SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
+	sampled, format, cpus, release, arch, pauses, together, first_ns,
+	last_ns, CASE WHEN events = 0 THEN ''
+	WHEN kind = 'record' AND name = 'switch' THEN 'record'
+	WHEN kind <> 'sample' THEN ''
+	WHEN name IN ('sched:sched_switch', 'sched_switch')
+		OR name GLOB 'sched:sched_switch[:/]*' THEN 'switch'
+	WHEN name IN ('context-switches', 'cs')
+		OR name GLOB 'context-switches[:/]*'
+		OR name GLOB 'cs[:/]*' THEN 'sample'
+	WHEN name = 'offcpu-time' THEN 'wait' ELSE '' END AS role
+FROM (
+	SELECT t.id, t.capture,
+		CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
+			THEN substr(t.name, length(t.buffer) + 2)
+			ELSE t.name END AS name,
+		t.kind, coalesce(t.fields, '') AS fields,
+		coalesce(t.events, 0) AS events,
+		coalesce(t.weight, 0) AS weight,
+		coalesce(c.system_wide, -1) AS system_wide,
+		coalesce(c.cmdline, '') GLOB '* --filter[ =]*' AS filtered,
+		coalesce(t.how, '') = 'sample' AS sampled,
+		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
+		coalesce(c.release, '') AS release,
+		coalesce(c.arch, '') AS arch,
+		coalesce((SELECT value FROM meta WHERE capture = t.capture
+			AND key = 'pauses'), -1) AS pauses,
+		coalesce(nullif(c.together, 0), c.id, 0) AS together,
+		coalesce(c.first_ns, 0) AS first_ns,
+		coalesce(c.last_ns, 0) AS last_ns
+	FROM event_type t LEFT JOIN capture c ON c.id = t.capture)
+ORDER BY id
+
+-- name: causes_wide
+-- Whether records of switches name who comes when a thread leaves, as those of
+-- all threads of a CPU do. ?1: event_type
+SELECT EXISTS (SELECT 1 FROM sample_extra y WHERE y.event = x.event
+	AND y.name = 'other_tid') AS wide
+FROM sample_extra x CROSS JOIN event e ON e.id = x.event AND e.type = ?1
+WHERE x.name = 'out' AND x.value LIMIT 1
 
 -- name: causes_captures
 -- Captures of the same kernel and clock. Clocks of two boots differ from the
@@ -48,11 +75,13 @@ WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 SELECT id, addrs FROM raw_chain WHERE addrs NOT NULL
 
 -- name: causes_losses
--- Where records of the scheduler may be missing. ?1: capture
-SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0, l.t1,
-	coalesce(CASE WHEN l.what IN ('lost', 'lost_end') THEN l.n END, -1) AS n,
+-- Where records of the scheduler may be missing; a loss that ends before it
+-- begins has no known end. ?1: capture, ?2: event_type of the switches
+SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0,
+	CASE WHEN l.t1 < l.t0 THEN NULL ELSE l.t1 END AS t1,
+	CASE WHEN l.what IN ('lost', 'lost_end') THEN l.n END AS n,
 	l.what = 'silent' AS silent
 FROM loss l
-WHERE l.capture = ?1 AND l.what NOT IN
+WHERE l.capture = ?1 AND ?2 AND l.what NOT IN
 	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id

@@ -501,11 +501,10 @@ static int sample_groups_read(struct store *db,
 		"rowid", "type",	"comm",	  "kernel", "user",
 		"mark",	 "kernel_mark", "weight", "n"
 	};
-	struct int_rows *r =
-		tables_link(db, err)
-			? NULL
-			: int_rows_of(db, "sample_group", column, GROUP_COLUMNS,
-				      err);
+	struct int_rows *r = tables_link(db, err)
+				     ? NULL
+				     : int_rows_of(db, "sample_group", column,
+						   GROUP_COLUMNS, err);
 	struct int_row row;
 	int rc;
 

@@ -6,6 +6,7 @@
  * row that it makes is added here instead. A view with a wrong text is an error
  * of whoever opens the database next: tests read each of them. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema/write/writing.h"
@@ -13,6 +14,7 @@
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/task_state.h"
 
 static const char create_view[] = "CREATE VIEW ";
 static const char create_table[] = "CREATE TABLE ";
@@ -389,17 +391,40 @@ int views_add(struct store *db, const char *sql, struct err *err)
 	return rc;
 }
 
+/* Returns the statement of view switch_state, with the letters of task_state.h;
+ * the caller frees it. */
+static char *views_switch_state(bool has_fields)
+{
+	char *states, *sql;
+	size_t len;
+	FILE *f = mem_stream(&states, &len);
+	struct sql_gap fill = { "states", NULL };
+
+	for (size_t i = 0; task_state(i); i++)
+		fprintf(f, "\n\tWHEN prev_state %s %lld THEN '%s'",
+			task_state(i)->bits ? "&" : "=",
+			(long long)task_state(i)->bits, task_state(i)->name);
+	mem_stream_end(f);
+	fill.text = states;
+	sql = has_fields ? store_sql_fill("switch_fields", &fill, 1)
+			 : mem_strdup(store_sql("switch_no_fields"));
+	free(states);
+	return sql;
+}
+
 int views_add_compat(struct store *db, const char *tool, bool temp,
 		     struct err *err)
 {
 	char name[32];
+	char *state;
 	int64_t has;
 
 	if (db_number(db, store_sql("has_switch_fields"), &has, err))
 		return -1;
+	state = views_switch_state(has);
 	snprintf(name, sizeof(name), "compat_%s", tool);
 	const char *const text[] = {
-		store_sql(has ? "switch_fields" : "switch_no_fields"),
+		state,
 		sql_file("compat"),
 		sql_file(name),
 	};
@@ -408,5 +433,6 @@ int views_add_compat(struct store *db, const char *tool, bool temp,
 	for (size_t i = 0; !rc && i < ARRAY_SIZE(text); i++)
 		rc = temp ? views_each(db, text[i], NULL, err)
 			  : views_add(db, text[i], err);
+	free(state);
 	return rc;
 }

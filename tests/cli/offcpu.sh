@@ -120,6 +120,24 @@ END
 [ $? = 1 ] && grep -q 'left their CPU 99 times, but no return is certain' \
 	"$work/err"
 ok a_loss_of_unknown_time_makes_all_uncertain $?
+# three losses; the one in the middle ends before it begins
+cp "$work/ftrace-v7.db" "$work/lying.db"
+python3 - "$work/lying.db" >"$work/begin" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+begin, = db.execute("SELECT min(time_ns) FROM event").fetchone()
+for t0, t1 in ((0, 1000000), (2000000, 0), (3500000, 3510000)):
+    db.execute("INSERT INTO loss(capture, what, counts, t0, t1, n)"
+               " VALUES(1, 'lost', 1, ?, ?, 5)", (begin + t0, begin + t1))
+db.commit()
+print(begin)
+END
+"$B" report --off-cpu --json --limit 0 "$work/lying.db" >"$work/json"
+[ "$(of_json "$work/json" "r['waits'] > 0 and all(
+1000000 <= w['from_ns'] - $(cat "$work/begin") and
+w['to_ns'] - $(cat "$work/begin") <= 2000000 for w in r['longest'])")" = True ]
+ok a_loss_that_ends_before_it_begins_has_no_end $?
 
 # wakers
 db=$work/ftrace-v7.db
@@ -325,9 +343,12 @@ for c in path 'report --sched'
 do
 	# shellcheck disable=SC2086 # a command and an option
 	"$B" $c "$captures/naps.data" >/dev/null 2>"$work/err"
-	[ $? = 1 ] && grep -q "the records of switches say how long.*'report --off-cpu'.*; record with" "$work/err"
+	[ $? = 1 ] && grep -q "the records of switches are those of some threads only: they say how long.*'report --off-cpu'.*; record with" "$work/err"
 	ok "records_of_switches_are_not_called_nothing_by_$(echo "$c" | tr ' -' '__')" $?
 done
+"$B" path "$captures/offcpu-616.data" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q "perf's own sums say how long.*'report --off-cpu'.*; record with" "$work/err"
+ok own_sums_of_perf_are_not_called_nothing $?
 "$B" flame --off-cpu "$captures/task-exitexec.data" |
 	grep -q '76 uncertain, 3.36 s: not all CPUs were recorded (perf record -a)'
 ok in_a_capture_of_one_process_returns_are_missing $?

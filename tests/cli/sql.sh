@@ -195,6 +195,12 @@ is "what a thread does has no gap and no overlap" 0 "$(compat perfetto ftrace "
 		lead(ts) OVER (PARTITION BY utid ORDER BY ts) AS n
 		FROM perfetto_thread_state WHERE utid NOT IN
 		(SELECT id FROM thread WHERE tid = 0)) WHERE n <> e")"
+# killable sleep before Linux 4.14: D, as table wait and all commands say
+cp ftrace.db killable.db
+sqlite3 killable.db "UPDATE ev_sched_sched_switch SET prev_state = 130"
+is "a view has the states that a table has" "D,D" "$(compat perf killable "
+	SELECT (SELECT group_concat(DISTINCT state) FROM switch_out),
+		(SELECT group_concat(DISTINCT state) FROM wait)")"
 is "system calls have their end" 1 "$(compat perfetto ftrace "SELECT count(*) >= 170
 	FROM perfetto_slice WHERE dur > 0 AND name IN ('sys_read', 'sys_write',
 	'sys_openat', 'sys_mmap')")"

@@ -61,6 +61,29 @@ static void switched(struct made *m, int32_t cpu, int64_t time, int32_t prev,
 					 .kind = TIMELINE_SWITCH });
 }
 
+/* A record of a switch: `tid` leaves for `next`, */
+static void leaves(struct made *m, int32_t cpu, int64_t time, int32_t tid,
+		   int32_t state, int32_t next)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .cpu = cpu,
+					 .current = tid,
+					 .other = next,
+					 .state = state,
+					 .kind = TIMELINE_LEAVE });
+}
+
+/* or comes. */
+static void comes(struct made *m, int32_t cpu, int64_t time, int32_t tid)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .cpu = cpu,
+					 .current = tid,
+					 .other = -1,
+					 .state = -1,
+					 .kind = TIMELINE_COME });
+}
+
 static void woke_in(struct made *m, int32_t cpu, int64_t time, int32_t current,
 		    int32_t woken, enum timeline_kind kind,
 		    enum timeline_context context)
@@ -194,6 +217,140 @@ START_TEST(a_chain_goes_to_the_waker_and_covers_all)
 	ck_assert_uint_eq(c.segment[1].depth, 1);
 	ck_assert_int_eq(c.segment[3].to, 350);
 	chain_release(&c);
+	made_free(&m);
+}
+END_TEST
+
+/* ---- records of switches: two of each, without a state */
+
+/* The wait of simple(); A leaves with this tid, and of what comes behind it one
+ * record is left out. */
+static struct made by_records(int32_t tid, int without)
+{
+	struct made m = schedule_new(two_cpus);
+
+	comes(&m, 1, 5, B);
+	comes(&m, 0, 10, A);
+	leaves(&m, 0, 100, tid, -1, 0);
+	if (without != 1)
+		comes(&m, 0, 102, 0);
+	woke(&m, 1, 200, B, A);
+	if (without != 2)
+		leaves(&m, 0, 298, 0, 0, A);
+	if (without != 3)
+		comes(&m, 0, 300, A);
+	ends(&m, A, B);
+	return m;
+}
+
+START_TEST(records_of_switches_tell_what_sched_switch_does)
+{
+	struct made m = by_records(A, 0);
+
+	check_state(&m, A, 50, PIECE_RUN, PROOF_PROVED);
+	check_state(&m, A, 101, PIECE_BLOCKED, PROOF_PROVED);
+	check_state(&m, A, 150, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 150, B));
+	check_state(&m, A, 250, PIECE_READY, PROOF_PROVED);
+	check_state(&m, A, 350, PIECE_RUN, PROOF_PROVED);
+	ck_assert_int_eq(piece_at(&m, A, 350).from, 300);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_thread_that_leaves_ready_is_ready)
+{
+	struct made m = schedule_new(two_cpus);
+
+	comes(&m, 1, 5, 0);
+	comes(&m, 0, 10, A);
+	leaves(&m, 0, 100, A, R, C);
+	comes(&m, 0, 101, C);
+	leaves(&m, 0, 300, C, -1, A);
+	comes(&m, 0, 301, A);
+	ends(&m, A, 0);
+	check_state(&m, A, 150, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+/* Without its state nobody knows if it left for good, nor whether a loss hides
+ * that it came back and did. */
+START_TEST(a_thread_that_never_comes_back_may_be_dead)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct made m = schedule_new(two_cpus);
+
+		m.shows = TIMELINE_HAS_SWITCH;
+		if (lost)
+			lose(&m, 0, 200, 210, 2);
+		comes(&m, 1, 5, 0);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, A, lost ? S : -1, C);
+		comes(&m, 0, 101, C);
+		if (lost)
+			leaves(&m, 0, 210, C, -1, B), comes(&m, 0, 211, B);
+		ends(&m, lost ? B : C, 0);
+		check_state(&m, A, 900, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		check_state(&m, A, 150, lost ? PIECE_OFF : PIECE_UNKNOWN,
+			    lost ? PROOF_PROVED : PROOF_UNKNOWN);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_dying_thread_that_leaves_is_who_was_there)
+{
+	struct made m = by_records(-1, 0);
+
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	check_state(&m, A, 50, PIECE_RUN, PROOF_PROVED);
+	check_state(&m, A, 150, PIECE_BLOCKED, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(half_of_a_switch_is_missing_without_a_loss)
+{
+	for (int i = 1; i <= 3; i++) {
+		struct made m = by_records(A, i);
+
+		ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+		proof_is_unknown_or_less(&m, A, 299);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(another_thread_comes_than_the_one_that_was_to)
+{
+	struct made m = schedule_new(two_cpus);
+
+	comes(&m, 1, 5, B);
+	comes(&m, 0, 10, A);
+	leaves(&m, 0, 100, A, -1, C);
+	comes(&m, 0, 300, D);
+	ends(&m, D, B);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+	proof_is_unknown_or_less(&m, D, 200);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_loss_between_records_of_switches_is_told)
+{
+	struct made m = schedule_new(two_cpus);
+
+	lose(&m, 0, 100, 298, 2);
+	comes(&m, 1, 5, B);
+	comes(&m, 0, 10, A);
+	leaves(&m, 0, 100, A, -1, C);
+	leaves(&m, 0, 298, D, -1, A);
+	comes(&m, 0, 300, A);
+	ends(&m, A, B);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	proof_is_unknown_or_less(&m, A, 200);
 	made_free(&m);
 }
 END_TEST
@@ -1279,7 +1436,14 @@ START_TEST(a_wait_of_which_the_end_was_lost_has_no_wake_up_behind_it)
 }
 END_TEST
 
-RUN("causes", two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
+RUN("causes", records_of_switches_tell_what_sched_switch_does,
+    a_thread_that_leaves_ready_is_ready,
+    a_thread_that_never_comes_back_may_be_dead,
+    a_dying_thread_that_leaves_is_who_was_there,
+    half_of_a_switch_is_missing_without_a_loss,
+    another_thread_comes_than_the_one_that_was_to,
+    a_loss_between_records_of_switches_is_told,
+    two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
     a_pending_signal_may_hide_behind_a_loss,
     wakeups_that_are_on_later_count_for_nothing,
     what_is_lost_before_the_sleep_counts_too,
