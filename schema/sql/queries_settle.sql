@@ -119,8 +119,10 @@ INSERT INTO piece WITH RECURSIVE line(capture, line, place) AS (
 ) SELECT capture, line, place FROM line;
 DELETE FROM piece WHERE line IN (SELECT p.line FROM piece p
 	JOIN capture c ON c.id = p.capture
-	WHERE c.format IS NOT 'perf' OR c.align NOT NULL OR c.last_ns IS NULL
+	WHERE c.format IS NOT 'perf' OR c.align NOT NULL
 		OR c.note LIKE '%overwrite%' OR c.note LIKE '%injected%');
+DELETE FROM piece WHERE line NOT IN (SELECT p.line FROM piece p
+	JOIN capture c ON c.id = p.capture WHERE c.last_ns NOT NULL);
 CREATE TEMP TABLE waiting(event INTEGER PRIMARY KEY, line INTEGER, tid INTEGER);
 INSERT INTO waiting SELECT r.event, p.line, h.tid
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
@@ -182,7 +184,9 @@ FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
 -- Losses of a line, with the time since when there may have been some. In its
 -- piece a ring may have had no record before, or only one that the piece begins
--- with; the pieces before have its last one.
+-- with; the pieces before have its last one. So it is if a stream has no end (its
+-- cut_behind is 1), which is one loss: what each CPU wrote behind its last record
+-- is missing.
 -- ?1: the line
 -- name: settle_losses
 SELECT l.id, l.what, l.cpu, l.t1,
@@ -190,7 +194,18 @@ SELECT l.id, l.what, l.cpu, l.t1,
 		AS t0
 FROM piece p JOIN loss l ON l.capture = p.capture
 LEFT JOIN cpu_before b ON b.capture = l.capture AND b.cpu = l.cpu
-WHERE p.line = ?1 ORDER BY l.t1, 5, l.id
+WHERE p.line = ?1 AND l.id NOT IN (SELECT id FROM no_end)
+UNION ALL
+SELECT l.id, 'damage', NULL, NULL, max(c.last_ns)
+FROM no_end l JOIN piece q ON q.line = l.line
+JOIN capture c ON c.id = q.capture
+WHERE l.line = ?1 GROUP BY l.id
+UNION ALL
+SELECT l.id, 'damage', c.cpu, NULL, max(c.t)
+FROM no_end l JOIN piece q ON q.line = l.line
+JOIN cpu_last c ON c.capture = q.capture
+WHERE l.line = ?1 GROUP BY l.id, c.cpu
+ORDER BY 4, 5, 1
 
 -- The last time of each CPU before a piece.
 -- name: settle_cpus
@@ -212,12 +227,20 @@ INSERT INTO cpu_before SELECT p.capture, c.cpu, max(s.t) OVER (
 	ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 FROM piece p JOIN (SELECT DISTINCT q.line, l.cpu FROM piece q
 		JOIN cpu_last l ON l.capture = q.capture) c ON c.line = p.line
-LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu
+LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu;
+CREATE TEMP TABLE no_end(id INTEGER PRIMARY KEY, line INTEGER);
+INSERT INTO no_end SELECT min(l.id), p.line
+FROM piece p JOIN meta m ON m.capture = p.capture AND m.key = 'cut_behind'
+	AND m.value = 1
+JOIN loss l ON l.capture = p.capture AND l.what = 'damage'
+	AND l.cpu IS NULL AND l.t1 IS NULL
+GROUP BY p.line
 
 -- name: settle_waiting
 SELECT EXISTS (SELECT 1 FROM waiting) AS waits
 
 -- name: settle_cpus_end
+DROP TABLE no_end;
 DROP TABLE cpu_before;
 DROP TABLE cpu_last
 

@@ -55,7 +55,7 @@ static void fuzz_cut_look(struct perf_cut *c)
 	FILE *f = mem_stream(&text, &len);
 
 	perf_cut_head(c, perf_cut_place(c), f);
-	perf_cut_tail(c, perf_cut_place(c), f);
+	perf_cut_mark(c, PERF_CUT_ENDS, perf_cut_place(c), f);
 	mem_stream_end(f);
 	while (at < len) {
 		size_t n = fuzz_cut_take(again, (uint8_t *)text + at, len - at,

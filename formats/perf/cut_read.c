@@ -1,0 +1,120 @@
+/* cut_read.c - reads records of a stream that is cut as its reader will. */
+#include "formats/perf/cut_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+/* More ids of events are not kept; the reader of a piece knows them. */
+#define IDS_MAX (1u << 20)
+
+/* A reader that has no file: it is given one record after the other. */
+struct cut_read {
+	struct perf p;
+	struct perf_file file; /* for the times before that of a record */
+};
+
+struct cut_read *cut_read_new(const char *path, bool big_endian)
+{
+	struct cut_read *c = mem_new(1, sizeof(*c));
+	struct perf *p = &c->p;
+
+	p->src.path = (char *)path;
+	p->src.info.big_endian = big_endian;
+	p->src.info.cpus_avail = -1;
+	p->swap = bytes_must_swap(big_endian);
+	return c;
+}
+
+void cut_read_free(struct cut_read *c)
+{
+	if (!c)
+		return;
+	perf_attr_release(&c->p);
+	arena_release(&c->p.arena);
+	free(c->p.extra);
+	free(c);
+}
+
+bool cut_read_swaps(const struct cut_read *c)
+{
+	return c->p.swap;
+}
+
+int cut_read_session(struct cut_read *c, const struct perf_rec *r,
+		     struct err *err)
+{
+	uint64_t before = c->p.damaged;
+
+	if (c->p.n_id >= IDS_MAX)
+		return 0;
+	perf_tool_take(&c->p, &c->file, r, NULL);
+	return c->p.damaged == before ? 0
+				      : err_at(err, r->b.path, r->off,
+					       "a record of type %s is damaged",
+					       perf_type_name(r->type));
+}
+
+const struct perf_attr *cut_read_attr(struct cut_read *c,
+				      const struct perf_rec *r)
+{
+	return perf_attr_of_record(&c->p, r);
+}
+
+int32_t cut_read_cpu(struct cut_read *c, uint64_t id)
+{
+	const struct perf_id *known = perf_id_find(&c->p, id);
+
+	return known && known->cpu >= 0 ? known->cpu : -1;
+}
+
+int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
+		   struct cut_stamp *out, struct err *err)
+{
+	struct ref ref = { 0 };
+	uint32_t cpu = UINT32_MAX;
+
+	*out = (struct cut_stamp){ .cpu = -1 };
+	if (!r->type || r->type >= PR_KERNEL_KNOWN)
+		return 0;
+	if (!perf_ref_make(&c->p, &c->file, r, &ref))
+		return err_at(err, r->b.path, r->off,
+			      "a record of type %s is damaged",
+			      perf_type_name(r->type));
+	if (!ref.untimed)
+		out->time = ref.key;
+	const struct perf_attr *a = cut_read_attr(c, r);
+
+	if (r->type == PR_SAMPLE || !a || r->size < 8 + a->t_size)
+		return 0;
+	if (a->t_cpu && !bytes_peek_u32(&r->b, r->size - a->t_cpu, &cpu))
+		out->cpu = (int32_t)cpu;
+	if (a->t_id)
+		bytes_peek_u64(&r->b, r->size - a->t_id, &out->id);
+	return 0;
+}
+
+int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
+		    struct record *rec, struct err *err)
+{
+	const struct perf_attr *a = cut_read_attr(c, r);
+
+	*rec = (struct record){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (!a)
+		return err_at(err, r->b.path, r->off,
+			      "a record of type %s is of no event",
+			      perf_type_name(r->type));
+	return perf_record_decode_other(&c->p, a, r, false, rec, err);
+}
+
+unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r)
+{
+	const struct perf_attr *a = cut_read_attr(c, r);
+	size_t trailer = a ? a->t_size : 0;
+	unsigned char *copy = mem_dup(r->b.pos, r->size);
+
+	memset(copy + r->size - trailer, 0, trailer);
+	return copy;
+}
