@@ -155,7 +155,7 @@ def rows(db, name):
         if name == "trust":
             out[(row[0], row[1], row[3])] += row[2]
         elif name in SUMS:
-            out[row[:-1]] += row[-1]
+            out[row[:-1]] += row[-1] or 0
         elif name in ONCE:
             out[row] = 1
         else:
