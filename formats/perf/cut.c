@@ -354,7 +354,9 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		break;
 	case PR_CUT:
 		/* the stream itself is a piece, or lies */
-		c->stored = NULL;
+		c->is_event = r->size != PERF_CUT_MARK_SIZE;
+		if (!c->is_event)
+			c->stored = NULL;
 		break;
 	default:
 		if (r->type < PR_TOOL)

@@ -292,6 +292,9 @@ def look(case, data, stream):
         more = same_samples(*dbs)
         counts = collections.Counter({("lies", "streams"): 1})
     want, have = (damage_of(case.path(f)) for f in ("whole.db", "all.db"))
+    # values that go back, as those of a record that is there twice
+    for c in (want, have):
+        c.pop("value of an event group", None)
     if bool(want) != bool(have):
         more.append("damage: %s, ingest %s" % (dict(have), dict(want)))
     elif want != have:
