@@ -551,6 +551,8 @@ void perf_cut_mark(struct perf_cut *c, enum perf_cut_mark mark, uint64_t place,
 	uint16_t misc = (uint16_t)mark;
 	uint16_t size = sizeof(record);
 
+	if (!c->begun)
+		return;
 	if (mark == PERF_CUT_ENDS)
 		c->end = 0;
 	if (mark == PERF_CUT_PACKED)
@@ -576,11 +578,12 @@ void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
 	if (c->head.n)
 		perf_cut_mark(c, PERF_CUT_BEGINS, place, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
-		cut_objects_write(&c->kernel[i], out);
+		cut_objects_write(&c->kernel[i], c->read, out);
 	if (c->tasks)
 		cut_tasks_write(c->tasks, out);
 	for (size_t i = 0; i < c->n_late; i++)
-		fwrite(c->late[i].record, 1, c->late[i].size, out);
+		cut_read_write(c->read, c->late[i].record, c->late[i].size,
+			       out);
 }
 
 uint64_t perf_cut_dropped(const struct perf_cut *c)

@@ -80,7 +80,8 @@ uint64_t perf_cut_place(const struct perf_cut *c);
 /* Writes what a piece begins with, at that place; 0: nothing is before it.
  * Errors are those of the stream. */
 void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out);
-/* Writes a mark. place: of where a piece begins or ends. */
+/* Writes a mark, if the stream has begun. place: of where a piece begins or
+ * ends. */
 void perf_cut_mark(struct perf_cut *c, enum perf_cut_mark mark, uint64_t place,
 		   FILE *out);
 /* Returns the number of records that were not kept for later pieces, because

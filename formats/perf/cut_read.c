@@ -14,6 +14,8 @@
 struct cut_read {
 	struct perf p;
 	struct perf_file file; /* for the times before that of a record */
+	bool records;	       /* there were some of the kernel */
+	bool late; /* an event, or the kind of machine, came behind them */
 };
 
 struct cut_read *cut_read_new(const char *path, bool big_endian)
@@ -32,9 +34,7 @@ void cut_read_free(struct cut_read *c)
 {
 	if (!c)
 		return;
-	perf_attr_release(&c->p);
-	arena_release(&c->p.arena);
-	free(c->p.extra);
+	perf_release(&c->p);
 	free(c);
 }
 
@@ -50,6 +50,8 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 
 	if (c->p.n_id >= IDS_MAX)
 		return 0;
+	c->late |= c->records &&
+		   (r->type == PR_HEADER_ATTR || r->type == PR_FEATURE);
 	perf_tool_take(&c->p, &c->file, r, NULL);
 	return c->p.damaged == before ? 0
 				      : err_at(err, r->b.path, r->off,
@@ -77,6 +79,7 @@ int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 	uint32_t cpu = UINT32_MAX;
 
 	*out = (struct cut_stamp){ .cpu = -1 };
+	c->records = true;
 	if (!r->type || r->type >= PR_KERNEL_KNOWN)
 		return 0;
 	if (!perf_ref_make(&c->p, &c->file, r, &ref))
@@ -109,12 +112,30 @@ int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
 	return perf_record_decode_other(&c->p, a, r, false, rec, err);
 }
 
+/* Without an id, the reader takes a record for one of the first event. */
 unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r)
 {
 	const struct perf_attr *a = cut_read_attr(c, r);
-	size_t trailer = a ? a->t_size : 0;
 	unsigned char *copy = mem_dup(r->b.pos, r->size);
+	unsigned char *end = copy + r->size;
 
-	memset(copy + r->size - trailer, 0, trailer);
+	if (a && a->t_size == c->p.attr->t_size &&
+	    a->t_time == c->p.attr->t_time)
+		memset(end - a->t_size, 0, a->t_size);
+	else if (a && a->t_time)
+		memset(end - a->t_time, 0, sizeof(uint64_t));
 	return copy;
+}
+
+void cut_read_write(struct cut_read *c, const void *record, size_t size,
+		    FILE *out)
+{
+	struct perf_rec r = { .size = (uint16_t)size };
+	struct record rec;
+
+	bytes_init(&r.b, record, size, c->p.src.path, 0, c->p.swap);
+	bytes_peek_u32(&r.b, 0, &r.type);
+	bytes_peek_u16(&r.b, 4, &r.misc);
+	if (!c->late || !cut_read_decode(c, &r, &rec, NULL))
+		fwrite(record, 1, size, out);
 }

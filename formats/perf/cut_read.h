@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct cut_read;
 struct err;
@@ -48,7 +49,13 @@ int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
 		    struct record *rec, struct err *err);
 /* Returns a copy of such a record, which is not damaged, as perf record writes
- * it for what was there before it began: without time, CPU and event. The
- * caller frees it. */
+ * it for what was there before it began: without time, and without CPU and
+ * event if those of the first event have the same places. The caller frees it.
+ */
 unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r);
+/* Writes a record that cut_read_decode() has decoded, unless an event or the
+ * kind of machine came behind it by which it is damaged: a piece begins with
+ * all of these. */
+void cut_read_write(struct cut_read *c, const void *record, size_t size,
+		    FILE *out);
 #endif

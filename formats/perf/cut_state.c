@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "formats/perf/cut_read.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -142,10 +143,10 @@ void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
 	*s = (struct cut_maps){ .n = 0 };
 }
 
-void cut_maps_write(const struct cut_maps *s, FILE *out)
+void cut_maps_write(const struct cut_maps *s, struct cut_read *read, FILE *out)
 {
 	for (size_t i = 0; i < s->n; i++)
-		fwrite(s->map[i].record, 1, s->map[i].size, out);
+		cut_read_write(read, s->map[i].record, s->map[i].size, out);
 }
 
 /* ---- kernel objects */
@@ -238,11 +239,13 @@ void cut_objects_release(struct cut_objects *s, struct cut_kept *k)
 	*s = (struct cut_objects){ .n = 0 };
 }
 
-void cut_objects_write(const struct cut_objects *s, FILE *out)
+void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
+		       FILE *out)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->item[i].record)
-			fwrite(s->item[i].record, 1, s->item[i].size, out);
+			cut_read_write(read, s->item[i].record, s->item[i].size,
+				       out);
 }
 
 /* Code of the kernel that was made at run time, BPF programs, control groups:

@@ -13,6 +13,7 @@
 
 #include "stitch/base/table.h"
 
+struct cut_read;
 struct perf_rec;
 
 /* The kernel allows a process 65530 mappings (vm.max_map_count). */
@@ -54,7 +55,7 @@ struct cut_maps {
 void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 		  struct cut_kept *k);
 void cut_maps_release(struct cut_maps *s, struct cut_kept *k);
-void cut_maps_write(const struct cut_maps *s, FILE *out);
+void cut_maps_write(const struct cut_maps *s, struct cut_read *read, FILE *out);
 
 /* What the kernel has under two numbers, and its record. */
 struct cut_object {
@@ -88,5 +89,6 @@ enum cut_kernel {
 void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
 		      const struct perf_rec *r);
 void cut_objects_release(struct cut_objects *s, struct cut_kept *k);
-void cut_objects_write(const struct cut_objects *s, FILE *out);
+void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
+		       FILE *out);
 #endif

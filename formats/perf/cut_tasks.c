@@ -274,7 +274,7 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 		const struct cut_task *t = &c->task[i];
 
 		if (t->comm && t->alive)
-			fwrite(t->comm, 1, t->comm_size, out);
-		cut_maps_write(&t->maps, out);
+			cut_read_write(c->read, t->comm, t->comm_size, out);
+		cut_maps_write(&t->maps, c->read, out);
 	}
 }

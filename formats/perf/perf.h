@@ -375,6 +375,10 @@ static inline struct perf *perf_of(struct source *src)
 	return (struct perf *)src;
 }
 
+/* ---- open.c */
+/* Frees what was read of records, without files and chunks. */
+void perf_release(struct perf *p);
+
 /* ---- header.c */
 /* Reads header, events, then feature sections of the file form. */
 int perf_read_header(struct perf *p, struct err *err);

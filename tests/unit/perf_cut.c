@@ -442,6 +442,58 @@ START_TEST(records_that_the_reader_calls_damaged_are_not_kept)
 }
 END_TEST
 
+START_TEST(copies_of_records_of_another_event_keep_its_id)
+{
+	const struct pb_event with_cpu = { .attr_size = PB_ATTR,
+					   .sample_type = PS_TID | PS_TIME |
+							  PS_CPU |
+							  PS_IDENTIFIER,
+					   .flags = PA_SAMPLE_ID_ALL,
+					   .ids = { 5 },
+					   .n_ids = 1 };
+	const struct pb_event first = { .attr_size = PB_ATTR,
+					.sample_type = PS_TID | PS_TIME |
+						       PS_IDENTIFIER,
+					.flags = PA_SAMPLE_ID_ALL,
+					.ids = { 4 },
+					.n_ids = 1 };
+	struct cutting t = { .head = NULL };
+	size_t at, len;
+
+	pb_begin_pipe(&t.b, false);
+	pb_header_attr(&t.b, &first);
+	pb_header_attr(&t.b, &with_cpu);
+	pb_rec(&t.b, PR_COMM, EXEC);
+	pb_u32(&t.b, 10);
+	pb_u32(&t.b, 10);
+	pb_str(&t.b, "x");
+	pb_u64(&t.b, 0);
+	pb_u64(&t.b, 1000);
+	pb_u64(&t.b, 3);
+	pb_u64(&t.b, 5);
+	pb_end(&t.b);
+	put_round(&t);
+	put_round(&t);
+	cutting_end(&t);
+
+	/* what reads the piece finds its name */
+	struct perf_cut *again = perf_cut_new("head");
+	struct err err;
+	uint64_t used;
+
+	for (at = 0, len = t.len; at < len; at += (size_t)used)
+		ck_assert_int_eq(perf_cut_take(again, t.head + at, len - at,
+					       &used, &err),
+				 1);
+	ck_assert_uint_eq(perf_cut_damaged(again, &err), 0);
+	ck_assert_int_eq(cutting_count(&t, PR_COMM), 1);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 0, 24), 0);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 0, 40), 5);
+	perf_cut_free(again);
+	free(t.head);
+}
+END_TEST
+
 START_TEST(a_size_that_is_no_size_ends_the_stream)
 {
 	struct perf_cut *c = perf_cut_new("test");
@@ -645,6 +697,7 @@ START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 END_TEST
 
 RUN("perf_cut", records_that_the_reader_calls_damaged_are_not_kept,
+    copies_of_records_of_another_event_keep_its_id,
     a_size_that_is_no_size_ends_the_stream,
     copies_for_many_processes_are_bounded, what_has_ended_makes_room,
     counts_are_those_of_a_piece_though_a_time_lies,
