@@ -249,6 +249,10 @@ static void cut_end_round(struct perf_cut *c)
 /* Gives a record to the counters. Returns what is to be stored. */
 static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
 {
+	const struct perf_attr *a =
+		r->type == PR_SAMPLE && cut_read_has_counts(c->read)
+			? cut_read_attr(c->read, r)
+			: NULL;
 	const struct cut_counted counted = {
 		.type = r->type,
 		.misc = r->misc,
@@ -258,7 +262,7 @@ static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
 		.stamp = c->stamp,
 	};
 
-	return cut_counts_take(c->counts, &counted, cut_read_attr(c->read, r));
+	return cut_counts_take(c->counts, &counted, a);
 }
 
 /* Keeps a record of the session, with its payload, for all pieces. */

@@ -29,9 +29,9 @@ struct cut_counted {
 /* Borrows what reads the records. */
 struct cut_counts *cut_counts_new(struct cut_read *read);
 void cut_counts_free(struct cut_counts *c); /* NULL is fine */
-/* Takes a sample or lost records; a: its event, NULL if it is unknown. Returns
- * what is to be stored, of the same size: the record, or a copy that is valid
- * until the next call. */
+/* Takes a sample or lost records; a: the event of a sample, NULL if it is
+ * unknown or has no counters. Returns what is to be stored, of the same size:
+ * the record, or a copy that is valid until the next call. */
 const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r,
 			    const struct perf_attr *a);
 #endif

@@ -15,6 +15,7 @@ struct cut_read {
 	struct perf p;
 	struct perf_file file; /* for the times before that of a record */
 	bool records;	       /* there were some of the kernel */
+	bool counts;	       /* samples may have values of counters */
 	bool late; /* an event, or the kind of machine, came behind them */
 };
 
@@ -47,12 +48,14 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 		     struct err *err)
 {
 	uint64_t before = c->p.damaged;
+	size_t n = c->p.n_attr;
 
 	if (c->p.n_id >= IDS_MAX)
 		return 0;
 	c->late |= c->records &&
 		   (r->type == PR_HEADER_ATTR || r->type == PR_FEATURE);
 	perf_tool_take(&c->p, &c->file, r, NULL);
+	c->counts |= c->p.n_attr > n && c->p.attr[n].sample_type & PS_READ;
 	return c->p.damaged == before ? 0
 				      : err_at(err, r->b.path, r->off,
 					       "a record of type %s is damaged",
@@ -63,6 +66,11 @@ const struct perf_attr *cut_read_attr(struct cut_read *c,
 				      const struct perf_rec *r)
 {
 	return perf_attr_of_record(&c->p, r);
+}
+
+bool cut_read_has_counts(const struct cut_read *c)
+{
+	return c->counts;
 }
 
 int32_t cut_read_cpu(struct cut_read *c, uint64_t id)
@@ -88,9 +96,11 @@ int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 			      perf_type_name(r->type));
 	if (!ref.untimed)
 		out->time = ref.key;
+	if (r->type != PR_LOST && r->type != PR_LOST_SAMPLES)
+		return 0;
 	const struct perf_attr *a = cut_read_attr(c, r);
 
-	if (r->type == PR_SAMPLE || !a || r->size < 8 + a->t_size)
+	if (!a || r->size < 8 + a->t_size)
 		return 0;
 	if (a->t_cpu && !bytes_peek_u32(&r->b, r->size - a->t_cpu, &cpu))
 		out->cpu = (int32_t)cpu;

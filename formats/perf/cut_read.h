@@ -20,8 +20,9 @@ struct record;
 /* What a record tells beside its contents. */
 struct cut_stamp {
 	uint64_t time; /* 0: unknown */
-	int32_t cpu;   /* -1: unknown; not of samples */
-	uint64_t id;   /* 0: unknown; not of samples */
+	/* of lost records alone */
+	int32_t cpu; /* -1: unknown */
+	uint64_t id; /* 0: unknown */
 };
 
 /* path is for messages; borrowed. */
@@ -37,6 +38,8 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
  * borrowed until the next record of the session. */
 const struct perf_attr *cut_read_attr(struct cut_read *c,
 				      const struct perf_rec *r);
+/* Returns whether a sample may have values of counters. */
+bool cut_read_has_counts(const struct cut_read *c);
 /* Returns the CPU of an id; -1: unknown, or any. */
 int32_t cut_read_cpu(struct cut_read *c, uint64_t id);
 /* Reads what a record of the kernel tells beside its contents; nothing of a

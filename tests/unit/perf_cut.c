@@ -547,15 +547,24 @@ END_TEST
 START_TEST(what_has_ended_makes_room)
 {
 	struct perf_cut *c = perf_cut_new("test");
+	static char name[2000];
 	struct cutting t;
 	size_t at = 0;
 
+	/* 400 MB of names */
+	memset(name, 'x', sizeof(name) - 1);
 	cutting_begin_timed(&t, 0);
-	for (uint64_t i = 0; i < 1000000; i++) {
+	for (uint64_t i = 0; i < 200000; i++) {
 		uint32_t pid = 10 + (uint32_t)(i % 4000);
 
 		put_timed(&t, PR_FORK, pid, 1000 + 100 * i);
-		put_timed(&t, PR_COMM, pid, 1010 + 100 * i);
+		pb_rec(&t.b, PR_COMM, 0);
+		pb_u32(&t.b, pid);
+		pb_u32(&t.b, pid);
+		pb_str(&t.b, name);
+		pb_u64(&t.b, 0);
+		pb_u64(&t.b, 1010 + 100 * i);
+		pb_end(&t.b);
 		put_timed(&t, PR_EXIT, pid, 1020 + 100 * i);
 		if (i % 1000 != 999)
 			continue;
