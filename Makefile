@@ -159,7 +159,7 @@ $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 
 # Nothing of it is seen but its entry. Sanitizers are the loading program's to
 # have: sqlite3 and Python have none.
-EXT_CFLAGS = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(ALL_CFLAGS)) \
+EXT_CFLAGS = $(filter-out -fsanitize% -fno-sanitize-recover=%,$(ALL_CFLAGS)) \
 	-fPIC -fvisibility=hidden -DBACKSTITCH_EXTENSION
 PLUGIN_CFLAGS = $(filter-out -DBACKSTITCH_EXTENSION,$(EXT_CFLAGS))
 $(EXT): $(EXT_OBJS)
@@ -289,11 +289,16 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer -o $@ $< \
 		$(O)/all.a $(ALL_LIBS)
+comma := ,
 # Clang takes 1.1 s for a unit test with -O1, and 0.3 s without; 60 s for cli/,
 # and 25 s without, and its tests take 2 % longer. lld links a test in 0.1 s, ld
 # in 0.35 s.
-SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -gline-tables-only' \
-	BRIEF_CFLAGS=-O0 SAN=fuzzer-no-link,address,undefined \
+# A fuzzer that runs for minutes learns from each comparison; being told of them
+# costs all units half as much time again, for which a run of a second is too
+# short.
+GUIDE = inline-8bit-counters,pc-table$(if $(T),$(comma)indirect-calls$(comma)trace-cmp)
+SAN_FLAVOUR = O=build-fuzz CC=clang BRIEF_CFLAGS=-O0 SAN=address,undefined \
+	CFLAGS='-O1 -gline-tables-only -fsanitize-coverage=$(GUIDE)' \
 	LDFLAGS='$(if $(shell command -v ld.lld 2>/dev/null),-fuse-ld=lld)'
 COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
 	-fprofile-instr-generate -fcoverage-mapping'
@@ -385,7 +390,6 @@ ci-san:
 
 # By other compilers, for other standards of C, without optional libraries: B=
 # takes names of the table in tests/builds.sh (B=c11,clang); without it all.
-comma := ,
 builds: deps
 	@O='$(O)' tests/builds.sh $(subst $(comma), ,$(B))
 

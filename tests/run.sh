@@ -287,7 +287,7 @@ group_truth() {
 		[ ! -f "$f" ] || set -- "$@" "$f"
 	done
 	# sanitizers make a case ten times as long
-	cases=10000
+	cases=6000
 	[ -z "$LONG" ] || cases=30000
 	[ -z "$SAN" ] || cases=3000
 	run truth truth env BACKSTITCH_CASES="${BACKSTITCH_CASES:-$cases}" \

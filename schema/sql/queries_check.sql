@@ -22,8 +22,10 @@ SELECT (SELECT count(*) FROM request
 			AND name IN ('sample_lost', 'overwritten',
 				'unjoinable', 'unexplained'))) AS chains,
 	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
-	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
-		OR what IN ('overwritten', 'damage')) AS lost_unknown,
+	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL) OR what = 'damage'
+		OR (what = 'overwritten' AND n IS NULL AND capture NOT IN (
+			SELECT capture FROM loss
+			WHERE what = 'overwritten' AND counts))) AS lost_unknown,
 	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
 		AS out_of_order,
 	(SELECT count(*) FROM internal_finding WHERE loss IS NULL AND rule IN (

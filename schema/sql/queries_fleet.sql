@@ -16,7 +16,11 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 		WHERE l.capture = c.id AND l.counts) AS lost,
 	(SELECT count(*) FROM loss l
 		WHERE l.capture = c.id AND ((l.counts AND l.n IS NULL)
-			OR l.what IN ('overwritten', 'damage')))
+			OR l.what = 'damage'
+			OR (l.what = 'overwritten' AND l.n IS NULL
+				AND NOT EXISTS (SELECT 1 FROM loss t
+				WHERE t.capture = c.id
+				AND t.what = 'overwritten' AND t.counts))))
 		AS lost_unknown,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),

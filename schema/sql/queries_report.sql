@@ -82,8 +82,10 @@ SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 -- check_breaks counts them.
 -- name: report_lost_all
 SELECT coalesce(sum(n) FILTER (WHERE counts), 0) AS n,
-	count(*) FILTER (WHERE (counts AND n IS NULL)
-		OR what IN ('overwritten', 'damage')) AS unknown
+	count(*) FILTER (WHERE (counts AND n IS NULL) OR what = 'damage'
+		OR (what = 'overwritten' AND n IS NULL AND capture NOT IN (
+			SELECT capture FROM loss
+			WHERE what = 'overwritten' AND counts))) AS unknown
 FROM loss
 
 -- name: annotate_leaves

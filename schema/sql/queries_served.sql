@@ -101,8 +101,11 @@ SELECT (SELECT coalesce(sum(n), 0) FROM served_verdict
 			'overwritten', 'unjoinable', 'unexplained')) AS chains,
 	(SELECT coalesce(sum(records), 0) FROM served_loss WHERE counts)
 		AS lost,
-	(SELECT coalesce(sum(CASE WHEN what IN ('overwritten', 'damage')
-			THEN intervals WHEN counts THEN unknown END), 0)
+	(SELECT coalesce(sum(CASE WHEN counts AND what <> 'damage'
+			THEN unknown WHEN what = 'damage' OR (
+			what = 'overwritten' AND NOT EXISTS (SELECT 1
+			FROM served_loss WHERE what = 'overwritten' AND counts))
+			THEN intervals END), 0)
 		FROM served_loss) AS lost_unknown,
 	NULL AS out_of_order,
 	(SELECT coalesce(sum(findings - explained), 0) FROM served_finding

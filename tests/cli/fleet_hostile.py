@@ -35,8 +35,8 @@ VALUES = {
     "null": "NULL", "text": "'x'", "large": "9223372036854775807",
     "small": "-9223372036854775807 - 1", "real": "1e300",
     "blob": "randomblob(5000)", "bytes": "CAST(x'ff00fe41' AS TEXT)"}
-# Of seven values two or three for each column, or one or two.
-STEP, LEAST = (3, 80) if os.environ.get("LONG") else (5, 48)
+# Of seven values two or three for each column, or one.
+STEP, LEAST = (3, 80) if os.environ.get("LONG") else (7, 34)
 bad = []
 n = read = 0
 for table, columns in TABLES.items():

@@ -123,6 +123,11 @@ is "stats number what a mark of loss does not" 'dropped,0,12,1;lost,0,,0;lost_to
 is "and nothing more was lost" 0 "$("$B" check marked.db | grep -c 'unknown number')"
 "$B" ingest --no-symbols -f -o marked.db - <marked/trace.txt 2>err
 is "which is unknown without stats" 'lost,0,,1;' "$(ask marked.db "$losses")"
+# what a full buffer overwrote has a number in the head of the text
+sed 's,^\(# entries-in-buffer/entries-written: \)\([0-9]*\)/[0-9]*,\110/17,' alone.txt >wrapped.txt
+"$B" ingest --no-symbols -o wrapped.db - <wrapped.txt 2>err
+is "overwritten entries that the head counts are no unknown number" \
+	'7 records lost' "$("$B" check wrapped.db | head -n 1 | sed 's/.*, //')"
 mkdir -p waits/per_cpu/cpu0
 cp alone.txt waits/trace.txt
 mkfifo waits/per_cpu/cpu0/stats

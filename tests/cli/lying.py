@@ -25,7 +25,7 @@ import unpack  # noqa: E402
 SECONDS = 10
 MEMORY = 1 << 30
 SANITIZED = False
-MIXES = int(os.environ.get("LYING", 200 if os.environ.get("LONG") else 12))
+MIXES = int(os.environ.get("LYING", 200 if os.environ.get("LONG") else 8))
 NUMBERS = (0, 1, 2, 127, 255, 4095, 65535, 65536, 4194304, 4194305,
            (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 53) + 1,
            (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
@@ -34,7 +34,7 @@ READERS = (["info"], ["check"], ["report"], ["report", "--off-cpu"],
            ["report", "--sched"], ["path"], ["script"],
            ["export", "--format", "chrome", "-o", "out.json"])
 # Without LONG a part of all, which the number in the order decides.
-SHARE = 1 if os.environ.get("LONG") else 20
+SHARE = 1 if os.environ.get("LONG") else 32
 SEEN = []
 CHANGED = []  # of each lie about a real capture: is any byte another one?
 BAD = re.compile(rb"Sanitizer|runtime error:|Assertion|\*\*\* ")

@@ -5,7 +5,7 @@ usage: trust.py BACKSTITCH CAPTURE...
        trust.py BACKSTITCH --changed CAPTURE
 For each capture the class of every sample is read once, without the sums that
 the program adds up. Filters and sums are Python's own. Each filter asks 'report --json', and in turn
-one of the other outputs, whose sentence must be the same. Without $LONG, one of thirteen
+one of the other outputs, whose sentence must be the same. Without $LONG, one of nineteen
 filters of each capture is asked, others for the next capture. --changed: in a
 database in which one sample, one stack or one sum is another, the sentence is
 another, too, and the comparison with what the samples were finds it.
@@ -24,7 +24,7 @@ import tempfile
 B = sys.argv[1]
 Row = collections.namedtuple("Row", "id type event comm pid tid cpu time cls")
 tried = collections.Counter()
-STEP = 1 if os.environ.get("LONG") else 13
+STEP = 1 if os.environ.get("LONG") else 19
 CLASS_OF_EACH = """
     WITH unwound(stack) AS MATERIALIZED (
         SELECT DISTINCT stack FROM raw_chain WHERE ended IS NOT NULL

@@ -327,7 +327,7 @@ def test_killed(s, db, rnd):
        "a large run is several blocks", [whole])
     kills = partly = 0
     good = True
-    while kills < (8 if LONG else 4) or (not partly and kills < 60):
+    while kills < (8 if LONG else 3) or (not partly and kills < 60):
         clear(s)
         for _ in range(5):
             p = subprocess.Popen([BACKSTITCH, "push", "-q", a, db], env=ENV,
