@@ -304,7 +304,7 @@ group_compare() {
 	for t in compare newest kernels intact hits selfs counts joincheck asperf evidence audit twin \
 		names shortnames callsite accused unmapped deferred maps mapped ftrace eventnames eventtext ftext offcpu waits sched critical nonce ctf ctfmade \
 		ctfmeta ctfframes timeline lives jit lines inlined across libdw sframe \
-		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments \
+		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments hostile kills \
 		jsonschemas screens
 	do
 		run compare "$t" python3 "tests/compare/$t.py"

@@ -364,6 +364,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 
 	if (parts_wait(fw.parts, rc ? &late : err))
 		rc = -1;
+	segments_sweep(fw.claim);
 	*damaged = follow_tell_missing(&fw) || parts_damaged(fw.parts);
 	if (!o->quiet && (!rc || fw.g.number > last + 1))
 		parts_tell(fw.parts);

@@ -136,30 +136,6 @@ static void parts_advance(struct parts *q)
 		q->first = q->begin;
 }
 
-static void parts_start_next(struct parts *q)
-{
-	/* steps over segments of which nothing is there */
-	while (!q->making && q->first < q->end &&
-	       !segments_waits(q->o.claim, q->first)) {
-		if (q->first >= q->begin) {
-			say("backstitch: segment %" PRIu32 ": its parts "
-			    "were removed before they were read\n",
-			    q->first);
-			q->lost++;
-			q->damaged = true;
-		}
-		parts_advance(q);
-	}
-	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
-		return;
-	q->asleep = 0;
-	q->full = 0;
-	q->making_since = now_ns();
-	q->making = maker_give(q->maker, q->first);
-	if (!q->making)
-		parts_tell_fork(q);
-}
-
 /* Says one line about a finished segment, if the maker reported on it. */
 static void parts_tell_segment(const struct parts *q, uint32_t number,
 			       int64_t took)
@@ -255,6 +231,53 @@ static void parts_run_command(struct parts *q, uint32_t number)
 	q->commands_failed++;
 }
 
+/* The database of a segment is finished. */
+static void parts_end_segment(struct parts *q, uint32_t number)
+{
+	q->made++;
+	segments_remove(q->o.claim, number);
+	parts_run_command(q, number);
+	parts_keep(q);
+}
+
+/* Goes on to the first segment of which a database is to be made. */
+static void parts_find_next(struct parts *q)
+{
+	for (; q->first < q->end; parts_advance(q)) {
+		/* A killed run had made it, and may have removed some of its
+		 * parts: made again, it would lack what is in those. */
+		if (q->first < q->begin &&
+		    segments_is_made(q->o.claim, q->first)) {
+			parts_end_segment(q, q->first);
+			continue;
+		}
+		if (segments_waits(q->o.claim, q->first))
+			return;
+		if (q->first < q->begin)
+			continue;
+		say("backstitch: segment %" PRIu32 ": its parts "
+		    "were removed before they were read\n",
+		    q->first);
+		q->lost++;
+		q->damaged = true;
+	}
+}
+
+static void parts_start_next(struct parts *q)
+{
+	if (q->making || q->stuck)
+		return;
+	parts_find_next(q);
+	if (q->first >= q->end || !parts_may_start(q))
+		return;
+	q->asleep = 0;
+	q->full = 0;
+	q->making_since = now_ns();
+	q->making = maker_give(q->maker, q->first);
+	if (!q->making)
+		parts_tell_fork(q);
+}
+
 /* Takes the status of the first segment. */
 static void parts_take_status(struct parts *q, int code)
 {
@@ -277,12 +300,9 @@ static void parts_take_status(struct parts *q, int code)
 		q->bad++;
 		segments_set_aside(q->o.claim, number);
 	} else if (code == STATUS_OK || code == STATUS_DAMAGED) {
-		q->made++;
-		segments_remove(q->o.claim, number);
 		parts_note_age(q, number);
 		parts_tell_segment(q, number, took);
-		parts_run_command(q, number);
-		parts_keep(q);
+		parts_end_segment(q, number);
 	} else {
 		q->left++; /* the next run tries it again */
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "cli/follow/claim.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/search.h"
 
 #define NS 1000000000
@@ -121,6 +123,15 @@ bool segments_waits(const struct claim *c, uint32_t number)
 	return found;
 }
 
+bool segments_is_made(const struct claim *c, uint32_t number)
+{
+	char path[SEGMENT_PATH];
+	struct stat st;
+
+	segments_database("", number, path);
+	return !fstatat(claim_fd(c), path + 1, &st, AT_SYMLINK_NOFOLLOW);
+}
+
 void segments_remove(const struct claim *c, uint32_t number)
 {
 	char path[SEGMENT_PATH];
@@ -224,6 +235,25 @@ int segments_look(const struct claim *c, uint32_t *last,
 		       "%s: no number is left after segment %" PRIu32
 		       "; give another folder: -o DIR",
 		       dir, *last);
+}
+
+void segments_sweep(const struct claim *c)
+{
+	DIR *d = segments_folder(c);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL) {
+		const char *end = strstr(e->d_name, ".db.");
+		char base[NAME_MAX + 1] = "";
+
+		if (end)
+			memcpy(base, e->d_name, (size_t)(end - e->d_name) + 3);
+		if (segments_number(base, "segment-", ".db", false) &&
+		    new_file_owner_is_gone(e->d_name, base))
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
 }
 
 struct kept {

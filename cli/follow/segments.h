@@ -57,6 +57,9 @@ struct segments_left {
  * which the caller frees. Returns 0, or -1 and *err. */
 int segments_look(const struct claim *c, uint32_t *last,
 		  struct segments_left *left, struct err *err);
+/* Removes what processes that were killed left of databases. One of the last
+ * run may not have ended when this one begins. */
+void segments_sweep(const struct claim *c);
 /* Write the name of a database, and of the part of an input. */
 void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
@@ -64,6 +67,8 @@ void segments_part(const char *dir, uint32_t number, unsigned int index,
 		   char out[SEGMENT_PATH]);
 /* Returns whether there are parts of a segment. */
 bool segments_waits(const struct claim *c, uint32_t number);
+/* Returns whether the database of a segment is finished. */
+bool segments_is_made(const struct claim *c, uint32_t number);
 /* Removes the parts of a segment. */
 void segments_remove(const struct claim *c, uint32_t number);
 /* Renames the parts of a segment, so that no later run tries to read them. */

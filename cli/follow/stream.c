@@ -24,6 +24,9 @@
 #define PART_BUFFER ((size_t)64 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
+/* What was taken is in the files after this time: whatever ends this process
+ * loses no more, however slowly a buffer fills. */
+#define FLUSH NS
 /* A text of ftrace is recognized by this much of it, or by what came before it
  * was silent. */
 #define PROBE 4096
@@ -48,8 +51,11 @@ struct stream {
 	uint64_t events; /* of the part */
 	uint64_t place;	 /* of perf: where the part begins */
 	int64_t heard;
+	int64_t flushed; /* when all that was taken was in the files */
 	bool damaged;
 	bool failed; /* what comes is not taken */
+	bool broken; /* nothing tells where the next record of perf is */
+	bool told_damage;
 	bool heard_any;
 };
 
@@ -69,6 +75,8 @@ static int stream_begin_part(struct stream *s, struct err *err)
 		perf_cut_head(s->perf, s->place, s->part);
 	else
 		ftext_cut_head(s->text, s->part);
+	/* so that a run that is killed leaves one that says what is missing */
+	fflush(s->part);
 	s->events = 0;
 	return 0;
 }
@@ -92,11 +100,19 @@ static int stream_close(const struct stream *s, FILE **f, uint32_t number,
 	return failed ? stream_fail(path, failed, err) : 0;
 }
 
+/* Returns whether all of the stream was stored. */
+static bool stream_is_whole(const struct stream *s)
+{
+	return !s->failed && !s->broken && !s->n && !perf_cut_is_open(s->perf);
+}
+
 /* Ends the part before the one that is received: it is complete. */
 static int stream_end_tail(struct stream *s, struct err *err)
 {
 	if (s->tail && s->part && s->perf)
-		perf_cut_tail(s->perf, s->place, s->tail);
+		perf_cut_mark(s->perf, PERF_CUT_ENDS, s->place, s->tail);
+	else if (s->tail && s->perf && stream_is_whole(s))
+		perf_cut_mark(s->perf, PERF_CUT_LAST, 0, s->tail);
 	if (s->tail && s->text)
 		ftext_cut_tail(s->text, s->tail);
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
@@ -170,11 +186,27 @@ static void stream_count(struct stream *s, uint64_t size, bool event)
 
 /* ---- records of perf */
 
+/* Says of the first record that is damaged; the others are in the databases
+ * too. */
+static void stream_tell_damage(struct stream *s)
+{
+	struct err first;
+
+	if (s->told_damage || !perf_cut_damaged(s->perf, &first))
+		return;
+	say("backstitch: %s; its segment has it, and later ones lack what it "
+	    "told\n",
+	    first.msg);
+	s->told_damage = s->damaged = true;
+}
+
 static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 {
 	bool old = s->tail && perf_cut_is_old(s->perf);
 	const void *stored = perf_cut_stored(s->perf);
 
+	if (!stored)
+		return 0;
 	if (old && stream_write(s, &s->tail, s->tail_number, stored, size, err))
 		return -1;
 	if (!old || perf_cut_is_state(s->perf)) {
@@ -182,6 +214,7 @@ static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 			return -1;
 		stream_count(s, size, perf_cut_is_event(s->perf));
 	}
+	stream_tell_damage(s);
 	if (!perf_cut_may_end(s->perf))
 		return 0;
 	if (stream_end_tail(s, err))
@@ -189,40 +222,77 @@ static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 	return stream_is_full(s) ? stream_cut(s, err) : 0;
 }
 
+/* Writes what the part lacks, and says it. */
+static void stream_put_damage(struct stream *s, enum perf_cut_mark mark,
+			      const struct err *why)
+{
+	perf_cut_mark(s->perf, mark, 0, s->part);
+	stream_count(s, PERF_CUT_MARK_SIZE, true);
+	if (mark == PERF_CUT_BROKEN)
+		say("backstitch: %s; the stream ends there, as nothing tells "
+		    "where its next record is\n",
+		    why->msg);
+	else if (!s->told_damage)
+		say("backstitch: %s; what is not compressed goes on\n",
+		    why->msg);
+	s->damaged = s->told_damage = true;
+	s->broken |= mark == PERF_CUT_BROKEN;
+}
+
 /* Takes the records in a compressed one. */
 static int stream_take_packed(struct stream *s, struct err *err)
 {
 	const unsigned char *data;
+	struct err why;
 	size_t len;
 	int ret;
 
-	while ((ret = perf_cut_unpack(s->perf, &data, &len, err)) > 0) {
+	while ((ret = perf_cut_unpack(s->perf, &data, &len, &why)) > 0) {
 		size_t at = 0;
 		uint64_t used;
 
 		while ((ret = perf_cut_take(s->perf, data + at, len - at, &used,
-					    err)) > 0) {
+					    &why)) > 0) {
 			if (stream_put_record(s, used, err))
 				return -1;
 			at += (size_t)used;
 		}
-		if (ret < 0)
-			return -1;
 		perf_cut_unpacked(s->perf, at);
+		if (ret < 0) {
+			stream_put_damage(s, PERF_CUT_BROKEN, &why);
+			return 0;
+		}
 	}
-	return ret;
+	if (ret < 0)
+		stream_put_damage(s, PERF_CUT_PACKED, &why);
+	return 0;
 }
 
+/* Takes a record. Returns 1, 0 if there is none that is whole, -1 and *err. */
 static int stream_take_record(struct stream *s, const unsigned char *data,
 			      size_t len, uint64_t *used, struct err *err)
 {
-	int ret = perf_cut_take(s->perf, data, len, used, err);
+	bool begun = perf_cut_has_begun(s->perf);
+	struct err why;
+	int ret = s->broken ? 0 : perf_cut_take(s->perf, data, len, used, &why);
 
+	if (ret < 0 && begun) {
+		stream_put_damage(s, PERF_CUT_BROKEN, &why);
+		*used = 0;
+		return 0;
+	}
+	if (ret < 0)
+		*err = why;
 	if (ret <= 0)
 		return ret;
 	if (perf_cut_is_packed(s->perf))
 		return stream_take_packed(s, err) ? -1 : 1;
-	return stream_put_record(s, *used, err) ? -1 : 1;
+	if (stream_put_record(s, *used, err))
+		return -1;
+	/* of the first part: it is one that has an end */
+	if (!begun)
+		perf_cut_mark(s->perf, PERF_CUT_BEGINS, 0, s->part);
+	return 1;
 }
 
 /* ---- lines of ftrace */
@@ -301,9 +371,12 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 /* Ends what is received; stop: the stream has not ended. */
 static int stream_end(struct stream *s, bool stop, struct err *err)
 {
-	int ret = s->failed ? 0 : stream_take(s, true, err);
+	int ret = s->failed || s->broken ? 0 : stream_take(s, true, err);
 	struct err late;
 
+	/* the part tells that something is missing, if it has nothing else */
+	if (s->perf && s->part && !stream_is_whole(s))
+		stream_count(s, 0, true);
 	close(s->fd);
 	s->fd = -1;
 	if (stream_end_part(s, ret ? &late : err) ||
@@ -313,11 +386,12 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 		say("backstitch: %s: the stream ended, and nothing was in "
 		    "it; did the recorder say why?\n",
 		    s->input);
-	if (ret || s->failed || !s->n)
+	bool open = s->perf && perf_cut_is_open(s->perf);
+
+	if (ret || s->failed || s->broken || (!s->n && !open))
 		return ret;
-	say("backstitch: %s: the stream ends in a record: %zu bytes of "
-	    "it\n",
-	    s->input, s->n);
+	say("backstitch: %s: the stream ends in a record: %zu bytes of it%s\n",
+	    s->input, s->n, open ? " outside of compressed data" : "");
 	s->damaged = true;
 	return 0;
 }
@@ -332,7 +406,9 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 		s->n += (size_t)n;
 		s->heard = s->g->now;
 		s->heard_any = true;
-		return stream_take(s, false, err);
+		if (stream_take(s, false, err))
+			return -1;
+		return s->broken ? stream_end(s, true, err) : 0;
 	}
 	if (!n)
 		return stream_end(s, stop, err);
@@ -352,8 +428,21 @@ int stream_cut_now(struct stream *s, struct err *err)
 	return stream_end_tail(s, err);
 }
 
+static void stream_flush(struct stream *s)
+{
+	if (s->g->now - s->flushed < FLUSH)
+		return;
+	s->flushed = s->g->now;
+	/* closing tells of errors */
+	if (s->tail)
+		fflush(s->tail);
+	if (s->part)
+		fflush(s->part);
+}
+
 int stream_idle(struct stream *s, struct err *err)
 {
+	stream_flush(s);
 	if (s->fd < 0 || s->g->now - s->heard < SILENT)
 		return 0;
 	if (!s->part)

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "formats/perf/cut_counts.h"
+#include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
+#include "formats/perf/cut_tasks.h"
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
@@ -17,14 +19,12 @@
 #define RECORD_HEADER 8
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
-#define AT_PID 8
-#define AT_TID 12
-#define MISC_MODE 7
-#define MISC_KERNEL 1
-#define MISC_GUEST_KERNEL 4
-#define MISC_EXEC (1 << 13)
-/* A pipe has no larger payload behind a record than formats of tracepoints. */
-#define PAYLOAD_MAX ((uint64_t)1 << 30)
+/* Formats of tracepoints, which are a few MB if all are recorded, are kept,
+ * hardware traces are passed on. More than this is a size that is damaged. */
+#define TRACING_MAX ((uint64_t)64 << 20)
+#define AUX_MAX ((uint64_t)1 << 30)
+/* Bytes of all records of the session. */
+#define HEAD_MAX ((size_t)128 << 20)
 
 /* Records that wait for earlier ones, and bytes of them; more are taken as they
  * came. A record has up to 65535 bytes. */
@@ -37,17 +37,6 @@ struct cut_bytes {
 	size_t n, cap;
 };
 
-/* A thread; its mappings are in the one whose tid is its pid. */
-struct cut_task {
-	int32_t pid, tid;
-	bool alive;
-	bool complete;	  /* all mappings of the process are known */
-	uint32_t threads; /* of the process that live, in its first one */
-	unsigned char *comm;
-	size_t comm_size;
-	struct cut_maps maps;
-};
-
 /* A record as it was written, until it is its turn. */
 struct cut_late {
 	uint64_t time, off;
@@ -58,14 +47,16 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, big, rounds, round_ended, is_event, is_state,
-		is_packed;
+	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
 	uint64_t off;
+	uint64_t payload; /* bytes that still follow a record */
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack *unpack;
+	struct cut_read *read;
 	struct cut_counts *counts;
+	struct cut_tasks *tasks;
 	const void *stored; /* the record, as a piece has it */
 	uint32_t piece;
 	struct cut_bytes head; /* of the session */
@@ -76,13 +67,10 @@ struct perf_cut {
 	uint64_t newest, limit; /* times in this round, and in those before */
 	size_t seq;
 	struct cut_stamp stamp; /* of the record */
-	uint64_t end;		/* of the piece before */
-	uint64_t dropped; /* mappings that were not kept of what has ended */
-	struct cut_task *task;
-	size_t n_task, cap_task;
-	uint32_t *hole; /* places of threads that ended */
-	size_t n_hole, cap_hole;
-	struct table by_tid;
+	uint64_t end; /* of the piece before, as long as it gets records */
+	struct cut_kept kept;
+	uint64_t damaged;
+	struct err first_damage;
 };
 
 struct perf_cut *perf_cut_new(const char *path)
@@ -93,33 +81,21 @@ struct perf_cut *perf_cut_new(const char *path)
 	return c;
 }
 
-static void cut_drop_maps(struct perf_cut *c, struct cut_task *t)
-{
-	cut_maps_release(&t->maps);
-	c->dropped += t->maps.dropped;
-	t->maps.dropped = 0;
-}
-
 void perf_cut_free(struct perf_cut *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->n_task; i++) {
-		cut_drop_maps(c, &c->task[i]);
-		free(c->task[i].comm);
-	}
-	free(c->task);
-	free(c->hole);
 	free(c->head.data);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
-		cut_objects_release(&c->kernel[i]);
+		cut_objects_release(&c->kernel[i], &c->kept);
 	for (size_t i = 0; i < c->n_late; i++)
 		free(c->late[i].record);
 	free(c->late);
 	free(c->path);
 	cut_unpack_free(c->unpack);
 	cut_counts_free(c->counts);
-	table_release(&c->by_tid);
+	cut_tasks_free(c->tasks);
+	cut_read_free(c->read);
 	free(c);
 }
 
@@ -130,287 +106,81 @@ static void cut_append(struct cut_bytes *b, const void *data, size_t n)
 	b->n += n;
 }
 
-/* ---- threads */
-
-static uint64_t cut_hash(int32_t tid)
+static void cut_damage(struct perf_cut *c, const struct err *err)
 {
-	return hash_u64((uint32_t)tid);
+	if (!c->damaged++)
+		c->first_damage = *err;
 }
 
-static struct cut_task *cut_find(struct perf_cut *c, int32_t tid)
-{
-	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
+/* ---- compressed records */
 
-	return at == TABLE_NONE ? NULL : &c->task[at];
-}
-
-/* Returns the place of a thread, which is made if it is new. */
-static uint32_t cut_place(struct perf_cut *c, int32_t tid)
-{
-	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
-
-	if (at != TABLE_NONE)
-		return at;
-	if (c->n_hole) {
-		at = c->hole[--c->n_hole];
-	} else {
-		at = (uint32_t)c->n_task;
-		(void)mem_add(c->task, c->n_task, c->cap_task);
-	}
-	c->task[at] = (struct cut_task){ .pid = tid, .tid = tid };
-	table_add(&c->by_tid, cut_hash(tid), at);
-	return at;
-}
-
-static void cut_forget(struct perf_cut *c, int32_t tid)
-{
-	uint32_t at = table_find_hash(&c->by_tid, cut_hash(tid));
-	struct cut_task *t;
-
-	if (at == TABLE_NONE)
-		return;
-	t = &c->task[at];
-	table_remove(&c->by_tid, cut_hash(tid), at);
-	cut_drop_maps(c, t);
-	free(t->comm);
-	*t = (struct cut_task){ .pid = 0 };
-	*mem_add(c->hole, c->n_hole, c->cap_hole) = at;
-}
-
-/* Notes that a thread lives. Its process is kept as long as any of them. */
-static struct cut_task *cut_live(struct perf_cut *c, int32_t pid, int32_t tid)
-{
-	uint32_t leader = cut_place(c, pid);
-	uint32_t at = cut_place(c, tid);
-	struct cut_task *t = &c->task[at];
-
-	if (!t->alive) {
-		t->alive = true;
-		t->pid = pid;
-		c->task[leader].threads++;
-	}
-	return t;
-}
-
-static void cut_end(struct perf_cut *c, int32_t tid)
-{
-	struct cut_task *t = cut_find(c, tid);
-	struct cut_task *leader = t ? cut_find(c, t->pid) : NULL;
-
-	if (!t || !t->alive || !leader)
-		return;
-	int32_t pid = t->pid;
-
-	t->alive = false;
-	if (leader->threads)
-		leader->threads--;
-	bool last = !leader->threads;
-
-	if (tid != pid)
-		cut_forget(c, tid);
-	if (last)
-		cut_forget(c, pid);
-}
-
-/* ---- copies of records */
-
-static void cut_put_u32(const struct perf_cut *c, unsigned char *at, uint32_t v)
-{
-	v = c->swap ? __builtin_bswap32(v) : v;
-	memcpy(at, &v, sizeof(v));
-}
-
-/* Returns a copy of a record as perf record writes it for what was there before
- * it began: without time, CPU and event. */
-static unsigned char *cut_copy(const struct perf_cut *c, const void *data,
-			       size_t size)
-{
-	unsigned char *p = mem_dup(data, size);
-
-	size_t trailer = cut_counts_trailer(c->counts);
-
-	if (trailer && size >= AT_TID + 4 + trailer)
-		memset(p + size - trailer, 0, trailer);
-	return p;
-}
-
-static void cut_set_owner(const struct perf_cut *c, unsigned char *record,
-			  int32_t pid, int32_t tid)
-{
-	cut_put_u32(c, record + AT_PID, (uint32_t)pid);
-	cut_put_u32(c, record + AT_TID, (uint32_t)tid);
-}
-
-static void cut_set_comm(struct cut_task *t, unsigned char *record, size_t size)
-{
-	free(t->comm);
-	t->comm = record;
-	t->comm_size = size;
-}
-
-/* ---- records */
-
-/* A record: b is behind its header. */
-struct cut_record {
-	uint32_t type;
-	uint16_t misc, size;
-	uint64_t time; /* of names, mappings and threads; 0: unknown */
-	const void *data;
-	struct bytes b;
-};
-
-static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
-			 struct err *err)
-{
-	struct bytes b = r->b;
-	int32_t pid, tid;
-	uint16_t misc = r->misc & (uint16_t)~MISC_EXEC;
-
-	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &tid, err))
-		return -1;
-	struct cut_task *t = cut_live(c, pid, tid);
-	unsigned char *copy = cut_copy(c, r->data, r->size);
-
-	if (r->misc & MISC_EXEC) {
-		cut_drop_maps(c, cut_find(c, pid));
-		cut_find(c, pid)->complete = true;
-	}
-	misc = c->swap ? __builtin_bswap16(misc) : misc;
-	memcpy(copy + 4, &misc, sizeof(misc));
-	cut_set_comm(t, copy, r->size);
-	return 0;
-}
-
-static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
-			 struct err *err)
-{
-	unsigned int mode = r->misc & MISC_MODE;
-	struct bytes b = r->b;
-	struct cut_map m = { .size = r->size };
-	int32_t pid, tid;
-
-	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &tid, err) ||
-	    bytes_u64(&b, &m.start, err) || bytes_u64(&b, &m.len, err))
-		return -1;
-	m.record = cut_copy(c, r->data, r->size);
-	if (pid < 0 || mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL) {
-		cut_objects_put(&c->kernel[CUT_MAPS], m.start,
-				(uint64_t)mode << 32 | (uint32_t)pid, m.record,
-				m.size);
-		return 0;
-	}
-	cut_live(c, pid, pid);
-	struct cut_task *t = cut_find(c, pid);
-
-	/* one without a time is of a list of all: a reader takes it so */
-	if (!r->time)
-		t->complete = true;
-	else if (!t->complete)
-		memcpy(m.record, r->data, r->size);
-	cut_maps_add(&t->maps, &m);
-	return 0;
-}
-
-/* A new thread has the name of the one that made it, and a new process copies
- * of its parent's mappings. */
-static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
-			 struct err *err)
-{
-	struct bytes b = r->b;
-	int32_t pid, ppid, tid, ptid;
-
-	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &ppid, err) ||
-	    bytes_i32(&b, &tid, err) || bytes_i32(&b, &ptid, err))
-		return -1;
-	/* of a FORK too: an EXIT may be lost, and the id is used again */
-	cut_end(c, tid);
-	if (r->type == PR_EXIT)
-		return 0;
-	cut_live(c, pid, tid);
-	/* made up by perf of /proc: the mappings follow, none are the parent's
-	 */
-	if (r->misc & MISC_EXEC)
-		return 0;
-	const struct cut_task *from = cut_find(c, ptid);
-	const struct cut_task *leader = cut_find(c, ppid);
-	struct cut_task *to = cut_find(c, tid);
-
-	if (from && from->comm) {
-		unsigned char *copy = mem_dup(from->comm, from->comm_size);
-
-		cut_set_owner(c, copy, pid, tid);
-		cut_set_comm(to, copy, from->comm_size);
-	}
-	to = cut_find(c, pid);
-	if (pid == ppid || !leader || !to)
-		return 0;
-	to->complete = leader->complete;
-	for (size_t i = 0; i < leader->maps.n; i++) {
-		struct cut_map m = leader->maps.map[i];
-
-		m.record = mem_dup(m.record, m.size);
-		cut_set_owner(c, m.record, pid, pid);
-		cut_maps_add(&to->maps, &m);
-	}
-	return 0;
-}
-
-static int cut_take_packed(struct perf_cut *c, const struct cut_record *r,
-			   struct err *err)
+static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 {
 	struct bytes b = r->b;
 	struct bytes data;
-	uint64_t n = bytes_left(&b);
+	struct err why;
+	uint64_t n = r->size - RECORD_HEADER;
 
+	/* what is not packed is stored, and its reader finds what is wrong */
 	if (c->inside)
-		return err_at(err, c->path, c->off,
-			      "a compressed record is in another one");
-	if ((r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, err)) ||
-	    bytes_take(&b, n, &data, err))
-		return -1;
+		err_at(&why, c->path, r->off,
+		       "a compressed record is in another one");
+	if (c->inside || bytes_skip(&b, RECORD_HEADER, &why) ||
+	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
+	    bytes_take(&b, n, &data, &why)) {
+		cut_damage(c, &why);
+		return;
+	}
 	if (!c->unpack)
 		c->unpack = cut_unpack_new();
 	cut_unpack_feed(c->unpack, data.pos, bytes_left(&data));
 	c->is_packed = true;
-	c->packed_off = c->off;
-	return 0;
+	c->packed_off = r->off;
 }
 
 /* ---- the order of time */
 
-static int cut_take_state(struct perf_cut *c, const struct cut_record *r,
-			  struct err *err)
+/* Takes a record of threads or their code, of that time; 0: unknown. */
+static void cut_take_state(struct perf_cut *c, const struct perf_rec *r,
+			   uint64_t time)
 {
-	const struct cut_object_record object = { r->type, r->data, r->size,
-						  r->b };
+	struct record rec;
 
-	switch (r->type) {
-	case PR_COMM:
-		return cut_take_comm(c, r, err);
-	case PR_MMAP:
-	case PR_MMAP2:
-		return cut_take_mmap(c, r, err);
-	case PR_FORK:
-	case PR_EXIT:
-		return cut_take_fork(c, r, err);
-	default:
-		return cut_objects_take(c->kernel, &object, err);
+	/* it was decoded before, by cut_keep_kernel() */
+	if (cut_read_decode(c->read, r, &rec, NULL))
+		return;
+	if (rec.kind == REC_MAP && (rec.pid < 0 || rec.flags & REC_F_KERNEL)) {
+		const struct cut_object o = {
+			.a = rec.map.start,
+			.b = (uint64_t)(r->misc & PM_CPUMODE) << 32 |
+			     (uint32_t)rec.pid,
+			.record = cut_read_copy(c->read, r),
+			.size = r->size,
+		};
+
+		cut_objects_put(&c->kernel[CUT_MAPS], &o, &c->kept);
+	} else if (rec.kind == REC_KSYMBOL || rec.kind == REC_MARK) {
+		cut_objects_take(c->kernel, &c->kept, r);
+	} else {
+		cut_tasks_take(c->tasks, r, &rec, time);
 	}
 }
 
 /* Reads the header of a record. Returns 0, or -1 and *err. */
-static int cut_read_record(const struct perf_cut *c, const void *data,
-			   size_t len, struct cut_record *r, struct bytes *b,
+static int cut_read_header(const struct perf_cut *c, const void *data,
+			   size_t len, uint64_t off, struct perf_rec *r,
 			   struct err *err)
 {
-	r->data = data;
-	r->time = 0;
-	bytes_init(b, data, len, c->path, c->off, c->swap);
-	if (bytes_u32(b, &r->type, err) || bytes_u16(b, &r->misc, err) ||
-	    bytes_u16(b, &r->size, err))
+	struct bytes b;
+
+	*r = (struct perf_rec){ .off = off };
+	bytes_init(&r->b, data, len, c->path, off, c->swap);
+	b = r->b;
+	if (bytes_u32(&b, &r->type, err) || bytes_u16(&b, &r->misc, err) ||
+	    bytes_u16(&b, &r->size, err))
 		return -1;
 	if (r->size < RECORD_HEADER)
-		return err_at(err, c->path, c->off,
+		return err_at(err, c->path, off,
 			      "a record is %u bytes, needs at least %d",
 			      (unsigned int)r->size, RECORD_HEADER);
 	return 0;
@@ -426,91 +196,98 @@ static int cut_compare_late(const void *pa, const void *pb)
 }
 
 /* Takes the records up to that time, and at least n of them. */
-static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
-		      struct err *err)
+static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 {
-	uint64_t off = c->off;
 	size_t done = 0;
-	int ret = 0;
 
 	qsort(c->late, c->n_late, sizeof(*c->late), cut_compare_late);
-	while (!ret && done < c->n_late &&
-	       (done < n || c->late[done].time <= time)) {
+	while (done < c->n_late && (done < n || c->late[done].time <= time)) {
 		struct cut_late *l = &c->late[done++];
-		struct cut_record r;
-		struct bytes b;
+		struct perf_rec r;
 
-		c->off = l->off;
-		ret = cut_read_record(c, l->record, l->size, &r, &b, err);
-		r.b = b;
-		r.time = l->time;
-		if (!ret)
-			ret = cut_take_state(c, &r, err);
+		/* it was read before, when its turn had not come */
+		if (!cut_read_header(c, l->record, l->size, l->off, &r, NULL))
+			cut_take_state(c, &r, l->time);
 		c->late_bytes -= l->size;
 		free(l->record);
 	}
 	memmove(c->late, c->late + done, (c->n_late - done) * sizeof(*c->late));
 	c->n_late -= done;
-	if (!ret)
-		c->off = off;
-	return ret;
 }
 
 /* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
  * read before the COMM that is earlier. Until a round has ended whose times are
  * later, as perf itself waits, such a record is kept as it was written. */
-static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
-			struct err *err)
+static void cut_put_late(struct perf_cut *c, const struct perf_rec *r)
 {
-	c->is_state = true;
-	if (!c->stamp.time)
-		return cut_take_state(c, r, err);
-	if ((c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES) &&
-	    cut_settle(c, 0, c->n_late / 2, err))
-		return -1;
+	if (!c->stamp.time) {
+		cut_take_state(c, r, 0);
+		return;
+	}
+	if (c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES)
+		cut_settle(c, 0, c->n_late / 2);
 	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
 		(struct cut_late){ .time = c->stamp.time,
-				   .off = c->off,
+				   .off = r->off,
 				   .seq = c->seq++,
-				   .record = mem_dup(r->data, r->size),
+				   .record = mem_dup(r->b.pos, r->size),
 				   .size = r->size };
-	return 0;
 }
 
-static int cut_end_round(struct perf_cut *c, struct err *err)
+static void cut_end_round(struct perf_cut *c)
 {
 	uint64_t limit = c->limit;
 
 	c->rounds = c->round_ended = true;
+	c->end = 0;
 	c->limit = c->newest;
-	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
+	if (c->n_late)
+		cut_settle(c, limit, 0);
 }
 
 /* Gives a record to the counters. Returns what is to be stored. */
-static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
+static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
 {
+	const struct perf_attr *a =
+		r->type == PR_SAMPLE && cut_read_has_counts(c->read)
+			? cut_read_attr(c->read, r)
+			: NULL;
 	const struct cut_counted counted = {
 		.type = r->type,
 		.misc = r->misc,
-		.data = r->data,
+		.data = r->b.pos,
 		.size = r->size,
 		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
 		.stamp = c->stamp,
 	};
 
-	return cut_counts_take(c->counts, &counted);
+	return cut_counts_take(c->counts, &counted, a);
 }
 
-/* Keeps what a piece needs of a record. */
-static int cut_keep(struct perf_cut *c, const struct cut_record *r,
-		    uint64_t whole, struct err *err)
+/* Keeps a record of the session, with its payload, for all pieces. */
+static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
+			     uint64_t whole)
 {
-	cut_counts_stamp(c->counts, r->type, &r->b, &c->stamp);
-	if (c->stamp.time > c->newest)
-		c->newest = c->stamp.time;
-	c->stored = r->data;
-	switch (r->type) {
+	struct err why;
+
+	if (c->head.n > HEAD_MAX - whole) {
+		c->kept.dropped++;
+		return;
+	}
+	if (r->type != PR_TRACING_DATA && cut_read_session(c->read, r, &why)) {
+		cut_damage(c, &why);
+		/* without its event, no sample could be read */
+		c->is_event = r->type != PR_HEADER_ATTR;
+		if (c->is_event)
+			return;
+	}
+	cut_append(&c->head, r->b.pos, (size_t)whole);
+}
+
+static bool cut_tells_state(uint32_t type)
+{
+	switch (type) {
 	case PR_COMM:
 	case PR_MMAP:
 	case PR_MMAP2:
@@ -519,29 +296,53 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_KSYMBOL:
 	case PR_BPF_EVENT:
 	case PR_CGROUP:
-		return cut_put_late(c, r, err);
-	case PR_SAMPLE:
-	case PR_LOST:
-	case PR_LOST_SAMPLES:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Takes a record that the kernel wrote. The piece that has one that is damaged
+ * tells of it; no other one begins with it, and its time is not believed. */
+static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
+{
+	bool state = cut_tells_state(r->type);
+	struct cut_stamp stamp;
+	struct record rec;
+	struct err why;
+
+	if (cut_read_stamp(c->read, r, &stamp, &why) ||
+	    (state && cut_read_decode(c->read, r, &rec, &why))) {
 		c->is_event = true;
+		cut_damage(c, &why);
+		return;
+	}
+	c->stamp = stamp;
+	c->is_state = state;
+	c->is_event = !state;
+	if (stamp.time > c->newest)
+		c->newest = stamp.time;
+	if (state)
+		cut_put_late(c, r);
+	else if (r->type == PR_SAMPLE || r->type == PR_LOST ||
+		 r->type == PR_LOST_SAMPLES)
 		c->stored = cut_count(c, r);
-		return 0;
-	case PR_CALLCHAIN_DEFERRED:
-	case PR_SWITCH:
-	case PR_SWITCH_CPU_WIDE:
-	case PR_THROTTLE:
-	case PR_UNTHROTTLE:
-		c->is_event = true;
-		return 0;
+}
+
+/* Keeps what a piece needs of a record; whole: its length with its payload. */
+static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
+		     uint64_t whole)
+{
+	switch (r->type) {
 	case PR_FINISHED_ROUND:
-		return cut_end_round(c, err);
+		cut_end_round(c);
+		break;
 	case PR_COMPRESSED:
 	case PR_COMPRESSED2:
-		return cut_take_packed(c, r, err);
+		cut_take_packed(c, r);
+		break;
 	case PR_HEADER_ATTR:
 	case PR_ID_INDEX:
-		cut_count(c, r);
-		break;
 	case PR_EVENT_TYPE:
 	case PR_TRACING_DATA:
 	case PR_BUILD_ID:
@@ -551,12 +352,22 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_TIME_CONV:
 	case PR_FEATURE:
 	case PR_AUXTRACE_INFO:
+		cut_keep_session(c, r, whole);
+		break;
+	case PR_FINISHED_INIT:
+		break;
+	case PR_CUT:
+		/* the stream itself is a piece, or lies */
+		c->is_event = r->size != PERF_CUT_MARK_SIZE;
+		if (!c->is_event)
+			c->stored = NULL;
 		break;
 	default:
-		return 0;
+		if (r->type < PR_TOOL)
+			cut_keep_kernel(c, r);
+		else
+			c->is_event = true;
 	}
-	cut_append(&c->head, r->data, (size_t)whole);
-	return 0;
 }
 
 /* Takes the header of the stream. */
@@ -566,9 +377,10 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	*used = PIPE_HEADER;
 	if (len < PIPE_HEADER)
 		return 0;
-	c->big = !memcmp(data, MAGIC_SWAPPED, 8);
-	c->swap = bytes_must_swap(c->big);
-	if (!c->big && memcmp(data, MAGIC, 8) != 0)
+	bool big = !memcmp(data, MAGIC_SWAPPED, 8);
+
+	c->swap = bytes_must_swap(big);
+	if (!big && memcmp(data, MAGIC, 8) != 0)
 		return err_at(err, c->path, 0,
 			      "no stream of 'perf record -o -', which is what "
 			      "can be followed");
@@ -584,57 +396,74 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 			      "file and no stream; 'ingest' reads it",
 			      size, PIPE_HEADER);
 	cut_append(&c->head, data, PIPE_HEADER);
-	c->counts = cut_counts_new(c->big);
+	c->read = cut_read_new(c->path, big);
+	c->counts = cut_counts_new(c->read);
+	c->tasks = cut_tasks_new(c->read, &c->kept);
 	c->stored = data;
 	c->begun = true;
 	c->off = PIPE_HEADER;
 	return 1;
 }
 
-/* Stores the length of a record and of the payload behind it in *whole. */
-static int cut_length(struct perf_cut *c, const struct cut_record *r,
-		      uint64_t *whole, struct err *err)
+/* Stores how many bytes follow a record, in *payload. */
+static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
+		       uint64_t *payload, struct err *err)
 {
-	uint64_t payload = 0;
+	uint64_t most = r->type == PR_AUXTRACE ? AUX_MAX : TRACING_MAX;
 	uint32_t n32;
 
-	if (r->type == PR_TRACING_DATA && !bytes_peek_u32(&r->b, 0, &n32))
-		payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;
+	*payload = 0;
+	if (r->type == PR_TRACING_DATA &&
+	    !bytes_peek_u32(&r->b, RECORD_HEADER, &n32))
+		*payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;
 	else if (r->type == PR_AUXTRACE)
-		bytes_peek_u64(&r->b, 0, &payload);
-	if (payload > PAYLOAD_MAX)
+		bytes_peek_u64(&r->b, RECORD_HEADER, payload);
+	if (*payload > most)
 		return err_at(err, c->path, c->off,
 			      "%" PRIu64 " bytes follow the record, at most "
 			      "%" PRIu64 " are expected",
-			      payload, PAYLOAD_MAX);
-	*whole = r->size + payload;
+			      *payload, most);
 	return 0;
 }
 
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err)
 {
-	struct cut_record r;
-	struct bytes b;
+	uint64_t payload;
+	struct perf_rec r;
 
 	if (!c->begun)
 		return cut_take_header(c, data, len, used, err);
-	*used = RECORD_HEADER;
-	if (len < RECORD_HEADER)
-		return 0;
-	if (cut_read_record(c, data, len, &r, &b, err))
-		return -1;
-	*used = r.size;
-	if (len < r.size)
-		return 0;
-	if (bytes_take(&b, r.size - RECORD_HEADER, &r.b, err) ||
-	    cut_length(c, &r, used, err))
-		return -1;
+	*used = c->payload ? 1 : RECORD_HEADER;
 	if (len < *used)
 		return 0;
-	c->round_ended = c->is_event = c->is_state = c->is_packed = false;
-	if (cut_keep(c, &r, *used, err))
+	if (!c->payload && cut_read_header(c, data, len, c->off, &r, err))
 		return -1;
+	if (!c->payload && len < r.size) {
+		*used = r.size;
+		return 0;
+	}
+	c->round_ended = c->is_event = c->is_state = c->is_packed = false;
+	c->stamp = (struct cut_stamp){ .cpu = -1 };
+	c->stored = data;
+	if (c->payload) {
+		*used = len < c->payload ? len : c->payload;
+		c->payload -= *used;
+		c->off += *used;
+		return 1;
+	}
+	*used = r.size;
+	r.b.end = r.b.pos + r.size;
+	if (cut_payload(c, &r, &payload, err))
+		return -1;
+	if (r.type == PR_AUXTRACE) {
+		c->payload = payload;
+		payload = 0;
+	}
+	*used += payload;
+	if (len < *used)
+		return 0;
+	cut_keep(c, &r, *used);
 	c->off += *used;
 	return 1;
 }
@@ -642,6 +471,16 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 const void *perf_cut_stored(const struct perf_cut *c)
 {
 	return c->stored;
+}
+
+bool perf_cut_has_begun(const struct perf_cut *c)
+{
+	return c->begun;
+}
+
+uint64_t perf_cut_off(const struct perf_cut *c)
+{
+	return c->inside ? c->packed_off : c->off;
 }
 
 bool perf_cut_is_packed(const struct perf_cut *c)
@@ -669,9 +508,14 @@ void perf_cut_unpacked(struct perf_cut *c, size_t n)
 	cut_unpack_used(c->unpack, n);
 }
 
+bool perf_cut_is_open(const struct perf_cut *c)
+{
+	return c->payload || (c->unpack && cut_unpack_is_open(c->unpack));
+}
+
 bool perf_cut_may_end(const struct perf_cut *c)
 {
-	return c->round_ended || !c->rounds;
+	return !c->payload && (c->round_ended || !c->rounds);
 }
 
 bool perf_cut_is_event(const struct perf_cut *c)
@@ -696,33 +540,37 @@ bool perf_cut_has_rounds(const struct perf_cut *c)
 
 uint64_t perf_cut_place(const struct perf_cut *c)
 {
-	uint64_t off = c->inside ? c->packed_off : c->off;
+	uint64_t off = perf_cut_off(c);
 	uint64_t v[] = { off, c->newest, c->seq, c->piece };
 	uint64_t head = hash_content(c->head.data, c->head.n, off);
 
 	return hash_content(v, sizeof(v), head) | 1;
 }
 
-static void cut_write_place(const struct perf_cut *c, uint64_t place,
-			    uint16_t misc, FILE *out)
+void perf_cut_mark(struct perf_cut *c, enum perf_cut_mark mark, uint64_t place,
+		   FILE *out)
 {
-	unsigned char record[RECORD_HEADER + sizeof(place)];
+	unsigned char record[PERF_CUT_MARK_SIZE];
+	uint32_t type = c->swap ? __builtin_bswap32(PR_CUT) : PR_CUT;
+	uint16_t misc = (uint16_t)mark;
 	uint16_t size = sizeof(record);
 
-	cut_put_u32(c, record, PR_CUT);
+	if (!c->begun)
+		return;
+	if (mark == PERF_CUT_ENDS)
+		c->end = 0;
+	if (mark == PERF_CUT_PACKED)
+		place = c->packed_off;
+	else if (mark & (PERF_CUT_BROKEN | PERF_CUT_LAST))
+		place = perf_cut_off(c);
 	misc = c->swap ? __builtin_bswap16(misc) : misc;
 	size = c->swap ? __builtin_bswap16(size) : size;
 	place = c->swap ? __builtin_bswap64(place) : place;
+	memcpy(record, &type, sizeof(type));
 	memcpy(record + 4, &misc, sizeof(misc));
 	memcpy(record + 6, &size, sizeof(size));
 	memcpy(record + RECORD_HEADER, &place, sizeof(place));
 	fwrite(record, 1, sizeof(record), out);
-}
-
-void perf_cut_tail(const struct perf_cut *c, uint64_t place, FILE *out)
-{
-	if (c->head.n)
-		cut_write_place(c, place, PERF_CUT_ENDS, out);
 }
 
 void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
@@ -731,28 +579,25 @@ void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
 	c->piece++;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
-	if (c->head.n && place)
-		cut_write_place(c, place, 0, out);
+	if (c->head.n)
+		perf_cut_mark(c, PERF_CUT_BEGINS, place, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
-		cut_objects_write(&c->kernel[i], out);
-	for (size_t i = 0; i < c->n_task; i++) {
-		const struct cut_task *t = &c->task[i];
-
-		if (t->comm && t->alive)
-			fwrite(t->comm, 1, t->comm_size, out);
-		cut_maps_write(&t->maps, out);
-	}
+		cut_objects_write(&c->kernel[i], c->read, out);
+	if (c->tasks)
+		cut_tasks_write(c->tasks, out);
 	for (size_t i = 0; i < c->n_late; i++)
-		fwrite(c->late[i].record, 1, c->late[i].size, out);
+		cut_read_write(c->read, c->late[i].record, c->late[i].size,
+			       out);
 }
 
 uint64_t perf_cut_dropped(const struct perf_cut *c)
 {
-	uint64_t n = c->dropped;
+	return c->kept.dropped;
+}
 
-	for (size_t i = 0; i < CUT_KERNEL; i++)
-		n += c->kernel[i].dropped;
-	for (size_t i = 0; i < c->n_task; i++)
-		n += c->task[i].maps.dropped;
-	return n;
+uint64_t perf_cut_damaged(const struct perf_cut *c, struct err *first)
+{
+	if (c->damaged)
+		*first = c->first_damage;
+	return c->damaged;
 }

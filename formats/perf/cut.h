@@ -5,7 +5,8 @@
  * as they are. perf_cut_head() gives what a new piece begins with: the header,
  * the events, and the names and mappings of all threads that live, as perf
  * record writes them at its start. Memory grows with the threads that live and
- * their mappings.
+ * their mappings, up to a limit (CUT_KEPT_MAX), beyond which they are dropped
+ * and counted.
  *
  * Mapping records are never undone: of a process that maps other files all the
  * time, those that later mappings cover are left out. Of one process, and of
@@ -17,6 +18,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "formats/perf/cut_mark.h"
+
 struct err;
 struct perf_cut;
 
@@ -25,36 +28,49 @@ struct perf_cut *perf_cut_new(const char *path);
 void perf_cut_free(struct perf_cut *c); /* NULL is fine */
 /* Looks at the record at the begin of len bytes. Returns 1 and its length in
  * *used; 0 if it is not whole, and the bytes that are needed in *used; -1 and
- * *err if this is no such stream. */
+ * *err if this is no such stream, or, when it has begun, if the size of the
+ * record is damaged: nothing tells where the next one is. A record that is
+ * damaged otherwise is stored as it is. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
+/* Returns whether the header of the stream was taken. */
+bool perf_cut_has_begun(const struct perf_cut *c);
+/* Returns the offset in the stream behind the record that was taken last; of
+ * one that was compressed, that of the compressed record. */
+uint64_t perf_cut_off(const struct perf_cut *c);
 /* Returns what a piece has of the record that was taken last: itself, or a copy
- * of the same size with the counts of this piece alone. Valid until the next
- * call of perf_cut_take(). */
+ * of the same size with the counts of this piece alone; NULL: nothing, as it is
+ * a mark of another cut. Valid until the next call of perf_cut_take(). */
 const void *perf_cut_stored(const struct perf_cut *c);
 /* Returns whether that record is a compressed one, which is not stored: the
  * records in it are taken one by one, before the next one of the stream. */
 bool perf_cut_is_packed(const struct perf_cut *c);
 /* Of a compressed record: stores the next bytes of the records in it, and those
- * that were not used before. Returns 1, 0 if there are no more, -1 and *err.
- * What is left then belongs to the next compressed record. */
+ * that were not used before. Returns 1, 0 if there are no more, -1 and *err if
+ * the rest of it is damaged, as all that is compressed behind it is then. What
+ * is left belongs to the next compressed record. */
 int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
 		    struct err *err);
 /* Says how many of these bytes were taken. */
 void perf_cut_unpacked(struct perf_cut *c, size_t n);
+/* Returns whether the stream cannot have ended here: it lacks part of a
+ * compressed record or of what follows a record. */
+bool perf_cut_is_open(const struct perf_cut *c);
 /* Returns whether a piece may end behind the record that was taken last: a
  * round has ended there, or the stream has none. */
 bool perf_cut_may_end(const struct perf_cut *c);
-/* Returns whether that record is one for which a piece is made: not of the
- * session, and no name or mapping, which the next piece begins with anyway. */
+/* Returns whether that record is one for which a piece is made: all but those
+ * of the session, names, mappings and threads, with which the next piece begins
+ * anyway. */
 bool perf_cut_is_event(const struct perf_cut *c);
 /* Returns whether that record tells of threads or their code. */
 bool perf_cut_is_state(const struct perf_cut *c);
 /* Returns whether that record is not later than the newest one before the last
- * head. The ring of one CPU may be read a round later than that of another: in
- * the round behind its end, a piece gets these records, so that nothing of its
- * time is missing. The next piece needs them only if they tell of threads or
- * code. Such a record without a time is taken for old. */
+ * head, and the piece before that head has no end so far. The ring of one CPU
+ * may be read a round later than that of another: in the round behind its end,
+ * a piece gets these records, so that nothing of its time is missing. The next
+ * piece needs them only if they tell of threads or code. Such a record without
+ * a time is taken for old. */
 bool perf_cut_is_old(const struct perf_cut *c);
 /* Returns whether the stream has rounds. */
 bool perf_cut_has_rounds(const struct perf_cut *c);
@@ -64,12 +80,14 @@ uint64_t perf_cut_place(const struct perf_cut *c);
 /* Writes what a piece begins with, at that place; 0: nothing is before it.
  * Errors are those of the stream. */
 void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out);
-/* Writes what a piece ends with, if another one begins there: so a reader of
- * both knows that nothing is missing between them. */
-void perf_cut_tail(const struct perf_cut *c, uint64_t place, FILE *out);
-/* In the header of the record that has the number: it is at the end. */
-#define PERF_CUT_ENDS 1
-/* Returns the number of mappings and kernel objects that were not kept, because
- * there were too many. */
+/* Writes a mark, if the stream has begun. place: of where a piece begins or
+ * ends. */
+void perf_cut_mark(struct perf_cut *c, enum perf_cut_mark mark, uint64_t place,
+		   FILE *out);
+/* Returns the number of records that were not kept for later pieces, because
+ * there were too many: mappings, threads and kernel objects. */
 uint64_t perf_cut_dropped(const struct perf_cut *c);
+/* Returns the number of records that were damaged, and stores what the first
+ * one lacked, if there is one. */
+uint64_t perf_cut_damaged(const struct perf_cut *c, struct err *first);
 #endif

@@ -11,15 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bytes;
-struct cut_counts;
+#include "formats/perf/cut_read.h"
 
-/* What a record tells beside its contents. */
-struct cut_stamp {
-	uint64_t time; /* 0: unknown */
-	int32_t cpu;   /* -1: unknown */
-	uint64_t id;   /* 0: unknown; not of samples */
-};
+struct cut_counts;
 
 /* A record of the stream, with its header, and the number of the piece that it
  * belongs to. */
@@ -32,16 +26,12 @@ struct cut_counted {
 	struct cut_stamp stamp;
 };
 
-struct cut_counts *cut_counts_new(bool big_endian);
+/* Borrows what reads the records. */
+struct cut_counts *cut_counts_new(struct cut_read *read);
 void cut_counts_free(struct cut_counts *c); /* NULL is fine */
-/* Reads a record of the kernel, b is behind its header. Nothing is known of it
- * if the events of the stream have times, CPUs and ids at different places. */
-void cut_counts_stamp(const struct cut_counts *c, uint32_t type,
-		      const struct bytes *b, struct cut_stamp *out);
-/* Returns the bytes of what ends each record but samples; 0: unknown. */
-size_t cut_counts_trailer(const struct cut_counts *c);
-/* Takes a record of an event, the ids, a sample or lost records. Returns what
- * is to be stored, of the same size: the record, or a copy that is valid until
- * the next call. */
-const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r);
+/* Takes a sample or lost records; a: the event of a sample, NULL if it is
+ * unknown or has no counters. Returns what is to be stored, of the same size:
+ * the record, or a copy that is valid until the next call. */
+const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r,
+			    const struct perf_attr *a);
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "formats/perf/cut_read.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -11,6 +12,29 @@
 #define SWEEP_MIN 64
 #define KSYMBOL_UNREGISTER 1
 #define BPF_UNLOAD 2
+/* Offsets in these records. */
+#define KEY_AT 8 /* the address of a symbol, the number of a group */
+#define KSYMBOL_FLAGS_AT 22
+#define BPF_TYPE_AT 8
+#define BPF_ID_AT 12
+/* What a record takes beside its bytes: its place in an array that grows by
+ * halves, and what malloc() adds. */
+#define KEPT_EACH 64
+
+bool cut_kept_take(struct cut_kept *k, size_t size)
+{
+	if (k->bytes + size + KEPT_EACH > CUT_KEPT_MAX) {
+		k->dropped++;
+		return false;
+	}
+	k->bytes += size + KEPT_EACH;
+	return true;
+}
+
+void cut_kept_give(struct cut_kept *k, size_t size)
+{
+	k->bytes -= size + KEPT_EACH;
+}
 
 /* ---- mappings */
 
@@ -20,6 +44,12 @@ static uint64_t cut_map_end(const struct cut_map *m)
 
 	return __builtin_add_overflow(m->start, m->len, &end) ? UINT64_MAX
 							      : end;
+}
+
+static void cut_map_drop(struct cut_map *m, struct cut_kept *k)
+{
+	cut_kept_give(k, m->size);
+	free(m->record);
 }
 
 static int cut_compare_places(const void *pa, const void *pb)
@@ -43,7 +73,7 @@ static size_t cut_next_free(size_t *next, size_t i)
 /* Frees the mappings of which later ones cover every byte. The newest covers
  * its range first; next[] leads from what is covered to what is not. Looking at
  * all older ones for each new one took n * n steps. */
-static void cut_maps_sweep(struct cut_maps *s)
+static void cut_maps_sweep(struct cut_maps *s, struct cut_kept *k)
 {
 	size_t n = 2 * s->n;
 	uint64_t *place = mem_new(n, sizeof(*place));
@@ -57,8 +87,8 @@ static void cut_maps_sweep(struct cut_maps *s)
 	qsort(place, n, sizeof(*place), cut_compare_places);
 	for (size_t i = 0; i <= n; i++)
 		next[i] = i;
-	for (size_t k = s->n; k-- > 0;) {
-		struct cut_map m = s->map[k];
+	for (size_t j = s->n; j-- > 0;) {
+		struct cut_map m = s->map[j];
 		uint64_t end = cut_map_end(&m);
 		size_t at = search_where(n, i, place[i] >= m.start);
 		size_t stop = search_where(n, i, place[i] >= end);
@@ -72,7 +102,7 @@ static void cut_maps_sweep(struct cut_maps *s)
 		if (seen)
 			s->map[--to] = m;
 		else
-			free(m.record);
+			cut_map_drop(&m, k);
 	}
 	s->n -= to;
 	for (size_t i = 0; i < s->n; i++)
@@ -81,37 +111,42 @@ static void cut_maps_sweep(struct cut_maps *s)
 	free(next);
 }
 
-void cut_maps_add(struct cut_maps *s, const struct cut_map *m)
+void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
+		  struct cut_kept *k)
 {
+	if (!cut_kept_take(k, m->size)) {
+		free(m->record);
+		return;
+	}
 	*mem_add(s->map, s->n, s->cap) = *m;
 	if (s->n < SWEEP_MIN || s->n < s->sweep_at)
 		return;
-	cut_maps_sweep(s);
+	cut_maps_sweep(s, k);
 	size_t over = s->n > CUT_STATE_MAX ? s->n - CUT_STATE_MAX : 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		if (i < over)
-			free(s->map[i].record);
+			cut_map_drop(&s->map[i], k);
 		else
 			s->map[i - over] = s->map[i];
 	}
 	s->n -= over;
-	s->dropped += over;
+	k->dropped += over;
 	s->sweep_at = 2 * s->n;
 }
 
-void cut_maps_release(struct cut_maps *s)
+void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
 {
 	for (size_t i = 0; i < s->n; i++)
-		free(s->map[i].record);
+		cut_map_drop(&s->map[i], k);
 	free(s->map);
-	*s = (struct cut_maps){ .dropped = s->dropped };
+	*s = (struct cut_maps){ .n = 0 };
 }
 
-void cut_maps_write(const struct cut_maps *s, FILE *out)
+void cut_maps_write(const struct cut_maps *s, struct cut_read *read, FILE *out)
 {
 	for (size_t i = 0; i < s->n; i++)
-		fwrite(s->map[i].record, 1, s->map[i].size, out);
+		cut_read_write(read, s->map[i].record, s->map[i].size, out);
 }
 
 /* ---- kernel objects */
@@ -147,99 +182,101 @@ static void cut_objects_close_gaps(struct cut_objects *s)
 	s->gone = 0;
 }
 
-static void cut_object_drop(struct cut_objects *s, uint32_t at)
+static void cut_object_drop(struct cut_objects *s, uint32_t at,
+			    struct cut_kept *k)
 {
 	struct cut_object *o = &s->item[at];
 
+	cut_kept_give(k, o->size);
 	table_remove(&s->by_key, cut_object_hash(o->a, o->b), at);
 	free(o->record);
 	o->record = NULL;
 	s->gone++;
 }
 
-void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b)
+static void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b,
+			       struct cut_kept *k)
 {
 	struct cut_object key = { .a = a, .b = b };
 	uint32_t at = table_find(&s->by_key, cut_object_hash(a, b),
 				 cut_object_same, s, &key);
 
 	if (at != TABLE_NONE)
-		cut_object_drop(s, at);
+		cut_object_drop(s, at, k);
 }
 
-void cut_objects_put(struct cut_objects *s, uint64_t a, uint64_t b,
-		     unsigned char *record, size_t size)
+void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
+		     struct cut_kept *k)
 {
-	cut_objects_remove(s, a, b);
+	cut_objects_remove(s, o->a, o->b, k);
 	if (s->n - s->gone >= CUT_STATE_MAX) {
 		/* Drop the oldest half, so that the next ones are cheap. */
 		for (uint32_t i = 0; s->n - s->gone > CUT_STATE_MAX / 2; i++) {
 			if (!s->item[i].record)
 				continue;
-			cut_object_drop(s, i);
-			s->dropped++;
+			cut_object_drop(s, i, k);
+			k->dropped++;
 		}
 	}
 	if (s->gone > SWEEP_MIN && s->gone > s->n / 2)
 		cut_objects_close_gaps(s);
-	*mem_add(s->item, s->n, s->cap) = (struct cut_object){
-		.a = a, .b = b, .record = record, .size = size
-	};
-	table_add(&s->by_key, cut_object_hash(a, b), (uint32_t)(s->n - 1));
+	if (!cut_kept_take(k, o->size)) {
+		free(o->record);
+		return;
+	}
+	*mem_add(s->item, s->n, s->cap) = *o;
+	table_add(&s->by_key, cut_object_hash(o->a, o->b),
+		  (uint32_t)(s->n - 1));
 }
 
-void cut_objects_release(struct cut_objects *s)
+void cut_objects_release(struct cut_objects *s, struct cut_kept *k)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->item[i].record);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->item[i].record)
+			cut_object_drop(s, i, k);
 	free(s->item);
 	table_release(&s->by_key);
-	*s = (struct cut_objects){ .dropped = s->dropped };
+	*s = (struct cut_objects){ .n = 0 };
 }
 
-void cut_objects_write(const struct cut_objects *s, FILE *out)
+void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
+		       FILE *out)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->item[i].record)
-			fwrite(s->item[i].record, 1, s->item[i].size, out);
+			cut_read_write(read, s->item[i].record, s->item[i].size,
+				       out);
 }
 
 /* Code of the kernel that was made at run time, BPF programs, control groups:
  * until they are unloaded. The kernel does not tell when a group is removed. */
-int cut_objects_take(struct cut_objects kernel[CUT_KERNEL],
-		     const struct cut_object_record *r, struct err *err)
+void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
+		      const struct perf_rec *r)
 {
-	struct bytes b = r->b;
-	uint64_t key = 0;
+	enum cut_kernel kind = r->type == PR_KSYMBOL	 ? CUT_KSYMBOLS
+			       : r->type == PR_BPF_EVENT ? CUT_BPF
+							 : CUT_CGROUPS;
+	struct cut_object o = { .size = r->size };
+	uint16_t word = 0;
 	uint32_t id = 0;
-	uint32_t len;
-	uint16_t type = 0;
-	uint16_t flags = 0;
-	enum cut_kernel kind;
 	bool gone = false;
 
-	if (r->type == PR_KSYMBOL) {
-		kind = CUT_KSYMBOLS;
-		if (bytes_u64(&b, &key, err) || bytes_u32(&b, &len, err) ||
-		    bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err))
-			return -1;
-		gone = flags & KSYMBOL_UNREGISTER;
-	} else if (r->type == PR_BPF_EVENT) {
-		kind = CUT_BPF;
-		if (bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err) ||
-		    bytes_u32(&b, &id, err))
-			return -1;
-		key = id;
-		gone = type == BPF_UNLOAD;
+	if (kind == CUT_BPF) {
+		bytes_peek_u16(&r->b, BPF_TYPE_AT, &word);
+		bytes_peek_u32(&r->b, BPF_ID_AT, &id);
+		o.a = id;
+		gone = word == BPF_UNLOAD;
 	} else {
-		kind = CUT_CGROUPS;
-		if (bytes_u64(&b, &key, err))
-			return -1;
+		bytes_peek_u64(&r->b, KEY_AT, &o.a);
 	}
-	if (gone)
-		cut_objects_remove(&kernel[kind], key, 0);
-	else
-		cut_objects_put(&kernel[kind], key, 0,
-				mem_dup(r->data, r->size), r->size);
-	return 0;
+	if (kind == CUT_KSYMBOLS) {
+		bytes_peek_u16(&r->b, KSYMBOL_FLAGS_AT, &word);
+		gone = word & KSYMBOL_UNREGISTER;
+	}
+	if (gone) {
+		cut_objects_remove(&kernel[kind], o.a, 0, k);
+		return;
+	}
+	o.record = mem_dup(r->b.pos, r->size);
+	cut_objects_put(&kernel[kind], &o, k);
 }

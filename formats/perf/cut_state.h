@@ -2,7 +2,8 @@
  * stream begins with.
  *
  * Both sets are in the order of arrival, because of mappings that overlap the
- * later one counts. Both are bounded: the oldest is dropped and counted. */
+ * later one counts. Both are bounded: the oldest is dropped and counted. All
+ * sets of a stream together are bounded too: what has no room is dropped. */
 #ifndef FORMATS_PERF_CUT_STATE_H
 #define FORMATS_PERF_CUT_STATE_H
 #include <stdbool.h>
@@ -10,13 +11,29 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "stitch/base/bytes.h"
 #include "stitch/base/table.h"
 
-struct err;
+struct cut_read;
+struct perf_rec;
 
 /* The kernel allows a process 65530 mappings (vm.max_map_count). */
 #define CUT_STATE_MAX ((size_t)1 << 16)
+/* Bytes of all that is kept of a stream. Without this limit a FORK of 48 bytes
+ * would add copies of all mappings of its parent, each up to 64 KiB. */
+#define CUT_KEPT_MAX ((size_t)256 << 20)
+
+/* What is kept of a stream: its bytes, and how many records were not kept, as
+ * there were too many. All zeros at first. */
+struct cut_kept {
+	size_t bytes;
+	uint64_t dropped;
+};
+
+/* Notes that a record of so many bytes is kept. Returns false, and counts it as
+ * dropped, if there is no room. */
+bool cut_kept_take(struct cut_kept *k, size_t size);
+/* Notes that it is kept no longer. */
+void cut_kept_give(struct cut_kept *k, size_t size);
 
 /* A mapping, and its record. */
 struct cut_map {
@@ -32,13 +49,13 @@ struct cut_maps {
 	struct cut_map *map;
 	size_t n, cap;
 	size_t sweep_at; /* number at which covered ones are freed next */
-	uint64_t dropped;
 };
 
 /* Takes ownership of m->record. */
-void cut_maps_add(struct cut_maps *s, const struct cut_map *m);
-void cut_maps_release(struct cut_maps *s);
-void cut_maps_write(const struct cut_maps *s, FILE *out);
+void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
+		  struct cut_kept *k);
+void cut_maps_release(struct cut_maps *s, struct cut_kept *k);
+void cut_maps_write(const struct cut_maps *s, struct cut_read *read, FILE *out);
 
 /* What the kernel has under two numbers, and its record. */
 struct cut_object {
@@ -52,21 +69,12 @@ struct cut_objects {
 	struct cut_object *item;
 	size_t n, cap, gone;
 	struct table by_key;
-	uint64_t dropped;
 };
 
-/* Replaces the record of the object; takes ownership of it. */
-void cut_objects_put(struct cut_objects *s, uint64_t a, uint64_t b,
-		     unsigned char *record, size_t size);
-void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b);
-/* A record of an object; b is behind its header. */
-struct cut_object_record {
-	uint32_t type;
-	const void *data;
-	size_t size;
-	struct bytes b;
-};
-
+/* Replaces the record of the object by o->record, of which it takes
+ * ownership. */
+void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
+		     struct cut_kept *k);
 /* The kinds, in the order in which a piece begins with them. */
 enum cut_kernel {
 	CUT_MAPS,
@@ -76,10 +84,11 @@ enum cut_kernel {
 	CUT_KERNEL,
 };
 
-/* Takes a KSYMBOL, BPF_EVENT or CGROUP record into the set of its kind. Returns
- * 0, or -1 and *err. */
-int cut_objects_take(struct cut_objects kernel[CUT_KERNEL],
-		     const struct cut_object_record *r, struct err *err);
-void cut_objects_release(struct cut_objects *s);
-void cut_objects_write(const struct cut_objects *s, FILE *out);
+/* Takes a KSYMBOL, BPF_EVENT or CGROUP record, which is not damaged, into the
+ * set of its kind. */
+void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
+		      const struct perf_rec *r);
+void cut_objects_release(struct cut_objects *s, struct cut_kept *k);
+void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
+		       FILE *out);
 #endif

@@ -11,11 +11,17 @@
 
 /* 64 KiB of input can become gigabytes: they are unpacked in such steps. */
 #define UNPACK_STEP ((size_t)256 << 10)
+#define BLOCK_HEAD 3 /* of zstd's format */
 
 struct cut_unpack {
 	ZSTD_DStream *d;
 	ZSTD_inBuffer in;
 	bool more;
+	bool dead;	   /* zstd needs the earlier data for the later */
+	const char *error; /* is told when what is before it was taken */
+	/* What the decoder wants next: 0 or the head of a block behind a
+	 * flush. */
+	size_t wants;
 	unsigned char *plain;
 	size_t n, cap;
 };
@@ -49,6 +55,14 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 {
 	if (!u->more)
 		return 0;
+	if (u->dead) {
+		const char *why = u->error ? u->error : "data before it is";
+
+		u->more = false;
+		u->error = NULL;
+		return err_at(err, path, off, "compressed data is damaged (%s)",
+			      why);
+	}
 	u->plain = mem_grow(u->plain, &u->cap, u->n + UNPACK_STEP, 1);
 	ZSTD_outBuffer out = { u->plain, u->n + UNPACK_STEP, u->n };
 
@@ -57,16 +71,18 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 		size_t at = u->in.pos;
 		size_t rc = ZSTD_decompressStream(u->d, &out, &u->in);
 
-		if (ZSTD_isError(rc))
-			return err_at(err, path, off,
-				      "compressed data is damaged (%s)",
-				      ZSTD_getErrorName(rc));
+		if (ZSTD_isError(rc)) {
+			u->dead = true;
+			u->error = ZSTD_getErrorName(rc);
+			break;
+		}
+		u->wants = rc;
 		if (out.pos == had && u->in.pos == at)
 			break;
 	}
 	u->n = out.pos;
 	/* if there is no room, the decoder may still hold output */
-	u->more = out.pos == out.size;
+	u->more = u->dead || out.pos == out.size;
 	*data = u->plain;
 	*len = u->n;
 	return 1;
@@ -76,4 +92,9 @@ void cut_unpack_used(struct cut_unpack *u, size_t n)
 {
 	memmove(u->plain, u->plain + n, u->n - n);
 	u->n -= n;
+}
+
+bool cut_unpack_is_open(const struct cut_unpack *u)
+{
+	return u->n || (!u->dead && u->wants > BLOCK_HEAD);
 }

@@ -85,6 +85,22 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	return rc ? rc : perf_dir_open(p, path, err);
 }
 
+void perf_release(struct perf *p)
+{
+	perf_attr_release(p);
+	perf_trace_release(p);
+	arena_release(&p->arena);
+	claims_release(&p->claims);
+	void *const owned[] = {
+		p->build_id, p->state,	p->ip,	      p->kern,	  p->user,
+		p->part,     p->regs,	p->intr,      p->counter, p->branch,
+		p->extra,    p->member, p->read_name,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		free(owned[i]);
+}
+
 static void perf_close(struct source *src)
 {
 	struct perf *p = perf_of(src);
@@ -95,18 +111,9 @@ static void perf_close(struct source *src)
 		free(p->file[i].floor);
 	}
 	perf_chunk_release(p);
-	perf_attr_release(p);
-	perf_trace_release(p);
-	arena_release(&p->arena);
-	claims_release(&p->claims);
-	void *const owned[] = {
-		p->build_id, p->state, p->file,	  p->ip,	p->kern,
-		p->user,     p->part,  p->regs,	  p->intr,	p->counter,
-		p->branch,   p->extra, p->member, p->read_name, p->src.path,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
-		free(owned[i]);
+	perf_release(p);
+	free(p->file);
+	free(p->src.path);
 	free(p);
 }
 

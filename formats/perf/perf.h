@@ -303,11 +303,12 @@ struct perf_window {
 struct perf {
 	struct source src;
 	struct source_opts opts;
-	bool swap;	 /* the byte order is not the host's */
-	bool loud;	 /* first pass: report damage */
-	bool simpleperf; /* a note says that it recorded the file */
-	bool stream;	 /* no scan */
-	bool ended;	 /* all files are done */
+	bool swap;	  /* the byte order is not the host's */
+	bool loud;	  /* first pass: report damage */
+	uint64_t damaged; /* what was found, reported or not */
+	bool simpleperf;  /* a note says that it recorded the file */
+	bool stream;	  /* no scan */
+	bool ended;	  /* all files are done */
 	struct perf_file *file;
 	size_t n_file;
 	uint16_t cur;
@@ -338,6 +339,8 @@ struct perf {
 	struct perf_rounds rounds;
 	struct perf_window window;
 	bool has_aux; /* AUX data was noted */
+	/* It is a piece of a stream, of which it has the end. */
+	bool is_piece, piece_ends;
 	uint64_t features[4];
 	bool thread_map; /* a THREAD_MAP lists threads */
 	struct build_id_def *build_id;
@@ -371,6 +374,10 @@ static inline struct perf *perf_of(struct source *src)
 {
 	return (struct perf *)src;
 }
+
+/* ---- open.c */
+/* Frees what was read of records, without files and chunks. */
+void perf_release(struct perf *p);
 
 /* ---- header.c */
 /* Reads header, events, then feature sections of the file form. */
@@ -518,6 +525,9 @@ void perf_z_free(struct perf *p, struct perf_file *f);
  * reported; -1: a read error. */
 int perf_tool_take(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct err *err);
+/* Called behind the last record, when damage is reported: a piece of a stream
+ * that has no end was not stored whole. */
+void perf_tool_end(struct perf *p);
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
 
@@ -596,6 +606,12 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err);
 /* ---- record.c */
 int perf_record_decode(struct source *src, const struct ref *ref,
 		       struct record *rec, struct err *err);
+/* Decodes a record of event a that is no sample. Of *rec, the thread and the
+ * CPU are set for those that do not tell them, and flags that the bytes do not
+ * tell. Borrows the bytes of r. Returns 0, or -1 and *err: it is damaged. */
+int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
+			     const struct perf_rec *r, bool untimed,
+			     struct record *rec, struct err *err);
 
 /* ---- sample.c */
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,

@@ -442,6 +442,21 @@ static int perf_record_take_trailer(const struct perf_attr *a,
 	return bytes_skip(b, 8, err);
 }
 
+int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
+			     const struct perf_rec *r, bool untimed,
+			     struct record *rec, struct err *err)
+{
+	struct bytes b = r->b;
+
+	return perf_record_take_trailer(a, r, &b, rec, err) ||
+			       perf_record_decode_body(p, a, r, &b, untimed,
+						       rec, err) ||
+			       rest_end(&b, err) ||
+			       perf_check_record(p, r, rec, err)
+		       ? -1
+		       : 0;
+}
+
 int perf_record_decode(struct source *src, const struct ref *ref,
 		       struct record *rec, struct err *err)
 {
@@ -469,13 +484,7 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 		return perf_sample_decode(p, a, &r, rec, err)
 			       ? -1
 			       : perf_check_record(p, &r, rec, err);
-	struct bytes b = r.b;
-
-	if (perf_record_take_trailer(a, &r, &b, rec, err))
-		return -1;
 	if (ref->untimed && src->info.has_time && r.type != PR_LOST_SAMPLES)
 		rec->flags |= REC_F_SYNTH;
-	if (perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err))
-		return -1;
-	return rest_end(&b, err) ? -1 : perf_check_record(p, &r, rec, err);
+	return perf_record_decode_other(p, a, &r, ref->untimed, rec, err);
 }

@@ -11,6 +11,7 @@
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err)
 {
+	p->damaged++;
 	if (p->loud)
 		reader_damage(&p->src, what, off, len, err);
 }

@@ -220,6 +220,7 @@ int perf_scan(struct perf *p, struct err *err)
 	for (size_t i = 0; i < p->n_file; i++)
 		if (perf_scan_file(p, &p->file[i], err))
 			return -1;
+	perf_tool_end(p);
 	if (!p->n_attr)
 		return err_set(err, ERR_FORMAT, "%s: no events are described%s",
 			       src->path,

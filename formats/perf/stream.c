@@ -150,6 +150,7 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 		return 1;
 	}
 	perf_tool_finish(p);
+	perf_tool_end(p);
 	p->src.floor = UINT64_MAX;
 	return 0;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf/cut.h"
+#include "formats/perf/cut_mark.h"
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
@@ -107,15 +107,57 @@ static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 			 struct bytes *b, struct err *err)
 {
 	struct source_info *info = &p->src.info;
+	struct err why;
 	uint64_t place;
 
 	if (bytes_u64(b, &place, err) || rest_end(b, err))
 		return -1;
-	if (r->misc & PERF_CUT_ENDS)
+	p->is_piece |= r->misc == PERF_CUT_BEGINS;
+	p->piece_ends |=
+		r->misc & (PERF_CUT_ENDS | PERF_CUT_BROKEN | PERF_CUT_LAST);
+	switch (r->misc) {
+	case PERF_CUT_BEGINS:
+		if (!info->cut_before)
+			info->cut_before = place;
+		break;
+	case PERF_CUT_ENDS:
 		info->cut_behind = place;
-	else if (!info->cut_before)
-		info->cut_before = place;
+		break;
+	case PERF_CUT_PACKED:
+		err_at(&why, b->path, r->off,
+		       "compressed data at 0x%" PRIx64
+		       " of the stream is damaged, and was not stored",
+		       place);
+		perf_damage(p, "compressed", r->off, r->size, &why);
+		break;
+	case PERF_CUT_BROKEN:
+		err_at(&why, b->path, r->off,
+		       "the size of the record at 0x%" PRIx64
+		       " of the stream is damaged: nothing behind it was read",
+		       place);
+		perf_damage(p, "record", r->off, r->size, &why);
+		break;
+	default:
+		break;
+	}
 	return 0;
+}
+
+void perf_tool_end(struct perf *p)
+{
+	const struct perf_file *f = &p->file[0];
+	uint64_t off = bytes_off(&f->raw);
+	struct err why;
+
+	if (!p->is_piece || p->piece_ends)
+		return;
+	/* what is behind it may tell of a loss in it */
+	p->src.info.cut_behind = CUT_UNKNOWN;
+	p->src.info.truncated = true;
+	err_at(&why, f->in.path, off,
+	       "the rest of the stream is missing: it ended in a record, or "
+	       "'backstitch follow' was ended before it had stored that");
+	perf_damage(p, "truncated", off, 0, &why);
 }
 
 /* How x86 converts TSC to time, from the kernel's user page. The later fields

@@ -1,5 +1,5 @@
-/* merge_settle.c - requests whose stack never came, in the pieces of a stream
- * that was cut: why that is so.
+/* merge_settle.c - requests whose stack never came, and stacks that nobody
+ * asked for, in the pieces of a stream that was cut: why that is so.
  *
  * A piece ends before it is known what became of the requests that wait in it,
  * and a loss is told by a later record of its ring, so that a request that
@@ -10,6 +10,11 @@
  * marked (VERDICT_MERGED): a later merge, which may have more pieces, begins
  * with the request as it was. That nothing explains a request is said only if
  * no piece that is not there could tell of a loss before its end.
+ *
+ * That another session asked for a chain is proved by several of them, of which
+ * a piece may have one; a chain whose samples say that their cookie is missing
+ * may have these in the piece before. All chains without a request are judged
+ * again, each time.
  *
  * Not judged, so that they stay pending_end, are requests of streams that are
  * not perf's, that overwrite their rings, that were aligned with others or that
@@ -31,13 +36,14 @@
 enum settle_what {
 	SETTLE_REQUEST,
 	SETTLE_CHAIN,
+	SETTLE_MARK,
 	SETTLE_EXIT,
 	SETTLE_REUSED
 };
 
 struct settle {
 	struct merge *m;
-	sqlite3_stmt *put;
+	sqlite3_stmt *put, *put_chain;
 	/* of the line; its captures are source 0 */
 	int64_t line;
 	struct losses *losses;
@@ -46,6 +52,7 @@ struct settle {
 	int64_t known; /* losses before are known; TIME_NONE: all of them */
 	/* of the thread */
 	int64_t tid;
+	uint32_t thread; /* a number of its own */
 	struct join_task task;
 };
 
@@ -62,27 +69,33 @@ static void settle_take(struct settle *s, const struct rows *r)
 	int64_t time = rows_int(r, SETTLE_HALVES_TIME_NS);
 	uint64_t cookie = (uint64_t)rows_int(r, SETTLE_HALVES_COOKIE);
 	int64_t what = rows_int(r, SETTLE_HALVES_WHAT);
+	uint32_t id = (uint32_t)rows_int(r, SETTLE_HALVES_ID);
+	const struct join_sample sample = { .event = id,
+					    .cookie = cookie,
+					    .tid = (int32_t)s->tid,
+					    .thread = s->thread,
+					    .cpu = -1,
+					    .time = time };
 
 	if (what >= SETTLE_EXIT)
 		join_retire(s->join, &s->task,
 			    what == SETTLE_EXIT ? JOIN_EXIT : JOIN_REUSED,
 			    time);
 	else if (what == SETTLE_CHAIN)
-		join_chain(s->join, &s->task,
-			   &(struct join_chain){ .cookie = cookie,
-						 .tid = (int32_t)s->tid,
-						 .cpu = -1,
-						 .asked_cpu = -1,
-						 .time = time });
-	else
-		join_sample(
+		join_chain(
 			s->join, &s->task,
-			&(struct join_sample){ .event = (uint32_t)rows_int(
-						       r, SETTLE_HALVES_EVENT),
-					       .cookie = cookie,
-					       .tid = (int32_t)s->tid,
-					       .cpu = -1,
-					       .time = time });
+			&(struct join_chain){ .id = id,
+					      .cookie = cookie,
+					      .tid = (int32_t)s->tid,
+					      .thread = s->thread,
+					      .cpu = -1,
+					      .asked_cpu = (int32_t)rows_int_or(
+						      r, SETTLE_HALVES_CPU, -1),
+					      .time = time });
+	else if (what == SETTLE_MARK)
+		join_mark(s->join, &s->task, &sample);
+	else
+		join_sample(s->join, &s->task, &sample);
 }
 
 /* ---- verdicts */
@@ -107,7 +120,22 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 	return db_step(s->m->db, s->put, err);
 }
 
-/* Takes the requests that are judged. */
+/* A loss that a piece tells which is not there may have had the sample. */
+static int settle_put_chain(struct settle *s, const struct fact_chain *c,
+			    struct err *err)
+{
+	if (!c->id || c->n_events ||
+	    (s->known != TIME_NONE && c->time > s->known))
+		return 0;
+	sqlite3_bind_int64(s->put_chain, 1, c->id);
+	sqlite3_bind_int64(s->put_chain, 2, c->verdict);
+	sqlite3_bind_int64(s->put_chain, 3, c->confidence);
+	db_bind_known(s->put_chain, 4, c->from != TIME_NONE, c->from);
+	db_bind_known(s->put_chain, 5, c->loss != 0, c->loss);
+	return db_step(s->m->db, s->put_chain, err);
+}
+
+/* Takes the requests and chains that are judged. */
 static int settle_take_facts(struct settle *s, struct err *err)
 {
 	const struct fact *f;
@@ -116,6 +144,8 @@ static int settle_take_facts(struct settle *s, struct err *err)
 	while (!rc && (f = fact_queue_next(&s->facts)))
 		if (f->kind == FACT_REQUEST)
 			rc = settle_put(s, &f->request, err);
+		else if (f->kind == FACT_CHAIN)
+			rc = settle_put_chain(s, &f->chain, err);
 	return rc;
 }
 
@@ -178,13 +208,18 @@ static int settle_judge(struct merge *m, struct err *err)
 
 	s.put = db_prepare(m->db, store_sql("settle_put"), err);
 	if (s.put)
+		s.put_chain =
+			db_prepare(m->db, store_sql("settle_put_chain"), err);
+	if (s.put_chain)
 		r = rows_of(m->db, "settle_halves", err);
 	while (!rc && rows_step(r)) {
 		int64_t line = rows_int(r, SETTLE_HALVES_LINE);
 		int64_t tid = rows_int(r, SETTLE_HALVES_TID);
 
-		if (line != s.line || tid != s.tid)
+		if (line != s.line || tid != s.tid) {
 			settle_end_thread(&s);
+			s.thread++;
+		}
 		if (line != s.line)
 			rc = settle_end_line(&s, err) ||
 					     settle_begin_line(&s, line, err)
@@ -202,6 +237,7 @@ static int settle_judge(struct merge *m, struct err *err)
 	if (!rc)
 		rc = settle_end_line(&s, err);
 	sqlite3_finalize(s.put);
+	sqlite3_finalize(s.put_chain);
 	join_free(s.join);
 	losses_free(s.losses);
 	fact_queue_release(&s.facts);

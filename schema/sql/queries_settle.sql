@@ -3,10 +3,11 @@
 
 -- name: settle_has_pieces
 SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind')
-	AND EXISTS (SELECT 1 FROM request WHERE chain IS NULL
-		AND cookie NOT NULL AND verdict IN (SELECT id FROM word
-			WHERE kind = 'request'
-			AND name IN ('pending_end', 'unexplained')))
+	AND (EXISTS (SELECT 1 FROM request WHERE chain IS NULL
+			AND cookie NOT NULL AND verdict IN (SELECT id FROM word
+				WHERE kind = 'request'
+				AND name IN ('pending_end', 'unexplained')))
+		OR EXISTS (SELECT 1 FROM chain WHERE NOT n_events))
 		AS has_pieces
 
 -- name: settle_has_merged
@@ -119,8 +120,10 @@ INSERT INTO piece WITH RECURSIVE line(capture, line, place) AS (
 ) SELECT capture, line, place FROM line;
 DELETE FROM piece WHERE line IN (SELECT p.line FROM piece p
 	JOIN capture c ON c.id = p.capture
-	WHERE c.format IS NOT 'perf' OR c.align NOT NULL OR c.last_ns IS NULL
+	WHERE c.format IS NOT 'perf' OR c.align NOT NULL
 		OR c.note LIKE '%overwrite%' OR c.note LIKE '%injected%');
+DELETE FROM piece WHERE line NOT IN (SELECT p.line FROM piece p
+	JOIN capture c ON c.id = p.capture WHERE c.last_ns NOT NULL);
 CREATE TEMP TABLE waiting(event INTEGER PRIMARY KEY, line INTEGER, tid INTEGER);
 INSERT INTO waiting SELECT r.event, p.line, h.tid
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
@@ -129,39 +132,57 @@ WHERE r.chain IS NULL AND r.cookie NOT NULL AND NOT r.flags & 2048
 	AND h.tid >= 0 AND r.verdict IN (SELECT id FROM word
 		WHERE kind = 'request'
 		AND name IN ('pending_end', 'unexplained'));
+CREATE TEMP TABLE orphan(chain INTEGER PRIMARY KEY, line INTEGER, tid INTEGER);
+INSERT INTO orphan SELECT h.id, p.line, t.tid
+FROM chain h JOIN piece p ON p.capture = h.capture
+JOIN thread t ON t.id = h.thread
+WHERE NOT h.n_events AND NOT h.flags & 2048 AND t.tid >= 0;
 CREATE TEMP TABLE waiting_thread(thread INTEGER PRIMARY KEY, line INTEGER,
 	tid INTEGER);
 INSERT INTO waiting_thread SELECT h.id, p.line, h.tid
 FROM thread h JOIN process o ON o.id = h.process
 JOIN piece p ON p.capture = o.capture
-WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting);
+WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting
+	UNION SELECT line, tid FROM orphan);
 CREATE TEMP TABLE thread_begin(line INTEGER, tid INTEGER, start_ns INTEGER,
 	PRIMARY KEY(line, tid, start_ns)) WITHOUT ROWID;
 INSERT OR IGNORE INTO thread_begin SELECT w.line, w.tid, h.start_ns
 FROM waiting_thread w JOIN thread h ON h.id = w.thread
 WHERE h.start_ns NOT NULL
 
--- What the threads of waiting requests did, in the order of time: requests (0),
--- chains (1), and their end: by EXIT (2), or as their id was used again (3).
+-- What the threads of waiting requests, and of chains without one, did, in the
+-- order of time: requests (0), chains (1), samples with the marker alone (2), and
+-- their end: by EXIT (3), or as their id was used again (4). id: of an event that
+-- waits, or of a chain without a request.
 -- name: settle_halves
-SELECT line, tid, time_ns, what, cookie, event FROM (
+SELECT line, tid, time_ns, what, cookie, id, cpu FROM (
 	SELECT w.line AS line, w.tid AS tid, e.time_ns AS time_ns, 0 AS what,
-		r.cookie AS cookie, q.event AS event
+		r.cookie AS cookie, q.event AS id, NULL AS cpu
 	FROM request r JOIN event e ON e.id = r.event
 	JOIN waiting_thread w ON w.thread = e.thread
 	LEFT JOIN waiting q ON q.event = r.event
 	WHERE r.cookie NOT NULL AND NOT r.flags & 2048
 	UNION ALL
-	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, NULL
+	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, o.chain,
+		CASE WHEN c.layout = 'kernel' THEN (h.cookie & 0xffffffff) - 1
+			END
 	FROM chain h JOIN waiting_thread w ON w.thread = h.thread
+	LEFT JOIN orphan o ON o.chain = h.id
+	LEFT JOIN cookies c ON c.capture = h.capture
 	WHERE NOT h.flags & 2048
 	UNION ALL
-	SELECT w.line, w.tid, h.end_ns, 2 + EXISTS (SELECT 1
+	SELECT w.line, w.tid, e.time_ns, 2, NULL, NULL, NULL
+	FROM request r JOIN event e ON e.id = r.event
+	JOIN waiting_thread w ON w.thread = e.thread
+	WHERE r.cookie IS NULL AND r.verdict = (SELECT id FROM word
+		WHERE kind = 'request' AND name = 'unjoinable')
+	UNION ALL
+	SELECT w.line, w.tid, h.end_ns, 3 + EXISTS (SELECT 1
 		FROM thread_begin b WHERE b.line = w.line AND b.tid = w.tid
-			AND b.start_ns = h.end_ns), NULL, NULL
+			AND b.start_ns = h.end_ns), NULL, NULL, NULL
 	FROM waiting_thread w JOIN thread h ON h.id = w.thread
 	WHERE h.end_ns NOT NULL
-) ORDER BY line, tid, time_ns, what, event
+) ORDER BY line, tid, time_ns, what, id
 
 -- If the stream goes on behind the line, the next record of a CPU, which is not
 -- there, may tell of a loss since its last one: known_ns is the oldest of these.
@@ -182,7 +203,9 @@ FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
 -- Losses of a line, with the time since when there may have been some. In its
 -- piece a ring may have had no record before, or only one that the piece begins
--- with; the pieces before have its last one.
+-- with; the pieces before have its last one. So it is if a stream has no end (its
+-- cut_behind is 1), which is one loss: what each CPU wrote behind its last record
+-- is missing.
 -- ?1: the line
 -- name: settle_losses
 SELECT l.id, l.what, l.cpu, l.t1,
@@ -190,7 +213,18 @@ SELECT l.id, l.what, l.cpu, l.t1,
 		AS t0
 FROM piece p JOIN loss l ON l.capture = p.capture
 LEFT JOIN cpu_before b ON b.capture = l.capture AND b.cpu = l.cpu
-WHERE p.line = ?1 ORDER BY l.t1, 5, l.id
+WHERE p.line = ?1 AND l.id NOT IN (SELECT id FROM no_end)
+UNION ALL
+SELECT l.id, 'damage', NULL, NULL, max(c.last_ns)
+FROM no_end l JOIN piece q ON q.line = l.line
+JOIN capture c ON c.id = q.capture
+WHERE l.line = ?1 GROUP BY l.id
+UNION ALL
+SELECT l.id, 'damage', c.cpu, NULL, max(c.t)
+FROM no_end l JOIN piece q ON q.line = l.line
+JOIN cpu_last c ON c.capture = q.capture
+WHERE l.line = ?1 GROUP BY l.id, c.cpu
+ORDER BY 4, 5, 1
 
 -- The last time of each CPU before a piece.
 -- name: settle_cpus
@@ -212,18 +246,32 @@ INSERT INTO cpu_before SELECT p.capture, c.cpu, max(s.t) OVER (
 	ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 FROM piece p JOIN (SELECT DISTINCT q.line, l.cpu FROM piece q
 		JOIN cpu_last l ON l.capture = q.capture) c ON c.line = p.line
-LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu
+LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu;
+CREATE TEMP TABLE no_end(id INTEGER PRIMARY KEY, line INTEGER);
+INSERT INTO no_end SELECT min(l.id), p.line
+FROM piece p JOIN meta m ON m.capture = p.capture AND m.key = 'cut_behind'
+	AND m.value = 1
+JOIN loss l ON l.capture = p.capture AND l.what = 'damage'
+	AND l.cpu IS NULL AND l.t1 IS NULL
+GROUP BY p.line
 
 -- name: settle_waiting
-SELECT EXISTS (SELECT 1 FROM waiting) AS waits
+SELECT EXISTS (SELECT 1 FROM waiting) OR EXISTS (SELECT 1 FROM orphan) AS waits
+
+-- A chain without a request has another reason.
+-- name: settle_put_chain
+UPDATE chain SET verdict = ?2, confidence = ?3, from_ns = ?4, loss = ?5
+WHERE id = ?1
 
 -- name: settle_cpus_end
+DROP TABLE no_end;
 DROP TABLE cpu_before;
 DROP TABLE cpu_last
 
 -- name: settle_lines_end
 DROP TABLE thread_begin;
 DROP TABLE waiting_thread;
+DROP TABLE orphan;
 DROP TABLE waiting;
 DROP TABLE piece;
 DROP TABLE piece_link

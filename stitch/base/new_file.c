@@ -113,12 +113,34 @@ static pid_t new_file_pid(const char *text)
 	return n > INT_MAX ? 0 : (pid_t)pid;
 }
 
+/* A process that has ended is there until its parent asks for its status. In a
+ * container whose first process never asks, that is for ever. */
+static bool new_file_has_ended(pid_t pid)
+{
+	char text[512];
+	const char *state = NULL;
+
+	if (kill(pid, 0))
+		return errno == ESRCH;
+	snprintf(text, sizeof(text), "/proc/%ld/stat", (long)pid);
+
+	FILE *f = fopen(text, "re");
+
+	/* its name, in parentheses, may have any characters */
+	if (f && fgets(text, sizeof(text), f))
+		state = strrchr(text, ')');
+	if (f)
+		fclose(f);
+	return state &&
+	       (!strncmp(state, ") Z", 3) || !strncmp(state, ") X", 3));
+}
+
 bool new_file_owner_is_gone(const char *name, const char *base)
 {
 	size_t n = strlen(base);
 	pid_t pid = strncmp(name, base, n) ? 0 : new_file_pid(name + n);
 
-	return pid && kill(pid, 0) && errno == ESRCH;
+	return pid && new_file_has_ended(pid);
 }
 
 /* Returns whether nobody has locked a temporary file. A file of this process

@@ -185,9 +185,12 @@ cp whole.pipe seg/.segment-000001.data
 "$B" follow -q -o seg --segment 64M - </dev/null >out 2>err && is_whole seg
 bad=$?
 say a_part_that_was_left_behind_is_read
-"$B" follow -q -o seg --segment 64M - <whole.pipe >out 2>err
-bad=$?
-[ -s seg/segment-000002.db ] || bad=1
+rm -rf seg
+bad=0
+for i in 1 2; do
+	"$B" follow -q -o seg --segment 64M - <whole.pipe >out 2>err || bad=1
+	[ -s seg/segment-00000$i.db ] || bad=1
+done
 is_whole seg || bad=1
 say numbers_go_on_and_the_same_stream_counts_once
 
@@ -206,7 +209,62 @@ head -c $((size - 13)) whole.pipe >cut.pipe
 follow seg --segment 2K - <cut.pipe
 [ $? = 3 ] && grep -q 'ends in a record' err && [ "$(count seg)" -gt 5 ]
 bad=$?
+damage_of() {	# damage_of DIR: what it lacks
+	all_of "$1" "SELECT what FROM damage" | tr '\n' ' '
+}
+[ "$(damage_of seg)" = "truncated " ] || bad=1
 say a_stream_that_ends_in_a_record_is_said
+
+# ---- damage
+
+# edit FROM TO EDIT: an edit in Python of the records r of a stream, whose kinds kind() tells
+edit() {
+	python3 -c 'import struct, sys
+data, r, at = open(sys.argv[1], "rb").read(), [], 16
+while at < len(data):
+    size = struct.unpack_from("<IHH", data, at)[2]
+    r.append(bytearray(data[at : at + size]))
+    at += size
+def kind(x):
+    return struct.unpack_from("<I", x)[0]
+def nth(k, n):
+    return [i for i, x in enumerate(r) if kind(x) == k][n]
+exec(sys.argv[3])
+open(sys.argv[2], "wb").write(data[:16] + b"".join(r))' "$@"
+}
+keeps_what_ingest_does() {	# of cut.pipe, both with status 3
+	"$B" ingest -q -f -o whole.db cut.pipe 2>/dev/null
+	[ $? = 3 ] || return 1
+	follow seg --segment 5K - <cut.pipe
+	[ $? = 3 ] && [ "$(count seg)" -gt 2 ] && "$B" merge -q -f -o all.db seg && samples whole.db >a && samples all.db >b &&
+		cmp a b >out
+}
+samples() {	# samples DB
+	sqlite3 "$1" 'SELECT time_ns, cpu, tid, comm, verdict FROM samples ORDER BY 1, 2, 3, 4, 5'
+}
+stream 2 forks
+bad=0
+# an EXIT that is too short, an EXIT of no thread, a FORK whose size is no multiple of 8
+for how in 'i = nth(4, 3); r[i] = r[i][:16]; r[i][6] = 16' 'r[nth(4, 5)][16:20] = b"\xff\xff\xff\x7f"' \
+	'i = nth(7, 2); r[i] += b"x"; r[i][6] += 1'
+do
+	edit whole.pipe cut.pipe "$how" && keeps_what_ingest_does && grep -q '^backstitch: -+0x.*; its segment has it' err &&
+		[ "$(all_of seg 'SELECT 1 FROM damage' | wc -l)" = 1 ] || bad=1
+done
+say a_damaged_record_does_not_end_the_stream_and_is_in_one_segment
+bad=0
+for how in 'r[len(r) * 3 // 4][6:8] = b"\7\0"' 'r.insert(len(r) * 3 // 4, bytearray(struct.pack("<IHHQ", 66, 0, 16, 0x7fffffff)))'
+do
+	edit whole.pipe cut.pipe "$how" && keeps_what_ingest_does && grep -q '^backstitch: -+0x.*; the stream ends there' err &&
+		[ "$(damage_of seg)" = "record " ] && all_of seg 'SELECT detail FROM damage' | grep -q 'at 0x[0-9a-f]* of the stream' || bad=1
+done
+say behind_a_size_that_is_damaged_nothing_is_read_and_what_was_before_is_kept
+cp whole.db all.db && stream 3 && cp whole.pipe other.pipe
+follow seg --separate --segment 64M cut.pipe other.pipe
+[ $? = 3 ] && [ "$("$B" query --format csv seg/segment-000001.db "SELECT samples FROM capture WHERE path LIKE '%.1'" | tail -1)" = \
+	"$(sqlite3 whole.db 'SELECT samples FROM capture')" ]
+bad=$?
+say the_other_streams_go_on
 
 timeout -s KILL 20 env --ignore-signal=CHLD "$B" follow -q -o ign --segment 5K - <whole.pipe >out 2>err && is_whole ign
 bad=$?
@@ -327,10 +385,12 @@ while True:
         break
     at += size + ((struct.unpack_from("<I", d, at + 8)[0] + 7) // 8 * 8 if kind == 66 else 0)
 open("z.pipe", "wb").write(d)'
-follow seg - <z.pipe
-[ $? = 1 ] && grep -q 'compressed data is damaged' err
+"$B" ingest -q -f -o whole.db z.pipe 2>out
+follow seg --segment 1K - <z.pipe
+[ $? = 3 ] && grep -q '^backstitch: -+0x.*compressed data is damaged.*; what is not compressed goes on' err && damage_of seg | grep -q compressed &&
+	"$B" merge -q -f -o all.db seg && samples whole.db >a && samples all.db >b && cmp a b >out
 bad=$?
-say damaged_compressed_data_ends_the_stream
+say of_damaged_compressed_data_what_is_before_and_what_is_not_compressed_stays
 
 mkdir begun && : >begun/.lock
 bad=0

@@ -53,6 +53,45 @@ bad=$?
 [ ! -e seg/.lock ] && [ -e seg/segment-000001.db ] || bad=1
 say the_lock_of_a_killed_follow_is_taken_over
 
+# ---- what a killed run left
+
+rm -rf seg
+begin
+# what came is there within a second or so, however little it is
+has_all() {
+	[ "$(wc -c <seg/.segment-000001.data)" -ge $((size / 2 - 3000)) ]
+}
+soon has_all && kill -KILL $pid
+bad=$?
+end
+"$B" follow -q -o seg - </dev/null >out 2>err
+[ $? = 3 ] && [ "$(one seg/segment-000001.db 'SELECT what FROM damage')" = truncated ] &&
+	[ "$(one seg/segment-000001.db 'SELECT complete FROM capture')" = 0 ] || bad=1
+head -c $((size / 2)) whole.pipe >half.pipe
+"$B" ingest -q -f -o half.db half.pipe 2>err
+[ "$(one seg/segment-000001.db 'SELECT samples FROM capture')" = "$(one half.db 'SELECT samples FROM capture')" ] || bad=1
+say what_a_killed_run_received_is_there_and_the_gap_behind_it_is_told
+
+# it had made the database, and removed one of two parts
+rm -rf seg
+"$B" follow -q -o seg --separate --segment 1h whole.pipe half.pipe 2>err
+cp seg/segment-000001.db made.db && cp whole.pipe seg/.segment-000001.data.1
+# shellcheck disable=SC2016 # $1 is of the command
+"$B" follow -q -o seg --exec 'echo "$1" >>ran' - </dev/null >out 2>err && cmp seg/segment-000001.db made.db >out &&
+	[ ! -e seg/.segment-000001.data.1 ] && [ "$(cat ran)" = seg/segment-000001.db ]
+bad=$?
+say a_database_is_not_made_again_of_a_part_of_what_it_has
+
+rm -rf seg
+sleep 0 &
+gone=$!
+wait $gone
+mkdir seg && : >"seg/segment-000007.db.$gone-0.tmp" && : >"seg/segment-000007.db.$$-0.tmp" && : >"seg/segment-7.db.$gone-0.tmp" &&
+	"$B" follow -q -o seg - </dev/null >out 2>err && find seg -type f | sort >out && [ "$(tr '\n' ' ' <out)" = \
+	"seg/segment-000007.db.$$-0.tmp seg/segment-7.db.$gone-0.tmp " ]
+bad=$?
+say what_a_killed_process_left_of_a_database_is_removed
+
 # ---- links
 
 rm -rf seg
@@ -109,7 +148,9 @@ do
 	cut
 	end
 	[ $? = 1 ] && grep -q 'seg: was replaced or renamed' err && [ -z "$(ls -A other)" ] && [ ! -e nowhere ] && [ -e was/.segment-000001.data ] || bad=1
-	"$B" follow -q -o was - </dev/null >out 2>err && [ -e was/segment-000001.db ] || bad=1
+	"$B" follow -q -o was - </dev/null >out 2>err
+	# what came behind it is not there
+	[ $? = 3 ] && [ -e was/segment-000001.db ] && [ "$(one was/segment-000001.db 'SELECT what FROM damage')" = truncated ] || bad=1
 done
 say a_folder_that_is_replaced_is_not_followed
 

@@ -144,6 +144,7 @@ STREAMS = {
     "text-buffers": text("ftrace-buffers.report.txt.gz"),
     "text-marker": text("ftext-marker-kstack.txt"),
     "text-overrun": text("ftext-overrun-pipe.txt"),
+    "defer-marks": perf("ctx2-defer.data.zst"),
     "lttng": chunks(common.place("lttng-rotated")),
 }
 
@@ -155,7 +156,7 @@ def rows(db, name):
         if name == "trust":
             out[(row[0], row[1], row[3])] += row[2]
         elif name in SUMS:
-            out[row[:-1]] += row[-1]
+            out[row[:-1]] += row[-1] or 0
         elif name in ONCE:
             out[row] = 1
         else:
@@ -219,7 +220,10 @@ def unknown_mappings(table, row):
         return row[:8] + row[9:10] + row[11:]
     if table == "trust":
         return row[0], "mappings"
-    return (row[0], row[1].count(";")) if table == "folded" else None
+    if table == "folded":
+        # what is known of the mappings decides whether a caller is missed
+        return row[0], row[1].replace("[caller missing];", "").count(";")
+    return None
 
 
 def stacks_of_them(table, row):
@@ -261,6 +265,7 @@ MAY = {
     "defer-lost": ("thread id used before", "ended before", "first lost",
                    "throttled over a cut", "sums of perf at the end",
                    "mappings", "stacks of mappings", "gap over a cut"),
+    "defer-marks": ("throttled over a cut",),
     "text-marker": ("begins late", "without stacks", "gap over a cut"),
     "lttng": ("mappings", "stacks of mappings"),
 }

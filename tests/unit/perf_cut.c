@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "formats/perf/cut_state.h"
+#include "formats/reader/bounds.h"
 #include "stitch/base/bytes.h"
 #include "tests/unit/perf_build.h"
 #include "tests/unit/run.h"
@@ -18,24 +19,32 @@ struct cutting {
 	struct pb b;
 	char *head;
 	size_t len;
-	uint64_t dropped;
+	uint64_t dropped, damaged;
+	struct err why;
 };
 
-static void cutting_begin(struct cutting *t)
+static void cutting_begin_of(struct cutting *t, uint64_t sample_type,
+			     uint64_t flags)
 {
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = sample_type,
+				    .flags = flags };
+
 	memset(t, 0, sizeof(*t));
 	pb_begin_pipe(&t->b, false);
+	pb_header_attr(&t->b, &e);
+}
+
+/* The records tell nothing beside their contents. */
+static void cutting_begin(struct cutting *t)
+{
+	cutting_begin_of(t, 0, 0);
 }
 
 /* The records tell a thread and a time, and the samples `more`. */
 static void cutting_begin_timed(struct cutting *t, uint64_t more)
 {
-	const struct pb_event e = { .attr_size = PB_ATTR,
-				    .sample_type = PS_TID | PS_TIME | more,
-				    .flags = PA_SAMPLE_ID_ALL };
-
-	cutting_begin(t);
-	pb_header_attr(&t->b, &e);
+	cutting_begin_of(t, PS_TID | PS_TIME | more, PA_SAMPLE_ID_ALL);
 }
 
 static void cutting_end(struct cutting *t)
@@ -57,6 +66,7 @@ static void cutting_end(struct cutting *t)
 	perf_cut_head(c, 0, out);
 	mem_stream_end(out);
 	t->dropped = perf_cut_dropped(c);
+	t->damaged = perf_cut_damaged(c, &t->why);
 	perf_cut_free(c);
 	free(t->b.d);
 }
@@ -236,7 +246,7 @@ START_TEST(mappings_that_later_ones_cover_are_left_out)
 	put_map(&t, USER, 10, 0x20100, 0x100);
 	put_map(&t, USER, 10, 0x30000, 0);
 	/* the address space ends in it */
-	put_map(&t, USER, 10, UINT64_MAX - 10, 0x100);
+	put_map(&t, USER, 10, UINT64_MAX - 0xff, 0x100);
 	for (uint64_t i = 0; i < 58; i++)
 		put_map(&t, USER, 10, 0x40000, 0x100 + i);
 	cutting_end(&t);
@@ -407,6 +417,167 @@ START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 }
 END_TEST
 
+START_TEST(records_that_the_reader_calls_damaged_are_not_kept)
+{
+	struct cutting t;
+
+	cutting_begin_timed(&t, 0);
+	put_timed(&t, PR_COMM, 10, 1000);
+	/* too short; of no thread that there can be; years later */
+	pb_rec(&t.b, PR_COMM, 0);
+	pb_u64(&t.b, 11);
+	pb_end(&t.b);
+	put_timed(&t, PR_COMM, THREAD_ID_MAX + 1, 1010);
+	put_timed(&t, PR_COMM, 12, UINT64_C(1) << 60);
+	put_map(&t, USER, 10, UINT64_MAX - 10, 0x100);
+	put_timed(&t, PR_COMM, 13, 1020);
+	cutting_end(&t);
+	ck_assert_uint_eq(t.damaged, 4);
+	ck_assert_int_eq(cutting_count(&t, PR_COMM), 2);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 0, 0), 10ul << 32 | 10);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 1, 0), 13ul << 32 | 13);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 0);
+	ck_assert_ptr_nonnull(strstr(t.why.msg, "test+0x"));
+	free(t.head);
+}
+END_TEST
+
+START_TEST(copies_of_records_of_another_event_keep_its_id)
+{
+	const struct pb_event with_cpu = { .attr_size = PB_ATTR,
+					   .sample_type = PS_TID | PS_TIME |
+							  PS_CPU |
+							  PS_IDENTIFIER,
+					   .flags = PA_SAMPLE_ID_ALL,
+					   .ids = { 5 },
+					   .n_ids = 1 };
+	const struct pb_event first = { .attr_size = PB_ATTR,
+					.sample_type = PS_TID | PS_TIME |
+						       PS_IDENTIFIER,
+					.flags = PA_SAMPLE_ID_ALL,
+					.ids = { 4 },
+					.n_ids = 1 };
+	struct cutting t = { .head = NULL };
+	size_t at, len;
+
+	pb_begin_pipe(&t.b, false);
+	pb_header_attr(&t.b, &first);
+	pb_header_attr(&t.b, &with_cpu);
+	pb_rec(&t.b, PR_COMM, EXEC);
+	pb_u32(&t.b, 10);
+	pb_u32(&t.b, 10);
+	pb_str(&t.b, "x");
+	pb_u64(&t.b, 0);
+	pb_u64(&t.b, 1000);
+	pb_u64(&t.b, 3);
+	pb_u64(&t.b, 5);
+	pb_end(&t.b);
+	put_round(&t);
+	put_round(&t);
+	cutting_end(&t);
+
+	/* what reads the piece finds its name */
+	struct perf_cut *again = perf_cut_new("head");
+	struct err err;
+	uint64_t used;
+
+	for (at = 0, len = t.len; at < len; at += (size_t)used)
+		ck_assert_int_eq(perf_cut_take(again, t.head + at, len - at,
+					       &used, &err),
+				 1);
+	ck_assert_uint_eq(perf_cut_damaged(again, &err), 0);
+	ck_assert_int_eq(cutting_count(&t, PR_COMM), 1);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 0, 24), 0);
+	ck_assert_uint_eq(cutting_value(&t, PR_COMM, 0, 40), 5);
+	perf_cut_free(again);
+	free(t.head);
+}
+END_TEST
+
+START_TEST(a_size_that_is_no_size_ends_the_stream)
+{
+	struct perf_cut *c = perf_cut_new("test");
+	struct err err = { 0 };
+	struct cutting t;
+	uint64_t used;
+	size_t at = 0;
+
+	cutting_begin(&t);
+	put_round(&t);
+	cutting_take(&t, c, &at);
+	ck_assert(perf_cut_has_begun(c));
+	ck_assert_int_eq(perf_cut_take(c, "\4\0\0\0\0\0\7\0", 8, &used, &err),
+			 -1);
+	ck_assert_uint_eq(perf_cut_off(c), at);
+	perf_cut_free(c);
+	free(t.b.d);
+}
+END_TEST
+
+START_TEST(copies_for_many_processes_are_bounded)
+{
+	static char name[60000];
+	struct cutting t;
+	int maps;
+
+	/* 60 MB for each of 20 */
+	memset(name, 'x', sizeof(name) - 1);
+	cutting_begin(&t);
+	for (uint64_t i = 0; i < 1000; i++) {
+		pb_rec(&t.b, PR_MMAP, USER);
+		pb_u32(&t.b, 10);
+		pb_u32(&t.b, 10);
+		pb_u64(&t.b, i << 20);
+		pb_u64(&t.b, 0x1000);
+		pb_u64(&t.b, 0);
+		pb_str(&t.b, name);
+		pb_end(&t.b);
+	}
+	for (uint32_t pid = 11; pid < 30; pid++)
+		put_fork(&t, 0, pid, 10);
+	cutting_end(&t);
+	maps = cutting_count(&t, PR_MMAP);
+	ck_assert_int_gt(maps, 4000);
+	ck_assert_uint_le(t.len, CUT_KEPT_MAX);
+	ck_assert_uint_eq(t.dropped, (uint64_t)(20000 - maps));
+	free(t.head);
+}
+END_TEST
+
+START_TEST(what_has_ended_makes_room)
+{
+	struct perf_cut *c = perf_cut_new("test");
+	static char name[2000];
+	struct cutting t;
+	size_t at = 0;
+
+	/* 400 MB of names */
+	memset(name, 'x', sizeof(name) - 1);
+	cutting_begin_timed(&t, 0);
+	for (uint64_t i = 0; i < 200000; i++) {
+		uint32_t pid = 10 + (uint32_t)(i % 4000);
+
+		put_timed(&t, PR_FORK, pid, 1000 + 100 * i);
+		pb_rec(&t.b, PR_COMM, 0);
+		pb_u32(&t.b, pid);
+		pb_u32(&t.b, pid);
+		pb_str(&t.b, name);
+		pb_u64(&t.b, 0);
+		pb_u64(&t.b, 1010 + 100 * i);
+		pb_end(&t.b);
+		put_timed(&t, PR_EXIT, pid, 1020 + 100 * i);
+		if (i % 1000 != 999)
+			continue;
+		put_round(&t);
+		cutting_take(&t, c, &at);
+		t.b.n = at = 0;
+	}
+	ck_assert_uint_eq(perf_cut_dropped(c), 0);
+	perf_cut_free(c);
+	free(t.b.d);
+}
+END_TEST
+
 START_TEST(a_piece_ends_at_the_place_at_which_the_next_begins)
 {
 	struct perf_cut *c = perf_cut_new("test");
@@ -425,7 +596,7 @@ START_TEST(a_piece_ends_at_the_place_at_which_the_next_begins)
 	FILE *out = mem_stream(&t.head, &t.len);
 
 	perf_cut_head(c, place[0], out);
-	perf_cut_tail(c, place[1], out);
+	perf_cut_mark(c, PERF_CUT_ENDS, place[1], out);
 	mem_stream_end(out);
 	ck_assert_uint_eq(cutting_value(&t, PR_CUT, 0, 0), place[0]);
 	ck_assert_uint_eq(cutting_value(&t, PR_CUT, 1, 0), place[1]);
@@ -439,6 +610,66 @@ START_TEST(a_piece_ends_at_the_place_at_which_the_next_begins)
 	free(t.head);
 	free(t.b.d);
 }
+
+/* A sample with the value of a counter. */
+static void put_count(struct cutting *t, uint64_t time, uint64_t value)
+{
+	pb_rec(&t->b, PR_SAMPLE, 0);
+	pb_u32(&t->b, 10);
+	pb_u32(&t->b, 10);
+	pb_u64(&t->b, time);
+	pb_u64(&t->b, value);
+	pb_u64(&t->b, 7); /* the id */
+	pb_end(&t->b);
+}
+
+/* Returns the value in the sample that was taken last, as a piece has it. */
+static uint64_t cutting_stored_count(const struct perf_cut *c)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)perf_cut_stored(c) + 24, sizeof(v));
+	return v;
+}
+
+START_TEST(counts_are_those_of_a_piece_though_a_time_lies)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME | PS_READ,
+				    .read_format = READ_ID,
+				    .flags = PA_SAMPLE_ID_ALL };
+	struct perf_cut *c = perf_cut_new("test");
+	struct cutting t = { .head = NULL };
+	size_t at = 0;
+
+	pb_begin_pipe(&t.b, false);
+	pb_header_attr(&t.b, &e);
+	put_count(&t, 1000, 100);
+	put_timed(&t, PR_EXIT, 9, 1000000000);
+	put_count(&t, 1100, 150);
+	put_round(&t);
+	cutting_take(&t, c, &at);
+
+	FILE *out = mem_stream(&t.head, &t.len);
+
+	perf_cut_head(c, 5, out);
+	mem_stream_end(out);
+	/* of the piece before, as all is by that time */
+	put_count(&t, 1200, 170);
+	cutting_take(&t, c, &at);
+	ck_assert(perf_cut_is_old(c));
+	ck_assert_uint_eq(cutting_stored_count(c), 170);
+	put_round(&t);
+	/* but that piece has ended */
+	put_count(&t, 1300, 200);
+	cutting_take(&t, c, &at);
+	ck_assert(!perf_cut_is_old(c));
+	ck_assert_uint_eq(cutting_stored_count(c), 30);
+	perf_cut_free(c);
+	free(t.b.d);
+	free(t.head);
+}
+END_TEST
 
 START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 {
@@ -474,7 +705,12 @@ START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 }
 END_TEST
 
-RUN("perf_cut", a_piece_ends_at_the_place_at_which_the_next_begins,
+RUN("perf_cut", records_that_the_reader_calls_damaged_are_not_kept,
+    copies_of_records_of_another_event_keep_its_id,
+    a_size_that_is_no_size_ends_the_stream,
+    copies_for_many_processes_are_bounded, what_has_ended_makes_room,
+    counts_are_those_of_a_piece_though_a_time_lies,
+    a_piece_ends_at_the_place_at_which_the_next_begins,
     mappings_of_which_only_some_are_known_keep_their_times,
     what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece,
     large_records_that_wait_for_earlier_ones_are_bounded,

@@ -1,0 +1,64 @@
+/* cut_read.h - reads records of a stream that is cut as its reader will: the
+ * events, which say what is in the others, times, and records of threads and
+ * their code.
+ *
+ * What the reader calls damaged is so here too. Otherwise a piece would begin
+ * with a record that another one has as damage. */
+#ifndef FORMATS_PERF_CUT_READ_H
+#define FORMATS_PERF_CUT_READ_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cut_read;
+struct err;
+struct perf_attr;
+struct perf_rec;
+struct record;
+
+/* What a record tells beside its contents. */
+struct cut_stamp {
+	uint64_t time; /* 0: unknown */
+	/* of lost records alone */
+	int32_t cpu; /* -1: unknown */
+	uint64_t id; /* 0: unknown */
+};
+
+/* path is for messages; borrowed. */
+struct cut_read *cut_read_new(const char *path, bool big_endian);
+void cut_read_free(struct cut_read *c); /* NULL is fine */
+/* Returns whether the bytes of integers are to be swapped. */
+bool cut_read_swaps(const struct cut_read *c);
+/* Takes a record of the session, without a payload. Returns 0, or -1 and *err:
+ * it is damaged, though what was read of it may count. */
+int cut_read_session(struct cut_read *c, const struct perf_rec *r,
+		     struct err *err);
+/* Returns the event of a record of the kernel, or NULL if it is unknown;
+ * borrowed until the next record of the session. */
+const struct perf_attr *cut_read_attr(struct cut_read *c,
+				      const struct perf_rec *r);
+/* Returns whether a sample may have values of counters. */
+bool cut_read_has_counts(const struct cut_read *c);
+/* Returns the CPU of an id; -1: unknown, or any. */
+int32_t cut_read_cpu(struct cut_read *c, uint64_t id);
+/* Reads what a record of the kernel tells beside its contents; nothing of a
+ * type that is unknown. Returns 0, or -1 and *err: its size or time is
+ * damaged. */
+int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
+		   struct cut_stamp *out, struct err *err);
+/* Decodes a record of the kernel that is no sample. *rec borrows its bytes.
+ * Returns 0, or -1 and *err: it is damaged. */
+int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
+		    struct record *rec, struct err *err);
+/* Returns a copy of such a record, which is not damaged, as perf record writes
+ * it for what was there before it began: without time, and without CPU and
+ * event if those of the first event have the same places. The caller frees it.
+ */
+unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r);
+/* Writes a record that cut_read_decode() has decoded, unless an event or the
+ * kind of machine came behind it by which it is damaged: a piece begins with
+ * all of these. */
+void cut_read_write(struct cut_read *c, const void *record, size_t size,
+		    FILE *out);
+#endif
