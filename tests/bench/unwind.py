@@ -22,6 +22,7 @@ and 78,000.
 import os
 import re
 import resource
+import statistics
 import subprocess
 import sys
 
@@ -137,6 +138,31 @@ def compiler(build):
     os.unlink(DB)
 
 
+# file, thread, least share of the work that is used, in percent
+AHEAD = [(FILE, "unwinding", 80), ("bench/big.data", "scanning", 40)]
+
+
+def ahead(build):
+    """Returns whether the main thread used enough of what others did."""
+    good = True
+    for file, thread, wanted in AHEAD:
+        if not os.path.exists(file):
+            print("  %-18s no %s: 'make bench BENCH=perf' records it" % (thread, file))
+            continue
+        said = [subprocess.run(ingest(build, file, "--timing"), text=True,
+                               stderr=subprocess.PIPE, check=True).stderr
+                for _ in range(RUNS)]
+        used = [re.search(r"^%s +\d+ .* ([0-9.]+) %% of" % thread, text, re.M)
+                for text in said]
+        share = statistics.median(float(m[1]) if m else 0 for m in used)
+        print("  %-18s %.1f %% of it was used, at least %d %s"
+              % (thread, share, wanted,
+                 "reached" if share >= wanted else "MISSED"))
+        good &= share >= wanted
+    os.unlink(DB)
+    return good
+
+
 def library(i):
     """A shared library of its own, with functions that call each other."""
     out = os.path.abspath("bench/libspread%d.so" % i)
@@ -186,8 +212,9 @@ def main():
         return 0
     PERFS.update(runs.versions("perf"))
     compiler(build)
+    good = ahead(build)
     growth(build)
-    return 0
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
