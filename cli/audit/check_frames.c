@@ -85,7 +85,7 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 	return n || absent;
 }
 
-/* Files that are not the ones that ran. */
+/* Files that may not be the ones that ran. */
 static int put_other_files(struct check *c, struct lines *l, const char *label,
 			   struct err *err)
 {
@@ -104,8 +104,8 @@ static int put_other_files(struct check *c, struct lines *l, const char *label,
 		lines_add(l, ", ...");
 	if (n)
 		lines_print(l, label,
-			    n > 1 ? ": these are not the files that ran"
-				  : ": this file is not the one that ran");
+			    n > 1 ? ": these may not be the files that ran"
+				  : ": this may not be the file that ran");
 	return 0;
 }
 

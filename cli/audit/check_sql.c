@@ -64,7 +64,7 @@ const struct check_query check_queries[] = {
 	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "not_judged",
 	  "samples whose user stack is not judged: not all mappings are known, "
-	  "or the image's file is not the one that ran",
+	  "or the image's file may not be the one that ran",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "unwound",
 	  "samples whose stack was unwound from a dump, by why it ends there",

@@ -79,8 +79,10 @@ const struct trust_word trust_words[] = {
 	  "are unchecked for want of the file",
 	  "the file of a frame's code is not here" },
 	{ "not judged (other file)", TRUST_UNCHECKED,
-	  "are unchecked, as the file is another",
-	  "the file that is here is not the one that ran" },
+	  "are unchecked, as the file may be another",
+	  "the file that is here may not be the one that ran: no build-id "
+	  "proves it, and its calls do not fit the return addresses in it, or "
+	  "its code what was mapped" },
 	{ "not judged (mappings)", TRUST_UNCHECKED,
 	  "are unchecked for want of mappings",
 	  "not all mappings of the process are known" },

@@ -154,7 +154,7 @@ WHERE g.user IS NOT NULL
 
 -- name: check_not_judged
 -- why 'mappings': an address is not mapped, but not all mappings of the process
--- are known; 'file': the file is not the one that ran
+-- are known; 'file': the file may not be the one that ran
 WITH doubtful(frame, why, image) AS MATERIALIZED (
 	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
 	FROM frame WHERE flags & 128

@@ -259,10 +259,10 @@ CREATE TABLE internal_callsite_link(
 ) WITHOUT ROWID;
 
 CREATE TABLE internal_other_file(
--- Images without a build-id whose file is not the one that ran: its code is
+-- Images without a build-id whose file may not be the one that ran: its code is
 -- another length than what was mapped ('mapping'), or calls are before too few
--- return addresses ('calls'). The call-site check does not judge by it, and its
--- names may be wrong.
+-- return addresses ('calls'), as they also are if all of these are fabricated.
+-- The call-site check does not judge by it, and its names may be wrong.
 	image INTEGER PRIMARY KEY,
 	calls INTEGER,		-- distinct return addresses behind a call
 	no_call INTEGER,	-- and others
