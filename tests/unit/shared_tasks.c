@@ -246,10 +246,11 @@ START_TEST(captures_that_are_not_together_know_nothing_of_each_other)
 END_TEST
 
 static struct unwind_job *twins_begin(struct unwinder *uw,
-				      const struct unwind_in *in)
+				      const struct unwind_in *in, bool soon)
 {
 	(void)uw;
 	(void)in;
+	(void)soon;
 	return NULL;
 }
 
