@@ -11,7 +11,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
-#include "schema/write/sums_code.h"
+#include "schema/write/sample_groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

@@ -13,7 +13,7 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sums_code.h"
+#include "schema/write/sample_groups.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"

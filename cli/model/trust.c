@@ -18,7 +18,7 @@
 #include "cli/model/trust_inner.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sums_code.h"
+#include "schema/write/sample_groups.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"

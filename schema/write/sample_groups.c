@@ -8,13 +8,14 @@
  * empty, so one group may have several rows, to be added up.
  *
  * The verdict of a request comes later than its sample: such samples wait. */
+#include "schema/write/sample_groups.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
-#include "schema/write/sums_code.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
