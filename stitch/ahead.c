@@ -212,9 +212,10 @@ static uint64_t *ahead_change(struct ahead *a, const struct record *rec)
 	return &a->change[h % CHANGES];
 }
 
-/* Hands a dump to a thread, unless the mappings of its process are not known
- * yet or never will be: then, or if no thread is free, it waits. soon: it is
- * due before most that were begun so far. */
+/* Hands a dump to a thread. It waits if the mappings of its process are not
+ * known yet, or if no thread is free; it is left to its sample if they will not
+ * be known, or there is no room for them. soon: it is due before most that were
+ * begun so far. */
 static void ahead_try(struct ahead *a, struct ahead_dump *d, struct stitch *st,
 		      ahead_fn *fn, bool soon)
 {

@@ -1,8 +1,9 @@
 /* naming.c - names for frames, image by image.
  *
  * store_unnamed() walks through the images that unnamed.c lists. Answers of
- * store_symbol() are kept in an array beside the offsets and written when the
- * image is complete, with one UPDATE for each frame. */
+ * store_symbol() are kept in an array beside the offsets until the image is
+ * complete. Those of a first naming go where the rows of frames are made
+ * (frame_names.h), others are written with one UPDATE for each frame. */
 #include <stdlib.h>
 #include <string.h>
 
