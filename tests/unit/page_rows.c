@@ -423,6 +423,23 @@ START_TEST(rows_without_a_key_are_read_by_their_number)
 }
 END_TEST
 
+/* That it is no view is for guard_reading() to see. */
+START_TEST(a_table_without_numbers_of_rows_is_an_error)
+{
+	static const char *const column[] = { "rowid", "a" };
+	struct store db;
+	struct err why = { 0 };
+
+	leaves_make("CREATE TABLE t(a INTEGER PRIMARY KEY) WITHOUT ROWID;"
+		    "INSERT INTO t VALUES(5), (7)");
+	db = leaves_open();
+	ck_assert_ptr_null(page_rows_open(&db, "t", column, 2));
+	ck_assert_ptr_null(int_rows_of(&db, "t", column, 2, &why));
+	ck_assert_ptr_nonnull(strstr(why.msg, "no such column: rowid"));
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+}
+END_TEST
+
 /* Arrays are indexed by such ids. */
 START_TEST(a_gap_of_dense_ids_is_damage)
 {
@@ -457,4 +474,5 @@ RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
 		damage_before_the_first_row_is_an_error,
 		the_last_column_that_fits_may_be_text,
+		a_table_without_numbers_of_rows_is_an_error,
 		a_gap_of_dense_ids_is_damage)

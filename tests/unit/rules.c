@@ -230,6 +230,15 @@ static const struct rules_row rules_rows[] = {
 		.time = 50,
 		.loss = LOSS_SOME,
 	},
+	{
+		"a_sample_without_a_cpu_shows_a_lost_fork",
+		FORKS "25 fork 101 1; 40 lost 0; 45 fork 103 1;"
+		      "50 sample 102 cpu=-1; 60 sample 102 cpu=-1",
+		.rule = "fork_lost",
+		.since = 25,
+		.time = 50,
+		.loss = LOSS_SOME,
+	},
 	/* Nor is thread 104: its parent may not be recorded at all. */
 	{
 		"a_thread_from_nowhere_without_a_loss_is_no_finding",
@@ -273,6 +282,14 @@ static const struct rules_row rules_rows[] = {
 		.since = 50,
 		.time = 60,
 		.loss = LOSS_SOME,
+	},
+	{
+		"a_hit_without_a_cpu_after_the_exit_is_a_finding",
+		ENDED "60 hit 5 code cpu=-1; 70 hit 5 code cpu=-1",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_NONE,
 	},
 	{
 		"a_mapping_after_the_exit_is_a_finding",
@@ -343,6 +360,16 @@ static const struct rules_row rules_rows[] = {
 	{
 		"a_life_without_fork_may_begin_in_the_kernel",
 		ENDED "5s sample 5 kernel; 5s+10 hit 5 code; 5s+20 hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 5000000010,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_life_without_fork_or_cpu_may_begin_in_the_kernel",
+		ENDED "5s sample 5 kernel cpu=-1; 5s+10 hit 5 code cpu=-1;"
+		      "5s+20 hit 5 code cpu=-1",
 		.rule = "after_exit",
 		.since = 50,
 		.time = 5000000010,
