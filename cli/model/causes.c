@@ -85,9 +85,9 @@ enum causes_role {
 
 struct causes_type {
 	enum causes_role role;
-	uint8_t kind; /* enum timeline_kind */
-	uint8_t shows;
-	size_t table; /* index + 1; 0: none */
+	uint8_t kind;	      /* enum timeline_kind */
+	uint8_t shows, ended; /* as in struct timeline_record */
+	size_t table;	      /* index + 1; 0: none */
 	int64_t capture;
 	bool sampled; /* not every occurrence is recorded: */
 	int64_t recorded, happened;
@@ -286,15 +286,18 @@ static void causes_take_type(struct causes *c, const struct rows *r,
 	t->shows = 0;
 }
 
-/* perf turns the events of a CPU on in the order of the options: a record of
- * one shows that those before it are on. Records of switches are on with an
- * event that is none of these. */
+/* perf turns the events of a CPU on, and off, in the order of the options: a
+ * record of one shows that those before it are on, but they may be off again.
+ * Records of switches are on with an event that is none of these: in a session
+ * of all CPUs it is on before all others, and off behind them (perf 6.1,
+ * tools/perf/util/evlist.c). */
 static int causes_read_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
 	struct rows *r = rows_dense(db, "causes_types", err);
 	int64_t capture = -1; /* of the type before */
 	uint8_t shows = 0;    /* what the types of that capture show */
+	bool perf;
 
 	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
 	while (rows_step(r)) {
@@ -320,10 +323,15 @@ static int causes_read_types(struct causes *c, struct store *db,
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		if (t.role != CAUSES_RECORD) {
+		perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
+		if (t.role == CAUSES_RECORD) {
+			t.ended = perf ? (uint8_t)~t.shows : 0;
+		} else if (perf) {
+			t.ended = shows & (uint8_t)~t.shows;
+			t.shows |= shows;
+			shows = t.shows;
+		} else {
 			shows |= t.shows;
-			if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
-				t.shows = shows;
 		}
 		*mem_add(c->type, c->n_type, c->cap_type) = t;
 	}
@@ -900,6 +908,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 			(struct causes_pending){ true, out->stack };
 	rec.kind = t->kind;
 	rec.shows = t->shows;
+	rec.ended = t->ended;
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, r);
 	if (t->role == CAUSES_RECORD)
@@ -913,9 +922,10 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (!c->words)
 		return told;
 	rec.state = (int32_t)out->state;
-	/* only a thread that is dead has no tid in the kernel's record */
+	/* A thread has no tid in the kernel's record when it is all but dead:
+	 * it may still be preempted, and come back. */
 	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
-		rec.state = STATE_DEAD;
+		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
 	if (f && rc && causes_take_fields(c, t, r, &rec, err))
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
