@@ -75,7 +75,8 @@ static bool quiet_is_close(const struct gap *g, const struct quiet *q,
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
 	bool doubt = quiet_is_close(g, q, q->waking) ||
-		     (q->first && !is_sleep(g->bits) && g->bits >= 0);
+		     (q->first && !is_sleep(g->bits) &&
+		      (g->bits >= 0 || timeline_rules(g->p->t)->unmarked));
 	enum proof proof = doubt ? PROOF_CONSISTENT : PROOF_PROVED;
 	enum proof link = edge_proof(q->waking);
 

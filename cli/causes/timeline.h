@@ -146,6 +146,8 @@ struct timeline_rules {
 	/* prev_state may say S of a thread that stays ready, as a signal is
 	 * pending (Linux 5.18 to 6.15). */
 	bool signal_bug;
+	bool unmarked; /* a thread that leaves in an unknown state may be ready
+			*/
 	int8_t pauses; /* whether the recorder may have paused: 0 no, 1 by its
 			* options, -1 nothing tells */
 };

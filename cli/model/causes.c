@@ -140,6 +140,7 @@ struct causes {
 	size_t n_open, cap_open;
 	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
+	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
 /* ---- types */
@@ -821,6 +822,8 @@ static int causes_tell_record(struct causes *c, const struct int_row *r,
 	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
 	rec->current = causes_thread(c, r);
 	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
+	/* threads outside of the recorder's pid namespace have tid 0, too */
+	c->other_ids |= leaves && !rec->current && !rec->other;
 	out->has_out = leaves;
 	out->has_in = !leaves && rec->current >= 0;
 	out->out = out->in = rec->current;
@@ -868,6 +871,20 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 	       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
 	causes_note_irq(c, t, f, !work, rec);
 	return 0;
+}
+
+/* In a container the recorder's ids differ from those of the scheduler, which
+ * the fields of its events have: those are the thread's from here on. */
+static void causes_note_ids(struct causes *c, const struct int_row *r,
+			    const struct timeline_record *rec)
+{
+	int32_t known = causes_thread(c, r);
+
+	if (rec->kind == TIMELINE_SEEN || rec->current <= 0 || known < 0)
+		return;
+	c->other_ids |= c->span->capture->records && known != rec->current;
+	if (known)
+		c->tid[r->v[EVENTS_THREAD] - 1] = rec->current;
 }
 
 /* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
@@ -930,11 +947,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
 		causes_number(c, out);
-	/* In a container the recorder's ids differ from those of the scheduler,
-	 * which the fields of its events have. */
-	if (rec.kind != TIMELINE_SEEN && rec.current > 0 &&
-	    causes_thread(c, r) > 0)
-		c->tid[r->v[EVENTS_THREAD] - 1] = rec.current;
+	causes_note_ids(c, r, &rec);
 	timeline_add(c->t, &rec);
 	return told;
 }
@@ -1057,6 +1070,12 @@ static int causes_begin(struct causes *c, struct err *err)
 /* Finishes the timeline, when all events are read. */
 static int causes_end(struct causes *c, struct err *err)
 {
+	const struct timeline_loss all = {
+		.from = TIMELINE_START, .to = TIMELINE_END, .n = -1, .cpu = -1
+	};
+
+	if (c->other_ids)
+		timeline_lose(c->t, &all);
 	if (c->n_open) {
 		if (causes_load_addrs(c, c->db, err))
 			return -1;
@@ -1124,6 +1143,15 @@ struct causes *causes_load(struct store *db, const char *path,
 		causes_refuse(s, db, path, err);
 	while (c && (rc = causes_next(c, &e, err)) > 0)
 		;
+	if (!rc && c->other_ids)
+		rc = err_set(err, ERR_FORMAT,
+			     "%s: the records of switches have the thread ids "
+			     "of a container, where all threads outside have "
+			     "id 0: they say how long one inside was off a CPU "
+			     "('report --off-cpu'), but not who ran meanwhile, "
+			     "or woke it; record outside of the container, "
+			     "or sched:sched_switch",
+			     path);
 	if (rc) {
 		causes_free(c);
 		causes_spans_free(s);

@@ -276,6 +276,28 @@ START_TEST(a_thread_that_leaves_ready_is_ready)
 }
 END_TEST
 
+/* Before Linux 5.14 it may have been preempted on its way to sleep. */
+START_TEST(a_thread_that_leaves_unmarked_may_be_ready)
+{
+	for (int unmarked = 0; unmarked < 2; unmarked++) {
+		struct made m = schedule_new((struct timeline_rules){
+			.cpus = 2, .unmarked = unmarked });
+
+		comes(&m, 1, 5, B);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, A, -1, C);
+		comes(&m, 0, 101, C);
+		woke(&m, 1, 200, B, A);
+		leaves(&m, 0, 300, C, -1, A);
+		comes(&m, 0, 301, A);
+		ends(&m, A, B);
+		check_state(&m, A, 150, PIECE_BLOCKED,
+			    unmarked ? PROOF_CONSISTENT : PROOF_PROVED);
+		made_free(&m);
+	}
+}
+END_TEST
+
 /* Without its state nobody knows if it left for good, nor whether a loss hides
  * that it came back and did. */
 START_TEST(a_thread_that_never_comes_back_may_be_dead)
@@ -1515,6 +1537,7 @@ END_TEST
 
 RUN("causes", records_of_switches_tell_what_sched_switch_does,
     a_thread_that_leaves_ready_is_ready,
+    a_thread_that_leaves_unmarked_may_be_ready,
     a_thread_that_never_comes_back_may_be_dead,
     wake_ups_end_before_records_of_switches,
     a_race_is_certain_while_wakeups_are_on, who_has_no_tid_may_come_back,
