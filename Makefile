@@ -418,6 +418,8 @@ causality: deps-build
 	@python3 tests/causality/bench.py --removals $(N) $(PATH_ASKED) $(PATH_ALL)
 	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) $(PATH_ONE) \
 		--recorded tests/causality/captures
+	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) $(PATH_ONE) \
+		--recorded tests/causality/captures --records
 
 # Words about frame-pointer stacks, held against the true stacks of dumps; TWINS
 # are options of the bench.

@@ -107,13 +107,6 @@ static inline bool is_sleep(int32_t bits)
 	return bits > 0 && (bits & 0xff);
 }
 
-/* Whether events of a type have been on at all CPUs since a time. */
-static inline bool is_on_since(const struct gap *g, unsigned int type,
-			       int64_t time)
-{
-	return timeline_since(g->p->t, type, time) <= time;
-}
-
 static inline bool is_ready(int32_t bits)
 {
 	return bits >= 0 && !(bits & 0xff);

@@ -108,7 +108,7 @@ int64_t gap_count(const struct gap *g)
 	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
 		return g->from;
 	if (!g->p->wakeups ||
-	    !is_on_since(g, TIMELINE_HAS_WAKEUP, g->run_from) ||
+	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||
 	    gap_first(g, TIMELINE_WAKEUP, g->from, until))
 		need--;
 	lost = gap_lost(g, g->run_from, until).n;

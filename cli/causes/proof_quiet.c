@@ -75,7 +75,8 @@ static bool quiet_is_close(const struct gap *g, const struct quiet *q,
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
 	bool doubt = quiet_is_close(g, q, q->waking) ||
-		     (q->first && !is_sleep(g->bits) && g->bits >= 0);
+		     (q->first && !is_sleep(g->bits) &&
+		      (g->bits >= 0 || timeline_rules(g->p->t)->unmarked));
 	enum proof proof = doubt ? PROOF_CONSISTENT : PROOF_PROVED;
 	enum proof link = edge_proof(q->waking);
 
@@ -96,7 +97,8 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 static bool quiet_raced(const struct gap *g)
 {
 	return gap_race(g) && g->p->wakeups &&
-	       is_on_since(g, TIMELINE_HAS_WAKEUP, g->run_from) &&
+	       timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
+			      g->from) &&
 	       !timeline_is_recorder(g->p->t, g->thread) &&
 	       !gap_lost(g, g->run_from, g->from).any;
 }
@@ -194,7 +196,8 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 {
 	/* a thread that was not seen before may have been born in between,
 	 * unless births were recorded */
-	bool lived = g->a || is_on_since(g, TIMELINE_HAS_NEW, q->from);
+	bool lived = g->a ||
+		     timeline_is_on(g->p->t, TIMELINE_HAS_NEW, q->from, q->to);
 	int64_t ready = q->to;
 	int64_t queued = q->wakeup ? q->wakeup->time : q->to;
 

@@ -8,6 +8,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/task_state.h"
 
 #define CPUS_MAX 65536 /* records of further ones are ignored */
 #define EVENT_MAX (((int64_t)1 << 40) - 1)
@@ -28,6 +29,8 @@ struct ring {
 	int64_t last;			  /* time of the last record */
 	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
 					     never */
+	/* time of the last record with which they were on */
+	int64_t until[TIMELINE_TYPES];
 	int32_t coming; /* tid, when another one has left; -1: unknown, or it
 			 * has come */
 	bool left;	/* the last record is TIMELINE_LEAVE */
@@ -44,17 +47,20 @@ struct ring {
 		       * + 1 */
 };
 
-/* A ring in one of several captures: since when types are on there. */
+/* A ring in one of several captures: since when types are on there, and until
+ * when. */
 struct ring_part {
 	int64_t from, to;
-	int64_t since_on[TIMELINE_TYPES];
+	int64_t last; /* time of its last record */
+	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
 	int32_t cpu;
 };
 
-/* The time of one capture: since when types are on at all CPUs. */
+/* The time of one capture: since when types are on at all CPUs, and until
+ * when. */
 struct timeline_part {
 	int64_t from;
-	int64_t since_on[TIMELINE_TYPES];
+	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
 };
 
 /* Items by an owner: those of owner i are id[first[i] .. first[i + 1] - 1]. */
@@ -93,6 +99,8 @@ struct timeline {
 	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
 	struct doubts doubts;
+	/* when a thread without a tid came last: it had left as if dead */
+	int64_t undead;
 	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 
@@ -103,7 +111,7 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 	t->rules = *r;
 	t->first = TIMELINE_END;
 	t->last = TIMELINE_START;
-	t->part_from = TIMELINE_START;
+	t->part_from = t->undead = TIMELINE_START;
 	return t;
 }
 
@@ -151,6 +159,8 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 			.start = t->part_from,
 			.since_on = { TIMELINE_END, TIMELINE_END, TIMELINE_END,
 				      TIMELINE_END },
+			.until = { TIMELINE_START, TIMELINE_START,
+				   TIMELINE_START, TIMELINE_START },
 		};
 	return &t->ring[cpu];
 }
@@ -368,9 +378,10 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 	};
 	bool odd = r->current >= 0 && r->current != rec->current;
 
+	/* who was to come may have lost its tid since */
 	if (rec->kind == TIMELINE_COME)
-		odd = r->current >= 0 ||
-		      (r->coming >= 0 && r->coming != rec->current);
+		odd = r->current >= 0 || (r->coming >= 0 && rec->current >= 0 &&
+					  r->coming != rec->current);
 	else if (r->left)
 		odd = true;
 	if (odd) {
@@ -474,12 +485,19 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		t->stray = true;
 		return;
 	}
-	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
 			r->since_on[i] = rec->time;
+		if (!(rec->ended >> i & 1) && r->until[i] < rec->time)
+			r->until[i] = rec->time;
+	}
 	t->types |= rec->shows;
+	if (rec->kind == TIMELINE_COME && rec->current < 0 &&
+	    rec->time > t->undead)
+		t->undead = rec->time;
 	/* who is there next may be missing; or nobody says who is there */
-	if (r->since_on[0] > rec->time || rec->current < 0)
+	if (r->since_on[0] > rec->time ||
+	    (rec->current < 0 && rec->kind != TIMELINE_COME))
 		return;
 	if (rec->time < r->last) {
 		timeline_disorder(t, r, rec);
@@ -500,19 +518,24 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 
 /* ---- the end: losses that no record tells, and lists by owner */
 
-/* Notes since when types are on in the capture that ends. */
+/* Notes since when types are on in the capture that ends, and until when: with
+ * a type that is on at a CPU, it is on at those behind it. */
 static void timeline_end_part(struct timeline *t, int64_t to)
 {
 	struct timeline_part *p = mem_add(t->part, t->n_part, t->cap_part);
+	int64_t until[TIMELINE_TYPES];
 
 	*p = (struct timeline_part){ .from = t->part_from };
-	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
-		p->since_on[i] = TIMELINE_START;
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
+		p->since_on[i] = until[i] = TIMELINE_START;
+		p->until[i] = TIMELINE_END;
+	}
 	for (size_t k = 0; k < t->n_ring; k++) {
 		struct ring *r = &t->ring[k];
 		struct ring_part part = { .from = r->start,
 					  .to = to == TIMELINE_END ? to
 								   : r->last,
+					  .last = r->last,
 					  .cpu = (int32_t)k };
 
 		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
@@ -520,6 +543,12 @@ static void timeline_end_part(struct timeline *t, int64_t to)
 			if (r->since_on[i] > p->since_on[i])
 				p->since_on[i] = r->since_on[i];
 			r->since_on[i] = TIMELINE_END;
+			if (r->until[i] > until[i])
+				until[i] = r->until[i];
+			part.until[i] = until[i];
+			if (until[i] < p->until[i])
+				p->until[i] = until[i];
+			r->until[i] = TIMELINE_START;
 		}
 		if (r->began && !r->changed)
 			*mem_add(t->ring_part, t->n_ring_part,
@@ -546,22 +575,26 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 {
 	for (unsigned int i = 1; i < 3; i++) {
 		unsigned int type = 1u << i;
+		struct timeline_loss l = { .from = p->from,
+					   .to = p->since_on[i] < p->to
+							 ? p->since_on[i]
+							 : p->to,
+					   .n = -1,
+					   .cpu = p->cpu,
+					   .before = -1,
+					   .after = -1,
+					   .only_wakes = true };
 
 		/* sched_wakeup is not needed where sched_waking is recorded */
-		if ((t->types & type) && p->since_on[i] > p->since_on[0] &&
-		    (type == TIMELINE_HAS_WAKING ||
-		     !(t->types & TIMELINE_HAS_WAKING)))
-			*mem_add(t->loss, t->n_loss,
-				 t->cap_loss) = (struct timeline_loss){
-				.from = p->from,
-				.to = p->since_on[i] < p->to ? p->since_on[i]
-							     : p->to,
-				.n = -1,
-				.cpu = p->cpu,
-				.before = -1,
-				.after = -1,
-				.only_wakes = true,
-			};
+		if (!(t->types & type) || (type != TIMELINE_HAS_WAKING &&
+					   t->types & TIMELINE_HAS_WAKING))
+			continue;
+		if (p->since_on[i] > p->since_on[0])
+			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+		l.from = p->until[i];
+		l.to = p->to;
+		if (p->since_on[i] < TIMELINE_END && p->until[i] < p->last)
+			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	}
 }
 
@@ -741,9 +774,20 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 		       ?: compare_numbers(x->to, y->to);
 }
 
+/* Nothing says which thread came back without a tid: each that left as if dead
+ * before it may have. */
+static void timeline_doubt_deaths(struct timeline *t)
+{
+	for (size_t i = 0; i < t->n_stay; i++)
+		if (t->stay[i].to <= t->undead &&
+		    task_state_ends(t->stay[i].state))
+			t->stay[i].state = -1;
+}
+
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
+	timeline_doubt_deaths(t);
 	t->stay = mem_fit(t->stay, &t->cap_stay, t->n_stay, sizeof(*t->stay));
 	t->wake = mem_fit(t->wake, &t->cap_wake, t->n_wake, sizeof(*t->wake));
 	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
@@ -969,16 +1013,17 @@ unsigned int timeline_types(const struct timeline *t)
 	return t->types;
 }
 
-int64_t timeline_since(const struct timeline *t, unsigned int types, int64_t at)
+bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
+		    int64_t to)
 {
-	int64_t since = TIMELINE_START;
-	size_t k = search_where(t->n_part, i, t->part[i].from >= at);
+	size_t k = search_where(t->n_part, i, t->part[i].from >= from);
+	const struct timeline_part *p = &t->part[k ? k - 1 : 0];
 
 	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
-		if ((types >> i & 1) &&
-		    t->part[k ? k - 1 : 0].since_on[i] > since)
-			since = t->part[k ? k - 1 : 0].since_on[i];
-	return since;
+		if ((type >> i & 1) &&
+		    (p->since_on[i] > from || p->until[i] < to))
+			return false;
+	return true;
 }
 
 uint64_t timeline_contradictions(const struct timeline *t)

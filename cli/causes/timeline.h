@@ -17,6 +17,10 @@
  * records are missing although no loss was reported: that becomes a silent
  * loss.
  *
+ * A recorder turns events on and off one by one, CPU after CPU. So a type is on
+ * at a CPU since a record that shows it, until the last record that was written
+ * when it cannot have been off; CPUs are turned off in their order.
+ *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been
  * off. */
@@ -76,6 +80,8 @@ struct timeline_record {
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
+	uint8_t ended;	 /* types that may be off there already, as they are
+			  * turned off before that of this record */
 };
 
 /* Records missing on a CPU between the record at `from` and that at `to`. Where
@@ -140,6 +146,8 @@ struct timeline_rules {
 	/* prev_state may say S of a thread that stays ready, as a signal is
 	 * pending (Linux 5.18 to 6.15). */
 	bool signal_bug;
+	bool unmarked; /* a thread that leaves in an unknown state may be ready
+			*/
 	int8_t pauses; /* whether the recorder may have paused: 0 no, 1 by its
 			* options, -1 nothing tells */
 };
@@ -217,10 +225,10 @@ size_t *timeline_losses_in(const struct timeline *t, int64_t from, int64_t to,
 const struct timeline_rules *timeline_rules(const struct timeline *t);
 /* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */
 unsigned int timeline_types(const struct timeline *t);
-/* Returns since when all CPUs show records of these types, in the capture that
- * tells of time `at`; TIMELINE_END: never. */
-int64_t timeline_since(const struct timeline *t, unsigned int types,
-		       int64_t at);
+/* Returns whether records of this type were on at all CPUs between two times,
+ * by the capture that tells of the first one. */
+bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
+		    int64_t to);
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);

@@ -85,9 +85,9 @@ enum causes_role {
 
 struct causes_type {
 	enum causes_role role;
-	uint8_t kind; /* enum timeline_kind */
-	uint8_t shows;
-	size_t table; /* index + 1; 0: none */
+	uint8_t kind;	      /* enum timeline_kind */
+	uint8_t shows, ended; /* as in struct timeline_record */
+	size_t table;	      /* index + 1; 0: none */
 	int64_t capture;
 	bool sampled; /* not every occurrence is recorded: */
 	int64_t recorded, happened;
@@ -140,6 +140,7 @@ struct causes {
 	size_t n_open, cap_open;
 	struct table raised; /* events: wake-ups that irqs_is_own() tells */
 	struct causes_partial partial;
+	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
 /* ---- types */
@@ -286,15 +287,18 @@ static void causes_take_type(struct causes *c, const struct rows *r,
 	t->shows = 0;
 }
 
-/* perf turns the events of a CPU on in the order of the options: a record of
- * one shows that those before it are on. Records of switches are on with an
- * event that is none of these. */
+/* perf turns the events of a CPU on, and off, in the order of the options: a
+ * record of one shows that those before it are on, but they may be off again.
+ * Records of switches are on with an event that is none of these: in a session
+ * of all CPUs it is on before all others, and off behind them (perf 6.1,
+ * tools/perf/util/evlist.c). */
 static int causes_read_types(struct causes *c, struct store *db,
 			     struct err *err)
 {
 	struct rows *r = rows_dense(db, "causes_types", err);
 	int64_t capture = -1; /* of the type before */
 	uint8_t shows = 0;    /* what the types of that capture show */
+	bool perf;
 
 	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
 	while (rows_step(r)) {
@@ -320,10 +324,15 @@ static int causes_read_types(struct causes *c, struct store *db,
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		if (t.role != CAUSES_RECORD) {
+		perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
+		if (t.role == CAUSES_RECORD) {
+			t.ended = perf ? (uint8_t)~t.shows : 0;
+		} else if (perf) {
+			t.ended = shows & (uint8_t)~t.shows;
+			t.shows |= shows;
+			shows = t.shows;
+		} else {
 			shows |= t.shows;
-			if (!strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"))
-				t.shows = shows;
 		}
 		*mem_add(c->type, c->n_type, c->cap_type) = t;
 	}
@@ -813,6 +822,8 @@ static int causes_tell_record(struct causes *c, const struct int_row *r,
 	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
 	rec->current = causes_thread(c, r);
 	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
+	/* threads outside of the recorder's pid namespace have tid 0, too */
+	c->other_ids |= leaves && !rec->current && !rec->other;
 	out->has_out = leaves;
 	out->has_in = !leaves && rec->current >= 0;
 	out->out = out->in = rec->current;
@@ -862,6 +873,20 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 	return 0;
 }
 
+/* In a container the recorder's ids differ from those of the scheduler, which
+ * the fields of its events have: those are the thread's from here on. */
+static void causes_note_ids(struct causes *c, const struct int_row *r,
+			    const struct timeline_record *rec)
+{
+	int32_t known = causes_thread(c, r);
+
+	if (rec->kind == TIMELINE_SEEN || rec->current <= 0 || known < 0)
+		return;
+	c->other_ids |= c->span->capture->records && known != rec->current;
+	if (known)
+		c->tid[r->v[EVENTS_THREAD] - 1] = rec->current;
+}
+
 /* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
  * or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct int_row *r,
@@ -900,6 +925,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 			(struct causes_pending){ true, out->stack };
 	rec.kind = t->kind;
 	rec.shows = t->shows;
+	rec.ended = t->ended;
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, r);
 	if (t->role == CAUSES_RECORD)
@@ -913,18 +939,15 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (!c->words)
 		return told;
 	rec.state = (int32_t)out->state;
-	/* only a thread that is dead has no tid in the kernel's record */
+	/* A thread has no tid in the kernel's record when it is all but dead:
+	 * it may still be preempted, and come back. */
 	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
-		rec.state = STATE_DEAD;
+		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
 	if (f && rc && causes_take_fields(c, t, r, &rec, err))
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
 		causes_number(c, out);
-	/* In a container the recorder's ids differ from those of the scheduler,
-	 * which the fields of its events have. */
-	if (rec.kind != TIMELINE_SEEN && rec.current > 0 &&
-	    causes_thread(c, r) > 0)
-		c->tid[r->v[EVENTS_THREAD] - 1] = rec.current;
+	causes_note_ids(c, r, &rec);
 	timeline_add(c->t, &rec);
 	return told;
 }
@@ -1047,6 +1070,12 @@ static int causes_begin(struct causes *c, struct err *err)
 /* Finishes the timeline, when all events are read. */
 static int causes_end(struct causes *c, struct err *err)
 {
+	const struct timeline_loss all = {
+		.from = TIMELINE_START, .to = TIMELINE_END, .n = -1, .cpu = -1
+	};
+
+	if (c->other_ids)
+		timeline_lose(c->t, &all);
 	if (c->n_open) {
 		if (causes_load_addrs(c, c->db, err))
 			return -1;
@@ -1114,6 +1143,15 @@ struct causes *causes_load(struct store *db, const char *path,
 		causes_refuse(s, db, path, err);
 	while (c && (rc = causes_next(c, &e, err)) > 0)
 		;
+	if (!rc && c->other_ids)
+		rc = err_set(err, ERR_FORMAT,
+			     "%s: the records of switches have the thread ids "
+			     "of a container, where all threads outside have "
+			     "id 0: they say how long one inside was off a CPU "
+			     "('report --off-cpu'), but not who ran meanwhile, "
+			     "or woke it; record outside of the container, "
+			     "or sched:sched_switch",
+			     path);
 	if (rc) {
 		causes_free(c);
 		causes_spans_free(s);

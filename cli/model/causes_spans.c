@@ -69,6 +69,16 @@ void causes_spans_free(struct causes_spans *s)
 
 /* ---- the captures */
 
+/* Whether records of switches mark each thread that could have gone on. Until
+ * Linux 5.14 they did not if it was preempted on its way to sleep. */
+static bool causes_marks_ready(const char *release)
+{
+	unsigned int major, minor;
+
+	return sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 14));
+}
+
 /* Linux 5.18 to 6.15; unknown versions may have it. */
 static bool causes_signal_bug(const char *release)
 {
@@ -91,6 +101,8 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 							     : 0,
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
 			.signal_bug = causes_signal_bug(
+				rows_text(r, CAUSES_TYPES_RELEASE)),
+			.unmarked = !causes_marks_ready(
 				rows_text(r, CAUSES_TYPES_RELEASE)),
 			.pauses = (int8_t)compare_numbers(
 				rows_int(r, CAUSES_TYPES_PAUSES), 0),
@@ -209,6 +221,7 @@ static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 	if (!x->type[word])
 		return 0;
 	c.records = word == WORD_RECORD;
+	c.rules.unmarked |= !c.records;
 	c.type = x->type[word];
 	c.switches = x->events[word];
 	c.happened = x->weight[word];
@@ -457,6 +470,7 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 		if (r->skew > all.skew)
 			all.skew = r->skew;
 		all.signal_bug |= r->signal_bug;
+		all.unmarked |= r->unmarked;
 		if (r->pauses > all.pauses || (r->pauses && !all.pauses))
 			all.pauses = r->pauses;
 	}

@@ -324,7 +324,8 @@ static void perf_tool_read_options(struct perf *p)
 		info->paused |=
 			!strncmp(s, "--de", 4) || !strncmp(s, "--con", 5);
 		for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
-			stopped |= !strncmp(s, stops[i], strlen(stops[i]));
+			stopped |= !strncmp(s, stops[i], strlen(stops[i])) &&
+				   strncmp(s, "--switch-e", 10) != 0;
 		s += n + (s[n] == ' ');
 	}
 	/* a command line without any option was not kept whole */

@@ -21,6 +21,8 @@
                      that follow each other; {captures} in --prepare are all
   --overlap          the pieces overlap in time, as those of two recorders
   --recorded FOLDER  in place of schedules: NAME.data.zst with NAME.truth.json
+  --records          with --recorded: perf's records of switches in place of
+                     sched_switch
   --seed N
   --keep FOLDER      of captures for which something false was called proved
   --table            a row for each kind
@@ -129,7 +131,7 @@ class Bench:
         self.a = a
         self.sums = collections.defaultdict(collections.Counter)
         self.failed = self.asked = self.removed = self.captures = 0
-        self.recorded = [perfdata.Capture(f[:-len(".truth.json")])
+        self.recorded = [perfdata.Capture(f[:-len(".truth.json")], a.records)
                          for f in sorted(glob.glob(os.path.join(
                              a.recorded, "*.truth.json")))] \
             if a.recorded else []
@@ -167,7 +169,8 @@ class Bench:
             self.sums[kind]["unknown"] += asked[2] - asked[1]
             return
         notes = []
-        got = score.score(answer, asked, truth, wakes, notes.append)
+        got = score.score(answer, asked, truth, wakes, notes.append,
+                          int(self.a.records))
         if hidden and (got["false"] or got["edges false"]):
             self.sums[kind]["hidden"] += 1
             got["false"] = got["edges false"] = 0
@@ -266,6 +269,7 @@ def options():
     p.add_argument("--pieces", type=int, default=1)
     p.add_argument("--overlap", action="store_true")
     p.add_argument("--recorded")
+    p.add_argument("--records", action="store_true")
     p.add_argument("--keep")
     p.add_argument("--table", action="store_true")
     p.add_argument("-v", "--verbose", action="store_true")

@@ -132,9 +132,12 @@ def tail(rng, records):
 
 @kind
 def late(rng, records):
-    """events that are turned on CPU by CPU, and one after the other"""
-    types = sorted({r.type for r in records}, key=str)
+    """events that are turned on CPU by CPU, and one after the other: those of
+    perf in the order of the types, behind records of switches"""
+    order = {r.type: r.fields.get("order", 0) for r in records}
+    types = sorted(order, key=str)
     rng.shuffle(types)
+    types.sort(key=lambda t: 0 if t == "switch" else order[t])
     first, span = records[0].time, records[-1].time - records[0].time
     on = {}
     for cpu in rings(records):
@@ -144,6 +147,23 @@ def late(rng, records):
             at += rng.random() * span * 0.02
     return set(), {i for i, r in enumerate(records)
                    if r.time < on[r.cpu, r.type]}
+
+
+@kind
+def early(rng, records):
+    """events that are turned off CPU by CPU in the order of the types, and
+    records of switches behind all others; only types of perf have an order"""
+    order = {r.type: r.fields["order"] for r in records if "order" in r.fields}
+    last, span = records[-1].time, records[-1].time - records[0].time
+    off, at = {}, last - rng.random() * span * 0.3
+    for of_records in False, True:
+        for cpu in sorted(rings(records)):
+            for t in sorted(order, key=order.get):
+                if (t == "switch") == of_records:
+                    off[cpu, t] = at
+                    at += rng.random() * span * 0.02
+    return set(), {i for i, r in enumerate(records)
+                   if r.time >= off.get((r.cpu, r.type), last + 1)}
 
 
 @kind
@@ -211,6 +231,5 @@ def has_sign(kept):
             seat.pop(r.cpu, None)
         if seat.get(r.cpu, r.current) != r.current:
             return True
-        seat[r.cpu] = r.fields["next_pid"] if r.type == "sched_switch" \
-            else r.current
+        seat[r.cpu] = r.fields.get("next_pid", r.current)
     return False

@@ -7,17 +7,22 @@ import json
 import struct
 import subprocess
 
-SAMPLE, LOST, COMM = 9, 2, 3
+SAMPLE, LOST, COMM, SWITCH_CPU_WIDE = 9, 2, 3, 15
+OUT, PREEMPT = 1 << 13, 1 << 14     # of records of switches
+RUNNABLE, DEAD = 0x100, 0x10        # prev_state
 COMM_EXEC = 1 << 13
 OF_TASKS = (1, 3, 4, 7, 10)  # MMAP, COMM, EXIT, FORK, MMAP2
 IDENTIFIER, IP, TID, TIME, CPU = 1 << 16, 1, 2, 4, 1 << 7
 PERIOD, CHAIN, RAW = 1 << 8, 1 << 5, 1 << 10
 READ_NO = ~(IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CHAIN | RAW)
 
-# type: "sched_switch", or the number of another tracepoint
+# type: "sched_switch", "switch" for a record of one, or the number of another
+# tracepoint. fields: order, in which perf turns types on and off; next_pid, if a
+# thread leaves
 Sample = collections.namedtuple("Sample", "time cpu current type at fields")
 SWITCH_BYTES = 68  # no other event of these captures has as many
 NEXT_PID = 56
+SWITCH = "<IHHiiiiQIIQ"  # pid, tid of the other; pid, tid, time, CPU, 0, id
 
 
 class Samples:
@@ -27,7 +32,7 @@ class Samples:
         self.data = data
         (_, attr_size, attrs, attrs_len, self.start,
          self.size) = struct.unpack_from("<6Q", self.data, 8)
-        self.kinds = {}
+        self.kinds, self.order = {}, {}
         for at in range(attrs, attrs + attrs_len, attr_size):
             config, _, kind = struct.unpack_from("<3Q", self.data, at + 8)
             ids, size = struct.unpack_from("<2Q", self.data,
@@ -35,6 +40,7 @@ class Samples:
             for i in range(ids, ids + size, 8):
                 self.kinds[struct.unpack_from("<Q", self.data, i)[0]] = \
                     (config, kind)
+                self.order[struct.unpack_from("<Q", self.data, i)[0]] = at
         self.records = sorted(self.samples(), key=lambda s: s.time)
         self.lost = sum(struct.unpack_from("<Q", b, 16)[0]
                         for _, kind, b in self.walk() if kind == LOST)
@@ -52,6 +58,12 @@ class Samples:
 
     def samples(self):
         for at, kind, b in self.walk():
+            if kind == SWITCH_CPU_WIDE:
+                _, misc, _, _, other, _, tid, time, cpu, _, _ = \
+                    struct.unpack_from(SWITCH, b)
+                yield Sample(time, cpu, max(tid, 0), "switch", at, {
+                    "order": len(self.data),
+                    **({"next_pid": max(other, 0)} if misc & OUT else {})})
             if kind != SAMPLE:
                 continue
             number, = struct.unpack_from("<Q", b, 8)
@@ -63,7 +75,7 @@ class Samples:
             if has & CHAIN:
                 raw += 8 + 8 * struct.unpack_from("<Q", b, raw)[0]
             size, current = struct.unpack_from("<I4xi", b, raw)
-            fields = {}
+            fields = {"order": self.order[number]}
             if size == SWITCH_BYTES:
                 config = "sched_switch"
                 fields["next_pid"], = struct.unpack_from(
@@ -90,7 +102,7 @@ class Samples:
         known = {s.at: s.cpu for s in self.records}
         waiting, others, out = {}, {}, {}
         for at, kind, b in self.walk():
-            if kind == SAMPLE and at in known:
+            if at in known:
                 cpu = known[at]
                 if at not in told:
                     waiting[cpu] = waiting.get(cpu, 0) + 1
@@ -117,7 +129,7 @@ class Samples:
         lost = self.lost_at(kept)
         out = bytearray()
         for at, kind, b in self.walk():
-            if kind == SAMPLE and at in known and at not in told:
+            if at in known and at not in told:
                 continue
             if lost.get(at):
                 if kind == SAMPLE:
@@ -133,7 +145,41 @@ class Samples:
             out += b
         self.put(path, bytes(out))
 
+    def with_records(self):
+        """The file with two records of each switch in place of sched_switch: one
+        thread leaves, one comes 1 ns later, as in no capture both do at once."""
+        out, process = bytearray(), {}
+        for at, kind, b in self.walk():
+            if kind == SAMPLE:
+                pid, tid = struct.unpack_from("<ii", b, 24)
+                process[tid] = pid
+        switches = {s.at: s for s in self.records if s.type == "sched_switch"}
+        for at, kind, b in self.walk():
+            s = switches.get(at)
+            if not s:
+                out += b
+                continue
+            prev, state = struct.unpack_from("<i4xq", self.raw(s)[0], 24)
+            coming = s.fields["next_pid"]
+            number, = struct.unpack_from("<Q", b, 8)
+            tid, pid = prev, process.get(prev, prev)
+            if state & DEAD:
+                tid = pid = -1  # it has none any more
+            ready = not state or state & RUNNABLE
+            out += struct.pack(
+                SWITCH, SWITCH_CPU_WIDE, OUT | (PREEMPT if ready else 0), 48,
+                process.get(coming, coming), coming, pid, tid, s.time, s.cpu, 0,
+                number)
+            out += struct.pack(SWITCH, SWITCH_CPU_WIDE, 0, 48, pid, tid,
+                               process.get(coming, coming), coming, s.time + 1,
+                               s.cpu, 0, number)
+        return self.made(bytes(out))
+
     def put(self, path, records):
+        with open(path, "wb") as f:
+            f.write(self.made(records))
+
+    def made(self, records):
         """Features stand behind the records: they move."""
         head = bytearray(self.data[:self.start])
         tail = bytearray(self.data[self.start + self.size:])
@@ -144,8 +190,7 @@ class Samples:
         for i in range(bits):
             off, = struct.unpack_from("<Q", tail, 16 * i)
             struct.pack_into("<Q", tail, 16 * i, off + moved)
-        with open(path, "wb") as f:
-            f.write(head + records + tail)
+        return bytes(head + records + tail)
 
 
 class Capture(Samples):
@@ -153,12 +198,15 @@ class Capture(Samples):
 
     suffix = ".data"
 
-    def __init__(self, path):
+    def __init__(self, path, records=False):
+        """records: of switches, in place of sched_switch"""
         with open(path + ".truth.json", encoding="utf-8") as f:
             self.truth = json.load(f)
         super().__init__(subprocess.run(
             ["zstd", "-dcq", path + ".data.zst"], capture_output=True,
             check=True).stdout)
+        if records:
+            super().__init__(self.with_records())
 
     def queries(self, rng, n):
         """((tid, from, to), segments of score.py, None)"""

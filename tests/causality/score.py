@@ -29,7 +29,7 @@ def holes(segments, start, end):
     return None if at == end else "ends at %d, not %d" % (at, end)
 
 
-def score_segments(segments, truth, tid, total, say):
+def score_segments(segments, truth, tid, slack, total, say):
     i = k = 0
     while i < len(segments) and k < len(truth):
         s, (a, b, who, state, cpu) = segments[i], truth[k]
@@ -37,7 +37,7 @@ def score_segments(segments, truth, tid, total, say):
         ok = s["tid"] == who and same(s["state"], state) and \
             (s["state"] != "run" or s.get("cpu") in (None, cpu))
         proof = "unknown" if s["state"] == "unknown" else s["proof"]
-        if ns > 0 and state is not None and not (who == tid and state == "run" and ok):
+        if ns > slack and state is not None and not (who == tid and state == "run" and ok):
             if proof == "proved":
                 total["proved" if ok else "false"] += ns
                 if not ok:
@@ -76,10 +76,11 @@ def score_edges(edges, wakes, total, say):
             total["edges wrong"] += 1
 
 
-def score(answer, query, truth, wakes, say=lambda text: None):
+def score(answer, query, truth, wakes, say=lambda text: None, slack=0):
     """query: tid, from, to. truth: segments (from, to, tid, state, cpu), where
     state None is not known; wakes: by waiter, or None. Returns a Counter of ns and edges; "false", "edges
-    false" and "bad" must be 0."""
+    false" and "bad" must be 0. slack: ns that are not looked at where a state
+    ends."""
     tid, start, end = query
     total = collections.Counter()
     segments = sorted(answer.get("segments", ()), key=lambda s: s["from_ns"])
@@ -88,7 +89,7 @@ def score(answer, query, truth, wakes, say=lambda text: None):
         total["bad"] += 1
         say("the segments do not cover the time once: " + bad)
         return total
-    score_segments(segments, truth, tid, total, say)
+    score_segments(segments, truth, tid, slack, total, say)
     if wakes is not None:
         score_edges(answer.get("edges", ()), wakes, total, say)
     return total

@@ -128,6 +128,10 @@ asked what_is_proved_is_true --captures 2 --cpus 2,3,4,8 \
 asked what_is_proved_is_true_of_real_captures --captures 14 --queries 1 \
 	--recorded tests/causality/captures \
 	--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
+asked what_is_proved_by_records_of_switches_is_true --captures 14 --queries 2 \
+	--records --recorded tests/causality/captures \
+	--kinds none,single,bursts,late,early,silent \
+	--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
 
 # several captures of one kernel. A text of ftrace does not name its kernel
 cat >"$work/merge.py" <<'END'

@@ -50,7 +50,7 @@ ok "blame_and_tree_have_rows" $?
 grep -q ' took .*% proved' "$work/text" && grep -q '^    at us' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_chain_begins_with_how_far_it_is_proved" $?
-"$B" path --worst 6 tests/causality/captures/cond.data.zst >"$work/text" &&
+"$B" path --worst 6 tests/causality/captures/herd.data.zst >"$work/text" &&
 	grep -q '% consistent, nothing lost' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?

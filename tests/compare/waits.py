@@ -184,6 +184,29 @@ def check_records(name, path):
               ["%d same, %d less, runs %r" % (same, less, runs)] + odd[:5])
 
 
+def check_container(name, path):
+    """In a container threads outside have id 0 in records of switches, those
+    inside other ids than in the wake-ups."""
+    db = os.path.join(common.CACHE, "waits-container.db")
+    for what, sql in (
+            ("outside", "UPDATE event SET thread = (SELECT id FROM thread"
+             " WHERE tid = 0) WHERE type = (SELECT max(id) FROM event_type)"
+             " AND id IN (SELECT event FROM sample_extra"
+             " WHERE name = 'other_tid' AND value = 0)"),
+            ("inside", "UPDATE thread SET tid = tid + 1000 WHERE tid > 0")):
+        common.into(db, "--no-symbols", path)
+        make_records(db)
+        with sqlite3.connect(db) as c:
+            c.execute(sql)
+        got, why = rows(db, INTERVAL)
+        proofs = {w["proof"] for w in common.answer(
+            "report", "--off-cpu", "--limit", "0", db)["longest"]}
+        common.ok(got is None and "ids of a container" in why and
+                  "proved" not in proofs,
+                  "ids_of_a_container_prove_nothing_%s_of_%s" % (
+                      what, name.replace("/", "_")), [why, str(proofs)])
+
+
 def split(db):
     """Makes two captures of one, of the same kernel; returns the time between
     them."""
@@ -248,6 +271,8 @@ def main():
         if name in MADE:
             check_records(name, path)
             check_split(name, path)
+        if name == MADE[0]:    # it has wake-ups
+            check_container(name, path)
     common.finish()
 
 

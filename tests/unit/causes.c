@@ -26,7 +26,7 @@ enum {
 struct made {
 	struct timeline *t;
 	struct proofs *p;
-	uint8_t shows;
+	uint8_t shows, ended;
 	int64_t id;
 };
 
@@ -47,6 +47,7 @@ static void add(struct made *m, struct timeline_record r)
 {
 	r.id = ++m->id;
 	r.shows = m->shows;
+	r.ended = m->ended;
 	timeline_add(m->t, &r);
 }
 
@@ -275,6 +276,28 @@ START_TEST(a_thread_that_leaves_ready_is_ready)
 }
 END_TEST
 
+/* Before Linux 5.14 it may have been preempted on its way to sleep. */
+START_TEST(a_thread_that_leaves_unmarked_may_be_ready)
+{
+	for (int unmarked = 0; unmarked < 2; unmarked++) {
+		struct made m = schedule_new((struct timeline_rules){
+			.cpus = 2, .unmarked = unmarked });
+
+		comes(&m, 1, 5, B);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, A, -1, C);
+		comes(&m, 0, 101, C);
+		woke(&m, 1, 200, B, A);
+		leaves(&m, 0, 300, C, -1, A);
+		comes(&m, 0, 301, A);
+		ends(&m, A, B);
+		check_state(&m, A, 150, PIECE_BLOCKED,
+			    unmarked ? PROOF_CONSISTENT : PROOF_PROVED);
+		made_free(&m);
+	}
+}
+END_TEST
+
 /* Without its state nobody knows if it left for good, nor whether a loss hides
  * that it came back and did. */
 START_TEST(a_thread_that_never_comes_back_may_be_dead)
@@ -295,6 +318,82 @@ START_TEST(a_thread_that_never_comes_back_may_be_dead)
 		check_state(&m, A, 900, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		check_state(&m, A, 150, lost ? PIECE_OFF : PIECE_UNKNOWN,
 			    lost ? PROOF_PROVED : PROOF_UNKNOWN);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* When a recorder ends, records of switches are on for longer than wake-ups, of
+ * which one may be missing then. CPUs are turned off in their order. */
+START_TEST(wake_ups_end_before_records_of_switches)
+{
+	for (int32_t last = -1; last < 2; last++) {
+		struct made m = schedule_new(two_cpus);
+
+		m.ended = TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP;
+		comes(&m, 1, 5, B);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, A, -1, 0);
+		comes(&m, 0, 102, 0);
+		leaves(&m, 0, 298, 0, 0, A);
+		comes(&m, 0, 300, A);
+		m.ended = 0;
+		if (last >= 0)
+			woke(&m, last, 400, last ? B : A, D);
+		m.ended = TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP;
+		ends(&m, A, B);
+		if (last == 0)
+			check_state(&m, A, 150, PIECE_READY, PROOF_PROVED);
+		else
+			proof_is_unknown_or_less(&m, A, 150);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* sched_wakeup ends before its absence could tell that A was on its way to
+ * sleep when it was woken. */
+START_TEST(a_race_is_certain_while_wakeups_are_on)
+{
+	for (int off = 0; off < 2; off++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		if (off)
+			m.ended = TIMELINE_HAS_WAKEUP;
+		woke(&m, 1, 90, B, A);
+		switched(&m, 0, 100, A, S, 0);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		check_state(&m, A, 150, PIECE_READY,
+			    off ? PROOF_CONSISTENT : PROOF_PROVED);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* A dies, but is preempted before: it comes back without its tid. */
+START_TEST(who_has_no_tid_may_come_back)
+{
+	for (int back = 0; back < 2; back++) {
+		struct made m = schedule_new(two_cpus);
+
+		comes(&m, 1, 5, B);
+		comes(&m, 0, 10, A);
+		leaves(&m, 0, 100, -1, 0x10, C);
+		comes(&m, 0, 101, C);
+		leaves(&m, 0, 200, C, 0, back ? -1 : D);
+		comes(&m, 0, 201, back ? -1 : D);
+		if (back)
+			woke(&m, 0, 210, A, C);
+		leaves(&m, 0, 220, -1, 0x10, 0);
+		comes(&m, 0, 221, 0);
+		ends(&m, 0, B);
+		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		check_state(&m, A, 150, back ? PIECE_UNKNOWN : PIECE_DEAD,
+			    back ? PROOF_UNKNOWN : PROOF_PROVED);
+		check_state(&m, back ? A : D, 300, PIECE_DEAD, PROOF_PROVED);
 		made_free(&m);
 	}
 }
@@ -1438,7 +1537,10 @@ END_TEST
 
 RUN("causes", records_of_switches_tell_what_sched_switch_does,
     a_thread_that_leaves_ready_is_ready,
+    a_thread_that_leaves_unmarked_may_be_ready,
     a_thread_that_never_comes_back_may_be_dead,
+    wake_ups_end_before_records_of_switches,
+    a_race_is_certain_while_wakeups_are_on, who_has_no_tid_may_come_back,
     a_dying_thread_that_leaves_is_who_was_there,
     half_of_a_switch_is_missing_without_a_loss,
     another_thread_comes_than_the_one_that_was_to,

@@ -355,6 +355,8 @@ START_TEST(the_command_line_says_what_was_left_out)
 		{ { "perf", "record", "--", "x", "-GD" }, 0, 0, 1 },
 		{ { "perf", "record", "-a", "--overwrite", "-g" }, 0, 0, 0 },
 		{ { "perf", "record", "-a", "-S", "-g" }, 0, 0, 0 },
+		{ { "perf", "record", "-a", "--switch-output", "x" }, 0, 0, 0 },
+		{ { "perf", "record", "-a", "--switch-events", "x" }, 0, 0, 1 },
 		{ { "perf", "record", "x", "y", "z" }, 0, 0, 0 },
 	};
 	struct pb_event ev = {
