@@ -60,6 +60,8 @@ struct perf_cut {
 	const void *stored; /* the record, as a piece has it */
 	uint32_t piece;
 	struct cut_bytes head; /* of the session */
+	size_t head_bad;       /* bytes of records that are damaged, and that
+				* the reader may have kept something of */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
@@ -271,7 +273,7 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 {
 	struct err why;
 
-	if (c->head.n > HEAD_MAX - whole) {
+	if (c->head.n + c->head_bad > HEAD_MAX - whole) {
 		c->kept.dropped++;
 		return;
 	}
@@ -279,8 +281,10 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 		cut_damage(c, &why);
 		/* without its event, no sample could be read */
 		c->is_event = r->type != PR_HEADER_ATTR;
-		if (c->is_event)
+		if (c->is_event) {
+			c->head_bad += (size_t)whole;
 			return;
+		}
 	}
 	cut_append(&c->head, r->b.pos, (size_t)whole);
 }

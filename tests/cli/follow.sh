@@ -474,6 +474,68 @@ mkdir -p tracing/per_cpu/cpu0 && : >tracing/trace_pipe
 bad=$?
 say a_buffer_of_ftrace_is_followed_by_its_trace_pipe_only
 
+# ---- stacks that no sample asked for
+
+alone() {	# alone VERDICT: of such stacks in whole.txt, whose segments are the whole
+	"$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe && follow seg --segment 1K - <whole.pipe &&
+		[ "$(count seg)" -gt 1 ] && is_whole seg &&
+		[ "$(one all.db "SELECT DISTINCT w.name || '-' || c.name FROM chain h, word w, word c WHERE h.n_events = 0
+			AND w.kind = 'chain' AND w.id = h.verdict AND c.kind = 'confidence' AND c.id = h.confidence")" = "$1" ]
+}
+begins() {	# begins LINE...: a stream with these, and two segments
+	printf '%s\n' 'event cpu-clock defer period=1000' 'event dummy:u output' "$@" 'comm pid=100 name=app' \
+		'sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffff81000010 cookie=1:3' \
+		'chain cookie=1:3 pid=100 tid=100 cpu=1 time=2000 u=0x400010'
+}
+goes_on() {	# goes_on COUNTER LINE...: the cookies that follow these
+	n=$1
+	shift
+	printf '%s\n' round round "$@" "sample pid=100 tid=100 cpu=1 time=60005000 k=0xffffffff81000020 cookie=1:$n" \
+		"chain cookie=1:$n pid=100 tid=100 cpu=1 time=60006000 u=0x400020" round round \
+		"sample pid=100 tid=100 cpu=1 time=60007000 k=0xffffffff81000020 cookie=1:$((n + 2))" \
+		"chain cookie=1:$((n + 2)) pid=100 tid=100 cpu=1 time=60008000 u=0x400020"
+}
+{
+	begins
+	echo 'chain cookie=1:3 pid=100 tid=100 cpu=1 time=2500 u=0x400020'
+	goes_on 5
+} >whole.txt
+alone duplicate-unexplained
+bad=$?
+say merged_segments_do_not_prove_a_stack_of_other_addresses
+# perf record --filter x
+{
+	begins "raw type=80 misc=0 hex=0b000000000000000400000008000000706572660000000008000000$(
+		printf 'record\0\0' | od -An -v -tx1 | tr -d ' ')10000000$(
+		printf -- '--filter\0\0\0\0\0\0\0\0' | od -An -v -tx1 | tr -d ' ')08000000780000000000000000000000"
+	echo 'chain cookie=1:5 pid=100 tid=100 cpu=1 time=3000 u=0x400010'
+	goes_on 7
+} >whole.txt
+alone foreign-explained
+bad=$?
+say merged_segments_know_that_samples_were_filtered
+# two threads of one id, one after the other, have such a stack each: that proves no other session
+{
+	begins
+	echo 'fork pid=100 tid=101 ppid=100 ptid=100 time=2100 cpu=1'
+	echo 'chain cookie=1:5 pid=100 tid=101 cpu=1 time=2500 u=0x400010'
+	echo 'exit pid=100 tid=101 ppid=100 ptid=100 time=3000 cpu=1'
+	goes_on 9 'fork pid=100 tid=101 ppid=100 ptid=100 time=60000000 cpu=1' \
+		'chain cookie=1:7 pid=100 tid=101 cpu=1 time=60002500 u=0x400010' \
+		'exit pid=100 tid=101 ppid=100 ptid=100 time=60003000 cpu=1'
+} >whole.txt
+alone unexplained-unexplained
+bad=$?
+# one that has two, and a sample with its user stack
+{
+	begins 'comm pid=200 name=other' 'sample pid=200 tid=200 cpu=1 time=900 k=0xffffffff81000010 u=0x400010'
+	echo 'chain cookie=1:5 pid=200 tid=200 cpu=1 time=2500 u=0x400010'
+	goes_on 9 'chain cookie=1:7 pid=200 tid=200 cpu=1 time=60002500 u=0x400010'
+} >whole.txt
+alone unexplained-unexplained || bad=1
+say merged_segments_prove_another_session_as_the_whole_does
+stream 1
+
 # ---- commands
 
 rm -f ran
