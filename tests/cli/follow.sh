@@ -392,6 +392,34 @@ follow seg --segment 1K - <z.pipe
 bad=$?
 say of_damaged_compressed_data_what_is_before_and_what_is_not_compressed_stays
 
+# pack [AUXTRACE]: the stream with its records in one frame of zstd, which ends, and such a record among them
+pack() {
+	python3 -c 'import struct, subprocess, sys
+d = open("whole.pipe", "rb").read()
+at = 16
+while struct.unpack_from("<I", d, at)[0] != 9: # SAMPLE
+	at += struct.unpack_from("<H", d, at + 6)[0]
+head, begin = d[:at], at
+for i in range(20):
+	at += struct.unpack_from("<H", d, at + 6)[0]
+more = struct.pack("<IHHQQQQQ", 71, 0, 48, 4096, 0, 0, 0, 0) if sys.argv[1:] else b""
+z = subprocess.run(["zstd", "-qc"], input=d[begin:at] + more + d[at:], capture_output=True, check=True).stdout
+sys.stdout.buffer.write(head)
+for i in range(0, len(z), 60000):
+	sys.stdout.buffer.write(struct.pack("<IHH", 81, 0, 8 + len(z[i:i + 60000])) + z[i:i + 60000])' "$@"
+}
+stream 1
+pack >z.pipe
+follow seg --segment 4K - <z.pipe && is_whole seg && "$B" ingest -q -f -o z.db z.pipe 2>out
+bad=$?
+say compressed_data_may_end_with_a_frame
+pack AUXTRACE >z.pipe
+"$B" ingest -q -f -o whole.db z.pipe 2>out
+follow seg --segment 4K - <z.pipe
+[ $? = 3 ] && grep -q 'a record of type AUXTRACE is in a compressed one' err && is_whole seg
+bad=$?
+say no_data_follow_a_compressed_record
+
 mkdir begun && : >begun/.lock
 bad=0
 for c in report check ''
