@@ -249,7 +249,7 @@ void segments_sweep(const struct claim *c)
 		if (end)
 			memcpy(base, e->d_name, (size_t)(end - e->d_name) + 3);
 		if (segments_number(base, "segment-", ".db", false) &&
-		    new_file_owner_is_gone(e->d_name, base))
+		    new_file_is_left(dirfd(d), e->d_name, base))
 			unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (d)

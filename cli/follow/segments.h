@@ -57,8 +57,8 @@ struct segments_left {
  * which the caller frees. Returns 0, or -1 and *err. */
 int segments_look(const struct claim *c, uint32_t *last,
 		  struct segments_left *left, struct err *err);
-/* Removes what processes that were killed left of databases. One of the last
- * run may not have ended when this one begins. */
+/* Removes what processes that were killed left of databases, unless somebody
+ * locks it. One of the last run may not have ended when this one begins. */
 void segments_sweep(const struct claim *c);
 /* Write the name of a database, and of the part of an input. */
 void segments_database(const char *dir, uint32_t number,

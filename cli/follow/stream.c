@@ -53,8 +53,9 @@ struct stream {
 	int64_t heard;
 	int64_t flushed; /* when all that was taken was in the files */
 	bool damaged;
-	bool failed; /* what comes is not taken */
-	bool broken; /* nothing tells where the next record of perf is */
+	bool failed;  /* what comes is not taken */
+	bool broken;  /* nothing tells where the next record of perf is */
+	bool stopped; /* the user wanted an end; the stream goes on */
 	bool told_damage;
 	bool heard_any;
 };
@@ -111,6 +112,9 @@ static int stream_end_tail(struct stream *s, struct err *err)
 {
 	if (s->tail && s->part && s->perf)
 		perf_cut_mark(s->perf, PERF_CUT_ENDS, s->place, s->tail);
+	else if (s->tail && s->perf && s->stopped)
+		perf_cut_mark(s->perf, PERF_CUT_ENDS, perf_cut_place(s->perf),
+			      s->tail);
 	else if (s->tail && s->perf && stream_is_whole(s))
 		perf_cut_mark(s->perf, PERF_CUT_LAST, 0, s->tail);
 	if (s->tail && s->text)
@@ -374,8 +378,11 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	int ret = s->failed || s->broken ? 0 : stream_take(s, true, err);
 	struct err late;
 
+	/* Between two reads a stream is anywhere in a record: that is no
+	 * damage, and the part ends as if another one came behind it. */
+	s->stopped = stop && !s->failed && !s->broken;
 	/* the part tells that something is missing, if it has nothing else */
-	if (s->perf && s->part && !stream_is_whole(s))
+	if (s->perf && s->part && !s->stopped && !stream_is_whole(s))
 		stream_count(s, 0, true);
 	close(s->fd);
 	s->fd = -1;
@@ -388,7 +395,7 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 		    s->input);
 	bool open = s->perf && perf_cut_is_open(s->perf);
 
-	if (ret || s->failed || s->broken || (!s->n && !open))
+	if (ret || s->stopped || s->failed || s->broken || (!s->n && !open))
 		return ret;
 	say("backstitch: %s: the stream ends in a record: %zu bytes of it%s\n",
 	    s->input, s->n, open ? " outside of compressed data" : "");

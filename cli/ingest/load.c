@@ -480,11 +480,15 @@ static int put_cuts(struct load *ld, unsigned int i, struct err *err)
 		       : 0;
 }
 
-/* Stores whether its recorder may have paused, if its command line tells. */
+/* Stores whether its recorder may have paused, if its command line tells, and
+ * that it may have left out samples, if it may. */
 static int put_pauses(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source_info *info = &order_source(ld->order, i)->info;
 
+	if (info->filtered &&
+	    store_meta_number(ld->db, (int)i, "filtered", 1, err))
+		return -1;
 	return info->paused || info->unpaused
 		       ? store_meta_number(ld->db, (int)i, "pauses",
 					   info->paused, err)

@@ -57,9 +57,12 @@ struct perf_cut {
 	struct cut_read *read;
 	struct cut_counts *counts;
 	struct cut_tasks *tasks;
-	const void *stored; /* the record, as a piece has it */
+	const void *stored;		    /* the record, as a piece has it */
+	unsigned char bare[UINT16_MAX + 1]; /* one without its payload */
 	uint32_t piece;
 	struct cut_bytes head; /* of the session */
+	size_t head_bad;       /* bytes of records that are damaged, and that
+				* the reader may have kept something of */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
@@ -271,7 +274,7 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 {
 	struct err why;
 
-	if (c->head.n > HEAD_MAX - whole) {
+	if (c->head.n + c->head_bad > HEAD_MAX - whole) {
 		c->kept.dropped++;
 		return;
 	}
@@ -279,10 +282,17 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 		cut_damage(c, &why);
 		/* without its event, no sample could be read */
 		c->is_event = r->type != PR_HEADER_ATTR;
-		if (c->is_event)
+		if (c->is_event) {
+			c->head_bad += (size_t)whole;
 			return;
+		}
 	}
 	cut_append(&c->head, r->b.pos, (size_t)whole);
+}
+
+static bool cut_has_payload(uint32_t type)
+{
+	return type == PR_TRACING_DATA || type == PR_AUXTRACE;
 }
 
 static bool cut_tells_state(uint32_t type)
@@ -329,10 +339,32 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 		c->stored = cut_count(c, r);
 }
 
+/* Payloads follow records of the perf tool, which are never compressed: behind
+ * such a record are others, as its reader takes them. A piece has it without.
+ */
+static void cut_leave_payload(struct perf_cut *c, const struct perf_rec *r)
+{
+	struct err why;
+
+	err_at(&why, c->path, r->off,
+	       "a record of type %s is in a compressed one",
+	       perf_type_name(r->type));
+	cut_damage(c, &why);
+	c->is_event = true;
+	memcpy(c->bare, r->b.pos, r->size);
+	if (r->size >= RECORD_HEADER + 8)
+		memset(c->bare + RECORD_HEADER, 0, 8);
+	c->stored = c->bare;
+}
+
 /* Keeps what a piece needs of a record; whole: its length with its payload. */
 static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		     uint64_t whole)
 {
+	if (c->inside && cut_has_payload(r->type)) {
+		cut_leave_payload(c, r);
+		return;
+	}
 	switch (r->type) {
 	case PR_FINISHED_ROUND:
 		cut_end_round(c);
@@ -413,6 +445,8 @@ static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
 	uint32_t n32;
 
 	*payload = 0;
+	if (c->inside)
+		return 0;
 	if (r->type == PR_TRACING_DATA &&
 	    !bytes_peek_u32(&r->b, RECORD_HEADER, &n32))
 		*payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;

@@ -76,9 +76,10 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 			u->error = ZSTD_getErrorName(rc);
 			break;
 		}
-		u->wants = rc;
+		/* behind the end of a frame, the decoder would begin another */
 		if (out.pos == had && u->in.pos == at)
 			break;
+		u->wants = rc;
 	}
 	u->n = out.pos;
 	/* if there is no room, the decoder may still hold output */

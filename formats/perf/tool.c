@@ -116,6 +116,7 @@ static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 	p->piece_ends |=
 		r->misc & (PERF_CUT_ENDS | PERF_CUT_BROKEN | PERF_CUT_LAST);
 	switch (r->misc) {
+	case PERF_CUT_BEGAN:
 	case PERF_CUT_BEGINS:
 		if (!info->cut_before)
 			info->cut_before = place;

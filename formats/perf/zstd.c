@@ -116,9 +116,10 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 			perf_z_fail(p, f, ZSTD_getErrorName(rc));
 			return true;
 		}
-		z->wants = rc;
+		/* behind the end of a frame, the decoder would begin another */
 		if (out.pos == had && z->in.pos == at)
 			break;
+		z->wants = rc;
 	}
 	c->len = out.pos;
 	/* if the chunk is full, the decoder may still hold output */

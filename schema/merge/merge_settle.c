@@ -34,9 +34,11 @@
 
 /* What settle_halves tells. */
 enum settle_what {
+	SETTLE_BEGIN,
 	SETTLE_REQUEST,
 	SETTLE_CHAIN,
 	SETTLE_MARK,
+	SETTLE_REFUSED,
 	SETTLE_EXIT,
 	SETTLE_REUSED
 };
@@ -51,16 +53,18 @@ struct settle {
 	struct fact_queue facts;
 	int64_t known; /* losses before are known; TIME_NONE: all of them */
 	/* of the thread */
-	int64_t tid;
+	int64_t tid, life;
 	uint32_t thread; /* a number of its own */
 	struct join_task task;
 };
 
-static void settle_end_thread(struct settle *s)
+static void settle_end_thread(struct settle *s, enum join_reason why,
+			      int64_t time)
 {
 	if (s->join)
-		join_retire(s->join, &s->task, JOIN_CAPTURE, TIME_NONE);
+		join_retire(s->join, &s->task, why, time);
 	s->task = (struct join_task){ 0 };
+	s->thread++;
 }
 
 /* Takes a row of settle_halves. */
@@ -77,6 +81,8 @@ static void settle_take(struct settle *s, const struct rows *r)
 					    .cpu = -1,
 					    .time = time };
 
+	if (what == SETTLE_BEGIN)
+		return;
 	if (what >= SETTLE_EXIT)
 		join_retire(s->join, &s->task,
 			    what == SETTLE_EXIT ? JOIN_EXIT : JOIN_REUSED,
@@ -88,12 +94,16 @@ static void settle_take(struct settle *s, const struct rows *r)
 					      .cookie = cookie,
 					      .tid = (int32_t)s->tid,
 					      .thread = s->thread,
+					      .uraw = (uint32_t)rows_int(
+						      r, SETTLE_HALVES_URAW),
 					      .cpu = -1,
 					      .asked_cpu = (int32_t)rows_int_or(
 						      r, SETTLE_HALVES_CPU, -1),
 					      .time = time });
 	else if (what == SETTLE_MARK)
 		join_mark(s->join, &s->task, &sample);
+	else if (what == SETTLE_REFUSED)
+		join_refused(s->join, &sample);
 	else
 		join_sample(s->join, &s->task, &sample);
 }
@@ -132,6 +142,7 @@ static int settle_put_chain(struct settle *s, const struct fact_chain *c,
 	sqlite3_bind_int64(s->put_chain, 3, c->confidence);
 	db_bind_known(s->put_chain, 4, c->from != TIME_NONE, c->from);
 	db_bind_known(s->put_chain, 5, c->loss != 0, c->loss);
+	sqlite3_bind_int64(s->put_chain, 6, c->flags & VERDICT_CONFLICT);
 	return db_step(s->m->db, s->put_chain, err);
 }
 
@@ -171,12 +182,14 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	if (rows_step(r) && rows_int(r, SETTLE_LINE_CHAINS)) {
 		s->known = rows_int_or(r, SETTLE_LINE_KNOWN_NS, TIME_NONE);
 		s->join = join_new(&s->facts, s->losses, NULL);
-		join_source(s->join, 0,
-			    &(struct source_info){
-				    .has_time = true,
-				    .cookies = COOKIES_PERF,
-				    .system_wide = (enum tri)rows_int(
-					    r, SETTLE_LINE_SYSTEM_WIDE) });
+		join_source(
+			s->join, 0,
+			&(struct source_info){
+				.has_time = true,
+				.cookies = COOKIES_PERF,
+				.filtered = rows_int(r, SETTLE_LINE_FILTERED),
+				.system_wide = (enum tri)rows_int(
+					r, SETTLE_LINE_SYSTEM_WIDE) });
 		join_last(s->join, 0, rows_int(r, SETTLE_LINE_LAST_NS));
 		join_has_chains(s->join, 0);
 	}
@@ -215,17 +228,22 @@ static int settle_judge(struct merge *m, struct err *err)
 	while (!rc && rows_step(r)) {
 		int64_t line = rows_int(r, SETTLE_HALVES_LINE);
 		int64_t tid = rows_int(r, SETTLE_HALVES_TID);
+		int64_t life = rows_int(r, SETTLE_HALVES_LIFE);
 
-		if (line != s.line || tid != s.tid) {
-			settle_end_thread(&s);
-			s.thread++;
-		}
+		/* its EXIT was lost if it has not ended when another begins */
+		if (line == s.line && tid == s.tid && life != s.life &&
+		    rows_int(r, SETTLE_HALVES_WHAT) == SETTLE_BEGIN)
+			settle_end_thread(&s, JOIN_REUSED,
+					  rows_int(r, SETTLE_HALVES_TIME_NS));
+		else if (line != s.line || tid != s.tid || life != s.life)
+			settle_end_thread(&s, JOIN_CAPTURE, TIME_NONE);
 		if (line != s.line)
 			rc = settle_end_line(&s, err) ||
 					     settle_begin_line(&s, line, err)
 				     ? -1
 				     : 0;
 		s.tid = tid;
+		s.life = life;
 		if (!rc && s.join &&
 		    rows_value(r, SETTLE_HALVES_TIME_NS).kind == VALUE_INT) {
 			settle_take(&s, r);
@@ -233,7 +251,7 @@ static int settle_judge(struct merge *m, struct err *err)
 		}
 	}
 	rc = rc ? rows_stop(r) : rows_end(r, err);
-	settle_end_thread(&s);
+	settle_end_thread(&s, JOIN_CAPTURE, TIME_NONE);
 	if (!rc)
 		rc = settle_end_line(&s, err);
 	sqlite3_finalize(s.put);

@@ -138,54 +138,80 @@ FROM chain h JOIN piece p ON p.capture = h.capture
 JOIN thread t ON t.id = h.thread
 WHERE NOT h.n_events AND NOT h.flags & 2048 AND t.tid >= 0;
 CREATE TEMP TABLE waiting_thread(thread INTEGER PRIMARY KEY, line INTEGER,
-	tid INTEGER);
-INSERT INTO waiting_thread SELECT h.id, p.line, h.tid
+	tid INTEGER, place INTEGER, start_ns INTEGER, life INTEGER);
+INSERT INTO waiting_thread SELECT h.id, p.line, h.tid, p.place, h.start_ns, 0
 FROM thread h JOIN process o ON o.id = h.process
 JOIN piece p ON p.capture = o.capture
 WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting
 	UNION SELECT line, tid FROM orphan);
 CREATE TEMP TABLE thread_begin(line INTEGER, tid INTEGER, start_ns INTEGER,
 	PRIMARY KEY(line, tid, start_ns)) WITHOUT ROWID;
-INSERT OR IGNORE INTO thread_begin SELECT w.line, w.tid, h.start_ns
-FROM waiting_thread w JOIN thread h ON h.id = w.thread
-WHERE h.start_ns NOT NULL
+INSERT OR IGNORE INTO thread_begin SELECT line, tid, start_ns
+FROM waiting_thread WHERE start_ns NOT NULL;
+UPDATE waiting_thread SET life = n.life FROM (
+	SELECT thread, sum(begins) OVER (PARTITION BY line, tid
+			ORDER BY place, start_ns, thread
+			ROWS UNBOUNDED PRECEDING) AS life
+	FROM (SELECT thread, line, tid, place, start_ns,
+			lag(place) OVER same IS place OR (start_ns NOT NULL
+				AND lag(start_ns) OVER same IS NOT start_ns)
+				AS begins
+		FROM waiting_thread
+		WHERE (line, tid) IN (SELECT line, tid FROM thread_begin
+			UNION SELECT line, tid FROM waiting_thread
+			GROUP BY line, tid, place HAVING count(*) > 1)
+		WINDOW same AS (PARTITION BY line, tid
+			ORDER BY place, start_ns, thread))) n
+WHERE n.thread = waiting_thread.thread
 
 -- What the threads of waiting requests, and of chains without one, did, in the
--- order of time: requests (0), chains (1), samples with the marker alone (2), and
--- their end: by EXIT (3), or as their id was used again (4). id: of an event that
--- waits, or of a chain without a request.
+-- order of time: their begin (0), requests (1), chains (2), samples with the marker
+-- alone (3) or with their user stack (4), and their end: by EXIT (5), or as their
+-- id was used again (6). life: a number of the thread among those that had its id, which
+-- counts from that of its first row: one begins where a piece has a second row of
+-- the id, or another time of its begin. id: of an event that waits, or of a chain
+-- without a request.
 -- name: settle_halves
-SELECT line, tid, time_ns, what, cookie, id, cpu FROM (
-	SELECT w.line AS line, w.tid AS tid, e.time_ns AS time_ns, 0 AS what,
-		r.cookie AS cookie, q.event AS id, NULL AS cpu
+SELECT line, tid, life, time_ns, what, cookie, id, cpu, uraw FROM (
+	SELECT w.line AS line, w.tid AS tid, w.life AS life,
+		e.time_ns AS time_ns, 1 AS what, r.cookie AS cookie,
+		q.event AS id, NULL AS cpu, NULL AS uraw
 	FROM request r JOIN event e ON e.id = r.event
 	JOIN waiting_thread w ON w.thread = e.thread
 	LEFT JOIN waiting q ON q.event = r.event
 	WHERE r.cookie NOT NULL AND NOT r.flags & 2048
 	UNION ALL
-	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, o.chain,
+	SELECT w.line, w.tid, w.life, h.time_ns, 2, h.cookie, o.chain,
 		CASE WHEN c.layout = 'kernel' THEN (h.cookie & 0xffffffff) - 1
-			END
+			END, h.uraw
 	FROM chain h JOIN waiting_thread w ON w.thread = h.thread
 	LEFT JOIN orphan o ON o.chain = h.id
 	LEFT JOIN cookies c ON c.capture = h.capture
 	WHERE NOT h.flags & 2048
 	UNION ALL
-	SELECT w.line, w.tid, e.time_ns, 2, NULL, NULL, NULL
+	SELECT w.line, w.tid, w.life, e.time_ns,
+		3 + (r.verdict = (SELECT id FROM word
+			WHERE kind = 'request' AND name = 'refused')), NULL,
+		NULL, NULL, NULL
 	FROM request r JOIN event e ON e.id = r.event
 	JOIN waiting_thread w ON w.thread = e.thread
-	WHERE r.cookie IS NULL AND r.verdict = (SELECT id FROM word
-		WHERE kind = 'request' AND name = 'unjoinable')
+	WHERE r.cookie IS NULL AND r.verdict IN (SELECT id FROM word
+		WHERE kind = 'request' AND name IN ('unjoinable', 'refused'))
 	UNION ALL
-	SELECT w.line, w.tid, h.end_ns, 3 + EXISTS (SELECT 1
+	SELECT w.line, w.tid, w.life, w.start_ns, 0, NULL, NULL, NULL, NULL
+	FROM waiting_thread w WHERE w.start_ns NOT NULL
+	UNION ALL
+	SELECT w.line, w.tid, w.life, h.end_ns, 5 + EXISTS (SELECT 1
 		FROM thread_begin b WHERE b.line = w.line AND b.tid = w.tid
-			AND b.start_ns = h.end_ns), NULL, NULL, NULL
+			AND b.start_ns = h.end_ns), NULL, NULL, NULL, NULL
 	FROM waiting_thread w JOIN thread h ON h.id = w.thread
 	WHERE h.end_ns NOT NULL
-) ORDER BY line, tid, time_ns, what, id
+) ORDER BY line, tid, life, time_ns, what, id
 
 -- If the stream goes on behind the line, the next record of a CPU, which is not
 -- there, may tell of a loss since its last one: known_ns is the oldest of these.
+-- filtered: samples may be missing that the user did not want, as in join_source()
+-- and join_filtered().
 -- ?1: the line
 -- name: settle_line
 SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
@@ -198,7 +224,13 @@ SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 			WHERE q.line = ?1 GROUP BY l.cpu)), -9223372036854775807)
 		END AS known_ns,
 	(SELECT count(*) FROM chain h WHERE h.capture IN (SELECT capture
-		FROM piece WHERE line = ?1)) AS chains
+		FROM piece WHERE line = ?1)) AS chains,
+	EXISTS (SELECT 1 FROM meta m WHERE m.key IN ('filtered', 'pauses')
+		AND m.value = 1 AND m.capture IN (SELECT capture FROM piece
+			WHERE line = ?1))
+		OR EXISTS (SELECT 1 FROM loss l WHERE l.what = 'filtered'
+			AND l.n > 0 AND l.capture IN (SELECT capture FROM piece
+				WHERE line = ?1)) AS filtered
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
 -- Losses of a line, with the time since when there may have been some. In its
@@ -258,10 +290,12 @@ GROUP BY p.line
 -- name: settle_waiting
 SELECT EXISTS (SELECT 1 FROM waiting) OR EXISTS (SELECT 1 FROM orphan) AS waits
 
--- A chain without a request has another reason.
+-- A chain without a request has another reason. One with other addresses than an
+-- earlier one of its cookie was told when they were compared.
 -- name: settle_put_chain
-UPDATE chain SET verdict = ?2, confidence = ?3, from_ns = ?4, loss = ?5
-WHERE id = ?1
+UPDATE chain SET verdict = ?2, confidence = ?3, from_ns = ?4, loss = ?5,
+	flags = flags | ?6
+WHERE id = ?1 AND (verdict <> ?2 OR from_ns IS NOT ?4 OR loss IS NOT ?5)
 
 -- name: settle_cpus_end
 DROP TABLE no_end;

@@ -163,6 +163,12 @@ static bool new_file_is_dead(int dir, const char *name)
 	return dead;
 }
 
+bool new_file_is_left(int dir, const char *name, const char *base)
+{
+	return new_file_owner_is_gone(name, base) &&
+	       new_file_is_dead(dir, name);
+}
+
 /* Returns the folder of path, to be freed. */
 static char *new_file_folder(const char *path)
 {
@@ -206,8 +212,7 @@ static void new_file_remove_dead(const char *path)
 	bool clean = d != NULL;
 
 	while (d && (e = readdir(d)))
-		if (!new_file_owner_is_gone(e->d_name, base) ||
-		    !new_file_is_dead(dirfd(d), e->d_name) ||
+		if (!new_file_is_left(dirfd(d), e->d_name, base) ||
 		    unlinkat(dirfd(d), e->d_name, 0))
 			clean &= !strstr(e->d_name, ".tmp");
 	if (clean) {

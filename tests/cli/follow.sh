@@ -392,6 +392,34 @@ follow seg --segment 1K - <z.pipe
 bad=$?
 say of_damaged_compressed_data_what_is_before_and_what_is_not_compressed_stays
 
+# pack [AUXTRACE]: the stream with its records in one frame of zstd, which ends, and such a record among them
+pack() {
+	python3 -c 'import struct, subprocess, sys
+d = open("whole.pipe", "rb").read()
+at = 16
+while struct.unpack_from("<I", d, at)[0] != 9: # SAMPLE
+	at += struct.unpack_from("<H", d, at + 6)[0]
+head, begin = d[:at], at
+for i in range(20):
+	at += struct.unpack_from("<H", d, at + 6)[0]
+more = struct.pack("<IHHQQQQQ", 71, 0, 48, 4096, 0, 0, 0, 0) if sys.argv[1:] else b""
+z = subprocess.run(["zstd", "-qc"], input=d[begin:at] + more + d[at:], capture_output=True, check=True).stdout
+sys.stdout.buffer.write(head)
+for i in range(0, len(z), 60000):
+	sys.stdout.buffer.write(struct.pack("<IHH", 81, 0, 8 + len(z[i:i + 60000])) + z[i:i + 60000])' "$@"
+}
+stream 1
+pack >z.pipe
+follow seg --segment 4K - <z.pipe && is_whole seg && "$B" ingest -q -f -o z.db z.pipe 2>out
+bad=$?
+say compressed_data_may_end_with_a_frame
+pack AUXTRACE >z.pipe
+"$B" ingest -q -f -o whole.db z.pipe 2>out
+follow seg --segment 4K - <z.pipe
+[ $? = 3 ] && grep -q 'a record of type AUXTRACE is in a compressed one' err && is_whole seg
+bad=$?
+say no_data_follow_a_compressed_record
+
 mkdir begun && : >begun/.lock
 bad=0
 for c in report check ''
@@ -473,6 +501,68 @@ mkdir -p tracing/per_cpu/cpu0 && : >tracing/trace_pipe
 [ $? = 2 ] && grep -q 'tracing/trace_pipe' err && [ ! -e new ]
 bad=$?
 say a_buffer_of_ftrace_is_followed_by_its_trace_pipe_only
+
+# ---- stacks that no sample asked for
+
+alone() {	# alone VERDICT: of such stacks in whole.txt, whose segments are the whole
+	"$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe && follow seg --segment 1K - <whole.pipe &&
+		[ "$(count seg)" -gt 1 ] && is_whole seg &&
+		[ "$(one all.db "SELECT DISTINCT w.name || '-' || c.name FROM chain h, word w, word c WHERE h.n_events = 0
+			AND w.kind = 'chain' AND w.id = h.verdict AND c.kind = 'confidence' AND c.id = h.confidence")" = "$1" ]
+}
+begins() {	# begins LINE...: a stream with these, and two segments
+	printf '%s\n' 'event cpu-clock defer period=1000' 'event dummy:u output' "$@" 'comm pid=100 name=app' \
+		'sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffff81000010 cookie=1:3' \
+		'chain cookie=1:3 pid=100 tid=100 cpu=1 time=2000 u=0x400010'
+}
+goes_on() {	# goes_on COUNTER LINE...: the cookies that follow these
+	n=$1
+	shift
+	printf '%s\n' round round "$@" "sample pid=100 tid=100 cpu=1 time=60005000 k=0xffffffff81000020 cookie=1:$n" \
+		"chain cookie=1:$n pid=100 tid=100 cpu=1 time=60006000 u=0x400020" round round \
+		"sample pid=100 tid=100 cpu=1 time=60007000 k=0xffffffff81000020 cookie=1:$((n + 2))" \
+		"chain cookie=1:$((n + 2)) pid=100 tid=100 cpu=1 time=60008000 u=0x400020"
+}
+{
+	begins
+	echo 'chain cookie=1:3 pid=100 tid=100 cpu=1 time=2500 u=0x400020'
+	goes_on 5
+} >whole.txt
+alone duplicate-unexplained
+bad=$?
+say merged_segments_do_not_prove_a_stack_of_other_addresses
+# perf record --filter x
+{
+	begins "raw type=80 misc=0 hex=0b000000000000000400000008000000706572660000000008000000$(
+		printf 'record\0\0' | od -An -v -tx1 | tr -d ' ')10000000$(
+		printf -- '--filter\0\0\0\0\0\0\0\0' | od -An -v -tx1 | tr -d ' ')08000000780000000000000000000000"
+	echo 'chain cookie=1:5 pid=100 tid=100 cpu=1 time=3000 u=0x400010'
+	goes_on 7
+} >whole.txt
+alone foreign-explained
+bad=$?
+say merged_segments_know_that_samples_were_filtered
+# two threads of one id, one after the other, have such a stack each: that proves no other session
+{
+	begins
+	echo 'fork pid=100 tid=101 ppid=100 ptid=100 time=2100 cpu=1'
+	echo 'chain cookie=1:5 pid=100 tid=101 cpu=1 time=2500 u=0x400010'
+	echo 'exit pid=100 tid=101 ppid=100 ptid=100 time=3000 cpu=1'
+	goes_on 9 'fork pid=100 tid=101 ppid=100 ptid=100 time=60000000 cpu=1' \
+		'chain cookie=1:7 pid=100 tid=101 cpu=1 time=60002500 u=0x400010' \
+		'exit pid=100 tid=101 ppid=100 ptid=100 time=60003000 cpu=1'
+} >whole.txt
+alone unexplained-unexplained
+bad=$?
+# one that has two, and a sample with its user stack
+{
+	begins 'comm pid=200 name=other' 'sample pid=200 tid=200 cpu=1 time=900 k=0xffffffff81000010 u=0x400010'
+	echo 'chain cookie=1:5 pid=200 tid=200 cpu=1 time=2500 u=0x400010'
+	goes_on 9 'chain cookie=1:7 pid=200 tid=200 cpu=1 time=60002500 u=0x400010'
+} >whole.txt
+alone unexplained-unexplained || bad=1
+say merged_segments_prove_another_session_as_the_whole_does
+stream 1
 
 # ---- commands
 

@@ -72,6 +72,55 @@ head -c $((size / 2)) whole.pipe >half.pipe
 [ "$(one seg/segment-000001.db 'SELECT samples FROM capture')" = "$(one half.db 'SELECT samples FROM capture')" ] || bad=1
 say what_a_killed_run_received_is_there_and_the_gap_behind_it_is_told
 
+# the user wants an end, and the stream goes on: where it was read last is in a record
+rm -rf seg
+begin
+soon has_all && kill -TERM $pid
+wait $pid && [ -z "$(find seg -name '.segment*')" ] && [ ! -s err ] &&
+	[ "$(one seg/segment-000001.db 'SELECT count(*) FROM damage')" = 0 ] &&
+	[ "$(one seg/segment-000001.db 'SELECT samples FROM capture')" = "$(one half.db 'SELECT samples FROM capture')" ] &&
+	[ "$(one half.db 'SELECT what FROM damage')" = truncated ]
+bad=$?
+exec 3>&-
+say a_stream_that_the_user_ends_in_a_record_is_not_damaged
+
+# the last piece of a stream that version 1.0 cut has no end; 16: of a later version
+sed 2q whole.txt >head.txt
+piece() {	# piece MISC: damage of a piece that begins with that, and where it begins
+	{
+		cat head.txt
+		echo "raw type=40000 misc=$1 hex=0900000000000000"
+		sed 1,2d whole.txt
+	} >piece.txt
+	"$M" -p piece.txt piece.pipe
+	"$B" ingest -q -f -o piece.db piece.pipe 2>err
+	one piece.db "SELECT coalesce(group_concat(what), 'whole') || (SELECT value FROM meta WHERE key = 'cut_before') FROM damage"
+}
+[ "$(piece 0)" = whole9 ] && [ "$(piece 16)" = truncated9 ]
+bad=$?
+say a_piece_of_version_1_0_is_whole
+
+# the number of a process says nothing of another pid namespace: its lock does
+rm -rf seg
+mkdir seg
+sh -c 'exit' &
+gone=$!
+wait $gone
+: >seg/segment-000009.db.$gone-0.tmp
+cp seg/segment-000009.db.$gone-0.tmp seg/segment-000008.db.$gone-0.tmp
+python3 -c 'import fcntl, sys, time
+f = open(sys.argv[1], "r+")
+fcntl.lockf(f, fcntl.LOCK_EX)
+print("locked", flush=True)
+time.sleep(60)' seg/segment-000009.db.$gone-0.tmp >locked &
+pid=$!
+soon test -s locked && "$B" follow -q -o seg - <whole.pipe >out 2>err &&
+	[ -e seg/segment-000009.db.$gone-0.tmp ] && [ ! -e seg/segment-000008.db.$gone-0.tmp ]
+bad=$?
+kill $pid
+wait $pid 2>/dev/null
+say files_of_a_run_that_is_in_another_namespace_stay
+
 # it had made the database, and removed one of two parts
 rm -rf seg
 "$B" follow -q -o seg --separate --segment 1h whole.pipe half.pipe 2>err
