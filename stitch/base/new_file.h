@@ -51,7 +51,7 @@ char *new_file_temp(const char *path, mode_t mode);
  * gone made it for `base`. This says nothing about other machines and pid
  * namespaces: its owner holds a lock on it. */
 bool new_file_owner_is_gone(const char *name, const char *base);
-/* Returns true of a file in an open folder if so it is and nobody locks it. */
+/* Returns the same of a file in an open folder, if nobody locks it either. */
 bool new_file_is_left(int dir, const char *name, const char *base);
 /* Removes all files of this process that did not get their names, before it
  * ends. Safe in a signal handler. */
