@@ -99,10 +99,10 @@ CHAIN = """INSERT INTO stack(id, parent, frame, hash)
         CASE WHEN i > %d THEN randomblob(16) END
     FROM n, (SELECT max(id) AS m FROM stack)"""
 export("a stack far behind the others", DB,
-       "the database is damaged: stacks, row ",
+       "the database is damaged: stack, row ",
        "INSERT INTO stack VALUES(4294967294, NULL, 1, 1, randomblob(16))")
 export("a stack that is missing", DB,
-       "the database is damaged: stacks, row 2",
+       "the database is damaged: stack, row 2",
        "DELETE FROM stack WHERE id = 2")
 export("stacks in one chain", DB, " has more than 8192 frames",
        CHAIN % (20000, 0))

@@ -27,6 +27,7 @@ static const struct sql_gap filled[] = {
 	{ "fields", "" },
 	{ "ev_table", "" },
 	{ "of_type", "1" },
+	{ "types", "1" },
 	{ "event_cgroup", "SELECT 1 AS event_id, 1 AS cgroup" },
 	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
 };
