@@ -174,8 +174,8 @@ then
 	python3 packed.py
 	limit=$((48 * MB / 1024))
 	# recorders do not end the frame, but it may end
-	limited ingest -q -f --no-symbols --memory 8M -o holds.db packed.data 2>err
-	if [ $? = 0 ] && [ "$(sqlite3 holds.db 'SELECT count(*) FROM event')" = 24000 ]
+	if limited ingest -q -f --no-symbols --memory 8M -o holds.db packed.data 2>err &&
+		[ "$(sqlite3 holds.db 'SELECT count(*) FROM event')" = 24000 ]
 	then echo "ok what_waits_unpacked_is_bounded_too"
 	else
 		echo "not ok what_waits_unpacked_is_bounded_too"
