@@ -69,29 +69,22 @@ void causes_spans_free(struct causes_spans *s)
 
 /* ---- the captures */
 
-/* Whether records of switches mark each thread that could have gone on. Until
- * Linux 5.14 they did not if it was preempted on its way to sleep. */
-static bool causes_marks_ready(const char *release)
+/* Returns a number that rises with the version of a kernel; 0: unknown. */
+#define KERNEL_VERSION(major, minor) ((uint64_t)(major) << 32 | (minor))
+static uint64_t causes_kernel_version(const char *release)
 {
 	unsigned int major, minor;
 
-	return sscanf(release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 5 || (major == 5 && minor >= 14));
-}
-
-/* Linux 5.18 to 6.15; unknown versions may have it. */
-static bool causes_signal_bug(const char *release)
-{
-	unsigned int major, minor;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2)
-		return true;
-	return (major == 5 && minor >= 18) || (major == 6 && minor <= 15);
+	return sscanf(release, "%u.%u", &major, &minor) == 2
+		       ? KERNEL_VERSION(major, minor)
+		       : 0;
 }
 
 static struct causes_capture causes_read_capture(const struct rows *r)
 {
 	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
+	uint64_t version =
+		causes_kernel_version(rows_text(r, CAUSES_TYPES_RELEASE));
 	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
 	struct causes_capture c = {
 		.id = rows_int(r, CAUSES_TYPES_CAPTURE),
@@ -100,10 +93,13 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 			.cpus = cpus > 0 && cpus < INT32_MAX ? (int32_t)cpus
 							     : 0,
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
-			.signal_bug = causes_signal_bug(
-				rows_text(r, CAUSES_TYPES_RELEASE)),
-			.unmarked = !causes_marks_ready(
-				rows_text(r, CAUSES_TYPES_RELEASE)),
+			/* unknown versions may have it */
+			.signal_bug = !version ||
+				      (version >= KERNEL_VERSION(5, 18) &&
+				       version <= KERNEL_VERSION(6, 15)),
+			/* Until Linux 5.14 records of switches did not mark a
+			 * thread that was preempted on its way to sleep. */
+			.unmarked = version < KERNEL_VERSION(5, 14),
 			.pauses = (int8_t)compare_numbers(
 				rows_int(r, CAUSES_TYPES_PAUSES), 0),
 		},
@@ -253,8 +249,8 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 		[TIMES_TYPE] = "type",
 		[TIMES_TIME_NS] = "time_ns",
 	};
-	struct int_rows *r = int_rows_of(db, "event", column,
-					 sizeof(column) / sizeof(*column), err);
+	struct int_rows *r =
+		int_rows_of(db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row row;
 	int rc = r ? 0 : -1;
 

@@ -141,27 +141,37 @@ static int waits_compare_lives(const void *pa, const void *pb)
 		       ?: compare_numbers(b->to, a->to);
 }
 
-/* Of a thread that several captures know, one may tell when it exited. */
+/* Adds the lives of the threads of captures that were recorded together. */
+static int waits_read_lives(struct waits_part *p, struct store *db,
+			    int64_t together, struct err *err)
+{
+	const struct value bind = { .kind = VALUE_INT, .num = together };
+	struct rows *r =
+		rows_open(db, store_sql("offcpu_exits"), &bind, 1, err);
+
+	while (rows_step(r))
+		*mem_add(p->life, p->n_life, p->cap_life) = (struct waits_life){
+			rows_int(r, OFFCPU_EXITS_TID),
+			rows_int(r, OFFCPU_EXITS_START_NS),
+			rows_int(r, OFFCPU_EXITS_END_NS),
+		};
+	return rows_end(r, err);
+}
+
+/* Of a thread that several captures know, one may tell when it exited. Those
+ * that were recorded together have their threads in common. */
 static int waits_load_lives(struct waits_part *p, struct store *db,
 			    struct err *err)
 {
 	const struct causes_kernel *k = p->kernel;
 
 	for (size_t i = 0; i < k->n; i++) {
-		const struct value together = {
-			.kind = VALUE_INT, .num = k->span[i].capture->together
-		};
-		struct rows *r = rows_open(db, store_sql("offcpu_exits"),
-					   &together, 1, err);
+		int64_t together = k->span[i].capture->together;
+		size_t before = 0;
 
-		while (rows_step(r))
-			*mem_add(p->life, p->n_life, p->cap_life) =
-				(struct waits_life){
-					rows_int(r, OFFCPU_EXITS_TID),
-					rows_int(r, OFFCPU_EXITS_START_NS),
-					rows_int(r, OFFCPU_EXITS_END_NS),
-				};
-		if (rows_end(r, err))
+		while (k->span[before].capture->together != together)
+			before++;
+		if (before == i && waits_read_lives(p, db, together, err))
 			return -1;
 	}
 	if (p->n_life)
