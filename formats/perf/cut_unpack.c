@@ -4,24 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
+#include "formats/perf/zstd_stream.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 /* 64 KiB of input can become gigabytes: they are unpacked in such steps. */
 #define UNPACK_STEP ((size_t)256 << 10)
-#define BLOCK_HEAD 3 /* of zstd's format */
 
 struct cut_unpack {
-	ZSTD_DStream *d;
-	ZSTD_inBuffer in;
+	struct zstd_stream stream;
 	bool more;
 	bool dead;	   /* zstd needs the earlier data for the later */
 	const char *error; /* is told when what is before it was taken */
-	/* What the decoder wants next: 0 or the head of a block behind a
-	 * flush. */
-	size_t wants;
 	unsigned char *plain;
 	size_t n, cap;
 };
@@ -30,7 +25,7 @@ struct cut_unpack *cut_unpack_new(void)
 {
 	struct cut_unpack *u = mem_new(1, sizeof(*u));
 
-	u->d = mem_must(ZSTD_createDStream());
+	u->stream.d = mem_must(ZSTD_createDStream());
 	return u;
 }
 
@@ -38,14 +33,14 @@ void cut_unpack_free(struct cut_unpack *u)
 {
 	if (!u)
 		return;
-	ZSTD_freeDStream(u->d);
+	ZSTD_freeDStream(u->stream.d);
 	free(u->plain);
 	free(u);
 }
 
 void cut_unpack_feed(struct cut_unpack *u, const void *data, size_t n)
 {
-	u->in = (ZSTD_inBuffer){ data, n, 0 };
+	u->stream.in = (ZSTD_inBuffer){ data, n, 0 };
 	u->more = true;
 }
 
@@ -66,21 +61,8 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 	u->plain = mem_grow(u->plain, &u->cap, u->n + UNPACK_STEP, 1);
 	ZSTD_outBuffer out = { u->plain, u->n + UNPACK_STEP, u->n };
 
-	while (out.pos < out.size) {
-		size_t had = out.pos;
-		size_t at = u->in.pos;
-		size_t rc = ZSTD_decompressStream(u->d, &out, &u->in);
-
-		if (ZSTD_isError(rc)) {
-			u->dead = true;
-			u->error = ZSTD_getErrorName(rc);
-			break;
-		}
-		/* behind the end of a frame, the decoder would begin another */
-		if (out.pos == had && u->in.pos == at)
-			break;
-		u->wants = rc;
-	}
+	u->error = zstd_stream_decode(&u->stream, &out);
+	u->dead = u->error != NULL;
 	u->n = out.pos;
 	/* if there is no room, the decoder may still hold output */
 	u->more = u->dead || out.pos == out.size;
@@ -97,5 +79,5 @@ void cut_unpack_used(struct cut_unpack *u, size_t n)
 
 bool cut_unpack_is_open(const struct cut_unpack *u)
 {
-	return u->n || (!u->dead && u->wants > BLOCK_HEAD);
+	return u->n || (!u->dead && zstd_stream_is_open(&u->stream));
 }

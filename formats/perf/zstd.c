@@ -6,24 +6,19 @@
  * can become gigabytes. */
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "formats/perf/perf.h"
+#include "formats/perf/zstd_stream.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
-#define BLOCK_HEAD 3 /* of zstd's format */
 #define Z_CHUNK ((size_t)128 * 1024)
 
 struct perf_z {
-	ZSTD_DStream *d;
-	ZSTD_inBuffer in;
+	struct zstd_stream stream;
 	struct perf_chunk *holds; /* has the input; NULL: the file has it */
 	uint64_t off;
 	bool more, dead;
-	/* What the decoder wants next: 0 or the head of a block behind a flush,
-	 * which ends each compressed record but those that were full. */
-	size_t wants;
 };
 
 static void perf_z_end_input(struct perf *p, struct perf_z *z)
@@ -42,7 +37,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 
 	if (!f->z) {
 		f->z = mem_new(1, sizeof(*f->z));
-		f->z->d = mem_must(ZSTD_createDStream());
+		f->z->stream.d = mem_must(ZSTD_createDStream());
 	}
 	struct perf_z *z = f->z;
 
@@ -60,7 +55,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 		perf_damage(p, "compressed", r->off, r->size, &why);
 		return;
 	}
-	z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
+	z->stream.in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
 	z->off = r->off;
 	z->more = true;
 	z->holds = r->chunk;
@@ -106,22 +101,13 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 	struct perf_chunk *c = perf_z_next_chunk(p, f);
 	ZSTD_outBuffer out = { c->data, c->cap, c->len };
 
-	while (out.pos < out.size) {
-		size_t had = out.pos;
-		size_t at = z->in.pos;
-		size_t rc = ZSTD_decompressStream(z->d, &out, &z->in);
+	const char *why = zstd_stream_decode(&z->stream, &out);
 
-		if (ZSTD_isError(rc)) {
-			c->len = out.pos;
-			perf_z_fail(p, f, ZSTD_getErrorName(rc));
-			return true;
-		}
-		/* behind the end of a frame, the decoder would begin another */
-		if (out.pos == had && z->in.pos == at)
-			break;
-		z->wants = rc;
-	}
 	c->len = out.pos;
+	if (why) {
+		perf_z_fail(p, f, why);
+		return true;
+	}
 	/* if the chunk is full, the decoder may still hold output */
 	if (out.pos < out.size)
 		perf_z_end_input(p, z);
@@ -132,7 +118,7 @@ void perf_z_check_end(struct perf *p, struct perf_file *f)
 {
 	struct perf_z *z = f->z;
 
-	if (z && !z->dead && z->wants > BLOCK_HEAD)
+	if (z && !z->dead && zstd_stream_is_open(&z->stream))
 		perf_z_fail(p, f, "it ends inside a block");
 }
 
@@ -145,7 +131,7 @@ void perf_z_free(struct perf *p, struct perf_file *f)
 {
 	if (f->z) {
 		perf_z_end_input(p, f->z);
-		ZSTD_freeDStream(f->z->d);
+		ZSTD_freeDStream(f->z->stream.d);
 		free(f->z);
 		f->z = NULL;
 	}
