@@ -43,30 +43,17 @@ static int bare_code_read_frames(struct bare_code *c, struct store *db,
 static int bare_code_read_stacks(struct bare_code *c, struct store *db,
 				 struct err *err)
 {
-	enum {
-		ID,
-		PARENT,
-		FRAME,
-		COLUMNS
-	};
-	static const char *const column[COLUMNS] = { "id", "parent", "frame" };
-	struct int_rows *r = int_rows_dense(db, "stack", column, COLUMNS, err);
-	struct int_row row;
+	struct int_rows *r = code_open_stacks(db, err);
+	struct code_stack s;
 
-	while (int_rows_step(r, &row)) {
-		int64_t parent = row.v[PARENT];
-		int64_t frame = row.v[FRAME];
+	while (code_next_stack(r, c->n_frame, &s)) {
 		size_t n = c->n_stack - 1;
 
-		if (parent < 0 || parent >= row.v[ID] || frame < 1 ||
-		    (uint64_t)frame >= c->n_frame) {
-			int_rows_unsound(r);
-			continue;
-		}
 		*mem_add(c->stack, n, c->cap_stack) = (struct stack){
-			.parent = (uint32_t)parent,
-			.frame = (uint32_t)frame,
-			.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
+			.parent = s.parent,
+			.frame = s.frame,
+			.depth =
+				s.parent ? c->stack[s.parent - 1].depth + 1 : 1,
 		};
 		c->n_stack++;
 	}

@@ -248,31 +248,47 @@ static int code_read_wrong(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
+enum stack_columns {
+	STACK_ID,
+	STACK_PARENT,
+	STACK_FRAME,
+	STACK_COLUMNS
+};
+
+struct int_rows *code_open_stacks(struct store *db, struct err *err)
+{
+	static const char *const column[STACK_COLUMNS] = { "id", "parent",
+							   "frame" };
+
+	return int_rows_dense(db, "stack", column, STACK_COLUMNS, err);
+}
+
+bool code_next_stack(struct int_rows *r, size_t n_frame, struct code_stack *out)
+{
+	struct int_row row;
+
+	if (!int_rows_step(r, &row))
+		return false;
+	int64_t parent = row.v[STACK_PARENT];
+	int64_t frame = row.v[STACK_FRAME];
+
+	if (parent < 0 || parent >= row.v[STACK_ID] || frame < 1 ||
+	    (uint64_t)frame >= n_frame) {
+		int_rows_unsound(r);
+		return false;
+	}
+	*out = (struct code_stack){ (uint32_t)parent, (uint32_t)frame, false };
+	return true;
+}
+
 static int code_read_stacks(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
-	enum {
-		ID,
-		PARENT,
-		FRAME,
-		COLUMNS
-	};
-	static const char *const column[COLUMNS] = { "id", "parent", "frame" };
-	struct int_rows *r = int_rows_dense(db, "stack", column, COLUMNS, err);
-	struct int_row row;
+	struct int_rows *r = code_open_stacks(db, err);
+	struct code_stack s;
 
-	while (int_rows_step(r, &row)) {
-		int64_t parent = row.v[PARENT];
-		int64_t frame = row.v[FRAME];
-
-		if (parent < 0 || parent >= row.v[ID] || frame < 1 ||
-		    (uint64_t)frame >= l->c.n_frame)
-			int_rows_unsound(r);
-		else
-			CODE_ADD(l, stack,
-				 (struct code_stack){ (uint32_t)parent,
-						      (uint32_t)frame, false });
-	}
+	while (code_next_stack(r, l->c.n_frame, &s))
+		CODE_ADD(l, stack, s);
 	return int_rows_end(r, err);
 }
 

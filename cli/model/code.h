@@ -15,6 +15,7 @@
 #include "stitch/tasks/frame.h"
 
 struct err;
+struct int_rows;
 struct store;
 
 struct code_image {
@@ -98,6 +99,14 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 /* Loads images only; see bare_code.h too. */
 struct known_code *code_load_images(struct store *db, struct err *err);
 void code_free(struct known_code *c);
+/* Opens the rows of table stack, for int_rows_end(). Returns NULL and *err on
+ * failure; code_next_stack() and int_rows_end() take NULL. */
+struct int_rows *code_open_stacks(struct store *db, struct err *err);
+/* Reads the next one, of which parent and frame are in range: n_frame is the
+ * highest id of a frame, plus 1. Returns false at the end, or if it is damaged,
+ * which int_rows_end() tells. */
+bool code_next_stack(struct int_rows *r, size_t n_frame,
+		     struct code_stack *out);
 /* Returns whether this is code of the kernel, or of a guest's kernel. */
 bool code_is_kernel(enum image_kind kind);
 #endif
