@@ -140,7 +140,7 @@ static bool found_may_be_exec(const struct look *k, size_t at, int32_t came)
 }
 
 /* The records of what a thread does are written by itself, on its CPU. */
-static bool is_by(const struct record *r)
+static bool found_is_own(const struct record *r)
 {
 	return r->by > 0 && is_timed(r) && !(r->flags & REC_F_SYNTH) &&
 	       !is_exec(r);
@@ -169,8 +169,8 @@ static struct seat seat_at(const struct look *k, size_t at)
 					   truth_time_of(r), false };
 		else if (is_exec(r) && s.tid >= 0)
 			s = (struct seat){ r->tid, truth_time_of(r), s.odd };
-		else if (is_by(r) && s.tid >= 0 && s.tid != r->by && !s.odd &&
-			 truth_time_of(r) > s.since)
+		else if (found_is_own(r) && s.tid >= 0 && s.tid != r->by &&
+			 !s.odd && truth_time_of(r) > s.since)
 			s = (struct seat){ r->by, truth_time_of(r), true };
 	}
 	return s;
@@ -196,7 +196,7 @@ static int64_t break_at(const struct look *k, size_t at)
 	struct seat s;
 	bool odd;
 
-	if (!is_switch(r) && !is_by(r))
+	if (!is_switch(r) && !found_is_own(r))
 		return TIME_NONE;
 	s = seat_at(k, at);
 	odd = is_switch(r) ? s.tid != r->sample.sched.tid &&
