@@ -8,6 +8,7 @@
 #include "cli/output/term.h"
 #include "cli/pictures/flame_path.h"
 #include "cli/tables/path.h"
+#include "cli/typed.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -59,8 +60,8 @@ static int path_take_time(struct path_opts *o, struct err *err)
 	o->timed = time_text != NULL;
 	if (!o->timed)
 		return 0;
-	if (!filter_seconds(&p, &o->from) && *p++ == ',' &&
-	    !filter_seconds(&p, &o->to) && !*p && o->from < o->to)
+	if (!typed_decimal(&p, 9, &o->from) && *p++ == ',' &&
+	    !typed_decimal(&p, 9, &o->to) && !*p && o->from < o->to)
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       "--time needs FROM,TO in seconds, FROM below TO, not "

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/new_file.h"
 #include "stitch/base/search.h"
 
 #define NS 1000000000
-/* Seconds of which the nanoseconds are an int64_t. */
-#define SECONDS_MAX 9e9
+#define UNITS_MAX 1000000 /* of a size: what is above is a mistake */
 /* Segments that a folder has; a run makes far less than what is left above. */
 #define NUMBER_MAX 4000000000U
 
@@ -47,31 +47,19 @@ void segment_next(struct segment *g)
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err)
 {
-	static const struct {
-		char letter;
-		uint64_t unit;
-		bool bytes;
-	} units[] = {
-		{ 's', 1, false },	{ 'm', 60, false },
-		{ 'h', 3600, false },	{ 'd', 86400, false },
-		{ 'K', 1 << 10, true }, { 'M', 1 << 20, true },
-		{ 'G', 1 << 30, true },
-	};
-	char *end;
-	double v = strtod(text, &end);
+	static const char units[] = "KMG";
+	const char *p = text;
+	const char *unit;
+	int64_t ns, v;
 
 	*out = (struct segment_limit){ 0, 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (end == text || end[0] != units[i].letter || end[1] ||
-		    !(v > 0 && v < 1e6))
-			continue;
-		v *= (double)units[i].unit;
-		if (!units[i].bytes && v >= SECONDS_MAX)
-			break;
-		if (units[i].bytes)
-			out->bytes = (uint64_t)v;
-		else
-			out->ns = (int64_t)(v * NS);
+	if (!typed_span(text, &ns) && ns > 0) {
+		out->ns = ns;
+		return 0;
+	}
+	if (!typed_decimal(&p, 3, &v) && v > 0 && v < UNITS_MAX * 1000 && *p &&
+	    !p[1] && (unit = strchr(units, *p))) {
+		out->bytes = ((uint64_t)v << 10 * (unit - units + 1)) / 1000;
 		return 0;
 	}
 	return err_set(err, ERR_USAGE,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/output/safe_text.h"
+#include "cli/typed.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -17,6 +18,7 @@
 #include "stitch/base/wide.h"
 
 #define GAPS_MAX 7 /* of a query that filter_rows() opens */
+#define MILLION 1000000
 
 struct filter filter;
 
@@ -242,39 +244,12 @@ static void filter_put_events(struct text *t, const char *list)
 	text_out_add(&t->sql, ")");
 }
 
-int filter_seconds(const char **p, int64_t *ns)
-{
-	int64_t v = 0;
-	int64_t scale = 1000000000;
-	const char *start = *p;
-
-	for (; **p >= '0' && **p <= '9'; (*p)++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, **p - '0', &v))
-			return -1;
-	if (*p == start || __builtin_mul_overflow(v, scale, &v))
-		return -1;
-	if (**p != '.') {
-		*ns = v;
-		return 0;
-	}
-	for ((*p)++; **p >= '0' && **p <= '9'; (*p)++) {
-		scale /= 10;
-		v += scale * (**p - '0');
-	}
-	*ns = v;
-	return 0;
-}
-
 /* Parses "12.5%" as millionths. */
 static int filter_parse_share(const char **p, int64_t *out)
 {
-	int64_t ns;
-
-	if (filter_seconds(p, &ns) || **p != '%' || ns > 100000000000)
+	if (typed_decimal(p, 4, out) || **p != '%' || *out > MILLION)
 		return -1;
 	(*p)++;
-	*out = ns / 100000;
 	return 0;
 }
 
@@ -290,7 +265,7 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 
 	return (int64_t)((uint64_t)first +
 			 wide_div(wide_mul(span, (uint64_t)millionths),
-				  1000000));
+				  MILLION));
 }
 
 /* Reads "10%-20%". Returns 0, 1 if it is malformed, or -1 and *err. */
@@ -326,11 +301,11 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 {
 	const char *p = list;
 
-	if (*p != ',' && filter_seconds(&p, &s->from))
+	if (*p != ',' && typed_decimal(&p, 9, &s->from))
 		return 1;
 	if (*p == ',' && p[1]) {
 		p++;
-		if (filter_seconds(&p, &s->to))
+		if (typed_decimal(&p, 9, &s->to))
 			return 1;
 		/* script prints microseconds, truncated: include all of it */
 		if (__builtin_add_overflow(s->to, 1000, &s->to))

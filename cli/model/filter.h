@@ -62,9 +62,6 @@ int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
  * *err if none of them has it. */
 void filter_begin_apart(void);
 int filter_end_apart(struct err *err);
-/* Parses seconds with up to nine decimals, exactly, and moves *p behind them.
- * Returns 0, or -1. */
-int filter_seconds(const char **p, int64_t *ns);
 /* Returns whether any of filter_opts was given. */
 bool filter_given(void);
 /* The same, or --filter. */
