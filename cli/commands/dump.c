@@ -23,7 +23,7 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 
 	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
 		n = strcspn(text, "\n");
-		safe_text_clean(stdout, text, n, NULL);
+		safe_text_clean(stdout, text, n);
 		putc('\n', stdout);
 	}
 	if (!out_failed() && !stop_requested())

@@ -195,7 +195,7 @@ static int flame_answer(FILE *out, void *arg, struct err *err)
 {
 	struct drawing *d = arg;
 
-	return svg_write(out, d->tree, &d->o, NULL, err);
+	return svg_write(out, d->tree, &d->o, err);
 }
 
 static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,

@@ -335,7 +335,7 @@ static int fleet_read_code(struct fleet *f, struct err *err)
 	return f->code ? 0 : -1;
 }
 
-int fleet_load_chains(struct fleet *f, struct err *err)
+static int fleet_load_chains(struct fleet *f, struct err *err)
 {
 	if (f->n_chain)
 		return 0;

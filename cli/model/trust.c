@@ -369,11 +369,6 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
-void trust_add_all(struct trust *t)
-{
-	trust_add_event(t, 0);
-}
-
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
 {
@@ -494,6 +489,6 @@ struct trust *trust_read(struct store *db, struct err *err)
 	}
 	t = trust_new(db, NULL, err);
 	if (t)
-		trust_add_all(t);
+		trust_add_event(t, 0);
 	return t;
 }

@@ -455,7 +455,7 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	const struct diff_page *pg = arg;
 	const struct drawing *d = &pg->m.side[1];
 
-	return svg_write(out, d->tree, &d->o, NULL, err);
+	return svg_write(out, d->tree, &d->o, err);
 }
 
 int flame_diff(const struct sides *s, const struct flame_opts *f,

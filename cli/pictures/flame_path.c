@@ -279,7 +279,7 @@ static int flame_path_write(FILE *out, void *arg, struct err *err)
 {
 	struct path_flame *f = arg;
 
-	return svg_write(out, f->tree, &f->svg, NULL, err);
+	return svg_write(out, f->tree, &f->svg, err);
 }
 
 int flame_path(struct store *db, const char *path, const struct path_opts *o,
