@@ -9,7 +9,6 @@
 
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/follow/segments.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/pager.h"
@@ -18,6 +17,7 @@
 #include "cli/record/learn.h"
 #include "cli/record/plan.h"
 #include "cli/stop.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -66,7 +66,7 @@ static const struct opt opts[] = {
 
 static int record_take(int argc, char **argv, struct err *err)
 {
-	struct segment_limit time = { .ns = 0 };
+	int64_t ns = 0;
 	struct stat st;
 
 	if (!want.out)
@@ -91,8 +91,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		  "follow -' reads a pipe" },
 		{ !stat(want.out, &st) && S_ISDIR(st.st_mode),
 		  "-o needs the name of a file, and this is a folder" },
-		{ how_long && (segments_limit("for", how_long, &time, NULL) ||
-			       !time.ns),
+		{ how_long && (typed_span(how_long, &ns) || !ns),
 		  "--for needs a time, such as 10s, 0.5s or 2m" },
 	};
 
@@ -102,7 +101,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	want.all |= want.waits;
 	want.ftrace = tracer;
 	want.tries = !want.dump && !dry_run && !again;
-	want.seconds = (double)time.ns / 1e9;
+	want.seconds = (double)ns / 1e9;
 	want.program = argv;
 	want.n_program = argc;
 	return 0;
