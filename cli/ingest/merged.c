@@ -15,6 +15,7 @@
 
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/load.h"
+#include "cli/output/folder.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/typed.h"
@@ -249,7 +250,8 @@ static int merged_try(const struct merged_paths *list, const char *out,
 		      bool force, struct store **db,
 		      struct merge_counts *counts, struct err *err)
 {
-	struct store_opts so = { .temp_dir = load_temp_dir(), .force = force };
+	struct store_opts so = { .temp_dir = folder_for_temp(),
+				 .force = force };
 	struct merge *m = merge_new();
 	struct ledger *lg = ledger_new();
 	int rc = -1;
