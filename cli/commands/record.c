@@ -203,7 +203,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return err_set(err, ERR_IO,
 			       "%s: %s wrote no capture; its reason is above",
 			       out, p->argv[0]);
-	/* the program's output may go elsewhere */
+	/* a file or pipe behind stdout is for what the program prints */
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
@@ -235,12 +235,14 @@ static int record_run(int argc, char **argv, struct err *err)
 				      "linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
+	/* the status of a shell, which ends this, too */
 	if (rc > 0)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)
 		rc = code_of_process(want.pid, &p.code, err);
 	if (!rc && again)
 		rc = learn_from(want.out, want.out, &last, err);
+	/* --dump is kept if the last capture shows that it is enough */
 	if (last.cut || !want.dump)
 		want.dump = last.dump;
 	want.megabytes = last.megabytes;

@@ -440,18 +440,21 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 
 void trust_add(struct trust *t, const struct stacks_group *g)
 {
-	struct trust_rule *r = NULL;
-
 	trust_count_unproved(t, g);
-	if (t->summed)
+	if (t->summed) {
 		trust_add_event(t, g->type);
-	else
-		r = trust_rule_of(t, g);
-	if (r) {
-		trust_tally(&r->n, g->samples);
-		trust_count_end(t, r, g);
-	} else if (!t->summed || (!g->uraw && !g->verdict))
-		trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
+		if (g->uraw || g->verdict)
+			return;
+	} else {
+		struct trust_rule *r = trust_rule_of(t, g);
+
+		if (r) {
+			trust_tally(&r->n, g->samples);
+			trust_count_end(t, r, g);
+			return;
+		}
+	}
+	trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
 }
 
 const char *trust_class(struct trust *t, const struct stacks_group *g)
