@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "cli/typed.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 #include "cli/model/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"

@@ -1,6 +1,6 @@
 /* merged.c - databases that become one: a file, or a temporary database that a
  * command reads. */
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 
 #include <dirent.h>
 #include <errno.h>
