@@ -95,8 +95,6 @@ int merged_choice(struct merge_choice *c, struct err *err)
 	*c = (struct merge_choice){ .has_from = from_text,
 				    .has_to = to_text,
 				    .last = (size_t)last };
-	if (last < 0)
-		return err_set(err, ERR_USAGE, "--last must be 1 or more");
 	if (from_text && merged_time("from", from_text, &c->from, err))
 		return -1;
 	if (to_text && merged_time("to", to_text, &c->to, err))

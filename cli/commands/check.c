@@ -142,9 +142,6 @@ static int check_set_up(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
 			       "answers; ask for one of them");
-	if (number_is_bad(limit))
-		return err_set(err, ERR_USAGE,
-			       "--limit needs a number of rows, or 0 for all");
 	if (limit == NUMBER_UNSET)
 		limit = json || sql ? 0 : LIMIT_ROWS;
 	c->verbose = verbose || json;

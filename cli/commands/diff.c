@@ -79,8 +79,6 @@ static int diff_check(struct err *err)
 {
 	if (output_check(err))
 		return -1;
-	if (number_is_bad(limit))
-		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
 	return diff_limit_check(true, err);
 }
 

@@ -29,7 +29,7 @@
 #include "stitch/base/err.h"
 
 #define WIDTH 1200
-#define WIDTH_OF_WINDOW LONG_MIN
+#define WIDTH_OF_WINDOW NUMBER_UNSET
 
 static struct flame_opts opts = {
 	.minwidth = "0.1",

@@ -682,7 +682,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	int ret = -1;
 
 	*db = NULL;
-	if (slack_ms < 0 || slack_ms > 3600000)
+	if (slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
 	if (take_layout(&ld.layout, err))
