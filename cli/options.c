@@ -372,7 +372,10 @@ static int set_number(const struct opt *o, const char *text, struct err *err)
 
 	errno = 0;
 	v = strtol(text, &end, 10);
-	if (end == text || *end || errno || v < 0)
+	if (end == text || *end || errno)
+		return err_set(err, ERR_USAGE, "--%s needs a number, not '%s'",
+			       o->name, text);
+	if (v < 0)
 		return err_set(err, ERR_USAGE,
 			       "--%s needs a number from 0 on, not '%s'",
 			       o->name, text);
