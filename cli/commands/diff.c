@@ -10,7 +10,6 @@
 #include "cli/model/matching.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/sides.h"
-#include "cli/model/source_text.h"
 #include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/output.h"

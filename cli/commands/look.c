@@ -33,7 +33,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
 
 #define TOP 10 /* rows of the report */
 #define TOP_MIN 3

@@ -10,7 +10,6 @@
 #include "cli/input.h"
 #include "cli/output/safe_text.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/diff_runs.h"

@@ -18,7 +18,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 #define WIDTH 1200
