@@ -230,7 +230,7 @@ static char *server_filter(const struct server *s, struct err *err)
 			filter.cpu ? "cpu" : "time");
 		goto out;
 	}
-	if (!filter_server_sql(&d, cond, FILTER_TEXT, err))
+	if (!filter_server_sql(&d, cond, err))
 		return cond;
 out:
 	free(cond);
