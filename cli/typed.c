@@ -42,22 +42,23 @@ int typed_span(const char *text, int64_t *ns)
 {
 	static const struct {
 		const char *name;
-		int64_t times, parts; /* seconds: times / parts */
+		unsigned int places; /* as many as make ns */
+		int64_t times;
 	} units[] = {
-		{ "ms", 1, 1000 }, { "s", 1, 1 },     { "m", 60, 1 },
-		{ "h", 3600, 1 },  { "d", 86400, 1 },
+		{ "ms", 6, 1 },	  { "s", 9, 1 },     { "m", 9, 60 },
+		{ "h", 9, 3600 }, { "d", 9, 86400 },
 	};
-	int64_t v;
 
-	if (typed_decimal(&text, 9, &v))
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (!strcmp(text, units[i].name)) {
-			*ns = v / units[i].parts;
-			return __builtin_mul_overflow(*ns, units[i].times, ns)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		const char *p = text;
+		int64_t v;
+
+		if (!typed_decimal(&p, units[i].places, &v) &&
+		    !strcmp(p, units[i].name))
+			return __builtin_mul_overflow(v, units[i].times, ns)
 				       ? -1
 				       : 0;
-		}
+	}
 	return -1;
 }
 
