@@ -245,12 +245,16 @@ static void filter_put_events(struct text *t, const char *list)
 	text_out_add(&t->sql, ")");
 }
 
-/* Parses "12.5%" as millionths. */
+/* Parses "12.5%" as millionths, which are cut: all decimals count for what is
+ * more than the whole. */
 static int filter_parse_share(const char **p, int64_t *out)
 {
-	if (typed_decimal(p, 4, out) || **p != '%' || *out > MILLION)
+	int64_t v;
+
+	if (typed_decimal(p, 9, &v) || **p != '%' || v > 100000000000)
 		return -1;
 	(*p)++;
+	*out = v / 100000;
 	return 0;
 }
 

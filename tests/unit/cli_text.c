@@ -84,11 +84,18 @@ END_TEST
 
 START_TEST(what_is_no_time_is_refused)
 {
-	static const char *const bad[] = {
-		"x",	 "1,2,3",	 "1;2", "99999999999999999999",
-		"1.2.3", "20%-10%",	 "10%", "10%-200%",
-		"5%-",	 "9223372036.9", NULL
-	};
+	static const char *const bad[] = { "x",
+					   "1,2,3",
+					   "1;2",
+					   "99999999999999999999",
+					   "1.2.3",
+					   "20%-10%",
+					   "10%",
+					   "10%-200%",
+					   "5%-",
+					   "9223372036.9",
+					   "0%-100.0000001%",
+					   NULL };
 
 	for (size_t i = 0; bad[i]; i++) {
 		filter = (struct filter){ .time = bad[i] };
