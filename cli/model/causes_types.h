@@ -86,7 +86,7 @@ int64_t causes_fields_int(const struct causes_fields *f,
  * the next event is read. */
 const char *causes_fields_text(const struct causes_fields *f,
 			       enum causes_field field);
-/* Returns the name of a table whose rows name threads by `field`; NULL: table i
- * has no such rows. */
+/* Returns the name of table i of ts->table if its rows tell who comes or who is
+ * woken; NULL: they do not. */
 const char *causes_types_names(const struct causes_types *ts, size_t i);
 #endif
