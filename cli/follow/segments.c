@@ -299,6 +299,17 @@ static size_t segments_list(const struct claim *c, struct kept **list)
 	return n;
 }
 
+/* Returns how long ago a time in seconds was, in ns; a file may have any. */
+static int64_t segments_age(int64_t now, int64_t then)
+{
+	int64_t age;
+
+	if (__builtin_sub_overflow(now, then, &age) ||
+	    __builtin_mul_overflow(age, NS, &age))
+		return now < then ? INT64_MIN : INT64_MAX;
+	return age;
+}
+
 uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		       segments_ask_fn *ask, void *arg)
 {
@@ -310,7 +321,7 @@ uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 
 	for (size_t i = n; i-- > 0;) {
 		char name[SEGMENT_NAME];
-		int64_t age = (now - list[i].time) * NS;
+		int64_t age = segments_age(now, list[i].time);
 
 		sum += list[i].bytes;
 		if (i + 1 == n || !ask(arg, list[i].number, &age) ||

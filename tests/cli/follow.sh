@@ -177,6 +177,11 @@ bad=$?
 "$B" follow -q -o seg --segment 2K --keep 200000d - <whole.pipe >out 2>err
 [ $? = 2 ] && grep -q -e '--keep needs a time' err && [ "$(count seg)" -gt 5 ] || bad=1
 say an_age_that_is_too_large_is_refused
+touch -d 9999-01-01 seg/segment-000001.db
+"$B" follow -q -o seg --segment 2K --keep 1h - <whole.pipe >out 2>err
+bad=$?
+[ -f seg/segment-000001.db ] && ! grep -q 'runtime error' err || bad=1
+say a_segment_of_a_far_future_is_young
 
 # what a killed run left: a part that was received, or s of it
 rm -rf seg
