@@ -5,9 +5,11 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 python3 "$root/tests/cli/lying.py" "$B" "$dir"
+ok "all lies were told" $?
 if command -v cc >/dev/null && [ -x "$MKCAP" ]
 then
 	python3 "$root/tests/cli/lying_dwarf.py" "$B" "$MKCAP" "$dir"
+	ok "all lies of debug information were told" $?
 else
 	echo "skip lying_dwarf: no compiler or no mkcap"
 fi
