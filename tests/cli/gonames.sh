@@ -5,10 +5,11 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cd "$work" || exit 2
 
-command -v go >/dev/null && command -v strip >/dev/null || {
-	echo "skip gonames: no Go compiler"
+if ! command -v go >/dev/null || ! command -v strip >/dev/null
+then
+	echo "skip gonames: no Go compiler, or no strip"
 	exit 0
-}
+fi
 cat >program.go <<'END'
 package main
 
