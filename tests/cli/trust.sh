@@ -110,8 +110,8 @@ END
 for kind in with without
 do
 	no=$([ $kind = without ] && echo no-)
-	gcc -O0 -nostartfiles -static -Wl,-e,main -fomit-frame-pointer -f${no}asynchronous-unwind-tables \
-		-f${no}unwind-tables -o $kind tables.c || exit 2
+	gcc -O0 -nostartfiles -static -Wl,-e,main -fomit-frame-pointer -f"$no"asynchronous-unwind-tables \
+		-f"$no"unwind-tables -o $kind tables.c || continue
 	leaf=$(nm $kind | sed -n 's/ T leaf//p')
 	seg=$(readelf -lW $kind | awk '/LOAD.*R E/ { print $2, $3, $5 }')
 	# shellcheck disable=SC2086 # three numbers
@@ -146,8 +146,13 @@ none
 none
 'perf record --call-graph dwarf,16384' may mend 25
 END
-diff want got
-ok no_dump_is_advised_where_it_would_end $?
+diff want got >differ
+status=$?
+cat differ
+if [ -x with ] && [ -x without ]
+then ok no_dump_is_advised_where_it_would_end $status
+else echo "skip no_dump_is_advised_where_it_would_end: no gcc"
+fi
 
 # what is wrong comes behind, largest first
 says the_largest_comes_first s390x-z.data \
