@@ -34,6 +34,8 @@
  * keeps. */
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
+/* In their place: a dump would end in the innermost frame. */
+#define DUMP_ENDS 1
 
 /* Sums over the frames of a stack that have an inner frame. */
 struct sums {
@@ -724,8 +726,16 @@ static bool callsites_same_trust(const void *owner, uint32_t id,
 	       a->image == b->image;
 }
 
+static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
+{
+	uint32_t leaf = bare_code_stack(p->code, stack)->frame;
+
+	return judged_ends_dump(p->stack[stack].judged, p->spot[leaf].open,
+				image_of(p, leaf)->kind == IMAGE_ANON);
+}
+
 /* Returns the number of frames that were recorded of a stack, if it is one
- * where a kernel stops. */
+ * where a kernel stops, or DUMP_ENDS. */
 static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 				uint32_t kernel)
 {
@@ -742,7 +752,9 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 	}
 	if (depth + callsites_depth(p, kernel) == PERF_FRAMES)
 		return PERF_FRAMES;
-	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
+	if (depth == FTRACE_FRAMES)
+		return FTRACE_FRAMES;
+	return callsites_ends_dump(p, user) ? DUMP_ENDS : 0;
 }
 
 static int callsites_take_group(void *arg, const struct store_group *g,

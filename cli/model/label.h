@@ -61,11 +61,10 @@ const char *label_shown(const struct label *l);
 /* Compares by name, not by what is shown of it, then kind, image and offset; 0
  * only for equal ids. */
 int label_compare(const struct label *a, const struct label *b);
-/* What names code that no file has, "[anon]": runtimes write it if told to,
- * node with these options. */
+/* What names code that no file has, "[anon]": runtimes write it if told to. */
 #define LABEL_GENERATED_ADVICE                                                 \
-	"the program names it in a perf map ('node --perf-basic-prof') or a "  \
-	"jitdump ('perf inject --jit')"
+	"the program names it in a perf map ('backstitch record --runtime' "   \
+	"for Java, Node and Python) or a jitdump ('perf inject --jit')"
 /* Returns a word for the kind: "kernel", "user", "missing", ... */
 const char *label_kind_name(enum label_kind kind);
 #endif

@@ -28,6 +28,7 @@
 /* As in user_trust.frames; see tables.sql. */
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
+#define DUMP_ENDS 1
 #define DEEPEST 200
 /* Images with larger ids are none. */
 #define IMAGES_MAX (1 << 24)
@@ -125,6 +126,38 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 			t->end_of[stack] = (uint32_t)t->n_end;
 	}
 	return rows_end(r, err);
+}
+
+/* Reads in which frames a dump would end. Nothing is read of a database without
+ * such samples, or one that was made before they were counted. */
+static int trust_load_dump_ends(struct trust *t, struct store *db,
+				struct err *err)
+{
+	enum {
+		FRAME,
+		OPEN,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "frame", "open" };
+	struct int_row row;
+	bool any = false;
+	int rc = -1;
+
+	for (size_t i = 0; i < t->n; i++)
+		any |= t->rule[i].key.frames == DUMP_ENDS;
+	if (!any || !t->code || t->summed)
+		return 0;
+	struct int_rows *r =
+		int_rows_of(db, "internal_end", column, COLUMNS, err);
+
+	t->open = mem_new(t->code->n_frame, sizeof(*t->open));
+	while (r && (rc = int_rows_next(r, &row, err)) > 0)
+		if (row.v[FRAME] > 0 &&
+		    (uint64_t)row.v[FRAME] < t->code->n_frame &&
+		    row.v[OPEN] > 0 && row.v[OPEN] <= UINT8_MAX)
+			t->open[row.v[FRAME]] = (uint8_t)row.v[OPEN];
+	int_rows_close(r);
+	return rc;
 }
 
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
@@ -329,7 +362,7 @@ struct trust *trust_new(struct store *db, const struct known_code *code,
 		if (served < 0 || (!served && trust_load_stacks(t, db, err)))
 			goto fail;
 	}
-	if (trust_read_ends(t, db, err))
+	if (trust_read_ends(t, db, err) || trust_load_dump_ends(t, db, err))
 		goto fail;
 	return t;
 fail:
@@ -353,6 +386,7 @@ void trust_free(struct trust *t)
 	free(t->judged);
 	free(t->image);
 	free(t->unwound);
+	free(t->open);
 	free(t->depth);
 	free(t->unproved_image);
 	free(t);
@@ -369,6 +403,16 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
+static bool trust_ends_dump(const struct trust *t, uint32_t stack)
+{
+	uint32_t leaf = t->code->stack[stack].frame;
+	uint32_t image = t->code->frame[leaf].image;
+
+	return t->open &&
+	       judged_ends_dump(t->judged[stack], t->open[leaf],
+				t->code->image[image].img.kind == IMAGE_ANON);
+}
+
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
 {
@@ -382,7 +426,9 @@ static int64_t trust_frames(const struct trust *t, uint32_t user,
 	depth -= (caller->flags & FRAME_INFERRED) != 0;
 	if (depth + t->depth[kernel] == PERF_FRAMES)
 		return PERF_FRAMES;
-	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
+	if (depth == FTRACE_FRAMES)
+		return FTRACE_FRAMES;
+	return trust_ends_dump(t, user) ? DUMP_ENDS : 0;
 }
 
 static struct trust_key trust_key_of(const struct trust *t,

@@ -282,6 +282,10 @@ void rows_image(const struct rows *r, size_t i, struct arena *text,
 	img->kind = (enum image_kind)rows_int(r, i);
 	img->path = arena_strdup(text, rows_text(r, i + 1));
 	rows_build_id(r, i + 2, img);
+	img->maj = (uint32_t)rows_int(r, i + 3);
+	img->min = (uint32_t)rows_int(r, i + 4);
+	img->ino = (uint64_t)rows_int(r, i + 5);
+	img->ino_gen = (uint64_t)rows_int(r, i + 6);
 }
 
 int64_t rows_int(const struct rows *r, size_t i)

@@ -91,8 +91,9 @@ const char *rows_text(const struct rows *r, size_t i);
 /* Stores column i as the build-id of *img; anything that is no build-id clears
  * it. */
 void rows_build_id(const struct rows *r, size_t i, struct image *img);
-/* Stores columns i, i + 1 and i + 2 as kind, path and build-id of *img. The
- * path is copied to text. */
+/* Stores columns i to i + 6 as kind, path, build-id, device, inode and its
+ * generation of *img: without the inode, a file that replaced the mapped one
+ * is taken for it. The path is copied to text. */
 void rows_image(const struct rows *r, size_t i, struct arena *text,
 		struct image *img);
 #endif

@@ -94,7 +94,8 @@ SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0) AS symbol, s.name,
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: annotate_image
-SELECT id, kind, coalesce(path, '') AS path, build_id FROM image WHERE id = ?1
+SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen
+FROM image WHERE id = ?1
 
 -- name: annotate_paths
 SELECT id, coalesce(path, '') AS path FROM image ORDER BY id

@@ -329,8 +329,9 @@ CREATE TABLE internal_user_trust(
 	judged TEXT,		-- of the stack alone: a class of view trust;
 				-- NULL: there is no user stack
 	frames INTEGER,		-- 127: of both halves as many were recorded as
-				-- perf keeps; 8: as many as ftrace keeps; else
-				-- NULL
+				-- perf keeps; 8: as many as ftrace keeps; 1: no
+				-- unwind table covers the innermost, so that
+				-- a stack dump would end there; else NULL
 	n INTEGER,		-- samples
 	image INTEGER		-- as in internal_judged
 );

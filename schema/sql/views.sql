@@ -321,11 +321,13 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame',
 		'caller missing (further out)',
 		'ends early (no frame pointers)', 'ends early (function)')
-		THEN CASE r.name
-		WHEN 'perf' THEN 'perf record --call-graph dwarf,16384'
+		THEN CASE r.name WHEN 'perf' THEN
+			CASE WHEN s.frames IS NOT 1 THEN
+			'perf record --call-graph dwarf,16384' END
 		ELSE 'build with -fno-omit-frame-pointer' END
-	WHEN s.class = 'caller missing' THEN CASE r.name
-		WHEN 'perf' THEN 'perf record --call-graph dwarf,16384'
+	WHEN s.class = 'caller missing' THEN CASE r.name WHEN 'perf' THEN
+			CASE WHEN s.frames IS NOT 1 THEN
+			'perf record --call-graph dwarf,16384' END
 		ELSE 'build with -mno-omit-leaf-frame-pointer' END
 	WHEN s.class = 'cut (truncated_dump)' AND NOT EXISTS (
 		SELECT 1 FROM meta m WHERE m.capture = t.capture

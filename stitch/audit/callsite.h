@@ -4,6 +4,7 @@
  * its call. */
 #ifndef STITCH_AUDIT_CALLSITE_H
 #define STITCH_AUDIT_CALLSITE_H
+#include <stdbool.h>
 
 enum callsite_kind {
 	CALLSITE_DIRECT = 1, /* a call with a fixed target */
@@ -72,6 +73,17 @@ enum judged {
 	JUDGED_EARLY_FRAME,
 	JUDGED_HOLE, /* a caller further out is missing */
 };
+
+/* Of a stack that was walked along frame pointers and is judged so: would a
+ * dump of it end in the innermost frame? open: of that frame, as internal_end
+ * has it; anon: its code is in anonymous memory, and nothing names it. */
+static inline bool judged_ends_dump(unsigned int judged, unsigned int open,
+				    bool anon)
+{
+	return (judged == JUDGED_ONE_FRAME || judged == JUDGED_FABRICATED ||
+		judged == JUDGED_CALLER || judged == JUDGED_HOLE) &&
+	       (anon || open == JUDGED_NO_TABLE);
+}
 
 /* Return the word for a number, or NULL if there is none. */
 const char *callsite_kind_name(unsigned int v);

@@ -1,8 +1,9 @@
 /* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux,
  * kernel modules.
  *
- * Symbols of the file itself, of its debug file and of .gnu_debugdata go into
- * one table. Where several name one address, symtab.c picks the best. */
+ * Symbols of the file itself, of its debug file, of .gnu_debugdata and of Go's
+ * own table go into one table. Where several name one address, symtab.c picks
+ * the best. */
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "symbolize/dwarf/line_rows.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
+#include "symbolize/elf/gopclntab.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/plt.h"
@@ -161,6 +163,14 @@ static bool elfsym_load_debugdata(struct elfsym *en)
 	       elfsym_load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
+static void elfsym_load_go(struct elfsym *en)
+{
+	struct elf_section s;
+
+	if (gopclntab_add(en->ef, &en->tab, &s))
+		section_hashes_add(en->sy, en->ef, &s);
+}
+
 static bool elfsym_load_debug(struct elfsym *en, struct symbolizer *sy,
 			      const struct image *img)
 {
@@ -212,8 +222,9 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 	en->sy = sy;
 	en->ef = ef;
 	if (!elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
-	    !elfsym_load_debug(en, sy, img) && !elfsym_load_copy(en, sy, img))
-		elfsym_load_debugdata(en);
+	    !elfsym_load_debug(en, sy, img) && !elfsym_load_copy(en, sy, img) &&
+	    !elfsym_load_debugdata(en))
+		elfsym_load_go(en);
 	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
 	if (ef->type != ET_REL) {

@@ -131,6 +131,27 @@ static void callsite_free(void *object)
 	free(f);
 }
 
+/* Of struct callsite_file. */
+static uint64_t callsite_span(const struct elf_file *ef)
+{
+	uint64_t code = UINT64_MAX, data = UINT64_MAX;
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < ef->n_seg + ef->n_data; i++) {
+		bool is_code = i < ef->n_seg;
+		const struct segment *s =
+			is_code ? &ef->seg[i] : &ef->data[i - ef->n_seg];
+		uint64_t *first = is_code ? &code : &data;
+		uint64_t seg_end;
+
+		if (__builtin_add_overflow(s->vaddr, s->filesz, &seg_end))
+			return 0;
+		end = seg_end > end ? seg_end : end;
+		*first = s->vaddr < *first ? s->vaddr : *first;
+	}
+	return code < data ? end - elf_page_floor(code) : 0;
+}
+
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 					       const struct image *img,
 					       const char **why)
@@ -161,6 +182,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->big = ef->big;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
+	f->span = callsite_span(ef);
 	f->loader = callsite_is_loader(img->path);
 	f->cfi = cfi_open_either(ef);
 	callsite_take_symbols(f);
@@ -253,6 +275,12 @@ bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 		if (!__builtin_add_overflow(s->off, s->filesz, &seg_end) &&
 		    pgoff <= s->off && s->off - pgoff < page &&
 		    end >= seg_end && end - seg_end < page)
+			return true;
+		/* The first mapping of a file is as long as all of its
+		 * segments, the others of which are mapped over it: Linux
+		 * (total_mapping_size()) and ld.so do so. */
+		if (f->span && pgoff <= s->off && s->off - pgoff < page &&
+		    len >= f->span && len - f->span < page)
 			return true;
 	}
 	return false;

@@ -202,7 +202,7 @@ trampolines;[user: no_table];py::leaf:t.py_[j];evaluate 1" \
 rm perf-19615.map
 mv jitframes.data c.data
 
-advice="perf map ('node --perf-basic-prof') or a jitdump"
+advice="perf map ('backstitch record --runtime' for Java, Node and Python) or a jitdump"
 "$B" report --symfs "$cap/symfs" --no-jit c.data >out
 if grep -q "code without a name: .*, made at run time; .*$advice" out
 then echo "ok code made at run time has the advice to name it"

@@ -79,6 +79,26 @@ is the_old_build_may_be_given 'unverified 2' "$("$B" query --format csv x.db \
 	"SELECT i.status || ' ' || count(f.symbol) FROM image i
 	JOIN frame f ON f.image = i.id WHERE i.path LIKE '$dir/%'" |
 	tail -n +2 | tr -d '\r"')"
+# Nor does it tell what can be a return address, or what the instructions are.
+judged() {
+	"$B" query --format csv "$1" "SELECT w.name FROM internal_judged j
+		JOIN word w ON w.kind = 'judged' AND w.id = j.class
+		JOIN stack s ON s.id = j.stack AND s.depth = 2" | tail -n +2 | tr -d '\r"'
+}
+sed 's/u=0x400020/u=0x400020,0x400030/' c.txt >d.txt
+"$MKCAP" d.txt c.data
+"$B" ingest -q -f -o d.db c.data 2>err
+is no_stack_is_judged_by_its_code 'not judged (no file)' "$(judged d.db)"
+"$B" annotate d.db "prog+$(printf '%#x' $((off + 16)))" >out 2>err
+is no_instruction_is_shown_of_it 1 $?
+"$B" bundle -f -o d.tar d.db >out 2>err
+is and_it_is_not_packed 0 "$(tar tf d.tar | grep -c 'symfs/')"
+record c.data "$dir/prog" 0 '' "$id"
+sed 's/u=0x400020/u=0x400020,0x400030/' c.txt >d.txt
+"$MKCAP" d.txt c.data
+"$B" ingest -q -f -o d.db c.data 2>err
+is by_that_of_the_mapped_file_it_is 'fabricated (no frame pointers)' "$(judged d.db)"
+record c.data "$dir/prog" 1 '' "$id"
 cp c.data copy.data
 is when_a_copy_was_recorded_is_not_known 'unverified 2' "$(status copy.data)"
 "$B" info x.db >out

@@ -61,7 +61,17 @@ CLASS_OF_EACH = """
             WHEN b.depth - (b.id IN (SELECT stack FROM inferred))
                 + coalesce(a.depth, 0) = 127 THEN 127
             WHEN b.depth - (b.id IN (SELECT stack FROM inferred)) = 8
-            THEN 8 END"""
+            THEN 8
+            -- a dump would end in the innermost frame
+            WHEN w.name IN ('one frame', 'fabricated (no frame pointers)',
+                'caller missing', 'caller missing (further out)') AND EXISTS (
+                SELECT 1 FROM frame l JOIN image m ON m.id = l.image
+                JOIN word x ON x.kind = 'image' AND x.id = m.kind
+                LEFT JOIN internal_end d ON d.frame = l.id
+                LEFT JOIN word o ON o.kind = 'judged' AND o.id = d.open
+                WHERE l.id = b.frame
+                AND (x.name = 'anon' OR o.name = 'not judged (no table)'))
+            THEN 1 END"""
 bad = []
 name = [""]
 

@@ -101,6 +101,59 @@ END
 diff want got
 ok nothing_was_called_from_data $?
 
+# A dump leads nowhere from code that no unwind table covers: that of a JIT that
+# names nothing, and of a file without tables. With tables, it may.
+cat >tables.c <<'END'
+int leaf(int n) { return n * 3; }
+int main(void) { return leaf(1); }
+END
+for kind in with without
+do
+	no=$([ $kind = without ] && echo no-)
+	gcc -O0 -nostartfiles -static -Wl,-e,main -fomit-frame-pointer -f"$no"asynchronous-unwind-tables \
+		-f"$no"unwind-tables -o $kind tables.c || continue
+	leaf=$(nm $kind | sed -n 's/ T leaf//p')
+	seg=$(readelf -lW $kind | awk '/LOAD.*R E/ { print $2, $3, $5 }')
+	# shellcheck disable=SC2086 # three numbers
+	set -- $seg
+	cat <<END
+mmap pid=100 start=$2 len=0x1000 pgoff=$1 path=$work/$kind time=200
+sample pid=100 tid=100 cpu=0 time=$((${#kind} * 1000)) ip=0x$leaf u=0x$leaf,$(printf '%#x' $((0x$leaf + 2)))
+END
+	# each in a process of its own
+done | awk '/^mmap/ { pid++ } { sub("pid=100", "pid=10" pid); sub("tid=100", "tid=10" pid); print }' >both.txt
+{
+	echo 'event cpu-clock period=1000'
+	for pid in 101 102 103
+	do
+		echo "comm pid=$pid name=p$pid exec time=100"
+	done
+	cat both.txt
+	echo 'mmap pid=103 start=0x7f0000 len=0x1000 pgoff=0 path=//anon time=300
+sample pid=103 tid=103 cpu=0 time=9000 ip=0x7f0010 u=0x7f0010
+sample pid=103 tid=103 cpu=0 time=9100 ip=0x7f0020 u=0x7f0020'
+} >nowhere.txt
+"$MKCAP" nowhere.txt nowhere.data && "$B" ingest -q -o nowhere.db nowhere.data 2>err
+for comm in '*' p101 p102 p103
+do
+	"$B" check --comm "$comm" nowhere.db 2>err | tr -s '\n ' '  ' | grep -o "'perf record[^.]*" || echo none
+done >got
+"$B" check nowhere.db 2>err | tr -s '\n ' '  ' | grep -o "'perf record[^.]*" >>got
+cat >want <<'END'
+'perf record --call-graph dwarf,16384' may mend 25
+'perf record --call-graph dwarf,16384' may mend all of them
+none
+none
+'perf record --call-graph dwarf,16384' may mend 25
+END
+diff want got >differ
+status=$?
+cat differ
+if [ -x with ] && [ -x without ]
+then ok no_dump_is_advised_where_it_would_end $status
+else echo "skip no_dump_is_advised_where_it_would_end: no gcc"
+fi
+
 # what is wrong comes behind, largest first
 says the_largest_comes_first s390x-z.data \
 	'No user stack is known to be whole. 50.37 % are unchecked for want of the file, 48.88 % have one frame only, 0.50 % are fabricated, 0.25 % other.'

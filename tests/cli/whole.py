@@ -48,6 +48,14 @@ def name(ret):
     return None
 
 
+def span(path):
+    """The length of all segments of a file, in whole pages."""
+    loads = [line.split() for line in subprocess.run(
+        ["readelf", "-lW", path], capture_output=True, text=True,
+        check=True).stdout.splitlines() if line.split()[:1] == ["LOAD"]]
+    return max(int(p[2], 16) + int(p[5], 16) for p in loads) + 4095 & ~4095
+
+
 def is_own(ret):
     n = name(ret)
     return n is not None and (n.startswith("whole_") or "main" == n or
@@ -63,6 +71,10 @@ with open(program + ".txt", "w") as f:
     f.write("event cpu-clock period=1000\n"
             "comm pid=100 name=%s exec time=100\n" % program)
     for start, end, off, path in maps:
+        # the kernel maps the span of a file with its first segment, and tells
+        # that length, though the others are mapped over it
+        if program == "joined" and path == exe:
+            end = start + span(program)
         f.write("mmap pid=100 start=%#x len=%#x pgoff=%#x path=%s time=200\n" %
                 (start, end - start, off, path))
     for stack in stacks:

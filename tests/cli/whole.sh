@@ -25,6 +25,7 @@ gcc -O1 $fp -mno-omit-leaf-frame-pointer -c -o inner.o "$src-inner.c" || exit 2
 build framed gcc -O1 $fp "$src-outer.c" inner.o -pthread
 build mixed gcc -O2 "$src-outer.c" inner.o -pthread
 build fixed gcc -O1 $fp -no-pie "$src-outer.c" inner.o -pthread
+build joined gcc -O1 $fp -Wl,-z,noseparate-code,--build-id=none "$src-outer.c" inner.o -pthread
 build static gcc -O1 $fp -static "$src-outer.c" inner.o -pthread
 build static_pie gcc -O1 $fp -static-pie "$src-outer.c" inner.o -pthread
 for kind in musl musl_static
@@ -37,7 +38,7 @@ build cxx g++ -O1 $fp "$src-thread.cc" inner.o -pthread
 build clang clang -O1 $fp "$src-outer.c" inner.o -pthread
 [ -x static ] && strip -o stripped static
 [ -x static ] && cp static stripped.names
-for name in framed mixed fixed static stripped static_pie musl musl_static cxx clang
+for name in framed mixed fixed joined static stripped static_pie musl musl_static cxx clang
 do
 	[ -x $name ] || continue
 	python3 "$root/tests/cli/whole.py" "$B" "$MKCAP" $name >out 2>&1

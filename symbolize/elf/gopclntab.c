@@ -1,0 +1,177 @@
+/* gopclntab.c - names of Go functions, which stripped programs have, too.
+ *
+ * Go's runtime prints stacks by a table of its own, which neither 'go build
+ * -ldflags=-s' nor strip removes. Its layout since Go 1.18 is that of pcHeader,
+ * functab and _func in runtime/symtab.go and runtime/runtime2.go: a header with
+ * the offsets of parts; names, each with a zero behind it; and by rising
+ * address an entry for each function, with where its record is. Addresses are
+ * counted from runtime.text. */
+#include "symbolize/elf/gopclntab.h"
+
+#include <gelf.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/symtab.h"
+
+/* The first word, of Go 1.18 and of 1.20: what is read here is the same. */
+#define MAGIC_118 0xfffffff0u
+#define MAGIC_120 0xfffffff1u
+/* Bytes in front of the numbers of the header, and of an entry of a function.
+ */
+#define HEADER 8
+#define ENTRY 8
+
+struct gopclntab {
+	const unsigned char *data;
+	size_t len;
+	bool swap;
+	uint8_t word; /* bytes of a pointer */
+	/* functions; the address that entries count from; offsets of the names
+	 * and of the entries */
+	uint64_t n, text, names, entries;
+};
+
+/* Starts to read at an offset of the table. Returns false if that is behind its
+ * end. */
+static bool gopclntab_at(const struct gopclntab *g, uint64_t off,
+			 struct bytes *b)
+{
+	if (off > g->len)
+		return false;
+	bytes_init(b, g->data + off, g->len - (size_t)off, "", 0, g->swap);
+	return true;
+}
+
+/* Reads number i of the header. */
+static bool gopclntab_header(const struct gopclntab *g, unsigned int i,
+			     uint64_t *out)
+{
+	struct bytes b;
+	uint32_t narrow = 0;
+
+	if (!gopclntab_at(g, HEADER + (uint64_t)i * g->word, &b))
+		return false;
+	if (g->word == 8)
+		return !bytes_u64(&b, out, NULL);
+	if (bytes_u32(&b, &narrow, NULL))
+		return false;
+	*out = narrow;
+	return true;
+}
+
+static bool gopclntab_open(struct gopclntab *g)
+{
+	enum {
+		FUNCTIONS,
+		TEXT = 2,
+		NAMES,
+		ENTRIES = 7
+	};
+	struct bytes b;
+	uint32_t magic;
+
+	if (!gopclntab_at(g, 0, &b) || bytes_u32(&b, &magic, NULL) ||
+	    (magic != MAGIC_118 && magic != MAGIC_120) || g->len < HEADER)
+		return false;
+	g->word = g->data[HEADER - 1];
+	return (g->word == 8 || g->word == 4) &&
+	       gopclntab_header(g, FUNCTIONS, &g->n) &&
+	       gopclntab_header(g, TEXT, &g->text) &&
+	       gopclntab_header(g, NAMES, &g->names) &&
+	       gopclntab_header(g, ENTRIES, &g->entries) &&
+	       g->entries <= g->len && g->n <= (g->len - g->entries) / ENTRY;
+}
+
+/* Reads the address of function i, from runtime.text; of g->n that is where the
+ * last one ends. Returns where its record is in *record, if not NULL. */
+static bool gopclntab_entry(const struct gopclntab *g, uint64_t i,
+			    uint32_t *start, uint32_t *record)
+{
+	struct bytes b;
+
+	return gopclntab_at(g, g->entries + i * ENTRY, &b) &&
+	       !bytes_u32(&b, start, NULL) &&
+	       (!record || !bytes_u32(&b, record, NULL));
+}
+
+/* Returns the name of a function by its record; NULL if it is damaged. */
+static const char *gopclntab_name(const struct gopclntab *g, uint32_t record)
+{
+	struct bytes b;
+	uint32_t unused, at;
+
+	if (!gopclntab_at(g, g->entries + record, &b) ||
+	    bytes_u32(&b, &unused, NULL) || bytes_u32(&b, &at, NULL) ||
+	    g->names > g->len || at >= g->len - g->names)
+		return NULL;
+	const unsigned char *name = g->data + g->names + at;
+
+	return memchr(name, '\0', g->len - (size_t)g->names - at)
+		       ? (const char *)name
+		       : NULL;
+}
+
+/* Where a loader moves the file to, only its relocations tell the address of
+ * runtime.text. If C code was linked in front, that is not where .text begins:
+ * the program then does not start in Go's own first function. */
+static bool gopclntab_find_text(const struct elf_file *ef, struct gopclntab *g)
+{
+	static const char first[] = "_rt0_";
+	struct elf_section text;
+	GElf_Ehdr eh;
+	uint32_t start, record;
+
+	if (!elf_section_find(ef, ".text", &text) ||
+	    !gelf_getehdr(ef->elf, &eh))
+		return false;
+	for (uint64_t i = 0; i < g->n; i++) {
+		if (!gopclntab_entry(g, i, &start, &record) ||
+		    text.addr + start != eh.e_entry)
+			continue;
+		const char *name = gopclntab_name(g, record);
+
+		g->text = text.addr;
+		return name && !strncmp(name, first, sizeof(first) - 1);
+	}
+	return false;
+}
+
+bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
+		   struct elf_section *from)
+{
+	struct gopclntab g = { .swap = ef->swap };
+
+	if (!elf_section_find(ef, ".gopclntab", from) &&
+	    !elf_section_find(ef, ".data.rel.ro.gopclntab", from))
+		return false;
+	Elf_Data *d = elf_section_data(from);
+
+	if (!d || !d->d_buf)
+		return false;
+	g.data = d->d_buf;
+	g.len = d->d_size;
+	if (!gopclntab_open(&g) || (!g.text && !gopclntab_find_text(ef, &g)))
+		return false;
+	for (uint64_t i = 0; i < g.n; i++) {
+		uint32_t start, end, record;
+		const char *name;
+
+		if (!gopclntab_entry(&g, i, &start, &record) ||
+		    !gopclntab_entry(&g, i + 1, &end, NULL) || end <= start)
+			continue;
+		name = gopclntab_name(&g, record);
+		struct sym s = { .name = name,
+				 .how = "pclntab",
+				 .rank = SYM_REAL | SYM_SIZED | SYM_TYPED |
+					 SYM_STRONG };
+
+		if (!name || !name[0] ||
+		    __builtin_add_overflow(g.text, start, &s.start) ||
+		    __builtin_add_overflow(g.text, end, &s.end))
+			continue;
+		symtab_add(t, &s);
+	}
+	return true;
+}
