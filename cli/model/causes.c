@@ -65,6 +65,7 @@ enum {
 	FIELDS_DEVICE,
 	FIELDS_VECTOR,
 	FIELDS_DISK,
+	FIELDS_OLD,
 	FIELDS
 };
 
@@ -193,6 +194,8 @@ static int causes_open_fields(struct causes_table *t, struct store *db,
 		{ "name", FIELDS_DEVICE },
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
+		{ "old_pid", FIELDS_OLD },
+		{ "old_tid", FIELDS_OLD },
 	};
 	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
@@ -1054,6 +1057,57 @@ static int causes_read_threads(struct causes *c, struct err *err)
 	return rows_end(r, err);
 }
 
+/* ---- exec, which may change a thread's tid */
+
+/* Takes those of which a table of events tells the tid before. */
+static int causes_load_old_tids(struct causes *c, const char *name,
+				struct err *err)
+{
+	static const char *const column[] = { "id", "time_ns" };
+	struct causes_table t = { .name = (char *)name };
+	struct int_rows *events = int_rows_of(c->db, "event", column, 2, err);
+	struct int_row event;
+	int rc =
+		events ? causes_open_fields(&t, c->db, TIMELINE_SEEN, err) : -1;
+
+	while (!rc && (rc = int_rows_next(t.rows, &t.row, err)) > 0) {
+		rc = int_rows_seek(events, t.row.v[0], &event, err);
+		if (rc > 0 && (event.known >> 1 & 1))
+			timeline_rename(
+				c->t, event.v[1],
+				causes_id(causes_field(&t, FIELDS_OLD)),
+				causes_id(causes_field(&t, FIELDS_WOKEN)));
+		rc = rc < 0 ? -1 : 0;
+	}
+	int_rows_close(t.rows);
+	int_rows_close(events);
+	return rc;
+}
+
+static int32_t causes_process(void *arg, int32_t tid)
+{
+	return causes_id(causes_pid(arg, tid));
+}
+
+/* Takes those of the first threads of processes: which thread went on as the
+ * first, perf does not tell. */
+static int causes_load_execs(struct causes *c, struct err *err)
+{
+	struct rows *r = rows_of(c->db, "causes_execs", err);
+
+	while (rows_step(r))
+		timeline_rename(c->t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
+				causes_id(rows_int(r, CAUSES_EXECS_TID)));
+	timeline_know_processes(c->t, causes_process, c);
+	if (rows_end(r, err))
+		return -1;
+	for (size_t i = 0; i < c->n_table; i++)
+		if (c->table[i].column[FIELDS_OLD] &&
+		    causes_load_old_tids(c, c->table[i].name, err))
+			return -1;
+	return 0;
+}
+
 /* Makes the timeline, which is empty but for what was lost. */
 static int causes_begin(struct causes *c, struct err *err)
 {
@@ -1064,7 +1118,9 @@ static int causes_begin(struct causes *c, struct err *err)
 	if (c->kernel->capture->x86_64)
 		c->softirqs = softirqs_new();
 	c->names = causes_names_load(c->db, err);
-	return c->names ? causes_load_losses(c, c->db, err) : -1;
+	if (!c->names || causes_load_execs(c, err))
+		return -1;
+	return causes_load_losses(c, c->db, err);
 }
 
 /* Finishes the timeline, when all events are read. */
