@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "formats/perf/cut_mark.h"
 #include "formats/perf/cut_state.h"
 #include "formats/reader/bounds.h"
 #include "stitch/base/bytes.h"
@@ -495,6 +496,33 @@ START_TEST(copies_of_records_of_another_event_keep_its_id)
 }
 END_TEST
 
+START_TEST(what_a_piece_lacks_its_own_pieces_lack)
+{
+	static const enum perf_cut_mark stays[] = { PERF_CUT_PACKED,
+						    PERF_CUT_BROKEN };
+	static const enum perf_cut_mark goes[] = { PERF_CUT_BEGAN,
+						   PERF_CUT_ENDS, PERF_CUT_LAST,
+						   PERF_CUT_BEGINS };
+
+	for (size_t i = 0; i < 6; i++) {
+		struct perf_cut *c = perf_cut_new("test");
+		struct cutting t;
+		size_t at = 0;
+
+		cutting_begin(&t);
+		pb_rec(&t.b, PR_CUT,
+		       (uint16_t)(i < 2 ? stays[i] : goes[i - 2]));
+		pb_u64(&t.b, 4711);
+		pb_end(&t.b);
+		cutting_take(&t, c, &at);
+		ck_assert(!perf_cut_is_event(c));
+		ck_assert_int_eq(perf_cut_stored(c) != NULL, i < 2);
+		perf_cut_free(c);
+		free(t.b.d);
+	}
+}
+END_TEST
+
 START_TEST(a_size_that_is_no_size_ends_the_stream)
 {
 	struct perf_cut *c = perf_cut_new("test");
@@ -781,6 +809,7 @@ END_TEST
 
 RUN("perf_cut", records_that_the_reader_calls_damaged_are_not_kept,
     copies_of_records_of_another_event_keep_its_id,
+    what_a_piece_lacks_its_own_pieces_lack,
     a_size_that_is_no_size_ends_the_stream,
     copies_for_many_processes_are_bounded,
     what_one_of_two_maps_the_other_has_not,
