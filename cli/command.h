@@ -3,7 +3,6 @@
  * Usage text, help, completion and the man-page check come from the row. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,14 +32,8 @@ enum opt_kind {
 	OPT_END
 };
 
-/* What no one asks for: a number that was not given. */
-#define NUMBER_UNSET LONG_MIN
-
-/* Whether a number was given that is below 0. */
-static inline bool number_is_bad(long v)
-{
-	return v < 0 && v != NUMBER_UNSET;
-}
+/* What no one can ask for: a number that was not given. */
+#define NUMBER_UNSET (-1)
 
 struct opt_list {
 	const char *item[64];
@@ -75,7 +68,7 @@ struct opt {
 #define OPT_STRING(letter, name, arg, value, help)                             \
 	OPT_ENTRY(OPT_STRING, letter, name, arg, const char *, value, NULL,    \
 		  help)
-/* A long. NUMBER_UNSET as its default leaves -1 to be refused. */
+/* A long from 0 on. */
 #define OPT_NUMBER(letter, name, arg, value, help)                             \
 	OPT_ENTRY(OPT_NUMBER, letter, name, arg, long, value, NULL, help)
 /* A number of bytes in an unsigned long: 64M, 2G. */

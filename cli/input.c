@@ -12,6 +12,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/output/folder.h"
 #include "cli/output/say.h"
 #include "cli/server/server.h"
 #include "cli/stop.h"
@@ -305,14 +306,14 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 	int fd;
 
 	snprintf(near, sizeof(near), "%s/backstitch-bundle.db",
-		 load_temp_dir());
+		 folder_for_temp());
 	copy = new_file_temp(near, 0600);
 	fd = copy ? open(copy, O_WRONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		err_set(err, ERR_IO,
 			"%s: cannot make a temporary file (%m); set TMPDIR to "
 			"a folder with space",
-			load_temp_dir());
+			folder_for_temp());
 	else if (!bundle_extract(path, ".db", fd, err))
 		db = store_open_as(copy, path, false, err);
 	if (fd >= 0)

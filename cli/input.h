@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "cli/command.h"
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 
 struct err;
 struct timespec;

@@ -10,6 +10,7 @@
 
 #include "cli/output/pager.h"
 #include "cli/output/term.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -197,60 +198,6 @@ static void abbreviation_take(void *arg, const struct opt *o)
 		a->names[a->used] = '\0';
 }
 
-#define NEAR_MAX 48
-
-static size_t least_of_three(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Counts insertions, deletions, substitutions and swaps of neighbouring
- * letters. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[3][NEAR_MAX + 1];
-	size_t na = strlen(a);
-	size_t nb = strlen(b);
-
-	if (na > NEAR_MAX || nb > NEAR_MAX)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= nb; j++)
-		row[0][j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		size_t *now = row[i % 3];
-		const size_t *up = row[(i + 2) % 3];
-		const size_t *up2 = row[(i + 1) % 3];
-
-		now[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			now[j] = least_of_three(up[j], now[j - 1]) + 1;
-			now[j] = least_of_three(
-				now[j], up[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
-				now[j] = least_of_three(now[j], up2[j - 2] + 1);
-		}
-	}
-	return row[na % 3][nb];
-}
-
-void nearest_offer(struct nearest *near, const char *word)
-{
-	size_t len = strlen(near->typed);
-	size_t d = edit_distance(near->typed, word);
-	size_t limit = len / 3 + 1;
-
-	/* a prefix of three letters or more is near in any case */
-	if (len >= 3 && !strncmp(near->typed, word, len))
-		d = 1;
-	if (d > limit || d >= len)
-		return;
-	if (near->best && d >= near->distance)
-		return;
-	near->best = word;
-	near->distance = d;
-}
-
 static void offer_option(void *arg, const struct opt *o)
 {
 	if (o->name)
@@ -278,7 +225,7 @@ static bool options_say_whose(const struct command *c, char letter,
 static int unknown_long(const struct command *c, const char *name, size_t len,
 			struct err *err)
 {
-	char typed[NEAR_MAX + 1];
+	char typed[TYPED_NEAR_MAX + 1];
 	struct nearest near = { .typed = typed };
 
 	if (options_say_whose(c, 0, name, len, err))
@@ -294,7 +241,7 @@ static int unknown_long(const struct command *c, const char *name, size_t len,
 			       "unknown option '--%.*s'; did you mean '--%s'?",
 			       (int)len, name, near.best);
 	return err_set(err, ERR_USAGE, "unknown option '--%.*s'",
-		       (int)least_of_three(len, 100), name);
+		       len > 100 ? 100 : (int)len, name);
 }
 
 /* Returns the option with this name, or the only one that begins with it; NULL
@@ -427,6 +374,10 @@ static int set_number(const struct opt *o, const char *text, struct err *err)
 	v = strtol(text, &end, 10);
 	if (end == text || *end || errno)
 		return err_set(err, ERR_USAGE, "--%s needs a number, not '%s'",
+			       o->name, text);
+	if (v < 0)
+		return err_set(err, ERR_USAGE,
+			       "--%s needs a number from 0 on, not '%s'",
 			       o->name, text);
 	*(long *)o->value = v;
 	return 0;

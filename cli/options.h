@@ -1,4 +1,4 @@
-/* options.h - parses and walks the option tables, and finds near misses.
+/* options.h - parses and walks the option tables.
  *
  * Every command understands its own table and common_opts. */
 #ifndef CLI_OPTIONS_H
@@ -55,13 +55,4 @@ void options_walk_named(const struct opt *opts, const char *names,
 /* Calls fn for these, and then for all others. */
 void options_walk_ranked(const struct opt *opts, const char *names,
 			 option_fn *fn, void *arg);
-
-/* Finds the word nearest to what was typed: start with best NULL and offer all
- * words. best stays NULL if no word is near enough. */
-struct nearest {
-	const char *typed;
-	const char *best;
-	size_t distance;
-};
-void nearest_offer(struct nearest *near, const char *word);
 #endif

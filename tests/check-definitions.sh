@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-definitions.sh - each name is defined once, and declared by the same words; no C++ keywords as names.
+# check-definitions.sh - each name is defined once, and declared by the same words and for other files; no C++ keywords as names.
 # usage: tests/check-definitions.sh [--list] [root]
 #   silent and 0 when clean, one line per breach otherwise;
 #   --list: prints names with several definitions, 'NAME FILE FILE...';

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-# definitions.py - finds second definitions and declarations of names, and C++ keywords as names.
+# definitions.py - finds second definitions and declarations of names, declarations for one file, and C++ keywords as names.
 # usage: tests/definitions.py [--list]; see check-definitions.sh. Static
 # functions count too, in all C files of the tree including the tests, so that
 # a search for a name in a stack trace finds one place.
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import source
 
@@ -89,6 +89,25 @@ def declared(files):
             yield f"{where}: {name} is also declared in {was}"
 
 
+def lonely(files):
+    """Functions that a header declares though no other file names them: they
+    are static. A header may use them itself, and a test is another file."""
+    headers = [f for f in files
+               if f.endswith(".h") and not f.startswith("tests/")]
+    at = {name: (path, line.rstrip(';"'))
+          for name, path, line, *_ in source.ctags(headers, "--kinds-C=p")}
+    named = defaultdict(Counter)
+    for path in files:
+        words = Counter(source.WORD.findall(source.code(source.read(path))))
+        for name in at.keys() & words.keys():
+            named[name][path] = words[name]
+    defined = {f.name: f.path for f in source.functions(files)}
+    for name, (path, line) in sorted(at.items()):
+        if named[name][path] == 1 and \
+                named[name].keys() <= {path, defined.get(name)}:
+            yield f"{path}:{line}: {name} is for one file: make it static"
+
+
 def main(args):
     files = [f for f in source.c_files(source.FOLDERS + ("tests",))
              if not f.startswith(RECORDED)]
@@ -98,7 +117,8 @@ def main(args):
             print(name, *(f.path for f in fs))
         return 0
     bad = list(check(found)) + list(keywords(files)) + list(
-        declared([f for f in files if not f.startswith("tests/")]))
+        declared([f for f in files if not f.startswith("tests/")])) + list(
+            lonely(files))
     for line in bad:
         print(line)
     return 1 if bad else 0

@@ -92,8 +92,7 @@ struct check {
 
 	/* The WITH clause in front of each statement; NULL without filters. */
 	char *prefix;
-	struct value bind[FILTER_BIND];
-	size_t n_bind;
+	struct filter_values values; /* of the clause */
 
 	struct check_answer *answers; /* freed by check_forget() */
 };

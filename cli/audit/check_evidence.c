@@ -25,7 +25,7 @@ typedef void evidence_fn(struct evidence *e, const struct check_row *r);
 
 static void evidence_put_text(FILE *out, const char *s)
 {
-	safe_text_clean(out, s, strlen(s), NULL);
+	safe_text_clean(out, s, strlen(s));
 }
 
 /* Writes `before` and the text of a column, nothing if it is NULL. */
@@ -60,12 +60,12 @@ static void evidence_begin_line(struct evidence *e)
 	fputs("  ", e->out);
 }
 
-static void put_cpu(FILE *out, const struct check_row *r, const char *column)
+static void put_cpu(FILE *out, const struct check_row *r)
 {
-	if (check_null(r, column))
+	if (check_null(r, "cpu"))
 		fputs(" CPU ?", out);
 	else
-		fprintf(out, " CPU %" PRId64, check_int(r, column));
+		fprintf(out, " CPU %" PRId64, check_int(r, "cpu"));
 }
 
 static void evidence_put_thread(FILE *out, const struct check_row *r)
@@ -109,7 +109,7 @@ static void evidence_put_moment(struct evidence *e, const struct check_row *r)
 {
 	evidence_begin_line(e);
 	evidence_put_when(e->out, r, "time_ns");
-	put_cpu(e->out, r, "cpu");
+	put_cpu(e->out, r);
 	evidence_put_thread(e->out, r);
 }
 
@@ -159,7 +159,7 @@ static void evidence_put_gap(struct evidence *e, const struct check_row *r)
 {
 	evidence_begin_line(e);
 	evidence_put_span(e->out, r, "from_ns", "to_ns");
-	put_cpu(e->out, r, "cpu");
+	put_cpu(e->out, r);
 	fprintf(e->out, ": %" PRId64 " from %s on: ", check_int(r, "n"),
 		check_text(r, "first"));
 	evidence_put_text(e->out, check_text(r, "verdict"));
@@ -176,7 +176,7 @@ static void evidence_put_finding(struct evidence *e, const struct check_row *r)
 	}
 	evidence_put_when(e->out, r, "time_ns");
 	if (!check_null(r, "cpu"))
-		put_cpu(e->out, r, "cpu");
+		put_cpu(e->out, r);
 	evidence_put_thread(e->out, r);
 	fputs(": ", e->out);
 	evidence_put_text(e->out, check_text(r, "rule"));
@@ -210,7 +210,7 @@ static void evidence_put_deferral(struct evidence *e, const struct check_row *r)
 	evidence_begin_line(e);
 	evidence_put_text(e->out, check_text(r, "event"));
 	if (check_int(r, "cpus"))
-		put_cpu(e->out, r, "cpu");
+		put_cpu(e->out, r);
 	lines_waited(&l, check_int(r, "p50_ns"), check_int(r, "p90_ns"),
 		     check_int(r, "p99_ns"), check_int(r, "max_ns"));
 	fprintf(e->out, ": %s\n", l.text);
@@ -221,7 +221,7 @@ static void put_loss_row(struct evidence *e, const struct check_row *r)
 	evidence_begin_line(e);
 	fprintf(e->out, "%" PRId64 ": ", check_int(r, "loss"));
 	evidence_put_span(e->out, r, "from_ns", "to_ns");
-	put_cpu(e->out, r, "cpu");
+	put_cpu(e->out, r);
 	fputs(": ", e->out);
 	if (check_null(r, "n"))
 		fputs("? ", e->out);

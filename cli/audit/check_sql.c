@@ -245,8 +245,7 @@ int check_filters(struct check *c, struct err *err)
 			       "%s: losses and verdicts are of whole runs: "
 			       "leave out the filters, and choose with --where",
 			       c->path);
-	if (filter_sql(c->db, cond, sizeof(cond), c->bind, FILTER_BIND,
-		       &c->n_bind, err))
+	if (filter_sql(c->db, cond, &c->values, err))
 		return -1;
 	out = mem_stream(&c->prefix, &len);
 	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {
@@ -297,8 +296,9 @@ struct rows *check_rows(const struct check *c, const struct check_query *q,
 			long limit, struct err *err)
 {
 	char *sql = check_sql_statement(c, q->name, limit);
-	struct rows *r = rows_open(c->db, sql, c->prefix ? c->bind : NULL,
-				   c->prefix ? c->n_bind : 0, err);
+	struct rows *r =
+		rows_open(c->db, sql, c->prefix ? c->values.item : NULL,
+			  c->prefix ? c->values.n : 0, err);
 
 	free(sql);
 	return r;
@@ -315,12 +315,12 @@ static void put_bound(const struct check *c, const char *sql, FILE *out)
 		char *end = NULL;
 		unsigned long i = *sql == '?' ? strtoul(sql + 1, &end, 10) : 0;
 
-		if (!i || i > c->n_bind) {
+		if (!i || i > c->values.n) {
 			fputc(*sql++, out);
 			continue;
 		}
 		fputc('\'', out);
-		for (const char *p = c->bind[i - 1].text; *p; p++) {
+		for (const char *p = c->values.item[i - 1].text; *p; p++) {
 			if (*p == '\'')
 				fputc('\'', out);
 			fputc(*p, out);

@@ -217,23 +217,23 @@ static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 
 bool idle_wait(struct idle *s, uint32_t thread, size_t first)
 {
-	size_t n = proofs_pieces(s->p, thread);
 	size_t end = proofs_wait_end(s->p, thread, first);
-	size_t most = first;
-	int64_t all = 0;
+	size_t longest = first;
+	struct proof_piece most = proofs_piece(s->p, thread, first);
+	int64_t all = most.to - most.from;
 
-	if (proofs_piece(s->p, thread, first).bits == STATE_I)
+	if (most.bits == STATE_I)
 		return true;
-	for (size_t i = first; i < end && i < n; i++) {
+	for (size_t i = first + 1; i < end; i++) {
 		const struct proof_piece pc = proofs_piece(s->p, thread, i);
-		const struct proof_piece so = proofs_piece(s->p, thread, most);
 
 		all += pc.to - pc.from;
-		if (pc.to - pc.from > so.to - so.from)
-			most = i;
+		if (pc.to - pc.from > most.to - most.from) {
+			most = pc;
+			longest = i;
+		}
 	}
-	const struct proof_piece pc = proofs_piece(s->p, thread, most);
-
-	return is_blocked(&pc) && pc.to - pc.from > all / 2 &&
-	       idle_piece(s, thread, most, 0);
+	/* a wait is judged by the piece that is most of it */
+	return is_blocked(&most) && most.to - most.from > all / 2 &&
+	       idle_piece(s, thread, longest, 0);
 }

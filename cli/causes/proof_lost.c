@@ -2,7 +2,6 @@
  * records for either. */
 #include "cli/causes/proof_inner.h"
 
-#include "stitch/base/mem.h"
 #include "stitch/task_state.h"
 
 /* Records that a run from sleep to sleep leaves: sched_waking, sched_wakeup,

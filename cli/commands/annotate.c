@@ -151,10 +151,6 @@ static int annotate_check_options(int argc, struct err *err)
 			       "annotate takes a database or capture and a "
 			       "function, not %d arguments",
 			       argc);
-	if (number_is_bad(limit) || number_is_bad(around))
-		return err_set(err, ERR_USAGE,
-			       "--limit and --around need a number that is "
-			       "not negative");
 	if (around != NUMBER_UNSET && (json || argc < 2))
 		return err_set(err, ERR_USAGE,
 			       "--around is about the text of one function");

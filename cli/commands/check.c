@@ -11,6 +11,7 @@
 #include "cli/output/output.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 
 #define LIMIT_ROWS 20
@@ -60,44 +61,28 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int bad_limit(const char *opt, const char *text, struct err *err)
-{
-	return err_set(err, ERR_USAGE,
-		       "--%s needs a number such as 100, or a share such as "
-		       "0.5%%, not '%s'",
-		       opt, text);
-}
-
 /* Parses "100", "5%" or "0.25%"; a share becomes millionths of a percent,
  * exactly. */
 static int parse_limit(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {
 	const char *p = text;
-	uint64_t scale = 1000000;
-	uint64_t part = 0;
-	uint64_t n = 0;
+	int64_t n;
 
 	if (!text)
 		return 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return bad_limit(opt, text, err);
-	if (p == text)
-		return bad_limit(opt, text, err);
-	if (*p == '.' && p[1] >= '0' && p[1] <= '9')
-		for (p++; *p >= '0' && *p <= '9'; p++) {
-			scale /= 10;
-			part += scale * (uint64_t)(*p - '0');
-		}
-	out->percent = !strcmp(p, "%");
-	if (!out->percent && (*p || part || strchr(text, '.')))
-		return bad_limit(opt, text, err);
-	if (out->percent && (n > 100 || (n == 100 && part)))
+	out->percent = strchr(text, '%');
+	if (typed_decimal(&p, out->percent ? 6 : 0, &n) ||
+	    strcmp(p, out->percent ? "%" : "") != 0 ||
+	    (!out->percent && strchr(text, '.')))
+		return err_set(err, ERR_USAGE,
+			       "--%s needs a number such as 100, or a share "
+			       "such as 0.5%%, not '%s'",
+			       opt, text);
+	if (out->percent && n > 100000000)
 		return err_set(err, ERR_USAGE, "--%s: '%s' is more than 100 %%",
 			       opt, text);
-	out->n = out->percent ? n * 1000000 + part : n;
+	out->n = (uint64_t)n;
 	return 0;
 }
 
@@ -157,9 +142,6 @@ static int check_set_up(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
 			       "answers; ask for one of them");
-	if (number_is_bad(limit))
-		return err_set(err, ERR_USAGE,
-			       "--limit needs a number of rows, or 0 for all");
 	if (limit == NUMBER_UNSET)
 		limit = json || sql ? 0 : LIMIT_ROWS;
 	c->verbose = verbose || json;

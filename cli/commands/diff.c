@@ -10,7 +10,6 @@
 #include "cli/model/matching.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/sides.h"
-#include "cli/model/source_text.h"
 #include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/output.h"
@@ -79,8 +78,6 @@ static int diff_check(struct err *err)
 {
 	if (output_check(err))
 		return -1;
-	if (number_is_bad(limit))
-		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
 	return diff_limit_check(true, err);
 }
 

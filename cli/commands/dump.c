@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
@@ -23,7 +24,7 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 
 	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
 		n = strcspn(text, "\n");
-		safe_text_clean(stdout, text, n, NULL);
+		safe_text_clean(stdout, text, n);
 		putc('\n', stdout);
 	}
 	if (!out_failed() && !stop_requested())
@@ -52,7 +53,7 @@ static uint64_t dump_put_damage(struct ledger *lg)
 
 static int dump_capture(const char *path, struct ledger *lg, struct err *err)
 {
-	struct source_opts o = { .temp_dir = load_temp_dir() };
+	struct source_opts o = { .temp_dir = folder_for_temp() };
 	struct source *src = formats_open(path, &o, lg, err);
 	bool quit = false;
 	int ret = -1;

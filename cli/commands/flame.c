@@ -25,10 +25,11 @@
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 
 #define WIDTH 1200
-#define WIDTH_OF_WINDOW LONG_MIN
+#define WIDTH_OF_WINDOW NUMBER_UNSET
 
 static struct flame_opts opts = {
 	.minwidth = "0.1",
@@ -108,32 +109,19 @@ static const struct opt flame_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* Parses "0.1" or "0.5%" into thousandths. strtod() would want "0,1" in some
- * locales. */
+/* Parses "0.1" or "0.5%" into thousandths. */
 static int flame_take_minwidth(struct svg_opts *o, struct err *err)
 {
 	const char *s = opts.minwidth;
-	uint64_t v = 0;
-	unsigned int places = 0;
-	bool point = false;
+	int64_t v;
 
-	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !point); s++) {
-		if (*s == '.') {
-			point = true;
-		} else if (v < 1000000000 && places < 3) {
-			v = v * 10 + (uint64_t)(*s - '0');
-			places += point;
-		}
-	}
-	for (; places < 3; places++)
-		v *= 10;
-	o->min_percent = *s == '%';
-	if (s == opts.minwidth || s[o->min_percent])
+	if (typed_decimal(&s, 3, &v) || s[*s == '%'])
 		return err_set(err, ERR_USAGE,
 			       "--minwidth needs a width such "
 			       "as 0.1 or 0.5%%, not '%s'",
 			       opts.minwidth);
-	o->minwidth = v;
+	o->min_percent = *s == '%';
+	o->minwidth = (uint64_t)v;
 	return 0;
 }
 
@@ -207,7 +195,7 @@ static int flame_answer(FILE *out, void *arg, struct err *err)
 {
 	struct drawing *d = arg;
 
-	return svg_write(out, d->tree, &d->o, NULL, err);
+	return svg_write(out, d->tree, &d->o, err);
 }
 
 static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,

@@ -33,7 +33,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
 
 #define TOP 10 /* rows of the report */
 #define TOP_MIN 3
@@ -202,14 +201,16 @@ static int look_print_about(struct store *db, const char *trust,
 	r = rows_of(db, "info_captures", err);
 	while (rows_step(r)) {
 		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
-		int64_t ns = rows_int(r, INFO_CAPTURES_LAST_NS) -
-			     rows_int(r, INFO_CAPTURES_FIRST_NS);
+		int64_t ns;
 
 		report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
 				   rows_text(r, INFO_CAPTURES_HOST));
 		fprintf(out, ", %s events",
 			human_grouped(n, sizeof(n), (uint64_t)samples));
-		if (ns > 0)
+		if (!__builtin_sub_overflow(rows_int(r, INFO_CAPTURES_LAST_NS),
+					    rows_int(r, INFO_CAPTURES_FIRST_NS),
+					    &ns) &&
+		    ns > 0)
 			fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
 		putc('\n', out);
 	}

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/ingest/merged.h"
 #include "cli/input.h"
+#include "cli/merged.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
 #include "schema/merge/merge.h"

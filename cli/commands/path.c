@@ -5,9 +5,9 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
-#include "cli/output/term.h"
 #include "cli/pictures/flame_path.h"
 #include "cli/tables/path.h"
+#include "cli/typed.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -59,8 +59,8 @@ static int path_take_time(struct path_opts *o, struct err *err)
 	o->timed = time_text != NULL;
 	if (!o->timed)
 		return 0;
-	if (!filter_seconds(&p, &o->from) && *p++ == ',' &&
-	    !filter_seconds(&p, &o->to) && !*p && o->from < o->to)
+	if (!typed_decimal(&p, 9, &o->from) && *p++ == ',' &&
+	    !typed_decimal(&p, 9, &o->to) && !*p && o->from < o->to)
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       "--time needs FROM,TO in seconds, FROM below TO, not "
@@ -84,16 +84,11 @@ static int path_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--waits, --worst, --tree and --blame are four "
 			       "answers; choose one");
-	if (number_is_bad(tid) || number_is_bad(limit) || worst < 0 ||
-	    least < 0 || depth < 0)
-		return err_set(err, ERR_USAGE,
-			       "--tid, --worst, --limit, --min and --depth "
-			       "need numbers from 0 on");
 	if (idle && (tree || blame || flame || (time_text && !waits && !worst)))
 		return err_set(err, ERR_USAGE,
 			       "--idle is about the longest waits; leave it "
 			       "out, as all waits count here");
-	if (number_is_bad(fail) || fail > 100)
+	if (fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
 	if (time_text && !waits && !tree && !blame && !worst && !comm &&
@@ -106,13 +101,13 @@ static int path_check(struct err *err)
 static int path_run(int argc, char **argv, struct err *err)
 {
 	struct path_opts o = {
-		.tid = tid < 0 ? -1 : tid,
+		.tid = tid,
 		.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
 		.lines = limit > 0 ? (size_t)limit : SIZE_MAX,
-		.limit = limit < 0 ? LIMIT
-			 : limit   ? (size_t)limit
-				   : SIZE_MAX,
+		.limit = limit == NUMBER_UNSET ? LIMIT
+			 : limit	       ? (size_t)limit
+					       : SIZE_MAX,
 		.waits = waits,
 		.tree = tree,
 		.blame = blame != NULL,
@@ -121,7 +116,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.json = json,
 		.least = least,
 		.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
-		.fail = fail < 0 ? -1 : (int)fail,
+		.fail = (int)fail,
 	};
 	int status = STATUS_OK;
 	const char *path;

@@ -62,7 +62,7 @@ static int push_check_options(int argc, char **argv, struct err *err)
 			       "as clickhouse://user@host:8123/database");
 	if (connections < 1 || connections > 64)
 		return err_set(err, ERR_USAGE, "--connections needs 1 to 64");
-	if (retry < 0 || retry > 86400)
+	if (retry > 86400)
 		return err_set(err, ERR_USAGE,
 			       "--retry needs 0 to 86400 seconds");
 	if (cluster && !create)

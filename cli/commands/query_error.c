@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "cli/typed.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -38,7 +38,7 @@ static void show_place(const char *sql, size_t at)
 		size_t n = strcspn(sql + i, "\t\n");
 
 		n = n > end - i ? end - i : n;
-		safe_text_clean(stderr, sql + i, n, NULL);
+		safe_text_clean(stderr, sql + i, n);
 		i += n;
 		if (i < end && sql[i] == '\t') {
 			putc(' ', stderr);

@@ -106,14 +106,30 @@ static const char *take_code(struct schema_thing *t, const char *s)
 	return s;
 }
 
+/* Takes the comment of a line, which has so many tabs in front. Returns its
+ * end. */
+static const char *take_comment(struct schema_thing *t, const char *s,
+				size_t tabs, bool behind_columns)
+{
+	const char *text = s + 2 + (s[2] == ' ');
+	size_t len = strcspn(text, "\n");
+
+	if (!behind_columns && tabs <= 1)
+		comment_add(tabs ? &t->below : &t->about, text, len);
+	else /* a line that has no columns goes on with a comment */
+		for (size_t i = t->line_first; i < t->n; i++)
+			comment_add(&t->column[i].about, text, len);
+	return text + len;
+}
+
 /* Reads the thing whose text begins at s: up to its semicolon, and of a view
  * only what stands before the query. */
 static void take_thing(struct schema_thing *t, const char *s)
 {
-	bool ended = false;
+	bool ended = false; /* all columns were read: a comment may follow */
 
-	while (*s && !(ended && strncmp(s, "--", 2) != 0 &&
-		       strncmp(s, "AS\n", 3) != 0)) {
+	while (*s &&
+	       (!ended || !strncmp(s, "--", 2) || !strncmp(s, "AS\n", 3))) {
 		size_t tabs = strspn(s, "\t");
 		size_t first = t->n;
 
@@ -121,21 +137,8 @@ static void take_thing(struct schema_thing *t, const char *s)
 		ended |= t->n && !t->brackets;
 		if (t->n > first)
 			t->line_first = first;
-		if (!strncmp(s, "--", 2)) {
-			size_t len = strcspn(s, "\n");
-			size_t skip = 2 + (s[2] == ' ');
-			bool behind = t->n > first || tabs > 1;
-
-			/* behind code, or as far to the right: of the columns
-			 * of the line */
-			for (size_t i = t->line_first; behind && i < t->n; i++)
-				comment_add(&t->column[i].about, s + skip,
-					    len - skip);
-			if (!behind)
-				comment_add(tabs ? &t->below : &t->about,
-					    s + skip, len - skip);
-			s += len;
-		}
+		if (!strncmp(s, "--", 2))
+			s = take_comment(t, s, tabs, t->n > first);
 		if (t->n > first)
 			t->below.n = t->below.text[0] = 0;
 		s += *s == '\n';

@@ -9,7 +9,6 @@
 
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/follow/segments.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/pager.h"
@@ -18,6 +17,7 @@
 #include "cli/record/learn.h"
 #include "cli/record/plan.h"
 #include "cli/stop.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -66,7 +66,7 @@ static const struct opt opts[] = {
 
 static int record_take(int argc, char **argv, struct err *err)
 {
-	struct segment_limit time = { .ns = 0 };
+	int64_t ns = 0;
 	struct stat st;
 
 	if (!want.out)
@@ -82,8 +82,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		  "-p is of a process, not with a program, -a or --waits" },
 		{ !want.pid && !argc && !want.all && !want.waits,
 		  "which program? or -p PID, or -a" },
-		{ want.pid < 0 || want.rate <= 0,
-		  "--pid and --rate need a number above 0" },
+		{ !want.rate, "--rate needs a number above 0" },
 		{ want.dump > DUMP_MAX || want.dump % 8,
 		  "--dump needs a multiple of 8, at most 65528" },
 		{ *want.out == '-' || !*want.out,
@@ -91,8 +90,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		  "follow -' reads a pipe" },
 		{ !stat(want.out, &st) && S_ISDIR(st.st_mode),
 		  "-o needs the name of a file, and this is a folder" },
-		{ how_long && (segments_limit("for", how_long, &time, NULL) ||
-			       !time.ns),
+		{ how_long && (typed_span(how_long, &ns) || !ns),
 		  "--for needs a time, such as 10s, 0.5s or 2m" },
 	};
 
@@ -102,7 +100,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	want.all |= want.waits;
 	want.ftrace = tracer;
 	want.tries = !want.dump && !dry_run && !again;
-	want.seconds = (double)time.ns / 1e9;
+	want.seconds = (double)ns / 1e9;
 	want.program = argv;
 	want.n_program = argc;
 	return 0;
@@ -204,7 +202,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return err_set(err, ERR_IO,
 			       "%s: %s wrote no capture; its reason is above",
 			       out, p->argv[0]);
-	/* the program's output may go elsewhere */
+	/* a file or pipe behind stdout is for what the program prints */
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
@@ -236,12 +234,14 @@ static int record_run(int argc, char **argv, struct err *err)
 				      "linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
+	/* the status of a shell, which ends this, too */
 	if (rc > 0)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)
 		rc = code_of_process(want.pid, &p.code, err);
 	if (!rc && again)
 		rc = learn_from(want.out, want.out, &last, err);
+	/* --dump is kept if the last capture shows that it is enough */
 	if (last.cut || !want.dump)
 		want.dump = last.dump;
 	want.megabytes = last.megabytes;

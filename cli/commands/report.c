@@ -206,9 +206,6 @@ static int report_check(const char *format, struct err *err)
 			       "--order %s is for --sched; functions have self "
 			       "and total",
 			       order);
-	if (depth < 0 || number_is_bad(limit))
-		return err_set(err, ERR_USAGE, "%s must be 0 or more",
-			       depth < 0 ? "--depth" : "--limit");
 	return report_check_format(format, err);
 }
 

@@ -202,7 +202,7 @@ static void put_edges(struct chrome *c, const int64_t *time)
 static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 			      const struct event_type *type)
 {
-	struct stack_text t = stack_cache_event(c->cache, e, HALF_BOTH);
+	struct stack_text t = stack_cache_event(c->cache, e);
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
 	size_t common = strlen(t.text); /* the members before args */
 	struct json *j = &c->j;

@@ -14,12 +14,12 @@
 #include "cli/export/perfdata/perfdata_places.h"
 #include "cli/export/perfdata/perfdata_tasks.h"
 #include "cli/export/perfdata/perfdata_trace.h"
-#include "cli/ingest/load.h"
 #include "cli/model/code.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/stacks.h"
+#include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -328,7 +328,7 @@ static int copy_spool(FILE *from, FILE *to, struct err *err)
  * temporary file. */
 static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
-	const char *dir = load_temp_dir();
+	const char *dir = folder_for_temp();
 	int fd = temp_open(dir);
 	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
 	int rc;

@@ -174,10 +174,9 @@ static int speedscope_event_of(const struct speedscope *s, const char *name)
 static void end_item(struct speedscope *s, struct thread_profile *p)
 {
 	if (p->any)
-		speedscope_put_item(
-			s, UINT32_MAX,
-			stack_cache_event(s->cache, &p->last, HALF_BOTH),
-			p->weight);
+		speedscope_put_item(s, UINT32_MAX,
+				    stack_cache_event(s->cache, &p->last),
+				    p->weight);
 	p->any = false;
 }
 

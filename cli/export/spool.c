@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/output/folder.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/temp.h"
@@ -25,11 +26,10 @@ struct spool {
 
 struct spool *spool_new(size_t size, struct err *err)
 {
-	const char *dir = getenv("TMPDIR");
 	struct spool *s = mem_new(1, sizeof(*s));
 
 	s->size = size;
-	s->fd = temp_open(dir && *dir ? dir : "/tmp");
+	s->fd = temp_open(folder_for_temp());
 	if (s->fd >= 0)
 		return s;
 	err_set(err, ERR_IO, "a temporary file: %s", strerror(errno));

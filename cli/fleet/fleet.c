@@ -13,6 +13,7 @@
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/typed.h"
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
@@ -73,18 +74,16 @@ static uint32_t fleet_word_of(struct fleet *f, const char *s)
 
 static int fleet_read_period(uint64_t *out, struct err *err)
 {
-	char *end;
-	double v = strtod(weighted, &end);
-	double unit = !strcmp(end, "s") ? 1e9 : !strcmp(end, "ms") ? 1e6 : 0;
+	int64_t ns;
 
-	if (end == weighted || unit == 0 || !(v * unit >= 1e6) ||
-	    !(v * unit <= 3600e9))
+	if (typed_span(weighted, &ns) || ns < NS_PER_S / 1000 ||
+	    ns > 3600ll * NS_PER_S)
 		return err_set(
 			err, ERR_USAGE,
 			"--weighted needs a time from 1ms to 3600s, such "
 			"as 1s, not '%s'",
 			weighted);
-	*out = (uint64_t)(v * unit);
+	*out = (uint64_t)ns;
 	return 0;
 }
 
@@ -336,7 +335,7 @@ static int fleet_read_code(struct fleet *f, struct err *err)
 	return f->code ? 0 : -1;
 }
 
-int fleet_load_chains(struct fleet *f, struct err *err)
+static int fleet_load_chains(struct fleet *f, struct err *err)
 {
 	if (f->n_chain)
 		return 0;

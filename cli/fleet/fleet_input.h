@@ -91,9 +91,8 @@ const struct opt_list *fleet_labels(void);
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
 /* The same in another pool. */
 uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
-/* Loads what rows of samples need, once. Returns 0, or -1 and *err. */
-int fleet_load_chains(struct fleet *f, struct err *err);
-/* Loads the code with its names, once. */
+/* Loads what rows of samples and of code need, once. Returns 0, or -1 and *err.
+ */
 int fleet_load_code(struct fleet *f, struct err *err);
 /* Returns what nothing can have been called from in frame `pos` of a stack, if
  * its first such frame is `first`. */

@@ -22,7 +22,6 @@
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 
 #define NS 1000000000

@@ -3,35 +3,42 @@
 
 #include <inttypes.h>
 
+#include "cli/model/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-
-#define GLANCE_LINE "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " end\n"
 
 int glance_write(FILE *out, const char *path, struct err *err)
 {
 	struct store *db = store_open(path, false, err);
-	struct rows *r = db ? rows_of(db, "follow_glance", err) : NULL;
+	struct glance g = { 0 };
+	struct rows *r;
 
-	while (rows_step(r))
-		fprintf(out, GLANCE_LINE,
-			(uint64_t)rows_int(r, FOLLOW_GLANCE_SAMPLES),
-			(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST),
-			(uint64_t)rows_int(r, FOLLOW_GLANCE_LOST_UNKNOWN),
-			(uint64_t)rows_int(r, FOLLOW_GLANCE_OPEN));
-	int ret = rows_end(r, err);
+	if (!db)
+		return -1;
+	r = rows_of(db, "follow_glance", err);
+	if (rows_step(r)) {
+		g.samples = (uint64_t)rows_int(r, FOLLOW_GLANCE_SAMPLES);
+		g.open = (uint64_t)rows_int(r, FOLLOW_GLANCE_OPEN);
+	}
+	int rc = rows_end(r, err);
 
+	if (!rc)
+		rc = loss_rows_sum(db, &g.lost, &g.lost_unknown, err);
+	if (!rc)
+		fprintf(out, "%" PRIu64 " %" PRIu64 " %d %" PRIu64 " end\n",
+			g.samples, g.lost, g.lost_unknown, g.open);
 	store_close(db);
-	return ret;
+	return rc;
 }
 
 bool glance_read(FILE *in, struct glance *g)
 {
+	int unknown = 0;
 	char end = 0;
 
-	return fscanf(in,
-		      "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " en%c",
-		      &g->samples, &g->lost, &g->lost_unknown, &g->open,
-		      &end) == 5 &&
-	       end == 'd';
+	if (fscanf(in, "%" SCNu64 " %" SCNu64 " %d %" SCNu64 " en%c",
+		   &g->samples, &g->lost, &unknown, &g->open, &end) != 5)
+		return false;
+	g->lost_unknown = unknown;
+	return end == 'd';
 }

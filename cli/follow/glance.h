@@ -10,9 +10,9 @@ struct err;
 
 struct glance {
 	uint64_t samples;
-	uint64_t lost;	       /* records */
-	uint64_t lost_unknown; /* losses of unknown size */
-	uint64_t open;	       /* deferred stacks still to come */
+	uint64_t lost;	   /* records */
+	bool lost_unknown; /* and more, nobody knows how many */
+	uint64_t open;	   /* deferred stacks still to come */
 };
 
 /* Writes the glance of a database. Returns 0, or -1 and *err. */

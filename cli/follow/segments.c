@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/new_file.h"
 #include "stitch/base/search.h"
 
 #define NS 1000000000
-/* Seconds of which the nanoseconds are an int64_t. */
-#define SECONDS_MAX 9e9
+#define UNITS_MAX 1000000 /* of a size: what is above is a mistake */
 /* Segments that a folder has; a run makes far less than what is left above. */
 #define NUMBER_MAX 4000000000U
 
@@ -47,31 +47,19 @@ void segment_next(struct segment *g)
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err)
 {
-	static const struct {
-		char letter;
-		uint64_t unit;
-		bool bytes;
-	} units[] = {
-		{ 's', 1, false },	{ 'm', 60, false },
-		{ 'h', 3600, false },	{ 'd', 86400, false },
-		{ 'K', 1 << 10, true }, { 'M', 1 << 20, true },
-		{ 'G', 1 << 30, true },
-	};
-	char *end;
-	double v = strtod(text, &end);
+	static const char units[] = "KMG";
+	const char *p = text;
+	const char *unit;
+	int64_t ns, v;
 
 	*out = (struct segment_limit){ 0, 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (end == text || end[0] != units[i].letter || end[1] ||
-		    !(v > 0 && v < 1e6))
-			continue;
-		v *= (double)units[i].unit;
-		if (!units[i].bytes && v >= SECONDS_MAX)
-			break;
-		if (units[i].bytes)
-			out->bytes = (uint64_t)v;
-		else
-			out->ns = (int64_t)(v * NS);
+	if (!typed_span(text, &ns) && ns > 0) {
+		out->ns = ns;
+		return 0;
+	}
+	if (!typed_decimal(&p, 3, &v) && v > 0 && v < UNITS_MAX * 1000 && *p &&
+	    !p[1] && (unit = strchr(units, *p))) {
+		out->bytes = ((uint64_t)v << 10 * (unit - units + 1)) / 1000;
 		return 0;
 	}
 	return err_set(err, ERR_USAGE,
@@ -80,77 +68,17 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		       opt, text);
 }
 
-void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
-{
-	snprintf(out, SEGMENT_PATH, "%.4000s/segment-%06" PRIu32 ".db", dir,
-		 number);
-}
-
-void segments_part(const char *dir, uint32_t number, unsigned int index,
-		   char out[SEGMENT_PATH])
+/* Writes the name of a file in the folder: of a segment, or of the part of it
+ * that an input has; the first part has no index. */
+static void segments_name(const char *begin, uint32_t number, const char *end,
+			  unsigned int index, char out[SEGMENT_NAME])
 {
 	char more[16] = "";
 
 	if (index)
 		snprintf(more, sizeof(more), ".%u", index);
-	snprintf(out, SEGMENT_PATH, "%.4000s/.segment-%06" PRIu32 ".data%s",
-		 dir, number, more);
-}
-
-static void segments_bad(const char *dir, uint32_t number, unsigned int index,
-			 char out[SEGMENT_PATH])
-{
-	char more[16] = "";
-
-	if (index)
-		snprintf(more, sizeof(more), ".%u", index);
-	snprintf(out, SEGMENT_PATH, "%.4000s/segment-%06" PRIu32 ".bad%s", dir,
-		 number, more);
-}
-
-bool segments_waits(const struct claim *c, uint32_t number)
-{
-	char path[SEGMENT_PATH];
-	struct stat st;
-	bool found = false;
-
-	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
-		segments_part("", number, i, path);
-		/* a link may lead to what was removed */
-		found = !fstatat(claim_fd(c), path + 1, &st,
-				 AT_SYMLINK_NOFOLLOW);
-	}
-	return found;
-}
-
-bool segments_is_made(const struct claim *c, uint32_t number)
-{
-	char path[SEGMENT_PATH];
-	struct stat st;
-
-	segments_database("", number, path);
-	return !fstatat(claim_fd(c), path + 1, &st, AT_SYMLINK_NOFOLLOW);
-}
-
-void segments_remove(const struct claim *c, uint32_t number)
-{
-	char path[SEGMENT_PATH];
-
-	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part("", number, i, path);
-		unlinkat(claim_fd(c), path + 1, 0);
-	}
-}
-
-void segments_set_aside(const struct claim *c, uint32_t number)
-{
-	char path[SEGMENT_PATH], bad[SEGMENT_PATH];
-
-	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part("", number, i, path);
-		segments_bad("", number, i, bad);
-		renameat(claim_fd(c), path + 1, claim_fd(c), bad + 1);
-	}
+	snprintf(out, SEGMENT_NAME, "%s%06" PRIu32 "%s%s", begin, number, end,
+		 more);
 }
 
 /* Returns the number in a name with this beginning and end, or 0. more: a dot
@@ -170,6 +98,78 @@ static uint32_t segments_number(const char *name, const char *begin,
 	    strncmp(rest, end, n_end) != 0)
 		return 0;
 	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
+}
+
+static void segments_database_name(uint32_t number, char out[SEGMENT_NAME])
+{
+	segments_name("segment-", number, ".db", 0, out);
+}
+
+void segments_part_name(uint32_t number, unsigned int index,
+			char out[SEGMENT_NAME])
+{
+	segments_name(".segment-", number, ".data", index, out);
+}
+
+void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
+{
+	char name[SEGMENT_NAME];
+
+	segments_database_name(number, name);
+	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
+}
+
+void segments_part(const char *dir, uint32_t number, unsigned int index,
+		   char out[SEGMENT_PATH])
+{
+	char name[SEGMENT_NAME];
+
+	segments_part_name(number, index, name);
+	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
+}
+
+bool segments_waits(const struct claim *c, uint32_t number)
+{
+	char name[SEGMENT_NAME];
+	struct stat st;
+	bool found = false;
+
+	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
+		segments_part_name(number, i, name);
+		/* a link may lead to what was removed */
+		found = !fstatat(claim_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
+	}
+	return found;
+}
+
+bool segments_is_made(const struct claim *c, uint32_t number)
+{
+	char name[SEGMENT_NAME];
+	struct stat st;
+
+	segments_database_name(number, name);
+	return !fstatat(claim_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
+}
+
+void segments_remove(const struct claim *c, uint32_t number)
+{
+	char name[SEGMENT_NAME];
+
+	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
+		segments_part_name(number, i, name);
+		unlinkat(claim_fd(c), name, 0);
+	}
+}
+
+void segments_set_aside(const struct claim *c, uint32_t number)
+{
+	char name[SEGMENT_NAME], bad[SEGMENT_NAME];
+
+	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
+		segments_part_name(number, i, name);
+		segments_name("segment-", number, ".bad", i, bad);
+		renameat(claim_fd(c), name, claim_fd(c), bad);
+	}
 }
 
 static int segments_compare_numbers(const void *a, const void *b)
@@ -309,7 +309,7 @@ uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 	uint32_t gone = 0;
 
 	for (size_t i = n; i-- > 0;) {
-		char path[SEGMENT_PATH];
+		char name[SEGMENT_NAME];
 		int64_t age = (now - list[i].time) * NS;
 
 		sum += list[i].bytes;
@@ -317,8 +317,8 @@ uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		    ((!keep->bytes || sum <= keep->bytes) &&
 		     (!keep->ns || age <= keep->ns)))
 			continue;
-		segments_database("", list[i].number, path);
-		gone += !unlinkat(claim_fd(c), path + 1, 0);
+		segments_database_name(list[i].number, name);
+		gone += !unlinkat(claim_fd(c), name, 0);
 	}
 	free(list);
 	return gone;

@@ -16,6 +16,7 @@ struct err;
 struct room;
 
 #define SEGMENT_PATH 4096
+#define SEGMENT_NAME 64 /* without the folder */
 /* Parts of a segment. */
 #define SEGMENT_PARTS 64
 
@@ -60,11 +61,13 @@ int segments_look(const struct claim *c, uint32_t *last,
 /* Removes what processes that were killed left of databases, unless somebody
  * locks it. One of the last run may not have ended when this one begins. */
 void segments_sweep(const struct claim *c);
-/* Write the name of a database, and of the part of an input. */
+/* Write the path of a database, and of the part of an input. */
 void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
 void segments_part(const char *dir, uint32_t number, unsigned int index,
 		   char out[SEGMENT_PATH]);
+void segments_part_name(uint32_t number, unsigned int index,
+			char out[SEGMENT_NAME]);
 /* Returns whether there are parts of a segment. */
 bool segments_waits(const struct claim *c, uint32_t number);
 /* Returns whether the database of a segment is finished. */

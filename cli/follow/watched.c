@@ -358,16 +358,15 @@ int watched_link(struct watched *w, uint32_t number, unsigned int index,
 		 uint64_t *bytes, struct err *err)
 {
 	struct watched_item *it = watched_oldest(w);
-	char part[SEGMENT_PATH];
+	char part[SEGMENT_NAME];
 	struct stat st;
 
 	if (!it)
 		return 0;
 	*bytes = stat(it->path, &st) ? 0 : (uint64_t)st.st_size;
-	segments_part("", number, index, part);
-	if (symlinkat(it->path, claim_fd(w->claim), part + 1))
-		return watched_fail(w, part + 1, "; what is finished stays",
-				    err);
+	segments_part_name(number, index, part);
+	if (symlinkat(it->path, claim_fd(w->claim), part))
+		return watched_fail(w, part, "; what is finished stays", err);
 	it->taken = true;
 	return watched_write_state(w, it->path, err) ? -1 : 1;
 }

@@ -97,7 +97,7 @@ static int take_offsets(char *const *paths, size_t n, struct align_in *in,
 	return 0;
 }
 
-static int read_prints(struct look *lk, struct err *err)
+static int align_read_fingerprints(struct look *lk, struct err *err)
 {
 	struct record *rec;
 	uint64_t done, total;
@@ -155,7 +155,7 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 	else
 		rc = -1;
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = read_prints(&lk[i], err);
+		rc = align_read_fingerprints(&lk[i], err);
 	free(src);
 	return rc;
 }

@@ -19,6 +19,7 @@
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/name.h"
 #include "cli/ingest/storing.h"
+#include "cli/output/folder.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
 #include "cli/version.h"
@@ -229,13 +230,6 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	return 0;
 }
 
-const char *load_temp_dir(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/tmp";
-}
-
 static bool is_live(char *const *paths, size_t n)
 {
 	struct stat st;
@@ -278,7 +272,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 	struct source_opts o = {
 		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
-		.temp_dir = load_temp_dir(),
+		.temp_dir = folder_for_temp(),
 		.memory_bytes = memory,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
@@ -576,7 +570,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
-	ld->jitted = ld->mapped ? jitted_new(ld->ledger, load_temp_dir(), err)
+	ld->jitted = ld->mapped ? jitted_new(ld->ledger, folder_for_temp(), err)
 				: NULL;
 	if (!ld->jitted)
 		return -1;
@@ -683,12 +677,12 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 {
 	struct store_opts so = { .fields = fields,
 				 .compat = compat,
-				 .temp_dir = load_temp_dir(),
+				 .temp_dir = folder_for_temp(),
 				 .force = force };
 	int ret = -1;
 
 	*db = NULL;
-	if (slack_ms < 0 || slack_ms > 3600000)
+	if (slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
 	if (take_layout(&ld.layout, err))
@@ -703,7 +697,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
-	ld.order = order_new(ld.ledger, memory, load_temp_dir());
+	ld.order = order_new(ld.ledger, memory, folder_for_temp());
 	so.large = are_large(paths, n);
 	ld.db = out ? store_create(out, &so, ld.frames, err)
 		    : store_create_temp(&so, ld.frames, err);

@@ -49,6 +49,4 @@ int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
 struct unwind_compare_count;
 int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
-/* Returns the folder for temporary files: $TMPDIR, or /tmp. */
-const char *load_temp_dir(void);
 #endif

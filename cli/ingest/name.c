@@ -248,9 +248,9 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
-	if (jobs < 0 || jobs > 1024)
+	if (jobs > 1024)
 		return err_set(err, ERR_USAGE,
-			       "--jobs %ld: needs a number of files from 1 on",
+			       "--jobs %ld: at most 1024 files at a time",
 			       jobs);
 	if (!use_debuginfod)
 		return 0;

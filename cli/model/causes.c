@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/causes/softirq.h"
 #include "cli/model/causes_names.h"
-#include "cli/model/irqs.h"
+#include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
-#include "cli/model/wait_cause.h"
+#include "cli/model/wake_context.h"
 #include "schema/columns.h"
-#include "schema/db/addrs.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -24,19 +22,7 @@
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
 
-/* Bits of common_flags. */
-#define FLAG_HARDIRQ 0x08
-#define FLAG_SOFTIRQ 0x10
-#define FLAG_NMI 0x40
-#define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
-#define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
-
-#define STATE_SLEEPS (STATE_SLEEPING | STATE_UNINTERRUPTIBLE)
-
-/* Longer stacks of the kernel tell nothing. */
-#define FRAMES_MAX 1024
-
-/* Columns of the queries causes_events and causes_requests, and fields. */
+/* Columns of tables event and request. */
 enum {
 	EVENTS_ID,
 	EVENTS_TIME_NS,
@@ -53,49 +39,6 @@ enum {
 	REQUESTS_VERDICT,
 	REQUESTS_FLAGS
 };
-enum {
-	FIELDS_NONE,
-	FIELDS_PREV,
-	FIELDS_NEXT,
-	FIELDS_WOKEN,
-	FIELDS_STATE,
-	FIELDS_TARGET,
-	FIELDS_CURRENT,
-	FIELDS_FLAGS,
-	FIELDS_DEVICE,
-	FIELDS_VECTOR,
-	FIELDS_DISK,
-	FIELDS_OLD,
-	FIELDS
-};
-
-/* An ev_ table, its rows, and that of the event at hand. */
-struct causes_table {
-	char *name;
-	struct int_rows *rows;
-	struct int_row row;
-	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
-};
-
-enum causes_role {
-	CAUSES_IGNORED,
-	CAUSES_EVENT,
-	CAUSES_SWITCH, /* one thread leaves, one comes */
-	CAUSES_RECORD, /* one leaves or comes */
-};
-
-struct causes_type {
-	enum causes_role role;
-	uint8_t kind;	      /* enum timeline_kind */
-	uint8_t shows, ended; /* as in struct timeline_record */
-	size_t table;	      /* index + 1; 0: none */
-	int64_t capture;
-	bool sampled; /* not every occurrence is recorded: */
-	int64_t recorded, happened;
-	uint8_t irq; /* enum irq_kind */
-	bool leaves; /* that interrupt */
-	bool stacks; /* its samples have those of records behind them */
-};
 
 /* The stack of a thread for its next record of a switch. */
 struct causes_pending {
@@ -103,21 +46,12 @@ struct causes_pending {
 	struct offcpu_stack stack;
 };
 
-/* A wake-up in a softirq that nothing explains yet. */
-struct causes_open {
-	int64_t event;
-	uint32_t kraw;
-};
-
 struct causes {
 	struct timeline *t;
 	struct causes_spans *spans; /* NULL: they are the caller's */
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
-	struct causes_type *type;	/* by event_type.id */
-	size_t n_type, cap_type;
-	struct causes_table *table;
-	size_t n_table, cap_table;
+	struct causes_types types;
 	struct int_rows *events, *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */
@@ -135,212 +69,10 @@ struct causes {
 	uint32_t *out_stack;
 	size_t n_out, cap_out, n_out_stack, cap_out_stack;
 	struct arena text;
-	struct irqs *irqs;
-	struct softirqs *softirqs; /* NULL: addresses tell nothing */
-	struct causes_open *open;  /* by event */
-	size_t n_open, cap_open;
-	struct table raised; /* events: wake-ups that irqs_is_own() tells */
+	struct wake_contexts *contexts;
 	struct causes_partial partial;
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
-
-/* ---- types */
-
-/* Systems whose events are written by the thread that is current at the last
- * switch; samples of a clock may interrupt the switch itself. */
-static bool causes_names_current(const char *full)
-{
-	static const char *const begin[] = {
-		"sched:",  "irq:",	    "timer:",	 "workqueue:",
-		"signal:", "raw_syscalls:", "syscalls:",
-	};
-
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
-		if (!strncmp(full, begin[i], strlen(begin[i])))
-			return true;
-	return false;
-}
-
-static const struct {
-	const char *name;
-	enum timeline_kind kind;
-	uint8_t shows;
-} causes_kinds[] = {
-	{ "sched_switch", TIMELINE_SWITCH, TIMELINE_HAS_SWITCH },
-	{ "sched_waking", TIMELINE_WAKING, TIMELINE_HAS_WAKING },
-	{ "sched_wakeup", TIMELINE_WAKEUP, TIMELINE_HAS_WAKEUP },
-	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
-};
-
-/* Finds which columns of the table tell fields, and opens its rows with those.
- * Who is current is told by a switch itself. */
-static int causes_open_fields(struct causes_table *t, struct store *db,
-			      enum timeline_kind kind, struct err *err)
-{
-	static const struct {
-		const char *name;
-		size_t at;
-	} want[] = {
-		{ "prev_pid", FIELDS_PREV },
-		{ "prev_tid", FIELDS_PREV },
-		{ "next_pid", FIELDS_NEXT },
-		{ "next_tid", FIELDS_NEXT },
-		{ "pid", FIELDS_WOKEN },
-		{ "tid", FIELDS_WOKEN },
-		{ "prev_state", FIELDS_STATE },
-		{ "target_cpu", FIELDS_TARGET },
-		{ "common_pid", FIELDS_CURRENT },
-		{ "common_flags", FIELDS_FLAGS },
-		{ "name", FIELDS_DEVICE },
-		{ "vec", FIELDS_VECTOR },
-		{ "dev", FIELDS_DISK },
-		{ "old_pid", FIELDS_OLD },
-		{ "old_tid", FIELDS_OLD },
-	};
-	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
-	struct row_cursor c;
-	int rc = row_cursor_open_table(&c, db, t->name, err);
-	uint8_t n = 1;
-
-	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
-			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
-			    (want[k].at == FIELDS_CURRENT &&
-			     kind == TIMELINE_SWITCH))
-				continue;
-			t->column[want[k].at] = n;
-			column[n++] = want[k].name;
-		}
-	row_cursor_close(&c);
-	t->rows = rc ? NULL : int_rows_of(db, t->name, column, n, err);
-	return t->rows ? 0 : -1;
-}
-
-/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
- */
-static size_t causes_open_table(struct causes *c, struct store *db,
-				const char *name, enum timeline_kind kind,
-				struct err *err)
-{
-	struct causes_table *t;
-
-	for (size_t i = 0; i < c->n_table; i++)
-		if (!strcmp(c->table[i].name, name))
-			return i + 1;
-	t = mem_add(c->table, c->n_table, c->cap_table);
-	*t = (struct causes_table){ .name = mem_strdup(name) };
-	return causes_open_fields(t, db, kind, err) ? 0 : c->n_table;
-}
-
-static void causes_take_kind(const char *full, const char *fields,
-			     struct causes_type *t)
-{
-	/* without modifiers: "sched:sched_switch:k",
-	 * "sched:sched_switch/max-stack=8/" */
-	const char *colon = strchr(full, ':');
-	const char *name = colon ? colon + 1 : full;
-	size_t len = strcspn(name, ":/");
-
-	for (size_t i = 0; i < sizeof(causes_kinds) / sizeof(*causes_kinds);
-	     i++) {
-		if (strlen(causes_kinds[i].name) != len ||
-		    strncmp(causes_kinds[i].name, name, len) != 0 ||
-		    !row_cursor_is_table(fields))
-			continue;
-		t->role = CAUSES_EVENT;
-		t->kind = (uint8_t)causes_kinds[i].kind;
-		t->shows = causes_kinds[i].shows;
-	}
-	t->irq = (uint8_t)irqs_kind(name, &t->leaves);
-	if (!t->role && (t->irq || causes_names_current(full) ||
-			 !strncmp(full, "sched_", 6))) {
-		t->role = CAUSES_EVENT;
-		t->kind = TIMELINE_SEEN;
-	}
-}
-
-/* Chooses what a type of a capture that tells of switches is read for. */
-static void causes_take_type(struct causes *c, const struct rows *r,
-			     const struct causes_capture *capture,
-			     struct causes_type *t)
-{
-	int64_t id = rows_int(r, CAUSES_TYPES_ID);
-
-	t->stacks = id == capture->sample[0] || id == capture->sample[1];
-	if (id == capture->type && capture->records) {
-		t->role = CAUSES_RECORD;
-		t->kind = TIMELINE_LEAVE;
-		t->shows = TIMELINE_HAS_SWITCH;
-		return;
-	}
-	if (id != capture->type && !c->words)
-		return;
-	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample"))
-		causes_take_kind(rows_text(r, CAUSES_TYPES_NAME),
-				 rows_text(r, CAUSES_TYPES_FIELDS), t);
-	if (t->kind != TIMELINE_SWITCH || !t->role)
-		return;
-	if (id == capture->type) {
-		t->role = CAUSES_SWITCH;
-		return;
-	}
-	/* another buffer has the same switches a little later or earlier */
-	t->role = capture->records ? CAUSES_EVENT : CAUSES_IGNORED;
-	t->kind = TIMELINE_SEEN;
-	t->shows = 0;
-}
-
-/* perf turns the events of a CPU on, and off, in the order of the options: a
- * record of one shows that those before it are on, but they may be off again.
- * Records of switches are on with an event that is none of these: in a session
- * of all CPUs it is on before all others, and off behind them (perf 6.1,
- * tools/perf/util/evlist.c). */
-static int causes_read_types(struct causes *c, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_dense(db, "causes_types", err);
-	int64_t capture = -1; /* of the type before */
-	uint8_t shows = 0;    /* what the types of that capture show */
-	bool perf;
-
-	*mem_add(c->type, c->n_type, c->cap_type) = (struct causes_type){ 0 };
-	while (rows_step(r)) {
-		const char *fields = rows_text(r, CAUSES_TYPES_FIELDS);
-		struct causes_type t = {
-			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
-			.sampled = rows_int(r, CAUSES_TYPES_SAMPLED) != 0,
-			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
-			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
-		};
-		const struct causes_capture *of =
-			causes_kernel_capture(c->kernel, t.capture);
-
-		if (of)
-			causes_take_type(c, r, of, &t);
-		if (t.role && t.role != CAUSES_RECORD &&
-		    row_cursor_is_table(fields)) {
-			t.table = causes_open_table(
-				c, db, fields, (enum timeline_kind)t.kind, err);
-			if (!t.table)
-				return rows_stop(r);
-		}
-		if (t.capture != capture)
-			shows = 0;
-		capture = t.capture;
-		perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
-		if (t.role == CAUSES_RECORD) {
-			t.ended = perf ? (uint8_t)~t.shows : 0;
-		} else if (perf) {
-			t.ended = shows & (uint8_t)~t.shows;
-			t.shows |= shows;
-			shows = t.shows;
-		} else {
-			shows |= t.shows;
-		}
-		*mem_add(c->type, c->n_type, c->cap_type) = t;
-	}
-	return rows_end(r, err);
-}
 
 /* ---- threads and their names */
 
@@ -387,11 +119,12 @@ static int causes_name_others(struct causes *c, struct store *db,
 
 	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
-	for (size_t i = 0; !all && i < c->n_table; i++)
-		if ((c->table[i].column[FIELDS_NEXT] ||
-		     c->table[i].column[FIELDS_WOKEN]) &&
-		    causes_names_add(c->names, db, c->table[i].name, err))
+	for (size_t i = 0; !all && i < c->types.n_table; i++) {
+		const char *table = causes_types_names(&c->types, i);
+
+		if (table && causes_names_add(c->names, db, table, err))
 			return -1;
+	}
 	return 0;
 }
 
@@ -435,16 +168,9 @@ static void causes_lose_all(struct causes *c, const struct causes_span *span)
 				   .to = span->to,
 				   .n = -1 };
 	const struct causes_capture *capture = span->capture;
-	const struct causes_type *sampled = NULL;
+	const struct causes_type *sampled =
+		causes_types_sampled(&c->types, capture->id);
 
-	for (size_t i = 0; i < c->n_type; i++) {
-		const struct causes_type *t = &c->type[i];
-
-		if (t->capture == capture->id && t->shows &&
-		    t->kind != TIMELINE_SEEN && t->sampled &&
-		    (!sampled || t->kind == TIMELINE_SWITCH))
-			sampled = t;
-	}
 	if (!capture->some && !capture->filtered && !sampled)
 		return;
 	causes_say_partial(c, capture, sampled);
@@ -489,47 +215,9 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
-static bool causes_has(const struct causes_table *t, size_t field)
-{
-	return t->column[field] && (t->row.known >> t->column[field] & 1);
-}
-
-static int64_t causes_field(const struct causes_table *t, size_t field)
-{
-	return causes_has(t, field) ? t->row.v[t->column[field]] : -1;
-}
-
-static const char *causes_text(const struct causes_table *t, size_t field)
-{
-	return t->column[field]
-		       ? int_rows_text(t->rows, &t->row, t->column[field])
-		       : NULL;
-}
-
 static int32_t causes_id(int64_t v)
 {
 	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
-}
-
-/* Returns the context by common_flags (-1: unknown), and by the stack where
- * they are not enough. */
-static enum timeline_context causes_context(struct wait_causes *w,
-					    int64_t flags, uint32_t kraw)
-{
-	enum timeline_context stack = wait_causes_context(w, kraw);
-
-	if (flags < 0)
-		return stack;
-	if (flags & FLAG_NMI)
-		return CONTEXT_NMI;
-	if (flags & FLAG_HARDIRQ)
-		return stack == CONTEXT_TIMER ? CONTEXT_TIMER : CONTEXT_HARDIRQ;
-	if (!(flags & FLAG_SOFTIRQ))
-		return CONTEXT_TASK;
-	return stack == CONTEXT_INLINE || stack == CONTEXT_SOFTIRQ ||
-			       stack == CONTEXT_TIMER
-		       ? stack
-		       : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
 /* Returns the number of a stack, the same for equal ones. */
@@ -575,180 +263,27 @@ static int causes_find_stack(struct causes *c, const struct int_row *event,
 
 /* Returns the state of the thread that leaves: a number, or of a text of ftrace
  * a letter. */
-static int32_t causes_state(const struct causes_table *t)
+static int32_t causes_state(const struct causes_fields *f)
 {
-	const char *text = causes_text(t, FIELDS_STATE);
+	const char *text = causes_fields_text(f, FIELDS_STATE);
 	const struct value v = { .kind = VALUE_TEXT, .text = text };
 
 	return text ? (int32_t)offcpu_state_bits(&v)
-		    : (int32_t)causes_field(t, FIELDS_STATE);
+		    : (int32_t)causes_fields_int(f, FIELDS_STATE);
 }
 
 /* Notes who was current, and who is woken. */
-static void causes_fill_fields(struct wait_causes *w,
-			       const struct causes_table *t, uint32_t kraw,
+static void causes_fill_fields(const struct causes_fields *f,
 			       struct timeline_record *rec)
 {
-	int32_t current = causes_id(causes_field(t, FIELDS_CURRENT));
+	int32_t current = causes_id(causes_fields_int(f, FIELDS_CURRENT));
 
 	if (current >= 0)
 		rec->current = current;
 	if (rec->kind == TIMELINE_SEEN)
 		return;
-	rec->other = causes_id(causes_field(t, FIELDS_WOKEN));
-	rec->target = causes_id(causes_field(t, FIELDS_TARGET));
-	rec->context =
-		(uint8_t)causes_context(w, causes_field(t, FIELDS_FLAGS), kraw);
-}
-
-/* ---- softirqs of a kernel without names */
-
-/* Notes what the stack of an event may tell of softirqs. */
-static void causes_note_stack(struct causes *c, int64_t flags, uint32_t kraw,
-			      const struct timeline_record *rec)
-{
-	unsigned int roles = rec->current > 0 ? SOFTIRQ_THREAD : 0;
-
-	if (!c->softirqs || !kraw || flags < 0)
-		return;
-	if (rec->kind == TIMELINE_SWITCH && !(flags & FLAG_INTERRUPT) &&
-	    rec->state > 0 && !(rec->state & 0xff & ~STATE_SLEEPS))
-		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_SLEEP);
-	if (rec->kind < TIMELINE_WAKING || (flags & FLAG_NMI))
-		return;
-	if (flags & FLAG_HARDIRQ)
-		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
-	else if (flags & FLAG_SOFTIRQ)
-		softirqs_want(c->softirqs, kraw, roles | SOFTIRQ_ASKED);
-	if (rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
-		*mem_add(c->open, c->n_open, c->cap_open) =
-			(struct causes_open){ rec->id, kraw };
-}
-
-static int causes_load_addrs(struct causes *c, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_of(db, "causes_addrs", err);
-	uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, CAUSES_ADDRS_ID);
-		struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
-		int n;
-
-		if (id < 1 || id > UINT32_MAX ||
-		    !softirqs_is_wanted(c->softirqs, (uint32_t)id))
-			continue;
-		n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
-		if (n > 0)
-			softirqs_take(c->softirqs, (uint32_t)id, addr,
-				      (size_t)n);
-	}
-	free(addr);
-	return rows_end(r, err);
-}
-
-/* ---- names of interrupts */
-
-static void causes_note_irq(struct causes *c, const struct causes_type *type,
-			    const struct causes_table *f, bool timer,
-			    const struct timeline_record *rec)
-{
-	int64_t flags = causes_field(f, FIELDS_FLAGS);
-	bool hard = flags > 0 && (flags & FLAG_HARDIRQ);
-	const struct irq_entry e = {
-		.kind = (enum irq_kind)type->irq,
-		.time = rec->time,
-		.hard = hard,
-		.name = causes_text(f, FIELDS_DEVICE),
-		.vector = causes_field(f, FIELDS_VECTOR),
-		.current = rec->current,
-	};
-
-	/* those between two that were sampled are not known */
-	if (type->sampled)
-		return;
-	if (e.kind == IRQ_RAISE)
-		irqs_raise(c->irqs, rec->cpu, &e,
-			   flags > 0 && (flags & FLAG_BH_OFF) &&
-				   !(flags & FLAG_INTERRUPT));
-	else if (flags < 0)
-		return;
-	else if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
-		irqs_disk(c->irqs, rec->cpu, hard,
-			  causes_field(f, FIELDS_DISK));
-	else if (e.kind == IRQ_DISK)
-		return;
-	else if (e.kind && type->leaves)
-		irqs_leave(c->irqs, rec->cpu, e.kind);
-	else if (e.kind)
-		irqs_enter(c->irqs, rec->cpu, &e);
-	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
-		irqs_wake(c->irqs, rec->cpu, rec->id, hard, timer);
-}
-
-struct causes_between {
-	const struct causes *c;
-	int32_t cpu;
-	int64_t from, to;
-	bool lost;
-};
-
-static void causes_find_between(void *arg, size_t loss)
-{
-	struct causes_between *b = arg;
-	const struct timeline_loss *l = timeline_loss(b->c->t, loss);
-
-	b->lost |= (l->cpu < 0 || l->cpu == b->cpu) && l->from < b->to &&
-		   l->to > b->from;
-}
-
-/* Whether records of a CPU may be missing between two times. */
-static bool causes_lost(const struct causes *c, int32_t cpu, int64_t from,
-			int64_t to)
-{
-	struct causes_between b = { c, cpu, from, to, false };
-
-	timeline_each_loss(c->t, from, to, causes_find_between, &b);
-	return b.lost;
-}
-
-const char *causes_what(const struct causes *c, const struct proof_edge *e)
-{
-	int64_t since;
-	const char *what =
-		e->event ? irqs_what(c->irqs, e->event, &since) : NULL;
-
-	if (e->context == CONTEXT_TIMER)
-		return "timer";
-	return what && !causes_lost(c, e->cpu, since, e->time) ? what : NULL;
-}
-
-/* Returns how a softirq was entered: by the addresses of its stack, or by who
- * raised it. */
-static uint8_t causes_settle(void *arg, const struct timeline_wake *w)
-{
-	struct causes *c = arg;
-	int64_t event = timeline_wake_event(w);
-	size_t at = search_where(c->n_open, i, c->open[i].event >= event);
-	enum timeline_context context = CONTEXT_SOFTIRQ_UNKNOWN;
-	int64_t since;
-
-	if (at < c->n_open && c->open[at].event == event)
-		context = softirqs_context(c->softirqs, c->open[at].kraw);
-	if (context != CONTEXT_SOFTIRQ_UNKNOWN || timeline_is_blind(c->t) ||
-	    !irqs_is_own(c->irqs, event, &since) ||
-	    causes_lost(c, w->cpu, since, w->time))
-		return context;
-	table_add(&c->raised, hash_u64((uint64_t)event), 0);
-	return CONTEXT_INLINE;
-}
-
-bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
-{
-	return e->context == CONTEXT_INLINE &&
-	       table_find_hash(&c->raised, hash_u64((uint64_t)e->event)) !=
-		       TABLE_NONE;
+	rec->other = causes_id(causes_fields_int(f, FIELDS_WOKEN));
+	rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
 }
 
 /* Returns whether the capture tells of this time. */
@@ -759,7 +294,7 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 
 	if (c->t && span && c->span && span != c->span) {
 		timeline_change(c->t);
-		irqs_change(c->irqs);
+		wake_contexts_change(c->contexts);
 	}
 	if (span)
 		c->span = span;
@@ -795,14 +330,14 @@ static struct causes_pending *causes_pending(struct causes *c,
 }
 
 /* Tells the switch of an event, whose fields are read. */
-static void causes_tell_switch(const struct causes_table *f,
+static void causes_tell_switch(const struct causes_fields *f,
 			       struct causes_switch *out,
 			       struct timeline_record *rec)
 {
-	out->has_out = causes_has(f, FIELDS_PREV);
-	out->out = causes_field(f, FIELDS_PREV);
-	out->has_in = causes_has(f, FIELDS_NEXT);
-	out->in = causes_field(f, FIELDS_NEXT);
+	out->has_out = causes_fields_has(f, FIELDS_PREV);
+	out->out = causes_fields_int(f, FIELDS_PREV);
+	out->has_in = causes_fields_has(f, FIELDS_NEXT);
+	out->in = causes_fields_int(f, FIELDS_NEXT);
 	out->state = causes_state(f);
 	rec->current = causes_id(out->out);
 	rec->other = causes_id(out->in);
@@ -856,23 +391,18 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 			      const struct int_row *r,
 			      struct timeline_record *rec, struct err *err)
 {
-	const struct causes_table *f = &c->table[t->table - 1];
+	const struct causes_fields *f = causes_types_fields(&c->types, t);
 	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
 	struct offcpu_stack stack;
-	bool work;
 
 	if (rec->kind != TIMELINE_SWITCH)
-		causes_fill_fields(c->words, f, kraw, rec);
+		causes_fill_fields(f, rec);
 	if (rec->kind >= TIMELINE_WAKING) {
 		if (causes_find_stack(c, r, &stack, err))
 			return -1;
 		rec->stack = causes_intern_stack(c, &stack);
 	}
-	causes_note_stack(c, causes_field(f, FIELDS_FLAGS), kraw, rec);
-	/* its stack, if it has one, shows a timer's function */
-	work = rec->kind >= TIMELINE_WAKING &&
-	       wait_causes_context(c->words, kraw) == CONTEXT_HARDIRQ;
-	causes_note_irq(c, t, f, !work, rec);
+	wake_contexts_take(c->contexts, t, f, kraw, rec);
 	return 0;
 }
 
@@ -895,9 +425,8 @@ static void causes_note_ids(struct causes *c, const struct int_row *r,
 static int causes_take_event(struct causes *c, const struct int_row *r,
 			     struct causes_switch *out, struct err *err)
 {
-	int64_t type = r->v[EVENTS_TYPE];
 	const struct causes_type *t =
-		type > 0 && (uint64_t)type < c->n_type ? &c->type[type] : NULL;
+		causes_types_get(&c->types, r->v[EVENTS_TYPE]);
 	struct timeline_record rec = {
 		.time = r->v[EVENTS_TIME_NS],
 		.id = r->v[EVENTS_ID],
@@ -907,7 +436,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		.state = -1,
 		.target = -1,
 	};
-	struct causes_table *f = t && t->table ? &c->table[t->table - 1] : NULL;
+	struct causes_fields *f = t ? causes_types_fields(&c->types, t) : NULL;
 	int rc;
 	bool told;
 
@@ -934,7 +463,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (t->role == CAUSES_RECORD)
 		rc = causes_tell_record(c, r, out, &rec, err);
 	else
-		rc = f ? int_rows_seek(f->rows, rec.id, &f->row, err) : 0;
+		rc = f ? causes_fields_seek(f, rec.id, err) : 0;
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
 		return rc < 0 ? -1 : 0;
 	if (t->role == CAUSES_SWITCH)
@@ -1059,29 +588,11 @@ static int causes_read_threads(struct causes *c, struct err *err)
 
 /* ---- exec, which may change a thread's tid */
 
-/* Takes those of which a table of events tells the tid before. */
-static int causes_load_old_tids(struct causes *c, const char *name,
-				struct err *err)
+static void causes_take_exec(void *arg, int64_t time, int64_t old, int64_t tid)
 {
-	static const char *const column[] = { "id", "time_ns" };
-	struct causes_table t = { .name = (char *)name };
-	struct int_rows *events = int_rows_of(c->db, "event", column, 2, err);
-	struct int_row event;
-	int rc =
-		events ? causes_open_fields(&t, c->db, TIMELINE_SEEN, err) : -1;
+	struct causes *c = arg;
 
-	while (!rc && (rc = int_rows_next(t.rows, &t.row, err)) > 0) {
-		rc = int_rows_seek(events, t.row.v[0], &event, err);
-		if (rc > 0 && (event.known >> 1 & 1))
-			timeline_rename(
-				c->t, event.v[1],
-				causes_id(causes_field(&t, FIELDS_OLD)),
-				causes_id(causes_field(&t, FIELDS_WOKEN)));
-		rc = rc < 0 ? -1 : 0;
-	}
-	int_rows_close(t.rows);
-	int_rows_close(events);
-	return rc;
+	timeline_rename(c->t, time, causes_id(old), causes_id(tid));
 }
 
 static int32_t causes_process(void *arg, int32_t tid)
@@ -1089,23 +600,21 @@ static int32_t causes_process(void *arg, int32_t tid)
 	return causes_id(causes_pid(arg, tid));
 }
 
-/* Takes those of the first threads of processes: which thread went on as the
- * first, perf does not tell. */
+/* Takes those of the first threads of processes, of which perf does not tell
+ * which thread went on as the first, and those that tell it. */
 static int causes_load_execs(struct causes *c, struct err *err)
 {
 	struct rows *r = rows_of(c->db, "causes_execs", err);
 
 	while (rows_step(r))
-		timeline_rename(c->t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
-				causes_id(rows_int(r, CAUSES_EXECS_TID)));
+		causes_take_exec(c, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
+				 rows_int(r, CAUSES_EXECS_TID));
 	timeline_know_processes(c->t, causes_process, c);
-	if (rows_end(r, err))
-		return -1;
-	for (size_t i = 0; i < c->n_table; i++)
-		if (c->table[i].column[FIELDS_OLD] &&
-		    causes_load_old_tids(c, c->table[i].name, err))
-			return -1;
-	return 0;
+	return rows_end(r, err) ||
+			       causes_types_each_exec(&c->types, c->db,
+						      causes_take_exec, c, err)
+		       ? -1
+		       : 0;
 }
 
 /* Makes the timeline, which is empty but for what was lost. */
@@ -1114,9 +623,8 @@ static int causes_begin(struct causes *c, struct err *err)
 	const struct timeline_rules rules = causes_kernel_rules(c->kernel);
 
 	c->t = timeline_new(&rules);
-	c->irqs = irqs_new();
-	if (c->kernel->capture->x86_64)
-		c->softirqs = softirqs_new();
+	c->contexts =
+		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
 	c->names = causes_names_load(c->db, err);
 	if (!c->names || causes_load_execs(c, err))
 		return -1;
@@ -1132,11 +640,6 @@ static int causes_end(struct causes *c, struct err *err)
 
 	if (c->other_ids)
 		timeline_lose(c->t, &all);
-	if (c->n_open) {
-		if (causes_load_addrs(c, c->db, err))
-			return -1;
-		softirqs_learn(c->softirqs);
-	}
 	for (size_t i = 0; i < c->n_tid; i++) {
 		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
@@ -1145,7 +648,8 @@ static int causes_end(struct causes *c, struct err *err)
 	if (causes_name_others(c, c->db, err))
 		return -1;
 	timeline_seal(c->t);
-	timeline_settle(c->t, causes_settle, c);
+	if (wake_contexts_settle(c->contexts, c->db, err))
+		return -1;
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
@@ -1165,8 +669,9 @@ struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 	c->kernel = k;
 	c->told = mem_new(1, sizeof(*c->told));
 	causes_intern_stack(c, &none);
-	if (!causes_read_types(c, db, err) && !causes_read_threads(c, err) &&
-	    (!w || !causes_begin(c, err)) && causes_open_events(c, err) >= 0)
+	if (!causes_types_load(&c->types, db, k, w, err) &&
+	    !causes_read_threads(c, err) && (!w || !causes_begin(c, err)) &&
+	    causes_open_events(c, err) >= 0)
 		return c;
 	causes_free(c);
 	return NULL;
@@ -1227,12 +732,7 @@ void causes_free(struct causes *c)
 	int_rows_close(c->requests);
 	row_cursor_close(&c->record);
 	free(c->pending);
-	for (size_t i = 0; i < c->n_table; i++) {
-		int_rows_close(c->table[i].rows);
-		free(c->table[i].name);
-	}
-	free(c->table);
-	free(c->type);
+	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);
 	thread_names_release(c->told);
@@ -1242,10 +742,7 @@ void causes_free(struct causes *c)
 	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
-	table_release(&c->raised);
-	softirqs_free(c->softirqs);
-	irqs_free(c->irqs);
-	free(c->open);
+	wake_contexts_free(c->contexts);
 	arena_release(&c->text);
 	free(c);
 }
@@ -1290,6 +787,16 @@ struct causes_premise causes_premise(const struct causes *c)
 			 : pauses ? "if tracing was not switched off in between"
 				  : NULL,
 	};
+}
+
+const char *causes_what(const struct causes *c, const struct proof_edge *e)
+{
+	return wake_contexts_what(c->contexts, e);
+}
+
+bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+{
+	return wake_contexts_rest_on_raise(c->contexts, e);
 }
 
 int64_t causes_out(const struct causes *c, uint32_t number,

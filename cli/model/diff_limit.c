@@ -9,6 +9,7 @@
 
 #include "cli/model/pattern.h"
 #include "cli/output/say.h"
+#include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -32,25 +33,14 @@ struct diff_grown {
 	double percent, p;
 };
 
-/* strtod() would want "0,1" in some locales. */
 static bool diff_limit_parse(const char *s)
 {
-	double scale = 1;
-	bool point = false;
-	bool any = false;
+	int64_t v;
 
-	limit = 0;
-	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !point); s++) {
-		if (*s == '.') {
-			point = true;
-			continue;
-		}
-		any = true;
-		scale /= point ? 10 : 1;
-		limit = point ? limit + scale * (*s - '0')
-			      : limit * 10 + (*s - '0');
-	}
-	return any && !s[*s == '%'] && limit < 1e6;
+	if (typed_decimal(&s, 9, &v) || s[*s == '%'])
+		return false;
+	limit = (double)v / 1e9;
+	return limit < 1e6;
 }
 
 int diff_limit_check(bool diff, struct err *err)

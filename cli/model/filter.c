@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/output/safe_text.h"
+#include "cli/typed.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -17,6 +18,7 @@
 #include "stitch/base/wide.h"
 
 #define GAPS_MAX 7 /* of a query that filter_rows() opens */
+#define MILLION 1000000
 
 struct filter filter;
 
@@ -65,9 +67,8 @@ const char *filter_that_passed(void)
 
 struct text {
 	struct text_out sql;
-	struct value *bind;
-	size_t max, n;
-	bool full;			      /* more than max values */
+	struct filter_values *values;
+	bool full;			      /* there are more of them */
 	const struct filter_dialect *dialect; /* NULL: ours */
 };
 
@@ -171,14 +172,16 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 		filter_put_quoted(t, sep, column, copy);
 		return;
 	}
-	if (t->n == t->max) {
+	struct filter_values *v = t->values;
+
+	if (v->n == FILTER_VALUES) {
 		t->full = true;
 		return;
 	}
-	t->bind[t->n++] =
+	v->item[v->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
 	text_out_add(&t->sql, "%s%s %s ?%zu", sep, column,
-		     strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
+		     strpbrk(copy, "*?") ? "GLOB" : "=", v->n);
 }
 
 /* Returns the length of the first name of a list. perf's names of events have
@@ -237,44 +240,17 @@ static void filter_put_events(struct text *t, const char *list)
 	text_out_add(&t->sql,
 		     " OR NOT EXISTS (SELECT 1 FROM event_type WHERE "
 		     "name = ?%zu)",
-		     t->n);
+		     t->values->n);
 	put_names(t, "event", list);
 	text_out_add(&t->sql, ")");
-}
-
-int filter_seconds(const char **p, int64_t *ns)
-{
-	int64_t v = 0;
-	int64_t scale = 1000000000;
-	const char *start = *p;
-
-	for (; **p >= '0' && **p <= '9'; (*p)++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, **p - '0', &v))
-			return -1;
-	if (*p == start || __builtin_mul_overflow(v, scale, &v))
-		return -1;
-	if (**p != '.') {
-		*ns = v;
-		return 0;
-	}
-	for ((*p)++; **p >= '0' && **p <= '9'; (*p)++) {
-		scale /= 10;
-		v += scale * (**p - '0');
-	}
-	*ns = v;
-	return 0;
 }
 
 /* Parses "12.5%" as millionths. */
 static int filter_parse_share(const char **p, int64_t *out)
 {
-	int64_t ns;
-
-	if (filter_seconds(p, &ns) || **p != '%' || ns > 100000000000)
+	if (typed_decimal(p, 4, out) || **p != '%' || *out > MILLION)
 		return -1;
 	(*p)++;
-	*out = ns / 100000;
 	return 0;
 }
 
@@ -290,7 +266,7 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 
 	return (int64_t)((uint64_t)first +
 			 wide_div(wide_mul(span, (uint64_t)millionths),
-				  1000000));
+				  MILLION));
 }
 
 /* Reads "10%-20%". Returns 0, 1 if it is malformed, or -1 and *err. */
@@ -326,11 +302,11 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 {
 	const char *p = list;
 
-	if (*p != ',' && filter_seconds(&p, &s->from))
+	if (*p != ',' && typed_decimal(&p, 9, &s->from))
 		return 1;
 	if (*p == ',' && p[1]) {
 		p++;
-		if (filter_seconds(&p, &s->to))
+		if (typed_decimal(&p, 9, &s->to))
 			return 1;
 		/* script prints microseconds, truncated: include all of it */
 		if (__builtin_add_overflow(s->to, 1000, &s->to))
@@ -562,23 +538,24 @@ static int filter_put_all(struct text *t, struct store *db, struct err *err)
 		       : 0;
 }
 
-int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
+int filter_server_sql(const struct filter_dialect *d, char out[FILTER_TEXT],
 		      struct err *err)
 {
-	struct text t = { .sql = { .buf = buf, .size = size }, .dialect = d };
+	struct text t = { .sql = { .buf = out, .size = FILTER_TEXT },
+			  .dialect = d };
 
 	return filter_put_all(&t, NULL, err);
 }
 
-int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
-	       size_t max, size_t *n, struct err *err)
+int filter_sql(struct store *db, char out[FILTER_TEXT],
+	       struct filter_values *values, struct err *err)
 {
-	struct text t = { .sql = { .buf = buf, .size = size },
-			  .bind = bind,
-			  .max = max };
-	int rc = filter_put_all(&t, db, err);
+	struct text t = { .sql = { .buf = out, .size = FILTER_TEXT },
+			  .values = values };
+	int rc;
 
-	*n = t.n;
+	values->n = 0;
+	rc = filter_put_all(&t, db, err);
 	return !rc && db ? filter_check(db, err) : rc;
 }
 
@@ -586,14 +563,13 @@ struct rows *filter_rows(struct store *db, const char *query,
 			 const struct sql_gap *gap, size_t n, struct err *err)
 {
 	char *cond = mem_new(FILTER_TEXT, 1);
-	struct value bind[FILTER_BIND];
+	struct filter_values values;
 	struct sql_gap all[GAPS_MAX + 2] = { { "filter", cond } };
 	char *wanted = NULL, *sql = NULL;
-	size_t n_bind = 0;
 	struct rows *r = NULL;
 
 	assert(n <= GAPS_MAX);
-	if (filter_sql(db, cond, FILTER_TEXT, bind, FILTER_BIND, &n_bind, err))
+	if (filter_sql(db, cond, &values, err))
 		goto out;
 	wanted = filter_given() ? store_sql_fill("filter_wanted", all, 1)
 				: mem_strdup("1");
@@ -601,7 +577,7 @@ struct rows *filter_rows(struct store *db, const char *query,
 	for (size_t i = 0; i < n; i++)
 		all[2 + i] = gap[i];
 	sql = store_sql_fill(query, all, 2 + n);
-	r = rows_open(db, sql, bind, n_bind, err);
+	r = rows_open(db, sql, values.item, values.n, err);
 out:
 	free(sql);
 	free(wanted);
@@ -612,12 +588,11 @@ out:
 int filter_window(struct store *db, int64_t *from, int64_t *to, struct err *err)
 {
 	struct filter_span s = { INT64_MIN, INT64_MAX };
-	struct value bind[FILTER_BIND];
+	struct filter_values values;
 	char sql[FILTER_TEXT];
-	size_t n;
 
 	/* which checks all options, and that their names exist */
-	if (filter_sql(db, sql, sizeof(sql), bind, FILTER_BIND, &n, err) ||
+	if (filter_sql(db, sql, &values, err) ||
 	    (filter.time && filter_read_time(db, &s, err)))
 		return -1;
 	*from = s.from;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "schema/db/rows.h"
 
 struct err;
 struct rows;
@@ -27,17 +28,21 @@ extern const struct opt filter_opts[];
 /* --filter, of commands that read samples by stacks_load() */
 extern const struct opt filter_expr_opts[];
 
-#define FILTER_BIND 256	  /* values of a condition, */
-#define FILTER_TEXT 65536 /* and room for its text */
+#define FILTER_TEXT 65536 /* room for a condition */
+/* The strings of a condition, bound as ?1 to ?n; they live until the program
+ * ends. */
+#define FILTER_VALUES 256
+struct filter_values {
+	struct value item[FILTER_VALUES];
+	size_t n;
+};
 
-/* Writes the options as an SQL condition on view `samples` to buf ("1" if none
- * is given). Strings are bound as ?1 to ?*n: bind[] gets them (see store.h);
- * they live until the program ends. Returns 0, or -1 and *err if an option is
- * malformed, or names only what is not in db; without --time db may be NULL,
- * and names are not looked for. */
-struct value;
-int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
-	       size_t max, size_t *n, struct err *err);
+/* Writes the options as an SQL condition on view `samples` ("1" if none is
+ * given), and its values. Returns 0, or -1 and *err if an option is malformed,
+ * or names only what is not in db; without --time db may be NULL, and names are
+ * not looked for. */
+int filter_sql(struct store *db, char out[FILTER_TEXT],
+	       struct filter_values *values, struct err *err);
 /* Opens the rows of filter_cgroups: the cgroups of a database. */
 struct rows *filter_cgroups(struct store *db, struct err *err);
 /* Opens the rows of a named query, whose gap {filter} is that condition, or
@@ -55,16 +60,13 @@ struct filter_dialect {
 /* Writes the options as a condition on table sample of backstitch-fleet(7).
  * Returns 0, or -1 and *err if an option is malformed, or one that no server
  * can answer. */
-int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
+int filter_server_sql(const struct filter_dialect *d, char out[FILTER_TEXT],
 		      struct err *err);
 /* For databases that are read one by one: filter_sql() takes a name that a
  * database does not have, until filter_end_apart(), which returns 0, or -1 and
  * *err if none of them has it. */
 void filter_begin_apart(void);
 int filter_end_apart(struct err *err);
-/* Parses seconds with up to nine decimals, exactly, and moves *p behind them.
- * Returns 0, or -1. */
-int filter_seconds(const char **p, int64_t *ns);
 /* Returns whether any of filter_opts was given. */
 bool filter_given(void);
 /* The same, or --filter. */

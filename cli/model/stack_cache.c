@@ -86,17 +86,14 @@ static uint32_t stack_cache_raw_id(int64_t id)
 }
 
 struct stack_text stack_cache_event(struct stack_cache *c,
-				    const struct event_row *e,
-				    enum stack_half half)
+				    const struct event_row *e)
 {
-	struct stacks_group g = { 0 };
+	const struct stacks_group g = {
+		.kraw = stack_cache_raw_id(e->kraw),
+		.uraw = stack_cache_raw_id(e->uraw),
+		.verdict = (uint8_t)e->verdict,
+		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
+	};
 
-	if (half & HALF_KERNEL)
-		g.kraw = stack_cache_raw_id(e->kraw);
-	if (half & HALF_USER) {
-		g.uraw = stack_cache_raw_id(e->uraw);
-		g.verdict = (uint8_t)e->verdict;
-		g.flags = (uint8_t)(e->flags & VERDICT_EXEC);
-	}
 	return stack_cache_group(c, &g);
 }

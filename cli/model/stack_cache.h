@@ -40,8 +40,7 @@ void stack_cache_free(struct stack_cache *c);
 /* Return the stack of an event or a group; valid until stack_cache_free(). One
  * cache can hold all halves. */
 struct stack_text stack_cache_event(struct stack_cache *c,
-				    const struct event_row *e,
-				    enum stack_half half);
+				    const struct event_row *e);
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g);
 #endif

@@ -303,14 +303,14 @@ static int summary_put_requests(struct summary *s)
 	return ret;
 }
 
-static void put_more(struct summary *s, const char *one, const char *many)
+static void put_more_images(struct summary *s)
 {
 	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
 
 	if (s->n <= shown)
 		return;
 	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
-		    s->n - shown == 1 ? one : many,
+		    s->n - shown == 1 ? "image" : "images",
 		    s->brief ? "; see 'backstitch info " : "",
 		    s->brief ? s->path : "", s->brief ? "'" : "");
 }
@@ -462,7 +462,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    summary_each(&s, "info_damage", summary_put_damage) ||
 	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
-	put_more(&s, "image", "images");
+	put_more_images(&s);
 	if (!brief && summary_put_unverified(&s))
 		return -1;
 	if (s.unnamed) {

@@ -369,11 +369,6 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
-void trust_add_all(struct trust *t)
-{
-	trust_add_event(t, 0);
-}
-
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
 {
@@ -445,18 +440,21 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 
 void trust_add(struct trust *t, const struct stacks_group *g)
 {
-	struct trust_rule *r = NULL;
-
 	trust_count_unproved(t, g);
-	if (t->summed)
+	if (t->summed) {
 		trust_add_event(t, g->type);
-	else
-		r = trust_rule_of(t, g);
-	if (r) {
-		trust_tally(&r->n, g->samples);
-		trust_count_end(t, r, g);
-	} else if (!t->summed || (!g->uraw && !g->verdict))
-		trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
+		if (g->uraw || g->verdict)
+			return;
+	} else {
+		struct trust_rule *r = trust_rule_of(t, g);
+
+		if (r) {
+			trust_tally(&r->n, g->samples);
+			trust_count_end(t, r, g);
+			return;
+		}
+	}
+	trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
 }
 
 const char *trust_class(struct trust *t, const struct stacks_group *g)
@@ -494,6 +492,6 @@ struct trust *trust_read(struct store *db, struct err *err)
 	}
 	t = trust_new(db, NULL, err);
 	if (t)
-		trust_add_all(t);
+		trust_add_event(t, 0);
 	return t;
 }

@@ -2,8 +2,8 @@
  * report, info, flame, annotate and the page print.
  *
  * It is of the samples that an output counts: trust_new(), then trust_add() for
- * each group of them, or trust_add_all(), then trust_say(). trust_read() and
- * trust_of() count for all events and for one. It ends with the share of these
+ * each group of them, then trust_say(). trust_read() and trust_of() count for
+ * all events and for one. It ends with the share of these
  * samples whose names nothing proves. */
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
@@ -29,8 +29,6 @@ struct trust;
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err);
 void trust_free(struct trust *t);
-/* Counts all samples of the database. */
-void trust_add_all(struct trust *t);
 /* Counts the samples of a group, or waits. */
 void trust_add(struct trust *t, const struct stacks_group *g);
 /* Returns the class of the samples of a group, which is in view trust; NULL if

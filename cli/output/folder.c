@@ -60,36 +60,42 @@ static void folder_remove_temp(const char *temp)
 	rmdir(temp);
 }
 
-/* Waits until a folder and what is in it are on the disk. Returns 0, or -1 and
- * errno. */
+/* Waits until a file of a folder is on the disk. Returns 0, or -1 and errno. */
+static int folder_flush_file(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -1 : new_file_flush(fd);
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return rc;
+}
+
+/* The same of a folder and what is in it. */
 static int folder_flush(const char *path, unsigned int depth)
 {
 	DIR *d = opendir(path);
 	char inner[PATH_MAX];
 	const struct dirent *e;
-	int rc = d ? 0 : -1;
+	int rc = 0;
 
+	if (!d)
+		return -1;
 	while (!rc && (e = readdir(d))) {
 		if (folder_is_dots(e->d_name))
 			continue;
 		snprintf(inner, sizeof(inner), "%.3800s/%s", path, e->d_name);
-		int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
-
-		if (e->d_type == DT_DIR && depth)
-			rc = folder_flush(inner, depth - 1);
-		else
-			rc = fd < 0 ? -1 : new_file_flush(fd);
-		int error = errno;
-
-		if (fd >= 0)
-			close(fd);
-		errno = error;
+		rc = e->d_type == DT_DIR && depth
+			     ? folder_flush(inner, depth - 1)
+			     : folder_flush_file(dirfd(d), e->d_name);
 	}
-	rc = rc ? rc : new_file_flush(dirfd(d));
+	if (!rc)
+		rc = new_file_flush(dirfd(d));
 	int error = errno;
 
-	if (d)
-		closedir(d);
+	closedir(d);
 	errno = error;
 	return rc;
 }
@@ -159,6 +165,13 @@ static int folder_plain(const char *path, char plain[FOLDER_PATH],
 			       "the name of the folder is too long");
 	snprintf(plain, FOLDER_PATH, "%.*s", (int)len, path);
 	return 0;
+}
+
+const char *folder_for_temp(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
 }
 
 int folder_check(const char *path, struct err *err)

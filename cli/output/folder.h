@@ -5,6 +5,8 @@
 
 struct err;
 
+/* Returns where temporary files go: $TMPDIR, or /tmp. */
+const char *folder_for_temp(void);
 /* Returns -1 and *err if there is something at the path that is no empty
  * folder. */
 int folder_check(const char *path, struct err *err);

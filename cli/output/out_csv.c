@@ -39,7 +39,7 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 		const char *q = memchr(s, '"', len);
 		size_t n = q ? (size_t)(q - s) : len;
 
-		safe_text_clean(out, s, n, NULL);
+		safe_text_clean(out, s, n);
 		if (q) {
 			fputs("\"\"", out);
 			n++;

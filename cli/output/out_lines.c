@@ -25,7 +25,7 @@ static void out_lines_put_value(FILE *out, const struct value *v, int indent)
 		const char *end = memchr(s, '\n', left);
 		size_t n = end ? (size_t)(end - s) : left;
 
-		safe_text_clean(out, s, n, NULL);
+		safe_text_clean(out, s, n);
 		putc('\n', out);
 		if (!end)
 			return;

@@ -37,7 +37,7 @@ void markdown_put_cell(FILE *out, const char *s, size_t len)
 	size_t n;
 	FILE *clean = mem_stream(&text, &n);
 
-	safe_text_clean(clean, s, len, NULL);
+	safe_text_clean(clean, s, len);
 	mem_stream_end(clean);
 	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789 .,%+") == n) {

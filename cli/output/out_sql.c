@@ -17,7 +17,7 @@ void sql_put_text(FILE *out, const char *s, size_t len)
 		const char *q = memchr(s, '\'', len);
 		size_t n = q ? (size_t)(q - s) : len;
 
-		safe_text_clean(out, s, n, NULL);
+		safe_text_clean(out, s, n);
 		fputs(q ? "''" : "", out);
 		n += q != NULL;
 		s += n;

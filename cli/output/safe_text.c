@@ -154,7 +154,7 @@ size_t safe_text_part(const char *s, size_t len, size_t max)
 	return part;
 }
 
-void safe_text_clean(FILE *out, const char *s, size_t len, const char *also)
+void safe_text_clean(FILE *out, const char *s, size_t len)
 {
 	char buf[1024];
 
@@ -162,7 +162,7 @@ void safe_text_clean(FILE *out, const char *s, size_t len, const char *also)
 		size_t part = safe_text_part(s, len, 200);
 
 		fwrite(buf, 1,
-		       safe_text_clean_buf(buf, sizeof(buf), s, part, also),
+		       safe_text_clean_buf(buf, sizeof(buf), s, part, NULL),
 		       out);
 		s += part;
 		len -= part;

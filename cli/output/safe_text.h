@@ -27,12 +27,11 @@ void safe_text_put(FILE *out, const char *s, char from, char to);
  * longer string is cut and ends with "..". */
 void safe_text_xml(FILE *out, const char *s, size_t cells);
 
-/* Writes len bytes of s, with \xNN for each byte that cannot be shown and for
- * the bytes in `also` (NULL: none). */
-void safe_text_clean(FILE *out, const char *s, size_t len, const char *also);
-/* Does the same into dst, which has size bytes; what does not fit is left
- * out. Returns the length without the final 0 that is added; a size of
- * 4 * len + 1 is always enough. */
+/* Writes len bytes of s, with \xNN for each byte that cannot be shown. */
+void safe_text_clean(FILE *out, const char *s, size_t len);
+/* Does the same into dst, which has size bytes, and for the bytes in `also`
+ * (NULL: none); what does not fit is left out. Returns the length without the
+ * final 0 that is added; a size of 4 * len + 1 is always enough. */
 size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			   const char *also);
 /* Returns how many bytes of s to take, at most max + 3 of len, so that no

@@ -22,7 +22,7 @@ void say(const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		return;
-	safe_text_clean(stderr, text, (size_t)n - ends, NULL);
+	safe_text_clean(stderr, text, (size_t)n - ends);
 	if (ends)
 		putc('\n', stderr);
 	free(text);

@@ -149,7 +149,7 @@ void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 			first = true;
 		}
 		fputs(first ? "" : " ", out);
-		safe_text_clean(out, text, (size_t)n, NULL);
+		safe_text_clean(out, text, (size_t)n);
 		at += n + !first;
 		first = false;
 		text += n;

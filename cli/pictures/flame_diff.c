@@ -10,7 +10,6 @@
 #include "cli/input.h"
 #include "cli/output/safe_text.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/diff_runs.h"
@@ -455,7 +454,7 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	const struct diff_page *pg = arg;
 	const struct drawing *d = &pg->m.side[1];
 
-	return svg_write(out, d->tree, &d->o, NULL, err);
+	return svg_write(out, d->tree, &d->o, err);
 }
 
 int flame_diff(const struct sides *s, const struct flame_opts *f,

@@ -23,12 +23,9 @@
 #include "cli/model/trust.h"
 #include "cli/model/wall.h"
 #include "cli/model/weight.h"
-#include "cli/output/human.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
-#include "stitch/base/text_out.h"
 
 void drawing_group(struct drawing *d, const char *name, struct label_list *l)
 {

@@ -18,7 +18,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 #define WIDTH 1200
@@ -279,7 +278,7 @@ static int flame_path_write(FILE *out, void *arg, struct err *err)
 {
 	struct path_flame *f = arg;
 
-	return svg_write(out, f->tree, &f->svg, NULL, err);
+	return svg_write(out, f->tree, &f->svg, err);
 }
 
 int flame_path(struct store *db, const char *path, const struct path_opts *o,

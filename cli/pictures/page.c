@@ -129,26 +129,35 @@ static void html_page_put_top(FILE *out, const char *title)
 
 #define OPTION_MAX 40 /* characters: what is longer has to be broken */
 
+/* Returns the length of what stands before the first option: a '-' with which
+ * a word begins. */
+static size_t html_page_plain_len(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
+		n++;
+	return n;
+}
+
 /* Writes text in which the names of options are not broken at their hyphens. */
 static void html_page_put_words(FILE *out, const char *s)
 {
 	while (*s) {
-		size_t n = 0;
-		char *part;
+		size_t n = html_page_plain_len(s);
+		char *plain = mem_dup(s, n);
 
-		while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
-			n++;
-		part = mem_dup(s, n);
-		safe_text_xml(out, part, 0);
-		free(part);
+		safe_text_xml(out, plain, 0);
+		free(plain);
 		s += n;
 		n = strspn(s, "-abcdefghijklmnopqrstuvwxyz"
 			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-		part = mem_dup(s, n < OPTION_MAX ? n : OPTION_MAX);
+		if (n > OPTION_MAX)
+			n = OPTION_MAX;
 		if (n)
-			fprintf(out, "<span class=\"option\">%s</span>", part);
-		s += strlen(part);
-		free(part);
+			fprintf(out, "<span class=\"option\">%.*s</span>",
+				(int)n, s);
+		s += n;
 	}
 }
 

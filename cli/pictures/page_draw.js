@@ -350,17 +350,10 @@ const makeFlame = (name, part, icicle) => ({
 		const row = Math.floor((y + this.frame.scrollTop) / ROW);
 		const d = this.icicle ? row : this.rows.length - 1 - row;
 		const boxes = this.rows[d] || [];
-		let lo = 0, hi = boxes.length;
+		const i = searchFirst(boxes.length,
+			i => boxes[i].x + boxes[i].w > x);
 
-		while (lo < hi) {
-			const mid = lo + hi >> 1;
-
-			if (boxes[mid].x + boxes[mid].w <= x)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		return lo < boxes.length && boxes[lo].x <= x ? boxes[lo].at : -1;
+		return i < boxes.length && boxes[i].x <= x ? boxes[i].at : -1;
 	},
 
 	boxOf(at)

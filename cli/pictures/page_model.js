@@ -414,22 +414,26 @@ function groupsLeft(view)
 	return out;
 }
 
-// Returns the first sample of a time or later, if they are in its order.
-function sampleFrom(time)
+// Returns the first of n indices for which holds(i), which must be true behind
+// it; n if there is none.
+function searchFirst(n, holds)
 {
-	const t = model.sample.time;
-	let lo = 0, hi = t.length;
+	let lo = 0, hi = n;
 
 	while (lo < hi) {
 		const mid = lo + hi >> 1;
 
-		if (t[mid] < time)
-			lo = mid + 1;
-		else
+		if (holds(mid))
 			hi = mid;
+		else
+			lo = mid + 1;
 	}
 	return lo;
 }
+
+// Returns the first sample of a time or later, if they are in its order.
+const sampleFrom = time => searchFirst(model.sample.n,
+	i => model.sample.time[i] >= time);
 
 // Returns the weight in columns of the span, whenever it was chosen. The last
 // ones are kept: a choice of time does not change them, and undo asks for them.

@@ -104,20 +104,7 @@ function endPieces(p, end)
 }
 
 // Returns the number of pieces that begin before a time.
-function piecesBefore(p, ns)
-{
-	let lo = 0, hi = p.n;
-
-	while (lo < hi) {
-		const mid = lo + hi >> 1;
-
-		if (p.from[mid] < ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
+const piecesBefore = (p, ns) => searchFirst(p.n, i => p.from[i] >= ns);
 
 // Returns for each px the piece that is there, -1: none.
 function columnsOf(p, lo, unit, width)

@@ -24,20 +24,8 @@ function bucket(key, n, keys)
 }
 
 // Returns how many of the items begin before a time.
-function before(items, time, from)
-{
-	let lo = 0, hi = items.length;
-
-	while (lo < hi) {
-		const mid = lo + hi >> 1;
-
-		if (from[items[mid]] < time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
+const before = (items, time, from) => searchFirst(items.length,
+	i => from[items[i]] >= time);
 
 const sampleNs = i => (model.sample.time[i] - 1) * model.binNs;
 

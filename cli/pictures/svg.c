@@ -42,9 +42,10 @@ struct page {
 	unsigned int top;     /* px above the frames */
 	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
-	uint32_t kinds; /* bit set of drawn enum label_kind */
-	bool inferred;	/* some drawn frame was */
-	struct svg_stats st;
+	uint32_t kinds;		/* bit set of drawn enum label_kind */
+	bool inferred;		/* some drawn frame was */
+	uint32_t drawn, narrow; /* frames; narrow ones are left out */
+	uint64_t narrow_weight; /* each stack is counted at most once */
 };
 
 static uint64_t svg_milli_px(const struct page *p, uint64_t weight)
@@ -70,9 +71,9 @@ static void svg_measure(struct page *p)
 		bool skip = id && svg_is_narrow(p, nd->weight);
 
 		if (skip) {
-			p->st.narrow_weight += nd->weight;
+			p->narrow_weight += nd->weight;
 		} else {
-			p->st.drawn++;
+			p->drawn++;
 			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
 			p->inferred |= nd->inferred > 0;
 			if (nd->depth + 1 > p->rows)
@@ -80,7 +81,7 @@ static void svg_measure(struct page *p)
 		}
 		id = flame_tree_next(p->tree, id, skip);
 	}
-	p->st.narrow = flame_tree_count(p->tree) - p->st.drawn;
+	p->narrow = flame_tree_count(p->tree) - p->drawn;
 }
 
 static bool svg_has_legend(const struct page *p)
@@ -122,7 +123,7 @@ static void svg_lay_out(struct page *p)
 	p->buttons = line * (p->o->subtitle ? 5 : 4);
 	/* details, and the legend */
 	p->top = p->buttons + line * (1 + svg_has_legend(p)) + PAD + 4;
-	p->lines = p->st.narrow > 0;
+	p->lines = p->narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
 		const char *note = p->o->note[i];
 
@@ -182,7 +183,7 @@ static void svg_put_head(const struct page *p)
 	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
 	/* for screen readers */
-	human_put_grouped(out, p->st.drawn);
+	human_put_grouped(out, p->drawn);
 	fprintf(out, " frames in %u rows, %s.", p->rows,
 		o->upward ? "the root below" : "the root on top");
 	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
@@ -569,27 +570,27 @@ static void svg_put_foot(const struct page *p)
 	for (size_t i = 0; o->look && i < o->look->n_rows; i++)
 		svg_put_patch(p, PAD, y += line, o->look->rows[i].css_class,
 			      o->look->rows[i].text);
-	if (p->st.narrow) {
+	if (p->narrow) {
 		fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD,
 			y + line);
-		human_put_grouped(p->out, p->st.narrow);
+		human_put_grouped(p->out, p->narrow);
 		fprintf(p->out, " frame%s narrower than ",
-			p->st.narrow == 1 ? "" : "s");
+			p->narrow == 1 ? "" : "s");
 		human_put_fixed(p->out, o->minwidth, MILLI,
 				o->minwidth % 100     ? 3
 				: o->minwidth % MILLI ? 1
 						      : 0);
 		fprintf(p->out, " %s %s not drawn, ",
 			o->min_percent ? "%" : "px",
-			p->st.narrow == 1 ? "is" : "are");
-		svg_put_percent(p->out, p->st.narrow_weight, p->total);
+			p->narrow == 1 ? "is" : "are");
+		svg_put_percent(p->out, p->narrow_weight, p->total);
 		fputs("</text>\n", p->out);
 	}
 	fputs("</g>\n", p->out);
 }
 
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
-	      struct svg_stats *st, struct err *err)
+	      struct err *err)
 {
 	struct page p = {
 		.out = out,
@@ -611,8 +612,6 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 		"<script><![CDATA[\n(function () {\n\"use strict\";\n%s%s})();\n"
 		"]]></script>\n</svg>\n",
 		text_picture_js, text_svg_js);
-	if (st)
-		*st = p.st;
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the picture: %s",
 			       strerror(errno));

@@ -59,14 +59,8 @@ struct svg_opts {
 		*note[SVG_NOTES]; /* lines below the picture; ends with NULL */
 };
 
-/* What was drawn and what was left out, for a message to the user. */
-struct svg_stats {
-	uint32_t drawn, narrow;
-	uint64_t narrow_weight; /* each stack is counted at most once */
-};
-
 /* Writes a finished tree. Returns 0, or -1 and *err if out cannot be written.
- * st may be NULL. */
+ */
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
-	      struct svg_stats *st, struct err *err);
+	      struct err *err);
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 #include "cli/model/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
@@ -230,7 +230,7 @@ static char *server_filter(const struct server *s, struct err *err)
 			filter.cpu ? "cpu" : "time");
 		goto out;
 	}
-	if (!filter_server_sql(&d, cond, FILTER_TEXT, err))
+	if (!filter_server_sql(&d, cond, err))
 		return cond;
 out:
 	free(cond);

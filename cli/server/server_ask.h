@@ -107,9 +107,6 @@ int server_events(struct server *s, struct err *err);
 int server_sums(struct server *s, const char *cond, struct err *err);
 /* Returns the event_type.id of the first event of that name; 0: none. */
 uint32_t server_type(const struct server *s, const char *name, size_t len);
-/* And that of the run, whose number is capture.id - 1. */
-uint32_t server_type_of(const struct server *s, size_t run, const char *name,
-			size_t len);
 /* Returns the number of a run; SIZE_MAX if it was not chosen. */
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id);
 #endif

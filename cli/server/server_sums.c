@@ -26,8 +26,9 @@ uint32_t server_type(const struct server *s, const char *name, size_t len)
 	return i < s->n_type ? s->type[i] : 0;
 }
 
-uint32_t server_type_of(const struct server *s, size_t run, const char *name,
-			size_t len)
+/* The same of one run, whose number is capture.id - 1. */
+static uint32_t server_type_of(const struct server *s, size_t run,
+			       const char *name, size_t len)
 {
 	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
 	uint32_t id;

@@ -231,17 +231,6 @@ struct annot_lines {
 /* Zero-initialised, a walk begins. */
 void annot_lines_go(struct annot_lines *l, const struct annot_insn *in);
 
-/* Returns part of whole in percent. */
-double annot_share(uint64_t part, uint64_t whole);
-/* The colors of perf annotate: from 5 % of the function on, and from 0.5 %
- * on. */
-enum annot_heat {
-	ANNOT_COLD,
-	ANNOT_WARM,
-	ANNOT_HOT
-};
-enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in);
-
 /* annotate_text.c: around is how many instructions to show around those with
  * samples, -1 for all. */
 void annot_text(FILE *out, const struct annot *a, long around);

@@ -18,12 +18,22 @@
 #define SOURCES 4	       /* files that the head names */
 #define LEFT (9 + 9 + BAR + 1) /* columns to the left of the code */
 
-double annot_share(uint64_t part, uint64_t whole)
+/* Returns part of whole in percent. */
+static double annot_share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in)
+/* The colors of perf annotate: from 5 % of the function on, and from 0.5 %
+ * on. */
+enum annot_heat {
+	ANNOT_COLD,
+	ANNOT_WARM,
+	ANNOT_HOT
+};
+
+static enum annot_heat annot_heat(const struct annot *a,
+				  const struct annot_insn *in)
 {
 	double share = annot_share(in->weight, a->weight);
 

@@ -28,7 +28,8 @@ struct path_loss_count {
 	bool unknown;	 /* some have no number */
 };
 
-/* Whether it is what one capture tells no more, and the next not yet. */
+/* Whether a loss that no capture tells is the time between two of them, in
+ * which one has ended and the next has not begun. */
 static bool path_is_between(const struct timeline_loss *l)
 {
 	return !l->only_wakes && l->from != TIMELINE_START &&

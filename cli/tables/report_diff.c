@@ -18,6 +18,7 @@
 #include "cli/output/json.h"
 #include "cli/output/markdown.h"
 #include "cli/output/output.h"
+#include "cli/output/sql.h"
 #include "cli/output/term.h"
 #include "cli/tables/compare.h"
 #include "cli/tables/compare_images.h"
@@ -330,12 +331,10 @@ static void report_diff_sql(const struct report_diff *rp, const struct grid *g,
 	mem_stream_end(out);
 	fputs("DROP TABLE IF EXISTS result_head;\n"
 	      "CREATE TABLE result_head(json);\n"
-	      "INSERT INTO result_head VALUES('",
+	      "INSERT INTO result_head VALUES(",
 	      stdout);
-	/* what is shown is escaped already, as JSON does */
-	for (const char *p = head; *p && *p != '\n'; p++)
-		fputs(*p == '\'' ? "''" : (char[]){ *p, 0 }, stdout);
-	fputs("');\n", stdout);
+	sql_put_text(stdout, head, strcspn(head, "\n"));
+	fputs(");\n", stdout);
 	grid_write(g, "sql", stdout);
 	free(head);
 }

@@ -40,7 +40,7 @@ static void sframe_check_put_report(const char *path,
 				    const struct sframe_file *f,
 				    const struct sframe_report *r)
 {
-	safe_text_clean(stdout, path, strlen(path), NULL);
+	safe_text_clean(stdout, path, strlen(path));
 	printf(": SFrame version %u for %s, %" PRIu32 " functions\n",
 	       f->sf.head.version, sframe_abi_name(&f->sf), f->sf.head.funcs);
 	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");
@@ -66,7 +66,7 @@ static void sframe_check_put_report(const char *path,
 			printf("  0x%" PRIx64 "  ", bad->start);
 		else
 			fputs("  ", stdout);
-		safe_text_clean(stdout, bad->text, strlen(bad->text), NULL);
+		safe_text_clean(stdout, bad->text, strlen(bad->text));
 		putchar('\n');
 		if (last && r->kept[bad->test] == SHOWN &&
 		    r->found[bad->test] > SHOWN)

@@ -117,7 +117,7 @@ static void sframe_dump_put_bad(void *arg, uint32_t i, const struct err *err)
 	(void)arg;
 	(void)i;
 	fputs("  damaged: ", stdout);
-	safe_text_clean(stdout, err->msg, strlen(err->msg), NULL);
+	safe_text_clean(stdout, err->msg, strlen(err->msg));
 	putchar('\n');
 }
 
@@ -125,7 +125,7 @@ static void sframe_dump_put_head(const char *path, const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
 
-	safe_text_clean(stdout, path, strlen(path), NULL);
+	safe_text_clean(stdout, path, strlen(path));
 	printf(": SFrame version %u for %s, %zu bytes at file+0x%" PRIx64
 	       ", address 0x%" PRIx64 "\n",
 	       h->version, sframe_abi_name(&f->sf), f->len, f->off, f->sf.addr);

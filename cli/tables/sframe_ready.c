@@ -268,11 +268,11 @@ static void readiness_put_all(const struct readiness *p)
 		       v > 0   ? (const char *[]){ "", "1", "2", "3" }[v & 3]
 		       : v < 0 ? "bad"
 			       : "-");
-		safe_text_clean(stdout, name, strlen(name), NULL);
+		safe_text_clean(stdout, name, strlen(name));
 		for (size_t n = strlen(name); n < 20; n++)
 			putchar(' ');
 		putchar(' ');
-		safe_text_clean(stdout, path, strlen(path), NULL);
+		safe_text_clean(stdout, path, strlen(path));
 		if (!pl->file && pl->why)
 			printf("  (%s)", pl->why);
 		putchar('\n');

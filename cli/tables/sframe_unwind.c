@@ -66,7 +66,7 @@ static void sframe_unwind_put_all(const struct unwind_compare_count *c)
 		const char *path = *s->path ? s->path : "[unknown]";
 
 		printf("  %10" PRIu64 "  ", s->n);
-		safe_text_clean(stdout, path, strlen(path), NULL);
+		safe_text_clean(stdout, path, strlen(path));
 		for (unsigned int e = 1; e < UNWIND_N; e++)
 			if (s->why[e])
 				printf("  %s %" PRIu64, unwind_end_name(e),

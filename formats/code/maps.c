@@ -192,8 +192,12 @@ static int maps_take_file(struct maps *m, struct input *in, const char *path,
 		       path);
 }
 
-int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
-	      struct ledger *lg, uint16_t capture, struct err *err)
+/* Reads a copy. time: ns, or TIME_NONE if unknown. capture: of the ledger
+ * entries. Returns -1 and *err if the file cannot be read or has no such line.
+ */
+static int maps_file(struct maps *m, const char *path, int32_t pid,
+		     int64_t time, struct ledger *lg, uint16_t capture,
+		     struct err *err)
 {
 	struct input in;
 

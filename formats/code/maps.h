@@ -19,11 +19,6 @@ struct snapshot;
 
 struct maps *maps_new(void);
 void maps_free(struct maps *m);
-/* Reads a copy. time: ns, or TIME_NONE if unknown. capture: of the ledger
- * entries. Returns -1 and *err if the file cannot be read or has no such line.
- */
-int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
-	      struct ledger *lg, uint16_t capture, struct err *err);
 /* Reads all copies in a folder. Returns their number, or -1 and *err. */
 int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		uint16_t capture, struct err *err);

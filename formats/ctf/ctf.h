@@ -407,8 +407,6 @@ bool ctf_stream_next(struct ctf_stream *s);
 void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
 /* The event that was read is damage, for the reason why. */
 void ctf_stream_blame_event(const struct ctf_stream *s, const char *why);
-/* Converts a value of the stream's clock to ns on the capture's clock. */
-uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value);
 void ctf_stream_close(struct ctf_stream *s);
 
 /* ---- check.c: packets against their events, and against those before; values

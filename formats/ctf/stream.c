@@ -43,7 +43,8 @@ static uint64_t ctf_stream_shifted(const struct ctf_stream *s, uint64_t ns)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
+/* Converts a value of the stream's clock to ns on the capture's clock. */
+static uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 {
 	if (!s->clock)
 		return s->trace->at;

@@ -237,10 +237,6 @@ struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 		    uint64_t off, struct scan s, struct ftext_part *part);
 
-/* open.c: opening and closing. */
-/* Returns -1 and *err if the first lines show a text that cannot be read. */
-int ftext_refuse(struct ftext *ft, struct err *err);
-
 /* item.c: items and their refs. */
 /* Adds an item of a line at off and returns its number. */
 uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);

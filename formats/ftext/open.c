@@ -136,7 +136,8 @@ static int ftext_probe(const char *path, const void *head, size_t n)
 	return scan_starts(scan_of(head, n), "cpus=") ? 50 : 0;
 }
 
-int ftext_refuse(struct ftext *ft, struct err *err)
+/* Returns -1 and *err if the first lines show a text that cannot be read. */
+static int ftext_refuse(struct ftext *ft, struct err *err)
 {
 	struct scan s;
 	struct ftext_first_lines lk;

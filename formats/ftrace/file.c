@@ -355,6 +355,8 @@ static bool ft_file7_is_cut(const struct ft *ft)
 		s.size > ft->in.len - s.off);
 }
 
+static void ft_salvage(struct ft *ft);
+
 static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
@@ -491,7 +493,8 @@ enum ft_salvage_pass {
 	SALVAGES,
 };
 
-void ft_salvage(struct ft *ft)
+/* Finds the sections by walking the file from the header on. */
+static void ft_salvage(struct ft *ft)
 {
 	/* All options are read again. */
 	ft->shift = 0;

@@ -408,8 +408,6 @@ enum ft_whose {
 
 /* file.c: the header and everything before the pages of a trace.dat. */
 int ft_file_read(struct ft *ft, struct err *err);
-/* Finds the sections by walking the file from the header on. */
-void ft_salvage(struct ft *ft);
 /* Reads the section at off into *out and its id into *id. *owned is the buffer
  * with the unpacked contents, which the caller frees, or NULL if *out is in the
  * file. */

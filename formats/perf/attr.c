@@ -11,7 +11,9 @@
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
-uint64_t perf_attr_flags(uint64_t x, bool big_endian)
+/* Returns the flags of an attr with bit 0 as the first one: big-endian machines
+ * allocate bit-fields from the most significant bit. */
+static uint64_t perf_attr_flags(uint64_t x, bool big_endian)
 {
 	uint64_t y = 0;
 
@@ -43,8 +45,9 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	return at;
 }
 
-/* In samples counted from the start, in other records back from the end. */
-void perf_attr_lay_out(struct perf_attr *a)
+/* Sets where fields are, by sample_type and flags: in samples counted from the
+ * start, in other records back from the end. */
+static void perf_attr_lay_out(struct perf_attr *a)
 {
 	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },

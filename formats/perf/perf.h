@@ -385,11 +385,6 @@ int perf_read_header(struct perf *p, struct err *err);
 
 /* ---- attr.c */
 /* Adds the event in b, which holds a perf_event_attr and nothing else. */
-/* Returns the flags of an attr with bit 0 as the first one: big-endian machines
- * allocate bit-fields from the most significant bit. */
-uint64_t perf_attr_flags(uint64_t x, bool big_endian);
-/* Sets where fields are, by sample_type and flags. */
-void perf_attr_lay_out(struct perf_attr *a);
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
 /* Makes id an id of event attr. */
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);
@@ -625,9 +620,6 @@ void perf_extra_add(struct perf *p, const char *name, uint64_t value);
 void perf_extra_blob(struct perf *p, const char *name, const void *blob,
 		     size_t len);
 
-/* Takes n u64s into *v, which has room for *cap and grows. */
-int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
-		   struct err *err);
 /* Takes n addresses where they lie, or into p->ip. */
 int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
 		    struct addrs *a, struct err *err);
@@ -643,8 +635,6 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding);
 /* Gives tracepoint events their fields, and a name to those without one. */
 void perf_trace_join_events(struct perf *p);
-/* Returns the format of an event, or NULL. */
-const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event);
 /* Fills s->sched, s->call and stacks from the payload of an event that has
  * perf_attr.sched. */
 void perf_trace_sample(struct perf *p, struct rec_sample *s);

@@ -58,8 +58,9 @@ static void perf_sample_extra_words(struct perf *p, const char *name,
 	perf_extra_blob(p, name, v, n * sizeof(*v));
 }
 
-int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
-		   struct err *err)
+/* Takes n u64s into *v, which has room for *cap and grows. */
+static int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v,
+			  size_t *cap, struct err *err)
 {
 	if (n > bytes_left(b) / 8)
 		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);

@@ -183,7 +183,9 @@ void perf_trace_join_events(struct perf *p)
 	}
 }
 
-const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event)
+/* Returns the format of an event, or NULL. */
+static const struct tp_format *perf_trace_format(const struct perf *p,
+						 uint32_t event)
 {
 	if (event >= p->n_attr || !p->attr[event].fmt)
 		return NULL;

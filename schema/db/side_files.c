@@ -48,7 +48,8 @@ static uint32_t side_u32(const void *p, size_t len, size_t off)
 	return v;
 }
 
-uint32_t side_page_size(const struct side_db *db)
+/* Returns the size of a page as the header says, 0 if that cannot be. */
+static uint32_t side_page_size(const struct side_db *db)
 {
 	uint32_t n = side_u32(db->head, SIDE_HEAD, 16) >> 16;
 

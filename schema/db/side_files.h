@@ -22,9 +22,6 @@ struct side_db {
 	unsigned char head[SIDE_HEAD];
 };
 
-/* Returns the size of a page as the header says, 0 if that cannot be. */
-uint32_t side_page_size(const struct side_db *db);
-
 /* Returns 0 if SQLite may be told to open the database: what is beside it are
  * regular files of one name, of the user or of the database's owner, and a
  * rollback with the journal would bring back a database of this size. Returns

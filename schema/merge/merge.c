@@ -233,7 +233,8 @@ size_t merge_choose(struct merge *m, const struct merge_choice *c)
 
 		in->out = !merge_in_range(in, c, walls) ||
 			  (c->since && newest != INT64_MIN &&
-			   merge_end(in, walls) < newest - c->since) ||
+			   (uint64_t)newest - (uint64_t)merge_end(in, walls) >
+				   (uint64_t)c->since) ||
 			  (c->last && m->n_input - i > c->last);
 		n += !in->out;
 	}

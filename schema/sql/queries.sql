@@ -151,7 +151,7 @@ SELECT file, name, hash FROM internal_image_section
 WHERE image = ?1 AND name = '.text'
 
 -- name: image_sections
-SELECT s.image, s.file, s.name, s.hash, i.build_id
+SELECT s.file, s.name, s.hash, i.build_id
 FROM internal_image_section s JOIN image i ON i.id = s.image
 ORDER BY s.file, s.name, s.image
 

@@ -281,14 +281,9 @@ SELECT data FROM payload WHERE id = ?1
 SELECT name FROM sqlite_schema
 WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
--- What follow says of a segment.
+-- What follow says of a segment, beside its losses.
 -- name: follow_glance
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
-	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
-	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL) OR what = 'damage'
-		OR (what = 'overwritten' AND n IS NULL AND capture NOT IN (
-			SELECT capture FROM loss
-			WHERE what = 'overwritten' AND counts))) AS lost_unknown,
 	(SELECT coalesce(sum(n), 0) FROM verdicts
 		WHERE kind = 'request' AND verdict = 'pending_end') AS open
 

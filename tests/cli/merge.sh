@@ -267,6 +267,8 @@ refuse 2 'not a database; several' report one/1.db "$cap/fp-1.data"
 refuse 2 '--since needs a time' report --since soon two
 refuse 2 '--since needs a time' report --since 200000d two
 refuse 2 '--from needs seconds' report --from soon two
+refuse 2 '--from needs seconds' report --from 9999-01-01 two
+refuse 2 '--since needs a time' report --since 0x10s two
 refuse 2 'one database at a time' symbolize one/1.db one/2.db
 head -c 20000 one/1.db >two/cut.db
 refuse 1 'two/cut.db' merge -f -o x.db two

@@ -55,8 +55,8 @@ ok "a_chain_begins_with_how_far_it_is_proved" $?
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?
 "$B" path --tid 1 --time 5,4 "$db" 2>&1 | grep -q 'FROM below TO' &&
-	"$B" path --depth -1 "$db" 2>&1 | grep -q 'need numbers from 0 on' &&
-	"$B" path --tid -2 "$db" 2>&1 | grep -q 'need numbers from 0 on'
+	"$B" path --depth -1 "$db" 2>&1 | grep -q 'needs a number from 0 on' &&
+	"$B" path --tid -2 "$db" 2>&1 | grep -q 'needs a number from 0 on'
 ok "a_wrong_time_or_number_is_told_why" $?
 # a name whose letters have two bytes each
 cat >"$work/utf8.txt" <<'END'
@@ -398,7 +398,7 @@ ok threads_of_one_name_have_their_tid $?
 usage a_flame_graph_is_an_answer_of_its_own 'leave out' --flame x.svg --tree
 usage a_flame_graph_has_no_rows 'leave out' --flame x.svg --limit 3
 usage minus_one_row_is_no_limit 'from 0 on' --limit=-1
-usage minus_one_percent_is_no_share 'in percent' --fail-unknown=-1
+usage minus_one_percent_is_no_share 'from 0 on' --fail-unknown=-1
 
 # interrupts have the names of their events, unless a loss is in between
 "$B" ingest -q -f --no-symbols --fields all -o "$work/irqs.db" \

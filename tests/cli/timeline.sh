@@ -2,6 +2,7 @@
 # timeline.sh - several captures on one timeline: which go together, how exactly, and what is refused.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/timeline.sh; prints "ok NAME" or "not ok NAME" lines.
 cd "$(dirname "$0")/../.." || exit 2
+cap=$PWD/tests/captures
 . tests/lib.sh
 cd "$dir" || exit 2
 
@@ -140,3 +141,8 @@ sqlite3 far.db 'UPDATE capture SET first_ns = -9223372036854775808, last_ns = 92
 "$B" info far.db >out 2>err
 grep -q 'time  *-9223372036.854775 to 9223372036.854775 s,' out && ! grep -q 'runtime error' err
 is "times of a database that lies" 0 $?
+"$B" ingest -q -o lies.db "$cap/ftrace-v7.dat"
+sqlite3 lies.db 'UPDATE capture SET first_ns = -9223372036854775808, last_ns = 9223372036854775807'
+"$B" lies.db >out 2>err
+grep -q ', 727 events$' out && ! grep -q 'runtime error' err
+is "the first screen of a database that lies" 0 $?

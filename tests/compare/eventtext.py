@@ -31,6 +31,10 @@ PERF = re.compile(r"^ *(?P<comm>\S.*?) +(?:-?\d+/)?(?P<tid>-?\d+) +\[(?P<cpu>\d+
                   r"(?:\d+ +)?(?P<event>\w+:\w+): (?P<text>.*)$", re.M)
 
 
+# A dying thread has tid -1 in perf's samples, and ours are of that thread: the
+# text of its last switch says which one, as perf's plugin prints it.
+LEAVES = re.compile(r".*?:(\d+) \[\d+\] \S+ ==> ")
+
 # Paths of the recording machine, which some of their texts do not have.
 OWN, SHOWN = "/tmp/h/cap/own/", "/usr/local/cap/"
 
@@ -61,8 +65,11 @@ def theirs(text, of_perf):
     for line in common.read_gz(text).split("\n"):
         m = (PERF if of_perf else ftrace.LINE).match(line)
         if m:
-            tid = m["tid"] if of_perf else m["pid"]
-            out.append([(micros(m["time"]), int(m["cpu"]), int(tid), m["event"].split(":")[-1]), m["text"]])
+            tid = int(m["tid"] if of_perf else m["pid"])
+            leaves = LEAVES.match(m["text"]) if tid < 0 else None
+            if leaves:
+                tid = int(leaves[1])
+            out.append([(micros(m["time"]), int(m["cpu"]), tid, m["event"].split(":")[-1]), m["text"]])
         elif line[:3] == "=> " and out:
             out[-1][1] += " " + line
     return [(key, said) for key, said in out if not key[3].endswith("_stack")]

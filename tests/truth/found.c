@@ -139,46 +139,76 @@ static bool found_may_be_exec(const struct look *k, size_t at, int32_t came)
 	return execs;
 }
 
-/* Who came to the CPU of item `at` last, and since when that is known; -1. */
-static int32_t runs_at(const struct look *k, size_t at, int64_t *since)
+/* The records of what a thread does are written by itself, on its CPU. */
+static bool found_is_own(const struct record *r)
 {
-	int32_t cpu = k->l->at[at].rec->cpu;
-	const struct record *exec = NULL;
+	return r->by > 0 && is_timed(r) && !(r->flags & REC_F_SYNTH) &&
+	       !is_exec(r);
+}
 
-	for (size_t i = at; i-- > 0;) {
+/* Who is on a CPU, as its records tell so far. */
+struct seat {
+	int32_t tid; /* -1: unknown */
+	int64_t since;
+	bool odd; /* the thread wrote a record, and nothing says it came */
+};
+
+/* Who is on the CPU of item `at` right before it. */
+static struct seat seat_at(const struct look *k, size_t at)
+{
+	struct seat s = { .tid = -1, .since = TIME_NONE };
+	int32_t cpu = k->l->at[at].rec->cpu;
+
+	for (size_t i = 0; i < at; i++) {
 		const struct record *r = k->l->at[i].rec;
 
 		if (r->cpu != cpu)
 			continue;
-		if (is_exec(r) && !exec)
-			exec = r;
-		if (!is_switch(r))
-			continue;
-		*since = truth_time_of(exec ? exec : r);
-		return exec ? exec->tid : r->sample.sched.next_tid;
+		if (is_switch(r))
+			s = (struct seat){ r->sample.sched.next_tid,
+					   truth_time_of(r), false };
+		else if (is_exec(r) && s.tid >= 0)
+			s = (struct seat){ r->tid, truth_time_of(r), s.odd };
+		else if (found_is_own(r) && s.tid >= 0 && s.tid != r->by &&
+			 !s.odd && truth_time_of(r) > s.since)
+			s = (struct seat){ r->by, truth_time_of(r), true };
 	}
-	return -1;
+	return s;
 }
 
-/* Who came to the CPU of this item is another one than who leaves it: since
- * when; TIME_NONE: no break. */
+/* Is there a switch of the CPU behind item `at`? perf starts and stops what
+ * threads write before and after the switches. */
+static bool switches_behind(const struct look *k, size_t at)
+{
+	bool found = false;
+
+	for (size_t i = at + 1; i < k->l->n; i++)
+		found |= k->l->at[i].rec->cpu == k->l->at[at].rec->cpu &&
+			 is_switch(k->l->at[i].rec);
+	return found;
+}
+
+/* Who came to the CPU of this item is another one than who leaves it, or who
+ * wrote it: since when; TIME_NONE: no break. */
 static int64_t break_at(const struct look *k, size_t at)
 {
 	const struct record *r = k->l->at[at].rec;
-	int64_t since = TIME_NONE;
+	struct seat s;
+	bool odd;
 
-	if (!is_switch(r))
+	if (!is_switch(r) && !found_is_own(r))
 		return TIME_NONE;
-	int32_t came = runs_at(k, at, &since);
-
-	if (came < 0 || came == r->sample.sched.tid ||
-	    since >= truth_time_of(r) || !found_leaves(k, came, r->cpu) ||
-	    found_may_be_exec(k, at, came))
-		return TIME_NONE;
-	return since;
+	s = seat_at(k, at);
+	odd = is_switch(r) ? s.tid != r->sample.sched.tid &&
+				     !found_may_be_exec(k, at, s.tid)
+			   : s.tid != r->by && !s.odd && switches_behind(k, at);
+	return odd && s.tid >= 0 && s.since < truth_time_of(r) &&
+			       found_leaves(k, s.tid, r->cpu)
+		       ? s.since
+		       : TIME_NONE;
 }
 
-/* Consecutive switches of a CPU must fit. */
+/* Consecutive records of a CPU must fit. */
 static void look_at_switches(struct look *k)
 {
 	size_t n = 0;
@@ -276,11 +306,13 @@ static bool may_find(const struct look *k, const struct finding_row *f)
 {
 	const char *rule = rule_of(f);
 	bool born = is_done(k, CHANGE_FORK) || is_done(k, CHANGE_TID_NEW);
+	/* two lives look like one, which has the mappings of the first */
+	bool one = is_done(k, CHANGE_TID_NEW) && is_done(k, CHANGE_EXIT);
 
 	if (!strcmp(rule, "map_lost"))
 		return f->f.loss && (born || is_done(k, CHANGE_MAP));
 	if (!strcmp(rule, "unmapped"))
-		return !f->f.loss && is_done(k, CHANGE_MAP);
+		return !f->f.loss && (one || is_done(k, CHANGE_MAP));
 	if (!strcmp(rule, "fork_lost"))
 		return f->f.loss && born;
 	if (!strcmp(rule, "wakeup_order") || !strcmp(rule, "wakeup_lost"))

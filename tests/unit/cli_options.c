@@ -209,6 +209,8 @@ START_TEST(numbers_and_choices_are_checked)
 	ck_assert_int_eq(number, 12);
 	ck_assert_str_eq(choice, "csv");
 	ck_assert_int_eq(options_test_parse("--width 12x"), -1);
+	ck_assert_int_eq(options_test_parse("--width=-1"), -1);
+	ck_assert_str_eq(err.msg, "--width needs a number from 0 on, not '-1'");
 	ck_assert_int_eq(options_test_parse("--format xml"), -1);
 	ck_assert_str_eq(err.msg, "--format is one of table, csv, not 'xml'");
 }

@@ -1,5 +1,5 @@
 /* merged.c - databases that are removed while they are read. */
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 
 #include "schema/merge/merge.h"
 #include "stitch/base/mem.h"

@@ -48,14 +48,14 @@ void pq_put_u64(struct pq_buf *b, uint64_t v)
 	pq_put_bytes(b, &v, sizeof(v));
 }
 
-void pq_put_varint(struct pq_buf *b, uint64_t v)
+static void pq_put_varint(struct pq_buf *b, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		pq_put_byte(b, (v & 0x7f) | 0x80);
 	pq_put_byte(b, (unsigned int)v);
 }
 
-void pq_put_zigzag(struct pq_buf *b, int64_t v)
+static void pq_put_zigzag(struct pq_buf *b, int64_t v)
 {
 	pq_put_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }

@@ -19,8 +19,6 @@ void pq_put_bytes(struct pq_buf *b, const void *p, size_t n);
 void pq_put_byte(struct pq_buf *b, unsigned int v);
 void pq_put_u32(struct pq_buf *b, uint32_t v);
 void pq_put_u64(struct pq_buf *b, uint64_t v);
-void pq_put_varint(struct pq_buf *b, uint64_t v);
-void pq_put_zigzag(struct pq_buf *b, int64_t v);
 
 /* Returns the bits that numbers up to v need. */
 unsigned int pq_width(uint64_t v);

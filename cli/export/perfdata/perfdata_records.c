@@ -184,13 +184,15 @@ static int perfdata_read_captures(struct perfdata *pd, struct err *err)
 		struct value wall =
 			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS);
 		struct pd_capture c = {
-			.format = text_or_null(pd, r, 1),
-			.host = text_or_null(pd, r, 2),
-			.release = text_or_null(pd, r, 3),
-			.arch = text_or_null(pd, r, 4),
-			.cmdline = text_or_null(pd, r, 5),
+			.format = text_or_null(pd, r, PERFDATA_CAPTURES_FORMAT),
+			.host = text_or_null(pd, r, PERFDATA_CAPTURES_HOST),
+			.release =
+				text_or_null(pd, r, PERFDATA_CAPTURES_RELEASE),
+			.arch = text_or_null(pd, r, PERFDATA_CAPTURES_ARCH),
+			.cmdline =
+				text_or_null(pd, r, PERFDATA_CAPTURES_CMDLINE),
 			.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
-			.clock = text_or_null(pd, r, 7),
+			.clock = text_or_null(pd, r, PERFDATA_CAPTURES_CLOCK),
 			.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
 			.has_wall = wall.kind == VALUE_INT,
 			.wall_offset = wall.num,
@@ -219,7 +221,7 @@ static int perfdata_read_events(struct perfdata *pd, struct err *err)
 			.period = (uint64_t)rows_int(r, PERFDATA_EVENTS_PERIOD),
 			.freq = rows_int(r, PERFDATA_EVENTS_FREQ),
 			.chain = rows_int(r, PERFDATA_EVENTS_HAS_CHAIN),
-			.format = text_or_null(pd, r, 9),
+			.format = text_or_null(pd, r, PERFDATA_EVENTS_FORMAT),
 			.payload = rows_int(r, PERFDATA_EVENTS_HAS_PAYLOAD),
 		};
 

@@ -11,7 +11,7 @@
 #include "formats/ctf/meta/tree.h"
 #include "stitch/base/wide.h"
 
-void ctf_text_put(struct ctf_text *t, const void *s, size_t n)
+static void ctf_text_put(struct ctf_text *t, const void *s, size_t n)
 {
 	size_t left = t->max - t->n;
 

@@ -170,15 +170,9 @@ int tsdl_string(struct tsdl *t, const struct raw_class **out);
 
 /* Reads a type without a name: integer {...}, struct x, unsigned long. */
 int tsdl_type(struct tsdl *t, const struct raw_class **out);
-/* Reads name[length]... behind a type. The name may be missing if `name` is
- * NULL. */
-int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
-		    uint32_t *name, const struct raw_class **out);
 /* Reads a declaration of names: typealias, typedef, struct x {...}; and sets
  * *done, unless there is none. */
 int tsdl_declaration(struct tsdl *t, bool *done);
-int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
-		 const struct raw_class *type, uint32_t at);
 
 /* ---- blocks */
 

@@ -6,11 +6,13 @@
 
 static int tsdl_typealias(struct tsdl *t);
 static int tsdl_typedef(struct tsdl *t);
+static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
+			   uint32_t *name, const struct raw_class **out);
 
 /* ---- names of types */
 
-int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
-		 const struct raw_class *type, uint32_t at)
+static int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
+			const struct raw_class *type, uint32_t at)
 {
 	uint32_t key = name * TSDL_SPACES + space;
 
@@ -486,8 +488,10 @@ static void tsdl_array(struct tsdl *t, struct raw_class *c,
 	c->node.n_child = 1;
 }
 
-int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
-		    uint32_t *name, const struct raw_class **out)
+/* Reads name[length]... behind a type. The name may be missing if `name` is
+ * NULL. */
+static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
+			   uint32_t *name, const struct raw_class **out)
 {
 	struct raw_class *dim[CTF_DEPTH_MAX];
 	size_t n = 0;

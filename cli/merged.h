@@ -1,7 +1,7 @@
 /* merged.h - databases that become one: a file, or a temporary database that a
  * command reads. */
-#ifndef CLI_INGEST_MERGED_H
-#define CLI_INGEST_MERGED_H
+#ifndef CLI_MERGED_H
+#define CLI_MERGED_H
 #include <stdbool.h>
 #include <stddef.h>
 

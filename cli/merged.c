@@ -1,6 +1,6 @@
 /* merged.c - databases that become one: a file, or a temporary database that a
  * command reads. */
-#include "cli/ingest/merged.h"
+#include "cli/merged.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,8 +15,10 @@
 
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/load.h"
+#include "cli/output/folder.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
+#include "cli/typed.h"
 #include "cli/version.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -55,7 +57,7 @@ static int merged_time(const char *opt, const char *text, int64_t *out,
 		       struct err *err)
 {
 	struct tm tm = { .tm_isdst = -1 };
-	char *end;
+	const char *p = text;
 	const char *rest = strptime(text, "%Y-%m-%d", &tm);
 
 	if (rest && (*rest == ' ' || *rest == 'T')) {
@@ -63,36 +65,28 @@ static int merged_time(const char *opt, const char *text, int64_t *out,
 
 		rest = clock ? clock : strptime(rest + 1, "%H:%M", &tm);
 	}
-	if (rest && !*rest) {
-		*out = (int64_t)mktime(&tm) * NS;
+	if (rest && !*rest &&
+	    !__builtin_mul_overflow((int64_t)mktime(&tm), NS, out))
 		return 0;
-	}
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= 0 && v < 9e9))
+	if (typed_decimal(&p, 9, out) || *p)
 		return err_set(err, ERR_USAGE,
 			       "--%s needs seconds, or a time such as "
 			       "'2026-11-21 10:00', not '%s'",
 			       opt, text);
-	*out = (int64_t)(v * NS);
 	return 0;
 }
 
 static int merged_span(const char *text, int64_t *out, struct err *err)
 {
-	static const char units[] = "smhd";
-	static const int64_t second[] = { 1, 60, 3600, 86400 };
-	char *end;
-	double v = strtod(text, &end);
-	const char *unit = *end ? strchr(units, *end) : units;
+	const char *p = text;
 
-	if (end == text || !unit || (*end && end[1]) ||
-	    !(v > 0 && v < 9e9 / (double)second[unit - units]))
+	/* a number alone is one of seconds */
+	if ((typed_span(text, out) && (typed_decimal(&p, 9, out) || *p)) ||
+	    !*out)
 		return err_set(err, ERR_USAGE,
 			       "--since needs a time such as 90s, 5m or 2h, "
 			       "not '%s'",
 			       text);
-	*out = (int64_t)(v * NS) * second[unit - units];
 	return 0;
 }
 
@@ -101,8 +95,6 @@ int merged_choice(struct merge_choice *c, struct err *err)
 	*c = (struct merge_choice){ .has_from = from_text,
 				    .has_to = to_text,
 				    .last = (size_t)last };
-	if (last < 0)
-		return err_set(err, ERR_USAGE, "--last must be 1 or more");
 	if (from_text && merged_time("from", from_text, &c->from, err))
 		return -1;
 	if (to_text && merged_time("to", to_text, &c->to, err))
@@ -256,7 +248,8 @@ static int merged_try(const struct merged_paths *list, const char *out,
 		      bool force, struct store **db,
 		      struct merge_counts *counts, struct err *err)
 {
-	struct store_opts so = { .temp_dir = load_temp_dir(), .force = force };
+	struct store_opts so = { .temp_dir = folder_for_temp(),
+				 .force = force };
 	struct merge *m = merge_new();
 	struct ledger *lg = ledger_new();
 	int rc = -1;

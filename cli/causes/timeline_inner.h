@@ -1,0 +1,109 @@
+/* timeline_inner.h - what the files of the timeline share: timeline_rings.c
+ * takes records, timeline_seal.c finishes it, timeline_ask.c answers. For them
+ * only. */
+#ifndef CLI_CAUSES_TIMELINE_INNER_H
+#define CLI_CAUSES_TIMELINE_INNER_H
+#include "cli/causes/doubt.h"
+#include "cli/causes/rename.h"
+#include "cli/causes/timeline.h"
+#include "stitch/base/table.h"
+
+#define TIMELINE_CPUS_MAX 65536 /* records of further ones are ignored */
+
+/* The ring of a CPU, up to the record that was added last. */
+struct ring {
+	int32_t current;		  /* tid; -1: unknown */
+	int64_t since;			  /* start of the stay of `current` */
+	int64_t last;			  /* time of the last record */
+	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
+					     never */
+	/* time of the last record with which they were on */
+	int64_t until[TIMELINE_TYPES];
+	int32_t coming; /* tid, when another one has left; -1: unknown, or it
+			 * has come */
+	bool left;	/* the last record is TIMELINE_LEAVE */
+	bool exact;	/* whether `since` is a switch, or an exec */
+	bool exec;	/* it is an exec */
+	bool began;	/* a record was added since switches are on */
+	bool changed;	/* no record since the capture changed */
+	int64_t start;	/* in this capture; TIMELINE_START in the first */
+	size_t *loss;	/* losses of this CPU, in timeline.told */
+	size_t n_loss, cap_loss, next_loss;
+	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
+	size_t spans_told; /* and in timeline.told */
+	int64_t switched;  /* time of the last switch */
+	size_t doubt; /* number in timeline.doubts of the one without an end,
+		       * + 1 */
+};
+
+/* A ring in one of several captures: since when types are on there, and until
+ * when. */
+struct ring_part {
+	int64_t from, to;
+	int64_t last; /* time of its last record */
+	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
+	int32_t cpu;
+};
+
+/* The time of one capture: since when types are on at all CPUs, and until
+ * when. */
+struct timeline_part {
+	int64_t from;
+	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
+};
+
+/* Items by an owner: those of owner i are id[first[i] .. first[i + 1] - 1]. */
+struct lists {
+	uint32_t *id, *first;
+};
+
+struct timeline {
+	struct timeline_rules rules;
+	struct ring *ring;
+	size_t n_ring, cap_ring;
+	struct timeline_loss *told; /* as they were added */
+	size_t n_told, cap_told;
+	size_t *anywhere; /* those of an unknown CPU */
+	size_t n_anywhere, cap_anywhere;
+	struct timeline_loss *loss; /* as they are in the rings */
+	size_t n_loss, cap_loss;
+	/* Latest end of those losses that are below loss[i] in the tree whose
+	 * root is in the middle, and so on: timeline_visit_losses() */
+	int64_t *reach;
+	struct timeline_stay *stay;
+	size_t n_stay, cap_stay;
+	struct timeline_wake *wake;
+	size_t n_wake, cap_wake;
+	int32_t *tid; /* by thread */
+	bool *recorder;
+	bool *gone; /* it left its last CPU for good */
+	size_t n, cap, cap_recorder, cap_gone;
+	struct renames renames;
+	timeline_process_fn *process;
+	void *process_arg;
+	struct table index; /* tid to thread */
+	struct lists stays, wakes, seats;
+	struct ring_part *ring_part;
+	size_t n_ring_part, cap_ring_part;
+	struct timeline_part *part; /* the last one begins at part_from */
+	size_t n_part, cap_part;
+	int64_t part_from;
+	unsigned int types;
+	int64_t first, last; /* records in rings */
+	uint64_t contradictions;
+	struct doubts doubts;
+	/* when a thread without a tid came last: it had left as if dead */
+	int64_t undead;
+	bool stray; /* a record is of no CPU, or no time, that is known */
+};
+
+/* Returns the ring of a CPU, which may be new; NULL: the number is none. */
+struct ring *timeline_ring(struct timeline *t, int32_t cpu);
+/* Adds a loss to the ring: the stay there ends at l.from; from l.to on, the
+ * thread `after` is there (-1: unknown). */
+void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
+		    int32_t after);
+/* Notes since when types are on in the capture that ends, and until when. to:
+ * its last time; TIMELINE_END: no other one follows. */
+void timeline_end_part(struct timeline *t, int64_t to);
+#endif

@@ -1,0 +1,510 @@
+/* timeline_rings.c - the timeline takes records: each is checked against the
+ * one before it on its CPU, and ends or begins a stay there. */
+#include "cli/causes/timeline_inner.h"
+#include "stitch/base/mem.h"
+#include "stitch/task_state.h"
+
+#define EVENT_MAX (((int64_t)1 << 40) - 1)
+#define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
+
+struct ring *timeline_ring(struct timeline *t, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= TIMELINE_CPUS_MAX)
+		return NULL;
+	while (t->n_ring <= (size_t)cpu)
+		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
+			.current = -1,
+			.coming = -1,
+			.last = TIMELINE_START,
+			.switched = TIMELINE_START,
+			.start = t->part_from,
+			.since_on = { TIMELINE_END, TIMELINE_END, TIMELINE_END,
+				      TIMELINE_END },
+			.until = { TIMELINE_START, TIMELINE_START,
+				   TIMELINE_START, TIMELINE_START },
+		};
+	return &t->ring[cpu];
+}
+
+/* Returns the number of a thread, which may be new; TIMELINE_NONE for the idle
+ * thread and for none. */
+static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
+{
+	uint64_t hash = hash_u64((uint64_t)(uint32_t)tid);
+	uint32_t id;
+
+	if (tid <= 0)
+		return TIMELINE_NONE;
+	id = table_find_hash(&t->index, hash);
+	if (id != TABLE_NONE)
+		return id;
+	id = (uint32_t)t->n;
+	t->recorder = mem_grow(t->recorder, &t->cap_recorder, t->n + 1,
+			       sizeof(*t->recorder));
+	t->recorder[t->n] = false;
+	t->gone = mem_grow(t->gone, &t->cap_gone, t->n + 1, sizeof(*t->gone));
+	t->gone[t->n] = false;
+	*mem_add(t->tid, t->n, t->cap) = tid;
+	table_add(&t->index, hash, id);
+	return id;
+}
+
+void timeline_mark_recorder(struct timeline *t, int32_t tid)
+{
+	uint32_t id = timeline_take_tid(t, tid);
+
+	if (id != TIMELINE_NONE)
+		t->recorder[id] = true;
+}
+
+static bool is_time(int64_t time)
+{
+	return time >= -TIME_MOST && time <= TIME_MOST;
+}
+
+void timeline_lose(struct timeline *t, const struct timeline_loss *l)
+{
+	struct ring *r = timeline_ring(t, l->cpu);
+	size_t at = t->n_told;
+	struct timeline_loss *told = mem_add(t->told, t->n_told, t->cap_told);
+
+	*told = *l;
+	if (!is_time(l->from))
+		told->from = TIMELINE_START;
+	if (!is_time(l->to))
+		told->to = TIMELINE_END;
+	t->contradictions += l->silent;
+	if (l->silent)
+		doubts_add(&t->doubts, told->from, told->to);
+	if (r)
+		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
+	else
+		*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
+}
+
+/* Returns the id of an event as it is kept. */
+static uint64_t timeline_event(int64_t id)
+{
+	return id > 0 && id <= EVENT_MAX ? (uint64_t)id : 0;
+}
+
+static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
+			      const struct timeline_record *out)
+{
+	uint64_t event = timeline_event(out ? out->id : 0);
+	uint32_t thread;
+
+	if (r->current < 0)
+		return;
+	thread = timeline_take_tid(t, r->current);
+	if (thread != TIMELINE_NONE)
+		t->gone[thread] = out && task_state_ends(out->state);
+	*mem_add(t->stay, t->n_stay, t->cap_stay) = (struct timeline_stay){
+		.from = r->since,
+		.to = to,
+		.thread = thread,
+		.cpu = (uint16_t)(r - t->ring),
+		.state = out ? out->state : -1,
+		.event_low = (uint32_t)event,
+		.event_high = (uint8_t)(event >> 32),
+		.exact_from = r->exact,
+		.exec = r->exec,
+		.exact_to = out != NULL,
+	};
+	r->current = -1;
+}
+
+static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
+				bool exact)
+{
+	r->current = tid;
+	r->since = from;
+	r->exact = exact;
+	r->exec = false;
+}
+
+/* Returns who was on the CPU right before a record; -1: not known. */
+static int32_t timeline_before(const struct timeline_record *rec)
+{
+	return rec->kind == TIMELINE_COME ? -1 : rec->current;
+}
+
+/* Ends what is known of a CPU at l->from; from l->to on, `after` is there. */
+static void timeline_break_stay(struct timeline *t, struct ring *r,
+				const struct timeline_loss *l, int32_t after)
+{
+	timeline_end_stay(t, r, l->from, NULL);
+	timeline_begin_stay(r, after, l->to, false);
+	r->left = false;
+	r->coming = -1;
+}
+
+void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
+		    int32_t after)
+{
+	l.before = r->current;
+	l.after = after;
+	l.cpu = (int32_t)(r - t->ring);
+	if (l.silent && !r->doubt)
+		r->doubt = doubts_add(&t->doubts, r->switched, TIMELINE_END);
+	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	timeline_break_stay(t, r, &l, after);
+}
+
+/* The same for a loss that began before the last record and goes on. */
+static void timeline_extend(struct timeline *t, struct ring *r,
+			    const struct timeline_loss *l, int32_t after)
+{
+	struct timeline_loss *whole = &t->loss[r->spans - 1];
+
+	whole->to = l->to;
+	whole->after = after;
+	whole->spans = true;
+	timeline_break_stay(t, r, l, after);
+}
+
+/* Adds a loss that is between the same two records to *sum. */
+static void timeline_add_up(struct timeline_loss *sum,
+			    const struct timeline_loss *l, bool first)
+{
+	if (first) {
+		*sum = *l;
+		return;
+	}
+	sum->from = l->from < sum->from ? l->from : sum->from;
+	sum->to = l->to > sum->to ? l->to : sum->to;
+	sum->silent |= l->silent;
+	if (l->n < 0 || sum->n < 0 ||
+	    __builtin_add_overflow(sum->n, l->n, &sum->n))
+		sum->n = -1;
+}
+
+/* Takes the losses between the last record of the ring and this one. One that
+ * is not between two records may be anywhere in its time. */
+static void timeline_pass_losses(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	struct timeline_loss sum;
+	size_t told = 0;
+	size_t n = 0;
+
+	while (r->next_loss < r->n_loss) {
+		struct timeline_loss l = t->told[r->loss[r->next_loss]];
+		bool within = l.to <= rec->time;
+
+		if (l.from >= rec->time && l.to > rec->time)
+			break;
+		if (l.from < r->last || !within) {
+			l.n = -1;
+			l.from = l.from < r->last ? r->last : l.from;
+			l.to = within ? l.to : rec->time;
+		}
+		if (l.to >= l.from) {
+			timeline_add_up(&sum, &l, !n++);
+			told = r->loss[r->next_loss];
+		}
+		if (!within)
+			break;
+		r->next_loss++;
+	}
+	if (!n)
+		return;
+	if (n == 1 && r->spans && r->spans_told == told &&
+	    t->loss[r->spans - 1].to == sum.from) {
+		timeline_extend(t, r, &sum, timeline_before(rec));
+		return;
+	}
+	timeline_break(t, r, sum, timeline_before(rec));
+	r->spans = n == 1 ? t->n_loss : 0;
+	r->spans_told = told;
+}
+
+/* What one capture tells of a CPU ends with its last record there, and what the
+ * next one tells begins with its first. */
+static void timeline_pass_change(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	const struct timeline_loss l = { .from = r->last,
+					 .to = rec->time,
+					 .n = -1 };
+
+	r->changed = false;
+	timeline_break(t, r, l, timeline_before(rec));
+	while (r->next_loss < r->n_loss &&
+	       t->told[r->loss[r->next_loss]].to <= rec->time)
+		r->next_loss++;
+}
+
+/* ---- threads whose tid changes */
+
+void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
+{
+	if (from != to && to > 0)
+		renames_add(&t->renames,
+			    &(struct rename_row){ time, from, to });
+}
+
+void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
+			     void *arg)
+{
+	t->process = fn;
+	t->process_arg = arg;
+}
+
+/* Returns when at the latest a thread had taken over the tid of the first of
+ * its process, if it did at or behind a time; TIMELINE_END: it did not. */
+static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
+				int64_t time)
+{
+	const struct rename_row *x;
+
+	if (!t->renames.n || from <= 0 || to <= 0)
+		return TIMELINE_END;
+	x = renames_find(&t->renames, from, to, time);
+	if (!x && t->process && t->process(t->process_arg, from) == to)
+		x = renames_find(&t->renames, -1, to, time);
+	return x ? x->time : TIMELINE_END;
+}
+
+/* Returns the ring of another CPU on which a thread is; NULL: it is on none. */
+static struct ring *timeline_other_seat(struct timeline *t,
+					const struct ring *r, int32_t tid)
+{
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (&t->ring[i] != r && t->ring[i].current == tid)
+			return &t->ring[i];
+	return NULL;
+}
+
+/* Returns whether the thread of a record is the one that was on the CPU, or the
+ * first thread of its process, and an exec between them changed both their
+ * tids. The first thread has ended before, or is about to leave for good: then
+ * it has the other's tid for its last records. */
+static bool timeline_take_exec(struct timeline *t, struct ring *r,
+			       const struct timeline_record *rec)
+{
+	int64_t at = timeline_renamed(t, r->current, rec->current, r->last);
+	const struct timeline_record gone = { .state = STATE_DEAD };
+	struct ring *other;
+
+	if (rec->kind == TIMELINE_COME || r->left)
+		return false;
+	if (at == TIMELINE_END)
+		return timeline_renamed(t, rec->current, r->current, r->last) !=
+			       TIMELINE_END &&
+		       timeline_other_seat(t, r, rec->current);
+	other = timeline_other_seat(t, r, rec->current);
+	if (!other && !t->gone[timeline_take_tid(t, rec->current)])
+		return false;
+	at = at < rec->time ? at : rec->time;
+	if (other) {
+		at = at > other->last ? at : other->last;
+		at = at < rec->time ? at : rec->time;
+		timeline_end_stay(t, other, at, &gone);
+	}
+	timeline_end_stay(t, r, at, other ? NULL : &gone);
+	timeline_begin_stay(r, rec->current, at, true);
+	r->exec = true;
+	return true;
+}
+
+/* The thread of a record must be the one that the record before it left, or if
+ * that thread has left, it comes. */
+static void timeline_check_seat(struct timeline *t, struct ring *r,
+				const struct timeline_record *rec)
+{
+	const struct timeline_loss l = {
+		.from = r->last, .to = rec->time, .n = -1, .silent = true
+	};
+	bool odd = r->current >= 0 && r->current != rec->current;
+
+	/* who was to come may have lost its tid since */
+	if (rec->kind == TIMELINE_COME)
+		odd = r->current >= 0 || (r->coming >= 0 && rec->current >= 0 &&
+					  r->coming != rec->current);
+	else if (r->left)
+		odd = true;
+	if (odd && !timeline_take_exec(t, r, rec)) {
+		t->contradictions++;
+		timeline_break(t, r, l, timeline_before(rec));
+	}
+	if (r->current < 0)
+		timeline_begin_stay(r, timeline_before(rec), rec->time, false);
+}
+
+/* Ends the stay of who leaves by a record, and begins that of who comes. */
+static void timeline_change_seat(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	bool leaves =
+		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
+
+	r->left = rec->kind == TIMELINE_LEAVE;
+	r->coming = r->left ? rec->other : -1;
+	if (leaves)
+		timeline_end_stay(t, r, rec->time, rec);
+	if (rec->kind == TIMELINE_SWITCH)
+		timeline_begin_stay(r, rec->other, rec->time, true);
+	if (rec->kind == TIMELINE_COME)
+		timeline_begin_stay(r, rec->current, rec->time, true);
+	if (!leaves && rec->kind != TIMELINE_COME)
+		return;
+	if (r->doubt)
+		t->doubts.at[r->doubt - 1].to = rec->time;
+	r->doubt = 0;
+	r->switched = rec->time;
+}
+
+static void timeline_take_wake(struct timeline *t,
+			       const struct timeline_record *rec, int32_t waker)
+{
+	uint32_t waiter = timeline_take_tid(t, rec->other);
+	uint64_t event = timeline_event(rec->id);
+
+	if (waiter == TIMELINE_NONE)
+		return;
+	*mem_add(t->wake, t->n_wake, t->cap_wake) = (struct timeline_wake){
+		.time = rec->time,
+		.event_low = (uint32_t)event,
+		.event_high = (uint8_t)(event >> 32),
+		.cpu = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX ? rec->cpu
+								     : -1,
+		.target = rec->target,
+		.waker = waker,
+		.waiter = waiter,
+		.stack = rec->stack,
+		.kind = rec->kind,
+		.context = rec->context,
+	};
+}
+
+/* A record that comes late may have been anywhere. */
+static void timeline_disorder(struct timeline *t, struct ring *r,
+			      const struct timeline_record *rec)
+{
+	*mem_add(t->loss, t->n_loss, t->cap_loss) = (struct timeline_loss){
+		.from = rec->time,
+		.to = r->last,
+		.n = -1,
+		.cpu = rec->cpu,
+		.before = -1,
+		.after = -1,
+		.silent = true,
+	};
+	t->contradictions++;
+}
+
+/* Returns who is on a CPU, if the record does not say it and nothing was lost
+ * since the one before; -1: unknown. */
+static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
+			       const struct timeline_record *rec)
+{
+	bool lost = r && r->next_loss < r->n_loss &&
+		    t->told[r->loss[r->next_loss]].from < rec->time;
+
+	if (rec->current >= 0 || !r || lost || rec->time < r->last)
+		return rec->current;
+	return r->current;
+}
+
+void timeline_add(struct timeline *t, const struct timeline_record *told)
+{
+	struct ring *r = timeline_ring(t, told->cpu);
+	struct timeline_record with = *told;
+	const struct timeline_record *rec = &with;
+
+	if (!is_time(rec->time)) {
+		t->stray = true;
+		return;
+	}
+	/* a dying thread has no tid any more */
+	if (rec->kind == TIMELINE_LEAVE)
+		with.current = timeline_seated(t, r, rec);
+	if (rec->kind >= TIMELINE_WAKING)
+		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
+	if (!r) {
+		t->stray = true;
+		return;
+	}
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
+		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
+			r->since_on[i] = rec->time;
+		if (!(rec->ended >> i & 1) && r->until[i] < rec->time)
+			r->until[i] = rec->time;
+	}
+	t->types |= rec->shows;
+	if (rec->kind == TIMELINE_COME && rec->current < 0 &&
+	    rec->time > t->undead)
+		t->undead = rec->time;
+	/* who is there next may be missing; or nobody says who is there */
+	if (r->since_on[0] > rec->time ||
+	    (rec->current < 0 && rec->kind != TIMELINE_COME))
+		return;
+	if (rec->time < r->last) {
+		timeline_disorder(t, r, rec);
+		return;
+	}
+	if (!r->began || r->changed) {
+		r->began = true;
+		timeline_pass_change(t, r, rec);
+	} else {
+		timeline_pass_losses(t, r, rec);
+		timeline_check_seat(t, r, rec);
+	}
+	timeline_change_seat(t, r, rec);
+	r->last = rec->time;
+	t->first = rec->time < t->first ? rec->time : t->first;
+	t->last = rec->time > t->last ? rec->time : t->last;
+}
+
+/* With a type that is on at a CPU, it is on at those behind it. */
+void timeline_end_part(struct timeline *t, int64_t to)
+{
+	struct timeline_part *p = mem_add(t->part, t->n_part, t->cap_part);
+	int64_t until[TIMELINE_TYPES];
+
+	*p = (struct timeline_part){ .from = t->part_from };
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
+		p->since_on[i] = until[i] = TIMELINE_START;
+		p->until[i] = TIMELINE_END;
+	}
+	for (size_t k = 0; k < t->n_ring; k++) {
+		struct ring *r = &t->ring[k];
+		struct ring_part part = { .from = r->start,
+					  .to = to == TIMELINE_END ? to
+								   : r->last,
+					  .last = r->last,
+					  .cpu = (int32_t)k };
+
+		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
+			part.since_on[i] = r->since_on[i];
+			if (r->since_on[i] > p->since_on[i])
+				p->since_on[i] = r->since_on[i];
+			r->since_on[i] = TIMELINE_END;
+			if (r->until[i] > until[i])
+				until[i] = r->until[i];
+			part.until[i] = until[i];
+			if (until[i] < p->until[i])
+				p->until[i] = until[i];
+			r->until[i] = TIMELINE_START;
+		}
+		if (r->began && !r->changed)
+			*mem_add(t->ring_part, t->n_ring_part,
+				 t->cap_ring_part) = part;
+	}
+}
+
+void timeline_change(struct timeline *t)
+{
+	if (t->first > t->last)
+		return;
+	timeline_end_part(t, t->last);
+	t->part_from = t->last;
+	for (size_t i = 0; i < t->n_ring; i++) {
+		struct ring *r = &t->ring[i];
+
+		timeline_end_stay(t, r, r->last, NULL);
+		r->start = t->last;
+		r->changed = true;
+	}
+}

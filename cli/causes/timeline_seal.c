@@ -1,0 +1,252 @@
+/* timeline_seal.c - the end of a timeline: losses that no record tells, and the
+ * lists of what each thread and each CPU has. */
+#include <stdlib.h>
+
+#include "cli/causes/timeline_inner.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/task_state.h"
+
+static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
+{
+	for (unsigned int i = 1; i < 3; i++) {
+		unsigned int type = 1u << i;
+		struct timeline_loss l = { .from = p->from,
+					   .to = p->since_on[i] < p->to
+							 ? p->since_on[i]
+							 : p->to,
+					   .n = -1,
+					   .cpu = p->cpu,
+					   .before = -1,
+					   .after = -1,
+					   .only_wakes = true };
+
+		/* sched_wakeup is not needed where sched_waking is recorded */
+		if (!(t->types & type) || (type != TIMELINE_HAS_WAKING &&
+					   t->types & TIMELINE_HAS_WAKING))
+			continue;
+		if (p->since_on[i] > p->since_on[0])
+			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+		l.from = p->until[i];
+		l.to = p->to;
+		if (p->since_on[i] < TIMELINE_END && p->until[i] < p->last)
+			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	}
+}
+
+static int timeline_compare_losses(const void *a, const void *b)
+{
+	const struct timeline_loss *x = a;
+	const struct timeline_loss *y = b;
+
+	return compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->to, y->to)
+		       ?: compare_numbers(x->cpu, y->cpu);
+}
+
+static int timeline_compare_times(const void *a, const void *b)
+{
+	const struct timeline_stay *x = a;
+	const struct timeline_stay *y = b;
+
+	return compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->to, y->to);
+}
+
+/* Takes the times of doubt out of the stays, each of which may become several.
+ */
+static void timeline_cut_stays(struct timeline *t)
+{
+	const struct doubts *d = &t->doubts;
+	struct timeline_stay *stay = t->stay;
+	size_t n = t->n_stay;
+
+	t->stay = NULL;
+	t->n_stay = t->cap_stay = 0;
+	for (size_t k = 0; k < n; k++) {
+		struct timeline_stay s = stay[k];
+		size_t first = search_where(d->n, i, d->at[i].to > s.from);
+		size_t i = first;
+
+		for (; i < d->n && d->at[i].from < s.to; i++) {
+			struct timeline_stay head = s;
+
+			head.to = d->at[i].from;
+			head.exact_to = false;
+			head.state = -1;
+			head.event_low = head.event_high = 0;
+			if (head.from < head.to)
+				*mem_add(t->stay, t->n_stay, t->cap_stay) =
+					head;
+			s.from = d->at[i].to;
+			s.exact_from = false;
+		}
+		if (i == first || s.from < s.to)
+			*mem_add(t->stay, t->n_stay, t->cap_stay) = s;
+	}
+	free(stay);
+	if (t->n_stay)
+		qsort(t->stay, t->n_stay, sizeof(*t->stay),
+		      timeline_compare_times);
+}
+
+/* Makes a loss of all CPUs of each time in which the recorder may have paused.
+ */
+static void timeline_end_doubts(struct timeline *t)
+{
+	if (!t->doubts.n || t->rules.pauses >= 0 || timeline_is_blind(t))
+		return;
+	doubts_merge(&t->doubts);
+	for (size_t i = 0; i < t->doubts.n; i++)
+		*mem_add(t->loss, t->n_loss, t->cap_loss) =
+			(struct timeline_loss){ .from = t->doubts.at[i].from,
+						.to = t->doubts.at[i].to,
+						.n = -1,
+						.cpu = -1,
+						.before = -1,
+						.after = -1,
+						.silent = true };
+	timeline_cut_stays(t);
+}
+
+static int64_t timeline_reach(struct timeline *t, size_t low, size_t high)
+{
+	size_t i = low + (high - low) / 2;
+	int64_t left, right;
+
+	if (low == high)
+		return TIMELINE_START;
+	left = timeline_reach(t, low, i);
+	right = timeline_reach(t, i + 1, high);
+	t->reach[i] = left > right ? left : right;
+	if (t->loss[i].to > t->reach[i])
+		t->reach[i] = t->loss[i].to;
+	return t->reach[i];
+}
+
+static void timeline_end_losses(struct timeline *t)
+{
+	for (int32_t i = 0; i < t->rules.cpus && i < TIMELINE_CPUS_MAX; i++)
+		timeline_ring(t, i);
+	timeline_end_part(t, TIMELINE_END);
+	for (size_t i = 0; i < t->n_ring; i++) {
+		struct ring *r = &t->ring[i];
+		const struct timeline_loss tail = {
+			.from = r->began ? r->last : TIMELINE_START,
+			.to = TIMELINE_END,
+			.n = -1,
+		};
+
+		timeline_break(t, r, tail, -1);
+	}
+	for (size_t i = 0; i < t->n_ring_part; i++)
+		timeline_lose_wakes(t, &t->ring_part[i]);
+	for (size_t i = 0; i < t->n_anywhere; i++) {
+		struct timeline_loss l = t->told[t->anywhere[i]];
+
+		l.before = l.after = l.cpu = -1;
+		l.n = -1;
+		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	}
+	if (!t->rules.cpus || t->stray ||
+	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
+		*mem_add(t->loss, t->n_loss, t->cap_loss) =
+			(struct timeline_loss){ .from = TIMELINE_START,
+						.to = TIMELINE_END,
+						.n = -1,
+						.cpu = -1,
+						.before = -1,
+						.after = -1 };
+	timeline_end_doubts(t);
+	qsort(t->loss, t->n_loss, sizeof(*t->loss), timeline_compare_losses);
+	t->reach = mem_new(t->n_loss + 1, sizeof(*t->reach));
+	timeline_reach(t, 0, t->n_loss);
+}
+
+typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
+
+static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
+{
+	return t->stay[i].thread;
+}
+
+static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
+{
+	return t->stay[i].cpu;
+}
+
+static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
+{
+	return t->wake[i].waiter;
+}
+
+/* Sorts n items by owner, those of each in the order in which they came. */
+static struct lists timeline_make_lists(const struct timeline *t, size_t n,
+					size_t owners, timeline_owner_fn *owner)
+{
+	struct lists l = {
+		.id = mem_new(n + 1, sizeof(*l.id)),
+		.first = mem_new(owners + 2, sizeof(*l.first)),
+	};
+
+	for (size_t i = 0; i < n; i++)
+		if (owner(t, i) != TIMELINE_NONE)
+			l.first[owner(t, i) + 2]++;
+	for (size_t i = 2; i < owners + 2; i++)
+		l.first[i] += l.first[i - 1];
+	for (size_t i = 0; i < n; i++)
+		if (owner(t, i) != TIMELINE_NONE)
+			l.id[l.first[owner(t, i) + 1]++] = (uint32_t)i;
+	return l;
+}
+
+static int timeline_compare_stays(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	const struct timeline_stay *x = &t->stay[*(const uint32_t *)a];
+	const struct timeline_stay *y = &t->stay[*(const uint32_t *)b];
+
+	return compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->to, y->to);
+}
+
+/* Nothing says which thread came back without a tid: each that left as if dead
+ * before it may have. */
+static void timeline_doubt_deaths(struct timeline *t)
+{
+	for (size_t i = 0; i < t->n_stay; i++)
+		if (t->stay[i].to <= t->undead &&
+		    task_state_ends(t->stay[i].state))
+			t->stay[i].state = -1;
+}
+
+void timeline_seal(struct timeline *t)
+{
+	timeline_end_losses(t);
+	timeline_doubt_deaths(t);
+	t->stay = mem_fit(t->stay, &t->cap_stay, t->n_stay, sizeof(*t->stay));
+	t->wake = mem_fit(t->wake, &t->cap_wake, t->n_wake, sizeof(*t->wake));
+	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
+	t->seats = timeline_make_lists(t, t->n_stay, t->n_ring,
+				       timeline_seat_owner);
+	t->wakes = timeline_make_lists(t, t->n_wake, t->n, timeline_wake_owner);
+	/* a stay that a loss ends is added with the record behind the loss,
+	 * when others of the thread may be there already */
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t *id = t->stays.id + t->stays.first[i];
+		size_t n = t->stays.first[i + 1] - t->stays.first[i];
+		size_t k = 1;
+
+		while (k < n && t->stay[id[k - 1]].from <= t->stay[id[k]].from)
+			k++;
+		if (k < n)
+			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
+	}
+}
+
+void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < t->n_wake; i++)
+		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
+			t->wake[i].context = fn(arg, &t->wake[i]);
+}

@@ -1,0 +1,48 @@
+/* wake_context.h - in what a wake-up was made: in the code of a thread, or in
+ * which interrupt.
+ *
+ * Three things tell it: the flags and the stack of the event, the events of
+ * interrupts around it (irqs.h), and the addresses of stacks where the kernel
+ * has no names (softirq.h).
+ *
+ * Order of calls: wake_contexts_new(); wake_contexts_take() for each event, in
+ * the order of the timeline; wake_contexts_settle(), when the timeline is
+ * sealed; then the questions. */
+#ifndef CLI_MODEL_WAKE_CONTEXT_H
+#define CLI_MODEL_WAKE_CONTEXT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct causes_fields;
+struct causes_type;
+struct err;
+struct proof_edge;
+struct store;
+struct timeline;
+struct timeline_record;
+struct wait_causes;
+struct wake_contexts;
+
+/* t is borrowed, w until wake_contexts_settle(). x86_64: the machine is one.
+ * The caller calls wake_contexts_free(). */
+struct wake_contexts *wake_contexts_new(struct timeline *t,
+					struct wait_causes *w, bool x86_64);
+void wake_contexts_free(struct wake_contexts *wc); /* NULL is fine */
+/* The events from here on are of another capture. */
+void wake_contexts_change(struct wake_contexts *wc);
+/* Takes an event whose fields are read; kraw: the kernel's half of its stack.
+ * Sets the context of a wake-up. */
+void wake_contexts_take(struct wake_contexts *wc,
+			const struct causes_type *type,
+			const struct causes_fields *f, uint32_t kraw,
+			struct timeline_record *rec);
+/* Tells the timeline of the softirqs whose begin was not known when they were
+ * taken. Returns 0, or -1 and *err. */
+int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
+			 struct err *err);
+/* As causes_what() and causes_rest_on_raise(). */
+const char *wake_contexts_what(const struct wake_contexts *wc,
+			       const struct proof_edge *e);
+bool wake_contexts_rest_on_raise(const struct wake_contexts *wc,
+				 const struct proof_edge *e);
+#endif

@@ -1,0 +1,29 @@
+/* typed.h - what users type: decimal numbers, times, and words that are nearly
+ * right.
+ *
+ * strtod() is of no use for numbers: it takes "0x1p3" and "nan", and wants
+ * "0,1" in some locales. */
+#ifndef CLI_TYPED_H
+#define CLI_TYPED_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a number without a sign, "12", "12.5" or ".5", as a multiple of
+ * 10^-places, exactly; further decimals are cut. Moves *p behind it. Returns 0,
+ * or -1 if there is no digit, or if it does not fit. */
+int typed_decimal(const char **p, unsigned int places, int64_t *out);
+/* Reads a whole text as a time with its unit: "200ms", "1.5s", "5m", "2h" or
+ * "1d". Returns 0, or -1 if it is none, or if it does not fit. */
+int typed_span(const char *text, int64_t *ns);
+
+/* Nothing is near a word that is longer. */
+#define TYPED_NEAR_MAX 48
+/* Finds the word nearest to what was typed: start with best NULL and offer all
+ * words. best stays NULL if no word is near enough. */
+struct nearest {
+	const char *typed;
+	const char *best;
+	size_t distance;
+};
+void nearest_offer(struct nearest *near, const char *word);
+#endif
