@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
@@ -586,37 +587,6 @@ static int causes_read_threads(struct causes *c, struct err *err)
 	return rows_end(r, err);
 }
 
-/* ---- exec, which may change a thread's tid */
-
-static void causes_take_exec(void *arg, int64_t time, int64_t old, int64_t tid)
-{
-	struct causes *c = arg;
-
-	timeline_rename(c->t, time, causes_id(old), causes_id(tid));
-}
-
-static int32_t causes_process(void *arg, int32_t tid)
-{
-	return causes_id(causes_pid(arg, tid));
-}
-
-/* Takes those of the first threads of processes, of which perf does not tell
- * which thread went on as the first, and those that tell it. */
-static int causes_load_execs(struct causes *c, struct err *err)
-{
-	struct rows *r = rows_of(c->db, "causes_execs", err);
-
-	while (rows_step(r))
-		causes_take_exec(c, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
-				 rows_int(r, CAUSES_EXECS_TID));
-	timeline_know_processes(c->t, causes_process, c);
-	return rows_end(r, err) ||
-			       causes_types_each_exec(&c->types, c->db,
-						      causes_take_exec, c, err)
-		       ? -1
-		       : 0;
-}
-
 /* Makes the timeline, which is empty but for what was lost. */
 static int causes_begin(struct causes *c, struct err *err)
 {
@@ -626,7 +596,8 @@ static int causes_begin(struct causes *c, struct err *err)
 	c->contexts =
 		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
 	c->names = causes_names_load(c->db, err);
-	if (!c->names || causes_load_execs(c, err))
+	if (!c->names ||
+	    causes_execs_load(c->t, c->db, &c->types, c->names, err))
 		return -1;
 	return causes_load_losses(c, c->db, err);
 }
