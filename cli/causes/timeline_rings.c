@@ -296,12 +296,12 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	other = timeline_other_seat(t, r, rec->current);
 	if (!other && !t->gone[timeline_take_tid(t, rec->current)])
 		return false;
+	if (other && other->last > rec->time)
+		return false; /* not in the order of time */
+	at = other && at < other->last ? other->last : at;
 	at = at < rec->time ? at : rec->time;
-	if (other) {
-		at = at > other->last ? at : other->last;
-		at = at < rec->time ? at : rec->time;
+	if (other)
 		timeline_end_stay(t, other, at, &gone);
-	}
 	timeline_end_stay(t, r, at, other ? NULL : &gone);
 	timeline_begin_stay(r, rec->current, at, true);
 	r->exec = true;
