@@ -249,6 +249,8 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 		.from = from, .to = to, .first = first, .last = last
 	};
 	bool asleep = first && is_sleep(g->bits);
+	/* another thread took over its tid by exec */
+	bool over = !g->b || (g->b->exec && g->exact_to);
 	/* a thread that never came back may have left for good */
 	bool lives = g->b || (first && g->bits >= 0);
 
@@ -260,8 +262,8 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 	else if (first && is_ready(g->bits))
 		piece_add_time(g, from, to, PIECE_READY, PROOF_PROVED);
 	else if (first && task_state_ends(g->bits))
-		piece_add_time(g, from, to, g->b ? PIECE_UNKNOWN : PIECE_DEAD,
-			       g->b ? PROOF_UNKNOWN : PROOF_PROVED);
+		piece_add_time(g, from, to, over ? PIECE_DEAD : PIECE_UNKNOWN,
+			       over ? PROOF_PROVED : PROOF_UNKNOWN);
 	else if (!g->p->wakings && g->p->wakeups)
 		quiet_wakeup_only(g, &q);
 	else if (!g->p->wakings)

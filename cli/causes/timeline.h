@@ -2,10 +2,11 @@
  * records of the scheduler tell.
  *
  * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
- * loss in the order of its CPU's ring, timeline_add() for each record in time
- * order (that of the ring within a CPU), timeline_seal(), timeline_settle() if
- * more is known of softirqs; then questions. No SQL and no names: what is
- * proved from it is in proof.h, chains in chain.h.
+ * loss in the order of its CPU's ring, timeline_rename() for each exec,
+ * timeline_add() for each record in time order (that of the ring within a CPU),
+ * timeline_seal(), timeline_settle() if more is known of softirqs; then
+ * questions. No SQL and no names: what is proved from it is in proof.h, chains
+ * in chain.h.
  *
  * A *stay* is a time of a thread on a CPU between two records of that CPU's
  * ring with no loss in between. A start or end is exact if a switch was
@@ -20,6 +21,9 @@
  * A recorder turns events on and off one by one, CPU after CPU. So a type is on
  * at a CPU since a record that shows it, until the last record that was written
  * when it cannot have been off; CPUs are turned off in their order.
+ *
+ * One thing only changes the tid of the current thread: it calls exec, and is
+ * not the first of its process (timeline_rename()).
  *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been
@@ -110,6 +114,8 @@ struct timeline_stay {
 	uint8_t event_high;
 	bool exact_from : 1;
 	bool exact_to : 1;
+	bool exec : 1; /* it begins with an exec, which gave the thread the tid
+			* of one that ended */
 	uint16_t cpu;
 };
 
@@ -169,6 +175,15 @@ void timeline_add(struct timeline *t, const struct timeline_record *r);
 void timeline_change(struct timeline *t);
 /* Waits of this thread for the recorder's own wake-ups are not recorded. */
 void timeline_mark_recorder(struct timeline *t, int32_t tid);
+/* A thread had the tid `to` at this time, and `from` before, as it called exec;
+ * from -1: it is one of the process `to`. All of them come before all records.
+ */
+void timeline_rename(struct timeline *t, int64_t time, int32_t from,
+		     int32_t to);
+/* Returns the process of a thread; -1: not known. */
+typedef int32_t timeline_process_fn(void *arg, int32_t tid);
+void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
+			     void *arg);
 void timeline_seal(struct timeline *t);
 /* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which
  * returns what it is. Behind timeline_seal(). */

@@ -49,6 +49,8 @@ void timeline_free(struct timeline *t)
 	free(t->wake);
 	free(t->tid);
 	free(t->recorder);
+	free(t->gone);
+	free(t->renames.at);
 	free(t->ring_part);
 	free(t->part);
 	free(t->doubts.at);

@@ -4,6 +4,7 @@
 #ifndef CLI_CAUSES_TIMELINE_INNER_H
 #define CLI_CAUSES_TIMELINE_INNER_H
 #include "cli/causes/doubt.h"
+#include "cli/causes/rename.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/table.h"
 
@@ -21,7 +22,8 @@ struct ring {
 	int32_t coming; /* tid, when another one has left; -1: unknown, or it
 			 * has come */
 	bool left;	/* the last record is TIMELINE_LEAVE */
-	bool exact;	/* whether `since` is a switch */
+	bool exact;	/* whether `since` is a switch, or an exec */
+	bool exec;	/* it is an exec */
 	bool began;	/* a record was added since switches are on */
 	bool changed;	/* no record since the capture changed */
 	int64_t start;	/* in this capture; TIMELINE_START in the first */
@@ -74,7 +76,11 @@ struct timeline {
 	size_t n_wake, cap_wake;
 	int32_t *tid; /* by thread */
 	bool *recorder;
-	size_t n, cap, cap_recorder;
+	bool *gone; /* it left its last CPU for good */
+	size_t n, cap, cap_recorder, cap_gone;
+	struct renames renames;
+	timeline_process_fn *process;
+	void *process_arg;
 	struct table index; /* tid to thread */
 	struct lists stays, wakes, seats;
 	struct ring_part *ring_part;

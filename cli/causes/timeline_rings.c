@@ -2,6 +2,7 @@
  * one before it on its CPU, and ends or begins a stay there. */
 #include "cli/causes/timeline_inner.h"
 #include "stitch/base/mem.h"
+#include "stitch/task_state.h"
 
 #define EVENT_MAX (((int64_t)1 << 40) - 1)
 #define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
@@ -41,6 +42,8 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	t->recorder = mem_grow(t->recorder, &t->cap_recorder, t->n + 1,
 			       sizeof(*t->recorder));
 	t->recorder[t->n] = false;
+	t->gone = mem_grow(t->gone, &t->cap_gone, t->n + 1, sizeof(*t->gone));
+	t->gone[t->n] = false;
 	*mem_add(t->tid, t->n, t->cap) = tid;
 	table_add(&t->index, hash, id);
 	return id;
@@ -89,18 +92,23 @@ static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 			      const struct timeline_record *out)
 {
 	uint64_t event = timeline_event(out ? out->id : 0);
+	uint32_t thread;
 
 	if (r->current < 0)
 		return;
+	thread = timeline_take_tid(t, r->current);
+	if (thread != TIMELINE_NONE)
+		t->gone[thread] = out && task_state_ends(out->state);
 	*mem_add(t->stay, t->n_stay, t->cap_stay) = (struct timeline_stay){
 		.from = r->since,
 		.to = to,
-		.thread = timeline_take_tid(t, r->current),
+		.thread = thread,
 		.cpu = (uint16_t)(r - t->ring),
 		.state = out ? out->state : -1,
 		.event_low = (uint32_t)event,
 		.event_high = (uint8_t)(event >> 32),
 		.exact_from = r->exact,
+		.exec = r->exec,
 		.exact_to = out != NULL,
 	};
 	r->current = -1;
@@ -112,6 +120,7 @@ static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
 	r->current = tid;
 	r->since = from;
 	r->exact = exact;
+	r->exec = false;
 }
 
 /* Returns who was on the CPU right before a record; -1: not known. */
@@ -226,6 +235,79 @@ static void timeline_pass_change(struct timeline *t, struct ring *r,
 		r->next_loss++;
 }
 
+/* ---- threads whose tid changes */
+
+void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
+{
+	if (from != to && to > 0)
+		renames_add(&t->renames,
+			    &(struct rename_row){ time, from, to });
+}
+
+void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
+			     void *arg)
+{
+	t->process = fn;
+	t->process_arg = arg;
+}
+
+/* Returns when at the latest a thread had taken over the tid of the first of
+ * its process, if it did at or behind a time; TIMELINE_END: it did not. */
+static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
+				int64_t time)
+{
+	const struct rename_row *x;
+
+	if (!t->renames.n || from <= 0 || to <= 0)
+		return TIMELINE_END;
+	x = renames_find(&t->renames, from, to, time);
+	if (!x && t->process && t->process(t->process_arg, from) == to)
+		x = renames_find(&t->renames, -1, to, time);
+	return x ? x->time : TIMELINE_END;
+}
+
+/* Returns the ring of another CPU on which a thread is; NULL: it is on none. */
+static struct ring *timeline_other_seat(struct timeline *t,
+					const struct ring *r, int32_t tid)
+{
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (&t->ring[i] != r && t->ring[i].current == tid)
+			return &t->ring[i];
+	return NULL;
+}
+
+/* Returns whether the thread of a record is the one that was on the CPU, or the
+ * first thread of its process, and an exec between them changed both their
+ * tids. The first thread has ended before, or is about to leave for good: then
+ * it has the other's tid for its last records. */
+static bool timeline_take_exec(struct timeline *t, struct ring *r,
+			       const struct timeline_record *rec)
+{
+	int64_t at = timeline_renamed(t, r->current, rec->current, r->last);
+	const struct timeline_record gone = { .state = STATE_DEAD };
+	struct ring *other;
+
+	if (rec->kind == TIMELINE_COME || r->left)
+		return false;
+	if (at == TIMELINE_END)
+		return timeline_renamed(t, rec->current, r->current, r->last) !=
+			       TIMELINE_END &&
+		       timeline_other_seat(t, r, rec->current);
+	other = timeline_other_seat(t, r, rec->current);
+	if (!other && !t->gone[timeline_take_tid(t, rec->current)])
+		return false;
+	if (other && other->last > rec->time)
+		return false; /* not in the order of time */
+	at = other && at < other->last ? other->last : at;
+	at = at < rec->time ? at : rec->time;
+	if (other)
+		timeline_end_stay(t, other, at, &gone);
+	timeline_end_stay(t, r, at, other ? NULL : &gone);
+	timeline_begin_stay(r, rec->current, at, true);
+	r->exec = true;
+	return true;
+}
+
 /* The thread of a record must be the one that the record before it left, or if
  * that thread has left, it comes. */
 static void timeline_check_seat(struct timeline *t, struct ring *r,
@@ -242,7 +324,7 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 					  r->coming != rec->current);
 	else if (r->left)
 		odd = true;
-	if (odd) {
+	if (odd && !timeline_take_exec(t, r, rec)) {
 		t->contradictions++;
 		timeline_break(t, r, l, timeline_before(rec));
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
@@ -595,7 +596,10 @@ static int causes_begin(struct causes *c, struct err *err)
 	c->contexts =
 		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
 	c->names = causes_names_load(c->db, err);
-	return c->names ? causes_load_losses(c, c->db, err) : -1;
+	if (!c->names ||
+	    causes_execs_load(c->t, c->db, &c->types, c->names, err))
+		return -1;
+	return causes_load_losses(c, c->db, err);
 }
 
 /* Finishes the timeline, when all events are read. */

@@ -46,6 +46,8 @@ static int fields_open(struct causes_fields *f, struct store *db,
 		{ "name", FIELDS_DEVICE },
 		{ "vec", FIELDS_VECTOR },
 		{ "dev", FIELDS_DISK },
+		{ "old_pid", FIELDS_OLD },
+		{ "old_tid", FIELDS_OLD },
 	};
 	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
 	struct row_cursor c;
@@ -118,6 +120,38 @@ const char *causes_types_names(const struct causes_types *ts, size_t i)
 
 	return f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN] ? f->name
 								 : NULL;
+}
+
+/* Calls fn for the rows of a table, which are read from the first one on. */
+static int fields_each_exec(const char *name, struct store *db,
+			    causes_exec_fn *fn, void *arg, struct err *err)
+{
+	static const char *const column[] = { "id", "time_ns" };
+	struct causes_fields f = { .name = (char *)name };
+	struct int_rows *events = int_rows_of(db, "event", column, 2, err);
+	struct int_row event;
+	int rc = events ? fields_open(&f, db, TIMELINE_SEEN, err) : -1;
+
+	while (!rc && (rc = int_rows_next(f.rows, &f.row, err)) > 0) {
+		rc = int_rows_seek(events, f.row.v[0], &event, err);
+		if (rc > 0 && (event.known >> 1 & 1))
+			fn(arg, event.v[1], causes_fields_int(&f, FIELDS_OLD),
+			   causes_fields_int(&f, FIELDS_WOKEN));
+		rc = rc < 0 ? -1 : 0;
+	}
+	int_rows_close(f.rows);
+	int_rows_close(events);
+	return rc;
+}
+
+int causes_types_each_exec(const struct causes_types *ts, struct store *db,
+			   causes_exec_fn *fn, void *arg, struct err *err)
+{
+	for (size_t i = 0; i < ts->n_table; i++)
+		if (ts->table[i].column[FIELDS_OLD] &&
+		    fields_each_exec(ts->table[i].name, db, fn, arg, err))
+			return -1;
+	return 0;
 }
 
 /* ---- types */

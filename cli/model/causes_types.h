@@ -68,6 +68,7 @@ enum causes_field {
 	FIELDS_DEVICE,	/* text: that of an interrupt */
 	FIELDS_VECTOR,	/* of a softirq */
 	FIELDS_DISK,	/* dev_t */
+	FIELDS_OLD,	/* tid before an exec, of that in WOKEN */
 	FIELDS
 };
 
@@ -86,6 +87,11 @@ int64_t causes_fields_int(const struct causes_fields *f,
  * the next event is read. */
 const char *causes_fields_text(const struct causes_fields *f,
 			       enum causes_field field);
+/* Calls fn for each exec of which the tids before and behind it are told.
+ * Returns 0, or -1 and *err. */
+typedef void causes_exec_fn(void *arg, int64_t time, int64_t old, int64_t tid);
+int causes_types_each_exec(const struct causes_types *ts, struct store *db,
+			   causes_exec_fn *fn, void *arg, struct err *err);
 /* Returns the name of table i of ts->table if its rows tell who comes or who is
  * woken; NULL: they do not. */
 const char *causes_types_names(const struct causes_types *ts, size_t i);

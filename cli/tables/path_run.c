@@ -210,16 +210,19 @@ int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
 	int rc = 0;
 
 	while (!rc && k < n) {
+		uint8_t state = proofs_piece(r->proofs, thread, k).state;
 		struct path_wait w;
 
-		if (proofs_piece(r->proofs, thread, k).state == PIECE_RUN) {
+		if (state == PIECE_RUN) {
 			k++;
 			continue;
 		}
 		/* A wait is between two times on a CPU; what came before the
-		 * first, or behind the last, has no length. */
+		 * first, or behind the last, has no length. Between a thread
+		 * that ended and one that has its tid, nobody waits. */
 		w = path_wait_of(r, thread, k, &k);
-		if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
+		if (state == PIECE_DEAD || state == PIECE_UNBORN ||
+		    w.from == TIMELINE_START || w.to == TIMELINE_END ||
 		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
 			continue;
 		rc = fn(arg, &w, err);

@@ -27,6 +27,30 @@ static int ft_probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
+/* Counts and cycles are read as if they were nanoseconds, which keeps their
+ * order; whoever reads a length must know it. */
+static void ft_note_ticks(struct ft *ft)
+{
+	static const char *const ticks[] = { "counter", "uptime", "x86-tsc",
+					     "ppc-tb", "s390-tod" };
+	static const char *const says[] = {
+		"", ", unless perf's capture is read with it; trace-cmd record "
+		    "--tsc2nsec makes them so"
+	};
+	const char *clock = ft->src.info.clock;
+	char detail[160];
+
+	for (size_t i = 0; clock && i < sizeof(ticks) / sizeof(*ticks); i++) {
+		if (strcmp(clock, ticks[i]) != 0 || ft->mult)
+			continue;
+		snprintf(detail, sizeof(detail),
+			 "times are those of the clock %s: they are no "
+			 "nanoseconds%s",
+			 clock, says[i == 2]);
+		reader_note(&ft->src, "clock", detail);
+	}
+}
+
 /* Times with an offset are on no clock of the kernel: DATE makes them
  * wall-clock time, and OFFSET comes from the user. */
 static void ft_set_clock(struct ft *ft)
@@ -37,6 +61,7 @@ static void ft_set_clock(struct ft *ft)
 	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
 		info->tsc = (struct tsc_conv){ 0, ft->mult,
 					       (uint16_t)ft->mult_shift };
+	ft_note_ticks(ft);
 	if (!ft->shift)
 		return;
 	info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;

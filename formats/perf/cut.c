@@ -391,7 +391,9 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 	case PR_CUT:
 		/* the stream itself is a piece, or lies */
 		c->is_event = r->size != PERF_CUT_MARK_SIZE;
-		if (!c->is_event)
+		/* what it says to be missing is missing here, too */
+		if (!c->is_event && r->misc != PERF_CUT_PACKED &&
+		    r->misc != PERF_CUT_BROKEN)
 			c->stored = NULL;
 		break;
 	default:

@@ -11,10 +11,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-/* In COMM and MMAP. */
-#define AT_PID 8
-#define AT_TID 12
-
 /* A thread; its mappings are in the one whose tid is its pid. */
 struct cut_task {
 	int32_t pid, tid;
@@ -167,20 +163,6 @@ static void cut_end(struct cut_tasks *c, int32_t tid)
 
 /* ---- records */
 
-static void cut_put_u32(const struct cut_tasks *c, unsigned char *at,
-			uint32_t v)
-{
-	v = c->swap ? __builtin_bswap32(v) : v;
-	memcpy(at, &v, sizeof(v));
-}
-
-static void cut_set_owner(const struct cut_tasks *c, unsigned char *record,
-			  int32_t pid, int32_t tid)
-{
-	cut_put_u32(c, record + AT_PID, (uint32_t)pid);
-	cut_put_u32(c, record + AT_TID, (uint32_t)tid);
-}
-
 static void cut_take_comm(struct cut_tasks *c, const struct perf_rec *r,
 			  const struct record *rec)
 {
@@ -241,20 +223,14 @@ static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
 	if (from && from->comm) {
 		unsigned char *copy = mem_dup(from->comm, from->comm_size);
 
-		cut_set_owner(c, copy, pid, rec->tid);
+		cut_set_owner(c->swap, copy, pid, rec->tid);
 		cut_set_comm(c, to, copy, from->comm_size);
 	}
 	to = cut_find(c, pid);
 	if (pid == rec->fork.ppid || !leader || !to)
 		return;
 	to->complete = leader->complete;
-	for (size_t i = 0; i < leader->maps.n; i++) {
-		struct cut_map m = leader->maps.map[i];
-
-		m.record = mem_dup(m.record, m.size);
-		cut_set_owner(c, m.record, pid, pid);
-		cut_maps_add(&to->maps, &m, c->kept);
-	}
+	cut_maps_inherit(&to->maps, &leader->maps, c->kept);
 }
 
 void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
@@ -275,6 +251,6 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 
 		if (t->comm && t->alive)
 			cut_read_write(c->read, t->comm, t->comm_size, out);
-		cut_maps_write(&t->maps, c->read, out);
+		cut_maps_write(&t->maps, c->read, t->pid, out);
 	}
 }

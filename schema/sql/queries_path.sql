@@ -64,6 +64,13 @@ WHERE m.id = ?1 AND (c.id = m.id OR (
 -- columns: id tid
 SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
 
+-- name: causes_execs
+-- When the first threads of processes called exec.
+SELECT c.time_ns, t.tid
+FROM comm c JOIN thread t ON t.id = c.thread
+JOIN process p ON p.id = t.process AND p.pid = t.tid
+WHERE c.exec AND c.time_ns NOT NULL AND t.tid > 0 ORDER BY c.id
+
 -- name: causes_comms
 -- The names of threads, the last one of each last.
 SELECT t.tid, coalesce(p.pid, -1) AS pid, c.name

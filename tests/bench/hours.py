@@ -20,14 +20,15 @@ import tempfile
 import time
 
 BUILD = os.path.abspath(sys.argv[1])
-HOURS = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+ARGS = sys.argv[2:] if __name__ == "__main__" else []
+HOURS = int(ARGS[0]) if ARGS else 8
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, os.path.join(ROOT, "tests/compare"))
 os.environ["O"] = os.path.relpath(BUILD, ROOT)
 import common  # noqa: E402
 import hostile  # noqa: E402
 
-CAPTURE = sys.argv[3] if len(sys.argv) > 3 else "defer-exitexec-s.data.zst"
+CAPTURE = ARGS[1] if len(ARGS) > 1 else "defer-exitexec-s.data.zst"
 STEP_NS = 10 * 10**9
 ROUNDS_OF_HOUR = 3600 * 10**9 // STEP_NS
 KEEP = 64 << 20
@@ -255,4 +256,5 @@ def main():
     sys.exit(bool(bad))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -567,3 +567,39 @@ do
 		"$("$B" export --format chrome "$db" 2>/dev/null |
 			grep -c '"pid":4194305,.*"ph":"E"')"
 done
+
+# a thread that exits may still be preempted before it leaves for good: that wait
+# has its end in the export, too
+cat >"$work/exit.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 6/6   #P:1
+#
+           other-6     [000] d....     1.000000: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=S ==> next_comm=dies next_pid=5 next_prio=120
+            dies-5     [000] d....     1.000100: sched_process_exit: comm=dies pid=5 prio=120
+            dies-5     [000] d....     1.000200: sched_switch: prev_comm=dies prev_pid=5 prev_prio=120 prev_state=R ==> next_comm=other next_pid=6 next_prio=120
+           other-6     [000] d....     1.000300: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=S ==> next_comm=dies next_pid=5 next_prio=120
+            dies-5     [000] d....     1.000400: sched_switch: prev_comm=dies prev_pid=5 prev_prio=120 prev_state=X ==> next_comm=other next_pid=6 next_prio=120
+           other-6     [000] d....     1.000500: sched_waking: comm=last pid=7 prio=120 target_cpu=000
+END
+"$B" report --off-cpu --json "$work/exit.txt" >"$work/exit.json"
+"$B" export --format firefox -o "$work/exit.firefox" "$work/exit.txt"
+python3 - "$work/exit.json" "$work/exit.firefox" <<'END'
+import json
+import sys
+
+waits, profile = (json.load(open(name)) for name in sys.argv[1:])
+ends = []
+for t in profile["threads"]:
+    texts = profile.get("shared", t)["stringArray"]
+    marks = t["markers"]
+    ends += [round((marks["endTime"][i] - marks["startTime"][i]) * 1e6)
+             if marks["endTime"][i] is not None else None
+             for i in range(marks["length"])
+             if texts[marks["name"][i]] == "off CPU"]
+have = [n for n in ends if n is not None]
+if (len(have), sum(have)) != (waits["waits"], waits["ns"]):
+    sys.exit("%s in firefox, %s waits of %s ns" % (
+        ends, waits["waits"], waits["ns"]))
+END
+ok a_wait_behind_the_exit_has_its_end $?

@@ -646,3 +646,32 @@ is no_thread_is_without_a_name_behind_a_switch 0,1 "$unnamed"
 	"$B" path --comm waiter --limit 1 "$work/unnamed.db" >"$work/text" &&
 	grep -q waiter "$work/text"
 ok switches_name_threads_that_no_record_named $?
+
+# a thread that calls exec goes on with the tid of the first of its process: no
+# record is missing there, and the first one, which has ended, waits for nothing
+cat >"$work/exec.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 8/8   #P:1
+#
+            main-200     [000] d....     1.000000: sched_waking: comm=other pid=300 prio=120 target_cpu=000
+            main-200     [000] d....     1.000100: sched_switch: prev_comm=main prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=work next_pid=201 next_prio=120
+            work-201     [000] d....     1.000200: sched_waking: comm=main pid=200 prio=120 target_cpu=000
+            work-201     [000] d....     1.000300: sched_switch: prev_comm=work prev_pid=201 prev_prio=120 prev_state=D ==> next_comm=main next_pid=200 next_prio=120
+            main-200     [000] d....     1.000400: sched_waking: comm=work pid=201 prio=120 target_cpu=000
+            main-200     [000] d....     1.000500: sched_switch: prev_comm=main prev_pid=200 prev_prio=120 prev_state=Z ==> next_comm=work next_pid=201 next_prio=120
+             new-200     [000] d....     1.000600: sched_process_exec: filename=/bin/new pid=200 old_pid=201
+             new-200     [000] d....     1.000700: sched_switch: prev_comm=new prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=other next_pid=300 next_prio=120
+END
+"$B" path --tid 200 --worst 9 --idle "$work/exec.txt" >"$work/said"
+! grep -q 'missing' "$work/said" &&
+	[ "$(grep -c ' took ' "$work/said")" = 1 ] &&
+	grep -q '^new (200) took 200 us' "$work/said"
+ok an_exec_that_changes_tids_is_no_missing_record $?
+states=$("$B" query --format csv "$work/exec.txt" "SELECT tid, state, ns / 1000
+	FROM state_interval WHERE t0 >= 1000300000 AND t1 NOT NULL
+	AND tid IN (200, 201) ORDER BY tid, t0" | tail -n +2 | tr -d '\r' |
+	tr '\n' ' ')
+is the_thread_runs_on_as_the_first \
+	'200,run,200 200,dead,100 200,run,100 201,blocked,100 201,ready,100 201,run,100 201,dead,99 ' \
+	"$states"

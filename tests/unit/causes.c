@@ -7,6 +7,7 @@
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/mem.h"
+#include "stitch/task_state.h"
 #include "tests/unit/run.h"
 
 enum {
@@ -451,6 +452,102 @@ START_TEST(a_loss_between_records_of_switches_is_told)
 	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
 	proof_is_unknown_or_less(&m, A, 200);
 	made_free(&m);
+}
+END_TEST
+
+/* B sleeps in exec until A, the first thread of its process, has ended, and
+ * goes on as A. `told`: the exec is, by a record that names both or by one of
+ * A. */
+static int32_t process_of(void *arg, int32_t tid)
+{
+	return tid == B || tid == A ? A : *(int32_t *)arg;
+}
+
+static struct made by_exec(int32_t state, bool told, int32_t before)
+{
+	static int32_t other = C;
+	struct made m = schedule_new(two_cpus);
+
+	timeline_know_processes(m.t, process_of, &other);
+	if (told)
+		timeline_rename(m.t, 450, before, A);
+	switched(&m, 1, 5, 0, R, C);
+	switched(&m, 0, 10, 0, R, B);
+	woke(&m, 0, 50, B, A);
+	switched(&m, 0, 100, B, S, A);
+	woke(&m, 0, 200, A, B);
+	switched(&m, 0, 300, A, state, B);
+	woke(&m, 0, 500, A, D); /* A: who was B */
+	switched(&m, 0, 600, A, S, D);
+	ends(&m, D, C);
+	return m;
+}
+
+START_TEST(a_thread_that_calls_exec_goes_on_as_the_first)
+{
+	for (int by_name = 0; by_name < 2; by_name++) {
+		struct made m = by_exec(STATE_DEAD, true, by_name ? -1 : B);
+
+		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		check_state(&m, B, 250, PIECE_READY, PROOF_PROVED);
+		check_state(&m, B, 350, PIECE_RUN, PROOF_PROVED);
+		check_state(&m, B, 700, PIECE_DEAD, PROOF_PROVED);
+		check_state(&m, A, 250, PIECE_RUN, PROOF_PROVED);
+		check_state(&m, A, 350, PIECE_DEAD, PROOF_PROVED);
+		check_state(&m, A, 550, PIECE_RUN, PROOF_PROVED);
+		check_state(&m, A, 700, PIECE_BLOCKED, PROOF_PROVED);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(without_an_exec_another_thread_is_a_missing_switch)
+{
+	/* none is told; it is another thread's; or the first one lives */
+	struct made made[] = {
+		by_exec(STATE_DEAD, false, B),
+		by_exec(STATE_DEAD, true, C),
+		by_exec(S, true, B),
+		by_exec(S, true, -1),
+	};
+
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+		ck_assert_uint_eq(timeline_contradictions(made[i].t), 1);
+		proof_is_unknown_or_less(&made[i], B, 400);
+		made_free(&made[i]);
+	}
+}
+END_TEST
+
+/* A is still on its way out when B has its tid: then it has that of B. */
+static struct made exec_on_two_cpus(int64_t leaves_at)
+{
+	struct made m = schedule_new(two_cpus);
+
+	timeline_rename(m.t, 450, B, A);
+	switched(&m, 1, 5, 0, R, A);
+	switched(&m, 0, 10, 0, R, B);
+	if (leaves_at < 500)
+		switched(&m, 1, leaves_at, B, STATE_DEAD, C);
+	woke(&m, 0, 500, A, D);
+	if (leaves_at > 500)
+		switched(&m, 1, leaves_at, B, STATE_DEAD, C);
+	switched(&m, 0, 600, A, S, D);
+	ends(&m, D, C);
+	return m;
+}
+
+START_TEST(the_first_thread_may_leave_behind_the_exec)
+{
+	for (int late = 0; late < 2; late++) {
+		struct made m = exec_on_two_cpus(late ? 550 : 400);
+
+		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		check_state(&m, B, 300, PIECE_RUN, PROOF_PROVED);
+		check_state(&m, A, 550, PIECE_RUN, PROOF_PROVED);
+		check_state(&m, A, 700, PIECE_BLOCKED, PROOF_PROVED);
+		made_free(&m);
+	}
 }
 END_TEST
 
@@ -1556,6 +1653,9 @@ RUN("causes", records_of_switches_tell_what_sched_switch_does,
     a_thread_that_was_not_seen_before_may_be_new,
     a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
     a_chain_goes_to_the_waker_and_covers_all,
+    a_thread_that_calls_exec_goes_on_as_the_first,
+    without_an_exec_another_thread_is_a_missing_switch,
+    the_first_thread_may_leave_behind_the_exec,
     a_wake_before_the_switch_out_is_a_race, preempted_is_ready,
     a_sleep_without_a_wake_is_not_known,
     a_pending_signal_may_say_sleep_of_a_ready_thread,

@@ -581,6 +581,45 @@ START_TEST(tsc_becomes_nanoseconds)
 }
 END_TEST
 
+START_TEST(times_that_are_no_nanoseconds_are_told)
+{
+	static const struct {
+		const char *clock;
+		bool told;
+	} of[] = {
+		{ "[local] counter uptime x86-tsc", false },
+		{ "local counter uptime [x86-tsc]", true },
+		{ "local [counter] uptime x86-tsc", true },
+		{ "local counter [uptime] x86-tsc", true },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		struct ledger *lg = ledger_new();
+		struct ledger_entry e;
+		struct err err = { 0 };
+		struct pb o = { 0 };
+		struct fb_ring r;
+		struct pb b;
+		bool told = false;
+
+		fb_ring(&r, 1, false);
+		one_page(&r, 100);
+		fb_option(&o, FT_TRACECLOCK, of[i].clock,
+			  strlen(of[i].clock) + 1);
+		fb_file7(&b, false, false, &o, &r, 1);
+		struct source *src = fb_open(&b, lg, &err);
+
+		ck_assert_ptr_nonnull(src);
+		while (ledger_take(lg, &e))
+			told |= !strcmp(e.what, "clock");
+		ck_assert_int_eq(told, of[i].told);
+		pb_close(src, &b);
+		fb_rings_free(&r, 1);
+		ledger_free(lg);
+	}
+}
+END_TEST
+
 START_TEST(a_cut_file_gives_every_whole_page)
 {
 	for (int zstd = 0; zstd < 2; zstd++) {
@@ -753,7 +792,7 @@ RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     fields_and_text_are_those_of_the_format,
     options_shift_times_and_count_losses,
     the_clock_is_told_and_a_date_makes_it_wall_time, tsc_becomes_nanoseconds,
-    a_cut_file_gives_every_whole_page, the_kernel_is_where_kallsyms_says,
-    recorded_mappings_become_maps,
+    times_that_are_no_nanoseconds_are_told, a_cut_file_gives_every_whole_page,
+    the_kernel_is_where_kallsyms_says, recorded_mappings_become_maps,
     a_page_that_lies_is_damage_and_the_next_is_read,
     an_entry_of_an_event_without_a_format_is_skipped_and_counted)

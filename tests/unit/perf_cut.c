@@ -2,7 +2,9 @@
 #include "formats/perf/cut.h"
 
 #include <inttypes.h>
+#include <time.h>
 
+#include "formats/perf/cut_mark.h"
 #include "formats/perf/cut_state.h"
 #include "formats/reader/bounds.h"
 #include "stitch/base/bytes.h"
@@ -494,6 +496,33 @@ START_TEST(copies_of_records_of_another_event_keep_its_id)
 }
 END_TEST
 
+START_TEST(what_a_piece_lacks_its_own_pieces_lack)
+{
+	static const enum perf_cut_mark stays[] = { PERF_CUT_PACKED,
+						    PERF_CUT_BROKEN };
+	static const enum perf_cut_mark goes[] = { PERF_CUT_BEGAN,
+						   PERF_CUT_ENDS, PERF_CUT_LAST,
+						   PERF_CUT_BEGINS };
+
+	for (size_t i = 0; i < 6; i++) {
+		struct perf_cut *c = perf_cut_new("test");
+		struct cutting t;
+		size_t at = 0;
+
+		cutting_begin(&t);
+		pb_rec(&t.b, PR_CUT,
+		       (uint16_t)(i < 2 ? stays[i] : goes[i - 2]));
+		pb_u64(&t.b, 4711);
+		pb_end(&t.b);
+		cutting_take(&t, c, &at);
+		ck_assert(!perf_cut_is_event(c));
+		ck_assert_int_eq(perf_cut_stored(c) != NULL, i < 2);
+		perf_cut_free(c);
+		free(t.b.d);
+	}
+}
+END_TEST
+
 START_TEST(a_size_that_is_no_size_ends_the_stream)
 {
 	struct perf_cut *c = perf_cut_new("test");
@@ -540,6 +569,79 @@ START_TEST(copies_for_many_processes_are_bounded)
 	ck_assert_int_gt(maps, 4000);
 	ck_assert_uint_le(t.len, CUT_KEPT_MAX);
 	ck_assert_uint_eq(t.dropped, (uint64_t)(20000 - maps));
+	free(t.head);
+}
+END_TEST
+
+static void put_end(struct cutting *t, uint32_t pid)
+{
+	pb_rec(&t->b, PR_EXIT, 0);
+	for (int i = 0; i < 4; i++)
+		pb_u32(&t->b, pid);
+	pb_u64(&t->b, 0);
+	pb_end(&t->b);
+}
+
+/* Returns how many mappings of a process the piece begins with. */
+static int mappings_of(const struct cutting *t, uint32_t pid)
+{
+	struct bytes body;
+	uint32_t got, owner;
+	size_t at = 16;
+	int n = 0;
+
+	while (cutting_next(t, &at, &got, &body)) {
+		if (got != PR_MMAP)
+			continue;
+		ck_assert_int_eq(bytes_peek_u32(&body, 0, &owner), 0);
+		n += owner == pid;
+	}
+	return n;
+}
+
+START_TEST(what_one_of_two_maps_the_other_has_not)
+{
+	struct cutting t;
+
+	cutting_begin(&t);
+	for (uint64_t i = 0; i < 10; i++)
+		put_map(&t, USER, 10, i << 20, 0x1000);
+	for (uint32_t pid = 11; pid < 15; pid++)
+		put_fork(&t, 0, pid, 10);
+	put_map(&t, USER, 10, 100 << 20, 0x1000);
+	put_map(&t, USER, 12, 200 << 20, 0x1000);
+	put_map(&t, USER, 12, 201 << 20, 0x1000);
+	put_end(&t, 10);
+	put_end(&t, 13);
+	put_fork(&t, 0, 20, 12);
+	cutting_end(&t);
+	ck_assert_int_eq(mappings_of(&t, 10), 0);
+	ck_assert_int_eq(mappings_of(&t, 11), 10);
+	ck_assert_int_eq(mappings_of(&t, 12), 12);
+	ck_assert_int_eq(mappings_of(&t, 13), 0);
+	ck_assert_int_eq(mappings_of(&t, 14), 10);
+	ck_assert_int_eq(mappings_of(&t, 20), 12);
+	ck_assert_uint_eq(t.dropped, 0);
+	free(t.head);
+}
+END_TEST
+
+/* With a copy for each it took 18 s. */
+START_TEST(a_fork_of_many_mappings_costs_no_copy_of_them)
+{
+	clock_t begin = clock();
+	struct cutting t;
+
+	cutting_begin(&t);
+	for (uint64_t i = 0; i < 30000; i++)
+		put_map(&t, USER, 10, i << 20, 0x1000);
+	for (uint32_t pid = 11; pid < 3011; pid++) {
+		put_fork(&t, 0, pid, 10);
+		put_end(&t, pid);
+	}
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 30000);
+	ck_assert_int_lt(clock() - begin, 2 * CLOCKS_PER_SEC);
 	free(t.head);
 }
 END_TEST
@@ -707,8 +809,11 @@ END_TEST
 
 RUN("perf_cut", records_that_the_reader_calls_damaged_are_not_kept,
     copies_of_records_of_another_event_keep_its_id,
+    what_a_piece_lacks_its_own_pieces_lack,
     a_size_that_is_no_size_ends_the_stream,
-    copies_for_many_processes_are_bounded, what_has_ended_makes_room,
+    copies_for_many_processes_are_bounded,
+    what_one_of_two_maps_the_other_has_not,
+    a_fork_of_many_mappings_costs_no_copy_of_them, what_has_ended_makes_room,
     counts_are_those_of_a_piece_though_a_time_lies,
     a_piece_ends_at_the_place_at_which_the_next_begins,
     mappings_of_which_only_some_are_known_keep_their_times,

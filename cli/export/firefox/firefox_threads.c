@@ -276,12 +276,14 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	return 0;
 }
 
-/* Two threads may have had one id: the wait is of the one that left. */
+/* Two threads may have had one id: the wait is of the one that left. Behind its
+ * exit, a thread still runs and waits a little. */
 int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 		 const struct event_comm *comm, struct err *err)
 {
 	struct thread *th = firefox_threads_thread_of(t, comm);
-	bool back = w->end != OFFCPU_OPEN && th->life.end >= w->to;
+	bool back = w->end != OFFCPU_OPEN &&
+		    (th->life.end >= w->to || th->life.end <= w->from);
 	const struct firefox_mark mark = {
 		.kind = FIREFOX_MARK_OFF_CPU,
 		.start = w->from,
