@@ -42,7 +42,6 @@ struct line {
 	uint64_t time;
 	bool has_flags;
 	uint8_t flags;	 /* common_flags, as far as the line shows them */
-	bool cut_comm;	 /* comm has only its first 8 bytes */
 	bool raw;	 /* the text is of trace-cmd report -R */
 	uint64_t n_lost; /* 0: unknown */
 	const char *why; /* LINE_REFUSED: what the line is and what to do */

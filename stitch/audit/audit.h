@@ -119,7 +119,7 @@ struct audit_source {
 /* A thread as the scheduler sees it. */
 struct audit_task {
 	uint16_t source;
-	bool used, asleep, woken, dying;
+	bool asleep, woken, dying;
 	bool recorder; /* perf */
 	int32_t tid;
 	int64_t slept;

@@ -207,15 +207,9 @@ static bool clock_fit_kind(const struct fingerprints *a,
 		good = c.n >= CLOCK_FIT_MIN && c.spread < CLOCK_FIT_SPREAD &&
 		       c.n * 2 >= count_possible_pairs(&ps, &out->map, a, b);
 	}
-	if (good) {
-		uint64_t middle = ps.p[ps.n / 2].t;
-
-		out->pairs = c.n;
+	if (good)
 		out->error = c.spread +
 			     hook_distance(kind, a->records != b->records);
-		out->middle =
-			(int64_t)(clock_map_time(&out->map, middle) - middle);
-	}
 	free(ps.d);
 	free(ps.p);
 	return good;

@@ -70,7 +70,6 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	d->cs = cs;
 	d->machine = machine;
 	d->step = step;
-	d->big = big;
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
 		cs_option(cs, CS_OPT_SYNTAX,
