@@ -16,7 +16,6 @@ struct disasm {
 	cs_insn *insn;
 	uint16_t machine;
 	unsigned int step; /* bytes to skip if there is no instruction */
-	bool big;
 };
 
 static int disasm_capstone_mode(uint16_t machine, bool big, cs_arch *arch,
