@@ -86,6 +86,7 @@ struct line_frame {
 	bool has_ino;
 };
 
+/* Returns whether a line is a frame of a stack: it begins with an arrow. */
 bool line_is_frame(struct scan s);
 /* Returns false if the frame has no known form. */
 bool line_frame(struct scan s, bool kernel, struct line_frame *out);

@@ -31,6 +31,7 @@ struct switch_agreement {
 	uint64_t a, b, both;
 };
 
+/* map: from a to b; equal switches are at most `within` ns apart then. */
 void clock_fit_switches(const struct fingerprints *a,
 			const struct fingerprints *b,
 			const struct clock_map *map, uint64_t within,

@@ -16,6 +16,7 @@ struct ctf_text {
 	bool cut;
 };
 
+/* Adds n bytes, or those that there is room for: then t->cut is set. */
 void ctf_text_put(struct ctf_text *t, const void *s, size_t n);
 /* Adds the text of a string in UTF-8. */
 void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
