@@ -26,14 +26,15 @@ bool child_find(const char *name, size_t n, char out[PATH_MAX])
 		snprintf(out, PATH_MAX, "%.*s", (int)n, name);
 		return child_is_program(out);
 	}
-	while (path && *path) {
+	/* an entry without a name, the last one too, is the folder at hand */
+	while (path) {
 		int len = (int)strcspn(path, ":");
 
 		snprintf(out, PATH_MAX, "%.*s%s%.*s", len, path, len ? "/" : "",
 			 (int)n, name);
 		if (child_is_program(out))
 			return true;
-		path += len + (path[len] == ':');
+		path = path[len] ? path + len + 1 : NULL;
 	}
 	return false;
 }

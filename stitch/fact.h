@@ -40,7 +40,6 @@ struct fact_event {
 	const uint32_t *held;	  /* raw chain ids of rec's sample.held,
 				   * sample.n_held of them; borrowed from the
 				   * queue */
-	uint32_t flags;		  /* enum record_flag */
 	const struct record *rec; /* borrowed as order_next() and
 				   * order_keep() say */
 	uint32_t leader; /* id of the event of the same sample that has the

@@ -253,10 +253,9 @@ struct record {
 	uint32_t ring; /* number of the ring, if the CPU has several; else 0 */
 	uint64_t time; /* ns; on the timeline if the record comes from order */
 	uint64_t raw;  /* time on the source's clock; set by order */
-	uint64_t late_ns; /* REC_F_LATE: ns by which it is late */
-	uint64_t off;	  /* place in the file, for messages */
-	uint64_t seq;	  /* place among the records of the source, which are in
-			   * the order of their ring; set by order */
+	uint64_t off;  /* place in the file, for messages */
+	uint64_t seq;  /* place among the records of the source, which are in
+			* the order of their ring; set by order */
 	union {
 		struct rec_sample sample;
 		struct rec_chain chain;

@@ -80,11 +80,10 @@ struct event_def {
 	uint32_t type;	    /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
 	bool freq; /* period is a frequency in Hz */
-	bool has_chain, has_cpu, has_time, has_tid, has_period;
-	bool defer;	   /* asks for deferred user stacks */
-	bool defer_output; /* deferred chains are written for this event */
-	bool kernel_only, user_only; /* exclude_user, exclude_kernel */
-	enum sched_kind sched;	     /* what its samples mean for scheduling */
+	bool has_chain, has_cpu, has_time;
+	bool defer;	       /* asks for deferred user stacks */
+	bool defer_output;     /* deferred chains are written for this event */
+	enum sched_kind sched; /* what its samples mean for scheduling */
 	bool every; /* each occurrence makes a sample, and none is left out */
 	enum event_how how;
 	const char *unit; /* of the weights; NULL: "ns" for perf's clocks, else

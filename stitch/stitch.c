@@ -235,7 +235,6 @@ static uint32_t push_event(struct stitch *st, uint32_t slot,
 	f->event.kraw = e->kraw;
 	f->event.uraw = e->uraw;
 	f->event.held = e->held;
-	f->event.flags = rec->flags;
 	f->event.rec = rec;
 	f->event.leader = e->leader;
 	return f->event.id;

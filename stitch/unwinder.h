@@ -85,7 +85,6 @@ enum unwind_caller {
 };
 
 struct unwinder_ops {
-	const char *name;
 	/* Fills *out. Callers are return address - 1, which is inside the call;
 	 * interrupted addresses are unchanged. Without a dump, only registers
 	 * count: 2 addresses if the return address is still in the link

@@ -14,7 +14,6 @@ struct symbolizer;
 struct dwarf_frame;
 
 struct resolver {
-	const char *name, *summary;
 	/* file is the file of the image that locate_report() found, or NULL.
 	 * Returns 1 and *r if this resolver can name the image, 0 if the next
 	 * one is to be tried, -1 on error. */

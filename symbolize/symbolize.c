@@ -18,17 +18,17 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-/* Best first. For the kernel: the file the user named, the copy in the capture,
- * a vmlinux with the right build-id, kallsyms of the same build-id. */
-const struct resolver *const resolvers[] = { &resolve_recorded,
-					     &resolve_kallsyms_file,
-					     &resolve_kallsyms_captured,
-					     &resolve_vmlinux,
-					     &resolve_module,
-					     &resolve_kallsyms_cache,
-					     &resolve_kallsyms_live,
-					     &resolve_elf,
-					     NULL };
+/* The sources of names, best first. */
+static const struct resolver *const resolvers[] = {
+	&resolve_recorded,	    /* the capture itself says them */
+	&resolve_kallsyms_file,	    /* the file of --kallsyms */
+	&resolve_kallsyms_captured, /* the copy in the capture */
+	&resolve_vmlinux,	    /* of the right build-id */
+	&resolve_module,	    /* the file of a kernel module */
+	&resolve_kallsyms_cache,    /* in perf's build-id cache */
+	&resolve_kallsyms_live, /* if the running kernel is the recorded one */
+	&resolve_elf,		/* programs and libraries */
+};
 
 static char **symbolize_copy_list(const char *const *list)
 {
@@ -360,8 +360,8 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = sy->rep->file;
-	for (size_t i = 0; resolvers[i] && symbolize_has_names(img->kind);
-	     i++) {
+	for (size_t i = 0;
+	     i < ARRAY_SIZE(resolvers) && symbolize_has_names(img->kind); i++) {
 		int got = resolvers[i]->open(sy, img, file, &in->names.r, err);
 
 		if (got < 0)

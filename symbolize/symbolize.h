@@ -1,8 +1,8 @@
 /* symbolize.h - names for code offsets, one image at a time.
  *
  * locate.c says where the file of an image is searched for and how it is proved
- * to be the recorded one. The resolvers[] table lists the sources of names,
- * best first. */
+ * to be the recorded one. The table resolvers[] of symbolize.c lists the
+ * sources of names, best first. */
 #ifndef SYMBOLIZE_SYMBOLIZE_H
 #define SYMBOLIZE_SYMBOLIZE_H
 #include <stdbool.h>
@@ -12,15 +12,12 @@
 #include "stitch/symbol.h"
 #include "symbolize/options.h"
 #include "symbolize/report.h"
-#include "symbolize/resolver.h"
 
 struct image;
 struct symbolizer;
 
 struct symbolizer *symbolize_new(const struct symbolize_opts *o);
 void symbolize_free(struct symbolizer *sy);
-
-extern const struct resolver *const resolvers[]; /* ends with NULL */
 
 /* Names the n offsets of code[], which is sorted by off without duplicates.
  * Calls fn at least once for each offset (name NULL: unknown) and fills *rep. A

@@ -45,8 +45,6 @@ static void ctf_dump_text(FILE *f, const struct ctf_node *n)
 	if (n->kind == CTF_FIXED_STRING || n->kind == CTF_FIXED_BLOB ||
 	    n->kind == CTF_ARRAY)
 		fprintf(f, "[%" PRIu64 "]", n->count);
-	if (n->is_text)
-		fputs(" text", f);
 }
 
 static void ctf_dump_node(FILE *f, const char *name, const struct ctf_node *n,

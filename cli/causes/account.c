@@ -151,13 +151,7 @@ uint64_t account_time(const struct account *a)
 
 /* ---- who was on a CPU */
 
-static int account_compare_occupants(const void *pa, const void *pb)
-{
-	const struct occupant *a = pa;
-	const struct occupant *b = pb;
-
-	return compare_numbers(a->thread, b->thread);
-}
+COMPARE_BY(account_compare_occupants, struct occupant, thread);
 
 bool account_occupant(const struct timeline *t, int32_t cpu, int64_t from,
 		      int64_t to, struct occupant *o)

@@ -12,13 +12,7 @@ size_t doubts_add(struct doubts *d, int64_t from, int64_t to)
 	return d->n;
 }
 
-static int doubts_compare(const void *a, const void *b)
-{
-	const struct doubt *x = a;
-	const struct doubt *y = b;
-
-	return compare_numbers(x->from, y->from);
-}
+COMPARE_BY(doubts_compare, struct doubt, from);
 
 void doubts_merge(struct doubts *d)
 {

@@ -167,14 +167,6 @@ static void softirq_note_outer(struct softirqs *s,
 			softirq_outermost(st);
 }
 
-static int softirq_compare(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa;
-	const uint64_t *b = pb;
-
-	return compare_numbers(*a, *b);
-}
-
 /* Whether interrupts of user mode have entries of their own near this one. */
 static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
 {
@@ -234,7 +226,7 @@ void softirqs_learn(struct softirqs *s)
 {
 	softirq_each(s, SOFTIRQ_HARDIRQ, softirq_note_outer);
 	if (s->n_outer)
-		qsort(s->outer, s->n_outer, sizeof(*s->outer), softirq_compare);
+		qsort(s->outer, s->n_outer, sizeof(*s->outer), compare_u64);
 	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_entry);
 	if (s->n_entry > ENTRIES_MAX)
 		s->n_entry = 0;

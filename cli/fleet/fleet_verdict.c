@@ -30,14 +30,12 @@ static int fleet_verdict_count(struct fleet_rows *r, const char *query,
 {
 	struct int_rows *q = int_rows_open(r->f->db, store_sql(query), err);
 	struct int_row row;
-	int ret = q ? 1 : -1;
 
-	while (ret > 0 && (ret = int_rows_next(q, &row, err)) > 0)
+	while (int_rows_step(q, &row))
 		if (row.v[COUNTED_CAPTURE] == r->capture->id)
 			fleet_count(c, row.v[COUNTED_VERDICT],
 				    row.v[COUNTED_CONFIDENCE]);
-	int_rows_close(q);
-	return ret;
+	return int_rows_end(q, err);
 }
 
 static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)

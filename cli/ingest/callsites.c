@@ -134,30 +134,6 @@ int callsites_load(struct pass *p, struct err *err)
 	return 0;
 }
 
-static bool is_user(enum image_kind kind)
-{
-	switch (kind) {
-	case IMAGE_UNKNOWN_USER:
-	case IMAGE_FILE:
-	case IMAGE_VDSO:
-	case IMAGE_ANON:
-	case IMAGE_SPECIAL:
-	case IMAGE_JIT:
-	case IMAGE_MAPPING:
-	case IMAGE_SCRIPT:
-		return true;
-	case IMAGE_UNKNOWN_KERNEL:
-	case IMAGE_KERNEL:
-	case IMAGE_MODULE:
-	case IMAGE_BPF:
-	case IMAGE_OOL:
-	case IMAGE_GUEST:
-	case IMAGE_SYMBOLS:
-		break;
-	}
-	return false;
-}
-
 static const struct place *callsites_place_of(const struct pass *p,
 					      uint32_t frame)
 {
@@ -254,7 +230,8 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 {
 	const struct spot *s = &p->spot[frame];
 
-	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
+	return (s->returns || s->leaf) &&
+	       !image_is_kernel(image_of(p, frame)->kind);
 }
 
 void callsites_without_files(struct pass *p)
@@ -592,7 +569,7 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 			       ? JUDGED_WHOLE
 			       : JUDGED_ONE_FRAME;
 	if (p->stack[stack].used && !p->stack[stack].unwound &&
-	    !is_user(p->code->image[image].img.kind))
+	    image_is_kernel(p->code->image[image].img.kind))
 		return JUDGED_OPEN;
 	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
 }
@@ -697,7 +674,7 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		const struct stack *n = bare_code_stack(p->code, i);
 
 		if (!p->stack[i].walked ||
-		    !is_user(image_of(p, n->frame)->kind))
+		    image_is_kernel(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
 		callsites_add_frame(p, &sums[i], n);

@@ -252,9 +252,8 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 	struct int_rows *r =
 		int_rows_of(db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row row;
-	int rc = r ? 0 : -1;
 
-	while (r && (rc = int_rows_next(r, &row, err)) > 0) {
+	while (int_rows_step(r, &row)) {
 		int64_t time = row.v[TIMES_TIME_NS];
 		uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
 		struct causes_times *t;
@@ -270,8 +269,7 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 		t->first = time < t->first ? time : t->first;
 		t->last = time > t->last ? time : t->last;
 	}
-	int_rows_close(r);
-	return rc;
+	return int_rows_end(r, err);
 }
 
 static void causes_take_times(const struct causes_found *f,

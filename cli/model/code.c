@@ -464,10 +464,3 @@ void code_free(struct known_code *c)
 	free(c->wrong);
 	free(l);
 }
-
-bool code_is_kernel(enum image_kind kind)
-{
-	return kind == IMAGE_UNKNOWN_KERNEL || kind == IMAGE_KERNEL ||
-	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL ||
-	       kind == IMAGE_SYMBOLS || kind == IMAGE_GUEST;
-}

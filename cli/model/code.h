@@ -107,6 +107,4 @@ struct int_rows *code_open_stacks(struct store *db, struct err *err);
  * which int_rows_end() tells. */
 bool code_next_stack(struct int_rows *r, size_t n_frame,
 		     struct code_stack *out);
-/* Returns whether this is code of the kernel, or of a guest's kernel. */
-bool code_is_kernel(enum image_kind kind);
 #endif

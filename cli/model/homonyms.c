@@ -50,14 +50,6 @@ struct homonyms {
 	struct arena text;
 };
 
-/* Returns whether a function of such an image has one offset: a mapping need
- * not begin where its file does. */
-static bool homonyms_has_offsets(enum image_kind kind)
-{
-	return kind == IMAGE_FILE || kind == IMAGE_KERNEL ||
-	       kind == IMAGE_MODULE || kind == IMAGE_VDSO;
-}
-
 static bool homonyms_same_function(const void *owner, uint32_t id,
 				   const void *key)
 {
@@ -134,7 +126,7 @@ static void homonyms_add_frame(struct homonyms *h, uint32_t id)
 	uint32_t known;
 
 	if (!f.name || !f.name[0] ||
-	    !homonyms_has_offsets(h->code->image[f.image].img.kind))
+	    !image_has_offsets(h->code->image[f.image].img.kind))
 		return;
 	hash = hash_pair(f.said.start, hash_pair((uintptr_t)f.name, f.image));
 	known = table_find(&h->by_place, hash, homonyms_same_function, h, &f);

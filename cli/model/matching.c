@@ -141,14 +141,6 @@ static uint32_t matching_name(struct matching *m, int side,
 	return id;
 }
 
-/* Returns whether equal offsets in equal builds of such an image are the same
- * code: a mapping need not begin where its file does. */
-static bool matching_has_offsets(enum image_kind kind)
-{
-	return kind == IMAGE_FILE || kind == IMAGE_KERNEL ||
-	       kind == IMAGE_MODULE || kind == IMAGE_VDSO;
-}
-
 static void matching_add_image(struct matching *m, int side,
 			       const struct image *img)
 {
@@ -161,7 +153,7 @@ static void matching_add_image(struct matching *m, int side,
 		n->id_len = img->id_len;
 	}
 	n->seen[side] = true;
-	n->differ |= !matching_has_offsets(img->kind) || !n->id_len ||
+	n->differ |= !image_has_offsets(img->kind) || !n->id_len ||
 		     n->id_len != img->id_len ||
 		     memcmp(n->id, img->id, n->id_len) != 0;
 }
@@ -235,7 +227,7 @@ struct matched_image matching_image(struct matching *m, int side,
 	n = &m->name[id];
 	out.id = id;
 	out.own = out.name = intern_get(&m->names, id);
-	if (code_is_kernel(img->kind) && img->kind != IMAGE_GUEST) {
+	if (image_is_kernel(img->kind) && img->kind != IMAGE_GUEST) {
 		out.id = UINT32_MAX - 1;
 		out.name = "[kernel]";
 	}

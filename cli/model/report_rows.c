@@ -11,6 +11,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/text_out.h"
 
@@ -560,18 +561,13 @@ struct order {
 	bool by_total;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? -1 : a < b;
-}
-
 static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct report_row *a = pa;
 	const struct report_row *b = pb;
 	const struct order *o = arg;
-	int self = compare_u64(a->self, b->self);
-	int all = compare_u64(a->total, b->total);
+	int self = compare_numbers(b->self, a->self); /* the largest first */
+	int all = compare_numbers(b->total, a->total);
 	int d = o->by_total ? all : self;
 
 	if (!d)

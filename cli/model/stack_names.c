@@ -137,7 +137,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 	const struct code_frame *f = &sn->code->frame[id];
 	const struct named_image *img = &sn->image[f->image];
 	enum image_kind kind = sn->code->image[f->image].img.kind;
-	bool kernel = kind != IMAGE_GUEST && code_is_kernel(kind);
+	bool kernel = kind != IMAGE_GUEST && image_is_kernel(kind);
 	const struct homonym *at = homonyms_of_frame(sn->o.homonyms, id);
 	struct label l = {
 		.kind = kernel		    ? LABEL_KERNEL

@@ -174,7 +174,6 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	struct int_rows *r =
 		int_rows_of(db, "internal_judged", column, COLUMNS, err);
 	struct int_row row;
-	int rc = -1;
 
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
@@ -188,7 +187,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 
 		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
 	}
-	while (r && (rc = int_rows_next(r, &row, err)) > 0) {
+	while (int_rows_step(r, &row)) {
 		int64_t stack = row.v[STACK];
 		int64_t judged = row.v[CLASS];
 
@@ -198,8 +197,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 		t->judged[stack] = (uint8_t)judged;
 		t->image[stack] = (uint32_t)row.v[IMAGE];
 	}
-	int_rows_close(r);
-	return rc;
+	return int_rows_end(r, err);
 }
 
 struct rows *trust_unproved_files(struct store *db, struct err *err)
@@ -264,12 +262,10 @@ static int trust_count_groups(struct trust *t, struct store *db,
 	struct int_rows *r =
 		int_rows_of(db, "sample_group", column, COLUMNS, err);
 	struct int_row row;
-	int rc = -1;
 
-	while (r && (rc = int_rows_next(r, &row, err)) > 0)
+	while (int_rows_step(r, &row))
 		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
-	int_rows_close(r);
-	return rc;
+	return int_rows_end(r, err);
 }
 
 /* A function for store_groups_each(). */

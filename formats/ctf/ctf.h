@@ -296,7 +296,6 @@ struct ctf_due {
 /* One or several folders with metadata of one uuid: chunks. */
 struct ctf_trace {
 	struct ctf *ctf;
-	const char *path;		 /* the first folder */
 	const struct ctf_schema *schema; /* its metadata */
 	bool has_time;
 	int32_t vpid;	/* of per-process buffers, else -1 */
@@ -321,7 +320,6 @@ struct ctf_file {
 	struct ctf_schema *schema;
 	uint32_t trace; /* index in ctf.trace */
 	uint32_t order; /* in which files are walked */
-	uint64_t len;
 	uint64_t packets;
 	/* Of the stream class, and of the stream; has_id false: there is only
 	 * this file. */
@@ -510,7 +508,7 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
 struct ctf_event_info {
 	const char *name, *text; /* the format */
 	size_t len;		 /* of text */
-	bool defer, has_time, has_tid;
+	bool defer, has_time;
 };
 
 /* Returns the index of the event, which is added if no equal one exists. */

@@ -45,7 +45,6 @@ uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
 		.config = i,
 		.has_cpu = true,
 		.has_time = info->has_time,
-		.has_tid = info->has_tid,
 		.defer = info->defer,
 		.defer_output = info->defer,
 		.sched = ctf_role_sched(ev->role),

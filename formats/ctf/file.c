@@ -54,7 +54,6 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 		.schema = sm,
 		.trace = trace,
 		.order = (uint32_t)ctf->n_file,
-		.len = len,
 	};
 	ctf->src.size += len;
 	memset(st->clock, 0, (sm->tree.n_clock + 1) * sizeof(*st->clock));

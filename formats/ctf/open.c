@@ -129,8 +129,7 @@ static void ctf_note_perf_convert(struct ctf *ctf)
 
 /* Returns the trace of this metadata: chunks of a rotated session have one
  * uuid. */
-static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm,
-			     const char *folder)
+static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm)
 {
 	const struct ctf_tree *t = &sm->tree;
 
@@ -146,7 +145,6 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm,
 
 	*tr = (struct ctf_trace){
 		.ctf = ctf,
-		.path = arena_strdup(&ctf->arena, folder),
 		.schema = sm,
 		.vpid = ctf_trace_vpid(t),
 	};
@@ -174,7 +172,7 @@ static void ctf_open_folder(struct ctf *ctf, const char *folder)
 			path);
 		reader_damage(&ctf->src, "metadata", 0, 0, &why);
 	}
-	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm, folder));
+	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm));
 	free(path);
 }
 

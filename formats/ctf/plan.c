@@ -536,8 +536,6 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		.len = p.text.len,
 		.defer = p.request != NULL,
 		.has_time = sc->clock >= 0,
-		.has_tid = ctf_plan_has(&p, CTF_USE_TID) ||
-			   ctf_plan_has(&p, CTF_USE_VTID),
 	};
 
 	cl->event = ctf_event_add(ctf, &info);

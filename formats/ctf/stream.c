@@ -242,7 +242,8 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
 	s->end = p->has_end && p->finish > clock ? p->finish : clock;
 	s->trace->ctf->done += p->len;
-	/* thousands of streams may be open, each with one long stack */
+	/* thousands of streams may be open, each with one long stack: of
+	 * addresses, or of names in as many bytes */
 	if (s->st.kern.cap + s->st.user.cap + s->st.cap_names / 8 > LISTS_MAX)
 		ctf_state_trim(&s->st);
 }

@@ -493,7 +493,6 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		.config = ft->n_event,
 		.has_cpu = !ft->bare && !ft->mmio,
 		.has_time = !ft->bare && !ft->untimed,
-		.has_tid = !ft->bare && !ft->mmio,
 	};
 	struct ftext_pairs *p = &ft->pairs;
 	char name[NAME_SIZE];

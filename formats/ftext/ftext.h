@@ -140,8 +140,7 @@ struct ftext {
 	uint64_t base; /* offset of buf in the text */
 	bool at_end, dropping;
 	/* From the header. */
-	bool table, bare; /* table: there are column heads; bare: events have no
-			     context */
+	bool bare;	  /* events have no context */
 	bool mmio;	  /* of mmiotrace */
 	bool raw_noted;	  /* a note says that it is of report -R */
 	bool untimed;	  /* of function_graph without times */

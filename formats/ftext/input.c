@@ -121,12 +121,15 @@ void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 {
 	size_t in_line = s.n ? (size_t)(s.p - line.p) : 0;
 
+	/* what is between the lines of a part in the file belongs to it */
 	if (ft->in.data) {
 		if (!part->n)
 			part->at = off + in_line;
 		part->n = (size_t)(off + in_line + s.n - part->at);
 		return;
 	}
+	/* lines of a stream are gone with the next one: the item has copies,
+	 * with line feeds between them */
 	size_t sep = part->n ? 1 : 0;
 
 	it->own = mem_grow(it->own, &it->cap_own, it->n_own + s.n + sep + 1, 1);

@@ -42,7 +42,6 @@ struct line {
 	uint64_t time;
 	bool has_flags;
 	uint8_t flags;	 /* common_flags, as far as the line shows them */
-	bool cut_comm;	 /* comm has only its first 8 bytes */
 	bool raw;	 /* the text is of trace-cmd report -R */
 	uint64_t n_lost; /* 0: unknown */
 	const char *why; /* LINE_REFUSED: what the line is and what to do */
@@ -87,6 +86,7 @@ struct line_frame {
 	bool has_ino;
 };
 
+/* Returns whether a line is a frame of a stack: it begins with an arrow. */
 bool line_is_frame(struct scan s);
 /* Returns false if the frame has no known form. */
 bool line_frame(struct scan s, bool kernel, struct line_frame *out);

@@ -31,7 +31,6 @@ void ftext_header(struct ftext *ft, struct scan s)
 	uint64_t in_buffer, written;
 	int32_t of_report;
 
-	ft->table |= ftext_is_table_head(s);
 	if (trace < s.n && on < s.n && release.n)
 		ft->src.info.release = ftext_keep_text(ft, release);
 	if (scan_find(s, "#P:") < s.n)
@@ -44,7 +43,6 @@ void ftext_header(struct ftext *ft, struct scan s)
 	    !scan_u64(&s, &in_buffer) || !scan_take(&s, "/") ||
 	    !scan_u64(&s, &written))
 		return;
-	ft->table = true;
 	if (written > in_buffer)
 		ft->overwritten += written - in_buffer;
 	ft->src.info.overwrote |= written > in_buffer;

@@ -182,7 +182,6 @@ static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 		return false;
 	out->text = right;
 	out->kind = LINE_EVENT;
-	out->cut_comm = true;
 	return line_take_comm(scan_head(s, dash), COMM_SHORT, out);
 }
 

@@ -307,8 +307,8 @@ struct ft {
 	bool unread_formats; /* some could not be parsed */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* From options. */
-	int64_t shift;	   /* from DATE and OFFSET: ns to add */
-	bool dated, moved; /* which of them is present */
+	int64_t shift; /* from DATE and OFFSET: ns to add */
+	bool moved;    /* OFFSET is present */
 	uint32_t mult, mult_shift;
 	uint64_t trace_id,
 		peer; /* TRACEID; of the host that TIME_SHIFT refers to */

@@ -283,7 +283,6 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	switch (id) {
 	case FT_DATE:
-		ft->dated = true;
 		ft_option_add_shift(ft, b, 1000);
 		return 0;
 	case FT_OFFSET:

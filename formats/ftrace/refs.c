@@ -50,7 +50,6 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 		.config = id,
 		.has_cpu = true,
 		.has_time = true,
-		.has_tid = true,
 	};
 	const char *buffer =
 		ft_refs_is_top(ft, instance) ? NULL : ft->inst[instance].name;

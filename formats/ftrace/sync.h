@@ -5,8 +5,13 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/wide.h"
 
+/* Reads the option TIME_SHIFT: for each CPU of a guest, what to add to its
+ * times for those of the host, measured again and again. Returns 0, or -1 and
+ * *err if it is damaged. */
 int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
 void ft_sync_release(struct ft *ft);
+/* Returns a time of a CPU, moved as the option says; unchanged if it says
+ * nothing of that CPU. */
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
 /* Converts a ring's time to ns on the capture's clock. */
 static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,

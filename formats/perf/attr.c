@@ -85,12 +85,8 @@ static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 		.has_chain = t & PS_CALLCHAIN,
 		.has_cpu = t & PS_CPU,
 		.has_time = t & PS_TIME,
-		.has_tid = t & PS_TID,
-		.has_period = t & PS_PERIOD,
 		.defer = a->flags & PA_DEFER,
 		.defer_output = a->flags & PA_DEFER_OUTPUT,
-		.kernel_only = a->flags & PA_EXCLUDE_USER,
-		.user_only = a->flags & PA_EXCLUDE_KERNEL,
 		.how = event_kind_how(a),
 		.unit = event_kind_unit(a),
 	};
@@ -126,14 +122,12 @@ static void perf_attr_summarise(struct perf *p, const struct perf_attr *a)
 	struct source_info *info = &p->src.info;
 
 	if (p->n_attr == 1)
-		p->same_sample_time = p->same_time = p->same_type = true;
+		p->same_sample_time = p->same_time = true;
 	if (a->s_time != first->s_time)
 		p->same_sample_time = false;
 	if (a->s_time != first->s_time || a->t_time != first->t_time ||
 	    a->id_all != first->id_all)
 		p->same_time = false;
-	if (a->sample_type != first->sample_type)
-		p->same_type = false;
 	p->newer |= a->flags >= PA_UNKNOWN;
 	info->has_time |= (a->sample_type & PS_TIME) != 0;
 	info->dumps |= (a->sample_type & PS_STACK_USER) != 0;

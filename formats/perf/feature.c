@@ -9,6 +9,7 @@
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/regs.h"
 #include "stitch/user_mask.h"
 
 enum feature {
@@ -34,7 +35,6 @@ enum feature {
 };
 
 #define CMDLINE_MAX 65536
-#define EM_AARCH64 183
 
 static int perf_feature_copy_string(struct perf *p, struct bytes *b,
 				    const char **out, struct err *err)
@@ -157,7 +157,7 @@ static int perf_feature_e_machine(struct perf *p, struct bytes *b,
 
 	if (bytes_u32(b, &machine, err) || bytes_skip(b, 4, err))
 		return -1;
-	if (!p->src.info.arch && machine == EM_AARCH64)
+	if (!p->src.info.arch && machine == MACHINE_AARCH64)
 		p->src.info.user_mask = user_mask_of("aarch64");
 	return 0;
 }

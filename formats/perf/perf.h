@@ -318,7 +318,6 @@ struct perf {
 	bool newer;	       /* an event has flags that we do not know */
 	bool same_sample_time; /* the time has one offset in samples of all */
 	bool same_time; /* the time has one offset in records of all events */
-	bool same_type; /* all sample_types are equal */
 	struct perf_layout layout; /* forgotten with each new event or id */
 	struct perf_id *id;
 	size_t n_id, cap_id;

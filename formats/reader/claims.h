@@ -26,6 +26,7 @@ struct claims {
  * may. */
 typedef uint64_t claims_skip_fn(void *arg, uint64_t off, uint64_t end);
 
+/* The reader takes these bytes of the file. Ranges may come in any order. */
 void claims_add(struct claims *c, uint64_t off, uint64_t len);
 /* Notes each range of the whole file that no claim has ("unclaimed"), and each
  * that two of them have ("overlap"). skip may be NULL. */

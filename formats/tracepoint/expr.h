@@ -90,5 +90,8 @@ struct expr {
 	size_t n_text;
 };
 
+/* Returns the value of a node for the record of e; 0 with e->failed if there is
+ * none, 0 with e->unknown for what nothing is known of. Text is borrowed from
+ * e, its tree or the record. */
 struct expr_value expr_evaluate(struct expr *e, uint32_t node);
 #endif

@@ -29,10 +29,9 @@ struct int_rows {
 	int columns;	       /* 0: not known yet */
 	bool full, ended, bad; /* bad: ids are not in order */
 	int64_t last;	       /* id of the last row of the block */
-	/* of int_rows_dense(): */
-	const char *table;
-	int64_t step;	/* rows so far */
-	struct err why; /* a step failed */
+	const char *table;     /* of int_rows_dense(), else NULL */
+	int64_t step;	       /* rows so far, of int_rows_step() */
+	struct err why;	       /* a step failed */
 };
 
 static void int_rows_keep_text(struct int_rows *r, size_t at,
@@ -291,7 +290,7 @@ bool int_rows_step(struct int_rows *r, struct int_row *row)
 	if (!r || r->why.code || int_rows_next(r, row, &r->why) <= 0)
 		return false;
 	r->step++;
-	if (row->v[0] == r->step && r->step < UINT32_MAX)
+	if (!r->table || (row->v[0] == r->step && r->step < UINT32_MAX))
 		return true;
 	int_rows_unsound(r);
 	return false;

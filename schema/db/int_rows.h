@@ -40,11 +40,13 @@ int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err);
  * has that id, 0 if not, -1 and *err on failure. */
 int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
 		  struct err *err);
-/* As rows_dense(), rows_step(), rows_unsound() and rows_end() of rows.h, for
- * columns of a table as int_rows_of() reads them: ids count 1, 2, 3 .... */
+/* Like int_rows_of(), where ids count 1, 2, 3 ...; a gap is the error that the
+ * database is damaged. */
 struct int_rows *int_rows_dense(struct store *db, const char *table,
 				const char *const *column, size_t n,
 				struct err *err);
+/* A loop over all rows, which ends at a failure, as rows_step() and rows_end()
+ * of rows.h; int_rows_unsound() is for rows of int_rows_dense() only. */
 bool int_rows_step(struct int_rows *r, struct int_row *row);
 void int_rows_unsound(struct int_rows *r);
 int int_rows_end(struct int_rows *r, struct err *err);

@@ -287,12 +287,14 @@ int page_rows_seek(struct page_rows *p, int64_t after)
 
 /* ---- rows */
 
-/* Takes a value that is no number of a type of one byte. */
+/* Takes a value that is the key or no whole number: of column want - 1 of the
+ * row; 0: not asked for. Returns false if SQLite must read the row. */
 static bool page_rows_other(unsigned int want, uint64_t type,
 			    const unsigned char *body, size_t len,
 			    struct page_row *row)
 {
-	/* a key in its record is not the id; a file has no type 10 or 11 */
+	/* the id is beside the record, which has NULL for it; types 10 and 11
+	 * are in no file */
 	if ((want == 1 && type) || type == 10 || type == 11)
 		return false;
 	if (want > 1 && type > 12 && (type & 1)) {

@@ -250,11 +250,7 @@ static int redact_column(struct redact *rd, const struct redact_column *c,
 				 "'blob') AND %s",
 				 c->table, c->column, c->column, c->how,
 				 c->column, c->column, where);
-	if (db_exec(rd->db, sql, err))
-		return -1;
-	if (c->how == REDACT_GONE)
-		rd->counts.gone += (uint64_t)sqlite3_changes(rd->db->db);
-	return 0;
+	return db_exec(rd->db, sql, err);
 }
 
 /* Returns the rule for a field of an event, by its name. */

@@ -19,7 +19,6 @@ struct redact_opts {
 struct redact_counts {
 	uint64_t words;	 /* distinct paths, names and texts */
 	uint64_t values; /* values replaced by these words */
-	uint64_t gone;	 /* values that became NULL */
 };
 
 /* Writes a compact copy to a new file; db may be a temporary database. Returns

@@ -261,10 +261,11 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	fact_count_event(db, c, e, type);
 	bool weighs = fact_weighs(db->w, c, e, type);
 
+	/* sums need the rows that requests refer to, and no others */
 	if ((!db->w->sums || fact_asks(c, e)) &&
 	    fact_put_event_row(db, c, e, type, weighs, err))
 		return -1;
-	if (e->type == UINT32_MAX)
+	if (e->type == UINT32_MAX) /* a switch or a mark is in no group */
 		return 0;
 	db->w->grouped++;
 	return sample_groups_event(db, c, e, type, weighs, err);

@@ -67,21 +67,11 @@ static size_t labels_image(const char *path, char *out, size_t size)
 	return n;
 }
 
-static const char *labels_kind_mark(int kind)
+static const char *labels_kind_mark(enum image_kind kind)
 {
-	switch (kind) {
-	case IMAGE_UNKNOWN_KERNEL:
-	case IMAGE_KERNEL:
-	case IMAGE_MODULE:
-	case IMAGE_BPF:
-	case IMAGE_OOL:
-	case IMAGE_SYMBOLS:
+	if (image_is_kernel(kind) && kind != IMAGE_GUEST)
 		return "_[k]";
-	case IMAGE_JIT:
-		return "_[j]";
-	default:
-		return "";
-	}
+	return kind == IMAGE_JIT ? "_[j]" : "";
 }
 
 struct label_image {

@@ -119,7 +119,7 @@ struct audit_source {
 /* A thread as the scheduler sees it. */
 struct audit_task {
 	uint16_t source;
-	bool used, asleep, woken, dying;
+	bool asleep, woken, dying;
 	bool recorder; /* perf */
 	int32_t tid;
 	int64_t slept;
@@ -194,6 +194,8 @@ static inline struct audit_source *audit_source_of(struct audit *au,
 	return &au->src[in->rec->source];
 }
 
+/* Makes room for a CPU without a record so far. Returns NULL if its number is
+ * out of range; pointers to other CPUs of the source are void. */
 struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu);
 /* Returns the record's CPU, or NULL if it is unknown or out of range. */
 static inline struct audit_cpu *audit_cpu(struct audit *au,

@@ -52,7 +52,6 @@ static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 	au->task[i] = (struct audit_task){
 		.source = source,
 		.tid = tid,
-		.used = true,
 		.slept = TIME_NONE,
 		.roused = TIME_NONE,
 	};
@@ -65,7 +64,6 @@ static void sched_task_drop(struct audit *au, struct audit_task *t)
 	uint32_t i = (uint32_t)(t - au->task);
 
 	table_remove(&au->tasks, sched_task_key(t->source, t->tid), i);
-	t->used = false;
 	*mem_add(au->free_task, au->n_free, au->cap_free) = i;
 }
 

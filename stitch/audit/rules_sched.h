@@ -9,6 +9,8 @@ struct audit;
 struct audit_in;
 struct fact_finding;
 
+/* fn and holds, as in rule.h, of switch_broken, and of wakeup_order and
+ * wakeup_lost. */
 void rule_switch(struct audit *au, const struct audit_in *in);
 bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
 		       uint64_t key);

@@ -24,6 +24,7 @@ struct clock_map {
 
 #define DRIFT_ONE ((int64_t)1 << 48)
 
+/* Returns a time of the capture's own clock on the timeline. */
 uint64_t clock_map_time(const struct clock_map *m, uint64_t t);
 /* Returns the map that applies a, then b. b must have no tsc. */
 struct clock_map clock_map_then(const struct clock_map *a,

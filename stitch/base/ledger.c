@@ -45,7 +45,7 @@ struct ledger {
 	size_t newest[LEDGER_KINDS + 1];
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
-	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
+	uint64_t count[LEDGER_KINDS];
 	uint64_t kept[LEDGER_KINDS]; /* entries that get a row */
 	uint64_t over[LEDGER_KINDS]; /* sum of n of the entries that get no
 				      * row */
@@ -248,7 +248,6 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 		one.t1 = e->t1 ? clock_map_time(map, e->t1) : 0;
 	}
 	lg->count[e->kind]++;
-	ledger_add_up(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
 		ledger_note_damage(lg, &one);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
@@ -310,7 +309,6 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		return;
 	}
 	lg->count[LEDGER_SKIPPED]++;
-	ledger_add_up(&lg->sum[LEDGER_SKIPPED], 1);
 	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
 	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
 
@@ -388,11 +386,6 @@ void ledger_end(struct ledger *lg)
 		if (e.n || (e.id && lg->count[k] > lg->kept[k]))
 			ledger_append(lg, &e);
 	}
-}
-
-uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind)
-{
-	return lg->sum[kind];
 }
 
 uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind)

@@ -104,8 +104,7 @@ void ledger_pass(struct ledger *queue, struct ledger *to, size_t n);
 /* Exchanges two queues, and empties b. */
 void ledger_swap(struct ledger *a, struct ledger *b);
 
-/* Return the sum of n, and the number, of all entries of a kind ever added. */
-uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind);
+/* Returns the number of all entries of a kind ever added. */
 uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind);
 
 /* Adds n to a sum of counts from captures, which stays at UINT64_MAX instead of

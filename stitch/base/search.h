@@ -3,6 +3,7 @@
 #define STITCH_BASE_SEARCH_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The order of two numbers: -1, 0 or 1. Functions for qsort() join several with
  * ?:. Evaluates its arguments twice. */
@@ -20,6 +21,16 @@
 		return compare_numbers(x->field, y->field);                    \
 	}                                                                      \
 	static int name(const void *a, const void *b)
+
+/* Order plain numbers, for qsort() and bsearch(). */
+static inline int compare_u64(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+static inline int compare_i64(const void *a, const void *b)
+{
+	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
+}
 
 /* The index of the first of n items for which the expression `holds`, which
  * refers to the item's index as i, is true; n if there is none. It must be true

@@ -50,6 +50,8 @@ void join_source(struct join *jn, uint16_t source,
 struct join_task *join_task_of(struct join *jn, uint16_t source, uint32_t row,
 			       struct join_task *view);
 
+/* Takes a sample of a thread that asks for its user stack. The request comes as
+ * a fact once it is settled: later, mostly. */
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s);
 /* Returns false if another capture recorded the chain before, so that its id is

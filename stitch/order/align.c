@@ -208,7 +208,6 @@ static void find_ways(struct align_graph *g)
 			o->map = clock_map_then(&l->map, &g->out[to].map);
 			o->error = sum;
 			o->pairs = l->pairs;
-			o->parent = (uint16_t)to;
 		}
 	}
 	for (size_t i = 0; i < g->n; i++)
@@ -222,7 +221,6 @@ static void align_start(struct align_graph *g, size_t i, enum align_method m)
 		.method = m,
 		.map.offset = g->in[i].given ? g->in[i].offset : 0,
 		.error = m == ALIGN_REFERENCE ? 0 : ALIGN_UNKNOWN,
-		.parent = (uint16_t)i,
 		.line = (uint16_t)i,
 	};
 	g->sum[i] = 0;
@@ -237,7 +235,6 @@ static void follow_host(struct align_graph *g, size_t i)
 		return;
 	g->out[i] = g->out[host];
 	g->out[i].method = ALIGN_HOST;
-	g->out[i].parent = (uint16_t)host;
 	g->out[i].pairs = 0;
 	g->sum[i] = g->sum[host];
 }

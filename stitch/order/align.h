@@ -22,12 +22,10 @@ const char *align_method_name(unsigned int method);
 struct align_out {
 	enum align_method method;
 	struct clock_map map;
-	int64_t error;	 /* ns; ALIGN_UNKNOWN: the user gave no error */
-	uint64_t pairs;	 /* number of equal events that agree */
-	uint16_t parent; /* the next capture on the path to the reference;
-			  * the reference: itself */
-	uint16_t line;	 /* the first capture that is proved to be of the same
-			  * kernel at the same time; or itself */
+	int64_t error;	/* ns; ALIGN_UNKNOWN: the user gave no error */
+	uint64_t pairs; /* number of equal events that agree */
+	uint16_t line;	/* the first capture that is proved to be of the same
+			 * kernel at the same time; or itself */
 };
 
 /* Fills out[0..n). Returns 0, or -1 and *err, which names two captures that do

@@ -66,6 +66,8 @@ struct align_link {
 			 * if proved */
 };
 
+/* Compares the clocks of two captures. Fills *out with the best method that is
+ * not refuted, which maps times of a to b, or with method 0 and the reason. */
 void align_pair(const struct align_in *a, const struct align_in *b,
 		const struct align_said *said, struct align_link *out);
 #endif

@@ -77,14 +77,6 @@ static void clock_fit_pairs(const struct fingerprint_list *a,
 	}
 }
 
-static int compare_differences(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a;
-	int64_t y = *(const int64_t *)b;
-
-	return compare_numbers(x, y);
-}
-
 COMPARE_BY(compare_pair_times, struct pair, t);
 
 /* Returns the largest cluster of the differences of pairs from..to that the map
@@ -102,7 +94,7 @@ static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
 	for (size_t i = from; i < to; i++)
 		d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
 					clock_map_time(map, ps->p[i].t));
-	qsort(d, n, sizeof(*d), compare_differences);
+	qsort(d, n, sizeof(*d), compare_i64);
 	for (size_t i = 0; i < n; i++) {
 		/* The differences of invalid times may not fit into int64_t. */
 		while ((uint64_t)d[i] - (uint64_t)d[low] > CLOCK_FIT_SPREAD)
@@ -207,15 +199,9 @@ static bool clock_fit_kind(const struct fingerprints *a,
 		good = c.n >= CLOCK_FIT_MIN && c.spread < CLOCK_FIT_SPREAD &&
 		       c.n * 2 >= count_possible_pairs(&ps, &out->map, a, b);
 	}
-	if (good) {
-		uint64_t middle = ps.p[ps.n / 2].t;
-
-		out->pairs = c.n;
+	if (good)
 		out->error = c.spread +
 			     hook_distance(kind, a->records != b->records);
-		out->middle =
-			(int64_t)(clock_map_time(&out->map, middle) - middle);
-	}
 	free(ps.d);
 	free(ps.p);
 	return good;

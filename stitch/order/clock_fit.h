@@ -15,11 +15,8 @@ struct fingerprints;
 
 struct clock_fit {
 	struct clock_map map; /* maps times of a to b */
-	int64_t middle;	      /* ns that b is ahead of a, in the middle of the
-			       * capture */
 	int64_t error;	/* ns: the spread, plus the distance of the hooks that
 			 * record the event */
-	uint64_t pairs; /* number of pairs that agree */
 	uint64_t found; /* events that occur once in both */
 };
 
@@ -34,6 +31,7 @@ struct switch_agreement {
 	uint64_t a, b, both;
 };
 
+/* map: from a to b; equal switches are at most `within` ns apart then. */
 void clock_fit_switches(const struct fingerprints *a,
 			const struct fingerprints *b,
 			const struct clock_map *map, uint64_t within,

@@ -606,7 +606,6 @@ static void order_note_late(struct order *ord, const struct ref *ref,
 		return;
 	}
 	rec->flags |= REC_F_LATE;
-	rec->late_ns = ord->last_key - key;
 	struct ledger_entry e = {
 		.kind = LEDGER_ORDER,
 		.capture = ref->source,
@@ -701,7 +700,6 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 		rec->flags |= REC_F_UNTIMED;
 	if (dup)
 		rec->flags |= REC_F_DUPLICATE;
-	rec->late_ns = 0;
 	rec->raw = rec->time;
 	if (ord->clock && ord->clock[ref.source].moved) {
 		rec->time = order_time(ord, ref.source, rec->time);

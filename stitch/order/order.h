@@ -40,9 +40,9 @@ bool order_has_dumps(const struct order *ord);
 /* Returns 1 and *rec, 0 at the end, or -1 on error. The order owns the record,
  * which the caller may change; it is valid until the next one is returned, what
  * it points to until the next call. A record that precedes one already output
- * has REC_F_LATE, late_ns, and an entry in the ledger. Duplicates have
- * REC_F_DUPLICATE. Records that cannot be decoded are skipped and noted as
- * damage in the ledger. */
+ * has REC_F_LATE and an entry in the ledger. Duplicates have REC_F_DUPLICATE.
+ * Records that cannot be decoded are skipped and noted as damage in the ledger.
+ */
 int order_next(struct order *ord, struct record **rec, struct err *err);
 /* Has records of that thread stay valid until order_give_back(), and returns
  * true; false without a thread. See decode_ahead_keep(). */

@@ -84,6 +84,19 @@ void frames_free(struct frames *fr)
 	free(fr);
 }
 
+bool image_is_kernel(enum image_kind kind)
+{
+	return kind == IMAGE_UNKNOWN_KERNEL || kind == IMAGE_KERNEL ||
+	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL ||
+	       kind == IMAGE_SYMBOLS || kind == IMAGE_GUEST;
+}
+
+bool image_has_offsets(enum image_kind kind)
+{
+	return kind == IMAGE_FILE || kind == IMAGE_KERNEL ||
+	       kind == IMAGE_MODULE || kind == IMAGE_VDSO;
+}
+
 static uint64_t image_hash(const struct image *img)
 {
 	uint64_t h = hash_bytes(img->path, strlen(img->path), img->kind);

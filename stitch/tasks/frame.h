@@ -40,6 +40,12 @@ enum image_kind {
 			* frames_symbol() */
 };
 
+/* Returns whether it is code of a kernel, that of a guest included. */
+bool image_is_kernel(enum image_kind kind);
+/* Returns whether equal offsets in equal builds of such an image are the same
+ * code: a mapping need not begin where its file does. */
+bool image_has_offsets(enum image_kind kind);
+
 struct image {
 	enum image_kind kind;
 	const char *path;	/* as recorded */

@@ -119,22 +119,6 @@ bool jit_move(struct jit *j, uint64_t number, uint64_t from, uint64_t to,
 	return jit_add(j, &moved, t);
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return compare_numbers(x, y);
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a;
-	int64_t y = *(const int64_t *)b;
-
-	return compare_numbers(x, y);
-}
-
 /* Compares times, then positions in the file. */
 static int compare_code_times(const void *a, const void *b)
 {
@@ -153,8 +137,7 @@ static struct jit_code **jit_sorted_codes(struct jit *j)
 		by[i] = &j->code[i];
 	qsort(by, j->n, sizeof(struct jit_code *), compare_code_times);
 	if (j->n_change)
-		qsort(j->change, j->n_change, sizeof(*j->change),
-		      compare_times);
+		qsort(j->change, j->n_change, sizeof(*j->change), compare_i64);
 	return by;
 }
 
@@ -167,7 +150,7 @@ static void jit_cut_pieces(struct jit *j)
 		at[2 * i] = j->code[i].start;
 		at[2 * i + 1] = j->code[i].start + j->code[i].len;
 	}
-	qsort(at, j->n * 2, sizeof(*at), compare_addresses);
+	qsort(at, j->n * 2, sizeof(*at), compare_u64);
 	j->piece = mem_new(j->n * 2, sizeof(*j->piece));
 	for (size_t i = 0; i < j->n * 2; i++)
 		if (!n || j->piece[n - 1].start != at[i])

@@ -62,8 +62,8 @@ struct region regions_get(const struct regions *rs, size_t i);
 void regions_insert(struct regions *rs, size_t i, const struct region *r,
 		    size_t *held);
 void regions_remove(struct regions *rs, size_t i, size_t *held);
-/* Calls fn for each region in order, with its own id and times; not for those
- * without rows if `told`. */
+/* Calls fn for each region in order, with its own id and times. told: only for
+ * those that have a row. */
 typedef void region_fn(void *arg, const struct region *r);
 void regions_each(const struct regions *rs, bool told, region_fn *fn,
 		  void *arg);

@@ -5,11 +5,9 @@
 
 struct regs;
 
-/* DWARF register numbers below this one are used. */
+/* DWARF register numbers below this one are used. The last is a pseudo register
+ * of AArch64, which tells whether the return address is signed. */
 #define ABI_REGS 35
-/* AArch64: a pseudo register that tells whether the return address is
- * signed. */
-#define ABI_SIGN_STATE 34
 
 /* Offsets in a signal frame, from the stack pointer at the handler's return
  * address. */

@@ -16,7 +16,6 @@ struct disasm {
 	cs_insn *insn;
 	uint16_t machine;
 	unsigned int step; /* bytes to skip if there is no instruction */
-	bool big;
 };
 
 static int disasm_capstone_mode(uint16_t machine, bool big, cs_arch *arch,
@@ -70,7 +69,6 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	d->cs = cs;
 	d->machine = machine;
 	d->step = step;
-	d->big = big;
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
 		cs_option(cs, CS_OPT_SYNTAX,

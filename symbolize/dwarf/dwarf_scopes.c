@@ -186,29 +186,31 @@ static void scopes_put(struct dwarf_scopes *s, FILE *out, Dwarf_Die *around,
 	}
 }
 
-/* Writes what a DIE that declares something is in. */
+/* Writes what a DIE that declares something is in, outermost first. A function
+ * around it is mostly defined outside of its class and namespace: what the
+ * declaration of the innermost one of these is in takes the place of what is
+ * around the definition. */
 static void scopes_put_all(struct dwarf_scopes *s, FILE *out, Dwarf_Die *die,
 			   unsigned int depth)
 {
 	Dwarf_Die around[SCOPES_MAX];
 	size_t n = scopes_around(s, die, around);
-	size_t first = 0;
+	size_t left = 0; /* in around[], the first that is not written yet */
 
-	/* a function is mostly defined outside of what it is in */
-	for (size_t i = n; i-- > 0 && !first && depth < ORIGINS_MAX;) {
-		Dwarf_Die to = around[i];
+	for (size_t i = n; i-- > 0 && !left && depth < ORIGINS_MAX;) {
+		Dwarf_Die declared = around[i];
 
-		if (dwarf_tag(&to) != DW_TAG_subprogram)
+		if (dwarf_tag(&declared) != DW_TAG_subprogram)
 			continue;
-		scopes_origin(&to);
-		if (to.addr == around[i].addr)
+		scopes_origin(&declared);
+		if (declared.addr == around[i].addr)
 			continue;
-		scopes_put_all(s, out, &to, depth + 1);
-		scopes_put(s, out, &to, 0);
-		first = i + 1;
+		scopes_put_all(s, out, &declared, depth + 1);
+		scopes_put(s, out, &declared, 0);
+		left = i + 1;
 	}
-	for (size_t i = first; i < n; i++)
-		scopes_put(s, out, around, i);
+	for (; left < n; left++)
+		scopes_put(s, out, around, left);
 }
 
 static bool scopes_is_cxx(Dwarf_Die *die)

@@ -57,6 +57,8 @@ struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 				   struct err *err);
 void elf_file_close(struct elf_file *ef);
 
+/* Returns the number of section headers, or how many of them are read at most;
+ * 0 if the file is damaged. */
 size_t elf_sections(const struct elf_file *ef);
 /* Reads section header i (0..n-1). Returns false if there is none or it is
  * damaged. */

@@ -480,19 +480,13 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 	return en->dwarf ? dwarf_frames(en->dwarf, i, out) : 0;
 }
 
-#define ELFSYM_RESOLVER(label, text, opens)                                    \
+#define ELFSYM_RESOLVER(opens)                                                 \
 	{                                                                      \
-		.name = label, .summary = text, .open = opens,                 \
-		.lines = elfsym_lines, .resolve = elfsym_resolve,              \
-		.inlined = elfsym_inlined, .close = elfsym_close,              \
-		.outlives = true,                                              \
+		.open = opens, .lines = elfsym_lines,                          \
+		.resolve = elfsym_resolve, .inlined = elfsym_inlined,          \
+		.close = elfsym_close, .outlives = true,                       \
 	}
 
-const struct resolver resolve_elf = ELFSYM_RESOLVER(
-	"elf", "symbol tables of programs and libraries", elfsym_open);
-const struct resolver resolve_vmlinux =
-	ELFSYM_RESOLVER("vmlinux", "the symbol table of a kernel with symbols",
-			elfsym_open_vmlinux);
-const struct resolver resolve_module =
-	ELFSYM_RESOLVER("module", "the symbol table of a kernel module's file",
-			elfsym_open_module);
+const struct resolver resolve_elf = ELFSYM_RESOLVER(elfsym_open);
+const struct resolver resolve_vmlinux = ELFSYM_RESOLVER(elfsym_open_vmlinux);
+const struct resolver resolve_module = ELFSYM_RESOLVER(elfsym_open_module);

@@ -662,21 +662,16 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-#define KALLSYMS_RESOLVER(label, text, opens)                                  \
+#define KALLSYMS_RESOLVER(opens)                                               \
 	{                                                                      \
-		.name = label, .summary = text, .open = opens,                 \
-		.resolve = kallsyms_resolve, .close = free,                    \
+		.open = opens, .resolve = kallsyms_resolve, .close = free      \
 	}
 
-const struct resolver resolve_kallsyms_file = KALLSYMS_RESOLVER(
-	"kallsyms-file", "the copy of /proc/kallsyms named with --kallsyms",
-	kallsyms_open_file);
-const struct resolver resolve_kallsyms_captured = KALLSYMS_RESOLVER(
-	"kallsyms-capture", "the copy of /proc/kallsyms in the capture",
-	kallsyms_open_captured);
+const struct resolver resolve_kallsyms_file =
+	KALLSYMS_RESOLVER(kallsyms_open_file);
+const struct resolver resolve_kallsyms_captured =
+	KALLSYMS_RESOLVER(kallsyms_open_captured);
 const struct resolver resolve_kallsyms_cache =
-	KALLSYMS_RESOLVER("kallsyms-cache", "the copy in perf's build-id cache",
-			  kallsyms_open_cache);
-const struct resolver resolve_kallsyms_live = KALLSYMS_RESOLVER(
-	"kallsyms", "the running kernel's, when it is the recorded one",
-	kallsyms_open_live);
+	KALLSYMS_RESOLVER(kallsyms_open_cache);
+const struct resolver resolve_kallsyms_live =
+	KALLSYMS_RESOLVER(kallsyms_open_live);

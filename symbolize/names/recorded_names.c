@@ -75,8 +75,6 @@ static void recorded_names_close(void *r)
 }
 
 const struct resolver resolve_recorded = {
-	.name = "recorded",
-	.summary = "names that the capture itself says",
 	.open = recorded_names_open,
 	.resolve = recorded_names_resolve,
 	.close = recorded_names_close,

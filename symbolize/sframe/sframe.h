@@ -98,6 +98,7 @@ struct sframe_cursor {
 	uint64_t next; /* lowest valid address of the next row */
 };
 
+/* Begins with the first row of a function. */
 void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
 		 struct sframe_cursor *c);
 /* Reads the next row. Returns 1; 0 at the end; -1 and *err if the rest is

@@ -215,14 +215,6 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 
 /* ---- function entries */
 
-static int sframe_code_compare_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return compare_numbers(x, y);
-}
-
 /* Adds exported functions, which other files may call. */
 static void sframe_code_add_exported(struct sframe_code_check *l)
 {
@@ -247,8 +239,7 @@ static bool sframe_code_is_entry(const struct sframe_code_check *l,
 
 	return !strcmp(section, ".plt.got") || !strcmp(section, ".plt.sec") ||
 	       (l->n && !sframe_code_is_plt(l->j, addr) &&
-		bsearch(&addr, l->entry, l->n, sizeof(addr),
-			sframe_code_compare_address));
+		bsearch(&addr, l->entry, l->n, sizeof(addr), compare_u64));
 }
 
 /* Checks from the first instruction to the one that changes SP or branches. */
@@ -311,8 +302,7 @@ int sframe_code_check(struct judge *j, struct err *err)
 		sframe_code_check_function(&l, &j->func[i]);
 	sframe_code_add_exported(&l);
 	if (l.n)
-		qsort(l.entry, l.n, sizeof(*l.entry),
-		      sframe_code_compare_address);
+		qsort(l.entry, l.n, sizeof(*l.entry), compare_u64);
 	for (size_t i = 0; i < j->n; i++)
 		if (!j->func[i].signal &&
 		    sframe_code_is_entry(&l, j->func[i].start))

@@ -45,6 +45,8 @@ struct callsite {
 	uint64_t target;
 };
 
+/* Fills *out with the call before the return address at an offset of the file,
+ * before callsite_settle(). */
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out);
 

@@ -42,6 +42,8 @@ static inline int stack_walk_read_word(const struct stack_walk *w,
 	return 0;
 }
 
+/* Begins at the innermost frame, with the registers of `in`. Its dump is
+ * borrowed while *w is used. */
 void stack_walk_start(struct stack_walk *w, const struct abi *abi,
 		      const struct unwind_in *in);
 /* All steps return 0 with *w set to the caller, or -1 with w->end.

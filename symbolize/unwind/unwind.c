@@ -734,7 +734,6 @@ static void unwind_free(struct unwinder *uw)
 }
 
 static const struct unwinder_ops ops = {
-	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,
@@ -742,7 +741,6 @@ static const struct unwinder_ops ops = {
 };
 
 static const struct unwinder_ops ops_ahead = {
-	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,

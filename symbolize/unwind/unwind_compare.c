@@ -118,7 +118,6 @@ static void unwind_compare_free(struct unwinder *uw)
 }
 
 static const struct unwinder_ops ops = {
-	.name = "pair",
 	.unwind = unwind_compare_unwind,
 	.caller = unwind_compare_caller,
 	.free = unwind_compare_free,

@@ -98,6 +98,16 @@ is "with the user's options" "P:LESS=S" "$(head -n 1 screen)"
 mkdir empty
 show "PATH=$dir/empty ./backstitch script perf.db"
 is "without less, as it is" "0 $((lines + 1)) status 0" "$(marked)"
+cat >less <<'EOT'
+#!/bin/sh
+echo "P:here"
+exec /bin/cat
+EOT
+chmod +x less
+show "PATH=$dir/empty: ./backstitch script perf.db"
+is "an empty entry at the end of PATH is the folder at hand" "P:here" \
+	"$(head -n 1 screen)"
+rm less
 
 show "BACKSTITCH_PAGER='head -n 3' ./backstitch script perf.db"
 is "quitting early is fine" "0 4 status 0" "$(marked)"

@@ -120,7 +120,6 @@ static void callers_unwind(struct unwinder *uw, const struct unwind_in *in,
 }
 
 static const struct unwinder_ops ops = {
-	.name = "look",
 	.unwind = callers_unwind,
 	.caller = callers_look,
 };

@@ -448,7 +448,6 @@ static void libdw_unwind_both(struct unwinder *uw, const struct unwind_in *in,
 }
 
 static const struct unwinder_ops both_ops = {
-	.name = "both",
 	.unwind = libdw_unwind_both,
 	.caller = run_caller,
 };

@@ -81,7 +81,6 @@ static void counting_free(struct unwinder *uw)
 }
 
 static const struct unwinder_ops counting_ops = {
-	.name = "counting",
 	.unwind = counting_unwind,
 	.caller = counting_caller,
 	.begin = counting_begin,

@@ -70,7 +70,6 @@ START_TEST(too_many_entries_of_a_kind_become_one_with_their_sum)
 	ck_assert_uint_eq(out.n, 30);
 	ck_assert_int_eq(out.kind, LEDGER_LOSS);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_LOSS), LEDGER_MAX + 10);
-	ck_assert_uint_eq(ledger_sum(lg, LEDGER_LOSS), 3 * (LEDGER_MAX + 10));
 	ledger_free(lg);
 }
 END_TEST
@@ -109,10 +108,11 @@ START_TEST(skips_are_counted_by_key_and_come_at_the_end)
 	ck_assert_uint_eq(out.off, 100);
 	ck_assert_int_eq(ledger_take(lg, &out), 1);
 	ck_assert_uint_eq(out.len, 8);
+	ck_assert_uint_eq(out.n, 25);
 	ck_assert_int_eq(ledger_take(lg, &out), 1);
 	ck_assert_uint_eq(out.capture, 1);
+	ck_assert_uint_eq(out.n, 1);
 	ck_assert_int_eq(ledger_take(lg, &out), 0);
-	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 51);
 	ledger_free(lg);
 }
 END_TEST
@@ -140,10 +140,16 @@ START_TEST(sums_stay_at_their_end)
 	struct ledger *lg = ledger_new();
 	struct ledger_entry e = loss;
 
+	for (int i = 0; i < LEDGER_MAX; i++)
+		ledger_add(lg, &loss);
 	e.n = UINT64_MAX;
 	ledger_add(lg, &e);
 	ledger_add(lg, &e);
-	ck_assert(ledger_sum(lg, LEDGER_LOSS) == UINT64_MAX);
+	ledger_end(lg);
+	while (ledger_take(lg, &e))
+		;
+	ck_assert_str_eq(e.what, "more");
+	ck_assert(e.n == UINT64_MAX);
 	ledger_free(lg);
 }
 END_TEST
@@ -312,8 +318,6 @@ START_TEST(a_queue_of_too_many_entries_keeps_their_sums)
 		ck_assert(b.end == c.end && b.anywhere == c.anywhere);
 	}
 	for (int k = 0; k < LEDGER_KINDS; k++) {
-		ck_assert_uint_eq(ledger_sum(lg, (enum ledger_kind)k),
-				  ledger_sum(as, (enum ledger_kind)k));
 		ck_assert_uint_eq(ledger_count(lg, (enum ledger_kind)k),
 				  ledger_count(as, (enum ledger_kind)k));
 	}

@@ -278,9 +278,8 @@ static struct all_facts late_dump(const struct unwinder_ops *ops)
 
 START_TEST(ids_are_the_same_for_who_looks_ahead)
 {
-	static const struct unwinder_ops alone = { .name = "alone" };
-	static const struct unwinder_ops threads = { .name = "threads",
-						     .begin = twins_begin };
+	static const struct unwinder_ops alone = { 0 };
+	static const struct unwinder_ops threads = { .begin = twins_begin };
 	struct all_facts want = late_dump(&alone);
 	struct all_facts all = late_dump(&threads);
 

@@ -193,7 +193,7 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 	const struct code_mapping *m = code_mapping(f->places, place.mapping);
 	uint64_t apart = m->start >= m->off ? m->start - m->off : 0;
 
-	if (code_is_kernel(f->c->image[fr->image].img.kind))
+	if (image_is_kernel(f->c->image[fr->image].img.kind))
 		addr -= m->start;
 	else
 		addr -= apart - apart % BASE_ALIGN;

@@ -192,7 +192,7 @@ static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 {
 	for (size_t i = 1; i < pd->code->n_image; i++) {
 		const struct image *img = &pd->code->image[i].img;
-		bool kernel = code_is_kernel(img->kind);
+		bool kernel = image_is_kernel(img->kind);
 		size_t at = b->n;
 		uint16_t size;
 

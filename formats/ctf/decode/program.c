@@ -379,27 +379,31 @@ void ctf_program_start(struct ctf_program *p)
 	*p = (struct ctf_program){ .mod = 1 };
 }
 
-/* Sets p->brief if the program is nothing but a header with usual parts. */
+/* Sets p->brief if the program is one header, with an id and the low bits of a
+ * clock for usual ids. The steps behind it are what the header of other ids
+ * has: for these, ctf_run_header() runs the program. */
 static void ctf_program_brief(struct ctf_program *p)
 {
-	const struct ctf_op *op = p->op;
+	const struct ctf_op *header = p->op;
 	const struct ctf_op *end = &p->op[p->n - 1];
 
-	if (op->code != CTF_OP_HEADER || op->pre || op->mask < 7 ||
-	    end != &p->op[op->n] || end->pre || end->mask)
+	/* it begins with a whole byte, and all ends where it does */
+	if (header->code != CTF_OP_HEADER || header->pre || header->mask < 7 ||
+	    end != &p->op[header->n] || end->pre || end->mask)
 		return;
-	const struct ctf_node *id = &op->node->child[0];
-	const struct ctf_label *first = op->node->child[1].choice;
-	const struct ctf_node *time = op->node->child[1].child->child;
+	const struct ctf_node *id = &header->node->child[0];
+	const struct ctf_node *variant = &header->node->child[1];
+	const struct ctf_label *usual = variant->choice;
+	const struct ctf_node *time = variant->child->child;
 
 	if (id->role == CTF_EVENT_CLASS_ID && time->role == CTF_CLOCK &&
-	    !time->slot && time->clock >= 0 && first->n_range == 1)
+	    !time->slot && time->clock >= 0 && usual->n_range == 1)
 		p->brief = (struct ctf_brief_header){
 			.id_bits = id->bits,
 			.bits = id->bits + time->bits,
-			.mask = op->mask,
-			.lo = first->range->lo,
-			.hi = first->range->hi,
+			.mask = header->mask,
+			.lo = usual->range->lo,
+			.hi = usual->range->hi,
 			.slot = id->slot,
 			.clock = time->clock,
 		};

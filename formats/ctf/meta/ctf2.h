@@ -25,6 +25,7 @@ struct ctf2 {
 
 /* ---- values */
 
+/* Sets the error, with the place that ctf2_enter() told. Returns -1. */
 int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Adds a name to the place that messages tell, until ctf2_leave(). */

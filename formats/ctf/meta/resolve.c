@@ -222,13 +222,7 @@ static int resolve_compare_events(const void *a, const void *b)
 		       ?: compare_numbers(x->id, y->id);
 }
 
-static int resolve_compare_streams(const void *a, const void *b)
-{
-	const struct raw_stream *x = a;
-	const struct raw_stream *y = b;
-
-	return compare_numbers(x->id, y->id);
-}
+COMPARE_BY(resolve_compare_streams, struct raw_stream, id);
 
 static void resolve_each_of(const struct locate *v,
 			    const struct ctf_stream_class *s,

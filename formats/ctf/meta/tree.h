@@ -101,8 +101,6 @@ struct ctf_node {
 	bool reverse;	  /* CTF 2 bit-order that is not the byte order's */
 	bool sel_signed;  /* `from` is a signed number; variant, optional */
 	bool no_ranges;	  /* optional: present if `from` is not 0 */
-	bool is_text;	  /* TSDL: array or sequence of 8-bit characters, which
-			   * became CTF_FIXED_STRING or CTF_LENGTH_STRING */
 	uint16_t slot;	  /* stores its value there; 0: no */
 	uint16_t from;	  /* length or selector; 0: none */
 	uint32_t bits;	  /* size of fixed-length numbers */

@@ -140,6 +140,8 @@ struct tsdl_value {
 
 /* ---- tokens */
 
+/* Reads the next token into t->tok; behind the last one it is TSDL_END. Returns
+ * -1 with the error set if the text is damaged. */
 int tsdl_next(struct tsdl *t);
 /* Sets the error at the token. */
 int tsdl_fail(struct tsdl *t, const char *fmt, ...)

@@ -480,7 +480,6 @@ static void tsdl_array(struct tsdl *t, struct raw_class *c,
 	    element->encoded && e->bits == 8 && e->align == 8) {
 		c->node.kind = c->node.kind == CTF_ARRAY ? CTF_FIXED_STRING
 							 : CTF_LENGTH_STRING;
-		c->node.is_text = true;
 		c->node.align = 8;
 		return;
 	}
