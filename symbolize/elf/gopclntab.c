@@ -22,6 +22,9 @@
  */
 #define HEADER 8
 #define ENTRY 8
+/* A name that is longer is none: each of millions of entries of a damaged table
+ * may have the same bytes without an end. */
+#define NAME_MOST 16384
 
 struct gopclntab {
 	const unsigned char *data;
@@ -107,8 +110,9 @@ static const char *gopclntab_name(const struct gopclntab *g, uint32_t record)
 	    g->names > g->len || at >= g->len - g->names)
 		return NULL;
 	const unsigned char *name = g->data + g->names + at;
+	size_t most = g->len - (size_t)g->names - at;
 
-	return memchr(name, '\0', g->len - (size_t)g->names - at)
+	return memchr(name, '\0', most < NAME_MOST ? most : NAME_MOST)
 		       ? (const char *)name
 		       : NULL;
 }
