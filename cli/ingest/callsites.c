@@ -30,13 +30,6 @@
  * many addresses that are behind none. */
 #define MANY 4
 
-/* Frames of both halves together that perf keeps, and of one half that ftrace
- * keeps. */
-#define PERF_FRAMES 127
-#define FTRACE_FRAMES 8
-/* In their place: a dump would end in the innermost frame. */
-#define DUMP_ENDS 1
-
 /* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
@@ -711,8 +704,7 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 				image_of(p, leaf)->kind == IMAGE_ANON);
 }
 
-/* Returns the number of frames that were recorded of a stack, if it is one
- * where a kernel stops, or DUMP_ENDS. */
+/* Returns an enum judged_stop. */
 static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 				uint32_t kernel)
 {
@@ -727,11 +719,8 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 
 		depth -= (f->flags & FRAME_INFERRED) != 0;
 	}
-	if (depth + callsites_depth(p, kernel) == PERF_FRAMES)
-		return PERF_FRAMES;
-	if (depth == FTRACE_FRAMES)
-		return FTRACE_FRAMES;
-	return callsites_ends_dump(p, user) ? DUMP_ENDS : 0;
+	return (uint8_t)judged_stop(depth, callsites_depth(p, kernel),
+				    callsites_ends_dump(p, user));
 }
 
 static int callsites_take_group(void *arg, const struct store_group *g,

@@ -25,10 +25,6 @@
 #include "stitch/verdict.h"
 #include "symbolize/unwind/frame_share.h"
 
-/* As in user_trust.frames; see tables.sql. */
-#define PERF_FRAMES 127
-#define FTRACE_FRAMES 8
-#define DUMP_ENDS 1
 #define DEEPEST 200
 /* Images with larger ids are none. */
 #define IMAGES_MAX (1 << 24)
@@ -141,23 +137,21 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 	static const char *const column[COLUMNS] = { "frame", "open" };
 	struct int_row row;
 	bool any = false;
-	int rc = -1;
 
 	for (size_t i = 0; i < t->n; i++)
-		any |= t->rule[i].key.frames == DUMP_ENDS;
+		any |= t->rule[i].key.frames == STOP_DUMP;
 	if (!any || !t->code || t->summed)
 		return 0;
 	struct int_rows *r =
 		int_rows_of(db, "internal_end", column, COLUMNS, err);
 
 	t->open = mem_new(t->code->n_frame, sizeof(*t->open));
-	while (r && (rc = int_rows_next(r, &row, err)) > 0)
+	while (int_rows_step(r, &row))
 		if (row.v[FRAME] > 0 &&
 		    (uint64_t)row.v[FRAME] < t->code->n_frame &&
 		    row.v[OPEN] > 0 && row.v[OPEN] <= UINT8_MAX)
 			t->open[row.v[FRAME]] = (uint8_t)row.v[OPEN];
-	int_rows_close(r);
-	return rc;
+	return int_rows_end(r, err);
 }
 
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
@@ -409,22 +403,19 @@ static bool trust_ends_dump(const struct trust *t, uint32_t stack)
 				t->code->image[image].img.kind == IMAGE_ANON);
 }
 
+/* Returns an enum judged_stop. */
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
 {
 	const struct code_stack *stack = t->code->stack;
 	const struct code_frame *caller =
 		&t->code->frame[stack[stack[user].parent].frame];
-	int depth = t->unwound[user] ? 0 : t->depth[user];
+	uint32_t depth = t->unwound[user] ? 0 : t->depth[user];
 
 	if (!depth)
 		return 0;
 	depth -= (caller->flags & FRAME_INFERRED) != 0;
-	if (depth + t->depth[kernel] == PERF_FRAMES)
-		return PERF_FRAMES;
-	if (depth == FTRACE_FRAMES)
-		return FTRACE_FRAMES;
-	return trust_ends_dump(t, user) ? DUMP_ENDS : 0;
+	return judged_stop(depth, t->depth[kernel], trust_ends_dump(t, user));
 }
 
 static struct trust_key trust_key_of(const struct trust *t,

@@ -5,6 +5,7 @@
 #ifndef STITCH_AUDIT_CALLSITE_H
 #define STITCH_AUDIT_CALLSITE_H
 #include <stdbool.h>
+#include <stdint.h>
 
 enum callsite_kind {
 	CALLSITE_DIRECT = 1, /* a call with a fixed target */
@@ -83,6 +84,26 @@ static inline bool judged_ends_dump(unsigned int judged, unsigned int open,
 	return (judged == JUDGED_ONE_FRAME || judged == JUDGED_FABRICATED ||
 		judged == JUDGED_CALLER || judged == JUDGED_HOLE) &&
 	       (anon || open == JUDGED_NO_TABLE);
+}
+
+/* Numbers of internal_user_trust.frames (tables.sql). */
+enum judged_stop {
+	STOP_NONE,
+	STOP_DUMP = 1,	 /* judged_ends_dump() */
+	STOP_FTRACE = 8, /* frames of a user stack that ftrace keeps */
+	STOP_PERF = 127, /* frames of both halves that perf keeps */
+};
+
+/* Returns at what a stack with so many recorded frames stopped, or a dump of it
+ * would. */
+static inline enum judged_stop judged_stop(uint32_t user, uint32_t kernel,
+					   bool ends_dump)
+{
+	if (user + kernel == STOP_PERF)
+		return STOP_PERF;
+	if (user == STOP_FTRACE)
+		return STOP_FTRACE;
+	return ends_dump ? STOP_DUMP : STOP_NONE;
 }
 
 /* Return the word for a number, or NULL if there is none. */
