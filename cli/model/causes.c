@@ -216,11 +216,6 @@ static int causes_load_losses(struct causes *c, struct store *db,
 
 /* ---- events */
 
-static int32_t causes_id(int64_t v)
-{
-	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
-}
-
 /* Returns the number of a stack, the same for equal ones. */
 static uint32_t causes_intern_stack(struct causes *c,
 				    const struct offcpu_stack *s)

@@ -7,19 +7,14 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 
-static int32_t execs_tid(int64_t v)
-{
-	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
-}
-
 static void execs_take(void *arg, int64_t time, int64_t old, int64_t tid)
 {
-	timeline_rename(arg, time, execs_tid(old), execs_tid(tid));
+	timeline_rename(arg, time, causes_id(old), causes_id(tid));
 }
 
 static int32_t execs_process(void *arg, int32_t tid)
 {
-	return execs_tid(causes_names_pid(arg, tid));
+	return causes_id(causes_names_pid(arg, tid));
 }
 
 /* Of those of the first thread of a process, perf does not tell which thread

@@ -49,13 +49,13 @@ static int fields_open(struct causes_fields *f, struct store *db,
 		{ "old_pid", FIELDS_OLD },
 		{ "old_tid", FIELDS_OLD },
 	};
-	const char *column[1 + sizeof(want) / sizeof(*want)] = { "event_id" };
+	const char *column[1 + ARRAY_SIZE(want)] = { "event_id" };
 	struct row_cursor c;
 	int rc = row_cursor_open_table(&c, db, f->name, err);
 	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
-		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+		for (size_t k = 0; k < ARRAY_SIZE(want); k++) {
 			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
 			    (want[k].field == FIELDS_CURRENT &&
 			     kind == TIMELINE_SWITCH))
@@ -165,7 +165,7 @@ static bool types_name_current(const char *full)
 		"signal:", "raw_syscalls:", "syscalls:",
 	};
 
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
 		if (!strncmp(full, begin[i], strlen(begin[i])))
 			return true;
 	return false;
@@ -191,8 +191,7 @@ static void types_set_kind(struct causes_type *t, const char *full,
 	const char *name = colon ? colon + 1 : full;
 	size_t len = strcspn(name, ":/");
 
-	for (size_t i = 0; i < sizeof(types_kinds) / sizeof(*types_kinds);
-	     i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(types_kinds); i++) {
 		if (strlen(types_kinds[i].name) != len ||
 		    strncmp(types_kinds[i].name, name, len) != 0 ||
 		    !row_cursor_is_table(fields))

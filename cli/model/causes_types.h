@@ -75,6 +75,12 @@ enum causes_field {
 /* Returns the fields of a type; NULL: it has none. */
 struct causes_fields *causes_types_fields(struct causes_types *ts,
 					  const struct causes_type *t);
+/* Returns a number of a thread or a CPU; -1: it is none. */
+static inline int32_t causes_id(int64_t v)
+{
+	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
+}
+
 /* Reads the fields of an event; ids ascend. Returns 1, 0 if the event has none,
  * or -1 and *err. */
 int causes_fields_seek(struct causes_fields *f, int64_t event, struct err *err);
