@@ -31,22 +31,27 @@ static int ft_probe(const char *path, const void *head, size_t n)
  * order; whoever reads a length must know it. */
 static void ft_note_ticks(struct ft *ft)
 {
-	static const char *const ticks[] = { "counter", "uptime", "x86-tsc",
-					     "ppc-tb", "s390-tod" };
-	static const char *const says[] = {
-		"", ", unless perf's capture is read with it; trace-cmd record "
-		    "--tsc2nsec makes them so"
+	static const struct {
+		const char *clock, *cure;
+	} ticks[] = {
+		{ "counter", "" },
+		{ "uptime", "" },
+		{ "x86-tsc",
+		  ", unless perf's capture is read with it; trace-cmd record "
+		  "--tsc2nsec makes them so" },
+		{ "ppc-tb", "" },
+		{ "s390-tod", "" },
 	};
 	const char *clock = ft->src.info.clock;
 	char detail[160];
 
-	for (size_t i = 0; clock && i < sizeof(ticks) / sizeof(*ticks); i++) {
-		if (strcmp(clock, ticks[i]) != 0 || ft->mult)
+	for (size_t i = 0; clock && !ft->mult && i < ARRAY_SIZE(ticks); i++) {
+		if (strcmp(clock, ticks[i].clock) != 0)
 			continue;
 		snprintf(detail, sizeof(detail),
 			 "times are those of the clock %s: they are no "
 			 "nanoseconds%s",
-			 clock, says[i == 2]);
+			 clock, ticks[i].cure);
 		reader_note(&ft->src, "clock", detail);
 	}
 }
