@@ -588,6 +588,8 @@ int store_image(struct store *db, uint32_t image, const char *file,
 		       status, err) ||
 	    (!has && naming_put_segments(db, image, seg, n, err)))
 		return -1;
+	/* answers wait for the image at hand only: no frame of another one is
+	 * to be written */
 	if (image != nm->at.image)
 		return 0;
 	nm->seg = mem_grow(nm->seg, &nm->cap_seg, n, sizeof(*nm->seg));
