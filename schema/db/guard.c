@@ -111,7 +111,8 @@ static struct guard *guard_new(void)
 {
 	struct guard *g = mem_new(1, sizeof(*g));
 
-	g->real = sqlite3_vfs_find(NULL);
+	/* starts SQLite, which fails only for want of memory */
+	g->real = mem_must(sqlite3_vfs_find(NULL));
 	/* its other calls do not look at the object */
 	g->vfs = *g->real;
 	g->vfs.pNext = NULL;

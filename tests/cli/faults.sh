@@ -3,7 +3,7 @@
 # usage: BACKSTITCH=PROGRAM tests/cli/faults.sh; prints "ok NAME" or "not ok NAME" lines.
 #
 # Some tries of `make faults`: those in which glib and libbabeltrace2 abort(),
-# and in which a database cannot be read.
+# in which a database cannot be read, and SQLite cannot start.
 # Needs: libbabeltrace2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=$(realpath "${BACKSTITCH:-$root/build/backstitch}")
@@ -36,6 +36,7 @@ then
 	exit
 fi
 try a_database_that_cannot_be_read_is_no_other_file merge open read
+FAULTS_MAX=40 try memory_that_is_short_is_said info malloc
 try interrupted_calls_change_nothing ingest storm
 try interrupted_streams_are_whole follow storm
 # neither bytes that come one by one
