@@ -22,7 +22,8 @@
 # folder is replaced by a link: each that ends with 0 has added its events, once,
 # and what a link points to stays as it was.
 # 'storm' interrupts all calls that wait, a thousand times a second: the result is
-# the same. 'write!' is a full disk: all writes from the n-th on fail. 'signal': TERM, HUP,
+# the same. 'write!' is a full disk: all writes from the n-th on fail; follow says that
+# it waits for room, and is ended. 'signal': TERM, HUP,
 # INT and KILL at $FAULTS_MAX moments; after KILL a run without a fault must remove
 # what is left. FAULTS_BIG=N makes the inputs of N samples and N switches in place of
 # small ones, for signals alone: then nothing may take longer than STOP_S after a
@@ -47,6 +48,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 OLD = b"old\n"
 SEGMENT = "x/segment-000001.db"
 STOP_S = 1.0
+FULL_S = 1.0  # follow waits on a full disk
 BIG = int(os.environ.get("FAULTS_BIG", 0))
 MAX = int(os.environ.get("FAULTS_MAX", 100))
 CAPTURE = "tests/captures/defer-exitexec-s.data.zst"
@@ -242,7 +244,16 @@ class Bench:
             for i in range(sent[2]):
                 time.sleep(0.05 * i)
                 p.send_signal(sent[0])
-        p.out, p.err = p.communicate(timeout=600 if BIG else 60)
+        waits = kind.endswith("!") and text.startswith("follow")
+        try:
+            p.out, p.err = p.communicate(timeout=FULL_S if waits else 600 if BIG else 60)
+        except subprocess.TimeoutExpired:
+            if not waits:
+                raise
+            p.terminate()  # the user ends the waiting
+            p.out, p.err = p.communicate(timeout=60)
+            if b"waits for room" not in p.err:
+                raise
         if sent:
             self.ended = time.monotonic() - start
         if os.path.exists(count):  # not after _exit() or a signal
