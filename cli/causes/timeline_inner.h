@@ -14,7 +14,9 @@
 struct ring {
 	int32_t current;		  /* tid; -1: unknown */
 	int64_t since;			  /* start of the stay of `current` */
-	int64_t last;			  /* time of the last record */
+	/* time of the last record; once the capture ended, of the last one with
+	 * which switches were on */
+	int64_t last;
 	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
 					     never */
 	/* time of the last record with which they were on */
@@ -88,6 +90,7 @@ struct timeline {
 	struct timeline_part *part; /* the last one begins at part_from */
 	size_t n_part, cap_part;
 	int64_t part_from;
+	size_t part_stay; /* stays before this one are of earlier parts */
 	unsigned int types;
 	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
@@ -106,4 +109,7 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 /* Notes since when types are on in the capture that ends, and until when. to:
  * its last time; TIMELINE_END: no other one follows. */
 void timeline_end_part(struct timeline *t, int64_t to);
+/* Then, once the stays of that capture are ended: cuts those that go on when
+ * switches may be off. */
+void timeline_cut_tails(struct timeline *t);
 #endif

@@ -491,7 +491,31 @@ void timeline_end_part(struct timeline *t, int64_t to)
 		if (r->began && !r->changed)
 			*mem_add(t->ring_part, t->n_ring_part,
 				 t->cap_ring_part) = part;
+		if (r->began && !r->changed && until[0] < r->last)
+			r->last = until[0];
 	}
+}
+
+void timeline_cut_tails(struct timeline *t)
+{
+	size_t n = t->part_stay;
+
+	for (size_t i = t->part_stay; i < t->n_stay; i++) {
+		struct timeline_stay s = t->stay[i];
+		int64_t last = t->ring[s.cpu].last;
+
+		/* the last one ends at `last`, even if it began later */
+		if (s.from > last || (s.from == last && s.to > last))
+			continue;
+		if (s.to > last) {
+			s.to = last;
+			s.exact_to = false;
+			s.state = -1;
+			s.event_low = s.event_high = 0;
+		}
+		t->stay[n++] = s;
+	}
+	t->n_stay = t->part_stay = n;
 }
 
 void timeline_change(struct timeline *t)
@@ -507,4 +531,5 @@ void timeline_change(struct timeline *t)
 		r->start = t->last;
 		r->changed = true;
 	}
+	timeline_cut_tails(t);
 }

@@ -139,6 +139,7 @@ static void timeline_end_losses(struct timeline *t)
 
 		timeline_break(t, r, tail, -1);
 	}
+	timeline_cut_tails(t);
 	for (size_t i = 0; i < t->n_ring_part; i++)
 		timeline_lose_wakes(t, &t->ring_part[i]);
 	for (size_t i = 0; i < t->n_anywhere; i++) {

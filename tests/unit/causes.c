@@ -352,6 +352,31 @@ START_TEST(wake_ups_end_before_records_of_switches)
 }
 END_TEST
 
+/* Of the end of simple(), CPU 0 has records of interrupts only: switches may be
+ * off there, so that A may have come and gone. If they are on, it was idle. */
+START_TEST(a_cpu_is_not_idle_because_it_has_interrupts)
+{
+	for (int off = 0; off < 2; off++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		woke(&m, 1, 200, B, A);
+		queued(&m, 1, 205, B, A);
+		m.shows = 0;
+		m.ended = off ? SHOWN : 0;
+		seen(&m, 0, 400, 0);
+		ends(&m, 0, B);
+		if (off)
+			proof_is_unknown_or_less(&m, A, 300);
+		else
+			check_state(&m, A, 300, PIECE_READY, PROOF_PROVED);
+		made_free(&m);
+	}
+}
+END_TEST
+
 /* sched_wakeup ends before its absence could tell that A was on its way to
  * sleep when it was woken. */
 START_TEST(a_race_is_certain_while_wakeups_are_on)
@@ -1637,6 +1662,7 @@ RUN("causes", records_of_switches_tell_what_sched_switch_does,
     a_thread_that_leaves_unmarked_may_be_ready,
     a_thread_that_never_comes_back_may_be_dead,
     wake_ups_end_before_records_of_switches,
+    a_cpu_is_not_idle_because_it_has_interrupts,
     a_race_is_certain_while_wakeups_are_on, who_has_no_tid_may_come_back,
     a_dying_thread_that_leaves_is_who_was_there,
     half_of_a_switch_is_missing_without_a_loss,
