@@ -12,8 +12,8 @@
 
 /* The ring of a CPU, up to the record that was added last. */
 struct ring {
-	int32_t current;		  /* tid; -1: unknown */
-	int64_t since;			  /* start of the stay of `current` */
+	int32_t current; /* tid; -1: unknown */
+	int64_t since;	 /* start of the stay of `current` */
 	/* time of the last record; once the capture ended, of the last one with
 	 * which switches were on */
 	int64_t last;
