@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/sides.h"
 #include "cli/options.h"
 #include "cli/pictures/flame_diff.h"
@@ -32,6 +32,7 @@
 #define WIDTH_OF_WINDOW NUMBER_UNSET
 
 static struct flame_opts opts = {
+	.filter = &filter,
 	.minwidth = "0.1",
 	.width = WIDTH_OF_WINDOW,
 	.inlined = true,
@@ -133,7 +134,7 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	if (opts.width < 100 || opts.width > 100000)
 		return err_set(err, ERR_USAGE,
 			       "--width must be from 100 to 100000");
-	if (flame_take_minwidth(o, err) || offcpu_check(err))
+	if (flame_take_minwidth(o, err) || offcpu_check(&filter, err))
 		return -1;
 	if ((opts.wakeups || opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,
@@ -242,8 +243,9 @@ static int flame_run(int argc, char **argv, struct err *err)
 	if (!offcpu_opts.on && !offcpu_opts.wall && !opts.weight &&
 	    !filter.expr)
 		input_take_server(
+			&filter,
 			(opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
-			(opts.by_verdict ? SERVER_VERDICTS : 0));
+				(opts.by_verdict ? SERVER_VERDICTS : 0));
 	if (opts.diff)
 		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);

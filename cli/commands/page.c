@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/sides.h"
@@ -66,7 +66,7 @@ static int page_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--absolute is for --diff: add it, and a second "
 			       "recording");
-	if (offcpu_check(err))
+	if (offcpu_check(&filter, err))
 		return -1;
 	if (!out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
@@ -81,6 +81,7 @@ static int page_write(struct store *db, const char *path,
 		      const struct page_diff *changes, struct err *err)
 {
 	const struct page_opts what = {
+		.filter = &filter,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.samples = by_samples(),
@@ -105,6 +106,7 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 			struct err *err)
 {
 	const struct flame_opts what = {
+		.filter = &filter,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.absolute = absolute,
@@ -144,7 +146,7 @@ static int page_run(int argc, char **argv, struct err *err)
 	if (page_check(err) || report_take_inlined(&o, err))
 		return -1;
 	if (!offcpu_opts.wall)
-		input_take_server(SERVER_CPUS | SERVER_VERDICTS);
+		input_take_server(&filter, SERVER_CPUS | SERVER_VERDICTS);
 	if (diff) {
 		ret = sides_take(&s, argc, argv, options_before, err);
 		if (!ret)

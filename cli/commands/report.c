@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/library.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
@@ -199,7 +199,7 @@ static int report_check(const char *format, struct err *err)
 	if (depth && !graph && !inverted)
 		return err_set(err, ERR_USAGE,
 			       "--depth is a number of levels, for -g or -G");
-	if (offcpu_check(err))
+	if (offcpu_check(&filter, err))
 		return -1;
 	if (order && strcmp(order, "self") != 0 && strcmp(order, "total") != 0)
 		return err_set(err, ERR_USAGE,
@@ -215,7 +215,7 @@ static bool report_needs_sums(const struct report_opts *o)
 {
 	return report_summed(o) && !o->callers && !o->callees && !o->graph &&
 	       !by_given() && !o->weight && !o->field && !offcpu_opts.on &&
-	       !offcpu_opts.wall && !filter_given() && !filter.expr &&
+	       !offcpu_opts.wall && !filter_given(&filter) && !filter.expr &&
 	       !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 }
 
@@ -223,6 +223,7 @@ static int report_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
+		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
 		.by_samples = by_samples(),
@@ -246,7 +247,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	if (weight || o.field || filter.expr)
 		load_want_fields(filter.event);
 	else if (!offcpu_opts.on && !offcpu_opts.wall && !(o.keys & KEY_TRUST))
-		input_take_server(report_detail(o.keys));
+		input_take_server(&filter, report_detail(o.keys));
 	if (report_needs_sums(&o))
 		input_take_sums();
 	db = database_from_args(argc, argv, NULL, &path, &status, err);

@@ -25,7 +25,7 @@ const struct opt offcpu_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-int offcpu_check(struct err *err)
+int offcpu_check(const struct filter *filter, struct err *err)
 {
 	if (offcpu_opts.on && offcpu_opts.wall)
 		return err_set(err, ERR_USAGE,
@@ -34,7 +34,7 @@ int offcpu_check(struct err *err)
 	if (offcpu_opts.state && !offcpu_opts.on && !offcpu_opts.wall)
 		return err_set(err, ERR_USAGE,
 			       "--state needs --off-cpu or --wall");
-	if ((offcpu_opts.on || offcpu_opts.wall) && filter.event)
+	if ((offcpu_opts.on || offcpu_opts.wall) && filter->event)
 		return err_set(err, ERR_USAGE,
 			       "--%s reads the events of the scheduler; "
 			       "leave out --event",

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 
 struct err;
+struct filter;
 struct stacks_group;
 struct value;
 
@@ -22,7 +23,7 @@ extern struct offcpu_opts offcpu_opts;
 extern const struct opt offcpu_opt_table[];
 /* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
  */
-int offcpu_check(struct err *err);
+int offcpu_check(const struct filter *filter, struct err *err);
 
 /* A thread's name and stack at an event, as in struct stacks_group. */
 struct offcpu_stack {

@@ -313,7 +313,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
  * choose by the switch out, which those who stay do not have. */
 static bool waits_stays(const struct waits *w)
 {
-	return !filter_given() &&
+	return !filter_given(w->ask.filter) &&
 	       (w->now.whole || (!w->now.some && !w->now.torn));
 }
 
@@ -423,7 +423,8 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 			p->kernel->span[i].capture->type);
 	mem_stream_end(f);
 	gap.text = types;
-	w->now.chosen.rows = filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
+	w->now.chosen.rows = filter_rows(w->ask.filter, w->db, "offcpu_chosen",
+					 &gap, 1, err);
 	free(types);
 	return w->now.chosen.rows ? row_cursor_step(&w->now.chosen, err) : -1;
 }
@@ -438,7 +439,7 @@ static int waits_open_part(struct waits *w, struct err *err)
 	if (waits_part_load(w->parts, w->at, w->db, err))
 		return -1;
 	waits_add_sums(&w->sums, p);
-	if (filter_given() && waits_open_chosen(w, p, err))
+	if (filter_given(w->ask.filter) && waits_open_chosen(w, p, err))
 		return -1;
 	if (p->measured)
 		return 0;
@@ -625,7 +626,7 @@ static int waits_end(const struct waits *w, struct err *err)
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
 		return err_set(err, ERR_FORMAT, "%s: no thread left a CPU%s",
 			       w->path,
-			       filter_given() || offcpu_opts.state
+			       filter_given(w->ask.filter) || offcpu_opts.state
 				       ? " that the filters let through"
 				       : "");
 	if (offcpu_sampled(s))

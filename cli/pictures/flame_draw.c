@@ -234,6 +234,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct stacks_opts so = {
+		.filter = d->opts->filter,
 		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
@@ -253,8 +254,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
 	if (told && offcpu_opts.wall)
-		told = (d->event = wall_load(db, path, d->stacks, &waits,
-					     err)) >= 0;
+		told = (d->event = wall_load(db, path, d->opts->filter,
+					     d->stacks, &waits, err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;
@@ -266,7 +267,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			       d->opts->weight);
 	if (stacks_heaviest(d->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_that_passed());
+			       filter_that_passed(d->opts->filter));
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());

@@ -5,7 +5,10 @@
 
 #include "cli/command.h"
 
+struct filter;
+
 struct flame_opts {
+	const struct filter *filter; /* which samples; borrowed */
 	const char *out_path, *title, *subtitle, *minwidth, *colors;
 	long width;
 	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,

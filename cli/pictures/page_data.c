@@ -272,6 +272,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	struct page_data *d = mem_new(1, sizeof(*d));
 	int served = stacks_served(db, err);
 	const struct stacks_opts so = {
+		.filter = o->filter,
 		.by_cpu = served > 0,
 		.inlined = o->inlined,
 		.bogus = true,
@@ -298,7 +299,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
 	labels_shorten(stacks_labels(d->stacks));
-	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
+	if (!(d->waits =
+		      page_waits_load(db, path, o->filter, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
 	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
 		goto out;

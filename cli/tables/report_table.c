@@ -492,7 +492,7 @@ static int report_print(struct report *rp, struct err *err)
 		rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
-			       filter_that_passed());
+			       filter_that_passed(rp->o->filter));
 	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
 		const struct stacks_event *e = stacks_event(rp->stacks, i);
 
@@ -544,6 +544,7 @@ int report_table(struct store *db, const char *path,
 		.people = output_is_text(o->format),
 	};
 	struct stacks_opts so = {
+		.filter = o->filter,
 		.gaps = o->callers || o->callees || o->graph,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
@@ -563,7 +564,7 @@ int report_table(struct store *db, const char *path,
 		labels_shorten(stacks_labels(rp.stacks));
 	if (rp.stacks && (offcpu_opts.wall || offcpu_opts.on)) {
 		rp.event = (offcpu_opts.on ? wall_load_waits : wall_load)(
-			db, path, rp.stacks, &waits, err);
+			db, path, o->filter, rp.stacks, &waits, err);
 		rp.waits = &waits;
 	}
 	if (rp.stacks && rp.event >= 0)
