@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
 #include "cli/model/sides.h"
@@ -21,7 +22,6 @@
 #include "cli/model/library.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/diff_limit.h"
-#include "cli/model/offcpu.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
@@ -134,7 +134,7 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	if (opts.width < 100 || opts.width > 100000)
 		return err_set(err, ERR_USAGE,
 			       "--width must be from 100 to 100000");
-	if (flame_take_minwidth(o, err) || offcpu_check(&filter, err))
+	if (flame_take_minwidth(o, err) || offcpu_check(err))
 		return -1;
 	if ((opts.wakeups || opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,
@@ -236,6 +236,7 @@ static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct svg_opts o = { 0 };
 
+	opts.wall = offcpu_opts.wall;
 	if (flame_check(&o, err))
 		return -1;
 	if (opts.weight || filter.expr)

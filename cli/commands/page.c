@@ -4,10 +4,10 @@
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
 #include "cli/model/matching.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
 #include "cli/model/weight.h"
@@ -66,7 +66,7 @@ static int page_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--absolute is for --diff: add it, and a second "
 			       "recording");
-	if (offcpu_check(&filter, err))
+	if (offcpu_check(err))
 		return -1;
 	if (!out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
@@ -85,6 +85,7 @@ static int page_write(struct store *db, const char *path,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.samples = by_samples(),
+		.wall = offcpu_opts.wall,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
 	int rc = p ? 0 : -1;

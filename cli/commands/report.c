@@ -5,11 +5,11 @@
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
 #include "cli/model/library.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/source_text.h"
 #include "cli/model/weight.h"
@@ -199,7 +199,7 @@ static int report_check(const char *format, struct err *err)
 	if (depth && !graph && !inverted)
 		return err_set(err, ERR_USAGE,
 			       "--depth is a number of levels, for -g or -G");
-	if (offcpu_check(&filter, err))
+	if (offcpu_check(err))
 		return -1;
 	if (order && strcmp(order, "self") != 0 && strcmp(order, "total") != 0)
 		return err_set(err, ERR_USAGE,
@@ -226,6 +226,8 @@ static int report_run(int argc, char **argv, struct err *err)
 		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
+		.off_cpu = offcpu_opts.on,
+		.wall = offcpu_opts.wall,
 		.by_samples = by_samples(),
 		.weight = weight,
 		.by_total = order && !strcmp(order, "total"),

@@ -28,7 +28,9 @@ struct filter {
 			   * "10%-20%" */
 	const char *cpu;  /* "0,2-4" */
 	const char *pid, *tid, *comm, *cgroup, *event; /* comma lists */
-	const char *expr; /* SQL, which weight_rows() evaluates */
+	const char *expr;  /* SQL, which weight_rows() evaluates */
+	const char *state; /* comma list: in which states waits began; waits.h
+			    * alone asks */
 	/* For databases that are read one by one: a name that a database does
 	 * not have is noted here, and is no error. Whoever reads them calls
 	 * filter_end_apart() behind the last one. */
@@ -78,7 +80,7 @@ int filter_server_sql(const struct filter *filter,
 /* Returns 0, or -1 and *err if none of the databases has a name that the filter
  * asks for. */
 int filter_end_apart(const struct filter_apart *apart, struct err *err);
-/* Returns whether it selects anything but by expr. */
+/* Returns whether it selects anything but by expr and state. */
 bool filter_given(const struct filter *filter);
 /* The same, or by expr. */
 bool filter_narrows(const struct filter *filter);

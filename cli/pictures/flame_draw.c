@@ -15,7 +15,6 @@
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/report_rows.h"
@@ -242,7 +241,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.labels = d->labels,
 		.weight = d->opts->weight,
 		.summed = !d->opts->by_pid && !d->opts->by_thread &&
-			  !d->opts->by_verdict && !offcpu_opts.wall,
+			  !d->opts->by_verdict && !d->opts->wall,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
@@ -253,13 +252,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
-	if (told && offcpu_opts.wall)
+	if (told && d->opts->wall)
 		told = (d->event = wall_load(db, path, d->opts->filter,
 					     d->stacks, &waits, err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;
-	if (!offcpu_opts.wall)
+	if (!d->opts->wall)
 		d->event = stacks_choose(d->stacks, "drawing");
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
@@ -273,7 +272,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
 	d->o.show_samples = !by_samples();
 	drawing_note_event(d);
-	if (offcpu_opts.wall)
+	if (d->opts->wall)
 		drawing_note_wall(d, &waits);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);

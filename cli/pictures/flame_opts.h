@@ -15,6 +15,7 @@ struct flame_opts {
 		from_folded, inlined, inlined_rows, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
+	bool wall; /* waits beside samples */
 	const char *diff_by, *weight;
 };
 #endif

@@ -16,7 +16,6 @@
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/trust.h"
 #include "cli/model/verdict_words.h"
@@ -30,7 +29,7 @@
 
 struct page_data {
 	struct timeline tl;
-	bool timed, by_samples, inlined_rows;
+	bool timed, by_samples, inlined_rows, wall;
 	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
@@ -283,6 +282,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	};
 
 	d->by_samples = o->samples;
+	d->wall = o->wall;
 	d->inlined_rows = o->inlined_rows;
 	d->served = served > 0;
 	if (served < 0 ||
@@ -352,7 +352,7 @@ const char *page_data_trust(const struct page_data *d)
 {
 	size_t n = stacks_events(d->stacks);
 
-	if (offcpu_opts.wall && d->n_trust > n)
+	if (d->wall && d->n_trust > n)
 		return d->trust[n];
 	return d->event < 0 ? NULL : d->trust[d->event];
 }
@@ -387,7 +387,7 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 {
 	json_int(j, "event", d->event);
 	json_int(j, "clock", d->clock);
-	json_bool(j, "wall", offcpu_opts.wall);
+	json_bool(j, "wall", d->wall);
 	json_break(j);
 	json_array(j, "events");
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {

@@ -39,6 +39,7 @@ struct page_opts {
 	bool inlined;		     /* with inlined functions */
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
+	bool wall;	   /* shows waits beside samples first */
 };
 
 /* Loads the data of a page. Returns an object to be freed, or NULL and *err. */

@@ -24,6 +24,7 @@ struct report_opts {
 	unsigned int keys;	     /* enum report_key */
 	const char *format;	     /* "table" has text around it */
 	size_t limit;		     /* rows; SIZE_MAX: all */
+	bool off_cpu, wall;	     /* waits, or waits beside samples */
 	bool by_samples, by_total, self_only;
 	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */
 	bool graph;    /* also the call tree */

@@ -9,7 +9,6 @@
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/name_find.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
@@ -552,8 +551,8 @@ int report_table(struct store *db, const char *path,
 		.samples = o->by_samples,
 		.weight = o->weight,
 		.field = o->field,
-		.summed = report_summed(o) && !offcpu_opts.wall,
-		.no_groups = offcpu_opts.on,
+		.summed = report_summed(o) && !o->wall,
+		.no_groups = o->off_cpu,
 		.code = o->keys & KEY_LINE ? REPORT_LINE_PARTS : 0,
 	};
 	struct offcpu_sums waits;
@@ -562,8 +561,8 @@ int report_table(struct store *db, const char *path,
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
 		labels_shorten(stacks_labels(rp.stacks));
-	if (rp.stacks && (offcpu_opts.wall || offcpu_opts.on)) {
-		rp.event = (offcpu_opts.on ? wall_load_waits : wall_load)(
+	if (rp.stacks && (o->wall || o->off_cpu)) {
+		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
 			db, path, o->filter, rp.stacks, &waits, err);
 		rp.waits = &waits;
 	}
