@@ -45,10 +45,13 @@ static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 	return 0;
 }
 
+/* A PMU of a virtual machine may tell nothing. */
 static void cpu_note_pmu(struct perf *p, const char *pmu, const char *pairs)
 {
 	char note[NOTE_SIZE + 80];
 
+	if (!*pairs)
+		return;
 	snprintf(note, sizeof(note), "PMU %.64s: %s", pmu, pairs);
 	perf_note(p, "PMU", note);
 }
@@ -81,21 +84,23 @@ int perf_feature_pmu_caps(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* u32 version of /proc/schedstat, u32 most domains and 1; to the end for each
+/* u32 version of /proc/schedstat, u32 a bound for the next; to the end for each
  * CPU u32 cpu, u32 n, and n domains: u32 number, a name since version 17, and
  * the CPUs in it as a mask and as a list. */
 int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err)
 {
 	char note[NOTE_SIZE];
-	uint32_t version, most, n;
+	uint32_t version, n;
+	uint32_t most = 0;
 	uint32_t cpus = 0;
 	const char *s;
 
-	if (bytes_u32(b, &version, err) || bytes_u32(b, &most, err))
+	if (bytes_u32(b, &version, err) || bytes_skip(b, 4, err))
 		return -1;
 	for (; bytes_left(b) >= 8; cpus++) {
 		if (bytes_skip(b, 4, err) || bytes_u32(b, &n, err))
 			return -1;
+		most = n > most ? n : most;
 		for (; n; n--)
 			if (bytes_skip(b, 4, err) ||
 			    (version >= DOMAINS_NAMED &&
@@ -106,8 +111,8 @@ int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err)
 	}
 	snprintf(note, sizeof(note),
 		 "%" PRIu32 " CPUs with up to %" PRIu32
-		 " scheduling domains each (schedstat %" PRIu32 ")",
-		 cpus, most ? most - 1 : 0, version);
+		 " scheduling domain%s each (schedstat %" PRIu32 ")",
+		 cpus, most, most == 1 ? "" : "s", version);
 	perf_note(p, "domains", note);
 	return 0;
 }

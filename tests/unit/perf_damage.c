@@ -274,7 +274,7 @@ static void perf_damage_features(struct pb *b, uint32_t pmus)
 	pb_rec(b, PR_FEATURE, 0);
 	pb_u64(b, 32);
 	pb_u32(b, 17);
-	pb_u32(b, 2);
+	pb_u32(b, 1);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		pb_u32(b, cpu);
 		pb_u32(b, 1);
@@ -294,7 +294,7 @@ START_TEST(features_of_the_processor_are_notes)
 {
 	static const char *const want[] = {
 		"PMU cpu: branches=32, max_precise=3",
-		"2 CPUs with up to 1 scheduling domains each (schedstat 17)",
+		"2 CPUs with up to 1 scheduling domain each (schedstat 17)",
 		"cache lines of 64 bytes",
 	};
 	struct ledger *lg = ledger_new();
