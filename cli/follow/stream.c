@@ -407,6 +407,10 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 {
 	size_t most =
 		s->cap - s->n < s->g->more ? s->cap - s->n : (size_t)s->g->more;
+
+	/* without room for a byte, read() would say what it says at the end */
+	if (!most && !stop)
+		return 0;
 	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, most);
 
 	if (n > 0) {

@@ -359,6 +359,16 @@ then
 	[ $? -le 3 ] && [ "$(count disk/seg)" = $((was + n)) ] && [ -z "$(find disk/seg -name '.segment*')" ] || bad=1
 	say one_that_ends_meanwhile_leaves_its_parts_for_the_next_run
 
+	# nobody has read the stream: that it is empty is not known
+	empty 256K
+	"$B" follow -q -o disk/seg - <whole.pipe >out 2>err &
+	waits $!
+	bad=$?
+	kill -TERM $!
+	wait $! || bad=1
+	grep 'the stream ended' err && bad=1
+	say a_stream_that_was_not_read_has_not_ended
+
 	# no room is left for a part, as somebody else fills the disk
 	empty 8M
 	"$B" follow -q -o disk/seg --segment 1h fifo >out 2>err &
