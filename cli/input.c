@@ -28,6 +28,7 @@
 static const char *input;
 /* enum server_detail; -1: the command cannot read a server */
 static int input_server = -1;
+static const struct filter *input_filter; /* what it reads of one */
 /* sums of samples are enough */
 static bool input_sums;
 
@@ -227,8 +228,9 @@ void input_take_sums(void)
 	input_sums = true;
 }
 
-void input_take_server(unsigned int detail)
+void input_take_server(const struct filter *filter, unsigned int detail)
 {
+	input_filter = filter;
 	input_server = (int)detail;
 }
 
@@ -241,7 +243,8 @@ bool input_is_server(const char *path)
 static struct store *database_open_server(const char *url, struct err *err)
 {
 	if (input_server >= 0)
-		return server_open(url, (unsigned int)input_server, err);
+		return server_open(url, input_filter,
+				   (unsigned int)input_server, err);
 	err_set(err, ERR_USAGE,
 		"%.200s: this needs every event, and a server gives sums: "
 		"report, flame, check, and export --format folded or pprof; "

@@ -9,6 +9,7 @@
 #include "cli/merged.h"
 
 struct err;
+struct filter;
 struct timespec;
 struct store;
 
@@ -19,9 +20,9 @@ extern const struct opt ingest_opts[];
 extern const struct opt input_server_opts[];
 
 /* For commands that read sums only: they may be given a server's URL as well;
- * detail: what they tell apart, of enum server_detail. Other commands refuse
- * one. */
-void input_take_server(unsigned int detail);
+ * filter: which samples, borrowed; detail: what they tell apart, of enum
+ * server_detail. Other commands refuse one. */
+void input_take_server(const struct filter *filter, unsigned int detail);
 /* For commands that need no more of a capture than load_sums() reads. */
 void input_take_sums(void);
 /* Returns whether it is several databases: a folder of them, a pattern, or what

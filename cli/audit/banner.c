@@ -30,10 +30,12 @@ static int banner_advise(struct check *c, struct banner *b, struct err *err)
 	return rc;
 }
 
-int banner_read(struct store *db, const char *path, struct banner *b,
-		struct err *err)
+int banner_read(struct store *db, const char *path, const struct filter *filter,
+		struct banner *b, struct err *err)
 {
-	struct check c = { .db = db, .path = path, .banner = true };
+	struct check c = {
+		.db = db, .path = path, .filter = filter, .banner = true
+	};
 	struct lines l = { .len = 0 };
 	int rc = -1;
 

@@ -8,6 +8,7 @@
 #include "cli/model/trust.h"
 
 struct err;
+struct filter;
 struct store;
 
 /* What check prints first; with filters, of what they leave. */
@@ -26,7 +27,7 @@ struct banner {
 };
 
 /* Fills *out, which is to be released, whether this succeeds or not. */
-int banner_read(struct store *db, const char *path, struct banner *out,
-		struct err *err);
+int banner_read(struct store *db, const char *path, const struct filter *filter,
+		struct banner *out, struct err *err);
 void banner_release(struct banner *b);
 #endif

@@ -77,6 +77,7 @@ struct check_breaks {
 struct check {
 	struct store *db;
 	const char *path;
+	const struct filter *filter; /* which samples; borrowed */
 	bool verbose, as_perf, as_tid;
 	long limit;  /* rows of evidence; 0: all */
 	int status;  /* enum status of opening the capture */
@@ -101,8 +102,8 @@ struct check {
 int check_filters(struct check *c, struct err *err);
 const struct check_query *check_query(const char *name);
 bool check_asks(const struct check *c, const struct check_query *q);
-/* Returns whether statements of that scope can follow the given filters. */
-bool check_covers(enum check_scope scope);
+/* Returns whether statements of that scope can follow the filter. */
+bool check_covers(const struct check *c, enum check_scope scope);
 /* Returns whether the database can answer the statement. */
 bool check_can(const struct check *c, const char *name);
 /* Returns --limit for evidence, 0 (all rows) for other statements. */

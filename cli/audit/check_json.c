@@ -23,7 +23,7 @@ int check_print_json(struct check *c, struct err *err)
 	json_bool(&j, "clean", !strcmp(check_verdict(c), "clean"));
 	json_int(&j, "status", check_status(c));
 	json_bool(&j, "tolerated", c->breaks.tolerated);
-	json_bool(&j, "filtered", filter_given());
+	json_bool(&j, "filtered", filter_given(c->filter));
 	trust_put_json(c->trust, &j);
 	for (const struct check_query *q = check_queries; q->name; q++) {
 		struct rows *r;

@@ -2,6 +2,7 @@
  * tolerated. */
 
 #include "cli/audit/check.h"
+#include "cli/command.h"
 #include "stitch/base/err.h"
 #include "stitch/base/wide.h"
 
@@ -80,7 +81,7 @@ static int judge_read(struct check *c, struct err *err)
 		b->gaps_lost = check_count(&gaps, "losses");
 	}
 	b->unjudged = unjudged.n;
-	c->trust = trust_read(c->db, err);
+	c->trust = trust_read(c->db, c->filter, err);
 	return c->trust ? 0 : -1;
 }
 
@@ -90,11 +91,11 @@ int check_judge(struct check *c, struct err *err)
 
 	if (judge_read(c, err))
 		return -1;
-	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
+	if (c->max_loss.percent && !check_covers(c, CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
-	if (c->limits_gaps && !check_covers(CHECK_WHOLE))
+	if (c->limits_gaps && !check_covers(c, CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
 			       "--max-gaps is of the whole capture; leave out "
 			       "the filters");

@@ -351,7 +351,7 @@ static void put_losses(struct screen *s)
 		lines_add(&s->l, "nobody knows how many records");
 	if (s->l.len)
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
-	else if (!s->failed && check_covers(CHECK_RING))
+	else if (!s->failed && check_covers(s->c, CHECK_RING))
 		lines_print(&s->l, "lost", "no record");
 	for (n = r.next = 0; check_next(&r);) {
 		const char *what = check_text(&r, "what");
@@ -725,11 +725,11 @@ static void put_not_asked(struct screen *s)
 {
 	const char *what = "cookies and damage";
 
-	if (filter.event)
+	if (s->c->filter->event)
 		what = "chains, losses, findings, order, cookies and damage";
-	else if (!check_covers(CHECK_RING))
+	else if (!check_covers(s->c, CHECK_RING))
 		what = "losses, order, cookies and damage";
-	if (filter_given())
+	if (filter_given(s->c->filter))
 		lines_print(&s->l, "filtered",
 			    "%s cannot be told apart by these filters: left "
 			    "out",

@@ -138,10 +138,11 @@ const struct check_query check_queries[] = {
 	{ NULL, NULL, false, CHECK_ALWAYS, CHECK_ANY },
 };
 
-bool check_covers(enum check_scope scope)
+bool check_covers(const struct check *c, enum check_scope scope)
 {
-	bool thread = filter.pid || filter.tid || filter.comm;
-	bool event = filter.event || filter.cgroup;
+	const struct filter *filter = c->filter;
+	bool thread = filter->pid || filter->tid || filter->comm;
+	bool event = filter->event || filter->cgroup;
 
 	switch (scope) {
 	case CHECK_ANY:
@@ -153,7 +154,7 @@ bool check_covers(enum check_scope scope)
 	case CHECK_WHOLE:
 		break;
 	}
-	return !filter_given();
+	return !filter_given(filter);
 }
 
 /* Returns the text of a statement; NULL: the sums of a server do not tell. */
@@ -174,7 +175,7 @@ static const char *check_sql_text(const struct check *c, const char *name)
 
 bool check_can(const struct check *c, const char *name)
 {
-	return check_covers(check_query(name)->scope) &&
+	return check_covers(c, check_query(name)->scope) &&
 	       check_sql_text(c, name);
 }
 
@@ -236,7 +237,7 @@ int check_filters(struct check *c, struct err *err)
 	c->served = rows_step(r);
 	if (rows_end(r, err))
 		return -1;
-	if (!filter_given())
+	if (!filter_given(c->filter))
 		return 0;
 	if (c->served && c->banner)
 		return 0;
@@ -245,7 +246,7 @@ int check_filters(struct check *c, struct err *err)
 			       "%s: losses and verdicts are of whole runs: "
 			       "leave out the filters, and choose with --where",
 			       c->path);
-	if (filter_sql(c->db, cond, &c->values, err))
+	if (filter_sql(c->filter, c->db, cond, &c->values, err))
 		return -1;
 	out = mem_stream(&c->prefix, &len);
 	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {
@@ -253,7 +254,7 @@ int check_filters(struct check *c, struct err *err)
 		char *view;
 
 		fputs(i ? ",\n" : "WITH ", out);
-		if (!check_covers(t->scope)) {
+		if (!check_covers(c, t->scope)) {
 			fprintf(out, "%s AS (SELECT * FROM main.%s WHERE 0)",
 				t->table, t->table);
 			continue;

@@ -18,7 +18,7 @@ struct accounting {
 
 static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
 {
-	return !ask->takes_cpu || ask->takes_cpu(cpu);
+	return !ask->takes_cpu || ask->takes_cpu(ask->arg, cpu);
 }
 
 static bool account_takes_time(const struct account_ask *ask, int64_t time)

@@ -12,7 +12,8 @@
  * to, and is blocked on the one that it left. */
 struct account_ask {
 	int64_t from, to; /* pieces are cut there; records at both count */
-	bool (*takes_cpu)(int32_t cpu); /* NULL: all */
+	bool (*takes_cpu)(const void *arg, int32_t cpu); /* NULL: all */
+	const void *arg;				 /* for takes_cpu() */
 };
 
 struct account {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
-#include "cli/model/filter.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
@@ -163,7 +163,8 @@ static int annotate_check_options(int argc, struct err *err)
 static int annotate_run(int argc, char **argv, struct err *err)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
-	const struct stacks_opts so = { .samples = by_samples() };
+	const struct stacks_opts so = { .filter = &filter,
+					.samples = by_samples() };
 	struct hot h = { .spot = NULL };
 	struct stacks *s;
 	int status = STATUS_OK;

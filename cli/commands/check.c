@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/input.h"
 #include "cli/model/shown_names.h"
 #include "cli/output/markdown.h"
@@ -160,13 +161,13 @@ static int check_set_up(struct check *c, struct err *err)
 
 static int check_run(int argc, char **argv, struct err *err)
 {
-	struct check c = { .status = STATUS_OK };
+	struct check c = { .filter = &filter, .status = STATUS_OK };
 	int ret;
 
 	if (check_set_up(&c, err))
 		return -1;
 	if (!as_perf && !as_tid && !sql)
-		input_take_server(SERVER_SUMS);
+		input_take_server(&filter, SERVER_SUMS);
 	c.db = database_from_args(argc, argv, NULL, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;

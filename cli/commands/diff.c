@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
 #include "cli/model/diff_limit.h"
-#include "cli/model/filter.h"
 #include "cli/model/matching.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/sides.h"
@@ -85,6 +85,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
+		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
 		.by_samples = by_samples(),
@@ -100,7 +101,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 	if (o.field)
 		load_want_fields(filter.event);
 	else
-		input_take_server(report_detail(o.keys));
+		input_take_server(&filter, report_detail(o.keys));
 	ret = sides_take(&s, argc, argv, options_before, err);
 	if (!ret)
 		ret = report_diff(&s, &o, err);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/weight.h"
 #include "cli/output/folder.h"
@@ -117,14 +117,14 @@ static int export_apart(int argc, char **argv, struct job *j, struct err *err)
 
 static int export_run(int argc, char **argv, struct err *err)
 {
-	struct job j = { .e = export_choose_form(err) };
+	struct job j = { .e = export_choose_form(err), .x.filter = &filter };
 	int status = STATUS_OK;
 	int rc;
 
 	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
 	if (j.e->sums)
-		input_take_server(j.e->detail);
+		input_take_server(&filter, j.e->detail);
 	if (j.e->apart)
 		return export_apart(argc, argv, &j, err);
 	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/sides.h"
 #include "cli/options.h"
 #include "cli/pictures/flame_diff.h"
@@ -21,7 +22,6 @@
 #include "cli/model/library.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/diff_limit.h"
-#include "cli/model/offcpu.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
@@ -32,6 +32,7 @@
 #define WIDTH_OF_WINDOW NUMBER_UNSET
 
 static struct flame_opts opts = {
+	.filter = &filter,
 	.minwidth = "0.1",
 	.width = WIDTH_OF_WINDOW,
 	.inlined = true,
@@ -235,6 +236,7 @@ static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct svg_opts o = { 0 };
 
+	opts.wall = offcpu_opts.wall;
 	if (flame_check(&o, err))
 		return -1;
 	if (opts.weight || filter.expr)
@@ -242,8 +244,9 @@ static int flame_run(int argc, char **argv, struct err *err)
 	if (!offcpu_opts.on && !offcpu_opts.wall && !opts.weight &&
 	    !filter.expr)
 		input_take_server(
+			&filter,
 			(opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
-			(opts.by_verdict ? SERVER_VERDICTS : 0));
+				(opts.by_verdict ? SERVER_VERDICTS : 0));
 	if (opts.diff)
 		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);

@@ -16,6 +16,7 @@
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/summary.h"
@@ -106,7 +107,8 @@ static bool look_start(const char *page)
 static int look_open(struct store *db, const char *path, const char *name,
 		     struct err *err)
 {
-	const struct page_opts what = { .inlined = true };
+	const struct page_opts what = { .filter = &filter_none,
+					.inlined = true };
 	char page[PATH_MAX];
 	size_t n = strlen(name);
 	struct html_page *p;
@@ -170,6 +172,7 @@ static int look_print_hot(struct store *db, const char *path,
 			  struct err *err)
 {
 	struct report_opts o = {
+		.filter = &filter_none,
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
 		.limit = look_rows(trust, AROUND),

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/matching.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
 #include "cli/model/weight.h"
@@ -81,9 +81,11 @@ static int page_write(struct store *db, const char *path,
 		      const struct page_diff *changes, struct err *err)
 {
 	const struct page_opts what = {
+		.filter = &filter,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.samples = by_samples(),
+		.wall = offcpu_opts.wall,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
 	int rc = p ? 0 : -1;
@@ -105,6 +107,7 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 			struct err *err)
 {
 	const struct flame_opts what = {
+		.filter = &filter,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.absolute = absolute,
@@ -144,7 +147,7 @@ static int page_run(int argc, char **argv, struct err *err)
 	if (page_check(err) || report_take_inlined(&o, err))
 		return -1;
 	if (!offcpu_opts.wall)
-		input_take_server(SERVER_CPUS | SERVER_VERDICTS);
+		input_take_server(&filter, SERVER_CPUS | SERVER_VERDICTS);
 	if (diff) {
 		ret = sides_take(&s, argc, argv, options_before, err);
 		if (!ret)

@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/pictures/flame_path.h"
 #include "cli/tables/path.h"
 #include "cli/typed.h"

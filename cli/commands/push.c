@@ -5,9 +5,9 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/fleet/fleet.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/progress.h"
@@ -158,14 +158,19 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
 {
 	int64_t begun = now_ns();
-	struct push *p = push_new(s, &how);
+	struct filter_apart apart = { 0 };
+	struct filter of_each = filter;
+	struct push_options o = how;
 	struct push_counts counts;
+	struct push *p;
 	struct store *db;
 	struct inputs in;
 	int rc = inputs_find(&in, argc, argv, NULL, err);
 
+	of_each.apart = &apart;
+	o.filter = &of_each;
+	p = push_new(s, &o);
 	if (!rc) {
-		filter_begin_apart();
 		progress_start("pushing");
 		while ((rc = inputs_next(&in, &db, err)) > 0) {
 			rc = push_database(p, db, in.list.path[in.at - 1], err);
@@ -176,7 +181,7 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 		progress_clear();
 	}
 	if (!rc)
-		rc = filter_end_apart(err);
+		rc = filter_end_apart(&apart, err);
 	counts = push_counts(p);
 	push_free(p);
 	inputs_release(&in);

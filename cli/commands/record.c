@@ -10,7 +10,6 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/output/pager.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
+#include "cli/commands/offcpu_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/library.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/source_text.h"
 #include "cli/model/weight.h"
@@ -215,7 +215,7 @@ static bool report_needs_sums(const struct report_opts *o)
 {
 	return report_summed(o) && !o->callers && !o->callees && !o->graph &&
 	       !by_given() && !o->weight && !o->field && !offcpu_opts.on &&
-	       !offcpu_opts.wall && !filter_given() && !filter.expr &&
+	       !offcpu_opts.wall && !filter_given(&filter) && !filter.expr &&
 	       !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 }
 
@@ -223,8 +223,11 @@ static int report_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
+		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
+		.off_cpu = offcpu_opts.on,
+		.wall = offcpu_opts.wall,
 		.by_samples = by_samples(),
 		.weight = weight,
 		.by_total = order && !strcmp(order, "total"),
@@ -246,7 +249,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	if (weight || o.field || filter.expr)
 		load_want_fields(filter.event);
 	else if (!offcpu_opts.on && !offcpu_opts.wall && !(o.keys & KEY_TRUST))
-		input_take_server(report_detail(o.keys));
+		input_take_server(&filter, report_detail(o.keys));
 	if (report_needs_sums(&o))
 		input_take_sums();
 	db = database_from_args(argc, argv, NULL, &path, &status, err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/commands/filter_opts.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/library.h"
 #include "cli/model/report_rows.h"
@@ -63,7 +64,8 @@ static unsigned int report_take_field(struct report_opts *o, const char *key,
 			"--sort takes one field of an event, or cgroup");
 		return 0;
 	}
-	o->field = cgroup ? weight_cgroup : weight_take_field(key, len, err);
+	o->field = cgroup ? weight_cgroup
+			  : weight_take_field(&filter, key, len, err);
 	return o->field ? KEY_FIELD : 0;
 }
 

@@ -1,8 +1,8 @@
 /* sched.c - the command 'report --sched': what each thread did. */
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/suffix.h"
@@ -59,6 +59,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
 	const struct sched_opts o = {
+		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
 		.order = order,

@@ -7,8 +7,8 @@
 
 #include "cli/input.h"
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/model/events.h"
-#include "cli/model/filter.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"
 #include "cli/tables/script.h"
@@ -76,7 +76,7 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 
 	if (!s)
 		return -1;
-	ev = events_open(db, err);
+	ev = events_open(db, &filter, err);
 	if (!ev)
 		goto out;
 	if (show_lost && script_losses_open(&l, db, f, err))

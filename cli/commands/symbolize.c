@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
+#include "cli/model/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/say.h"
 #include "cli/push/push.h"
@@ -88,7 +89,9 @@ static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
 			  struct err *err)
 {
 	static const struct opt_list none;
-	const struct push_options how = { .connections = 1, .retry = 60 };
+	const struct push_options how = { .filter = &filter_none,
+					  .connections = 1,
+					  .retry = 60 };
 	struct push_server s;
 	struct push *p = NULL;
 	int rc = push_server_open(&s, url, &none, err);

@@ -4,8 +4,8 @@
 
 #include "cli/beside.h"
 #include "cli/command.h"
+#include "cli/commands/filter_opts.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/source_text.h"
 #include "cli/view/view.h"
 #include "schema/store.h"
@@ -42,7 +42,9 @@ static struct store *view_database(const char *path, char *out, int *status,
 
 static int view_command_run(int argc, char **argv, struct err *err)
 {
-	struct view_what what = { .live = live, .opts = opts };
+	struct view_what what = { .live = live,
+				  .filter = &filter,
+				  .opts = opts };
 	int status = STATUS_OK;
 	char out[PATH_MAX];
 	const char *path;

@@ -13,16 +13,18 @@
 #include "cli/command.h"
 
 struct err;
+struct filter;
 struct inputs;
 struct store;
 
-/* The input of an exporter. events.h and stacks.h apply the filter options. */
+/* The input of an exporter. */
 struct export_request {
 	struct store *db;
 	struct inputs *inputs; /* of an exporter that is `apart`; db is NULL */
 	const char *path;      /* of the database or capture, for titles */
-	bool inlined;	       /* with inlined functions */
-	bool samples;	       /* every sample weighs 1 */
+	const struct filter *filter; /* which samples */
+	bool inlined;		     /* with inlined functions */
+	bool samples;		     /* every sample weighs 1 */
 };
 
 struct exporter {

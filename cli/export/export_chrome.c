@@ -134,7 +134,7 @@ static int chrome_by_time(const void *a, const void *b)
 /* A loss with only one time becomes a slice of length 0. */
 static int load_losses(struct chrome *c, struct err *err)
 {
-	c->losses = loss_rows_load(c->x->db, err);
+	c->losses = loss_rows_load(c->x->db, c->x->filter, err);
 	if (!c->losses)
 		return -1;
 	size_t n = loss_rows_count(c->losses);
@@ -291,7 +291,8 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 
 static int chrome_load(struct chrome *c, struct err *err)
 {
-	const struct stacks_opts o = { .by_name = false,
+	const struct stacks_opts o = { .filter = c->x->filter,
+				       .by_name = false,
 				       .gaps = true,
 				       .inlined = c->x->inlined,
 				       .no_groups = true };
@@ -300,10 +301,10 @@ static int chrome_load(struct chrome *c, struct err *err)
 	if (!c->stacks)
 		return -1;
 	c->cache = stack_cache_new(c->stacks, chrome_put_stack, c);
-	c->events = events_open(c->x->db, err);
+	c->events = events_open(c->x->db, c->x->filter, err);
 	if (!c->events)
 		return -1;
-	c->tracks = tracks_load(&c->j, c->x->db, c->events, err);
+	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);
 	if (!c->tracks || load_losses(c, err))
 		return -1;
 	c->slices = slices_load(c->tracks, c->x->db, c->x->path, err);

@@ -6,7 +6,9 @@
 static int export_ctf_write(const char *folder, const struct export_request *x,
 			    struct err *err)
 {
-	const struct ctfout_input in = { .db = x->db, .samples = x->samples };
+	const struct ctfout_input in = { .db = x->db,
+					 .filter = x->filter,
+					 .samples = x->samples };
 
 	return ctfout_write(&in, folder, err);
 }

@@ -97,7 +97,7 @@ static int take_events(struct job *j, struct err *err)
 /* Waits are markers. */
 static int take_waits(struct job *j, struct err *err)
 {
-	const struct waits_ask ask = { .any = true };
+	const struct waits_ask ask = { .filter = j->x->filter, .any = true };
 	struct waits *w = waits_open(j->x->db, j->x->path, &ask, err);
 	struct waits_item item;
 	int rc;
@@ -149,7 +149,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	firefox_name_threads(j->threads, j->events);
 	if (take_events(j, err) || take_waits(j, err))
 		return -1;
-	j->losses = loss_rows_load(j->x->db, err);
+	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)
 		return -1;
 	for (size_t i = 0; i < loss_rows_count(j->losses); i++) {
@@ -166,7 +166,8 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 
 static int export_firefox_load(struct job *j, struct err *err)
 {
-	const struct stacks_opts o = { .gaps = true,
+	const struct stacks_opts o = { .filter = j->x->filter,
+				       .gaps = true,
 				       .inlined = j->x->inlined,
 				       .samples = j->x->samples,
 				       .code = CODE_ALL & ~CODE_ADDRS };
@@ -182,7 +183,7 @@ static int export_firefox_load(struct job *j, struct err *err)
 	j->threads = firefox_threads_new(j->x->db, err);
 	if (!j->threads)
 		return -1;
-	j->events = events_open(j->x->db, err);
+	j->events = events_open(j->x->db, j->x->filter, err);
 	if (!j->events)
 		return -1;
 	return 0;

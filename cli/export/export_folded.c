@@ -10,7 +10,8 @@
 static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)
 {
-	const struct stacks_opts o = { .by_name = true,
+	const struct stacks_opts o = { .filter = x->filter,
+				       .by_name = true,
 				       .gaps = true,
 				       .inlined = x->inlined,
 				       .samples = x->samples,

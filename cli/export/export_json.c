@@ -99,7 +99,7 @@ static int export_json_put_rows(struct json_export *e, const char *key,
 
 static int export_json_put_losses(struct json_export *e, struct err *err)
 {
-	struct loss_rows *rows = loss_rows_load(e->x->db, err);
+	struct loss_rows *rows = loss_rows_load(e->x->db, e->x->filter, err);
 	struct json *j = &e->json;
 
 	if (!rows)
@@ -292,7 +292,7 @@ static int export_json_put_samples(struct json_export *e, struct err *err)
 	struct event_row row;
 	int ret;
 
-	e->events = events_open(e->x->db, err);
+	e->events = events_open(e->x->db, e->x->filter, err);
 	if (!e->events)
 		return -1;
 	export_json_begin(&e->json, "samples");

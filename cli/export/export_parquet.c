@@ -33,6 +33,8 @@ const struct opt parquet_opts[] = {
 
 /* What is being written. */
 struct lake {
+	struct filter filter; /* of the request, for each database */
+	struct filter_apart apart;
 	const char *folder;
 	struct parquet *file[FLEET_TABLES]; /* NULL: not open */
 	struct intern runs, stacks;	    /* ids and hashes that have rows */
@@ -200,7 +202,7 @@ static int lake_put_database(struct lake *l, struct store *db, struct err *err)
 	uint64_t rows;
 	int rc = 0;
 
-	l->f = fleet_open(db, err);
+	l->f = fleet_open(db, &l->filter, err);
 	if (!l->f)
 		return -1;
 	for (size_t i = 0; !rc && i < fleet_runs(l->f); i++)
@@ -241,9 +243,10 @@ static int lake_open(struct lake *l, struct err *err)
 }
 
 /* A name that one database has is no typing error. */
-static int lake_end_filter(const struct inputs *in, struct err *err)
+static int lake_end_filter(const struct lake *l, const struct inputs *in,
+			   struct err *err)
 {
-	if (!filter_end_apart(err))
+	if (!filter_end_apart(&l->apart, err))
 		return 0;
 	if (in->list.n > 1)
 		err_while(err, "reading %zu databases, the first of them %s",
@@ -254,20 +257,20 @@ static int lake_end_filter(const struct inputs *in, struct err *err)
 static int export_parquet_write(const char *folder,
 				const struct export_request *x, struct err *err)
 {
-	struct lake l = { .folder = folder };
+	struct lake l = { .folder = folder, .filter = *x->filter };
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
 	char kept[32];
 	char rows[32];
 
-	filter_begin_apart();
+	l.filter.apart = &l.apart;
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
 		if (lake_put_database(&l, db, err))
 			ret = -1;
 		store_close(db);
 	}
 	if (!ret)
-		ret = lake_end_filter(x->inputs, err);
+		ret = lake_end_filter(&l, x->inputs, err);
 	for (size_t t = 0; !ret && t < FLEET_TABLES; t++)
 		if (l.file[t])
 			ret = parquet_finish(l.file[t], err);

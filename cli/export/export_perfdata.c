@@ -49,7 +49,7 @@ struct job {
 
 static int survey_events(struct job *j, struct err *err)
 {
-	struct events *ev = events_open(j->x->db, err);
+	struct events *ev = events_open(j->x->db, j->x->filter, err);
 	struct perfdata *pd = j->pd;
 	struct event_row e;
 	int rc = ev ? 1 : -1;
@@ -266,7 +266,7 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 
 static int export_perfdata_put_events(struct job *j, struct err *err)
 {
-	struct events *ev = events_open(j->x->db, err);
+	struct events *ev = events_open(j->x->db, j->x->filter, err);
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 
@@ -301,7 +301,7 @@ static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 {
 	if (perfdata_open(j->pd, out, err))
 		return -1;
-	pd_tasks_start(j->tasks, !filter_given());
+	pd_tasks_start(j->tasks, !filter_given(j->x->filter));
 	if (export_perfdata_put_events(j, err))
 		return -1;
 	return perfdata_finish(j->pd, err);

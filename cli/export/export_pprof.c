@@ -223,13 +223,11 @@ static void take_note(void *arg, const char *line)
 	pprof_comment(j->p, line);
 }
 
-/* Sets the duration of the profile, if --time does not narrow it. */
+/* Sets the duration of the profile. */
 static int export_pprof_read_range(struct job *j, struct err *err)
 {
 	struct rows *r;
 
-	if (filter.time)
-		return 0;
 	r = rows_of(j->db, "export_range", err);
 	while (rows_step(r)) {
 		struct value first = rows_value(r, EXPORT_RANGE_FIRST_NS);
@@ -301,7 +299,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 				  struct err *err)
 {
 	/* with --event, each event is a type of value */
-	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
+	int event = x->filter->event ? -1 : stacks_choose(j->s, "exporting");
 	uint32_t first;
 
 	add_types(j, event, x->samples);
@@ -321,7 +319,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 			put_mapping(j, i, x->inlined);
 	}
 	if (notes_each(j->db, take_note, j, err) ||
-	    export_pprof_read_range(j, err) ||
+	    (!x->filter->time && export_pprof_read_range(j, err)) ||
 	    export_pprof_read_periods(j, err))
 		return -1;
 	return pprof_finish(j->p, err);
@@ -330,7 +328,8 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 static int write_pprof(FILE *out, const struct export_request *x,
 		       struct err *err)
 {
-	const struct stacks_opts o = { .by_cpu = true,
+	const struct stacks_opts o = { .filter = x->filter,
+				       .by_cpu = true,
 				       .gaps = true,
 				       .inlined = x->inlined,
 				       .samples = x->samples,

@@ -231,7 +231,7 @@ static void speedscope_take_stack(struct speedscope *s,
 static int speedscope_put_threads(struct speedscope *s, struct err *err)
 {
 	struct thread_profile p = {
-		.events = events_open_by_thread(s->x->db, err),
+		.events = events_open_by_thread(s->x->db, s->x->filter, err),
 	};
 	struct event_row e;
 	int ret = -1;
@@ -260,7 +260,7 @@ static int speedscope_put_threads(struct speedscope *s, struct err *err)
 
 static int speedscope_put_losses(struct speedscope *s, struct err *err)
 {
-	struct loss_rows *l = loss_rows_load(s->x->db, err);
+	struct loss_rows *l = loss_rows_load(s->x->db, s->x->filter, err);
 	bool any = false;
 
 	for (size_t i = 0; l && i < loss_rows_count(l); i++) {
@@ -342,7 +342,8 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 static int write_speedscope(FILE *out, const struct export_request *x,
 			    struct err *err)
 {
-	const struct stacks_opts o = { .gaps = true,
+	const struct stacks_opts o = { .filter = x->filter,
+				       .gaps = true,
 				       .inlined = x->inlined,
 				       .samples = x->samples };
 	struct speedscope s = { .x = x };

@@ -196,6 +196,7 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 	struct rows *r = rows_open(f->db, store_sql("fleet_made"), &id, 1, err);
 	char *text = NULL;
 	size_t len = 0;
+	const struct filter *filter = f->filter;
 	FILE *t;
 
 	if (rows_step(r)) {
@@ -207,14 +208,14 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 		fleet_put_given(t, rows_text(r, FLEET_MADE_MADE));
 		for (unsigned int i = 0; i < 6; i++) {
 			const char *const given[] = {
-				filter.time, filter.cpu,  filter.pid,
-				filter.tid,  filter.comm, filter.event
+				filter->time, filter->cpu,  filter->pid,
+				filter->tid,  filter->comm, filter->event
 			};
 
 			fleet_put_given(t, given[i]);
 		}
-		if (filter.cgroup)
-			fleet_put_given(t, filter.cgroup);
+		if (filter->cgroup)
+			fleet_put_given(t, filter->cgroup);
 		for (size_t i = 0; i < labels.n; i++)
 			fleet_put_given(t, labels.item[i]);
 		mem_stream_end(t);
@@ -359,13 +360,15 @@ int fleet_load_code(struct fleet *f, struct err *err)
 
 /* ---- the object */
 
-struct fleet *fleet_open(struct store *db, struct err *err)
+struct fleet *fleet_open(struct store *db, const struct filter *filter,
+			 struct err *err)
 {
 	static const char no_hash[HASH_SIZE];
 	struct fleet *f = mem_new(1, sizeof(*f));
 	bool ok;
 
 	f->db = db;
+	f->filter = filter;
 	intern_add(&f->words, "");
 	intern_add_bytes(&f->hashes, no_hash, sizeof(no_hash));
 	ok = !fleet_check_labels(err) &&

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 
 struct err;
+struct filter;
 struct fleet;
 struct fleet_run;
 struct store;
@@ -17,10 +18,11 @@ struct store;
 /* --label and --weighted: for OPT_GROUP(). fleet_open() reads them. */
 extern const struct opt fleet_opts[];
 
-/* Opens a database for its rows; db is borrowed. The filter options select
- * samples. Returns NULL and *err if an option is refused or the database is
- * damaged. */
-struct fleet *fleet_open(struct store *db, struct err *err);
+/* Opens a database for its rows; db and filter are borrowed. The filter
+ * selects samples. Returns NULL and *err if an option is refused or the
+ * database is damaged. */
+struct fleet *fleet_open(struct store *db, const struct filter *filter,
+			 struct err *err);
 void fleet_close(struct fleet *f); /* NULL is fine */
 
 /* The runs of the database: 0 to fleet_runs() - 1. Their strings live until

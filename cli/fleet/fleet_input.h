@@ -12,6 +12,7 @@
 #include "stitch/base/intern.h"
 
 struct err;
+struct filter;
 struct known_code;
 struct store;
 
@@ -70,6 +71,7 @@ struct fleet_wrong {
 
 struct fleet {
 	struct store *db;
+	const struct filter *filter;
 	struct intern words, hashes;
 	struct fleet_capture *capture;
 	size_t n_capture, cap_capture;

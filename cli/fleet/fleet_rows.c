@@ -123,7 +123,7 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_run_put_values(r, FLEET_CAPTURES_SYSTEM_WIDE,
 			     FLEET_CAPTURES_LOST_UNKNOWN);
 	fleet_fill_int(b, (int64_t)r->f->period);
-	fleet_fill_int(b, filter_given());
+	fleet_fill_int(b, filter_given(r->f->filter));
 	fleet_fill_int(b, (int64_t)c->kept);
 	fleet_fill_int(b, (int64_t)c->rows);
 	for (size_t i = 0; i < l->n; i++)

@@ -83,7 +83,7 @@ int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 	r->step = fleet_verdict_step;
 	r->close = fleet_verdict_close;
 	/* all samples may have been read before, which counted the requests */
-	if (r->capture->counted && !filter_given())
+	if (r->capture->counted && !filter_given(r->f->filter))
 		v->of[0] = r->capture->requests;
 	else if (fleet_verdict_count(r, "fleet_requests", &v->of[0], err))
 		return -1;

@@ -74,8 +74,8 @@ static int events_next_request(struct events *ev, struct err *err)
 }
 
 /* order: an ORDER BY; NULL: in time order. */
-static struct events *open_events(struct store *db, const char *order, bool few,
-				  struct err *err)
+static struct events *open_events(struct store *db, const struct filter *filter,
+				  const char *order, bool few, struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 	struct rows *r = rows_dense(db, "event_types", err);
@@ -108,10 +108,11 @@ static struct events *open_events(struct store *db, const char *order, bool few,
 		};
 	if (rows_end(r, err))
 		goto fail;
-	if (order || filter_given()) {
+	if (order || filter_given(filter)) {
 		const struct sql_gap gap = { "order", order ? order : "" };
 
-		ev->rows = filter_rows(db, "print_events", &gap, 1, err);
+		ev->rows =
+			filter_rows(filter, db, "print_events", &gap, 1, err);
 		if (!ev->rows)
 			goto fail;
 		return ev;
@@ -135,19 +136,24 @@ fail:
 	return NULL;
 }
 
-struct events *events_open(struct store *db, struct err *err)
+struct events *events_open(struct store *db, const struct filter *filter,
+			   struct err *err)
 {
-	return open_events(db, NULL, false, err);
+	return open_events(db, filter, NULL, false, err);
 }
 
-struct events *events_open_few(struct store *db, struct err *err)
+struct events *events_open_few(struct store *db, const struct filter *filter,
+			       struct err *err)
 {
-	return open_events(db, NULL, true, err);
+	return open_events(db, filter, NULL, true, err);
 }
 
-struct events *events_open_by_thread(struct store *db, struct err *err)
+struct events *events_open_by_thread(struct store *db,
+				     const struct filter *filter,
+				     struct err *err)
 {
-	return open_events(db, "ORDER BY e.type, e.thread, e.id", false, err);
+	return open_events(db, filter, "ORDER BY e.type, e.thread, e.id", false,
+			   err);
 }
 
 void events_close(struct events *ev)

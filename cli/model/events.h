@@ -1,5 +1,5 @@
-/* events.h - iterates over the events of a database in time order, as the
- * filter options select; with their types, threads and names.
+/* events.h - iterates over the events of a database in time order, as a
+ * filter selects; with their types, threads and names.
  *
  * Memory is bounded by the number of names and event types. */
 #ifndef CLI_MODEL_EVENTS_H
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct err;
+struct filter;
 struct store;
 
 /* comm, kraw, uraw and verdict are 0 if there is none. time: ns on the
@@ -45,11 +46,15 @@ struct event_type {
 struct events;
 
 /* Returns NULL and *err if the database or a filter option is refused. */
-struct events *events_open(struct store *db, struct err *err);
+struct events *events_open(struct store *db, const struct filter *filter,
+			   struct err *err);
 /* The same, for who needs neither thread nor ip nor payload: they may be 0. */
-struct events *events_open_few(struct store *db, struct err *err);
+struct events *events_open_few(struct store *db, const struct filter *filter,
+			       struct err *err);
 /* Like events_open(), ordered by event type, then thread, then time. */
-struct events *events_open_by_thread(struct store *db, struct err *err);
+struct events *events_open_by_thread(struct store *db,
+				     const struct filter *filter,
+				     struct err *err);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int events_next(struct events *ev, struct event_row *e, struct err *err);
 void events_close(struct events *ev);

@@ -1,4 +1,4 @@
-/* filter.c - the filter options as one SQL condition. */
+/* filter.c - filters as one SQL condition. */
 #include "cli/model/filter.h"
 
 #include <assert.h>
@@ -20,47 +20,22 @@
 #define GAPS_MAX 7 /* of a query that filter_rows() opens */
 #define MILLION 1000000
 
-struct filter filter;
+const struct filter filter_none;
 
-const struct opt filter_opts[] = {
-	OPT_HEADING("Which samples"),
-	OPT_STRING(0, "time", "FROM,TO", &filter.time,
-		   "only this time, in seconds as 'script' shows it: 12.5,13 "
-		   "or ,13 or 12.5, or a share: 10%-20%"),
-	OPT_STRING('C', "cpu", "LIST", &filter.cpu, "only these CPUs: 0,2-4"),
-	OPT_STRING(0, "pid", "LIST", &filter.pid, "only these processes"),
-	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
-	OPT_STRING(0, "comm", "LIST", &filter.comm,
-		   "only threads with these names; * and ? are wild"),
-	OPT_STRING(0, "cgroup", "LIST", &filter.cgroup,
-		   "only samples in these cgroups, of perf record "
-		   "--all-cgroups: '/web*'; * and ? are wild"),
-	OPT_STRING(0, "event", "LIST", &filter.event,
-		   "only these events; * and ? are wild"),
-	{ .kind = OPT_END }
-};
-
-const struct opt filter_expr_opts[] = {
-	OPT_STRING(0, "filter", "EXPR", &filter.expr,
-		   "only samples for which an SQL expression is true: "
-		   "--filter 'bytes_req > 4096'"),
-	{ .kind = OPT_END }
-};
-
-bool filter_given(void)
+bool filter_given(const struct filter *filter)
 {
-	return filter.time || filter.cpu || filter.pid || filter.tid ||
-	       filter.comm || filter.cgroup || filter.event;
+	return filter->time || filter->cpu || filter->pid || filter->tid ||
+	       filter->comm || filter->cgroup || filter->event;
 }
 
-bool filter_narrows(void)
+bool filter_narrows(const struct filter *filter)
 {
-	return filter_given() || filter.expr;
+	return filter_given(filter) || filter->expr;
 }
 
-const char *filter_that_passed(void)
+const char *filter_that_passed(const struct filter *filter)
 {
-	return filter_narrows()
+	return filter_narrows(filter)
 		       ? " that the filters let through"
 		       : "; 'backstitch info' says what is there instead";
 }
@@ -321,10 +296,10 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 	return *p != 0;
 }
 
-static int filter_read_time(struct store *db, struct filter_span *s,
-			    struct err *err)
+static int filter_read_time(const struct filter *filter, struct store *db,
+			    struct filter_span *s, struct err *err)
 {
-	const char *list = filter.time;
+	const char *list = filter->time;
 	int ret = strchr(list, '%') ? filter_read_share(db, list, s, err)
 				    : filter_read_seconds(list, s);
 
@@ -336,17 +311,18 @@ static int filter_read_time(struct store *db, struct filter_span *s,
 		       list);
 }
 
-static int filter_put_time(struct text *t, struct store *db, struct err *err)
+static int filter_put_time(const struct filter *filter, struct text *t,
+			   struct store *db, struct err *err)
 {
 	const char *clock = t->dialect ? t->dialect->time : "time_ns";
 	struct filter_span s = { INT64_MIN, INT64_MAX };
 
-	if (t->dialect && strchr(filter.time, '%'))
+	if (t->dialect && strchr(filter->time, '%'))
 		return err_set(err, ERR_USAGE,
 			       "--time '%s': a server does not know the time "
 			       "of the first and last event; give seconds",
-			       filter.time);
-	if (filter_read_time(db, &s, err))
+			       filter->time);
+	if (filter_read_time(filter, db, &s, err))
 		return -1;
 	if (s.from != INT64_MIN)
 		text_out_add(&t->sql, " AND %s >= %" PRId64, clock, s.from);
@@ -381,9 +357,9 @@ static bool filter_list_has(const char *list, const char *name)
 	return false;
 }
 
-bool filter_takes_event(const char *name)
+bool filter_takes_event(const struct filter *filter, const char *name)
 {
-	return !filter.event || filter_list_has(filter.event, name);
+	return !filter->event || filter_list_has(filter->event, name);
 }
 
 static bool filter_has_number(const char *list, int64_t v)
@@ -394,16 +370,17 @@ static bool filter_has_number(const char *list, int64_t v)
 	return !list || filter_list_has(list, text);
 }
 
-bool filter_takes_cpu(int32_t cpu)
+bool filter_takes_cpu(const struct filter *filter, int32_t cpu)
 {
-	return filter_has_number(filter.cpu, cpu);
+	return filter_has_number(filter->cpu, cpu);
 }
 
-bool filter_takes_thread(int64_t pid, int64_t tid, const char *comm)
+bool filter_takes_thread(const struct filter *filter, int64_t pid, int64_t tid,
+			 const char *comm)
 {
-	return filter_has_number(filter.pid, pid) &&
-	       filter_has_number(filter.tid, tid) &&
-	       (!filter.comm || filter_list_has(filter.comm, comm));
+	return filter_has_number(filter->pid, pid) &&
+	       filter_has_number(filter->tid, tid) &&
+	       (!filter->comm || filter_list_has(filter->comm, comm));
 }
 
 struct rows *filter_cgroups(struct store *db, struct err *err)
@@ -457,114 +434,111 @@ static int filter_check_list(struct store *db, const struct choice *c,
 		       list, o.len ? have : "none at all");
 }
 
-#define FILTER_LISTS 6
-
-/* What is known of each list while databases are read one by one. */
-static struct {
-	bool on;
-	bool found[FILTER_LISTS];
-	struct err missing[FILTER_LISTS]; /* what the first database said */
-} filter_apart;
-
-void filter_begin_apart(void)
+int filter_end_apart(const struct filter_apart *apart, struct err *err)
 {
-	memset(&filter_apart, 0, sizeof(filter_apart));
-	filter_apart.on = true;
-}
-
-int filter_end_apart(struct err *err)
-{
-	filter_apart.on = false;
 	for (size_t i = 0; i < FILTER_LISTS; i++)
-		if (!filter_apart.found[i] && filter_apart.missing[i].code)
-			return err_set(err, filter_apart.missing[i].code, "%s",
-				       filter_apart.missing[i].msg);
+		if (!apart->found[i] && apart->missing[i].code)
+			return err_set(err, apart->missing[i].code, "%s",
+				       apart->missing[i].msg);
 	return 0;
 }
 
-static int filter_check(struct store *db, struct err *err)
+static int filter_check(const struct filter *filter, struct store *db,
+			struct err *err)
 {
 	const struct {
 		const char *list;
 		struct choice choice;
 	} option[FILTER_LISTS] = {
-		{ filter.cpu, { "CPU", "filter_cpus" } },
-		{ filter.pid, { "process", "filter_pids" } },
-		{ filter.tid, { "thread", "filter_tids" } },
-		{ filter.comm, { "thread named", "filter_comms" } },
-		{ filter.cgroup, { "cgroup", NULL } },
-		{ filter.event, { "event", "filter_events" } },
+		{ filter->cpu, { "CPU", "filter_cpus" } },
+		{ filter->pid, { "process", "filter_pids" } },
+		{ filter->tid, { "thread", "filter_tids" } },
+		{ filter->comm, { "thread named", "filter_comms" } },
+		{ filter->cgroup, { "cgroup", NULL } },
+		{ filter->event, { "event", "filter_events" } },
 	};
 
 	for (size_t i = 0; i < FILTER_LISTS; i++) {
+		struct filter_apart *apart = filter->apart;
 		struct err why = { 0 };
 
-		if (!option[i].list || !filter_check_list(db, &option[i].choice,
-							  option[i].list, &why))
-			filter_apart.found[i] = true;
-		else if (!filter_apart.on || why.code != ERR_USAGE)
+		if (!option[i].list)
+			continue;
+		if (!filter_check_list(db, &option[i].choice, option[i].list,
+				       &why)) {
+			if (apart)
+				apart->found[i] = true;
+		} else if (!apart || why.code != ERR_USAGE) {
 			return err_set(err, why.code, "%s", why.msg);
-		else if (!filter_apart.missing[i].code)
-			filter_apart.missing[i] = why;
+		} else if (!apart->missing[i].code) {
+			apart->missing[i] = why;
+		}
 	}
 	return 0;
 }
 
 /* Writes the condition. Returns 0, or -1 and *err. */
-static int filter_put_all(struct text *t, struct store *db, struct err *err)
+static int filter_put_all(const struct filter *filter, struct text *t,
+			  struct store *db, struct err *err)
 {
 	text_out_add(&t->sql, "1");
-	if (filter.time && filter_put_time(t, db, err))
+	if (filter->time && filter_put_time(filter, t, db, err))
 		return -1;
-	if (filter.cpu && filter_put_numbers(t, "cpu", "cpu", filter.cpu, err))
+	if (filter->cpu &&
+	    filter_put_numbers(t, "cpu", "cpu", filter->cpu, err))
 		return -1;
-	if (filter.pid && filter_put_numbers(t, "pid", "pid", filter.pid, err))
+	if (filter->pid &&
+	    filter_put_numbers(t, "pid", "pid", filter->pid, err))
 		return -1;
-	if (filter.tid && filter_put_numbers(t, "tid", "tid", filter.tid, err))
+	if (filter->tid &&
+	    filter_put_numbers(t, "tid", "tid", filter->tid, err))
 		return -1;
-	if (filter.comm)
-		put_names(t, "comm", filter.comm);
-	if (filter.cgroup && t->dialect)
+	if (filter->comm)
+		put_names(t, "comm", filter->comm);
+	if (filter->cgroup && t->dialect)
 		return err_set(err, ERR_USAGE,
 			       "--cgroup: a server has no cgroups of samples");
-	if (filter.cgroup) {
+	if (filter->cgroup) {
 		text_out_add(&t->sql,
 			     " AND event_id IN (SELECT event_id "
 			     "FROM (%s) WHERE 1",
 			     store_sql("event_cgroup"));
-		put_names(t, "cgroup", filter.cgroup);
+		put_names(t, "cgroup", filter->cgroup);
 		text_out_add(&t->sql, ")");
 	}
-	if (filter.event)
-		filter_put_events(t, filter.event);
+	if (filter->event)
+		filter_put_events(t, filter->event);
 	return t->full || t->sql.cut
 		       ? err_set(err, ERR_USAGE, "too many values in filters")
 		       : 0;
 }
 
-int filter_server_sql(const struct filter_dialect *d, char out[FILTER_TEXT],
+int filter_server_sql(const struct filter *filter,
+		      const struct filter_dialect *d, char out[FILTER_TEXT],
 		      struct err *err)
 {
 	struct text t = { .sql = { .buf = out, .size = FILTER_TEXT },
 			  .dialect = d };
 
-	return filter_put_all(&t, NULL, err);
+	return filter_put_all(filter, &t, NULL, err);
 }
 
-int filter_sql(struct store *db, char out[FILTER_TEXT],
-	       struct filter_values *values, struct err *err)
+int filter_sql(const struct filter *filter, struct store *db,
+	       char out[FILTER_TEXT], struct filter_values *values,
+	       struct err *err)
 {
 	struct text t = { .sql = { .buf = out, .size = FILTER_TEXT },
 			  .values = values };
 	int rc;
 
 	values->n = 0;
-	rc = filter_put_all(&t, db, err);
-	return !rc && db ? filter_check(db, err) : rc;
+	rc = filter_put_all(filter, &t, db, err);
+	return !rc && db ? filter_check(filter, db, err) : rc;
 }
 
-struct rows *filter_rows(struct store *db, const char *query,
-			 const struct sql_gap *gap, size_t n, struct err *err)
+struct rows *filter_rows(const struct filter *filter, struct store *db,
+			 const char *query, const struct sql_gap *gap, size_t n,
+			 struct err *err)
 {
 	char *cond = mem_new(FILTER_TEXT, 1);
 	struct filter_values values;
@@ -573,10 +547,10 @@ struct rows *filter_rows(struct store *db, const char *query,
 	struct rows *r = NULL;
 
 	assert(n <= GAPS_MAX);
-	if (filter_sql(db, cond, &values, err))
+	if (filter_sql(filter, db, cond, &values, err))
 		goto out;
-	wanted = filter_given() ? store_sql_fill("filter_wanted", all, 1)
-				: mem_strdup("1");
+	wanted = filter_given(filter) ? store_sql_fill("filter_wanted", all, 1)
+				      : mem_strdup("1");
 	all[1] = (struct sql_gap){ "wanted", wanted };
 	for (size_t i = 0; i < n; i++)
 		all[2 + i] = gap[i];
@@ -589,15 +563,16 @@ out:
 	return r;
 }
 
-int filter_window(struct store *db, int64_t *from, int64_t *to, struct err *err)
+int filter_window(const struct filter *filter, struct store *db, int64_t *from,
+		  int64_t *to, struct err *err)
 {
 	struct filter_span s = { INT64_MIN, INT64_MAX };
 	struct filter_values values;
 	char sql[FILTER_TEXT];
 
 	/* which checks all options, and that their names exist */
-	if (filter_sql(db, sql, &values, err) ||
-	    (filter.time && filter_read_time(db, &s, err)))
+	if (filter_sql(filter, db, sql, &values, err) ||
+	    (filter->time && filter_read_time(filter, db, &s, err)))
 		return -1;
 	*from = s.from;
 	*to = s.to;

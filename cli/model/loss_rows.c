@@ -17,16 +17,17 @@ struct loss_rows {
 	struct arena text;
 };
 
-struct loss_rows *loss_rows_load(struct store *db, struct err *err)
+struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
+				 struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
-	const struct filter all = filter;
-	struct rows *r;
-
 	/* a loss is of no thread and no event */
-	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
-	r = filter_rows(db, "export_losses", NULL, 0, err);
-	filter = all;
+	const struct filter of_losses = { .time = filter->time,
+					  .cpu = filter->cpu,
+					  .apart = filter->apart };
+	struct rows *r =
+		filter_rows(&of_losses, db, "export_losses", NULL, 0, err);
+
 	while (rows_step(r))
 		*mem_add(l->row, l->n, l->cap) = (struct loss_row){
 			.id = rows_int(r, EXPORT_LOSSES_ID),

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct err;
+struct filter;
 struct store;
 
 /* A loss in the interval (from, to]. n and cpu are -1 if not known. */
@@ -24,7 +25,8 @@ struct loss_row {
 struct loss_rows;
 
 /* Returns NULL and *err if the database or a filter option is refused. */
-struct loss_rows *loss_rows_load(struct store *db, struct err *err);
+struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
+				 struct err *err);
 void loss_rows_free(struct loss_rows *l);
 size_t loss_rows_count(const struct loss_rows *l);
 /* Losses are ordered by their end; those without one come last. */

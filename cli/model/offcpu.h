@@ -1,28 +1,12 @@
-/* offcpu.h - words of the time that threads were off the CPU: the options that
- * ask for it, where it began, and the states of tasks. The waits themselves are
- * in waits.h. */
+/* offcpu.h - words of the time that threads were off the CPU: where it began,
+ * and the states of tasks. The waits themselves are in waits.h. */
 #ifndef CLI_MODEL_OFFCPU_H
 #define CLI_MODEL_OFFCPU_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/command.h"
-
-struct err;
 struct stacks_group;
 struct value;
-
-/* --off-cpu --wall --state: for OPT_GROUP */
-struct offcpu_opts {
-	bool on;
-	bool wall;	   /* waits beside samples, see wall.h */
-	const char *state; /* comma list; NULL: all */
-};
-extern struct offcpu_opts offcpu_opts;
-extern const struct opt offcpu_opt_table[];
-/* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
- */
-int offcpu_check(struct err *err);
 
 /* A thread's name and stack at an event, as in struct stacks_group. */
 struct offcpu_stack {
@@ -41,7 +25,7 @@ const char *offcpu_state_word(int64_t state);
 /* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
  * has a letter where binary forms have the number. */
 int64_t offcpu_state_bits(const struct value *v);
-/* Returns whether --state selects the state; "R" in its list means "R" and
- * "R+". */
-bool offcpu_takes_state(int64_t state);
+/* Returns whether a list, as filter.state, has the state; "R" in it means "R"
+ * and "R+". */
+bool offcpu_takes_state(const char *list, int64_t state);
 #endif

@@ -285,7 +285,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 /* Reads all samples, which takes a third of the time with a condition. */
 static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
 {
-	struct events *ev = events_open_few(db, err);
+	struct events *ev = events_open_few(db, s->o.filter, err);
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 
@@ -374,10 +374,10 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
 	const struct stacks_opts *o = &s->o;
-	const struct weight_by by = { o->weight, o->field };
-	bool exprs = o->weight || o->field || filter.expr;
-	bool each =
-		!o->summed || o->by_cpu || exprs || o->each || filter_given();
+	const struct weight_by by = { o->filter, o->weight, o->field };
+	bool exprs = o->weight || o->field || o->filter->expr;
+	bool each = !o->summed || o->by_cpu || exprs || o->each ||
+		    filter_given(o->filter);
 	struct rows *r;
 	int ret;
 
@@ -403,10 +403,10 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			       "the sums of this capture tell its stacks not "
 			       "apart; 'backstitch ingest' it, and use the "
 			       "database");
-	if (!exprs && !filter_given())
+	if (!exprs && !filter_given(o->filter))
 		return stacks_read_all(s, db, err);
 	r = exprs ? weight_rows(db, &by, err)
-		  : filter_rows(db, "report_samples", NULL, 0, err);
+		  : filter_rows(o->filter, db, "report_samples", NULL, 0, err);
 	while (rows_step(r))
 		if (stacks_take_sample(s, r, err))
 			return rows_stop(r);
@@ -579,7 +579,7 @@ int stacks_choose(const struct stacks *s, const char *doing)
 	}
 	if (used < 2)
 		return event;
-	if (filter.event) {
+	if (s->o.filter->event) {
 		say("backstitch: %s the sum of %zu events, as "
 		    "--event says\n",
 		    doing, used);

@@ -12,6 +12,7 @@
 #include "cli/model/stack_names.h"
 
 struct err;
+struct filter;
 struct homonyms;
 struct known_code;
 struct labels;
@@ -34,8 +35,10 @@ struct stacks_sample {
 typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
 
 struct stacks_opts {
-	bool by_cpu;  /* keep CPUs apart */
-	bool by_name; /* as for stack_names_new() */
+	const struct filter *filter; /* which samples; never NULL, and borrowed
+				      * until stacks_free() */
+	bool by_cpu;		     /* keep CPUs apart */
+	bool by_name;		     /* as for stack_names_new() */
 	bool inlined;
 	bool bogus;	   /* likewise */
 	bool gaps;	   /* likewise */
@@ -85,8 +88,7 @@ struct stacks_comm {
 /* Returns 1 if the samples of the database are sums of a server, which has
  * applied the filters; 0 if not, or -1 and *err. */
 int stacks_served(struct store *db, struct err *err);
-/* Loads the samples that the options of filter_opts select. Returns NULL and
- * *err on failure. */
+/* Loads samples. Returns NULL and *err on failure. */
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err);
 /* Makes the labels of a recording that is compared, once, after the matching

@@ -511,13 +511,14 @@ struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
 	return t;
 }
 
-struct trust *trust_read(struct store *db, struct err *err)
+struct trust *trust_read(struct store *db, const struct filter *filter,
+			 struct err *err)
 {
-	static const struct stacks_opts o = { .summed = true };
+	const struct stacks_opts o = { .filter = filter, .summed = true };
 	struct stacks *s = NULL;
 	struct trust *t = NULL;
 
-	if (filter_given()) {
+	if (filter_given(filter)) {
 		s = stacks_load(db, &o, err);
 		t = s ? trust_of(db, s, -1, err) : NULL;
 		stacks_free(s);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct err;
+struct filter;
 struct json;
 struct known_code;
 struct stacks;
@@ -56,11 +57,12 @@ struct trust_counts trust_count(const struct trust *t);
  * fabricated (libc.so.6 has no frame pointers)". */
 void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE]);
 
-/* The sentence of trust_read(). Returns 0, or -1 and *err. */
+/* The sentence of all samples. Returns 0, or -1 and *err. */
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err);
-/* Counts the samples that the filters select, of all events. Returns what the
+/* Counts the samples that the filter selects, of all events. Returns what the
  * caller frees, or NULL and *err. */
-struct trust *trust_read(struct store *db, struct err *err);
+struct trust *trust_read(struct store *db, const struct filter *filter,
+			 struct err *err);
 /* Counts the samples that were loaded of an event; -1: of all. Returns what the
  * caller frees, or NULL and *err. */
 struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,

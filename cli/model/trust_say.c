@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/model/trust.h"
+#include "cli/model/filter.h"
 #include "cli/model/trust_inner.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
@@ -468,7 +469,7 @@ void trust_put_json(const struct trust *t, struct json *j)
 
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
 {
-	struct trust *t = trust_read(db, err);
+	struct trust *t = trust_read(db, &filter_none, err);
 
 	if (t)
 		trust_say(t, out);

@@ -181,7 +181,8 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 			bool chosen)
 {
 	struct waits_thread *th;
-	bool wanted = chosen && offcpu_takes_state(e->state);
+	bool wanted =
+		chosen && offcpu_takes_state(w->ask.filter->state, e->state);
 
 	if (e->out <= 0)
 		return; /* the idle task, or nobody knows */
@@ -313,7 +314,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
  * choose by the switch out, which those who stay do not have. */
 static bool waits_stays(const struct waits *w)
 {
-	return !filter_given() &&
+	return !filter_given(w->ask.filter) &&
 	       (w->now.whole || (!w->now.some && !w->now.torn));
 }
 
@@ -423,7 +424,8 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 			p->kernel->span[i].capture->type);
 	mem_stream_end(f);
 	gap.text = types;
-	w->now.chosen.rows = filter_rows(w->db, "offcpu_chosen", &gap, 1, err);
+	w->now.chosen.rows = filter_rows(w->ask.filter, w->db, "offcpu_chosen",
+					 &gap, 1, err);
 	free(types);
 	return w->now.chosen.rows ? row_cursor_step(&w->now.chosen, err) : -1;
 }
@@ -438,7 +440,7 @@ static int waits_open_part(struct waits *w, struct err *err)
 	if (waits_part_load(w->parts, w->at, w->db, err))
 		return -1;
 	waits_add_sums(&w->sums, p);
-	if (filter_given() && waits_open_chosen(w, p, err))
+	if (filter_given(w->ask.filter) && waits_open_chosen(w, p, err))
 		return -1;
 	if (p->measured)
 		return 0;
@@ -493,8 +495,8 @@ static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 
 	if (w->now.chosen.rows)
 		chosen = row_cursor_seek(&w->now.chosen, m->event, err);
-	if (chosen <= 0 || !offcpu_takes_state(-1) || m->ns < 0 ||
-	    (m->told && !m->sum))
+	if (chosen <= 0 || !offcpu_takes_state(w->ask.filter->state, -1) ||
+	    m->ns < 0 || (m->told && !m->sum))
 		return chosen < 0 ? -1 : 0;
 	if (m->told) {
 		waits_count(w, &s->mixed, &s->mixed_ns, (uint64_t)m->ns);
@@ -623,11 +625,11 @@ static int waits_end(const struct waits *w, struct err *err)
 	if (!waits_parts_count(w->parts))
 		return waits_missing(w, err);
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
-		return err_set(err, ERR_FORMAT, "%s: no thread left a CPU%s",
-			       w->path,
-			       filter_given() || offcpu_opts.state
-				       ? " that the filters let through"
-				       : "");
+		return err_set(
+			err, ERR_FORMAT, "%s: no thread left a CPU%s", w->path,
+			filter_given(w->ask.filter) || w->ask.filter->state
+				? " that the filters let through"
+				: "");
 	if (offcpu_sampled(s))
 		return err_set(err, ERR_FORMAT,
 			       "%s: switches were sampled, %llu of %llu, so "

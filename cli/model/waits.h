@@ -21,6 +21,7 @@
 
 struct causes;
 struct err;
+struct filter;
 struct stacks;
 struct store;
 struct wait_causes;
@@ -79,7 +80,9 @@ struct offcpu_sums {
 
 /* What is asked for. */
 struct waits_ask {
-	bool runs; /* times on a CPU, too */
+	const struct filter *filter; /* which waits; never NULL, and borrowed
+				      * until waits_close() */
+	bool runs;		     /* times on a CPU, too */
 	/* It is no error if there are no switches, or no wait is certain, or
 	 * their times have no sum. */
 	bool any;
@@ -89,7 +92,7 @@ struct waits_ask {
 };
 
 enum waits_kind {
-	WAITS_WAIT, /* that the filters select */
+	WAITS_WAIT, /* that the filter selects */
 	/* A time on a CPU in which no switch can have been lost; the last ones
 	 * end with the capture, where all switches were recorded. */
 	WAITS_RUN,

@@ -37,10 +37,11 @@ int wall_clock(const struct stacks *s)
 }
 
 /* Adds the waits to an event. */
-static int wall_add(struct store *db, const char *path, struct stacks *s,
+static int wall_add(struct store *db, const char *path,
+		    const struct filter *filter, struct stacks *s,
 		    uint32_t event, struct offcpu_sums *sums, struct err *err)
 {
-	const struct waits_ask ask = { 0 };
+	const struct waits_ask ask = { .filter = filter };
 	struct waits *w = waits_open(db, path, &ask, err);
 	struct waits_item item;
 	int rc;
@@ -55,16 +56,18 @@ static int wall_add(struct store *db, const char *path, struct stacks *s,
 	return rc;
 }
 
-int wall_load_waits(struct store *db, const char *path, struct stacks *s,
+int wall_load_waits(struct store *db, const char *path,
+		    const struct filter *filter, struct stacks *s,
 		    struct offcpu_sums *sums, struct err *err)
 {
 	uint32_t event = stacks_add_event(s, "off-CPU", "ns");
 
-	return wall_add(db, path, s, event, sums, err) ? -1 : (int)event;
+	return wall_add(db, path, filter, s, event, sums, err) ? -1
+							       : (int)event;
 }
 
-int wall_load(struct store *db, const char *path, struct stacks *s,
-	      struct offcpu_sums *sums, struct err *err)
+int wall_load(struct store *db, const char *path, const struct filter *filter,
+	      struct stacks *s, struct offcpu_sums *sums, struct err *err)
 {
 	int clock = wall_clock(s);
 	uint32_t event;
@@ -79,7 +82,7 @@ int wall_load(struct store *db, const char *path, struct stacks *s,
 	snprintf(name, sizeof(name), "%.100s and waits",
 		 stacks_event(s, (size_t)clock)->name);
 	event = stacks_add_event(s, name, "ns");
-	if (wall_add(db, path, s, event, sums, err))
+	if (wall_add(db, path, filter, s, event, sums, err))
 		return -1;
 	stacks_give(s, (uint32_t)clock, event);
 	return (int)event;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 struct err;
+struct filter;
 struct offcpu_sums;
 struct offcpu_wait;
 struct stacks;
@@ -14,13 +15,14 @@ struct store;
 struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event);
 /* Returns the heaviest event whose weights are ns; -1: there is none. */
 int wall_clock(const struct stacks *s);
-/* Loads the waits as an event. Returns the event, or -1 and *err, also if there
- * are none; path is for that message. */
-int wall_load_waits(struct store *db, const char *path, struct stacks *s,
+/* Loads the waits that the filter selects as an event. Returns the event, or -1
+ * and *err, also if there are none; path is for that message. */
+int wall_load_waits(struct store *db, const char *path,
+		    const struct filter *filter, struct stacks *s,
 		    struct offcpu_sums *sums, struct err *err);
-/* Makes one event of the samples of a clock and of the waits. Returns the
+/* Makes one event of the samples of a clock and of these waits. Returns the
  * event, or -1 and *err, also if there are no waits or no such samples; path is
  * for that message. */
-int wall_load(struct store *db, const char *path, struct stacks *s,
-	      struct offcpu_sums *sums, struct err *err);
+int wall_load(struct store *db, const char *path, const struct filter *filter,
+	      struct stacks *s, struct offcpu_sums *sums, struct err *err);
 #endif

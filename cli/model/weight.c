@@ -96,7 +96,8 @@ static int check_expr(const char *opt, const char *expr, struct err *err)
 		   : 0;
 }
 
-const char *weight_take_field(const char *key, size_t len, struct err *err)
+const char *weight_take_field(struct filter *filter, const char *key,
+			      size_t len, struct err *err)
 {
 	static struct arena kept;
 	char *event = arena_take(&kept, len + 1);
@@ -113,14 +114,14 @@ const char *weight_take_field(const char *key, size_t len, struct err *err)
 		return NULL;
 	}
 	*field++ = 0;
-	if (!filter_takes_event(event)) {
+	if (!filter_takes_event(filter, event)) {
 		err_set(err, ERR_USAGE,
 			"--sort has a row for each value of a field of '%s', "
 			"and --event leaves that out",
 			event);
 		return NULL;
 	}
-	filter.event = event;
+	filter->event = event;
 	return field;
 }
 
@@ -146,12 +147,12 @@ static void weight_begin(struct weight *w)
 	f = mem_stream(&w->given, &len);
 	if (b->weight)
 		fprintf(f, "--weight '%s'", b->weight);
-	if (filter.expr)
+	if (b->filter->expr)
 		fprintf(f, "%s--filter '%s'", b->weight ? ", " : "",
-			filter.expr);
+			b->filter->expr);
 	if (b->field)
 		fprintf(f, "%s--sort '%s'",
-			b->weight || filter.expr ? ", " : "", b->field);
+			b->weight || b->filter->expr ? ", " : "", b->field);
 	mem_stream_end(f);
 }
 
@@ -195,6 +196,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 				     const struct table *t, bool none,
 				     struct err *err)
 {
+	const struct filter *filter = w->by->filter;
 	char number[24];
 	const struct sql_gap name = { "name", t ? t->name : "" };
 	const struct sql_gap type = { "type", number };
@@ -212,7 +214,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 		{ "expression",
 		  w->by->weight ? w->by->weight : "coalesce(weight, 1)" },
 		{ "key", w->key },
-		{ "condition", filter.expr ? filter.expr : "1" },
+		{ "condition", filter->expr ? filter->expr : "1" },
 		{ "fields", t ? t->columns : "" },
 		{ "ev_table", t ? ev_table : "" },
 		{ "event_cgroup",
@@ -223,7 +225,8 @@ static struct rows *weight_open_rows(const struct weight *w,
 				  : "1" },
 	};
 
-	r = filter_rows(w->db, "weight_rows", gap, ARRAY_SIZE(gap), err);
+	r = filter_rows(filter, w->db, "weight_rows", gap, ARRAY_SIZE(gap),
+			err);
 	free(of_type);
 	free(ev_table);
 	return r;
@@ -311,7 +314,8 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 		const char *name = rows_text(r, WEIGHT_TABLES_NAME);
 		const char *fields = rows_text(r, WEIGHT_TABLES_FIELDS);
 
-		if (!strchr(fields, '"') && filter_takes_event(name))
+		if (!strchr(fields, '"') &&
+		    filter_takes_event(w->by->filter, name))
 			*mem_add(w->table, w->n, w->cap) = (struct table){
 				.type = rows_int(r, WEIGHT_TABLES_ID),
 				.event = mem_strdup(name),
@@ -361,6 +365,7 @@ static int weight_check_cgroup(struct store *db, struct err *err)
 struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 			 struct err *err)
 {
+	const char *condition = by_what->filter->expr;
 	struct weight w = { .db = db, .by = by_what };
 	struct table *t;
 	struct rows *r = NULL;
@@ -369,7 +374,7 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 	if ((by_what->field != weight_cgroup ||
 	     !weight_check_cgroup(db, err)) &&
 	    (!by_what->weight || !check_expr("weight", by_what->weight, err)) &&
-	    (!filter.expr || !check_expr("filter", filter.expr, err)) &&
+	    (!condition || !check_expr("filter", condition, err)) &&
 	    !weight_find_row(&w, &t, err))
 		r = weight_open_rows(&w, t, false, err);
 	free(w.key);

@@ -36,7 +36,8 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		    int *status, struct err *err)
 {
 	const struct compare_opts co = {
-		.stacks = { .inlined = f->inlined,
+		.stacks = { .filter = f->filter,
+			    .inlined = f->inlined,
 			    .inlined_same = f->inlined_rows || library_asked(),
 			    .bogus = true,
 			    .gaps = true,

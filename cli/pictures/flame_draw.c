@@ -15,7 +15,6 @@
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/report_rows.h"
@@ -234,6 +233,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct stacks_opts so = {
+		.filter = d->opts->filter,
 		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
@@ -241,7 +241,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.labels = d->labels,
 		.weight = d->opts->weight,
 		.summed = !d->opts->by_pid && !d->opts->by_thread &&
-			  !d->opts->by_verdict && !offcpu_opts.wall,
+			  !d->opts->by_verdict && !d->opts->wall,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
@@ -252,13 +252,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
-	if (told && offcpu_opts.wall)
-		told = (d->event = wall_load(db, path, d->stacks, &waits,
-					     err)) >= 0;
+	if (told && d->opts->wall)
+		told = (d->event = wall_load(db, path, d->opts->filter,
+					     d->stacks, &waits, err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;
-	if (!offcpu_opts.wall)
+	if (!d->opts->wall)
 		d->event = stacks_choose(d->stacks, "drawing");
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
@@ -266,13 +266,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			       d->opts->weight);
 	if (stacks_heaviest(d->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_that_passed());
+			       filter_that_passed(d->opts->filter));
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
 	d->o.show_samples = !by_samples();
 	drawing_note_event(d);
-	if (offcpu_opts.wall)
+	if (d->opts->wall)
 		drawing_note_wall(d, &waits);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);

@@ -171,7 +171,7 @@ void drawing_note_event(struct drawing *d)
 		return;
 	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
 		 samples == 1 ? "" : "s", event,
-		 filter_narrows() ? ", filtered" : "",
+		 filter_narrows(d->opts->filter) ? ", filtered" : "",
 		 d->opts->collapse ? "; recursion is collapsed" : "",
 		 d->opts->reverse
 			 ? "; stacks are merged from the innermost frame"

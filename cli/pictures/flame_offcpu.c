@@ -197,6 +197,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
 	struct stacks_opts so = {
+		.filter = d->opts->filter,
 		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
@@ -215,7 +216,8 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (d->stacks) {
 		struct wait_causes *causes =
 			d->opts->wakeups ? wait_causes_new(d->stacks) : NULL;
-		const struct waits_ask ask = { .stacks = d->stacks,
+		const struct waits_ask ask = { .filter = d->opts->filter,
+					       .stacks = d->stacks,
 					       .causes = causes };
 		struct waits *w = waits_open(db, path, &ask, err);
 		struct waits_item item;

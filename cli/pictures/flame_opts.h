@@ -5,13 +5,17 @@
 
 #include "cli/command.h"
 
+struct filter;
+
 struct flame_opts {
+	const struct filter *filter; /* which samples; borrowed */
 	const char *out_path, *title, *subtitle, *minwidth, *colors;
 	long width;
 	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,
 		from_folded, inlined, inlined_rows, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
+	bool wall; /* waits beside samples */
 	const char *diff_by, *weight;
 };
 #endif

@@ -53,6 +53,7 @@ static const char *const scripts[] = {
 struct html_page {
 	struct store *db;
 	const char *path;
+	const struct filter *filter;
 	bool inlined_rows;
 	struct page_data *data;
 	struct page_source *source;   /* NULL: not in the page */
@@ -68,6 +69,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 
 	p->db = db;
 	p->path = path;
+	p->filter = o->filter;
 	p->inlined_rows = o->inlined_rows;
 	p->data = page_data_new(db, path, o, err);
 	if (!p->data)
@@ -78,7 +80,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 		return p;
 	if (event < 0)
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			filter_that_passed());
+			filter_that_passed(o->filter));
 	else
 		err_set(err, ERR_FORMAT,
 			"%s: all samples have weight 0; use --by samples",
@@ -282,7 +284,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	const struct offcpu_sums *waits = page_data_waits(p->data);
 	struct rows *r;
 	struct banner b;
-	int rc = banner_read(p->db, p->path, &b, err);
+	int rc = banner_read(p->db, p->path, p->filter, &b, err);
 
 	if (rc)
 		goto out;
@@ -321,7 +323,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "records all.</p>\n",
 		      out);
 	}
-	if (filter_given())
+	if (filter_given(p->filter))
 		fputs("<p>The samples are filtered; tables of losses and "
 		      "verdicts are of the whole capture.</p>\n",
 		      out);

@@ -16,7 +16,7 @@ struct html_page;
 struct page_diff;
 struct store;
 
-/* Reads all samples that pass the filters. db is borrowed for the page's life;
+/* Reads all samples that pass the filter. db is borrowed for the page's life;
  * path is the name the user gave. Returns a page to be freed, or NULL and
  * *err. */
 struct html_page *html_page_new(struct store *db, const char *path,

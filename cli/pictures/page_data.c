@@ -16,7 +16,6 @@
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/trust.h"
 #include "cli/model/verdict_words.h"
@@ -30,7 +29,7 @@
 
 struct page_data {
 	struct timeline tl;
-	bool timed, by_samples, inlined_rows;
+	bool timed, by_samples, inlined_rows, wall;
 	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
@@ -272,6 +271,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	struct page_data *d = mem_new(1, sizeof(*d));
 	int served = stacks_served(db, err);
 	const struct stacks_opts so = {
+		.filter = o->filter,
 		.by_cpu = served > 0,
 		.inlined = o->inlined,
 		.bogus = true,
@@ -282,6 +282,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	};
 
 	d->by_samples = o->samples;
+	d->wall = o->wall;
 	d->inlined_rows = o->inlined_rows;
 	d->served = served > 0;
 	if (served < 0 ||
@@ -298,7 +299,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
 	labels_shorten(stacks_labels(d->stacks));
-	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
+	if (!(d->waits =
+		      page_waits_load(db, path, o->filter, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
 	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
 		goto out;
@@ -350,7 +352,7 @@ const char *page_data_trust(const struct page_data *d)
 {
 	size_t n = stacks_events(d->stacks);
 
-	if (offcpu_opts.wall && d->n_trust > n)
+	if (d->wall && d->n_trust > n)
 		return d->trust[n];
 	return d->event < 0 ? NULL : d->trust[d->event];
 }
@@ -385,7 +387,7 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 {
 	json_int(j, "event", d->event);
 	json_int(j, "clock", d->clock);
-	json_bool(j, "wall", offcpu_opts.wall);
+	json_bool(j, "wall", d->wall);
 	json_break(j);
 	json_array(j, "events");
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {

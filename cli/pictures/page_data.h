@@ -27,15 +27,19 @@
 #include <stdio.h>
 
 struct err;
+struct filter;
 struct offcpu_sums;
 struct page_data;
 struct stacks;
 struct store;
 
 struct page_opts {
-	bool inlined;	   /* with inlined functions */
+	const struct filter *filter; /* which samples; borrowed for
+				      * the life of the page */
+	bool inlined;		     /* with inlined functions */
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
+	bool wall;	   /* shows waits beside samples first */
 };
 
 /* Loads the data of a page. Returns an object to be freed, or NULL and *err. */

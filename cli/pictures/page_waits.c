@@ -115,10 +115,13 @@ static void page_waits_take_run(struct page_waits *p,
 }
 
 struct page_waits *page_waits_load(struct store *db, const char *path,
+				   const struct filter *filter,
 				   struct stacks *s, struct err *err)
 {
 	struct page_waits *p = mem_new(1, sizeof(*p));
-	struct waits_ask ask = { .runs = true, .any = true, .stacks = s };
+	struct waits_ask ask = {
+		.filter = filter, .runs = true, .any = true, .stacks = s
+	};
 	struct waits_item item;
 	struct waits *w;
 	int rc;

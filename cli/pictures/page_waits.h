@@ -19,16 +19,18 @@
 #include <stdio.h>
 
 struct err;
+struct filter;
 struct offcpu_sums;
 struct json;
 struct page_waits;
 struct stacks;
 struct store;
 
-/* Adds the waits to the stacks, as groups of an event of their own. Returns an
- * object to be freed, which is empty if the database has no switches, or NULL
- * and *err. */
+/* Adds the waits that the filter selects to the stacks, as groups of an event
+ * of their own. Returns an object to be freed, which is empty if the database
+ * has no switches, or NULL and *err. */
 struct page_waits *page_waits_load(struct store *db, const char *path,
+				   const struct filter *filter,
 				   struct stacks *s, struct err *err);
 void page_waits_free(struct page_waits *w);
 /* Returns the counts of all waits, also of those that are not drawn. */

@@ -5,13 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct filter;
+
 struct push_options {
-	size_t connections; /* inserts at a time */
-	long retry;	    /* seconds for which we try again */
-	bool dry_run;	    /* only tell what would be sent */
-	bool replace;	    /* runs that are there with other rows */
-	bool fields;	    /* table field too */
-	bool progress;	    /* on the terminal */
+	const struct filter *filter; /* which samples */
+	size_t connections;	     /* inserts at a time */
+	long retry;		     /* seconds for which we try again */
+	bool dry_run;		     /* only tell what would be sent */
+	bool replace;		     /* runs that are there with other rows */
+	bool fields;		     /* table field too */
+	bool progress;		     /* on the terminal */
 };
 
 /* With dry_run, "sent" is what would be. */

@@ -208,12 +208,13 @@ static int server_runs(struct server *s, struct err *err)
 static char *server_filter(const struct server *s, struct err *err)
 {
 	struct filter_dialect d = { .quote = clickhouse_quote };
+	const struct filter *filter = s->filter;
 	char time[64];
 	char *cond = mem_new(FILTER_TEXT, 1);
 
 	snprintf(time, sizeof(time), "(time - (%" PRId64 "))", s->run[0].boot);
 	d.time = time;
-	if (filter.time && s->n_run > 1) {
+	if (filter->time && s->n_run > 1) {
 		err_set(err, ERR_USAGE,
 			"--time is on the clock of one run, %zu are chosen; "
 			"use --from and --to, or --where",
@@ -221,16 +222,16 @@ static char *server_filter(const struct server *s, struct err *err)
 		goto out;
 	}
 	for (size_t i = 0; i < s->n_run; i++) {
-		if (!s->run[i].period || (!filter.cpu && !filter.time))
+		if (!s->run[i].period || (!filter->cpu && !filter->time))
 			continue;
 		err_set(err, ERR_USAGE,
 			"--%s cannot select samples that were added up by "
 			"'push --weighted'; choose other runs with --where "
 			"'period = 0'",
-			filter.cpu ? "cpu" : "time");
+			filter->cpu ? "cpu" : "time");
 		goto out;
 	}
-	if (!filter_server_sql(&d, cond, err))
+	if (!filter_server_sql(filter, &d, cond, err))
 		return cond;
 out:
 	free(cond);
@@ -248,13 +249,13 @@ static int server_take_all(void *arg, const struct rowbinary_value *v,
 }
 
 /* A row that is not there, or there twice, would change the answer, also that
- * of a filter. */
+ * of a filter-> */
 static int server_check(struct server *s, struct err *err)
 {
 	uint64_t kept = 0;
 
 	s->there = s->samples;
-	if (filter_given() &&
+	if (s->filtered &&
 	    server_select(s,
 			  "SELECT sum(n) FROM sample WHERE run GLOBAL IN "
 			  "(SELECT run FROM chosen)",
@@ -268,7 +269,7 @@ static int server_check(struct server *s, struct err *err)
 			       " samples, table sample has %" PRIu64
 			       "; push the runs again",
 			       clickhouse_name(s->c), kept, s->there);
-	if (filter_given() && !s->samples)
+	if (s->filtered && !s->samples)
 		return err_set(err, ERR_USAGE,
 			       "%s: the filters let no sample through",
 			       clickhouse_name(s->c));
@@ -307,10 +308,13 @@ static void server_release(struct server *s)
 	free(s->raw);
 }
 
-struct store *server_open(const char *url, unsigned int detail, struct err *err)
+struct store *server_open(const char *url, const struct filter *filter,
+			  unsigned int detail, struct err *err)
 {
 	const struct store_opts so = { .no_pages = true };
-	struct server s = { .detail = detail, .filtered = filter_given() };
+	struct server s = { .detail = detail,
+			    .filter = filter,
+			    .filtered = filter_given(filter) };
 	/* behind '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));

@@ -10,6 +10,7 @@
 #include "cli/server/server_detail.h"
 
 struct err;
+struct filter;
 struct store;
 
 /* --where, and how to reach the server: for OPT_GROUP(). */
@@ -17,10 +18,10 @@ extern const struct opt server_opts[];
 
 /* Fetches the runs that a condition behind '#' in the URL, --where, --from,
  * --to, --since and --last choose, and of these the samples that the filter
- * options select. Returns the database, for store_close(), or NULL and *err:
+ * selects. Returns the database, for store_close(), or NULL and *err:
  * never a part of what was asked for. */
-struct store *server_open(const char *url, unsigned int detail,
-			  struct err *err);
+struct store *server_open(const char *url, const struct filter *filter,
+			  unsigned int detail, struct err *err);
 
 /* Fetches the code of all runs that has no name in the server, for
  * name_images(). Returns a database that is not finished yet, or NULL and

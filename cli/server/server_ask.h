@@ -48,6 +48,7 @@ struct server {
 	struct clickhouse *c;
 	struct store *db;
 	struct served *out;
+	const struct filter *filter;
 	unsigned int detail;
 	const char *where; /* the condition in the URL */
 	struct server_run *run;

@@ -42,7 +42,7 @@ static int compare_read_capture(struct compare_run *run, struct store *db,
 /* Chooses the event called `want`, without one the event that stacks_choose()
  * takes. Returns 0, or -1 and *err if there is no sample to compare. */
 static int compare_choose_event(struct compare_run *run, const char *want,
-				const char *weight, struct err *err)
+				const struct stacks_opts *so, struct err *err)
 {
 	if (!want && stacks_heaviest(run->stacks) >= 0) {
 		run->event = stacks_choose(run->stacks, "comparing");
@@ -60,10 +60,12 @@ static int compare_choose_event(struct compare_run *run, const char *want,
 	if (stacks_unweighed(run->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", run->path,
-			       weight);
+			       so->weight);
 	return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s%s%s", run->path,
 		       want ? " of '" : "", want ? want : "", want ? "'" : "",
-		       want && !filter_given() ? "" : filter_that_passed(),
+		       want && !filter_given(so->filter)
+			       ? ""
+			       : filter_that_passed(so->filter),
 		       want ? "; choose with --event" : "");
 }
 
@@ -107,8 +109,7 @@ static int compare_read(struct compare *c, size_t i,
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 
-	int rc = run->stacks ? compare_choose_event(run, want, so.weight, err)
-			     : -1;
+	int rc = run->stacks ? compare_choose_event(run, want, &so, err) : -1;
 	struct trust *trust =
 		rc ? NULL : trust_of(db, run->stacks, run->event, err);
 

@@ -16,8 +16,8 @@ struct err;
 struct json;
 
 struct compare_opts {
-	/* weight, samples, inlined, by_name, by_cpu, summed are for the caller
-	 * to say */
+	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
+	 * caller to say */
 	struct stacks_opts stacks;
 	bool folded; /* the inputs are folded stacks, which the caller reads */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/model/events.h"
+#include "cli/model/filter.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "stitch/base/mem.h"
@@ -82,7 +83,7 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
 
 int event_rates_print(struct store *db, size_t limit, struct err *err)
 {
-	struct events *ev = events_open_few(db, err);
+	struct events *ev = events_open_few(db, &filter_none, err);
 	size_t n = ev ? events_types(ev) : 0;
 	struct event_rate *r = mem_new(n + 1, sizeof(*r));
 	struct event_row e;

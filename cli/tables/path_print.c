@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/model/causes.h"
+#include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
@@ -35,7 +36,9 @@ static int path_answer(struct path_run *r, struct err *err)
 int path_open(struct path_run *r, struct store *db, const char *path,
 	      struct err *err)
 {
-	struct stacks_opts so = { .inlined = true, .no_groups = true };
+	struct stacks_opts so = { .filter = &filter_none,
+				  .inlined = true,
+				  .no_groups = true };
 
 	r->db = db;
 	r->path = path;

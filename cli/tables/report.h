@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct err;
+struct filter;
 struct grid;
 struct grid_column;
 struct json;
@@ -19,9 +20,11 @@ struct store;
 struct trust;
 
 struct report_opts {
-	unsigned int keys;  /* enum report_key */
-	const char *format; /* "table" has text around it */
-	size_t limit;	    /* rows; SIZE_MAX: all */
+	const struct filter *filter; /* which samples; borrowed */
+	unsigned int keys;	     /* enum report_key */
+	const char *format;	     /* "table" has text around it */
+	size_t limit;		     /* rows; SIZE_MAX: all */
+	bool off_cpu, wall;	     /* waits, or waits beside samples */
 	bool by_samples, by_total, self_only;
 	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */
 	bool graph;    /* also the call tree */
@@ -52,6 +55,7 @@ int report_offcpu(struct store *db, const char *path,
 /* report --sched: what each thread did, the longest times that it was ready,
  * and what it was blocked for. Returns 0, or -1 and *err. */
 struct sched_opts {
+	const struct filter *filter; /* which samples; borrowed */
 	const char *format;
 	size_t limit;	   /* rows; SIZE_MAX: all */
 	const char *order; /* "max", ...; NULL: "max" */

@@ -61,7 +61,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
-		.stacks = { .by_cpu = rp->o->keys & KEY_CPU,
+		.stacks = { .filter = rp->o->filter,
+			    .by_cpu = rp->o->keys & KEY_CPU,
 			    .inlined =
 				    rp->o->inlined && rp->o->keys & KEY_INLINED,
 			    .inlined_same = true,

@@ -43,7 +43,7 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		    (rp->event < 0 || g->event == (uint32_t)rp->event))
 			return 1;
 	}
-	if (filter_narrows())
+	if (filter_narrows(rp->o->filter))
 		return 0;
 	if (rp->event >= 0) {
 		event.kind = VALUE_TEXT;
@@ -268,10 +268,11 @@ static const char *report_event_name(const struct report *rp)
 
 /* Returns whether a filter other than --event is on; the head names the event
  * anyway. */
-static bool report_is_filtered(void)
+static bool report_is_filtered(const struct report *rp)
 {
-	return filter.time || filter.cpu || filter.pid || filter.tid ||
-	       filter.comm || filter.cgroup;
+	const struct filter *f = rp->o->filter;
+
+	return f->time || f->cpu || f->pid || f->tid || f->comm || f->cgroup;
 }
 
 static void report_missing_json(const struct report *rp, struct json *j)
@@ -310,7 +311,7 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 		return -1;
 	trust_put_json(rp->trust, j);
 	json_text(j, "event", report_event_name(rp));
-	json_bool(j, "filtered", report_is_filtered());
+	json_bool(j, "filtered", report_is_filtered(rp));
 	json_uint(j, "samples", rp->samples);
 	json_uint(j, "weight", rp->weight);
 	json_text(j, "unit",
@@ -332,7 +333,7 @@ static void report_print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
 	safe_text_put(out, report_event_name(rp), 0, 0);
-	fprintf(out, "%s, ", report_is_filtered() ? " (filtered)" : "");
+	fprintf(out, "%s, ", report_is_filtered(rp) ? " (filtered)" : "");
 	human_put_grouped(out, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", out);
 	/* for an event that counts itself both numbers are the same */

@@ -493,6 +493,7 @@ int report_offcpu(struct store *db, const char *path,
 		.graph = o->graph,
 	};
 	struct stacks_opts so = {
+		.filter = o->filter,
 		.inlined = o->inlined,
 		.labels = rp.labels,
 		.no_groups = true,
@@ -508,7 +509,8 @@ int report_offcpu(struct store *db, const char *path,
 		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, stacks_code(rp.stacks), err);
 	}
-	const struct waits_ask ask = { .stacks = rp.stacks,
+	const struct waits_ask ask = { .filter = o->filter,
+				       .stacks = rp.stacks,
 				       .causes = rp.causes };
 
 	if (rp.trust) {

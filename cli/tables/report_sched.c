@@ -76,20 +76,28 @@ static void sched_take_wait(void *arg, const struct proof_piece *pc,
 	s->cause[id].waits++;
 }
 
+/* An account_ask.takes_cpu. */
+static bool sched_takes_cpu(const void *arg, int32_t cpu)
+{
+	return filter_takes_cpu(arg, cpu);
+}
+
 static void sched_count(struct sched *s)
 {
+	const struct filter *filter = s->o->filter;
 	const struct account_ask ask = {
 		.from = s->from,
 		.to = s->to,
-		.takes_cpu = filter.cpu ? filter_takes_cpu : NULL,
+		.takes_cpu = filter->cpu ? sched_takes_cpu : NULL,
+		.arg = filter,
 	};
 
 	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
 		int64_t tid = timeline_tid(s->r.t, i);
 		struct sched_thread th = { .thread = i };
 
-		if (!filter_takes_thread(causes_pid(s->r.causes, tid), tid,
-					 path_comm(&s->r, i)))
+		if (!filter_takes_thread(filter, causes_pid(s->r.causes, tid),
+					 tid, path_comm(&s->r, i)))
 			continue;
 		s->now = i;
 		account_thread(&th.a, s->r.proofs, s->r.t, i, &ask,
@@ -434,7 +442,7 @@ static int sched_find_window(struct sched *s, struct err *err)
 	int64_t first;
 	int64_t last;
 
-	if (filter_window(s->r.db, &s->from, &s->to, err))
+	if (filter_window(s->o->filter, s->r.db, &s->from, &s->to, err))
 		return -1;
 	timeline_span(s->r.t, &first, &last);
 	s->from = s->from > first ? s->from : first;

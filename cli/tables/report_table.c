@@ -9,7 +9,6 @@
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/name_find.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
@@ -492,7 +491,7 @@ static int report_print(struct report *rp, struct err *err)
 		rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
-			       filter_that_passed());
+			       filter_that_passed(rp->o->filter));
 	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
 		const struct stacks_event *e = stacks_event(rp->stacks, i);
 
@@ -544,6 +543,7 @@ int report_table(struct store *db, const char *path,
 		.people = output_is_text(o->format),
 	};
 	struct stacks_opts so = {
+		.filter = o->filter,
 		.gaps = o->callers || o->callees || o->graph,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
@@ -551,8 +551,8 @@ int report_table(struct store *db, const char *path,
 		.samples = o->by_samples,
 		.weight = o->weight,
 		.field = o->field,
-		.summed = report_summed(o) && !offcpu_opts.wall,
-		.no_groups = offcpu_opts.on,
+		.summed = report_summed(o) && !o->wall,
+		.no_groups = o->off_cpu,
 		.code = o->keys & KEY_LINE ? REPORT_LINE_PARTS : 0,
 	};
 	struct offcpu_sums waits;
@@ -561,9 +561,9 @@ int report_table(struct store *db, const char *path,
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
 		labels_shorten(stacks_labels(rp.stacks));
-	if (rp.stacks && (offcpu_opts.wall || offcpu_opts.on)) {
-		rp.event = (offcpu_opts.on ? wall_load_waits : wall_load)(
-			db, path, rp.stacks, &waits, err);
+	if (rp.stacks && (o->wall || o->off_cpu)) {
+		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
+			db, path, o->filter, rp.stacks, &waits, err);
 		rp.waits = &waits;
 	}
 	if (rp.stacks && rp.event >= 0)

@@ -4,7 +4,6 @@
 
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
@@ -21,7 +20,7 @@ static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 			    struct err *err)
 {
 	struct wait_causes *waits =
-		offcpu_opts.on ? wait_causes_new(rp->stacks) : NULL;
+		rp->o->off_cpu ? wait_causes_new(rp->stacks) : NULL;
 	struct label_list l = { 0 };
 	int rc = 0;
 
@@ -150,7 +149,7 @@ static void report_tree_tell_inlined(const struct report *rp,
 {
 	const struct labels *labels = stacks_labels(rp->stacks);
 
-	if (rp->o->keys & KEY_INLINED || offcpu_opts.on)
+	if (rp->o->keys & KEY_INLINED || rp->o->off_cpu)
 		return;
 	for (uint32_t i = 0; i < flame_tree_count(t); i++) {
 		if (!labels_get(labels, flame_tree_node(t, i)->label)->inlined)
@@ -175,7 +174,7 @@ static void report_tree_write(const struct report *rp,
 		json_lines(j);
 	} else {
 		printf("\n%s:\n",
-		       offcpu_opts.on
+		       rp->o->off_cpu
 			       ? "where threads waited, with its callers below it"
 		       : rp->o->inverted
 			       ? "what was hit, with its callers below it"

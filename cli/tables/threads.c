@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/model/filter.h"
 #include "cli/model/waits.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
@@ -193,7 +194,8 @@ static void threads_print_sampled(const struct offcpu_sums *s)
 int threads_print(struct store *db, const char *path, size_t limit,
 		  struct err *err)
 {
-	const struct stacks_opts so = { .no_groups = true };
+	const struct stacks_opts so = { .filter = &filter_none,
+					.no_groups = true };
 	struct threads th = { 0 };
 	int rc = -1;
 
@@ -201,6 +203,7 @@ int threads_print(struct store *db, const char *path, size_t limit,
 	if (th.stacks) {
 		th.causes = wait_causes_new(th.stacks);
 		const struct waits_ask ask = {
+			.filter = &filter_none,
 			.runs = true,
 			.stacks = th.stacks,
 			.causes = th.causes,

@@ -42,13 +42,14 @@ static const char **choice_at(struct filter *f, size_t i)
 	return (const char **)((char *)f + words[i].off);
 }
 
-void choice_text(char *buf, size_t size)
+void choice_text(const struct filter *f, char *buf, size_t size)
 {
 	struct text_out o = { .buf = buf, .size = size };
 
 	*buf = '\0';
 	for (size_t i = 0; i < WORDS; i++) {
-		const char *value = *choice_at(&filter, i);
+		const char *value =
+			*(const char *const *)((const char *)f + words[i].off);
 
 		if (value)
 			text_out_add(&o, "%s%s=%s", o.len ? " " : "",
@@ -83,7 +84,7 @@ static int choice_set_word(struct filter *f, const char *word, size_t n,
 		       (int)n, word);
 }
 
-int choice_set(const char *text, struct err *err)
+int choice_set(struct filter *filter, const char *text, struct err *err)
 {
 	struct filter f = { .time = NULL };
 
@@ -104,7 +105,7 @@ int choice_set(const char *text, struct err *err)
 		p += n;
 		p += strspn(p, " ");
 	}
-	filter = f;
+	*filter = f;
 	return 0;
 }
 
@@ -229,16 +230,16 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 
 /* ---- before */
 
-void choices_push(struct choices *c)
+void choices_push(struct choices *c, const struct filter *f)
 {
-	*mem_add(c->filter, c->n, c->cap) = filter;
+	*mem_add(c->filter, c->n, c->cap) = *f;
 }
 
-bool choices_pop(struct choices *c)
+bool choices_pop(struct choices *c, struct filter *f)
 {
 	if (!c->n)
 		return false;
-	filter = c->filter[--c->n];
+	*f = c->filter[--c->n];
 	return true;
 }
 

@@ -8,12 +8,13 @@
 #include "cli/model/filter.h"
 
 struct err;
+struct opt;
 
-/* Writes the filters as text: "comm=server cpu=0". */
-void choice_text(char *buf, size_t size);
-/* Sets the filters from such a text. Returns 0, or -1 and *err if it is none;
- * filters are as before then. */
-int choice_set(const char *text, struct err *err);
+/* Writes the filter as text: "comm=server cpu=0". */
+void choice_text(const struct filter *f, char *buf, size_t size);
+/* Sets the filter from such a text. Returns 0, or -1 and *err if it is none;
+ * the filter is as before then. */
+int choice_set(struct filter *f, const char *text, struct err *err);
 /* Stores those of the options in the table opts that were given, and that a
  * command has as well, in argv, which has room for CHOICE_ARGS. Returns how
  * many there are. */
@@ -30,8 +31,8 @@ struct choices {
 	struct filter *filter;
 	size_t n, cap;
 };
-void choices_push(struct choices *c);
-/* Returns false if there is none. */
-bool choices_pop(struct choices *c);
+void choices_push(struct choices *c, const struct filter *f);
+/* Stores the last one. Returns false if there is none. */
+bool choices_pop(struct choices *c, struct filter *f);
 void choices_release(struct choices *c);
 #endif

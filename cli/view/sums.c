@@ -63,12 +63,13 @@ static void sums_take_stacks(struct sums *s)
 		s->row_of[i] = report_rows_of_label(s->rows, i);
 }
 
-static int sums_take_event(struct sums *s, const char *path, struct err *err)
+static int sums_take_event(struct sums *s, const char *path,
+			   const struct filter *filter, struct err *err)
 {
 	s->event = stacks_choose(s->stacks, "counting");
 	if (stacks_heaviest(s->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_that_passed());
+			       filter_that_passed(filter));
 	for (size_t i = 0; i < stacks_events(s->stacks); i++) {
 		const struct stacks_event *e = stacks_event(s->stacks, i);
 
@@ -88,16 +89,17 @@ static int sums_take_event(struct sums *s, const char *path, struct err *err)
 	return 0;
 }
 
-struct sums *sums_load(struct store *db, const char *path, struct err *err)
+struct sums *sums_load(struct store *db, const char *path,
+		       const struct filter *filter, struct err *err)
 {
-	const struct stacks_opts o = { .gaps = true,
-				       .inlined = true,
-				       .summed = true };
+	const struct stacks_opts o = {
+		.filter = filter, .gaps = true, .inlined = true, .summed = true
+	};
 	struct sums *s = mem_new(1, sizeof(*s));
 	struct trust *t = NULL;
 
 	s->stacks = stacks_load(db, &o, err);
-	if (s->stacks && !sums_take_event(s, path, err))
+	if (s->stacks && !sums_take_event(s, path, filter, err))
 		t = trust_of(db, s->stacks, s->event, err);
 	if (!t) {
 		sums_free(s);

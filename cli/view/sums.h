@@ -10,16 +10,18 @@
 
 struct calls;
 struct err;
+struct filter;
 struct label;
 struct labels;
 struct report_row;
 struct store;
 struct sums;
 
-/* Loads the samples that the filters select, of the event that report chooses.
+/* Loads the samples that the filter selects, of the event that report chooses.
  * path is for messages. Returns NULL and *err on failure, ERR_FORMAT if there
  * is no sample. */
-struct sums *sums_load(struct store *db, const char *path, struct err *err);
+struct sums *sums_load(struct store *db, const char *path,
+		       const struct filter *filter, struct err *err);
 void sums_free(struct sums *s);
 
 uint64_t sums_weight(const struct sums *s);

@@ -38,6 +38,7 @@ struct view {
 	struct store *db; /* NULL: no segment is there yet */
 	const char *path;
 	const struct opt *opts;
+	struct filter *filter; /* of the options */
 	const char *live; /* the folder of segments; NULL: it is one database */
 	char newest[PATH_MAX]; /* path of the segment that is shown */
 	bool frozen;	       /* newer ones are not */
@@ -214,7 +215,7 @@ static int view_draw_head(const struct view *v, int columns)
 	/* what commands print begins with it */
 	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
 
-	choice_text(only, sizeof(only));
+	choice_text(v->filter, only, sizeof(only));
 	if (v->sums && !s->ops->line)
 		view_title_of_sums(v, text, sizeof(text));
 	else
@@ -355,7 +356,7 @@ static bool view_has(const struct view *v, enum view_needs what)
 		/* a stack alone does not say how long */
 		found |= what == NEEDS_WAITS
 				 ? *role && strcmp(role, "sample") != 0
-				 : !filter.event && !filter.cgroup &&
+				 : !v->filter->event && !v->filter->cgroup &&
 					   !strcmp(role, "switch");
 	}
 	rows_close(r);
@@ -418,7 +419,7 @@ static void view_open_any(struct view *v)
 static bool view_load(struct view *v)
 {
 	struct err err = { 0 };
-	struct sums *s = sums_load(v->db, v->path, &err);
+	struct sums *s = sums_load(v->db, v->path, v->filter, &err);
 
 	/* which event was chosen is above each screen */
 	cells_drop_messages();
@@ -441,12 +442,12 @@ static void view_filter(struct view *v, const char *text)
 	struct choices *past = &v->past;
 	struct err err = { 0 };
 
-	choices_push(past);
-	if (choice_set(text, &err)) {
+	choices_push(past, v->filter);
+	if (choice_set(v->filter, text, &err)) {
 		view_say(v, "%s", err.msg);
-		choices_pop(past);
+		choices_pop(past, v->filter);
 	} else if (!view_load(v)) {
-		choices_pop(past);
+		choices_pop(past, v->filter);
 	}
 }
 
@@ -454,7 +455,7 @@ static void view_ask_filter(struct view *v)
 {
 	char text[TYPED];
 
-	choice_text(text, sizeof(text));
+	choice_text(v->filter, text, sizeof(text));
 	view_say(v, "comm=NAME pid= tid= cgroup= cpu=0,2-4 event= "
 		    "time=FROM,TO");
 	if (view_ask(v, "only: ", text, sizeof(text)))
@@ -488,8 +489,8 @@ static void view_ask_time(struct view *v)
 			return;
 		}
 	} while (span_move(key, &from, &to, &marked));
-	filter.time = NULL;
-	choice_text(text, sizeof(text));
+	v->filter->time = NULL;
+	choice_text(v->filter, text, sizeof(text));
 	span_filter(&span, from, to, more, sizeof(more));
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
 		 *text ? " " : "", more);
@@ -498,7 +499,7 @@ static void view_ask_time(struct view *v)
 
 static void view_undo(struct view *v)
 {
-	if (!choices_pop(&v->past))
+	if (!choices_pop(&v->past, v->filter))
 		view_say(v, "no filter to undo");
 	else
 		view_load(v);
@@ -784,6 +785,7 @@ int view_run(const struct view_what *what, struct err *err)
 {
 	struct view v = { .db = what->db,
 			  .path = what->path,
+			  .filter = what->filter,
 			  .opts = what->opts,
 			  .live = what->live };
 	int rc = 0;

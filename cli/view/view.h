@@ -3,6 +3,7 @@
 #define CLI_VIEW_VIEW_H
 
 struct err;
+struct filter;
 struct opt;
 struct store;
 
@@ -11,6 +12,7 @@ struct view_what {
 	struct store *db; /* NULL: the newest one in the folder live */
 	const char *path; /* of db, for the commands that are run and named */
 	const char *live;
+	struct filter *filter;	/* which samples; the user changes it */
 	const struct opt *opts; /* commands get those that were given */
 };
 

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "cli/pictures/page.h"
+#include "cli/model/filter.h"
 #include "cli/tables/path.h"
 #include "schema/functions/hooks.h"
 #include "stitch/base/err.h"
@@ -225,7 +226,8 @@ static void functions(struct store *db, struct err *err)
 static void page(struct store *db)
 {
 	struct err err = { 0 };
-	const struct page_opts what = { .inlined = true };
+	const struct page_opts what = { .filter = &filter_none,
+					.inlined = true };
 	struct html_page *p = html_page_new(db, path, &what, &err);
 	FILE *out = fopen("/dev/null", "w");
 

@@ -1374,8 +1374,9 @@ END_TEST
 
 /* ---- sums */
 
-static bool is_cpu_0(int32_t cpu)
+static bool is_cpu_0(const void *arg, int32_t cpu)
 {
+	(void)arg;
 	return cpu == 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/fleet/fleet_rows.h"
 #include "cli/ingest/load.h"
+#include "cli/model/filter.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -49,7 +50,7 @@ START_TEST(texts_of_fields_are_kept_for_one_batch)
 
 	ck_assert_int_eq(
 		load_captures(paths, 1, NULL, false, &db, &damaged, &err), 0);
-	f = fleet_open(db, &err);
+	f = fleet_open(db, &filter_none, &err);
 	ck_assert_ptr_nonnull(f);
 	uint64_t hash = fleet_read_texts(f, FLEET_BATCH, &rows, &known);
 

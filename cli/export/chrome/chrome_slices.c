@@ -56,6 +56,7 @@ static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
 			      uint32_t kernel)
 {
 	uint32_t id = slices_thread_at(t, r->tid, kernel, r->from);
+	const struct filter *filter = t->filter;
 	const struct track k = {
 		.pid = -1,
 		.tid = r->tid,
@@ -63,8 +64,8 @@ static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
 		.to = INT64_MAX,
 		.kernel = kernel,
 		.comm = r->comm,
-		.wanted = !filter.pid && !filter.tid && !filter.comm &&
-			  !filter.cgroup,
+		.wanted = !filter->pid && !filter->tid && !filter->comm &&
+			  !filter->cgroup,
 	};
 
 	if (id)
@@ -77,10 +78,11 @@ static void slices_take(struct slices *s, const struct offcpu_run *r,
 			int64_t from, int64_t to)
 {
 	uint32_t cpu = tracks_find_cpu(s->t, (uint32_t)r->capture, r->cpu);
+	const struct filter *filter = s->t->filter;
 	uint32_t thread;
 
 	if (r->from < from || r->to > to ||
-	    (filter.cpu && !filter_takes_cpu(r->cpu)))
+	    (filter->cpu && !filter_takes_cpu(filter, r->cpu)))
 		return;
 	thread = slices_thread(s->t, r, s->t->cpu[cpu].kernel);
 	if (!s->t->track[thread].wanted || s->n > INT32_MAX)
@@ -110,26 +112,22 @@ static int slices_compare(const void *pa, const void *pb)
 static int slices_read(struct slices *s, struct store *db, const char *path,
 		       struct err *err)
 {
-	const struct waits_ask ask = { .runs = true, .any = true };
-	const struct filter all = filter;
+	const struct waits_ask ask = { .filter = &filter_none,
+				       .runs = true,
+				       .any = true };
 	struct waits_item item;
 	struct waits *w;
 	int64_t from;
 	int64_t to;
 	int rc;
 
-	if (filter_window(db, &from, &to, err))
+	if (filter_window(s->t->filter, db, &from, &to, err))
 		return -1;
-	filter = (struct filter){ 0 };
 	w = waits_open(db, path, &ask, err);
-	while ((rc = waits_next(w, &item, err)) > 0) {
-		filter = all;
+	while ((rc = waits_next(w, &item, err)) > 0)
 		if (item.kind == WAITS_RUN && item.run.tid)
 			slices_take(s, &item.run, from, to);
-		filter = (struct filter){ 0 };
-	}
 	waits_close(w, &s->sums);
-	filter = all;
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "stitch/base/table.h"
 
 struct events;
+struct filter;
 struct json;
 
 #define KERNELS_MAX 256
@@ -32,6 +33,7 @@ struct cpu {
 struct tracks {
 	struct json *j;
 	struct events *events;
+	const struct filter *filter; /* which tracks */
 	struct track *track; /* by thread.id; [0]: events without a thread */
 	size_t n_track, cap_track;
 	struct table by_tid;

@@ -118,17 +118,15 @@ static void tracks_load_names(struct tracks *t)
  * because the event of a switch belongs to the thread that leaves. */
 static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 {
-	const struct filter all = filter;
+	const struct filter of_threads = { .pid = t->filter->pid,
+					   .tid = t->filter->tid,
+					   .comm = t->filter->comm,
+					   .cgroup = t->filter->cgroup };
 	struct rows *r;
 
-	if (!all.pid && !all.tid && !all.comm && !all.cgroup)
+	if (!filter_given(&of_threads))
 		return 0;
-	filter = (struct filter){ .pid = all.pid,
-				  .tid = all.tid,
-				  .comm = all.comm,
-				  .cgroup = all.cgroup };
-	r = filter_rows(db, "track_wanted", NULL, 0, err);
-	filter = all;
+	r = filter_rows(&of_threads, db, "track_wanted", NULL, 0, err);
 	for (size_t i = 0; i < t->n_track; i++)
 		t->track[i].wanted = false;
 	while (rows_step(r)) {
@@ -141,12 +139,14 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 }
 
 struct tracks *tracks_load(struct json *j, struct store *db,
-			   struct events *events, struct err *err)
+			   const struct filter *filter, struct events *events,
+			   struct err *err)
 {
 	struct tracks *t = mem_new(1, sizeof(*t));
 
 	t->j = j;
 	t->events = events;
+	t->filter = filter;
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
 			     sizeof(*t->track));
 	t->track[0].pid = t->track[0].tid = -1;

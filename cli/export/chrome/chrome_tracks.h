@@ -13,14 +13,16 @@
 struct err;
 struct event_row;
 struct events;
+struct filter;
 struct json;
 struct store;
 struct tracks;
 
-/* Borrows j, in the array traceEvents whenever objects are written, and events,
- * for names. Returns NULL and *err on failure. */
+/* Borrows j, in the array traceEvents whenever objects are written, events,
+ * for names, and filter. Returns NULL and *err on failure. */
 struct tracks *tracks_load(struct json *j, struct store *db,
-			   struct events *events, struct err *err);
+			   const struct filter *filter, struct events *events,
+			   struct err *err);
 void tracks_free(struct tracks *t);
 
 /* Writes "ts" in microseconds with three decimals. */

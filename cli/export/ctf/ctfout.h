@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 struct err;
+struct filter;
 struct store;
 
 /* What the messages are made of; borrowed. */
 struct ctfout_input {
 	struct store *db;
-	bool samples;	   /* every sample weighs 1 */
+	const struct filter *filter; /* which events */
+	bool samples;		     /* every sample weighs 1 */
 	struct err *err;   /* our own error, if the graph fails; or NULL */
 	uint64_t *content; /* becomes a hash of the events, 0 if there
 			    * is none; or NULL */

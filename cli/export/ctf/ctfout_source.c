@@ -10,6 +10,7 @@
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/model/events.h"
+#include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -295,8 +296,9 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	struct rows *r;
 
 	c->db = db;
-	o->events = events_open(db, err);
-	o->losses = o->events ? loss_rows_load(db, err) : NULL;
+	o->events = events_open(db, o->from->in.filter, err);
+	o->losses =
+		o->events ? loss_rows_load(db, o->from->in.filter, err) : NULL;
 	if (!o->losses)
 		return -1;
 	r = rows_of(db, "ctf_facts", err);
@@ -379,7 +381,8 @@ ctfout_source_rewind(bt_self_message_iterator *self)
 
 	ctfout_drop(o);
 	events_close(o->events);
-	o->c.events = o->events = events_open(o->from->in.db, &err);
+	o->c.events = o->events =
+		events_open(o->from->in.db, o->from->in.filter, &err);
 	o->at_edge = 0;
 	o->now = o->c.zero;
 	o->content = 0;
@@ -428,6 +431,7 @@ ctfout_source_start(bt_self_component_source *self,
 		from->in = *(const struct ctfout_input *)data;
 	} else {
 		from->in.db = ctfout_open_input(params, &err);
+		from->in.filter = &filter_none;
 		from->own = true;
 	}
 	if (from->in.db && !bt_self_component_source_add_output_port(

@@ -1,0 +1,20 @@
+/* offcpu_opts.h - the options that ask for the time off the CPU. */
+#ifndef CLI_COMMANDS_OFFCPU_OPTS_H
+#define CLI_COMMANDS_OFFCPU_OPTS_H
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+struct err;
+
+/* --off-cpu --wall --state: for OPT_GROUP; --state is in the filter */
+struct offcpu_opts {
+	bool on;
+	bool wall; /* waits beside samples, see cli/model/wall.h */
+};
+extern struct offcpu_opts offcpu_opts;
+extern const struct opt offcpu_opt_table[];
+/* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
+ */
+int offcpu_check(struct err *err);
+#endif
