@@ -12,6 +12,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
+#include "symbolize/cfi/go_frames.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
 
@@ -367,16 +368,27 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 	return cfi_new(abi, data, len, true, addr, swap);
 }
 
+static struct cfi *cfi_of_go(const struct abi *abi, const struct elf_file *ef)
+{
+	size_t len;
+	unsigned char *data = go_frames_make(ef, &len);
+	struct cfi *c = data ? cfi_new(abi, data, len, true, 0, false) : NULL;
+
+	free(data);
+	return c;
+}
+
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
 	const struct abi *abi = abi_of(ef->machine);
 	struct elf_section s;
 	Elf_Data *d;
 
-	if (!abi ||
-	    (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word ||
-	    !elf_section_find(ef, section, &s))
+	if (!abi || (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word)
 		return NULL;
+	if (!elf_section_find(ef, section, &s))
+		return strcmp(section, ".debug_frame") ? NULL
+						       : cfi_of_go(abi, ef);
 	d = cfi_section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;

@@ -1,17 +1,18 @@
-/* gopclntab.c - names of Go functions, which stripped programs have, too.
+/* gopclntab.c - what Go's runtime knows of its functions, which stripped
+ * programs have, too.
  *
  * Go's runtime prints stacks by a table of its own, which neither 'go build
  * -ldflags=-s' nor strip removes. Its layout since Go 1.18 is that of pcHeader,
  * functab and _func in runtime/symtab.go and runtime/runtime2.go: a header with
  * the offsets of parts; names, each with a zero behind it; and by rising
  * address an entry for each function, with where its record is. Addresses are
- * counted from runtime.text. */
+ * counted from runtime.text. A record has where its depths of the stack are
+ * among the values by address, which step() of runtime/symtab.go reads. */
 #include "symbolize/elf/gopclntab.h"
 
 #include <gelf.h>
 #include <string.h>
 
-#include "stitch/base/bytes.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/symtab.h"
 
@@ -22,19 +23,11 @@
  */
 #define HEADER 8
 #define ENTRY 8
+/* Of a record: the word with the place of the depths (_func.pcsp). */
+#define RECORD_DEPTHS 16
 /* A name that is longer is none: each of millions of entries of a damaged table
  * may have the same bytes without an end. */
 #define NAME_MOST 16384
-
-struct gopclntab {
-	const unsigned char *data;
-	size_t len;
-	bool swap;
-	uint8_t word; /* bytes of a pointer */
-	/* functions; the address that entries count from; offsets of the names
-	 * and of the entries */
-	uint64_t n, text, names, entries;
-};
 
 /* Starts to read at an offset of the table. Returns false if that is behind its
  * end. */
@@ -64,13 +57,14 @@ static bool gopclntab_header(const struct gopclntab *g, unsigned int i,
 	return true;
 }
 
-static bool gopclntab_open(struct gopclntab *g)
+static bool gopclntab_read_header(struct gopclntab *g)
 {
 	enum {
 		FUNCTIONS,
 		TEXT = 2,
 		NAMES,
-		ENTRIES = 7
+		VALUES = 6,
+		ENTRIES
 	};
 	struct bytes b;
 	uint32_t magic;
@@ -79,10 +73,12 @@ static bool gopclntab_open(struct gopclntab *g)
 	    (magic != MAGIC_118 && magic != MAGIC_120) || g->len < HEADER)
 		return false;
 	g->word = g->data[HEADER - 1];
+	g->quantum = g->data[HEADER - 2];
 	return (g->word == 8 || g->word == 4) &&
 	       gopclntab_header(g, FUNCTIONS, &g->n) &&
 	       gopclntab_header(g, TEXT, &g->text) &&
 	       gopclntab_header(g, NAMES, &g->names) &&
+	       gopclntab_header(g, VALUES, &g->values) &&
 	       gopclntab_header(g, ENTRIES, &g->entries) &&
 	       g->entries <= g->len && g->n <= (g->len - g->entries) / ENTRY;
 }
@@ -142,11 +138,10 @@ static bool gopclntab_find_text(const struct elf_file *ef, struct gopclntab *g)
 	return false;
 }
 
-bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
-		   struct elf_section *from)
+bool gopclntab_open(const struct elf_file *ef, struct gopclntab *g,
+		    struct elf_section *from)
 {
-	struct gopclntab g = { .swap = ef->swap };
-
+	*g = (struct gopclntab){ .swap = ef->swap };
 	if (!elf_section_find(ef, ".gopclntab", from) &&
 	    !elf_section_find(ef, ".data.rel.ro.gopclntab", from))
 		return false;
@@ -154,28 +149,104 @@ bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
 
 	if (!d || !d->d_buf)
 		return false;
-	g.data = d->d_buf;
-	g.len = d->d_size;
-	if (!gopclntab_open(&g) || (!g.text && !gopclntab_find_text(ef, &g)))
+	g->data = d->d_buf;
+	g->len = d->d_size;
+	return gopclntab_read_header(g) &&
+	       (g->text || gopclntab_find_text(ef, g));
+}
+
+bool gopclntab_function(const struct gopclntab *g, uint64_t i,
+			struct gopclntab_function *out)
+{
+	uint32_t start, end;
+
+	return gopclntab_entry(g, i, &start, &out->record) &&
+	       gopclntab_entry(g, i + 1, &end, NULL) && end > start &&
+	       !__builtin_add_overflow(g->text, start, &out->start) &&
+	       !__builtin_add_overflow(g->text, end, &out->end);
+}
+
+/* Reads a number of up to 32 bits, seven in a byte. */
+static int gopclntab_number(struct bytes *b, uint32_t *out)
+{
+	uint32_t v = 0;
+	uint8_t byte;
+
+	for (unsigned int shift = 0; shift < 35; shift += 7) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		v |= (uint32_t)(byte & 0x7f) << shift;
+		*out = v;
+		if (byte < 0x80)
+			return 0;
+	}
+	return -1;
+}
+
+bool gopclntab_depths(const struct gopclntab *g,
+		      const struct gopclntab_function *f,
+		      struct gopclntab_depths *d)
+{
+	struct bytes record;
+	uint32_t at;
+
+	if (!gopclntab_at(g, g->entries + f->record, &record) ||
+	    bytes_skip(&record, RECORD_DEPTHS, NULL) ||
+	    bytes_u32(&record, &at, NULL) || !at || !g->quantum ||
+	    g->values > g->len || at >= g->len - g->values)
+		return false;
+	*d = (struct gopclntab_depths){ .pc = f->start,
+					.end = f->end,
+					.depth = UINT32_MAX,
+					.quantum = g->quantum,
+					.first = true };
+	return gopclntab_at(g, g->values + at, &d->b);
+}
+
+int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
+{
+	uint32_t change, length;
+
+	*start = d->pc;
+	if (d->pc == d->end)
+		return 0;
+	if (gopclntab_number(&d->b, &change))
+		return -1;
+	if (!change && !d->first)
+		return 0;
+	if (gopclntab_number(&d->b, &length))
+		return -1;
+	d->first = false;
+	/* the lowest bit is the sign */
+	d->depth += change & 1 ? ~(change >> 1) : change >> 1;
+	if (!length || length > (d->end - d->pc) / d->quantum)
+		return -1;
+	d->pc += (uint64_t)length * d->quantum;
+	return 1;
+}
+
+bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
+		   struct elf_section *from)
+{
+	struct gopclntab g;
+
+	if (!gopclntab_open(ef, &g, from))
 		return false;
 	for (uint64_t i = 0; i < g.n; i++) {
-		uint32_t start, end, record;
-		const char *name;
+		struct gopclntab_function f;
 
-		if (!gopclntab_entry(&g, i, &start, &record) ||
-		    !gopclntab_entry(&g, i + 1, &end, NULL) || end <= start)
+		if (!gopclntab_function(&g, i, &f))
 			continue;
-		name = gopclntab_name(&g, record);
+		const char *name = gopclntab_name(&g, f.record);
 		struct sym s = { .name = name,
 				 .how = "pclntab",
+				 .start = f.start,
+				 .end = f.end,
 				 .rank = SYM_REAL | SYM_SIZED | SYM_TYPED |
 					 SYM_STRONG };
 
-		if (!name || !name[0] ||
-		    __builtin_add_overflow(g.text, start, &s.start) ||
-		    __builtin_add_overflow(g.text, end, &s.end))
-			continue;
-		symtab_add(t, &s);
+		if (name && name[0])
+			symtab_add(t, &s);
 	}
 	return true;
 }

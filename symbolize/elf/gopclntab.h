@@ -1,15 +1,63 @@
-/* gopclntab.h - names of Go functions, which stripped programs have, too. */
+/* gopclntab.h - what Go's runtime knows of its functions, which stripped
+ * programs have, too: names, and how deep their stack is at each address. */
 #ifndef SYMBOLIZE_ELF_GOPCLNTAB_H
 #define SYMBOLIZE_ELF_GOPCLNTAB_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/bytes.h"
 
 struct elf_file;
 struct elf_section;
 struct symtab;
 
-/* Adds a symbol for each function of the table of Go's runtime, and sets *from
- * to the section. Names are borrowed from ef. Returns false if there is none,
- * or it is of a version that is not known: before Go 1.18. */
+/* The table of a file. Borrows its bytes from the file. */
+struct gopclntab {
+	const unsigned char *data;
+	size_t len;
+	bool swap;
+	uint8_t word;	 /* bytes of a pointer */
+	uint8_t quantum; /* addresses are counted in so many bytes */
+	/* functions; the address that entries count from; offsets of the names,
+	 * of the values by address, and of the entries */
+	uint64_t n, text, names, values, entries;
+};
+
+struct gopclntab_function {
+	uint64_t start, end; /* ELF addresses; end is exclusive */
+	uint32_t record;     /* where its record is, from the entries */
+};
+
+/* The depths of the stack of a function, by rising address: how many bytes
+ * below the return address (of machines with a link register: below the stack
+ * of the caller) its stack pointer is. */
+struct gopclntab_depths {
+	struct bytes b;
+	uint64_t pc; /* ELF address up to which they were read */
+	uint64_t end;
+	uint32_t depth;
+	uint8_t quantum;
+	bool first;
+};
+
+/* Finds the table, and sets *from to its section. Returns false if there is
+ * none, or it is of a version that is not known: before Go 1.18. */
+bool gopclntab_open(const struct elf_file *ef, struct gopclntab *g,
+		    struct elf_section *from);
+/* Returns function i, in the order of their addresses; false: it is damaged. */
+bool gopclntab_function(const struct gopclntab *g, uint64_t i,
+			struct gopclntab_function *out);
+/* Starts to read the depths of a function. Returns false if it has none. */
+bool gopclntab_depths(const struct gopclntab *g,
+		      const struct gopclntab_function *f,
+		      struct gopclntab_depths *d);
+/* Sets d->depth, which is that from *start to d->pc. Returns 1; 0 at the end of
+ * the function; -1 if the rest is damaged. */
+int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
+/* Adds a symbol for each function of the table, and sets *from as
+ * gopclntab_open() does. Names are borrowed from ef. Returns false if there is
+ * no table. */
 bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
 		   struct elf_section *from);
 #endif

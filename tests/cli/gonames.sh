@@ -1,5 +1,5 @@
 #!/bin/sh
-# gonames.sh - stripped Go programs have names: fixed, moved by the loader, and with C in front.
+# gonames.sh - stripped Go programs have names and unwind tables: fixed, moved by the loader, and with C in front.
 # usage: BACKSTITCH=build/backstitch tests/cli/gonames.sh
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
@@ -45,6 +45,13 @@ do
 		continue
 	}
 	strip -o $kind $kind.full
+	# before the table is damaged
+	if [ "$(uname -m)" = x86_64 ]
+	then
+		python3 "$root/tests/cli/goframes.py" "$B" $kind.full $kind >out 2>&1
+		ok "stripped_go_is_unwound_$kind" $?
+		sed 's/^/# /' out | tail -n 8
+	fi
 	python3 "$root/tests/cli/gonames.py" "$B" "$MKCAP" $kind.full $kind main.main >out 2>&1
 	status=$?
 	ok "stripped_go_has_names_$kind" $status

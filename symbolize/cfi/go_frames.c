@@ -1,0 +1,168 @@
+/* go_frames.c - call frame information of Go programs without it. */
+#include "symbolize/cfi/go_frames.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/gopclntab.h"
+
+#define WORD 8
+/* Of a hostile table, each of whose functions has the same depths. Kubernetes
+ * has 5 MB in 60,000 functions. */
+#define FRAMES_MOST ((size_t)64 << 20)
+/* The largest frame is that of runtime.call1073741824. */
+#define DEPTH_MOST ((uint32_t)INT32_MAX)
+
+#define X86_SP 7
+#define X86_RA 16
+#define A64_SP 31
+#define A64_LINK 30
+
+struct go_frames {
+	uint16_t machine;
+	unsigned char *data;
+	size_t n, cap;
+};
+
+static void go_frames_put(struct go_frames *g, const void *data, size_t n)
+{
+	g->data = mem_grow(g->data, &g->cap, g->n + n, 1);
+	memcpy(g->data + g->n, data, n);
+	g->n += n;
+}
+
+static void go_frames_byte(struct go_frames *g, unsigned int v)
+{
+	unsigned char byte = (unsigned char)v;
+
+	go_frames_put(g, &byte, 1);
+}
+
+static void go_frames_word(struct go_frames *g, uint32_t v)
+{
+	go_frames_put(g, &v, sizeof(v));
+}
+
+static void go_frames_leb(struct go_frames *g, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		go_frames_byte(g, (v & 0x7f) | 0x80);
+	go_frames_byte(g, v);
+}
+
+/* Sets the length of the entry that begins at `at`. */
+static void go_frames_end(struct go_frames *g, size_t at)
+{
+	uint32_t len = (uint32_t)(g->n - at - sizeof(len));
+
+	memcpy(g->data + at, &len, sizeof(len));
+}
+
+/* The one CIE: how it is where a function begins. */
+static void go_frames_cie(struct go_frames *g)
+{
+	static const unsigned char x86[] = {
+		1,	/* version */
+		0,	/* no augmentation */
+		1,	/* code alignment */
+		0x78,	/* data alignment: -8 */
+		X86_RA, /* column of the return address */
+		DW_CFA_def_cfa,
+		X86_SP,
+		WORD,
+		DW_CFA_offset | X86_RA,
+		1,
+	};
+	static const unsigned char a64[] = {
+		1,	  0,	    1,
+		0x78,	  A64_LINK, DW_CFA_def_cfa,
+		A64_SP,	  0,	    DW_CFA_same_value,
+		A64_LINK,
+	};
+	bool is_x86 = g->machine == EM_X86_64;
+
+	go_frames_word(g, 0);
+	go_frames_word(g, 0);
+	go_frames_put(g, is_x86 ? x86 : a64,
+		      is_x86 ? sizeof(x86) : sizeof(a64));
+	go_frames_end(g, 0);
+}
+
+/* The rules where the stack is so deep. AArch64 saves the link register at the
+ * lowest place of the frame. */
+static void go_frames_depth(struct go_frames *g, uint32_t depth)
+{
+	go_frames_byte(g, DW_CFA_def_cfa_offset);
+	if (g->machine == EM_X86_64) {
+		go_frames_leb(g, depth + WORD);
+		return;
+	}
+	go_frames_leb(g, depth);
+	if (depth) {
+		go_frames_byte(g, DW_CFA_offset | A64_LINK);
+		go_frames_leb(g, depth / WORD);
+	} else {
+		go_frames_byte(g, DW_CFA_same_value);
+		go_frames_byte(g, A64_LINK);
+	}
+}
+
+/* Adds a function, up to where its depths are known. */
+static void go_frames_add(struct go_frames *g,
+			  const struct gopclntab_function *f,
+			  struct gopclntab_depths *d)
+{
+	size_t at = g->n;
+	uint64_t start;
+	uint64_t last = f->start;
+	uint64_t length = 0;
+
+	go_frames_word(g, 0);
+	go_frames_word(g, (uint32_t)g->n); /* back to the CIE, which is at 0 */
+	go_frames_put(g, &f->start, WORD);
+
+	size_t length_at = g->n;
+
+	go_frames_put(g, &length, WORD);
+	while (g->n < FRAMES_MOST && gopclntab_next_depth(d, &start) > 0 &&
+	       d->depth <= DEPTH_MOST && !(d->depth % WORD)) {
+		if (start > last) {
+			go_frames_byte(g, DW_CFA_advance_loc4);
+			go_frames_word(g, (uint32_t)(start - last));
+		}
+		go_frames_depth(g, d->depth);
+		last = start;
+		length = d->pc - f->start;
+	}
+	memcpy(g->data + length_at, &length, WORD);
+	go_frames_end(g, at);
+	if (!length)
+		g->n = at;
+}
+
+unsigned char *go_frames_make(const struct elf_file *ef, size_t *len)
+{
+	struct go_frames g = { .machine = ef->machine };
+	struct elf_section from;
+	struct gopclntab t;
+
+	if ((ef->machine != EM_X86_64 && ef->machine != EM_AARCH64) ||
+	    !gopclntab_open(ef, &t, &from) || t.word != WORD)
+		return NULL;
+	go_frames_cie(&g);
+	for (uint64_t i = 0; i < t.n && g.n < FRAMES_MOST; i++) {
+		struct gopclntab_function f;
+		struct gopclntab_depths d;
+
+		if (gopclntab_function(&t, i, &f) &&
+		    gopclntab_depths(&t, &f, &d))
+			go_frames_add(&g, &f, &d);
+	}
+	*len = g.n;
+	return g.data;
+}
