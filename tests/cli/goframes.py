@@ -46,14 +46,15 @@ def own(i):
 ids = struct.pack("<IIQ", 7, 7, 1)
 path = os.path.abspath(stripped).encode() + b"\0"
 path += bytes(-len(path) % 8)
-data = record(3, 0x2000, struct.pack("<II8s", 7, 7, b"go") + ids)
-data += record(1, 2, struct.pack("<IIQQQ", 7, 7, BASE + (vaddr & -4096), size + 8192,
-                                 off & -4096) + path + ids)
+data = [record(3, 0x2000, struct.pack("<II8s", 7, 7, b"go") + ids),
+        record(1, 2, struct.pack("<IIQQQ", 7, 7, BASE + (vaddr & -4096), size + 8192,
+                                 off & -4096) + path + ids)]
 dump = struct.pack("<%dQ" % WORDS, *map(own, range(WORDS)))
 for n, (at, _) in enumerate(rows):
-    data += record(9, 2, struct.pack("<QIIQQQQQQQQ", BASE + at, 7, 7, 1000 + n, 0,
-                                     2, 0, SP, BASE + at, len(dump), 0)[:-8]
-                   + dump + struct.pack("<Q", len(dump)))
+    data.append(record(9, 2, struct.pack(
+        "<QIIQQQQQQQ", BASE + at, 7, 7, 1000 + n, 0, 2, 0, SP, BASE + at, len(dump))
+        + dump + struct.pack("<Q", len(dump))))
+data = b"".join(data)
 # ip, tid, time, callchain, registers and stack of user mode; bp, sp and ip
 attr = struct.pack("<IIQQQQQIIQQQQII", 1, 128, 0, 1000, 1 << 0 | 1 << 1 | 1 << 2
                    | 1 << 5 | 1 << 12 | 1 << 13, 0, 1 << 18 | 1 << 22, 0, 0, 0, 0, 0,
