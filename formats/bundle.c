@@ -2,14 +2,13 @@
  * out again. */
 #include "formats/bundle.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/archive_calls.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -24,13 +23,11 @@ struct bundle {
 
 static const struct {
 	const char *end;
-	int (*filter)(struct archive *);
+	int filter; /* of libarchive */
 } forms[] = {
-	{ ".tar", archive_write_add_filter_none },
-	{ ".tar.gz", archive_write_add_filter_gzip },
-	{ ".tgz", archive_write_add_filter_gzip },
-	{ ".tar.xz", archive_write_add_filter_xz },
-	{ ".tar.zst", archive_write_add_filter_zstd },
+	{ ".tar", ARCHIVE_FILTER_NONE },     { ".tar.gz", ARCHIVE_FILTER_GZIP },
+	{ ".tgz", ARCHIVE_FILTER_GZIP },     { ".tar.xz", ARCHIVE_FILTER_XZ },
+	{ ".tar.zst", ARCHIVE_FILTER_ZSTD },
 };
 #define N_FORMS ARRAY_SIZE(forms)
 
@@ -55,7 +52,7 @@ bool bundle_is_name(const char *path)
 
 static int bundle_refuse(const struct bundle *b, struct err *err)
 {
-	const char *why = b->a ? archive_error_string(b->a) : NULL;
+	const char *why = b->a ? libarchive.error_string(b->a) : NULL;
 
 	return err_set(err, ERR_IO, "%s: %s", b->path,
 		       why ? why : "cannot be written");
@@ -66,15 +63,17 @@ static int bundle_start(struct bundle *b, bool force, struct err *err)
 	b->file = new_file_open(b->path, force, err);
 	if (!b->file)
 		return -1;
-	b->a = archive_write_new();
-	if (!b->a || forms[bundle_form(b->path)].filter(b->a) ||
-	    archive_write_set_format_pax_restricted(b->a))
+	b->a = libarchive.write_new();
+	if (!b->a ||
+	    libarchive.write_add_filter(b->a,
+					forms[bundle_form(b->path)].filter) ||
+	    libarchive.write_set_format_pax_restricted(b->a))
 		return bundle_refuse(b, err);
 	/* Only gzip has this option; the others refuse it. */
-	archive_write_set_filter_option(b->a, NULL, "timestamp", NULL);
+	libarchive.write_set_filter_option(b->a, NULL, "timestamp", NULL);
 	/* a regular file need not end with a whole block */
-	archive_write_set_bytes_in_last_block(b->a, 1);
-	if (archive_write_open_fd(b->a, new_file_fd(b->file)))
+	libarchive.write_set_bytes_in_last_block(b->a, 1);
+	if (libarchive.write_open_fd(b->a, new_file_fd(b->file)))
 		return bundle_refuse(b, err);
 	return 0;
 }
@@ -90,6 +89,8 @@ struct bundle *bundle_create(const char *path, bool force, struct err *err)
 			path);
 		return NULL;
 	}
+	if (archive_load(err))
+		return NULL;
 	b = mem_new(1, sizeof(*b));
 	b->path = mem_strdup(path);
 	if (!bundle_start(b, force, err))
@@ -103,7 +104,7 @@ void bundle_free(struct bundle *b)
 	if (!b)
 		return;
 	if (b->a)
-		archive_write_free(b->a);
+		libarchive.write_free(b->a);
 	new_file_free(b->file);
 	free(b->path);
 	free(b);
@@ -111,7 +112,7 @@ void bundle_free(struct bundle *b)
 
 int bundle_finish(struct bundle *b, struct err *err)
 {
-	if (archive_write_close(b->a))
+	if (libarchive.write_close(b->a))
 		return bundle_refuse(b, err);
 	return new_file_finish(b->file, err);
 }
@@ -119,24 +120,24 @@ int bundle_finish(struct bundle *b, struct err *err)
 static int bundle_begin_entry(struct bundle *b, const char *name, uint64_t size,
 			      bool program, struct err *err)
 {
-	struct archive_entry *e = archive_entry_new();
+	struct archive_entry *e = libarchive.entry_new();
 	int rc;
 
-	archive_entry_set_pathname(e, name);
-	archive_entry_set_size(e, (la_int64_t)size);
-	archive_entry_set_filetype(e, AE_IFREG);
-	archive_entry_set_perm(e, program ? 0755 : 0644);
-	archive_entry_set_mtime(e, 0, 0);
-	rc = archive_write_header(b->a, e);
-	archive_entry_free(e);
+	libarchive.entry_set_pathname(e, name);
+	libarchive.entry_set_size(e, (la_int64_t)size);
+	libarchive.entry_set_filetype(e, AE_IFREG);
+	libarchive.entry_set_perm(e, program ? 0755 : 0644);
+	libarchive.entry_set_mtime(e, 0, 0);
+	rc = libarchive.write_header(b->a, e);
+	libarchive.entry_free(e);
 	return rc < ARCHIVE_WARN ? bundle_refuse(b, err) : 0;
 }
 
 static int bundle_write(struct bundle *b, const void *data, size_t n,
 			struct err *err)
 {
-	return archive_write_data(b->a, data, n) < 0 ? bundle_refuse(b, err)
-						     : 0;
+	return libarchive.write_data(b->a, data, n) < 0 ? bundle_refuse(b, err)
+							: 0;
 }
 
 int bundle_add_text(struct bundle *b, const char *name, const char *text,
@@ -185,17 +186,17 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 
 static bool bundle_is_wanted(struct archive_entry *e, const char *ending)
 {
-	const char *name = archive_entry_pathname(e);
+	const char *name = libarchive.entry_pathname(e);
 	size_t n = name ? strlen(name) : 0;
 	size_t len = strlen(ending);
 
 	return n > len && !strcmp(name + n - len, ending) &&
-	       !strchr(name, '/') && archive_entry_filetype(e) == AE_IFREG;
+	       !strchr(name, '/') && libarchive.entry_filetype(e) == AE_IFREG;
 }
 
 static int bundle_fail(struct archive *a, const char *path, struct err *err)
 {
-	const char *why = archive_error_string(a);
+	const char *why = libarchive.error_string(a);
 
 	return err_set(err, ERR_FORMAT, "%s: %s", path,
 		       why ? why : "cannot be read");
@@ -205,11 +206,11 @@ static int bundle_fail(struct archive *a, const char *path, struct err *err)
 static int bundle_entry_fails(struct archive *a, const char *path,
 			      struct err *err)
 {
-	const char *why = archive_error_string(a);
+	const char *why = libarchive.error_string(a);
 
-	return err_at(err, path, (uint64_t)archive_read_header_position(a),
+	return err_at(err, path, (uint64_t)libarchive.read_header_position(a),
 		      "this entry of the archive%s cannot be read: %s",
-		      archive_filter_count(a) > 1 ? ", when unpacked," : "",
+		      libarchive.filter_count(a) > 1 ? ", when unpacked," : "",
 		      why ? why : "it is damaged");
 }
 
@@ -222,9 +223,9 @@ static int bundle_read_entry(struct archive *a, const char *path, int to,
 	uint64_t done = 0;
 	la_ssize_t n;
 
-	while ((n = archive_read_data(a, buf, sizeof(buf))) > 0) {
-		uint64_t packed = (uint64_t)archive_filter_bytes(a, -1);
-		uint64_t plain = (uint64_t)archive_filter_bytes(a, 0);
+	while ((n = libarchive.read_data(a, buf, sizeof(buf))) > 0) {
+		uint64_t packed = (uint64_t)libarchive.filter_bytes(a, -1);
+		uint64_t plain = (uint64_t)libarchive.filter_bytes(a, 0);
 
 		done += (uint64_t)n;
 		if (unpack_check(path, packed, done > plain ? done : plain,
@@ -247,13 +248,13 @@ static int bundle_find_entry(struct archive *a, const char *path,
 	struct archive_entry *e;
 	int rc;
 
-	if (archive_filter_count(a) > 2)
+	if (libarchive.filter_count(a) > 2)
 		return err_set(err, ERR_FORMAT,
 			       "%s: is packed more than once, and a bundle is "
 			       "packed once",
 			       path);
 	/* not ARCHIVE_RETRY: then there is no entry whose data could be read */
-	while ((rc = archive_read_next_header(a, &e)) == ARCHIVE_OK ||
+	while ((rc = libarchive.read_next_header(a, &e)) == ARCHIVE_OK ||
 	       rc == ARCHIVE_WARN) {
 		bool wanted = bundle_is_wanted(e, ending);
 
@@ -269,15 +270,17 @@ static int bundle_find_entry(struct archive *a, const char *path,
 int bundle_extract(const char *path, const char *ending, int to,
 		   struct err *err)
 {
-	struct archive *a = mem_must(archive_read_new());
+	if (archive_load(err))
+		return -1;
+	struct archive *a = mem_must(libarchive.read_new());
 	int rc;
 
 	/* not all filters: for some of them it would start other programs */
-	archive_read_support_filter_gzip(a);
-	archive_read_support_filter_xz(a);
-	archive_read_support_filter_zstd(a);
-	archive_read_support_format_tar(a);
-	rc = archive_read_open_filename(a, path, 1 << 16)
+	libarchive.read_support_filter_gzip(a);
+	libarchive.read_support_filter_xz(a);
+	libarchive.read_support_filter_zstd(a);
+	libarchive.read_support_format_tar(a);
+	rc = libarchive.read_open_filename(a, path, 1 << 16)
 		     ? bundle_fail(a, path, err)
 		     : bundle_find_entry(a, path, ending, to, err);
 	if (!rc)
@@ -285,6 +288,6 @@ int bundle_extract(const char *path, const char *ending, int to,
 			"%s: no %s file is in this archive, needs to be one "
 			"of 'backstitch bundle'",
 			path, ending);
-	archive_read_free(a);
+	libarchive.read_free(a);
 	return rc > 0 ? 0 : -1;
 }

@@ -9,6 +9,7 @@
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/disasm/capstone_calls.h"
 #include "symbolize/disasm/disasm_sp.h"
 
 struct disasm {
@@ -56,8 +57,10 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
+	if (capstone_load(err))
+		return NULL;
 	if (disasm_capstone_mode(machine, big, &arch, &mode, &step) ||
-	    cs_open(arch, mode, &cs) != CS_ERR_OK) {
+	    capstone.open(arch, mode, &cs) != CS_ERR_OK) {
 		err_set(err, ERR_FORMAT,
 			"code of ELF machine %u cannot be disassembled; "
 			"x86, AArch64, s390x and ppc64 can",
@@ -69,11 +72,12 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	d->cs = cs;
 	d->machine = machine;
 	d->step = step;
-	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
+	capstone.option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
-		cs_option(cs, CS_OPT_SYNTAX,
-			  intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
-	d->insn = cs_malloc(cs);
+		capstone.option(cs, CS_OPT_SYNTAX,
+				intel ? CS_OPT_SYNTAX_INTEL
+				      : CS_OPT_SYNTAX_ATT);
+	d->insn = capstone.malloc(cs);
 	if (!d->insn) {
 		disasm_close(d);
 		err_set(err, ERR_LIMIT, "no memory for an instruction");
@@ -87,14 +91,14 @@ void disasm_close(struct disasm *d)
 	if (!d)
 		return;
 	if (d->insn)
-		cs_free(d->insn, 1);
-	cs_close(&d->cs);
+		capstone.free(d->insn, 1);
+	capstone.close(&d->cs);
 	free(d);
 }
 
 static bool disasm_in_group(const struct disasm *d, unsigned int group)
 {
-	return cs_insn_group(d->cs, d->insn, group);
+	return capstone.insn_group(d->cs, d->insn, group);
 }
 
 /* capstone 4 has no group for calls on these machines. */
@@ -192,8 +196,8 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 	if (!*len)
 		return false;
 	*out = (struct insn){ .addr = *addr };
-	if (cs_disasm_iter(d->cs, &p, &left, &at, d->insn) && d->insn->size &&
-	    d->insn->size <= *len) {
+	if (capstone.disasm_iter(d->cs, &p, &left, &at, d->insn) &&
+	    d->insn->size && d->insn->size <= *len) {
 		snprintf(out->mnemonic, sizeof(out->mnemonic), "%s",
 			 d->insn->mnemonic);
 		snprintf(out->operands, sizeof(out->operands), "%s",

@@ -4,6 +4,8 @@
 #include <capstone/capstone.h>
 #include <elf.h>
 
+#include "symbolize/disasm/capstone_calls.h"
+
 /* Returns true if the instruction writes register sp, or if that is unknown. */
 static bool disasm_sp_writes(csh cs, const cs_insn *in, uint16_t sp)
 {
@@ -12,7 +14,8 @@ static bool disasm_sp_writes(csh cs, const cs_insn *in, uint16_t sp)
 	uint8_t n_read = 0;
 	uint8_t n = 0;
 
-	if (cs_regs_access(cs, in, reads, &n_read, written, &n) != CS_ERR_OK)
+	if (capstone.regs_access(cs, in, reads, &n_read, written, &n) !=
+	    CS_ERR_OK)
 		return true;
 	for (uint8_t i = 0; i < n; i++)
 		if (written[i] == sp)
@@ -26,8 +29,8 @@ static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	const cs_x86_op *to = &t->operands[0];
 	const cs_x86_op *from = &t->operands[1];
 
-	if (cs_insn_group(cs, in, CS_GRP_CALL) ||
-	    cs_insn_group(cs, in, CS_GRP_RET))
+	if (capstone.insn_group(cs, in, CS_GRP_CALL) ||
+	    capstone.insn_group(cs, in, CS_GRP_RET))
 		return SP_KEPT;
 	switch (in->id) {
 	case X86_INS_PUSH:

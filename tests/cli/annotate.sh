@@ -277,3 +277,16 @@ ok a_wrong_symfs_fails $(($? != 1))
 mkdir "$work/empty"
 HOME=$work/empty "$B" annotate --symfs "$work/empty" "$db" "$func" >"$work/out" 2>"$work/err"
 says code_that_is_not_here_is_said 'no file; --symfs DIR' "$work/err"
+
+# capstone is loaded by those who need it
+! ldd "$B" | grep -q capstone
+ok the_library_costs_no_other_command_its_start $?
+lib=$(sed -n 's/^#define CS_API_MAJOR \([0-9]*\)$/libcapstone.so.\1/p' \
+	"$(pkg-config --variable=includedir capstone)"/capstone.h \
+	"$(pkg-config --variable=includedir capstone)"/capstone/capstone.h 2>/dev/null | head -n 1)
+mkdir "$work/lib"
+echo none >"$work/lib/$lib"
+LD_LIBRARY_PATH=$work/lib refuses a_library_that_is_not_here_is_named \
+	"instructions are shown by $lib, which is not here; install libcapstone" "$db" "$func"
+LD_LIBRARY_PATH=$work/lib "$B" report "$db" >"$work/out" 2>"$work/err"
+ok other_commands_need_no_such_library $?

@@ -298,3 +298,34 @@ cp "$work/$name.db" "$work/check.db" &&
 	grep -q "^backstitch: $work/check.red.db: 'image' is no table" "$work/said" &&
 	! ls "$work/check.red.db"* 2>/dev/null
 ok "a copy that cannot be redacted is named by its output" $?
+
+# libarchive is loaded by those who need it
+! ldd "$B" | grep -q libarchive
+ok the_library_costs_no_other_command_its_start $?
+for ending in tar tar.gz tgz tar.xz tar.zst
+do
+	"$B" bundle --symfs $symfs -f -o "$work/form.$ending" "$db" 2>"$work/said" &&
+		"$B" info "$work/form.$ending" >"$work/text" 2>&1
+	ok "written_and_read_as_$ending" $?
+	od -An -tx1 -N6 "$work/form.$ending" | tr -d ' ' >"$work/magic"
+	case $ending in
+	*gz) grep -q ^1f8b "$work/magic" ;;
+	*.xz) grep -q ^fd377a585a00 "$work/magic" ;;
+	*.zst) grep -q ^28b52ffd "$work/magic" ;;
+	*) tar tf "$work/form.$ending" >"$work/text" && ! grep -q '^1f8b\|^fd37\|^28b5' "$work/magic" ;;
+	esac
+	ok "and_packed_as_$ending" $?
+done
+mkdir "$work/lib"
+echo none >"$work/lib/libarchive.so.13"
+for c in "bundle -f -o $work/unmade.tar $db" "info $work/form.tar"
+do
+	# shellcheck disable=SC2086 # words
+	LD_LIBRARY_PATH=$work/lib "$B" $c >"$work/text" 2>"$work/said"
+	[ $? = 2 ] && grep -q 'written and read by libarchive.so.13, which is not here; install libarchive13' "$work/said"
+	ok "${c%% *}_names_a_library_that_is_not_here" $?
+done
+[ ! -e "$work/unmade.tar" ]
+ok and_leaves_no_file $?
+LD_LIBRARY_PATH=$work/lib "$B" info "$db" >"$work/text" 2>&1
+ok other_commands_need_no_such_library $?
