@@ -171,7 +171,9 @@ class Bench:
             if inferred and flags & 8:
                 # of the caller only the function is known: where it begins
                 addrs[1] += 1
-            if name == "whole" and len(addrs) - bool(inferred) == 127:
+            if len(addrs) - bool(inferred) == 127 and name in (
+                    "whole", "not judged (start)", "ends early (function)",
+                    "ends early (no frame pointers)", "ends early (unread)"):
                 name = "cut (full)"
             out[tid, time] = name, bool(inferred), addrs, accused[stack]
             sums[name] += 1
