@@ -16,7 +16,7 @@
  * has 5 MB in 60,000 functions. */
 #define FRAMES_MOST ((size_t)64 << 20)
 /* The largest frame is that of runtime.call1073741824. */
-#define DEPTH_MOST ((uint32_t)INT32_MAX)
+#define CFA_MOST ((uint32_t)INT32_MAX)
 
 #define X86_SP 7
 #define X86_RA 16
@@ -93,16 +93,20 @@ static void go_frames_cie(struct go_frames *g)
 	go_frames_end(g, 0);
 }
 
-/* The rules where the stack is so deep. AArch64 saves the link register at the
- * lowest place of the frame. */
-static void go_frames_depth(struct go_frames *g, uint32_t depth)
+/* Adds the rules where the stack is so deep. AArch64 saves the link register at
+ * the lowest place of the frame. On x86-64 the depth is -8 where the return
+ * address was taken from the stack. Returns false if no stack is so deep. */
+static bool go_frames_depth(struct go_frames *g, uint32_t depth)
 {
+	bool is_x86 = g->machine == EM_X86_64;
+	uint32_t cfa = depth + (is_x86 ? WORD : 0);
+
+	if (cfa > CFA_MOST || cfa % WORD)
+		return false;
 	go_frames_byte(g, DW_CFA_def_cfa_offset);
-	if (g->machine == EM_X86_64) {
-		go_frames_leb(g, depth + WORD);
-		return;
-	}
-	go_frames_leb(g, depth);
+	go_frames_leb(g, cfa);
+	if (is_x86)
+		return true;
 	if (depth) {
 		go_frames_byte(g, DW_CFA_offset | A64_LINK);
 		go_frames_leb(g, depth / WORD);
@@ -110,6 +114,7 @@ static void go_frames_depth(struct go_frames *g, uint32_t depth)
 		go_frames_byte(g, DW_CFA_same_value);
 		go_frames_byte(g, A64_LINK);
 	}
+	return true;
 }
 
 /* Adds a function, up to where its depths are known. */
@@ -129,13 +134,13 @@ static void go_frames_add(struct go_frames *g,
 	size_t length_at = g->n;
 
 	go_frames_put(g, &length, WORD);
-	while (g->n < FRAMES_MOST && gopclntab_next_depth(d, &start) > 0 &&
-	       d->depth <= DEPTH_MOST && !(d->depth % WORD)) {
+	while (g->n < FRAMES_MOST && gopclntab_next_depth(d, &start) > 0) {
 		if (start > last) {
 			go_frames_byte(g, DW_CFA_advance_loc4);
 			go_frames_word(g, (uint32_t)(start - last));
 		}
-		go_frames_depth(g, d->depth);
+		if (!go_frames_depth(g, d->depth))
+			break;
 		last = start;
 		length = d->pc - f->start;
 	}

@@ -1,10 +1,9 @@
 /* go_frames.h - call frame information of Go programs without it.
  *
  * Go's linker makes .debug_frame from the depths of stacks that the runtime has
- * too (Go 1.18 to 1.25, cmd/link/internal/ld/dwarf.go). In a program that was
- * linked with -s, or stripped, the second is left: of it the first is made
- * again.
- */
+ * too (cmd/link/internal/ld/dwarf.go; all rows are the same with Go 1.19, 1.26
+ * and 1.27). In a program that was linked with -s, or stripped, the second is
+ * left: of it the first is made again. */
 #ifndef SYMBOLIZE_CFI_GO_FRAMES_H
 #define SYMBOLIZE_CFI_GO_FRAMES_H
 #include <stddef.h>

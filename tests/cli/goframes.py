@@ -31,7 +31,8 @@ for line in lines("readelf", "--debug-dump=frames-interp", program):
     row = re.match(r"([0-9a-f]{16}) rsp\+(\d+) +c-8", line)
     if row:
         rows.append((int(row[1], 16), int(row[2]) - 8))
-rows = [(at, ra) for at, ra in rows if vaddr <= at < vaddr + size and ra < 8 * WORDS]
+rows = [(at, ra) for at, ra in rows
+        if vaddr <= at < vaddr + size and 0 <= ra < 8 * WORDS]
 
 
 def record(kind, misc, data):
