@@ -12,11 +12,11 @@
 #include "symbolize/elf/gopclntab.h"
 
 #define WORD 8
-/* Of a hostile table, each of whose functions has the same depths. Kubernetes
- * has 5 MB in 60,000 functions. */
+/* A hostile table may have the same depths in each function. Those of go
+ * itself, a program of 14 MB, take 1 MB. */
 #define FRAMES_MOST ((size_t)64 << 20)
-/* The largest frame is that of runtime.call1073741824. */
-#define CFA_MOST ((uint32_t)INT32_MAX)
+/* A depth below zero is of a few words, which fit one byte of DWARF. */
+#define LEAST_DEPTH (60 * WORD)
 
 #define X86_SP 7
 #define X86_RA 16
@@ -94,22 +94,32 @@ static void go_frames_cie(struct go_frames *g)
 }
 
 /* Adds the rules where the stack is so deep. AArch64 saves the link register at
- * the lowest place of the frame. On x86-64 the depth is -8 where the return
- * address was taken from the stack. Returns false if no stack is so deep. */
-static bool go_frames_depth(struct go_frames *g, uint32_t depth)
+ * the lowest place of the frame, if the function has a caller. The depth is
+ * negative where code of the runtime has taken words of its caller from the
+ * stack. Returns false if no stack is so deep. */
+static bool go_frames_depth(struct go_frames *g, int32_t depth, bool top)
 {
 	bool is_x86 = g->machine == EM_X86_64;
-	uint32_t cfa = depth + (is_x86 ? WORD : 0);
 
-	if (cfa > CFA_MOST || cfa % WORD)
+	if (depth < -LEAST_DEPTH || depth > INT32_MAX - WORD || depth % WORD)
 		return false;
-	go_frames_byte(g, DW_CFA_def_cfa_offset);
-	go_frames_leb(g, cfa);
+	int32_t cfa = depth + (is_x86 ? WORD : 0);
+
+	if (cfa < 0) {
+		go_frames_byte(g, DW_CFA_def_cfa_offset_sf);
+		go_frames_byte(g, (unsigned int)(-cfa / WORD));
+	} else {
+		go_frames_byte(g, DW_CFA_def_cfa_offset);
+		go_frames_leb(g, (uint32_t)cfa);
+	}
 	if (is_x86)
 		return true;
-	if (depth) {
+	if (top) {
+		go_frames_byte(g, DW_CFA_undefined);
+		go_frames_byte(g, A64_LINK);
+	} else if (depth > 0) {
 		go_frames_byte(g, DW_CFA_offset | A64_LINK);
-		go_frames_leb(g, depth / WORD);
+		go_frames_leb(g, (uint32_t)(depth / WORD));
 	} else {
 		go_frames_byte(g, DW_CFA_same_value);
 		go_frames_byte(g, A64_LINK);
@@ -139,7 +149,7 @@ static void go_frames_add(struct go_frames *g,
 			go_frames_byte(g, DW_CFA_advance_loc4);
 			go_frames_word(g, (uint32_t)(start - last));
 		}
-		if (!go_frames_depth(g, d->depth))
+		if (!go_frames_depth(g, (int32_t)d->depth, d->top))
 			break;
 		last = start;
 		length = d->pc - f->start;

@@ -25,6 +25,11 @@
 #define ENTRY 8
 /* Of a record: the word with the place of the depths (_func.pcsp). */
 #define RECORD_DEPTHS 16
+/* The byte with its flags, since Go 1.20 and before; and one of them, for a
+ * function that nothing called (TOPFRAME of internal/abi). */
+#define RECORD_FLAGS 41
+#define RECORD_FLAGS_118 37
+#define FLAG_TOP 1
 /* A name that is longer is none: each of millions of entries of a damaged table
  * may have the same bytes without an end. */
 #define NAME_MOST 16384
@@ -74,6 +79,7 @@ static bool gopclntab_read_header(struct gopclntab *g)
 		return false;
 	g->word = g->data[HEADER - 1];
 	g->quantum = g->data[HEADER - 2];
+	g->flags_at = magic == MAGIC_118 ? RECORD_FLAGS_118 : RECORD_FLAGS;
 	return (g->word == 8 || g->word == 4) &&
 	       gopclntab_header(g, FUNCTIONS, &g->n) &&
 	       gopclntab_header(g, TEXT, &g->text) &&
@@ -189,17 +195,22 @@ bool gopclntab_depths(const struct gopclntab *g,
 {
 	struct bytes record;
 	uint32_t at;
+	uint8_t flags;
 
 	if (!gopclntab_at(g, g->entries + f->record, &record) ||
 	    bytes_skip(&record, RECORD_DEPTHS, NULL) ||
 	    bytes_u32(&record, &at, NULL) || !at || !g->quantum ||
-	    g->values > g->len || at >= g->len - g->values)
+	    bytes_skip(&record, g->flags_at - RECORD_DEPTHS - sizeof(at),
+		       NULL) ||
+	    bytes_u8(&record, &flags, NULL) || g->values > g->len ||
+	    at >= g->len - g->values)
 		return false;
 	*d = (struct gopclntab_depths){ .pc = f->start,
 					.end = f->end,
 					.depth = UINT32_MAX,
 					.quantum = g->quantum,
-					.first = true };
+					.first = true,
+					.top = flags & FLAG_TOP };
 	return gopclntab_at(g, g->values + at, &d->b);
 }
 

@@ -17,8 +17,9 @@ struct gopclntab {
 	const unsigned char *data;
 	size_t len;
 	bool swap;
-	uint8_t word;	 /* bytes of a pointer */
-	uint8_t quantum; /* addresses are counted in so many bytes */
+	uint8_t word;	  /* bytes of a pointer */
+	uint8_t quantum;  /* addresses are counted in so many bytes */
+	uint8_t flags_at; /* in a record */
 	/* functions; the address that entries count from; offsets of the names,
 	 * of the values by address, and of the entries */
 	uint64_t n, text, names, values, entries;
@@ -39,6 +40,7 @@ struct gopclntab_depths {
 	uint32_t depth;
 	uint8_t quantum;
 	bool first;
+	bool top; /* nothing called the function: a stack begins with it */
 };
 
 /* Finds the table, and sets *from to its section. Returns false if there is
