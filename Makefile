@@ -410,7 +410,7 @@ style-run:
 
 # Every command while calls fail and signals come.
 faults: deps-build
-	$(SUBJ) all
+	$(SUBJ) all mkcap
 	@python3 tests/faults/faults.py $(O)
 	@FAULTS_BIG=2000000 FAULTS_MAX=200 python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
