@@ -323,8 +323,9 @@ static Elf_Data *cfi_section_data(const struct elf_section *s)
 	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
 }
 
-static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
-			   bool eh, uint64_t addr, bool swap)
+/* Takes ownership of data. */
+static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
+			   size_t len, bool eh, uint64_t addr, bool swap)
 {
 	struct cfi *c = mem_new(1, sizeof(*c));
 	struct bytes all;
@@ -332,7 +333,7 @@ static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
 	bool wide;
 
 	c->abi = abi;
-	c->data = mem_dup(data, len);
+	c->data = data;
 	c->len = len;
 	c->eh = eh;
 	c->swap = swap;
@@ -365,17 +366,15 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 
 	if (!abi || !len || len > SECTION_MAX)
 		return NULL;
-	return cfi_new(abi, data, len, true, addr, swap);
+	return cfi_new(abi, mem_dup(data, len), len, true, addr, swap);
 }
 
 static struct cfi *cfi_of_go(const struct abi *abi, const struct elf_file *ef)
 {
 	size_t len;
 	unsigned char *data = go_frames_make(ef, &len);
-	struct cfi *c = data ? cfi_new(abi, data, len, true, 0, false) : NULL;
 
-	free(data);
-	return c;
+	return data ? cfi_new(abi, data, len, true, 0, false) : NULL;
 }
 
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
@@ -392,8 +391,8 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 	d = cfi_section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;
-	return cfi_new(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
-		       s.addr, ef->swap);
+	return cfi_new(abi, mem_dup(d->d_buf, d->d_size), d->d_size,
+		       !strcmp(section, ".eh_frame"), s.addr, ef->swap);
 }
 
 struct cfi *cfi_open_either(const struct elf_file *ef)

@@ -13,6 +13,7 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/symtab.h"
 
@@ -172,23 +173,6 @@ bool gopclntab_function(const struct gopclntab *g, uint64_t i,
 	       !__builtin_add_overflow(g->text, end, &out->end);
 }
 
-/* Reads a number of up to 32 bits, seven in a byte. */
-static int gopclntab_number(struct bytes *b, uint32_t *out)
-{
-	uint32_t v = 0;
-	uint8_t byte;
-
-	for (unsigned int shift = 0; shift < 35; shift += 7) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		v |= (uint32_t)(byte & 0x7f) << shift;
-		*out = v;
-		if (byte < 0x80)
-			return 0;
-	}
-	return -1;
-}
-
 bool gopclntab_depths(const struct gopclntab *g,
 		      const struct gopclntab_function *f,
 		      struct gopclntab_depths *d)
@@ -216,23 +200,23 @@ bool gopclntab_depths(const struct gopclntab *g,
 
 int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
 {
-	uint32_t change, length;
+	uint64_t change, length;
 
 	*start = d->pc;
 	if (d->pc == d->end)
 		return 0;
-	if (gopclntab_number(&d->b, &change))
+	if (leb128_unsigned(&d->b, &change) || change > UINT32_MAX)
 		return -1;
 	if (!change && !d->first)
 		return 0;
-	if (gopclntab_number(&d->b, &length))
+	if (leb128_unsigned(&d->b, &length))
 		return -1;
 	d->first = false;
 	/* the lowest bit is the sign */
-	d->depth += change & 1 ? ~(change >> 1) : change >> 1;
+	d->depth += (uint32_t)(change & 1 ? ~(change >> 1) : change >> 1);
 	if (!length || length > (d->end - d->pc) / d->quantum)
 		return -1;
-	d->pc += (uint64_t)length * d->quantum;
+	d->pc += length * d->quantum;
 	return 1;
 }
 
