@@ -13,18 +13,11 @@ import struct
 import subprocess
 import sys
 
+from goprogram import code, lines
+
 B, program, stripped = sys.argv[1:]
 BASE, SP, WORDS, LEAST = 0x500000000, 0x7ff000000000, 128, 2000
-
-
-def lines(*args):
-    return subprocess.run(args, capture_output=True, text=True,
-                          check=True).stdout.splitlines()
-
-
-code = next(p for p in map(str.split, lines("readelf", "-lW", stripped))
-            if p[:1] == ["LOAD"] and p[6:8] == ["R", "E"])
-off, vaddr, size = int(code[1], 16), int(code[2], 16), int(code[4], 16)
+off, vaddr, size = code(stripped)
 # [address of a row, where its return address is above the stack pointer]
 rows = []
 for line in lines("readelf", "--debug-dump=frames-interp", program):

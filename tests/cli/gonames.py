@@ -13,18 +13,11 @@ import sqlite3
 import subprocess
 import sys
 
+from goprogram import code, lines
+
 B, MKCAP, program, stripped, first = sys.argv[1:]
 BASE = 0x500000000
-
-
-def lines(*args):
-    return subprocess.run(args, capture_output=True, text=True,
-                          check=True).stdout.splitlines()
-
-
-code = next(p for p in map(str.split, lines("readelf", "-lW", stripped))
-            if p[:1] == ["LOAD"] and p[6:8] == ["R", "E"])
-off, vaddr, size = int(code[1], 16), int(code[2], 16), int(code[4], 16)
+off, vaddr, size = code(stripped)
 function = {}
 for line in lines("nm", "-S", "--defined-only", program):
     p = line.split(" ", 3)
