@@ -67,6 +67,8 @@ struct unwind_out {
 	uint32_t max, n;  /* n: number of addresses, at least 1 */
 	uint32_t guessed; /* index of the first one found by frame pointer
 			   * because there was no table; UINT32_MAX: none */
+	bool unproved;	  /* a caller may be missing in front of one of these:
+			   * what may be its return address is in between */
 	enum unwind_end end;
 };
 
@@ -82,6 +84,7 @@ enum unwind_caller {
 			  * up its frame */
 	CALLER_FUNCTION, /* likewise its function, which calls the innermost
 			  * one at several places; stored as inferred */
+	CALLER_UNPROVED, /* of a dump: see struct unwind_out.unproved */
 };
 
 struct unwinder_ops {

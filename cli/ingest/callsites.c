@@ -55,6 +55,7 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 	p->stack[stack].outermost |= ended == UNWIND_OUTERMOST;
 	p->stack[stack].callerless |= caller == CALLER_MISSING;
 	p->stack[stack].framed |= caller == CALLER_FRAMED;
+	p->stack[stack].unproved |= caller == CALLER_UNPROVED;
 	const struct stack *s = bare_code_stack(p->code, stack);
 
 	if (p->stack[stack].used && s->parent)
@@ -564,6 +565,8 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	if (p->stack[stack].used && !p->stack[stack].unwound &&
 	    image_is_kernel(p->code->image[image].img.kind))
 		return JUDGED_OPEN;
+	if (p->stack[stack].unproved)
+		return JUDGED_NO_TABLE;
 	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
 }
 

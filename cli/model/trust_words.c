@@ -95,8 +95,8 @@ const struct trust_word trust_words[] = {
 	  "are unchecked at an inexact frame", "a frame is not exactly known" },
 	{ "not judged (no table)", TRUST_UNCHECKED,
 	  "are unchecked for want of unwind tables",
-	  "no unwind table covers the innermost function, whose caller may be "
-	  "missing" },
+	  "no unwind table covers a function, most often the innermost, whose "
+	  "caller may be missing" },
 	{ "not judged (start)", TRUST_UNCHECKED, "are unchecked where they end",
 	  "too little is known of the outermost function to tell whether a "
 	  "thread begins there" },

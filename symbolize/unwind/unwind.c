@@ -24,6 +24,8 @@
 
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
+/* Nothing is mapped below (vm.mmap_min_addr), so that numbers are not code. */
+#define NO_CODE_BELOW 65536
 /* Where a system call of x86-64 leaves its result: rax. */
 #define REG_RESULT 0
 /* Places in code that are kept while recorded chains are checked. */
@@ -319,6 +321,54 @@ static bool unwind_switched(struct table_unwinder *u,
 	return is;
 }
 
+/* Steps out of the innermost function as where it has not set FP yet, or has
+ * set it back: the return address is on top of the stack, or behind FP, which
+ * it has just saved. Returns -1 if nothing there follows a call. */
+static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
+			   bool from_file, struct stack_walk *w)
+{
+	const int64_t word = (int64_t)w->abi->word;
+	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
+	uint64_t sp = w->v.reg[w->abi->sp];
+	uint64_t top;
+
+	if (!w->top || w->abi->link >= 0 || stack_walk_read_word(w, sp, &top))
+		return -1;
+	row.cfa = (int32_t)word;
+	if (top == w->v.reg[w->abi->fp])
+		row.cfa += (int32_t)word;
+	return stack_walk_row(w, &row) ||
+			       !unwind_is_called(u, in, from_file, w->v.pc)
+		       ? -1
+		       : 0;
+}
+
+/* Returns whether a step along FP may have skipped a caller: the call of the
+ * function that set no FP has left a return address in between. Data may look
+ * like one. */
+static bool unwind_may_skip(struct table_unwinder *u,
+			    const struct unwind_in *in,
+			    const struct stack_walk *w)
+{
+	uint64_t to = w->v.reg[w->abi->fp];
+	uint64_t at = w->v.reg[w->abi->sp];
+	uint64_t pc;
+
+	if (w->top && w->abi->link >= 0)
+		return true;
+	for (; at < to && !stack_walk_read_word(w, at, &pc);
+	     at += w->abi->word) {
+		if (pc - w->low < bytes_left(&w->dump) || pc < NO_CODE_BELOW)
+			continue;
+		struct unwind_code c = unwind_code_at(u, in, pc - 1);
+
+		if (c.mapped &&
+		    (!c.m || missing_caller_after_call(c.m, c.vaddr + 1)))
+			return true;
+	}
+	return false;
+}
+
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
@@ -351,15 +401,22 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 		return 0;
 	}
 	next = *w;
-	if (stack_walk_pointer(&next)) {
-		/* Zeros mark the end only after other frame-pointer steps;
-		 * otherwise they are arbitrary data. */
-		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
-			w->end = next.end;
-		return -1;
+	if (!unwind_from_top(u, in, unwind_is_file(&from), &next)) {
+		out->unproved = true;
+	} else {
+		next = *w;
+		if (stack_walk_pointer(&next)) {
+			/* Zeros mark the end only after other frame-pointer
+			 * steps; otherwise they are arbitrary data. */
+			if (next.end == UNWIND_OUTERMOST &&
+			    out->guessed != UINT32_MAX)
+				w->end = next.end;
+			return -1;
+		}
+		if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
+			return -1;
+		out->unproved |= unwind_may_skip(u, in, w);
 	}
-	if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
-		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
 		out->guessed = out->n;
@@ -425,6 +482,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	stack_trail_begin(trail, &w, in->epoch);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
+	out->unproved = false;
 	for (;;) {
 		bool called = !w.top;
 
@@ -474,6 +532,7 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
+	out->unproved = false;
 	out->end = UNWIND_NO_TABLE;
 	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
@@ -520,6 +579,7 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->ip[0] = in->pc;
 		out->n = 1;
 		out->guessed = UINT32_MAX;
+		out->unproved = false;
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
@@ -711,6 +771,7 @@ static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
 	memcpy(out->ip, j->ip, j->out.n * sizeof(*out->ip));
 	out->n = j->out.n;
 	out->guessed = j->out.guessed;
+	out->unproved = j->out.unproved;
 	out->end = j->out.end;
 	return true;
 }

@@ -304,6 +304,7 @@ static void unwind_unwind(uint64_t pc, uint64_t bp, uint64_t bx,
 	ck_assert_uint_eq(first.n, out.n);
 	ck_assert_int_eq(first.end, out.end);
 	ck_assert_uint_eq(first.guessed, out.guessed);
+	ck_assert_int_eq(first.unproved, out.unproved);
 }
 
 static void got(enum unwind_end end, uint32_t n, const uint64_t *want)
@@ -625,6 +626,38 @@ START_TEST(code_made_at_run_time)
 	ck_assert_uint_eq(out.guessed, 1);
 	UNWIND(0x10100, 0, 0, IN(START));
 	GOT(UNWIND_NO_TABLE, 0x10100);
+	UNWIND(0x10100, 0, 0, IN(BARE));
+	GOT(UNWIND_NO_TABLE, 0x10100, IN(BARE) - 1);
+}
+END_TEST
+
+/* Interpreters and compilers at run time have no tables: a function that has
+ * not set its frame pointer yet shows by its return address. */
+START_TEST(code_made_at_run_time_that_has_not_set_its_frame)
+{
+	/* it has: what is between is no code */
+	UNWIND(0x10100, SP + 16, 0, 5, 0x7fff12345678, SP + 32, 0x10300, 0, 0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x102ff);
+	ck_assert(!out.unproved);
+	/* not yet */
+	UNWIND(0x10100, SP + 16, 0, 0x10210, 5, SP + 32, 0x10300, 0, 0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x1020f, 0x102ff);
+	ck_assert_uint_eq(out.guessed, 1);
+	ck_assert(out.unproved);
+	/* it has saved that of its caller */
+	UNWIND(0x10100, SP + 24, 0, SP + 24, 0x10210, 5, SP + 40, 0x10300, 0,
+	       0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x1020f, 0x102ff);
+	ck_assert(out.unproved);
+	/* one further out may have none */
+	UNWIND(0x10100, SP, 0, SP + 32, 0x10200, 5, 0x10280, SP + 48, 0x10300,
+	       0, 0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x101ff, 0x102ff);
+	ck_assert(out.unproved);
+	/* of a file, only what is behind a call is a return address */
+	UNWIND(0x10100, SP + 16, 0, IN(START), 5, SP + 32, 0x10300, 0, 0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x102ff);
+	ck_assert(!out.unproved);
 }
 END_TEST
 
@@ -841,6 +874,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 a_function_that_called_on_another_stack,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
+	 code_made_at_run_time_that_has_not_set_its_frame,
 	 code_made_at_run_time_that_has_a_table,
 	 code_made_at_run_time_whose_bytes_are_known,
 	 a_file_is_read_once_for_all_who_map_it,
