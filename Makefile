@@ -437,6 +437,8 @@ twins: deps-build
 	$(SUBJ) all
 	@python3 tests/twins/twins.py --program $(O)/backstitch \
 		--folder $(O)/twins --table $(O)/twins.json --whole 99 $(TWINS)
+	@! command -v node >/dev/null || \
+		python3 tests/twins/generated.py --program $(O)/backstitch
 
 # Time and memory of many things, and of one capture of 2 GB (GB=10).
 GB ?= 2

@@ -1,0 +1,209 @@
+/* unwind_bare.c - steps out of code that has no unwind table. */
+#include <elf.h>
+
+#include "symbolize/cfi/abi.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/unwind/missing_caller.h"
+#include "symbolize/unwind/stack_walk.h"
+#include "symbolize/unwind/unwind_images.h"
+#include "symbolize/unwind/unwind_state.h"
+
+/* Bytes of startup code at a file's entry point. */
+#define ENTRY_MAX 256
+/* Nothing is mapped below (vm.mmap_min_addr), so that numbers are not code. */
+#define NO_CODE_BELOW 65536
+/* Where a system call of x86-64 leaves its result: rax. */
+#define REG_RESULT 0
+
+/* Returns true if an address that the frame pointer led to follows a call.
+ * Without its bytes this cannot be checked for JIT code, which is then accepted
+ * as a caller of JIT code only, or if the runtime named a function there: V8's
+ * builtins are in its file, without tables, and set frame pointers. */
+static bool unwind_is_called(struct table_unwinder *u,
+			     const struct unwind_in *in, bool from_file,
+			     uint64_t pc)
+{
+	struct unwind_code to = unwind_code_at(u, in, pc - 1);
+
+	if (!to.mapped)
+		return false;
+	if (!to.m)
+		return !from_file || to.named;
+	return missing_caller_after_call(to.m, to.vaddr + 1);
+}
+
+/* Returns true in startup code without a table. glibc's loader has none for
+ * _start and what follows, from where constructors are called. The kernel
+ * clears all registers, and this code does not use FP. */
+static bool unwind_at_entry(const struct unwind_code *c,
+			    const struct stack_walk *w)
+{
+	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	       c->vaddr - c->m->entry < ENTRY_MAX &&
+	       !unwind_images_row(c->m, c->m->entry) &&
+	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
+}
+
+/* Whether this is a system call behind which glibc's table ends, in clone() and
+ * clone3(): the child goes on there on another stack. *row: what holds up to
+ * there, and for the parent behind it. */
+static bool unwind_at_clone(const struct unwind_code *c,
+			    const struct stack_walk *w, struct unwind_row *row,
+			    bool *behind)
+{
+	unsigned char insn[2];
+
+	if (!w->top || !unwind_is_file(c) || c->m->machine != EM_X86_64)
+		return false;
+	for (unsigned int back = 0; back <= sizeof(insn);
+	     back += sizeof(insn)) {
+		uint64_t call = c->vaddr - back;
+		const struct unwind_row *r = unwind_images_row(c->m, call - 1);
+
+		if (!r || unwind_row_kind(r) != ROW_SP ||
+		    unwind_images_read_code(c->m, call, insn, sizeof(insn)) !=
+			    sizeof(insn) ||
+		    insn[0] != 0x0f || insn[1] != 0x05)
+			continue;
+		*row = *r;
+		*behind = back != 0;
+		return true;
+	}
+	return false;
+}
+
+enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
+				     const struct stack_walk *w, int64_t *cfa,
+				     int64_t *fp)
+{
+	unsigned char code[FRAME_CODE_WHOLE];
+	size_t n;
+
+	if (!unwind_is_file(c))
+		return FRAME_CODE_UNKNOWN;
+	n = unwind_images_read_code(c->m, c->vaddr + !w->exact, code,
+				    sizeof(code));
+	return frame_code_ends(c->m->machine, code, n, cfa, fp);
+}
+
+/* Steps out of a function without a table by its code, which says the same as a
+ * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
+ * run when a program ends. */
+static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
+{
+	const int64_t word = (int64_t)w->abi->word;
+	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
+	int64_t cfa, fp;
+
+	if (unwind_bare_ends(c, w, &cfa, &fp) != FRAME_CODE_RETURNS ||
+	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
+		return -1;
+	/* A call with nothing on the stack: it does not return, and the code
+	 * behind it is of the next function. */
+	if (!w->exact && cfa == word)
+		return -1;
+	row.cfa = (int32_t)cfa;
+	if (fp != FRAME_CODE_KEPT)
+		row.fp = (int16_t)((fp - cfa) / word);
+	return stack_walk_row(w, &row);
+}
+
+/* Steps out of the innermost function as where it has not set FP yet, or has
+ * set it back: the return address is on top of the stack, or behind FP, which
+ * it has just saved. Returns -1 if nothing there follows a call. */
+static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
+			   bool from_file, struct stack_walk *w)
+{
+	const int64_t word = (int64_t)w->abi->word;
+	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
+	uint64_t sp = w->v.reg[w->abi->sp];
+	uint64_t top;
+
+	if (!w->top || w->abi->link >= 0 || stack_walk_read_word(w, sp, &top))
+		return -1;
+	row.cfa = (int32_t)word;
+	if (top == w->v.reg[w->abi->fp])
+		row.cfa += (int32_t)word;
+	return stack_walk_row(w, &row) ||
+			       !unwind_is_called(u, in, from_file, w->v.pc)
+		       ? -1
+		       : 0;
+}
+
+/* Returns whether a step along FP may have skipped a caller: the call of the
+ * function that set no FP has left a return address in between. Data may look
+ * like one. */
+static bool unwind_may_skip(struct table_unwinder *u,
+			    const struct unwind_in *in,
+			    const struct stack_walk *w)
+{
+	uint64_t to = w->v.reg[w->abi->fp];
+	uint64_t at = w->v.reg[w->abi->sp];
+	uint64_t pc;
+
+	if (w->top && w->abi->link >= 0)
+		return true;
+	for (; at < to && !stack_walk_read_word(w, at, &pc);
+	     at += w->abi->word) {
+		if (pc - w->low < bytes_left(&w->dump) || pc < NO_CODE_BELOW)
+			continue;
+		struct unwind_code c = unwind_code_at(u, in, pc - 1);
+
+		if (c.mapped &&
+		    (!c.m || missing_caller_after_call(c.m, c.vaddr + 1)))
+			return true;
+	}
+	return false;
+}
+
+int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
+		     const struct unwind_step_at *p, struct stack_walk *w,
+		     struct unwind_out *out)
+{
+	struct stack_walk next = *w;
+	struct unwind_code from = unwind_code_at(u, in, p->pc);
+	struct unwind_row row;
+	bool behind;
+
+	if (unwind_at_clone(&from, w, &row, &behind)) {
+		bool known = w->v.have >> REG_RESULT & 1;
+
+		if (!behind || (known && w->v.reg[REG_RESULT]))
+			return stack_walk_row(w, &row);
+		/* The result is 0 in the child, which nothing has called. */
+		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
+		return -1;
+	}
+	if (unwind_at_entry(&from, w)) {
+		w->end = UNWIND_OUTERMOST;
+		return -1;
+	}
+	w->end = unwind_row_kind(&p->row) == ROW_NO_FILE ? UNWIND_NO_FILE
+							 : UNWIND_NO_TABLE;
+	if (!unwind_by_code(&from, &next) &&
+	    unwind_is_called(u, in, true, next.v.pc)) {
+		*w = next;
+		return 0;
+	}
+	next = *w;
+	if (!unwind_from_top(u, in, unwind_is_file(&from), &next)) {
+		out->unproved = true;
+	} else {
+		next = *w;
+		if (stack_walk_pointer(&next)) {
+			/* Zeros mark the end only after other frame-pointer
+			 * steps; otherwise they are arbitrary data. */
+			if (next.end == UNWIND_OUTERMOST &&
+			    out->guessed != UINT32_MAX)
+				w->end = next.end;
+			return -1;
+		}
+		if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
+			return -1;
+		out->unproved |= unwind_may_skip(u, in, w);
+	}
+	*w = next;
+	if (out->guessed == UINT32_MAX)
+		out->guessed = out->n;
+	return 0;
+}
