@@ -110,13 +110,15 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 
 /* Steps out of the innermost function as where it has not set FP yet, or has
  * set it back: the return address is on top of the stack, or behind FP, which
- * it has just saved. Returns -1 if nothing there follows a call. */
+ * it has just saved. Returns -1 if nothing there follows a call, or one of
+ * another function. */
 static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
-			   bool from_file, struct stack_walk *w)
+			   const struct unwind_code *from, struct stack_walk *w)
 {
 	const int64_t word = (int64_t)w->abi->word;
 	struct unwind_row row = { .how = ROW_SP, .fp = ROW_SAME, .ra = -1 };
 	uint64_t sp = w->v.reg[w->abi->sp];
+	bool is_file = unwind_is_file(from);
 	uint64_t top;
 
 	if (!w->top || w->abi->link >= 0 || stack_walk_read_word(w, sp, &top))
@@ -124,8 +126,14 @@ static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
 	row.cfa = (int32_t)word;
 	if (top == w->v.reg[w->abi->fp])
 		row.cfa += (int32_t)word;
-	return stack_walk_row(w, &row) ||
-			       !unwind_is_called(u, in, from_file, w->v.pc)
+	if (stack_walk_row(w, &row) ||
+	    !unwind_is_called(u, in, is_file, w->v.pc))
+		return -1;
+	struct unwind_code to = unwind_code_at(u, in, w->v.pc - 1);
+
+	return is_file && to.m == from->m &&
+			       !missing_caller_may_enter(to.m, to.vaddr + 1,
+							 from->vaddr)
 		       ? -1
 		       : 0;
 }
@@ -186,7 +194,7 @@ int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		return 0;
 	}
 	next = *w;
-	if (!unwind_from_top(u, in, unwind_is_file(&from), &next)) {
+	if (!unwind_from_top(u, in, &from, &next)) {
 		out->unproved = true;
 	} else {
 		next = *w;
