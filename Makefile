@@ -38,8 +38,7 @@ NCURSES ?= ncursesw
 LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c \
 	$(BABELTRACE) $(CAPSTONE) $(CURL) $(NCURSES)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
-# These are loaded when they are needed: cli/clickhouse/curl_calls.h,
-# formats/archive_calls.h, symbolize/disasm/capstone_calls.h
+# These are loaded when they are needed, by stitch/base/shared_library.h
 LOADED = libarchive $(CURL) $(CAPSTONE)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(filter-out $(LOADED),$(LIBS)) 2>/dev/null)
 
