@@ -38,9 +38,8 @@ NCURSES ?= ncursesw
 LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c \
 	$(BABELTRACE) $(CAPSTONE) $(CURL) $(NCURSES)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
-# These are loaded when they are needed: cli/clickhouse/curl_calls.h,
-# formats/archive_calls.h, symbolize/disasm/capstone_calls.h
-LOADED = libarchive $(CURL) $(CAPSTONE)
+# These are loaded when they are needed, by stitch/base/shared_library.h
+LOADED = libarchive $(BABELTRACE) $(CURL) $(CAPSTONE)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(filter-out $(LOADED),$(LIBS)) 2>/dev/null)
 
 CFLAGS ?= -O2 -g
@@ -112,7 +111,7 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 	symbolize/names/demangle.c stitch/order/clocks.c \
 	$(addprefix stitch/base/,intern.c mem.c table.c)
 # The plugin of babeltrace2 that reads databases: what reading needs.
-PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
+PLUGIN_SRCS := $(filter-out %/ctfout_calls.c %/ctfout_graph.c %/ctfout_uuid.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
 	$(filter-out %/extension.c schema/merge/%, \
 	$(call find,schema stitch/base,c)) \
@@ -176,7 +175,8 @@ $(PLUGIN): $(PLUGIN_OBJS)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PLUGIN_CFLAGS) $(filter-out -no-pie,$(LDFLAGS)) -shared -Wl,-z,defs \
-		-Wl,--as-needed -o $@ $(PLUGIN_OBJS) $(PKG_LIBS) -pthread
+		-Wl,--as-needed -o $@ $(PLUGIN_OBJS) $(PKG_LIBS) \
+		$(shell $(PKG_CONFIG) --libs $(BABELTRACE)) -pthread
 
 # A build in the same folder with other flags starts afresh.
 FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(BRIEF_CFLAGS) $(UNIT_CFLAGS) $(if $(LTO),$(LTO) $(LTO_DIRS)) \

@@ -1,37 +1,28 @@
 /* archive_calls.c - loads libarchive. */
 #include "formats/archive_calls.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
+#include <stddef.h>
 
-#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/shared_library.h"
 
 struct archive_calls libarchive;
+
+#define ARCHIVE_CALL_NAME(call) "archive_" #call,
+static const char *const archive_names[] = { ARCHIVE_CALLS(ARCHIVE_CALL_NAME) };
 
 int archive_load(struct err *err)
 {
 	/* that of all versions since 3.1 */
-	static const char name[] = "libarchive.so.13";
-	static bool loaded;
+	static const char *const files[] = { "libarchive.so.13", NULL };
+	const struct shared_library l = {
+		"archives are written and read by",
+		files,
+		"libarchive13",
+		archive_names,
+		ARRAY_SIZE(archive_names),
+		&libarchive,
+	};
 
-	if (loaded)
-		return 0;
-	void *lib = dlopen(name, RTLD_NOW);
-
-	if (!lib)
-		return err_set(err, ERR_USAGE,
-			       "archives are written and read by %s, which is "
-			       "not here; install libarchive13",
-			       name);
-#define ARCHIVE_CALL_LOAD(call)                                                \
-	libarchive.call =                                                      \
-		(__typeof__(libarchive.call))dlsym(lib, "archive_" #call);     \
-	if (!libarchive.call)                                                  \
-		return err_set(err, ERR_USAGE,                                 \
-			       "%s is too old: it has no archive_%s()", name,  \
-			       #call);
-	ARCHIVE_CALLS(ARCHIVE_CALL_LOAD)
-#undef ARCHIVE_CALL_LOAD
-	loaded = true;
-	return 0;
+	return shared_library_load(&l, err);
 }

@@ -2,38 +2,34 @@
 #include "symbolize/disasm/capstone_calls.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
-#include <stdbool.h>
+#include <stddef.h>
 
-#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/shared_library.h"
 
 struct capstone_calls capstone;
 
 /* Structures differ between versions, so only that of the header will do. */
 #define CAPSTONE_TEXT(major) #major
-#define CAPSTONE_NAME(major) "libcapstone.so." CAPSTONE_TEXT(major)
+#define CAPSTONE_MAJOR(major) CAPSTONE_TEXT(major)
+
+#define CAPSTONE_CALL_NAME(call) "cs_" #call,
+static const char *const capstone_names[] = { CAPSTONE_CALLS(
+	CAPSTONE_CALL_NAME) };
 
 int capstone_load(struct err *err)
 {
-	static const char name[] = CAPSTONE_NAME(CS_API_MAJOR);
-	static bool loaded;
+	static const char *const files[] = {
+		"libcapstone.so." CAPSTONE_MAJOR(CS_API_MAJOR), NULL
+	};
+	const struct shared_library l = {
+		"instructions are shown by",
+		files,
+		"libcapstone" CAPSTONE_MAJOR(CS_API_MAJOR),
+		capstone_names,
+		ARRAY_SIZE(capstone_names),
+		&capstone,
+	};
 
-	if (loaded)
-		return 0;
-	void *lib = dlopen(name, RTLD_NOW);
-
-	if (!lib)
-		return err_set(err, ERR_USAGE,
-			       "instructions are shown by %s, which is not "
-			       "here; install libcapstone%u",
-			       name, CS_API_MAJOR);
-#define CAPSTONE_CALL_LOAD(call)                                               \
-	capstone.call = (__typeof__(capstone.call))dlsym(lib, "cs_" #call);    \
-	if (!capstone.call)                                                    \
-		return err_set(err, ERR_USAGE, "%s has no cs_%s()", name,      \
-			       #call);
-	CAPSTONE_CALLS(CAPSTONE_CALL_LOAD)
-#undef CAPSTONE_CALL_LOAD
-	loaded = true;
-	return 0;
+	return shared_library_load(&l, err);
 }

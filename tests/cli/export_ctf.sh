@@ -50,6 +50,15 @@ fails "a place that does not exist is an error" 1 "No such file" \
 	-o "$work/no/where"
 fails "nothing to write is an error" 2 "no event is selected" \
 	-o "$work/d" --comm wl --tid 0
+mkdir "$work/lib"
+echo none >"$work/lib/libbabeltrace2.so.0"
+(
+	export LD_LIBRARY_PATH="$work/lib"
+	fails "a library that is not here is named" 2 \
+		"libbabeltrace2.so.0, which is not here; install libbabeltrace2-0" -o "$work/f"
+	"$B" report "$db" >"$work/said" 2>"$work/err"
+	ok "no other command needs it" $?
+)
 (
 	ulimit -f 100
 	# the library loses memory when it cannot write

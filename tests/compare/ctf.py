@@ -40,6 +40,9 @@ SECONDS = "--clock-seconds", "--clock-gmt"
 LOST = re.compile(r"Tracer discarded (?:at least )?(\d+) events? between "
                   r"\[([\d:.]+)\] and \[([\d:.]+)\]")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\](),:=])|([^\s{}\[\](),:="]+)')
+# Most structures: numbers with names.
+WORD = r'[^\s{}\[\](),:="]+'
+PAIRS = re.compile(r"\{ (%s = %s(?:, %s = %s)*) \}(?:, )?" % ((WORD,) * 4))
 USED = ("pid", "tid", "vpid", "vtid", "procname", "cpu_id",
         "callstack_kernel", "callstack_user", "_callstack_kernel_length",
         "_callstack_user_length")
@@ -143,6 +146,9 @@ def number(word):
 
 def members(words):
     """Of "{ a = 1, b = { c = 2 } }" the members, as they are."""
+    pairs = PAIRS.fullmatch(words)
+    if pairs:
+        return pairs[1].split(", ")
     out, depth, last = [], 0, 2
     for m in TOKEN.finditer(words):
         depth += (m[2] or "") in ("{", "[", "(") and 1
@@ -158,12 +164,14 @@ def their_text(event, rest, parts):
     for part, after in zip(parts, parts[1:] + [None]):
         words = rest[part.end():after.start() - 2 if after else None]
         root = part[1]
+        if root == "stream.event.header":
+            continue
         for m in members(words):
             name = m.partition(" = ")[0]
             if root == "event.fields":
                 if name not in PERF and (event, name) != (CHAIN, "ips"):
                     out.append(m)
-            elif root != "stream.event.header" and name not in USED:
+            elif name not in USED:
                 out.append(("packet_" if "packet" in root else "ctx_") + m)
     return ", ".join(out)
 
@@ -171,6 +179,10 @@ def their_text(event, rest, parts):
 # Events of a packet have its context.
 @functools.lru_cache(4096)
 def value(words):
+    pairs = PAIRS.fullmatch(words)
+    if pairs:
+        return {name: number(word) for name, _, word in (
+            pair.partition(" = ") for pair in pairs[1].split(", "))}
     return Text(words).value()
 
 
@@ -228,6 +240,7 @@ def ours(db):
 
 # ---- comparing
 
+@functools.lru_cache(None)
 def folded(name):
     return re.sub(r"[^a-z0-9_]", "_", name.lower())
 

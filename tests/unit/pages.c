@@ -366,6 +366,13 @@ static void pages_change(struct store *db, const char *name)
 	pages_ok(db_exec(db, sql, &err));
 }
 
+/* What is made is read and changed with its pages in memory: files of some MB
+ * through a cache of 256 KB are two thirds of the system calls. */
+static void pages_cache(struct store *db)
+{
+	pages_ok(db_exec(db, "PRAGMA cache_size=-65536", &err));
+}
+
 static void pages_name(char name[8], size_t i)
 {
 	snprintf(name, 8, "t%zu", i);
@@ -383,6 +390,7 @@ static void pages_make_both(const struct filling *f, size_t n, int page_size,
 	snprintf(sql, sizeof(sql), "INSERT INTO first VALUES(zeroblob(%u))",
 		 own);
 	db[0] = pages_open("sql", page_size, false, lock);
+	pages_cache(db[0]);
 	db[1] = pages_open("pages", page_size, true, lock);
 	for (int k = 0; k < 2; k++) {
 		unsigned int t[11];
@@ -398,6 +406,7 @@ static void pages_make_both(const struct filling *f, size_t n, int page_size,
 		}
 		pages_ok(link_pages(db[k], &err));
 		pages_ok(db_drain(db[k], &err));
+		pages_cache(db[k]);
 		pages_check(db[k]);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cli/export/ctf/ctfout.h"
+#include "cli/export/ctf/ctfout_calls.h"
 
 struct event_row;
 struct events;

@@ -14,23 +14,23 @@
 static bt_component_class_source *ctfout_graph_class(void)
 {
 	bt_message_iterator_class *it =
-		bt_message_iterator_class_create(ctfout_source_next);
+		bt.message_iterator_class_create(ctfout_source_next);
 	bt_component_class_source *c = NULL;
 
 	if (it &&
-	    !bt_message_iterator_class_set_initialize_method(
+	    !bt.message_iterator_class_set_initialize_method(
 		    it, ctfout_source_iterate) &&
-	    !bt_message_iterator_class_set_finalize_method(it,
+	    !bt.message_iterator_class_set_finalize_method(it,
 							   ctfout_source_stop))
-		c = bt_component_class_source_create("db", it);
-	bt_message_iterator_class_put_ref(it);
+		c = bt.component_class_source_create("db", it);
+	bt.message_iterator_class_put_ref(it);
 	if (c &&
-	    !bt_component_class_source_set_initialize_method(
+	    !bt.component_class_source_set_initialize_method(
 		    c, ctfout_source_start) &&
-	    !bt_component_class_source_set_finalize_method(c,
+	    !bt.component_class_source_set_finalize_method(c,
 							   ctfout_source_end))
 		return c;
-	bt_component_class_source_put_ref(c);
+	bt.component_class_source_put_ref(c);
 	return NULL;
 }
 
@@ -38,30 +38,30 @@ static const bt_component_sink *
 ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 {
 	const bt_component_class_sink *fs =
-		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
-	bool newer = bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
-	bt_value *par = bt_value_map_create();
+		bt.plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+	bool newer = bt.version_get_major() > 2 || bt.version_get_minor() >= 1;
+	bt_value *par = bt.value_map_create();
 	const bt_component_sink *sink = NULL;
 
 	/* From 2.1 on, the sink writes CTF 2 if it is not told otherwise, which
 	 * readers of today do not all know. */
 	if (!fs || !par ||
-	    bt_value_map_insert_string_entry(par, "path", folder) ||
-	    bt_value_map_insert_bool_entry(par, "assume-single-trace", true) ||
-	    bt_value_map_insert_bool_entry(par, "quiet", true) ||
+	    bt.value_map_insert_string_entry(par, "path", folder) ||
+	    bt.value_map_insert_bool_entry(par, "assume-single-trace", true) ||
+	    bt.value_map_insert_bool_entry(par, "quiet", true) ||
 	    (newer &&
-	     bt_value_map_insert_string_entry(par, "ctf-version", "1")) ||
-	    bt_graph_add_sink_component(g, fs, "out", par,
+	     bt.value_map_insert_string_entry(par, "ctf-version", "1")) ||
+	    bt.graph_add_sink_component(g, fs, "out", par,
 					BT_LOGGING_LEVEL_NONE, &sink))
 		sink = NULL;
-	bt_value_put_ref(par);
+	bt.value_put_ref(par);
 	return sink;
 }
 
 static int ctfout_graph_run(bt_graph *g, struct err *err)
 {
 	while (!stop_requested())
-		switch (bt_graph_run_once(g)) {
+		switch (bt.graph_run_once(g)) {
 		case BT_GRAPH_RUN_ONCE_STATUS_OK:
 		case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
 			break;
@@ -90,7 +90,7 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 			      struct err *err)
 {
 	bt_component_class_source *c = ctfout_graph_class();
-	bt_graph *g = bt_graph_create(0);
+	bt_graph *g = bt.graph_create(0);
 	const bt_component_source *src;
 	const bt_component_sink *sink = NULL;
 	int rc = -1;
@@ -98,18 +98,18 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 	if (c && g)
 		sink = ctfout_graph_sink(g, ctf, folder);
 	if (sink &&
-	    !bt_graph_add_source_component_with_initialize_method_data(
+	    !bt.graph_add_source_component_with_initialize_method_data(
 		    g, c, "in", NULL, (void *)in, BT_LOGGING_LEVEL_NONE,
 		    &src) &&
-	    !bt_graph_connect_ports(
+	    !bt.graph_connect_ports(
 		    g,
-		    bt_component_source_borrow_output_port_by_index_const(src,
+		    bt.component_source_borrow_output_port_by_index_const(src,
 									  0),
-		    bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+		    bt.component_sink_borrow_input_port_by_index_const(sink, 0),
 		    NULL))
 		rc = ctfout_graph_run(g, err);
 	if (rc) {
-		bt_current_thread_clear_error();
+		bt.current_thread_clear_error();
 		/* if no error of ours is there: the library's causes say that
 		 * the sink failed, but not why */
 		if (err->code == ERR_NONE)
@@ -121,8 +121,8 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 		rc = err_set(err, ERR_IO, "%s: the disk is full", folder);
 	}
 	if (!rc)
-		bt_graph_put_ref(g);
-	bt_component_class_source_put_ref(c);
+		bt.graph_put_ref(g);
+	bt.component_class_source_put_ref(c);
 	return rc;
 }
 
@@ -148,10 +148,10 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 	struct ctfout_input mine = *in;
 	int rc;
 
-	bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
+	bt.logging_set_global_level(BT_LOGGING_LEVEL_NONE);
+	if (bt.plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
 			   &ctf) != BT_PLUGIN_FIND_STATUS_OK) {
-		bt_current_thread_clear_error();
+		bt.current_thread_clear_error();
 		return err_set(err, ERR_IO,
 			       "libbabeltrace2 has no plugin 'ctf', which "
 			       "writes CTF; install the whole of "
@@ -169,7 +169,7 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 			     "read a trace without one");
 	if (!rc)
 		rc = ctfout_set_uuid(folder, content, err);
-	bt_plugin_put_ref(ctf);
+	bt.plugin_put_ref(ctf);
 	return rc;
 }
 
@@ -179,6 +179,8 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	const struct sigaction mine = { .sa_handler = ctfout_gave_up };
 	struct sigaction was_abort, was_trap;
 
+	if (bt_load(err))
+		return -1;
 	sigaction(SIGABRT, &mine, &was_abort);
 	sigaction(SIGTRAP, &mine, &was_trap);
 	int rc = ctfout_write_all(in, folder, err);

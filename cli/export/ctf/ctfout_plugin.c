@@ -8,6 +8,11 @@
 #include "cli/export/ctf/ctfout_bt.h"
 #include "schema/store.h"
 
+/* It is linked to the library, which is there when it is loaded. */
+#define BT_CALL_HERE(call) .call = bt_##call,
+struct bt_calls bt = { BT_CALLS(BT_CALL_HERE) };
+#undef BT_CALL_HERE
+
 /* Returns whether a parameter is this text, or any text if `text` is NULL. */
 static const char *ctfout_plugin_text(const bt_value *params, const char *key)
 {

@@ -73,23 +73,23 @@ static uint64_t ctfout_cycles(const struct ctfout_iter *o, int64_t time)
 static void ctfout_open_packet(struct ctfout_iter *o, struct ctfout_stream *s,
 			       int64_t time)
 {
-	s->packet = bt_packet_create(s->stream);
+	s->packet = bt.packet_create(s->stream);
 	if (!s->packet) {
 		o->no_memory = true;
 		return;
 	}
-	bt_field_integer_signed_set_value(
-		bt_field_structure_borrow_member_field_by_index(
-			bt_packet_borrow_context_field(s->packet), 0),
+	bt.field_integer_signed_set_value(
+		bt.field_structure_borrow_member_field_by_index(
+			bt.packet_borrow_context_field(s->packet), 0),
 		(int64_t)(s - o->stream) - 1);
 	s->bytes = 0;
 	s->any = true;
 	ctfout_add(
 		o,
 		o->c.clock
-			? bt_message_packet_beginning_create_with_default_clock_snapshot(
+			? bt.message_packet_beginning_create_with_default_clock_snapshot(
 				  o->self, s->packet, ctfout_cycles(o, time))
-			: bt_message_packet_beginning_create(o->self,
+			: bt.message_packet_beginning_create(o->self,
 							     s->packet));
 }
 
@@ -101,10 +101,10 @@ static void ctfout_close_packet(struct ctfout_iter *o, struct ctfout_stream *s,
 	ctfout_add(
 		o,
 		o->c.clock
-			? bt_message_packet_end_create_with_default_clock_snapshot(
+			? bt.message_packet_end_create_with_default_clock_snapshot(
 				  o->self, s->packet, ctfout_cycles(o, time))
-			: bt_message_packet_end_create(o->self, s->packet));
-	bt_packet_put_ref(s->packet);
+			: bt.message_packet_end_create(o->self, s->packet));
+	bt.packet_put_ref(s->packet);
 	s->packet = NULL;
 	s->ended = time;
 }
@@ -127,13 +127,13 @@ static struct ctfout_stream *ctfout_stream_of(struct ctfout_iter *o,
 	s->begun = true;
 	snprintf(name, sizeof(name), at ? "events_%zu" : "events", at - 1);
 	if (!s->stream) {
-		s->stream = bt_stream_create_with_id(o->c.sc, o->c.trace, at);
-		if (!s->stream || bt_stream_set_name(s->stream, name)) {
+		s->stream = bt.stream_create_with_id(o->c.sc, o->c.trace, at);
+		if (!s->stream || bt.stream_set_name(s->stream, name)) {
 			o->no_memory = true;
 			return NULL;
 		}
 	}
-	ctfout_add(o, bt_message_stream_beginning_create(o->self, s->stream));
+	ctfout_add(o, bt.message_stream_beginning_create(o->self, s->stream));
 	return s;
 }
 
@@ -150,12 +150,12 @@ static void ctfout_begin_loss(struct ctfout_iter *o, struct ctfout_stream *s,
 		ctfout_close_packet(o, s, e->time);
 	}
 	m = o->c.clock
-		    ? bt_message_discarded_events_create_with_default_clock_snapshots(
+		    ? bt.message_discarded_events_create_with_default_clock_snapshots(
 			      o->self, s->stream, ctfout_cycles(o, e->time),
 			      ctfout_cycles(o, e->to))
-		    : bt_message_discarded_events_create(o->self, s->stream);
+		    : bt.message_discarded_events_create(o->self, s->stream);
 	if (m && e->n)
-		bt_message_discarded_events_set_count(m, e->n);
+		bt.message_discarded_events_set_count(m, e->n);
 	ctfout_add(o, m);
 	ctfout_open_packet(o, s, e->time);
 	s->in_loss = true;
@@ -201,9 +201,9 @@ static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 	if (!s->packet)
 		return 0;
 	m = o->c.clock
-		    ? bt_message_event_create_with_packet_and_default_clock_snapshot(
+		    ? bt.message_event_create_with_packet_and_default_clock_snapshot(
 			      o->self, ec, s->packet, ctfout_cycles(o, o->now))
-		    : bt_message_event_create_with_packet(o->self, ec,
+		    : bt.message_event_create_with_packet(o->self, ec,
 							  s->packet);
 	ctfout_add(o, m);
 	if (!m)
@@ -216,7 +216,7 @@ static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 
 	o->content = hash_content(what, sizeof(what), o->content) | 1;
 	int n = ctfout_class_fill(&o->c, e, o->from->in.samples ? 1 : e->weight,
-				  bt_message_event_borrow_event(m), err);
+				  bt.message_event_borrow_event(m), err);
 
 	s->bytes += EVENT_BYTES + 8 * (size_t)(n > 0 ? n : 0);
 	return n < 0 ? -1 : 0;
@@ -233,7 +233,7 @@ static void ctfout_finish(struct ctfout_iter *o)
 		if (!s->begun)
 			continue;
 		ctfout_close_packet(o, s, o->now);
-		ctfout_add(o, bt_message_stream_end_create(o->self, s->stream));
+		ctfout_add(o, bt.message_stream_end_create(o->self, s->stream));
 	}
 	o->ended = true;
 }
@@ -266,15 +266,15 @@ bt_message_iterator_class_next_method_status
 ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 		   uint64_t capacity, uint64_t *count)
 {
-	struct ctfout_iter *o = bt_self_message_iterator_get_data(self);
+	struct ctfout_iter *o = bt.self_message_iterator_get_data(self);
 	struct err err = { 0 };
 
 	while (o->n_due - o->at_due < capacity && !o->ended)
 		if (ctfout_step(o, &err)) {
 			if (o->from->in.err)
 				*o->from->in.err = err;
-			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
-				self, "%s", err.msg);
+			bt.current_thread_error_append_cause_from_message_iterator(
+				self, __FILE__, __LINE__, "%s", err.msg);
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 		}
 	for (*count = 0; *count < capacity && o->at_due < o->n_due;)
@@ -323,12 +323,12 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 static void ctfout_drop(struct ctfout_iter *o)
 {
 	while (o->at_due < o->n_due)
-		bt_message_put_ref(o->due[o->at_due++]);
+		bt.message_put_ref(o->due[o->at_due++]);
 	o->at_due = o->n_due = 0;
 	for (size_t i = 0; i < o->n_stream; i++) {
 		struct ctfout_stream *s = &o->stream[i];
 
-		bt_packet_put_ref(s->packet);
+		bt.packet_put_ref(s->packet);
 		*s = (struct ctfout_stream){ .stream = s->stream };
 	}
 }
@@ -337,7 +337,7 @@ static void ctfout_free(struct ctfout_iter *o)
 {
 	ctfout_drop(o);
 	for (size_t i = 0; i < o->n_stream; i++)
-		bt_stream_put_ref(o->stream[i].stream);
+		bt.stream_put_ref(o->stream[i].stream);
 	ctfout_class_release(&o->c);
 	events_close(o->events);
 	loss_rows_free(o->losses);
@@ -356,18 +356,18 @@ ctfout_source_iterate(bt_self_message_iterator *self,
 	struct err err = { 0 };
 
 	(void)port;
-	bt_self_message_iterator_configuration_set_can_seek_forward(config,
+	bt.self_message_iterator_configuration_set_can_seek_forward(config,
 								    true);
 	o->self = self;
-	o->c.self = bt_self_message_iterator_borrow_component(self);
-	o->from = bt_self_component_get_data(o->c.self);
-	bt_self_message_iterator_set_data(self, o);
+	o->c.self = bt.self_message_iterator_borrow_component(self);
+	o->from = bt.self_component_get_data(o->c.self);
+	bt.self_message_iterator_set_data(self, o);
 	if (!ctfout_load(o, &err))
 		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
 	if (o->from->in.err)
 		*o->from->in.err = err;
-	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, "%s",
-								   err.msg);
+	bt.current_thread_error_append_cause_from_message_iterator(
+		self, __FILE__, __LINE__, "%s", err.msg);
 	ctfout_free(o);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
@@ -376,7 +376,7 @@ ctfout_source_iterate(bt_self_message_iterator *self,
 bt_message_iterator_class_seek_beginning_method_status
 ctfout_source_rewind(bt_self_message_iterator *self)
 {
-	struct ctfout_iter *o = bt_self_message_iterator_get_data(self);
+	struct ctfout_iter *o = bt.self_message_iterator_get_data(self);
 	struct err err = { 0 };
 
 	ctfout_drop(o);
@@ -389,14 +389,14 @@ ctfout_source_rewind(bt_self_message_iterator *self)
 	o->ended = false;
 	if (o->events && !ctfout_class_rewind(&o->c, &err))
 		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
-	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, "%s",
-								   err.msg);
+	bt.current_thread_error_append_cause_from_message_iterator(
+		self, __FILE__, __LINE__, "%s", err.msg);
 	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
 }
 
 void ctfout_source_stop(bt_self_message_iterator *self)
 {
-	ctfout_free(bt_self_message_iterator_get_data(self));
+	ctfout_free(bt.self_message_iterator_get_data(self));
 }
 
 /* ---- the component */
@@ -404,14 +404,14 @@ void ctfout_source_stop(bt_self_message_iterator *self)
 static struct store *ctfout_open_input(const bt_value *params, struct err *err)
 {
 	const bt_value *list =
-		bt_value_map_borrow_entry_value_const(params, "inputs");
+		bt.value_map_borrow_entry_value_const(params, "inputs");
 	const bt_value *path = NULL;
 
-	if (list && bt_value_is_array(list) &&
-	    bt_value_array_get_length(list) == 1)
-		path = bt_value_array_borrow_element_by_index_const(list, 0);
-	if (path && bt_value_is_string(path))
-		return store_open(bt_value_string_get(path), false, err);
+	if (list && bt.value_get_type(list) == BT_VALUE_TYPE_ARRAY &&
+	    bt.value_array_get_length(list) == 1)
+		path = bt.value_array_borrow_element_by_index_const(list, 0);
+	if (path && bt.value_get_type(path) == BT_VALUE_TYPE_STRING)
+		return store_open(bt.value_string_get(path), false, err);
 	err_set(err, ERR_USAGE, "'inputs' must be an array with one path");
 	return NULL;
 }
@@ -434,13 +434,13 @@ ctfout_source_start(bt_self_component_source *self,
 		from->in.filter = &filter_none;
 		from->own = true;
 	}
-	if (from->in.db && !bt_self_component_source_add_output_port(
+	if (from->in.db && !bt.self_component_source_add_output_port(
 				   self, "out", NULL, NULL)) {
-		bt_self_component_set_data(comp, from);
+		bt.self_component_set_data(comp, from);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 	}
-	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(comp, "%s",
-							    err.msg);
+	bt.current_thread_error_append_cause_from_component(
+		comp, __FILE__, __LINE__, "%s", err.msg);
 	if (from->own)
 		store_close(from->in.db);
 	free(from);
@@ -449,7 +449,7 @@ ctfout_source_start(bt_self_component_source *self,
 
 void ctfout_source_end(bt_self_component_source *self)
 {
-	struct ctfout *from = bt_self_component_get_data(
+	struct ctfout *from = bt.self_component_get_data(
 		bt_self_component_source_as_self_component(self));
 
 	if (from->own)
