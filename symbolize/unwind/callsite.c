@@ -184,7 +184,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->n_seg = ef->n_seg;
 	f->span = callsite_span(ef);
 	f->loader = callsite_is_loader(img->path);
-	f->cfi = cfi_open_either(ef);
+	f->cfi = cfi_open_both(ef);
 	callsite_take_symbols(f);
 	*why = NULL;
 	return f;
