@@ -40,6 +40,7 @@ struct sums {
 	bool derived;	/* derived otherwise than from addresses and mappings */
 	bool hole;	/* the caller of a frame further out is missing */
 	bool stray;	/* what is there instead has called something else */
+	bool never;	/* a frame cannot have been called from the next one */
 	uint8_t open;	/* the greatest reason, enum judged */
 };
 
@@ -305,44 +306,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* ---- pairs */
-
-/* An inner frame that is a return address is looked up one byte before, inside
- * its call; an innermost frame exactly; some frames are both. */
-static enum callsite_link find_link(const struct pass *p, uint32_t inner,
-				    uint32_t frame)
-{
-	const struct spot *in = &p->spot[inner];
-	const struct spot *out = &p->spot[frame];
-	const struct callsite_file *f = callsites_place_of(p, frame)->file;
-	const struct callsite_file *g = callsites_place_of(p, inner)->file;
-	enum callsite_link l = CALLSITE_UNKNOWN;
-
-	if (!f || bare_code_frame(p->code, inner)->flags &
-			  (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED))
-		return CALLSITE_UNKNOWN;
-	if (in->leaf)
-		l = callsite_link(f, &out->site, g, in->off);
-	if (in->returns && l != CALLSITE_PROVED)
-		l = callsite_link(f, &out->site, g, in->off - 1);
-	return l;
-}
-
-static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
-					 uint32_t frame)
-{
-	struct store_link l = { .inner = inner, .frame = frame };
-	uint64_t h = hash_u32s(inner, frame);
-	uint32_t at = table_find_hash(&p->by_pair, h);
-
-	if (at != TABLE_NONE)
-		return p->link[at].link;
-	l.link = find_link(p, inner, frame);
-	table_add(&p->by_pair, h, (uint32_t)p->n_link);
-	*mem_add(p->link, p->n_link, p->cap_link) = l;
-	return l.link;
-}
-
 /* ---- files that are not the ones that ran */
 
 /* A store_mapped_fn. */
@@ -464,6 +427,11 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
+static bool callsites_is_gap(enum callsite_link link)
+{
+	return link == CALLSITE_GAP || link == CALLSITE_NEVER;
+}
+
 /* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
@@ -485,7 +453,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	case CALLSITE_SIGNAL:
 	case CALLSITE_START:
 		s->checked++;
-		s->gaps += callsites_link(p, frame, caller) == CALLSITE_GAP;
+		s->gaps += callsites_is_gap(callsites_link(p, frame, caller));
+		s->never |= callsites_link(p, frame, caller) == CALLSITE_NEVER;
 		break;
 	}
 }
@@ -507,11 +476,10 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	if (!n->parent || !callsites_is_hole(at))
 		return;
 	s->hole = true;
-	s->stray |=
-		at->open == JUDGED_OPEN &&
-		callsites_link(p, n->frame,
-			       bare_code_stack(p->code, n->parent)->frame) ==
-			CALLSITE_GAP;
+	s->stray |= at->open == JUDGED_OPEN &&
+		    callsites_is_gap(callsites_link(
+			    p, n->frame,
+			    bare_code_stack(p->code, n->parent)->frame));
 }
 
 /* Makes the sums of a stack from those of its parent in one step. */
@@ -589,14 +557,14 @@ static enum judged callsites_judge(const struct pass *p,
 	/* An address twice, though its call is of another function: duffzero()
 	 * of Go 1.19 leaves it below the stack pointer, where the frame pointer
 	 * still is. */
-	if (c->caller == CALLSITE_GAP && callsites_is_twice(p, c->stack))
+	if (callsites_is_gap(c->caller) && callsites_is_twice(p, c->stack))
 		return JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
 	/* What is missing is so, whatever the frames further out are. Behind a
 	 * function that has its frame there was a call in tail position: no
 	 * frame of the one between is left. */
-	if (c->caller == CALLSITE_GAP && !k->framed)
+	if (callsites_is_gap(c->caller) && !k->framed)
 		return JUDGED_CALLER;
 	if (k->unwound)
 		return simple;
@@ -642,9 +610,9 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	enum judged judged = callsites_judge(p, &c, s->open);
 
 	p->stack[stack].lacks = judged == JUDGED_CALLER;
-	if (s->hole && !p->stack[stack].unwound &&
+	if ((s->hole || s->never) && !p->stack[stack].unwound &&
 	    (judged == JUDGED_WHOLE || judged == JUDGED_CALLER))
-		judged = s->stray ? JUDGED_OPEN : JUDGED_HOLE;
+		judged = s->stray || s->never ? JUDGED_OPEN : JUDGED_HOLE;
 	p->stack[stack].judged = (uint8_t)callsites_judge_end(p, stack, judged);
 	if (judged == JUDGED_FABRICATED)
 		p->stack[stack].image = c.image;
@@ -798,6 +766,8 @@ void callsites_release(struct pass *p)
 	table_release(&p->by_trust);
 	free(p->order);
 	free(p->link);
+	free(p->doubt);
+	free(p->reach);
 	free(p->found);
 }
 

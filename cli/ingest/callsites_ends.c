@@ -26,6 +26,7 @@ static void callsites_find_ends(struct pass *p)
 	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
 	/* part of such a stack */
 	bool *part = mem_new(p->code->n_stack, sizeof(*part));
+	bool *further = mem_new(p->code->n_stack, sizeof(*further));
 
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct stack *s = bare_code_stack(p->code, i);
@@ -46,7 +47,8 @@ static void callsites_find_ends(struct pass *p)
 			continue;
 		const struct stack *s = bare_code_stack(p->code, parent);
 
-		part[parent] = true;
+		callsites_add_doubt(p, i, further[i]);
+		part[parent] = further[parent] = true;
 		/* not of one of which only the function is known */
 		p->spot[s->frame].inner |=
 			s->parent &&
@@ -54,6 +56,7 @@ static void callsites_find_ends(struct pass *p)
 	}
 	free(bogus);
 	free(part);
+	free(further);
 }
 
 static void callsites_check_ends(struct pass *p)
@@ -79,6 +82,9 @@ static void callsites_check_ends(struct pass *p)
 		if (s->inner)
 			s->start = (uint8_t)thread_start_behind(
 				pl->file, s->off, &s->site, &used);
+		s->framed = s->inner && s->start == START_UNKNOWN;
+		if (s->reach)
+			callsites_find_reach(p, s, pl->file);
 		if (used)
 			s->open = JUDGED_OPEN;
 		if (s->root)
@@ -87,6 +93,7 @@ static void callsites_check_ends(struct pass *p)
 	}
 	if (pl)
 		callsite_settle(pl->file);
+	callsites_settle_doubts(p);
 }
 
 int callsites_put_ends(struct pass *p, struct err *err)

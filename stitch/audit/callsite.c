@@ -23,10 +23,9 @@ const char *callsite_kind_name(unsigned int v)
 const char *callsite_link_name(unsigned int v)
 {
 	static const char *const name[] = {
-		[CALLSITE_PROVED] = "proved",
-		[CALLSITE_OPEN] = "open",
-		[CALLSITE_GAP] = "gap",
-		[CALLSITE_UNKNOWN] = "unknown",
+		[CALLSITE_PROVED] = "proved", [CALLSITE_OPEN] = "open",
+		[CALLSITE_GAP] = "gap",	      [CALLSITE_UNKNOWN] = "unknown",
+		[CALLSITE_NEVER] = "never",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;
