@@ -468,12 +468,39 @@ static bool callsites_is_hole(const struct spot *caller)
 	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
 }
 
+static bool callsites_begins(const struct spot *s)
+{
+	switch ((enum thread_start)s->start) {
+	case START_TABLE:
+	case START_ENTRY:
+	case START_LIBRARY:
+	case START_ROUTINE:
+	case START_MARK:
+	case START_EXIT:
+		return true;
+	case START_UNKNOWN:
+	case ENDS_FILE:
+	case ENDS_FUNCTION:
+	case ENDS_FRAME:
+		break;
+	}
+	return false;
+}
+
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
 	const struct spot *at = &p->spot[n->frame];
 
-	if (!n->parent || !callsites_is_hole(at))
+	if (!n->parent)
+		return;
+	/* Behind where a thread begins there are other such functions at most:
+	 * of a function without a frame FP is what its creator left. */
+	s->never |=
+		callsites_begins(at) &&
+		!callsites_begins(
+			&p->spot[bare_code_stack(p->code, n->parent)->frame]);
+	if (!callsites_is_hole(at))
 		return;
 	s->hole = true;
 	s->stray |= at->open == JUDGED_OPEN &&

@@ -128,6 +128,7 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
 	case START_LIBRARY:
 	case START_ROUTINE:
 	case START_MARK:
+	case START_EXIT:
 		return as;
 	case START_UNKNOWN:
 		return as == JUDGED_WHOLE ? JUDGED_NO_START : as;

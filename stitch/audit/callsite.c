@@ -42,6 +42,7 @@ const char *thread_start_name(unsigned int v)
 		[ENDS_FILE] = "file without frame pointers",
 		[ENDS_FUNCTION] = "function without frame pointer",
 		[ENDS_FRAME] = "frame pointer",
+		[START_EXIT] = "exit",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;

@@ -53,6 +53,9 @@ enum thread_start {
 	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
 	ENDS_FUNCTION, /* others do, but not this one; or that is not asked */
 	ENDS_FRAME,    /* it has set one: the stack goes on */
+	/* Behind, since the numbers are stored: the code behind the call ends
+	 * the thread by a system call. */
+	START_EXIT,
 };
 
 /* How far a user stack can be trusted. The open ones have a return address

@@ -55,6 +55,15 @@ after_\to:
 	hlt
 	.cfi_endproc
 	.size _start, . - _start
+	begin thread
+	call *%rax
+after_thread:
+	mov $0x6f, %edi
+	mov $60, %eax
+	syscall
+	hlt
+	.cfi_endproc
+	.size thread, . - thread
 	framed work
 in_work:
 	call bare
@@ -143,6 +152,8 @@ do
 	stack another_function_did_not_lead_there_$by "$open" in_work after_$by
 	stack nor_further_out_$by "$open" in_work after_work_in_work after_$by
 done
+stack a_thread_begins_where_the_code_ends_it whole in_work after_thread
+stack nothing_is_behind_its_beginning "$open" in_work after_thread after_work_in_work after_work
 stack a_frame_of_what_calls_the_leaf_shows_its_caller "caller missing" in_bare after_stays
 stack a_leaf_without_a_frame_made_none "$open" in_bare after_bare
 stack nor_did_what_calls_it "$open" in_bare after_no_frame
