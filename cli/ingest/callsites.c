@@ -210,6 +210,8 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
+	s->injected =
+		pl->file && callsite_is_injected(pl->file, s->off - s->returns);
 	/* Only its unwind table says whether the function has set the frame
 	 * pointer at that place, so that its caller is in the chain. */
 	if (s->leaf && !pl->file)
@@ -439,6 +441,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	switch (p->spot[caller].site.kind) {
 	case CALLSITE_NO_CALL:
 		s->checked++;
+		if (callsites_known_link(p, frame, caller) == CALLSITE_INJECTED)
+			break;
 		s->no_call++;
 		s->first = 1;
 		break;

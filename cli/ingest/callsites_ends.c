@@ -11,11 +11,13 @@
 #include "symbolize/unwind/frame_share.h"
 #include "symbolize/unwind/thread_start.h"
 
-static bool is_bogus(const struct pass *p, uint32_t frame)
+static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 {
 	enum callsite_kind kind = p->spot[frame].site.kind;
 
-	return kind == CALLSITE_NO_CALL || kind == CALLSITE_NO_CODE;
+	return kind == CALLSITE_NO_CODE ||
+	       (kind == CALLSITE_NO_CALL &&
+		callsites_known_link(p, inner, frame) != CALLSITE_INJECTED);
 }
 
 /* Finds the return addresses in stacks of which no frame is wrong: most of
@@ -33,9 +35,9 @@ static void callsites_find_ends(struct pass *p)
 
 		if (!s->parent)
 			continue;
-		bogus[i] =
-			bogus[s->parent] ||
-			is_bogus(p, bare_code_stack(p->code, s->parent)->frame);
+		bogus[i] = bogus[s->parent] ||
+			   is_bogus(p, s->frame,
+				    bare_code_stack(p->code, s->parent)->frame);
 		if (p->stack[i].used && !p->stack[i].outermost && !bogus[i])
 			part[i] = p->spot[p->stack[i].root].root = true;
 	}
@@ -102,6 +104,7 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	size_t n = 0, cap = 0;
 	int rc;
 
+	callsites_find_injected(p);
 	callsites_check_ends(p);
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (p->spot[i].start || p->spot[i].open)

@@ -49,12 +49,36 @@ enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 	return l.link;
 }
 
+enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
+					uint32_t frame)
+{
+	uint32_t at = table_find_hash(&p->by_pair, hash_u32s(inner, frame));
+
+	return at == TABLE_NONE ? 0 : p->link[at].link;
+}
+
 static void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
 			       enum callsite_link link)
 {
 	callsites_link(p, inner, frame);
 	p->link[table_find_hash(&p->by_pair, hash_u32s(inner, frame))].link =
 		link;
+}
+
+void callsites_find_injected(struct pass *p)
+{
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct stack *s = bare_code_stack(p->code, i);
+
+		if (!p->stack[i].walked || !s->parent ||
+		    !p->spot[s->frame].injected)
+			continue;
+		uint32_t caller = bare_code_stack(p->code, s->parent)->frame;
+
+		if (p->spot[caller].site.kind == CALLSITE_NO_CALL)
+			callsites_set_link(p, s->frame, caller,
+					   CALLSITE_INJECTED);
+	}
 }
 
 /* ---- what cannot have been called */

@@ -34,6 +34,7 @@ struct spot { /* The result for a frame. */
 	struct callsite site;
 	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
+	bool injected;	    /* callsite_is_injected() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
 	bool framed;	    /* if inner: its function has set a frame pointer */
@@ -100,6 +101,12 @@ void callsites_without_files(struct pass *p);
  * function of `inner`. */
 enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 				  uint32_t frame);
+/* The same if it was asked before, else 0. */
+enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
+					uint32_t frame);
+/* Sets the links of frames to which nothing returns behind a call, yet
+ * something that Go's runtime has made look called there. */
+void callsites_find_injected(struct pass *p);
 /* Lists stack i, of which no frame is wrong, if its innermost frame may not
  * have been called from the next one. further: other such stacks go on to it.
  */

@@ -25,7 +25,7 @@ const char *callsite_link_name(unsigned int v)
 	static const char *const name[] = {
 		[CALLSITE_PROVED] = "proved", [CALLSITE_OPEN] = "open",
 		[CALLSITE_GAP] = "gap",	      [CALLSITE_UNKNOWN] = "unknown",
-		[CALLSITE_NEVER] = "never",
+		[CALLSITE_NEVER] = "never",   [CALLSITE_INJECTED] = "injected",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;

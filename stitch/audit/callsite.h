@@ -23,12 +23,14 @@ enum callsite_link {
 			      * function */
 	CALLSITE_OPEN,	     /* the call is indirect: the target may be that
 			      * function */
-	CALLSITE_GAP,	  /* the call has another target: a frame is missing in
-			   * between, or there was a tail call */
-	CALLSITE_UNKNOWN, /* too little is known about one of the two */
-	CALLSITE_NEVER,	  /* a gap, and what the call enters can neither have
-			   * gone on to that function nor have made the frame
-			   * that holds the return address */
+	CALLSITE_GAP,	   /* the call has another target: a frame is missing in
+			    * between, or there was a tail call */
+	CALLSITE_UNKNOWN,  /* too little is known about one of the two */
+	CALLSITE_NEVER,	   /* a gap, and what the call enters can neither have
+			    * gone on to that function nor have made the frame
+			    * that holds the return address */
+	CALLSITE_INJECTED, /* the inner function was made to look called where
+			    * no call is */
 };
 
 /* Where a user stack ends: in the function in which its thread begins, or

@@ -71,7 +71,14 @@ after_bare_in_work:
 	call work
 after_work_in_work:
 	done work
+	framed runtime.asyncPreempt
+in_preempt:
+	call work
+after_work_in_preempt:
+	done runtime.asyncPreempt
 	framed stays
+	nop
+in_stays:
 	call bare
 	# the distance of a call back, and a prefix: no jump
 	call bare
@@ -152,6 +159,10 @@ do
 	stack another_function_did_not_lead_there_$by "$open" in_work after_$by
 	stack nor_further_out_$by "$open" in_work after_work_in_work after_$by
 done
+stack what_is_injected_returns_anywhere whole in_preempt in_stays after_stays
+stack so_it_does_further_out whole in_work after_work_in_preempt in_stays after_stays
+stack no_other_does "fabricated (no frame pointers)" in_work in_stays after_stays
+stack nor_further_in "fabricated (no frame pointers)" in_work in_stays after_work_in_preempt after_stays
 stack a_thread_begins_where_the_code_ends_it whole in_work after_thread
 stack nothing_is_behind_its_beginning "$open" in_work after_thread after_work_in_work after_work
 stack a_frame_of_what_calls_the_leaf_shows_its_caller "caller missing" in_bare after_stays
