@@ -40,6 +40,7 @@ struct sums {
 	bool derived;	/* derived otherwise than from addresses and mappings */
 	bool hole;	/* the caller of a frame further out is missing */
 	bool stray;	/* what is there instead has called something else */
+	bool never;	/* a frame cannot have been called from the next one */
 	uint8_t open;	/* the greatest reason, enum judged */
 };
 
@@ -210,6 +211,8 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
+	s->injected =
+		pl->file && callsite_is_injected(pl->file, s->off - s->returns);
 	/* Only its unwind table says whether the function has set the frame
 	 * pointer at that place, so that its caller is in the chain. */
 	if (s->leaf && !pl->file)
@@ -304,44 +307,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	rc = store_callsites(p->db, c, n, err);
 	free(c);
 	return rc;
-}
-
-/* ---- pairs */
-
-/* An inner frame that is a return address is looked up one byte before, inside
- * its call; an innermost frame exactly; some frames are both. */
-static enum callsite_link find_link(const struct pass *p, uint32_t inner,
-				    uint32_t frame)
-{
-	const struct spot *in = &p->spot[inner];
-	const struct spot *out = &p->spot[frame];
-	const struct callsite_file *f = callsites_place_of(p, frame)->file;
-	const struct callsite_file *g = callsites_place_of(p, inner)->file;
-	enum callsite_link l = CALLSITE_UNKNOWN;
-
-	if (!f || bare_code_frame(p->code, inner)->flags &
-			  (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED))
-		return CALLSITE_UNKNOWN;
-	if (in->leaf)
-		l = callsite_link(f, &out->site, g, in->off);
-	if (in->returns && l != CALLSITE_PROVED)
-		l = callsite_link(f, &out->site, g, in->off - 1);
-	return l;
-}
-
-static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
-					 uint32_t frame)
-{
-	struct store_link l = { .inner = inner, .frame = frame };
-	uint64_t h = hash_u32s(inner, frame);
-	uint32_t at = table_find_hash(&p->by_pair, h);
-
-	if (at != TABLE_NONE)
-		return p->link[at].link;
-	l.link = find_link(p, inner, frame);
-	table_add(&p->by_pair, h, (uint32_t)p->n_link);
-	*mem_add(p->link, p->n_link, p->cap_link) = l;
-	return l.link;
 }
 
 /* ---- files that are not the ones that ran */
@@ -465,6 +430,11 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
+static bool callsites_is_gap(enum callsite_link link)
+{
+	return link == CALLSITE_GAP || link == CALLSITE_NEVER;
+}
+
 /* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
@@ -472,6 +442,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	switch (p->spot[caller].site.kind) {
 	case CALLSITE_NO_CALL:
 		s->checked++;
+		if (callsites_known_link(p, frame, caller) == CALLSITE_INJECTED)
+			break;
 		s->no_call++;
 		s->first = 1;
 		break;
@@ -486,7 +458,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	case CALLSITE_SIGNAL:
 	case CALLSITE_START:
 		s->checked++;
-		s->gaps += callsites_link(p, frame, caller) == CALLSITE_GAP;
+		s->gaps += callsites_is_gap(callsites_link(p, frame, caller));
+		s->never |= callsites_link(p, frame, caller) == CALLSITE_NEVER;
 		break;
 	}
 }
@@ -500,19 +473,45 @@ static bool callsites_is_hole(const struct spot *caller)
 	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
 }
 
+static bool callsites_begins(const struct spot *s)
+{
+	switch ((enum thread_start)s->start) {
+	case START_TABLE:
+	case START_ENTRY:
+	case START_LIBRARY:
+	case START_ROUTINE:
+	case START_MARK:
+	case START_EXIT:
+		return true;
+	case START_UNKNOWN:
+	case ENDS_FILE:
+	case ENDS_FUNCTION:
+	case ENDS_FRAME:
+		break;
+	}
+	return false;
+}
+
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
 	const struct spot *at = &p->spot[n->frame];
 
-	if (!n->parent || !callsites_is_hole(at))
+	if (!n->parent)
+		return;
+	/* Behind where a thread begins there are other such functions at most:
+	 * of a function without a frame FP is what its creator left. */
+	s->never |=
+		callsites_begins(at) &&
+		!callsites_begins(
+			&p->spot[bare_code_stack(p->code, n->parent)->frame]);
+	if (!callsites_is_hole(at))
 		return;
 	s->hole = true;
-	s->stray |=
-		at->open == JUDGED_OPEN &&
-		callsites_link(p, n->frame,
-			       bare_code_stack(p->code, n->parent)->frame) ==
-			CALLSITE_GAP;
+	s->stray |= at->open == JUDGED_OPEN &&
+		    callsites_is_gap(callsites_link(
+			    p, n->frame,
+			    bare_code_stack(p->code, n->parent)->frame));
 }
 
 /* Makes the sums of a stack from those of its parent in one step. */
@@ -592,14 +591,14 @@ static enum judged callsites_judge(const struct pass *p,
 	/* An address twice, though its call is of another function: duffzero()
 	 * of Go 1.19 leaves it below the stack pointer, where the frame pointer
 	 * still is. */
-	if (c->caller == CALLSITE_GAP && callsites_is_twice(p, c->stack))
+	if (callsites_is_gap(c->caller) && callsites_is_twice(p, c->stack))
 		return JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
 	/* What is missing is so, whatever the frames further out are. Behind a
 	 * function that has its frame there was a call in tail position: no
 	 * frame of the one between is left. */
-	if (c->caller == CALLSITE_GAP && !k->framed)
+	if (callsites_is_gap(c->caller) && !k->framed)
 		return JUDGED_CALLER;
 	if (k->unwound)
 		return simple;
@@ -645,9 +644,9 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	enum judged judged = callsites_judge(p, &c, s->open);
 
 	p->stack[stack].lacks = judged == JUDGED_CALLER;
-	if (s->hole && !p->stack[stack].unwound &&
+	if ((s->hole || s->never) && !p->stack[stack].unwound &&
 	    (judged == JUDGED_WHOLE || judged == JUDGED_CALLER))
-		judged = s->stray ? JUDGED_OPEN : JUDGED_HOLE;
+		judged = s->stray || s->never ? JUDGED_OPEN : JUDGED_HOLE;
 	p->stack[stack].judged = (uint8_t)callsites_judge_end(p, stack, judged);
 	if (judged == JUDGED_FABRICATED)
 		p->stack[stack].image = c.image;
@@ -801,6 +800,8 @@ void callsites_release(struct pass *p)
 	table_release(&p->by_trust);
 	free(p->order);
 	free(p->link);
+	free(p->doubt);
+	free(p->reach);
 	free(p->found);
 }
 

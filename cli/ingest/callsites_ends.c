@@ -11,11 +11,13 @@
 #include "symbolize/unwind/frame_share.h"
 #include "symbolize/unwind/thread_start.h"
 
-static bool is_bogus(const struct pass *p, uint32_t frame)
+static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 {
 	enum callsite_kind kind = p->spot[frame].site.kind;
 
-	return kind == CALLSITE_NO_CALL || kind == CALLSITE_NO_CODE;
+	return kind == CALLSITE_NO_CODE ||
+	       (kind == CALLSITE_NO_CALL &&
+		callsites_known_link(p, inner, frame) != CALLSITE_INJECTED);
 }
 
 /* Finds the return addresses in stacks of which no frame is wrong: most of
@@ -26,15 +28,16 @@ static void callsites_find_ends(struct pass *p)
 	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
 	/* part of such a stack */
 	bool *part = mem_new(p->code->n_stack, sizeof(*part));
+	bool *further = mem_new(p->code->n_stack, sizeof(*further));
 
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct stack *s = bare_code_stack(p->code, i);
 
 		if (!s->parent)
 			continue;
-		bogus[i] =
-			bogus[s->parent] ||
-			is_bogus(p, bare_code_stack(p->code, s->parent)->frame);
+		bogus[i] = bogus[s->parent] ||
+			   is_bogus(p, s->frame,
+				    bare_code_stack(p->code, s->parent)->frame);
 		if (p->stack[i].used && !p->stack[i].outermost && !bogus[i])
 			part[i] = p->spot[p->stack[i].root].root = true;
 	}
@@ -46,7 +49,8 @@ static void callsites_find_ends(struct pass *p)
 			continue;
 		const struct stack *s = bare_code_stack(p->code, parent);
 
-		part[parent] = true;
+		callsites_add_doubt(p, i, further[i]);
+		part[parent] = further[parent] = true;
 		/* not of one of which only the function is known */
 		p->spot[s->frame].inner |=
 			s->parent &&
@@ -54,6 +58,7 @@ static void callsites_find_ends(struct pass *p)
 	}
 	free(bogus);
 	free(part);
+	free(further);
 }
 
 static void callsites_check_ends(struct pass *p)
@@ -79,6 +84,9 @@ static void callsites_check_ends(struct pass *p)
 		if (s->inner)
 			s->start = (uint8_t)thread_start_behind(
 				pl->file, s->off, &s->site, &used);
+		s->framed = s->inner && s->start == START_UNKNOWN;
+		if (s->reach)
+			callsites_find_reach(p, s, pl->file);
 		if (used)
 			s->open = JUDGED_OPEN;
 		if (s->root)
@@ -87,6 +95,7 @@ static void callsites_check_ends(struct pass *p)
 	}
 	if (pl)
 		callsite_settle(pl->file);
+	callsites_settle_doubts(p);
 }
 
 int callsites_put_ends(struct pass *p, struct err *err)
@@ -95,6 +104,7 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	size_t n = 0, cap = 0;
 	int rc;
 
+	callsites_find_injected(p);
 	callsites_check_ends(p);
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (p->spot[i].start || p->spot[i].open)
@@ -121,6 +131,7 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
 	case START_LIBRARY:
 	case START_ROUTINE:
 	case START_MARK:
+	case START_EXIT:
 		return as;
 	case START_UNKNOWN:
 		return as == JUDGED_WHOLE ? JUDGED_NO_START : as;

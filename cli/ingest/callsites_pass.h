@@ -1,4 +1,4 @@
-/* callsites_pass.h - the call-site check while it runs, for the two files that
+/* callsites_pass.h - the call-site check while it runs, for the files that
  * know of it. */
 #ifndef CLI_INGEST_CALLSITES_PASS_H
 #define CLI_INGEST_CALLSITES_PASS_H
@@ -11,6 +11,7 @@
 #include "symbolize/unwind/callsite.h"
 
 struct bare_code;
+struct callee_reach;
 struct err;
 struct frames;
 struct store;
@@ -31,9 +32,12 @@ struct place {
 struct spot { /* The result for a frame. */
 	uint64_t off;
 	struct callsite site;
+	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
+	bool injected;	    /* callsite_is_injected() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
+	bool framed;	    /* if inner: its function has set a frame pointer */
 	uint8_t start;	    /* enum thread_start, if root or inner */
 	/* enum judged: why its caller may be missing unnoticed, if leaf; or
 	 * that of inner the next frame may be any */
@@ -56,6 +60,14 @@ struct known_stack {
 	uint32_t image; /* whose code is the cause of what is wrong; 0: none */
 };
 
+/* A frame and its caller whose call is of another function, or whose inner
+ * frame has no frame pointer of its own. */
+struct doubt {
+	uint32_t inner, frame;
+	bool leaf; /* the inner frame is innermost */
+	bool bare; /* then: it lacks its caller */
+};
+
 struct pass {
 	struct store *db;
 	const struct frames *fr; /* what the database was made of, or NULL */
@@ -71,6 +83,10 @@ struct pass {
 	struct store_link *link;
 	size_t n_link, cap_link;
 	struct table by_pair;
+	struct doubt *doubt;
+	size_t n_doubt, cap_doubt;
+	struct callee_reach *reach; /* from 1 */
+	size_t n_reach, cap_reach;
 	struct symbolizer *sy; /* NULL: files are not opened */
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
@@ -82,6 +98,25 @@ int callsites_load(struct pass *p, struct err *err);
 void callsites_release(struct pass *p);
 /* Sets what is known of each frame of a user stack without its file. */
 void callsites_without_files(struct pass *p);
+/* Returns whether the call before the return address of `frame` is of the
+ * function of `inner`. */
+enum callsite_link callsites_link(struct pass *p, uint32_t inner,
+				  uint32_t frame);
+/* The same if it was asked before, else 0. */
+enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
+					uint32_t frame);
+/* Sets the links of frames to which nothing returns behind a call, yet
+ * something that Go's runtime has made look called there. */
+void callsites_find_injected(struct pass *p);
+/* Lists stack i, of which no frame is wrong, if its innermost frame may not
+ * have been called from the next one. further: other such stacks go on to it.
+ */
+void callsites_add_doubt(struct pass *p, uint32_t i, bool further);
+/* Finds what the call before a listed frame may enter; f: its file, open. */
+void callsites_find_reach(struct pass *p, struct spot *s,
+			  const struct callsite_file *f);
+/* Sets the links of those that cannot be, once all listed frames are known. */
+void callsites_settle_doubts(struct pass *p);
 /* Judges the stacks; code: stores what was found. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
 /* Looks at the frames in which stacks end, and stores what was found. */

@@ -92,7 +92,9 @@ const struct trust_word trust_words[] = {
 	{ "not judged (exec)", TRUST_UNCHECKED, "are of a later program",
 	  "the thread called exec after the sample" },
 	{ "not judged (uncertain)", TRUST_UNCHECKED,
-	  "are unchecked at an inexact frame", "a frame is not exactly known" },
+	  "are unchecked at an inexact frame",
+	  "a frame is not exactly known, or the call in front of it cannot have "
+	  "led to the next inner one" },
 	{ "not judged (no table)", TRUST_UNCHECKED,
 	  "are unchecked for want of unwind tables",
 	  "no unwind table covers a function, most often the innermost, whose "

@@ -34,7 +34,7 @@ static void code_add(struct record_code *c, const char *path, const char *name)
 		return;
 	c->go |= elf_section_find(ef, ".gopclntab", &s) ||
 		 elf_section_find(ef, ".data.rel.ro.gopclntab", &s);
-	cfi = cfi_open_either(ef);
+	cfi = cfi_open_both(ef);
 	frame_share_count(ef, cfi, NULL, &share);
 	cfi_close(cfi);
 	elf_file_close(ef);

@@ -23,10 +23,9 @@ const char *callsite_kind_name(unsigned int v)
 const char *callsite_link_name(unsigned int v)
 {
 	static const char *const name[] = {
-		[CALLSITE_PROVED] = "proved",
-		[CALLSITE_OPEN] = "open",
-		[CALLSITE_GAP] = "gap",
-		[CALLSITE_UNKNOWN] = "unknown",
+		[CALLSITE_PROVED] = "proved", [CALLSITE_OPEN] = "open",
+		[CALLSITE_GAP] = "gap",	      [CALLSITE_UNKNOWN] = "unknown",
+		[CALLSITE_NEVER] = "never",   [CALLSITE_INJECTED] = "injected",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;
@@ -43,6 +42,7 @@ const char *thread_start_name(unsigned int v)
 		[ENDS_FILE] = "file without frame pointers",
 		[ENDS_FUNCTION] = "function without frame pointer",
 		[ENDS_FRAME] = "frame pointer",
+		[START_EXIT] = "exit",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;

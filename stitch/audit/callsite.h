@@ -23,9 +23,14 @@ enum callsite_link {
 			      * function */
 	CALLSITE_OPEN,	     /* the call is indirect: the target may be that
 			      * function */
-	CALLSITE_GAP,	  /* the call has another target: a frame is missing in
-			   * between, or there was a tail call */
-	CALLSITE_UNKNOWN, /* too little is known about one of the two */
+	CALLSITE_GAP,	   /* the call has another target: a frame is missing in
+			    * between, or there was a tail call */
+	CALLSITE_UNKNOWN,  /* too little is known about one of the two */
+	CALLSITE_NEVER,	   /* a gap, and what the call enters can neither have
+			    * gone on to that function nor have made the frame
+			    * that holds the return address */
+	CALLSITE_INJECTED, /* the inner function was made to look called where
+			    * no call is */
 };
 
 /* Where a user stack ends: in the function in which its thread begins, or
@@ -50,6 +55,9 @@ enum thread_start {
 	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
 	ENDS_FUNCTION, /* others do, but not this one; or that is not asked */
 	ENDS_FRAME,    /* it has set one: the stack goes on */
+	/* Behind, since the numbers are stored: the code behind the call ends
+	 * the thread by a system call. */
+	START_EXIT,
 };
 
 /* How far a user stack can be trusted. The open ones have a return address

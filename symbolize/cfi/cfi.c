@@ -55,6 +55,7 @@ struct cfi {
 	uint64_t cie_room;
 	struct cfi_fde *fde;
 	size_t n, cap;
+	struct cfi *other; /* asked where this one has no function; or NULL */
 };
 
 /* Sets *b to [off, off + len), with section offsets as positions. */
@@ -395,17 +396,22 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 		       !strcmp(section, ".eh_frame"), s.addr, ef->swap);
 }
 
-struct cfi *cfi_open_either(const struct elf_file *ef)
+struct cfi *cfi_open_both(const struct elf_file *ef)
 {
 	struct cfi *c = cfi_open(ef, ".eh_frame");
+	struct cfi *debug = cfi_open(ef, ".debug_frame");
 
-	return c ? c : cfi_open(ef, ".debug_frame");
+	if (!c)
+		return debug;
+	c->other = debug;
+	return c;
 }
 
 void cfi_close(struct cfi *c)
 {
 	if (!c)
 		return;
+	cfi_close(c->other);
 	table_release(&c->by_off);
 	free(c->data);
 	free(c->cie);
@@ -440,7 +446,7 @@ static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 
 size_t cfi_functions(const struct cfi *c)
 {
-	return c->n;
+	return c->n + (c->other ? c->other->n : 0);
 }
 
 bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i)
@@ -455,8 +461,11 @@ bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i)
 
 void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end)
 {
-	*start = c->fde[i].start;
-	*end = c->fde[i].end;
+	const struct cfi_fde *f =
+		i < c->n ? &c->fde[i] : &c->other->fde[i - c->n];
+
+	*start = f->start;
+	*end = f->end;
 }
 
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
@@ -465,7 +474,7 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 	const struct cfi_fde *f = c ? cfi_find_fde(c, vaddr) : NULL;
 
 	if (!f)
-		return false;
+		return c && cfi_function(c->other, vaddr, start, end);
 	*start = f->start;
 	*end = f->end;
 	return true;
@@ -478,6 +487,8 @@ int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 	struct cfi_run r;
 	struct bytes b;
 
+	if (!f && c->other)
+		return cfi_rules(c->other, vaddr, out);
 	if (!f || cfi_window(c, f->off, f->len, &b))
 		return 0;
 	cfi_start_run(&r, c, &c->cie[f->cie], &arg);

@@ -24,8 +24,11 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section);
  * the other byte order. */
 struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 		       uint64_t addr, bool swap);
-/* Reads .eh_frame if there is one, else .debug_frame. */
-struct cfi *cfi_open_either(const struct elf_file *ef);
+/* Reads both: .debug_frame is asked where .eh_frame has no function, as for the
+ * Go part of a program that gcc has linked. For functions and the rules of
+ * addresses only, not for cfi_find(), cfi_expr(), cfi_each()
+ * and cfi_visit_one(). */
+struct cfi *cfi_open_both(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
 const struct abi *cfi_abi(const struct cfi *c);
 /* Finds the function [*start, *end) around an ELF address. Returns false if

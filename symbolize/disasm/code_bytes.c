@@ -185,7 +185,7 @@ bool code_bytes_function(const struct code_bytes *c, uint64_t off,
 		*end = c->len;
 		return off < c->len;
 	}
-	struct cfi *cfi = cfi_open_either(c->ef);
+	struct cfi *cfi = cfi_open_both(c->ef);
 	bool found = code_bytes_addr(c, off, &addr) &&
 		     cfi_function(cfi, addr, &a, &b) &&
 		     code_bytes_off(c, a, start);

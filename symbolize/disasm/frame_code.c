@@ -2,8 +2,10 @@
 #include "symbolize/disasm/frame_code.h"
 
 #include <elf.h>
+#include <string.h>
 
 #include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
 
 /* What an instruction does to SP and FP. */
 enum frame_step {
@@ -552,4 +554,95 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 		}
 	}
 	return FRAME_CODE_UNKNOWN;
+}
+
+bool frame_code_leaps(uint16_t machine, const unsigned char *code,
+		      size_t before, size_t n)
+{
+	if (machine != EM_X86_64 || n < before + FRAME_CODE_LEAP_BEHIND ||
+	    code[before] != 0x58 ||
+	    (code[before + 1] != 0xe9 && code[before + 1] != 0xeb))
+		return false;
+	/* mov N(%reg),%rsp */
+	for (size_t i = 0; i + 4 <= before; i++)
+		if ((code[i] == 0x48 || code[i] == 0x49) &&
+		    code[i + 1] == 0x8b && (code[i + 2] & 0xf8) == 0x60)
+			return true;
+	return false;
+}
+
+/* ---- exits */
+
+/* The ways to put 60, exit, or 231, exit_group, into eax, as far as the number,
+ * and what is done to the status; from musl 1.2, Go 1.19 and programs without a
+ * C library. */
+static const struct frame_exit {
+	unsigned char code[3];
+	uint8_t n, rest; /* bytes of it, and behind the number or what is put */
+	bool number;
+} frame_exits[] = {
+	{ { 0xb8 }, 1, 3, true },	      /* mov $N,%eax */
+	{ { 0x48, 0xc7, 0xc0 }, 3, 3, true }, /* mov $N,%rax */
+	{ { 0xb0 }, 1, 0, true },	      /* mov $N,%al */
+	{ { 0x6a }, 1, 1, true },	      /* push $N; pop %rax */
+	{ { 0xbf }, 1, 4, false },	      /* mov $STATUS,%edi */
+	{ { 0x48, 0xc7, 0xc7 }, 3, 4, false },
+	{ { 0x89, 0xc7 }, 2, 0, false }, /* mov %eax,%edi */
+	{ { 0x48, 0x89, 0xc7 }, 3, 0, false },
+	{ { 0x31, 0xff }, 2, 0, false }, /* xor %edi,%edi */
+	{ { 0x48, 0x31, 0xff }, 3, 0, false },
+	{ { 0x31, 0xc0 }, 2, 0, false }, /* xor %eax,%eax */
+	{ { 0x90 }, 1, 0, false },
+};
+
+static bool frame_code_exits_x86(const unsigned char *code, size_t n)
+{
+	bool number = false;
+	size_t i = 0;
+
+	while (n - i >= 2 && (code[i] != 0x0f || code[i + 1] != 0x05)) {
+		const struct frame_exit *e = NULL;
+
+		for (size_t k = 0; k < ARRAY_SIZE(frame_exits); k++)
+			if (n - i >= frame_exits[k].n &&
+			    !memcmp(code + i, frame_exits[k].code,
+				    frame_exits[k].n))
+				e = &frame_exits[k];
+		if (!e || n - i <= (size_t)e->n + e->rest)
+			return false;
+		i += e->n;
+		if (e->number && code[i] != 60 && code[i] != 231)
+			return false;
+		number |= e->number;
+		i += (size_t)e->number + e->rest;
+	}
+	return number && n - i >= 2;
+}
+
+static bool frame_code_exits_aarch64(const unsigned char *code, size_t n)
+{
+	bool number = false;
+
+	for (size_t i = 0; n - i >= 4; i += 4) {
+		uint32_t w = (uint32_t)code[i] | (uint32_t)code[i + 1] << 8 |
+			     (uint32_t)code[i + 2] << 16 |
+			     (uint32_t)code[i + 3] << 24;
+
+		if (w == 0xd4000001) /* svc #0 */
+			return number;
+		/* mov w8, #93 or #94: exit, exit_group */
+		if ((w & 0x7fffffff) == 0x52800ba8 ||
+		    (w & 0x7fffffff) == 0x52800bc8)
+			number = true;
+		else if ((w & 0x7f80001f) != 0x52800000) /* mov w0, #N */
+			return false;
+	}
+	return false;
+}
+
+bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n)
+{
+	return machine == EM_X86_64    ? frame_code_exits_x86(code, n)
+	       : machine == EM_AARCH64 ? frame_code_exits_aarch64(code, n)
+				       : false;
 }

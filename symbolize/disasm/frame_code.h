@@ -36,4 +36,17 @@ enum frame_code_end {
  * change neither. */
 enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 				    size_t n, int64_t *cfa, int64_t *fp);
+/* Returns true if these instructions of x86-64, of which the first `before`
+ * bytes are in front of a return address, go to another stack for good: SP is
+ * loaded from memory, and behind the call follow pop %rax and a jump. So Go's
+ * runtime.mcall() does. */
+bool frame_code_leaps(uint16_t machine, const unsigned char *code,
+		      size_t before, size_t n);
+#define FRAME_CODE_LEAP 24 /* bytes in front of the return address, and */
+#define FRAME_CODE_LEAP_BEHIND 2
+/* Returns true if these instructions, behind a call, end the thread or the
+ * process by a system call of Linux: what was called has begun there. */
+bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n);
+/* The bytes of them that are read. */
+#define FRAME_CODE_EXIT 24
 #endif

@@ -16,6 +16,7 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
+#include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
@@ -67,6 +68,22 @@ static void callsite_take_table(struct callsite_file *f,
 	}
 }
 
+/* The names of a stripped Go program, from what its runtime knows. */
+static void callsite_take_go(struct callsite_file *f)
+{
+	struct symtab go = { 0 };
+	struct elf_section from;
+
+	gopclntab_add(f->ef, &go, &from);
+	for (size_t i = 0; i < go.n; i++)
+		*mem_add(f->name, f->n_name, f->cap_name) =
+			(struct callsite_name){ callsite_hash_name(
+							go.sym[i].name,
+							strlen(go.sym[i].name)),
+						go.sym[i].start, false };
+	symtab_release(&go);
+}
+
 static int callsite_compare_hash(const void *a, const void *b)
 {
 	const struct callsite_name *x = a;
@@ -74,6 +91,25 @@ static int callsite_compare_hash(const void *a, const void *b)
 
 	return compare_numbers(x->hash, y->hash)
 		       ?: compare_numbers(x->addr, y->addr);
+}
+
+/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the ending
+ * of the ABI they are stripped programs' names. */
+static void callsite_find_injected(struct callsite_file *f)
+{
+	static const char *const names[] = { "runtime.asyncPreempt",
+					     "runtime.asyncPreempt.abi0",
+					     "runtime.sigpanic",
+					     "runtime.sigpanic0.abi0" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t n;
+		const struct callsite_name *nm = callsite_find_names(
+			f, callsite_hash_name(names[i], strlen(names[i])), &n);
+
+		if (n)
+			f->injected[f->n_injected++] = nm->addr;
+	}
 }
 
 static void callsite_take_symbols(struct callsite_file *f)
@@ -92,9 +128,12 @@ static void callsite_take_symbols(struct callsite_file *f)
 				(struct segment){ .vaddr = s.addr,
 						  .filesz = s.size };
 	}
+	if (!f->n_name)
+		callsite_take_go(f);
 	if (f->n_name)
 		qsort(f->name, f->n_name, sizeof(*f->name),
 		      callsite_compare_hash);
+	callsite_find_injected(f);
 	symtab_finish(&f->funcs);
 	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
 	 * would get the name of the resolver function. */
@@ -184,7 +223,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->n_seg = ef->n_seg;
 	f->span = callsite_span(ef);
 	f->loader = callsite_is_loader(img->path);
-	f->cfi = cfi_open_either(ef);
+	f->cfi = cfi_open_both(ef);
 	callsite_take_symbols(f);
 	*why = NULL;
 	return f;
@@ -385,6 +424,19 @@ const struct callsite_name *callsite_find_names(const struct callsite_file *f,
 	while (lo + *n < f->n_name && f->name[lo + *n].hash == hash)
 		++*n;
 	return *n ? &f->name[lo] : NULL;
+}
+
+bool callsite_is_injected(const struct callsite_file *f, uint64_t off)
+{
+	uint64_t vaddr, start, end;
+
+	if (!f->n_injected || !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
+	    !callsite_function_at(f, vaddr, &start, &end))
+		return false;
+	for (size_t i = 0; i < f->n_injected; i++)
+		if (f->injected[i] == start)
+			return true;
+	return false;
 }
 
 /* Compares the function in `inner` with the name of the PLT stub that is

@@ -53,6 +53,11 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 /* Returns whether an unwind table covers the code at an offset. */
 bool callsite_has_table(const struct callsite_file *f, uint64_t off);
 
+/* Returns whether the function around an offset is one that Go's runtime makes
+ * look called, from signal handlers: it returns to where the signal came, and
+ * no call need be there. */
+bool callsite_is_injected(const struct callsite_file *f, uint64_t off);
+
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */
 enum callsite_link callsite_link(const struct callsite_file *f,

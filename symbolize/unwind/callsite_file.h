@@ -19,6 +19,7 @@ struct kept;
 
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
+#define INJECTED_MAX 4
 
 /* A function's name as a hash: names are only compared. */
 struct callsite_name {
@@ -68,6 +69,8 @@ struct callsite_file {
 	uint64_t span;
 	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
 	size_t n_plt;
+	uint64_t injected[INJECTED_MAX]; /* of callsite_is_injected() */
+	size_t n_injected;
 	uint16_t machine;
 	bool big, loader;
 	bool counted; /* share is known */

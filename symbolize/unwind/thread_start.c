@@ -553,6 +553,16 @@ static bool thread_start_marks(const struct callsite_file *f, uint64_t ret)
 	return false;
 }
 
+/* Returns whether the code at a return address ends the thread, as Go's
+ * runtime.clone(), musl's clone() and programs without a C library do. */
+static bool thread_start_exits(const struct callsite_file *f, uint64_t ret)
+{
+	unsigned char code[FRAME_CODE_EXIT];
+	size_t n = elf_read_code(f->ef, ret, code, sizeof(code));
+
+	return frame_code_exits(f->machine, code, n);
+}
+
 /* Returns whether the frame pointer is that of the function, which starts at
  * `start`, at an ELF address in front of a call. If not, *used: it is saved,
  * for other data. */
@@ -609,6 +619,8 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 		return START_UNKNOWN;
 	if (site->kind == CALLSITE_START)
 		return START_LIBRARY;
+	if (thread_start_exits(f, vaddr + 1))
+		return START_EXIT;
 	if (f->cfi && cfi_rules(f->cfi, vaddr, &r) &&
 	    r.reg[r.ra].kind == RULE_UNDEFINED)
 		return START_TABLE;
@@ -641,6 +653,8 @@ enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
 	    !callsite_function_at(f, vaddr, &start, &end) ||
 	    thread_start_has_frame(f, start, vaddr, used))
 		return START_UNKNOWN;
+	if (thread_start_exits(f, vaddr + 1))
+		return START_EXIT;
 	enum thread_start found = thread_start_find(f, thread_starts_of(f),
 						    start, vaddr + 1, site);
 

@@ -141,25 +141,45 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-/* Returns whether a function that has called another with nothing on the stack
- * did so on a stack of its own: Go's runtime.systemstack() goes to that of the
- * thread, and its table says no word of it. C functions have something there,
- * as SP is a multiple of 16 at calls. */
+static bool unwind_leaps(const struct unwind_code *c)
+{
+	unsigned char code[FRAME_CODE_LEAP + FRAME_CODE_LEAP_BEHIND];
+
+	if (!unwind_is_file(c) || c->vaddr < FRAME_CODE_LEAP)
+		return false;
+	/* c->vaddr is in the call */
+	size_t n = unwind_images_read_code(c->m, c->vaddr + 1 - FRAME_CODE_LEAP,
+					   code, sizeof(code));
+
+	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
+}
+
+/* Returns whether the caller of a function that has called another is not where
+ * its table says; sets w->end.
+ *
+ * Go's runtime.systemstack() goes to the stack of the thread with nothing on
+ * it, and back; C functions have something there, as SP is a multiple of 16 at
+ * calls. mcall() goes there for good, with one word: what it calls does not
+ * return. runtime.clone() ends its thread. */
 static bool unwind_switched(struct table_unwinder *u,
 			    const struct unwind_in *in,
 			    const struct unwind_step_at *p,
-			    const struct stack_walk *w)
+			    struct stack_walk *w)
 {
 	int64_t cfa, fp;
 
-	if (w->top || unwind_row_kind(&p->row) != ROW_SP || p->row.cfa != 8)
+	if (w->top || unwind_row_kind(&p->row) != ROW_SP || p->row.cfa > 16)
 		return false;
 	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
-	bool is = unwind_bare_ends(&c, w, &cfa, &fp) == FRAME_CODE_SWITCHES;
+	bool last = p->row.cfa == 8 ? unwind_bare_exits(&c) : unwind_leaps(&c);
+	bool switches = p->row.cfa == 8 && unwind_bare_ends(&c, w, &cfa, &fp) ==
+						   FRAME_CODE_SWITCHES;
 
 	unwind_images_unlock(u->modules);
-	return is;
+	if (last || switches)
+		w->end = last ? UNWIND_OUTERMOST : UNWIND_FOREIGN;
+	return last || switches;
 }
 
 /* Steps where a row is not enough. Called with the images locked. */
@@ -192,10 +212,8 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
-	if (unwind_switched(u, in, p, w)) {
-		w->end = UNWIND_FOREIGN;
+	if (unwind_switched(u, in, p, w))
 		return -1;
-	}
 	if (kind == ROW_SIGNAL || (unwind_is_in_table(kind) && !full))
 		return stack_walk_row(w, &p->row);
 	unwind_images_lock(u->modules);

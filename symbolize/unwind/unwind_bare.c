@@ -86,6 +86,18 @@ enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 	return frame_code_ends(c->m->machine, code, n, cfa, fp);
 }
 
+bool unwind_bare_exits(const struct unwind_code *c)
+{
+	unsigned char code[FRAME_CODE_EXIT];
+	size_t n;
+
+	if (!unwind_is_file(c))
+		return false;
+	/* c->vaddr is in the call */
+	n = unwind_images_read_code(c->m, c->vaddr + 1, code, sizeof(code));
+	return frame_code_exits(c->m->machine, code, n);
+}
+
 /* Steps out of a function without a table by its code, which says the same as a
  * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
  * run when a program ends. */
@@ -182,7 +194,8 @@ int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
-	if (unwind_at_entry(&from, w)) {
+	if (unwind_at_entry(&from, w) ||
+	    (!w->top && unwind_bare_exits(&from))) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}

@@ -82,6 +82,8 @@ struct unwind_code unwind_code_at(struct table_unwinder *u,
 enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 				     const struct stack_walk *w, int64_t *cfa,
 				     int64_t *fp);
+/* Returns whether the thread ends behind the call that the address is in. */
+bool unwind_bare_exits(const struct unwind_code *c);
 /* Steps out of a function without a table: by its code, by what is on top of
  * the stack, or by the frame pointer. Returns 0 and *w, or -1 and w->end; sets
  * what *out says of such frames. */

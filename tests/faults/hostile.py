@@ -403,7 +403,7 @@ def judge(build, work, command, keys):
     if LOAD == 1 and used.ru_maxrss > BYTES / 1024:
         return "%d MB of memory" % (used.ru_maxrss / 1024)
     for f in os.listdir(work):
-        if re.fullmatch(r"view-\d+\.txt", f):  # a key of view saves its screen
+        if re.fullmatch(r"view-\d+\.(txt|svg|html|json)", f):  # keys of view save screens
             os.unlink(work + "/" + f)
     if (digest(src), digest(work)) != before:
         return "the database, or another file, was changed"

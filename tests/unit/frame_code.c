@@ -269,7 +269,55 @@ START_TEST(where_code_returns_to)
 }
 END_TEST
 
+static const struct exits {
+	const char *what;
+	const char *code;
+	size_t len;
+	uint16_t machine;
+	bool exits;
+} exits[] = {
+	{ "Go 1.19, runtime.clone()",
+	  CODE("\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05"), EM_X86_64, true },
+	{ "musl 1.2, clone()", CODE("\x89\xc7\x31\xc0\xb0\x3c\x0f\x05\xf4"),
+	  EM_X86_64, true },
+	{ "mov $60,%rax; xor %rdi,%rdi",
+	  CODE("\x48\xc7\xc0\x3c\0\0\0\x48\x31\xff\x0f\x05"), EM_X86_64, true },
+	{ "exit_group", CODE("\x31\xff\xb8\xe7\0\0\0\x0f\x05"), EM_X86_64,
+	  true },
+	{ "push $60; pop %rax", CODE("\x6a\x3c\x58\x0f\x05"), EM_X86_64, true },
+	{ "write", CODE("\xbf\1\0\0\0\xb8\1\0\0\0\x0f\x05"), EM_X86_64, false },
+	{ "a number from before", CODE("\x31\xff\x0f\x05"), EM_X86_64, false },
+	{ "it is in a function that is called",
+	  CODE("\xb8\x3c\0\0\0\xe8\0\0\0\0\x0f\x05"), EM_X86_64, false },
+	{ "the number is cut", CODE("\xb8\x3c\0"), EM_X86_64, false },
+	{ "nothing", CODE(""), EM_X86_64, false },
+	{ "Go 1.19: mov x0, #111; mov x8, #93; svc",
+	  CODE("\xe0\x0d\x80\xd2\xa8\x0b\x80\xd2\x01\0\0\xd4"), EM_AARCH64,
+	  true },
+	{ "mov w8, #94; svc", CODE("\xc8\x0b\x80\x52\x01\0\0\xd4"), EM_AARCH64,
+	  true },
+	{ "mov x8, #64; svc", CODE("\x08\x08\x80\xd2\x01\0\0\xd4"), EM_AARCH64,
+	  false },
+	{ "svc", CODE("\x01\0\0\xd4"), EM_AARCH64, false },
+};
+
+START_TEST(where_code_ends_its_thread)
+{
+	const struct exits *e = &exits[_i];
+	unsigned char exact[FRAME_CODE_EXIT];
+
+	memcpy(exact, e->code, e->len);
+	ck_assert_msg(frame_code_exits(e->machine, exact, e->len) == e->exits,
+		      "%s", e->what);
+	ck_assert(!frame_code_exits(EM_386, exact, e->len));
+	for (size_t n = 0; e->exits && n + 4 < e->len; n++)
+		ck_assert_msg(!frame_code_exits(e->machine, exact, n),
+			      "%s: %zu", e->what, n);
+}
+END_TEST
+
 static const struct run_table tables[] = {
+	RUN_TABLE(where_code_ends_its_thread, exits),
 	RUN_TABLE(where_code_returns_to, ends),
 	RUN_TABLE(where_code_of_x86_has_set_the_frame_pointer, x86),
 	RUN_TABLE(where_code_of_aarch64_has_set_the_frame_pointer, a64),

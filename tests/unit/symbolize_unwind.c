@@ -193,6 +193,14 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	 * a function with nothing on the stack */
 	put_call(fd, IN(LEAF) + 0x20, IN(BIG) - 0x40);
 	put_code(fd, IN(LEAF) + 0x20, "\x48\x8b\x60\x38\xc3", 5);
+	/* mov 0x38(%r14),%rsp; push %rax; mov (%rdx),%r12; call *%r12;
+	 * pop %rax; jmp: as Go's mcall; and without the first */
+	put_code(fd, IN(SAVES) + 0x20 - 11,
+		 "\x49\x8b\x66\x38\x50\x4c\x8b\x22\x41\xff\xd4\x58\xe9", 13);
+	put_code(fd, IN(SAVES) + 0x60 - 3, "\x41\xff\xd4\x58\xe9", 5);
+	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
+	put_code(fd, IN(LEAF) + 0x30 - 3,
+		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
 	close(fd);
 	return frames_image(fr, &img);
 }
@@ -545,6 +553,23 @@ START_TEST(a_function_that_called_on_another_stack)
 }
 END_TEST
 
+/* What is on the stack where the caller would be was there before. */
+START_TEST(a_function_to_which_nothing_returns_is_the_outermost)
+{
+	const uint64_t mcall = IN(SAVES) + 0x20, clone = IN(LEAF) + 0x30;
+
+	UNWIND(IN(SAVES), 0, 0, 1, mcall, 2, IN(BIG), 3, 4, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), mcall - 1);
+	UNWIND(IN(SAVES), 0, 0, 1, mcall + 0x40, 2, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), mcall + 0x3f, IN(START) - 1);
+	UNWIND(IN(SAVES), 0, 0, 1, clone, IN(BIG), 3, 4, 5, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), clone - 1);
+	/* it is there itself */
+	UNWIND(clone, 0, 0, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, clone, IN(START) - 1);
+}
+END_TEST
+
 START_TEST(behind_the_call_that_makes_a_thread)
 {
 	const uint64_t call = IN(BARE) - 0x40;
@@ -871,6 +896,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
 	 without_a_table_by_code_that_goes_on_to_a_return,
+	 a_function_to_which_nothing_returns_is_the_outermost,
 	 a_function_that_called_on_another_stack,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,

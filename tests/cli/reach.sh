@@ -1,0 +1,230 @@
+#!/bin/sh
+# reach.sh - what a call enters must have led to the next inner frame, or have made the
+# frame that holds the return address: else the two frames are not of one stack.
+# usage: BACKSTITCH=build/backstitch tests/cli/reach.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+case $(uname -m)-$(command -v gcc) in
+x86_64-/*) ;;
+*)
+	echo "skip reach: no gcc for x86-64"
+	exit 0
+	;;
+esac
+# Functions with a frame pointer; bare, which has none; and what calls them.
+{
+	cat <<'END'
+	.macro begin name
+	.p2align 4
+	.type \name, @function
+\name:
+	.cfi_startproc
+	.endm
+	.macro framed name
+	begin \name
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register rbp
+	.endm
+	.macro done name
+	pop %rbp
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size \name, . - \name
+	.endm
+	.macro jumps name, to:vararg
+	begin \name
+	nop
+	jmp \to
+	.cfi_endproc
+	.size \name, . - \name
+	.endm
+	.globl _start
+	begin _start
+	.cfi_undefined rip
+	xor %ebp, %ebp
+	.irp to, work, stays, one_jump, two_jumps, cold_jump, by_register, by_memory, by_stub, bare, no_frame, no_frame_jumps
+	call \to
+after_\to:
+	.endr
+	hlt
+	.cfi_endproc
+	.size _start, . - _start
+	begin thread
+	call *%rax
+after_thread:
+	mov $0x6f, %edi
+	mov $60, %eax
+	syscall
+	hlt
+	.cfi_endproc
+	.size thread, . - thread
+	framed work
+in_work:
+	call bare
+after_bare_in_work:
+	call work
+after_work_in_work:
+	done work
+	framed runtime.asyncPreempt
+in_preempt:
+	call work
+after_work_in_preempt:
+	done runtime.asyncPreempt
+	framed stays
+	nop
+in_stays:
+	call bare
+	# the distance of a call back, and a prefix: no jump
+	call bare
+	fs mov 0x28, %rax
+	done stays
+	begin bare
+	nop
+in_bare:
+	ret
+	.cfi_endproc
+	.size bare, . - bare
+	begin no_frame
+	sub $8, %rsp
+	.cfi_def_cfa_offset 16
+	call bare
+	add $8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size no_frame, . - no_frame
+	jumps one_jump, work
+	jumps two_jumps, one_jump
+	jumps by_register, *%rax
+	jumps by_memory, *table(, %rax, 8)
+	jumps no_frame_jumps, no_frame
+	begin cold_jump
+	test %edi, %edi
+	jne 1f
+	ret
+	.cfi_endproc
+	.size cold_jump, . - cold_jump
+	.skip 512, 0xcc
+	begin apart
+	nop
+1:	jmp work
+	.cfi_endproc
+	.size apart, . - apart
+	jumps by_stub, elsewhere@plt
+	.data
+table:	.quad work
+	.section .note.GNU-stack
+END
+} >reach.S
+echo 'void elsewhere(void); void elsewhere(void) {}' >elsewhere.c
+gcc -shared -o elsewhere.so elsewhere.c &&
+	gcc -nostdlib -no-pie -Wl,--build-id,-z,lazy -o reach reach.S ./elsewhere.so || exit 2
+{
+	echo "event cpu-clock period=1000"
+	echo "comm pid=9 name=reach exec time=1"
+	readelf -lW reach | awk -v path="$PWD/reach" '/LOAD/ && /R E/ {
+		print "mmap pid=9 len=0x1000 time=2 start=" $3, "pgoff=" $2, "path=" path }'
+} >reach.txt
+nm reach >names
+time=10
+# stack TEST CLASS FRAME...: a sample with these, and what must be said of it
+stack() {
+	printf '%d %s %s\n' $time "$1" "$2" >>wanted
+	printf 'sample pid=9 tid=9 cpu=0 time=%d u=' $time >>reach.txt
+	shift 2
+	for frame in "$@"
+	do
+		awk -v name="$frame" '$3 == name { printf "%s0x%s", sep, $1 }' \
+			sep="$([ "$frame" = "$1" ] || echo ,)" names
+	done >>reach.txt
+	echo >>reach.txt
+	time=$((time + 1))
+}
+open="not judged (uncertain)"
+
+stack a_called_function_is_whole whole in_work after_work
+for by in one_jump two_jumps cold_jump by_register by_memory by_stub
+do
+	stack a_function_that_is_jumped_to_is_whole_$by whole in_work after_$by
+	stack it_may_be_further_in_$by whole in_work after_work_in_work after_$by
+done
+for by in stays no_frame no_frame_jumps
+do
+	stack another_function_did_not_lead_there_$by "$open" in_work after_$by
+	stack nor_further_out_$by "$open" in_work after_work_in_work after_$by
+done
+stack what_is_injected_returns_anywhere whole in_preempt in_stays after_stays
+stack so_it_does_further_out whole in_work after_work_in_preempt in_stays after_stays
+stack no_other_does "fabricated (no frame pointers)" in_work in_stays after_stays
+stack nor_further_in "fabricated (no frame pointers)" in_work in_stays after_work_in_preempt after_stays
+stack a_thread_begins_where_the_code_ends_it whole in_work after_thread
+stack nothing_is_behind_its_beginning "$open" in_work after_thread after_work_in_work after_work
+stack a_frame_of_what_calls_the_leaf_shows_its_caller "caller missing" in_bare after_stays
+stack a_leaf_without_a_frame_made_none "$open" in_bare after_bare
+stack nor_did_what_calls_it "$open" in_bare after_no_frame
+stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
+stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
+
+"$MKCAP" reach.txt reach.data &&
+	"$B" ingest -q -f --no-infer-callers -o reach.db reach.data 2>err || exit 2
+while read -r time test want
+do
+	is "$test" "$want" "$(one reach.db "SELECT coalesce(w.name, 'whole') FROM event e
+		JOIN raw_chain c ON c.id = e.uraw LEFT JOIN internal_judged j ON j.stack = c.stack
+		LEFT JOIN word w ON w.kind = 'judged' AND w.id = j.class
+		WHERE e.time_ns = $time" | tr -d '"')"
+done <wanted
+
+# A file with .eh_frame and .debug_frame, as Go's and C's parts of a cgo program have them
+cat >c.S <<'END'
+	.globl _start
+	.type _start, @function
+_start:
+	.cfi_startproc
+	.cfi_undefined rip
+	xor %ebp, %ebp
+	call framed
+after_framed:
+	hlt
+	.cfi_endproc
+	.size _start, . - _start
+	.section .note.GNU-stack
+END
+cat >go.S <<'END'
+	.cfi_sections .debug_frame
+	.globl framed
+framed:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov %rsp, %rbp
+	call bare
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.p2align 4
+bare:
+	.cfi_startproc
+	nop
+in_bare:
+	ret
+	.cfi_endproc
+	.section .note.GNU-stack
+END
+gcc -nostdlib -static -Wl,--build-id -o cgo c.S go.S || exit 2
+nm cgo >names
+sed -n '1,2p; /^mmap/s/\/reach$/\/cgo/p' reach.txt >cgo.txt
+mv cgo.txt reach.txt
+time=10
+stack of_both "" in_bare after_framed
+"$MKCAP" reach.txt cgo.data && "$B" ingest -q -f --no-infer-callers -o cgo.db cgo.data 2>err || exit 2
+is a_dump_has_the_table_of_either '"caller missing","perf record --call-graph dwarf,16384"' \
+	"$(one cgo.db 'SELECT class, fix FROM trust')"
