@@ -102,9 +102,11 @@ static bool line_take_comm(struct scan head, size_t width, struct line *out)
 			scan_skip(&head, at + 2);
 		}
 	}
+	const bool full = head.n >= width;
+
 	scan_blanks(&head);
 	out->comm = head;
-	return head.n > 0;
+	return head.n > 0 || full; /* prctl() takes an empty name, too */
 }
 
 /* ---- "comm-pid (tgid) [cpu] flags time: text" */
@@ -244,14 +246,15 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
 		return false;
 	out->time *= 1000;
-	scan_trim(&left);
 	line_set_flag_bits((uint64_t)flags, out);
 	out->clock = CLOCK_NS;
 	out->text = right;
 	out->kind = LINE_EVENT;
-	scan_blanks(&left);
-	out->comm = left;
-	return left.n > 0;
+	if (left.n > COMM_WIDTH)
+		left.n = COMM_WIDTH;
+	else
+		scan_trim(&left);
+	return line_take_comm(left, COMM_WIDTH, out);
 }
 
 /* ---- lines that are no events */
@@ -348,6 +351,7 @@ static bool line_is_raw_report(const struct line *l)
 		return true;
 	if (scan_is(l->name, "sched_switch"))
 		return scan_starts(l->text, "prev_comm=") &&
+		       scan_find(l->text, " next_comm=") < l->text.n &&
 		       scan_find(l->text, " ==> ") == l->text.n &&
 		       scan_find(l->text, "=0x") == l->text.n;
 	if (scan_is(l->name, "sys_exit"))
@@ -419,6 +423,26 @@ static bool line_try(struct scan s, char c,
 	return false;
 }
 
+/* Tries the tables of the kernel, in which the name of a task always has its
+ * column: then a name that looks like the start of a line is none. */
+static bool line_try_column(struct scan s, struct line *out)
+{
+	if (s.n > COMM_SHORT && s.p[COMM_SHORT] == '-' &&
+	    line_latency_at(s, COMM_SHORT, out))
+		return true;
+	if (s.n <= COMM_WIDTH || !memchr("- ", s.p[COMM_WIDTH], 2))
+		return false;
+	const size_t at =
+		COMM_WIDTH + scan_find_char(scan_tail(s, COMM_WIDTH), '[');
+
+	if (at == s.n)
+		return false;
+	return s.p[COMM_WIDTH] == ' '
+		       ? line_verbose_at(s, at, out)
+		       : line_table_at(s, at, out) &&
+				 out->comm.p + out->comm.n == s.p + COMM_WIDTH;
+}
+
 /* Takes "[TIME |] CPU) ...". */
 static bool line_try_graph(struct scan s, struct line *out)
 {
@@ -478,7 +502,8 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		out->text = s;
 		return;
 	}
-	if (!line_try_graph(s, out) && !line_try(s, '[', line_table_at, out) &&
+	if (!line_try_graph(s, out) && !line_try_column(s, out) &&
+	    !line_try(s, '[', line_table_at, out) &&
 	    !line_parse_other(s, out) &&
 	    !line_try(s, '-', line_latency_at, out) &&
 	    !line_try(s, '[', line_verbose_at, out)) {

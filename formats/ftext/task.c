@@ -17,13 +17,13 @@ static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 		       : -1;
 }
 
-/* The value of a key; p NULL if it is empty or missing. */
+/* The value of a key; p NULL if it is missing. */
 static struct scan ftext_task_value(const struct ftext_pairs *p,
 				    const char *key)
 {
 	const struct ftext_pair *f = key ? ftext_pair_find(p, key) : NULL;
 
-	return f && f->value.n ? f->value : scan_of(NULL, 0);
+	return f ? f->value : scan_of(NULL, 0);
 }
 
 static struct scan ftext_task_name(const struct ftext_pairs *p,
@@ -33,8 +33,7 @@ static struct scan ftext_task_name(const struct ftext_pairs *p,
 
 	if (role == ROLE_EXEC)
 		name = task_name_of_path(name);
-	return scan_of(name.n ? name.p : NULL,
-		       name.n < COMM_LEN ? name.n : COMM_LEN);
+	return scan_head(name, COMM_LEN);
 }
 
 static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
@@ -69,7 +68,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 		/* The kernel prints the parent of a fork as comm and pid. */
 		if (ftext_task_tid(p, "pid") >= 0)
 			out->tid = ftext_task_tid(p, "pid");
-		if (ftext_task_value(p, "comm").n)
+		if (ftext_task_value(p, "comm").p)
 			out->name = ftext_task_name(p, role, "comm");
 	}
 }
@@ -81,7 +80,7 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 {
 	struct scan comm = ftext_part_of(ft, it, &it->comm);
 
-	if (scan_is(comm, "<...>") || scan_is(comm, "<idle>"))
+	if (!comm.n || scan_is(comm, "<...>"))
 		return false;
 	return told_tasks_rename(&ft->told, it->pid, comm.p,
 				 comm.n < COMM_LEN ? comm.n : COMM_LEN, false);

@@ -27,10 +27,10 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 			arena_release(&ft->look.scratch);
 		tp_field_take(&ft->look, raw, &t->fmt.field[field], &f);
 	}
-	struct scan s = scan_of("", 0);
+	if (!f.present || !f.text)
+		return scan_of(NULL, 0);
+	struct scan s = scan_of(f.text, strlen(f.text));
 
-	if (f.present && f.text)
-		s = scan_of(f.text, strlen(f.text));
 	if (t->role == ROLE_EXEC)
 		s = task_name_of_path(s);
 	s = scan_head(s, COMM_LEN);

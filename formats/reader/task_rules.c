@@ -75,7 +75,7 @@ static uint64_t *told_tasks_find(const struct told_tasks *t, int64_t tid)
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 		       size_t n, bool sure)
 {
-	if (tid <= 0 || tid >= TID_MAX || !n)
+	if (tid <= 0 || tid >= TID_MAX || !name)
 		return false;
 	uint64_t *at = told_tasks_find(t, tid);
 	uint64_t h = hash_bytes(name, n, 0);

@@ -61,7 +61,8 @@ const struct task_fields *task_fields_of(enum event_role role);
 struct task_event {
 	enum event_role role;
 	int64_t tid, tid2;	 /* -1: unknown */
-	struct scan name, name2; /* p NULL: not in the event */
+	struct scan name, name2; /* p NULL: not in the event; a name may be
+				    empty */
 	/* ftrace records an event in each buffer that enables it, and both
 	 * task_newtask and sched_process_fork tell about a fork. If `copies`
 	 * is set, a fork or exec that is known already makes no record. */
@@ -105,7 +106,8 @@ void told_tasks_release(struct told_tasks *t);
 /* Notes what the event tells. Returns the records to make: enum task_due. */
 unsigned int told_tasks_event(struct told_tasks *t,
 			      const struct task_event *ev);
-/* Notes the name of n bytes. Returns true if it is new and needs a record.
+/* Notes the name of n bytes, which may be 0, unless name is NULL. Returns true
+ * if it is new and needs a record.
  * `sure`: an event told the name; a name that the kernel only remembered when
  * it printed a line counts until an event tells another. Thread ids above the
  * largest pid_max of Linux are ignored. */

@@ -338,6 +338,52 @@ START_TEST(switches_in_both_words)
 }
 END_TEST
 
+START_TEST(names_end_where_the_kernel_prints_the_next_key)
+{
+	ck_assert_str_eq(
+		ftext_records(
+			"  <idle>-0 [0] ..... 1.000001: sched_switch: "
+			"prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
+			"prev_state=R ==> next_comm=a ==> b next_pid=7 "
+			"next_prio=120\n"
+			"  x-1 [0] ..... 1.000002: sched_wakeup: "
+			"comm=comm=x pid=5 pid=8 prio=120 target_cpu=001\n"
+			"  x-1 [0] ..... 1.000003: sched_wakeup: "
+			"a ==> c:9 [120] CPU:000\n"
+			"  x-1 [0] ..... 1.000004: sched_switch: "
+			"a ==> c:9 [120] S ==> b:10 [120]\n"
+			"  x-1 [0] ..... 1.000005: task_rename: pid=7 "
+			"oldcomm=a ==> b newcomm= oom_score_adj=0\n"),
+		"comm a ==> b@7\n"
+		"1000001 sched:sched_switch@0/0 prev_comm=swapper/0 prev_pid=0 "
+		"prev_prio=120 prev_state=R ==> next_comm=a ==> b next_pid=7"
+		" next_prio=120 [0>7]\n"
+		"comm comm=x pid=5@8\nseen x@1\n"
+		"1000002 sched:sched_wakeup@1/0 comm=comm=x pid=5 pid=8 "
+		"prio=120 target_cpu=001 [8>-1]\n"
+		"comm a ==> c@9\n"
+		"1000003 sched:sched_wakeup@1/0 a ==> c:9 [120] CPU:000 "
+		"[9>-1]\n"
+		"comm b@10\n"
+		"1000004 sched:sched_switch@1/0 a ==> c:9 [120] S ==> b:10 "
+		"[120] [9>10 sleeps]\n"
+		"comm @7\n"
+		"1000005 task:task_rename@1/0 pid=7 oldcomm=a ==> b newcomm= "
+		"oom_score_adj=0\n");
+	no_damage();
+}
+END_TEST
+
+START_TEST(raw_data_has_its_name)
+{
+	ck_assert_str_eq(ftext_records("  x-1 [0] ..... 1.000001: # 101 buf: "
+				       "03 00 ef\n"),
+			 "seen x@1\n"
+			 "1000001 ftrace:raw_data@1/0 # 101 buf: 03 00 ef\n");
+	no_damage();
+}
+END_TEST
+
 START_TEST(lives_of_tasks)
 {
 	ck_assert_str_eq(
@@ -520,7 +566,8 @@ END_TEST
 RUN("ftext", stacks_belong_to_the_event_before_them, stacks_never_cross_a_loss,
     deferred_stacks_have_cookies, reports_end_stacks_with_zeros,
     a_field_may_be_a_stack, the_order_of_the_text_is_kept,
-    switches_in_both_words, lives_of_tasks, markers_may_have_several_lines,
+    switches_in_both_words, names_end_where_the_kernel_prints_the_next_key,
+    raw_data_has_its_name, lives_of_tasks, markers_may_have_several_lines,
     overwritten_entries_are_a_sum, a_cut_last_line_is_damage,
     lines_that_are_too_long_are_damage, stacks_that_never_end_are_cut,
     refusals_say_what_to_do, fields_are_pairs_of_the_text)

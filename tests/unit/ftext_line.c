@@ -100,6 +100,30 @@ START_TEST(names_of_tasks_hold_anything)
 	      "|a-1 [0]|7/-1@1|1000000000 ns -|a|b");
 	EVENT("           x: y-7        [001] .....  1.000000: a: [2] 1.0: b",
 	      "|x: y|7/-1@1|1000000000 ns -|a|[2] 1.0: b");
+	EVENT("  x-1 [0] 2.0: p-7       [001] .....  1.000000: a: b",
+	      "|x-1 [0] 2.0: p|7/-1@1|1000000000 ns -|a|b");
+	EVENT("  x-1 [0] 2.0: p-7       (      6) [001] .....  1.000000: a: b",
+	      "|x-1 [0] 2.0: p|7/6@1|1000000000 ns -|a|b");
+	EVENT("  x-1 [0] 2.0: p       7   1 0 00000001 000001b4 [1da6c55c] "
+	      "32.001ms (+0.022ms): a: b",
+	      "|x-1 [0] 2.0: p|7/-1@1|497468764000 ns -|a|b");
+	EVENT(" x-1 [0]-7         1..... 14us : a: c=x-1 [0] 2.0: p",
+	      "|x-1 [0]|7/-1@1|14000 rel -|a|c=x-1 [0] 2.0: p");
+}
+END_TEST
+
+/* prctl(PR_SET_NAME, "") */
+START_TEST(names_of_tasks_may_be_empty)
+{
+	EVENT("                -7       [001] .....  1.000000: a: b",
+	      "||7/-1@1|1000000000 ns -|a|b");
+	EVENT("        -7         1..... 14us : a: b",
+	      "||7/-1@1|14000 rel -|a|b");
+	EVENT("                       7   1 0 00000001 000001b4 [1da6c55c] "
+	      "32.001ms (+0.022ms): a: b",
+	      "||7/-1@1|497468764000 ns -|a|b");
+	ck_assert_int_eq(ftext_line_kind("-7 [001] .....  1.000000: a: b"),
+			 LINE_OTHER);
 }
 END_TEST
 
@@ -312,6 +336,9 @@ START_TEST(fields_of_raw_reports_are_told_from_those_of_the_kernel)
 	ck_assert(!ftext_line_is_raw("  a-1 [001]  1.0: sched_switch: "
 				     "prev_comm=a prev_pid=0x1 (1) "
 				     "next_comm=b"));
+	/* a line feed in the name of a task */
+	ck_assert(!ftext_line_is_raw("  a-1 [001]  1.0: sched_switch: "
+				     "prev_comm=a"));
 }
 END_TEST
 
@@ -473,7 +500,7 @@ END_TEST
 
 RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     remotes_have_no_task, flags_may_be_left_out, names_of_tasks_hold_anything,
-    clocks_without_a_unit, reports_print_ns_too,
+    names_of_tasks_may_be_empty, clocks_without_a_unit, reports_print_ns_too,
     reports_of_several_buffers_have_a_prefix, raw_reports_print_fields,
     latency_tables, verbose_tables,
     letters_of_the_flags_are_the_bits_of_the_entry, tables_without_context,

@@ -29,6 +29,9 @@ START_TEST(a_name_is_a_record_only_when_it_is_new)
 			  TASK_COMM | TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_SWITCH, 7, "a", 8, "c"), TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 7, "a", -1, NULL), 0);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), TASK_COMM);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), 0);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "a", -1, NULL), TASK_COMM);
 	ck_assert(!told_tasks_rename(&told, 7, "z", 1, false));
 	ck_assert(told_tasks_rename(&told, 9, "z", 1, false));
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 9, "y", -1, NULL), TASK_COMM);
