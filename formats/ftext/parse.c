@@ -187,16 +187,36 @@ static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 	return line_take_comm(scan_head(s, dash), COMM_SHORT, out);
 }
 
-/* ---- "comm pid cpu flags preempt index [us] ms (+ms): text" */
+/* ---- "comm pid cpu flags preempt index [us] ms (+ms): text", or "[ticks]
+ * ticks (+ticks)" */
 
-static bool line_take_ms(struct scan *s)
+/* Takes "NUMBER.NUMBERms", or "NUMBER" of a clock that has no nanoseconds. */
+static bool line_take_since(struct scan *s, bool ms)
 {
 	struct scan t = *s;
 	uint64_t n;
 
-	if (!scan_u64(&t, &n) || !scan_take(&t, ".") || !scan_u64(&t, &n) ||
-	    !scan_take(&t, "ms"))
+	if (!scan_u64(&t, &n) ||
+	    (ms && (!scan_take(&t, ".") || !scan_u64(&t, &n) ||
+		    !scan_take(&t, "ms"))))
 		return false;
+	*s = t;
+	return true;
+}
+
+/* lat_print_timestamp() of kernel/trace/trace_output.c. */
+static bool line_take_verbose_time(struct scan *s, bool ms, struct line *out)
+{
+	struct scan t = *s;
+	const uint64_t unit = ms ? 1000 : 1;
+
+	if (!scan_hex(&t, &out->time) || !scan_take(&t, "] ") ||
+	    !line_take_since(&t, ms) || !scan_take(&t, " (+") ||
+	    !line_take_since(&t, ms) || !scan_take(&t, ")") ||
+	    !line_take_colon(&t) || out->time > INT64_MAX / unit)
+		return false;
+	out->time *= unit;
+	out->clock = ms ? CLOCK_NS : CLOCK_TICKS;
 	*s = t;
 	return true;
 }
@@ -228,10 +248,8 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	struct scan left = scan_head(s, bracket);
 	int32_t flags;
 
-	if (!scan_hex(&right, &out->time) || !scan_take(&right, "] ") ||
-	    !line_take_ms(&right) || !scan_take(&right, " (+") ||
-	    !line_take_ms(&right) || !scan_take(&right, ")") ||
-	    !line_take_colon(&right))
+	if (!line_take_verbose_time(&right, true, out) &&
+	    !line_take_verbose_time(&right, false, out))
 		return false;
 	if (!line_is_hex(line_take_last_word(&left)) ||
 	    !line_is_hex(line_take_last_word(&left)))
@@ -243,11 +261,9 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!scan_back_i32(&left, &out->cpu))
 		return false;
 	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
+	if (!scan_back_i32(&left, &out->pid))
 		return false;
-	out->time *= 1000;
 	line_set_flag_bits((uint64_t)flags, out);
-	out->clock = CLOCK_NS;
 	out->text = right;
 	out->kind = LINE_EVENT;
 	if (left.n > COMM_WIDTH)

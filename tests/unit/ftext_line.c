@@ -192,6 +192,9 @@ START_TEST(verbose_tables)
 	EVENT("       my <idle>       0   3 1 00000002 100000006 [025aee51] "
 	      "51.918ms (+0.005ms): a: b",
 	      "|my <idle>|0/-1@3|39513681000 ns -|a|b");
+	EVENT("         timeout   30095   0 37 00000002 00000008 "
+	      "[000004a33d2b0858] 58766166 (+275870): a: b",
+	      "|timeout|30095/-1@0|5099152410712 ticks -|a|b");
 }
 END_TEST
 
