@@ -314,7 +314,13 @@ static bool line_is_report_head(struct scan s)
 		return scan_u64(&s, &n) && !s.n;
 	if (scan_take(&s, "CPU "))
 		return scan_u64(&s, &n) && scan_is(s, " is empty");
-	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:");
+	/* with --boundary, --debug and --wakeup */
+	if (scan_take(&s, "CPU:"))
+		return scan_u64(&s, &n) && scan_starts(s, " [SUBBUFFER START]");
+	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:") ||
+	       scan_starts(s, "Average wakeup latency: ") ||
+	       scan_starts(s, "Maximum Latency: ") ||
+	       scan_starts(s, "Minimum Latency: ");
 }
 
 /* Returns true for "145 2 41563954298 type: 310", also in hexadecimal. */
@@ -392,9 +398,22 @@ static struct scan line_skip_offset(struct scan s)
 	return s;
 }
 
+/* Skips "(+17) ", the time since the event before, of trace-cmd report
+ * --ts-diff. */
+static void line_skip_difference(struct scan *s)
+{
+	struct scan t = *s;
+	uint64_t n;
+
+	if (scan_take(&t, "(+") && scan_u64(&t, &n) && scan_take(&t, ")") &&
+	    scan_blanks(&t))
+		*s = t;
+}
+
 /* Splits "name: text". Events of the kernel's own tracers have no name. */
 static void line_split_name(struct line *l)
 {
+	line_skip_difference(&l->text);
 	struct scan t = l->text;
 	size_t n = 0;
 

@@ -145,6 +145,8 @@ END_TEST
 
 START_TEST(reports_print_ns_too)
 {
+	EVENT("           <...>-9602  [000]  2231.243808: (+17)    a:         b",
+	      "|<...>|9602/-1@0|2231243808000 ns -|a|b");
 	EVENT("            prog-279   [002] .....    27.529405369: a:     b c",
 	      "|prog|279/-1@2|27529405369 ns -|a|b c");
 }
@@ -298,6 +300,11 @@ START_TEST(lines_that_are_no_events)
 	ck_assert_int_eq(ftext_line_kind("cpus=4"), LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("CPU 3 is empty"), LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("version = 6"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("CPU:1 [SUBBUFFER START] [5:0x1000]"),
+			 LINE_HEAD);
+	ck_assert_int_eq(
+		ftext_line_kind("Average wakeup latency: 1653.133 usecs"),
+		LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("##### CPU 1 buffer started ####"),
 			 LINE_STARTED);
 	ck_assert_int_eq(ftext_line_kind(""), LINE_BLANK);
