@@ -414,10 +414,12 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 				ft->last = 0;
 			if (ft->lost == id + 1)
 				ft->lost = 0;
-			if (it->kind == ITEM_LOST)
+			if (it->kind == ITEM_LOST) {
+				told_tasks_lose(&ft->told);
 				ftext_add_ref(ft, id, REF_LOST);
-			else
+			} else {
 				ftext_task_refs(ft, id);
+			}
 			continue;
 		}
 		if (ft->ended && ftext_next_give_total(ft))

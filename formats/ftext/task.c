@@ -49,6 +49,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 				    .copies = true,
 				    .buffer = it->buffer,
 				    .time = it->time,
+				    .has_process = it->tgid >= 0,
 				    .clone_flags = -1 };
 	if (!f)
 		return;
@@ -88,9 +89,11 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
 {
-	const struct ftext_item *it = ftext_item_at(ft, id);
+	struct ftext_item *it = ftext_item_at(ft, id);
 	struct task_event event;
 
+	if (it->tgid >= 0 && told_tasks_has_process(&ft->told, it->pid))
+		it->tgid = -1;
 	ftext_task_read(ft, it, &event);
 	unsigned int due = told_tasks_event(&ft->told, &event);
 
@@ -131,7 +134,9 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 
 	ftext_task_read(ft, it, &event);
 	if (which == REF_FORK) {
-		task_fork_record(&event, -1, -1, rec);
+		task_fork_record(&event,
+				 event.role == ROLE_NEWTASK ? rec->pid : -1, -1,
+				 rec);
 	} else if (which == REF_EXIT) {
 		rec->tid = event.tid >= 0 ? (int32_t)event.tid : rec->tid;
 		task_exit_record(rec);

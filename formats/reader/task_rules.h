@@ -70,6 +70,7 @@ struct task_event {
 	uint32_t buffer; /* with `copies`: where and when it was recorded */
 	uint64_t time;
 	int64_t clone_flags; /* -1: unknown */
+	bool has_process;    /* of a fork: the parent's process is known */
 };
 
 /* Records to make of an event. */
@@ -90,13 +91,21 @@ struct told_task {
 	bool exec;
 };
 
+/* What was told of a thread. */
+struct told_name {
+	uint64_t hash;	 /* of its name; 0: none */
+	uint64_t forked; /* if its fork told whose thread it is: n_lost at that
+			  * time, plus 1 */
+};
+
 /* What the records made so far tell about tasks. Zero-initialised is empty. */
 struct told_tasks {
 	/* Thread ids go up to 4 million: memory is for those that have a name.
 	 */
 	struct table by_tid; /* hash_u64() of the id: index of its name */
-	uint64_t *name;	     /* hash of the name; 0: none */
+	struct told_name *name;
 	size_t n, cap;
+	uint64_t n_lost;    /* calls of told_tasks_lose() */
 	uint64_t n_changed; /* names that were told or forgotten */
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
@@ -116,6 +125,12 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 /* True if the task has a name. The idle task always has: its name differs by
  * CPU. */
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
+/* True if the fork of the task told its process. What the kernel remembers of a
+ * thread id when it prints a text, or in saved_tgids, is the process of the
+ * last thread that had it. */
+bool told_tasks_has_process(const struct told_tasks *t, int64_t tid);
+/* Records were lost: other tasks may have the thread ids now. */
+void told_tasks_lose(struct told_tasks *t);
 /* Forgets the name, since a new task has the thread id. */
 void told_tasks_unname(struct told_tasks *t, int64_t tid);
 
