@@ -361,6 +361,19 @@ static struct scan ftext_value(struct scan key, struct scan s)
 				return scan_head(s, i);
 		return s;
 	}
+	/* of the option fields: a byte as 'c'(99), or (7) */
+	struct scan byte = s;
+
+	if (s.n > 4 && s.p[0] == '\'' && s.p[2] == '\'')
+		scan_skip(&byte, 3);
+	if (scan_take(&byte, "(")) {
+		const struct scan digits =
+			scan_head(byte, scan_find_char(byte, ')'));
+		int64_t num;
+
+		if (digits.n < byte.n && ftext_is_number(digits, &num))
+			return digits;
+	}
 	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
 		return scan_head(s, scan_find_char(s, ']') + 1);
 	if (s.n && s.p[0] == '"') {
