@@ -152,6 +152,8 @@ struct source_info {
 	bool unpaused; /* by its command line, it cannot have: nobody but perf
 			* itself turns its events off, while tracing_on and
 			* lttng stop are for everybody */
+	bool pieces;   /* by its command line, the recorder went on in other
+			* files */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its

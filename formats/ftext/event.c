@@ -80,6 +80,7 @@ static const struct ftext_known_event known[] = {
 	{ "function", "ftrace:function", ROLE_PLAIN },
 	{ "func_repeats", "ftrace:func_repeats", ROLE_PLAIN },
 	{ "blk", "ftrace:blk", ROLE_PLAIN },
+	{ "raw_data", "ftrace:raw_data", ROLE_PLAIN },
 	{ "mmiotrace_rw", "ftrace:mmiotrace_rw", ROLE_PLAIN },
 	{ "mmiotrace_map", "ftrace:mmiotrace_map", ROLE_PLAIN },
 	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
@@ -168,12 +169,23 @@ static bool ftext_is_blk(struct scan s)
 	return true;
 }
 
-/* The name of an entry of a latency tracer, or of blk, as in events/ftrace;
- * NULL: of none of them. */
+/* What was written to trace_marker_raw: "# ID buf: BYTES". */
+static bool ftext_is_raw_data(struct scan s)
+{
+	uint64_t id;
+
+	return scan_take(&s, "# ") && scan_hex(&s, &id) &&
+	       scan_starts(s, " buf:");
+}
+
+/* The name of an entry of a latency tracer, of blk or of trace_marker_raw, as
+ * in events/ftrace; NULL: of none of them. */
 static const char *ftext_tracer_name(struct scan s)
 {
 	struct scan t = s;
 
+	if (ftext_is_raw_data(s))
+		return "raw_data";
 	if (scan_starts(s, "#")) {
 		if (scan_find(s, " inner/outer(us):") < s.n)
 			return "hwlat";
@@ -309,6 +321,26 @@ static bool ftext_value_may_end(struct scan behind)
 	       memchr("[(){}", behind.p[0], 5) || scan_starts(behind, "==>");
 }
 
+/* Returns where the name of a task ends: before the key that the kernel prints
+ * next, wherever the name has one like it; s.n: unknown. */
+static size_t ftext_comm_end(struct scan key, struct scan s)
+{
+	static const char *const next[][2] = {
+		{ "comm", " pid=" },	       { "prev_comm", " prev_pid=" },
+		{ "next_comm", " next_pid=" }, { "child_comm", " child_pid=" },
+		{ "oldcomm", " newcomm=" },    { "newcomm", " oom_score_adj=" },
+	};
+	size_t end = s.n, k = 0;
+
+	while (k < ARRAY_SIZE(next) && !scan_is(key, next[k][0]))
+		k++;
+	for (size_t i = 0; k < ARRAY_SIZE(next) && i < s.n && i <= COMM_LEN;
+	     i++)
+		if (scan_starts(scan_tail(s, i), next[k][1]))
+			end = i;
+	return end;
+}
+
 static struct scan ftext_value(struct scan key, struct scan s)
 {
 	struct scan v = scan_token(s);
@@ -317,14 +349,30 @@ static struct scan ftext_value(struct scan key, struct scan s)
 	/* names of tasks and files may contain blanks: up to the next key or
 	 * arrow */
 	if (ftext_ends_with(key, "comm") || scan_is(key, "filename")) {
+		const size_t end = ftext_comm_end(key, s);
 		struct scan next;
 
+		if (end < s.n)
+			return scan_head(s, end);
 		for (size_t i = 0; i < s.n; i++)
 			if (s.p[i] == ' ' &&
 			    (ftext_key_at(scan_tail(s, i + 1), &next) ||
 			     scan_starts(scan_tail(s, i), " ==> ")))
 				return scan_head(s, i);
 		return s;
+	}
+	/* of the option fields: a byte as 'c'(99), or (7) */
+	struct scan byte = s;
+
+	if (s.n > 4 && s.p[0] == '\'' && s.p[2] == '\'')
+		scan_skip(&byte, 3);
+	if (scan_take(&byte, "(")) {
+		const struct scan digits =
+			scan_head(byte, scan_find_char(byte, ')'));
+		int64_t num;
+
+		if (digits.n < byte.n && ftext_is_number(digits, &num))
+			return digits;
 	}
 	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
 		return scan_head(s, scan_find_char(s, ']') + 1);
@@ -411,23 +459,30 @@ static bool ftext_plugin_task(struct scan s, const char *comm, const char *pid,
 static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " ==> ");
-	struct scan prev = scan_head(s, at);
-	size_t n = prev.n;
 
-	if (at == s.n || scan_starts(s, "prev_comm="))
+	if (scan_starts(s, "prev_comm="))
 		return false;
-	while (n && prev.p[n - 1] != ' ')
-		n--;
-	struct scan state = scan_tail(prev, n);
+	/* a name may have an arrow, too */
+	for (; at < s.n; at += 1 + scan_find(scan_tail(s, at + 1), " ==> ")) {
+		struct scan prev = scan_head(s, at);
+		size_t n = prev.n;
 
-	prev.n = n;
-	scan_trim(&prev);
-	if (!ftext_plugin_task(prev, "prev_comm", "prev_pid", "prev_prio", out))
-		return false;
-	ftext_pair_add_key(out, "prev_state",
-			   scan_is(state, "W") ? scan_of("I", 1) : state);
-	return ftext_plugin_task(scan_tail(s, at + 5), "next_comm", "next_pid",
-				 "next_prio", out);
+		while (n && prev.p[n - 1] != ' ')
+			n--;
+		struct scan state = scan_tail(prev, n);
+
+		prev.n = n;
+		scan_trim(&prev);
+		if (!ftext_plugin_task(prev, "prev_comm", "prev_pid",
+				       "prev_prio", out))
+			continue;
+		ftext_pair_add_key(out, "prev_state",
+				   scan_is(state, "W") ? scan_of("I", 1)
+						       : state);
+		return ftext_plugin_task(scan_tail(s, at + 5), "next_comm",
+					 "next_pid", "next_prio", out);
+	}
+	return false;
 }
 
 /* Takes "comm:pid [prio] CPU:003". */

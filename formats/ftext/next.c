@@ -255,6 +255,24 @@ static void ftext_next_take_beside(struct ftext *ft, struct scan s,
 	it->untimed = ft->bare || ft->untimed;
 }
 
+/* Does the text of an event end within a string or the name of a task, which
+ * goes on behind a line feed? No event has a name as its last field. */
+static bool ftext_next_is_open(const struct ftext *ft,
+			       const struct ftext_item *it)
+{
+	struct scan text = ftext_part_of(ft, it, &it->text);
+	size_t quotes = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		quotes += text.p[i] == '"';
+	if (quotes % 2)
+		return true;
+	while (text.n && text.p[text.n - 1] != '=')
+		text.n--;
+	return ft->event[it->event].role >= ROLE_SWITCH && text.n >= 5 &&
+	       scan_is(scan_tail(text, text.n - 5), "comm=");
+}
+
 /* Text that was written to trace_marker may have several lines, as may that of
  * an event with a stack in a field. */
 static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
@@ -263,7 +281,8 @@ static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
 		ft->last ? ftext_item_at(ft, ft->last - 1) : NULL;
 
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
-	    (it->has_field || ft->event[it->event].role == ROLE_MARKER))
+	    (it->has_field || ft->event[it->event].role == ROLE_MARKER ||
+	     ftext_next_is_open(ft, it)))
 		ftext_part_add(ft, it, s, off, s, &it->text);
 	else
 		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
@@ -414,10 +433,12 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 				ft->last = 0;
 			if (ft->lost == id + 1)
 				ft->lost = 0;
-			if (it->kind == ITEM_LOST)
+			if (it->kind == ITEM_LOST) {
+				told_tasks_lose(&ft->told);
 				ftext_add_ref(ft, id, REF_LOST);
-			else
+			} else {
 				ftext_task_refs(ft, id);
+			}
 			continue;
 		}
 		if (ft->ended && ftext_next_give_total(ft))

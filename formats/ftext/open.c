@@ -109,13 +109,13 @@ static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 
 		if (n == s.n)
 			return;
+		ftext_look_at_line(lk, scan_head(s, n));
 		/* With the kernel's option bin, numbers are binary after the
-		 * header. */
-		if (memchr(s.p, 0, n) && lk->tracer && !lk->why)
+		 * header. A character in the text of an event may be 0. */
+		if (memchr(s.p, 0, n) && lk->tracer && !lk->events && !lk->why)
 			lk->why = "this is the kernel's binary form; record "
 				  "again without the options raw, hex and bin "
 				  "of trace_options";
-		ftext_look_at_line(lk, scan_head(s, n));
 		scan_skip(&s, n + 1);
 	}
 }

@@ -102,9 +102,11 @@ static bool line_take_comm(struct scan head, size_t width, struct line *out)
 			scan_skip(&head, at + 2);
 		}
 	}
+	const bool full = head.n >= width;
+
 	scan_blanks(&head);
 	out->comm = head;
-	return head.n > 0;
+	return head.n > 0 || full; /* prctl() takes an empty name, too */
 }
 
 /* ---- "comm-pid (tgid) [cpu] flags time: text" */
@@ -185,16 +187,36 @@ static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 	return line_take_comm(scan_head(s, dash), COMM_SHORT, out);
 }
 
-/* ---- "comm pid cpu flags preempt index [us] ms (+ms): text" */
+/* ---- "comm pid cpu flags preempt index [us] ms (+ms): text", or "[ticks]
+ * ticks (+ticks)" */
 
-static bool line_take_ms(struct scan *s)
+/* Takes "NUMBER.NUMBERms", or "NUMBER" of a clock that has no nanoseconds. */
+static bool line_take_since(struct scan *s, bool ms)
 {
 	struct scan t = *s;
 	uint64_t n;
 
-	if (!scan_u64(&t, &n) || !scan_take(&t, ".") || !scan_u64(&t, &n) ||
-	    !scan_take(&t, "ms"))
+	if (!scan_u64(&t, &n) ||
+	    (ms && (!scan_take(&t, ".") || !scan_u64(&t, &n) ||
+		    !scan_take(&t, "ms"))))
 		return false;
+	*s = t;
+	return true;
+}
+
+/* lat_print_timestamp() of kernel/trace/trace_output.c. */
+static bool line_take_verbose_time(struct scan *s, bool ms, struct line *out)
+{
+	struct scan t = *s;
+	const uint64_t unit = ms ? 1000 : 1;
+
+	if (!scan_hex(&t, &out->time) || !scan_take(&t, "] ") ||
+	    !line_take_since(&t, ms) || !scan_take(&t, " (+") ||
+	    !line_take_since(&t, ms) || !scan_take(&t, ")") ||
+	    !line_take_colon(&t) || out->time > INT64_MAX / unit)
+		return false;
+	out->time *= unit;
+	out->clock = ms ? CLOCK_NS : CLOCK_TICKS;
 	*s = t;
 	return true;
 }
@@ -226,10 +248,8 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	struct scan left = scan_head(s, bracket);
 	int32_t flags;
 
-	if (!scan_hex(&right, &out->time) || !scan_take(&right, "] ") ||
-	    !line_take_ms(&right) || !scan_take(&right, " (+") ||
-	    !line_take_ms(&right) || !scan_take(&right, ")") ||
-	    !line_take_colon(&right))
+	if (!line_take_verbose_time(&right, true, out) &&
+	    !line_take_verbose_time(&right, false, out))
 		return false;
 	if (!line_is_hex(line_take_last_word(&left)) ||
 	    !line_is_hex(line_take_last_word(&left)))
@@ -241,17 +261,16 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!scan_back_i32(&left, &out->cpu))
 		return false;
 	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
+	if (!scan_back_i32(&left, &out->pid))
 		return false;
-	out->time *= 1000;
-	scan_trim(&left);
 	line_set_flag_bits((uint64_t)flags, out);
-	out->clock = CLOCK_NS;
 	out->text = right;
 	out->kind = LINE_EVENT;
-	scan_blanks(&left);
-	out->comm = left;
-	return left.n > 0;
+	if (left.n > COMM_WIDTH)
+		left.n = COMM_WIDTH;
+	else
+		scan_trim(&left);
+	return line_take_comm(left, COMM_WIDTH, out);
 }
 
 /* ---- lines that are no events */
@@ -295,7 +314,13 @@ static bool line_is_report_head(struct scan s)
 		return scan_u64(&s, &n) && !s.n;
 	if (scan_take(&s, "CPU "))
 		return scan_u64(&s, &n) && scan_is(s, " is empty");
-	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:");
+	/* with --boundary, --debug and --wakeup */
+	if (scan_take(&s, "CPU:"))
+		return scan_u64(&s, &n) && scan_starts(s, " [SUBBUFFER START]");
+	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:") ||
+	       scan_starts(s, "Average wakeup latency: ") ||
+	       scan_starts(s, "Maximum Latency: ") ||
+	       scan_starts(s, "Minimum Latency: ");
 }
 
 /* Returns true for "145 2 41563954298 type: 310", also in hexadecimal. */
@@ -348,6 +373,7 @@ static bool line_is_raw_report(const struct line *l)
 		return true;
 	if (scan_is(l->name, "sched_switch"))
 		return scan_starts(l->text, "prev_comm=") &&
+		       scan_find(l->text, " next_comm=") < l->text.n &&
 		       scan_find(l->text, " ==> ") == l->text.n &&
 		       scan_find(l->text, "=0x") == l->text.n;
 	if (scan_is(l->name, "sys_exit"))
@@ -372,9 +398,22 @@ static struct scan line_skip_offset(struct scan s)
 	return s;
 }
 
+/* Skips "(+17) ", the time since the event before, of trace-cmd report
+ * --ts-diff. */
+static void line_skip_difference(struct scan *s)
+{
+	struct scan t = *s;
+	uint64_t n;
+
+	if (scan_take(&t, "(+") && scan_u64(&t, &n) && scan_take(&t, ")") &&
+	    scan_blanks(&t))
+		*s = t;
+}
+
 /* Splits "name: text". Events of the kernel's own tracers have no name. */
 static void line_split_name(struct line *l)
 {
+	line_skip_difference(&l->text);
 	struct scan t = l->text;
 	size_t n = 0;
 
@@ -417,6 +456,26 @@ static bool line_try(struct scan s, char c,
 			return true;
 	}
 	return false;
+}
+
+/* Tries the tables of the kernel, in which the name of a task always has its
+ * column: then a name that looks like the start of a line is none. */
+static bool line_try_column(struct scan s, struct line *out)
+{
+	if (s.n > COMM_SHORT && s.p[COMM_SHORT] == '-' &&
+	    line_latency_at(s, COMM_SHORT, out))
+		return true;
+	if (s.n <= COMM_WIDTH || !memchr("- ", s.p[COMM_WIDTH], 2))
+		return false;
+	const size_t at =
+		COMM_WIDTH + scan_find_char(scan_tail(s, COMM_WIDTH), '[');
+
+	if (at == s.n)
+		return false;
+	return s.p[COMM_WIDTH] == ' '
+		       ? line_verbose_at(s, at, out)
+		       : line_table_at(s, at, out) &&
+				 out->comm.p + out->comm.n == s.p + COMM_WIDTH;
 }
 
 /* Takes "[TIME |] CPU) ...". */
@@ -478,7 +537,8 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		out->text = s;
 		return;
 	}
-	if (!line_try_graph(s, out) && !line_try(s, '[', line_table_at, out) &&
+	if (!line_try_graph(s, out) && !line_try_column(s, out) &&
+	    !line_try(s, '[', line_table_at, out) &&
 	    !line_parse_other(s, out) &&
 	    !line_try(s, '-', line_latency_at, out) &&
 	    !line_try(s, '[', line_verbose_at, out)) {

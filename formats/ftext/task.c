@@ -17,13 +17,13 @@ static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 		       : -1;
 }
 
-/* The value of a key; p NULL if it is empty or missing. */
+/* The value of a key; p NULL if it is missing. */
 static struct scan ftext_task_value(const struct ftext_pairs *p,
 				    const char *key)
 {
 	const struct ftext_pair *f = key ? ftext_pair_find(p, key) : NULL;
 
-	return f && f->value.n ? f->value : scan_of(NULL, 0);
+	return f ? f->value : scan_of(NULL, 0);
 }
 
 static struct scan ftext_task_name(const struct ftext_pairs *p,
@@ -33,8 +33,7 @@ static struct scan ftext_task_name(const struct ftext_pairs *p,
 
 	if (role == ROLE_EXEC)
 		name = task_name_of_path(name);
-	return scan_of(name.n ? name.p : NULL,
-		       name.n < COMM_LEN ? name.n : COMM_LEN);
+	return scan_head(name, COMM_LEN);
 }
 
 static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
@@ -50,6 +49,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 				    .copies = true,
 				    .buffer = it->buffer,
 				    .time = it->time,
+				    .has_process = it->tgid >= 0,
 				    .clone_flags = -1 };
 	if (!f)
 		return;
@@ -69,7 +69,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 		/* The kernel prints the parent of a fork as comm and pid. */
 		if (ftext_task_tid(p, "pid") >= 0)
 			out->tid = ftext_task_tid(p, "pid");
-		if (ftext_task_value(p, "comm").n)
+		if (ftext_task_value(p, "comm").p)
 			out->name = ftext_task_name(p, role, "comm");
 	}
 }
@@ -81,7 +81,7 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 {
 	struct scan comm = ftext_part_of(ft, it, &it->comm);
 
-	if (scan_is(comm, "<...>") || scan_is(comm, "<idle>"))
+	if (!comm.n || scan_is(comm, "<...>"))
 		return false;
 	return told_tasks_rename(&ft->told, it->pid, comm.p,
 				 comm.n < COMM_LEN ? comm.n : COMM_LEN, false);
@@ -89,9 +89,11 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
 {
-	const struct ftext_item *it = ftext_item_at(ft, id);
+	struct ftext_item *it = ftext_item_at(ft, id);
 	struct task_event event;
 
+	if (it->tgid >= 0 && told_tasks_has_process(&ft->told, it->pid))
+		it->tgid = -1;
 	ftext_task_read(ft, it, &event);
 	unsigned int due = told_tasks_event(&ft->told, &event);
 
@@ -132,7 +134,9 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 
 	ftext_task_read(ft, it, &event);
 	if (which == REF_FORK) {
-		task_fork_record(&event, -1, -1, rec);
+		task_fork_record(&event,
+				 event.role == ROLE_NEWTASK ? rec->pid : -1, -1,
+				 rec);
 	} else if (which == REF_EXIT) {
 		rec->tid = event.tid >= 0 ? (int32_t)event.tid : rec->tid;
 		task_exit_record(rec);

@@ -19,7 +19,7 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 
 		/* <...> means that the kernel did not know the name either. */
 		if (!scan_i32(&line, &tid) || !scan_take(&line, " ") ||
-		    !line.n || scan_starts(line, "<"))
+		    scan_is(line, "<...>"))
 			continue;
 		char *name = mem_dup(line.p, line.n);
 

@@ -116,17 +116,18 @@ static void ft_record_stack_at(struct ft *ft, struct ft_stream *st,
 }
 
 /* Sets the thread, and the process unless a user stack has told it. */
-static void ft_record_set_task(const struct ft *ft, const struct bytes *raw,
-			       struct record *rec)
+static void ft_record_set_task(const struct ft *ft, const struct ref *ref,
+			       const struct bytes *raw, struct record *rec)
 {
 	uint32_t tid = 0;
 
 	bytes_peek_u32(raw, 4, &tid);
 	rec->tid = (int32_t)tid;
 	if (rec->pid < 0)
-		rec->pid = !tid		? 0
-			   : ft->n_tgid ? ft_tgid_of(ft, rec->tid)
-					: -1;
+		rec->pid = !tid ? 0
+			   : ft->n_tgid && !(ref->handle & 1)
+				   ? ft_tgid_of(ft, rec->tid)
+				   : -1;
 }
 
 /* Moves what a record points to into the caller's arena, if there is one. */
@@ -212,7 +213,7 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 		ft_record_stack_at(ft, st, place + user * 4, rec);
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
-	ft_record_set_task(ft, &raw, rec);
+	ft_record_set_task(ft, ref, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
@@ -254,7 +255,7 @@ static int ft_record_of_entry(struct ft *ft, const struct ref *ref,
 
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
-	ft_record_set_task(ft, &raw, rec);
+	ft_record_set_task(ft, ref, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
@@ -271,13 +272,14 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 {
 	struct ft *ft = ft_from_source(src);
 	uint64_t stream = ref->handle >> 48;
-	uint64_t place = ref->handle & PLACE_MASK;
+	uint64_t place = ref->handle & PLACE_MASK & ~(uint64_t)1;
 
 	if (!src->arena)
 		arena_clear(&ft->made);
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
 	if (stream == FT_SYNTHETIC) {
-		ft_synthetic_record(ft, (size_t)place, rec);
+		ft_synthetic_record(ft, (size_t)(ref->handle & PLACE_MASK),
+				    rec);
 		ft_record_keep(ft, rec);
 		return 0;
 	}

@@ -335,9 +335,12 @@ static inline uint32_t ft_item_stacks(const struct ft_item *it)
 	return it->kern | (uint32_t)it->user << 16;
 }
 
-static inline uint64_t ft_item_handle(const struct ft_item *it, uint32_t stream)
+/* An entry is at a multiple of 4: bit 0 says that its fork told the process. */
+static inline uint64_t ft_item_handle(const struct ft *ft,
+				      const struct ft_item *it, uint32_t stream)
 {
-	return (uint64_t)stream << 48 | (it->place & PLACE_MASK);
+	return (uint64_t)stream << 48 | (it->place & PLACE_MASK) |
+	       (ft->n_tgid && told_tasks_has_process(&ft->told, it->pid));
 }
 
 static inline struct event_def *ft_next_note_event(struct ft *ft,
@@ -361,12 +364,14 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 	struct ft_stream *s = &ft->stream[stream];
 	struct ref ev = {
 		.key = it->time,
-		.handle = ft_item_handle(it, stream),
+		.handle = ft_item_handle(ft, it, stream),
 	};
 	struct bytes raw;
 
-	if (it->kind == FT_LOST)
+	if (it->kind == FT_LOST) {
+		told_tasks_lose(&ft->told);
 		ft_add_ref(ft, &ev, CLASS_LOST, 0);
+	}
 	if (it->kind != FT_ENTRY)
 		return;
 	enum event_role role = it->role;
@@ -412,7 +417,7 @@ static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
 	*ref = (struct ref){
 		.key = it->time,
 		.seq = ++ft->seq,
-		.handle = ft_item_handle(it, stream),
+		.handle = ft_item_handle(ft, it, stream),
 		.len = ft_item_stacks(it),
 		.kind = CLASS_SAMPLE,
 	};

@@ -27,10 +27,10 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 			arena_release(&ft->look.scratch);
 		tp_field_take(&ft->look, raw, &t->fmt.field[field], &f);
 	}
-	struct scan s = scan_of("", 0);
+	if (!f.present || !f.text)
+		return scan_of(NULL, 0);
+	struct scan s = scan_of(f.text, strlen(f.text));
 
-	if (f.present && f.text)
-		s = scan_of(f.text, strlen(f.text));
 	if (t->role == ROLE_EXEC)
 		s = task_name_of_path(s);
 	s = scan_head(s, COMM_LEN);
@@ -70,6 +70,7 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		ft_task_read(ft, t, raw, pid, &task);
 		task.event.buffer = ft->stream[ev->handle >> 48].instance;
 		task.event.time = ev->key;
+		task.event.has_process = ft->n_tgid && ft_tgid_of(ft, pid) >= 0;
 		due = told_tasks_event(&ft->told, &task.event);
 	}
 	if (due & TASK_COMM)
@@ -103,10 +104,11 @@ static int32_t ft_task_process(const struct ft *ft, int64_t tid,
 	return tid ? ft_tgid_of(ft, (int32_t)tid) : 0;
 }
 
-static void ft_task_set_tid(const struct ft *ft, int64_t tid,
-			    struct record *rec)
+/* What is saved of another thread's process may be of a later thread. */
+static void ft_task_set_tid(int64_t tid, struct record *rec)
 {
-	rec->pid = ft_task_process(ft, tid, rec);
+	if (tid != rec->tid)
+		rec->pid = tid ? -1 : 0;
 	rec->tid = (int32_t)tid;
 }
 
@@ -134,8 +136,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		rec->kind = REC_COMM;
 		rec->comm.name = ft->comm;
 		memcpy(ft->comm, task.name[second], sizeof(task.name[second]));
-		ft_task_set_tid(ft, second ? task.event.tid2 : task.event.tid,
-				rec);
+		ft_task_set_tid(second ? task.event.tid2 : task.event.tid, rec);
 		if (task.event.role == ROLE_EXEC)
 			task_exec_record(rec);
 	} else if (ref->kind == CLASS_FORK) {
@@ -144,7 +145,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 				 rec);
 	} else {
 		task_exit_record(rec);
-		ft_task_set_tid(ft, task.event.tid, rec);
+		ft_task_set_tid(task.event.tid, rec);
 	}
 	return 0;
 }

@@ -324,6 +324,7 @@ static void perf_tool_read_options(struct perf *p)
 		info->filtered |= memchr(s, '{', n) != NULL;
 		info->paused |=
 			!strncmp(s, "--de", 4) || !strncmp(s, "--con", 5);
+		info->pieces |= !strncmp(s, "--switch-o", 10);
 		for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
 			stopped |= !strncmp(s, stops[i], strlen(stops[i])) &&
 				   strncmp(s, "--switch-e", 10) != 0;

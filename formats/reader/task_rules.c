@@ -64,28 +64,36 @@ void told_tasks_release(struct told_tasks *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Returns the hash of the thread's name, or NULL if it never had one. */
-static uint64_t *told_tasks_find(const struct told_tasks *t, int64_t tid)
+/* Returns the thread, or NULL if nothing was told of it. */
+static struct told_name *told_tasks_find(const struct told_tasks *t,
+					 int64_t tid)
 {
 	uint32_t i = table_find_hash(&t->by_tid, hash_u64((uint64_t)tid));
 
 	return i == TABLE_NONE ? NULL : &t->name[i];
 }
 
+static struct told_name *told_tasks_add(struct told_tasks *t, int64_t tid)
+{
+	struct told_name *at = told_tasks_find(t, tid);
+
+	if (at)
+		return at;
+	table_add(&t->by_tid, hash_u64((uint64_t)tid), (uint32_t)t->n);
+	at = mem_add(t->name, t->n, t->cap);
+	*at = (struct told_name){ .hash = 0 };
+	return at;
+}
+
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 		       size_t n, bool sure)
 {
-	if (tid <= 0 || tid >= TID_MAX || !n)
+	if (tid <= 0 || tid >= TID_MAX || !name)
 		return false;
-	uint64_t *at = told_tasks_find(t, tid);
+	uint64_t *at = &told_tasks_add(t, tid)->hash;
 	uint64_t h = hash_bytes(name, n, 0);
 
 	h = (h & ~SURE) | (sure ? SURE : 0);
-	if (!at) {
-		table_add(&t->by_tid, hash_u64((uint64_t)tid), (uint32_t)t->n);
-		at = mem_add(t->name, t->n, t->cap);
-		*at = 0;
-	}
 	if ((*at | SURE) == (h | SURE)) {
 		*at |= h;
 		return false;
@@ -99,17 +107,29 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid)
 {
-	const uint64_t *at = tid <= 0 ? NULL : told_tasks_find(t, tid);
+	const struct told_name *at = tid <= 0 ? NULL : told_tasks_find(t, tid);
 
-	return tid <= 0 || (at && *at);
+	return tid <= 0 || (at && at->hash);
+}
+
+bool told_tasks_has_process(const struct told_tasks *t, int64_t tid)
+{
+	const struct told_name *at = told_tasks_find(t, tid);
+
+	return at && at->forked == t->n_lost + 1;
+}
+
+void told_tasks_lose(struct told_tasks *t)
+{
+	t->n_lost++;
 }
 
 void told_tasks_unname(struct told_tasks *t, int64_t tid)
 {
-	uint64_t *at = told_tasks_find(t, tid);
+	struct told_name *at = told_tasks_find(t, tid);
 
 	if (at)
-		*at = 0;
+		at->hash = 0;
 	t->n_changed++;
 }
 
@@ -149,6 +169,16 @@ static bool task_is_valid(int64_t tid)
 	return tid > 0 && tid <= INT32_MAX;
 }
 
+/* Does the fork tell whose thread the child is? */
+static bool told_tasks_tells_process(const struct told_tasks *t,
+				     const struct task_event *ev)
+{
+	if (ev->clone_flags < 0)
+		return false;
+	return !(ev->clone_flags & CLONE_THREAD) || ev->has_process ||
+	       told_tasks_has_process(t, ev->tid);
+}
+
 static unsigned int told_tasks_fork(struct told_tasks *t,
 				    const struct task_event *ev)
 {
@@ -157,6 +187,9 @@ static unsigned int told_tasks_fork(struct told_tasks *t,
 		return 0;
 	/* The child has its parent's name, but that may be unknown. */
 	told_tasks_unname(t, ev->tid2);
+	if (ev->tid2 < TID_MAX)
+		told_tasks_add(t, ev->tid2)->forked =
+			told_tasks_tells_process(t, ev) ? t->n_lost + 1 : 0;
 	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 }
 

@@ -61,7 +61,8 @@ const struct task_fields *task_fields_of(enum event_role role);
 struct task_event {
 	enum event_role role;
 	int64_t tid, tid2;	 /* -1: unknown */
-	struct scan name, name2; /* p NULL: not in the event */
+	struct scan name, name2; /* p NULL: not in the event; a name may be
+				    empty */
 	/* ftrace records an event in each buffer that enables it, and both
 	 * task_newtask and sched_process_fork tell about a fork. If `copies`
 	 * is set, a fork or exec that is known already makes no record. */
@@ -69,6 +70,7 @@ struct task_event {
 	uint32_t buffer; /* with `copies`: where and when it was recorded */
 	uint64_t time;
 	int64_t clone_flags; /* -1: unknown */
+	bool has_process;    /* of a fork: the parent's process is known */
 };
 
 /* Records to make of an event. */
@@ -89,13 +91,21 @@ struct told_task {
 	bool exec;
 };
 
+/* What was told of a thread. */
+struct told_name {
+	uint64_t hash;	 /* of its name; 0: none */
+	uint64_t forked; /* if its fork told whose thread it is: n_lost at that
+			  * time, plus 1 */
+};
+
 /* What the records made so far tell about tasks. Zero-initialised is empty. */
 struct told_tasks {
 	/* Thread ids go up to 4 million: memory is for those that have a name.
 	 */
 	struct table by_tid; /* hash_u64() of the id: index of its name */
-	uint64_t *name;	     /* hash of the name; 0: none */
+	struct told_name *name;
 	size_t n, cap;
+	uint64_t n_lost;    /* calls of told_tasks_lose() */
 	uint64_t n_changed; /* names that were told or forgotten */
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
@@ -105,7 +115,8 @@ void told_tasks_release(struct told_tasks *t);
 /* Notes what the event tells. Returns the records to make: enum task_due. */
 unsigned int told_tasks_event(struct told_tasks *t,
 			      const struct task_event *ev);
-/* Notes the name of n bytes. Returns true if it is new and needs a record.
+/* Notes the name of n bytes, which may be 0, unless name is NULL. Returns true
+ * if it is new and needs a record.
  * `sure`: an event told the name; a name that the kernel only remembered when
  * it printed a line counts until an event tells another. Thread ids above the
  * largest pid_max of Linux are ignored. */
@@ -114,6 +125,12 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 /* True if the task has a name. The idle task always has: its name differs by
  * CPU. */
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
+/* True if the fork of the task told its process. What the kernel remembers of a
+ * thread id when it prints a text, or in saved_tgids, is the process of the
+ * last thread that had it. */
+bool told_tasks_has_process(const struct told_tasks *t, int64_t tid);
+/* Records were lost: other tasks may have the thread ids now. */
+void told_tasks_lose(struct told_tasks *t);
 /* Forgets the name, since a new task has the thread id. */
 void told_tasks_unname(struct told_tasks *t, int64_t tid);
 

@@ -126,10 +126,17 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 }
 
 /* Returns how to record with a common clock. */
-static const char *align_advice(const struct align_link *l)
+static const char *align_advice(const struct align_in *a,
+				const struct align_in *b,
+				const struct align_link *l)
 {
 	switch (l->why) {
 	case WHY_CLOCKS:
+		/* equal events do not tell how long a cycle is */
+		if (clock_is_raw(a->info) || clock_is_raw(b->info))
+			return "; record with one clock ('perf record -k "
+			       "mono', 'trace-cmd record -C mono'; LTTng has "
+			       "mono)";
 		return "; record with one clock ('perf record -k mono', "
 		       "'trace-cmd record -C mono'; LTTng has mono) or with "
 		       "sched:sched_switch in both";
@@ -161,7 +168,7 @@ static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 		       "%s and %s are not of one timeline: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",
 		       path_tail(g->in[b].path), path_tail(g->in[a].path), why,
-		       align_advice(&l), a + 1);
+		       align_advice(&g->in[a], &g->in[b], &l), a + 1);
 }
 
 /* ---- the shortest paths */

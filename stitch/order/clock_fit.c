@@ -275,37 +275,57 @@ uint64_t clock_fit_others(const struct fingerprints *a,
 	return fork.both + chain.both;
 }
 
-static size_t count_names(const struct fingerprints *p, size_t i)
+static size_t count_names(const struct fingerprint_names *p, size_t i)
 {
 	size_t n = 1;
 
-	while (i + n < p->n_name && p->name[i + n].tid == p->name[i].tid)
+	while (i + n < p->n && p->p[i + n].tid == p->p[i].tid)
 		n++;
 	return n;
 }
 
-bool clock_fit_names_differ(const struct fingerprints *a,
-			    const struct fingerprints *b)
+bool clock_fit_names_differ(const struct fingerprints *x,
+			    const struct fingerprints *y)
 {
+	const struct fingerprint_names *a = &x->name;
+	const struct fingerprint_names *b = &y->name;
 	size_t k = 0;
 	size_t both = 0;
 	size_t equal = 0;
 
-	for (size_t i = 0, n; i < a->n_name; i += n) {
+	for (size_t i = 0, n; i < a->n; i += n) {
 		bool same = false;
 
 		n = count_names(a, i);
-		while (k < b->n_name && b->name[k].tid < a->name[i].tid)
+		while (k < b->n && b->p[k].tid < a->p[i].tid)
 			k++;
-		if (k == b->n_name || b->name[k].tid != a->name[i].tid)
+		if (k == b->n || b->p[k].tid != a->p[i].tid)
 			continue;
 		size_t m = count_names(b, k);
 
-		for (size_t x = i; x < i + n; x++)
-			for (size_t y = k; y < k + m; y++)
-				same |= a->name[x].hash == b->name[y].hash;
+		for (size_t g = i; g < i + n; g++)
+			for (size_t h = k; h < k + m; h++)
+				same |= a->p[g].hash == b->p[h].hash;
 		both++;
 		equal += same;
 	}
 	return both - equal >= NAMES_MIN && (both - equal) * 3 > both;
+}
+
+bool clock_fit_share_process(const struct fingerprints *x,
+			     const struct fingerprints *y)
+{
+	const struct fingerprint_names *a = &x->map;
+	const struct fingerprint_names *b = &y->map;
+	size_t i = 0, k = 0;
+
+	while (i < a->n && k < b->n) {
+		const int d = fingerprint_names_compare(&a->p[i], &b->p[k]);
+
+		if (!d)
+			return true;
+		i += d < 0;
+		k += d > 0;
+	}
+	return false;
 }

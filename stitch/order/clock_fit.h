@@ -41,6 +41,10 @@ void clock_fit_switches(const struct fingerprints *a,
 uint64_t clock_fit_others(const struct fingerprints *a,
 			  const struct fingerprints *b,
 			  const struct clock_map *map, uint64_t within);
+/* Returns true if a process has code at the same page in both, which no other
+ * boot would have chosen. */
+bool clock_fit_share_process(const struct fingerprints *a,
+			     const struct fingerprints *b);
 /* Returns true if threads with the same id have different names. */
 bool clock_fit_names_differ(const struct fingerprints *a,
 			    const struct fingerprints *b);

@@ -16,6 +16,7 @@
 #define CPUS_MAX 65536
 /* comm has 16 bytes, including the final 0. */
 #define NAME_LEN 15
+#define PAGE 4096
 
 /* The last switches of a CPU. */
 struct cpu {
@@ -70,7 +71,8 @@ void fingerprints_free(struct fingerprints *p)
 	drop_lanes(p);
 	for (int k = 0; k < FINGERPRINT_KINDS; k++)
 		free(p->list[k].p);
-	free(p->name);
+	free(p->name.p);
+	free(p->map.p);
 	oncpu_match_release(&p->oncpu);
 	free(p);
 }
@@ -132,12 +134,57 @@ static void fingerprint_switch(struct switch_lane *ln, int32_t cpu,
 	c->any = true;
 }
 
+static void fingerprint_name_add(struct fingerprint_names *l, int32_t tid,
+				 uint64_t hash)
+{
+	const struct fingerprint_name *last = l->n ? &l->p[l->n - 1] : NULL;
+
+	if (l->n < NAMES_MAX &&
+	    !(last && last->tid == tid && last->hash == hash))
+		*mem_add(l->p, l->n, l->cap) =
+			(struct fingerprint_name){ tid, hash };
+}
+
+/* Is a mapping of a program or library there because the kernel chose so at
+ * random? On x86-64 and AArch64 they are behind 0x555555554000 and
+ * 0xaaaaaaaaa000 and below 0x7fff00000000 and 0x1000000000000, by up to 2^40
+ * bytes; without randomization they are at these addresses (ELF_ET_DYN_BASE,
+ * mmap_base()). */
+static bool is_random_address(uint64_t addr)
+{
+	const uint64_t upper = addr >> 32;
+
+	return addr >> 28 != 0x55555 && addr >> 28 != 0xaaaaa &&
+	       ((upper >= 0x5555 && upper <= 0x5655) ||
+		(upper >= 0x7eff && upper < 0x7fff) ||
+		(upper >= 0xaaaa && upper <= 0xabaa) ||
+		(upper >= 0xfeff && upper < 0xffff));
+}
+
+static void fingerprint_map(struct fingerprints *p, const struct record *rec)
+{
+	if (rec->pid > 0 && is_random_address(rec->map.start))
+		fingerprint_name_add(&p->map, rec->pid,
+				     hash_u64(rec->map.start / PAGE));
+}
+
+/* The last piece of a recording may have no mappings: its process has ended. */
+static void fingerprint_hit(struct fingerprints *p, const struct record *rec)
+{
+	const struct addrs *user = &rec->sample.user;
+
+	if (rec->pid > 0 && user->n && is_random_address(user->ip[user->n - 1]))
+		fingerprint_name_add(&p->map, rec->pid,
+				     hash_u64(user->ip[user->n - 1] / PAGE));
+}
+
 /* A switch may be recorded for several events and into several buffers. Take
  * one of them, because equal hashes at one time match nothing. */
 static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
 
+	fingerprint_hit(p, rec);
 	if (s->sched.kind != SCHED_SWITCH) {
 		oncpu_match_add_hit(&p->oncpu, rec->cpu, rec->tid, rec->time);
 		return;
@@ -170,10 +217,9 @@ static void fingerprint_comm(struct fingerprints *p, const struct record *rec)
 
 	/* A kworker's name depends on what it does at the moment. */
 	if (!n || rec->tid <= 0 || name[0] == ':' ||
-	    !strncmp(name, "kworker/", 8) || p->n_name >= NAMES_MAX)
+	    !strncmp(name, "kworker/", 8))
 		return;
-	*mem_add(p->name, p->n_name, p->cap_name) =
-		(struct fingerprint_name){ rec->tid, hash_bytes(name, n, 0) };
+	fingerprint_name_add(&p->name, rec->tid, hash_bytes(name, n, 0));
 }
 
 void fingerprints_take(struct fingerprints *p, const struct record *rec)
@@ -184,6 +230,8 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 		return;
 	if (rec->kind == REC_COMM)
 		fingerprint_comm(p, rec);
+	if (rec->kind == REC_MAP && !(rec->flags & REC_F_GONE))
+		fingerprint_map(p, rec);
 	if (record_time(rec) == TIME_NONE || !t)
 		return;
 	if (!p->last || t < p->first)
@@ -213,13 +261,25 @@ static int compare_fingerprints(const void *a, const void *b)
 		       ?: compare_numbers(x->time, y->time);
 }
 
-static int compare_names(const void *a, const void *b)
+int fingerprint_names_compare(const void *a, const void *b)
 {
 	const struct fingerprint_name *x = a;
 	const struct fingerprint_name *y = b;
 
 	return compare_numbers(x->tid, y->tid)
 		       ?: compare_numbers(x->hash, y->hash);
+}
+
+static void sort_names(struct fingerprint_names *l)
+{
+	size_t n = 0; /* names that differ */
+
+	if (l->n)
+		qsort(l->p, l->n, sizeof(*l->p), fingerprint_names_compare);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || fingerprint_names_compare(&l->p[n - 1], &l->p[i]))
+			l->p[n++] = l->p[i];
+	l->n = n;
 }
 
 void fingerprints_end(struct fingerprints *p)
@@ -240,14 +300,8 @@ void fingerprints_end(struct fingerprints *p)
 		if (p->list[k].n)
 			qsort(p->list[k].p, p->list[k].n,
 			      sizeof(struct fingerprint), compare_fingerprints);
-	size_t n = 0; /* names that differ */
-
-	if (p->n_name)
-		qsort(p->name, p->n_name, sizeof(*p->name), compare_names);
-	for (size_t i = 0; i < p->n_name; i++)
-		if (!n || compare_names(&p->name[n - 1], &p->name[i]))
-			p->name[n++] = p->name[i];
-	p->n_name = n;
+	sort_names(&p->name);
+	sort_names(&p->map);
 }
 
 bool fingerprints_see_all_switches(const struct fingerprints *p)

@@ -38,18 +38,24 @@ struct fingerprint_list {
 	uint64_t first, last; /* times of all events, kept or not */
 };
 
-/* A name of a thread. */
+/* A name of a thread, or a page of a process. */
 struct fingerprint_name {
-	int32_t tid;
+	int32_t tid; /* or pid */
 	uint64_t hash;
+};
+
+/* Sorted by tid, without duplicates, by fingerprints_end(). */
+struct fingerprint_names {
+	struct fingerprint_name *p;
+	size_t n, cap;
 };
 
 struct fingerprints {
 	struct fingerprint_list list[FINGERPRINT_KINDS];
-	struct fingerprint_name *name; /* sorted by tid, without duplicates,
-					* by fingerprints_end() */
-	size_t n_name, cap_name;
-	uint64_t first, last; /* times of all records; 0, 0: none */
+	struct fingerprint_names name;
+	struct fingerprint_names map; /* pages of code at addresses that the
+				       * kernel chose at random */
+	uint64_t first, last;	      /* times of all records; 0, 0: none */
 	uint64_t switches,
 		joined; /* switches away from the thread that came before */
 	bool records;	/* switches come from perf's records; samples of the
@@ -63,6 +69,8 @@ struct fingerprints *fingerprints_new(void);
 void fingerprints_free(struct fingerprints *p);
 void fingerprints_take(struct fingerprints *p, const struct record *rec);
 void fingerprints_end(struct fingerprints *p);
+/* The order of two struct fingerprint_name: by tid, then hash. */
+int fingerprint_names_compare(const void *a, const void *b);
 /* Returns true if the switches seem to be those of all threads. */
 bool fingerprints_see_all_switches(const struct fingerprints *p);
 #endif

@@ -289,3 +289,36 @@ sed '/^#/d' kernel.txt >pipe.txt
 is "a text without a header does not tell how many CPUs there were" \
 	"in this time: how many CPUs there were is not known" "$(sed -n 2p out)"
 is "and what to keep is said" 1 "$(grep -c '^to know more: keep the first lines' out)"
+
+# The kernel prints the process that it remembers of a thread id: of the last
+# thread that had it.
+cat >tgid.txt <<'TEXT'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 7/7   #P:1
+#
+#           TASK-PID    TGID       CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |        |         |   |||||     |         |
+             one-10      (     10) [000] .....     1.000100: task_newtask: pid=20 comm=one clone_flags=1200000 oom_score_adj=0
+             one-20      (     30) [000] ...1.     1.000200: tracing_mark_write: a
+             one-20      (     30) [000] .....     1.000300: sched_process_exit: comm=one pid=20 prio=120
+             two-30      (     30) [000] .....     1.000400: task_newtask: pid=20 comm=two clone_flags=3d0f00 oom_score_adj=0
+             one-20      (     30) [000] ...1.     1.000500: tracing_mark_write: b
+TEXT
+lives() {
+	"$B" ingest -f -q --no-symbols -o lives.db "$1" &&
+		"$B" query lives.db "SELECT p.pid, t.tid, c.name FROM event e
+			JOIN event_type y ON y.id = e.type
+			JOIN thread t ON t.id = e.thread
+			JOIN process p ON p.id = t.process
+			JOIN comm c ON c.id = e.comm
+			WHERE y.name = 'ftrace:print'" --format csv | tr '\n' ' '
+}
+is "a fork tells the process of a thread, not the line" \
+	"pid,tid,name 20,20,one 30,20,two " "$(lives tgid.txt)"
+sed 's/^ *one-20 .*: a$/CPU:0 [LOST 3 EVENTS]\n&/' tgid.txt >tgid-lost.txt
+is "a line does if records were lost since" \
+	"pid,tid,name 30,20,:20 30,20,two " "$(lives tgid-lost.txt)"
+sed 's/( *30) \(.*: task_newtask\)/(-------) \1/' tgid.txt >tgid-parent.txt
+is "or if the fork does not tell" \
+	"pid,tid,name 20,20,one 30,20,two " "$(lives tgid-parent.txt)"

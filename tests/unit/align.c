@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/order/fingerprints.h"
 #include "stitch/record.h"
 #include "tests/unit/run.h"
@@ -25,6 +26,8 @@ struct recipe {
 	uint64_t without;  /* each so many-th is lost; 0: none */
 	const char *comm;  /* of all threads */
 	int32_t only;	   /* of this thread alone; 0: all */
+	uint64_t code;	   /* address of a mapping; 0: none */
+	uint64_t hit;	   /* address of a sample; 0: none */
 };
 
 struct made {
@@ -45,6 +48,24 @@ static void align_take_comm(struct fingerprints *p, int32_t tid,
 	};
 
 	fingerprints_take(p, &rec);
+}
+
+/* A mapping at addr, and a sample at hit; 0: none. */
+static void align_take_code(struct fingerprints *p, uint64_t addr, uint64_t hit)
+{
+	const struct record map = {
+		.kind = REC_MAP,
+		.flags = REC_F_UNTIMED,
+		.pid = 70,
+		.map = { .start = addr, .len = 0x1000, .path = "/bin/x" },
+	};
+	struct record rec = {
+		.kind = REC_SAMPLE, .pid = 70, .tid = 71, .time = p->last
+	};
+
+	if (hit)
+		rec.sample.user = (struct addrs){ .ip = &hit, .n = 1 };
+	fingerprints_take(p, hit ? &rec : &map);
 }
 
 /* Two CPUs, of which each always runs somebody: a short-lived thread, or one
@@ -86,6 +107,8 @@ static struct made align_make(const struct recipe *r)
 		if (r->comm)
 			align_take_comm(m.fingerprints, next, r->comm);
 	}
+	if (r->code)
+		align_take_code(m.fingerprints, r->code, r->hit);
 	fingerprints_end(m.fingerprints);
 	m.info.has_time = true;
 	m.info.clock = "perf";
@@ -358,6 +381,63 @@ START_TEST(captures_that_do_not_overlap_are_refused)
 }
 END_TEST
 
+/* perf record --switch-output */
+START_TEST(pieces_of_one_recording_may_have_a_gap_between_them)
+{
+	static const struct {
+		uint64_t code[2], hit[2];
+		bool other_command, proved;
+	} row[] = {
+		{ .code = { 0x5630ae9b8000, 0x5630ae9b8000 }, .proved = true },
+		/* its last piece has samples alone */
+		{ { 0x5630ae9b8000, 1 },
+		  { 0, 0x5630ae9b8123 },
+		  .proved = true },
+		{ .code = { 0xaaab0e9b8000, 0xaaab0e9b8000 }, .proved = true },
+		/* another boot, or no randomization: such addresses are all
+		 * alike */
+		{ .code = { 0x5630ae9b8000, 0x5631ae9b8000 } },
+		{ .code = { 0x555555554000, 0x555555554000 } },
+		{ .code = { 0x7ffff7dd5000, 0x7ffff7dd5000 } },
+		{ .code = { 0xaaaaaaaaa000, 0xaaaaaaaaa000 } },
+		{ .code = { 0x400000, 0x400000 } },
+		{ .code = { 0x5630ae9b8000, 0x5630ae9b8000 },
+		  .other_command = true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct made a = align_make(&(struct recipe){
+			.seed = 11,
+			.to = 100,
+			.code = row[i].code[0],
+			.hit = row[i].hit[0],
+		});
+		struct made b = align_make(&(struct recipe){
+			.seed = 11,
+			.from = 200,
+			.code = row[i].code[1],
+			.hit = row[i].hit[1],
+		});
+		struct align_out out[2];
+		struct err err;
+
+		a.info.cmdline = b.info.cmdline = "perf record --switch-output";
+		if (row[i].other_command)
+			b.info.cmdline = "perf record -a --switch-output";
+		a.info.pieces = b.info.pieces = true;
+		ck_assert_int_eq(align2(&a, &b, out, &err),
+				 row[i].proved ? 0 : -1);
+		if (row[i].proved) {
+			ck_assert_int_eq(out[1].method, ALIGN_SAME);
+			ck_assert_int_eq(out[1].line, 0);
+		}
+		b.info.pieces = false;
+		ck_assert_int_eq(align2(&a, &b, out, &err), -1);
+		align_end(&a, &b);
+	}
+}
+END_TEST
+
 START_TEST(other_hosts_kernels_and_boots_are_refused)
 {
 	struct made a = align_make(&(struct recipe){ .seed = 12 });
@@ -546,6 +626,7 @@ RUN("align", a_clock_has_one_id_whoever_names_it, two_maps_are_one,
     samples_where_their_threads_ran_prove_one_kernel,
     ids_of_another_namespace_are_other_threads,
     captures_that_do_not_overlap_are_refused,
+    pieces_of_one_recording_may_have_a_gap_between_them,
     other_hosts_kernels_and_boots_are_refused,
     a_clock_that_started_at_another_time_is_refused,
     names_that_differ_are_of_other_threads,

@@ -338,6 +338,52 @@ START_TEST(switches_in_both_words)
 }
 END_TEST
 
+START_TEST(names_end_where_the_kernel_prints_the_next_key)
+{
+	ck_assert_str_eq(
+		ftext_records(
+			"  <idle>-0 [0] ..... 1.000001: sched_switch: "
+			"prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
+			"prev_state=R ==> next_comm=a ==> b next_pid=7 "
+			"next_prio=120\n"
+			"  x-1 [0] ..... 1.000002: sched_wakeup: "
+			"comm=comm=x pid=5 pid=8 prio=120 target_cpu=001\n"
+			"  x-1 [0] ..... 1.000003: sched_wakeup: "
+			"a ==> c:9 [120] CPU:000\n"
+			"  x-1 [0] ..... 1.000004: sched_switch: "
+			"a ==> c:9 [120] S ==> b:10 [120]\n"
+			"  x-1 [0] ..... 1.000005: task_rename: pid=7 "
+			"oldcomm=a ==> b newcomm= oom_score_adj=0\n"),
+		"comm a ==> b@7\n"
+		"1000001 sched:sched_switch@0/0 prev_comm=swapper/0 prev_pid=0 "
+		"prev_prio=120 prev_state=R ==> next_comm=a ==> b next_pid=7"
+		" next_prio=120 [0>7]\n"
+		"comm comm=x pid=5@8\nseen x@1\n"
+		"1000002 sched:sched_wakeup@1/0 comm=comm=x pid=5 pid=8 "
+		"prio=120 target_cpu=001 [8>-1]\n"
+		"comm a ==> c@9\n"
+		"1000003 sched:sched_wakeup@1/0 a ==> c:9 [120] CPU:000 "
+		"[9>-1]\n"
+		"comm b@10\n"
+		"1000004 sched:sched_switch@1/0 a ==> c:9 [120] S ==> b:10 "
+		"[120] [9>10 sleeps]\n"
+		"comm @7\n"
+		"1000005 task:task_rename@1/0 pid=7 oldcomm=a ==> b newcomm= "
+		"oom_score_adj=0\n");
+	no_damage();
+}
+END_TEST
+
+START_TEST(raw_data_has_its_name)
+{
+	ck_assert_str_eq(ftext_records("  x-1 [0] ..... 1.000001: # 101 buf: "
+				       "03 00 ef\n"),
+			 "seen x@1\n"
+			 "1000001 ftrace:raw_data@1/0 # 101 buf: 03 00 ef\n");
+	no_damage();
+}
+END_TEST
+
 START_TEST(lives_of_tasks)
 {
 	ck_assert_str_eq(
@@ -384,6 +430,40 @@ START_TEST(markers_may_have_several_lines)
 		"seen a@1\n1000001 ftrace:print@1/0 one\ntwo=2\n"
 		"1000002 x@1/0 1\n");
 	ftext_test_damage(1);
+}
+END_TEST
+
+START_TEST(strings_and_names_may_have_several_lines)
+{
+	ck_assert_str_eq(
+		ftext_records("  a-1 [0] ..... 1.000001: take: s=\"x\n"
+			      "y\" n=1\n"
+			      "  a-1 [0] ..... 1.000002: sched_wakeup: comm=b\n"
+			      "c pid=8 prio=120 target_cpu=001\n"),
+		"seen a@1\n"
+		"1000001 take@1/0 s=\"x\ny\" n=1\n"
+		"comm b\nc@8\n"
+		"1000002 sched:sched_wakeup@1/0 comm=b\nc pid=8 prio=120 "
+		"target_cpu=001 [8>-1]\n");
+	no_damage();
+	/* nothing goes on behind these */
+	ftext_records("  a-1 [0] ..... 1.000001: take: s=\"x\" n=1\n"
+		      "y\n"
+		      "  a-1 [0] ..... 1.000002: sched_wakeup: comm=b pid=8\n"
+		      "c\n");
+	ftext_test_damage(2);
+}
+END_TEST
+
+START_TEST(a_character_of_an_event_may_be_zero)
+{
+	static const char text[] =
+		"# tracer: nop\n"
+		"  a-1 [0] ..... 1.000001: take: ch='\0' n=1\n";
+
+	records_n(text, sizeof(text) - 1);
+	ck_assert_ptr_nonnull(strstr(out, "1000001 take@1/0 ch='"));
+	no_damage();
 }
 END_TEST
 
@@ -475,7 +555,7 @@ START_TEST(fields_are_pairs_of_the_text)
 {
 	static const char text[] =
 		"  a-1 [0] ..... 1.0: ev: x=-5 name=\"a b\" y=0x1f (31) z=two "
-		"words w=7 [ns] {q=1} comm=a b pid=3\n";
+		"words w=7 [ns] {q=1} comm=a b pid=3 u='x'(200) v=(7)\n";
 	struct field f[16];
 	struct record rec;
 	struct err err;
@@ -489,12 +569,12 @@ START_TEST(fields_are_pairs_of_the_text)
 	while (src->ops->decode(src, &ref, &rec, &err) ||
 	       rec.kind != REC_SAMPLE);
 	const struct event_def *e = &src->events[0];
-	static const char *const names[] = { "text", "x", "name", "y",
-					     "w",    "q", "comm", "pid" };
+	static const char *const names[] = { "text", "x",    "name", "y", "w",
+					     "q",    "comm", "pid",  "u", "v" };
 
-	ck_assert_uint_eq(e->n_fields, 8);
+	ck_assert_uint_eq(e->n_fields, 10);
 	src->ops->fields(src, &rec.sample, f, &err);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 10; i++)
 		ck_assert_str_eq(e->fields[i].name, names[i]);
 	ck_assert_int_eq(f[1].num, -5);
 	ck_assert_str_eq(f[2].text, "\"a b\"");
@@ -502,6 +582,8 @@ START_TEST(fields_are_pairs_of_the_text)
 	ck_assert_int_eq(f[4].num, 7);
 	ck_assert_str_eq(f[6].text, "a b");
 	ck_assert_int_eq(f[7].num, 3);
+	ck_assert_int_eq(f[8].num, 200);
+	ck_assert_int_eq(f[9].num, 7);
 	/* away from the capture the text is the same */
 	struct payload *pl =
 		payload_new(e->format, &(struct payload_machine){ 0 });
@@ -520,7 +602,10 @@ END_TEST
 RUN("ftext", stacks_belong_to_the_event_before_them, stacks_never_cross_a_loss,
     deferred_stacks_have_cookies, reports_end_stacks_with_zeros,
     a_field_may_be_a_stack, the_order_of_the_text_is_kept,
-    switches_in_both_words, lives_of_tasks, markers_may_have_several_lines,
-    overwritten_entries_are_a_sum, a_cut_last_line_is_damage,
-    lines_that_are_too_long_are_damage, stacks_that_never_end_are_cut,
-    refusals_say_what_to_do, fields_are_pairs_of_the_text)
+    switches_in_both_words, names_end_where_the_kernel_prints_the_next_key,
+    raw_data_has_its_name, lives_of_tasks, markers_may_have_several_lines,
+    strings_and_names_may_have_several_lines,
+    a_character_of_an_event_may_be_zero, overwritten_entries_are_a_sum,
+    a_cut_last_line_is_damage, lines_that_are_too_long_are_damage,
+    stacks_that_never_end_are_cut, refusals_say_what_to_do,
+    fields_are_pairs_of_the_text)

@@ -100,6 +100,30 @@ START_TEST(names_of_tasks_hold_anything)
 	      "|a-1 [0]|7/-1@1|1000000000 ns -|a|b");
 	EVENT("           x: y-7        [001] .....  1.000000: a: [2] 1.0: b",
 	      "|x: y|7/-1@1|1000000000 ns -|a|[2] 1.0: b");
+	EVENT("  x-1 [0] 2.0: p-7       [001] .....  1.000000: a: b",
+	      "|x-1 [0] 2.0: p|7/-1@1|1000000000 ns -|a|b");
+	EVENT("  x-1 [0] 2.0: p-7       (      6) [001] .....  1.000000: a: b",
+	      "|x-1 [0] 2.0: p|7/6@1|1000000000 ns -|a|b");
+	EVENT("  x-1 [0] 2.0: p       7   1 0 00000001 000001b4 [1da6c55c] "
+	      "32.001ms (+0.022ms): a: b",
+	      "|x-1 [0] 2.0: p|7/-1@1|497468764000 ns -|a|b");
+	EVENT(" x-1 [0]-7         1..... 14us : a: c=x-1 [0] 2.0: p",
+	      "|x-1 [0]|7/-1@1|14000 rel -|a|c=x-1 [0] 2.0: p");
+}
+END_TEST
+
+/* prctl(PR_SET_NAME, "") */
+START_TEST(names_of_tasks_may_be_empty)
+{
+	EVENT("                -7       [001] .....  1.000000: a: b",
+	      "||7/-1@1|1000000000 ns -|a|b");
+	EVENT("        -7         1..... 14us : a: b",
+	      "||7/-1@1|14000 rel -|a|b");
+	EVENT("                       7   1 0 00000001 000001b4 [1da6c55c] "
+	      "32.001ms (+0.022ms): a: b",
+	      "||7/-1@1|497468764000 ns -|a|b");
+	ck_assert_int_eq(ftext_line_kind("-7 [001] .....  1.000000: a: b"),
+			 LINE_OTHER);
 }
 END_TEST
 
@@ -121,6 +145,8 @@ END_TEST
 
 START_TEST(reports_print_ns_too)
 {
+	EVENT("           <...>-9602  [000]  2231.243808: (+17)    a:         b",
+	      "|<...>|9602/-1@0|2231243808000 ns -|a|b");
 	EVENT("            prog-279   [002] .....    27.529405369: a:     b c",
 	      "|prog|279/-1@2|27529405369 ns -|a|b c");
 }
@@ -168,6 +194,9 @@ START_TEST(verbose_tables)
 	EVENT("       my <idle>       0   3 1 00000002 100000006 [025aee51] "
 	      "51.918ms (+0.005ms): a: b",
 	      "|my <idle>|0/-1@3|39513681000 ns -|a|b");
+	EVENT("         timeout   30095   0 37 00000002 00000008 "
+	      "[000004a33d2b0858] 58766166 (+275870): a: b",
+	      "|timeout|30095/-1@0|5099152410712 ticks -|a|b");
 }
 END_TEST
 
@@ -271,6 +300,11 @@ START_TEST(lines_that_are_no_events)
 	ck_assert_int_eq(ftext_line_kind("cpus=4"), LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("CPU 3 is empty"), LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("version = 6"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("CPU:1 [SUBBUFFER START] [5:0x1000]"),
+			 LINE_HEAD);
+	ck_assert_int_eq(
+		ftext_line_kind("Average wakeup latency: 1653.133 usecs"),
+		LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("##### CPU 1 buffer started ####"),
 			 LINE_STARTED);
 	ck_assert_int_eq(ftext_line_kind(""), LINE_BLANK);
@@ -312,6 +346,9 @@ START_TEST(fields_of_raw_reports_are_told_from_those_of_the_kernel)
 	ck_assert(!ftext_line_is_raw("  a-1 [001]  1.0: sched_switch: "
 				     "prev_comm=a prev_pid=0x1 (1) "
 				     "next_comm=b"));
+	/* a line feed in the name of a task */
+	ck_assert(!ftext_line_is_raw("  a-1 [001]  1.0: sched_switch: "
+				     "prev_comm=a"));
 }
 END_TEST
 
@@ -473,7 +510,7 @@ END_TEST
 
 RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     remotes_have_no_task, flags_may_be_left_out, names_of_tasks_hold_anything,
-    clocks_without_a_unit, reports_print_ns_too,
+    names_of_tasks_may_be_empty, clocks_without_a_unit, reports_print_ns_too,
     reports_of_several_buffers_have_a_prefix, raw_reports_print_fields,
     latency_tables, verbose_tables,
     letters_of_the_flags_are_the_bits_of_the_entry, tables_without_context,

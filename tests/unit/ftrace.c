@@ -347,13 +347,15 @@ START_TEST(names_come_from_switches_and_then_from_saved_ones)
 	fb_switch(&r, 1, "b", 9, 256, "old", 7);
 	fb_plain(&r, 1, 8, 1); /* in saved_cmdlines */
 	fb_switch(&r, 1, "new", 7, 0, "swapper/0", 0);
+	fb_switch(&r, 1, "swapper/0", 0, 0, "", 7);
 	fb_page_end(&r, 0, 0);
 	ck_assert_str_eq(ftrace_text_of(&r, 1, false, false),
 			 "100 comm=old@7; 100 comm=b@9; "
 			 "100 sched:sched_switch@7/0 k0 u0; "
 			 "101 sched:sched_switch@9/0 k0 u0; "
 			 "102 comm=eight@8; 102 mine:plain@8/0 k0 u0; "
-			 "103 comm=new@7; 103 sched:sched_switch@7/0 k0 u0; ");
+			 "103 comm=new@7; 103 sched:sched_switch@7/0 k0 u0; "
+			 "104 comm=@7; 104 sched:sched_switch@0/0 k0 u0; ");
 }
 END_TEST
 

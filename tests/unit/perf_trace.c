@@ -343,21 +343,41 @@ START_TEST(the_command_line_says_what_was_left_out)
 {
 	static const struct {
 		const char *word[5];
-		bool filtered, paused, unpaused;
+		bool filtered, paused, unpaused, pieces;
 	} line[] = {
-		{ { "perf", "record", "-a", "-e", "sched:*" }, 0, 0, 1 },
-		{ { "perf", "record", "-a", "--filter", "pid==1" }, 1, 0, 1 },
-		{ { "perf", "record", "-a", "--exclude-perf", "-g" }, 1, 0, 1 },
-		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0, 1 },
-		{ { "perf", "record", "-e", "{a,b}", "-g" }, 1, 0, 1 },
-		{ { "perf", "record", "-a", "-D", "100" }, 0, 1, 0 },
-		{ { "perf", "record", "-a", "--control=fd:3", "-g" }, 0, 1, 0 },
-		{ { "perf", "record", "--", "x", "-GD" }, 0, 0, 1 },
-		{ { "perf", "record", "-a", "--overwrite", "-g" }, 0, 0, 0 },
-		{ { "perf", "record", "-a", "-S", "-g" }, 0, 0, 0 },
-		{ { "perf", "record", "-a", "--switch-output", "x" }, 0, 0, 0 },
-		{ { "perf", "record", "-a", "--switch-events", "x" }, 0, 0, 1 },
-		{ { "perf", "record", "x", "y", "z" }, 0, 0, 0 },
+		{ { "perf", "record", "-a", "-e", "sched:*" }, 0, 0, 1, 0 },
+		{ { "perf", "record", "-a", "--filter", "pid==1" },
+		  1,
+		  0,
+		  1,
+		  0 },
+		{ { "perf", "record", "-a", "--exclude-perf", "-g" },
+		  1,
+		  0,
+		  1,
+		  0 },
+		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0, 1, 0 },
+		{ { "perf", "record", "-e", "{a,b}", "-g" }, 1, 0, 1, 0 },
+		{ { "perf", "record", "-a", "-D", "100" }, 0, 1, 0, 0 },
+		{ { "perf", "record", "-a", "--control=fd:3", "-g" },
+		  0,
+		  1,
+		  0,
+		  0 },
+		{ { "perf", "record", "--", "x", "-GD" }, 0, 0, 1, 0 },
+		{ { "perf", "record", "-a", "--overwrite", "-g" }, 0, 0, 0, 0 },
+		{ { "perf", "record", "-a", "-S", "-g" }, 0, 0, 0, 0 },
+		{ { "perf", "record", "-a", "--switch-output", "x" },
+		  0,
+		  0,
+		  0,
+		  1 },
+		{ { "perf", "record", "-a", "--switch-events", "x" },
+		  0,
+		  0,
+		  1,
+		  0 },
+		{ { "perf", "record", "x", "y", "z" }, 0, 0, 0, 0 },
 	};
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
@@ -375,6 +395,7 @@ START_TEST(the_command_line_says_what_was_left_out)
 	ck_assert_int_eq(src->info.filtered, line[_i].filtered);
 	ck_assert_int_eq(src->info.paused, line[_i].paused);
 	ck_assert_int_eq(src->info.unpaused, line[_i].unpaused);
+	ck_assert_int_eq(src->info.pieces, line[_i].pieces);
 	ck_assert_int_eq(src->events[0].every, !line[_i].filtered);
 	pb_close(src, &b);
 }

@@ -29,6 +29,9 @@ START_TEST(a_name_is_a_record_only_when_it_is_new)
 			  TASK_COMM | TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_SWITCH, 7, "a", 8, "c"), TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 7, "a", -1, NULL), 0);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), TASK_COMM);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), 0);
+	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "a", -1, NULL), TASK_COMM);
 	ck_assert(!told_tasks_rename(&told, 7, "z", 1, false));
 	ck_assert(told_tasks_rename(&told, 9, "z", 1, false));
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 9, "y", -1, NULL), TASK_COMM);
@@ -51,6 +54,39 @@ START_TEST(a_fork_is_told_once_until_the_task_ends)
 	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 9, "a"),
 			  TASK_FORK | TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 0, "a"), 0);
+	told_tasks_release(&told);
+}
+END_TEST
+
+START_TEST(a_fork_with_flags_tells_the_process_until_records_are_lost)
+{
+	struct task_event ev = {
+		.role = ROLE_NEWTASK, .tid = 7, .tid2 = 9, .copies = true
+	};
+
+	ck_assert(!told_tasks_has_process(&told, 9));
+	told_tasks_event(&told, &ev);
+	ck_assert(told_tasks_has_process(&told, 9));
+	/* a thread of that process, and of one that is not known */
+	ev = (struct task_event){ ROLE_NEWTASK, .tid = 9, .tid2 = 10,
+				  .clone_flags = 0x10000 };
+	told_tasks_event(&told, &ev);
+	ck_assert(told_tasks_has_process(&told, 10));
+	ev.tid = 7;
+	ev.tid2 = 11;
+	told_tasks_event(&told, &ev);
+	ck_assert(!told_tasks_has_process(&told, 11));
+	ev.has_process = true;
+	told_tasks_event(&told, &ev);
+	ck_assert(told_tasks_has_process(&told, 11));
+	/* a fork that does not tell begins another life */
+	ev = (struct task_event){ ROLE_FORK, .tid = 7, .tid2 = 11,
+				  .clone_flags = -1 };
+	told_tasks_event(&told, &ev);
+	ck_assert(!told_tasks_has_process(&told, 11));
+	told_tasks_lose(&told);
+	ck_assert(!told_tasks_has_process(&told, 9));
+	ck_assert(!told_tasks_has_process(&told, 10));
 	told_tasks_release(&told);
 }
 END_TEST
@@ -97,5 +133,6 @@ END_TEST
 
 RUN("task_rules", a_name_is_a_record_only_when_it_is_new,
     a_fork_is_told_once_until_the_task_ends,
+    a_fork_with_flags_tells_the_process_until_records_are_lost,
     an_exec_is_told_even_with_the_same_name,
     clone_flags_tell_the_process_of_a_child, fields_of_an_event_by_its_name)
