@@ -391,7 +391,10 @@ static void put_lost_by_cpu(struct screen *s)
 			lines_add(&s->l, "not known: ");
 		else
 			lines_add(&s->l, "%" PRId64 ": ", check_int(&r, "cpu"));
-		lines_add(&s->l, "%" PRId64, check_int(&r, "records"));
+		if (check_null(&r, "records"))
+			lines_add(&s->l, "unknown");
+		else
+			lines_add(&s->l, "%" PRId64, check_int(&r, "records"));
 	}
 	if (r.n > CPUS)
 		lines_add(&s->l, ", and %" PRId64 " more CPUs", r.n - CPUS);
@@ -419,12 +422,14 @@ static int64_t screen_span(struct screen *s)
 	return last > first ? saturating_apart(last, first) : 0;
 }
 
-/* Losses over time: one character for each fiftieth of the capture. */
+/* Losses over time: one character for each fiftieth of the capture; a question
+ * mark where none has a number. */
 static void put_lost_in_time(struct screen *s)
 {
 	static const char level[] = " .:-=*#";
 	int64_t span = screen_span(s);
 	int64_t lost[PARTS] = { 0 };
+	bool unknown[PARTS] = { false };
 	int64_t n = 0;
 	int64_t most = 1;
 	char bar[PARTS + 1];
@@ -437,6 +442,7 @@ static void put_lost_in_time(struct screen *s)
 		if (i < 0 || i >= PARTS)
 			continue;
 		lost[i] = check_int(&r, "records");
+		unknown[i] = check_null(&r, "records");
 		most = lost[i] > most ? lost[i] : most;
 		n++;
 	}
@@ -445,7 +451,10 @@ static void put_lost_in_time(struct screen *s)
 	for (size_t i = 0; i < PARTS; i++) {
 		double at = (double)lost[i] / (double)most;
 
-		bar[i] = level[lost[i] > 0 ? 1 + (size_t)(at * 5) : 0];
+		bar[i] =
+			unknown[i]
+				? '?'
+				: level[lost[i] > 0 ? 1 + (size_t)(at * 5) : 0];
 	}
 	bar[PARTS] = '\0';
 	fprintf(s->l.out, "  %-12s |%s| %s\n", "in time", bar,

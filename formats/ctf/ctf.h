@@ -300,7 +300,9 @@ struct ctf_trace {
 	bool has_time;
 	int32_t vpid;	/* of per-process buffers, else -1 */
 	uint64_t start; /* of the first packet, on the capture's clock; or 0 */
-	size_t n_live;	/* streams that did not end */
+	uint64_t first_end; /* the earliest end of a packet with events, on that
+			     * clock; or 0 */
+	size_t n_live;	    /* streams that did not end */
 	struct ctf_due *due;
 	size_t n_due, cap_due, due_pos;
 	uint64_t at;	 /* time of the newest event */
@@ -330,6 +332,7 @@ struct ctf_file {
 	bool has_seq, has_time;
 	uint64_t seq, last_seq;
 	uint64_t begin, last_end;
+	uint64_t first_end; /* of its first packet with events; 0: none */
 };
 
 /* Walks the stream files of a folder and adds those that have packets, or

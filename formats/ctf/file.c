@@ -32,6 +32,8 @@ static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 		f->begin = begin;
 	if (end > f->last_end)
 		f->last_end = end;
+	if (!f->first_end && p->has_end && p->end > p->body)
+		f->first_end = end;
 }
 
 static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,

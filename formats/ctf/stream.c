@@ -99,6 +99,12 @@ static struct ctf_stream *ctf_stream_new(struct ctf *ctf,
 	s->time = ctf_stream_shifted(s, f->begin);
 	if (s->time && (!s->trace->start || s->time < s->trace->start))
 		s->trace->start = s->time;
+	if (f->first_end) {
+		uint64_t end = ctf_stream_shifted(s, f->first_end);
+
+		if (!s->trace->first_end || end < s->trace->first_end)
+			s->trace->first_end = end;
+	}
 	return s;
 }
 
@@ -272,42 +278,79 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 
 /* ---- losses */
 
+/* since, until: on the capture's clock. */
 static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
-			    uint64_t since, bool has_until, uint64_t until)
+			    uint64_t since, uint64_t until)
 {
 	struct ctf_trace *tr = s->trace;
-	uint64_t key = has_until ? ctf_stream_time(s, until) : tr->at;
-	struct ctf_item *it = ctf_item_new(tr, CLASS_LOST, key, 0);
+	struct ctf_item *it = ctf_item_new(tr, CLASS_LOST, until, 0);
 
 	it->kind = REC_LOST;
 	it->cpu = s->cpu;
 	it->lost.n = n;
 	it->lost.has_since = has_since;
-	it->lost.since = has_since ? ctf_stream_time(s, since) : 0;
+	it->lost.since = has_since ? since : 0;
 	/* switches were lost: the running threads are unknown */
 	for (size_t i = 0; i < tr->n_cpu; i++)
 		if (s->cpu < 0 || (size_t)s->cpu == i)
 			tr->on_cpu[i] = -1;
 }
 
-/* Of a stream's first packet the counter tells that events were discarded, but
- * not how many of them since the recording began. */
+/* What the counters of the first packet of a stream say. LTTng numbers packets
+ * from 0: the counter of packet 0 has what was discarded in it. Of another one
+ * the counter has all that was discarded before, too, so the number is unknown;
+ * nothing is discarded in a packet of no time, with which each stream of a
+ * rotated chunk begins (2.13).
+ *
+ * What a stream had before its first packet may be in another chunk, and then
+ * all streams of this one begin with the rotation. If another stream has a
+ * packet with events that ended before this one began, earlier packets of this
+ * one were overwritten: in a ring of which a snapshot was taken, or of files.
+ */
+static void ctf_stream_find_first_losses(struct ctf_stream *s)
+{
+	const struct ctf_packet *p = &s->packet;
+	const struct ctf_state *st = &s->st;
+	const struct ctf_trace *tr = s->trace;
+	const bool has_seq =
+		s->schema->lttng && st->roles >> CTF_PACKET_SEQ & 1;
+	const uint64_t seq = st->role[CTF_PACKET_SEQ];
+	const uint64_t begin = ctf_stream_time(s, p->begin);
+	const bool no_time =
+		p->has_begin && p->has_end && p->begin == p->finish;
+
+	if (has_seq && seq && p->has_begin && tr->first_end &&
+	    begin > tr->first_end)
+		ctf_stream_lost(s, 0, true, tr->start, begin);
+	if (st->roles >> CTF_DISCARDED & 1 && st->role[CTF_DISCARDED] &&
+	    (!no_time || (has_seq && !seq)))
+		ctf_stream_lost(
+			s, has_seq && !seq ? st->role[CTF_DISCARDED] : 0,
+			p->has_begin, begin,
+			p->has_end ? ctf_stream_time(s, p->finish) : tr->at);
+}
+
 static void ctf_stream_find_losses(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
 	const struct ctf_state *st = &s->st;
 	bool has_seq = st->roles >> CTF_PACKET_SEQ & 1;
 	bool has_discarded = st->roles >> CTF_DISCARDED & 1;
+	const uint64_t before = ctf_stream_time(s, s->end);
 	uint64_t seq = st->role[CTF_PACKET_SEQ];
 	uint64_t discarded = st->role[CTF_DISCARDED];
 	uint64_t n, most;
 	bool back;
 
+	if (!s->has_before)
+		ctf_stream_find_first_losses(s);
 	if (has_discarded && s->has_discarded) {
 		n = ctf_check_discarded(s, &back);
 		if (n)
-			ctf_stream_lost(s, n, s->has_end, s->end, p->has_end,
-					p->finish);
+			ctf_stream_lost(s, n, s->has_end, before,
+					p->has_end
+						? ctf_stream_time(s, p->finish)
+						: s->trace->at);
 		if (back && !s->is_back) {
 			char text[200];
 
@@ -318,15 +361,14 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 				 s->discarded, discarded, s->packet.off);
 			reader_note(&s->trace->ctf->src, "packet", text);
 		}
-	} else if (has_discarded && !s->has_before && discarded) {
-		ctf_stream_lost(s, 0, p->has_begin, p->begin, p->has_end,
-				p->finish);
 	}
 	if (has_seq && s->has_seq) {
 		n = ctf_check_grown(s, CTF_PACKET_SEQ, s->seq, seq, &most);
 		if (n > 1 && !ctf_check_is_back(n, most))
-			ctf_stream_lost(s, 0, s->has_end, s->end, p->has_begin,
-					p->begin);
+			ctf_stream_lost(s, 0, s->has_end, before,
+					p->has_begin
+						? ctf_stream_time(s, p->begin)
+						: s->trace->at);
 	}
 }
 

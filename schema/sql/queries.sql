@@ -326,5 +326,5 @@ UPDATE loss SET counts = 0 WHERE counts AND n IS NULL AND what = 'lost'
 	AND (capture, cpu) IN (SELECT capture, cpu FROM loss
 		WHERE what IN ('lost', 'lost_total') GROUP BY capture, cpu
 		HAVING total(n) FILTER (WHERE what = 'lost_total')
-			>= total(coalesce(n, 1)) FILTER (WHERE what = 'lost'
-				AND off))
+			>= max(1, total(coalesce(n, 1)) FILTER (WHERE what = 'lost'
+				AND off)))

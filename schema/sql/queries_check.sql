@@ -218,7 +218,7 @@ SELECT what, counts, coalesce(sum(n), 0) AS records, count(*) AS intervals,
 FROM loss GROUP BY what, counts ORDER BY counts DESC, what
 
 -- name: check_lost_by_cpu
-SELECT cpu, coalesce(sum(n), 0) AS records, count(*) AS intervals
+SELECT cpu, sum(n) AS records, count(*) AS intervals
 FROM loss WHERE counts GROUP BY cpu ORDER BY cpu
 
 -- name: check_lost_in_time

@@ -2,8 +2,8 @@
 """usage: ctfmade.py
 
 A trace that kills the library in the middle, beside one that is whole; stacks
-of functions by name; each kind of damage to a file. What must come out follows
-from how the traces are made."""
+of functions by name; each kind of damage to a file; counters of losses. What
+must come out follows from how the traces are made."""
 
 import os
 import re
@@ -266,6 +266,64 @@ def back_in_time(tmp):
           ("JSON", (facts["steps_back"], facts["step_ns"]), (2, 500)))
 
 
+COUNTED = METADATA.replace("u64 packet_size;", "u64 packet_size; "
+                           "u64 packet_seq_num; u64 events_discarded;")
+
+
+def counted(first, n, seq, discarded, cpu=0, end=0):
+    """A packet of n ticks, with its number and counter; of none: its time."""
+    events = ticks(first, n)
+    body = b"".join(e for _, e in events)
+    times = [t for t, _ in events] or [first]
+    head = struct.pack("<I16sI", 0xC1FC1FC1, UUID, 0)
+    size = len(head) + 52 + len(body)
+    return (head + struct.pack(
+        "<6QI", times[0], end or times[-1], size * 8, PACKET * 8, seq,
+        discarded, cpu) + body).ljust(PACKET, b"\0")
+
+
+def counters(tmp):
+    """What numbers of packets and counters tell, and what they do not."""
+    def look(name, **streams):
+        folder = tmp + "/" + name
+        write(folder, COUNTED, **{k: b"".join(v) for k, v in streams.items()})
+        db = ingest(folder)[0]
+        said = common.run("check", db).stdout.decode()
+        verdict = said.partition(": ")[2].partition("  No stacks")[0]
+        return (" ".join(verdict.split()),
+                re.findall("^  (?:lost|by CPU) +(.*)", said, re.M),
+                common.query(db, "SELECT n, t0, t1 FROM loss ORDER BY id"))
+
+    unknown = "broken: an unknown number of records lost"
+    gap = "an unknown number in 1 gap"
+    clean = "clean: nothing lost, nothing out of order"
+    check("packets that were overwritten are a loss of unknown size", (
+        "said", look("gap", c_0=[counted(0, 10, 0, 0),
+                                 counted(100, 10, 5, 0)]),
+        (unknown, [gap, "0: unknown"], [(None, 1018, 1200)])))
+    check("packet 0 counts its own losses", (
+        "said", look("zero", c_0=[counted(0, 10, 0, 7)]),
+        ("broken: 7 records lost", ["7 in 1 gap", "0: 7"],
+         [(7, 1000, 1018)])))
+    check("a later packet may count those of others", (
+        "said", look("later", c_0=[counted(0, 10, 3, 7)]),
+        (unknown, [gap, "0: unknown"], [(None, 1000, 1018)])))
+    check("a chunk begins with the counts of those before", (
+        "said", look("chunk",
+                     c_0=[counted(990, 0, 3, 7), counted(0, 10, 4, 7)],
+                     c_1=[counted(1001, 0, 9, 2, 1),
+                          counted(50, 10, 10, 2, 1)]),
+        (clean, ["no record"], [])))
+    check("a ring that begins late has overwritten what was before", (
+        "said", look("ring", c_0=[counted(0, 10, 0, 0)],
+                     c_1=[counted(50, 10, 9, 0, 1)]),
+        (unknown, [gap, "1: unknown"], [(None, 1000, 1100)])))
+    check("a stream may begin late", (
+        "said", look("idle", c_0=[counted(0, 10, 0, 0)],
+                     c_1=[counted(50, 10, 0, 0, 1)]),
+        (clean, ["no record"], [])))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="ctfmade-") as tmp:
         long_list(tmp)
@@ -273,6 +331,7 @@ def main():
         all_broken(tmp)
         kinds(tmp)
         back_in_time(tmp)
+        counters(tmp)
     common.finish()
 
 
