@@ -51,6 +51,13 @@ do
 			continue
 		}
 		rows=$((rows + $(wc -l <"$dir/out") - 1))
+		# lines for flamegraph.pl are frames and a number
+		grep -q folded "$q" && grep -q "|| ' ' ||" "$q" &&
+			sed 1d "$dir/out" | grep -qvE '^"?.*[^ ].* [0-9]+"?$' && {
+			echo "query $n, $(basename "$db"), is no line of a stack and a number:"
+			sed 1d "$dir/out" | grep -vE '^"?.*[^ ].* [0-9]+"?$' | head -1
+			cat "$q"
+		}
 		[ "${LONG:-}" ] || [ $rows = 0 ] || break
 	done
 	[ "$rows" -gt 0 ] || {

@@ -69,7 +69,8 @@ static const struct missing kinds[] = {
 
 struct near_names {
 	struct nearest near;
-	const char *holder; /* the table with the column near.best */
+	const char *holder; /* the table with the column near.best; "": it is
+			     * not a column, or of a table of the statement */
 	struct arena text;
 };
 
@@ -83,15 +84,20 @@ static void offer_all(struct store *db, const char *query, const char *sql,
 
 	while (rows_step(r)) {
 		const char *name = rows_text(r, NEAR_TABLES_NAME);
+		bool meant = rows_int(r, NEAR_TABLES_MEANT);
 
-		if (n->near.best && !rows_int(r, NEAR_TABLES_MEANT))
+		if (n->near.best && !*n->holder && !meant)
 			break;
 		const char *was = n->near.best;
 
 		nearest_offer(&n->near, arena_strdup(&n->text, name));
 		if (n->near.best != was)
-			n->holder = arena_strdup(
-				&n->text, rows_text(r, NEAR_TABLES_HOLDER));
+			n->holder =
+				meant ? ""
+				      : arena_strdup(
+						&n->text,
+						rows_text(r,
+							  NEAR_TABLES_HOLDER));
 	}
 	rows_close(r);
 }
@@ -152,7 +158,8 @@ void query_error(struct store *db, const char *sql, struct err *err)
 		err_set(err, old.code, "%s; '%s' is a column of %s", old.msg,
 			word, n.holder);
 	else if (n.near.best)
-		err_set(err, old.code, "%s; did you mean '%s'?", old.msg,
-			n.near.best);
+		err_set(err, old.code, "%s; did you mean '%s'%s%s?", old.msg,
+			n.near.best, *n.holder ? ", a column of " : "",
+			n.holder);
 	arena_release(&n.text);
 }

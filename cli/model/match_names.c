@@ -13,10 +13,17 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
+/* What decides on names: functions that are compared, or those that are only
+ * drawn as well, which are inlined. */
+enum match_of {
+	MATCH_COMPARED,
+	MATCH_DRAWN,
+};
+
 /* A function by its name with parameters and arguments. */
 struct match_function {
-	uint32_t brief; /* in briefs */
-	bool seen[2];
+	uint32_t brief;	 /* in briefs */
+	bool seen[2][2]; /* by enum match_of, on which sides */
 };
 
 /* Functions of one recorded name. */
@@ -29,7 +36,7 @@ struct match_named {
 
 /* Functions of one short name. */
 struct match_brief {
-	uint32_t n;    /* how many functions have it */
+	uint32_t n[2]; /* by enum match_of, how many functions have it */
 	uint32_t last; /* in lasts */
 };
 
@@ -151,7 +158,7 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 			    sizeof(*m->last));
 	m->last[last].more |= more;
 	*mem_add(m->brief, m->n_brief, m->cap_brief) =
-		(struct match_brief){ 0, last };
+		(struct match_brief){ { 0, 0 }, last };
 	return id;
 }
 
@@ -175,12 +182,20 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 	if (id == m->n_function) {
 		short_name(name, 0, text);
 		brief = match_names_brief(m, image, text);
-		m->brief[brief].n++;
 		*mem_add(m->function, m->n_function, m->cap_function) =
-			(struct match_function){ brief, { false, false } };
+			(struct match_function){ .brief = brief };
 	}
 	free(text);
 	return at;
+}
+
+static void match_names_count(struct match_names *m, uint32_t function,
+			      int side, enum match_of of)
+{
+	struct match_function *f = &m->function[function];
+
+	m->brief[f->brief].n[of] += !f->seen[of][0] && !f->seen[of][1];
+	f->seen[of][side] = true;
 }
 
 void match_names_see(struct match_names *m, int side, uint32_t image,
@@ -195,7 +210,9 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 	id = match_names_name(m, image, name);
 	named = &m->named[id];
 	id = named->function;
-	m->function[id].seen[side] = true;
+	if (inlined || !at || at->start != HOMONYM_INLINED)
+		match_names_count(m, id, side, MATCH_COMPARED);
+	match_names_count(m, id, side, MATCH_DRAWN);
 	text = match_names_text(&m->briefs, m->function[id].brief);
 	if (inlined && match_names_last_part(text) == text)
 		m->last[m->brief[m->function[id].brief].last].bare = true;
@@ -214,7 +231,7 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 
 static const char *match_names_base(const struct match_names *m,
 				    const struct match_named *named,
-				    const char *name)
+				    enum match_of of, const char *name)
 {
 	const struct match_function *f = &m->function[named->function];
 	const struct match_brief *b = &m->brief[f->brief];
@@ -223,7 +240,7 @@ static const char *match_names_base(const struct match_names *m,
 		return name;
 	if (m->last[b->last].bare && m->last[b->last].more)
 		return match_names_text(&m->lasts, b->last);
-	return b->n > 1 && f->seen[0] && f->seen[1]
+	return b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
 		       ? match_names_text(&m->functions, named->function)
 		       : match_names_text(&m->briefs, f->brief);
 }
@@ -235,7 +252,11 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 	/* which may move m->named */
 	uint32_t id = match_names_name(m, image, name);
 	const struct match_named *named = &m->named[id];
-	const char *base = match_names_base(m, named, name);
+	/* what is inlined does not change the names of what is compared, which
+	 * a table without it must have as well */
+	enum match_of of = at && at->start == HOMONYM_INLINED ? MATCH_DRAWN
+							      : MATCH_COMPARED;
+	const char *base = match_names_base(m, named, of, name);
 	const char *apart = "several functions";
 	char off[24];
 	char *told;

@@ -35,10 +35,11 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err)
 {
+	bool inlined_same = f->inlined_rows || library_asked();
 	const struct compare_opts co = {
 		.stacks = { .filter = f->filter,
 			    .inlined = f->inlined,
-			    .inlined_same = f->inlined_rows || library_asked(),
+			    .inlined_same = inlined_same,
 			    .bogus = true,
 			    .gaps = true,
 			    .samples = by_samples(),
@@ -77,7 +78,11 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			return -1;
 		m->node[i] = diff_model_map(m, m->side[i].tree);
 	}
-	compare_judge(&m->c, KEY_SYM | KEY_DSO, f->absolute, false);
+	/* what is inlined has no symbol, which could prove that a function is
+	 * new */
+	compare_judge(&m->c,
+		      KEY_SYM | KEY_DSO | (inlined_same ? KEY_INLINED : 0),
+		      f->absolute, false);
 
 	/* the row of each node's function */
 	uint32_t count = flame_tree_count(m->all);

@@ -351,9 +351,13 @@ int html_page_write(FILE *out, void *page, struct err *err)
 		return -1;
 	fputs("</header>\n<noscript><p class=\"note\">Scripts are off: the "
 	      "tables below are whole, the picture to click in is not there. "
-	      "'backstitch flame' draws one that needs no script.</p>"
-	      "</noscript>\n",
+	      "'backstitch flame' draws one that needs no script.",
 	      out);
+	if (p->diff)
+		fputs(" What changed is not there either: 'backstitch report "
+		      "--diff' prints it.",
+		      out);
+	fputs("</p></noscript>\n", out);
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, page_data_event(p->data), p->inlined_rows);

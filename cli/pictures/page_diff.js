@@ -289,10 +289,10 @@ function makeDiffLegend()
 {
 	const p = element("p", undefined, "quiet key");
 
-	[["rgb(240,117,105)", "more in B"], ["rgb(122,155,240)", "less in B"],
+	[["var(--more)", "more in B"], ["var(--less)", "less in B"],
 	 ["var(--maybe-more)", ""],
 	 ["var(--maybe-less)", "larger than the noise, not proved"],
-	 ["#cecec8", "no significant change"]].forEach(([color, text]) => {
+	 ["var(--same)", "no significant change"]].forEach(([color, text]) => {
 		const i = element("i");
 
 		i.style.background = color;

@@ -187,9 +187,13 @@ static void svg_put_head(const struct page *p)
 	fprintf(out, " frames in %u rows, %s.", p->rows,
 		o->upward ? "the root below" : "the root on top");
 	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
+		size_t len = strlen(o->note[i]);
+
 		fputc(' ', out);
 		safe_text_xml(out, o->note[i], 0);
-		fputc('.', out);
+		/* some are sentences already */
+		if (!len || o->note[i][len - 1] != '.')
+			fputc('.', out);
 	}
 	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);

@@ -45,6 +45,15 @@ __attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
 		plan_add_word(p, arena_strdup(&p->words, word));
 }
 
+/* Whether dumps are asked for by a term of the event, not for all of them: of
+ * an event with call-graph=fp beside perf's --call-graph dwarf, the kernel
+ * leaves out the user stack, as perf 6.1 does not take back its
+ * exclude_callchain_user (evsel__reset_callgraph()). */
+static bool plan_dumps_by_event(const struct plan *p)
+{
+	return p->want->waits && p->dump;
+}
+
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
  * nor -c is given, beside a clock that keeps its rate. Only switches have a
  * stack, and no dump: with dumps a third of all records were lost on a busy
@@ -57,12 +66,17 @@ static void plan_add_events(struct plan *p, bool trial)
 		plan_add(p, "-F %ld", p->want->rate);
 		return;
 	}
+	char dump[64] = "";
+
+	if (plan_dumps_by_event(p))
+		snprintf(dump, sizeof(dump), ",call-graph=%s,stack-size=%u",
+			 p->graph, p->dump);
 	/* perf's event falls back in a trial, and is then named */
 	plan_add(p,
-		 "%s/freq=%ld%s%s/ -e sched:sched_switch/call-graph=fp/ "
+		 "%s/freq=%ld%s%s%s/ -e sched:sched_switch/call-graph=fp/ "
 		 "-e sched:sched_wak*/call-graph=no/ "
 		 "-e irq:*_e*/call-graph=no/",
-		 p->event, p->want->rate,
+		 p->event, p->want->rate, dump,
 		 trial ? "" : ",name=", trial ? "" : p->event);
 }
 
@@ -70,11 +84,10 @@ static void plan_add_perf(struct plan *p, bool trial)
 {
 	plan_add(p, "perf record");
 	plan_add_events(p, trial);
-	plan_add(p, "--call-graph");
-	if (p->dump)
-		plan_add(p, "%s,%u", p->graph, p->dump);
-	else
-		plan_add(p, "%s", p->graph);
+	if (!p->dump)
+		plan_add(p, "--call-graph %s", p->graph);
+	else if (!plan_dumps_by_event(p))
+		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
 	if (p->megabytes)
 		plan_add(p, "-m %uM", p->megabytes);
 	/* jitdumps tell time by it */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/model/filter.h"
 #include "cli/output/human.h"
@@ -41,6 +42,7 @@ struct view {
 	struct filter *filter; /* of the options */
 	const char *live; /* the folder of segments; NULL: it is one database */
 	char newest[PATH_MAX]; /* path of the segment that is shown */
+	struct stat was;       /* of path when it was opened; zeros: of live */
 	bool frozen;	       /* newer ones are not */
 	struct sums *sums;     /* NULL: there is no sample */
 	char why[512];	       /* then: why */
@@ -85,6 +87,23 @@ static void view_push(struct view *v, struct screen *s, const struct err *err)
 	v->stack[v->n++] = s;
 }
 
+/* Returns whether the file is another one than that of which the sums are, and
+ * says so: commands would show its numbers beside those. */
+static bool view_replaced(struct view *v)
+{
+	const struct stat *a = &v->was;
+	struct stat b;
+
+	if (!a->st_ino || stat(v->path, &b) ||
+	    (a->st_dev == b.st_dev && a->st_ino == b.st_ino &&
+	     a->st_size == b.st_size && a->st_mtim.tv_sec == b.st_mtim.tv_sec &&
+	     a->st_mtim.tv_nsec == b.st_mtim.tv_nsec))
+		return false;
+	view_say(v, "%s was changed or replaced; 'q', and view it again",
+		 path_name(v->path));
+	return true;
+}
+
 /* Stores a whole command line: arguments, the options that were given, the
  * database, and what is behind it. Returns how many there are. */
 static size_t view_line(const struct view *v, const char *const *before,
@@ -113,6 +132,8 @@ static void view_open_said(struct view *v, enum said_kind kind,
 	const char *argv[LINE];
 	struct err err = { 0 };
 
+	if (view_replaced(v))
+		return;
 	view_line(v, before, behind, argv);
 	view_push(v, said_screen(kind, title, argv, &err), &err);
 }
@@ -539,6 +560,8 @@ static void view_compare(struct view *v, bool before)
 		      other, sizeof(other)) ||
 	    !*other)
 		return;
+	if (view_replaced(v))
+		return;
 	argv[3] = before ? other : v->path;
 	argv[4] = before ? v->path : other;
 	view_push(v, said_screen(SAID_TEXT, "comparison", argv, &err), &err);
@@ -562,6 +585,8 @@ static void view_write(struct view *v, int key)
 	const char *argv[LINE + 1] = { "backstitch" };
 	struct err err = { 0 };
 
+	if (view_replaced(v))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(view_files); i++) {
 		if (view_files[i].key != key)
 			continue;
@@ -790,6 +815,9 @@ int view_run(const struct view_what *what, struct err *err)
 			  .live = what->live };
 	int rc = 0;
 
+	/* one that is not there is told by who reads it */
+	if (!v.live && stat(v.path, &v.was))
+		v.was.st_ino = 0;
 	if (cells_open(err))
 		return -1;
 	if (v.db || view_wait(&v)) {

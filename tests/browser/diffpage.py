@@ -134,6 +134,40 @@ def check_unproved(b):
        "the_largest_changes_are_there_though_none_is_significant", got)
 
 
+def check_legend(b):
+    """The last colour of the legend is that of a frame that did not change."""
+    b.js("document.querySelector('#changes .key i:last-of-type').id = 'same'")
+    said = re.findall(r"\d+", b.js("return getComputedStyle(document"
+                                   ".querySelector('#same')).backgroundColor"))
+    drawn = b.js("""
+        const c = document.querySelector("#diff_flame");
+        return [...c.getContext("2d").getImageData(c.width / 2,
+            c.height - 4, 1, 1).data].slice(0, 3);""")
+    ok(all(abs(int(a) - n) < 32 for a, n in zip(said, drawn)),
+       "the_legend_has_the_colours_of_the_frames", said, drawn)
+
+
+def check_paper(b):
+    """On paper, and without scripts, the page tells what it is of."""
+    b.cdp("Emulation.setEmulatedMedia", media="print")
+    ok(b.js("const seen = css => document.querySelector(css).offsetParent;"
+            "return seen('#diff_flame') && seen('#changed') && !seen('#bar') "
+            "&& !seen('#diff_by') && !seen('#hot_search')"),
+       "what_changed_is_printed")
+    ok(b.js("const t = document.querySelector('#hot').parentNode;"
+            "return t.scrollWidth <= t.clientWidth"),
+       "and_the_whole_table_of_functions")
+    b.cdp("Emulation.setEmulatedMedia", media="")
+    b.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    b.open(page, scripts=False)
+    root_node = b.cdp("DOM.getDocument")["root"]["nodeId"]
+    node = b.cdp("DOM.querySelector", nodeId=root_node, selector="noscript p")
+    ok("'backstitch report --diff' prints it" in b.cdp(
+        "DOM.getOuterHTML", nodeId=node["nodeId"])["outerHTML"],
+       "without_scripts_it_says_what_is_not_there")
+    b.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
 for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
     with Browser(width, 1000, look) as browser:
         browser.open(page)
@@ -143,6 +177,9 @@ for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
         if width == 1600:
             check_picture(browser)
         browser.quiet(page, "the_page")
+        check_legend(browser)
+        if width == 400:
+            check_paper(browser)
         if width == 1600:
             check_self(browser)
             check_unproved(browser)

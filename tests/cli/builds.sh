@@ -92,6 +92,32 @@ diff --json o2new.db o2fp-1.db >gone.json
 ok and_gone_the_other_way_round $?
 "$B" flame --diff --symfs symfs o2new.db o2fp-1.db | grep -q '>gone from A: Cubic::price '
 ok the_picture_says_it_too $?
+# two overloads that are new, one of which A has inlined: pictures, which draw that, say what the table says
+cp o2fp-1.db inlined.db && cp o2new.db overloads.db
+python3 - <<'PY'
+import sqlite3
+db = sqlite3.connect("overloads.db")
+for was, now in ("Cubic::price%", "Cubic::price(int)"), ("Book<Cubic>::sum%", "Cubic::price(double)"):
+    assert db.execute("UPDATE symbol SET name = ? WHERE name LIKE ?", (now, was)).rowcount == 1
+db.commit()
+db = sqlite3.connect("inlined.db")
+db.execute("INSERT INTO inline_frame (frame, depth, name) SELECT f.id, 99, 'Cubic::price(int)' FROM frame f "
+           "JOIN symbol s ON s.id = f.symbol WHERE s.name LIKE 'Poly::price%'")
+db.commit()
+PY
+# said FILE: how many are new, in the words of the table, the picture and the page
+said() {
+	grep -o '[0-9]* new in B' "$1" | sort -u | tr '\n' ' '
+}
+for how in '' --inline
+do
+	# shellcheck disable=SC2086 # options
+	diff $how inlined.db overloads.db >table && "$B" flame --diff $how --symfs symfs -o picture inlined.db overloads.db &&
+		diff --html -o page $how inlined.db overloads.db
+	echo "$how: $(said table), $(said picture), $(said page)"
+done >new
+printf '%s\n' ': 1 new in B , 1 new in B , 1 new in B ' '--inline: , , ' | cmp - new
+ok pictures_have_the_new_functions_of_the_table $?
 # what the file does not tell is a question of chance
 "$B" report --diff --json --symfs nowhere o2fp-1.db o2new.db >untold.json 2>err
 [ "$(rows more untold.json | sed -n 1p)" = "Book<Cubic>::sum Cubic::price" ] && [ -z "$(rows new untold.json | tr -d '\n')" ]

@@ -103,6 +103,22 @@ n=$(sqlite3 "$work/sw.db" "SELECT count(*) FROM ev_sched_sched_switch
 	and {d['what'] for d in marks} >= {'preempted', 'sleeping'})"
 ok "firefox has an interval for each time a thread left its CPU alive" $?
 
+# perf listed a thread that it then says was forked: a life without samples
+cat >"$work/lives.txt" <<'END'
+event cpu-clock period=1000
+comm pid=100 name=app
+fork pid=100 tid=100 ppid=1 ptid=1 time=1000 cpu=1
+sample pid=100 tid=100 cpu=1 time=2000 u=0x400010
+exit pid=100 tid=100 ppid=1 ptid=1 time=3000 cpu=1
+fork pid=100 tid=100 ppid=1 ptid=1 time=4000 cpu=1
+sample pid=100 tid=100 cpu=1 time=5000 u=0x400010
+END
+"$MKCAP" "$work/lives.txt" "$work/lives.data" &&
+	"$B" export --format firefox -o "$work/a" "$work/lives.data" &&
+	[ "$(grep -o '"[pt]id":[^,]*' "$work/a" | tr '\n' ' ')" = \
+	'"pid":"100" "tid":100 "pid":"100.2" "tid":"100.2" ' ]
+ok "firefox counts the lives of a tid that it shows" $?
+
 # names that are no text
 cp "$db" "$work/odd.db"
 sqlite3 "$work/odd.db" "UPDATE comm SET name = 'a\"b' || char(10) || ';<\\'

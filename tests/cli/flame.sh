@@ -97,6 +97,8 @@ folded "$db" | grep '\[user: ' | grep -v 'after exec' \
 [ "$want" -gt 0 ] && [ "$(folded_sum "$work/missing")" = "$want" ]
 ok every_missing_user_half_is_a_frame $?
 "$B" flame --minwidth 0 "$db" >"$work/svg"
+grep '<desc ' "$work/svg" | grep -q 'user stack' && ! grep '<desc ' "$work/svg" | grep -q '[^.]\.\.[^.]'
+ok the_description_is_of_sentences $?
 exec=$(folded "$db" | grep 'after exec' | folded_sum /dev/stdin)
 [ "$(svg "$work/svg" hatched)" = "$((want + exec))" ]
 ok missing_user_halves_are_hatched $?

@@ -324,7 +324,9 @@ place "a function" "SELECT stack_txt(1)" \
 place "what is no SQL" "SELECT (1 FROM" \
 	"  SELECT (1 FROM/            ^/near \"FROM\": syntax error/"
 place "a column far to the right" "SELECT '$(printf '%0300d' 0)', nott" \
-	"  00000000000000000', nott/                      ^/no such column: nott; did you mean 'host'?/"
+	"  00000000000000000', nott/                      ^/no such column: nott; did you mean 'note', a column of capture?/"
+place "the nearest column of all tables" "SELECT name FROM samples" \
+	"  SELECT name FROM samples/         ^/no such column: name; 'name' is a column of word/"
 is "a name in other letters than ASCII" 1 "$("$B" query fp.db \
 	"SELECT 'äöü', nott FROM event" 2>&1 | grep -c '^                ^')"
 "$B" query --functions fp.db >out 2>err

@@ -789,6 +789,25 @@ def check_capture():
     t.end()
 
 
+def check_replaced():
+    """Numbers of two databases are not shown as those of one."""
+    db = path("replaced")
+    shutil.copy(path("fp"), db)
+    t = view(db)
+    t.keys("4", "q")
+    t.shows(FIRST)
+    shutil.copy(path("defer"), db + ".new")
+    os.rename(db + ".new", db)
+    before = os.listdir(DIR)
+    for key, what in (("6", "a_screen"), ("x", "a_file")):
+        t.keys(key, *"f" if key == "x" else ())
+        say(t.shows("^replaced.db was changed or replaced; 'q', and view it "
+                    "again") and t.shows("^functions") and
+            os.listdir(DIR) == before,
+            "no_%s_is_of_a_database_in_its_place" % what, t.last)
+    t.end()
+
+
 # ---- hostile names, random keys
 
 def make_hostile():
@@ -907,6 +926,7 @@ def main():
     check_sane()
     check_refused()
     check_capture()
+    check_replaced()
     make_hostile()
     check_hostile()
     check_random()

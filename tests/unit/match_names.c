@@ -171,9 +171,31 @@ START_TEST(functions_of_one_name_pair_by_what_is_known)
 }
 END_TEST
 
+START_TEST(what_is_drawn_inlined_changes_no_name_of_a_table)
+{
+	static const struct homonym inside = { .start = HOMONYM_INLINED };
+	struct match_names *m = match_names_new();
+
+	match_names_see(m, 1, 1, "shop::price(int)", false, NULL);
+	match_names_see(m, 1, 1, "shop::price(double)", false, NULL);
+	match_names_see(m, 0, 1, "shop::price(int)", false, &inside);
+	ck_assert_str_eq(match_names_get(m, 1, "shop::price(int)", NULL, false),
+			 "shop::price");
+	ck_assert_str_eq(
+		match_names_get(m, 1, "shop::price(double)", NULL, false),
+		"shop::price");
+	/* which a picture tells from others that are inlined */
+	ck_assert_str_eq(
+		match_names_get(m, 1, "shop::price(int)", &inside, false),
+		"shop::price(int)");
+	match_names_free(m);
+}
+END_TEST
+
 static const struct run_table name_tables[] = {
 	RUN_TABLE(names_are_those_of_the_table, tables),
 	RUN_TABLE(functions_of_one_name_pair_by_what_is_known, places),
 };
 
-RUN_TABLES("match_names", name_tables, brackets_need_not_be_balanced)
+RUN_TABLES("match_names", name_tables, brackets_need_not_be_balanced,
+	   what_is_drawn_inlined_changes_no_name_of_a_table)

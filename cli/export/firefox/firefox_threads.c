@@ -152,25 +152,6 @@ static void numbering_release(struct numbering *g)
 	free(g->lives);
 }
 
-/* Numbers the lives of each tid and each pid by the time at which they began:
- * ids of the database, which are the places in thread[] and process[], grow
- * with time. [0], which is no thread of the database, has number -1 as other
- * lives without a known number; it comes after all of them. */
-static void number_lives(struct firefox_threads *t)
-{
-	struct numbering tids = { 0 };
-	struct numbering pids = { 0 };
-
-	for (size_t i = 1; i < t->n_thread; i++)
-		number_life(&tids, &t->thread[i].life);
-	number_life(&tids, &t->thread[0].life);
-	for (size_t i = 1; i < t->n_process; i++)
-		number_life(&pids, &t->process[i]);
-	number_life(&pids, &t->process[0]);
-	numbering_release(&tids);
-	numbering_release(&pids);
-}
-
 /* Lost records may belong to any thread. Losses are shown in a separate thread
  * and process, which come last. */
 static void add_losses(struct firefox_threads *t)
@@ -213,7 +194,6 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 		return NULL;
 	}
 	add_losses(t);
-	number_lives(t);
 	return t;
 }
 
@@ -401,12 +381,17 @@ static void put_life(const struct firefox_threads *t, struct json *j,
 		firefox_put_time(j, end, t->begin, l->end);
 }
 
+static size_t firefox_threads_process(const struct firefox_threads *t,
+				      const struct thread *th)
+{
+	return th->process < t->n_process ? th->process : 0;
+}
+
 static void put_thread(const struct firefox_threads *t, struct firefox *f,
 		       struct json *j, const struct thread *th,
 		       const struct firefox_weights *w)
 {
-	const struct life *p =
-		&t->process[th->process < t->n_process ? th->process : 0];
+	const struct life *p = &t->process[firefox_threads_process(t, th)];
 
 	json_break(j);
 	json_object(j, NULL);
@@ -441,6 +426,35 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	json_end(j);
 }
 
+/* Numbers the lives of each tid and each pid that are written, by the time at
+ * which they began: ids of the database, which are the places in thread[] and
+ * process[], grow with time. A thread that perf listed when it had recorded its
+ * start already has a life without a sample, which the number of the next one
+ * does not count. [0], which is no thread of the database, has number -1 as
+ * other lives without a known number; it comes after all of them. */
+static void number_lives(struct firefox_threads *t)
+{
+	struct numbering tids = { 0 };
+	struct numbering pids = { 0 };
+	bool *used = mem_new(t->n_process, sizeof(*used));
+
+	for (size_t i = 0; i < t->n_thread; i++)
+		used[firefox_threads_process(t, &t->thread[i])] |=
+			is_used(&t->thread[i]);
+	for (size_t i = 1; i <= t->n_thread; i++) {
+		struct thread *th = &t->thread[i % t->n_thread];
+
+		if (is_used(th))
+			number_life(&tids, &th->life);
+	}
+	for (size_t i = 1; i <= t->n_process; i++)
+		if (used[i % t->n_process])
+			number_life(&pids, &t->process[i % t->n_process]);
+	numbering_release(&tids);
+	numbering_release(&pids);
+	free(used);
+}
+
 /* The profiler refuses a profile without threads: if none is used, that of the
  * losses is written. */
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
@@ -448,6 +462,7 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 {
 	bool empty = true;
 
+	number_lives(t);
 	for (size_t i = 0; empty && i < t->n_thread; i++)
 		empty = !is_used(&t->thread[i]);
 	json_array(j, "threads");
