@@ -20,7 +20,7 @@
 #include "stitch/base/path.h"
 
 #define NS 1000000000
-#define BUFFER ((size_t)1 << 20)
+#define BUFFER ((size_t)128 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
 /* What was taken is in the files after this time: whatever ends this process
