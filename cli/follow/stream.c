@@ -20,8 +20,7 @@
 #include "stitch/base/path.h"
 
 #define NS 1000000000
-#define BUFFER ((size_t)1 << 20)
-#define PART_BUFFER ((size_t)64 << 10)
+#define BUFFER ((size_t)128 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
 /* What was taken is in the files after this time: whatever ends this process
@@ -48,6 +47,11 @@ struct stream {
 	FILE *part;
 	FILE *tail; /* the part before it gets the rest of what it needs */
 	uint32_t number, tail_number;
+	/* Bytes of the buffer that the part gets in one write: of many small
+	 * ones, most of the time went into pages that the kernel made one by
+	 * one. */
+	const unsigned char *run;
+	size_t n_run;
 	uint64_t events; /* of the part */
 	uint64_t place;	 /* of perf: where the part begins */
 	int64_t heard;
@@ -71,7 +75,6 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	s->part = room_create(s->g->room, path_base(path), err);
 	if (!s->part)
 		return -1;
-	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
 		perf_cut_head(s->perf, s->place, s->part);
 	else
@@ -122,6 +125,45 @@ static int stream_end_tail(struct stream *s, struct err *err)
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
 }
 
+static int stream_write(struct stream *s, FILE **f, uint32_t number,
+			const void *data, uint64_t size, struct err *err)
+{
+	char path[SEGMENT_PATH];
+
+	errno = 0;
+	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
+		return 0;
+	int failed = errno ? errno : ENOSPC;
+
+	fclose(*f);
+	*f = NULL;
+	segments_part(s->g->dir, number, s->index, path);
+	return stream_fail(path, failed, err);
+}
+
+/* Writes what the part does not have yet: before anything else is written
+ * there, and before its buffer changes. */
+static int stream_write_run(struct stream *s, struct err *err)
+{
+	size_t n = s->n_run;
+
+	s->n_run = 0;
+	return n ? stream_write(s, &s->part, s->number, s->run, n, err) : 0;
+}
+
+/* Appends to the part what is in a buffer; data that is not in the one before
+ * begins another run. */
+static int stream_append(struct stream *s, const unsigned char *data,
+			 uint64_t size, struct err *err)
+{
+	if (s->n_run && data != s->run + s->n_run && stream_write_run(s, err))
+		return -1;
+	if (!s->n_run)
+		s->run = data;
+	s->n_run += (size_t)size;
+	return 0;
+}
+
 /* Ends the part; one without events is removed. */
 static int stream_end_part(struct stream *s, struct err *err)
 {
@@ -129,7 +171,7 @@ static int stream_end_part(struct stream *s, struct err *err)
 
 	if (!s->part)
 		return 0;
-	if (stream_end_tail(s, err))
+	if (stream_write_run(s, err) || stream_end_tail(s, err))
 		return -1;
 	if (s->events) {
 		s->tail = s->part;
@@ -165,22 +207,6 @@ static bool stream_is_full(const struct stream *s)
 	return s->number != s->g->number || segment_is_full(s->g);
 }
 
-static int stream_write(struct stream *s, FILE **f, uint32_t number,
-			const void *data, uint64_t size, struct err *err)
-{
-	char path[SEGMENT_PATH];
-
-	errno = 0;
-	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
-		return 0;
-	int failed = errno ? errno : ENOSPC;
-
-	fclose(*f);
-	*f = NULL;
-	segments_part(s->g->dir, number, s->index, path);
-	return stream_fail(path, failed, err);
-}
-
 static void stream_count(struct stream *s, uint64_t size, bool event)
 {
 	s->events += event;
@@ -204,17 +230,20 @@ static void stream_tell_damage(struct stream *s)
 	s->told_damage = s->damaged = true;
 }
 
-static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
+static int stream_put_record(struct stream *s, const unsigned char *data,
+			     uint64_t size, struct err *err)
 {
 	bool old = s->tail && perf_cut_is_old(s->perf);
-	const void *stored = perf_cut_stored(s->perf);
+	const unsigned char *stored = perf_cut_stored(s->perf);
 
 	if (!stored)
 		return 0;
 	if (old && stream_write(s, &s->tail, s->tail_number, stored, size, err))
 		return -1;
 	if (!old || perf_cut_is_state(s->perf)) {
-		if (stream_write(s, &s->part, s->number, stored, size, err))
+		/* a copy is valid until the next record */
+		if (stream_append(s, stored, size, err) ||
+		    (stored != data && stream_write_run(s, err)))
 			return -1;
 		stream_count(s, size, perf_cut_is_event(s->perf));
 	}
@@ -227,9 +256,11 @@ static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 }
 
 /* Writes what the part lacks, and says it. */
-static void stream_put_damage(struct stream *s, enum perf_cut_mark mark,
-			      const struct err *why)
+static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
+			     const struct err *why, struct err *err)
 {
+	if (stream_write_run(s, err))
+		return -1;
 	perf_cut_mark(s->perf, mark, 0, s->part);
 	stream_count(s, PERF_CUT_MARK_SIZE, true);
 	if (mark == PERF_CUT_BROKEN)
@@ -241,6 +272,7 @@ static void stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 		    why->msg);
 	s->damaged = s->told_damage = true;
 	s->broken |= mark == PERF_CUT_BROKEN;
+	return 0;
 }
 
 /* Takes the records in a compressed one. */
@@ -257,19 +289,17 @@ static int stream_take_packed(struct stream *s, struct err *err)
 
 		while ((ret = perf_cut_take(s->perf, data + at, len - at, &used,
 					    &why)) > 0) {
-			if (stream_put_record(s, used, err))
+			if (stream_put_record(s, data + at, used, err))
 				return -1;
 			at += (size_t)used;
 		}
+		if (stream_write_run(s, err))
+			return -1;
 		perf_cut_unpacked(s->perf, at);
-		if (ret < 0) {
-			stream_put_damage(s, PERF_CUT_BROKEN, &why);
-			return 0;
-		}
+		if (ret < 0)
+			return stream_put_damage(s, PERF_CUT_BROKEN, &why, err);
 	}
-	if (ret < 0)
-		stream_put_damage(s, PERF_CUT_PACKED, &why);
-	return 0;
+	return ret < 0 ? stream_put_damage(s, PERF_CUT_PACKED, &why, err) : 0;
 }
 
 /* Takes a record. Returns 1, 0 if there is none that is whole, -1 and *err. */
@@ -281,9 +311,8 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 	int ret = s->broken ? 0 : perf_cut_take(s->perf, data, len, used, &why);
 
 	if (ret < 0 && begun) {
-		stream_put_damage(s, PERF_CUT_BROKEN, &why);
 		*used = 0;
-		return 0;
+		return stream_put_damage(s, PERF_CUT_BROKEN, &why, err);
 	}
 	if (ret < 0)
 		*err = why;
@@ -291,9 +320,11 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		return ret;
 	if (perf_cut_is_packed(s->perf))
 		return stream_take_packed(s, err) ? -1 : 1;
-	if (stream_put_record(s, *used, err))
+	if (stream_put_record(s, data, *used, err))
 		return -1;
 	/* of the first part: it is one that has an end */
+	if (!begun && stream_write_run(s, err))
+		return -1;
 	if (!begun)
 		perf_cut_mark(s->perf, PERF_CUT_BEGINS, 0, s->part);
 	return 1;
@@ -319,7 +350,7 @@ static int stream_take_line(struct stream *s, const unsigned char *data,
 		rc = stream_write(s, &s->tail, s->tail_number, data, *used,
 				  err);
 	else
-		rc = stream_write(s, &s->part, s->number, data, *used, err);
+		rc = stream_append(s, data, *used, err);
 	return rc ? -1 : ret;
 }
 
@@ -364,7 +395,7 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 						 &used, err)) > 0)
 		at += (size_t)used;
 	s->failed = ret < 0;
-	if (ret < 0)
+	if (ret < 0 || stream_write_run(s, err))
 		return -1;
 	memmove(s->buf, s->buf + at, s->n - at);
 	s->n -= at;
