@@ -439,6 +439,8 @@ static bool callsites_is_gap(enum callsite_link link)
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
 {
+	enum callsite_link link;
+
 	switch (p->spot[caller].site.kind) {
 	case CALLSITE_NO_CALL:
 		s->checked++;
@@ -457,9 +459,10 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	case CALLSITE_INDIRECT:
 	case CALLSITE_SIGNAL:
 	case CALLSITE_START:
+		link = callsites_link(p, frame, caller);
 		s->checked++;
-		s->gaps += callsites_is_gap(callsites_link(p, frame, caller));
-		s->never |= callsites_link(p, frame, caller) == CALLSITE_NEVER;
+		s->gaps += callsites_is_gap(link);
+		s->never |= link == CALLSITE_NEVER;
 		break;
 	}
 }
