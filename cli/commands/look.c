@@ -233,7 +233,9 @@ static int look_print_trace(struct store *db, const char *path,
 			    const char *capture, const char *trust, bool events,
 			    struct err *err)
 {
-	size_t rows = look_rows(trust, events ? AROUND_TRACE : AROUND_THREADS);
+	const bool stacks = events && *trust;
+	size_t rows = look_rows(trust, events ? AROUND_TRACE + stacks
+					      : AROUND_THREADS);
 	struct err none = { 0 };
 	int told;
 
@@ -256,6 +258,8 @@ static int look_print_trace(struct store *db, const char *path,
 	if (told >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
+	if (stacks)
+		look_hint("report ", path, "the functions that led to them");
 	look_hint("script ", path, "the events, one by one");
 	look_hint("view ", path, "all of it here");
 	look_hint("--open ", capture, "all of it in the browser");
