@@ -186,6 +186,9 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 		return JUDGED_UNMAPPED;
 	if (c->img.kind == IMAGE_VDSO && !p->place[f->image].file)
 		return JUDGED_NO_FILE;
+	/* another copy of it would not help */
+	if (c->img.kind == IMAGE_FILE && !strcmp(c->status, "no ELF file"))
+		return JUDGED_NO_TABLE;
 	if (c->img.kind == IMAGE_FILE && strcmp(c->status, "named") != 0 &&
 	    strcmp(c->status, "unverified") != 0)
 		return JUDGED_NO_FILE;

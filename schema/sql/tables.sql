@@ -89,7 +89,7 @@ CREATE TABLE image(
 	file TEXT,		-- where its symbols were read; NULL not yet
 	status TEXT		-- 'named', 'unverified', or why there are no
 				-- names: 'no file', 'other build-id',
-				-- 'replaced', ...
+				-- 'replaced', 'no ELF file', ...
 );
 
 CREATE TABLE internal_segment(

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -367,12 +369,34 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 	return ef;
 }
 
+/* Returns whether the file of an image without build-id is there, though
+ * nothing that could be opened as an ELF file: what maps code of its own does
+ * so (Lisp, Wine). */
+static bool locate_is_no_elf(const struct symbolizer *sy,
+			     const struct image *img)
+{
+	struct places p = { .tried = sy->tried };
+	struct stat st;
+	bool there = false;
+
+	if (img->kind != IMAGE_FILE || img->id_len)
+		return false;
+	locate_image(sy, img, &p);
+	for (size_t i = 0; i < p.n; i++)
+		there |= !stat(p.path[i], &st) && S_ISREG(st.st_mode) &&
+			 !access(p.path[i], R_OK);
+	places_release(&p);
+	return there;
+}
+
 const char *locate_why(const struct symbolizer *sy, const struct image *img,
 		       bool other)
 {
 	if (replaced_judge(sy, img) == REPLACED_YES)
 		return "replaced";
-	return other ? "other build-id" : "no file";
+	if (other)
+		return "other build-id";
+	return locate_is_no_elf(sy, img) ? "no ELF file" : "no file";
 }
 
 /* Returns whether path, which is canonical, is below a folder. */

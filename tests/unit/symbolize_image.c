@@ -134,6 +134,25 @@ START_TEST(another_build_id_is_never_used)
 }
 END_TEST
 
+/* Lisp and Wine map code of files of their own. */
+START_TEST(a_file_that_is_no_elf_file)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image_image("/lisp.core", NULL);
+	FILE *f = fopen(image_test_at("lisp.core"), "w");
+
+	ck_assert_ptr_nonnull(f);
+	fputs("LCBS code", f);
+	ck_assert_int_eq(fclose(f), 0);
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no ELF file");
+	/* what was mapped had a build-id, so it was another file */
+	img = image_image("/lisp.core", id_a);
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no file");
+}
+END_TEST
+
 static int64_t image_ns(const struct statx_timestamp *t)
 {
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
@@ -695,7 +714,7 @@ END_TEST
 
 RUN_WITH("image", image_setup, image_teardown,
 	 the_same_build_id_gives_names_and_none_gives_unverified_ones,
-	 another_build_id_is_never_used,
+	 another_build_id_is_never_used, a_file_that_is_no_elf_file,
 	 a_file_that_came_while_it_was_recorded_is_not_the_mapped_one,
 	 without_a_build_id_a_file_may_not_be_newer_than_the_recording,
 	 the_old_build_of_a_replaced_file_may_be_given,
