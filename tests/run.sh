@@ -90,6 +90,8 @@ started=0
 counted=0
 running=0
 
+declare -A sans withouts	# of each build that was asked once
+
 # build DIR: what follows tests this build
 build() {
 	O=$1
@@ -98,26 +100,32 @@ build() {
 	MKCAP=$out/mkcap
 	MKFTRACE=$out/mkftrace
 	log=$out/log
-	SAN=
-	! grep -qse '-fsanitize=' "$out/flags" || SAN=san
-	without=$("$BACKSTITCH" --version 2>/dev/null | sed -n 's/^built without://p')
+	if [ -z "${sans[$O]+known}" ]
+	then
+		sans[$O]=
+		! grep -qse '-fsanitize=' "$out/flags" || sans[$O]=san
+		withouts[$O]=$("$BACKSTITCH" --version 2>/dev/null |
+			sed -n 's/^built without://p')
+	fi
+	SAN=${sans[$O]}
+	without=${withouts[$O]}
 	export O BACKSTITCH MKCAP MKFTRACE SAN
 }
 
 # count GROUP NAME STATUS SECONDS CPU: adds the results in the log of one program
 count() {
-	local f=$log/$1-$2.log good bad skip sum note
-	good=$(grep -c '^ok ' "$f")
-	bad=$(grep -c '^not ok ' "$f")
-	skip=$(grep -c '^skip ' "$f")
-	sed -n 's/^not ok //p' "$f" | sed "s|^|$1/$2: |" >>"$work/failed"
+	local f=$log/$1-$2.log good bad skip note
 	# libcheck: "100%: Checks: 9, Failures: 0, Errors: 0"
-	sum=$(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\)$/\1 \2 \3/p' "$f" |
-		awk '{ c += $1; b += $2 + $3 } END { print c - b, b + 0 }')
-	good=$((good + ${sum% *}))
-	bad=$((bad + ${sum#* }))
-	grep -a -E '^[^ ]+\.c:[0-9]+:[FE]:' "$f" | sed "s|^|$1/$2: |" \
-		>>"$work/failed"
+	read -r good bad skip < <(awk -v name="$1/$2" -v failed="$work/failed" '
+		/^ok / { good++ }
+		/^skip / { skip++ }
+		/^not ok / { bad++; print name ": " substr($0, 8) >>failed }
+		/^[0-9]*%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
+			bad += $5 + $7
+			good += $3 - $5 - $7
+		}
+		/^[^ ]+\.c:[0-9]+:[FE]:/ { print name ": " $0 >>failed }
+		END { print good + 0, bad + 0, skip + 0 }' "$f")
 	if [ "$3" = 124 ] || [ "$3" = 137 ]
 	then
 		bad=$((bad + 1))
