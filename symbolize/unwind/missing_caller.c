@@ -274,7 +274,9 @@ static enum call_kind direct_walk_decode(const struct unwind_image *m,
 {
 	unsigned char as_call[CALL_BEFORE];
 
-	*jump = m->machine == EM_X86_64	   ? end[-5] == 0xe9
+	/* jmp, and conditional ones */
+	*jump = m->machine == EM_X86_64 ? end[-5] == 0xe9 || (end[-6] == 0x0f &&
+							      end[-5] >> 4 == 8)
 		: m->machine == EM_AARCH64 ? end[-1] >> 2 == 5
 					   : false;
 	if (m->machine == EM_X86_64 && !*jump && end[-5] != 0xe8)
@@ -350,9 +352,38 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 	return false;
 }
 
+/* Returns whether a jump out of a function leads to another part of it, with
+ * its frame, which calls `to`, or jumps on: gcc puts code that runs seldom
+ * apart, as that of exceptions. A function that is called in tail position
+ * begins without a frame. */
+static bool missing_caller_in_part(struct unwind_image *m,
+				   const struct function_range *g, uint64_t at,
+				   uint64_t to)
+{
+	struct function_range part;
+	struct direct_walk w;
+	uint64_t ret, target;
+	bool jump;
+
+	if ((at >= g->start && at < g->end) ||
+	    !missing_caller_function(m, at, &part) ||
+	    !missing_caller_framed_at(m, at + 1))
+		return false;
+	if (part.end - part.start > FUNCTION_MAX)
+		return true;
+	direct_walk_init(&w, m, &part);
+	while (direct_walk_next(&w, &ret, &target, &jump))
+		if (jump ? (target < part.start || target >= part.end) &&
+				    (target < g->start || target >= g->end) &&
+				    missing_caller_framed_at(m, target + 1)
+			 : target == to || missing_caller_passes(m, target, to))
+			return true;
+	return false;
+}
+
 /* Counts the direct calls of `to` in the function where it has a frame. *last
  * is the return address of the last one. 0 if the function may have called it
- * through another one that has no frame. */
+ * through another one that has no frame, or in another part of it. */
 static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       uint64_t to, uint64_t *last)
@@ -373,8 +404,9 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 		return 0;
 	direct_walk_init(&w, m, g);
 	while (direct_walk_next(&w, &ret, &target, &jump))
-		if (!jump && target != to && target != g->start &&
-		    missing_caller_passes(m, target, to))
+		if (jump ? missing_caller_in_part(m, g, target, to)
+			 : target != to && target != g->start &&
+				    missing_caller_passes(m, target, to))
 			return 0;
 	return n;
 }

@@ -228,3 +228,78 @@ stack of_both "" in_bare after_framed
 "$MKCAP" reach.txt cgo.data && "$B" ingest -q -f --no-infer-callers -o cgo.db cgo.data 2>err || exit 2
 is a_dump_has_the_table_of_either '"caller missing","perf record --call-graph dwarf,16384"' \
 	"$(one cgo.db 'SELECT class, fix FROM trust')"
+
+# What calls a leaf is inferred unless a part of its caller that is elsewhere calls it, too
+cat >parts.S <<'END'
+	.macro framed name, rest, calls
+	.type \name, @function
+\name:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register rbp
+	.rept 9
+	test %edi, %edi
+	.endr
+	jne \rest
+	call bare
+	pop %rbp
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size \name, . - \name
+	.p2align 4
+	.skip 512, 0xcc
+	.type \rest, @function
+\rest:
+	.cfi_startproc
+	.cfi_def_cfa rbp, 16
+	.cfi_offset rbp, -16
+	nop
+	call \calls
+	ud2
+	.cfi_endproc
+	.size \rest, . - \rest
+	.endm
+	.globl _start
+	.type _start, @function
+_start:
+	.cfi_startproc
+	.cfi_undefined rip
+	.skip 16, 0x90
+	call hot
+after_hot:
+	call warm
+after_warm:
+	hlt
+	.cfi_endproc
+	.size _start, . - _start
+	framed hot, hot.cold, bare
+	framed warm, warm.cold, other
+	.type other, @function
+other:
+	.cfi_startproc
+	ud2
+	.cfi_endproc
+	.size other, . - other
+	.type bare, @function
+bare:
+	.cfi_startproc
+	nop
+in_bare:
+	ret
+	.cfi_endproc
+	.size bare, . - bare
+	.section .note.GNU-stack
+END
+gcc -nostdlib -static -Wl,--build-id -o parts parts.S || exit 2
+nm parts >names
+sed -n '1,2p; /^mmap/s/\/cgo$/\/parts/p' reach.txt >parts.txt
+mv parts.txt reach.txt
+stack hot "" in_bare after_hot
+stack warm "" in_bare after_warm
+"$MKCAP" reach.txt parts.data && "$B" ingest -q -f -o parts.db parts.data 2>err || exit 2
+is a_caller_with_another_part_is_inferred_if_that_does_not_call '1 2' \
+	"$(one parts.db "SELECT group_concat(c.caller, ' ') FROM event e JOIN raw_chain c ON c.id = e.uraw" | tr -d '"')"
