@@ -370,6 +370,7 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 	a.ip = st->chain;
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
+	chain_note.note.caller = out.unsure ? CALLER_UNSURE : CALLER_KNOWN;
 	chain_note.guessed = out.guessed;
 	chain_note.once = true;
 	return resolve_user_chain(st, slot, &a, chain_note);

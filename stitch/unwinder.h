@@ -67,11 +67,13 @@ struct unwind_out {
 	uint32_t max, n;  /* n: number of addresses, at least 1 */
 	uint32_t guessed; /* index of the first one found by frame pointer
 			   * because there was no table; UINT32_MAX: none */
+	bool unsure;	  /* the first may have another caller: its function,
+			   * which has no table, may have no frame */
 	enum unwind_end end;
 };
 
 /* What is known about the caller of the innermost frame of a frame-pointer
- * chain. */
+ * chain; CALLER_UNSURE: of a dump. */
 enum unwind_caller {
 	CALLER_KNOWN,	 /* it is in the chain, or nothing is known */
 	CALLER_MISSING,	 /* it is missing: the frame was not set up yet, or
@@ -82,6 +84,7 @@ enum unwind_caller {
 			  * up its frame */
 	CALLER_FUNCTION, /* likewise its function, which calls the innermost
 			  * one at several places; stored as inferred */
+	CALLER_UNSURE,	 /* unwind_out.unsure */
 };
 
 struct unwinder_ops {

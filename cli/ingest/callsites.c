@@ -56,6 +56,7 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 	p->stack[stack].outermost |= ended == UNWIND_OUTERMOST;
 	p->stack[stack].callerless |= caller == CALLER_MISSING;
 	p->stack[stack].framed |= caller == CALLER_FRAMED;
+	p->stack[stack].unsure |= caller == CALLER_UNSURE;
 	const struct stack *s = bare_code_stack(p->code, stack);
 
 	if (p->stack[stack].used && s->parent)
@@ -563,7 +564,9 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	if (p->stack[stack].used && !p->stack[stack].unwound &&
 	    image_is_kernel(p->code->image[image].img.kind))
 		return JUDGED_OPEN;
-	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
+	return p->stack[stack].callerless ? JUDGED_CALLER
+	       : p->stack[stack].unsure	  ? JUDGED_NO_TABLE
+					  : JUDGED_WHOLE;
 }
 
 /* Returns whether the two innermost frames are the same. */

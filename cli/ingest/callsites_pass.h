@@ -51,6 +51,7 @@ struct known_stack {
 	bool unwound;	 /* a sample's was unwound by tables */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
 	bool framed;	 /* a chain is known to have it */
+	bool unsure;	 /* a dump may lead past the caller of its first frame */
 	/* the tables, or the kernel, say that a sample's has no caller */
 	bool outermost;
 	bool lacks;	/* the innermost caller, wherever it ends */

@@ -362,7 +362,9 @@ CREATE TABLE raw_chain(
 	caller INTEGER		-- 1: a frame-pointer chain without the caller
 				-- of its innermost frame; 2: that was
 				-- inferred; 3: it has that caller, as the
-				-- innermost function had set up its frame
+				-- innermost function had set up its frame; 5:
+				-- of a dump: that function, which has no table,
+				-- may have no frame, and so another caller
 );
 
 CREATE TABLE symbol(

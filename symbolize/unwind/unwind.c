@@ -23,6 +23,7 @@
 #include "symbolize/unwind/unwind_threads.h"
 
 /* Bytes of startup code at a file's entry point. */
+#define BARE_WORDS 32 /* of the stack, behind which a return address is */
 #define ENTRY_MAX 256
 /* Where a system call of x86-64 leaves its result: rax. */
 #define REG_RESULT 0
@@ -351,6 +352,25 @@ static bool unwind_switched(struct table_unwinder *u,
 	return last || switches;
 }
 
+/* Returns whether the sampled function, which has no table, may have no frame:
+ * between SP and where FP leads there is something that may be its return
+ * address, and FP may be that of its caller. */
+static bool unwind_may_be_bare(struct table_unwinder *u,
+			       const struct unwind_in *in, bool from_file,
+			       const struct stack_walk *w)
+{
+	uint64_t sp = w->v.reg[w->abi->sp];
+	uint64_t fp = w->v.reg[w->abi->fp];
+	uint64_t word;
+
+	for (size_t i = 0; i < BARE_WORDS; i++, sp += w->abi->word)
+		if (w->abi->link >= 0 || sp >= fp ||
+		    stack_walk_read_word(w, sp, &word) ||
+		    unwind_is_called(u, in, from_file, word))
+			return w->abi->link < 0 && sp < fp;
+	return false;
+}
+
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
@@ -392,6 +412,8 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 	}
 	if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
 		return -1;
+	out->unsure |=
+		w->top && unwind_may_be_bare(u, in, unwind_is_file(&from), w);
 	*w = next;
 	if (out->guessed == UINT32_MAX)
 		out->guessed = out->n;
@@ -455,6 +477,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	stack_trail_begin(trail, &w, in->epoch);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
+	out->unsure = false;
 	for (;;) {
 		bool called = !w.top;
 
@@ -504,6 +527,7 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
+	out->unsure = false;
 	out->end = UNWIND_NO_TABLE;
 	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
@@ -550,6 +574,7 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->ip[0] = in->pc;
 		out->n = 1;
 		out->guessed = UINT32_MAX;
+		out->unsure = false;
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
@@ -741,6 +766,7 @@ static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
 	memcpy(out->ip, j->ip, j->out.n * sizeof(*out->ip));
 	out->n = j->out.n;
 	out->guessed = j->out.guessed;
+	out->unsure = j->out.unsure;
 	out->end = j->out.end;
 	return true;
 }

@@ -513,6 +513,30 @@ START_TEST(without_a_table_by_frame_pointer_and_marked)
 }
 END_TEST
 
+START_TEST(without_a_table_the_frame_pointer_may_be_that_of_the_caller)
+{
+	const uint64_t bare = IN(BARE) + 0x10; /* nothing that says where */
+
+	/* its own, right where SP is, or with data in between */
+	UNWIND(bare, SP, 0, SP + 32, IN(BARE), 1, 2, 0, 0);
+	GOT(UNWIND_OUTERMOST, bare, IN(BARE) - 1);
+	ck_assert(!out.unsure);
+	UNWIND(bare, SP + 16, 0, 1, IN(BARE) + 4, SP + 48, IN(BARE), 1, 2, 0,
+	       0);
+	GOT(UNWIND_OUTERMOST, bare, IN(BARE) - 1);
+	ck_assert(!out.unsure);
+	/* what looks like a return address is in between, or was not read */
+	UNWIND(bare, SP + 16, 0, IN(BARE), 1, SP + 48, IN(BARE), 1, 2, 0, 0);
+	GOT(UNWIND_OUTERMOST, bare, IN(BARE) - 1);
+	ck_assert(out.unsure);
+	/* behind the first frame there was a call */
+	UNWIND(IN(LEAF), SP + 16, 0, IN(BARE), IN(BARE), SP + 32, IN(BARE), 0,
+	       0);
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BARE) - 1, IN(BARE) - 1);
+	ck_assert(!out.unsure);
+}
+END_TEST
+
 START_TEST(without_a_table_by_code_that_goes_on_to_a_return)
 {
 	const uint64_t crt = IN(BARE) + 0x80;
@@ -862,6 +886,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 in_an_epilogue_the_register_is_right, rows_that_do_not_suffice,
 	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
+	 without_a_table_the_frame_pointer_may_be_that_of_the_caller,
 	 without_a_table_by_code_that_goes_on_to_a_return,
 	 a_function_to_which_nothing_returns_is_the_outermost,
 	 a_function_that_called_on_another_stack,
