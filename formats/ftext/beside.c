@@ -115,7 +115,8 @@ int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err)
 
 	b->n_total = 0;
 	while (d && n >= 0 && ftext_beside_next(d, &name, &cpu))
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s/stats", dir,
+		if ((!b->only || b->only == cpu + 1) &&
+		    (size_t)snprintf(path, sizeof(path), "%s/%s/stats", dir,
 				     name) < sizeof(path))
 			n = ftext_beside_stats(b, path, cpu, err) ? -1 : n + 1;
 	if (d)
@@ -150,10 +151,26 @@ static void ftext_beside_clock(struct ftext_beside *b, const char *path)
 	input_close(&in);
 }
 
-void ftext_beside_open(struct ftext_beside *b, const char *path)
+/* Returns the length of the path of the folder that has trace_clock and
+ * per_cpu, and sets only. */
+static int ftext_beside_folder(struct ftext_beside *b, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int n = slash ? (int)(slash - path) + 1 : 0;
+	const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+	struct scan s = scan_of(path, n ? n - 1 : 0);
+	int32_t cpu;
+
+	if (!scan_back_i32(&s, &cpu) || cpu >= CPUS_MAX || s.n < 11 ||
+	    !scan_is(scan_tail(s, s.n - 11), "per_cpu/cpu") ||
+	    (s.n > 11 && s.p[s.n - 12] != '/'))
+		return (int)n;
+	b->only = cpu + 1;
+	return (int)s.n - 11;
+}
+
+void ftext_beside_open(struct ftext_beside *b, const char *path)
+{
+	const int n = ftext_beside_folder(b, path);
 	char clock[PATH_MAX];
 	struct statfs fs;
 	const char *name;

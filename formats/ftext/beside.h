@@ -34,18 +34,20 @@ struct ftext_total {
 };
 
 struct ftext_beside {
-	char per_cpu[PATH_MAX];	   /* the folder; "": there is none */
-	char clock[32];		   /* "": unknown */
-	int32_t cpus;		   /* 0: unknown */
-	bool live;		   /* it is in tracefs: counts grow */
+	char per_cpu[PATH_MAX]; /* the folder; "": there is none */
+	char clock[32];		/* "": unknown */
+	int32_t cpus;		/* 0: unknown */
+	int32_t only; /* the text is per_cpu/cpuN/trace, of CPU only-1; 0: it is
+		       * of all CPUs */
+	bool live;    /* it is in tracefs: counts grow */
 	struct ftext_total *total; /* by CPU and place */
 	size_t n_total, cap_total;
 };
 
 /* Finds what is beside a text; *b is zero. Nothing may be there. */
 void ftext_beside_open(struct ftext_beside *b, const char *path);
-/* Sets total[] by the files cpuN/stats in dir. Returns how many these are, or
- * -1 and *err; total[] is empty then. */
+/* Sets total[] by the files cpuN/stats in dir, or that of the only CPU. Returns
+ * how many these are, or -1 and *err; total[] is empty then. */
 int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err);
 /* Returns how many CPUs there are now; 0: unknown. */
 int32_t ftext_beside_cpus(const struct ftext_beside *b);

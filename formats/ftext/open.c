@@ -45,7 +45,11 @@ void ftext_header(struct ftext *ft, struct scan s)
 		return;
 	if (written > in_buffer)
 		ft->overwritten += written - in_buffer;
-	ft->src.info.overwrote |= written > in_buffer;
+	/* the counts are of all CPUs, the text may be of one */
+	if (!ft->beside.only || !ft->beside.n_total)
+		ft->src.info.overwrote |= written > in_buffer;
+	else
+		ft->src.info.overwrote |= ft->beside.total[0].n > 0;
 }
 
 /* ---- which text it is */

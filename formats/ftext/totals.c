@@ -59,7 +59,8 @@ bool ftext_has_totals(struct ftext *ft)
 	/* those of tracefs grew while the text was read */
 	if (b->live && !ft->opts.stats)
 		ftext_beside_read(b, b->per_cpu, NULL);
-	if (!b->n_total || ftext_beside_sum(b) >= ft->overwritten)
+	/* the header of per_cpu/cpuN/trace counts those of all CPUs */
+	if (!b->n_total || b->only || ftext_beside_sum(b) >= ft->overwritten)
 		return b->n_total > 0;
 	reader_note(
 		&ft->src, "stats",

@@ -9,10 +9,12 @@
  * do not record their byte order: it is the one in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
@@ -87,6 +89,26 @@ static bool ft_dir_open_file(struct input *in, const char *path)
 	       !input_open(in, path, NULL, NULL);
 }
 
+/* The same, or of tracefs itself, whose files have size 0. Its rings are not
+ * read. */
+static bool ft_dir_open_small(struct input *in, const char *path)
+{
+	struct stat st;
+	struct statfs fs;
+
+	if (ft_dir_open_file(in, path))
+		return true;
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size ||
+	    statfs(path, &fs) || fs.f_type != TRACEFS_MAGIC ||
+	    input_open_beside(in, path, NULL, NULL))
+		return false;
+	if ((in->data || !input_spool(in, NULL, NULL)) && in->len &&
+	    in->len <= TEXT_MAX)
+		return true;
+	input_close(in);
+	return false;
+}
+
 static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 			     const char *name)
 {
@@ -97,7 +119,7 @@ static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 				 txt ? ".txt" : "");
 
 		if (n > 0 && (size_t)n < sizeof(path) &&
-		    ft_dir_open_file(in, path)) {
+		    ft_dir_open_small(in, path)) {
 			bytes_init(b, in->data, in->len, path, 0, false);
 			b->path = in->path;
 			return true;
@@ -156,7 +178,7 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 	struct bytes b;
 	char system[64];
 
-	if (!ft_dir_open_file(&in, path))
+	if (!ft_dir_open_small(&in, path))
 		return;
 	bytes_init(&b, in.data, in.len, in.path, 0, false);
 	if (!strcmp(name, "format"))
@@ -452,8 +474,9 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no formats of events in this folder, needs "
 			       "copies of events/*/*/format from the same "
-			       "boot, or --formats DIR with them",
-			       path);
+			       "boot, or --formats DIR with them; until the "
+			       "next boot that may be /sys/kernel/tracing",
+			       ft->opts.formats ? ft->opts.formats : path);
 	uint64_t big = ft_dir_count_entries(ft, true);
 
 	ft_dir_set_order(ft, big > ft_dir_count_entries(ft, false));

@@ -632,6 +632,20 @@ static void push_dropped(struct account *ac, uint16_t source,
 			TIME_NONE, account_loss_end(&ac->src[source]));
 }
 
+/* Each ring has an entry for the time before its first record. */
+static void push_overwrote(struct account *ac, uint16_t source, int32_t cpu,
+			   uint64_t n)
+{
+	struct ledger_entry e =
+		account_entry(source, "overwritten", TIME_NONE, TIME_NONE);
+
+	e.n = n;
+	e.cpu = cpu;
+	e.counts = n != 0;
+	if (n)
+		ledger_add(ac->ledger, &e);
+}
+
 /* LOST_SAMPLES may report more than the rings did. Both report the same drops,
  * so the sum of all entries must be the larger of the two, even if one CPU
  * reported more than the recorder did. */
@@ -641,26 +655,27 @@ static void end_lost(struct account *ac, uint16_t source)
 	uint64_t left =
 		ps->all.total > ps->all.lost ? ps->all.total - ps->all.lost : 0;
 
-	if (ps->src->info.overwrote) {
-		/* The ring is unknown, but each ring has an entry for its time.
-		 */
-		struct ledger_entry e = account_entry(source, "overwritten",
-						      TIME_NONE, TIME_NONE);
+	const bool known = !ps->stray.total && !ps->stray.lost;
+	const struct ring *r;
 
-		e.n = left;
-		e.counts = left != 0;
-		if (left)
-			ledger_add(ac->ledger, &e);
+	if (ps->src->info.overwrote) {
+		for (size_t i = 0; known && (r = account_ring_at(ps, i)); i++) {
+			uint64_t n =
+				r->total > r->lost ? r->total - r->lost : 0;
+
+			n = n < left ? n : left;
+			push_overwrote(ac, source, r->cpu, n);
+			left -= n;
+		}
+		push_overwrote(ac, source, -1, left);
 		return;
 	}
-	if (ps->stray.total || ps->stray.lost) {
+	if (!known) {
 		/* Any ring lost them; its last record may be old. */
 		if (left)
 			push_lost_end(ac, source, -1, TIME_NONE, left);
 		return;
 	}
-	const struct ring *r;
-
 	for (size_t i = 0; (r = account_ring_at(ps, i)); i++) {
 		uint64_t n = r->total > r->lost ? r->total - r->lost : 0;
 

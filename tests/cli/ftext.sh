@@ -114,6 +114,27 @@ is "stats in a folder count too" 'dropped,0,12,1;lost_total,0,12,0;' \
 "$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
 is "and so does its folder per_cpu" 'dropped,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
+mkdir -p wrapped/per_cpu/cpu0 wrapped/per_cpu/cpu1
+sed 's,^\(# entries-in-buffer/entries-written: \)\([0-9]*\)/[0-9]*,\110/17,' alone.txt >wrapped/trace
+printf 'overrun: 0\n' >wrapped/per_cpu/cpu0/stats
+printf 'overrun: 7\n' >wrapped/per_cpu/cpu1/stats
+"$B" ingest --no-symbols -o over.db wrapped/trace 2>err
+is "stats tell which CPU overwrote what the head counts" \
+	'overwritten,0,,0;overwritten,1,,0;overwritten,1,7,1;lost_total,1,7,0;' \
+	"$(ask over.db "SELECT what, cpu, n, counts FROM loss ORDER BY 1 DESC, 2, 3")"
+# per_cpu/cpuN/trace has the counts of all CPUs in its head
+mkdir -p percpu/per_cpu/cpu0 percpu/per_cpu/cpu1
+sed 's,^\(# entries-in-buffer/entries-written: \)\([0-9]*\)/[0-9]*,\110/17,' alone.txt >percpu/per_cpu/cpu1/trace
+cp percpu/per_cpu/cpu1/trace percpu/per_cpu/cpu0
+cp run/per_cpu/cpu0/stats percpu/per_cpu/cpu0
+cp run/per_cpu/cpu1/stats percpu/per_cpu/cpu1
+for c in 0 1
+do
+	"$B" ingest --no-symbols -o percpu$c.db percpu/per_cpu/cpu$c/trace 2>err
+done
+is "stats beside the text of one CPU are its losses" 'dropped,0,12,1;lost_total,0,12,0;' \
+	"$(ask percpu0.db "$losses")"
+is "and what its head counts is of others" '' "$(ask percpu1.db "$losses")"
 mkdir -p marked/per_cpu/cpu0
 cp run/per_cpu/cpu0/stats marked/per_cpu/cpu0
 awk '/\[000\]/ && ++n == 20 { print "CPU:0 [LOST EVENTS]" } { print }' alone.txt >marked/trace.txt

@@ -39,3 +39,19 @@ pages "NAME-cpuN.raw" boot-cpu0.raw boot-cpu1.raw
 pages "cpuN" cpu0 cpu1
 pages "per_cpu/cpuN" per_cpu/cpu0 per_cpu/cpu1
 pages "what trace-cmd leaves" trace.dat.cpu0 trace.dat.cpu1
+
+# a folder of formats that has none is the one that is named
+mkdir -p bare/cpu0 none
+cp ring0 bare/cpu0/trace_pipe_raw
+for more in "" "--formats none"
+do
+	"$B" ingest -q $more -o bare.db bare 2>&1 | sed 's/, needs.*//'
+done >out
+if [ "$(cat out)" = "backstitch: bare: no formats of events in this folder
+backstitch: none: no formats of events in this folder" ]
+then
+	echo "ok the folder without formats is named"
+else
+	sed 's/^/    /' out
+	echo "not ok the folder without formats is named"
+fi
