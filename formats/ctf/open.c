@@ -16,17 +16,6 @@ static int ctf_probe(const char *path, const void *head, size_t n)
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-/* Returns the first clock of a trace's streams, or NULL. */
-static const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *tr)
-{
-	const struct ctf_tree *t = &tr->schema->tree;
-
-	for (uint32_t i = 0; i < t->n_stream; i++)
-		if (t->stream[i].clock >= 0)
-			return &t->clock[t->stream[i].clock];
-	return NULL;
-}
-
 /* All traces of a session share one clock. Clocks of several hosts differ and
  * can only be compared by wall time. */
 static void ctf_find_clock_base(struct ctf *ctf)
@@ -34,9 +23,10 @@ static void ctf_find_clock_base(struct ctf *ctf)
 	int64_t v;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
-		const struct ctf_clock *c = ctf_trace_clock(&ctf->trace[i]);
+		const struct ctf_schema *sm = ctf->trace[i].schema;
+		const struct ctf_clock *c = ctf_schema_first_clock(sm);
 
-		if (!c || !ctf_clock_zero(c, &v))
+		if (!c || !ctf_clock_zero(ctf, sm, c, &v))
 			continue;
 		ctf->differ |= ctf->has_base && v != ctf->base;
 		if (!ctf->has_base || v < ctf->base)
@@ -75,7 +65,7 @@ static void ctf_fill_info(struct ctf *ctf)
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		const struct ctf_trace *tr = &ctf->trace[i];
 		const struct ctf_tree *t = &tr->schema->tree;
-		const struct ctf_clock *c = ctf_trace_clock(tr);
+		const struct ctf_clock *c = ctf_schema_first_clock(tr->schema);
 
 		if (!info->clock && c) {
 			const bool lttng = tr->schema->lttng;
@@ -148,7 +138,7 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm)
 		.schema = sm,
 		.vpid = ctf_trace_vpid(t),
 	};
-	tr->has_time = ctf_trace_clock(tr) != NULL;
+	tr->has_time = ctf_schema_first_clock(tr->schema) != NULL;
 	return (uint32_t)(ctf->n_trace - 1);
 }
 
