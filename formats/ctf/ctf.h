@@ -300,6 +300,7 @@ struct ctf_due {
 struct ctf_trace {
 	struct ctf *ctf;
 	const struct ctf_schema *schema; /* its metadata */
+	const char *folder;		 /* the first; in ctf.arena */
 	bool has_time;
 	int32_t vpid;	/* of per-process buffers, else -1 */
 	uint64_t start; /* of the first packet, on the capture's clock; or 0 */
