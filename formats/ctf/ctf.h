@@ -84,9 +84,12 @@ const struct ctf_clock *ctf_schema_clock(const struct ctf_schema *sm,
 					 const struct ctf_stream_class *sc);
 /* Converts a clock's value to ns, without its offset. */
 uint64_t ctf_clock_ns(const struct ctf_clock *clock, uint64_t value);
-/* Sets *out to the clock's zero in ns since 1970. Returns false if it is out
- * of range. */
-bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out);
+/* Sets *out to the zero of a clock of the schema in ns since 1970: that of the
+ * first trace with the same clock. Returns false if it is out of range. */
+bool ctf_clock_zero(const struct ctf *ctf, const struct ctf_schema *sm,
+		    const struct ctf_clock *clock, int64_t *out);
+/* Returns the first clock of a trace's streams, or NULL. */
+const struct ctf_clock *ctf_schema_first_clock(const struct ctf_schema *sm);
 /* Parses "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Returns false if s (may be
  * NULL) is something else. */
 bool ctf_uuid_parse(const char *s, uint8_t out[CTF_UUID]);
@@ -297,6 +300,7 @@ struct ctf_due {
 struct ctf_trace {
 	struct ctf *ctf;
 	const struct ctf_schema *schema; /* its metadata */
+	const char *folder;		 /* the first; in ctf.arena */
 	bool has_time;
 	int32_t vpid;	/* of per-process buffers, else -1 */
 	uint64_t start; /* of the first packet, on the capture's clock; or 0 */

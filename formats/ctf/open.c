@@ -16,17 +16,6 @@ static int ctf_probe(const char *path, const void *head, size_t n)
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-/* Returns the first clock of a trace's streams, or NULL. */
-static const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *tr)
-{
-	const struct ctf_tree *t = &tr->schema->tree;
-
-	for (uint32_t i = 0; i < t->n_stream; i++)
-		if (t->stream[i].clock >= 0)
-			return &t->clock[t->stream[i].clock];
-	return NULL;
-}
-
 /* All traces of a session share one clock. Clocks of several hosts differ and
  * can only be compared by wall time. */
 static void ctf_find_clock_base(struct ctf *ctf)
@@ -34,9 +23,10 @@ static void ctf_find_clock_base(struct ctf *ctf)
 	int64_t v;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
-		const struct ctf_clock *c = ctf_trace_clock(&ctf->trace[i]);
+		const struct ctf_schema *sm = ctf->trace[i].schema;
+		const struct ctf_clock *c = ctf_schema_first_clock(sm);
 
-		if (!c || !ctf_clock_zero(c, &v))
+		if (!c || !ctf_clock_zero(ctf, sm, c, &v))
 			continue;
 		ctf->differ |= ctf->has_base && v != ctf->base;
 		if (!ctf->has_base || v < ctf->base)
@@ -75,7 +65,7 @@ static void ctf_fill_info(struct ctf *ctf)
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		const struct ctf_trace *tr = &ctf->trace[i];
 		const struct ctf_tree *t = &tr->schema->tree;
-		const struct ctf_clock *c = ctf_trace_clock(tr);
+		const struct ctf_clock *c = ctf_schema_first_clock(tr->schema);
 
 		if (!info->clock && c) {
 			const bool lttng = tr->schema->lttng;
@@ -129,7 +119,8 @@ static void ctf_note_perf_convert(struct ctf *ctf)
 
 /* Returns the trace of this metadata: chunks of a rotated session have one
  * uuid. */
-static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm)
+static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
+			     const struct ctf_schema *sm)
 {
 	const struct ctf_tree *t = &sm->tree;
 
@@ -146,9 +137,10 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm)
 	*tr = (struct ctf_trace){
 		.ctf = ctf,
 		.schema = sm,
+		.folder = arena_strdup(&ctf->arena, folder),
 		.vpid = ctf_trace_vpid(t),
 	};
-	tr->has_time = ctf_trace_clock(tr) != NULL;
+	tr->has_time = ctf_schema_first_clock(tr->schema) != NULL;
 	return (uint32_t)(ctf->n_trace - 1);
 }
 
@@ -172,7 +164,7 @@ static void ctf_open_folder(struct ctf *ctf, const char *folder)
 			path);
 		reader_damage(&ctf->src, "metadata", 0, 0, &why);
 	}
-	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm));
+	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, folder, sm));
 	free(path);
 }
 
@@ -224,6 +216,38 @@ static void ctf_close(struct source *src)
 	free(ctf);
 }
 
+/* Threads of two kernels have the same numbers. The boot id, which is the uuid
+ * of LTTng's clock, says which kernel it was, also if its name was changed. */
+static bool ctf_is_other_kernel(const struct ctf_trace *a,
+				const struct ctf_trace *b)
+{
+	const struct ctf_clock *x = ctf_schema_first_clock(a->schema);
+	const struct ctf_clock *y = ctf_schema_first_clock(b->schema);
+	const char *host = ctf_env_either(&a->schema->tree, "hostname", "host");
+	const char *other =
+		ctf_env_either(&b->schema->tree, "hostname", "host");
+
+	if (a->schema->lttng && b->schema->lttng && x && y && x->uid && y->uid)
+		return strcmp(x->uid, y->uid) != 0;
+	return host && other && strcmp(host, other) != 0;
+}
+
+static int ctf_refuse_two_kernels(const struct ctf *ctf, const char *path,
+				  struct err *err)
+{
+	const struct ctf_trace *tr = ctf->trace;
+
+	for (size_t i = 1; i < ctf->n_trace; i++)
+		if (ctf_is_other_kernel(&tr[0], &tr[i]))
+			return err_set(err, ERR_FORMAT,
+				       "%s: %s and %s are of two hosts or "
+				       "boots, whose threads have the same "
+				       "numbers: give the folder of each, with "
+				       "--separate",
+				       path, tr[0].folder, tr[i].folder);
+	return 0;
+}
+
 static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 {
 	if (ctf_rules_read(ctf, err) ||
@@ -233,6 +257,8 @@ static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 		*err = *ctf->schema[0]->err;
 		return -1;
 	}
+	if (ctf_refuse_two_kernels(ctf, path, err))
+		return -1;
 	ctf_find_clock_base(ctf);
 	ctf_streams_make(ctf);
 	ctf_fill_info(ctf);

@@ -54,7 +54,17 @@ uint64_t ctf_clock_ns(const struct ctf_clock *clock, uint64_t value)
 	return ns > INT64_MAX ? INT64_MAX : ns;
 }
 
-bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out)
+const struct ctf_clock *ctf_schema_first_clock(const struct ctf_schema *sm)
+{
+	const struct ctf_tree *t = &sm->tree;
+
+	for (uint32_t i = 0; i < t->n_stream; i++)
+		if (t->stream[i].clock >= 0)
+			return &t->clock[t->stream[i].clock];
+	return NULL;
+}
+
+static bool ctf_clock_own_zero(const struct ctf_clock *clock, int64_t *out)
 {
 	bool minus = clock->offset < 0;
 	uint64_t cycles =
@@ -82,6 +92,38 @@ bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out)
 	}
 	return !__builtin_mul_overflow(s, (int64_t)NS, &s) &&
 	       !__builtin_add_overflow(s, ns, out);
+}
+
+/* The uuid of LTTng's clock is the boot id, so that equal ones are one clock.
+ * Its offset is measured once for each trace, by the kernel's tracer and by the
+ * session daemon, and for each process that has buffers of its own: the wall
+ * time may have been set in between. Those that are minutes apart may be of two
+ * time namespaces. */
+#define ONE_CLOCK_NS ((int64_t)60 * NS)
+static bool ctf_clock_is_same(const struct ctf_clock *a,
+			      const struct ctf_clock *b)
+{
+	int64_t x, y, apart;
+
+	return a == b ||
+	       (a->uid && b->uid && !strcmp(a->uid, b->uid) &&
+		!strcmp(a->name, b->name) && a->freq == b->freq &&
+		ctf_clock_own_zero(a, &x) && ctf_clock_own_zero(b, &y) &&
+		!__builtin_sub_overflow(x, y, &apart) && apart < ONE_CLOCK_NS &&
+		apart > -ONE_CLOCK_NS);
+}
+
+bool ctf_clock_zero(const struct ctf *ctf, const struct ctf_schema *sm,
+		    const struct ctf_clock *clock, int64_t *out)
+{
+	for (size_t i = 0; sm->lttng && i < ctf->n_trace; i++) {
+		const struct ctf_schema *other = ctf->trace[i].schema;
+		const struct ctf_clock *c = ctf_schema_first_clock(other);
+
+		if (c && other->lttng && ctf_clock_is_same(c, clock))
+			return ctf_clock_own_zero(c, out);
+	}
+	return ctf_clock_own_zero(clock, out);
 }
 
 /* LTTng before 2.11 and barectf before 2.3.1 give packets times that events

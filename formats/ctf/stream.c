@@ -29,7 +29,8 @@ static void ctf_stream_set_clock(struct ctf_stream *s,
 		return;
 	s->clock = clock;
 	s->shift = 0;
-	if (clock && ctf_clock_zero(clock, &zero))
+	if (clock &&
+	    ctf_clock_zero(s->trace->ctf, s->trace->schema, clock, &zero))
 		s->shift = (int64_t)((uint64_t)zero -
 				     (uint64_t)s->trace->ctf->base);
 }

@@ -17,7 +17,8 @@ cut     script prints 4 KiB of a text
 labels  of enumerations in lists and variants script prints the number alone
 
 Times are compared by their distance from the
-first event: a database has them on the trace's own clock."""
+first event: a database has them on the trace's own clock. Traces of one boot
+have one clock, while babeltrace2 adds the offset that each trace has."""
 
 import collections
 import functools
@@ -32,8 +33,9 @@ import common
 
 # damage: it is not whole, which must be said.
 Case = collections.namedtuple("Case", "name path text damage")
-Event = collections.namedtuple("Event",
-                               "time name cpu fields contexts text")
+# vpid: of the process with its own buffers.
+Event = collections.namedtuple(
+    "Event", "time name cpu fields contexts text vpid", defaults=[None])
 
 BT2 = shutil.which("babeltrace2")
 SECONDS = "--clock-seconds", "--clock-gmt"
@@ -194,6 +196,8 @@ def theirs(text):
         head, rest = line[:m.start()], line[m.end():]
         m = re.match(r"timestamp = (\d+)\.(\d+)", head)
         time = int(m[1]) * 10**9 + int(m[2]) if m else None
+        m = re.search(r"trace:vpid = \((\d+)\)", head)
+        vpid = int(m[1]) if m else None
         name, _, rest = rest.partition(", ")
         roots = {}
         # roots have dots in their names; values have none outside of quotes
@@ -209,7 +213,36 @@ def theirs(text):
                             **roots.get("event.context", {})}}
         yield Event(time, name, packet.get("cpu_id"),
                     roots.get("event.fields", {}), contexts,
-                    their_text(name, rest, parts))
+                    their_text(name, rest, parts), vpid)
+
+
+def offsets(path):
+    """Of the clocks of traces of one boot, by process and name of event."""
+    out, boots = {}, set()
+    for folder, _, files in sorted(os.walk(path)):
+        if "metadata" not in files:
+            continue
+        with open(folder + "/metadata", "rb") as f:
+            text = f.read().replace(b"\0", b"").decode("latin-1")
+        boots.update(re.findall(r"^clock [^}]*\buuid = (\S+)", text, re.M))
+        found = [re.search(k, text) for k in (
+            r"\boffset = (\d+);", r'"seconds": *(\d+)', r'"cycles": *(\d+)',
+            r'\bvpid"?(?: =|:) *(\d+)')]
+        at, s, ns, vpid = (m and int(m[1]) for m in found)
+        if at is None and s is None:
+            continue
+        for name in re.findall(r'\bname"?(?: =|:) *"([^"]*)"', text):
+            out[vpid, name] = s * 10**9 + ns if at is None else at
+    return out if len(boots) < 2 else {}
+
+
+def on_one_clock(their, path):
+    at = offsets(path)
+    if len(set(at.values())) < 2:
+        return their
+    first = next(iter(at.values()))
+    return [e._replace(time=e.time - at[e.vpid, e.name] + first)
+            for e in their]
 
 
 # ---- ours
@@ -482,11 +515,13 @@ def compare_joins(name, db, their):
                   got, want)])
 
 
-def compare_older(name, mine):
+def compare_older(case, mine):
+    name = case.name
     path = common.place("lttng/%s/bt204-all.txt" % name)
     if not path:
         return
-    found, n = look(mine, list(theirs(common.read_gz(path))))
+    found, n = look(mine, on_one_clock(list(theirs(common.read_gz(path))),
+                                       case.path))
     bad = bad_of(found)
     stale = [k for k in bad if re.match(r"field differs: \w+ \('', '", k)]
     common.ok(len(mine) == n and stale == bad and
@@ -562,7 +597,7 @@ def run(case):
                       n, len(text.splitlines()))])
         return
     mine = list(ours(db))
-    their = list(theirs(text))
+    their = on_one_clock(list(theirs(text)), case.path)
     found, n = look(mine, their)
     if err is not None:
         compare_losses(db, err, found)
@@ -577,7 +612,7 @@ def run(case):
     common.ok(len(mine) == n and not bad, case.name,
               ["events: %d, theirs %d" % (len(mine), n)] +
               ["%s: %d" % (k, found[k]) for k in bad[:12]])
-    compare_older(case.name, mine)
+    compare_older(case, mine)
 
 
 def look(mine, their):

@@ -2,8 +2,8 @@
 """usage: ctfmade.py
 
 A trace that kills the library in the middle, beside one that is whole; stacks
-of functions by name; each kind of damage to a file; counters of losses. What
-must come out follows from how the traces are made."""
+of functions by name; each kind of damage to a file; counters of losses;
+clocks. What must come out follows from how the traces are made."""
 
 import os
 import re
@@ -324,6 +324,38 @@ def counters(tmp):
         (clean, ["no record"], [])))
 
 
+def one_clock(tmp):
+    """Two traces, whose events alternate on the clock that both have."""
+    def look(name, offset, uuid):
+        for i, (own, at) in enumerate(((5, 1000), (offset, 1010))):
+            head = METADATA.replace("offset = 5;", 'uuid = "%s"; offset = %d;'
+                                    % (uuid[i], own))
+            two = UUID[:-1] + bytes([UUID[-1] + i])
+            events = [(t, event(0, t, struct.pack("<I", t)))
+                      for t in range(at, at + 100, 20)]
+            write("%s/%s/%d" % (tmp, name, i), head.replace(
+                "0b0c0d0e0f10", "0b0c0d0e0f1%d" % i),
+                  c_0=packet(events).replace(UUID, two))
+        db, status, said = ingest(tmp + "/" + name)
+        if status == 1:
+            return re.findall(name + r"/\d\b|two .* boots", said)
+        notes = [d for _, d in common.query(
+            db, "SELECT what, detail FROM damage WHERE kind = 'note'")]
+        first = common.query(db, "SELECT min(time_ns) FROM event")[0][0]
+        return [n - 1000 for n in numbers(db)], len(notes), first
+
+    boot = "11121314-1516-1718-191a-1b1c1d1e1f20"
+    other = boot.replace("20", "30")
+    mixed = list(range(0, 100, 10))
+    apart = list(range(0, 100, 20)) + list(range(10, 100, 20))
+    check("a clock is one, however its offset was measured",
+          ("said", look("near", 505, (boot, boot)), (mixed, 0, 1000)),
+          ("of two boots", look("boots", 505, (boot, other)),
+           ["boots/0", "boots/1", "two hosts or boots"]),
+          ("of two namespaces", look("far", 61 * 10**9, (boot, boot)),
+           (apart, 1, 1000)))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="ctfmade-") as tmp:
         long_list(tmp)
@@ -332,6 +364,7 @@ def main():
         kinds(tmp)
         back_in_time(tmp)
         counters(tmp)
+        one_clock(tmp)
     common.finish()
 
 
