@@ -133,8 +133,9 @@ static void print_status(FILE *out)
 		{ "2", "wrong usage" },
 		{ "3", "done, but part of the input was damaged and was "
 		       "skipped" },
-		{ "4", "check found lost records or causality "
-		       "errors; 4 wins over 3" },
+		{ "4", "check found lost records or causality errors, a "
+		       "comparison a growth by --fail-above, or path too much "
+		       "by --fail-unknown; 4 wins over 3" },
 		{ "130", "ended by Ctrl-C, no unfinished file is left" },
 		{ NULL, NULL }
 	};
@@ -182,7 +183,8 @@ static void print_keys(FILE *out)
 			       "a call or a thread" },
 		{ "q, Esc", "back; q on the first screen ends the program" },
 		{ "/", "search; n, N: the next place, and the one before" },
-		{ "f", "filter: comm=, pid=, tid=, cpu=, event= and time=" },
+		{ "f", "filter: comm=, pid=, tid=, cgroup=, cpu=, event= and "
+		       "time=" },
 		{ "T", "choose a time" },
 		{ "u", "the filter before this one" },
 		{ "c", "rows open into callers, or into what they call" },

@@ -139,12 +139,13 @@ static int look_open(struct store *db, const char *path, const char *name,
 static void look_hint(const char *before, const char *file, const char *what)
 {
 	int width = term_columns(stdout);
-	bool quote = file[strcspn(file, " $&;()*?'\"\\<>|`#")] != '\0';
-	int n = printf("  backstitch %s%s", before, quote ? "'" : "");
+	char *word = safe_text_word(file);
+	/* which is no option */
+	int n = printf("  backstitch %s%s", before, *file == '-' ? "./" : "");
 
-	n += (int)safe_text_cells(file) + quote;
-	safe_text_put(stdout, file, 0, 0);
-	printf("%s", quote ? "'" : "");
+	n += (int)safe_text_cells(word);
+	fputs(word, stdout);
+	free(word);
 	if (n + 2 > 42)
 		fputs("\n", stdout);
 	printf("%*s", n + 2 > 42 ? 42 : 42 - n, "");

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "stitch/base/mem.h"
 #include "stitch/base/utf8.h"
 
 /* East Asian characters take two columns. Approximate, which is enough to cut
@@ -167,4 +168,55 @@ void safe_text_clean(FILE *out, const char *s, size_t len)
 		s += part;
 		len -= part;
 	}
+}
+
+/* Returns whether a text has what is shown as an escape. */
+static bool safe_text_escapes(const char *s)
+{
+	struct safe_text u;
+
+	for (const char *from = s; safe_text_next(&s, &u); from = s)
+		if (strncmp(from, u.text, (size_t)(s - from)) != 0)
+			return true;
+	return false;
+}
+
+/* Writes s between $' and '. */
+static void safe_text_put_escaped(FILE *out, const char *s)
+{
+	struct safe_text u;
+
+	for (const char *from = s; safe_text_next(&s, &u); from = s) {
+		if (strchr("'\\", *from))
+			fprintf(out, "\\%c", *from);
+		else if (!strncmp(from, u.text, (size_t)(s - from)))
+			fputs(u.text, out);
+		else
+			for (; from < s; from++)
+				fprintf(out, "\\x%02x", (unsigned char)*from);
+	}
+}
+
+char *safe_text_word(const char *s)
+{
+	char *word;
+	size_t len;
+	FILE *out;
+
+	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+			       "UVWXYZ0123456789_-+=.,:/@%")])
+		return mem_strdup(s);
+	out = mem_stream(&word, &len);
+	if (safe_text_escapes(s)) {
+		fputs("$'", out);
+		safe_text_put_escaped(out, s);
+	} else {
+		putc('\'', out);
+		for (size_t n; (n = strcspn(s, "'")), s[n]; s += n + 1)
+			fprintf(out, "%.*s'\\''", (int)n, s);
+		fputs(s, out);
+	}
+	putc('\'', out);
+	mem_stream_end(out);
+	return word;
 }

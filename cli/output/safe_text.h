@@ -23,6 +23,10 @@ size_t safe_text_cells(const char *s);
 /* Writes s with each character `from` replaced by `to` (';' in folded
  * stacks); 0 replaces nothing. */
 void safe_text_put(FILE *out, const char *s, char from, char to);
+/* Returns s as one word for a shell, to be freed: as it is if it needs no
+ * quotes, in quotes, or as $'..', which bash and zsh know, if it has what
+ * cannot be shown. */
+char *safe_text_word(const char *s);
 /* Writes s for XML text and attributes. At most `cells` columns (0: all); a
  * longer string is cut and ends with "..". */
 void safe_text_xml(FILE *out, const char *s, size_t cells);

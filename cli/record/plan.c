@@ -8,6 +8,7 @@
 
 #include "cli/child.h"
 #include "cli/output/human.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/record/learn.h"
 #include "cli/stop.h"
@@ -130,15 +131,10 @@ static void plan_build(struct plan *p, const char *trial)
 
 static void plan_say_word(const char *s)
 {
-	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
-			       "UVWXYZ0123456789_-+=.,:/@%")]) {
-		say("%s", s);
-		return;
-	}
-	say("'");
-	for (size_t n; (n = strcspn(s, "'")), s[n]; s += n + 1)
-		say("%.*s'\\''", (int)n, s);
-	say("%s'", s);
+	char *word = safe_text_word(s);
+
+	say("%s", word);
+	free(word);
 }
 
 void plan_say(const struct plan *p)

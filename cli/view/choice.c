@@ -11,6 +11,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
@@ -222,8 +223,12 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 		return err_set(err, ERR_IO, "'backstitch %s' failed", argv[1]);
 	}
 	text_out_add(&o, "%s:", name);
-	for (; *argv; argv++)
-		text_out_add(&o, " %s", *argv);
+	for (; *argv; argv++) {
+		char *word = safe_text_word(*argv);
+
+		text_out_add(&o, " %s", word);
+		free(word);
+	}
 	text_out_add(&o, " > %s", name);
 	return 0;
 }

@@ -448,3 +448,20 @@ then
 	check a_report_without_samples_names_info 1 $? \
 		"stat.db: no samples; 'backstitch info' says what is there instead"
 fi
+# a first look at a file of any name ends with commands that can be copied
+cat >names.py <<'PY'
+import os, re, shutil, subprocess, sys
+program, capture = sys.argv[1:]
+os.mkdir(b"names")
+os.chdir(b"names")
+for name in b"a b'c \"d\".data", b"-x.data", b"$(touch made).data", b"n\nl.data", b"e\x1b[31mf.data", b"\xff.data", b"\xe2\x80\xae.data":
+    shutil.copy(os.fsencode(capture), name)
+    out = subprocess.run([program, b"--", name], stdout=-1, stderr=-1).stdout.decode()
+    for command in re.findall(r"^  backstitch (check .*?)(?:   |$)", out, re.M):
+        run = subprocess.run(["bash", "-c", "'%s' %s" % (program, command)], stdout=-1, stderr=-1)
+        print(run.returncode in (0, 4), *([] if run.returncode in (0, 4) else [name, command, run.stderr]))
+print(os.path.exists("made"))
+PY
+python3 names.py "$B" "$cap/fp-1.data" >out 2>err
+[ "$(tr '\n' ' ' <out)" = "True True True True True True True False " ]
+check commands_of_a_first_look_can_be_copied_for_any_file 0 $?
