@@ -207,10 +207,10 @@ static bool stream_is_full(const struct stream *s)
 	return s->number != s->g->number || segment_is_full(s->g);
 }
 
-static void stream_count(struct stream *s, uint64_t size, bool event)
+static void stream_count(struct stream *s, uint64_t size, uint64_t events)
 {
-	s->events += event;
-	s->g->events += event;
+	s->events += events;
+	s->g->events += events;
 	s->g->bytes += size;
 }
 
@@ -245,7 +245,7 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 		if (stream_append(s, stored, size, err) ||
 		    (stored != data && stream_write_run(s, err)))
 			return -1;
-		stream_count(s, size, perf_cut_is_event(s->perf));
+		stream_count(s, size, perf_cut_events(s->perf));
 	}
 	stream_tell_damage(s);
 	if (!perf_cut_may_end(s->perf))

@@ -41,7 +41,7 @@ struct cut_bytes {
 struct cut_late {
 	uint64_t time, off;
 	size_t seq;
-	unsigned char *record;
+	size_t at; /* in late_data */
 	size_t size;
 };
 
@@ -52,7 +52,8 @@ struct perf_cut {
 	uint64_t payload; /* bytes that still follow a record */
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
-	bool inside; /* a compressed record */
+	bool inside;   /* a compressed record */
+	uint64_t more; /* samples that were taken with the record */
 	struct cut_unpack *unpack;
 	struct cut_read *read;
 	struct cut_counts *counts;
@@ -66,7 +67,8 @@ struct perf_cut {
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
-	size_t n_late, cap_late, late_bytes;
+	size_t n_late, cap_late;
+	struct cut_bytes late_data, late_spare;
 	uint64_t newest, limit; /* times in this round, and in those before */
 	size_t seq;
 	struct cut_stamp stamp; /* of the record */
@@ -91,9 +93,9 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->head.data);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
 		cut_objects_release(&c->kernel[i], &c->kept);
-	for (size_t i = 0; i < c->n_late; i++)
-		free(c->late[i].record);
 	free(c->late);
+	free(c->late_data.data);
+	free(c->late_spare.data);
 	free(c->path);
 	cut_unpack_free(c->unpack);
 	cut_counts_free(c->counts);
@@ -201,6 +203,7 @@ static int cut_compare_late(const void *pa, const void *pb)
 /* Takes the records up to that time, and at least n of them. */
 static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 {
+	struct cut_bytes data = c->late_data;
 	size_t done = 0;
 
 	qsort(c->late, c->n_late, sizeof(*c->late), cut_compare_late);
@@ -209,13 +212,21 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 		struct perf_rec r;
 
 		/* it was read before, when its turn had not come */
-		if (!cut_read_header(c, l->record, l->size, l->off, &r, NULL))
+		if (!cut_read_header(c, data.data + l->at, l->size, l->off, &r,
+				     NULL))
 			cut_take_state(c, &r, l->time);
-		c->late_bytes -= l->size;
-		free(l->record);
 	}
-	memmove(c->late, c->late + done, (c->n_late - done) * sizeof(*c->late));
 	c->n_late -= done;
+	memmove(c->late, c->late + done, c->n_late * sizeof(*c->late));
+	c->late_data = c->late_spare;
+	c->late_spare = data;
+	c->late_data.n = 0;
+	for (size_t i = 0; i < c->n_late; i++) {
+		struct cut_late *l = &c->late[i];
+
+		cut_append(&c->late_data, data.data + l->at, l->size);
+		l->at = c->late_data.n - l->size;
+	}
 }
 
 /* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
@@ -227,15 +238,15 @@ static void cut_put_late(struct perf_cut *c, const struct perf_rec *r)
 		cut_take_state(c, r, 0);
 		return;
 	}
-	if (c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES)
+	if (c->n_late == LATE_MAX || c->late_data.n > LATE_BYTES)
 		cut_settle(c, 0, c->n_late / 2);
-	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
 		(struct cut_late){ .time = c->stamp.time,
 				   .off = r->off,
 				   .seq = c->seq++,
-				   .record = mem_dup(r->b.pos, r->size),
+				   .at = c->late_data.n,
 				   .size = r->size };
+	cut_append(&c->late_data, r->b.pos, r->size);
 }
 
 static void cut_end_round(struct perf_cut *c)
@@ -253,9 +264,7 @@ static void cut_end_round(struct perf_cut *c)
 static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
 {
 	const struct perf_attr *a =
-		r->type == PR_SAMPLE && cut_read_has_counts(c->read)
-			? cut_read_attr(c->read, r)
-			: NULL;
+		r->type == PR_SAMPLE ? cut_read_attr(c->read, r) : NULL;
 	const struct cut_counted counted = {
 		.type = r->type,
 		.misc = r->misc,
@@ -334,8 +343,9 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 		c->newest = stamp.time;
 	if (state)
 		cut_put_late(c, r);
-	else if (r->type == PR_SAMPLE || r->type == PR_LOST ||
-		 r->type == PR_LOST_SAMPLES)
+	else if (r->type == PR_SAMPLE
+			 ? cut_read_has_counts(c->read)
+			 : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
 		c->stored = cut_count(c, r);
 }
 
@@ -462,6 +472,27 @@ static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
 	return 0;
 }
 
+/* Takes the samples behind one that is stored as it is, if all of them are and
+ * no piece may end between: most of a stream. */
+static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
+			     size_t len, uint64_t *used)
+{
+	struct perf_rec r;
+
+	if (!c->rounds || c->end || cut_read_has_counts(c->read))
+		return;
+	while (!cut_read_header(c, data + *used, len - *used, c->off, &r,
+				NULL) &&
+	       r.type == PR_SAMPLE && r.size <= len - *used) {
+		r.b.end = r.b.pos + r.size;
+		cut_keep_kernel(c, &r);
+		*used += r.size;
+		c->off += r.size;
+		c->more++;
+	}
+	c->stored = data;
+}
+
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err)
 {
@@ -480,6 +511,7 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return 0;
 	}
 	c->round_ended = c->is_event = c->is_state = c->is_packed = false;
+	c->more = 0;
 	c->stamp = (struct cut_stamp){ .cpu = -1 };
 	c->stored = data;
 	if (c->payload) {
@@ -501,6 +533,8 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return 0;
 	cut_keep(c, &r, *used);
 	c->off += *used;
+	if (r.type == PR_SAMPLE && c->stored == data)
+		cut_take_samples(c, data, len, used);
 	return 1;
 }
 
@@ -554,9 +588,9 @@ bool perf_cut_may_end(const struct perf_cut *c)
 	return !c->payload && (c->round_ended || !c->rounds);
 }
 
-bool perf_cut_is_event(const struct perf_cut *c)
+uint64_t perf_cut_events(const struct perf_cut *c)
 {
-	return c->is_event;
+	return (c->is_event ? 1 : 0) + c->more;
 }
 
 bool perf_cut_is_state(const struct perf_cut *c)
@@ -622,8 +656,8 @@ void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
 	if (c->tasks)
 		cut_tasks_write(c->tasks, out);
 	for (size_t i = 0; i < c->n_late; i++)
-		cut_read_write(c->read, c->late[i].record, c->late[i].size,
-			       out);
+		cut_read_write(c->read, c->late_data.data + c->late[i].at,
+			       c->late[i].size, out);
 }
 
 uint64_t perf_cut_dropped(const struct perf_cut *c)

@@ -26,11 +26,12 @@ struct perf_cut;
 /* path is for messages; copied. */
 struct perf_cut *perf_cut_new(const char *path);
 void perf_cut_free(struct perf_cut *c); /* NULL is fine */
-/* Looks at the record at the begin of len bytes. Returns 1 and its length in
- * *used; 0 if it is not whole, and the bytes that are needed in *used; -1 and
- * *err if this is no such stream, or, when it has begun, if the size of the
- * record is damaged: nothing tells where the next one is. A record that is
- * damaged otherwise is stored as it is. */
+/* Looks at the record at the begin of len bytes, and at the samples right
+ * behind a sample, if nothing differs in what is done with them. Returns 1 and
+ * the length in *used; 0 if it is not whole, and the bytes that are needed in
+ * *used; -1 and *err if this is no such stream, or, when it has begun, if the
+ * size of the record is damaged: nothing tells where the next one is. A record
+ * that is damaged otherwise is stored as it is. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
 /* Returns whether the header of the stream was taken. */
@@ -59,10 +60,10 @@ bool perf_cut_is_open(const struct perf_cut *c);
 /* Returns whether a piece may end behind the record that was taken last: a
  * round has ended there, or the stream has none. */
 bool perf_cut_may_end(const struct perf_cut *c);
-/* Returns whether that record is one for which a piece is made: all but those
+/* Returns how many records were taken for which a piece is made: all but those
  * of the session, names, mappings and threads, with which the next piece begins
  * anyway. */
-bool perf_cut_is_event(const struct perf_cut *c);
+uint64_t perf_cut_events(const struct perf_cut *c);
 /* Returns whether that record tells of threads or their code. */
 bool perf_cut_is_state(const struct perf_cut *c);
 /* Returns whether that record is not later than the newest one before the last

@@ -112,6 +112,12 @@ bench_table() {
 	big_dat
 	! has babeltrace2 babeltrace2 || big_ctf
 	python3 tests/bench/table.py "$O"
+	set --
+	for data in bench/mixed.data bench/dwarf.data
+	do
+		[ ! -s $data ] || set -- "$@" $data
+	done
+	BENCH_DIR=bench python3 tests/bench/lasting.py "$O" pieces "$@"
 }
 
 # The captures of these: unwind records that of stack dumps.

@@ -51,8 +51,7 @@ static void fuzz_cut_is_head(const struct perf_cut *c)
 	struct err first = { .msg = "" };
 
 	perf_cut_damaged(c, &first);
-	fuzz_cut_holds(!perf_cut_is_event(c) ||
-		       strstr(first.msg, "is damaged"));
+	fuzz_cut_holds(!perf_cut_events(c) || strstr(first.msg, "is damaged"));
 }
 
 /* The begin of a piece is a stream. */

@@ -515,7 +515,7 @@ START_TEST(what_a_piece_lacks_its_own_pieces_lack)
 		pb_u64(&t.b, 4711);
 		pb_end(&t.b);
 		cutting_take(&t, c, &at);
-		ck_assert(!perf_cut_is_event(c));
+		ck_assert(!perf_cut_events(c));
 		ck_assert_int_eq(perf_cut_stored(c) != NULL, i < 2);
 		perf_cut_free(c);
 		free(t.b.d);
