@@ -48,7 +48,19 @@ then
 fi
 export BACKSTITCH_SHARED
 
-work=$(mktemp -d) || exit 2
+# Files are made and removed all the time: in memory, that takes half of what it
+# takes on a disk. Needs room for all that runs, and to start what was compiled.
+tmp=/dev/shm
+if [ "${TMPDIR:-}" ] || ! df -Pk -t tmpfs $tmp 2>/dev/null | awk -v least=$((4 << 20)) '
+	NR > 1 && $4 >= least { room = 1 }
+	$1 == "MemAvailable:" && $2 >= least { memory = 1 }
+	END { exit !(room && memory) }' - /proc/meminfo || ! work=$(mktemp -d -p $tmp)
+then work=$(mktemp -d) || exit 2
+elif ! { printf '#!/bin/sh\n' >"$work/try" && chmod +x "$work/try" && "$work/try"; } 2>/dev/null
+then
+	rm -r "$work"
+	work=$(mktemp -d) || exit 2
+fi
 # stop STATUS: ends all programs that still run
 stop() {
 	# shellcheck disable=SC2046 # a list of process ids

@@ -290,7 +290,6 @@ cat >twins.go <<'GO'
 package main
 
 import (
-	"fmt"
 	"os"
 	"sort"
 	"strconv"
@@ -323,7 +322,7 @@ func main() {
 	for i := 0; i < n; i++ {
 		sum ^= step(of, v, i)
 	}
-	fmt.Println(sum)
+	println(sum)
 }
 GO
 

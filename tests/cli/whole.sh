@@ -123,6 +123,8 @@ build full gcc -nostdlib -static -Wl,--build-id full.S
 at() {
 	echo "0x$(nm full | awk -v name="$1" '$3 == name { print $1 }')"
 }
+in_leaf=$(at in_leaf)
+after_rec=$(at after_rec)
 for recorded in 126 127 128
 do
 	readelf -lW full | awk -v path="$PWD/full" '/LOAD/ && /R E/ {
@@ -131,10 +133,10 @@ do
 		echo "event cpu-clock period=1000"
 		echo "comm pid=9 name=full exec time=1"
 		cat map
-		printf 'sample pid=9 tid=9 cpu=0 time=9 u=%s' "$(at in_leaf)"
+		printf 'sample pid=9 tid=9 cpu=0 time=9 u=%s' "$in_leaf"
 		for _ in $(seq 2 $recorded)
 		do
-			printf ',%s' "$(at after_rec)"
+			printf ',%s' "$after_rec"
 		done
 		echo
 	} >full.txt
