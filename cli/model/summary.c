@@ -34,6 +34,7 @@ struct summary {
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
 	int64_t first, last;
+	bool ticks; /* times are no ns */
 	struct err *err;
 	int64_t unnamed;   /* addresses that were not symbolized */
 	int64_t generated; /* addresses in code that no file has */
@@ -60,6 +61,27 @@ static void summary_take_range(struct summary *s, const struct rows *r)
 		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
+static void summary_take_ticks(struct summary *s, const struct rows *r)
+{
+	(void)r;
+	s->ticks = true;
+}
+
+/* Writes the time between two as "2.31 s", or as "1,406 ticks". */
+static const char *summary_span(const struct summary *s, char *buf, size_t size,
+				int64_t last, int64_t first)
+{
+	const int64_t apart = saturating_apart(last, first);
+	char n[32];
+
+	if (!s->ticks)
+		return human_ns(buf, size, apart);
+	snprintf(buf, size, "%s tick%s",
+		 human_grouped(n, sizeof(n), (uint64_t)apart),
+		 apart == 1 ? "" : "s");
+	return buf;
+}
+
 /* Prints the time range, also in UTC if the capture has an offset to wall time.
  */
 static void summary_put_time(struct summary *s, const struct rows *r)
@@ -71,11 +93,16 @@ static void summary_put_time(struct summary *s, const struct rows *r)
 	char from[CLOCK_UTC_SIZE];
 	char to[CLOCK_UTC_SIZE];
 
-	lines_seconds(&s->l, first);
-	lines_add(&s->l, " to ");
-	lines_seconds(&s->l, last);
-	lines_print(&s->l, "time", " s, %s on clock %s",
-		    human_ns(span, sizeof(span), saturating_apart(last, first)),
+	if (s->ticks) {
+		lines_add(&s->l, "%" PRId64 " to %" PRId64, first, last);
+	} else {
+		lines_seconds(&s->l, first);
+		lines_add(&s->l, " to ");
+		lines_seconds(&s->l, last);
+		lines_add(&s->l, " s");
+	}
+	lines_print(&s->l, "time", ", %s on clock %s",
+		    summary_span(s, span, sizeof(span), last, first),
 		    *rows_text(r, INFO_CAPTURES_CLOCK)
 			    ? rows_text(r, INFO_CAPTURES_CLOCK)
 			    : "unknown");
@@ -435,6 +462,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 			     .err = err };
 
 	if (summary_each(&s, "info_captures", summary_take_range) ||
+	    summary_each(&s, "info_ticks", summary_take_ticks) ||
 	    (!brief && trust_sentence(db, trust, err)))
 		return -1;
 	/* "perf.db: 7832 samples over 2.31 s" */
@@ -445,8 +473,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		s.samples == 1 ? "" : "s");
 	if (s.last > s.first)
 		fprintf(out, " over %s",
-			human_ns(n, sizeof(n),
-				 saturating_apart(s.last, s.first)));
+			summary_span(&s, n, sizeof(n), s.last, s.first));
 	putc('\n', out);
 	if (!brief) {
 		fputs("  ", out);

@@ -72,6 +72,15 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 		AND o.what = 'regress') AS step_ns
 FROM capture ORDER BY id
 
+-- The captures whose times count ticks of a clock: a note says so, and no other
+-- capture tells how long a tick is.
+-- name: info_ticks
+SELECT d.capture
+FROM damage d
+JOIN capture c ON c.id = d.capture
+WHERE d.kind = 'note' AND d.what = 'clock' AND d.detail LIKE '%no nanoseconds%'
+	AND coalesce(c.align, 'reference') = 'reference'
+
 -- name: info_events
 SELECT capture, name, kind, has_chain, defer AS deferred, events, weight, how,
 	unit

@@ -343,3 +343,17 @@ is "a line does if records were lost since" \
 sed 's/( *30) \(.*: task_newtask\)/(-------) \1/' tgid.txt >tgid-parent.txt
 is "or if the fork does not tell" \
 	"pid,tid,name 20,20,one 30,20,two " "$(lives tgid-parent.txt)"
+
+# trace_clock counter: times are no nanoseconds
+cat >ticks.txt <<'TEXT'
+# tracer: nop
+#
+             one-20      [000] ...1. 3: tracing_mark_write: a
+             one-20      [000] ...1. 1410: tracing_mark_write: b
+TEXT
+"$B" ingest --no-symbols -o ticks.db ticks.txt 2>err
+is "times of a counter are ticks" "ticks.db: 2 samples over 1,407 ticks" \
+	"$(sed -n 1p err)"
+is "of which info says the range" \
+	"time 3 to 1,410, 1,407 ticks on clock counter, uptime or a cycle counter" \
+	"$("$B" info ticks.db | sed -n 's/^ *time  */time /p')"
