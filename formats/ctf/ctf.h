@@ -374,6 +374,7 @@ struct ctf_stream {
 	struct near_time near;
 	bool due;	  /* a header was read */
 	bool far;	  /* with a time that is years from those before it */
+	bool beyond;	  /* then far, too: with a time of 2^63 ns or more */
 	const char *path; /* of the mapped file */
 	void *data;
 	uint64_t len, off; /* off: of the next packet */
