@@ -199,6 +199,8 @@ const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
 {
 	const struct ctf_state *st = &s->st;
 
+	if (s->beyond)
+		return "an event with a time of 2^63 ns or more";
 	if (s->far)
 		return "an event with a time that is years from those before "
 		       "it";

@@ -344,6 +344,12 @@ struct ctf_file {
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace);
 
+/* ---- index.c */
+
+/* Notes as damage if the index of a stream file has packets behind its end. */
+void ctf_index_check(const struct ctf *ctf, const char *folder,
+		     const char *name, uint64_t file_len);
+
 /* ---- copies.c: packets that several files of a stream have */
 /* Notes a packet while files are walked. */
 void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
@@ -368,6 +374,7 @@ struct ctf_stream {
 	struct near_time near;
 	bool due;	  /* a header was read */
 	bool far;	  /* with a time that is years from those before it */
+	bool beyond;	  /* then far, too: with a time of 2^63 ns or more */
 	const char *path; /* of the mapped file */
 	void *data;
 	uint64_t len, off; /* off: of the next packet */

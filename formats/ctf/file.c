@@ -94,10 +94,14 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		char *path = ctf_find_join_path(folder, name);
 
 		if (*name != '.' && strcmp(name, "metadata") &&
-		    !stat(path, &file) && S_ISREG(file.st_mode))
+		    !stat(path, &file) && S_ISREG(file.st_mode)) {
+			if (sm->lttng)
+				ctf_index_check(ctf, folder, name,
+						(uint64_t)file.st_size);
 			ctf_file_add(ctf, sm, trace, path, &st);
-		else
+		} else {
 			free(path);
+		}
 		free(list[i]);
 	}
 	if (n >= 0)

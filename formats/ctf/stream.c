@@ -548,14 +548,17 @@ static int ctf_stream_read_header(struct ctf_stream *s)
 	return 0;
 }
 
-/* Is the time of the event years from those before it? Its event is due when
- * the one before it was, and does not set the clock. */
+/* Is the time of the event years from those before it, or so late that all such
+ * times would be one? Its event is due when the one before it was, and does not
+ * set the clock. */
 static bool ctf_stream_is_far(struct ctf_stream *s, uint64_t clock)
 {
 	const enum clock_id id = s->trace->ctf->src.info.clock_id;
 
-	s->far = s->clock && id != CLOCK_ID_REAL && id != CLOCK_ID_TAI &&
-		 near_time_is_far(&s->near, s->time);
+	s->beyond = s->clock && s->time >= INT64_MAX;
+	s->far = s->beyond ||
+		 (s->clock && id != CLOCK_ID_REAL && id != CLOCK_ID_TAI &&
+		  near_time_is_far(&s->near, s->time));
 	if (s->far) {
 		s->st.clock[s->packet.plan->sc->clock] = clock;
 		s->time = s->last;

@@ -324,6 +324,40 @@ def counters(tmp):
         (clean, ["no record"], [])))
 
 
+def index(*entries):
+    """As LTTng 2.13 writes it, of packets: (offset, bytes)."""
+    return struct.pack(">4I", 0xC1F1DCC1, 1, 1, 72) + b"".join(
+        struct.pack(">9Q", off, n * 8, n * 8, 0, 0, 0, 0, 0, 0)
+        for off, n in entries)
+
+
+def cut_between(tmp):
+    """A file that ends between two packets, and what its index says."""
+    whole = packets(0, 300)
+    places = [(i * len(whole[0]), len(p)) for i, p in enumerate(whole)]
+
+    def look(name, n, idx):
+        folder = tmp + "/" + name
+        write(folder + "/index", "", **{"c_0.idx": idx})
+        write(folder, METADATA, c_0=b"".join(whole[:n]))
+        os.remove(folder + "/index/metadata")
+        db, status, _ = ingest(folder)
+        said = re.findall(r"\d+ packets? short", str(damage(db)))
+        n = common.query(db, "SELECT count(*) FROM event")[0][0]
+        return status, n, said
+
+    check("the index tells of packets that a file lacks",
+          ("cut", look("cut1", 2, index(*places)),
+           (3, 200, ["1 packet short"])),
+          ("empty", look("cut0", 0, index(*places)),
+           (3, 0, ["3 packets short"])),
+          ("whole", look("cut3", 3, index(*places)), (0, 300, [])),
+          ("behind", look("cut2", 3, index(*places[:2])), (0, 300, [])),
+          ("of another file", look("cut4", 2, index(
+              *((off + 8, n) for off, n in places))), (0, 200, [])),
+          ("damaged", look("cut5", 2, index(*places)[4:]), (0, 200, [])))
+
+
 def one_clock(tmp):
     """Two traces, whose events alternate on the clock that both have."""
     def look(name, offset, uuid):
@@ -365,6 +399,7 @@ def main():
         back_in_time(tmp)
         counters(tmp)
         one_clock(tmp)
+        cut_between(tmp)
     common.finish()
 
 
