@@ -515,6 +515,16 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 	return ts->at.thread[slot].comm;
 }
 
+/* Ends all mappings of a process. */
+static void tasks_unmap_all(struct tasks *ts, uint32_t process, int64_t t)
+{
+	struct process *p = &ts->at.process[process];
+	struct closing c = { ts, p->id };
+	struct space_owner own = closing_owner(&c);
+
+	space_exec(&p->space, t, &own);
+}
+
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec)
 {
@@ -522,11 +532,9 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 	if (exec) {
 		struct process *p = &ts->at.process[th->process];
-		struct closing c = { ts, p->id };
-		struct space_owner own = closing_owner(&c);
 
 		p->since = t;
-		space_exec(&p->space, t, &own);
+		tasks_unmap_all(ts, th->process, t);
 		kins_leave(&ts->kins, p->kin);
 		p->kin = 0;
 		jit_view_start(&p->jit, t);
@@ -599,10 +607,9 @@ uint64_t tasks_unlisted(const struct tasks *ts)
 	return ts->unlisted;
 }
 
-/* Returns whether all that is known of a thread, which is the only one of its
- * process, is that the recorder listed it. perf lists the threads of /proc when
- * it has recorded for a while (perf 6.1, record__synthesize()): one whose FORK
- * record follows was forked in between, and is listed as it was after that. */
+/* Is all that is known of a thread, the only one of its process, that the
+ * recorder listed it? perf lists /proc when it records already (perf 6.1,
+ * record__synthesize()): one whose FORK follows was forked before that. */
 static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->at.thread[slot];
@@ -610,18 +617,6 @@ static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
 
 	return th->introduced && !th->ended && th->start == TIME_NONE &&
 	       th->last == TIME_NONE && th->tid == p->pid && p->n_slots == 1;
-}
-
-/* Forgets the mappings that a process is listed with, which it may have from an
- * exec on that is recorded. */
-static void tasks_unlist(struct tasks *ts, uint32_t process, int64_t t)
-{
-	struct process *p = &ts->at.process[process];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
-
-	space_exec(&p->space, t, &own);
-	space_forget_exec(&p->space);
 }
 
 /* A forked process starts with its parent's mappings. For a process that the
@@ -635,7 +630,9 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	uint32_t from = tasks_process(ts, source, ppid);
 
 	if (was != TABLE_NONE && listed) {
-		tasks_unlist(ts, was, t);
+		/* those of the list are of an exec that is recorded */
+		tasks_unmap_all(ts, was, t);
+		space_forget_exec(&ts->at.process[was].space);
 	} else if (was != TABLE_NONE && !synth) {
 		tasks_forget_process(ts, was, t);
 		was = TABLE_NONE;
