@@ -515,6 +515,16 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 	return ts->at.thread[slot].comm;
 }
 
+/* Ends all mappings of a process. */
+static void tasks_unmap_all(struct tasks *ts, uint32_t process, int64_t t)
+{
+	struct process *p = &ts->at.process[process];
+	struct closing c = { ts, p->id };
+	struct space_owner own = closing_owner(&c);
+
+	space_exec(&p->space, t, &own);
+}
+
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec)
 {
@@ -522,11 +532,9 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 	if (exec) {
 		struct process *p = &ts->at.process[th->process];
-		struct closing c = { ts, p->id };
-		struct space_owner own = closing_owner(&c);
 
 		p->since = t;
-		space_exec(&p->space, t, &own);
+		tasks_unmap_all(ts, th->process, t);
 		kins_leave(&ts->kins, p->kin);
 		p->kin = 0;
 		jit_view_start(&p->jit, t);
@@ -599,17 +607,33 @@ uint64_t tasks_unlisted(const struct tasks *ts)
 	return ts->unlisted;
 }
 
+/* Is all that is known of a thread, the only one of its process, that the
+ * recorder listed it? perf lists /proc when it records already (perf 6.1,
+ * record__synthesize()): one whose FORK follows was forked before that. */
+static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
+{
+	const struct thread *th = &ts->at.thread[slot];
+	const struct process *p = &ts->at.process[th->process];
+
+	return th->introduced && !th->ended && th->start == TIME_NONE &&
+	       th->last == TIME_NONE && th->tid == p->pid && p->n_slots == 1;
+}
+
 /* A forked process starts with its parent's mappings. For a process that the
- * recorder lists, mapping records follow. */
+ * recorder lists, mapping records follow. listed: it was before. */
 static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 				   int32_t pid, int32_t ppid, int64_t t,
-				   bool synth)
+				   bool synth, bool listed)
 {
 	uint32_t was =
 		table_find_hash(&ts->processes, process_key(source, pid));
 	uint32_t from = tasks_process(ts, source, ppid);
 
-	if (was != TABLE_NONE && !synth) {
+	if (was != TABLE_NONE && listed) {
+		/* those of the list are of an exec that is recorded */
+		tasks_unmap_all(ts, was, t);
+		space_forget_exec(&ts->at.process[was].space);
+	} else if (was != TABLE_NONE && !synth) {
 		tasks_forget_process(ts, was, t);
 		was = TABLE_NONE;
 	}
@@ -632,7 +656,7 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 
 /* Returns the process of the thread that a FORK record announces. */
 static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
-				     int64_t t, bool synth)
+				     int64_t t, bool synth, bool listed)
 {
 	int32_t pid = f->pid;
 
@@ -644,7 +668,8 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 		return tasks_process(ts, f->source, f->ppid);
 	if (pid == f->ppid || (f->pid < 0 && pid != f->tid))
 		return tasks_process(ts, f->source, pid);
-	return tasks_fork_process(ts, f->source, pid, f->ppid, t, synth);
+	return tasks_fork_process(ts, f->source, pid, f->ppid, t, synth,
+				  listed);
 }
 
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
@@ -660,17 +685,21 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		ts->at.thread[old].introduced = true;
 		return old;
 	}
-	if (old != TABLE_NONE)
+	bool listed = old != TABLE_NONE && pid == tid && pid != ppid &&
+		      tasks_is_listed(ts, old);
+
+	if (old != TABLE_NONE && !listed)
 		tasks_replace(ts, old, t);
 	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
 		f.ppid = ts->at.process[ts->at.thread[parent].process].pid;
-	uint32_t slot = tasks_new_thread(
-		ts, source, tasks_forked_process(ts, &f, t, synth), tid);
+	uint32_t process = tasks_forked_process(ts, &f, t, synth, listed);
+	uint32_t slot =
+		listed ? old : tasks_new_thread(ts, source, process, tid);
 	struct thread *th = &ts->at.thread[slot];
 
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
-	th->reused_tid = old != TABLE_NONE;
+	th->reused_tid = old != TABLE_NONE && !listed;
 	/* ":1234" is no name: that of the child is its own number. "swapper",
 	 * the idle thread's, is one. */
 	if (parent != TABLE_NONE && parent != slot &&

@@ -111,6 +111,23 @@ static void fork_parent(const struct record *r, struct expect *ex, size_t i)
 		begin_again(ex, life, r->fork.ppid, i);
 }
 
+/* A process of one thread that was listed only was forked before that, if its
+ * FORK comes: the list was made later. */
+static bool was_listed(const struct record *r, const struct expect *ex,
+		       uint32_t life)
+{
+	const struct life *lf = &ex->lives[life];
+
+	if (!lf->known || lf->heard || lf->ended || lf->pid != r->pid ||
+	    r->pid != r->tid || r->pid == r->fork.ppid)
+		return false;
+	for (uint32_t k = 0; k < ex->n_lives; k++)
+		if (k != life && ex->lives[k].pid == r->pid &&
+		    ex->lives[k].tid != r->tid)
+			return false;
+	return true;
+}
+
 static void begin_if_new(const struct record *r, struct expect *ex, size_t i)
 {
 	uint32_t life = life_of(ex, r->tid);
@@ -118,6 +135,8 @@ static void begin_if_new(const struct record *r, struct expect *ex, size_t i)
 
 	if (life == NOWHERE) {
 		add_life(ex, r->tid, r->pid, i);
+	} else if (r->kind == REC_FORK && !synth && was_listed(r, ex, life)) {
+		/* the same life */
 	} else if (r->kind == REC_FORK && !synth) {
 		if (!ex->lives[life].ended)
 			ex->lives[life].end = truth_time_of(r);
@@ -131,6 +150,7 @@ static void begin_if_new(const struct record *r, struct expect *ex, size_t i)
 	life = life_of(ex, r->tid);
 	if (r->kind == REC_FORK && !synth)
 		ex->lives[life].start = truth_time_of(r);
+	ex->lives[life].heard |= is_timed(r) && !synth;
 	ex->lives[life].known |=
 		r->kind == REC_FORK || (r->kind == REC_COMM && synth);
 }

@@ -227,6 +227,7 @@ struct life {
 	bool again;	      /* though it had, and no FORK told */
 	uint32_t again_at;    /* item that shows it */
 	bool known;	      /* by a FORK, or told by the recorder */
+	bool heard;	      /* made a record, or started by one */
 	int64_t start, end;
 };
 

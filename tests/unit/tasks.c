@@ -40,6 +40,13 @@ static const struct world_row life_rows[] = {
 			"process 0:5 50-",
 	},
 	{
+		"one_that_was_only_listed_is_no_other_life",
+		"1 thread 1; 5 map 1 0x1000; - found 5 = a; - map 5 0x2000;"
+		"50 fork 5 = a; 50 reused 5 = 0; 50 maps 5 = 1; 60 slot 5",
+		.rows = "1 -; 5=a 50-; process 0:1 -; process 0:5 50-; "
+			"3 mappings",
+	},
+	{
 		"a_fork_told_of_afterwards_keeps_the_life",
 		"1 thread 5 = a; 1 slot 5 = s; - found 5 = a; 1 slot 5 = s",
 		.rows = "5=a -; process 0:5 -",
