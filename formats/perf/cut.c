@@ -30,6 +30,8 @@
  * came. A record has up to 65535 bytes. */
 #define LATE_MAX 65536
 #define LATE_BYTES ((size_t)64 << 20)
+/* Bytes of a buffer for them that is kept while it is empty. */
+#define LATE_SPARE ((size_t)1 << 20)
 
 /* Records in a row. */
 struct cut_bytes {
@@ -39,9 +41,8 @@ struct cut_bytes {
 
 /* A record as it was written, until it is its turn. */
 struct cut_late {
-	uint64_t time, off;
-	size_t seq;
-	size_t at; /* in late_data */
+	uint64_t time;
+	size_t at; /* in late_data; of equal times in the order of arrival */
 	size_t size;
 };
 
@@ -70,7 +71,7 @@ struct perf_cut {
 	size_t n_late, cap_late;
 	struct cut_bytes late_data, late_spare;
 	uint64_t newest, limit; /* times in this round, and in those before */
-	size_t seq;
+	size_t seq;		/* of these records so far */
 	struct cut_stamp stamp; /* of the record */
 	uint64_t end; /* of the piece before, as long as it gets records */
 	struct cut_kept kept;
@@ -197,7 +198,7 @@ static int cut_compare_late(const void *pa, const void *pb)
 	const struct cut_late *b = pb;
 	int by_time = compare_numbers(a->time, b->time);
 
-	return by_time ? by_time : compare_numbers(a->seq, b->seq);
+	return by_time ? by_time : compare_numbers(a->at, b->at);
 }
 
 /* Takes the records up to that time, and at least n of them. */
@@ -212,7 +213,7 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 		struct perf_rec r;
 
 		/* it was read before, when its turn had not come */
-		if (!cut_read_header(c, data.data + l->at, l->size, l->off, &r,
+		if (!cut_read_header(c, data.data + l->at, l->size, 0, &r,
 				     NULL))
 			cut_take_state(c, &r, l->time);
 	}
@@ -227,6 +228,10 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 		cut_append(&c->late_data, data.data + l->at, l->size);
 		l->at = c->late_data.n - l->size;
 	}
+	if (data.cap <= LATE_SPARE)
+		return;
+	free(data.data);
+	c->late_spare = (struct cut_bytes){ .data = NULL };
 }
 
 /* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
@@ -240,13 +245,11 @@ static void cut_put_late(struct perf_cut *c, const struct perf_rec *r)
 	}
 	if (c->n_late == LATE_MAX || c->late_data.n > LATE_BYTES)
 		cut_settle(c, 0, c->n_late / 2);
-	*mem_add(c->late, c->n_late, c->cap_late) =
-		(struct cut_late){ .time = c->stamp.time,
-				   .off = r->off,
-				   .seq = c->seq++,
-				   .at = c->late_data.n,
-				   .size = r->size };
+	*mem_add(c->late, c->n_late, c->cap_late) = (struct cut_late){
+		.time = c->stamp.time, .at = c->late_data.n, .size = r->size
+	};
 	cut_append(&c->late_data, r->b.pos, r->size);
+	c->seq++;
 }
 
 static void cut_end_round(struct perf_cut *c)

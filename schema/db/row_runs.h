@@ -1,10 +1,12 @@
 /* row_runs.h - puts rows that are almost in the order of their key in order,
  * within bounded memory.
  *
- * A row is added to the first ascending run that it continues. When the runs
- * are full, the rows with the lowest keys are taken from them. A row whose key
- * is below one that was taken is refused. Requests and chains come when they
- * are settled: a dozen runs have them all, but for those that wait for long. */
+ * A row is added to the first ascending run that it continues; if there are too
+ * many runs, the shorter ones are made one. When the runs are full, the rows
+ * with the lowest keys are taken from them. A row whose key is below one that
+ * was taken is refused. Requests and chains come when they are settled: a dozen
+ * runs have them all, but for those that wait for long. Mappings come process
+ * by process at the end: thousands of runs. */
 #ifndef SCHEMA_DB_ROW_RUNS_H
 #define SCHEMA_DB_ROW_RUNS_H
 #include <stdbool.h>

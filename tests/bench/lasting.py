@@ -10,7 +10,10 @@ the ratios of each round, and the largest memory of one process (two of them liv
 at once in follow: the one that receives is small). What follow does beside is
 mostly the kernel's: each byte is written to the folder and removed from it, so
 that what ends a process loses nothing. That weighs most where bytes are cheap to
-ingest, which are those of stack dumps.
+ingest, which are those of stack dumps. Reached on two busy processors: 1.11 with
+44 MB of clock samples with stacks, 1.45 with 497 MB of stack dumps (1.40 from a
+pipe). Of the 0.54 s more there 0.34 were the kernel's for reading, writing and
+removing, 0.14 the receiver's own.
 
 hours: the stream of hours.py, which one ingest reads whole. Printed: its largest
 memory, how much that is of an hour more, and of a thousand samples.

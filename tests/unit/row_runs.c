@@ -102,20 +102,26 @@ START_TEST(a_row_below_one_that_was_taken_is_refused)
 }
 END_TEST
 
-/* Descending keys make a run each. */
-START_TEST(no_more_runs_are_made_than_there_are)
+/* As mappings come, process by process: each begins a run, and is it alone if
+ * it has one row. */
+START_TEST(rows_in_thousands_of_runs_are_put_in_order)
 {
-	struct row_runs rr = { .n = 0 };
-	struct taken t = { 0 };
+	static const uint32_t each[] = { 1, 3, 50 };
 
-	for (int i = 0; i < ROW_RUNS_MAX; i++)
-		ck_assert(runs_put(&rr, 1000 - i));
-	ck_assert(!runs_put(&rr, 10));
-	ck_assert(runs_put(&rr, 1001));
-	ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 0);
-	ck_assert_uint_eq(t.n, ROW_RUNS_MAX + 1);
-	ck_assert(runs_put(&rr, 1002));
-	row_runs_release(&rr);
+	for (size_t i = 0; i < ARRAY_SIZE(each); i++) {
+		struct row_runs rr = { .n = 0 };
+		struct taken t = { 0 };
+
+		for (uint32_t at = ROWS / each[i]; at-- > 0;)
+			for (uint32_t k = 0; k < each[i]; k++)
+				must(runs_put(&rr, at * each[i] + k));
+		ck_assert_uint_le(rr.n, ROW_RUNS_MAX);
+		ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 0);
+		ck_assert_uint_eq(t.n, ROWS / each[i] * each[i]);
+		ck_assert_uint_eq(rr.bytes, 0);
+		ck_assert(runs_put(&rr, ROWS));
+		row_runs_release(&rr);
+	}
 }
 END_TEST
 
@@ -158,5 +164,5 @@ END_TEST
 
 RUN("row_runs", rows_that_are_almost_in_order_are_put_in_order,
     a_row_below_one_that_was_taken_is_refused,
-    no_more_runs_are_made_than_there_are, what_fn_returns_ends_the_taking,
+    rows_in_thousands_of_runs_are_put_in_order, what_fn_returns_ends_the_taking,
     runs_that_were_long_give_their_memory_back)
