@@ -6,18 +6,9 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cap=tests/captures/events.data.zst
-cat >"$work/kallsyms" <<'END'
-ffffffff81000000 T _text
-ffffffff81000000 T _stext
-ffffffff814204b0 t hrtimer_wakeup
-ffffffff814204e0 t __pfx_hrtimer_reprogram.constprop.0
-ffffffff8157cb80 T perf_event_mmap
-ffffffff8157cf60 T __pfx_perf_event_aux_event
-ffffffff815851b0 t __create_xol_area
-ffffffff815853e0 t __pfx_dup_xol_work
-ffffffff8220bb08 T _etext
-END
-"$B" ingest --kallsyms "$work/kallsyms" -o "$work/e.db" $cap >"$work/ingest" 2>&1
+# those of the kernel that are told; others are named by the one before them
+kallsyms=tests/captures/events.kallsyms
+"$B" ingest --kallsyms $kallsyms -o "$work/e.db" $cap >"$work/ingest" 2>&1
 "$B" script -F event,trace "$work/e.db" >"$work/script"
 says an_address_is_named_with_the_size_of_its_function \
 	'call_site=perf_event_mmap+0x155/0x3e0 ptr=ffff888122d33000 bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL node=-1' \
@@ -65,7 +56,7 @@ is a_report_has_a_row_for_each_value_of_a_field \
 is flags_are_rows_by_their_names "6 GFP_KERNEL
 3 GFP_KERNEL|__GFP_ZERO
 1 GFP_ATOMIC" "$("$B" report --sort kmem:kmalloc.gfp_flags --format csv $cap | awk -F, 'NR > 1 { print $3, $NF }')"
-"$B" report --sort kmem:kmalloc.call_site $cap >"$work/report"
+"$B" report --sort kmem:kmalloc.call_site --kallsyms $kallsyms $cap >"$work/report"
 says a_function_is_a_row_by_its_name '  50.00        5  perf_event_mmap+0x155/0x3e0' "$work/report"
 want=$(awk '$1 > 64 { n++; sum += $2 } END { printf("%d samples, %d,%03d bytes_alloc", n, sum / 1000, sum % 1000) }' "$work/sizes")
 "$B" report --filter 'bytes_req > 64' --weight bytes_alloc $cap >"$work/report"

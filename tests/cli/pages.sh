@@ -45,6 +45,7 @@ mkdir -p bare/cpu0 none
 cp ring0 bare/cpu0/trace_pipe_raw
 for more in "" "--formats none"
 do
+	# shellcheck disable=SC2086 # none, or an option
 	"$B" ingest -q $more -o bare.db bare 2>&1 | sed 's/, needs.*//'
 done >out
 if [ "$(cat out)" = "backstitch: bare: no formats of events in this folder

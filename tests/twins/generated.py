@@ -29,8 +29,10 @@ function sorted() {
   for (let i = 0; i < 200000; i++) a.push((i * 7919) % 100003);
   return a.sort((x, y) => x - y)[5];
 }
-class Shape { area() { return this.w * this.h; } }
-class Square extends Shape { constructor(w) { super(); this.w = this.h = w; } }
+class Shape { area() { return this.width * this.depth; } }
+class Square extends Shape {
+  constructor(w) { super(); this.width = this.depth = w; }
+}
 function shapes() {
   let sum = 0;
   for (let i = 0; i < 3e6; i++) sum += new Square(i % 10).area();
