@@ -93,7 +93,7 @@ twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	cli/embed_empty.c \
-	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
+	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_(bt|calls).h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CAPSTONE),capstone/capstone.h,symbolize/disasm) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse) \

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "cli/export/ctf/ctfout_bt.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 
