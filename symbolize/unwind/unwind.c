@@ -12,7 +12,6 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/unwind/missing_caller.h"
-#include "symbolize/elf/elf.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind_places.h"
@@ -26,39 +25,6 @@
 #define CODES_KNOWN 1024
 /* Stacks in one region of memory are of one thread. */
 #define REGION_BITS 22
-
-struct unwind_code unwind_code_at(struct table_unwinder *u,
-				  const struct unwind_in *in, uint64_t pc)
-{
-	struct unwind_code c = { .m = NULL };
-	struct unwind_map map;
-
-	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
-	c.dated = !c.mapped || map.dated;
-	u->dated |= c.dated;
-	c.named = c.mapped && map.code;
-	if (c.named) {
-		c.m = unwind_images_of_code(u->modules, map.code);
-		if (c.m && in->machine && c.m->machine != in->machine)
-			c.m = NULL;
-		c.vaddr = pc;
-		c.dated = true;
-		return c;
-	}
-	if (!c.mapped || !map.image)
-		return c;
-	if (u->ahead && !unwind_images_known(u->modules, map.image)) {
-		u->stuck = c.dated = true;
-		return c;
-	}
-	c.m = unwind_images_of(u->modules, map.image);
-	c.file = unwind_images_is_file(u->modules, map.image);
-	if (c.m && ((in->machine && c.m->machine != in->machine) ||
-		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
-			       &c.vaddr)))
-		c.m = NULL;
-	return c;
-}
 
 /* The same of a return address in a recorded chain: other chains have it too.
  */

@@ -1,8 +1,10 @@
-/* unwind_bare.c - steps out of code that has no unwind table. */
+/* unwind_bare.c - the code at an address, and steps out of code that has no
+ * unwind table. */
 #include <elf.h>
 
 #include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -14,6 +16,39 @@
 #define NO_CODE_BELOW 65536
 /* Where a system call of x86-64 leaves its result: rax. */
 #define REG_RESULT 0
+
+struct unwind_code unwind_code_at(struct table_unwinder *u,
+				  const struct unwind_in *in, uint64_t pc)
+{
+	struct unwind_code c = { .m = NULL };
+	struct unwind_map map;
+
+	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
+	c.dated = !c.mapped || map.dated;
+	u->dated |= c.dated;
+	c.named = c.mapped && map.code;
+	if (c.named) {
+		c.m = unwind_images_of_code(u->modules, map.code);
+		if (c.m && in->machine && c.m->machine != in->machine)
+			c.m = NULL;
+		c.vaddr = pc;
+		c.dated = true;
+		return c;
+	}
+	if (!c.mapped || !map.image)
+		return c;
+	if (u->ahead && !unwind_images_known(u->modules, map.image)) {
+		u->stuck = c.dated = true;
+		return c;
+	}
+	c.m = unwind_images_of(u->modules, map.image);
+	c.file = unwind_images_is_file(u->modules, map.image);
+	if (c.m && ((in->machine && c.m->machine != in->machine) ||
+		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
+			       &c.vaddr)))
+		c.m = NULL;
+	return c;
+}
 
 /* Returns true if an address that the frame pointer led to follows a call.
  * Without its bytes this cannot be checked for JIT code, which is then accepted
