@@ -126,9 +126,13 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 }
 
 /* Returns how to record with a common clock. */
-static const char *align_advice(const struct align_link *l)
+static const char *align_advice(const struct align_link *l, bool one_boot)
 {
 	switch (l->why) {
+	case WHY_APART:
+		return one_boot ? "; of chunks of one LTTng session give the "
+				  "folder around them"
+				: "";
 	case WHY_CLOCKS:
 		return "; record with one clock ('perf record -k mono', "
 		       "'trace-cmd record -C mono'; LTTng has mono) or with "
@@ -152,16 +156,23 @@ static const char *path_tail(const char *path)
 static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 			struct err *err)
 {
+	/* those that differ are WHY_BOOT */
+	const bool boots =
+		g->in[a].info->has_boot_id && g->in[b].info->has_boot_id;
 	struct align_link l;
 	char why[160];
 
 	align_pair(&g->in[a], &g->in[b], g->said, &l);
 	describe_refusal(&g->in[b], &g->in[a], &l, why, sizeof(why));
+	const bool one_boot = boots && l.why == WHY_APART;
+
 	return err_set(err, ERR_FORMAT,
-		       "%s and %s are not of one timeline: %s%s; "
+		       "%s and %s are %s: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",
-		       path_tail(g->in[b].path), path_tail(g->in[a].path), why,
-		       align_advice(&l), a + 1);
+		       path_tail(g->in[b].path), path_tail(g->in[a].path),
+		       one_boot ? "of one boot, but not of one time"
+				: "not of one timeline",
+		       why, align_advice(&l, one_boot), a + 1);
 }
 
 /* ---- the shortest paths */

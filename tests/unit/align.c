@@ -353,7 +353,12 @@ START_TEST(captures_that_do_not_overlap_are_refused)
 	struct err err;
 
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "not of one timeline"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "lie between them"));
+	a.info.has_boot_id = b.info.has_boot_id = true;
+	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "of one boot, but not of one "
+					      "time: "));
 	align_end(&a, &b);
 }
 END_TEST
