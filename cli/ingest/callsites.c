@@ -505,12 +505,14 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 
 	if (!n->parent)
 		return;
+	const struct stack *next = bare_code_stack(p->code, n->parent);
+	const struct spot *out = &p->spot[next->frame];
+
 	/* Behind where a thread begins there are other such functions at most:
-	 * of a function without a frame FP is what its creator left. */
-	s->never |=
-		callsites_begins(at) &&
-		!callsites_begins(
-			&p->spot[bare_code_stack(p->code, n->parent)->frame]);
+	 * of a function without a frame FP is what its creator left. Where the
+	 * outermost is not known, that is what is said. */
+	s->never |= callsites_begins(at) && !callsites_begins(out) &&
+		    (next->parent || out->start != START_UNKNOWN);
 	if (!callsites_is_hole(at))
 		return;
 	s->hole = true;

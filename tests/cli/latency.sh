@@ -31,7 +31,7 @@ awk '/^The percentiles of these times/ { on = 1 }
 	on == 2 { print }
 	on && /^\.Bd/ { on = 2 }' "$root/man/backstitch-sql.7" >a.sql
 "$M" a.txt a.data && "$B" query --format csv -f a.sql a.data 2>err | sed 1d | tr -d '\r' >out
-printf '%s\n' 0,200,100,180,198,200 2,1,7,7,7,7 >want
+printf '%s\n' cpu-clock,0,200,100,180,198,200 cpu-clock,2,1,7,7,7,7 >want
 if cmp -s want out
 then echo "ok percentiles_are_by_event_and_cpu"
 else
