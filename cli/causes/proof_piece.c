@@ -34,10 +34,7 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
 		pc->cpu = (uint32_t)g->b->cpu + 1;
-	/* A stay without length has no piece, but it ends a wait: the last
-	 * switch that is known of a CPU may be to the thread. */
-	if (g->a &&
-	    (g->exact_from || (g->a->exact_from && g->a->from == g->a->to)))
+	if (g->exact_from && g->a)
 		pc->stay = timeline_stay_number(g->p->t, g->a);
 	return pc;
 }
