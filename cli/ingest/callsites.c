@@ -479,25 +479,6 @@ static bool callsites_is_hole(const struct spot *caller)
 	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
 }
 
-static bool callsites_begins(const struct spot *s)
-{
-	switch ((enum thread_start)s->start) {
-	case START_TABLE:
-	case START_ENTRY:
-	case START_LIBRARY:
-	case START_ROUTINE:
-	case START_MARK:
-	case START_EXIT:
-		return true;
-	case START_UNKNOWN:
-	case ENDS_FILE:
-	case ENDS_FUNCTION:
-	case ENDS_FRAME:
-		break;
-	}
-	return false;
-}
-
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
@@ -517,9 +498,7 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 		return;
 	s->hole = true;
 	s->stray |= at->open == JUDGED_OPEN &&
-		    callsites_is_gap(callsites_link(
-			    p, n->frame,
-			    bare_code_stack(p->code, n->parent)->frame));
+		    callsites_is_gap(callsites_link(p, n->frame, next->frame));
 }
 
 /* Makes the sums of a stack from those of its parent in one step. */

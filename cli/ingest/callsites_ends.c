@@ -117,6 +117,25 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	return rc;
 }
 
+bool callsites_begins(const struct spot *s)
+{
+	switch ((enum thread_start)s->start) {
+	case START_TABLE:
+	case START_ENTRY:
+	case START_LIBRARY:
+	case START_ROUTINE:
+	case START_MARK:
+	case START_EXIT:
+		return true;
+	case START_UNKNOWN:
+	case ENDS_FILE:
+	case ENDS_FUNCTION:
+	case ENDS_FRAME:
+		break;
+	}
+	return false;
+}
+
 enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
 {
 	struct known_stack *k = &p->stack[stack];
@@ -125,21 +144,10 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
 	if (!k->used || k->outermost ||
 	    (as != JUDGED_WHOLE && as != JUDGED_CALLER && as != JUDGED_HOLE))
 		return as;
-	switch ((enum thread_start)s->start) {
-	case START_TABLE:
-	case START_ENTRY:
-	case START_LIBRARY:
-	case START_ROUTINE:
-	case START_MARK:
-	case START_EXIT:
+	if (callsites_begins(s))
 		return as;
-	case START_UNKNOWN:
+	if (s->start == START_UNKNOWN)
 		return as == JUDGED_WHOLE ? JUDGED_NO_START : as;
-	case ENDS_FILE:
-	case ENDS_FUNCTION:
-	case ENDS_FRAME:
-		break;
-	}
 	k->image = bare_code_frame(p->code, k->root)->image;
 	return s->start == ENDS_FILE	   ? JUDGED_EARLY_FILE
 	       : s->start == ENDS_FUNCTION ? JUDGED_EARLY_FUNCTION

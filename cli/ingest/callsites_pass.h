@@ -121,6 +121,9 @@ void callsites_settle_doubts(struct pass *p);
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
 /* Looks at the frames in which stacks end, and stores what was found. */
 int callsites_put_ends(struct pass *p, struct err *err);
+/* Returns whether threads begin in the function of a frame, as far as was
+ * found. */
+bool callsites_begins(const struct spot *s);
 /* Returns what is said of a stack by where it ends; as: what is otherwise. */
 enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as);
 /* Stores how many functions of the files that are named as a cause set a frame

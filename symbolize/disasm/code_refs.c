@@ -21,7 +21,7 @@ unsigned int code_refs_argument(uint16_t machine, unsigned int i)
 	return machine == EM_X86_64 ? x86[i & 3] : i & 3;
 }
 
-static uint32_t code_refs_word(const unsigned char *p)
+uint32_t code_refs_word(const unsigned char *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
 	       (uint32_t)p[3] << 24;

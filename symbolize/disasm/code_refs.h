@@ -44,6 +44,8 @@ bool code_refs_next(struct code_refs *r, struct code_ref *out);
  * CODE_REF_SLOT; in large code this is much faster. */
 bool code_refs_next_to(struct code_refs *r, unsigned int kinds,
 		       struct code_ref *out);
+/* Reads four bytes of code, which are little endian on both machines. */
+uint32_t code_refs_word(const unsigned char *p);
 /* Returns the register of the i-th argument of a function, from 0 to 3. */
 unsigned int code_refs_argument(uint16_t machine, unsigned int i);
 #endif

@@ -6,6 +6,7 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "symbolize/disasm/code_refs.h"
 
 /* What an instruction does to SP and FP. */
 enum frame_step {
@@ -624,9 +625,7 @@ static bool frame_code_exits_aarch64(const unsigned char *code, size_t n)
 	bool number = false;
 
 	for (size_t i = 0; n - i >= 4; i += 4) {
-		uint32_t w = (uint32_t)code[i] | (uint32_t)code[i + 1] << 8 |
-			     (uint32_t)code[i + 2] << 16 |
-			     (uint32_t)code[i + 3] << 24;
+		uint32_t w = code_refs_word(code + i);
 
 		if (w == 0xd4000001) /* svc #0 */
 			return number;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "symbolize/disasm/code_refs.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/callsite_file.h"
@@ -22,11 +23,8 @@ struct callee {
 
 static uint64_t callee_relative(const struct callee *c, size_t end)
 {
-	const unsigned char *p = c->code + end - 4;
-	uint32_t v = (uint32_t)p[0] | (uint32_t)p[1] << 8 |
-		     (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-
-	return c->start + end + (uint64_t)(int64_t)(int32_t)v;
+	return c->start + end +
+	       (uint64_t)(int64_t)(int32_t)code_refs_word(c->code + end - 4);
 }
 
 static bool callee_is_short(const struct callee *c, size_t i)

@@ -50,7 +50,7 @@ struct unwind_code unwind_code_at(struct table_unwinder *u,
 	return c;
 }
 
-/* Returns true if an address that the frame pointer led to follows a call.
+/* Returns true if an address that was found on the stack follows a call.
  * Without its bytes this cannot be checked for JIT code, which is then accepted
  * as a caller of JIT code only, or if the runtime named a function there: V8's
  * builtins are in its file, without tables, and set frame pointers. */
@@ -200,12 +200,8 @@ static bool unwind_may_skip(struct table_unwinder *u,
 		return true;
 	for (; at < to && !stack_walk_read_word(w, at, &pc);
 	     at += w->abi->word) {
-		if (pc - w->low < bytes_left(&w->dump) || pc < NO_CODE_BELOW)
-			continue;
-		struct unwind_code c = unwind_code_at(u, in, pc - 1);
-
-		if (c.mapped &&
-		    (!c.m || missing_caller_after_call(c.m, c.vaddr + 1)))
+		if (pc - w->low >= bytes_left(&w->dump) &&
+		    pc >= NO_CODE_BELOW && unwind_is_called(u, in, false, pc))
 			return true;
 	}
 	return false;
