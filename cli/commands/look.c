@@ -42,6 +42,7 @@
 #define AROUND 20
 #define AROUND_THREADS 16
 #define AROUND_TRACE 19
+#define LOOK_SHARE 16 /* bytes of a share */
 
 static bool open_page;
 
@@ -167,16 +168,37 @@ static size_t look_rows(const char *trust, int around)
 	return rows <= 0 || rows > TOP ? TOP : (size_t)rows;
 }
 
+/* Stores the share of the samples that idle CPUs have, if it is most of them:
+ * they are the rows that nobody asked for. "" if not. */
+static int look_idle(struct store *db, char share[LOOK_SHARE], struct err *err)
+{
+	struct rows *r = rows_of(db, "report_idle", err);
+	int64_t samples = 0, idle = 0;
+
+	if (rows_step(r)) {
+		samples = rows_int(r, REPORT_IDLE_SAMPLES);
+		idle = rows_int(r, REPORT_IDLE_IDLE);
+	}
+	*share = 0;
+	if (idle > samples / 2)
+		human_percent(share, LOOK_SHARE, (double)idle, (double)samples);
+	return rows_end(r, err);
+}
+
 /* Prints the hot functions. */
 static int look_print_hot(struct store *db, const char *path,
 			  const char *capture, const char *trust,
 			  struct err *err)
 {
+	char idle[LOOK_SHARE];
+
+	if (look_idle(db, idle, err))
+		return -1;
 	struct report_opts o = {
 		.filter = &filter_none,
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
-		.limit = look_rows(trust, AROUND),
+		.limit = look_rows(trust, AROUND + (*idle ? 2 : 0)),
 		.inlined = true,
 		.top = true,
 	};
@@ -184,6 +206,12 @@ static int look_print_hot(struct store *db, const char *path,
 	if (report_table(db, path, &o, err))
 		return -1;
 	fputs("\nHow to go on:\n", stdout);
+	if (*idle) {
+		char what[64];
+
+		snprintf(what, sizeof(what), "without the idle CPUs, %s", idle);
+		look_hint("report --filter 'tid <> 0' ", path, what);
+	}
 	look_hint("view ", path, "all of it here, and who calls what");
 	look_hint("--open ", capture, "all of it in the browser");
 	return 0;

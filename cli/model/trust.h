@@ -24,6 +24,10 @@ struct trust;
 #define TRUST_SENTENCE 768
 /* Files that nothing proves are told of from one sample in this many. */
 #define TRUST_UNPROVED_OF 100
+/* The sentence says how many user stacks it is about if they are fewer than
+ * this, or than one in so many samples. */
+#define TRUST_FEW 100
+#define TRUST_FEW_OF 20
 
 /* code: with chains, for trust_add() and trust_class(), borrowed; NULL: without
  * them. Returns NULL and *err on failure; the caller calls trust_free(). */

@@ -303,6 +303,20 @@ struct trust_room {
 	bool causes;
 };
 
+/* Returns "30 " if the shares are of so few stacks that this must be known, as
+ * in a recording of idle CPUs; "" if not. */
+static const char *trust_few(const struct trust *t, const struct trust_sums *s,
+			     char buf[32])
+{
+	if (s->samples < 2 || (s->samples >= TRUST_FEW &&
+			       s->samples >= t->counted / TRUST_FEW_OF))
+		return "";
+	size_t n = strlen(human_grouped(buf, 31, (uint64_t)s->samples));
+
+	memcpy(buf + n, " ", 2);
+	return buf;
+}
+
 /* "40.68 % of the user stacks are whole. 27.81 % lack the innermost caller,
  * 16.48 % are fabricated (libc.so.6 has no frame pointers), 15.04 % have one
  * frame only." */
@@ -314,21 +328,27 @@ static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
 	const struct trust_word *before = NULL;
 	const char *sep = " ";
 	size_t named = 0;
+	char number[32];
+	const char *few = trust_few(t, s, number);
 
 	if (!left) {
-		text_out_add(out, "All user stacks are whole.");
+		text_out_add(out, "All %suser stacks are whole.", few);
 		return;
 	}
 	if (whole) {
 		trust_put_share(out, whole, s->samples);
-		text_out_add(out, " of the user stacks are whole.");
+		text_out_add(out, " of the %suser stacks are whole.", few);
 	} else if (s->kind[TRUST_UNCHECKED] == left &&
 		   trust_only(s, TRUST_UNCHECKED)) {
-		text_out_add(out, "All user stacks");
+		text_out_add(out, "All %suser stacks", few);
 		sep = "";
 	} else {
 		/* what is unchecked may be */
-		text_out_add(out, "No user stack is %swhole%c",
+		text_out_add(out,
+			     *few ? "None of the %suser stacks"
+				  : "No %suser stack",
+			     few);
+		text_out_add(out, " is %swhole%c",
 			     s->kind[TRUST_UNCHECKED] ? "known to be " : "",
 			     s->sum[0].n == left ? ':' : '.');
 	}

@@ -29,6 +29,14 @@ FROM (
 	FROM event_type e LEFT JOIN capture c ON c.id = e.capture) t
 WHERE t.events > 0
 
+-- of the samples of clocks and counters, those of idle CPUs: of thread 0
+-- name: report_idle
+SELECT coalesce(sum(g.n), 0) AS samples,
+	coalesce(sum(g.n) FILTER (WHERE h.tid = 0), 0) AS idle
+FROM sample_group g JOIN event_type e ON e.id = g.type AND e.kind = 'sample'
+LEFT JOIN comm c ON c.id = g.comm LEFT JOIN thread h ON h.id = c.thread
+WHERE coalesce(e.type, -1) <> 2
+
 -- name: report_comms
 SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid
 FROM comm c

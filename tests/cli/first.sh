@@ -448,6 +448,27 @@ then
 	check a_report_without_samples_names_info 1 $? \
 		"stat.db: no samples; 'backstitch info' says what is there instead"
 fi
+# a recording of CPUs that are mostly idle: the command that is named leaves
+# them out, and the few user stacks are counted
+idle() {
+	echo 'event cpu-clock period=1000'
+	echo 'comm pid=100 name=app'
+	echo 'mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=/bin/app'
+	seq "$1" | sed 's/.*/sample pid=0 tid=0 cpu=1 time=&00 k=0xffffffff81000010/'
+	seq 1 4 | sed 's/.*/sample pid=100 tid=100 cpu=0 time=9&00 u=0x401010,0x403020/'
+}
+if idle 5 >idle.txt && "${MKCAP:-$root/build/mkcap}" idle.txt idle.data 2>err
+then
+	"$B" idle.data >out 2>err
+	check a_first_look_at_idle_cpus_says_so 0 $? \
+		'All 4 user stacks' "report --filter 'tid <> 0' idle.db" 'without the idle CPUs, 55.56 %'
+	command=$(sed -n "s|^  backstitch \(report .*idle.db\).*|\"$B\" \1 --json|p" out)
+	eval "$command" >out 2>err
+	check and_its_command_leaves_them_out 0 $? '"filtered":false,"samples":4,'
+	idle 4 >busy.txt && "${MKCAP:-$root/build/mkcap}" busy.txt busy.data
+	"$B" busy.data >out 2>err
+	truth half_idle_cpus_are_not_told_of sh -c '[ -s out ] && ! grep -q idle out'
+fi
 # a first look at a file of any name ends with commands that can be copied
 cat >names.py <<'PY'
 import os, re, shutil, subprocess, sys

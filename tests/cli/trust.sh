@@ -159,7 +159,7 @@ says the_largest_comes_first s390x-z.data \
 	'No user stack is known to be whole. 50.37 % are unchecked for want of the file, 48.88 % have one frame only, 0.50 % are fabricated, 0.25 % other.'
 
 # stack dumps that were unwound to where the thread begins
-says unwound_stacks_are_whole frames32.data.zst 'All user stacks are whole.' --symfs "$root/tests/captures/symfs"
+says unwound_stacks_are_whole frames32.data.zst 'All 86 user stacks are whole.' --symfs "$root/tests/captures/symfs"
 
 # a file has others that set one: the function is named, of all samples and of some
 "$B" ingest -q -f --symfs symfs-6.18 -o nofp.db fpcap/nofp-200.data 2>err

@@ -372,6 +372,6 @@ do
 		tail -n 1)" = 0 ]
 	ok where_threads_begin_is_not_fabricated_$l $?
 	# the tables of Go count from SP, but its code sets FP
-	[ $l != go ] || "$B" report --json go-plain.db | grep -qE '"user_stacks":"(All|([7-9][0-9]|>?99)\.[0-9]+ % of the) user stacks are whole'
+	[ $l != go ] || "$B" report --json go-plain.db | grep -qE '"user_stacks":"(All|([7-9][0-9]|>?99)\.[0-9]+ % of the)( [0-9,]+)? user stacks are whole'
 	ok and_most_stacks_are_whole_$l $?
 done
