@@ -24,8 +24,8 @@ struct symbol {
 	bool unverified; /* the file may differ from the recorded one */
 };
 
-/* An offset in an image. after_call: it follows a call, so line and inlined
- * functions are those of the call, not of the code at the offset. */
+/* An offset in an image. after_call: it follows a call, so function, line and
+ * inlined functions are those of the call, not of the code at the offset. */
 struct code_place {
 	uint64_t off;
 	bool after_call;

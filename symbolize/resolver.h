@@ -22,6 +22,8 @@ struct resolver {
 	/* Looks up the innermost symbol that covers off. Returns 1 and fills
 	 * *sym, whose strings are valid until close(); 0 if there is none. */
 	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
+	/* Optional: returns whether a call ends right before off. */
+	bool (*called)(void *r, uint64_t off);
 	void (*close)(void *r);
 	/* What is open needs neither the symbolizer nor anything but its own
 	 * files, so that another symbolizer may use it. */

@@ -284,6 +284,28 @@ static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
 	return symbolize_tell_one(t, sym, err);
 }
 
+/* Finds the function at a place. A call that does not return may be the last
+ * instruction of its function: behind it is no function, the padding in front
+ * of one, which __pfx_NAME covers in kernels since 6.2, or the next one. That
+ * one is meant if no call is there, as where a signal handler returns to. */
+static bool symbolize_resolve(const struct symbolizer *sy,
+			      const struct name_source *names,
+			      const struct code_place *code, struct symbol *sym)
+{
+	struct symbol before = { .off = code->off };
+	bool found = names->rs->resolve(names->r, code->off, sym);
+
+	if (!code->after_call || !code->off ||
+	    (found && sym->start != code->off) ||
+	    !names->rs->resolve(names->r, code->off - 1, &before))
+		return found;
+	if (found && !(sy->kernel && !strncmp(sym->raw_name, "__pfx_", 6)) &&
+	    !(names->rs->called && names->rs->called(names->r, code->off)))
+		return true;
+	*sym = before;
+	return true;
+}
+
 /* Names all offsets in their order: those that are known from the cache, the
  * others, of which t->at is the first, by what is open. */
 static int symbolize_name_all(struct symbolizer *sy,
@@ -309,8 +331,7 @@ static int symbolize_name_all(struct symbolizer *sy,
 		if (known)
 			continue;
 		t->at = &code[i];
-		if (names->rs &&
-		    names->rs->resolve(names->r, code[i].off, &sym)) {
+		if (names->rs && symbolize_resolve(sy, names, &code[i], &sym)) {
 			sym.name = symbolize_demangled(sy, sym.raw_name);
 			if (lines->rs)
 				n_fr = lines->rs->inlined(lines->r, k, &fr);
@@ -384,6 +405,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 	const struct image as = replaced_image(image, judged);
 	const struct image *img = &as;
 
+	sy->kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
 	sy->doubtful = judged >= REPLACED_MAYBE;
 	sy->mapped =
 		!image->id_len && judged == REPLACED_NONE ? image->path : NULL;

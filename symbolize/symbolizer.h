@@ -48,6 +48,7 @@ struct symbolizer {
 	/* Report of the current image, owned by the caller of
 	 * symbolize_image(). */
 	struct image_report *rep;
+	bool kernel; /* the current image is of the kernel */
 	/* another file than that of the current image is at its path */
 	bool doubtful;
 	/* the path of the current image if its file is there, as it was

@@ -212,8 +212,8 @@ CREATE TABLE frame(
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER,		-- from the symbol's start
-	file TEXT,		-- source; NULL: not known. Of a return
-	line INTEGER		-- address: of the call before it
+	file TEXT,		-- source; NULL: not known. Of a return address
+	line INTEGER		-- these and symbol are of the call before it
 );
 
 CREATE TABLE stack(

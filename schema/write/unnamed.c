@@ -74,7 +74,8 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 			(struct code_place){ .off = off };
 		img->n_code++;
 	}
-	/* a place that is sampled and a return address too follows a call */
+	/* a place that is sampled and a return address too follows a call, and
+	 * has the name of what calls, even if a function begins there */
 	if (frame < sc->n_frame && sc->returns[frame])
 		u->code[u->n_code - 1].after_call = true;
 	*mem_add(u->todo, u->n_todo, u->cap_todo) =

@@ -15,7 +15,7 @@
 #define NONE UINT32_MAX /* no string */
 /* Ends with the version of the format, and of what demangling and what stands
  * for a name that a file lacks give. */
-#define NAME_CACHE_MAGIC "bstitch\4"
+#define NAME_CACHE_MAGIC "bstitch\5"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;

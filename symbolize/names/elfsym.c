@@ -16,6 +16,7 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/line_rows.h"
+#include "symbolize/disasm/call_insn.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/gopclntab.h"
@@ -371,6 +372,25 @@ static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
+static bool elfsym_called(void *r, uint64_t off)
+{
+	const struct elfsym *en = r;
+	unsigned char code[CALL_BEFORE + CALL_AFTER];
+	uint64_t vaddr, target;
+
+	if (!elfsym_vaddr(en, off - 1, &vaddr) || ++vaddr < CALL_BEFORE)
+		return false;
+	size_t n =
+		elf_read_code(en->ef, vaddr - CALL_BEFORE, code, sizeof(code));
+	if (n < CALL_BEFORE)
+		return false;
+	enum call_kind kind =
+		call_insn_before(en->ef->machine, en->ef->big, code,
+				 CALL_BEFORE, n - CALL_BEFORE, vaddr, &target);
+
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
+}
+
 static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 {
 	(void)arg;
@@ -483,8 +503,9 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 #define ELFSYM_RESOLVER(opens)                                                 \
 	{                                                                      \
 		.open = opens, .lines = elfsym_lines,                          \
-		.resolve = elfsym_resolve, .inlined = elfsym_inlined,          \
-		.close = elfsym_close, .outlives = true,                       \
+		.resolve = elfsym_resolve, .called = elfsym_called,            \
+		.inlined = elfsym_inlined, .close = elfsym_close,              \
+		.outlives = true,                                              \
 	}
 
 const struct resolver resolve_elf = ELFSYM_RESOLVER(elfsym_open);
