@@ -143,10 +143,7 @@ static void line_rows_walk(struct line_rows *r, struct bytes *b)
 
 static bool line_rows_section(const struct elf_file *ef, struct bytes *out)
 {
-	/* libdw unpacks the old form, too, and leaves the name */
-	static const char *const name[] = { ".debug_line", ".debug_line.dwo",
-					    ".zdebug_line",
-					    ".zdebug_line.dwo" };
+	static const char *const name[] = { ".debug_line", ".debug_line.dwo" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
 		line_table_section(ef, name[i], out);

@@ -2,6 +2,7 @@
 #include "symbolize/dwarf/line_table.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "symbolize/elf/dwarf_number.h"
@@ -124,15 +125,31 @@ int line_table_take(struct line_table *t, struct bytes *section,
 		       : bytes_take(section, len, out, NULL);
 }
 
+/* Finds a section, or the one whose name says that it was compressed the old
+ * way. */
+static bool line_table_find(const struct elf_file *ef, const char *name,
+			    struct elf_section *out)
+{
+	char old[32];
+
+	if (elf_section_find(ef, name, out))
+		return true;
+	snprintf(old, sizeof(old), ".z%s", name + 1);
+	return elf_section_find(ef, old, out);
+}
+
 void line_table_section(const struct elf_file *ef, const char *name,
 			struct bytes *out)
 {
 	struct elf_section s;
 	Elf_Data *d = NULL;
 
-	if (elf_section_find(ef, name, &s)) {
-		/* a section that is not compressed stays as it is */
-		if (s.flags & SHF_COMPRESSED)
+	if (line_table_find(ef, name, &s)) {
+		/* a section that is not compressed stays as it is, and so does
+		 * one that libdw unpacked, whose old name is left */
+		if (s.name[1] == 'z')
+			elf_compress_gnu(s.scn, 0, 0);
+		else if (s.flags & SHF_COMPRESSED)
 			elf_compress(s.scn, 0, 0);
 		d = elf_getdata(s.scn, NULL);
 	}

@@ -6,7 +6,9 @@
 #include "symbolize/dwarf/split_dwarf.h"
 
 #include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
@@ -60,6 +62,53 @@ static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute a;
 
 	return dwarf_sections_string(dwarf_attr(die, name, &a));
+}
+
+/* Returns whether a .debug_info.dwo section holds a type: with
+ * -fdebug-types-section each has one of its own, before that of the unit. */
+static bool split_dwarf_is_type(const struct elf_file *ef,
+				const struct elf_section *s)
+{
+	if (s->flags & SHF_COMPRESSED)
+		elf_compress(s->scn, 0, 0);
+
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	uint32_t len = 0;
+	uint16_t version = 0;
+	uint8_t type = 0;
+	struct bytes b;
+
+	bytes_init(&b, d && d->d_buf ? d->d_buf : "",
+		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
+	return !bytes_u32(&b, &len, NULL) &&
+	       !bytes_skip(&b, len == UINT32_MAX ? 8 : 0, NULL) &&
+	       !bytes_u16(&b, &version, NULL) && version >= 5 &&
+	       !bytes_u8(&b, &type, NULL) && type == DW_UT_split_type;
+}
+
+/* Takes the names off the sections that libdw 0.188 would take for the unit's:
+ * it reads the first of a name and, in an object file of -gsplit-dwarf=single,
+ * those without ".dwo" in place of those with it. */
+static void split_dwarf_hide_others(const struct elf_file *ef)
+{
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+		GElf_Shdr sh;
+
+		if (!elf_section_get(ef, i, &s) ||
+		    (strncmp(s.name, ".debug_", 7) != 0 &&
+		     strncmp(s.name, ".zdebug_", 8) != 0))
+			continue;
+		const char *end = strrchr(s.name, '.');
+		bool split = !strcmp(end, ".dwo");
+
+		if ((split && (strcmp(s.name, ".debug_info.dwo") != 0 ||
+			       !split_dwarf_is_type(ef, &s))) ||
+		    !gelf_getshdr(s.scn, &sh))
+			continue;
+		sh.sh_name = 0;
+		gelf_update_shdr(s.scn, &sh);
+	}
 }
 
 const char *split_dwarf_name(Dwarf_Die *skeleton)
@@ -132,6 +181,8 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 		bool readable =
 			own && dwarf_sections_readable(own, ".debug_info.dwo");
 
+		if (readable)
+			split_dwarf_hide_others(own);
 		s = split_dwarf_of(readable ? own : NULL, own, id);
 	}
 	places_release(&p);

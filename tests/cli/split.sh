@@ -12,6 +12,9 @@ unset XDG_CACHE_HOME
 cat >src/a.c <<'EOF2'
 #include <stdio.h>
 volatile int state = 3;
+struct kept {
+	int n;
+} kept; /* -fdebug-types-section: a section of its own */
 static inline __attribute__((always_inline)) int deep(int x)
 {
 	return x * state + 7;
@@ -133,6 +136,15 @@ do
 		rm -f got
 		frames whole --no-cache >/dev/null
 		mv got want || exit 2
+		for more in -fdebug-types-section -gsplit-dwarf=single
+		do
+			build prog "$cc" -gdwarf-$v -gsplit-dwarf $more ||
+				continue
+			frames prog --no-cache >/dev/null
+			cmp -s want got
+			ok "nor_with_other_sections_in_the_file $cc $v $more" $?
+			rm -f got
+		done
 		build prog "$cc" -gdwarf-$v -gsplit-dwarf || continue
 		[ -f src/a.dwo ] || continue
 		made=yes
