@@ -34,6 +34,30 @@ is its_stacks_are_deep yes \
 	"$(ask self.db "SELECT CASE WHEN max(pos) >= 2 THEN 'yes' ELSE
 		max(pos) END FROM stack_path" | tr -d ';')"
 
+# However many signals come: lines are in the order of their times, and a request
+# without a stack lies between another one and its stack.
+"$out/selfunwind" -o storm.txt -n 2000 &
+pid=$!
+while kill -PROF $pid; do :; done 2>/dev/null &
+wait $pid
+awk '{
+	time = $4 + 0
+	nonce = $7
+}
+NR == FNR {
+	if ($6 == "ustack") answered[nonce] = 1
+	next
+}
+/nonce=/ {
+	if (time < last) bad = bad FNR ": " $0 "\n"
+	last = time
+	if ($6 == "ustack") unwinds = 0
+	else if (answered[nonce]) unwinds = 1
+	else if (!unwinds) bad = bad FNR ": " $0 "\n"
+}
+END { printf "%s", bad }' storm.txt storm.txt >bad.out
+is lines_of_it_are_in_order_in_a_storm_of_signals "" "$(head -n 3 bad.out)"
+
 line() {
 	printf '             app-7       [000] .....     1.%06d: tracing_mark_write: %s\n' \
 		"$1" "$2"

@@ -4,20 +4,25 @@
 The folder has the layout of $BACKSTITCH_SHARED/captures, so that a script finds
 a capture under the same name in both. Captures that lie in tests/captures
 itself are linked into it. Files that are .gz or .zst there may be plain here.
-A new folder is made when an archive changes."""
+A new folder is made when an archive changes; one that no script has asked for
+in an hour is removed then: others may still read it, for the 15 minutes that
+run.sh gives a script."""
 
+import contextlib
 import glob
 import hashlib
 import os
 import shutil
 import tarfile
 import tempfile
+import time
 
 ROOT = os.environ.get("ROOT", os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__)))))
 OUT = os.path.join(ROOT, os.environ.get("O", "build"))
 HERE = os.path.join(ROOT, "tests/captures")
 PACKED = os.path.join(HERE, "packed")
+KEPT_S = 3600
 
 # Names in tests/captures that do not tell the place in the layout.
 TEXTS = {
@@ -80,6 +85,7 @@ def unpack():
     parent = os.path.join(OUT, "captures")
     folder = os.path.join(parent, key_of(archives, linked))
     if os.path.isdir(folder):
+        os.utime(folder)
         return folder
     os.makedirs(parent, exist_ok=True)
     old = [os.path.join(parent, x) for x in os.listdir(parent)
@@ -90,9 +96,11 @@ def unpack():
         os.rename(new, folder)
     except OSError:
         shutil.rmtree(new)
+    os.utime(folder)
     for path in old:
-        if path != folder:
-            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # by another script
+            if path != folder and os.path.getmtime(path) < time.time() - KEPT_S:
+                shutil.rmtree(path)
     return folder
 
 

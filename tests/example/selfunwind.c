@@ -9,8 +9,10 @@
  * with -o it writes a text like that of trace_pipe, which backstitch reads as
  * it is, and its mappings beside it, as FILE.maps.
  *
- * A timer that hits the handler itself finds the thread busy: then there is a
- * request and no stack, and the audit says in_unwinder. */
+ * A timer that hits the unwinder finds the thread busy: then there is a request
+ * and no stack, and the audit says in_unwinder. While a line is made and
+ * written the timer waits: else a later line with a later time could be written
+ * first, or a request with no stack behind the stack of the one before it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
@@ -162,6 +164,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
 {
 	uintptr_t ip[DEPTH_MAX];
 	uint64_t nonce = (uint64_t)++asked;
+	sigset_t timer;
 
 	(void)sig;
 	(void)info;
@@ -169,11 +172,15 @@ static void on_timer(int sig, siginfo_t *info, void *context)
 	if (busy)
 		return;
 	busy = 1;
+	sigemptyset(&timer);
+	sigaddset(&timer, SIGPROF);
+	sigprocmask(SIG_UNBLOCK, &timer, NULL);
 	size_t n = stack_unwind(context, ip);
 
 	/* as if the next tick came so early */
 	if (nonce % 10 == 0)
 		raise(SIGPROF);
+	sigprocmask(SIG_BLOCK, &timer, NULL);
 	log_stack(nonce, ip, n);
 	busy = 0;
 }
@@ -236,8 +243,7 @@ static int open_out(const char *path)
 
 int main(int argc, char **argv)
 {
-	/* the handler may be hit itself: that is what busy is for */
-	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction sa = { .sa_flags = SA_SIGINFO };
 	const struct itimerval every = { { 0, 1000 }, { 0, 1000 } };
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
 	const char *path = NULL;
