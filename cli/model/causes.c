@@ -514,9 +514,10 @@ static int causes_open_events(struct causes *c, struct err *err)
 	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
 }
 
-int causes_missing(struct store *db, const char *path, const char *advice,
+int causes_missing(struct store *db, const char *path, enum recorder_lack lack,
 		   struct err *err)
 {
+	const char *advice = recorder_cure(db, lack, err);
 	struct rows *r = rows_of(db, "switches_unnamed", err);
 	int64_t n = 0;
 	bool cut = false;
@@ -525,7 +526,7 @@ int causes_missing(struct store *db, const char *path, const char *advice,
 		n = rows_int(r, SWITCHES_UNNAMED_N);
 		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
 	}
-	if (rows_end(r, err))
+	if (rows_end(r, err) || !advice)
 		return -1;
 	/* perf.data has the names and formats behind all records */
 	if (n)
@@ -546,10 +547,10 @@ int causes_missing(struct store *db, const char *path, const char *advice,
 static void causes_refuse(const struct causes_spans *s, struct store *db,
 			  const char *path, struct err *err)
 {
-	static const char advice[] =
-		"perf record -a -g -e sched:sched_switch -e sched:sched_waking "
-		"-e sched:sched_wakeup -e sched:sched_wakeup_new";
+	const char *advice = recorder_cure(db, LACKS_WAKES, err);
 
+	if (!advice)
+		return;
 	if (s->bare)
 		err_set(err, ERR_FORMAT,
 			"%s: the database has no fields of sched_switch; "
@@ -569,7 +570,7 @@ static void causes_refuse(const struct causes_spans *s, struct store *db,
 			"or woke it; record with %s",
 			path, advice);
 	else
-		causes_missing(db, path, advice, err);
+		causes_missing(db, path, LACKS_WAKES, err);
 }
 
 static int causes_read_threads(struct causes *c, struct err *err)

@@ -12,6 +12,7 @@
 #include "cli/causes/timeline.h"
 #include "cli/model/causes_spans.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/recorder.h"
 
 struct causes;
 struct err;
@@ -46,9 +47,9 @@ struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 /* Returns 1 and the next switch; 0 at the end: now all is read; -1 and *err. */
 int causes_next(struct causes *c, struct causes_switch *out, struct err *err);
 void causes_free(struct causes *c);
-/* Fails: nothing tells of context switches. advice: what to record; path is for
- * the message. */
-int causes_missing(struct store *db, const char *path, const char *advice,
+/* Fails: nothing tells of context switches. lack: of what the advice is; path
+ * is for the message. */
+int causes_missing(struct store *db, const char *path, enum recorder_lack lack,
 		   struct err *err);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */

@@ -11,6 +11,7 @@
 #include "cli/model/homonyms.h"
 #include "cli/model/label.h"
 #include "cli/model/payloads.h"
+#include "cli/model/recorder.h"
 #include "cli/model/stack_sums.h"
 #include "cli/model/thread_names.h"
 #include "cli/output/safe_text.h"
@@ -53,6 +54,7 @@ struct stacks {
 	struct arena text;
 	struct intern field;	   /* values */
 	struct payloads *payloads; /* whose fields they are; NULL: of none */
+	const char *cure;	   /* takes stacks */
 };
 
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
@@ -442,7 +444,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
-	if (stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
+	if (!(s->cure = recorder_cure(db, LACKS_STACKS, err)) ||
+	    stacks_read_events(s, db, err) || stacks_read_comms(s, db, err) ||
 	    !(s->code = code_load(db, parts, err)) ||
 	    !(s->homonyms = homonyms_load(db, s->code, o->unnamed, err)) ||
 	    stacks_load_groups(s, db, err) ||
@@ -572,9 +575,9 @@ int stacks_choose(const struct stacks *s, const char *doing)
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stderr);
 
-		fputs("backstitch: no sample has a stack; perf record -g, or "
-		      "trace-cmd record -T and -O userstacktrace, take them\n",
-		      out);
+		fprintf(out,
+			"backstitch: no sample has a stack; '%s' takes them\n",
+			s->cure);
 		term_lines_end(&l);
 	}
 	if (used < 2)

@@ -606,11 +606,7 @@ static int waits_missing(const struct waits *w, struct err *err)
 			       "%s: the database has no fields of "
 			       "sched_switch; ingest with --fields 'sched:*'",
 			       w->path);
-	return causes_missing(w->db, w->path,
-			      "perf record -a -e sched:sched_switch, with "
-			      "--switch-events, or trace-cmd record -e "
-			      "sched_switch",
-			      err);
+	return causes_missing(w->db, w->path, LACKS_SWITCHES, err);
 }
 
 static int waits_end(const struct waits *w, struct err *err)

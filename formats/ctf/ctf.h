@@ -56,6 +56,8 @@ struct ctf_plan {
 	const struct ctf_stream_class *sc;
 	struct ctf_program packet, header;
 	struct ctf_class *classes; /* as sc->event */
+	/* The largest so far: bytes of a packet, bits of an event. */
+	uint64_t packet_most, event_most;
 };
 
 /* Metadata. Chunks and processes with equal metadata share it. */
@@ -69,6 +71,7 @@ struct ctf_schema {
 	bool lttng, perf;      /* who wrote it */
 	bool joined;	       /* we: its events have their late stacks */
 	bool loose;	       /* its packets may end before their last event */
+	bool ends_all;	       /* stopping it ends all streams with a packet */
 	bool of_linux; /* its numbers of threads and CPUs are those of Linux */
 	struct halves halves;
 	struct err *err; /* why it cannot be read; NULL: it can */
@@ -307,6 +310,9 @@ struct ctf_trace {
 	uint64_t first_end; /* the earliest end of a packet with events, on that
 			     * clock; or 0 */
 	size_t n_live;	    /* streams that did not end */
+	size_t first_stream, n_stream; /* in ctf.stream */
+	const char *empty; /* a stream file without a packet, which may be
+			    * damage; in ctf.arena. NULL: none */
 	struct ctf_due *due;
 	size_t n_due, cap_due, due_pos;
 	uint64_t at;	 /* time of the newest event */
@@ -331,6 +337,7 @@ struct ctf_file {
 	 * this file. */
 	uint64_t class_id, id;
 	bool has_id;
+	bool is_short; /* its index has packets behind its end */
 	/* Of its first and last packet: numbers of packets if has_seq, times in
 	 * ns if has_time. */
 	bool has_seq, has_time;
@@ -346,9 +353,20 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 
 /* ---- index.c */
 
-/* Notes as damage if the index of a stream file has packets behind its end. */
-void ctf_index_check(const struct ctf *ctf, const char *folder,
+/* Notes as damage if the index of a stream file has packets behind its end.
+ * Returns whether it has. */
+bool ctf_index_check(const struct ctf *ctf, const char *folder,
 		     const char *name, uint64_t file_len);
+/* Notes as damage each index whose stream file is missing. */
+void ctf_index_check_files(struct ctf *ctf, const char *folder);
+
+/* ---- ends.c */
+
+/* Notes as damage the streams of a trace, which were read to their ends, that
+ * the recorder did not end. */
+void ctf_ends_check(struct ctf_trace *tr);
+/* The same later of a stream file without a packet. */
+void ctf_ends_note_empty(struct ctf_trace *tr, const char *path);
 
 /* ---- copies.c: packets that several files of a stream have */
 /* Notes a packet while files are walked. */
@@ -368,14 +386,16 @@ struct ctf_stream {
 	struct ctf_trace *trace;
 	uint32_t *file; /* indices in ctf.file */
 	size_t n_file, cap_file, pos;
-	uint64_t time; /* of the event whose header was read, or a time not
-			* after it; on the capture's clock */
-	uint64_t last; /* the latest so far */
+	uint64_t time;	/* of the event whose header was read, or a time not
+			 * after it; on the capture's clock */
+	uint64_t last;	/* the latest so far */
+	uint64_t begun; /* when its last packet with events began */
 	struct near_time near;
 	bool due;	  /* a header was read */
 	bool far;	  /* with a time that is years from those before it */
 	bool beyond;	  /* then far, too: with a time of 2^63 ns or more */
 	const char *path; /* of the mapped file */
+	bool is_short;	  /* as of that file */
 	void *data;
 	uint64_t len, off; /* off: of the next packet */
 	struct ctf_schema *schema;
@@ -413,6 +433,8 @@ struct ctf_stream {
 
 /* Makes streams of ctf->file. */
 void ctf_streams_make(struct ctf *ctf);
+/* Converts a value of the stream's clock to ns on the capture's clock. */
+uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value);
 /* Reads up to the header of the next event. Returns false at the end. */
 bool ctf_stream_next(struct ctf_stream *s);
 /* The rest of the packet is damage, for the reason why; the packet ends. */

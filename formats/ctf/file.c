@@ -37,7 +37,7 @@ static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 }
 
 static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
-			 char *path, struct ctf_state *st)
+			 char *path, bool is_short, struct ctf_state *st)
 {
 	uint64_t len;
 	void *data = ctf_file_map_told(ctf, path, &len);
@@ -55,6 +55,7 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 		.path = path,
 		.schema = sm,
 		.trace = trace,
+		.is_short = is_short,
 		.order = (uint32_t)ctf->n_file,
 	};
 	ctf->src.size += len;
@@ -90,15 +91,18 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
+		bool is_short;
 		struct stat file;
 		char *path = ctf_find_join_path(folder, name);
 
 		if (*name != '.' && strcmp(name, "metadata") &&
 		    !stat(path, &file) && S_ISREG(file.st_mode)) {
-			if (sm->lttng)
-				ctf_index_check(ctf, folder, name,
-						(uint64_t)file.st_size);
-			ctf_file_add(ctf, sm, trace, path, &st);
+			is_short = sm->lttng &&
+				   ctf_index_check(ctf, folder, name,
+						   (uint64_t)file.st_size);
+			if (!file.st_size && !is_short)
+				ctf_ends_note_empty(&ctf->trace[trace], path);
+			ctf_file_add(ctf, sm, trace, path, is_short, &st);
 		} else {
 			free(path);
 		}
@@ -106,6 +110,8 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 	}
 	if (n >= 0)
 		free(list);
+	if (sm->lttng)
+		ctf_index_check_files(ctf, folder);
 	free(st.slot);
 	free(st.clock);
 	ctf_state_release(&st);

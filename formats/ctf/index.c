@@ -6,9 +6,12 @@
  * follow each other from the file's begin, one of them begins where the file
  * ends, and the one before it ends there. What else it says is not used, as
  * packets say it too. */
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
@@ -54,7 +57,7 @@ static uint64_t ctf_index_count_missing(struct bytes *b, uint64_t file_len)
 	return fits ? missing : 0;
 }
 
-void ctf_index_check(const struct ctf *ctf, const char *folder,
+bool ctf_index_check(const struct ctf *ctf, const char *folder,
 		     const char *name, uint64_t file_len)
 {
 	char *dir = ctf_find_join_path(folder, "index");
@@ -85,5 +88,56 @@ void ctf_index_check(const struct ctf *ctf, const char *folder,
 	free(path);
 	free(idx);
 	free(file);
+	free(dir);
+	return missing;
+}
+
+/* Has the index a packet of a file that is not there? */
+static bool ctf_index_misses(const char *idx, const char *file)
+{
+	struct stat st;
+	struct bytes b;
+	uint64_t len;
+
+	if (!stat(file, &st) || errno != ENOENT)
+		return false;
+	void *data = ctf_file_map(idx, &len);
+
+	bytes_init(&b, data, len, idx, 0, bytes_must_swap(true));
+	const uint32_t entry = data ? ctf_index_head(&b) : 0;
+	const bool yes = entry && bytes_left(&b) >= entry;
+
+	ctf_file_unmap(data, len);
+	return yes;
+}
+
+void ctf_index_check_files(struct ctf *ctf, const char *folder)
+{
+	char *dir = ctf_find_join_path(folder, "index");
+	struct dirent **list;
+	const int n = ctf_find_list(NULL, dir, &list);
+
+	for (int i = 0; i < n; i++) {
+		char *idx = ctf_find_join_path(dir, list[i]->d_name);
+		char *dot = strrchr(list[i]->d_name, '.');
+
+		if (dot && !strcmp(dot, ".idx")) {
+			*dot = '\0';
+			char *file =
+				ctf_find_join_path(folder, list[i]->d_name);
+
+			if (ctf_index_misses(idx, file))
+				reader_damage_text(
+					&ctf->src, file, "file", 0, 0,
+					"the file is missing, though its index "
+					"has packets: give the folder as it "
+					"was recorded");
+			free(file);
+		}
+		free(idx);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
 	free(dir);
 }

@@ -65,8 +65,10 @@ static bool ctf_next_step(struct ctf *ctf)
 	if (!s->due) {
 		ctf_stream_close(s);
 		ctf->heap[0] = ctf->heap[--ctf->n_heap];
-		if (!--s->trace->n_live)
+		if (!--s->trace->n_live) {
 			ctf_map_flush_all(s->trace);
+			ctf_ends_check(s->trace);
+		}
 	}
 	ctf_next_sift_down(ctf, 0);
 	return true;

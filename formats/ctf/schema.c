@@ -126,18 +126,9 @@ bool ctf_clock_zero(const struct ctf *ctf, const struct ctf_schema *sm,
 	return ctf_clock_own_zero(clock, out);
 }
 
-/* LTTng before 2.11 and barectf before 2.3.1 give packets times that events
- * are outside of, and lttng-crash does not know them. */
-static bool ctf_schema_is_loose(const struct ctf_tree *t)
+/* Returns the version of the tracer: 2013005 is 2.13.5. */
+static int64_t ctf_schema_version(const struct ctf_tree *t)
 {
-	static const struct {
-		const char *name;
-		int64_t good; /* the first version without that */
-	} known[] = { { "lttng-ust", 2011000 },
-		      { "lttng-modules", 2011000 },
-		      { "lttng-crash", INT64_MAX },
-		      { "barectf", 2003001 } };
-	const char *name = ctf_tree_env(t, "tracer_name");
 	int64_t version = 0;
 
 	for (uint32_t i = 0; i < t->n_env; i++) {
@@ -154,6 +145,23 @@ static bool ctf_schema_is_loose(const struct ctf_tree *t)
 			 !strcmp(part, "tracer_patchlevel"))
 			version += n;
 	}
+	return version;
+}
+
+/* LTTng before 2.11 and barectf before 2.3.1 give packets times that events
+ * are outside of, and lttng-crash does not know them. */
+static bool ctf_schema_is_loose(const struct ctf_tree *t)
+{
+	static const struct {
+		const char *name;
+		int64_t good; /* the first version without that */
+	} known[] = { { "lttng-ust", 2011000 },
+		      { "lttng-modules", 2011000 },
+		      { "lttng-crash", INT64_MAX },
+		      { "barectf", 2003001 } };
+	const char *name = ctf_tree_env(t, "tracer_name");
+	const int64_t version = ctf_schema_version(t);
+
 	for (size_t i = 0; name && i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(name, known[i].name))
 			return version < known[i].good;
@@ -178,6 +186,7 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	sm->perf = tracer && !strcmp(tracer, "perf");
 	sm->joined = tracer && !strcmp(tracer, "backstitch");
 	sm->loose = ctf_schema_is_loose(t);
+	sm->ends_all = sm->lttng && ctf_schema_version(t) >= 2013000;
 	/* tracers of other systems have members called tid, too */
 	sm->of_linux = sm->lttng || sm->perf || sm->joined;
 	if (machine)

@@ -44,8 +44,7 @@ static uint64_t ctf_stream_shifted(const struct ctf_stream *s, uint64_t ns)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Converts a value of the stream's clock to ns on the capture's clock. */
-static uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
+uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 {
 	if (!s->clock)
 		return s->trace->at;
@@ -91,7 +90,9 @@ static struct ctf_stream *ctf_stream_new(struct ctf *ctf,
 		mem_add(ctf->stream, ctf->n_stream, ctf->cap_stream);
 
 	*s = (struct ctf_stream){ .trace = &ctf->trace[f->trace], .cpu = -1 };
-	s->trace->n_live++;
+	if (!s->trace->n_live++)
+		s->trace->first_stream = ctf->n_stream - 1;
+	s->trace->n_stream = s->trace->n_live;
 	if (!f->has_time)
 		return s;
 	ctf_stream_set_clock(
@@ -162,6 +163,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		if (!s->data)
 			continue;
 		s->path = f->path;
+		s->is_short = f->is_short;
 		s->off = s->content_end = 0;
 		s->has_said = s->has_said_end = false;
 		s->schema = f->schema;
@@ -592,6 +594,10 @@ bool ctf_stream_next(struct ctf_stream *s)
 						 st->use[CTF_CPU] <= INT32_MAX
 					 ? (int32_t)st->use[CTF_CPU]
 					 : -1;
+			if (p->len > p->plan->packet_most)
+				p->plan->packet_most = p->len;
+			if (p->end > p->body && p->has_begin)
+				s->begun = ctf_stream_time(s, p->begin);
 			ctf_stream_blame_head(s, ctf_check_begin(s));
 			ctf_stream_find_losses(s);
 			ctf_stream_keep_counters(s);

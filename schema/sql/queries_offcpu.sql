@@ -8,6 +8,13 @@ SELECT count(*) AS n, coalesce(max(c.complete = 0), 0) AS cut
 FROM event_type t JOIN capture c ON c.id = t.capture
 WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 
+-- name: recorded_by
+-- The recorder of all captures, as a row of cli/model/recorder.c.
+SELECT CASE WHEN min(made) = max(made) THEN made ELSE 0 END AS recorder
+FROM (SELECT CASE WHEN format IN ('ftrace', 'ftext') THEN 1
+	WHEN format = 'ctf' AND version LIKE 'lttng%' THEN 2 ELSE 0 END AS made
+	FROM capture)
+
 -- name: offcpu_measured
 -- Waits that the kernel measured; sums of them have no time. ?1: event_type;
 -- ?2, ?3: the first and last event of its capture.

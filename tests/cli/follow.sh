@@ -623,3 +623,8 @@ fails 1 'No such file' -o no nowhere/fifo
 find no -type f >out 2>/dev/null
 [ ! -s out ] || bad=1
 say what_cannot_be_followed_is_refused
+
+timeout -s TERM 1 "$B" follow -q -o chunks "$root/tests/captures/ctf-discard/trace" >out 2>err
+grep -q "waiting for the first chunk of this LTTng session: 'lttng rotate'" err
+bad=$?
+say a_session_without_chunks_is_told_to_be_rotated

@@ -330,6 +330,12 @@ ok one_row_is_one_row $?
 "$B" flame --off-cpu "$captures/fp-1.data" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q 'nothing says who left a CPU' "$work/err"
 ok a_capture_without_switches_says_how_to_record_them $?
+"$B" flame --off-cpu "$captures/ctf-discard/trace" >/dev/null 2>"$work/err"
+grep -q 'record with lttng enable-event --kernel sched_switch$' "$work/err" &&
+	"$B" path "$captures/ctf-discard/trace" 2>&1 | grep -q 'lttng enable-event --kernel sched_switch,sched_waking' &&
+	echo '    x-1    [000] d..1     1.000000: irq_entry: irq=1' >"$work/bare.txt" &&
+	"$B" report "$work/bare.txt" 2>&1 >/dev/null | grep -q "no sample has a stack; 'trace-cmd record -T -O userstacktrace' takes them"
+ok and_how_with_the_recorder_that_made_it $?
 # perf writes the formats behind all records
 head -c 30000 "$captures/task-exitexec.data" >"$work/cut.data"
 for c in 'report --off-cpu' path

@@ -547,7 +547,7 @@ def find():
     for place, d in common.find("lttng-damaged/*"):
         name = os.path.basename(place)
         # what is cut there is behind all that is needed, or is empty
-        yield Case(name, d, None, name in MORE or name == "lt_meta")
+        yield Case(name, d, None, name in MORE or name in ("lt_empty", "lt_meta"))
     yield from theirs_of_peer()
 
 

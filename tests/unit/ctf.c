@@ -864,6 +864,124 @@ START_TEST(chunks_follow_each_other_by_number_and_copies_are_read_once)
 }
 END_TEST
 
+#define UST(minor)                                                             \
+	CHUNKS "env { tracer_name = \"lttng-ust\"; tracer_major = 2;"          \
+	       " tracer_minor = " minor "; };"
+#define FIRST CHUNK("01", "10", "30", "00", "00", "1001 1102")
+#define SAME CHUNK("02", "12", "30", "00", "00", "1203 1304")
+#define NEXT CHUNK("02", "30", "50", "00", "01", "3105 3206")
+#define NO_EVENT                                                               \
+	ID "0200000000000000 1200000000000000 1200000000000000"                \
+	   " b8010000 d8010000 000003 00000000"
+#define NOT_WRITTEN                                                            \
+	"s0+0x3b: the stream's next packet was not written, while another "    \
+	"stream goes on for 0 us: the recorder was killed, or still writes "   \
+	"('lttng stop' ends it)\n"
+#define CHUNK_NAME "20261125T134214+0000-20261125T134215+0000-0"
+
+/* 'lttng stop' ends all streams, behind their last events: one that ends before
+ * an event of another one lacks its next packet. A rotation and a snapshot do
+ * not stop the events, and before 2.13 streams without events had no packet. */
+START_TEST(a_stream_that_was_not_ended_is_damage)
+{
+	static const struct {
+		const char *name, *meta, *file[2], *want;
+	} cases[] = {
+		{ "t", UST("13"), { FIRST, SAME }, "" },
+		{ "t", UST("13"), { FIRST, SAME NEXT }, NOT_WRITTEN },
+		{ "t", UST("12"), { FIRST, SAME NEXT }, "" },
+		{ CHUNK_NAME, UST("13"), { FIRST, SAME NEXT }, "" },
+		{ "snapshot-1-20261125-134214-0",
+		  UST("13"),
+		  { FIRST, SAME NEXT },
+		  "" },
+		{ "t", UST("13"), { FIRST, NO_EVENT }, "" },
+		/* ended, and begun once more */
+		{ "t", UST("13"), { FIRST, NO_EVENT NEXT }, NOT_WRITTEN },
+		{ "t",
+		  UST("13"),
+		  { FIRST, "" },
+		  "s1+0x0: no packet of this stream is there: the recorder was "
+		  "killed, or still writes ('lttng stop' ends it), or the "
+		  "file was emptied\n" },
+		{ "t", UST("12"), { FIRST, "" }, "" },
+		{ CHUNK_NAME, UST("13"), { FIRST, "" }, "" },
+		{ "t", UST("13"), { "", "" }, "" },
+	};
+	unsigned char data[160];
+	char path[128];
+
+	make_folder();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, cases[i].name);
+		ck_assert(!mkdir(path, 0700));
+		snprintf(path, sizeof(path), "%s/metadata", cases[i].name);
+		put_file(path, cases[i].meta, strlen(cases[i].meta));
+		for (int k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "%s/%s/s%d", folder,
+				 cases[i].name, k);
+			FILE *f = fopen(path, "w");
+
+			ck_assert_ptr_nonnull(f);
+			size_t n = hex_take(cases[i].file[k], data);
+
+			ck_assert_uint_eq(fwrite(data, 1, n, f), n);
+			fclose(f);
+		}
+		char *got = read_folder();
+		char *found = strstr(got, "\ns");
+
+		ck_assert_msg(!strcmp(found ? found + 1 : "", cases[i].want),
+			      "case %zu: %s", i, got);
+		free(got);
+		for (int k = 0; k < 3; k++) {
+			snprintf(path, sizeof(path), "%s/%s", cases[i].name,
+				 k == 2 ? "metadata"
+				 : k	? "s1"
+					: "s0");
+			put_file(path, NULL, 0);
+		}
+		snprintf(path, sizeof(path), "%s/%s", folder, cases[i].name);
+		ck_assert(!rmdir(path));
+	}
+	remove_folder();
+}
+END_TEST
+
+/* Index: its magic, version, size of entries, and one of packet 0. */
+START_TEST(an_index_without_its_stream_file_is_damage)
+{
+	static const char head[] = "c1f1dcc1 00000001 00000001 00000048";
+	unsigned char data[160];
+	char path[128];
+
+	make_folder();
+	snprintf(path, sizeof(path), "%s/index", folder);
+	ck_assert(!mkdir(path, 0700));
+	put_file("metadata", UST("13"), strlen(UST("13")));
+	put_file("s0", data, hex_take(FIRST, data));
+	put_file("index/s0.idx", data, hex_take(head, data) + 72);
+	put_file("index/s1.idx", data, hex_take(head, data));
+	put_file("index/s2", data, hex_take(head, data) + 72);
+	char *got = read_folder();
+
+	ck_assert_str_eq(got, "@16 e cpu3 a=1\n@17 e cpu3 a=2\n");
+	free(got);
+	put_file("index/s1.idx", data, hex_take(head, data) + 72);
+	got = read_folder();
+	ck_assert_str_eq(got, "@16 e cpu3 a=1\n@17 e cpu3 a=2\n"
+			      "s1+0x0: the file is missing, though its index "
+			      "has packets: give the folder as it was "
+			      "recorded\n");
+	free(got);
+	put_file("index/s0.idx", NULL, 0);
+	put_file("index/s1.idx", NULL, 0);
+	put_file("index/s2", NULL, 0);
+	ck_assert(!rmdir(path));
+	remove_folder();
+}
+END_TEST
+
 /* A clock that is not said to count from 1970 does not tell the wall's time,
  * whatever its offset; LTTng does not say it of its own. */
 START_TEST(only_a_clock_of_1970_tells_wall_time)
@@ -1165,6 +1283,8 @@ END_TEST
 RUN("ctf", fields_are_read, fields_that_nobody_reads_are_skipped,
     stacks_that_come_late_have_addresses_or_names, packets_are_read,
     chunks_follow_each_other_by_number_and_copies_are_read_once,
+    a_stream_that_was_not_ended_is_damage,
+    an_index_without_its_stream_file_is_damage,
     heads_without_an_end_do_not_take_the_square_of_the_file,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
