@@ -565,6 +565,20 @@ static bool callsites_is_twice(const struct pass *p, uint32_t stack)
 	       bare_code_stack(p->code, s->parent)->frame == s->frame;
 }
 
+/* Returns whether the only return address of a stack may be one that an earlier
+ * call has left: the innermost function has no frame, nothing is known of the
+ * one between to set the frame pointer, and behind is one that sets none. */
+static bool callsites_is_stale(const struct pass *p,
+			       const struct store_stack_check *c)
+{
+	const struct known_stack *k = &p->stack[c->stack];
+	const struct spot *root = &p->spot[k->root];
+
+	return callsites_depth(p, c->stack) == 2 && k->callerless &&
+	       !k->framed && c->caller == CALLSITE_UNKNOWN &&
+	       root->site.kind == CALLSITE_DIRECT && callsites_is_hole(root);
+}
+
 static enum judged callsites_judge(const struct pass *p,
 				   const struct store_stack_check *c,
 				   uint8_t open)
@@ -580,6 +594,12 @@ static enum judged callsites_judge(const struct pass *p,
 	 * still is. */
 	if (callsites_is_gap(c->caller) && callsites_is_twice(p, c->stack))
 		return JUDGED_OPEN;
+	/* What the walk has led to may be no code: then more than one caller is
+	 * missing, and what is there instead is none. */
+	if (simple == JUDGED_CALLER &&
+	    (open == JUDGED_MAPPINGS || open == JUDGED_UNMAPPED ||
+	     callsites_is_stale(p, c)))
+		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
 	/* What is missing is so, whatever the frames further out are. Behind a

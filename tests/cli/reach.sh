@@ -117,6 +117,16 @@ in_bare:
 	.cfi_endproc
 	.size apart, . - apart
 	jumps by_stub, elsewhere@plt
+	begin calls_out
+	sub $8, %rsp
+	.cfi_def_cfa_offset 16
+	call elsewhere@plt
+after_elsewhere:
+	add $8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size calls_out, . - calls_out
 	.data
 table:	.quad work
 	.section .note.GNU-stack
@@ -132,6 +142,7 @@ gcc -shared -o elsewhere.so elsewhere.c &&
 		print "mmap pid=9 len=0x1000 time=2 start=" $3, "pgoff=" $2, "path=" path }'
 } >reach.txt
 nm reach >names
+echo '7fff00001000 d heap' >>names
 time=10
 # stack TEST CLASS FRAME...: a sample with these, and what must be said of it
 stack() {
@@ -170,6 +181,12 @@ stack a_leaf_without_a_frame_made_none "$open" in_bare after_bare
 stack nor_did_what_calls_it "$open" in_bare after_no_frame
 stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
 stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
+stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
+# a process of which not all mappings are known
+maps=$(sed -n '/^mmap/s/pid=9/pid=8/p' reach.txt)
+echo "$maps" >>reach.txt
+stack what_is_no_code_is_not_the_caller_of_a_caller "not judged (mappings)" in_bare heap
+sed -i '$s/pid=9 tid=9/pid=8 tid=8/' reach.txt
 
 "$MKCAP" reach.txt reach.data &&
 	"$B" ingest -q -f --no-infer-callers -o reach.db reach.data 2>err || exit 2
