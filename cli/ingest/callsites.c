@@ -476,7 +476,7 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 static bool callsites_is_hole(const struct spot *caller)
 {
 	return caller->site.kind == CALLSITE_SIGNAL ||
-	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
+	       callsites_is_frameless(caller);
 }
 
 static void callsites_add_hole(struct pass *p, struct sums *s,
@@ -679,6 +679,8 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		    image_is_kernel(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
+		p->stack[i].switches = p->stack[n->parent].switches ||
+				       p->spot[n->frame].start == ENDS_SWITCH;
 		callsites_add_frame(p, &sums[i], n);
 		if (p->stack[i].used && n->parent)
 			callsites_put_stack(p, i, &sums[i]);
@@ -709,8 +711,11 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 {
 	uint32_t leaf = bare_code_stack(p->code, stack)->frame;
 
-	return judged_ends_dump(p->stack[stack].judged, p->spot[leaf].open,
-				image_of(p, leaf)->kind == IMAGE_ANON);
+	return judged_ends_dump(
+		p->stack[stack].judged,
+		judged_ends_leaf(p->spot[leaf].start, p->spot[leaf].open,
+				 image_of(p, leaf)->kind == IMAGE_ANON),
+		p->stack[stack].switches);
 }
 
 /* Returns an enum judged_stop. */
@@ -819,13 +824,17 @@ int callsites_check(struct store *db, const struct frames *fr,
 	int rc = -1;
 
 	progress_start("checking");
-	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
-	    (!sy || (!callsites_check_frames(&p, sy, err) &&
-		     !callsites_drop_others(&p, err) &&
-		     !callsites_put_frames(&p, err) &&
-		     !callsites_put_ends(&p, err))) &&
-	    !callsites_check_stacks(&p, sy != NULL, err))
+	if (store_callsites_begin(db, err) || callsites_load(&p, err) ||
+	    (sy &&
+	     (callsites_check_frames(&p, sy, err) ||
+	      callsites_drop_others(&p, err) || callsites_put_frames(&p, err))))
+		goto out;
+	if (sy)
+		callsites_find_ends(&p);
+	if (!callsites_check_stacks(&p, sy != NULL, err) &&
+	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
+out:
 	progress_clear();
 	callsites_release(&p);
 	return rc;

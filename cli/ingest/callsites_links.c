@@ -128,8 +128,7 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 		return true;
 	const struct callee_reach *r = &p->reach[out->reach];
 
-	if (d->leaf ? d->bare
-		    : in->start == ENDS_FILE || in->start == ENDS_FUNCTION)
+	if (d->leaf ? d->bare : callsites_is_frameless(in))
 		return r->open || r->frame;
 	if (!d->leaf && (!in->framed || (in->site.kind != CALLSITE_DIRECT &&
 					 in->site.kind != CALLSITE_INDIRECT)))

@@ -101,6 +101,13 @@ in_bare:
 	.size no_frame, . - no_frame
 	jumps one_jump, work
 	jumps two_jumps, one_jump
+	begin switching
+	call *%rdi
+after_switching:
+	mov 0x38(%rax), %rsp
+	ret
+	.cfi_endproc
+	.size switching, . - switching
 	jumps by_register, *%rax
 	jumps by_memory, *table(, %rax, 8)
 	jumps no_frame_jumps, no_frame
@@ -182,6 +189,7 @@ stack nor_did_what_calls_it "$open" in_bare after_no_frame
 stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
 stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
 stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
+stack what_is_called_on_another_stack_lacks_a_caller "caller missing (further out)" in_work after_switching after_work
 # a process of which not all mappings are known
 maps=$(sed -n '/^mmap/s/pid=9/pid=8/p' reach.txt)
 echo "$maps" >>reach.txt
@@ -197,6 +205,9 @@ do
 		LEFT JOIN word w ON w.kind = 'judged' AND w.id = j.class
 		WHERE e.time_ns = $time" | tr -d '"')"
 done <wanted
+# Go's functions set frame pointers: what is fabricated is in C, on a stack of its own
+is no_dump_leads_to_another_stack "caller missing" "$(one reach.db \
+	"SELECT group_concat(class) FROM (SELECT class FROM trust WHERE fix NOT NULL ORDER BY 1)" | tr -d '"')"
 
 # A file with .eh_frame and .debug_frame, as Go's and C's parts of a cgo program have them
 cat >c.S <<'END'
