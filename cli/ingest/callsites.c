@@ -476,7 +476,7 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 static bool callsites_is_hole(const struct spot *caller)
 {
 	return caller->site.kind == CALLSITE_SIGNAL ||
-	       caller->start == ENDS_FILE || caller->start == ENDS_FUNCTION;
+	       callsites_is_frameless(caller);
 }
 
 static void callsites_add_hole(struct pass *p, struct sums *s,
@@ -565,6 +565,20 @@ static bool callsites_is_twice(const struct pass *p, uint32_t stack)
 	       bare_code_stack(p->code, s->parent)->frame == s->frame;
 }
 
+/* Returns whether the only return address of a stack may be one that an earlier
+ * call has left: the innermost function has no frame, nothing is known of the
+ * one between to set the frame pointer, and behind is one that sets none. */
+static bool callsites_is_stale(const struct pass *p,
+			       const struct store_stack_check *c)
+{
+	const struct known_stack *k = &p->stack[c->stack];
+	const struct spot *root = &p->spot[k->root];
+
+	return callsites_depth(p, c->stack) == 2 && k->callerless &&
+	       !k->framed && c->caller == CALLSITE_UNKNOWN &&
+	       root->site.kind == CALLSITE_DIRECT && callsites_is_hole(root);
+}
+
 static enum judged callsites_judge(const struct pass *p,
 				   const struct store_stack_check *c,
 				   uint8_t open)
@@ -580,6 +594,12 @@ static enum judged callsites_judge(const struct pass *p,
 	 * still is. */
 	if (callsites_is_gap(c->caller) && callsites_is_twice(p, c->stack))
 		return JUDGED_OPEN;
+	/* What the walk has led to may be no code: then more than one caller is
+	 * missing, and what is there instead is none. */
+	if (simple == JUDGED_CALLER &&
+	    (open == JUDGED_MAPPINGS || open == JUDGED_UNMAPPED ||
+	     callsites_is_stale(p, c)))
+		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
 	/* What is missing is so, whatever the frames further out are. Behind a
@@ -659,6 +679,8 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		    image_is_kernel(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
+		p->stack[i].switches = p->stack[n->parent].switches ||
+				       p->spot[n->frame].start == ENDS_SWITCH;
 		callsites_add_frame(p, &sums[i], n);
 		if (p->stack[i].used && n->parent)
 			callsites_put_stack(p, i, &sums[i]);
@@ -689,8 +711,11 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 {
 	uint32_t leaf = bare_code_stack(p->code, stack)->frame;
 
-	return judged_ends_dump(p->stack[stack].judged, p->spot[leaf].open,
-				image_of(p, leaf)->kind == IMAGE_ANON);
+	return judged_ends_dump(
+		p->stack[stack].judged,
+		judged_ends_leaf(p->spot[leaf].start, p->spot[leaf].open,
+				 image_of(p, leaf)->kind == IMAGE_ANON),
+		p->stack[stack].switches);
 }
 
 /* Returns an enum judged_stop. */
@@ -799,13 +824,17 @@ int callsites_check(struct store *db, const struct frames *fr,
 	int rc = -1;
 
 	progress_start("checking");
-	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
-	    (!sy || (!callsites_check_frames(&p, sy, err) &&
-		     !callsites_drop_others(&p, err) &&
-		     !callsites_put_frames(&p, err) &&
-		     !callsites_put_ends(&p, err))) &&
-	    !callsites_check_stacks(&p, sy != NULL, err))
+	if (store_callsites_begin(db, err) || callsites_load(&p, err) ||
+	    (sy &&
+	     (callsites_check_frames(&p, sy, err) ||
+	      callsites_drop_others(&p, err) || callsites_put_frames(&p, err))))
+		goto out;
+	if (sy)
+		callsites_find_ends(&p);
+	if (!callsites_check_stacks(&p, sy != NULL, err) &&
+	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
+out:
 	progress_clear();
 	callsites_release(&p);
 	return rc;

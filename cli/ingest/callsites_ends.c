@@ -5,11 +5,17 @@
 #include "cli/ingest/callsites_pass.h"
 #include "cli/model/bare_code.h"
 #include "schema/write/write.h"
+#include "schema/write/sample_groups.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/frame_share.h"
 #include "symbolize/unwind/thread_start.h"
+
+/* One of this many samples in code that nothing describes: the others of the
+ * thread's may have been called from there. */
+#define BARE_OF 64
 
 static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 {
@@ -23,7 +29,7 @@ static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 /* Finds the return addresses in stacks of which no frame is wrong: most of
  * those that walks through code without frame pointers lead to are of no use.
  */
-static void callsites_find_ends(struct pass *p)
+static void callsites_find_parts(struct pass *p)
 {
 	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
 	/* part of such a stack */
@@ -65,7 +71,7 @@ static void callsites_check_ends(struct pass *p)
 {
 	struct place *pl = NULL;
 
-	callsites_find_ends(p);
+	callsites_find_parts(p);
 	for (size_t i = 0; i < p->n_order; i++) {
 		uint32_t frame = p->order[i];
 		struct spot *s = &p->spot[frame];
@@ -98,14 +104,116 @@ static void callsites_check_ends(struct pass *p)
 	callsites_settle_doubts(p);
 }
 
+/* The samples of the threads of one name. */
+struct thread_code {
+	uint64_t n, bare; /* bare: in code that nothing describes */
+	bool go;
+};
+
+struct threads {
+	struct pass *p;
+	struct thread_code *at; /* by the first comm of the name */
+	size_t n, cap;
+};
+
+/* Code in the memory of a process of which no file is known, nor a name: that
+ * of a compiler at run time. */
+static bool callsites_is_bare(const struct pass *p, uint32_t frame)
+{
+	const uint32_t image = bare_code_frame(p->code, frame)->image;
+	const enum image_kind kind = p->code->image[image].img.kind;
+
+	return kind == IMAGE_ANON || kind == IMAGE_UNKNOWN_USER;
+}
+
+/* Returns 0: of no thread, or without a user stack. */
+static uint32_t callsites_leaf(const struct pass *p,
+			       const struct store_group *g)
+{
+	if (g->user < 1 || (uint64_t)g->user >= p->code->n_stack ||
+	    p->stack[g->user].unwound || g->comm < 1 || g->comm > UINT32_MAX)
+		return 0;
+	return bare_code_stack(p->code, (uint32_t)g->user)->frame;
+}
+
+static int callsites_take_thread(void *arg, const struct store_group *g,
+				 struct err *err)
+{
+	struct threads *t = arg;
+	const uint32_t leaf = callsites_leaf(t->p, g);
+
+	(void)err;
+	if (!leaf)
+		return 0;
+	t->at = mem_reach(t->at, &t->n, &t->cap, (size_t)g->comm + 1,
+			  sizeof(*t->at));
+
+	struct thread_code *c = &t->at[g->comm];
+	const uint64_t n = g->n > 0 ? (uint64_t)g->n : 0;
+	const uint32_t image = bare_code_frame(t->p->code, leaf)->image;
+
+	c->n = saturating_add(c->n, n);
+	if (callsites_is_bare(t->p, leaf))
+		c->bare = saturating_add(c->bare, n);
+	c->go |= t->p->place[image].file &&
+		 callsite_is_go(t->p->place[image].file);
+	return 0;
+}
+
+/* Marks the innermost frames of samples whose dump would end in generated code
+ * further out, or in Go's runtime, which calls C on another stack. Go's own
+ * functions set frame pointers: what is fabricated, or one frame, is in C. */
+static int callsites_mark_leaf(void *arg, const struct store_group *g,
+			       struct err *err)
+{
+	const struct threads *t = arg;
+	const uint32_t leaf = callsites_leaf(t->p, g);
+
+	(void)err;
+	if (!leaf || (uint64_t)g->comm >= t->n)
+		return 0;
+	const struct thread_code *c = &t->at[g->comm];
+	const unsigned int judged = t->p->stack[g->user].judged;
+	struct spot *s = &t->p->spot[leaf];
+	const bool ends =
+		c->bare > c->n / BARE_OF ||
+		(c->go &&
+		 (judged == JUDGED_FABRICATED ||
+		  !bare_code_stack(t->p->code, (uint32_t)g->user)->parent));
+
+	if (ends && !s->returns && s->start == START_UNKNOWN)
+		s->start = ENDS_DUMP;
+	return 0;
+}
+
+static int callsites_mark_leaves(struct pass *p, struct err *err)
+{
+	struct threads t = { .p = p };
+	const struct store_group_walk take = { callsites_take_thread, &t };
+	const struct store_group_walk mark = { callsites_mark_leaf, &t };
+	int rc = store_groups_each(p->db, &take, err) ||
+				 store_groups_each(p->db, &mark, err)
+			 ? -1
+			 : 0;
+
+	free(t.at);
+	return rc;
+}
+
+void callsites_find_ends(struct pass *p)
+{
+	callsites_find_injected(p);
+	callsites_check_ends(p);
+}
+
 int callsites_put_ends(struct pass *p, struct err *err)
 {
 	struct store_end *s = NULL;
 	size_t n = 0, cap = 0;
 	int rc;
 
-	callsites_find_injected(p);
-	callsites_check_ends(p);
+	if (callsites_mark_leaves(p, err))
+		return -1;
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (p->spot[i].start || p->spot[i].open)
 			*mem_add(s, n, cap) = (struct store_end){
@@ -131,6 +239,8 @@ bool callsites_begins(const struct spot *s)
 	case ENDS_FILE:
 	case ENDS_FUNCTION:
 	case ENDS_FRAME:
+	case ENDS_SWITCH:
+	case ENDS_DUMP:
 		break;
 	}
 	return false;

@@ -128,13 +128,20 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 		return true;
 	const struct callee_reach *r = &p->reach[out->reach];
 
-	if (d->leaf ? d->bare
-		    : in->start == ENDS_FILE || in->start == ENDS_FUNCTION)
+	if (d->leaf ? d->bare : callsites_is_frameless(in))
 		return r->open || r->frame;
 	if (!d->leaf && (!in->framed || (in->site.kind != CALLSITE_DIRECT &&
 					 in->site.kind != CALLSITE_INDIRECT)))
 		return true;
 	return f == g ? callee_reach_has(g, r, in->off - !d->leaf) : r->open;
+}
+
+/* Returns whether what the call enters is known to set the frame pointer. */
+static bool callsites_is_framed(const struct pass *p, const struct doubt *d)
+{
+	const uint32_t reach = p->spot[d->frame].reach;
+
+	return reach && reach != UINT32_MAX && p->reach[reach].frame;
 }
 
 void callsites_settle_doubts(struct pass *p)
@@ -145,5 +152,10 @@ void callsites_settle_doubts(struct pass *p)
 		if (!callsites_is_possible(p, d))
 			callsites_set_link(p, d->inner, d->frame,
 					   CALLSITE_NEVER);
+		else if (d->leaf && d->bare && !callsites_is_framed(p, d) &&
+			 callsites_known_link(p, d->inner, d->frame) ==
+				 CALLSITE_GAP)
+			callsites_set_link(p, d->inner, d->frame,
+					   CALLSITE_UNKNOWN);
 	}
 }

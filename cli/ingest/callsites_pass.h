@@ -44,6 +44,14 @@ struct spot { /* The result for a frame. */
 	uint8_t open;
 };
 
+/* Returns whether a walk along frame pointers leaves out the caller of a frame.
+ */
+static inline bool callsites_is_frameless(const struct spot *s)
+{
+	return s->start == ENDS_FILE || s->start == ENDS_FUNCTION ||
+	       s->start == ENDS_SWITCH;
+}
+
 /* A distinct stack. */
 struct known_stack {
 	bool used;	 /* a sample or request has it */
@@ -54,6 +62,7 @@ struct known_stack {
 	bool framed;	 /* a chain is known to have it */
 	/* the tables, or the kernel, say that a sample's has no caller */
 	bool outermost;
+	bool switches;	/* a frame is ENDS_SWITCH */
 	bool lacks;	/* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
@@ -119,7 +128,10 @@ void callsites_find_reach(struct pass *p, struct spot *s,
 void callsites_settle_doubts(struct pass *p);
 /* Judges the stacks; code: stores what was found. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
-/* Looks at the frames in which stacks end, and stores what was found. */
+/* Looks at the frames in which stacks end. */
+void callsites_find_ends(struct pass *p);
+/* Stores what was found, once the stacks are judged, and where stack dumps
+ * would end. */
 int callsites_put_ends(struct pass *p, struct err *err);
 /* Returns whether threads begin in the function of a frame, as far as was
  * found. */

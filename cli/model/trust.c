@@ -124,6 +124,27 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Sets of which stacks a dump would end early. */
+static void trust_find_dump_ends(struct trust *t, const bool *leaf,
+				 const bool *switches)
+{
+	const struct known_code *c = t->code;
+	bool *passed = mem_new(t->n_stack, sizeof(*passed));
+
+	t->ends = mem_new(t->n_stack, sizeof(*t->ends));
+	for (size_t i = 1; i < t->n_stack; i++) {
+		const uint32_t frame = c->stack[i].frame;
+		const uint32_t image = c->frame[frame].image;
+
+		passed[i] = passed[c->stack[i].parent] || switches[frame];
+		t->ends[i] = judged_ends_dump(
+			t->judged[i],
+			leaf[frame] || c->image[image].img.kind == IMAGE_ANON,
+			passed[i]);
+	}
+	free(passed);
+}
+
 /* Reads in which frames a dump would end. Nothing is read of a database without
  * such samples, or one that was made before they were counted. */
 static int trust_load_dump_ends(struct trust *t, struct store *db,
@@ -131,10 +152,11 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 {
 	enum {
 		FRAME,
+		START,
 		OPEN,
 		COLUMNS
 	};
-	static const char *const column[COLUMNS] = { "frame", "open" };
+	static const char *const column[COLUMNS] = { "frame", "start", "open" };
 	struct int_row row;
 	bool any = false;
 
@@ -145,13 +167,25 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 	struct int_rows *r =
 		int_rows_of(db, "internal_end", column, COLUMNS, err);
 
-	t->open = mem_new(t->code->n_frame, sizeof(*t->open));
-	while (int_rows_step(r, &row))
-		if (row.v[FRAME] > 0 &&
-		    (uint64_t)row.v[FRAME] < t->code->n_frame &&
-		    row.v[OPEN] > 0 && row.v[OPEN] <= UINT8_MAX)
-			t->open[row.v[FRAME]] = (uint8_t)row.v[OPEN];
-	return int_rows_end(r, err);
+	bool *leaf = mem_new(t->code->n_frame, sizeof(*leaf));
+	bool *switches = mem_new(t->code->n_frame, sizeof(*switches));
+
+	while (int_rows_step(r, &row)) {
+		if (row.v[FRAME] < 1 ||
+		    (uint64_t)row.v[FRAME] >= t->code->n_frame)
+			continue;
+		leaf[row.v[FRAME]] =
+			judged_ends_leaf((unsigned int)row.v[START],
+					 (unsigned int)row.v[OPEN], false);
+		switches[row.v[FRAME]] = row.v[START] == ENDS_SWITCH;
+	}
+	int rc = int_rows_end(r, err);
+
+	if (!rc)
+		trust_find_dump_ends(t, leaf, switches);
+	free(leaf);
+	free(switches);
+	return rc;
 }
 
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
@@ -376,7 +410,7 @@ void trust_free(struct trust *t)
 	free(t->judged);
 	free(t->image);
 	free(t->unwound);
-	free(t->open);
+	free(t->ends);
 	free(t->depth);
 	free(t->unproved_image);
 	free(t);
@@ -393,16 +427,6 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
-static bool trust_ends_dump(const struct trust *t, uint32_t stack)
-{
-	uint32_t leaf = t->code->stack[stack].frame;
-	uint32_t image = t->code->frame[leaf].image;
-
-	return t->open &&
-	       judged_ends_dump(t->judged[stack], t->open[leaf],
-				t->code->image[image].img.kind == IMAGE_ANON);
-}
-
 /* Returns an enum judged_stop. */
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
@@ -415,7 +439,7 @@ static int64_t trust_frames(const struct trust *t, uint32_t user,
 	if (!depth)
 		return 0;
 	depth -= (caller->flags & FRAME_INFERRED) != 0;
-	return judged_stop(depth, t->depth[kernel], trust_ends_dump(t, user));
+	return judged_stop(depth, t->depth[kernel], t->ends && t->ends[user]);
 }
 
 static struct trust_key trust_key_of(const struct trust *t,

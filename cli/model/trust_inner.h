@@ -39,8 +39,8 @@ struct trust {
 	uint32_t *image;     /* the cause, by stack; 0: none */
 	bool *unwound;	     /* by stack */
 	uint8_t *depth;	     /* by stack: its frames, or DEEPEST */
-	/* by frame: internal_end.open; NULL: no dump is known to end early */
-	uint8_t *open;
+	/* by stack: judged_ends_dump(); NULL: no dump is known to end early */
+	bool *ends;
 	struct trust_end *end;
 	size_t n_end, cap_end;
 	uint32_t *end_of; /* by stack: index in end, plus 1; NULL: of none */

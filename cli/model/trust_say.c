@@ -89,6 +89,39 @@ struct trust_remedy {
 	bool unchecked;	 /* they are only unchecked */
 };
 
+/* Returns whether a dump ended for another reason than its size. */
+static bool trust_is_ended(const struct trust_word *w)
+{
+	return w->name && !strncmp(w->name, "cut (", 5) &&
+	       strcmp(w->name, "cut (truncated_dump)") != 0 &&
+	       strcmp(w->name, "cut (full)") != 0;
+}
+
+/* Returns how many samples more would be whole, of n for which dumps, or larger
+ * ones, are the remedy. Of those that were too small as many will end elsewhere
+ * as of the others, at least: deeper ones come through more code. */
+static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
+{
+	static const char dump[] = "perf record --call-graph dwarf";
+	int64_t whole = 0, ended = 0;
+
+	if (strncmp(fix, dump, strlen(dump)) != 0)
+		return n;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+
+		if (trust_is_ended(r->word))
+			trust_tally(&ended, (uint64_t)r->n);
+		if (r->word->kind == TRUST_WHOLE)
+			trust_tally(&whole, (uint64_t)r->n);
+	}
+	if (!ended)
+		return n;
+	return ended > whole ? 0
+			     : (int64_t)((double)n * (double)whole /
+					 (double)(whole + ended));
+}
+
 /* Returns the cheapest that mends a good part, or else the one that mends most.
  */
 static struct trust_remedy trust_remedy(const struct trust *t,
@@ -112,12 +145,13 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 			m.unchecked &=
 				!r->n || r->word->kind == TRUST_UNCHECKED;
 		}
+		m.n = trust_mends(t, m.fix, m.n);
 
 		bool good = m.n * MENDS_OF >= wrong;
 		bool was = best.n * MENDS_OF >= wrong;
 		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
 
-		if (!m.fix[0] || !m.n || m.n * 100 < s->samples ||
+		if (!m.fix[0] || m.n <= 0 || m.n * 100 < s->samples ||
 		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
 			continue;
 		if (!best.fix[0] || (good && !was) ||

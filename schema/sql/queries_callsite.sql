@@ -98,7 +98,8 @@ WHERE fabricated > 0 ORDER BY fabricated DESC, image
 -- name: check_ends_early
 -- share: percent of the samples that have a user stack, or asked for one
 WITH kept(type, mark, class, frames, n, image) AS MATERIALIZED (
-	SELECT type, mark, class, frames, n, image FROM internal_trust_class
+	SELECT type, mark, class, nullif(frames, 1), sum(n), image
+	FROM internal_trust_class GROUP BY 1, 2, 3, 4, 6
 ), ending(stack, class, image, frame, depth) AS MATERIALIZED (
 	SELECT j.stack, w.name, j.image, (SELECT p.frame FROM stack_path p
 		WHERE p.stack = j.stack ORDER BY p.pos DESC LIMIT 1),

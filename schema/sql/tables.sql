@@ -305,7 +305,9 @@ CREATE TABLE internal_end(
 				-- begins there ('table', 'entry', 'library',
 				-- 'routine', 'mark'), or why a walk along
 				-- frame pointers ended; of one between, why
-				-- its caller is missing; NULL: not known
+				-- its caller is missing; of an innermost one,
+				-- that a stack dump would end there or not
+				-- much further out; NULL: not known
 	open INTEGER		-- of an innermost one, word 'judged': why its
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; NULL: not
@@ -329,9 +331,10 @@ CREATE TABLE internal_user_trust(
 	judged TEXT,		-- of the stack alone: a class of view trust;
 				-- NULL: there is no user stack
 	frames INTEGER,		-- 127: of both halves as many were recorded as
-				-- perf keeps; 8: as many as ftrace keeps; 1: no
-				-- unwind table covers the innermost, so that
-				-- a stack dump would end there; else NULL
+				-- perf keeps; 8: as many as ftrace keeps; 1: a
+				-- stack dump would end early: no unwind table
+				-- covers the innermost, or internal_end has
+				-- the reason; else NULL
 	n INTEGER,		-- samples
 	image INTEGER		-- as in internal_judged
 );

@@ -312,12 +312,6 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 		WHEN 'ftrace' THEN 'trace-cmd record -T -O userstacktrace'
 		WHEN 'lttng' THEN
 			'lttng add-context --kernel --type=callstack-user' END
-	-- of a Go program: behind runtime.systemstack(), which calls on a stack
-	-- that no dump has
-	WHEN s.class = 'caller missing (further out)' AND EXISTS (
-		SELECT 1 FROM symbol y JOIN capture c ON NOT c.system_wide
-		WHERE c.id = t.capture AND y.name GLOB 'runtime.systemstack*')
-		THEN NULL
 	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame',
 		'caller missing (further out)',
 		'ends early (no frame pointers)', 'ends early (function)')

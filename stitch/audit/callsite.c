@@ -43,6 +43,8 @@ const char *thread_start_name(unsigned int v)
 		[ENDS_FUNCTION] = "function without frame pointer",
 		[ENDS_FRAME] = "frame pointer",
 		[START_EXIT] = "exit",
+		[ENDS_SWITCH] = "function that goes to another stack",
+		[ENDS_DUMP] = "end of a stack dump",
 	};
 
 	return v < ARRAY_SIZE(name) ? name[v] : NULL;

@@ -35,7 +35,8 @@ enum callsite_link {
 
 /* Where a user stack ends: in the function in which its thread begins, or
  * elsewhere, and then why a walk along frame pointers ends there. Of a frame in
- * which none ends: ENDS_FUNCTION if its caller is not in the chain either. */
+ * which none ends: ENDS_FUNCTION or ENDS_SWITCH if its caller is not in the
+ * chain either. */
 enum thread_start {
 	START_UNKNOWN, /* not asked, or too little is known of the code */
 	/* The function's unwind table gives no return address: _start of
@@ -58,6 +59,10 @@ enum thread_start {
 	/* Behind, since the numbers are stored: the code behind the call ends
 	 * the thread by a system call. */
 	START_EXIT,
+	ENDS_SWITCH, /* ENDS_FUNCTION, and it goes to another stack and back */
+	/* Of an innermost frame: its threads run code out of which no table
+	 * leads, so that a stack dump would end there. */
+	ENDS_DUMP,
 };
 
 /* How far a user stack can be trusted. The open ones have a return address
@@ -83,15 +88,27 @@ enum judged {
 	JUDGED_HOLE, /* a caller further out is missing */
 };
 
-/* Of a stack that was walked along frame pointers and is judged so: would a
- * dump of it end in the innermost frame? open: of that frame, as internal_end
- * has it; anon: its code is in anonymous memory, and nothing names it. */
-static inline bool judged_ends_dump(unsigned int judged, unsigned int open,
+/* Would a stack dump end in this innermost frame, or not much further? start,
+ * open: of that frame, as internal_end has them; anon: its code is in anonymous
+ * memory, and nothing names it. */
+static inline bool judged_ends_leaf(unsigned int start, unsigned int open,
 				    bool anon)
 {
-	return (judged == JUDGED_ONE_FRAME || judged == JUDGED_FABRICATED ||
-		judged == JUDGED_CALLER || judged == JUDGED_HOLE) &&
-	       (anon || open == JUDGED_NO_TABLE);
+	return anon || open == JUDGED_NO_TABLE || start == ENDS_DUMP;
+}
+
+/* Of a stack that was walked along frame pointers and is judged so: would a
+ * dump of it not be whole? leaf: judged_ends_leaf(); switches: one of its
+ * frames is ENDS_SWITCH, which frame pointers lead out of, and no dump. */
+static inline bool judged_ends_dump(unsigned int judged, bool leaf,
+				    bool switches)
+{
+	return switches ||
+	       (leaf &&
+		(judged == JUDGED_ONE_FRAME || judged == JUDGED_FABRICATED ||
+		 judged == JUDGED_CALLER || judged == JUDGED_HOLE ||
+		 judged == JUDGED_EARLY_FILE ||
+		 judged == JUDGED_EARLY_FUNCTION));
 }
 
 /* Numbers of internal_user_trust.frames (tables.sql). */

@@ -439,6 +439,11 @@ bool callsite_is_injected(const struct callsite_file *f, uint64_t off)
 	return false;
 }
 
+bool callsite_is_go(const struct callsite_file *f)
+{
+	return f->n_injected > 0;
+}
+
 /* Compares the function in `inner` with the name of the PLT stub that is
  * called. */
 static enum callsite_link

@@ -58,6 +58,10 @@ bool callsite_has_table(const struct callsite_file *f, uint64_t off);
  * no call need be there. */
 bool callsite_is_injected(const struct callsite_file *f, uint64_t off);
 
+/* Returns whether the file is a Go program, whose C functions run on stacks of
+ * their own. */
+bool callsite_is_go(const struct callsite_file *f);
+
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */
 enum callsite_link callsite_link(const struct callsite_file *f,

@@ -641,6 +641,25 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 	return found ? found : thread_start_why_not(f, start, vaddr);
 }
 
+/* Returns whether the code behind the call at an ELF address goes back to
+ * another stack, as Go's runtime.systemstack() and asmcgocall() do: the table
+ * says that there is nothing on this one. */
+static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)
+{
+	unsigned char code[FRAME_CODE_WHOLE];
+	struct cfi_rules r;
+	int64_t cfa, fp;
+
+	if (!callsite_is_go(f) || f->machine != EM_X86_64 || !f->cfi ||
+	    !cfi_rules(f->cfi, vaddr, &r) || r.cfa.kind != RULE_REG ||
+	    r.cfa_reg != abi_of(f->machine)->sp || r.cfa.v != 8)
+		return false;
+	return frame_code_ends(
+		       f->machine, code,
+		       elf_read_code(f->ef, vaddr + 1, code, sizeof(code)),
+		       &cfa, &fp) == FRAME_CODE_SWITCHES;
+}
+
 enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
 				      const struct callsite *site, bool *used)
 {
@@ -653,6 +672,8 @@ enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
 	    !callsite_function_at(f, vaddr, &start, &end) ||
 	    thread_start_has_frame(f, start, vaddr, used))
 		return START_UNKNOWN;
+	if (thread_start_switches(f, vaddr))
+		return ENDS_SWITCH;
 	if (thread_start_exits(f, vaddr + 1))
 		return START_EXIT;
 	enum thread_start found = thread_start_find(f, thread_starts_of(f),

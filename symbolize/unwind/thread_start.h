@@ -25,7 +25,8 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 				  const struct callsite *site);
 /* For a return address in which no stack ends. Returns ENDS_FUNCTION if its
  * function has set no frame pointer there, so that its own caller is not in the
- * chain; what begins there, if it is known without reading the whole file, as
+ * chain; ENDS_SWITCH if what it has called is on another stack, too; what
+ * begins there, if it is known without reading the whole file, as
  * thread_start_at() does: the C library's first functions run once; else
  * START_UNKNOWN. *used: it has other data in that register, so that the chain
  * may go on with anything. */

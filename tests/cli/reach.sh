@@ -101,6 +101,13 @@ in_bare:
 	.size no_frame, . - no_frame
 	jumps one_jump, work
 	jumps two_jumps, one_jump
+	begin switching
+	call *%rdi
+after_switching:
+	mov 0x38(%rax), %rsp
+	ret
+	.cfi_endproc
+	.size switching, . - switching
 	jumps by_register, *%rax
 	jumps by_memory, *table(, %rax, 8)
 	jumps no_frame_jumps, no_frame
@@ -117,6 +124,16 @@ in_bare:
 	.cfi_endproc
 	.size apart, . - apart
 	jumps by_stub, elsewhere@plt
+	begin calls_out
+	sub $8, %rsp
+	.cfi_def_cfa_offset 16
+	call elsewhere@plt
+after_elsewhere:
+	add $8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size calls_out, . - calls_out
 	.data
 table:	.quad work
 	.section .note.GNU-stack
@@ -132,6 +149,7 @@ gcc -shared -o elsewhere.so elsewhere.c &&
 		print "mmap pid=9 len=0x1000 time=2 start=" $3, "pgoff=" $2, "path=" path }'
 } >reach.txt
 nm reach >names
+echo '7fff00001000 d heap' >>names
 time=10
 # stack TEST CLASS FRAME...: a sample with these, and what must be said of it
 stack() {
@@ -170,6 +188,13 @@ stack a_leaf_without_a_frame_made_none "$open" in_bare after_bare
 stack nor_did_what_calls_it "$open" in_bare after_no_frame
 stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
 stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
+stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
+stack what_is_called_on_another_stack_lacks_a_caller "caller missing (further out)" in_work after_switching after_work
+# a process of which not all mappings are known
+maps=$(sed -n '/^mmap/s/pid=9/pid=8/p' reach.txt)
+echo "$maps" >>reach.txt
+stack what_is_no_code_is_not_the_caller_of_a_caller "not judged (mappings)" in_bare heap
+sed -i '$s/pid=9 tid=9/pid=8 tid=8/' reach.txt
 
 "$MKCAP" reach.txt reach.data &&
 	"$B" ingest -q -f --no-infer-callers -o reach.db reach.data 2>err || exit 2
@@ -180,6 +205,9 @@ do
 		LEFT JOIN word w ON w.kind = 'judged' AND w.id = j.class
 		WHERE e.time_ns = $time" | tr -d '"')"
 done <wanted
+# Go's functions set frame pointers: what is fabricated is in C, on a stack of its own
+is no_dump_leads_to_another_stack "caller missing" "$(one reach.db \
+	"SELECT group_concat(class) FROM (SELECT class FROM trust WHERE fix NOT NULL ORDER BY 1)" | tr -d '"')"
 
 # A file with .eh_frame and .debug_frame, as Go's and C's parts of a cgo program have them
 cat >c.S <<'END'

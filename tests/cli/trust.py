@@ -34,6 +34,11 @@ CLASS_OF_EACH = """
         -- with a caller that was not recorded
         SELECT p.stack FROM stack_path p
         JOIN frame f ON f.id = p.frame AND f.flags & 1 WHERE p.pos = 1
+    ), switching(stack) AS MATERIALIZED (
+        SELECT DISTINCT p.stack FROM internal_end d
+        JOIN word w ON w.kind = 'start' AND w.id = d.start
+            AND w.name = 'function that goes to another stack'
+        JOIN stack_path p ON p.frame = d.frame
     ), kept(class, type, mark, judged, frames, image) AS MATERIALIZED (
         SELECT class, type, mark, judged, frames, image FROM internal_trust_class
     )
@@ -62,15 +67,21 @@ CLASS_OF_EACH = """
                 + coalesce(a.depth, 0) = 127 THEN 127
             WHEN b.depth - (b.id IN (SELECT stack FROM inferred)) = 8
             THEN 8
-            -- a dump would end in the innermost frame
+            -- a dump would end at another stack, or near the innermost frame
+            WHEN EXISTS (SELECT 1 FROM switching z WHERE z.stack = b.id)
+            THEN 1
             WHEN w.name IN ('one frame', 'fabricated (no frame pointers)',
-                'caller missing', 'caller missing (further out)') AND EXISTS (
+                'caller missing', 'caller missing (further out)',
+                'ends early (no frame pointers)', 'ends early (function)')
+            AND EXISTS (
                 SELECT 1 FROM frame l JOIN image m ON m.id = l.image
                 JOIN word x ON x.kind = 'image' AND x.id = m.kind
                 LEFT JOIN internal_end d ON d.frame = l.id
                 LEFT JOIN word o ON o.kind = 'judged' AND o.id = d.open
+                LEFT JOIN word y ON y.kind = 'start' AND y.id = d.start
                 WHERE l.id = b.frame
-                AND (x.name = 'anon' OR o.name = 'not judged (no table)'))
+                AND (x.name = 'anon' OR o.name = 'not judged (no table)'
+                    OR y.name = 'end of a stack dump'))
             THEN 1 END"""
 bad = []
 name = [""]

@@ -124,7 +124,7 @@ END
 done | awk '/^mmap/ { pid++ } { sub("pid=100", "pid=10" pid); sub("tid=100", "tid=10" pid); print }' >both.txt
 {
 	echo 'event cpu-clock period=1000'
-	for pid in 101 102 103
+	for pid in 101 102 103 104
 	do
 		echo "comm pid=$pid name=p$pid exec time=100"
 	done
@@ -132,19 +132,26 @@ done | awk '/^mmap/ { pid++ } { sub("pid=100", "pid=10" pid); sub("tid=100", "ti
 	echo 'mmap pid=103 start=0x7f0000 len=0x1000 pgoff=0 path=//anon time=300
 sample pid=103 tid=103 cpu=0 time=9000 ip=0x7f0010 u=0x7f0010
 sample pid=103 tid=103 cpu=0 time=9100 ip=0x7f0020 u=0x7f0020'
+	# of a thread that runs such code, what has no caller may have one there
+	sed -n '/^mmap.*with$/s/pid=101/pid=104/p' both.txt
+	main=0x$(nm with | sed -n 's/ T main//p')
+	echo "mmap pid=104 start=0x7f0000 len=0x1000 pgoff=0 path=//anon time=300
+sample pid=104 tid=104 cpu=0 time=9200 ip=0x7f0030 u=0x7f0030
+sample pid=104 tid=104 cpu=0 time=9300 ip=$main u=$main"
 } >nowhere.txt
 "$MKCAP" nowhere.txt nowhere.data && "$B" ingest -q -o nowhere.db nowhere.data 2>err
-for comm in '*' p101 p102 p103
+for comm in '*' p101 p102 p103 p104
 do
 	"$B" check --comm "$comm" nowhere.db 2>err | tr -s '\n ' '  ' | grep -o "'perf record[^.]*" || echo none
 done >got
 "$B" check nowhere.db 2>err | tr -s '\n ' '  ' | grep -o "'perf record[^.]*" >>got
 cat >want <<'END'
-'perf record --call-graph dwarf,16384' may mend 25
+'perf record --call-graph dwarf,16384' may mend 16
 'perf record --call-graph dwarf,16384' may mend all of them
 none
 none
-'perf record --call-graph dwarf,16384' may mend 25
+none
+'perf record --call-graph dwarf,16384' may mend 16
 END
 diff want got >differ
 status=$?
