@@ -81,6 +81,8 @@ struct proof_piece {
 	uint8_t proof; /* enum proof, of the state */
 	uint8_t link;  /* enum proof: that this edge ended it */
 	bool open;     /* losses in it may hide more: timeline_losses_in() */
+	bool came;     /* it begins with a switch to the thread, of whose run
+			* no record tells the length: no wait begins there */
 };
 
 /* t: borrowed. */
@@ -95,8 +97,8 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 /* Returns the first piece that ends behind a time. */
 size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
 /* Returns the end of the wait that begins with piece `first`: the next time on
- * a CPU. It may be too short for a piece, but then another switch out follows.
- */
+ * a CPU. It may be too short for a piece, but then another switch out follows,
+ * or a piece that `came`. */
 size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first);
 /* Frees the pieces and edges of all threads asked for so far, if they
  * are many. */

@@ -34,7 +34,10 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
 		pc->cpu = (uint32_t)g->b->cpu + 1;
-	if (g->exact_from && g->a)
+	/* A stay without length has no piece, but it ends a wait: the last
+	 * switch that is known of a CPU may be to the thread. */
+	if (g->a &&
+	    (g->exact_from || (g->a->exact_from && g->a->from == g->a->to)))
 		pc->stay = timeline_stay_number(g->p->t, g->a);
 	return pc;
 }
@@ -92,6 +95,7 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 
 		out.out = timeline_stay_out(s);
 		out.bits = (int16_t)s->state;
+		out.came = !s->exact_to;
 	}
 	return out;
 }

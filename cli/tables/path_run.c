@@ -210,10 +210,11 @@ int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
 	int rc = 0;
 
 	while (!rc && k < n) {
-		uint8_t state = proofs_piece(r->proofs, thread, k).state;
+		const struct proof_piece pc =
+			proofs_piece(r->proofs, thread, k);
 		struct path_wait w;
 
-		if (state == PIECE_RUN) {
+		if (pc.state == PIECE_RUN) {
 			k++;
 			continue;
 		}
@@ -221,8 +222,9 @@ int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
 		 * first, or behind the last, has no length. Between a thread
 		 * that ended and one that has its tid, nobody waits. */
 		w = path_wait_of(r, thread, k, &k);
-		if (state == PIECE_DEAD || state == PIECE_UNBORN ||
-		    w.from == TIMELINE_START || w.to == TIMELINE_END ||
+		if (pc.state == PIECE_DEAD || pc.state == PIECE_UNBORN ||
+		    pc.came || w.from == TIMELINE_START ||
+		    w.to == TIMELINE_END ||
 		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
 			continue;
 		rc = fn(arg, &w, err);

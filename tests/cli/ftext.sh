@@ -294,7 +294,7 @@ do
 	is "trace-cmd report has the same times: $f" "$(cat kernel.sched)" "$(cat $f.sched)"
 done
 woken() {
-	"$B" path --worst 1 --comm one --json "$1.txt" | python3 -c '
+	"$B" path --idle --worst 1 --comm one --json "$1.txt" | python3 -c '
 import json, sys
 (c,) = json.load(sys.stdin)["chains"]
 for e in c["edges"]:

@@ -675,3 +675,19 @@ states=$("$B" query --format csv "$work/exec.txt" "SELECT tid, state, ns / 1000
 is the_thread_runs_on_as_the_first \
 	'200,run,200 200,dead,100 200,run,100 201,blocked,100 201,ready,100 201,run,100 201,dead,99 ' \
 	"$states"
+
+# a wait that the last switch of a CPU ends is one, as it is for --off-cpu
+"$B" ingest -q -f --no-symbols -o "$work/last.db" tests/captures/ftext-verbose.txt.gz 2>/dev/null
+zcat tests/captures/ftext-verbose.txt.gz | python3 -c '
+import re
+import sys
+away, n = set(), 0
+for out, came in re.findall(r"sched_switch:.* prev_pid=(\d+) .* next_pid=(\d+)", sys.stdin.read()):
+    n += came in away
+    away.discard(came)
+    away |= {out} - {"0"}
+print(n, n)' >"$work/want"
+"$B" path --waits --idle --json "$work/last.db" >"$work/path.json"
+"$B" report --off-cpu --json "$work/last.db" >"$work/offcpu.json"
+is a_wait_ends_with_the_last_switch "$(cat "$work/want")" \
+	"$(of_json "$work/path.json" 'r["n"]') $(of_json "$work/offcpu.json" 'r["waits"]')"

@@ -36,11 +36,11 @@ WOKE = re.compile(r"^\s*(?P<time>\d+\.\d{6}) \[(?P<cpu>\d+)\]\s+"
                   r"(?P<name>.+?)\s+awakened: (?P<woken>.+?)\s*$")
 TID = re.compile(r"\[(-?\d+)(?:/-?\d+)?\]$")
 EXPECT = {
-    "chain": {"stays": 123, "begin": 2, "ready": 70, "preempt": 29, "same": 43,
+    "chain": {"stays": 123, "begin": 2, "ready": 70, "preempt": 29, "same": 44,
               "handler": 17},
     "lock": {"stays": 75, "begin": 2, "ready": 37, "preempt": 14, "exit": 1,
-             "same": 9, "handler": 22},
-    "sock": {"stays": 109, "begin": 2, "ready": 60, "preempt": 21, "same": 33,
+             "same": 10, "handler": 22},
+    "sock": {"stays": 109, "begin": 2, "ready": 60, "preempt": 21, "same": 34,
              "handler": 22},
 }
 

@@ -10,9 +10,6 @@ ended by the same thread with the same proof. All that differs is of a class,
 and each count must be as in expect-waits.txt:
 
 doubt    path has it, report counts it as uncertain or open
-last     it ends with the last record of its CPU, or the last one in front of a
-         loss: the run that comes has no length, and so for path the wait has
-         no end
 cut      path does not know its begin or its end: records of its CPU contradict
          each other there, which report does not look at
 link     path's table wake says who woke, and report's proof is that this also
@@ -67,9 +64,7 @@ def unlike_ends(wait, stays):
     both."""
     before = [s for s in stays if s["t1"] == wait["from_ns"]]
     behind = [s for s in stays if s["t0"] == wait["to_ns"]]
-    if not before or not behind:
-        return "cut"
-    return "last" if any(s["t1"] == s["t0"] for s in behind) else None
+    return None if before and behind else "cut"
 
 
 def unlike_proof(wait, other):
