@@ -38,6 +38,6 @@ bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
  * of a goroutine or a context returns to. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 /* Returns whether it is the address to which the first function of a context of
- * makecontext(3), or of a goroutine, returns. */
+ * makecontext(3) or Boost, or of a goroutine, returns. */
 bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr);
 #endif
