@@ -409,6 +409,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 	sy->doubtful = judged >= REPLACED_MAYBE;
 	sy->mapped =
 		!image->id_len && judged == REPLACED_NONE ? image->path : NULL;
+	sy->recorded = locate_recorded(image);
 
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
@@ -442,6 +443,7 @@ out:
 	sy->tried = NULL;
 	sy->doubtful = false;
 	sy->mapped = NULL;
+	sy->recorded = NULL;
 	image_names_give(sy, in, img, rc ? NULL : rep);
 	free(uncached);
 	sy->rep = NULL;

@@ -54,6 +54,9 @@ struct symbolizer {
 	/* the path of the current image if its file is there, as it was
 	 * mapped; else NULL */
 	const char *mapped;
+	/* the path of the current image if it may name a file: debug files may
+	 * be beside it, although a copy of the image is read. Else NULL */
+	const char *recorded;
 	struct demangled_names plain;
 	char name[16384]; /* buffer for one demangled name */
 };

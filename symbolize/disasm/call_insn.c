@@ -108,6 +108,19 @@ static bool call_insn_x86_start(const struct call_insn_site *s)
 	return call_insn_next_is(s, start, sizeof(start));
 }
 
+/* Where the first function of a context of Boost 1.74 returns to, in
+ * make_fcontext: push %rbp; jmp *%rbx; here: xor %rdi,%rdi; call _exit; hlt. */
+static bool call_insn_x86_fcontext(const struct call_insn_site *s)
+{
+	static const unsigned char jump[] = { 0x55, 0xff, 0xe3 };
+	static const unsigned char end[] = { 0x48, 0x31, 0xff, 0xe8 };
+	const unsigned char *at = s->code + s->ret;
+
+	return s->ret >= sizeof(jump) && s->len - s->ret >= 9 &&
+	       !memcmp(at - sizeof(jump), jump, sizeof(jump)) &&
+	       !memcmp(at, end, sizeof(end)) && at[8] == 0xf4;
+}
+
 /* Where the first function of a goroutine returns to: behind the first
  * instruction of runtime.goexit, which is aligned: nop; call goexit1; nop. Read
  * in Go 1.19, for all machines here. */
@@ -145,7 +158,7 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 			return CALL_INDIRECT;
 	if (call_insn_x86_signal(s, wide))
 		return CALL_SIGNAL;
-	if (wide && call_insn_x86_start(s))
+	if (wide && (call_insn_x86_start(s) || call_insn_x86_fcontext(s)))
 		return CALL_START;
 	return call_insn_x86_goexit(s) ? CALL_START : CALL_NONE;
 }

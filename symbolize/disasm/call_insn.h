@@ -17,7 +17,8 @@ enum call_kind {
 	/* not a call: a signal handler returns here; the kernel pushed the
 	 * address */
 	CALL_SIGNAL,
-	/* not a call: makecontext() stored the address, or Go's newproc() */
+	/* not a call: makecontext() stored the address, Boost's
+	 * make_fcontext(), or Go's newproc() */
 	CALL_START,
 	CALL_UNKNOWN, /* machine not supported */
 };

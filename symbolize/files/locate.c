@@ -184,6 +184,30 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
 
+/* Adds a file in a folder beside ef and, as ef may be a copy in perf's cache,
+ * beside the recorded path; NULL: not known. */
+static void places_add_beside(const struct symbolizer *sy,
+			      const struct elf_file *ef, const char *path,
+			      const char *folder, const char *name,
+			      struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *slash = strrchr(ef->path, '/');
+
+	if (slash)
+		places_add(out, "%.*s/%s%s", (int)(slash - ef->path), ef->path,
+			   folder, name);
+	if (path && strcmp(path, ef->path) != 0)
+		places_add(out, "%s%.*s/%s%s", symfs,
+			   (int)(path_base(path) - 1 - path), path, folder,
+			   name);
+}
+
+const char *locate_recorded(const struct image *img)
+{
+	return locate_usable_path(img) ? img->path : NULL;
+}
+
 /* The name comes from the file: only a plain file name is accepted. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out)
@@ -200,13 +224,8 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	if (!name[0] || strchr(name, '/') || !strcmp(name, ".."))
 		return;
 
-	const char *slash = strrchr(ef->path, '/');
-	if (slash) {
-		int n = (int)(slash - ef->path);
-
-		places_add(out, "%.*s/%s", n, ef->path, name);
-		places_add(out, "%.*s/.debug/%s", n, ef->path, name);
-	}
+	places_add_beside(sy, ef, locate_recorded(img), "", name, out);
+	places_add_beside(sy, ef, locate_recorded(img), ".debug/", name, out);
 	for (const char *const *dir = locate_debug_dirs(sy); *dir; dir++)
 		places_add(out, "%s/%s", *dir, name);
 	if (locate_usable_path(img)) {
@@ -223,7 +242,6 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	const char *below = strstr(name, ".dwz/");
-	const char *slash = strrchr(ef->path, '/');
 	const char *base = path_base(name);
 
 	if (below && !path_leaves_root(below)) {
@@ -231,16 +249,14 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 			places_add(out, "%s/%s", *d, below);
 		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
 	}
-	if (slash && *base && !path_leaves_root(base))
-		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
-			   base);
+	if (*base && !path_leaves_root(base))
+		places_add_beside(sy, ef, sy->recorded, "", base, out);
 }
 
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		  const char *folder, const char *name, struct places *out)
 {
 	const char *symfs = sy->opts.symfs;
-	const char *slash = strrchr(ef->path, '/');
 
 	out->tried = sy->tried;
 	if (symfs &&
@@ -252,9 +268,7 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s%s", symfs ? symfs : "", name);
 		return;
 	}
-	if (slash)
-		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
-			   name);
+	places_add_beside(sy, ef, sy->recorded, "", name, out);
 	if (folder && *folder == '/')
 		places_add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
 }
@@ -263,6 +277,7 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 		    struct places *out)
 {
 	static const char debug[] = ".debug";
+	const char *path = sy->recorded;
 	size_t len = strlen(ef->path);
 	size_t end = sizeof(debug) - 1;
 
@@ -270,6 +285,12 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 		places_add(out, "%s/%s.dwp", *d, path_base(ef->path));
 	places_add(out, "%s.dwp", ef->path);
+	if (path) {
+		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+			places_add(out, "%s/%s.dwp", *d, path_base(path));
+		places_add(out, "%s%s.dwp",
+			   sy->opts.symfs ? sy->opts.symfs : "", path);
+	}
 	/* of the program whose debug information was moved to this file */
 	if (len > end && !strcmp(ef->path + len - end, debug))
 		places_add(out, "%.*s.dwp", (int)(len - end), ef->path);

@@ -21,6 +21,8 @@ struct places {
 	size_t n;
 };
 
+/* Returns the path of an image if it may name a file, else NULL. */
+const char *locate_recorded(const struct image *img);
 /* Adds places of the file that was mapped. */
 void locate_image(const struct symbolizer *sy, const struct image *img,
 		  struct places *out);

@@ -129,6 +129,13 @@ bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr)
 	       kind == CALL_START;
 }
 
+bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr)
+{
+	uint64_t target;
+
+	return missing_caller_call_at(m, vaddr, &target) == CALL_START;
+}
+
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 {
 	struct function_range f;

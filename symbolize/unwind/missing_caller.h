@@ -37,4 +37,7 @@ bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
 /* Returns true if an ELF address follows a call, or is where the first function
  * of a goroutine or a context returns to. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
+/* Returns whether it is the address to which the first function of a context of
+ * makecontext(3) or Boost, or of a goroutine, returns. */
+bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr);
 #endif

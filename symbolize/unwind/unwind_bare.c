@@ -225,8 +225,11 @@ int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
+	/* glibc's table of __start_context begins there, behind the address. */
 	if (unwind_at_entry(&from, w) ||
-	    (!w->top && unwind_bare_exits(&from))) {
+	    (!w->top && (unwind_bare_exits(&from) ||
+			 (unwind_is_file(&from) && !w->exact &&
+			  missing_caller_starts(from.m, from.vaddr + 1))))) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}

@@ -90,6 +90,12 @@ START_TEST(signal_handlers_and_contexts_return_where_no_call_is)
 	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90",
 			      "\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff"),
 			 CALL_START);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x55\xff\xe3",
+			      "\x48\x31\xff\xe8\x49\xfe\xff\xff\xf4"),
+			 CALL_START);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x55\xff\xe3",
+			      "\x48\x31\xff\xe8\x49\xfe\xff\xff\x90"),
+			 CALL_NONE);
 	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x1f\x20\x03\xd5",
 			      "\x68\x11\x80\xd2\x01\0\0\xd4"),
 			 CALL_SIGNAL);

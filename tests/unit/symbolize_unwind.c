@@ -201,6 +201,10 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
+	/* glibc's __start_context, whose table begins there, too: nop;
+	 * mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi */
+	put_code(fd, IN(BARE) + 0xa8 - 1,
+		 "\x90\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff", 11);
 	close(fd);
 	return frames_image(fr, &img);
 }
@@ -570,6 +574,19 @@ START_TEST(a_function_to_which_nothing_returns_is_the_outermost)
 }
 END_TEST
 
+START_TEST(the_first_function_of_a_context_is_the_outermost)
+{
+	const uint64_t start = IN(BARE) + 0xa8;
+
+	UNWIND(IN(LEAF), SP + 16, 0, start, IN(BIG), 0, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(LEAF), start - 1);
+	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	/* one byte further it is no such address */
+	UNWIND(IN(LEAF), 0, 0, start + 1, IN(BIG), 0, IN(START), 0);
+	GOT(UNWIND_NO_TABLE, IN(LEAF), start);
+}
+END_TEST
+
 START_TEST(behind_the_call_that_makes_a_thread)
 {
 	const uint64_t call = IN(BARE) - 0x40;
@@ -897,6 +914,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 without_a_table_by_frame_pointer_and_marked,
 	 without_a_table_by_code_that_goes_on_to_a_return,
 	 a_function_to_which_nothing_returns_is_the_outermost,
+	 the_first_function_of_a_context_is_the_outermost,
 	 a_function_that_called_on_another_stack,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
