@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/ingest/align.h"
+#include "cli/ingest/chunks.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
 #include "cli/output/say.h"
@@ -26,7 +28,8 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	struct err why = { 0 };
 	struct stat st;
 	bool is_db = false;
-	int same = 0; /* captures that have the names of the given ones */
+	size_t same = 0; /* captures that have the names of the given ones */
+	struct chunks c;
 	struct rows *r;
 
 	*db = NULL;
@@ -44,19 +47,23 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 			       "%s; if it was that of %s, 'backstitch ingest "
 			       "-f -o %s %s' replaces it",
 			       why.msg, argv[0], out, argv[0]);
+	chunks_join(&c, argv, (size_t)argc, align_keeps_apart());
 	r = rows_of(*db, "report_captures", err);
 	while (rows_step(r)) {
 		const char *name =
 			path_name(rows_text(r, REPORT_CAPTURES_PATH));
-		int i = 0;
+		size_t i = 0;
 
-		while (i < argc && strcmp(name, path_name(argv[i])))
+		while (i < c.n && strcmp(name, path_name(c.path[i])))
 			i++;
-		same += i < argc;
+		same += i < c.n;
 	}
+	const bool others = same != c.n;
+
+	chunks_release(&c);
 	if (rows_end(r, err))
 		goto fail;
-	if (same != argc) {
+	if (others) {
 		err_set(err, ERR_IO,
 			"%s: has other captures; 'backstitch info %s' says "
 			"which, 'backstitch ingest -o NAME.db %s' makes another",

@@ -90,6 +90,11 @@ bool formats_is_capture(const char *path)
 	return is;
 }
 
+char *formats_session(const char *path)
+{
+	return formats_is_folder(path) ? ctf_session(path) : NULL;
+}
+
 void formats_pair(struct source *const *src, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -22,6 +22,10 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 /* Returns whether a file is a capture, compressed or not. */
 bool formats_is_capture(const char *path);
 
+/* Returns what names the LTTng session of a folder, for the caller to free;
+ * NULL: it has none. Folders of one session are chunks of it, or snapshots. */
+char *formats_session(const char *path);
+
 /* Lets captures use what others of the same run tell, such as the clock of a
  * guest's host. Call when all are open and none is scanned. */
 void formats_pair(struct source *const *src, size_t n);

@@ -217,6 +217,9 @@ struct source_opts {
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
 	 * default. */
 	const char *request, *chain;
+	/* More folders of the capture, then NULL, for chunks of one LTTng
+	 * session; NULL: none. Borrowed until open() is back. */
+	char *const *more;
 };
 
 struct source_ops {

@@ -160,6 +160,11 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 	return rc;
 }
 
+bool align_keeps_apart(void)
+{
+	return separate || offsets.n;
+}
+
 int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 		 struct align_out **out, struct err *err)
 {

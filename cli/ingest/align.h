@@ -2,6 +2,7 @@
  * of them once in advance. */
 #ifndef CLI_INGEST_ALIGN_H
 #define CLI_INGEST_ALIGN_H
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/command.h"
@@ -12,6 +13,9 @@ struct source;
 /* --clock-offset --sched-clock-offset --separate */
 extern const struct opt align_opts[];
 
+/* Is each path to be a capture, as --separate or --clock-offset is about them?
+ */
+bool align_keeps_apart(void);
 /* Opens a capture without recording anything in the ledger or the database.
  * Returns 0, or -1 and *err. */
 typedef int align_open_fn(void *arg, const char *path, struct source **out,

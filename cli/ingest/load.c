@@ -15,6 +15,7 @@
 #include "cli/ingest/again.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/callsites.h"
+#include "cli/ingest/chunks.h"
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/name.h"
@@ -142,6 +143,7 @@ struct load {
 	int64_t began;	/* when reading a stream began, in ns since 1970 */
 	struct err why;
 	unsigned int n_sources, layout;
+	struct chunks chunks;	 /* the captures */
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
 	const char *nonce_format[ARRAY_SIZE(nonce_formats.item) + 1];
@@ -284,6 +286,10 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.request = request,
 		.chain = chain,
 	};
+
+	for (size_t i = 0; i < ld->chunks.n; i++)
+		if (ld->chunks.path[i] == path)
+			o.more = ld->chunks.more[i];
 
 	return formats_open(path, &o, lg, err);
 }
@@ -703,7 +709,8 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 		    : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
-	ret = load_store(&ld, paths, n, err);
+	chunks_join(&ld.chunks, paths, n, align_keeps_apart());
+	ret = load_store(&ld, ld.chunks.path, ld.chunks.n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
 	if (!ret && !out) {
 		*db = ld.db;
@@ -723,6 +730,7 @@ out:
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);
 	free(ld.align);
+	chunks_release(&ld.chunks);
 	return ret;
 }
 

@@ -39,6 +39,10 @@ struct err;
 
 extern const struct source_ops ctf_ops;
 
+/* Returns what names the LTTng session of the first trace below a folder, for
+ * the caller to free; NULL: there is none. */
+char *ctf_session(const char *path);
+
 /* ---- schema.c: metadata, and what is made of it */
 
 /* An event class, as its events are read. */
@@ -556,6 +560,8 @@ bool ctf_is_folder(const char *path);
 int ctf_find_traces(struct ctf *ctf, const char *path,
 		    void (*fn)(struct ctf *ctf, const char *folder),
 		    struct err *err);
+/* Returns the first of them, for the caller to free, or NULL. */
+char *ctf_find_first(const char *path);
 /* Returns "dir/name"; the caller frees it. */
 char *ctf_find_join_path(const char *dir, const char *name);
 /* The same as scandir() by names; if ctf, a folder that cannot be listed is

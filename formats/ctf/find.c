@@ -116,6 +116,17 @@ bool ctf_is_folder(const char *path)
 	return yes;
 }
 
+char *ctf_find_first(const char *path)
+{
+	struct folder_walk w = { .most = 1 };
+
+	ctf_find_walk(&w, path, 0);
+	char *first = w.n ? mem_strdup(w.found[0]) : NULL;
+
+	ctf_find_end_walk(&w);
+	return first;
+}
+
 void *ctf_file_map(const char *path, uint64_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

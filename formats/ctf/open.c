@@ -248,11 +248,46 @@ static int ctf_refuse_two_kernels(const struct ctf *ctf, const char *path,
 	return 0;
 }
 
+char *ctf_session(const char *path)
+{
+	struct ctf ctf = { 0 };
+	char *folder = ctf_find_first(path);
+	char *file = folder ? ctf_find_join_path(folder, "metadata") : NULL;
+	const struct ctf_schema *sm = file ? ctf_schema_of(&ctf, file) : NULL;
+	const struct ctf_tree *t =
+		sm && !sm->err && sm->lttng ? &sm->tree : NULL;
+	const struct ctf_clock *c = t ? ctf_schema_first_clock(sm) : NULL;
+	const char *name = t ? ctf_tree_env(t, "trace_name") : NULL;
+	const char *date =
+		t ? ctf_tree_env(t, "trace_creation_datetime") : NULL;
+	char *session = NULL;
+
+	/* the uuid is that of the boot */
+	if (name && date && c && c->uid) {
+		const size_t n =
+			strlen(name) + strlen(date) + strlen(c->uid) + 3;
+
+		session = mem_new(n, 1);
+		snprintf(session, n, "%s/%s/%s", date, c->uid, name);
+	}
+	for (size_t i = 0; i < ctf.n_schema; i++)
+		ctf_schema_free(ctf.schema[i]);
+	free(ctf.schema);
+	free(file);
+	free(folder);
+	return session;
+}
+
 static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 {
+	char *const *more = ctf->opts.more;
+
 	if (ctf_rules_read(ctf, err) ||
 	    ctf_find_traces(ctf, path, ctf_open_folder, err))
 		return -1;
+	for (; more && *more; more++)
+		if (ctf_find_traces(ctf, *more, ctf_open_folder, err))
+			return -1;
 	if (!ctf->n_trace) {
 		*err = *ctf->schema[0]->err;
 		return -1;

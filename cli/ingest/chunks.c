@@ -1,0 +1,63 @@
+/* chunks.c - folders of one LTTng session that are given together. */
+#include "cli/ingest/chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/formats.h"
+#include "stitch/base/mem.h"
+
+static size_t chunks_find(const struct chunks *c, const char *session)
+{
+	size_t i = 0;
+
+	while (i < c->n && !(c->session[i] && !strcmp(c->session[i], session)))
+		i++;
+	return i;
+}
+
+static void chunks_add_more(char ***list, char *path)
+{
+	size_t n = 0;
+
+	while (*list && (*list)[n])
+		n++;
+	size_t cap = *list ? n + 1 : 0;
+
+	*list = mem_grow(*list, &cap, n + 2, sizeof(**list));
+	(*list)[n] = path;
+	(*list)[n + 1] = NULL;
+}
+
+void chunks_join(struct chunks *c, char *const *paths, size_t n, bool apart)
+{
+	*c = (struct chunks){
+		.path = mem_new(n + 1, sizeof(*c->path)),
+		.session = mem_new(n + 1, sizeof(*c->session)),
+		.more = mem_new(n + 1, sizeof(*c->more)),
+	};
+	for (size_t k = 0; k < n; k++) {
+		char *session =
+			apart || n == 1 ? NULL : formats_session(paths[k]);
+		const size_t i = session ? chunks_find(c, session) : c->n;
+
+		if (i < c->n) {
+			chunks_add_more(&c->more[i], paths[k]);
+			free(session);
+			continue;
+		}
+		c->path[c->n] = paths[k];
+		c->session[c->n++] = session;
+	}
+}
+
+void chunks_release(struct chunks *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->session[i]);
+		free(c->more[i]);
+	}
+	free(c->path);
+	free(c->session);
+	free(c->more);
+}

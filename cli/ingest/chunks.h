@@ -1,0 +1,19 @@
+/* chunks.h - folders of one LTTng session that are given together, as the
+ * chunks of a rotation or snapshots are: they are one capture. */
+#ifndef CLI_INGEST_CHUNKS_H
+#define CLI_INGEST_CHUNKS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct chunks {
+	char **path;	/* of each capture, the first folder; borrowed */
+	char **session; /* whose folders they are; NULL: of none */
+	char ***more;	/* the other folders, then NULL; borrowed */
+	size_t n;
+};
+
+/* Puts the folders of each session together, in the order of the first ones. A
+ * path is borrowed. apart: each path is a capture. */
+void chunks_join(struct chunks *c, char *const *paths, size_t n, bool apart);
+void chunks_release(struct chunks *c);
+#endif
