@@ -198,6 +198,9 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	put_code(fd, IN(SAVES) + 0x20 - 11,
 		 "\x49\x8b\x66\x38\x50\x4c\x8b\x22\x41\xff\xd4\x58\xe9", 13);
 	put_code(fd, IN(SAVES) + 0x60 - 3, "\x41\xff\xd4\x58\xe9", 5);
+	/* mov 0x38(%rbx),%rsp; call: as its morestack */
+	put_call(fd, IN(LEAF) + 0xb0, IN(BIG) - 0x40);
+	put_code(fd, IN(LEAF) + 0xb0 - 9, "\x48\x8b\x63\x38", 4);
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
@@ -545,6 +548,8 @@ START_TEST(a_function_that_called_on_another_stack)
 
 	UNWIND(IN(SAVES), 0, 0, 1, sys, IN(START), 0);
 	GOT(UNWIND_FOREIGN, IN(SAVES), sys - 1);
+	UNWIND(IN(SAVES), 0, 0, 1, IN(LEAF) + 0xb0, IN(START), 0);
+	GOT(UNWIND_FOREIGN, IN(SAVES), IN(LEAF) + 0xaf);
 	/* one that goes back on its stack, and what was not called */
 	UNWIND(IN(SAVES), 0, 0, 1, sys + 4, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, IN(SAVES), sys + 3, IN(START) - 1);
