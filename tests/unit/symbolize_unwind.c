@@ -813,6 +813,24 @@ START_TEST(a_caller_is_inferred_only_when_it_is_proved)
 }
 END_TEST
 
+START_TEST(a_function_in_tail_position_may_be_the_caller)
+{
+	unsigned char jump[5] = { 0xe9 };
+	char path[128];
+
+	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
+	unwind_teardown();
+	unwind_setup();
+	/* from ONCE to the first instruction of TWICE, which calls LEAF, too */
+	mkelf_put32(jump, 1, (uint32_t)(IN(TWICE) - IN(ONCE) - 0x65));
+	snprintf(path, sizeof(path), "%s/code", dir);
+	int fd = open(path, O_WRONLY);
+	put_code(fd, IN(ONCE) + 0x20, jump, 5);
+	close(fd);
+	one_is_missing(IN_CODE(LEAF), IN_CODE(DRAP));
+}
+END_TEST
+
 START_TEST(where_chains_are_made_up_nothing_is_inferred)
 {
 	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
@@ -913,5 +931,6 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
 	 a_caller_is_inferred_only_when_it_is_proved,
+	 a_function_in_tail_position_may_be_the_caller,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)
