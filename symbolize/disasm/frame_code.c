@@ -572,6 +572,14 @@ bool frame_code_leaps(uint16_t machine, const unsigned char *code,
 	return false;
 }
 
+bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n)
+{
+	/* mov N(%reg),%rsp; call */
+	return machine == EM_X86_64 && n >= 9 && code[n - 5] == 0xe8 &&
+	       (code[n - 9] == 0x48 || code[n - 9] == 0x49) &&
+	       code[n - 8] == 0x8b && (code[n - 7] & 0xf8) == 0x60;
+}
+
 /* ---- exits */
 
 /* The ways to put 60, exit, or 231, exit_group, into eax, as far as the number,

@@ -42,6 +42,10 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
  * runtime.mcall() does. */
 bool frame_code_leaps(uint16_t machine, const unsigned char *code,
 		      size_t before, size_t n);
+/* Returns true if the last of these instructions of x86-64, in front of a
+ * return address, load SP from memory and call: on a stack of which nothing is
+ * theirs. So does Go's runtime.morestack(). */
+bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n);
 #define FRAME_CODE_LEAP 24 /* bytes in front of the return address, and */
 #define FRAME_CODE_LEAP_BEHIND 2
 /* Returns true if these instructions, behind a call, end the thread or the

@@ -220,6 +220,31 @@ int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
 	return 1;
 }
 
+bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr)
+{
+	struct gopclntab_function fn;
+	struct gopclntab_depths d;
+	struct elf_section from;
+	struct gopclntab g;
+	uint64_t lo = 0;
+
+	if (!gopclntab_open(ef, &g, &from))
+		return false;
+	for (uint64_t hi = g.n; lo < hi;) {
+		const uint64_t mid = lo + (hi - lo) / 2;
+
+		if (!gopclntab_function(&g, mid, &fn))
+			return false;
+		if (vaddr < fn.start)
+			hi = mid;
+		else if (vaddr >= fn.end)
+			lo = mid + 1;
+		else
+			return gopclntab_depths(&g, &fn, &d) && d.top;
+	}
+	return false;
+}
+
 bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
 		   struct elf_section *from)
 {

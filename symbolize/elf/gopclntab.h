@@ -57,6 +57,9 @@ bool gopclntab_depths(const struct gopclntab *g,
 /* Sets d->depth, which is that from *start to d->pc. Returns 1; 0 at the end of
  * the function; -1 if the rest is damaged. */
 int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
+/* Returns whether Go's runtime says of the function around an ELF address that
+ * nothing called it: a stack begins there. O(log functions). */
+bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr);
 /* Adds a symbol for each function of the table, and sets *from as
  * gopclntab_open() does. Names are borrowed from ef. Returns false if there is
  * no table. */

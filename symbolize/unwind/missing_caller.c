@@ -14,6 +14,8 @@
 
 /* The largest function of cc1 has 250 KiB. */
 #define FUNCTION_MAX (1u << 20)
+/* Functions that follow each other in tail position. */
+#define JUMPS 3
 #define CHUNK 4096
 #define FUNCTIONS_READ 512
 #define PLT_ENTRY 16 /* of .plt and .plt.sec */
@@ -359,32 +361,40 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 	return false;
 }
 
-/* Returns whether a jump out of a function leads to another part of it, with
- * its frame, which calls `to`, or jumps on: gcc puts code that runs seldom
- * apart, as that of exceptions. A function that is called in tail position
- * begins without a frame. */
+/* Returns whether a jump out of a function leads to code that calls `to`, or
+ * jumps on, if only `depth` more jumps are followed: to another part of it,
+ * with its frame, as gcc puts code that runs seldom apart, of exceptions, or to
+ * a function in tail position, which begins without one, as most of one that
+ * gcc has split ('.part.0'). */
 static bool missing_caller_in_part(struct unwind_image *m,
 				   const struct function_range *g, uint64_t at,
-				   uint64_t to)
+				   uint64_t to, unsigned int depth)
 {
 	struct function_range part;
 	struct direct_walk w;
 	uint64_t ret, target;
 	bool jump;
 
-	if ((at >= g->start && at < g->end) ||
-	    !missing_caller_function(m, at, &part) ||
-	    !missing_caller_framed_at(m, at + 1))
+	if ((at >= g->start && at < g->end) || at == to ||
+	    !missing_caller_function(m, at, &part))
 		return false;
-	if (part.end - part.start > FUNCTION_MAX)
-		return true;
+	const bool framed = missing_caller_framed_at(m, at + 1);
+
+	if (!framed && part.start != at)
+		return false;
+	if (!depth || part.end - part.start > FUNCTION_MAX)
+		return framed;
 	direct_walk_init(&w, m, &part);
-	while (direct_walk_next(&w, &ret, &target, &jump))
-		if (jump ? (target < part.start || target >= part.end) &&
-				    (target < g->start || target >= g->end) &&
-				    missing_caller_framed_at(m, target + 1)
-			 : target == to || missing_caller_passes(m, target, to))
+	while (direct_walk_next(&w, &ret, &target, &jump)) {
+		const bool out = target < part.start || target >= part.end;
+
+		if (jump ? out && missing_caller_in_part(m, g, target, to,
+							 framed ? 0 : depth - 1)
+			 : (framed || missing_caller_framed_at(m, ret)) &&
+				    (target == to ||
+				     missing_caller_passes(m, target, to)))
 			return true;
+	}
 	return false;
 }
 
@@ -411,7 +421,7 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 		return 0;
 	direct_walk_init(&w, m, g);
 	while (direct_walk_next(&w, &ret, &target, &jump))
-		if (jump ? missing_caller_in_part(m, g, target, to)
+		if (jump ? missing_caller_in_part(m, g, target, to, JUMPS)
 			 : target != to && target != g->start &&
 				    missing_caller_passes(m, target, to))
 			return 0;

@@ -641,9 +641,10 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 	return found ? found : thread_start_why_not(f, start, vaddr);
 }
 
-/* Returns whether the code behind the call at an ELF address goes back to
- * another stack, as Go's runtime.systemstack() and asmcgocall() do: the table
- * says that there is nothing on this one. */
+/* Returns whether the code in front of the call at an ELF address has gone to
+ * another stack, as that of Go's runtime.morestack() does, or that behind it
+ * goes back, as that of systemstack() and asmcgocall(): the table says that
+ * there is nothing on this one. */
 static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)
 {
 	unsigned char code[FRAME_CODE_WHOLE];
@@ -654,10 +655,16 @@ static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)
 	    !cfi_rules(f->cfi, vaddr, &r) || r.cfa.kind != RULE_REG ||
 	    r.cfa_reg != abi_of(f->machine)->sp || r.cfa.v != 8)
 		return false;
-	return frame_code_ends(
-		       f->machine, code,
-		       elf_read_code(f->ef, vaddr + 1, code, sizeof(code)),
-		       &cfa, &fp) == FRAME_CODE_SWITCHES;
+	size_t n = elf_read_code(f->ef, vaddr + 1, code, sizeof(code));
+
+	if (frame_code_ends(f->machine, code, n, &cfa, &fp) ==
+	    FRAME_CODE_SWITCHES)
+		return true;
+	if (vaddr < FRAME_CODE_LEAP)
+		return false;
+	n = elf_read_code(f->ef, vaddr + 1 - FRAME_CODE_LEAP, code,
+			  FRAME_CODE_LEAP);
+	return n == FRAME_CODE_LEAP && frame_code_lands(f->machine, code, n);
 }
 
 enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,

@@ -107,7 +107,9 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-static bool unwind_leaps(const struct unwind_code *c)
+/* Whether code goes to another stack in front of a call: for good, or, with
+ * back, to return. */
+static bool unwind_leaps(const struct unwind_code *c, bool back)
 {
 	unsigned char code[FRAME_CODE_LEAP + FRAME_CODE_LEAP_BEHIND];
 
@@ -117,7 +119,10 @@ static bool unwind_leaps(const struct unwind_code *c)
 	size_t n = unwind_images_read_code(c->m, c->vaddr + 1 - FRAME_CODE_LEAP,
 					   code, sizeof(code));
 
-	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
+	return back ? n >= FRAME_CODE_LEAP &&
+			       frame_code_lands(c->m->machine, code,
+						FRAME_CODE_LEAP)
+		    : frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
 }
 
 /* Returns whether the caller of a function that has called another is not where
@@ -126,7 +131,9 @@ static bool unwind_leaps(const struct unwind_code *c)
  * Go's runtime.systemstack() goes to the stack of the thread with nothing on
  * it, and back; C functions have something there, as SP is a multiple of 16 at
  * calls. mcall() goes there for good, with one word: what it calls does not
- * return. runtime.clone() ends its thread. */
+ * return. runtime.clone() ends its thread. morestack() goes to the thread's
+ * stack in front of its call. Nothing called rt0_go(), of which the table
+ * leaves out what it takes of the stack. */
 static bool unwind_switched(struct table_unwinder *u,
 			    const struct unwind_in *in,
 			    const struct unwind_step_at *p,
@@ -138,9 +145,13 @@ static bool unwind_switched(struct table_unwinder *u,
 		return false;
 	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
-	bool last = p->row.cfa == 8 ? unwind_bare_exits(&c) : unwind_leaps(&c);
-	bool switches = p->row.cfa == 8 && unwind_bare_ends(&c, w, &cfa, &fp) ==
-						   FRAME_CODE_SWITCHES;
+	bool last = p->row.cfa == 8 ? unwind_bare_exits(&c) ||
+					      unwind_bare_is_top(u, in, &c, w)
+				    : unwind_leaps(&c, false);
+	bool switches =
+		p->row.cfa == 8 &&
+		(unwind_bare_ends(&c, w, &cfa, &fp) == FRAME_CODE_SWITCHES ||
+		 unwind_leaps(&c, true));
 
 	unwind_images_unlock(u->modules);
 	if (last || switches)

@@ -133,6 +133,17 @@ bool unwind_bare_exits(const struct unwind_code *c)
 	return frame_code_exits(c->m->machine, code, n);
 }
 
+bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
+			const struct unwind_code *c, const struct stack_walk *w)
+{
+	uint64_t pc;
+
+	return unwind_is_file(c) &&
+	       !stack_walk_read_word(w, w->v.reg[w->abi->sp], &pc) &&
+	       !unwind_is_called(u, in, true, pc) &&
+	       unwind_images_is_go_top(c->m, c->vaddr);
+}
+
 /* Steps out of a function without a table by its code, which says the same as a
  * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
  * run when a program ends. */

@@ -15,6 +15,7 @@
 #include "symbolize/cfi/function_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/replaced.h"
@@ -569,6 +570,13 @@ bool unwind_images_in_section(struct unwind_image *m, const char *name,
 
 	return ef && elf_section_find(ef, name, &s) && vaddr >= s.addr &&
 	       vaddr - s.addr < s.size;
+}
+
+bool unwind_images_is_go_top(struct unwind_image *m, uint64_t vaddr)
+{
+	const struct elf_file *ef = unwind_images_get_file(m);
+
+	return ef && gopclntab_is_top(ef, vaddr);
 }
 
 bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,

@@ -152,6 +152,8 @@ size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 /* Returns true if an ELF address is in the section of this name. */
 bool unwind_images_in_section(struct unwind_image *m, const char *name,
 			      uint64_t vaddr);
+/* Likewise gopclntab_is_top() of the file. */
+bool unwind_images_is_go_top(struct unwind_image *m, uint64_t vaddr);
 /* A function in the dynamic symbol table. */
 struct unwind_image_symbol {
 	uint64_t value, size;

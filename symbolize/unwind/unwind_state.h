@@ -84,6 +84,11 @@ enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 				     int64_t *fp);
 /* Returns whether the thread ends behind the call that the address is in. */
 bool unwind_bare_exits(const struct unwind_code *c);
+/* Returns whether Go's runtime says that nothing called this function, and
+ * where its table has the return address, there is none. */
+bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
+			const struct unwind_code *c,
+			const struct stack_walk *w);
 /* Steps out of a function without a table: by its code, by what is on top of
  * the stack, or by the frame pointer. Returns 0 and *w, or -1 and w->end; sets
  * what *out says of such frames. */

@@ -24,48 +24,6 @@ from record import B, run
 
 SLACK = 5.0
 CLOCK = ["-F", "997", "-e", "cpu-clock"]
-# C functions run on a stack of their own, which frame pointers lead out of if
-# FRAMES has them; the rest is Go
-CGO = """
-package main
-/*
-#cgo CFLAGS: -O2 FRAMES
-#cgo LDFLAGS: -lm
-#include <math.h>
-#include <stdlib.h>
-static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }
-__attribute__((noinline)) static double sum(double x, int n)
-{
-	int v[500];
-	for (int i = 0; i < n; i++)
-		x = sqrt(x * 1.0001 + i);
-	for (int i = 0; i < 500; i++)
-		v[i] = i * 7919 % 10007;
-	qsort(v, 500, sizeof(v[0]), compare);
-	return x + v[7];
-}
-double work(double x, int n) { return sum(x, n) + 1; }
-*/
-import "C"
-import ("fmt"; "os"; "sort"; "strconv"; "time")
-//go:noinline
-func native(n int) float64 { return float64(C.work(3, C.int(n))) + 1 }
-//go:noinline
-func own(n int) float64 {
-	a := make([]int, n)
-	for i := range a { a[i] = i * 7919 % 100003 }
-	sort.Ints(a)
-	return float64(a[3])
-}
-func main() {
-	s, _ := strconv.ParseFloat(os.Args[1], 64)
-	t := 0.0
-	for end := time.Now().Add(time.Duration(s * 1e9)); time.Now().Before(end); {
-		t += native(PART) + own(1000)
-	}
-	fmt.Println(t)
-}
-"""
 GUILE = """
 (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
 (define (work n) (let loop ((i 0) (acc '()))
@@ -197,15 +155,14 @@ def rules(where):
         program = os.path.join(where, name)
         if os.path.exists(program):
             yield name + " -g", lambda p=program: mended(where, ["-g"], [p, s])
-    for name, part, frames in (("cgo", "20000", ""), ("cgo little C", "900", ""),
-                               ("cgo with frame pointers", "20000", "-fno-omit-frame-pointer")):
+    for name, steps, flags in (("cgo", "20000", ""), ("cgo little C", "900", ""), (
+            "cgo with frame pointers", "20000", "-fno-omit-frame-pointer")):
         program = os.path.join(where, name.replace(" ", "-"))
-        with open(program + ".go", "w", encoding="ascii") as f:
-            f.write(CGO.replace("FRAMES", frames).replace("PART", part))
-        run("go", "build", "-o", program, program + ".go", cwd=where,
-            env={**os.environ, "GO111MODULE": "off"})
+        run("go", "build", "-o", program, record.TWINS + "/cgo.go", env={
+            **os.environ, "GO111MODULE": "off", "CGO_CFLAGS": "-O2 " + flags})
         if os.path.exists(program):
-            yield name + " -g", lambda p=program: mended(where, ["-g"], [p, s])
+            yield name + " -g", lambda p=program, n=steps: mended(
+                where, ["-g"], [p, s, n])
     if shutil.which("guile"):
         scheme = os.path.join(where, "hot.scm")
         with open(scheme, "w", encoding="ascii") as f:

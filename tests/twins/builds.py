@@ -88,19 +88,32 @@ def cxx_builds():
 
 
 def other_builds():
-    def rust(name, flags):
-        return Build("Rust", name, ["rustc %s -o {out} {src}/rust.rs" % flags],
+    # the names of a stripped file are in NAME.full
+    strip = ["mv {out} {out}.full", "strip -o {out} {out}.full"]
+
+    def rust(name, flags, after=()):
+        return Build("Rust", name, ["rustc --edition 2021 %s -o {out}"
+                                    " {src}/rust.rs" % flags] + list(after),
                      ["{out}", SECONDS])
 
     yield rust("rust-O", "-O")
     yield rust("rust-O-fp", "-O -C force-frame-pointers=yes")
     yield rust("rust-O0", "")
     yield rust("rust-O-fp-lto", "-O -C lto=fat -C force-frame-pointers=yes")
+    yield rust("rust-O-fp-abort", "-O -C panic=abort"
+               " -C force-frame-pointers=yes")
+    yield rust("rust-O-fp-stripped", "-O -C force-frame-pointers=yes", strip)
     go = "env GO111MODULE=off GOCACHE={cache} CGO_ENABLED=%d go build %s" \
         " -o {out} {src}/../../bench/work/golang.go"
     yield Build("Go", "go", [go % (0, "")], ["{out}", SECONDS])
     yield Build("Go", "go-N-l", [go % (0, "-gcflags='-N -l'")],
                 ["{out}", SECONDS])
+    yield Build("Go", "go-stripped", [go % (0, "")] + strip,
+                ["{out}", SECONDS])
+    for name, flags in (("cgo", "-O2"), ("cgo-fp", "-O2 " + FP)):
+        yield Build("Go", name, ["env GO111MODULE=off GOCACHE={cache}"
+                                 " 'CGO_CFLAGS=%s' go build -o {out}"
+                                 " {src}/cgo.go" % flags], ["{out}", SECONDS])
     # of the system, and those that TWINS_PYTHONS names
     for python in sorted(glob.glob("/usr/bin/python3.[0-9]*[0-9]")) \
             + os.environ.get("TWINS_PYTHONS", "").split():

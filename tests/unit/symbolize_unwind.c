@@ -198,6 +198,9 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	put_code(fd, IN(SAVES) + 0x20 - 11,
 		 "\x49\x8b\x66\x38\x50\x4c\x8b\x22\x41\xff\xd4\x58\xe9", 13);
 	put_code(fd, IN(SAVES) + 0x60 - 3, "\x41\xff\xd4\x58\xe9", 5);
+	/* mov 0x38(%rbx),%rsp; call: as its morestack */
+	put_call(fd, IN(LEAF) + 0xb0, IN(BIG) - 0x40);
+	put_code(fd, IN(LEAF) + 0xb0 - 9, "\x48\x8b\x63\x38", 4);
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
@@ -549,6 +552,8 @@ START_TEST(a_function_that_called_on_another_stack)
 
 	UNWIND(IN(SAVES), 0, 0, 1, sys, IN(START), 0);
 	GOT(UNWIND_FOREIGN, IN(SAVES), sys - 1);
+	UNWIND(IN(SAVES), 0, 0, 1, IN(LEAF) + 0xb0, IN(START), 0);
+	GOT(UNWIND_FOREIGN, IN(SAVES), IN(LEAF) + 0xaf);
 	/* one that goes back on its stack, and what was not called */
 	UNWIND(IN(SAVES), 0, 0, 1, sys + 4, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, IN(SAVES), sys + 3, IN(START) - 1);
@@ -825,6 +830,24 @@ START_TEST(a_caller_is_inferred_only_when_it_is_proved)
 }
 END_TEST
 
+START_TEST(a_function_in_tail_position_may_be_the_caller)
+{
+	unsigned char jump[5] = { 0xe9 };
+	char path[128];
+
+	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
+	unwind_teardown();
+	unwind_setup();
+	/* from ONCE to the first instruction of TWICE, which calls LEAF, too */
+	mkelf_put32(jump, 1, (uint32_t)(IN(TWICE) - IN(ONCE) - 0x65));
+	snprintf(path, sizeof(path), "%s/code", dir);
+	int fd = open(path, O_WRONLY);
+	put_code(fd, IN(ONCE) + 0x20, jump, 5);
+	close(fd);
+	one_is_missing(IN_CODE(LEAF), IN_CODE(DRAP));
+}
+END_TEST
+
 START_TEST(where_chains_are_made_up_nothing_is_inferred)
 {
 	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
@@ -926,5 +949,6 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
 	 a_caller_is_inferred_only_when_it_is_proved,
+	 a_function_in_tail_position_may_be_the_caller,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)

@@ -1,8 +1,12 @@
 // rust.rs - what Rust does to stacks: closures, traits, generics, panics that
-// are caught, threads, sorting.
+// are caught, threads, sorting, futures.
 // usage: rust SECONDS
 use std::collections::HashMap;
+use std::future::Future;
 use std::panic;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,6 +53,53 @@ fn panics(n: u32) -> u32 {
     panics(n + 1) + std::hint::black_box(n)
 }
 
+struct Nobody;
+
+impl Wake for Nobody {
+    fn wake(self: Arc<Self>) {}
+}
+
+struct Again(bool);
+
+impl Future for Again {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        self.0 = !self.0;
+        if self.0 {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    }
+}
+
+async fn waits(n: u64) -> u64 {
+    let before = hash(n);
+    Again(false).await;
+    before + hash(n + 1)
+}
+
+async fn all_of(n: u64) -> u64 {
+    let mut sum = 0;
+    for i in 0..n {
+        let inner: Pin<Box<dyn Future<Output = u64>>> = Box::pin(waits(i));
+        sum += inner.await + waits(i + 1).await;
+    }
+    sum
+}
+
+fn futures(n: u64) -> u64 {
+    let waker = Waker::from(Arc::new(Nobody));
+    let mut cx = Context::from_waker(&waker);
+    let mut all = Box::pin(async { all_of(n).await + waits(n).await });
+    loop {
+        if let Poll::Ready(sum) = all.as_mut().poll(&mut cx) {
+            return sum;
+        }
+    }
+}
+
 fn words() -> usize {
     let mut count: HashMap<String, u32> = HashMap::new();
     for i in 0..200u32 {
@@ -64,8 +115,8 @@ fn work(seconds: f64) -> u64 {
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut sum = 0;
     while Instant::now() < end {
-        sum += root.visit(0) + words() as u64;
-        for _ in 0..5 {
+        sum += root.visit(0) + words() as u64 + futures(300);
+        for _ in 0..if cfg!(panic = "unwind") { 5 } else { 0 } {
             sum += panic::catch_unwind(|| panics(0)).is_err() as u64;
         }
     }
