@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,7 @@
 #include "cli/ingest/chunks.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
@@ -64,10 +66,15 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	if (rows_end(r, err))
 		goto fail;
 	if (others) {
+		char *db_word = safe_text_word(out);
+		char *word = safe_text_word(argv[0]);
+
 		err_set(err, ERR_IO,
 			"%s: has other captures; 'backstitch info %s' says "
 			"which, 'backstitch ingest -o NAME.db %s' makes another",
-			out, out, argv[0]);
+			out, db_word, word);
+		free(db_word);
+		free(word);
 		goto fail;
 	}
 	for (int i = 0; i < argc && !again; i++)

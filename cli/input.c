@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/server/server.h"
 #include "cli/stop.h"
@@ -217,9 +219,12 @@ int input_apart(const char *in, const char *out, struct err *err)
 
 int input_damaged(const char *path)
 {
+	char *word = safe_text_word(path);
+
 	say("%s: part of the input could not be read, the rest is used; "
 	    "'backstitch info %s' says more\n",
-	    path, path);
+	    path, word);
+	free(word);
 	return STATUS_DAMAGED;
 }
 
@@ -385,9 +390,14 @@ static void input_tell_newer(const char *path, struct store *db,
 		    !strcmp(capture, "-") || access(at, R_OK) ||
 		    !input_is_newer(at, &st->st_mtim))
 			continue;
+		char *db_word = safe_text_word(path);
+		char *word = safe_text_word(at);
+
 		say("%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
 		    "again\n",
-		    path, at, path, at);
+		    path, at, db_word, word);
+		free(db_word);
+		free(word);
 	}
 	rows_end(r, &ignored);
 }

@@ -1,5 +1,6 @@
 /* symbolize.c - the command that resolves symbols again after debug files were
  * added. */
+#include <stdlib.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,6 +12,7 @@
 #include "cli/ingest/name.h"
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/push/push.h"
 #include "cli/push/push_server.h"
@@ -53,6 +55,7 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 				   const struct name_counts *c)
 {
 	int64_t found = was->unnamed - is->unnamed;
+	char *word = safe_text_word(path);
 
 	say("%s: %" PRId64 " of %" PRId64 " addresses without a name got "
 	    "one, %" PRId64 " a source line; looked at %" PRIu64 " image%s\n",
@@ -61,7 +64,8 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 	if (was->unnamed && !found)
 		say("'backstitch info %s' says what is missing; --symfs, "
 		    "--kallsyms and --debug-dir say where it is\n",
-		    path);
+		    word);
+	free(word);
 }
 
 static void symbolize_json_counts(const char *path, const struct done *was,

@@ -3,6 +3,7 @@
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/label.h"
@@ -28,7 +29,7 @@
 struct summary {
 	struct lines l;
 	struct store *db;
-	const char *path;
+	char *word; /* its path, for a shell */
 	bool brief;
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
@@ -339,7 +340,7 @@ static void put_more_images(struct summary *s)
 	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
 		    s->n - shown == 1 ? "image" : "images",
 		    s->brief ? "; see 'backstitch info " : "",
-		    s->brief ? s->path : "", s->brief ? "'" : "");
+		    s->brief ? s->word : "", s->brief ? "'" : "");
 }
 
 /* As check counts them. */
@@ -357,7 +358,7 @@ static int summary_put_lost(struct summary *s)
 	else
 		lines_add(&s->l, "an unknown number of records");
 	lines_add(&s->l, "%s; 'backstitch check %s' says what that broke",
-		  n && unknown ? " and an unknown number more" : "", s->path);
+		  n && unknown ? " and an unknown number more" : "", s->word);
 	lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	return 0;
 }
@@ -450,72 +451,81 @@ static int summary_put_unverified(struct summary *s)
 	return rows_end(r, s->err);
 }
 
-int summary_print(FILE *out, struct store *db, const char *path, bool brief,
-		  struct err *err)
+static int summary_put(struct summary *s, const char *path)
 {
 	char trust[TRUST_SENTENCE];
 	char n[32];
-	struct summary s = { .l = { .out = out, .width = term_limit(out) },
-			     .db = db,
-			     .path = path,
-			     .brief = brief,
-			     .err = err };
+	FILE *out = s->l.out;
+	bool brief = s->brief;
 
-	if (summary_each(&s, "info_captures", summary_take_range) ||
-	    summary_each(&s, "info_ticks", summary_take_ticks) ||
-	    (!brief && trust_sentence(db, trust, err)))
+	if (summary_each(s, "info_captures", summary_take_range) ||
+	    summary_each(s, "info_ticks", summary_take_ticks) ||
+	    (!brief && trust_sentence(s->db, trust, s->err)))
 		return -1;
 	/* "perf.db: 7832 samples over 2.31 s" */
 	fputs(term_on(out, STYLE_BOLD), out);
 	safe_text_put(out, path, 0, 0);
 	fprintf(out, "%s: %s sample%s", term_off(out),
-		human_grouped(n, sizeof(n), s.samples),
-		s.samples == 1 ? "" : "s");
-	if (s.last > s.first)
+		human_grouped(n, sizeof(n), s->samples),
+		s->samples == 1 ? "" : "s");
+	if (s->last > s->first)
 		fprintf(out, " over %s",
-			summary_span(&s, n, sizeof(n), s.last, s.first));
+			summary_span(s, n, sizeof(n), s->last, s->first));
 	putc('\n', out);
 	if (!brief) {
 		fputs("  ", out);
-		term_wrap(out, trust, 2, 2, s.l.width);
+		term_wrap(out, trust, 2, 2, s->l.width);
 	}
-	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
-		       summary_each(&s, "info_counts", put_counts)))
+	if (!brief && (summary_each(s, "info_captures", summary_put_capture) ||
+		       summary_each(s, "info_counts", put_counts)))
 		return -1;
-	if (summary_each(&s, "info_events", summary_put_event) ||
-	    (!brief &&
-	     summary_each(&s, "print_formats", summary_put_problem)) ||
-	    (brief && (summary_put_requests(&s) || summary_put_lost(&s))) ||
-	    summary_each(&s, "info_damage", summary_put_damage) ||
-	    summary_each(&s, "info_unnamed", put_unnamed))
+	if (summary_each(s, "info_events", summary_put_event) ||
+	    (!brief && summary_each(s, "print_formats", summary_put_problem)) ||
+	    (brief && (summary_put_requests(s) || summary_put_lost(s))) ||
+	    summary_each(s, "info_damage", summary_put_damage) ||
+	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
-	put_more_images(&s);
-	if (!brief && summary_put_unverified(&s))
+	put_more_images(s);
+	if (!brief && summary_put_unverified(s))
 		return -1;
-	if (s.unnamed) {
-		lines_print(&s.l, "no names",
+	if (s->unnamed) {
+		lines_print(&s->l, "no names",
 			    "not looked for of %" PRId64
 			    " address%s; 'backstitch "
 			    "symbolize %s' does",
-			    s.unnamed, s.unnamed == 1 ? "" : "es", path);
+			    s->unnamed, s->unnamed == 1 ? "" : "es", s->word);
 	}
-	if (s.generated)
-		lines_print(&s.l, "no names for",
+	if (s->generated)
+		lines_print(&s->l, "no names for",
 			    "code made at run time, %" PRId64
 			    " address%s: " LABEL_GENERATED_ADVICE,
-			    s.generated, s.generated == 1 ? "" : "es");
-	if (s.n && brief) {
-		lines_print(&s.l, "",
+			    s->generated, s->generated == 1 ? "" : "es");
+	if (s->n && brief) {
+		lines_print(&s->l, "",
 			    "to name them: 'backstitch symbolize --symfs DIR "
 			    "--kallsyms FILE %s'",
-			    path);
+			    s->word);
 	}
 	if (!brief)
-		lines_print(&s.l, "more",
+		lines_print(&s->l, "more",
 			    "'backstitch check %s' says what was lost, and "
 			    "what that broke",
-			    path);
+			    s->word);
 	return 0;
+}
+
+int summary_print(FILE *out, struct store *db, const char *path, bool brief,
+		  struct err *err)
+{
+	struct summary s = { .l = { .out = out, .width = term_limit(out) },
+			     .db = db,
+			     .word = safe_text_word(path),
+			     .brief = brief,
+			     .err = err };
+	int rc = summary_put(&s, path);
+
+	free(s.word);
+	return rc;
 }
 
 /* Writes the events that summary_put_problem() names. */

@@ -452,7 +452,10 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 	else if (!t->counted)
 		text_out_add(out, "There are no samples.");
 	else if (!s->kind[TRUST_SILENT] && (t->kernel || !t->bare))
-		text_out_add(out, "No sample hit user mode.");
+		text_out_add(
+			out,
+			"No user stack was recorded: no sample hit user mode, "
+			"or only stacks of the kernel were asked for.");
 	else
 		text_out_add(out, "No %sstacks were recorded.",
 			     t->chains ? "user " : "");

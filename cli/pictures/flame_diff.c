@@ -383,6 +383,7 @@ static void flame_diff_note(struct drawing *d, char *text)
 static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
 				 bool total)
 {
+	flame_diff_note(d, compare_said(c, compare_tell_alone, 0));
 	flame_diff_note(d, compare_said(c, compare_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
 		flame_diff_note(d, compare_said(c, compare_tell_side, side));

@@ -51,11 +51,12 @@ static void page_diff_put_sentence(const struct compare *c,
 	free(text);
 }
 
-/* alone, [of each side: what it is, how far it can be trusted], [what changed
- * by self, by total] */
+/* alone, images, [of each side: what it is, how far it can be trusted], [what
+ * changed by self, by total] */
 static void page_diff_put_sentences(const struct compare *c, struct json *j)
 {
-	page_diff_put_sentence(c, compare_tell_images, 0, j, "alone");
+	page_diff_put_sentence(c, compare_tell_alone, 0, j, "alone");
+	page_diff_put_sentence(c, compare_tell_images, 0, j, "images");
 	json_array(j, "sides");
 	for (int side = 0; side < 2; side++) {
 		json_array(j, NULL);

@@ -267,6 +267,8 @@ function saySides()
 {
 	const lines = diff.alone ? [element("p", diff.alone, "bad")] : [];
 
+	if (diff.images)
+		lines.push(element("p", diff.images, "quiet"));
 	diff.sides.forEach(([side, trust]) =>
 		lines.push(element("p", trust ? side + ". " + trust.slice(3) :
 				   side, "quiet")));

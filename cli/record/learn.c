@@ -48,7 +48,9 @@ int learn_from(const char *file, const char *name, struct learned *out,
 		long long cut = rows_int(r, RECORD_LEARNED_CUT);
 		long long lost = rows_int(r, RECORD_LEARNED_LOST);
 
-		out->cut = cut > samples / CUT_OF && dump < DUMP_MAX;
+		/* larger dumps lose more: room for them comes first */
+		out->cut =
+			cut > samples / CUT_OF && cut > lost && dump < DUMP_MAX;
 		out->lost = lost;
 		out->dump = (unsigned int)dump;
 		out->megabytes = (unsigned int)mb;

@@ -44,7 +44,8 @@ void compare_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
 /* "a run of B takes 13.75 % longer than one of A (+47.0 ms of cpu-clock);
- * Poly::price takes 29.19 % more and explains all of it"; if by[1] is there. */
+ * Poly::price takes 29.19 % more and explains all of it"; of one run a side
+ * "the run of B took 13.75 % longer than that of A"; if by[1] is there. */
 void compare_tell_moved(const struct compare *c, int none, FILE *out);
 /* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
  * c->renamed. */

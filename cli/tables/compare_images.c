@@ -212,9 +212,7 @@ void compare_tell_images(const struct compare *c, int none, FILE *out)
 	(void)none;
 
 	const char *next = "";
-	char *alone;
-	size_t len, competing = 0;
-	FILE *text = mem_stream(&alone, &len);
+	size_t competing = 0;
 
 	for (size_t i = 0; i < c->n_renames; i++) {
 		const struct compare_rename *r = &c->renames[i];
@@ -246,10 +244,10 @@ void compare_tell_images(const struct compare *c, int none, FILE *out)
 		compare_put_match(r->from, r->to, out);
 		next = ", or ";
 	}
-	next = *next ? "; " : "";
-	diff_alone_tell(c->d, text);
-	mem_stream_end(text);
-	if (*alone)
-		fprintf(out, "%s%s", next, alone);
-	free(alone);
+}
+
+void compare_tell_alone(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+	diff_alone_tell(c->d, out);
 }

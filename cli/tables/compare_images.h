@@ -9,7 +9,8 @@ struct compare;
 /* Matches images that have another name on the other side, as c->renames, by
  * the weights of their functions; before matching_add(). */
 void compare_match_images(struct compare *c);
-/* Writes which images were matched by their functions, or cannot be, and
- * whether most cannot be compared (diff_alone.h). */
+/* Writes which images were matched by their functions, or cannot be. */
 void compare_tell_images(const struct compare *c, int none, FILE *out);
+/* Writes that most cannot be compared (diff_alone.h), or nothing. */
+void compare_tell_alone(const struct compare *c, int none, FILE *out);
 #endif

@@ -1,5 +1,7 @@
 /* compare_moved.c - which of a run and its functions takes longer, by weights:
- * the first sentence of a comparison. */
+ * the first sentence of a comparison. Of one run a side it says how long these
+ * two took, as nothing tells what runs of one program differ by: of pairs of
+ * such runs on a busy machine half differ by more than any fixed limit. */
 #include "cli/tables/compare.h"
 
 #include <math.h>
@@ -108,6 +110,7 @@ static void moved_put_row(const struct compare *c, uint32_t row, double sum,
 	double a = diff_rows_size(d, 0, (double)d->row[row].weight[0][0]);
 	double change = diff_rows_change(d, row, false);
 	uint64_t b = d->row[row].weight[1][0];
+	const char *takes = c->n == 2 ? "took" : "takes";
 
 	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
 	if (d->place[0][row].only) {
@@ -115,9 +118,9 @@ static void moved_put_row(const struct compare *c, uint32_t row, double sum,
 	} else if (!b) {
 		fputs(" was not seen in B", out);
 	} else if (a > 0 && change > (MOVED_TIMES - 1) * a) {
-		fprintf(out, " takes %.0f times as much", (a + change) / a);
+		fprintf(out, " %s %.0f times as much", takes, (a + change) / a);
 	} else if (a > 0) {
-		fputs(" takes ", out);
+		fprintf(out, " %s ", takes);
 		human_put_percent(out, fabs(change), a);
 		fputs(change > 0 ? " more" : " less", out);
 	} else {
@@ -139,6 +142,8 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	const struct diff_rows *d = c->by[1];
 	const char *unit = c->unit;
 	bool time = !strcmp(unit, "ns");
+	bool two = c->n == 2;
+	const char *verb = time ? two ? "took" : "takes" : two ? "had" : "has";
 	double va, vb;
 	double a = moved_mean(c, 0, &va);
 	double b = moved_mean(c, 1, &vb);
@@ -146,22 +151,20 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	double sign = b > a ? 1 : -1;
 	uint32_t row = moved_most(c, sign, true);
 
-	fputs("a run of B ", out);
+	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
 	if (moved && b > MOVED_TIMES * a) {
-		fprintf(out, "%s %.0f times as %s as", time ? "takes" : "has",
-			b / a, time ? "long" : "much");
+		fprintf(out, "%.0f times as %s as", b / a,
+			time ? "long" : "much");
 	} else if (moved) {
-		fputs(time ? "takes " : "has ", out);
 		human_put_percent(out, fabs(b - a), a);
 		fputs(b < a  ? " less than"
 		      : time ? " longer than"
 			     : " more than",
 		      out);
 	} else {
-		fputs(time ? "takes about as long as" : "has about as much as",
-		      out);
+		fputs(time ? "about as long as" : "about as much as", out);
 	}
-	fprintf(out, " one of A (%c", b < a ? '-' : '+');
+	fprintf(out, " %s of A (%c", two ? "that" : "one", b < a ? '-' : '+');
 	moved_put_weight(unit, fabs(b - a), out);
 	if (time && compare_event(c)) {
 		fputs(" of ", out);
@@ -172,7 +175,8 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 		fputs("; ", out);
 		moved_put_row(c, row, moved ? b - a : 0, out);
 	} else if (moved && (row = moved_most(c, sign, false)) != REPORT_NONE) {
-		fputs("; no function is proved to, most of it is in ", out);
+		fputs("; no function is proved to have changed, most of it is in ",
+		      out);
 		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
 	}
 }

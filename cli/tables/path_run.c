@@ -8,6 +8,7 @@
 #include "cli/model/causes.h"
 #include "cli/model/label.h"
 #include "cli/model/wait_cause.h"
+#include "cli/output/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -249,10 +250,14 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 
 int path_no_thread(const struct path_run *r, struct err *err)
 {
-	return err_set(err, ERR_USAGE,
-		       "%s: no switch or wake-up of such a thread is recorded; "
-		       "'backstitch path %s' lists those that waited longest",
-		       r->path, r->path);
+	char *word = safe_text_word(r->path);
+
+	err_set(err, ERR_USAGE,
+		"%s: no switch or wake-up of such a thread is recorded; "
+		"'backstitch path %s' lists those that waited longest",
+		r->path, word);
+	free(word);
+	return -1;
 }
 
 uint32_t path_asker(struct path_run *r, struct err *err)

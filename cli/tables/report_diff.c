@@ -240,11 +240,14 @@ static void report_diff_print_head(const struct report_diff *rp)
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 	char *images = compare_said(&rp->c, compare_tell_images, 0);
+	char *alone = compare_said(&rp->c, compare_tell_alone, 0);
 
 	compare_tell_moved(&rp->c, 0, out);
 	putc('\n', out);
 	fprintf(out, "%s%s", images, *images ? "\n" : "");
+	fprintf(out, "%s%s", alone, *alone ? "\n" : "");
 	free(images);
+	free(alone);
 	for (int side = 0; side < 2; side++) {
 		compare_tell_side(&rp->c, side, out);
 		putc('\n', out);

@@ -1,6 +1,7 @@
 /* report_head.c - the lines above a table of report: capture, event, losses and
  * missing user stacks. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/input.h"
@@ -177,6 +178,7 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			 w.exec, rp->weight);
 	if (w.unnamed > rp->weight / 10) {
 		bool served = input_is_server(rp->path);
+		char *word = safe_text_word(rp->path);
 
 		fputs("code without a name: ", out);
 		report_put_percent(out, w.unnamed, rp->weight);
@@ -185,13 +187,12 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			      "\n",
 			      out);
 		} else {
-			fprintf(out, "; 'backstitch %s ",
-				served ? "symbolize" : "info");
-			safe_text_put(out, rp->path, 0, 0);
-			fprintf(out, "' %s\n",
+			fprintf(out, "; 'backstitch %s %s' %s\n",
+				served ? "symbolize" : "info", word,
 				served ? "names code that is here"
 				       : "says why");
 		}
+		free(word);
 	}
 	report_wrong_release(&w);
 }

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from browser import (BACKSTITCH, OUT, Browser, ask, draw, finish, make, needs,
+from browser import (BACKSTITCH, CAPTURES, OUT, Browser, ask, draw, finish, make, needs,
                      number, ok)
 
 needs("diffpage")
@@ -134,6 +134,23 @@ def check_unproved(b):
        "the_largest_changes_are_there_though_none_is_significant", got)
 
 
+def check_alike(b):
+    """A program with another name is a note, no warning."""
+    shutil.copytree(os.path.join(CAPTURES, "builds"), work + "/symfs/wl")
+    builds = [work + "/o2fp-1.db", work + "/o2b.db"]
+    for db in builds:
+        draw("ingest", "-q", "--symfs", work + "/symfs", "-o", db, "%s/%s.zst" %
+             (work + "/symfs/wl", os.path.basename(db).replace("db", "data")))
+    draw("report", "--html", "--diff", "-o", work + "/alike.html", *builds)
+    b.open(work + "/alike.html")
+    said = b.js("return [...document.querySelectorAll('#changes p')]"
+                ".filter(p => p.textContent.includes(' is taken for '))"
+                ".map(p => p.className)")
+    ok(said == ["quiet"] and
+       not b.js("return document.querySelector('#changes p.bad')"),
+       "a_program_with_another_name_is_a_note", said)
+
+
 def check_legend(b):
     """The last colour of the legend is that of a frame that did not change."""
     b.js("document.querySelector('#changes .key i:last-of-type').id = 'same'")
@@ -183,5 +200,6 @@ for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
         if width == 1600:
             check_self(browser)
             check_unproved(browser)
+            check_alike(browser)
 shutil.rmtree(work)
 finish()

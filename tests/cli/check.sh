@@ -544,7 +544,7 @@ then
 	says without_samples_there_are_none 'There are no samples.'
 	printf 'sample pid=7 tid=7 cpu=0 time=1000 k=0xffffffff81000010\n' >>bare.txt
 	"$MKCAP" bare.txt bare.data && "$B" check bare.data >out
-	says one_of_the_kernel_hit_no_user_mode 'No sample hit user mode.'
+	says one_of_the_kernel_hit_no_user_mode 'No user stack was recorded: no sample hit user mode, or only stacks of the'
 fi
 
 # ---- damage

@@ -691,3 +691,11 @@ print(n, n)' >"$work/want"
 "$B" report --off-cpu --json "$work/last.db" >"$work/offcpu.json"
 is a_wait_ends_with_the_last_switch "$(cat "$work/want")" \
 	"$(of_json "$work/path.json" 'r["n"]') $(of_json "$work/offcpu.json" 'r["waits"]')"
+
+# a name with a blank is one word in the commands that are offered
+cp "$work/last.db" "$work/it's last.db"
+word="'$work/it'\\''s last.db'"
+is names_with_blanks_are_quoted_in_commands "'backstitch path $word' lists" \
+	"$("$B" path --tid 777777 "$work/it's last.db" 2>&1 | grep -o "'backstitch path .*' lists")"
+is and_on_the_screen_of_info "'backstitch check $word' says" \
+	"$(COLUMNS=500 "$B" info "$work/it's last.db" 2>&1 | grep -o "'backstitch check .*' says")"

@@ -369,6 +369,10 @@ is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,2048 ' err)"
 sqlite3 perf.db "UPDATE capture SET cmdline = '/usr/bin/perf'"
 "$B" record --again --dry-run -o perf.db ./prog >out 2>err
 says of_a_perf_that_does_not_say_its_options_too 'dumps of 2048 bytes' err
+cp perf.db lossy.db
+sqlite3 lossy.db "INSERT INTO loss(capture, what, counts, n) SELECT 1, 'lost', 1, count(*) FROM event"
+"$B" record --again --dry-run -o lossy.db ./prog >out 2>err
+is where_more_is_lost_than_cut_dumps_do_not_grow 1 "$(grep -c 'call-graph dwarf,1024 ' err)"
 ./deep 4000000000 &
 deep=$!
 soon grep -q /deep "/proc/$deep/maps"
