@@ -491,21 +491,6 @@ static struct join_cookies *join_task_cookies(struct join_task *task,
 	return nonce ? &task->nonces : &task->cookies;
 }
 
-/* Marks samples that hit the thread while it unwound itself for entry i: their
- * requests are later, and the thread is answering entry i. */
-static void join_mark_in_unwinder(struct join *jn,
-				  const struct join_cookies *line, uint32_t i)
-{
-	uint64_t asked = join_entry(jn, i)->asked;
-
-	for (size_t k = 0; k < JOIN_RECENT && line->recent[k]; k++) {
-		struct cookie_entry *e = join_entry(jn, line->recent[k]);
-
-		if (asked && e->asked > asked && !e->has_chain)
-			e->in_unwinder = true;
-	}
-}
-
 /* Like cookies_find(), but not for a cookie that was over before: what follows
  * is joined to a chain of its own, or to none. */
 static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
@@ -712,7 +697,8 @@ bool join_chain(struct join *jn, struct join_task *task,
 		join_check_new(jn, task, i, &half);
 	}
 	if (c->nonce)
-		join_mark_in_unwinder(jn, line, i);
+		unwinders_mark_inside(&jn->cookies, line->recent,
+				      jn->queue.last, i);
 	struct cookie_entry *e = join_entry(jn, i);
 
 	e->has_chain = true;
