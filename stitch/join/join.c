@@ -32,9 +32,6 @@
 /* Number of complete cookies to keep for records of other captures, whose
  * clocks may differ: at a million cookies a second they are 4 ms. */
 #define LINGER 4096
-/* Queued requests that are looked at for those of one unwinding: as many ticks
- * of 1 kHz as a quarter of a second, in which a table of unwinding is read. */
-#define INSIDE_MAX 256
 
 struct join {
 	struct fact_queue *out;
@@ -494,42 +491,6 @@ static struct join_cookies *join_task_cookies(struct join_task *task,
 	return nonce ? &task->nonces : &task->cookies;
 }
 
-/* Marks samples that hit the thread while it unwound itself for entry i: their
- * requests are later, and the thread is answering entry i. When more came than
- * the thread's list holds, the first ones are in the queue, oldest first, among
- * those of other threads. A walk has an end, so that a capture in which every
- * stack comes late is not read in quadratic time. */
-static void join_mark_in_unwinder(struct join *jn,
-				  const struct join_cookies *line, uint32_t i)
-{
-	const struct cookie_entry *it = join_entry(jn, i);
-	uint32_t oldest = line->recent[JOIN_RECENT - 1];
-
-	if (!it->asked)
-		return;
-	for (size_t k = 0; k < JOIN_RECENT && line->recent[k]; k++) {
-		struct cookie_entry *e = join_entry(jn, line->recent[k]);
-
-		if (e->asked > it->asked && !e->has_chain)
-			e->in_unwinder = true;
-	}
-	if (!oldest || (join_entry(jn, oldest)->asked &&
-			join_entry(jn, oldest)->asked <= it->asked))
-		return;
-	uint32_t q = jn->queue.last;
-
-	for (size_t k = 0; q && k < INSIDE_MAX; k++) {
-		struct cookie_entry *e = join_entry(jn, q);
-
-		q = e->before_it;
-		if (e->tid != it->tid || e->line != it->line || !e->asked)
-			continue;
-		if (e->asked <= it->asked)
-			return;
-		e->in_unwinder |= !e->has_chain;
-	}
-}
-
 /* Like cookies_find(), but not for a cookie that was over before: what follows
  * is joined to a chain of its own, or to none. */
 static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
@@ -736,7 +697,8 @@ bool join_chain(struct join *jn, struct join_task *task,
 		join_check_new(jn, task, i, &half);
 	}
 	if (c->nonce)
-		join_mark_in_unwinder(jn, line, i);
+		unwinders_mark_inside(&jn->cookies, line->recent,
+				      jn->queue.last, i);
 	struct cookie_entry *e = join_entry(jn, i);
 
 	e->has_chain = true;

@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/join/cookies.h"
+#include "stitch/tasks/join_task.h"
+
+/* As many ticks of 1 kHz as a quarter of a second, in which a table of
+ * unwinding is read. The walk has an end, so that a capture in which every
+ * stack comes late is not read in quadratic time. */
+#define INSIDE_MAX 256
 
 void unwinders_release(struct unwinders *us)
 {
@@ -52,4 +59,33 @@ struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
 	if (p.last > t.last)
 		t.last = p.last;
 	return t;
+}
+
+void unwinders_mark_inside(struct cookies *cs, const uint32_t *recent,
+			   uint32_t queued, uint32_t i)
+{
+	const struct cookie_entry *it = &cs->entry[i];
+	struct cookie_entry *e = NULL;
+
+	if (!it->asked)
+		return;
+	for (size_t k = 0; k < JOIN_RECENT; k++) {
+		if (!recent[k])
+			return;
+		e = &cs->entry[recent[k]];
+		if (e->asked > it->asked && !e->has_chain)
+			e->in_unwinder = true;
+	}
+	/* more came than the thread's list holds, if its oldest is later */
+	if (e->asked && e->asked <= it->asked)
+		return;
+	for (size_t k = 0; queued && k < INSIDE_MAX; k++) {
+		e = &cs->entry[queued];
+		queued = e->before_it;
+		if (e->tid != it->tid || e->line != it->line || !e->asked)
+			continue;
+		if (e->asked <= it->asked)
+			return;
+		e->in_unwinder |= !e->has_chain;
+	}
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cookies;
+
 struct unwinder_life {
 	uint64_t first, last; /* first and last stack; 0: none */
 };
@@ -32,4 +34,10 @@ void unwinders_logged(struct unwinders *us, uint32_t thread, uint32_t process);
 /* Returns when the thread or its process logged stacks; zeros: never. */
 struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
 				    uint32_t process);
+/* Marks the requests that hit a thread while it unwound itself for that of
+ * entry i: they are later, and it is answering entry i. recent: the newest
+ * entries of its line, JOIN_RECENT. queued: the last of the unresolved ones, of
+ * all threads, where the others are: the newest 256 are looked at. */
+void unwinders_mark_inside(struct cookies *cs, const uint32_t *recent,
+			   uint32_t queued, uint32_t i);
 #endif
