@@ -306,7 +306,8 @@ comma := ,
 GUIDE = inline-8bit-counters,pc-table$(if $(T),$(comma)indirect-calls$(comma)trace-cmp)
 SAN_FLAVOUR = O=build-fuzz CC=clang BRIEF_CFLAGS=-O0 SAN=address,undefined \
 	CFLAGS='-O1 -gline-tables-only -fsanitize-coverage=$(GUIDE)' \
-	LDFLAGS='-no-pie $(if $(shell command -v ld.lld 2>/dev/null),-fuse-ld=lld)'
+	LDFLAGS='-no-pie $(if $(shell command -v ld.lld 2>/dev/null),-fuse-ld=lld \
+		-Wl$(comma)--no-mmap-output-file)'
 COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
 	-fprofile-instr-generate -fcoverage-mapping'
 fuzz:

@@ -318,7 +318,7 @@ static int views_hide_all(struct store *db, const struct views_kind *kind,
 /* A view in place of a table may have rows without end, and a generated column
  * may compute anything. A view that is not ours may say something else than its
  * name. */
-int views_check(struct store *db, struct err *err)
+static int views_check_all(struct store *db, struct err *err)
 {
 	static const struct views_kind kinds[] = {
 		{ create_table, "tables", "same_table", views_check_table },
@@ -329,10 +329,6 @@ int views_check(struct store *db, struct err *err)
 		  views_hide },
 	};
 
-	/* what guard_reading() sets too: a change of it drops temporary views
-	 */
-	if (db_exec(db, "PRAGMA temp_store=FILE", err))
-		return -1;
 	bool hidden = db->older;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -349,6 +345,19 @@ int views_check(struct store *db, struct err *err)
 	      views_check_none(db, "computed_index", "index", err))))
 		return -1;
 	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
+}
+
+/* In one transaction: each question by itself would lock the file again, four
+ * hundred calls of the kernel for all. After an error the database is closed.
+ */
+int views_check(struct store *db, struct err *err)
+{
+	/* PRAGMA: what guard_reading() sets too: a change of it drops temporary
+	 * views */
+	if (db_exec(db, "PRAGMA temp_store=FILE; BEGIN", err) ||
+	    views_check_all(db, err))
+		return -1;
+	return db_exec(db, "COMMIT", err);
 }
 
 /* ---- adding */
