@@ -217,6 +217,9 @@ static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 
 bool idle_wait(struct idle *s, uint32_t thread, size_t first)
 {
+	/* they may have been forgotten since the wait was found */
+	proofs_pieces(s->p, thread);
+
 	size_t end = proofs_wait_end(s->p, thread, first);
 	size_t longest = first;
 	struct proof_piece most = proofs_piece(s->p, thread, first);

@@ -699,3 +699,16 @@ is names_with_blanks_are_quoted_in_commands "'backstitch path $word' lists" \
 	"$("$B" path --tid 777777 "$work/it's last.db" 2>&1 | grep -o "'backstitch path .*' lists")"
 is and_on_the_screen_of_info "'backstitch check $word' says" \
 	"$(COLUMNS=500 "$B" info "$work/it's last.db" 2>&1 | grep -o "'backstitch check .*' says")"
+
+# so many pieces that those of earlier threads are freed while others are read; each
+# switch but the first two ends a wait
+python3 -c '
+print("# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION")
+switch = "sched_switch: prev_comm=t%d prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=t%d next_pid=%d next_prio=120"
+for i in range(60000):
+    a, b = 100 + i % 3, 100 + (i + 1) % 3
+    print("%16s-%-7d [000] d.... %d.%06d: %s" % ("t%d" % a, a, i // 1000, i % 1000 * 1000, switch % (a, a, b, b)))' \
+	>"$work/many.txt"
+"$B" ingest -q -f --no-symbols -o "$work/many.db" "$work/many.txt" 2>/dev/null
+"$B" path "$work/many.db" >"$work/many.out" 2>&1
+is many_pieces_are_freed_and_made_again '0 59,998 waits,' "$? $(head -n 1 "$work/many.out" | cut -d ' ' -f 1,2)"
