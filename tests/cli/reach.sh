@@ -101,6 +101,14 @@ in_bare:
 	.size no_frame, . - no_frame
 	jumps one_jump, work
 	jumps two_jumps, one_jump
+	begin context
+	.cfi_undefined rip
+	mov %rbx, %rsp
+	mov (%rsp), %rdi
+	test %rdi, %rdi
+	hlt
+	.cfi_endproc
+	.size context, . - context
 	begin switching
 	call *%rdi
 after_switching:
@@ -189,6 +197,8 @@ stack nor_did_what_calls_it "$open" in_bare after_no_frame
 stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
 stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
 stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
+stack the_first_function_of_a_fiber_ends_it whole in_work context
+stack nothing_is_behind_what_began_a_fiber "$open" in_work context after_work
 stack what_is_called_on_another_stack_lacks_a_caller "caller missing (further out)" in_work after_switching after_work
 # a process of which not all mappings are known
 maps=$(sed -n '/^mmap/s/pid=9/pid=8/p' reach.txt)
