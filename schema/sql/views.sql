@@ -354,10 +354,11 @@ CREATE VIEW trust(capture, event, class, samples, share, fix) AS
 -- How far user stacks can be trusted, and what would help.
 -- One row per capture, event and class (of internal_trust_class), of the samples
 -- that hit user mode or asked for a user stack, each in exactly one class.
--- share: percent of these samples of the event. fix: as in internal_trust_class.
+-- share: percent of these samples of the event. fix: as in internal_trust_class,
+-- if it would help some of them.
 SELECT t.capture, t.name, c.class, sum(c.n),
 	100.0 * sum(c.n) / sum(sum(c.n)) OVER (PARTITION BY t.capture, t.name),
-	c.fix
+	max(c.fix)
 FROM internal_trust_class c JOIN event_type t ON t.id = c.type
 GROUP BY t.capture, t.name, c.class;
 

@@ -43,6 +43,7 @@ struct shown_source {
 /* What a source has found since the block before. */
 struct block_news {
 	uint64_t pos;
+	bool truncated;		  /* in its info, which may be told last */
 	struct event_def *events; /* NULL: nothing new */
 	uint32_t n_events;
 };
@@ -175,6 +176,7 @@ static void decode_ahead_note_news(struct decode_ahead *da,
 		struct block_news *news = &b->news[i];
 
 		news->pos = s->real->pos;
+		news->truncated = s->real->info.truncated;
 		if (s->real->n_events == s->known && !b->last)
 			continue;
 		s->known = news->n_events = s->real->n_events;
@@ -297,6 +299,7 @@ static void decode_ahead_take_news(struct decode_ahead *da,
 		struct block_news *news = &b->news[i];
 
 		s->src.pos = news->pos;
+		s->src.info.truncated = news->truncated;
 		if (!news->events)
 			continue;
 		free(s->events);
