@@ -286,8 +286,9 @@ static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
 
 /* Finds the function at a place. A call that does not return may be the last
  * instruction of its function: behind it is no function, the padding in front
- * of one, which __pfx_NAME covers in kernels since 6.2, or the next one. That
- * one is meant if no call is there, as where a signal handler returns to. */
+ * of one, which __pfx_NAME covers in kernels since 6.2, or the next one. The
+ * place itself is meant if no call is known to be there, as where a signal
+ * handler returns to. */
 static bool symbolize_resolve(const struct symbolizer *sy,
 			      const struct name_source *names,
 			      const struct code_place *code, struct symbol *sym)
@@ -296,12 +297,13 @@ static bool symbolize_resolve(const struct symbolizer *sy,
 	bool found = names->rs->resolve(names->r, code->off, sym);
 
 	if (!code->after_call || !code->off ||
-	    (found && sym->start != code->off) ||
-	    !names->rs->resolve(names->r, code->off - 1, &before))
+	    (found && sym->start != code->off))
 		return found;
-	if (found && !(sy->kernel && !strncmp(sym->raw_name, "__pfx_", 6)) &&
+	if (!(found && sy->kernel && !strncmp(sym->raw_name, "__pfx_", 6)) &&
 	    !(names->rs->called && names->rs->called(names->r, code->off)))
-		return true;
+		return found;
+	if (!names->rs->resolve(names->r, code->off - 1, &before))
+		return found;
 	*sym = before;
 	return true;
 }
