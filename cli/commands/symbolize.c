@@ -1,8 +1,8 @@
 /* symbolize.c - the command that resolves symbols again after debug files were
  * added. */
-#include <stdlib.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"

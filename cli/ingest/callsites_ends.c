@@ -4,8 +4,8 @@
 
 #include "cli/ingest/callsites_pass.h"
 #include "cli/model/bare_code.h"
-#include "schema/write/write.h"
 #include "schema/write/sample_groups.h"
+#include "schema/write/write.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/tasks/frame.h"

@@ -102,20 +102,6 @@ static void ctf_find_end_walk(struct folder_walk *w)
 	free(w->found);
 }
 
-bool ctf_is_folder(const char *path)
-{
-	struct folder_walk w = { .most = 1 };
-	struct stat st;
-
-	if (stat(path, &st) || !S_ISDIR(st.st_mode))
-		return false;
-	ctf_find_walk(&w, path, 0);
-	bool yes = w.n > 0;
-
-	ctf_find_end_walk(&w);
-	return yes;
-}
-
 char *ctf_find_first(const char *path)
 {
 	struct folder_walk w = { .most = 1 };
@@ -125,6 +111,19 @@ char *ctf_find_first(const char *path)
 
 	ctf_find_end_walk(&w);
 	return first;
+}
+
+bool ctf_is_folder(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return false;
+	char *first = ctf_find_first(path);
+	bool yes = first != NULL;
+
+	free(first);
+	return yes;
 }
 
 void *ctf_file_map(const char *path, uint64_t *len)

@@ -277,7 +277,10 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 		    struct places *out)
 {
 	static const char debug[] = ".debug";
-	const char *path = sy->recorded;
+	/* of the program of which this is perf's copy; NULL: it is none */
+	const char *path = sy->recorded && strcmp(sy->recorded, ef->path) != 0
+				   ? sy->recorded
+				   : NULL;
 	size_t len = strlen(ef->path);
 	size_t end = sizeof(debug) - 1;
 
