@@ -50,13 +50,16 @@ WHERE cpu >= 0
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 
--- When recorders wrote all captures that have inodes, if that is known of each.
+-- When recorders wrote all captures that have inodes, if that is known of each;
+-- before: not later, if that is.
 -- name: capture_written
-SELECT max(a.value) AS since, min(z.value) AS until,
-	count(*) = count(a.value + z.value) AS known
+SELECT min(a.value) AS since, max(z.value) AS until,
+	count(*) = count(a.value + z.value) AS known,
+	CASE count(*) WHEN count(b.value) THEN max(b.value) ELSE 0 END AS before
 FROM capture c
 LEFT JOIN meta a ON a.capture = c.id AND a.key = 'written_since_ns'
 LEFT JOIN meta z ON z.capture = c.id AND z.key = 'written_until_ns'
+LEFT JOIN meta b ON b.capture = c.id AND b.key = 'written_before_ns'
 WHERE c.format = 'perf'
 
 -- name: info_captures
