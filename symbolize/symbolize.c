@@ -410,6 +410,10 @@ static bool symbolize_calls_confirm(const struct name_source *names,
 	size_t bad = 0;
 
 	for (size_t i = 0; names->rs && names->rs->called && i < n; i++) {
+		struct symbol sym = { .off = code[i].off };
+
+		/* what ran is in a function */
+		bad += !names->rs->resolve(names->r, code[i].off, &sym);
 		if (!code[i].after_call)
 			continue;
 		if (names->rs->called(names->r, code[i].off))

@@ -176,9 +176,12 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 	       (id == IDENTITY_ID_READ && !identity_is_given(sy, img));
 }
 
+/* Builds of one library often begin with the same functions. */
+#define CALLS_MIN 8
+
 bool identity_calls_confirm(size_t calls, size_t bad)
 {
-	return calls && calls >= bad * 16;
+	return calls >= CALLS_MIN && calls >= bad * 16;
 }
 
 static const struct identity_said proved = { IDENTITY_PROVED, NULL };
@@ -296,8 +299,7 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 			       ? proved
 			       : other_id;
 	/* the one for programs of 32 bits is not this process's */
-	return identity_same_boot(sy) && img->path &&
-			       !strcmp(img->path, "[vdso]")
-		       ? proved
-		       : other_id;
+	if (identity_same_boot(sy) && img->path && !strcmp(img->path, "[vdso]"))
+		return proved;
+	return (struct identity_said){ IDENTITY_ANOTHER, NULL };
 }
