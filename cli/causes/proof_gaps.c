@@ -138,6 +138,10 @@ static void gap_judge(struct gap *g)
 	size_t first_piece = g->out->n;
 	int64_t at = g->from;
 
+	if (timeline_is_silent(g->p->t, g->thread)) {
+		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
 	gap_find_hidden(g);
 	if (gap_is_run(g)) {
 		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =

@@ -25,6 +25,14 @@
  * One thing only changes the tid of the current thread: it calls exec, and is
  * not the first of its process (timeline_rename()).
  *
+ * Of some tasks nothing is ever recorded: in guests with Linux 6.18, of the
+ * idle task of one CPU and of a service, by perf and ftrace alike. A *silent
+ * task* is one that is switched to, and never once current in a record. The
+ * loss behind each switch to it is of a known kind (timeline_loss.of_task), and
+ * no contradiction: the task left at an unknown time, for the thread that is
+ * current next or for another silent task, and all that it woke is missing.
+ * The records of all others are complete.
+ *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been
  * off. */
@@ -100,6 +108,9 @@ struct timeline_loss {
 	int32_t before;	 /* who was on the CPU; -1: unknown */
 	int32_t after;	 /* likewise */
 	bool silent;	 /* found by a contradiction, no record tells it */
+	bool of_task;	 /* only records in whose context `before`, or another
+			  * silent task, was current are missing; after: -1 if
+			  * that thread came by a record */
 	bool only_wakes; /* switches are complete, wake-ups may be missing */
 	bool spans;	 /* other records are between the two */
 };
@@ -247,8 +258,20 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
-/* Returns how often records were missing without a loss. If there is any,
- * numbers of lost records prove nothing. */
+/* A task of which nothing was recorded. */
+struct timeline_silent {
+	int32_t tid;
+	int32_t cpu; /* of the idle task, whose tid is 0; else -1 */
+	uint32_t gaps;
+};
+/* Returns silent task i; *n is how many there are. */
+struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
+				       size_t *n);
+/* Returns whether the thread may be one, so that nothing is known of it: some
+ * are, and no record was written in its context. */
+bool timeline_is_silent(const struct timeline *t, uint32_t thread);
+/* Returns how often records were missing without a loss, but for those of
+ * silent tasks. If there is any, numbers of lost records prove nothing. */
 uint64_t timeline_contradictions(const struct timeline *t);
 /* Returns whether that is so often, or so much the recorder's habit, that the
  * absence of a record proves nothing anywhere. */

@@ -12,6 +12,7 @@
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wake_context.h"
+#include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -22,6 +23,8 @@
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
+
+#define SILENT_NAMED 3 /* tasks; more are counted */
 
 /* Columns of tables event and request. */
 enum {
@@ -72,6 +75,7 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
+	const char *silent; /* premise of silent tasks; NULL: there are none */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -598,6 +602,48 @@ static int causes_begin(struct causes *c, struct err *err)
 	return causes_load_losses(c, c->db, err);
 }
 
+void causes_put_silent(const struct causes *c, size_t i, FILE *out)
+{
+	size_t n;
+	const struct timeline_silent s = timeline_silent(c->t, i, &n);
+	const char *comm = s.cpu < 0 ? causes_name(c, s.tid) : "";
+
+	if (s.cpu >= 0)
+		fprintf(out, "swapper/%d", s.cpu);
+	else if (*comm)
+		safe_text_put(out, comm, 0, 0);
+	else
+		fprintf(out, "thread %d", s.tid);
+}
+
+/* Makes the premise that only records of the silent tasks are missing. */
+static void causes_say_silent(struct causes *c)
+{
+	size_t n, len;
+	char *text;
+	FILE *out;
+
+	timeline_silent(c->t, 0, &n);
+	if (!n)
+		return;
+	out = mem_stream(&text, &len);
+	fputs("if only records of ", out);
+	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
+		fputs(!i ? "" : i + 1 < n ? ", " : " and ", out);
+		causes_put_silent(c, i, out);
+	}
+	if (n > SILENT_NAMED)
+		fprintf(out, "%zu silent tasks", n);
+	fputs(" are missing", out);
+	if (timeline_contradictions(c->t))
+		fputs(", and others only where it shows", out);
+	else if (timeline_rules(c->t)->pauses)
+		fputs(", and tracing was not switched off in between", out);
+	mem_stream_end(out);
+	c->silent = arena_strdup(&c->text, text);
+	free(text);
+}
+
 /* Finishes the timeline, when all events are read. */
 static int causes_end(struct causes *c, struct err *err)
 {
@@ -622,6 +668,7 @@ static int causes_end(struct causes *c, struct err *err)
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
+	causes_say_silent(c);
 	return 0;
 }
 
@@ -750,7 +797,8 @@ struct causes_premise causes_premise(const struct causes *c)
 				"nothing",
 		};
 	return (struct causes_premise){
-		.words = silent	  ? "if records are missing only where it shows"
+		.words = c->silent ? c->silent
+			 : silent ? "if records are missing only where it shows"
 			 : pauses ? "if tracing was not switched off in between"
 				  : NULL,
 	};

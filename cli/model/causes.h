@@ -7,6 +7,7 @@
 #define CLI_MODEL_CAUSES_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
@@ -77,6 +78,8 @@ struct causes_premise {
 	const char *cure;  /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
+/* Writes the name of silent task i of the timeline: "swapper/1", "NAME". */
+void causes_put_silent(const struct causes *c, size_t i, FILE *out);
 /* Returns the event of a switch, and its stack, by its number. */
 int64_t causes_out(const struct causes *c, uint32_t number,
 		   const struct offcpu_stack **stack);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/causes/proof.h"
+#include "cli/causes/missing.h"
 #include "cli/causes/softirq.h"
 #include "cli/causes/timeline.h"
 #include "cli/model/causes_types.h"
@@ -203,30 +204,13 @@ static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
 	return rows_end(r, err);
 }
 
-struct wake_gap {
-	const struct timeline *t;
-	int32_t cpu;
-	int64_t from, to;
-	bool lost;
-};
-
-static void wake_look_at_loss(void *arg, size_t loss)
-{
-	struct wake_gap *g = arg;
-	const struct timeline_loss *l = timeline_loss(g->t, loss);
-
-	g->lost |= (l->cpu < 0 || l->cpu == g->cpu) && l->from < g->to &&
-		   l->to > g->from;
-}
-
 /* Returns whether records of a CPU may be missing between two times. */
 static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
 		      int64_t to)
 {
-	struct wake_gap g = { wc->t, cpu, from, to, false };
+	const struct missing_ask ask = { from, to, cpu, TIMELINE_NONE };
 
-	timeline_each_loss(wc->t, from, to, wake_look_at_loss, &g);
-	return g.lost;
+	return missing_in(wc->t, &ask).losses > 0;
 }
 
 /* Returns how a softirq was entered: by the addresses of its stack, or by who
