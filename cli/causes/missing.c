@@ -1,21 +1,32 @@
 /* missing.c - which records may be missing in a time. */
 #include "cli/causes/missing.h"
 
-int missing_runs(const struct timeline_loss *l, bool counted, int32_t tid[2])
+bool missing_counts(const struct timeline *t)
+{
+	size_t silent;
+
+	timeline_silent(t, 0, &silent);
+	return !silent && !timeline_contradictions(t);
+}
+
+int missing_runs(const struct timeline *t, const struct timeline_loss *l,
+		 int32_t tid[2])
 {
 	int n = 0;
 
 	if (l->only_wakes)
 		return 0;
-	/* who came behind a silent task and left again would be recorded */
-	if (l->of_task) {
+	/* who came behind a silent task and left again would be recorded,
+	 * unless records of others are missing too */
+	if (l->of_task && !timeline_contradictions(t)) {
 		if (l->after > 0)
 			tid[n++] = l->after;
 		return n;
 	}
 	/* with one record missing, there was one switch at most: only those
 	 * current on either side were there */
-	if (!counted || l->n < 0 || l->n >= 2 || l->before < 0 || l->after < 0)
+	if (!missing_counts(t) || l->n < 0 || l->n >= 2 || l->before < 0 ||
+	    l->after < 0)
 		return -1;
 	tid[n++] = l->before;
 	if (l->after != l->before)
@@ -52,12 +63,13 @@ static void missing_take(void *arg, size_t loss)
 	const struct missing_ask *ask = k->ask;
 	const struct timeline_loss *l = timeline_loss(k->t, loss);
 	int32_t tid[2];
-	int n = missing_runs(l, !timeline_contradictions(k->t), tid);
+	int n = missing_runs(k->t, l, tid);
 
 	if (l->from >= ask->to || l->to <= ask->from ||
 	    (l->cpu >= 0 && ask->cpu >= 0 && l->cpu != ask->cpu))
 		return;
 	k->out->losses++;
+	k->out->of_tasks += l->of_task;
 	k->out->wakes = true;
 	k->out->runs |= n < 0 || (n && ask->thread == TIMELINE_NONE) ||
 			(ask->thread != TIMELINE_NONE &&

@@ -25,9 +25,11 @@ struct missing_ask {
 };
 
 struct missing {
-	size_t losses; /* that are in the time: timeline_losses_in() of that
-			* CPU */
-	bool wakes;    /* a wake-up may be missing, */
+	size_t losses;	 /* that are in the time: timeline_losses_in() of that
+			  * CPU */
+	size_t of_tasks; /* of them those of silent tasks: records of
+			  * interrupts are complete where there are any */
+	bool wakes;	 /* a wake-up may be missing, */
 	bool runs; /* or a run of the thread, also one that goes on behind */
 	unsigned int premise;
 };
@@ -39,7 +41,10 @@ struct missing missing_in(const struct timeline *t,
 unsigned int missing_premise(const struct timeline *t);
 /* Stores the tids of the threads of which a loss may hide a run, where the
  * records around it name them, and returns how many these are, at most 2; -1:
- * of any. Of silent tasks every loss may. counted: the numbers of lost records
- * prove something. */
-int missing_runs(const struct timeline_loss *l, bool counted, int32_t tid[2]);
+ * of any. Of silent tasks every loss may. */
+int missing_runs(const struct timeline *t, const struct timeline_loss *l,
+		 int32_t tid[2]);
+/* Returns whether numbers of lost records prove something: all others are
+ * there, those of silent tasks too. */
+bool missing_counts(const struct timeline *t);
 #endif

@@ -30,7 +30,7 @@ static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 {
 	struct hides *h = &p->hides;
 	int32_t tid[2];
-	int n = missing_runs(timeline_loss(p->t, i), p->counts, tid);
+	int n = missing_runs(p->t, timeline_loss(p->t, i), tid);
 
 	if (n < 0)
 		*mem_add(h->loss, h->n, *cap) = i;
@@ -136,22 +136,6 @@ static int64_t hidden_woken(const struct gap *g, int64_t time)
 	return first;
 }
 
-/* Returns when the thread, which came behind a silent task and did not leave
- * again, slept last: it was not there before. */
-static int64_t hidden_asleep(const struct gap *g, int64_t from, int64_t to)
-{
-	int64_t asleep = from;
-
-	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake *w = wake_at(g, g->wake, i);
-
-		if (w->kind == TIMELINE_WAKING && w->time > asleep &&
-		    w->time < to)
-			asleep = w->time;
-	}
-	return asleep;
-}
-
 /* Adds the time in which a loss may hide a run: to that of the losses before it
  * if nothing is known of the quiet time in between, as there is no wake-up in
  * it. Then it needs not to be judged: a thread that is away for long has
@@ -173,8 +157,6 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 	}
 	from = from < g->from + skew ? g->from : from - skew;
 	to = to > g->to - skew ? g->to : to + skew;
-	if (l->of_task)
-		from = hidden_asleep(g, from, to);
 	if (from > to)
 		return;
 	last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;

@@ -26,11 +26,12 @@
  * not the first of its process (timeline_rename()).
  *
  * Of some tasks nothing is ever recorded: in guests with Linux 6.18, of the
- * idle task of one CPU and of a service, by perf and ftrace alike. A *silent
- * task* is one that is switched to, and never once current in a record. The
- * loss behind each switch to it is of a known kind (timeline_loss.of_task), and
- * no contradiction: the task left at an unknown time, for the thread that is
- * current next or for another silent task, and all that it woke is missing.
+ * idle task of one CPU and of a service, by perf and ftrace alike, which may
+ * have records of interrupts in their context. A *silent task* is one that is
+ * switched to, and never once current in a record of a thread's own code. The
+ * loss from each switch to it on is of a known kind (timeline_loss.of_task),
+ * and no contradiction: the task left at an unknown time, for the thread that
+ * is current next or for another silent task, and all that it woke is missing.
  * The records of all others are complete.
  *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
@@ -68,6 +69,7 @@ enum timeline_context {
 	CONTEXT_SOFTIRQ_UNKNOWN, /* one of the two above */
 	CONTEXT_TIMER,		 /* hardirq or softirq of a timer */
 	CONTEXT_HARDIRQ,
+	CONTEXT_DISK, /* either, in which a disk told that it is done */
 	CONTEXT_NMI,
 };
 
@@ -92,6 +94,7 @@ struct timeline_record {
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
+	bool interrupt;	 /* in a hardirq, softirq or NMI, as its flags say */
 	uint8_t ended;	 /* types that may be off there already, as they are
 			  * turned off before that of this record */
 };
@@ -196,8 +199,8 @@ typedef int32_t timeline_process_fn(void *arg, int32_t tid);
 void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
 			     void *arg);
 void timeline_seal(struct timeline *t);
-/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which
- * returns what it is. Behind timeline_seal(). */
+/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN or CONTEXT_HARDIRQ
+ * so far, which returns what it is. Behind timeline_seal(). */
 typedef uint8_t timeline_settle_fn(void *arg, const struct timeline_wake *w);
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 

@@ -165,12 +165,12 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 	r->coming = -1;
 }
 
-/* Returns the task that the last record of a ring, a switch to it, left there,
- * if it may be silent; -1: there is none. */
+/* Returns the task that the last switch of a ring left there, if it may be
+ * silent; -1: there is none. */
 static int32_t timeline_mute(struct timeline *t, struct ring *r)
 {
 	int32_t tid = r->left ? r->coming : r->current;
-	bool came = r->left || (r->exact && !r->exec && r->since == r->last);
+	bool came = r->left || (r->exact && !r->exec);
 
 	return came && tid >= 0 && !timeline_voice(t, r, tid)->heard ? tid : -1;
 }
@@ -185,6 +185,7 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 	l.after = after;
 	l.cpu = (int32_t)(r - t->ring);
 	if (l.of_task) {
+		l.from = r->left ? l.from : r->since;
 		timeline_voice(t, r, mute)->gaps++;
 		doubt.task = mute ? mute : -2 - (int64_t)l.cpu;
 	}
@@ -235,12 +236,16 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	size_t told = 0;
 	size_t n = 0;
 	size_t silent = 0;
+	size_t next = r->next_loss;
 
 	while (r->next_loss < r->n_loss) {
 		struct timeline_loss l = t->told[r->loss[r->next_loss]];
 		bool within = l.to <= rec->time;
 
-		if (l.from >= rec->time && l.to > rec->time)
+		/* behind an interrupt of a silent task, it goes on */
+		if (l.to > rec->time && (l.from >= rec->time ||
+					 (l.silent && rec->interrupt &&
+					  rec->current == timeline_mute(t, r))))
 			break;
 		if (l.from < r->last || !within) {
 			l.n = -1;
@@ -251,6 +256,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 			timeline_add_up(&sum, &l, !n++);
 			told = r->loss[r->next_loss];
 			silent += l.silent;
+			next = r->next_loss + 1;
 		}
 		if (!within)
 			break;
@@ -264,8 +270,11 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		return;
 	}
 	sum.of_task = silent == n && timeline_mute(t, r) >= 0;
-	if (sum.of_task)
+	if (sum.of_task) {
 		t->contradictions -= n;
+		/* no more is missing behind the first record of another task */
+		r->next_loss = next;
+	}
 	timeline_break(t, r, sum, timeline_before(rec));
 	r->spans = n == 1 ? t->n_loss : 0;
 	r->spans_told = told;
@@ -477,7 +486,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		t->stray = true;
 		return;
 	}
-	if (rec->current >= 0)
+	if (rec->current >= 0 && !rec->interrupt)
 		timeline_voice(t, r, rec->current)->heard = true;
 	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)

@@ -91,36 +91,53 @@ static void timeline_cut_stays(struct timeline *t)
 }
 
 /* Switches to a task that no record knows, with as many losses behind: fewer
- * may be chance, of a thread that ran that often only. */
+ * may be chance, of a thread that ran that often only. Where one task is
+ * silent, others that are never heard are so too. */
 #define SILENT_GAPS 4
 
-static bool voice_is_silent(const struct voice *v)
+static uint32_t timeline_silent_gaps(const struct timeline *t)
 {
-	return v && !v->heard && v->gaps >= SILENT_GAPS;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (!t->ring[i].idle.heard && t->ring[i].idle.gaps > most)
+			most = t->ring[i].idle.gaps;
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->voice[i].heard && t->voice[i].gaps > most)
+			most = t->voice[i].gaps;
+	return most >= SILENT_GAPS ? 1 : SILENT_GAPS;
+}
+
+static bool voice_is_silent(const struct voice *v, uint32_t gaps)
+{
+	return v && !v->heard && v->gaps >= gaps;
 }
 
 /* Finds the silent tasks. What looks like one of theirs and is none is a
  * contradiction. */
 static void timeline_end_silence(struct timeline *t)
 {
+	uint32_t gaps = timeline_silent_gaps(t);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->n_ring; i++)
-		if (voice_is_silent(&t->ring[i].idle))
+		if (voice_is_silent(&t->ring[i].idle, gaps))
 			*mem_add(t->silent, t->n_silent, t->cap_silent) =
 				(struct timeline_silent){
 					0, (int32_t)i, t->ring[i].idle.gaps
 				};
 	for (size_t i = 0; i < t->n; i++)
-		if (voice_is_silent(&t->voice[i]))
+		if (voice_is_silent(&t->voice[i], gaps))
 			*mem_add(t->silent, t->n_silent, t->cap_silent) =
 				(struct timeline_silent){ t->tid[i], -1,
 							  t->voice[i].gaps };
 	for (size_t i = 0; i < t->n_loss; i++) {
 		struct timeline_loss *l = &t->loss[i];
 
-		if (!l->of_task || voice_is_silent(timeline_voice(
-					   t, &t->ring[l->cpu], l->before)))
+		if (!l->of_task ||
+		    voice_is_silent(
+			    timeline_voice(t, &t->ring[l->cpu], l->before),
+			    gaps))
 			continue;
 		l->of_task = false;
 		t->contradictions++;
@@ -134,7 +151,7 @@ static void timeline_end_silence(struct timeline *t)
 				? &t->ring[idle].idle
 				: timeline_voice(t, t->ring, (int32_t)d.task);
 
-		if (!voice_is_silent(v))
+		if (!voice_is_silent(v, gaps))
 			t->doubts.at[kept++] = d;
 	}
 	t->doubts.n = kept;
@@ -300,6 +317,7 @@ void timeline_seal(struct timeline *t)
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < t->n_wake; i++)
-		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
+		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN ||
+		    t->wake[i].context == CONTEXT_HARDIRQ)
 			t->wake[i].context = fn(arg, &t->wake[i]);
 }

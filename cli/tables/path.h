@@ -93,8 +93,10 @@ uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
 /* The same, with its tid if another thread has that name too. */
 const char *path_tell(const struct path_run *r, uint32_t thread);
-/* Writes ", if ...", what proofs by the absence of records rest on. */
-void path_put_premise(const struct path_run *r, FILE *out);
+/* Writes ", if ...", what proofs rest on: of a chain, or if c is NULL of any.
+ */
+void path_put_premise(const struct path_run *r, const struct chain *c,
+		      FILE *out);
 /* Writes lines to standard output, wrapped at 80 columns; s is changed. */
 void path_put_wrapped(char *s);
 /* Writes ", nothing lost in this time", or a line that says what was. */

@@ -33,6 +33,8 @@ const char *path_context(enum timeline_context c)
 	case CONTEXT_SOFTIRQ:
 	case CONTEXT_SOFTIRQ_UNKNOWN:
 		return "softirq";
+	case CONTEXT_DISK:
+		return "disk";
 	case CONTEXT_TIMER:
 	case CONTEXT_HARDIRQ:
 		return "hardirq";

@@ -265,7 +265,7 @@ static void path_put_waits(struct path_longest *l)
 		human_percent(share, sizeof(share), (double)r->proved,
 			      (double)r->asked));
 	if (r->proved)
-		path_put_premise(r, out);
+		path_put_premise(r, NULL, out);
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
 	path_put_idle(l, out);
@@ -581,7 +581,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 			       (double)(p->ns - p->consistent - p->unknown),
 			       (double)p->ns));
 		if (p->ns > p->consistent + p->unknown)
-			path_put_premise(p->r, stdout);
+			path_put_premise(p->r, NULL, stdout);
 		printf(", %s consistent",
 		       human_percent(share, sizeof(share),
 				     (double)p->consistent, (double)p->ns));
