@@ -15,6 +15,7 @@ struct store;
 
 struct path_opts {
 	int64_t tid;	  /* -1: any */
+	int64_t pid;	  /* likewise */
 	const char *comm; /* NULL: any */
 	bool timed;
 	int64_t from, to; /* if timed */
@@ -22,6 +23,7 @@ struct path_opts {
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
 	size_t lines;	  /* of a chain; SIZE_MAX: all */
 	bool waits, tree, blame, idle, proved, json;
+	bool all;	/* not only the program with which a recording began */
 	int64_t least;	/* ns; shorter pieces are summed */
 	uint32_t depth; /* most edges on a path; 0: all */
 	int fail;	/* percent; -1: not asked for */
@@ -135,6 +137,19 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
 		      void *arg, struct err *err);
 
+/* The program with which a recording began. */
+struct path_program {
+	int64_t pid;	 /* -1: there is none */
+	uint32_t thread; /* its first */
+	int64_t from, to;
+};
+/* Returns 0, or -1 and *err. */
+int path_program_find(const struct path_run *r, struct path_program *out,
+		      struct err *err);
+
+/* The first lines of a chain, which it adds. */
+void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+	       struct chain *c);
 /* One chain, as text and as JSON. */
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to);
 /* The members of an object that the caller begins and ends. */

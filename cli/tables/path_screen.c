@@ -540,13 +540,19 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		path_put_cure(causes_premise(r->causes).cure);
 }
 
+void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+	       struct chain *c)
+{
+	path_chain(r, thread, from, to, c);
+	path_put_trust(r, c, thread, from, to);
+	path_put_sums(r, c, to - from);
+}
+
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
 
-	path_chain(r, thread, from, to, &c);
-	path_put_trust(r, &c, thread, from, to);
-	path_put_sums(r, &c, to - from);
+	path_head(r, thread, from, to, &c);
 	path_put_pieces(r, &c, from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "

@@ -696,7 +696,7 @@ struct path_sql *path_sql_new(struct store *db, const char *path,
 {
 	struct path_sql *s = mem_new(1, sizeof(*s));
 
-	s->o.tid = -1;
+	s->o.tid = s->o.pid = -1;
 	s->r.o = &s->o;
 	s->r.db = db;
 	s->r.path = path;

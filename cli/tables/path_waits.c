@@ -82,7 +82,9 @@ static void path_leave_idle(struct path_longest *l, size_t most)
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		if (idle_wait(&s, w.thread, w.piece)) {
+		/* of the recorder, who asks for it */
+		if (timeline_is_recorder(l->r->t, w.thread) ||
+		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
 			continue;
