@@ -151,7 +151,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_path;
 const struct command cmd_path = {
 	.name = "path",
 	.args = "[options] [DB | CAPTURE]",
