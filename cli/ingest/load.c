@@ -113,8 +113,9 @@ const struct opt load_opts[] = {
 	OPT_HEADING("What a capture does not say"),
 	OPT_STRING(0, "fields", "NAMES", &fields,
 		   "whose tracepoint fields become columns: event names or "
-		   "globs by commas, 'all' or 'none' (default: scheduling and "
-		   "process events, and those with stacks in their fields)"),
+		   "globs by commas, 'all' or 'none' (default: scheduling, "
+		   "process and interrupt events, and those with stacks in "
+		   "their fields)"),
 	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
 		   "add views for queries that were written for perf's "
 		   "export-to-sqlite or for Perfetto"),
