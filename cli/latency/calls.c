@@ -2,15 +2,16 @@
 #include "cli/latency/calls.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern const char text_calls_txt[];
 
-/* Finds a number in the part of the table that has a machine's name. Returns 0
- * if it is not there. */
-static int calls_find(const char *machine, int64_t number, char out[CALLS_NAME])
+/* Finds a number in the part of the table that has a machine's name. Returns
+ * whether it is there. */
+static bool calls_find(const char *machine, int64_t number, char out[CALLS_NAME])
 {
 	char head[32];
 	const char *p;
@@ -20,7 +21,7 @@ static int calls_find(const char *machine, int64_t number, char out[CALLS_NAME])
 	snprintf(head, sizeof(head), "[%s]", machine);
 	p = strstr(text_calls_txt, head);
 	if (!p)
-		return 0;
+		return false;
 	for (p += strlen(head); *p && *p != '['; p += len) {
 		len = strcspn(p, " \n");
 		if (!len) {
@@ -29,19 +30,23 @@ static int calls_find(const char *machine, int64_t number, char out[CALLS_NAME])
 			at = strtol(p + 1, NULL, 10);
 		} else if (at++ == number) {
 			snprintf(out, CALLS_NAME, "%.*s", (int)len, p);
-			return 1;
+			return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 const char *calls_name(const char *machine, int64_t number,
 		       char out[CALLS_NAME])
 {
-	if (strchr(machine, ']') ||
-	    (!calls_find(machine, number, out) &&
-	     (!strstr("x86_64 i386 aarch64 s390x", machine) ||
-	      !calls_find("all", number, out))))
+	static const char *const known[] = { "x86_64", "i386", "aarch64",
+					     "s390x" };
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		is |= !strcmp(known[i], machine);
+	if (!is || (!calls_find(machine, number, out) &&
+		    !calls_find("all", number, out)))
 		snprintf(out, CALLS_NAME, "NR %" PRId64, number);
 	return out;
 }

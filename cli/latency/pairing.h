@@ -105,6 +105,8 @@ void pairing_take(struct pairing *p, const struct pairing_record *r);
 void pairing_end(struct pairing *p);
 /* Returns how many intervals were open at most at a time. */
 uint64_t pairing_most_open(const struct pairing *p);
+/* Returns how many records came a second time, and were left out. */
+uint64_t pairing_doubled(const struct pairing *p);
 
 /* Returns "proved", "consistent", "began before", ... */
 const char *interval_verdict_word(uint8_t verdict);

@@ -325,7 +325,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 				intervals_match(iv, &pair_kinds[i], type);
 	}
 	intervals_drop_roles(iv);
-	if (iv->n_role)
+	if (iv->n_role || iv->ask->any)
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       "%s: no two events that belong together were recorded "
@@ -761,11 +761,12 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	int rc = rows ? 0 : -1;
 
 	iv->pairing = pairing_new(iv->lost, fn, arg);
-	while (!rc && (rc = int_rows_next(rows, &r, err)) > 0)
+	while (!rc && iv->n_role && (rc = int_rows_next(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.open = pairing_most_open(iv->pairing);
+	iv->sums.doubled = pairing_doubled(iv->pairing);
 	pairing_free(iv->pairing);
 	int_rows_close(rows);
 	return rc;

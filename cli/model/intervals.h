@@ -22,6 +22,7 @@ struct intervals_ask {
 	 * others none. */
 	const char *const *pair;
 	size_t n_pair;
+	bool any; /* it is no error if nothing that was recorded makes pairs */
 };
 
 struct intervals_thread {
@@ -37,11 +38,12 @@ struct intervals_sums {
 			      */
 	uint64_t events;     /* records that were read */
 	uint64_t open;	     /* most intervals that were open at a time */
+	uint64_t doubled;    /* left out, as they are there twice */
 	bool paused;	     /* the recorder may have paused */
 };
 
 /* a: borrowed. Returns NULL and *err, also if nothing that was recorded makes
- * such pairs. path is for messages, and borrowed. */
+ * such pairs, unless a->any. path is for messages, and borrowed. */
 struct intervals *intervals_open(struct store *db, const char *path,
 				 const struct intervals_ask *a,
 				 struct err *err);

@@ -537,6 +537,9 @@ static void latency_put_head(const struct latency *l)
 		printf("%" PRIu64 " records are of threads that nobody "
 		       "knows\n",
 		       s.no_thread);
+	if (s.doubled)
+		printf("%" PRIu64 " records are there twice, and count once\n",
+		       s.doubled);
 	putchar('\n');
 }
 
@@ -549,6 +552,7 @@ static void latency_put_json(const struct latency *l)
 	json_int(&j, "to_ns", l->last);
 	json_bool(&j, "premise", l->iv && intervals_sums(l->iv).paused);
 	json_uint(&j, "no_thread", l->iv ? intervals_sums(l->iv).no_thread : 0);
+	json_uint(&j, "doubled", l->iv ? intervals_sums(l->iv).doubled : 0);
 	json_object(&j, "verdicts");
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++)
 		json_uint(&j, interval_verdict_word(i), l->verdict[i]);
@@ -596,8 +600,9 @@ static int latency_status(const struct latency *l)
 static int latency_read(struct latency *l, struct store *db, const char *path,
 			struct err *err)
 {
-	const struct intervals_ask ask = { l->o->kind, l->o->pair,
-					   l->o->n_pair };
+	const struct intervals_ask ask = { .kind = l->o->kind,
+					   .pair = l->o->pair,
+					   .n_pair = l->o->n_pair };
 
 	if (l->o->kind && latency_sched_has(l->o->kind)) {
 		l->sched = latency_sched_open(db, path, err);
