@@ -20,15 +20,14 @@ static long limit = NUMBER_UNSET, worst;
 static bool histogram;
 
 static const char *const kind_words[] = {
-	"syscall", "irq",	 "softirq", "softirq-wait", "block",
-	"block-queue", "work",	 "work-wait", "timer",	     "timer-wait",
-	"lock",	   "kvm",	 "wake-up", "off-cpu",	     NULL
+	"syscall",     "irq",  "softirq",   "softirq-wait", "block",
+	"block-queue", "work", "work-wait", "timer",	    "timer-wait",
+	"lock",	       "kvm",  "wake-up",   "off-cpu",	    NULL
 };
 static const char *const by_words[] = { "name", "comm", "tid",
 					"pid",	"cpu",	NULL };
-static const char *const order_words[] = { "total",   "count", "average",
-					   "max",     "p99",   "unknown",
-					   NULL };
+static const char *const order_words[] = { "total", "count",   "average", "max",
+					   "p99",   "unknown", NULL };
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "latency", &latency,
@@ -69,8 +68,8 @@ static int latency_span(const char *name, const char *text, int64_t *ns,
 {
 	const char *p = text;
 
-	if (text && typed_span(text, ns) && !(typed_decimal(&p, 3, ns) == 0 &&
-					      !strcmp(p, "us")))
+	if (text && typed_span(text, ns) &&
+	    !(typed_decimal(&p, 3, ns) == 0 && !strcmp(p, "us")))
 		return err_set(err, ERR_USAGE,
 			       "%s %s: needs a time such as 50us or 5ms", name,
 			       text);
@@ -88,17 +87,17 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "--latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
-	if (output_check(err) ||
-	    latency_span("--bins", bins, &o->bin, err) ||
+	if (output_check(err) || latency_span("--bins", bins, &o->bin, err) ||
 	    latency_span("--fail-above", fail_above, &o->fail, err))
 		return -1;
 	if (bins && o->bin <= 0)
 		return err_set(err, ERR_USAGE, "--bins needs a width above 0");
 	if (percentile && !fail_above)
-		return err_set(err, ERR_USAGE, "--percentile needs "
-					       "--fail-above");
-	if (percentile && (typed_decimal(&p, 1, &tenths) || *p ||
-			   tenths < 1 || tenths > 1000))
+		return err_set(err, ERR_USAGE,
+			       "--percentile needs "
+			       "--fail-above");
+	if (percentile && (typed_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
+			   tenths > 1000))
 		return err_set(err, ERR_USAGE,
 			       "--percentile %s: needs a number such as 99 or "
 			       "99.9",
@@ -155,7 +154,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch report --latency perf.db",
 	"backstitch report --latency syscall --by comm perf.db",
-	"backstitch report --latency --histogram block perf.db",
+	"backstitch report --latency --histogram syscall perf.db",
 	"backstitch report --latency --pair probe:f,probe:f__return perf.db",
 	NULL
 };
@@ -170,7 +169,8 @@ const struct command cmd_latency = {
 		   "know",
 	.examples = examples,
 	.opts = opts,
-	.common = "kind pair by order limit worst histogram bins fail-above json comm tid cpu time",
+	.common =
+		"kind pair by order limit worst histogram bins fail-above json comm tid cpu time",
 	.pages = true,
 	.run = latency_run,
 };

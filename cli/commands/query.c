@@ -194,8 +194,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		causes = path_sql_new(db, path, err);
 	if (causes)
 		intervals = interval_sql_new(
-			db, path, compat && !strcmp(compat, "perfetto"),
-			err);
+			db, path, compat && !strcmp(compat, "perfetto"), err);
 	if (!intervals || (compat && store_compat(db, compat, err)))
 		;
 	else if (w.listing && !output_asked())

@@ -11,7 +11,8 @@ extern const char text_calls_txt[];
 
 /* Finds a number in the part of the table that has a machine's name. Returns
  * whether it is there. */
-static bool calls_find(const char *machine, int64_t number, char out[CALLS_NAME])
+static bool calls_find(const char *machine, int64_t number,
+		       char out[CALLS_NAME])
 {
 	char head[32];
 	const char *p;

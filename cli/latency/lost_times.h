@@ -1,5 +1,5 @@
-/* lost_times.h - when records may be missing: losses, and the times in which the
- * recorder was not on.
+/* lost_times.h - when records may be missing: losses, and the times in which
+ * the recorder was not on.
  *
  * Each recording is a world of its own. Order of calls: lost_times_new(),
  * lost_times_add() for all, lost_times_seal(); then questions. */

@@ -35,8 +35,8 @@ enum interval_verdict {
 /* Why the verdict is not proved. */
 enum interval_reason {
 	INTERVAL_NO_REASON,
-	INTERVAL_BY_LOSS,   /* interval.loss */
-	INTERVAL_BY_START,  /* not all CPUs were recorded yet, or any more */
+	INTERVAL_BY_LOSS,  /* interval.loss */
+	INTERVAL_BY_START, /* not all CPUs were recorded yet, or any more */
 	INTERVAL_BY_RESTART,
 	INTERVAL_BY_CANCEL,
 	INTERVAL_BY_EXEC,   /* another thread of the process called exec */
@@ -49,7 +49,7 @@ enum interval_reason {
 #define INTERVAL_NEVER INT64_MIN
 
 struct interval {
-	int64_t begin, end; /* INTERVAL_NEVER: not known */
+	int64_t begin, end;		/* INTERVAL_NEVER: not known */
 	int64_t begin_event, end_event; /* 0: none */
 	int64_t key, tag;		/* the first key field; 0: none */
 	int64_t ret;

@@ -93,7 +93,7 @@ struct intervals {
 	size_t n_role, cap_role;
 	struct intervals_thread *thread; /* by thread.id */
 	size_t n_thread, cap_thread;
-	struct intern names; /* 0: "" */
+	struct intern names;   /* 0: "" */
 	struct table by_value; /* of names, by type and value */
 	struct arena text;
 	struct lost_times *lost;
@@ -137,9 +137,8 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 			}
 		while (iv->n_capture <= t->capture)
 			*mem_add(iv->capture, iv->n_capture, iv->cap_capture) =
-				(struct intervals_capture){
-					.first = INT64_MAX, .last = INT64_MIN
-				};
+				(struct intervals_capture){ .first = INT64_MAX,
+							    .last = INT64_MIN };
 		c = &iv->capture[t->capture];
 		if (c->format)
 			continue;
@@ -281,8 +280,7 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 	struct pair_kind *k = &iv->own[i];
 	size_t n = 0;
 
-	*k = (struct pair_kind){ .word = iv->ask->pair[i],
-				 .rule = PAIR_STACK };
+	*k = (struct pair_kind){ .word = iv->ask->pair[i], .rule = PAIR_STACK };
 	for (char *next; part; part = next, n++) {
 		next = strchr(part, ',');
 		if (next)
@@ -342,18 +340,16 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 	*mem_add(iv->thread, iv->n_thread, iv->cap_thread) =
 		(struct intervals_thread){ .tid = -1, .pid = -1, .comm = "" };
 	while (rows_step(r))
-		*mem_add(iv->thread, iv->n_thread, iv->cap_thread) =
-			(struct intervals_thread){
-				.tid = rows_int(r, INTERVAL_THREADS_TID),
-				.pid = rows_int(r, INTERVAL_THREADS_PID),
-				.comm = arena_strdup(
-					&iv->text,
-					rows_text(r, INTERVAL_THREADS_COMM)),
-				.process = (uint32_t)rows_int(
-					r, INTERVAL_THREADS_PROCESS),
-				.short_code = rows_int(
-					r, INTERVAL_THREADS_SHORT) != 0,
-			};
+		*mem_add(iv->thread, iv->n_thread,
+			 iv->cap_thread) = (struct intervals_thread){
+			.tid = rows_int(r, INTERVAL_THREADS_TID),
+			.pid = rows_int(r, INTERVAL_THREADS_PID),
+			.comm = arena_strdup(
+				&iv->text, rows_text(r, INTERVAL_THREADS_COMM)),
+			.process =
+				(uint32_t)rows_int(r, INTERVAL_THREADS_PROCESS),
+			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
+		};
 	return rows_end(r, err);
 }
 
@@ -411,8 +407,8 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 {
 	static const char *const column[] = { "id", "time_ns", "cpu", "type",
 					      "thread" };
-	struct int_rows *rows = int_rows_of(iv->db, "event", column,
-					    ARRAY_SIZE(column), err);
+	struct int_rows *rows =
+		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
 
 	while (int_rows_step(rows, &r)) {
@@ -469,8 +465,7 @@ static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 static void intervals_bound_all(struct intervals *iv)
 {
 	for (size_t i = 0; i < iv->n_cpu; i++) {
-		struct intervals_capture *of =
-			&iv->capture[iv->cpu[i].capture];
+		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
 
 		if (iv->cpu[i].first < of->first)
 			of->first = iv->cpu[i].first;
@@ -574,9 +569,9 @@ static uint32_t intervals_call_name(struct intervals *iv, uint32_t type,
 static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 				     size_t at, int64_t value)
 {
-	static const char *const vector[] = { "HI",	  "TIMER", "NET_TX",
-					      "NET_RX",	  "BLOCK", "IRQ_POLL",
-					      "TASKLET",  "SCHED", "HRTIMER",
+	static const char *const vector[] = { "HI",	 "TIMER", "NET_TX",
+					      "NET_RX",	 "BLOCK", "IRQ_POLL",
+					      "TASKLET", "SCHED", "HRTIMER",
 					      "RCU" };
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
@@ -652,8 +647,8 @@ static uint8_t intervals_call(const char *name)
 	return PAIRING_PLAIN;
 }
 
-static bool intervals_lock_is_whole(struct intervals *iv,
-				    const struct field *f, size_t at)
+static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
+				    size_t at)
 {
 	int64_t flags = intervals_value(iv, f, at);
 
@@ -755,8 +750,8 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 {
 	static const char *const column[] = { "id",   "time_ns", "cpu",
 					      "type", "thread",	 "payload" };
-	struct int_rows *rows = int_rows_of(iv->db, "event", column,
-					    ARRAY_SIZE(column), err);
+	struct int_rows *rows =
+		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
@@ -775,8 +770,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 /* ---- */
 
 struct intervals *intervals_open(struct store *db, const char *path,
-				 const struct intervals_ask *a,
-				 struct err *err)
+				 const struct intervals_ask *a, struct err *err)
 {
 	struct intervals *iv = mem_new(1, sizeof(*iv));
 
@@ -815,11 +809,6 @@ void intervals_close(struct intervals *iv)
 	free(iv->role);
 	free(iv->thread);
 	free(iv);
-}
-
-size_t intervals_pairs(const struct intervals *iv)
-{
-	return iv->n_pair;
 }
 
 const char *intervals_kind(const struct intervals *iv, uint32_t pair)

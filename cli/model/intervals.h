@@ -51,8 +51,6 @@ void intervals_close(struct intervals *iv);
 /* Calls fn for each interval. Returns 0, or -1 and *err. */
 int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		   struct err *err);
-/* Returns how many pairs there are: interval.pair is less. */
-size_t intervals_pairs(const struct intervals *iv);
 /* Returns the word of its kind. */
 const char *intervals_kind(const struct intervals *iv, uint32_t pair);
 /* Returns whether results below 0 are errors. */

@@ -1,5 +1,5 @@
-/* interval_sql.c - the intervals of a database as a table for SQL. All are kept,
- * in 96 bytes each. */
+/* interval_sql.c - the intervals of a database as a table for SQL. All are
+ * kept, in 96 bytes each. */
 #include "cli/tables/interval_sql.h"
 
 #include <stdio.h>
@@ -166,8 +166,8 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 /* ---- Perfetto's slices: the same, of what threads did */
 
 /* System calls are "sys_read" there. */
-static void interval_sql_name(struct interval_sql *s,
-			      const struct interval *i, struct value *v)
+static void interval_sql_name(struct interval_sql *s, const struct interval *i,
+			      struct value *v)
 {
 	char *name = s->name;
 	const char *call = intervals_name(s->iv, i->name);

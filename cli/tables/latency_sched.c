@@ -67,10 +67,10 @@ void latency_sched_span(const struct latency_sched *s, int64_t *from,
 static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 			       struct interval *i, enum proof proof)
 {
-	i->verdict = proof == PROOF_PROVED ? INTERVAL_PROVED
-					   : INTERVAL_CONSISTENT;
-	i->reason = proof == PROOF_PROVED ? INTERVAL_NO_REASON
-					  : INTERVAL_BY_LOSS;
+	i->verdict =
+		proof == PROOF_PROVED ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
+	i->reason =
+		proof == PROOF_PROVED ? INTERVAL_NO_REASON : INTERVAL_BY_LOSS;
 	s->fn(s->arg, i, s->kind, s->thread[thread].comm, &s->thread[thread]);
 }
 
@@ -93,8 +93,8 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 		if (pc.state != PIECE_READY || pc.from == TIMELINE_START ||
 		    pc.to == TIMELINE_END)
 			continue;
-		cut |= !k || proofs_piece(p, thread, k - 1).state ==
-				     PIECE_UNKNOWN;
+		cut |= !k ||
+		       proofs_piece(p, thread, k - 1).state == PIECE_UNKNOWN;
 		latency_sched_tell(s, thread, &i,
 				   cut || pc.open ? PROOF_CONSISTENT
 						  : (enum proof)pc.proof);
@@ -107,10 +107,9 @@ static int latency_sched_wait(void *arg, const struct path_wait *w,
 {
 	struct latency_sched *s = arg;
 	struct proofs *p = s->r.proofs;
-	struct interval i = { .begin = w->from,
-			      .end = w->to,
-			      .begin_event = w->out,
-			      .cpu = -1 };
+	struct interval i = {
+		.begin = w->from, .end = w->to, .begin_event = w->out, .cpu = -1
+	};
 	enum proof least = PROOF_PROVED;
 
 	(void)err;

@@ -46,7 +46,7 @@ struct latency {
 	const struct latency_opts *o;
 	struct intervals *iv;
 	struct latency_sched *sched;
-	int64_t from, to;   /* --time */
+	int64_t from, to;    /* --time */
 	int64_t first, last; /* of what was recorded */
 	struct latency_row *row;
 	size_t n, cap;
@@ -159,11 +159,10 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
-	const struct latency_worst w = {
-		*i, i->end - i->begin, intervals_kind(l->iv, i->pair),
-		intervals_name(l->iv, i->name),
-		intervals_thread(l->iv, i->thread)
-	};
+	const struct latency_worst w = { *i, i->end - i->begin,
+					 intervals_kind(l->iv, i->pair),
+					 intervals_name(l->iv, i->name),
+					 intervals_thread(l->iv, i->thread) };
 
 	latency_take(l, &w, intervals_are_calls(l->iv, i->pair));
 }
@@ -205,11 +204,10 @@ static struct latency_range latency_bounds(const struct latency_row *r,
 		if (r->n)
 			memcpy(ns, r->ns, r->n * sizeof(*ns));
 		for (size_t i = 0; i < r->n_range; i++)
-			ns[r->n + i] = most ? r->range[i].most
-					    : r->range[i].least;
+			ns[r->n + i] =
+				most ? r->range[i].most : r->range[i].least;
 		qsort(ns, n, sizeof(*ns), latency_compare_ns);
-		*(most ? &out.most : &out.least) =
-			latency_at(ns, n, per_mille);
+		*(most ? &out.most : &out.least) = latency_at(ns, n, per_mille);
 	}
 	free(ns);
 	return out;
@@ -300,20 +298,20 @@ static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 }
 
 static const struct grid_column latency_columns[] = {
-	{ "Kind", "kind" },	    { "Name", "name" },
-	{ "Count", "count" },	    { "Errors", "errors" },
-	{ "Total", NULL },	    { NULL, "total_ns" },
-	{ "Average", NULL },	    { NULL, "average_ns" },
-	{ "p50", NULL },	    { NULL, "p50_ns" },
-	{ NULL, NULL },		    { NULL, "p90_ns" },
-	{ "p99", NULL },	    { NULL, "p99_ns" },
-	{ "Max", NULL },	    { NULL, "max_ns" },
-	{ NULL, "wall_percent" },   { "Unknown", "unknown" },
-	{ "p99 is", NULL },	    { NULL, "p99_least_ns" },
-	{ NULL, "p99_most_ns" },    { NULL, "consistent" },
-	{ NULL, "began_before" },   { NULL, "unfinished" },
-	{ NULL, "begin_lost" },	    { NULL, "end_lost" },
-	{ NULL, "unexplained" },    { NULL, "cancelled" },
+	{ "Kind", "kind" },	  { "Name", "name" },
+	{ "Count", "count" },	  { "Errors", "errors" },
+	{ "Total", NULL },	  { NULL, "total_ns" },
+	{ "Average", NULL },	  { NULL, "average_ns" },
+	{ "p50", NULL },	  { NULL, "p50_ns" },
+	{ NULL, NULL },		  { NULL, "p90_ns" },
+	{ "p99", NULL },	  { NULL, "p99_ns" },
+	{ "Max", NULL },	  { NULL, "max_ns" },
+	{ NULL, "wall_percent" }, { "Unknown", "unknown" },
+	{ "p99 is", NULL },	  { NULL, "p99_least_ns" },
+	{ NULL, "p99_most_ns" },  { NULL, "consistent" },
+	{ NULL, "began_before" }, { NULL, "unfinished" },
+	{ NULL, "begin_lost" },	  { NULL, "end_lost" },
+	{ NULL, "unexplained" },  { NULL, "cancelled" },
 };
 #define LATENCY_ERRORS 3
 #define LATENCY_UNKNOWN 17
@@ -380,11 +378,20 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
 	static const struct grid_column col[] = {
-		{ "Took", NULL },     { NULL, "ns" },	   { "Time", NULL },
-		{ NULL, "begin_ns" }, { NULL, "end_ns" },  { "Kind", "kind" },
-		{ "Name", "name" },   { NULL, "result" },  { NULL, "pid" },
-		{ "Tid", "tid" },     { "Comm", "comm" },  { NULL, "cpu" },
-		{ "Event", "begin_event" }, { NULL, "end_event" },
+		{ "Took", NULL },
+		{ NULL, "ns" },
+		{ "Time", NULL },
+		{ NULL, "begin_ns" },
+		{ NULL, "end_ns" },
+		{ "Kind", "kind" },
+		{ "Name", "name" },
+		{ NULL, "result" },
+		{ NULL, "pid" },
+		{ "Tid", "tid" },
+		{ "Comm", "comm" },
+		{ NULL, "cpu" },
+		{ "Event", "begin_event" },
+		{ NULL, "end_event" },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
@@ -438,8 +445,9 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 				  struct json *j)
 {
 	static const struct grid_column col[] = {
-		{ NULL, "kind" },    { "From", NULL },	  { NULL, "from_ns" },
-		{ "Count", "count" }, { "Share %", "percent" }, { "", NULL },
+		{ NULL, "kind" },	  { "From", NULL },
+		{ NULL, "from_ns" },	  { "Count", "count" },
+		{ "Share %", "percent" }, { "", NULL },
 	};
 	uint64_t *count = mem_new(BINS_MAX, sizeof(*count));
 	int64_t low[BINS_MAX];

@@ -133,10 +133,9 @@ static const struct pairing_row pairing_rows[] = {
 };
 
 /* Recursion, as --pair has it. */
-static const struct pair_kind pairing_own = { .word = "own",
-					      .begin = "f",
-					      .end = "g",
-					      .rule = PAIR_STACK };
+static const struct pair_kind pairing_own = {
+	.word = "own", .begin = "f", .end = "g", .rule = PAIR_STACK
+};
 
 static const struct pair_kind *pairing_kind(const char *begin)
 {
@@ -196,14 +195,14 @@ static void pairing_read_losses(struct lost_times *l, const char *text)
 
 		if (dash > p && dash[-1] != ' ')
 			t.from = strtoll(p, NULL, 10);
-		ck_assert_int_eq(sscanf(dash + 1, "%" SCNd64 " %7s %7s", &t.to,
-					cpu, n),
-				 3);
-		t.cpu = *cpu == '*' ? -1 : atoi(cpu);
+		ck_assert_int_eq(
+			sscanf(dash + 1, "%" SCNd64 " %7s %7s", &t.to, cpu, n),
+			3);
+		t.cpu = *cpu == '*' ? -1 : (int32_t)strtol(cpu, NULL, 10);
 		if (!strcmp(n, "off"))
 			t.id = 0;
 		else if (*n != '?')
-			t.n = atoi(n);
+			t.n = strtol(n, NULL, 10);
 		lost_times_add(l, 0, &t);
 	}
 	lost_times_seal(l);
@@ -227,7 +226,7 @@ static void pairing_read(struct pairing *p, const struct pair_kind *k,
 		ck_assert_int_ge(n, 4);
 		r.has_ret = n == 5;
 		r.process = r.thread / 10;
-		r.role = *role == 'b' ? PAIRING_BEGIN
+		r.role = *role == 'b'	? PAIRING_BEGIN
 			 : *role == 'e' ? PAIRING_END
 					: PAIRING_CANCEL;
 		if (k->calls) {
@@ -351,7 +350,7 @@ static void truth_lose(const struct truth *t, struct lost_times *l)
 	lost_times_seal(l);
 }
 
-static struct truth_record *truth_at(struct truth *t, int64_t time)
+static struct truth_record *truth_record_at(struct truth *t, int64_t time)
 {
 	return time == INTERVAL_NEVER ? NULL : &t->r[time / 10 - 1];
 }
@@ -359,8 +358,8 @@ static struct truth_record *truth_at(struct truth *t, int64_t time)
 static void truth_take(void *arg, const struct interval *i)
 {
 	struct truth *t = arg;
-	struct truth_record *b = truth_at(t, i->begin);
-	struct truth_record *e = truth_at(t, i->end);
+	struct truth_record *b = truth_record_at(t, i->begin);
+	struct truth_record *e = truth_record_at(t, i->end);
 
 	if (b)
 		b->told = true;
@@ -426,13 +425,13 @@ START_TEST(calls_have_the_numbers_of_their_machine)
 		int64_t number;
 		const char *name;
 	} known[] = {
-		{ "x86_64", 0, "read" },      { "x86_64", 59, "execve" },
-		{ "i386", 3, "read" },	      { "i386", 11, "execve" },
-		{ "aarch64", 63, "read" },    { "aarch64", 221, "execve" },
-		{ "s390x", 3, "read" },	      { "s390x", 11, "execve" },
-		{ "x86_64", 435, "clone3" },  { "s390x", 449, "futex_waitv" },
+		{ "x86_64", 0, "read" },       { "x86_64", 59, "execve" },
+		{ "i386", 3, "read" },	       { "i386", 11, "execve" },
+		{ "aarch64", 63, "read" },     { "aarch64", 221, "execve" },
+		{ "s390x", 3, "read" },	       { "s390x", 11, "execve" },
+		{ "x86_64", 435, "clone3" },   { "s390x", 449, "futex_waitv" },
 		{ "x86_64", 5000, "NR 5000" }, { "x86_64", -1, "NR -1" },
-		{ "mips", 3, "NR 3" },	      { "", 3, "NR 3" },
+		{ "mips", 3, "NR 3" },	       { "", 3, "NR 3" },
 		{ "all", 424, "NR 424" },
 	};
 	char name[CALLS_NAME];
@@ -451,8 +450,8 @@ START_TEST(names_of_events_match_as_recorders_write_them)
 
 	ck_assert(pair_name_is("irq:softirq_entry", "irq:softirq_entry", &rest,
 			       &n));
-	ck_assert(pair_name_is("irq:softirq_entry", "softirq_entry", &rest,
-			       &n));
+	ck_assert(
+		pair_name_is("irq:softirq_entry", "softirq_entry", &rest, &n));
 	ck_assert(pair_name_is("irq:softirq_entry", "irq:softirq_entry:k",
 			       &rest, &n));
 	ck_assert(pair_name_is("irq:softirq_entry", "inst/irq:softirq_entry",
