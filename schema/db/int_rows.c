@@ -28,7 +28,11 @@ struct int_rows {
 	struct arena texts;    /* of the block */
 	int columns;	       /* 0: not known yet */
 	bool full, ended, bad; /* bad: ids are not in order */
+	bool running;	       /* the statement is at a row behind the block */
+	bool sought;	       /* rows were left out, by int_rows_seek() */
 	int64_t last;	       /* id of the last row of the block */
+	uint64_t read, skip;   /* rows from pages, and those that the statement,
+				* which begins anew, has still to pass over */
 	const char *table;     /* of int_rows_dense(), else NULL */
 	int64_t step;	       /* rows so far, of int_rows_step() */
 	struct err why;	       /* a step failed */
@@ -77,9 +81,9 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 	r->known[r->n++] = known;
 }
 
-/* take_ints(...). It ends the statement by an error when the block is full. The
- * next block begins behind the last id: an id that is no number, or is not
- * above the one before it, would bring rows a second time, or for ever. */
+/* take_ints(...). It is true, and the statement rests, when the block is full.
+ * An id that is no number, or is not above the one before it, is in no table
+ * that is whole. */
 static void int_rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
@@ -89,22 +93,20 @@ static void int_rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
 		return;
 	}
+	if (r->skip) {
+		r->skip--;
+		sqlite3_result_int(ctx, 0);
+		return;
+	}
 	id = sqlite3_value_int64(*value);
 	if (id <= r->last || sqlite3_value_type(*value) != SQLITE_INTEGER) {
 		r->bad = true;
 		sqlite3_result_error(ctx, "ids", -1);
-	} else if (r->n == BLOCK) {
-		r->full = true;
-		sqlite3_result_error(ctx, "full", -1);
-	} else {
-		r->last = id;
-		int_rows_take(r, n, value);
+		return;
 	}
-}
-
-static void int_rows_final(sqlite3_context *ctx)
-{
-	sqlite3_result_null(ctx);
+	r->last = id;
+	int_rows_take(r, n, value);
+	sqlite3_result_int(ctx, r->n == BLOCK);
 }
 
 struct int_rows *int_rows_open(struct store *db, const char *sql,
@@ -115,8 +117,8 @@ struct int_rows *int_rows_open(struct store *db, const char *sql,
 	int rc = db->takes ? SQLITE_OK
 			   : sqlite3_create_function_v2(
 				     db->db, "take_ints", -1,
-				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db, NULL,
-				     int_rows_collect, int_rows_final, NULL);
+				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
+				     int_rows_collect, NULL, NULL, NULL);
 
 	db->takes = !rc;
 	if (rc) {
@@ -187,7 +189,8 @@ void int_rows_close(struct int_rows *r)
 	free(r);
 }
 
-/* Reads the next block from the pages. Returns false if the statement must. */
+/* Reads the next block from the pages. Returns false if the statement must, or
+ * if the ids are not in order. */
 static bool int_rows_fill_pages(struct int_rows *r)
 {
 	int rc = 1;
@@ -213,18 +216,57 @@ static bool int_rows_fill_pages(struct int_rows *r)
 			break;
 	}
 	r->full = rc != 0;
+	r->read += r->n;
+	r->bad = rc == PAGE_ROWS_UNORDERED;
 	if (rc < 0) {
 		page_rows_close(r->pages);
 		r->pages = NULL;
 	}
-	return rc >= 0 || r->n;
+	return rc >= 0 || (r->n && !r->bad);
+}
+
+static int int_rows_unordered(const struct int_rows *r, struct err *err)
+{
+	return err_set(err, ERR_DB,
+		       "%s: the database is damaged: the ids of its rows are "
+		       "not in order",
+		       r->db->path);
+}
+
+/* Lets the statement fill the block. Behind rows that pages gave it begins at
+ * the first row again, as what could not be read there may be damaged: SQLite
+ * would not find each id in such a tree. */
+static int int_rows_run(struct int_rows *r, struct err *err)
+{
+	int rc;
+
+	if (!r->running) {
+		r->skip = r->sought ? 0 : r->read;
+		rc = sqlite3_bind_int64(r->st, 1,
+					r->skip ? INT64_MIN : r->last);
+		if (rc)
+			return db_error(r->db, rc, err);
+	}
+	r->db->taking = r;
+	rc = sqlite3_step(r->st);
+	r->db->taking = NULL;
+	r->running = r->full = rc == SQLITE_ROW;
+	r->ended = !r->full;
+	if (rc == SQLITE_ROW)
+		return 0;
+	if (r->bad)
+		rc = int_rows_unordered(r, err);
+	else if (rc != SQLITE_DONE)
+		rc = db_error(r->db, rc, err);
+	else
+		rc = 0;
+	sqlite3_reset(r->st);
+	return rc;
 }
 
 /* Reads the next block. */
 static int int_rows_fill(struct int_rows *r, struct err *err)
 {
-	int rc;
-
 	if (db_drain(r->db, err))
 		return -1;
 	r->at = r->n = 0;
@@ -239,25 +281,7 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 		r->ended = !r->full;
 		return 0;
 	}
-	r->full = false;
-	rc = sqlite3_bind_int64(r->st, 1, r->last);
-	if (rc)
-		return db_error(r->db, rc, err);
-	r->db->taking = r;
-	rc = sqlite3_step(r->st);
-	r->db->taking = NULL;
-	if (r->bad)
-		rc = err_set(err, ERR_DB,
-			     "%s: the database is damaged: the ids of its "
-			     "rows are not in order",
-			     r->db->path);
-	else if (rc != SQLITE_ROW && !r->full)
-		rc = db_error(r->db, rc, err);
-	else
-		rc = 0;
-	sqlite3_reset(r->st);
-	r->ended = !r->full;
-	return rc;
+	return r->bad ? int_rows_unordered(r, err) : int_rows_run(r, err);
 }
 
 static void int_rows_give(const struct int_rows *r, struct int_row *row)
@@ -315,8 +339,12 @@ int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
 	if (r->last < id)
 		r->at = r->n;
 	for (;; r->at++) {
-		if (r->at == r->n && r->last < id)
+		if (r->at == r->n && r->last < id) {
 			r->last = id - 1;
+			r->sought = true;
+			r->running = false;
+			sqlite3_reset(r->st);
+		}
 		if (r->at == r->n && !r->ended && int_rows_fill(r, err))
 			return -1;
 		if (r->at == r->n)

@@ -2,9 +2,11 @@
  *
  * For a million rows sqlite3_step() and a sqlite3_column_int64() for each
  * column take as long as all else that SQLite does. Here one step runs the
- * statement until a block is full: its columns are the arguments of an
- * aggregate function, take_ints(), which copies them. Columns of one table need
- * no statement: int_rows_of(). */
+ * statement until a block is full: its columns are the arguments of a function,
+ * take_ints(), which copies them and is true of the last row of a block only.
+ * The statement then goes on where it is: to find its place again by an id, it
+ * would have to trust a tree that may be damaged. Columns of one table need no
+ * statement: int_rows_of(). */
 #ifndef SCHEMA_DB_INT_ROWS_H
 #define SCHEMA_DB_INT_ROWS_H
 #include <stdbool.h>
@@ -21,9 +23,9 @@ struct int_row {
 	uint32_t known;	  /* bit i: v[i] is one */
 };
 
-/* Prepares SELECT take_ints(id, ...) FROM ... WHERE id > ?1, whose rows come by
- * increasing id, of at most 32 columns; other ids are an error. Returns NULL
- * and *err on failure. */
+/* Prepares SELECT 1 FROM ... WHERE id > ?1 AND take_ints(id, ...), whose rows
+ * come by increasing id, of at most 32 columns; other ids are an error. Returns
+ * NULL and *err on failure. */
 struct int_rows *int_rows_open(struct store *db, const char *sql,
 			       struct err *err);
 /* The same for n columns of a table, of which the first one is its INTEGER

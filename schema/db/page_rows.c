@@ -198,26 +198,38 @@ static bool page_rows_id(const struct page_rows *p, const unsigned char *data,
 	return true;
 }
 
-/* Finds the first of the cells of a page whose id is above `after`. Returns
- * false if the page is damaged. */
-static bool page_rows_search(const struct page_rows *p, struct page_level *l,
-			     uint32_t first, int64_t after)
+/* The ids that a page can have by the keys of the pages that led to it. */
+struct page_range {
+	int64_t above, upto;
+};
+
+/* Finds the first of the cells of a page whose id is above `after`, and narrows
+ * *range to those of the page that it leads to. All ids are compared: a tree
+ * that is not in order would lead past some of its rows. Returns 0, or less
+ * than that as page_rows_seek(). */
+static int page_rows_search(const struct page_rows *p, struct page_level *l,
+			    uint32_t first, int64_t after,
+			    struct page_range *range)
 {
-	uint32_t high = l->cells;
+	struct page_range to = *range;
+	int64_t last = range->above;
 	int64_t id;
 
-	l->at = 0;
-	while (l->at < high) {
-		uint32_t mid = l->at + (high - l->at) / 2;
-
-		if (!page_rows_id(p, l->data, first, mid, &id))
-			return false;
-		if (id > after)
-			high = mid;
-		else
-			l->at = mid + 1;
+	l->at = l->cells;
+	for (uint32_t i = 0; i < l->cells; i++, last = id) {
+		if (!page_rows_id(p, l->data, first, i, &id))
+			return PAGE_ROWS_SQLITE;
+		if (id <= last || id > range->upto)
+			return PAGE_ROWS_UNORDERED;
+		if (id <= after) {
+			to.above = id;
+		} else if (l->at == l->cells) {
+			l->at = i;
+			to.upto = id;
+		}
 	}
-	return true;
+	*range = to;
+	return 0;
 }
 
 /* Returns the page that the cell at hand leads to; 0: the page is damaged. */
@@ -232,31 +244,40 @@ static uint32_t page_rows_child(const struct page_rows *p,
 }
 
 /* Goes from a page to the leaf that has the first id above `after`, if one
- * below that page has. Returns false if SQLite must read on. */
-static bool page_rows_descend(struct page_rows *p, struct page_level *l,
-			      uint32_t page, int64_t after)
+ * below that page has: INT64_MIN is above none, and page_rows_take() compares
+ * what follows. Returns 1, or less than 0 as page_rows_seek(). */
+static int page_rows_descend(struct page_rows *p, struct page_level *l,
+			     uint32_t page, int64_t after)
 {
+	struct page_range range = { INT64_MIN, INT64_MAX };
+
 	for (p->leaf = NULL; l < p->level + DEPTH; l++) {
 		bool inner;
+		int rc = 0;
 
 		if (!page_rows_load(p, l, page))
-			return false;
+			return PAGE_ROWS_SQLITE;
 		inner = *l->data == PAGE_TABLE_INNER;
 		l->cells = (uint32_t)record_be(l->data + 3, 2);
 		/* only a table without rows has a page without: each step of a
 		 * walk brings a row, whose id is above the one before */
 		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||
 		    (inner ? INNER : LEAF) + 2 * l->cells > p->size ||
-		    (!l->cells && l != p->level) ||
-		    !page_rows_search(p, l, inner ? INNER : LEAF, after))
-			return false;
+		    (!l->cells && l != p->level))
+			return PAGE_ROWS_SQLITE;
+		l->at = 0;
+		if (after != INT64_MIN)
+			rc = page_rows_search(p, l, inner ? INNER : LEAF, after,
+					      &range);
+		if (rc)
+			return rc;
 		if (!inner) {
 			p->leaf = l;
-			return true;
+			return 1;
 		}
 		page = page_rows_child(p, l);
 	}
-	return false;
+	return PAGE_ROWS_SQLITE;
 }
 
 int page_rows_seek(struct page_rows *p, int64_t after)
@@ -266,9 +287,11 @@ int page_rows_seek(struct page_rows *p, int64_t after)
 	if (l && p->last == after && l->at < l->cells)
 		return 1;
 	if (!l || p->last != after) {
+		int rc = page_rows_descend(p, p->level, p->root, after);
+
 		p->last = after;
-		if (!page_rows_descend(p, p->level, p->root, after))
-			return -1;
+		if (rc < 0)
+			return rc;
 		l = p->leaf;
 		if (l->at < l->cells)
 			return 1;
@@ -280,9 +303,7 @@ int page_rows_seek(struct page_rows *p, int64_t after)
 		l--;
 	} while (l->at == l->cells);
 	l->at++;
-	return page_rows_descend(p, l + 1, page_rows_child(p, l), INT64_MIN)
-		       ? 1
-		       : -1;
+	return page_rows_descend(p, l + 1, page_rows_child(p, l), INT64_MIN);
 }
 
 /* ---- rows */
@@ -358,18 +379,20 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 	cell = page_rows_cell(p, l->data, LEAF, l->at);
 	n = cell ? record_varint(cell, end, &len) : 0;
 	k = n ? record_varint(cell + n, end, &id) : 0;
-	if (!k || (int64_t)id <= p->last)
-		return -1;
+	if (!k)
+		return PAGE_ROWS_SQLITE;
+	if ((int64_t)id <= p->last)
+		return PAGE_ROWS_UNORDERED;
 	cell += n + k;
 	len = record_local(len, p->size);
 	if (len > (size_t)(end - cell))
-		return -1;
+		return PAGE_ROWS_SQLITE;
 	memset(row->v, 0, p->n * sizeof(*row->v));
 	row->known = 1;
 	row->texts = 0;
 	*row->v = (int64_t)id;
 	if (!page_rows_record(p, cell, cell + len, row))
-		return -1;
+		return PAGE_ROWS_SQLITE;
 	p->last = (int64_t)id;
 	l->at++;
 	return 1;

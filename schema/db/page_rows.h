@@ -31,11 +31,13 @@ struct page_row {
 struct page_rows *page_rows_open(struct store *db, const char *table,
 				 const char *const *column, size_t n);
 void page_rows_close(struct page_rows *p); /* NULL is fine */
+#define PAGE_ROWS_SQLITE (-1)		   /* SQLite must read on */
+#define PAGE_ROWS_UNORDERED (-2) /* ids are not in order: it is damaged */
+
 /* Goes to the first row whose id is above `after`. Returns 1, 0 if there is
- * none, -1 if SQLite must read on. */
+ * none, or one of the two above. */
 int page_rows_seek(struct page_rows *p, int64_t after);
 /* Reads the row at hand and goes to the next one of its page. Returns 1, 0 if
- * there is none, which page_rows_seek() may find, or -1 if SQLite must read on.
- */
+ * there is none, which page_rows_seek() may find, or one of the two above. */
 int page_rows_take(struct page_rows *p, struct page_row *row);
 #endif

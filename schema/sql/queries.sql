@@ -100,7 +100,7 @@ FROM pragma_table_xinfo(?1)
 SELECT 1 AS held FROM sqlite_master
 
 -- name: int_rows
-SELECT take_ints({columns}) AS taken FROM "{table}" WHERE {key} > ?1
+SELECT 1 AS taken FROM "{table}" WHERE {key} > ?1 AND take_ints({columns})
 
 -- ?1: name of a table, ?2: of a column
 -- name: has_column

@@ -26,7 +26,7 @@ SELECT frame, coalesce(name, '[unknown]') AS name FROM inline_frame
 ORDER BY frame, depth DESC
 
 -- name: label_frames
-SELECT take_ints(id, image, symbol) AS taken FROM frame WHERE id > ?1
+SELECT 1 AS taken FROM frame WHERE id > ?1 AND take_ints(id, image, symbol)
 
 -- name: code_chains
 SELECT id, coalesce(stack, 0) AS stack, addrs, coalesce(ended, 0) AS ended,

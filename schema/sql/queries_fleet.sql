@@ -70,13 +70,14 @@ WHERE l.capture = ?1 ORDER BY l.t1, l.id
 -- takes six times as long. Many rows at a time (int_rows.h); ?1: the id before
 -- the first.
 -- name: fleet_requests
-SELECT take_ints(r.event, r.verdict, r.confidence, t.capture) AS taken
-FROM request r JOIN event e ON e.id = r.event
-JOIN event_type t ON t.id = e.type WHERE r.event > ?1
+SELECT 1 AS taken FROM request r JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type
+WHERE r.event > ?1
+	AND take_ints(r.event, r.verdict, r.confidence, t.capture)
 
 -- name: fleet_chains
-SELECT take_ints(id, verdict, confidence, capture) AS taken
-FROM chain WHERE id > ?1
+SELECT 1 AS taken FROM chain
+WHERE id > ?1 AND take_ints(id, verdict, confidence, capture)
 
 -- name: fleet_trust
 SELECT coalesce(event, '') AS event, class, samples, coalesce(fix, '') AS fix

@@ -159,9 +159,9 @@ FROM sample_group g
 -- For int_rows.h.
 -- ?1: the id before the first
 -- name: merge_take_events
-SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	payload, raw_ns) AS taken
-FROM event WHERE id > ?1
+SELECT 1 AS taken FROM event
+WHERE id > ?1 AND take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw,
+	uraw, payload, raw_ns)
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss

@@ -344,6 +344,101 @@ START_TEST(damage_before_the_first_row_is_an_error)
 }
 END_TEST
 
+/* Swaps two cells of a page of the file. */
+static void leaves_swap(int fd, off_t page, unsigned int a, unsigned int b)
+{
+	unsigned char cell[2][2];
+	off_t at[2] = { page + 8 + 2 * (off_t)a, page + 8 + 2 * (off_t)b };
+
+	ck_assert_int_eq(pread(fd, cell[0], 2, at[0]), 2);
+	ck_assert_int_eq(pread(fd, cell[1], 2, at[1]), 2);
+	ck_assert_int_eq(pwrite(fd, cell[0], 2, at[1]), 2);
+	ck_assert_int_eq(pwrite(fd, cell[1], 2, at[0]), 2);
+}
+
+/* Returns how many of the ids 10, 20, ... 20000 are not found, though no error
+ * says why. */
+static unsigned int leaves_missed(struct store *db)
+{
+	unsigned int missed = 0;
+
+	for (int64_t id = 10; id <= 20000; id += 10) {
+		struct int_rows *r = int_rows_of(db, "t", three, 3, &err);
+		struct int_row row;
+
+		ck_assert_ptr_nonnull(r);
+		missed += int_rows_seek(r, id, &row, &err) == 0;
+		int_rows_close(r);
+	}
+	return missed;
+}
+
+/* Returns the leaf that child i of the first page of t leads to; 0: none. */
+static off_t leaves_child(int fd, unsigned int i)
+{
+	struct store db = leaves_open();
+	unsigned char head[12], number[4];
+	sqlite3_stmt *st = NULL;
+	int64_t size, root;
+
+	ck_assert_int_eq(
+		sqlite3_prepare_v2(db.db,
+				   "SELECT page_size, (rootpage - 1) * "
+				   "page_size FROM sqlite_master, "
+				   "pragma_page_size WHERE name = 't'",
+				   -1, &st, NULL),
+		SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	size = sqlite3_column_int64(st, 0);
+	root = sqlite3_column_int64(st, 1);
+	sqlite3_finalize(st);
+	sqlite3_close(db.db);
+	ck_assert_int_eq(pread(fd, head, 12, root), 12);
+	ck_assert_int_eq(head[0], 5);
+	if (i >= head[3] * 256U + head[4])
+		return 0;
+	ck_assert_int_eq(pread(fd, number, 2, root + 12 + 2 * i), 2);
+	ck_assert_int_eq(
+		pread(fd, number, 4, root + number[0] * 256 + number[1]), 4);
+	return (((number[1] << 16) + (number[2] << 8) + number[3]) - 1) * size;
+}
+
+/* Whoever reads all rows, or looks for one, is told. */
+START_TEST(rows_that_are_out_of_order_are_an_error)
+{
+	/* cells of a leaf: side by side, far from each other, at its ends */
+	static const unsigned int swapped[][2] = { { 4, 5 },
+						   { 1, 60 },
+						   { 0, 1 } };
+	unsigned int leaves = 0;
+	struct store db;
+	off_t page;
+	int fd;
+
+	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
+		2000) "INSERT INTO t SELECT n * 10, n, printf('%30d', n) FROM "
+		      "c");
+	fd = open(run.path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	for (; (page = leaves_child(fd, leaves)); leaves += 7) {
+		for (size_t i = 0; i < ARRAY_SIZE(swapped); i++) {
+			leaves_swap(fd, page, swapped[i][0], swapped[i][1]);
+			ck_assert(leaves_both(&sql, &pages));
+			ck_assert_int_eq(sql.rc, -1);
+			ck_assert_int_eq(pages.rc, -1);
+			db = leaves_open();
+			ck_assert_uint_eq(leaves_missed(&db), 0);
+			sqlite3_close(db.db);
+			leaves_swap(fd, page, swapped[i][0], swapped[i][1]);
+		}
+	}
+	close(fd);
+	ck_assert_uint_ge(leaves, 14);
+	leaves_both(&sql, &pages);
+	ck_assert_int_eq(pages.rc, 0);
+}
+END_TEST
+
 START_TEST(the_last_column_that_fits_may_be_text)
 {
 	static const char *const all[] = {
@@ -473,6 +568,7 @@ RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
 		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
 		damage_before_the_first_row_is_an_error,
+		rows_that_are_out_of_order_are_an_error,
 		the_last_column_that_fits_may_be_text,
 		a_table_without_numbers_of_rows_is_an_error,
 		a_gap_of_dense_ids_is_damage)

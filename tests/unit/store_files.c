@@ -163,6 +163,8 @@ START_TEST(reading_is_only_reading)
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
+		"SELECT fts3_tokenizer('simple')",
+		"SELECT fts3_tokenizer('x', x'00')",
 		"SELECT 1; SELECT 2",
 		"",
 		";",
