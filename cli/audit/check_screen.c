@@ -598,7 +598,7 @@ static void put_no_findings(struct screen *s)
  * their own. */
 static bool is_of_silence(const struct check *c, const char *rule)
 {
-	return c->silent.names &&
+	return c->silent.text &&
 	       (!strcmp(rule, "switch_broken") || !strcmp(rule, "switch_gap") ||
 		!strcmp(rule, "wakeup_lost"));
 }
@@ -646,16 +646,8 @@ static void put_gaps(struct screen *s)
 
 	if (!check_next(&r) || !check_int(&r, "places"))
 		return;
-	if (s->c->silent.names) {
-		lines_add(&s->l, "%s %s nothing, a known fault of guests: ",
-			  s->c->silent.names,
-			  s->c->silent.tasks == 1 ? "records" : "record");
-		lines_count(&s->l, "", (int64_t)s->c->silent.gaps, "gap",
-			    "gaps");
-		lines_print(&s->l, "silent", " of %" PRIu64 " %s of %s",
-			    s->c->silent.gaps + s->c->silent.others,
-			    s->c->silent.gaps == 1 ? "is" : "are",
-			    s->c->silent.tasks == 1 ? "it" : "them");
+	if (s->c->silent.text) {
+		lines_print(&s->l, "silent", "%s", s->c->silent.text);
 		return;
 	}
 	lines_add(&s->l, "%s of the time of the CPUs is touched by ",

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/missing.h"
 #include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wake_context.h"
-#include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -23,8 +23,6 @@
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
-
-#define SILENT_NAMED 3 /* tasks; more are counted */
 
 /* Columns of tables event and request. */
 enum {
@@ -75,7 +73,7 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
-	const char *silent; /* premise of silent tasks; NULL: there are none */
+	char *silent;	/* premise of silent tasks; NULL: there are none */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -602,57 +600,6 @@ static int causes_begin(struct causes *c, struct err *err)
 	return causes_load_losses(c, c->db, err);
 }
 
-static void causes_put_task(const struct causes *c,
-			    const struct timeline_silent *s, FILE *out)
-{
-	const char *comm = s->cpu < 0 ? causes_name(c, s->tid) : "";
-
-	if (s->cpu >= 0)
-		fprintf(out, "swapper/%d", s->cpu);
-	else if (*comm)
-		safe_text_put(out, comm, 0, 0);
-	else
-		fprintf(out, "thread %d", s->tid);
-}
-
-void causes_put_silent(const struct causes *c, FILE *out)
-{
-	size_t n;
-
-	timeline_silent(c->t, 0, &n);
-	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
-		const struct timeline_silent s = timeline_silent(c->t, i, &n);
-
-		fputs(!i ? "" : i + 1 < n ? ", " : " and ", out);
-		causes_put_task(c, &s, out);
-	}
-	if (n > SILENT_NAMED)
-		fprintf(out, "%zu silent tasks", n);
-}
-
-/* Makes the premise that only records of the silent tasks are missing. */
-static void causes_say_silent(struct causes *c)
-{
-	size_t n, len;
-	char *text;
-	FILE *out;
-
-	timeline_silent(c->t, 0, &n);
-	if (!n)
-		return;
-	out = mem_stream(&text, &len);
-	fputs("if only records of ", out);
-	causes_put_silent(c, out);
-	fputs(" are missing", out);
-	if (timeline_contradictions(c->t))
-		fputs(", and others only where it shows", out);
-	else if (timeline_rules(c->t)->pauses)
-		fputs(", and tracing was not switched off in between", out);
-	mem_stream_end(out);
-	c->silent = arena_strdup(&c->text, text);
-	free(text);
-}
-
 /* Finishes the timeline, when all events are read. */
 static int causes_end(struct causes *c, struct err *err)
 {
@@ -677,7 +624,7 @@ static int causes_end(struct causes *c, struct err *err)
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
-	causes_say_silent(c);
+	c->silent = causes_silent_premise(c);
 	return 0;
 }
 
@@ -755,6 +702,7 @@ void causes_free(struct causes *c)
 	int_rows_close(c->requests);
 	row_cursor_close(&c->record);
 	free(c->pending);
+	free(c->silent);
 	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);
@@ -787,15 +735,14 @@ const char *causes_larger_buffers(const struct causes *c)
 
 struct causes_premise causes_premise(const struct causes *c)
 {
-	int8_t pauses = timeline_rules(c->t)->pauses;
-	bool silent = timeline_contradictions(c->t) > 0;
+	unsigned int on = missing_premise(c->t);
 	const char *cards =
 		wake_contexts_cards(c->contexts)
 			? "if no interrupt raised the softirqs that "
 			  "threads ran"
 			: NULL;
 
-	if (timeline_is_blind(c->t) && pauses > 0)
+	if ((on & MISSING_ANYWHERE) && timeline_rules(c->t)->pauses > 0)
 		return (struct causes_premise){
 			.cards = cards,
 			.cure = "record without what may pause perf: -D, "
@@ -804,10 +751,10 @@ struct causes_premise causes_premise(const struct causes *c)
 			.none = "recording paused, so the absence of a record "
 				"proves nothing",
 		};
-	if (timeline_is_blind(c->t))
+	if (on & MISSING_ANYWHERE)
 		return (struct causes_premise){
 			.cards = cards,
-			.cure = silent ? c->kernel->capture->ring : NULL,
+			.cure = c->kernel->capture->ring,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",
@@ -815,9 +762,11 @@ struct causes_premise causes_premise(const struct causes *c)
 	return (struct causes_premise){
 		.cards = cards,
 		.words = c->silent ? c->silent
-			 : silent ? "if records are missing only where it shows"
-			 : pauses ? "if tracing was not switched off in between"
-				  : NULL,
+			 : on & MISSING_IF_SHOWS
+				 ? "if records are missing only where it shows"
+			 : on & MISSING_IF_ON
+				 ? "if tracing was not switched off in between"
+				 : NULL,
 	};
 }
 

@@ -84,6 +84,9 @@ struct causes_premise {
 struct causes_premise causes_premise(const struct causes *c);
 /* Writes the names of the silent tasks: "swapper/1 and NAME". */
 void causes_put_silent(const struct causes *c, FILE *out);
+/* Returns the premise that only their records are missing, which the caller
+ * frees; NULL: there are none. */
+char *causes_silent_premise(const struct causes *c);
 /* Returns the event of a switch, and its stack, by its number. */
 int64_t causes_out(const struct causes *c, uint32_t number,
 		   const struct offcpu_stack **stack);

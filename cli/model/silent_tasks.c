@@ -8,24 +8,31 @@
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wait_cause.h"
+#include "cli/output/human.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 static void silent_tasks_tell(struct silent_tasks *s, const struct causes *c)
 {
 	const struct timeline *t = causes_timeline(c);
+	uint64_t gaps = 0;
 	size_t n, len;
 	FILE *out;
 
-	s->others = timeline_contradictions(t);
 	timeline_silent(t, 0, &n);
-	s->tasks = n;
 	for (size_t i = 0; i < n; i++)
-		s->gaps += timeline_silent(t, i, &n).gaps;
+		gaps += timeline_silent(t, i, &n).gaps;
 	if (!n)
 		return;
-	out = mem_stream(&s->names, &len);
+	out = mem_stream(&s->text, &len);
 	causes_put_silent(c, out);
+	fprintf(out, " record%s nothing, a known fault of guests: ",
+		n == 1 ? "s" : "");
+	human_put_grouped(out, gaps);
+	fputs(" of ", out);
+	human_put_grouped(out, gaps + timeline_contradictions(t));
+	fprintf(out, " gaps %s of %s", gaps == 1 ? "is" : "are",
+		n == 1 ? "it" : "them");
 	mem_stream_end(out);
 }
 
@@ -52,6 +59,6 @@ int silent_tasks_load(struct silent_tasks *s, struct store *db,
 
 void silent_tasks_release(struct silent_tasks *s)
 {
-	free(s->names);
+	free(s->text);
 	*s = (struct silent_tasks){ 0 };
 }

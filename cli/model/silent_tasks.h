@@ -8,11 +8,8 @@ struct err;
 struct store;
 
 struct silent_tasks {
-	char *names;	 /* "swapper/1 and NAME"; NULL: there are none */
-	uint64_t tasks;	 /* how many these are, */
-	uint64_t gaps;	 /* and places in which records are missing behind them
-			  */
-	uint64_t others; /* other places without a loss */
+	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
+		     * NULL: there are none */
 };
 
 /* Reads the switches of a database; what cannot be asked of it has none.
