@@ -12,6 +12,7 @@
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wake_context.h"
+#include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -22,6 +23,8 @@
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
+
+#define SILENT_NAMED 3 /* tasks; more are counted */
 
 /* Columns of tables event and request. */
 enum {
@@ -72,6 +75,7 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
+	const char *silent; /* premise of silent tasks; NULL: there are none */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -598,6 +602,57 @@ static int causes_begin(struct causes *c, struct err *err)
 	return causes_load_losses(c, c->db, err);
 }
 
+static void causes_put_task(const struct causes *c,
+			    const struct timeline_silent *s, FILE *out)
+{
+	const char *comm = s->cpu < 0 ? causes_name(c, s->tid) : "";
+
+	if (s->cpu >= 0)
+		fprintf(out, "swapper/%d", s->cpu);
+	else if (*comm)
+		safe_text_put(out, comm, 0, 0);
+	else
+		fprintf(out, "thread %d", s->tid);
+}
+
+void causes_put_silent(const struct causes *c, FILE *out)
+{
+	size_t n;
+
+	timeline_silent(c->t, 0, &n);
+	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
+		const struct timeline_silent s = timeline_silent(c->t, i, &n);
+
+		fputs(!i ? "" : i + 1 < n ? ", " : " and ", out);
+		causes_put_task(c, &s, out);
+	}
+	if (n > SILENT_NAMED)
+		fprintf(out, "%zu silent tasks", n);
+}
+
+/* Makes the premise that only records of the silent tasks are missing. */
+static void causes_say_silent(struct causes *c)
+{
+	size_t n, len;
+	char *text;
+	FILE *out;
+
+	timeline_silent(c->t, 0, &n);
+	if (!n)
+		return;
+	out = mem_stream(&text, &len);
+	fputs("if only records of ", out);
+	causes_put_silent(c, out);
+	fputs(" are missing", out);
+	if (timeline_contradictions(c->t))
+		fputs(", and others only where it shows", out);
+	else if (timeline_rules(c->t)->pauses)
+		fputs(", and tracing was not switched off in between", out);
+	mem_stream_end(out);
+	c->silent = arena_strdup(&c->text, text);
+	free(text);
+}
+
 /* Finishes the timeline, when all events are read. */
 static int causes_end(struct causes *c, struct err *err)
 {
@@ -615,13 +670,14 @@ static int causes_end(struct causes *c, struct err *err)
 	if (causes_name_others(c, c->db, err))
 		return -1;
 	timeline_seal(c->t);
-	if (wake_contexts_settle(c->contexts, c->db, err))
+	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
+	causes_say_silent(c);
 	return 0;
 }
 
@@ -733,9 +789,15 @@ struct causes_premise causes_premise(const struct causes *c)
 {
 	int8_t pauses = timeline_rules(c->t)->pauses;
 	bool silent = timeline_contradictions(c->t) > 0;
+	const char *cards =
+		wake_contexts_cards(c->contexts)
+			? "if no interrupt raised the softirqs that "
+			  "threads ran"
+			: NULL;
 
 	if (timeline_is_blind(c->t) && pauses > 0)
 		return (struct causes_premise){
+			.cards = cards,
 			.cure = "record without what may pause perf: -D, "
 				"--control, --overwrite, --snapshot, "
 				"--switch-output",
@@ -744,13 +806,16 @@ struct causes_premise causes_premise(const struct causes *c)
 		};
 	if (timeline_is_blind(c->t))
 		return (struct causes_premise){
+			.cards = cards,
 			.cure = silent ? c->kernel->capture->ring : NULL,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",
 		};
 	return (struct causes_premise){
-		.words = silent	  ? "if records are missing only where it shows"
+		.cards = cards,
+		.words = c->silent ? c->silent
+			 : silent ? "if records are missing only where it shows"
 			 : pauses ? "if tracing was not switched off in between"
 				  : NULL,
 	};
@@ -761,9 +826,10 @@ const char *causes_what(const struct causes *c, const struct proof_edge *e)
 	return wake_contexts_what(c->contexts, e);
 }
 
-bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+enum softirq_premise causes_softirq_premise(const struct causes *c,
+					    const struct proof_edge *e)
 {
-	return wake_contexts_rest_on_raise(c->contexts, e);
+	return wake_contexts_premise(c->contexts, e);
 }
 
 int64_t causes_out(const struct causes *c, uint32_t number,

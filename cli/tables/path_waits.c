@@ -82,7 +82,9 @@ static void path_leave_idle(struct path_longest *l, size_t most)
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		if (idle_wait(&s, w.thread, w.piece)) {
+		/* of the recorder, who asks for it */
+		if (timeline_is_recorder(l->r->t, w.thread) ||
+		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
 			continue;
@@ -265,7 +267,7 @@ static void path_put_waits(struct path_longest *l)
 		human_percent(share, sizeof(share), (double)r->proved,
 			      (double)r->asked));
 	if (r->proved)
-		path_put_premise(r, out);
+		path_put_premise(r, NULL, out);
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
 	path_put_idle(l, out);
@@ -581,7 +583,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 			       (double)(p->ns - p->consistent - p->unknown),
 			       (double)p->ns));
 		if (p->ns > p->consistent + p->unknown)
-			path_put_premise(p->r, stdout);
+			path_put_premise(p->r, NULL, stdout);
 		printf(", %s consistent",
 		       human_percent(share, sizeof(share),
 				     (double)p->consistent, (double)p->ns));
