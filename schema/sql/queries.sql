@@ -96,7 +96,8 @@ SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND name = ?1
 -- name: page_columns
 -- Columns of a table, and which of them hold values as they are. ?1: its name
 SELECT name, cid, hidden, pk, dflt_value IS NULL
-	AND upper(type) IN ('INTEGER', iif(pk, 'INTEGER', '')) AS plain
+	AND upper(type) IN ('INTEGER', iif(pk, 'INTEGER', ''),
+		iif(pk, 'INTEGER', 'BLOB')) AS plain
 FROM pragma_table_xinfo(?1)
 
 -- name: page_hold
