@@ -133,7 +133,8 @@ UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o $(O)/schema_empty.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
-TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html)
+TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html) \
+	cli/latency/calls.txt
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))

@@ -139,4 +139,5 @@ struct command_group {
 };
 extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_look; /* for a file in place of a command */
+extern const struct command cmd_path; /* behind record --waits */
 #endif

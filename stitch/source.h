@@ -19,6 +19,7 @@
 struct arena;
 struct err;
 struct ledger;
+struct path_files;
 struct source;
 
 /* Records of equal times are ordered by class (backstitch-formats(5), "Order of
@@ -294,6 +295,9 @@ struct source {
 	uint32_t n_events;
 	const struct build_id_def *build_ids;
 	uint32_t n_build_ids;
+	/* Which files programs mapped, as far as it is known before the first
+	 * record; NULL: not at all. */
+	const struct path_files *files;
 };
 
 /* Returns the name without its buffer, which is the same for all events of a

@@ -50,7 +50,8 @@ struct symbolize_opts {
 	 * build-id may be the running one */
 	bool same_machine;
 	/* Between these times, in ns since 1970, the recorder wrote the
-	 * capture, on this machine; 0, 0: unknown. */
+	 * captures; 0, 0: unknown. */
 	int64_t recorded_from, recorded_to;
+	int64_t recorded_before; /* it was done then; 0: unknown */
 };
 #endif

@@ -32,11 +32,8 @@ void report_file(struct symbolizer *sy, const char *file)
 
 void report_status(struct symbolizer *sy, const char *status)
 {
-	if (!strcmp(status, "named") && sy->doubtful)
+	if (!strcmp(status, "named") && sy->unproved)
 		status = "unverified";
-	else if (!strcmp(status, "unverified") && sy->mapped &&
-		 !strcmp(sy->rep->file, sy->mapped))
-		status = "named";
 	sy->rep->status = status;
 }
 

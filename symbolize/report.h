@@ -30,9 +30,8 @@ struct image_report {
 void report_release(struct image_report *rep);
 
 /* Set the report's file and status. status is a string constant, one of those
- * listed at struct image_report; of a doubtful image, 'named' becomes
- * 'unverified', and 'unverified' becomes 'named' where the file that was mapped
- * is proved to be the one read. */
+ * listed at struct image_report; 'named' becomes 'unverified' where nothing
+ * proves that the file is the one that was mapped. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
 /* Stores a message for the user about the file at path. The names of an image

@@ -11,7 +11,6 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_file.h"
-#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"
@@ -169,6 +168,7 @@ struct image_names {
 	struct name_cache *m; /* NULL: none */
 	bool open;	      /* these were looked for */
 	struct name_source names, extra;
+	struct identity_said said; /* of the file that was found, if open */
 };
 
 /* Returns what has the source lines. */
@@ -202,7 +202,8 @@ static bool image_names_may_be_kept(const struct symbolizer *sy,
 static struct image_names *image_names_take(struct symbolizer *sy,
 					    const struct image *img)
 {
-	bool keep = !sy->doubtful && image_names_may_be_kept(sy, img);
+	bool sure = identity_may_be_kept(sy, img);
+	bool keep = sure && image_names_may_be_kept(sy, img);
 	char *name = keep ? kept_name(sy, "names", img) : NULL;
 	struct image_names *in = keep ? kept_take(sy->opts.kept, name) : NULL;
 
@@ -212,7 +213,7 @@ static struct image_names *image_names_take(struct symbolizer *sy,
 	if (in)
 		image_names_free(in);
 	in = mem_new(1, sizeof(*in));
-	in->m = sy->doubtful ? NULL : name_cache_open(sy, img, keep);
+	in->m = sure ? name_cache_open(sy, img, keep) : NULL;
 	return in;
 }
 
@@ -381,7 +382,7 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	in->open = true;
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
-	    locate_report(sy, img))
+	    locate_report(sy, img, &in->said))
 		file = sy->rep->file;
 	for (size_t i = 0;
 	     i < ARRAY_SIZE(resolvers) && symbolize_has_names(img->kind); i++) {
@@ -399,19 +400,49 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-int symbolize_image(struct symbolizer *sy, const struct image *image,
+/* Returns whether the return addresses in the image are behind calls in the
+ * file that was found, of which nothing else tells whether it is the image's.
+ */
+static bool symbolize_calls_confirm(const struct name_source *names,
+				    const struct code_place *code, size_t n)
+{
+	size_t calls = 0;
+	size_t bad = 0;
+
+	for (size_t i = 0; names->rs && names->rs->called && i < n; i++) {
+		struct symbol sym = { .off = code[i].off };
+
+		/* what ran is in a function */
+		bad += !names->rs->resolve(names->r, code[i].off, &sym);
+		if (!code[i].after_call)
+			continue;
+		if (names->rs->called(names->r, code[i].off))
+			calls++;
+		else
+			bad++;
+	}
+	return identity_calls_confirm(calls, bad);
+}
+
+/* Takes nothing from the file that was found. */
+static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
+{
+	name_source_close(&in->names);
+	name_source_close(&in->extra);
+	in->names.rs = NULL;
+	in->extra.rs = NULL;
+	report_release(sy->rep);
+	report_file(sy, "");
+	report_status(sy, "replaced");
+}
+
+int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err)
 {
-	const enum replaced judged = replaced_judge(sy, image);
-	const struct image as = replaced_image(image, judged);
-	const struct image *img = &as;
-
 	sy->kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
-	sy->doubtful = judged >= REPLACED_MAYBE;
-	sy->mapped =
-		!image->id_len && judged == REPLACED_NONE ? image->path : NULL;
-	sy->recorded = locate_recorded(image);
+	sy->unproved = false;
+	sy->recorded = locate_recorded(img);
 
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
@@ -436,6 +467,9 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 
 	if (!told && symbolize_open(sy, img, in, err))
 		goto out;
+	if (!told && in->said.is == IDENTITY_DOUBTFUL &&
+	    !symbolize_calls_confirm(&in->names, code, n))
+		symbolize_refuse(sy, in);
 	lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);
@@ -443,8 +477,6 @@ int symbolize_image(struct symbolizer *sy, const struct image *image,
 	symbolize_release_demangled(&sy->plain);
 out:
 	sy->tried = NULL;
-	sy->doubtful = false;
-	sy->mapped = NULL;
 	sy->recorded = NULL;
 	image_names_give(sy, in, img, rc ? NULL : rep);
 	free(uncached);

@@ -49,11 +49,9 @@ struct symbolizer {
 	 * symbolize_image(). */
 	struct image_report *rep;
 	bool kernel; /* the current image is of the kernel */
-	/* another file than that of the current image is at its path */
-	bool doubtful;
-	/* the path of the current image if its file is there, as it was
-	 * mapped; else NULL */
-	const char *mapped;
+	/* nothing proves that the file which the current image is named from is
+	 * its own */
+	bool unproved;
 	/* the path of the current image if it may name a file: debug files may
 	 * be beside it, although a copy of the image is read. Else NULL */
 	const char *recorded;

@@ -25,6 +25,8 @@ captures = root + "/tests/captures"
 SUBSTITUTES = (
     (r"kmalloc\.gfp_flags.*perf\.data", "kmalloc.gfp_flags --filter 'bytes_alloc > 4095' " + captures + "/events.data.zst"),
     (r"path (.*)perf\.db", r"path \1" + captures + "/ftrace-v7.dat"), (r"--tid 4711", "--tid 12875"),
+    (r"probe:f,probe:f__return perf\.db", "raw_syscalls:sys_enter,raw_syscalls:sys_exit " + captures + "/calls.data.zst"),
+    (r"--latency(.*) perf\.db", r"--latency\1 " + captures + "/calls.data.zst"),
     (r"--sched --comm server perf\.db", "--sched " + captures + "/ftrace-v7.dat"),
     (r"--comm waiter|--blame server", r"--blame qemu-system-x86"), (r"86 --worst", "86 --limit"),
     (r"--time 12\.5,12\.75", "--time 1443.164,1443.166"),

@@ -19,7 +19,7 @@ do
 		WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'ev_*_*'
 		AND m.name NOT GLOB 'sqlite_*'
 		UNION SELECT m.column1 || ' ' || c.name FROM (VALUES ('blame'),
-			('state_interval'), ('stay'), ('wait'), ('wake')) m,
+			('interval'), ('perfetto_slice'), ('state_interval'), ('stay'), ('wait'), ('wake')) m,
 			pragma_table_info(m.column1) c" | sed 1d | tr -d '\r"'
 done | sort -u >"$dir/built"
 [ "$(wc -l <"$dir/built")" -gt 200 ] || {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/silent_tasks.h"
 #include "cli/model/trust.h"
 #include "schema/store.h"
 
@@ -88,6 +89,7 @@ struct check {
 	struct check_limit max_gaps;  /* likewise, if it is given */
 	bool limits_gaps;
 	struct check_breaks breaks;
+	struct silent_tasks silent; /* likewise */
 	struct trust
 		*trust; /* read by check_judge(), freed by check_forget() */
 

@@ -98,7 +98,10 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "
 		  "keeps more of them" },
-		{ f.silent, loss_own_ring("perf") },
+		{ f.silent && !c->silent.text, loss_own_ring("perf") },
+		{ c->silent.text,
+		  "no recorder hears silent tasks; 'backstitch path' proves what "
+		  "they do not hide" },
 		{ f.throttled && !f.lost && f.perf,
 		  "the kernel throttled an event: a lower rate (-F)" },
 		{ f.aux && f.perf,

@@ -100,6 +100,10 @@ int check_judge(struct check *c, struct err *err)
 			       "--max-gaps is of the whole capture; leave out "
 			       "the filters");
 	judge_gaps(c);
+	if (b->gaps_broken + b->gaps_open > 0 && !c->banner && !c->served &&
+	    check_covers(c, CHECK_WHOLE) &&
+	    silent_tasks_load(&c->silent, c->db, c->path, err))
+		return -1;
 	/* Each of the stays that vanished lost a sample at least. */
 	int64_t lost = b->lost + b->vanished;
 

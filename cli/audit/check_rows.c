@@ -34,6 +34,7 @@ void check_forget(struct check *c)
 	}
 	trust_free(c->trust);
 	c->trust = NULL;
+	silent_tasks_release(&c->silent);
 }
 
 static struct check_answer *check_rows_keep(const struct check *c,

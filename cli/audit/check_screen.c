@@ -594,6 +594,15 @@ static void put_no_findings(struct screen *s)
 }
 
 /* First the rules whose findings a loss explains, which is printed above. */
+/* Whether findings of a rule are what silent tasks leave: they have a line of
+ * their own. */
+static bool is_of_silence(const struct check *c, const char *rule)
+{
+	return c->silent.text &&
+	       (!strcmp(rule, "switch_broken") || !strcmp(rule, "switch_gap") ||
+		!strcmp(rule, "wakeup_lost"));
+}
+
 static void put_findings(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "findings");
@@ -617,7 +626,7 @@ static void put_findings(struct screen *s)
 		int64_t count =
 			check_int(&r, "findings") - check_int(&r, "explained");
 
-		if (!count)
+		if (!count || is_of_silence(s->c, check_text(&r, "rule")))
 			continue;
 		lines_add(&s->l, "%" PRId64 " ", count);
 		lines_clean(&s->l, check_text(&r, "rule"));
@@ -637,6 +646,10 @@ static void put_gaps(struct screen *s)
 
 	if (!check_next(&r) || !check_int(&r, "places"))
 		return;
+	if (s->c->silent.text) {
+		lines_print(&s->l, "silent", "%s", s->c->silent.text);
+		return;
+	}
 	lines_add(&s->l, "%s of the time of the CPUs is touched by ",
 		  human_percent(share, sizeof(share),
 				(double)check_int(&r, "touched_ns"),

@@ -22,9 +22,9 @@ const char *chain_state_word(enum chain_state s)
 		[CHAIN_RUN] = "run",	     [CHAIN_READY] = "ready",
 		[CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
 		[CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
-		[CHAIN_IDLE] = "idle",	     [CHAIN_OFF] = "off",
-		[CHAIN_UNBORN] = "unborn",   [CHAIN_DEAD] = "dead",
-		[CHAIN_UNKNOWN] = "unknown",
+		[CHAIN_DISK] = "disk",	     [CHAIN_IDLE] = "idle",
+		[CHAIN_OFF] = "off",	     [CHAIN_UNBORN] = "unborn",
+		[CHAIN_DEAD] = "dead",	     [CHAIN_UNKNOWN] = "unknown",
 	};
 
 	return word[s];
@@ -91,6 +91,8 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	switch (e->context) {
 	case CONTEXT_TIMER:
 		return CHAIN_TIMER;
+	case CONTEXT_DISK:
+		return CHAIN_DISK;
 	case CONTEXT_HARDIRQ:
 	case CONTEXT_NMI:
 		return CHAIN_HARDIRQ;

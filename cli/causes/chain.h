@@ -24,6 +24,7 @@ enum chain_state {
 	CHAIN_TIMER,
 	CHAIN_HARDIRQ,
 	CHAIN_SOFTIRQ,
+	CHAIN_DISK,
 	CHAIN_IDLE, /* woken by an idle CPU: a device, or another CPU */
 	CHAIN_OFF,
 	CHAIN_UNBORN,

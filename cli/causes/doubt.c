@@ -6,9 +6,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-size_t doubts_add(struct doubts *d, int64_t from, int64_t to)
+size_t doubts_add(struct doubts *d, const struct doubt *one)
 {
-	*mem_add(d->at, d->n, d->cap) = (struct doubt){ from, to };
+	*mem_add(d->at, d->n, d->cap) = *one;
 	return d->n;
 }
 

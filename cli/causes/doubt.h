@@ -7,6 +7,7 @@
 
 struct doubt {
 	int64_t from, to;
+	int64_t task; /* none, if this task is silent; -1: it is one anyway */
 };
 
 struct doubts {
@@ -15,7 +16,7 @@ struct doubts {
 };
 
 /* Returns how many there are then. */
-size_t doubts_add(struct doubts *d, int64_t from, int64_t to);
-/* Sorts them, and makes one of those that touch. */
+size_t doubts_add(struct doubts *d, const struct doubt *one);
+/* Sorts them, and makes one of those that touch; there is one at least. */
 void doubts_merge(struct doubts *d);
 #endif

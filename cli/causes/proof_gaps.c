@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/task_state.h"
@@ -22,7 +23,8 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->of = mem_new(timeline_threads(t) + 1u, sizeof(*p->of));
 	p->wakings = timeline_types(t) & TIMELINE_HAS_WAKING;
 	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
-	p->counts = !timeline_contradictions(t);
+	p->counts = missing_counts(t);
+	p->complete = !timeline_contradictions(t);
 	p->blind = timeline_is_blind(t);
 	hides_init(p);
 	return p;
@@ -138,6 +140,10 @@ static void gap_judge(struct gap *g)
 	size_t first_piece = g->out->n;
 	int64_t at = g->from;
 
+	if (timeline_is_silent(g->p->t, g->thread)) {
+		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
 	gap_find_hidden(g);
 	if (gap_is_run(g)) {
 		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -25,25 +26,17 @@ static int hides_compare_own(const void *pa, const void *pb)
 		       ?: compare_numbers(a->loss, b->loss);
 }
 
-/* With one record missing, there was one switch at most: only those current on
- * either side were there. */
 static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 {
 	struct hides *h = &p->hides;
-	const struct timeline_loss *l = timeline_loss(p->t, i);
+	int32_t tid[2];
+	int n = missing_runs(p->t, timeline_loss(p->t, i), tid);
 
-	if (l->only_wakes)
-		return;
-	if (!is_known_number(p, l) || l->n >= 2 || l->before < 0 ||
-	    l->after < 0) {
+	if (n < 0)
 		*mem_add(h->loss, h->n, *cap) = i;
-		return;
-	}
-	*mem_add(h->own, h->n_own, h->cap_own) =
-		(struct own_loss){ l->before, i };
-	if (l->after != l->before)
+	for (int k = 0; k < n; k++)
 		*mem_add(h->own, h->n_own, h->cap_own) =
-			(struct own_loss){ l->after, i };
+			(struct own_loss){ tid[k], i };
 }
 
 void hides_init(struct proofs *p)

@@ -57,6 +57,7 @@ struct proofs {
 	size_t kept;	       /* pieces */
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
+	bool complete;	       /* what is missing is in the losses */
 	bool blind;	       /* the absence of records proves nothing */
 };
 

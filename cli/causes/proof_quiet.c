@@ -207,9 +207,9 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 		ready = queued;
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
-		       !lived	      ? PROOF_UNKNOWN
-		       : g->p->counts ? PROOF_PROVED
-				      : PROOF_CONSISTENT);
+		       !lived		? PROOF_UNKNOWN
+		       : g->p->complete ? PROOF_PROVED
+					: PROOF_CONSISTENT);
 	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 

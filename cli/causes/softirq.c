@@ -38,6 +38,48 @@ struct softirqs {
 	size_t n_entry, cap_entry;
 };
 
+enum timeline_context softirq_judge(const struct softirq_facts *f,
+				    enum softirq_premise *premise)
+{
+	*premise = SOFTIRQ_SURE;
+	if (f->entered == CONTEXT_SOFTIRQ)
+		return CONTEXT_SOFTIRQ;
+	if (f->vector < 0 && (f->entered != CONTEXT_INLINE || f->disk))
+		return CONTEXT_SOFTIRQ_UNKNOWN;
+	if (f->vector < 0) {
+		*premise = SOFTIRQ_IF_NO_IRQ;
+		return CONTEXT_INLINE;
+	}
+	if (f->vector != SOFTIRQ_NET_TX && f->vector != SOFTIRQ_NET_RX)
+		return CONTEXT_SOFTIRQ;
+	switch (f->raised) {
+	case RAISED_OWN:
+		*premise = SOFTIRQ_IF_NOT_STEERED;
+		return CONTEXT_INLINE;
+	case RAISED_IRQ:
+		return CONTEXT_SOFTIRQ;
+	case RAISED_UNKNOWN:
+		if (f->entered != CONTEXT_INLINE)
+			return CONTEXT_SOFTIRQ_UNKNOWN;
+		*premise = SOFTIRQ_IF_NO_IRQ;
+		return CONTEXT_INLINE;
+	default:
+		return CONTEXT_SOFTIRQ_UNKNOWN;
+	}
+}
+
+const char *softirq_name(int64_t vector)
+{
+	static const char *const name[SOFTIRQ_VECTORS] = {
+		"softirq:HI",	   "softirq:TIMER", "softirq:NET_TX",
+		"softirq:NET_RX",  "softirq:BLOCK", "softirq:IRQ_POLL",
+		"softirq:TASKLET", "softirq:SCHED", "softirq:HRTIMER",
+		"softirq:RCU",
+	};
+
+	return vector >= 0 && vector < SOFTIRQ_VECTORS ? name[vector] : NULL;
+}
+
 struct softirqs *softirqs_new(void)
 {
 	return mem_new(1, sizeof(struct softirqs));

@@ -1,5 +1,13 @@
-/* softirq.h - whether a softirq ran in a thread's own system call or on the way
- * out of an interrupt, told by the addresses of stacks alone.
+/* softirq.h - whose a wake-up in a softirq is: softirq_judge(); and how a
+ * softirq was entered, told by the addresses of stacks alone.
+ *
+ * A softirq runs on the way out of an interrupt, in ksoftirqd, or in the call
+ * of a thread that turns softirqs on again. There, too, it does what an
+ * interrupt had left: that of a disk (BLOCK), of a network card (NET_RX), of
+ * RCU. Only of NET_TX and NET_RX a thread may be the cause, which sent a packet
+ * over loopback, and only if it raised the softirq. Of a disk beside a server
+ * of TCP, 948 of 5,927 waits were put down to the server by how the softirq was
+ * entered alone.
  *
  * Functions of a kernel whose symbols are not there have no names, but x86-64
  * keeps all code by which a CPU enters the kernel together, in .entry.text, of
@@ -36,6 +44,49 @@ enum softirq_role {
 	SOFTIRQ_ASKED = 4,   /* in a softirq */
 	SOFTIRQ_THREAD = 8,  /* of a thread, not of an idle CPU */
 };
+
+enum softirq_vector { /* as in the kernel */
+	SOFTIRQ_NET_TX = 2,
+	SOFTIRQ_NET_RX = 3,
+	SOFTIRQ_VECTORS = 10
+};
+
+/* Who raised a softirq since it ran last. */
+enum softirq_raised {
+	RAISED_UNKNOWN, /* not recorded, or a record may be missing */
+	RAISED_OWN,	/* the thread that it runs in, in calls of its own */
+	RAISED_IRQ,	/* interrupts, and softirqs */
+	RAISED_MIXED,
+};
+
+/* All that is known of a softirq in which a wake-up was made. */
+struct softirq_facts {
+	int vector;	/* -1: not known */
+	uint8_t raised; /* enum softirq_raised */
+	/* how it was entered: CONTEXT_INLINE, CONTEXT_SOFTIRQ behind an
+	 * interrupt or in ksoftirqd, CONTEXT_SOFTIRQ_UNKNOWN */
+	enum timeline_context entered;
+	bool disk; /* the thread that was woken slept as who waits for a disk
+		    * does, uninterruptibly */
+};
+
+/* What the answer rests on that no record tells. */
+enum softirq_premise {
+	SOFTIRQ_SURE,
+	/* No other CPU steers packets here (RPS, rps_cpus in sysfs): one that
+	 * does raises nothing where NET_RX is pending already
+	 * (enqueue_to_backlog()). */
+	SOFTIRQ_IF_NOT_STEERED,
+	/* No interrupt had raised it, that of a network card or, if the vector
+	 * is not known, any. */
+	SOFTIRQ_IF_NO_IRQ,
+};
+
+/* Returns CONTEXT_INLINE, CONTEXT_SOFTIRQ, or CONTEXT_SOFTIRQ_UNKNOWN. */
+enum timeline_context softirq_judge(const struct softirq_facts *f,
+				    enum softirq_premise *premise);
+/* Returns "softirq:NET_RX"; NULL: there is none of that number. */
+const char *softirq_name(int64_t vector);
 
 struct softirqs *softirqs_new(void);
 void softirqs_free(struct softirqs *s);

@@ -25,6 +25,15 @@
  * One thing only changes the tid of the current thread: it calls exec, and is
  * not the first of its process (timeline_rename()).
  *
+ * Of some tasks nothing is ever recorded: in guests with Linux 6.18, of the
+ * idle task of one CPU and of a service, by perf and ftrace alike, which may
+ * have records of interrupts in their context. A *silent task* is one that is
+ * switched to, and never once current in a record of a thread's own code. The
+ * loss from each switch to it on is of a known kind (timeline_loss.of_task),
+ * and no contradiction: the task left at an unknown time, for the thread that
+ * is current next or for another silent task, and all that it woke is missing.
+ * The records of all others are complete.
+ *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been
  * off. */
@@ -60,6 +69,7 @@ enum timeline_context {
 	CONTEXT_SOFTIRQ_UNKNOWN, /* one of the two above */
 	CONTEXT_TIMER,		 /* hardirq or softirq of a timer */
 	CONTEXT_HARDIRQ,
+	CONTEXT_DISK, /* either, in which a disk told that it is done */
 	CONTEXT_NMI,
 };
 
@@ -84,6 +94,7 @@ struct timeline_record {
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
+	bool interrupt;	 /* in a hardirq, softirq or NMI, as its flags say */
 	uint8_t ended;	 /* types that may be off there already, as they are
 			  * turned off before that of this record */
 };
@@ -100,6 +111,9 @@ struct timeline_loss {
 	int32_t before;	 /* who was on the CPU; -1: unknown */
 	int32_t after;	 /* likewise */
 	bool silent;	 /* found by a contradiction, no record tells it */
+	bool of_task;	 /* only records in whose context `before`, or another
+			  * silent task, was current are missing; after: -1 if
+			  * that thread came by a record */
 	bool only_wakes; /* switches are complete, wake-ups may be missing */
 	bool spans;	 /* other records are between the two */
 };
@@ -185,8 +199,8 @@ typedef int32_t timeline_process_fn(void *arg, int32_t tid);
 void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
 			     void *arg);
 void timeline_seal(struct timeline *t);
-/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN so far, which
- * returns what it is. Behind timeline_seal(). */
+/* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN or CONTEXT_HARDIRQ
+ * so far, which returns what it is. Behind timeline_seal(). */
 typedef uint8_t timeline_settle_fn(void *arg, const struct timeline_wake *w);
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 
@@ -247,8 +261,20 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
-/* Returns how often records were missing without a loss. If there is any,
- * numbers of lost records prove nothing. */
+/* A task of which nothing was recorded. */
+struct timeline_silent {
+	int32_t tid;
+	int32_t cpu; /* of the idle task, whose tid is 0; else -1 */
+	uint32_t gaps;
+};
+/* Returns silent task i; *n is how many there are. */
+struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
+				       size_t *n);
+/* Returns whether the thread may be one, so that nothing is known of it: some
+ * are, and no record was written in its context. */
+bool timeline_is_silent(const struct timeline *t, uint32_t thread);
+/* Returns how often records were missing without a loss, but for those of
+ * silent tasks. If there is any, numbers of lost records prove nothing. */
 uint64_t timeline_contradictions(const struct timeline *t);
 /* Returns whether that is so often, or so much the recorder's habit, that the
  * absence of a record proves nothing anywhere. */

@@ -50,6 +50,8 @@ void timeline_free(struct timeline *t)
 	free(t->tid);
 	free(t->recorder);
 	free(t->gone);
+	free(t->voice);
+	free(t->silent);
 	free(t->renames.at);
 	free(t->ring_part);
 	free(t->part);
@@ -268,6 +270,18 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 		    (p->since_on[i] > from || p->until[i] < to))
 			return false;
 	return true;
+}
+
+struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
+				       size_t *n)
+{
+	*n = t->n_silent;
+	return i < *n ? t->silent[i] : (struct timeline_silent){ .cpu = -1 };
+}
+
+bool timeline_is_silent(const struct timeline *t, uint32_t thread)
+{
+	return t->n_silent && !t->voice[thread].heard;
 }
 
 uint64_t timeline_contradictions(const struct timeline *t)

@@ -10,6 +10,13 @@
 
 #define TIMELINE_CPUS_MAX 65536 /* records of further ones are ignored */
 
+/* Switches to a task of which the next record does not know, and whether any
+ * record was written in its context. */
+struct voice {
+	uint32_t gaps;
+	bool heard;
+};
+
 /* The ring of a CPU, up to the record that was added last. */
 struct ring {
 	int32_t current; /* tid; -1: unknown */
@@ -36,6 +43,7 @@ struct ring {
 	int64_t switched;  /* time of the last switch */
 	size_t doubt; /* number in timeline.doubts of the one without an end,
 		       * + 1 */
+	struct voice idle; /* of its idle task */
 };
 
 /* A ring in one of several captures: since when types are on there, and until
@@ -79,7 +87,10 @@ struct timeline {
 	int32_t *tid; /* by thread */
 	bool *recorder;
 	bool *gone; /* it left its last CPU for good */
-	size_t n, cap, cap_recorder, cap_gone;
+	struct voice *voice;
+	size_t n, cap, cap_recorder, cap_gone, cap_voice;
+	struct timeline_silent *silent;
+	size_t n_silent, cap_silent;
 	struct renames renames;
 	timeline_process_fn *process;
 	void *process_arg;
@@ -102,6 +113,11 @@ struct timeline {
 
 /* Returns the ring of a CPU, which may be new; NULL: the number is none. */
 struct ring *timeline_ring(struct timeline *t, int32_t cpu);
+/* Returns the voice of a task; NULL: there is none of that number. */
+struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid);
+/* Notes the silent losses of a ring that are not between two of its records, up
+ * to a time. */
+void timeline_skip_losses(struct timeline *t, struct ring *r, int64_t until);
 /* Adds a loss to the ring: the stay there ends at l.from; from l.to on, the
  * thread `after` is there (-1: unknown). */
 void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,

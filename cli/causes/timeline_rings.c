@@ -44,6 +44,9 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	t->recorder[t->n] = false;
 	t->gone = mem_grow(t->gone, &t->cap_gone, t->n + 1, sizeof(*t->gone));
 	t->gone[t->n] = false;
+	t->voice =
+		mem_grow(t->voice, &t->cap_voice, t->n + 1, sizeof(*t->voice));
+	t->voice[t->n] = (struct voice){ 0 };
 	*mem_add(t->tid, t->n, t->cap) = tid;
 	table_add(&t->index, hash, id);
 	return id;
@@ -55,6 +58,21 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 
 	if (id != TIMELINE_NONE)
 		t->recorder[id] = true;
+}
+
+struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid)
+{
+	uint32_t id = timeline_take_tid(t, tid);
+
+	return id != TIMELINE_NONE ? &t->voice[id] : tid ? NULL : &r->idle;
+}
+
+/* Notes that the recorder may have paused where a loss is silent. */
+static void timeline_doubt(struct timeline *t, const struct timeline_loss *l,
+			   int64_t task)
+{
+	if (l->silent)
+		doubts_add(&t->doubts, &(struct doubt){ l->from, l->to, task });
 }
 
 static bool is_time(int64_t time)
@@ -73,13 +91,21 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 		told->from = TIMELINE_START;
 	if (!is_time(l->to))
 		told->to = TIMELINE_END;
+	told->of_task = false;
 	t->contradictions += l->silent;
-	if (l->silent)
-		doubts_add(&t->doubts, told->from, told->to);
-	if (r)
+	if (r) {
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
-	else
-		*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
+		return;
+	}
+	timeline_doubt(t, told, -1);
+	*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
+}
+
+void timeline_skip_losses(struct timeline *t, struct ring *r, int64_t until)
+{
+	while (r->next_loss < r->n_loss &&
+	       t->told[r->loss[r->next_loss]].to <= until)
+		timeline_doubt(t, &t->told[r->loss[r->next_loss++]], -1);
 }
 
 /* Returns the id of an event as it is kept. */
@@ -139,14 +165,34 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 	r->coming = -1;
 }
 
+/* Returns the task that the last switch of a ring left there, if it may be
+ * silent; -1: there is none. */
+static int32_t timeline_mute(struct timeline *t, struct ring *r)
+{
+	int32_t tid = r->left ? r->coming : r->current;
+	bool came = r->left || (r->exact && !r->exec);
+
+	return came && tid >= 0 && !timeline_voice(t, r, tid)->heard ? tid : -1;
+}
+
 void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 		    int32_t after)
 {
-	l.before = r->current;
+	int32_t mute = l.of_task ? timeline_mute(t, r) : -1;
+	struct doubt doubt = { r->switched, TIMELINE_END, -1 };
+
+	l.before = mute < 0 ? r->current : mute;
 	l.after = after;
 	l.cpu = (int32_t)(r - t->ring);
+	if (l.of_task) {
+		l.from = r->left ? l.from : r->since;
+		timeline_voice(t, r, mute)->gaps++;
+		doubt.task = mute ? mute : -2 - (int64_t)l.cpu;
+	}
 	if (l.silent && !r->doubt)
-		r->doubt = doubts_add(&t->doubts, r->switched, TIMELINE_END);
+		r->doubt = doubts_add(&t->doubts, &doubt);
+	else if (l.silent)
+		t->doubts.at[r->doubt - 1].task = -1;
 	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	timeline_break_stay(t, r, &l, after);
 }
@@ -160,6 +206,8 @@ static void timeline_extend(struct timeline *t, struct ring *r,
 	whole->to = l->to;
 	whole->after = after;
 	whole->spans = true;
+	t->contradictions += whole->of_task;
+	whole->of_task = false;
 	timeline_break_stay(t, r, l, after);
 }
 
@@ -184,15 +232,20 @@ static void timeline_add_up(struct timeline_loss *sum,
 static void timeline_pass_losses(struct timeline *t, struct ring *r,
 				 const struct timeline_record *rec)
 {
-	struct timeline_loss sum;
+	struct timeline_loss sum = { 0 };
 	size_t told = 0;
 	size_t n = 0;
+	size_t silent = 0;
+	size_t next = r->next_loss;
 
 	while (r->next_loss < r->n_loss) {
 		struct timeline_loss l = t->told[r->loss[r->next_loss]];
 		bool within = l.to <= rec->time;
 
-		if (l.from >= rec->time && l.to > rec->time)
+		/* behind an interrupt of a silent task, it goes on */
+		if (l.to > rec->time && (l.from >= rec->time ||
+					 (l.silent && rec->interrupt &&
+					  rec->current == timeline_mute(t, r))))
 			break;
 		if (l.from < r->last || !within) {
 			l.n = -1;
@@ -202,6 +255,8 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		if (l.to >= l.from) {
 			timeline_add_up(&sum, &l, !n++);
 			told = r->loss[r->next_loss];
+			silent += l.silent;
+			next = r->next_loss + 1;
 		}
 		if (!within)
 			break;
@@ -213,6 +268,12 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	    t->loss[r->spans - 1].to == sum.from) {
 		timeline_extend(t, r, &sum, timeline_before(rec));
 		return;
+	}
+	sum.of_task = silent == n && timeline_mute(t, r) >= 0;
+	if (sum.of_task) {
+		t->contradictions -= n;
+		/* no more is missing behind the first record of another task */
+		r->next_loss = next;
 	}
 	timeline_break(t, r, sum, timeline_before(rec));
 	r->spans = n == 1 ? t->n_loss : 0;
@@ -230,9 +291,7 @@ static void timeline_pass_change(struct timeline *t, struct ring *r,
 
 	r->changed = false;
 	timeline_break(t, r, l, timeline_before(rec));
-	while (r->next_loss < r->n_loss &&
-	       t->told[r->loss[r->next_loss]].to <= rec->time)
-		r->next_loss++;
+	timeline_skip_losses(t, r, rec->time);
 }
 
 /* ---- threads whose tid changes */
@@ -313,7 +372,7 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 static void timeline_check_seat(struct timeline *t, struct ring *r,
 				const struct timeline_record *rec)
 {
-	const struct timeline_loss l = {
+	struct timeline_loss l = {
 		.from = r->last, .to = rec->time, .n = -1, .silent = true
 	};
 	bool odd = r->current >= 0 && r->current != rec->current;
@@ -325,7 +384,8 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 	else if (r->left)
 		odd = true;
 	if (odd && !timeline_take_exec(t, r, rec)) {
-		t->contradictions++;
+		l.of_task = timeline_mute(t, r) >= 0;
+		t->contradictions += !l.of_task;
 		timeline_break(t, r, l, timeline_before(rec));
 	}
 	if (r->current < 0)
@@ -426,6 +486,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		t->stray = true;
 		return;
 	}
+	if (rec->current >= 0 && !rec->interrupt)
+		timeline_voice(t, r, rec->current)->heard = true;
 	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
 			r->since_on[i] = rec->time;

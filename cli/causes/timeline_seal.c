@@ -90,6 +90,73 @@ static void timeline_cut_stays(struct timeline *t)
 		      timeline_compare_times);
 }
 
+/* Switches to a task that no record knows, with as many losses behind: fewer
+ * may be chance, of a thread that ran that often only. Where one task is
+ * silent, others that are never heard are so too. */
+#define SILENT_GAPS 4
+
+static uint32_t timeline_silent_gaps(const struct timeline *t)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (!t->ring[i].idle.heard && t->ring[i].idle.gaps > most)
+			most = t->ring[i].idle.gaps;
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->voice[i].heard && t->voice[i].gaps > most)
+			most = t->voice[i].gaps;
+	return most >= SILENT_GAPS ? 1 : SILENT_GAPS;
+}
+
+static bool voice_is_silent(const struct voice *v, uint32_t gaps)
+{
+	return v && !v->heard && v->gaps >= gaps;
+}
+
+/* Finds the silent tasks. What looks like one of theirs and is none is a
+ * contradiction. */
+static void timeline_end_silence(struct timeline *t)
+{
+	uint32_t gaps = timeline_silent_gaps(t);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (voice_is_silent(&t->ring[i].idle, gaps))
+			*mem_add(t->silent, t->n_silent, t->cap_silent) =
+				(struct timeline_silent){
+					0, (int32_t)i, t->ring[i].idle.gaps
+				};
+	for (size_t i = 0; i < t->n; i++)
+		if (voice_is_silent(&t->voice[i], gaps))
+			*mem_add(t->silent, t->n_silent, t->cap_silent) =
+				(struct timeline_silent){ t->tid[i], -1,
+							  t->voice[i].gaps };
+	for (size_t i = 0; i < t->n_loss; i++) {
+		struct timeline_loss *l = &t->loss[i];
+
+		if (!l->of_task ||
+		    voice_is_silent(
+			    timeline_voice(t, &t->ring[l->cpu], l->before),
+			    gaps))
+			continue;
+		l->of_task = false;
+		t->contradictions++;
+	}
+	for (size_t i = 0; i < t->doubts.n; i++) {
+		const struct doubt d = t->doubts.at[i];
+		int64_t idle = -2 - d.task;
+		struct voice *v =
+			d.task == -1 ? NULL
+			: d.task < 0
+				? &t->ring[idle].idle
+				: timeline_voice(t, t->ring, (int32_t)d.task);
+
+		if (!voice_is_silent(v, gaps))
+			t->doubts.at[kept++] = d;
+	}
+	t->doubts.n = kept;
+}
+
 /* Makes a loss of all CPUs of each time in which the recorder may have paused.
  */
 static void timeline_end_doubts(struct timeline *t)
@@ -138,6 +205,7 @@ static void timeline_end_losses(struct timeline *t)
 		};
 
 		timeline_break(t, r, tail, -1);
+		timeline_skip_losses(t, r, TIMELINE_END);
 	}
 	timeline_cut_tails(t);
 	for (size_t i = 0; i < t->n_ring_part; i++)
@@ -158,6 +226,7 @@ static void timeline_end_losses(struct timeline *t)
 						.cpu = -1,
 						.before = -1,
 						.after = -1 };
+	timeline_end_silence(t);
 	timeline_end_doubts(t);
 	qsort(t->loss, t->n_loss, sizeof(*t->loss), timeline_compare_losses);
 	t->reach = mem_new(t->n_loss + 1, sizeof(*t->reach));
@@ -248,6 +317,7 @@ void timeline_seal(struct timeline *t)
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < t->n_wake; i++)
-		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN)
+		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN ||
+		    t->wake[i].context == CONTEXT_HARDIRQ)
 			t->wake[i].context = fn(arg, &t->wake[i]);
 }

@@ -11,11 +11,12 @@
 #include "stitch/base/err.h"
 
 #define LIMIT 20
+#define WORST_LINES 40 /* of each chain of --worst */
 
 static const char *comm, *blame, *time_text, *flame;
 static long tid = NUMBER_UNSET, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
 static long worst, least, depth;
-static bool waits, tree, idle, proved, json;
+static bool waits, tree, idle, proved, json, all;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Whose time"),
@@ -26,6 +27,9 @@ static const struct opt opts[] = {
 		   "up to nanoseconds"),
 	OPT_NUMBER(0, "worst", "N", &worst,
 		   "the chains of the N longest waits"),
+	OPT_FLAG(0, "all", &all,
+		 "of all threads, not of the program with which the recording "
+		 "began"),
 	OPT_HEADING("Over many waits"),
 	OPT_FLAG(0, "waits", &waits,
 		 "the longest waits, each with the head of its chain (without "
@@ -101,16 +105,21 @@ static int path_run(int argc, char **argv, struct err *err)
 {
 	struct path_opts o = {
 		.tid = tid,
+		.pid = -1,
+		.all = all,
 		.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
-		.lines = limit > 0 ? (size_t)limit : SIZE_MAX,
+		.lines = limit > 0			  ? (size_t)limit
+			 : limit == NUMBER_UNSET && worst ? WORST_LINES
+							  : SIZE_MAX,
 		.limit = limit == NUMBER_UNSET ? LIMIT
 			 : limit	       ? (size_t)limit
 					       : SIZE_MAX,
 		.waits = waits,
 		.tree = tree,
 		.blame = blame != NULL,
-		.idle = idle,
+		/* who names a thread has chosen */
+		.idle = idle || comm || tid != NUMBER_UNSET,
 		.proved = proved,
 		.json = json,
 		.least = least,
@@ -142,7 +151,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_path;
 const struct command cmd_path = {
 	.name = "path",
 	.args = "[options] [DB | CAPTURE]",
@@ -150,7 +158,7 @@ const struct command cmd_path = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"tid comm time worst waits tree blame idle min depth proved fail-unknown json",
+		"tid comm time worst all waits tree blame idle min depth proved fail-unknown json",
 	.pages = true,
 	.run = path_run,
 };

@@ -13,6 +13,7 @@
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"
 #include "cli/stop.h"
+#include "cli/tables/interval_sql.h"
 #include "cli/tables/path_sql.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
@@ -168,6 +169,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	struct query_args w = { 0 };
 	struct path_sql *causes = NULL;
+	struct interval_sql *intervals = NULL;
 	char *owned = NULL;
 	const char *path;
 	struct store *db;
@@ -190,7 +192,10 @@ static int query_run(int argc, char **argv, struct err *err)
 	db = database_open(path, &status, err);
 	if (db && !store_functions(db, &sql_hooks, err))
 		causes = path_sql_new(db, path, err);
-	if (!causes || (compat && store_compat(db, compat, err)))
+	if (causes)
+		intervals = interval_sql_new(
+			db, path, compat && !strcmp(compat, "perfetto"), err);
+	if (!intervals || (compat && store_compat(db, compat, err)))
 		;
 	else if (w.listing && !output_asked())
 		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,
@@ -198,6 +203,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	else
 		ret = query_answer(db, owned ? owned : w.sql, err);
 	path_sql_free(causes);
+	interval_sql_free(intervals);
 	store_close(db);
 	free(owned);
 	if (!ret && w.first && !output_asked())

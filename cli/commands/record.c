@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/beside.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -17,6 +18,7 @@
 #include "cli/record/plan.h"
 #include "cli/stop.h"
 #include "cli/typed.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -184,6 +186,30 @@ static int record_perf_runs(const struct plan *p)
 								     : status;
 }
 
+/* Shows what 'path' says of each switch and wake-up, if there are any; else the
+ * first screen of the capture. */
+static int record_show(char **shown, struct err *err)
+{
+	char db[PATH_MAX];
+	char *made[] = { db, NULL };
+	int status = STATUS_OK;
+	struct err none = { 0 };
+	struct store *s;
+	int rc;
+
+	if (!want.waits)
+		return cmd_look.run(1, shown, err);
+	s = beside_open(1, shown, false, db, &status, err);
+	if (!s)
+		return -1;
+	store_close(s);
+	rc = *db ? cmd_path.run(1, made, &none) : -1;
+	if (rc < 0)
+		return cmd_look.run(1, shown, err);
+	say("'backstitch %s' has the hot functions\n", want.out);
+	return status ? status : rc;
+}
+
 static int record_and_show(const struct plan *p, struct err *err)
 {
 	const char *out = want.out;
@@ -205,7 +231,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
-	rc = cmd_look.run(1, shown, err);
+	rc = record_show(shown, err);
 	if (rc < 0 || want.ftrace)
 		return rc;
 	/* the screen has said what was lost or cut, and what perf could do */

@@ -25,7 +25,7 @@ static const char *sort_keys, *order, *callers, *callees, *weight;
 static long limit = NUMBER_UNSET, depth;
 static bool self_only, graph, inverted;
 
-extern const struct command cmd_sched, cmd_diff, cmd_page;
+extern const struct command cmd_sched, cmd_latency, cmd_diff, cmd_page;
 
 static const char *const order_words[] = { "self",    "total",	 "max",
 					   "average", "ready",	 "run",
@@ -36,6 +36,9 @@ static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
 	OPT_COMMAND("sched", &cmd_sched,
 		    "what each thread did: on the CPU, ready for one, blocked"),
+	OPT_COMMAND("latency", &cmd_latency,
+		    "how long pairs of events took: system calls, interrupts, "
+		    "disks, locks"),
 	OPT_GROUP(by_opts),
 	OPT_STRING(0, "weight", "EXPR", &weight,
 		   "weights by an SQL expression on each sample, such as a "
@@ -271,6 +274,7 @@ static const char *const examples[] = {
 	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
 	"backstitch report --sched --comm server perf.db",
+	"backstitch report --latency syscall perf.db",
 	"backstitch report --html -o report.html perf.db",
 	"backstitch report --html --diff -o report.html before.db after.db",
 	NULL

@@ -191,7 +191,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 		struct image img = { 0 };
 		struct elf_file *ef;
 		char name[NAME_SIZE];
-		const char *why;
+		struct identity_said said;
 		bool chosen;
 		int rc = 0;
 
@@ -204,14 +204,16 @@ static int pack_put_images(struct pack *p, struct err *err)
 		*mem_add(p->image, p->n_image, p->cap_image) = img;
 		if (!img.path)
 			continue;
-		ef = code_bytes_find_file(p->sy, &img, &why);
+		ef = code_bytes_find_file(p->sy, &img, &said);
 		chosen = img.kind == IMAGE_KERNEL && name_vmlinux();
 		snprintf(name, sizeof(name), "symfs%s",
 			 img.kind == IMAGE_KERNEL ? "/vmlinux" : img.path);
 		if (!ef && img.kind == IMAGE_FILE && !p->missing++)
 			snprintf(p->example, sizeof(p->example), "%s",
 				 img.path);
-		else if (ef && !chosen && !pack_proof(p->db, id, &img, ef))
+		else if (ef && !chosen &&
+			 (said.is == IDENTITY_DOUBTFUL ||
+			  !pack_proof(p->db, id, &img, ef)))
 			pack_doubt(p, ef->path);
 		else if (ef)
 			rc = pack_put_file(p, name, ef->fd, ef->path, err);

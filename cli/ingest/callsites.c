@@ -261,7 +261,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
-	const char *why;
+	struct identity_said said;
 
 	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
@@ -279,8 +279,9 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = of;
 			pl = &p->place[image];
-			pl->file = callsite_open(sy, image_of(p, frame), &why,
-						 &pl->unverified);
+			pl->file = callsite_open(sy, image_of(p, frame), &said);
+			pl->unverified = said.is != IDENTITY_PROVED;
+			pl->doubtful = said.is == IDENTITY_DOUBTFUL;
 			progress_update(0, 0, i, "return addresses");
 		}
 		callsites_check_frame(p, frame);
@@ -384,6 +385,8 @@ static const char *callsites_why_other(const struct place *pl)
 {
 	if (!pl->file || !pl->unverified)
 		return NULL;
+	if (pl->doubtful && !identity_calls_confirm(pl->calls, pl->bad))
+		return "calls";
 	if (pl->mapped && !pl->fits)
 		return "mapping";
 	if (pl->bad < (pl->fits ? MANY : 1))

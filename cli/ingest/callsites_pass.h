@@ -20,7 +20,8 @@ struct symbolizer;
 /* The file of an image. */
 struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
-	bool unverified, other;	    /* other: it is not the file that ran */
+	bool unverified, doubtful;  /* as struct identity_said says */
+	bool other;		    /* it is not the file that ran */
 	bool mapped, fits;   /* its mappings are known; one is as its code */
 	uint32_t calls, bad; /* return addresses behind a call, and others */
 	uint32_t proved;     /* of calls: to the inner frame's function */

@@ -113,8 +113,9 @@ const struct opt load_opts[] = {
 	OPT_HEADING("What a capture does not say"),
 	OPT_STRING(0, "fields", "NAMES", &fields,
 		   "whose tracepoint fields become columns: event names or "
-		   "globs by commas, 'all' or 'none' (default: scheduling and "
-		   "process events, and those with stacks in their fields)"),
+		   "globs by commas, 'all' or 'none' (default: scheduling, "
+		   "process and interrupt events, and those with stacks in "
+		   "their fields)"),
 	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
 		   "add views for queries that were written for perf's "
 		   "export-to-sqlite or for Perfetto"),
@@ -370,27 +371,32 @@ static int put_window(struct load *ld, unsigned int i, int64_t since,
 		       : 0;
 }
 
-/* Stores when the recorder wrote the capture, if this is its file and no copy:
- * it is older than its content by the time that was recorded, and of this
- * machine. */
+static int64_t statx_ns(const struct statx_timestamp *t)
+{
+	return t->tv_sec * 1000000000LL + (int64_t)t->tv_nsec;
+}
+
+/* Stores when the recorder wrote the capture: of a copy only a time when it was
+ * done. The file of the recorder itself is older than its content by the time
+ * that was recorded. */
 static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)
 {
 	const struct source_info *info = &src->info;
 	struct statx st;
 
-	if (info->last_ns <= info->first_ns ||
-	    !name_recorded_here(info->host, info->release) ||
-	    statx(AT_FDCWD, src->path, 0, STATX_BASIC_STATS | STATX_BTIME,
+	if (statx(AT_FDCWD, src->path, 0, STATX_BASIC_STATS | STATX_BTIME,
 		  &st) ||
-	    !S_ISREG(st.stx_mode) || !(st.stx_mask & STATX_BTIME))
+	    !S_ISREG(st.stx_mode))
 		return 0;
-	int64_t since = st.stx_btime.tv_sec * 1000000000LL +
-			(int64_t)st.stx_btime.tv_nsec;
-	int64_t until = st.stx_mtime.tv_sec * 1000000000LL +
-			(int64_t)st.stx_mtime.tv_nsec;
+	int64_t since = statx_ns(&st.stx_btime);
+	int64_t until = statx_ns(&st.stx_mtime);
 
-	if (until <= since ||
+	if (store_meta_number(ld->db, src->index, "written_before_ns", until,
+			      err))
+		return -1;
+	if (!(st.stx_mask & STATX_BTIME) || info->last_ns <= info->first_ns ||
+	    until <= since ||
 	    (uint64_t)(until - since) < info->last_ns - info->first_ns)
 		return 0;
 	return put_window(ld, src->index, since, until, err);
@@ -400,11 +406,15 @@ static int put_written(struct load *ld, const struct source *src,
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);
+	int64_t now = now_wall_ns();
 
-	if (!ld->began || strcmp(src->path, "-") != 0 ||
-	    !name_recorded_here(src->info.host, src->info.release))
+	if (!ld->began || strcmp(src->path, "-") != 0)
 		return 0;
-	return put_window(ld, i, ld->began, now_wall_ns(), err);
+	return put_window(ld, i, ld->began, now, err) ||
+			       store_meta_number(ld->db, (int)i,
+						 "written_before_ns", now, err)
+		       ? -1
+		       : 0;
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,

@@ -299,11 +299,12 @@ static void naming_recorded_when(struct store *db, struct symbolize_opts *o)
 {
 	struct rows *r = rows_of(db, "capture_written", NULL);
 
-	if (rows_step(r) && rows_int(r, CAPTURE_WRITTEN_KNOWN) &&
-	    rows_int(r, CAPTURE_WRITTEN_SINCE) <
-		    rows_int(r, CAPTURE_WRITTEN_UNTIL)) {
-		o->recorded_from = rows_int(r, CAPTURE_WRITTEN_SINCE);
-		o->recorded_to = rows_int(r, CAPTURE_WRITTEN_UNTIL);
+	if (rows_step(r)) {
+		o->recorded_before = rows_int(r, CAPTURE_WRITTEN_BEFORE);
+		if (rows_int(r, CAPTURE_WRITTEN_KNOWN)) {
+			o->recorded_from = rows_int(r, CAPTURE_WRITTEN_SINCE);
+			o->recorded_to = rows_int(r, CAPTURE_WRITTEN_UNTIL);
+		}
 	}
 	rows_close(r);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/missing.h"
 #include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_types.h"
@@ -72,6 +73,7 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
+	char *silent;	/* premise of silent tasks; NULL: there are none */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -615,13 +617,14 @@ static int causes_end(struct causes *c, struct err *err)
 	if (causes_name_others(c, c->db, err))
 		return -1;
 	timeline_seal(c->t);
-	if (wake_contexts_settle(c->contexts, c->db, err))
+	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
 	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
+	c->silent = causes_silent_premise(c);
 	return 0;
 }
 
@@ -699,6 +702,7 @@ void causes_free(struct causes *c)
 	int_rows_close(c->requests);
 	row_cursor_close(&c->record);
 	free(c->pending);
+	free(c->silent);
 	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);
@@ -731,28 +735,38 @@ const char *causes_larger_buffers(const struct causes *c)
 
 struct causes_premise causes_premise(const struct causes *c)
 {
-	int8_t pauses = timeline_rules(c->t)->pauses;
-	bool silent = timeline_contradictions(c->t) > 0;
+	unsigned int on = missing_premise(c->t);
+	const char *cards =
+		wake_contexts_cards(c->contexts)
+			? "if no interrupt raised the softirqs that "
+			  "threads ran"
+			: NULL;
 
-	if (timeline_is_blind(c->t) && pauses > 0)
+	if ((on & MISSING_ANYWHERE) && timeline_rules(c->t)->pauses > 0)
 		return (struct causes_premise){
+			.cards = cards,
 			.cure = "record without what may pause perf: -D, "
 				"--control, --overwrite, --snapshot, "
 				"--switch-output",
 			.none = "recording paused, so the absence of a record "
 				"proves nothing",
 		};
-	if (timeline_is_blind(c->t))
+	if (on & MISSING_ANYWHERE)
 		return (struct causes_premise){
-			.cure = silent ? c->kernel->capture->ring : NULL,
+			.cards = cards,
+			.cure = c->kernel->capture->ring,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",
 		};
 	return (struct causes_premise){
-		.words = silent	  ? "if records are missing only where it shows"
-			 : pauses ? "if tracing was not switched off in between"
-				  : NULL,
+		.cards = cards,
+		.words = c->silent ? c->silent
+			 : on & MISSING_IF_SHOWS
+				 ? "if records are missing only where it shows"
+			 : on & MISSING_IF_ON
+				 ? "if tracing was not switched off in between"
+				 : NULL,
 	};
 }
 
@@ -761,9 +775,10 @@ const char *causes_what(const struct causes *c, const struct proof_edge *e)
 	return wake_contexts_what(c->contexts, e);
 }
 
-bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e)
+enum softirq_premise causes_softirq_premise(const struct causes *c,
+					    const struct proof_edge *e)
 {
-	return wake_contexts_rest_on_raise(c->contexts, e);
+	return wake_contexts_premise(c->contexts, e);
 }
 
 int64_t causes_out(const struct causes *c, uint32_t number,

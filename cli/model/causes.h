@@ -7,8 +7,10 @@
 #define CLI_MODEL_CAUSES_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/causes/proof.h"
+#include "cli/causes/softirq.h"
 #include "cli/causes/timeline.h"
 #include "cli/model/causes_spans.h"
 #include "cli/model/offcpu.h"
@@ -73,10 +75,18 @@ const char *causes_larger_buffers(const struct causes *c);
 /* What proofs by the absence of records rest on. */
 struct causes_premise {
 	const char *words; /* behind "proved"; NULL: nothing */
-	const char *none;  /* why there are no such proofs; NULL: there are */
-	const char *cure;  /* what to record for them; NULL: not known */
+	/* the same of proofs that a thread woke in a softirq, of which some
+	 * have SOFTIRQ_IF_NO_IRQ; NULL: none has */
+	const char *cards;
+	const char *none; /* why there are no such proofs; NULL: there are */
+	const char *cure; /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
+/* Writes the names of the silent tasks: "swapper/1 and NAME". */
+void causes_put_silent(const struct causes *c, FILE *out);
+/* Returns the premise that only their records are missing, which the caller
+ * frees; NULL: there are none. */
+char *causes_silent_premise(const struct causes *c);
 /* Returns the event of a switch, and its stack, by its number. */
 int64_t causes_out(const struct causes *c, uint32_t number,
 		   const struct offcpu_stack **stack);
@@ -85,9 +95,9 @@ const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
  * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
-/* Returns whether the waker is proved by who raised its softirq, which no
- * record of anybody else who did is part of. */
-bool causes_rest_on_raise(const struct causes *c, const struct proof_edge *e);
+/* Returns on what it rests that a thread woke in a softirq. */
+enum softirq_premise causes_softirq_premise(const struct causes *c,
+					    const struct proof_edge *e);
 /* Returns the stack of a switch or a wake-up, by its event; NULL: there is
  * none.
  */

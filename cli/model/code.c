@@ -55,6 +55,15 @@ static int code_read_images(struct code_loading *l, struct store *db,
 		i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
 		CODE_ADD(l, image, i);
 	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "several_images", err);
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, SEVERAL_IMAGES_ID);
+
+		if (id > 0 && (uint64_t)id < l->c.n_image)
+			l->c.image[id].img.several = true;
+	}
 	return rows_end(r, err);
 }
 

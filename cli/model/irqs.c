@@ -12,37 +12,29 @@
 #define CPUS_MAX 65536
 #define NESTED_MAX 4 /* interrupt, softirq, and a timer in each */
 #define NAME_MAX 64
-#define NET_RX 3
 
 struct irq_open {
 	enum irq_kind kind;
-	int64_t time;
-	const char *what;
-	int64_t since; /* own: nothing else raised it since */
+	int vector;
+	enum softirq_raised raised;
 	bool hard;
-	bool own; /* the current thread raised it, in its own call */
+	int64_t time, raised_since;
+	const char *what;
 };
 
-/* Who raised NET_RX on a CPU since it ran last. */
+/* Who raised NET_TX, or NET_RX, on a CPU since it ran last. */
 struct irq_raised {
 	int64_t since; /* it ran last; seen: the time is known */
 	int32_t by;    /* the one thread; 0: nobody so far */
-	bool seen, others;
+	bool seen, others, irq;
 };
 
 /* The interrupts that a CPU is in, innermost last. */
 struct irq_cpu {
 	struct irq_open open[NESTED_MAX];
 	size_t n;
-	struct irq_raised raised;
+	struct irq_raised raised[2];
 	bool raises; /* softirq_raise is recorded here */
-};
-
-struct irq_wake {
-	int64_t event, since;
-	const char *what;
-	int64_t raised; /* since when all is known of who raised it */
-	bool own;
 };
 
 struct irqs {
@@ -117,19 +109,6 @@ static struct irq_cpu *irqs_cpu(struct irqs *q, int32_t cpu)
 	return &q->cpu[cpu];
 }
 
-static const char *irqs_softirq(int64_t vector)
-{
-	static const char *const what[] = {
-		"softirq:HI",	   "softirq:TIMER", "softirq:NET_TX",
-		"softirq:NET_RX",  "softirq:BLOCK", "softirq:IRQ_POLL",
-		"softirq:TASKLET", "softirq:SCHED", "softirq:HRTIMER",
-		"softirq:RCU",
-	};
-
-	return vector >= 0 && vector < (int64_t)ARRAY_SIZE(what) ? what[vector]
-								 : NULL;
-}
-
 static const char *irqs_text(struct irqs *q, const char *text)
 {
 	for (size_t i = 0; i < q->n_name; i++)
@@ -149,45 +128,80 @@ static const char *irqs_device(struct irqs *q, const char *name)
 	return irqs_text(q, text);
 }
 
+/* Returns who raised the softirq on a CPU so far; NULL: it is no matter of
+ * packets. */
+static struct irq_raised *irqs_raised(struct irq_cpu *c, int64_t vector)
+{
+	return vector == SOFTIRQ_NET_TX	  ? &c->raised[0]
+	       : vector == SOFTIRQ_NET_RX ? &c->raised[1]
+					  : NULL;
+}
+
 void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
-		bool own)
+		enum softirq_raised how)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
-	struct irq_raised *r = c ? &c->raised : NULL;
+	struct irq_raised *r = c ? irqs_raised(c, e->vector) : NULL;
+	const struct irq_open *in;
 
+	if (c)
+		c->raises = true;
 	if (!r)
 		return;
-	c->raises = true;
-	if (e->vector != NET_RX)
+	/* packets that are left, and answers, are of who raised the first */
+	in = c->n && !e->hard ? &c->open[c->n - 1] : NULL;
+	if (how == RAISED_IRQ && in && in->kind == IRQ_SOFT &&
+	    in->vector == e->vector)
+		how = in->raised == RAISED_UNKNOWN ? RAISED_MIXED : in->raised;
+	if (how == RAISED_IRQ) {
+		r->irq = true;
 		return;
-	r->others |= !own || e->current <= 0 || (r->by && r->by != e->current);
+	}
+	r->others |= how != RAISED_OWN || e->current <= 0 ||
+		     (r->by && r->by != e->current);
 	r->by = e->current;
+}
+
+/* Returns who raised what a thread runs now. */
+static enum softirq_raised irqs_who(const struct irq_raised *r, int32_t current)
+{
+	if (!r->seen || (!r->by && !r->others && !r->irq))
+		return RAISED_UNKNOWN;
+	if (!r->by && !r->others)
+		return RAISED_IRQ;
+	return r->irq || r->others || r->by != current ? RAISED_MIXED
+						       : RAISED_OWN;
 }
 
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
-	struct irq_raised r = { 0 };
+	struct irq_raised *r;
+	struct irq_open *in;
 
 	if (!c)
 		return;
 	if (c->n == NESTED_MAX) /* ends were lost */
 		c->n = 0;
-	if (e->kind == IRQ_SOFT && e->vector == NET_RX) {
-		r = c->raised;
-		c->raised = (struct irq_raised){ .since = e->time,
-						 .seen = c->raises };
-	}
-	c->open[c->n++] = (struct irq_open){
+	in = &c->open[c->n++];
+	*in = (struct irq_open){
 		.kind = e->kind,
+		.vector = -1,
 		.time = e->time,
 		.hard = e->hard,
-		.since = r.since,
-		.own = r.seen && r.by > 0 && r.by == e->current && !r.others,
 		.what = e->kind == IRQ_TIMER  ? "timer"
-			: e->kind == IRQ_SOFT ? irqs_softirq(e->vector)
+			: e->kind == IRQ_SOFT ? softirq_name(e->vector)
 					      : irqs_device(q, e->name),
 	};
+	if (e->kind != IRQ_SOFT)
+		return;
+	in->vector = in->what ? (int)e->vector : -1;
+	r = irqs_raised(c, e->vector);
+	if (!r)
+		return;
+	in->raised = irqs_who(r, e->current);
+	in->raised_since = r->since;
+	*r = (struct irq_raised){ .since = e->time, .seen = c->raises };
 }
 
 /* block_rq_complete comes first, then what it wakes, then the next request: so
@@ -223,39 +237,31 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 {
 	const struct irq_cpu *c = irqs_cpu(q, cpu);
 	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
+	const struct irq_open *soft = in;
+	bool known;
 
+	if (!in || in->hard != hard)
+		return;
+	/* a timer expires in a softirq */
+	while (soft > c->open && soft->kind == IRQ_TIMER)
+		soft--;
 	/* interrupts without events of their own may be inside */
-	if (in && in->what && in->hard == hard &&
-	    (timer || in->kind != IRQ_TIMER))
-		*mem_add(q->wake, q->n_wake, q->cap_wake) =
-			(struct irq_wake){ event, in->time, in->what, in->since,
-					   in->own };
+	known = in->what && (timer || in->kind != IRQ_TIMER);
+	if (known || soft->vector >= 0)
+		*mem_add(q->wake, q->n_wake, q->cap_wake) = (struct irq_wake){
+			.event = event,
+			.what = known ? in->what : NULL,
+			.since = hard ? in->time : soft->time,
+			.vector = hard ? -1 : soft->vector,
+			.raised = soft->raised,
+			.raised_since = soft->raised_since,
+		};
 }
 
-static const struct irq_wake *irqs_find(const struct irqs *q, int64_t event)
+const struct irq_wake *irqs_find(const struct irqs *q, int64_t event)
 {
 	size_t at = search_where(q->n_wake, i, q->wake[i].event >= event);
 
 	return at < q->n_wake && q->wake[at].event == event ? &q->wake[at]
 							    : NULL;
-}
-
-const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since)
-{
-	const struct irq_wake *w = irqs_find(q, event);
-
-	if (!w)
-		return NULL;
-	*since = w->since;
-	return w->what;
-}
-
-bool irqs_is_own(const struct irqs *q, int64_t event, int64_t *since)
-{
-	const struct irq_wake *w = irqs_find(q, event);
-
-	if (!w || !w->own)
-		return false;
-	*since = w->raised;
-	return true;
 }

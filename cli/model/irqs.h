@@ -5,17 +5,17 @@
  * while softirqs are off, and runs it when it turns them on: between the two,
  * no interrupt runs softirqs. So where it is the only one that raised NET_RX
  * since that ran last on this CPU, what is woken there is woken by its call.
- * The premise: no other CPU steers packets here (RPS, rps_cpus in sysfs). One
- * that does raises nothing where NET_RX is pending already
- * (enqueue_to_backlog()).
+ * softirq_judge() decides it.
  *
  * Order of calls: irqs_new(); irqs_raise(), irqs_enter(), irqs_leave() and
  * irqs_wake() for each record of a CPU in the order of its ring; then
- * irqs_what() and irqs_is_own(). */
+ * irqs_find(). */
 #ifndef CLI_MODEL_IRQS_H
 #define CLI_MODEL_IRQS_H
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "cli/causes/softirq.h"
 
 struct irqs;
 
@@ -53,16 +53,25 @@ void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind);
  */
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 	       bool timer);
-/* Returns "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR", if no
- * record of that CPU is lost between *since and the event; NULL: it is not
- * known. */
-const char *irqs_what(const struct irqs *q, int64_t event, int64_t *since);
-/* Notes that a softirq was raised. own: by thread e->current in a call of its
- * own, in which softirqs are off. */
+/* Notes that a softirq was raised. how: RAISED_OWN by thread e->current in a
+ * call of its own, in which softirqs are off; RAISED_IRQ in an interrupt or a
+ * softirq; else RAISED_MIXED. */
 void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
-		bool own);
-/* Returns whether a wake-up is in a softirq that the current thread raised and
- * ran in its own call, if no record of that CPU is lost between *since and the
- * event. */
-bool irqs_is_own(const struct irqs *q, int64_t event, int64_t *since);
+		enum softirq_raised how);
+
+/* In what a wake-up was made. */
+struct irq_wake {
+	int64_t event;
+	/* "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR", NULL if
+	 * not known; and the vector, -1 if it is not in a softirq: if no record
+	 * of that CPU is lost between `since` and the event */
+	const char *what;
+	int64_t since;
+	int vector;
+	/* who raised the softirq, if none is lost since this time */
+	enum softirq_raised raised;
+	int64_t raised_since;
+};
+/* Returns it; NULL: no record of an interrupt tells. */
+const struct irq_wake *irqs_find(const struct irqs *q, int64_t event);
 #endif

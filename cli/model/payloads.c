@@ -134,6 +134,7 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 		raws->next = rows_of(db, "payloads", err);
 		if (!raws->next)
 			return -1;
+		rows_by_pages(raws->next, "payload");
 	}
 	if (raws->last < id) {
 		int ret = payload_raws_read_on(raws, id, v, err);
@@ -344,7 +345,7 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 			continue;
 		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
 		added->name = mem_strdup(name);
-		if (row_cursor_open_table(&added->c, db, name, err)) {
+		if (row_cursor_open_pages(&added->c, db, name, err)) {
 			rows_stop(r);
 			goto fail;
 		}

@@ -30,15 +30,31 @@ bool row_cursor_is_table(const char *name)
 	return len && !name[len] && len < STORE_NAME_MAX;
 }
 
-int row_cursor_open_table(struct row_cursor *c, struct store *db,
-			  const char *name, struct err *err)
+static struct rows *row_cursor_table(struct store *db, const char *name,
+				     struct err *err)
 {
 	const struct sql_gap table = { "table", name };
 	char *sql = store_sql_fill("print_ev_rows", &table, 1);
-	int ret = row_cursor_open(c, db, sql, err);
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
 
 	free(sql);
-	return ret;
+	return r;
+}
+
+int row_cursor_open_table(struct row_cursor *c, struct store *db,
+			  const char *name, struct err *err)
+{
+	*c = (struct row_cursor){ .rows = row_cursor_table(db, name, err) };
+	return c->rows ? row_cursor_step(c, err) : -1;
+}
+
+int row_cursor_open_pages(struct row_cursor *c, struct store *db,
+			  const char *name, struct err *err)
+{
+	*c = (struct row_cursor){ .rows = row_cursor_table(db, name, err) };
+	if (c->rows)
+		rows_by_pages(c->rows, name);
+	return c->rows ? row_cursor_step(c, err) : -1;
 }
 
 int row_cursor_seek(struct row_cursor *c, int64_t event, struct err *err)

@@ -296,6 +296,14 @@ static int trust_count_groups(struct trust *t, struct store *db,
 	return int_rows_end(r, err);
 }
 
+static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)
+{
+	if (image < t->n_file_of && t->file_of[image])
+		trust_tally(t->file_of[image] == TRUST_GONE ? &t->gone
+							    : &t->unproved,
+			    n);
+}
+
 /* A function for store_groups_each(). */
 static int trust_place_group(void *arg, const struct store_group *g,
 			     struct err *err)
@@ -309,8 +317,7 @@ static int trust_place_group(void *arg, const struct store_group *g,
 
 	(void)err;
 	trust_tally(&p->t->counted, n);
-	if (image < p->t->n_unproved_image && p->t->unproved_image[image])
-		trust_tally(&p->t->unproved, n);
+	trust_tally_file(p->t, image, n);
 	return 0;
 }
 
@@ -321,7 +328,7 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	struct trust_places p = { .t = t };
 	const struct store_group_walk w = { trust_place_group, &p };
 
-	if (!t->n_unproved_image)
+	if (!t->n_file_of)
 		return trust_count_groups(t, db, err);
 	int rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
 				 trust_read_column(db, "frame", "image",
@@ -347,11 +354,15 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 		if (id <= 0 || id >= IMAGES_MAX ||
 		    (t->code && (uint64_t)id >= t->code->n_image))
 			continue;
-		t->unproved_image =
-			mem_reach(t->unproved_image, &t->n_unproved_image,
-				  &t->cap_unproved_image, (size_t)id + 1,
-				  sizeof(*t->unproved_image));
-		t->unproved_image[id] = true;
+		bool gone = rows_int(r, UNVERIFIED_IMAGES_GONE) != 0;
+
+		t->file_of =
+			mem_reach(t->file_of, &t->n_file_of, &t->cap_file_of,
+				  (size_t)id + 1, sizeof(*t->file_of));
+		t->file_of[id] = gone ? TRUST_GONE : TRUST_UNPROVED;
+		if (gone && !t->gone_path)
+			t->gone_path = mem_strdup(
+				rows_text(r, UNVERIFIED_IMAGES_PATH));
 	}
 	if (rows_end(r, err))
 		return -1;
@@ -365,8 +376,7 @@ static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
 	uint32_t image = c->frame[c->stack[stack].frame].image;
 
 	trust_tally(&t->counted, g->samples);
-	if (image < t->n_unproved_image && t->unproved_image[image])
-		trust_tally(&t->unproved, g->samples);
+	trust_tally_file(t, image, g->samples);
 }
 
 struct trust *trust_new(struct store *db, const struct known_code *code,
@@ -412,7 +422,8 @@ void trust_free(struct trust *t)
 	free(t->unwound);
 	free(t->ends);
 	free(t->depth);
-	free(t->unproved_image);
+	free(t->file_of);
+	free(t->gone_path);
 	free(t);
 }
 

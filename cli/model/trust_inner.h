@@ -53,8 +53,18 @@ struct trust {
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;
-	bool *unproved_image; /* by image.id; behind the last one: false */
-	size_t n_unproved_image, cap_unproved_image;
+	/* in code of files that were replaced, and have no names; the path of
+	 * the first one */
+	int64_t gone;
+	char *gone_path;
+	/* what of these the samples in an image are, by image.id; behind the
+	 * last one: TRUST_PROVED */
+	enum trust_file {
+		TRUST_PROVED,
+		TRUST_UNPROVED,
+		TRUST_GONE,
+	} * file_of;
+	size_t n_file_of, cap_file_of;
 };
 
 /* No capture has more samples. The counts of a database from elsewhere stop

@@ -460,6 +460,15 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 		text_out_add(out, "No %sstacks were recorded.",
 			     t->chains ? "user " : "");
 	trust_put_last(t, s, out);
+	if (t->gone && t->gone >= t->counted / TRUST_UNPROVED_OF) {
+		text_out_add(out, " ");
+		trust_put_name(out, path_base(t->gone_path));
+		text_out_add(out, " was replaced: ");
+		trust_put_share(out, t->gone, t->counted);
+		text_out_add(out, " of the samples have no names; 'backstitch "
+				  "symbolize --symfs DIR' with the old file "
+				  "gives them.");
+	}
 	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
 		text_out_add(out, " Nothing proves the names of ");
 		trust_put_share(out, t->unproved, t->counted);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/softirq.h"
 #include "cli/model/code.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
@@ -15,7 +16,8 @@ struct wait_causes {
 	struct stacks *stacks;
 	uint8_t *known; /* cause + 1 by raw chain; 0: not yet looked at */
 	size_t n, cap;
-	uint8_t *context; /* likewise, enum timeline_context + 1 */
+	/* likewise, (enum timeline_context + 1) * 16 + vector + 1 */
+	uint8_t *context;
 	size_t n_context, cap_context;
 	struct label_list frames;
 };
@@ -469,14 +471,47 @@ static bool cause_is_entry(const char *name)
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
+/* Returns the vector of the softirq whose function this is; -1: of none. */
+static int cause_vector(const char *name)
+{
+	static const struct {
+		const char *begin;
+		int vector;
+	} functions[] = {
+		{ "tasklet_hi_action", 0 },
+		{ "run_timer_softirq", 1 },
+		{ "__run_timers", 1 },
+		{ "run_timer_base", 1 },
+		{ "net_tx_action", SOFTIRQ_NET_TX },
+		{ "net_rx_action", SOFTIRQ_NET_RX },
+		{ "blk_done_softirq", 4 },
+		{ "blk_complete_reqs", 4 },
+		{ "irq_poll_softirq", 5 },
+		{ "tasklet_action", 6 },
+		{ "run_rebalance_domains", 7 },
+		{ "sched_balance_softirq", 7 },
+		{ "_nohz_idle_balance", 7 },
+		{ "hrtimer_run_softirq", 8 },
+		{ "rcu_core", 9 },
+		{ "rcu_process_callbacks", 9 },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (cause_begins(name, functions[i].begin))
+			return functions[i].vector;
+	return -1;
+}
+
 static enum timeline_context cause_find_context(const struct labels *labels,
-						const struct label_list *l)
+						const struct label_list *l,
+						int *vector)
 {
 	enum timeline_context context = CONTEXT_UNKNOWN;
 	bool timed = false;
 	bool entered = false;
 	bool work = false;
 
+	*vector = -1;
 	for (size_t i = 0; i < l->n; i++) {
 		const char *f = labels_get(labels, l->label[i])->name;
 
@@ -484,7 +519,11 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 		work |= !strncmp(f, "irq_work_", 9);
 		entered |= cause_is_entry(f);
 		if (cause_is_softirq(f))
-			context = cause_of_softirq(labels, l, i);
+			context = cause_of_softirq(labels, l, i), *vector = -1;
+		else if (i &&
+			 cause_is_softirq(
+				 labels_get(labels, l->label[i - 1])->name))
+			*vector = cause_vector(f);
 		else if (cause_is_irq(f) && context != CONTEXT_INLINE)
 			context = CONTEXT_HARDIRQ;
 	}
@@ -495,18 +534,23 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 	return context || !entered ? context : CONTEXT_TASK;
 }
 
-enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw)
+enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
+					  int *vector)
 {
+	*vector = -1;
 	if (!cause_has_chain(c, kraw))
 		return CONTEXT_UNKNOWN;
 	c->context = mem_reach(c->context, &c->n_context, &c->cap_context,
 			       (size_t)kraw + 1, sizeof(*c->context));
-	if (!c->context[kraw])
-		c->context[kraw] =
-			(uint8_t)(1 + cause_find_context(
-					      stacks_labels(c->stacks),
-					      cause_read_kernel(c, kraw)));
-	return (enum timeline_context)(c->context[kraw] - 1);
+	if (!c->context[kraw]) {
+		enum timeline_context found =
+			cause_find_context(stacks_labels(c->stacks),
+					   cause_read_kernel(c, kraw), vector);
+
+		c->context[kraw] = (uint8_t)((found + 1) << 4 | (*vector + 1));
+	}
+	*vector = (c->context[kraw] & 0xf) - 1;
+	return (enum timeline_context)((c->context[kraw] >> 4) - 1);
 }
 
 const char *wait_cause_word(enum wait_cause cause)

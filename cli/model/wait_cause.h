@@ -58,9 +58,10 @@ struct wait_place wait_causes_place(struct wait_causes *c,
  * outermost first; nothing of a stack without such a place. */
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
 /* Returns in what a stack of the kernel was taken, as far as its functions
- * tell.
+ * tell; of a softirq how it was entered, and *vector, -1 if that is not known.
  */
-enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw);
+enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
+					  int *vector);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
 #endif

@@ -3,10 +3,13 @@
 #include "cli/model/wake_context.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/causes/proof.h"
+#include "cli/causes/missing.h"
 #include "cli/causes/softirq.h"
 #include "cli/causes/timeline.h"
+#include "cli/model/causes_names.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/irqs.h"
 #include "cli/model/wait_cause.h"
@@ -30,10 +33,11 @@
 /* Longer stacks of the kernel tell nothing. */
 #define FRAMES_MAX 1024
 
-/* A wake-up in a softirq that nothing explains yet. */
+/* A wake-up in a softirq that has a stack. */
 struct wake_open {
 	int64_t event;
 	uint32_t kraw;
+	int8_t vector; /* by the names in its stack; -1: not known */
 };
 
 struct wake_contexts {
@@ -43,7 +47,9 @@ struct wake_contexts {
 	struct softirqs *softirqs; /* NULL: addresses tell nothing */
 	struct wake_open *open;	   /* by event */
 	size_t n_open, cap_open;
-	struct table raised; /* events: wake-ups that irqs_is_own() tells */
+	const struct causes_names *names;
+	bool cards;	      /* some wake-up rests on SOFTIRQ_IF_NO_IRQ */
+	struct table premise; /* by event, enum softirq_premise */
 };
 
 struct wake_contexts *wake_contexts_new(struct timeline *t,
@@ -65,7 +71,7 @@ void wake_contexts_free(struct wake_contexts *wc)
 		return;
 	softirqs_free(wc->softirqs);
 	irqs_free(wc->irqs);
-	table_release(&wc->raised);
+	table_release(&wc->premise);
 	free(wc->open);
 	free(wc);
 }
@@ -78,24 +84,23 @@ void wake_contexts_change(struct wake_contexts *wc)
 /* ---- events */
 
 /* Returns the context by common_flags (-1: unknown), and by the stack where
- * they are not enough. */
+ * they are not enough. Whose a softirq is, is judged when all is read. */
 static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
 					  uint32_t kraw)
 {
-	enum timeline_context stack = wait_causes_context(w, kraw);
+	int vector;
+	enum timeline_context stack = wait_causes_context(w, kraw, &vector);
+	bool soft = stack == CONTEXT_INLINE || stack == CONTEXT_SOFTIRQ;
 
 	if (flags < 0)
-		return stack;
+		return soft ? CONTEXT_SOFTIRQ_UNKNOWN : stack;
 	if (flags & FLAG_NMI)
 		return CONTEXT_NMI;
 	if (flags & FLAG_HARDIRQ)
 		return stack == CONTEXT_TIMER ? CONTEXT_TIMER : CONTEXT_HARDIRQ;
 	if (!(flags & FLAG_SOFTIRQ))
 		return CONTEXT_TASK;
-	return stack == CONTEXT_INLINE || stack == CONTEXT_SOFTIRQ ||
-			       stack == CONTEXT_TIMER
-		       ? stack
-		       : CONTEXT_SOFTIRQ_UNKNOWN;
+	return stack == CONTEXT_TIMER ? stack : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
 /* Notes what the stack of an event may tell of softirqs. */
@@ -104,6 +109,10 @@ static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 {
 	unsigned int roles = rec->current > 0 ? SOFTIRQ_THREAD : 0;
 
+	if (kraw && rec->kind >= TIMELINE_WAKING &&
+	    rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
+		*mem_add(wc->open, wc->n_open, wc->cap_open) =
+			(struct wake_open){ rec->id, kraw, -1 };
 	if (!wc->softirqs || !kraw || flags < 0)
 		return;
 	if (rec->kind == TIMELINE_SWITCH && !(flags & FLAG_INTERRUPT) &&
@@ -115,9 +124,15 @@ static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 		softirqs_want(wc->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
 	else if (flags & FLAG_SOFTIRQ)
 		softirqs_want(wc->softirqs, kraw, roles | SOFTIRQ_ASKED);
-	if (rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
-		*mem_add(wc->open, wc->n_open, wc->cap_open) =
-			(struct wake_open){ rec->id, kraw };
+}
+
+/* Returns who raises a softirq in a record of these flags. A thread with
+ * softirqs on may be interrupted by what runs them. */
+static enum softirq_raised wake_raised(int64_t flags)
+{
+	if (flags > 0 && (flags & FLAG_INTERRUPT))
+		return RAISED_IRQ;
+	return flags > 0 && (flags & FLAG_BH_OFF) ? RAISED_OWN : RAISED_MIXED;
 }
 
 /* Notes which function of an interrupt begins or ends, or what is woken in one.
@@ -142,9 +157,7 @@ static void wake_note_irq(struct wake_contexts *wc,
 	if (type->sampled)
 		return;
 	if (e.kind == IRQ_RAISE)
-		irqs_raise(wc->irqs, rec->cpu, &e,
-			   flags > 0 && (flags & FLAG_BH_OFF) &&
-				   !(flags & FLAG_INTERRUPT));
+		irqs_raise(wc->irqs, rec->cpu, &e, wake_raised(flags));
 	else if (flags < 0)
 		return;
 	else if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
@@ -167,13 +180,15 @@ void wake_contexts_take(struct wake_contexts *wc,
 {
 	int64_t flags = causes_fields_int(f, FIELDS_FLAGS);
 	bool wakes = rec->kind >= TIMELINE_WAKING;
+	int vector;
 
+	rec->interrupt = flags > 0 && (flags & FLAG_INTERRUPT);
 	if (wakes)
 		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
 	wake_note_stack(wc, flags, kraw, rec);
 	/* its stack, if it has one, shows a timer's function */
 	wake_note_irq(wc, type, f,
-		      !wakes || wait_causes_context(wc->words, kraw) !=
+		      !wakes || wait_causes_context(wc->words, kraw, &vector) !=
 					CONTEXT_HARDIRQ,
 		      rec);
 }
@@ -203,56 +218,119 @@ static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
 	return rows_end(r, err);
 }
 
-struct wake_gap {
-	const struct timeline *t;
-	int32_t cpu;
-	int64_t from, to;
-	bool lost;
-};
-
-static void wake_look_at_loss(void *arg, size_t loss)
-{
-	struct wake_gap *g = arg;
-	const struct timeline_loss *l = timeline_loss(g->t, loss);
-
-	g->lost |= (l->cpu < 0 || l->cpu == g->cpu) && l->from < g->to &&
-		   l->to > g->from;
-}
-
-/* Returns whether records of a CPU may be missing between two times. */
+/* Returns whether records of a CPU may be missing between two times. inside:
+ * both are in one interrupt. */
 static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
-		      int64_t to)
+		      int64_t to, bool inside)
 {
-	struct wake_gap g = { wc->t, cpu, from, to, false };
+	const struct missing_ask ask = { from, to, cpu, TIMELINE_NONE };
 
-	timeline_each_loss(wc->t, from, to, wake_look_at_loss, &g);
-	return g.lost;
+	const struct missing x = missing_in(wc->t, &ask);
+
+	return x.losses > (inside ? x.of_tasks : 0);
 }
 
-/* Returns how a softirq was entered: by the addresses of its stack, or by who
- * raised it. */
+/* Returns the stack of a wake-up in a softirq; NULL: it has none. */
+static struct wake_open *wake_open(const struct wake_contexts *wc,
+				   int64_t event)
+{
+	size_t at = search_where(wc->n_open, i, wc->open[i].event >= event);
+
+	return event && at < wc->n_open && wc->open[at].event == event
+		       ? &wc->open[at]
+		       : NULL;
+}
+
+/* Returns what events of interrupts prove of a wake-up; NULL: nothing. */
+static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
+				       int64_t event, int32_t cpu, int64_t time)
+{
+	const struct irq_wake *q = event ? irqs_find(wc->irqs, event) : NULL;
+
+	return q && !wake_lost(wc, cpu, q->since, time, true) ? q : NULL;
+}
+
+/* Returns whether a thread is one that runs softirqs only. */
+static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
+{
+	return tid > 0 &&
+	       !strncmp(causes_names_comm(wc->names, tid), "ksoftirqd/", 10);
+}
+
+/* Returns whether a thread that is woken left its CPU uninterruptibly, as who
+ * waits for a disk does. */
+static bool wake_is_for_disk(const struct timeline *t,
+			     const struct timeline_wake *w)
+{
+	size_t n;
+	const uint32_t *id = timeline_stays(t, w->waiter, &n);
+	size_t at = search_where(n, i, timeline_stay(t, id[i])->to > w->time);
+	int32_t state = at ? timeline_stay(t, id[at - 1])->state : -1;
+
+	return state > 0 && (state & STATE_UNINTERRUPTIBLE);
+}
+
+/* Finds whose a softirq is, by all that tells it. */
+static enum timeline_context wake_judge(struct wake_contexts *wc,
+					const struct timeline_wake *w,
+					const struct irq_wake *q)
+{
+	int64_t event = timeline_wake_event(w);
+	struct wake_open *at = wake_open(wc, event);
+	uint32_t kraw = at ? at->kraw : 0;
+	struct softirq_facts f = { .vector = -1 };
+	enum softirq_premise premise;
+	enum timeline_context context;
+
+	f.entered = wait_causes_context(wc->words, kraw, &f.vector);
+	/* with names, the softirq's own function is among them */
+	if (f.entered == CONTEXT_INLINE && f.vector < 0)
+		f.entered = CONTEXT_SOFTIRQ_UNKNOWN;
+	else if (f.entered != CONTEXT_INLINE && f.entered != CONTEXT_SOFTIRQ)
+		f.entered = wc->softirqs ? softirqs_context(wc->softirqs, kraw)
+					 : CONTEXT_SOFTIRQ_UNKNOWN;
+	if (at)
+		at->vector = (int8_t)f.vector;
+	/* it is woken between softirqs, for all that are left */
+	if (wake_is_ksoftirqd(wc, w->waker) ||
+	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
+		f.entered = CONTEXT_SOFTIRQ;
+	if (q && q->vector >= 0) {
+		f.vector = q->vector;
+		f.raised = (uint8_t)q->raised;
+		if (timeline_is_blind(wc->t) ||
+		    wake_lost(wc, w->cpu, q->raised_since, w->time, false))
+			f.raised = RAISED_UNKNOWN;
+	}
+	f.disk = wake_is_for_disk(wc->t, w);
+	context = softirq_judge(&f, &premise);
+	if (premise != SOFTIRQ_SURE && event)
+		table_add(&wc->premise, hash_u64((uint64_t)event), premise);
+	wc->cards |= premise == SOFTIRQ_IF_NO_IRQ;
+	return context;
+}
+
+/* Finds what an interrupt did: a timer, a disk, or a softirq. */
 static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
 {
 	struct wake_contexts *wc = arg;
-	int64_t event = timeline_wake_event(w);
-	size_t at = search_where(wc->n_open, i, wc->open[i].event >= event);
-	enum timeline_context context = CONTEXT_SOFTIRQ_UNKNOWN;
-	int64_t since;
+	const struct irq_wake *q =
+		wake_irq(wc, timeline_wake_event(w), w->cpu, w->time);
 
-	if (at < wc->n_open && wc->open[at].event == event)
-		context = softirqs_context(wc->softirqs, wc->open[at].kraw);
-	if (context != CONTEXT_SOFTIRQ_UNKNOWN || timeline_is_blind(wc->t) ||
-	    !irqs_is_own(wc->irqs, event, &since) ||
-	    wake_lost(wc, w->cpu, since, w->time))
-		return context;
-	table_add(&wc->raised, hash_u64((uint64_t)event), 0);
-	return CONTEXT_INLINE;
+	if (q && q->what && !strncmp(q->what, "disk:", 5))
+		return CONTEXT_DISK;
+	if (q && q->what && !strcmp(q->what, "timer"))
+		return CONTEXT_TIMER;
+	if (w->context != CONTEXT_SOFTIRQ_UNKNOWN)
+		return w->context;
+	return (uint8_t)wake_judge(wc, w, q);
 }
 
 int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
-			 struct err *err)
+			 const struct causes_names *names, struct err *err)
 {
-	if (wc->n_open) {
+	wc->names = names;
+	if (wc->n_open && wc->softirqs) {
 		if (wake_load_addrs(wc, db, err))
 			return -1;
 		softirqs_learn(wc->softirqs);
@@ -264,19 +342,26 @@ int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
 const char *wake_contexts_what(const struct wake_contexts *wc,
 			       const struct proof_edge *e)
 {
-	int64_t since;
-	const char *what =
-		e->event ? irqs_what(wc->irqs, e->event, &since) : NULL;
+	const struct irq_wake *q = wake_irq(wc, e->event, e->cpu, e->time);
+	const struct wake_open *at = wake_open(wc, e->event);
 
 	if (e->context == CONTEXT_TIMER)
 		return "timer";
-	return what && !wake_lost(wc, e->cpu, since, e->time) ? what : NULL;
+	return q && q->what ? q->what : softirq_name(at ? at->vector : -1);
 }
 
-bool wake_contexts_rest_on_raise(const struct wake_contexts *wc,
-				 const struct proof_edge *e)
+enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
+					   const struct proof_edge *e)
 {
-	return e->context == CONTEXT_INLINE &&
-	       table_find_hash(&wc->raised, hash_u64((uint64_t)e->event)) !=
-		       TABLE_NONE;
+	uint32_t premise =
+		table_find_hash(&wc->premise, hash_u64((uint64_t)e->event));
+
+	return premise == TABLE_NONE || e->context != CONTEXT_INLINE
+		       ? SOFTIRQ_SURE
+		       : (enum softirq_premise)premise;
+}
+
+bool wake_contexts_cards(const struct wake_contexts *wc)
+{
+	return wc->cards;
 }

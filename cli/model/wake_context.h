@@ -13,7 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/causes/softirq.h"
+
 struct causes_fields;
+struct causes_names;
 struct causes_type;
 struct err;
 struct proof_edge;
@@ -36,13 +39,16 @@ void wake_contexts_take(struct wake_contexts *wc,
 			const struct causes_type *type,
 			const struct causes_fields *f, uint32_t kraw,
 			struct timeline_record *rec);
-/* Tells the timeline of the softirqs whose begin was not known when they were
- * taken. Returns 0, or -1 and *err. */
+/* Tells the timeline what interrupts did, and whose softirqs are, when all
+ * names are known; names is borrowed for the call. Returns 0, or -1 and *err.
+ */
 int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
-			 struct err *err);
-/* As causes_what() and causes_rest_on_raise(). */
+			 const struct causes_names *names, struct err *err);
+/* As causes_what() and causes_softirq_premise().*/
 const char *wake_contexts_what(const struct wake_contexts *wc,
 			       const struct proof_edge *e);
-bool wake_contexts_rest_on_raise(const struct wake_contexts *wc,
-				 const struct proof_edge *e);
+enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
+					   const struct proof_edge *e);
+/* Returns whether some wake-up rests on SOFTIRQ_IF_NO_IRQ. */
+bool wake_contexts_cards(const struct wake_contexts *wc);
 #endif

@@ -110,6 +110,29 @@ void safe_text_put(FILE *out, const char *s, char from, char to)
 	}
 }
 
+#define SAFE_BLOCK 16 /* bytes that the compiler looks at together */
+
+/* Returns how many bytes in front are ASCII that is shown as it is. */
+static size_t safe_text_plain(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (; n - i >= SAFE_BLOCK; i += SAFE_BLOCK) {
+		unsigned char odd = 0;
+
+		for (size_t k = 0; k < SAFE_BLOCK; k++) {
+			const signed char c = (signed char)s[i + k];
+
+			odd |= (unsigned char)((c < 0x20) | (c == 0x7f));
+		}
+		if (odd)
+			break;
+	}
+	while (i < n && (signed char)s[i] >= 0x20 && s[i] != 0x7f)
+		i++;
+	return i;
+}
+
 size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			   const char *also)
 {
@@ -119,9 +142,16 @@ size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 
 	for (size_t i = 0; i < len;) {
 		/* nearly all of it is ASCII */
-		if (p[i] >= 0x20 && p[i] < 0x7f && !also && n + 2 <= size) {
-			dst[n++] = s[i++];
-			continue;
+		if (!also) {
+			size_t room = size - n ? size - n - 1 : 0;
+			size_t plain = safe_text_plain(
+				s + i, len - i < room ? len - i : room);
+
+			memcpy(dst + n, s + i, plain);
+			n += plain;
+			i += plain;
+			if (i == len)
+				break;
 		}
 		size_t safe = utf8_safe(s + i, len - i);
 

@@ -56,9 +56,11 @@ static bool plan_dumps_by_event(const struct plan *p)
 }
 
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
- * nor -c is given, beside a clock that keeps its rate. Only switches have a
- * stack, and no dump: with dumps a third of all records were lost on a busy
- * machine, and with them the proofs. */
+ * nor -c is given, beside a clock that keeps its rate; of interrupts who raised
+ * a softirq, and which disk was done. Only switches and sched_waking, which say
+ * who waited where and woke where, have a stack, and no dump: with dumps a
+ * third of all records were lost on a busy machine, and with them the proofs.
+ */
 static void plan_add_events(struct plan *p, bool trial)
 {
 	plan_add(p, "-e");
@@ -75,10 +77,14 @@ static void plan_add_events(struct plan *p, bool trial)
 	/* perf's event falls back in a trial, and is then named */
 	plan_add(p,
 		 "%s/freq=%ld%s%s%s/ -e sched:sched_switch/call-graph=fp/ "
-		 "-e sched:sched_wak*/call-graph=no/ "
-		 "-e irq:*_e*/call-graph=no/",
+		 "-e sched:sched_waking/call-graph=fp/ "
+		 "-e sched:sched_wakeup*/call-graph=no/ "
+		 "-e irq:*_e*/call-graph=no/ "
+		 "-e irq:softirq_raise/call-graph=no/%s",
 		 p->event, p->want->rate, dump,
-		 trial ? "" : ",name=", trial ? "" : p->event);
+		 trial ? "" : ",name=", trial ? "" : p->event,
+		 p->no_disks ? ""
+			     : " -e block:block_rq_complete/call-graph=no/");
 }
 
 static void plan_add_perf(struct plan *p, bool trial)
@@ -111,7 +117,8 @@ static void plan_build(struct plan *p, const char *trial)
 	p->n_argv = 0;
 	if (p->want->ftrace)
 		plan_add(p, "trace-cmd record -b 20000 -e sched:sched_switch "
-			    "-e sched:sched_wak* -e irq:*_e*");
+			    "-e sched:sched_wak* -e irq:*_e* "
+			    "-e irq:softirq_raise -e block:block_rq_complete");
 	else
 		plan_add_perf(p, trial);
 	plan_add(p, "-o");
@@ -258,6 +265,9 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 			plan_take_dump(p, l.dump);
 		else if (accepted)
 			return 0;
+		else if (p->want->waits && !p->no_disks &&
+			 strstr(plan_said, "block"))
+			p->no_disks = true;
 		else if (p->megabytes && !p->want->megabytes &&
 			 (strstr(plan_said, "mlock") ||
 			  strstr(plan_said, "mmap")))

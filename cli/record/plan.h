@@ -34,6 +34,7 @@ struct plan {
 	const char *graph;	/* "dwarf", "fp", "fp,defer" */
 	unsigned int dump;	/* 0: none */
 	unsigned int megabytes; /* 0: perf's default */
+	bool no_disks;		/* the kernel has no events of disks */
 	const char *env;	/* of the runtime; NULL: none is needed */
 	const char **argv;	/* ends with NULL */
 	size_t n_argv, cap_argv;

@@ -101,6 +101,11 @@ static int open_code(struct annot_loader *l, struct store *db,
 		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
 	if (rows_end(r, err))
 		return -1;
+	r = rows_of(db, "several_images", err);
+	while (rows_step(r))
+		l->img.several |= rows_int(r, SEVERAL_IMAGES_ID) == l->c->image;
+	if (rows_end(r, err))
+		return -1;
 	if (!found)
 		return err_set(err, ERR_DB, "image %u is not there",
 			       l->c->image);

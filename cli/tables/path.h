@@ -15,6 +15,7 @@ struct store;
 
 struct path_opts {
 	int64_t tid;	  /* -1: any */
+	int64_t pid;	  /* likewise */
 	const char *comm; /* NULL: any */
 	bool timed;
 	int64_t from, to; /* if timed */
@@ -22,6 +23,7 @@ struct path_opts {
 	size_t limit;	  /* rows of a table; SIZE_MAX: all */
 	size_t lines;	  /* of a chain; SIZE_MAX: all */
 	bool waits, tree, blame, idle, proved, json;
+	bool all;	/* not only the program with which a recording began */
 	int64_t least;	/* ns; shorter pieces are summed */
 	uint32_t depth; /* most edges on a path; 0: all */
 	int fail;	/* percent; -1: not asked for */
@@ -45,6 +47,8 @@ struct path_run {
 	const struct timeline *t;
 	struct proofs *proofs;
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
+	/* of which JSON tells in front of the waits; NULL: of none */
+	const struct path_program *program;
 };
 
 /* Loads what an answer needs; r->o is NULL where there are no options of path.
@@ -93,8 +97,10 @@ uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
 /* The same, with its tid if another thread has that name too. */
 const char *path_tell(const struct path_run *r, uint32_t thread);
-/* Writes ", if ...", what proofs by the absence of records rest on. */
-void path_put_premise(const struct path_run *r, FILE *out);
+/* Writes ", if ...", what proofs rest on: of a chain, or if c is NULL of any.
+ */
+void path_put_premise(const struct path_run *r, const struct chain *c,
+		      FILE *out);
 /* Writes lines to standard output, wrapped at 80 columns; s is changed. */
 void path_put_wrapped(char *s);
 /* Writes ", nothing lost in this time", or a line that says what was. */
@@ -133,6 +139,19 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
 		      void *arg, struct err *err);
 
+/* The program with which a recording began. */
+struct path_program {
+	int64_t pid;	 /* -1: there is none */
+	uint32_t thread; /* its first */
+	int64_t from, to;
+};
+/* Returns 0, or -1 and *err. */
+int path_program_find(const struct path_run *r, struct path_program *out,
+		      struct err *err);
+
+/* The first lines of a chain, which it adds. */
+void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+	       struct chain *c);
 /* One chain, as text and as JSON. */
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to);
 /* The members of an object that the caller begins and ends. */

@@ -45,6 +45,7 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	json_text(j, "partial", partial ? partial->why : NULL);
 	json_text(j, "cure", partial ? partial->cure : NULL);
 	json_text(j, "premise", premise.words);
+	json_text(j, "softirq_premise", premise.cards);
 	json_text(j, "blind", premise.none);
 	json_end(j);
 }

@@ -10,11 +10,45 @@
 #include "cli/model/wait_cause.h"
 #include "cli/output/json.h"
 
+/* Tells of the program with which the recording began, and then of the longest
+ * waits of its threads; of all threads, if there is none. */
+static int path_of_program(struct path_run *r, struct err *err)
+{
+	const struct path_opts *all = r->o;
+	struct path_opts own = *all;
+	struct path_program p;
+	struct chain c = { 0 };
+	int rc;
+
+	if (path_program_find(r, &p, err))
+		return -1;
+	if (p.pid < 0)
+		return path_waits(r, err);
+	own.pid = p.pid;
+	if (all->json) {
+		r->program = &p;
+	} else {
+		path_head(r, p.thread, p.from, p.to, &c);
+		chain_release(&c);
+		fputs("'--all' tells of all threads\n\n", stdout);
+	}
+	r->o = &own;
+	r->asked = r->proved = r->unknown = 0;
+	rc = path_waits(r, err);
+	r->o = all;
+	r->program = NULL;
+	return rc;
+}
+
 static int path_answer(struct path_run *r, struct err *err)
 {
+	const struct path_opts *o = r->o;
 	uint32_t thread;
 	struct json j;
 
+	if (!o->all && o->tid < 0 && !o->comm && !o->timed && !o->worst &&
+	    !o->waits && !o->tree && !o->blame)
+		return path_of_program(r, err);
 	if (r->o->blame || r->o->tree)
 		return path_shares(r, err);
 	if (!r->o->timed || r->o->worst || r->o->waits)

@@ -33,6 +33,8 @@ const char *path_context(enum timeline_context c)
 	case CONTEXT_SOFTIRQ:
 	case CONTEXT_SOFTIRQ_UNKNOWN:
 		return "softirq";
+	case CONTEXT_DISK:
+		return "disk";
 	case CONTEXT_TIMER:
 	case CONTEXT_HARDIRQ:
 		return "hardirq";
@@ -182,6 +184,8 @@ bool path_selects(const struct path_run *r, uint32_t thread)
 	const struct path_opts *o = r->o;
 
 	return (o->tid < 0 || timeline_tid(r->t, thread) == o->tid) &&
+	       (o->pid < 0 ||
+		causes_pid(r->causes, timeline_tid(r->t, thread)) == o->pid) &&
 	       (!o->comm || !strcmp(path_comm(r, thread), o->comm));
 }
 

@@ -64,12 +64,22 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
-void path_put_premise(const struct path_run *r, FILE *out)
+void path_put_premise(const struct path_run *r, const struct chain *c,
+		      FILE *out)
 {
 	struct causes_premise p = causes_premise(r->causes);
+	bool cards = !c;
 
+	for (size_t i = 0; !cards && p.cards && i < c->n_path; i++) {
+		const struct proof_edge e = proofs_edge(r->proofs, c->path[i]);
+
+		cards = causes_softirq_premise(r->causes, &e) ==
+			SOFTIRQ_IF_NO_IRQ;
+	}
 	if (p.words)
 		fprintf(out, ", %s", p.words);
+	if (p.cards && cards)
+		fprintf(out, "%s%s", p.words ? ", and " : ", ", p.cards);
 }
 
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
@@ -162,7 +172,7 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 		human_percent(share, sizeof(share),
 			      (double)path_with(c, PROOF_PROVED), all));
 	if (path_with(c, PROOF_PROVED))
-		path_put_premise(r, out);
+		path_put_premise(r, c, out);
 	if (likely > 0)
 		fprintf(out, ", %s consistent",
 			human_percent(share, sizeof(share), likely, all));
@@ -182,6 +192,8 @@ static const char *path_doing(enum chain_state s)
 		return "computing";
 	case CHAIN_TIMER:
 		return "in a timer";
+	case CHAIN_DISK:
+		return "waiting for a disk";
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
 		return "waiting for an interrupt";
@@ -386,6 +398,7 @@ static void path_say(struct path_run *r, FILE *out, const struct chain *c,
 		path_say_ready(r, out, s);
 		return;
 	case CHAIN_TIMER:
+	case CHAIN_DISK:
 	case CHAIN_HARDIRQ:
 	case CHAIN_SOFTIRQ:
 		path_say_interrupt(r, out, c, s);
@@ -527,13 +540,19 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		path_put_cure(causes_premise(r->causes).cure);
 }
 
+void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+	       struct chain *c)
+{
+	path_chain(r, thread, from, to, c);
+	path_put_trust(r, c, thread, from, to);
+	path_put_sums(r, c, to - from);
+}
+
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
 
-	path_chain(r, thread, from, to, &c);
-	path_put_trust(r, &c, thread, from, to);
-	path_put_sums(r, &c, to - from);
+	path_head(r, thread, from, to, &c);
 	path_put_pieces(r, &c, from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "

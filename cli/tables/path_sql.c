@@ -385,6 +385,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	const struct proof_edge one = proofs_edge(s->r.proofs, edge);
 	const struct proof_edge *e = &one;
 	int32_t waker = path_edge_waker(e);
+	enum softirq_premise rests;
 	const char *f;
 
 	switch (column) {
@@ -422,8 +423,11 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 					      : "");
 		break;
 	case COMPUTED_WAKE_PROOF:
+		rests = causes_softirq_premise(s->r.causes, e);
 		sql_proof(s, (enum proof)path_list_link(s->lists, edge),
-			  !causes_rest_on_raise(s->r.causes, e), v);
+			  rests == SOFTIRQ_SURE, v);
+		if (rests == SOFTIRQ_IF_NO_IRQ && *v->text == 'p')
+			sql_text(v, "proved with premise");
 		break;
 	case COMPUTED_WAKE_TID:
 		sql_int(v, timeline_tid(s->r.t, e->waiter));
@@ -692,7 +696,7 @@ struct path_sql *path_sql_new(struct store *db, const char *path,
 {
 	struct path_sql *s = mem_new(1, sizeof(*s));
 
-	s->o.tid = -1;
+	s->o.tid = s->o.pid = -1;
 	s->r.o = &s->o;
 	s->r.db = db;
 	s->r.path = path;

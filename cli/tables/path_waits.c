@@ -82,7 +82,9 @@ static void path_leave_idle(struct path_longest *l, size_t most)
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		if (idle_wait(&s, w.thread, w.piece)) {
+		/* of the recorder, who asks for it */
+		if (timeline_is_recorder(l->r->t, w.thread) ||
+		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
 			continue;
@@ -217,6 +219,24 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 	json_end(j);
 }
 
+/* The chain of the program's first thread is not one of the waits. */
+static void path_json_program(struct path_run *r, struct json *j)
+{
+	const struct path_program *p = r->program;
+	const uint64_t asked = r->asked;
+	const uint64_t proved = r->proved;
+	const uint64_t unknown = r->unknown;
+
+	json_object(j, "program");
+	path_json(r, j, p->thread, p->from, p->to);
+	json_uint(j, "asked_ns", r->asked - asked);
+	json_uint(j, "proved_ns", r->proved - proved);
+	json_end(j);
+	r->asked = asked;
+	r->proved = proved;
+	r->unknown = unknown;
+}
+
 /* All waits of a capture do not fit into memory as a table does. */
 static void path_put_waits_json(struct path_longest *l)
 {
@@ -227,6 +247,8 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
+	if (l->r->program)
+		path_json_program(l->r, &j);
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {
@@ -265,7 +287,7 @@ static void path_put_waits(struct path_longest *l)
 		human_percent(share, sizeof(share), (double)r->proved,
 			      (double)r->asked));
 	if (r->proved)
-		path_put_premise(r, out);
+		path_put_premise(r, NULL, out);
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
 	path_put_idle(l, out);
@@ -581,7 +603,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 			       (double)(p->ns - p->consistent - p->unknown),
 			       (double)p->ns));
 		if (p->ns > p->consistent + p->unknown)
-			path_put_premise(p->r, stdout);
+			path_put_premise(p->r, NULL, stdout);
 		printf(", %s consistent",
 		       human_percent(share, sizeof(share),
 				     (double)p->consistent, (double)p->ns));

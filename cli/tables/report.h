@@ -63,6 +63,26 @@ struct sched_opts {
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err);
 
+/* report --latency: how long pairs of events took. Returns an enum status, or
+ * -1 and *err. */
+struct latency_opts {
+	const struct filter *filter; /* of the begins; borrowed */
+	const char *format;
+	size_t limit;		 /* rows; SIZE_MAX: all */
+	const char *kind;	 /* NULL: all that were recorded */
+	const char *const *pair; /* as in intervals.h */
+	size_t n_pair;
+	const char *by;	   /* "name", "comm", "tid", "pid", "cpu" */
+	const char *order; /* a column */
+	size_t worst;	   /* how many of the longest; 0: none */
+	bool histogram;
+	int64_t bin;		/* ns of its bins; 0: powers of two */
+	int64_t fail;		/* ns; -1: not asked for */
+	unsigned int per_mille; /* at which the percentile must not be above */
+};
+int report_latency(struct store *db, const char *path,
+		   const struct latency_opts *o, struct err *err);
+
 /* "capture: perf.data of host", without a line feed. */
 void report_put_capture(FILE *out, const char *path, const char *host);
 /* "lost records: 12 and an unknown number more", and a line feed. */

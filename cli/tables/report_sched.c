@@ -378,7 +378,7 @@ static void sched_put_head(const struct sched *s)
 	       human_percent(share, sizeof(share),
 			     (double)(s->time - s->unknown), (double)s->time));
 	if (s->time > s->unknown)
-		path_put_premise(&s->r, stdout);
+		path_put_premise(&s->r, NULL, stdout);
 	if (s->unknown)
 		printf(", %s not known",
 		       human_percent(share, sizeof(share), (double)s->unknown,

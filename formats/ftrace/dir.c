@@ -443,6 +443,20 @@ bool ft_dir_probe(const char *path)
 	return found;
 }
 
+/* Returns how many CPUs there are: the kernel numbers them from 0. -1: the
+ * pages of one at least were not copied. */
+static int32_t ft_dir_count_cpus(const struct ft_dir_state *w)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->raw[i].cpu > n)
+			return -1;
+		n = w->raw[i].cpu + 1;
+	}
+	return n;
+}
+
 int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 {
 	struct ft_dir_state w = { .ft = ft };
@@ -465,6 +479,7 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 
 	for (size_t i = 0; i < w.n; i++)
 		ft_stream_file(ft, top, w.raw[i].cpu, &w.raw[i].in);
+	ft->src.info.cpus_online = ft_dir_count_cpus(&w);
 	if (!w.n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no pages in this folder, needs "

@@ -9,6 +9,7 @@
 #include "formats/reader/refuse.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path_files.h"
 
 #define PIPE_HEADER 16
 #define MAGIC_LE "PERFILE2"
@@ -91,6 +92,7 @@ void perf_release(struct perf *p)
 	perf_trace_release(p);
 	arena_release(&p->arena);
 	claims_release(&p->claims);
+	path_files_free(p->files);
 	void *const owned[] = {
 		p->build_id, p->state,	p->ip,	      p->kern,	  p->user,
 		p->part,     p->regs,	p->intr,      p->counter, p->branch,

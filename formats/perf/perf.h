@@ -224,6 +224,7 @@ struct perf_layout {
 	bool asks;	      /* only a sample with a known id is */
 	uint8_t s_time, s_id, t_time, t_size; /* as in struct perf_attr */
 	const struct table *ids;
+	struct path_files **files;   /* where those that are mapped go */
 	uint64_t recent[RECENT_IDS]; /* cache of ids, by the low bits */
 };
 
@@ -347,6 +348,7 @@ struct perf {
 	struct claims claims; /* of the file form */
 	struct arena arena;   /* strings of info, events, build-ids */
 	uint8_t kernel_id[20];
+	struct path_files *files; /* that programs mapped, from the scan */
 	/* Tracing data. */
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
@@ -465,7 +467,7 @@ void perf_skim(struct perf_layout *l, struct bytes *b, uint64_t place,
 /* Starts the thread. Returns NULL if it is not worth it. */
 struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f);
 /* Ends it. NULL is fine. */
-void skim_half_free(struct skim_half *h);
+void skim_half_free(struct skim_half *h, struct perf *p);
 /* Returns where in the file the thread has begun; UINT64_MAX of NULL. */
 uint64_t skim_half_middle(const struct skim_half *h);
 /* Returns the row that begins where f is now, if the thread has one; otherwise

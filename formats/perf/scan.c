@@ -92,8 +92,10 @@ static void perf_scan_record(struct perf *p, struct perf_file *f,
 	if (!perf_ref_make(p, f, r, &ref))
 		return;
 	p->src.info.records++;
-	if (r->type == PR_MMAP2)
+	if (r->type == PR_MMAP2) {
 		perf_scan_kernel_id(p, r);
+		perf_plain_take_map(&p->files, &r->b, r->misc, r->size);
+	}
 	if (perf_ref_is_state(p, r, &ref)) {
 		perf_scan_keep_state(p, r, &ref);
 		return;
@@ -177,7 +179,7 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 			perf_damage(p, "record", r.off, r.size, &why);
 		}
 	}
-	skim_half_free(half);
+	skim_half_free(half, p);
 	for (size_t i = f->n_floor; i-- > 1;)
 		if (f->floor[i] < f->floor[i - 1])
 			f->floor[i - 1] = f->floor[i];
@@ -220,6 +222,7 @@ int perf_scan(struct perf *p, struct err *err)
 	for (size_t i = 0; i < p->n_file; i++)
 		if (perf_scan_file(p, &p->file[i], err))
 			return -1;
+	src->files = p->files;
 	perf_tool_end(p);
 	if (!p->n_attr)
 		return err_set(err, ERR_FORMAT, "%s: no events are described%s",

@@ -53,6 +53,8 @@ void perf_skim(struct perf_layout *l, struct bytes *b, uint64_t place,
 		if (r.key < s->floor[s->n_floor])
 			s->floor[s->n_floor] = r.key;
 		skim_count(s, r.key);
+		if (r.type == PR_MMAP2)
+			perf_plain_take_map(l->files, b, r.misc, r.size);
 		place += r.size;
 		bytes_skip(b, r.size, NULL);
 		perf_walk_fetch(b, r.size);

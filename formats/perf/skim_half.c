@@ -13,6 +13,7 @@
 #include "formats/perf/perf.h"
 #include "formats/perf/plain.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path_files.h"
 #include "stitch/base/thread.h"
 
 /* Bytes in which the end of a round is looked for. */
@@ -28,6 +29,7 @@ struct skim_half {
 	size_t n_attr, n_id;	/* that the thread knows */
 	struct perf_layout layout;
 	struct table ids;
+	struct path_files *files;
 	struct bytes b;
 	pthread_t thread;
 	atomic_bool stop;
@@ -130,6 +132,7 @@ struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f)
 		h->ids.slot = mem_dup(h->ids.slot,
 				      h->ids.size * sizeof(*h->ids.slot));
 	h->layout.ids = &h->ids;
+	h->layout.files = &h->files;
 	h->ended = !thread_start(&h->thread, STACK_BYTES, "scanning",
 				 skim_half_main, h);
 	return h;
@@ -142,13 +145,17 @@ static void skim_half_end(struct skim_half *h)
 	h->ended = true;
 }
 
-void skim_half_free(struct skim_half *h)
+void skim_half_free(struct skim_half *h, struct perf *p)
 {
 	if (!h)
 		return;
 	atomic_store(&h->stop, true);
 	skim_half_end(h);
 	thread_used("scanning", h->used, h->bytes, "bytes");
+	/* of rows that the scan did not take it has seen the files itself */
+	if (h->used)
+		path_files_merge(&p->files, h->files);
+	path_files_free(h->files);
 	table_release(&h->ids);
 	free(h);
 }

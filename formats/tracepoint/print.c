@@ -38,7 +38,22 @@ struct tp_part {
 	uint32_t number; /* it is this field alone, plus 1; 0: it is not */
 	uint32_t only;	 /* no other field is in it, plus 1; 0: others are */
 	bool variable;	 /* of the kernel: its value is in no capture */
+	bool bare;	 /* a number or text, `number` or `only`, without width,
+			  * precision and flags */
+	struct tp_memo *memo; /* MEMOS; NULL: not yet made, or never */
 };
+
+/* What a part that depends on one number alone was printed as: a state, flags,
+ * a name of a list. To evaluate takes ten times as long as to find it here. */
+struct tp_memo {
+	int64_t num;
+	bool known;    /* there is one; it may be empty */
+	uint8_t len;   /* of text */
+	uint16_t used; /* bytes of the expression's texts, */
+	bool later;    /* which others were in front of */
+	char text[45];
+};
+#define MEMOS 16 /* by the number */
 
 /* What the print fmt of an event says: n parts from the first on. */
 struct tp_line {
@@ -83,7 +98,8 @@ static void tp_out_fill(struct text_out *o, char c, int n)
 }
 
 /* Writes the digits of v so that they end at end. Returns where they begin. */
-static char *tp_digits(char *end, uint64_t v, unsigned int base, bool upper)
+static inline char *tp_digits(char *end, uint64_t v, unsigned int base,
+			      bool upper)
 {
 	const char *digit = upper ? "0123456789ABCDEF" : "0123456789abcdef";
 
@@ -92,6 +108,28 @@ static char *tp_digits(char *end, uint64_t v, unsigned int base, bool upper)
 		v /= base;
 	} while (v);
 	return end;
+}
+
+/* Prints a decimal or hexadecimal number as it is: most are such. */
+static void tp_out_bare(struct text_out *o, const struct tp_conversion *c,
+			uint64_t v)
+{
+	bool is_signed = c->type == 'd' || c->type == 'i';
+	char buf[24];
+	char *end = buf + sizeof(buf);
+
+	v = tp_narrow(v, c->bytes, is_signed);
+	const bool minus = is_signed && (int64_t)v < 0;
+
+	if (minus)
+		v = -v;
+	/* the compiler makes a loop for each base */
+	char *p = c->type == 'x' ? tp_digits(end, v, 16, false)
+				 : tp_digits(end, v, 10, false);
+
+	if (minus)
+		*--p = '-';
+	tp_out_bytes(o, p, (size_t)(end - p));
 }
 
 static int tp_print_small_number(const char **s)
@@ -339,6 +377,12 @@ static bool tp_parse_conversion(const char **s, struct expr_source *args,
 	tp_parse_strings(args, p);
 	if (!p->variable)
 		p->only = tp_only_field(args->tree, first);
+	const bool whole = args->tree->node[p->of].op == EXPR_FIELD;
+
+	p->bare = (p->number ? strchr("diux", p->c.type) != NULL
+			     : whole && p->c.type == 's') &&
+		  !p->width && !p->precision && !p->c.width &&
+		  p->c.precision < 0 && !p->c.alt && !p->c.plus && !p->c.blank;
 	return true;
 }
 
@@ -441,21 +485,13 @@ static struct tp_conversion tp_print_widths(struct expr *e,
 	return c;
 }
 
-static bool tp_print_part(struct tp *tp, const struct tp_part *p,
-			  struct text_out *o)
+static bool tp_print_evaluated(struct tp *tp, const struct tp_part *p,
+			       struct text_out *o)
 {
 	struct expr *e = &tp->print->values;
 	const struct tp_conversion *c = &p->c;
 	struct tp_conversion given;
 
-	/* most are fields that are numbers */
-	if (p->number) {
-		const struct field *f = &e->field[p->number - 1];
-
-		if (f->present && !f->text && !f->blob)
-			tp_out_number(o, c, (uint64_t)f->num);
-		return f->present && !f->text && !f->blob;
-	}
 	if (p->width || p->precision) {
 		given = tp_print_widths(e, p);
 		c = &given;
@@ -472,11 +508,75 @@ static bool tp_print_part(struct tp *tp, const struct tp_part *p,
 	return p->variable;
 }
 
+/* Prints a part that depends on the field f alone. The text is the same for the
+ * same number, unless the texts of the parts in front leave no room. */
+static bool tp_print_again(struct tp *tp, struct tp_part *p,
+			   const struct field *f, struct text_out *o)
+{
+	struct expr *e = &tp->print->values;
+
+	if (f->present && f->text && p->bare) {
+		tp_out_bytes(o, f->text, strlen(f->text));
+		return true;
+	}
+	if (!f->present || f->text || f->blob)
+		return tp_print_evaluated(tp, p, o);
+	if (!p->memo)
+		p->memo = mem_new(MEMOS, sizeof(*p->memo));
+	struct tp_memo *m = &p->memo[hash_u64((uint64_t)f->num) % MEMOS];
+
+	if (m->known && m->num == f->num && m->later == (e->n_text > 0) &&
+	    e->n_text + m->used + 2u < sizeof(e->text)) {
+		tp_out_bytes(o, m->text, m->len);
+		e->n_text += m->used;
+		return true;
+	}
+	const size_t from = o->len;
+	const size_t used = e->n_text;
+
+	if (!tp_print_evaluated(tp, p, o))
+		return false;
+	const size_t len = o->len - from;
+
+	if (len <= sizeof(m->text) && o->len + 1 < o->size &&
+	    e->n_text - used <= UINT16_MAX) {
+		m->known = true;
+		m->num = f->num;
+		m->len = (uint8_t)len;
+		m->used = (uint16_t)(e->n_text - used);
+		m->later = used > 0;
+		memcpy(m->text, o->buf + from, len);
+	}
+	return true;
+}
+
+static bool tp_print_part(struct tp *tp, struct tp_part *p, struct text_out *o)
+{
+	const struct expr *e = &tp->print->values;
+
+	/* most are fields that are numbers */
+	if (p->number) {
+		const struct field *f = &e->field[p->number - 1];
+
+		if (!f->present || f->text || f->blob)
+			return false;
+		if (p->bare)
+			tp_out_bare(o, &p->c, (uint64_t)f->num);
+		else
+			tp_out_number(o, &p->c, (uint64_t)f->num);
+		return true;
+	}
+	/* the name of an address may be learned later */
+	return p->only && p->c.type != 'p'
+		       ? tp_print_again(tp, p, &e->field[p->only - 1], o)
+		       : tp_print_evaluated(tp, p, o);
+}
+
 static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 			  struct text_out *o)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		const struct tp_part *p = &tp->print->part[l->first + i];
+		struct tp_part *p = &tp->print->part[l->first + i];
 
 		tp_out_bytes(o, p->text, p->len);
 		if (p->c.type == '%')
@@ -585,6 +685,8 @@ static void tp_print_free(struct tp_print *pr)
 {
 	if (!pr)
 		return;
+	for (size_t i = 0; i < pr->n_part; i++)
+		free(pr->part[i].memo);
 	table_release(&pr->lines);
 	free(pr->line);
 	free(pr->part);

@@ -28,6 +28,14 @@ int db_error(const struct store *db, int rc, struct err *err)
 	return -1;
 }
 
+int db_unordered(const struct store *db, struct err *err)
+{
+	return err_set(err, ERR_DB,
+		       "%s: the database is damaged: the ids of its rows are "
+		       "not in order",
+		       db->path);
+}
+
 int db_exec(struct store *db, const char *sql, struct err *err)
 {
 	if (db_drain(db, err))

@@ -51,6 +51,8 @@ int db_exec(struct store *db, const char *sql, struct err *err);
 int db_number(struct store *db, const char *sql, int64_t *out, struct err *err);
 /* Fills *err for SQLite's result code rc. Returns -1. */
 int db_error(const struct store *db, int rc, struct err *err);
+/* Fills *err for rows whose ids do not increase. Returns -1. */
+int db_unordered(const struct store *db, struct err *err);
 /* Waits as db_drain() does. Returns the prepared statement, for
  * sqlite3_finalize(), or NULL and *err. */
 sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err);

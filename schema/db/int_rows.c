@@ -225,14 +225,6 @@ static bool int_rows_fill_pages(struct int_rows *r)
 	return rc >= 0 || (r->n && !r->bad);
 }
 
-static int int_rows_unordered(const struct int_rows *r, struct err *err)
-{
-	return err_set(err, ERR_DB,
-		       "%s: the database is damaged: the ids of its rows are "
-		       "not in order",
-		       r->db->path);
-}
-
 /* Lets the statement fill the block. Behind rows that pages gave it begins at
  * the first row again, as what could not be read there may be damaged: SQLite
  * would not find each id in such a tree. */
@@ -255,7 +247,7 @@ static int int_rows_run(struct int_rows *r, struct err *err)
 	if (rc == SQLITE_ROW)
 		return 0;
 	if (r->bad)
-		rc = int_rows_unordered(r, err);
+		rc = db_unordered(r->db, err);
 	else if (rc != SQLITE_DONE)
 		rc = db_error(r->db, rc, err);
 	else
@@ -281,7 +273,7 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 		r->ended = !r->full;
 		return 0;
 	}
-	return r->bad ? int_rows_unordered(r, err) : int_rows_run(r, err);
+	return r->bad ? db_unordered(r->db, err) : int_rows_run(r, err);
 }
 
 static void int_rows_give(const struct int_rows *r, struct int_row *row)

@@ -12,7 +12,6 @@
 #include "schema/db/db.h"
 #include "schema/db/queries.h"
 #include "schema/db/record_read.h"
-#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -48,20 +47,30 @@ struct page_rows {
 
 /* ---- what is where */
 
+/* Prepares a query whose ?1 is the name of a table. NULL: it failed. */
+static sqlite3_stmt *page_rows_ask(struct page_rows *p, const char *query,
+				   const char *table)
+{
+	struct err ignored = { 0 };
+	sqlite3_stmt *st = db_prepare(p->db, store_sql(query), &ignored);
+
+	if (!st || !sqlite3_bind_text(st, 1, table, -1, SQLITE_TRANSIENT))
+		return st;
+	sqlite3_finalize(st);
+	return NULL;
+}
+
 /* Finds the table, which must have nothing that a row does not tell. */
 static bool page_rows_find(struct page_rows *p, const char *table)
 {
-	const struct value bind = { .kind = VALUE_TEXT, .text = table };
-	struct err ignored = { 0 };
-	struct rows *r =
-		rows_open(p->db, store_sql("page_table"), &bind, 1, &ignored);
+	sqlite3_stmt *st = page_rows_ask(p, "page_table", table);
 
-	while (rows_step(r)) {
-		int64_t root = rows_int(r, PAGE_TABLE_ROOTPAGE);
+	while (st && sqlite3_step(st) == SQLITE_ROW) {
+		int64_t root = sqlite3_column_int64(st, PAGE_TABLE_ROOTPAGE);
 
 		p->root = root > 1 && root < UINT32_MAX ? (uint32_t)root : 0;
 	}
-	return !rows_end(r, &ignored) && p->root;
+	return !sqlite3_finalize(st) && p->root;
 }
 
 /* Finds which columns of a record are asked for. Where the first one is rowid,
@@ -70,34 +79,33 @@ static bool page_rows_map(struct page_rows *p, const char *table,
 			  const char *const *column)
 {
 	const unsigned int bare = !strcmp(column[0], "rowid");
-	const struct value bind = { .kind = VALUE_TEXT, .text = table };
-	struct err ignored = { 0 };
-	struct rows *r =
-		rows_open(p->db, store_sql("page_columns"), &bind, 1, &ignored);
+	sqlite3_stmt *st = page_rows_ask(p, "page_columns", table);
 	unsigned int found = bare;
-	bool plain = true;
+	bool plain = st != NULL;
 
-	while (rows_step(r)) {
-		const char *name = rows_text(r, PAGE_COLUMNS_NAME);
-		int64_t at = rows_int(r, PAGE_COLUMNS_CID);
-		bool key = rows_int(r, PAGE_COLUMNS_PK) != 0;
+	while (st && sqlite3_step(st) == SQLITE_ROW) {
+		const char *name = db_column_text(st, PAGE_COLUMNS_NAME);
+		int64_t at = sqlite3_column_int64(st, PAGE_COLUMNS_CID);
+		bool key = sqlite3_column_int64(st, PAGE_COLUMNS_PK) != 0;
 
+		name = name ? name : "";
 		/* one that is computed is in no record */
-		if (rows_int(r, PAGE_COLUMNS_HIDDEN) || at < 0 || at >= CELLS ||
-		    (key && strcmp(name, column[0]) != 0) ||
+		if (sqlite3_column_int64(st, PAGE_COLUMNS_HIDDEN) || at < 0 ||
+		    at >= CELLS || (key && strcmp(name, column[0]) != 0) ||
 		    (bare && !sqlite3_stricmp(name, column[0])))
 			plain = false;
 		for (unsigned int i = bare; plain && i < p->n; i++) {
 			if (strcmp(name, column[i]) != 0)
 				continue;
 			plain = key == !i &&
-				rows_int(r, PAGE_COLUMNS_PLAIN) != 0;
+				sqlite3_column_int64(st, PAGE_COLUMNS_PLAIN) !=
+					0;
 			p->want[at] = (uint8_t)(i + 1);
 			p->n_want = (unsigned int)at + 1;
 			found++;
 		}
 	}
-	return !rows_end(r, &ignored) && plain && found == p->n;
+	return !sqlite3_finalize(st) && plain && found == p->n;
 }
 
 /* The file must be whole without a journal, and its text UTF-8. */
@@ -318,9 +326,11 @@ static bool page_rows_other(unsigned int want, uint64_t type,
 	 * are in no file */
 	if ((want == 1 && type) || type == 10 || type == 11)
 		return false;
-	if (want > 1 && type > 12 && (type & 1)) {
+	if (want > 1) {
 		row->text[want - 1] = (struct page_text){ body, len };
-		row->texts |= (uint32_t)1 << (want - 1);
+		*(type == RECORD_REAL ? &row->reals
+		  : type & 1	      ? &row->texts
+			     : &row->blobs) |= (uint32_t)1 << (want - 1);
 	}
 	return true;
 }
@@ -357,7 +367,7 @@ static bool page_rows_record(const struct page_rows *p,
 		if (want > 1 && record_is_int(type)) {
 			row->v[want - 1] = record_int(type, body, len);
 			row->known |= (uint32_t)1 << (want - 1);
-		} else if ((want == 1 || type > 9) &&
+		} else if ((want == 1 || type > 9 || type == RECORD_REAL) &&
 			   !page_rows_other(want, type, body, len, row)) {
 			return false;
 		}
@@ -389,7 +399,7 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 		return PAGE_ROWS_SQLITE;
 	memset(row->v, 0, p->n * sizeof(*row->v));
 	row->known = 1;
-	row->texts = 0;
+	row->texts = row->blobs = row->reals = 0;
 	*row->v = (int64_t)id;
 	if (!page_rows_record(p, cell, cell + len, row))
 		return PAGE_ROWS_SQLITE;

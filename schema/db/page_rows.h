@@ -14,11 +14,13 @@ struct store;
 
 #define PAGE_ROWS_COLUMNS 32 /* at most */
 
-/* A row. Text is valid until the next page_rows_seek(). */
+/* A row. Bytes are valid until the next page_rows_seek(). */
 struct page_row {
 	int64_t *v;	/* the caller's array; 0 if it is no whole number */
 	uint32_t known; /* bit i: v[i] is one */
 	uint32_t texts; /* bit i: text[i] is one */
+	uint32_t blobs; /* bit i: text[i] is a blob */
+	uint32_t reals; /* bit i: text[i] is a double, as it is in the file */
 	struct page_text {
 		const unsigned char *at;
 		size_t len;

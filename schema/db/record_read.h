@@ -11,6 +11,9 @@
 /* Bytes behind a page that record_int() may read. */
 #define RECORD_SLACK 8
 
+/* Type of a value that is a double. */
+#define RECORD_REAL 7
+
 /* Types of pages. */
 enum {
 	PAGE_INDEX_INNER = 2,

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "schema/db/db.h"
+#include "schema/db/page_rows.h"
 #include "schema/db/queries.h"
+#include "schema/db/record_read.h"
 #include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -15,10 +17,16 @@ struct rows {
 	struct store *db;
 	sqlite3_stmt *st;
 	size_t n;
-	const char *query; /* its name; NULL: it has none */
-	bool dense;	   /* ids count up */
-	int64_t at;	   /* rows so far, of rows_step() */
-	struct err why;	   /* a step failed */
+	const char *query;	 /* its name; NULL: it has none */
+	bool dense;		 /* ids count up */
+	int64_t at;		 /* rows so far, of rows_step() */
+	struct err why;		 /* a step failed */
+	struct page_rows *pages; /* NULL: the statement reads the rows */
+	uint64_t read; /* rows that pages gave, and that it has to pass over */
+	struct value *value; /* of the row that pages gave; NULL: none did */
+	int64_t *number;
+	char *text; /* of that row, with a final 0 each */
+	size_t cap_text;
 };
 
 /* Returns true if the text after the first statement has another one. */
@@ -142,13 +150,121 @@ void rows_close(struct rows *r)
 	if (!r)
 		return;
 	sqlite3_finalize(r->st);
+	page_rows_close(r->pages);
+	free(r->value);
+	free(r->number);
+	free(r->text);
 	free(r);
+}
+
+void rows_by_pages(struct rows *r, const char *table)
+{
+	const char *column[PAGE_ROWS_COLUMNS];
+
+	if (!r->n || r->n > PAGE_ROWS_COLUMNS)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		column[i] = rows_name(r, i);
+	r->pages = page_rows_open(r->db, table, column, r->n);
+	if (!r->pages)
+		return;
+	r->value = mem_new(r->n, sizeof(*r->value));
+	r->number = mem_new(r->n, sizeof(*r->number));
+}
+
+/* Sets the values of a row of pages. Its texts have no final 0 there. */
+static void rows_set(struct rows *r, const struct page_row *row)
+{
+	size_t need = 0;
+
+	for (uint32_t left = row->texts; left; left &= left - 1)
+		need += row->text[__builtin_ctz(left)].len + 1;
+	r->text = mem_grow(r->text, &r->cap_text, need + 1, 1);
+
+	char *to = r->text;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const uint32_t bit = (uint32_t)1 << i;
+		struct value v = { .kind = VALUE_NULL };
+
+		if (row->known & bit) {
+			v.kind = VALUE_INT;
+			v.num = row->v[i];
+		} else if (row->texts & bit) {
+			v.kind = VALUE_TEXT;
+			v.text = to;
+			v.len = row->text[i].len;
+			memcpy(to, row->text[i].at, v.len);
+			to += v.len;
+			*to++ = 0;
+		} else if (row->blobs & bit) {
+			v.kind = VALUE_BLOB;
+			v.len = row->text[i].len;
+			/* as SQLite's, an empty one is nowhere */
+			v.text = v.len ? (const char *)row->text[i].at : NULL;
+		} else if (row->reals & bit) {
+			uint64_t u = record_be(row->text[i].at, sizeof(u));
+
+			v.kind = VALUE_REAL;
+			memcpy(&v.real, &u, sizeof(u));
+		}
+		r->value[i] = v;
+	}
+}
+
+/* Goes to the next row of the pages. Returns 1, 0 at the end, or less than that
+ * as page_rows_seek(). */
+static int rows_turn(struct rows *r)
+{
+	struct page_row row;
+	const int64_t last = r->read ? r->value[0].num : INT64_MIN;
+	int rc = page_rows_seek(r->pages, last);
+
+	row.v = r->number;
+	if (rc > 0)
+		rc = page_rows_take(r->pages, &row);
+	if (rc <= 0)
+		return rc;
+	r->read++;
+	rows_set(r, &row);
+	return 1;
+}
+
+/* Lets the statement read on, behind the rows that pages gave: what could not
+ * be read there may be damaged, so no id is sought. */
+static int rows_leave_pages(struct rows *r, struct err *err)
+{
+	int rc = SQLITE_ROW;
+
+	page_rows_close(r->pages);
+	r->pages = NULL;
+	free(r->value);
+	r->value = NULL;
+	while (r->read && rc == SQLITE_ROW) {
+		rc = sqlite3_step(r->st);
+		r->read--;
+	}
+	return rc == SQLITE_ROW || rc == SQLITE_DONE
+		       ? 0
+		       : rows_refused(r->db, rc, err);
 }
 
 int rows_next(struct rows *r, struct err *err)
 {
 	if (db_drain(r->db, err))
 		return -1;
+	if (r->pages) {
+		/* SQLite ends a statement that is to stop */
+		bool stop = r->db->stop && r->db->stop();
+		int rc = stop ? PAGE_ROWS_SQLITE : rows_turn(r);
+
+		if (rc == PAGE_ROWS_UNORDERED)
+			return db_unordered(r->db, err);
+		if (rc >= 0)
+			return rc;
+		if (rows_leave_pages(r, err))
+			return -1;
+	}
 	int rc = sqlite3_step(r->st);
 
 	if (rc == SQLITE_ROW)
@@ -240,6 +356,8 @@ struct value rows_value(const struct rows *r, size_t i)
 
 	if (i >= r->n)
 		return v;
+	if (r->value)
+		return r->value[i];
 	switch (sqlite3_column_type(r->st, at)) {
 	case SQLITE_INTEGER:
 		v.kind = VALUE_INT;
@@ -290,12 +408,20 @@ void rows_image(const struct rows *r, size_t i, struct arena *text,
 
 int64_t rows_int(const struct rows *r, size_t i)
 {
+	if (r->value)
+		return i < r->n ? r->value[i].num : 0;
 	return i < r->n ? sqlite3_column_int64(r->st, (int)i) : 0;
 }
 
 const char *rows_text(const struct rows *r, size_t i)
 {
-	const char *s = i < r->n ? db_column_text(r->st, (int)i) : NULL;
+	const char *s = NULL;
 
+	if (r->value)
+		s = i < r->n && r->value[i].kind == VALUE_TEXT
+			    ? r->value[i].text
+			    : NULL;
+	else if (i < r->n)
+		s = db_column_text(r->st, (int)i);
 	return s ? s : "";
 }

@@ -103,32 +103,6 @@ CREATE VIEW perfetto_thread_track(id, name, utid) AS
 SELECT t.id, l.name, t.id FROM thread t
 LEFT JOIN last_comm l ON l.thread = t.id;
 
-CREATE VIEW perfetto_slice(id, ts, dur, track_id, category, name, depth,
-	parent_id) AS
--- Perfetto: system calls, from the event of their entry to the next event of a
--- system call in that thread, which is its end.
-WITH call(id, time_ns, thread, name, enters, next_ns, next_name, next_enters)
-AS (
-	SELECT e.id, e.time_ns, e.thread, c.name, c.enters,
-		lead(e.time_ns) OVER w, lead(c.name) OVER w,
-		lead(c.enters) OVER w
-	FROM event e JOIN (
-		SELECT id, capture, instr(name, ':sys_enter') > 0 AS enters,
-			CASE WHEN name LIKE '%raw_syscalls:%' THEN 'sys'
-			ELSE 'sys_' || substr(name,
-				instr(name, ':sys_e') + 11 -
-				(instr(name, ':sys_exit_') > 0)) END AS name
-		FROM event_type WHERE name LIKE '%syscalls:sys\_enter%' ESCAPE '\'
-			OR name LIKE '%syscalls:sys\_exit%' ESCAPE '\'
-	) c ON c.id = e.type
-	WINDOW w AS (PARTITION BY c.capture, e.thread ORDER BY e.id)
-)
-SELECT id, time_ns,
-	CASE WHEN NOT next_enters AND next_name = name
-		THEN next_ns - time_ns ELSE -1 END,
-	thread, 'syscall', name, 0, NULL
-FROM call WHERE enters;
-
 CREATE VIEW perfetto_counter(id, ts, track_id, value) AS
 -- Perfetto: values that samples have beside their own: of the other events of
 -- a group, as perf reads them.

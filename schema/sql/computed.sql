@@ -85,3 +85,39 @@ CREATE TABLE blame(
 	ns INTEGER,
 	waits INTEGER		-- in how many waits
 );
+
+CREATE TABLE interval(
+-- The time between two events that belong together: a system call, an
+-- interrupt, a request of a disk. Waits of threads are in wait, and the time
+-- from a wake-up on in state_interval.
+	id INTEGER,
+	kind TEXT,		-- syscall, irq, softirq, ...: see
+				-- backstitch-report(1)
+	name TEXT,		-- of the call, the device, the function
+	key INTEGER,		-- first field that both events have in common;
+				-- 0: none
+	thread INTEGER, tid INTEGER, comm TEXT, -- of the begin, or else of the
+				-- end: thread.id, and its last name
+	cpu INTEGER,		-- likewise
+	t0 INTEGER, t1 INTEGER,	-- NULL: no record tells it
+	ns INTEGER,		-- proved and consistent: from t0 to t1
+	ret INTEGER,		-- what a system call returned
+	event INTEGER, end_event INTEGER, -- event.id of both
+	verdict TEXT,		-- proved, consistent, began before, unfinished,
+				-- begin lost, end lost, unexplained, cancelled
+	reason TEXT,		-- why it is not proved: loss, start, restart,
+				-- cancel, exec, sigreturn, merged; NULL: none
+	loss INTEGER		-- loss.id of the first loss that hides more
+);
+
+CREATE TABLE perfetto_slice(
+-- Perfetto: what threads did, of table interval. With --compat perfetto only.
+	id INTEGER, ts INTEGER,
+	dur INTEGER,		-- -1: it has no end, or which one is not
+				-- proved
+	track_id INTEGER,
+	category TEXT,		-- its kind
+	name TEXT,		-- system calls: sys_read
+	depth INTEGER,		-- always 0
+	parent_id INTEGER	-- always NULL
+);

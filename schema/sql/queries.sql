@@ -14,13 +14,16 @@ WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
 ORDER BY h.stacks DESC, f.image, f.off, f.id
 
--- A build-id that several modules have is not trusted.
+-- A build-id that several modules have is not trusted. several: see
+-- several_images.
 -- ?1: image.id
 -- name: unnamed_image
 SELECT kind, path,
 	CASE WHEN id NOT IN (SELECT image FROM temp.shared_id) THEN build_id
 		END AS build_id,
-	maj, min, ino, ino_gen, start, len, t0, process
+	maj, min, ino, ino_gen,
+	id IN (SELECT image FROM temp.several) AS several,
+	start, len, t0, process
 FROM image WHERE id = ?1
 
 -- ?1: name, ?2: text of the view
@@ -93,7 +96,8 @@ SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND name = ?1
 -- name: page_columns
 -- Columns of a table, and which of them hold values as they are. ?1: its name
 SELECT name, cid, hidden, pk, dflt_value IS NULL
-	AND upper(type) IN ('INTEGER', iif(pk, 'INTEGER', '')) AS plain
+	AND upper(type) IN ('INTEGER', iif(pk, 'INTEGER', ''),
+		iif(pk, 'INTEGER', 'BLOB')) AS plain
 FROM pragma_table_xinfo(?1)
 
 -- name: page_hold
@@ -118,6 +122,27 @@ WITH module(id, path, build_id) AS MATERIALIZED (
 )
 SELECT id FROM module WHERE build_id IN (SELECT build_id FROM module
 	GROUP BY build_id HAVING count(DISTINCT path) > 1)
+
+-- Images without a build-id of whose path there is another file too: nobody
+-- knows which of them is at that path on another machine. Of a file system
+-- without a disk, /proc and the kernel may have two inodes for one file; only
+-- the kernel's have a generation.
+-- name: several_images
+SELECT id FROM image WHERE build_id IS NULL AND ino > 0 AND path IN (
+	SELECT path FROM image WHERE ino > 0 GROUP BY path
+	HAVING count(DISTINCT CASE WHEN maj > 0
+			THEN maj || ':' || min || ':' || ino END) > 1
+		OR count(DISTINCT CASE WHEN ino_gen > 0
+			THEN maj || ':' || min || ':' || ino || ':' || ino_gen
+			END) > 1)
+
+-- name: several
+CREATE TEMP TABLE IF NOT EXISTS several(image INTEGER PRIMARY KEY)
+
+-- {several}: several_images.
+-- name: fill_several
+INSERT OR IGNORE INTO temp.several
+{several}
 
 -- name: shared_modules
 SELECT count(*) AS n FROM temp.shared_id

@@ -50,13 +50,16 @@ WHERE cpu >= 0
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 
--- When recorders wrote all captures that have inodes, if that is known of each.
+-- When recorders wrote all captures that have inodes, if that is known of each;
+-- before: not later, if that is.
 -- name: capture_written
-SELECT max(a.value) AS since, min(z.value) AS until,
-	count(*) = count(a.value + z.value) AS known
+SELECT min(a.value) AS since, max(z.value) AS until,
+	count(*) = count(a.value + z.value) AS known,
+	CASE count(*) WHEN count(b.value) THEN max(b.value) ELSE 0 END AS before
 FROM capture c
 LEFT JOIN meta a ON a.capture = c.id AND a.key = 'written_since_ns'
 LEFT JOIN meta z ON z.capture = c.id AND z.key = 'written_until_ns'
+LEFT JOIN meta b ON b.capture = c.id AND b.key = 'written_before_ns'
 WHERE c.format = 'perf'
 
 -- name: info_captures
@@ -159,19 +162,22 @@ JOIN stack s ON s.id = coalesce(g.kernel, g.user)
 JOIN frame f ON f.id = s.frame
 JOIN (
 {images}
-) i ON i.id = f.image
+) i ON i.id = f.image AND NOT i.gone
 GROUP BY i.path, i.other ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
--- file alone is proved by its build-id: there, only offsets are a guess.
+-- file alone is proved by its build-id: there, only offsets are a guess. gone:
+-- there are no names, as only another file was found.
 -- name: unverified_images
-SELECT i.id, i.path, i.build_id IS NOT NULL AS other
+SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
+	i.status = 'replaced' AS gone
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')
-WHERE i.status = 'unverified' AND (i.build_id IS NULL OR i.file = i.path
+WHERE i.status = 'replaced' OR (i.status = 'unverified'
+	AND (i.build_id IS NULL OR i.file = i.path
 	OR NOT (i.file LIKE '%.debug' OR i.file LIKE '%/debug'
-		OR i.file LIKE '%/debuginfo'))
+		OR i.file LIKE '%/debuginfo')))
 
 -- name: print_types
 SELECT id, name, kind = 'sample' AS is_sample, has_chain

@@ -92,3 +92,40 @@ FROM loss l
 WHERE l.capture = ?1 AND ?2 AND l.what NOT IN
 	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id
+
+-- name: path_program
+-- The program with which a recording began: its process, since its first exec.
+-- perf gives its child the name perf-exec, trace-cmd leaves it its own.
+SELECT p.pid, min(c.time_ns) AS t0, p.end_ns AS t1
+FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
+WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
+	WHERE d.thread = t.id AND d.id < c.id
+	AND d.name IN ('perf-exec', 'trace-cmd'))
+GROUP BY p.id HAVING p.pid > 0 ORDER BY 2 LIMIT 1
+
+-- name: interval_types
+-- Events that may begin or end intervals, without the name of an ftrace
+-- instance.
+SELECT t.id, t.capture,
+	CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
+		THEN substr(t.name, length(t.buffer) + 2)
+		ELSE t.name END AS name,
+	coalesce(t.buffer, '') AS buffer, t.kind = 'sample' AS sample,
+	coalesce(t.how, '') = 'sample' AS sampled,
+	coalesce(c.format, '') AS format, coalesce(c.arch, '') AS arch,
+	coalesce(c.system_wide, -1) AS system_wide,
+	coalesce((SELECT value FROM meta WHERE capture = t.capture
+		AND key = 'pauses'), -1) AS pauses
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+
+-- name: interval_threads
+-- Threads. short: all code of the process is below 4 GiB, as only that of a
+-- program of 32 bits is: ld.so and the vdso of others are above.
+SELECT t.id, coalesce(t.tid, -1) AS tid, coalesce(t.process, 0) AS process,
+	coalesce(p.pid, -1) AS pid, coalesce(l.name, '') AS comm,
+	coalesce(m.top < 4294967296, 0) AS short
+FROM thread t LEFT JOIN process p ON p.id = t.process
+LEFT JOIN last_comm l ON l.thread = t.id
+LEFT JOIN (SELECT process, max("end") AS top FROM mapping
+	WHERE process > 0 GROUP BY process) m ON m.process = t.process
+ORDER BY t.id

@@ -72,11 +72,13 @@ struct fields *fields_new(const char *patterns)
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
 	/* The default set: sched for switches, task and sched_process for
-	 * processes (LTTng's events have no system). Events with stacks in
-	 * their fields, or with fields that are in no payload, are added to it.
-	 */
-	fs->patterns =
-		mem_strdup(patterns ? patterns : "sched:*,sched_*,task:*");
+	 * processes, irq and block_rq_complete for what a wait ended in
+	 * (LTTng's events have no system). Events with stacks in their fields,
+	 * or with fields that are in no payload, are added to it. */
+	fs->patterns = mem_strdup(patterns ? patterns
+					   : "sched:*,sched_*,task:*,irq:*,"
+					     "irq_*,block:block_rq_complete,"
+					     "block_rq_complete");
 	return fs;
 }
 

@@ -94,13 +94,27 @@ struct unnamed_frame {
 SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
 SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
 
+/* Lists the images without a build-id of whose path there is another file. */
+static int unnamed_find_several(struct store *db, struct err *err)
+{
+	const struct sql_gap gap = { "several", store_sql("several_images") };
+	char *sql = store_sql_fill("fill_several", &gap, 1);
+	int rc = db_exec(db, store_sql("several"), err) || db_exec(db, sql, err)
+			 ? -1
+			 : 0;
+
+	free(sql);
+	return rc;
+}
+
 /* Lists the modules with the build-id of another one. */
 static int unnamed_find_shared(struct store *db, struct err *err)
 {
 	sqlite3_stmt *st;
 	int rc;
 
-	if (db_exec(db, store_sql("shared_id"), err))
+	if (db_exec(db, store_sql("shared_id"), err) ||
+	    unnamed_find_several(db, err))
 		return -1;
 	st = db_prepare(db, store_sql("fill_shared_id"), err);
 	if (!st)
@@ -249,6 +263,7 @@ int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
 	img->ino = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO);
 	img->ino_gen =
 		(uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO_GEN);
+	img->several = sqlite3_column_int(st, UNNAMED_IMAGE_SEVERAL);
 	img->start = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_START);
 	img->len = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_LEN);
 	img->t0 = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_T0);

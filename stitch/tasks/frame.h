@@ -52,6 +52,10 @@ struct image {
 	uint8_t id[20], id_len; /* build-id; length 0: unknown */
 	uint32_t maj, min;	/* device; 0, 0: unknown */
 	uint64_t ino, ino_gen;
+	/* The capture has mapped several files from this path: a build-id that
+	 * was read from it later proves nothing, and is not in id. Not part of
+	 * the identity: device and inode are. */
+	bool several;
 	uint64_t start, len; /* kernel code: its address range; IMAGE_JIT:
 			      * len is its size; else 0 */
 	uint64_t t0;	/* distinguishes images that used the same address: load
@@ -126,7 +130,8 @@ struct frames *frames_new(void);
 void frames_free(struct frames *fr);
 
 /* Each returns the id of an object and adds it if it is new. Strings are
- * copied. Two images are equal if all their fields are equal, except code. */
+ * copied. Two images are equal if all their fields are equal, except code and
+ * several. */
 uint32_t frames_image(struct frames *fr, const struct image *img);
 uint32_t frames_frame(struct frames *fr, const struct frame *f);
 /* Returns the stack in which `stack` (0: nothing) called `frame`. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/header_ids.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
@@ -63,21 +64,13 @@ struct known_frame {
  * with. */
 #define PREFIXES 64
 
-/* Indexes the build-id table of a source by (path, kernel), because the table
- * may be as long as the list of mappings. */
-struct build_id_index {
-	struct table by_path;
-	uint32_t n; /* number of table entries indexed so far */
-};
-
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
 	struct slot last[LAST_LISTS]; /* of the kernel, without a note */
 	struct stack_prefix prefix[PREFIXES];
 	struct known_frame *known;
-	struct build_id_index *ids; /* by source */
-	size_t n_ids, cap_ids;
+	struct header_ids *ids; /* NULL: not asked yet */
 	/* frame ids; 0: none yet */
 	uint32_t unknown_user, uncertain_user, partial_user;
 	uint32_t unknown_kernel, guest[2];
@@ -97,9 +90,7 @@ void resolve_free(struct resolve *rv)
 {
 	if (!rv)
 		return;
-	for (size_t i = 0; i < rv->n_ids; i++)
-		table_release(&rv->ids[i].by_path);
-	free(rv->ids);
+	header_ids_free(rv->ids);
 	free(rv->cache);
 	free(rv->known);
 	for (size_t i = 0; i < PREFIXES; i++)
@@ -137,68 +128,6 @@ static bool is_inode_path(const struct rec_map *m)
 	return m->ino && starts_with(m->path, "[inode ");
 }
 
-static void set_build_id(struct image *img, const uint8_t *id, size_t len)
-{
-	if (len > sizeof(img->id))
-		len = sizeof(img->id);
-	memcpy(img->id, id, len);
-	img->id_len = (uint8_t)len;
-}
-
-static uint64_t build_id_hash(const char *path, bool kernel)
-{
-	return hash_bytes(path, strlen(path), kernel);
-}
-
-struct build_id_key {
-	const char *path;
-	bool kernel;
-};
-
-static bool build_id_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct build_id_def *b =
-		&((const struct source *)owner)->build_ids[id];
-	const struct build_id_key *k = key;
-
-	return b->kernel == k->kernel && !strcmp(b->path, k->path);
-}
-
-/* Returns the index of the source, after adding entries that a pipe brought
- * since the last call. */
-static const struct table *build_id_index(struct resolve *rv,
-					  const struct source *src)
-{
-	rv->ids = mem_reach(rv->ids, &rv->n_ids, &rv->cap_ids, src->index + 1u,
-			    sizeof(*rv->ids));
-	struct build_id_index *ix = &rv->ids[src->index];
-
-	for (; ix->n < src->n_build_ids; ix->n++) {
-		const struct build_id_def *b = &src->build_ids[ix->n];
-		struct build_id_key k = { b->path, b->kernel };
-		uint64_t h = build_id_hash(b->path, b->kernel);
-
-		if (table_find(&ix->by_path, h, build_id_is_same, src, &k) ==
-		    TABLE_NONE)
-			table_add(&ix->by_path, h, ix->n);
-	}
-	return &ix->by_path;
-}
-
-/* Sets the build-id that the capture's table has for the image's path. */
-static void build_id_from_table(struct resolve *rv, const struct source *src,
-				bool kernel, struct image *img)
-{
-	struct build_id_key k = { img->path, kernel };
-	uint32_t i = table_find(build_id_index(rv, src),
-				build_id_hash(img->path, kernel),
-				build_id_is_same, src, &k);
-
-	if (i != TABLE_NONE)
-		set_build_id(img, src->build_ids[i].id,
-			     src->build_ids[i].id_len);
-}
-
 /* perf names the kernel's mapping "[kernel.kallsyms]_text": the part after the
  * bracket is the symbol whose address is in pgoff (0 if addresses were
  * hidden). */
@@ -215,7 +144,7 @@ static void kernel_image(const struct source *src, const struct rec_map *m,
 		img->start = m->pgoff ? m->pgoff : m->start;
 		img->path = name;
 		if (src->info.kernel_id)
-			set_build_id(img, src->info.kernel_id,
+			image_set_id(img, src->info.kernel_id,
 				     src->info.kernel_id_len);
 	} else {
 		img->kind = IMAGE_MODULE;
@@ -267,9 +196,9 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		}
 	}
 	if (m->id && m->id_len)
-		set_build_id(&img, m->id, m->id_len);
+		image_set_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		build_id_from_table(rv, src, kernel, &img);
+		header_ids_set(&rv->ids, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 

@@ -13,7 +13,6 @@
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/elf/vdso.h"
 
 struct code_bytes {
 	struct elf_file *ef; /* NULL: copied bytes */
@@ -25,24 +24,20 @@ struct code_bytes {
 };
 
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
-				      const struct image *img, const char **why)
+				      const struct image *img,
+				      struct identity_said *said)
 {
-	bool other;
-
-	*why = "no code";
+	*said = (struct identity_said){ IDENTITY_ANOTHER, "no code" };
 	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
 	    img->kind != IMAGE_VDSO)
 		return NULL;
-	struct elf_file *ef = locate_open(sy, img, &other);
+	struct elf_file *ef = locate_open(sy, img, said);
 
-	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
-		ef = vdso_own(img);
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
+		*said = (struct identity_said){ IDENTITY_ANOTHER, "no code" };
 		return NULL;
 	}
-	if (!ef)
-		*why = locate_why(sy, img, other);
 	return ef;
 }
 
@@ -68,15 +63,20 @@ static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 struct code_bytes *code_bytes_open(struct symbolizer *sy,
 				   const struct image *img, struct err *err)
 {
-	const char *why;
+	struct identity_said said;
 	const char *path = img->path ? img->path : "";
-	struct elf_file *ef = code_bytes_find_file(sy, img, &why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 
+	if (ef && said.is == IDENTITY_DOUBTFUL) {
+		elf_file_close(ef);
+		ef = NULL;
+		said.why = "replaced";
+	}
 	if (!ef) {
 		err_set(err, ERR_IO,
 			"%s: %s; --symfs DIR says where the recorded programs "
 			"are",
-			path, why);
+			path, said.why);
 		return NULL;
 	}
 	struct code_bytes *c = mem_new(1, sizeof(*c));

@@ -5,18 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolize/files/identity.h"
+
 struct code_bytes;
 struct elf_file;
 struct err;
 struct image;
 struct symbolizer;
 
-/* Opens the file of an image if it has its code; never one with another
- * build-id. Otherwise returns NULL and *why: "no file", "no code" or "other
- * build-id". */
+/* Opens the file of an image if it has its code; never another one. *said: how
+ * sure that is; its why, if NULL is returned, says why not: "no file", "no
+ * code", "other build-id", "replaced". */
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
-				      const char **why);
+				      struct identity_said *said);
 
 /* Opens the code of an image, addressed by the offsets in its frames. Returns
  * NULL and *err if the code is not found. */

@@ -109,9 +109,9 @@ struct line_files *line_files_open(struct symbolizer *sy,
 				   const struct image *img)
 {
 	struct line_files *f = mem_new(1, sizeof(*f));
-	bool other;
+	struct identity_said said;
 	struct elf_file *ef =
-		img->kind == IMAGE_FILE ? locate_open(sy, img, &other) : NULL;
+		img->kind == IMAGE_FILE ? locate_open(sy, img, &said) : NULL;
 	struct elf_section s;
 
 	if (ef && !elf_section_find(ef, ".debug_line", &s)) {

@@ -3,9 +3,7 @@
 #define SYMBOLIZE_ELF_VDSO_H
 
 struct elf_file;
-struct image;
 
-/* Returns a copy of this process's vdso if it has the build-id of the image,
- * else NULL. */
-struct elf_file *vdso_own(const struct image *img);
+/* Returns a copy of this process's vdso, or NULL if it has none of 64 bits. */
+struct elf_file *vdso_own(void);
 #endif

@@ -60,18 +60,17 @@ struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 	struct places p = { .tried = sy->tried };
 	struct elf_file *debug = NULL;
 	uint32_t crc = 0;
-	bool other;
 
 	found.id_len = ef->id_len;
 	memcpy(found.id, ef->id, sizeof(found.id));
 	locate_debug(sy, &found, &p);
 	locate_link(sy, &found, ef, &p);
 	if (ef->id_len) {
-		debug = places_open(&p, ef->id, ef->id_len, &other);
+		debug = places_open(&p, ef->id, ef->id_len);
 		if (!debug && fetch_file(sy, FETCH_DEBUG, ef->id, ef->id_len)) {
 			places_release(&p);
 			locate_debug(sy, &found, &p);
-			debug = places_open(&p, ef->id, ef->id_len, &other);
+			debug = places_open(&p, ef->id, ef->id_len);
 		}
 	} else if (debugfile_link_crc(ef, &crc)) {
 		for (size_t i = 0; i < p.n && !debug; i++) {
@@ -93,7 +92,6 @@ struct elf_file *debugfile_shared(struct symbolizer *sy,
 	struct image img = { .kind = IMAGE_FILE };
 	struct bytes b;
 	const char *name;
-	bool other;
 
 	if (!debugfile_read_link(ef, ".gnu_debugaltlink", &b, &name))
 		return NULL;
@@ -104,11 +102,11 @@ struct elf_file *debugfile_shared(struct symbolizer *sy,
 	img.id_len = (uint8_t)len;
 	locate_debug(sy, &img, &p);
 	locate_shared(sy, ef, name, &p);
-	struct elf_file *found = places_open(&p, img.id, len, &other);
+	struct elf_file *found = places_open(&p, img.id, len);
 	if (!found && fetch_file(sy, FETCH_DEBUG, img.id, len)) {
 		places_release(&p);
 		locate_debug(sy, &img, &p);
-		found = places_open(&p, img.id, len, &other);
+		found = places_open(&p, img.id, len);
 	}
 	places_release(&p);
 	return found;

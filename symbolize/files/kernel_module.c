@@ -181,7 +181,7 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 struct elf_file *kernel_module_open(struct symbolizer *sy,
 				    const struct image *img, bool *other)
 {
-	struct places p = { .tried = sy->tried };
+	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
 	struct elf_file *ef = NULL;
 	char path[PATH_SIZE] = "";
 	char name[NAME_SIZE];

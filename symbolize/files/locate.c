@@ -1,6 +1,7 @@
 /* locate.c - where the file of an image may be, best place first. */
 #include "symbolize/files/locate.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/vdso.h"
 #include "symbolize/files/fetch.h"
-#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -33,6 +34,7 @@ static void places_add(struct places *p, const char *fmt, ...)
 	va_end(ap);
 	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
 		return;
+	p->at[p->n] = p->adding;
 	p->path[p->n++] = mem_strdup(path);
 	tried_files_add(p->tried, path);
 }
@@ -95,35 +97,65 @@ static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
 	places_add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
 }
 
+/* perf's cache has a folder for each path, of folders for each build-id. Where
+ * it is not known which of them is of the image, the inode tells: perf links
+ * files there. */
+static void places_add_cached(const struct symbolizer *sy, const char *path,
+			      struct places *out)
+{
+	char folder[PATH_SIZE];
+	struct dirent *e;
+	int n = sy->opts.home ? snprintf(folder, sizeof(folder), "%s/.debug%s",
+					 sy->opts.home, path)
+			      : -1;
+	DIR *d = n > 0 && (size_t)n < sizeof(folder) ? opendir(folder) : NULL;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			places_add(out, "%s/%s/elf", folder, e->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* Places at a recorded path; id: of the image, as a path. */
 static void locate_file(const struct symbolizer *sy, const struct image *img,
 			const char *id, struct places *out)
 {
 	const char *symfs = sy->opts.symfs;
+	size_t len;
 
 	if (!locate_usable_path(img))
 		return;
-	const char *base = path_base(img->path);
+	/* A package update replaces the file, and the record has the path of
+	 * the one that is gone. */
+	bool gone = identity_is_deleted(img->path, &len);
+	char *path = mem_strdup(img->path);
+
+	path[len] = '\0';
+	const char *base = path_base(path);
+
+	out->adding = FOUND_GIVEN;
 	if (symfs) {
-		places_add(out, "%s%s", symfs, img->path);
+		places_add(out, "%s%s", symfs, path);
 		/* the flat layout of perf 7.1 */
 		places_add(out, "%s/%s", symfs, base);
 	}
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++) {
-		places_add(out, "%s%s", *d, img->path);
+		places_add(out, "%s%s", *d, path);
 		places_add(out, "%s/%s", *d, base);
 	}
+	out->adding = FOUND_BY_ID;
 	places_add_perf_cache(sy, id, "elf", out);
+	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ)
+		places_add_cached(sy, path, out);
+	out->adding = FOUND_PATH;
 	if (!symfs) {
-		size_t n = strlen(img->path);
-		size_t gone = strlen(" (deleted)");
-
-		if (replaced_judge(sy, img) != REPLACED_YES)
-			places_add(out, "%s", img->path);
-		/* A package update replaces the file. The new one is used only
-		 * if it has the same build-id. */
-		if (n > gone && !strcmp(img->path + n - gone, " (deleted)"))
-			places_add(out, "%.*s", (int)(n - gone), img->path);
+		places_add(out, "%s", img->path);
+		if (gone)
+			places_add(out, "%s", path);
 	}
+	out->adding = FOUND_BY_ID;
+	free(path);
 }
 
 void locate_image(const struct symbolizer *sy, const struct image *img,
@@ -362,35 +394,46 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 }
 
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
-			     size_t id_len, bool *other)
+			     size_t id_len)
 {
-	*other = false;
 	for (size_t i = 0; i < p->n; i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
-		if (!ef)
-			continue;
-		if (!id_len || elf_same_id(ef->id, ef->id_len, id, id_len))
+		if (ef && elf_same_id(ef->id, ef->id_len, id, id_len))
 			return ef;
 		elf_file_close(ef);
-		*other = true;
 	}
 	return NULL;
 }
 
-struct elf_file *locate_open(const struct symbolizer *sy,
-			     const struct image *img, bool *other)
+/* Opens the first proved one of them, or else the first of the surest others.
+ * *said: why there is none, of the first file that is another one. */
+static struct elf_file *places_judge(const struct places *p,
+				     const struct symbolizer *sy,
+				     const struct image *img,
+				     struct identity_said *said)
 {
-	struct places p = { .tried = sy->tried };
-	const struct image as = replaced_image(img, replaced_judge(sy, img));
+	struct elf_file *best = NULL;
 
-	if (img->kind == IMAGE_KERNEL)
-		locate_vmlinux(sy, img, &p);
-	else
-		locate_image(sy, &as, &p);
-	struct elf_file *ef = places_open(&p, as.id, as.id_len, other);
-	places_release(&p);
-	return ef;
+	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL };
+	for (size_t i = 0; i < p->n && said->is != IDENTITY_PROVED; i++) {
+		struct elf_file *ef = elf_file_open(p->path[i], NULL);
+
+		if (!ef)
+			continue;
+		struct identity_said s = identity_judge(sy, img, ef, p->at[i]);
+
+		if (s.is > said->is) {
+			elf_file_close(best);
+			best = ef;
+			*said = s;
+			continue;
+		}
+		elf_file_close(ef);
+		if (!said->why && said->is == IDENTITY_ANOTHER)
+			*said = s;
+	}
+	return best;
 }
 
 /* Returns whether the file of an image without build-id is there, though
@@ -399,7 +442,7 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 static bool locate_is_no_elf(const struct symbolizer *sy,
 			     const struct image *img)
 {
-	struct places p = { .tried = sy->tried };
+	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
 	struct stat st;
 	bool there = false;
 
@@ -413,14 +456,31 @@ static bool locate_is_no_elf(const struct symbolizer *sy,
 	return there;
 }
 
-const char *locate_why(const struct symbolizer *sy, const struct image *img,
-		       bool other)
+struct elf_file *locate_open(const struct symbolizer *sy,
+			     const struct image *img,
+			     struct identity_said *said)
 {
-	if (replaced_judge(sy, img) == REPLACED_YES)
-		return "replaced";
-	if (other)
-		return "other build-id";
-	return locate_is_no_elf(sy, img) ? "no ELF file" : "no file";
+	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
+
+	if (img->kind == IMAGE_KERNEL)
+		locate_vmlinux(sy, img, &p);
+	else
+		locate_image(sy, img, &p);
+	struct elf_file *ef = places_judge(&p, sy, img, said);
+	places_release(&p);
+	/* A capture does not contain the vdso. */
+	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live) {
+		ef = vdso_own();
+		*said = ef ? identity_judge_vdso(sy, img, ef) : *said;
+	}
+	if (ef && said->is == IDENTITY_ANOTHER) {
+		elf_file_close(ef);
+		ef = NULL;
+	}
+	if (!ef && !said->why)
+		said->why =
+			locate_is_no_elf(sy, img) ? "no ELF file" : "no file";
+	return ef;
 }
 
 /* Returns whether path, which is canonical, is below a folder. */
@@ -472,36 +532,43 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 	return is;
 }
 
-static struct elf_file *locate_open_image(struct symbolizer *sy,
-					  const struct image *img, bool *other)
+/* Opens the file of an image, or its debug file. */
+static struct elf_file *locate_open_any(struct symbolizer *sy,
+					const struct image *img,
+					struct identity_said *said)
 {
-	struct places p = { .tried = sy->tried };
+	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
+	struct identity_said debug;
+	struct elf_file *ef = locate_open(sy, img, said);
 
-	locate_image(sy, img, &p);
-	if (img->id_len)
-		locate_debug(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
+	if (ef || !img->id_len)
+		return ef;
+	locate_debug(sy, img, &p);
+	ef = places_judge(&p, sy, img, &debug);
 	places_release(&p);
+	if (ef || debug.why)
+		*said = debug;
 	return ef;
 }
 
-bool locate_report(struct symbolizer *sy, const struct image *img)
+bool locate_report(struct symbolizer *sy, const struct image *img,
+		   struct identity_said *said)
 {
-	bool other;
-	struct elf_file *ef = locate_open_image(sy, img, &other);
+	struct elf_file *ef = locate_open_any(sy, img, said);
 
 	if ((!ef || ef->no_code) && img->kind == IMAGE_FILE &&
 	    fetch_file(sy, FETCH_CODE, img->id, img->id_len)) {
 		elf_file_close(ef);
-		ef = locate_open_image(sy, img, &other);
+		ef = locate_open_any(sy, img, said);
 	}
 	if (!ef) {
-		report_status(sy, locate_why(sy, img, other));
+		report_status(sy, said->why);
 		return false;
 	}
+	sy->unproved = said->is != IDENTITY_PROVED;
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
-	report_status(sy, img->id_len && !ef->no_code ? "named" : "unverified");
+	report_status(sy, ef->no_code ? "unverified" : "named");
 	elf_file_close(ef);
 	return true;
 }

@@ -1,12 +1,15 @@
 /* locate.h - where the file of an image may be, best place first.
  *
- * The locate_*() functions append paths to a list; places_open() opens the
- * first whose build-id is the image's. Nothing here uses the network. */
+ * The locate_*() functions append paths to a list; locate_open() opens the
+ * first that is the image's file, as identity.h judges it. Nothing here uses
+ * the network. */
 #ifndef SYMBOLIZE_FILES_LOCATE_H
 #define SYMBOLIZE_FILES_LOCATE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "symbolize/files/identity.h"
 
 struct elf_file;
 struct image;
@@ -18,6 +21,8 @@ struct tried_files;
 struct places {
 	struct tried_files *tried; /* records each path; may be NULL */
 	char *path[PLACES_MAX];	   /* owned */
+	enum found_at at[PLACES_MAX];
+	enum found_at adding; /* how the next ones are found */
 	size_t n;
 };
 
@@ -48,18 +53,16 @@ void locate_module(const struct symbolizer *sy, const struct image *img,
 /* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);
-/* Opens the first file with the build-id; if id_len is 0, the first ELF file,
- * unproved. Returns NULL if there is none, and *other tells whether a file with
- * another build-id was found. */
+/* Opens the first file with the build-id of a file that was found already, such
+ * as a debug file of it. NULL: there is none. */
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
-			     size_t id_len, bool *other);
-/* Opens the file of an image: the one that was mapped, or vmlinux. NULL and
- * *other as places_open() does. */
+			     size_t id_len);
+/* Opens the file of an image: the one that was mapped, this process's vdso, or
+ * vmlinux. *said: how sure it is; if NULL is returned, why there is none: the
+ * status of the image. */
 struct elf_file *locate_open(const struct symbolizer *sy,
-			     const struct image *img, bool *other);
-/* Returns why there is no such file: the status of the image. */
-const char *locate_why(const struct symbolizer *sy, const struct image *img,
-		       bool other);
+			     const struct image *img,
+			     struct identity_said *said);
 void places_release(struct places *p);
 
 /* Returns whether a file is, behind links and "..", in a folder of debug files
@@ -69,6 +72,7 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 
 /* Finds the file of an image of kind FILE, VDSO or MAPPING, downloading it if
  * allowed, and sets the report's file and status. Returns false if there is
- * none. */
-bool locate_report(struct symbolizer *sy, const struct image *img);
+ * none. *said: as locate_open() does. */
+bool locate_report(struct symbolizer *sy, const struct image *img,
+		   struct identity_said *said);
 #endif

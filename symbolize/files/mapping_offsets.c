@@ -89,13 +89,14 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 {
 	struct elf_loads ls;
 	bool proved = false;
-	bool other;
+	struct identity_said said;
 
 	if (!n)
 		return false;
-	struct elf_file *ef = locate_open(sy, img, &other);
+	struct elf_file *ef = locate_open(sy, img, &said);
 
-	if (ef && mapping_offsets_read_loads(ef, &ls) &&
+	if (ef && said.is != IDENTITY_DOUBTFUL &&
+	    mapping_offsets_read_loads(ef, &ls) &&
 	    mapping_offsets_match(&ls, map, n, false))
 		proved = mapping_offsets_match(&ls, map, n, true);
 	elf_file_close(ef);
@@ -107,11 +108,12 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     size_t max)
 {
 	struct elf_loads ls = { .n = 0 };
-	bool other;
+	struct identity_said said;
 
-	struct elf_file *ef = locate_open(sy, img, &other);
+	struct elf_file *ef = locate_open(sy, img, &said);
 
-	if (!ef || !mapping_offsets_read_loads(ef, &ls))
+	if (!ef || said.is == IDENTITY_DOUBTFUL ||
+	    !mapping_offsets_read_loads(ef, &ls))
 		ls.n = 0;
 	elf_file_close(ef);
 	for (size_t i = 0; i < ls.n && i < max; i++)

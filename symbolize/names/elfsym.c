@@ -244,20 +244,11 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO &&
 	    img->kind != IMAGE_MAPPING)
 		return 0;
-	if (file) {
+	/* which file it is was judged when it was found */
+	if (file && img->kind == IMAGE_VDSO && *file == '[')
+		ef = vdso_own();
+	else if (file)
 		ef = elf_file_open(file, NULL);
-		if (ef && img->id_len &&
-		    !elf_same_id(ef->id, ef->id_len, img->id, img->id_len)) {
-			elf_file_close(ef);
-			ef = NULL;
-		}
-	} else if (img->kind == IMAGE_VDSO && !sy->opts.no_live) {
-		ef = vdso_own(img);
-		if (ef) {
-			report_file(sy, ef->path);
-			report_status(sy, "named");
-		}
-	}
 	if (!ef)
 		return 0;
 	if (img->kind == IMAGE_MAPPING && ef->n_seg != 1) {
@@ -292,16 +283,16 @@ static bool elfsym_find_text(struct elfsym *en)
 static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			       const char *file, void **r, struct err *err)
 {
-	bool other;
+	struct identity_said said;
 
 	(void)file;
 	(void)err;
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
-	struct elf_file *ef = locate_open(sy, img, &other);
+	struct elf_file *ef = locate_open(sy, img, &said);
 	if (!ef) {
-		if (other)
-			report_status(sy, "other build-id");
+		if (!strcmp(said.why, "other build-id"))
+			report_status(sy, said.why);
 		return 0;
 	}
 	struct elfsym *en = elfsym_load(sy, img, ef);

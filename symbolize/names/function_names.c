@@ -48,13 +48,16 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 	struct function_names f = { sy, fn, arg };
 	struct elf_file *debug = NULL;
 	struct elf_file *ef;
-	bool other, all;
+	struct identity_said said;
+	bool all;
 
 	if (img->kind != IMAGE_FILE || !img->id_len)
 		return false;
-	ef = locate_open(sy, img, &other);
-	if (!ef)
+	ef = locate_open(sy, img, &said);
+	if (!ef || said.is != IDENTITY_PROVED) {
+		elf_file_close(ef);
 		return false;
+	}
 	all = function_names_read(&f, ef);
 	if (!all) {
 		debug = debugfile_open(sy, img, ef);

@@ -18,7 +18,6 @@
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
-#include "symbolize/files/replaced.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/section_hashes.h"
@@ -193,12 +192,12 @@ static uint64_t callsite_span(const struct elf_file *ef)
 
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 					       const struct image *img,
-					       const char **why)
+					       struct identity_said *said)
 {
 	struct tried_files tried = { .n = 0 };
 
 	sy->tried = sy->opts.kept ? &tried : NULL;
-	struct elf_file *ef = code_bytes_find_file(sy, img, why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, said);
 	uint64_t unused;
 
 	sy->tried = NULL;
@@ -207,7 +206,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
 		ef = NULL;
-		*why = "no rules for this machine";
+		said->why = "no rules for this machine";
 	}
 	if (!ef) {
 		tried_files_release(&tried);
@@ -225,27 +224,26 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->loader = callsite_is_loader(img->path);
 	f->cfi = cfi_open_both(ef);
 	callsite_take_symbols(f);
-	*why = NULL;
+	f->said = said->is;
 	return f;
 }
 
 struct callsite_file *callsite_open(struct symbolizer *sy,
-				    const struct image *img, const char **why,
-				    bool *unverified)
+				    const struct image *img,
+				    struct identity_said *said)
 {
-	bool doubt = replaced_judge(sy, img) >= REPLACED_MAYBE;
-	char *name = sy->opts.kept && !doubt ? kept_name(sy, "callsites", img)
-					     : NULL;
+	bool keep = sy->opts.kept && identity_may_be_kept(sy, img);
+	char *name = keep ? kept_name(sy, "callsites", img) : NULL;
 	struct callsite_file *f = name ? kept_take(sy->opts.kept, name) : NULL;
 
-	*unverified = !img->id_len || doubt;
-	*why = NULL;
 	if (f && !tried_files_unchanged(&f->tried)) {
 		callsite_free(f);
 		f = NULL;
 	}
-	if (!f)
-		f = callsite_open_new(sy, img, why);
+	if (f)
+		*said = (struct identity_said){ f->said, NULL };
+	else
+		f = callsite_open_new(sy, img, said);
 	if (f && name && !f->tried.young && tried_files_can_tell(&f->tried)) {
 		f->kept = sy->opts.kept;
 		free(f->kept_as);
@@ -276,10 +274,10 @@ void callsite_settle(struct callsite_file *f)
 void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
 		     const struct image *img)
 {
-	const char *why;
+	struct identity_said said;
 
 	if (!f->ef)
-		f->ef = code_bytes_find_file(sy, img, &why);
+		f->ef = code_bytes_find_file(sy, img, &said);
 }
 
 void callsite_close(struct callsite_file *f)

@@ -11,18 +11,18 @@
 #include <stdint.h>
 
 #include "stitch/audit/callsite.h"
+#include "symbolize/files/identity.h"
 
 struct callsite_file;
 struct image;
 struct section_used;
 struct symbolizer;
 
-/* Opens the file of an image. Returns NULL and *why ("no file", ...) if its
- * code is not found. *unverified: the image has no build-id to prove the
- * file. */
+/* Opens the file of an image. *said: how sure it is that it is the one that
+ * ran; its why, if NULL is returned, is the reason ("no file", ...). */
 struct callsite_file *callsite_open(struct symbolizer *sy,
-				    const struct image *img, const char **why,
-				    bool *unverified);
+				    const struct image *img,
+				    struct identity_said *said);
 /* Closes it, or leaves it to later symbolizers: those of struct kept, which
  * must still be there. NULL is fine. */
 void callsite_close(struct callsite_file *f);

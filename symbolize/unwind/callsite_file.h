@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolize/files/identity.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
@@ -48,6 +49,7 @@ struct callsite_file {
 	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
 	struct kept *kept;   /* where it goes in the end; NULL: nowhere */
 	char *kept_as;
+	enum identity said; /* of ef, when it was opened */
 	struct tried_files tried;
 	bool hashed; /* text is known */
 	bool has_text;

@@ -18,13 +18,11 @@
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/replaced.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
 #include "symbolize/kept.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/elf/vdso.h"
 
 /* Files kept open; their tables stay in memory anyway. */
 #define OPEN_MAX 32
@@ -115,7 +113,7 @@ static void unwind_images_leave(struct unwind_images *ms,
 {
 	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
-	if (!m->img || !unwind_images_kept(ms) || m->tried.young ||
+	if (!m->keep || !unwind_images_kept(ms) || m->tried.young ||
 	    !tried_files_can_tell(&m->tried)) {
 		unwind_image_free(m);
 		return;
@@ -184,32 +182,16 @@ void unwind_images_unlock(struct unwind_images *ms)
 		pthread_mutex_unlock(&ms->lock);
 }
 
-/* Returns true if the file was replaced since. Without a build-id the inode
- * tells that, on the recording machine. The tables of another version would
+/* What is only a guess is not unwound by: the tables of another version would
  * give wrong stacks. */
-static bool unwind_images_replaced(const struct unwind_images *ms,
-				   const struct image *img,
-				   const struct elf_file *ef)
-{
-	size_t slashes = strspn(ef->path, "/");
-
-	return !img->id_len && slashes &&
-	       !strcmp(ef->path + slashes - 1, img->path) &&
-	       replaced_inode(ms->sy, img);
-}
-
-/* A capture does not contain the vdso: use one the user provides, or that of
- * the running kernel. */
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
-					     const struct image *img)
+					     const struct image *img,
+					     struct identity_said *said)
 {
-	bool other;
-	struct elf_file *ef = locate_open(ms->sy, img, &other);
+	struct elf_file *ef = locate_open(ms->sy, img, said);
 
-	if (!ef && img->kind == IMAGE_VDSO)
-		ef = vdso_own(img);
 	if (ef && (!abi_of(ef->machine) || ef->no_code ||
-		   unwind_images_replaced(ms, img, ef))) {
+		   said->is == IDENTITY_DOUBTFUL)) {
 		elf_file_close(ef);
 		return NULL;
 	}
@@ -242,7 +224,9 @@ static struct elf_file *unwind_images_get_file(struct unwind_image *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct elf_file *ef = m->img ? unwind_images_locate(ms, m->img) : NULL;
+	struct identity_said said;
+	struct elf_file *ef =
+		m->img ? unwind_images_locate(ms, m->img, &said) : NULL;
 	if (ef)
 		unwind_images_hold_open(ms, m, ef);
 	return ef;
@@ -272,16 +256,17 @@ static void unwind_images_make_tables(struct unwind_image *m,
 	sframe_file_release(&f);
 }
 
-/* Opens the file of an image; doubt: it may be another one than was mapped.
- * Returns false if there is none. */
+/* Opens the file of an image; keep: as identity_may_be_kept() says. Returns
+ * false if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
-			       const struct image *img, bool doubt)
+			       const struct image *img, bool keep)
 {
+	struct identity_said said;
 	struct tried_files tried = { .n = 0 };
 	GElf_Ehdr eh;
 
 	ms->sy->tried = unwind_images_kept(ms) ? &tried : NULL;
-	struct elf_file *ef = unwind_images_locate(ms, img);
+	struct elf_file *ef = unwind_images_locate(ms, img, &said);
 
 	ms->sy->tried = NULL;
 	if (!ef) {
@@ -294,7 +279,8 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = img->id_len && !doubt;
+	m->proved = said.is == IDENTITY_PROVED;
+	m->keep = keep;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
@@ -362,10 +348,10 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
 		return OF_NO_FILE;
 	ms->count.asked++;
-	if (replaced_judge(ms->sy, img) >= REPLACED_MAYBE)
-		return unwind_images_open(ms, img, true) ? (uint32_t)ms->n
-							 : OF_NOT_FOUND;
-	if (img->id_len) {
+	/* Is it the same as every image with this build-id? */
+	bool keep = identity_may_be_kept(ms->sy, img);
+
+	if (keep && img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
 				  0);
 		uint32_t id = table_find(&ms->by_id, hash,
@@ -374,10 +360,10 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		if (id != TABLE_NONE)
 			return id + 1;
 	}
-	if (!unwind_images_reuse(ms, img) &&
-	    !unwind_images_open(ms, img, false))
+	if (!(keep && unwind_images_reuse(ms, img)) &&
+	    !unwind_images_open(ms, img, keep))
 		return OF_NOT_FOUND;
-	if (img->id_len)
+	if (keep && img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
 	return (uint32_t)ms->n;
 }

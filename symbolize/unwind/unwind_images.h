@@ -38,7 +38,8 @@ struct unwind_image {
 	struct unwind_images *set; /* the set it is in */
 	uint16_t machine;
 	enum image_kind kind; /* FILE, VDSO or JIT */
-	bool proved;	      /* its build-id was compared */
+	bool proved;	      /* it is the file that was mapped */
+	bool keep;	      /* for later runs */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
 	struct cfi *cfi[UNWIND_IMAGE_TABLES];		 /* NULL: none */

@@ -211,7 +211,9 @@ class Bench:
                 os.path.join(folder, "c%d%s" % (i, made.suffix)))
             self.removed += len(part) - len(kept)
             made.write(names["captures"][-1], kept)
-            hidden = hidden and not lose.has_sign(kept)
+            hidden = hidden and lose.only_premise(
+                kept, {lose.task_of(part[k], part[k].current)
+                       for k in missing})
         if not names["captures"]:
             return
         names["capture"] = names["captures"][0]

@@ -184,6 +184,16 @@ def silent(rng, records):
 
 
 @kind
+def silent_tasks(rng, records):
+    """all records of one, two or three tasks, idle ones among them, from the
+    first one on"""
+    tasks = sorted({task_of(r, r.current) for r in records})
+    hidden = set(rng.sample(tasks, min(len(tasks), rng.randint(1, 3))))
+    return set(), {i for i, r in enumerate(records)
+                   if task_of(r, r.current) in hidden}
+
+
+@kind
 def silent_and_lost(rng, records):
     """silent, and bursts"""
     missing = silent(rng, records)[1]
@@ -220,6 +230,36 @@ def keep(records, lost, missing):
             continue
         kept.append((r, waiting.pop(r.cpu, 0)))
     return kept
+
+
+SILENT_GAPS = 4
+
+
+def task_of(r, tid):
+    """Each CPU has its own idle task."""
+    return tid or -1 - r.cpu
+
+
+def only_premise(kept, removed):
+    """Are records missing of which the rest shows nothing, but for those of
+    silent tasks? That is what an answer may rest on: that only records of tasks
+    are missing that are switched to and never current, and at least one of
+    them so often that it is no chance. removed: the tasks of which records are
+    missing."""
+    seat, gaps, heard = {}, {}, set()
+    for r, lost in kept:
+        if lost:
+            seat.pop(r.cpu, None)
+        current = task_of(r, r.current)
+        heard.add(current)
+        left = seat.get(r.cpu, current)
+        if left != current:
+            gaps[left] = gaps.get(left, 0) + 1
+        seat[r.cpu] = task_of(r, r.fields.get("next_pid", r.current))
+    silent = {t for t in gaps if t not in heard}
+    if max((gaps[t] for t in silent), default=0) < SILENT_GAPS:
+        silent = set()
+    return not set(gaps) - silent and bool(removed - silent)
 
 
 def has_sign(kept):

@@ -40,6 +40,27 @@ pages "cpuN" cpu0 cpu1
 pages "per_cpu/cpuN" per_cpu/cpu0 per_cpu/cpu1
 pages "what trace-cmd leaves" trace.dat.cpu0 trace.dat.cpu1
 
+# cpus NAME WANT FILE...: the number of CPUs that the capture has
+cpus() {
+	name=$1
+	want_cpus=$2
+	shift 2
+	mkdir one
+	for f in "$@"
+	do
+		cp ring0 "one/$f"
+	done
+	cp print.format one/print.format
+	"$B" ingest -q -o one.db one 2>err
+	[ "$("$B" query --format csv one.db "SELECT ifnull(cpus, 'unknown')
+		FROM capture" | tail -n 1)" = "$want_cpus" ]
+	ok "$name" $?
+	rm -rf one one.db
+}
+
+cpus the_rings_are_the_cpus 2 cpu0 cpu1
+cpus without_the_first_ring_the_cpus_are_not_known unknown cpu1 cpu2
+
 # a folder of formats that has none is the one that is named
 mkdir -p bare/cpu0 none
 cp ring0 bare/cpu0/trace_pipe_raw

@@ -70,9 +70,8 @@ static void ask_code(struct symbolizer *sy, const struct image *img)
 static void ask_callsites(struct symbolizer *sy, const struct image *img)
 {
 	struct callsite site[64];
-	const char *why;
-	bool unverified;
-	struct callsite_file *f = callsite_open(sy, img, &why, &unverified);
+	struct identity_said said;
+	struct callsite_file *f = callsite_open(sy, img, &said);
 
 	for (size_t i = 0; f && i < 64; i++)
 		callsite_at(f, i * 37 + (i << 7), &site[i]);

@@ -4,6 +4,7 @@
 #include "cli/causes/account.h"
 #include "cli/causes/chain.h"
 #include "cli/causes/idle.h"
+#include "cli/causes/missing.h"
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/mem.h"
@@ -1658,7 +1659,176 @@ START_TEST(a_wait_of_which_the_end_was_lost_has_no_wake_up_behind_it)
 }
 END_TEST
 
-RUN("causes", records_of_switches_tell_what_sched_switch_does,
+/* ---- silent tasks */
+
+/* A sleeps on CPU 1 `gaps` times, and B wakes it behind 40, while its idle task
+ * is there, of which nothing is recorded. C sleeps, too, and B wakes it. */
+static struct made silent_idle(int gaps)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 0, 2, 0, R, C);
+	switched(&m, 0, 5, C, S, B);
+	seen(&m, 1, 10, A);
+	for (int i = 0; i < gaps; i++) {
+		int64_t at = 100 * (i + 1);
+
+		switched(&m, 1, at, A, S, 0);
+		woke(&m, 0, at + 40, B, A);
+		seen(&m, 1, at + 60, A);
+	}
+	return m;
+}
+
+START_TEST(a_silent_task_leaves_all_others_complete)
+{
+	struct made m = silent_idle(5);
+	size_t n;
+
+	woke(&m, 0, 700, B, C);
+	switched(&m, 0, 800, B, S, C);
+	ends(&m, C, A);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_int_eq(timeline_silent(m.t, 0, &n).cpu, 1);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(timeline_silent(m.t, 0, &n).gaps, 5);
+	/* A may have come at any time, and been on its way to sleep again */
+	proof_is_unknown_or_less(&m, A, 120);
+	check_state(&m, A, 180, PIECE_RUN, PROOF_PROVED);
+	check_state(&m, C, 300, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, C, 300, B));
+	made_free(&m);
+}
+END_TEST
+
+/* Three may be chance: a thread that ran as often, and is lost each time. */
+START_TEST(a_few_gaps_make_no_silent_task)
+{
+	struct made m = silent_idle(3);
+	size_t n;
+
+	ends(&m, B, A);
+	timeline_silent(m.t, 0, &n);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 3);
+	proof_is_unknown_or_less(&m, A, 120);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_task_that_is_heard_once_is_not_silent)
+{
+	struct made m = silent_idle(5);
+
+	switched(&m, 1, 700, A, S, 0);
+	seen(&m, 1, 710, 0);
+	ends(&m, B, 0);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 5);
+	proof_is_unknown_or_less(&m, A, 120);
+	made_free(&m);
+}
+END_TEST
+
+/* What woke A at 750 is missing, as the idle task was there: it may have come
+ * at any time since 700. */
+START_TEST(what_a_silent_task_woke_is_not_known)
+{
+	struct made m = silent_idle(5);
+
+	switched(&m, 1, 700, A, S, 0);
+	seen(&m, 1, 800, A);
+	ends(&m, B, A);
+	proof_is_unknown_or_less(&m, A, 750);
+	made_free(&m);
+}
+END_TEST
+
+/* One record is lost, and A was there before and behind it: it may have left by
+ * that record, and come back unseen. */
+START_TEST(numbers_prove_nothing_beside_silent_tasks)
+{
+	for (int gaps = 0; gaps < 6; gaps += 5) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 700, 800, 1);
+		seen(&m, 0, 5, B);
+		seen(&m, 1, 10, A);
+		for (int i = 0; i < gaps; i++) {
+			switched(&m, 1, 100 * (i + 1), A, S, 0);
+			seen(&m, 1, 100 * (i + 1) + 60, A);
+		}
+		seen(&m, 1, 700, A);
+		seen(&m, 1, 800, A);
+		ends(&m, B, A);
+		ck_assert_int_eq(piece_at(&m, A, 750).proof == PROOF_PROVED,
+				 !gaps);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* C came unseen behind the idle task; B wakes D meanwhile, which sleeps on CPU
+ * 0: C's run has nothing to do with it. */
+START_TEST(others_sleep_as_proved_while_a_silent_task_is_there)
+{
+	struct made m = silent_idle(5);
+
+	switched(&m, 0, 700, B, R, D);
+	switched(&m, 0, 710, D, S, B);
+	switched(&m, 1, 720, A, S, 0);
+	seen(&m, 1, 760, C);
+	woke(&m, 0, 780, B, D);
+	switched(&m, 0, 790, B, S, D);
+	ends(&m, D, C);
+	check_state(&m, D, 770, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, D, 770, B));
+	made_free(&m);
+}
+END_TEST
+
+/* D was never current: it may be silent too. */
+START_TEST(nothing_is_known_of_a_thread_that_may_be_silent)
+{
+	struct made m = silent_idle(5);
+
+	woke(&m, 0, 700, B, D);
+	ends(&m, B, A);
+	check_state(&m, D, 800, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(what_is_missing_is_told_with_its_premise)
+{
+	struct made m = silent_idle(5);
+	struct missing_ask ask = { 110, 130, 1, TIMELINE_NONE };
+	struct missing x;
+
+	ends(&m, B, A);
+	x = missing_in(m.t, &ask);
+	ck_assert_uint_eq(x.losses, 1);
+	ck_assert(x.wakes && x.runs);
+	ck_assert_uint_eq(x.premise, MISSING_IF_TASKS);
+	ask.thread = timeline_thread(m.t, B);
+	ck_assert(!missing_in(m.t, &ask).runs);
+	ask.thread = timeline_thread(m.t, A);
+	ck_assert(missing_in(m.t, &ask).runs);
+	ask.cpu = 0;
+	ck_assert_uint_eq(missing_in(m.t, &ask).losses, 0);
+	ask = (struct missing_ask){ 161, 200, -1, TIMELINE_NONE };
+	ck_assert_uint_eq(missing_in(m.t, &ask).losses, 0);
+	made_free(&m);
+}
+END_TEST
+
+RUN("causes", a_silent_task_leaves_all_others_complete,
+    a_few_gaps_make_no_silent_task, a_task_that_is_heard_once_is_not_silent,
+    what_a_silent_task_woke_is_not_known,
+    numbers_prove_nothing_beside_silent_tasks,
+    others_sleep_as_proved_while_a_silent_task_is_there,
+    nothing_is_known_of_a_thread_that_may_be_silent,
+    what_is_missing_is_told_with_its_premise,
+    records_of_switches_tell_what_sched_switch_does,
     a_thread_that_leaves_ready_is_ready,
     a_thread_that_leaves_unmarked_may_be_ready,
     a_thread_that_never_comes_back_may_be_dead,

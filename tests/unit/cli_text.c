@@ -155,6 +155,24 @@ START_TEST(utf8_passes_and_other_bytes_do_not)
 }
 END_TEST
 
+/* Plain bytes are copied in blocks. */
+START_TEST(a_control_byte_is_found_at_any_place)
+{
+	static const char odd[] = { '\033', '\177', '\n', '\200' };
+
+	for (size_t i = 0; i < 40; i++) {
+		char s[41], want[64];
+
+		memset(s, 'x', 40);
+		s[40] = 0;
+		s[i] = odd[i % 4];
+		snprintf(want, sizeof(want), "%.*s\\x%02x%s", (int)i, s,
+			 (unsigned char)s[i], s + i + 1);
+		ck_assert_str_eq(text_clean(s, 40, NULL), want);
+	}
+}
+END_TEST
+
 START_TEST(also_names_more_bytes)
 {
 	ck_assert_str_eq(text_clean("a;b", 3, ";"), "a\\x3bb");
@@ -245,7 +263,7 @@ RUN("cli_text", no_filter_is_true, lists_of_numbers_become_ranges,
     what_is_no_list_of_numbers_is_refused, names_are_bound_and_never_printed,
     times_are_exact, what_is_no_time_is_refused, too_many_names_are_refused,
     control_bytes_cannot_reach_the_terminal, utf8_passes_and_other_bytes_do_not,
-    also_names_more_bytes, a_small_buffer_cuts_and_ends,
-    numbers_have_three_digits_that_count,
+    a_control_byte_is_found_at_any_place, also_names_more_bytes,
+    a_small_buffer_cuts_and_ends, numbers_have_three_digits_that_count,
     shares_have_two_decimals_and_nothing_and_all_are_exact,
     script_fields_are_checked)

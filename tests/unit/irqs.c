@@ -13,11 +13,12 @@ enum {
 
 #define EVENT 7
 
-static void rx_raised(struct irqs *q, int32_t current, int64_t vector, bool own)
+static void rx_raised(struct irqs *q, int32_t current, int64_t vector,
+		      enum softirq_raised how)
 {
 	irqs_raise(q, 0,
 		   &(struct irq_entry){ .vector = vector, .current = current },
-		   own);
+		   how);
 }
 
 static void rx_ran(struct irqs *q, int64_t time, int32_t current,
@@ -36,16 +37,16 @@ static struct irqs *rx_known(void)
 {
 	struct irqs *q = irqs_new();
 
-	rx_raised(q, B, RCU, false);
+	rx_raised(q, B, RCU, RAISED_MIXED);
 	rx_ran(q, 100, B, NET_RX);
 	return q;
 }
 
-/* A wakes a thread in NET_RX, or in another one. */
-static bool rx_is_own(struct irqs *q, int64_t vector)
+/* A wakes a thread in NET_RX, or in another one. Returns who raised it. */
+static enum softirq_raised rx_raised_by(struct irqs *q, int64_t vector)
 {
-	int64_t since = 0;
-	bool own;
+	const struct irq_wake *w;
+	enum softirq_raised by;
 
 	irqs_enter(q, 0,
 		   &(struct irq_entry){ .kind = IRQ_SOFT,
@@ -53,24 +54,33 @@ static bool rx_is_own(struct irqs *q, int64_t vector)
 					.vector = vector,
 					.current = A });
 	irqs_wake(q, 0, EVENT, false, false);
-	own = irqs_is_own(q, EVENT, &since);
-	if (own)
-		ck_assert_int_eq(since, 100);
+	w = irqs_find(q, EVENT);
+	ck_assert_ptr_nonnull(w);
+	ck_assert_int_eq(w->vector, vector);
+	ck_assert_int_eq(w->since, 200);
+	by = w->raised;
+	if (by == RAISED_OWN)
+		ck_assert_int_eq(w->raised_since, 100);
 	irqs_free(q);
-	return own;
+	return by;
+}
+
+static bool rx_is_own(struct irqs *q, int64_t vector)
+{
+	return rx_raised_by(q, vector) == RAISED_OWN;
 }
 
 START_TEST(a_softirq_that_the_thread_raised_is_its_own)
 {
 	struct irqs *q = rx_known();
 
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(rx_is_own(q, NET_RX));
 
 	q = rx_known();
-	rx_raised(q, A, NET_RX, true);
-	rx_raised(q, A, NET_RX, true);
-	rx_raised(q, A, RCU, false);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	rx_raised(q, A, RCU, RAISED_MIXED);
 	ck_assert(rx_is_own(q, NET_RX));
 }
 END_TEST
@@ -89,10 +99,10 @@ START_TEST(a_softirq_that_something_else_raised_too_is_nobodys)
 		struct irqs *q = rx_known();
 
 		if (before)
-			rx_raised(q, A, NET_RX, false);
-		rx_raised(q, A, NET_RX, true);
+			rx_raised(q, A, NET_RX, RAISED_MIXED);
+		rx_raised(q, A, NET_RX, RAISED_OWN);
 		if (!before)
-			rx_raised(q, A, NET_RX, false);
+			rx_raised(q, A, NET_RX, RAISED_MIXED);
 		ck_assert(!rx_is_own(q, NET_RX));
 	}
 }
@@ -102,17 +112,17 @@ START_TEST(a_softirq_that_another_thread_raised_is_nobodys)
 {
 	struct irqs *q = rx_known();
 
-	rx_raised(q, B, NET_RX, true);
+	rx_raised(q, B, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 
 	q = rx_known();
-	rx_raised(q, B, NET_RX, true);
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, B, NET_RX, RAISED_OWN);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 
 	q = rx_known();
-	rx_raised(q, 0, NET_RX, true); /* an idle CPU has no calls */
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, 0, NET_RX, RAISED_OWN); /* an idle CPU has no calls */
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 }
 END_TEST
@@ -122,7 +132,7 @@ START_TEST(only_of_packets_is_who_raised_them_who_sent_them)
 {
 	struct irqs *q = rx_known();
 
-	rx_raised(q, A, RCU, true);
+	rx_raised(q, A, RCU, RAISED_OWN);
 	ck_assert(!rx_is_own(q, RCU));
 }
 END_TEST
@@ -133,17 +143,17 @@ START_TEST(a_softirq_is_nobodys_until_it_ran_once)
 {
 	struct irqs *q = irqs_new();
 
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 
 	q = irqs_new();
 	rx_ran(q, 100, B, NET_RX);
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 
 	q = rx_known();
 	irqs_change(q);
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 }
 END_TEST
@@ -151,17 +161,75 @@ END_TEST
 START_TEST(a_wake_up_behind_the_softirq_is_not_in_it)
 {
 	struct irqs *q = rx_known();
-	int64_t since;
-
-	rx_raised(q, A, NET_RX, true);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
 	rx_ran(q, 200, A, NET_RX);
 	irqs_wake(q, 0, EVENT, false, false);
-	ck_assert(!irqs_is_own(q, EVENT, &since));
+	ck_assert_ptr_null(irqs_find(q, EVENT));
 	irqs_free(q);
 }
 END_TEST
 
-RUN("irqs", a_softirq_that_the_thread_raised_is_its_own,
+/* A network card, and nobody else; or a card and the thread. */
+START_TEST(what_interrupts_raised_alone_is_theirs)
+{
+	struct irqs *q = rx_known();
+
+	rx_raised(q, B, NET_RX, RAISED_IRQ);
+	rx_raised(q, A, NET_RX, RAISED_IRQ);
+	ck_assert_int_eq(rx_raised_by(q, NET_RX), RAISED_IRQ);
+
+	q = rx_known();
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	rx_raised(q, A, NET_RX, RAISED_IRQ);
+	ck_assert_int_eq(rx_raised_by(q, NET_RX), RAISED_MIXED);
+
+	q = irqs_new();
+	rx_raised(q, B, NET_RX, RAISED_IRQ);
+	ck_assert_int_eq(rx_raised_by(q, NET_RX), RAISED_UNKNOWN);
+}
+END_TEST
+
+/* What NET_RX leaves for its next run is of who raised the first. */
+START_TEST(what_is_left_is_of_who_raised_the_first)
+{
+	struct irqs *q = rx_known();
+
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	irqs_enter(q, 0,
+		   &(struct irq_entry){ .kind = IRQ_SOFT,
+					.time = 100,
+					.vector = NET_RX,
+					.current = A });
+	rx_raised(q, A, NET_RX, RAISED_IRQ);
+	irqs_leave(q, 0, IRQ_SOFT);
+	ck_assert(rx_is_own(q, NET_RX));
+}
+END_TEST
+
+/* A timer that expires in softirq TIMER is in that softirq. */
+START_TEST(a_timer_in_a_softirq_has_its_vector)
+{
+	struct irqs *q = irqs_new();
+	const struct irq_wake *w;
+
+	irqs_enter(q, 0,
+		   &(struct irq_entry){
+			   .kind = IRQ_SOFT, .time = 10, .vector = 1 });
+	irqs_enter(q, 0, &(struct irq_entry){ .kind = IRQ_TIMER, .time = 12 });
+	irqs_wake(q, 0, EVENT, false, true);
+	w = irqs_find(q, EVENT);
+	ck_assert_ptr_nonnull(w);
+	ck_assert_int_eq(w->vector, 1);
+	ck_assert_int_eq(w->since, 10);
+	ck_assert_str_eq(w->what, "timer");
+	irqs_free(q);
+}
+END_TEST
+
+RUN("irqs", what_interrupts_raised_alone_is_theirs,
+    what_is_left_is_of_who_raised_the_first,
+    a_timer_in_a_softirq_has_its_vector,
+    a_softirq_that_the_thread_raised_is_its_own,
     a_softirq_that_nobody_raised_is_nobodys,
     a_softirq_that_something_else_raised_too_is_nobodys,
     a_softirq_that_another_thread_raised_is_nobodys,

@@ -76,6 +76,31 @@ static void leaves_read(struct store *db, struct leaves_read *out)
 	int_rows_close(r);
 }
 
+/* By the values of statements, as leaves_read_sql() without pages. */
+static void leaves_read_values(struct store *db, bool by_pages,
+			       struct leaves_read *out)
+{
+	struct rows *r = rows_open(db, "SELECT id, a, b FROM t ORDER BY id",
+				   NULL, 0, &err);
+	struct err why = { 0 };
+
+	*out = (struct leaves_read){ .rc = -1 };
+	if (r && by_pages)
+		rows_by_pages(r, "t");
+	while (r && leaves_fit(out) && (out->rc = rows_next(r, &why)) > 0) {
+		struct value v = rows_value(r, 2);
+		char text[64];
+
+		snprintf(text, sizeof(text), "%d %zu %g %.*s", v.kind, v.len,
+			 v.real, v.text ? (int)v.len : 0, v.text ? v.text : "");
+		leaves_put(out,
+			   (int64_t[]){ rows_int(r, 0), rows_int_or(r, 1, 0),
+					v.num },
+			   v.kind == VALUE_TEXT && v.text[v.len], text);
+	}
+	rows_close(r);
+}
+
 /* By one statement that goes from row to row. Ids that do not increase are an
  * error. */
 static void leaves_read_sql(sqlite3 *db, struct leaves_read *out)
@@ -162,6 +187,12 @@ static const struct {
 		  40) "INSERT INTO t SELECT n, printf('%*d', n * 300, n), n, "
 		      "'b' FROM c",
 	  40, true },
+	{ "bytes",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b BLOB);" EACH(
+		  2000) "INSERT INTO t SELECT n, n, CASE n % 4 WHEN 0 THEN "
+			"zeroblob(n % 30) WHEN 1 THEN 'text' ELSE n / 4.0 END "
+			"FROM c",
+	  2000, true },
 	{ "added_default",
 	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
 	  "INSERT INTO t VALUES(1, 1);"
@@ -208,6 +239,15 @@ START_TEST(rows_are_those_that_sql_tells)
 	ck_assert_int_eq(pages.rc, 0);
 	ck_assert_uint_eq(sql.n, leaves_tables[_i].n);
 	ck_assert_str_eq(sql.text, pages.text);
+
+	struct store db = leaves_open();
+
+	leaves_read_values(&db, false, &sql);
+	leaves_read_values(&db, true, &pages);
+	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
+	ck_assert_int_eq(pages.rc, 0);
+	ck_assert_uint_eq(pages.n, leaves_tables[_i].n);
+	ck_assert(!strcmp(sql.text, pages.text));
 }
 END_TEST
 

@@ -196,7 +196,76 @@ START_TEST(where_everything_looks_like_an_entry_nothing_is_told)
 }
 END_TEST
 
-RUN("softirq", a_call_that_nothing_interrupted_ran_its_softirq,
+static enum timeline_context judged(int vector, enum softirq_raised raised,
+				    enum timeline_context entered,
+				    enum softirq_premise want)
+{
+	const struct softirq_facts f = { vector, (uint8_t)raised, entered,
+					 false };
+	enum softirq_premise premise;
+	enum timeline_context context = softirq_judge(&f, &premise);
+
+	ck_assert_int_eq(premise, want);
+	return context;
+}
+
+#define INLINE CONTEXT_INLINE
+#define LEAF CONTEXT_SOFTIRQ
+#define OPEN CONTEXT_SOFTIRQ_UNKNOWN
+
+/* A disk's, that a thread ran as it turned softirqs on, is no thread's, nor is
+ * one of which only the way in is known. */
+START_TEST(only_packets_are_a_threads_own)
+{
+	for (int v = 0; v < SOFTIRQ_VECTORS; v++) {
+		bool net = v == SOFTIRQ_NET_TX || v == SOFTIRQ_NET_RX;
+
+		ck_assert_int_eq(judged(v, RAISED_UNKNOWN, INLINE,
+					net ? SOFTIRQ_IF_NO_IRQ : SOFTIRQ_SURE),
+				 net ? INLINE : LEAF);
+		ck_assert_int_eq(judged(v, RAISED_UNKNOWN, OPEN, SOFTIRQ_SURE),
+				 net ? OPEN : LEAF);
+	}
+	ck_assert_int_eq(judged(-1, RAISED_UNKNOWN, OPEN, SOFTIRQ_SURE), OPEN);
+	ck_assert_int_eq(judged(-1, RAISED_UNKNOWN, LEAF, SOFTIRQ_SURE), LEAF);
+}
+END_TEST
+
+/* Where only the way in is known, it may be a disk's of who waits for one. */
+START_TEST(a_wait_for_a_disk_needs_the_vector)
+{
+	struct softirq_facts f = { -1, RAISED_UNKNOWN, INLINE, true };
+	enum softirq_premise premise;
+
+	ck_assert_int_eq(softirq_judge(&f, &premise), OPEN);
+	f.disk = false;
+	ck_assert_int_eq(softirq_judge(&f, &premise), INLINE);
+	ck_assert_int_eq(premise, SOFTIRQ_IF_NO_IRQ);
+}
+END_TEST
+
+/* With who raised it, how it was entered adds nothing. */
+START_TEST(who_raised_packets_has_them)
+{
+	static const enum timeline_context entered[] = { INLINE, OPEN };
+
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(judged(SOFTIRQ_NET_RX, RAISED_OWN, entered[i],
+					SOFTIRQ_IF_NOT_STEERED),
+				 INLINE);
+		ck_assert_int_eq(judged(SOFTIRQ_NET_RX, RAISED_IRQ, entered[i],
+					SOFTIRQ_SURE),
+				 LEAF);
+		ck_assert_int_eq(judged(SOFTIRQ_NET_RX, RAISED_MIXED,
+					entered[i], SOFTIRQ_SURE),
+				 OPEN);
+	}
+}
+END_TEST
+
+RUN("softirq", a_wait_for_a_disk_needs_the_vector,
+    only_packets_are_a_threads_own, who_raised_packets_has_them,
+    a_call_that_nothing_interrupted_ran_its_softirq,
     another_call_in_the_entry_may_be_anything,
     an_interrupt_of_a_call_is_behind_its_softirq,
     before_user_mode_the_thread_may_do_work_of_its_own,

@@ -184,15 +184,14 @@ static void thread_start_setup(void)
 {
 	const struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 	char path[128];
-	const char *why;
-	bool unverified;
+	struct identity_said said;
 
 	scratch_make(dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/prog", dir);
 	make_program(path);
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
-	file = callsite_open(sy, &img, &why, &unverified);
+	file = callsite_open(sy, &img, &said);
 	ck_assert_ptr_nonnull(file);
 }
 

@@ -247,6 +247,37 @@ START_TEST(conversions_are_those_of_the_kernel)
 }
 END_TEST
 
+/* A part that depends on one number is evaluated once for each of the last
+ * numbers. */
+START_TEST(what_was_printed_before_is_printed_again)
+{
+	static const char line[] =
+		"\"%s%s %d %x %-4u|%s|%c\", __print_flags(REC->n, \"|\", {1, "
+		"\"A\"}, {2, \"B\"}), REC->n & 4 ? \"+\" : \"\", REC->n, "
+		"REC->n, REC->n, __print_symbolic(REC->n, {3, \"three\"}), "
+		"REC->n & 0x7f";
+	struct payload *often = open_line(line, "6.18.44-cloud");
+	unsigned char raw[sizeof(payload)];
+	char again[512], first[512];
+
+	memcpy(raw, payload, sizeof(raw));
+	for (int i = 0; i < 400; i++) {
+		struct payload *once = open_line(line, "6.18.44-cloud");
+		int32_t n = i % 7 ? i % 23 : -i;
+
+		memcpy(raw + 80, &n, sizeof(n));
+		payload_text(often, raw, sizeof(raw), again, sizeof(again));
+		payload_text(once, raw, sizeof(raw), first, sizeof(first));
+		ck_assert_str_eq(again, first);
+		payload_free(once);
+		/* not what was cut */
+		payload_text(often, raw, sizeof(raw), again, 5);
+		ck_assert_int_eq(strncmp(again, first, 4), 0);
+	}
+	payload_free(often);
+}
+END_TEST
+
 START_TEST(a_name_of_another_release_is_not_guessed)
 {
 	static const char *const releases[] = { "6.19.0", "4.19", "", NULL };
@@ -264,4 +295,4 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_name_of_another_release_is_not_guessed, 4)
 };
 
-RUN_TABLES("tp_print", loops)
+RUN_TABLES("tp_print", loops, what_was_printed_before_is_printed_again)

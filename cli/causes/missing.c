@@ -1,0 +1,89 @@
+/* missing.c - which records may be missing in a time. */
+#include "cli/causes/missing.h"
+
+bool missing_counts(const struct timeline *t)
+{
+	size_t silent;
+
+	timeline_silent(t, 0, &silent);
+	return !silent && !timeline_contradictions(t);
+}
+
+int missing_runs(const struct timeline *t, const struct timeline_loss *l,
+		 int32_t tid[2])
+{
+	int n = 0;
+
+	if (l->only_wakes)
+		return 0;
+	/* who came behind a silent task and left again would be recorded,
+	 * unless records of others are missing too */
+	if (l->of_task && !timeline_contradictions(t)) {
+		if (l->after > 0)
+			tid[n++] = l->after;
+		return n;
+	}
+	/* with one record missing, there was one switch at most: only those
+	 * current on either side were there */
+	if (!missing_counts(t) || l->n < 0 || l->n >= 2 || l->before < 0 ||
+	    l->after < 0)
+		return -1;
+	tid[n++] = l->before;
+	if (l->after != l->before)
+		tid[n++] = l->after;
+	return n;
+}
+
+unsigned int missing_premise(const struct timeline *t)
+{
+	size_t silent;
+	unsigned int premise = 0;
+
+	if (timeline_is_blind(t))
+		return MISSING_ANYWHERE;
+	timeline_silent(t, 0, &silent);
+	if (silent)
+		premise |= MISSING_IF_TASKS;
+	if (timeline_contradictions(t))
+		premise |= MISSING_IF_SHOWS;
+	else if (timeline_rules(t)->pauses)
+		premise |= MISSING_IF_ON;
+	return premise;
+}
+
+struct missing_look {
+	const struct timeline *t;
+	const struct missing_ask *ask;
+	struct missing *out;
+};
+
+static void missing_take(void *arg, size_t loss)
+{
+	const struct missing_look *k = arg;
+	const struct missing_ask *ask = k->ask;
+	const struct timeline_loss *l = timeline_loss(k->t, loss);
+	int32_t tid[2];
+	int n = missing_runs(k->t, l, tid);
+
+	if (l->from >= ask->to || l->to <= ask->from ||
+	    (l->cpu >= 0 && ask->cpu >= 0 && l->cpu != ask->cpu))
+		return;
+	k->out->losses++;
+	k->out->of_tasks += l->of_task;
+	k->out->wakes = true;
+	k->out->runs |= n < 0 || (n && ask->thread == TIMELINE_NONE) ||
+			(ask->thread != TIMELINE_NONE &&
+			 timeline_is_silent(k->t, ask->thread));
+	for (int i = 0; i < n && ask->thread != TIMELINE_NONE; i++)
+		k->out->runs |= tid[i] == timeline_tid(k->t, ask->thread);
+}
+
+struct missing missing_in(const struct timeline *t,
+			  const struct missing_ask *ask)
+{
+	struct missing out = { .premise = missing_premise(t) };
+
+	timeline_each_loss(t, ask->from, ask->to, missing_take,
+			   &(struct missing_look){ t, ask, &out });
+	return out;
+}

@@ -1,0 +1,176 @@
+/* latency.c - the command 'report --latency': how long pairs of events took. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/commands/filter_opts.h"
+#include "cli/commands/report_keys.h"
+#include "cli/input.h"
+#include "cli/output/output.h"
+#include "cli/tables/report.h"
+#include "cli/typed.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static bool latency; /* always */
+static const char *kind, *by = "name", *order = "total", *bins, *fail_above,
+			 *percentile;
+static struct opt_list pairs;
+static long limit = NUMBER_UNSET, worst;
+static bool histogram;
+
+static const char *const kind_words[] = {
+	"syscall",     "irq",  "softirq",   "softirq-wait", "block",
+	"block-queue", "work", "work-wait", "timer",	    "timer-wait",
+	"lock",	       "kvm",  "wake-up",   "off-cpu",	    NULL
+};
+static const char *const by_words[] = { "name", "comm", "tid",
+					"pid",	"cpu",	NULL };
+static const char *const order_words[] = { "total", "count",   "average", "max",
+					   "p99",   "unknown", NULL };
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "latency", &latency,
+		 "how long pairs of events took, and which nobody can know"),
+	OPT_CHOICE(0, "kind", "KIND", &kind, kind_words,
+		   "only one kind: syscall, irq, softirq, softirq-wait, block, "
+		   "block-queue, work, work-wait, timer, timer-wait, lock, "
+		   "kvm, or of the scheduler wake-up, off-cpu (all but these "
+		   "two)"),
+	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
+		 "own pairs: two events of a thread or, with fields, of the "
+		 "same values"),
+	OPT_CHOICE(0, "by", "KEY", &by, by_words,
+		   "one row for each name, comm, tid, pid or cpu (name)"),
+	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
+		   "sort by total, count, average, max, p99 or unknown, "
+		   "largest first (total)"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+	OPT_NUMBER(0, "worst", "N", &worst, "list the N longest, too"),
+	OPT_FLAG(0, "histogram", &histogram,
+		 "print how many took how long, by powers of two"),
+	OPT_STRING(0, "bins", "TIME", &bins,
+		   "the same by bins of that width: 50us"),
+	OPT_STRING(0, "fail-above", "TIME", &fail_above,
+		   "exit with 4 if a row certainly took longer: 5ms"),
+	OPT_STRING(0, "percentile", "P", &percentile,
+		   "with --fail-above: P percent of it (100: all)"),
+	OPT_GROUP(output_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
+	{ .kind = OPT_END }
+};
+
+static int latency_span(const char *name, const char *text, int64_t *ns,
+			struct err *err)
+{
+	const char *p = text;
+
+	if (text && typed_span(text, ns) &&
+	    !(typed_decimal(&p, 3, ns) == 0 && !strcmp(p, "us")))
+		return err_set(err, ERR_USAGE,
+			       "%s %s: needs a time such as 50us or 5ms", name,
+			       text);
+	return 0;
+}
+
+/* Reads the values of options. */
+static int latency_opts_read(struct latency_opts *o, struct err *err)
+{
+	const char *p = percentile;
+	int64_t tenths = 1000;
+
+	if (filter.event || filter.cgroup)
+		return err_set(err, ERR_USAGE,
+			       "--latency has rows of pairs of events, which "
+			       "--kind and --pair choose: leave out --event, "
+			       "--cgroup");
+	if (output_check(err) || latency_span("--bins", bins, &o->bin, err) ||
+	    latency_span("--fail-above", fail_above, &o->fail, err))
+		return -1;
+	if (bins && o->bin <= 0)
+		return err_set(err, ERR_USAGE, "--bins needs a width above 0");
+	if (percentile && !fail_above)
+		return err_set(err, ERR_USAGE,
+			       "--percentile needs "
+			       "--fail-above");
+	if (percentile && (typed_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
+			   tenths > 1000))
+		return err_set(err, ERR_USAGE,
+			       "--percentile %s: needs a number such as 99 or "
+			       "99.9",
+			       percentile);
+	o->per_mille = (unsigned int)tenths;
+	if (output_is_for_functions(o->format))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions "
+			       "and --diff; leave out --format",
+			       o->format);
+	return 0;
+}
+
+/* Returns whether a word is a kind, and no file. */
+static bool latency_is_kind(const char *word)
+{
+	for (size_t i = 0; kind_words[i]; i++)
+		if (!strcmp(kind_words[i], word))
+			return access(word, F_OK) != 0;
+	return false;
+}
+
+static int latency_run(int argc, char **argv, struct err *err)
+{
+	struct latency_opts o = { .filter = &filter,
+				  .format = output_chosen()->name,
+				  .pair = pairs.item,
+				  .n_pair = pairs.n,
+				  .by = by,
+				  .order = order,
+				  .worst = (size_t)worst,
+				  .histogram = histogram || bins,
+				  .fail = -1 };
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int rc;
+
+	if (argc && !kind && latency_is_kind(argv[0])) {
+		kind = argv[0];
+		argc--;
+		argv++;
+	}
+	o.kind = kind;
+	o.limit = report_limit(limit, o.format);
+	if (latency_opts_read(&o, err))
+		return -1;
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	rc = db ? report_latency(db, path, &o, err) : -1;
+	store_close(db);
+	return rc > 0 || rc < 0 ? rc : status;
+}
+
+static const char *const examples[] = {
+	"backstitch report --latency perf.db",
+	"backstitch report --latency syscall --by comm perf.db",
+	"backstitch report --latency --histogram syscall perf.db",
+	"backstitch report --latency --pair probe:f,probe:f__return perf.db",
+	NULL
+};
+
+extern const struct command cmd_report;
+extern const struct command cmd_latency;
+const struct command cmd_latency = {
+	.name = "report --latency",
+	.of = &cmd_report,
+	.args = "[options] [KIND] [DB | CAPTURE]",
+	.summary = "print how long pairs of events took, and which nobody can "
+		   "know",
+	.examples = examples,
+	.opts = opts,
+	.common =
+		"kind pair by order limit worst histogram bins fail-above json comm tid cpu time",
+	.pages = true,
+	.run = latency_run,
+};

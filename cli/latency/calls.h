@@ -1,0 +1,13 @@
+/* calls.h - names of system calls by their numbers. */
+#ifndef CLI_LATENCY_CALLS_H
+#define CLI_LATENCY_CALLS_H
+#include <stdint.h>
+
+#define CALLS_NAME 48
+
+/* Writes the name of a system call of a machine ("x86_64", "i386", "aarch64",
+ * "s390x"), and "NR 123" for others and for numbers that are new: O(table).
+ * Returns out. */
+const char *calls_name(const char *machine, int64_t number,
+		       char out[CALLS_NAME]);
+#endif

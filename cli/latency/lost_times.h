@@ -1,0 +1,41 @@
+/* lost_times.h - when records may be missing: losses, and the times in which
+ * the recorder was not on.
+ *
+ * Each recording is a world of its own. Order of calls: lost_times_new(),
+ * lost_times_add() for all, lost_times_seal(); then questions. */
+#ifndef CLI_LATENCY_LOST_TIMES_H
+#define CLI_LATENCY_LOST_TIMES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOST_ANY_WORLD UINT32_MAX
+
+struct lost_time {
+	int64_t from, to; /* between two records; INT64_MIN, INT64_MAX: open */
+	int64_t n;	  /* records; -1: not known */
+	int64_t id;	  /* of table loss; 0: the recorder was not on */
+	int32_t cpu;	  /* -1: any */
+};
+
+struct lost_times;
+
+struct lost_times *lost_times_new(void);
+void lost_times_free(struct lost_times *l);
+void lost_times_add(struct lost_times *l, uint32_t world,
+		    const struct lost_time *t);
+void lost_times_seal(struct lost_times *l);
+
+/* What may be missing between two records. */
+struct lost_sum {
+	uint64_t n; /* records; UINT64_MAX: any number */
+	int64_t id; /* the first loss; 0: none */
+	bool off;   /* the recorder may not have been on */
+};
+
+/* Returns what is missing in a world on a CPU, -1: on all. Counting stops when
+ * `enough` is reached. O(log n) besides the losses in that time. */
+struct lost_sum lost_times_between(const struct lost_times *l, uint32_t world,
+				   int32_t cpu, int64_t from, int64_t to,
+				   uint64_t enough);
+#endif

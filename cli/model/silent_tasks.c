@@ -1,0 +1,64 @@
+/* silent_tasks.c - the tasks of which a capture has no record. */
+#include "cli/model/silent_tasks.h"
+
+#include <stdlib.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/stacks.h"
+#include "cli/model/wait_cause.h"
+#include "cli/output/human.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+static void silent_tasks_tell(struct silent_tasks *s, const struct causes *c)
+{
+	const struct timeline *t = causes_timeline(c);
+	uint64_t gaps = 0;
+	size_t n, len;
+	FILE *out;
+
+	timeline_silent(t, 0, &n);
+	for (size_t i = 0; i < n; i++)
+		gaps += timeline_silent(t, i, &n).gaps;
+	if (!n)
+		return;
+	out = mem_stream(&s->text, &len);
+	causes_put_silent(c, out);
+	fprintf(out, " record%s nothing, a known fault of guests: ",
+		n == 1 ? "s" : "");
+	human_put_grouped(out, gaps);
+	fputs(" of ", out);
+	human_put_grouped(out, gaps + timeline_contradictions(t));
+	fprintf(out, " gaps %s of %s", gaps == 1 ? "is" : "are",
+		n == 1 ? "it" : "them");
+	mem_stream_end(out);
+}
+
+int silent_tasks_load(struct silent_tasks *s, struct store *db,
+		      const char *path, struct err *err)
+{
+	struct stacks_opts so = { .filter = &filter_none,
+				  .labels = labels_new(),
+				  .no_groups = true };
+	struct stacks *stacks = stacks_load(db, &so, err);
+	struct wait_causes *words = stacks ? wait_causes_new(stacks) : NULL;
+	struct causes *c = words ? causes_load(db, path, words, err) : NULL;
+	int rc = c || (stacks && err->code == ERR_FORMAT) ? 0 : -1;
+
+	*s = (struct silent_tasks){ 0 };
+	if (c)
+		silent_tasks_tell(s, c);
+	causes_free(c);
+	wait_causes_free(words);
+	stacks_free(stacks);
+	labels_free(so.labels);
+	return rc;
+}
+
+void silent_tasks_release(struct silent_tasks *s)
+{
+	free(s->text);
+	*s = (struct silent_tasks){ 0 };
+}

@@ -1,0 +1,20 @@
+/* silent_tasks.h - the tasks of which a capture has no record, as a sentence.
+ */
+#ifndef CLI_MODEL_SILENT_TASKS_H
+#define CLI_MODEL_SILENT_TASKS_H
+#include <stdint.h>
+
+struct err;
+struct store;
+
+struct silent_tasks {
+	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
+		     * NULL: there are none */
+};
+
+/* Reads the switches of a database; what cannot be asked of it has none.
+ * Returns 0, or -1 and *err; the caller calls silent_tasks_release(). */
+int silent_tasks_load(struct silent_tasks *s, struct store *db,
+		      const char *path, struct err *err);
+void silent_tasks_release(struct silent_tasks *s);
+#endif

@@ -1,0 +1,261 @@
+/* interval_sql.c - the intervals of a database as a table for SQL. All are
+ * kept, in 96 bytes each. */
+#include "cli/tables/interval_sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/intervals.h"
+#include "schema/columns.h"
+#include "schema/db/given.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define SLICE_NAME 64
+
+struct interval_sql {
+	struct store *db;
+	const char *path;
+	struct intervals_ask ask;
+	struct intervals *iv;
+	struct interval *row;
+	size_t n, cap;
+	bool loading, loaded;
+	char name[SLICE_NAME]; /* of the slice at hand */
+};
+
+static void interval_sql_keep(void *arg, const struct interval *i)
+{
+	struct interval_sql *s = arg;
+
+	*mem_add(s->row, s->n, s->cap) = *i;
+}
+
+/* As with the tables of path, a view of the database may read this one. */
+static int interval_sql_load(void *arg, struct err *err)
+{
+	struct interval_sql *s = arg;
+
+	if (s->loaded)
+		return 0;
+	if (s->loading)
+		return err_set(err, ERR_FORMAT,
+			       "%s: a table of the database reads the "
+			       "intervals that are computed from it",
+			       s->path);
+	s->loading = true;
+	s->iv = intervals_open(s->db, s->path, &s->ask, err);
+	if (!s->iv || intervals_each(s->iv, interval_sql_keep, s, err))
+		return -1;
+	s->loaded = true;
+	return 0;
+}
+
+static int64_t interval_sql_from(const struct interval *i)
+{
+	return i->begin != INTERVAL_NEVER ? i->begin : i->end;
+}
+
+static int64_t interval_sql_to(const struct interval *i)
+{
+	return i->end != INTERVAL_NEVER ? i->end : i->begin;
+}
+
+/* The rows are in the order in which they were told; their ids count from 1. */
+static size_t interval_sql_next(void *arg, const struct given_ask *ask,
+				size_t row)
+{
+	const struct interval_sql *s = arg;
+
+	if (ask->by_id) {
+		if (ask->id < 1 || (uint64_t)ask->id > s->n ||
+		    (size_t)ask->id - 1 < row)
+			return GIVEN_END;
+		return (size_t)ask->id - 1;
+	}
+	for (; row < s->n; row++) {
+		const struct interval *i = &s->row[row];
+
+		if (interval_sql_to(i) >= ask->low &&
+		    interval_sql_from(i) <= ask->high &&
+		    (!ask->by_tid ||
+		     intervals_thread(s->iv, i->thread)->tid == ask->tid))
+			return row;
+	}
+	return GIVEN_END;
+}
+
+static void interval_int(struct value *v, int64_t n, bool known)
+{
+	if (known)
+		*v = (struct value){ .kind = VALUE_INT, .num = n };
+}
+
+static void interval_text(struct value *v, const char *text)
+{
+	if (*text)
+		*v = (struct value){ .kind = VALUE_TEXT, .text = text };
+}
+
+static void interval_sql_cell(void *arg, size_t row, int column,
+			      struct value *v)
+{
+	const struct interval_sql *s = arg;
+	const struct interval *i = &s->row[row];
+	const struct intervals_thread *t = intervals_thread(s->iv, i->thread);
+
+	switch (column) {
+	case COMPUTED_INTERVAL_ID:
+		interval_int(v, (int64_t)row + 1, true);
+		break;
+	case COMPUTED_INTERVAL_KIND:
+		interval_text(v, intervals_kind(s->iv, i->pair));
+		break;
+	case COMPUTED_INTERVAL_NAME:
+		interval_text(v, intervals_name(s->iv, i->name));
+		break;
+	case COMPUTED_INTERVAL_KEY:
+		interval_int(v, i->key, true);
+		break;
+	case COMPUTED_INTERVAL_THREAD:
+		interval_int(v, i->thread, i->thread != 0);
+		break;
+	case COMPUTED_INTERVAL_TID:
+		interval_int(v, t->tid, t->tid >= 0);
+		break;
+	case COMPUTED_INTERVAL_COMM:
+		interval_text(v, t->comm);
+		break;
+	case COMPUTED_INTERVAL_CPU:
+		interval_int(v, i->cpu, i->cpu >= 0);
+		break;
+	case COMPUTED_INTERVAL_T0:
+		interval_int(v, i->begin, i->begin != INTERVAL_NEVER);
+		break;
+	case COMPUTED_INTERVAL_T1:
+		interval_int(v, i->end, i->end != INTERVAL_NEVER);
+		break;
+	case COMPUTED_INTERVAL_NS:
+		interval_int(v, i->end - i->begin,
+			     i->verdict == INTERVAL_PROVED ||
+				     i->verdict == INTERVAL_CONSISTENT);
+		break;
+	case COMPUTED_INTERVAL_RET:
+		interval_int(v, i->ret, i->has_ret);
+		break;
+	case COMPUTED_INTERVAL_EVENT:
+		interval_int(v, i->begin_event, i->begin_event != 0);
+		break;
+	case COMPUTED_INTERVAL_END_EVENT:
+		interval_int(v, i->end_event, i->end_event != 0);
+		break;
+	case COMPUTED_INTERVAL_VERDICT:
+		interval_text(v, interval_verdict_word(i->verdict));
+		break;
+	case COMPUTED_INTERVAL_REASON:
+		interval_text(v, interval_reason_word(i->reason));
+		break;
+	case COMPUTED_INTERVAL_LOSS:
+		interval_int(v, i->loss, i->loss != 0);
+		break;
+	}
+}
+
+/* ---- Perfetto's slices: the same, of what threads did */
+
+/* System calls are "sys_read" there. */
+static void interval_sql_name(struct interval_sql *s, const struct interval *i,
+			      struct value *v)
+{
+	char *name = s->name;
+	const char *call = intervals_name(s->iv, i->name);
+
+	if (intervals_are_calls(s->iv, i->pair) && strncmp(call, "NR ", 3)) {
+		snprintf(name, SLICE_NAME, "sys_%s", call);
+		call = name;
+	}
+	interval_text(v, call);
+}
+
+static size_t interval_sql_next_slice(void *arg, const struct given_ask *ask,
+				      size_t row)
+{
+	const struct interval_sql *s = arg;
+	const struct given_ask all = { .low = INT64_MIN, .high = INT64_MAX };
+
+	(void)ask;
+	while ((row = interval_sql_next(arg, &all, row)) != GIVEN_END &&
+	       (!s->row[row].thread || s->row[row].begin == INTERVAL_NEVER))
+		row++;
+	return row;
+}
+
+/* Perfetto has -1 for a slice without an end; so has one of which it is not
+ * proved. */
+static void interval_sql_slice(void *arg, size_t row, int column,
+			       struct value *v)
+{
+	struct interval_sql *s = arg;
+	const struct interval *i = &s->row[row];
+
+	switch (column) {
+	case COMPUTED_PERFETTO_SLICE_ID:
+		interval_int(v, i->begin_event, true);
+		break;
+	case COMPUTED_PERFETTO_SLICE_TS:
+		interval_int(v, i->begin, true);
+		break;
+	case COMPUTED_PERFETTO_SLICE_DUR:
+		interval_int(v,
+			     i->verdict == INTERVAL_PROVED ? i->end - i->begin
+							   : -1,
+			     true);
+		break;
+	case COMPUTED_PERFETTO_SLICE_TRACK_ID:
+		interval_int(v, i->thread, true);
+		break;
+	case COMPUTED_PERFETTO_SLICE_CATEGORY:
+		interval_text(v, intervals_kind(s->iv, i->pair));
+		break;
+	case COMPUTED_PERFETTO_SLICE_NAME:
+		interval_sql_name(s, i, v);
+		break;
+	case COMPUTED_PERFETTO_SLICE_DEPTH:
+		interval_int(v, 0, true);
+		break;
+	}
+}
+
+/* Their columns are in schema/sql/computed.sql. */
+static const struct given_table interval_tables[] = {
+	{ "interval", true, interval_sql_load, interval_sql_next,
+	  interval_sql_cell, COMPUTED_INTERVAL_TID, COMPUTED_INTERVAL_T0,
+	  COMPUTED_INTERVAL_T1 },
+	{ "perfetto_slice", false, interval_sql_load, interval_sql_next_slice,
+	  interval_sql_slice, -1, 0, 0 },
+};
+
+struct interval_sql *interval_sql_new(struct store *db, const char *path,
+				      bool slices, struct err *err)
+{
+	struct interval_sql *s = mem_new(1, sizeof(*s));
+
+	s->db = db;
+	s->path = path;
+	s->ask.any = true;
+	if (!store_give_tables(db, interval_tables, slices ? 2 : 1, s, err))
+		return s;
+	interval_sql_free(s);
+	return NULL;
+}
+
+void interval_sql_free(struct interval_sql *s)
+{
+	if (!s)
+		return;
+	intervals_close(s->iv);
+	free(s->row);
+	free(s);
+}

@@ -1,0 +1,18 @@
+/* interval_sql.h - the intervals of a database as a table for SQL: interval of
+ * backstitch-schema(5). It is computed when a statement first reads it. */
+#ifndef CLI_TABLES_INTERVAL_SQL_H
+#define CLI_TABLES_INTERVAL_SQL_H
+#include <stdbool.h>
+
+struct err;
+struct interval_sql;
+struct store;
+
+/* Adds the table to the connection, and with `slices` perfetto_slice, which
+ * makes of it what Perfetto has. path: borrowed. Returns what
+ * interval_sql_free() frees, when all statements are closed and before
+ * store_close(); or NULL and *err. */
+struct interval_sql *interval_sql_new(struct store *db, const char *path,
+				      bool slices, struct err *err);
+void interval_sql_free(struct interval_sql *s); /* NULL is fine */
+#endif

@@ -1,0 +1,142 @@
+/* latency_sched.c - intervals of the scheduler. */
+#include "cli/tables/latency_sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/intervals.h"
+#include "cli/tables/path.h"
+#include "stitch/base/mem.h"
+
+static const char sched_kinds[2][8] = { "wake-up", "off-cpu" };
+
+struct latency_sched {
+	struct path_opts o;
+	struct path_run r;
+	struct intervals_thread *thread; /* of the timeline */
+	const char *kind;
+	latency_sched_fn *fn;
+	void *arg;
+};
+
+bool latency_sched_has(const char *kind)
+{
+	return !strcmp(kind, sched_kinds[0]) || !strcmp(kind, sched_kinds[1]);
+}
+
+struct latency_sched *latency_sched_open(struct store *db, const char *path,
+					 struct err *err)
+{
+	struct latency_sched *s = mem_new(1, sizeof(*s));
+
+	s->o.tid = -1;
+	s->r.o = &s->o;
+	if (path_open(&s->r, db, path, err)) {
+		latency_sched_close(s);
+		return NULL;
+	}
+	s->thread = mem_new(timeline_threads(s->r.t) + 1, sizeof(*s->thread));
+	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+		int64_t tid = timeline_tid(s->r.t, i);
+
+		s->thread[i] = (struct intervals_thread){
+			.tid = tid,
+			.pid = causes_pid(s->r.causes, tid),
+			.comm = path_comm(&s->r, i),
+		};
+	}
+	return s;
+}
+
+void latency_sched_close(struct latency_sched *s)
+{
+	if (!s)
+		return;
+	free(s->thread);
+	path_close(&s->r);
+	free(s);
+}
+
+void latency_sched_span(const struct latency_sched *s, int64_t *from,
+			int64_t *to)
+{
+	timeline_span(s->r.t, from, to);
+}
+
+static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
+			       struct interval *i, enum proof proof)
+{
+	i->verdict =
+		proof == PROOF_PROVED ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
+	i->reason =
+		proof == PROOF_PROVED ? INTERVAL_NO_REASON : INTERVAL_BY_LOSS;
+	s->fn(s->arg, i, s->kind, s->thread[thread].comm, &s->thread[thread]);
+}
+
+/* A thread was ready for as long as a piece, if both ends of it are switches
+ * and wake-ups, no loss. */
+static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
+{
+	struct proofs *p = s->r.proofs;
+	size_t n = proofs_pieces(p, thread);
+
+	for (size_t k = 0; k < n; k++) {
+		const struct proof_piece pc = proofs_piece(p, thread, k);
+		struct interval i = { .begin = pc.from,
+				      .end = pc.to,
+				      .begin_event = pc.out,
+				      .cpu = pc.cpu };
+		bool cut = k + 1 == n ||
+			   proofs_piece(p, thread, k + 1).state != PIECE_RUN;
+
+		if (pc.state != PIECE_READY || pc.from == TIMELINE_START ||
+		    pc.to == TIMELINE_END)
+			continue;
+		cut |= !k ||
+		       proofs_piece(p, thread, k - 1).state == PIECE_UNKNOWN;
+		latency_sched_tell(s, thread, &i,
+				   cut || pc.open ? PROOF_CONSISTENT
+						  : (enum proof)pc.proof);
+	}
+}
+
+/* A wait is proved if no piece of it may hide a run. */
+static int latency_sched_wait(void *arg, const struct path_wait *w,
+			      struct err *err)
+{
+	struct latency_sched *s = arg;
+	struct proofs *p = s->r.proofs;
+	struct interval i = {
+		.begin = w->from, .end = w->to, .begin_event = w->out, .cpu = -1
+	};
+	enum proof least = PROOF_PROVED;
+
+	(void)err;
+	for (size_t k = w->piece; k < proofs_pieces(p, w->thread); k++) {
+		const struct proof_piece pc = proofs_piece(p, w->thread, k);
+
+		if (pc.from >= w->to)
+			break;
+		if (pc.proof < (uint8_t)least || pc.open)
+			least = PROOF_CONSISTENT;
+	}
+	latency_sched_tell(s, w->thread, &i, least);
+	return 0;
+}
+
+void latency_sched_each(struct latency_sched *s, const char *kind,
+			latency_sched_fn *fn, void *arg)
+{
+	s->kind = kind;
+	s->fn = fn;
+	s->arg = arg;
+	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+		if (!strcmp(kind, sched_kinds[0]))
+			latency_sched_ready(s, i);
+		else
+			path_thread_waits(&s->r, i, latency_sched_wait, s,
+					  NULL);
+		proofs_forget(s->r.proofs);
+	}
+}

@@ -1,0 +1,31 @@
+/* latency_sched.h - intervals of the scheduler, "wake-up" (ready until it runs)
+ * and "off-cpu" (from one time on a CPU to the next), as cli/causes proves
+ * them. */
+#ifndef CLI_TABLES_LATENCY_SCHED_H
+#define CLI_TABLES_LATENCY_SCHED_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct interval;
+struct intervals_thread;
+struct latency_sched;
+struct store;
+
+/* Returns whether a kind is one of these. */
+bool latency_sched_has(const char *kind);
+/* Returns NULL and *err if there are no switches. */
+struct latency_sched *latency_sched_open(struct store *db, const char *path,
+					 struct err *err);
+void latency_sched_close(struct latency_sched *s);
+/* Stores the times of the first and the last record. */
+void latency_sched_span(const struct latency_sched *s, int64_t *from,
+			int64_t *to);
+/* Calls fn for each interval of a kind, thread by thread. thread: valid until
+ * latency_sched_close(). */
+typedef void latency_sched_fn(void *arg, const struct interval *i,
+			      const char *kind, const char *name,
+			      const struct intervals_thread *thread);
+void latency_sched_each(struct latency_sched *s, const char *kind,
+			latency_sched_fn *fn, void *arg);
+#endif

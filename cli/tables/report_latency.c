@@ -1,0 +1,659 @@
+/* report_latency.c - how long pairs of events took: sums of those that are
+ * proved, how many others there are, and how much these may change. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/model/intervals.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/tables/latency_sched.h"
+#include "cli/tables/report.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define BINS_MAX 4096
+
+/* What is known of the length of an interval that is not proved. */
+struct latency_range {
+	int64_t least, most; /* INT64_MAX: any */
+};
+
+/* The intervals of one kind and name. */
+struct latency_row {
+	uint32_t kind, label; /* of labels */
+	uint64_t errors, total;
+	uint64_t verdict[INTERVAL_VERDICTS];
+	int64_t *ns; /* of the proved ones */
+	size_t n, cap;
+	struct latency_range *range; /* of the others */
+	size_t n_range, cap_range;
+};
+
+struct latency_worst {
+	struct interval i;
+	int64_t ns;
+	const char *kind, *name;
+	const struct intervals_thread *thread;
+};
+
+struct latency {
+	const struct latency_opts *o;
+	struct intervals *iv;
+	struct latency_sched *sched;
+	int64_t from, to;    /* --time */
+	int64_t first, last; /* of what was recorded */
+	struct latency_row *row;
+	size_t n, cap;
+	struct intern labels, index; /* of row[] */
+	struct latency_worst *worst; /* the longest first */
+	size_t n_worst;
+	uint64_t verdict[INTERVAL_VERDICTS], lost;
+};
+
+/* ---- sums */
+
+static void latency_key(const struct latency *l, const struct interval *i,
+			const struct intervals_thread *t, const char *name,
+			char out[300])
+{
+	const char *by = l->o->by;
+
+	if (!strcmp(by, "name"))
+		snprintf(out, 300, "%s", name);
+	else if (!strcmp(by, "comm"))
+		snprintf(out, 300, "%s", t->comm);
+	else if (!strcmp(by, "tid"))
+		snprintf(out, 300, "%s/%" PRId64, t->comm, t->tid);
+	else if (!strcmp(by, "pid"))
+		snprintf(out, 300, "%" PRId64, t->pid);
+	else if (i->cpu < 0)
+		snprintf(out, 300, "not known");
+	else
+		snprintf(out, 300, "%" PRId32, i->cpu);
+}
+
+static struct latency_row *latency_row_of(struct latency *l, const char *kind,
+					  const char *key)
+{
+	const uint32_t word[2] = { intern_add(&l->labels, kind),
+				   intern_add(&l->labels, key) };
+	uint32_t id = intern_add_bytes(&l->index, word, sizeof(word));
+
+	if (id == l->n)
+		*mem_add(l->row, l->n, l->cap) =
+			(struct latency_row){ .kind = word[0],
+					      .label = word[1] };
+	return &l->row[id];
+}
+
+/* How long an interval may have been that is not proved. One whose ends are
+ * recorded but may belong to others is at most so long. */
+static struct latency_range latency_range_of(const struct latency *l,
+					     const struct interval *i)
+{
+	struct latency_range r = { 0, INT64_MAX };
+
+	if (i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER)
+		r.most = i->end - i->begin;
+	else if (i->verdict == INTERVAL_BEFORE)
+		r.least = i->end - l->first;
+	else if (i->verdict == INTERVAL_UNFINISHED)
+		r.least = l->last - i->begin;
+	if (r.least < 0)
+		r.least = 0;
+	return r;
+}
+
+/* Keeps the longest. */
+static void latency_keep(struct latency *l, const struct latency_worst *w)
+{
+	size_t at = l->n_worst;
+
+	if (at == l->o->worst) {
+		if (!at || l->worst[at - 1].ns >= w->ns)
+			return;
+		at--;
+	} else {
+		l->n_worst++;
+	}
+	for (; at && l->worst[at - 1].ns < w->ns; at--)
+		l->worst[at] = l->worst[at - 1];
+	l->worst[at] = *w;
+}
+
+static void latency_take(struct latency *l, const struct latency_worst *w,
+			 bool calls)
+{
+	const struct interval *i = &w->i;
+	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
+	struct latency_row *r;
+	char key[300];
+
+	if (at < l->from || at >= l->to ||
+	    !filter_takes_thread(l->o->filter, w->thread->pid, w->thread->tid,
+				 w->thread->comm) ||
+	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
+		return;
+	latency_key(l, i, w->thread, w->name, key);
+	r = latency_row_of(l, w->kind, key);
+	r->verdict[i->verdict]++;
+	l->verdict[i->verdict]++;
+	if (i->verdict != INTERVAL_PROVED) {
+		if (i->verdict != INTERVAL_CANCELLED)
+			*mem_add(r->range, r->n_range, r->cap_range) =
+				latency_range_of(l, i);
+		return;
+	}
+	*mem_add(r->ns, r->n, r->cap) = w->ns;
+	r->total += (uint64_t)w->ns;
+	r->errors += calls && i->has_ret && i->ret < 0 && i->ret >= -4095;
+	latency_keep(l, w);
+}
+
+static void latency_take_interval(void *arg, const struct interval *i)
+{
+	struct latency *l = arg;
+	const struct latency_worst w = { *i, i->end - i->begin,
+					 intervals_kind(l->iv, i->pair),
+					 intervals_name(l->iv, i->name),
+					 intervals_thread(l->iv, i->thread) };
+
+	latency_take(l, &w, intervals_are_calls(l->iv, i->pair));
+}
+
+static void latency_take_sched(void *arg, const struct interval *i,
+			       const char *kind, const char *name,
+			       const struct intervals_thread *t)
+{
+	const struct latency_worst w = { *i, i->end - i->begin, kind, name, t };
+
+	latency_take(arg, &w, false);
+}
+
+/* ---- figures */
+
+static int latency_compare_ns(const void *a, const void *b)
+{
+	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* Returns the smallest of sorted values that is not below a share of them. */
+static int64_t latency_at(const int64_t *ns, size_t n, unsigned int per_mille)
+{
+	size_t rank = (size_t)(((uint64_t)n * per_mille + 999) / 1000);
+
+	return n ? ns[rank ? rank - 1 : 0] : 0;
+}
+
+/* Finds between what a percentile is, whatever the others are: where all are as
+ * short, or as long, as they may be. */
+static struct latency_range latency_bounds(const struct latency_row *r,
+					   unsigned int per_mille)
+{
+	size_t n = r->n + r->n_range;
+	int64_t *ns = mem_new(n + 1, sizeof(*ns));
+	struct latency_range out = { 0, 0 };
+
+	for (int most = 0; most < 2; most++) {
+		if (r->n)
+			memcpy(ns, r->ns, r->n * sizeof(*ns));
+		for (size_t i = 0; i < r->n_range; i++)
+			ns[r->n + i] =
+				most ? r->range[i].most : r->range[i].least;
+		qsort(ns, n, sizeof(*ns), latency_compare_ns);
+		*(most ? &out.most : &out.least) = latency_at(ns, n, per_mille);
+	}
+	free(ns);
+	return out;
+}
+
+/* Returns how many are not known: what was cancelled has no length. */
+static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
+{
+	uint64_t n = 0;
+
+	for (size_t i = INTERVAL_CONSISTENT; i < INTERVAL_CANCELLED; i++)
+		n += verdict[i];
+	return n;
+}
+
+static uint64_t latency_order(const struct latency_row *r, const char *order)
+{
+	if (!strcmp(order, "count"))
+		return r->n;
+	if (!strcmp(order, "max"))
+		return r->n ? (uint64_t)r->ns[r->n - 1] : 0;
+	if (!strcmp(order, "average"))
+		return r->n ? r->total / r->n : 0;
+	if (!strcmp(order, "p99"))
+		return (uint64_t)latency_at(r->ns, r->n, 990);
+	if (!strcmp(order, "unknown"))
+		return latency_unknown(r->verdict);
+	return r->total;
+}
+
+static int latency_compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct latency *l = arg;
+	const struct latency_row *a = pa;
+	const struct latency_row *b = pb;
+
+	return compare_numbers(latency_order(b, l->o->order),
+			       latency_order(a, l->o->order))
+		       ?: compare_numbers(b->total, a->total)
+		       ?: strcmp(intern_get(&l->labels, a->kind),
+				 intern_get(&l->labels, b->kind))
+		       ?: strcmp(intern_get(&l->labels, a->label),
+				 intern_get(&l->labels, b->label));
+}
+
+static void latency_sort(struct latency *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->row[i].n)
+			qsort(l->row[i].ns, l->row[i].n, sizeof(*l->row[i].ns),
+			      latency_compare_ns);
+	if (l->n)
+		qsort_r(l->row, l->n, sizeof(*l->row), latency_compare_rows, l);
+}
+
+/* ---- tables */
+
+static void latency_add_ns(struct grid *g, int64_t ns, bool known)
+{
+	char text[32];
+
+	grid_text(g, known ? human_ns(text, sizeof(text), ns) : "-");
+	grid_signed(g, known ? ns : -1);
+}
+
+/* "1.2 ms..3.4 ms": where those that are not known may change it. */
+static void latency_add_bounds(struct grid *g, const struct latency_row *r)
+{
+	struct latency_range b = { 0, 0 };
+	char least[32];
+	char most[32];
+	char text[80] = "";
+
+	if (r->n_range) {
+		b = latency_bounds(r, 990);
+		human_ns(least, sizeof(least), b.least);
+		if (b.most == INT64_MAX)
+			snprintf(text, sizeof(text), "%s..", least);
+		else
+			snprintf(text, sizeof(text), "%s..%s", least,
+				 human_ns(most, sizeof(most), b.most));
+	} else if (r->n) {
+		b.least = b.most = latency_at(r->ns, r->n, 990);
+	}
+	grid_text(g, text);
+	grid_signed(g, b.least);
+	grid_signed(g, b.most == INT64_MAX ? -1 : b.most);
+}
+
+static const struct grid_column latency_columns[] = {
+	{ "Kind", "kind" },	  { "Name", "name" },
+	{ "Count", "count" },	  { "Errors", "errors" },
+	{ "Total", NULL },	  { NULL, "total_ns" },
+	{ "Average", NULL },	  { NULL, "average_ns" },
+	{ "p50", NULL },	  { NULL, "p50_ns" },
+	{ NULL, NULL },		  { NULL, "p90_ns" },
+	{ "p99", NULL },	  { NULL, "p99_ns" },
+	{ "Max", NULL },	  { NULL, "max_ns" },
+	{ NULL, "wall_percent" }, { "Unknown", "unknown" },
+	{ "p99 is", NULL },	  { NULL, "p99_least_ns" },
+	{ NULL, "p99_most_ns" },  { NULL, "consistent" },
+	{ NULL, "began_before" }, { NULL, "unfinished" },
+	{ NULL, "begin_lost" },	  { NULL, "end_lost" },
+	{ NULL, "unexplained" },  { NULL, "cancelled" },
+};
+#define LATENCY_ERRORS 3
+#define LATENCY_UNKNOWN 17
+#define LATENCY_BOUNDS 18
+
+static void latency_add_row(const struct latency *l, struct grid *g,
+			    const struct latency_row *r)
+{
+	bool any = r->n > 0;
+
+	grid_text(g, intern_get(&l->labels, r->kind));
+	grid_text(g, intern_get(&l->labels, r->label));
+	grid_number(g, r->n);
+	grid_number(g, r->errors);
+	latency_add_ns(g, (int64_t)r->total, true);
+	latency_add_ns(g, any ? (int64_t)(r->total / r->n) : 0, any);
+	latency_add_ns(g, latency_at(r->ns, r->n, 500), any);
+	latency_add_ns(g, latency_at(r->ns, r->n, 900), any);
+	latency_add_ns(g, latency_at(r->ns, r->n, 990), any);
+	latency_add_ns(g, any ? r->ns[r->n - 1] : 0, any);
+	grid_percent(g, r->total,
+		     l->last > l->first ? (uint64_t)(l->last - l->first) : 0);
+	grid_number(g, latency_unknown(r->verdict));
+	latency_add_bounds(g, r);
+	for (size_t i = INTERVAL_CONSISTENT; i < INTERVAL_VERDICTS; i++)
+		grid_number(g, r->verdict[i]);
+}
+
+static void latency_put_grid(const struct latency *l, const struct grid *g,
+			     struct json *j, const char *key)
+{
+	if (j)
+		grid_json(g, j, key);
+	else
+		grid_write(g, l->o->format, stdout);
+}
+
+static void latency_put_rows(const struct latency *l, struct json *j)
+{
+	size_t n = l->n < l->o->limit ? l->n : l->o->limit;
+	struct grid_column col[ARRAY_SIZE(latency_columns)];
+	uint64_t errors = 0;
+	struct grid *g;
+
+	memcpy(col, latency_columns, sizeof(col));
+	for (size_t i = 0; i < l->n; i++)
+		errors += l->row[i].errors;
+	if (!errors)
+		col[LATENCY_ERRORS].title = NULL;
+	if (!latency_unknown(l->verdict))
+		col[LATENCY_UNKNOWN].title = col[LATENCY_BOUNDS].title = NULL;
+	g = grid_new(col, ARRAY_SIZE(col));
+	if (col[LATENCY_BOUNDS].title)
+		grid_spare(g, "p99 is");
+	grid_spare(g, "p50");
+	for (size_t i = 0; i < n; i++)
+		latency_add_row(l, g, &l->row[i]);
+	latency_put_grid(l, g, j, "rows");
+	if (!strcmp(l->o->format, "table") && n < l->n)
+		grid_say_rest(l->n - n, "row");
+	grid_free(g);
+}
+
+static void latency_put_worst(const struct latency *l, struct json *j)
+{
+	static const struct grid_column col[] = {
+		{ "Took", NULL },
+		{ NULL, "ns" },
+		{ "Time", NULL },
+		{ NULL, "begin_ns" },
+		{ NULL, "end_ns" },
+		{ "Kind", "kind" },
+		{ "Name", "name" },
+		{ NULL, "result" },
+		{ NULL, "pid" },
+		{ "Tid", "tid" },
+		{ "Comm", "comm" },
+		{ NULL, "cpu" },
+		{ "Event", "begin_event" },
+		{ NULL, "end_event" },
+	};
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	char text[HUMAN_SPAN];
+
+	grid_whole(g, "Time");
+	for (size_t i = 0; i < l->n_worst; i++) {
+		const struct latency_worst *w = &l->worst[i];
+
+		latency_add_ns(g, w->ns, true);
+		grid_text(g, human_span(text, w->i.begin, w->i.end));
+		grid_signed(g, w->i.begin);
+		grid_signed(g, w->i.end);
+		grid_text(g, w->kind);
+		grid_text(g, w->name);
+		grid_signed(g, w->i.ret);
+		grid_signed(g, w->thread->pid);
+		grid_signed(g, w->thread->tid);
+		grid_text(g, w->thread->comm);
+		grid_signed(g, w->i.cpu);
+		grid_signed(g, w->i.begin_event);
+		grid_signed(g, w->i.end_event);
+	}
+	if (!j)
+		printf("\nthe longest:\n\n");
+	latency_put_grid(l, g, j, "worst");
+	grid_free(g);
+}
+
+/* ---- histogram */
+
+/* Returns the number of the bin; *low is where it begins. */
+static size_t latency_bin(int64_t ns, int64_t width, int64_t *low)
+{
+	size_t bin = 0;
+
+	if (width) {
+		bin = (size_t)(ns / width);
+		bin = bin < BINS_MAX ? bin : BINS_MAX - 1;
+		*low = (int64_t)bin * width;
+		return bin;
+	}
+	while (bin < 62 && ns >= (int64_t)1 << (bin + 1))
+		bin++;
+	*low = bin ? (int64_t)1 << bin : 0;
+	return bin;
+}
+
+/* One histogram of all proved ones of a kind: powers of two, or bins of equal
+ * width. */
+static void latency_put_histogram(const struct latency *l, uint32_t kind,
+				  struct json *j)
+{
+	static const struct grid_column col[] = {
+		{ NULL, "kind" },	  { "From", NULL },
+		{ NULL, "from_ns" },	  { "Count", "count" },
+		{ "Share %", "percent" }, { "", NULL },
+	};
+	uint64_t *count = mem_new(BINS_MAX, sizeof(*count));
+	int64_t low[BINS_MAX];
+	char bar[41];
+	size_t from = BINS_MAX, to = 0;
+	uint64_t most = 0, all = 0;
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
+		     k++) {
+			int64_t at;
+			size_t bin =
+				latency_bin(l->row[i].ns[k], l->o->bin, &at);
+
+			if (++count[bin] > most)
+				most = count[bin];
+			from = bin < from ? bin : from;
+			to = bin > to ? bin : to;
+			all++;
+		}
+	for (size_t bin = from; bin <= to && all; bin++) {
+		size_t len = (size_t)(count[bin] * 40 / most);
+
+		low[bin] = l->o->bin ? (int64_t)bin * l->o->bin
+			   : bin     ? (int64_t)1 << bin
+				     : 0;
+		memset(bar, '#', len);
+		bar[len] = '\0';
+		grid_text(g, intern_get(&l->labels, kind));
+		latency_add_ns(g, low[bin], true);
+		grid_number(g, count[bin]);
+		grid_percent(g, count[bin], all);
+		grid_text(g, count[bin] && !len ? "." : bar);
+	}
+	if (!j)
+		printf("\n%s, %" PRIu64 " proved:\n\n",
+		       intern_get(&l->labels, kind), all);
+	if (j)
+		grid_json_rows(g, j);
+	else
+		grid_write(g, l->o->format, stdout);
+	grid_free(g);
+	free(count);
+}
+
+static void latency_put_histograms(const struct latency *l, struct json *j)
+{
+	if (j)
+		json_array(j, "histogram");
+	for (size_t i = 0; i < l->n; i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < i; k++)
+			again |= l->row[k].kind == l->row[i].kind;
+		if (!again)
+			latency_put_histogram(l, l->row[i].kind, j);
+	}
+	if (j)
+		json_end(j);
+}
+
+/* ---- */
+
+static void latency_put_head(const struct latency *l)
+{
+	const struct intervals_sums s =
+		l->iv ? intervals_sums(l->iv) : (struct intervals_sums){ 0 };
+	uint64_t all = 0;
+	const char *sep = ": ";
+	char ns[32];
+
+	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
+		all += l->verdict[i];
+	human_put_grouped(stdout, all);
+	printf(" interval%s in %s", all == 1 ? "" : "s",
+	       human_ns(ns, sizeof(ns), l->last - l->first));
+	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
+		if (!l->verdict[i])
+			continue;
+		fputs(sep, stdout);
+		sep = ", ";
+		human_put_grouped(stdout, l->verdict[i]);
+		printf(" %s", interval_verdict_word(i));
+		if (!i && s.paused)
+			fputs(" if tracing was not switched off in between",
+			      stdout);
+	}
+	putchar('\n');
+	if (latency_unknown(l->verdict))
+		fputs("count, total, average and percentiles are of the proved "
+		      "ones; 'p99 is' tells what\nit may be with the others\n",
+		      stdout);
+	if (s.no_thread)
+		printf("%" PRIu64 " records are of threads that nobody "
+		       "knows\n",
+		       s.no_thread);
+	if (s.doubled)
+		printf("%" PRIu64 " records are there twice, and count once\n",
+		       s.doubled);
+	putchar('\n');
+}
+
+static void latency_put_json(const struct latency *l)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_int(&j, "from_ns", l->first);
+	json_int(&j, "to_ns", l->last);
+	json_bool(&j, "premise", l->iv && intervals_sums(l->iv).paused);
+	json_uint(&j, "no_thread", l->iv ? intervals_sums(l->iv).no_thread : 0);
+	json_uint(&j, "doubled", l->iv ? intervals_sums(l->iv).doubled : 0);
+	json_object(&j, "verdicts");
+	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++)
+		json_uint(&j, interval_verdict_word(i), l->verdict[i]);
+	json_end(&j);
+	json_break(&j);
+	latency_put_rows(l, &j);
+	if (l->o->worst)
+		latency_put_worst(l, &j);
+	if (l->o->histogram)
+		latency_put_histograms(l, &j);
+	json_end(&j);
+	json_newline(&j);
+}
+
+static void latency_put(const struct latency *l)
+{
+	if (!strcmp(l->o->format, "json")) {
+		latency_put_json(l);
+		return;
+	}
+	if (strcmp(l->o->format, "table") != 0) {
+		latency_put_rows(l, NULL);
+		return;
+	}
+	latency_put_head(l);
+	latency_put_rows(l, NULL);
+	if (l->o->worst)
+		latency_put_worst(l, NULL);
+	if (l->o->histogram)
+		latency_put_histograms(l, NULL);
+}
+
+/* Returns whether a row's percentile may be above the limit: only what is
+ * proved not to be passes. */
+static int latency_status(const struct latency *l)
+{
+	for (size_t i = 0; l->o->fail >= 0 && i < l->n; i++)
+		if (latency_bounds(&l->row[i], l->o->per_mille).least >
+		    l->o->fail)
+			return STATUS_LOSS;
+	return STATUS_OK;
+}
+
+/* The scheduler's kinds are read where they are asked for. */
+static int latency_read(struct latency *l, struct store *db, const char *path,
+			struct err *err)
+{
+	const struct intervals_ask ask = { .kind = l->o->kind,
+					   .pair = l->o->pair,
+					   .n_pair = l->o->n_pair };
+
+	if (l->o->kind && latency_sched_has(l->o->kind)) {
+		l->sched = latency_sched_open(db, path, err);
+		if (!l->sched)
+			return -1;
+		latency_sched_span(l->sched, &l->first, &l->last);
+		latency_sched_each(l->sched, l->o->kind, latency_take_sched, l);
+		return 0;
+	}
+	l->iv = intervals_open(db, path, &ask, err);
+	if (!l->iv)
+		return -1;
+	l->first = intervals_sums(l->iv).first;
+	l->last = intervals_sums(l->iv).last;
+	return intervals_each(l->iv, latency_take_interval, l, err);
+}
+
+int report_latency(struct store *db, const char *path,
+		   const struct latency_opts *o, struct err *err)
+{
+	struct latency l = { .o = o };
+	int rc = filter_window(o->filter, db, &l.from, &l.to, err);
+
+	l.worst = mem_new(o->worst + 1, sizeof(*l.worst));
+	if (!rc)
+		rc = latency_read(&l, db, path, err);
+	if (!rc && !l.n)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: no interval that the options select", path);
+	if (!rc) {
+		latency_sort(&l);
+		latency_put(&l);
+		rc = latency_status(&l);
+	}
+	for (size_t i = 0; i < l.n; i++) {
+		free(l.row[i].ns);
+		free(l.row[i].range);
+	}
+	free(l.row);
+	free(l.worst);
+	intern_release(&l.labels);
+	intern_release(&l.index);
+	latency_sched_close(l.sched);
+	intervals_close(l.iv);
+	return rc;
+}

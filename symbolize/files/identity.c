@@ -1,0 +1,305 @@
+/* identity.c - whether a file is the one that was mapped: the one place that
+ * decides it.
+ *
+ * The kernel can write the build-id of a mapping into its record, which then
+ * has no inode. Otherwise perf, in all versions, reads build-ids when the
+ * recording ends, from the files that are then at the recorded paths: those of
+ * a program that was built anew meanwhile are of the new one, and those of a
+ * mount namespace that is gone are of what has the path outside. The inode in
+ * the record is of the mapped file, but differs between copies of a file, and
+ * tells nothing on another machine, unless it is the same below a folder that
+ * the user names. */
+#include "symbolize/files/identity.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stitch/tasks/frame.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/symbolizer.h"
+
+#define NS_PER_S 1000000000LL
+
+/* Whether a file has the recorded device and inode. */
+enum identity_inode {
+	INODE_UNKNOWN, /* the two numbers cannot be compared */
+	INODE_SAME,
+	INODE_OTHER,
+};
+
+/* Times in ns since 1970; 0: unknown. */
+struct identity_file {
+	enum identity_inode inode;
+	bool device; /* it is on the recorded one */
+	bool disk;   /* its file system is on one */
+	bool linked; /* it has another name */
+	int64_t born, written, changed;
+};
+
+static int64_t identity_ns(const struct statx_timestamp *t)
+{
+	return (int64_t)t->tv_sec * NS_PER_S + t->tv_nsec;
+}
+
+/* An inode number is soon used again by some file systems, with another
+ * generation. What perf takes from /proc has none. */
+static bool identity_other_generation(const struct image *img, int fd)
+{
+	/* the kernel writes 32 bits, in spite of the type of the request */
+	long gen = 0;
+
+	return img->ino_gen && fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &gen) &&
+	       gen && (uint32_t)gen != (uint32_t)img->ino_gen;
+}
+
+/* Returns false if there is no such regular file. */
+static bool identity_look(const struct image *img, int fd,
+			  struct identity_file *f)
+{
+	struct statx st;
+
+	*f = (struct identity_file){ .inode = INODE_UNKNOWN };
+	if (fd < 0 ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME,
+		  &st) ||
+	    !S_ISREG(st.stx_mode))
+		return false;
+	f->device =
+		st.stx_dev_major == img->maj && st.stx_dev_minor == img->min;
+	f->disk = st.stx_dev_major != 0;
+	f->linked = st.stx_nlink > 1;
+	f->written = identity_ns(&st.stx_mtime);
+	f->changed = identity_ns(&st.stx_ctime);
+	f->born = st.stx_mask & STATX_BTIME ? identity_ns(&st.stx_btime) : 0;
+	/* Of a file system without a disk, such as an overlay or btrfs, stat()
+	 * and records may have different devices and inodes for one file. */
+	if (!img->ino || (!f->device && !f->disk))
+		return true;
+	f->inode = st.stx_ino == img->ino && !identity_other_generation(img, fd)
+			   ? INODE_SAME
+			   : INODE_OTHER;
+	return true;
+}
+
+static bool identity_look_at(const struct image *img, const char *path,
+			     struct identity_file *f)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	bool there = identity_look(img, fd, f);
+
+	if (fd >= 0)
+		close(fd);
+	return there;
+}
+
+static bool identity_is_file(const struct image *img)
+{
+	return img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING;
+}
+
+bool identity_is_deleted(const char *path, size_t *len)
+{
+	static const char mark[] = " (deleted)";
+	size_t n = strlen(path);
+	size_t gone = sizeof(mark) - 1;
+	bool is = n > gone && !strcmp(path + n - gone, mark);
+
+	*len = is ? n - gone : n;
+	return is;
+}
+
+/* What is told of a build-id by the file that is now at the path from which the
+ * recorder read it, on the machine of the recording, if that is of another
+ * inode. One that came later was not there; one that came during the recording
+ * was. Otherwise that file may have been there all the time, and the mapped one
+ * in another mount namespace. */
+static enum identity_id identity_id_of_other(const struct symbolizer *sy,
+					     const struct identity_file *f)
+{
+	const int64_t from = sy->opts.recorded_from;
+	const int64_t to = sy->opts.recorded_to;
+	/* A file that gets another name is changed, too. On a file system
+	 * without a disk, as those of other machines, an inode may have another
+	 * number each time: there only the birth counts. */
+	int64_t changed = f->disk ? f->changed : f->born;
+
+	if (!to)
+		return IDENTITY_ID_OPEN;
+	if (!f->device)
+		return IDENTITY_ID_DOUBT;
+	if (f->born > to)
+		return IDENTITY_ID_READ;
+	return f->born >= from || (changed >= from && changed <= to)
+		       ? IDENTITY_ID_NONE
+		       : IDENTITY_ID_DOUBT;
+}
+
+enum identity_id identity_of_id(const struct symbolizer *sy,
+				const struct image *img)
+{
+	struct identity_file f;
+
+	if (!img->id_len)
+		return IDENTITY_ID_NONE;
+	/* a record has either a build-id or an inode */
+	if (!identity_is_file(img) || !img->ino)
+		return IDENTITY_ID_OWN;
+	if (!sy->opts.same_machine || !img->path || img->path[0] != '/' ||
+	    !identity_look_at(img, img->path, &f) || f.inode != INODE_OTHER)
+		return IDENTITY_ID_READ;
+	return identity_id_of_other(sy, &f);
+}
+
+/* Below a folder that the user named may be the very file: another one than
+ * the build-id leads to. */
+static bool identity_is_given(const struct symbolizer *sy,
+			      const struct image *img)
+{
+	return img->ino && (sy->opts.symfs ||
+			    (sy->opts.debug_dirs && *sy->opts.debug_dirs));
+}
+
+bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
+{
+	enum identity_id id = identity_of_id(sy, img);
+
+	if (!img->id_len)
+		return !img->several;
+	return id == IDENTITY_ID_OWN ||
+	       (id == IDENTITY_ID_READ && !identity_is_given(sy, img));
+}
+
+/* Builds of one library often begin with the same functions. */
+#define CALLS_MIN 8
+
+bool identity_calls_confirm(size_t calls, size_t bad)
+{
+	return calls >= CALLS_MIN && calls >= bad * 16;
+}
+
+static const struct identity_said proved = { IDENTITY_PROVED, NULL };
+static const struct identity_said believed = { IDENTITY_BELIEVED, NULL };
+static const struct identity_said doubtful = { IDENTITY_DOUBTFUL, NULL };
+static const struct identity_said replaced = { IDENTITY_ANOTHER, "replaced" };
+static const struct identity_said other_id = { IDENTITY_ANOTHER,
+					       "other build-id" };
+
+/* What the build-id says. */
+static struct identity_said identity_by_id(enum identity_id id, bool same)
+{
+	if (id == IDENTITY_ID_NONE)
+		return replaced;
+	if (!same)
+		return other_id;
+	return id == IDENTITY_ID_DOUBT	? doubtful
+	       : id == IDENTITY_ID_OPEN ? believed
+					: proved;
+}
+
+/* Of the file with the recorded inode. Nobody can set ctime back, but another
+ * name changes it as well, such as the link that perf makes in its cache when
+ * the recording ends. */
+static struct identity_said identity_by_inode(const struct symbolizer *sy,
+					      const struct identity_file *f,
+					      enum identity_id id, bool same)
+{
+	const int64_t from = sy->opts.recorded_from;
+	const int64_t before = sy->opts.recorded_before;
+	bool unwritten = from && f->written < from;
+
+	if (unwritten && (f->changed < from || f->linked || same))
+		return proved;
+	if (id != IDENTITY_ID_NONE)
+		return identity_by_id(id, same);
+	return before && f->written > before ? replaced : believed;
+}
+
+/* Of a file of which nothing but its path tells anything. */
+static struct identity_said identity_by_path(const struct symbolizer *sy,
+					     const struct image *img,
+					     const struct identity_file *f)
+{
+	const int64_t before = sy->opts.recorded_before;
+	size_t len;
+
+	return img->several || identity_is_deleted(img->path, &len) ||
+			       (before && f->written > before)
+		       ? replaced
+		       : believed;
+}
+
+/* Of a file with another inode than the recorded one, or if none is known. */
+static struct identity_said identity_judge_file(const struct symbolizer *sy,
+						const struct image *img,
+						const struct identity_file *f,
+						enum found_at at, bool same)
+{
+	enum identity_id id = identity_of_id(sy, img);
+
+	if (f->inode == INODE_SAME &&
+	    (at != FOUND_PATH || sy->opts.same_machine))
+		return identity_by_inode(sy, f, id, same);
+	/* A copy of the right file has another inode: the user says what is
+	 * there, if it can be only one. */
+	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
+		return img->several ? replaced : believed;
+	if (id != IDENTITY_ID_NONE)
+		return identity_by_id(id, same);
+	if (at != FOUND_PATH ||
+	    (f->inode == INODE_OTHER && sy->opts.same_machine))
+		return replaced;
+	return identity_by_path(sy, img, f);
+}
+
+struct identity_said identity_judge(const struct symbolizer *sy,
+				    const struct image *img,
+				    const struct elf_file *ef, enum found_at at)
+{
+	bool same = img->id_len &&
+		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
+	struct identity_file f;
+
+	if (!identity_is_file(img) || (img->id_len && !img->ino)) {
+		if (img->id_len)
+			return same ? proved : other_id;
+		return believed;
+	}
+	if (!identity_look(img, ef->fd, &f))
+		return same ? proved : believed;
+	return identity_judge_file(sy, img, &f, at, same);
+}
+
+/* Returns whether the kernel that runs is the one that was recorded: the same
+ * release, on the same machine, since it was started. */
+static bool identity_same_boot(const struct symbolizer *sy)
+{
+	struct timespec wall, up;
+
+	if (!sy->opts.same_machine || !sy->opts.recorded_from ||
+	    clock_gettime(CLOCK_REALTIME, &wall) ||
+	    clock_gettime(CLOCK_BOOTTIME, &up))
+		return false;
+	return sy->opts.recorded_from >
+	       (wall.tv_sec - up.tv_sec) * NS_PER_S + wall.tv_nsec - up.tv_nsec;
+}
+
+struct identity_said identity_judge_vdso(const struct symbolizer *sy,
+					 const struct image *img,
+					 const struct elf_file *ef)
+{
+	if (img->id_len)
+		return elf_same_id(ef->id, ef->id_len, img->id, img->id_len)
+			       ? proved
+			       : other_id;
+	/* the one for programs of 32 bits is not this process's */
+	if (identity_same_boot(sy) && img->path && !strcmp(img->path, "[vdso]"))
+		return proved;
+	return (struct identity_said){ IDENTITY_ANOTHER, NULL };
+}

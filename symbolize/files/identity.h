@@ -1,0 +1,76 @@
+/* identity.h - whether a file is the one that was mapped: the one place that
+ * decides it.
+ *
+ * Whoever wants the file of an image takes it from locate.h, which asks here
+ * about each candidate. What is evidence, strongest first:
+ * 1. The build-id of the mapping's own record.
+ * 2. Device, inode and generation in the record, of a file that was not written
+ *    since the recording began.
+ * 3. The build-id that the recorder read from the path when the recording
+ *    ended, unless the capture has several files at that path, or this machine
+ *    shows that it was read from another file.
+ * 4. Return addresses behind calls: they decide where 3 is in doubt.
+ * 5. The path alone, unless the record says that the file was deleted, or the
+ *    inode is another one, or it was written after the recording. */
+#ifndef SYMBOLIZE_FILES_IDENTITY_H
+#define SYMBOLIZE_FILES_IDENTITY_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct elf_file;
+struct image;
+struct symbolizer;
+
+enum identity {
+	IDENTITY_ANOTHER,  /* another file: nothing is to be taken from it */
+	IDENTITY_DOUBTFUL, /* only call sites can tell, see below */
+	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
+	IDENTITY_PROVED,
+};
+
+/* How a file was found. */
+enum found_at {
+	FOUND_PATH,  /* at the recorded path */
+	FOUND_GIVEN, /* below a folder that the user named, by path or name */
+	FOUND_BY_ID, /* where files are kept by build-id */
+};
+
+/* The answer; why is a status of struct image_report for another file, and NULL
+ * for others. */
+struct identity_said {
+	enum identity is;
+	const char *why;
+};
+
+struct identity_said identity_judge(const struct symbolizer *sy,
+				    const struct image *img,
+				    const struct elf_file *ef,
+				    enum found_at at);
+/* The same of this process's vdso. */
+struct identity_said identity_judge_vdso(const struct symbolizer *sy,
+					 const struct image *img,
+					 const struct elf_file *ef);
+
+/* What the build-id of an image is worth. */
+enum identity_id {
+	IDENTITY_ID_NONE,  /* it has none, or one that was read from another
+			    * file */
+	IDENTITY_ID_DOUBT, /* another file is at its path, and was when the
+			    * recorder read it: it may be of that one */
+	IDENTITY_ID_OPEN,  /* another file is there, nobody knows since when */
+	IDENTITY_ID_READ,  /* the recorder has read it from the path */
+	IDENTITY_ID_OWN,   /* it is in the record of the mapping */
+};
+enum identity_id identity_of_id(const struct symbolizer *sy,
+				const struct image *img);
+/* Returns whether what is found for the image may be kept under its build-id
+ * or, without one, its path and inode: nothing else decides what is found. */
+bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img);
+/* Returns whether return addresses confirm a doubtful file: how many are behind
+ * calls, and how many are not. A walk along frame pointers adds some of the
+ * latter to those of the right file. */
+bool identity_calls_confirm(size_t calls, size_t bad);
+/* Returns whether the recorder found the file deleted, and *len: of its path
+ * without the mark. */
+bool identity_is_deleted(const char *path, size_t *len);
+#endif

@@ -1,0 +1,245 @@
+#!/bin/sh
+# identity.sh - no name, class or instruction comes from a file that is not the
+# one that ran.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/identity.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$dir" || exit 2
+dir=$PWD # perf records the true path
+HOME=$dir
+XDG_CACHE_HOME=$dir
+export HOME XDG_CACHE_HOME
+CC=${CC:-gcc}
+
+# Version A has alpha and beta, version B has beta, new_one and alpha: the
+# function that never runs is where another one was.
+cat >hot.c <<'EOF2'
+#include <time.h>
+volatile long sink;
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+#define BURN(name, k)                                                          \
+	__attribute__((noinline)) void name(double s)                          \
+	{                                                                      \
+		double e = now() + s;                                          \
+		while (now() < e)                                              \
+			for (int i = 0; i < 20000; i++)                        \
+				sink += i * k;                                 \
+		sink++;                                                        \
+	}
+#ifdef B
+BURN(beta, 3) BURN(new_one, 5) BURN(alpha, 7)
+#else
+BURN(alpha, 7) BURN(beta, 3)
+#endif
+#ifdef MAIN
+int main(void)
+{
+	for (int i = 0; i < MAIN; i++) {
+		alpha(0.2);
+		beta(0.1);
+	}
+	return 0;
+}
+#endif
+EOF2
+cat >m.c <<'EOF2'
+void alpha(double), beta(double);
+int main(void)
+{
+	alpha(0.2);
+	beta(0.1);
+	return 0;
+}
+EOF2
+# build OUT OPTION...
+build() {
+	build_out=$1
+	shift
+	"$CC" -O1 -g -fno-omit-frame-pointer -Wl,--build-id -o "$build_out" "$@" \
+		2>err
+}
+mkdir lib new
+if ! build one -DMAIN=400 hot.c || ! build two -DB -DMAIN=400 hot.c ||
+	! build lib/libhot.so -fPIC -shared hot.c ||
+	! build new/libhot.so -fPIC -shared -DB hot.c ||
+	! build m m.c -Llib -lhot "-Wl,-rpath,$dir/lib"
+then
+	echo "skip identity: no compiler"
+	exit 0
+fi
+if [ "$(id -u)" != 0 ] || ! perf record -q -o try.data true 2>/dev/null ||
+	! unshare -um true 2>/dev/null
+then
+	echo "skip identity: perf or root is not here"
+	exit 0
+fi
+record() {
+	perf record -q -F 999 -g "$@" >/dev/null 2>&1
+}
+
+# names DB IMAGE: the functions of the samples in an image, those of a twentieth
+# of them; '?' has no name
+names() {
+	"$B" query --format csv "$1" "WITH s AS (
+		SELECT coalesce(s.name, '?') AS name, sum(g.n) AS n
+		FROM sample_group g JOIN stack t ON t.id = coalesce(g.kernel, g.user)
+		JOIN frame f ON f.id = t.frame JOIN image i ON i.id = f.image
+		LEFT JOIN symbol s ON s.id = f.symbol
+		WHERE i.path LIKE '%/$2%' GROUP BY s.name)
+		SELECT name FROM s WHERE n * 20 >= (SELECT sum(n) FROM s)
+		ORDER BY name" | tail -n +2 | tr -d '\r"' | tr '\n' ' ' |
+		sed 's/ $//'
+}
+# classes DB IMAGE: what the stacks in an image are said to be
+classes() {
+	"$B" query --format csv "$1" "SELECT DISTINCT w.name FROM sample_group g
+		JOIN stack t ON t.id = g.user JOIN frame f ON f.id = t.frame
+		JOIN image i ON i.id = f.image JOIN internal_judged j ON j.stack = t.id
+		JOIN word w ON w.kind = 'judged' AND w.id = j.class
+		WHERE i.path LIKE '%/$2%' AND g.kernel IS NULL AND t.depth > 1
+		ORDER BY 1" | tail -n +2 | tr -d '\r"' | tr '\n' ' ' | sed 's/ $//'
+}
+# here OPTION... CAPTURE: read where it was recorded
+here() {
+	"$B" ingest -q -f -o x.db "$@" 2>err
+}
+# away OPTION... CAPTURE: read on another machine
+away() {
+	# shellcheck disable=SC2016
+	unshare -u sh -c 'hostname elsewhere; exec "$0" ingest -q -f -o x.db "$@"' \
+		"$B" "$@" 2>err
+}
+# both NAME IMAGE WANTED OPTION... CAPTURE: here, elsewhere, and there without
+# perf's cache
+both() {
+	both_name=$1 both_image=$2 both_wanted=$3
+	shift 3
+	here "$@"
+	is "${both_name}_here" "$both_wanted" "$(names x.db "$both_image")"
+	away "$@"
+	is "${both_name}_elsewhere" "$both_wanted" "$(names x.db "$both_image")"
+	HOME=$dir/none away "$@"
+	is "${both_name}_elsewhere_without_cache" "$both_wanted" \
+		"$(names x.db "$both_image")"
+}
+
+# A daemon is built anew while it runs, and recorded then.
+cp one daemon
+./daemon &
+pid=$!
+soon grep -q daemon /proc/$pid/comm
+cp two other && mv other daemon
+record -o deleted.data -p $pid -- sleep 0.4
+kill $pid
+both a_deleted_program_has_no_names daemon '?' deleted.data
+is its_stacks_are_not_judged 'not judged (no file)' "$(classes x.db daemon)"
+"$B" report x.db 2>&1 | tr '\n' ' ' | tr -s ' ' >out
+says the_first_sentence_says_why_and_what_helps "daemon (deleted) was \
+replaced: " out
+"$B" annotate x.db new_one >out 2>/dev/null
+is nor_are_instructions_shown 0 "$(wc -c <out)"
+mkdir -p "old$dir"
+cp one "old$dir/daemon"
+both the_old_file_below_symfs_names_it daemon 'alpha beta' --symfs old \
+	deleted.data
+here --debug-dir old deleted.data
+"$B" report x.db >out 2>&1
+is and_its_stacks_are_judged_by_it 0 "$(grep -c 'unchecked for want' out)"
+both so_does_one_below_a_debug_dir daemon 'alpha beta' --debug-dir old \
+	deleted.data
+here deleted.data
+"$B" symbolize --symfs old x.db >out 2>&1
+is a_finished_database_is_mended 'alpha beta' "$(names x.db daemon)"
+
+# The file at the path is written after the capture, which has no build-ids.
+cp one pgm
+perf record -q -F 999 -g -o - timeout 0.4 ./pgm >inplace.data 2>/dev/null
+later() {
+	: >after && [ -n "$(find after -newer inplace.data)" ]
+}
+soon later
+cat two >pgm
+both a_file_that_was_written_later_names_nothing pgm '?' inplace.data
+is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
+mkdir -p "p$dir"
+cp one "p$dir/pgm"
+both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
+
+# Two files at one path at the same time: perf reads build-ids by path.
+cp m m1 && cp m m2
+record -a -o two.data -- sh -c "./m1 & unshare -m sh -c 'mount --bind \"$dir/new\" \"$dir/lib\" && exec \"$dir/m2\"' & wait; sleep 0.1"
+is neither_of_two_files_at_a_path_has_a_build_id 2 "$(here two.data &&
+	"$B" query --format csv x.db "SELECT count(*) FROM image
+	WHERE path = '$dir/lib/libhot.so' AND build_id IS NULL" | tail -n +2 |
+	tr -d '\r')"
+for where in here away
+do
+	$where two.data
+	is "new_one_is_not_named_by_the_other_file_$where" 0 "$("$B" query \
+		--format csv x.db "SELECT count(*) FROM frame f JOIN symbol s
+		ON s.id = f.symbol JOIN image i ON i.id = f.image
+		WHERE s.name = 'new_one' AND i.path LIKE '%libhot.so'" |
+		tail -n +2 | tr -d '\r')"
+	# perf links files into its cache: their inodes tell them apart
+done
+HOME=$dir/none away two.data
+is without_it_none_is_named '?' "$(names x.db libhot.so)"
+
+# A mount namespace that is gone when perf reads build-ids.
+for n in 1 2
+do
+	record -o c$n.data unshare -m sh -c \
+		"mount --bind '$dir/new' '$dir/lib' && exec '$dir/m'"
+	here c$n.data
+	is "the_hosts_file_names_nothing_of_a_container_$n" '?' \
+		"$(names x.db libhot.so)"
+	is "nor_are_its_stacks_judged_by_it_$n" '' "$(classes x.db libhot.so |
+		grep -E 'whole|fabricated|lacks')"
+done
+mkdir -p "root$dir/lib"
+ln new/libhot.so "root$dir/lib/libhot.so"
+both the_inode_below_symfs_proves_the_right_one libhot.so 'alpha beta' \
+	--symfs root c1.data
+
+# A library is replaced while all is recorded.
+record -a -o upgrade.data -- sh -c \
+	"./m & sleep 0.1; cp new/libhot.so x; mv x lib/libhot.so; wait; ./m"
+for where in here away
+do
+	$where upgrade.data
+	is "a_library_that_was_replaced_names_no_new_one_$where" 0 "$("$B" query \
+		--format csv x.db "SELECT count(*) FROM frame f JOIN symbol s
+		ON s.id = f.symbol WHERE s.name = 'new_one'" | tail -n +2 |
+		tr -d '\r')"
+done
+
+# The kernel's own build-ids leave [vdso] without one.
+cat >vd.c <<'EOF2'
+#include <time.h>
+int main(void)
+{
+	struct timespec t;
+	for (int i = 0; i < 10000000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	return 0;
+}
+EOF2
+build vd vd.c
+if perf record -q --buildid-mmap -o vdso.data -F 999 -g ./vd 2>/dev/null
+then
+	here vdso.data
+	is the_vdso_of_this_boot_is_found named "$("$B" query --format csv x.db \
+		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
+		tr -d '\r')"
+	away vdso.data
+	is elsewhere_it_is_not 'no file' "$("$B" query --format csv x.db \
+		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
+		tr -d '\r"')"
+else
+	echo "skip the_vdso_of_this_boot_is_found: perf has no --buildid-mmap"
+fi

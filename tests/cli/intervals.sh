@@ -1,0 +1,147 @@
+#!/bin/sh
+# intervals.sh - how long pairs of events took: by what a program timed itself, and by perf trace.
+# usage: BACKSTITCH=build/backstitch tests/cli/intervals.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+
+db=$work/calls.db
+"$B" ingest -q --no-symbols -o "$db" tests/captures/calls.data.zst
+
+# ---- what the program timed, calls.c
+cat >"$work/log.py" <<'END'
+import collections
+import gzip
+import json
+import subprocess
+import sys
+
+program, db = sys.argv[1:]
+NAME = {0: "read", 1: "write", 230: "clock_nanosleep"}
+rows = json.loads(subprocess.run(
+    [program, "query", "--format", "json", db,
+     "SELECT * FROM interval WHERE kind = 'syscall' ORDER BY t0"],
+    capture_output=True, check=True, text=True).stdout)
+rows = rows["rows"] if isinstance(rows, dict) else rows
+seen = collections.Counter()
+for line in gzip.open("tests/captures/calls.log.gz", "rt"):
+    tid, number, t0, t1, result = map(int, line.split())
+    # a handler that interrupts a call returns by a call, too
+    inside = [r for r in rows if r["tid"] == tid and
+              r["name"] != "rt_sigreturn" and r["t0"] is not None and
+              t0 <= r["t0"] and r["t1"] is not None and r["t1"] <= t1]
+    assert len(inside) == 1, (line, inside)
+    r = inside[0]
+    assert r["name"] == NAME[number], (line, r)
+    assert r["verdict"] == "proved" and r["reason"] is None, (line, r)
+    assert r["ns"] == r["t1"] - r["t0"] <= t1 - t0, (line, r)
+    # libc has -1 for an error
+    assert r["ret"] == result or (result == -1 and r["ret"] < 0), (line, r)
+    seen[r["name"]] += 1
+assert seen == {"read": 61, "write": 40, "clock_nanosleep": 22}, seen
+verdicts = collections.Counter((r["verdict"], r["name"]) for r in rows
+                               if r["verdict"] != "proved")
+# perf started the program: its exec began before the events were on
+assert verdicts == {("began before", "execve"): 1}, verdicts
+END
+python3 "$work/log.py" "$B" "$db" >"$work/said" 2>&1
+rc=$?
+[ $rc = 0 ] || sed 's/^/    /' "$work/said"
+ok "each_call_took_what_the_program_timed" $rc
+
+# ---- perf trace -s. An exit without an enter is a call of 0 ms there: that of
+# the exec which began the recording, and those of the children of clone3 and
+# vfork, which return from a call of their parents. It leaves out rt_sigreturn,
+# whose exit has the number -1.
+cat >"$work/perf.py" <<'END'
+import collections
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+program, db = sys.argv[1:]
+perf = collections.Counter()
+for line in gzip.open("tests/captures/calls.trace-s.txt.gz", "rt"):
+    m = re.match(r"   (\w+) +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)", line)
+    if m:
+        name, count, errors, total = m[1], int(m[2]), int(m[3]), float(m[4])
+        perf[name, "count"] += count
+        perf[name, "errors"] += errors
+        perf[name, "total"] += round(total * 1000)
+ours = collections.Counter()
+for r in json.loads(subprocess.run(
+        [program, "report", "--latency", "syscall", "--json", "--limit", "0",
+         db], capture_output=True, check=True, text=True).stdout)["rows"]:
+    ours[r["name"], "count"] = r["count"]
+    ours[r["name"], "errors"] = r["errors"]
+    ours[r["name"], "total"] = round(r["total_ns"] / 1000)
+classes = collections.Counter()
+for key in set(perf) | set(ours):
+    name, what = key
+    if what == "total" and abs(perf[key] - ours[key]) <= 4:
+        continue # microseconds, rounded for each of the four threads
+    if perf[key] != ours[key]:
+        classes[key + (perf[key] - ours[key],)] += 1
+for (name, what, n), count in sorted(classes.items()):
+    print(name, what, "%+d" % n)
+END
+python3 "$work/perf.py" "$B" "$db" >"$work/said" 2>&1
+is "perf_trace_differs_by_named_classes" "clone3 count +2
+execve count +1
+rt_sigreturn count -1
+rt_sigreturn total -27
+vfork count +1" "$(cat "$work/said")"
+
+# ---- what is asked for
+json() {	# json EXPRESSION: of the answer, r
+	python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print(eval(sys.argv[1]))' "$1"
+}
+
+"$B" report --latency "$db" >"$work/out"
+says "first_line_has_the_verdicts" "342 proved, 1 began before" "$work/out"
+is "rows_by_thread_have_all_calls" "342" \
+	"$("$B" report --latency --by tid --json "$db" |
+	json 'sum(x["count"] for x in r["rows"])')"
+is "worst_are_the_longest_first" "True" \
+	"$("$B" report --latency --worst 9 --json "$db" |
+	json '[x["ns"] for x in r["worst"]] == sorted((x["ns"] for x in r["worst"]), reverse=True) and len(r["worst"]) == 9')"
+is "bins_add_up_to_the_count" "342 342" \
+	"$("$B" report --latency --histogram --json "$db" |
+	json 'sum(x["count"] for x in r["histogram"])') $("$B" report \
+	--latency --bins 50us --json "$db" |
+	json 'sum(x["count"] for x in r["histogram"])')"
+is "a_time_before_all_has_no_interval" "2" \
+	"$("$B" report --latency --time ,1 "$db" >"$work/out" 2>&1; echo $?)"
+"$B" report --latency --format csv --limit 1 "$db" >"$work/out"
+says "csv_has_ns" ",total_ns,average_ns,p50_ns,p90_ns," "$work/out"
+"$B" report --latency --kind irq "$db" >"$work/out" 2>"$work/err"
+is "a_kind_that_was_not_recorded_is_an_error" 2 $?
+says "and_says_what_lists_events" "backstitch info --events" "$work/err"
+
+"$B" report --latency syscall --fail-above 1s "$db" >"$work/out"
+is "nothing_took_a_second" 0 $?
+"$B" report --latency syscall --fail-above 5ms "$db" >"$work/out"
+is "something_took_5_ms" 4 $?
+"$B" report --latency syscall --fail-above 5ms --percentile 50 "$db" \
+	>"$work/out"
+is "no_median_is_above_5_ms" 0 $?
+"$B" report --latency --fail-above 5 "$db" >"$work/out" 2>&1
+is "a_limit_needs_a_unit" 2 $?
+
+# ---- own pairs
+# without their numbers, returns of children have no begin, and exits no end
+is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \
+	"$("$B" report --latency --json --pair \
+	raw_syscalls:sys_enter,raw_syscalls:sys_exit "$db" |
+	json '"{proved} {began before} {unfinished}".format(**r["verdicts"])')"
+"$B" report --latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
+is "a_pair_needs_two_events" 2 $?
+
+# ---- Perfetto's slices: the same
+is "slices_are_those_that_are_proved" '"342 0"' \
+	"$("$B" query --compat perfetto --format csv "$db" \
+	"SELECT sum(dur >= 0) || ' ' || sum(dur < 0) FROM perfetto_slice" |
+	tail -1)"
