@@ -736,15 +736,10 @@ const char *causes_larger_buffers(const struct causes *c)
 struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);
-	const char *cards =
-		wake_contexts_cards(c->contexts)
-			? "if no interrupt raised the softirqs that "
-			  "threads ran"
-			: NULL;
 
 	if ((on & MISSING_ANYWHERE) && timeline_rules(c->t)->pauses > 0)
 		return (struct causes_premise){
-			.cards = cards,
+			.cards = wake_contexts_cards(c->contexts),
 			.cure = "record without what may pause perf: -D, "
 				"--control, --overwrite, --snapshot, "
 				"--switch-output",
@@ -753,14 +748,14 @@ struct causes_premise causes_premise(const struct causes *c)
 		};
 	if (on & MISSING_ANYWHERE)
 		return (struct causes_premise){
-			.cards = cards,
+			.cards = wake_contexts_cards(c->contexts),
 			.cure = c->kernel->capture->ring,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",
 		};
 	return (struct causes_premise){
-		.cards = cards,
+		.cards = wake_contexts_cards(c->contexts),
 		.words = c->silent ? c->silent
 			 : on & MISSING_IF_SHOWS
 				 ? "if records are missing only where it shows"
