@@ -9,6 +9,7 @@
 #include "cli/causes/missing.h"
 #include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
+#include "cli/model/causes_silent.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
@@ -73,7 +74,8 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
-	char *silent;	/* premise of silent tasks; NULL: there are none */
+	char *silent;	/* names of silent tasks; NULL: there are none */
+	char *premise;	/* about them */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -624,7 +626,8 @@ static int causes_end(struct causes *c, struct err *err)
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
-	c->silent = causes_silent_premise(c);
+	c->silent = causes_silent_names(c->t, c->told, c->names);
+	c->premise = causes_silent_premise(c->t, c->silent);
 	return 0;
 }
 
@@ -703,6 +706,7 @@ void causes_free(struct causes *c)
 	row_cursor_close(&c->record);
 	free(c->pending);
 	free(c->silent);
+	free(c->premise);
 	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);
@@ -733,6 +737,11 @@ const char *causes_larger_buffers(const struct causes *c)
 	return c->kernel->capture->larger;
 }
 
+const char *causes_silent(const struct causes *c)
+{
+	return c->silent;
+}
+
 struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);
@@ -756,7 +765,7 @@ struct causes_premise causes_premise(const struct causes *c)
 		};
 	return (struct causes_premise){
 		.cards = wake_contexts_cards(c->contexts),
-		.words = c->silent ? c->silent
+		.words = c->premise ? c->premise
 			 : on & MISSING_IF_SHOWS
 				 ? "if records are missing only where it shows"
 			 : on & MISSING_IF_ON

@@ -47,6 +47,8 @@ struct path_run {
 	const struct timeline *t;
 	struct proofs *proofs;
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
+	/* of which JSON tells in front of the waits; NULL: of none */
+	const struct path_program *program;
 };
 
 /* Loads what an answer needs; r->o is NULL where there are no options of path.

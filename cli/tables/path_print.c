@@ -35,12 +35,17 @@ static int path_of_program(struct path_run *r, struct err *err)
 		r->o = all;
 		return rc ? rc : path_waits(r, err);
 	}
-	path_head(r, p.thread, p.from, p.to, &c);
-	chain_release(&c);
-	fputs("'--all' tells of all threads\n\n", stdout);
+	if (all->json) {
+		r->program = &p;
+	} else {
+		path_head(r, p.thread, p.from, p.to, &c);
+		chain_release(&c);
+		fputs("'--all' tells of all threads\n\n", stdout);
+	}
 	r->asked = r->proved = r->unknown = 0;
 	rc = path_waits(r, err);
 	r->o = all;
+	r->program = NULL;
 	return rc;
 }
 
@@ -51,7 +56,7 @@ static int path_answer(struct path_run *r, struct err *err)
 	struct json j;
 
 	if (!o->all && o->tid < 0 && !o->comm && !o->timed && !o->worst &&
-	    !o->waits && !o->tree && !o->blame && !o->json)
+	    !o->waits && !o->tree && !o->blame)
 		return path_of_program(r, err);
 	if (r->o->blame || r->o->tree)
 		return path_shares(r, err);

@@ -219,6 +219,24 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 	json_end(j);
 }
 
+/* The chain of the program's first thread is not one of the waits. */
+static void path_json_program(struct path_run *r, struct json *j)
+{
+	const struct path_program *p = r->program;
+	const uint64_t asked = r->asked;
+	const uint64_t proved = r->proved;
+	const uint64_t unknown = r->unknown;
+
+	json_object(j, "program");
+	path_json(r, j, p->thread, p->from, p->to);
+	json_uint(j, "asked_ns", r->asked - asked);
+	json_uint(j, "proved_ns", r->proved - proved);
+	json_end(j);
+	r->asked = asked;
+	r->proved = proved;
+	r->unknown = unknown;
+}
+
 /* All waits of a capture do not fit into memory as a table does. */
 static void path_put_waits_json(struct path_longest *l)
 {
@@ -229,6 +247,8 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
+	if (l->r->program)
+		path_json_program(l->r, &j);
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {

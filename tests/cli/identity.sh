@@ -160,7 +160,7 @@ is a_finished_database_is_mended 'alpha beta' "$(names x.db daemon)"
 cp one pgm
 perf record -q -F 999 -g -o - timeout 0.4 ./pgm >inplace.data 2>/dev/null
 later() {
-	: >after && [ after -nt inplace.data ]
+	: >after && [ -n "$(find after -newer inplace.data)" ]
 }
 soon later
 cat two >pgm

@@ -226,7 +226,7 @@ plain() {
 }
 bad=0
 mkdir plain
-cp a.db perf.data plain
+cp -p a.db perf.data plain
 cd plain || exit 1
 plain "$B" ingest -q --no-symbols -o new.db perf.data >../out 2>../err && cmp -s new.db a.db || bad=1
 plain "$B" ingest -q --no-symbols -o new.db perf.data >../out 2>../err && bad=1

@@ -100,7 +100,7 @@ ok the_program_of_a_recording_comes_first $?
 ok and_all_has_no_program $?
 
 # what the list of waits shows can be pasted
-"$B" path --all --limit 1 "$db" >"$work/text"
+"$B" path --limit 1 "$db" >"$work/text"
 when=$(awk '$3 ~ /^[0-9.]*,/ { print $3, $4; exit }' "$work/text")
 "$B" path --time "${when% *}" --tid "${when#* }" --json "$db" >"$work/json"
 "$B" path --limit 1 --json "$db" >"$work/one"
