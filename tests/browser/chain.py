@@ -162,7 +162,8 @@ dbs = {os.path.basename(n).split(".")[0]: make(os.path.join(ROOT, "tests", n))
        for n in ("causality/captures/lock.data.zst",
                  "causality/captures/chain.data.zst",
                  "causality/captures/sock.data.zst",
-                 "captures/ftrace-v7.dat")}
+                 "captures/ftrace-v7.dat",
+                 "captures/ftrace-missed.dat.zst")}
 levels = set()
 with Browser(1200, 900) as browser:
     for n, path_of in dbs.items():
