@@ -84,6 +84,7 @@ static void open_empty(void)
 	int_rows_close(int_rows_of(run.db, "event", &id, 1, &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
+	ok(db_exec(run.db, store_sql("several"), &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
 	ok(db_exec(run.db, store_sql("merge_verdicts_begin"), &err));
