@@ -134,7 +134,7 @@ ASKED = (
     ("path", "json", "path --worst 3 --json --min 1000 DB"),
     ("path", "text", "path --waits --limit 0 DB"),
     ("path", "json", "path --waits --json -i DB"),
-    ("path", "text", "path --idle --limit 5 DB"),
+    ("path", "text", "path --idle --all --limit 5 DB"),
     ("path", "text", "path --tree DB"),
     ("path", "json", "path --tree --json --proved DB"),
     ("path", "svg", "path --flame DB"),

@@ -433,3 +433,12 @@ const char *interval_reason_word(uint8_t reason)
 
 	return word[reason];
 }
+
+int64_t interval_span(int64_t from, int64_t to)
+{
+	int64_t ns;
+
+	if (from == INTERVAL_NEVER || to == INTERVAL_NEVER || to < from)
+		return 0;
+	return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
+}

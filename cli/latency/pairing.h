@@ -103,6 +103,9 @@ void pairing_free(struct pairing *p);
 void pairing_take(struct pairing *p, const struct pairing_record *r);
 /* Tells of all that is open. */
 void pairing_end(struct pairing *p);
+/* Returns the ns between two times; 0 if one of them is INTERVAL_NEVER or `to`
+ * is the earlier one, INT64_MAX if they are further apart than that. */
+int64_t interval_span(int64_t from, int64_t to);
 /* Returns how many intervals were open at most at a time. */
 uint64_t pairing_most_open(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */

@@ -9,6 +9,7 @@
 #include "cli/causes/missing.h"
 #include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
+#include "cli/model/causes_silent.h"
 #include "cli/model/causes_types.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
@@ -73,7 +74,8 @@ struct causes {
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
-	char *silent;	/* premise of silent tasks; NULL: there are none */
+	char *silent;	/* names of silent tasks; NULL: there are none */
+	char *premise;	/* about them */
 	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
@@ -624,7 +626,8 @@ static int causes_end(struct causes *c, struct err *err)
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
 	}
-	c->silent = causes_silent_premise(c);
+	c->silent = causes_silent_names(c->t, c->told, c->names);
+	c->premise = causes_silent_premise(c->t, c->silent);
 	return 0;
 }
 
@@ -703,6 +706,7 @@ void causes_free(struct causes *c)
 	row_cursor_close(&c->record);
 	free(c->pending);
 	free(c->silent);
+	free(c->premise);
 	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);
@@ -733,18 +737,18 @@ const char *causes_larger_buffers(const struct causes *c)
 	return c->kernel->capture->larger;
 }
 
+const char *causes_silent(const struct causes *c)
+{
+	return c->silent;
+}
+
 struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);
-	const char *cards =
-		wake_contexts_cards(c->contexts)
-			? "if no interrupt raised the softirqs that "
-			  "threads ran"
-			: NULL;
 
 	if ((on & MISSING_ANYWHERE) && timeline_rules(c->t)->pauses > 0)
 		return (struct causes_premise){
-			.cards = cards,
+			.cards = wake_contexts_cards(c->contexts),
 			.cure = "record without what may pause perf: -D, "
 				"--control, --overwrite, --snapshot, "
 				"--switch-output",
@@ -753,15 +757,15 @@ struct causes_premise causes_premise(const struct causes *c)
 		};
 	if (on & MISSING_ANYWHERE)
 		return (struct causes_premise){
-			.cards = cards,
+			.cards = wake_contexts_cards(c->contexts),
 			.cure = c->kernel->capture->ring,
 			.none = "records are missing without a loss in too "
 				"many places: the absence of one proves "
 				"nothing",
 		};
 	return (struct causes_premise){
-		.cards = cards,
-		.words = c->silent ? c->silent
+		.cards = wake_contexts_cards(c->contexts),
+		.words = c->premise ? c->premise
 			 : on & MISSING_IF_SHOWS
 				 ? "if records are missing only where it shows"
 			 : on & MISSING_IF_ON

@@ -7,7 +7,6 @@
 #define CLI_MODEL_CAUSES_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "cli/causes/proof.h"
 #include "cli/causes/softirq.h"
@@ -82,11 +81,9 @@ struct causes_premise {
 	const char *cure; /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
-/* Writes the names of the silent tasks: "swapper/1 and NAME". */
-void causes_put_silent(const struct causes *c, FILE *out);
-/* Returns the premise that only their records are missing, which the caller
- * frees; NULL: there are none. */
-char *causes_silent_premise(const struct causes *c);
+/* Returns the names of the silent tasks: "swapper/1 and NAME"; NULL: none are.
+ */
+const char *causes_silent(const struct causes *c);
 /* Returns the event of a switch, and its stack, by its number. */
 int64_t causes_out(const struct causes *c, uint32_t number,
 		   const struct offcpu_stack **stack);

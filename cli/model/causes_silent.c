@@ -1,55 +1,57 @@
 /* causes_silent.c - the names of silent tasks, and the premise about them. */
-#include <stdlib.h>
+#include "cli/model/causes_silent.h"
+
+#include <stdio.h>
 
 #include "cli/causes/missing.h"
-#include "cli/model/causes.h"
+#include "cli/model/causes_names.h"
+#include "cli/model/thread_names.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
 
 #define SILENT_NAMED 3 /* tasks; more are counted */
 
-static void causes_put_task(const struct causes *c,
-			    const struct timeline_silent *s, FILE *out)
+char *causes_silent_names(const struct timeline *t, struct thread_names *told,
+			  const struct causes_names *names)
 {
-	const char *comm = s->cpu < 0 ? causes_name(c, s->tid) : "";
+	size_t n, len;
+	char *text;
+	FILE *out;
 
-	if (s->cpu >= 0)
-		fprintf(out, "swapper/%d", s->cpu);
-	else if (*comm)
-		safe_text_put(out, comm, 0, 0);
-	else
-		fprintf(out, "thread %d", s->tid);
-}
-
-void causes_put_silent(const struct causes *c, FILE *out)
-{
-	size_t n;
-
-	timeline_silent(causes_timeline(c), 0, &n);
+	timeline_silent(t, 0, &n);
+	if (!n)
+		return NULL;
+	out = mem_stream(&text, &len);
 	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
-		const struct timeline_silent s =
-			timeline_silent(causes_timeline(c), i, &n);
+		const struct timeline_silent s = timeline_silent(t, i, &n);
+		const char *comm = causes_names_comm(names, s.tid);
 
 		fputs(!i ? "" : i + 1 < n ? ", " : " and ", out);
-		causes_put_task(c, &s, out);
+		if (s.cpu >= 0)
+			fprintf(out, "swapper/%d", s.cpu);
+		else if (*comm)
+			safe_text_put(out, thread_names_tell(told, comm, s.tid),
+				      0, 0);
+		else
+			fprintf(out, "thread %d", s.tid);
 	}
 	if (n > SILENT_NAMED)
 		fprintf(out, "%zu silent tasks", n);
+	mem_stream_end(out);
+	return text;
 }
 
-char *causes_silent_premise(const struct causes *c)
+char *causes_silent_premise(const struct timeline *t, const char *names)
 {
-	unsigned int on = missing_premise(causes_timeline(c));
+	unsigned int on = missing_premise(t);
 	size_t len;
 	char *text;
 	FILE *out;
 
-	if (!(on & MISSING_IF_TASKS))
+	if (!names)
 		return NULL;
 	out = mem_stream(&text, &len);
-	fputs("if only records of ", out);
-	causes_put_silent(c, out);
-	fputs(" are missing", out);
+	fprintf(out, "if only records of %s are missing", names);
 	if (on & MISSING_IF_SHOWS)
 		fputs(", and others only where it shows", out);
 	if (on & MISSING_IF_ON)

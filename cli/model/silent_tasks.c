@@ -25,9 +25,8 @@ static void silent_tasks_tell(struct silent_tasks *s, const struct causes *c)
 	if (!n)
 		return;
 	out = mem_stream(&s->text, &len);
-	causes_put_silent(c, out);
-	fprintf(out, " record%s nothing, a known fault of guests: ",
-		n == 1 ? "s" : "");
+	fprintf(out, "%s record%s nothing, a known fault of guests: ",
+		causes_silent(c), n == 1 ? "s" : "");
 	human_put_grouped(out, gaps);
 	fputs(" of ", out);
 	human_put_grouped(out, gaps + timeline_contradictions(t));

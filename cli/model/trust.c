@@ -360,9 +360,12 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 			mem_reach(t->file_of, &t->n_file_of, &t->cap_file_of,
 				  (size_t)id + 1, sizeof(*t->file_of));
 		t->file_of[id] = gone ? TRUST_GONE : TRUST_UNPROVED;
-		if (gone && !t->gone_path)
+		if (gone && !t->gone_path) {
 			t->gone_path = mem_strdup(
 				rows_text(r, UNVERIFIED_IMAGES_PATH));
+			t->gone_several =
+				rows_int(r, UNVERIFIED_IMAGES_SEVERAL) != 0;
+		}
 	}
 	if (rows_end(r, err))
 		return -1;

@@ -54,9 +54,10 @@ struct trust {
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;
 	/* in code of files that were replaced, and have no names; the path of
-	 * the first one */
+	 * the first one, from which several files may have been mapped */
 	int64_t gone;
 	char *gone_path;
+	bool gone_several;
 	/* what of these the samples in an image are, by image.id; behind the
 	 * last one: TRUST_PROVED */
 	enum trust_file {

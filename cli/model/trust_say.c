@@ -465,9 +465,16 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 		trust_put_name(out, path_base(t->gone_path));
 		text_out_add(out, " was replaced: ");
 		trust_put_share(out, t->gone, t->counted);
-		text_out_add(out, " of the samples have no names; 'backstitch "
-				  "symbolize --symfs DIR' with the old file "
-				  "gives them.");
+		text_out_add(
+			out,
+			t->gone_several
+				? " of the samples have no names: two "
+				  "files were at its path, and only the "
+				  "old one itself below '--symfs DIR', no "
+				  "copy, proves which ran."
+				: " of the samples have no names; "
+				  "'backstitch symbolize --symfs DIR' with "
+				  "the old file gives them.");
 	}
 	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
 		text_out_add(out, " Nothing proves the names of ");

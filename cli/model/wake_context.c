@@ -361,7 +361,9 @@ enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
 		       : (enum softirq_premise)premise;
 }
 
-bool wake_contexts_cards(const struct wake_contexts *wc)
+const char *wake_contexts_cards(const struct wake_contexts *wc)
 {
-	return wc->cards;
+	return wc->cards
+		       ? "if no interrupt raised the softirqs that threads ran"
+		       : NULL;
 }

@@ -49,6 +49,6 @@ const char *wake_contexts_what(const struct wake_contexts *wc,
 			       const struct proof_edge *e);
 enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
 					   const struct proof_edge *e);
-/* Returns whether some wake-up rests on SOFTIRQ_IF_NO_IRQ. */
-bool wake_contexts_cards(const struct wake_contexts *wc);
+/* Returns the words of SOFTIRQ_IF_NO_IRQ; NULL: no wake-up rests on it. */
+const char *wake_contexts_cards(const struct wake_contexts *wc);
 #endif

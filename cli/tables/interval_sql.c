@@ -138,7 +138,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		interval_int(v, i->end, i->end != INTERVAL_NEVER);
 		break;
 	case COMPUTED_INTERVAL_NS:
-		interval_int(v, i->end - i->begin,
+		interval_int(v, interval_span(i->begin, i->end),
 			     i->verdict == INTERVAL_PROVED ||
 				     i->verdict == INTERVAL_CONSISTENT);
 		break;
@@ -209,8 +209,9 @@ static void interval_sql_slice(void *arg, size_t row, int column,
 		break;
 	case COMPUTED_PERFETTO_SLICE_DUR:
 		interval_int(v,
-			     i->verdict == INTERVAL_PROVED ? i->end - i->begin
-							   : -1,
+			     i->verdict == INTERVAL_PROVED
+				     ? interval_span(i->begin, i->end)
+				     : -1,
 			     true);
 		break;
 	case COMPUTED_PERFETTO_SLICE_TRACK_ID:

@@ -10,6 +10,12 @@
 #include "cli/model/wait_cause.h"
 #include "cli/output/json.h"
 
+static int path_has_wait(void *arg, const struct path_wait *w, struct err *err)
+{
+	(void)arg, (void)w, (void)err;
+	return 1;
+}
+
 /* Tells of the program with which the recording began, and then of the longest
  * waits of its threads; of all threads, if there is none. */
 static int path_of_program(struct path_run *r, struct err *err)
@@ -22,9 +28,13 @@ static int path_of_program(struct path_run *r, struct err *err)
 
 	if (path_program_find(r, &p, err))
 		return -1;
-	if (p.pid < 0)
-		return path_waits(r, err);
 	own.pid = p.pid;
+	r->o = &own;
+	rc = p.pid < 0 ? 0 : path_each_wait(r, path_has_wait, NULL, err);
+	if (rc <= 0) {
+		r->o = all;
+		return rc ? rc : path_waits(r, err);
+	}
 	if (all->json) {
 		r->program = &p;
 	} else {
@@ -32,7 +42,6 @@ static int path_of_program(struct path_run *r, struct err *err)
 		chain_release(&c);
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}
-	r->o = &own;
 	r->asked = r->proved = r->unknown = 0;
 	rc = path_waits(r, err);
 	r->o = all;

@@ -100,13 +100,11 @@ static struct latency_range latency_range_of(const struct latency *l,
 	struct latency_range r = { 0, INT64_MAX };
 
 	if (i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER)
-		r.most = i->end - i->begin;
+		r.most = interval_span(i->begin, i->end);
 	else if (i->verdict == INTERVAL_BEFORE)
-		r.least = i->end - l->first;
+		r.least = interval_span(l->first, i->end);
 	else if (i->verdict == INTERVAL_UNFINISHED)
-		r.least = l->last - i->begin;
-	if (r.least < 0)
-		r.least = 0;
+		r.least = interval_span(i->begin, l->last);
 	return r;
 }
 
@@ -159,7 +157,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
-	const struct latency_worst w = { *i, i->end - i->begin,
+	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
 					 intervals_kind(l->iv, i->pair),
 					 intervals_name(l->iv, i->name),
 					 intervals_thread(l->iv, i->thread) };
@@ -171,7 +169,8 @@ static void latency_take_sched(void *arg, const struct interval *i,
 			       const char *kind, const char *name,
 			       const struct intervals_thread *t)
 {
-	const struct latency_worst w = { *i, i->end - i->begin, kind, name, t };
+	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
+					 kind, name, t };
 
 	latency_take(arg, &w, false);
 }

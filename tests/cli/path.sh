@@ -50,8 +50,8 @@ ok "blame_and_tree_have_rows" $?
 grep -q ' took .*% proved' "$work/text" && grep -q '^    at us' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_chain_begins_with_how_far_it_is_proved" $?
-"$B" path --worst 6 tests/causality/captures/herd.data.zst >"$work/text" &&
-	grep -q '% consistent, nothing lost' "$work/text" &&
+"$B" path --worst 6 tests/causality/captures/sock.data.zst >"$work/text" &&
+	grep -q '^softirqs that threads ran, nothing lost' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?
 "$B" path --tid 1 --time 5,4 "$db" 2>&1 | grep -q 'FROM below TO' &&
@@ -88,6 +88,16 @@ ok "the_proof_is_below_its_head_whatever_the_names" $?
 ok "a_depth_that_no_chain_has_follows_all" $?
 "$B" path --worst 1 --min 100000 "$db" | grep -q 'short piece'
 ok "short_pieces_are_summed" $?
+
+# of a recording that began with a program, it is told first
+"$B" path "$root/tests/causality/captures/lock.data.zst" >"$work/text" &&
+	head -n 1 "$work/text" | grep -q '^waiter (11691) took 53.4 ms: ' &&
+	! awk 'seen && $3 ~ /^[0-9.]*,/ { print $4, $5 } /^Took/ { seen = 1 }' \
+		"$work/text" | grep -q ' perf$'
+ok the_program_of_a_recording_comes_first $?
+"$B" path --all "$root/tests/causality/captures/lock.data.zst" >"$work/all" &&
+	! cmp -s "$work/text" "$work/all" && ! grep -q ' took ' "$work/all"
+ok and_all_has_no_program $?
 
 # what the list of waits shows can be pasted
 "$B" path --limit 1 "$db" >"$work/text"

@@ -29,7 +29,7 @@ static const struct sql_gap filled[] = {
 	{ "of_type", "1" },
 	{ "types", "1" },
 	{ "event_cgroup", "SELECT 1 AS event_id, 1 AS cgroup" },
-	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other" },
+	{ "images", "SELECT 1 AS id, '' AS path, 0 AS other, 0 AS gone" },
 };
 
 /* As columns.awk does: Thread name -> thread_name, #type -> type. */
@@ -84,6 +84,7 @@ static void open_empty(void)
 	int_rows_close(int_rows_of(run.db, "event", &id, 1, &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
+	ok(db_exec(run.db, store_sql("several"), &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
 	ok(db_exec(run.db, store_sql("merge_verdicts_begin"), &err));
