@@ -27,7 +27,7 @@ table = json.loads(subprocess.run(
 
 
 def rows(b):
-    """(function, image, A, B, if same, change, p) of each row of the table."""
+    """(function, image, A, B, if same, change, p, mark) of each row of the table."""
     return b.js("return [...document.querySelectorAll('#changed tbody tr')]"
                 ".map(r => [...r.cells].map(c => c.textContent))")
 
@@ -130,7 +130,7 @@ def check_unproved(b):
     draw("report", "--html", "--diff", "-o", work + "/less.html", before, less)
     b.open(work + "/less.html")
     got = rows(b)
-    ok(1 < len(got) <= 10 and all(r[6] in ("not significant", "not known") for r in got) and
+    ok(1 < len(got) <= 10 and all(r[7] in ("not significant", "not known") for r in got) and
        "0 more in B, 0 less" in b.text("#diff_says"),
        "the_largest_changes_are_there_though_none_is_significant", got)
 
