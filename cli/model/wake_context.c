@@ -22,6 +22,7 @@
 #include "stitch/task_state.h"
 
 /* Bits of common_flags. */
+#define FLAG_IRQS_OFF 0x01
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
@@ -183,6 +184,8 @@ void wake_contexts_take(struct wake_contexts *wc,
 	int vector;
 
 	rec->interrupt = flags > 0 && (flags & FLAG_INTERRUPT);
+	if (flags >= 0)
+		rec->irqs_off = flags & FLAG_IRQS_OFF;
 	if (wakes)
 		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
 	wake_note_stack(wc, flags, kraw, rec);

@@ -58,6 +58,11 @@ void latency_sched_close(struct latency_sched *s)
 	free(s);
 }
 
+const char *latency_sched_premise(const struct latency_sched *s)
+{
+	return causes_premise(s->r.causes).words;
+}
+
 void latency_sched_span(const struct latency_sched *s, int64_t *from,
 			int64_t *to)
 {

@@ -1680,6 +1680,77 @@ static struct made silent_idle(int gaps)
 	return m;
 }
 
+/* A at CPU 0 leaves for B at 100, and has a record at `time` behind it; flags
+ * say that interrupts are off. B leaves for A at 300. */
+static struct made in_the_switch(int64_t time, bool irqs_off)
+{
+	struct made m = schedule_new(two_cpus);
+
+	seen(&m, 0, 0, A);
+	seen(&m, 1, 0, C);
+	switched(&m, 0, 100, A, R, B);
+	add(&m, (struct timeline_record){ .time = time,
+					  .cpu = 0,
+					  .current = A,
+					  .irqs_off = irqs_off,
+					  .kind = TIMELINE_SEEN });
+	return m;
+}
+
+START_TEST(who_leaves_may_write_a_record_in_the_switch)
+{
+	struct made m = in_the_switch(110, true);
+
+	seen(&m, 0, 120, B);
+	switched(&m, 0, 300, B, S, A);
+	ends(&m, A, C);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	check_state(&m, B, 200, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(but_not_with_interrupts_on)
+{
+	struct made m = in_the_switch(110, false);
+
+	switched(&m, 0, 300, B, S, A);
+	ends(&m, A, C);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 2);
+	made_free(&m);
+}
+END_TEST
+
+/* Then B left without a record, at any time behind the switch. */
+START_TEST(nor_if_it_is_there_at_the_next_switch)
+{
+	struct made m = in_the_switch(200, true);
+
+	switched(&m, 0, 300, A, S, B);
+	ends(&m, B, C);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+	proof_is_unknown_or_less(&m, B, 200);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_switch_that_is_there_twice_is_one)
+{
+	struct made m = schedule_new(two_cpus);
+
+	seen(&m, 0, 0, A);
+	seen(&m, 1, 0, C);
+	switched(&m, 0, 100, A, R, B);
+	switched(&m, 0, 100, A, R, B);
+	switched(&m, 0, 300, B, S, A);
+	switched(&m, 0, 300, B, S, A);
+	ends(&m, A, C);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	check_state(&m, B, 200, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(a_silent_task_leaves_all_others_complete)
 {
 	struct made m = silent_idle(5);
@@ -1821,8 +1892,11 @@ START_TEST(what_is_missing_is_told_with_its_premise)
 }
 END_TEST
 
-RUN("causes", a_silent_task_leaves_all_others_complete,
-    a_few_gaps_make_no_silent_task, a_task_that_is_heard_once_is_not_silent,
+RUN("causes", who_leaves_may_write_a_record_in_the_switch,
+    but_not_with_interrupts_on, nor_if_it_is_there_at_the_next_switch,
+    a_switch_that_is_there_twice_is_one,
+    a_silent_task_leaves_all_others_complete, a_few_gaps_make_no_silent_task,
+    a_task_that_is_heard_once_is_not_silent,
     what_a_silent_task_woke_is_not_known,
     numbers_prove_nothing_beside_silent_tasks,
     others_sleep_as_proved_while_a_silent_task_is_there,
