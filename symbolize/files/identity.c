@@ -99,6 +99,13 @@ static bool identity_look_at(const struct image *img, const char *path,
 	return there;
 }
 
+bool identity_may_be_mapped(const struct image *img)
+{
+	struct identity_file f;
+
+	return identity_look_at(img, img->path, &f) && f.inode != INODE_OTHER;
+}
+
 static bool identity_is_file(const struct image *img)
 {
 	return img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING;

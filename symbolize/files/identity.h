@@ -51,6 +51,10 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 					 const struct image *img,
 					 const struct elf_file *ef);
 
+/* Returns false if the file at the image's path is not the one that was mapped,
+ * by its device, inode and generation, on the machine of the recording. */
+bool identity_may_be_mapped(const struct image *img);
+
 /* What the build-id of an image is worth. */
 enum identity_id {
 	IDENTITY_ID_NONE,  /* it has none, or one that was read from another

@@ -123,6 +123,21 @@ hot "by the map nobody knows which one ran" \
 	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
 cp "$cap/jit-13475.dump" .
 hot "a jitdump file counts before a map" "jit_alpha jit_beta jit_gamma "
+# The number in the head is at offset 20.
+cp jit-13475.dump mine
+printf '\001\0\0\0' | dd of=jit-13475.dump bs=1 seek=20 conv=notrunc 2>/dev/null
+hot "one that another process wrote is not read, and a map is" \
+	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
+"$B" info c.data 2>&1 | tr -s ' \n' ' ' >out
+if grep -q "jit-13475.dump: not read, as process 1 wrote it, not 13475; --jitdump 13475=FILE takes it" out
+then echo "ok it is said which process wrote it"
+else
+	echo "not ok it is said which process wrote it"
+	grep dump out | head -c 500
+fi
+hot "what the user names is, whatever it is called" \
+	"jit_alpha jit_beta jit_gamma " --jitdump 13475=mine
+mv mine jit-13475.dump
 # The path of its mapping record, below --symfs; not outside of it.
 wrote=$("$B" query --no-jit c.data "SELECT path FROM image
 	WHERE path LIKE '%/jit-13475.dump'" --format csv 2>/dev/null | sed 1d)
