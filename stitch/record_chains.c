@@ -219,6 +219,20 @@ static bool stitch_is_data(void *arg, const struct region *r, uint64_t addr)
 	return st->uw->ops->is_data(st->uw, &map, addr);
 }
 
+static bool stitch_begins(void *arg, const struct region *r, uint64_t addr)
+{
+	const struct stitch *st = arg;
+	const struct unwind_map map = {
+		.start = r->start,
+		.end = r->end,
+		.pgoff = r->pgoff,
+		.image = r->image,
+		.exec = true,
+	};
+
+	return st->uw->ops->begins(st->uw, &map, addr);
+}
+
 /* Returns whether the data of a file stays what it is as far as the records
  * tell: code that is mapped over it is recorded. Other code, which mremap()
  * moves unseen, goes where nothing is mapped. */
@@ -253,6 +267,9 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
+		.begins = st->uw && st->uw->ops->begins && !chain_note.note.ended
+				  ? stitch_begins
+				  : NULL,
 		.arg = st,
 	};
 	struct resolve_found found;

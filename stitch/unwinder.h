@@ -106,6 +106,12 @@ struct unwinder_ops {
 	 * that file. False: not, or not known. */
 	bool (*is_data)(struct unwinder *uw, const struct unwind_map *map,
 			uint64_t addr);
+	/* Returns whether a thread begins in the function at a return address
+	 * of code at map, so that nothing has called it: the C library's first
+	 * functions keep other data in FP, by which a walk goes on. Says so
+	 * only if that is known without reading the whole file. */
+	bool (*begins)(struct unwinder *uw, const struct unwind_map *map,
+		       uint64_t addr);
 	/* Begins to unwind a dump of a known machine, whose registers have the
 	 * sampled address, on another thread: registers, stack and what find()
 	 * reads stay as they are until finish(). soon: before those that were

@@ -62,6 +62,9 @@ struct resolve_in {
 	/* If partial: returns whether an address is data of the file whose code
 	 * is at r. NULL: nobody can tell. */
 	bool (*is_data)(void *arg, const struct region *r, uint64_t addr);
+	/* Returns whether nothing has called the function at a return address,
+	 * which is code at r. NULL: nobody can tell. */
+	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
 	bool once; /* of a dump: it is not looked for in the cache, nor put
 		    * there, as such lists seldom repeat */

@@ -11,6 +11,9 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
+#include "symbolize/disasm/frame_code.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -18,6 +21,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/stack_walk.h"
+#include "symbolize/unwind/thread_start.h"
 #include "symbolize/unwind/unwind_state.h"
 #include "symbolize/unwind/unwind_threads.h"
 
@@ -434,6 +438,74 @@ static bool unwind_is_data(struct unwinder *uw, const struct unwind_map *map,
 	return data;
 }
 
+/* ---- where threads begin */
+
+/* The same file as that of the check of return addresses, which is asked only
+ * where few places look like the one that calls main(). */
+static struct callsite_file *unwind_first_file(struct table_unwinder *u,
+					       const struct unwind_image *m)
+{
+	struct symbolizer *sy = unwind_images_symbolizer(u->modules);
+	struct identity_said said;
+
+	for (size_t i = 0; i < u->n_first; i++)
+		if (u->first[i].m == m)
+			return u->first[i].file;
+	struct callsite_file *f = callsite_open(sy, m->img, &said);
+
+	*mem_add(u->first, u->n_first, u->cap_first) =
+		(struct unwind_first){ m, f };
+	return f;
+}
+
+static bool unwind_is_first(struct table_unwinder *u, struct unwind_image *m,
+			    uint64_t vaddr, uint64_t off)
+{
+	const struct unwind_row *row = unwind_images_row(m, vaddr - 1);
+	unsigned char code[FRAME_CODE_EXIT];
+
+	if (row && unwind_row_kind(row) == ROW_OUTERMOST)
+		return true;
+	size_t n = unwind_images_read_code(m, vaddr, code, sizeof(code));
+
+	if (frame_code_exits(m->machine, code, n))
+		return true;
+	if (!frame_code_hands_on(m->machine, code, n) &&
+	    vaddr - m->entry > UNWIND_ENTRY_MAX)
+		return false;
+	struct callsite_file *f = unwind_first_file(u, m);
+
+	return f && thread_start_first(f, off);
+}
+
+static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
+			  uint64_t addr)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+	const uint64_t off = addr - map->start + map->pgoff;
+	bool begins = false;
+	uint64_t vaddr;
+
+	if (!u->known_first)
+		u->known_first = mem_new(CODES_KNOWN, sizeof(*u->known_first));
+	unwind_images_lock(u->modules);
+	struct unwind_image *m = unwind_images_of(u->modules, map->image);
+
+	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
+		struct unwind_known_first *k =
+			&u->known_first[hash_pair(vaddr, (uintptr_t)m) %
+					CODES_KNOWN];
+
+		if (k->m != m || k->vaddr != vaddr)
+			*k = (struct unwind_known_first){
+				m, vaddr, unwind_is_first(u, m, vaddr + 1, off)
+			};
+		begins = k->begins;
+	}
+	unwind_images_unlock(u->modules);
+	return begins;
+}
+
 /* ---- threads */
 
 /* An unwind_job_fn. What a dump leads to depends on its bytes, the mappings and
@@ -521,6 +593,10 @@ static void unwind_free(struct unwinder *uw)
 		unwind_free(u->helper[i]);
 	free(u->helper);
 	free(u->known);
+	free(u->known_first);
+	for (size_t i = 0; i < u->n_first; i++)
+		callsite_close(u->first[i].file);
+	free(u->first);
 	if (!u->ahead) {
 		unwind_images_free(u->modules);
 		unwind_places_free(u->places);
@@ -532,6 +608,7 @@ static const struct unwinder_ops ops = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,
+	.begins = unwind_begins,
 	.free = unwind_free,
 };
 
@@ -539,6 +616,7 @@ static const struct unwinder_ops ops_ahead = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,
+	.begins = unwind_begins,
 	.begin = unwind_begin,
 	.finish = unwind_finish,
 	.free = unwind_free,

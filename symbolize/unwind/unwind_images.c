@@ -81,6 +81,11 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 	return ms;
 }
 
+struct symbolizer *unwind_images_symbolizer(const struct unwind_images *ms)
+{
+	return ms->sy;
+}
+
 static void unwind_image_free(void *object)
 {
 	struct unwind_image *m = object;

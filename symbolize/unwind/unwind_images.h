@@ -94,6 +94,8 @@ bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image);
 void unwind_images_share(struct unwind_images *ms);
 void unwind_images_lock(struct unwind_images *ms);
 void unwind_images_unlock(struct unwind_images *ms);
+/* Returns what the set opens files with. */
+struct symbolizer *unwind_images_symbolizer(const struct unwind_images *ms);
 /* Returns JIT code with the tables and bytes recorded for it; NULL if there are
  * neither. Borrows c until unwind_images_free(). */
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
