@@ -424,6 +424,61 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
+/* What the kernel makes and gives no name to, by the function that calls it:
+ * programs of classic BPF are not in kallsyms (bpf_prog_kallsyms_candidate() of
+ * kernel/bpf/core.c, Linux 4.11 to 7.3). */
+static const char *summary_kernel_code(const char *caller)
+{
+	static const struct {
+		const char *caller, *what;
+	} known[] = {
+		{ "__seccomp_filter", "a filter of seccomp (classic BPF)" },
+		{ "seccomp_run_filters", "a filter of seccomp (classic BPF)" },
+		{ "sk_filter_trim_cap", "a filter of a socket (classic BPF)" },
+		{ "run_filter", "a filter of a socket (classic BPF)" },
+		{ "packet_rcv", "a filter of a socket (classic BPF)" },
+		{ "tpacket_rcv", "a filter of a socket (classic BPF)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(caller, known[i].caller))
+			return known[i].what;
+	return "made at run time, as classic BPF and the trampolines of ftrace "
+	       "and kprobes are, or of a module that is gone";
+}
+
+/* Of code of no image, with a percent of the samples. */
+static void summary_put_unmapped(struct summary *s, const struct rows *r)
+{
+	const char *kind = rows_text(r, INFO_UNMAPPED_KIND);
+	const char *caller = rows_text(r, INFO_UNMAPPED_CALLER);
+	double part = (double)rows_int(r, INFO_UNMAPPED_SAMPLES);
+	double all = (double)rows_int(r, INFO_UNMAPPED_COUNTED);
+	bool kernel = !strcmp(kind, "unknown_kernel");
+	bool guest = !strcmp(kind, "guest");
+	char share[32];
+
+	if (part < all / TRUST_UNPROVED_OF || s->n == LINES_FULL)
+		return;
+	lines_add(&s->l, "%s, %s of samples",
+		  kernel  ? "kernel code without a symbol"
+		  : guest ? "code of a guest"
+			  : "user code in no mapping",
+		  human_percent(share, sizeof(share), part, all));
+	if (kernel && *caller) {
+		lines_add(&s->l, ", called by ");
+		lines_clean(&s->l, caller);
+	}
+	lines_add(&s->l, ": %s",
+		  kernel && !rows_int(r, INFO_UNMAPPED_PLACED)
+			  ? "no record says where the kernel's code was"
+		  : kernel ? summary_kernel_code(caller)
+		  : guest ? "a recording of the guest has its names"
+			  : "no record says what was there; 'backstitch ingest "
+			    "--maps PID=FILE' does");
+	lines_put(&s->l, "no names for");
+}
+
 /* Prints the files whose names nothing proves, of those with a percent of the
  * samples. */
 static int summary_put_unverified(struct summary *s)
@@ -486,7 +541,9 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more_images(s);
-	if (!brief && summary_put_unverified(s))
+	if (!brief &&
+	    (summary_each(s, "info_unmapped", summary_put_unmapped) ||
+	     summary_put_unverified(s)))
 		return -1;
 	if (s->unnamed) {
 		lines_print(&s->l, "no names",
@@ -557,7 +614,8 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
 		"info_captures", "info_events",	 "info_counts",
-		"info_damage",	 "info_unnamed", "info_trust",
+		"info_damage",	 "info_unnamed", "info_unmapped",
+		"info_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

@@ -152,6 +152,24 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
+-- Samples in code of no image, by the function that called it. placed: it is
+-- known where the kernel's own code was.
+-- name: info_unmapped
+SELECT w.name AS kind, c.name AS caller, CAST(total(g.n) AS INTEGER) AS samples,
+	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted,
+	EXISTS (SELECT 1 FROM image k JOIN word v ON v.kind = 'image'
+		AND v.id = k.kind AND v.name = 'kernel') AS placed
+FROM sample_group g
+JOIN stack s ON s.id = coalesce(g.kernel, g.user)
+JOIN frame f ON f.id = s.frame
+JOIN image i ON i.id = f.image
+JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	AND w.name IN ('unknown', 'unknown_kernel', 'guest')
+LEFT JOIN stack p ON p.id = s.parent
+LEFT JOIN frame o ON o.id = p.frame
+LEFT JOIN symbol c ON c.id = o.symbol
+GROUP BY w.name, c.name ORDER BY samples DESC, w.name, c.name
+
 -- Files whose names nothing proves, with the samples that were taken in them, of
 -- how many. {images}: unverified_images.
 -- name: unverified_files
