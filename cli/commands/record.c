@@ -117,7 +117,8 @@ static void record_say(const struct plan *p)
 
 	plan_say(p);
 	plan_say_why(p);
-	if (f && fscanf(f, "%d", &level) == 1 && level > (geteuid() ? 0 : 1))
+	if (f && !strstr(p->event, ":u") && fscanf(f, "%d", &level) == 1 &&
+	    level > (geteuid() ? 0 : 1))
 		say("kernel functions will have no names: kernel.kptr_restrict "
 		    "is %d\n",
 		    level);

@@ -31,6 +31,7 @@ struct summary {
 	struct store *db;
 	char *word; /* its path, for a shell */
 	bool brief;
+	const char *more; /* if brief: options that may name more */
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
@@ -496,11 +497,12 @@ static int summary_put_unverified(struct summary *s)
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s",
 			  human_percent(share, sizeof(share), part, all),
-			  rows_int(r, UNVERIFIED_FILES_OTHER)
-				  ? "another file than the mapped one is "
+			  !rows_int(r, UNVERIFIED_FILES_OTHER) ? "no build-id"
+			  : rows_int(r, UNVERIFIED_FILES_ASKED)
+				  ? "another file than the mapped one is there"
+				  : "another file than the mapped one is "
 				    "there; 'perf record --buildid-mmap' "
-				    "tells them apart"
-				  : "no build-id");
+				    "tells them apart");
 		lines_put(&s->l, n++ ? "" : "unverified");
 	}
 	return rows_end(r, s->err);
@@ -557,12 +559,10 @@ static int summary_put(struct summary *s, const char *path)
 			    "code made at run time, %" PRId64
 			    " address%s: " LABEL_GENERATED_ADVICE,
 			    s->generated, s->generated == 1 ? "" : "es");
-	if (s->n && brief) {
+	if (s->n && brief && *s->more)
 		lines_print(&s->l, "",
-			    "to name them: 'backstitch symbolize --symfs DIR "
-			    "--kallsyms FILE %s'",
-			    s->word);
-	}
+			    "to name them: 'backstitch symbolize %s', with %s",
+			    s->word, s->more);
 	if (!brief)
 		lines_print(&s->l, "more",
 			    "'backstitch check %s' says what was lost, and "
@@ -571,13 +571,14 @@ static int summary_put(struct summary *s, const char *path)
 	return 0;
 }
 
-int summary_print(FILE *out, struct store *db, const char *path, bool brief,
-		  struct err *err)
+int summary_print(FILE *out, struct store *db, const char *path,
+		  const char *brief, struct err *err)
 {
 	struct summary s = { .l = { .out = out, .width = term_limit(out) },
 			     .db = db,
 			     .word = safe_text_word(path),
-			     .brief = brief,
+			     .brief = brief != NULL,
+			     .more = brief,
 			     .err = err };
 	int rc = summary_put(&s, path);
 

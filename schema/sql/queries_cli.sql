@@ -171,9 +171,11 @@ LEFT JOIN symbol c ON c.id = o.symbol
 GROUP BY w.name, c.name ORDER BY samples DESC, w.name, c.name
 
 -- Files whose names nothing proves, with the samples that were taken in them, of
--- how many. {images}: unverified_images.
+-- how many. {images}: unverified_images. asked: the recorder was told to take
+-- build-ids of mappings.
 -- name: unverified_files
-SELECT i.path, i.other, CAST(total(g.n) AS INTEGER) AS samples,
+SELECT i.path, i.other, (SELECT max(cmdline LIKE '%--buildid-mmap%')
+		FROM capture) AS asked, CAST(total(g.n) AS INTEGER) AS samples,
 	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted
 FROM sample_group g
 JOIN stack s ON s.id = coalesce(g.kernel, g.user)

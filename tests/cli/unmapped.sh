@@ -44,3 +44,30 @@ said code_of_a_program_in_no_mapping_has_its_remedy \
 says what was there; 'backstitch ingest --maps PID=FILE' does" \
 	'mmap pid=7 start=0x10000 len=0x1000 pgoff=0 path=/gone' \
 	'sample pid=7 tid=7 cpu=0 time=1000 u=0x500000'
+
+# advice that was followed is not given again
+printf '%s\n' 'event cpu-clock period=1000' 'comm pid=7 name=prog' \
+	'mmap pid=7 start=0x10000 len=0x1000 pgoff=0 path=/gone' \
+	'sample pid=7 tid=7 cpu=0 time=1000 u=0x10010' >c.txt
+"$MKCAP" c.txt c.data
+mkdir root
+# advice OPTION...: at the end of ingest, and of symbolize behind it
+advice() {
+	"$B" ingest -f -o c.db "$@" c.data 2>&1 |
+		sed -n 's/.* c.db., with //p'
+	"$B" symbolize "$@" c.db 2>&1 | sed -n 's/.*says what is missing//p'
+}
+unset DEBUGINFOD_URLS
+is options_that_may_help_are_named \
+	"--symfs DIR, --kallsyms FILE, --debug-dir DIR
+; options that say where it is: --symfs DIR, --kallsyms FILE, --debug-dir DIR" \
+	"$(advice)"
+is but_not_those_that_were_given "--kallsyms FILE
+; options that say where it is: --kallsyms FILE" \
+	"$(advice --symfs root --debug-dir root)"
+is nor_any_if_all_were "" \
+	"$(advice --symfs root --debug-dir root --kallsyms kallsyms)"
+export DEBUGINFOD_URLS=http://127.0.0.1:9
+is servers_that_are_known_are_named_until_they_are_asked "--debuginfod
+; options that say where it is: --debuginfod" \
+	"$(advice --symfs root --debug-dir root --kallsyms kallsyms)"
