@@ -601,6 +601,10 @@ static void stitch_take_map(struct stitch *st)
 				    &r.pgoff);
 	struct region part;
 
+	resolve_map_copy(
+		st->resolve, &r,
+		space_find(&tasks_process_at(st->tasks, process)->space,
+			   r.start, TIME_NONE));
 	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
 	else

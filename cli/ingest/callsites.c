@@ -325,7 +325,7 @@ static void callsites_take_mapping(void *arg, uint32_t image, uint64_t pgoff,
 	struct place *pl =
 		image && image < p->code->n_image ? &p->place[image] : NULL;
 
-	if (!pl || !pl->file)
+	if (!pl || !pl->file || image_is_copy(&p->code->image[image].img))
 		return;
 	pl->mapped = true;
 	pl->fits |= callsite_fits(pl->file, pgoff, len);

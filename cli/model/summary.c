@@ -497,7 +497,9 @@ static int summary_put_unverified(struct summary *s)
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s",
 			  human_percent(share, sizeof(share), part, all),
-			  !rows_int(r, UNVERIFIED_FILES_OTHER) ? "no build-id"
+			  rows_int(r, UNVERIFIED_FILES_COPY)
+				  ? "a copy of its code in other memory"
+			  : !rows_int(r, UNVERIFIED_FILES_OTHER) ? "no build-id"
 			  : rows_int(r, UNVERIFIED_FILES_ASKED)
 				  ? "another file than the mapped one is there"
 				  : "another file than the mapped one is "

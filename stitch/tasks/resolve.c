@@ -204,6 +204,25 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	return frames_image(rv->fr, &img);
 }
 
+void resolve_map_copy(struct resolve *rv, struct region *r,
+		      const struct region *was)
+{
+	const struct image *now = frames_get_image(rv->fr, r->image);
+
+	if (!was || was->derived || !region_is_code(r) ||
+	    !region_is_code(was) || r->end - 1 > was->end - 1 ||
+	    (now->kind != IMAGE_ANON && !starts_with(now->path, "/memfd:")))
+		return;
+	struct image img = *frames_get_image(rv->fr, was->image);
+
+	if (img.kind != IMAGE_FILE || starts_with(img.path, "/memfd:"))
+		return;
+	if (!img.len)
+		img.len = r->end - r->start;
+	r->image = frames_image(rv->fr, &img);
+	r->pgoff = was->pgoff + (r->start - was->start);
+}
+
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 {
 	struct image img = {

@@ -29,6 +29,13 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
+/* Large pages are for memory that is of no file: programs copy their text there
+ * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
+ * a memfd with it. r is a new mapping of such memory, was what is at its start.
+ * If that is text of a file, all of r, makes r that of the copy. */
+void resolve_map_copy(struct resolve *rv, struct region *r,
+		      const struct region *was);
+
 /* Returns an image by its id; valid until the next image is added. */
 const struct image *resolve_image(const struct resolve *rv, uint32_t image);
 

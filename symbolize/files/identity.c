@@ -177,6 +177,8 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 {
 	enum identity_id id = identity_of_id(sy, img);
 
+	if (image_is_copy(img))
+		return false;
 	if (!img->id_len)
 		return !img->several;
 	return id == IDENTITY_ID_OWN ||
@@ -265,9 +267,10 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	return identity_by_path(sy, img, f);
 }
 
-struct identity_said identity_judge(const struct symbolizer *sy,
-				    const struct image *img,
-				    const struct elf_file *ef, enum found_at at)
+static struct identity_said identity_judge_mapped(const struct symbolizer *sy,
+						  const struct image *img,
+						  const struct elf_file *ef,
+						  enum found_at at)
 {
 	bool same = img->id_len &&
 		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
@@ -281,6 +284,19 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	if (!identity_look(img, ef->fd, &f))
 		return same ? proved : believed;
 	return identity_judge_file(sy, img, &f, at, same);
+}
+
+/* A library may have been unmapped, which no record tells, and other code made
+ * where it was. A program stays. */
+struct identity_said identity_judge(const struct symbolizer *sy,
+				    const struct image *img,
+				    const struct elf_file *ef, enum found_at at)
+{
+	struct identity_said said = identity_judge_mapped(sy, img, ef, at);
+
+	if (image_is_copy(img) && said.is >= IDENTITY_BELIEVED)
+		return elf_is_program(ef) ? believed : doubtful;
+	return said;
 }
 
 /* Returns whether the kernel that runs is the one that was recorded: the same

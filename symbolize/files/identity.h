@@ -11,7 +11,10 @@
  *    shows that it was read from another file.
  * 4. Return addresses behind calls: they decide where 3 is in doubt.
  * 5. The path alone, unless the record says that the file was deleted, or the
- *    inode is another one, or it was written after the recording. */
+ *    inode is another one, or it was written after the recording.
+ *
+ * Of code in other memory where a file was mapped it is only believed that it
+ * is that of the file. */
 #ifndef SYMBOLIZE_FILES_IDENTITY_H
 #define SYMBOLIZE_FILES_IDENTITY_H
 #include <stdbool.h>

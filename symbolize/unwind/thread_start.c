@@ -419,22 +419,6 @@ static void thread_start_add_routines(const struct callsite_file *f,
 
 /* ---- one file */
 
-static bool thread_start_has_loader(const struct callsite_file *f)
-{
-	size_t n;
-
-	if (elf_getphdrnum(f->ef->elf, &n))
-		return false;
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
-		GElf_Phdr ph;
-
-		if (gelf_getphdr(f->ef->elf, (int)i, &ph) &&
-		    ph.p_type == PT_INTERP)
-			return true;
-	}
-	return false;
-}
-
 static bool thread_start_is_pie(const struct callsite_file *f)
 {
 	struct elf_section s;
@@ -455,7 +439,7 @@ static void thread_start_set_entry(const struct callsite_file *f,
 				   struct thread_starts *t)
 {
 	GElf_Ehdr eh;
-	bool loader = thread_start_has_loader(f);
+	bool loader = elf_has_loader(f->ef);
 	bool program = f->ef->type == ET_EXEC || thread_start_is_pie(f);
 
 	t->library = (program && !loader) ||
