@@ -267,9 +267,10 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
-		.begins = st->uw && st->uw->ops->begins && !chain_note.note.ended
-				  ? stitch_begins
-				  : NULL,
+		.begins =
+			st->uw && st->uw->ops->begins && !chain_note.note.ended
+				? stitch_begins
+				: NULL,
 		.arg = st,
 	};
 	struct resolve_found found;

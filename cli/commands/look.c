@@ -321,8 +321,7 @@ static int look_print(struct store *db, const char *path, const char *capture,
 	else if (samples)
 		rc = look_print_trace(db, path, capture, trust, trace, err);
 	else
-		rc = summary_print(stdout, db, path, name_not_given(more),
-				   err);
+		rc = summary_print(stdout, db, path, name_not_given(more), err);
 	if (rc)
 		return -1;
 	if (!samples) {

@@ -39,11 +39,11 @@ struct sums {
 	uint32_t run;	/* number of innermost frames without code */
 	uint32_t behind; /* frames behind where the thread begins: none of its
 			  * stack */
-	bool derived;	/* derived otherwise than from addresses and mappings */
-	bool hole;	/* the caller of a frame further out is missing */
-	bool stray;	/* what is there instead has called something else */
-	bool never;	/* a frame cannot have been called from the next one */
-	uint8_t open;	/* the greatest reason, enum judged */
+	bool derived; /* derived otherwise than from addresses and mappings */
+	bool hole;    /* the caller of a frame further out is missing */
+	bool stray;   /* what is there instead has called something else */
+	bool never;   /* a frame cannot have been called from the next one */
+	uint8_t open; /* the greatest reason, enum judged */
 };
 
 /* ---- loading */
@@ -518,7 +518,8 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 		add_return(p, s, n->frame, caller);
 		callsites_add_hole(p, s, bare_code_stack(p->code, n->parent));
 		/* a frame without code cannot have called code */
-		if (callsites_no_code(p, caller) && !callsites_no_code(p, n->frame))
+		if (callsites_no_code(p, caller) &&
+		    !callsites_no_code(p, n->frame))
 			s->lost = 1;
 	}
 	s->run = callsites_no_code(p, n->frame) ? s->run + 1 : 0;

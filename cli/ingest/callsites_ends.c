@@ -109,8 +109,8 @@ static void callsites_check_ends(struct pass *p)
 			s->start = (uint8_t)thread_start_at(pl->file, s->off,
 							    &s->site);
 		else if (s->before && s->start == START_UNKNOWN)
-			s->start = (uint8_t)thread_start_first(pl->file,
-							       s->off);
+			s->start =
+				(uint8_t)thread_start_first(pl->file, s->off);
 	}
 	if (pl)
 		callsite_settle(pl->file);

@@ -31,7 +31,7 @@ struct summary {
 	struct store *db;
 	char *word; /* its path, for a shell */
 	bool brief;
-	const char *more; /* if brief: options that may name more */
+	const char *more;  /* if brief: options that may name more */
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
@@ -474,7 +474,7 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
 		  kernel && !rows_int(r, INFO_UNMAPPED_PLACED)
 			  ? "no record says where the kernel's code was"
 		  : kernel ? summary_kernel_code(caller)
-		  : guest ? "a recording of the guest has its names"
+		  : guest  ? "a recording of the guest has its names"
 			  : "no record says what was there; 'backstitch ingest "
 			    "--maps PID=FILE' does");
 	lines_put(&s->l, "no names for");
@@ -545,9 +545,8 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more_images(s);
-	if (!brief &&
-	    (summary_each(s, "info_unmapped", summary_put_unmapped) ||
-	     summary_put_unverified(s)))
+	if (!brief && (summary_each(s, "info_unmapped", summary_put_unmapped) ||
+		       summary_put_unverified(s)))
 		return -1;
 	if (s->unnamed) {
 		lines_print(&s->l, "no names",
@@ -616,9 +615,8 @@ static int summary_json_problems(struct json *j, struct store *db,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"info_captures", "info_events",	 "info_counts",
-		"info_damage",	 "info_unnamed", "info_unmapped",
-		"info_trust",
+		"info_captures", "info_events",	  "info_counts", "info_damage",
+		"info_unnamed",	 "info_unmapped", "info_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

@@ -213,16 +213,15 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 	out->path[n > 0 ? n : 0] = '\0';
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line,
-			   "%lx-%lx %*2c%c%*s %*s %x:%x %" SCNu64
-			   " %4095[^\n]",
+			   "%lx-%lx %*2c%c%*s %*s %x:%x %" SCNu64 " %4095[^\n]",
 			   &from, &to, &exec, &img.maj, &img.min, &img.ino,
 			   file) != 7 ||
 		    exec != 'x' || *file != '/')
 			continue;
 		/* the process may see other files: a container */
 		code_path_of(pid, file, path);
-		snprintf(name, sizeof(name), "/proc/%ld/map_files/%lx-%lx",
-			 pid, from, to);
+		snprintf(name, sizeof(name), "/proc/%ld/map_files/%lx-%lx", pid,
+			 from, to);
 		if (code_take_replaced(out, pid, &img, name))
 			snprintf(path, sizeof(path), "%s", name);
 		/* the loader runs before the program does */
