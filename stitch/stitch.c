@@ -565,6 +565,38 @@ static void stitch_set_complete(struct stitch *st, uint32_t process)
 		tasks_process_at(st->tasks, process)->space.complete = true;
 }
 
+/* Large pages are for memory that is of no file: programs copy their text there
+ * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
+ * a memfd with it. Makes r, which is such a mapping, that of the copy. */
+static void stitch_find_copied(struct stitch *st, uint32_t process,
+			       struct region *r)
+{
+	const struct region *was;
+
+	if (!region_is_code(r) || !resolve_is_memory(st->resolve, r->image) ||
+	    !st->uw || !st->uw->ops->is_text)
+		return;
+	was = space_find(&tasks_process_at(st->tasks, process)->space, r->start,
+			 TIME_NONE);
+	if (!was || was->derived || !region_is_code(was) ||
+	    r->end - 1 > was->end - 1 ||
+	    resolve_is_memory(st->resolve, was->image))
+		return;
+	const struct unwind_map map = {
+		.start = was->start,
+		.end = was->end,
+		.pgoff = was->pgoff,
+		.image = was->image,
+		.exec = true,
+	};
+
+	if (!st->uw->ops->is_text(st->uw, &map, r->start, r->end))
+		return;
+	r->pgoff = was->pgoff + (r->start - was->start);
+	r->image =
+		resolve_copy_image(st->resolve, was->image, r->end - r->start);
+}
+
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -601,10 +633,7 @@ static void stitch_take_map(struct stitch *st)
 				    &r.pgoff);
 	struct region part;
 
-	resolve_map_copy(
-		st->resolve, &r,
-		space_find(&tasks_process_at(st->tasks, process)->space,
-			   r.start, TIME_NONE));
+	stitch_find_copied(st, process, &r);
 	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
 	else

@@ -112,6 +112,12 @@ struct unwinder_ops {
 	 * only if that is known without reading the whole file. */
 	bool (*begins)(struct unwinder *uw, const struct unwind_map *map,
 		       uint64_t addr);
+	/* Returns whether all of [start, end), in a mapping of a file, is code
+	 * of a program, by its program headers; what maps the file may be
+	 * longer than that, and only programs are never unmapped. False: not,
+	 * or not known. */
+	bool (*is_text)(struct unwinder *uw, const struct unwind_map *map,
+			uint64_t start, uint64_t end);
 	/* Begins to unwind a dump of a known machine, whose registers have the
 	 * sampled address, on another thread: registers, stack and what find()
 	 * reads stay as they are until finish(). soon: before those that were

@@ -204,23 +204,20 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	return frames_image(rv->fr, &img);
 }
 
-void resolve_map_copy(struct resolve *rv, struct region *r,
-		      const struct region *was)
+bool resolve_is_memory(const struct resolve *rv, uint32_t image)
 {
-	const struct image *now = frames_get_image(rv->fr, r->image);
+	const struct image *img = frames_get_image(rv->fr, image);
 
-	if (!was || was->derived || !region_is_code(r) ||
-	    !region_is_code(was) || r->end - 1 > was->end - 1 ||
-	    (now->kind != IMAGE_ANON && !starts_with(now->path, "/memfd:")))
-		return;
-	struct image img = *frames_get_image(rv->fr, was->image);
+	return img->kind == IMAGE_ANON || starts_with(img->path, "/memfd:");
+}
 
-	if (img.kind != IMAGE_FILE || starts_with(img.path, "/memfd:"))
-		return;
+uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len)
+{
+	struct image img = *frames_get_image(rv->fr, image);
+
 	if (!img.len)
-		img.len = r->end - r->start;
-	r->image = frames_image(rv->fr, &img);
-	r->pgoff = was->pgoff + (r->start - was->start);
+		img.len = len;
+	return frames_image(rv->fr, &img);
 }
 
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)

@@ -29,12 +29,11 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
-/* Large pages are for memory that is of no file: programs copy their text there
- * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
- * a memfd with it. r is a new mapping of such memory, was what is at its start.
- * If that is text of a file, all of r, makes r that of the copy. */
-void resolve_map_copy(struct resolve *rv, struct region *r,
-		      const struct region *was);
+/* Returns the image of a copy of code of a file that is len bytes long, at its
+ * place in other memory. */
+uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len);
+/* Returns whether an image is of memory that is not of a file of a disk. */
+bool resolve_is_memory(const struct resolve *rv, uint32_t image);
 
 /* Returns an image by its id; valid until the next image is added. */
 const struct image *resolve_image(const struct resolve *rv, uint32_t image);

@@ -286,17 +286,14 @@ static struct identity_said identity_judge_mapped(const struct symbolizer *sy,
 	return identity_judge_file(sy, img, &f, at, same);
 }
 
-/* A library may have been unmapped, which no record tells, and other code made
- * where it was. A program stays. */
 struct identity_said identity_judge(const struct symbolizer *sy,
 				    const struct image *img,
 				    const struct elf_file *ef, enum found_at at)
 {
 	struct identity_said said = identity_judge_mapped(sy, img, ef, at);
 
-	if (image_is_copy(img) && said.is >= IDENTITY_BELIEVED)
-		return elf_is_program(ef) ? believed : doubtful;
-	return said;
+	return image_is_copy(img) && said.is == IDENTITY_PROVED ? believed
+								: said;
 }
 
 /* Returns whether the kernel that runs is the one that was recorded: the same

@@ -438,6 +438,19 @@ static bool unwind_is_data(struct unwinder *uw, const struct unwind_map *map,
 	return data;
 }
 
+static bool unwind_is_text(struct unwinder *uw, const struct unwind_map *map,
+			   uint64_t start, uint64_t end)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	unwind_images_lock(u->modules);
+	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
+	bool text = m && unwind_images_has_text(m, map, start, end);
+
+	unwind_images_unlock(u->modules);
+	return text;
+}
+
 /* ---- where threads begin */
 
 /* The same file as that of the check of return addresses, which is asked only
@@ -608,6 +621,7 @@ static const struct unwinder_ops ops = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,
+	.is_text = unwind_is_text,
 	.begins = unwind_begins,
 	.free = unwind_free,
 };
@@ -616,6 +630,7 @@ static const struct unwinder_ops ops_ahead = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.is_data = unwind_is_data,
+	.is_text = unwind_is_text,
 	.begins = unwind_begins,
 	.begin = unwind_begin,
 	.finish = unwind_finish,

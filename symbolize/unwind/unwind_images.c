@@ -293,6 +293,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
+	m->program = elf_is_program(ef);
 	m->n_data = ef->n_data;
 	m->data = ef->n_data ? mem_dup(ef->data, ef->n_data * sizeof(*ef->data))
 			     : NULL;
@@ -475,6 +476,32 @@ bool unwind_images_has_data(const struct unwind_image *m,
 	for (size_t i = 0; i < m->n_data; i++)
 		if (vaddr - m->data[i].vaddr < m->data[i].filesz)
 			return true;
+	return false;
+}
+
+/* Of the smallest pages, to which a mapping is rounded. What is between
+ * segments of files for larger ones is unmapped again, and may be others'. */
+#define PAGE 4096
+
+bool unwind_images_has_text(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t start,
+			    uint64_t end)
+{
+	const uint64_t from = start - map->start + map->pgoff;
+	const uint64_t len = end - start;
+	uint64_t to;
+
+	if (m->kind != IMAGE_FILE || !m->program ||
+	    __builtin_add_overflow(from, len, &to))
+		return false;
+	for (size_t i = 0; i < m->n_seg; i++) {
+		const struct segment *s = &m->seg[i];
+
+		if (s->off + s->filesz >= s->off && from + PAGE > s->off &&
+		    from < s->off + s->filesz && to - s->off < UINT64_MAX / 2 &&
+		    to - s->off < s->filesz + PAGE)
+			return true;
+	}
 	return false;
 }
 

@@ -42,6 +42,7 @@ struct unwind_image {
 	bool keep;	      /* for later runs */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
+	bool program;	      /* elf_is_program() */
 	struct cfi *cfi[UNWIND_IMAGE_TABLES];		 /* NULL: none */
 	struct function_rows *rows[UNWIND_IMAGE_TABLES]; /* of cfi */
 	/* .sframe, for files without .eh_frame only: GNU ld writes wrong
@@ -115,6 +116,11 @@ bool unwind_images_may_add(const struct unwind_image *m);
  * compared, where the mapping of its code says that it was loaded. */
 bool unwind_images_has_data(const struct unwind_image *m,
 			    const struct unwind_map *map, uint64_t addr);
+/* Returns whether [start, end) of a mapping is code of the file, which is a
+ * program. */
+bool unwind_images_has_text(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t start,
+			    uint64_t end);
 /* How many tables were added so. */
 uint32_t unwind_images_added(const struct unwind_images *ms);
 /* The call before a return address, as missing_caller.c found it. */
