@@ -568,29 +568,20 @@ static void stitch_set_complete(struct stitch *st, uint32_t process)
 /* Large pages are for memory that is of no file: programs copy their text there
  * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
  * a memfd with it. Makes r, which is such a mapping, that of the copy. */
-static void stitch_find_copied(struct stitch *st, uint32_t process,
+static void stitch_find_copied(struct stitch *st, const struct space *sp,
 			       struct region *r)
 {
-	const struct region *was;
+	const struct region *was = space_find(sp, r->start, TIME_NONE);
 
-	if (!region_is_code(r) || !resolve_is_memory(st->resolve, r->image) ||
-	    !st->uw || !st->uw->ops->is_text)
-		return;
-	was = space_find(&tasks_process_at(st->tasks, process)->space, r->start,
-			 TIME_NONE);
-	if (!was || was->derived || !region_is_code(was) ||
-	    r->end - 1 > was->end - 1 ||
+	if (!was || was->derived || !st->uw || !st->uw->ops->has ||
+	    !region_is_code(r) || r->end - 1 > was->end - 1 ||
+	    !resolve_is_memory(st->resolve, r->image) ||
 	    resolve_is_memory(st->resolve, was->image))
 		return;
-	const struct unwind_map map = {
-		.start = was->start,
-		.end = was->end,
-		.pgoff = was->pgoff,
-		.image = was->image,
-		.exec = true,
-	};
+	const struct unwind_map map = record_unwind_map(was);
 
-	if (!st->uw->ops->is_text(st->uw, &map, r->start, r->end))
+	if (!map.exec ||
+	    !st->uw->ops->has(st->uw, &map, r->start, r->end, UNWIND_TEXT))
 		return;
 	r->pgoff = was->pgoff + (r->start - was->start);
 	r->image =
@@ -633,7 +624,8 @@ static void stitch_take_map(struct stitch *st)
 				    &r.pgoff);
 	struct region part;
 
-	stitch_find_copied(st, process, &r);
+	stitch_find_copied(st, &tasks_process_at(st->tasks, process)->space,
+			   &r);
 	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
 	else

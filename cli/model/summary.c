@@ -430,20 +430,10 @@ static void put_unnamed(struct summary *s, const struct rows *r)
  * kernel/bpf/core.c, Linux 4.11 to 7.3). */
 static const char *summary_kernel_code(const char *caller)
 {
-	static const struct {
-		const char *caller, *what;
-	} known[] = {
-		{ "__seccomp_filter", "a filter of seccomp (classic BPF)" },
-		{ "seccomp_run_filters", "a filter of seccomp (classic BPF)" },
-		{ "sk_filter_trim_cap", "a filter of a socket (classic BPF)" },
-		{ "run_filter", "a filter of a socket (classic BPF)" },
-		{ "packet_rcv", "a filter of a socket (classic BPF)" },
-		{ "tpacket_rcv", "a filter of a socket (classic BPF)" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(caller, known[i].caller))
-			return known[i].what;
+	if (strstr(caller, "seccomp"))
+		return "a filter of seccomp (classic BPF)";
+	if (strstr(caller, "sk_filter") || strstr(caller, "packet_rcv"))
+		return "a filter of a socket (classic BPF)";
 	return "made at run time, as classic BPF and the trampolines of ftrace "
 	       "and kprobes are, or of a module that is gone";
 }
@@ -456,27 +446,24 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
 	double part = (double)rows_int(r, INFO_UNMAPPED_SAMPLES);
 	double all = (double)rows_int(r, INFO_UNMAPPED_COUNTED);
 	bool kernel = !strcmp(kind, "unknown_kernel");
-	bool guest = !strcmp(kind, "guest");
 	char share[32];
 
 	if (part < all / TRUST_UNPROVED_OF || s->n == LINES_FULL)
 		return;
 	lines_add(&s->l, "%s, %s of samples",
-		  kernel  ? "kernel code without a symbol"
-		  : guest ? "code of a guest"
-			  : "user code in no mapping",
+		  kernel ? "kernel code without a symbol"
+			 : "user code in no mapping",
 		  human_percent(share, sizeof(share), part, all));
 	if (kernel && *caller) {
 		lines_add(&s->l, ", called by ");
 		lines_clean(&s->l, caller);
 	}
 	lines_add(&s->l, ": %s",
-		  kernel && !rows_int(r, INFO_UNMAPPED_PLACED)
-			  ? "no record says where the kernel's code was"
-		  : kernel ? summary_kernel_code(caller)
-		  : guest  ? "a recording of the guest has its names"
-			  : "no record says what was there; 'backstitch ingest "
-			    "--maps PID=FILE' does");
+		  !kernel ? "no record says what was there; 'backstitch ingest "
+			    "--maps PID=FILE' does"
+		  : rows_int(r, INFO_UNMAPPED_PLACED)
+			  ? summary_kernel_code(caller)
+			  : "no record says where the kernel's code was");
 	lines_put(&s->l, "no names for");
 }
 

@@ -164,7 +164,7 @@ JOIN stack s ON s.id = coalesce(g.kernel, g.user)
 JOIN frame f ON f.id = s.frame
 JOIN image i ON i.id = f.image
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
-	AND w.name IN ('unknown', 'unknown_kernel', 'guest')
+	AND w.name IN ('unknown', 'unknown_kernel')
 LEFT JOIN stack p ON p.id = s.parent
 LEFT JOIN frame o ON o.id = p.frame
 LEFT JOIN symbol c ON c.id = o.symbol

@@ -267,33 +267,26 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	return identity_by_path(sy, img, f);
 }
 
-static struct identity_said identity_judge_mapped(const struct symbolizer *sy,
-						  const struct image *img,
-						  const struct elf_file *ef,
-						  enum found_at at)
+struct identity_said identity_judge(const struct symbolizer *sy,
+				    const struct image *img,
+				    const struct elf_file *ef, enum found_at at)
 {
+	const struct identity_said best =
+		image_is_copy(img) ? believed : proved;
 	bool same = img->id_len &&
 		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
 	struct identity_file f;
 
 	if (!identity_is_file(img) || (img->id_len && !img->ino)) {
 		if (img->id_len)
-			return same ? proved : other_id;
+			return same ? best : other_id;
 		return believed;
 	}
 	if (!identity_look(img, ef->fd, &f))
-		return same ? proved : believed;
-	return identity_judge_file(sy, img, &f, at, same);
-}
+		return same ? best : believed;
+	struct identity_said said = identity_judge_file(sy, img, &f, at, same);
 
-struct identity_said identity_judge(const struct symbolizer *sy,
-				    const struct image *img,
-				    const struct elf_file *ef, enum found_at at)
-{
-	struct identity_said said = identity_judge_mapped(sy, img, ef, at);
-
-	return image_is_copy(img) && said.is == IDENTITY_PROVED ? believed
-								: said;
+	return said.is == IDENTITY_PROVED ? best : said;
 }
 
 /* Returns whether the kernel that runs is the one that was recorded: the same

@@ -638,13 +638,21 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 
 enum thread_start thread_start_first(struct callsite_file *f, uint64_t off)
 {
+	enum thread_start found;
 	struct callsite site;
-	uint64_t start, vaddr;
+	uint64_t start, entry, end, vaddr;
 
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
 	callsite_at(f, off, &site);
-	return thread_start_soon(f, vaddr, &site, &start);
+	found = thread_start_soon(f, vaddr, &site, &start);
+	/* main() has a caller */
+	return found == START_ENTRY && start &&
+			       !(callsite_function_at(f, f->starts.entry,
+						      &entry, &end) &&
+				 entry == start)
+		       ? START_UNKNOWN
+		       : found;
 }
 
 /* Returns whether the code in front of the call at an ELF address has gone to

@@ -13,7 +13,6 @@
 #include "symbolize/cfi/abi.h"
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -425,54 +424,27 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	return found;
 }
 
-static bool unwind_is_data(struct unwinder *uw, const struct unwind_map *map,
-			   uint64_t addr)
+static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
+		       uint64_t start, uint64_t end, enum unwind_part part)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	unwind_images_lock(u->modules);
 	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
-	bool data = m && unwind_images_has_data(m, map, addr);
+	bool has = m && (part == UNWIND_DATA
+				 ? unwind_images_has_data(m, map, start)
+				 : unwind_images_has_text(m, map, start, end));
 
 	unwind_images_unlock(u->modules);
-	return data;
-}
-
-static bool unwind_is_text(struct unwinder *uw, const struct unwind_map *map,
-			   uint64_t start, uint64_t end)
-{
-	struct table_unwinder *u = (struct table_unwinder *)uw;
-
-	unwind_images_lock(u->modules);
-	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
-	bool text = m && unwind_images_has_text(m, map, start, end);
-
-	unwind_images_unlock(u->modules);
-	return text;
+	return has;
 }
 
 /* ---- where threads begin */
 
-/* The same file as that of the check of return addresses, which is asked only
- * where few places look like the one that calls main(). */
-static struct callsite_file *unwind_first_file(struct table_unwinder *u,
-					       const struct unwind_image *m)
-{
-	struct symbolizer *sy = unwind_images_symbolizer(u->modules);
-	struct identity_said said;
-
-	for (size_t i = 0; i < u->n_first; i++)
-		if (u->first[i].m == m)
-			return u->first[i].file;
-	struct callsite_file *f = callsite_open(sy, m->img, &said);
-
-	*mem_add(u->first, u->n_first, u->cap_first) =
-		(struct unwind_first){ m, f };
-	return f;
-}
-
-static bool unwind_is_first(struct table_unwinder *u, struct unwind_image *m,
-			    uint64_t vaddr, uint64_t off)
+/* The file is looked into only where a place looks like the one that calls
+ * main(): there are few. */
+static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
+			    uint64_t off)
 {
 	const struct unwind_row *row = unwind_images_row(m, vaddr - 1);
 	unsigned char code[FRAME_CODE_EXIT];
@@ -486,7 +458,7 @@ static bool unwind_is_first(struct table_unwinder *u, struct unwind_image *m,
 	if (!frame_code_hands_on(m->machine, code, n) &&
 	    vaddr - m->entry > UNWIND_ENTRY_MAX)
 		return false;
-	struct callsite_file *f = unwind_first_file(u, m);
+	struct callsite_file *f = unwind_images_calls_of(m);
 
 	return f && thread_start_first(f, off);
 }
@@ -499,21 +471,17 @@ static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
 	bool begins = false;
 	uint64_t vaddr;
 
-	if (!u->known_first)
-		u->known_first = mem_new(CODES_KNOWN, sizeof(*u->known_first));
 	unwind_images_lock(u->modules);
 	struct unwind_image *m = unwind_images_of(u->modules, map->image);
 
 	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
-		struct unwind_known_first *k =
-			&u->known_first[hash_pair(vaddr, (uintptr_t)m) %
-					CODES_KNOWN];
+		struct known_fp *k = unwind_images_first(m, vaddr);
 
 		if (k->m != m || k->vaddr != vaddr)
-			*k = (struct unwind_known_first){
-				m, vaddr, unwind_is_first(u, m, vaddr + 1, off)
+			*k = (struct known_fp){
+				m, vaddr, unwind_is_first(m, vaddr + 1, off), 0
 			};
-		begins = k->begins;
+		begins = k->set;
 	}
 	unwind_images_unlock(u->modules);
 	return begins;
@@ -606,10 +574,6 @@ static void unwind_free(struct unwinder *uw)
 		unwind_free(u->helper[i]);
 	free(u->helper);
 	free(u->known);
-	free(u->known_first);
-	for (size_t i = 0; i < u->n_first; i++)
-		callsite_close(u->first[i].file);
-	free(u->first);
 	if (!u->ahead) {
 		unwind_images_free(u->modules);
 		unwind_places_free(u->places);
@@ -620,8 +584,7 @@ static void unwind_free(struct unwinder *uw)
 static const struct unwinder_ops ops = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
-	.is_data = unwind_is_data,
-	.is_text = unwind_is_text,
+	.has = unwind_has,
 	.begins = unwind_begins,
 	.free = unwind_free,
 };
@@ -629,8 +592,7 @@ static const struct unwinder_ops ops = {
 static const struct unwinder_ops ops_ahead = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
-	.is_data = unwind_is_data,
-	.is_text = unwind_is_text,
+	.has = unwind_has,
 	.begins = unwind_begins,
 	.begin = unwind_begin,
 	.finish = unwind_finish,

@@ -23,6 +23,7 @@
 #include "symbolize/sframe/sframe_table.h"
 #include "symbolize/kept.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/callsite.h"
 
 /* Files kept open; their tables stay in memory anyway. */
 #define OPEN_MAX 32
@@ -56,7 +57,7 @@ struct unwind_images {
 	uint64_t clock;
 	struct unwind_images_count count;
 	struct known_call call[CALLS_KNOWN];
-	struct known_fp fp[CALLS_KNOWN];
+	struct known_fp fp[CALLS_KNOWN], first[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
@@ -81,9 +82,13 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 	return ms;
 }
 
-struct symbolizer *unwind_images_symbolizer(const struct unwind_images *ms)
+struct callsite_file *unwind_images_calls_of(struct unwind_image *m)
 {
-	return ms->sy;
+	struct identity_said said;
+
+	if (!m->calls)
+		m->calls = callsite_open(m->set->sy, m->img, &said);
+	return m->calls;
 }
 
 static void unwind_image_free(void *object)
@@ -118,6 +123,8 @@ static void unwind_images_leave(struct unwind_images *ms,
 {
 	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
+	callsite_close(m->calls);
+	m->calls = NULL;
 	if (!m->keep || !unwind_images_kept(ms) || m->tried.young ||
 	    !tried_files_can_tell(&m->tried)) {
 		unwind_image_free(m);
@@ -560,6 +567,14 @@ struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr)
 	uint64_t h = hash_pair((uintptr_t)m, vaddr);
 
 	return &m->set->fp[h % CALLS_KNOWN];
+}
+
+struct known_fp *unwind_images_first(const struct unwind_image *m,
+				     uint64_t vaddr)
+{
+	uint64_t h = hash_pair((uintptr_t)m, vaddr);
+
+	return &m->set->first[h % CALLS_KNOWN];
 }
 
 struct known_calls *unwind_images_calls(const struct unwind_image *m,

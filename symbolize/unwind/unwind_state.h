@@ -12,7 +12,6 @@
 #include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/unwind_images.h"
 
-struct callsite_file;
 struct stack_walk;
 struct unwind_places;
 struct unwind_threads;
@@ -47,19 +46,6 @@ struct unwind_known_code {
 	struct unwind_code code;
 };
 
-/* The file of an image in which stacks end that go on with other data. */
-struct unwind_first {
-	const struct unwind_image *m;
-	struct callsite_file *file; /* NULL: not found */
-};
-
-/* Whether a thread begins at a place. */
-struct unwind_known_first {
-	const struct unwind_image *m; /* NULL: none is known here */
-	uint64_t vaddr;
-	bool begins;
-};
-
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
@@ -76,9 +62,6 @@ struct table_unwinder {
 	bool dated; /* as for struct unwinder_ops.finish */
 	struct unwind_step_at last;	 /* that was found */
 	struct unwind_known_code *known; /* NULL: no chain was checked yet */
-	struct unwind_known_first *known_first; /* NULL: none was asked */
-	struct unwind_first *first;
-	size_t n_first, cap_first;
 	struct stack_trail trail[TRAILS];
 };
 
