@@ -316,7 +316,7 @@ static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
-	if (r->own)
+	if (r->own || r->n > SLOT_N_MAX)
 		return;
 	s.hash = hash;
 	s.ip = r->inner;
