@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
@@ -298,7 +299,7 @@ static int look_print_trace(struct store *db, const char *path,
 static int look_print(struct store *db, const char *path, const char *capture,
 		      struct err *err)
 {
-	char trust[TRUST_SENTENCE];
+	char trust[TRUST_SENTENCE], more[NAME_NOT_GIVEN];
 	bool samples = false;  /* any, of anything */
 	bool counters = false; /* samples of clocks or counters */
 	bool trace = false;    /* of events rather than of switches alone */
@@ -320,7 +321,7 @@ static int look_print(struct store *db, const char *path, const char *capture,
 	else if (samples)
 		rc = look_print_trace(db, path, capture, trust, trace, err);
 	else
-		rc = summary_print(stdout, db, path, true, err);
+		rc = summary_print(stdout, db, path, name_not_given(more), err);
 	if (rc)
 		return -1;
 	if (!samples) {

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output/pager.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/record/learn.h"
@@ -109,6 +110,24 @@ static int record_take(int argc, char **argv, struct err *err)
 
 /* ---- what is said before */
 
+/* The old file is there for as long as the process has it mapped. */
+static void record_say_replaced(const struct record_code *c)
+{
+	char others[64] = "", db[PATH_MAX];
+	char *file = safe_text_word(c->replaced);
+
+	if (c->n_replaced > 1)
+		snprintf(others, sizeof(others), " and %zu more",
+			 c->n_replaced - 1);
+	input_database_name(want.out, db, sizeof(db));
+	say("%s%s was replaced since process %ld mapped it: functions of the "
+	    "old file will have no names; as long as it runs, 'install -D %s "
+	    "old%s' keeps that, and then 'backstitch symbolize --symfs old "
+	    "%s' names them\n",
+	    file, others, want.pid, c->kept, file, db);
+	free(file);
+}
+
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -117,7 +136,8 @@ static void record_say(const struct plan *p)
 
 	plan_say(p);
 	plan_say_why(p);
-	if (f && fscanf(f, "%d", &level) == 1 && level > (geteuid() ? 0 : 1))
+	if (f && !strstr(p->event, ":u") && fscanf(f, "%d", &level) == 1 &&
+	    level > (geteuid() ? 0 : 1))
 		say("kernel functions will have no names: kernel.kptr_restrict "
 		    "is %d\n",
 		    level);
@@ -126,6 +146,8 @@ static void record_say(const struct plan *p)
 	if (strstr(p->event, ":u") && !want.event)
 		say("without the kernel's part, which needs "
 		    "kernel.perf_event_paranoid below 2, or root\n");
+	if (p->code.n_replaced)
+		record_say_replaced(&p->code);
 	if (r && !p->env)
 		say("%s's functions will have no names%s: you will see those "
 		    "of its interpreter\n",

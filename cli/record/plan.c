@@ -97,6 +97,10 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
 	if (p->megabytes)
 		plan_add(p, "-m %uM", p->megabytes);
+	/* those of the files that are mapped, not of what is at their paths in
+	 * the end; perf 5.12, Linux 5.12 */
+	if (!p->no_ids)
+		plan_add(p, "--buildid-mmap");
 	/* jitdumps tell time by it */
 	if (p->env)
 		plan_add(p, "-k CLOCK_MONOTONIC");
@@ -268,6 +272,9 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 		else if (p->want->waits && !p->no_disks &&
 			 strstr(plan_said, "block"))
 			p->no_disks = true;
+		else if (!p->no_ids && (strstr(plan_said, "buildid") ||
+					strstr(plan_said, "build id")))
+			p->no_ids = true;
 		else if (p->megabytes && !p->want->megabytes &&
 			 (strstr(plan_said, "mlock") ||
 			  strstr(plan_said, "mmap")))

@@ -35,6 +35,8 @@ struct plan {
 	unsigned int dump;	/* 0: none */
 	unsigned int megabytes; /* 0: perf's default */
 	bool no_disks;		/* the kernel has no events of disks */
+	bool no_ids;		/* perf or the kernel cannot take build-ids of
+				 * mappings */
 	const char *env;	/* of the runtime; NULL: none is needed */
 	const char **argv;	/* ends with NULL */
 	size_t n_argv, cap_argv;
