@@ -97,9 +97,9 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	};
 
 	chain_walk(c, r->proofs, r->t, &ask);
-	/* --proved: what is only consistent counts as not known. */
+	/* --proved: what is only likely counts as not known. */
 	for (size_t i = 0; r->o->proved && i < c->n; i++) {
-		if (c->segment[i].proof != PROOF_CONSISTENT)
+		if (c->segment[i].proof != PROOF_LIKELY)
 			continue;
 		c->segment[i].proof = PROOF_UNKNOWN;
 		c->segment[i].state = CHAIN_UNKNOWN;

@@ -158,7 +158,7 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 {
 	const char *comm = path_comm(r, thread);
 	double all = (double)to - (double)from;
-	double likely = (double)path_with(c, PROOF_CONSISTENT);
+	double likely = (double)path_with(c, PROOF_LIKELY);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	char ns[32];
 	char share[16];
@@ -174,7 +174,7 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	if (path_with(c, PROOF_PROVED))
 		path_put_premise(r, c, out);
 	if (likely > 0)
-		fprintf(out, ", %s consistent",
+		fprintf(out, ", %s likely",
 			human_percent(share, sizeof(share), likely, all));
 	if (unknown > 0)
 		fprintf(out, ", %s not known",
@@ -502,7 +502,7 @@ static void path_put_pieces(struct path_run *r, const struct chain *c,
 	}
 }
 
-/* Whether a wake-up is only consistent because of its softirq. */
+/* Whether a wake-up is only likely because of its softirq. */
 static bool path_has_open_softirq(const struct path_run *r,
 				  const struct chain *c)
 {

@@ -300,7 +300,7 @@ json_sums = collections.Counter()
 for s in json.load(open(sys.argv[2]))["sums"]:
     word = s["state"]
     if s["proof"] == "consistent":
-        word += ", consistent"
+        word += ", likely"
     elif s["proof"] == "unknown" and word != "unknown":
         word += ", waker not known"
     json_sums["[%s]" % word, s["proof"] != "proved"] += s["ns"]
@@ -383,7 +383,7 @@ for t in threads:
     tids[t["comm"]].add(t["tid"])
 assert any(len(s) > 1 for s in tids.values())
 columns = "%s%s%s%s" % (
-    re.sub(r"^.* took .*$| (proved|consistent|unknown)$", "",
+    re.sub(r"^.* took .*$| (proved|likely|unknown)$", "",
            ask("path", "--worst", "9"), flags=re.M),
     "".join(w["because"] + "\n" for w in json.loads(
         ask("path", "--waits", "--json"))["waits"]),
