@@ -2,6 +2,7 @@
  */
 #ifndef CLI_MODEL_SILENT_TASKS_H
 #define CLI_MODEL_SILENT_TASKS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -10,6 +11,8 @@ struct store;
 struct silent_tasks {
 	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
 		     * NULL: there are none */
+	bool told;	 /* switches tell who was where */
+	uint64_t others; /* gaps without a loss that are not of them */
 };
 
 /* Reads the switches of a database; what cannot be asked of it has none.

@@ -233,7 +233,8 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 	p->megabytes = p->want->megabytes;
 	if (p->megabytes || !dump)
 		return;
-	p->megabytes = p->want->waits ? MEGABYTES_WAITS : MEGABYTES;
+	p->megabytes = p->want->waits && !p->want->ftrace ? MEGABYTES_WAITS
+							  : MEGABYTES;
 	for (; dump > DUMP; dump /= 2)
 		p->megabytes *= 2;
 	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
@@ -261,10 +262,12 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 			p->graph = "fp";
 		else if (accepted && l.cut && l.dump > p->dump)
 			plan_take_dump(p, l.dump);
-		else if (accepted)
+		else if (accepted) {
+			if (*l.proves)
+				say("half a second: %s\n", l.proves);
 			return 0;
-		else if (p->want->waits && !p->no_disks &&
-			 strstr(plan_said, "block"))
+		} else if (p->want->waits && !p->no_disks &&
+			   strstr(plan_said, "block"))
 			p->no_disks = true;
 		else if (p->megabytes && !p->want->megabytes &&
 			 (strstr(plan_said, "mlock") ||
