@@ -294,9 +294,10 @@ static void path_put_waits(struct path_longest *l)
 	mem_stream_end(out);
 	path_put_wrapped(text);
 	free(text);
-	fputs("'--time TIME --tid TID' shows the chain of one, '--worst 3' of "
-	      "the longest\n\n",
-	      stdout);
+	/* of the program's; '--worst 3' alone has all threads */
+	printf("'--time TIME --tid TID' shows the chain of one, '%s--worst 3' "
+	       "of the longest\n\n",
+	       r->o->pid < 0 ? "" : "--tid TID ");
 	path_put_grid(r, g, "waits");
 	if (r->unknown)
 		path_put_advice(r, from, to);

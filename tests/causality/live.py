@@ -26,8 +26,8 @@ ms at random moments:
 False is a time in which a thread is said to be off all CPUs, proved, and of which
 the thread itself logged a line: it ran; and a proved wake-up, the last one of a
 wait of the log, that is not by who ends such waits (WAKERS). With a premise ('proved with premise')
-the sentence has said that recording must not have paused: counted apart. Prints a
-row for each way, and ends with status 1 if anything is false without a premise."""
+the sentence has said that recording must not have paused: counted apart, as is
+what is only likely ('consistent'), times and wakers together. Prints a row for each way, and ends with status 1 if anything is false without a premise."""
 
 import argparse
 import bisect
@@ -191,7 +191,9 @@ def judge_wakers(program, db, names, waits):
     for tid, spans in asked.items():
         for start, end in spans:
             last = [w for w in woken[tid] if start + NEAR < w[0] < end]
-            if not last or not last[-1][2].startswith("proved"):
+            # what is likely names no thread where it may be an interrupt's
+            if not last or last[-1][2] == "unknown" or (
+                    last[-1][2] == "consistent" and not last[-1][1]):
                 continue
             at, by, proof = last[-1]
             right = set().union(*(WAKERS.get(n, set())
@@ -204,7 +206,7 @@ def judge_wakers(program, db, names, waits):
 def judge(program, db, said):
     """Returns (proof, ns, false) of the threads of the log."""
     sql = ("SELECT tid, t0, t1, proof FROM state_interval WHERE tid IN (%s) "
-           "AND state IN ('blocked', 'ready', 'off') AND proof LIKE 'proved%%' "
+           "AND state IN ('blocked', 'ready', 'off') AND proof <> 'unknown' "
            "AND t0 NOT NULL AND t1 NOT NULL" % ",".join(map(str, said)))
     out = []
     for r in rows(program, db, sql):
@@ -251,8 +253,12 @@ def main():
         said, names, waits = read_log(log)
         found = judge(a.program, db, said)
         ended = judge_wakers(a.program, db, names, waits)
-        s["wakers"] += len(ended)
         for proof, ns, false, *where in found + ended:
+            if proof == "consistent":
+                s["likely"] += 1
+                s["wrong"] += false
+                continue
+            s["wakers"] += not ns
             premise = proof != "proved"
             s["premise" if premise else "proved"] += ns
             s["unpremised"] += not premise
@@ -265,13 +271,14 @@ def main():
             os.makedirs(a.keep, exist_ok=True)
             shutil.copytree(folder, "%s/%d-%s-%s" % (a.keep, n, way, name))
         shutil.rmtree(folder)
-    print("%-16s %10s %12s %12s %7s %6s %18s" % (
+    print("%-16s %10s %12s %12s %7s %6s %18s %7s %6s" % (
         "way", "recordings", "proved ms", "premise ms", "wakers", "false",
-        "false with premise"))
+        "false with premise", "likely", "wrong"))
     for way, s in sums.items():
-        print("%-16s %10d %12.1f %12.1f %7d %6d %18d" % (
+        print("%-16s %10d %12.1f %12.1f %7d %6d %18d %7d %6d" % (
             way, s["recordings"], s["proved"] / 1e6, s["premise"] / 1e6,
-            s["wakers"], s["false"], s["false with premise"]))
+            s["wakers"], s["false"], s["false with premise"], s["likely"],
+            s["wrong"]))
     return any(s["false"] for s in sums.values())
 
 
