@@ -11,12 +11,14 @@ ms at random moments:
   perf      perf record -a; does not pause
   stacks    the same with stacks, and names of the kernel's functions
   addresses the same with stacks, without names
-  irqs      the same with events of softirqs, without stacks
+  irqs      the same with events of softirqs and disks, without stacks
+  both      the same with stacks and names
   control   perf record --control, disable and enable
   delay     perf record -D
   ftrace    an instance of ftrace; does not pause
   firqs     the same with events of softirqs
   fstacks   the same with stacks
+  fboth     the same with both
   tracing   tracing_on 0 and 1
   events    events/sched/enable 0, and each event 1
   switch    events/sched/sched_switch/enable 0 and 1
@@ -52,12 +54,15 @@ WAKERS = {
     "hop4": {"hop3"}, "hop5": {"hop4"},
     "waiter": {"owner"}, "producer": {"consumer"}, "consumer": {"producer"},
     "client": {"server"}, "backend": {"server"},
-    "server": {"client", "backend"}}
+    "server": {"client", "backend"},
+    # no thread ends a read from the disk
+    "direct": set(), "asks": {"answers"}}
 # one signals the condition, all of them the mutex
 WAKERS.update(("waiter%d" % i, {"signaler"} | {
     "waiter%d" % k for k in range(8)}) for i in range(8))
-PERF = ("perf", "stacks", "addresses", "irqs", "control", "delay")
-SOFTIRQS = ("softirq_entry", "softirq_exit", "softirq_raise")
+PERF = ("perf", "stacks", "addresses", "irqs", "both", "control", "delay")
+SOFTIRQS = ("irq/softirq_entry", "irq/softirq_exit", "irq/softirq_raise",
+            "block/block_rq_complete")
 TRACING = "/sys/kernel/tracing"
 NEAR = 1500     # ns between a record and the line of the log beside it
 
@@ -86,9 +91,9 @@ def perf(rng, way, command, log, folder):
               "-o", data]
     for e in EVENTS:
         record += ["-e", "sched:" + e]
-    for e in SOFTIRQS if way == "irqs" else ():
-        record += ["-e", "irq:" + e]
-    if way in ("stacks", "addresses"):
+    for e in SOFTIRQS if way in ("irqs", "both") else ():
+        record += ["-e", e.replace("/", ":")]
+    if way in ("stacks", "addresses", "both"):
         record += ["-g"]
     if way == "delay":
         record += ["-D", "20"]
@@ -136,9 +141,9 @@ def ftrace(rng, way, command, log, folder):
         put(at + "/trace_clock", "mono")
         put(at + "/buffer_size_kb", "16384")
         each("1")
-        for e in SOFTIRQS if way == "firqs" else ():
-            put("%s/events/irq/%s/enable" % (at, e), "1")
-        if way == "fstacks":
+        for e in SOFTIRQS if way in ("firqs", "fboth") else ():
+            put("%s/events/%s/enable" % (at, e), "1")
+        if way in ("fstacks", "fboth"):
             put(at + "/options/stacktrace", "1")
         with open(log, "w", encoding="ascii") as out:
             with subprocess.Popen(command, stdout=out) as child:
@@ -198,7 +203,8 @@ def judge_wakers(program, db, names, waits):
             at, by, proof = last[-1]
             right = set().union(*(WAKERS.get(n, set())
                                   for n in names[tid]))
-            false = not names.get(int(by), set()) & right if by else True
+            false = not names.get(int(by), set()) & right if by else \
+                bool(right)
             out.append((proof, 0, false, tid, start, at))
     return out
 
@@ -231,7 +237,7 @@ def main():
     p.add_argument("--names", type=lambda s: s.split(","), default=[
         "chain", "lock", "cond", "queue", "timers", "sock", "fork", "signals",
         "pi", "herd", "futex", "sem", "barrier", "pair", "udp", "epoll",
-        "vfork", "stop", "ptrace", "yield", "affinity", "rt"])
+        "vfork", "stop", "ptrace", "yield", "affinity", "rt", "direct"])
     p.add_argument("--each", action="store_true")
     p.add_argument("--keep")
     a = p.parse_args()
@@ -245,7 +251,7 @@ def main():
         record = perf if way in PERF else ftrace
         data = record(rng, way, [a.workloads, name, a.rounds], log, folder)
         subprocess.run([a.program, "ingest", "-q", "-f", "--fields", "all"] +
-                       ["--no-symbols"] * (way != "stacks") +
+                       ["--no-symbols"] * (way not in ("stacks", "both")) +
                        ["-o", db, data], check=False)
         s = sums[way + " " + name if a.each else way]
         s["recordings"] += 1
