@@ -37,6 +37,7 @@ struct slice_edge {
 struct arrow {
 	uint32_t from, to; /* of tracks */
 	bool proved;
+	bool loose; /* a slice at one of its ends is not written */
 };
 
 struct slices {
@@ -183,6 +184,32 @@ static int slices_read(struct slices *s, struct store *db, const char *path,
 	return rc;
 }
 
+/* Readers draw an arrow between two slices: finds those that have one only, as
+ * records were lost beside it. */
+static void slices_find_loose(struct slices *s)
+{
+	/* since when the thread of a track runs; INT64_MIN: it does not */
+	int64_t *since = mem_new(s->t->n_track + 1, sizeof(*since));
+
+	for (size_t i = 0; i <= s->t->n_track; i++)
+		since[i] = INT64_MIN;
+	for (size_t i = 0; i < s->n_edge; i++) {
+		const struct slice_edge *e = &s->edge[i];
+
+		if (e->kind == SLICE_BEGIN)
+			since[s->slice[e->item].thread] = e->time;
+		else if (e->kind == SLICE_END)
+			since[s->slice[e->item].thread] = INT64_MIN;
+		else if (e->kind == ARROW_FROM)
+			s->arrow[e->item].loose =
+				since[s->arrow[e->item].from] == INT64_MIN;
+		else
+			s->arrow[e->item].loose |=
+				since[s->arrow[e->item].to] != e->time;
+	}
+	free(since);
+}
+
 struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 			   struct stacks *stacks, struct err *err)
 {
@@ -199,6 +226,7 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 	}
 	if (s->n_edge)
 		qsort(s->edge, s->n_edge, sizeof(*s->edge), slices_compare);
+	slices_find_loose(s);
 	return s;
 }
 
@@ -291,6 +319,8 @@ static void slices_put_arrow(struct slices *s, const struct slice_edge *e)
 	bool from = e->kind == ARROW_FROM;
 	struct json *j = s->t->j;
 
+	if (a->loose)
+		return;
 	tracks_thread(s->t, from ? a->from : a->to);
 	json_text(j, "ph", from ? "s" : "f");
 	/* else it leads to the next slice that begins there */
