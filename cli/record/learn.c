@@ -36,12 +36,12 @@ static int learn_proves(struct store *db, const char *file, struct learned *out,
 	struct silent_tasks s;
 	int rc = silent_tasks_load(&s, db, file, err);
 
+	out->gaps = s.others > 0;
 	if (!rc && s.others)
 		snprintf(out->proves, sizeof(out->proves),
 			 "%" PRIu64 " times records are missing without a "
 			 "word: what 'path' proves will rest on that they are "
-			 "missing only where it shows; '--tracer ftrace' may "
-			 "miss none",
+			 "missing only where it shows",
 			 s.others);
 	else if (!rc && s.text)
 		snprintf(out->proves, sizeof(out->proves),

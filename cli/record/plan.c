@@ -264,7 +264,10 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 			plan_take_dump(p, l.dump);
 		else if (accepted) {
 			if (*l.proves)
-				say("half a second: %s\n", l.proves);
+				say("half a second: %s%s\n", l.proves,
+				    l.gaps && !p->want->ftrace
+					    ? "; '--tracer ftrace' may miss none"
+					    : "");
 			return 0;
 		} else if (p->want->waits && !p->no_disks &&
 			   strstr(plan_said, "block"))
