@@ -27,7 +27,8 @@ ms at random moments:
 
 False is a time in which a thread is said to be off all CPUs, proved, and of which
 the thread itself logged a line: it ran; and a proved wake-up, the last one of a
-wait of the log, that is not by who ends such waits (WAKERS). With a premise ('proved with premise')
+wait of the log, that is not by who ends such waits (WAKERS), or, with events of softirqs, one in
+a softirq that the thread did not raise (inline.py). With a premise ('proved with premise')
 the sentence has said that recording must not have paused: counted apart, as is
 what is only likely ('consistent'), times and wakers together. Prints a row for each way, and ends with status 1 if anything is false without a premise."""
 
@@ -44,6 +45,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import inline
 
 EVENTS = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")
 # Who ends the waits of a thread, by the names in the log; others are not asked.
@@ -259,6 +262,12 @@ def main():
         said, names, waits = read_log(log)
         found = judge(a.program, db, said)
         ended = judge_wakers(a.program, db, names, waits)
+        if way in ("irqs", "both", "firqs", "fboth"):
+            wrong = [k for k in inline.judge_inline(a.program, db).elements()
+                     if inline.is_false(k)]
+            s["false"] += len(wrong)
+            for k in wrong[:1]:
+                print("FALSE: %s, %s: %d as %s" % (way, name, len(wrong), k))
         for proof, ns, false, *where in found + ended:
             if proof == "consistent":
                 s["likely"] += 1
