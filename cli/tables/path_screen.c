@@ -190,27 +190,6 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	free(text);
 }
 
-const char *path_doing(enum chain_state s)
-{
-	switch (s) {
-	case CHAIN_RUN:
-		return "computing";
-	case CHAIN_TIMER:
-		return "in a timer";
-	case CHAIN_DISK:
-		return "waiting for a disk";
-	case CHAIN_HARDIRQ:
-	case CHAIN_SOFTIRQ:
-		return "waiting for an interrupt";
-	case CHAIN_IDLE:
-		return "waiting, woken by an idle CPU";
-	case CHAIN_UNKNOWN:
-		return "not known";
-	default:
-		return chain_state_word(s);
-	}
-}
-
 /* own: the thread of which the line above has told; TIMELINE_NONE: none. */
 static void path_put_sums(const struct path_run *r, const struct chain *c,
 			  int64_t ns, uint32_t own)

@@ -431,8 +431,9 @@ static void run_sock(void)
 	pthread_join(b, NULL);
 }
 
-/* direct: one reads from a disk, past the cache, beside a client and a server of
- * TCP that never sleep: softirqs of the disk run in their system calls, too. */
+/* direct: one reads from a disk, past the cache, beside a client and a server
+ * of TCP that never sleep: softirqs of the disk run in their system calls, too.
+ */
 #define DIRECT_BLOCKS 4096
 
 static atomic_int direct_read;
@@ -454,12 +455,13 @@ static void *read_direct(void *arg)
 	must(fd >= 0, "O_DIRECT");
 	workload_name("direct");
 	for (int r = 0; r < rounds; r++) {
-		off_t at = (off_t)((unsigned int)r * 2654435761u %
-				   DIRECT_BLOCKS);
+		off_t at =
+			(off_t)((unsigned int)r * 2654435761u % DIRECT_BLOCKS);
 
 		note("begin wait");
 		must(pread(fd, block, sizeof(block),
-			   at * (off_t)sizeof(block)) > 0, "pread");
+			   at * (off_t)sizeof(block)) > 0,
+		     "pread");
 		note("end wait");
 	}
 	close(fd);
@@ -919,19 +921,31 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } workload[] = {
-	{ "chain", run_chain },	  { "lock", run_lock },
-	{ "cond", run_cond },	  { "queue", run_queue },
-	{ "timers", run_timers }, { "disk", run_disk },
-	{ "sock", run_sock },	  { "hog", run_hog },
+	{ "chain", run_chain },
+	{ "lock", run_lock },
+	{ "cond", run_cond },
+	{ "queue", run_queue },
+	{ "timers", run_timers },
+	{ "disk", run_disk },
+	{ "sock", run_sock },
+	{ "hog", run_hog },
 	{ "direct", run_direct },
-	{ "fork", run_fork },	  { "signals", run_signals },
-	{ "pty", run_pty },	  { "pi", run_pi },
-	{ "herd", run_herd },	  { "futex", run_futex },
-	{ "sem", run_sem },	  { "barrier", run_barrier },
-	{ "pair", run_pair },	  { "udp", run_udp },
-	{ "epoll", run_epoll },	  { "vfork", run_vfork },
-	{ "stop", run_stop },	  { "ptrace", run_ptrace },
-	{ "yield", run_yield },	  { "affinity", run_affinity },
+	{ "fork", run_fork },
+	{ "signals", run_signals },
+	{ "pty", run_pty },
+	{ "pi", run_pi },
+	{ "herd", run_herd },
+	{ "futex", run_futex },
+	{ "sem", run_sem },
+	{ "barrier", run_barrier },
+	{ "pair", run_pair },
+	{ "udp", run_udp },
+	{ "epoll", run_epoll },
+	{ "vfork", run_vfork },
+	{ "stop", run_stop },
+	{ "ptrace", run_ptrace },
+	{ "yield", run_yield },
+	{ "affinity", run_affinity },
 	{ "rt", run_rt },
 };
 

@@ -406,7 +406,7 @@ then
 	[ "${n:-0}" -gt 10 ]
 	ok "and_have_stacks: $n" $?
 	is the_instance_is_gone '' \
-		"$(ls /sys/kernel/tracing/instances | grep backstitch)"
+		"$(find /sys/kernel/tracing/instances -name 'backstitch*')"
 else
 	echo "skip an instance of ftrace: none can be made here"
 fi
