@@ -13,7 +13,8 @@ struct stacks;
 struct store;
 struct tracks;
 
-/* t, stacks: borrowed. Returns NULL and *err on failure; there may be no slices. */
+/* t, stacks: borrowed. Returns NULL and *err on failure; there may be no
+ * slices. */
 struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 			   struct stacks *stacks, struct err *err);
 void slices_free(struct slices *s);
