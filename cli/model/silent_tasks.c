@@ -20,6 +20,8 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 	size_t n, len;
 	FILE *out;
 
+	s->told = timeline_types(t) & TIMELINE_HAS_SWITCH;
+	s->others = timeline_contradictions(t);
 	timeline_silent(t, 0, &n);
 	for (size_t i = 0; i < n; i++)
 		gaps += timeline_silent(t, i, &n).gaps;
@@ -30,7 +32,7 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 		causes_silent(c), n == 1 ? "s" : "");
 	human_put_grouped(out, gaps);
 	fputs(" of ", out);
-	human_put_grouped(out, gaps + timeline_contradictions(t));
+	human_put_grouped(out, gaps + s->others);
 	fprintf(out, " gaps %s of %s", gaps == 1 ? "is" : "are",
 		n == 1 ? "it" : "them");
 	mem_stream_end(out);

@@ -2,6 +2,7 @@
  * and what else only the order of its switches shows to be missing. */
 #ifndef CLI_MODEL_SILENT_TASKS_H
 #define CLI_MODEL_SILENT_TASKS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct causes;
@@ -17,6 +18,8 @@ int silent_tasks_ask(struct store *db, const char *path, silent_tasks_fn *fn,
 struct silent_tasks {
 	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
 		     * NULL: there are none */
+	bool told;  /* switches tell who was where */
+	uint64_t others; /* gaps without a loss that are not of them */
 };
 
 /* Reads the switches of a database; what cannot be asked of it has none.

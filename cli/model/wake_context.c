@@ -297,7 +297,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	/* it is woken between softirqs, for all that are left */
 	if (wake_is_ksoftirqd(wc, w->waker) ||
 	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
-		f.entered = CONTEXT_SOFTIRQ;
+		return CONTEXT_SOFTIRQ;
 	if (q && q->vector >= 0) {
 		f.vector = q->vector;
 		f.raised = (uint8_t)q->raised;

@@ -225,9 +225,10 @@ dry each_switch_and_wake_up \
 	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/ -m 16M --buildid-mmap -a -o perf.data -- ./frames" \
 	--waits -e cpu-clock ./frames
 dry in_rings_that_say_what_they_lost \
-	'' --waits --tracer ftrace ./frames
-is by_trace_cmd "trace-cmd record -b 20000 -e sched:sched_switch -e 'sched:sched_wak*' -e 'irq:*_e*' -e irq:softirq_raise -e block:block_rq_complete -o trace.dat -- ./frames" \
-	"$(head -1 err)"
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -a -o perf.data -- ./frames' \
+	--waits --tracer ftrace ./frames
+grep -q 'an instance of ftrace, into the folder perf.data.ftrace$' err
+ok and_the_rest_by_ftrace $?
 ./frames &
 frames=$!
 soon grep -q /frames "/proc/$frames/maps"
@@ -420,6 +421,31 @@ says half_a_second_of_a_process_says_how_large_dumps_must_be \
 grep -qE '^(All|>?9[5-9]\.[0-9]+ % of the)( [0-9,]+)? user stacks are whole' out
 ok and_then_they_are_whole $?
 is and_the_trial_is_gone '' "$(ls tmp)"
+if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
+then
+	rmdir /sys/kernel/tracing/instances/try$$
+	"$B" record --waits --tracer ftrace -o both.data -- \
+		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err
+	is the_status_is_the_programs_with_ftrace_too 0 $?
+	says what_will_be_proved_is_said_before 'half a second: ' err
+	tr '\n' ' ' <err | grep -q ' took .* [1-9][0-9.]* % proved'
+	ok switches_are_ftraces_and_proved $?
+	is samples_are_of_the_same_timeline '1:ftrace 1:perf' "$("$B" query \
+		--format csv both.db "SELECT DISTINCT c.together, c.format
+		FROM capture c JOIN event_type e ON e.capture = c.id AND
+		(e.name LIKE '%sched_switch' OR e.name LIKE '%clock%' OR
+		e.name LIKE '%cycles%') AND e.events > 0 ORDER BY 2" |
+		awk -F, 'NR > 1 { printf "%s%s:%s", n++ ? " " : "", $1, $2 }')"
+	n=$("$B" query --format csv both.db "SELECT sum(e.kraw NOT NULL)
+		FROM event e JOIN event_type t ON t.id = e.type
+		WHERE t.name LIKE '%sched_switch'" | tail -1)
+	[ "${n:-0}" -gt 10 ]
+	ok "and_have_stacks: $n" $?
+	is the_instance_is_gone '' \
+		"$(find /sys/kernel/tracing/instances -name 'backstitch*')"
+else
+	echo "skip an instance of ftrace: none can be made here"
+fi
 mkdir full
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none full 2>/dev/null
 then
