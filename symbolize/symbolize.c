@@ -400,28 +400,36 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-/* Returns whether the return addresses in the image are behind calls in the
- * file that was found, of which nothing else tells whether it is the image's.
- */
-static bool symbolize_calls_confirm(const struct name_source *names,
-				    const struct code_place *code, size_t n)
+/* Number of addresses that are disassembled: the others cost time only. */
+#define RUNS_MAX 32
+
+/* Looks at the addresses in the file that was found. */
+static struct identity_seen symbolize_see(const struct name_source *names,
+					  const struct code_place *code,
+					  size_t n)
 {
-	size_t calls = 0;
-	size_t bad = 0;
+	struct identity_seen seen = { 0 };
+	size_t inner = 0, k = 0;
 
+	for (size_t i = 0; i < n; i++)
+		inner += !code[i].after_call;
 	for (size_t i = 0; names->rs && names->rs->called && i < n; i++) {
-		struct symbol sym = { .off = code[i].off };
+		if (code[i].after_call) {
+			/* of a dump, the offset is inside the call */
+			bool called =
+				names->rs->called(names->r, code[i].off) ||
+				names->rs->called(names->r, code[i].off + 1);
 
-		/* what ran is in a function */
-		bad += !names->rs->resolve(names->r, code[i].off, &sym);
-		if (!code[i].after_call)
-			continue;
-		if (names->rs->called(names->r, code[i].off))
-			calls++;
-		else
-			bad++;
+			seen.calls += called;
+			seen.bad += !called;
+		} else if (k++ % (inner / RUNS_MAX + 1) == 0) {
+			int runs = names->rs->runs(names->r, code[i].off);
+
+			seen.ran += runs > 0;
+			seen.missed += runs < 0;
+		}
 	}
-	return identity_calls_confirm(calls, bad);
+	return seen;
 }
 
 /* Takes nothing from the file that was found. */
@@ -433,7 +441,8 @@ static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
 	in->extra.rs = NULL;
 	report_release(sy->rep);
 	report_file(sy, "");
-	report_status(sy, "replaced");
+	report_status(sy, in->said.is == IDENTITY_ASSUMED ? "no file"
+							  : "replaced");
 }
 
 int symbolize_image(struct symbolizer *sy, const struct image *img,
@@ -467,9 +476,13 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 
 	if (!told && symbolize_open(sy, img, in, err))
 		goto out;
-	if (!told && in->said.is == IDENTITY_DOUBTFUL &&
-	    !symbolize_calls_confirm(&in->names, code, n))
-		symbolize_refuse(sy, in);
+	if (!told && in->said.is != IDENTITY_ANOTHER) {
+		struct identity_seen seen =
+			symbolize_see(&in->names, code, n);
+
+		if (!identity_stands(in->said.is, &seen))
+			symbolize_refuse(sy, in);
+	}
 	lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);

@@ -178,13 +178,29 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 
 /* Builds of one library often begin with the same functions. */
 #define CALLS_MIN 8
+/* Of the right file a single address may be inside an instruction: glibc jumps
+ * over the lock prefix of some. */
+#define MISSED_MIN 2
 
-bool identity_calls_confirm(size_t calls, size_t bad)
+bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
-	return calls >= CALLS_MIN && calls >= bad * 16;
+	if (is != IDENTITY_PROVED && seen->missed >= MISSED_MIN &&
+	    seen->missed > seen->ran / 8)
+		return false;
+	if (is == IDENTITY_DOUBTFUL)
+		return seen->calls >= CALLS_MIN &&
+		       seen->calls >= seen->bad * 16;
+	/* Of another file, one address of three is at an instruction, and one
+	 * of thirty behind a call; of the right one, eleven of thirty at least,
+	 * see BELIEVED_OF in callsites.c. */
+	return is != IDENTITY_ASSUMED ||
+	       (seen->ran + seen->calls * 3 >= 3 &&
+		seen->calls * 4 >= seen->bad);
 }
 
 static const struct identity_said proved = { IDENTITY_PROVED, NULL };
+static const struct identity_said assumed = { IDENTITY_ASSUMED, NULL };
+static const struct identity_said read_id = { IDENTITY_READ, NULL };
 static const struct identity_said believed = { IDENTITY_BELIEVED, NULL };
 static const struct identity_said doubtful = { IDENTITY_DOUBTFUL, NULL };
 static const struct identity_said replaced = { IDENTITY_ANOTHER, "replaced" };
@@ -200,6 +216,7 @@ static struct identity_said identity_by_id(enum identity_id id, bool same)
 		return other_id;
 	return id == IDENTITY_ID_DOUBT	? doubtful
 	       : id == IDENTITY_ID_OPEN ? believed
+	       : id == IDENTITY_ID_READ ? read_id
 					: proved;
 }
 
@@ -214,7 +231,8 @@ static struct identity_said identity_by_inode(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	bool unwritten = from && f->written < from;
 
-	if (unwritten && (f->changed < from || f->linked || same))
+	if ((unwritten && (f->changed < from || f->linked || same)) ||
+	    (same && id == IDENTITY_ID_READ))
 		return proved;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
@@ -229,10 +247,10 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	size_t len;
 
-	return img->several || identity_is_deleted(img->path, &len) ||
-			       (before && f->written > before)
-		       ? replaced
-		       : believed;
+	if (img->several || identity_is_deleted(img->path, &len) ||
+	    (before && f->written > before))
+		return replaced;
+	return sy->opts.other_machine ? assumed : believed;
 }
 
 /* Of a file with another inode than the recorded one, or if none is known. */

@@ -279,7 +279,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = said.is == IDENTITY_PROVED;
+	m->proved = said.is >= IDENTITY_READ;
 	m->keep = keep;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);

@@ -201,6 +201,40 @@ do
 	is "nor_are_its_stacks_judged_by_it_$n" '' "$(classes x.db libhot.so |
 		grep -E 'whole|fabricated|lacks')"
 done
+# Elsewhere, only the addresses tell that the build-id is of the host's file.
+away c1.data
+is nor_does_it_on_another_machine '?' "$(names x.db libhot.so)"
+is nor_are_its_stacks_judged_there 'not judged (no file)' \
+	"$(classes x.db libhot.so)"
+HOME=$dir/none away c1.data
+is nor_without_cache '?' "$(names x.db libhot.so)"
+perf record -q -F 999 --call-graph dwarf,4096 -o cd.data unshare -m sh -c \
+	"mount --bind '$dir/new' '$dir/lib' && exec '$dir/m'" >/dev/null 2>&1
+away cd.data
+is nor_of_a_stack_dump '?' "$(names x.db libhot.so)"
+is no_stack_that_its_tables_unwound_is_whole 0 "$("$B" query --format csv x.db \
+	"SELECT count(*) FROM sample_group g JOIN stack_path p ON p.stack = g.user
+	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
+	JOIN stack_path q ON q.stack = g.user AND q.pos = p.pos + 1
+	JOIN frame c ON c.id = q.frame
+	WHERE i.path LIKE '%/libhot.so' AND c.flags & 64 = 0
+	AND g.user NOT IN (SELECT stack FROM internal_judged)" | tail -n +2 |
+	tr -d '\r')"
+
+# The path alone, on another machine.
+cp one alone
+perf record -q -F 999 -g -o - timeout 0.4 ./alone >alone.data 2>/dev/null
+away alone.data
+is a_path_elsewhere_names_what_the_addresses_confirm 'alpha beta' \
+	"$(names x.db alone)"
+is but_proves_nothing unverified "$("$B" query --format csv x.db \
+	"SELECT status FROM image WHERE path LIKE '%/alone'" | tail -n +2 |
+	tr -d '\r')"
+cp two alone
+touch -d '2001-01-01' alone
+away alone.data
+is the_path_of_another_file_names_nothing '?' "$(names x.db alone)"
+
 mkdir -p "root$dir/lib"
 ln new/libhot.so "root$dir/lib/libhot.so"
 both the_inode_below_symfs_proves_the_right_one libhot.so 'alpha beta' \
