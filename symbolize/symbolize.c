@@ -440,9 +440,73 @@ static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
 	in->names.rs = NULL;
 	in->extra.rs = NULL;
 	report_release(sy->rep);
-	report_file(sy, "");
-	report_status(sy, in->said.is == IDENTITY_ASSUMED ? "no file"
-							  : "replaced");
+}
+
+/* The best of the files that the user gives for an image. */
+struct symbolize_best {
+	char path[PATH_SIZE]; /* "": there is none */
+	struct identity_seen seen;
+	bool tie;
+};
+
+static void symbolize_compare(struct symbolize_best *b, const char *path,
+			      const struct identity_seen *seen)
+{
+	int is = *b->path ? identity_compare(seen, &b->seen) : 1;
+
+	if (!is)
+		b->tie |= !identity_is_copy(path, b->path);
+	if (is <= 0)
+		return;
+	b->tie = false;
+	snprintf(b->path, sizeof(b->path), "%s", path);
+	b->seen = *seen;
+}
+
+/* Opens the surest file for an image, and while the addresses that ran are not
+ * in it, the next one. */
+static int symbolize_choose(struct symbolizer *sy, const struct image *img,
+			    const struct code_place *code, size_t n,
+			    struct image_names *in, struct err *err)
+{
+	struct symbolize_best best = { .path = "" };
+	enum identity first = IDENTITY_ANOTHER;
+	struct image as = *img;
+	int rc;
+
+	while (!(rc = symbolize_open(sy, &as, in, err)) &&
+	       in->said.is != IDENTITY_ANOTHER) {
+		struct identity_seen seen = { 0 };
+
+		if (in->said.is != IDENTITY_PROVED)
+			seen = symbolize_see(&in->names, code, n);
+		bool stands = identity_stands(in->said.is, &seen);
+
+		if (stands && in->said.is != IDENTITY_OFFERED)
+			break;
+		if (stands)
+			symbolize_compare(&best, sy->rep->file, &seen);
+		first = first ? first : in->said.is;
+		if (sy->n_refused < REFUSED_MAX)
+			sy->refused[sy->n_refused++] =
+				mem_strdup(sy->rep->file);
+		symbolize_refuse(sy, in);
+		in->said.is = IDENTITY_ANOTHER;
+		if (sy->n_refused == REFUSED_MAX)
+			break;
+		as.settled = "";
+	}
+	if (first && in->said.is == IDENTITY_ANOTHER) {
+		report_file(sy, "");
+		report_status(sy, first == IDENTITY_ASSUMED ? "no file"
+							    : "replaced");
+	}
+	while (sy->n_refused)
+		free(sy->refused[--sy->n_refused]);
+	if (rc || in->said.is != IDENTITY_ANOTHER || !*best.path || best.tie)
+		return rc;
+	as.settled = best.path;
+	return symbolize_open(sy, &as, in, err);
 }
 
 int symbolize_image(struct symbolizer *sy, const struct image *img,
@@ -474,15 +538,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	bool told = in->m && (in->open || !n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
-	if (!told && symbolize_open(sy, img, in, err))
+	if (!told && symbolize_choose(sy, img, code, n, in, err))
 		goto out;
-	if (!told && in->said.is != IDENTITY_ANOTHER) {
-		struct identity_seen seen =
-			symbolize_see(&in->names, code, n);
-
-		if (!identity_stands(in->said.is, &seen))
-			symbolize_refuse(sy, in);
-	}
 	lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);

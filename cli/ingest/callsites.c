@@ -290,8 +290,8 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 			pl = &p->place[image];
 			said.is = IDENTITY_ANOTHER;
 			if (!callsites_has_none(p, of))
-				pl->file = callsite_open(
-					sy, image_of(p, frame), &said);
+				pl->file = callsite_open(sy, image_of(p, frame),
+							 &said);
 			pl->unverified = said.is < IDENTITY_READ;
 			progress_update(0, 0, i, "return addresses");
 		}

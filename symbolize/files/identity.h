@@ -26,6 +26,8 @@ struct symbolizer;
 
 enum identity {
 	IDENTITY_ANOTHER,  /* another file: nothing is to be taken from it */
+	IDENTITY_OFFERED,  /* a copy that the user gives, where there were two
+			    * files: they choose among those */
 	IDENTITY_DOUBTFUL, /* only the addresses that ran can tell, see below */
 	IDENTITY_ASSUMED,  /* of another machine: used until they tell */
 	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
@@ -38,6 +40,7 @@ enum identity {
 enum found_at {
 	FOUND_PATH,  /* at the recorded path */
 	FOUND_GIVEN, /* below a folder that the user named, by path or name */
+	FOUND_INODE, /* likewise, with the recorded inode in its name */
 	FOUND_BY_ID, /* where files are kept by build-id */
 };
 
@@ -81,6 +84,12 @@ struct identity_seen {
 /* Returns whether they leave the file to the image. A walk along frame pointers
  * adds some return addresses behind no call to those of the right file. */
 bool identity_stands(enum identity is, const struct identity_seen *seen);
+/* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none
+ * of them. */
+int identity_compare(const struct identity_seen *a,
+		     const struct identity_seen *b);
+/* Returns whether both files have one build-id. */
+bool identity_is_copy(const char *a, const char *b);
 /* Returns whether the recorder found the file deleted, and *len: of its path
  * without the mark. */
 bool identity_is_deleted(const char *path, size_t *len);

@@ -2,6 +2,7 @@
 #include "symbolize/files/locate.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,14 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	path[len] = '\0';
 	const char *base = path_base(path);
 
+	/* copies of several files that were mapped from the path */
+	out->adding = FOUND_INODE;
+	for (const char *const *d = locate_debug_dirs(sy); img->ino && *d; d++)
+		places_add(out, "%s/%s.%" PRIu64, *d, base, img->ino);
+	if (symfs && img->ino) {
+		places_add(out, "%s%s.%" PRIu64, symfs, path, img->ino);
+		places_add(out, "%s/%s.%" PRIu64, symfs, base, img->ino);
+	}
 	out->adding = FOUND_GIVEN;
 	if (symfs) {
 		places_add(out, "%s%s", symfs, path);
@@ -477,6 +486,9 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 		elf_file_close(ef);
 		ef = NULL;
 	}
+	/* whatever is there now, the capture shows a second file */
+	if (!ef && img->several)
+		said->why = "replaced";
 	if (!ef && !said->why)
 		said->why =
 			locate_is_no_elf(sy, img) ? "no ELF file" : "no file";

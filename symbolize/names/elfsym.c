@@ -42,10 +42,10 @@ struct elfsym {
 	struct dwarf *dwarf;	 /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool whole;		 /* tab has local functions, too */
-	struct cfi *cfi;	 /* NULL: not read yet, or none */
-	struct disasm *dis;	 /* likewise */
-	bool kernel; /* offsets count from `text` */
+	bool whole;	    /* tab has local functions, too */
+	struct cfi *cfi;    /* NULL: not read yet, or none */
+	struct disasm *dis; /* likewise */
+	bool kernel;	    /* offsets count from `text` */
 	uint64_t text;
 	uint64_t shift; /* file offset minus image offset */
 };
@@ -402,8 +402,8 @@ static int elfsym_begins(struct elfsym *en, uint64_t start, uint64_t vaddr)
 	struct insn in;
 
 	if (!en->dis)
-		en->dis = disasm_open(en->ef->machine, en->ef->big, false,
-				      NULL);
+		en->dis =
+			disasm_open(en->ef->machine, en->ef->big, false, NULL);
 	if (!en->dis || vaddr - start > RUNS_BYTES)
 		return 0;
 	size_t n = elf_read_code(en->ef, start, code,
@@ -549,9 +549,8 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 	{                                                                      \
 		.open = opens, .lines = elfsym_lines,                          \
 		.resolve = elfsym_resolve, .called = elfsym_called,            \
-		.runs = elfsym_runs,                                           \
-		.inlined = elfsym_inlined, .close = elfsym_close,              \
-		.outlives = true,                                              \
+		.runs = elfsym_runs, .inlined = elfsym_inlined,                \
+		.close = elfsym_close, .outlives = true,                       \
 	}
 
 const struct resolver resolve_elf = ELFSYM_RESOLVER(elfsym_open);

@@ -191,7 +191,7 @@ static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 	struct elf_file *ef = locate_open(ms->sy, img, said);
 
 	if (ef && (!abi_of(ef->machine) || ef->no_code ||
-		   said->is == IDENTITY_DOUBTFUL)) {
+		   said->is <= IDENTITY_DOUBTFUL)) {
 		elf_file_close(ef);
 		return NULL;
 	}

@@ -190,6 +190,30 @@ done
 HOME=$dir/none away two.data
 is without_it_none_is_named '?' "$(names x.db libhot.so)"
 
+# What is printed is followed: the file of an inode is where it is wanted.
+HOME=$dir/none away two.data
+"$B" report x.db 2>&1 | tr '\n' ' ' | tr -s ' ' >out
+says the_sentence_says_where_a_copy_of_each_is_looked_for "'backstitch \
+symbolize --symfs DIR' with the file of inode " out
+mkdir copies
+for n in 1 2
+do
+	# shellcheck disable=SC2012
+	wanted=$("$B" report x.db 2>&1 | tr '\n' ' ' | tr -s ' ' |
+		sed -n 's|.* as DIR/\([^ ]*\) gives them.*|\1|p')
+	for f in lib new
+	do
+		[ "$(stat -c %i $f/libhot.so)" = "${wanted##*.}" ] &&
+			cp $f/libhot.so "copies/$wanted"
+	done
+	HOME=$dir/none "$B" symbolize --symfs copies x.db >out 2>&1
+	is "copy_${n}_is_taken" "$n" "$(find copies -type f | wc -l)"
+done
+is then_both_are_named 'alpha beta' "$(names x.db libhot.so)"
+is as_each_of_them_says 2 "$("$B" query --format csv x.db "SELECT count(*)
+	FROM image WHERE path LIKE '%/libhot.so' AND file LIKE 'copies/%'" |
+	tail -n +2 | tr -d '\r')"
+
 # A mount namespace that is gone when perf reads build-ids.
 for n in 1 2
 do
@@ -234,6 +258,23 @@ cp two alone
 touch -d '2001-01-01' alone
 away alone.data
 is the_path_of_another_file_names_nothing '?' "$(names x.db alone)"
+
+# A copy of the right file, beside one of the host's: the addresses choose.
+mkdir -p "host$dir/lib" "copy$dir/lib"
+cp lib/libhot.so "host$dir/lib/libhot.so"
+cp new/libhot.so "copy$dir/lib/libhot.so"
+both the_addresses_choose_between_two_roots libhot.so 'alpha beta' \
+	--debug-dir host --debug-dir copy c1.data
+both in_either_order libhot.so 'alpha beta' --debug-dir copy \
+	--debug-dir host c1.data
+is which_proves_nothing unverified "$("$B" query --format csv x.db \
+	"SELECT status FROM image WHERE path LIKE '%/libhot.so'" | tail -n +2 |
+	tr -d '\r')"
+"$B" annotate --debug-dir copy --debug-dir host x.db beta >out 2>/dev/null
+is and_instructions_are_of_that_one 1 "$(grep -c '<beta>\|beta' out | head -c 1 |
+	tr '2-9' 1)"
+HOME=$dir/none away --symfs host c1.data
+is a_wrong_copy_alone_names_nothing '?' "$(names x.db libhot.so)"
 
 mkdir -p "root$dir/lib"
 ln new/libhot.so "root$dir/lib/libhot.so"
