@@ -196,7 +196,7 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 	 * of thirty behind a call. */
 	case IDENTITY_ASSUMED:
 		return seen->ran + seen->calls * 3 >= 3 &&
-		       seen->calls >= seen->bad * 16;
+		       seen->calls >= seen->bad * 4;
 	/* Code without frame pointers leads to wrong addresses in the right
 	 * file, too: see BELIEVED_OF in callsites.c. */
 	case IDENTITY_OFFERED:

@@ -293,6 +293,39 @@ do
 		tr -d '\r')"
 done
 
+# Pieces of one recording, which have no build-ids: together as each alone.
+cp one pieces
+./pieces &
+pid=$!
+soon grep -q pieces /proc/$pid/comm
+record --switch-output=30K -o piece.data -p $pid -- sleep 1.4
+kill $pid
+set -- piece.data.*
+is a_recording_in_pieces 1 $(($# > 1))
+for where in here away
+do
+	sure=$([ $where = here ] && echo named || echo unverified)
+	for piece in "$1" "$2" all
+	do
+		if [ "$piece" = all ]; then $where "$@"; else $where "$piece"; fi
+		is "${piece%.*}_${where}_has_names" 'alpha beta' \
+			"$(names x.db pieces)"
+		is "${piece%.*}_${where}_is_$sure" "$sure" "$("$B" query \
+			--format csv x.db "SELECT DISTINCT status FROM image
+			WHERE path LIKE '%/pieces'" | tail -n +2 | tr -d '\r')"
+	done
+done
+cp two x && mv x pieces
+for where in here away
+do
+	for piece in "$1" all
+	do
+		if [ "$piece" = all ]; then $where "$@"; else $where "$piece"; fi
+		is "${piece%.*}_${where}_has_none_of_a_new_file" '?' \
+			"$(names x.db pieces)"
+	done
+done
+
 # The kernel's own build-ids leave [vdso] without one.
 cat >vd.c <<'EOF2'
 #include <time.h>
