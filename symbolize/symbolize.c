@@ -167,6 +167,7 @@ static void name_source_close(const struct name_source *s)
 struct image_names {
 	struct name_cache *m; /* NULL: none */
 	bool open;	      /* these were looked for */
+	bool refused;	      /* the addresses are not in what was found */
 	struct name_source names, extra;
 	struct identity_said said; /* of the file that was found, if open */
 };
@@ -487,6 +488,7 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 		if (stands)
 			symbolize_compare(&best, sy->rep->file, &seen);
 		first = first ? first : in->said.is;
+		in->refused = true;
 		if (sy->n_refused < REFUSED_MAX)
 			sy->refused[sy->n_refused++] =
 				mem_strdup(sy->rep->file);
@@ -496,7 +498,8 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 			break;
 		as.settled = "";
 	}
-	if (first && in->said.is == IDENTITY_ANOTHER) {
+	in->refused &= in->said.is == IDENTITY_ANOTHER;
+	if (in->refused) {
 		report_file(sy, "");
 		report_status(sy, first == IDENTITY_ASSUMED ? "no file"
 							    : "replaced");
@@ -506,6 +509,7 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 	if (rc || in->said.is != IDENTITY_ANOTHER || !*best.path || best.tie)
 		return rc;
 	as.settled = best.path;
+	in->refused = false;
 	return symbolize_open(sy, &as, in, err);
 }
 
@@ -540,6 +544,9 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 
 	if (!told && symbolize_choose(sy, img, code, n, in, err))
 		goto out;
+	/* what is remembered is of the file with that build-id */
+	if (in->refused)
+		t.m = NULL;
 	lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);

@@ -166,6 +166,9 @@ soon later
 cat two >pgm
 both a_file_that_was_written_later_names_nothing pgm '?' inplace.data
 is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
+# A stream that was recorded before is not one that is being recorded.
+cat inplace.data | "$B" ingest -q -f -o x.db - 2>err
+is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
 mkdir -p "p$dir"
 cp one "p$dir/pgm"
 both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
@@ -189,6 +192,23 @@ do
 done
 HOME=$dir/none away two.data
 is without_it_none_is_named '?' "$(names x.db libhot.so)"
+
+# A stream tells its files one by one; perf inject reads an id from the path.
+if perf record -q -F 999 -g -a -o - -- sh -c "./m1 & unshare -m sh -c 'mount --bind \"$dir/new\" \"$dir/lib\" && exec \"$dir/m2\"' & wait; sleep 0.1" \
+	2>/dev/null | perf inject -b -o injected.data 2>/dev/null
+then
+	for where in here away
+	do
+		cat injected.data | $where -
+		is "of_a_stream_none_is_named_by_the_other_file_$where" 0 \
+			"$("$B" query --format csv x.db "SELECT count(*) FROM frame f
+			JOIN symbol s ON s.id = f.symbol JOIN image i
+			ON i.id = f.image WHERE s.name = 'new_one'
+			AND i.path LIKE '%libhot.so'" | tail -n +2 | tr -d '\r')"
+	done
+else
+	echo "skip of_a_stream_none_is_named_by_the_other_file: perf cannot inject"
+fi
 
 # What is printed is followed: the file of an inode is where it is wanted.
 HOME=$dir/none away two.data
@@ -298,7 +318,7 @@ cp one pieces
 ./pieces &
 pid=$!
 soon grep -q pieces /proc/$pid/comm
-record --switch-output=30K -o piece.data -p $pid -- sleep 1.4
+record --switch-output=1s -o piece.data -p $pid -- sleep 2.4
 kill $pid
 set -- piece.data.*
 is a_recording_in_pieces 1 $(($# > 1))
