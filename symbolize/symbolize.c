@@ -423,6 +423,8 @@ static struct identity_seen symbolize_see(const struct name_source *names,
 
 			seen.calls += called;
 			seen.bad += !called;
+			seen.calls_of += called ? code[i].callees : 0;
+			seen.bad_of += called ? 0 : code[i].callees;
 		} else if (k++ % (inner / RUNS_MAX + 1) == 0) {
 			int runs = names->rs->runs(names->r, code[i].off);
 

@@ -378,7 +378,8 @@ static int64_t statx_ns(const struct statx_timestamp *t)
 
 /* Stores when the recorder wrote the capture: of a copy only a time when it was
  * done. The file of the recorder itself is older than its content by the time
- * that was recorded. */
+ * that was recorded, or a little less: of several, perf makes each when the one
+ * before it is full, and has records by then. */
 static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)
 {
@@ -397,7 +398,8 @@ static int put_written(struct load *ld, const struct source *src,
 		return -1;
 	if (!(st.stx_mask & STATX_BTIME) || info->last_ns <= info->first_ns ||
 	    until <= since ||
-	    (uint64_t)(until - since) < info->last_ns - info->first_ns)
+	    (uint64_t)(until - since) <
+		    (info->last_ns - info->first_ns) / 8 * 7)
 		return 0;
 	return put_window(ld, src->index, since, until, err);
 }

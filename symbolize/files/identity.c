@@ -196,12 +196,12 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 	 * of thirty behind a call. */
 	case IDENTITY_ASSUMED:
 		return seen->ran + seen->calls * 3 >= 3 &&
-		       seen->calls >= seen->bad * 4;
+		       seen->calls_of >= seen->bad_of * 4;
 	/* Code without frame pointers leads to wrong addresses in the right
 	 * file, too: see BELIEVED_OF in callsites.c. */
 	case IDENTITY_OFFERED:
 		return seen->ran + seen->calls * 3 >= 3 &&
-		       seen->calls * 4 >= seen->bad;
+		       seen->calls_of * 4 >= seen->bad_of;
 	default:
 		return true;
 	}
@@ -210,7 +210,7 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 int identity_compare(const struct identity_seen *a,
 		     const struct identity_seen *b)
 {
-	return compare_numbers(b->missed + b->bad, a->missed + a->bad);
+	return compare_numbers(b->missed + b->bad_of, a->missed + a->bad_of);
 }
 
 bool identity_is_copy(const char *a, const char *b)

@@ -77,12 +77,14 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img);
 /* Distinct addresses of a capture, in a file. */
 struct identity_seen {
-	size_t ran, missed; /* of innermost frames: at an instruction of a
-			     * function, or nowhere near */
-	size_t calls, bad;  /* return addresses: behind a call or not */
+	size_t ran, missed;	 /* of innermost frames: at an instruction of a
+				  * function, or nowhere near */
+	size_t calls, bad;	 /* return addresses: behind a call or not */
+	size_t calls_of, bad_of; /* places in stacks that these have called */
 };
 /* Returns whether they leave the file to the image. A walk along frame pointers
- * adds some return addresses behind no call to those of the right file. */
+ * adds some return addresses behind no call to those of the right file, each in
+ * few stacks. */
 bool identity_stands(enum identity is, const struct identity_seen *seen);
 /* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none
  * of them. */
