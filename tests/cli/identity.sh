@@ -167,6 +167,7 @@ cat two >pgm
 both a_file_that_was_written_later_names_nothing pgm '?' inplace.data
 is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
 # A stream that was recorded before is not one that is being recorded.
+# shellcheck disable=SC2002 # a pipe is asked
 cat inplace.data | "$B" ingest -q -f -o x.db - 2>err
 is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
 mkdir -p "p$dir"
@@ -199,6 +200,7 @@ if perf record -q -F 999 -g -a -o - -- sh -c "./m1 & unshare -m sh -c 'mount --b
 then
 	for where in here away
 	do
+		# shellcheck disable=SC2002 # a pipe is asked
 		cat injected.data | $where -
 		is "of_a_stream_none_is_named_by_the_other_file_$where" 0 \
 			"$("$B" query --format csv x.db "SELECT count(*) FROM frame f

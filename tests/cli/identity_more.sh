@@ -258,6 +258,7 @@ for n in 1 2
 do
 	cp c$n/libhot.so "roots/libhot.so.$(stat -c %i c$n/libhot.so)"
 done
+# shellcheck disable=SC2016
 unshare -u sh -c 'hostname elsewhere; HOME=/none exec "$0" ingest -q -f -o x.db --symfs roots containers.data' \
 	"$B" 2>err
 is two_containers_have_the_names_of_their_own_file 'alpha beta' "$("$B" query \
