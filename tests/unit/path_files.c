@@ -111,7 +111,7 @@ START_TEST(halves_of_a_file_have_the_files_of_both)
 END_TEST
 
 /* Puts a record MMAP2 without its header; ino is its lowest byte. */
-static void put_mapping(unsigned char *rec, size_t size, unsigned char ino,
+static void put_mmap2(unsigned char *rec, size_t size, unsigned char ino,
 			const char *name, size_t len)
 {
 	memset(rec, 0, size);
@@ -129,7 +129,7 @@ static bool take_two(uint16_t misc, uint16_t size, size_t there,
 	for (unsigned char ino = 1; ino < 3; ino++) {
 		struct bytes b;
 
-		put_mapping(rec, sizeof(rec), ino, name, len);
+		put_mmap2(rec, sizeof(rec), ino, name, len);
 		bytes_init(&b, rec, there, "", 0, false);
 		perf_plain_take_map(&pf, &b, misc, size);
 		ck_assert_uint_eq(bytes_left(&b), there);
