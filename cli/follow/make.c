@@ -24,7 +24,8 @@
 #include "stitch/base/mem.h"
 #include "symbolize/kept.h"
 
-/* A part of fewer bytes than this, left by a killed run, has no records. */
+/* A part of fewer bytes than this, left by a killed run or on a full disk, has
+ * no records. */
 #define EMPTY 64
 /* A process that keeps more than this makes room for another one. */
 #define KEPT_MAX ((unsigned long)256 << 20)
@@ -98,17 +99,19 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		return MAKE_GONE;
 	if (here && !load_again(m->paths, m->n, db, kept, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
-	/* why there is no database, by the name that the user gave to the
-	 * folder */
 	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
 		return MAKE_NO_ROOM;
+	/* nothing was received for it: that is no damage, and whoever ended
+	 * the stream there has said why */
+	if (err.code == ERR_FORMAT && m->bytes < EMPTY)
+		return MAKE_EMPTY;
+	/* why there is no database, by the name that the user gave to the
+	 * folder */
 	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
 
 	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
 		inner ? claim_dir(c) : "", inner ? err.msg + n : err.msg);
-	if (err.code != ERR_FORMAT)
-		return STATUS_FAILED;
-	return m->bytes < EMPTY ? MAKE_EMPTY : MAKE_BAD;
+	return err.code == ERR_FORMAT ? MAKE_BAD : STATUS_FAILED;
 }
 
 /* Writes what is said of the segment. */

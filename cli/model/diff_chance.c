@@ -150,3 +150,12 @@ double diff_p_student(double t, double df)
 		return 1;
 	return beta_part(df / (df + t * t), df / 2, 0.5);
 }
+
+double diff_p_chi(double x, double df)
+{
+	double spread = 2 / (9 * df);
+
+	if (!(df > 0))
+		return 1;
+	return erfc((cbrt(x / df) - 1 + spread) / sqrt(2 * spread)) / 2;
+}

@@ -33,7 +33,6 @@ struct diff_noise {
 /* Of what a row is compared by. */
 enum diff_noise_kind {
 	DIFF_NOISE_SHARE,  /* a share of all samples */
-	DIFF_NOISE_RATE,   /* beside all samples, which may contain it */
 	DIFF_NOISE_NUMBER, /* alone */
 };
 

@@ -198,10 +198,11 @@ static void diff_rows_set_whole(struct diff_rows *d)
 
 /* Notes the functions that only one side has. Those that have samples of both,
  * and those whose samples were not counted, are none. */
-static void diff_rows_take_only(struct diff_rows *d, const int8_t *only,
-				uint32_t labels)
+static void diff_rows_take_only(struct diff_rows *d, struct diff_known known)
 {
-	for (uint32_t label = 0; label < labels; label++) {
+	const int8_t *only = known.only;
+
+	for (uint32_t label = 0; only && label < known.n; label++) {
 		uint32_t row = only[label] == 1 || only[label] == -1
 				       ? diff_rows_of_label(d, label)
 				       : REPORT_NONE;
@@ -213,12 +214,55 @@ static void diff_rows_take_only(struct diff_rows *d, const int8_t *only,
 	}
 }
 
+/* Sums up what others are measured against. */
+static void diff_rows_take_left(struct diff_rows *d,
+				const struct diff_whole *left)
+{
+	d->scale = diff_scale(left);
+	d->part = left->part;
+	d->kept_p = left->kept_p;
+	d->n_kept = 0;
+	d->kept[0] = d->kept[1] = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		if (!d->place[0][i].kept ||
+		    !(d->place[0][i].a + d->place[0][i].b))
+			continue;
+		d->n_kept++;
+		for (int side = 0; side < 2; side++)
+			d->kept[side] += d->row[i].weight[side][0];
+	}
+}
+
+static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
+{
+	d->build = known.build ? mem_new(d->n, sizeof(*d->build)) : NULL;
+	for (uint32_t i = 0; d->build && i < known.n; i++) {
+		uint32_t row =
+			known.build[i] ? diff_rows_of_label(d, i) : REPORT_NONE;
+
+		if (row != REPORT_NONE)
+			d->build[row] = known.build[i];
+	}
+}
+
+void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
+{
+	struct diff_whole left;
+
+	for (size_t i = 0; i < d->n; i++)
+		d->place[0][i].under = under ? &under[i * d->n_run] : NULL;
+	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
+	diff_rows_take_left(d, &left);
+	free(left.run);
+	for (size_t i = 0; i < d->n; i++)
+		d->place[0][i].under = NULL;
+}
+
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				size_t runs_a, unsigned int keys, bool absolute,
-				const int8_t *only, uint32_t labels)
+				struct diff_known known)
 {
 	struct diff_rows *d = mem_new(1, sizeof(*d));
-	struct diff_whole left;
 
 	d->run = run;
 	d->n_run = n;
@@ -240,7 +284,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
-	diff_rows_take_only(d, only, labels);
+	diff_rows_take_only(d, known);
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
 		const struct report_rows *rows = run[i].rows;
@@ -256,16 +300,14 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				d->place[total][row].noise[i] = diff_noise_of(
 					noise, k, total,
 					d->absolute ? DIFF_NOISE_NUMBER
-					: total	    ? DIFF_NOISE_RATE
 						    : DIFF_NOISE_SHARE);
 		}
 		diff_noises_free(noise);
 	}
 	diff_rows_set_whole(d);
-	diff_judge(d->place[0], d->n, &d->whole, &left);
-	diff_judge_nested(d->place[1], d->n, &left);
-	d->scale = diff_scale(&left);
-	free(left.run);
+	diff_rows_take_builds(d, known);
+	d->cause.row = REPORT_NONE;
+	diff_rows_judge(d, NULL);
 	return d;
 }
 
@@ -280,6 +322,7 @@ void diff_rows_free(struct diff_rows *d)
 		free(d->count[i]);
 	}
 	free(d->of_row);
+	free(d->build);
 	free(d->row);
 	free(d->whole.run);
 	free(d);
@@ -333,7 +376,7 @@ int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total)
 }
 
 struct diff_rows_rank {
-	bool changed;
+	int first; /* 2: the cause, 1: it changed */
 	double size;
 	uint32_t row;
 };
@@ -343,17 +386,22 @@ static int compare_ranks(const void *pa, const void *pb)
 	const struct diff_rows_rank *a = pa;
 	const struct diff_rows_rank *b = pb;
 
-	return compare_numbers(b->changed, a->changed)
+	return compare_numbers(b->first, a->first)
 		       ?: compare_numbers(b->size, a->size)
 		       ?: compare_numbers(a->row, b->row);
 }
 
-double diff_rows_change(const struct diff_rows *d, size_t row, bool total)
+int diff_rows_grew(const struct diff_rows *d, size_t row, bool total)
 {
-	const struct diff_row *r = &d->row[row];
+	if (d->place[total][row].change > 0)
+		return total;
+	return row == d->cause.row && d->cause.sign > 0 ? 1 : -1;
+}
 
-	return diff_rows_size(d, 1, (double)r->weight[1][total]) -
-	       diff_rows_size(d, 0, (double)r->weight[0][total]);
+double diff_rows_expected(const struct diff_rows *d, size_t row, bool total)
+{
+	return diff_rows_size(d, 1,
+			      d->scale * (double)d->row[row].weight[0][total]);
 }
 
 uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
@@ -364,9 +412,12 @@ uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
 
 	for (size_t i = 0; i < d->n; i++)
 		rank[i] = (struct diff_rows_rank){
-			d->place[total][i].change != 0 ||
-				(also && also->place[total][i].change != 0),
-			fabs(diff_rows_change(d, i, total)), (uint32_t)i
+			i == d->cause.row
+				? 2
+				: d->place[total][i].change != 0 ||
+					  (also &&
+					   also->place[total][i].change != 0),
+			fabs(diff_rows_excess_of(d, i, total)), (uint32_t)i
 		};
 	qsort(rank, d->n, sizeof(*rank), compare_ranks);
 	for (size_t i = 0; i < d->n; i++)

@@ -45,9 +45,39 @@ struct diff_row {
 	uint64_t weight[2][2]; /* of A and B: self, total */
 	/* why a change of it cannot be known; NULL: it is judged */
 	const char *unknown;
+	bool renamed; /* the caller's: it is no change, but may have another
+		       * name on the other side */
+	bool moved;   /* private: what is under it changed elsewhere as much in
+		       * the other direction */
 	uint64_t n_interrupt[2]; /* private: samples of A and B with an
 				  * interrupt in the stack */
 };
+
+/* What the cause has more, or less, in one function itself. */
+struct diff_part {
+	uint32_t row;
+	double excess; /* as diff_rows_excess() */
+};
+
+#define DIFF_PARTS 3
+
+struct diff_cause {
+	uint32_t row;  /* REPORT_NONE: nothing changed */
+	int sign;      /* 1 more, -1 less */
+	double excess; /* of its total, as diff_rows_excess() */
+	double times;  /* its total by what it would be without a change; 0: it
+			* has no samples in A */
+	/* the other function that took its time over, or gave it: inlined, or
+	 * merged; REPORT_NONE: none */
+	uint32_t instead;
+	struct diff_part part[DIFF_PARTS]; /* largest first; none: itself */
+	size_t n_part;
+	size_t others; /* functions that changed elsewhere */
+};
+
+/* Of the image of a row: 0 is not known. */
+#define DIFF_SAME_BUILD 1
+#define DIFF_OTHER_BUILD (-1)
 
 struct diff_rows {
 	unsigned int keys;
@@ -60,20 +90,39 @@ struct diff_rows {
 	struct diff_place *place[2]; /* of each row: self, total */
 	struct diff_whole whole;
 	double scale; /* weight in B per weight 1 in A of unchanged code */
+	struct diff_cause cause; /* after diff_cause_judge() */
+	/* what the rows are measured against, if it is not all: how many rows
+	 * did not change, the p-value that they differ by chance only, and
+	 * their own weight on each side */
+	bool part;
+	size_t n_kept;
+	double kept_p;
+	uint64_t kept[2];
+	uint32_t **of_row; /* by run and index of its rows: row here */
+	int8_t *build;	   /* of each row, DIFF_SAME_BUILD; NULL: not known */
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
-	uint32_t **of_row; /* by run and index of its rows: row here */
+};
+
+/* What is known of the code of the first n labels that all runs share; all
+ * zeros is nothing. */
+struct diff_known {
+	const int8_t
+		*only; /* diff_place.only; other values than 1 and -1 are 0 */
+	const int8_t *build; /* DIFF_SAME_BUILD */
+	uint32_t n;
 };
 
 /* Pairs the rows of n runs, of which the first runs_a are those of A, and
  * judges them. run is borrowed until diff_rows_free(). keys: those of the
- * rows, which were counted with KEY_HITS as well if times are known. only: of
- * the first `labels` labels that all runs share, diff_place.only; other values
- * than 1 and -1 are 0. */
+ * rows, which were counted with KEY_HITS as well. */
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				size_t runs_a, unsigned int keys, bool absolute,
-				const int8_t *only, uint32_t labels);
+				struct diff_known known);
 void diff_rows_free(struct diff_rows *d);
+/* Judges all rows again. under: of each row and run, its own samples that are
+ * of what changed, and are not to be measured against; NULL: none. */
+void diff_rows_judge(struct diff_rows *d, const struct diff_count *under);
 /* Returns the row of the frames with a label, of labels that all runs share;
  * REPORT_NONE if there is none. */
 uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label);
@@ -92,8 +141,12 @@ double diff_rows_growth(const struct diff_rows *d, size_t row, bool total);
  * at most one row in all would be so far from the other side by chance: its
  * p-value, which is corrected for the number of tests, is below 1. Else 0. */
 int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total);
-/* Returns by how much a row is larger in B, as diff_rows_size() does. */
-double diff_rows_change(const struct diff_rows *d, size_t row, bool total);
+/* Returns by what a row grew, 0 self, 1 total, if by `total` or as the cause;
+ * -1: by none. */
+int diff_rows_grew(const struct diff_rows *d, size_t row, bool total);
+/* Returns the size that a row would have in B if it had not changed, beside
+ * those that did not. */
+double diff_rows_expected(const struct diff_rows *d, size_t row, bool total);
 /* Returns the numbers of all rows, to be freed: changed ones first, of these
  * those with the largest change, then by name. also: the same rows, of which
  * changed ones are first as well; NULL: none. */

@@ -37,9 +37,14 @@ struct diff_place {
 	int8_t only; /* the programs tell that only B can have samples here, 1,
 		      * or only A, -1: that is no question of chance */
 	bool apart;  /* nor compare others with it */
-	int change;  /* out: 1 more, -1 less, 0 not proved */
-	double p;    /* out: p-value, corrected for the number of tests; 1: no
-		      * more, or not tested */
+	/* of each run, samples that the reference does without, as they are of
+	 * what changed; NULL: none */
+	const struct diff_count *under;
+	int change; /* out: 1 more, -1 less, 0 not proved */
+	double p;   /* out: p-value, corrected for the number of tests; 1: no
+		     * more, or not tested */
+	bool kept;  /* out: it is in the reference */
+	int sign;   /* private: of the change, if it is one */
 };
 
 /* One recording of a side. */
@@ -60,6 +65,8 @@ struct diff_whole {
 	double noisy, df;
 	struct diff_run *run; /* those of A first; NULL: one each */
 	size_t runs_a, runs_b;
+	bool part;     /* out: not all places are in it, as some changed */
+	double kept_p; /* out: p-value that its places differ by chance only */
 };
 
 struct runs_test {

@@ -40,6 +40,8 @@ struct report_rows {
 	uint64_t stamp; /* of the last stack that was counted */
 	struct report_hit *hit;
 	size_t n_hit, cap_hit;
+	struct report_stack *stack;
+	size_t n_stack, cap_stack;
 };
 
 void report_rows_free(struct report_rows *r)
@@ -53,6 +55,7 @@ void report_rows_free(struct report_rows *r)
 	free(r->row_of_frame);
 	free(r->row);
 	free(r->hit);
+	free(r->stack);
 	free(r);
 }
 
@@ -349,6 +352,9 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	row->self += weight;
 	row->n_self += samples;
 	report_rows_note_hit(r, group, row, true);
+	if (r->keys & KEY_HITS)
+		*mem_add(r->stack, r->n_stack, r->cap_stack) =
+			(struct report_stack){ r->n_hit, weight, samples };
 	r->weight += weight;
 	report_rows_count_missing(r, l, samples);
 }
@@ -366,6 +372,13 @@ const struct report_hit *report_rows_hits(const struct report_rows *r,
 {
 	*n = r->n_hit;
 	return r->hit;
+}
+
+const struct report_stack *report_rows_stacks(const struct report_rows *r,
+					      size_t *n)
+{
+	*n = r->n_stack;
+	return r->stack;
 }
 
 /* Counts a chain for the totals of its frames. Returns the row of the innermost

@@ -98,6 +98,16 @@ struct report_hit {
 const struct report_hit *report_rows_hits(const struct report_rows *r,
 					  size_t *n);
 
+/* A stack that was counted with KEY_HITS: its hits are those before `end`, from
+ * the end of the stack before; outermost first, the last one is of self. */
+struct report_stack {
+	size_t end;
+	uint64_t weight, samples;
+};
+/* Returns all of them, *n. No report_rows_sort() before it. */
+const struct report_stack *report_rows_stacks(const struct report_rows *r,
+					      size_t *n);
+
 /* Samples of which a part of the stack is not known. */
 struct report_missing {
 	uint64_t half;	 /* nothing is known of the user half */

@@ -78,11 +78,15 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			return -1;
 		m->node[i] = diff_model_map(m, m->side[i].tree);
 	}
+	m->c.unit = m->c.run[0].stacks
+			    ? stacks_unit(m->c.run[0].stacks, m->c.run[0].event,
+					  by_samples())
+			    : "samples";
 	/* what is inlined has no symbol, which could prove that a function is
 	 * new */
 	compare_judge(&m->c,
 		      KEY_SYM | KEY_DSO | (inlined_same ? KEY_INLINED : 0),
-		      f->absolute, false);
+		      f->absolute);
 
 	/* the row of each node's function */
 	uint32_t count = flame_tree_count(m->all);

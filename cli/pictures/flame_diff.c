@@ -45,6 +45,13 @@ struct diff_page {
 	bool total; /* colored by the change of total, not of self */
 };
 
+/* The cause shows the change of its total: itself it may have none. */
+static bool flame_diff_by_total(const struct diff_page *pg, uint32_t id)
+{
+	return pg->total || (pg->m.row[id] != REPORT_NONE &&
+			     pg->m.row[id] == pg->m.c.d->cause.row);
+}
+
 /* Changed functions are red or blue, the stronger where more of the change is;
  * the shades of grey only tell the others apart. */
 static void flame_diff_put_class(const void *arg, uint32_t node,
@@ -52,7 +59,7 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 {
 	const struct diff_page *pg = arg;
 	uint32_t id = pg->both[node];
-	bool total = pg->total;
+	bool total = flame_diff_by_total(pg, id);
 	const struct diff_place *p = diff_model_place(&pg->m, id, total);
 	char name[3];
 
@@ -92,13 +99,21 @@ static void flame_diff_put_size(FILE *out, bool absolute, double v)
 		fputs(human_percent(share, sizeof(share), v, 100), out);
 }
 
-/* Writes "12.17 % to 30.43 %, +18.26 points". */
-static void flame_diff_put_change(FILE *out, bool absolute, double a, double b)
+/* Writes "12.17 % to 30.43 %, +18.26 points", and what would be the same if
+ * that is not the first: "12.17 % to 30.43 %, 11.02 % if same, +19.41 points".
+ */
+static void flame_diff_put_change(FILE *out, bool absolute, double a, double b,
+				  double excess)
 {
 	flame_diff_put_size(out, absolute, a);
 	fputs(" to ", out);
 	flame_diff_put_size(out, absolute, b);
-	fprintf(out, absolute ? ", %+.0f" : ", %+.2f points", b - a);
+	if (!absolute && fabs(b - a - excess) >= 0.005) {
+		fputs(", ", out);
+		flame_diff_put_size(out, absolute, b - excess);
+		fputs(" if same", out);
+	}
+	fprintf(out, absolute ? ", %+.0f" : ", %+.2f points", excess);
 }
 
 static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
@@ -121,7 +136,8 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	double times = d->absolute ? 1 : 100;
 
 	flame_diff_put_samples(out, p->a, p->b);
-	flame_diff_put_change(out, d->absolute, a, b);
+	flame_diff_put_change(out, d->absolute, a, b,
+			      diff_rows_excess_of(d, row, total));
 	/* the means of the runs, each with the standard deviation */
 	for (int i = 0; d->whole.run && i < 2; i++) {
 		double mean, deviation;
@@ -187,7 +203,8 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 				       diff_model_samples(m, 1, id, total));
 		flame_diff_put_change(line, m->c.d->absolute,
 				      diff_model_size(m, 0, id, total),
-				      diff_model_size(m, 1, id, total));
+				      diff_model_size(m, 1, id, total),
+				      diff_model_excess(m, id, total));
 	}
 	mem_stream_end(line);
 	putc('\n', out);
@@ -326,13 +343,15 @@ static void flame_diff_list_rows(struct diff_page *pg)
 	free(order);
 }
 
-/* Finds the frame with most of the change of its function. In a reversed tree
- * the innermost frames come first, with all of their self above them. */
+/* Finds the largest change of a frame, which has the strongest colour, and the
+ * frame with most of the change of the cause. In a reversed tree the innermost
+ * frames come first, with all of their self above them. */
 static void flame_diff_find_most(struct diff_page *pg)
 {
-	bool total = pg->total;
+	double of_cause = 0;
 
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
+		bool total = flame_diff_by_total(pg, id);
 		const struct diff_place *p =
 			diff_model_place(&pg->m, id, total);
 		double v = p ? diff_model_excess(&pg->m, id,
@@ -340,34 +359,13 @@ static void flame_diff_find_most(struct diff_page *pg)
 					   p->change
 			     : 0;
 
-		if (v > pg->most) {
-			pg->most = v;
+		pg->most = v > pg->most ? v : pg->most;
+		if (p && pg->m.row[id] == pg->m.c.d->cause.row &&
+		    v > of_cause) {
+			of_cause = v;
 			pg->most_at = id;
 		}
 	}
-}
-
-/* Returns what the largest change is: the answer, above the picture. */
-static char *flame_diff_lead(const struct diff_page *pg)
-{
-	const struct diff_rows *d = pg->m.c.d;
-	bool total = pg->total;
-	uint32_t *order = diff_rows_order(d, total, NULL);
-	char *text = NULL;
-	size_t len;
-
-	if (d->n && d->place[total][order[0]].change) {
-		char *row = flame_diff_row_text(
-			d, order[0], !d->place[1][order[0]].b, total);
-		FILE *out = mem_stream(&text, &len);
-
-		fprintf(out, "largest change by %s: %s",
-			total ? "total" : "self", row);
-		mem_stream_end(out);
-		free(row);
-	}
-	free(order);
-	return text;
 }
 
 /* Adds a note; text is freed. */
@@ -426,8 +424,8 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	}
 	pg->most_at = FLAME_NONE;
 	flame_diff_find_most(pg);
-	pg->lead = flame_diff_lead(pg);
-	pg->look.lead = pg->lead;
+	pg->lead = compare_said(c, compare_tell_cause, 0);
+	pg->look.lead = *pg->lead ? pg->lead : NULL;
 	flame_diff_list_rows(pg);
 	pg->look.arg = pg;
 	pg->look.css_class = flame_diff_put_class;
@@ -483,12 +481,13 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 
 		/* says what grew by more than is allowed */
 		for (size_t i = 0; i < d->n; i++) {
-			const struct diff_place *p = &d->place[total][i];
 			const char *name = diff_rows_label(d, i)->name;
+			int by = diff_rows_grew(d, i, total);
+			const struct diff_place *p = &d->place[by > 0][i];
 
-			if (p->change > 0)
+			if (by >= 0)
 				diff_limit_add(&limit, name, name,
-					       diff_rows_growth(d, i, total),
+					       diff_rows_growth(d, i, by),
 					       p->only ? NAN : p->p);
 		}
 		status = diff_limit_end(&limit, status);

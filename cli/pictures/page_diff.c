@@ -51,12 +51,13 @@ static void page_diff_put_sentence(const struct compare *c,
 	free(text);
 }
 
-/* alone, images, [of each side: what it is, how far it can be trusted], [what
- * changed by self, by total] */
+/* alone, images, cause, [of each side: what it is, how far it can be trusted],
+ * [what changed by self, by total] */
 static void page_diff_put_sentences(const struct compare *c, struct json *j)
 {
 	page_diff_put_sentence(c, compare_tell_alone, 0, j, "alone");
 	page_diff_put_sentence(c, compare_tell_images, 0, j, "images");
+	page_diff_put_sentence(c, compare_tell_cause, 0, j, "cause");
 	json_array(j, "sides");
 	for (int side = 0; side < 2; side++) {
 		json_array(j, NULL);
@@ -125,6 +126,9 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	json_uint(&j, "nodes", flame_tree_count(m->all));
 	page_diff_put_sentences(&m->c, &j);
 	json_real(&j, "scale", m->c.d->scale);
+	json_int(&j, "cause_row",
+		 m->c.d->cause.row == REPORT_NONE ? -1
+						  : (int64_t)m->c.d->cause.row);
 	json_array(&j, "weights");
 	for (int side = 0; side < 2; side++)
 		json_uint(&j, NULL, m->c.d->side[side].weight);

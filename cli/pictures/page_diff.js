@@ -83,8 +83,11 @@ function ownOf(t, sum)
 // Returns the function of a node; undefined of a frame that is no code.
 const judgedFunction = at => diff.functions[diff.row[at]];
 
-const changeOf = (at, by) => diff.row[at] < 0 ? 0 :
-	judgedFunction(at)[by].change;
+// The cause shows the change of its total: itself it may have none.
+const measureOf = row => row === diff.cause_row ? "total" : view.diff.by;
+
+const changeOf = at => diff.row[at] < 0 ? 0 :
+	judgedFunction(at)[measureOf(diff.row[at])].change;
 
 // Returns a weight on a side as a share, or with --absolute as it is.
 const sizeOf = (weight, side) => diff.absolute ? weight :
@@ -106,15 +109,15 @@ function shade(from, to, part, light)
 // Returns how much larger a frame is in B than the unchanged rest predicts.
 function excessOf(at)
 {
-	const [a, b] = diff.side.map(s => (view.diff.by === "self" ? s.self :
-					   s.weight)[at]);
+	const [a, b] = diff.side.map(s => (measureOf(diff.row[at]) === "self" ?
+					   s.self : s.weight)[at]);
 
 	return sizeOf(b - a * diff.scale, 1);
 }
 
 function diffColor(at)
 {
-	const change = changeOf(at, view.diff.by);
+	const change = changeOf(at);
 	const light = darkScreen.matches ? 0.6 : 1;
 	const part = change && diff.most ?
 		Math.max(0, excessOf(at) * change) / diff.most : 0;
@@ -125,7 +128,7 @@ function diffColor(at)
 		return shade([200, 218, 255], [44, 92, 226], part, light);
 
 	const doubtful = diff.row[at] < 0 ? 0 :
-		judgedFunction(at)[view.diff.by].doubtful;
+		judgedFunction(at)[measureOf(diff.row[at])].doubtful;
 
 	if (doubtful)
 		return css(doubtful > 0 ? "--maybe-more" : "--maybe-less");
@@ -139,15 +142,20 @@ function diffColor(at)
 		     darkScreen.matches ? 0.5 : 1);
 }
 
-// Returns "self: A 46 samples, B 147 samples; 12.17 % to 30.43 %, +18.26
-// points".
+// Returns what a weight of A would be in B, if it had not changed.
+const sameOf = weight => sizeOf(weight * diff.scale, 1);
+
+// Returns "self: A 46 samples, B 147 samples; 12.17 % to 30.43 %, 11.02 % if
+// same, +19.41 points".
 function sayNumbers(word, samples, weight)
 {
-	const [a, b] = weight.map(sizeOf);
+	const [a, b] = weight.map(sizeOf), same = sameOf(weight[0]);
 
 	return word + ": A " + grouped(samples[0]) + " samples, B " +
 		grouped(samples[1]) + " samples; " + inSize(a) + " to " +
-		inSize(b) + ", " + inSteps(b - a);
+		inSize(b) + ", " + (diff.absolute || Math.abs(same - a) < 0.005 ?
+				    "" : inSize(same) + " if same, ") +
+		inSteps(b - same);
 }
 
 function sayChange(f, by)
@@ -228,26 +236,31 @@ function fillChanges()
 {
 	const by = view.diff.by, body = $("changed").tBodies[0];
 	const all = diff.functions.map((f, row) => row);
-	const some = all.filter(row => diff.functions[row][by].change);
+	const some = all.filter(row => diff.functions[row][by].change ||
+				row === diff.cause_row);
 	// the largest ones tell where to look, though chance can explain them
 	const size = row => Math.abs(diff.functions[row][by].excess);
 	const rows = some.length ? some : all.filter(size);
 	const most = some.length ? DIFF_ROWS : DIFF_UNPROVED;
 
-	rows.sort((a, b) => size(b) - size(a) || a - b);
+	rows.sort((a, b) => (b === diff.cause_row) - (a === diff.cause_row) ||
+		  size(b) - size(a) || a - b);
 	body.textContent = "";
 	rows.slice(0, most).forEach(row => {
-		const f = diff.functions[row], c = f[by];
+		const f = diff.functions[row];
+		const c = f[row === diff.cause_row ? "total" : by];
 		const tr = body.insertRow();
 		const name = element("button", f.name, "link");
 		const [a, b] = c.weight.map(sizeOf);
+		const same = sameOf(c.weight[0]);
 
 		name.addEventListener("click", () => goToFunction(row));
 		tr.insertCell().append(name);
 		tr.append(element("td", f.image),
 			  element("td", inSize(a), "n"),
 			  element("td", inSize(b), "n"),
-			  element("td", inSteps(b - a), "n " +
+			  element("td", inSize(same), "n"),
+			  element("td", inSteps(b - same), "n " +
 				  (c.change > 0 ? "more" :
 				   c.change < 0 ? "less" : "")),
 			  element("td", sayChance(c.p), "n"),
@@ -330,13 +343,14 @@ function makeChanges()
 	space.append(canvas);
 	graph.append(space);
 	table.id = "changed";
-	["Function", "Image", "A", "B", "Change", "p", ""].forEach((text, i) =>
+	["Function", "Image", "A", "B", "If same", "Change", "p", ""].forEach((text, i) =>
 		head.append(element("th", text, i > 1 && text ? "n" : "")));
 	table.createTBody();
 	wide.className = "wide";
 	wide.append(table);
 	section.append(element("h2", "What changed: " + diff.event),
 		       ...saySides(),
+		       element("p", diff.cause),
 		       Object.assign(element("p"), { id: "diff_says" }), line,
 		       graph, makeDiffLegend(), Object.assign(element("p"),
 					    { id: "diff_details" }), wide,
@@ -352,9 +366,9 @@ function showDiff()
 
 	const by = view.diff.by, side = diff.side[view.diff.side];
 
-	const size = at => excessOf(at) * changeOf(at, by);
+	const size = at => excessOf(at) * changeOf(at);
 
-	diffFlame.most = diff.row.reduce((most, row, at) => changeOf(at, by) &&
+	diffFlame.most = diff.row.reduce((most, row, at) => changeOf(at) &&
 		(most < 0 || size(at) > size(most)) ? at : most, -1);
 	diff.most = diffFlame.most < 0 ? 0 : Math.max(size(diffFlame.most), 0);
 	$("diff_says").textContent = diff.says[by === "self" ? 0 : 1];

@@ -6,6 +6,7 @@
 
 #include "cli/ingest/name.h"
 #include "cli/input.h"
+#include "cli/model/diff_cause.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
@@ -161,16 +162,24 @@ int compare_load(struct compare *c, const struct sides *s,
 	return 0;
 }
 
-void compare_judge(struct compare *c, unsigned int keys, bool absolute,
-		   bool both)
+void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 {
-	if (keys == (KEY_SYM | KEY_DSO))
+	int8_t *build = compare_builds(c);
+	struct diff_known known = { .build = build,
+				    .n = labels_count(c->labels) };
+
+	if (keys == (KEY_SYM | KEY_DSO)) {
 		compare_prove_only(c);
-	for (int i = 0; i < 2; i++)
-		if (both || i == absolute)
-			c->by[i] = diff_rows_new(c->rows, c->n, c->runs_a, keys,
-						 i, c->only, c->n_only);
+		known.only = c->only;
+		known.n = c->n_only;
+	}
+	for (int i = 0; i < 2; i++) {
+		c->by[i] =
+			diff_rows_new(c->rows, c->n, c->runs_a, keys, i, known);
+		diff_cause_judge(c->by[i]);
+	}
 	c->d = c->by[absolute];
+	free(build);
 }
 
 void compare_release(struct compare *c)
@@ -279,6 +288,18 @@ void compare_tell_result(const struct compare *c, int total, FILE *out)
 
 		fprintf(out, "; %zu more, %zu less, by %s", more.more,
 			more.less, absolute ? "shares" : "weights");
+	}
+	if (c->d->part) {
+		fprintf(out,
+			"; measured against %zu function%s that did not "
+			"change, ",
+			c->d->n_kept, c->d->n_kept == 1 ? "" : "s");
+		for (int side = 0; side < 2; side++) {
+			human_put_percent(out, (double)c->d->kept[side],
+					  (double)c->d->side[side].weight);
+			fputs(side ? " of B" : " of A and ", out);
+		}
+		fprintf(out, " (p %.2g)", c->d->kept_p);
 	}
 	if (n.appeared || n.gone)
 		fprintf(out,

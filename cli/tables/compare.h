@@ -27,10 +27,9 @@ struct compare_opts {
 int compare_load(struct compare *c, const struct sides *s,
 		 const struct compare_opts *o, int *status, struct err *err);
 void compare_release(struct compare *c);
-/* Pairs and judges the rows of all runs, whose keys are `keys`: d by weights if
- * absolute, else by shares; `both`: the other one too. */
-void compare_judge(struct compare *c, unsigned int keys, bool absolute,
-		   bool both);
+/* Pairs and judges the rows of all runs, whose keys are `keys`, by shares and
+ * by weights: d by weights if absolute. */
+void compare_judge(struct compare *c, unsigned int keys, bool absolute);
 /* Pairs functions that one side only has, as c->renamed; after compare_judge(),
  * of rows of functions. */
 void compare_find_renamed(struct compare *c);
@@ -44,9 +43,15 @@ void compare_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
 /* "a run of B takes 13.75 % longer than one of A (+47.0 ms of cpu-clock);
- * Poly::price takes 29.19 % more and explains all of it"; of one run a side
- * "the run of B took 13.75 % longer than that of A"; if by[1] is there. */
+ * index_words takes 78 % more, in hash +4.10, malloc +1.80 points, and explains
+ * all of it; nothing else is proved to have changed"; of one run a side "the
+ * run of B took 13.75 % longer than that of A". */
 void compare_tell_moved(const struct compare *c, int none, FILE *out);
+/* The second part of it; nothing if nothing changed. */
+void compare_tell_cause(const struct compare *c, int none, FILE *out);
+/* Returns the judgement that has the cause: c->d, if it has one, else the
+ * other; NULL: none has. */
+const struct diff_rows *compare_cause(const struct compare *c);
 /* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
  * c->renamed. */
 void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out);

@@ -8,6 +8,7 @@
 
 #include "cli/model/code.h"
 #include "cli/model/diff_alone.h"
+#include "cli/model/label.h"
 #include "cli/model/matching.h"
 #include "cli/model/short_name.h"
 #include "cli/output/human.h"
@@ -150,6 +151,55 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 	*agrees = fmin(side_program_agrees(p[0], p[1]),
 		       side_program_agrees(p[1], p[0]));
 	return *agrees > 0.5;
+}
+
+int8_t *compare_builds(const struct compare *c)
+{
+	uint32_t n = labels_count(c->labels);
+	struct intern names = { 0 };
+	const struct image **first = NULL;
+	size_t n_first = 0, cap = 0;
+	/* of each name: 1 << side, 4: builds differ, 8: one is not known */
+	uint8_t *sides = NULL;
+	size_t n_sides = 0, cap_sides = 0;
+	int8_t *build = mem_new(n, sizeof(*build));
+
+	for (size_t i = 0; i < c->n && c->run[i].stacks; i++) {
+		const struct known_code *code = stacks_code(c->run[i].stacks);
+		int side = compare_side(c, i);
+
+		for (size_t k = 1; k < code->n_image; k++) {
+			const struct image *img = &code->image[k].img;
+			uint32_t id = intern_add(
+				&names,
+				matching_image(c->match, side, img).own);
+
+			if (id == n_first)
+				*mem_add(first, n_first, cap) = img;
+			sides = mem_reach(sides, &n_sides, &cap_sides,
+					  (size_t)id + 1, sizeof(*sides));
+			sides[id] |= 1 << side;
+			if (!img->id_len)
+				sides[id] |= 8;
+			else if (img->id_len != first[id]->id_len ||
+				 memcmp(img->id, first[id]->id, img->id_len) !=
+					 0)
+				sides[id] |= 4;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id =
+			intern_add(&names, labels_get(c->labels, i)->image);
+
+		build[i] = id >= n_sides    ? 0
+			   : sides[id] == 3 ? DIFF_SAME_BUILD
+			   : sides[id] == 7 ? DIFF_OTHER_BUILD
+					    : 0;
+	}
+	intern_release(&names);
+	free(first);
+	free(sides);
+	return build;
 }
 
 void compare_match_images(struct compare *c)

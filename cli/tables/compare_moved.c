@@ -80,21 +80,17 @@ static void moved_put_weight(const char *unit, double v, FILE *out)
 }
 
 /* Returns the row whose own weight moved most in the direction of `sign`;
- * proved: of those that changed. REPORT_NONE: none did. */
-static uint32_t moved_most(const struct compare *c, double sign, bool proved)
+ * REPORT_NONE: none did. */
+static uint32_t moved_most(const struct compare *c, double sign)
 {
 	const struct diff_rows *d = c->by[1];
 	uint32_t best = REPORT_NONE;
 	double most = 0;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct diff_place *p = &d->place[0][i];
-		double v = sign * diff_rows_change(d, i, false);
+		double v = sign * diff_rows_excess_of(d, i, false);
 
-		/* what may have another name only has not moved */
-		if (c->renamed && c->renamed[i] != REPORT_NONE)
-			continue;
-		if ((proved ? p->change * sign > 0 : !p->skip) && v > most) {
+		if (!d->row[i].renamed && !d->place[0][i].skip && v > most) {
 			most = v;
 			best = i;
 		}
@@ -102,44 +98,107 @@ static uint32_t moved_most(const struct compare *c, double sign, bool proved)
 	return best;
 }
 
-static void moved_put_row(const struct compare *c, uint32_t row, double sum,
-			  FILE *out)
+static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
 {
-	const struct diff_rows *d = c->by[1];
 	const struct label *l = diff_rows_label(d, row);
-	double a = diff_rows_size(d, 0, (double)d->row[row].weight[0][0]);
-	double change = diff_rows_change(d, row, false);
-	uint64_t b = d->row[row].weight[1][0];
-	const char *takes = c->n == 2 ? "took" : "takes";
 
 	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
-	if (d->place[0][row].only) {
-		fprintf(out, " is %s", diff_rows_word(&d->place[0][row]));
-	} else if (!b) {
-		fputs(" was not seen in B", out);
-	} else if (a > 0 && change > (MOVED_TIMES - 1) * a) {
-		fprintf(out, " %s %.0f times as much", takes, (a + change) / a);
-	} else if (a > 0) {
-		fprintf(out, " %s ", takes);
-		human_put_percent(out, fabs(change), a);
-		fputs(change > 0 ? " more" : " less", out);
-	} else {
-		fputs(" was not seen in A", out);
+}
+
+/* Writes ", in hash +4.10, malloc +1.80 points". */
+static void moved_put_parts(const struct compare *c, const struct diff_rows *d,
+			    FILE *out)
+{
+	const struct diff_cause *cause = &d->cause;
+
+	for (size_t i = 0; i < cause->n_part; i++) {
+		const struct diff_part *part = &cause->part[i];
+
+		fputs(i ? ", " : ", in ", out);
+		if (part->row == cause->row)
+			fputs("its own code", out);
+		else
+			moved_put_name(d, part->row, out);
+		if (!d->absolute) {
+			fprintf(out, " %+.2f", part->excess);
+			continue;
+		}
+		fprintf(out, " %c", part->excess < 0 ? '-' : '+');
+		moved_put_weight(c->unit, fabs(part->excess), out);
 	}
-	if (sum == 0)
-		return;
-	fputs(" and explains ", out);
-	if (change / sum > 1)
-		fputs("all", out);
+	if (cause->n_part && !d->absolute)
+		fputs(" points", out);
+}
+
+/* sum: by how much the runs differ, in weight; 0: it is not said. */
+static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
+			    double sum, FILE *out)
+{
+	const struct diff_cause *cause = &d->cause;
+	const uint64_t *weight[2] = { d->row[cause->row].weight[0],
+				      d->row[cause->row].weight[1] };
+	const char *takes = c->n == 2 ? "took" : "takes";
+	double moved =
+		((double)weight[1][1] - d->scale * (double)weight[0][1]) /
+		(double)d->side[1].runs;
+
+	moved_put_name(d, cause->row, out);
+	if (d->place[0][cause->row].only) {
+		fprintf(out, " is %s",
+			diff_rows_word(&d->place[0][cause->row]));
+	} else if (!weight[1][1]) {
+		fputs(" was not seen in B", out);
+	} else if (!(cause->times > 0)) {
+		fputs(" was not seen in A", out);
+	} else if (cause->times > MOVED_TIMES) {
+		fprintf(out, " %s %.0f times as much", takes, cause->times);
+	} else {
+		fprintf(out, " %s ", takes);
+		human_put_percent(out, fabs(cause->times - 1), 1);
+		fputs(cause->sign > 0 ? " more" : " less", out);
+	}
+	moved_put_parts(c, d, out);
+	if (cause->instead != REPORT_NONE) {
+		fputs(", and ", out);
+		moved_put_name(d, cause->instead, out);
+		fprintf(out, " itself as much %s: inlined?",
+			cause->sign > 0 ? "less" : "more");
+	} else if (moved * sum > 0) {
+		fputs(" and explains ", out);
+		if (moved / sum > 1)
+			fputs("all", out);
+		else
+			human_put_percent(out, fabs(moved), fabs(sum));
+		fputs(" of it", out);
+	}
+	if (cause->others)
+		fprintf(out, "; %zu other function%s changed", cause->others,
+			cause->others == 1 ? "" : "s");
 	else
-		human_put_percent(out, fabs(change), fabs(sum));
-	fputs(" of it", out);
+		fputs("; nothing else is proved to have changed", out);
+}
+
+const struct diff_rows *compare_cause(const struct compare *c)
+{
+	const struct diff_rows *other = c->by[!c->d->absolute];
+
+	return c->d->cause.row != REPORT_NONE		  ? c->d
+	       : other && other->cause.row != REPORT_NONE ? other
+							  : NULL;
+}
+
+void compare_tell_cause(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+	const struct diff_rows *d = compare_cause(c);
+
+	if (d)
+		moved_put_cause(c, d, 0, out);
 }
 
 void compare_tell_moved(const struct compare *c, int none, FILE *out)
 {
 	(void)none;
-	const struct diff_rows *d = c->by[1];
 	const char *unit = c->unit;
 	bool time = !strcmp(unit, "ns");
 	bool two = c->n == 2;
@@ -149,7 +208,8 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	double b = moved_mean(c, 1, &vb);
 	bool moved = moved_is(c, a, b, va, vb);
 	double sign = b > a ? 1 : -1;
-	uint32_t row = moved_most(c, sign, true);
+	const struct diff_rows *cause = compare_cause(c);
+	uint32_t row;
 
 	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
 	if (moved && b > MOVED_TIMES * a) {
@@ -171,12 +231,12 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 		safe_text_put(out, compare_event(c), 0, 0);
 	}
 	fputc(')', out);
-	if (row != REPORT_NONE) {
+	if (cause) {
 		fputs("; ", out);
-		moved_put_row(c, row, moved ? b - a : 0, out);
-	} else if (moved && (row = moved_most(c, sign, false)) != REPORT_NONE) {
+		moved_put_cause(c, cause, moved ? b - a : 0, out);
+	} else if (moved && (row = moved_most(c, sign)) != REPORT_NONE) {
 		fputs("; no function is proved to have changed, most of it is in ",
 		      out);
-		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
+		moved_put_name(c->by[1], row, out);
 	}
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/model/diff_cause.h"
 #include "cli/model/label.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
@@ -189,7 +190,13 @@ void compare_find_renamed(struct compare *c)
 		best->paired = true;
 		c->renamed[a->row] = best->row;
 		c->renamed[best->row] = a->row;
+		for (int by = 0; by < 2; by++) {
+			c->by[by]->row[a->row].renamed = true;
+			c->by[by]->row[best->row].renamed = true;
+		}
 	}
+	for (int by = 0; by < 2; by++)
+		diff_cause_find(c->by[by]);
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < list[side].n; i++)
 			free(list[side].item[i].by);

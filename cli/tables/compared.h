@@ -44,9 +44,8 @@ struct compare {
 	size_t n, runs_a;
 	struct diff_rows *d;	 /* after compare_judge() */
 	struct diff_rows *by[2]; /* the same rows by shares and by weights, of
-				  * which d is one; NULL: not judged */
-	const char *unit;	 /* of the weights: "ns"; set by the caller that
-				  * wants compare_tell_moved() */
+				  * which d is one */
+	const char *unit;	 /* of the weights: "ns"; the caller sets it */
 	struct compare_rename *renames;
 	size_t n_renames, cap_renames;
 	int8_t *only; /* of each label: 1 if files prove that only B has this

@@ -25,7 +25,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define COLUMNS 34
+#define COLUMNS 37
 
 struct report_diff {
 	const struct report_opts *o;
@@ -83,7 +83,7 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 	}
 	rp->c.unit = stacks_unit(rp->c.run[0].stacks, rp->c.run[0].event,
 				 rp->o->by_samples);
-	compare_judge(&rp->c, rp->o->keys, rp->o->absolute, true);
+	compare_judge(&rp->c, rp->o->keys, rp->o->absolute);
 	rp->d = rp->c.d;
 	rp->other = rp->c.by[!rp->o->absolute];
 	rp->time = !strcmp(rp->c.unit, "ns");
@@ -102,9 +102,10 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		{ { "SD A", "total_a_deviation" },
 		  { "SD B", "total_b_deviation" } },
 	};
-	static const struct grid_column column[2][9] = {
+	static const struct grid_column column[2][10] = {
 		{ { "Self A %", "self_a_percent" },
 		  { "Self B %", "self_b_percent" },
+		  { "If same %", "self_b_expected" },
 		  { "Points", "self_change" },
 		  { "By share", "self_significant" },
 		  { "p", "self_p" },
@@ -114,6 +115,7 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		  { NULL, "self_b_samples" } },
 		{ { "Total A %", "total_a_percent" },
 		  { "Total B %", "total_b_percent" },
+		  { "If same %", "total_b_expected" },
 		  { "Points", "total_change" },
 		  { "By share", "total_significant" },
 		  { "p", "total_p" },
@@ -138,15 +140,16 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		    { NULL, "total_share_p" } } },
 	};
 	/* percents, else weights */
-	size_t hidden = rp->o->absolute ? 0 : 5;
+	size_t hidden = rp->o->absolute ? 0 : 6;
 	size_t n = ARRAY_SIZE(column[total]);
 
 	memcpy(col, column[total], sizeof(column[total]));
 	col[hidden].title = NULL;
 	col[hidden + 1].title = NULL;
 	if (rp->o->absolute) {
-		col[2].title = "Change";
-		col[3].title = "By weight";
+		col[2].title = NULL;
+		col[3].title = "Change";
+		col[4].title = "By weight";
 	}
 	memcpy(col + n, other[total][rp->o->absolute], sizeof(other[total][0]));
 	n += ARRAY_SIZE(other[total][0]);
@@ -154,8 +157,8 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		return n;
 	/* while the change is that of their means */
 	if (rp->o->absolute) {
-		col[5].title = total ? "Total A, all runs" : "Self A, all runs";
-		col[6].title = total ? "Total B, all runs" : "Self B, all runs";
+		col[6].title = total ? "Total A, all runs" : "Self A, all runs";
+		col[7].title = total ? "Total B, all runs" : "Self B, all runs";
 	}
 	memcpy(col + n, spread[total], sizeof(spread[total]));
 	return n + 2;
@@ -204,7 +207,8 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 		in[i] = d->row[row].weight[i][total];
 		grid_percent(g, in[i], d->side[i].weight);
 	}
-	grid_change(g, diff_rows_change(d, row, total), d->absolute);
+	grid_real(g, diff_rows_expected(d, row, total), d->absolute);
+	grid_change(g, diff_rows_excess_of(d, row, total), d->absolute);
 	fill_unit(rp, g, d->absolute);
 	grid_text(g, diff_rows_word(p));
 	grid_chance(g, p->p);
@@ -214,7 +218,8 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	}
 	grid_number(g, p->a);
 	grid_number(g, p->b);
-	grid_change(g, diff_rows_change(rp->other, row, total), !d->absolute);
+	grid_change(g, diff_rows_excess_of(rp->other, row, total),
+		    !d->absolute);
 	fill_unit(rp, g, !d->absolute);
 	grid_text(g, diff_rows_word(also));
 	grid_chance(g, also->p);
@@ -267,6 +272,56 @@ static void report_diff_print_head(const struct report_diff *rp)
 		putchar('\n');
 }
 
+/* Writes what the change comes from; nothing changed: null. */
+static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
+{
+	const struct diff_rows *d = compare_cause(&rp->c);
+	const struct diff_cause *c = d ? &d->cause : NULL;
+
+	if (!c) {
+		json_null(j, "cause");
+		return;
+	}
+	json_object(j, "cause");
+	json_shown(j, "symbol", diff_rows_label(d, c->row)->name);
+	json_shown(j, "image", diff_rows_label(d, c->row)->image);
+	json_text(j, "by", d->absolute ? "weight" : "share");
+	json_text(j, "change", c->sign > 0 ? "more" : "less");
+	json_real(j, "excess", c->excess);
+	json_real(j, "times", c->times);
+	json_text(j, "instead",
+		  c->instead == REPORT_NONE
+			  ? NULL
+			  : diff_rows_label(d, c->instead)->name);
+	json_array(j, "in");
+	for (size_t i = 0; i < c->n_part; i++) {
+		json_object(j, NULL);
+		json_shown(j, "symbol",
+			   diff_rows_label(d, c->part[i].row)->name);
+		json_real(j, "excess", c->part[i].excess);
+		json_end(j);
+	}
+	json_end(j);
+	json_uint(j, "others", c->others);
+	json_end(j);
+}
+
+/* What the rows are measured against; null: all. */
+static void report_diff_json_reference(const struct diff_rows *d,
+				       struct json *j)
+{
+	if (!d->part) {
+		json_null(j, "reference");
+		return;
+	}
+	json_object(j, "reference");
+	json_uint(j, "functions", d->n_kept);
+	json_uint(j, "a_weight", d->kept[0]);
+	json_uint(j, "b_weight", d->kept[1]);
+	json_real(j, "p", d->kept_p);
+	json_end(j);
+}
+
 /* Writes the answer; g NULL: without its rows. */
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
@@ -284,6 +339,8 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	compare_put_json(&rp->c, &j);
 	json_text(&j, "not_comparable", is ? alone : NULL);
 	json_text(&j, "says", moved);
+	report_diff_json_cause(rp, &j);
+	report_diff_json_reference(rp->d, &j);
 	json_text(&j, "unit", rp->c.unit);
 	json_array(&j, "matched");
 	for (size_t i = 0; i < rp->c.n_renames; i++) {
@@ -469,9 +526,9 @@ static char *report_diff_name(const struct report_diff *rp, size_t at)
 
 /* Returns by how much a row grew, in percent of the whole: what is renamed, by
  * how much more it is than it was. */
-static double report_diff_growth(const struct report_diff *rp, uint32_t row)
+static double report_diff_growth(const struct report_diff *rp, uint32_t row,
+				 bool total)
 {
-	bool total = rp->o->by_total;
 	double growth = diff_rows_growth(rp->d, row, total);
 
 	if (rp->c.renamed && rp->c.renamed[row] != REPORT_NONE)
@@ -486,16 +543,17 @@ static int report_diff_check_limit(const struct report_diff *rp, int status)
 	bool total = rp->o->by_total;
 
 	for (uint32_t i = 0; i < rp->d->n; i++) {
-		const struct diff_place *p = &rp->d->place[total][i];
+		int by = diff_rows_grew(rp->d, i, total);
 
-		if (p->change > 0) {
+		if (by >= 0) {
+			const struct diff_place *p = &rp->d->place[by][i];
 			char *name = report_diff_name(rp, i);
 
 			diff_limit_add(&l, name,
 				       rp->o->keys & KEY_SYM
 					       ? diff_rows_label(rp->d, i)->name
 					       : NULL,
-				       report_diff_growth(rp, i),
+				       report_diff_growth(rp, i, by),
 				       p->only ? NAN : p->p);
 			free(name);
 		}

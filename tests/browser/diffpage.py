@@ -27,7 +27,7 @@ table = json.loads(subprocess.run(
 
 
 def rows(b):
-    """(function, image, A, B, change, p) of each row of the table."""
+    """(function, image, A, B, if same, change, p, mark) of each row of the table."""
     return b.js("return [...document.querySelectorAll('#changed tbody tr')]"
                 ".map(r => [...r.cells].map(c => c.textContent))")
 
@@ -35,20 +35,21 @@ def rows(b):
 def check_table(b):
     want = [[r["symbol"], r["image"], "%.2f %%" % r["self_a_percent"],
              "%.2f %%" % r["self_b_percent"],
+             "%.2f %%" % r["self_b_expected"],
              "+%.2f points" % r["self_change"], "%.1e" % r["self_p"]]
             for r in table if r["self_significant"] in ("more", "less")]
-    ok(len(want) == 1 and [r[:5] + ["%.1e" % float(r[5])] for r in rows(b)]
+    ok(len(want) == 1 and [r[:6] + ["%.1e" % float(r[6])] for r in rows(b)]
        == want,
        "what_is_significant_is_what_report_says", rows(b), want)
     said = b.text("#diff_says")
     ok(said.split(";")[0] in svg, "and_what_flame_says", said)
     row = rows(b)[0]
     in_svg = re.search(r"<title>checksum\n[^<]*self: A (\d+) samples, B (\d+) "
-                       r"samples; ([^<]*?) to ([^<]*?), \+([\d.]+) points, "
+                       r"samples; ([^<]*?) to ([^<]*?), ([^<]*?) if same, \+([\d.]+) points, "
                        r"more \(p ([\d.e-]+)\)", html.unescape(svg))
-    ok(in_svg and in_svg.group(3, 4) == (row[2], row[3]) and
-       in_svg.group(5) == "%.2f" % number(row[4]) and
-       float(in_svg.group(6)) == float(row[5]),
+    ok(in_svg and in_svg.group(3, 4, 5) == tuple(row[2:5]) and
+       in_svg.group(6) == "%.2f" % number(row[5]) and
+       float(in_svg.group(7)) == float(row[6]),
        "numbers_are_those_of_the_picture", row, in_svg and in_svg.groups())
     n = [ask(db, "SELECT count(*) FROM samples")[0][0]
          for db in (before, after)]
@@ -88,7 +89,7 @@ def check_picture(b):
     b.keys("u")
     ok(b.text("#diff_details").startswith("all "), "undo_takes_it_back",
        b.text("#diff_details"))
-    ok(b.text("#diff_details").endswith("100.00 % to 100.00 %, +0.00 points"),
+    ok(b.text("#diff_details").endswith("100.00 % to 100.00 %, 74.96 % if same, +25.04 points"),
        "the_share_of_all_is_not_judged", b.text("#diff_details"))
     b.js("document.querySelector('#diff_side').click()")
     ok(max(reds(b, y)[0] for y in (3, 21, 39)) > 60 and b.js("return document.querySelector('#diff_side')"
@@ -129,7 +130,7 @@ def check_unproved(b):
     draw("report", "--html", "--diff", "-o", work + "/less.html", before, less)
     b.open(work + "/less.html")
     got = rows(b)
-    ok(1 < len(got) <= 10 and all(r[6] in ("not significant", "not known") for r in got) and
+    ok(1 < len(got) <= 10 and all(r[7] in ("not significant", "not known") for r in got) and
        "0 more in B, 0 less" in b.text("#diff_says"),
        "the_largest_changes_are_there_though_none_is_significant", got)
 

@@ -70,7 +70,7 @@ START_TEST(one_place_that_grew_is_the_only_change)
 	struct diff_whole w = sum(p, 5);
 	struct diff_whole left;
 
-	diff_judge(p, 5, &w, &left);
+	diff_judge(p, NULL, 5, &w, &left);
 	for (int i = 0; i < 5; i++)
 		ck_assert_int_eq(p[i].change, i == 2);
 	ck_assert(p[2].p < 1e-20);
@@ -89,17 +89,23 @@ START_TEST(p_allows_for_all_places_that_are_tested)
 		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
 	};
 	struct diff_whole w = sum(p, 8);
+	struct diff_place total[8];
 	struct diff_whole left;
 	double alone = diff_p_shares(100, w.a, 145, w.b);
 
 	ck_assert(alone < 0.011);
-	diff_judge(p, 8, &w, &left);
+	diff_judge(p, NULL, 8, &w, &left);
 	ck_assert_int_eq(p[0].change, 0);
 	near(p[0].p, 8 * alone);
-	diff_judge_nested(p, 8, &left);
-	ck_assert_int_eq(p[0].change, 0);
-	near(p[0].p,
-	     8 * diff_p_rates(100, 145, 0.5 + 22.5 / (double)(w.a + w.b)));
+	/* self and total are one family of tests, where they are not the same
+	 */
+	memcpy(total, p, sizeof(p));
+	diff_judge(p, total, 8, &w, &left);
+	near(total[0].p, 8 * alone);
+	total[1].a += 100;
+	total[2].b += 100;
+	diff_judge(p, total, 8, &w, &left);
+	near(total[0].p, 10 * alone);
 }
 END_TEST
 
@@ -110,7 +116,7 @@ START_TEST(of_two_places_the_one_whose_numbers_changed_did)
 	struct diff_whole w = sum(p, 2);
 	struct diff_whole left;
 
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 1);
 	ck_assert_int_eq(p[1].change, 0);
 }
@@ -137,13 +143,11 @@ START_TEST(of_one_run_a_side_a_change_is_more_than_runs_differ)
 		struct diff_whole left;
 
 		w.between = cases[i].between;
-		diff_judge(p, 3, &w, &left);
+		diff_judge(p, NULL, 3, &w, &left);
 		for (int k = 0; k < 3; k++)
 			ck_assert_int_eq(p[k].change, k ? 0 : cases[i].change);
-		diff_judge_nested(p, 1, &left);
-		ck_assert_int_eq(p[0].change, cases[i].change);
 		w.absolute = true;
-		diff_judge(p, 3, &w, &left);
+		diff_judge(p, NULL, 3, &w, &left);
 		ck_assert_int_eq(p[0].change, cases[i].change);
 	}
 }
@@ -157,7 +161,7 @@ START_TEST(a_place_that_went_is_less)
 	struct diff_whole w = sum(p, 3);
 	struct diff_whole left;
 
-	diff_judge(p, 3, &w, &left);
+	diff_judge(p, NULL, 3, &w, &left);
 	ck_assert_int_eq(p[0].change, -1);
 	ck_assert_int_eq(p[1].change, 0);
 	ck_assert_int_eq(p[2].change, 0);
@@ -171,21 +175,21 @@ START_TEST(what_loss_could_explain_is_no_change)
 	struct diff_whole w = sum(p, 2);
 	struct diff_whole left;
 
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 1);
 	/* 50 samples of A have no user half */
 	p[0].may_a = 50;
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 0);
 	/* of B it does not matter: it would be more still */
 	p[0].may_a = 0;
 	p[0].may_b = 50;
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 1);
 	/* 2000 records were lost while B was recorded: its share may be less */
 	p[0].may_b = 0;
 	w.lost_b = 2000;
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 0);
 }
 END_TEST
@@ -197,16 +201,16 @@ START_TEST(a_longer_recording_is_no_change_of_shares)
 	struct diff_whole w = sum(p, 2);
 	struct diff_whole left;
 
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 0);
 	ck_assert_int_eq(p[1].change, 0);
 	w.absolute = true;
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 1);
 	ck_assert_int_eq(p[1].change, 1);
 	/* unless B took ten samples where A took one */
 	w.unit_a = 10;
-	diff_judge(p, 2, &w, &left);
+	diff_judge(p, NULL, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 0);
 	ck_assert_int_eq(p[1].change, 0);
 }
@@ -215,20 +219,61 @@ END_TEST
 START_TEST(callers_of_what_changed_changed_too)
 {
 	/* places: main (all), f in it, g in it */
-	struct diff_place own[] = { { .a = 1000, .b = 1010 },
-				    { .a = 100, .b = 300 } };
+	struct diff_place own[] = { { .a = 500, .b = 500 },
+				    { .a = 100, .b = 300 },
+				    { .a = 500, .b = 510 } };
 	struct diff_place all[] = { { .a = 1100, .b = 1310 },
 				    { .a = 100, .b = 300 },
 				    { .a = 500, .b = 510 } };
-	struct diff_whole w = sum(own, 2);
+	struct diff_whole w = sum(own, 3);
 	struct diff_whole left;
 
-	diff_judge(own, 2, &w, &left);
+	diff_judge(own, all, 3, &w, &left);
 	ck_assert_uint_eq(left.a, 1000);
-	diff_judge_nested(all, 3, &left);
+	ck_assert(own[0].kept && !own[1].kept && own[2].kept);
 	ck_assert_int_eq(all[0].change, 1);
 	ck_assert_int_eq(all[1].change, 1);
 	ck_assert_int_eq(all[2].change, 0);
+}
+END_TEST
+
+/* One place went from 12.5 to 22.2 % in twenty small ones that it calls; a
+ * large one only has a smaller share. */
+START_TEST(what_is_spread_over_callees_is_no_change_of_a_large_place)
+{
+	struct diff_place own[30], all[30];
+	struct diff_whole w, left;
+
+	memset(own, 0, sizeof(own));
+	own[0] = (struct diff_place){ .a = 6000, .b = 6030 };
+	for (int i = 1; i < 9; i++)
+		own[i] = (struct diff_place){ .a = 350, .b = 352 };
+	for (int i = 9; i < 29; i++)
+		own[i] = (struct diff_place){ .a = 62, .b = 124 };
+	memcpy(all, own, sizeof(own));
+	/* the one in which they are called */
+	own[29] = (struct diff_place){ .a = 10, .b = 10 };
+	all[29] = (struct diff_place){ .a = 1250, .b = 2490 };
+	w = sum(own, 30);
+	w.between = 0.03;
+	diff_judge(own, all, 30, &w, &left);
+	for (int i = 0; i < 9; i++) {
+		ck_assert_int_eq(own[i].change, 0);
+		ck_assert_int_eq(all[i].change, 0);
+		ck_assert(own[i].kept);
+	}
+	ck_assert_int_eq(all[29].change, 1);
+	ck_assert(all[29].p < 1e-12);
+	ck_assert(left.part && left.kept_p > 0.1);
+}
+END_TEST
+
+START_TEST(chi_squared_has_its_p)
+{
+	/* of 2 degrees of freedom exp(-x / 2) */
+	for (double x = 0.5; x < 20; x *= 2)
+		ck_assert(fabs(diff_p_chi(x, 2) - exp(-x / 2)) < 0.01);
+	ck_assert(diff_p_chi(5, 0) >= 1);
 }
 END_TEST
 
@@ -264,7 +309,7 @@ START_TEST(draws_from_one_mix_hardly_ever_differ)
 				p[at].b++;
 		}
 		w = sum(p, 300);
-		diff_judge(p, 300, &w, &left);
+		diff_judge(p, NULL, 300, &w, &left);
 		for (int i = 0; i < 300; i++) {
 			if (p[i].change) {
 				wrong++;
@@ -282,14 +327,12 @@ START_TEST(nothing_to_judge_is_fine)
 	struct diff_whole w = { .a = 100, .b = 100 };
 	struct diff_whole left;
 
-	diff_judge(NULL, 0, &w, &left);
-	diff_judge(&p, 1, &w, &left);
-	ck_assert_int_eq(p.change, 0);
-	diff_judge_nested(&p, 1, &left);
+	diff_judge(NULL, NULL, 0, &w, &left);
+	diff_judge(&p, NULL, 1, &w, &left);
 	ck_assert_int_eq(p.change, 0);
 	w.b = 0;
 	p.skip = false;
-	diff_judge(&p, 1, &w, &left);
+	diff_judge(&p, NULL, 1, &w, &left);
 	ck_assert_int_eq(p.change, 0);
 }
 END_TEST
@@ -301,5 +344,7 @@ RUN("diff_stats", shares_have_the_p_of_fisher, rates_have_the_p_of_a_coin,
     of_one_run_a_side_a_change_is_more_than_runs_differ,
     a_place_that_went_is_less, what_loss_could_explain_is_no_change,
     a_longer_recording_is_no_change_of_shares,
-    callers_of_what_changed_changed_too, draws_from_one_mix_hardly_ever_differ,
+    callers_of_what_changed_changed_too,
+    what_is_spread_over_callees_is_no_change_of_a_large_place,
+    chi_squared_has_its_p, draws_from_one_mix_hardly_ever_differ,
     nothing_to_judge_is_fine)
