@@ -320,7 +320,9 @@ cp one pieces
 ./pieces &
 pid=$!
 soon grep -q pieces /proc/$pid/comm
-record --switch-output=1s -o piece.data -p $pid -- sleep 2.4
+# shellcheck disable=SC2016
+record --switch-output -o piece.data -p $pid -- \
+	sh -c 'sleep 0.6; kill -USR2 $PPID; sleep 0.6'
 kill $pid
 set -- piece.data.*
 is a_recording_in_pieces 1 $(($# > 1))
