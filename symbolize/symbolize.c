@@ -402,7 +402,7 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 }
 
 /* Number of addresses that are disassembled: the others cost time only. */
-#define RUNS_MAX 32
+#define RUNS_MAX 16
 
 /* Looks at the addresses in the file that was found. */
 static struct identity_seen symbolize_see(const struct name_source *names,

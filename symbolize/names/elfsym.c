@@ -424,10 +424,12 @@ static int elfsym_runs(void *r, uint64_t off)
 
 	if (!elfsym_vaddr(en, off, &vaddr))
 		return -1;
-	if (!en->cfi)
-		en->cfi = cfi_open_both(en->ef);
 	const struct sym *s = symtab_find(&en->tab, vaddr);
 
+	if (s && !s->open)
+		return elfsym_begins(en, s->start, vaddr);
+	if (!en->cfi)
+		en->cfi = cfi_open_both(en->ef);
 	if (cfi_function(en->cfi, vaddr, &start, &end))
 		return elfsym_begins(en, start, vaddr);
 	if (s)
