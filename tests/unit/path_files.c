@@ -112,7 +112,7 @@ END_TEST
 
 /* Puts a record MMAP2 without its header; ino is its lowest byte. */
 static void put_mmap2(unsigned char *rec, size_t size, unsigned char ino,
-			const char *name, size_t len)
+		      const char *name, size_t len)
 {
 	memset(rec, 0, size);
 	rec[40] = 8;
