@@ -467,17 +467,16 @@ static void symbolize_compare(struct symbolize_best *b, const char *path,
 }
 
 /* Opens the surest file for an image, and while the addresses that ran are not
- * in it, the next one. */
-static int symbolize_choose(struct symbolizer *sy, const struct image *img,
+ * in it, the next one. *as and *best live as long as what is open. */
+static int symbolize_choose(struct symbolizer *sy, struct image *as,
 			    const struct code_place *code, size_t n,
-			    struct image_names *in, struct err *err)
+			    struct symbolize_best *best, struct image_names *in,
+			    struct err *err)
 {
-	struct symbolize_best best = { .path = "" };
 	enum identity first = IDENTITY_ANOTHER;
-	struct image as = *img;
 	int rc;
 
-	while (!(rc = symbolize_open(sy, &as, in, err)) &&
+	while (!(rc = symbolize_open(sy, as, in, err)) &&
 	       in->said.is != IDENTITY_ANOTHER) {
 		struct identity_seen seen = { 0 };
 
@@ -488,7 +487,7 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 		if (stands && in->said.is != IDENTITY_OFFERED)
 			break;
 		if (stands)
-			symbolize_compare(&best, sy->rep->file, &seen);
+			symbolize_compare(best, sy->rep->file, &seen);
 		first = first ? first : in->said.is;
 		in->refused = true;
 		if (sy->n_refused < REFUSED_MAX)
@@ -498,7 +497,7 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 		in->said.is = IDENTITY_ANOTHER;
 		if (sy->n_refused == REFUSED_MAX)
 			break;
-		as.settled = "";
+		as->settled = "";
 	}
 	in->refused &= in->said.is == IDENTITY_ANOTHER;
 	if (in->refused) {
@@ -508,11 +507,11 @@ static int symbolize_choose(struct symbolizer *sy, const struct image *img,
 	}
 	while (sy->n_refused)
 		free(sy->refused[--sy->n_refused]);
-	if (rc || in->said.is != IDENTITY_ANOTHER || !*best.path || best.tie)
+	if (rc || in->said.is != IDENTITY_ANOTHER || !*best->path || best->tie)
 		return rc;
-	as.settled = best.path;
+	as->settled = best->path;
 	in->refused = false;
-	return symbolize_open(sy, &as, in, err);
+	return symbolize_open(sy, as, in, err);
 }
 
 int symbolize_image(struct symbolizer *sy, const struct image *img,
@@ -523,6 +522,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	sy->unproved = false;
 	sy->recorded = locate_recorded(img);
 
+	struct symbolize_best best = { .path = "" };
+	struct image as = *img;
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
 	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
@@ -544,7 +545,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	bool told = in->m && (in->open || !n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
-	if (!told && symbolize_choose(sy, img, code, n, in, err))
+	if (!told && symbolize_choose(sy, &as, code, n, &best, in, err))
 		goto out;
 	/* what is remembered is of the file with that build-id */
 	if (in->refused)

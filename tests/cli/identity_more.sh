@@ -163,6 +163,10 @@ for line in subprocess.run(["nm", "-S", right], capture_output=True,
     if len(f) == 4 and f[2] in "tTwW":
         functions.append((int(f[0], 16), int(f[1], 16), f[3]))
 n = {"right": 0, "wrong": 0, "none": 0}
+for line in subprocess.run(["objdump", "-d", "-j", ".plt", right],
+                           capture_output=True, text=True).stdout.splitlines():
+    if line.endswith("@plt>:"):
+        functions.append((int(line.split()[0], 16), 16, line.split("<")[1][:-2]))
 for off, name, count in ask("""SELECT f.off, coalesce(s.name, ''), sum(g.n)
         FROM sample_group g JOIN stack t ON t.id = g.user
         JOIN frame f ON f.id = t.frame JOIN image i ON i.id = f.image
