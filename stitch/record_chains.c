@@ -208,15 +208,17 @@ static bool is_of_kin(struct stitch *st, const struct process *p,
 static bool stitch_is_data(void *arg, const struct region *r, uint64_t addr)
 {
 	const struct stitch *st = arg;
-	const struct unwind_map map = {
-		.start = r->start,
-		.end = r->end,
-		.pgoff = r->pgoff,
-		.image = r->image,
-		.exec = true,
-	};
+	const struct unwind_map map = record_unwind_map(r);
 
-	return st->uw->ops->is_data(st->uw, &map, addr);
+	return st->uw->ops->has(st->uw, &map, addr, addr, UNWIND_DATA);
+}
+
+static bool stitch_begins(void *arg, const struct region *r, uint64_t addr)
+{
+	const struct stitch *st = arg;
+	const struct unwind_map map = record_unwind_map(r);
+
+	return st->uw->ops->begins(st->uw, &map, addr);
 }
 
 /* Returns whether the data of a file stays what it is as far as the records
@@ -224,7 +226,7 @@ static bool stitch_is_data(void *arg, const struct region *r, uint64_t addr)
  * moves unseen, goes where nothing is mapped. */
 static bool stitch_knows_data(const struct stitch *st, const struct process *p)
 {
-	return st->uw && st->uw->ops->is_data && !p->kin &&
+	return st->uw && st->uw->ops->has && !p->kin &&
 	       !losses_any(st->losses, st->rec->source);
 }
 
@@ -253,6 +255,10 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
+		.begins =
+			st->uw && st->uw->ops->begins && !chain_note.note.ended
+				? stitch_begins
+				: NULL,
 		.arg = st,
 	};
 	struct resolve_found found;

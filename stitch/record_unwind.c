@@ -95,6 +95,17 @@ static const struct region *find_region(const struct map_lookup *l,
 	return r ? r : space_before_exec(l->space, addr);
 }
 
+struct unwind_map record_unwind_map(const struct region *r)
+{
+	return (struct unwind_map){
+		.start = r->start,
+		.end = r->end,
+		.pgoff = r->pgoff,
+		.image = r->image,
+		.exec = region_is_code(r),
+	};
+}
+
 static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	const struct map_lookup *l = arg;
@@ -107,18 +118,16 @@ static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 		code = jit_code_at(l->fr, &at, &dated);
 	if (!r && !code)
 		return 0;
-	*map = (struct unwind_map){ .code = code, .dated = dated };
-	if (!r) {
-		map->start = code->start;
-		map->end = code->start + code->len;
-		map->exec = true;
-		return 1;
-	}
-	map->start = r->start;
-	map->end = r->end;
-	map->pgoff = r->pgoff;
-	map->image = r->image;
-	map->exec = region_is_code(r);
+	if (r)
+		*map = record_unwind_map(r);
+	else
+		*map = (struct unwind_map){
+			.start = code->start,
+			.end = code->start + code->len,
+			.exec = true,
+		};
+	map->code = code;
+	map->dated = dated;
 	return 1;
 }
 

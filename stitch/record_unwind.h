@@ -36,6 +36,8 @@ static inline const struct jit_view *record_unwind_jit(struct stitch *st,
 		       : record_unwind_some_jit(st, p);
 }
 
+/* Returns a region as the unwinder takes it. */
+struct unwind_map record_unwind_map(const struct region *r);
 /* Asks the unwinder whether the caller of a recorded list's first address is in
  * the list; *caller: if it is inferred. list: its hash; 0: infer none. */
 enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,

@@ -565,6 +565,29 @@ static void stitch_set_complete(struct stitch *st, uint32_t process)
 		tasks_process_at(st->tasks, process)->space.complete = true;
 }
 
+/* Large pages are for memory that is of no file: programs copy their text there
+ * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
+ * a memfd with it. Makes r, which is such a mapping, that of the copy. */
+static void stitch_find_copied(struct stitch *st, const struct space *sp,
+			       struct region *r)
+{
+	const struct region *was = space_find(sp, r->start, TIME_NONE);
+
+	if (!was || was->derived || !st->uw || !st->uw->ops->has ||
+	    !region_is_code(r) || r->end - 1 > was->end - 1 ||
+	    !resolve_is_memory(st->resolve, r->image) ||
+	    resolve_is_memory(st->resolve, was->image))
+		return;
+	const struct unwind_map map = record_unwind_map(was);
+
+	if (!map.exec ||
+	    !st->uw->ops->has(st->uw, &map, r->start, r->end, UNWIND_TEXT))
+		return;
+	r->pgoff = was->pgoff + (r->start - was->start);
+	r->image =
+		resolve_copy_image(st->resolve, was->image, r->end - r->start);
+}
+
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -601,6 +624,8 @@ static void stitch_take_map(struct stitch *st)
 				    &r.pgoff);
 	struct region part;
 
+	stitch_find_copied(st, &tasks_process_at(st->tasks, process)->space,
+			   &r);
 	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
 	else

@@ -87,6 +87,11 @@ enum unwind_caller {
 	CALLER_UNPROVED, /* of a dump: see struct unwind_out.unproved */
 };
 
+enum unwind_part {
+	UNWIND_DATA,
+	UNWIND_TEXT
+};
+
 struct unwinder_ops {
 	/* Fills *out. Callers are return address - 1, which is inside the call;
 	 * interrupted addresses are unchanged. Without a dump, only registers
@@ -101,11 +106,19 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
-	/* Returns whether an address is in a part of a file that is loaded
-	 * without the right to execute, by its program headers; map: code of
-	 * that file. False: not, or not known. */
-	bool (*is_data)(struct unwinder *uw, const struct unwind_map *map,
-			uint64_t addr);
+	/* Returns whether [start, end), in or beside a mapping of code of a
+	 * file, is a part of that file, by its program headers: data, that is
+	 * loaded without the right to execute; or all of it text of a program,
+	 * as what maps a file may be longer than its text, and only programs
+	 * stay mapped. False: not, or not known. */
+	bool (*has)(struct unwinder *uw, const struct unwind_map *map,
+		    uint64_t start, uint64_t end, enum unwind_part part);
+	/* Returns whether a thread begins in the function at a return address
+	 * of code at map, so that nothing has called it: the C library's first
+	 * functions keep other data in FP, by which a walk goes on. Says so
+	 * only if that is known without reading the whole file. */
+	bool (*begins)(struct unwinder *uw, const struct unwind_map *map,
+		       uint64_t addr);
 	/* Begins to unwind a dump of a known machine, whose registers have the
 	 * sampled address, on another thread: registers, stack and what find()
 	 * reads stay as they are until finish(). soon: before those that were

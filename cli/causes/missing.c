@@ -34,6 +34,13 @@ int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 	return n;
 }
 
+bool missing_holds(const struct timeline *t, const struct timeline_loss *l)
+{
+	if (l->only_wakes || (l->of_task && !timeline_contradictions(t)))
+		return false;
+	return l->n < 0 || l->n >= UNSEEN_RUN;
+}
+
 unsigned int missing_premise(const struct timeline *t)
 {
 	size_t silent;

@@ -1,10 +1,11 @@
 /* proof.h - the states of a thread, each with what the records prove of it.
  *
  * Three levels. Proved: true whatever the lost records were, as far as their
- * numbers allow. Consistent: no record contradicts it, but a loss could hide
- * another truth. Unknown: several truths fit. All of it assumes that a record
- * of an event that was on is in the capture or in a loss; where the capture
- * itself shows that this is not so, timeline.h has silent losses.
+ * numbers allow. Likely: what a reader of the records would say, whom none of
+ * them contradicts, but a loss could hide another truth. Unknown: several
+ * truths fit, or a loss could hold a whole wait. All of it assumes that a
+ * record of an event that was on is in the capture or in a loss; where the
+ * capture itself shows that this is not so, timeline.h has silent losses.
  *
  * Pieces of a thread are made when they are first asked for, and kept in half
  * of the memory that they have outside: all of millions of events may be kept
@@ -34,7 +35,7 @@ struct proofs;
 
 enum proof {
 	PROOF_UNKNOWN,
-	PROOF_CONSISTENT,
+	PROOF_LIKELY,
 	PROOF_PROVED,
 	PROOFS
 };
@@ -106,6 +107,8 @@ void proofs_forget(struct proofs *p);
 /* Returns how many edges the threads asked for so far have. */
 uint32_t proofs_edges(const struct proofs *p);
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i);
-/* Returns "proved", "consistent" or "unknown". */
+/* Return "proved", "likely" or "unknown"; the second one as release 1.0 had
+ * them in JSON and SQL, "consistent". */
 const char *proof_word(enum proof proof);
+const char *proof_key(enum proof proof);
 #endif

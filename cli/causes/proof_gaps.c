@@ -6,6 +6,7 @@
 #include "cli/causes/proof_inner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
@@ -63,44 +64,93 @@ uint32_t proofs_edges(const struct proofs *p)
 
 const char *proof_word(enum proof proof)
 {
-	static const char *const word[PROOFS] = { "unknown", "consistent",
+	static const char *const word[PROOFS] = { "unknown", "likely",
 						  "proved" };
 
 	return word[proof];
 }
 
+const char *proof_key(enum proof proof)
+{
+	return proof == PROOF_LIKELY ? "consistent" : proof_word(proof);
+}
+
 /* ---- gaps */
 
-/* If the thread slept at the start, and the only wake-up comes behind the last
- * loss that could hide a run, it may have slept all the time. */
-static void gap_guess(struct gap *g, size_t first_piece)
+/* Returns the wake-up from which on a reader of the records would say that the
+ * thread was ready, and *from, that time; TIMELINE_START: nothing is likely. */
+static const struct timeline_wake *gap_likely(const struct gap *g,
+					      int64_t *from)
 {
 	const struct timeline_wake *w =
 		gap_first(g, TIMELINE_WAKING, g->from, g->to);
-	const struct pieces *of = g->out;
-	struct piece *pc = of->piece;
+
+	*from = TIMELINE_START;
+	if (!g->n_hidden || g->holds || !g->exact_to || !g->exact_from ||
+	    task_state_ends(g->bits) || gap_race(g))
+		return NULL;
+	if (!w && is_ready(g->bits))
+		*from = g->from;
+	if (!w || !is_sleep(g->bits) ||
+	    (w->time < g->to &&
+	     gap_first(g, TIMELINE_WAKING, w->time + 1, g->to)))
+		return NULL;
+	*from = w->time;
+	return w;
+}
+
+/* Cuts the piece of unknown state that contains a time there. */
+static void gap_cut(struct gap *g, size_t first_piece, int64_t at)
+{
+	struct pieces *of = g->out;
+	size_t i = first_piece;
+
+	while (i < of->n && piece_to(of, i) <= at)
+		i++;
+	if (i == of->n || of->piece[i].from >= at ||
+	    of->piece[i].state != PIECE_UNKNOWN)
+		return;
+	mem_add(of->piece, of->n, of->cap);
+	memmove(&of->piece[i + 1], &of->piece[i],
+		(of->n - 1 - i) * sizeof(*of->piece));
+	of->piece[i + 1].from = at;
+}
+
+/* What is not known, where no loss is so large that it holds a whole wait: it
+ * is likely that no run is hidden. A thread that slept at the start did so
+ * until the only wake-up, and one that could go on was ready. */
+static void gap_guess(struct gap *g, size_t first_piece)
+{
+	struct pieces *of = g->out;
+	int64_t ready;
+	const struct timeline_wake *w = gap_likely(g, &ready);
 	uint32_t edge = TIMELINE_NONE;
 
-	if (!w || !g->n_hidden || !g->exact_from || !is_sleep(g->bits) ||
-	    task_state_ends(g->bits) ||
-	    w->time <= g->hidden[g->n_hidden - 1].to)
+	if (ready == TIMELINE_START)
 		return;
-	for (size_t i = first_piece; i < of->n; i++)
-		if (pc[i].state == PIECE_BLOCKED && piece_to(of, i) == w->time)
-			edge = pc[i].edge;
-	for (size_t i = first_piece;
-	     edge != TIMELINE_NONE && i < of->n && piece_to(of, i) <= w->time;
-	     i++) {
-		if (pc[i].edge == edge)
+	gap_cut(g, first_piece, ready);
+	for (size_t i = first_piece; w && i < of->n; i++)
+		if (of->piece[i].state == PIECE_BLOCKED &&
+		    piece_to(of, i) == ready)
+			edge = of->piece[i].edge;
+	if (w && edge == TIMELINE_NONE)
+		edge = edge_add(g, w);
+	for (size_t i = first_piece; i < of->n; i++) {
+		struct piece *pc = &of->piece[i];
+		bool asleep = piece_to(of, i) <= ready;
+
+		if (pc->edge == edge && w)
 			continue;
-		if (pc[i].state == PIECE_UNKNOWN) {
-			pc[i].state = PIECE_BLOCKED;
-			pc[i].proof = PROOF_CONSISTENT;
-		} else if (pc[i].state != PIECE_BLOCKED) {
-			break;
+		if (pc->state == PIECE_UNKNOWN) {
+			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
+			pc->proof = PROOF_LIKELY;
+			if (!asleep)
+				pc->cpu = (uint32_t)g->b->cpu + 1;
 		}
-		pc[i].edge = edge;
-		pc[i].link = PROOF_CONSISTENT;
+		if (asleep && pc->state == PIECE_BLOCKED) {
+			pc->edge = edge;
+			pc->link = PROOF_LIKELY;
+		}
 	}
 }
 
@@ -307,7 +357,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		w.g.a = NULL;
 		if (from < s->to)
 			piece_add(&w.g, from, s->to, PIECE_RUN,
-				  twice ? PROOF_CONSISTENT : PROOF_PROVED)
+				  twice ? PROOF_LIKELY : PROOF_PROVED)
 				->cpu = (uint32_t)s->cpu + 1;
 		if (s->to >= w.g.from)
 			walk_stay(&w, s);

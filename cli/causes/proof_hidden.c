@@ -46,6 +46,11 @@ void hides_init(struct proofs *p)
 
 	for (size_t i = 0; i < timeline_losses(p->t); i++)
 		hides_sort_loss(p, (uint32_t)i, &cap);
+	h->holds = mem_new(h->n + 1, sizeof(*h->holds));
+	for (size_t i = 0; i < h->n; i++)
+		h->holds[i + 1] =
+			h->holds[i] +
+			missing_holds(p->t, timeline_loss(p->t, h->loss[i]));
 	if (h->n_own)
 		qsort(h->own, h->n_own, sizeof(*h->own), hides_compare_own);
 	for (h->size = 1; h->size < h->n; h->size *= 2)
@@ -63,6 +68,7 @@ void hides_init(struct proofs *p)
 void hides_release(struct hides *h)
 {
 	free(h->loss);
+	free(h->holds);
 	free(h->latest);
 	free(h->own);
 }
@@ -159,6 +165,7 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 	to = to > g->to - skew ? g->to : to + skew;
 	if (from > to)
 		return;
+	g->holds |= missing_holds(g->p->t, l);
 	last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
 	if (!last || (last->to < from && hidden_woken(g, last->to) <= from))
 		*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
@@ -192,6 +199,7 @@ static size_t hidden_pass(struct gap *g, size_t i)
 			break;
 		last->to = hidden_later(last->to,
 					to > g->to - skew ? g->to : to + skew);
+		g->holds |= h->holds[i + next] > h->holds[i];
 		i += next;
 		n -= next;
 	}
@@ -214,6 +222,7 @@ void gap_find_hidden(struct gap *g)
 		g->n_own--;
 	}
 	g->n_hidden = 0;
+	g->holds = false;
 	g->counted = TIMELINE_START;
 	for (;;) {
 		bool all = i < h->n && timeline_loss(t, h->loss[i])->from <= to;

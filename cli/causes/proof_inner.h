@@ -41,7 +41,8 @@ struct own_loss {
  * the end of loss i, TIMELINE_START behind the last one, and latest[i] the
  * later one of 2i and 2i + 1. */
 struct hides {
-	uint32_t *loss; /* of any thread, by their start */
+	uint32_t *loss;	 /* of any thread, by their start */
+	uint32_t *holds; /* how many of those before it missing_holds() */
 	size_t n, size;
 	int64_t *latest;
 	struct own_loss *own; /* by tid, then by their start */
@@ -86,6 +87,7 @@ struct gap {
 	int64_t counted; /* until when the thread, asleep at the start, cannot
 			  * have run unseen, as too few records are lost;
 			  * `from`: nothing is proved so */
+	bool holds;	 /* one of the losses in it may hold a whole wait */
 	struct span *hidden; /* times in which it may have run, in order */
 	size_t n_hidden, cap_hidden;
 };

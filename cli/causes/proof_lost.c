@@ -2,11 +2,8 @@
  * records for either. */
 #include "cli/causes/proof_inner.h"
 
+#include "cli/causes/missing.h"
 #include "stitch/task_state.h"
-
-/* Records that a run from sleep to sleep leaves: sched_waking, sched_wakeup,
- * and two of sched_switch. */
-#define UNSEEN_RUN 4
 
 /* ---- what losses hide */
 

@@ -12,7 +12,7 @@ static enum proof piece_proof(const struct gap *g, enum piece_state state,
 {
 	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
 
-	return g->p->blind && !told && proof == PROOF_PROVED ? PROOF_CONSISTENT
+	return g->p->blind && !told && proof == PROOF_PROVED ? PROOF_LIKELY
 							     : proof;
 }
 
@@ -124,7 +124,7 @@ enum proof edge_proof(const struct timeline_wake *w)
 		    (w->context == CONTEXT_SOFTIRQ_UNKNOWN && w->waker != 0);
 
 	if (w->waker < 0 || open)
-		return PROOF_CONSISTENT;
+		return PROOF_LIKELY;
 	if (w->kind == TIMELINE_WAKEUP &&
 	    (w->waker == 0 || w->context != CONTEXT_TASK))
 		return PROOF_UNKNOWN;
@@ -169,7 +169,7 @@ static struct proof_edge edge_deduced(const struct proofs *p,
 		.cpu = l->cpu,
 		.kind = EDGE_DEDUCED,
 		.context = CONTEXT_UNKNOWN,
-		.proof = PROOF_CONSISTENT, /* or an interrupt during it */
+		.proof = PROOF_LIKELY, /* or an interrupt during it */
 	};
 }
 

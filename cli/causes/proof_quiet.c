@@ -77,7 +77,7 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	bool doubt = quiet_is_close(g, q, q->waking) ||
 		     (q->first && !is_sleep(g->bits) &&
 		      (g->bits >= 0 || timeline_rules(g->p->t)->unmarked));
-	enum proof proof = doubt ? PROOF_CONSISTENT : PROOF_PROVED;
+	enum proof proof = doubt ? PROOF_LIKELY : PROOF_PROVED;
 	enum proof link = edge_proof(q->waking);
 
 	/* two wake-ups, or one of a thread that is on a run queue, need a run
@@ -120,8 +120,7 @@ static void quiet_unwoken(struct gap *g, const struct quiet *q)
 	bool signal = timeline_rules(g->p->t)->signal_bug;
 
 	if (gap_race(g) || lost || (signal && !quiet_left_idle(g)))
-		piece_add_time(g, q->from, q->to, PIECE_READY,
-			       PROOF_CONSISTENT);
+		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_LIKELY);
 	else
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
@@ -145,7 +144,7 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 	}
 	if (q->n_lost == 1 && is_known_number(g->p, l) && l->n == need &&
 	    l->before > 0 && l->before == l->after && !l->only_wakes) {
-		*link = PROOF_CONSISTENT;
+		*link = PROOF_LIKELY;
 		return edge_deduce(g, l);
 	}
 	return TIMELINE_NONE;
@@ -154,7 +153,7 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 /* Asleep at the start, and no sched_waking is recorded. */
 static void quiet_asleep(struct gap *g, const struct quiet *q)
 {
-	enum proof proof = gap_slept(g) ? PROOF_PROVED : PROOF_CONSISTENT;
+	enum proof proof = gap_slept(g) ? PROOF_PROVED : PROOF_LIKELY;
 	enum proof link = PROOF_UNKNOWN;
 	int64_t lost = q->n_lost ? q->lost_from : q->to;
 	int64_t ready = q->to;
@@ -185,9 +184,8 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 	if (edge == TIMELINE_NONE)
 		piece_add_time(g, lost, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	else
-		piece_add_blocked(g, lost, ready, PROOF_CONSISTENT, edge,
-				  link < PROOF_CONSISTENT ? link
-							  : PROOF_CONSISTENT);
+		piece_add_blocked(g, lost, ready, PROOF_LIKELY, edge,
+				  link < PROOF_LIKELY ? link : PROOF_LIKELY);
 	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
 }
 
@@ -209,7 +207,7 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
 		       !lived		? PROOF_UNKNOWN
 		       : g->p->complete ? PROOF_PROVED
-					: PROOF_CONSISTENT);
+					: PROOF_LIKELY);
 	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 
@@ -238,8 +236,7 @@ static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
 	link = edge_proof(u);
 	g->p->edge[edge].from = since;
 	piece_add_blocked(g, q->from, since, PROOF_PROVED, edge, link);
-	piece_add_blocked(g, since, u->time, PROOF_CONSISTENT, edge,
-			  PROOF_CONSISTENT);
+	piece_add_blocked(g, since, u->time, PROOF_LIKELY, edge, PROOF_LIKELY);
 	piece_add_time(g, u->time, q->to, PIECE_READY, PROOF_PROVED);
 }
 

@@ -42,7 +42,7 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 				    enum softirq_premise *premise)
 {
 	*premise = SOFTIRQ_SURE;
-	if (f->entered == CONTEXT_SOFTIRQ)
+	if (f->vector < 0 && f->entered == CONTEXT_SOFTIRQ)
 		return CONTEXT_SOFTIRQ;
 	if (f->vector < 0 && (f->entered != CONTEXT_INLINE || f->disk))
 		return CONTEXT_SOFTIRQ_UNKNOWN;

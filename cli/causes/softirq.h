@@ -7,7 +7,9 @@
  * RCU. Only of NET_TX and NET_RX a thread may be the cause, which sent a packet
  * over loopback, and only if it raised the softirq. Of a disk beside a server
  * of TCP, 948 of 5,927 waits were put down to the server by how the softirq was
- * entered alone.
+ * entered alone. Nor does a way in behind an interrupt take a packet from its
+ * thread: an interrupt that comes between __local_bh_enable_ip()'s two steps
+ * runs what the thread raised (1 of 33,555 wake-ups of a busy server).
  *
  * Functions of a kernel whose symbols are not there have no names, but x86-64
  * keeps all code by which a CPU enters the kernel together, in .entry.text, of

@@ -95,6 +95,7 @@ struct timeline_record {
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
 	bool interrupt;	 /* in a hardirq, softirq or NMI, as its flags say */
+	bool irqs_off;	 /* it may be in the middle of a switch */
 	uint8_t ended;	 /* types that may be off there already, as they are
 			  * turned off before that of this record */
 };

@@ -28,15 +28,16 @@ struct ring {
 					     never */
 	/* time of the last record with which they were on */
 	int64_t until[TIMELINE_TYPES];
-	int32_t coming; /* tid, when another one has left; -1: unknown, or it
-			 * has come */
-	bool left;	/* the last record is TIMELINE_LEAVE */
-	bool exact;	/* whether `since` is a switch, or an exec */
-	bool exec;	/* it is an exec */
-	bool began;	/* a record was added since switches are on */
-	bool changed;	/* no record since the capture changed */
-	int64_t start;	/* in this capture; TIMELINE_START in the first */
-	size_t *loss;	/* losses of this CPU, in timeline.told */
+	int32_t coming;	 /* tid, when another one has left; -1: unknown, or it
+			  * has come */
+	int32_t leaving; /* tid, where the last record is its switch; -1 */
+	bool left;	 /* the last record is TIMELINE_LEAVE */
+	bool exact;	 /* whether `since` is a switch, or an exec */
+	bool exec;	 /* it is an exec */
+	bool began;	 /* a record was added since switches are on */
+	bool changed;	 /* no record since the capture changed */
+	int64_t start;	 /* in this capture; TIMELINE_START in the first */
+	size_t *loss;	 /* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;
 	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
 	size_t spans_told; /* and in timeline.told */

@@ -15,6 +15,7 @@ struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
 			.current = -1,
 			.coming = -1,
+			.leaving = -1,
 			.last = TIMELINE_START,
 			.switched = TIMELINE_START,
 			.start = t->part_from,
@@ -163,6 +164,7 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 	timeline_begin_stay(r, after, l->to, false);
 	r->left = false;
 	r->coming = -1;
+	r->leaving = -1;
 }
 
 /* Returns the task that the last switch of a ring left there, if it may be
@@ -367,6 +369,36 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	return true;
 }
 
+/* Returns whether records are known to be lost between the last one of a ring
+ * and a time. */
+static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
+			      int64_t time)
+{
+	return r->next_loss < r->n_loss &&
+	       t->told[r->loss[r->next_loss]].from < time;
+}
+
+/* Returns whether a record tells nothing of who is on the CPU.
+ *
+ * One may be written in the middle of a switch by who leaves: sched_switch and
+ * the record of the switch come before that thread's events are taken off the
+ * CPU, and those may have timers to cancel (seen in Linux 6.18: __schedule(),
+ * prepare_task_switch()). What such a record hides is between the switch and
+ * the next one.
+ *
+ * Or the switch is there twice: in guests with Linux 6.18, perf 6.1 has all
+ * records of some tasks twice. */
+static bool timeline_is_beside(const struct timeline *t, const struct ring *r,
+			       const struct timeline_record *rec)
+{
+	if (rec->current != r->leaving || timeline_is_lossy(t, r, rec->time))
+		return false;
+	if (rec->kind == TIMELINE_SWITCH)
+		return rec->time == r->switched && rec->other == r->current;
+	return rec->kind == TIMELINE_SEEN && rec->irqs_off &&
+	       rec->current != r->current;
+}
+
 /* The thread of a record must be the one that the record before it left, or if
  * that thread has left, it comes. */
 static void timeline_check_seat(struct timeline *t, struct ring *r,
@@ -400,6 +432,7 @@ static void timeline_change_seat(struct timeline *t, struct ring *r,
 		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
 
 	r->left = rec->kind == TIMELINE_LEAVE;
+	r->leaving = leaves ? rec->current : -1;
 	r->coming = r->left ? rec->other : -1;
 	if (leaves)
 		timeline_end_stay(t, r, rec->time, rec);
@@ -459,10 +492,8 @@ static void timeline_disorder(struct timeline *t, struct ring *r,
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
 			       const struct timeline_record *rec)
 {
-	bool lost = r && r->next_loss < r->n_loss &&
-		    t->told[r->loss[r->next_loss]].from < rec->time;
-
-	if (rec->current >= 0 || !r || lost || rec->time < r->last)
+	if (rec->current >= 0 || !r || rec->time < r->last ||
+	    timeline_is_lossy(t, r, rec->time))
 		return rec->current;
 	return r->current;
 }
@@ -510,6 +541,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		r->began = true;
 		timeline_pass_change(t, r, rec);
 	} else {
+		if (timeline_is_beside(t, r, rec))
+			return;
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);
 	}

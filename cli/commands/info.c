@@ -24,7 +24,7 @@ static int info_run(int argc, char **argv, struct err *err)
 	if (!db)
 		return -1;
 	ret = json ? summary_json(stdout, db, err)
-		   : summary_print(stdout, db, path, false, err);
+		   : summary_print(stdout, db, path, NULL, err);
 	store_close(db);
 	return ret ? -1 : status;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/ingest/align.h"
 #include "cli/command.h"
+#include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/model/summary.h"
@@ -105,6 +106,7 @@ static void timing_print(int64_t began)
 static int ingest_finish(const char *out, bool damaged, struct err *err)
 {
 	const int done = damaged ? STATUS_DAMAGED : STATUS_OK;
+	char more[NAME_NOT_GIVEN];
 	int ret = 0;
 
 	/* to open it is a third of the work for a small capture */
@@ -117,7 +119,7 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 	if (json)
 		ret = summary_json(stdout, db, err);
 	else if (!quiet)
-		ret = summary_print(stderr, db, out, true, err);
+		ret = summary_print(stderr, db, out, name_not_given(more), err);
 	store_close(db);
 	return ret ? -1 : done;
 }

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
@@ -185,9 +186,18 @@ static int look_idle(struct store *db, char share[LOOK_SHARE], struct err *err)
 	return rows_end(r, err);
 }
 
+/* wakes: wake-ups tell whom a thread waited for. */
+static void look_go_on(const char *path, bool wakes)
+{
+	fputs("How to go on:\n", stdout);
+	if (wakes)
+		look_hint("path ", path,
+			  "what threads waited for, as far as it is proved");
+}
+
 /* Prints the hot functions. */
 static int look_print_hot(struct store *db, const char *path,
-			  const char *capture, const char *trust,
+			  const char *capture, const char *trust, bool wakes,
 			  struct err *err)
 {
 	char idle[LOOK_SHARE];
@@ -198,14 +208,15 @@ static int look_print_hot(struct store *db, const char *path,
 		.filter = &filter_none,
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
-		.limit = look_rows(trust, AROUND + (*idle ? 2 : 0)),
+		.limit = look_rows(trust, AROUND + wakes + (*idle ? 2 : 0)),
 		.inlined = true,
 		.top = true,
 	};
 
 	if (report_table(db, path, &o, err))
 		return -1;
-	fputs("\nHow to go on:\n", stdout);
+	putchar('\n');
+	look_go_on(path, wakes);
 	if (*idle) {
 		char what[64];
 
@@ -260,11 +271,11 @@ static int look_print_about(struct store *db, const char *trust,
  * switches. */
 static int look_print_trace(struct store *db, const char *path,
 			    const char *capture, const char *trust, bool events,
-			    struct err *err)
+			    bool wakes, struct err *err)
 {
 	const bool stacks = events && *trust;
-	size_t rows = look_rows(trust, events ? AROUND_TRACE + stacks
-					      : AROUND_THREADS);
+	size_t rows = look_rows(trust, wakes + (events ? AROUND_TRACE + stacks
+						       : AROUND_THREADS));
 	struct err none = { 0 };
 	int told;
 
@@ -282,8 +293,9 @@ static int look_print_trace(struct store *db, const char *path,
 		putchar('\n');
 	if (told && !events && event_rates_print(db, rows, err))
 		return -1;
-	fputs(told >= 0 || !events ? "\nHow to go on:\n" : "How to go on:\n",
-	      stdout);
+	if (told >= 0 || !events)
+		putchar('\n');
+	look_go_on(path, wakes);
 	if (told >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
@@ -298,10 +310,11 @@ static int look_print_trace(struct store *db, const char *path,
 static int look_print(struct store *db, const char *path, const char *capture,
 		      struct err *err)
 {
-	char trust[TRUST_SENTENCE];
+	char trust[TRUST_SENTENCE], more[NAME_NOT_GIVEN];
 	bool samples = false;  /* any, of anything */
 	bool counters = false; /* samples of clocks or counters */
 	bool trace = false;    /* of events rather than of switches alone */
+	bool wakes = false;
 	struct rows *r;
 	int rc;
 
@@ -312,19 +325,22 @@ static int look_print(struct store *db, const char *path, const char *capture,
 		samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
 		counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
 		trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
+		wakes = rows_int(r, REPORT_CONTENTS_WAKES) != 0;
 	}
 	if (rows_end(r, err))
 		return -1;
 	if (counters)
-		rc = look_print_hot(db, path, capture, trust, err);
+		rc = look_print_hot(db, path, capture, trust, wakes, err);
 	else if (samples)
-		rc = look_print_trace(db, path, capture, trust, trace, err);
+		rc = look_print_trace(db, path, capture, trust, trace, wakes,
+				      err);
 	else
-		rc = summary_print(stdout, db, path, true, err);
+		rc = summary_print(stdout, db, path, name_not_given(more), err);
 	if (rc)
 		return -1;
 	if (!samples) {
-		fputs("\nHow to go on:\n", stdout);
+		putchar('\n');
+		look_go_on(path, false);
 		look_hint("query --tables ", path, "what can be asked for");
 	}
 	look_hint("check ", path, "what was lost, and what that broke");

@@ -44,7 +44,8 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "min", "NS", &least, "sum up shorter pieces"),
 	OPT_NUMBER(0, "depth", "N", &depth, "follow at most N wake-ups"),
 	OPT_FLAG(0, "proved", &proved,
-		 "what is only consistent counts as not known"),
+		 "what is only likely (right in 98 of 100) counts as not "
+		 "known"),
 	OPT_NUMBER(0, "fail-unknown", "PERCENT", &fail,
 		   "end with status 4 if more of the time is not known"),
 	OPT_HEADING("Output"),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
@@ -12,10 +14,12 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output/pager.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/record/learn.h"
 #include "cli/record/plan.h"
+#include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "cli/typed.h"
 #include "schema/store.h"
@@ -23,6 +27,7 @@
 #include "stitch/base/mem.h"
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
+#define DRAIN_NS 20000000  /* rings hold a second, a busy one */
 
 static struct plan_wants want = { .rate = 997 };
 static const char *tracer, *how_long;
@@ -40,7 +45,7 @@ static const struct opt opts[] = {
 		 "each switch and wake-up of all CPUs, so that 'path' can "
 		 "prove who waited for whom"),
 	OPT_STRING('o', "output", "FILE", &want.out,
-		   "write the capture here (default perf.data, or trace.dat)"),
+		   "write the capture here (default perf.data)"),
 	OPT_HEADING("How"),
 	OPT_FLAG(0, "dry-run", &dry_run,
 		 "print perf's command line and why, and record nothing"),
@@ -51,7 +56,7 @@ static const struct opt opts[] = {
 		 "set the environment variable that makes PROGRAM's runtime "
 		 "name its functions"),
 	OPT_CHOICE(0, "tracer", "NAME", &tracer, tracers,
-		   "with --waits: by trace-cmd, where perf loses records "
+		   "with --waits: these by ftrace, where perf loses records "
 		   "without a word"),
 	OPT_STRING('e', "event", "EVENT", &want.event,
 		   "perf's name of the event (default cycles, or cpu-clock)"),
@@ -71,7 +76,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	struct stat st;
 
 	if (!want.out)
-		want.out = tracer ? "trace.dat" : "perf.data";
+		want.out = "perf.data";
 	const struct {
 		bool is;
 		const char *what;
@@ -109,6 +114,24 @@ static int record_take(int argc, char **argv, struct err *err)
 
 /* ---- what is said before */
 
+/* The old file is there for as long as the process has it mapped. */
+static void record_say_replaced(const struct record_code *c)
+{
+	char others[64] = "", db[PATH_MAX];
+	char *file = safe_text_word(c->replaced);
+
+	if (c->n_replaced > 1)
+		snprintf(others, sizeof(others), " and %zu more",
+			 c->n_replaced - 1);
+	input_database_name(want.out, db, sizeof(db));
+	say("%s%s was replaced since process %ld mapped it: functions of the "
+	    "old file will have no names; as long as it runs, 'install -D %s "
+	    "old%s' keeps that, and then 'backstitch symbolize --symfs old "
+	    "%s' names them\n",
+	    file, others, want.pid, c->kept, file, db);
+	free(file);
+}
+
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -117,7 +140,8 @@ static void record_say(const struct plan *p)
 
 	plan_say(p);
 	plan_say_why(p);
-	if (f && fscanf(f, "%d", &level) == 1 && level > (geteuid() ? 0 : 1))
+	if (f && !strstr(p->event, ":u") && fscanf(f, "%d", &level) == 1 &&
+	    level > (geteuid() ? 0 : 1))
 		say("kernel functions will have no names: kernel.kptr_restrict "
 		    "is %d\n",
 		    level);
@@ -126,6 +150,8 @@ static void record_say(const struct plan *p)
 	if (strstr(p->event, ":u") && !want.event)
 		say("without the kernel's part, which needs "
 		    "kernel.perf_event_paranoid below 2, or root\n");
+	if (p->code.n_replaced)
+		record_say_replaced(&p->code);
 	if (r && !p->env)
 		say("%s's functions will have no names%s: you will see those "
 		    "of its interpreter\n",
@@ -152,9 +178,24 @@ static void record_on_signal(int sig)
 	errno = saved;
 }
 
+/* Waits for perf, and copies meanwhile what ftrace has. */
+static int record_wait(struct rings *rings)
+{
+	const struct timespec pause = { .tv_nsec = DRAIN_NS };
+	siginfo_t info = { .si_pid = 0 };
+
+	while (rings && record_perf > 0 && !info.si_pid &&
+	       !waitid(P_PID, (id_t)record_perf, &info,
+		       WEXITED | WNOHANG | WNOWAIT)) {
+		rings_drain(rings);
+		nanosleep(&pause, NULL);
+	}
+	return child_wait((pid_t)record_perf);
+}
+
 /* Returns the status of the program, which perf passes on as a shell would. A
  * process or all CPUs have none, and Ctrl-C is how their recording ends. */
-static int record_perf_runs(const struct plan *p)
+static int record_perf_runs(const struct plan *p, struct rings *rings)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	int status;
@@ -177,7 +218,7 @@ static int record_perf_runs(const struct plan *p)
 	}
 	if (record_asked && record_perf > 0)
 		kill((pid_t)record_perf, record_asked);
-	status = child_wait((pid_t)record_perf);
+	status = record_wait(rings);
 	record_perf = 0;
 	stop_init();
 	if (status == TIMEOUT_STATUS)
@@ -188,7 +229,7 @@ static int record_perf_runs(const struct plan *p)
 
 /* Shows what 'path' says of each switch and wake-up, if there are any; else the
  * first screen of the capture. */
-static int record_show(char **shown, struct err *err)
+static int record_show(int n, char **shown, struct err *err)
 {
 	char db[PATH_MAX];
 	char *made[] = { db, NULL };
@@ -198,14 +239,14 @@ static int record_show(char **shown, struct err *err)
 	int rc;
 
 	if (!want.waits)
-		return cmd_look.run(1, shown, err);
-	s = beside_open(1, shown, false, db, &status, err);
+		return cmd_look.run(n, shown, err);
+	s = beside_open(n, shown, false, db, &status, err);
 	if (!s)
 		return -1;
 	store_close(s);
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
-		return cmd_look.run(1, shown, err);
+		return cmd_look.run(n, shown, err);
 	say("'backstitch %s' has the hot functions\n", want.out);
 	return status ? status : rc;
 }
@@ -213,14 +254,26 @@ static int record_show(char **shown, struct err *err)
 static int record_and_show(const struct plan *p, struct err *err)
 {
 	const char *out = want.out;
-	char *shown[] = { (char *)out, NULL };
+	char folder[PATH_MAX];
+	char *shown[] = { (char *)out, folder, NULL };
+	struct rings *rings = NULL;
 	struct stat before = { .st_ino = 0 }, after;
 	struct learned last;
 	char db[PATH_MAX];
 	int status, rc;
 
 	stat(out, &before);
-	status = record_perf_runs(p);
+	rings_folder(out, folder);
+	if (want.ftrace) {
+		rings = rings_open(folder, err);
+		if (!rings || rings_start(rings, err)) {
+			rings_close(rings, &(struct err){ 0 });
+			return -1;
+		}
+	}
+	status = record_perf_runs(p, rings);
+	if (rings_close(rings, err))
+		return -1;
 	if (stat(out, &after) || !after.st_size ||
 	    (before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
 	     !memcmp(&before.st_mtim, &after.st_mtim, sizeof(after.st_mtim))))
@@ -231,8 +284,8 @@ static int record_and_show(const struct plan *p, struct err *err)
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
-	rc = record_show(shown, err);
-	if (rc < 0 || want.ftrace)
+	rc = record_show(want.ftrace ? 2 : 1, shown, err);
+	if (rc < 0)
 		return rc;
 	/* the screen has said what was lost or cut, and what perf could do */
 	input_database_name(out, db, sizeof(db));
@@ -247,16 +300,13 @@ static int record_run(int argc, char **argv, struct err *err)
 {
 	struct plan p = { .want = &want };
 	struct learned last = { .dump = 0 };
-	const char *tool = tracer ? "trace-cmd" : "perf";
 	char path[PATH_MAX];
 	int rc = record_take(argc, argv, err);
 
-	if (!rc && !child_find(tool, strlen(tool), path))
-		rc = err_set(err, ERR_IO, "%s is not installed: package %s",
-			     tool,
-			     tracer ? tool
-				    : "linux-perf (Debian), "
-				      "linux-tools-generic (Ubuntu) or perf");
+	if (!rc && !child_find("perf", strlen("perf"), path))
+		rc = err_set(err, ERR_IO,
+			     "perf is not installed: package linux-perf "
+			     "(Debian), linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
 	/* the status of a shell, which ends this, too */

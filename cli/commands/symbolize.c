@@ -56,15 +56,17 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 {
 	int64_t found = was->unnamed - is->unnamed;
 	char *word = safe_text_word(path);
+	char more[NAME_NOT_GIVEN];
 
 	say("%s: %" PRId64 " of %" PRId64 " addresses without a name got "
 	    "one, %" PRId64 " a source line; looked at %" PRIu64 " image%s\n",
 	    path, found, was->unnamed, is->lines - was->lines, c->images,
 	    c->images == 1 ? "" : "s");
 	if (was->unnamed && !found)
-		say("'backstitch info %s' says what is missing; --symfs, "
-		    "--kallsyms and --debug-dir say where it is\n",
-		    word);
+		say("'backstitch info %s' says what is missing%s%s\n", word,
+		    *name_not_given(more) ? "; options that say where it is: "
+					  : "",
+		    more);
 	free(word);
 }
 
@@ -118,6 +120,7 @@ static int symbolize_server(const char *url, struct err *err)
 	struct done is = { 0 };
 	struct ledger *lg;
 	struct store *db;
+	char more[NAME_NOT_GIVEN];
 	uint64_t sent = 0;
 	int64_t found;
 	struct json j;
@@ -147,9 +150,10 @@ static int symbolize_server(const char *url, struct err *err)
 		say("%s: %" PRId64 " of %" PRId64 " places without a name "
 		    "got one; sent %" PRIu64 " names\n",
 		    url, found, was.unnamed, sent);
-		if (was.unnamed && !found)
-			say("the files are known by build-id; --symfs, "
-			    "--kallsyms and --debug-dir say where they are\n");
+		if (was.unnamed && !found && *name_not_given(more))
+			say("the files are known by build-id; options that say "
+			    "where they are: %s\n",
+			    more);
 		return STATUS_OK;
 	}
 	json_answer(&j, stdout, JSON_COMPACT);

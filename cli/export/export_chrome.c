@@ -59,7 +59,7 @@ struct chrome {
 	size_t n_node, cap_node;
 	struct table by_node;
 	bool any; /* something is written */
-	uint64_t no_time, lost_no_time;
+	uint64_t no_time, lost_no_time, left_out;
 };
 
 /* ---- stacks */
@@ -199,6 +199,22 @@ static void put_edges(struct chrome *c, const int64_t *time)
 
 /* ---- events */
 
+/* Whether nobody misses an event of the scheduler or of interrupts where slices
+ * and arrows tell of it: one without a stack, that is not asked for by name. A
+ * trace.dat of 12 MB had 814 MB of them. */
+static bool chrome_is_told(const struct chrome *c,
+			   const struct event_type *type,
+			   const struct stack_text *t)
+{
+	/* without a chain perf has the address of the tracepoint */
+	bool stack = t->len && memchr(t->text, ';', t->len);
+
+	return !stack && !c->x->filter->event &&
+	       slices_sums(c->slices)->happened &&
+	       (!strncmp(type->name, "sched:", 6) ||
+		!strncmp(type->name, "irq:", 4));
+}
+
 static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 			      const struct event_type *type)
 {
@@ -207,6 +223,10 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 	size_t common = strlen(t.text); /* the members before args */
 	struct json *j = &c->j;
 
+	if (chrome_is_told(c, type, &t)) {
+		c->left_out++;
+		return;
+	}
 	tracks_begin_thread(c->tracks, e);
 	json_text(j, "ph", "i");
 	json_text(j, "s", "t");
@@ -307,7 +327,8 @@ static int chrome_load(struct chrome *c, struct err *err)
 	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);
 	if (!c->tracks || load_losses(c, err))
 		return -1;
-	c->slices = slices_load(c->tracks, c->x->db, c->x->path, err);
+	c->slices =
+		slices_load(c->tracks, c->x->db, c->x->path, c->stacks, err);
 	return c->slices ? 0 : -1;
 }
 
@@ -366,6 +387,7 @@ static int chrome_put(struct chrome *c, struct err *err)
 	json_object(j, "otherData");
 	json_uint(j, "events_without_time", c->no_time);
 	json_uint(j, "losses_without_time", c->lost_no_time);
+	json_uint(j, "events_left_out", c->left_out);
 	json_uint(j, "switches_without_fields", slices_sums(c->slices)->bare);
 	json_uint(j, "slices_without_end",
 		  offcpu_sampled(slices_sums(c->slices))

@@ -37,11 +37,13 @@ struct sums {
 	uint32_t lost;	/* of the innermost without code that has code further
 			 * in; 0: none */
 	uint32_t run;	/* number of innermost frames without code */
-	bool derived;	/* derived otherwise than from addresses and mappings */
-	bool hole;	/* the caller of a frame further out is missing */
-	bool stray;	/* what is there instead has called something else */
-	bool never;	/* a frame cannot have been called from the next one */
-	uint8_t open;	/* the greatest reason, enum judged */
+	uint32_t behind; /* frames behind where the thread begins: none of its
+			  * stack */
+	bool derived; /* derived otherwise than from addresses and mappings */
+	bool hole;    /* the caller of a frame further out is missing */
+	bool stray;   /* what is there instead has called something else */
+	bool never;   /* a frame cannot have been called from the next one */
+	uint8_t open; /* the greatest reason, enum judged */
 };
 
 /* ---- loading */
@@ -334,7 +336,7 @@ static void callsites_take_mapping(void *arg, uint32_t image, uint64_t pgoff,
 	struct place *pl =
 		image && image < p->code->n_image ? &p->place[image] : NULL;
 
-	if (!pl || !pl->file)
+	if (!pl || !pl->file || image_is_copy(&p->code->image[image].img))
 		return;
 	pl->mapped = true;
 	pl->fits |= callsite_fits(pl->file, pgoff, len);
@@ -440,11 +442,6 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 
 /* ---- stacks */
 
-static bool no_code(const struct pass *p, uint32_t frame)
-{
-	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
-}
-
 static bool callsites_is_gap(enum callsite_link link)
 {
 	return link == CALLSITE_GAP || link == CALLSITE_NEVER;
@@ -530,10 +527,11 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 		add_return(p, s, n->frame, caller);
 		callsites_add_hole(p, s, bare_code_stack(p->code, n->parent));
 		/* a frame without code cannot have called code */
-		if (no_code(p, caller) && !no_code(p, n->frame))
+		if (callsites_no_code(p, caller) &&
+		    !callsites_no_code(p, n->frame))
 			s->lost = 1;
 	}
-	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
+	s->run = callsites_no_code(p, n->frame) ? s->run + 1 : 0;
 	s->derived |=
 		(bare_code_frame(p->code, n->frame)->flags & FRAME_DERIVED) &&
 		!is_proved(p, n->frame);
@@ -619,8 +617,9 @@ static bool callsites_is_stale(const struct pass *p,
 
 static enum judged callsites_judge(const struct pass *p,
 				   const struct store_stack_check *c,
-				   uint8_t open)
+				   const struct sums *s)
 {
+	uint8_t open = s->open;
 	const struct known_stack *k = &p->stack[c->stack];
 	enum judged simple = callsites_judge_simple(p, c->stack);
 	uint8_t leaf = p->spot[bare_code_stack(p->code, c->stack)->frame].open;
@@ -650,7 +649,7 @@ static enum judged callsites_judge(const struct pass *p,
 	/* which function was called proves that its caller is there */
 	if (c->caller != CALLSITE_PROVED && !k->framed && leaf > open)
 		open = leaf;
-	else if (callsites_depth(p, c->stack) == 1 + c->checked)
+	else if (callsites_depth(p, c->stack) - s->behind == 1 + c->checked)
 		return simple;
 	return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 }
@@ -686,7 +685,7 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 		c.caller = callsites_link(
 			p, n->frame,
 			bare_code_stack(p->code, n->parent)->frame);
-	enum judged judged = callsites_judge(p, &c, s->open);
+	enum judged judged = callsites_judge(p, &c, s);
 
 	p->stack[stack].lacks = judged == JUDGED_CALLER;
 	if ((s->hole || s->never) && !p->stack[stack].unwound &&
@@ -696,6 +695,28 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	if (judged == JUDGED_FABRICATED)
 		p->stack[stack].image = c.image;
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
+}
+
+/* Begins the sums of a stack with those of its callers, if it has any: what a
+ * walk finds behind the function in which the thread begins is no frame. */
+static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
+					 uint32_t i)
+{
+	struct stack n = *bare_code_stack(p->code, i);
+	const uint32_t caller =
+		n.parent ? bare_code_stack(p->code, n.parent)->frame : 0;
+
+	if (caller && callsites_no_code(p, caller) &&
+	    callsites_begins(&p->spot[n.frame])) {
+		sums[i].behind = callsites_depth(p, n.parent);
+		n.parent = 0;
+	}
+	if (n.parent)
+		sums[i] = sums[n.parent];
+	p->stack[i].root = n.parent ? p->stack[n.parent].root : n.frame;
+	p->stack[i].switches = (n.parent && p->stack[n.parent].switches) ||
+			       p->spot[n.frame].start == ENDS_SWITCH;
+	return n;
 }
 
 /* Without code, all of it only says which stacks are not judged. */
@@ -716,11 +737,10 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		if (!p->stack[i].walked ||
 		    image_is_kernel(image_of(p, n->frame)->kind))
 			continue;
-		sums[i] = sums[n->parent];
-		p->stack[i].switches = p->stack[n->parent].switches ||
-				       p->spot[n->frame].start == ENDS_SWITCH;
-		callsites_add_frame(p, &sums[i], n);
-		if (p->stack[i].used && n->parent)
+		const struct stack own = callsites_begin_sums(p, sums, i);
+
+		callsites_add_frame(p, &sums[i], &own);
+		if (p->stack[i].used && own.parent)
 			callsites_put_stack(p, i, &sums[i]);
 	}
 	free(sums);

@@ -17,6 +17,11 @@
  * thread's may have been called from there. */
 #define BARE_OF 64
 
+bool callsites_no_code(const struct pass *p, uint32_t frame)
+{
+	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
+}
+
 static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 {
 	enum callsite_kind kind = p->spot[frame].site.kind;
@@ -41,6 +46,10 @@ static void callsites_find_parts(struct pass *p)
 
 		if (!s->parent)
 			continue;
+		p->spot[s->frame].before |=
+			p->stack[i].walked && p->spot[s->frame].returns &&
+			callsites_no_code(
+				p, bare_code_stack(p->code, s->parent)->frame);
 		bogus[i] = bogus[s->parent] ||
 			   is_bogus(p, s->frame,
 				    bare_code_stack(p->code, s->parent)->frame);
@@ -77,7 +86,8 @@ static void callsites_check_ends(struct pass *p)
 		struct spot *s = &p->spot[frame];
 		uint32_t image = bare_code_frame(p->code, frame)->image;
 
-		if ((!s->root && !s->inner) || !p->place[image].file)
+		if ((!s->root && !s->inner && !s->before) ||
+		    !p->place[image].file)
 			continue;
 		if (pl != &p->place[image] && pl)
 			callsite_settle(pl->file);
@@ -98,6 +108,9 @@ static void callsites_check_ends(struct pass *p)
 		if (s->root)
 			s->start = (uint8_t)thread_start_at(pl->file, s->off,
 							    &s->site);
+		else if (s->before && s->start == START_UNKNOWN)
+			s->start =
+				(uint8_t)thread_start_first(pl->file, s->off);
 	}
 	if (pl)
 		callsite_settle(pl->file);

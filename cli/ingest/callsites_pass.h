@@ -38,8 +38,9 @@ struct spot { /* The result for a frame. */
 	bool injected;	    /* callsite_is_injected() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
+	bool before;	    /* of an address without code */
 	bool framed;	    /* if inner: its function has set a frame pointer */
-	uint8_t start;	    /* enum thread_start, if root or inner */
+	uint8_t start;	    /* enum thread_start, if root, inner or before */
 	/* enum judged: why its caller may be missing unnoticed, if leaf; or
 	 * that of inner the next frame may be any */
 	uint8_t open;
@@ -122,6 +123,8 @@ void callsites_find_injected(struct pass *p);
  * have been called from the next one. further: other such stacks go on to it.
  */
 void callsites_add_doubt(struct pass *p, uint32_t i, bool further);
+/* Returns whether there is no code at the address of a frame. */
+bool callsites_no_code(const struct pass *p, uint32_t frame);
 /* Finds what the call before a listed frame may enter; f: its file, open. */
 void callsites_find_reach(struct pass *p, struct spot *s,
 			  const struct callsite_file *f);

@@ -31,6 +31,8 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/files/identity.h"
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
@@ -235,14 +237,36 @@ static void note_found(struct jitted *jd, const struct source *src,
 	jitted_note(jd, src, text);
 }
 
+/* Who wrote a file has its own number in the head: that of its pid namespace,
+ * as in the name that it gave to the file. A copy, or what an earlier process
+ * has left, may have the name of this one. */
+static bool is_of_process(const struct jitdump *d, const struct found *f)
+{
+	return jitdump_pid(d) == f->pid || jitdump_pid(d) == f->inner;
+}
+
+/* given: by the user, whose word counts. */
 static bool open_dump(struct jitted *jd, const struct source *src,
 		      struct found *f, const char *path, bool given)
 {
+	char text[PATH_SIZE];
 	struct err why;
 
 	f->dump = jitdump_open(path, !given, jd->temp_dir, &why);
 	if (!f->dump) {
 		jitted_note(jd, src, why.msg);
+		return false;
+	}
+	if (!given && !is_of_process(f->dump, f)) {
+		snprintf(text, sizeof(text),
+			 "%.*s: not read, as process %" PRId32
+			 " wrote it, not %" PRId32 "; --jitdump %" PRId32
+			 "=FILE takes it as it is",
+			 PATH_SIZE - 200, path, jitdump_pid(f->dump), f->inner,
+			 f->pid);
+		jitted_note(jd, src, text);
+		jitdump_close(f->dump);
+		f->dump = NULL;
 		return false;
 	}
 	f->jit = jitdump_read(f->dump, &src->info, jd->ledger, src->index);
@@ -403,15 +427,24 @@ static const char *named_file(const struct named *list, size_t n, int32_t pid)
 	return NULL;
 }
 
-/* The file at the path that the mapping record of the process has. */
+/* The file at the path that the mapping record of the process has, if it is
+ * still the one that was mapped. */
 static bool written_here(const struct source *src, const struct rec_map *hint)
 {
+	const struct image img = {
+		.kind = IMAGE_FILE,
+		.path = hint->path,
+		.maj = hint->maj,
+		.min = hint->min,
+		.ino = hint->ino,
+		.ino_gen = hint->ino_gen,
+	};
 	struct stat st;
 
 	return !name_symfs() &&
 	       name_recorded_here(src->info.host, src->info.release) &&
 	       jitted_is_file(hint->path, &st) && is_ours(src, &st) &&
-	       (!hint->ino || hint->ino == st.st_ino);
+	       identity_may_be_mapped(&img);
 }
 
 static bool find_dump(struct jitted *jd, const struct source *src,
@@ -427,12 +460,14 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (!find_jit)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
-	if (jitted_path_beside(jd, src, f->inner, name, path))
-		return open_dump(jd, src, f, path, false);
+	if (jitted_path_beside(jd, src, f->inner, name, path) &&
+	    open_dump(jd, src, f, path, false))
+		return true;
 	if (!hint)
 		return false;
-	if (jitted_below_symfs(hint->path, path))
-		return open_dump(jd, src, f, path, false);
+	if (jitted_below_symfs(hint->path, path) &&
+	    open_dump(jd, src, f, path, false))
+		return true;
 	if (written_here(src, hint))
 		return open_dump(jd, src, f, hint->path, false);
 	snprintf(path, sizeof(path),

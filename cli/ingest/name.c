@@ -434,6 +434,32 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
+const char *name_not_given(char buf[NAME_NOT_GIVEN])
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	const struct {
+		bool given;
+		const char *opt;
+	} of[] = {
+		{ symfs != NULL, "--symfs DIR" },
+		{ kallsyms || vmlinux, "--kallsyms FILE" },
+		{ debug_dirs.n != 0, "--debug-dir DIR" },
+		{ use_debuginfod || !urls || !*urls, "--debuginfod" },
+	};
+	const char *sep = "";
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		if (of[i].given)
+			continue;
+		at += (size_t)snprintf(buf + at, NAME_NOT_GIVEN - at, "%s%s",
+				       sep, of[i].opt);
+		sep = ", ";
+	}
+	return buf;
+}
+
 unsigned int name_jobs(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);

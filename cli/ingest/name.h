@@ -30,6 +30,10 @@ const char *name_symfs(void);
 bool name_asks_servers(void);
 /* Returns whether --symfs or --debug-dir was given. */
 bool name_has_places(void);
+/* Returns the options that may find more files and were not given, as advice:
+ * "--symfs DIR, --debug-dir DIR"; "": there is none. */
+#define NAME_NOT_GIVEN 80
+const char *name_not_given(char buf[NAME_NOT_GIVEN]);
 /* Returns whether a capture is of this machine and kernel version; of one that
  * names neither (NULL) it is not. */
 bool name_recorded_here(const char *host, const char *release);

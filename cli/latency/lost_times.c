@@ -101,37 +101,37 @@ void lost_times_seal(struct lost_times *l)
 }
 
 /* Adds those of a list that touch the time, the latest first. */
-static void lost_sum_list(const struct lost_list *list, int64_t from,
-			  int64_t to, uint64_t enough, struct lost_sum *sum)
+static void lost_sum_list(const struct lost_list *list,
+			  const struct lost_ask *ask, struct lost_sum *sum)
 {
-	size_t i = search_where(list->n, k, list->t[k].from >= to);
+	size_t i = search_where(list->n, k, list->t[k].from >= ask->to);
 
-	for (; i-- && list->last[i] > from && sum->n < enough;) {
+	for (; i-- && list->last[i] > ask->from && sum->n < ask->enough;) {
 		const struct lost_time *t = &list->t[i];
 
-		if (t->to <= from)
+		if (t->to <= ask->from || (t->of_tasks && ask->recorded))
 			continue;
 		if (t->id)
 			sum->id = t->id;
-		else
-			sum->off = true;
+		sum->silent |= t->silent;
+		sum->off |= !t->id && !t->silent;
 		if (t->n < 0 ||
 		    __builtin_add_overflow(sum->n, (uint64_t)t->n, &sum->n))
 			sum->n = UINT64_MAX;
 	}
 }
 
-struct lost_sum lost_times_between(const struct lost_times *l, uint32_t world,
-				   int32_t cpu, int64_t from, int64_t to,
-				   uint64_t enough)
+struct lost_sum lost_times_between(const struct lost_times *l,
+				   const struct lost_ask *ask)
 {
-	const struct lost_list *list = lost_list_of(l, world, cpu);
+	const struct lost_list *list = lost_list_of(l, ask->world, ask->cpu);
 	struct lost_sum sum = { 0 };
 
 	if (list)
-		lost_sum_list(list, from, to, enough, &sum);
-	list = cpu >= 0 ? lost_list_of(l, world, LOST_SOMEWHERE) : NULL;
+		lost_sum_list(list, ask, &sum);
+	list = ask->cpu >= 0 ? lost_list_of(l, ask->world, LOST_SOMEWHERE)
+			     : NULL;
 	if (list)
-		lost_sum_list(list, from, to, enough, &sum);
+		lost_sum_list(list, ask, &sum);
 	return sum;
 }

@@ -1,5 +1,5 @@
-/* lost_times.h - when records may be missing: losses, and the times in which
- * the recorder was not on.
+/* lost_times.h - when records may be missing: losses, gaps that no loss tells
+ * of, and the times in which the recorder was not on.
  *
  * Each recording is a world of its own. Order of calls: lost_times_new(),
  * lost_times_add() for all, lost_times_seal(); then questions. */
@@ -14,8 +14,11 @@
 struct lost_time {
 	int64_t from, to; /* between two records; INT64_MIN, INT64_MAX: open */
 	int64_t n;	  /* records; -1: not known */
-	int64_t id;	  /* of table loss; 0: the recorder was not on */
+	int64_t id;	  /* of table loss; 0: none */
 	int32_t cpu;	  /* -1: any */
+	bool silent;	  /* records are missing without a loss; without that
+			   * and an id, the recorder was not on */
+	bool of_tasks;	  /* only those of tasks of which nothing is recorded */
 };
 
 struct lost_times;
@@ -28,14 +31,21 @@ void lost_times_seal(struct lost_times *l);
 
 /* What may be missing between two records. */
 struct lost_sum {
-	uint64_t n; /* records; UINT64_MAX: any number */
-	int64_t id; /* the first loss; 0: none */
-	bool off;   /* the recorder may not have been on */
+	uint64_t n;  /* records; UINT64_MAX: any number */
+	int64_t id;  /* the first loss; 0: none */
+	bool silent; /* or some without a loss */
+	bool off;    /* the recorder may not have been on */
 };
 
-/* Returns what is missing in a world on a CPU, -1: on all. Counting stops when
- * `enough` is reached. O(log n) besides the losses in that time. */
-struct lost_sum lost_times_between(const struct lost_times *l, uint32_t world,
-				   int32_t cpu, int64_t from, int64_t to,
-				   uint64_t enough);
+struct lost_ask {
+	uint32_t world;
+	int32_t cpu; /* -1: all */
+	int64_t from, to;
+	uint64_t enough; /* counting stops at this many records */
+	bool recorded;	 /* only records of a task that has others */
+};
+
+/* Returns what is missing. O(log n) besides the losses in that time. */
+struct lost_sum lost_times_between(const struct lost_times *l,
+				   const struct lost_ask *ask);
 #endif

@@ -129,9 +129,25 @@ static struct lost_sum pairing_lost(const struct pairing *p,
 				    const struct pairing_record *r,
 				    int64_t from, int64_t to, uint64_t enough)
 {
-	return lost_times_between(p->lost, r->world,
-				  r->kind->scope == PAIR_CPU ? r->cpu : -1,
-				  from, to, enough);
+	const struct lost_ask ask = {
+		.world = r->world,
+		.cpu = r->kind->scope == PAIR_CPU ? r->cpu : -1,
+		.from = from,
+		.to = to,
+		.enough = enough,
+		.recorded = r->kind->scope == PAIR_THREAD,
+	};
+
+	return lost_times_between(p->lost, &ask);
+}
+
+/* Returns why records are missing; INTERVAL_NO_REASON: none are, or the
+ * recorder was not on. */
+static uint8_t pairing_reason(const struct lost_sum *lost)
+{
+	return lost->id	      ? INTERVAL_BY_LOSS
+	       : lost->silent ? INTERVAL_BY_SILENT
+			      : INTERVAL_NO_REASON;
 }
 
 static struct interval pairing_of(const struct pairing_record *r)
@@ -172,8 +188,8 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 	i.loss = lost.id;
 	if (reason)
 		pairing_say(p, &i, INTERVAL_CANCELLED, reason);
-	else if (lost.id)
-		pairing_say(p, &i, INTERVAL_END_LOST, INTERVAL_BY_LOSS);
+	else if (pairing_reason(&lost))
+		pairing_say(p, &i, INTERVAL_END_LOST, pairing_reason(&lost));
 	else if (until == INT64_MAX)
 		pairing_say(p, &i, INTERVAL_UNFINISHED, INTERVAL_NO_REASON);
 	else if (lost.off)
@@ -199,8 +215,8 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 	/* the child's return of the call that made it */
 	if (r->call == PAIRING_CLONE && r->has_ret && !r->ret)
 		return;
-	if (lost.id)
-		pairing_say(p, &i, INTERVAL_BEGIN_LOST, INTERVAL_BY_LOSS);
+	if (pairing_reason(&lost))
+		pairing_say(p, &i, INTERVAL_BEGIN_LOST, pairing_reason(&lost));
 	else if (r->kind->loose || r->loose)
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_BY_MERGE);
 	else if (lost.off || since == INT64_MIN)
@@ -232,7 +248,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_MERGE);
 	else if (hidden)
 		pairing_say(p, &i, INTERVAL_CONSISTENT,
-			    lost.id ? INTERVAL_BY_LOSS : INTERVAL_BY_START);
+			    pairing_reason(&lost) ?: INTERVAL_BY_START);
 	else
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
 }
@@ -427,7 +443,7 @@ const char *interval_verdict_word(uint8_t verdict)
 const char *interval_reason_word(uint8_t reason)
 {
 	static const char *const word[INTERVAL_REASONS] = {
-		"",	  "loss", "start",     "restart",
+		"",	  "loss", "silent",    "start",	 "restart",
 		"cancel", "exec", "sigreturn", "merged",
 	};
 

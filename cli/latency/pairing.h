@@ -35,8 +35,9 @@ enum interval_verdict {
 /* Why the verdict is not proved. */
 enum interval_reason {
 	INTERVAL_NO_REASON,
-	INTERVAL_BY_LOSS,  /* interval.loss */
-	INTERVAL_BY_START, /* not all CPUs were recorded yet, or any more */
+	INTERVAL_BY_LOSS,   /* interval.loss */
+	INTERVAL_BY_SILENT, /* records are missing, and no loss tells of it */
+	INTERVAL_BY_START,  /* not all CPUs were recorded yet, or any more */
 	INTERVAL_BY_RESTART,
 	INTERVAL_BY_CANCEL,
 	INTERVAL_BY_EXEC,   /* another thread of the process called exec */

@@ -458,6 +458,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	rec.kind = t->kind;
 	rec.shows = t->shows;
 	rec.ended = t->ended;
+	rec.irqs_off = t->timers;
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, r);
 	if (t->role == CAUSES_RECORD)

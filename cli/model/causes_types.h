@@ -29,6 +29,7 @@ struct causes_type {
 	int64_t recorded, happened;
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* that interrupt */
+	bool timers; /* of timers, which a switch may set and cancel */
 	bool stacks; /* its samples have those of records behind them */
 };
 

@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/missing.h"
 #include "cli/latency/calls.h"
 #include "cli/latency/lost_times.h"
 #include "cli/latency/pair_kinds.h"
+#include "cli/model/causes.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/payloads.h"
+#include "cli/model/silent_tasks.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -59,6 +62,7 @@ struct intervals_type {
 struct intervals_capture {
 	char *format, *arch;
 	bool by_cpu; /* its events were turned on CPU by CPU: perf */
+	bool some;   /* only some tasks were recorded */
 	int64_t first, last;
 };
 
@@ -100,6 +104,7 @@ struct intervals {
 	struct payloads *payloads;
 	struct pairing *pairing;
 	struct intervals_sums sums;
+	bool uncounted; /* records are missing that no loss counts */
 };
 
 /* ---- types and pairs */
@@ -148,7 +153,10 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 				       rows_text(r, INTERVAL_TYPES_ARCH));
 		c->by_cpu = !strcmp(c->format, "perf") &&
 			    rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE) != 0;
-		iv->sums.paused |= rows_int(r, INTERVAL_TYPES_PAUSES) != 0;
+		c->some = !rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE);
+		if (rows_int(r, INTERVAL_TYPES_PAUSES))
+			iv->sums.premise = "if tracing was not switched off in "
+					   "between";
 	}
 	return rows_end(r, err);
 }
@@ -380,12 +388,16 @@ static bool intervals_by_thread(const struct intervals *iv,
 	return false;
 }
 
+#define ALL_CAPTURES UINT32_MAX
+
 /* Adds a time to all buffers of a capture. */
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
 {
 	for (uint32_t i = 1; i < iv->n_type; i++)
-		if (iv->type[i].capture == capture && iv->type[i].world == i)
+		if ((iv->type[i].capture == capture ||
+		     capture == ALL_CAPTURES) &&
+		    iv->type[i].world == i)
 			lost_times_add(iv->lost, i, t);
 }
 
@@ -397,8 +409,10 @@ static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 		c->blind = time - 1;
 	if (blind || c->blind == INT64_MAX)
 		return;
-	intervals_lose(iv, c->capture,
-		       &(struct lost_time){ c->blind, time, -1, 0, c->cpu });
+	intervals_lose(
+		iv, c->capture,
+		&(struct lost_time){
+			.from = c->blind, .to = time, .n = -1, .cpu = c->cpu });
 	c->blind = INT64_MAX;
 }
 
@@ -456,10 +470,14 @@ static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 			off = o->last;
 	}
 	intervals_blind(iv, c, INT64_MAX, false);
-	intervals_lose(iv, c->capture,
-		       &(struct lost_time){ INT64_MIN, on, -1, 0, c->cpu });
-	intervals_lose(iv, c->capture,
-		       &(struct lost_time){ off, INT64_MAX, -1, 0, c->cpu });
+	intervals_lose(
+		iv, c->capture,
+		&(struct lost_time){
+			.from = INT64_MIN, .to = on, .n = -1, .cpu = c->cpu });
+	intervals_lose(
+		iv, c->capture,
+		&(struct lost_time){
+			.from = off, .to = INT64_MAX, .n = -1, .cpu = c->cpu });
 }
 
 static void intervals_bound_all(struct intervals *iv)
@@ -496,19 +514,71 @@ static bool intervals_is_loss(const struct loss_row *l)
 	return true;
 }
 
+/* Takes what the switches show to be missing: the same timeline tells `path`
+ * what it may prove. It is of the kernel with the most switches, which may cost
+ * the captures of others a proof. */
+static void intervals_take_missing(void *arg, const struct causes *c)
+{
+	struct intervals *iv = arg;
+	const struct timeline *t = causes_timeline(c);
+	bool blind = missing_premise(t) & MISSING_ANYWHERE;
+	const char *premise = causes_premise(c).words;
+
+	iv->uncounted = !missing_counts(t);
+	if (premise)
+		iv->sums.premise = arena_strdup(&iv->text, premise);
+	if (blind)
+		intervals_lose(iv, ALL_CAPTURES,
+			       &(struct lost_time){
+				       .from = INT64_MIN,
+				       .to = INT64_MAX,
+				       .n = -1,
+				       .cpu = -1,
+				       .silent = true,
+				       .of_tasks = causes_partial(c) != NULL,
+			       });
+	for (size_t i = 0; !blind && i < timeline_losses(t); i++) {
+		const struct timeline_loss *l = timeline_loss(t, i);
+
+		if (l->silent)
+			intervals_lose(iv, ALL_CAPTURES,
+				       &(struct lost_time){
+					       .from = l->from,
+					       .to = l->to,
+					       .n = -1,
+					       .cpu = l->cpu,
+					       .silent = true,
+					       .of_tasks = l->of_task,
+				       });
+	}
+}
+
+/* What others did than the tasks that were recorded is missing at all times. */
+static void intervals_lose_others(struct intervals *iv)
+{
+	for (uint32_t i = 0; i < iv->n_capture; i++)
+		if (iv->capture[i].some)
+			intervals_lose(iv, i,
+				       &(struct lost_time){ .from = INT64_MIN,
+							    .to = INT64_MAX,
+							    .n = -1,
+							    .cpu = -1,
+							    .silent = true,
+							    .of_tasks = true });
+}
+
 /* Where records are missing that nobody counted, numbers prove nothing. */
 static int intervals_read_losses(struct intervals *iv, struct err *err)
 {
 	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);
 	size_t n = rows ? loss_rows_count(rows) : 0;
-	bool silent = false;
 
 	for (size_t i = 0; i < n; i++)
-		silent |= !strcmp(loss_rows_at(rows, i)->what, "silent");
+		iv->uncounted |= !strcmp(loss_rows_at(rows, i)->what, "silent");
 	for (size_t i = 0; i < n; i++) {
 		const struct loss_row *l = loss_rows_at(rows, i);
-		bool counted = !silent && (!strcmp(l->what, "lost") ||
-					   !strcmp(l->what, "lost_end"));
+		bool counted = !iv->uncounted && (!strcmp(l->what, "lost") ||
+						  !strcmp(l->what, "lost_end"));
 		struct lost_time t = {
 			.from = l->has_from ? l->from : INT64_MIN,
 			.to = l->has_to && (!l->has_from || l->to >= l->from)
@@ -782,10 +852,14 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	iv->payloads = payloads_open(db, err);
 	if (!iv->payloads || intervals_read_types(iv, err) ||
 	    intervals_choose(iv, err) || intervals_read_threads(iv, err) ||
-	    intervals_read_times(iv, err) || intervals_read_losses(iv, err)) {
+	    intervals_read_times(iv, err) ||
+	    (iv->n_role &&
+	     silent_tasks_ask(db, path, intervals_take_missing, iv, err)) ||
+	    intervals_read_losses(iv, err)) {
 		intervals_close(iv);
 		return NULL;
 	}
+	intervals_lose_others(iv);
 	intervals_bound_all(iv);
 	lost_times_seal(iv->lost);
 	return iv;

@@ -39,7 +39,7 @@ struct intervals_sums {
 	uint64_t events;     /* records that were read */
 	uint64_t open;	     /* most intervals that were open at a time */
 	uint64_t doubled;    /* left out, as they are there twice */
-	bool paused;	     /* the recorder may have paused */
+	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
 
 /* a: borrowed. Returns NULL and *err, also if nothing that was recorded makes

@@ -31,6 +31,7 @@ struct summary {
 	struct store *db;
 	char *word; /* its path, for a shell */
 	bool brief;
+	const char *more;  /* if brief: options that may name more */
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
@@ -424,6 +425,48 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
+/* What the kernel makes and gives no name to, by the function that calls it:
+ * programs of classic BPF are not in kallsyms (bpf_prog_kallsyms_candidate() of
+ * kernel/bpf/core.c, Linux 4.11 to 7.3). */
+static const char *summary_kernel_code(const char *caller)
+{
+	if (strstr(caller, "seccomp"))
+		return "a filter of seccomp (classic BPF)";
+	if (strstr(caller, "sk_filter") || strstr(caller, "packet_rcv"))
+		return "a filter of a socket (classic BPF)";
+	return "made at run time, as classic BPF and the trampolines of ftrace "
+	       "and kprobes are, or of a module that is gone";
+}
+
+/* Of code of no image, with a percent of the samples. */
+static void summary_put_unmapped(struct summary *s, const struct rows *r)
+{
+	const char *kind = rows_text(r, INFO_UNMAPPED_KIND);
+	const char *caller = rows_text(r, INFO_UNMAPPED_CALLER);
+	double part = (double)rows_int(r, INFO_UNMAPPED_SAMPLES);
+	double all = (double)rows_int(r, INFO_UNMAPPED_COUNTED);
+	bool kernel = !strcmp(kind, "unknown_kernel");
+	char share[32];
+
+	if (part < all / TRUST_UNPROVED_OF || s->n == LINES_FULL)
+		return;
+	lines_add(&s->l, "%s, %s of samples",
+		  kernel ? "kernel code without a symbol"
+			 : "user code in no mapping",
+		  human_percent(share, sizeof(share), part, all));
+	if (kernel && *caller) {
+		lines_add(&s->l, ", called by ");
+		lines_clean(&s->l, caller);
+	}
+	lines_add(&s->l, ": %s",
+		  !kernel ? "no record says what was there; 'backstitch ingest "
+			    "--maps PID=FILE' does"
+		  : rows_int(r, INFO_UNMAPPED_PLACED)
+			  ? summary_kernel_code(caller)
+			  : "no record says where the kernel's code was");
+	lines_put(&s->l, "no names for");
+}
+
 /* Prints the files whose names nothing proves, of those with a percent of the
  * samples. */
 static int summary_put_unverified(struct summary *s)
@@ -441,11 +484,14 @@ static int summary_put_unverified(struct summary *s)
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s",
 			  human_percent(share, sizeof(share), part, all),
-			  rows_int(r, UNVERIFIED_FILES_OTHER)
-				  ? "another file than the mapped one is "
+			  rows_int(r, UNVERIFIED_FILES_COPY)
+				  ? "a copy of its code in other memory"
+			  : !rows_int(r, UNVERIFIED_FILES_OTHER) ? "no build-id"
+			  : rows_int(r, UNVERIFIED_FILES_ASKED)
+				  ? "another file than the mapped one is there"
+				  : "another file than the mapped one is "
 				    "there; 'perf record --buildid-mmap' "
-				    "tells them apart"
-				  : "no build-id");
+				    "tells them apart");
 		lines_put(&s->l, n++ ? "" : "unverified");
 	}
 	return rows_end(r, s->err);
@@ -486,7 +532,8 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more_images(s);
-	if (!brief && summary_put_unverified(s))
+	if (!brief && (summary_each(s, "info_unmapped", summary_put_unmapped) ||
+		       summary_put_unverified(s)))
 		return -1;
 	if (s->unnamed) {
 		lines_print(&s->l, "no names",
@@ -500,12 +547,10 @@ static int summary_put(struct summary *s, const char *path)
 			    "code made at run time, %" PRId64
 			    " address%s: " LABEL_GENERATED_ADVICE,
 			    s->generated, s->generated == 1 ? "" : "es");
-	if (s->n && brief) {
+	if (s->n && brief && *s->more)
 		lines_print(&s->l, "",
-			    "to name them: 'backstitch symbolize --symfs DIR "
-			    "--kallsyms FILE %s'",
-			    s->word);
-	}
+			    "to name them: 'backstitch symbolize %s', with %s",
+			    s->word, s->more);
 	if (!brief)
 		lines_print(&s->l, "more",
 			    "'backstitch check %s' says what was lost, and "
@@ -514,13 +559,14 @@ static int summary_put(struct summary *s, const char *path)
 	return 0;
 }
 
-int summary_print(FILE *out, struct store *db, const char *path, bool brief,
-		  struct err *err)
+int summary_print(FILE *out, struct store *db, const char *path,
+		  const char *brief, struct err *err)
 {
 	struct summary s = { .l = { .out = out, .width = term_limit(out) },
 			     .db = db,
 			     .word = safe_text_word(path),
-			     .brief = brief,
+			     .brief = brief != NULL,
+			     .more = brief,
 			     .err = err };
 	int rc = summary_put(&s, path);
 
@@ -556,8 +602,8 @@ static int summary_json_problems(struct json *j, struct store *db,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"info_captures", "info_events",	 "info_counts",
-		"info_damage",	 "info_unnamed", "info_trust",
+		"info_captures", "info_events",	  "info_counts", "info_damage",
+		"info_unnamed",	 "info_unmapped", "info_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

@@ -22,6 +22,7 @@
 #include "stitch/task_state.h"
 
 /* Bits of common_flags. */
+#define FLAG_IRQS_OFF 0x01
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 #define FLAG_NMI 0x40
@@ -183,6 +184,8 @@ void wake_contexts_take(struct wake_contexts *wc,
 	int vector;
 
 	rec->interrupt = flags > 0 && (flags & FLAG_INTERRUPT);
+	if (flags >= 0)
+		rec->irqs_off = flags & FLAG_IRQS_OFF;
 	if (wakes)
 		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
 	wake_note_stack(wc, flags, kraw, rec);
@@ -294,7 +297,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	/* it is woken between softirqs, for all that are left */
 	if (wake_is_ksoftirqd(wc, w->waker) ||
 	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
-		f.entered = CONTEXT_SOFTIRQ;
+		return CONTEXT_SOFTIRQ;
 	if (q && q->vector >= 0) {
 		f.vector = q->vector;
 		f.raised = (uint8_t)q->raised;

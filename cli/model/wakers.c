@@ -58,7 +58,7 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 		if (pc.edge == edge)
 			best = pc.link > best ? pc.link : best;
 		else if (!woken || pc.state != PIECE_READY)
-			most = PROOF_CONSISTENT;
+			most = PROOF_LIKELY;
 	}
 	return (enum proof)(best < most ? best : most);
 }

@@ -89,7 +89,7 @@ static void flame_offcpu_add_waker(struct drawing *d, const struct waker *w,
 	char text[160];
 
 	snprintf(who, sizeof(who), "%.100s%s", waker_name(d->stacks, w),
-		 w->proof == PROOF_PROVED ? "" : ", consistent");
+		 w->proof == PROOF_PROVED ? "" : ", likely");
 	snprintf(text, sizeof(text), "[woken by %s]", who);
 	drawing_group(d, text, l);
 	from = l->n;

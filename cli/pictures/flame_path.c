@@ -137,7 +137,7 @@ static void flame_path_put_end(struct path_flame *f, const struct flame_step *s)
 
 	snprintf(text, sizeof(text), "[%s%s]",
 		 chain_state_word((enum chain_state)s->state),
-		 s->proof == PROOF_CONSISTENT ? ", consistent"
+		 s->proof == PROOF_LIKELY ? ", likely"
 		 : s->proof == PROOF_UNKNOWN && s->state != CHAIN_UNKNOWN
 			 ? ", waker not known"
 			 : "");

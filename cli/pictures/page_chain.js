@@ -171,7 +171,7 @@ function chainTrust(chain, ns)
 	const sum = [0, 0, 0];
 
 	chain.parts.forEach(p => { sum[p.proof] += p.ns; });
-	return [[2, " proved"], [1, " consistent"], [0, " not known"]]
+	return [[2, " proved"], [1, " likely"], [0, " not known"]]
 		.filter(([i]) => sum[i] || i === 2)
 		.map(([i, word]) => percent(sum[i], ns) + word)
 		.concat(sum[2] || sum[1] ? chain.premise || [] : []).join(", ");

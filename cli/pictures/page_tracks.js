@@ -479,7 +479,7 @@ function wakerWords(k)
 		", woken by whom is not known";
 }
 
-const proofWord = ["unknown", "consistent", "proved"];
+const proofWord = ["unknown", "likely", "proved"];
 
 // Returns who woke a thread: a timer or another interrupt where the thread on
 // the CPU was only interrupted.

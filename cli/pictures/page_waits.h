@@ -6,7 +6,7 @@
  *
  * - waits: zigzag of begin's difference to the wait before, ns, group, what it
  *   waited for, 0 or 1 + ns from begin until it was ready, and the proof of its
- *   waker (0: unknown, or none; 1: consistent; 2: proved), which unless it is 0
+ *   waker (0: unknown, or none; 1: likely; 2: proved), which unless it is 0
  *   is followed by the group of the waker's stack, and what it was. What for
  *   and what it was are 0 (not known; a thread), or 1 + the number of a word of
  *   meta

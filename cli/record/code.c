@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 #include "symbolize/cfi/cfi.h"
+#include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/files/identity.h"
 
 /* One function in twenty may lack a frame pointer: assembly and the like. */
 #define FRAMES_OF 20
@@ -163,10 +166,40 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 
 /* ---- a process */
 
+/* Where the process sees the file that is now at the path of a mapping. */
+static void code_path_of(long pid, const char *file, char out[PATH_MAX + 64])
+{
+	snprintf(out, PATH_MAX + 64, "/proc/%ld/root%s", pid, file);
+}
+
+/* Notes a mapping whose file is not the one at its path. What has never been a
+ * program, as memory that is mapped as a file, is not at its path either. */
+static bool code_take_replaced(struct record_code *c, long pid,
+			       const struct image *img, const char *kept)
+{
+	char path[PATH_MAX + 64], file[PATH_MAX];
+	struct image now = *img;
+	size_t len;
+	bool gone = identity_is_deleted(img->path, &len);
+
+	snprintf(file, sizeof(file), "%.*s", (int)len, img->path);
+	code_path_of(pid, file, path);
+	now.path = path;
+	if (access(path, F_OK) || (!gone && identity_may_be_mapped(&now)))
+		return false;
+	if (!c->n_replaced++) {
+		memcpy(c->replaced, file, len + 1);
+		snprintf(c->kept, sizeof(c->kept), "%s", kept);
+	}
+	return true;
+}
+
 int code_of_process(long pid, struct record_code *out, struct err *err)
 {
 	char name[64], line[PATH_MAX + 128], file[PATH_MAX];
 	char path[PATH_MAX + 64], exec;
+	unsigned long from, to;
+	struct image img = { .kind = IMAGE_FILE, .path = file };
 	ssize_t n;
 	FILE *f;
 
@@ -179,12 +212,18 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 	n = readlink(name, out->path, sizeof(out->path) - 1);
 	out->path[n > 0 ? n : 0] = '\0';
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %*2c%c%*s %*s %*s %*s %4095[^\n]", &exec,
-			   file) != 2 ||
+		if (sscanf(line,
+			   "%lx-%lx %*2c%c%*s %*s %x:%x %" SCNu64 " %4095[^\n]",
+			   &from, &to, &exec, &img.maj, &img.min, &img.ino,
+			   file) != 7 ||
 		    exec != 'x' || *file != '/')
 			continue;
 		/* the process may see other files: a container */
-		snprintf(path, sizeof(path), "/proc/%ld/root%s", pid, file);
+		code_path_of(pid, file, path);
+		snprintf(name, sizeof(name), "/proc/%ld/map_files/%lx-%lx", pid,
+			 from, to);
+		if (code_take_replaced(out, pid, &img, name))
+			snprintf(path, sizeof(path), "%s", name);
 		/* the loader runs before the program does */
 		if (strncmp(path_base(file), "ld-", 3) != 0)
 			code_add(out, path, file);

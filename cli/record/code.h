@@ -30,6 +30,10 @@ struct record_code {
 	size_t files;		  /* of which something could be counted */
 	struct frame_share worst; /* the smallest share, and of which file */
 	char worst_path[PATH_MAX];
+	/* a file that the process runs and that is no longer at its path, and
+	 * where it still is; "": none */
+	char replaced[PATH_MAX], kept[64];
+	size_t n_replaced;
 };
 
 /* Looks at the program that execvp() would start. Returns 0; what a shell

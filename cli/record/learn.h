@@ -7,6 +7,7 @@
 /* perf's largest dump: a multiple of 8, whose size is in 16 bits. */
 #define DUMP_MAX 65528u
 #define DUMP 16384u
+#define LEARNED_PROVES 256
 
 struct err;
 
@@ -14,10 +15,13 @@ struct learned {
 	/* bytes and MB that are enough, as far as is known; 0: perf's own */
 	unsigned int dump, megabytes;
 	bool cut, lost; /* more than those of the capture */
+	/* what 'path' will prove of recordings here, if it reads switches */
+	char proves[LEARNED_PROVES];
+	bool gaps; /* records are missing without a word */
 };
 
 /* Reads a capture, or its database; `name` stands for it in what is said of it,
- * NULL: nothing is. */
+ * NULL: nothing is, and it is a trial, of which .proves is wanted. */
 int learn_from(const char *file, const char *name, struct learned *out,
 	       struct err *err);
 #endif

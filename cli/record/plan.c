@@ -11,6 +11,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/record/learn.h"
+#include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/path.h"
@@ -52,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
  * exclude_callchain_user (evsel__reset_callgraph()). */
 static bool plan_dumps_by_event(const struct plan *p)
 {
-	return p->want->waits && p->dump;
+	return p->waits && p->dump;
 }
 
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
@@ -64,7 +65,7 @@ static bool plan_dumps_by_event(const struct plan *p)
 static void plan_add_events(struct plan *p, bool trial)
 {
 	plan_add(p, "-e");
-	if (!p->want->waits) {
+	if (!p->waits) {
 		plan_add_word(p, p->event);
 		plan_add(p, "-F %ld", p->want->rate);
 		return;
@@ -97,8 +98,12 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
 	if (p->megabytes)
 		plan_add(p, "-m %uM", p->megabytes);
-	/* jitdumps tell time by it */
-	if (p->env)
+	/* those of the files that are mapped, not of what is at their paths in
+	 * the end; perf 5.12, Linux 5.12 */
+	if (!p->no_ids)
+		plan_add(p, "--buildid-mmap");
+	/* jitdumps tell time by it, and the rings of ftrace */
+	if (p->env || p->want->ftrace)
 		plan_add(p, "-k CLOCK_MONOTONIC");
 	if (p->want->all)
 		plan_add(p, "-a");
@@ -115,12 +120,9 @@ static bool plan_learns(const struct plan *p)
 static void plan_build(struct plan *p, const char *trial)
 {
 	p->n_argv = 0;
-	if (p->want->ftrace)
-		plan_add(p, "trace-cmd record -b 20000 -e sched:sched_switch "
-			    "-e sched:sched_wak* -e irq:*_e* "
-			    "-e irq:softirq_raise -e block:block_rq_complete");
-	else
-		plan_add_perf(p, trial);
+	/* a trial shows which tasks are silent, by perf and by ftrace */
+	p->waits = p->want->waits && (trial || !p->want->ftrace);
+	plan_add_perf(p, trial);
 	plan_add(p, "-o");
 	plan_add_word(p, trial ? trial : p->want->out);
 	if (trial)
@@ -235,7 +237,8 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 	p->megabytes = p->want->megabytes;
 	if (p->megabytes || !dump)
 		return;
-	p->megabytes = p->want->waits ? MEGABYTES_WAITS : MEGABYTES;
+	p->megabytes = p->want->waits && !p->want->ftrace ? MEGABYTES_WAITS
+							  : MEGABYTES;
 	for (; dump > DUMP; dump /= 2)
 		p->megabytes *= 2;
 	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
@@ -263,11 +266,19 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 			p->graph = "fp";
 		else if (accepted && l.cut && l.dump > p->dump)
 			plan_take_dump(p, l.dump);
-		else if (accepted)
+		else if (accepted) {
+			if (*l.proves)
+				say("half a second: %s%s\n", l.proves,
+				    l.gaps && !p->want->ftrace
+					    ? "; '--tracer ftrace' may miss none"
+					    : "");
 			return 0;
-		else if (p->want->waits && !p->no_disks &&
-			 strstr(plan_said, "block"))
+		} else if (p->want->waits && !p->no_disks &&
+			   strstr(plan_said, "block"))
 			p->no_disks = true;
+		else if (!p->no_ids && (strstr(plan_said, "buildid") ||
+					strstr(plan_said, "build id")))
+			p->no_ids = true;
 		else if (p->megabytes && !p->want->megabytes &&
 			 (strstr(plan_said, "mlock") ||
 			  strstr(plan_said, "mmap")))
@@ -286,7 +297,7 @@ static void plan_take_event(struct plan *p)
 	const char *kernel = strstr(plan_attrs, "exclude_kernel: 1");
 	bool user = kernel && kernel < strchrnul(plan_attrs, '\n');
 
-	if (p->want->event || p->want->ftrace)
+	if (p->want->event)
 		return;
 	/* perf 7.2 takes task-clock for a program */
 	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
@@ -302,7 +313,7 @@ int plan_make(struct plan *p, struct err *err)
 	unsigned int minor = p->code.minor;
 	bool frames = !p->want->all && code_has_frames(&p->code);
 	FILE *f = tmpfile();
-	int rc = 0;
+	int rc;
 
 	if (!f)
 		return err_set(err, ERR_IO, "no file can be made in /tmp");
@@ -315,8 +326,7 @@ int plan_make(struct plan *p, struct err *err)
 	if (r && (!minor || minor >= 12))
 		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
 					       : r->env;
-	if (!p->want->ftrace)
-		rc = plan_find(p, f, err);
+	rc = plan_find(p, f, err);
 	fclose(f);
 	plan_take_event(p);
 	plan_build(p, NULL);
@@ -330,11 +340,6 @@ void plan_say_why(const struct plan *p)
 	const struct record_code *c = &p->code;
 	char cost[32];
 
-	if (p->want->ftrace) {
-		say("ftrace's own rings, of which it says what they lost; "
-		    "stacks are in perf's, without --tracer\n");
-		return;
-	}
 	if (p->dump)
 		say("stack dumps of %u bytes: ", p->dump);
 	else
@@ -356,4 +361,13 @@ void plan_say_why(const struct plan *p)
 	    human_bytes(cost, sizeof(cost),
 			((uint64_t)p->dump + CHAIN) * (uint64_t)p->want->rate),
 	    p->want->waits ? "; switches along frame pointers" : "");
+	if (p->want->ftrace) {
+		char folder[PATH_MAX];
+
+		rings_folder(p->want->out, folder);
+		say("switches and wake-ups by an instance of ftrace, into the "
+		    "folder ");
+		plan_say_word(folder);
+		say("\n");
+	}
 }

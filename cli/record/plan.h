@@ -17,7 +17,7 @@ struct plan_wants {
 	unsigned int megabytes; /* of buffers for each CPU; 0: choose */
 	bool all;		/* all CPUs */
 	bool waits;		/* each switch and wake-up too; all is set */
-	bool ftrace;		/* these alone, by trace-cmd */
+	bool ftrace;		/* these by ftrace, on perf's clock */
 	bool runtime;		/* set what the runtime needs */
 	bool tries;		/* dumps may be learned from a trial */
 	long pid;		/* a process; 0: none */
@@ -34,7 +34,10 @@ struct plan {
 	const char *graph;	/* "dwarf", "fp", "fp,defer" */
 	unsigned int dump;	/* 0: none */
 	unsigned int megabytes; /* 0: perf's default */
+	bool waits;		/* perf records switches and wake-ups, too */
 	bool no_disks;		/* the kernel has no events of disks */
+	bool no_ids;		/* perf or the kernel cannot take build-ids of
+				 * mappings */
 	const char *env;	/* of the runtime; NULL: none is needed */
 	const char **argv;	/* ends with NULL */
 	size_t n_argv, cap_argv;

@@ -58,6 +58,11 @@ void latency_sched_close(struct latency_sched *s)
 	free(s);
 }
 
+const char *latency_sched_premise(const struct latency_sched *s)
+{
+	return causes_premise(s->r.causes).words;
+}
+
 void latency_sched_span(const struct latency_sched *s, int64_t *from,
 			int64_t *to)
 {
@@ -96,7 +101,7 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 		cut |= !k ||
 		       proofs_piece(p, thread, k - 1).state == PIECE_UNKNOWN;
 		latency_sched_tell(s, thread, &i,
-				   cut || pc.open ? PROOF_CONSISTENT
+				   cut || pc.open ? PROOF_LIKELY
 						  : (enum proof)pc.proof);
 	}
 }
@@ -119,7 +124,7 @@ static int latency_sched_wait(void *arg, const struct path_wait *w,
 		if (pc.from >= w->to)
 			break;
 		if (pc.proof < (uint8_t)least || pc.open)
-			least = PROOF_CONSISTENT;
+			least = PROOF_LIKELY;
 	}
 	latency_sched_tell(s, w->thread, &i, least);
 	return 0;

@@ -17,6 +17,8 @@ bool latency_sched_has(const char *kind);
 /* Returns NULL and *err if there are no switches. */
 struct latency_sched *latency_sched_open(struct store *db, const char *path,
 					 struct err *err);
+/* Returns the premise of what is proved, "if ..."; NULL: none. */
+const char *latency_sched_premise(const struct latency_sched *s);
 void latency_sched_close(struct latency_sched *s);
 /* Stores the times of the first and the last record. */
 void latency_sched_span(const struct latency_sched *s, int64_t *from,

@@ -149,9 +149,16 @@ struct path_program {
 int path_program_find(const struct path_run *r, struct path_program *out,
 		      struct err *err);
 
-/* The first lines of a chain, which it adds. */
+/* The first lines of a chain, which it adds. own: what the thread itself did
+ * comes first. */
 void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-	       struct chain *c);
+	       bool own, struct chain *c);
+/* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
+ * prog (4711) held", of a thread whose chain took `ns`. */
+void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
+		  int64_t ns, FILE *out);
+/* Returns what a thread did in a state: "computing", "in a timer", ... */
+const char *path_doing(enum chain_state s);
 /* One chain, as text and as JSON. */
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to);
 /* The members of an object that the caller begins and ends. */

@@ -85,7 +85,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_int(j, "tid", timeline_tid(r->t, s->thread));
 	json_text(j, "comm", path_comm(r, s->thread));
 	json_text(j, "state", chain_state_word(s->state));
-	json_text(j, "proof", proof_word(s->proof));
+	json_text(j, "proof", proof_key(s->proof));
 	json_uint(j, "depth", s->depth);
 	json_array(j, "edges");
 	for (uint32_t i = 0; i < s->depth; i++)
@@ -127,7 +127,7 @@ static void path_json_edges(struct path_run *r, struct json *j,
 		json_text(j, "context", path_context(e->context));
 		json_text(j, "what", causes_what(r->causes, e));
 		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
-		json_text(j, "proof", proof_word(e->proof));
+		json_text(j, "proof", proof_key(e->proof));
 		json_int_or_null(j, "event", e->event, e->event != 0);
 		json_int(j, "from_ns", e->from);
 		json_int(j, "to_ns", e->to);
@@ -160,7 +160,7 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 		json_int(j, "tid", timeline_tid(r->t, sum[i].thread));
 		json_text(j, "comm", path_comm(r, sum[i].thread));
 		json_text(j, "state", chain_state_word(sum[i].state));
-		json_text(j, "proof", proof_word(sum[i].proof));
+		json_text(j, "proof", proof_key(sum[i].proof));
 		json_uint(j, "ns", sum[i].ns);
 		json_end(j);
 	}

@@ -38,7 +38,7 @@ static int path_of_program(struct path_run *r, struct err *err)
 	if (all->json) {
 		r->program = &p;
 	} else {
-		path_head(r, p.thread, p.from, p.to, &c);
+		path_head(r, p.thread, p.from, p.to, true, &c);
 		chain_release(&c);
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}

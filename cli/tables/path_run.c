@@ -86,6 +86,27 @@ const char *path_function(struct path_run *r, int64_t event)
 
 /* ---- chains */
 
+const char *path_doing(enum chain_state s)
+{
+	switch (s) {
+	case CHAIN_RUN:
+		return "computing";
+	case CHAIN_TIMER:
+		return "in a timer";
+	case CHAIN_DISK:
+		return "waiting for a disk";
+	case CHAIN_HARDIRQ:
+	case CHAIN_SOFTIRQ:
+		return "waiting for an interrupt";
+	case CHAIN_IDLE:
+		return "waiting, woken by an idle CPU";
+	case CHAIN_UNKNOWN:
+		return "not known";
+	default:
+		return chain_state_word(s);
+	}
+}
+
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c)
 {
@@ -97,9 +118,9 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	};
 
 	chain_walk(c, r->proofs, r->t, &ask);
-	/* --proved: what is only consistent counts as not known. */
+	/* --proved: what is only likely counts as not known. */
 	for (size_t i = 0; r->o->proved && i < c->n; i++) {
-		if (c->segment[i].proof != PROOF_CONSISTENT)
+		if (c->segment[i].proof != PROOF_LIKELY)
 			continue;
 		c->segment[i].proof = PROOF_UNKNOWN;
 		c->segment[i].state = CHAIN_UNKNOWN;

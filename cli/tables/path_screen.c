@@ -153,12 +153,12 @@ void path_put_wrapped(char *s)
 			term_wrap(stdout, line, 0, 0, LINE_WIDTH);
 }
 
-static void path_put_trust(const struct path_run *r, const struct chain *c,
-			   uint32_t thread, int64_t from, int64_t to)
+static void path_put_trust(struct path_run *r, const struct chain *c,
+			   uint32_t thread, int64_t from, int64_t to, bool own)
 {
 	const char *comm = path_comm(r, thread);
 	double all = (double)to - (double)from;
-	double likely = (double)path_with(c, PROOF_CONSISTENT);
+	double likely = (double)path_with(c, PROOF_LIKELY);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	char ns[32];
 	char share[16];
@@ -167,14 +167,19 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	FILE *out = mem_stream(&text, &len);
 
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
-	fprintf(out, " (%d) took %s: %s proved", timeline_tid(r->t, thread),
-		human_ns(ns, sizeof(ns), to - from),
+	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
+		human_ns(ns, sizeof(ns), to - from));
+	if (own) {
+		path_put_own(r, c, thread, to - from, out);
+		putc(';', out);
+	}
+	fprintf(out, " %s proved",
 		human_percent(share, sizeof(share),
 			      (double)path_with(c, PROOF_PROVED), all));
 	if (path_with(c, PROOF_PROVED))
 		path_put_premise(r, c, out);
 	if (likely > 0)
-		fprintf(out, ", %s consistent",
+		fprintf(out, ", %s likely",
 			human_percent(share, sizeof(share), likely, all));
 	if (unknown > 0)
 		fprintf(out, ", %s not known",
@@ -185,38 +190,24 @@ static void path_put_trust(const struct path_run *r, const struct chain *c,
 	free(text);
 }
 
-static const char *path_doing(enum chain_state s)
-{
-	switch (s) {
-	case CHAIN_RUN:
-		return "computing";
-	case CHAIN_TIMER:
-		return "in a timer";
-	case CHAIN_DISK:
-		return "waiting for a disk";
-	case CHAIN_HARDIRQ:
-	case CHAIN_SOFTIRQ:
-		return "waiting for an interrupt";
-	case CHAIN_IDLE:
-		return "waiting, woken by an idle CPU";
-	case CHAIN_UNKNOWN:
-		return "not known";
-	default:
-		return chain_state_word(s);
-	}
-}
-
+/* own: the thread of which the line above has told; TIMELINE_NONE: none. */
 static void path_put_sums(const struct path_run *r, const struct chain *c,
-			  int64_t ns)
+			  int64_t ns, uint32_t own)
 {
 	char *text;
 	size_t len, n;
+	size_t shown = 0;
 	FILE *out = mem_stream(&text, &len);
 	struct path_sum *sum = path_sums_of_all(c, &n);
 	char share[16];
 
-	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
-		fprintf(out, "%s%s ", i ? ", " : "",
+	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
+		if (own == sum[i].thread)
+			continue;
+		fprintf(out, "%s%s ",
+			shown++		      ? ", "
+			: own < TIMELINE_NONE ? "behind these waits: "
+					      : "",
 			human_percent(share, sizeof(share), (double)sum[i].ns,
 				      (double)ns));
 		path_put_thread(r, sum[i].thread, out);
@@ -449,15 +440,15 @@ static void path_put_line(const char *why, int64_t at, int64_t ns,
 }
 
 /* Pieces shorter than --min in a row are one line. */
-static size_t path_put_short(struct path_run *r, const struct chain *c,
-			     size_t i, int64_t start)
+static size_t path_put_short(const struct chain *c, size_t i, int64_t start,
+			     int64_t least)
 {
 	size_t end = i;
 	enum proof proof = PROOF_PROVED;
 	char text[64];
 
 	while (end < c->n &&
-	       c->segment[end].to - c->segment[end].from < r->o->least) {
+	       c->segment[end].to - c->segment[end].from < least) {
 		if (c->segment[end].proof < proof)
 			proof = c->segment[end].proof;
 		end++;
@@ -470,26 +461,57 @@ static size_t path_put_short(struct path_run *r, const struct chain *c,
 	return end;
 }
 
-static void path_put_pieces(struct path_run *r, const struct chain *c,
-			    int64_t start)
+/* Returns how many lines a chain has if shorter pieces are folded, and *ns, how
+ * long these are. */
+static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
 {
+	size_t lines = 0;
+	bool folded = false;
+
+	*ns = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int64_t len = c->segment[i].to - c->segment[i].from;
+
+		lines += len >= least || !folded;
+		folded = len < least;
+		*ns += folded ? len : 0;
+	}
+	return lines;
+}
+
+/* Returns the shortest piece that has a line of its own: --min, or more where
+ * there are more lines than are wanted. What is longest says why. */
+static int64_t path_least(const struct path_run *r, const struct chain *c)
+{
+	int64_t least = r->o->least;
+	int64_t more = 1000;
+	int64_t ns;
+
+	while (path_lines(c, least, &ns) > r->o->lines &&
+	       more < TIMELINE_END / 2) {
+		least = least > more ? least : more;
+		more += more / 8;
+	}
+	return least;
+}
+
+static void path_put_pieces(struct path_run *r, const struct chain *c,
+			    int64_t start, int64_t all)
+{
+	int64_t least = path_least(r, c);
+	int64_t ns;
 	size_t i = 0;
 
 	printf("%9s %10s  %-*s %s\n", "at us", "for us", WHY_WIDTH, "why",
 	       "proof");
-	for (size_t lines = 0; i < c->n; lines++) {
+	while (i < c->n) {
 		const struct chain_segment *s = &c->segment[i];
 		char *text;
 		size_t len;
 		FILE *out;
 
-		if (lines == r->o->lines) {
-			printf("... and %zu more; --limit 0 shows all\n",
-			       c->n - i);
-			break;
-		}
-		if (s->to - s->from < r->o->least) {
-			i = path_put_short(r, c, i, start);
+		if (s->to - s->from < least) {
+			i = path_put_short(c, i, start, least);
 			continue;
 		}
 		out = mem_stream(&text, &len);
@@ -500,9 +522,20 @@ static void path_put_pieces(struct path_run *r, const struct chain *c,
 		free(text);
 		i++;
 	}
+	path_lines(c, least, &ns);
+	if (least > r->o->least) {
+		char below[32], sum[32], share[16];
+
+		printf("below %s folded: %s, %s of the time; --limit 0 shows "
+		       "all\n",
+		       human_ns(below, sizeof(below), least),
+		       human_ns(sum, sizeof(sum), ns),
+		       human_percent(share, sizeof(share), (double)ns,
+				     (double)all));
+	}
 }
 
-/* Whether a wake-up is only consistent because of its softirq. */
+/* Whether a wake-up is only likely because of its softirq. */
 static bool path_has_open_softirq(const struct path_run *r,
 				  const struct chain *c)
 {
@@ -541,19 +574,19 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 }
 
 void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-	       struct chain *c)
+	       bool own, struct chain *c)
 {
 	path_chain(r, thread, from, to, c);
-	path_put_trust(r, c, thread, from, to);
-	path_put_sums(r, c, to - from);
+	path_put_trust(r, c, thread, from, to, own);
+	path_put_sums(r, c, to - from, own ? thread : TIMELINE_NONE);
 }
 
 void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
 
-	path_head(r, thread, from, to, &c);
-	path_put_pieces(r, &c, from);
+	path_head(r, thread, from, to, false, &c);
+	path_put_pieces(r, &c, from, to - from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "
 			      "functions (--kallsyms FILE), or events irq:* "

@@ -166,7 +166,7 @@ static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
 	bool premise = proof == PROOF_PROVED && !told &&
 		       causes_premise(s->r.causes).words;
 
-	sql_text(v, premise ? "proved with premise" : proof_word(proof));
+	sql_text(v, premise ? "proved with premise" : proof_key(proof));
 }
 
 /* ---- stay */

@@ -294,9 +294,10 @@ static void path_put_waits(struct path_longest *l)
 	mem_stream_end(out);
 	path_put_wrapped(text);
 	free(text);
-	fputs("'--time TIME --tid TID' shows the chain of one, '--worst 3' of "
-	      "the longest\n\n",
-	      stdout);
+	/* of the program's; '--worst 3' alone has all threads */
+	printf("'--time TIME --tid TID' shows the chain of one, '%s--worst 3' "
+	       "of the longest\n\n",
+	       r->o->pid < 0 ? "" : "--tid TID ");
 	path_put_grid(r, g, "waits");
 	if (r->unknown)
 		path_put_advice(r, from, to);
@@ -404,7 +405,7 @@ int path_waits(struct path_run *r, struct err *err)
 /* What time is put down to: a key, whose text is made where it is shown. */
 struct path_share {
 	uint32_t key; /* in path_shares.keys */
-	uint64_t ns, consistent, waits;
+	uint64_t ns, likely, waits;
 	uint64_t last; /* wait that was counted last */
 };
 
@@ -417,7 +418,7 @@ struct path_shares {
 	uint32_t *name;		      /* by thread: in names, + 1; 0: not yet */
 	struct chain chain;	      /* of the wait at hand */
 	uint32_t key[CHAIN_MOST + 2]; /* of the piece at hand */
-	uint64_t ns, consistent, unknown, waits;
+	uint64_t ns, likely, unknown, waits;
 };
 
 /* Words of a key of --blame. */
@@ -442,11 +443,11 @@ static void path_count(struct path_shares *p, size_t words,
 			(struct path_share){ .key = id };
 	sh = &p->share[id];
 	sh->ns += ns;
-	sh->consistent += s->proof == PROOF_CONSISTENT ? ns : 0;
+	sh->likely += s->proof == PROOF_LIKELY ? ns : 0;
 	sh->waits += sh->last != p->waits || !sh->waits;
 	sh->last = p->waits;
 	p->ns += ns;
-	p->consistent += s->proof == PROOF_CONSISTENT ? ns : 0;
+	p->likely += s->proof == PROOF_LIKELY ? ns : 0;
 	p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
 }
 
@@ -550,7 +551,7 @@ static const struct grid_column path_share_columns[] = {
 	{ "Share %", "percent" },
 	{ "Waits", "waits" },
 	{ NULL, "consistent_ns" },
-	{ "Only consistent %", NULL },
+	{ "Only likely %", NULL },
 	{ "Put down to", "because" },
 };
 
@@ -591,22 +592,21 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		grid_number(g, s->ns);
 		grid_percent(g, s->ns, p->ns);
 		grid_number(g, s->waits);
-		grid_number(g, s->consistent);
-		grid_percent(g, s->consistent, s->ns);
+		grid_number(g, s->likely);
+		grid_percent(g, s->likely, s->ns);
 		path_put_share(p, g, s->key);
 	}
 	if (!p->r->o->json) {
 		printf("%s: %s proved",
 		       human_ns(ns, sizeof(ns), (int64_t)p->ns),
-		       human_percent(
-			       share, sizeof(share),
-			       (double)(p->ns - p->consistent - p->unknown),
-			       (double)p->ns));
-		if (p->ns > p->consistent + p->unknown)
-			path_put_premise(p->r, NULL, stdout);
-		printf(", %s consistent",
 		       human_percent(share, sizeof(share),
-				     (double)p->consistent, (double)p->ns));
+				     (double)(p->ns - p->likely - p->unknown),
+				     (double)p->ns));
+		if (p->ns > p->likely + p->unknown)
+			path_put_premise(p->r, NULL, stdout);
+		printf(", %s likely",
+		       human_percent(share, sizeof(share), (double)p->likely,
+				     (double)p->ns));
 		printf(", %s not known\n\n",
 		       human_percent(share, sizeof(share), (double)p->unknown,
 				     (double)p->ns));

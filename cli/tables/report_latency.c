@@ -511,10 +511,18 @@ static void latency_put_histograms(const struct latency *l, struct json *j)
 
 /* ---- */
 
+static struct intervals_sums latency_sums(const struct latency *l)
+{
+	if (l->iv)
+		return intervals_sums(l->iv);
+	return (struct intervals_sums){
+		.premise = latency_sched_premise(l->sched),
+	};
+}
+
 static void latency_put_head(const struct latency *l)
 {
-	const struct intervals_sums s =
-		l->iv ? intervals_sums(l->iv) : (struct intervals_sums){ 0 };
+	const struct intervals_sums s = latency_sums(l);
 	uint64_t all = 0;
 	const char *sep = ": ";
 	char ns[32];
@@ -531,9 +539,8 @@ static void latency_put_head(const struct latency *l)
 		sep = ", ";
 		human_put_grouped(stdout, l->verdict[i]);
 		printf(" %s", interval_verdict_word(i));
-		if (!i && s.paused)
-			fputs(" if tracing was not switched off in between",
-			      stdout);
+		if (!i && s.premise)
+			printf(" %s", s.premise);
 	}
 	putchar('\n');
 	if (latency_unknown(l->verdict))
@@ -552,14 +559,15 @@ static void latency_put_head(const struct latency *l)
 
 static void latency_put_json(const struct latency *l)
 {
+	const struct intervals_sums s = latency_sums(l);
 	struct json j;
 
 	json_answer(&j, stdout, JSON_COMPACT);
 	json_int(&j, "from_ns", l->first);
 	json_int(&j, "to_ns", l->last);
-	json_bool(&j, "premise", l->iv && intervals_sums(l->iv).paused);
-	json_uint(&j, "no_thread", l->iv ? intervals_sums(l->iv).no_thread : 0);
-	json_uint(&j, "doubled", l->iv ? intervals_sums(l->iv).doubled : 0);
+	json_text(&j, "premise", s.premise);
+	json_uint(&j, "no_thread", s.no_thread);
+	json_uint(&j, "doubled", s.doubled);
 	json_object(&j, "verdicts");
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++)
 		json_uint(&j, interval_verdict_word(i), l->verdict[i]);

@@ -313,12 +313,13 @@ static void print_causes(struct report_offcpu *rp)
 }
 
 static const struct grid_column wait_columns[] = {
-	{ "Off CPU", NULL },   { NULL, "ns" },	     { "From", NULL },
-	{ NULL, "from_ns" },   { NULL, "to_ns" },    { "State", "state" },
-	{ "Tid", "tid" },      { "Comm", "comm" },   { NULL, "cause" },
-	{ "In", NULL },	       { NULL, "function" }, { NULL, "short" },
-	{ "Woken by", NULL },  { NULL, "waker" },    { "Proof", "proof" },
-	{ NULL, "waker_tid" }, { NULL, "woken_ns" }, { NULL, "event_id" },
+	{ "Off CPU", NULL },  { NULL, "ns" },	     { "From", NULL },
+	{ NULL, "from_ns" },  { NULL, "to_ns" },     { "State", "state" },
+	{ "Tid", "tid" },     { "Comm", "comm" },    { NULL, "cause" },
+	{ "In", NULL },	      { NULL, "function" },  { NULL, "short" },
+	{ "Woken by", NULL }, { NULL, "waker" },     { "Proof", NULL },
+	{ NULL, "proof" },    { NULL, "waker_tid" }, { NULL, "woken_ns" },
+	{ NULL, "event_id" },
 };
 
 /* Adds the name of the thread, or "[timer]", which is none, and the proof. */
@@ -337,8 +338,9 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 			     ? stacks_tell_comm(rp->stacks, w->waker.at.comm)
 			     : name);
 	grid_text(g, name);
-	grid_text(g,
-		  asleep && rp->sums.wakes ? proof_word(w->waker.proof) : "");
+	asleep &= rp->sums.wakes;
+	grid_text(g, asleep ? proof_word(w->waker.proof) : "");
+	grid_text(g, asleep ? proof_key(w->waker.proof) : "");
 	grid_signed(g, w->waker.tid);
 	grid_signed(g, woken ? w->waker.ready : 0);
 }

@@ -105,7 +105,8 @@ CREATE TABLE interval(
 	event INTEGER, end_event INTEGER, -- event.id of both
 	verdict TEXT,		-- proved, consistent, began before, unfinished,
 				-- begin lost, end lost, unexplained, cancelled
-	reason TEXT,		-- why it is not proved: loss, start, restart,
+	reason TEXT,		-- why it is not proved: loss, silent (records
+				-- are missing without a loss), start, restart,
 				-- cancel, exec, sigreturn, merged; NULL: none
 	loss INTEGER		-- loss.id of the first loss that hides more
 );

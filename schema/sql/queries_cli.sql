@@ -152,10 +152,30 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 WHERE f.symbol IS NULL
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
+-- Samples in code of no image, by the function that called it. placed: it is
+-- known where the kernel's own code was.
+-- name: info_unmapped
+SELECT w.name AS kind, c.name AS caller, CAST(total(g.n) AS INTEGER) AS samples,
+	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted,
+	EXISTS (SELECT 1 FROM image k JOIN word v ON v.kind = 'image'
+		AND v.id = k.kind AND v.name = 'kernel') AS placed
+FROM sample_group g
+JOIN stack s ON s.id = coalesce(g.kernel, g.user)
+JOIN frame f ON f.id = s.frame
+JOIN image i ON i.id = f.image
+JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	AND w.name IN ('unknown', 'unknown_kernel')
+LEFT JOIN stack p ON p.id = s.parent
+LEFT JOIN frame o ON o.id = p.frame
+LEFT JOIN symbol c ON c.id = o.symbol
+GROUP BY w.name, c.name ORDER BY samples DESC, w.name, c.name
+
 -- Files whose names nothing proves, with the samples that were taken in them, of
--- how many. {images}: unverified_images.
+-- how many. {images}: unverified_images. asked: the recorder was told to take
+-- build-ids of mappings.
 -- name: unverified_files
-SELECT i.path, i.other, CAST(total(g.n) AS INTEGER) AS samples,
+SELECT i.path, i.other, i.copy, (SELECT max(cmdline LIKE '%--buildid-mmap%')
+		FROM capture) AS asked, CAST(total(g.n) AS INTEGER) AS samples,
 	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted
 FROM sample_group g
 JOIN stack s ON s.id = coalesce(g.kernel, g.user)
@@ -163,18 +183,20 @@ JOIN frame f ON f.id = s.frame
 JOIN (
 {images}
 ) i ON i.id = f.image AND NOT i.gone
-GROUP BY i.path, i.other ORDER BY samples DESC, i.path
+GROUP BY i.path, i.other, i.copy ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess. gone:
 -- there are no names, as only another file was found. inode: of a file beside
--- which a second one was mapped from the path; else 0.
+-- which a second one was mapped from the path; else 0. copy: of its code in
+-- other memory.
 -- name: unverified_images
 SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
 	i.status = 'replaced' AS gone,
 	CASE WHEN i.status = 'replaced' AND EXISTS (SELECT 1 FROM image j
 		WHERE j.path = i.path AND j.id <> i.id AND j.ino > 0)
-		THEN coalesce(i.ino, 0) ELSE 0 END AS inode
+		THEN coalesce(i.ino, 0) ELSE 0 END AS inode,
+	i.len > 0 AS copy
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')

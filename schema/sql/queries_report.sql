@@ -18,14 +18,16 @@ FROM event_type ORDER BY id
 -- name: report_contents
 SELECT coalesce(sum(t.events), 0) AS samples,
 	coalesce(max(t.kind = 'sample' AND NOT t.point), 0) AS counters,
-	coalesce(max(t.point AND (t.tracer OR NOT t.sched)), 0) AS trace
+	coalesce(max(t.point AND (t.tracer OR NOT t.sched)), 0) AS trace,
+	coalesce(max(t.wakes), 0) AS wakes -- for which path is made
 FROM (
 	SELECT e.kind, e.events, coalesce(c.format, '') <> 'perf' AS tracer,
 		coalesce((e.type = 2 AND e.unit = 'events')
 			OR (e.type = 1 AND e.config IN (3, 9, 10)), 0) AS point,
 		e.name LIKE '%sched\_switch%' ESCAPE '\'
 			OR e.name LIKE '%sched\_wak%' ESCAPE '\'
-			OR e.type = 1 AS sched
+			OR e.type = 1 AS sched,
+		e.name LIKE '%sched\_waking%' ESCAPE '\' AS wakes
 	FROM event_type e LEFT JOIN capture c ON c.id = e.capture) t
 WHERE t.events > 0
 

@@ -83,7 +83,7 @@ CREATE TABLE image(
 	path TEXT,
 	build_id BLOB,		-- jit: hash of its name and code
 	maj INTEGER, min INTEGER, ino INTEGER, ino_gen INTEGER,
-	start INTEGER, len INTEGER, -- kernel code: where it was; jit: len
+	start INTEGER, len INTEGER, -- kernel code: where it was; jit, copy: len
 	t0 INTEGER,		-- since when it is this version
 	process INTEGER,	-- anonymous memory: whose
 	file TEXT,		-- where its symbols were read; NULL not yet

@@ -61,7 +61,8 @@ struct image {
 	 * NULL: nothing is known. Not part of the identity. */
 	const char *settled;
 	uint64_t start, len; /* kernel code: its address range; IMAGE_JIT:
-			      * len is its size; else 0 */
+			      * len is its size; IMAGE_FILE: see
+			      * image_is_copy(); else 0 */
 	uint64_t t0;	/* distinguishes images that used the same address: load
 			 * time */
 	uint32_t space; /* IMAGE_ANON: row id of the process; else 0 */
@@ -69,6 +70,13 @@ struct image {
 	 * borrowed; NULL: unknown. Not part of the identity. */
 	const struct jit_code *code;
 };
+
+/* Returns whether it is code of a file that is believed to have been copied to
+ * other memory at its place, len bytes. */
+static inline bool image_is_copy(const struct image *img)
+{
+	return img->kind == IMAGE_FILE && img->len;
+}
 
 enum frame_flag {
 	FRAME_INFERRED = 1,   /* not recorded: caller found in the link

@@ -126,7 +126,8 @@ static bool jit_is_covered(const struct frames *fr, const struct jit_at *at,
 		return false;
 	const struct image *img = frames_get_image(fr, r->image);
 
-	if (img->kind == IMAGE_ANON || !strncmp(img->path, "/memfd:", 7))
+	if (img->kind == IMAGE_ANON || image_is_copy(img) ||
+	    !strncmp(img->path, "/memfd:", 7))
 		return false;
 	if (hit->found == JIT_SEVERAL || hit->code[0]->t0 == INT64_MIN)
 		return true;

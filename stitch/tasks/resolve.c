@@ -31,7 +31,8 @@ struct slot {
 	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
 			      * all spaces; plus that of the jitted code */
 	uint32_t raw;	     /* 0: empty entry */
-	uint32_t n : 28;
+	uint32_t n : 22;
+	uint32_t behind : 6;  /* addresses behind these, which are no frames */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
@@ -39,7 +40,8 @@ struct slot {
 	uint32_t stray : 1;
 };
 
-#define SLOT_N_MAX ((1u << 28) - 1)
+#define SLOT_N_MAX ((1u << 22) - 1)
+#define BEHIND_MAX 63
 /* The last list of each of this many kinds is found without a hash. In a trace
  * of system calls, 19 of 20 kernel stacks equal the one before of the same
  * event and CPU. */
@@ -202,6 +204,22 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	return frames_image(rv->fr, &img);
 }
 
+bool resolve_is_memory(const struct resolve *rv, uint32_t image)
+{
+	const struct image *img = frames_get_image(rv->fr, image);
+
+	return img->kind == IMAGE_ANON || starts_with(img->path, "/memfd:");
+}
+
+uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len)
+{
+	struct image img = *frames_get_image(rv->fr, image);
+
+	if (!img.len)
+		img.len = len;
+	return frames_image(rv->fr, &img);
+}
+
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 {
 	struct image img = {
@@ -275,7 +293,8 @@ static inline bool slot_is_of(const struct slot *s, uint32_t space_id,
 			      uint32_t gen, const struct addrs *a)
 {
 	return s->raw && s->space == space_id && s->gen == gen &&
-	       s->n == a->n && !memcmp(s->ip, a->ip, a->n * sizeof(*a->ip));
+	       s->n + s->behind == a->n &&
+	       !memcmp(s->ip, a->ip, s->n * sizeof(*a->ip));
 }
 
 /* Returns the entry of an equal list that was resolved in the same state, or
@@ -297,7 +316,7 @@ static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
-	if (r->own)
+	if (r->own || r->n > SLOT_N_MAX)
 		return;
 	s.hash = hash;
 	s.ip = r->inner;
@@ -517,6 +536,30 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 	return frame;
 }
 
+/* Returns how many addresses are behind the function in which the thread
+ * begins: it has no caller, and leaves in FP what it likes. The first functions
+ * of glibc 2.43 leave a place among the words of the environment. */
+static uint32_t resolve_behind(const struct resolve_in *in,
+			       const struct addrs *a)
+{
+	const struct region *r = NULL;
+	uint32_t n = 0;
+
+	if (!in->begins || a->place)
+		return 0;
+	for (; n + 1 < a->n && n < BEHIND_MAX; n++) {
+		r = space_find(in->space, a->ip[a->n - 1 - n] & in->mask,
+			       in->t);
+		if (r && region_is_code(r))
+			break;
+	}
+	return n && r && region_is_code(r) && !r->derived &&
+			       in->begins(in->arg, r,
+					  a->ip[a->n - 1 - n] & in->mask)
+		       ? n
+		       : 0;
+}
+
 /* Resolves a list that is not in the cache, and fills s. The outer frames of
  * the last stack, and known frames, are reused only if a frame depends on
  * nothing but its address. */
@@ -548,7 +591,9 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	 * key. */
 	if (t && s->partial)
 		stack_prefix_forget(t);
-	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
+	s->raw = frames_noted(rv->fr, stack, a,
+			      s->behind ? hash_u64s(a->ip, a->n, 0) : hash,
+			      in->note);
 }
 
 /* Returns the sum of all change counters; grows with each change of a space. */
@@ -601,7 +646,11 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		*found = (struct resolve_found){ known->bare, known->stray };
 		return known->raw;
 	}
-	resolve_new_user(rv, in, a, addrs, now, &s);
+	struct addrs frames = *a;
+
+	s.behind = resolve_behind(in, a) & BEHIND_MAX;
+	frames.n -= s.behind;
+	resolve_new_user(rv, in, &frames, addrs, now, &s);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now && !in->once)
 		resolve_cache_put(rv, hash, s);

@@ -29,6 +29,12 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
+/* Returns the image of a copy of code of a file that is len bytes long, at its
+ * place in other memory. */
+uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len);
+/* Returns whether an image is of memory that is not of a file of a disk. */
+bool resolve_is_memory(const struct resolve *rv, uint32_t image);
+
 /* Returns an image by its id; valid until the next image is added. */
 const struct image *resolve_image(const struct resolve *rv, uint32_t image);
 
@@ -62,6 +68,9 @@ struct resolve_in {
 	/* If partial: returns whether an address is data of the file whose code
 	 * is at r. NULL: nobody can tell. */
 	bool (*is_data)(void *arg, const struct region *r, uint64_t addr);
+	/* Returns whether nothing has called the function at a return address,
+	 * which is code at r. NULL: nobody can tell. */
+	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
 	bool once; /* of a dump: it is not looked for in the cache, nor put
 		    * there, as such lists seldom repeat */

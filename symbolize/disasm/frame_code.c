@@ -653,3 +653,13 @@ bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n)
 	       : machine == EM_AARCH64 ? frame_code_exits_aarch64(code, n)
 				       : false;
 }
+
+bool frame_code_hands_on(uint16_t machine, const unsigned char *code, size_t n)
+{
+	if (machine == EM_AARCH64)
+		return n >= 4 && code[3] >> 2 == 0x25; /* bl */
+	/* mov %eax,%edi and mov %rax,%rdi; call */
+	return machine == EM_X86_64 &&
+	       ((n >= 3 && !memcmp(code, "\x89\xc7\xe8", 3)) ||
+		(n >= 4 && !memcmp(code, "\x48\x89\xc7\xe8", 4)));
+}

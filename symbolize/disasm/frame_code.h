@@ -53,4 +53,8 @@ bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n);
 bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n);
 /* The bytes of them that are read. */
 #define FRAME_CODE_EXIT 24
+/* Returns true if these instructions, behind a call, hand its result on as the
+ * first argument of another one: that of main() to exit(). */
+bool frame_code_hands_on(uint16_t machine, const unsigned char *code, size_t n);
+#define FRAME_CODE_HANDS_ON 8
 #endif

@@ -359,3 +359,24 @@ size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
 
 	return elf_read(ef, off, buf, n < left ? n : (size_t)left);
 }
+
+bool elf_has_loader(const struct elf_file *ef)
+{
+	size_t n;
+
+	if (elf_getphdrnum(ef->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(ef->elf, (int)i, &ph) &&
+		    ph.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+bool elf_is_program(const struct elf_file *ef)
+{
+	return ef->type == ET_EXEC || elf_has_loader(ef);
+}

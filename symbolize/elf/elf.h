@@ -93,4 +93,9 @@ void elf_id_hex(const uint8_t *id, size_t len, char *out);
  * length, or 0 if there is none. swap: the notes are in the other byte
  * order. */
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20]);
+/* Returns whether it names the loader that starts it, as programs do. */
+bool elf_has_loader(const struct elf_file *ef);
+/* Returns whether it is a program: one that is linked statically to run at any
+ * address is not told from a library. */
+bool elf_is_program(const struct elf_file *ef);
 #endif

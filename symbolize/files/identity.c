@@ -100,6 +100,13 @@ static bool identity_look_at(const struct image *img, const char *path,
 	return there;
 }
 
+bool identity_may_be_mapped(const struct image *img)
+{
+	struct identity_file f;
+
+	return identity_look_at(img, img->path, &f) && f.inode != INODE_OTHER;
+}
+
 static bool identity_is_file(const struct image *img)
 {
 	return img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING;
@@ -171,6 +178,8 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 {
 	enum identity_id id = identity_of_id(sy, img);
 
+	if (image_is_copy(img))
+		return false;
 	if (!img->id_len)
 		return !img->several;
 	return id == IDENTITY_ID_OWN ||
@@ -330,19 +339,24 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 				    const struct image *img,
 				    const struct elf_file *ef, enum found_at at)
 {
+	const struct identity_said best =
+		image_is_copy(img) ? believed : proved;
 	bool same = img->id_len &&
 		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
 	struct identity_file f;
 
 	if (!identity_is_file(img) || (img->id_len && !img->ino)) {
 		if (img->id_len)
-			return same ? proved : other_id;
+			return same ? best : other_id;
 		return believed;
 	}
 	if (!identity_look(img, ef->fd, &f))
-		return same ? proved : believed;
-	return identity_settled(sy, img, ef->path,
-				identity_judge_file(sy, img, &f, at, same));
+		return same ? best : believed;
+	struct identity_said said =
+		identity_settled(sy, img, ef->path,
+				 identity_judge_file(sy, img, &f, at, same));
+
+	return said.is == IDENTITY_PROVED ? best : said;
 }
 
 /* Returns whether the kernel that runs is the one that was recorded: the same

@@ -14,7 +14,10 @@
  *    decide where 3 is in doubt, and refute 3 and 5.
  * 5. The path alone, unless the record says that the file was deleted, or the
  *    inode is another one, or it was written after the recording. On another
- *    machine it proves nothing: there 4 decides. */
+ *    machine it proves nothing: there 4 decides.
+ *
+ * Of code in other memory where a file was mapped it is only believed that it
+ * is that of the file. */
 #ifndef SYMBOLIZE_FILES_IDENTITY_H
 #define SYMBOLIZE_FILES_IDENTITY_H
 #include <stdbool.h>
@@ -59,6 +62,10 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 					 const struct image *img,
 					 const struct elf_file *ef);
+
+/* Returns false if the file at the image's path is not the one that was mapped,
+ * by its device, inode and generation, on the machine of the recording. */
+bool identity_may_be_mapped(const struct image *img);
 
 /* What the build-id of an image is worth. */
 enum identity_id {

@@ -419,22 +419,6 @@ static void thread_start_add_routines(const struct callsite_file *f,
 
 /* ---- one file */
 
-static bool thread_start_has_loader(const struct callsite_file *f)
-{
-	size_t n;
-
-	if (elf_getphdrnum(f->ef->elf, &n))
-		return false;
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
-		GElf_Phdr ph;
-
-		if (gelf_getphdr(f->ef->elf, (int)i, &ph) &&
-		    ph.p_type == PT_INTERP)
-			return true;
-	}
-	return false;
-}
-
 static bool thread_start_is_pie(const struct callsite_file *f)
 {
 	struct elf_section s;
@@ -455,7 +439,7 @@ static void thread_start_set_entry(const struct callsite_file *f,
 				   struct thread_starts *t)
 {
 	GElf_Ehdr eh;
-	bool loader = thread_start_has_loader(f);
+	bool loader = elf_has_loader(f->ef);
 	bool program = f->ef->type == ET_EXEC || thread_start_is_pie(f);
 
 	t->library = (program && !loader) ||
@@ -501,18 +485,12 @@ const struct frame_share *thread_start_share(struct callsite_file *f,
 
 /* ---- one frame */
 
-/* Returns whether the code at a return address hands the result on, as the
- * first argument of another call, as that of main() to exit. */
 static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
 {
-	unsigned char code[8];
+	unsigned char code[FRAME_CODE_HANDS_ON];
 	size_t n = elf_read_code(f->ef, vaddr, code, sizeof(code));
 
-	if (f->machine == EM_AARCH64)
-		return n >= 4 && code[3] >> 2 == 0x25; /* bl */
-	/* mov %eax,%edi and mov %rax,%rdi; call */
-	return (n >= 3 && !memcmp(code, "\x89\xc7\xe8", 3)) ||
-	       (n >= 4 && !memcmp(code, "\x48\x89\xc7\xe8", 4));
+	return frame_code_hands_on(f->machine, code, n);
 }
 
 /* Looks the function up that starts at an ELF address. */
@@ -607,16 +585,17 @@ static enum thread_start thread_start_why_not(struct callsite_file *f,
 	return frame_share_is_none(s) ? ENDS_FILE : ENDS_FUNCTION;
 }
 
-enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
-				  const struct callsite *site)
+/* What is known without reading the whole file of the code in front of a return
+ * address. *start: of its function; 0: none is known. */
+static enum thread_start thread_start_soon(struct callsite_file *f,
+					   uint64_t vaddr,
+					   const struct callsite *site,
+					   uint64_t *start)
 {
-	enum thread_start found;
 	struct cfi_rules r;
-	uint64_t start, end, vaddr;
+	uint64_t end;
 
-	/* A return address may be behind its function. */
-	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
-		return START_UNKNOWN;
+	*start = 0;
 	if (site->kind == CALLSITE_START)
 		return START_LIBRARY;
 	if (thread_start_exits(f, vaddr + 1))
@@ -626,19 +605,54 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 		return START_TABLE;
 	struct thread_starts *t = thread_starts_of(f);
 
-	if (!callsite_function_at(f, vaddr, &start, &end))
+	if (!callsite_function_at(f, vaddr, start, &end))
 		return t->entry && vaddr >= t->entry &&
 				       vaddr - t->entry < ENTRY_MAX
 			       ? START_ENTRY
 			       : START_UNKNOWN;
-	if (t->entry >= start && t->entry < end)
+	if (t->entry >= *start && t->entry < end)
 		return START_ENTRY;
-	found = thread_start_find(f, t, start, vaddr + 1, site);
-	if (!found && !t->read) {
+	return thread_start_find(f, t, *start, vaddr + 1, site);
+}
+
+enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
+				  const struct callsite *site)
+{
+	enum thread_start found;
+	uint64_t start, vaddr;
+
+	/* A return address may be behind its function. */
+	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
+		return START_UNKNOWN;
+	found = thread_start_soon(f, vaddr, site, &start);
+	if (found || !start)
+		return found;
+	struct thread_starts *t = thread_starts_of(f);
+
+	if (!t->read) {
 		thread_start_add_routines(f, t);
 		found = thread_start_find(f, t, start, vaddr + 1, site);
 	}
 	return found ? found : thread_start_why_not(f, start, vaddr);
+}
+
+enum thread_start thread_start_first(struct callsite_file *f, uint64_t off)
+{
+	enum thread_start found;
+	struct callsite site;
+	uint64_t start, entry, end, vaddr;
+
+	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
+		return START_UNKNOWN;
+	callsite_at(f, off, &site);
+	found = thread_start_soon(f, vaddr, &site, &start);
+	/* main() has a caller */
+	return found == START_ENTRY && start &&
+			       !(callsite_function_at(f, f->starts.entry,
+						      &entry, &end) &&
+				 entry == start)
+		       ? START_UNKNOWN
+		       : found;
 }
 
 /* Returns whether the code in front of the call at an ELF address has gone to

@@ -11,6 +11,8 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
+#include "symbolize/disasm/frame_code.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -18,6 +20,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/stack_walk.h"
+#include "symbolize/unwind/thread_start.h"
 #include "symbolize/unwind/unwind_state.h"
 #include "symbolize/unwind/unwind_threads.h"
 
@@ -421,17 +424,67 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	return found;
 }
 
-static bool unwind_is_data(struct unwinder *uw, const struct unwind_map *map,
-			   uint64_t addr)
+static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
+		       uint64_t start, uint64_t end, enum unwind_part part)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	unwind_images_lock(u->modules);
 	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
-	bool data = m && unwind_images_has_data(m, map, addr);
+	bool has = m && (part == UNWIND_DATA
+				 ? unwind_images_has_data(m, map, start)
+				 : unwind_images_has_text(m, map, start, end));
 
 	unwind_images_unlock(u->modules);
-	return data;
+	return has;
+}
+
+/* ---- where threads begin */
+
+/* The file is looked into only where a place looks like the one that calls
+ * main(): there are few. */
+static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
+			    uint64_t off)
+{
+	const struct unwind_row *row = unwind_images_row(m, vaddr - 1);
+	unsigned char code[FRAME_CODE_EXIT];
+
+	if (row && unwind_row_kind(row) == ROW_OUTERMOST)
+		return true;
+	size_t n = unwind_images_read_code(m, vaddr, code, sizeof(code));
+
+	if (frame_code_exits(m->machine, code, n))
+		return true;
+	if (!frame_code_hands_on(m->machine, code, n) &&
+	    vaddr - m->entry > UNWIND_ENTRY_MAX)
+		return false;
+	struct callsite_file *f = unwind_images_calls_of(m);
+
+	return f && thread_start_first(f, off);
+}
+
+static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
+			  uint64_t addr)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+	const uint64_t off = addr - map->start + map->pgoff;
+	bool begins = false;
+	uint64_t vaddr;
+
+	unwind_images_lock(u->modules);
+	struct unwind_image *m = unwind_images_of(u->modules, map->image);
+
+	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
+		struct known_fp *k = unwind_images_first(m, vaddr);
+
+		if (k->m != m || k->vaddr != vaddr)
+			*k = (struct known_fp){
+				m, vaddr, unwind_is_first(m, vaddr + 1, off), 0
+			};
+		begins = k->set;
+	}
+	unwind_images_unlock(u->modules);
+	return begins;
 }
 
 /* ---- threads */
@@ -531,14 +584,16 @@ static void unwind_free(struct unwinder *uw)
 static const struct unwinder_ops ops = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
-	.is_data = unwind_is_data,
+	.has = unwind_has,
+	.begins = unwind_begins,
 	.free = unwind_free,
 };
 
 static const struct unwinder_ops ops_ahead = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
-	.is_data = unwind_is_data,
+	.has = unwind_has,
+	.begins = unwind_begins,
 	.begin = unwind_begin,
 	.finish = unwind_finish,
 	.free = unwind_free,

@@ -10,8 +10,6 @@
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind_state.h"
 
-/* Bytes of startup code at a file's entry point. */
-#define ENTRY_MAX 256
 /* Nothing is mapped below (vm.mmap_min_addr), so that numbers are not code. */
 #define NO_CODE_BELOW 65536
 /* Where a system call of x86-64 leaves its result: rax. */
@@ -74,7 +72,7 @@ static bool unwind_at_entry(const struct unwind_code *c,
 			    const struct stack_walk *w)
 {
 	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
-	       c->vaddr - c->m->entry < ENTRY_MAX &&
+	       c->vaddr - c->m->entry < UNWIND_ENTRY_MAX &&
 	       !unwind_images_row(c->m, c->m->entry) &&
 	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
 }

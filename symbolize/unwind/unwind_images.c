@@ -23,6 +23,7 @@
 #include "symbolize/sframe/sframe_table.h"
 #include "symbolize/kept.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/callsite.h"
 
 /* Files kept open; their tables stay in memory anyway. */
 #define OPEN_MAX 32
@@ -56,7 +57,7 @@ struct unwind_images {
 	uint64_t clock;
 	struct unwind_images_count count;
 	struct known_call call[CALLS_KNOWN];
-	struct known_fp fp[CALLS_KNOWN];
+	struct known_fp fp[CALLS_KNOWN], first[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
@@ -79,6 +80,15 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 	ms->sy = sy;
 	ms->fr = fr;
 	return ms;
+}
+
+struct callsite_file *unwind_images_calls_of(struct unwind_image *m)
+{
+	struct identity_said said;
+
+	if (!m->calls)
+		m->calls = callsite_open(m->set->sy, m->img, &said);
+	return m->calls;
 }
 
 static void unwind_image_free(void *object)
@@ -113,6 +123,8 @@ static void unwind_images_leave(struct unwind_images *ms,
 {
 	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
+	callsite_close(m->calls);
+	m->calls = NULL;
 	if (!m->keep || !unwind_images_kept(ms) || m->tried.young ||
 	    !tried_files_can_tell(&m->tried)) {
 		unwind_image_free(m);
@@ -288,6 +300,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
+	m->program = elf_is_program(ef);
 	m->n_data = ef->n_data;
 	m->data = ef->n_data ? mem_dup(ef->data, ef->n_data * sizeof(*ef->data))
 			     : NULL;
@@ -473,6 +486,32 @@ bool unwind_images_has_data(const struct unwind_image *m,
 	return false;
 }
 
+/* Of the smallest pages, to which a mapping is rounded. What is between
+ * segments of files for larger ones is unmapped again, and may be others'. */
+#define PAGE 4096
+
+bool unwind_images_has_text(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t start,
+			    uint64_t end)
+{
+	const uint64_t from = start - map->start + map->pgoff;
+	const uint64_t len = end - start;
+	uint64_t to;
+
+	if (m->kind != IMAGE_FILE || !m->program ||
+	    __builtin_add_overflow(from, len, &to))
+		return false;
+	for (size_t i = 0; i < m->n_seg; i++) {
+		const struct segment *s = &m->seg[i];
+
+		if (s->off + s->filesz >= s->off && from + PAGE > s->off &&
+		    from < s->off + s->filesz && to - s->off < UINT64_MAX / 2 &&
+		    to - s->off < s->filesz + PAGE)
+			return true;
+	}
+	return false;
+}
+
 uint32_t unwind_images_added(const struct unwind_images *ms)
 {
 	return ms->added;
@@ -528,6 +567,14 @@ struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr)
 	uint64_t h = hash_pair((uintptr_t)m, vaddr);
 
 	return &m->set->fp[h % CALLS_KNOWN];
+}
+
+struct known_fp *unwind_images_first(const struct unwind_image *m,
+				     uint64_t vaddr)
+{
+	uint64_t h = hash_pair((uintptr_t)m, vaddr);
+
+	return &m->set->first[h % CALLS_KNOWN];
 }
 
 struct known_calls *unwind_images_calls(const struct unwind_image *m,

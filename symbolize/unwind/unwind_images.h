@@ -18,6 +18,7 @@
 #include "symbolize/cfi/sigreturn.h"
 #include "symbolize/files/tried_files.h"
 
+struct callsite_file;
 struct cfi;
 struct frames;
 struct function_rows;
@@ -42,6 +43,7 @@ struct unwind_image {
 	bool keep;	      /* for later runs */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
+	bool program;	      /* elf_is_program() */
 	struct cfi *cfi[UNWIND_IMAGE_TABLES];		 /* NULL: none */
 	struct function_rows *rows[UNWIND_IMAGE_TABLES]; /* of cfi */
 	/* .sframe, for files without .eh_frame only: GNU ld writes wrong
@@ -54,6 +56,7 @@ struct unwind_image {
 	struct segment *data; /* loaded without the right to execute */
 	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
+	struct callsite_file *calls; /* NULL: not open */
 	char *path;
 	struct image *img; /* image it was opened for; JIT: NULL */
 	/* JIT: addresses are those in the process; borrowed. */
@@ -94,6 +97,9 @@ bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image);
 void unwind_images_share(struct unwind_images *ms);
 void unwind_images_lock(struct unwind_images *ms);
 void unwind_images_unlock(struct unwind_images *ms);
+/* Returns the file as the check of return addresses has it, opened with the
+ * first call, or NULL; borrowed from the image. */
+struct callsite_file *unwind_images_calls_of(struct unwind_image *m);
 /* Returns JIT code with the tables and bytes recorded for it; NULL if there are
  * neither. Borrows c until unwind_images_free(). */
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
@@ -113,6 +119,11 @@ bool unwind_images_may_add(const struct unwind_image *m);
  * compared, where the mapping of its code says that it was loaded. */
 bool unwind_images_has_data(const struct unwind_image *m,
 			    const struct unwind_map *map, uint64_t addr);
+/* Returns whether [start, end) of a mapping is code of the file, which is a
+ * program. */
+bool unwind_images_has_text(const struct unwind_image *m,
+			    const struct unwind_map *map, uint64_t start,
+			    uint64_t end);
 /* How many tables were added so. */
 uint32_t unwind_images_added(const struct unwind_images *ms);
 /* The call before a return address, as missing_caller.c found it. */
@@ -125,7 +136,8 @@ struct known_call {
  * another one that was asked for before. */
 struct known_call *unwind_images_call(const struct unwind_image *m,
 				      uint64_t vaddr);
-/* Whether code has set the frame pointer, as missing_caller.c found it. */
+/* Whether code has set the frame pointer, as missing_caller.c found it; in
+ * another list, whether a thread begins there, as unwind.c did. */
 struct known_fp {
 	const struct unwind_image *m; /* NULL: none is known here */
 	uint64_t vaddr;
@@ -135,6 +147,8 @@ struct known_fp {
 /* Returns the place where that is kept of an address of a file, or of another
  * one that was asked for before. */
 struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr);
+struct known_fp *unwind_images_first(const struct unwind_image *m,
+				     uint64_t vaddr);
 /* The calls that a function has of another one, as missing_caller.c counted
  * them. */
 struct known_calls {

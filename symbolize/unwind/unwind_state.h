@@ -19,6 +19,8 @@ struct unwind_threads;
 /* Samples of several threads alternate: each finds the stack it had before, by
  * the region of memory that its stack is in. */
 #define TRAILS 16
+/* Bytes of startup code at a file's entry point. */
+#define UNWIND_ENTRY_MAX 256
 
 /* An address, and how to step from it. */
 struct unwind_step_at {

@@ -216,7 +216,7 @@ def check_tracks(b, db):
     b.point(x_of(b, (begin + time) / 2), y)
     tip = b.text("#tip")
     ok("off the CPU for %s: %s" % (in_time(to - begin), WORD[state]) in tip and
-       ", woken by %s " % waker in tip and "(consistent)" in tip and
+       ", woken by %s " % waker in tip and "(likely)" in tip and
        " after " + in_time(time - begin) in tip,
        "a_thread_says_how_long_it_waited_and_who_woke_it", tip,
        (tid, begin, to, waker, time))

@@ -243,14 +243,18 @@ class Bench:
             shutil.rmtree(folder)
 
     def table(self):
+        """The rate is how much of what is only likely (consistent) is right."""
         print("%-16s" % "loss" + "".join("%10s" % c for c in COLUMNS) +
-              "%14s" % "edges false")
+              "%14s%10s" % ("edges false", "rate"))
         for kind in self.a.kinds:
             s = self.sums[kind]
             total = sum(s[c] for c in COLUMNS) or 1
+            likely = s["right"] + s["wrong"]
             print("%-16s" % kind + "".join(
                 "%10.2f" % (100 * s[c] / total) for c in COLUMNS) +
                 "%14d" % s["edges false"] +
+                ("%10.2f" % (100 * s["right"] / likely) if likely
+                 else "%10s" % "-") +
                 ("   %d hidden" % s["hidden"] if s["hidden"] else ""))
 
 

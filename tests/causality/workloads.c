@@ -431,6 +431,83 @@ static void run_sock(void)
 	pthread_join(b, NULL);
 }
 
+/* direct: one reads from a disk, past the cache, beside a client and a server
+ * of TCP that never sleep: softirqs of the disk run in their system calls, too.
+ */
+#define DIRECT_BLOCKS 4096
+
+static atomic_int direct_read;
+
+static void *read_direct(void *arg)
+{
+	char path[] = "/var/tmp/workloadsXXXXXX";
+	int fd = mkstemp(path);
+	static char block[4096] __attribute__((aligned(4096)));
+
+	(void)arg;
+	must(fd >= 0, path);
+	for (int i = 0; i < DIRECT_BLOCKS; i++)
+		must(write(fd, block, sizeof(block)) > 0, "write");
+	fsync(fd);
+	close(fd);
+	fd = open(path, O_RDONLY | O_DIRECT);
+	unlink(path);
+	must(fd >= 0, "O_DIRECT");
+	workload_name("direct");
+	for (int r = 0; r < rounds; r++) {
+		off_t at =
+			(off_t)((unsigned int)r * 2654435761u % DIRECT_BLOCKS);
+
+		note("begin wait");
+		must(pread(fd, block, sizeof(block),
+			   at * (off_t)sizeof(block)) > 0,
+		     "pread");
+		note("end wait");
+	}
+	close(fd);
+	direct_read = 1;
+	return NULL;
+}
+
+static void *answer_direct(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+	char c;
+
+	workload_name("answers");
+	note("begins");
+	while (read(fd, &c, 1) == 1)
+		give_byte(fd);
+	close(fd);
+	return NULL;
+}
+
+static void run_direct(void)
+{
+	struct sockaddr_in at;
+	int listens = listen_on(&at);
+	/* else one waits for the other's page fault */
+	must(!mlockall(MCL_CURRENT | MCL_FUTURE), "mlockall");
+	pthread_t s = begin_thread(answer_direct, &listens);
+	pthread_t d = begin_thread(read_direct, NULL);
+	int fd = connect_to(&at);
+
+	workload_name("asks");
+	for (int r = 0; !direct_read; r++) {
+		give_byte(fd);
+		if (r % 8) {
+			char c;
+
+			must(read(fd, &c, 1) == 1, "read");
+		} else {
+			take_byte(fd);
+		}
+	}
+	close(fd);
+	pthread_join(d, NULL);
+	pthread_join(s, NULL);
+}
+
 /* hog: two threads that compute share a CPU: one waits for it, ready. */
 static void *hog(void *arg)
 {
@@ -844,18 +921,31 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } workload[] = {
-	{ "chain", run_chain },	  { "lock", run_lock },
-	{ "cond", run_cond },	  { "queue", run_queue },
-	{ "timers", run_timers }, { "disk", run_disk },
-	{ "sock", run_sock },	  { "hog", run_hog },
-	{ "fork", run_fork },	  { "signals", run_signals },
-	{ "pty", run_pty },	  { "pi", run_pi },
-	{ "herd", run_herd },	  { "futex", run_futex },
-	{ "sem", run_sem },	  { "barrier", run_barrier },
-	{ "pair", run_pair },	  { "udp", run_udp },
-	{ "epoll", run_epoll },	  { "vfork", run_vfork },
-	{ "stop", run_stop },	  { "ptrace", run_ptrace },
-	{ "yield", run_yield },	  { "affinity", run_affinity },
+	{ "chain", run_chain },
+	{ "lock", run_lock },
+	{ "cond", run_cond },
+	{ "queue", run_queue },
+	{ "timers", run_timers },
+	{ "disk", run_disk },
+	{ "sock", run_sock },
+	{ "hog", run_hog },
+	{ "direct", run_direct },
+	{ "fork", run_fork },
+	{ "signals", run_signals },
+	{ "pty", run_pty },
+	{ "pi", run_pi },
+	{ "herd", run_herd },
+	{ "futex", run_futex },
+	{ "sem", run_sem },
+	{ "barrier", run_barrier },
+	{ "pair", run_pair },
+	{ "udp", run_udp },
+	{ "epoll", run_epoll },
+	{ "vfork", run_vfork },
+	{ "stop", run_stop },
+	{ "ptrace", run_ptrace },
+	{ "yield", run_yield },
+	{ "affinity", run_affinity },
 	{ "rt", run_rt },
 };
 

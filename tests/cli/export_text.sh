@@ -63,6 +63,25 @@ d = json.load(sys.stdin)["traceEvents"]
 print(*(e["args"]["event_id"] for e in d if e["ph"] == "i"), sep=",")')
 [ "$got" = "$want" ]
 ok "and chrome" $?
+"$B" export --format chrome tests/causality/captures/chain.data.zst |
+	python3 -c 'import json, sys
+d = json.load(sys.stdin)
+e = d["traceEvents"]
+on, woke, bad = {}, 0, 0
+for x in e:
+    at = x["pid"], x["tid"]
+    if x["ph"] in "BE":
+        on[at] = x["ph"] == "B"
+    elif x["ph"] in "sf":
+        woke += 1
+        bad += not on.get(at)
+names = {x["cat"] for x in e if x["ph"] == "i" and ";" not in
+         x["args"].get("kernel", "") + x["args"].get("user", "")}
+assert woke > 50 and not bad, (woke, bad)
+assert not any(n.startswith(("sched:", "irq:")) for n in names), names
+assert d["otherData"]["events_left_out"] > 100
+'
+ok "arrows lead from a slice to a slice, in place of the events of the scheduler" $?
 got=$("$B" export --format speedscope --by samples "$@" | python3 -c '
 import json, sys
 for p in json.load(sys.stdin)["profiles"]: print(p["endValue"])' | sed 1d |

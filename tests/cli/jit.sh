@@ -123,6 +123,21 @@ hot "by the map nobody knows which one ran" \
 	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
 cp "$cap/jit-13475.dump" .
 hot "a jitdump file counts before a map" "jit_alpha jit_beta jit_gamma "
+# The number in the head is at offset 20.
+cp jit-13475.dump mine
+printf '\001\0\0\0' | dd of=jit-13475.dump bs=1 seek=20 conv=notrunc 2>/dev/null
+hot "one that another process wrote is not read, and a map is" \
+	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
+"$B" info c.data 2>&1 | tr -s ' \n' ' ' >out
+if grep -q "jit-13475.dump: not read, as process 1 wrote it, not 13475; --jitdump 13475=FILE takes it" out
+then echo "ok it is said which process wrote it"
+else
+	echo "not ok it is said which process wrote it"
+	grep dump out | head -c 500
+fi
+hot "what the user names is, whatever it is called" \
+	"jit_alpha jit_beta jit_gamma " --jitdump 13475=mine
+mv mine jit-13475.dump
 # The path of its mapping record, below --symfs; not outside of it.
 wrote=$("$B" query --no-jit c.data "SELECT path FROM image
 	WHERE path LIKE '%/jit-13475.dump'" --format csv 2>/dev/null | sed 1d)
@@ -247,4 +262,72 @@ else
 	echo "not ok code of a big-endian machine is disassembled"
 	echo "# got: $got"
 	sed 's/^/# err: /' err | head -5
+fi
+
+# A process in a pid namespace of its own writes its number there.
+cat >jitter.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	/* mov $100000000,%ecx; dec %ecx; jnz; ret */
+	static const unsigned char code[] = { 0xb9, 0x00, 0xe1, 0xf5, 0x05,
+					      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+	uint32_t head[10] = { 0x4a695444, 1, 40, 62, 0, (uint32_t)getpid() };
+	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct timespec t;
+	char name[64];
+	snprintf(name, sizeof(name), "jit-%d.dump", (int)getpid());
+	FILE *f = fopen(name, "w+");
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
+	memcpy(at, code, sizeof(code));
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	const struct {
+		uint32_t id, size;
+		uint64_t time;
+		uint32_t pid, tid;
+		uint64_t vma, addr, len, index;
+	} load = { 0, 56 + 7 + sizeof(code),
+		   (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
+		   (uint32_t)getpid(), (uint32_t)getpid(), (uintptr_t)at,
+		   (uintptr_t)at, sizeof(code), 1 };
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(&load, sizeof(load), 1, f);
+	fwrite("jitted", 7, 1, f);
+	fwrite(code, sizeof(code), 1, f);
+	fclose(f);
+	for (int i = 0; i < 6; i++)
+		((void (*)(void))(uintptr_t)at)();
+	return 0;
+}
+END
+mkdir away
+if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" != 0 ] ||
+	! cc -O1 -o jitter jitter.c ||
+	! (cd away && perf record -q -k mono -F 199 -g -o ../ns.data \
+		unshare -pf ../jitter >/dev/null 2>&1)
+then echo "skip a process in a pid namespace: no root, perf or compiler"
+else
+	# jitted: the names of code that was made at run time
+	jitted() {
+		"$B" report --format csv ns.data 2>err | grep -o 'jitted' |
+			sort -u
+	}
+	# like NAME WANTED
+	like() {
+		if [ "$(jitted)" = "$2" ]
+		then echo "ok $1"
+		else
+			echo "not ok $1"
+			sed 's/^/# err: /' err | head -5
+		fi
+	}
+	like "one of a process in a pid namespace is read" jitted
+	cp away/jit-1.dump x && mv x away/jit-1.dump
+	like "but not if it is another file than was mapped" ""
 fi

@@ -231,3 +231,47 @@ if [ $? = 1 ] && grep -q '1025 captures: each two of at most 1024' err
 then echo "ok too_many_captures_on_one_timeline_are_refused"
 else echo "not ok too_many_captures_on_one_timeline_are_refused"
 fi
+
+# Path keeps switches and wake-ups, and nothing of the events between them.
+between() {	# between N: of two threads that wake each other, N others each time
+	awk -v n="$1" 'function at() { t += 3
+			return sprintf("%d.%06d", int(t / 1e6), t % 1e6) }
+		BEGIN { t = 1e9
+		print "# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:1\n#"
+		for (i = 0; i < 2000; i++) {
+			a = 101 + i % 2; b = 101 + (i + 1) % 2
+			head = " t" a "-" a " [000] d..2. "
+			for (k = 0; k < n; k++)
+				printf "%s%s: sched_stat_runtime: comm=t%d pid=%d runtime=3000 [ns]\n",
+					head, at(), a, a
+			if (i % 100 == 50)
+				print "CPU:0 [LOST 3 EVENTS]"
+			printf "%s%s: sched_waking: comm=t%d pid=%d prio=120 target_cpu=000\n",
+				head, at(), b, b
+			printf "%s%s: sched_switch: prev_comm=t%d prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=t%d next_pid=%d next_prio=120\n",
+				head, at(), a, a, b, b
+		} }' >"between$1.txt"
+	"$B" ingest -q -f -o "between$1.db" "between$1.txt"
+}
+# asks DB LIMIT: path has an answer in so many KiB
+asks() {
+	(
+		# shellcheck disable=SC3045 # dash and bash have it
+		ulimit -d "$2"
+		"$B" path "$1" >asked 2>err
+	) && grep -q ' waits, .* proved' asked
+}
+between 1
+between 200
+limit=1024
+while [ $limit -lt 65536 ] && ! asks between1.db $limit
+do limit=$((limit + 512))
+done
+asks between200.db $((limit + 1024))
+rc=$?
+if [ $rc = 0 ]
+then echo "ok path_keeps_nothing_of_400000_events_between_switches"
+else
+	echo "not ok path_keeps_nothing_of_400000_events_between_switches: limit $limit"
+	sed 's/^/# /' err | tail -n 3
+fi

@@ -149,7 +149,7 @@ do
 	do
 		want=$(of_json "$work/json" "sum(w['ns'] for w in r['longest']
 if w['waker'] == '$who' and w['proof'] == '$proof')")
-		[ $proof = proved ] && mark= || mark=", $proof"
+		[ $proof = proved ] && mark= || mark=", likely"
 		grep -F ";[woken by $who$mark];" "$work/folded" >"$work/part"
 		[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
 		ok "time_until_${who}_woke_it_is_above_its_frame_$proof" $?

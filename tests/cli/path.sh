@@ -300,7 +300,7 @@ json_sums = collections.Counter()
 for s in json.load(open(sys.argv[2]))["sums"]:
     word = s["state"]
     if s["proof"] == "consistent":
-        word += ", consistent"
+        word += ", likely"
     elif s["proof"] == "unknown" and word != "unknown":
         word += ", waker not known"
     json_sums["[%s]" % word, s["proof"] != "proved"] += s["ns"]
@@ -383,7 +383,7 @@ for t in threads:
     tids[t["comm"]].add(t["tid"])
 assert any(len(s) > 1 for s in tids.values())
 columns = "%s%s%s%s" % (
-    re.sub(r"^.* took .*$| (proved|consistent|unknown)$", "",
+    re.sub(r"^.* took .*$| (proved|likely|unknown)$", "",
            ask("path", "--worst", "9"), flags=re.M),
     "".join(w["because"] + "\n" for w in json.loads(
         ask("path", "--waits", "--json"))["waits"]),
@@ -624,9 +624,18 @@ is raises_that_are_not_all_known_prove_nothing \
 	' 1 softirq,0 1 softirq,0' "$said"
 
 "$B" path --worst 1 --limit 2 tests/causality/captures/lock.data.zst >"$work/text"
-sed -n '/^    at us/,$p' "$work/text" | sed -n 4p |
-	grep -q '^\.\.\. and [0-9]* more; --limit 0 shows all$'
+lines=$(sed -n '/^    at us/,/folded/p' "$work/text" | grep -c '^ *[0-9]')
+[ "$lines" -gt 0 ] && [ "$lines" -le 2 ] && grep -q \
+	'^below .* folded: .*, [0-9.]* % of the time; --limit 0 shows all$' \
+	"$work/text"
 ok limit_limits_the_lines_of_a_chain $?
+# what is longest says why: it is folded last
+"$B" path --worst 1 --limit 0 tests/causality/captures/lock.data.zst >"$work/all"
+sed -n '/^    at us/,$p' "$work/all" | awk '$2 > most { most = $2; why = $0 }
+	END { print why }' >"$work/most"
+"$B" path --worst 1 --limit 4 tests/causality/captures/lock.data.zst |
+	grep -qxF "$(cat "$work/most")"
+ok the_longest_piece_is_folded_last $?
 
 # threads without a record of their name, as behind a ring that keeps the newest
 # records, have that of the switches, from the first one that tells it on: in

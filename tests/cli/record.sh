@@ -46,6 +46,12 @@ do
 	-o) out=$2; shift 2 ;;
 	-e) event=$2; shift 2 ;;
 	-F | -k | -p | -b) shift 2 ;;
+	--buildid-mmap)
+		case $LIKE in
+		*noids*) echo "Error: unknown option \`buildid-mmap'" >&2; exit 129 ;;
+		*oldids*) echo "Failed: no support to record build id in mmap events, update your kernel." >&2; exit 255 ;;
+		esac
+		shift ;;
 	-a) all=1; shift ;;
 	--) shift; break ;;
 	*) echo "unknown option $1" >&2; exit 129 ;;
@@ -160,66 +166,97 @@ dry() {
 # ---- what perf and the kernel have
 LIKE=defer,cycles
 dry deferred_where_the_kernel_takes_it \
-	'perf record -e cycles -F 997 --call-graph fp,defer -o perf.data -- ./frames' ./frames
+	'perf record -e cycles -F 997 --call-graph fp,defer --buildid-mmap -o perf.data -- ./frames' ./frames
 LIKE=cycles
 dry ignored_deferral_is_seen_and_not_asked_for \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
+LIKE=noids,cycles
+dry a_perf_that_takes_no_build_ids_of_mappings_is_not_asked_for_them \
+	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+LIKE=oldids,cycles
+dry nor_is_one_on_a_kernel_that_gives_none \
 	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
 LIKE=strict,cycles
 dry refused_deferral_too \
-	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
 LIKE=defer,cycles
 dry no_frame_pointers_means_dumps_on_any_kernel \
-	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -o perf.data -- ./noframes' ./noframes
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -o perf.data -- ./noframes' ./noframes
 LIKE=clock
 dry the_event_that_perf_fell_back_to \
-	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+	'perf record -e cpu-clock -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
 LIKE=task
 dry the_event_that_perf_7_2_falls_back_to \
-	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+	'perf record -e cpu-clock -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
 LIKE=nocycles
 dry an_event_that_perf_refuses \
-	'perf record -e cpu-clock -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+	'perf record -e cpu-clock -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
 LIKE=cycles,user
 dry only_user_mode_where_only_that_is_allowed \
-	'perf record -e cycles:u -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+	'perf record -e cycles:u -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
 says and_says_that_the_kernel_is_missing "without the kernel's part" err
 LIKE=cycles FAIL=mlock
 dry buffers_that_may_not_be_locked_are_left_at_the_default \
-	'perf record -e cycles -F 997 --call-graph dwarf,16384 -o perf.data -- ./noframes' ./noframes
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 --buildid-mmap -o perf.data -- ./noframes' ./noframes
 FAIL=
 
 # ---- what is to be recorded
 dry a_libc_without_frame_pointers_is_enough \
-	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -o perf.data -- ./prog 5' ./prog 5
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -o perf.data -- ./prog 5' ./prog 5
 dry options_behind_the_program_are_its_own \
-	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames --dry-run -a -- x' \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames --dry-run -a -- x' \
 	./frames --dry-run -a -- x
 dry words_are_quoted_for_a_shell \
-	"perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames 'a b' 'it'\\''s'" \
+	"perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames 'a b' 'it'\\''s'" \
 	./frames 'a b' "it's"
 dry a_url_with_a_password_is_left_alone \
-	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames http://u:secret@h/' \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames http://u:secret@h/' \
 	./frames http://u:secret@h/
 dry all_cpus \
-	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -a -o all.data -- sleep 0.5' \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -a -o all.data -- sleep 0.5' \
 	-a --for 0.5s -o all.data
 dry a_program_that_is_ended \
-	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- timeout --foreground 60 ./frames' \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- timeout --foreground 60 ./frames' \
 	--for 1m ./frames
 dry larger_dumps_of_another_event \
-	'perf record -e instructions -F 99 --call-graph dwarf,32768 -m 8M -o perf.data -- ./prog' \
+	'perf record -e instructions -F 99 --call-graph dwarf,32768 -m 8M --buildid-mmap -o perf.data -- ./prog' \
 	-e instructions -F 99 --dump 32K -- ./prog
 dry each_switch_and_wake_up \
-	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/ -m 16M -a -o perf.data -- ./frames" \
+	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/ -m 16M --buildid-mmap -a -o perf.data -- ./frames" \
 	--waits -e cpu-clock ./frames
 dry in_rings_that_say_what_they_lost \
-	'' --waits --tracer ftrace ./frames
-is by_trace_cmd "trace-cmd record -b 20000 -e sched:sched_switch -e 'sched:sched_wak*' -e 'irq:*_e*' -e irq:softirq_raise -e block:block_rq_complete -o trace.dat -- ./frames" \
-	"$(head -1 err)"
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -a -o perf.data -- ./frames' \
+	--waits --tracer ftrace ./frames
+grep -q 'an instance of ftrace, into the folder perf.data.ftrace$' err
+ok and_the_rest_by_ftrace $?
 ./frames &
 frames=$!
 soon grep -q /frames "/proc/$frames/maps"
-dry a_process "perf record -e cycles -F 997 --call-graph fp -p $frames -o perf.data" -p $frames
+dry a_process "perf record -e cycles -F 997 --call-graph fp --buildid-mmap -p $frames -o perf.data" -p $frames
+is of_one_whose_files_are_at_their_paths_nothing_is_said 0 \
+	"$(grep -c 'was replaced' err)"
+mv frames kept && cp noframes frames
+"$B" record --dry-run -p $frames >out 2>err
+is nor_if_the_old_one_has_another_name 0 "$(grep -c 'was replaced' err)"
+cp kept frames && rm kept
+"$B" record --dry-run -p $frames >out 2>err
+is a_deleted_one_without_another_at_its_path_is_not_replaced 0 \
+	"$(grep -c 'was replaced' err)"
+kill $frames
+wait $frames 2>/dev/null
+./frames &
+frames=$!
+soon grep -q /frames "/proc/$frames/maps"
+cp noframes other && cp frames same && mv other frames
+"$B" record --dry-run -p $frames >out 2>err
+says a_program_that_was_replaced_is_named \
+	"$work/frames was replaced since process $frames mapped it: functions of the old file will have no names" err
+says the_old_file_is_what_frame_pointers_are_asked_of \
+	'call-graph fp ' err
+how=$(sed -n "s/.*as long as it runs, '\([^']*\)' keeps that.*/\1/p" err)
+sh -c "$how" && cmp -s same "old$work/frames"
+ok and_following_the_advice_keeps_the_old_one $?
+mv same frames
 kill $frames
 wait $frames 2>/dev/null
 for s in script script2
@@ -231,17 +268,17 @@ done
 # of a name, the code does not matter: Python 3.13's is there by its name alone
 cp noframes java && cp noframes python3.12 && cp noframes python3.13 && cp frames node || exit 2
 dry code_made_at_run_time_needs_its_clock \
-	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -o perf.data -- ./python3.13' \
+	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./python3.13' \
 	./python3.13
 says and_its_switch_is_told "--runtime, which sets PYTHON_PERF_JIT_SUPPORT=1" err
 dry the_switch_is_set_when_asked_for \
-	'NODE_OPTIONS=--perf-basic-prof perf record -e cycles -F 997 --call-graph fp -k CLOCK_MONOTONIC -o perf.data -- ./node' \
+	'NODE_OPTIONS=--perf-basic-prof perf record -e cycles -F 997 --call-graph fp --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./node' \
 	--runtime ./node
 dry java_writes_a_map_and_its_stacks_are_larger \
-	"JAVA_TOOL_OPTIONS='-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' perf record -e cycles -F 997 --call-graph dwarf,32768 -m 8M -k CLOCK_MONOTONIC -o perf.data -- ./java" \
+	"JAVA_TOOL_OPTIONS='-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' perf record -e cycles -F 997 --call-graph dwarf,32768 -m 8M --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./java" \
 	--runtime ./java
 dry trampolines_are_known_and_need_no_jitdump \
-	'PYTHONPERFSUPPORT=1 perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M -k CLOCK_MONOTONIC -o perf.data -- ./python3.12' \
+	'PYTHONPERFSUPPORT=1 perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./python3.12' \
 	--runtime ./python3.12
 ok dry_run_records_nothing "$(test ! -e perf.data; echo $?)"
 is and_leaves_nothing '' "$(ls tmp)"
@@ -384,6 +421,31 @@ says half_a_second_of_a_process_says_how_large_dumps_must_be \
 grep -qE '^(All|>?9[5-9]\.[0-9]+ % of the)( [0-9,]+)? user stacks are whole' out
 ok and_then_they_are_whole $?
 is and_the_trial_is_gone '' "$(ls tmp)"
+if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
+then
+	rmdir /sys/kernel/tracing/instances/try$$
+	"$B" record --waits --tracer ftrace -o both.data -- \
+		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err
+	is the_status_is_the_programs_with_ftrace_too 0 $?
+	says what_will_be_proved_is_said_before 'half a second: ' err
+	tr '\n' ' ' <err | grep -q ' took .* [1-9][0-9.]* % proved'
+	ok switches_are_ftraces_and_proved $?
+	is samples_are_of_the_same_timeline '1:ftrace 1:perf' "$("$B" query \
+		--format csv both.db "SELECT DISTINCT c.together, c.format
+		FROM capture c JOIN event_type e ON e.capture = c.id AND
+		(e.name LIKE '%sched_switch' OR e.name LIKE '%clock%' OR
+		e.name LIKE '%cycles%') AND e.events > 0 ORDER BY 2" |
+		awk -F, 'NR > 1 { printf "%s%s:%s", n++ ? " " : "", $1, $2 }')"
+	n=$("$B" query --format csv both.db "SELECT sum(e.kraw NOT NULL)
+		FROM event e JOIN event_type t ON t.id = e.type
+		WHERE t.name LIKE '%sched_switch'" | tail -1)
+	[ "${n:-0}" -gt 10 ]
+	ok "and_have_stacks: $n" $?
+	is the_instance_is_gone '' \
+		"$(find /sys/kernel/tracing/instances -name 'backstitch*')"
+else
+	echo "skip an instance of ftrace: none can be made here"
+fi
 mkdir full
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none full 2>/dev/null
 then

@@ -23,8 +23,8 @@ PAGE = ("z-defer", "defer-lost-clock", "defer-exitexec-s", "tp-sched",
         "switch-churn", "two-e", "dlchurn", "ftrace-v7", "pair", "lttng")
 
 
-def export(form, db):
-    return must("export", "--format", form, db)
+def export(form, db, *more):
+    return must("export", "--format", form, *more, db)
 
 
 def samples_of(db):
@@ -197,7 +197,7 @@ def read_chrome(text):
     """Running ns by track, instants, losses; ValueError when it is no trace."""
     d = json.loads(text, parse_float=nanos)
     run_, open_, last = collections.Counter(), {}, None
-    instants, lost, names = [], {}, set()
+    instants, lost, names, arrows = [], {}, set(), {}
     for e in d["traceEvents"]:
         track = (e["pid"], e["tid"])
         if e["ph"] == "M":
@@ -218,6 +218,12 @@ def read_chrome(text):
                 raise ValueError("ends another one: %r" % e)
             if e.get("args", {}).get("end") != "capture":
                 run_[track] += e["ts"] - b["ts"]
+        elif e["ph"] == "s":
+            arrows[e["id"]] = e
+        elif e["ph"] == "f":
+            # from who woke to who came, and nothing comes before its cause
+            if arrows.pop(e["id"])["ts"] > e["ts"] or e["bp"] != "e":
+                raise ValueError("an arrow into the past: %r" % e)
         elif e["ph"] == "b":
             lost[e["id"]] = e
         elif e["ph"] == "e":
@@ -230,7 +236,7 @@ def read_chrome(text):
                 raise ValueError("says too late: %r" % e)
         else:
             instants.append(e)
-    if open_ or not all(x["ended"] for x in lost.values()):
+    if open_ or arrows or not all(x["ended"] for x in lost.values()):
         raise ValueError("slices without an end")
     return d, run_, instants, lost
 
@@ -239,10 +245,18 @@ def check_chrome(name, db, want):
     text = export("chrome", db)
     d, run_, instants, lost = read_chrome(text)
     timed = [w for w in want if w[1] is not None]
+    # slices and arrows tell of some
+    there = {i["args"]["event_id"] for i in instants}
+    left = [w for w in timed if w[0] not in there]
+    ok(len(left) == d["otherData"]["events_left_out"] and
+       all(w[6].split(":")[0] in ("sched", "irq") for w in left),
+       name + ": chrome leaves out what it counts")
+    timed = [w for w in timed if w[0] in there]
     ok([(i["args"]["event_id"], i["ts"], i["args"].get("cpu"), i["cat"],
          i["args"]["weight"], i["args"].get("verdict")) for i in instants]
        == [(w[0], w[1], w[2], w[6], w[7], w[8]) for w in timed]
-       and d["otherData"]["events_without_time"] == len(want) - len(timed),
+       and d["otherData"]["events_without_time"] ==
+       len(want) - len(timed) - len(left),
        name + ": chrome has all samples")
     threads = collections.Counter()
     cpus = 0

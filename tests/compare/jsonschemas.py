@@ -23,7 +23,7 @@ SYMFS = ["--symfs", os.path.join(CAPTURES, "symfs")]
 DBS = os.path.join(common.OUT, "jsonschemas")
 NAMES = """before.data after.data naps.data pair.data offcpu-616.data z-defer.data overwrite-defer.data.zst
 shop.data.zst defer-exitexec-s.data.zst hits-lbr.data.zst lines-clang.data.zst jit-reused.data.zst two-e.data
-m32.data ftrace-v7.dat ftrace-missed.dat.zst ftext-verbose.txt.gz ctf-discard""".split()
+m32.data calls.data.zst ftrace-v7.dat ftrace-missed.dat.zst ftext-verbose.txt.gz ctf-discard""".split()
 
 
 seen, wrong = {}, {}
@@ -62,7 +62,7 @@ for name in NAMES:
     for more in ("--worst 3", "--tree", "--waits"):
         ask("path", *more.split(), db)
     for more in ("-g", "--off-cpu", "--off-cpu -g", "--off-cpu --sort comm", "--wall", "--sched", "--inline",
-                 "--sort comm,image", "--sort srcline"):
+                 "--sort comm,image", "--sort srcline", "--latency --worst 3", "--latency wake-up --bins 10us"):
         ask("report", "--limit", "20", *more.split(), db)
     report = ask("report", "--limit", "20", db)
     for row in (report or {}).get("rows", [])[:2]:

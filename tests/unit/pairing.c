@@ -128,6 +128,16 @@ static const struct pairing_row pairing_rows[] = {
 	{ "recursion_is_a_stack", NULL,
 	  "10 begin 1 0; 12 begin 1 0; 14 end 1 0; 20 end 1 0", "",
 	  "12-14 proved; 10-20 proved" },
+	{ "a_timer_may_begin_again_in_a_task_that_records_nothing",
+	  "timer:timer_start", "10 begin 1 7; 20 end 1 7", "12-15 1 task",
+	  "10-20 consistent silent" },
+	{ "what_it_did_has_no_begin", "timer:timer_start", "20 end 1 7",
+	  "12-15 1 task", "?-20 begin lost silent" },
+	{ "calls_of_others_are_whole_beside_it", "raw_syscalls:sys_enter",
+	  "10 begin 1 read; 20 end 1 read", "12-15 0 task", "10-20 proved" },
+	{ "not_where_any_record_is_missing", "raw_syscalls:sys_enter",
+	  "10 begin 1 read; 20 end 1 read", "12-15 0 silent",
+	  "10-20 consistent silent" },
 	{ "one_lost_begin_of_a_recursion_may_move_an_end", NULL,
 	  "10 begin 1 0; 20 end 1 0", "12-15 0 1", "10-20 consistent loss" },
 };
@@ -199,7 +209,9 @@ static void pairing_read_losses(struct lost_times *l, const char *text)
 			sscanf(dash + 1, "%" SCNd64 " %7s %7s", &t.to, cpu, n),
 			3);
 		t.cpu = *cpu == '*' ? -1 : (int32_t)strtol(cpu, NULL, 10);
-		if (!strcmp(n, "off"))
+		t.of_tasks = !strcmp(n, "task");
+		t.silent = t.of_tasks || !strcmp(n, "silent");
+		if (t.silent || !strcmp(n, "off"))
 			t.id = 0;
 		else if (*n != '?')
 			t.n = strtol(n, NULL, 10);

@@ -11,6 +11,7 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/callsite.h"
+#include "symbolize/unwind/callsite_file.h"
 #include "tests/unit/scratch.h"
 
 /* Functions, every 0x100 bytes. */
@@ -230,8 +231,22 @@ START_TEST(only_behind_functions_without_a_frame_one_is_missing)
 }
 END_TEST
 
+/* Start routines are known only by all of the code, and main() has a caller. */
+START_TEST(where_the_first_thread_begins_is_known_at_once)
+{
+	const struct outermost *o = &outermost[_i];
+	uint64_t off = o->ret - MKELF_TEXT + MKELF_OFF;
+	bool first = o->start == START_TABLE || o->start == START_LIBRARY;
+
+	ck_assert_int_eq(thread_start_first(file, off),
+			 first ? o->start : START_UNKNOWN);
+	ck_assert(!file->starts.read);
+}
+END_TEST
+
 static const struct run_table tables[] = {
 	RUN_TABLE(where_threads_of_aarch64_begin, outermost),
+	RUN_TABLE(where_the_first_thread_begins_is_known_at_once, outermost),
 };
 
 RUN_TABLES_WITH("thread_start", thread_start_setup, thread_start_teardown,

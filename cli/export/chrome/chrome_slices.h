@@ -1,6 +1,6 @@
 /* chrome_slices.h - the slices of a Chrome trace: times in which a thread ran,
- * from one switch to the next, as cli/model/waits.h tells them. About 64 bytes
- * each. */
+ * from one switch to the next, and arrows from who woke a thread to the slice
+ * that this began, as cli/model/waits.h tells them. About 64 bytes each. */
 #ifndef CLI_EXPORT_CHROME_CHROME_SLICES_H
 #define CLI_EXPORT_CHROME_CHROME_SLICES_H
 #include <stdint.h>
@@ -9,12 +9,14 @@
 
 struct err;
 struct slices;
+struct stacks;
 struct store;
 struct tracks;
 
-/* t: borrowed. Returns NULL and *err on failure; there may be no slices. */
+/* t, stacks: borrowed. Returns NULL and *err on failure; there may be no
+ * slices. */
 struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
-			   struct err *err);
+			   struct stacks *stacks, struct err *err);
 void slices_free(struct slices *s);
 /* Returns what was read, and what has no end. */
 const struct offcpu_sums *slices_sums(const struct slices *s);

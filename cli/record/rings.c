@@ -1,0 +1,239 @@
+/* rings.c - switches and wake-ups by an instance of ftrace. */
+#include "cli/record/rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define TRACING "/sys/kernel/tracing"
+#define RING_KB "16384" /* for each CPU: a second of a busy one */
+
+struct rings {
+	char at[64]; /* the instance */
+	char folder[PATH_MAX];
+	char *page;
+	size_t page_size;
+	int cpus;
+	int *from, *to; /* by CPU; -1: it has none */
+	int failed;	/* errno of the first write that failed */
+};
+
+/* What 'path' uses, as of perf: see plan_add_events(). A kernel may lack disks.
+ */
+static const char *const rings_events[] = {
+	"sched/sched_switch",	    "sched/sched_waking",
+	"sched/sched_wakeup",	    "sched/sched_wakeup_new",
+	"sched/sched_process_exec", "irq/irq_handler_entry",
+	"irq/irq_handler_exit",	    "irq/softirq_entry",
+	"irq/softirq_exit",	    "irq/softirq_raise",
+	"block/block_rq_complete",
+};
+/* Whose stacks say where a thread waits, and where it is woken. */
+static const char *const rings_stacks[] = { "sched/sched_switch",
+					    "sched/sched_waking" };
+
+void rings_folder(const char *capture, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%.*s.ftrace", PATH_MAX - 8, capture);
+}
+
+/* Writes a file of the instance. Returns whether that worked. */
+static bool rings_put(const struct rings *r, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	int fd;
+	bool ok;
+
+	snprintf(path, sizeof(path), "%s/%s", r->at, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static void rings_write(struct rings *r, int fd, size_t n)
+{
+	for (size_t at = 0; at < n && !r->failed;) {
+		ssize_t put = write(fd, r->page + at, n - at);
+
+		if (put < 0 && errno != EINTR)
+			r->failed = errno;
+		at += put > 0 ? (size_t)put : 0;
+	}
+}
+
+/* Copies what a file has now. */
+static void rings_copy_open(struct rings *r, int from, int to)
+{
+	ssize_t n;
+
+	while (from >= 0 && to >= 0 && !r->failed &&
+	       (n = read(from, r->page, r->page_size)) > 0)
+		rings_write(r, to, (size_t)n);
+}
+
+/* Returns a file of the folder to write to, whose folders are made. */
+static int rings_make(struct rings *r, const char *name)
+{
+	char path[2 * PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+	for (char *p = path + strlen(r->folder) - 1;
+	     (p = strchr(p + 1, '/'));) {
+		*p = '\0';
+		mkdir(path, 0777);
+		*p = '/';
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 && !r->failed)
+		r->failed = errno;
+	return fd;
+}
+
+/* What is not there is left out: the reader says what it lacks. */
+static void rings_copy(struct rings *r, const char *from, const char *name)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = in < 0 ? -1 : rings_make(r, name);
+
+	rings_copy_open(r, in, out);
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) && !r->failed)
+		r->failed = errno;
+}
+
+static void rings_open_cpus(struct rings *r)
+{
+	char path[PATH_MAX], name[64];
+
+	r->cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	r->cpus = r->cpus > 0 ? r->cpus : 1;
+	r->from = mem_new((size_t)r->cpus, sizeof(*r->from));
+	r->to = mem_new((size_t)r->cpus, sizeof(*r->to));
+	for (int i = 0; i < r->cpus; i++) {
+		snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", i);
+		snprintf(path, sizeof(path), "%s/%s", r->at, name);
+		r->from[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		r->to[i] = r->from[i] < 0 ? -1 : rings_make(r, name);
+	}
+}
+
+struct rings *rings_open(const char *folder, struct err *err)
+{
+	struct rings *r = mem_new(1, sizeof(*r));
+
+	snprintf(r->at, sizeof(r->at), TRACING "/instances/backstitch-%ld",
+		 (long)getpid());
+	snprintf(r->folder, sizeof(r->folder), "%s", folder);
+	/* a page of the rings is one of memory (4 kB on most machines) */
+	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	r->page = mem_new(r->page_size, 1);
+	if (mkdir(r->at, 0700) || !rings_put(r, "trace_clock", "mono") ||
+	    !rings_put(r, "buffer_size_kb", RING_KB)) {
+		err_set(err, ERR_IO,
+			"%s: %s; ftrace needs root, and tracefs at " TRACING
+			" ('mount -t tracefs none " TRACING "')",
+			r->at, strerror(errno));
+		rings_close(r, &(struct err){ 0 });
+		return NULL;
+	}
+	rings_put(r, "options/userstacktrace", "1");
+	rings_open_cpus(r);
+	return r;
+}
+
+int rings_start(struct rings *r, struct err *err)
+{
+	char name[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rings_stacks); i++) {
+		snprintf(name, sizeof(name), "events/%s/trigger",
+			 rings_stacks[i]);
+		rings_put(r, name, "stacktrace");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rings_events); i++) {
+		snprintf(name, sizeof(name), "events/%s/enable",
+			 rings_events[i]);
+		if (!rings_put(r, name, "1") && i < 2)
+			return err_set(err, ERR_IO, "%s/%s: %s", r->at, name,
+				       strerror(errno));
+	}
+	return 0;
+}
+
+void rings_drain(struct rings *r)
+{
+	for (int i = 0; i < r->cpus; i++)
+		rings_copy_open(r, r->from[i], r->to[i]);
+}
+
+/* Copies the files without which pages are not read, and the kernel's names. */
+static void rings_describe(struct rings *r)
+{
+	static const char *const own[] = { "ftrace/kernel_stack",
+					   "ftrace/user_stack" };
+	char from[PATH_MAX], name[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rings_events) + ARRAY_SIZE(own);
+	     i++) {
+		size_t k = i - ARRAY_SIZE(rings_events);
+
+		snprintf(name, sizeof(name), "events/%s/format",
+			 i < ARRAY_SIZE(rings_events) ? rings_events[i]
+						      : own[k]);
+		snprintf(from, sizeof(from), TRACING "/%s", name);
+		rings_copy(r, from, name);
+	}
+	for (int i = 0; i < r->cpus; i++) {
+		snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", i);
+		snprintf(from, sizeof(from), "%s/%s", r->at, name);
+		if (r->from[i] >= 0)
+			rings_copy(r, from, name);
+	}
+	snprintf(from, sizeof(from), "%s/trace_clock", r->at);
+	rings_copy(r, from, "trace_clock");
+	rings_copy(r, TRACING "/events/header_page", "events/header_page");
+	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
+	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
+	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
+	rings_copy(r, "/proc/kallsyms", "kallsyms");
+}
+
+int rings_close(struct rings *r, struct err *err)
+{
+	int rc = 0;
+
+	if (!r)
+		return 0;
+	rings_put(r, "tracing_on", "0");
+	if (r->from) {
+		rings_drain(r);
+		rings_describe(r);
+	}
+	for (int i = 0; r->from && i < r->cpus; i++) {
+		if (r->from[i] >= 0)
+			close(r->from[i]);
+		if (r->to[i] >= 0 && close(r->to[i]) && !r->failed)
+			r->failed = errno;
+	}
+	rmdir(r->at);
+	if (r->failed)
+		rc = err_set(err, ERR_IO, "%s: %s", r->folder,
+			     strerror(r->failed));
+	free(r->from);
+	free(r->to);
+	free(r->page);
+	free(r);
+	return rc;
+}
