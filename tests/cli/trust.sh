@@ -123,6 +123,8 @@ END
 	# each in a process of its own
 done | awk '/^mmap/ { pid++ } { sub("pid=100", "pid=10" pid); sub("tid=100", "tid=10" pid); print }' >both.txt
 {
+	# of this machine: on another one so few samples prove no file
+	echo "host $(uname -n) $(uname -r)"
 	echo 'event cpu-clock period=1000'
 	for pid in 101 102 103 104
 	do
