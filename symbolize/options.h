@@ -49,6 +49,7 @@ struct symbolize_opts {
 	/* recorded on this machine and kernel version: a kernel without a
 	 * build-id may be the running one */
 	bool same_machine;
+	bool other_machine; /* recorded on one with another name */
 	/* Between these times, in ns since 1970, the recorder wrote the
 	 * captures; 0, 0: unknown. */
 	int64_t recorded_from, recorded_to;

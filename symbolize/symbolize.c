@@ -167,6 +167,7 @@ static void name_source_close(const struct name_source *s)
 struct image_names {
 	struct name_cache *m; /* NULL: none */
 	bool open;	      /* these were looked for */
+	bool refused;	      /* the addresses are not in what was found */
 	struct name_source names, extra;
 	struct identity_said said; /* of the file that was found, if open */
 };
@@ -400,28 +401,38 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-/* Returns whether the return addresses in the image are behind calls in the
- * file that was found, of which nothing else tells whether it is the image's.
- */
-static bool symbolize_calls_confirm(const struct name_source *names,
-				    const struct code_place *code, size_t n)
+/* Number of addresses that are disassembled: the others cost time only. */
+#define RUNS_MAX 16
+
+/* Looks at the addresses in the file that was found. */
+static struct identity_seen symbolize_see(const struct name_source *names,
+					  const struct code_place *code,
+					  size_t n)
 {
-	size_t calls = 0;
-	size_t bad = 0;
+	struct identity_seen seen = { 0 };
+	size_t inner = 0, k = 0;
 
+	for (size_t i = 0; i < n; i++)
+		inner += !code[i].after_call;
 	for (size_t i = 0; names->rs && names->rs->called && i < n; i++) {
-		struct symbol sym = { .off = code[i].off };
+		if (code[i].after_call) {
+			/* of a dump, the offset is inside the call */
+			bool called =
+				names->rs->called(names->r, code[i].off) ||
+				names->rs->called(names->r, code[i].off + 1);
 
-		/* what ran is in a function */
-		bad += !names->rs->resolve(names->r, code[i].off, &sym);
-		if (!code[i].after_call)
-			continue;
-		if (names->rs->called(names->r, code[i].off))
-			calls++;
-		else
-			bad++;
+			seen.calls += called;
+			seen.bad += !called;
+			seen.calls_of += called ? code[i].callees : 0;
+			seen.bad_of += called ? 0 : code[i].callees;
+		} else if (k++ % (inner / RUNS_MAX + 1) == 0) {
+			int runs = names->rs->runs(names->r, code[i].off);
+
+			seen.ran += runs > 0;
+			seen.missed += runs < 0;
+		}
 	}
-	return identity_calls_confirm(calls, bad);
+	return seen;
 }
 
 /* Takes nothing from the file that was found. */
@@ -432,8 +443,75 @@ static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
 	in->names.rs = NULL;
 	in->extra.rs = NULL;
 	report_release(sy->rep);
-	report_file(sy, "");
-	report_status(sy, "replaced");
+}
+
+/* The best of the files that the user gives for an image. */
+struct symbolize_best {
+	char path[PATH_SIZE]; /* "": there is none */
+	struct identity_seen seen;
+	bool tie;
+};
+
+static void symbolize_compare(struct symbolize_best *b, const char *path,
+			      const struct identity_seen *seen)
+{
+	int is = *b->path ? identity_compare(seen, &b->seen) : 1;
+
+	if (!is)
+		b->tie |= !identity_is_copy(path, b->path);
+	if (is <= 0)
+		return;
+	b->tie = false;
+	snprintf(b->path, sizeof(b->path), "%s", path);
+	b->seen = *seen;
+}
+
+/* Opens the surest file for an image, and while the addresses that ran are not
+ * in it, the next one. *as and *best live as long as what is open. */
+static int symbolize_choose(struct symbolizer *sy, struct image *as,
+			    const struct code_place *code, size_t n,
+			    struct symbolize_best *best, struct image_names *in,
+			    struct err *err)
+{
+	enum identity first = IDENTITY_ANOTHER;
+	int rc;
+
+	while (!(rc = symbolize_open(sy, as, in, err)) &&
+	       in->said.is != IDENTITY_ANOTHER) {
+		struct identity_seen seen = { 0 };
+
+		if (in->said.is != IDENTITY_PROVED)
+			seen = symbolize_see(&in->names, code, n);
+		bool stands = identity_stands(in->said.is, &seen);
+
+		if (stands && in->said.is != IDENTITY_OFFERED)
+			break;
+		if (stands)
+			symbolize_compare(best, sy->rep->file, &seen);
+		first = first ? first : in->said.is;
+		in->refused = true;
+		if (sy->n_refused < REFUSED_MAX)
+			sy->refused[sy->n_refused++] =
+				mem_strdup(sy->rep->file);
+		symbolize_refuse(sy, in);
+		in->said.is = IDENTITY_ANOTHER;
+		if (sy->n_refused == REFUSED_MAX)
+			break;
+		as->settled = "";
+	}
+	in->refused &= in->said.is == IDENTITY_ANOTHER;
+	if (in->refused) {
+		report_file(sy, "");
+		report_status(sy, first == IDENTITY_ASSUMED ? "no file"
+							    : "replaced");
+	}
+	while (sy->n_refused)
+		free(sy->refused[--sy->n_refused]);
+	if (rc || in->said.is != IDENTITY_ANOTHER || !*best->path || best->tie)
+		return rc;
+	as->settled = best->path;
+	in->refused = false;
+	return symbolize_open(sy, as, in, err);
 }
 
 int symbolize_image(struct symbolizer *sy, const struct image *img,
@@ -444,6 +522,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	sy->unproved = false;
 	sy->recorded = locate_recorded(img);
 
+	struct symbolize_best best = { .path = "" };
+	struct image as = *img;
 	struct image_names *in = image_names_take(sy, img);
 	const struct name_source *lines;
 	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
@@ -465,11 +545,11 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	bool told = in->m && (in->open || !n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
-	if (!told && symbolize_open(sy, img, in, err))
+	if (!told && symbolize_choose(sy, &as, code, n, &best, in, err))
 		goto out;
-	if (!told && in->said.is == IDENTITY_DOUBTFUL &&
-	    !symbolize_calls_confirm(&in->names, code, n))
-		symbolize_refuse(sy, in);
+	/* what is remembered is of the file with that build-id */
+	if (in->refused)
+		t.m = NULL;
 	lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);

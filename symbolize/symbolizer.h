@@ -17,6 +17,9 @@ struct kallsyms;
 /* Buffer size for paths that are put together in symbolize/. */
 #define PATH_SIZE 4096
 
+/* Files that are tried for an image until one has its addresses. */
+#define REFUSED_MAX 8
+
 struct demangled_name {
 	const char *raw, *plain;
 };
@@ -52,6 +55,9 @@ struct symbolizer {
 	/* nothing proves that the file which the current image is named from is
 	 * its own */
 	bool unproved;
+	/* paths of files in which the addresses of the current image are not */
+	char *refused[REFUSED_MAX];
+	size_t n_refused;
 	/* the path of the current image if it may name a file: debug files may
 	 * be beside it, although a copy of the image is read. Else NULL */
 	const char *recorded;

@@ -212,7 +212,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 			snprintf(p->example, sizeof(p->example), "%s",
 				 img.path);
 		else if (ef && !chosen &&
-			 (said.is == IDENTITY_DOUBTFUL ||
+			 (said.is <= IDENTITY_DOUBTFUL ||
 			  !pack_proof(p->db, id, &img, ef)))
 			pack_doubt(p, ef->path);
 		else if (ef)

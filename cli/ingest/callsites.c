@@ -258,6 +258,15 @@ static int callsites_store_section(struct pass *p, struct place *pl,
 	return rc;
 }
 
+/* Returns whether naming found no file, or only one in which the addresses that
+ * ran are not. */
+static bool callsites_has_none(const struct pass *p, uint32_t image)
+{
+	const char *status = p->code->image[image].status;
+
+	return !strcmp(status, "replaced") || !strcmp(status, "no file");
+}
+
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				  struct err *err)
 {
@@ -281,9 +290,11 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = of;
 			pl = &p->place[image];
-			pl->file = callsite_open(sy, image_of(p, frame), &said);
-			pl->unverified = said.is != IDENTITY_PROVED;
-			pl->doubtful = said.is == IDENTITY_DOUBTFUL;
+			said.is = IDENTITY_ANOTHER;
+			if (!callsites_has_none(p, of))
+				pl->file = callsite_open(sy, image_of(p, frame),
+							 &said);
+			pl->unverified = said.is < IDENTITY_READ;
 			progress_update(0, 0, i, "return addresses");
 		}
 		callsites_check_frame(p, frame);
@@ -387,8 +398,6 @@ static const char *callsites_why_other(const struct place *pl)
 {
 	if (!pl->file || !pl->unverified)
 		return NULL;
-	if (pl->doubtful && !identity_calls_confirm(pl->calls, pl->bad))
-		return "calls";
 	if (pl->mapped && !pl->fits)
 		return "mapping";
 	if (pl->bad < (pl->fits ? MANY : 1))
@@ -533,6 +542,26 @@ static uint32_t callsites_depth(const struct pass *p, uint32_t stack)
 	return stack ? bare_code_stack(p->code, stack)->depth : 0;
 }
 
+/* Returns whether a stack was unwound by the table of a file that naming has
+ * refused since. Behind a file that was not there all callers are guessed. */
+static bool callsites_is_by_other(const struct pass *p, uint32_t stack)
+{
+	for (uint32_t i = stack; i && p->stack[stack].unwound;) {
+		const struct stack *s = bare_code_stack(p->code, i);
+		uint32_t image = bare_code_frame(p->code, s->frame)->image;
+
+		i = s->parent;
+		if (!i || p->code->image[image].img.kind != IMAGE_FILE ||
+		    !callsites_has_none(p, image))
+			continue;
+		uint32_t caller = bare_code_stack(p->code, i)->frame;
+
+		if (!(bare_code_frame(p->code, caller)->flags & FRAME_GUESSED))
+			return true;
+	}
+	return false;
+}
+
 /* Returns what the innermost frame, or the stack as it was recorded, says. */
 static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 {
@@ -546,6 +575,8 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 		return JUDGED_UNMAPPED;
 	if (p->place[image].other)
 		return JUDGED_OTHER_FILE;
+	if (callsites_is_by_other(p, stack))
+		return JUDGED_NO_FILE;
 	/* tables end at a thread's first function, frame pointers need not */
 	if (!s->parent)
 		return p->stack[stack].unwound && !p->stack[stack].used
@@ -556,7 +587,9 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 		return JUDGED_OPEN;
 	if (p->stack[stack].unproved)
 		return JUDGED_NO_TABLE;
-	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
+	if (!p->stack[stack].callerless)
+		return JUDGED_WHOLE;
+	return callsites_has_none(p, image) ? JUDGED_NO_FILE : JUDGED_CALLER;
 }
 
 /* Returns whether the two innermost frames are the same. */

@@ -20,7 +20,7 @@ struct symbolizer;
 /* The file of an image. */
 struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
-	bool unverified, doubtful;  /* as struct identity_said says */
+	bool unverified;	    /* nothing proves that it is the one */
 	bool other;		    /* it is not the file that ran */
 	bool mapped, fits;   /* its mappings are known; one is as its code */
 	uint32_t calls, bad; /* return addresses behind a call, and others */

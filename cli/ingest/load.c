@@ -378,7 +378,8 @@ static int64_t statx_ns(const struct statx_timestamp *t)
 
 /* Stores when the recorder wrote the capture: of a copy only a time when it was
  * done. The file of the recorder itself is older than its content by the time
- * that was recorded. */
+ * that was recorded, or a little less: of several, perf makes each when the one
+ * before it is full, and has records by then. */
 static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)
 {
@@ -397,24 +398,33 @@ static int put_written(struct load *ld, const struct source *src,
 		return -1;
 	if (!(st.stx_mask & STATX_BTIME) || info->last_ns <= info->first_ns ||
 	    until <= since ||
-	    (uint64_t)(until - since) < info->last_ns - info->first_ns)
+	    (uint64_t)(until - since) <
+		    (info->last_ns - info->first_ns) / 8 * 7)
 		return 0;
 	return put_window(ld, src->index, since, until, err);
 }
 
-/* Likewise of a stream, which is read while it is recorded. */
+/* Likewise of a stream, if it is read while it is recorded: that takes as long
+ * as what was recorded. Else it was done when the last record was made; the
+ * clock of records, which counts since the machine was started, says when, or
+ * if the machine was started since, a later time. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);
+	const struct source_info *info = &src->info;
 	int64_t now = now_wall_ns();
+	int64_t last = info->last_ns < INT64_MAX ? (int64_t)info->last_ns : 0;
+	int64_t age = now_of(CLOCK_MONOTONIC_RAW) - last;
 
 	if (!ld->began || strcmp(src->path, "-") != 0)
 		return 0;
-	return put_window(ld, i, ld->began, now, err) ||
-			       store_meta_number(ld->db, (int)i,
-						 "written_before_ns", now, err)
-		       ? -1
-		       : 0;
+	if ((uint64_t)(now - ld->began) >= info->last_ns - info->first_ns &&
+	    put_window(ld, i, ld->began, now, err))
+		return -1;
+	if (info->clock_id == CLOCK_ID_PERF && last && age > 0 &&
+	    name_recorded_here(info->host, info->release))
+		now -= age;
+	return store_meta_number(ld->db, (int)i, "written_before_ns", now, err);
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,

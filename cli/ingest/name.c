@@ -278,20 +278,25 @@ bool name_recorded_here(const char *host, const char *release)
 	       !strcmp(host, here.nodename) && !strcmp(release, here.release);
 }
 
-/* Returns whether all captures were made on this machine with the running
- * kernel version. */
-static bool naming_recorded_here(struct store *db)
+/* Stores whether all captures were made on this machine with the running kernel
+ * version, and whether any was made on a machine with another name. */
+static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
 {
 	struct rows *r = rows_of(db, "capture_machines", NULL);
-	bool same = true;
+	struct utsname here;
 	size_t n = 0;
 
-	for (; rows_step(r); n++)
-		same = same && name_recorded_here(
-				       rows_text(r, CAPTURE_MACHINES_HOST),
-				       rows_text(r, CAPTURE_MACHINES_RELEASE));
+	o->same_machine = true;
+	for (; rows_step(r); n++) {
+		const char *host = rows_text(r, CAPTURE_MACHINES_HOST);
+
+		o->same_machine &= name_recorded_here(
+			host, rows_text(r, CAPTURE_MACHINES_RELEASE));
+		o->other_machine |= host && *host && !uname(&here) &&
+				    strcmp(host, here.nodename) != 0;
+	}
 	rows_close(r);
-	return same && n;
+	o->same_machine &= n > 0;
 }
 
 /* Stores when the captures were written, if that is known. */
@@ -401,8 +406,8 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.kept = kept,
 		.no_demangle = no_demangle,
 		.no_inline = no_inline || !lines,
-		.same_machine = naming_recorded_here(db),
 	};
+	naming_recorded_where(db, &s->o);
 	naming_recorded_when(db, &s->o);
 }
 

@@ -363,8 +363,7 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 		if (gone && !t->gone_path) {
 			t->gone_path = mem_strdup(
 				rows_text(r, UNVERIFIED_IMAGES_PATH));
-			t->gone_several =
-				rows_int(r, UNVERIFIED_IMAGES_SEVERAL) != 0;
+			t->gone_inode = rows_int(r, UNVERIFIED_IMAGES_INODE);
 		}
 	}
 	if (rows_end(r, err))

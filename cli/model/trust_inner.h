@@ -57,7 +57,7 @@ struct trust {
 	 * the first one, from which several files may have been mapped */
 	int64_t gone;
 	char *gone_path;
-	bool gone_several;
+	int64_t gone_inode;
 	/* what of these the samples in an image are, by image.id; behind the
 	 * last one: TRUST_PROVED */
 	enum trust_file {

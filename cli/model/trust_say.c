@@ -1,4 +1,5 @@
 /* trust_say.c - how far user stacks can be trusted, in one sentence. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,16 +466,18 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 		trust_put_name(out, path_base(t->gone_path));
 		text_out_add(out, " was replaced: ");
 		trust_put_share(out, t->gone, t->counted);
-		text_out_add(
-			out,
-			t->gone_several
-				? " of the samples have no names: two "
-				  "files were at its path, and only the "
-				  "old one itself below '--symfs DIR', no "
-				  "copy, proves which ran."
-				: " of the samples have no names; "
-				  "'backstitch symbolize --symfs DIR' with "
-				  "the old file gives them.");
+		text_out_add(out, " of the samples have no names; 'backstitch "
+				  "symbolize --symfs DIR' with ");
+		if (t->gone_inode) {
+			text_out_add(out,
+				     "the file of inode %" PRId64 " as DIR/",
+				     t->gone_inode);
+			trust_put_name(out, path_base(t->gone_path));
+			text_out_add(out, ".%" PRId64, t->gone_inode);
+		} else {
+			text_out_add(out, "the old file");
+		}
+		text_out_add(out, " gives them.");
 	}
 	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
 		text_out_add(out, " Nothing proves the names of ");

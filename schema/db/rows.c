@@ -404,6 +404,8 @@ void rows_image(const struct rows *r, size_t i, struct arena *text,
 	img->min = (uint32_t)rows_int(r, i + 4);
 	img->ino = (uint64_t)rows_int(r, i + 5);
 	img->ino_gen = (uint64_t)rows_int(r, i + 6);
+	if (rows_value(r, i + 7).kind == VALUE_TEXT)
+		img->settled = arena_strdup(text, rows_text(r, i + 7));
 }
 
 int64_t rows_int(const struct rows *r, size_t i)

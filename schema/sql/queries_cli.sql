@@ -187,14 +187,15 @@ GROUP BY i.path, i.other, i.copy ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess. gone:
--- there are no names, as only another file was found. several: so is a second
--- file that was mapped from the path, and a copy of either may be of the other.
--- copy: of its code in other memory.
+-- there are no names, as only another file was found. inode: of a file beside
+-- which a second one was mapped from the path; else 0. copy: of its code in
+-- other memory.
 -- name: unverified_images
 SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
 	i.status = 'replaced' AS gone,
-	i.status = 'replaced' AND EXISTS (SELECT 1 FROM image j
-		WHERE j.path = i.path AND j.id <> i.id AND j.ino > 0) AS several,
+	CASE WHEN i.status = 'replaced' AND EXISTS (SELECT 1 FROM image j
+		WHERE j.path = i.path AND j.id <> i.id AND j.ino > 0)
+		THEN coalesce(i.ino, 0) ELSE 0 END AS inode,
 	i.len > 0 AS copy
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind

@@ -104,7 +104,8 @@ SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0) AS symbol, s.name,
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: annotate_image
-SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen
+SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
+	CASE status WHEN 'unverified' THEN file END AS settled
 FROM image WHERE id = ?1
 
 -- name: annotate_paths

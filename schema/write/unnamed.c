@@ -21,11 +21,16 @@
 
 /* Stacks being read, callers first. */
 struct stack_scan {
-	bool *returns; /* by frame: it is a caller in some stack */
+	uint8_t *callees; /* by frame: as in struct code_place */
 	size_t n_frame;
 	uint32_t *frame; /* by stack */
 	size_t n, cap;
 };
+
+static void unnamed_add_callee(struct stack_scan *sc, uint32_t frame)
+{
+	sc->callees[frame] += sc->callees[frame] < UINT8_MAX;
+}
 
 /* Finds the frames that are callers in some stack. A join of the stacks with
  * themselves in SQL takes three times as long. */
@@ -37,7 +42,7 @@ static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 	if (db_number(db, "SELECT count(*) FROM frame", &n, err))
 		return -1;
 	sc->n_frame = (size_t)n + 1;
-	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
+	sc->callees = mem_new(sc->n_frame, sizeof(*sc->callees));
 	struct rows *r = rows_dense(db, "stacks", err);
 
 	while (rows_step(r)) {
@@ -54,7 +59,7 @@ static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 				      (size_t)id + 1, sizeof(*sc->frame));
 		sc->frame[id] = (uint32_t)frame;
 		if (parent)
-			sc->returns[sc->frame[parent]] = true;
+			unnamed_add_callee(sc, sc->frame[parent]);
 	}
 	return rows_end(r, err);
 }
@@ -76,8 +81,13 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 	}
 	/* a place that is sampled and a return address too follows a call, and
 	 * has the name of what calls, even if a function begins there */
-	if (frame < sc->n_frame && sc->returns[frame])
-		u->code[u->n_code - 1].after_call = true;
+	if (frame < sc->n_frame && sc->callees[frame]) {
+		struct code_place *code = &u->code[u->n_code - 1];
+
+		code->after_call = true;
+		if (code->callees < sc->callees[frame])
+			code->callees = sc->callees[frame];
+	}
 	*mem_add(u->todo, u->n_todo, u->cap_todo) =
 		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
 	img->n_todo++;
@@ -139,12 +149,13 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 
 	/* as unnamed_find_returns(), of stacks in memory */
 	sc.n_frame = (size_t)frames_frames(fr) + 1;
-	sc.returns = mem_new(sc.n_frame, sizeof(*sc.returns));
+	sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
 	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
 		uint32_t parent = frames_get_stack(fr, i)->parent;
 
 		if (parent)
-			sc.returns[frames_get_stack(fr, parent)->frame] = true;
+			unnamed_add_callee(&sc,
+					   frames_get_stack(fr, parent)->frame);
 	}
 	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
 		const struct frame *f = frames_get_frame(fr, i);
@@ -161,7 +172,7 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 		unnamed_add_frame(u, &sc, (uint32_t)list[i].image,
 				  list[i].place ^ PLACE_ZERO, list[i].frame);
 	free(list);
-	free(sc.returns);
+	free(sc.callees);
 }
 
 static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
@@ -189,7 +200,7 @@ static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
 	rc = rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
 out:
 	sqlite3_finalize(st);
-	free(sc.returns);
+	free(sc.callees);
 	free(sc.frame);
 	return rc;
 }

@@ -56,6 +56,10 @@ struct image {
 	 * was read from it later proves nothing, and is not in id. Not part of
 	 * the identity: device and inode are. */
 	bool several;
+	/* The file that naming chose by the addresses that ran, where no
+	 * build-id of it is known; "": it refused the one with the build-id;
+	 * NULL: nothing is known. Not part of the identity. */
+	const char *settled;
 	uint64_t start, len; /* kernel code: its address range; IMAGE_JIT:
 			      * len is its size; IMAGE_FILE: see
 			      * image_is_copy(); else 0 */

@@ -15,6 +15,7 @@
  * the list of mappings. */
 struct header_index {
 	struct table by_path;
+	struct path_files *files; /* so far, of a stream: nobody scanned it */
 	/* by entry of the table: a later one has another id for the path */
 	bool *several;
 	size_t n_several, cap_several;
@@ -32,6 +33,7 @@ void header_ids_free(struct header_ids *ids)
 		return;
 	for (size_t i = 0; i < ids->n; i++) {
 		table_release(&ids->of[i].by_path);
+		path_files_free(ids->of[i].files);
 		free(ids->of[i].several);
 	}
 	free(ids->of);
@@ -88,8 +90,8 @@ static void header_compare(struct header_index *ix, const struct source *src,
 
 /* Returns the index of the source, after adding entries that a pipe brought
  * since the last call. */
-static const struct header_index *header_index(struct header_ids *ids,
-					       const struct source *src)
+static struct header_index *header_index(struct header_ids *ids,
+					 const struct source *src)
 {
 	ids->of = mem_reach(ids->of, &ids->n, &ids->cap, src->index + (size_t)1,
 			    sizeof(*ids->of));
@@ -115,11 +117,16 @@ void header_ids_set(struct header_ids **ids, const struct source *src,
 
 	if (!*ids)
 		*ids = mem_new(1, sizeof(**ids));
-	const struct header_index *ix = header_index(*ids, src);
+	struct header_index *ix = header_index(*ids, src);
+	const struct path_file f = { img->maj, img->min, img->ino,
+				     img->ino_gen };
 	uint32_t i = header_find(ix, src, &k);
 
+	if (!src->files && !kernel)
+		path_files_add(&ix->files, img->path, strlen(img->path), &f);
 	img->several = !kernel && img->ino &&
-		       (path_files_several(src->files, img->path) ||
+		       (path_files_several(src->files ? src->files : ix->files,
+					   img->path) ||
 			(i < ix->n_several && ix->several[i]));
 	if (i != TABLE_NONE && !img->several)
 		image_set_id(img, src->build_ids[i].id,

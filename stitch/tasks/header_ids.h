@@ -3,7 +3,8 @@
  *
  * They are of the files that were there when the recording ended, and there is
  * one for each path, or, of perf 6.1, one for each file. So an image gets none
- * if the capture has mapped several files from its path. */
+ * if the capture has mapped several files from its path. Of a stream only those
+ * before it are known. */
 #ifndef STITCH_TASKS_HEADER_IDS_H
 #define STITCH_TASKS_HEADER_IDS_H
 #include <stdbool.h>

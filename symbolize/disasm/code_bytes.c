@@ -67,7 +67,7 @@ struct code_bytes *code_bytes_open(struct symbolizer *sy,
 	const char *path = img->path ? img->path : "";
 	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 
-	if (ef && said.is == IDENTITY_DOUBTFUL) {
+	if (ef && said.is <= IDENTITY_DOUBTFUL) {
 		elf_file_close(ef);
 		ef = NULL;
 		said.why = "replaced";

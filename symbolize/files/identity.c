@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolizer.h"
@@ -187,13 +188,56 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 
 /* Builds of one library often begin with the same functions. */
 #define CALLS_MIN 8
+/* Of the right file an address or two may be inside an instruction: glibc jumps
+ * over the lock prefix of some. */
+#define MISSED_MIN 3
 
-bool identity_calls_confirm(size_t calls, size_t bad)
+bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
-	return calls >= CALLS_MIN && calls >= bad * 16;
+	if (is != IDENTITY_PROVED && seen->missed >= MISSED_MIN &&
+	    seen->missed > seen->ran / 8)
+		return false;
+	switch (is) {
+	case IDENTITY_DOUBTFUL:
+		return seen->calls >= CALLS_MIN &&
+		       seen->calls >= seen->bad * 16;
+	/* Of another file, one address of three is at an instruction, and one
+	 * of thirty behind a call. */
+	case IDENTITY_ASSUMED:
+		return seen->ran + seen->calls * 3 >= 3 &&
+		       seen->calls_of >= seen->bad_of * 4;
+	/* Code without frame pointers leads to wrong addresses in the right
+	 * file, too: see BELIEVED_OF in callsites.c. */
+	case IDENTITY_OFFERED:
+		return seen->ran + seen->calls * 3 >= 3 &&
+		       seen->calls_of * 4 >= seen->bad_of;
+	default:
+		return true;
+	}
+}
+
+int identity_compare(const struct identity_seen *a,
+		     const struct identity_seen *b)
+{
+	return compare_numbers(b->missed + b->bad_of, a->missed + a->bad_of);
+}
+
+bool identity_is_copy(const char *a, const char *b)
+{
+	struct elf_file *x = elf_file_open(a, NULL);
+	struct elf_file *y = elf_file_open(b, NULL);
+	bool is = x && y && x->id_len &&
+		  elf_same_id(x->id, x->id_len, y->id, y->id_len);
+
+	elf_file_close(x);
+	elf_file_close(y);
+	return is;
 }
 
 static const struct identity_said proved = { IDENTITY_PROVED, NULL };
+static const struct identity_said offered = { IDENTITY_OFFERED, NULL };
+static const struct identity_said assumed = { IDENTITY_ASSUMED, NULL };
+static const struct identity_said read_id = { IDENTITY_READ, NULL };
 static const struct identity_said believed = { IDENTITY_BELIEVED, NULL };
 static const struct identity_said doubtful = { IDENTITY_DOUBTFUL, NULL };
 static const struct identity_said replaced = { IDENTITY_ANOTHER, "replaced" };
@@ -209,6 +253,7 @@ static struct identity_said identity_by_id(enum identity_id id, bool same)
 		return other_id;
 	return id == IDENTITY_ID_DOUBT	? doubtful
 	       : id == IDENTITY_ID_OPEN ? believed
+	       : id == IDENTITY_ID_READ ? read_id
 					: proved;
 }
 
@@ -223,7 +268,8 @@ static struct identity_said identity_by_inode(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	bool unwritten = from && f->written < from;
 
-	if (unwritten && (f->changed < from || f->linked || same))
+	if ((unwritten && (f->changed < from || f->linked || same)) ||
+	    (same && id == IDENTITY_ID_READ))
 		return proved;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
@@ -238,10 +284,10 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	size_t len;
 
-	return img->several || identity_is_deleted(img->path, &len) ||
-			       (before && f->written > before)
-		       ? replaced
-		       : believed;
+	if (img->several || identity_is_deleted(img->path, &len) ||
+	    (before && f->written > before))
+		return replaced;
+	return sy->opts.other_machine ? assumed : believed;
 }
 
 /* Of a file with another inode than the recorded one, or if none is known. */
@@ -255,16 +301,38 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	if (f->inode == INODE_SAME &&
 	    (at != FOUND_PATH || sy->opts.same_machine))
 		return identity_by_inode(sy, f, id, same);
+	if (at == FOUND_INODE)
+		return believed;
 	/* A copy of the right file has another inode: the user says what is
 	 * there, if it can be only one. */
 	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
-		return img->several ? replaced : believed;
+		return img->several ? offered : believed;
+	if (at == FOUND_GIVEN && !same)
+		return offered;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
 	if (at != FOUND_PATH ||
 	    (f->inode == INODE_OTHER && sy->opts.same_machine))
 		return replaced;
 	return identity_by_path(sy, img, f);
+}
+
+/* After naming has looked at the addresses. */
+static struct identity_said identity_settled(const struct symbolizer *sy,
+					     const struct image *img,
+					     const char *path,
+					     struct identity_said said)
+{
+	if (said.is == IDENTITY_ANOTHER || said.is == IDENTITY_PROVED ||
+	    !img->settled)
+		return said;
+	if (!strcmp(path, img->settled))
+		return believed;
+	for (size_t i = 0; i < sy->n_refused; i++)
+		if (!strcmp(path, sy->refused[i]))
+			return replaced;
+	/* one with that build-id would have been taken */
+	return said.is == IDENTITY_READ ? replaced : said;
 }
 
 struct identity_said identity_judge(const struct symbolizer *sy,
@@ -284,7 +352,9 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	}
 	if (!identity_look(img, ef->fd, &f))
 		return same ? best : believed;
-	struct identity_said said = identity_judge_file(sy, img, &f, at, same);
+	struct identity_said said =
+		identity_settled(sy, img, ef->path,
+				 identity_judge_file(sy, img, &f, at, same));
 
 	return said.is == IDENTITY_PROVED ? best : said;
 }

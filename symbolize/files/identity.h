@@ -8,10 +8,13 @@
  *    since the recording began.
  * 3. The build-id that the recorder read from the path when the recording
  *    ended, unless the capture has several files at that path, or this machine
- *    shows that it was read from another file.
- * 4. Return addresses behind calls: they decide where 3 is in doubt.
+ *    shows that it was read from another file. In a mount namespace that was
+ *    gone by then another one was mapped, and only 4 shows it.
+ * 4. The addresses that ran: instructions of functions, and behind calls. They
+ *    decide where 3 is in doubt, and refute 3 and 5.
  * 5. The path alone, unless the record says that the file was deleted, or the
- *    inode is another one, or it was written after the recording.
+ *    inode is another one, or it was written after the recording. On another
+ *    machine it proves nothing: there 4 decides.
  *
  * Of code in other memory where a file was mapped it is only believed that it
  * is that of the file. */
@@ -26,8 +29,13 @@ struct symbolizer;
 
 enum identity {
 	IDENTITY_ANOTHER,  /* another file: nothing is to be taken from it */
-	IDENTITY_DOUBTFUL, /* only call sites can tell, see below */
+	IDENTITY_OFFERED,  /* a copy that the user gives, where there were two
+			    * files: they choose among those */
+	IDENTITY_DOUBTFUL, /* only the addresses that ran can tell, see below */
+	IDENTITY_ASSUMED,  /* of another machine: used until they tell */
 	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
+	IDENTITY_READ,	   /* proved, unless they tell that the recorder read
+			    * the build-id from another file */
 	IDENTITY_PROVED,
 };
 
@@ -35,6 +43,7 @@ enum identity {
 enum found_at {
 	FOUND_PATH,  /* at the recorded path */
 	FOUND_GIVEN, /* below a folder that the user named, by path or name */
+	FOUND_INODE, /* likewise, with the recorded inode in its name */
 	FOUND_BY_ID, /* where files are kept by build-id */
 };
 
@@ -73,10 +82,23 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 /* Returns whether what is found for the image may be kept under its build-id
  * or, without one, its path and inode: nothing else decides what is found. */
 bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img);
-/* Returns whether return addresses confirm a doubtful file: how many are behind
- * calls, and how many are not. A walk along frame pointers adds some of the
- * latter to those of the right file. */
-bool identity_calls_confirm(size_t calls, size_t bad);
+/* Distinct addresses of a capture, in a file. */
+struct identity_seen {
+	size_t ran, missed;	 /* of innermost frames: at an instruction of a
+				  * function, or nowhere near */
+	size_t calls, bad;	 /* return addresses: behind a call or not */
+	size_t calls_of, bad_of; /* places in stacks that these have called */
+};
+/* Returns whether they leave the file to the image. A walk along frame pointers
+ * adds some return addresses behind no call to those of the right file, each in
+ * few stacks. */
+bool identity_stands(enum identity is, const struct identity_seen *seen);
+/* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none
+ * of them. */
+int identity_compare(const struct identity_seen *a,
+		     const struct identity_seen *b);
+/* Returns whether both files have one build-id. */
+bool identity_is_copy(const char *a, const char *b);
 /* Returns whether the recorder found the file deleted, and *len: of its path
  * without the mark. */
 bool identity_is_deleted(const char *path, size_t *len);

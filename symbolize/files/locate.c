@@ -2,6 +2,7 @@
 #include "symbolize/files/locate.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,14 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	path[len] = '\0';
 	const char *base = path_base(path);
 
+	/* copies of several files that were mapped from the path */
+	out->adding = FOUND_INODE;
+	for (const char *const *d = locate_debug_dirs(sy); img->ino && *d; d++)
+		places_add(out, "%s/%s.%" PRIu64, *d, base, img->ino);
+	if (symfs && img->ino) {
+		places_add(out, "%s%s.%" PRIu64, symfs, path, img->ino);
+		places_add(out, "%s/%s.%" PRIu64, symfs, base, img->ino);
+	}
 	out->adding = FOUND_GIVEN;
 	if (symfs) {
 		places_add(out, "%s%s", symfs, path);
@@ -416,7 +425,7 @@ static struct elf_file *places_judge(const struct places *p,
 	struct elf_file *best = NULL;
 
 	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL };
-	for (size_t i = 0; i < p->n && said->is != IDENTITY_PROVED; i++) {
+	for (size_t i = 0; i < p->n && said->is < IDENTITY_READ; i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
 		if (!ef)
@@ -477,6 +486,9 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 		elf_file_close(ef);
 		ef = NULL;
 	}
+	/* whatever is there now, the capture shows a second file */
+	if (!ef && img->several)
+		said->why = "replaced";
 	if (!ef && !said->why)
 		said->why =
 			locate_is_no_elf(sy, img) ? "no ELF file" : "no file";
@@ -565,7 +577,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 		report_status(sy, said->why);
 		return false;
 	}
-	sy->unproved = said->is != IDENTITY_PROVED;
+	sy->unproved = said->is < IDENTITY_READ;
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
 	report_status(sy, ef->no_code ? "unverified" : "named");

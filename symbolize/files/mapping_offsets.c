@@ -95,7 +95,7 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 		return false;
 	struct elf_file *ef = locate_open(sy, img, &said);
 
-	if (ef && said.is != IDENTITY_DOUBTFUL &&
+	if (ef && said.is > IDENTITY_DOUBTFUL &&
 	    mapping_offsets_read_loads(ef, &ls) &&
 	    mapping_offsets_match(&ls, map, n, false))
 		proved = mapping_offsets_match(&ls, map, n, true);
@@ -112,7 +112,7 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 
 	struct elf_file *ef = locate_open(sy, img, &said);
 
-	if (!ef || said.is == IDENTITY_DOUBTFUL ||
+	if (!ef || said.is <= IDENTITY_DOUBTFUL ||
 	    !mapping_offsets_read_loads(ef, &ls))
 		ls.n = 0;
 	elf_file_close(ef);

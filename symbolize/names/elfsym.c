@@ -16,7 +16,9 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/line_rows.h"
+#include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/call_insn.h"
+#include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/gopclntab.h"
@@ -40,7 +42,10 @@ struct elfsym {
 	struct dwarf *dwarf;	 /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool kernel; /* offsets count from `text` */
+	bool whole;	    /* tab has local functions, too */
+	struct cfi *cfi;    /* NULL: not read yet, or none */
+	struct disasm *dis; /* likewise */
+	bool kernel;	    /* offsets count from `text` */
 	uint64_t text;
 	uint64_t shift; /* file offset minus image offset */
 };
@@ -202,6 +207,8 @@ static void elfsym_close(void *r)
 {
 	struct elfsym *en = r;
 
+	disasm_close(en->dis);
+	cfi_close(en->cfi);
 	dwarf_free(en->dwarf);
 	dwarf_close(en->info);
 	symtab_release(&en->tab);
@@ -222,9 +229,10 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 
 	en->sy = sy;
 	en->ef = ef;
-	if (!elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
-	    !elfsym_load_debug(en, sy, img) && !elfsym_load_copy(en, sy, img) &&
-	    !elfsym_load_debugdata(en))
+	en->whole = elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") ||
+		    elfsym_load_debug(en, sy, img) ||
+		    elfsym_load_copy(en, sy, img);
+	if (!en->whole && !elfsym_load_debugdata(en))
 		elfsym_load_go(en);
 	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
@@ -382,6 +390,54 @@ static bool elfsym_called(void *r, uint64_t off)
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
 
+/* Bytes of a function that are disassembled, and of the longest instruction. */
+#define RUNS_BYTES 2048
+#define INSN_BYTES 16
+
+/* Returns as runs() of a resolver; start: of the function. */
+static int elfsym_begins(struct elfsym *en, uint64_t start, uint64_t vaddr)
+{
+	unsigned char code[RUNS_BYTES + INSN_BYTES];
+	const unsigned char *p = code;
+	struct insn in;
+
+	if (!en->dis)
+		en->dis =
+			disasm_open(en->ef->machine, en->ef->big, false, NULL);
+	if (!en->dis || vaddr - start > RUNS_BYTES)
+		return 0;
+	size_t n = elf_read_code(en->ef, start, code,
+				 (size_t)(vaddr - start) + INSN_BYTES);
+
+	/* data in code, or an instruction that capstone does not know */
+	while (start < vaddr)
+		if (!disasm_next(en->dis, &p, &n, &start, &in) ||
+		    in.flow == FLOW_BAD)
+			return 0;
+	return start == vaddr ? 1 : -1;
+}
+
+static int elfsym_runs(void *r, uint64_t off)
+{
+	struct elfsym *en = r;
+	uint64_t vaddr, start, end;
+
+	if (!elfsym_vaddr(en, off, &vaddr))
+		return -1;
+	const struct sym *s = symtab_find(&en->tab, vaddr);
+
+	if (s && !s->open)
+		return elfsym_begins(en, s->start, vaddr);
+	if (!en->cfi)
+		en->cfi = cfi_open_both(en->ef);
+	if (cfi_function(en->cfi, vaddr, &start, &end))
+		return elfsym_begins(en, start, vaddr);
+	if (s)
+		return elfsym_begins(en, s->start, vaddr);
+	/* assembler code of a stripped file may be nobody's */
+	return en->whole ? -1 : 0;
+}
+
 static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 {
 	(void)arg;
@@ -495,8 +551,8 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 	{                                                                      \
 		.open = opens, .lines = elfsym_lines,                          \
 		.resolve = elfsym_resolve, .called = elfsym_called,            \
-		.inlined = elfsym_inlined, .close = elfsym_close,              \
-		.outlives = true,                                              \
+		.runs = elfsym_runs, .inlined = elfsym_inlined,                \
+		.close = elfsym_close, .outlives = true,                       \
 	}
 
 const struct resolver resolve_elf = ELFSYM_RESOLVER(elfsym_open);

@@ -205,7 +205,7 @@ static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 	struct elf_file *ef = locate_open(ms->sy, img, said);
 
 	if (ef && (!abi_of(ef->machine) || ef->no_code ||
-		   said->is == IDENTITY_DOUBTFUL)) {
+		   said->is <= IDENTITY_DOUBTFUL)) {
 		elf_file_close(ef);
 		return NULL;
 	}
@@ -293,7 +293,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = said.is == IDENTITY_PROVED;
+	m->proved = said.is >= IDENTITY_READ;
 	m->keep = keep;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);

@@ -166,6 +166,10 @@ soon later
 cat two >pgm
 both a_file_that_was_written_later_names_nothing pgm '?' inplace.data
 is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
+# A stream that was recorded before is not one that is being recorded.
+# shellcheck disable=SC2002 # a pipe is asked
+cat inplace.data | "$B" ingest -q -f -o x.db - 2>err
+is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
 mkdir -p "p$dir"
 cp one "p$dir/pgm"
 both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
@@ -190,6 +194,48 @@ done
 HOME=$dir/none away two.data
 is without_it_none_is_named '?' "$(names x.db libhot.so)"
 
+# A stream tells its files one by one; perf inject reads an id from the path.
+if perf record -q -F 999 -g -a -o - -- sh -c "./m1 & unshare -m sh -c 'mount --bind \"$dir/new\" \"$dir/lib\" && exec \"$dir/m2\"' & wait; sleep 0.1" \
+	2>/dev/null | perf inject -b -o injected.data 2>/dev/null
+then
+	for where in here away
+	do
+		# shellcheck disable=SC2002 # a pipe is asked
+		cat injected.data | $where -
+		is "of_a_stream_none_is_named_by_the_other_file_$where" 0 \
+			"$("$B" query --format csv x.db "SELECT count(*) FROM frame f
+			JOIN symbol s ON s.id = f.symbol JOIN image i
+			ON i.id = f.image WHERE s.name = 'new_one'
+			AND i.path LIKE '%libhot.so'" | tail -n +2 | tr -d '\r')"
+	done
+else
+	echo "skip of_a_stream_none_is_named_by_the_other_file: perf cannot inject"
+fi
+
+# What is printed is followed: the file of an inode is where it is wanted.
+HOME=$dir/none away two.data
+"$B" report x.db 2>&1 | tr '\n' ' ' | tr -s ' ' >out
+says the_sentence_says_where_a_copy_of_each_is_looked_for "'backstitch \
+symbolize --symfs DIR' with the file of inode " out
+mkdir copies
+for n in 1 2
+do
+	# shellcheck disable=SC2012
+	wanted=$("$B" report x.db 2>&1 | tr '\n' ' ' | tr -s ' ' |
+		sed -n 's|.* as DIR/\([^ ]*\) gives them.*|\1|p')
+	for f in lib new
+	do
+		[ "$(stat -c %i $f/libhot.so)" = "${wanted##*.}" ] &&
+			cp $f/libhot.so "copies/$wanted"
+	done
+	HOME=$dir/none "$B" symbolize --symfs copies x.db >out 2>&1
+	is "copy_${n}_is_taken" "$n" "$(find copies -type f | wc -l)"
+done
+is then_both_are_named 'alpha beta' "$(names x.db libhot.so)"
+is as_each_of_them_says 2 "$("$B" query --format csv x.db "SELECT count(*)
+	FROM image WHERE path LIKE '%/libhot.so' AND file LIKE 'copies/%'" |
+	tail -n +2 | tr -d '\r')"
+
 # A mount namespace that is gone when perf reads build-ids.
 for n in 1 2
 do
@@ -201,6 +247,57 @@ do
 	is "nor_are_its_stacks_judged_by_it_$n" '' "$(classes x.db libhot.so |
 		grep -E 'whole|fabricated|lacks')"
 done
+# Elsewhere, only the addresses tell that the build-id is of the host's file.
+away c1.data
+is nor_does_it_on_another_machine '?' "$(names x.db libhot.so)"
+is nor_are_its_stacks_judged_there 'not judged (no file)' \
+	"$(classes x.db libhot.so)"
+HOME=$dir/none away c1.data
+is nor_without_cache '?' "$(names x.db libhot.so)"
+perf record -q -F 999 --call-graph dwarf,4096 -o cd.data unshare -m sh -c \
+	"mount --bind '$dir/new' '$dir/lib' && exec '$dir/m'" >/dev/null 2>&1
+away cd.data
+is nor_of_a_stack_dump '?' "$(names x.db libhot.so)"
+is no_stack_that_its_tables_unwound_is_whole 0 "$("$B" query --format csv x.db \
+	"SELECT count(*) FROM sample_group g JOIN stack_path p ON p.stack = g.user
+	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
+	JOIN stack_path q ON q.stack = g.user AND q.pos = p.pos + 1
+	JOIN frame c ON c.id = q.frame
+	WHERE i.path LIKE '%/libhot.so' AND c.flags & 64 = 0
+	AND g.user NOT IN (SELECT stack FROM internal_judged)" | tail -n +2 |
+	tr -d '\r')"
+
+# The path alone, on another machine.
+cp one alone
+perf record -q -F 999 -g -o - timeout 0.4 ./alone >alone.data 2>/dev/null
+away alone.data
+is a_path_elsewhere_names_what_the_addresses_confirm 'alpha beta' \
+	"$(names x.db alone)"
+is but_proves_nothing unverified "$("$B" query --format csv x.db \
+	"SELECT status FROM image WHERE path LIKE '%/alone'" | tail -n +2 |
+	tr -d '\r')"
+cp two alone
+touch -d '2001-01-01' alone
+away alone.data
+is the_path_of_another_file_names_nothing '?' "$(names x.db alone)"
+
+# A copy of the right file, beside one of the host's: the addresses choose.
+mkdir -p "host$dir/lib" "copy$dir/lib"
+cp lib/libhot.so "host$dir/lib/libhot.so"
+cp new/libhot.so "copy$dir/lib/libhot.so"
+both the_addresses_choose_between_two_roots libhot.so 'alpha beta' \
+	--debug-dir host --debug-dir copy c1.data
+both in_either_order libhot.so 'alpha beta' --debug-dir copy \
+	--debug-dir host c1.data
+is which_proves_nothing unverified "$("$B" query --format csv x.db \
+	"SELECT status FROM image WHERE path LIKE '%/libhot.so'" | tail -n +2 |
+	tr -d '\r')"
+"$B" annotate --debug-dir copy --debug-dir host x.db beta >out 2>/dev/null
+is and_instructions_are_of_that_one 1 "$(grep -c '<beta>\|beta' out | head -c 1 |
+	tr '2-9' 1)"
+HOME=$dir/none away --symfs host c1.data
+is a_wrong_copy_alone_names_nothing '?' "$(names x.db libhot.so)"
+
 mkdir -p "root$dir/lib"
 ln new/libhot.so "root$dir/lib/libhot.so"
 both the_inode_below_symfs_proves_the_right_one libhot.so 'alpha beta' \
@@ -216,6 +313,41 @@ do
 		--format csv x.db "SELECT count(*) FROM frame f JOIN symbol s
 		ON s.id = f.symbol WHERE s.name = 'new_one'" | tail -n +2 |
 		tr -d '\r')"
+done
+
+# Pieces of one recording, which have no build-ids: together as each alone.
+cp one pieces
+./pieces &
+pid=$!
+soon grep -q pieces /proc/$pid/comm
+# shellcheck disable=SC2016
+record --switch-output -o piece.data -p $pid -- \
+	sh -c 'sleep 0.6; kill -USR2 $PPID; sleep 0.6'
+kill $pid
+set -- piece.data.*
+is a_recording_in_pieces 1 $(($# > 1))
+for where in here away
+do
+	sure=$([ $where = here ] && echo named || echo unverified)
+	for piece in "$1" "$2" all
+	do
+		if [ "$piece" = all ]; then $where "$@"; else $where "$piece"; fi
+		is "${piece%.*}_${where}_has_names" 'alpha beta' \
+			"$(names x.db pieces)"
+		is "${piece%.*}_${where}_is_$sure" "$sure" "$("$B" query \
+			--format csv x.db "SELECT DISTINCT status FROM image
+			WHERE path LIKE '%/pieces'" | tail -n +2 | tr -d '\r')"
+	done
+done
+cp two x && mv x pieces
+for where in here away
+do
+	for piece in "$1" all
+	do
+		if [ "$piece" = all ]; then $where "$@"; else $where "$piece"; fi
+		is "${piece%.*}_${where}_has_none_of_a_new_file" '?' \
+			"$(names x.db pieces)"
+	done
 done
 
 # The kernel's own build-ids leave [vdso] without one.

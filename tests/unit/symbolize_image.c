@@ -25,6 +25,12 @@ static const struct mksym one[] = {
 	{ "gamma", MKELF_TEXT + 0x10, 0x20, FUNC },
 };
 
+/* as long as `two` */
+static const struct mksym long_one[] = {
+	{ "gamma", MKELF_TEXT + 0x10, 0x20, FUNC },
+	{ "delta", MKELF_TEXT + 0x40, 0x10, FUNC },
+};
+
 static char dir[64];
 static char path[256];
 static char got[4096]; /* "name+symoff how;" for each offset */
@@ -284,12 +290,38 @@ START_TEST(the_old_build_of_a_replaced_file_may_be_given)
 	snprintf(old, sizeof(old), "%s/old", dir);
 	folder("old");
 	mkelf(image_test_at("old/prog"),
-	      &(struct mkelf){ .sym = one, .n_sym = 1, .id = id_b });
+	      &(struct mkelf){ .sym = long_one, .n_sym = 2, .id = id_b });
 	img.path = image_test_at("prog");
 	img.ino++;
 	ck_assert_str_eq(names(&o, &img),
-			 "gamma+0/32 symtab?;gamma+31/32 symtab?;-;-;");
+			 "gamma+0/32 symtab?;gamma+31/32 symtab?;-;"
+			 "delta+4/16 symtab?;");
 	ck_assert_str_eq(rep.status, "unverified");
+}
+END_TEST
+
+START_TEST(a_given_file_without_the_addresses_that_ran_is_refused)
+{
+	int64_t born;
+	struct image img = image_recorded(id_a, &born);
+	char old[128];
+	const char *const dirs[] = { old, NULL };
+	struct symbolize_opts o = { .no_live = true,
+				    .same_machine = true,
+				    .debug_dirs = dirs,
+				    .recorded_from = born - SECOND,
+				    .recorded_to = born + SECOND };
+
+	if (!born)
+		return;
+	snprintf(old, sizeof(old), "%s/old", dir);
+	folder("old");
+	mkelf(image_test_at("old/prog"),
+	      &(struct mkelf){ .sym = one, .n_sym = 1, .id = id_b });
+	img.path = image_test_at("prog");
+	img.ino++;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "replaced");
 }
 END_TEST
 
@@ -726,6 +758,7 @@ RUN_WITH("image", image_setup, image_teardown,
 	 a_file_that_came_while_it_was_recorded_is_not_the_mapped_one,
 	 without_a_build_id_a_file_may_not_be_newer_than_the_recording,
 	 the_old_build_of_a_replaced_file_may_be_given,
+	 a_given_file_without_the_addresses_that_ran_is_refused,
 	 a_short_recorded_build_id_may_be_padded_with_zeros,
 	 a_stripped_file_has_no_symbols_but_segments,
 	 a_path_cannot_climb_out_of_symfs, a_fifo_and_a_folder_are_not_opened,
