@@ -132,6 +132,14 @@ static void record_say_replaced(const struct record_code *c)
 	free(file);
 }
 
+/* A name may have ":u" in it, too: probe:update. */
+static bool record_is_user(const char *event)
+{
+	const char *modifier = strrchr(event, ':');
+
+	return modifier && !strcmp(modifier, ":u");
+}
+
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -140,14 +148,14 @@ static void record_say(const struct plan *p)
 
 	plan_say(p);
 	plan_say_why(p);
-	if (f && !strstr(p->event, ":u") && fscanf(f, "%d", &level) == 1 &&
+	if (f && !record_is_user(p->event) && fscanf(f, "%d", &level) == 1 &&
 	    level > (geteuid() ? 0 : 1))
 		say("kernel functions will have no names: kernel.kptr_restrict "
 		    "is %d\n",
 		    level);
 	if (f)
 		fclose(f);
-	if (strstr(p->event, ":u") && !want.event)
+	if (record_is_user(p->event) && !want.event)
 		say("without the kernel's part, which needs "
 		    "kernel.perf_event_paranoid below 2, or root\n");
 	if (p->code.n_replaced)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/child.h"
@@ -173,19 +174,22 @@ static void code_path_of(long pid, const char *file, char out[PATH_MAX + 64])
 }
 
 /* Notes a mapping whose file is not the one at its path. What has never been a
- * program, as memory that is mapped as a file, is not at its path either. */
+ * program, as memory that is mapped as a file or a device, is no file at its
+ * path; of what may not be read nothing is known. */
 static bool code_take_replaced(struct record_code *c, long pid,
 			       const struct image *img, const char *kept)
 {
 	char path[PATH_MAX + 64], file[PATH_MAX];
 	struct image now = *img;
+	struct stat st;
 	size_t len;
 	bool gone = identity_is_deleted(img->path, &len);
 
 	snprintf(file, sizeof(file), "%.*s", (int)len, img->path);
 	code_path_of(pid, file, path);
 	now.path = path;
-	if (access(path, F_OK) || (!gone && identity_may_be_mapped(&now)))
+	if (access(path, R_OK) || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    (!gone && identity_may_be_mapped(&now)))
 		return false;
 	if (!c->n_replaced++) {
 		memcpy(c->replaced, file, len + 1);

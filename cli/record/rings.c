@@ -1,12 +1,14 @@
 /* rings.c - switches and wake-ups by an instance of ftrace. */
 #include "cli/record/rings.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,11 +16,15 @@
 #include "stitch/base/mem.h"
 
 #define TRACING "/sys/kernel/tracing"
+#define INSTANCES TRACING "/instances"
+#define OWN "backstitch-"
 #define RING_KB "16384" /* for each CPU: a second of a busy one */
 
 struct rings {
 	char at[64]; /* the instance */
+	int lock;    /* of it, while we live */
 	char folder[PATH_MAX];
+	int dir; /* that folder */
 	char *page;
 	size_t page_size;
 	int cpus;
@@ -81,22 +87,44 @@ static void rings_copy_open(struct rings *r, int from, int to)
 		rings_write(r, to, (size_t)n);
 }
 
-/* Returns a file of the folder to write to, whose folders are made. */
-static int rings_make(struct rings *r, const char *name)
+/* Opens the folder of a file below ours, and makes it if it is not there. Links
+ * are not followed: root writes where others may have made them. */
+static int rings_enter(const struct rings *r, const char *name)
 {
-	char path[2 * PATH_MAX];
-	int fd;
+	int dir = fcntl(r->dir, F_DUPFD_CLOEXEC, 0);
+	char part[NAME_MAX + 1];
 
-	snprintf(path, sizeof(path), "%s/%s", r->folder, name);
-	for (char *p = path + strlen(r->folder) - 1;
-	     (p = strchr(p + 1, '/'));) {
-		*p = '\0';
-		mkdir(path, 0777);
-		*p = '/';
+	for (const char *end; dir >= 0 && (end = strchr(name, '/'));
+	     name = end + 1) {
+		int outer = dir;
+
+		snprintf(part, sizeof(part), "%.*s", (int)(end - name), name);
+		mkdirat(outer, part, 0777);
+		dir = openat(outer, part,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(outer);
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 && !r->failed)
+	return dir;
+}
+
+/* Removes a file of an earlier recording, which may have more of them than this
+ * one, and makes it anew if `make`. Returns a descriptor to write to, or -1. */
+static int rings_replace(struct rings *r, const char *name, bool make)
+{
+	const char *base = strrchr(name, '/');
+	int dir = rings_enter(r, name);
+	int fd = -1;
+
+	base = base ? base + 1 : name;
+	if (dir >= 0 && (!unlinkat(dir, base, 0) || errno == ENOENT) && make)
+		fd = openat(dir, base,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+				    O_CLOEXEC,
+			    0600);
+	if (make && fd < 0 && !r->failed)
 		r->failed = errno;
+	if (dir >= 0)
+		close(dir);
 	return fd;
 }
 
@@ -104,7 +132,7 @@ static int rings_make(struct rings *r, const char *name)
 static void rings_copy(struct rings *r, const char *from, const char *name)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = in < 0 ? -1 : rings_make(r, name);
+	int out = rings_replace(r, name, in >= 0);
 
 	rings_copy_open(r, in, out);
 	if (in >= 0)
@@ -125,31 +153,125 @@ static void rings_open_cpus(struct rings *r)
 		snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", i);
 		snprintf(path, sizeof(path), "%s/%s", r->at, name);
 		r->from[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		r->to[i] = r->from[i] < 0 ? -1 : rings_make(r, name);
+		r->to[i] = r->from[i] < 0 ? -1 : rings_replace(r, name, true);
 	}
+}
+
+/* Opens the folder, and removes the pages that an earlier recording left. */
+static void rings_open_folder(struct rings *r)
+{
+	const struct dirent *e;
+	char name[NAME_MAX + 32];
+	DIR *d;
+
+	mkdir(r->folder, 0777);
+	r->dir = open(r->folder,
+		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int cpus = r->dir < 0 ? -1 : rings_enter(r, "per_cpu/");
+
+	if (cpus < 0) {
+		r->failed = errno;
+		return;
+	}
+	d = fdopendir(cpus);
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "cpu", 3) != 0)
+			continue;
+		snprintf(name, sizeof(name), "per_cpu/%s/trace_pipe_raw",
+			 e->d_name);
+		rings_replace(r, name, false);
+		snprintf(name, sizeof(name), "per_cpu/%s/stats", e->d_name);
+		rings_replace(r, name, false);
+	}
+	if (d)
+		closedir(d);
+	else
+		close(cpus);
+}
+
+/* ---- the instance */
+
+/* Removes those whose makers were killed: they go on to record, and nobody has
+ * them locked. A process number would not do: each container has its own. */
+static void rings_remove_dead(void)
+{
+	DIR *d = opendir(INSTANCES);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, OWN, strlen(OWN)) != 0)
+			continue;
+		int fd = openat(dirfd(d), e->d_name,
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		bool dead = fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB);
+
+		if (fd >= 0)
+			close(fd);
+		if (dead)
+			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Makes the instance. Returns whether that worked; else there is none, also
+ * where another one has its name. */
+static bool rings_make_instance(struct rings *r)
+{
+	int error;
+
+	rings_remove_dead();
+	if (mkdir(r->at, 0700))
+		return false;
+	r->lock = open(r->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->lock >= 0 && !flock(r->lock, LOCK_EX | LOCK_NB) &&
+	    rings_put(r, "trace_clock", "mono") &&
+	    rings_put(r, "buffer_size_kb", RING_KB))
+		return true;
+	error = errno;
+	rmdir(r->at);
+	errno = error;
+	return false;
+}
+
+static void rings_free(struct rings *r)
+{
+	if (r->lock >= 0)
+		close(r->lock);
+	if (r->dir >= 0)
+		close(r->dir);
+	free(r->from);
+	free(r->to);
+	free(r->page);
+	free(r);
 }
 
 struct rings *rings_open(const char *folder, struct err *err)
 {
 	struct rings *r = mem_new(1, sizeof(*r));
 
-	snprintf(r->at, sizeof(r->at), TRACING "/instances/backstitch-%ld",
-		 (long)getpid());
+	r->lock = r->dir = -1;
+	snprintf(r->at, sizeof(r->at), INSTANCES "/" OWN "%ld", (long)getpid());
 	snprintf(r->folder, sizeof(r->folder), "%s", folder);
 	/* a page of the rings is one of memory (4 kB on most machines) */
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	r->page = mem_new(r->page_size, 1);
-	if (mkdir(r->at, 0700) || !rings_put(r, "trace_clock", "mono") ||
-	    !rings_put(r, "buffer_size_kb", RING_KB)) {
+	if (!rings_make_instance(r)) {
 		err_set(err, ERR_IO,
 			"%s: %s; ftrace needs root, and tracefs at " TRACING
 			" ('mount -t tracefs none " TRACING "')",
 			r->at, strerror(errno));
-		rings_close(r, &(struct err){ 0 });
+		rings_free(r);
 		return NULL;
 	}
 	rings_put(r, "options/userstacktrace", "1");
-	rings_open_cpus(r);
+	rings_open_folder(r);
+	if (!r->failed)
+		rings_open_cpus(r);
+	if (r->failed) {
+		rings_close(r, err);
+		return NULL;
+	}
 	return r;
 }
 
@@ -165,7 +287,7 @@ int rings_start(struct rings *r, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(rings_events); i++) {
 		snprintf(name, sizeof(name), "events/%s/enable",
 			 rings_events[i]);
-		if (!rings_put(r, name, "1") && i < 2)
+		if (!rings_put(r, name, "1") && i < ARRAY_SIZE(rings_stacks))
 			return err_set(err, ERR_IO, "%s/%s: %s", r->at, name,
 				       strerror(errno));
 	}
@@ -217,11 +339,11 @@ int rings_close(struct rings *r, struct err *err)
 	if (!r)
 		return 0;
 	rings_put(r, "tracing_on", "0");
-	if (r->from) {
+	if (!r->failed) {
 		rings_drain(r);
 		rings_describe(r);
 	}
-	for (int i = 0; r->from && i < r->cpus; i++) {
+	for (int i = 0; i < r->cpus; i++) {
 		if (r->from[i] >= 0)
 			close(r->from[i]);
 		if (r->to[i] >= 0 && close(r->to[i]) && !r->failed)
@@ -231,9 +353,6 @@ int rings_close(struct rings *r, struct err *err)
 	if (r->failed)
 		rc = err_set(err, ERR_IO, "%s: %s", r->folder,
 			     strerror(r->failed));
-	free(r->from);
-	free(r->to);
-	free(r->page);
-	free(r);
+	rings_free(r);
 	return rc;
 }

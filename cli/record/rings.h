@@ -15,8 +15,9 @@
 struct err;
 struct rings;
 
-/* Makes the instance and the folder, in which files of an earlier recording may
- * be. Returns NULL and *err. */
+/* Makes the instance, and removes those whose makers were killed; and the
+ * folder, whose pages of an earlier recording are removed. Returns NULL and
+ * *err. */
 struct rings *rings_open(const char *folder, struct err *err);
 /* Turns the events on. Returns 0, or -1 and *err. */
 int rings_start(struct rings *r, struct err *err);

@@ -37,16 +37,28 @@ struct own {
 	size_t n, cap;
 };
 
-/* Whether a function waits for a lock, of the C library or of the kernel; a
- * futex alone may be that of a condition. */
+/* Whether a function waits for a lock, of the C library or of the kernel: by
+ * how its name begins, as a program's block_wait() waits for none. A futex
+ * alone may be that of a condition. */
 static bool own_is_lock(const char *name)
 {
-	static const char *const part[] = { "mutex_lock", "lock_wait",
-					    "rwlock_", "rwsem_down",
-					    "mutex_timedlock" };
+	static const char *const start[] = {
+		"pthread_mutex_lock",
+		"pthread_mutex_timedlock",
+		"pthread_mutex_clocklock",
+		"pthread_rwlock_",
+		"lll_lock_wait",
+		"mutex_lock",
+		"ww_mutex_lock",
+		"rt_mutex_lock",
+		"rwsem_down_",
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
-		if (strstr(name, part[i]))
+	name += strspn(name, "_");
+	/* glibc's own name of a function that others may replace */
+	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
+	for (size_t i = 0; i < ARRAY_SIZE(start); i++)
+		if (!strncmp(name, start[i], strlen(start[i])))
 			return true;
 	return false;
 }

@@ -289,10 +289,10 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 	json_text(j, "change", c->sign > 0 ? "more" : "less");
 	json_real(j, "excess", c->excess);
 	json_real(j, "times", c->times);
-	json_text(j, "instead",
-		  c->instead == REPORT_NONE
-			  ? NULL
-			  : diff_rows_label(d, c->instead)->name);
+	if (c->instead == REPORT_NONE)
+		json_null(j, "instead");
+	else
+		json_shown(j, "instead", diff_rows_label(d, c->instead)->name);
 	json_array(j, "in");
 	for (size_t i = 0; i < c->n_part; i++) {
 		json_object(j, NULL);

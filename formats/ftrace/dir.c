@@ -191,21 +191,26 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 
 /* ---- pages */
 
+/* Returns the CPU of the folder cpu3 that a file is in, otherwise -1. */
+static int32_t ft_dir_cpu_of_folder(const char *path)
+{
+	const char *dir = strrchr(path, '/');
+	char folder[64];
+
+	while (dir && dir > path && dir[-1] != '/')
+		dir--;
+	snprintf(folder, sizeof(folder), "%.*s",
+		 dir ? (int)strcspn(dir, "/") : 0, dir ? dir : "");
+	return ft_dir_cpu(folder, "");
+}
+
 static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
 	struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
-	const char *dir = strrchr(path, '/');
 
-	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw") && dir) {
-		while (dir > path && dir[-1] != '/')
-			dir--;
-		char folder[64];
-
-		snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(dir, "/"),
-			 dir);
-		raw.cpu = ft_dir_cpu(folder, "");
-	}
+	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw"))
+		raw.cpu = ft_dir_cpu_of_folder(path);
 	if (raw.cpu < 0 || !ft_dir_open_file(&raw.in, path))
 		return;
 	w->raw = mem_grow(w->raw, &w->cap, w->n + 1, sizeof(raw));
@@ -235,11 +240,10 @@ static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 {
 	struct input in;
 	int32_t cpu = ft_dir_cpu_in_name(name, ".stats");
-	const char *at = strstr(path, "/cpu");
 
 	cpu = cpu < 0 ? ft_dir_cpu_in_name(name, ".stats.txt") : cpu;
-	if (cpu < 0 && !strcmp(name, "stats") && at)
-		cpu = ft_dir_cpu(at + 1, "/stats");
+	if (cpu < 0 && !strcmp(name, "stats"))
+		cpu = ft_dir_cpu_of_folder(path);
 	if (cpu < 0 || !ft_dir_has_pages(path) || !ft_dir_open_file(&in, path))
 		return;
 	size_t size = in.len + 32;

@@ -13,6 +13,7 @@
 #include "symbolize/cfi/abi.h"
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -459,8 +460,12 @@ static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
 	    vaddr - m->entry > UNWIND_ENTRY_MAX)
 		return false;
 	struct callsite_file *f = unwind_images_calls_of(m);
+	bool first = f && thread_start_first(f, off);
 
-	return f && thread_start_first(f, off);
+	/* there may be more programs than files that can be open */
+	if (f)
+		callsite_settle(f);
+	return first;
 }
 
 static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,

@@ -88,6 +88,8 @@ struct callsite_file *unwind_images_calls_of(struct unwind_image *m)
 
 	if (!m->calls)
 		m->calls = callsite_open(m->set->sy, m->img, &said);
+	else
+		callsite_reopen(m->calls, m->set->sy, m->img);
 	return m->calls;
 }
 

@@ -56,7 +56,7 @@ struct unwind_image {
 	struct segment *data; /* loaded without the right to execute */
 	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
-	struct callsite_file *calls; /* NULL: not open */
+	struct callsite_file *calls; /* NULL: not asked for */
 	char *path;
 	struct image *img; /* image it was opened for; JIT: NULL */
 	/* JIT: addresses are those in the process; borrowed. */
@@ -97,8 +97,8 @@ bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image);
 void unwind_images_share(struct unwind_images *ms);
 void unwind_images_lock(struct unwind_images *ms);
 void unwind_images_unlock(struct unwind_images *ms);
-/* Returns the file as the check of return addresses has it, opened with the
- * first call, or NULL; borrowed from the image. */
+/* Returns the file as the check of return addresses has it, open until
+ * callsite_settle(), or NULL; borrowed from the image. */
 struct callsite_file *unwind_images_calls_of(struct unwind_image *m);
 /* Returns JIT code with the tables and bytes recorded for it; NULL if there are
  * neither. Borrows c until unwind_images_free(). */

@@ -637,6 +637,17 @@ sed -n '/^    at us/,$p' "$work/all" | awk '$2 > most { most = $2; why = $0 }
 	grep -qxF "$(cat "$work/most")"
 ok the_longest_piece_is_folded_last $?
 
+# a function is for a lock by how its name begins
+"$B" ingest -q -o "$work/own.db" tests/causality/captures/lock.data.zst
+"$B" path "$work/own.db" | tr '\n' ' ' |
+	grep -q 'waiting for a lock that owner ([0-9]*) held'
+ok who_held_the_lock_is_said $?
+sqlite3 "$work/own.db" "UPDATE symbol SET name = 'block_wait'
+	WHERE name = '__GI___lll_lock_wait'"
+"$B" path "$work/own.db" | tr '\n' ' ' >"$work/text"
+grep -q 'waiting for owner' "$work/text" && ! grep -q 'a lock that' "$work/text"
+ok a_block_wait_is_for_no_lock $?
+
 # threads without a record of their name, as behind a ring that keeps the newest
 # records, have that of the switches, from the first one that tells it on: in
 # each table, and for the filters

@@ -259,6 +259,16 @@ ok and_following_the_advice_keeps_the_old_one $?
 mv same frames
 kill $frames
 wait $frames 2>/dev/null
+python3 -c 'import mmap, os, time
+m = mmap.mmap(os.open("/dev/zero", os.O_RDWR), 4096, mmap.MAP_PRIVATE,
+              mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(60)' &
+zero=$!
+soon grep -q /dev/zero "/proc/$zero/maps"
+"$B" record --dry-run -p $zero >out 2>err
+is a_device_is_no_file_that_was_replaced 0 "$(grep -c 'was replaced' err)"
+kill $zero
+wait $zero 2>/dev/null
 for s in script script2
 do
 	"$B" record --dry-run ./$s >out 2>err
@@ -424,6 +434,16 @@ is and_the_trial_is_gone '' "$(ls tmp)"
 if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
 then
 	rmdir /sys/kernel/tracing/instances/try$$
+	# what a killed one leaves, what one that lives has, and a folder that
+	# an earlier recording of more CPUs wrote, with a link in it
+	instances=/sys/kernel/tracing/instances
+	mkdir $instances/backstitch-0-dead $instances/backstitch-0-alive
+	flock $instances/backstitch-0-alive sleep 60 &
+	alive=$!
+	mkdir -p both.data.ftrace/per_cpu/cpu4000
+	echo stale >both.data.ftrace/per_cpu/cpu4000/trace_pipe_raw
+	echo kept >victim
+	ln -s ../victim both.data.ftrace/kallsyms
 	"$B" record --waits --tracer ftrace -o both.data -- \
 		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err
 	is the_status_is_the_programs_with_ftrace_too 0 $?
@@ -441,8 +461,23 @@ then
 		WHERE t.name LIKE '%sched_switch'" | tail -1)
 	[ "${n:-0}" -gt 10 ]
 	ok "and_have_stacks: $n" $?
-	is the_instance_is_gone '' \
-		"$(find /sys/kernel/tracing/instances -name 'backstitch*')"
+	is no_page_of_an_earlier_recording_is_left '' \
+		"$(find both.data.ftrace -path '*cpu4000/*')"
+	is a_link_in_the_folder_is_replaced_and_not_followed kept "$(cat victim)"
+	[ -s both.data.ftrace/kallsyms ] && [ ! -L both.data.ftrace/kallsyms ]
+	ok and_the_file_is_there $?
+	is instances_are_gone_except_that_of_one_that_lives \
+		$instances/backstitch-0-alive \
+		"$(find $instances -maxdepth 1 -name 'backstitch*')"
+	kill $alive
+	wait $alive 2>/dev/null
+	rmdir $instances/backstitch-0-alive
+	mkdir elsewhere && ln -s elsewhere link.data.ftrace
+	"$B" record --waits --tracer ftrace -o link.data -- true >out 2>err
+	says a_folder_that_is_a_link_is_refused 'link.data.ftrace: ' err
+	is and_nothing_is_written_there '' "$(ls elsewhere)"
+	is nor_is_an_instance_left '' \
+		"$(find $instances -maxdepth 1 -name 'backstitch*')"
 else
 	echo "skip an instance of ftrace: none can be made here"
 fi
