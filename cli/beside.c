@@ -1,7 +1,6 @@
 /* beside.c - the database of captures, in a file beside them. */
 #include "cli/beside.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/command.h"
 

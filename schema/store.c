@@ -443,7 +443,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (!db->writable)
 		return 0;
 	if (db->making && (store_flush(db, lg, err) || captures_end(db, err) ||
-			   sample_groups_end(db, err)))
+			   store_groups_end(db, err)))
 		return -1;
 	if (naming_end(db, err))
 		return -1;

@@ -212,8 +212,6 @@ struct source_opts {
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
 			      * look beside it */
 	bool no_fields;	     /* fields and payloads will not be read */
-	uint64_t split_bytes; /* scan() may use a second thread for files from
-			       * this size on; 0: never */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
 	 * default. */

@@ -5,9 +5,7 @@
  * sources of names, best first. */
 #ifndef SYMBOLIZE_SYMBOLIZE_H
 #define SYMBOLIZE_SYMBOLIZE_H
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/symbol.h"
 #include "symbolize/options.h"

@@ -2,7 +2,6 @@
  * the HTML page. */
 #ifndef CLI_AUDIT_BANNER_H
 #define CLI_AUDIT_BANNER_H
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/model/trust.h"

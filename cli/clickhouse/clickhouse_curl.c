@@ -10,7 +10,6 @@
 #include "cli/clickhouse/clickhouse.h"
 
 #include <curl/curl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

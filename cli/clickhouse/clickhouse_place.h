@@ -3,7 +3,6 @@
 #ifndef CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
 #define CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
 #include <stdbool.h>
-#include <stddef.h>
 
 struct err;
 

@@ -4,7 +4,6 @@
  * Memory is bounded by the longest row. */
 #ifndef CLI_CLICKHOUSE_ROWBINARY_H
 #define CLI_CLICKHOUSE_ROWBINARY_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* look.c - what 'backstitch perf.data' does, without a command: a database
  * beside the capture, its hot functions, threads or events, and how to go on.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

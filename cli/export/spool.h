@@ -7,7 +7,6 @@
 #ifndef CLI_EXPORT_SPOOL_H
 #define CLI_EXPORT_SPOOL_H
 #include <stddef.h>
-#include <stdint.h>
 
 struct err;
 struct spool;

@@ -8,7 +8,6 @@
 #ifndef CLI_FLEET_FLEET_ROWS_H
 #define CLI_FLEET_FLEET_ROWS_H
 #include <stddef.h>
-#include <stdint.h>
 
 #include "cli/fleet/fleet.h"
 #include "cli/fleet/fleet_batch.h"

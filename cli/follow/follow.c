@@ -1,7 +1,6 @@
 /* follow.c - streams become a folder of finished databases. */
 #include "cli/follow/follow.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>

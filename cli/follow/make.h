@@ -3,7 +3,6 @@
 #ifndef CLI_FOLLOW_MAKE_H
 #define CLI_FOLLOW_MAKE_H
 #include <stdbool.h>
-#include <stdint.h>
 
 struct claim;
 

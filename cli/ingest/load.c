@@ -283,7 +283,6 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
 		.no_fields = ld->no_fields,
-		.split_bytes = name_jobs() > 1 ? LARGE : 0,
 		.request = request,
 		.chain = chain,
 	};

@@ -2,7 +2,6 @@
  * beside a capture. */
 #ifndef CLI_INGEST_MAPPED_H
 #define CLI_INGEST_MAPPED_H
-#include <stdint.h>
 
 #include "cli/command.h"
 

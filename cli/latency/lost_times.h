@@ -6,7 +6,6 @@
 #ifndef CLI_LATENCY_LOST_TIMES_H
 #define CLI_LATENCY_LOST_TIMES_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define LOST_ANY_WORLD UINT32_MAX

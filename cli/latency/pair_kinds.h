@@ -6,7 +6,6 @@
 #define CLI_LATENCY_PAIR_KINDS_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define PAIR_KEYS 3
 

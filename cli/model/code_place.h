@@ -10,7 +10,6 @@
 #ifndef CLI_MODEL_CODE_PLACE_H
 #define CLI_MODEL_CODE_PLACE_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct known_code;

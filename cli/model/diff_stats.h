@@ -24,9 +24,7 @@
  * Several recordings of a side are compared by diff_runs.h. */
 #ifndef CLI_MODEL_DIFF_STATS_H
 #define CLI_MODEL_DIFF_STATS_H
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "cli/model/diff_runs.h"
 

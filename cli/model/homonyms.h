@@ -10,7 +10,6 @@
 #ifndef CLI_MODEL_HOMONYMS_H
 #define CLI_MODEL_HOMONYMS_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct err;

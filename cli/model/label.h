@@ -5,7 +5,6 @@
 #ifndef CLI_MODEL_LABEL_H
 #define CLI_MODEL_LABEL_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum label_kind {

@@ -4,9 +4,7 @@
  * Memory is bounded by the number of distinct stacks. */
 #ifndef CLI_MODEL_STACK_CACHE_H
 #define CLI_MODEL_STACK_CACHE_H
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct event_row;

@@ -2,7 +2,6 @@
  * losses. */
 #ifndef CLI_MODEL_SUMMARY_H
 #define CLI_MODEL_SUMMARY_H
-#include <stdbool.h>
 #include <stdio.h>
 
 struct err;

@@ -8,7 +8,6 @@
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct err;

@@ -3,7 +3,6 @@
 #ifndef CLI_OUTPUT_OUTPUT_H
 #define CLI_OUTPUT_OUTPUT_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "cli/command.h"

@@ -6,8 +6,6 @@
  * labels. */
 #ifndef CLI_PICTURES_FLAME_DRAW_H
 #define CLI_PICTURES_FLAME_DRAW_H
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/pictures/drawing.h"

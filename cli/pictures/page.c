@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
-#include "cli/model/offcpu.h"
 #include "cli/model/waits.h"
 #include "cli/pictures/page_data.h"
 #include "cli/pictures/page_diff.h"

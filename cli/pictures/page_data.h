@@ -23,7 +23,6 @@
 #ifndef CLI_PICTURES_PAGE_DATA_H
 #define CLI_PICTURES_PAGE_DATA_H
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct err;

@@ -1,6 +1,5 @@
 /* path_program.c - what the command path tells of a recording that began with a
  * program: of that program, from its start to its end. */
-#include "cli/model/causes.h"
 #include "cli/tables/path.h"
 #include "schema/columns.h"
 #include "schema/store.h"

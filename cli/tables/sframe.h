@@ -2,8 +2,6 @@
 #ifndef CLI_TABLES_SFRAME_H
 #define CLI_TABLES_SFRAME_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct elf_file;
 struct err;

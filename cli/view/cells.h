@@ -5,7 +5,6 @@
  * do Ctrl-Z and an exit in between. */
 #ifndef CLI_VIEW_CELLS_H
 #define CLI_VIEW_CELLS_H
-#include <stdbool.h>
 
 struct err;
 

@@ -35,13 +35,6 @@ bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 	return !perf_check_clock_is_set(p) && near_time_is_far(&f->near, time);
 }
 
-void perf_check_times_are_near(const struct perf *p, struct perf_file *f,
-			       uint64_t last, uint64_t n)
-{
-	if (!perf_check_clock_is_set(p))
-		near_time_add(&f->near, last, n);
-}
-
 static int perf_check_thread(const struct perf_rec *r, int32_t id,
 			     struct err *err)
 {

@@ -1,11 +1,11 @@
 /* perf.h - declarations shared by the files of the perf.data reader.
  *
  * Call order: perf_open() reads the header (file form: events, then feature
- * sections); perf_scan() walks all records once and looks only at their times,
- * of plain records in rows (skim.c); perf_next() walks them again and returns
- * refs; perf_record_decode() turns a ref into a record. A true pipe is not
- * scanned: perf_stream_next() holds back a window of records. A handle names a
- * record: an offset in a mapped file, or a position in a chunk of memory. */
+ * sections); perf_scan() walks all records once and looks only at their times;
+ * perf_next() walks them again and returns refs; perf_record_decode() turns a
+ * ref into a record. A true pipe is not scanned: perf_stream_next() holds back
+ * a window of records. A handle names a record: an offset in a mapped file, or
+ * a position in a chunk of memory. */
 #ifndef FORMATS_PERF_PERF_H
 #define FORMATS_PERF_PERF_H
 #include <stdbool.h>
@@ -217,14 +217,13 @@ struct perf_rec {
 	struct perf_chunk *chunk; /* NULL: in the mapped file */
 };
 
-/* How to tell a plain record, of which the scan needs nothing but the time. */
+/* How to tell a plain record, of which a ref needs nothing but the time. */
 struct perf_layout {
 	bool known;	      /* all else is set */
 	bool samples, others; /* these can be plain */
 	bool asks;	      /* only a sample with a known id is */
 	uint8_t s_time, s_id, t_time, t_size; /* as in struct perf_attr */
 	const struct table *ids;
-	struct path_files **files;   /* where those that are mapped go */
 	uint64_t recent[RECENT_IDS]; /* cache of ids, by the low bits */
 };
 
@@ -237,23 +236,7 @@ struct perf_plain {
 
 /* Blocks of 64 KiB in which the scan notes the smallest time. */
 #define PERF_BLOCK_BITS 16
-#define SKIM_BLOCKS 256
 
-/* What the scan needs of plain records in a row. */
-struct perf_skim {
-	uint64_t flushed, limit; /* as in struct perf_rounds, before them */
-	uint64_t behind;
-	uint64_t begin, end; /* where they are in the file */
-	uint64_t n;
-	uint64_t first, last; /* keys; before them, last may be the key of the
-			       * record before, or 0 */
-	uint64_t low, high;
-	uint64_t block; /* of the first one */
-	size_t n_floor;
-	uint64_t floor[SKIM_BLOCKS]; /* smallest keys, by block */
-};
-
-struct skim_half;
 struct perf_z; /* the zstd stream of a file */
 
 /* One file of records: the only one, or one of the directory form. */
@@ -457,24 +440,6 @@ static inline uint64_t perf_in_file(const struct perf_file *f, uint64_t v)
 	return (uint64_t)f->index << PERF_FILE_BIT | v;
 }
 
-/* ---- skim.c */
-/* Passes over the plain records at b, which moves behind them; place: of the
- * first one. Of *s, flushed, limit and last are set. */
-void perf_skim(struct perf_layout *l, struct bytes *b, uint64_t place,
-	       struct perf_skim *s);
-
-/* ---- skim_half.c */
-/* Starts the thread. Returns NULL if it is not worth it. */
-struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f);
-/* Ends it. NULL is fine. */
-void skim_half_free(struct skim_half *h, struct perf *p);
-/* Returns where in the file the thread has begun; UINT64_MAX of NULL. */
-uint64_t skim_half_middle(const struct skim_half *h);
-/* Returns the row that begins where f is now, if the thread has one; otherwise
- * NULL. Waits for the end of the thread. h may be NULL. */
-const struct perf_skim *skim_half_row(struct skim_half *h, const struct perf *p,
-				      const struct perf_file *f);
-
 /* ---- report.c: entries for the ledger */
 /* Reports damage, or makes a note. Both do nothing in the second pass, which
  * would report everything again. */
@@ -542,9 +507,6 @@ int perf_check_build_id(const struct bytes *id, unsigned int n,
 /* Is this time years from those of the records before it in the file? */
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time);
-/* Notes n times in a row of which none is far. */
-void perf_check_times_are_near(const struct perf *p, struct perf_file *f,
-			       uint64_t last, uint64_t n);
 /* Returns -1 with a message if a value of a decoded record cannot be. */
 int perf_check_record(struct perf *p, const struct perf_rec *r,
 		      const struct record *rec, struct err *err);
@@ -589,6 +551,8 @@ bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
 void perf_round_end(struct perf *p);
 void perf_round_record(struct perf *p, const struct perf_rec *r,
 		       const struct ref *ref);
+/* The same of a record that is known to keep it. */
+void perf_round_time(struct perf *p, uint64_t time);
 
 /* ---- scan.c, for captures that can be read twice; stream.c, for others */
 /* Read all of the capture; all up to the first record of an event. */

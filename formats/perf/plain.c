@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-#include "stitch/base/path_files.h"
 #include "stitch/base/table.h"
-
-/* Where the name is in a record MMAP2, with its header. */
-#define MAP_NAME 72
 
 bool perf_layout_find(struct perf_layout *l, uint64_t id)
 {
@@ -15,23 +11,6 @@ bool perf_layout_find(struct perf_layout *l, uint64_t id)
 		return false;
 	l->recent[id % RECENT_IDS] = id;
 	return true;
-}
-
-void perf_plain_take_map(struct path_files **files, const struct bytes *b,
-			 uint16_t misc, uint16_t size)
-{
-	struct bytes name = *b;
-	struct path_file f;
-
-	if ((misc & PM_BIT14) || (misc & PM_CPUMODE) == PM_KERNEL ||
-	    bytes_left(b) < size || size <= MAP_NAME ||
-	    bytes_peek_u32(b, 40, &f.maj) || bytes_peek_u32(b, 44, &f.min) ||
-	    bytes_peek_u64(b, 48, &f.ino) || bytes_peek_u64(b, 56, &f.gen) ||
-	    bytes_skip(&name, MAP_NAME, NULL))
-		return;
-	const char *path = (const char *)name.pos;
-
-	path_files_add(files, path, strnlen(path, size - MAP_NAME), &f);
 }
 
 struct perf_layout *perf_layout_of(struct perf *p)
@@ -53,6 +32,5 @@ struct perf_layout *perf_layout_of(struct perf *p)
 	l->t_time = first->t_time;
 	l->t_size = first->t_size;
 	l->ids = &p->by_id;
-	l->files = &p->files;
 	return l;
 }

@@ -7,10 +7,6 @@
 
 /* Returns how to tell plain records, as long as no event and no id is added. */
 struct perf_layout *perf_layout_of(struct perf *p);
-/* Takes the file of a mapping, of which b begins with the record and has all
- * `size` bytes. Nobody needs it of one that has a build-id of its own. */
-void perf_plain_take_map(struct path_files **files, const struct bytes *b,
-			 uint16_t misc, uint16_t size);
 /* Finds an id that is not in the cache. */
 bool perf_layout_find(struct perf_layout *l, uint64_t id);
 

@@ -168,18 +168,23 @@ static void perf_round_report(struct perf *p, const struct perf_rec *r,
 	ledger_add(p->src.ledger, &e);
 }
 
-void perf_round_record(struct perf *p, const struct perf_rec *r,
-		       const struct ref *ref)
+void perf_round_time(struct perf *p, uint64_t time)
 {
 	struct perf_rounds *ro = &p->rounds;
 
+	if (time > ro->max)
+		ro->max = time;
+	if (time <= ro->limit && time > ro->behind)
+		ro->behind = time;
+}
+
+void perf_round_record(struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref)
+{
 	if (ref->untimed)
 		return;
 	/* overwrite mode writes the newest first and promises nothing */
-	if (ref->key < ro->flushed && !p->src.info.overwrite)
+	if (ref->key < p->rounds.flushed && !p->src.info.overwrite)
 		perf_round_report(p, r, ref);
-	if (ref->key > ro->max)
-		ro->max = ref->key;
-	if (ref->key <= ro->limit && ref->key > ro->behind)
-		ro->behind = ref->key;
+	perf_round_time(p, ref->key);
 }

@@ -5,7 +5,6 @@
  * scan reads every time once and keeps the smallest of each 64 KiB. The
  * smallest time of the blocks that were not read again yet is then a correct
  * floor, whatever the recorder did. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,10 @@
 #include "formats/perf/perf.h"
 #include "formats/perf/plain.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path_files.h"
+
+/* Where the name is in a record MMAP2, with its header. */
+#define MAP_NAME 72
 
 /* Keeps a record that perf_scan_next() returns before all others, in file
  * order. */
@@ -71,17 +74,37 @@ static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 	p->src.info.kernel_id_len = n;
 }
 
-static void perf_scan_times(struct perf *p, uint64_t first, uint64_t last)
+/* Takes the file of a mapping. Nobody needs it of one that has a build-id of
+ * its own. */
+static void perf_scan_map(struct perf *p, const struct perf_rec *r)
+{
+	struct bytes name = r->b;
+	struct path_file f;
+
+	if ((r->misc & PM_BIT14) || (r->misc & PM_CPUMODE) == PM_KERNEL ||
+	    bytes_left(&r->b) < r->size || r->size <= MAP_NAME ||
+	    bytes_peek_u32(&r->b, 40, &f.maj) ||
+	    bytes_peek_u32(&r->b, 44, &f.min) ||
+	    bytes_peek_u64(&r->b, 48, &f.ino) ||
+	    bytes_peek_u64(&r->b, 56, &f.gen) ||
+	    bytes_skip(&name, MAP_NAME, NULL))
+		return;
+	const char *path = (const char *)name.pos;
+
+	path_files_add(&p->files, path, strnlen(path, r->size - MAP_NAME), &f);
+}
+
+static void perf_scan_time(struct perf *p, uint64_t time)
 {
 	struct source_info *info = &p->src.info;
 
 	/* a record of a time that cannot be is damage */
-	if (last > INT64_MAX)
+	if (time > INT64_MAX)
 		return;
-	if (!info->first_ns || first < info->first_ns)
-		info->first_ns = first;
-	if (last > info->last_ns)
-		info->last_ns = last;
+	if (!info->first_ns || time < info->first_ns)
+		info->first_ns = time;
+	if (time > info->last_ns)
+		info->last_ns = time;
 }
 
 static void perf_scan_record(struct perf *p, struct perf_file *f,
@@ -94,7 +117,7 @@ static void perf_scan_record(struct perf *p, struct perf_file *f,
 	p->src.info.records++;
 	if (r->type == PR_MMAP2) {
 		perf_scan_kernel_id(p, r);
-		perf_plain_take_map(&p->files, &r->b, r->misc, r->size);
+		perf_scan_map(p, r);
 	}
 	if (perf_ref_is_state(p, r, &ref)) {
 		perf_scan_keep_state(p, r, &ref);
@@ -103,52 +126,33 @@ static void perf_scan_record(struct perf *p, struct perf_file *f,
 	perf_scan_lower_floor(f, r->place >> PERF_BLOCK_BITS, ref.key);
 	if (ref.untimed)
 		return;
-	perf_scan_times(p, ref.key, ref.key);
+	perf_scan_time(p, ref.key);
 	perf_round_record(p, r, &ref);
 }
 
-static void perf_scan_add_row(struct perf *p, struct perf_file *f,
-			      const struct perf_skim *s)
+/* The same as perf_walk_next() and perf_scan_record() of a plain record, in
+ * fewer instructions. Returns false, and takes nothing, if the next one is not
+ * plain, or is one of which more than the time matters. */
+static inline bool perf_scan_pass_plain(struct perf *p, struct perf_file *f)
 {
-	struct perf_rounds *ro = &p->rounds;
+	struct perf_layout *l = perf_layout_of(p);
+	struct perf_plain r;
 
-	for (size_t i = 0; i < s->n_floor; i++)
-		perf_scan_lower_floor(f, s->block + i, s->floor[i]);
-	perf_scan_times(p, s->low, s->high);
-	p->src.info.records += s->n;
-	f->n += s->n;
-	f->place += s->end - s->begin;
-	f->last_key = s->last;
-	perf_check_times_are_near(p, f, s->last, s->n);
-	if (s->high > ro->max)
-		ro->max = s->high;
-	if (s->behind > ro->behind)
-		ro->behind = s->behind;
-	bytes_skip(&f->raw, s->end - s->begin, NULL);
-}
-
-/* Passes over the plain records that come next. */
-static void perf_scan_row(struct perf *p, struct perf_file *f,
-			  struct skim_half *half)
-{
-	const struct perf_skim *ready = skim_half_row(half, p, f);
-	uint64_t left = skim_half_middle(half) - bytes_off(&f->raw);
-	struct bytes b = f->raw;
-	struct perf_skim s;
-
-	if (ready) {
-		perf_scan_add_row(p, f, ready);
-		return;
-	}
-	/* what is behind the middle is the thread's */
-	if (bytes_off(&b) < skim_half_middle(half) && left < bytes_left(&b))
-		b.end = b.pos + left;
-	s.flushed = p->rounds.flushed;
-	s.limit = p->rounds.limit;
-	s.last = f->near.n ? f->near.time : 0;
-	perf_skim(perf_layout_of(p), &b, f->place, &s);
-	if (s.n)
-		perf_scan_add_row(p, f, &s);
+	if (!perf_plain_may_be(l, f) || !perf_plain_peek(l, &f->raw, &r) ||
+	    r.type == PR_MMAP2 || r.key < p->rounds.flushed ||
+	    (f->near.n && times_are_far(r.key, f->near.time)))
+		return false;
+	perf_check_time_is_far(p, f, r.key);
+	perf_scan_lower_floor(f, f->place >> PERF_BLOCK_BITS, r.key);
+	perf_scan_time(p, r.key);
+	perf_round_time(p, r.key);
+	p->src.info.records++;
+	f->n++;
+	f->last_key = r.key;
+	f->place += r.size;
+	bytes_skip(&f->raw, r.size, NULL);
+	perf_walk_fetch(&f->raw, r.size);
+	return true;
 }
 
 static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
@@ -157,11 +161,9 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 	int got;
 
 	perf_walk_start(p, f);
-	struct skim_half *half = skim_half_new(p, f);
-
 	for (;;) {
-		if (perf_plain_may_be(perf_layout_of(p), f))
-			perf_scan_row(p, f, half);
+		while (perf_scan_pass_plain(p, f))
+			;
 		got = perf_walk_next(p, f, &r, err);
 		if (got <= 0)
 			break;
@@ -179,7 +181,6 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 			perf_damage(p, "record", r.off, r.size, &why);
 		}
 	}
-	skim_half_free(half, p);
 	for (size_t i = f->n_floor; i-- > 1;)
 		if (f->floor[i] < f->floor[i - 1])
 			f->floor[i - 1] = f->floor[i];

@@ -58,15 +58,6 @@ struct near_time {
 	uint32_t n;
 };
 
-/* The same after n times of which none was far. */
-static inline void near_time_add(struct near_time *near, uint64_t last,
-				 uint64_t n)
-{
-	near->time = last;
-	near->n = n < TIMES_FAR_MAX - near->n ? near->n + (uint32_t)n
-					      : TIMES_FAR_MAX;
-}
-
 /* Is this time years from most of those before it? */
 static inline bool near_time_is_far(struct near_time *near, uint64_t time)
 {

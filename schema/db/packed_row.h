@@ -3,7 +3,6 @@
 #ifndef SCHEMA_DB_PACKED_ROW_H
 #define SCHEMA_DB_PACKED_ROW_H
 #include <endian.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

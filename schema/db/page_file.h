@@ -13,8 +13,6 @@
  * Functions that can fail return an SQLite result code. */
 #ifndef SCHEMA_DB_PAGE_FILE_H
 #define SCHEMA_DB_PAGE_FILE_H
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct page_file;

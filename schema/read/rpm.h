@@ -4,7 +4,6 @@
  * written to it, and a query ends after a bounded time. */
 #ifndef SCHEMA_READ_RPM_H
 #define SCHEMA_READ_RPM_H
-#include <stddef.h>
 
 struct rpm;
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "schema/columns.h"
-#include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"

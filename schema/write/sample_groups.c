@@ -450,11 +450,6 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 
 int store_groups_end(struct store *db, struct err *err)
 {
-	return sample_groups_end(db, err);
-}
-
-int sample_groups_end(struct store *db, struct err *err)
-{
 	struct sample_groups *sg = sample_groups_of(db);
 
 	for (size_t i = 0; i < sg->n_wait; i++) {

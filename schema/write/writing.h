@@ -199,8 +199,6 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err);
 /* Makes all groups from the rows of samples, requests and stacks. */
 int sample_groups_make(struct store *db, struct err *err);
-/* Writes the groups that are still in memory. */
-int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
 
 /* deferral.c: adds up how long requests waited. Takes a request and the type

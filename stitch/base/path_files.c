@@ -111,16 +111,6 @@ void path_files_add(struct path_files **pf, const char *path, size_t len,
 		e->first = *f;
 }
 
-void path_files_merge(struct path_files **pf, const struct path_files *from)
-{
-	for (size_t i = 0; from && i < from->n; i++) {
-		const struct path_entry *e = &from->entry[i];
-
-		path_files_add(pf, e->path, e->len, &e->first);
-		(*pf)->entry[(*pf)->last].several |= e->several;
-	}
-}
-
 bool path_files_several(const struct path_files *pf, const char *path)
 {
 	size_t len = strlen(path);

@@ -22,8 +22,6 @@ struct path_file {
  * for what has no path. */
 void path_files_add(struct path_files **pf, const char *path, size_t len,
 		    const struct path_file *f);
-/* Adds all of `from`, which may be NULL. */
-void path_files_merge(struct path_files **pf, const struct path_files *from);
 /* Returns whether two files were mapped from the path. pf may be NULL. */
 bool path_files_several(const struct path_files *pf, const char *path);
 void path_files_free(struct path_files *pf);

@@ -223,8 +223,7 @@ static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
 	unwind_rows_end(m->rows);
 }
 
-/* i SIZE_MAX: all functions. */
-static struct unwind_rows *cfi_rows_make(const struct cfi *c, size_t i)
+struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t i)
 {
 	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
 	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
@@ -241,10 +240,5 @@ static struct unwind_rows *cfi_rows_make(const struct cfi *c, size_t i)
 
 struct unwind_rows *cfi_rows(const struct cfi *c)
 {
-	return cfi_rows_make(c, SIZE_MAX);
-}
-
-struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t i)
-{
-	return cfi_rows_make(c, i);
+	return cfi_rows_of(c, SIZE_MAX);
 }

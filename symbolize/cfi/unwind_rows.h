@@ -13,7 +13,6 @@
  * is used from its start on. */
 #ifndef SYMBOLIZE_CFI_UNWIND_ROWS_H
 #define SYMBOLIZE_CFI_UNWIND_ROWS_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
  * each file its whole path, whose folder the file states once. */
 #ifndef SYMBOLIZE_DWARF_LINE_ROWS_H
 #define SYMBOLIZE_DWARF_LINE_ROWS_H
-#include <stddef.h>
 #include <stdint.h>
 
 /* What is read of one image at a time: 4 million rows. */

@@ -8,7 +8,6 @@
 #define SYMBOLIZE_DWARF_SPLIT_DWARF_H
 #include <elfutils/libdw.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct elf_file;

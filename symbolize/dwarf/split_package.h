@@ -5,7 +5,6 @@
  * 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does not read it. */
 #ifndef SYMBOLIZE_DWARF_SPLIT_PACKAGE_H
 #define SYMBOLIZE_DWARF_SPLIT_PACKAGE_H
-#include <stdbool.h>
 #include <stdint.h>
 
 struct elf_file;

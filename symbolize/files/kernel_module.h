@@ -4,7 +4,6 @@
 #define SYMBOLIZE_FILES_KERNEL_MODULE_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct elf_file;
 struct elf_section;

@@ -10,7 +10,6 @@
 #define SYMBOLIZE_FILES_NAME_CACHE_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/symbol.h"
 

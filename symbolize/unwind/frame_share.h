@@ -7,7 +7,6 @@
 #ifndef SYMBOLIZE_UNWIND_FRAME_SHARE_H
 #define SYMBOLIZE_UNWIND_FRAME_SHARE_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct cfi;

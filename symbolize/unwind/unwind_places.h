@@ -11,7 +11,6 @@
 #define SYMBOLIZE_UNWIND_UNWIND_PLACES_H
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * image, for single offsets in it. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_READINESS_H
 #define SYMBOLIZE_UNWIND_UNWIND_READINESS_H
-#include <stdbool.h>
 #include <stdint.h>
 
 struct image;

@@ -1,7 +1,6 @@
 /* perf_order.c - what comes first: floors, rounds, records without a time. */
 #include "tests/unit/perf_build.h"
 
-#include "stitch/base/thread.h"
 #include "stitch/order/order.h"
 #include "tests/unit/run.h"
 
@@ -25,18 +24,6 @@ static void perf_order_comm(struct pb *b, uint64_t time, const char *name)
 	pb_rec(b, PR_COMM, 0);
 	pb_u64(b, 0);
 	pb_str(b, name);
-	pb_u64(b, 0);
-	pb_u64(b, time);
-	pb_end(b);
-}
-
-/* A mapping of a program. */
-static void perf_order_map(struct pb *b, uint64_t time)
-{
-	pb_rec(b, PR_MMAP2, 2);
-	for (int i = 0; i < 8; i++)
-		pb_u64(b, 4096);
-	pb_str(b, "/bin/cc1");
 	pb_u64(b, 0);
 	pb_u64(b, time);
 	pb_end(b);
@@ -371,119 +358,6 @@ START_TEST(a_file_read_as_a_pipe_gives_the_same_records)
 }
 END_TEST
 
-/* Rounds of some samples, of which a few break a promise or are special. */
-static void perf_order_put_rounds(struct pb *b, uint64_t seed)
-{
-	uint64_t time = 1000;
-
-	for (int i = 0; i < 6000; i++) {
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		uint64_t dice = seed >> 33;
-		uint64_t late = dice % 997 ? dice % 50 : dice % 9000;
-
-		time += 10;
-		if (dice % 150 == 1)
-			perf_order_round_end(b);
-		else if (dice % 150 == 2)
-			perf_order_comm(b, dice % 3 ? time : 0, "name");
-		else if (dice % 2000 == 3)
-			perf_order_sample(b, time + 2 * YEAR_NS, 0);
-		else if (dice % 700 == 4)
-			perf_order_sample(b, 0, 0);
-		else
-			perf_order_sample(b, time < late ? 1 : time - late, 1);
-		/* looks like the end of a round in a payload */
-		if (dice % 100 == 5)
-			perf_order_sample(
-				b, time, PR_FINISHED_ROUND | (uint64_t)8 << 48);
-	}
-}
-
-/* Appends all that a scan has found, and the refs with their floors. */
-static void perf_order_all(struct pb *b, uint64_t split_bytes, FILE *out)
-{
-	const struct source_opts o = { .split_bytes = split_bytes };
-	struct ledger *lg = ledger_new();
-	struct err err = { 0 };
-	struct source *src = pb_open_cut(b, b->n, &o, lg, &err);
-	struct ledger_entry e;
-	struct record rec;
-	struct ref ref;
-
-	ck_assert(src && !src->ops->scan(src, &err));
-	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", src->info.records,
-		src->info.first_ns, src->info.last_ns);
-	while (pb_next(src, &ref, &rec))
-		fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n",
-			ref.key, ref.seq, src->floor, ref.kind);
-	ledger_end(lg);
-	while (ledger_take(lg, &e))
-		fprintf(out, "%s %s %" PRIu64 "\n", e.what,
-			e.detail ? e.detail : "", e.off);
-	source_close(src);
-	ledger_free(lg);
-}
-
-START_TEST(a_scan_by_two_threads_finds_what_one_finds)
-{
-	char *one, *two;
-	size_t n_one, n_two;
-	struct pb b;
-
-	pb_begin(&b, _i % 2, &timed, 1);
-	perf_order_put_rounds(&b, (uint64_t)_i);
-	pb_finish(&b);
-	FILE *out = mem_stream(&one, &n_one);
-
-	perf_order_all(&b, 0, out);
-	mem_stream_end(out);
-	out = mem_stream(&two, &n_two);
-	perf_order_all(&b, 1, out);
-	mem_stream_end(out);
-	ck_assert(strstr(one, "\nround "));
-	ck_assert_str_eq(one, two);
-	free(one);
-	free(two);
-	pb_release(&b);
-}
-END_TEST
-
-/* Programs map so much that rows which end there would be used up before the
- * end of the file. */
-START_TEST(half_of_a_scan_with_many_mappings_is_the_threads)
-{
-	struct thread_work before[THREAD_KINDS], after[THREAD_KINDS];
-	struct pb b;
-	char *text;
-	size_t len;
-
-	pb_begin(&b, false, &timed, 1);
-	for (uint64_t i = 0; i < 40000; i++) {
-		if (i % 1000 == 999)
-			perf_order_round_end(&b);
-		else if (i % 4 == 1)
-			perf_order_map(&b, i + 1);
-		else
-			perf_order_sample(&b, i + 1, 1);
-	}
-	pb_finish(&b);
-	size_t n = thread_works(before);
-	FILE *out = mem_stream(&text, &len);
-
-	perf_order_all(&b, 1, out);
-	mem_stream_end(out);
-	ck_assert_uint_eq(thread_works(after), n ? n : 1);
-	uint64_t of = after[0].of - (n ? before[0].of : 0);
-	uint64_t used = after[0].used - (n ? before[0].used : 0);
-
-	ck_assert_str_eq(after[0].kind, "scanning");
-	ck_assert_uint_gt(of, 40000 * 32);
-	ck_assert_uint_gt(used, of * 4 / 10);
-	free(text);
-	pb_release(&b);
-}
-END_TEST
-
 static void perf_order_sample_of(struct pb *b, uint64_t id, uint64_t type,
 				 uint64_t time)
 {
@@ -497,11 +371,10 @@ static void perf_order_sample_of(struct pb *b, uint64_t id, uint64_t type,
 	pb_end(b);
 }
 
-/* What a plain record is changes where the event is described: for the scan,
- * and for its thread, which begins before that. */
+/* What a plain record is changes where the event is described. */
 START_TEST(an_event_described_later_has_its_times_elsewhere)
 {
-	const struct source_opts o = { .split_bytes = _i / 2 % 2 };
+	const struct source_opts o = { 0 };
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
 		.sample_type = PS_IDENTIFIER | PS_TIME,
@@ -519,7 +392,7 @@ START_TEST(an_event_described_later_has_its_times_elsewhere)
 	for (uint64_t i = 0; i < 40; i++)
 		perf_order_sample_of(&b, 7, ev.sample_type, 1000 + i);
 	/* the time in samples, or in other records only, is elsewhere */
-	ev.sample_type |= _i / 4 ? PS_CPU : PS_IP;
+	ev.sample_type |= _i / 2 ? PS_CPU : PS_IP;
 	ev.ids[0] = 8;
 	pb_header_attr(&b, &ev);
 	for (uint64_t i = 0; i < 40; i++) {
@@ -553,12 +426,10 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_pipe_holds_back_two_rounds, 2),
 	RUN_TIMES(a_pipe_without_rounds_stays_under_its_limit_and_says_so, 2),
 	RUN_TIMES(a_file_read_as_a_pipe_gives_the_same_records, 2),
-	RUN_TIMES(a_scan_by_two_threads_finds_what_one_finds, 20),
-	RUN_TIMES(an_event_described_later_has_its_times_elsewhere, 8)
+	RUN_TIMES(an_event_described_later_has_its_times_elsewhere, 4)
 };
 
 RUN_TABLES("perf_order", loops,
-	   half_of_a_scan_with_many_mappings_is_the_threads,
 	   a_record_that_breaks_its_round_is_said_and_still_in_order,
 	   off_cpu_samples_are_untimed_and_last,
 	   a_capture_without_times_keeps_the_order_of_the_file)

@@ -2,6 +2,8 @@
  * caller. */
 #include "symbolize/cfi/unwind_rows.h"
 
+#include <stdbool.h>
+
 #include "run.h"
 
 static struct unwind_rule sp(int64_t cfa)

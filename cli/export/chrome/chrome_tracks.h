@@ -7,7 +7,6 @@
  * collide. Memory is bounded by the number of threads. */
 #ifndef CLI_EXPORT_CHROME_CHROME_TRACKS_H
 #define CLI_EXPORT_CHROME_CHROME_TRACKS_H
-#include <stdbool.h>
 #include <stdint.h>
 
 struct err;

@@ -5,7 +5,6 @@
  * threads share these tables. Later versions of the profiler read it. */
 #ifndef CLI_EXPORT_FIREFOX_FIREFOX_H
 #define CLI_EXPORT_FIREFOX_FIREFOX_H
-#include <stddef.h>
 #include <stdint.h>
 
 struct known_code;

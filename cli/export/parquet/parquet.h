@@ -6,7 +6,6 @@
 #ifndef CLI_EXPORT_PARQUET_PARQUET_H
 #define CLI_EXPORT_PARQUET_PARQUET_H
 #include <stddef.h>
-#include <stdint.h>
 
 struct err;
 struct fleet_batch;

@@ -5,7 +5,6 @@
  * column empty for the next row group. Memory is bounded by a row group. */
 #ifndef CLI_EXPORT_PARQUET_PQ_COLUMN_H
 #define CLI_EXPORT_PARQUET_PQ_COLUMN_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
