@@ -1,14 +1,7 @@
-/* path_files.c - at which paths a capture has mapped more than one file, and
- * the mappings of perf from which that is known. */
+/* path_files.c - at which paths a capture has mapped more than one file. */
 #include "stitch/base/path_files.h"
 
-#include <string.h>
-
-#include "formats/perf/plain.h"
-#include "stitch/base/bytes.h"
 #include "tests/unit/run.h"
-
-#define MAP_NAME 72
 
 struct pair {
 	const char *name;
@@ -84,75 +77,6 @@ START_TEST(what_has_no_path_or_inode_is_no_file)
 	path_files_add(&pf, "/lib/x", 6, &none);
 	ck_assert_ptr_null(pf);
 	ck_assert(!path_files_several(pf, "/lib/x"));
-	path_files_merge(&pf, NULL);
-	ck_assert_ptr_null(pf);
-}
-END_TEST
-
-START_TEST(halves_of_a_file_have_the_files_of_both)
-{
-	static const struct path_file a = { 8, 1, 5, 7 }, b = { 8, 1, 6, 7 };
-	struct path_files *one = NULL, *two = NULL;
-
-	path_files_add(&one, "/lib/x", 6, &a);
-	path_files_add(&one, "/lib/y", 6, &a);
-	path_files_add(&two, "/lib/y", 6, &a);
-	path_files_add(&two, "/lib/x", 6, &b);
-	path_files_add(&two, "/lib/z", 6, &a);
-	path_files_add(&two, "/lib/z", 6, &b);
-	path_files_merge(&one, two);
-	ck_assert(path_files_several(one, "/lib/x"));
-	ck_assert(!path_files_several(one, "/lib/y"));
-	ck_assert(path_files_several(one, "/lib/z"));
-	ck_assert(!path_files_several(two, "/lib/x"));
-	path_files_free(one);
-	path_files_free(two);
-}
-END_TEST
-
-/* Puts a record MMAP2 without its header; ino is its lowest byte. */
-static void put_mmap2(unsigned char *rec, size_t size, unsigned char ino,
-		      const char *name, size_t len)
-{
-	memset(rec, 0, size);
-	rec[40] = 8;
-	rec[48] = ino;
-	memcpy(rec + MAP_NAME, name, len);
-}
-
-static bool take_two(uint16_t misc, uint16_t size, size_t there,
-		     const char *name, size_t len)
-{
-	unsigned char rec[128];
-	struct path_files *pf = NULL;
-
-	for (unsigned char ino = 1; ino < 3; ino++) {
-		struct bytes b;
-
-		put_mmap2(rec, sizeof(rec), ino, name, len);
-		bytes_init(&b, rec, there, "", 0, false);
-		perf_plain_take_map(&pf, &b, misc, size);
-		ck_assert_uint_eq(bytes_left(&b), there);
-	}
-	bool several = path_files_several(pf, "/lib/x");
-
-	path_files_free(pf);
-	return several;
-}
-
-START_TEST(a_mapping_of_perf_has_device_inode_and_path)
-{
-	ck_assert(take_two(PM_USER, 80, 80, "/lib/x", 7));
-	ck_assert(take_two(PM_USER, 80, 128, "/lib/x", 7));
-	/* a name that is not ended, ends with its record */
-	ck_assert(take_two(PM_USER, 78, 78, "/lib/xyz", 8));
-	/* it has a build-id; it is the kernel's; it is cut off */
-	ck_assert(!take_two(PM_USER | PM_BIT14, 80, 80, "/lib/x", 7));
-	ck_assert(!take_two(PM_KERNEL, 80, 80, "/lib/x", 7));
-	for (size_t n = 0; n < 80; n++)
-		ck_assert(!take_two(PM_USER, 80, n, "/lib/x", 7));
-	for (uint16_t n = 0; n < 78; n++)
-		ck_assert(!take_two(PM_USER, n, 80, "/lib/x", 7));
 }
 END_TEST
 
@@ -161,6 +85,4 @@ static const struct run_table tables[] = {
 };
 
 RUN_TABLES("path_files", tables, the_first_known_generation_is_kept,
-	   what_has_no_path_or_inode_is_no_file,
-	   halves_of_a_file_have_the_files_of_both,
-	   a_mapping_of_perf_has_device_inode_and_path)
+	   what_has_no_path_or_inode_is_no_file)
