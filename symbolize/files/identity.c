@@ -352,9 +352,8 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	}
 	if (!identity_look(img, ef->fd, &f))
 		return same ? best : believed;
-	struct identity_said said =
-		identity_settled(sy, img, ef->path,
-				 identity_judge_file(sy, img, &f, at, same));
+	struct identity_said said = identity_settled(
+		sy, img, ef->path, identity_judge_file(sy, img, &f, at, same));
 
 	return said.is == IDENTITY_PROVED ? best : said;
 }
