@@ -16,7 +16,7 @@
  *   chain cookie=C pid= tid= cpu= time= u=A,..
  *   lost n= cpu= time=          a ring that was full
  *   round                       FINISHED_ROUND
- *   host NAME RELEASE           the recorded machine (testhost 7.2.0)
+ *   host NAME RELEASE           the recorded machine (this one with 7.2.0)
  *   raw type= misc= hex=BYTES   any other record
  *
  * A line 'task PID' makes the capture a session of one process; without it the
@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "tests/mktext.h"
 #include "tests/perf_write.h"
@@ -60,7 +61,6 @@ static struct {
 } cap = {
 	/* a file tells the size of an attr even if it has none */
 	.event[0].attr_size = ATTR_SIZE,
-	.host = "testhost",
 	.release = "7.2.0",
 };
 
@@ -366,8 +366,14 @@ static void mkcap_add(const struct line *l)
 
 static void mkcap_put_feature(struct pb *b, int bit)
 {
+	struct utsname here;
+
 	switch (bit) {
 	case 3:
+		/* files at recorded paths prove too little elsewhere */
+		if (!*cap.host && !uname(&here))
+			snprintf(cap.host, sizeof(cap.host), "%s",
+				 here.nodename);
 		pb_text(b, cap.host, 64);
 		break;
 	case 4:

@@ -66,6 +66,12 @@ struct stream {
 
 /* ---- parts */
 
+static int stream_fail(const char *path, int error, struct err *err)
+{
+	return err_set(err, ERR_IO, "%s: %s; what is finished stays", path,
+		       strerror(error));
+}
+
 static int stream_begin_part(struct stream *s, struct err *err)
 {
 	char path[SEGMENT_PATH];
@@ -80,15 +86,17 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	else
 		ftext_cut_head(s->text, s->part);
 	/* so that a run that is killed leaves one that says what is missing */
-	fflush(s->part);
 	s->events = 0;
-	return 0;
-}
+	if (!fflush(s->part))
+		return 0;
+	/* the wait for room was ended: without a head it is nothing, also if
+	 * there is room for the rest */
+	int failed = errno;
 
-static int stream_fail(const char *path, int error, struct err *err)
-{
-	return err_set(err, ERR_IO, "%s: %s; what is finished stays", path,
-		       strerror(error));
+	fclose(s->part);
+	s->part = NULL;
+	unlinkat(claim_fd(s->g->claim), path_base(path), 0);
+	return stream_fail(path, failed, err);
 }
 
 static int stream_close(const struct stream *s, FILE **f, uint32_t number,

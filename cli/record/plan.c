@@ -273,12 +273,12 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 					    ? "; '--tracer ftrace' may miss none"
 					    : "");
 			return 0;
-		} else if (p->want->waits && !p->no_disks &&
-			   strstr(plan_said, "block"))
-			p->no_disks = true;
-		else if (!p->no_ids && (strstr(plan_said, "buildid") ||
-					strstr(plan_said, "build id")))
+		} else if (!p->no_ids && (strstr(plan_said, "buildid-mmap") ||
+					  strstr(plan_said, "build id")))
 			p->no_ids = true;
+		else if (p->want->waits && !p->no_disks &&
+			 strstr(plan_said, "block:"))
+			p->no_disks = true;
 		else if (p->megabytes && !p->want->megabytes &&
 			 (strstr(plan_said, "mlock") ||
 			  strstr(plan_said, "mmap")))

@@ -18,7 +18,8 @@
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
 #define OWN "backstitch-"
-#define RING_KB "16384" /* for each CPU: a second of a busy one */
+#define RING_MB 16   /* for each CPU: a second of a busy one */
+#define RINGS_MB 256 /* for all */
 
 struct rings {
 	char at[64]; /* the instance */
@@ -218,15 +219,21 @@ static void rings_remove_dead(void)
  * where another one has its name. */
 static bool rings_make_instance(struct rings *r)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long mb = RING_MB;
+	char kb[24];
 	int error;
 
+	while (mb > 1 && cpus > RINGS_MB / mb)
+		mb /= 2;
+	snprintf(kb, sizeof(kb), "%ld", mb << 10);
 	rings_remove_dead();
 	if (mkdir(r->at, 0700))
 		return false;
 	r->lock = open(r->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->lock >= 0 && !flock(r->lock, LOCK_EX | LOCK_NB) &&
 	    rings_put(r, "trace_clock", "mono") &&
-	    rings_put(r, "buffer_size_kb", RING_KB))
+	    rings_put(r, "buffer_size_kb", kb))
 		return true;
 	error = errno;
 	rmdir(r->at);
@@ -257,10 +264,11 @@ struct rings *rings_open(const char *folder, struct err *err)
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	r->page = mem_new(r->page_size, 1);
 	if (!rings_make_instance(r)) {
-		err_set(err, ERR_IO,
-			"%s: %s; ftrace needs root, and tracefs at " TRACING
-			" ('mount -t tracefs none " TRACING "')",
-			r->at, strerror(errno));
+		err_set(err, ERR_IO, "%s: %s%s", r->at, strerror(errno),
+			errno == ENOMEM
+				? "; its buffers need more memory than is free"
+				: "; ftrace needs root, and tracefs at " TRACING
+				  " ('mount -t tracefs none " TRACING "')");
 		rings_free(r);
 		return NULL;
 	}

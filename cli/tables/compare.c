@@ -290,10 +290,10 @@ void compare_tell_result(const struct compare *c, int total, FILE *out)
 			more.less, absolute ? "shares" : "weights");
 	}
 	if (c->d->part) {
-		fprintf(out,
-			"; measured against %zu function%s that did not "
-			"change, ",
-			c->d->n_kept, c->d->n_kept == 1 ? "" : "s");
+		fputs("; measured against ", out);
+		human_put_grouped(out, c->d->n_kept);
+		fprintf(out, " function%s that did not change, ",
+			c->d->n_kept == 1 ? "" : "s");
 		for (int side = 0; side < 2; side++) {
 			human_put_percent(out, (double)c->d->kept[side],
 					  (double)c->d->side[side].weight);

@@ -194,8 +194,10 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 
 bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
-	if (is != IDENTITY_PROVED && seen->missed >= MISSED_MIN &&
-	    seen->missed > seen->ran / 8)
+	/* what is believed is the file at the path on the machine of the
+	 * recording: of one that is stripped few addresses have a function */
+	if (is != IDENTITY_PROVED && is != IDENTITY_BELIEVED &&
+	    seen->missed >= MISSED_MIN && seen->missed > seen->ran / 8)
 		return false;
 	switch (is) {
 	case IDENTITY_DOUBTFUL:
@@ -239,6 +241,7 @@ static const struct identity_said offered = { IDENTITY_OFFERED, NULL };
 static const struct identity_said assumed = { IDENTITY_ASSUMED, NULL };
 static const struct identity_said read_id = { IDENTITY_READ, NULL };
 static const struct identity_said believed = { IDENTITY_BELIEVED, NULL };
+static const struct identity_said given = { IDENTITY_GIVEN, NULL };
 static const struct identity_said doubtful = { IDENTITY_DOUBTFUL, NULL };
 static const struct identity_said replaced = { IDENTITY_ANOTHER, "replaced" };
 static const struct identity_said other_id = { IDENTITY_ANOTHER,
@@ -306,7 +309,7 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	/* A copy of the right file has another inode: the user says what is
 	 * there, if it can be only one. */
 	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
-		return img->several ? offered : believed;
+		return img->several ? offered : given;
 	if (at == FOUND_GIVEN && !same)
 		return offered;
 	if (id != IDENTITY_ID_NONE)
@@ -352,9 +355,8 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	}
 	if (!identity_look(img, ef->fd, &f))
 		return same ? best : believed;
-	struct identity_said said =
-		identity_settled(sy, img, ef->path,
-				 identity_judge_file(sy, img, &f, at, same));
+	struct identity_said said = identity_settled(
+		sy, img, ef->path, identity_judge_file(sy, img, &f, at, same));
 
 	return said.is == IDENTITY_PROVED ? best : said;
 }

@@ -34,8 +34,10 @@ enum identity {
 	IDENTITY_DOUBTFUL, /* only the addresses that ran can tell, see below */
 	IDENTITY_ASSUMED,  /* of another machine: used until they tell */
 	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
-	IDENTITY_READ,	   /* proved, unless they tell that the recorder read
-			    * the build-id from another file */
+	IDENTITY_GIVEN, /* the same of a copy that the user gives, unless they
+			 * tell that it is of another file */
+	IDENTITY_READ,	/* proved, unless they tell that the recorder read
+			 * the build-id from another file */
 	IDENTITY_PROVED,
 };
 

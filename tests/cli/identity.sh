@@ -90,7 +90,7 @@ names() {
 		FROM sample_group g JOIN stack t ON t.id = coalesce(g.kernel, g.user)
 		JOIN frame f ON f.id = t.frame JOIN image i ON i.id = f.image
 		LEFT JOIN symbol s ON s.id = f.symbol
-		WHERE i.path LIKE '%/$2%' GROUP BY s.name)
+		WHERE i.path LIKE '$dir/%$2%' GROUP BY s.name)
 		SELECT name FROM s WHERE n * 20 >= (SELECT sum(n) FROM s)
 		ORDER BY name" | tail -n +2 | tr -d '\r"' | tr '\n' ' ' |
 		sed 's/ $//'
@@ -101,7 +101,7 @@ classes() {
 		JOIN stack t ON t.id = g.user JOIN frame f ON f.id = t.frame
 		JOIN image i ON i.id = f.image JOIN internal_judged j ON j.stack = t.id
 		JOIN word w ON w.kind = 'judged' AND w.id = j.class
-		WHERE i.path LIKE '%/$2%' AND g.kernel IS NULL AND t.depth > 1
+		WHERE i.path LIKE '$dir/%$2%' AND g.kernel IS NULL AND t.depth > 1
 		ORDER BY 1" | tail -n +2 | tr -d '\r"' | tr '\n' ' ' | sed 's/ $//'
 }
 # here OPTION... CAPTURE: read where it was recorded
@@ -176,7 +176,7 @@ both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
 
 # Two files at one path at the same time: perf reads build-ids by path.
 cp m m1 && cp m m2
-record -a -o two.data -- sh -c "./m1 & unshare -m sh -c 'mount --bind \"$dir/new\" \"$dir/lib\" && exec \"$dir/m2\"' & wait; sleep 0.1"
+record -o two.data -- sh -c "./m1 & unshare -m sh -c 'mount --bind \"$dir/new\" \"$dir/lib\" && exec \"$dir/m2\"' & wait; sleep 0.1"
 is neither_of_two_files_at_a_path_has_a_build_id 2 "$(here two.data &&
 	"$B" query --format csv x.db "SELECT count(*) FROM image
 	WHERE path = '$dir/lib/libhot.so' AND build_id IS NULL" | tail -n +2 |
@@ -187,7 +187,7 @@ do
 	is "new_one_is_not_named_by_the_other_file_$where" 0 "$("$B" query \
 		--format csv x.db "SELECT count(*) FROM frame f JOIN symbol s
 		ON s.id = f.symbol JOIN image i ON i.id = f.image
-		WHERE s.name = 'new_one' AND i.path LIKE '%libhot.so'" |
+		WHERE s.name = 'new_one' AND i.path LIKE '$dir/%libhot.so'" |
 		tail -n +2 | tr -d '\r')"
 	# perf links files into its cache: their inodes tell them apart
 done
@@ -206,7 +206,7 @@ then
 			"$("$B" query --format csv x.db "SELECT count(*) FROM frame f
 			JOIN symbol s ON s.id = f.symbol JOIN image i
 			ON i.id = f.image WHERE s.name = 'new_one'
-			AND i.path LIKE '%libhot.so'" | tail -n +2 | tr -d '\r')"
+			AND i.path LIKE '$dir/%libhot.so'" | tail -n +2 | tr -d '\r')"
 	done
 else
 	echo "skip of_a_stream_none_is_named_by_the_other_file: perf cannot inject"
@@ -233,7 +233,7 @@ do
 done
 is then_both_are_named 'alpha beta' "$(names x.db libhot.so)"
 is as_each_of_them_says 2 "$("$B" query --format csv x.db "SELECT count(*)
-	FROM image WHERE path LIKE '%/libhot.so' AND file LIKE 'copies/%'" |
+	FROM image WHERE path LIKE '$dir/%libhot.so' AND file LIKE 'copies/%'" |
 	tail -n +2 | tr -d '\r')"
 
 # A mount namespace that is gone when perf reads build-ids.
@@ -263,7 +263,7 @@ is no_stack_that_its_tables_unwound_is_whole 0 "$("$B" query --format csv x.db \
 	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
 	JOIN stack_path q ON q.stack = g.user AND q.pos = p.pos + 1
 	JOIN frame c ON c.id = q.frame
-	WHERE i.path LIKE '%/libhot.so' AND c.flags & 64 = 0
+	WHERE i.path LIKE '$dir/%libhot.so' AND c.flags & 64 = 0
 	AND g.user NOT IN (SELECT stack FROM internal_judged)" | tail -n +2 |
 	tr -d '\r')"
 
@@ -290,7 +290,7 @@ both the_addresses_choose_between_two_roots libhot.so 'alpha beta' \
 both in_either_order libhot.so 'alpha beta' --debug-dir copy \
 	--debug-dir host c1.data
 is which_proves_nothing unverified "$("$B" query --format csv x.db \
-	"SELECT status FROM image WHERE path LIKE '%/libhot.so'" | tail -n +2 |
+	"SELECT status FROM image WHERE path LIKE '$dir/%libhot.so'" | tail -n +2 |
 	tr -d '\r')"
 "$B" annotate --debug-dir copy --debug-dir host x.db beta >out 2>/dev/null
 is and_instructions_are_of_that_one 1 "$(grep -c '<beta>\|beta' out | head -c 1 |

@@ -17,6 +17,7 @@ M=$MKCAP
 mkdir -p "$dir/inqfolderq" "$dir/xqhereq"
 cd "$dir/inqfolderq" || exit 2
 cat >capture.txt <<'END'
+host testhost 7.2.0
 event cpu-clock period=1000
 mmap pid=5 tid=5 start=0x400000 len=0x10000 pgoff=0 path=/opt/xqpathq/app time=1 cpu=0
 comm pid=5 tid=5 name=xqcommq time=1 cpu=0
@@ -151,6 +152,7 @@ END
 (cd "$dir/xqpathq" && gcc -g -O0 -DTEXT='"xqtextq"' -fno-omit-frame-pointer -Wl,--build-id=0x0123456789abcdef -o app app.c) || exit 2
 at=$(nm "$dir/xqpathq/app" | sed -n 's/^0*\([0-9a-f]*\) T xqfuncq$/\1/p')
 cat >code.txt <<END
+host testhost 7.2.0
 event cpu-clock period=1000
 comm pid=5 tid=5 name=xqcommq time=1 cpu=0
 mmap pid=5 tid=5 start=0x10000 len=0x10000 pgoff=0 path=$dir/xqpathq/app id=0123456789abcdef time=1 cpu=0

@@ -52,7 +52,7 @@ BUILDS = {
     "g++": ["g++", "-O3", "-gdwarf-5", *CXX],
     "clang++": ["clang++", "-O2", "-gdwarf-4", *CXX],
     "rust": ["rustc", "-O", "-g", "-Awarnings", "tests/names/generic.rs"],
-    "go": ["go", "build", "tests/names/generic.go"],
+    "go": ["go", "build", "-ldflags=-B=0x6261636b73746974", "tests/names/generic.go"],
 }
 SOME = ("overlap", "gcc-4", "gcc-lto-5", "gcc-split-5", "clang-split-5", "g++",
         "rust", "go")
@@ -111,12 +111,15 @@ def chosen(path):
 
 
 def database(path, addrs):
-    """A database in which each address is that of a sample."""
+    """A database in which each address is that of a sample, as no program has
+    them: only the build-id of the mapping proves the file."""
     text = ["event cpu-clock nochain", "comm pid=1 name=app"]
+    build_id = re.search(r"Build ID: (\w+)", common.output("readelf", "-n", path))
     for off, vaddr, size in loaded(path)[0]:
         low = vaddr & 4095
-        text.append("mmap pid=1 start=%#x len=%#x pgoff=%#x path=%s" % (
-            BIAS + vaddr - low, size + low, off - low, path))
+        text.append("mmap pid=1 start=%#x len=%#x pgoff=%#x path=%s%s" % (
+            BIAS + vaddr - low, size + low, off - low, path,
+            " id=" + build_id[1] if build_id else ""))
     text += ["sample pid=1 tid=1 cpu=0 time=%d ip=%#x" % (1000 + i, BIAS + a)
              for i, a in enumerate(addrs)]
     data = common.mkcap(text, path + ".data")

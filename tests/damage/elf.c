@@ -83,7 +83,8 @@ static void damage_elf_look_around(const char *path)
 	n_code = ef->seg->filesz < OFFSETS ? ef->seg->filesz : OFFSETS;
 	for (size_t i = 0; i < n_code; i++)
 		code[i] = (struct code_place){
-			ef->seg->off + ef->seg->filesz * i / n_code, i % 2
+			.off = ef->seg->off + ef->seg->filesz * i / n_code,
+			.after_call = i % 2
 		};
 	elf_file_close(ef);
 }

@@ -163,8 +163,9 @@ START_TEST(of_a_return_address_the_call_is_told)
 		return;
 	for (seg = ef->seg; here[1] - bias - seg->vaddr >= seg->filesz; seg++)
 		;
-	const struct code_place code = { here[1] - bias - seg->vaddr + seg->off,
-					 true };
+	const struct code_place code = { .off = here[1] - bias - seg->vaddr +
+						seg->off,
+					 .after_call = true };
 	dwarf_test_look(&code, false);
 	ck_assert_uint_eq(n_told, 3);
 	ck_assert_str_eq(told[0].name, "inner");
