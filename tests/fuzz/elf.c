@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t called = 0;
 
 	for (size_t i = 0; i < n; i++)
-		code[i] = (struct code_place){ off[i], i % 2 };
+		code[i] = (struct code_place){ .off = off[i],
+					       .after_call = i % 2 };
 	/* Once as a vmlinux, once as a program below the folder /proc, once
 	 * as a module. */
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){

@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	unsigned char *file = mem_new(len + 16, 1);
 
 	for (size_t i = 0; i < n; i++)
-		code[i] = (struct code_place){ off[i], i % 2 };
+		code[i] = (struct code_place){ .off = off[i],
+					       .after_call = i % 2 };
 	memcpy(file, NAME_CACHE_MAGIC, 8);
 	memcpy(file + 8, &sum, 8);
 	if (len)

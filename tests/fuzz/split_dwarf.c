@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len < 2)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		code[i] = (struct code_place){ 0x240 + i, i % 2 };
+		code[i] = (struct code_place){ .off = 0x240 + i,
+					       .after_call = i % 2 };
 	size_t first = data[0] | (size_t)data[1] << 8;
 	first = first < len - 2 ? first : len - 2;
 

@@ -135,7 +135,8 @@ END_TEST
 START_TEST(an_instruction_that_follows_a_call_is_known_as_both)
 {
 	const struct code_place insn = { .off = MKELF_OFF + 0x44 };
-	const struct code_place called = { insn.off, true };
+	const struct code_place called = { .off = insn.off,
+					   .after_call = true };
 	struct stat once, again;
 
 	ck_assert_str_eq(names_of(insn, called), ONE ONE);
