@@ -22,6 +22,9 @@ enum {
  * and two of sched_switch. */
 #define UNSEEN_RUN 4
 
+/* The last but one in words. */
+#define MISSING_ON_WORDS "tracing was not switched off in between"
+
 struct missing_ask {
 	int64_t from, to; /* what only touches them does not count */
 	int32_t cpu;	  /* -1: of all */

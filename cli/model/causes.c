@@ -769,9 +769,8 @@ struct causes_premise causes_premise(const struct causes *c)
 		.words = c->premise ? c->premise
 			 : on & MISSING_IF_SHOWS
 				 ? "if records are missing only where it shows"
-			 : on & MISSING_IF_ON
-				 ? "if tracing was not switched off in between"
-				 : NULL,
+			 : on & MISSING_IF_ON ? "if " MISSING_ON_WORDS
+					      : NULL,
 	};
 }
 

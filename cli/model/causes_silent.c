@@ -55,7 +55,7 @@ char *causes_silent_premise(const struct timeline *t, const char *names)
 	if (on & MISSING_IF_SHOWS)
 		fputs(", and others only where it shows", out);
 	if (on & MISSING_IF_ON)
-		fputs(", and tracing was not switched off in between", out);
+		fputs(", and " MISSING_ON_WORDS, out);
 	mem_stream_end(out);
 	return text;
 }

@@ -155,8 +155,7 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 			    rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE) != 0;
 		c->some = !rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE);
 		if (rows_int(r, INTERVAL_TYPES_PAUSES))
-			iv->sums.premise = "if tracing was not switched off in "
-					   "between";
+			iv->sums.premise = "if " MISSING_ON_WORDS;
 	}
 	return rows_end(r, err);
 }
@@ -401,6 +400,28 @@ static void intervals_lose(struct intervals *iv, uint32_t capture,
 			lost_times_add(iv->lost, i, t);
 }
 
+/* The same, of which nobody knows how many records are missing. */
+static void intervals_lose_any(struct intervals *iv, uint32_t capture,
+			       int32_t cpu, int64_t from, int64_t to)
+{
+	intervals_lose(iv, capture,
+		       &(struct lost_time){
+			       .from = from, .to = to, .n = -1, .cpu = cpu });
+}
+
+/* The same, of records that no loss tells of. */
+static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
+				  const struct timeline_loss *l)
+{
+	intervals_lose(iv, capture,
+		       &(struct lost_time){ .from = l->from,
+					    .to = l->to,
+					    .n = -1,
+					    .cpu = l->cpu,
+					    .silent = true,
+					    .of_tasks = l->of_task });
+}
+
 /* A record of nobody knows which thread is as good as lost. */
 static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 			    int64_t time, bool blind)
@@ -409,10 +430,7 @@ static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 		c->blind = time - 1;
 	if (blind || c->blind == INT64_MAX)
 		return;
-	intervals_lose(
-		iv, c->capture,
-		&(struct lost_time){
-			.from = c->blind, .to = time, .n = -1, .cpu = c->cpu });
+	intervals_lose_any(iv, c->capture, c->cpu, c->blind, time);
 	c->blind = INT64_MAX;
 }
 
@@ -470,14 +488,8 @@ static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 			off = o->last;
 	}
 	intervals_blind(iv, c, INT64_MAX, false);
-	intervals_lose(
-		iv, c->capture,
-		&(struct lost_time){
-			.from = INT64_MIN, .to = on, .n = -1, .cpu = c->cpu });
-	intervals_lose(
-		iv, c->capture,
-		&(struct lost_time){
-			.from = off, .to = INT64_MAX, .n = -1, .cpu = c->cpu });
+	intervals_lose_any(iv, c->capture, c->cpu, INT64_MIN, on);
+	intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
 }
 
 static void intervals_bound_all(struct intervals *iv)
@@ -523,48 +535,33 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 	const struct timeline *t = causes_timeline(c);
 	bool blind = missing_premise(t) & MISSING_ANYWHERE;
 	const char *premise = causes_premise(c).words;
+	const struct timeline_loss all = { .from = TIMELINE_START,
+					   .to = TIMELINE_END,
+					   .cpu = -1,
+					   .of_task = causes_partial(c) };
 
 	iv->uncounted = !missing_counts(t);
 	if (premise)
 		iv->sums.premise = arena_strdup(&iv->text, premise);
 	if (blind)
-		intervals_lose(iv, ALL_CAPTURES,
-			       &(struct lost_time){
-				       .from = INT64_MIN,
-				       .to = INT64_MAX,
-				       .n = -1,
-				       .cpu = -1,
-				       .silent = true,
-				       .of_tasks = causes_partial(c) != NULL,
-			       });
-	for (size_t i = 0; !blind && i < timeline_losses(t); i++) {
-		const struct timeline_loss *l = timeline_loss(t, i);
-
-		if (l->silent)
-			intervals_lose(iv, ALL_CAPTURES,
-				       &(struct lost_time){
-					       .from = l->from,
-					       .to = l->to,
-					       .n = -1,
-					       .cpu = l->cpu,
-					       .silent = true,
-					       .of_tasks = l->of_task,
-				       });
-	}
+		intervals_lose_silent(iv, ALL_CAPTURES, &all);
+	for (size_t i = 0; !blind && i < timeline_losses(t); i++)
+		if (timeline_loss(t, i)->silent)
+			intervals_lose_silent(iv, ALL_CAPTURES,
+					      timeline_loss(t, i));
 }
 
 /* What others did than the tasks that were recorded is missing at all times. */
 static void intervals_lose_others(struct intervals *iv)
 {
+	const struct timeline_loss all = { .from = TIMELINE_START,
+					   .to = TIMELINE_END,
+					   .cpu = -1,
+					   .of_task = true };
+
 	for (uint32_t i = 0; i < iv->n_capture; i++)
 		if (iv->capture[i].some)
-			intervals_lose(iv, i,
-				       &(struct lost_time){ .from = INT64_MIN,
-							    .to = INT64_MAX,
-							    .n = -1,
-							    .cpu = -1,
-							    .silent = true,
-							    .of_tasks = true });
+			intervals_lose_silent(iv, i, &all);
 }
 
 /* Where records are missing that nobody counted, numbers prove nothing. */
