@@ -480,7 +480,7 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 	       in->said.is != IDENTITY_ANOTHER) {
 		struct identity_seen seen = { 0 };
 
-		if (in->said.is != IDENTITY_PROVED)
+		if (identity_is_open(in->said.is))
 			seen = symbolize_see(&in->names, code, n);
 		bool stands = identity_stands(in->said.is, &seen);
 

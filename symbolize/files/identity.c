@@ -192,12 +192,17 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
  * over the lock prefix of some. */
 #define MISSED_MIN 3
 
+/* What is believed is the file at the path on the machine of the recording: of
+ * one that is stripped few addresses have a function. */
+bool identity_is_open(enum identity is)
+{
+	return is != IDENTITY_PROVED && is != IDENTITY_BELIEVED;
+}
+
 bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
-	/* what is believed is the file at the path on the machine of the
-	 * recording: of one that is stripped few addresses have a function */
-	if (is != IDENTITY_PROVED && is != IDENTITY_BELIEVED &&
-	    seen->missed >= MISSED_MIN && seen->missed > seen->ran / 8)
+	if (identity_is_open(is) && seen->missed >= MISSED_MIN &&
+	    seen->missed > seen->ran / 8)
 		return false;
 	switch (is) {
 	case IDENTITY_DOUBTFUL:

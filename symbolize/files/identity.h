@@ -11,7 +11,7 @@
  *    shows that it was read from another file. In a mount namespace that was
  *    gone by then another one was mapped, and only 4 shows it.
  * 4. The addresses that ran: instructions of functions, and behind calls. They
- *    decide where 3 is in doubt, and refute 3 and 5.
+ *    decide where 3 is in doubt, and refute it, and what a user gives.
  * 5. The path alone, unless the record says that the file was deleted, or the
  *    inode is another one, or it was written after the recording. On another
  *    machine it proves nothing: there 4 decides.
@@ -91,6 +91,8 @@ struct identity_seen {
 	size_t calls, bad;	 /* return addresses: behind a call or not */
 	size_t calls_of, bad_of; /* places in stacks that these have called */
 };
+/* Returns whether the addresses that ran decide anything. */
+bool identity_is_open(enum identity is);
 /* Returns whether they leave the file to the image. A walk along frame pointers
  * adds some return addresses behind no call to those of the right file, each in
  * few stacks. */
