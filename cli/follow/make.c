@@ -101,8 +101,7 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
 		return MAKE_NO_ROOM;
-	/* nothing was received for it: that is no damage, and whoever ended
-	 * the stream there has said why */
+	/* nothing was received for it, and that is no damage */
 	if (err.code == ERR_FORMAT && m->bytes < EMPTY)
 		return MAKE_EMPTY;
 	/* why there is no database, by the name that the user gave to the

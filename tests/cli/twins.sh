@@ -52,6 +52,7 @@ def of_flame(by):
     """Names and changes: of the frames with a color, and of the rows below. The
     cause has the color of its total, also where it has no change itself."""
     cause = json.loads(run("report", "--diff", "--json"))["cause"] or {}
+    hidden = by == "self" and cause and not of_table(by)[cause["symbol"], cause["image"]][0]
     svg = ET.fromstring(run("flame", "--diff", "--diff-by", by,
                             "--minwidth", "0"))
     n = "{http://www.w3.org/2000/svg}"
@@ -59,11 +60,8 @@ def of_flame(by):
     found = set()
     for g in svg.find(".//*[@id='frames']"):
         name = g.find(n + "title").text.split("\n")[0]
-        if g.get("class")[:2] in word and (
-                by == "total" or name != cause.get("symbol") or
-                of_table(by)[name, cause["image"]][0]):
-            found.add((word[g.get("class")[:2]],
-                       g.find(n + "title").text.split("\n")[0]))
+        if g.get("class")[:2] in word and not (hidden and name == cause["symbol"]):
+            found.add((word[g.get("class")[:2]], name))
     texts = [t.text or "" for t in svg.iter(n + "text")]
     for t in texts:
         m = re.match(r"gone from A: (.*) [<>\d.]+ %; [\d,]+ samples?$", t)
