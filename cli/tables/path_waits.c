@@ -291,13 +291,15 @@ static void path_put_waits(struct path_longest *l)
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
 	path_put_idle(l, out);
+	/* of the program's; '--worst 3' alone has all threads */
+	fprintf(out,
+		"\n'--time TIME --tid TID' shows the chain of one, '%s--worst "
+		"3' of the longest",
+		r->o->pid < 0 ? "" : "--tid TID ");
 	mem_stream_end(out);
 	path_put_wrapped(text);
 	free(text);
-	/* of the program's; '--worst 3' alone has all threads */
-	printf("'--time TIME --tid TID' shows the chain of one, '%s--worst 3' "
-	       "of the longest\n\n",
-	       r->o->pid < 0 ? "" : "--tid TID ");
+	putchar('\n');
 	path_put_grid(r, g, "waits");
 	if (r->unknown)
 		path_put_advice(r, from, to);
