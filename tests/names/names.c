@@ -81,8 +81,12 @@ static int names_compare(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
-static int names_check(struct symbolizer *sy, struct table *t)
+static int names_check(struct symbolizer *sy, const char *symfs,
+		       struct table *t)
 {
+	/* Which addresses ran and which are callers is not in the table: they
+	 * must not speak against the file. */
+	char settled[sizeof(t->place) + 4096];
 	struct image_report rep;
 	struct err err;
 	bool kernel = !strcmp(t->place, "[kernel]");
@@ -91,12 +95,14 @@ static int names_check(struct symbolizer *sy, struct table *t)
 			: !strcmp(t->place, "[vdso]") ? IMAGE_VDSO
 						      : IMAGE_FILE,
 		.path = t->place,
+		.settled = settled,
 	};
 	struct timespec a, b;
 	struct code_place *code = mem_new(t->n, sizeof(*code));
 
 	for (size_t i = 0; i < t->n; i++)
 		code[i].off = t->row[i].off;
+	snprintf(settled, sizeof(settled), "%s%s", symfs, t->place);
 	status = "";
 	t->at = 0;
 	/* First only the status, for names_compare(). */
@@ -149,13 +155,13 @@ int main(int argc, char **argv)
 		if (!symoff)
 			return 2;
 		if (t.n && strcmp(place, t.place))
-			rc = names_check(sy, &t);
+			rc = names_check(sy, argv[1], &t);
 		snprintf(t.place, sizeof(t.place), "%s", place);
 		add_row(&t, strtoull(off, NULL, 16), name,
 			strtoull(symoff, NULL, 16));
 	}
 	if (!rc && t.n)
-		rc = names_check(sy, &t);
+		rc = names_check(sy, argv[1], &t);
 	free(t.row);
 	symbolize_free(sy);
 	printf("%zu same (%zu without a name), %zu in files that are not "
