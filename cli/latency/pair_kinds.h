@@ -12,7 +12,8 @@
 /* What a begin means where one of the same key is open. */
 enum pair_rule {
 	PAIR_ONE,   /* there is one at a time: the end of that one is missing */
-	PAIR_FIRST, /* it is a part of that one */
+	PAIR_FIRST, /* it is a part of that one, unless it can only be the
+		     * first of its own */
 	PAIR_AGAIN, /* it takes the place of that one, which is cancelled */
 	PAIR_STACK, /* it is inside of that one */
 };

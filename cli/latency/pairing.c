@@ -13,6 +13,7 @@ struct open_pair {
 	uint64_t hash;
 	uint32_t below; /* index + 1 of the one that it is inside of, or of the
 			 * next free one; 0: none */
+	int64_t again;	/* the last begin that is a part of it */
 	bool part;	/* an earlier begin of it may be missing */
 	bool used;
 };
@@ -235,6 +236,10 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 		pairing_lost(p, &o->at, o->at.time, r->time, needs);
 	bool hidden = lost.n >= needs || o->part;
 
+	/* what begins again may have ended before: one record would tell */
+	if (lost.n && o->again > o->at.time)
+		hidden |=
+			pairing_lost(p, &o->at, o->at.time, o->again, 1).n > 0;
 	i.begin = o->at.time;
 	i.begin_event = o->at.event;
 	i.end = r->time;
@@ -264,7 +269,12 @@ static void pairing_push(struct pairing *p, const struct pairing_record *r,
 		p->free = p->open[at].below;
 	else
 		mem_add(p->open, p->n, p->cap);
-	p->open[at] = (struct open_pair){ *r, hash, below, part, true };
+	p->open[at] = (struct open_pair){ .at = *r,
+					  .hash = hash,
+					  .below = below,
+					  .again = r->time,
+					  .part = part,
+					  .used = true };
 	table_add(&p->by_key, hash, at);
 	if (++p->now > p->most)
 		p->most = p->now;
@@ -308,8 +318,10 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 	uint32_t below = 0;
 	bool part = false;
 
-	if (at != TABLE_NONE && k->rule == PAIR_FIRST)
+	if (at != TABLE_NONE && k->rule == PAIR_FIRST && !r->whole) {
+		p->open[at].again = r->time;
 		return;
+	}
 	if (at != TABLE_NONE && k->rule == PAIR_STACK) {
 		below = at + 1;
 		table_remove(&p->by_key, hash, at);

@@ -396,17 +396,18 @@ def check_kwork(c, kind, what, spans):
         groups[s.key].append((s.begin.time, s.end.time))
     model = [(names[i], cpu) + sums(v) for (i, cpu), v in groups.items()]
 
-    def like(row, m):
+    def alike(row, m):
         total = m[3] / m[2] if what == "latency" else m[3]
-        # a name is cut, may have a stray byte behind it, and is that of the
+        # a name is cut, its end may be overwritten, and it is that of the
         # symbols of this machine
-        return ((row[0].startswith(m[0][:28]) or row[0][:5] == "(w)0x") and row[1:3] == m[1:3]
+        like = len(os.path.commonprefix([row[0], m[0]])) >= min(12, len(m[0]))
+        return ((like or row[0][:5] == "(w)0x") and row[1:3] == m[1:3]
                 and abs(row[3] - total / 1e6) <= 0.000502
                 and near(row[4], m[4]) and when(row[5], m[5])
                 and when(row[6], m[6]))
 
     check_rows("%s: rows of perf kwork %s of %s are the sums of what it counts"
-               % (c.name, what, kind), theirs, model, like)
+               % (c.name, what, kind), theirs, model, alike)
 
 
 def classes_kwork(c, right, theirs):
@@ -471,10 +472,14 @@ def right_locks(c):
     open_, out = {}, []
     for e in c.of("lock:contention_begin", "lock:contention_end"):
         key = e.tid, number(r"(0x[0-9a-f]+)", e), e.cpu if not e.tid else 0
-        if e.name.endswith("begin"):
-            open_.setdefault(key, e)
-        else:
+        if not e.name.endswith("begin"):
             out.append(Span(open_.pop(key, None), e, key))
+        elif key not in open_:
+            open_[key] = e
+        elif "SPIN" in e.text or "MUTEX" not in e.text:
+            # a mutex alone begins a second time, when its thread goes to sleep
+            out.append(Span(open_[key], None, key))
+            open_[key] = e
     return out + [Span(b, None, k) for k, b in open_.items()]
 
 

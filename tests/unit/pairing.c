@@ -11,10 +11,11 @@
 #include "stitch/base/table.h"
 #include "tests/unit/run.h"
 
-/* records: "TIME begin|end|cancel THREAD NAME [RET]", in order; a '/' in NAME
- * parts call and tag: "execve/59". NAME is the tag of a call, and the key of
- * others. losses: "FROM-TO CPU N", N '?' for an unknown number, CPU '*' for
- * any, N 'off' for a time in which the recorder was not on. */
+/* records: "TIME begin|first|end|cancel THREAD NAME [RET]", in order; a '/' in
+ * NAME parts call and tag: "execve/59"; first: a begin that has none before it.
+ * NAME is the tag of a call, and the key of others. losses: "FROM-TO CPU N", N
+ * '?' for an unknown number, CPU '*' for any, N 'off' for a time in which the
+ * recorder was not on. */
 struct pairing_row {
 	const char *name, *kind, *records, *losses, *intervals;
 };
@@ -125,6 +126,17 @@ static const struct pairing_row pairing_rows[] = {
 	  "10-? cancelled cancel; 14-20 proved" },
 	{ "a_mutex_begins_when_it_spins", "lock:contention_begin",
 	  "10 begin 1 9; 12 begin 1 9; 20 end 1 9", "", "10-20 proved" },
+	{ "where_it_begins_again_one_lost_record_may_be_an_end",
+	  "lock:contention_begin", "10 begin 1 9; 15 begin 1 9; 20 end 1 9",
+	  "12-14 0 1", "10-20 consistent loss" },
+	{ "one_lost_record_behind_all_begins_is_no_end_and_begin",
+	  "lock:contention_begin", "10 begin 1 9; 12 begin 1 9; 20 end 1 9",
+	  "13-15 0 1", "10-20 proved" },
+	{ "a_loss_that_a_begin_is_in_counts_once", "lock:contention_begin",
+	  "10 first 1 9; 20 end 1 9", "8-14 0 1", "10-20 proved" },
+	{ "a_lock_without_parts_that_begins_again_has_lost_its_end",
+	  "lock:contention_begin", "10 first 1 9; 15 first 1 9; 20 end 1 9",
+	  "12-14 0 1", "10-? end lost loss; 15-20 proved" },
 	{ "recursion_is_a_stack", NULL,
 	  "10 begin 1 0; 12 begin 1 0; 14 end 1 0; 20 end 1 0", "",
 	  "12-14 proved; 10-20 proved" },
@@ -238,9 +250,10 @@ static void pairing_read(struct pairing *p, const struct pair_kind *k,
 		ck_assert_int_ge(n, 4);
 		r.has_ret = n == 5;
 		r.process = r.thread / 10;
-		r.role = *role == 'b'	? PAIRING_BEGIN
-			 : *role == 'e' ? PAIRING_END
-					: PAIRING_CANCEL;
+		r.whole = *role == 'f';
+		r.role = *role == 'b' || r.whole ? PAIRING_BEGIN
+			 : *role == 'e'		 ? PAIRING_END
+						 : PAIRING_CANCEL;
 		if (k->calls) {
 			r.tag = pairing_number(name);
 			r.call = pairing_call(name);
