@@ -86,6 +86,9 @@ static const struct opt flame_opt_table[] = {
 		   "widths by an SQL expression on each sample, such as "
 		   "latency_ns or a field of its event"),
 	OPT_GROUP(offcpu_opt_table),
+	OPT_STRING(0, "latency", "KIND", &opts.latency,
+		   "the time between two events that belong together, as "
+		   "report --latency: syscall, lock, block, ..."),
 	OPT_FLAG(0, "by-state", &opts.by_state,
 		 "with --off-cpu: a frame at the root for each state"),
 	OPT_FLAG(0, "wakeups", &opts.wakeups,
@@ -126,6 +129,15 @@ static int flame_take_minwidth(struct svg_opts *o, struct err *err)
 	return 0;
 }
 
+/* Returns the option by which widths are times, not samples; or NULL. */
+static const char *flame_of_times(void)
+{
+	return offcpu_opts.on	  ? "off-cpu"
+	       : offcpu_opts.wall ? "wall"
+	       : opts.latency	  ? "latency"
+				  : NULL;
+}
+
 static int flame_check(struct svg_opts *o, struct err *err)
 {
 	o->fluid = opts.width == WIDTH_OF_WINDOW;
@@ -139,28 +151,32 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	if ((opts.wakeups || opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,
 			       "--wakeups and --by-state need --off-cpu");
-	if ((offcpu_opts.on || offcpu_opts.wall) &&
+	if (flame_of_times() &&
 	    (opts.diff || opts.from_folded || by_samples() || opts.by_verdict))
 		return err_set(err, ERR_USAGE,
 			       "--%s is a picture of its own: leave out "
 			       "--diff, --from-folded, --by samples and "
 			       "--by-verdict",
-			       offcpu_opts.on ? "off-cpu" : "wall");
-	if (opts.weight && (offcpu_opts.on || offcpu_opts.wall ||
-			    opts.from_folded || by_samples()))
+			       flame_of_times());
+	if (opts.latency && (offcpu_opts.on || offcpu_opts.wall))
 		return err_set(err, ERR_USAGE,
-			       "--weight, --by samples, --off-cpu, --wall and "
-			       "--from-folded are different widths; choose "
-			       "one");
+			       "--latency, --off-cpu and --wall are different "
+			       "times; choose one");
+	if (opts.weight &&
+	    (flame_of_times() || opts.from_folded || by_samples()))
+		return err_set(err, ERR_USAGE,
+			       "--weight, --by samples, --off-cpu, --wall, "
+			       "--latency and --from-folded are different "
+			       "widths; choose one");
 	if (opts.inverted && opts.upward)
 		return err_set(err, ERR_USAGE,
 			       "--inverted and --upward are opposites; choose "
 			       "one");
-	if (filter.expr &&
-	    (offcpu_opts.on || offcpu_opts.wall || opts.from_folded))
+	if (filter.expr && (flame_of_times() || opts.from_folded))
 		return err_set(err, ERR_USAGE,
 			       "--filter is about samples: leave out "
-			       "--off-cpu, --wall and --from-folded");
+			       "--off-cpu, --wall, --latency and "
+			       "--from-folded");
 	if ((opts.diff_by || opts.absolute) && !opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
@@ -241,8 +257,7 @@ static int flame_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (opts.weight || filter.expr)
 		load_want_fields(filter.event);
-	if (!offcpu_opts.on && !offcpu_opts.wall && !opts.weight &&
-	    !filter.expr)
+	if (!flame_of_times() && !opts.weight && !filter.expr)
 		input_take_server(
 			&filter,
 			(opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
@@ -257,6 +272,7 @@ static const char *const examples[] = {
 	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
 	"backstitch flame --diff before.db after.db > diff.svg",
 	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
+	"backstitch flame --latency syscall perf.db > calls.svg",
 	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
 	NULL
 };

@@ -218,13 +218,16 @@ static uint32_t stacks_comm_of(const struct stacks *s, int64_t id)
 	return s->o.summed ? s->first[id] : (uint32_t)id;
 }
 
-/* r: the row that has its weight or its field, if one is asked for. */
-static int stacks_take_event(struct stacks *s, const struct event_row *e,
-			     const struct rows *r, struct err *err)
+bool stacks_group_of(const struct stacks *s, const struct event_row *e,
+		     struct stacks_group *g)
 {
-	int32_t cpu = e->on_cpu ? (int32_t)e->cpu : -1;
-	struct stacks_group g = {
-		.cpu = s->o.by_cpu ? cpu : -1,
+	if (e->type < 0 || (size_t)e->type >= s->n_type || !s->type[e->type])
+		return false; /* a record, not a sample */
+	*g = (struct stacks_group){
+		.type = (uint32_t)e->type,
+		.event = s->type[e->type] - 1,
+		.comm = stacks_comm_of(s, e->comm),
+		.cpu = s->o.by_cpu && e->on_cpu ? (int32_t)e->cpu : -1,
 		.kraw = stacks_raw_id(e->kraw),
 		.uraw = stacks_raw_id(e->uraw),
 		.verdict = (uint8_t)e->verdict,
@@ -233,26 +236,31 @@ static int stacks_take_event(struct stacks *s, const struct event_row *e,
 		.weight = s->o.samples || !e->weighed ? 1 : (uint64_t)e->weight,
 		.samples = 1,
 	};
+	return true;
+}
+
+/* r: the row that has its weight or its field, if one is asked for. */
+static int stacks_take_event(struct stacks *s, const struct event_row *e,
+			     const struct rows *r, struct err *err)
+{
+	struct stacks_group g;
 	int rc = 1;
 
-	if (e->type < 0 || (size_t)e->type >= s->n_type || !s->type[e->type])
-		return 0; /* a record, not a sample */
-	g.type = (uint32_t)e->type;
-	g.event = s->type[e->type] - 1;
+	if (!stacks_group_of(s, e, &g))
+		return 0;
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
 		return rc;
 	}
 	if (s->o.field)
 		g.field = intern_add(&s->field, rows_text(r, WEIGHT_ROWS_KEY));
-	g.comm = stacks_comm_of(s, e->comm);
 	uint32_t group = stacks_add(s, &g);
 
 	if (s->o.each) {
 		const struct stacks_sample one = {
 			.group = group,
 			.event = s->group[group].event,
-			.cpu = cpu,
+			.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
 			.timed = e->timed,
 			.time = e->time,
 			.weight = g.weight,

@@ -12,6 +12,7 @@
 #include "cli/model/stack_names.h"
 
 struct err;
+struct event_row;
 struct filter;
 struct homonyms;
 struct known_code;
@@ -97,6 +98,9 @@ void stacks_match(struct stacks *s, struct matching *match, int side);
 void stacks_free(struct stacks *s);
 /* Returns the event of that name, which may be new, for stacks_add(). */
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);
+/* Makes the group of a sample. Returns false if the event is none. */
+bool stacks_group_of(const struct stacks *s, const struct event_row *e,
+		     struct stacks_group *g);
 /* Counts a sample, or a wait; returns the index of its group. */
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
 /* Gives the samples of one event to another. No stacks_add() after it. */

@@ -1,12 +1,17 @@
-/* wall.c - waits beside samples: the time of threads on and off the CPU. */
+/* wall.c - times as events of stacks. */
 #include "cli/model/wall.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/events.h"
+#include "cli/model/intervals.h"
 #include "cli/model/stacks.h"
 #include "cli/model/waits.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event)
 {
@@ -86,4 +91,101 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 		return -1;
 	stacks_give(s, (uint32_t)clock, event);
 	return (int)event;
+}
+
+/* ---- intervals */
+
+struct wall_interval {
+	int64_t event; /* its begin */
+	uint64_t ns;
+};
+
+struct wall_begins {
+	struct wall_interval *at; /* the proved ones */
+	size_t n, cap;
+	struct wall_intervals *sums;
+};
+
+static void wall_take_interval(void *arg, const struct interval *i)
+{
+	struct wall_begins *b = arg;
+
+	if (i->verdict == INTERVAL_PROVED)
+		*mem_add(b->at, b->n, b->cap) = (struct wall_interval){
+			i->begin_event,
+			(uint64_t)interval_span(i->begin, i->end),
+		};
+	else if (i->verdict != INTERVAL_CANCELLED)
+		b->sums->unknown++;
+}
+
+static int wall_compare_begins(const void *pa, const void *pb)
+{
+	const struct wall_interval *a = pa;
+	const struct wall_interval *b = pb;
+
+	return compare_numbers(a->event, b->event);
+}
+
+/* Adds those that an event begins. */
+static void wall_add_interval(const struct wall_begins *b,
+			      const struct event_row *e, struct stacks *s,
+			      uint32_t event)
+{
+	size_t i = search_where(b->n, k, b->at[k].event >= e->id);
+	struct stacks_group g;
+
+	if (!stacks_group_of(s, e, &g))
+		return;
+	g.event = event;
+	for (; i < b->n && b->at[i].event == e->id; i++) {
+		g.weight = b->at[i].ns;
+		stacks_add(s, &g);
+		b->sums->proved++;
+	}
+}
+
+static int wall_read_begins(struct wall_begins *b, struct store *db,
+			    const char *path, const char *kind, struct err *err)
+{
+	const struct intervals_ask ask = { .kind = kind };
+	struct intervals *iv = intervals_open(db, path, &ask, err);
+	int rc = iv ? intervals_each(iv, wall_take_interval, b, err) : -1;
+
+	if (!rc && intervals_sums(iv).premise)
+		snprintf(b->sums->premise, sizeof(b->sums->premise), "%s",
+			 intervals_sums(iv).premise);
+	intervals_close(iv);
+	if (!rc && b->n)
+		qsort(b->at, b->n, sizeof(*b->at), wall_compare_begins);
+	return rc;
+}
+
+int wall_load_intervals(struct store *db, const char *path,
+			const struct filter *filter, const char *kind,
+			struct stacks *s, struct wall_intervals *sums,
+			struct err *err)
+{
+	struct wall_begins b = { .sums = sums };
+	struct events *ev = NULL;
+	struct event_row e;
+	uint32_t event;
+	int rc = wall_read_begins(&b, db, path, kind, err);
+
+	event = stacks_add_event(s, kind, "ns");
+	if (!rc) {
+		ev = events_open_few(db, filter, err);
+		rc = ev ? 0 : -1;
+	}
+	while (!rc && (rc = events_next(ev, &e, err)) > 0) {
+		wall_add_interval(&b, &e, s, event);
+		rc = 0;
+	}
+	events_close(ev);
+	free(b.at);
+	if (!rc && !sums->proved)
+		rc = err_set(err, ERR_FORMAT,
+			     "%s: no proved interval that the options select",
+			     path);
+	return rc ? -1 : (int)event;
 }

@@ -1,4 +1,5 @@
-/* wall.h - waits beside samples: the time of threads on and off the CPU. */
+/* wall.h - times as events of stacks: waits, beside samples or alone, and the
+ * intervals between two events that belong together. */
 #ifndef CLI_MODEL_WALL_H
 #define CLI_MODEL_WALL_H
 #include <stdint.h>
@@ -25,4 +26,19 @@ int wall_load_waits(struct store *db, const char *path,
  * for that message. */
 int wall_load(struct store *db, const char *path, const struct filter *filter,
 	      struct stacks *s, struct offcpu_sums *sums, struct err *err);
+
+/* Which intervals were taken, and which were not, as their times are not known.
+ */
+struct wall_intervals {
+	uint64_t proved, unknown;
+	char premise[160]; /* of the proved ones: "if ..."; "": none */
+};
+
+/* Loads the proved intervals of a kind, as in struct intervals_ask, as an
+ * event: each has the stack of its begin. The filter selects begins. Returns
+ * the event, or -1 and *err, also if there are none. */
+int wall_load_intervals(struct store *db, const char *path,
+			const struct filter *filter, const char *kind,
+			struct stacks *s, struct wall_intervals *sums,
+			struct err *err);
 #endif

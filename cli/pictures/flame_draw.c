@@ -241,10 +241,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.labels = d->labels,
 		.weight = d->opts->weight,
 		.summed = !d->opts->by_pid && !d->opts->by_thread &&
-			  !d->opts->by_verdict && !d->opts->wall,
+			  !d->opts->by_verdict && !d->opts->wall &&
+			  !d->opts->latency,
+		.no_groups = d->opts->latency,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
+	struct wall_intervals intervals = { 0 };
 
 	bool told = false;
 
@@ -255,10 +258,14 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (told && d->opts->wall)
 		told = (d->event = wall_load(db, path, d->opts->filter,
 					     d->stacks, &waits, err)) >= 0;
+	else if (told && d->opts->latency)
+		told = (d->event = wall_load_intervals(
+				db, path, d->opts->filter, d->opts->latency,
+				d->stacks, &intervals, err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;
-	if (!d->opts->wall)
+	if (!d->opts->wall && !d->opts->latency)
 		d->event = stacks_choose(d->stacks, "drawing");
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
@@ -271,9 +278,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
 	d->o.show_samples = !by_samples();
+	if (d->opts->latency)
+		d->o.sample_name = "interval";
 	drawing_note_event(d);
 	if (d->opts->wall)
 		drawing_note_wall(d, &waits);
+	if (d->opts->latency)
+		drawing_note_intervals(d, &intervals);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);
 	drawing_note_part(d, d->bogus,

@@ -11,6 +11,7 @@
 #include "cli/model/waits.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
+#include "cli/model/wall.h"
 #include "cli/output/human.h"
 #include "cli/pictures/drawing.h"
 #include "cli/pictures/flame_opts.h"
@@ -155,6 +156,7 @@ void drawing_note_event(struct drawing *d)
 	const char *event =
 		d->event < 0 ? "several events"
 			     : stacks_event(d->stacks, (size_t)d->event)->name;
+	const char *what = d->o.sample_name ? d->o.sample_name : "sample";
 	char *note = drawing_note(d);
 	char count[32];
 
@@ -163,13 +165,13 @@ void drawing_note_event(struct drawing *d)
 		char names[80] = "nothing";
 
 		drawing_say_names(d, names, sizeof(names));
-		snprintf(d->title, sizeof(d->title), "%s: %s sample%s of %.90s",
-			 names, count, samples == 1 ? "" : "s", event);
+		snprintf(d->title, sizeof(d->title), "%s: %s %s%s of %.90s",
+			 names, count, what, samples == 1 ? "" : "s", event);
 		d->o.title = d->title;
 	}
 	if (!note)
 		return;
-	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
+	snprintf(note, DRAWING_NOTE_MAX, "%s %s%s of %.160s%s%s%s", count, what,
 		 samples == 1 ? "" : "s", event,
 		 filter_narrows(d->opts->filter) ? ", filtered" : "",
 		 d->opts->collapse ? "; recursion is collapsed" : "",
@@ -229,6 +231,21 @@ void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 			human_ns(ns, sizeof(ns),
 				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
 			offcpu_reason(s));
+}
+
+void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
+{
+	char *note;
+	char n[32];
+
+	if (*s->premise && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX, "their times are proved %s",
+			 s->premise);
+	if (s->unknown && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %s whose time nobody knows ('backstitch "
+			 "report --latency' counts them by reason)",
+			 human_grouped(n, sizeof(n), s->unknown));
 }
 
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)

@@ -8,6 +8,7 @@
 
 struct drawing;
 struct offcpu_sums;
+struct wall_intervals;
 struct stacks_comm;
 
 /* Counts a missing user half of the stack just added by its verdict; NULL means
@@ -35,4 +36,6 @@ void drawing_note_dropped(struct drawing *d);
 void drawing_note_unweighed(struct drawing *d);
 /* Notes what is drawn beside the samples. */
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s);
+/* Notes which intervals are drawn, and how many are not. */
+void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s);
 #endif

@@ -17,5 +17,6 @@ struct flame_opts {
 	bool diff, absolute, wakeups, by_state;
 	bool wall; /* waits beside samples */
 	const char *diff_by, *weight;
+	const char *latency; /* a kind of intervals, as report --latency */
 };
 #endif

@@ -140,6 +140,26 @@ is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \
 "$B" report --latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
 is "a_pair_needs_two_events" 2 $?
 
+# ---- drawn by the stacks of their begins
+calls() {	# calls OPTION...: ns of what is drawn
+	"$B" flame --latency syscall "$@" -o "$work/svg" "$db" &&
+		sed -n 's/.* data-w="\([0-9]*\)"><title>all$/\1/p' "$work/svg"
+}
+of() {	# of CONDITION: the same of the table
+	"$B" query --format csv "$db" "SELECT sum(ns) FROM interval
+		WHERE verdict = 'proved' $1" | tail -1 | tr -d '\r'
+}
+is "widths_are_the_times_of_what_is_proved" "$(of "")" "$(calls)"
+says "the_picture_counts_intervals" "342 intervals of syscall" "$work/svg"
+says "and_what_is_not_drawn" "not drawn: 1 whose time nobody knows" "$work/svg"
+tid=$("$B" query --format csv "$db" "SELECT tid FROM interval
+	WHERE name = 'vfork'" | tail -1 | tr -d '\r')
+is "a_filter_selects_begins" "$(of "AND tid = $tid")" "$(calls --tid "$tid")"
+"$B" flame --latency nothing -o "$work/svg" "$db" >"$work/out" 2>"$work/err"
+is "an_unknown_kind_is_an_error" 2 $?
+"$B" flame --latency syscall --wall -o "$work/svg" "$db" 2>"$work/err"
+is "two_times_are_not_one_picture" 2 $?
+
 # ---- Perfetto's slices: the same
 is "slices_are_those_that_are_proved" '"342 0"' \
 	"$("$B" query --compat perfetto --format csv "$db" \

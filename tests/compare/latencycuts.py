@@ -151,9 +151,9 @@ def sides(rows):
     out = collections.Counter()
     for kind, t0, t1, tid, key, cpu, *_ in rows:
         if t0:
-            out[kind, "begin", t0, tid, cpu] += 1
+            out[kind, "begin", t0, tid, cpu if kind in BY_CPU else 0] += 1
         if t1:
-            out[kind, "end", t1, tid, cpu] += 1
+            out[kind, "end", t1, tid, cpu if kind in BY_CPU else 0] += 1
     return out
 
 
