@@ -77,6 +77,7 @@ ASKED = (
     ("flame", "svg", "flame --reverse --inverted --colors hot DB"),
     ("flame", "svg", "flame --by-verdict --by-pid --by samples DB"),
     ("flame", "svg", "flame --off-cpu DB"),
+    ("flame", "svg", "flame --latency syscall DB"),
     ("flame", "svg", "flame --from-folded --title T x.folded"),
     ("folded", "text", "export --format folded DB"),
     ("folded", "text", "export --format folded --by samples DB"),

@@ -40,8 +40,9 @@ static const struct opt opts[] = {
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),
-	OPT_CHOICE(0, "by", "KEY", &by, by_words,
-		   "one row for each name, comm, tid, pid or cpu (name)"),
+	OPT_STRING(0, "by", "KEY", &by,
+		   "one row for each name, comm, tid, pid, cpu, cgroup or "
+		   "value of a field of the events (name)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by total, count, average, max, p99 or unknown, "
 		   "largest first (total)"),
@@ -87,6 +88,13 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "--latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
+	if (o->by_field && kind &&
+	    (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
+		return err_set(err, ERR_USAGE,
+			       "--by %s: times of the scheduler are no pairs "
+			       "of events with fields; name, comm, tid, pid or "
+			       "cpu are needed",
+			       o->by_field);
 	if (output_check(err) || latency_span("--bins", bins, &o->bin, err) ||
 	    latency_span("--fail-above", fail_above, &o->fail, err))
 		return -1;
@@ -120,6 +128,15 @@ static bool latency_is_kind(const char *word)
 	return false;
 }
 
+/* Returns the key if it is a field of events, or their cgroup; or NULL. */
+static const char *latency_field(const char *key)
+{
+	for (size_t i = 0; by_words[i]; i++)
+		if (!strcmp(by_words[i], key))
+			return NULL;
+	return key;
+}
+
 static int latency_run(int argc, char **argv, struct err *err)
 {
 	struct latency_opts o = { .filter = &filter,
@@ -127,6 +144,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .pair = pairs.item,
 				  .n_pair = pairs.n,
 				  .by = by,
+				  .by_field = latency_field(by),
 				  .order = order,
 				  .worst = (size_t)worst,
 				  .histogram = histogram || bins,

@@ -16,6 +16,7 @@
 #include "cli/model/loss_rows.h"
 #include "cli/model/payloads.h"
 #include "cli/model/silent_tasks.h"
+#include "cli/model/weight.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -48,7 +49,7 @@ struct intervals_role {
 	uint32_t pair, type;
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
-	size_t key[PAIR_KEYS], tag, named, ret, flags, sectors;
+	size_t key[PAIR_KEYS], tag, named, by, ret, flags, sectors;
 };
 
 struct intervals_type {
@@ -97,8 +98,10 @@ struct intervals {
 	size_t n_role, cap_role;
 	struct intervals_thread *thread; /* by thread.id */
 	size_t n_thread, cap_thread;
-	struct intern names;   /* 0: "" */
-	struct table by_value; /* of names, by type and value */
+	struct intern names;	  /* 0: "" */
+	struct table by_value;	  /* of names, by type and value */
+	struct table by_event;	  /* of names, for ask->by "cgroup" */
+	bool by_cgroup, by_field; /* there are such names */
 	struct arena text;
 	struct lost_times *lost;
 	struct payloads *payloads;
@@ -191,6 +194,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 {
 	bool own = iv->own && k >= iv->own && k < iv->own + iv->ask->n_pair;
 	struct intervals_role r = { .type = type, .role = (uint8_t)role };
+	size_t n;
 
 	/* without its key it would pair with anything */
 	for (size_t i = 0; i < PAIR_KEYS; i++) {
@@ -206,6 +210,10 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
+	r.by = intervals_field(iv, type, iv->ask->by);
+	if (r.by && payloads_defs(iv->payloads, type, &n)[r.by - 1].is_blob)
+		r.by = 0;
+	iv->by_field |= r.by > 0;
 	if (role == PAIRING_END)
 		r.ret = intervals_field(iv, type, "ret");
 	if (!strcmp(k->word, "lock"))
@@ -336,6 +344,42 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 		       "%s: no two events that belong together were recorded "
 		       "for this; 'backstitch info --events %s' lists what was",
 		       iv->path, iv->path);
+}
+
+static int intervals_read_cgroups(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_of(iv->db, "event_cgroup", err);
+
+	while (rows_step(r)) {
+		int64_t event = rows_int(r, EVENT_CGROUP_EVENT_ID);
+
+		table_add(&iv->by_event, hash_u64((uint64_t)event),
+			  intern_add(&iv->names,
+				     rows_text(r, EVENT_CGROUP_CGROUP)));
+		iv->by_cgroup = true;
+	}
+	return rows_end(r, err);
+}
+
+/* Reads what names are made of if the user asked for other ones. */
+static int intervals_read_by(struct intervals *iv, struct err *err)
+{
+	const char *by = iv->ask->by;
+
+	if (!by || !iv->n_role)
+		return 0;
+	if (!strcmp(by, weight_cgroup) && intervals_read_cgroups(iv, err))
+		return -1;
+	if (iv->by_cgroup || iv->by_field)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--by %s: no event that begins or ends these intervals "
+		       "has %s; 'backstitch info --events %s' lists fields",
+		       by,
+		       strcmp(by, weight_cgroup) ? "such a field"
+						 : "a cgroup (perf record "
+						   "--all-cgroups)",
+		       iv->path);
 }
 
 /* ---- threads, losses, and when CPUs were recorded */
@@ -659,21 +703,18 @@ static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 							  column, text));
 }
 
-/* Returns the name of the interval of a record: each value is named once. */
-static uint32_t intervals_name_of(struct intervals *iv,
-				  const struct intervals_role *role,
+/* Returns the name of the value of a field: each value is named once. */
+static uint32_t intervals_name_at(struct intervals *iv,
+				  const struct intervals_role *role, size_t at,
 				  const struct field *f, bool calls,
 				  uint32_t thread)
 {
-	size_t at = calls && role->tag ? role->tag : role->named;
 	bool shorter = intervals_thread(iv, thread)->short_code;
 	uint64_t word[3] = { role->type, at | (uint64_t)shorter << 32, 0 };
 	int64_t value;
 	uint64_t hash;
 	uint32_t id;
 
-	if (role->name || !at)
-		return role->name;
 	value = intervals_value(iv, f, at);
 	if (value & INTERVALS_TEXT && f[at - 1].text)
 		return (uint32_t)value;
@@ -686,6 +727,36 @@ static uint32_t intervals_name_of(struct intervals *iv,
 		   : intervals_value_name(iv, role->type, at - 1, value);
 	table_add(&iv->by_value, hash, id);
 	return id;
+}
+
+/* Returns the name of the interval of a record. */
+static uint32_t intervals_name_of(struct intervals *iv,
+				  const struct intervals_role *role,
+				  const struct field *f, bool calls,
+				  uint32_t thread)
+{
+	size_t at = calls && role->tag ? role->tag : role->named;
+
+	return role->name || !at
+		       ? role->name
+		       : intervals_name_at(iv, role, at, f, calls, thread);
+}
+
+/* The same of what the user asked for; 0: this record has no such name. */
+static uint32_t intervals_by(struct intervals *iv,
+			     const struct intervals_role *role,
+			     const struct field *f, const struct event_row *e)
+{
+	uint32_t id = iv->by_cgroup ? table_find_hash(&iv->by_event,
+						      hash_u64((uint64_t)e->id))
+				    : TABLE_NONE;
+
+	if (id != TABLE_NONE)
+		return id;
+	return role->by && f[role->by - 1].present
+		       ? intervals_name_at(iv, role, role->by, f, false,
+					   e->thread)
+		       : 0;
 }
 
 /* ---- records */
@@ -758,6 +829,8 @@ static void intervals_take(struct intervals *iv, const struct event_row *e,
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
 	}
+	if (iv->ask->by)
+		r.name = intervals_by(iv, role, f, e);
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
 	r.whole = role->flags && intervals_lock_is_whole(iv, f, role->flags);
@@ -848,8 +921,8 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	iv->lost = lost_times_new();
 	iv->payloads = payloads_open(db, err);
 	if (!iv->payloads || intervals_read_types(iv, err) ||
-	    intervals_choose(iv, err) || intervals_read_threads(iv, err) ||
-	    intervals_read_times(iv, err) ||
+	    intervals_choose(iv, err) || intervals_read_by(iv, err) ||
+	    intervals_read_threads(iv, err) || intervals_read_times(iv, err) ||
 	    (iv->n_role &&
 	     silent_tasks_ask(db, path, intervals_take_missing, iv, err)) ||
 	    intervals_read_losses(iv, err)) {
@@ -870,6 +943,7 @@ void intervals_close(struct intervals *iv)
 	lost_times_free(iv->lost);
 	table_release(&iv->by_cpu);
 	table_release(&iv->by_value);
+	table_release(&iv->by_event);
 	intern_release(&iv->names);
 	arena_release(&iv->text);
 	free(iv->own);

@@ -22,6 +22,10 @@ struct intervals_ask {
 	 * others none. */
 	const char *const *pair;
 	size_t n_pair;
+	/* Names of intervals are the values of this field of their begins, or
+	 * else of their ends, or "cgroup": that of the sample. NULL: those of
+	 * their kinds. */
+	const char *by;
 	bool any; /* it is no error if nothing that was recorded makes pairs */
 };
 

@@ -72,6 +72,8 @@ static void latency_key(const struct latency *l, const struct interval *i,
 		snprintf(out, 300, "%s/%" PRId64, t->comm, t->tid);
 	else if (!strcmp(by, "pid"))
 		snprintf(out, 300, "%" PRId64, t->pid);
+	else if (strcmp(by, "cpu") != 0)
+		snprintf(out, 300, "%s", *name ? name : "not known");
 	else if (i->cpu < 0)
 		snprintf(out, 300, "not known");
 	else
@@ -617,7 +619,8 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 {
 	const struct intervals_ask ask = { .kind = l->o->kind,
 					   .pair = l->o->pair,
-					   .n_pair = l->o->n_pair };
+					   .n_pair = l->o->n_pair,
+					   .by = l->o->by_field };
 
 	if (l->o->kind && latency_sched_has(l->o->kind)) {
 		l->sched = latency_sched_open(db, path, err);

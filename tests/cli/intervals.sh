@@ -105,6 +105,21 @@ says "first_line_has_the_verdicts" "342 proved, 1 began before" "$work/out"
 is "rows_by_thread_have_all_calls" "342" \
 	"$("$B" report --latency --by tid --json "$db" |
 	json 'sum(x["count"] for x in r["rows"])')"
+is "rows_by_a_field_have_all_calls" "342 True" \
+	"$("$B" report --latency --by ret --json --limit 0 "$db" |
+	json '"%d %s" % (sum(x["count"] for x in r["rows"]), [x["count"] for x in r["rows"] if x["name"] == "0"] == ['"$("$B" query \
+	--format csv "$db" "SELECT count(*) FROM interval WHERE ret = 0
+	AND verdict = 'proved'" | tail -1 | tr -d '\r')"'])')"
+"$B" report --latency --by nothing "$db" >"$work/out" 2>"$work/err"
+is "a_field_that_is_none_is_an_error" 2 $?
+"$B" report --latency --by cgroup "$db" >"$work/out" 2>"$work/err"
+is "events_without_cgroups_have_no_rows_by_them" 2 $?
+says "and_it_says_what_records_them" "--all-cgroups" "$work/err"
+"$B" ingest -q --no-symbols -o "$work/cg.db" \
+	tests/captures/calls-cgroups.data.zst
+is "rows_by_cgroup_are_those_of_the_begins" "{'/lat-a': 50, '/': 58, '/lat-b': 36}" \
+	"$("$B" report --latency --by cgroup --json "$work/cg.db" |
+	json '{x["name"]: x["count"] for x in r["rows"]}')"
 is "worst_are_the_longest_first" "True" \
 	"$("$B" report --latency --worst 9 --json "$db" |
 	json '[x["ns"] for x in r["worst"]] == sorted((x["ns"] for x in r["worst"]), reverse=True) and len(r["worst"]) == 9')"

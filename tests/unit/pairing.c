@@ -450,13 +450,23 @@ START_TEST(calls_have_the_numbers_of_their_machine)
 		int64_t number;
 		const char *name;
 	} known[] = {
-		{ "x86_64", 0, "read" },       { "x86_64", 59, "execve" },
-		{ "i386", 3, "read" },	       { "i386", 11, "execve" },
-		{ "aarch64", 63, "read" },     { "aarch64", 221, "execve" },
-		{ "s390x", 3, "read" },	       { "s390x", 11, "execve" },
-		{ "x86_64", 435, "clone3" },   { "s390x", 449, "futex_waitv" },
-		{ "x86_64", 5000, "NR 5000" }, { "x86_64", -1, "NR -1" },
-		{ "mips", 3, "NR 3" },	       { "", 3, "NR 3" },
+		{ "x86_64", 0, "read" },
+		{ "x86_64", 59, "execve" },
+		{ "i386", 3, "read" },
+		{ "i386", 11, "execve" },
+		{ "aarch64", 63, "read" },
+		{ "aarch64", 221, "execve" },
+		{ "s390x", 3, "read" },
+		{ "s390x", 11, "execve" },
+		{ "x86_64", 435, "clone3" },
+		{ "s390x", 449, "futex_waitv" },
+		{ "x86_64", 471, "rseq_slice_yield" },
+		{ "aarch64", 470, "listns" },
+		{ "x86_64", 336, "uprobe" },
+		{ "x86_64", 5000, "NR 5000" },
+		{ "x86_64", -1, "NR -1" },
+		{ "mips", 3, "NR 3" },
+		{ "", 3, "NR 3" },
 		{ "all", 424, "NR 424" },
 	};
 	char name[CALLS_NAME];
