@@ -32,6 +32,8 @@ make_db missed $cap/ftrace-missed.dat.zst
 # with its own names of the kernel
 "$B" ingest -q -o "$dir/waits.db" --no-cache $cap/ftrace-v7.dat || exit 1
 make_db lock tests/causality/captures/lock.data.zst
+make_db locks $cap/locks.data.zst
+make_db calls $cap/calls.data.zst
 
 tests/sql-queries.sh "$dir"
 n=0
