@@ -29,7 +29,7 @@ import common
 
 IDENTIFIER, IP, TID, TIME, ADDR, ID, CPU, STREAM = (
     1 << n for n in (16, 0, 1, 2, 3, 6, 7, 9))
-SAMPLE, LOST = 9, 2
+SAMPLE, LOST, LOST_SAMPLES = 9, 2, 13
 BY_CPU = "irq", "softirq", "softirq-wait", "timer"
 # what begins again before it ends: an earlier begin may be lost
 FIRST = "softirq-wait", "lock"
@@ -244,7 +244,8 @@ def main():
             cut = os.path.join(folder, "cut.data")
             while removed < most / len(chosen) and not bad:
                 gone = c.choose(rnd, rnd.choice((1, 4, 16, samples // 20,
-                                                samples // 8)))
+                                                samples // 8,
+                                                samples // 3)))
                 losses = c.without(gone, cut)
                 rows, lost = intervals(cut, folder)
                 if lost != len(gone):
@@ -267,5 +268,6 @@ def main():
               "%(removed)d records were removed" % total)
 
 
-main()
-common.finish()
+if __name__ == "__main__":
+    main()
+    common.finish()
