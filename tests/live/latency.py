@@ -107,6 +107,12 @@ def main():
             if not path:
                 print("skip %s: perf did not end its recording" % name)
                 continue
+            # perf 6.1 may end by a signal when it reads what it recorded
+            if subprocess.run(["perf", "script", "-f", "-i", path],
+                              stdout=subprocess.DEVNULL, check=False,
+                              stderr=subprocess.DEVNULL).returncode:
+                print("skip %s: perf script cannot read it" % name)
+                continue
             found = latency.compare(path, name, folder)
         for kind, words in found.items():
             print("%-12s %-12s %s" % (name, kind, " ".join(
