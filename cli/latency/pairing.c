@@ -18,6 +18,13 @@ struct open_pair {
 	bool used;
 };
 
+/* The last record of a pair of events. */
+struct pairing_last {
+	uint64_t hash;
+	int64_t time;
+	uint8_t role;
+};
+
 struct pairing {
 	const struct lost_times *lost;
 	pairing_fn *fn;
@@ -32,6 +39,8 @@ struct pairing {
 	int64_t *seen;
 	size_t n_seen, cap_seen;
 	struct table by_seen;
+	struct pairing_last *last; /* by pairing_record.pair */
+	size_t n_last, cap_last;
 };
 
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
@@ -51,6 +60,7 @@ void pairing_free(struct pairing *p)
 		return;
 	free(p->open);
 	free(p->seen);
+	free(p->last);
 	table_release(&p->by_key);
 	table_release(&p->by_seen);
 	free(p);
@@ -394,12 +404,20 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 
 /* Returns whether a record is there twice. In guests with Linux 6.18, perf 6.1
  * has all records of some tasks twice. Two calls are never at one time. */
-static bool pairing_is_double(const struct pairing *p,
-			      const struct pairing_record *r, uint32_t at,
-			      int64_t since)
+static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
+			      uint64_t hash, uint32_t at, int64_t since)
 {
+	struct pairing_last last;
+
+	p->last = mem_reach(p->last, &p->n_last, &p->cap_last, r->pair + 1,
+			    sizeof(*p->last));
+	last = p->last[r->pair];
+	p->last[r->pair] = (struct pairing_last){ hash, r->time, r->role };
 	if (r->kind->rule == PAIR_STACK)
 		return false;
+	/* of keys of which there are many, the last one is kept */
+	if (last.hash == hash && last.time == r->time && last.role == r->role)
+		return true;
 	if (r->role == PAIRING_BEGIN)
 		return at != TABLE_NONE && p->open[at].at.time == r->time &&
 		       p->open[at].at.cpu == r->cpu &&
@@ -414,7 +432,7 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 	int64_t *seen = pairing_seen(p, r, hash);
 	int64_t since = seen ? *seen : INT64_MIN;
 
-	if (pairing_is_double(p, r, at, since)) {
+	if (pairing_is_double(p, r, hash, at, since)) {
 		p->doubled++;
 		return;
 	}

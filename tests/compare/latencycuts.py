@@ -31,6 +31,7 @@ IDENTIFIER, IP, TID, TIME, ADDR, ID, CPU, STREAM = (
     1 << n for n in (16, 0, 1, 2, 3, 6, 7, 9))
 SAMPLE, LOST, LOST_SAMPLES = 9, 2, 13
 BY_CPU = "irq", "softirq", "softirq-wait", "timer"
+OF_THREAD = "syscall", "lock", "work"
 # what begins again before it ends: an earlier begin may be lost
 FIRST = "softirq-wait", "lock"
 
@@ -150,10 +151,13 @@ def sides(rows):
     """How many intervals each begin and each end is in."""
     out = collections.Counter()
     for kind, t0, t1, tid, key, cpu, *_ in rows:
+        # of an end without a begin, thread and CPU are those of the end
+        where = (tid if kind in OF_THREAD else "",
+                 cpu if kind in BY_CPU else 0)
         if t0:
-            out[kind, "begin", t0, tid, cpu if kind in BY_CPU else 0] += 1
+            out[(kind, "begin", t0) + where] += 1
         if t1:
-            out[kind, "end", t1, tid, cpu if kind in BY_CPU else 0] += 1
+            out[(kind, "end", t1) + where] += 1
     return out
 
 
@@ -161,7 +165,7 @@ def is_gone(gone, kind, time, tid, cpu):
     """Two records may have one time: the key says which is meant."""
     if kind in BY_CPU:
         return ("cpu", time, cpu) in gone
-    if kind in ("syscall", "lock"):
+    if kind in OF_THREAD:
         return ("tid", time, tid) in gone
     return time in gone
 

@@ -89,6 +89,11 @@ static const struct pairing_row pairing_rows[] = {
 	{ "records_that_are_there_twice_count_once", CALLS,
 	  "10 begin 1 read; 10 begin 1 read; 20 end 1 read; 20 end 1 read", "",
 	  "10-20 proved" },
+	{ "works_that_are_there_twice_count_once",
+	  "workqueue:workqueue_execute_start",
+	  "10 begin 1 7; 10 begin 1 7; 20 end 1 7; 20 end 1 7;"
+	  "30 begin 1 7; 40 end 1 7",
+	  "", "10-20 proved; 30-40 proved" },
 	{ "an_interrupt_is_one_of_its_processor", "irq:irq_handler_entry",
 	  "10 begin 1 30; 20 end 1 30", "12-15 1 9", "10-20 proved" },
 	{ "a_loss_of_its_processor_may_hide_an_interrupt",
