@@ -263,7 +263,9 @@ def main():
                 count["copies"] += 1
         print("   ", name, removed, "removed:", ", ".join(
             "%d %s" % (n, k) for k, n in sorted(count.items())))
-        common.ok(not bad and count["kept proved"] and count["kept consistent"],
+        # one thread alone has nothing to lose inside of its calls
+        common.ok(not bad and count["kept proved"]
+                  and (count["kept consistent"] or args),
                   name + ": no proved interval is false whatever is removed",
                   bad[:12])
         total["removed"] += removed
