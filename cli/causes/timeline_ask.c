@@ -3,6 +3,7 @@
 #include "cli/causes/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/causes/timeline_inner.h"
 #include "stitch/base/mem.h"
@@ -12,10 +13,6 @@
  * it, so about as many more do not show. With 668 that did, 3 of 23 programs
  * had false proofs elsewhere; with more than this, absence proves nothing. */
 #define SILENT_MAX 100
-
-_Static_assert(sizeof(struct timeline_stay) == 32 &&
-		       sizeof(struct timeline_wake) == 32,
-	       "millions of them");
 
 struct timeline *timeline_new(const struct timeline_rules *r)
 {
@@ -45,8 +42,12 @@ void timeline_free(struct timeline *t)
 	free(t->anywhere);
 	free(t->loss);
 	free(t->reach);
-	free(t->stay);
-	free(t->wake);
+	moments_release(&t->stay);
+	moments_release(&t->wake);
+	kinds_release(&t->stay_kinds);
+	kinds_release(&t->waker_kinds);
+	kinds_release(&t->woken_kinds);
+	free(t->by_event);
 	free(t->tid);
 	free(t->recorder);
 	free(t->gone);
@@ -106,21 +107,103 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
 	return timeline_list(&t->seats, (uint32_t)cpu, n);
 }
 
-const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
+/* ---- stays and wake-ups, as they are kept */
+
+/* Bits of stay_kind.flags. */
+#define STAY_EXACT_FROM 1
+#define STAY_EXACT_TO 2
+#define STAY_TOLD 4
+#define STAY_EXEC 8
+
+void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 {
-	return &t->stay[i];
+	const struct stay_kind kind = {
+		.thread = s->thread,
+		.stack = s->stack,
+		.state = s->state,
+		.cpu = s->cpu,
+		.flags = (uint16_t)((s->exact_from ? STAY_EXACT_FROM : 0) |
+				    (s->exact_to ? STAY_EXACT_TO : 0) |
+				    (s->told ? STAY_TOLD : 0) |
+				    (s->exec ? STAY_EXEC : 0)),
+	};
+
+	moments_put(&t->stay, s->number,
+		    &(struct moment){ s->to, s->event,
+				      (uint64_t)s->to - (uint64_t)s->from,
+				      kinds_add(&t->stay_kinds, &kind) });
 }
 
-uint32_t timeline_stay_number(const struct timeline *t,
-			      const struct timeline_stay *s)
+struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 {
-	return (uint32_t)(s - t->stay);
+	const struct moment x = moments_get(&t->stay, i);
+	const struct stay_kind kind = timeline_stay_kind(t, i);
+
+	return (struct timeline_stay){
+		.from = (int64_t)((uint64_t)x.time - x.a),
+		.to = x.time,
+		.event = x.event,
+		.number = i,
+		.thread = kind.thread,
+		.state = kind.state,
+		.stack = kind.stack,
+		.cpu = kind.cpu,
+		.exact_from = kind.flags & STAY_EXACT_FROM,
+		.exact_to = kind.flags & STAY_EXACT_TO,
+		.told = kind.flags & STAY_TOLD,
+		.exec = kind.flags & STAY_EXEC,
+	};
 }
 
-uint32_t timeline_wake_number(const struct timeline *t,
-			      const struct timeline_wake *w)
+void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
-	return (uint32_t)(w - t->wake);
+	const struct woken_kind woken = { w->waiter, w->target, { 0 } };
+	const struct waker_kind waker = { w->stack, w->waker, w->cpu, w->kind,
+					  w->context };
+
+	moments_put(&t->wake, w->number,
+		    &(struct moment){ w->time, w->event,
+				      kinds_add(&t->woken_kinds, &woken),
+				      kinds_add(&t->waker_kinds, &waker) });
+}
+
+struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
+{
+	const struct moment x = moments_get(&t->wake, i);
+	const struct woken_kind woken = timeline_woken_kind(t, i);
+	struct waker_kind waker;
+
+	memcpy(&waker, &t->waker_kinds.at[x.b], sizeof(waker));
+	return (struct timeline_wake){
+		.time = x.time,
+		.event = x.event,
+		.number = i,
+		.waiter = woken.waiter,
+		.target = woken.target,
+		.stack = waker.stack,
+		.waker = waker.waker,
+		.cpu = waker.cpu,
+		.kind = (uint8_t)waker.kind,
+		.context = (uint8_t)waker.context,
+	};
+}
+
+int64_t timeline_wake_time(const struct timeline *t, uint32_t i)
+{
+	return moments_get(&t->wake, i).time;
+}
+
+/* Returns the number of the stay that an event ended; that of another one or
+ * t->stay.n: there is none. */
+static size_t timeline_ended(const struct timeline *t, int64_t event)
+{
+	size_t at;
+
+	if (!t->by_event)
+		return moments_find(&t->stay, event);
+	at = search_where(t->stay.n, i,
+			  moments_get(&t->stay, t->by_event[i]).event >= event);
+	return at < t->stay.n ? t->by_event[at] : at;
 }
 
 uint32_t timeline_loss_number(const struct timeline *t,
@@ -131,12 +214,12 @@ uint32_t timeline_loss_number(const struct timeline *t,
 
 size_t timeline_all_stays(const struct timeline *t)
 {
-	return t->n_stay;
+	return t->stay.n;
 }
 
 size_t timeline_all_wakes(const struct timeline *t)
 {
-	return t->n_wake;
+	return t->wake.n;
 }
 
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
@@ -145,20 +228,22 @@ const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 	return timeline_list(&t->wakes, thread, n);
 }
 
-const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i)
+bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
-	return &t->wake[i];
-}
+	size_t at = timeline_ended(t, event);
 
-const struct timeline_wake *timeline_wake_of(const struct timeline *t,
-					     int64_t event)
-{
-	size_t at = search_where(t->n_wake, i,
-				 timeline_wake_event(&t->wake[i]) >= event);
+	if (event && at < t->stay.n) {
+		const struct timeline_stay s = timeline_stay(t, (uint32_t)at);
 
-	return at < t->n_wake && timeline_wake_event(&t->wake[at]) == event
-		       ? &t->wake[at]
-		       : NULL;
+		*stack = s.stack;
+		if (timeline_stay_out(&s) == event)
+			return true;
+	}
+	at = moments_find(&t->wake, event);
+	if (!event || at == t->wake.n)
+		return false;
+	*stack = timeline_wake(t, (uint32_t)at).stack;
+	return true;
 }
 
 size_t timeline_losses(const struct timeline *t)
@@ -300,12 +385,14 @@ void timeline_span(const struct timeline *t, int64_t *from, int64_t *to)
 	*to = t->last;
 }
 
-const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
-					int64_t time)
+bool timeline_on(const struct timeline *t, int32_t cpu, int64_t time,
+		 struct timeline_stay *out)
 {
 	size_t n;
 	const uint32_t *id = timeline_seats(t, cpu, &n);
-	size_t at = search_where(n, i, t->stay[id[i]].from > time);
+	size_t at = search_where(n, i, timeline_stay(t, id[i]).from > time);
 
-	return at ? &t->stay[id[at - 1]] : NULL;
+	if (at)
+		*out = timeline_stay(t, id[at - 1]);
+	return at > 0;
 }

@@ -3,7 +3,10 @@
  * only. */
 #ifndef CLI_CAUSES_TIMELINE_INNER_H
 #define CLI_CAUSES_TIMELINE_INNER_H
+#include <string.h>
+
 #include "cli/causes/doubt.h"
+#include "cli/causes/moments.h"
 #include "cli/causes/rename.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/table.h"
@@ -68,6 +71,28 @@ struct lists {
 	uint32_t *id, *first;
 };
 
+/* What stays and wake-ups have in common: each a struct kind. */
+struct stay_kind {
+	uint32_t thread, stack;
+	int32_t state;
+	uint16_t cpu;
+	uint16_t flags; /* as of struct timeline_stay */
+};
+struct waker_kind {
+	uint32_t stack;
+	int32_t waker, cpu;
+	uint16_t kind, context;
+};
+struct woken_kind {
+	uint32_t waiter;
+	int32_t target;
+	uint32_t none[2];
+};
+_Static_assert(sizeof(struct stay_kind) == sizeof(struct kind) &&
+		       sizeof(struct waker_kind) == sizeof(struct kind) &&
+		       sizeof(struct woken_kind) == sizeof(struct kind),
+	       "as they are kept");
+
 struct timeline {
 	struct timeline_rules rules;
 	struct ring *ring;
@@ -81,11 +106,13 @@ struct timeline {
 	/* Latest end of those losses that are below loss[i] in the tree whose
 	 * root is in the middle, and so on: timeline_visit_losses() */
 	int64_t *reach;
-	struct timeline_stay *stay;
-	size_t n_stay, cap_stay;
-	struct timeline_wake *wake;
-	size_t n_wake, cap_wake;
-	int32_t *tid; /* by thread */
+	/* by the time of their end, with their length, in stay_kinds */
+	struct moments stay;
+	struct moments wake; /* in woken_kinds, and in waker_kinds */
+	struct kinds stay_kinds, waker_kinds, woken_kinds;
+	int64_t event;	    /* of the last switch out */
+	uint32_t *by_event; /* stays; NULL: they are in that order */
+	int32_t *tid;	    /* by thread */
 	bool *recorder;
 	bool *gone; /* it left its last CPU for good */
 	struct voice *voice;
@@ -112,6 +139,28 @@ struct timeline {
 	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 
+static inline struct stay_kind timeline_stay_kind(const struct timeline *t,
+						  size_t i)
+{
+	struct stay_kind kind;
+
+	memcpy(&kind, &t->stay_kinds.at[moments_get(&t->stay, i).b],
+	       sizeof(kind));
+	return kind;
+}
+
+static inline struct woken_kind timeline_woken_kind(const struct timeline *t,
+						    size_t i)
+{
+	struct woken_kind kind;
+
+	memcpy(&kind, &t->woken_kinds.at[moments_get(&t->wake, i).a],
+	       sizeof(kind));
+	return kind;
+}
+
+void timeline_put_stay(struct timeline *t, const struct timeline_stay *s);
+void timeline_put_wake(struct timeline *t, const struct timeline_wake *w);
 /* Returns the ring of a CPU, which may be new; NULL: the number is none. */
 struct ring *timeline_ring(struct timeline *t, int32_t cpu);
 /* Returns the voice of a task; NULL: there is none of that number. */
