@@ -77,7 +77,8 @@ struct causes {
 
 /* ---- threads and their names */
 
-/* Threads of recorders, whose own wake-ups perf does not record. */
+/* Threads of recorders, whose own wake-ups perf does not record. Debian 11 has
+ * perf_5.10. */
 static bool causes_is_recorder(const char *comm)
 {
 	static const char *const name[] = { "perf", "trace-cmd",
@@ -87,7 +88,7 @@ static bool causes_is_recorder(const char *comm)
 	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
 		if (!strcmp(comm, name[i]))
 			return true;
-	return false;
+	return !strncmp(comm, "perf_", 5);
 }
 
 const char *causes_comm(const struct causes *c, int64_t tid)

@@ -170,7 +170,7 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
 		human_ns(ns, sizeof(ns), to - from));
 	if (own) {
-		path_put_own(r, c, thread, to - from, out);
+		path_put_own(r, c, thread, from, to, out);
 		putc(';', out);
 	}
 	fprintf(out, " %s proved",

@@ -87,14 +87,16 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 	struct idle s = { .p = l->r->proofs,
 			  .t = l->r->t,
 			  .budget = IDLE_BUDGET };
+	const struct path_opts *o = l->r->o;
+	/* a program may be named as a recorder, and whoever asks wants it */
+	bool all = o->pid < 0 && o->tid < 0 && !o->comm;
 	size_t kept = 0;
 
 	l->idle = l->idle_ns = 0;
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		/* of the recorder, who asks for it */
-		if (timeline_is_recorder(l->r->t, w.thread) ||
+		if ((all && timeline_is_recorder(l->r->t, w.thread)) ||
 		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
