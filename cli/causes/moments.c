@@ -65,19 +65,15 @@ static bool kinds_is_same(const void *owner, uint32_t id, const void *key)
 		       sizeof(struct kind));
 }
 
-uint32_t kinds_add(struct kinds *k, const void *kind)
+uint32_t kinds_add(struct kinds *k, const struct kind *x)
 {
-	struct kind x;
-	uint64_t hash;
-	uint32_t id;
+	uint64_t hash = hash_pair(x->word[0], x->word[1]);
+	uint32_t id = table_find(&k->index, hash, kinds_is_same, k, x);
 
-	memcpy(&x, kind, sizeof(x));
-	hash = hash_pair(x.word[0], x.word[1]);
-	id = table_find(&k->index, hash, kinds_is_same, k, &x);
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)k->n;
-	*mem_add(k->at, k->n, k->cap) = x;
+	*mem_add(k->at, k->n, k->cap) = *x;
 	table_add(&k->index, hash, id);
 	return id;
 }

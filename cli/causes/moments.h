@@ -72,6 +72,6 @@ struct kinds {
 };
 
 /* Returns the number of a kind of 16 bytes, the same for equal ones. */
-uint32_t kinds_add(struct kinds *k, const void *kind);
+uint32_t kinds_add(struct kinds *k, const struct kind *x);
 void kinds_release(struct kinds *k);
 #endif

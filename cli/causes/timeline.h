@@ -43,6 +43,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/causes/moments.h"
+
 #define TIMELINE_NONE UINT32_MAX
 /* Before and after all times. */
 #define TIMELINE_START INT64_MIN
@@ -120,33 +122,54 @@ struct timeline_loss {
 	bool spans;	 /* other records are between the two */
 };
 
-/* There is one for each switch and each wake-up, kept in 16 bytes: moments.h.
- */
+/* There is one for each switch and each wake-up, kept in 16 bytes, and what
+ * many of them have in common once: moments.h. */
 struct timeline_stay {
 	int64_t from, to;
 	int64_t event; /* of the switch out, or of one before it if not told */
 	uint32_t number; /* timeline_stay() */
-	uint32_t thread; /* TIMELINE_NONE: idle */
-	int32_t state;	 /* at an exact end: of the thread; -1: unknown */
-	uint32_t stack;	 /* likewise: as in the record */
-	uint16_t cpu;
-	bool exact_from, exact_to;
-	bool told; /* a switch out with an event ended it */
-	bool exec; /* it begins with an exec, which gave the thread the tid of
-		    * one that ended */
+	union {
+		struct kind common;
+		struct {
+			uint32_t thread; /* TIMELINE_NONE: idle */
+			uint32_t stack;	 /* at an exact end: as in the record */
+			int32_t state;	 /* likewise: of the thread; -1:
+					  * unknown */
+			uint16_t cpu;
+			uint16_t exact_from : 1;
+			uint16_t exact_to : 1;
+			uint16_t told : 1; /* a switch out with an event ended
+					    * it */
+			uint16_t exec : 1; /* it begins with an exec, which gave
+					    * the thread the tid of one that
+					    * ended */
+			uint16_t none : 12;
+		};
+	};
 };
 
 struct timeline_wake {
 	int64_t time;
 	int64_t event;	 /* 0: none */
 	uint32_t number; /* timeline_wake() */
-	uint32_t waiter; /* index of the thread */
-	uint32_t stack;	 /* as in the record */
-	int32_t waker;	 /* current thread; -1: unknown */
-	int32_t target;
-	int32_t cpu;	 /* -1: unknown */
-	uint8_t kind;	 /* enum timeline_kind */
-	uint8_t context; /* enum timeline_context */
+	union {
+		struct kind woken;
+		struct {
+			uint32_t waiter; /* index of the thread */
+			int32_t target;
+			uint32_t none[2];
+		};
+	};
+	union {
+		struct kind woke;
+		struct {
+			uint32_t stack;	  /* as in the record */
+			int32_t waker;	  /* current thread; -1: unknown */
+			int32_t cpu;	  /* -1: unknown */
+			uint16_t kind;	  /* enum timeline_kind */
+			uint16_t context; /* enum timeline_context */
+		};
+	};
 };
 
 /* Returns the event of the switch out; 0: none. */

@@ -3,7 +3,6 @@
 #include "cli/causes/timeline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/timeline_inner.h"
 #include "stitch/base/mem.h"
@@ -44,10 +43,9 @@ void timeline_free(struct timeline *t)
 	free(t->reach);
 	moments_release(&t->stay);
 	moments_release(&t->wake);
-	kinds_release(&t->stay_kinds);
-	kinds_release(&t->waker_kinds);
-	kinds_release(&t->woken_kinds);
-	free(t->by_event);
+	kinds_release(&t->stayed);
+	kinds_release(&t->woken);
+	kinds_release(&t->woke);
 	free(t->tid);
 	free(t->recorder);
 	free(t->gone);
@@ -109,101 +107,51 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
 
 /* ---- stays and wake-ups, as they are kept */
 
-/* Bits of stay_kind.flags. */
-#define STAY_EXACT_FROM 1
-#define STAY_EXACT_TO 2
-#define STAY_TOLD 4
-#define STAY_EXEC 8
-
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 {
-	const struct stay_kind kind = {
-		.thread = s->thread,
-		.stack = s->stack,
-		.state = s->state,
-		.cpu = s->cpu,
-		.flags = (uint16_t)((s->exact_from ? STAY_EXACT_FROM : 0) |
-				    (s->exact_to ? STAY_EXACT_TO : 0) |
-				    (s->told ? STAY_TOLD : 0) |
-				    (s->exec ? STAY_EXEC : 0)),
-	};
-
 	moments_put(&t->stay, s->number,
 		    &(struct moment){ s->to, s->event,
 				      (uint64_t)s->to - (uint64_t)s->from,
-				      kinds_add(&t->stay_kinds, &kind) });
+				      kinds_add(&t->stayed, &s->common) });
 }
 
 struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 {
 	const struct moment x = moments_get(&t->stay, i);
-	const struct stay_kind kind = timeline_stay_kind(t, i);
 
 	return (struct timeline_stay){
 		.from = (int64_t)((uint64_t)x.time - x.a),
 		.to = x.time,
 		.event = x.event,
 		.number = i,
-		.thread = kind.thread,
-		.state = kind.state,
-		.stack = kind.stack,
-		.cpu = kind.cpu,
-		.exact_from = kind.flags & STAY_EXACT_FROM,
-		.exact_to = kind.flags & STAY_EXACT_TO,
-		.told = kind.flags & STAY_TOLD,
-		.exec = kind.flags & STAY_EXEC,
+		.common = t->stayed.at[x.b],
 	};
 }
 
 void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
-	const struct woken_kind woken = { w->waiter, w->target, { 0 } };
-	const struct waker_kind waker = { w->stack, w->waker, w->cpu, w->kind,
-					  w->context };
-
 	moments_put(&t->wake, w->number,
 		    &(struct moment){ w->time, w->event,
-				      kinds_add(&t->woken_kinds, &woken),
-				      kinds_add(&t->waker_kinds, &waker) });
+				      kinds_add(&t->woken, &w->woken),
+				      kinds_add(&t->woke, &w->woke) });
 }
 
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
 {
 	const struct moment x = moments_get(&t->wake, i);
-	const struct woken_kind woken = timeline_woken_kind(t, i);
-	struct waker_kind waker;
 
-	memcpy(&waker, &t->waker_kinds.at[x.b], sizeof(waker));
 	return (struct timeline_wake){
 		.time = x.time,
 		.event = x.event,
 		.number = i,
-		.waiter = woken.waiter,
-		.target = woken.target,
-		.stack = waker.stack,
-		.waker = waker.waker,
-		.cpu = waker.cpu,
-		.kind = (uint8_t)waker.kind,
-		.context = (uint8_t)waker.context,
+		.woken = t->woken.at[x.a],
+		.woke = t->woke.at[x.b],
 	};
 }
 
 int64_t timeline_wake_time(const struct timeline *t, uint32_t i)
 {
 	return moments_get(&t->wake, i).time;
-}
-
-/* Returns the number of the stay that an event ended; that of another one or
- * t->stay.n: there is none. */
-static size_t timeline_ended(const struct timeline *t, int64_t event)
-{
-	size_t at;
-
-	if (!t->by_event)
-		return moments_find(&t->stay, event);
-	at = search_where(t->stay.n, i,
-			  moments_get(&t->stay, t->by_event[i]).event >= event);
-	return at < t->stay.n ? t->by_event[at] : at;
 }
 
 uint32_t timeline_loss_number(const struct timeline *t,
@@ -230,7 +178,7 @@ const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
-	size_t at = timeline_ended(t, event);
+	size_t at = moments_find(&t->stay, event);
 
 	if (event && at < t->stay.n) {
 		const struct timeline_stay s = timeline_stay(t, (uint32_t)at);

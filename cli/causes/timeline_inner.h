@@ -3,10 +3,7 @@
  * only. */
 #ifndef CLI_CAUSES_TIMELINE_INNER_H
 #define CLI_CAUSES_TIMELINE_INNER_H
-#include <string.h>
-
 #include "cli/causes/doubt.h"
-#include "cli/causes/moments.h"
 #include "cli/causes/rename.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/table.h"
@@ -71,28 +68,6 @@ struct lists {
 	uint32_t *id, *first;
 };
 
-/* What stays and wake-ups have in common: each a struct kind. */
-struct stay_kind {
-	uint32_t thread, stack;
-	int32_t state;
-	uint16_t cpu;
-	uint16_t flags; /* as of struct timeline_stay */
-};
-struct waker_kind {
-	uint32_t stack;
-	int32_t waker, cpu;
-	uint16_t kind, context;
-};
-struct woken_kind {
-	uint32_t waiter;
-	int32_t target;
-	uint32_t none[2];
-};
-_Static_assert(sizeof(struct stay_kind) == sizeof(struct kind) &&
-		       sizeof(struct waker_kind) == sizeof(struct kind) &&
-		       sizeof(struct woken_kind) == sizeof(struct kind),
-	       "as they are kept");
-
 struct timeline {
 	struct timeline_rules rules;
 	struct ring *ring;
@@ -106,13 +81,11 @@ struct timeline {
 	/* Latest end of those losses that are below loss[i] in the tree whose
 	 * root is in the middle, and so on: timeline_visit_losses() */
 	int64_t *reach;
-	/* by the time of their end, with their length, in stay_kinds */
-	struct moments stay;
-	struct moments wake; /* in woken_kinds, and in waker_kinds */
-	struct kinds stay_kinds, waker_kinds, woken_kinds;
-	int64_t event;	    /* of the last switch out */
-	uint32_t *by_event; /* stays; NULL: they are in that order */
-	int32_t *tid;	    /* by thread */
+	struct moments stay; /* by their end; a: length, b: in `stayed` */
+	struct moments wake; /* a: in `woken`, b: in `woke` */
+	struct kinds stayed, woken, woke;
+	int64_t event; /* of the last switch out */
+	int32_t *tid;  /* by thread */
 	bool *recorder;
 	bool *gone; /* it left its last CPU for good */
 	struct voice *voice;
@@ -138,26 +111,6 @@ struct timeline {
 	int64_t undead;
 	bool stray; /* a record is of no CPU, or no time, that is known */
 };
-
-static inline struct stay_kind timeline_stay_kind(const struct timeline *t,
-						  size_t i)
-{
-	struct stay_kind kind;
-
-	memcpy(&kind, &t->stay_kinds.at[moments_get(&t->stay, i).b],
-	       sizeof(kind));
-	return kind;
-}
-
-static inline struct woken_kind timeline_woken_kind(const struct timeline *t,
-						    size_t i)
-{
-	struct woken_kind kind;
-
-	memcpy(&kind, &t->woken_kinds.at[moments_get(&t->wake, i).a],
-	       sizeof(kind));
-	return kind;
-}
 
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s);
 void timeline_put_wake(struct timeline *t, const struct timeline_wake *w);

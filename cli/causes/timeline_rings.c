@@ -380,7 +380,7 @@ static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
  * the record of the switch come before that thread's events are taken off the
  * CPU, and those may have timers to cancel (seen in Linux 6.18: __schedule(),
  * prepare_task_switch()). What such a record hides is between the switch and
- * the next one.
+ * the next one. No interrupt comes there, as they are off.
  *
  * Or the switch is there twice: in guests with Linux 6.18, perf 6.1 has all
  * records of some tasks twice. */
@@ -391,7 +391,7 @@ static bool timeline_is_beside(const struct timeline *t, const struct ring *r,
 		return false;
 	if (rec->kind == TIMELINE_SWITCH)
 		return rec->time == r->switched && rec->other == r->current;
-	return rec->kind == TIMELINE_SEEN && rec->irqs_off &&
+	return rec->kind == TIMELINE_SEEN && rec->irqs_off && !rec->interrupt &&
 	       rec->current != r->current;
 }
 

@@ -44,25 +44,6 @@ static int timeline_compare_losses(const void *a, const void *b)
 		       ?: compare_numbers(x->cpu, y->cpu);
 }
 
-static int timeline_compare_times(const void *a, const void *b)
-{
-	const struct timeline_stay *x = a;
-	const struct timeline_stay *y = b;
-
-	return compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->to, y->to);
-}
-
-static int timeline_compare_events(const void *a, const void *b, void *arg)
-{
-	const struct timeline *t = arg;
-	const struct timeline_stay x = timeline_stay(t, *(const uint32_t *)a);
-	const struct timeline_stay y = timeline_stay(t, *(const uint32_t *)b);
-
-	return compare_numbers(x.event, y.event)
-		       ?: compare_numbers(y.told, x.told);
-}
-
 /* Takes the times of doubt out of the stays, each of which may become several.
  */
 static void timeline_cut_stays(struct timeline *t)
@@ -83,6 +64,8 @@ static void timeline_cut_stays(struct timeline *t)
 			head.to = d->at[i].from;
 			head.exact_to = false;
 			head.state = -1;
+			/* before the one that has the event */
+			head.event -= head.told;
 			head.told = false;
 			if (head.from < head.to)
 				*mem_add(stay, n, cap) = head;
@@ -92,20 +75,12 @@ static void timeline_cut_stays(struct timeline *t)
 		if (i == first || s.from < s.to)
 			*mem_add(stay, n, cap) = s;
 	}
-	if (n)
-		qsort(stay, n, sizeof(*stay), timeline_compare_times);
 	moments_release(&t->stay);
 	for (size_t k = 0; k < n; k++) {
 		stay[k].number = (uint32_t)k;
 		timeline_put_stay(t, &stay[k]);
 	}
 	free(stay);
-	t->by_event = mem_new(n + 1, sizeof(*t->by_event));
-	for (uint32_t k = 0; k < n; k++)
-		t->by_event[k] = k;
-	if (n)
-		qsort_r(t->by_event, n, sizeof(*t->by_event),
-			timeline_compare_events, t);
 }
 
 /* Switches to a task that no record knows, with as many losses behind: fewer
@@ -255,17 +230,17 @@ typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
 
 static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
 {
-	return timeline_stay_kind(t, i).thread;
+	return timeline_stay(t, (uint32_t)i).thread;
 }
 
 static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
 {
-	return timeline_stay_kind(t, i).cpu;
+	return timeline_stay(t, (uint32_t)i).cpu;
 }
 
 static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
 {
-	return timeline_woken_kind(t, i).waiter;
+	return timeline_wake(t, (uint32_t)i).waiter;
 }
 
 /* Sorts n items by owner, those of each in the order in which they came. */
@@ -294,7 +269,7 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 	const struct timeline_stay x = timeline_stay(t, *(const uint32_t *)a);
 	const struct timeline_stay y = timeline_stay(t, *(const uint32_t *)b);
 
-	return timeline_compare_times(&x, &y);
+	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
 }
 
 /* Nothing says which thread came back without a tid: each that left as if dead

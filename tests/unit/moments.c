@@ -84,7 +84,8 @@ START_TEST(equal_kinds_have_one_number)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < 1000; i++)
 			ck_assert_uint_eq(
-				kinds_add(&k, (uint64_t[2]){ i % 10, i / 10 }),
+				kinds_add(&k,
+					  &(struct kind){ { i % 10, i / 10 } }),
 				i);
 	ck_assert_uint_eq(k.n, 1000);
 	ck_assert_uint_eq(k.at[123].word[0], 3);
