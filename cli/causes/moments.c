@@ -39,11 +39,6 @@ void moments_put(struct moments *m, size_t i, const struct moment *x)
 	moments_set(m, i, x);
 }
 
-void moments_fit(struct moments *m)
-{
-	m->item = mem_fit(m->item, &m->cap, m->n, sizeof(*m->item));
-}
-
 size_t moments_find(const struct moments *m, int64_t event)
 {
 	size_t at = search_where(m->n, i, moments_get(m, i).event >= event);

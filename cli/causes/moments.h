@@ -52,8 +52,6 @@ static inline struct moment moments_get(const struct moments *m, size_t i)
 	return (struct moment){ (int64_t)(of->time + x->time),
 				(int64_t)(of->event + x->event), x->a, x->b };
 }
-/* Gives back the room for more. */
-void moments_fit(struct moments *m);
 /* Returns the first one of an event, where events ascend; m->n: there is none.
  */
 size_t moments_find(const struct moments *m, int64_t event);

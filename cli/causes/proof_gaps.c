@@ -241,7 +241,7 @@ static size_t wakes_until(const struct proofs *p, const uint32_t *id, size_t at,
 {
 	size_t i = at;
 
-	while (i < n && timeline_wake_time(p->t, id[i]) <= time)
+	while (i < n && timeline_wake(p->t, id[i]).time <= time)
 		i++;
 	return i - at;
 }
@@ -264,7 +264,7 @@ static void walk_gap(struct walk *w)
 	w->at_wake += g->n_wake;
 	/* one at the time of the switch in may be of the run that begins */
 	while (w->at_wake &&
-	       timeline_wake_time(g->p->t, w->wake[w->at_wake - 1]) == g->to)
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == g->to)
 		w->at_wake--;
 	g->mixed = false;
 	for (size_t i = 0; i < g->n_wake; i++) {
@@ -323,14 +323,14 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 	g->bits = s->exact_to ? s->state : -1;
 	g->run_from = run.from;
 	while (!s->exact_from && first &&
-	       timeline_wake_time(g->p->t, w->wake[first - 1]) >= run.from)
+	       timeline_wake(g->p->t, w->wake[first - 1]).time >= run.from)
 		first--;
 	g->before = w->wake + first;
 	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
 	w->at_wake = first + g->n_before;
 	/* one at the time of the switch out, by another CPU, may be either */
 	while (w->at_wake &&
-	       timeline_wake_time(g->p->t, w->wake[w->at_wake - 1]) == s->to)
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == s->to)
 		w->at_wake--;
 }
 

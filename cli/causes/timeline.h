@@ -250,8 +250,6 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n);
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i);
-/* The same, of its time only. */
-int64_t timeline_wake_time(const struct timeline *t, uint32_t i);
 /* Returns whether an event is a switch that ended a stay, or a wake-up, and its
  * stack. Events must have come in the order of their ids. */
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);

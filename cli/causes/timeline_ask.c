@@ -149,11 +149,6 @@ struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
 	};
 }
 
-int64_t timeline_wake_time(const struct timeline *t, uint32_t i)
-{
-	return moments_get(&t->wake, i).time;
-}
-
 uint32_t timeline_loss_number(const struct timeline *t,
 			      const struct timeline_loss *l)
 {

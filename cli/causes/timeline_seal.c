@@ -290,8 +290,10 @@ void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
 	timeline_doubt_deaths(t);
-	moments_fit(&t->stay);
-	moments_fit(&t->wake);
+	t->stay.item = mem_fit(t->stay.item, &t->stay.cap, t->stay.n,
+			       sizeof(*t->stay.item));
+	t->wake.item = mem_fit(t->wake.item, &t->wake.cap, t->wake.n,
+			       sizeof(*t->wake.item));
 	t->stays = timeline_make_lists(t, t->stay.n, t->n, timeline_stay_owner);
 	t->seats = timeline_make_lists(t, t->stay.n, t->n_ring,
 				       timeline_seat_owner);

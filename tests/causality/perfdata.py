@@ -96,14 +96,15 @@ class Samples:
     def lost_at(self, kept):
         """Where LOST records stand: {offset of the record behind: number}. The
         kernel writes one in front of the next record of the ring, of whatever
-        kind."""
+        kind. All that is not kept is lost, if kept does not say what is."""
         told = {s.at for s, n in kept}
+        lost = getattr(kept, "lost", {id(s) for s in self.records})
         known = {s.at: s for s in self.records}
         waiting, out = {}, {}
         for at, kind, b in self.walk():
             if at in known and at not in told:
                 cpu = known[at].cpu
-                waiting[cpu] = waiting.get(cpu, 0) + (id(known[at]) in kept.lost)
+                waiting[cpu] = waiting.get(cpu, 0) + (id(known[at]) in lost)
                 continue
             if at in known:
                 cpu = known[at].cpu
