@@ -1,6 +1,7 @@
 /* causes.c - the records of the scheduler of a database, as a timeline. */
 #include "cli/model/causes.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static bool causes_is_recorder(const char *comm)
 	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
 		if (!strcmp(comm, name[i]))
 			return true;
-	return !strncmp(comm, "perf_", 5);
+	return !strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]);
 }
 
 const char *causes_comm(const struct causes *c, int64_t tid)
