@@ -496,7 +496,7 @@ then
 	if mount -t tmpfs -o size=256k none little.data.ftrace 2>/dev/null
 	then
 		"$B" record --waits --tracer ftrace -o little.data -- \
-			sh -c 'for i in $(seq 300); do true | cat; done
+			sh -c 'seq 300 | while read -r _; do true | cat; done
 				sleep 0.5; echo ended >ended' >out 2>err
 		is a_folder_without_room_is_an_error 1 $?
 		umount little.data.ftrace
