@@ -89,13 +89,13 @@ static void account_runs(struct account *a, const struct timeline *t,
 	int32_t cpu = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct timeline_stay *s = timeline_stay(t, id[i]);
-		bool counts = account_takes_time(ask, s->from) &&
-			      account_takes_cpu(ask, s->cpu);
+		const struct timeline_stay s = timeline_stay(t, id[i]);
+		bool counts = account_takes_time(ask, s.from) &&
+			      account_takes_cpu(ask, s.cpu);
 
-		a->runs += counts && s->exact_from;
-		a->moves += counts && cpu >= 0 && s->cpu != cpu;
-		cpu = s->cpu;
+		a->runs += counts && s.exact_from;
+		a->moves += counts && cpu >= 0 && s.cpu != cpu;
+		cpu = s.cpu;
 	}
 }
 
@@ -109,11 +109,10 @@ static void account_wakes(struct account *a, const struct timeline *t,
 	const uint32_t *id = timeline_wakes(t, thread, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct timeline_wake *w = timeline_wake(t, id[i]);
+		const struct timeline_wake w = timeline_wake(t, id[i]);
 
-		a->woken += w->kind == kind &&
-			    account_takes_time(ask, w->time) &&
-			    account_takes_cpu(ask, w->target);
+		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
+			    account_takes_cpu(ask, w.target);
 	}
 }
 
@@ -164,15 +163,17 @@ bool account_occupant(const struct timeline *t, int32_t cpu, int64_t from,
 	size_t cap = 0;
 
 	*o = (struct occupant){ .thread = TIMELINE_NONE };
-	for (size_t i = search_where(n, k, timeline_stay(t, id[k])->to > from);
-	     i < n && timeline_stay(t, id[i])->from < to; i++) {
-		const struct timeline_stay *s = timeline_stay(t, id[i]);
-		int64_t a = s->from > from ? s->from : from;
-		int64_t b = s->to < to ? s->to : to;
+	for (size_t i = search_where(n, k, timeline_stay(t, id[k]).to > from);
+	     i < n; i++) {
+		const struct timeline_stay s = timeline_stay(t, id[i]);
+		int64_t a = s.from > from ? s.from : from;
+		int64_t b = s.to < to ? s.to : to;
 
+		if (s.from >= to)
+			break;
 		if (a < b)
 			*mem_add(all, n_all, cap) =
-				(struct occupant){ s->thread,
+				(struct occupant){ s.thread,
 						   (uint64_t)(b - a) };
 	}
 	if (n_all)

@@ -63,10 +63,10 @@ static bool idle_waits_for(struct idle *s, uint32_t thread, int64_t at,
 /* Whether a wake-up is by this thread. */
 static bool is_wake_by(const struct idle *s, uint32_t wake, uint32_t thread)
 {
-	const struct timeline_wake *w = timeline_wake(s->t, wake);
+	const struct timeline_wake w = timeline_wake(s->t, wake);
 
-	return w->waker == timeline_tid(s->t, thread) &&
-	       (w->context == CONTEXT_TASK || w->context == CONTEXT_INLINE);
+	return w.waker == timeline_tid(s->t, thread) &&
+	       (w.context == CONTEXT_TASK || w.context == CONTEXT_INLINE);
 }
 
 /* Returns the time of the first wake-up of a thread by another one behind a
@@ -77,12 +77,12 @@ static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 	size_t n;
 	const uint32_t *wake = timeline_wakes(s->t, thread, &n);
 	size_t first =
-		search_where(n, k, timeline_wake(s->t, wake[k])->time > time);
+		search_where(n, k, timeline_wake(s->t, wake[k]).time > time);
 
 	for (size_t i = first; i < n && i - first < WAKES_MOST && idle_spend(s);
 	     i++)
 		if (is_wake_by(s, wake[i], by))
-			return timeline_wake(s->t, wake[i])->time;
+			return timeline_wake(s->t, wake[i]).time;
 	return TIMELINE_END;
 }
 
@@ -142,21 +142,21 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 	size_t n;
 	const uint32_t *wake = timeline_wakes(s->t, other, &n);
 	size_t at =
-		search_where(n, k, timeline_wake(s->t, wake[k])->time > from);
+		search_where(n, k, timeline_wake(s->t, wake[k]).time > from);
 	size_t last = at < WAKES_MOST ? 0 : at - WAKES_MOST;
 
 	while (at > last && !is_wake_by(s, wake[at - 1], thread))
 		at--;
-	if (at == last || timeline_wake(s->t, wake[at - 1])->time < since)
+	if (at == last || timeline_wake(s->t, wake[at - 1]).time < since)
 		return false;
 	/* records of two CPUs need not be in time order: all of those behind
 	 * may be of a time before the wait */
 	for (uint32_t i = wake[at - 1] + 1;
 	     i < timeline_all_wakes(s->t) &&
-	     timeline_wake(s->t, i)->time < from && idle_spend(s);
+	     timeline_wake(s->t, i).time < from && idle_spend(s);
 	     i++)
 		if (is_wake_by(s, i, thread) &&
-		    timeline_wake(s->t, i)->waiter != other)
+		    timeline_wake(s->t, i).waiter != other)
 			return false;
 	return true;
 }

@@ -37,7 +37,7 @@ static void proofs_forget_all(struct proofs *p)
 		free(p->of[i].piece);
 		p->of[i] = (struct pieces){ 0 };
 	}
-	p->n_edge = p->kept = 0;
+	p->n_edge = p->n_odd = p->kept = 0;
 }
 
 void proofs_forget(struct proofs *p)
@@ -53,6 +53,7 @@ void proofs_free(struct proofs *p)
 	proofs_forget_all(p);
 	free(p->of);
 	free(p->edge);
+	free(p->odd);
 	hides_release(&p->hides);
 	free(p);
 }
@@ -77,26 +78,26 @@ const char *proof_key(enum proof proof)
 
 /* ---- gaps */
 
-/* Returns the wake-up from which on a reader of the records would say that the
- * thread was ready, and *from, that time; TIMELINE_START: nothing is likely. */
-static const struct timeline_wake *gap_likely(const struct gap *g,
-					      int64_t *from)
+/* Finds the wake-up from which on a reader of the records would say that the
+ * thread was ready, and *from, that time; TIMELINE_START: nothing is likely.
+ * Returns whether there is such a wake-up. */
+static bool gap_likely(const struct gap *g, int64_t *from,
+		       struct timeline_wake *w)
 {
-	const struct timeline_wake *w =
-		gap_first(g, TIMELINE_WAKING, g->from, g->to);
+	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, w);
 
 	*from = TIMELINE_START;
 	if (!g->n_hidden || g->holds || !g->exact_to || !g->exact_from ||
 	    task_state_ends(g->bits) || gap_race(g))
-		return NULL;
-	if (!w && is_ready(g->bits))
+		return false;
+	if (!woken && is_ready(g->bits))
 		*from = g->from;
-	if (!w || !is_sleep(g->bits) ||
+	if (!woken || !is_sleep(g->bits) ||
 	    (w->time < g->to &&
-	     gap_first(g, TIMELINE_WAKING, w->time + 1, g->to)))
-		return NULL;
+	     gap_first(g, TIMELINE_WAKING, w->time + 1, g->to, NULL)))
+		return false;
 	*from = w->time;
-	return w;
+	return true;
 }
 
 /* Cuts the piece of unknown state that contains a time there. */
@@ -123,23 +124,24 @@ static void gap_guess(struct gap *g, size_t first_piece)
 {
 	struct pieces *of = g->out;
 	int64_t ready;
-	const struct timeline_wake *w = gap_likely(g, &ready);
+	struct timeline_wake w;
+	bool woken = gap_likely(g, &ready, &w);
 	uint32_t edge = TIMELINE_NONE;
 
 	if (ready == TIMELINE_START)
 		return;
 	gap_cut(g, first_piece, ready);
-	for (size_t i = first_piece; w && i < of->n; i++)
+	for (size_t i = first_piece; woken && i < of->n; i++)
 		if (of->piece[i].state == PIECE_BLOCKED &&
 		    piece_to(of, i) == ready)
 			edge = of->piece[i].edge;
-	if (w && edge == TIMELINE_NONE)
-		edge = edge_add(g, w);
+	if (woken && edge == TIMELINE_NONE)
+		edge = edge_add(g, &w, w.time);
 	for (size_t i = first_piece; i < of->n; i++) {
 		struct piece *pc = &of->piece[i];
 		bool asleep = piece_to(of, i) <= ready;
 
-		if (pc->edge == edge && w)
+		if (pc->edge == edge && woken)
 			continue;
 		if (pc->state == PIECE_UNKNOWN) {
 			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
@@ -220,7 +222,7 @@ static void gap_born(struct gap *g, const struct timeline_wake *born)
 		struct piece *pc = piece_add(g, g->from, born->time,
 					     PIECE_UNBORN, PROOF_PROVED);
 
-		pc->edge = edge_add(g, born);
+		pc->edge = edge_add(g, born, born->time);
 		pc->link = PROOF_PROVED;
 	} else {
 		piece_add_time(g, g->from, born->time, PIECE_UNKNOWN,
@@ -239,13 +241,14 @@ static size_t wakes_until(const struct proofs *p, const uint32_t *id, size_t at,
 {
 	size_t i = at;
 
-	while (i < n && timeline_wake(p->t, id[i])->time <= time)
+	while (i < n && timeline_wake(p->t, id[i]).time <= time)
 		i++;
 	return i - at;
 }
 
 struct walk {
 	struct gap g;
+	struct timeline_stay last; /* g.a */
 	const uint32_t *wake;
 	size_t n_wake, at_wake; /* the first that is not before the gap */
 };
@@ -253,26 +256,29 @@ struct walk {
 static void walk_gap(struct walk *w)
 {
 	struct gap *g = &w->g;
-	const struct timeline_wake *born = NULL;
+	struct timeline_wake birth;
+	bool born = false;
 
 	g->wake = w->wake + w->at_wake;
 	g->n_wake = wakes_until(g->p, w->wake, w->at_wake, w->n_wake, g->to);
 	w->at_wake += g->n_wake;
 	/* one at the time of the switch in may be of the run that begins */
 	while (w->at_wake &&
-	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == g->to)
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == g->to)
 		w->at_wake--;
 	g->mixed = false;
 	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake *x = wake_at(g, g->wake, i);
+		const struct timeline_wake x = wake_at(g, g->wake, i);
 
-		g->mixed |= i && wake_at(g, g->wake, i - 1)->time > x->time;
+		g->mixed |= i && wake_at(g, g->wake, i - 1).time > x.time;
 		/* one that comes late may be of a time before the gap */
-		if (x->kind == TIMELINE_NEW && x->time >= g->from)
-			born = x;
+		if (x.kind == TIMELINE_NEW && x.time >= g->from) {
+			birth = x;
+			born = true;
+		}
 	}
 	if (born)
-		gap_born(g, born);
+		gap_born(g, &birth);
 	gap_judge(g);
 }
 
@@ -303,28 +309,28 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 	size_t first = w->at_wake;
 
 	if (!s->exact_from) {
-		const struct timeline_stay *before =
-			timeline_on(g->p->t, s->cpu, s->from - 1);
+		struct timeline_stay before;
 
-		if (before)
-			run.seen = before->to;
+		if (timeline_on(g->p->t, s->cpu, s->from - 1, &before))
+			run.seen = before.to;
 		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
 				   &run);
 	}
-	g->a = s;
+	w->last = *s;
+	g->a = &w->last;
 	g->from = s->to;
 	g->exact_from = s->exact_to;
 	g->bits = s->exact_to ? s->state : -1;
 	g->run_from = run.from;
 	while (!s->exact_from && first &&
-	       timeline_wake(g->p->t, w->wake[first - 1])->time >= run.from)
+	       timeline_wake(g->p->t, w->wake[first - 1]).time >= run.from)
 		first--;
 	g->before = w->wake + first;
 	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
 	w->at_wake = first + g->n_before;
 	/* one at the time of the switch out, by another CPU, may be either */
 	while (w->at_wake &&
-	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == s->to)
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == s->to)
 		w->at_wake--;
 }
 
@@ -344,7 +350,8 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	w.wake = timeline_wakes(p->t, thread, &w.n_wake);
 	w.g.own = hides_own(p, thread, &w.g.n_own);
 	for (size_t i = 0; i < n; i++) {
-		const struct timeline_stay *s = timeline_stay(p->t, id[i]);
+		const struct timeline_stay stay = timeline_stay(p->t, id[i]);
+		const struct timeline_stay *s = &stay;
 		/* on two CPUs at once: one of the records is wrong */
 		bool twice = s->from < w.g.from;
 		int64_t from = twice ? w.g.from : s->from;

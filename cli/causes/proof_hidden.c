@@ -129,12 +129,12 @@ static int64_t hidden_woken(const struct gap *g, int64_t time)
 		return time;
 	if (!g->mixed) {
 		size_t at = search_where(g->n_wake, i,
-					 wake_at(g, g->wake, i)->time >= time);
+					 wake_at(g, g->wake, i).time >= time);
 
-		return at < g->n_wake ? wake_at(g, g->wake, at)->time : first;
+		return at < g->n_wake ? wake_at(g, g->wake, at).time : first;
 	}
 	for (size_t i = 0; i < g->n_wake; i++) {
-		int64_t woken = wake_at(g, g->wake, i)->time;
+		int64_t woken = wake_at(g, g->wake, i).time;
 
 		if (woken >= time && woken < first)
 			first = woken;

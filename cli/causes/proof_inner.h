@@ -5,7 +5,7 @@
 #include "cli/causes/proof.h"
 
 /* A struct proof_piece as it is kept. It ends where the next one begins. */
-struct piece {
+struct __attribute__((packed, aligned(4))) piece {
 	int64_t from;
 	uint32_t stay; /* whose switch out began it; TIMELINE_NONE: none */
 	uint32_t edge;
@@ -14,7 +14,7 @@ struct piece {
 	uint32_t proof : 2;
 	uint32_t link : 2;
 };
-_Static_assert(sizeof(struct piece) == 24, "millions of them");
+_Static_assert(sizeof(struct piece) == 20, "millions of them");
 
 struct pieces {
 	struct piece *piece;
@@ -25,8 +25,11 @@ struct pieces {
 
 /* A struct proof_edge as it is kept: of a wake-up, or deduced from a loss. */
 struct edge {
-	int64_t from;
 	uint32_t wake; /* of the waiter; the waiter itself, if deduced */
+	uint32_t odd;  /* in proofs.odd; TIMELINE_NONE: of that very time */
+};
+struct edge_odd {
+	int64_t from;
 	uint32_t loss; /* TIMELINE_NONE: not deduced */
 };
 
@@ -55,6 +58,8 @@ struct proofs {
 	struct pieces *of; /* by thread */
 	struct edge *edge;
 	size_t n_edge, cap_edge;
+	struct edge_odd *odd;
+	size_t n_odd, cap_odd;
 	size_t kept;	       /* pieces */
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
@@ -125,25 +130,23 @@ void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 		       enum proof proof, uint32_t edge, enum proof link);
 /* Returns what a wake-up proves about who woke. */
 enum proof edge_proof(const struct timeline_wake *w);
-/* Return the number of a new edge. */
-uint32_t edge_add(struct gap *g, const struct timeline_wake *w);
+/* Return the number of a new edge. from: the wake-up may have been since. */
+uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from);
 uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l);
 
 /* Whether the number of a loss's records proves something. */
 bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
-const struct timeline_wake *wake_at(const struct gap *g, const uint32_t *id,
-				    size_t i);
-/* Returns the wake-up that came while the thread was on its way to sleep: the
- * last sched_waking of the run without a sched_wakeup up to the switch out. */
-const struct timeline_wake *gap_race(const struct gap *g);
+struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i);
+/* Returns whether a wake-up came while the thread was on its way to sleep: a
+ * sched_waking of the run without a sched_wakeup up to the switch out. */
+bool gap_race(const struct gap *g);
 /* Whether the thread certainly slept right behind the switch out. */
 bool gap_slept(const struct gap *g);
-/* Returns the first wake-up of a kind between two times; NULL: there is none.
- */
-const struct timeline_wake *gap_first(const struct gap *g,
-				      enum timeline_kind kind, int64_t from,
-				      int64_t to);
+/* Finds the first wake-up of a kind between two times. Returns whether there is
+ * one; w may be NULL. */
+bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
+	       int64_t to, struct timeline_wake *w);
 /* Whether a loss counts for a gap. */
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l);
 /* Returns gap.counted. */

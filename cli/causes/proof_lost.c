@@ -45,25 +45,22 @@ struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
 
 /* ---- the sleep at the start of a gap */
 
-const struct timeline_wake *wake_at(const struct gap *g, const uint32_t *id,
-				    size_t i)
+struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i)
 {
 	return timeline_wake(g->p->t, id[i]);
 }
 
-/* Returns the wake-up that came while the thread was on its way to sleep: the
- * last sched_waking of the run without a sched_wakeup up to the switch out. */
-const struct timeline_wake *gap_race(const struct gap *g)
+bool gap_race(const struct gap *g)
 {
-	const struct timeline_wake *race = NULL;
+	bool race = false;
 
 	for (size_t i = 0; i < g->n_before; i++) {
-		const struct timeline_wake *w = wake_at(g, g->before, i);
+		const struct timeline_wake w = wake_at(g, g->before, i);
 
-		if (w->kind == TIMELINE_WAKING)
-			race = w;
-		else if (w->kind == TIMELINE_WAKEUP && w->time < g->from)
-			race = NULL;
+		if (w.kind == TIMELINE_WAKING)
+			race = true;
+		else if (w.kind == TIMELINE_WAKEUP && w.time < g->from)
+			race = false;
 	}
 	return race;
 }
@@ -77,24 +74,26 @@ bool gap_slept(const struct gap *g)
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
-const struct timeline_wake *gap_first(const struct gap *g,
-				      enum timeline_kind kind, int64_t from,
-				      int64_t to)
+bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
+	       int64_t to, struct timeline_wake *w)
 {
 	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake *w = wake_at(g, g->wake, i);
+		const struct timeline_wake x = wake_at(g, g->wake, i);
 
-		if (w->kind == kind && w->time >= from && w->time <= to)
-			return w;
+		if (x.kind != kind || x.time < from || x.time > to)
+			continue;
+		if (w)
+			*w = x;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 int64_t gap_count(const struct gap *g)
 {
-	const struct timeline_wake *w =
-		gap_first(g, TIMELINE_WAKING, g->from, g->to);
-	int64_t until = w ? w->time : g->to;
+	struct timeline_wake w;
+	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, &w);
+	int64_t until = woken ? w.time : g->to;
 	int64_t need = UNSEEN_RUN;
 	int64_t lost;
 
@@ -105,7 +104,7 @@ int64_t gap_count(const struct gap *g)
 		return g->from;
 	if (!g->p->wakeups ||
 	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||
-	    gap_first(g, TIMELINE_WAKEUP, g->from, until))
+	    gap_first(g, TIMELINE_WAKEUP, g->from, until, NULL))
 		need--;
 	lost = gap_lost(g, g->run_from, until).n;
 	return lost >= 0 && lost < need ? until : g->from;

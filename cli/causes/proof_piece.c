@@ -38,7 +38,7 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 	 * switch that is known of a CPU may be to the thread. */
 	if (g->a &&
 	    (g->exact_from || (g->a->exact_from && g->a->from == g->a->to)))
-		pc->stay = timeline_stay_number(g->p->t, g->a);
+		pc->stay = g->a->number;
 	return pc;
 }
 
@@ -91,11 +91,11 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 	};
 
 	if (pc->stay != TIMELINE_NONE) {
-		const struct timeline_stay *s = timeline_stay(p->t, pc->stay);
+		const struct timeline_stay s = timeline_stay(p->t, pc->stay);
 
-		out.out = timeline_stay_out(s);
-		out.bits = (int16_t)s->state;
-		out.came = !s->exact_to;
+		out.out = timeline_stay_out(&s);
+		out.bits = (int16_t)s.state;
+		out.came = !s.exact_to;
 	}
 	return out;
 }
@@ -131,34 +131,35 @@ enum proof edge_proof(const struct timeline_wake *w)
 	return PROOF_PROVED;
 }
 
-uint32_t edge_add(struct gap *g, const struct timeline_wake *w)
+static uint32_t edge_put(struct proofs *p, uint32_t wake, bool is_odd,
+			 const struct edge_odd *odd)
 {
-	struct proofs *p = g->p;
+	uint32_t at = is_odd ? (uint32_t)p->n_odd : TIMELINE_NONE;
 
-	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){
-		.from = w->time,
-		.wake = timeline_wake_number(p->t, w),
-		.loss = TIMELINE_NONE,
-	};
+	if (is_odd)
+		*mem_add(p->odd, p->n_odd, p->cap_odd) = *odd;
+	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){ wake, at };
 	return (uint32_t)p->n_edge - 1;
+}
+
+uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
+{
+	return edge_put(g->p, w->number, from != w->time,
+			&(struct edge_odd){ from, TIMELINE_NONE });
 }
 
 uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
 {
-	struct proofs *p = g->p;
-
-	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){
-		.from = l->from,
-		.wake = g->thread,
-		.loss = timeline_loss_number(p->t, l),
-	};
-	return (uint32_t)p->n_edge - 1;
+	return edge_put(g->p, g->thread, true,
+			&(struct edge_odd){ l->from,
+					    timeline_loss_number(g->p->t, l) });
 }
 
 static struct proof_edge edge_deduced(const struct proofs *p,
 				      const struct edge *e)
 {
-	const struct timeline_loss *l = timeline_loss(p->t, e->loss);
+	const struct timeline_loss *l =
+		timeline_loss(p->t, p->odd[e->odd].loss);
 
 	return (struct proof_edge){
 		.time = l->from,
@@ -176,22 +177,24 @@ static struct proof_edge edge_deduced(const struct proofs *p,
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 {
 	const struct edge *e = &p->edge[i];
-	const struct timeline_wake *w;
+	const bool is_odd = e->odd != TIMELINE_NONE;
 
-	if (e->loss != TIMELINE_NONE)
+	if (is_odd && p->odd[e->odd].loss != TIMELINE_NONE)
 		return edge_deduced(p, e);
-	w = timeline_wake(p->t, e->wake);
+
+	const struct timeline_wake w = timeline_wake(p->t, e->wake);
+
 	return (struct proof_edge){
-		.time = w->time,
-		.from = e->from,
-		.to = w->time,
-		.event = timeline_wake_event(w),
-		.stack = w->stack,
-		.waiter = w->waiter,
-		.waker = w->waker,
-		.cpu = w->cpu,
-		.kind = w->kind == TIMELINE_NEW ? EDGE_FORK : EDGE_WAKE,
-		.context = w->context,
-		.proof = w->kind == TIMELINE_NEW ? PROOF_PROVED : edge_proof(w),
+		.time = w.time,
+		.from = is_odd ? p->odd[e->odd].from : w.time,
+		.to = w.time,
+		.event = w.event,
+		.stack = w.stack,
+		.waiter = w.waiter,
+		.waker = w.waker,
+		.cpu = w.cpu,
+		.kind = w.kind == TIMELINE_NEW ? EDGE_FORK : EDGE_WAKE,
+		.context = w.context,
+		.proof = w.kind == TIMELINE_NEW ? PROOF_PROVED : edge_proof(&w),
 	};
 }

@@ -8,7 +8,8 @@
 struct quiet {
 	int64_t from, to;
 	bool first, last; /* begins, or ends, with a known switch */
-	const struct timeline_wake *waking, *wakeup; /* the first; NULL */
+	struct timeline_wake waking, wakeup; /* the first */
+	bool has_waking, has_wakeup;
 	size_t n_waking;
 	int64_t lost_from, lost_to; /* of losses that may hide a wake-up */
 	size_t n_lost;
@@ -40,15 +41,17 @@ static void quiet_take_loss(void *arg, size_t loss)
 
 static void quiet_look(const struct gap *g, struct quiet *q)
 {
-	q->waking = gap_first(g, TIMELINE_WAKING, q->from, q->to);
-	q->wakeup = gap_first(g, TIMELINE_WAKEUP, q->from, q->to);
+	q->has_waking =
+		gap_first(g, TIMELINE_WAKING, q->from, q->to, &q->waking);
+	q->has_wakeup =
+		gap_first(g, TIMELINE_WAKEUP, q->from, q->to, &q->wakeup);
 	q->lost_from = TIMELINE_END;
 	q->lost_to = TIMELINE_START;
 	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake *w = wake_at(g, g->wake, i);
+		const struct timeline_wake w = wake_at(g, g->wake, i);
 
-		q->n_waking += w->kind == TIMELINE_WAKING &&
-			       w->time >= q->from && w->time <= q->to;
+		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
+			       w.time <= q->to;
 	}
 	timeline_each_loss(g->p->t, q->from, q->to, quiet_take_loss,
 			   &(struct quiet_of){ g, q });
@@ -74,22 +77,22 @@ static bool quiet_is_close(const struct gap *g, const struct quiet *q,
 /* A wake-up is recorded: the thread slept before it and was ready behind it. */
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
-	bool doubt = quiet_is_close(g, q, q->waking) ||
+	const struct timeline_wake *w = &q->waking;
+	bool doubt = quiet_is_close(g, q, w) ||
 		     (q->first && !is_sleep(g->bits) &&
 		      (g->bits >= 0 || timeline_rules(g->p->t)->unmarked));
 	enum proof proof = doubt ? PROOF_LIKELY : PROOF_PROVED;
-	enum proof link = edge_proof(q->waking);
+	enum proof link = edge_proof(w);
 
 	/* two wake-ups, or one of a thread that is on a run queue, need a run
 	 * in between, for which there is no room */
-	if (q->n_waking > 1 ||
-	    (q->wakeup && q->wakeup->time < q->waking->time)) {
+	if (q->n_waking > 1 || (q->has_wakeup && q->wakeup.time < w->time)) {
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		return;
 	}
-	piece_add_blocked(g, q->from, q->waking->time, proof,
-			  edge_add(g, q->waking), proof < link ? proof : link);
-	piece_add_time(g, q->waking->time, q->to, PIECE_READY, proof);
+	piece_add_blocked(g, q->from, w->time, proof, edge_add(g, w, w->time),
+			  proof < link ? proof : link);
+	piece_add_time(g, w->time, q->to, PIECE_READY, proof);
 }
 
 /* Whether the wake-up certainly came while the thread was on its way to sleep:
@@ -106,10 +109,10 @@ static bool quiet_raced(const struct gap *g)
 /* Whether the CPU found nothing to run when the thread left it. */
 static bool quiet_left_idle(const struct gap *g)
 {
-	const struct timeline_stay *s =
-		g->a ? timeline_on(g->p->t, g->a->cpu, g->from) : NULL;
+	struct timeline_stay s;
 
-	return s && s->from == g->from && s->thread == TIMELINE_NONE;
+	return g->a && timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
+	       s.from == g->from && s.thread == TIMELINE_NONE;
 }
 
 /* Nothing is lost, and there is no wake-up. A thread that a pending signal kept
@@ -130,17 +133,14 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 			     enum proof *link)
 {
 	const struct timeline_loss *l = q->only;
-	const struct timeline_wake *u = q->wakeup;
+	const struct timeline_wake *u = q->has_wakeup ? &q->wakeup : NULL;
 	int64_t need = g->p->wakeups && !u ? 2 : 1;
 
 	*link = PROOF_UNKNOWN;
 	if (u && edge_proof(u) != PROOF_UNKNOWN) {
-		uint32_t edge = edge_add(g, u);
-
 		*link = edge_proof(u);
-		g->p->edge[edge].from =
-			q->lost_from < u->time ? q->lost_from : q->from;
-		return edge;
+		return edge_add(
+			g, u, q->lost_from < u->time ? q->lost_from : q->from);
 	}
 	if (q->n_lost == 1 && is_known_number(g->p, l) && l->n == need &&
 	    l->before > 0 && l->before == l->after && !l->only_wakes) {
@@ -173,8 +173,8 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 	}
 	if (q->last && q->n_lost)
 		ready = q->lost_to;
-	if (q->wakeup && q->wakeup->time < ready)
-		ready = q->wakeup->time;
+	if (q->has_wakeup && q->wakeup.time < ready)
+		ready = q->wakeup.time;
 	if (lost > ready)
 		lost = ready;
 	if (ready < q->to || q->last)
@@ -197,7 +197,7 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 	bool lived = g->a ||
 		     timeline_is_on(g->p->t, TIMELINE_HAS_NEW, q->from, q->to);
 	int64_t ready = q->to;
-	int64_t queued = q->wakeup ? q->wakeup->time : q->to;
+	int64_t queued = q->has_wakeup ? q->wakeup.time : q->to;
 
 	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
 		ready = q->n_lost ? q->lost_to : q->from;
@@ -215,8 +215,8 @@ static void quiet_open(struct gap *g, const struct quiet *q)
  * by the same thread in the same stay on its CPU. */
 static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
 {
-	const struct timeline_wake *u = q->wakeup;
-	const struct timeline_stay *s;
+	const struct timeline_wake *u = q->has_wakeup ? &q->wakeup : NULL;
+	struct timeline_stay s;
 	int64_t since = q->from;
 	enum proof link;
 	uint32_t edge;
@@ -229,12 +229,11 @@ static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
 				       PROOF_PROVED);
 		return;
 	}
-	s = timeline_on(g->p->t, u->cpu, u->time);
-	if (s && s->to >= u->time && s->exact_from && s->from > q->from)
-		since = s->from;
-	edge = edge_add(g, u);
+	if (timeline_on(g->p->t, u->cpu, u->time, &s) && s.to >= u->time &&
+	    s.exact_from && s.from > q->from)
+		since = s.from;
+	edge = edge_add(g, u, since);
 	link = edge_proof(u);
-	g->p->edge[edge].from = since;
 	piece_add_blocked(g, q->from, since, PROOF_PROVED, edge, link);
 	piece_add_blocked(g, since, u->time, PROOF_LIKELY, edge, PROOF_LIKELY);
 	piece_add_time(g, u->time, q->to, PIECE_READY, PROOF_PROVED);
@@ -254,7 +253,7 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 	if (from >= to)
 		return;
 	quiet_look(g, &q);
-	if (q.waking)
+	if (q.has_waking)
 		quiet_woken(g, &q);
 	else if (first && is_ready(g->bits))
 		piece_add_time(g, from, to, PIECE_READY, PROOF_PROVED);

@@ -43,6 +43,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/causes/moments.h"
+
 #define TIMELINE_NONE UINT32_MAX
 /* Before and after all times. */
 #define TIMELINE_START INT64_MIN
@@ -90,7 +92,8 @@ struct timeline_record {
 	int32_t other;	 /* tid that comes, or is woken; -1: unknown */
 	int32_t state;	 /* of the thread that leaves; -1: unknown */
 	int32_t target;	 /* of a wake-up: the CPU; -1: unknown */
-	uint32_t stack;	 /* of a wake-up: whatever number the caller likes */
+	uint32_t stack;	 /* of a wake-up, and of who leaves: whatever number
+			  * the caller likes */
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
@@ -119,43 +122,60 @@ struct timeline_loss {
 	bool spans;	 /* other records are between the two */
 };
 
-/* There is one for each switch and each wake-up, in 32 bytes: of ids of events
- * 40 bits are kept, and larger ones are 0. */
+/* There is one for each switch and each wake-up, kept in 16 bytes, and what
+ * many of them have in common once: moments.h. */
 struct timeline_stay {
 	int64_t from, to;
-	uint32_t thread;    /* TIMELINE_NONE: idle */
-	int32_t state;	    /* at an exact end: of the thread; -1: unknown */
-	uint32_t event_low; /* timeline_stay_out() */
-	uint8_t event_high;
-	bool exact_from : 1;
-	bool exact_to : 1;
-	bool exec : 1; /* it begins with an exec, which gave the thread the tid
-			* of one that ended */
-	uint16_t cpu;
+	int64_t event; /* of the switch out, or of one before it if not told */
+	uint32_t number; /* timeline_stay() */
+	union {
+		struct kind common;
+		struct {
+			uint32_t thread; /* TIMELINE_NONE: idle */
+			uint32_t stack;	 /* at an exact end: as in the record */
+			int32_t state;	 /* likewise: of the thread; -1:
+					  * unknown */
+			uint16_t cpu;
+			uint16_t exact_from : 1;
+			uint16_t exact_to : 1;
+			uint16_t told : 1; /* a switch out with an event ended
+					    * it */
+			uint16_t exec : 1; /* it begins with an exec, which gave
+					    * the thread the tid of one that
+					    * ended */
+			uint16_t none : 12;
+		};
+	};
 };
 
 struct timeline_wake {
 	int64_t time;
-	uint32_t waiter; /* index of the thread */
-	uint32_t stack;	 /* as in the record */
-	int32_t waker;	 /* current thread; -1: unknown */
-	int32_t target;
-	uint32_t event_low; /* timeline_wake_event() */
-	uint32_t event_high : 8;
-	int32_t cpu : 17;  /* -1: unknown */
-	uint32_t kind : 3; /* enum timeline_kind */
-	uint32_t context : 4;
+	int64_t event;	 /* 0: none */
+	uint32_t number; /* timeline_wake() */
+	union {
+		struct kind woken;
+		struct {
+			uint32_t waiter; /* index of the thread */
+			int32_t target;
+			uint32_t none[2];
+		};
+	};
+	union {
+		struct kind woke;
+		struct {
+			uint32_t stack;	  /* as in the record */
+			int32_t waker;	  /* current thread; -1: unknown */
+			int32_t cpu;	  /* -1: unknown */
+			uint16_t kind;	  /* enum timeline_kind */
+			uint16_t context; /* enum timeline_context */
+		};
+	};
 };
 
 /* Returns the event of the switch out; 0: none. */
 static inline int64_t timeline_stay_out(const struct timeline_stay *s)
 {
-	return (int64_t)s->event_high << 32 | s->event_low;
-}
-
-static inline int64_t timeline_wake_event(const struct timeline_wake *w)
-{
-	return (int64_t)w->event_high << 32 | w->event_low;
+	return s->told ? s->event : 0;
 }
 
 /* Facts that no record of a ring tells. */
@@ -216,12 +236,8 @@ bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 /* Stays of a thread, in time order: item i is timeline_stay(t, id[i]). */
 const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
 			       size_t *n);
-const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i);
-/* Return the number of a stay, a wake-up or a loss. */
-uint32_t timeline_stay_number(const struct timeline *t,
-			      const struct timeline_stay *s);
-uint32_t timeline_wake_number(const struct timeline *t,
-			      const struct timeline_wake *w);
+struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i);
+/* Returns the number of a loss. */
 uint32_t timeline_loss_number(const struct timeline *t,
 			      const struct timeline_loss *l);
 /* Return how many there are of all threads and CPUs. */
@@ -233,11 +249,10 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
 /* Wake-ups of a thread, likewise. */
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n);
-const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i);
-/* Returns the one of an event; NULL: there is none. Events must have come in
- * the order of their ids. */
-const struct timeline_wake *timeline_wake_of(const struct timeline *t,
-					     int64_t event);
+struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i);
+/* Returns whether an event is a switch that ended a stay, or a wake-up, and its
+ * stack. Events must have come in the order of their ids. */
+bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);
 
 /* Losses by their start. */
 size_t timeline_losses(const struct timeline *t);
@@ -281,8 +296,8 @@ uint64_t timeline_contradictions(const struct timeline *t);
  * absence of a record proves nothing anywhere. */
 bool timeline_is_blind(const struct timeline *t);
 
-/* Returns the stay on a CPU that ended last at or before a time, or contains
- * it; NULL: there is none. */
-const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
-					int64_t time);
+/* Finds the stay on a CPU that ended last at or before a time, or contains it.
+ * Returns whether there is one. */
+bool timeline_on(const struct timeline *t, int32_t cpu, int64_t time,
+		 struct timeline_stay *out);
 #endif

@@ -13,10 +13,6 @@
  * had false proofs elsewhere; with more than this, absence proves nothing. */
 #define SILENT_MAX 100
 
-_Static_assert(sizeof(struct timeline_stay) == 32 &&
-		       sizeof(struct timeline_wake) == 32,
-	       "millions of them");
-
 struct timeline *timeline_new(const struct timeline_rules *r)
 {
 	struct timeline *t = mem_new(1, sizeof(*t));
@@ -45,8 +41,11 @@ void timeline_free(struct timeline *t)
 	free(t->anywhere);
 	free(t->loss);
 	free(t->reach);
-	free(t->stay);
-	free(t->wake);
+	moments_release(&t->stay);
+	moments_release(&t->wake);
+	kinds_release(&t->stayed);
+	kinds_release(&t->woken);
+	kinds_release(&t->woke);
 	free(t->tid);
 	free(t->recorder);
 	free(t->gone);
@@ -106,21 +105,48 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
 	return timeline_list(&t->seats, (uint32_t)cpu, n);
 }
 
-const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
+/* ---- stays and wake-ups, as they are kept */
+
+void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 {
-	return &t->stay[i];
+	moments_put(&t->stay, s->number,
+		    &(struct moment){ s->to, s->event,
+				      (uint64_t)s->to - (uint64_t)s->from,
+				      kinds_add(&t->stayed, &s->common) });
 }
 
-uint32_t timeline_stay_number(const struct timeline *t,
-			      const struct timeline_stay *s)
+struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 {
-	return (uint32_t)(s - t->stay);
+	const struct moment x = moments_get(&t->stay, i);
+
+	return (struct timeline_stay){
+		.from = (int64_t)((uint64_t)x.time - x.a),
+		.to = x.time,
+		.event = x.event,
+		.number = i,
+		.common = t->stayed.at[x.b],
+	};
 }
 
-uint32_t timeline_wake_number(const struct timeline *t,
-			      const struct timeline_wake *w)
+void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
-	return (uint32_t)(w - t->wake);
+	moments_put(&t->wake, w->number,
+		    &(struct moment){ w->time, w->event,
+				      kinds_add(&t->woken, &w->woken),
+				      kinds_add(&t->woke, &w->woke) });
+}
+
+struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
+{
+	const struct moment x = moments_get(&t->wake, i);
+
+	return (struct timeline_wake){
+		.time = x.time,
+		.event = x.event,
+		.number = i,
+		.woken = t->woken.at[x.a],
+		.woke = t->woke.at[x.b],
+	};
 }
 
 uint32_t timeline_loss_number(const struct timeline *t,
@@ -131,12 +157,12 @@ uint32_t timeline_loss_number(const struct timeline *t,
 
 size_t timeline_all_stays(const struct timeline *t)
 {
-	return t->n_stay;
+	return t->stay.n;
 }
 
 size_t timeline_all_wakes(const struct timeline *t)
 {
-	return t->n_wake;
+	return t->wake.n;
 }
 
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
@@ -145,20 +171,22 @@ const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 	return timeline_list(&t->wakes, thread, n);
 }
 
-const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i)
+bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
-	return &t->wake[i];
-}
+	size_t at = moments_find(&t->stay, event);
 
-const struct timeline_wake *timeline_wake_of(const struct timeline *t,
-					     int64_t event)
-{
-	size_t at = search_where(t->n_wake, i,
-				 timeline_wake_event(&t->wake[i]) >= event);
+	if (event && at < t->stay.n) {
+		const struct timeline_stay s = timeline_stay(t, (uint32_t)at);
 
-	return at < t->n_wake && timeline_wake_event(&t->wake[at]) == event
-		       ? &t->wake[at]
-		       : NULL;
+		*stack = s.stack;
+		if (timeline_stay_out(&s) == event)
+			return true;
+	}
+	at = moments_find(&t->wake, event);
+	if (!event || at == t->wake.n)
+		return false;
+	*stack = timeline_wake(t, (uint32_t)at).stack;
+	return true;
 }
 
 size_t timeline_losses(const struct timeline *t)
@@ -300,12 +328,14 @@ void timeline_span(const struct timeline *t, int64_t *from, int64_t *to)
 	*to = t->last;
 }
 
-const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
-					int64_t time)
+bool timeline_on(const struct timeline *t, int32_t cpu, int64_t time,
+		 struct timeline_stay *out)
 {
 	size_t n;
 	const uint32_t *id = timeline_seats(t, cpu, &n);
-	size_t at = search_where(n, i, t->stay[id[i]].from > time);
+	size_t at = search_where(n, i, timeline_stay(t, id[i]).from > time);
 
-	return at ? &t->stay[id[at - 1]] : NULL;
+	if (at)
+		*out = timeline_stay(t, id[at - 1]);
+	return at > 0;
 }

@@ -81,11 +81,11 @@ struct timeline {
 	/* Latest end of those losses that are below loss[i] in the tree whose
 	 * root is in the middle, and so on: timeline_visit_losses() */
 	int64_t *reach;
-	struct timeline_stay *stay;
-	size_t n_stay, cap_stay;
-	struct timeline_wake *wake;
-	size_t n_wake, cap_wake;
-	int32_t *tid; /* by thread */
+	struct moments stay; /* by their end; a: length, b: in `stayed` */
+	struct moments wake; /* a: in `woken`, b: in `woke` */
+	struct kinds stayed, woken, woke;
+	int64_t event; /* of the last switch out */
+	int32_t *tid;  /* by thread */
 	bool *recorder;
 	bool *gone; /* it left its last CPU for good */
 	struct voice *voice;
@@ -112,6 +112,8 @@ struct timeline {
 	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 
+void timeline_put_stay(struct timeline *t, const struct timeline_stay *s);
+void timeline_put_wake(struct timeline *t, const struct timeline_wake *w);
 /* Returns the ring of a CPU, which may be new; NULL: the number is none. */
 struct ring *timeline_ring(struct timeline *t, int32_t cpu);
 /* Returns the voice of a task; NULL: there is none of that number. */

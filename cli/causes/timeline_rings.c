@@ -4,7 +4,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/task_state.h"
 
-#define EVENT_MAX (((int64_t)1 << 40) - 1)
 #define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
 
 struct ring *timeline_ring(struct timeline *t, int32_t cpu)
@@ -109,35 +108,32 @@ void timeline_skip_losses(struct timeline *t, struct ring *r, int64_t until)
 		timeline_doubt(t, &t->told[r->loss[r->next_loss++]], -1);
 }
 
-/* Returns the id of an event as it is kept. */
-static uint64_t timeline_event(int64_t id)
-{
-	return id > 0 && id <= EVENT_MAX ? (uint64_t)id : 0;
-}
-
 static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 			      const struct timeline_record *out)
 {
-	uint64_t event = timeline_event(out ? out->id : 0);
 	uint32_t thread;
 
 	if (r->current < 0)
 		return;
+	if (out && out->id > 0)
+		t->event = out->id;
 	thread = timeline_take_tid(t, r->current);
 	if (thread != TIMELINE_NONE)
 		t->gone[thread] = out && task_state_ends(out->state);
-	*mem_add(t->stay, t->n_stay, t->cap_stay) = (struct timeline_stay){
-		.from = r->since,
-		.to = to,
-		.thread = thread,
-		.cpu = (uint16_t)(r - t->ring),
-		.state = out ? out->state : -1,
-		.event_low = (uint32_t)event,
-		.event_high = (uint8_t)(event >> 32),
-		.exact_from = r->exact,
-		.exec = r->exec,
-		.exact_to = out != NULL,
-	};
+	timeline_put_stay(t, &(struct timeline_stay){
+				     .from = r->since,
+				     .to = to,
+				     .event = t->event,
+				     .told = out && out->id > 0,
+				     .number = (uint32_t)t->stay.n,
+				     .thread = thread,
+				     .cpu = (uint16_t)(r - t->ring),
+				     .state = out ? out->state : -1,
+				     .stack = out ? out->stack : 0,
+				     .exact_from = r->exact,
+				     .exec = r->exec,
+				     .exact_to = out != NULL,
+			     });
 	r->current = -1;
 }
 
@@ -384,7 +380,7 @@ static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
  * the record of the switch come before that thread's events are taken off the
  * CPU, and those may have timers to cancel (seen in Linux 6.18: __schedule(),
  * prepare_task_switch()). What such a record hides is between the switch and
- * the next one.
+ * the next one. No interrupt comes there, as they are off.
  *
  * Or the switch is there twice: in guests with Linux 6.18, perf 6.1 has all
  * records of some tasks twice. */
@@ -395,7 +391,7 @@ static bool timeline_is_beside(const struct timeline *t, const struct ring *r,
 		return false;
 	if (rec->kind == TIMELINE_SWITCH)
 		return rec->time == r->switched && rec->other == r->current;
-	return rec->kind == TIMELINE_SEEN && rec->irqs_off &&
+	return rec->kind == TIMELINE_SEEN && rec->irqs_off && !rec->interrupt &&
 	       rec->current != r->current;
 }
 
@@ -451,24 +447,23 @@ static void timeline_change_seat(struct timeline *t, struct ring *r,
 static void timeline_take_wake(struct timeline *t,
 			       const struct timeline_record *rec, int32_t waker)
 {
+	bool known = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX;
 	uint32_t waiter = timeline_take_tid(t, rec->other);
-	uint64_t event = timeline_event(rec->id);
 
 	if (waiter == TIMELINE_NONE)
 		return;
-	*mem_add(t->wake, t->n_wake, t->cap_wake) = (struct timeline_wake){
-		.time = rec->time,
-		.event_low = (uint32_t)event,
-		.event_high = (uint8_t)(event >> 32),
-		.cpu = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX ? rec->cpu
-								     : -1,
-		.target = rec->target,
-		.waker = waker,
-		.waiter = waiter,
-		.stack = rec->stack,
-		.kind = rec->kind,
-		.context = rec->context,
-	};
+	timeline_put_wake(t, &(struct timeline_wake){
+				     .time = rec->time,
+				     .event = rec->id > 0 ? rec->id : 0,
+				     .number = (uint32_t)t->wake.n,
+				     .cpu = known ? rec->cpu : -1,
+				     .target = rec->target,
+				     .waker = waker,
+				     .waiter = waiter,
+				     .stack = rec->stack,
+				     .kind = rec->kind,
+				     .context = rec->context,
+			     });
 }
 
 /* A record that comes late may have been anywhere. */
@@ -595,8 +590,8 @@ void timeline_cut_tails(struct timeline *t)
 {
 	size_t n = t->part_stay;
 
-	for (size_t i = t->part_stay; i < t->n_stay; i++) {
-		struct timeline_stay s = t->stay[i];
+	for (size_t i = t->part_stay; i < t->stay.n; i++) {
+		struct timeline_stay s = timeline_stay(t, (uint32_t)i);
 		int64_t last = t->ring[s.cpu].last;
 
 		/* the last one ends at `last`, even if it began later */
@@ -606,11 +601,12 @@ void timeline_cut_tails(struct timeline *t)
 			s.to = last;
 			s.exact_to = false;
 			s.state = -1;
-			s.event_low = s.event_high = 0;
+			s.told = false;
 		}
-		t->stay[n++] = s;
+		s.number = (uint32_t)n++;
+		timeline_put_stay(t, &s);
 	}
-	t->n_stay = t->part_stay = n;
+	t->stay.n = t->part_stay = n;
 }
 
 void timeline_change(struct timeline *t)

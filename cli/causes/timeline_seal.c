@@ -44,27 +44,17 @@ static int timeline_compare_losses(const void *a, const void *b)
 		       ?: compare_numbers(x->cpu, y->cpu);
 }
 
-static int timeline_compare_times(const void *a, const void *b)
-{
-	const struct timeline_stay *x = a;
-	const struct timeline_stay *y = b;
-
-	return compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->to, y->to);
-}
-
 /* Takes the times of doubt out of the stays, each of which may become several.
  */
 static void timeline_cut_stays(struct timeline *t)
 {
 	const struct doubts *d = &t->doubts;
-	struct timeline_stay *stay = t->stay;
-	size_t n = t->n_stay;
+	struct timeline_stay *stay = NULL;
+	size_t n = 0;
+	size_t cap = 0;
 
-	t->stay = NULL;
-	t->n_stay = t->cap_stay = 0;
-	for (size_t k = 0; k < n; k++) {
-		struct timeline_stay s = stay[k];
+	for (size_t k = 0; k < t->stay.n; k++) {
+		struct timeline_stay s = timeline_stay(t, (uint32_t)k);
 		size_t first = search_where(d->n, i, d->at[i].to > s.from);
 		size_t i = first;
 
@@ -74,20 +64,23 @@ static void timeline_cut_stays(struct timeline *t)
 			head.to = d->at[i].from;
 			head.exact_to = false;
 			head.state = -1;
-			head.event_low = head.event_high = 0;
+			/* before the one that has the event */
+			head.event -= head.told;
+			head.told = false;
 			if (head.from < head.to)
-				*mem_add(t->stay, t->n_stay, t->cap_stay) =
-					head;
+				*mem_add(stay, n, cap) = head;
 			s.from = d->at[i].to;
 			s.exact_from = false;
 		}
 		if (i == first || s.from < s.to)
-			*mem_add(t->stay, t->n_stay, t->cap_stay) = s;
+			*mem_add(stay, n, cap) = s;
+	}
+	moments_release(&t->stay);
+	for (size_t k = 0; k < n; k++) {
+		stay[k].number = (uint32_t)k;
+		timeline_put_stay(t, &stay[k]);
 	}
 	free(stay);
-	if (t->n_stay)
-		qsort(t->stay, t->n_stay, sizeof(*t->stay),
-		      timeline_compare_times);
 }
 
 /* Switches to a task that no record knows, with as many losses behind: fewer
@@ -237,17 +230,17 @@ typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
 
 static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
 {
-	return t->stay[i].thread;
+	return timeline_stay(t, (uint32_t)i).thread;
 }
 
 static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
 {
-	return t->stay[i].cpu;
+	return timeline_stay(t, (uint32_t)i).cpu;
 }
 
 static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
 {
-	return t->wake[i].waiter;
+	return timeline_wake(t, (uint32_t)i).waiter;
 }
 
 /* Sorts n items by owner, those of each in the order in which they came. */
@@ -273,33 +266,38 @@ static struct lists timeline_make_lists(const struct timeline *t, size_t n,
 static int timeline_compare_stays(const void *a, const void *b, void *arg)
 {
 	const struct timeline *t = arg;
-	const struct timeline_stay *x = &t->stay[*(const uint32_t *)a];
-	const struct timeline_stay *y = &t->stay[*(const uint32_t *)b];
+	const struct timeline_stay x = timeline_stay(t, *(const uint32_t *)a);
+	const struct timeline_stay y = timeline_stay(t, *(const uint32_t *)b);
 
-	return compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->to, y->to);
+	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
 }
 
 /* Nothing says which thread came back without a tid: each that left as if dead
  * before it may have. */
 static void timeline_doubt_deaths(struct timeline *t)
 {
-	for (size_t i = 0; i < t->n_stay; i++)
-		if (t->stay[i].to <= t->undead &&
-		    task_state_ends(t->stay[i].state))
-			t->stay[i].state = -1;
+	for (uint32_t i = 0; i < t->stay.n; i++) {
+		struct timeline_stay s = timeline_stay(t, i);
+
+		if (s.to > t->undead || !task_state_ends(s.state))
+			continue;
+		s.state = -1;
+		timeline_put_stay(t, &s);
+	}
 }
 
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
 	timeline_doubt_deaths(t);
-	t->stay = mem_fit(t->stay, &t->cap_stay, t->n_stay, sizeof(*t->stay));
-	t->wake = mem_fit(t->wake, &t->cap_wake, t->n_wake, sizeof(*t->wake));
-	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
-	t->seats = timeline_make_lists(t, t->n_stay, t->n_ring,
+	t->stay.item = mem_fit(t->stay.item, &t->stay.cap, t->stay.n,
+			       sizeof(*t->stay.item));
+	t->wake.item = mem_fit(t->wake.item, &t->wake.cap, t->wake.n,
+			       sizeof(*t->wake.item));
+	t->stays = timeline_make_lists(t, t->stay.n, t->n, timeline_stay_owner);
+	t->seats = timeline_make_lists(t, t->stay.n, t->n_ring,
 				       timeline_seat_owner);
-	t->wakes = timeline_make_lists(t, t->n_wake, t->n, timeline_wake_owner);
+	t->wakes = timeline_make_lists(t, t->wake.n, t->n, timeline_wake_owner);
 	/* a stay that a loss ends is added with the record behind the loss,
 	 * when others of the thread may be there already */
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -307,7 +305,8 @@ void timeline_seal(struct timeline *t)
 		size_t n = t->stays.first[i + 1] - t->stays.first[i];
 		size_t k = 1;
 
-		while (k < n && t->stay[id[k - 1]].from <= t->stay[id[k]].from)
+		while (k < n && timeline_stay(t, id[k - 1]).from <=
+					timeline_stay(t, id[k]).from)
 			k++;
 		if (k < n)
 			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
@@ -316,8 +315,13 @@ void timeline_seal(struct timeline *t)
 
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
-	for (size_t i = 0; i < t->n_wake; i++)
-		if (t->wake[i].context == CONTEXT_SOFTIRQ_UNKNOWN ||
-		    t->wake[i].context == CONTEXT_HARDIRQ)
-			t->wake[i].context = fn(arg, &t->wake[i]);
+	for (uint32_t i = 0; i < t->wake.n; i++) {
+		struct timeline_wake w = timeline_wake(t, i);
+
+		if (w.context != CONTEXT_SOFTIRQ_UNKNOWN &&
+		    w.context != CONTEXT_HARDIRQ)
+			continue;
+		w.context = fn(arg, &w);
+		timeline_put_wake(t, &w);
+	}
 }

@@ -191,11 +191,15 @@ static int record_wait(struct rings *rings)
 {
 	const struct timespec pause = { .tv_nsec = DRAIN_NS };
 	siginfo_t info = { .si_pid = 0 };
+	struct err err;
 
 	while (rings && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
 		       WEXITED | WNOHANG | WNOWAIT)) {
-		rings_drain(rings);
+		if (rings_drain(rings, &err))
+			say("%s: from here on no switch or wake-up is kept; "
+			    "end the recording (Ctrl-C) and make room\n",
+			    err.msg);
 		nanosleep(&pause, NULL);
 	}
 	return child_wait((pid_t)record_perf);

@@ -1,6 +1,7 @@
 /* causes.c - the records of the scheduler of a database, as a timeline. */
 #include "cli/model/causes.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
@@ -68,9 +68,6 @@ struct causes {
 	struct offcpu_stack *stack; /* by stack_index */
 	size_t n_stack, cap_stack;
 	struct intern stack_index;
-	int64_t *out; /* events of switches, ascending; and their stacks */
-	uint32_t *out_stack;
-	size_t n_out, cap_out, n_out_stack, cap_out_stack;
 	struct arena text;
 	struct wake_contexts *contexts;
 	struct causes_partial partial;
@@ -81,7 +78,8 @@ struct causes {
 
 /* ---- threads and their names */
 
-/* Threads of recorders, whose own wake-ups perf does not record. */
+/* Threads of recorders, whose own wake-ups perf does not record. Debian 11 has
+ * perf_5.10. */
 static bool causes_is_recorder(const char *comm)
 {
 	static const char *const name[] = { "perf", "trace-cmd",
@@ -91,7 +89,7 @@ static bool causes_is_recorder(const char *comm)
 	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
 		if (!strcmp(comm, name[i]))
 			return true;
-	return false;
+	return !strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]);
 }
 
 const char *causes_comm(const struct causes *c, int64_t tid)
@@ -374,15 +372,6 @@ static int causes_tell_record(struct causes *c, const struct int_row *r,
 	return 1;
 }
 
-/* Numbers a switch out. */
-static void causes_number(struct causes *c, struct causes_switch *s)
-{
-	s->number = (uint32_t)c->n_out;
-	*mem_add(c->out, c->n_out, c->cap_out) = s->event;
-	*mem_add(c->out_stack, c->n_out_stack, c->cap_out_stack) =
-		causes_intern_stack(c, &s->stack);
-}
-
 /* ---- events for the timeline */
 
 /* Adds what an event with fields tells: all of it, or which function of an
@@ -479,7 +468,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (f && rc && causes_take_fields(c, t, r, &rec, err))
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
-		causes_number(c, out);
+		rec.stack = out->number = causes_intern_stack(c, &out->stack);
 	causes_note_ids(c, r, &rec);
 	timeline_add(c->t, &rec);
 	return told;
@@ -714,8 +703,6 @@ void causes_free(struct causes *c)
 	thread_names_release(c->told);
 	free(c->told);
 	free(c->stack);
-	free(c->out);
-	free(c->out_stack);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
 	wake_contexts_free(c->contexts);
@@ -785,25 +772,15 @@ enum softirq_premise causes_softirq_premise(const struct causes *c,
 	return wake_contexts_premise(c->contexts, e);
 }
 
-int64_t causes_out(const struct causes *c, uint32_t number,
-		   const struct offcpu_stack **stack)
+const struct offcpu_stack *causes_stack_at(const struct causes *c,
+					   uint32_t number)
 {
-	*stack = &c->stack[c->out_stack[number]];
-	return c->out[number];
-}
-
-const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)
-{
-	return &c->stack[stack];
+	return &c->stack[number];
 }
 
 const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event)
 {
-	size_t at = search_where(c->n_out, i, c->out[i] >= event);
-	const struct timeline_wake *w;
+	uint32_t number;
 
-	if (at < c->n_out && c->out[at] == event)
-		return &c->stack[c->out_stack[at]];
-	w = event ? timeline_wake_of(c->t, event) : NULL;
-	return w ? &c->stack[w->stack] : NULL;
+	return timeline_stack(c->t, event, &number) ? &c->stack[number] : NULL;
 }

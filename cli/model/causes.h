@@ -2,7 +2,8 @@
  * proofs and chains are made of.
  *
  * The events of one kernel are read once, in time order. Memory grows with the
- * number of switches and wake-ups, by about 100 bytes each. */
+ * number of switches and wake-ups, by about 25 bytes each, and of the pieces
+ * and edges that are asked for (proof.h), by about 70 for each wait. */
 #ifndef CLI_MODEL_CAUSES_H
 #define CLI_MODEL_CAUSES_H
 #include <stdbool.h>
@@ -32,7 +33,7 @@ struct causes_switch {
 	int64_t state; /* of the thread that leaves; -1: not known */
 	/* that of a record is the one of the sample in front of it */
 	struct offcpu_stack stack;
-	uint32_t number; /* of one out of a CPU, for causes_out() */
+	uint32_t number; /* of the stack, for causes_stack_at() */
 };
 
 /* Reads all of the kernel with the most context switches. w: for what the
@@ -84,11 +85,9 @@ struct causes_premise causes_premise(const struct causes *c);
 /* Returns the names of the silent tasks: "swapper/1 and NAME"; NULL: none are.
  */
 const char *causes_silent(const struct causes *c);
-/* Returns the event of a switch, and its stack, by its number. */
-int64_t causes_out(const struct causes *c, uint32_t number,
-		   const struct offcpu_stack **stack);
-/* Returns the stack of a wake-up, by its number there. */
-const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
+/* Returns the stack of a switch or a wake-up, by its number there. */
+const struct offcpu_stack *causes_stack_at(const struct causes *c,
+					   uint32_t number);
 /* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
  * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);

@@ -201,7 +201,8 @@ static void types_set_kind(struct causes_type *t, const char *full,
 		t->shows = types_kinds[i].shows;
 	}
 	t->irq = (uint8_t)irqs_kind(name, &t->leaves);
-	t->timers = !strncmp(full, "timer:hrtimer_", 14);
+	t->timers = !strncmp(full, "timer:hrtimer_", 14) &&
+		    strncmp(full, "timer:hrtimer_expire_", 21) != 0;
 	if (!t->role && (t->irq || types_name_current(full) ||
 			 !strncmp(full, "sched_", 6))) {
 		t->role = CAUSES_EVENT;

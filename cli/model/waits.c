@@ -46,7 +46,7 @@ struct waits_thread {
 
 /* A wait until who woke is known. */
 struct waits_kept {
-	int64_t from, to;
+	int64_t event, from, to;
 	struct woken woken;
 	uint32_t number; /* causes_switch.number */
 	uint32_t thread;
@@ -136,6 +136,7 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 	if (w->now.wakes) {
 		*mem_add(w->now.kept, w->now.n_kept, w->now.cap_kept) =
 			(struct waits_kept){
+				.event = x->event,
 				.from = x->from,
 				.to = to,
 				.woken = none,
@@ -363,10 +364,9 @@ static void waits_prove(struct waits *w)
 static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 {
 	struct waits_item item = { .kind = WAITS_WAIT };
-	const struct offcpu_stack *at;
 
 	item.wait = (struct offcpu_wait){
-		.event = causes_out(w->now.causes, k->number, &at),
+		.event = k->event,
 		.from = k->from,
 		.to = k->to,
 		.sampled = k->sampled,
@@ -375,8 +375,8 @@ static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 		.state = k->state,
 		.cpu = k->cpu,
 		.waker = wakers_tell(w->now.wakers, &k->woken),
+		.at = *causes_stack_at(w->now.causes, k->number),
 	};
-	item.wait.at = *at;
 	waits_give(w, &item);
 }
 

@@ -9,7 +9,7 @@
  * The switches are those that causes.h reads, kernel after kernel; behind them
  * come the waits that kernels themselves measured (perf record --off-cpu).
  * Items come in the order of the records that end them. Memory is bounded by
- * the number of threads; with wakers it grows as in causes.h, and by 56 bytes
+ * the number of threads; with wakers it grows as in causes.h, and by 64 bytes
  * for each wait. */
 #ifndef CLI_MODEL_WAITS_H
 #define CLI_MODEL_WAITS_H

@@ -267,8 +267,8 @@ static bool wake_is_for_disk(const struct timeline *t,
 {
 	size_t n;
 	const uint32_t *id = timeline_stays(t, w->waiter, &n);
-	size_t at = search_where(n, i, timeline_stay(t, id[i])->to > w->time);
-	int32_t state = at ? timeline_stay(t, id[at - 1])->state : -1;
+	size_t at = search_where(n, i, timeline_stay(t, id[i]).to > w->time);
+	int32_t state = at ? timeline_stay(t, id[at - 1]).state : -1;
 
 	return state > 0 && (state & STATE_UNINTERRUPTIBLE);
 }
@@ -278,7 +278,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 					const struct timeline_wake *w,
 					const struct irq_wake *q)
 {
-	int64_t event = timeline_wake_event(w);
+	int64_t event = w->event;
 	struct wake_open *at = wake_open(wc, event);
 	uint32_t kraw = at ? at->kraw : 0;
 	struct softirq_facts f = { .vector = -1 };
@@ -317,8 +317,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
 {
 	struct wake_contexts *wc = arg;
-	const struct irq_wake *q =
-		wake_irq(wc, timeline_wake_event(w), w->cpu, w->time);
+	const struct irq_wake *q = wake_irq(wc, w->event, w->cpu, w->time);
 
 	if (q && q->what && !strncmp(q->what, "disk:", 5))
 		return CONTEXT_DISK;

@@ -145,7 +145,7 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 
 	if (out.proof == PROOF_UNKNOWN)
 		return out;
-	out.at = *causes_waker(w->causes, x->stack);
+	out.at = *causes_stack_at(w->causes, x->stack);
 	if (out.what == CHAIN_STATES) {
 		out.tid = x->tid;
 		if (!out.at.comm)

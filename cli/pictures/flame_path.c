@@ -188,7 +188,8 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 					flame_path_out(f, e->waiter, time))),
 		/* who was interrupted has no part in it */
 		.waker = leaf == CHAIN_STATES && e->event
-				 ? flame_path_stack(f, causes_waker(f->r.causes,
+				 ? flame_path_stack(f,
+						    causes_stack_at(f->r.causes,
 								    e->stack))
 				 : 0,
 		.who = intern_add(&f->whos, who) + 1,

@@ -136,7 +136,7 @@ static uint32_t page_chain_comm(const struct page_chains *p,
 				const struct causes *c,
 				const struct proof_edge *e)
 {
-	uint32_t comm = causes_waker(c, e->stack)->comm;
+	uint32_t comm = causes_stack_at(c, e->stack)->comm;
 
 	return comm ? comm : stacks_comm_of_tid(p->stacks, e->waker);
 }

@@ -302,10 +302,15 @@ int rings_start(struct rings *r, struct err *err)
 	return 0;
 }
 
-void rings_drain(struct rings *r)
+int rings_drain(struct rings *r, struct err *err)
 {
+	if (r->failed)
+		return 0;
 	for (int i = 0; i < r->cpus; i++)
 		rings_copy_open(r, r->from[i], r->to[i]);
+	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
+				   strerror(r->failed))
+			 : 0;
 }
 
 /* Copies the files without which pages are not read, and the kernel's names. */
@@ -347,10 +352,8 @@ int rings_close(struct rings *r, struct err *err)
 	if (!r)
 		return 0;
 	rings_put(r, "tracing_on", "0");
-	if (!r->failed) {
-		rings_drain(r);
+	if (!r->failed && !rings_drain(r, err))
 		rings_describe(r);
-	}
 	for (int i = 0; i < r->cpus; i++) {
 		if (r->from[i] >= 0)
 			close(r->from[i]);

@@ -156,7 +156,7 @@ void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
  * prog (4711) held", of a thread whose chain took `ns`. */
 void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
-		  int64_t ns, FILE *out);
+		  int64_t from, int64_t to, FILE *out);
 /* Returns what a thread did in a state: "computing", "in a timer", ... */
 const char *path_doing(enum chain_state s);
 /* One chain, as text and as JSON. */

@@ -1,5 +1,6 @@
 /* path_own.c - what the command path says first of a program: what its thread
  * itself did all the time, and for whom it waited. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
+#define NS 1000000000
 #define OWN_SHOWN 5
 /* Of the samples of a thread: in a function that has less, it did not compute.
  */
@@ -32,6 +34,7 @@ struct own_part {
 
 struct own {
 	struct path_run *r;
+	int64_t from, to;
 	struct intern stack; /* of waits that were looked at: addresses */
 	uint8_t *lock;	     /* of each: whether it is for a lock */
 	size_t n, cap;
@@ -153,10 +156,12 @@ static struct own_part *own_parts(struct own *o, const struct chain *c,
 
 /* Writes " in FUNCTION", if one has most of the samples of a thread. */
 static void own_put_function(const struct path_run *r, uint32_t thread,
-			     FILE *out)
+			     int64_t from, int64_t to, FILE *out)
 {
 	char tid[16];
-	const struct filter one = { .tid = tid };
+	char time[64];
+	/* others may have had its tid before, or since */
+	const struct filter one = { .tid = tid, .time = time };
 	struct stacks_opts so = { .filter = &one,
 				  .labels = r->labels,
 				  .inlined = true };
@@ -168,6 +173,9 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 	int event;
 
 	snprintf(tid, sizeof(tid), "%d", timeline_tid(r->t, thread));
+	snprintf(time, sizeof(time),
+		 "%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64, from / NS,
+		 from % NS, to / NS, to % NS);
 	s = stacks_load(r->db, &so, &none);
 	event = s ? stacks_heaviest(s) : -1;
 	if (event >= 0 && stacks_event(s, (size_t)event)->point)
@@ -202,13 +210,15 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 	stacks_free(s);
 }
 
-static void own_put(const struct path_run *r, uint32_t thread,
+static void own_put(const struct own *o, uint32_t thread,
 		    const struct own_part *p, FILE *out)
 {
+	const struct path_run *r = o->r;
+
 	switch (p->state) {
 	case CHAIN_RUN:
 		fputs("computing", out);
-		own_put_function(r, thread, out);
+		own_put_function(r, thread, o->from, o->to, out);
 		return;
 	case CHAIN_TIMER:
 		fputs("sleeping", out);
@@ -226,13 +236,13 @@ static void own_put(const struct path_run *r, uint32_t thread,
 	fputs(p->lock ? "waiting for a lock that " : "waiting for ", out);
 	safe_text_put(out, path_comm(r, p->by), 0, 0);
 	fprintf(out, " (%d)%s", timeline_tid(r->t, p->by),
-		p->lock ? " held" : "");
+		p->lock ? " released" : "");
 }
 
 void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
-		  int64_t ns, FILE *out)
+		  int64_t from, int64_t to, FILE *out)
 {
-	struct own o = { .r = r };
+	struct own o = { .r = r, .from = from, .to = to };
 	char share[16];
 	size_t n;
 	struct own_part *part = own_parts(&o, c, thread, &n);
@@ -240,8 +250,8 @@ void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
 	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
 		fprintf(out, "%s%s ", i ? ", " : " ",
 			human_percent(share, sizeof(share), (double)part[i].ns,
-				      (double)ns));
-		own_put(r, thread, &part[i], out);
+				      (double)(to - from)));
+		own_put(&o, thread, &part[i], out);
 	}
 	free(part);
 	free(o.lock);

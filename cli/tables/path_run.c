@@ -66,11 +66,11 @@ int32_t path_edge_waker(const struct proof_edge *e)
 
 int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s)
 {
-	const struct timeline_stay *at = timeline_on(r->t, s->cpu, s->from);
+	struct timeline_stay at;
 
-	if (!at || at->to <= s->from)
+	if (!timeline_on(r->t, s->cpu, s->from, &at) || at.to <= s->from)
 		return -1;
-	return at->thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at->thread);
+	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at.thread);
 }
 
 const char *path_function(struct path_run *r, int64_t event)

@@ -170,7 +170,7 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
 		human_ns(ns, sizeof(ns), to - from));
 	if (own) {
-		path_put_own(r, c, thread, to - from, out);
+		path_put_own(r, c, thread, from, to, out);
 		putc(';', out);
 	}
 	fprintf(out, " %s proved",
@@ -284,7 +284,8 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 			 const struct chain_segment *s)
 {
-	const struct timeline_stay *stay = timeline_on(r->t, s->cpu, s->to - 1);
+	struct timeline_stay stay;
+	bool on = timeline_on(r->t, s->cpu, s->to - 1, &stay);
 	struct proof_edge e = { .time = TIMELINE_START };
 
 	if (s->depth)
@@ -296,10 +297,10 @@ static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 		if (e.context == CONTEXT_INLINE)
 			path_say_softirq(r, out, &e);
 		path_add_function(r, out, " in ", e.event);
-	} else if (stay && stay->to == s->to && stay->exact_to &&
-		   stay->state > 0 && (stay->state & 0xff)) {
+	} else if (on && stay.to == s->to && stay.exact_to && stay.state > 0 &&
+		   (stay.state & 0xff)) {
 		path_add_function(r, out, "; waits in ",
-				  timeline_stay_out(stay));
+				  timeline_stay_out(&stay));
 	}
 }
 

@@ -173,41 +173,44 @@ static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
 
 /* All stays are in the order of their ends, those of idle CPUs, with tid 0,
  * among them. */
-static const struct timeline_stay *sql_stay(const struct path_sql *s,
-					    size_t row, size_t *n)
+static bool sql_stay(const struct path_sql *s, size_t row,
+		     struct timeline_stay *out)
 {
-	const uint32_t *id;
+	size_t n = timeline_all_stays(s->r.t);
+	const uint32_t *id = NULL;
 
-	*n = timeline_all_stays(s->r.t);
-	if (!SQL_THREAD(row))
-		return row < *n ? timeline_stay(s->r.t, SQL_ITEM(row)) : NULL;
-	id = timeline_stays(s->r.t, SQL_THREAD(row) - 1, n);
-	return SQL_ITEM(row) < *n ? timeline_stay(s->r.t, id[SQL_ITEM(row)])
-				  : NULL;
+	if (SQL_THREAD(row))
+		id = timeline_stays(s->r.t, SQL_THREAD(row) - 1, &n);
+	if (SQL_ITEM(row) >= n)
+		return false;
+	*out = timeline_stay(s->r.t, id ? id[SQL_ITEM(row)] : SQL_ITEM(row));
+	return true;
 }
 
 static size_t sql_next_stay(void *arg, const struct given_ask *ask, size_t row)
 {
 	const struct path_sql *s = arg;
-	const struct timeline_stay *st;
+	struct timeline_stay st;
 	struct given_ask of = *ask;
-	size_t n;
 
 	of.by_tid = of.by_tid && of.tid != 0;
 	if (!sql_thread_row(s, &of, &row))
 		return GIVEN_END;
-	while ((st = sql_stay(s, row, &n)) &&
-	       (st->to < ask->low || st->from > ask->high))
+	while (sql_stay(s, row, &st)) {
+		if (st.to >= ask->low && st.from <= ask->high)
+			return row;
 		row++;
-	return st ? row : GIVEN_END;
+	}
+	return GIVEN_END;
 }
 
 static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
-	size_t n;
-	const struct timeline_stay *st = sql_stay(s, row, &n);
+	struct timeline_stay stay;
+	const struct timeline_stay *st = &stay;
 
+	sql_stay(s, row, &stay);
 	switch (column) {
 	case COMPUTED_STAY_TID:
 		sql_int(v, timeline_tid(s->r.t, st->thread));

@@ -18,10 +18,14 @@
 #include "stitch/base/search.h"
 
 #define ROWS_AT_ONCE 1024 /* of JSON */
+/* Waits that are kept at first. Those of idle servers may be the longest ones,
+ * so more are kept if fewer than are asked for are among them. */
+#define KEPT_FIRST 65536
+#define KEPT_MORE 16
 
 /* ---- the longest waits */
 
-/* A wait as it is kept: all of a capture may be. */
+/* A wait as it is kept. */
 struct path_length {
 	int64_t ns, from;
 	uint32_t thread, piece;
@@ -32,6 +36,7 @@ struct path_longest {
 	/* the longest, sorted when the array is full */
 	struct path_length *wait;
 	size_t n, cap, keep;
+	int64_t least; /* shorter ones are not among them */
 	uint64_t waits, ns;
 	/* left out, although longer than the last one that is kept */
 	uint64_t idle, idle_ns;
@@ -52,8 +57,10 @@ static void path_cut_waits(struct path_longest *l)
 {
 	if (l->n)
 		qsort(l->wait, l->n, sizeof(*l->wait), path_compare_waits);
-	if (l->n > l->keep)
-		l->n = l->keep;
+	if (l->n <= l->keep)
+		return;
+	l->n = l->keep;
+	l->least = l->wait[l->n - 1].ns;
 }
 
 static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
@@ -63,6 +70,8 @@ static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
 	(void)err;
 	l->waits++;
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
+	if (w->to - w->from < l->least)
+		return 0;
 	if (l->n >= l->keep * 2)
 		path_cut_waits(l);
 	*mem_add(l->wait, l->n, l->cap) =
@@ -71,19 +80,23 @@ static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
 	return 0;
 }
 
-/* Leaves at most `most` waits, those that are not idle. */
-static void path_leave_idle(struct path_longest *l, size_t most)
+/* Leaves at most `most` waits, those that are not idle. Returns whether there
+ * may be more of them among those that are not kept. */
+static bool path_leave_idle(struct path_longest *l, size_t most)
 {
 	struct idle s = { .p = l->r->proofs,
 			  .t = l->r->t,
 			  .budget = IDLE_BUDGET };
+	const struct path_opts *o = l->r->o;
+	/* a program may be named as a recorder, and whoever asks wants it */
+	bool all = o->pid < 0 && o->tid < 0 && !o->comm;
 	size_t kept = 0;
 
+	l->idle = l->idle_ns = 0;
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		/* of the recorder, who asks for it */
-		if (timeline_is_recorder(l->r->t, w.thread) ||
+		if ((all && timeline_is_recorder(l->r->t, w.thread)) ||
 		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
@@ -92,10 +105,13 @@ static void path_leave_idle(struct path_longest *l, size_t most)
 		l->wait[i] = l->wait[kept];
 		l->wait[kept++] = w;
 	}
+	if (kept < most && l->n < l->waits)
+		return true;
 	l->only_idle = l->n && !kept;
 	if (l->only_idle)
 		l->idle = l->idle_ns = 0;
 	l->n = kept ? kept : l->n < most ? l->n : most;
+	return false;
 }
 
 /* What was left out, or that nothing could be. */
@@ -377,19 +393,34 @@ int path_no_waits(const struct path_run *r, struct err *err)
 		r->o->timed ? " in this time" : " in this capture");
 }
 
+/* Finds the longest waits, at most `most`. */
+static int path_find_waits(struct path_longest *l, size_t most, struct err *err)
+{
+	const struct path_opts *o = l->r->o;
+	int rc;
+
+	most = most < SIZE_MAX / 4 ? most : SIZE_MAX / 4;
+	l->keep = o->idle || most > KEPT_FIRST ? most : KEPT_FIRST;
+	for (;;) {
+		rc = path_each_wait(l->r, path_keep_wait, l, err);
+		path_cut_waits(l);
+		if (rc || o->idle || !path_leave_idle(l, most))
+			return rc;
+		l->keep *= KEPT_MORE;
+		l->n = 0;
+		l->least = 0;
+		l->waits = l->ns = 0;
+	}
+}
+
 int path_waits(struct path_run *r, struct err *err)
 {
 	struct path_longest l = {
 		.r = r,
 	};
 	size_t most = r->o->worst ? r->o->worst : r->o->limit;
-	int rc;
+	int rc = path_find_waits(&l, most, err);
 
-	l.keep = r->o->idle && most < SIZE_MAX / 4 ? most : SIZE_MAX / 4;
-	rc = path_each_wait(r, path_keep_wait, &l, err);
-	path_cut_waits(&l);
-	if (!rc && !r->o->idle)
-		path_leave_idle(&l, most);
 	if (!rc && !l.n)
 		rc = path_no_waits(r, err);
 	else if (!rc && r->o->worst)

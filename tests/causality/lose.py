@@ -219,9 +219,16 @@ FEWER_TYPES = {
 KINDS.update(FEWER_TYPES)
 
 
+class Kept(list):
+    """lost: numbers of the records that a ring counted as lost"""
+
+    lost = frozenset()
+
+
 def keep(records, lost, missing):
     """Returns (record, number lost in front of it in its ring) of the rest."""
-    waiting, kept = {}, []
+    waiting, kept = {}, Kept()
+    kept.lost = frozenset(id(records[i]) for i in lost - missing)
     for i, r in enumerate(records):
         if i in missing:
             continue

@@ -96,30 +96,24 @@ class Samples:
     def lost_at(self, kept):
         """Where LOST records stand: {offset of the record behind: number}. The
         kernel writes one in front of the next record of the ring, of whatever
-        kind. Where some are missing without a word, nobody knows which those
-        are: it stands in front of the next sample."""
-        told = {s.at: n for s, n in kept}
-        known = {s.at: s.cpu for s in self.records}
-        waiting, others, out = {}, {}, {}
+        kind. All that is not kept is lost, if kept does not say what is."""
+        told = {s.at for s, n in kept}
+        lost = getattr(kept, "lost", {id(s) for s in self.records})
+        known = {s.at: s for s in self.records}
+        waiting, out = {}, {}
         for at, kind, b in self.walk():
+            if at in known and at not in told:
+                cpu = known[at].cpu
+                waiting[cpu] = waiting.get(cpu, 0) + (id(known[at]) in lost)
+                continue
             if at in known:
-                cpu = known[at]
-                if at not in told:
-                    waiting[cpu] = waiting.get(cpu, 0) + 1
-                    continue
-                n = told[at]
-                if n == sum(c for _, c in others.get(cpu, ())) \
-                        + waiting.pop(cpu, 0):
-                    for before, c in others.pop(cpu, ()):
-                        out[before] = c
-                        n -= c
-                others.pop(cpu, None)
-                if n:
-                    out[at] = n
+                cpu = known[at].cpu
             elif kind in OF_TASKS:
                 cpu, = struct.unpack_from("<I", b, len(b) - 16)
-                if waiting.get(cpu):
-                    others.setdefault(cpu, []).append((at, waiting.pop(cpu)))
+            else:
+                continue
+            if waiting.get(cpu):
+                out[at] = waiting.pop(cpu)
         return out
 
     def write(self, path, kept):

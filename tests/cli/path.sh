@@ -640,13 +640,25 @@ ok the_longest_piece_is_folded_last $?
 # a function is for a lock by how its name begins
 "$B" ingest -q -o "$work/own.db" tests/causality/captures/lock.data.zst
 "$B" path "$work/own.db" | tr '\n' ' ' |
-	grep -q 'waiting for a lock that owner ([0-9]*) held'
-ok who_held_the_lock_is_said $?
+	grep -q 'waiting for a lock that owner ([0-9]*) released'
+ok who_released_the_lock_is_said $?
 sqlite3 "$work/own.db" "UPDATE symbol SET name = 'block_wait'
 	WHERE name = '__GI___lll_lock_wait'"
 "$B" path "$work/own.db" | tr '\n' ' ' >"$work/text"
 grep -q 'waiting for owner' "$work/text" && ! grep -q 'a lock that' "$work/text"
 ok a_block_wait_is_for_no_lock $?
+
+# a program may have the name of a recorder, whose waits are left out else
+for name in owner perf perf_5.10; do
+	sqlite3 "$work/own.db" "UPDATE comm SET name = '$name' WHERE thread =
+		(SELECT id FROM thread WHERE tid = 11693)"
+	"$B" path --json --limit 0 "$work/own.db" |
+		jq -c '[.waits[] | select(.tid == 11693)] | length > 0'
+	"$B" path --all --json --limit 0 "$work/own.db" |
+		jq -c '[.waits[] | select(.tid == 11693)] | length > 0'
+done >"$work/text"
+is a_program_is_shown_whatever_its_name \
+	'true true true false true false' "$(tr '\n' ' ' <"$work/text" | sed 's/ $//')"
 
 # threads without a record of their name, as behind a ring that keeps the newest
 # records, have that of the switches, from the first one that tells it on: in

@@ -478,6 +478,34 @@ then
 	is and_nothing_is_written_there '' "$(ls elsewhere)"
 	is nor_is_an_instance_left '' \
 		"$(find $instances -maxdepth 1 -name 'backstitch*')"
+
+	"$B" record --waits --tracer ftrace -o own.data -- ./prog 300000 \
+		>out 2>err
+	tr '\n' ' ' <err |
+		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,;]'
+	ok where_a_program_computed_is_said $?
+	# samples of another thread that had its tid before are not its own
+	sqlite3 own.db "UPDATE event SET time_ns = 1 WHERE type IN (SELECT id
+		FROM event_type WHERE name LIKE '%clock%' OR
+		name LIKE '%cycles%')"
+	"$B" path own.db | tr '\n' ' ' |
+		grep -qE 'prog \([0-9]+\) took [^;]*% computing[,;]'
+	ok samples_of_another_time_do_not_count $?
+
+	mkdir -p little.data.ftrace
+	if mount -t tmpfs -o size=256k none little.data.ftrace 2>/dev/null
+	then
+		"$B" record --waits --tracer ftrace -o little.data -- \
+			sh -c 'seq 300 | while read -r _; do true | cat; done
+				sleep 0.5; echo ended >ended' >out 2>err
+		is a_folder_without_room_is_an_error 1 $?
+		umount little.data.ftrace
+		says and_is_told_when_it_is_full \
+			'No space left on device: from here on no switch' err
+		is while_the_program_goes_on ended "$(cat ended)"
+	else
+		echo "skip rings without room: no file system can be mounted here"
+	fi
 else
 	echo "skip an instance of ftrace: none can be made here"
 fi

@@ -1768,6 +1768,26 @@ START_TEST(but_not_with_interrupts_on)
 }
 END_TEST
 
+/* Interrupts are off in a switch. */
+START_TEST(nor_in_an_interrupt)
+{
+	struct made m = schedule_new(two_cpus);
+
+	seen(&m, 0, 0, A);
+	seen(&m, 1, 0, C);
+	switched(&m, 0, 100, A, R, B);
+	add(&m, (struct timeline_record){ .time = 110,
+					  .current = A,
+					  .irqs_off = true,
+					  .interrupt = true,
+					  .kind = TIMELINE_SEEN });
+	switched(&m, 0, 300, B, S, A);
+	ends(&m, A, C);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 2);
+	made_free(&m);
+}
+END_TEST
+
 /* Then B left without a record, at any time behind the switch. */
 START_TEST(nor_if_it_is_there_at_the_next_switch)
 {
@@ -1940,8 +1960,8 @@ START_TEST(what_is_missing_is_told_with_its_premise)
 END_TEST
 
 RUN("causes", who_leaves_may_write_a_record_in_the_switch,
-    but_not_with_interrupts_on, nor_if_it_is_there_at_the_next_switch,
-    a_switch_that_is_there_twice_is_one,
+    but_not_with_interrupts_on, nor_in_an_interrupt,
+    nor_if_it_is_there_at_the_next_switch, a_switch_that_is_there_twice_is_one,
     a_silent_task_leaves_all_others_complete, a_few_gaps_make_no_silent_task,
     a_task_that_is_heard_once_is_not_silent,
     what_a_silent_task_woke_is_not_known,
