@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,9 +26,11 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
-#define DRAIN_NS 20000000  /* rings hold a second, a busy one */
+#define KEPT ((size_t)1 << 20)
+#define DRAIN_NS 20000000 /* rings hold a second, a busy one */
 
 static struct plan_wants want = { .rate = 997 };
 static const char *tracer, *how_long;
@@ -308,6 +311,30 @@ static int record_and_show(const struct plan *p, struct err *err)
 	return status ? status : rc;
 }
 
+/* Keeps what was recorded to choose the size of dumps, as a process has ended
+ * meanwhile, and shows it. */
+static int record_keep(const struct plan *p, struct err *err)
+{
+	char *shown[] = { (char *)want.out, NULL };
+	struct new_file *nf = new_file_open(want.out, true, err);
+	off_t off = 0;
+	ssize_t n = 1;
+
+	while (nf && n > 0)
+		n = sendfile(new_file_fd(nf), fileno(p->trial), &off, KEPT);
+	if (nf && n < 0)
+		err_set(err, ERR_IO, "%s: cannot be written: %m", want.out);
+	int rc = nf && !n ? new_file_finish(nf, err) : -1;
+
+	new_file_free(nf);
+	if (rc)
+		return -1;
+	say("process %ld has ended: %s has what was seen of it\n", want.pid,
+	    want.out);
+	pager_arm();
+	return record_show(1, shown, err);
+}
+
 static int record_run(int argc, char **argv, struct err *err)
 {
 	struct plan p = { .want = &want };
@@ -337,7 +364,8 @@ static int record_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		record_say(&p);
 	if (!rc && !dry_run)
-		rc = record_and_show(&p, err);
+		rc = plan_is_over(&p) ? record_keep(&p, err)
+				      : record_and_show(&p, err);
 	plan_release(&p);
 	return rc;
 }

@@ -218,6 +218,7 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		callsite_at(pl->file, s->off, &s->site);
 	s->injected =
 		pl->file && callsite_is_injected(pl->file, s->off - s->returns);
+	s->go = s->leaf && pl->file && callsite_is_go_code(pl->file, s->off);
 	/* Only its unwind table says whether the function has set the frame
 	 * pointer at that place, so that its caller is in the chain. */
 	if (s->leaf && !pl->file)

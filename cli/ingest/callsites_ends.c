@@ -174,8 +174,8 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 }
 
 /* Marks the innermost frames of samples whose dump would end in generated code
- * further out, or in Go's runtime, which calls C on another stack. Go's own
- * functions set frame pointers: what is fabricated, or one frame, is in C. */
+ * further out, or in Go's runtime, which calls C on another stack: not in Go's
+ * own functions, of which each has a table. */
 static int callsites_mark_leaf(void *arg, const struct store_group *g,
 			       struct err *err)
 {
@@ -186,13 +186,8 @@ static int callsites_mark_leaf(void *arg, const struct store_group *g,
 	if (!leaf || (uint64_t)g->comm >= t->n)
 		return 0;
 	const struct thread_code *c = &t->at[g->comm];
-	const unsigned int judged = t->p->stack[g->user].judged;
 	struct spot *s = &t->p->spot[leaf];
-	const bool ends =
-		c->bare > c->n / BARE_OF ||
-		(c->go &&
-		 (judged == JUDGED_FABRICATED ||
-		  !bare_code_stack(t->p->code, (uint32_t)g->user)->parent));
+	const bool ends = c->bare > c->n / BARE_OF || (c->go && !s->go);
 
 	if (ends && !s->returns && s->start == START_UNKNOWN)
 		s->start = ENDS_DUMP;

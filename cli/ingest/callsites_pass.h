@@ -36,6 +36,7 @@ struct spot { /* The result for a frame. */
 	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 	bool injected;	    /* callsite_is_injected() */
+	bool go;	    /* if leaf: callsite_is_go_code() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
 	bool before;	    /* of an address without code */

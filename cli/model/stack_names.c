@@ -103,6 +103,10 @@ static uint32_t add_function_label(struct stack_names *sn,
 		/* parts of one function are in several places */
 		l.off = 0;
 		l.has_off = false;
+	} else if (sn->o.match) {
+		folded = mem_strdup(want->name);
+		suffix_fold_run(folded);
+		l.name = folded;
 	}
 	if (sn->mode == INTERPRETER_MARK && in.kind == INTERPRETER_OWN) {
 		snprintf(name, sizeof(name), "%s %s",
@@ -116,7 +120,8 @@ static uint32_t add_function_label(struct stack_names *sn,
 
 /* Returns the name with what tells the function from others of its name, to be
  * freed. */
-static char *stack_names_told(const char *name, const char *apart)
+static char *stack_names_told(const struct stack_names *sn, const char *name,
+			      const char *apart)
 {
 	char *base = mem_strdup(name);
 	char *told;
@@ -126,6 +131,8 @@ static char *stack_names_told(const char *name, const char *apart)
 		/* parts of one function are in several places */
 		if (apart[0] == '+')
 			return base;
+	} else if (sn->o.match) {
+		suffix_fold_run(base);
 	}
 	told = homonyms_name(base, apart);
 	free(base);
@@ -167,7 +174,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		else if (strcmp(l.name, "[unknown]") != 0)
 			l.name = name = matching_unnamed(&img->same, f->off);
 	} else if (at && at->apart) {
-		l.name = name = stack_names_told(l.name, at->apart);
+		l.name = name = stack_names_told(sn, l.name, at->apart);
 	}
 	if (sn->o.by_name) {
 		l.image = "";
@@ -211,7 +218,7 @@ static void name_inlined(struct stack_names *sn, size_t frame, uint32_t k)
 			&(struct homonym){ .start = HOMONYM_INLINED,
 					   .file = at->file });
 	else if (apart)
-		l.name = name = stack_names_told(base, apart);
+		l.name = name = stack_names_told(sn, base, apart);
 	in->interp = interpreter_frame(img->interpreters, false, base);
 	in->label = add_function_label(sn, in->interp, &l);
 	free(name);

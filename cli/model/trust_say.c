@@ -116,7 +116,9 @@ static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 		if (r->word->kind == TRUST_WHOLE)
 			trust_tally(&whole, (uint64_t)r->n);
 	}
-	if (!ended)
+	/* few others tell nothing of many */
+	if (!ended || whole + ended < TRUST_FEW ||
+	    whole + ended < n / TRUST_FEW_OF)
 		return n;
 	return ended > whole ? 0
 			     : (int64_t)((double)n * (double)whole /

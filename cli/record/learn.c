@@ -16,6 +16,9 @@
 
 /* Dumps grow if more stacks than this end with theirs. */
 #define CUT_OF 100
+/* They grow as far as they can if more than this do: by how much these stacks
+ * are larger, nothing tells. */
+#define CUT_MOST_OF 2
 #define MEGABYTES 4 /* of buffers that go with dumps of 16 kB */
 #define MEGABYTES_MAX 64
 
@@ -84,7 +87,9 @@ int learn_from(const char *file, const char *name, struct learned *out,
 		out->lost = lost;
 		out->dump = (unsigned int)dump;
 		out->megabytes = (unsigned int)mb;
-		if (out->cut || dump < 0 || dump > DUMP_MAX)
+		if (out->cut && cut > samples / CUT_MOST_OF)
+			out->dump = DUMP_MAX;
+		else if (out->cut || dump < 0 || dump > DUMP_MAX)
 			out->dump = learn_larger(dump, DUMP / 2, DUMP_MAX);
 		if (lost || mb < 0 || mb > MEGABYTES_MAX)
 			out->megabytes =

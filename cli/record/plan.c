@@ -111,9 +111,11 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "-p %ld", p->want->pid);
 }
 
+/* The largest dumps cannot grow. */
 static bool plan_learns(const struct plan *p)
 {
-	return p->want->tries && p->dump && (p->want->all || p->want->pid);
+	return p->want->tries && p->dump && (p->want->all || p->want->pid) &&
+	       (p->dump < DUMP_MAX || p->want->waits);
 }
 
 /* trial: the file that is recorded to for a moment; NULL: the real one. */
@@ -161,8 +163,32 @@ void plan_say(const struct plan *p)
 
 void plan_release(struct plan *p)
 {
+	if (p->trial)
+		fclose(p->trial);
 	free(p->argv);
 	arena_release(&p->words);
+}
+
+/* Its parent may not have asked how it ended. */
+bool plan_is_over(const struct plan *p)
+{
+	char path[40], text[512];
+
+	if (!p->trial || !p->want->pid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", p->want->pid);
+
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+
+	const char *name_end = strrchr(text, ')');
+
+	return !n || (name_end && (!strncmp(name_end, ") Z", 3) ||
+				   !strncmp(name_end, ") X", 3)));
 }
 
 /* ---- what perf refuses */
@@ -245,10 +271,11 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 		p->megabytes /= 2;
 }
 
-/* Goes on to the next way if perf refuses one; each is given up once. f has no
- * name in any folder, so that perf is given that of our descriptor. */
-static int plan_find(struct plan *p, FILE *f, struct err *err)
+/* Goes on to the next way if perf refuses one; each is given up once. The file
+ * has no name in any folder, so that perf is given that of our descriptor. */
+static int plan_find(struct plan *p, struct err *err)
 {
+	FILE *f = p->trial;
 	struct learned l;
 	char file[40];
 
@@ -264,7 +291,8 @@ static int plan_find(struct plan *p, FILE *f, struct err *err)
 		if (!strcmp(p->graph, "fp,defer") &&
 		    !strstr(plan_attrs, "defer_callchain: 1"))
 			p->graph = "fp";
-		else if (accepted && l.cut && l.dump > p->dump)
+		else if (accepted && l.cut && l.dump > p->dump &&
+			 !plan_is_over(p))
 			plan_take_dump(p, l.dump);
 		else if (accepted) {
 			if (*l.proves)
@@ -312,10 +340,10 @@ int plan_make(struct plan *p, struct err *err)
 	const struct code_runtime *r = p->code.runtime;
 	unsigned int minor = p->code.minor;
 	bool frames = !p->want->all && code_has_frames(&p->code);
-	FILE *f = tmpfile();
 	int rc;
 
-	if (!f)
+	p->trial = tmpfile();
+	if (!p->trial)
 		return err_set(err, ERR_IO, "no file can be made in /tmp");
 	p->event = p->want->event ? p->want->event : "cycles";
 	p->graph = frames ? "fp,defer" : "dwarf";
@@ -326,8 +354,7 @@ int plan_make(struct plan *p, struct err *err)
 	if (r && (!minor || minor >= 12))
 		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
 					       : r->env;
-	rc = plan_find(p, f, err);
-	fclose(f);
+	rc = plan_find(p, err);
 	plan_take_event(p);
 	plan_build(p, NULL);
 	return rc;

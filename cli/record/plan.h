@@ -7,6 +7,8 @@
  * itself, for half a second, so that dumps are as large as its stacks. */
 #ifndef CLI_RECORD_PLAN_H
 #define CLI_RECORD_PLAN_H
+#include <stdio.h>
+
 #include "cli/record/code.h"
 #include "stitch/base/mem.h"
 
@@ -42,6 +44,7 @@ struct plan {
 	const char **argv;	/* ends with NULL */
 	size_t n_argv, cap_argv;
 	struct arena words;
+	FILE *trial; /* a capture of the moment before; NULL: none */
 };
 
 /* Tries, and chooses; want and code are set. Returns 0, or -1 and *err; what
@@ -51,4 +54,7 @@ void plan_release(struct plan *p);
 /* Say the command line, for a shell; why it is this one, and what it costs. */
 void plan_say(const struct plan *p);
 void plan_say_why(const struct plan *p);
+/* Returns whether the process that was to be recorded has ended: what there is
+ * of it is in p->trial. */
+bool plan_is_over(const struct plan *p);
 #endif

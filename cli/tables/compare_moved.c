@@ -1,4 +1,4 @@
-/* compare_moved.c - which of a run and its functions takes longer, by weights:
+/* compare_moved.c - which of a run and its functions takes more, by weights:
  * the first sentence of a comparison. Of one run a side it says how long these
  * two took, as nothing tells what runs of one program differ by: of pairs of
  * such runs on a busy machine half differ by more than any fixed limit. */
@@ -196,13 +196,63 @@ void compare_tell_cause(const struct compare *c, int none, FILE *out)
 		moved_put_cause(c, d, 0, out);
 }
 
+/* Returns whether the weights are time on a CPU: of a clock that runs only
+ * there. */
+static bool moved_is_cpu(const struct compare *c)
+{
+	const char *event = compare_event(c);
+
+	return !strcmp(c->unit, "ns") && event &&
+	       (!strncmp(event, "cpu-clock", strlen("cpu-clock")) ||
+		!strncmp(event, "task-clock", strlen("task-clock")));
+}
+
+/* Returns ns that the recordings of a side took, on average; 0: it is not known
+ * of each. */
+static int64_t moved_wall(const struct compare *c, int side)
+{
+	int64_t sum = 0, n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (compare_side(c, i) != side)
+			continue;
+		if (!c->run[i].took ||
+		    __builtin_add_overflow(sum, c->run[i].took, &sum))
+			return 0;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+/* Writes ", in 2.51 s where A took 2.00 s". */
+static void moved_put_wall(const struct compare *c, FILE *out)
+{
+	int64_t wall[2] = { moved_wall(c, 0), moved_wall(c, 1) };
+	char took[2][32];
+
+	if (!wall[0] || !wall[1])
+		return;
+	for (int i = 0; i < 2; i++)
+		human_ns(took[i], sizeof(took[i]), wall[i]);
+	fprintf(out, ", in %s", took[1]);
+	if (!strcmp(took[0], took[1]))
+		fputs(" each", out);
+	else
+		fprintf(out, " where A took %s", took[0]);
+}
+
 void compare_tell_moved(const struct compare *c, int none, FILE *out)
 {
 	(void)none;
 	const char *unit = c->unit;
-	bool time = !strcmp(unit, "ns");
+	bool cpu = moved_is_cpu(c);
+	bool time = !cpu && !strcmp(unit, "ns");
 	bool two = c->n == 2;
-	const char *verb = time ? two ? "took" : "takes" : two ? "had" : "has";
+	const char *verb = cpu	  ? two ? "used" : "uses"
+			   : time ? two ? "took" : "takes"
+			   : two  ? "had"
+				  : "has";
+	const char *what = cpu ? " processor time" : "";
 	double va, vb;
 	double a = moved_mean(c, 0, &va);
 	double b = moved_mean(c, 1, &vb);
@@ -213,24 +263,27 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 
 	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
 	if (moved && b > MOVED_TIMES * a) {
-		fprintf(out, "%.0f times as %s as", b / a,
-			time ? "long" : "much");
+		fprintf(out, "%.0f times as %s%s as", b / a,
+			time ? "long" : "much", what);
 	} else if (moved) {
 		human_put_percent(out, fabs(b - a), a);
-		fputs(b < a  ? " less than"
-		      : time ? " longer than"
-			     : " more than",
-		      out);
+		fprintf(out, " %s%s than",
+			b < a  ? "less"
+			: time ? "longer"
+			       : "more",
+			what);
 	} else {
-		fputs(time ? "about as long as" : "about as much as", out);
+		fprintf(out, "about as %s%s as", time ? "long" : "much", what);
 	}
 	fprintf(out, " %s of A (%c", two ? "that" : "one", b < a ? '-' : '+');
 	moved_put_weight(unit, fabs(b - a), out);
-	if (time && compare_event(c)) {
+	if ((time || cpu) && compare_event(c)) {
 		fputs(" of ", out);
 		safe_text_put(out, compare_event(c), 0, 0);
 	}
 	fputc(')', out);
+	if (cpu)
+		moved_put_wall(c, out);
 	if (cause) {
 		fputs("; ", out);
 		moved_put_cause(c, cause, moved ? b - a : 0, out);

@@ -23,6 +23,8 @@ struct compare_run {
 	struct symbolizer *files; /* finds its programs; NULL: not here */
 	char trust[TRUST_SENTENCE];
 	char capture[200]; /* capture and host; "" if not known */
+	int64_t took; /* ns from the first record to the last; 0: not known, or
+		       * there are several captures */
 };
 
 /* In compare.only: the programs of both sides have the function. */

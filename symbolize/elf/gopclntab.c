@@ -220,10 +220,11 @@ int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
 	return 1;
 }
 
-bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr)
+/* Finds the depths of the function around an ELF address. */
+static bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
+			     struct gopclntab_depths *d)
 {
 	struct gopclntab_function fn;
-	struct gopclntab_depths d;
 	struct elf_section from;
 	struct gopclntab g;
 	uint64_t lo = 0;
@@ -240,9 +241,23 @@ bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr)
 		else if (vaddr >= fn.end)
 			lo = mid + 1;
 		else
-			return gopclntab_depths(&g, &fn, &d) && d.top;
+			return gopclntab_depths(&g, &fn, d);
 	}
 	return false;
+}
+
+bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr)
+{
+	struct gopclntab_depths d;
+
+	return gopclntab_around(ef, vaddr, &d) && d.top;
+}
+
+bool gopclntab_covers(const struct elf_file *ef, uint64_t vaddr)
+{
+	struct gopclntab_depths d;
+
+	return gopclntab_around(ef, vaddr, &d);
 }
 
 bool gopclntab_add(const struct elf_file *ef, struct symtab *t,

@@ -60,6 +60,8 @@ int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
 /* Returns whether Go's runtime says of the function around an ELF address that
  * nothing called it: a stack begins there. O(log functions). */
 bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr);
+/* Returns whether it knows the depths of the function around one. Likewise. */
+bool gopclntab_covers(const struct elf_file *ef, uint64_t vaddr);
 /* Adds a symbol for each function of the table, and sets *from as
  * gopclntab_open() does. Names are borrowed from ef. Returns false if there is
  * no table. */

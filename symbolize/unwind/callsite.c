@@ -442,6 +442,15 @@ bool callsite_is_go(const struct callsite_file *f)
 	return f->n_injected > 0;
 }
 
+bool callsite_is_go_code(const struct callsite_file *f, uint64_t off)
+{
+	uint64_t vaddr;
+
+	return f->ef && callsite_is_go(f) &&
+	       elf_vaddr(f->seg, f->n_seg, off, &vaddr) &&
+	       gopclntab_covers(f->ef, vaddr);
+}
+
 /* Compares the function in `inner` with the name of the PLT stub that is
  * called. */
 static enum callsite_link

@@ -62,6 +62,10 @@ bool callsite_is_injected(const struct callsite_file *f, uint64_t off);
  * their own. */
 bool callsite_is_go(const struct callsite_file *f);
 
+/* Returns whether Go's runtime knows the function around an offset, so that a
+ * dump leads out of it; not one in C. Before callsite_settle(). */
+bool callsite_is_go_code(const struct callsite_file *f, uint64_t off);
+
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */
 enum callsite_link callsite_link(const struct callsite_file *f,

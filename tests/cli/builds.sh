@@ -43,7 +43,7 @@ diff --json o2fp-1.db o2b.db >out.json
 python3 -c 'import json
 d = json.load(open("out.json"))
 assert d["matched"] == [{"from": "o2fp", "to": "o2b", "percent": 100, "taken": True}], d["matched"]
-assert d["says"].startswith("the run of B took 12.98 % longer than that of A ("), d["says"]
+assert d["says"].startswith("the run of B used 12.98 % more processor time than that of A ("), d["says"]
 assert d["unit"] == "ns" and not d["new"] and not d["gone"]'
 ok and_the_json_says_so $?
 # two images of B with the functions of the one of A
@@ -158,7 +158,7 @@ diff --fail-above 5 o2fp-1.db o2ren.db >/dev/null
 ok a_gate_does_not_take_it_for_growth $?
 
 # the same binary twice
-diff o2fp-1.db o2fp-2.db >out && head -n 1 out | grep -q '^the run of B took about as long as that of A (-14.0 ms of cpu-clock:u)$' &&
+diff o2fp-1.db o2fp-2.db >out && head -n 1 out | grep -q '^the run of B used about as much processor time as that of A (-14.0 ms of cpu-clock:u), in .*$' &&
 	grep -q '^significant: 0 more in B, 0 less, by shares of self; 0 more, 0 less, by weights; of one run a side, which does not tell what runs differ by: to gate, give several, A... -- B...$' out &&
 	! grep -q 'false-positive' out
 ok the_same_binary_twice_shows_no_change_and_promises_no_rate $?
@@ -188,7 +188,7 @@ text = open("out.md").read().split("\n")
 fence = "`" * 20
 assert text[0] == fence + "text" and text.count(fence) == 1
 end = text.index(fence)
-assert text[1].startswith("the run of B took ") and text[end + 1] == ""
+assert text[1].startswith("the run of B used ") and text[end + 1] == ""
 cells = [[c.strip() for c in line.split("|")[1:-1]] for line in text[end + 2:] if line]
 assert cells[1] == ["---:"] * 4 + ["---"] + ["---:"] * 2 + ["---"] * 3, cells[1]
 rows = [r for r in json.load(open("out.json"))["rows"] if r["self_a_weight"] or r["self_b_weight"]]

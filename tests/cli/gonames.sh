@@ -61,3 +61,34 @@ do
 	ok "stripped_go_has_names_$kind" $status
 	sed 's/^/# /' out | tail -n 8
 done
+
+# Go's own code that uses the frame pointer for something else: a dump leads out of it
+cat >sum.go <<'END'
+package main
+
+import "crypto/sha256"
+
+func main() {
+	s := sha256.Sum256(make([]byte, 1<<20))
+	println(s[0])
+}
+END
+go build -o sum sum.go 2>err || {
+	echo "skip dumps_lead_out_of_go_code: go cannot build it"
+	exit 0
+}
+# at PATTERN: where a function begins
+at() {
+	nm sum | awk -v name="$1" '$3 ~ name { print "0x" $1; exit }'
+}
+{
+	echo "event cpu-clock period=1000"
+	echo "comm pid=9 name=sum exec time=1"
+	readelf -lW sum | awk -v path="$PWD/sum" '/LOAD/ && /R E/ {
+		print "mmap pid=9 len=" $5, "time=2 start=" $3, "pgoff=" $2, "path=" path }'
+	# what is in the register is an address, and no call is in front of it
+	echo "sample pid=9 tid=9 cpu=0 time=9 u=$(at 'sha256[.]block.*abi0$'),$(at '^main[.]main$'),$(at '^runtime[.]main$')"
+} >sum.txt
+"$MKCAP" sum.txt sum.data && "$B" ingest -q -f -o sum.db sum.data 2>err || exit 2
+is dumps_lead_out_of_go_code "fabricated (no frame pointers),perf record --call-graph dwarf,16384" \
+	"$("$B" query --format csv sum.db 'SELECT class, fix FROM trust' | tail -n 1 | tr -d '"')"

@@ -410,11 +410,13 @@ ok all_stacks_are_whole $?
 says what_would_be_learned_is_said \
 	"'backstitch record --again' with these arguments has larger stack dumps" err
 "$B" record --again --dry-run ./prog >out 2>err
-says cut_dumps_grow 'dumps of 2048 bytes' err
-is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,2048 ' err)"
+says dumps_that_are_mostly_too_small_become_the_largest 'dumps of 65528 bytes' err
+is and_are_asked_for 1 "$(grep -c 'call-graph dwarf,65528 ' err)"
 # as perf 7.2 does, which stores no word of its command line but the first
-sqlite3 perf.db "UPDATE capture SET cmdline = '/usr/bin/perf'"
-"$B" record --again --dry-run -o perf.db ./prog >out 2>err
+cp perf.db fewer.db
+sqlite3 fewer.db "UPDATE capture SET cmdline = '/usr/bin/perf'; INSERT INTO internal_user_trust
+	SELECT type, NULL, 'whole', NULL, 9 * sum(n), NULL FROM internal_user_trust"
+"$B" record --again --dry-run -o fewer.db ./prog >out 2>err
 says of_a_perf_that_does_not_say_its_options_too 'dumps of 2048 bytes' err
 cp perf.db lossy.db
 sqlite3 lossy.db "INSERT INTO loss(capture, what, counts, n) SELECT 1, 'lost', 1, count(*) FROM event"
@@ -427,10 +429,29 @@ soon grep -q /deep "/proc/$deep/maps"
 kill $deep
 wait $deep 2>/dev/null
 says half_a_second_of_a_process_says_how_large_dumps_must_be \
-	'user stacks end with their dump: dumps of 32768 bytes' err
+	'user stacks end with their dump: dumps of 65528 bytes' err
 grep -qE '^(All|>?9[5-9]\.[0-9]+ % of the)( [0-9,]+)? user stacks are whole' out
 ok and_then_they_are_whole $?
 is and_the_trial_is_gone '' "$(ls tmp)"
+# it ends behind the first of perf's recordings, which is one of these
+mkdir late
+cat >late/perf <<'END'
+#!/bin/sh
+PATH=$REAL
+perf "$@"
+status=$?
+[ "$1" != record ] || kill "$LATE" 2>/dev/null
+exit $status
+END
+chmod +x late/perf
+./deep 4000000000 &
+deep=$!
+soon grep -q /deep "/proc/$deep/maps"
+REAL=$PATH LATE=$deep PATH=$work/late:$PATH "$B" record -o late.data -p $deep >out 2>err
+is what_was_seen_of_a_process_that_ended_is_kept 0 $?
+wait $deep 2>/dev/null
+says and_that_is_said "process $deep has ended: late.data has what was seen of it" err
+is and_it_has_samples 1 "$("$B" query late.db 'SELECT count(*) > 10 FROM event' | tail -n 1 | tr -d ' ')"
 if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
 then
 	rmdir /sys/kernel/tracing/instances/try$$

@@ -49,6 +49,45 @@ static const struct {
 	{ "", NULL },
 };
 
+static const struct {
+	const char *name, *want; /* NULL: the name */
+} run_cases[] = {
+	{ "Main$$Lambda$14/0x0000000800c03000.run", "Main$$Lambda$.run" },
+	{ "Main$$Lambda/0x0000000800c03000.run", "Main$$Lambda.run" },
+	{ "LMain$$Lambda$19/558638686;::apply", "LMain$$Lambda$/;::apply" },
+	{ "Ljava/lang/invoke/LambdaForm$DMH/1296064247;::invokeStatic",
+	  "Ljava/lang/invoke/LambdaForm$DMH/;::invokeStatic" },
+	{ "Ljdk/proxy2/$Proxy12;::run", "Ljdk/proxy/$Proxy;::run" },
+	{ "com.sun.proxy.$Proxy3.run", "com.sun.proxy.$Proxy.run" },
+	{ "GeneratedMethodAccessor17::invoke",
+	  "GeneratedMethodAccessor::invoke" },
+	{ "dynamicClass::lambda_method12", "dynamicClass::lambda_method" },
+	{ "TRACE_7::loop.lua:3", "TRACE_::loop.lua:3" },
+	{ "julia_sum_1234", "julia_sum_" },
+	/* the next run has these again */
+	{ "work.isra.0", NULL },
+	{ "core::fmt::write::h0123456789abcdef", NULL },
+	{ "core[0123456789abcdef]::fmt::write", NULL },
+	{ "main::{lambda(int)#2}::operator()(int) const", NULL },
+	{ "app::run::{closure#2}", NULL },
+	{ "main.f.func1.2", NULL },
+	{ "Main$Inner$1.run", NULL },
+	{ "sum_1234", NULL },
+	{ "julia_", NULL },
+	{ "", NULL },
+};
+
+START_TEST(only_numbers_of_a_run_are_taken_out_of_a_diff)
+{
+	char name[200];
+
+	snprintf(name, sizeof(name), "%s", run_cases[_i].name);
+	suffix_fold_run(name);
+	ck_assert_str_eq(name, run_cases[_i].want ? run_cases[_i].want
+						  : run_cases[_i].name);
+}
+END_TEST
+
 START_TEST(only_generated_parts_are_folded)
 {
 	char name[200];
@@ -64,8 +103,11 @@ START_TEST(only_generated_parts_are_folded)
 }
 END_TEST
 
-static const struct run_table loops[] = { RUN_TIMES(
-	only_generated_parts_are_folded,
-	sizeof(suffix_cases) / sizeof(*suffix_cases)) };
+static const struct run_table loops[] = {
+	RUN_TIMES(only_generated_parts_are_folded,
+		  sizeof(suffix_cases) / sizeof(*suffix_cases)),
+	RUN_TIMES(only_numbers_of_a_run_are_taken_out_of_a_diff,
+		  sizeof(run_cases) / sizeof(*run_cases)),
+};
 
 RUN_TABLES("suffix", loops)
