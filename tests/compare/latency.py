@@ -787,7 +787,7 @@ def compare_sched(c, found):
                 found[why] += 1
             elif why == "wake" and begins[tid].get(t0) == "sched_waking":
                 found["waking"] += 1
-            elif why == "wake" and begins[tid].get(t0) in "SDI" and (
+            elif why == "wake" and begins[tid].get(t0, "-") in "SDI" and (
                     max(t for t in begins[tid] if t < t0
                         and begins[tid][t] != "sched_wakeup") in (
                             t for t, w in begins[tid].items()
