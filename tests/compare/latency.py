@@ -109,10 +109,13 @@ class Capture:
                                      len(self.events)))
         # what was lost behind the last record of a ring has none of its own;
         # the kernel counts it by event
-        tail = collections.Counter()
+        tail, of = collections.Counter(), {}
         for raw, kind, cpu, _, _ in latencycuts.Capture(path).records:
-            if kind == latencycuts.LOST_SAMPLES:
-                tail[cpu] += struct.unpack_from("<Q", raw, 8)[0]
+            if kind == latencycuts.SAMPLE:
+                of[raw[8:16]] = cpu
+            elif kind == latencycuts.LOST_SAMPLES:
+                # perf writes CPU 0 into all of them; the id tells
+                tail[of.get(raw[-8:], cpu)] += struct.unpack_from("<Q", raw, 8)[0]
             elif kind == latencycuts.LOST:
                 tail[cpu] -= struct.unpack_from("<Q", raw, 16)[0]
         self.lost += [(last.get(cpu, 0), 1 << 62, cpu, n)
