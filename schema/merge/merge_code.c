@@ -69,9 +69,11 @@ struct merge_code {
 	size_t n_fresh, cap_fresh;
 };
 
+#define IMAGE_COLUMNS 15
+
 /* All columns, which naming fills later in a database that is ingested. */
-static const struct bulk_shape image_shape = { "image", NULL, 14, true,
-					       PAGES_NONE };
+static const struct bulk_shape image_shape = { "image", NULL, IMAGE_COLUMNS,
+					       true, PAGES_NONE };
 static const struct bulk_shape frame_shape = { "frame", NULL, 9, true,
 					       PAGES_NONE };
 
@@ -174,8 +176,6 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 	row->known = known;
 	return true;
 }
-
-#define IMAGE_COLUMNS 14
 
 /* What is known of an image's file: names, names of a file that may be another
  * one, or why there are none. */

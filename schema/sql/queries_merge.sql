@@ -93,7 +93,7 @@ ORDER BY id
 
 -- name: merge_images
 SELECT id, kind, path, build_id, maj, min, ino, ino_gen, start, len, t0,
-	process, file, status
+	process, file, status, identity
 FROM image ORDER BY id
 
 -- name: merge_symbols

@@ -99,10 +99,11 @@ int store_unnamed_at(struct store *db, size_t i, struct image *img,
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);
 /* Writes the result of naming an image: the file used (NULL: none), a status
- * word, and, through its segments, the ELF address of each frame. */
+ * word, what says that the file is the image's (NULL: not asked), and, through
+ * its segments, the ELF address of each frame. */
 int store_image(struct store *db, uint32_t image, const char *file,
-		const char *status, const struct segment *seg, size_t n,
-		struct err *err);
+		const char *status, const char *identity,
+		const struct segment *seg, size_t n, struct err *err);
 /* Writes the sections that an image's names were read from. */
 int store_sections(struct store *db, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);
