@@ -396,16 +396,12 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 		callsites_count_proved(p);
 	for (size_t i = 1; i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];
-		const struct identity_seen *n = &pl->seen;
-		struct store_other_file o = {
-			(uint32_t)i, (uint32_t)n->calls, (uint32_t)n->bad,
-			(uint32_t)n->linked,
-			pl->file ? identity_why_other(pl->is, n) : NULL
-		};
+		const char *why =
+			pl->file ? identity_why_other(pl->is, &pl->seen) : NULL;
 
-		if (!o.why)
+		if (!why)
 			continue;
-		if (store_other_file(p->db, &o, err))
+		if (store_doubt(p->db, (uint32_t)i, why, err))
 			return -1;
 		callsite_close(pl->file);
 		pl->file = NULL;

@@ -34,7 +34,6 @@ const struct redact_column redact_columns[] = {
 	{ "internal_image_section", "file", REDACT_KEEP,
 	  NULL }, /* rows are gone */
 	{ "internal_image_section", "name", REDACT_KEEP, NULL },
-	{ "internal_other_file", "why", REDACT_KEEP, NULL },
 	{ "internal_user_trust", "judged", REDACT_KEEP, NULL },
 	{ "event_type", "name", REDACT_KEEP, NULL },
 	{ "event_type", "kind", REDACT_KEEP, NULL },

@@ -200,7 +200,8 @@ SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')
-WHERE i.status = 'replaced' OR (i.status = 'unverified'
+WHERE i.status = 'replaced' OR i.identity GLOB 'doubted: *'
+	OR (i.status = 'unverified'
 	AND coalesce(i.identity, '') NOT GLOB 'proved:*'
 	AND coalesce(i.identity, '') NOT GLOB 'read:*')
 

@@ -8,8 +8,9 @@ SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	CASE i.status WHEN 'unverified' THEN i.file END AS settled,
 	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
 	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid,
-	coalesce(i.status = 'named' OR i.identity GLOB 'proved:*'
-		OR i.identity GLOB 'read:*', 0) AS proved
+	coalesce(i.status = 'named' AND i.identity NOT GLOB 'doubted: *'
+		OR i.identity GLOB 'proved:*' OR i.identity GLOB 'read:*',
+		i.status = 'named', 0) AS proved
 FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
 -- name: code_symbols

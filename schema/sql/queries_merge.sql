@@ -144,10 +144,6 @@ SELECT image, functions, framed FROM internal_frame_share ORDER BY image
 -- name: merge_links
 SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 
--- name: merge_others
-SELECT image, calls, no_call, proved, coalesce(why, '') AS why
-FROM internal_other_file ORDER BY image
-
 -- Earlier versions called requests matched (1) that are empty (12).
 -- name: merge_groups
 SELECT type, comm, kernel, user,

@@ -260,19 +260,6 @@ CREATE TABLE internal_callsite_link(
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
 
-CREATE TABLE internal_other_file(
--- Images whose file is not proved and may not be the one that ran: its code is
--- another length than what was mapped ('mapping'), or calls are before too few
--- return addresses ('calls'), as they also are if all of these are fabricated.
--- The call-site check does not judge by it, and its names may be wrong.
-	image INTEGER PRIMARY KEY,
-	calls INTEGER,		-- distinct return addresses behind a call
-	no_call INTEGER,	-- and others
-	proved INTEGER,		-- places where the call before the address is
-				-- to the function of the inner frame
-	why TEXT		-- 'mapping', 'calls'
-);
-
 CREATE TABLE internal_stack_check(
 -- The result of the call-site check for user stacks in use that have a return
 -- address.

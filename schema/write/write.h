@@ -128,10 +128,6 @@ struct store_stack_check {
 	uint32_t gaps;
 	enum callsite_link caller; /* 0: bogus */
 };
-struct store_other_file {
-	uint32_t image, calls, no_call, proved;
-	const char *why;
-};
 struct store_judged {
 	uint32_t stack;
 	enum judged judged;
@@ -173,8 +169,9 @@ int store_user_trust(struct store *db, const struct store_user_trust *u,
 int store_callsites_begin(struct store *db, struct err *err);
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err);
-int store_other_file(struct store *db, const struct store_other_file *o,
-		     struct err *err);
+/* why: of identity_why_other(). */
+int store_doubt(struct store *db, uint32_t image, const char *why,
+		struct err *err);
 int store_ends(struct store *db, const struct store_end *s, size_t n,
 	       struct err *err);
 int store_frame_share(struct store *db, const struct store_frame_share *s,

@@ -317,43 +317,26 @@ bool identity_is_copy(const char *a, const char *b)
 	return is;
 }
 
-/* The texts are in backstitch-schema(5). */
-static const struct identity_said proved = { IDENTITY_PROVED,
-					     "proved: build-id" };
-static const struct identity_said same_inode = { IDENTITY_PROVED,
-						 "proved: inode" };
-static const struct identity_said same_boot = { IDENTITY_PROVED,
-						"proved: this boot" };
-static const struct identity_said read_id = { IDENTITY_READ,
-					      "read: build-id of the path" };
-static const struct identity_said given = { IDENTITY_GIVEN, "given: path" };
-static const struct identity_said given_inode = { IDENTITY_BELIEVED,
-						  "given: inode" };
-static const struct identity_said open_id = {
-	IDENTITY_BELIEVED, "believed: build-id, another file is there now"
-};
-static const struct identity_said maybe_written = {
-	IDENTITY_BELIEVED, "believed: inode, perhaps written since"
-};
-static const struct identity_said unwritten = {
-	IDENTITY_BELIEVED, "believed: path, not written since"
-};
-static const struct identity_said by_path = { IDENTITY_BELIEVED,
-					      "believed: path" };
-static const struct identity_said by_addresses = { IDENTITY_BELIEVED,
-						   "believed: addresses" };
-static const struct identity_said copy = { IDENTITY_BELIEVED,
-					   "believed: code in other memory" };
-static const struct identity_said assumed = {
-	IDENTITY_ASSUMED, "assumed: path on another machine, and addresses"
-};
-static const struct identity_said doubtful = {
-	IDENTITY_DOUBTFUL, "doubtful: build-id of another file, and addresses"
-};
-static const struct identity_said offered = { IDENTITY_OFFERED, NULL };
-static const struct identity_said replaced = { IDENTITY_ANOTHER, "replaced" };
-static const struct identity_said other_id = { IDENTITY_ANOTHER,
-					       "other build-id" };
+/* The texts are in backstitch-schema(5); of another file, statuses. */
+#define SAID(name, is, why)                                                    \
+	static const struct identity_said name = { IDENTITY_##is, why }
+SAID(proved, PROVED, "proved: build-id");
+SAID(same_inode, PROVED, "proved: inode");
+SAID(same_boot, PROVED, "proved: this boot");
+SAID(read_id, READ, "read: build-id of the path");
+SAID(given, GIVEN, "given: path");
+SAID(given_inode, BELIEVED, "given: inode");
+SAID(open_id, BELIEVED, "believed: build-id, another file is there now");
+SAID(maybe_written, BELIEVED, "believed: inode, perhaps written since");
+SAID(unwritten, BELIEVED, "believed: path, not written since");
+SAID(by_path, BELIEVED, "believed: path");
+SAID(by_addresses, BELIEVED, "believed: addresses");
+SAID(copy, BELIEVED, "believed: code in other memory");
+SAID(assumed, ASSUMED, "assumed: path on another machine, and addresses");
+SAID(doubtful, DOUBTFUL, "doubtful: build-id of another file, and addresses");
+SAID(offered, OFFERED, NULL);
+SAID(replaced, ANOTHER, "replaced");
+SAID(other_id, ANOTHER, "other build-id");
 
 /* What the build-id says. */
 static struct identity_said identity_by_id(enum identity_id id, bool same)

@@ -121,7 +121,7 @@ bool identity_is_open(enum identity is);
  * few stacks. */
 bool identity_stands(enum identity is, const struct identity_seen *seen);
 /* The same of all return addresses, where stacks are judged by the file:
- * returns NULL, or internal_other_file.why. */
+ * returns NULL, or what is put behind "doubted: " in image.identity. */
 const char *identity_why_other(enum identity is,
 			       const struct identity_seen *seen);
 /* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none
