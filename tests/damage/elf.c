@@ -104,10 +104,11 @@ static int name(const unsigned char *p, size_t len, struct answers *a)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	struct symbolizer *sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = "/proc", .no_live = true });
-	/* nothing ran at these addresses: they must not speak against the file */
-	struct image img = {
-		.kind = IMAGE_FILE, .path = path + 5, .settled = path
-	};
+	/* nothing ran at these addresses: they must not speak against the file
+	 */
+	struct image img = { .kind = IMAGE_FILE,
+			     .path = path + 5,
+			     .settled = path };
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	int rc = symbolize_image(sy, &img, code, n_code, damage_elf_count, a,
 				 &rep, &err);
