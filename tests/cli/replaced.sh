@@ -177,6 +177,11 @@ judged() {
 is and_judges_stacks 'fabricated' "$(judged 0x1000 | grep -o fabricated)"
 is but_not_of_a_mapping_of_another_length 'not judged (other file)' \
 	"$(judged 0x3000)"
+"$B" symbolize x.db >/dev/null 2>err
+is as_is_said_once 'doubted: mapping; read: build-id of the path' "$(why)"
+"$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
+says and_nothing_proves_its_names \
+	'Nothing proves the names of 100.00 % of the samples.' out
 "$MKCAP" d.txt c.data
 is also_if_names_are_kept_from_before 'named 2 read: build-id of the path' \
 	"$(status c.data) $(why)"
