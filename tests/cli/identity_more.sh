@@ -309,12 +309,12 @@ path, id = sys.argv[1].encode() + b"\0", bytes.fromhex(sys.argv[2])
 places = []
 at = data.find(id)
 while at >= 0:
-    places += range(at - 12, at + 24 + len(path), 7)
+    places += range(at - 12, at + 24 + len(path), 4)
     at = data.find(id, at + 1)
 at = data.find(path)
 while at >= 0:
     if id not in data[at - 32:at]:
-        places += range(at - 32, at - 8, 3)
+        places += range(at - 32, at - 8, 2)
     at = data.find(path, at + 1)
 for i, at in enumerate(places):
     bad = bytearray(data)
