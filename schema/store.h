@@ -25,7 +25,7 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 14
+#define SCHEMA_VERSION 15
 /* That of release 1.0: a database since then can be read. */
 #define SCHEMA_OLDEST 12
 

@@ -17,6 +17,8 @@ struct image_report {
 	/* 'named', 'unverified', 'no file', 'other build-id', 'replaced', 'no
 	 * symbols', 'no names' (a kind of code that has no names) */
 	const char *status;
+	/* what identity_judge() says of the file; NULL: it was not asked */
+	const char *identity;
 	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;
 	struct section_used *used; /* owned, with its strings */

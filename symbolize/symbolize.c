@@ -443,6 +443,7 @@ static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
 	in->names.rs = NULL;
 	in->extra.rs = NULL;
 	report_release(sy->rep);
+	sy->rep->identity = NULL;
 }
 
 /* The best of the files that the user gives for an image. */
@@ -545,7 +546,11 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	bool told = in->m && (in->open || !n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
-	if (!told && symbolize_choose(sy, &as, code, n, &best, in, err))
+	if (told && !in->open && img->kind == IMAGE_FILE)
+		in->said = identity_judge_id(sy, img);
+	if (told)
+		rep->identity = in->said.why;
+	else if (symbolize_choose(sy, &as, code, n, &best, in, err))
 		goto out;
 	/* what is remembered is of the file with that build-id */
 	if (in->refused)

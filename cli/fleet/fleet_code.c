@@ -220,8 +220,7 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_id(b, fleet_word(r->f, name, strlen(name)));
 	fleet_fill_id(b, fleet_word(r->f, file, strlen(file)));
 	fleet_fill_int(b, at->line);
-	fleet_fill_int(b,
-		       !!strcmp(r->f->code->image[fr->image].status, "named"));
+	fleet_fill_int(b, !r->f->code->image[fr->image].proved);
 	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 }
 

@@ -21,15 +21,6 @@
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
 
-/* A file without a build-id is believed to be the one that ran if this part of
- * its return addresses at least is behind a call. Code without frame pointers
- * leads to wrong addresses too: of 30 in the text of a cc1 built so, 19 are
- * behind none. Of random addresses, about 29 in 30 are. */
-#define BELIEVED_OF 4
-/* A file whose code is as long as what was mapped is doubted only with this
- * many addresses that are behind none. */
-#define MANY 4
-
 /* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
@@ -295,7 +286,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 			if (!callsites_has_none(p, of))
 				pl->file = callsite_open(sy, image_of(p, frame),
 							 &said);
-			pl->unverified = said.is < IDENTITY_READ;
+			pl->is = said.is;
 			progress_update(0, 0, i, "return addresses");
 		}
 		callsites_check_frame(p, frame);
@@ -311,6 +302,7 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const struct spot *s = &p->spot[i];
+		const struct place *pl = callsites_place_of(p, i);
 
 		if (!s->site.kind || !s->returns)
 			continue;
@@ -318,8 +310,7 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 			.frame = i,
 			.kind = s->site.kind,
 			.target = s->site.target,
-			.unverified = callsites_place_of(p, i)->unverified &&
-				      callsites_place_of(p, i)->file,
+			.unverified = pl->file && !identity_is_sure(pl->is),
 		};
 	}
 	rc = store_callsites(p->db, c, n, err);
@@ -339,8 +330,8 @@ static void callsites_take_mapping(void *arg, uint32_t image, uint64_t pgoff,
 
 	if (!pl || !pl->file || image_is_copy(&p->code->image[image].img))
 		return;
-	pl->mapped = true;
-	pl->fits |= callsite_fits(pl->file, pgoff, len);
+	pl->seen.mapped = true;
+	pl->seen.fits |= callsite_fits(pl->file, pgoff, len);
 }
 
 /* Counts return addresses by what is before them. Returns whether any file
@@ -358,14 +349,14 @@ static bool callsites_count_calls(struct pass *p)
 		switch (p->spot[i].site.kind) {
 		case CALLSITE_NO_CALL:
 		case CALLSITE_NO_CODE:
-			pl->bad++;
-			asked |= pl->unverified;
+			pl->seen.bad++;
+			asked |= !identity_is_sure(pl->is);
 			break;
 		case CALLSITE_DIRECT:
 		case CALLSITE_INDIRECT:
 		case CALLSITE_SIGNAL:
 		case CALLSITE_START:
-			pl->calls++;
+			pl->seen.calls++;
 			break;
 		case CALLSITE_UNCHECKED:
 			break;
@@ -387,24 +378,12 @@ static void callsites_count_proved(struct pass *p)
 		struct place *pl = &p->place[image];
 
 		if (p->spot[caller].site.kind == CALLSITE_DIRECT &&
-		    pl->unverified && pl->bad &&
+		    !identity_is_sure(pl->is) && pl->seen.bad &&
 		    bare_code_frame(p->code, n->frame)->image == image)
-			pl->proved += callsites_link(p, n->frame, caller) ==
-				      CALLSITE_PROVED;
+			pl->seen.linked +=
+				callsites_link(p, n->frame, caller) ==
+				CALLSITE_PROVED;
 	}
-}
-
-/* NULL: nothing says that another file ran. */
-static const char *callsites_why_other(const struct place *pl)
-{
-	if (!pl->file || !pl->unverified)
-		return NULL;
-	if (pl->mapped && !pl->fits)
-		return "mapping";
-	if (pl->bad < (pl->fits ? MANY : 1))
-		return NULL;
-	return !pl->proved || pl->calls < pl->bad / BELIEVED_OF ? "calls"
-								: NULL;
 }
 
 /* Nothing is judged by a file that did not run. */
@@ -418,13 +397,12 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 		callsites_count_proved(p);
 	for (size_t i = 1; i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];
-		struct store_other_file o = { (uint32_t)i, pl->calls, pl->bad,
-					      pl->proved,
-					      callsites_why_other(pl) };
+		const char *why =
+			pl->file ? identity_why_other(pl->is, &pl->seen) : NULL;
 
-		if (!o.why)
+		if (!why)
 			continue;
-		if (store_other_file(p->db, &o, err))
+		if (store_doubt(p->db, (uint32_t)i, why, err))
 			return -1;
 		callsite_close(pl->file);
 		pl->file = NULL;

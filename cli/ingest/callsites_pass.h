@@ -20,11 +20,9 @@ struct symbolizer;
 /* The file of an image. */
 struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
-	bool unverified;	    /* nothing proves that it is the one */
+	enum identity is;	    /* how sure it is that it is the one */
 	bool other;		    /* it is not the file that ran */
-	bool mapped, fits;   /* its mappings are known; one is as its code */
-	uint32_t calls, bad; /* return addresses behind a call, and others */
-	uint32_t proved;     /* of calls: to the inner frame's function */
+	struct identity_seen seen;  /* in it */
 	/* functions, and those that set a frame pointer, of a file that is
 	 * named as a cause; 0: not counted */
 	uint32_t functions, framed;

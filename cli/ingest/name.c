@@ -208,7 +208,7 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
-				  rep.seg, rep.n_seg, err);
+				  rep.identity, rep.seg, rep.n_seg, err);
 	if (!ret)
 		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
 				     err);

@@ -47,6 +47,7 @@ static int code_read_images(struct code_loading *l, struct store *db,
 			.status =
 				code_text(l, rows_text(r, CODE_IMAGES_STATUS)),
 			.pid = rows_int(r, CODE_IMAGES_PID),
+			.proved = rows_int(r, CODE_IMAGES_PROVED) != 0,
 		};
 
 		rows_image(r, CODE_IMAGES_KIND, &l->text, &i.img);

@@ -22,6 +22,7 @@ struct code_image {
 	struct image img;   /* kind, path, build-id, start, len, t0 */
 	const char *status; /* "named", "no file", ...; "" */
 	int64_t pid; /* the process whose anonymous memory it is; else 0 */
+	bool proved; /* something proves that its names are of its file */
 };
 
 /* A function, and a place in its source. */

@@ -478,11 +478,12 @@ static int summary_put_unverified(struct summary *s)
 	while (rows_step(r)) {
 		double part = (double)rows_int(r, UNVERIFIED_FILES_SAMPLES);
 		double all = (double)rows_int(r, UNVERIFIED_FILES_COUNTED);
+		const char *why = rows_text(r, UNVERIFIED_FILES_IDENTITY);
 
 		if (part < all / TRUST_UNPROVED_OF || n == LINES_FULL)
 			continue;
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
-		lines_add(&s->l, ", %s of samples: %s",
+		lines_add(&s->l, ", %s of samples: %s%s%s",
 			  human_percent(share, sizeof(share), part, all),
 			  rows_int(r, UNVERIFIED_FILES_COPY)
 				  ? "a copy of its code in other memory"
@@ -491,7 +492,8 @@ static int summary_put_unverified(struct summary *s)
 				  ? "another file than the mapped one is there"
 				  : "another file than the mapped one is "
 				    "there; 'perf record --buildid-mmap' "
-				    "tells them apart");
+				    "tells them apart",
+			  *why ? "; " : "", why);
 		lines_put(&s->l, n++ ? "" : "unverified");
 	}
 	return rows_end(r, s->err);

@@ -61,17 +61,16 @@ struct merge_code {
 	struct store_link *link;
 	size_t n_link, cap_link;
 	struct table links;
-	struct store_other_file *other;
-	size_t n_other, cap_other;
-	struct table others; /* by image */
 	int64_t *fresh; /* by image id: its row in this part, if this part was
 			 * the first to have the image; else 0 */
 	size_t n_fresh, cap_fresh;
 };
 
+#define IMAGE_COLUMNS 15
+
 /* All columns, which naming fills later in a database that is ingested. */
-static const struct bulk_shape image_shape = { "image", NULL, 14, true,
-					       PAGES_NONE };
+static const struct bulk_shape image_shape = { "image", NULL, IMAGE_COLUMNS,
+					       true, PAGES_NONE };
 static const struct bulk_shape frame_shape = { "frame", NULL, 9, true,
 					       PAGES_NONE };
 
@@ -96,13 +95,11 @@ void merge_code_free(struct merge_code *c)
 	intern_release(&c->sections);
 	table_release(&c->stacks);
 	table_release(&c->links);
-	table_release(&c->others);
 	free(c->image.row);
 	free(c->frame.row);
 	free(c->stack);
 	free(c->site);
 	free(c->link);
-	free(c->other);
 	free(c->fresh);
 	free(c);
 }
@@ -174,8 +171,6 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 	row->known = known;
 	return true;
 }
-
-#define IMAGE_COLUMNS 14
 
 /* What is known of an image's file: names, names of a file that may be another
  * one, or why there are none. */
@@ -556,28 +551,6 @@ static int merge_code_take_link(struct merge *m, struct merge_part *p,
 	return 0;
 }
 
-static int merge_code_take_other(struct merge *m, struct merge_part *p,
-				 const struct rows *r)
-{
-	struct merge_code *c = m->code;
-	struct store_other_file o = {
-		.image = merge_map_get(&p->map[MERGE_IMAGE],
-				       rows_int(r, MERGE_OTHERS_IMAGE)),
-		.calls = (uint32_t)rows_int(r, MERGE_OTHERS_CALLS),
-		.no_call = (uint32_t)rows_int(r, MERGE_OTHERS_NO_CALL),
-		.proved = (uint32_t)rows_int(r, MERGE_OTHERS_PROVED),
-		.why = rows_text(r, MERGE_OTHERS_WHY),
-	};
-	uint64_t h = hash_u64(o.image);
-
-	if (!o.image || table_find_hash(&c->others, h) != TABLE_NONE)
-		return 0;
-	table_add(&c->others, h, (uint32_t)c->n_other);
-	o.why = arena_strdup(&c->text, o.why);
-	*mem_add(c->other, c->n_other, c->cap_other) = o;
-	return 0;
-}
-
 /* ---- all of a part */
 
 typedef int code_take_fn(struct merge *m, struct merge_part *p,
@@ -633,8 +606,6 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 	    merge_code_take_rows(m, p, "merge_shares", NULL,
 				 merge_code_put_share, err) ||
 	    merge_code_take_rows(m, p, "merge_links", merge_code_take_link,
-				 NULL, err) ||
-	    merge_code_take_rows(m, p, "merge_others", merge_code_take_other,
 				 NULL, err) ||
 	    merge_code_take_owned(m, p, "merge_inlined", T_INLINE, MERGE_FRAME,
 				  err) ||
@@ -765,11 +736,7 @@ int merge_code_write(struct merge *m, struct err *err)
 	    merge_code_write_list(m, &c->frame, c->frame_table, FRAME_COLUMNS,
 				  err) ||
 	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err) ||
-	    merge_code_write_sites(m, err) ||
-	    store_links(m->db, c->link, c->n_link, err))
+	    merge_code_write_sites(m, err))
 		return -1;
-	for (size_t i = 0; i < c->n_other; i++)
-		if (store_other_file(m->db, &c->other[i], err))
-			return -1;
-	return 0;
+	return store_links(m->db, c->link, c->n_link, err);
 }

@@ -30,10 +30,10 @@ const struct redact_column redact_columns[] = {
 	{ "image", "file", REDACT_GONE,
 	  NULL }, /* path on the machine that named it */
 	{ "image", "status", REDACT_KEEP, NULL },
+	{ "image", "identity", REDACT_KEEP, NULL },
 	{ "internal_image_section", "file", REDACT_KEEP,
 	  NULL }, /* rows are gone */
 	{ "internal_image_section", "name", REDACT_KEEP, NULL },
-	{ "internal_other_file", "why", REDACT_KEEP, NULL },
 	{ "internal_user_trust", "judged", REDACT_KEEP, NULL },
 	{ "event_type", "name", REDACT_KEEP, NULL },
 	{ "event_type", "kind", REDACT_KEEP, NULL },

@@ -212,9 +212,9 @@ SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
 -- The file of an earlier naming is kept if there is none now.
 -- name: image_status
-UPDATE image SET file = ?2, status = ?3
+UPDATE image SET file = ?2, status = ?3, identity = ?4
 WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
-	AND (file, status) IS NOT (?2, ?3)
+	AND (file, status, identity) IS NOT (?2, ?3, ?4)
 
 -- ?1: raw_chain.id
 -- name: raw_chain

@@ -29,8 +29,9 @@ INSERT OR IGNORE INTO internal_frame_share VALUES(?1, ?2, ?3)
 SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
 FROM mapping WHERE prot & 4 AND image IS NOT NULL
 
--- name: put_other_file
-INSERT INTO internal_other_file VALUES(?1, ?2, ?3, ?4, ?5)
+-- name: put_doubt
+UPDATE image SET identity = 'doubted: ' || ?2 || '; ' || coalesce(identity, '')
+WHERE id = ?1
 
 -- name: put_callsite
 INSERT INTO internal_callsite VALUES(?1, ?2, ?3, ?4)
@@ -77,7 +78,7 @@ FROM internal_end
 SELECT inner, frame, link FROM internal_callsite_link
 
 -- name: again_others
-SELECT image FROM internal_other_file
+SELECT id AS image FROM image WHERE identity GLOB 'doubted: *'
 
 -- name: check_callsites
 SELECT n.stacks, n.addresses, n.bogus,
@@ -159,7 +160,7 @@ WHERE g.user IS NOT NULL
 WITH doubtful(frame, why, image) AS MATERIALIZED (
 	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
 	FROM frame WHERE flags & 128
-	OR image IN (SELECT image FROM internal_other_file)
+	OR image IN (SELECT id FROM image WHERE identity GLOB 'doubted: *')
 ), doubted(stack, why, image) AS MATERIALIZED (
 	SELECT DISTINCT p.stack, f.why, f.image
 	-- most captures have no such frame: then no stack is read

@@ -174,7 +174,7 @@ GROUP BY w.name, c.name ORDER BY samples DESC, w.name, c.name
 -- how many. {images}: unverified_images. asked: the recorder was told to take
 -- build-ids of mappings.
 -- name: unverified_files
-SELECT i.path, i.other, i.copy, (SELECT max(cmdline LIKE '%--buildid-mmap%')
+SELECT i.path, i.other, i.copy, i.identity, (SELECT max(cmdline LIKE '%--buildid-mmap%')
 		FROM capture) AS asked, CAST(total(g.n) AS INTEGER) AS samples,
 	CAST((SELECT total(n) FROM sample_group) AS INTEGER) AS counted
 FROM sample_group g
@@ -183,27 +183,27 @@ JOIN frame f ON f.id = s.frame
 JOIN (
 {images}
 ) i ON i.id = f.image AND NOT i.gone
-GROUP BY i.path, i.other, i.copy ORDER BY samples DESC, i.path
+GROUP BY i.path, i.other, i.copy, i.identity ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess. gone:
 -- there are no names, as only another file was found. inode: of a file beside
 -- which a second one was mapped from the path; else 0. copy: of its code in
--- other memory.
+-- other memory. identity: '' in a database of an older schema.
 -- name: unverified_images
 SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
 	i.status = 'replaced' AS gone,
 	CASE WHEN i.status = 'replaced' AND EXISTS (SELECT 1 FROM image j
 		WHERE j.path = i.path AND j.id <> i.id AND j.ino > 0)
 		THEN coalesce(i.ino, 0) ELSE 0 END AS inode,
-	i.len > 0 AS copy
+	i.len > 0 AS copy, coalesce(i.identity, '') AS identity
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')
-WHERE i.status = 'replaced' OR (i.status = 'unverified'
-	AND (i.build_id IS NULL OR i.file = i.path
-	OR NOT (i.file LIKE '%.debug' OR i.file LIKE '%/debug'
-		OR i.file LIKE '%/debuginfo')))
+WHERE i.status = 'replaced' OR i.identity GLOB 'doubted: *'
+	OR (i.status = 'unverified'
+	AND coalesce(i.identity, '') NOT GLOB 'proved:*'
+	AND coalesce(i.identity, '') NOT GLOB 'read:*')
 
 -- name: print_types
 SELECT id, name, kind = 'sample' AS is_sample, has_chain

@@ -1,12 +1,16 @@
 -- queries_code.sql - the code and the events of a database, for readers that
 -- need more of a frame than its name. Ids are 1, 2, 3 ....
 
+-- proved: as in unverified_images.
 -- name: code_images
 SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	i.maj, i.min, i.ino, i.ino_gen,
 	CASE i.status WHEN 'unverified' THEN i.file END AS settled,
 	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
-	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid
+	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid,
+	coalesce(i.status = 'named' AND i.identity NOT GLOB 'doubted: *'
+		OR i.identity GLOB 'proved:*' OR i.identity GLOB 'read:*',
+		i.status = 'named', 0) AS proved
 FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
 -- name: code_symbols

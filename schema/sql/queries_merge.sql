@@ -93,7 +93,7 @@ ORDER BY id
 
 -- name: merge_images
 SELECT id, kind, path, build_id, maj, min, ino, ino_gen, start, len, t0,
-	process, file, status
+	process, file, status, identity
 FROM image ORDER BY id
 
 -- name: merge_symbols
@@ -143,10 +143,6 @@ SELECT image, functions, framed FROM internal_frame_share ORDER BY image
 
 -- name: merge_links
 SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
-
--- name: merge_others
-SELECT image, calls, no_call, proved, coalesce(why, '') AS why
-FROM internal_other_file ORDER BY image
 
 -- Earlier versions called requests matched (1) that are empty (12).
 -- name: merge_groups

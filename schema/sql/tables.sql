@@ -87,9 +87,11 @@ CREATE TABLE image(
 	t0 INTEGER,		-- since when it is this version
 	process INTEGER,	-- anonymous memory: whose
 	file TEXT,		-- where its symbols were read; NULL not yet
-	status TEXT		-- 'named', 'unverified', or why there are no
+	status TEXT,		-- 'named', 'unverified', or why there are no
 				-- names: 'no file', 'other build-id',
 				-- 'replaced', 'no ELF file', ...
+	identity TEXT		-- what says that file is the one that ran:
+				-- 'proved: build-id', 'believed: path', ...
 );
 
 CREATE TABLE internal_segment(
@@ -257,19 +259,6 @@ CREATE TABLE internal_callsite_link(
 	link INTEGER,		-- word 'link'
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
-
-CREATE TABLE internal_other_file(
--- Images without a build-id whose file may not be the one that ran: its code is
--- another length than what was mapped ('mapping'), or calls are before too few
--- return addresses ('calls'), as they also are if all of these are fabricated.
--- The call-site check does not judge by it, and its names may be wrong.
-	image INTEGER PRIMARY KEY,
-	calls INTEGER,		-- distinct return addresses behind a call
-	no_call INTEGER,	-- and others
-	proved INTEGER,		-- places where the call before the address is
-				-- to the function of the inner frame
-	why TEXT		-- 'mapping', 'calls'
-);
 
 CREATE TABLE internal_stack_check(
 -- The result of the call-site check for user stacks in use that have a return

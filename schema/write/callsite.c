@@ -145,22 +145,16 @@ int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 	return rc;
 }
 
-int store_other_file(struct store *db, const struct store_other_file *o,
-		     struct err *err)
+int store_doubt(struct store *db, uint32_t image, const char *why,
+		struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_other_file"), err);
-	int rc = -1;
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_doubt"), err);
 
-	if (st) {
-		sqlite3_bind_int64(st, 1, o->image);
-		sqlite3_bind_int64(st, 2, o->calls);
-		sqlite3_bind_int64(st, 3, o->no_call);
-		sqlite3_bind_int64(st, 4, o->proved);
-		db_bind_text(st, 5, o->why);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, image);
+	db_bind_text(st, 2, why);
+	return db_step_last(db, st, err);
 }
 
 int store_links(struct store *db, const struct store_link *l, size_t n,

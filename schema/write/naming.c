@@ -560,22 +560,24 @@ static int naming_has_segments(struct store *db, uint32_t image,
 }
 
 static int naming_run(struct store *db, const char *name, uint32_t image,
-		      const char *file, const char *status, struct err *err)
+		      const char *file, const char *status,
+		      const char *identity, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql(name), err);
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, image);
-	/* fails without harm for a statement that has no ?2 and ?3 */
+	/* fails without harm for a statement that has no ?2, ?3 and ?4 */
 	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 4, identity, -1, SQLITE_STATIC);
 	return db_step_last(db, st, err);
 }
 
 int store_image(struct store *db, uint32_t image, const char *file,
-		const char *status, const struct segment *seg, size_t n,
-		struct err *err)
+		const char *status, const char *identity,
+		const struct segment *seg, size_t n, struct err *err)
 {
 	struct naming *nm = naming_of(db);
 
@@ -583,9 +585,9 @@ int store_image(struct store *db, uint32_t image, const char *file,
 
 	if (has < 0 ||
 	    (!has &&
-	     naming_run(db, "drop_segments", image, file, status, err)) ||
+	     naming_run(db, "drop_segments", image, NULL, NULL, NULL, err)) ||
 	    naming_run(db, "image_status", image, file && *file ? file : NULL,
-		       status, err) ||
+		       status, identity, err) ||
 	    (!has && naming_put_segments(db, image, seg, n, err)))
 		return -1;
 	/* answers wait for the image at hand only: no frame of another one is

@@ -99,10 +99,11 @@ int store_unnamed_at(struct store *db, size_t i, struct image *img,
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);
 /* Writes the result of naming an image: the file used (NULL: none), a status
- * word, and, through its segments, the ELF address of each frame. */
+ * word, what says that the file is the image's (NULL: not asked), and, through
+ * its segments, the ELF address of each frame. */
 int store_image(struct store *db, uint32_t image, const char *file,
-		const char *status, const struct segment *seg, size_t n,
-		struct err *err);
+		const char *status, const char *identity,
+		const struct segment *seg, size_t n, struct err *err);
 /* Writes the sections that an image's names were read from. */
 int store_sections(struct store *db, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);
@@ -126,10 +127,6 @@ struct store_stack_check {
 	uint32_t image; /* 0: no frame is bogus */
 	uint32_t gaps;
 	enum callsite_link caller; /* 0: bogus */
-};
-struct store_other_file {
-	uint32_t image, calls, no_call, proved;
-	const char *why;
 };
 struct store_judged {
 	uint32_t stack;
@@ -172,8 +169,9 @@ int store_user_trust(struct store *db, const struct store_user_trust *u,
 int store_callsites_begin(struct store *db, struct err *err);
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err);
-int store_other_file(struct store *db, const struct store_other_file *o,
-		     struct err *err);
+/* why: of identity_why_other(). */
+int store_doubt(struct store *db, uint32_t image, const char *why,
+		struct err *err);
 int store_ends(struct store *db, const struct store_end *s, size_t n,
 	       struct err *err);
 int store_frame_share(struct store *db, const struct store_frame_share *s,

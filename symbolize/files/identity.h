@@ -22,9 +22,11 @@
 #define SYMBOLIZE_FILES_IDENTITY_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct elf_file;
 struct image;
+struct segment;
 struct symbolizer;
 
 enum identity {
@@ -49,8 +51,8 @@ enum found_at {
 	FOUND_BY_ID, /* where files are kept by build-id */
 };
 
-/* The answer; why is a status of struct image_report for another file, and NULL
- * for others. */
+/* The answer; why is a status of struct image_report for another file, and for
+ * others what speaks for it: a text of image.identity, backstitch-schema(5). */
 struct identity_said {
 	enum identity is;
 	const char *why;
@@ -81,22 +83,47 @@ enum identity_id {
 };
 enum identity_id identity_of_id(const struct symbolizer *sy,
 				const struct image *img);
+/* What is said of the file with the build-id of an image. */
+struct identity_said identity_judge_id(const struct symbolizer *sy,
+				       const struct image *img);
 /* Returns whether what is found for the image may be kept under its build-id
  * or, without one, its path and inode: nothing else decides what is found. */
 bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img);
+/* The code of a file. */
+struct identity_code {
+	const struct segment *seg;
+	size_t n_seg;
+	uint64_t span; /* identity_span() */
+	uint16_t machine;
+};
+/* Returns the length from the first page of the first segment to the end of the
+ * last, if the first is of code; else 0. */
+uint64_t identity_span(const struct elf_file *ef);
+/* Is this range of the file, mapped as code, what a loader maps of this file's
+ * code? Files of another build mostly have other sizes. */
+bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len);
 /* Distinct addresses of a capture, in a file. */
 struct identity_seen {
 	size_t ran, missed;	 /* of innermost frames: at an instruction of a
 				  * function, or nowhere near */
 	size_t calls, bad;	 /* return addresses: behind a call or not */
 	size_t calls_of, bad_of; /* places in stacks that these have called */
+	/* of all stacks: places where that call is of the next function */
+	size_t linked;
+	bool mapped, fits; /* mappings of its code are known; one is as long */
 };
+/* Returns whether the file proves what is taken from it. */
+bool identity_is_sure(enum identity is);
 /* Returns whether the addresses that ran decide anything. */
 bool identity_is_open(enum identity is);
 /* Returns whether they leave the file to the image. A walk along frame pointers
  * adds some return addresses behind no call to those of the right file, each in
  * few stacks. */
 bool identity_stands(enum identity is, const struct identity_seen *seen);
+/* The same of all return addresses, where stacks are judged by the file:
+ * returns NULL, or what is put behind "doubted: " in image.identity. */
+const char *identity_why_other(enum identity is,
+			       const struct identity_seen *seen);
 /* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none
  * of them. */
 int identity_compare(const struct identity_seen *a,

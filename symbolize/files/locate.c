@@ -425,7 +425,7 @@ static struct elf_file *places_judge(const struct places *p,
 	struct elf_file *best = NULL;
 
 	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL };
-	for (size_t i = 0; i < p->n && said->is < IDENTITY_READ; i++) {
+	for (size_t i = 0; i < p->n && !identity_is_sure(said->is); i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
 		if (!ef)
@@ -577,7 +577,8 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 		report_status(sy, said->why);
 		return false;
 	}
-	sy->unproved = said->is < IDENTITY_READ;
+	sy->unproved = !identity_is_sure(said->is);
+	sy->rep->identity = said->why;
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
 	report_status(sy, ef->no_code ? "unverified" : "named");

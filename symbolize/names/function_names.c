@@ -54,7 +54,7 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 	if (img->kind != IMAGE_FILE || !img->id_len)
 		return false;
 	ef = locate_open(sy, img, &said);
-	if (!ef || said.is < IDENTITY_READ) {
+	if (!ef || !identity_is_sure(said.is)) {
 		elf_file_close(ef);
 		return false;
 	}

@@ -169,27 +169,6 @@ static void callsite_free(void *object)
 	free(f);
 }
 
-/* Of struct callsite_file. */
-static uint64_t callsite_span(const struct elf_file *ef)
-{
-	uint64_t code = UINT64_MAX, data = UINT64_MAX;
-	uint64_t end = 0;
-
-	for (size_t i = 0; i < ef->n_seg + ef->n_data; i++) {
-		bool is_code = i < ef->n_seg;
-		const struct segment *s =
-			is_code ? &ef->seg[i] : &ef->data[i - ef->n_seg];
-		uint64_t *first = is_code ? &code : &data;
-		uint64_t seg_end;
-
-		if (__builtin_add_overflow(s->vaddr, s->filesz, &seg_end))
-			return 0;
-		end = seg_end > end ? seg_end : end;
-		*first = s->vaddr < *first ? s->vaddr : *first;
-	}
-	return code < data ? end - elf_page_floor(code) : 0;
-}
-
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 					       const struct image *img,
 					       struct identity_said *said)
@@ -220,7 +199,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->big = ef->big;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
-	f->span = callsite_span(ef);
+	f->span = identity_span(ef);
 	f->loader = callsite_is_loader(img->path);
 	f->cfi = cfi_open_both(ef);
 	callsite_take_symbols(f);
@@ -298,29 +277,10 @@ void callsite_close(struct callsite_file *f)
 
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 {
-	/* Pages of arm64 and powerpc are of 64 KiB at most. */
-	bool large = f->machine == EM_AARCH64 || f->machine == EM_PPC64;
-	uint64_t page = large ? 65536 : 4096;
-	uint64_t end;
-	uint64_t seg_end;
+	const struct identity_code c = { f->seg, f->n_seg, f->span,
+					 f->machine };
 
-	if (__builtin_add_overflow(pgoff, len, &end))
-		return false;
-	for (size_t i = 0; i < f->n_seg; i++) {
-		const struct segment *s = &f->seg[i];
-
-		if (!__builtin_add_overflow(s->off, s->filesz, &seg_end) &&
-		    pgoff <= s->off && s->off - pgoff < page &&
-		    end >= seg_end && end - seg_end < page)
-			return true;
-		/* The first mapping of a file is as long as all of its
-		 * segments, the others of which are mapped over it: Linux
-		 * (total_mapping_size()) and ld.so do so. */
-		if (f->span && pgoff <= s->off && s->off - pgoff < page &&
-		    len >= f->span && len - f->span < page)
-			return true;
-	}
-	return false;
+	return identity_fits(&c, pgoff, len);
 }
 
 /* ---- one return address */

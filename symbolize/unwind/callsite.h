@@ -34,8 +34,7 @@ void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
  * are borrowed from f. */
 bool callsite_text(struct callsite_file *f, struct section_used *out);
 
-/* Is this range of the file, mapped as code, what a loader maps of this file's
- * code? Files of another build mostly have other sizes. */
+/* As identity_fits(). */
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len);
 
 /* What precedes a return address. target is an ELF address; 0: none or

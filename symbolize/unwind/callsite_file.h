@@ -66,9 +66,7 @@ struct callsite_file {
 	size_t n_cold, cap_cold;
 	struct segment *seg;
 	size_t n_seg;
-	/* from the first page of the first segment to the end of the last, if
-	 * the first is of code; else 0 */
-	uint64_t span;
+	uint64_t span;		     /* identity_span() */
 	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
 	size_t n_plt;
 	uint64_t injected[INJECTED_MAX]; /* of callsite_is_injected() */

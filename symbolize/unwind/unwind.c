@@ -274,11 +274,11 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	out->end = UNWIND_NO_TABLE;
 	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
-	/* Requires a file proved by its build-id: no dump would show that
-	 * another version is wrong. */
+	/* Requires a file that is proved: no dump would show that another
+	 * version is wrong. */
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	if (!c.m || (!c.m->proved && c.m->kind != IMAGE_VDSO))
+	if (!c.m || (!c.proved && c.m->kind != IMAGE_VDSO))
 		return;
 	out->end = UNWIND_TRUNCATED;
 	if (kind == ROW_OUTERMOST || kind == ROW_COMPLEX ||

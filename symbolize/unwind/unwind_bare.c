@@ -31,6 +31,7 @@ struct unwind_code unwind_code_at(struct table_unwinder *u,
 			c.m = NULL;
 		c.vaddr = pc;
 		c.dated = true;
+		c.proved = true;
 		return c;
 	}
 	if (!c.mapped || !map.image)
@@ -45,6 +46,7 @@ struct unwind_code unwind_code_at(struct table_unwinder *u,
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
 		c.m = NULL;
+	c.proved = c.m && unwind_images_is_proved(c.m, &map);
 	return c;
 }
 

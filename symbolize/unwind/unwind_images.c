@@ -293,7 +293,8 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->proved = said.is >= IDENTITY_READ;
+	m->is = said.is;
+	m->span = identity_span(ef);
 	m->keep = keep;
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
@@ -424,7 +425,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 	m->set = ms;
 	m->machine = (uint16_t)c->machine;
 	m->kind = IMAGE_JIT;
-	m->proved = true;
+	m->is = IDENTITY_PROVED;
 	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	m->code = c;
 	if (!ms->sframe_only)
@@ -464,12 +465,23 @@ bool unwind_images_may_add(const struct unwind_image *m)
 	       !m->set->sframe_only;
 }
 
+bool unwind_images_is_proved(const struct unwind_image *m,
+			     const struct unwind_map *map)
+{
+	const struct identity_code c = { m->seg, m->n_seg, m->span,
+					 m->machine };
+
+	return m->is == IDENTITY_PROVED ||
+	       (m->is == IDENTITY_READ &&
+		identity_fits(&c, map->pgoff, map->end - map->start));
+}
+
 bool unwind_images_has_data(const struct unwind_image *m,
 			    const struct unwind_map *map, uint64_t addr)
 {
 	const struct segment *code = NULL;
 
-	if (!m->proved || m->kind != IMAGE_FILE)
+	if (m->kind != IMAGE_FILE || !unwind_images_is_proved(m, map))
 		return false;
 	/* the kernel maps whole pages, so that pgoff may be before the code */
 	for (size_t i = 0; i < m->n_seg && !code; i++)

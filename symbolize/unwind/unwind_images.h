@@ -16,6 +16,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "symbolize/cfi/sigreturn.h"
+#include "symbolize/files/identity.h"
 #include "symbolize/files/tried_files.h"
 
 struct callsite_file;
@@ -39,7 +40,7 @@ struct unwind_image {
 	struct unwind_images *set; /* the set it is in */
 	uint16_t machine;
 	enum image_kind kind; /* FILE, VDSO or JIT */
-	bool proved;	      /* it is the file that was mapped */
+	enum identity is;     /* how sure it is that it was mapped */
 	bool keep;	      /* for later runs */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
@@ -53,6 +54,7 @@ struct unwind_image {
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
+	uint64_t span;	      /* identity_span() */
 	struct segment *data; /* loaded without the right to execute */
 	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
@@ -115,8 +117,12 @@ bool unwind_images_more_tables(struct unwind_image *m);
  * order of the samples: an inferred caller depends on the tables that earlier
  * samples led to. */
 bool unwind_images_may_add(const struct unwind_image *m);
-/* Returns whether an address is in such a part of a file whose build-id was
- * compared, where the mapping of its code says that it was loaded. */
+/* Returns whether a file is the one that was mapped: it is proved, or its
+ * build-id was read, and what was mapped is as long as its code. */
+bool unwind_images_is_proved(const struct unwind_image *m,
+			     const struct unwind_map *map);
+/* Returns whether an address is in such a part of a file that is proved so,
+ * where the mapping of its code says that it was loaded. */
 bool unwind_images_has_data(const struct unwind_image *m,
 			    const struct unwind_map *map, uint64_t addr);
 /* Returns whether [start, end) of a mapping is code of the file, which is a

@@ -37,6 +37,7 @@ struct unwind_code {
 	bool file;   /* belongs to a file, found or not */
 	bool dated;  /* the mapping may change */
 	bool named;  /* in a function that the runtime named */
+	bool proved; /* unwind_images_is_proved() */
 };
 
 /* The same, for as long as mappings stay as they are. */

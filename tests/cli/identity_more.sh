@@ -1,8 +1,7 @@
 #!/bin/sh
-# identity_more.sh - ten more situations in which a file at the recorded path is
-# not the one that ran: no function is named wrongly, and a table says how many
-# are named. A kernel module that was built anew is not among them: it takes the
-# headers of the running kernel, which test machines do not have.
+# identity_more.sh - more situations in which a file at the recorded path is not
+# the one that ran: no function is named wrongly, and a table says how many are
+# named.
 # Waits: for programs that are recorded
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/identity_more.sh
 cd "$(dirname "$0")/../.." || exit 2
@@ -301,6 +300,41 @@ strip -o stripped/libhot.so lib/libhot.so
 look stripped_copy_with_the_same_id libhot.so lib/libhot.so equal.data 90 \
 	--symfs stripped
 
+# Captures in which the table of build-ids, or what a mapping says of its file, is
+# spoiled.
+cat >spoil.py <<'EOF2'
+import sys
+data = open("equal.data", "rb").read()
+path, id = sys.argv[1].encode() + b"\0", bytes.fromhex(sys.argv[2])
+places = []
+at = data.find(id)
+while at >= 0:
+    places += range(at - 12, at + 24 + len(path), 4)
+    at = data.find(id, at + 1)
+at = data.find(path)
+while at >= 0:
+    if id not in data[at - 32:at]:
+        places += range(at - 32, at - 8, 2)
+    at = data.find(path, at + 1)
+for i, at in enumerate(places):
+    bad = bytearray(data)
+    bad[at] ^= 1 << i % 8
+    open("spoiled.%d" % i, "wb").write(bad)
+EOF2
+python3 spoil.py "$dir/lib/libhot.so" \
+	"$(readelf -n kept.so | sed -n 's/.*Build ID: *//p')"
+spoiled=0 wrong=0
+for f in spoiled.*
+do
+	spoiled=$((spoiled + 1))
+	"$B" ingest -q -f -o x.db "$f" >/dev/null 2>&1 || continue
+	# shellcheck disable=SC2046
+	set -- $(python3 measure.py "$B" x.db libhot.so kept.so)
+	[ "$2 $3" = '0 0' ] || wrong=$((wrong + 1))
+done
+is spoiled_captures_name_nothing_wrongly 0 $wrong
+is of_twenty_and_more 1 $((spoiled > 20))
+
 # 8. The debug file beside a stripped program is of the build after it.
 cp three prog && objcopy --only-keep-debug two prog.debug
 strip prog && objcopy --add-gnu-debuglink=prog.debug prog
@@ -322,13 +356,101 @@ mkdir -p "was$dir"
 cp arm/right "was$dir/moved"
 look file_of_another_architecture moved three moved.data 90 --symfs was
 
-# 10. A process that is 1 in its namespace writes the map of process 1.
-echo "1000 ffffffffffff0000 wrong_function" >/tmp/perf-1.map
+# 10. A process that is 1 in its namespace writes the map of process 1. There is
+# one with its number outside, which another process wrote before.
 record -o pid.data unshare -pf "$dir/jit"
 "$B" ingest -q -f -o x.db pid.data 2>err
-is code_of_another_pid_namespace_has_no_other_name 0 "$("$B" query --format csv \
-	x.db "SELECT count(*) FROM symbol WHERE name = 'wrong_function'" |
-	tail -n +2 | tr -d '\r')"
-rm -f /tmp/perf-1.map
+pid=$("$B" query --format csv x.db "SELECT p.pid FROM image i
+	JOIN process p ON p.id = i.process JOIN frame f ON f.image = i.id
+	LIMIT 1" | tail -n +2 | tr -d '\r')
+map=/tmp/perf-$pid.map
+echo "1000 ffffffffffff0000 wrong_function" >"$map"
+# jitted OPTION...: functions of its code
+jitted() {
+	"$B" ingest -q -f -o x.db "$@" pid.data 2>err
+	"$B" query --format csv x.db "SELECT DISTINCT name FROM symbol
+		WHERE name IN ('wrong_function', 'jitted_loop')" |
+		tail -n +2 | tr -d '\r'
+}
+is the_wrong_map_is_of_all_its_code wrong_function \
+	"$(jitted --perf-map "$pid=$map")"
+touch -d '2001-01-01' "$map"
+is but_is_not_read_if_it_was_written_before '' "$(jitted)"
+is its_own_map_may_be_given jitted_loop \
+	"$(jitted --perf-map "$pid=/tmp/perf-1.map")"
+rm -f "$map" /tmp/perf-1.map
+
+# 11. A kernel module that was built anew: the notes of the loaded one are in the
+# capture.
+cat >module.s <<'EOF2'
+	.macro function name, size
+	.globl \name
+	.type \name, @function
+\name:
+	.zero \size
+	.size \name, \size
+	.endm
+	.text
+	.ifdef B
+	function new_one, 32
+	.endif
+	function first, 32
+	function second, 64
+EOF2
+ko=lib/modules/9.9.9/kernel/net/rebuilt.ko
+mkdir -p loaded/${ko%/*} rebuilt/${ko%/*}
+"$CC" -c -o a.o module.s && "$CC" -c -Wa,--defsym,B=1 -o b.o module.s &&
+	ld -r --build-id=sha1 -o loaded/$ko a.o &&
+	ld -r --build-id=sha1 -o rebuilt/$ko b.o
+id=$(readelf -n loaded/$ko | sed -n 's/.*Build ID: *//p')
+cat >module.txt <<EOF2
+event cpu-clock
+comm pid=7 name="prog"
+mmap pid=-1 tid=0 kernel start=0xffffffffc0400000 len=0x1000 pgoff=0 path=/$ko id=$id
+sample pid=7 tid=7 cpu=0 time=1000 k=0xffffffffc0400010,0xffffffffc0400030
+EOF2
+"$MKCAP" module.txt module.data
+# module SYMFS: the functions, and the status
+module() {
+	"$B" ingest -q -f -o x.db --symfs "$1" module.data 2>err
+	"$B" query --format csv x.db "SELECT i.status || ' ' ||
+		coalesce(s.name, '-') FROM image i JOIN frame f ON f.image = i.id
+		LEFT JOIN symbol s ON s.id = f.symbol
+		WHERE i.path LIKE '%rebuilt%' ORDER BY f.off" | tail -n +2 |
+		tr -d '\r"' | tr '\n' ';'
+}
+is a_module_that_was_rebuilt_names_nothing \
+	'other build-id -;other build-id -;' "$(module rebuilt)"
+is the_one_that_was_loaded_does 'named first;named second;' "$(module loaded)"
+
+# 12. A prelinked copy has the build-id of the file, and other addresses.
+cat >prelink.py <<'EOF2'
+import struct, sys
+d = bytearray(open(sys.argv[1], "rb").read())
+MOVED = 0x30000000
+def add(at):
+    v, = struct.unpack_from("<Q", d, at)
+    struct.pack_into("<Q", d, at, v + MOVED)
+    return v
+phoff, shoff = struct.unpack_from("<QQ", d, 32)
+phsize, phnum, shsize, shnum = struct.unpack_from("<HHHH", d, 54)
+for at in range(phoff, phoff + phsize * phnum, phsize):
+    add(at + 16)
+    add(at + 24)
+for at in range(shoff, shoff + shsize * shnum, shsize):
+    kind, flags, addr, off, size = struct.unpack_from("<IQQQQ", d, at + 4)
+    if flags & 2:
+        add(at + 16)
+    for sym in range(off, off + size, 24) if kind in (2, 11) else ():
+        if 0 < struct.unpack_from("<H", d, sym + 6)[0] < 0xff00:
+            add(sym + 8)
+open(sys.argv[2], "wb").write(d)
+EOF2
+mkdir prelinked
+python3 prelink.py kept.so prelinked/libhot.so
+is its_functions_are_elsewhere 2 "$( (nm kept.so; nm prelinked/libhot.so) |
+	grep -c ' T alpha$')"
+look prelinked_copy_with_the_same_id libhot.so kept.so equal.data 90 \
+	--symfs prelinked
 
 sed 's/^/# /' table

@@ -53,7 +53,7 @@ edit 'UPDATE sample_group SET kernel_mark = 110 WHERE rowid = 1' \
 bad=$?
 say marks_of_kernel_halves_are_kept
 edit 'INSERT INTO image SELECT (SELECT max(id) FROM image) + id, kind, path, build_id, maj, min, 999, ino_gen, start, len,
-	t0, process, file, status FROM image ORDER BY id' 'SELECT count(*) FROM jit_code'
+	t0, process, file, status, identity FROM image ORDER BY id' 'SELECT count(*) FROM jit_code'
 bad=$?
 case $a in *[1-9]*) ;; *) bad=1 ;; esac
 say an_image_of_two_files_keeps_its_code

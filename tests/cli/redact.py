@@ -24,11 +24,11 @@ CAPTURES = {
 }
 KEPT = {
     "word": "kind name", "meta": "key value",
-    "capture": "format release version arch clock note align", "image": "status",
+    "capture": "format release version arch clock note align", "image": "status identity",
     "event_type": "name kind format fields buffer how unit", "raw_chain": "addrs",
     "internal_user_trust": "judged", "cookies": "layout reason",
     "internal_rule": "name proves", "loss": "what", "ordering": "what", "damage": "kind what", "sample_extra": "name",
-    "internal_image_section": "", "symbol": "how", "internal_other_file": "why",
+    "internal_image_section": "", "symbol": "how",
 }
 FREED = "FREED-SECRET"
 # The kernel's own images, names and source files stay: words go to others.
@@ -36,8 +36,7 @@ USER = """SELECT i.id FROM image i JOIN word w ON w.kind = 'image' AND w.id = i.
     WHERE i.path NOT IN ('[heap]', '[stack]', '//anon') AND w.name NOT IN (
         'kernel', 'module', 'symbols', 'unknown_kernel', 'vdso', 'unknown', 'bpf',
         'ool', 'special', 'guest')"""
-OWNER = dict.fromkeys(("frame", "symbol", "jit_code", "jit_line", "internal_image_section",
-                       "internal_other_file"), "image IN users")
+OWNER = dict.fromkeys(("frame", "symbol", "jit_code", "jit_line", "internal_image_section"), "image IN users")
 OWNER["image"] = "id IN users"
 OWNER["inline_frame"] = "frame IN (SELECT id FROM frame WHERE image IN users)"
 

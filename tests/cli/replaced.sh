@@ -66,8 +66,17 @@ status() {
 		WHERE i.path LIKE '$dir/%'" | tail -n +2 | tr -d '\r"'
 }
 
+# why: what says that the file is the one
+why() {
+	"$B" query --format csv x.db "SELECT identity FROM image
+		WHERE path LIKE '$dir/%'" | tail -n +2 | tr -d '\r"'
+}
+
 record c.data "$dir/prog" 0 '' "$id"
 is the_file_that_was_mapped 'named 2' "$(status c.data)"
+is it_says_why 'proved: inode' "$(why)"
+"$B" merge -q -f -o y.db x.db 2>err && mv y.db x.db
+is also_after_merge 'proved: inode' "$(why)"
 record c.data "$dir/prog" 1 '' "$id"
 is another_one_that_came_meanwhile 'replaced 0' "$(status c.data)"
 "$B" info x.db >out
@@ -75,6 +84,7 @@ says info_says_so "no names for $dir/prog: replaced, 2 addresses" out
 # The build-id in the capture is of the other one, and proves nothing.
 mkdir old && cp prog old
 "$B" symbolize --symfs old x.db >/dev/null 2>err
+is what_is_given_is_not_proved 'given: path' "$(why)"
 is the_old_build_may_be_given 'unverified 2' "$("$B" query --format csv x.db \
 	"SELECT i.status || ' ' || count(f.symbol) FROM image i
 	JOIN frame f ON f.image = i.id WHERE i.path LIKE '$dir/%'" |
@@ -106,7 +116,7 @@ is when_a_copy_was_recorded_is_not_known 'unverified 2' "$(status copy.data)"
 "$B" info x.db >out
 says info_names_the_file_that_nothing_proves "unverified   $dir/prog, \
 100.00 % of samples: another file than the mapped one is there; 'perf record \
---buildid-mmap' tells them apart" out
+--buildid-mmap' tells them apart; believed: build-id, another file is there now" out
 for c in report check info annotate
 do
 	"$B" $c x.db 2>&1 | tr -s ' \n' ' ' >out
@@ -133,10 +143,48 @@ is a_disk_may_have_got_another_number 'named 2' "$(status c.data)"
 record c.data "$dir/prog" 1 "id=$id" ''
 is the_build_id_of_the_kernel_is_of_the_mapped_file 'named 2' \
 	"$(status c.data)"
+is as_it_says 'proved: build-id' "$(why)"
+
+# What is proved is said of a file's identity, not of its name: a debug file may
+# be called as its program is, and a program as a debug file is.
+mkdir -p "alone$dir" "given$dir"
+objcopy --only-keep-debug prog "alone$dir/prog"
+"$B" ingest -q -f -o x.db --symfs alone c.data 2>err
+is a_debug_file_alone_has_its_build_id 'proved: build-id' "$(why)"
+"$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
+is whatever_it_is_called 0 "$(grep -c 'Nothing proves' out)"
+cp prog x.debug && cp prog "given$dir/x.debug"
+record c.data "$dir/x.debug" 1000 '' "$id"
+"$B" ingest -q -f -o x.db --symfs given c.data 2>err
+"$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
+is a_programs_name_is_no_evidence 'given: path' "$(why)"
+says and_proves_nothing \
+	'Nothing proves the names of 100.00 % of the samples.' out
 record c.data "$dir/prog" 1 '' "$id"
 sed 's/^host .*/host elsewhere 1.2.3/' c.txt >d.txt
 "$MKCAP" d.txt c.data
 is on_another_machine_inodes_differ 'named 2' "$(status c.data)"
+is there_a_build_id_was_read 'read: build-id of the path' "$(why)"
+# Its stacks are judged by it, unless what was mapped has another length.
+judged() {
+	sed "s/len=0x1000/len=$1/;s/u=0x400010/u=0x400010,0x400020/" d.txt >e.txt
+	"$MKCAP" e.txt c.data
+	status c.data >/dev/null
+	"$B" query --format csv x.db "SELECT DISTINCT w.name
+		FROM internal_judged j JOIN word w ON w.kind = 'judged'
+		AND w.id = j.class" | tail -n +2 | tr -d '\r"'
+}
+is and_judges_stacks 'fabricated' "$(judged 0x1000 | grep -o fabricated)"
+is but_not_of_a_mapping_of_another_length 'not judged (other file)' \
+	"$(judged 0x3000)"
+"$B" symbolize x.db >/dev/null 2>err
+is as_is_said_once 'doubted: mapping; read: build-id of the path' "$(why)"
+"$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
+says and_nothing_proves_its_names \
+	'Nothing proves the names of 100.00 % of the samples.' out
+"$MKCAP" d.txt c.data
+is also_if_names_are_kept_from_before 'named 2 read: build-id of the path' \
+	"$(status c.data) $(why)"
 
 # Without a build-id, the inode is proof if the file has not changed since before
 # the recording began.
@@ -177,7 +225,8 @@ record none.data "$dir/bare" 0 '' ''
 is no_build_id_proves_nothing 'unverified 2' "$(status none.data)"
 "$B" info x.db >out
 says info_says_why_nothing_does \
-	"unverified   $dir/bare, 100.00 % of samples: no build-id" out
+	"unverified   $dir/bare, 100.00 % of samples: no build-id; believed: \
+inode, perhaps written since" out
 cp bare too
 ino=$(stat -c %i too)
 sed "/^mmap/{p;s/0x400000/0x500000/;s/path=[^ ]*/path=$(

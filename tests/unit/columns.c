@@ -30,7 +30,8 @@ static const struct sql_gap filled[] = {
 	{ "types", "1" },
 	{ "event_cgroup", "SELECT 1 AS event_id, 1 AS cgroup" },
 	{ "images",
-	  "SELECT 1 AS id, '' AS path, 0 AS other, 0 AS gone, 0 AS copy" },
+	  "SELECT 1 AS id, '' AS path, 0 AS other, 0 AS gone, 0 AS copy, "
+	  "'' AS identity" },
 };
 
 /* As columns.awk does: Thread name -> thread_name, #type -> type. */

@@ -282,8 +282,8 @@ static inline void mkstore_name_all(void)
 		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };
 
 		if (id != user_image) {
-			ok(store_image(run.db, id, NULL, "no file", NULL, 0,
-				       &err));
+			ok(store_image(run.db, id, NULL, "no file", NULL, NULL,
+				       0, &err));
 			continue;
 		}
 		ck_assert_uint_eq(n, 3);
@@ -308,8 +308,8 @@ static inline void mkstore_name_all(void)
 			}
 			ok(store_symbol(run.db, id, &s, &err));
 		}
-		ok(store_image(run.db, id, "/usr/bin/app", "named", &seg, 1,
-			       &err));
+		ok(store_image(run.db, id, "/usr/bin/app", "named",
+			       "proved: build-id", &seg, 1, &err));
 	}
 	ck_assert_msg(rc == 0, "%s", err.msg);
 }

@@ -267,10 +267,12 @@ static struct image small_def(void)
 	return img;
 }
 
+static uint64_t leaf_mapped = 0x10000;
+
 static int leaf_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	*map = (struct unwind_map){ .start = MAPPED,
-				    .end = MAPPED + 0x10000,
+				    .end = MAPPED + leaf_mapped,
 				    .image = *(uint32_t *)arg,
 				    .exec = true };
 	return addr >= map->start && addr < map->end;
@@ -368,6 +370,21 @@ START_TEST(code_of_another_build_id_is_never_used)
 }
 END_TEST
 
+/* The recorder may have read it from another file. */
+START_TEST(a_build_id_that_was_read_needs_a_mapping_of_its_length)
+{
+	struct image img = small_def();
+
+	img.ino = 5;
+	ck_assert_int_eq(unwound(&img, LEAF, LINK), 2);
+	leaf_mapped = 0x50000;
+	ck_assert_int_eq(unwound(&img, LEAF, LINK), 1);
+	img.ino = 0;
+	ck_assert_int_eq(unwound(&img, LEAF, LINK), 2);
+	leaf_mapped = 0x10000;
+}
+END_TEST
+
 /* clock_gettime calls nothing; getrandom does; sigreturn is not called. The
  * vdso is the kernel's and not shipped: asked where the shared captures are. */
 START_TEST(the_vdso_is_judged_by_its_code)
@@ -452,6 +469,8 @@ int main(void)
 	tcase_add_test(t, authentication_bits_are_cleared);
 	tcase_add_test(t, stubs_have_no_table_but_a_caller);
 	tcase_add_test(t, code_of_another_build_id_is_never_used);
+	tcase_add_test(t,
+		       a_build_id_that_was_read_needs_a_mapping_of_its_length);
 	if (vdso_is_here())
 		tcase_add_test(t, the_vdso_is_judged_by_its_code);
 	tcase_add_test(t, no_more_than_so_many_files_stay_open);
