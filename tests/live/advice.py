@@ -106,12 +106,12 @@ func work(what string) {
 		all := collect(5000, func(i int) int { return i * 7919 % 5003 }, strconv.Itoa)
 		sort.Slice(all, func(a, b int) bool { return all[a].Key < all[b].Key })
 	case "frames":
-		sink += deep(40)
+		sink += deep(5)
 	}
 }
 
 func deep(n int) int {
-	var room [4096]int
+	var room [1024]int
 	for i := range room {
 		room[i] = n * i
 	}
