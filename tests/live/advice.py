@@ -56,6 +56,79 @@ int main(int argc, char **argv)
 }
 """
 
+GO = """
+package main
+
+import (
+	"crypto/aes"
+	"crypto/sha256"
+	"encoding/json"
+	"os"
+	"regexp"
+	"sort"
+	"strconv"
+	"time"
+)
+
+type pair[K comparable, V any] struct {
+	Key K
+	Val []V
+}
+
+func collect[K comparable, V any](n int, k func(int) K, v func(int) V) []pair[K, V] {
+	all := []pair[K, V]{}
+	for i := 0; i < n; i++ {
+		all = append(all, pair[K, V]{k(i), []V{v(i), v(i + 1)}})
+	}
+	return all
+}
+
+var sink int
+
+func work(what string) {
+	buf := make([]byte, 1<<16)
+	switch what {
+	case "sha256":
+		sink += int(sha256.Sum256(buf)[0])
+	case "aes":
+		block, _ := aes.NewCipher(buf[:16])
+		for i := 0; i+16 <= len(buf); i += 16 {
+			block.Encrypt(buf[i:i+16], buf[i:i+16])
+		}
+	case "json":
+		text, _ := json.Marshal(collect(500, strconv.Itoa, strconv.Itoa))
+		back := []pair[string, string]{}
+		json.Unmarshal(text, &back)
+		sink += len(back)
+	case "regexp":
+		sink += len(regexp.MustCompile("(a|b)*c[0-9]+").FindAllString(string(buf), -1))
+	case "generics":
+		all := collect(5000, func(i int) int { return i * 7919 % 5003 }, strconv.Itoa)
+		sort.Slice(all, func(a, b int) bool { return all[a].Key < all[b].Key })
+	case "frames":
+		sink += deep(5)
+	}
+}
+
+func deep(n int) int {
+	var room [1024]int
+	for i := range room {
+		room[i] = n * i
+	}
+	if n == 0 {
+		return room[7]
+	}
+	return deep(n-1) + room[n]
+}
+
+func main() {
+	seconds, _ := strconv.ParseFloat(os.Args[2], 64)
+	for end := time.Now().Add(time.Duration(seconds * 1e9)); time.Now().Before(end); {
+		work(os.Args[1])
+	}
+}
+"""
+
 
 def capture(data, options, program, env=None):
     result = run("perf", "record", "-q", "-o", data, *options, "--", *program,
@@ -163,6 +236,17 @@ def rules(where):
         if os.path.exists(program):
             yield name + " -g", lambda p=program, n=steps: mended(
                 where, ["-g"], [p, s, n])
+    with open(os.path.join(where, "kinds.go"), "w", encoding="ascii") as f:
+        f.write(GO)
+    for flags in ("", "-s -w"):
+        program = os.path.join(where, "kinds" + flags.replace(" ", ""))
+        if shutil.which("go"):
+            run("go", "build", "-ldflags", flags, "-o", program,
+                os.path.join(where, "kinds.go"), env={**os.environ, "GO111MODULE": "off"})
+        for what in "sha256", "aes", "json", "regexp", "generics", "frames":
+            if os.path.exists(program):
+                yield "Go %s %s" % (what, flags), lambda p=program, w=what: mended(
+                    where, ["-g"], [p, w, s])
     if shutil.which("guile"):
         scheme = os.path.join(where, "hot.scm")
         with open(scheme, "w", encoding="ascii") as f:
