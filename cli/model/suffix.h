@@ -21,7 +21,8 @@ void suffix_cut(char *name);
 /* Does that, and takes out the numbers of lambdas and other nameless things
  * ("{lambda(int)#2}", "{closure#0}", "$_0", "Lambda$14", "__anon_123"). */
 void suffix_fold(char *name);
-/* Takes out only what a runtime numbers anew in each run of one program: classes
- * of Java's lambdas and proxies, methods that .NET, LuaJIT and Julia compile. */
+/* Takes out only what a runtime numbers anew in each run of one program:
+ * classes of Java's lambdas and proxies, methods that .NET, LuaJIT and Julia
+ * compile. */
 void suffix_fold_run(char *name);
 #endif
