@@ -447,7 +447,7 @@ chmod +x late/perf
 ./deep 4000000000 &
 deep=$!
 soon grep -q /deep "/proc/$deep/maps"
-REAL=$PATH LATE=$deep PATH=$work/late:$PATH "$B" record -o late.data -p $deep >out 2>err
+REAL=$real LATE=$deep PATH=$work/late:$PATH "$B" record -o late.data -p $deep >out 2>err
 is what_was_seen_of_a_process_that_ended_is_kept 0 $?
 wait $deep 2>/dev/null
 says and_that_is_said "process $deep has ended: late.data has what was seen of it" err
