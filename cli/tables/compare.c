@@ -26,19 +26,19 @@
 static int compare_read_capture(struct compare_run *run, struct store *db,
 				struct err *err)
 {
-	struct rows *r = rows_of(db, "report_captures", err);
+	struct rows *r = rows_of(db, "compare_captures", err);
 	bool several = false;
 
 	while (rows_step(r)) {
-		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
-		int64_t took = rows_int(r, REPORT_CAPTURES_TOOK);
+		const char *host = rows_text(r, COMPARE_CAPTURES_HOST);
+		int64_t took = rows_int(r, COMPARE_CAPTURES_TOOK);
 
 		run->took = !several && took > 0 ? took : 0;
 		several = true;
 		if (!run->capture[0])
 			snprintf(run->capture, sizeof(run->capture),
 				 "%.100s%s%.60s",
-				 rows_text(r, REPORT_CAPTURES_PATH),
+				 rows_text(r, COMPARE_CAPTURES_PATH),
 				 *host ? " of " : "", host);
 	}
 	return rows_end(r, err);

@@ -80,8 +80,10 @@ LEFT JOIN internal_callsite c ON c.frame = f.id
 SELECT stack, first FROM internal_stack_check WHERE bogus
 
 -- name: report_captures
-SELECT path, samples, host, cmdline, complete, last_ns - first_ns AS took
-FROM capture ORDER BY id
+SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
+
+-- name: compare_captures
+SELECT path, host, last_ns - first_ns AS took FROM capture ORDER BY id
 
 -- The number of records that were dropped, and of losses of unknown size, as
 -- check_breaks counts them.
