@@ -2,6 +2,7 @@
 #include "stitch/base/shared_library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 #include "stitch/base/err.h"
@@ -15,9 +16,16 @@ int shared_library_load(const struct shared_library *l, struct err *err)
 	if (call)
 		return 0;
 	void *lib = NULL;
+	const char *why = NULL;
 
-	for (size_t i = 0; !lib && l->names[i]; i++)
+	for (size_t i = 0; !lib && l->names[i]; i++) {
 		lib = dlopen(l->names[i], RTLD_NOW);
+		why = lib ? NULL : dlerror();
+		/* it is there, and something else is wrong */
+		if (why && !strstr(why, strerror(ENOENT)))
+			return err_set(err, ERR_IO, "%s %s: %s", l->use,
+				       l->names[0], why);
+	}
 	if (!lib)
 		return err_set(err, ERR_USAGE,
 			       "%s %s, which is not here; install %s", l->use,

@@ -16,7 +16,8 @@ struct shared_library {
 };
 
 /* Loads the library once, until the program ends, and sets `calls` to its
- * functions; not for several threads at a time. Returns 0, or -1 and *err
- * (ERR_USAGE). */
+ * functions; not for several threads at a time. Returns 0, or -1 and *err:
+ * ERR_USAGE if it is not installed or too old, ERR_IO if it cannot be loaded.
+ */
 int shared_library_load(const struct shared_library *l, struct err *err);
 #endif
