@@ -179,11 +179,10 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	const struct sigaction mine = { .sa_handler = ctfout_gave_up };
 	struct sigaction was_abort, was_trap;
 
-	if (bt_load(err))
-		return -1;
+	/* glib begins when it is loaded */
 	sigaction(SIGABRT, &mine, &was_abort);
 	sigaction(SIGTRAP, &mine, &was_trap);
-	int rc = ctfout_write_all(in, folder, err);
+	int rc = bt_load(err) ? -1 : ctfout_write_all(in, folder, err);
 
 	sigaction(SIGABRT, &was_abort, NULL);
 	sigaction(SIGTRAP, &was_trap, NULL);
