@@ -101,7 +101,8 @@ soon has_segments seg 1
 bad=$?
 tail -c +$((size / 2 + 1)) whole.pipe >&3
 exec 3>&-
-wait $! && [ "$(count seg)" = 2 ] && is_whole seg || bad=1
+# the rest may take longer than a second where much else runs
+wait $! && [ "$(count seg)" -ge 2 ] && is_whole seg || bad=1
 say a_stream_that_stalls_in_a_record_has_its_segment_meanwhile
 
 # A ring of CPU 1 is read a round later than that of CPU 0, which is silent then: it has an exec from before.
