@@ -57,7 +57,7 @@ say() {	# say NAME: by the status of the command before
 "$M" -p stream.txt stream.pipe || exit 2
 mkfifo fifo
 cat >run.sh <<END
-sleep 100 >fifo &
+sleep 900 >fifo &
 stty -a >before
 '$B' follow --top --no-symbols -o seg --segment 1s fifo
 echo "status \$?"
