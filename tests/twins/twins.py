@@ -153,6 +153,13 @@ class Bench:
         accused = collections.defaultdict(set)
         for stack, pos in con.execute("SELECT stack, pos FROM bogus_frames"):
             accused[stack].add(pos)
+        # what a walk finds behind the function in which a thread begins is no frame
+        behind = dict(con.execute("""
+                SELECT p.stack, min(p.pos) FROM stack_path p
+                JOIN internal_stack_check k ON k.stack = p.stack AND NOT k.bogus
+                JOIN internal_callsite c ON c.frame = p.frame
+                JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
+                WHERE w.name = 'no_code' GROUP BY 1"""))
         out, sums = {}, collections.Counter()
         for tid, time, name, inferred, stack, addrs, flags in con.execute("""
                 SELECT h.tid, e.time_ns, coalesce(w.name, 'whole'),
@@ -175,6 +182,7 @@ class Bench:
                     "whole", "not judged (start)", "ends early (function)",
                     "ends early (no frame pointers)", "ends early (unread)"):
                 name = "cut (full)"
+            addrs = addrs[:behind.get(stack)]
             out[tid, time] = name, bool(inferred), addrs, accused[stack]
             sums[name] += 1
         # what a user is told of all must be the sum of these
