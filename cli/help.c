@@ -13,6 +13,7 @@
 #include "cli/topics.h"
 #include "cli/typed.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 
 #define NAME_WIDTH 14
@@ -161,9 +162,25 @@ void help_list_commands(FILE *out)
 			commands[i]->summary);
 }
 
+/* What commands of perf are here, where they have another name. */
+static const struct {
+	const char *perfs, *ours;
+} perf_commands[] = {
+	{ "archive", "bundle" },
+	{ "data", "export" },
+	{ "diff", "report --diff A B" },
+	{ "kwork", "report --latency work" },
+	{ "lock", "report --latency lock" },
+	{ "sched", "report --sched" },
+	{ "timechart", "export --format chrome" },
+	{ "top", "follow --top" },
+	{ "trace", "report --latency syscall" },
+};
+
 const struct command *help_find(const char *name, struct err *err)
 {
 	struct nearest near = { .typed = name };
+	const char *perfs = NULL;
 	struct stat st;
 
 	for (size_t i = 0; commands[i]; i++) {
@@ -173,9 +190,15 @@ const struct command *help_find(const char *name, struct err *err)
 	}
 	if (stat("perf.data", &st) == 0)
 		nearest_offer(&near, "perf.data");
+	for (size_t i = 0; i < ARRAY_SIZE(perf_commands); i++)
+		if (!strcmp(perf_commands[i].perfs, name))
+			perfs = perf_commands[i].ours;
 	if (stat(name, &st) == 0)
 		err_set(err, ERR_USAGE,
 			"'%s' is a file; 'backstitch %s' reads it", name, name);
+	else if (perfs)
+		err_set(err, ERR_USAGE,
+			"what perf calls '%s' is 'backstitch %s'", name, perfs);
 	else if (near.best)
 		err_set(err, ERR_USAGE,
 			"no command or file '%s'; did you mean '%s'?", name,
