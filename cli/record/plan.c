@@ -14,6 +14,7 @@
 #include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/path.h"
 
 /* Buffers for each CPU where there are dumps: a quarter of a second of them at
@@ -169,26 +170,10 @@ void plan_release(struct plan *p)
 	arena_release(&p->words);
 }
 
-/* Its parent may not have asked how it ended. */
 bool plan_is_over(const struct plan *p)
 {
-	char path[40], text[512];
-
-	if (!p->trial || !p->want->pid)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%ld/stat", p->want->pid);
-
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-
-	const char *name_end = strrchr(text, ')');
-
-	return !n || (name_end && (!strncmp(name_end, ") Z", 3) ||
-				   !strncmp(name_end, ") X", 3)));
+	return p->trial && p->want->pid &&
+	       new_file_has_ended((pid_t)p->want->pid);
 }
 
 /* ---- what perf refuses */

@@ -113,9 +113,7 @@ static pid_t new_file_pid(const char *text)
 	return n > INT_MAX ? 0 : (pid_t)pid;
 }
 
-/* A process that has ended is there until its parent asks for its status. In a
- * container whose first process never asks, that is for ever. */
-static bool new_file_has_ended(pid_t pid)
+bool new_file_has_ended(pid_t pid)
 {
 	char text[512];
 	const char *state = NULL;

@@ -47,6 +47,9 @@ void new_file_free(struct new_file *nf);
  * runs. Returns its name, for new_file_drop() or new_file_place(), or NULL and
  * errno. The reader of the name must lock the file soon, as SQLite does. */
 char *new_file_temp(const char *path, mode_t mode);
+/* Returns whether a process has ended. It is there until its parent asks for
+ * its status: in a container whose first process never asks, for ever. */
+bool new_file_has_ended(pid_t pid);
 /* Returns true if a file or folder is called `name` because a process that is
  * gone made it for `base`. This says nothing about other machines and pid
  * namespaces: its owner holds a lock on it. */
