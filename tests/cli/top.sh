@@ -25,8 +25,8 @@ cd "$dir" || exit 2
 XDG_CACHE_HOME=$dir/cache LC_ALL=C.UTF-8 TERM=screen
 export XDG_CACHE_HOME LC_ALL TERM
 
-shows() {	# shows TEXT: the screen, soon
-	for _ in $(seq 300); do
+shows() {	# shows TEXT [TIMES]: the screen, soon
+	for _ in $(seq "${2:-300}"); do
 		tmux capture-pane -p >screen 2>&1
 		if grep -q -- "$1" screen
 		then return 0
@@ -84,10 +84,15 @@ done
 shows 'segment-000001.db: ' && tmux send-keys z && shows 'segment-000002.db: functions'
 say and_shows_the_newest_one_again
 tmux send-keys 6
-shows 'what was lost' && shows '5 records lost'
+# on a busy machine, a second may end between two records: once more, then
+shows 'what was lost' && for _ in $(seq 5); do
+	! shows '5 records lost' 10 || break
+	cat more.part >fifo
+done
+shows '5 records lost'
 say losses_have_a_screen
 tmux send-keys q && shows 'functions: ' && tmux send-keys q
-shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: 2 segments, 0 removed' screen
+shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: [2-9] segments, 0 removed' screen
 say q_ends_it_and_restores_the_terminal
 
 tmux kill-server
