@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/diff_hidden.h"
 #include "cli/model/label.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
+
+/* So much of a change of a total must be left with what may be hidden. */
+#define HIDDEN_LEAVES 0.5
 
 /* A row of a run, whose labels are those of its table. */
 struct keyed_row {
@@ -245,6 +249,20 @@ static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 	}
 }
 
+/* Returns whether a row may be as it was, as stacks that lack a caller may be
+ * of it. */
+static bool diff_rows_may_hide(const struct diff_rows *d, size_t row)
+{
+	const struct diff_row *r = &d->row[row];
+	double seen = diff_rows_excess_of(d, row, true);
+	double most =
+		diff_rows_excess(d, (double)r->weight[0][1] + r->hidden[0],
+				 (double)r->weight[1][1] + r->hidden[1]);
+
+	return (r->hidden[0] || r->hidden[1]) &&
+	       (most * seen <= 0 || fabs(most) < HIDDEN_LEAVES * fabs(seen));
+}
+
 void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 {
 	struct diff_whole left;
@@ -254,8 +272,16 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
 	diff_rows_take_left(d, &left);
 	free(left.run);
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n; i++) {
+		struct diff_place *total = &d->place[1][i];
+
 		d->place[0][i].under = NULL;
+		if (total->change && !total->only && !d->place[0][i].change &&
+		    diff_rows_may_hide(d, i)) {
+			total->change = 0;
+			total->p = 1;
+		}
+	}
 }
 
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
@@ -284,6 +310,8 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
+	if (keys & KEY_SYM)
+		diff_hidden_find(d);
 	diff_rows_take_only(d, known);
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
@@ -306,7 +334,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	}
 	diff_rows_set_whole(d);
 	diff_rows_take_builds(d, known);
-	d->cause.row = REPORT_NONE;
+	d->cause.row = d->cause.blind = REPORT_NONE;
 	diff_rows_judge(d, NULL);
 	return d;
 }

@@ -66,6 +66,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    .inlined =
 				    rp->o->inlined && rp->o->keys & KEY_INLINED,
 			    .inlined_same = true,
+			    .gaps = true,
+			    .bogus = true,
 			    .samples = rp->o->by_samples,
 			    .field = rp->o->field,
 			    .summed = report_summed(rp->o) },
