@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/diff_hidden.h"
 #include "cli/model/diff_rows.h"
 #include "cli/model/label.h"
 #include "stitch/base/mem.h"
@@ -394,6 +395,8 @@ void diff_cause_judge(struct diff_rows *d)
 {
 	struct diff_count *under;
 
+	if (d->keys & KEY_SYM)
+		diff_hidden_find(d);
 	diff_cause_find(d);
 	if (d->absolute || d->cause.row == REPORT_NONE)
 		return;

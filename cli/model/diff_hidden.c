@@ -81,9 +81,9 @@ static int hidden_compare(const void *pa, const void *pb)
 }
 
 /* Adds the weight of a stack to all that may be in it and are not. */
-static void hidden_add(struct hidden *h, size_t run,
-		       const struct report_stack *st,
-		       const struct report_hit *hit, size_t n, void *out)
+static void hidden_weigh(struct hidden *h, size_t run,
+			 const struct report_stack *st,
+			 const struct report_hit *hit, size_t n, void *out)
 {
 	const uint32_t *of_row = h->d->of_row[run];
 	uint32_t leaf = of_row[st->leaf];
@@ -119,8 +119,9 @@ void diff_hidden_find(struct diff_rows *d)
 		hidden_each(&h, hidden_pair_up, NULL);
 	if (h.n) {
 		qsort(h.pair, h.n, sizeof(*h.pair), hidden_compare);
-		hidden_each(&h, hidden_add, d->row);
+		hidden_each(&h, hidden_weigh, d->row);
 	}
+	diff_rows_take_hidden(d);
 	table_release(&h.known);
 	free(h.pair);
 	free(h.lacks);

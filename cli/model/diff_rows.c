@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/diff_hidden.h"
 #include "cli/model/label.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
@@ -263,6 +262,19 @@ static bool diff_rows_may_hide(const struct diff_rows *d, size_t row)
 	       (most * seen <= 0 || fabs(most) < HIDDEN_LEAVES * fabs(seen));
 }
 
+void diff_rows_take_hidden(struct diff_rows *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct diff_place *total = &d->place[1][i];
+
+		if (!total->change || total->only || d->place[0][i].change ||
+		    !diff_rows_may_hide(d, i))
+			continue;
+		total->change = 0;
+		total->p = 1;
+	}
+}
+
 void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 {
 	struct diff_whole left;
@@ -272,16 +284,9 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
 	diff_rows_take_left(d, &left);
 	free(left.run);
-	for (size_t i = 0; i < d->n; i++) {
-		struct diff_place *total = &d->place[1][i];
-
+	for (size_t i = 0; i < d->n; i++)
 		d->place[0][i].under = NULL;
-		if (total->change && !total->only && !d->place[0][i].change &&
-		    diff_rows_may_hide(d, i)) {
-			total->change = 0;
-			total->p = 1;
-		}
-	}
+	diff_rows_take_hidden(d);
 }
 
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
@@ -310,8 +315,6 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
-	if (keys & KEY_SYM)
-		diff_hidden_find(d);
 	diff_rows_take_only(d, known);
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {

@@ -127,6 +127,8 @@ void diff_rows_free(struct diff_rows *d);
 /* Judges all rows again. under: of each row and run, its own samples that are
  * of what changed, and are not to be measured against; NULL: none. */
 void diff_rows_judge(struct diff_rows *d, const struct diff_count *under);
+/* Takes back what diff_row.hidden may explain, once that is known. */
+void diff_rows_take_hidden(struct diff_rows *d);
 /* Returns the row of the frames with a label, of labels that all runs share;
  * REPORT_NONE if there is none. */
 uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label);
