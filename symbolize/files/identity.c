@@ -208,11 +208,26 @@ uint64_t identity_span(const struct elf_file *ef)
 	return code < data ? end - elf_page_floor(code) : 0;
 }
 
+/* Returns the size of a machine's pages, of which others have up to 64 KiB:
+ * arm64, powerpc, LoongArch, MIPS. EM_NONE: not known, the least. */
+static uint64_t identity_page(uint16_t machine)
+{
+	switch (machine) {
+	case EM_NONE:
+	case EM_386:
+	case EM_X86_64:
+	case EM_S390:
+	case EM_ARM:
+	case EM_RISCV:
+		return 4096;
+	default:
+		return 65536;
+	}
+}
+
 bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len)
 {
-	/* Pages of arm64 and powerpc are of 64 KiB at most. */
-	bool large = c->machine == EM_AARCH64 || c->machine == EM_PPC64;
-	uint64_t page = large ? 65536 : 4096;
+	uint64_t page = identity_page(c->machine);
 	uint64_t end;
 	uint64_t seg_end;
 
