@@ -8,7 +8,7 @@
 #define CLI_MODEL_DIFF_HIDDEN_H
 struct diff_rows;
 
-/* Adds up diff_row.hidden of all rows, and takes it into account. O(frames of all stacks + leaves that
- * lack callers * the functions in front of them). */
+/* Adds up diff_row.hidden of all rows, and takes it into account. O(frames of
+ * all stacks + leaves that lack callers * the functions in front of them). */
 void diff_hidden_find(struct diff_rows *d);
 #endif
