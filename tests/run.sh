@@ -294,7 +294,7 @@ group_unit() {
 }
 
 group_cases() {
-	run cases cases tests/cases/run.sh
+	run cases cases tests/cases/run.py
 }
 
 # Captures in which nothing was lost, of all CPUs and of one process.
