@@ -21,10 +21,10 @@ bench() {
 bench --kinds none --captures 6
 ok where_nothing_is_lost_pairs_are_right $?
 wrong="single bursts masks tail late silent no_waking switch_only"
-bench --table --kinds "$(echo $wrong | tr ' ' ',')" --captures 6
+bench --table --kinds "$(echo "$wrong" | tr ' ' ',')" --captures 6
 for kind in $wrong
 do
-	awk -v kind=$kind '$1 == kind && $3 + $7 > 0 { found = 1 }
+	awk -v kind="$kind" '$1 == kind && $3 + $7 > 0 { found = 1 }
 		END { exit !found }' "$work/said"
 	ok "pairs_are_wrong_with_$kind" $?
 done
