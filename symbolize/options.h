@@ -50,6 +50,9 @@ struct symbolize_opts {
 	 * build-id may be the running one */
 	bool same_machine;
 	bool other_machine; /* recorded on one with another name */
+	/* build-ids in records may be what a program that is traced read from
+	 * the path, as LTTng-UST does, after the file was mapped */
+	bool ids_read;
 	/* Between these times, in ns since 1970, the recorder wrote the
 	 * captures; 0, 0: unknown. */
 	int64_t recorded_from, recorded_to;

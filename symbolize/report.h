@@ -5,6 +5,7 @@
  * resolvers and the modules that find files fill it in through these calls. */
 #ifndef SYMBOLIZE_REPORT_H
 #define SYMBOLIZE_REPORT_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct section_used;
@@ -19,6 +20,7 @@ struct image_report {
 	const char *status;
 	/* what identity_judge() says of the file; NULL: it was not asked */
 	const char *identity;
+	bool misfit;	     /* what was mapped is not of this file's length */
 	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;
 	struct section_used *used; /* owned, with its strings */

@@ -435,6 +435,17 @@ static struct identity_seen symbolize_see(const struct name_source *names,
 	return seen;
 }
 
+/* Returns whether what was mapped is of the length of the file of which a
+ * report was kept. If not, the file itself tells whether it is. */
+static bool symbolize_is_mapped_so(const struct image *img,
+				   const struct image_report *rep)
+{
+	const struct identity_code code = { .seg = rep->seg,
+					    .n_seg = rep->n_seg };
+
+	return !rep->n_seg || identity_maps(&code, img->part, img->n_part);
+}
+
 /* Takes nothing from the file that was found. */
 static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
 {
@@ -483,6 +494,7 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 
 		if (identity_is_open(in->said.is))
 			seen = symbolize_see(&in->names, code, n);
+		seen.misfit = sy->rep->misfit;
 		bool stands = identity_stands(in->said.is, &seen);
 
 		if (stands && in->said.is != IDENTITY_OFFERED)
@@ -548,6 +560,11 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 
 	if (told && !in->open && img->kind == IMAGE_FILE)
 		in->said = identity_judge_id(sy, img);
+	if (told && in->said.is != IDENTITY_PROVED &&
+	    !symbolize_is_mapped_so(img, rep)) {
+		report_release(rep);
+		told = false;
+	}
 	if (told)
 		rep->identity = in->said.why;
 	else if (symbolize_choose(sy, &as, code, n, &best, in, err))

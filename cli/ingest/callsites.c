@@ -320,18 +320,25 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 
 /* ---- files that are not the ones that ran */
 
-/* A store_mapped_fn. */
-static void callsites_take_mapping(void *arg, uint32_t image, uint64_t pgoff,
-				   uint64_t len)
+/* Compares what was mapped with the files. */
+static int callsites_look_at_mappings(struct pass *p, struct err *err)
 {
-	const struct pass *p = arg;
-	struct place *pl =
-		image && image < p->code->n_image ? &p->place[image] : NULL;
+	struct mapped_parts parts;
+	int rc = mapped_parts_load(p->db, &parts, err);
 
-	if (!pl || !pl->file || image_is_copy(&p->code->image[image].img))
-		return;
-	pl->seen.mapped = true;
-	pl->seen.fits |= callsite_fits(pl->file, pgoff, len);
+	for (uint32_t i = 1; !rc && i < p->code->n_image; i++) {
+		struct place *pl = &p->place[i];
+		size_t n;
+
+		if (!pl->file || image_is_copy(&p->code->image[i].img))
+			continue;
+		const struct image_part *part = mapped_parts_of(&parts, i, &n);
+
+		pl->seen.mapped = n;
+		pl->seen.misfit = !callsite_maps(pl->file, part, n);
+	}
+	mapped_parts_release(&parts);
+	return rc;
 }
 
 /* Counts return addresses by what is before them. Returns whether any file
@@ -391,7 +398,7 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
 
-	if (store_mapped_code(p->db, callsites_take_mapping, p, err))
+	if (callsites_look_at_mappings(p, err))
 		return -1;
 	if (callsites_count_calls(p))
 		callsites_count_proved(p);

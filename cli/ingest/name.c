@@ -279,7 +279,8 @@ bool name_recorded_here(const char *host, const char *release)
 }
 
 /* Stores whether all captures were made on this machine with the running kernel
- * version, and whether any was made on a machine with another name. */
+ * version, whether any was made on a machine with another name, and whether
+ * those that traced programs wrote into events what they read at paths. */
 static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
 {
 	struct rows *r = rows_of(db, "capture_machines", NULL);
@@ -294,6 +295,7 @@ static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
 			host, rows_text(r, CAPTURE_MACHINES_RELEASE));
 		o->other_machine |= host && *host && !uname(&here) &&
 				    strcmp(host, here.nodename) != 0;
+		o->ids_read |= rows_int(r, CAPTURE_MACHINES_CTF) != 0;
 	}
 	rows_close(r);
 	o->same_machine &= n > 0;

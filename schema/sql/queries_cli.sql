@@ -48,7 +48,7 @@ SELECT DISTINCT CAST(cpu AS TEXT) AS name FROM event
 WHERE cpu >= 0
 
 -- name: capture_machines
-SELECT DISTINCT host, release FROM capture
+SELECT DISTINCT host, release, format = 'ctf' AS ctf FROM capture
 
 -- When recorders wrote all captures that have inodes, if that is known of each;
 -- before: not later, if that is.

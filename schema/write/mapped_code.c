@@ -10,8 +10,10 @@
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
+#include "stitch/tasks/frame.h"
 
 /* Most parts that are kept, 3 MB, where the rows can be read instead. */
 #define PARTS_MAX 65536
@@ -71,8 +73,21 @@ bool mapped_code_add(struct store *db, const struct fact_mapping *m)
 	return true;
 }
 
-static int mapped_code_read(struct store *db, store_mapped_fn *fn, void *arg,
-			    struct err *err)
+void mapped_parts_release(struct mapped_parts *parts)
+{
+	free(parts->part);
+	*parts = (struct mapped_parts){ 0 };
+}
+
+static void mapped_parts_add(struct mapped_parts *parts, uint32_t image,
+			     uint64_t pgoff, uint64_t len)
+{
+	*mem_add(parts->part, parts->n, parts->cap) =
+		(struct image_part){ image, pgoff, len };
+}
+
+static int mapped_parts_read(struct store *db, struct mapped_parts *parts,
+			     struct err *err)
 {
 	if (tables_link(db, err))
 		return -1;
@@ -82,25 +97,68 @@ static int mapped_code_read(struct store *db, store_mapped_fn *fn, void *arg,
 		int64_t image = rows_int(r, MAPPED_CODE_IMAGE);
 
 		if (image > 0 && image < UINT32_MAX)
-			fn(arg, (uint32_t)image,
-			   (uint64_t)rows_int(r, MAPPED_CODE_PGOFF),
-			   (uint64_t)rows_int(r, MAPPED_CODE_LEN));
+			mapped_parts_add(
+				parts, (uint32_t)image,
+				(uint64_t)rows_int(r, MAPPED_CODE_PGOFF),
+				(uint64_t)rows_int(r, MAPPED_CODE_LEN));
 	}
 	return rows_end(r, err);
 }
 
-int store_mapped_code(struct store *db, store_mapped_fn *fn, void *arg,
+static int mapped_part_by_image(const void *a, const void *b)
+{
+	const struct image_part *x = a;
+	const struct image_part *y = b;
+
+	return compare_numbers(x->image, y->image);
+}
+
+int mapped_parts_load(struct store *db, struct mapped_parts *parts,
 		      struct err *err)
 {
 	const struct mapped_code *mc = db->w->mapped;
 
-	if (!db->making || !db->w->fr || (mc && mc->many))
-		return mapped_code_read(db, fn, arg, err);
-	for (size_t i = 0; mc && i < mc->n; i++) {
-		const struct mapped_part *p = &mc->part[i];
+	*parts = (struct mapped_parts){ 0 };
+	if (!db->making || !db->w->fr || (mc && mc->many)) {
+		if (mapped_parts_read(db, parts, err))
+			return -1;
+	} else {
+		for (size_t i = 0; mc && i < mc->n; i++) {
+			const struct mapped_part *p = &mc->part[i];
 
-		if (p->image && p->prot & PROT_CODE)
-			fn(arg, p->image, p->pgoff, p->len);
+			if (p->image && p->prot & PROT_CODE)
+				mapped_parts_add(parts, p->image, p->pgoff,
+						 p->len);
+		}
 	}
+	if (parts->n)
+		qsort(parts->part, parts->n, sizeof(*parts->part),
+		      mapped_part_by_image);
 	return 0;
+}
+
+/* Where a search for the parts of an image has come to. */
+struct mapped_parts_key {
+	const struct mapped_parts *parts;
+	uint32_t image;
+};
+
+static bool mapped_parts_reached(const void *arg, size_t i)
+{
+	const struct mapped_parts_key *key = arg;
+
+	return key->parts->part[i].image >= key->image;
+}
+
+const struct image_part *mapped_parts_of(const struct mapped_parts *parts,
+					 uint32_t image, size_t *n)
+{
+	const struct mapped_parts_key key = { parts, image };
+	size_t i = search_first(parts->n, mapped_parts_reached, &key);
+	size_t end = i;
+
+	while (end < parts->n && parts->part[end].image == image)
+		end++;
+	*n = end - i;
+	return *n ? &parts->part[i] : NULL;
 }

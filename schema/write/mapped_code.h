@@ -1,17 +1,26 @@
 /* mapped_code.h - which parts of files the mappings of a database show. */
 #ifndef SCHEMA_WRITE_MAPPED_CODE_H
 #define SCHEMA_WRITE_MAPPED_CODE_H
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
+struct image_part;
 struct store;
 
-typedef void store_mapped_fn(void *arg, uint32_t image, uint64_t pgoff,
-			     uint64_t len);
-/* Calls fn for each part of a file that was mapped as code, in any order: image
- * is a row of image, pgoff the part's offset in the file and len its bytes,
- * none of which need make sense. Of a database that is being made it is what
- * the facts said, so far as it is in memory. Returns 0, or -1 and *err. */
-int store_mapped_code(struct store *db, store_mapped_fn *fn, void *arg,
+/* What was mapped as code, by image. */
+struct mapped_parts {
+	struct image_part *part;
+	size_t n, cap;
+};
+
+/* Fills *parts, for mapped_parts_release(), also if it fails. Of a database
+ * that is being made it is what the facts said, so far as it is in memory.
+ * Returns 0, or -1 and *err. */
+int mapped_parts_load(struct store *db, struct mapped_parts *parts,
 		      struct err *err);
+void mapped_parts_release(struct mapped_parts *parts);
+/* Returns the *n parts of a row of image. */
+const struct image_part *mapped_parts_of(const struct mapped_parts *parts,
+					 uint32_t image, size_t *n);
 #endif

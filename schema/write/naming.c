@@ -426,7 +426,7 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		return 0;
 	}
 	nm->at = nm->todo.image[nm->next++];
-	if (unnamed_describe(db, nm->at.image, &nm->text, img, err))
+	if (unnamed_describe(db, &nm->todo, nm->at.image, &nm->text, img, err))
 		return -1;
 	if (img->kind == IMAGE_JIT) {
 		if (jitted_lines(db, nm->at.image, &nm->text, &nm->jit, err))
@@ -506,7 +506,9 @@ int store_unnamed_at(struct store *db, size_t i, struct image *img,
 
 	*code = u->code;
 	*n = u->n_code;
-	return unnamed_describe(db, u->image, &nm->text, img, err) ? -1 : 1;
+	return unnamed_describe(db, &nm->todo, u->image, &nm->text, img, err)
+		       ? -1
+		       : 1;
 }
 
 static int naming_put_segments(struct store *db, uint32_t image,

@@ -211,7 +211,8 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	bool first = db->making && db->w->fr && !db->w->asked;
 	int rc = 0;
 
-	if (flush_frames(db, err) || unnamed_find_shared(db, err))
+	if (flush_frames(db, err) || unnamed_find_shared(db, err) ||
+	    mapped_parts_load(db, &u->parts, err))
 		return -1;
 	db->w->asked = true;
 	u->first = first && !(how & NAME_HOT_FIRST);
@@ -239,11 +240,12 @@ void unnamed_release(struct unnamed *u)
 	free(u->code);
 	free(u->todo);
 	free(u->image);
+	mapped_parts_release(&u->parts);
 	memset(u, 0, sizeof(*u));
 }
 
-int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
-		     struct image *img, struct err *err)
+int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
+		     struct arena *text, struct image *img, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql("unnamed_image"), err);
 
@@ -280,5 +282,7 @@ int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
 	img->t0 = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_T0);
 	img->space = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_PROCESS);
 	sqlite3_finalize(st);
+	if (img->kind == IMAGE_FILE && !image_is_copy(img))
+		img->part = mapped_parts_of(&u->parts, image, &img->n_part);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/write/mapped_code.h"
 #include "stitch/symbol.h"
 
 struct arena;
@@ -33,6 +34,7 @@ struct unnamed {
 	size_t n_todo, cap_todo;
 	struct unnamed_image *image;
 	size_t n_image, cap_image;
+	struct mapped_parts parts;
 	bool first; /* rows of these frames have nothing that naming sets */
 };
 
@@ -43,7 +45,7 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 void unnamed_release(struct unnamed *u);
 
 /* Fills *img for the resolvers, without the code of jitted images. Its path is
- * in text. Returns 0, or -1 and *err. */
-int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
-		     struct image *img, struct err *err);
+ * in text, its parts are of u. Returns 0, or -1 and *err. */
+int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
+		     struct arena *text, struct image *img, struct err *err);
 #endif

@@ -46,6 +46,12 @@ bool image_is_kernel(enum image_kind kind);
  * code: a mapping need not begin where its file does. */
 bool image_has_offsets(enum image_kind kind);
 
+/* A part of a file that was mapped as code: none of it need make sense. */
+struct image_part {
+	uint32_t image; /* of the database */
+	uint64_t pgoff, len;
+};
+
 struct image {
 	enum image_kind kind;
 	const char *path;	/* as recorded */
@@ -69,6 +75,10 @@ struct image {
 	/* IMAGE_JIT: bytes and lines of one of the codes with this image,
 	 * borrowed; NULL: unknown. Not part of the identity. */
 	const struct jit_code *code;
+	/* What is known to be mapped of the file, borrowed. Not part of the
+	 * identity. */
+	const struct image_part *part;
+	size_t n_part;
 };
 
 /* Returns whether it is code of a file that is believed to have been copied to

@@ -158,10 +158,11 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	if (!img->id_len)
 		return IDENTITY_ID_NONE;
 	/* a record has either a build-id or an inode */
-	if (!identity_is_file(img) || !img->ino)
+	if (!identity_is_file(img) || (!img->ino && !sy->opts.ids_read))
 		return IDENTITY_ID_OWN;
-	if (!sy->opts.same_machine || !img->path || img->path[0] != '/' ||
-	    !identity_look_at(img, img->path, &f) || f.inode != INODE_OTHER)
+	if (!img->ino || !sy->opts.same_machine || !img->path ||
+	    img->path[0] != '/' || !identity_look_at(img, img->path, &f) ||
+	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
 	return identity_id_of_other(sy, &f);
 }
@@ -207,11 +208,26 @@ uint64_t identity_span(const struct elf_file *ef)
 	return code < data ? end - elf_page_floor(code) : 0;
 }
 
+/* Returns the size of a machine's pages, of which others have up to 64 KiB:
+ * arm64, powerpc, LoongArch, MIPS. EM_NONE: not known, the least. */
+static uint64_t identity_page(uint16_t machine)
+{
+	switch (machine) {
+	case EM_NONE:
+	case EM_386:
+	case EM_X86_64:
+	case EM_S390:
+	case EM_ARM:
+	case EM_RISCV:
+		return 4096;
+	default:
+		return 65536;
+	}
+}
+
 bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len)
 {
-	/* Pages of arm64 and powerpc are of 64 KiB at most. */
-	bool large = c->machine == EM_AARCH64 || c->machine == EM_PPC64;
-	uint64_t page = large ? 65536 : 4096;
+	uint64_t page = identity_page(c->machine);
 	uint64_t end;
 	uint64_t seg_end;
 
@@ -232,6 +248,24 @@ bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len)
 			return true;
 	}
 	return false;
+}
+
+bool identity_maps(const struct identity_code *c, const struct image_part *part,
+		   size_t n)
+{
+	uint64_t from = UINT64_MAX;
+	uint64_t to = 0;
+	uint64_t end;
+
+	for (size_t i = 0; i < n; i++) {
+		if (identity_fits(c, part[i].pgoff, part[i].len))
+			return true;
+		if (__builtin_add_overflow(part[i].pgoff, part[i].len, &end))
+			continue;
+		from = part[i].pgoff < from ? part[i].pgoff : from;
+		to = end > to ? end : to;
+	}
+	return !n || (from < to && identity_fits(c, from, to - from));
 }
 
 /* Builds of one library often begin with the same functions. */
@@ -263,6 +297,8 @@ bool identity_is_open(enum identity is)
 
 bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
+	if (is != IDENTITY_PROVED && seen->misfit)
+		return false;
 	if (identity_is_open(is) && seen->missed >= MISSED_MIN &&
 	    seen->missed > seen->ran / 8)
 		return false;
@@ -288,12 +324,12 @@ const char *identity_why_other(enum identity is,
 {
 	if (is == IDENTITY_PROVED)
 		return NULL;
-	if (seen->mapped && !seen->fits)
+	if (seen->misfit)
 		return "mapping";
 	/* those of code without frame pointers are no evidence against more */
 	if (identity_is_sure(is))
 		return NULL;
-	if (seen->bad < (seen->fits ? BAD_MIN : 1))
+	if (seen->bad < (seen->mapped ? BAD_MIN : 1))
 		return NULL;
 	return !seen->linked || seen->calls < seen->bad / CALLS_OF ? "calls"
 								   : NULL;
@@ -445,7 +481,8 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
 	struct identity_file f;
 
-	if (!identity_is_file(img) || (img->id_len && !img->ino)) {
+	if (!identity_is_file(img) ||
+	    (img->id_len && identity_of_id(sy, img) == IDENTITY_ID_OWN)) {
 		if (img->id_len && !same)
 			return other_id;
 		return image_is_copy(img) ? copy : same ? proved : by_path;

@@ -26,6 +26,7 @@
 
 struct elf_file;
 struct image;
+struct image_part;
 struct segment;
 struct symbolizer;
 
@@ -102,6 +103,11 @@ uint64_t identity_span(const struct elf_file *ef);
 /* Is this range of the file, mapped as code, what a loader maps of this file's
  * code? Files of another build mostly have other sizes. */
 bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len);
+/* Returns whether identity_fits() is true of one part, or of all together,
+ * which the kernel tells apart where they have other flags; true if none is
+ * known. */
+bool identity_maps(const struct identity_code *c, const struct image_part *part,
+		   size_t n);
 /* Distinct addresses of a capture, in a file. */
 struct identity_seen {
 	size_t ran, missed;	 /* of innermost frames: at an instruction of a
@@ -110,7 +116,8 @@ struct identity_seen {
 	size_t calls_of, bad_of; /* places in stacks that these have called */
 	/* of all stacks: places where that call is of the next function */
 	size_t linked;
-	bool mapped, fits; /* mappings of its code are known; one is as long */
+	bool mapped; /* mappings of its code are known, see identity_maps() */
+	bool misfit; /* and are no mappings of this file */
 };
 /* Returns whether the file proves what is taken from it. */
 bool identity_is_sure(enum identity is);

@@ -577,8 +577,14 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 		report_status(sy, said->why);
 		return false;
 	}
+	const struct identity_code code = { ef->seg, ef->n_seg,
+					    identity_span(ef), ef->machine };
+
 	sy->unproved = !identity_is_sure(said->is);
 	sy->rep->identity = said->why;
+	/* offsets of code are not known of a debug file */
+	sy->rep->misfit =
+		!ef->no_code && !identity_maps(&code, img->part, img->n_part);
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
 	report_status(sy, ef->no_code ? "unverified" : "named");

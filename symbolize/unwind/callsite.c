@@ -275,12 +275,13 @@ void callsite_close(struct callsite_file *f)
 
 /* ---- the range that is mapped */
 
-bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
+bool callsite_maps(const struct callsite_file *f, const struct image_part *part,
+		   size_t n)
 {
 	const struct identity_code c = { f->seg, f->n_seg, f->span,
 					 f->machine };
 
-	return identity_fits(&c, pgoff, len);
+	return identity_maps(&c, part, n);
 }
 
 /* ---- one return address */

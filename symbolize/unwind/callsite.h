@@ -34,8 +34,9 @@ void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
  * are borrowed from f. */
 bool callsite_text(struct callsite_file *f, struct section_used *out);
 
-/* As identity_fits(). */
-bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len);
+/* As identity_maps(). */
+bool callsite_maps(const struct callsite_file *f, const struct image_part *part,
+		   size_t n);
 
 /* What precedes a return address. target is an ELF address; 0: none or
  * unknown. */

@@ -175,13 +175,15 @@ judged() {
 		AND w.id = j.class" | tail -n +2 | tr -d '\r"'
 }
 is and_judges_stacks 'fabricated' "$(judged 0x1000 | grep -o fabricated)"
-is but_not_of_a_mapping_of_another_length 'not judged (other file)' \
-	"$(judged 0x3000)"
-"$B" symbolize x.db >/dev/null 2>err
-is as_is_said_once 'doubted: mapping; read: build-id of the path' "$(why)"
+judged 0x3000 >out
+is but_not_of_a_mapping_of_another_length 'not judged (no file)' \
+	"$(grep -o 'not judged.*' out)"
+is of_which_no_name_is_taken 'replaced 0 ' "$(status c.data) $(why)"
 "$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
-says and_nothing_proves_its_names \
-	'Nothing proves the names of 100.00 % of the samples.' out
+says and_the_remedy_is_said 'prog was replaced: 100.00 % of the samples have no names' out
+"$B" symbolize x.db >/dev/null 2>err
+is symbolize_leaves_it_so 'replaced' "$("$B" query --format csv x.db \
+	"SELECT status FROM image WHERE path LIKE '%/prog'" | tail -n 1 | tr -d '\r"')"
 "$MKCAP" d.txt c.data
 is also_if_names_are_kept_from_before 'named 2 read: build-id of the path' \
 	"$(status c.data) $(why)"

@@ -239,6 +239,47 @@ START_TEST(a_file_that_came_while_it_was_recorded_is_not_the_mapped_one)
 }
 END_TEST
 
+START_TEST(a_file_of_another_length_than_what_was_mapped_names_nothing)
+{
+	static const struct image_part right = { 1, MKELF_OFF, 0x1000 };
+	static const struct image_part longer = { 1, MKELF_OFF, 0x3000 };
+	static const struct image_part halves[] = {
+		{ 1, MKELF_OFF, 0x800 },
+		{ 1, MKELF_OFF + 0x800, 0x800 },
+	};
+	struct symbolize_opts o = { .symfs = dir,
+				    .cache = dir,
+				    .no_live = true };
+	struct image img = image_image("/prog", id_a);
+
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	/* the build-id was read from the path, after the mapping */
+	o.ids_read = true;
+	for (int i = 0; i < 2; i++) { /* with the cache, too */
+		img.part = &right;
+		img.n_part = 1;
+		ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+		ck_assert_str_eq(rep.identity, "read: build-id of the path");
+		img.part = &longer;
+		ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+		ck_assert_str_eq(rep.status, "replaced");
+		ck_assert_ptr_null(rep.identity);
+		img.part = halves;
+		ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+		img.n_part = 2;
+		ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+		ck_assert_str_eq(rep.status, "named");
+	}
+	/* that of the mapping's record is proof */
+	o.ids_read = false;
+	img.part = &longer;
+	img.n_part = 1;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+	ck_assert_str_eq(rep.identity, "proved: build-id");
+}
+END_TEST
+
 START_TEST(without_a_build_id_a_file_may_not_be_newer_than_the_recording)
 {
 	int64_t born;
@@ -756,6 +797,7 @@ RUN_WITH("image", image_setup, image_teardown,
 	 the_same_build_id_gives_names_and_none_gives_unverified_ones,
 	 another_build_id_is_never_used, a_file_that_is_no_elf_file,
 	 a_file_that_came_while_it_was_recorded_is_not_the_mapped_one,
+	 a_file_of_another_length_than_what_was_mapped_names_nothing,
 	 without_a_build_id_a_file_may_not_be_newer_than_the_recording,
 	 the_old_build_of_a_replaced_file_may_be_given,
 	 a_given_file_without_the_addresses_that_ran_is_refused,
