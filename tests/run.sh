@@ -383,7 +383,7 @@ group_cli() {
 
 # Pictures and pages in a headless Chromium.
 group_browser() {
-	for t in svg diff page views chain source diffpage link names evil
+	for t in svg diff page views heat chain source diffpage link names evil
 	do
 		run browser "$t" python3 "tests/browser/$t.py"
 	done
