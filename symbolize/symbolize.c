@@ -443,7 +443,7 @@ static bool symbolize_is_mapped_so(const struct image *img,
 	const struct identity_code code = { .seg = rep->seg,
 					    .n_seg = rep->n_seg };
 
-	return !rep->n_seg || identity_maps(&code, img->part, img->n_part);
+	return identity_maps(&code, img->part, img->n_part);
 }
 
 /* Takes nothing from the file that was found. */

@@ -105,7 +105,7 @@ units() {
 }
 
 cases() {
-	BACKSTITCH=$out/run tests/cases/run.sh >"$out.cases" 2>&1
+	BACKSTITCH=$out/run tests/cases/run.py >"$out.cases" 2>&1
 	result "$arch: cases, $(grep -c '^ok' "$out.cases") of them ok"
 	grep '^not ok' "$out.cases"
 }

@@ -21,9 +21,10 @@
 # A script of cli with a line "Waits: FOR WHAT" takes a minute and hardly any
 # processor time: it runs beside those JOBS programs.
 #
-# SHARE=1: each script of cli runs in one of two builds, a third of them under
-# sanitizers; the commit says which third. One that says "With sanitizers:
-# REASON" always runs under them, and without them with LONG only.
+# SHARE=1: each script of cli runs in one of two builds, a sixth of them under
+# sanitizers; the commit says which sixth. One that says "With sanitizers:
+# REASON" always runs under them, and without them with LONG only; one that says
+# "In both builds: REASON" runs in both.
 #
 # A script reports with lines "ok NAME" and "not ok NAME", and "skip NAME:
 # REASON" for what cannot be tested on this machine; libcheck programs report
@@ -294,7 +295,7 @@ group_unit() {
 }
 
 group_cases() {
-	run cases cases tests/cases/run.sh
+	run cases cases tests/cases/run.py
 }
 
 # Captures in which nothing was lost, of all CPUs and of one process.
@@ -351,13 +352,15 @@ its_turn() {
 		return
 	fi
 	[ -z "$LONG" ] || return 0
+	# it does another part in each
+	! grep -q '^# In both builds: ' "$1" || return 0
 	# what it tries shows under them, or not at all
 	if [ -z "$SAN" ] && grep -q '^# With sanitizers: ' "$1"
 	then
 		return 1
 	fi
 	[ "${SHARE:-}" ] || return 0
-	if [ $((($2 + share_of) % 3)) = 0 ] ||
+	if [ $((($2 + share_of) % 6)) = 0 ] ||
 		grep -q '^# With sanitizers: ' "$1"
 	then
 		[ "$SAN" ] || grep -q 'echo "skip .*: under sanitizers' "$1"
@@ -380,7 +383,7 @@ group_cli() {
 
 # Pictures and pages in a headless Chromium.
 group_browser() {
-	for t in svg diff page views chain source diffpage link names evil
+	for t in svg diff page views heat chain source diffpage link names evil
 	do
 		run browser "$t" python3 "tests/browser/$t.py"
 	done

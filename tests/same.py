@@ -126,6 +126,7 @@ ASKED = (
     ("sched", "text", "report --sched --order blocked --format csv DB"),
     ("sched", "text", "report --sched --cpu 0 --time 10%-60% DB"),
     ("sched", "text", "report --latency --kind off-cpu --worst 5 --histogram DB"),
+    ("sched", "text", "report --latency --kind off-cpu --by behind --name COMM DB"),
     ("sched", "json", "report --latency --kind wake-up --by tid --json --bins 50us DB"),
     ("sched", "text", "report --latency --fail-above 1h --percentile 99"
      " --pair sched:sched_waking,sched:sched_switch DB"),

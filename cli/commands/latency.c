@@ -13,8 +13,8 @@
 #include "stitch/base/err.h"
 
 static bool latency; /* always */
-static const char *kind, *by = "name", *order = "total", *bins, *fail_above,
-			 *percentile;
+static const char *kind, *only, *by = "name", *order = "total", *bins,
+				*fail_above, *percentile;
 static struct opt_list pairs;
 static long limit = NUMBER_UNSET, worst;
 static bool histogram;
@@ -24,8 +24,8 @@ static const char *const kind_words[] = {
 	"block-queue", "work", "work-wait", "timer",	    "timer-wait",
 	"lock",	       "kvm",  "wake-up",   "off-cpu",	    NULL
 };
-static const char *const by_words[] = { "name", "comm", "tid",
-					"pid",	"cpu",	NULL };
+static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
+					"pid",	"cpu",	"behind", NULL };
 static const char *const order_words[] = { "total", "count",   "average", "max",
 					   "p99",   "unknown", NULL };
 
@@ -41,14 +41,18 @@ static const struct opt opts[] = {
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),
 	OPT_STRING(0, "by", "KEY", &by,
-		   "one row for each name, comm, tid, pid, cpu, cgroup or "
-		   "value of a field of the events (name)"),
+		   "one row for each name, kind, comm, tid, pid, cpu, cgroup, "
+		   "value of a field of the events, or thread behind which "
+		   "one waited: behind (name)"),
+	OPT_STRING(0, "name", "NAME", &only,
+		   "only those of this name: read, or a value of --by's field"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by total, count, average, max, p99 or unknown, "
 		   "largest first (total)"),
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows; 0: all (one screen, 40 in a file)"),
-	OPT_NUMBER(0, "worst", "N", &worst, "list the N longest, too"),
+	OPT_NUMBER(0, "worst", "N", &worst,
+		   "list the N longest, too, each with the chain of path"),
 	OPT_FLAG(0, "histogram", &histogram,
 		 "print how many took how long, by powers of two"),
 	OPT_STRING(0, "bins", "TIME", &bins,
@@ -145,6 +149,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .n_pair = pairs.n,
 				  .by = by,
 				  .by_field = latency_field(by),
+				  .name = only,
 				  .order = order,
 				  .worst = (size_t)worst,
 				  .histogram = histogram || bins,

@@ -488,3 +488,17 @@ int64_t interval_span(int64_t from, int64_t to)
 		return 0;
 	return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
 }
+
+struct interval_range interval_range(const struct interval *i, int64_t first,
+				     int64_t last)
+{
+	struct interval_range r = { 0, INT64_MAX };
+
+	if (i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER)
+		r.most = interval_span(i->begin, i->end);
+	else if (i->verdict == INTERVAL_BEFORE)
+		r.least = interval_span(first, i->end);
+	else if (i->verdict == INTERVAL_UNFINISHED)
+		r.least = interval_span(i->begin, last);
+	return r;
+}

@@ -107,6 +107,15 @@ void pairing_end(struct pairing *p);
 /* Returns the ns between two times; 0 if one of them is INTERVAL_NEVER or `to`
  * is the earlier one, INT64_MAX if they are further apart than that. */
 int64_t interval_span(int64_t from, int64_t to);
+/* What is known of the length of an interval that is not proved. */
+struct interval_range {
+	int64_t least, most; /* INT64_MAX: any */
+};
+
+/* first, last: times of what was recorded. One whose ends are recorded but may
+ * belong to others is at most so long. */
+struct interval_range interval_range(const struct interval *i, int64_t first,
+				     int64_t last);
 /* Returns how many intervals were open at most at a time. */
 uint64_t pairing_most_open(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */

@@ -95,28 +95,35 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 
 /* ---- intervals */
 
-struct wall_interval {
-	int64_t event; /* its begin */
-	uint64_t ns;
-};
-
 struct wall_begins {
-	struct wall_interval *at; /* the proved ones */
+	struct intervals *iv;
+	struct wall_interval *at; /* ordered by event */
 	size_t n, cap;
+	struct stacks *stacks;
 	struct wall_intervals *sums;
+	wall_interval_fn *fn;
+	void *arg;
 };
 
 static void wall_take_interval(void *arg, const struct interval *i)
 {
 	struct wall_begins *b = arg;
+	const struct intervals_sums sums = intervals_sums(b->iv);
+	const struct interval_range r =
+		interval_range(i, sums.first, sums.last);
 
-	if (i->verdict == INTERVAL_PROVED)
+	if (i->verdict == INTERVAL_CANCELLED)
+		return;
+	b->sums->unknown += i->verdict != INTERVAL_PROVED;
+	if (i->verdict == INTERVAL_PROVED || b->fn)
 		*mem_add(b->at, b->n, b->cap) = (struct wall_interval){
-			i->begin_event,
-			(uint64_t)interval_span(i->begin, i->end),
+			i->begin_event ?: i->end_event,
+			r.most < INT64_MAX ? r.most : r.least,
+			i->pair,
+			i->name,
+			i->verdict,
+			i->reason,
 		};
-	else if (i->verdict != INTERVAL_CANCELLED)
-		b->sums->unknown++;
 }
 
 static int wall_compare_begins(const void *pa, const void *pb)
@@ -127,65 +134,80 @@ static int wall_compare_begins(const void *pa, const void *pb)
 	return compare_numbers(a->event, b->event);
 }
 
-/* Adds those that an event begins. */
-static void wall_add_interval(const struct wall_begins *b,
-			      const struct event_row *e, struct stacks *s,
-			      uint32_t event)
+/* all: there are events of samples, too. */
+static uint32_t wall_interval_event(struct stacks *s, const char *kind,
+				    bool all)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.100s%s", kind, all ? " latency" : "");
+	return stacks_add_event(s, name, "ns");
+}
+
+/* Adds those that an event begins or, without a begin, ends. */
+static void wall_add_intervals(const struct wall_begins *b,
+			       const struct event_row *e)
 {
 	size_t i = search_where(b->n, k, b->at[k].event >= e->id);
 	struct stacks_group g;
 
-	if (!stacks_group_of(s, e, &g))
+	if (!stacks_group_of(b->stacks, e, &g))
 		return;
-	g.event = event;
 	for (; i < b->n && b->at[i].event == e->id; i++) {
-		g.weight = b->at[i].ns;
-		stacks_add(s, &g);
-		b->sums->proved++;
+		const struct wall_interval *w = &b->at[i];
+		uint32_t group;
+		char name[400];
+
+		g.event = wall_interval_event(
+			b->stacks, intervals_kind(b->iv, w->pair), b->fn);
+		g.samples = w->verdict == INTERVAL_PROVED;
+		g.weight = g.samples ? (uint64_t)w->ns : 0;
+		group = stacks_add(b->stacks, &g);
+		b->sums->proved += g.samples;
+		if (!b->fn)
+			continue;
+		snprintf(name, sizeof(name), "%.300s%s%s%s%s",
+			 intervals_name(b->iv, w->name), g.samples ? "" : ", ",
+			 g.samples ? "" : interval_verdict_word(w->verdict),
+			 w->reason ? ": " : "",
+			 interval_reason_word(w->reason));
+		b->fn(b->arg, w, e, group, name);
 	}
-}
-
-static int wall_read_begins(struct wall_begins *b, struct store *db,
-			    const char *path, const char *kind, struct err *err)
-{
-	const struct intervals_ask ask = { .kind = kind };
-	struct intervals *iv = intervals_open(db, path, &ask, err);
-	int rc = iv ? intervals_each(iv, wall_take_interval, b, err) : -1;
-
-	if (!rc && intervals_sums(iv).premise)
-		snprintf(b->sums->premise, sizeof(b->sums->premise), "%s",
-			 intervals_sums(iv).premise);
-	intervals_close(iv);
-	if (!rc && b->n)
-		qsort(b->at, b->n, sizeof(*b->at), wall_compare_begins);
-	return rc;
 }
 
 int wall_load_intervals(struct store *db, const char *path,
 			const struct filter *filter, const char *kind,
 			struct stacks *s, struct wall_intervals *sums,
-			struct err *err)
+			wall_interval_fn *fn, void *arg, struct err *err)
 {
-	struct wall_begins b = { .sums = sums };
+	const struct intervals_ask ask = { .kind = kind, .any = !kind };
+	struct wall_begins b = {
+		.stacks = s, .sums = sums, .fn = fn, .arg = arg
+	};
 	struct events *ev = NULL;
 	struct event_row e;
-	uint32_t event;
-	int rc = wall_read_begins(&b, db, path, kind, err);
+	int rc;
 
-	event = stacks_add_event(s, kind, "ns");
-	if (!rc) {
+	b.iv = intervals_open(db, path, &ask, err);
+	rc = b.iv ? intervals_each(b.iv, wall_take_interval, &b, err) : -1;
+	if (!rc && intervals_sums(b.iv).premise)
+		snprintf(sums->premise, sizeof(sums->premise), "%s",
+			 intervals_sums(b.iv).premise);
+	if (!rc && b.n) {
+		qsort(b.at, b.n, sizeof(*b.at), wall_compare_begins);
 		ev = events_open_few(db, filter, err);
 		rc = ev ? 0 : -1;
 	}
-	while (!rc && (rc = events_next(ev, &e, err)) > 0) {
-		wall_add_interval(&b, &e, s, event);
+	while (!rc && ev && (rc = events_next(ev, &e, err)) > 0) {
+		wall_add_intervals(&b, &e);
 		rc = 0;
 	}
 	events_close(ev);
+	intervals_close(b.iv);
 	free(b.at);
-	if (!rc && !sums->proved)
+	if (!rc && kind && !sums->proved)
 		rc = err_set(err, ERR_FORMAT,
 			     "%s: no proved interval that the options select",
 			     path);
-	return rc ? -1 : (int)event;
+	return rc ? -1 : kind ? (int)wall_interval_event(s, kind, fn) : 0;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct err;
+struct event_row;
 struct filter;
 struct offcpu_sums;
 struct offcpu_wait;
@@ -34,11 +35,26 @@ struct wall_intervals {
 	char premise[160]; /* of the proved ones: "if ..."; "": none */
 };
 
-/* Loads the proved intervals of a kind, as in struct intervals_ask, as an
- * event: each has the stack of its begin. The filter selects begins. Returns
- * the event, or -1 and *err, also if there are none. */
+struct wall_interval {
+	int64_t event; /* that begins it or, without one, ends it */
+	int64_t ns; /* its length: the most, if that is known, or the least */
+	uint32_t pair, name;
+	uint8_t verdict, reason; /* as in struct interval */
+};
+/* e: that event. group: of the stacks, where it began, or ended. name: its name
+ * and, unless it is proved, why: "read, consistent: loss". */
+typedef void wall_interval_fn(void *arg, const struct wall_interval *w,
+			      const struct event_row *e, uint32_t group,
+			      const char *name);
+
+/* Loads the intervals of a kind, as in struct intervals_ask, as an event whose
+ * samples are the proved ones: each has the stack of its begin. The filter
+ * selects begins. kind: NULL: all kinds that were recorded, each as an event.
+ * fn, unless it is NULL, is told of all in the order of events, but not of the
+ * cancelled ones. Returns the event of the kind (0: of all kinds), or -1 and
+ * *err, which of one kind is also if none is proved. */
 int wall_load_intervals(struct store *db, const char *path,
 			const struct filter *filter, const char *kind,
 			struct stacks *s, struct wall_intervals *sums,
-			struct err *err);
+			wall_interval_fn *fn, void *arg, struct err *err);
 #endif

@@ -261,7 +261,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	else if (told && d->opts->latency)
 		told = (d->event = wall_load_intervals(
 				db, path, d->opts->filter, d->opts->latency,
-				d->stacks, &intervals, err)) >= 0;
+				d->stacks, &intervals, NULL, NULL, err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;

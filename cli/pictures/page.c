@@ -32,6 +32,7 @@ extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
 extern const char text_page_tracks_js[];
 extern const char text_page_time_js[];
+extern const char text_page_heat_js[];
 extern const char text_page_chain_js[];
 extern const char text_page_count_js[];
 extern const char text_page_source_js[];
@@ -42,11 +43,11 @@ extern const char text_page_input_js[];
 
 /* In this order: the last one starts the page. */
 static const char *const scripts[] = {
-	text_picture_js,    text_page_model_js,	 text_page_draw_js,
-	text_page_ui_js,    text_page_tracks_js, text_page_chain_js,
-	text_page_time_js,  text_page_count_js,	 text_page_source_js,
-	text_page_diff_js,  text_page_link_js,	 text_page_png_js,
-	text_page_input_js,
+	text_picture_js,     text_page_model_js,  text_page_draw_js,
+	text_page_ui_js,     text_page_tracks_js, text_page_chain_js,
+	text_page_time_js,   text_page_heat_js,	  text_page_count_js,
+	text_page_source_js, text_page_diff_js,	  text_page_link_js,
+	text_page_png_js,    text_page_input_js,
 };
 
 struct html_page {

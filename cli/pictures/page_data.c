@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/model/events.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
@@ -21,11 +22,20 @@
 #include "cli/model/verdict_words.h"
 #include "cli/model/wall.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/verdict.h"
 
 #define BINS_MAX 1000000u
+
+/* Samples, or intervals, each as the differences to those before. */
+struct page_items {
+	struct page_bytes bytes;
+	uint64_t n, last_bin;
+	uint64_t *last_weight; /* of each event */
+	size_t n_event, cap_event;
+};
 
 struct page_data {
 	struct timeline tl;
@@ -38,13 +48,16 @@ struct page_data {
 	size_t n_trust;
 	struct page_waits *waits;
 	struct page_times *times; /* NULL: the database has none */
+	struct page_items samples, intervals;
+	struct wall_intervals sums; /* of the intervals */
+	struct intern names;	    /* and their names */
+	size_t n_names;
+	/* events of samples; behind them of waits, then of intervals */
+	size_t sampled, waited;
 	struct label_facts *facts;
 	struct labels *strings; /* a label's name is the string */
 	struct flame_tree *tree;
-	struct page_bytes samples, nodes, groups;
-	uint64_t n_sample, last_bin;
-	uint64_t *last_weight; /* of each event */
-	size_t n_event, cap_event;
+	struct page_bytes nodes, groups;
 	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
 	uint32_t *comm;	  /* place -> comm.id */
 	size_t n_thread, cap_thread;
@@ -84,21 +97,45 @@ static uint64_t page_data_bin(const void *arg, int64_t time)
 
 /* ---- samples */
 
+static void page_items_add(struct page_items *p, const struct stacks_sample *s,
+			   uint64_t bin)
+{
+	p->last_weight =
+		mem_reach(p->last_weight, &p->n_event, &p->cap_event,
+			  (size_t)s->event + 1, sizeof(*p->last_weight));
+	page_bytes_signed(&p->bytes, bin - p->last_bin);
+	page_bytes_add(&p->bytes, s->group);
+	page_bytes_add(&p->bytes, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+	page_bytes_signed(&p->bytes, s->weight - p->last_weight[s->event]);
+	p->last_weight[s->event] = s->weight;
+	p->last_bin = bin;
+	p->n++;
+}
+
 static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 {
 	struct page_data *d = arg;
 	uint64_t bin = s->timed && d->timed ? 1 + page_data_bin(d, s->time) : 0;
 
-	d->last_weight =
-		mem_reach(d->last_weight, &d->n_event, &d->cap_event,
-			  (size_t)s->event + 1, sizeof(*d->last_weight));
-	page_bytes_signed(&d->samples, bin - d->last_bin);
-	page_bytes_add(&d->samples, s->group);
-	page_bytes_add(&d->samples, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
-	page_bytes_signed(&d->samples, s->weight - d->last_weight[s->event]);
-	d->last_weight[s->event] = s->weight;
-	d->last_bin = bin;
-	d->n_sample++;
+	page_items_add(&d->samples, s, bin);
+}
+
+static void page_data_take_interval(void *arg, const struct wall_interval *w,
+				    const struct event_row *e, uint32_t group,
+				    const char *name)
+{
+	struct page_data *d = arg;
+	uint32_t id = intern_add(&d->names, name);
+	const struct stacks_sample s = {
+		.group = group,
+		.event = stacks_group(d->stacks, group)->event,
+		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
+		.weight = (uint64_t)w->ns,
+	};
+
+	d->n_names = id < d->n_names ? d->n_names : id + 1u;
+	page_items_add(&d->intervals, &s, 1 + page_data_bin(d, e->time));
+	page_bytes_add(&d->intervals.bytes, (uint64_t)id * 8 + w->verdict);
 }
 
 #define PAGE_SUMS_MAX 4000000
@@ -298,9 +335,15 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
+	d->sampled = stacks_events(d->stacks);
+	intern_add(&d->names, ""); /* of waits */
 	labels_shorten(stacks_labels(d->stacks));
-	if (!(d->waits =
-		      page_waits_load(db, path, o->filter, d->stacks, err)) ||
+	d->waits = page_waits_load(db, path, o->filter, d->stacks, err);
+	d->waited = stacks_events(d->stacks);
+	if (!d->waits ||
+	    (d->timed &&
+	     wall_load_intervals(db, path, o->filter, NULL, d->stacks, &d->sums,
+				 page_data_take_interval, d, err) < 0) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
 	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
 		goto out;
@@ -324,16 +367,19 @@ void page_data_free(struct page_data *d)
 	flame_tree_free(d->tree);
 	page_waits_free(d->waits);
 	page_times_free(d->times);
+	intern_release(&d->names);
 	for (size_t i = 0; i < d->n_trust; i++)
 		free(d->trust[i]);
 	free(d->trust);
 	label_facts_free(d->facts);
 	stacks_free(d->stacks);
 	labels_free(d->strings);
-	free(d->samples.byte);
+	free(d->samples.bytes.byte);
+	free(d->samples.last_weight);
+	free(d->intervals.bytes.byte);
+	free(d->intervals.last_weight);
 	free(d->nodes.byte);
 	free(d->groups.byte);
-	free(d->last_weight);
 	free(d->thread);
 	free(d->comm);
 	free(d->leaf);
@@ -397,9 +443,7 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 		json_shown(j, NULL, e->name);
 		json_shown(j, NULL,
 			   stacks_unit(d->stacks, (int)i,
-				       d->by_samples &&
-					       (int)i != page_waits_event(
-								 d->waits)));
+				       d->by_samples && i < d->sampled));
 		json_uint(j, NULL, e->samples);
 		json_uint(j, NULL, e->stacked);
 		json_end(j);
@@ -563,6 +607,21 @@ static void page_data_put_words(struct json *j, const char *name,
 	json_end(j);
 }
 
+/* How many there are, which events are their kinds, and words. */
+static void page_data_put_intervals(const struct page_data *d, struct json *j)
+{
+	json_object(j, "intervals");
+	json_uint(j, "n", d->intervals.n);
+	json_uint(j, "first", d->waited);
+	json_uint(j, "kinds", stacks_events(d->stacks) - d->waited);
+	json_text(j, "premise", d->sums.premise);
+	json_array(j, "names");
+	for (uint32_t i = 0; i < d->n_names; i++)
+		json_shown(j, NULL, intern_get(&d->names, i));
+	json_end(j);
+	json_end(j);
+}
+
 static void page_data_put_clock(const struct page_data *d, struct json *j)
 {
 	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
@@ -577,7 +636,7 @@ static void page_data_put_clock(const struct page_data *d, struct json *j)
 	json_array(j, "sizes");
 	json_uint(j, NULL, flame_tree_count(d->tree));
 	json_uint(j, NULL, stacks_count(d->stacks));
-	json_uint(j, NULL, d->n_sample);
+	json_uint(j, NULL, d->samples.n);
 	json_end(j);
 }
 
@@ -600,6 +659,8 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_break(&j);
 	if (d->times)
 		page_times_meta(d->times, &j);
+	json_break(&j);
+	page_data_put_intervals(d, &j);
 	json_break(&j);
 	page_data_put_verdicts(&j);
 	json_break(&j);
@@ -625,7 +686,8 @@ void page_data_write(const struct page_data *d, FILE *out)
 	page_data_put_meta(d, out);
 	page_bytes_write(&d->nodes, "nodes", out);
 	page_bytes_write(&d->groups, "groups", out);
-	page_bytes_write(&d->samples, "samples", out);
+	page_bytes_write(&d->samples.bytes, "samples", out);
+	page_bytes_write(&d->intervals.bytes, "intervals", out);
 	page_waits_write(d->waits, out);
 	if (d->times)
 		page_times_write(d->times, out);

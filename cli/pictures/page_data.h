@@ -11,12 +11,18 @@
  * - samples: in time order: zigzag of time's difference to the sample before
  *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's
  *   difference to the sample of that event before
+ * - intervals: likewise the times between two events that belong together: time
+ *   is that of the begin or, without one, the end; weight is the length in ns,
+ *   or what is known of it: as much at most if it is consistent, at least if it
+ *   began before or is unfinished, else 0. Behind each stands the number of its
+ *   name, and why it is not proved, * 8 + its verdict
  * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
  *   sizes (how many nodes, groups, samples), event (to show first), clock
  *   (the event that is added to the waits; -1: none), events, trust (the
  *   sentence of each event, then of clock and waits together), waits, times,
- *   inlined_rows (inlined functions have rows in the table), threads, verdicts,
- *   strings, labels, colors, bands, marks: see the functions that write them
+ *   intervals, inlined_rows (inlined functions have rows in the table),
+ *   threads, verdicts, strings, labels, colors, bands, marks: see the functions
+ *   that write them
  *
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million. */

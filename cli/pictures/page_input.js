@@ -135,7 +135,7 @@ function menuOfFocused()
 }
 
 Object.assign(onKey, {
-	"v": reverse, "x": collapse, "t": showTracks, "T": inOrder, "+": closer, "-": farther, "r": redo,
+	"v": reverse, "x": collapse, "t": showTracks, "h": showHeat, "T": inOrder, "+": closer, "-": farther, "r": redo,
 	"s": () => sandwichOf(subject()), "c": copyName, "C": copyStack,
 	"m": menuOfFocused
 });
@@ -319,52 +319,60 @@ function onMap()
 
 // ---- the pointer over time
 
-// Lets a drag over the canvas choose a time, unless it begins on a name. Times
-// begin at the px left(); says(x, y) gives the lines of the tip, over(e) the px of
-// what it tells of, click(x, y) acts on a click.
-function onRange(canvas, { left, says, over, nameOf, click })
+// Lets a drag over the canvas choose, unless it begins on a name: at(e) is a
+// place, shown(from, to) draws what would be chosen, null at the end, and
+// chosen(from, to, e) takes it. says(e) gives the lines of the tip, over(e) the px
+// of what it tells of.
+function onRange(canvas, { at, shown, chosen, says, over, nameOf })
 {
-	let from = -1;
-	const binAt = e => strip.bin(e.offsetX - left());
+	let from = null, to = null;
 
 	canvas.addEventListener("pointerdown", e => {
 		if (e.button || nameOf(e))
 			return;
-		from = binAt(e);
-		strip.drag = [from, from];
+		from = to = at(e);
 		canvas.setPointerCapture(e.pointerId);
 	});
 	canvas.addEventListener("pointermove", e => {
-		const to = binAt(e);
-
-		if (from >= 0) {
-			strip.drag = [Math.min(from, to), Math.max(from, to)];
-			strip.draw(view);
-		}
-		tip(says(e.offsetX - left(), e.offsetY), e.clientX, over(e));
+		if (from !== null)
+			shown(from, to = at(e));
+		tip(says(e), e.clientX, over(e));
 	});
 	canvas.addEventListener("pointerleave", () => tip(null));
 	canvas.addEventListener("pointerup", e => {
-		const chosen = strip.drag;
+		const first = from;
 
-		if (from < 0)
+		if (first === null)
 			return;
-		from = -1;
-		strip.drag = null;
-		if (chosen && strip.x(chosen[1]) - strip.x(chosen[0]) > 3)
-			choose(chosen[0], chosen[1]);
-		else
-			click(e.offsetX - left(), e.offsetY);
+		from = null;
+		shown(null);
+		chosen(first, to, e);
 	});
 }
 
+// What a range of the strip is for onRange(). Times begin at the px left(); a drag
+// that is none is a click(x, y).
+const timeRange = (left, click) => ({
+	at: e => strip.bin(e.offsetX - left()),
+	shown: (a, b) => {
+		strip.drag = a === null ? null : [Math.min(a, b), Math.max(a, b)];
+		strip.draw(view);
+	},
+	chosen: (a, b, e) => {
+		if (Math.abs(strip.x(b) - strip.x(a)) > 3)
+			choose(a, b);
+		else
+			click(e.offsetX - left(), e.offsetY);
+	}
+});
+
 function onTime()
 {
-	onRange($("time"), {
-		left: () => 0, nameOf: () => null,
-		says: (x, y) => strip.at(x, y), over: rectUnder,
-		click: () => go({ time: null })
-	});
+	onRange($("time"), Object.assign(timeRange(() => 0, () =>
+		go({ time: null })), {
+		nameOf: () => null, over: rectUnder,
+		says: e => strip.at(e.offsetX, e.offsetY)
+	}));
 	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
 		choose(binOf($("from").value), binOf($("to").value))));
 	$("all").addEventListener("click", () =>
@@ -401,6 +409,8 @@ function legend()
 		add("legend", "var(--other)", "asleep");
 		add("legend", "var(--ready)", "ready to run");
 	}
+	if (model.unknown.n)
+		add("legend", hatched("m"), "length not known");
 	if (model.waits.wakes)
 		add("legend", "var(--accent)", "woken");
 	[["u", "user"], ["k", "kernel"], ["i", "inlined"], ["j", "JIT"],
@@ -423,7 +433,8 @@ function listen()
 		undo: undo, redo: redo,
 		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
 		case: toggleCase, found_threads: chooseFound,
-		alone: collapse, whole: () => go({ func: null }), rows: showTracks
+		alone: collapse, whole: () => go({ func: null }), rows: showTracks,
+		warm: showHeat
 	};
 
 	Object.entries(click).forEach(([id, fn]) =>
@@ -438,7 +449,8 @@ function listen()
 	});
 	$("which").addEventListener("input", showFacets);
 	$("event").addEventListener("change", () =>
-		go({ event: +$("event").value, frames: [], zoom: 0,
+		go({ event: +$("event").value, frames: [], zoom: 0, took: null,
+		     heat: view.heat || isLatency(+$("event").value),
 		     span: ownSpan(+$("event").value) }));
 	$("lane").addEventListener("change", () =>
 		go({ lane: $("lane").value === "" ? null : +$("lane").value,
@@ -453,6 +465,7 @@ function listen()
 	[flame, callers, callees].concat(diffFlame || []).forEach(onFlame);
 	onTime();
 	onTracks();
+	onHeat();
 	onMap();
 }
 

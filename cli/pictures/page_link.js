@@ -147,6 +147,19 @@ const linkWords = [
 
 		next.event = at < 0 ? wrongLink() : at;
 		next.span = ownSpan(next.event);
+		next.heat = isLatency(next.event);
+	  } },
+	{ word: "heat",
+	  put: v => v.heat === isLatency(v.event) ? [] :
+		[v.heat ? "shown" : "hidden"],
+	  take: (next, text) => {
+		next.heat = text === "shown";
+	  } },
+	// rows of the heat map: 14..16 is from 2^14 ns to 2^17 ns
+	{ word: "took", put: v => v.took ? [v.took.join("..")] : [],
+	  take: (next, text) => {
+		next.took = /^-?\d+\.\.-?\d+$/.test(text) ?
+			text.split("..").map(Number) : wrongLink();
 	  } },
 	flag("reverse", "reverse"),
 	flag("collapse", "alone"),

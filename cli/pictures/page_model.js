@@ -1,9 +1,10 @@
 // page_model.js - the data of the page, and sums over what a view shows.
 //
 // Nothing here draws. page_data.h describes the blocks of data.
-// A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom, func, alone, diff }: diff is that of page_diff.js; alone collapses recursion; func is the label of which callers and callees are shown, or
-// null; time and span, the part that the strip shows, are null or [first bin,
+// A view is { event, time, threads, cpus, verdicts, frames, reverse, took, span,
+// zoom, func, alone, heat, diff }: diff is that of page_diff.js; alone collapses
+// recursion; heat shows a heat map; took is null or [first, last] of its rows;
+// func is the label of which callers and callees are shown, or null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.
 performance.mark("begin");
@@ -90,12 +91,14 @@ function loadGroups(n)
 	return g;
 }
 
-function loadSamples(n, groups, events)
+// word: what page_data.h has behind each interval; 0: a sample.
+function loadSamples(id, n, groups, events)
 {
-	const r = reader("samples");
+	const r = n ? reader(id) : null;
 	const s = {
 		n: n, time: new Uint32Array(n), group: new Uint32Array(n),
 		cpu: new Uint16Array(n), weight: new Float64Array(n),
+		word: new Uint32Array(n),
 		sorted: true, total: new Float64Array(events)
 	};
 	const last = new Float64Array(events);
@@ -117,8 +120,57 @@ function loadSamples(n, groups, events)
 		const e = groups.event[s.group[i]];
 
 		s.total[e] += s.weight[i] = last[e] += r.signed();
+		s.word[i] = id === "intervals" ? r.next() : 0;
 	}
 	return Object.assign(s, { cpus: cpus, first: first - 1 });
+}
+
+// Puts the proved intervals among the samples, by time: each is one, as heavy as
+// it is long. The others, of which less is known, stay apart.
+function addIntervals(m)
+{
+	const s = m.sample, events = m.events.length;
+	const all = loadSamples("intervals", m.intervals.n, m.group, events);
+	const rest = Array.from(all.word.keys()).filter(i => all.word[i] % 8);
+	const from = new Float64Array(s.n + all.n - rest.length);
+
+	m.unknown = { n: rest.length };
+	for (let i = 0, a = 0, b = 0; i < from.length; i++) {
+		while (b < all.n && all.word[b] % 8)
+			b++;
+		from[i] = b === all.n || (a < s.n && s.time[a] <= all.time[b]) ?
+			a++ : -1 - b++;
+	}
+	for (const k of ["time", "group", "cpu", "weight", "word"]) {
+		const own = s[k];
+
+		m.unknown[k] = own.constructor.from(rest, i => all[k][i]);
+		s[k] = all.n ? own.constructor.from(from, i =>
+			i < 0 ? all[k][-1 - i] : own[i]) : own;
+	}
+	s.n = from.length;
+	s.sorted = s.sorted && all.sorted;
+	s.cpus = Math.max(s.cpus, all.cpus);
+	all.total.forEach((w, e) => { s.total[e] += w; });
+	rest.forEach(i => {
+		const e = m.group.event[all.group[i]];
+
+		s.total[e] -= all.weight[i];
+		m.events[e][2]++;
+	});
+}
+
+const isLatency = event => event >= model.intervals.first &&
+	event < model.intervals.first + model.intervals.kinds;
+// Returns the row of the heat map for a length.
+const rowOf = ns => ns < 2 ? 0 : Math.floor(Math.log2(ns));
+const isUnknown = (ns, word) => word % 8 > 0 && !ns;
+// Returns whether a length is not among the chosen ones.
+function isOut(v, ns, word = 0)
+{
+	const row = v.took === null || isUnknown(ns, word) ? -1 : rowOf(ns);
+
+	return v.took !== null && (row < v.took[0] || row > v.took[1]);
 }
 
 // Waits and runs: begin and length in ns since t0. ready: since when the thread
@@ -216,7 +268,8 @@ function load()
 	numberRows(m.labels);
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
-	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
+	m.sample = loadSamples("samples", m.sizes[2], m.group, m.events.length);
+	addIntervals(m);
 	m.wait = loadWaits(m.waits.n);
 	m.run = loadRuns(m.waits.runs);
 	m.chain = loadChains(m);
@@ -227,6 +280,12 @@ function load()
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
 	m.binNs = Number(m.bin);
+	// waits have what samples have, too
+	Object.assign(m.wait, {
+		time: Uint32Array.from(m.wait.from, ns => ns / m.binNs + 1),
+		weight: m.wait.ns, cpu: new Uint16Array(m.wait.n),
+		word: new Uint32Array(m.wait.n)
+	});
 	// time begins with the first sample
 	m.first = Math.min(m.sample.first, Math.max(m.bins, 1) - 1);
 	m.origin = m.t0 + BigInt(m.first) * m.bin;
@@ -445,7 +504,8 @@ function densityOf(view, sel, columns)
 	const list = set => set && Array.from(set);
 	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
 	const key = JSON.stringify([view.event, list(view.threads),
-		list(view.cpus), list(view.verdicts), view.frames, span, columns]);
+		list(view.cpus), list(view.verdicts), view.frames, view.took, span,
+		columns]);
 	const scale = columns / (span[1] - span[0] + 1);
 	const into = new Float64Array(columns);
 	const lo = span[0] + 1, hi = span[1] + 1;
@@ -457,11 +517,11 @@ function densityOf(view, sel, columns)
 		const time = s.time[i];
 
 		if (!left[s.group[i]] && !out[s.cpu[i]] && time >= lo &&
-		    time <= hi)
+		    time <= hi && !isOut(view, s.weight[i]))
 			into[(time - lo) * scale | 0] += s.weight[i];
 	}
 	if (model.parts[view.event].includes(model.waits.event))
-		spreadWaits(left, out, span, into);
+		spreadWaits(view, left, out, span, into);
 	densities.set(key, into);
 	if (densities.size > DENSITIES)
 		densities.delete(densities.keys().next().value);
@@ -469,7 +529,7 @@ function densityOf(view, sel, columns)
 }
 
 // Adds the waits to the columns that they last over.
-function spreadWaits(groups, cpuOut, span, into)
+function spreadWaits(view, groups, cpuOut, span, into)
 {
 	const w = model.wait, bin = model.binNs, n = into.length;
 	const begin = span[0] * bin;
@@ -483,7 +543,8 @@ function spreadWaits(groups, cpuOut, span, into)
 		const a = Math.max(Math.floor(x), -1);
 		const b = Math.min(Math.floor(y), n);
 
-		if (groups[w.group[i]] || cpuOut[0] || b < 0 || a >= n)
+		if (groups[w.group[i]] || cpuOut[0] || b < 0 || a >= n ||
+		    isOut(view, w.ns[i]))
 			continue;
 		if (a === b) {
 			into[a] += w.ns[i];
@@ -515,7 +576,7 @@ function addWaits(view, groups, cpuOut, out, weight, samples)
 	for (let i = 0; i < w.n; i++) {
 		const end = w.from[i] + w.ns[i], at = w.group[i];
 
-		if (!waitsIn(w, i, lo, hi))
+		if (!waitsIn(w, i, lo, hi) || isOut(view, w.ns[i]))
 			continue;
 
 		const ns = Math.min(end, hi) - Math.max(w.from[i], lo);
@@ -609,7 +670,8 @@ function addSamples(view, groups, cpuOut, cpus, weight, samples)
 	for (let i = some ? sampleFrom(lo) : 0; i < end; i++) {
 		const at = s.group[i], w = s.weight[i];
 
-		if (view.time && !some && (s.time[i] < lo || s.time[i] > hi))
+		if ((view.time && !some && (s.time[i] < lo || s.time[i] > hi)) ||
+		    isOut(view, w))
 			continue;
 		if (!groups[at])
 			cpus[s.cpu[i]] += w;

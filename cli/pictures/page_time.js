@@ -47,7 +47,7 @@ function piecesOf(v, groups)
 		a += first ? 1 : 0;
 		b += first ? 0 : 1;
 	}
-	endPieces(p, Math.min(hi, model.bins * bin));
+	endPieces(p, Math.min(hi, model.bins * bin), isLatency(v.event));
 	return pieces = p;
 }
 
@@ -66,7 +66,8 @@ function samplesOfLane(v, groups)
 	for (let i = before(all, lo, s.time); i < end; i++) {
 		const k = all[i];
 
-		if (!groups[s.group[k]] && (!v.cpus || v.cpus.has(s.cpu[k])))
+		if (!groups[s.group[k]] && !isOut(v, s.weight[k]) &&
+		    (!v.cpus || v.cpus.has(s.cpu[k])))
 			out[n++] = k;
 	}
 	return out.subarray(0, n);
@@ -84,14 +85,15 @@ function waitsOfLane(v, groups)
 
 	for (let i = 0; off && i < w.n; i++)
 		if (g.thread[w.group[i]] === v.lane && !groups[w.group[i]] &&
-		    waitsIn(w, i, lo, hi))
+		    waitsIn(w, i, lo, hi) && !isOut(v, w.ns[i]))
 			out.push(i);
 	return out;
 }
 
 // A sample ends with the next piece. Where none comes for long, nothing was
-// sampled: it is one and a half times as long as most others.
-function endPieces(p, end)
+// sampled: it is one and a half times as long as most others. An interval ends of
+// itself.
+function endPieces(p, end, ends)
 {
 	const gaps = p.from.subarray(1, 2000).map((ns, i) => ns - p.from[i])
 		.filter(ns => ns > 0).sort();
@@ -100,7 +102,8 @@ function endPieces(p, end)
 	for (let i = 0; i < p.n; i++)
 		if (p.wait[i] < 0)
 			p.to[i] = Math.min(i + 1 < p.n ? p.from[i + 1] : end,
-					   p.from[i] + most);
+					   p.from[i] + (ends ? p.sum[i + 1] -
+						p.sum[i] : most));
 }
 
 // Returns the number of pieces that begin before a time.

@@ -615,17 +615,14 @@ function onTracks()
 		return l && e.offsetX < tracks.left ? l : null;
 	};
 
-	onRange(canvas, {
-		left: () => tracks.left, nameOf: nameOf,
-		says: (x, y) => tracks.at(x, y),
-		over: e => rowUnder(e, $("tracks"), LANE),
-		click: (x, y) => {
-			const k = tracks.waitAt(x, y);
+	onRange(canvas, Object.assign(timeRange(() => tracks.left, (x, y) => {
+		const k = tracks.waitAt(x, y);
 
-			go(k === null ? { time: null, wait: null } :
-			   { wait: k });
-		}
-	});
+		go(k === null ? { time: null, wait: null } : { wait: k });
+	}), {
+		nameOf: nameOf, over: e => rowUnder(e, $("tracks"), LANE),
+		says: e => tracks.at(e.offsetX - tracks.left, e.offsetY)
+	}));
 	canvas.addEventListener("click", e =>
 		nameOf(e) && chooseLane(nameOf(e)));
 	canvas.addEventListener("dblclick", e => {

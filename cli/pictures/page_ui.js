@@ -41,7 +41,7 @@ function findSpan(event)
 
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], reverse: false,
+	verdicts: null, frames: [], reverse: false, took: null, heat: false,
 	span: ownSpan(model.event), zoom: 0, func: null, alone: false,
 	tracks: model.run.n > 0, lane: null, wait: null,
 	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
@@ -54,6 +54,9 @@ let current = flame;	// the graph that keys act on
 const unit = () => model.events[view.event][1];
 // What is counted: samples, waits, or both.
 const things = n => {
+	if (isLatency(view.event))
+		return grouped(n) + (n === 1 ? " interval" : " intervals");
+
 	const parts = model.parts[view.event];
 	const off = parts.includes(model.waits.event);
 
@@ -105,12 +108,12 @@ function keyOf(v)
 
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
-		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
+		v.reverse ? 1 : 0, v.took, v.heat ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
 		v.tracks ? 1 : 0, v.lane, v.wait, v.diff];
 }
 
 const startOf = event => Object.assign({}, start,
-				      { event: event, span: ownSpan(event) });
+	{ event: event, span: ownSpan(event), heat: isLatency(event) });
 const reset = () => go(startOf(view.event));
 
 function toggle(name, id)
@@ -137,7 +140,7 @@ let selected = null;	// the view that sel is of, as text
 function show()
 {
 	const turned = view.reverse && view.func === null;
-	const key = JSON.stringify([keyOf(view).slice(0, 7), turned,
+	const key = JSON.stringify([keyOf(view).slice(0, 8), turned,
 				    view.alone]);
 
 	useTree(turned, view.alone);
@@ -167,6 +170,7 @@ function show()
 		else
 			showHot();
 		countTables();
+		showLongest();
 	}
 	showTime();
 	showWait();
@@ -240,6 +244,7 @@ function drawTime()
 		return;
 	tracks.makeRoom();
 	strip.draw(view);
+	heat.draw(view);
 	tracks.draw();
 }
 
@@ -457,6 +462,8 @@ function showChips()
 	if (view.time)
 		chip(since(nsOf(view.time[0])) + " to " +
 		     since(lastOf(view.time[1])) + " s", { time: null });
+	if (view.took)
+		chip(lengthWords(view.took), { took: null });
 	if (view.verdicts)
 		chip(words(view.verdicts, i => model.verdicts[i][0]),
 		     { verdicts: null });
@@ -685,6 +692,8 @@ function showSame()
 		"'" + s.replace(/'/g, "'\\''") + "'";
 	const off = model.parts[view.event].includes(model.waits.event);
 	const words = ["backstitch", "flame"].concat(
+		isLatency(view.event) ? ["--latency",
+			model.events[view.event][0].replace(/ latency$/, "")] :
 		!off ? ["--event", quote(model.events[view.event][0])] :
 		model.parts[view.event].length > 1 ? "--wall" : "--off-cpu");
 
@@ -705,6 +714,7 @@ function showSame()
 	// flame takes waits whole that begin within --time, has no filter for
 	// what is on no CPU, and merges stacks
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
+				      view.took ||
 				      view.func !== null ||
 				      view.lane !== null || (off && view.time) ||
 				      (view.cpus && view.cpus.has(0)));
@@ -717,6 +727,7 @@ function pressed()
 	$("reverse").ariaPressed = String(view.reverse);
 	$("alone").ariaPressed = String(view.alone);
 	$("rows").ariaPressed = String(view.tracks);
+	$("warm").ariaPressed = String(view.heat);
 	$("event").value = String(view.event);
 	const trust = document.querySelector("#banner .trust");
 

@@ -24,6 +24,7 @@ const keys = [
 	["x", "a function that calls itself as one frame", true],
 	["+, -", "time: zoom in to what is chosen, zoom out", true],
 	["T", "stacks in order of time, or merged", true],
+	["h", "heat map of lengths, or of samples within each second", true],
 	["t", "CPUs and threads over time; there Enter and o act on one", true],
 	["/, Ctrl-F", "search for a regular expression"],
 	["n, N", "next match, the one before"],

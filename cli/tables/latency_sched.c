@@ -1,6 +1,7 @@
 /* latency_sched.c - intervals of the scheduler. */
 #include "cli/tables/latency_sched.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "cli/model/intervals.h"
 #include "cli/tables/path.h"
 #include "stitch/base/mem.h"
+
+#define CHAIN_LINES 12
 
 static const char sched_kinds[2][8] = { "wake-up", "off-cpu" };
 
@@ -31,6 +34,7 @@ struct latency_sched *latency_sched_open(struct store *db, const char *path,
 	struct latency_sched *s = mem_new(1, sizeof(*s));
 
 	s->o.tid = -1;
+	s->o.lines = CHAIN_LINES;
 	s->r.o = &s->o;
 	if (path_open(&s->r, db, path, err)) {
 		latency_sched_close(s);
@@ -144,4 +148,45 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
 					  NULL);
 		proofs_forget(s->r.proofs);
 	}
+}
+
+void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
+			  int64_t to, char *out, size_t size)
+{
+	uint32_t thread = timeline_thread(s->r.t, (int32_t)tid);
+	struct path_sum *sum;
+	struct chain c = { 0 };
+	size_t n;
+
+	if (thread != TIMELINE_NONE)
+		path_chain(&s->r, thread, from, to, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct path_sum first =
+			path_first(&s->r, &c, &c.segment[i]);
+		bool proved = first.proof == PROOF_PROVED;
+
+		c.segment[i].thread = proved ? first.thread : TIMELINE_NONE;
+		c.segment[i].state = proved ? first.state : CHAIN_UNKNOWN;
+	}
+	sum = path_sums_of_all(&c, &n);
+	if (n && sum[0].thread != TIMELINE_NONE)
+		snprintf(out, size, "%s/%" PRId32,
+			 path_comm(&s->r, sum[0].thread),
+			 timeline_tid(s->r.t, sum[0].thread));
+	else
+		snprintf(out, size, "%s",
+			 path_doing(n ? sum[0].state : CHAIN_UNKNOWN));
+	free(sum);
+	chain_release(&c);
+}
+
+void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
+			 int64_t to)
+{
+	uint32_t thread = timeline_thread(s->r.t, (int32_t)tid);
+
+	if (thread == TIMELINE_NONE)
+		return;
+	putchar('\n');
+	path_screen(&s->r, thread, from, to);
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_TABLES_LATENCY_SCHED_H
 #define CLI_TABLES_LATENCY_SCHED_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -30,4 +31,12 @@ typedef void latency_sched_fn(void *arg, const struct interval *i,
 			      const struct intervals_thread *thread);
 void latency_sched_each(struct latency_sched *s, const char *kind,
 			latency_sched_fn *fn, void *arg);
+/* Writes whom most of a thread's time is put down to, as far as path proves it:
+ * "COMM/TID", who ended its waits; what it did itself, such as "computing";
+ * what interrupt woke it; or "not known". */
+void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
+			  int64_t to, char *out, size_t size);
+/* Prints the chain of path, if the thread has one. */
+void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
+			 int64_t to);
 #endif

@@ -88,6 +88,11 @@ struct path_sum {
 /* Makes the chain of a thread, as the options want it. */
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c);
+/* Returns for whom the asker of a chain waited in a piece of it, who may have
+ * waited for others: .state is CHAIN_BLOCKED then. .thread is TIMELINE_NONE
+ * where there is nobody: what it did itself, or what interrupt woke it. */
+struct path_sum path_first(const struct path_run *r, const struct chain *c,
+			   const struct chain_segment *s);
 /* Returns the sums of a chain, largest first; the caller frees them. */
 struct path_sum *path_sums(const struct chain *c, size_t *n);
 /* The same by thread and state alone; .proof says nothing. */

@@ -90,23 +90,33 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 	return o->lock[id];
 }
 
-/* Returns what a segment of the chain is for the thread that was asked for. */
-static struct own_part own_part(struct own *o, const struct chain *c,
-				uint32_t thread, const struct chain_segment *s)
+struct path_sum path_first(const struct path_run *r, const struct chain *c,
+			   const struct chain_segment *s)
 {
-	struct own_part part = { TIMELINE_NONE, s->state, false,
-				 (uint64_t)s->to - (uint64_t)s->from };
+	struct path_sum first = { TIMELINE_NONE, s->state, s->proof,
+				  (uint64_t)s->to - (uint64_t)s->from };
 	struct proof_edge e;
 	enum chain_state leaf;
 
 	if (!s->depth)
-		return part;
-	e = proofs_edge(o->r->proofs, c->path[s->path]);
+		return first;
+	e = proofs_edge(r->proofs, c->path[s->path]);
 	leaf = chain_leaf(&e);
-	part.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
-	if (leaf != CHAIN_STATES)
+	first.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
+	if (leaf == CHAIN_STATES)
+		first.thread = timeline_thread(r->t, e.waker);
+	return first;
+}
+
+/* Returns what a segment of the chain is for the thread that was asked for. */
+static struct own_part own_part(struct own *o, const struct chain *c,
+				uint32_t thread, const struct chain_segment *s)
+{
+	const struct path_sum first = path_first(o->r, c, s);
+	struct own_part part = { first.thread, first.state, false, first.ns };
+
+	if (part.by == TIMELINE_NONE)
 		return part;
-	part.by = timeline_thread(o->r->t, e.waker);
 	part.lock = own_waits_for_lock(
 		o, proofs_piece(o->r->proofs, thread,
 				proofs_find(o->r->proofs, thread, s->from))

@@ -72,8 +72,10 @@ struct latency_opts {
 	const char *kind;	 /* NULL: all that were recorded */
 	const char *const *pair; /* as in intervals.h */
 	size_t n_pair;
-	const char *by;	      /* "name", "comm", "tid", "pid", "cpu", or: */
+	const char *by;	      /* "name", "kind", "comm", "tid", "pid", "cpu",
+			       * "behind", or: */
 	const char *by_field; /* as in struct intervals_ask; or NULL */
+	const char *name;     /* only intervals of it; NULL: all */
 	const char *order;    /* a column */
 	size_t worst;	      /* how many of the longest; 0: none */
 	bool histogram;

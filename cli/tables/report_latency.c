@@ -18,11 +18,7 @@
 #include "stitch/base/search.h"
 
 #define BINS_MAX 4096
-
-/* What is known of the length of an interval that is not proved. */
-struct latency_range {
-	int64_t least, most; /* INT64_MAX: any */
-};
+#define LATENCY_KEY 300
 
 /* The intervals of one kind and name. */
 struct latency_row {
@@ -31,7 +27,7 @@ struct latency_row {
 	uint64_t verdict[INTERVAL_VERDICTS];
 	int64_t *ns; /* of the proved ones */
 	size_t n, cap;
-	struct latency_range *range; /* of the others */
+	struct interval_range *range; /* of the others */
 	size_t n_range, cap_range;
 };
 
@@ -58,26 +54,43 @@ struct latency {
 
 /* ---- sums */
 
-static void latency_key(const struct latency *l, const struct interval *i,
-			const struct intervals_thread *t, const char *name,
-			char out[300])
+/* Writes whom most of an interval is put down to. */
+static const char *latency_behind(const struct latency *l,
+				  const struct latency_worst *w,
+				  char out[LATENCY_KEY])
 {
-	const char *by = l->o->by;
+	snprintf(out, LATENCY_KEY, "not known");
+	if (l->sched && w->i.verdict == INTERVAL_PROVED)
+		latency_sched_behind(l->sched, w->thread->tid, w->i.begin,
+				     w->i.end, out, LATENCY_KEY);
+	return out;
+}
+
+static void latency_key(const struct latency *l, const struct latency_worst *w,
+			char out[LATENCY_KEY])
+{
+	const struct interval *i = &w->i;
+	const struct intervals_thread *t = w->thread;
+	const char *by = l->o->by, *name = w->name;
 
 	if (!strcmp(by, "name"))
-		snprintf(out, 300, "%s", name);
+		snprintf(out, LATENCY_KEY, "%s", name);
+	else if (!strcmp(by, "kind"))
+		snprintf(out, LATENCY_KEY, "%s", w->kind);
 	else if (!strcmp(by, "comm"))
-		snprintf(out, 300, "%s", t->comm);
+		snprintf(out, LATENCY_KEY, "%s", t->comm);
 	else if (!strcmp(by, "tid"))
-		snprintf(out, 300, "%s/%" PRId64, t->comm, t->tid);
+		snprintf(out, LATENCY_KEY, "%s/%" PRId64, t->comm, t->tid);
 	else if (!strcmp(by, "pid"))
-		snprintf(out, 300, "%" PRId64, t->pid);
+		snprintf(out, LATENCY_KEY, "%" PRId64, t->pid);
+	else if (!strcmp(by, "behind"))
+		latency_behind(l, w, out);
 	else if (strcmp(by, "cpu") != 0)
-		snprintf(out, 300, "%s", *name ? name : "not known");
+		snprintf(out, LATENCY_KEY, "%s", *name ? name : "not known");
 	else if (i->cpu < 0)
-		snprintf(out, 300, "not known");
+		snprintf(out, LATENCY_KEY, "not known");
 	else
-		snprintf(out, 300, "%" PRId32, i->cpu);
+		snprintf(out, LATENCY_KEY, "%" PRId32, i->cpu);
 }
 
 static struct latency_row *latency_row_of(struct latency *l, const char *kind,
@@ -92,22 +105,6 @@ static struct latency_row *latency_row_of(struct latency *l, const char *kind,
 			(struct latency_row){ .kind = word[0],
 					      .label = word[1] };
 	return &l->row[id];
-}
-
-/* How long an interval may have been that is not proved. One whose ends are
- * recorded but may belong to others is at most so long. */
-static struct latency_range latency_range_of(const struct latency *l,
-					     const struct interval *i)
-{
-	struct latency_range r = { 0, INT64_MAX };
-
-	if (i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER)
-		r.most = interval_span(i->begin, i->end);
-	else if (i->verdict == INTERVAL_BEFORE)
-		r.least = interval_span(l->first, i->end);
-	else if (i->verdict == INTERVAL_UNFINISHED)
-		r.least = interval_span(i->begin, l->last);
-	return r;
 }
 
 /* Keeps the longest. */
@@ -133,21 +130,22 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	const struct interval *i = &w->i;
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
 	struct latency_row *r;
-	char key[300];
+	char key[LATENCY_KEY];
 
 	if (at < l->from || at >= l->to ||
+	    (l->o->name && strcmp(l->o->name, w->name) != 0) ||
 	    !filter_takes_thread(l->o->filter, w->thread->pid, w->thread->tid,
 				 w->thread->comm) ||
 	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
 		return;
-	latency_key(l, i, w->thread, w->name, key);
+	latency_key(l, w, key);
 	r = latency_row_of(l, w->kind, key);
 	r->verdict[i->verdict]++;
 	l->verdict[i->verdict]++;
 	if (i->verdict != INTERVAL_PROVED) {
 		if (i->verdict != INTERVAL_CANCELLED)
 			*mem_add(r->range, r->n_range, r->cap_range) =
-				latency_range_of(l, i);
+				interval_range(i, l->first, l->last);
 		return;
 	}
 	*mem_add(r->ns, r->n, r->cap) = w->ns;
@@ -194,12 +192,12 @@ static int64_t latency_at(const int64_t *ns, size_t n, unsigned int per_mille)
 
 /* Finds between what a percentile is, whatever the others are: where all are as
  * short, or as long, as they may be. */
-static struct latency_range latency_bounds(const struct latency_row *r,
-					   unsigned int per_mille)
+static struct interval_range latency_bounds(const struct latency_row *r,
+					    unsigned int per_mille)
 {
 	size_t n = r->n + r->n_range;
 	int64_t *ns = mem_new(n + 1, sizeof(*ns));
-	struct latency_range out = { 0, 0 };
+	struct interval_range out = { 0, 0 };
 
 	for (int most = 0; most < 2; most++) {
 		if (r->n)
@@ -277,7 +275,7 @@ static void latency_add_ns(struct grid *g, int64_t ns, bool known)
 /* "1.2 ms..3.4 ms": where those that are not known may change it. */
 static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 {
-	struct latency_range b = { 0, 0 };
+	struct interval_range b = { 0, 0 };
 	char least[32];
 	char most[32];
 	char text[80] = "";
@@ -378,7 +376,7 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
-	static const struct grid_column col[] = {
+	const struct grid_column col[] = {
 		{ "Took", NULL },
 		{ NULL, "ns" },
 		{ "Time", NULL },
@@ -393,9 +391,10 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		{ NULL, "cpu" },
 		{ "Event", "begin_event" },
 		{ NULL, "end_event" },
+		{ l->sched ? "Behind" : NULL, "behind" },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	char text[HUMAN_SPAN];
+	char text[HUMAN_SPAN], whom[LATENCY_KEY];
 
 	grid_whole(g, "Time");
 	for (size_t i = 0; i < l->n_worst; i++) {
@@ -414,29 +413,32 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		grid_signed(g, w->i.cpu);
 		grid_signed(g, w->i.begin_event);
 		grid_signed(g, w->i.end_event);
+		grid_text(g, latency_behind(l, w, whom));
 	}
 	if (!j)
 		printf("\nthe longest:\n\n");
 	latency_put_grid(l, g, j, "worst");
 	grid_free(g);
+	for (size_t i = 0; !strcmp(l->o->format, "table") && i < l->n_worst;
+	     i++)
+		if (l->sched)
+			latency_sched_chain(l->sched, l->worst[i].thread->tid,
+					    l->worst[i].i.begin,
+					    l->worst[i].i.end);
 }
 
 /* ---- histogram */
 
-/* Returns the number of the bin; *low is where it begins. */
-static size_t latency_bin(int64_t ns, int64_t width, int64_t *low)
+/* Returns the number of the bin of a length. */
+static size_t latency_bin(int64_t ns, int64_t width)
 {
 	size_t bin = 0;
 
-	if (width) {
-		bin = (size_t)(ns / width);
-		bin = bin < BINS_MAX ? bin : BINS_MAX - 1;
-		*low = (int64_t)bin * width;
-		return bin;
-	}
+	if (width)
+		return ns / width < BINS_MAX ? (size_t)(ns / width)
+					     : BINS_MAX - 1;
 	while (bin < 62 && ns >= (int64_t)1 << (bin + 1))
 		bin++;
-	*low = bin ? (int64_t)1 << bin : 0;
 	return bin;
 }
 
@@ -451,7 +453,6 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		{ "Share %", "percent" }, { "", NULL },
 	};
 	uint64_t *count = mem_new(BINS_MAX, sizeof(*count));
-	int64_t low[BINS_MAX];
 	char bar[41];
 	size_t from = BINS_MAX, to = 0;
 	uint64_t most = 0, all = 0;
@@ -460,9 +461,7 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
 		     k++) {
-			int64_t at;
-			size_t bin =
-				latency_bin(l->row[i].ns[k], l->o->bin, &at);
+			size_t bin = latency_bin(l->row[i].ns[k], l->o->bin);
 
 			if (++count[bin] > most)
 				most = count[bin];
@@ -472,14 +471,14 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {
 		size_t len = (size_t)(count[bin] * 40 / most);
+		int64_t low = l->o->bin ? (int64_t)bin * l->o->bin
+			      : bin	? (int64_t)1 << bin
+					: 0;
 
-		low[bin] = l->o->bin ? (int64_t)bin * l->o->bin
-			   : bin     ? (int64_t)1 << bin
-				     : 0;
 		memset(bar, '#', len);
 		bar[len] = '\0';
 		grid_text(g, intern_get(&l->labels, kind));
-		latency_add_ns(g, low[bin], true);
+		latency_add_ns(g, low, true);
 		grid_number(g, count[bin]);
 		grid_percent(g, count[bin], all);
 		grid_text(g, count[bin] && !len ? "." : bar);
@@ -515,11 +514,14 @@ static void latency_put_histograms(const struct latency *l, struct json *j)
 
 static struct intervals_sums latency_sums(const struct latency *l)
 {
+	struct intervals_sums s = { 0 };
+
 	if (l->iv)
-		return intervals_sums(l->iv);
-	return (struct intervals_sums){
-		.premise = latency_sched_premise(l->sched),
-	};
+		s = intervals_sums(l->iv);
+	/* of who was waited for, too */
+	if (l->sched && !s.premise)
+		s.premise = latency_sched_premise(l->sched);
+	return s;
 }
 
 static void latency_put_head(const struct latency *l)
@@ -629,6 +631,11 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		latency_sched_span(l->sched, &l->first, &l->last);
 		latency_sched_each(l->sched, l->o->kind, latency_take_sched, l);
 		return 0;
+	}
+	if (!strcmp(l->o->by, "behind") || l->o->worst) {
+		l->sched = latency_sched_open(db, path, err);
+		if (!l->sched && !strcmp(l->o->by, "behind"))
+			return -1;
 	}
 	l->iv = intervals_open(db, path, &ask, err);
 	if (!l->iv)

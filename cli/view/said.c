@@ -89,11 +89,11 @@ static void said_to_last(struct said *s)
 		}
 }
 
-/* Puts the cursor on the first row of the table of threads or waits. */
+/* Puts the cursor on the first row of a table. */
 static void said_to_row(struct said *s)
 {
 	for (size_t i = 0; i < s->list.n; i++)
-		if (said_value(s, i, "tid")) {
+		if (s->line[i].json != s->line[i].text) {
 			s->list.at = i;
 			return;
 		}
@@ -116,7 +116,8 @@ static void said_to_hottest(struct said *s)
 static void (*const said_start_at[])(struct said *s) = {
 	[SAID_TEXT] = NULL,	      [SAID_CODE] = said_to_hottest,
 	[SAID_THREADS] = said_to_row, [SAID_WAITS] = said_to_row,
-	[SAID_CHAINS] = said_to_last,
+	[SAID_CHAINS] = said_to_last, [SAID_KINDS] = said_to_row,
+	[SAID_NAMES] = said_to_row,
 };
 
 /* ---- the other process */
@@ -364,6 +365,20 @@ static void said_next_of_name(const struct said *s, struct reply *out)
 	out->code = mem_strdup(s->argv[n - 1]);
 }
 
+/* Asks for the intervals of a kind, or of a name. */
+static void said_follow_kind(const struct said *s, struct reply *out)
+{
+	const char *kind = said_value(s, s->list.at, "kind");
+	const char *name = said_value(s, s->list.at, "name");
+
+	if (!kind || !name) {
+		reply_say(out, "no intervals in this line");
+		return;
+	}
+	out->kind = said_string(kind);
+	out->name = s->kind == SAID_NAMES ? said_string(name) : NULL;
+}
+
 static bool said_key(struct screen *screen, int key, const struct area *a,
 		     struct reply *out)
 {
@@ -385,6 +400,8 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 			said_follow_call(s, out);
 		else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
 			said_follow_row(s, out);
+		else if (s->kind == SAID_KINDS || s->kind == SAID_NAMES)
+			said_follow_kind(s, out);
 		return true;
 	case 'w':
 		if (s->kind != SAID_THREADS)
@@ -464,6 +481,8 @@ static const struct screen_ops said_ops[] = {
 		SAID_OPS("Enter waits of the thread  w by cause and place"),
 	[SAID_WAITS] = SAID_OPS("Enter why it took so long"),
 	[SAID_CHAINS] = SAID_OPS("arrows move"),
+	[SAID_KINDS] = SAID_OPS("Enter by name"),
+	[SAID_NAMES] = SAID_OPS("Enter the longest"),
 };
 
 struct screen *said_screen(enum said_kind kind, const char *title,

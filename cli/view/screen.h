@@ -22,6 +22,8 @@ struct reply {
 	char *thread; /* the waits of this thread, or */
 	size_t wait;  /* the chain of its wait of this rank, from 1, or */
 	bool sums;    /* its time off the CPU by cause and place */
+	char *kind;   /* the intervals of this kind by name, or */
+	char *name;   /* the longest ones with this name */
 };
 
 void reply_say(struct reply *r, const char *text);
@@ -70,6 +72,8 @@ enum said_kind {
 	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
 	SAID_WAITS,   /* of path --waits: to the chain of a wait */
 	SAID_CHAINS,  /* of path --worst: the last chain is asked for */
+	SAID_KINDS,   /* of report --latency --by kind: to the names of one */
+	SAID_NAMES,   /* of report --latency: to the longest with a name */
 };
 /* What a command of this program prints. argv, which is copied, ends with NULL.
  * Returns NULL and *err if no process can be started. */

@@ -28,12 +28,15 @@
 #define HEAD 3	   /* rows that the first sentence may have */
 #define FOOT 2	   /* rows below a screen */
 #define LOW 16	   /* rows: with fewer, sentence and keys have one each */
-#define NARROW 74  /* columns that all names of screens need */
+#define NARROW 79  /* columns that all names of screens need */
 #define DEEP 32	   /* screens above each other */
 #define WAIT_MS 50 /* while something is read */
 #define IDLE_MS 500
 #define TYPED 256		/* bytes that can be typed */
 #define LINE (CHOICE_ARGS + 16) /* arguments */
+
+/* No arguments behind the database. */
+static const char *const nothing[] = { NULL };
 
 struct view {
 	struct store *db; /* NULL: no segment is there yet */
@@ -154,7 +157,6 @@ static void view_open_code(struct view *v, const char *function, size_t nth)
 static void view_open_waits(struct view *v, const char *tid, size_t wait)
 {
 	const char *before[] = { "path", "--tid", tid, "--waits", NULL, NULL };
-	static const char *const behind[] = { NULL };
 	char title[64], rank[32];
 
 	snprintf(title, sizeof(title), "waits of thread %s", tid);
@@ -166,18 +168,33 @@ static void view_open_waits(struct view *v, const char *tid, size_t wait)
 		before[4] = rank;
 	}
 	view_open_said(v, wait ? SAID_CHAINS : SAID_WAITS, title, before,
-		       behind);
+		       nothing);
 }
 
 static void view_open_sums_of(struct view *v, const char *tid)
 {
 	const char *const before[] = { "report", "--off-cpu", "--limit", "0",
 				       "--tid",	 tid,	      NULL };
-	static const char *const behind[] = { NULL };
 	char title[64];
 
 	snprintf(title, sizeof(title), "thread %s off the CPU", tid);
-	view_open_said(v, SAID_TEXT, title, before, behind);
+	view_open_said(v, SAID_TEXT, title, before, nothing);
+}
+
+static void view_open_latency(struct view *v, const char *kind,
+			      const char *name)
+{
+	const char *before[] = { "report",  "--latency", "--kind", kind,
+				 "--limit", "0",	 NULL,	   "50",
+				 "--name",  name,	 NULL };
+	char title[128];
+
+	snprintf(title, sizeof(title), "%s latency%s%.80s", kind,
+		 name ? " of " : "", name ? name : "");
+	if (name)
+		before[6] = "--worst";
+	view_open_said(v, name ? SAID_THREADS : SAID_NAMES, title, before,
+		       nothing);
 }
 
 /* ---- drawing */
@@ -286,9 +303,9 @@ static void view_draw(struct view *v)
 	view_draw_said(v, last);
 	cells_put(last + 1, 0, v->area.columns, CELLS_KEYS,
 		  v->area.columns < NARROW
-			  ? "1 functions 2 tree 3-8 more  ? help"
+			  ? "1 functions 2 tree 3-9 more  ? help"
 			  : "1 functions 2 tree 3 flame 4 code 5 threads "
-			    "6 lost 7 events 8 info  ? help");
+			    "6 lost 7 events 8 info 9 latency  ?");
 }
 
 /* Lets the user type a line. Returns false if it was left with ESC. */
@@ -366,6 +383,11 @@ static const struct {
 	{ '6', SAID_TEXT, "what was lost", { "check", "-v" }, NEEDS_NOTHING },
 	{ '7', SAID_TEXT, "events", { "script" }, NEEDS_NOTHING },
 	{ '8', SAID_TEXT, "what is in it", { "info" }, NEEDS_NOTHING },
+	{ '9',
+	  SAID_KINDS,
+	  "latency",
+	  { "report", "--latency", "--by", "kind", "--limit", "0" },
+	  NEEDS_NOTHING },
 };
 
 /* Returns whether there are the events that a screen needs. */
@@ -390,7 +412,6 @@ static bool view_has(const struct view *v, enum view_needs what)
 
 static bool view_open_output(struct view *v, int key)
 {
-	static const char *const behind[] = { NULL };
 
 	for (size_t i = 0; i < ARRAY_SIZE(view_outputs); i++) {
 		if (view_outputs[i].key != key ||
@@ -399,7 +420,7 @@ static bool view_open_output(struct view *v, int key)
 		while (v->n > 1)
 			view_leave(v);
 		view_open_said(v, view_outputs[i].kind, view_outputs[i].title,
-			       view_outputs[i].argv, behind);
+			       view_outputs[i].argv, nothing);
 		return true;
 	}
 	return false;
@@ -584,7 +605,6 @@ static const struct {
 
 static void view_write(struct view *v, int key)
 {
-	static const char *const behind[] = { NULL };
 	struct screen *s = v->stack[v->n - 1];
 	const char *argv[LINE + 1] = { "backstitch" };
 	struct err err = { 0 };
@@ -595,11 +615,11 @@ static void view_write(struct view *v, int key)
 		if (view_files[i].key != key)
 			continue;
 		if (view_files[i].argv[0])
-			view_line(v, view_files[i].argv, behind, argv + 1);
+			view_line(v, view_files[i].argv, nothing, argv + 1);
 		else if (s->ops->line)
 			s->ops->line(s, argv + 1, LINE);
 		else
-			view_line(v, s->ops->command(s), behind, argv + 1);
+			view_line(v, s->ops->command(s), nothing, argv + 1);
 		if (choice_write(argv, view_files[i].ending, v->said,
 				 sizeof(v->said), &err))
 			view_say(v, "%s", err.msg);
@@ -744,8 +764,12 @@ static void view_take_reply(struct view *v, struct reply *r)
 		view_open_sums_of(v, r->thread);
 	else if (r->thread)
 		view_open_waits(v, r->thread, r->wait);
+	if (r->kind)
+		view_open_latency(v, r->kind, r->name);
 	free(r->code);
 	free(r->thread);
+	free(r->kind);
+	free(r->name);
 }
 
 /* Returns false once the user leaves. */

@@ -265,7 +265,8 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 		from = part[i].pgoff < from ? part[i].pgoff : from;
 		to = end > to ? end : to;
 	}
-	return !n || (from < to && identity_fits(c, from, to - from));
+	return !n || !c->n_seg ||
+	       (from < to && identity_fits(c, from, to - from));
 }
 
 /* Builds of one library often begin with the same functions. */

@@ -210,9 +210,13 @@ def make_large():
     same_at = sorted(int(s[0], 16) for s in symbols if s[3:] == ["same"])
     where = [at["large"]] * 3 + [at["large"] + size["large"] - 1] * 5 + \
         [same_at[0]] * 2 + [same_at[1]] * 7
+    code = next(line.split() for line in subprocess.run(
+        ["readelf", "-lW", program], stdout=subprocess.PIPE, check=True,
+        text=True).stdout.splitlines() if " R E " in line)
     with open(work + "/large.txt", "w") as f:
-        f.write("event cycles\ncomm pid=7 name=large\nmmap pid=7 "
-                "start=0x400000 len=0x100000 pgoff=0 path=%s\n" % program)
+        f.write("event cycles\ncomm pid=7 name=large\nmmap pid=7 start=%s "
+                "len=%#x pgoff=%s path=%s\n" % (
+                    code[2], -(-int(code[4], 16) // 4096) * 4096, code[1], program))
         for i, ip in enumerate(where):
             f.write("sample pid=7 tid=7 cpu=0 time=%d period=1 u=%#x\n" %
                     (1000000 + i * 1000, ip))

@@ -195,10 +195,11 @@ class Bench:
             self.judge(kind, (asked, made.made.chain(*asked, []), wakes),
                        names, hidden, c, "")
 
-    def one_capture(self, kind, seed, folder):
+    def one_capture(self, kind, n, folder):
+        seed = self.a.seed + n
         rng = random.Random("%s %d" % (kind, seed))
-        made = self.recorded[seed % len(self.recorded)] if self.recorded \
-            else Made(rng, seed, self.a)
+        made = self.recorded[self.turn(kind, n) % len(self.recorded)] \
+            if self.recorded else Made(rng, seed, self.a)
         names = {"db": os.path.join(folder, "c.db"), "captures": []}
         hidden = kind.startswith("silent")
         for i, part in enumerate(windows(rng, made.records, self.a.pieces,
@@ -228,6 +229,13 @@ class Bench:
         for query in made.queries(rng, self.a.queries):
             self.one_query(kind, query, names, hidden)
 
+    def turn(self, kind, n):
+        """Which recorded capture is the n-th of a kind: if a kind has fewer than
+        there are, the next kind has others."""
+        fewer = max(1, len(self.recorded) // max(1, self.a.captures))
+        return self.a.seed + n * fewer + (
+            self.a.kinds.index(kind) if fewer > 1 else 0)
+
     def more(self, n):
         return self.removed < self.a.removals if self.a.removals \
             else n < self.a.captures
@@ -237,7 +245,7 @@ class Bench:
         try:
             while self.more(n):
                 for kind in self.a.kinds:
-                    self.one_capture(kind, self.a.seed + n, folder)
+                    self.one_capture(kind, n, folder)
                 n += 1
         finally:
             shutil.rmtree(folder)

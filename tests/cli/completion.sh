@@ -35,33 +35,70 @@ is() {	# is NAME WANTED GOT
 "$B" --list-commands | cut -f1 >commands
 is "every command" "$(tr '\n' ' ' <commands | sed 's/ $//')" \
 	"$(offers backstitch "")"
-"$B" --list-options | while read -r name options
-do
-	offers backstitch "$name" - | tr ' ' '\n' | sort >got
-	echo "$options" | tr ' ' '\n' | sort >want
-	cmp -s want got || echo "$name"
-done >bad
+# all_offers WORD: what bash offers for it behind each command, a line each
+all_offers() {
+	# shellcheck disable=SC2016 # of the bash that is started
+	bash -c '. ./bash
+		while read -r name
+		do
+			COMP_WORDS=(backstitch "$name" "$1") COMP_CWORD=2
+			_backstitch
+			echo "$name ${COMPREPLY[*]}"
+		done' - "$1" <commands
+}
+"$B" --list-options >options
+all_offers - >offered
+awk '{ lines[$1]++
+		for (i = 2; i <= NF; i++)
+			seen[$1 " " $i] += FILENAME == "options" ? 1 : -1 }
+	END {
+		for (name in lines)
+			if (lines[name] != 2)
+				print name
+		for (key in seen)
+			if (seen[key])
+				print key
+	}' options offered >bad
 is "every option of every command in bash" "" "$(cat bad)"
-"$B" --list-options | while read -r name options
-do
-	for o in $options
-	do
-		case $o in --*) ;; *) continue ;; esac
-		sed -n "/^	$name) _arguments/,/;;\$/p" zsh |
-			grep -qF -e "'${o}[" -e "'$o=[" || echo "zsh: $name $o"
-		grep "__fish_seen_subcommand_from $name'" fish |
-			grep -qF -e "-l ${o#--} " || echo "fish: $name $o"
-	done
-done >bad
+# In zsh, those of a command are between its name and ";;".
+awk 'FILENAME == "zsh" {
+		if (match($0, /^\t[a-z-]*\) _arguments/))
+			in_zsh = substr($0, 2, index($0, ")") - 2)
+		zsh[in_zsh] = zsh[in_zsh] "\n" $0
+		if (/;;$/)
+			in_zsh = ""
+	}
+	FILENAME == "fish" && match($0, "__fish_seen_subcommand_from [^\47]*\47") {
+		name = substr($0, RSTART + 28, RLENGTH - 29)
+		fish[name] = fish[name] "\n" $0
+	}
+	FILENAME == "options" {
+		for (i = 2; i <= NF; i++) {
+			if ($i !~ /^--/)
+				continue
+			tried++
+			if (!index(zsh[$1], "\47" $i "[") &&
+				!index(zsh[$1], "\47" $i "=["))
+				print "zsh: " $1 " " $i
+			if (!index(fish[$1], "-l " substr($i, 3) " "))
+				print "fish: " $1 " " $i
+		}
+	}
+	END { if (tried < 300) print tried + 0 " options" }' zsh fish options >bad
 is "in zsh and in fish" "" "$(head -3 bad)"
 
-"$B" --list-common | while read -r name common
-do
-	n=$(echo "$common" | wc -w)
-	offers backstitch "$name" -- | tr ' ' '\n' | head -n "$n" |
-		sed 's/^--//' | tr '\n' ' ' >got
-	[ "$(cat got)" = "$common " ] || echo "$name"
-done >bad
+"$B" --list-common >common
+all_offers -- >offered
+awk 'FNR == NR { sub(/ *$/, ""); common[$1] = $0; n[$1] = NF; next }
+	$1 in common {
+		tried++
+		line = $1
+		for (i = 2; i <= n[$1]; i++)
+			line = line " " substr($i, 3)
+		if (line != common[$1])
+			print $1
+	}
+	END { if (!tried || tried != length(n)) print tried + 0 " commands" }' common offered >bad
 is "the common options come first" "" "$(cat bad)"
 
 is "choices" "table lines csv json markdown sql" "$(offers backstitch query --format "")"

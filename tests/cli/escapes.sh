@@ -1,7 +1,8 @@
 #!/bin/sh
 # escapes.sh - names from captures, databases, files and arguments command no terminal.
 # usage: BACKSTITCH=PROGRAM tests/cli/escapes.sh; prints "ok NAME" or "not ok NAME" lines.
-# With sanitizers: it is the test of names that nobody writes
+# In both builds: names that nobody writes are read under sanitizers, and what is
+# printed of them is looked at without
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 

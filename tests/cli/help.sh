@@ -32,13 +32,18 @@ judge() {
 	sed "s/^/# $1: /" bad
 	ok "$1" "$([ ! -s bad ]; echo $?)"
 }
+while read -r c
+do
+	"$B" "$c" -h >"brief.$c"
+	"$B" "$c" --help >"all.$c"
+done <commands
 # each NAME TEXT: is the shell's command TEXT true of each command $c, with its -h
-# in `brief` and its --help in `all`?
+# in the file $brief and its --help in $all?
 each() {
 	while read -r c
 	do
-		"$B" "$c" -h >brief
-		"$B" "$c" --help >all
+		# shellcheck disable=SC2034 # by TEXT
+		brief=brief.$c all=all.$c
 		eval "$2" || echo "$c"
 	done <commands >bad
 	judge "$1"
@@ -46,28 +51,28 @@ each() {
 # what is in quotes is run by each()
 # shellcheck disable=SC2016
 {
-	each h_fits_a_screen '[ "$(wc -l <brief)" -le 40 ]'
-	each and_fits_80_columns '! grep -n ".\{81\}" brief'
-	each and_has_at_most_14_options '[ "$(names brief | wc -l)" -le 14 ]'
-	each and_one_to_four_examples 'sed -n "/^Examples:/,/^\$/p" brief |
+	each h_fits_a_screen '[ "$(wc -l <$brief)" -le 40 ]'
+	each and_fits_80_columns '! grep -n ".\{81\}" $brief'
+	each and_has_at_most_14_options '[ "$(names $brief | wc -l)" -le 14 ]'
+	each and_one_to_four_examples 'sed -n "/^Examples:/,/^\$/p" $brief |
 		grep "^  " >x; [ -s x ] && [ "$(wc -l <x)" -le 4 ]'
-	each and_says_how_to_see_all '[ "$(tail -n 1 brief)" = "all: backstitch help $c" ]'
+	each and_says_how_to_see_all '[ "$(tail -n 1 $brief)" = "all: backstitch help $c" ]'
 	each and_its_options_are_the_common_ones_in_their_order '
 		sed -n "s/^$c /--/p" common | sed "s/ / --/g" | tr " " "\n" >want
-		[ ! -s want ] || { names brief | cmp -s - want; }'
-	each help_with_a_name_is_the_long_option '"$B" help "$c" | cmp -s - all'
-	each those_of_every_command_are_in_one_place '! names all | grep -qxF -f shared'
-	each no_option_is_explained_twice '[ -z "$(names all | sort | uniq -d)" ]'
+		[ ! -s want ] || { names $brief | cmp -s - want; }'
+	each help_with_a_name_is_the_long_option '"$B" help "$c" | cmp -s - $all'
+	each those_of_every_command_are_in_one_place '! names $all | grep -qxF -f shared'
+	each no_option_is_explained_twice '[ -z "$(names $all | sort | uniq -d)" ]'
 	# those of ingest and push are named by a sentence
 	each every_option_is_explained '
-		names all >have; cat shared >>have
+		names $all >have; cat shared >>have
 		for x in ingest push
 		do
-			! grep -q "backstitch help $x" all || { "$B" help $x >of; names of >>have; }
+			! grep -q "backstitch help $x" $all || { "$B" help $x >of; names of >>have; }
 		done
 		sed -n "s/^$c //p" options | tr " " "\n" | grep -e "^--" | grep -vxF -f have >x
 		[ ! -s x ] || sed "s/^/$c /" x'
-	each no_heading_is_there_twice '[ -z "$(grep "^[A-Z].*:\$" all | sort | uniq -d)" ]'
+	each no_heading_is_there_twice '[ -z "$(grep "^[A-Z].*:\$" $all | sort | uniq -d)" ]'
 }
 for c in report flame
 do

@@ -356,8 +356,9 @@ cat >vd.c <<'EOF2'
 int main(void)
 {
 	struct timespec t;
-	for (int i = 0; i < 10000000; i++)
+	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_sec == 0 && t.tv_nsec < 500000000);
 	return 0;
 }
 EOF2

@@ -180,3 +180,31 @@ is "slices_are_those_that_are_proved" '"342 0"' \
 	"$("$B" query --compat perfetto --format csv "$db" \
 	"SELECT sum(dur >= 0) || ' ' || sum(dur < 0) FROM perfetto_slice" |
 	tail -1)"
+
+# ---- rows by kind, and of one name
+is "a_row_by_kind_has_all_of_it" "syscall syscall 342" \
+	"$("$B" report --latency --by kind --json "$db" |
+	json '"{kind} {name} {count}".format(**r["rows"][0])')"
+is "a_name_leaves_out_the_others" "1 read $(of "AND name = 'read'")" \
+	"$("$B" report --latency --name read --json "$db" |
+	json '"%d {name} {total_ns}".format(**r["rows"][0]) % len(r["rows"])')"
+
+# ---- behind whom: a waiter wants a mutex that its owner has; the wake-ups that
+# path tells of are who ended its waits
+lock=$work/lock.db
+"$B" ingest -q -o "$lock" tests/causality/captures/lock.data.zst
+"$B" report --latency off-cpu --by behind --comm waiter --worst 1 --json \
+	"$lock" >"$work/behind"
+is "who_ended_the_waits_is_who_woke" "$("$B" query --format csv "$lock" "SELECT
+	'owner/' || k.by_tid || ' ' || count(*) || ' ' || sum(w.ns) FROM wait w
+	JOIN wake k ON k.id = w.wake WHERE w.comm = 'waiter' AND
+	k.by_comm = 'owner'" | tail -1 | tr -d '\r"')" \
+	"$(json '"{name} {count} {total_ns}".format(**[x for x in r["rows"]
+	if "/" in x["name"]][0])' <"$work/behind")"
+is "an_interrupt_is_nobody" "waiting for an interrupt" \
+	"$(json 'r["worst"][0]["behind"]' <"$work/behind")"
+"$B" report --latency off-cpu --comm waiter --worst 1 "$lock" >"$work/out"
+says "the_longest_has_its_chain" "20068.8    waiter waits for an interrupt" \
+	"$work/out"
+"$B" report --latency --by behind "$db" >"$work/out" 2>&1
+is "without_switches_nobody_knows" 1 $?

@@ -176,7 +176,7 @@ END
 "$MKCAP" "$work/hell.txt" "$work/<img src=x onerror=alert(1)>.data"
 html "$work/<img src=x onerror=alert(1)>.data"
 [ "$(page "$work/page.html" foreign)" = \
-	"0 ['chains', 'code', 'groups', 'meta', 'nodes', 'run', 'runs', 'samples', 'spots', 'times', 'waits']" ]
+	"0 ['chains', 'code', 'groups', 'intervals', 'meta', 'nodes', 'run', 'runs', 'samples', 'spots', 'times', 'waits']" ]
 ok names_bring_no_elements_scripts_or_addresses $?
 page "$work/page.html" labels >"$work/labels"
 grep -qxF '</script>' "$work/labels" && grep -qxF '<!--<script>' "$work/labels"

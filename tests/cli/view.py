@@ -42,6 +42,7 @@ DATABASES = {
     "ctf": ["ctf-discard"],
     "templates": ["twins/cc-a.data.zst", "--symfs", "twins"],
     "dumps": ["frames32.data.zst", "--symfs", "symfs"],
+    "calls": ["calls.data.zst"],
     "lock": ["../causality/captures/lock.data.zst"],
     "several": ["pair.data", "pair.dat.zst"],
 }
@@ -226,7 +227,9 @@ def rows_of_report(*args):
 OUTPUTS = (("5", "threads", None, True),
            ("6", "what was lost", ("check", "-v"), True),
            ("7", "events", ("script",), True),
-           ("8", "what is in it", ("info",), False))
+           ("8", "what is in it", ("info",), False),
+           ("9", "latency", ("report", "--latency", "--by", "kind", "--limit",
+                             "0"), True))
 
 
 def threads_of(db):
@@ -628,6 +631,27 @@ def check_waits():
     t.end()
 
 
+def check_latency():
+    """From the kinds to the names of one, and to the longest of a name."""
+    t = view(path("calls"), width=120, height=60)
+    t.keys("9")
+    t.until(lambda: "syscall" in t.cursor())
+    t.keys("Enter")
+    names = ("report", "--latency", "--kind", "syscall", "--limit", "0")
+    if check_lines(t, "names", "syscall latency",
+                   printed(*names, path("calls"), columns=120)):
+        say(True, "a_kind_leads_to_its_names")
+    t.until(lambda: re.search("syscall +read ", t.cursor()))
+    t.keys("Enter")
+    if check_lines(t, "longest", "syscall latency of read",
+                   printed(*names, "--worst", "50", "--name", "read",
+                           path("calls"), columns=120)):
+        say(True, "a_name_leads_to_the_longest")
+    say("the longest:" in t.last or "the longest:" in t.screen(),
+        "which_are_listed", t.screen())
+    t.end()
+
+
 # ---- terminals
 
 def check_narrow():
@@ -920,6 +944,7 @@ def main():
                                 (240, 60, "xterm")):
         check_keys(width, height, term)
     check_waits()
+    check_latency()
     check_terminals()
     check_resize()
     check_huge()

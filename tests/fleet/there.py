@@ -29,14 +29,15 @@ from shift import shift  # noqa: E402
 LONG = os.environ.get("LONG")
 SEED = int(os.environ.get("BACKSTITCH_SEED", "1"))
 CAPTURES = os.path.join(ROOT, "tests/captures")
-RUNS = [  # deferred, frame pointers, dwarf, arm64, s390x, inlined, jit, ...
+RUNS = [  # deferred, frame pointers, s390x, inlined, jit, ftrace, CTF, ...
     "defer-exitexec-s.data.zst", "ctx2-defer.data.zst", "fp-1.data",
-    "hits-mixed.data.zst", "arm64-fp-leaf.data", "s390x-z.data",
-    "lines-gcc.data.zst", "group.data", "dlchurn.data", "jit-reused.data.zst",
-    "overwrite-defer.data.zst", "ftrace-v7.dat", "ftrace-ustack-both.dat",
-    "ftrace-missed.dat.zst", "ftrace-procmap.dat", "ctf-discard/trace",
+    "s390x-z.data", "lines-gcc.data.zst", "dlchurn.data", "jit-reused.data.zst",
+    "overwrite-defer.data.zst", "ftrace-missed.dat.zst", "ctf-discard/trace",
     # two of its stacks have the same frames, and other bogus ones
     "defer-lost-clock.data.zst"]
+if LONG:  # more of the same kinds
+    RUNS[3:3] = ["hits-mixed.data.zst", "arm64-fp-leaf.data", "group.data",
+                 "ftrace-v7.dat", "ftrace-ustack-both.dat", "ftrace-procmap.dat"]
 ANSWERS = [
     ["flame", "-o", "-"], ["flame", "-o", "-", "--reverse", "--no-inline"],
     ["flame", "-o", "-", "--by", "samples", "--by-verdict", "--by-thread"],
