@@ -193,6 +193,7 @@ static void print_keys(FILE *out)
 		{ "p", "percent of the row above, or of all samples" },
 		{ "d", "only functions of this row's image, and back" },
 		{ "a", "the code of this function" },
+		{ "o", "in code, the next function of the same name" },
 		{ "w", "of a thread: its time off the CPU, by cause" },
 		{ "b, B", "compare with a database recorded before, or after" },
 		{ "x", "write a flame graph, page, JSON or text" },

@@ -93,7 +93,7 @@ ASKED = (
     ("sframe", "json", "sframe --readiness --json DB"),
     ("annotate", "text", "annotate DB"),
     ("annotate", "text", "annotate SYMFS DB HOT"),
-    ("annotate", "text", "annotate -M intel --around 3 SYMFS DB HOT"),
+    ("annotate", "text", "annotate -M intel --around 3 --nth 1 SYMFS DB HOT"),
     ("annotate", "json", "annotate --json SYMFS DB HOT"),
     ("query", "text", "query --tables DB"),
     ("query", "text", "query --format lines DB 'SELECT * FROM samples'"),

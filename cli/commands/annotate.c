@@ -1,5 +1,6 @@
 /* annotate.c - the command that lists the hottest functions, or shows the
  * samples at each instruction of one. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,12 +26,15 @@ static bool json, only_inlined;
 static bool lines = true;
 static long limit = NUMBER_UNSET;
 static long around = NUMBER_UNSET;
+static long nth = 1;
 
 static const char *const syntax_words[] = { "att", "intel", NULL };
 
 static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
 	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
+	OPT_NUMBER(0, "nth", "N", &nth,
+		   "of several functions of this name the Nth, by weight (1)"),
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_GROUP(by_opts),
@@ -54,22 +58,25 @@ static const struct opt opts[] = {
 
 /* ---- one function */
 
-/* Says that other functions have the name, and what chooses the first. */
+/* Says that other functions have the name, and what chooses another one. */
 static void annotate_tell_others(const struct hot *h,
 				 const struct hot_choice *c)
 {
-	const struct hot_func *f = c->other;
+	const struct hot_func *f = c->func;
+	const char *where = hot_base(h, c->image);
 
-	if (!f)
+	if (!c->other)
 		return;
-	say("%zu more function%s this name; shown is %s of %s (", c->others,
-	    c->others == 1 ? " has" : "s have", c->func->shown,
-	    hot_base(h, c->image));
-	if (strcmp(f->name, c->func->name) != 0)
-		say("'%s' chooses %s)\n", f->shown,
-		    c->others == 1 ? "the other" : "another");
-	else
-		say("--dso chooses)\n");
+	say("note: this is %zu of %zu functions of this name, ", c->nth,
+	    c->others + 1);
+	if (strcmp(f->shown, f->base) != 0)
+		say("%s ", f->shown);
+	say("%s %s, %" PRIu64 " sample%s, ", where[0] == '[' ? "in" : "of",
+	    where, f->samples, f->samples == 1 ? "" : "s");
+	if (f->size)
+		say("%" PRIu64 " bytes, ", f->size);
+	say("most first; '--nth %zu' chooses another\n",
+	    c->nth <= c->others ? c->nth + 1 : 1);
 }
 
 /* in: what else has its name. */
@@ -133,7 +140,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 		goto out;
 	if (only_inlined || (in.samples && !hot_has(h, what, dso)))
 		rc = annotate_inlined(&in, path, err);
-	else if (hot_choose(h, what, dso, &c, err))
+	else if (hot_choose(h, what, dso, (size_t)nth, &c, err))
 		rc = -1;
 	else
 		rc = annotate_code(db, h, &c, &in, err);

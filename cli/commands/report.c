@@ -2,6 +2,7 @@
  * callers, waits. --sched, --diff and --html stand for commands of their own.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
@@ -222,6 +223,21 @@ static bool report_needs_sums(const struct report_opts *o)
 	       !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 }
 
+/* Says what was meant where a file took the place of the function, so that
+ * nothing is left to be read. Returns -1. */
+static int report_tell_functions(int argc, struct err *err)
+{
+	const char *func = callers ? callers : callees;
+	const char *name = callers ? "--callers" : "--callees";
+
+	if (!argc && func && err->code == ERR_USAGE && !access(func, R_OK))
+		err_set(err, ERR_USAGE,
+			"%s needs the name of a function in front of '%s': "
+			"'report %s main %s'",
+			name, func, name, func);
+	return -1;
+}
+
 static int report_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
@@ -257,7 +273,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		input_take_sums();
 	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)
-		return -1;
+		return report_tell_functions(argc, err);
 	rc = offcpu_opts.on && !callers && !callees
 		     ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);

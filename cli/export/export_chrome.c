@@ -338,14 +338,14 @@ static void say_no_slices(const struct chrome *c)
 	char sampled[SAMPLED_SIZE];
 
 	if (chrome_say_sampled(c, sampled))
-		say("backstitch: %s\n", sampled);
+		say("note: %s\n", sampled);
 	else if (s->bare)
-		say("backstitch: %" PRIu64 " context switches without "
+		say("note: %" PRIu64 " context switches without "
 		    "slices: their fields are not in the database, see "
 		    "ingest --fields\n",
 		    s->bare);
 	else if (!s->happened && !s->records)
-		say("backstitch: no context switches here, so no slices; "
+		say("note: no context switches here, so no slices; "
 		    "perf record --switch-events takes them\n");
 }
 

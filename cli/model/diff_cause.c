@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/diff_hidden.h"
 #include "cli/model/diff_rows.h"
 #include "cli/model/label.h"
 #include "stitch/base/mem.h"
@@ -16,10 +17,19 @@
  * it would have if all of it had changed. */
 #define ELSEWHERE 0.25
 #define ELSEWHERE_CHANGED 0.5
+/* So few samples elsewhere tell nothing. */
+#define TELLING 10
 /* A part of a change that is worth its name, and how much may be left over
  * where one function took over what another did. */
 #define PART 0.1
 #define LEFT_OVER 0.4
+/* A function in another one is nearer if it has so much of its change, and the
+ * rest of that is within so much of what it would be without a change: twice
+ * what two runs differ by. */
+#define INNER 0.5
+#define REST (2 * 1.42 * DIFF_BETWEEN)
+/* The caller is not known if it is missing in so much of a function. */
+#define BLIND 0.5
 /* So much of a change is one of the functions in it, and not only moved there;
  * so many that are none are left out. */
 #define REAL 0.5
@@ -29,6 +39,7 @@
 struct cause_stacks {
 	double *self[2];	  /* of the row itself */
 	double *above[2];	  /* with the row as a caller of the function */
+	double lacks[2];	  /* whose leaf it is, and lacks its callers */
 	struct diff_count *count; /* of self, by run; NULL: not wanted */
 };
 
@@ -60,6 +71,8 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 		if (at == st[i].end)
 			continue;
 		s->self[side][leaf] += (double)st[i].weight;
+		if (st[i].lacks && st[i].leaf == hit[at].row)
+			s->lacks[side] += (double)st[i].weight;
 		if (s->count)
 			s->count[leaf * d->n_run + run].n += st[i].samples;
 		for (size_t k = first; k < at; k++)
@@ -126,22 +139,26 @@ static double cause_largest(const struct diff_rows *d, int sign)
 
 /* Returns whether a caller of a function calls it more often: it has most of
  * the function's change, and either the function's code is the same, but not
- * the caller's, or what others call did not change as much. above: by side and
- * row, the function's weight as called by that. */
+ * the caller's, or what others call did not change as much. s: of the
+ * function. */
 static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
-			    uint32_t caller, double *const above[2],
+			    uint32_t caller, const struct cause_stacks *s,
 			    const int8_t *build)
 {
 	double all = diff_rows_excess_of(d, row, true);
-	double part = diff_rows_excess(d, above[0][caller], above[1][caller]);
-	double elsewhere =
-		1 - above[0][caller] / (double)d->row[row].weight[0][1];
+	double part =
+		diff_rows_excess(d, s->above[0][caller], s->above[1][caller]);
+	/* what changed in its callees is in no stack that it ends */
+	double ends = d->place[0][row].change ? 0 : s->lacks[0];
+	double elsewhere = 1 - (s->above[0][caller] + ends) /
+				       (double)d->row[row].weight[0][1];
 
 	if (caller == row || part / all < MOST)
 		return false;
 	if (build && build[row] == DIFF_SAME_BUILD)
 		return build[caller] == DIFF_OTHER_BUILD;
 	return elsewhere >= ELSEWHERE &&
+	       elsewhere * (double)d->place[1][row].a >= TELLING &&
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
 }
 
@@ -164,7 +181,7 @@ static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 /* Returns the function that is nearest to the change and has most of it; of: of
  * those that call this one more often; REPORT_NONE: of all that changed. */
 static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
-			      uint32_t of, double *const above[2],
+			      uint32_t of, const struct cause_stacks *s,
 			      const int8_t *build)
 {
 	uint32_t best = REPORT_NONE;
@@ -174,10 +191,9 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 
 		if (!cause_may_be(d, i) || v < MOST * most)
 			continue;
-		if (of == REPORT_NONE
-			    ? d->place[1][i].change != sign &&
-				      d->place[0][i].change != sign
-			    : !cause_is_caller(d, of, i, above, build))
+		if (of == REPORT_NONE ? d->place[1][i].change != sign &&
+						d->place[0][i].change != sign
+				      : !cause_is_caller(d, of, i, s, build))
 			continue;
 		if (best == REPORT_NONE || cause_is_inner(d, sign, i, best))
 			best = i;
@@ -193,7 +209,7 @@ static uint32_t cause_caller(const struct diff_rows *d, int sign, double most,
 	uint32_t caller;
 
 	cause_stacks_add_up(&s, d, row);
-	caller = cause_nearest(d, sign, most, row, s.above, build);
+	caller = cause_nearest(d, sign, most, row, &s, build);
 	cause_stacks_release(&s);
 	return caller;
 }
@@ -277,6 +293,49 @@ static bool cause_is_real(const struct diff_rows *d, uint32_t row, int sign)
 	return real >= REAL * sign * diff_rows_excess_of(d, row, true);
 }
 
+/* Returns the function in `row` that has most of its change, if nothing is left
+ * of that without it, be it proved by itself or not; else `row`. */
+static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
+{
+	const uint64_t *of[2] = { d->row[row].weight[0],
+				  d->row[row].weight[1] };
+	double all = sign * diff_rows_excess_of(d, row, true);
+	uint32_t best = row;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = sign * diff_rows_excess_of(d, i, true);
+		struct cause_stacks s = { .count = NULL };
+		double a, b, in;
+
+		if (i == row || !cause_may_be(d, i) || v < INNER * all)
+			continue;
+		cause_stacks_add_up(&s, d, i);
+		in = sign *
+		     diff_rows_excess(d, s.above[0][row], s.above[1][row]);
+		a = d->scale * ((double)of[0][1] - s.above[0][row]);
+		b = (double)of[1][1] - s.above[1][row];
+		cause_stacks_release(&s);
+		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
+		    cause_is_inner(d, sign, i, best))
+			best = i;
+	}
+	return best;
+}
+
+/* Returns whether a function has the same code on both sides, so that it is
+ * called more or less often, and by whom is missing in most of it. */
+static bool cause_is_blind(const struct diff_rows *d, uint32_t row)
+{
+	struct cause_stacks s = { .count = NULL };
+	int side = d->row[row].weight[1][1] > d->row[row].weight[0][1];
+
+	if (!d->build || d->build[row] != DIFF_SAME_BUILD)
+		return false;
+	cause_stacks_add_up(&s, d, row);
+	cause_stacks_release(&s);
+	return s.lacks[side] > BLIND * (double)d->row[row].weight[side][1];
+}
+
 /* Looks for the cause in the direction of the larger change. Returns whether to
  * look again, without what was found. */
 static bool cause_try(struct diff_rows *d)
@@ -289,6 +348,7 @@ static bool cause_try(struct diff_rows *d)
 
 	*c = (struct diff_cause){ .row = REPORT_NONE,
 				  .instead = REPORT_NONE,
+				  .blind = REPORT_NONE,
 				  .sign = more >= less ? 1 : -1 };
 	if (!(most > 0))
 		return false;
@@ -300,9 +360,14 @@ static bool cause_try(struct diff_rows *d)
 		c->row = REPORT_NONE;
 		return true;
 	}
+	c->row = cause_inner(d, c->sign, c->row);
 	caller = cause_caller(d, c->sign, most, c->row, d->build);
 	if (caller != REPORT_NONE && cause_is_real(d, caller, c->sign))
 		c->row = caller;
+	else if (cause_is_blind(d, c->row)) {
+		c->blind = c->row;
+		c->row = REPORT_NONE;
+	}
 	return false;
 }
 
@@ -330,6 +395,8 @@ void diff_cause_judge(struct diff_rows *d)
 {
 	struct diff_count *under;
 
+	if (d->keys & KEY_SYM)
+		diff_hidden_find(d);
 	diff_cause_find(d);
 	if (d->absolute || d->cause.row == REPORT_NONE)
 		return;

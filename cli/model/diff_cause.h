@@ -9,6 +9,9 @@
  * both sides, or that changed only where one of its callers calls it, is called
  * more often: the cause is that caller.
  *
+ * So is one of the same build whose caller is missing in most of its stacks:
+ * then there is no cause to be named.
+ *
  * What was under another function before, or beside it, only moved: a frame
  * that the stacks of one side lack has all of its total more there. */
 #ifndef CLI_MODEL_DIFF_CAUSE_H

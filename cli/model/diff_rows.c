@@ -10,6 +10,9 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
+/* So much of a change of a total must be left with what may be hidden. */
+#define HIDDEN_LEAVES 0.5
+
 /* A row of a run, whose labels are those of its table. */
 struct keyed_row {
 	const struct report_row *row;
@@ -245,6 +248,33 @@ static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 	}
 }
 
+/* Returns whether a row may be as it was, as stacks that lack a caller may be
+ * of it. */
+static bool diff_rows_may_hide(const struct diff_rows *d, size_t row)
+{
+	const struct diff_row *r = &d->row[row];
+	double seen = diff_rows_excess_of(d, row, true);
+	double most =
+		diff_rows_excess(d, (double)r->weight[0][1] + r->hidden[0],
+				 (double)r->weight[1][1] + r->hidden[1]);
+
+	return (r->hidden[0] || r->hidden[1]) &&
+	       (most * seen <= 0 || fabs(most) < HIDDEN_LEAVES * fabs(seen));
+}
+
+void diff_rows_take_hidden(struct diff_rows *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct diff_place *total = &d->place[1][i];
+
+		if (!total->change || total->only || d->place[0][i].change ||
+		    !diff_rows_may_hide(d, i))
+			continue;
+		total->change = 0;
+		total->p = 1;
+	}
+}
+
 void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 {
 	struct diff_whole left;
@@ -256,6 +286,7 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 	free(left.run);
 	for (size_t i = 0; i < d->n; i++)
 		d->place[0][i].under = NULL;
+	diff_rows_take_hidden(d);
 }
 
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
@@ -306,7 +337,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	}
 	diff_rows_set_whole(d);
 	diff_rows_take_builds(d, known);
-	d->cause.row = REPORT_NONE;
+	d->cause.row = d->cause.blind = REPORT_NONE;
 	diff_rows_judge(d, NULL);
 	return d;
 }

@@ -43,6 +43,7 @@ struct diff_row {
 	const struct report_row *row;
 	const struct report_rows *of;
 	uint64_t weight[2][2]; /* of A and B: self, total */
+	uint64_t hidden[2];    /* more of the total, at most: diff_hidden.h */
 	/* why a change of it cannot be known; NULL: it is judged */
 	const char *unknown;
 	bool renamed; /* the caller's: it is no change, but may have another
@@ -70,6 +71,9 @@ struct diff_cause {
 	/* the other function that took its time over, or gave it: inlined, or
 	 * merged; REPORT_NONE: none */
 	uint32_t instead;
+	/* what is called more or less often by functions that are missing;
+	 * REPORT_NONE: there is none, or a cause */
+	uint32_t blind;
 	struct diff_part part[DIFF_PARTS]; /* largest first; none: itself */
 	size_t n_part;
 	size_t others; /* functions that changed elsewhere */
@@ -123,6 +127,8 @@ void diff_rows_free(struct diff_rows *d);
 /* Judges all rows again. under: of each row and run, its own samples that are
  * of what changed, and are not to be measured against; NULL: none. */
 void diff_rows_judge(struct diff_rows *d, const struct diff_count *under);
+/* Takes back what diff_row.hidden may explain, once that is known. */
+void diff_rows_take_hidden(struct diff_rows *d);
 /* Returns the row of the frames with a label, of labels that all runs share;
  * REPORT_NONE if there is none. */
 uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label);

@@ -322,16 +322,23 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	struct report_row *row = NULL;
 	bool code = r->keys & (KEY_DSO | KEY_SYM | KEY_LINE);
 	bool interrupt = r->keys & KEY_HITS && report_rows_interrupted(r, l);
+	struct report_stack st = { 0, weight, samples, REPORT_NONE, false };
+	size_t n_user = 0;
 
 	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
 		const struct label *own = labels_get(r->names, l->label[i]);
 
+		st.lacks |= own->kind == LABEL_BOGUS || report_rows_is_gap(own);
 		if (own->kind == LABEL_GROUP || !has_row(r, own) ||
 		    (report_rows_is_gap(own) && !(r->keys & KEY_GAPS)))
 			continue;
 		report_rows_key_code(r, l, i, &key);
 		row = row_for(r, &key);
+		if (!own->kernel && own->kind != LABEL_MISSING) {
+			st.leaf = (uint32_t)(row - r->row);
+			n_user++;
+		}
 		if (row->seen == r->stamp)
 			continue;
 		row->seen = r->stamp;
@@ -352,9 +359,10 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	row->self += weight;
 	row->n_self += samples;
 	report_rows_note_hit(r, group, row, true);
+	st.end = r->n_hit;
+	st.lacks |= n_user == 1;
 	if (r->keys & KEY_HITS)
-		*mem_add(r->stack, r->n_stack, r->cap_stack) =
-			(struct report_stack){ r->n_hit, weight, samples };
+		*mem_add(r->stack, r->n_stack, r->cap_stack) = st;
 	r->weight += weight;
 	report_rows_count_missing(r, l, samples);
 }

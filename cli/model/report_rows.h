@@ -103,6 +103,10 @@ const struct report_hit *report_rows_hits(const struct report_rows *r,
 struct report_stack {
 	size_t end;
 	uint64_t weight, samples;
+	uint32_t leaf; /* row of the innermost user function; REPORT_NONE */
+	bool lacks;    /* callers of that are missing, as far as is known: by
+			* stack_names_opts.gaps, a bogus one, or as it is alone
+			*/
 };
 /* Returns all of them, *n. No report_rows_sort() before it. */
 const struct report_stack *report_rows_stacks(const struct report_rows *r,

@@ -583,15 +583,14 @@ int stacks_choose(const struct stacks *s, const char *doing)
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stderr);
 
-		fprintf(out,
-			"backstitch: no sample has a stack; '%s' takes them\n",
+		fprintf(out, "note: no sample has a stack; '%s' takes them\n",
 			s->cure);
 		term_lines_end(&l);
 	}
 	if (used < 2)
 		return event;
 	if (s->o.filter->event) {
-		say("backstitch: %s the sum of %zu events, as "
+		say("note: %s the sum of %zu events, as "
 		    "--event says\n",
 		    doing, used);
 		return -1;

@@ -146,7 +146,7 @@ static void page_source_load(struct page_source *p, struct store *db)
 	for (size_t i = 0; i < p->n_func; i++) {
 		struct page_func *f = &p->func[i];
 		const struct hot_choice c = { f->f, f->f->image, f->f->peak_off,
-					      0, NULL };
+					      0,    NULL,	 1 };
 		struct err err = { 0 };
 
 		/* comparing reads all code of the file, which may be 100 MB */

@@ -87,12 +87,13 @@ struct hot_choice {
 	uint64_t off;
 	size_t others; /* functions that the user may mean as well */
 	const struct hot_func *other; /* the heaviest of them; NULL: none */
+	size_t nth;		      /* of all of them, by weight, from 1 */
 };
 /* Finds what the user means: a name, IMAGE+0xOFFSET, or 0xADDRESS as objdump
- * shows it; dso limits it to an image (NULL: any). Returns 0, or -1 and
- * *err. */
+ * shows it; dso limits it to an image (NULL: any); nth: of several functions of
+ * that name the nth by weight, from 1. Returns 0, or -1 and *err. */
 int hot_choose(const struct hot *h, const char *what, const char *dso,
-	       struct hot_choice *out, struct err *err);
+	       size_t nth, struct hot_choice *out, struct err *err);
 
 /* ---- source lines */
 

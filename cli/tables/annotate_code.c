@@ -113,10 +113,15 @@ static int open_code(struct annot_loader *l, struct store *db,
 		if (take_jit(l, db, err))
 			return -1;
 		if (!l->code)
-			return err_set(err, ERR_IO,
-				       "%s: the bytes of this code are not in "
-				       "the database; a jitdump file has them",
-				       l->img.path);
+			return err_set(
+				err, ERR_IO,
+				"%s: the bytes of this code are not in "
+				"the database; a jitdump file has them: "
+				"'perf record -k mono' of a program that "
+				"writes one (node --perf-prof, java "
+				"-agentpath:libperf-jvmti.so), then "
+				"--jitdump FILE",
+				l->img.path);
 		return 0;
 	}
 	l->code = code_bytes_open(sy, &l->img, err);

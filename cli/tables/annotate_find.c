@@ -316,8 +316,9 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	for (uint32_t i = 1; i < h->n_path; i++) {
 		if (!h->path[i] || !hot_in_dso(h, i, dso))
 			continue;
-		*out = (struct hot_choice){ func_at(h, i, off), i, off, 0,
-					    NULL };
+		*out = (struct hot_choice){
+			func_at(h, i, off), i, off, 0, NULL, 1
+		};
 		return 0;
 	}
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
@@ -338,9 +339,12 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		if (s->vaddr != addr &&
 		    (!f->name || addr < start || addr - start >= f->size))
 			continue;
-		*out = (struct hot_choice){ f->name ? f : NULL, s->image,
-					    s->off + (addr - s->vaddr), 0,
-					    NULL };
+		*out = (struct hot_choice){ f->name ? f : NULL,
+					    s->image,
+					    s->off + (addr - s->vaddr),
+					    0,
+					    NULL,
+					    1 };
 		return 0;
 	}
 	return err_set(err, ERR_USAGE,
@@ -368,10 +372,35 @@ static void hot_find_others(const struct hot *h, const uint32_t *func, size_t n,
 	}
 }
 
+/* Takes the nth of the n functions that have the name of the one that was
+ * found; they are in the order of their weight. Returns 0, or -1 and *err. */
+static int hot_take_nth(const struct hot *h, const uint32_t *func, size_t n,
+			size_t nth, struct hot_choice *c, struct err *err)
+{
+	const char *base = c->func->base;
+
+	c->nth = 0;
+	for (size_t i = 0; i < n && c->others && c->nth < nth; i++) {
+		const struct hot_func *f = &h->func[func[i]];
+
+		if (strcmp(f->base, base) != 0)
+			continue;
+		c->other = c->func;
+		c->func = f;
+		c->image = f->image;
+		c->off = f->peak_off;
+		c->nth++;
+	}
+	if (c->nth == nth || nth == 1)
+		return 0;
+	return err_set(err, ERR_USAGE, "--nth %zu: %zu function%s this name",
+		       nth, c->others + 1, c->others ? "s have" : " has");
+}
+
 /* Finds the function that the user calls `what`. Returns 1, 0 if there is none,
  * -1 and *err if there are several. */
 static int hot_find(const struct hot *h, const char *what, const char *dso,
-		    struct hot_choice *out, struct err *err)
+		    size_t nth, struct hot_choice *out, struct err *err)
 {
 	struct name_choice *c = mem_new(h->n_func + 1, sizeof(*c));
 	uint32_t *func = mem_new(h->n_func + 1, sizeof(*func));
@@ -393,8 +422,12 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 	if (rc > 0) {
 		const struct hot_func *f = &h->func[func[at]];
 
-		*out = (struct hot_choice){ f, f->image, f->peak_off, 0, NULL };
+		*out =
+			(struct hot_choice){ f, f->image, f->peak_off,
+					     0, NULL,	  1 };
 		hot_find_others(h, func, n, what, out);
+		if (nth != 1 && hot_take_nth(h, func, n, nth, out, err))
+			rc = -1;
 	}
 	free(func);
 	free(c);
@@ -402,11 +435,11 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 }
 
 int hot_choose(const struct hot *h, const char *what, const char *dso,
-	       struct hot_choice *out, struct err *err)
+	       size_t nth, struct hot_choice *out, struct err *err)
 {
 	const char *plus = strrchr(what, '+');
 	uint64_t off;
-	int found = hot_find(h, what, dso, out, err);
+	int found = hot_find(h, what, dso, nth, out, err);
 
 	if (found)
 		return found > 0 ? 0 : -1;

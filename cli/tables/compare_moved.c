@@ -79,25 +79,6 @@ static void moved_put_weight(const char *unit, double v, FILE *out)
 	safe_text_put(out, unit, 0, 0);
 }
 
-/* Returns the row whose own weight moved most in the direction of `sign`;
- * REPORT_NONE: none did. */
-static uint32_t moved_most(const struct compare *c, double sign)
-{
-	const struct diff_rows *d = c->by[1];
-	uint32_t best = REPORT_NONE;
-	double most = 0;
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, false);
-
-		if (!d->row[i].renamed && !d->place[0][i].skip && v > most) {
-			most = v;
-			best = i;
-		}
-	}
-	return best;
-}
-
 static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
 {
 	const struct label *l = diff_rows_label(d, row);
@@ -257,9 +238,8 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	double a = moved_mean(c, 0, &va);
 	double b = moved_mean(c, 1, &vb);
 	bool moved = moved_is(c, a, b, va, vb);
-	double sign = b > a ? 1 : -1;
 	const struct diff_rows *cause = compare_cause(c);
-	uint32_t row;
+	uint32_t blind = c->d->cause.blind;
 
 	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
 	if (moved && b > MOVED_TIMES * a) {
@@ -287,9 +267,14 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	if (cause) {
 		fputs("; ", out);
 		moved_put_cause(c, cause, moved ? b - a : 0, out);
-	} else if (moved && (row = moved_most(c, sign)) != REPORT_NONE) {
-		fputs("; no function is proved to have changed, most of it is in ",
-		      out);
-		moved_put_name(c->by[1], row, out);
+	} else if (blind != REPORT_NONE) {
+		fputs("; ", out);
+		moved_put_name(c->d, blind, out);
+		fprintf(out,
+			", the same code, is called %s: by whom is missing "
+			"in most of its stacks",
+			c->d->cause.sign > 0 ? "more" : "less");
+	} else if (moved) {
+		fputs("; no function is proved to have changed", out);
 	}
 }

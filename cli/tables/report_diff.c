@@ -66,6 +66,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    .inlined =
 				    rp->o->inlined && rp->o->keys & KEY_INLINED,
 			    .inlined_same = true,
+			    .gaps = true,
+			    .bogus = true,
 			    .samples = rp->o->by_samples,
 			    .field = rp->o->field,
 			    .summed = report_summed(rp->o) },
@@ -427,6 +429,24 @@ static bool report_diff_is_proved(const struct report_diff *rp, uint32_t row)
 		rp->other->place[total][row].change);
 }
 
+/* Says why rows are "unknown": the first n of `order`. */
+static void report_diff_tell_unknown(const struct report_diff *rp,
+				     const uint32_t *order, size_t n)
+{
+	const char *said = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *why = rp->d->row[order[i]].unknown;
+
+		if (!why || (said && !strcmp(why, said)))
+			continue;
+		printf("%sunknown: %s", said ? "; " : "\n", why);
+		said = why;
+	}
+	if (said)
+		putchar('\n');
+}
+
 static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = output_is_text(rp->o->format);
@@ -469,6 +489,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 		report_diff_sql(rp, g, all - n);
 	else
 		grid_write(g, rp->o->format, stdout);
+	if (people)
+		report_diff_tell_unknown(rp, order, n);
 	if (people && n < all)
 		printf("\n%zu more row%s without significant change not "
 		       "shown; --limit 0 shows all\n",

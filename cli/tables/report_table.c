@@ -237,7 +237,11 @@ static int report_write(const struct report *rp, const struct grid *g,
 		fprintf(out, "\n%zu more row%s with ", rest->rows,
 			rest->rows == 1 ? "" : "s");
 		report_put_percent(out, rest->weight, rest->whole);
-		fprintf(out, "%s not shown; --limit 0 shows all\n", rest->what);
+		fprintf(out, "%s not shown; --limit 0 shows all%s\n",
+			rest->what,
+			rp->o->keys == (KEY_SYM | KEY_DSO)
+				? ", --sort dso sums up by library"
+				: "");
 		term_lines_end(&l);
 	}
 	return rp->o->graph ? report_put_tree(rp, NULL, err) : 0;

@@ -353,6 +353,18 @@ static void said_follow_row(const struct said *s, struct reply *out)
 	out->wait = s->kind == SAID_WAITS ? said_rank(s) : 0;
 }
 
+/* Asks for the next function of the name whose code is shown. */
+static void said_next_of_name(const struct said *s, struct reply *out)
+{
+	size_t n = 0;
+
+	out->nth = 2;
+	for (; s->argv[n]; n++)
+		if (n && !strcmp(s->argv[n - 1], "--nth"))
+			out->nth = strtoul(s->argv[n], NULL, 10) + 1;
+	out->code = mem_strdup(s->argv[n - 1]);
+}
+
 /* Asks for the intervals of a kind, or of a name. */
 static void said_follow_kind(const struct said *s, struct reply *out)
 {
@@ -396,6 +408,11 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 			return false;
 		said_follow_row(s, out);
 		out->sums = true;
+		return true;
+	case 'o':
+		if (s->kind != SAID_CODE)
+			return false;
+		said_next_of_name(s, out);
 		return true;
 	case 'n':
 	case 'p':
@@ -458,7 +475,8 @@ static void said_free(struct screen *screen)
 
 static const struct screen_ops said_ops[] = {
 	[SAID_TEXT] = SAID_OPS("arrows move"),
-	[SAID_CODE] = SAID_OPS("n p next hot one  Enter follow the call"),
+	[SAID_CODE] = SAID_OPS(
+		"n p next hot one  o other of this name  Enter follow the call"),
 	[SAID_THREADS] =
 		SAID_OPS("Enter waits of the thread  w by cause and place"),
 	[SAID_WAITS] = SAID_OPS("Enter why it took so long"),

@@ -17,7 +17,8 @@ struct area {
 struct reply {
 	char said[256]; /* a sentence for the user */
 	/* What to open; owned by who gets the reply. */
-	char *code;   /* of this function */
+	char *code;   /* of this function, */
+	size_t nth;   /* the nth of its name; 0: the first */
 	char *thread; /* the waits of this thread, or */
 	size_t wait;  /* the chain of its wait of this rank, from 1, or */
 	bool sums;    /* its time off the CPU by cause and place */

@@ -141,11 +141,15 @@ static void view_open_said(struct view *v, enum said_kind kind,
 	view_push(v, said_screen(kind, title, argv, &err), &err);
 }
 
-static void view_open_code(struct view *v, const char *function)
+/* nth: of the functions of that name, from 1. */
+static void view_open_code(struct view *v, const char *function, size_t nth)
 {
-	static const char *const before[] = { "annotate", NULL };
+	char number[24];
+	const char *const before[] = { "annotate", nth > 1 ? "--nth" : NULL,
+				       number, NULL };
 	const char *const behind[] = { function, NULL };
 
+	snprintf(number, sizeof(number), "%zu", nth);
 	view_open_said(v, SAID_CODE, function, before, behind);
 }
 
@@ -429,7 +433,7 @@ static void view_code(struct view *v)
 	const char *name = s->ops->function ? s->ops->function(s) : NULL;
 
 	if (name)
-		view_open_code(v, name);
+		view_open_code(v, name, 1);
 	else
 		view_say(v, "no function here; choose one");
 }
@@ -755,7 +759,7 @@ static void view_take_reply(struct view *v, struct reply *r)
 {
 	snprintf(v->said, sizeof(v->said), "%s", r->said);
 	if (r->code)
-		view_open_code(v, r->code);
+		view_open_code(v, r->code, r->nth);
 	if (r->thread && r->sums)
 		view_open_sums_of(v, r->thread);
 	else if (r->thread)

@@ -112,7 +112,9 @@ SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
 FROM image WHERE id = ?1
 
 -- name: annotate_paths
-SELECT id, coalesce(path, '') AS path FROM image ORDER BY id
+SELECT i.id, CASE WHEN w.name = 'jit' THEN '[jit]' ELSE coalesce(path, '') END
+	AS path
+FROM image i LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind ORDER BY i.id
 
 -- name: annotate_has_jit
 SELECT 1 AS found FROM sqlite_schema

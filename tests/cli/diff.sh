@@ -353,6 +353,24 @@ printf 'c;main;x;copy 900\nc;main;y;copy 900\nc;main;z 4000\nc;main;x 300\nc;mai
 "$B" flame --diff --from-folded called-a called-b | grep -q '>x took 50.00 % more, in copy ' &&
 	"$B" flame --diff --from-folded called-a called-c | grep -q '>copy took 80.00 % more; nothing else'
 ok who_calls_it_more_often_is_the_cause_unless_all_do $?
+# the share of who called a leaf that has no frame in B is in stacks without it
+{
+	printf 'c;main;teller;matrix 300\nc;main;teller;matrix;scale 300\n'
+	printf 'c;main;x 4000\nc;main;teller;price 500\nc;main;y 3000\n'
+} >hidden-a
+{
+	printf 'c;main;[caller missing];matrix 600\nc;main;x 4000\n'
+	printf 'c;main;teller;price 500\nc;main;y 3000\n'
+} >hidden-b
+"$B" flame --diff --from-folded hidden-a hidden-b >hidden.svg
+grep -q '>scale was not seen in B, and matrix itself as much more: inlined?; nothing else' hidden.svg &&
+	! judge colored hidden.svg | grep -q teller
+ok who_vanishes_from_stacks_that_lack_a_caller_has_not_less $?
+# samples without a caller are of no other caller
+printf 'c;main;clerk;x 6000\nc;main;clerk;push 6\nc;push 8\nc;main;y 8000\n' >alone-a
+printf 'c;main;clerk;x 6010\nc;main;clerk;push;lock 200\nc;main;clerk;push;unlock 200\nc;push 9\nc;main;y 8000\n' >alone-b
+"$B" flame --diff --from-folded alone-a alone-b | grep -q '>push took .* times as much, in lock '
+ok stacks_without_a_caller_do_not_tell_who_calls_more $?
 # its code is in its caller now
 printf 'c;main;f 1000\nc;main;f;g 900\nc;main;z 4000\n' >own-a
 printf 'c;main;f 1900\nc;main;z 4000\n' >own-b

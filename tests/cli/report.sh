@@ -205,6 +205,12 @@ do
 			END { exit !(s > 99.99 && s < 100.01) }' "$work/csv"
 	ok "${side}_sum_up_to_the_function" $?
 done
+mkdir -p "$work/empty"
+(cd "$work/empty" && "$B" report --callers "$db" >../text 2>&1)
+[ $? = 2 ] && grep -q "callers needs the name of a function in front of '.*': 'report --callers main " "$work/text"
+ok a_file_in_place_of_the_function_is_told $?
+"$B" report --limit 1 "$db" 2>/dev/null | grep -q 'limit 0 shows all, --sort dso sums up by library$'
+ok the_table_names_the_one_by_library $?
 "$B" report --callers no_such_function "$db" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
 ok an_unknown_function_is_said $?
