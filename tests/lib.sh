@@ -70,3 +70,11 @@ print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 one() {
 	"$B" query --format csv "$1" "$2" | tail -n 1
 }
+
+# code_of FILE: what a mapping record says of a program's code, as a loader maps it
+code_of() {
+	# shellcheck disable=SC2046 # numbers
+	set -- $(readelf -lW "$1" | awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }')
+	printf 'start=0x%x len=0x%x pgoff=0x%x\n' $(($2 & -4096)) \
+		$(((($1 + $3 + 4095) & -4096) - ($1 & -4096))) $(($1 & -4096))
+}

@@ -145,7 +145,7 @@ ok a_program_is_built $?
 {
 	echo "event cpu-clock period=1000"
 	echo "comm pid=100 name=prog"
-	echo "mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=$work/prog"
+	echo "mmap pid=100 $(code_of prog) path=$work/prog"
 	nm prog | sed -n 's/^\([0-9a-f]*\) t helper$/sample pid=100 tid=100 cpu=1 time=5000 u=0x\1/p'
 } >prog.txt
 "$MKCAP" prog.txt prog.data && "$B" ingest -q -f -o prog.db prog.data 2>err
@@ -190,7 +190,7 @@ ok a_program_with_lambdas_is_built $?
 {
 	echo "event cpu-clock period=1000"
 	echo "comm pid=100 name=lambda"
-	echo "mmap pid=100 start=0x400000 len=0x10000 pgoff=0 path=$work/lambda"
+	echo "mmap pid=100 $(code_of lambda) path=$work/lambda"
 	nm -S lambda | sed -n 's/^\([0-9a-f]*\) \([0-9a-f]*\) [tT] \(_ZN2ns4bothEl\|main\)$/\1 \2/p' |
 		while read -r at size
 		do
