@@ -164,6 +164,10 @@ static int annotate_check_options(int argc, struct err *err)
 	if (only_inlined && argc < 2)
 		return err_set(err, ERR_USAGE,
 			       "--inlined is about one function; say which");
+	if (nth < 1 || (nth > 1 && argc < 2))
+		return err_set(err, ERR_USAGE,
+			       "--nth N counts the functions of one name, from "
+			       "1; say which name");
 	return 0;
 }
 

@@ -77,7 +77,9 @@ grep -q "^note: this is 1 of 2 functions of this name, helper (a.c) of app, 80 s
 ok annotate_says_what_chooses_the_other $?
 "$B" annotate --nth 2 a.db helper >out 2>err
 grep -q "^note: this is 2 of 2 .*helper (b.c) of app, 20 samples, .*; '--nth 1' " err &&
-	"$B" annotate --nth 3 a.db helper 2>&1 | grep -q 'nth 3: 2 functions have this name'
+	"$B" annotate --nth 3 a.db helper 2>&1 | grep -q 'nth 3: 2 functions have this name' &&
+	"$B" annotate --nth 0 a.db helper 2>&1 | grep -q 'from 1; say which name' &&
+	"$B" annotate --nth 2 a.db 2>&1 | grep -q 'from 1; say which name'
 ok nth_chooses_by_weight $?
 "$B" annotate a.db 'helper (b.c)' >out 2>err
 grep -q '/bin/app: no file' err && ! grep -q 'this name' err
