@@ -305,18 +305,16 @@ void record_chains_check_hit(struct stitch *st, uint32_t slot)
 }
 
 /* Resolves a recorded list with the caller of its first address inserted: an
- * address inside the call or, if only that is known, the start of its function.
- */
+ * address inside the call or, if function, the start of the caller. */
 static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 				 const struct addrs *a, uint64_t caller,
-				 enum unwind_caller found)
+				 bool function)
 {
 	const struct chain_note chain_note = {
 		.inferred = 1,
 		.guessed = RESOLVE_NONE,
-		.inferred_function = found != CALLER_INFERRED,
-		.note = { 0, found == CALLER_BETWEEN ? CALLER_MISSING
-						     : CALLER_INFERRED },
+		.inferred_function = function,
+		.note = { 0, CALLER_INFERRED },
 	};
 
 	st->chain = mem_grow(st->chain, &st->cap_chain, a->n + (size_t)1,
@@ -346,9 +344,9 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 		record_unwind_caller(st, slot, a, list, &caller);
 
 	if (found == CALLER_INFERRED)
-		return resolve_inferred(st, slot, a, caller - 1, found);
-	if (found == CALLER_FUNCTION || found == CALLER_BETWEEN)
-		return resolve_inferred(st, slot, a, caller, found);
+		return resolve_inferred(st, slot, a, caller - 1, false);
+	if (found == CALLER_FUNCTION)
+		return resolve_inferred(st, slot, a, caller, true);
 	chain_note.note.caller = (uint8_t)found;
 	return resolve_user_chain(st, slot, a, chain_note);
 }

@@ -85,8 +85,6 @@ enum unwind_caller {
 	CALLER_FUNCTION, /* likewise its function, which calls the innermost
 			  * one at several places; stored as inferred */
 	CALLER_UNPROVED, /* of a dump: see struct unwind_out.unproved */
-	CALLER_BETWEEN,	 /* it is missing, and the code proves which function
-			  * with a frame is behind it; stored as missing */
 };
 
 enum unwind_part {

@@ -299,39 +299,31 @@ static enum call_kind direct_walk_decode(const struct unwind_image *m,
 				addr, target);
 }
 
-/* Goes behind the next byte, with its address in *ret. Returns NULL at the end.
- */
-static const unsigned char *direct_walk_step(struct direct_walk *w,
-					     uint64_t *ret)
-{
-	if (w->i == w->n) {
-		memmove(w->code, w->code + w->n, CALL_BEFORE);
-		w->at += w->n;
-		w->i = 0;
-		w->n = w->end - w->at < CHUNK ? (size_t)(w->end - w->at)
-					      : CHUNK;
-		if (!w->n ||
-		    unwind_images_read_code(w->m, w->at, w->code + CALL_BEFORE,
-					    w->n) != w->n)
-			return NULL;
-	}
-	w->i++;
-	*ret = w->at + w->i;
-	return w->code + CALL_BEFORE + w->i;
-}
-
 /* Stores the address behind the next one and where it leads to. Returns false
  * at the end. */
 static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
 			     uint64_t *target, bool *jump)
 {
-	const unsigned char *end;
-
-	while ((end = direct_walk_step(w, ret)))
-		if (direct_walk_decode(w->m, end, *ret, target, jump) ==
-		    CALL_DIRECT)
-			return true;
-	return false;
+	for (;;) {
+		while (w->i < w->n) {
+			w->i++;
+			*ret = w->at + w->i;
+			if (direct_walk_decode(
+				    w->m, w->code + CALL_BEFORE + w->i, *ret,
+				    target, jump) == CALL_DIRECT)
+				return true;
+		}
+		memmove(w->code, w->code + w->n, CALL_BEFORE);
+		w->at += w->n;
+		if (w->at >= w->end)
+			return false;
+		w->i = 0;
+		w->n = w->end - w->at < CHUNK ? (size_t)(w->end - w->at)
+					      : CHUNK;
+		if (unwind_images_read_code(w->m, w->at, w->code + CALL_BEFORE,
+					    w->n) != w->n)
+			return false;
+	}
 }
 
 static bool missing_caller_framed_at(struct unwind_image *m, uint64_t ret)
@@ -515,89 +507,4 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 	if (n > 1)
 		*caller = g.start;
 	return n;
-}
-
-/* Returns whether the jump that ends in front of `end`, at ELF address ret, may
- * leave a function; *to: for another part of it, else 0. Of a jump by a
- * register or memory these are its first two bytes. A short jump leads to where
- * another function starts, or stays. */
-static bool missing_caller_goes_out(struct unwind_image *m,
-				    const struct function_range *g,
-				    const unsigned char *end, uint64_t ret,
-				    uint64_t *to)
-{
-	struct function_range f;
-	bool jump;
-
-	*to = 0;
-	if (end[-2] == 0xff && (end[-1] & 0x38) == 0x20)
-		return true;
-	if (end[-2] == 0xeb || end[-2] >> 4 == 7) {
-		uint64_t at = ret + (uint64_t)(int64_t)(int8_t)end[-1];
-
-		if ((at < g->start || at >= g->end) &&
-		    missing_caller_function(m, at, &f) && f.start == at)
-			return true;
-	}
-	return direct_walk_decode(m, end, ret, to, &jump) == CALL_DIRECT &&
-	       jump && (*to < g->start || *to >= g->end);
-}
-
-/* Returns whether a function keeps its frame until it returns: it goes on to
- * none by a jump without it. What is part of another instruction only makes
- * that less often so. */
-static bool missing_caller_stays(struct unwind_image *m,
-				 const struct function_range *g, bool parts)
-{
-	struct function_range part;
-	const unsigned char *end;
-	struct direct_walk w;
-	uint64_t ret, to;
-
-	direct_walk_init(&w, m, g);
-	while ((end = direct_walk_step(&w, &ret))) {
-		if (!missing_caller_goes_out(m, g, end, ret, &to))
-			continue;
-		if (!missing_caller_framed_at(m, ret))
-			return false;
-		/* gcc puts code that runs seldom apart */
-		if (to && (!parts || !missing_caller_framed_at(m, to + 1) ||
-			   !missing_caller_function(m, to, &part) ||
-			   part.end - part.start > FUNCTION_MAX ||
-			   !missing_caller_stays(m, &part, false)))
-			return false;
-	}
-	return w.at + w.i >= g->end;
-}
-
-bool missing_caller_between(struct unwind_image *m, uint64_t next,
-			    uint64_t leaf, uint64_t *start)
-{
-	unsigned char code[FRAME_CODE_PROLOGUE];
-	struct function_range g;
-
-	if (m->machine != EM_X86_64 || m->code ||
-	    !missing_caller_built_with_frames(m) ||
-	    missing_caller_call_at(m, next, start) != CALL_DIRECT ||
-	    !missing_caller_function(m, *start, &g) || g.start != *start ||
-	    g.end - g.start > FUNCTION_MAX || missing_caller_stub(m, *start) ||
-	    (leaf >= g.start && leaf < g.end))
-		return false;
-	/* a function does not call itself in front of its frame: the place of
-	 * that pair is free */
-	struct known_calls *c = unwind_images_calls(m, g.start, g.start);
-	uint32_t added = unwind_images_added(m->set);
-
-	if (c->m != m || c->from != g.start || c->to != g.start ||
-	    c->added != added) {
-		size_t n = g.end - g.start < sizeof(code)
-				   ? (size_t)(g.end - g.start)
-				   : sizeof(code);
-
-		n = unwind_images_read_code(m, g.start, code, n);
-		*c = (struct known_calls){ m, g.start, g.start, 0, 0, added };
-		c->n = frame_code_sets(m->machine, code, n) &&
-		       missing_caller_stays(m, &g, true);
-	}
-	return c->n;
 }

@@ -19,14 +19,6 @@ struct unwind_row;
  * are several, to the start of G. O(bytes of G). */
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  uint64_t next, uint64_t *caller);
-/* Returns whether FP, which leads to the return address `next`, is that of the
- * function which the call before it enters: that sets FP and never goes on to
- * another one without it. It is then a caller of the innermost function, which
- * it may have called through others without frames. leaf: ELF address of that
- * in m; 0: it is in another file. Sets *start to the function's. x86-64
- * only. */
-bool missing_caller_between(struct unwind_image *m, uint64_t next,
-			    uint64_t leaf, uint64_t *start);
 /* Returns true if the call before ret may have led to the code at ELF address
  * `in`: it is indirect, or a direct call of that function or of an unknown one;
  * or if none is needed there. */

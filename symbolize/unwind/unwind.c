@@ -356,10 +356,6 @@ static bool unwind_chain_is_sound(struct table_unwinder *u,
 	return true;
 }
 
-/* The only return address of a chain may be one that an earlier call has left.
- */
-#define UNWIND_BETWEEN_MIN 2
-
 /* Called with the images locked. */
 static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 					     const struct unwind_in *given,
@@ -399,30 +395,19 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	struct unwind_code next =
 		unwind_known_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!unwind_is_file(&leaf) || !unwind_is_file(&next))
+	if (!unwind_is_file(&leaf) || leaf.m != next.m)
 		return CALLER_MISSING;
-	const bool same = leaf.m == next.m;
-
-	if (same &&
-	    missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
+	if (missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
 		return CALLER_FRAMED;
 	if (!infer || !unwind_chain_is_sound(u, in, ip, n))
 		return CALLER_MISSING;
-	unsigned int places =
-		same ? missing_caller_infer(leaf.m, leaf.vaddr, next.vaddr + 1,
-					    caller)
-		     : 0;
-	const bool between =
-		!places && n > UNWIND_BETWEEN_MIN &&
-		missing_caller_between(next.m, next.vaddr + 1,
-				       same ? leaf.vaddr : 0, caller);
+	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr,
+						   next.vaddr + 1, caller);
 
-	if (!places && !between)
+	if (!places)
 		return CALLER_MISSING;
-	*caller += (ip[1] & in->user_mask) - 1 - next.vaddr;
-	return between	    ? CALLER_BETWEEN
-	       : places > 1 ? CALLER_FUNCTION
-			    : CALLER_INFERRED;
+	*caller += pc - leaf.vaddr;
+	return places > 1 ? CALLER_FUNCTION : CALLER_INFERRED;
 }
 
 static enum unwind_caller unwind_caller(struct unwinder *uw,

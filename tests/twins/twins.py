@@ -143,8 +143,7 @@ class Bench:
     # what is said
 
     def judged(self, path, symfs=()):
-        """{(tid, time): (class, inferred, start of a function whose callee is
-        missing, other addresses, accused positions)}"""
+        """{(tid, time): (class, inferred, addresses, accused positions)}"""
         db = path + ".db"
         said = run([self.args.program, "ingest", "-q", "-f", *symfs, "-o", db,
                     path])
@@ -179,14 +178,12 @@ class Bench:
             if inferred and flags & 8:
                 # of the caller only the function is known: where it begins
                 addrs[1] += 1
-            between = not inferred and bool((flags or 0) & 1)
-            if len(addrs) - bool(inferred or between) == 127 and name in (
+            if len(addrs) - bool(inferred) == 127 and name in (
                     "whole", "not judged (start)", "ends early (function)",
                     "ends early (no frame pointers)", "ends early (unread)"):
                 name = "cut (full)"
             addrs = addrs[:behind.get(stack)]
-            start = addrs.pop(1) if between else None
-            out[tid, time] = name, bool(inferred), start, addrs, accused[stack]
+            out[tid, time] = name, bool(inferred), addrs, accused[stack]
             sums[name] += 1
         # what a user is told of all must be the sum of these
         told = dict(con.execute("SELECT class, sum(samples) FROM trust"
@@ -298,14 +295,9 @@ class Bench:
         shown = collections.Counter()
         for s in true:
             frames = s.frames
-            name, inferred, start, stack, accused = said[s.tid, s.time]
+            name, inferred, stack, accused = said[s.tid, s.time]
             addrs = [f.address for f in frames]
             stack = list(stack)
-            there = start is None or any(
-                f.start <= start + 1 <= f.end for f in
-                frames[1:addrs.index(stack[1]) if stack[1] in addrs else 1])
-            n["further out"] += start is not None
-            n["further out right"] += start is not None and there
             if inferred:
                 right = len(addrs) > 1 and (
                     stack[1] == addrs[1]
@@ -326,7 +318,7 @@ class Bench:
                                      if p < len(good))
             wrong = sum(good[p] for p in accused if p < len(good))
             n["true frames accused"] += wrong
-            if how in score.STRONGER[word] or wrong or not there:
+            if how in score.STRONGER[word] or wrong:
                 n["stronger"] += 1
                 shown[word, how] += 1
                 if shown[word, how] <= self.args.examples:

@@ -848,43 +848,6 @@ START_TEST(a_function_in_tail_position_may_be_the_caller)
 }
 END_TEST
 
-/* A chain from another file, of as many addresses as is asked. */
-static enum unwind_caller caller_from_kept(uint64_t next, uint64_t *c)
-{
-	return caller_in(IN_KEPT(LEAF), next, IN_CODE(BARE), true, c);
-}
-
-START_TEST(a_function_with_a_frame_is_between_whoever_is_innermost)
-{
-	unsigned char jump[5] = { 0xe9 };
-	char path[128];
-	uint64_t c;
-
-	for (int jumps = 0; jumps < 2; jumps++) {
-		ck_assert_int_eq(caller_from_kept(IN_CODE(DRAP), &c),
-				 jumps ? CALLER_MISSING : CALLER_BETWEEN);
-		ck_assert(jumps || c == IN_CODE(ONCE) - 0x40);
-		/* the only return address may be an old one; the call is
-		 * indirect; nothing is inferred if that is not wanted */
-		ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_CODE(DRAP)),
-				 CALLER_MISSING);
-		ck_assert_int_eq(caller_from_kept(IN_CODE(BARE), &c),
-				 CALLER_MISSING);
-		ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_CODE(DRAP),
-					   IN_CODE(BARE), false, &c),
-				 CALLER_MISSING);
-		unwind_teardown();
-		unwind_setup();
-		/* from ONCE to the first instruction of TWICE */
-		mkelf_put32(jump, 1, (uint32_t)(IN(TWICE) - IN(ONCE) - 0x65));
-		snprintf(path, sizeof(path), "%s/code", dir);
-		int fd = open(path, O_WRONLY);
-		put_code(fd, IN(ONCE) + 0x20, jump, 5);
-		close(fd);
-	}
-}
-END_TEST
-
 START_TEST(where_chains_are_made_up_nothing_is_inferred)
 {
 	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
@@ -987,6 +950,5 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 frame_pointers_do_not_show_every_caller,
 	 a_caller_is_inferred_only_when_it_is_proved,
 	 a_function_in_tail_position_may_be_the_caller,
-	 a_function_with_a_frame_is_between_whoever_is_innermost,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)
