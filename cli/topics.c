@@ -176,8 +176,8 @@ static void print_keys(FILE *out)
 {
 	static const struct help_line lines[] = {
 		{ NULL, "In 'backstitch view':" },
-		{ "1 to 8", "functions, tree, flame graph, code, threads, "
-			    "what was lost, events, info" },
+		{ "1 to 9", "functions, tree, flame graph, code, threads, "
+			    "what was lost, events, info, latency" },
 		{ "arrows, j, k, <, >", "move; Page Up, Page Down, Home, End" },
 		{ "Return, e", "open or close a row; zoom into a frame; follow "
 			       "a call or a thread" },
