@@ -443,9 +443,13 @@ def test_servers_killed(s, db, rnd):
         for text, rc in said if rc) and any(rc for _, rc in said),
        "a push says that a server went away", said)
     clear(s)
-    p = subprocess.Popen([BACKSTITCH, "push", "--retry", "30", a, db], env=ENV,
+    some = "SELECT (SELECT count() FROM f.stack) + (SELECT count() FROM f.name)"
+    none = s.rows(some)
+    p = subprocess.Popen([BACKSTITCH, "push", "--retry", "120", a, db], env=ENV,
                          text=True, stderr=subprocess.PIPE)
-    wait_for(0.3)
+    # a server that is not there when a push begins is an error
+    while p.poll() is None and s.rows(some) == none:
+        wait_for(0.05)
     s.kill(1)
     s.start(1)
     said = p.communicate()[1]
