@@ -60,13 +60,15 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 
 	for (int i = 0; i < argc; i++) {
 		int ret = merged_expand(list, argv[i], err);
+		bool there = !stat(argv[i], &st);
+		bool is_folder = there && S_ISDIR(st.st_mode);
 
 		if (ret < 0)
 			return -1;
-		if (!ret && stat(argv[i], &st))
+		if (!ret && !there)
 			return err_set(err, ERR_IO, "%s: no such file",
 				       argv[i]);
-		if (!ret && S_ISDIR(st.st_mode))
+		if (!ret && is_folder)
 			return err_set(err, ERR_USAGE,
 				       "%s: no database in this folder: none "
 				       "of its files is one whose name ends in "
@@ -78,7 +80,7 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 				"%s: not a backstitch database; 'ingest' "
 				"makes one of a capture",
 				argv[i]);
-		if (!S_ISDIR(st.st_mode) && input_apart(argv[i], output, err))
+		if (!is_folder && input_apart(argv[i], output, err))
 			return -1;
 	}
 	return 0;

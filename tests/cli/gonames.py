@@ -27,7 +27,7 @@ order = sorted(a for a in function if vaddr <= a < vaddr + size)
 with open("go.txt", "w") as f:
     f.write("event cpu-clock\ncomm pid=7 name=go exec\n"
             "mmap pid=7 start=%#x len=%#x pgoff=%#x path=%s\n" % (
-                BASE + (vaddr & -4096), size + 8192, off & -4096,
+                BASE + (vaddr & -4096), (off % 4096 + size + 4095) & -4096, off & -4096,
                 os.path.abspath(stripped)))
     for i, a in enumerate(order):
         f.write("sample pid=7 tid=7 cpu=0 time=%d u=%#x\n" % (
