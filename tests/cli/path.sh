@@ -639,9 +639,14 @@ ok the_longest_piece_is_folded_last $?
 
 # a function is for a lock by how its name begins
 "$B" ingest -q -o "$work/own.db" tests/causality/captures/lock.data.zst
-"$B" path "$work/own.db" | tr '\n' ' ' |
-	grep -q 'waiting for a lock that owner ([0-9]*) released'
-ok who_released_the_lock_is_said $?
+if "$B" query --format csv "$work/own.db" 'SELECT name FROM symbol' | grep -q lll_lock_wait
+then
+	"$B" path "$work/own.db" | tr '\n' ' ' |
+		grep -q 'waiting for a lock that owner ([0-9]*) released'
+	ok who_released_the_lock_is_said $?
+else
+	echo "skip who_released_the_lock_is_said: no debug file names the functions of the C library"
+fi
 sqlite3 "$work/own.db" "UPDATE symbol SET name = 'block_wait'
 	WHERE name = '__GI___lll_lock_wait'"
 "$B" path "$work/own.db" | tr '\n' ' ' >"$work/text"
