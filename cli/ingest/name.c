@@ -280,7 +280,7 @@ bool name_recorded_here(const char *host, const char *release)
 
 /* Stores whether all captures were made on this machine with the running kernel
  * version, whether any was made on a machine with another name, and whether
- * those that traced programs wrote into events what they read at paths. */
+ * any may have build-ids that the traced program read from a path. */
 static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
 {
 	struct rows *r = rows_of(db, "capture_machines", NULL);

@@ -80,6 +80,19 @@ static int hidden_compare(const void *pa, const void *pb)
 		       ?: compare_numbers(a->caller, b->caller);
 }
 
+/* Where a search for the pairs of a leaf has come to. */
+struct hidden_key {
+	const struct hidden_pair *pair;
+	uint32_t leaf;
+};
+
+static bool hidden_reached(const void *arg, size_t i)
+{
+	const struct hidden_key *key = arg;
+
+	return key->pair[i].leaf >= key->leaf;
+}
+
 /* Adds the weight of a stack to all that may be in it and are not. */
 static void hidden_weigh(struct hidden *h, size_t run,
 			 const struct report_stack *st,
@@ -87,22 +100,17 @@ static void hidden_weigh(struct hidden *h, size_t run,
 {
 	const uint32_t *of_row = h->d->of_row[run];
 	uint32_t leaf = of_row[st->leaf];
-	size_t low = 0, high = h->n;
+	const struct hidden_key key = { h->pair, leaf };
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (h->pair[mid].leaf < leaf)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; st->lacks && low < h->n && h->pair[low].leaf == leaf; low++) {
+	if (!st->lacks)
+		return;
+	for (size_t at = search_first(h->n, hidden_reached, &key);
+	     at < h->n && h->pair[at].leaf == leaf; at++) {
 		struct diff_row *row =
-			(struct diff_row *)out + h->pair[low].caller;
+			(struct diff_row *)out + h->pair[at].caller;
 		size_t i = 0;
 
-		while (i < n && of_row[hit[i].row] != h->pair[low].caller)
+		while (i < n && of_row[hit[i].row] != h->pair[at].caller)
 			i++;
 		if (i == n)
 			row->hidden[run >= h->d->side[0].runs] += st->weight;

@@ -105,7 +105,7 @@ uint64_t identity_span(const struct elf_file *ef);
 bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len);
 /* Returns whether identity_fits() is true of one part, or of all together,
  * which the kernel tells apart where they have other flags; true if none is
- * known. */
+ * known, or the file does not tell what is to be mapped. */
 bool identity_maps(const struct identity_code *c, const struct image_part *part,
 		   size_t n);
 /* Distinct addresses of a capture, in a file. */
