@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import tempfile
 
-from browser import (BACKSTITCH, OUT, Browser, box, draw, finish, make,
-                     needs, number, ok, zero)
+from browser import (BACKSTITCH, OUT, Browser, box, choose, chosen, draw,
+                     finish, make, needs, ok, shown, zero)
 
 CELL, TALL, LOW, PARTS = 6, 9, 3, 50   # as in page_heat.js
 
@@ -44,29 +44,6 @@ def calls(db):
 
 def row(ns):
     return max(ns.bit_length() - 1, 0)
-
-
-def shown(b):
-    """How many, and their weight, from the line below the picture."""
-    parts = b.text("#details").split(", ", 1)
-    return int(number(parts[0])), int(number(parts[1]))
-
-
-def choose(b, css, text):
-    b.js("const s = document.querySelector(arguments[0]);"
-         "s.value = [...s.options].find(o => o.textContent.startsWith("
-         "arguments[1])).value;"
-         "s.dispatchEvent(new Event('change'))", css, text)
-
-
-def chosen(b):
-    """[from, to) of the chosen time, ns."""
-    lo, hi = [int(v.replace(".", "")) + zero(b) for v in
-              b.js("return ['#from', '#to'].map(i => "
-                   "document.querySelector(i).value)")]
-    step = b.text("#bin").split(";")[0].split(" ")[-2:]
-    fine = step[1] == "ns" and int(step[0]) < 1000
-    return lo, hi + (1 if fine else 1000)
 
 
 def listed(b):

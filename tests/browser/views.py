@@ -10,8 +10,8 @@ import sqlite3
 import subprocess
 import tempfile
 
-from browser import (OUT, Browser, ask, box, draw, finish, make, needs, number,
-                     ok, type_in, zero)
+from browser import (OUT, Browser, ask, box, choose, chosen, draw, finish,
+                     make, needs, number, ok, shown, type_in, zero)
 
 LANE = 22         # px of a track
 ROW = 18          # and of a frame
@@ -53,30 +53,6 @@ def runs(db):
                         seat[s.cpu].comm))
         seat[s.cpu] = s
     return out
-
-
-def shown(b):
-    """How many, and their weight, from the line below the picture."""
-    parts = b.text("#details").split(", ", 1)
-    return int(number(parts[0])), int(number(parts[1]))
-
-
-def choose(b, css, text):
-    """Chooses the first option that begins with a text."""
-    b.js("const s = document.querySelector(arguments[0]);"
-         "s.value = [...s.options].find(o => o.textContent.startsWith("
-         "arguments[1])).value;"
-         "s.dispatchEvent(new Event('change'))", css, text)
-
-
-def chosen(b):
-    """[from, to) of the chosen time, ns."""
-    lo, hi = [int(v.replace(".", "")) + zero(b) for v in
-              b.js("return ['#from', '#to'].map(i => "
-                   "document.querySelector(i).value)")]
-    step = b.text("#bin").split(";")[0].split(" ")[-2:]
-    fine = step[1] == "ns" and int(step[0]) < 1000
-    return lo, hi + (1 if fine else 1000)
 
 
 def page_of(db, *options):
