@@ -71,6 +71,7 @@ static void missing_take(void *arg, size_t loss)
 	const struct timeline_loss *l = timeline_loss(k->t, loss);
 	int32_t tid[2];
 	int n = missing_runs(k->t, l, tid);
+	bool runs = !l->of_task || l->seen < ask->to;
 
 	if (l->from >= ask->to || l->to <= ask->from ||
 	    (l->cpu >= 0 && ask->cpu >= 0 && l->cpu != ask->cpu))
@@ -78,10 +79,10 @@ static void missing_take(void *arg, size_t loss)
 	k->out->losses++;
 	k->out->of_tasks += l->of_task;
 	k->out->wakes = true;
-	k->out->runs |= n < 0 || (n && ask->thread == TIMELINE_NONE) ||
+	k->out->runs |= n < 0 || (n && runs && ask->thread == TIMELINE_NONE) ||
 			(ask->thread != TIMELINE_NONE &&
 			 timeline_is_silent(k->t, ask->thread));
-	for (int i = 0; i < n && ask->thread != TIMELINE_NONE; i++)
+	for (int i = 0; i < n && runs && ask->thread != TIMELINE_NONE; i++)
 		k->out->runs |= tid[i] == timeline_tid(k->t, ask->thread);
 }
 

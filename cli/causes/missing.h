@@ -48,7 +48,9 @@ struct missing missing_in(const struct timeline *t,
 unsigned int missing_premise(const struct timeline *t);
 /* Stores the tids of the threads of which a loss may hide a run, where the
  * records around it name them, and returns how many these are, at most 2; -1:
- * of any. Of silent tasks every loss may. */
+ * of any. Of silent tasks every loss may. Where only records of those are
+ * missing, the run began when the task was last seen or later, and goes on
+ * behind the loss: its end would be recorded. */
 int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 		 int32_t tid[2]);
 /* Returns whether a loss may hold a whole run of any thread, from sleep to

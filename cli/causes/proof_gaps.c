@@ -87,8 +87,9 @@ static bool gap_likely(const struct gap *g, int64_t *from,
 	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, w);
 
 	*from = TIMELINE_START;
-	if (!g->n_hidden || g->holds || !g->exact_to || !g->exact_from ||
-	    task_state_ends(g->bits) || gap_race(g))
+	if (!g->n_hidden || g->holds || (!g->exact_to && !g->came) ||
+	    !g->exact_from || task_state_ends(g->bits) ||
+	    gap_race(g, g->a ? g->a->from : TIMELINE_START))
 		return false;
 	if (!woken && is_ready(g->bits))
 		*from = g->from;
@@ -143,7 +144,8 @@ static void gap_guess(struct gap *g, size_t first_piece)
 
 		if (pc->edge == edge && woken)
 			continue;
-		if (pc->state == PIECE_UNKNOWN) {
+		/* nor is it known since when one that came was running */
+		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
 			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
 			pc->proof = PROOF_LIKELY;
 			if (!asleep)
@@ -315,7 +317,10 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 			run.seen = before.to;
 		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
 				   &run);
+		if (run.from < g->came_from)
+			run.from = g->came_from;
 	}
+	g->came_from = TIMELINE_START;
 	w->last = *s;
 	g->a = &w->last;
 	g->from = s->to;
@@ -342,6 +347,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 				 .thread = thread,
 				 .from = TIMELINE_START,
 				 .run_from = TIMELINE_START,
+				 .came_from = TIMELINE_START,
 				 .bits = -1 } };
 	size_t n;
 	const uint32_t *id = timeline_stays(p->t, thread, &n);

@@ -174,6 +174,45 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 		last->to = hidden_later(last->to, to);
 }
 
+/* Returns whether a loss is of a silent task, and the thread came in it for the
+ * run that ends the gap. */
+static bool hidden_is_run(const struct gap *g, const struct timeline_loss *l)
+{
+	return l->of_task && g->b && l->cpu == g->b->cpu && l->to == g->to &&
+	       gap_has_loss(g, l);
+}
+
+/* Adds what of that run may be in the gap. The thread cannot have come while
+ * the silent task was seen there, nor before it was woken on another CPU's run
+ * queue, where it must have been since it last ran: target_cpu of sched_waking
+ * is task_cpu() in front of the choice of the next one (Linux 4.3 to 6.18). */
+static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
+{
+	int64_t from = l->seen;
+	struct span run;
+
+	for (size_t i = 0; i < g->n_wake; i++) {
+		const struct timeline_wake w = wake_at(g, g->wake, i);
+
+		if (w.kind == TIMELINE_WAKING && w.target >= 0 &&
+		    w.target != l->cpu)
+			from = hidden_later(from, w.time);
+	}
+	from -= timeline_rules(g->p->t)->skew;
+	run = (struct span){ hidden_later(g->from, from), g->to };
+	if (run.from > run.to)
+		return;
+	g->came = !g->n_hidden;
+	g->came_from = run.from;
+	while (g->n_hidden && g->hidden[g->n_hidden - 1].to >= run.from) {
+		const struct span *last = &g->hidden[--g->n_hidden];
+
+		if (last->from < run.from)
+			run.from = last->from;
+	}
+	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = run;
+}
+
 /* Adds all losses from number i on that go on what is hidden so far, and begin
  * in the gap. Returns the number of the first one that does not. */
 static size_t hidden_pass(struct gap *g, size_t i)
@@ -215,6 +254,7 @@ void gap_find_hidden(struct gap *g)
 	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
 	size_t i = hides_find(h, 0, from);
 	size_t own = 0;
+	const struct timeline_loss *run = NULL;
 
 	/* nothing behind this gap begins before it */
 	while (g->n_own && timeline_loss(t, g->own->loss)->to < from) {
@@ -222,7 +262,8 @@ void gap_find_hidden(struct gap *g)
 		g->n_own--;
 	}
 	g->n_hidden = 0;
-	g->holds = false;
+	g->holds = g->came = false;
+	g->came_from = TIMELINE_START;
 	g->counted = TIMELINE_START;
 	for (;;) {
 		bool all = i < h->n && timeline_loss(t, h->loss[i])->from <= to;
@@ -237,7 +278,9 @@ void gap_find_hidden(struct gap *g)
 			const struct timeline_loss *l =
 				timeline_loss(t, g->own[own++].loss);
 
-			if (l->to >= from)
+			if (hidden_is_run(g, l))
+				run = l;
+			else if (l->to >= from)
 				hidden_add(g, l);
 			continue;
 		}
@@ -248,4 +291,6 @@ void gap_find_hidden(struct gap *g)
 		else
 			i = hides_find(h, i + 1, from);
 	}
+	if (run)
+		hidden_add_run(g, run);
 }

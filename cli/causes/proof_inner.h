@@ -93,6 +93,9 @@ struct gap {
 			  * have run unseen, as too few records are lost;
 			  * `from`: nothing is proved so */
 	bool holds;	 /* one of the losses in it may hold a whole wait */
+	bool came;	 /* all that is hidden is that the thread came behind a
+			  * silent task, at its end, */
+	int64_t came_from;   /* at this time or later; else TIMELINE_START */
 	struct span *hidden; /* times in which it may have run, in order */
 	size_t n_hidden, cap_hidden;
 };
@@ -139,8 +142,10 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
 struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i);
 /* Returns whether a wake-up came while the thread was on its way to sleep: a
- * sched_waking of the run without a sched_wakeup up to the switch out. */
-bool gap_race(const struct gap *g);
+ * sched_waking of the run at or behind a time without a sched_wakeup up to the
+ * switch out. The start of a run may be missing: then what may have been in it
+ * counts, and may as well have ended the wait before. */
+bool gap_race(const struct gap *g, int64_t since);
 /* Whether the thread certainly slept right behind the switch out. */
 bool gap_slept(const struct gap *g);
 /* Finds the first wake-up of a kind between two times. Returns whether there is

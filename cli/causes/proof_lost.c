@@ -50,13 +50,15 @@ struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i)
 	return timeline_wake(g->p->t, id[i]);
 }
 
-bool gap_race(const struct gap *g)
+bool gap_race(const struct gap *g, int64_t since)
 {
 	bool race = false;
 
 	for (size_t i = 0; i < g->n_before; i++) {
 		const struct timeline_wake w = wake_at(g, g->before, i);
 
+		if (w.time < since)
+			continue;
 		if (w.kind == TIMELINE_WAKING)
 			race = true;
 		else if (w.kind == TIMELINE_WAKEUP && w.time < g->from)
@@ -70,7 +72,8 @@ bool gap_slept(const struct gap *g)
 {
 	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
 	       !timeline_rules(g->p->t)->signal_bug &&
-	       !timeline_is_recorder(g->p->t, g->thread) && !gap_race(g) &&
+	       !timeline_is_recorder(g->p->t, g->thread) &&
+	       !gap_race(g, TIMELINE_START) &&
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
@@ -100,7 +103,8 @@ int64_t gap_count(const struct gap *g)
 	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
 	    task_state_ends(g->bits) || !g->p->wakings ||
 	    timeline_rules(g->p->t)->signal_bug ||
-	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
+	    timeline_is_recorder(g->p->t, g->thread) ||
+	    gap_race(g, TIMELINE_START))
 		return g->from;
 	if (!g->p->wakeups ||
 	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||

@@ -110,6 +110,8 @@ struct timeline_record {
 struct timeline_loss {
 	int64_t id; /* row of table loss; 0: none */
 	int64_t from, to;
+	int64_t seen;	 /* of_task: when `before` was last on the CPU, as an
+			  * interrupt's record may tell */
 	int64_t n;	 /* -1: unknown */
 	int32_t cpu;	 /* -1: any */
 	int32_t before;	 /* who was on the CPU; -1: unknown */

@@ -163,14 +163,15 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 	r->leaving = -1;
 }
 
-/* Returns the task that the last switch of a ring left there, if it may be
- * silent; -1: there is none. */
+/* Returns the task that is on the CPU of a ring as far as its last record
+ * tells, or comes there, if it may be silent; -1: there is none. Often no
+ * switch to it is recorded, and an interrupt shows it: at the start of a
+ * capture, and behind another silent task. */
 static int32_t timeline_mute(struct timeline *t, struct ring *r)
 {
 	int32_t tid = r->left ? r->coming : r->current;
-	bool came = r->left || (r->exact && !r->exec);
 
-	return came && tid >= 0 && !timeline_voice(t, r, tid)->heard ? tid : -1;
+	return tid >= 0 && !timeline_voice(t, r, tid)->heard ? tid : -1;
 }
 
 void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
@@ -184,6 +185,7 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 	l.cpu = (int32_t)(r - t->ring);
 	if (l.of_task) {
 		l.from = r->left ? l.from : r->since;
+		l.seen = r->last;
 		timeline_voice(t, r, mute)->gaps++;
 		doubt.task = mute ? mute : -2 - (int64_t)l.cpu;
 	}

@@ -194,6 +194,14 @@ def silent_tasks(rng, records):
 
 
 @kind
+def silent_code(rng, records):
+    """silent_tasks, but what interrupts write in their context stays, as in
+    guests"""
+    missing = silent_tasks(rng, records)[1]
+    return set(), {i for i in missing if not in_interrupt(records[i])}
+
+
+@kind
 def silent_and_lost(rng, records):
     """silent, and bursts"""
     missing = silent(rng, records)[1]
@@ -242,6 +250,11 @@ def keep(records, lost, missing):
 SILENT_GAPS = 4
 
 
+def in_interrupt(r):
+    """Was it written by a hardirq, a softirq or an NMI?"""
+    return bool(r.flags & (8 | 16 | 64))
+
+
 def task_of(r, tid):
     """Each CPU has its own idle task."""
     return tid or -1 - r.cpu
@@ -258,7 +271,8 @@ def only_premise(kept, removed):
         if lost:
             seat.pop(r.cpu, None)
         current = task_of(r, r.current)
-        heard.add(current)
+        if not in_interrupt(r):
+            heard.add(current)
         left = seat.get(r.cpu, current)
         if left != current:
             gaps[left] = gaps.get(left, 0) + 1

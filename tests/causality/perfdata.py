@@ -17,9 +17,9 @@ PERIOD, CHAIN, RAW = 1 << 8, 1 << 5, 1 << 10
 READ_NO = ~(IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CHAIN | RAW)
 
 # type: "sched_switch", "switch" for a record of one, or the number of another
-# tracepoint. fields: order, in which perf turns types on and off; next_pid, if a
+# tracepoint. flags: common_flags. fields: order, in which perf turns types on and off; next_pid, if a
 # thread leaves
-Sample = collections.namedtuple("Sample", "time cpu current type at fields")
+Sample = collections.namedtuple("Sample", "time cpu current type flags at fields")
 SWITCH_BYTES = 68  # no other event of these captures has as many
 NEXT_PID = 56
 SWITCH = "<IHHiiiiQIIQ"  # pid, tid of the other; pid, tid, time, CPU, 0, id
@@ -61,7 +61,7 @@ class Samples:
             if kind == SWITCH_CPU_WIDE:
                 _, misc, _, _, other, _, tid, time, cpu, _, _ = \
                     struct.unpack_from(SWITCH, b)
-                yield Sample(time, cpu, max(tid, 0), "switch", at, {
+                yield Sample(time, cpu, max(tid, 0), "switch", 0, at, {
                     "order": len(self.data),
                     **({"next_pid": max(other, 0)} if misc & OUT else {})})
             if kind != SAMPLE:
@@ -74,13 +74,13 @@ class Samples:
             raw = 56
             if has & CHAIN:
                 raw += 8 + 8 * struct.unpack_from("<Q", b, raw)[0]
-            size, current = struct.unpack_from("<I4xi", b, raw)
+            size, flags, current = struct.unpack_from("<I2xBxi", b, raw)
             fields = {"order": self.order[number]}
             if size == SWITCH_BYTES:
                 config = "sched_switch"
                 fields["next_pid"], = struct.unpack_from(
                     "<i", b, raw + 4 + NEXT_PID)
-            yield Sample(time, cpu, current, config, at, fields)
+            yield Sample(time, cpu, current, config, flags, at, fields)
 
     def raw(self, s):
         """Returns the bytes of the tracepoint, and the addresses of the stack."""

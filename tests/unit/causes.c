@@ -1708,6 +1708,18 @@ END_TEST
 
 /* ---- silent tasks */
 
+/* sched_waking on CPU 0; the thread last ran on CPU `target`. */
+static void woke_from(struct made *m, int64_t time, int32_t current,
+		      int32_t woken, int32_t target)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .current = current,
+					 .other = woken,
+					 .target = target,
+					 .kind = TIMELINE_WAKING,
+					 .context = CONTEXT_TASK });
+}
+
 /* A sleeps on CPU 1 `gaps` times, and B wakes it behind 40, while its idle task
  * is there, of which nothing is recorded. C sleeps, too, and B wakes it. */
 static struct made silent_idle(int gaps)
@@ -1721,7 +1733,7 @@ static struct made silent_idle(int gaps)
 		int64_t at = 100 * (i + 1);
 
 		switched(&m, 1, at, A, S, 0);
-		woke(&m, 0, at + 40, B, A);
+		woke_from(&m, at + 40, B, A, 1);
 		seen(&m, 1, at + 60, A);
 	}
 	return m;
@@ -1924,6 +1936,82 @@ START_TEST(others_sleep_as_proved_while_a_silent_task_is_there)
 }
 END_TEST
 
+/* An interrupt shows that the idle task was still there at 750, so A had not
+ * come; of what follows nothing is known but that it came. */
+START_TEST(an_interrupt_shows_that_a_silent_task_is_there)
+{
+	struct made m = silent_idle(5);
+
+	switched(&m, 1, 700, A, S, 0);
+	woke_from(&m, 740, B, A, 1);
+	add(&m, (struct timeline_record){ .time = 750,
+					  .cpu = 1,
+					  .current = 0,
+					  .interrupt = true,
+					  .kind = TIMELINE_SEEN });
+	seen(&m, 1, 800, A);
+	ends(&m, B, A);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	check_state(&m, A, 720, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 720, B));
+	check_state(&m, A, 745, PIECE_READY, PROOF_PROVED);
+	check_state(&m, A, 780, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	made_free(&m);
+}
+END_TEST
+
+/* B wakes A, which last ran on CPU 0, so it came to CPU 1 behind that; if it
+ * last ran on CPU 1, that is only likely. */
+START_TEST(a_waking_shows_where_a_thread_last_ran)
+{
+	for (int target = 0; target < 2; target++) {
+		struct made m = silent_idle(5);
+
+		switched(&m, 1, 700, A, S, 0);
+		woke_from(&m, 740, B, A, target);
+		seen(&m, 1, 800, A);
+		ends(&m, B, A);
+		check_state(&m, A, 720, PIECE_BLOCKED,
+			    target ? PROOF_LIKELY : PROOF_PROVED);
+		ck_assert_int_eq(is_by(&m, A, 720, B), !target);
+		check_state(&m, A, 780, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* The capture begins with an interrupt of the idle task, and another silent
+ * task comes behind it, of which an interrupt only has a record. */
+START_TEST(silent_tasks_follow_each_other)
+{
+	struct made m = schedule_new(two_cpus);
+	struct timeline_record idle = { .cpu = 1,
+					.interrupt = true,
+					.kind = TIMELINE_SEEN };
+	size_t n;
+
+	add(&m, idle);
+	seen(&m, 0, 5, B);
+	for (int64_t at = 100; at < 600; at += 100) {
+		seen(&m, 1, at, A);
+		switched(&m, 1, at + 10, A, S, 0);
+		idle.time = at + 20;
+		add(&m, idle);
+		woke_from(&m, at + 40, B, A, 1);
+		idle.time = at + 50;
+		idle.current = C;
+		add(&m, idle);
+		idle.current = 0;
+	}
+	ends(&m, B, A);
+	timeline_silent(m.t, 0, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	check_state(&m, A, 115, PIECE_BLOCKED, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
 /* D was never current: it may be silent too. */
 START_TEST(nothing_is_known_of_a_thread_that_may_be_silent)
 {
@@ -1967,6 +2055,8 @@ RUN("causes", who_leaves_may_write_a_record_in_the_switch,
     what_a_silent_task_woke_is_not_known,
     numbers_prove_nothing_beside_silent_tasks,
     others_sleep_as_proved_while_a_silent_task_is_there,
+    an_interrupt_shows_that_a_silent_task_is_there,
+    a_waking_shows_where_a_thread_last_ran, silent_tasks_follow_each_other,
     nothing_is_known_of_a_thread_that_may_be_silent,
     what_is_missing_is_told_with_its_premise,
     records_of_switches_tell_what_sched_switch_does,
