@@ -42,8 +42,9 @@ static const struct opt opts[] = {
 		 "same values"),
 	OPT_STRING(0, "by", "KEY", &by,
 		   "one row for each name, kind, comm, tid, pid, cpu, cgroup, "
-		   "value of a field of the events, or thread behind which "
-		   "one waited: behind (name)"),
+		   "value of a field of the events, caller (the function that "
+		   "called), or thread behind which one waited: behind "
+		   "(name)"),
 	OPT_STRING(0, "name", "NAME", &only,
 		   "only those of this name: read, or a value of --by's field"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
@@ -92,12 +93,12 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "--latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
-	if (o->by_field && kind &&
+	if (o->by_field && strcmp(o->by_field, "caller") != 0 && kind &&
 	    (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
 		return err_set(err, ERR_USAGE,
 			       "--by %s: times of the scheduler are no pairs "
-			       "of events with fields; name, comm, tid, pid or "
-			       "cpu are needed",
+			       "of events with fields; name, comm, tid, pid, "
+			       "cpu, behind or caller are needed",
 			       o->by_field);
 	if (output_check(err) || latency_span("--bins", bins, &o->bin, err) ||
 	    latency_span("--fail-above", fail_above, &o->fail, err))

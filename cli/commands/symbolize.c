@@ -134,7 +134,7 @@ static int symbolize_server(const char *url, struct err *err)
 	lg = ledger_new();
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
-		ret = name_images(db, NULL, NULL, true, err);
+		ret = name_images(db, NULL, NULL, NULL, true, err);
 	if (!ret)
 		ret = store_finish(db, lg, err);
 	if (!ret)

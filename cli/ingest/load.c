@@ -18,6 +18,7 @@
 #include "cli/ingest/chunks.h"
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/mapped.h"
+#include "cli/ingest/lock_names.h"
 #include "cli/ingest/name.h"
 #include "cli/ingest/storing.h"
 #include "cli/output/folder.h"
@@ -131,6 +132,7 @@ struct load {
 	struct mapped *mapped;
 	struct jitted *jitted;
 	struct symbolizer *symbolizer;
+	struct lock_names *locks;
 	struct unwinder *unwinder;
 	struct unwind_compare_count
 		*pair;	   /* for unwind_compare_new(); NULL: none */
@@ -605,8 +607,9 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
+	ld->locks = lock_names_new();
 	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
-				  ld->no_fields);
+				  ld->locks, ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
@@ -637,7 +640,7 @@ static int load_name_all(struct load *ld, struct err *err)
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, ld->kept, !ld->sums, err);
+	int rc = name_images(ld->db, list, ld->locks, ld->kept, !ld->sums, err);
 
 	free(list);
 	return rc;
@@ -745,6 +748,7 @@ out:
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
 	symbolize_free(ld.symbolizer);
+	lock_names_free(ld.locks);
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/ingest/lock_names.h"
 #include "cli/output/progress.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
@@ -141,6 +142,7 @@ struct namers {
 	struct pool *pool; /* NULL: none */
 	size_t fed;
 	const struct symbolize_opts *opts;
+	struct lock_names *locks; /* NULL: none */
 	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
@@ -205,6 +207,8 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 					s, &rep, err);
 	if (!ret)
 		ret = naming_tell_apart(nr, s, img, err);
+	if (!ret)
+		ret = lock_names_store(nr->locks, s->db, nr->sy, img, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -495,8 +499,9 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 
 static int naming_name_all(struct store *db,
 			   const struct symbolize_text *captured,
-			   struct kept *kept, bool lines, bool again,
-			   struct name_counts *counts, struct err *err)
+			   struct lock_names *locks, struct kept *kept,
+			   bool lines, bool again, struct name_counts *counts,
+			   struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -511,7 +516,9 @@ static int naming_name_all(struct store *db,
 
 	/* what a server has may be a debug file alone */
 	make_setup(&setup, db, true, captured, kept, lines || use_debuginfod);
-	nr = (struct namers){ .sy = symbolize_new(&setup.o), .opts = &setup.o };
+	nr = (struct namers){ .sy = symbolize_new(&setup.o),
+			      .opts = &setup.o,
+			      .locks = locks };
 	/* with debuginfod one thread, as servers are asked for one file after
 	 * the other, those in most stacks first */
 	nr.pool = pool_new(&setup.o, use_debuginfod ? 1 : name_jobs());
@@ -541,9 +548,11 @@ static int naming_name_all(struct store *db,
 }
 
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct kept *kept, bool lines, struct err *err)
+		struct lock_names *locks, struct kept *kept, bool lines,
+		struct err *err)
 {
-	return naming_name_all(db, captured, kept, lines, false, NULL, err);
+	return naming_name_all(db, captured, locks, kept, lines, false, NULL,
+			       err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)
@@ -570,5 +579,6 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
+	return naming_name_all(db, NULL, NULL, NULL, true, !no_inline, counts,
+			       err);
 }

@@ -8,6 +8,7 @@
 
 struct err;
 struct kept;
+struct lock_names;
 struct store;
 struct symbolize_text;
 struct symbolizer;
@@ -55,12 +56,13 @@ void name_tell_changed(const char *file, const char *section);
  * cannot be read, for example. */
 int name_check(struct err *err);
 /* Names all code that has no name yet. captured: copies of kallsyms in
- * captures; kept: what earlier symbolizers left; both may be NULL. lines: also
- * source lines and inlined functions, unless options say no. Returns 0, or -1
- * and *err if the database fails or Ctrl-C was pressed; a file without names is
- * not an error. */
+ * captures; locks: of the captures; kept: what earlier symbolizers left; all
+ * may be NULL. lines: also source lines and inlined functions, unless options
+ * say no. Returns 0, or -1 and *err if the database fails or Ctrl-C was
+ * pressed; a file without names is not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct kept *kept, bool lines, struct err *err);
+		struct lock_names *locks, struct kept *kept, bool lines,
+		struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);

@@ -10,6 +10,7 @@
 #include "cli/latency/calls.h"
 #include "cli/latency/lost_times.h"
 #include "cli/latency/pair_kinds.h"
+#include "cli/model/callers.h"
 #include "cli/model/causes.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
@@ -27,6 +28,8 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
+const char intervals_by_caller[] = "caller";
+
 /* Texts in key fields are numbers behind all that fields have. */
 #define INTERVALS_TEXT ((int64_t)1 << 62)
 /* Flags of lock:contention_begin (Linux 5.19, trace/events/lock.h). */
@@ -40,7 +43,9 @@ enum {
 	INTERVALS_CPU,
 	INTERVALS_TYPE,
 	INTERVALS_EVENT_THREAD,
-	INTERVALS_PAYLOAD
+	INTERVALS_PAYLOAD,
+	INTERVALS_KRAW,
+	INTERVALS_URAW
 };
 
 /* What a type of events is in one pair, and which of its fields are read; + 1,
@@ -100,7 +105,9 @@ struct intervals {
 	size_t n_thread, cap_thread;
 	struct intern names;	  /* 0: "" */
 	struct table by_value;	  /* of names, by type and value */
+	struct table by_lock;	  /* of names, by capture and address */
 	struct table by_event;	  /* of names, for ask->by "cgroup" */
+	struct callers *callers;  /* NULL: not asked for */
 	bool by_cgroup, by_field; /* there are such names */
 	struct arena text;
 	struct lost_times *lost;
@@ -188,11 +195,16 @@ static size_t intervals_field(const struct intervals *iv, uint32_t type,
 	return 0;
 }
 
+static bool intervals_is_own(const struct intervals *iv,
+			     const struct pair_kind *k)
+{
+	return k >= iv->own && k < iv->own + iv->ask->n_pair;
+}
+
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
 {
-	bool own = iv->own && k >= iv->own && k < iv->own + iv->ask->n_pair;
 	struct intervals_role r = { .type = type, .role = (uint8_t)role };
 	size_t n;
 
@@ -206,7 +218,9 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (k->tag && !r.tag)
 		return;
 	r.pair = intervals_pair_of(iv, k,
-				   own ? LOST_ANY_WORLD : iv->type[type].world);
+				   intervals_is_own(iv, k)
+					   ? LOST_ANY_WORLD
+					   : iv->type[type].world);
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
@@ -368,6 +382,10 @@ static int intervals_read_by(struct intervals *iv, struct err *err)
 
 	if (!by || !iv->n_role)
 		return 0;
+	if (!strcmp(by, intervals_by_caller)) {
+		iv->callers = callers_open(iv->db, &iv->names, err);
+		return iv->callers ? 0 : -1;
+	}
 	if (!strcmp(by, weight_cgroup) && intervals_read_cgroups(iv, err))
 		return -1;
 	if (iv->by_cgroup || iv->by_field)
@@ -677,6 +695,28 @@ static uint32_t intervals_call_name(struct intervals *iv, uint32_t type,
 	return intern_add(&iv->names, calls_name(arch, number, name));
 }
 
+static uint64_t intervals_lock_hash(int64_t capture, int64_t addr)
+{
+	uint64_t word[2] = { (uint64_t)capture, (uint64_t)addr };
+
+	return hash_u64s(word, 2, 0);
+}
+
+static int intervals_read_locks(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_of(iv->db, "lock_names", err);
+
+	while (rows_step(r))
+		table_add(
+			&iv->by_lock,
+			intervals_lock_hash(
+				rows_int(r, LOCK_NAMES_CAPTURE),
+				(int64_t)strtoull(rows_text(r, LOCK_NAMES_ADDR),
+						  NULL, 16)),
+			intern_add(&iv->names, rows_text(r, LOCK_NAMES_NAME)));
+	return rows_end(r, err);
+}
+
 static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 				     size_t at, int64_t value)
 {
@@ -689,6 +729,14 @@ static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 	const char *column = def[at].name;
 	char text[32];
 
+	if (!strcmp(column, "lock_addr")) {
+		uint32_t id = table_find_hash(
+			&iv->by_lock,
+			intervals_lock_hash(iv->type[type].capture, value));
+
+		if (id != TABLE_NONE)
+			return id;
+	}
 	if (!strcmp(column, "vec") && value >= 0 &&
 	    value < (int64_t)ARRAY_SIZE(vector))
 		return intern_add(&iv->names, vector[value]);
@@ -747,10 +795,15 @@ static uint32_t intervals_by(struct intervals *iv,
 			     const struct intervals_role *role,
 			     const struct field *f, const struct event_row *e)
 {
+	const struct pair_kind *k = iv->pair[role->pair].kind;
 	uint32_t id = iv->by_cgroup ? table_find_hash(&iv->by_event,
 						      hash_u64((uint64_t)e->id))
 				    : TABLE_NONE;
 
+	/* calls and own pairs are of programs */
+	if (iv->callers)
+		return callers_of(iv->callers, e,
+				  !k->calls && !intervals_is_own(iv, k));
 	if (id != TABLE_NONE)
 		return id;
 	return role->by && f[role->by - 1].present
@@ -847,6 +900,8 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 		.cpu = r->v[INTERVALS_CPU],
 		.type = r->v[INTERVALS_TYPE],
 		.payload = r->v[INTERVALS_PAYLOAD],
+		.kraw = r->v[INTERVALS_KRAW],
+		.uraw = r->v[INTERVALS_URAW],
 		.timed = r->known >> INTERVALS_TIME & 1,
 		.on_cpu = (r->known >> INTERVALS_CPU & 1) &&
 			  r->v[INTERVALS_CPU] >= 0 &&
@@ -889,7 +944,8 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		   struct err *err)
 {
 	static const char *const column[] = { "id",   "time_ns", "cpu",
-					      "type", "thread",	 "payload" };
+					      "type", "thread",	 "payload",
+					      "kraw", "uraw" };
 	struct int_rows *rows =
 		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
@@ -922,7 +978,8 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	iv->payloads = payloads_open(db, err);
 	if (!iv->payloads || intervals_read_types(iv, err) ||
 	    intervals_choose(iv, err) || intervals_read_by(iv, err) ||
-	    intervals_read_threads(iv, err) || intervals_read_times(iv, err) ||
+	    intervals_read_locks(iv, err) || intervals_read_threads(iv, err) ||
+	    intervals_read_times(iv, err) ||
 	    (iv->n_role &&
 	     silent_tasks_ask(db, path, intervals_take_missing, iv, err)) ||
 	    intervals_read_losses(iv, err)) {
@@ -939,10 +996,12 @@ void intervals_close(struct intervals *iv)
 {
 	if (!iv)
 		return;
+	callers_close(iv->callers);
 	payloads_close(iv->payloads);
 	lost_times_free(iv->lost);
 	table_release(&iv->by_cpu);
 	table_release(&iv->by_value);
+	table_release(&iv->by_lock);
 	table_release(&iv->by_event);
 	intern_release(&iv->names);
 	arena_release(&iv->text);

@@ -16,6 +16,8 @@ struct err;
 struct intervals;
 struct store;
 
+extern const char intervals_by_caller[];
+
 struct intervals_ask {
 	const char *kind; /* NULL: all that were recorded */
 	/* Own pairs: "BEGIN,END[,FIELD...]". By default all of them, and of the
@@ -23,8 +25,9 @@ struct intervals_ask {
 	const char *const *pair;
 	size_t n_pair;
 	/* Names of intervals are the values of this field of their begins, or
-	 * else of their ends, or "cgroup": that of the sample. NULL: those of
-	 * their kinds. */
+	 * else of their ends; or "cgroup": that of the sample; or
+	 * intervals_by_caller: the function that called. NULL: those of their
+	 * kinds. */
 	const char *by;
 	bool any; /* it is no error if nothing that was recorded makes pairs */
 };

@@ -277,6 +277,50 @@ static bool cause_is_scheduler(const char *name)
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
+bool wait_cause_is_lock(const char *name)
+{
+	static const char *const begin[] = {
+		"pthread_mutex_lock",
+		"pthread_mutex_timedlock",
+		"pthread_mutex_clocklock",
+		"pthread_rwlock_",
+		"lll_lock_wait",
+		"mutex_lock",
+		"ww_mutex_lock",
+		"rt_mutex_lock",
+		"rwsem_down_",
+	};
+
+	name += strspn(name, "_");
+	/* glibc's own name of a function that others may replace */
+	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+/* Returns whether a function of the kernel takes a lock for its caller: those
+ * that wait, and the other ones in the sections .sched.text and .spinlock.text
+ * (Linux 5.10 to 6.18) in which a lock is contended. A stack may end in any of
+ * them. */
+static bool cause_takes_lock(const char *name)
+{
+	static const char *const begin[] = {
+		"down_",	   "percpu_down_", "percpu_rwsem_wait",
+		"ldsem_down_",	   "raw_spin_",	   "raw_read_",
+		"raw_write_",	   "queued_",	   "native_queued_spin_",
+		"pv_queued_spin_", "resilient_",   "rt_mutex_",
+		"rt_spin_",	   "rt_read_",	   "rt_write_",
+		"rwbase_",	   "rtlock_",	   "osq_lock",
+		"mutex_unlock",	   "wait_for_com", "task_blocks_on_rt_mutex",
+		"ww_mutex_",	   ".slowpath",	   "raw_callee_save___pv_",
+	};
+
+	if (wait_cause_is_lock(name))
+		return true;
+	name += strspn(name, "_");
+	return !strcmp(name, "down") ||
+	       cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
 /* Returns whether an image is the library of C or C++ or a part of it, or the
  * dynamic linker. */
 static bool cause_is_libc(const char *path)
@@ -374,6 +418,27 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 	size_t depth;
 
 	return cause_find_place(c, cause_read(c, &g), &depth);
+}
+
+const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
+			       uint32_t uraw, bool kernel, bool *missing)
+{
+	const struct stacks_group g = { .cpu = -1, .kraw = kraw, .uraw = uraw };
+	const struct label_list *l = cause_read(c, &g);
+
+	*missing = false;
+	for (size_t i = l->n; i-- > 0;) {
+		const struct label *f =
+			labels_get(stacks_labels(c->stacks), l->label[i]);
+
+		if (!strcmp(f->name, STACK_NAMES_GAP))
+			*missing = true;
+		else if (f->kernel ? kernel && !cause_is_scheduler(f->name) &&
+					     !cause_takes_lock(f->name)
+				   : !cause_is_library(f, true))
+			return cause_is_code(f) ? f->name : "";
+	}
+	return "";
 }
 
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l)

@@ -36,6 +36,9 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
  * what interrupt woke it; or "not known". */
 void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 			  int64_t to, char *out, size_t size);
+/* Writes the function in which a thread left the CPU, or "not known". */
+void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
+			  size_t size);
 /* Prints the chain of path, if the thread has one. */
 void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
 			 int64_t to);

@@ -40,32 +40,6 @@ struct own {
 	size_t n, cap;
 };
 
-/* Whether a function waits for a lock, of the C library or of the kernel: by
- * how its name begins, as a program's block_wait() waits for none. A futex
- * alone may be that of a condition. */
-static bool own_is_lock(const char *name)
-{
-	static const char *const start[] = {
-		"pthread_mutex_lock",
-		"pthread_mutex_timedlock",
-		"pthread_mutex_clocklock",
-		"pthread_rwlock_",
-		"lll_lock_wait",
-		"mutex_lock",
-		"ww_mutex_lock",
-		"rt_mutex_lock",
-		"rwsem_down_",
-	};
-
-	name += strspn(name, "_");
-	/* glibc's own name of a function that others may replace */
-	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
-	for (size_t i = 0; i < ARRAY_SIZE(start); i++)
-		if (!strncmp(name, start[i], strlen(start[i])))
-			return true;
-	return false;
-}
-
 /* Returns whether the wait that began with an event is for a lock. Each stack
  * is looked at once. */
 static bool own_waits_for_lock(struct own *o, int64_t event)
@@ -84,8 +58,8 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 	stacks_get(o->r->stacks, &g, &l);
 	o->lock = mem_reach(o->lock, &o->n, &o->cap, id + 1u, 1);
 	for (size_t i = 0; i < l.n && !o->lock[id]; i++)
-		o->lock[id] =
-			own_is_lock(labels_get(o->r->labels, l.label[i])->name);
+		o->lock[id] = wait_cause_is_lock(
+			labels_get(o->r->labels, l.label[i])->name);
 	free(l.label);
 	return o->lock[id];
 }

@@ -85,6 +85,9 @@ static void latency_key(const struct latency *l, const struct latency_worst *w,
 		snprintf(out, LATENCY_KEY, "%" PRId64, t->pid);
 	else if (!strcmp(by, "behind"))
 		latency_behind(l, w, out);
+	else if (!l->iv && l->o->by_field)
+		latency_sched_caller(l->sched, i->begin_event, out,
+				     LATENCY_KEY);
 	else if (strcmp(by, "cpu") != 0)
 		snprintf(out, LATENCY_KEY, "%s", *name ? name : "not known");
 	else if (i->cpu < 0)

@@ -120,6 +120,14 @@ SELECT t.id, t.capture,
 		AND key = 'pauses'), -1) AS pauses
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
+-- name: kernels
+SELECT count(*) AS n FROM image WHERE kind = 3
+
+-- name: lock_names
+-- Locks that are symbols of the kernel.
+SELECT capture, substr(key, 6) AS addr, value AS name FROM meta
+WHERE key LIKE 'lock %'
+
 -- name: interval_threads
 -- Threads. short: all code of the process is below 4 GiB, as only that of a
 -- program of 32 bits is: ld.so and the vdso of others are above.

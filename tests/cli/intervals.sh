@@ -208,3 +208,46 @@ says "the_longest_has_its_chain" "20068.8    waiter waits for an interrupt" \
 	"$work/out"
 "$B" report --latency --by behind "$db" >"$work/out" 2>&1
 is "without_switches_nobody_knows" 1 $?
+
+# ---- locks by symbol, and who called. A kernel built with KALLSYMS_ALL lists the
+# symbols of its data.
+net=$work/nets.db
+"$B" ingest -q --symfs tests/captures/symfs --kallsyms \
+	tests/captures/nets.kallsyms -o "$net" tests/captures/nets.data.zst
+rows() {	# rows OPTION...: name, count
+	"$B" report --latency --json "$@" "$net" |
+		json '" ".join("%s %d" % (x["name"], x["count"]) for x in r["rows"])'
+}
+is "a_lock_has_the_name_of_its_symbol" "rtnl_mutex 7" "$(rows lock)"
+is "so_has_a_value_of_its_field" "rtnl_mutex 7" "$(rows lock --by lock_addr)"
+is "and_a_row_of_the_table" "rtnl_mutex 7" "$("$B" query --format csv "$net" \
+	"SELECT name || ' ' || count(*) FROM interval WHERE kind = 'lock'
+	GROUP BY name" | tail -1 | tr -d '\r"')"
+# the symbols of another place, the same without the lock, and a mark
+sed 's/^ffffffff831f5aa0 d/ffffffff831f5a98 d/' tests/captures/nets.kallsyms \
+	>"$work/inside"
+sed '/rtnl_mutex/d' tests/captures/nets.kallsyms >"$work/without"
+sed 's/ rtnl_mutex$/ __start_once/' tests/captures/nets.kallsyms >"$work/mark"
+for k in inside without mark; do
+	"$B" ingest -qf --kallsyms "$work/$k" -o "$net.$k" \
+		tests/captures/nets.data.zst
+	is "a_lock_without_its_symbol_has_its_address: $k" ffffffff831f5aa0 \
+		"$("$B" report --latency lock --json "$net.$k" |
+		json 'r["rows"][0]["name"]')"
+done
+# perf's rows are by the address behind the call: here each function has one
+is "callers_of_locks_are_those_of_perf" "$(awk '/\+0x/ { sub(/\+0x.*/, "", $NF)
+	print $NF, $1 }' tests/captures/nets.contention-v61.txt | xargs)" \
+	"$(rows lock --by caller)"
+is "the_caller_of_a_call_is_of_the_program" \
+	"$("$B" query --format csv "$net" "SELECT 'make_net ' || count(*)
+	FROM interval WHERE name = 'unshare' AND verdict = 'proved'" |
+	tail -1 | tr -d '\r"')" "$(rows syscall --by caller --name make_net)"
+# and of one of the C library nothing is said
+is "a_stack_of_the_c_library_has_no_caller" "1" \
+	"$(rows syscall --by caller | grep -c "make_net 18.* 64\|64.* make_net 18")"
+is "of_the_scheduler_it_is_who_left_the_cpu" "$("$B" query --format csv "$lock" \
+	"SELECT function FROM wait WHERE comm = 'waiter' AND function NOT NULL
+	GROUP BY 1 ORDER BY sum(ns) DESC LIMIT 1" | tail -1 | tr -d '\r"')" \
+	"$("$B" report --latency off-cpu --by caller --comm waiter --json "$lock" |
+	json '[x["name"] for x in r["rows"] if x["name"] != "not known"][0]')"
