@@ -7,6 +7,7 @@
 
 #include "cli/model/causes.h"
 #include "cli/model/intervals.h"
+#include "cli/output/json.h"
 #include "cli/tables/path.h"
 #include "stitch/base/mem.h"
 
@@ -189,10 +190,17 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 }
 
 void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
-			 int64_t to)
+			 int64_t to, struct json *j)
 {
 	uint32_t thread = timeline_thread(s->r.t, (int32_t)tid);
 
+	if (j) {
+		json_object(j, NULL);
+		if (thread != TIMELINE_NONE)
+			path_json(&s->r, j, thread, from, to);
+		json_end(j);
+		return;
+	}
 	if (thread == TIMELINE_NONE)
 		return;
 	putchar('\n');

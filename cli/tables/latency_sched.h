@@ -10,6 +10,7 @@
 struct err;
 struct interval;
 struct intervals_thread;
+struct json;
 struct latency_sched;
 struct store;
 
@@ -39,7 +40,8 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 /* Writes the function in which a thread left the CPU, or "not known". */
 void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
 			  size_t size);
-/* Prints the chain of path, if the thread has one. */
+/* Prints the chain of path, if the thread has one; as an item of an array,
+ * which is empty without one, if j is not NULL. */
 void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
-			 int64_t to);
+			 int64_t to, struct json *j);
 #endif

@@ -422,12 +422,15 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		printf("\nthe longest:\n\n");
 	latency_put_grid(l, g, j, "worst");
 	grid_free(g);
-	for (size_t i = 0; !strcmp(l->o->format, "table") && i < l->n_worst;
-	     i++)
-		if (l->sched)
-			latency_sched_chain(l->sched, l->worst[i].thread->tid,
-					    l->worst[i].i.begin,
-					    l->worst[i].i.end);
+	if (!l->sched)
+		return;
+	if (j)
+		json_array(j, "chains");
+	for (size_t i = 0; i < l->n_worst; i++)
+		latency_sched_chain(l->sched, l->worst[i].thread->tid,
+				    l->worst[i].i.begin, l->worst[i].i.end, j);
+	if (j)
+		json_end(j);
 }
 
 /* ---- histogram */

@@ -206,6 +206,20 @@ is "an_interrupt_is_nobody" "waiting for an interrupt" \
 "$B" report --latency off-cpu --comm waiter --worst 1 "$lock" >"$work/out"
 says "the_longest_has_its_chain" "20068.8    waiter waits for an interrupt" \
 	"$work/out"
+"$B" path --json --tid "$(json 'r["worst"][0]["tid"]' <"$work/behind")" --time \
+	"$(json '"%.9f,%.9f" % (r["worst"][0]["begin_ns"] / 1e9,
+	r["worst"][0]["end_ns"] / 1e9)' <"$work/behind")" "$lock" >"$work/path"
+is "and_in_json_it_is_that_of_path" "True True" "$(python3 -c 'import json, sys
+c, p = json.load(open(sys.argv[1]))["chains"], json.load(open(sys.argv[2]))
+def plain(v): # edges are numbered by the order in which they are asked for
+    if isinstance(v, dict):
+        return {k: plain(w) for k, w in v.items() if k not in ("id", "edges")}
+    return [plain(w) for w in v] if isinstance(v, list) else v
+print(len(c) == 1, bool(p["segments"]) and all(plain(c[0][k]) == plain(p[k])
+    for k in ("thread", "from_ns", "to_ns", "sums", "segments", "edges")))' \
+	"$work/behind" "$work/path")"
+is "without_switches_there_is_no_chain" "False" \
+	"$("$B" report --latency --worst 1 --json "$db" | json '"chains" in r')"
 "$B" report --latency --by behind "$db" >"$work/out" 2>&1
 is "without_switches_nobody_knows" 1 $?
 

@@ -39,7 +39,9 @@ def ask(command, *args):
     answer = None
     for line in text.splitlines()[:200] if command == "script" else [text]:
         answer = json.loads(line)
-        for e in schemas[command].iter_errors(answer):
+        chains = [c for c in answer.get("chains", []) if c and command == "report"]
+        for e in [*schemas[command].iter_errors(answer),
+                  *schemas["path"].iter_errors({"version": 1, "chains": chains})]:
             wrong.setdefault(command, []).append("%s: %s: %.200s" % (" ".join(args), "/".join(map(str, e.path)),
                                                                      e.message))
         seen.setdefault(command, answer)
@@ -62,7 +64,7 @@ for name in NAMES:
     for more in ("--worst 3", "--tree", "--waits"):
         ask("path", *more.split(), db)
     for more in ("-g", "--off-cpu", "--off-cpu -g", "--off-cpu --sort comm", "--wall", "--sched", "--inline",
-                 "--sort comm,image", "--sort srcline", "--latency --worst 3", "--latency wake-up --bins 10us"):
+                 "--sort comm,image", "--sort srcline", "--latency --worst 3", "--latency wake-up --bins 10us --worst 2"):
         ask("report", "--limit", "20", *more.split(), db)
     report = ask("report", "--limit", "20", db)
     for row in (report or {}).get("rows", [])[:2]:
