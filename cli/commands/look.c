@@ -16,6 +16,7 @@
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/input.h"
+#include "cli/model/intervals.h"
 #include "cli/model/filter.h"
 #include "cli/model/loss_rows.h"
 #include "cli/model/report_rows.h"
@@ -273,7 +274,9 @@ static int look_print_trace(struct store *db, const char *path,
 			    bool wakes, struct err *err)
 {
 	const bool stacks = events && *trust;
-	size_t rows = look_rows(trust, wakes + (events ? AROUND_TRACE + stacks
+	const bool pairs = intervals_any(db, err) > 0;
+	size_t rows = look_rows(trust, pairs + wakes +
+					       (events ? AROUND_TRACE + stacks
 						       : AROUND_THREADS));
 	struct err none = { 0 };
 	int told;
@@ -295,6 +298,9 @@ static int look_print_trace(struct store *db, const char *path,
 	if (told >= 0 || !events)
 		putchar('\n');
 	look_go_on(path, wakes);
+	if (pairs)
+		look_hint("report --latency ", path,
+			  "how long calls, locks, disks took");
 	if (told >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");

@@ -965,8 +965,10 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 
 /* ---- */
 
-struct intervals *intervals_open(struct store *db, const char *path,
-				 const struct intervals_ask *a, struct err *err)
+/* Finds the pairs that were recorded. */
+static struct intervals *intervals_begin(struct store *db, const char *path,
+					 const struct intervals_ask *a,
+					 struct err *err)
 {
 	struct intervals *iv = mem_new(1, sizeof(*iv));
 
@@ -976,10 +978,32 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	intern_add(&iv->names, "");
 	iv->lost = lost_times_new();
 	iv->payloads = payloads_open(db, err);
-	if (!iv->payloads || intervals_read_types(iv, err) ||
-	    intervals_choose(iv, err) || intervals_read_by(iv, err) ||
-	    intervals_read_locks(iv, err) || intervals_read_threads(iv, err) ||
-	    intervals_read_times(iv, err) ||
+	if (iv->payloads && !intervals_read_types(iv, err) &&
+	    !intervals_choose(iv, err))
+		return iv;
+	intervals_close(iv);
+	return NULL;
+}
+
+int intervals_any(struct store *db, struct err *err)
+{
+	const struct intervals_ask all = { .any = true };
+	struct intervals *iv = intervals_begin(db, "", &all, err);
+	int any = iv ? iv->n_role > 0 : -1;
+
+	intervals_close(iv);
+	return any;
+}
+
+struct intervals *intervals_open(struct store *db, const char *path,
+				 const struct intervals_ask *a, struct err *err)
+{
+	struct intervals *iv = intervals_begin(db, path, a, err);
+
+	if (!iv)
+		return NULL;
+	if (intervals_read_by(iv, err) || intervals_read_locks(iv, err) ||
+	    intervals_read_threads(iv, err) || intervals_read_times(iv, err) ||
 	    (iv->n_role &&
 	     silent_tasks_ask(db, path, intervals_take_missing, iv, err)) ||
 	    intervals_read_losses(iv, err)) {

@@ -49,6 +49,8 @@ struct intervals_sums {
 	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
 
+/* Returns whether pairs were recorded, or -1 and *err. */
+int intervals_any(struct store *db, struct err *err);
 /* a: borrowed. Returns NULL and *err, also if nothing that was recorded makes
  * such pairs, unless a->any. path is for messages, and borrowed. */
 struct intervals *intervals_open(struct store *db, const char *path,

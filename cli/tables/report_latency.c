@@ -40,6 +40,7 @@ struct latency_worst {
 
 struct latency {
 	const struct latency_opts *o;
+	const char *path;
 	struct intervals *iv;
 	struct latency_sched *sched;
 	int64_t from, to;    /* --time */
@@ -592,6 +593,23 @@ static void latency_put_json(const struct latency *l)
 	json_newline(&j);
 }
 
+/* How to see what the slowest were, of the first row if it has a name. */
+static void latency_put_advice(const struct latency *l)
+{
+	const struct latency_row *r = &l->row[0];
+	const char *kind = intern_get(&l->labels, r->kind);
+	bool named = !strcmp(l->o->by, "name");
+
+	printf("\n'--worst 3%s%s' lists the longest%s\n",
+	       named ? " --name " : "",
+	       named ? intern_get(&l->labels, r->label) : "",
+	       l->sched ? " with their chains" : "");
+	if (l->iv)
+		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
+		       "their stacks by time\n",
+		       kind, l->path);
+}
+
 static void latency_put(const struct latency *l)
 {
 	if (!strcmp(l->o->format, "json")) {
@@ -608,6 +626,8 @@ static void latency_put(const struct latency *l)
 		latency_put_worst(l, NULL);
 	if (l->o->histogram)
 		latency_put_histograms(l, NULL);
+	if (!l->o->worst && !l->o->histogram)
+		latency_put_advice(l);
 }
 
 /* Returns whether a row's percentile may be above the limit: only what is
@@ -654,7 +674,7 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 int report_latency(struct store *db, const char *path,
 		   const struct latency_opts *o, struct err *err)
 {
-	struct latency l = { .o = o };
+	struct latency l = { .o = o, .path = path };
 	int rc = filter_window(o->filter, db, &l.from, &l.to, err);
 
 	l.worst = mem_new(o->worst + 1, sizeof(*l.worst));
