@@ -33,7 +33,7 @@ struct pairing {
 	size_t n, cap;
 	uint32_t free; /* index + 1 */
 	struct table by_key;
-	uint64_t now, most, doubled;
+	uint64_t doubled;
 	/* times of the last record of each key that may come again, for kinds
 	 * with few of them */
 	int64_t *seen;
@@ -64,11 +64,6 @@ void pairing_free(struct pairing *p)
 	table_release(&p->by_key);
 	table_release(&p->by_seen);
 	free(p);
-}
-
-uint64_t pairing_most_open(const struct pairing *p)
-{
-	return p->most;
 }
 
 uint64_t pairing_doubled(const struct pairing *p)
@@ -167,7 +162,6 @@ static struct interval pairing_of(const struct pairing_record *r)
 		.begin = INTERVAL_NEVER,
 		.end = INTERVAL_NEVER,
 		.key = r->key[0],
-		.tag = r->tag,
 		.pair = r->pair,
 		.thread = r->thread,
 		.name = r->name,
@@ -286,8 +280,6 @@ static void pairing_push(struct pairing *p, const struct pairing_record *r,
 					  .part = part,
 					  .used = true };
 	table_add(&p->by_key, hash, at);
-	if (++p->now > p->most)
-		p->most = p->now;
 }
 
 static void pairing_pop(struct pairing *p, uint32_t at)
@@ -301,7 +293,6 @@ static void pairing_pop(struct pairing *p, uint32_t at)
 	o->used = false;
 	o->below = p->free;
 	p->free = at + 1;
-	p->now--;
 }
 
 /* An exec in a thread that is not the first one of its process returns in the

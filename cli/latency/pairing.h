@@ -52,7 +52,7 @@ enum interval_reason {
 struct interval {
 	int64_t begin, end;		/* INTERVAL_NEVER: not known */
 	int64_t begin_event, end_event; /* 0: none */
-	int64_t key, tag;		/* the first key field; 0: none */
+	int64_t key;			/* the first key field; 0: none */
 	int64_t ret;
 	int64_t loss;	 /* the first that may hide something; 0: none */
 	uint32_t pair;	 /* as in the records */
@@ -116,8 +116,6 @@ struct interval_range {
  * belong to others is at most so long. */
 struct interval_range interval_range(const struct interval *i, int64_t first,
 				     int64_t last);
-/* Returns how many intervals were open at most at a time. */
-uint64_t pairing_most_open(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */
 uint64_t pairing_doubled(const struct pairing *p);
 

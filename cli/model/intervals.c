@@ -922,7 +922,6 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	rc = payloads_fields(iv->payloads, &e, &f, err);
 	if (rc < 0)
 		return -1;
-	iv->sums.events++;
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct intervals_role *role = &iv->role[t->first + i];
 
@@ -956,7 +955,6 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
 		pairing_end(iv->pairing);
-	iv->sums.open = pairing_most_open(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
 	pairing_free(iv->pairing);
 	int_rows_close(rows);

@@ -43,8 +43,6 @@ struct intervals_sums {
 	int64_t first, last; /* times of all events; first > last: none */
 	uint64_t no_thread;  /* records left out, as nobody knows their thread
 			      */
-	uint64_t events;     /* records that were read */
-	uint64_t open;	     /* most intervals that were open at a time */
 	uint64_t doubled;    /* left out, as they are there twice */
 	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
