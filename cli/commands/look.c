@@ -275,8 +275,7 @@ static int look_print_trace(struct store *db, const char *path,
 {
 	const bool stacks = events && *trust;
 	const bool pairs = intervals_any(db, err) > 0;
-	size_t rows = look_rows(trust, pairs + wakes +
-					       (events ? AROUND_TRACE + stacks
+	size_t rows = look_rows(trust, wakes + (events ? AROUND_TRACE + stacks
 						       : AROUND_THREADS));
 	struct err none = { 0 };
 	int told;
@@ -298,15 +297,17 @@ static int look_print_trace(struct store *db, const char *path,
 	if (told >= 0 || !events)
 		putchar('\n');
 	look_go_on(path, wakes);
-	if (pairs)
-		look_hint("report --latency ", path,
-			  "how long calls, locks, disks took");
 	if (told >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
 	if (stacks)
 		look_hint("report ", path, "the functions that led to them");
-	look_hint("script ", path, "the events, one by one");
+	/* no room for both where a screen has 24 lines */
+	if (pairs)
+		look_hint("report --latency ", path,
+			  "how long calls, locks, disks took");
+	else
+		look_hint("script ", path, "the events, one by one");
 	look_hint("view ", path, "all of it here");
 	look_hint("--open ", capture, "all of it in the browser");
 	return 0;
