@@ -57,49 +57,67 @@ bad=$(
 		[ "$(echo "$common" | wc -w)" -le 14 ] ||
 			echo "$name: more than 14 common options"
 	done
-	"$B" --list-options | while read -r name options
-	do
-		page=man/backstitch-$name.1
-		[ -f "$page" ] || continue
-		others=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.Xr \(backstitch[a-z-]*\) 1.*/man\/\1.1/p' \
-			"$page" | sort -u)
-		for o in $options
-		do
-			case $o in
-			--*) item="Fl Fl ${o#--}" ;;
-			*) item="Fl ${o#-}" ;;
-			esac
+	"$B" --list-options >"$tmp/options"
+	# What the pages have, a line each: "PAGE item OPTION" of an ".It", "PAGE long OPTION" of the last
+	# long one of it, "PAGE other PAGE" of an ".Xr" in OPTIONS, "PAGE json" of that section.
+	# shellcheck disable=SC2016 # of awk
+	awk '
+	FNR == 1 { options = 0 }
+	/^\.Sh / { options = /^\.Sh OPTIONS/ || (options && /^\.Sh O/) }
+	/^\.Sh JSON$/ { print FILENAME, "json" }
+	options && /^\.Xr backstitch[a-z-]* 1/ { print FILENAME, "other", "man/" $2 ".1" }
+	/^\.It / {
+		for (i = 2; i < NF; i++) {
+			if ($i == "Fl" && $(i + 1) != "Fl")
+				print FILENAME, "item", ($(i - 1) == "Fl" ? "--" : "-") $(i + 1)
+			if ($i == "Fl" && $(i + 1) == "Fl" && i + 2 <= NF && $(i + 2) ~ /^[a-z-]+/) {
+				match($(i + 2), /^[a-z-]+/)
+				long = "--" substr($(i + 2), 1, RLENGTH)
+			}
+		}
+		if (long != "")
+			print FILENAME, "long", long
+		long = ""
+	}' man/backstitch*.1 >"$tmp/pages"
+	awk '
+	FNR == NR {
+		if ($2 == "other")
+			others[$1] = others[$1] " " $3
+		else if ($2 == "long")
+			longs[$1] = longs[$1] " " $3
+		else
+			has[$1, $2, $3] = 1
+		there[$1] = 1
+		next
+	}
+	{
+		page = "man/backstitch-" $1 ".1"
+		if (!(page in there))
+			next
+		delete mine
+		for (i = 2; i <= NF; i++) {
 			# in the page, or in one to which its OPTIONS point
-			# shellcheck disable=SC2086 # several pages
-			grep -Eqs "^\\.It (.* )?$item( |\$)" "$page" $others ||
-				echo "$page: no option $o"
-			case $name in
-			# they have more to say of their own
-			merge | record) continue ;;
-			esac
-			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" &&
-				grep -Eq "^\\.It (.* )?$item( |\$)" man/backstitch.1 &&
-				echo "$page: option $o is in man/backstitch.1"
-		done
-		case " $options " in
-		*' --json '*) grep -q '^\.Sh JSON$' "$page" ||
-			echo "$page: no section JSON" ;;
-		esac
-		# options of the page that the program does not have
-		grep -o '^\.It .*Fl Fl [a-z-]*' "$page" | sed 's/.* //' |
-		while read -r long
-		do
-			case " $options " in
-			*" --$long "*) ;;
-			*) echo "$page: the program has no --$long" ;;
-			esac
-		done
-		# an option that is defined twice: the second has no effect
-		for o in $options
-		do
-			echo "$o"
-		done | sort | uniq -d | sed "s|^|$name: two options |"
-	done
+			found = (page, "item", $i) in has
+			n = split(others[page], other, " ")
+			for (j = 1; j <= n; j++)
+				found = found || (other[j], "item", $i) in has
+			if (!found)
+				print page ": no option " $i
+			# merge and record have more to say of their own
+			if ($1 != "merge" && $1 != "record" && (page, "item", $i) in has &&
+			    ("man/backstitch.1", "item", $i) in has)
+				print page ": option " $i " is in man/backstitch.1"
+			# the second of two has no effect
+			if (mine[$i]++ == 1)
+				print $1 ": two options " $i
+		}
+		if ("--json" in mine && !((page, "json", "") in has))
+			print page ": no section JSON"
+		n = split(longs[page], long, " ")
+		for (i = 1; i <= n; i++)
+			if (!(long[i] in mine))
+				print page ": the program has no " long[i]
+	}' "$tmp/pages" "$tmp/options"
 )
 [ -z "$bad" ] && exit 0
 printf '%s\n' "$bad"

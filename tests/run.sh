@@ -284,13 +284,23 @@ wait_for_cases() {
 	done
 }
 
-# A test whose program was not built counts as a failure.
+# A test whose program was not built counts as a failure. Under sanitizers, the
+# fork of a test and the search for leaks at its end take 0.1 s, more than most of
+# them: all tests of a program run in one process, whose end tells of every leak.
+# Without them, with LONG, and of a file with a line "A process for each test:
+# REASON", each has a process of its own.
 group_unit() {
+	local fork
 	for c in tests/unit/*.c
 	do
 		[ -f "$c" ] || continue
 		name=$(basename "$c" .c)
-		run_with "$c" unit "$name" "$out/unit/$name"
+		fork="env CK_FORK=no"
+		if [ -z "$SAN" ] || [ "$LONG" ] || grep -q '^/\* A process for each test: ' "$c"
+		then fork=
+		fi
+		# shellcheck disable=SC2086 # words
+		run_with "$c" unit "$name" $fork "$out/unit/$name"
 	done
 }
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # planted.sh - files and schemas that somebody planted for who opens a database.
 # usage: BACKSTITCH=PROGRAM tests/cli/planted.sh; prints "ok NAME" or "not ok NAME" lines.
-# With sanitizers: journals of others
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 "$B" ingest -q --no-symbols -o "$dir/sound.db" tests/captures/defer-exitexec-s.data.zst || exit 2

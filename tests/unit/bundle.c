@@ -1,5 +1,6 @@
 /* bundle.c - tests of formats/bundle.c: archives as tar reads them, the same
  * bytes in each form, and what is refused. */
+/* A process for each test: a limit of the size of files stays. */
 #include "formats/bundle.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* clocks.c - times as UTC; how clocks lead to each other is in align.c. */
+/* A process for each test: another time zone stays. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* mkstore.h - a small run and the facts of it, for tests of the store. */
 #ifndef TESTS_UNIT_MKSTORE_H
 #define TESTS_UNIT_MKSTORE_H
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "stitch/fact.h"
 #include "stitch/symbol.h"
 #include "stitch/base/table.h"
+#include "tests/unit/run.h"
 
 #define KERNEL_ADDR 0xffffffff81000000u
 

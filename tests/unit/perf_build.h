@@ -2,7 +2,6 @@
  * what perf_write.h wrote is opened by pb_open. */
 #ifndef TESTS_PERF_BUILD_H
 #define TESTS_PERF_BUILD_H
-#include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 #include "tests/perf_write.h"
+#include "tests/unit/run.h"
 
 /* The first n bytes as a file, opened; NULL and *err when it is refused. */
 static inline struct source *pb_open_cut(struct pb *b, size_t n,

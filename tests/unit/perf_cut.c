@@ -653,6 +653,10 @@ START_TEST(what_has_ended_makes_room)
 	struct cutting t;
 	size_t at = 0;
 
+	if (RUN_ELSEWHERE) {
+		perf_cut_free(c);
+		return;
+	}
 	/* 400 MB of names */
 	memset(name, 'x', sizeof(name) - 1);
 	cutting_begin_timed(&t, 0);

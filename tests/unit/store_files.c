@@ -1,4 +1,5 @@
 /* store_files.c - the store's files: made, replaced, refused, opened, named. */
+/* A process for each test: a limit of the size of files stays. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
