@@ -5,7 +5,9 @@
 -- name: code_images
 SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	i.maj, i.min, i.ino, i.ino_gen,
-	CASE i.status WHEN 'unverified' THEN i.file END AS settled,
+	CASE WHEN i.status = 'unverified'
+		AND coalesce(i.identity, '') NOT GLOB 'read:*' THEN i.file END
+		AS settled,
 	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
 	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid,
 	coalesce(i.status = 'named' AND i.identity NOT GLOB 'doubted: *'
