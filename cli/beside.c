@@ -30,6 +30,7 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 	struct stat st;
 	bool is_db = false;
 	size_t same = 0; /* captures that have the names of the given ones */
+	size_t n = 0;
 	struct chunks c;
 	struct rows *r;
 
@@ -58,8 +59,12 @@ static int beside_reuse(const char *out, int argc, char **argv, bool again,
 		while (i < c.n && strcmp(name, path_name(c.path[i])))
 			i++;
 		same += i < c.n;
+		n++;
 	}
-	const bool others = same != c.n;
+	/* one that has some of them, and no other, is made again with all */
+	const bool others = same != c.n && (!n || same != n);
+
+	again |= same != c.n;
 
 	chunks_release(&c);
 	if (rows_end(r, err))

@@ -8,6 +8,8 @@
 struct doubt {
 	int64_t from, to;
 	int64_t task; /* none, if this task is silent; -1: it is one anyway */
+	size_t open;  /* number of another one of this CPU that has no end yet,
+		       * + 1 */
 };
 
 struct doubts {

@@ -42,8 +42,8 @@ struct ring {
 	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
 	size_t spans_told; /* and in timeline.told */
 	int64_t switched;  /* time of the last switch */
-	size_t doubt; /* number in timeline.doubts of the one without an end,
-		       * + 1 */
+	size_t doubt; /* number in timeline.doubts of the last one without an
+		       * end, + 1 */
 	struct voice idle; /* of its idle task */
 };
 

@@ -72,7 +72,8 @@ static void timeline_doubt(struct timeline *t, const struct timeline_loss *l,
 			   int64_t task)
 {
 	if (l->silent)
-		doubts_add(&t->doubts, &(struct doubt){ l->from, l->to, task });
+		doubts_add(&t->doubts,
+			   &(struct doubt){ l->from, l->to, task, 0 });
 }
 
 static bool is_time(int64_t time)
@@ -178,7 +179,7 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 		    int32_t after)
 {
 	int32_t mute = l.of_task ? timeline_mute(t, r) : -1;
-	struct doubt doubt = { r->switched, TIMELINE_END, -1 };
+	struct doubt doubt = { r->switched, TIMELINE_END, -1, r->doubt };
 
 	l.before = mute < 0 ? r->current : mute;
 	l.after = after;
@@ -189,10 +190,9 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 		timeline_voice(t, r, mute)->gaps++;
 		doubt.task = mute ? mute : -2 - (int64_t)l.cpu;
 	}
-	if (l.silent && !r->doubt)
+	if (l.silent &&
+	    (!r->doubt || t->doubts.at[r->doubt - 1].task != doubt.task))
 		r->doubt = doubts_add(&t->doubts, &doubt);
-	else if (l.silent)
-		t->doubts.at[r->doubt - 1].task = -1;
 	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	timeline_break_stay(t, r, &l, after);
 }
@@ -440,9 +440,8 @@ static void timeline_change_seat(struct timeline *t, struct ring *r,
 		timeline_begin_stay(r, rec->current, rec->time, true);
 	if (!leaves && rec->kind != TIMELINE_COME)
 		return;
-	if (r->doubt)
+	for (; r->doubt; r->doubt = t->doubts.at[r->doubt - 1].open)
 		t->doubts.at[r->doubt - 1].to = rec->time;
-	r->doubt = 0;
 	r->switched = rec->time;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_silent.h"
 #include "cli/model/causes_types.h"
+#include "cli/model/irqs.h"
 #include "cli/model/row_cursor.h"
 #include "cli/model/thread_names.h"
 #include "cli/model/wake_context.h"
@@ -448,6 +449,8 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	rec.shows = t->shows;
 	rec.ended = t->ended;
 	rec.irqs_off = t->timers;
+	/* its flags say so too, but fields of timers are rarely kept */
+	rec.interrupt = irq_interrupts((enum irq_kind)t->irq);
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, r);
 	if (t->role == CAUSES_RECORD)

@@ -28,6 +28,12 @@ enum irq_kind {
 	IRQ_RAISE, /* softirq_raise */
 };
 
+/* Returns whether such an event is written by an interrupt. */
+static inline bool irq_interrupts(enum irq_kind kind)
+{
+	return kind == IRQ_HARD || kind == IRQ_SOFT || kind == IRQ_TIMER;
+}
+
 struct irqs *irqs_new(void);
 /* The records from here on are of another capture. */
 void irqs_change(struct irqs *q);

@@ -323,10 +323,15 @@ static bool cause_is_library(const struct label *f, bool inner)
 	return cause_is_libc(f->image) || cause_is_static_libc(f->name, inner);
 }
 
+/* Returns whether a frame is of code: what is in a thread's stack or in the
+ * heap is a left-over word, or a compiler's code that no file names. */
 static bool cause_is_code(const struct label *l)
 {
+	static const char *const data[] = { "[stack", "[heap" };
+
 	return l->kind != LABEL_MISSING && l->kind != LABEL_GROUP &&
-	       l->kind != LABEL_WAIT && strcmp(l->name, "[unknown]") != 0;
+	       l->kind != LABEL_WAIT && strcmp(l->name, "[unknown]") != 0 &&
+	       !cause_is_any(l->name, data, ARRAY_SIZE(data));
 }
 
 /* Finds the place, and how many frames there are from the outermost one to it.

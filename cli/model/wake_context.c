@@ -183,7 +183,8 @@ void wake_contexts_take(struct wake_contexts *wc,
 	bool wakes = rec->kind >= TIMELINE_WAKING;
 	int vector;
 
-	rec->interrupt = flags > 0 && (flags & FLAG_INTERRUPT);
+	if (flags >= 0)
+		rec->interrupt = flags & FLAG_INTERRUPT;
 	if (flags >= 0)
 		rec->irqs_off = flags & FLAG_IRQS_OFF;
 	if (wakes)

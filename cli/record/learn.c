@@ -39,13 +39,15 @@ static int learn_proves(struct store *db, const char *file, struct learned *out,
 	struct silent_tasks s;
 	int rc = silent_tasks_load(&s, db, file, err);
 
-	out->gaps = s.others > 0;
+	if (!rc && (s.others || s.text))
+		out->ftrace = s.others ? "may miss none"
+				       : "hears interrupts in their context";
 	if (!rc && s.others)
 		snprintf(out->proves, sizeof(out->proves),
-			 "%" PRIu64 " times records are missing without a "
+			 "%" PRIu64 " time%s records are missing without a "
 			 "word: what 'path' proves will rest on that they are "
 			 "missing only where it shows",
-			 s.others);
+			 s.others, s.others == 1 ? "" : "s");
 	else if (!rc && s.text)
 		snprintf(out->proves, sizeof(out->proves),
 			 "%s; 'path' will prove waits if only these are "

@@ -17,7 +17,7 @@ struct learned {
 	bool cut, lost; /* more than those of the capture */
 	/* what 'path' will prove of recordings here, if it reads switches */
 	char proves[LEARNED_PROVES];
-	bool gaps; /* records are missing without a word */
+	const char *ftrace; /* what '--tracer ftrace' does better; NULL */
 };
 
 /* Reads a capture, or its database; `name` stands for it in what is said of it,

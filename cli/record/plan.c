@@ -280,11 +280,12 @@ static int plan_find(struct plan *p, struct err *err)
 			 !plan_is_over(p))
 			plan_take_dump(p, l.dump);
 		else if (accepted) {
+			const char *other = p->want->ftrace ? NULL : l.ftrace;
+
 			if (*l.proves)
-				say("half a second: %s%s\n", l.proves,
-				    l.gaps && !p->want->ftrace
-					    ? "; '--tracer ftrace' may miss none"
-					    : "");
+				say("half a second: %s%s%s\n", l.proves,
+				    other ? "; '--tracer ftrace' " : "",
+				    other ?: "");
 			return 0;
 		} else if (!p->no_ids && (strstr(plan_said, "buildid-mmap") ||
 					  strstr(plan_said, "build id")))

@@ -22,6 +22,7 @@ struct path_loss_count {
 	const struct timeline *t;
 	uint64_t told;	 /* losses that the capture reports */
 	uint64_t silent; /* without a loss */
+	bool tasks;	 /* those of silent tasks */
 	uint64_t n;	 /* records */
 	bool open;	 /* before the first or behind the last record */
 	bool between;	 /* two captures */
@@ -41,7 +42,9 @@ static void path_count_loss(void *arg, size_t loss)
 	struct path_loss_count *c = arg;
 	const struct timeline_loss *l = timeline_loss(c->t, loss);
 
-	if (l->silent)
+	if (l->of_task)
+		c->tasks = true;
+	else if (l->silent)
 		c->silent++;
 	else if (!l->id && path_is_between(l))
 		c->between = true;
@@ -82,22 +85,34 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 		fprintf(out, "%s%s", p.words ? ", and " : ", ", p.cards);
 }
 
+/* Returns what stands in front of this part of a list; of the next one a comma.
+ */
+static const char *path_next(const char **sep)
+{
+	const char *now = *sep;
+
+	*sep = ", ";
+	return now;
+}
+
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
 	const char *blind = causes_premise(r->causes).none;
 	const struct causes_partial *partial = causes_partial(r->causes);
+	const char *sep = ": ";
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
 	if (blind)
 		fprintf(out, "\n%s", blind);
-	if (!c.told && !c.silent && !c.open && !c.between) {
+	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
 		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
 		return;
 	}
-	fputs("\nin this time: ", out);
+	fputs("\nin this time", out);
 	if (c.told) {
+		fputs(path_next(&sep), out);
 		human_put_grouped(out, c.told);
 		fprintf(out, " loss%s", c.told == 1 ? "" : "es");
 		if (c.n && !c.unknown) {
@@ -106,18 +121,18 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 			fprintf(out, " record%s)", c.n == 1 ? "" : "s");
 		}
 	}
+	if (c.tasks)
+		fprintf(out, "%sno records of silent tasks", path_next(&sep));
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
-			c.told ? ", " : "");
+			path_next(&sep));
 	if ((c.between || c.open) && partial)
-		fprintf(out, "%s%s", c.told || c.silent ? ", " : "",
-			partial->why);
+		fprintf(out, "%s%s", path_next(&sep), partial->why);
 	else if (c.between)
-		fprintf(out, "%sthe end of a capture",
-			c.told || c.silent ? ", " : "");
+		fprintf(out, "%sthe end of a capture", path_next(&sep));
 	if (c.open && !partial)
 		fprintf(out, "%sa CPU without records at one end",
-			c.told || c.silent || c.between ? ", " : "");
+			path_next(&sep));
 	putc('\n', out);
 }
 
@@ -326,6 +341,8 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 {
 	if (l->only_wakes)
 		fprintf(out, "no wake-ups recorded yet on CPU %d", l->cpu);
+	else if (l->of_task)
+		fprintf(out, "no records of a silent task on CPU %d", l->cpu);
 	else if (l->silent && l->cpu < 0)
 		fputs("records missing without a loss", out);
 	else if (l->silent)

@@ -124,6 +124,29 @@ ok and_many_gaps_name_the_recorder_that_has_none $?
 head_has gap_unsaid 'if records are missing only where it shows'
 ok what_shows_some_may_hide_more $?
 
+# as in some guests: of the idle task of CPU 0 only interrupts have records
+python3 - "$work/idle.data" <<'END'
+import sys
+
+sys.path.insert(0, "tests/causality")
+import lose
+import perfdata
+
+c = perfdata.Capture("tests/causality/captures/lock")
+c.write(sys.argv[1], lose.keep(c.records, set(), {
+    i for i, r in enumerate(c.records)
+    if (r.cpu, r.current) == (0, 0) and not lose.in_interrupt(r)}))
+END
+made idle idle none
+"$B" check "$work/idle.db" | tr -s ' \n' ' ' >"$work/said"
+gaps=$(sed -n 's/.* guests: \([0-9]*\) of \([0-9]*\) gaps are of it .*/\1 \2/p' "$work/said")
+grep -q 'silent swapper/0 records nothing, a known' "$work/said" &&
+	[ "${gaps% *}" = "${gaps#* }" ]
+ok "every_gap_is_of_the_silent_task: $gaps" $?
+head_has idle 'proved, if only records of swapper/0 are missing' &&
+	head_has idle 'in this time: no records of silent tasks'
+ok and_what_is_missing_has_its_name $?
+
 # rows by tid and time are those that a scan finds
 bad=0
 for ask in 'state_interval tid=11691' 'wait tid=11691' 'wake tid=11691' \

@@ -108,6 +108,10 @@ rm -f backstitch.db
 cp "$root/tests/captures/naps.data" plain/more.data
 look plain/more.data plain/perf.data --separate
 ok several_captures_are_one_database "$([ -s plain/more.db ] && grep -q 'How to go on' out; echo $?)"
+rm plain/more.db
+look plain/more.data
+look plain/more.data plain/perf.data --separate
+ok one_that_lacks_some_is_made_again "$([ "$("$B" query --format csv plain/more.db 'SELECT count(*) FROM capture' | tail -1)" = 2 ]; echo $?)"
 mkdir third
 cp plain/perf.data third/perf.data
 cp plain/more.db third/perf.db
