@@ -85,6 +85,7 @@ enum unwind_caller {
 	CALLER_FUNCTION, /* likewise its function, which calls the innermost
 			  * one at several places; stored as inferred */
 	CALLER_UNPROVED, /* of a dump: see struct unwind_out.unproved */
+	CALLER_STALE,	 /* in front of it is what an earlier call has left */
 };
 
 enum unwind_part {

@@ -50,6 +50,7 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 	p->stack[stack].callerless |= caller == CALLER_MISSING;
 	p->stack[stack].framed |= caller == CALLER_FRAMED;
 	p->stack[stack].unproved |= caller == CALLER_UNPROVED;
+	p->stack[stack].stale |= caller == CALLER_STALE;
 	const struct stack *s = bare_code_stack(p->code, stack);
 
 	if (p->stack[stack].used && s->parent)
@@ -578,15 +579,6 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	return callsites_has_none(p, image) ? JUDGED_NO_FILE : JUDGED_CALLER;
 }
 
-/* Returns whether the two innermost frames are the same. */
-static bool callsites_is_twice(const struct pass *p, uint32_t stack)
-{
-	const struct stack *s = bare_code_stack(p->code, stack);
-
-	return s->parent &&
-	       bare_code_stack(p->code, s->parent)->frame == s->frame;
-}
-
 /* Returns whether the only return address of a stack may be one that an earlier
  * call has left: the innermost function has no frame, nothing is known of the
  * one between to set the frame pointer, and behind is one that sets none. */
@@ -612,10 +604,8 @@ static enum judged callsites_judge(const struct pass *p,
 
 	if (c->bogus)
 		return JUDGED_FABRICATED;
-	/* An address twice, though its call is of another function: duffzero()
-	 * of Go 1.19 leaves it below the stack pointer, where the frame pointer
-	 * still is. */
-	if (callsites_is_gap(c->caller) && callsites_is_twice(p, c->stack))
+	/* one frame too many, whatever its call is of */
+	if (k->stale)
 		return JUDGED_OPEN;
 	/* What the walk has led to may be no code: then more than one caller is
 	 * missing, and what is there instead is none. */

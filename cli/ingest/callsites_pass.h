@@ -59,6 +59,7 @@ struct known_stack {
 	bool walked;	 /* it is used, or a caller of one that is */
 	bool unwound;	 /* a sample's was unwound by tables */
 	bool unproved;	 /* and may lack a caller where there was none */
+	bool stale;	 /* a chain has a frame that an earlier call has left */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
 	bool framed;	 /* a chain is known to have it */
 	/* the tables, or the kernel, say that a sample's has no caller */

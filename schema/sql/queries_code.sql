@@ -5,7 +5,8 @@
 -- name: code_images
 SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	i.maj, i.min, i.ino, i.ino_gen,
-	CASE i.status WHEN 'unverified' THEN i.file END AS settled,
+	CASE WHEN i.status = 'unverified' AND NOT
+		ifnull(i.identity GLOB 'read:*', 0) THEN i.file END AS settled,
 	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
 	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid,
 	coalesce(i.status = 'named' AND i.identity NOT GLOB 'doubted: *'

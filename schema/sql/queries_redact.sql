@@ -53,7 +53,8 @@ DROP TABLE kernel_comm
 -- The files that names were read from, besides the image's own file.
 -- name: bundle_images
 SELECT id, kind, path, build_id, maj, min, ino, ino_gen,
-	CASE status WHEN 'unverified' THEN file END AS settled,
+	CASE WHEN status = 'unverified' AND NOT
+		ifnull(identity GLOB 'read:*', 0) THEN file END AS settled,
 	path IS NOT NULL AND kind IN (SELECT id FROM word WHERE kind = 'image'
 		AND name IN ('file', 'kernel', 'module')) AS is_file
 FROM image ORDER BY id

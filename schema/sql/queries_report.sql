@@ -108,7 +108,8 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: annotate_image
 SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
-	CASE status WHEN 'unverified' THEN file END AS settled
+	CASE WHEN status = 'unverified' AND NOT
+		ifnull(identity GLOB 'read:*', 0) THEN file END AS settled
 FROM image WHERE id = ?1
 
 -- name: annotate_paths

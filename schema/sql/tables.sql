@@ -356,7 +356,9 @@ CREATE TABLE raw_chain(
 				-- inferred; 3: it has that caller, as the
 				-- innermost function had set up its frame;
 				-- 5: of a dump: a caller may be missing in
-				-- front of a frame found by frame pointer
+				-- front of a frame found by frame pointer;
+				-- 6: in front of its caller is an address that
+				-- an earlier call has left
 );
 
 CREATE TABLE symbol(

@@ -372,6 +372,7 @@ SAID(copy, BELIEVED, "believed: code in other memory");
 SAID(assumed, ASSUMED, "assumed: path on another machine, and addresses");
 SAID(doubtful, DOUBTFUL, "doubtful: build-id of another file, and addresses");
 SAID(offered, OFFERED, NULL);
+SAID(cached_here, ANOTHER, NULL);
 SAID(replaced, ANOTHER, "replaced");
 SAID(other_id, ANOTHER, "other build-id");
 
@@ -450,9 +451,10 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 		return offered;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
+	/* what perf has cached here was at that path on this machine */
 	if (at != FOUND_PATH ||
 	    (f->inode == INODE_OTHER && sy->opts.same_machine))
-		return replaced;
+		return sy->opts.same_machine ? replaced : cached_here;
 	return identity_by_path(sy, img, f);
 }
 

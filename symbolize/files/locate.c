@@ -459,8 +459,8 @@ static bool locate_is_no_elf(const struct symbolizer *sy,
 		return false;
 	locate_image(sy, img, &p);
 	for (size_t i = 0; i < p.n; i++)
-		there |= !stat(p.path[i], &st) && S_ISREG(st.st_mode) &&
-			 !access(p.path[i], R_OK);
+		there |= p.at[i] != FOUND_BY_ID && !stat(p.path[i], &st) &&
+			 S_ISREG(st.st_mode) && !access(p.path[i], R_OK);
 	places_release(&p);
 	return there;
 }

@@ -150,25 +150,44 @@ bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 	       (in >= f.start && in < f.end);
 }
 
-bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
-				   uint64_t in)
+/* Returns true if the instruction that ends `calls` direct calls in front of an
+ * ELF address moves FP below SP. */
+static bool missing_caller_moves_fp(struct unwind_image *m, uint64_t vaddr,
+				    unsigned int calls)
 {
 	/* lea -16(%rsp),%rbp; sub x29, sp, #24 */
 	static const unsigned char x86[] = { 0x48, 0x8d, 0x6c, 0x24, 0xf0 };
 	static const unsigned char a64[] = { 0xfd, 0x63, 0x00, 0xd1 };
 	bool is_x86 = m->machine == EM_X86_64;
-	size_t n = is_x86 ? sizeof(x86) : sizeof(a64); /* and of the call */
+	size_t n = is_x86 ? sizeof(x86) : sizeof(a64); /* and of a call */
 	unsigned char code[sizeof(x86)];
-	struct function_range f;
-	uint64_t target;
 
 	if (!is_x86 && m->machine != EM_AARCH64)
 		return false;
+	return vaddr >= n * (calls + 1) &&
+	       unwind_images_read_code(m, vaddr - n * (calls + 1), code, n) ==
+		       n &&
+	       !memcmp(code, is_x86 ? x86 : a64, n);
+}
+
+bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
+				   uint64_t in)
+{
+	struct function_range f;
+	uint64_t target;
+
 	return missing_caller_call_at(m, ret, &target) == CALL_DIRECT &&
 	       missing_caller_function(m, in, &f) && target >= f.start &&
-	       target < f.end && ret >= 2 * n &&
-	       unwind_images_read_code(m, ret - 2 * n, code, n) == n &&
-	       !memcmp(code, is_x86 ? x86 : a64, n);
+	       target < f.end && missing_caller_moves_fp(m, ret, 1);
+}
+
+bool missing_caller_fp_is_low(struct unwind_image *m, uint64_t vaddr)
+{
+	uint64_t target;
+
+	return missing_caller_moves_fp(m, vaddr, 0) ||
+	       (missing_caller_call_at(m, vaddr, &target) == CALL_DIRECT &&
+		missing_caller_moves_fp(m, vaddr, 1));
 }
 
 /* Returns true if the row says that FP is that of the function. On AArch64

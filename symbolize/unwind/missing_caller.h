@@ -34,6 +34,10 @@ bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
  * set up: Go's compiler does so for runtime.duffzero and duffcopy. */
 bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
 				   uint64_t in);
+/* Returns true if that code has moved FP below SP, for a call that the next
+ * instruction makes or the one before has made: what a chain has there as the
+ * caller is the return address that the last call at this depth has left. */
+bool missing_caller_fp_is_low(struct unwind_image *m, uint64_t vaddr);
 /* Returns true if an ELF address follows a call, or is where the first function
  * of a goroutine or a context returns to. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);

@@ -383,6 +383,9 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 		return CALLER_KNOWN;
 	struct unwind_code leaf = unwind_known_code_at(u, in, pc);
 
+	if (n > 1 && kind == ROW_SP && unwind_is_file(&leaf) &&
+	    missing_caller_fp_is_low(leaf.m, leaf.vaddr))
+		return CALLER_STALE;
 	if (unwind_is_file(&leaf)
 		    ? missing_caller_sets_fp(leaf.m, leaf.vaddr, &p->row)
 		    : kind == ROW_FP || kind == ROW_FP_DEREF ||

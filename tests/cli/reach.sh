@@ -48,7 +48,7 @@ esac
 	begin _start
 	.cfi_undefined rip
 	xor %ebp, %ebp
-	.irp to, work, stays, one_jump, two_jumps, cold_jump, by_register, by_memory, by_stub, bare, no_frame, no_frame_jumps
+	.irp to, work, stays, one_jump, two_jumps, cold_jump, by_register, by_memory, by_stub, bare, no_frame, no_frame_jumps, clears
 	call \to
 after_\to:
 	.endr
@@ -99,6 +99,30 @@ in_bare:
 	ret
 	.cfi_endproc
 	.size no_frame, . - no_frame
+	# as Go 1.19 calls runtime.duffzero
+	begin clears
+	sub $24, %rsp
+	.cfi_def_cfa_offset 32
+	mov %rbp, 16(%rsp)
+	.cfi_offset rbp, -16
+	lea 16(%rsp), %rbp
+	mov %rbp, -16(%rsp)
+before_clears:
+	lea -16(%rsp), %rbp
+in_clears:
+	call bare
+after_bare_in_clears:
+returned_to_clears:
+	mov (%rbp), %rbp
+behind_clears:
+	call clears
+after_clears_in_clears:
+	mov 16(%rsp), %rbp
+	add $24, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size clears, . - clears
 	jumps one_jump, work
 	jumps two_jumps, one_jump
 	begin context
@@ -196,6 +220,11 @@ stack a_leaf_without_a_frame_made_none "$open" in_bare after_bare
 stack nor_did_what_calls_it "$open" in_bare after_no_frame
 stack nor_what_that_jumps_to "$open" in_bare after_no_frame_jumps
 stack what_may_be_jumped_to_may_have_made_one "caller missing" in_bare after_by_register
+stack what_an_earlier_call_has_left_is_no_caller "$open" in_clears after_clears_in_clears after_clears
+stack nor_is_what_this_one_will "$open" in_clears after_bare_in_clears after_clears
+stack nor_what_it_has_left "$open" returned_to_clears after_bare_in_clears after_clears
+stack before_it_there_is_one whole before_clears after_clears_in_clears after_clears
+stack and_behind_it whole behind_clears after_clears_in_clears after_clears
 stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
 stack the_first_function_of_a_fiber_ends_it whole in_work context
 stack nothing_is_behind_what_began_a_fiber "$open" in_work context after_work

@@ -153,6 +153,13 @@ objcopy --only-keep-debug prog "alone$dir/prog"
 is a_debug_file_alone_has_its_build_id 'proved: build-id' "$(why)"
 "$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
 is whatever_it_is_called 0 "$(grep -c 'Nothing proves' out)"
+record c.data "$dir/prog" 1 '' "$id"
+sed 's/^host .*/host elsewhere 1.2.3/' c.txt >d.txt
+"$MKCAP" d.txt c.data
+"$B" ingest -q -f -o x.db --symfs alone c.data 2>err
+is as_it_has_if_that_was_read_from_the_path 'read: build-id of the path' "$(why)"
+"$B" bundle -f -o x.tar x.db >out 2>&1
+is which_refutes_no_program "symfs$dir/prog" "$(tar tf x.tar | grep '/prog$')"
 cp prog x.debug && cp prog "given$dir/x.debug"
 record c.data "$dir/x.debug" 1000 '' "$id"
 "$B" ingest -q -f -o x.db --symfs given c.data 2>err
@@ -187,6 +194,21 @@ is symbolize_leaves_it_so 'replaced' "$("$B" query --format csv x.db \
 "$MKCAP" d.txt c.data
 is also_if_names_are_kept_from_before 'named 2 read: build-id of the path' \
 	"$(status c.data) $(why)"
+
+# In perf's cache here is what was at that path on this machine.
+mkdir -p ".debug$dir/bare/$id" && cp bare ".debug$dir/bare/$id/elf"
+record c.data "$dir/bare" 1000 '' ''
+mkdir nothing
+of_the_cache() {
+	"$MKCAP" "$1" c.data && "$B" ingest -q -f -o x.db --symfs nothing c.data 2>err
+	"$B" query --format csv x.db "SELECT status FROM image
+		WHERE path = '$dir/bare'" | tail -n 1 | tr -d '\r"'
+}
+is a_file_in_the_cache_with_another_inode_took_its_place 'replaced' \
+	"$(of_the_cache c.txt)"
+sed 's/^host .*/host elsewhere 1.2.3/' c.txt >d.txt
+is on_another_machine_it_tells_nothing 'no file' "$(of_the_cache d.txt)"
+rm -r .debug
 
 # Without a build-id, the inode is proof if the file has not changed since before
 # the recording began.

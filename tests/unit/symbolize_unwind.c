@@ -830,6 +830,22 @@ START_TEST(a_caller_is_inferred_only_when_it_is_proved)
 }
 END_TEST
 
+START_TEST(below_sp_is_what_an_earlier_call_has_left)
+{
+	const uint64_t ret = IN_CODE(CLONE) + 0x40, call = ret - 5;
+
+	/* it may be of this call, or of another one */
+	ck_assert_int_eq(caller_of(call, IN_CODE(ONCE)), CALLER_STALE);
+	ck_assert_int_eq(caller_of(call, ret), CALLER_STALE);
+	ck_assert_int_eq(caller_of(ret, ret), CALLER_STALE);
+	/* before FP is moved, behind the call's end, at another call */
+	ck_assert_int_ne(caller_of(call - 5, IN_CODE(ONCE)), CALLER_STALE);
+	ck_assert_int_ne(caller_of(ret + 1, IN_CODE(ONCE)), CALLER_STALE);
+	ck_assert_int_eq(caller_of(IN_CODE(ONCE), IN_CODE(TWICE)),
+			 CALLER_FRAMED);
+}
+END_TEST
+
 START_TEST(a_function_in_tail_position_may_be_the_caller)
 {
 	unsigned char jump[5] = { 0xe9 };
@@ -949,6 +965,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
 	 a_caller_is_inferred_only_when_it_is_proved,
+	 below_sp_is_what_an_earlier_call_has_left,
 	 a_function_in_tail_position_may_be_the_caller,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)
