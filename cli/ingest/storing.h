@@ -19,8 +19,8 @@ struct store;
 
 /* Call it after order_use_thread(), without which there is no thread here
  * either. locks: takes those of the events; no_fields: no payload is decoded.
- * All are borrowed. The array of the
- * queue becomes a block of the thread's: few facts are copied. */
+ * All are borrowed. The array of the queue becomes a block of the thread's: few
+ * facts are copied. */
 struct storing *storing_new(struct store *db, struct order *order,
 			    struct fact_queue *queue, struct lock_names *locks,
 			    bool no_fields);

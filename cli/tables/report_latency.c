@@ -10,6 +10,7 @@
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/latency_sched.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
@@ -596,18 +597,23 @@ static void latency_put_json(const struct latency *l)
 /* How to see what the slowest were, of the first row if it has a name. */
 static void latency_put_advice(const struct latency *l)
 {
-	const struct latency_row *r = &l->row[0];
-	const char *kind = intern_get(&l->labels, r->kind);
+	const struct latency_row *r = l->row;
 	bool named = !strcmp(l->o->by, "name");
+	char *name, *path;
 
+	if (!l->n)
+		return;
+	name = safe_text_word(intern_get(&l->labels, r->label));
+	path = safe_text_word(l->path);
 	printf("\n'--worst 3%s%s' lists the longest%s\n",
-	       named ? " --name " : "",
-	       named ? intern_get(&l->labels, r->label) : "",
+	       named ? " --name " : "", named ? name : "",
 	       l->sched ? " with their chains" : "");
 	if (l->iv)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
-		       kind, l->path);
+		       intern_get(&l->labels, r->kind), path);
+	free(name);
+	free(path);
 }
 
 static void latency_put(const struct latency *l)
