@@ -28,7 +28,8 @@
 /* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
 /* A hostile file can make libdw read one section for each byte of another. Real
- * files take a second per 500 MB. */
+ * files take a second per 500 MB. Of processor time: what is found must not
+ * depend on what else the machine does. */
 #define SECONDS_MAX 20
 #define LOOKS_PER_CLOCK 16
 #define NONE UINT32_MAX
@@ -111,7 +112,7 @@ static bool dwarf_out_of_time(struct dwarf *d)
 
 	if (d->gave_up || ++d->looks % LOOKS_PER_CLOCK)
 		return d->gave_up;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	d->gave_up = now.tv_sec > d->until.tv_sec ||
 		     (now.tv_sec == d->until.tv_sec &&
 		      now.tv_nsec >= d->until.tv_nsec);
@@ -693,7 +694,7 @@ struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
 						  .size = UINT64_MAX };
 	if (d->n)
 		qsort(d->want, d->n, sizeof(*d->want), dwarf_compare_address);
-	clock_gettime(CLOCK_MONOTONIC, &d->until);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	d->units = df->units;
 	dwarf_look_all(d, sy, df);
