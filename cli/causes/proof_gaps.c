@@ -89,7 +89,7 @@ static bool gap_likely(const struct gap *g, int64_t *from,
 	*from = TIMELINE_START;
 	if (!g->n_hidden || g->holds || (!g->exact_to && !g->came) ||
 	    !g->exact_from || task_state_ends(g->bits) ||
-	    gap_race(g, g->a ? g->a->from : TIMELINE_START))
+	    gap_race_since(g, g->a ? g->a->from : TIMELINE_START))
 		return false;
 	if (!woken && is_ready(g->bits))
 		*from = g->from;

@@ -50,7 +50,7 @@ struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i)
 	return timeline_wake(g->p->t, id[i]);
 }
 
-bool gap_race(const struct gap *g, int64_t since)
+bool gap_race_since(const struct gap *g, int64_t since)
 {
 	bool race = false;
 
@@ -67,13 +67,17 @@ bool gap_race(const struct gap *g, int64_t since)
 	return race;
 }
 
+bool gap_race(const struct gap *g)
+{
+	return gap_race_since(g, TIMELINE_START);
+}
+
 /* Whether the thread certainly slept right behind the switch out. */
 bool gap_slept(const struct gap *g)
 {
 	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
 	       !timeline_rules(g->p->t)->signal_bug &&
-	       !timeline_is_recorder(g->p->t, g->thread) &&
-	       !gap_race(g, TIMELINE_START) &&
+	       !timeline_is_recorder(g->p->t, g->thread) && !gap_race(g) &&
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
@@ -103,8 +107,7 @@ int64_t gap_count(const struct gap *g)
 	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
 	    task_state_ends(g->bits) || !g->p->wakings ||
 	    timeline_rules(g->p->t)->signal_bug ||
-	    timeline_is_recorder(g->p->t, g->thread) ||
-	    gap_race(g, TIMELINE_START))
+	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
 		return g->from;
 	if (!g->p->wakeups ||
 	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||

@@ -99,7 +99,7 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
  * then it was ready all the time. */
 static bool quiet_raced(const struct gap *g)
 {
-	return gap_race(g, TIMELINE_START) && g->p->wakeups &&
+	return gap_race(g) && g->p->wakeups &&
 	       timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
 			      g->from) &&
 	       !timeline_is_recorder(g->p->t, g->thread) &&
@@ -122,8 +122,7 @@ static void quiet_unwoken(struct gap *g, const struct quiet *q)
 	bool lost = gap_lost(g, g->run_from, g->from).any;
 	bool signal = timeline_rules(g->p->t)->signal_bug;
 
-	if (gap_race(g, TIMELINE_START) || lost ||
-	    (signal && !quiet_left_idle(g)))
+	if (gap_race(g) || lost || (signal && !quiet_left_idle(g)))
 		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_LIKELY);
 	else
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);

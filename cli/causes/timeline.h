@@ -27,12 +27,12 @@
  *
  * Of some tasks nothing is ever recorded: in guests with Linux 6.18, of the
  * idle task of one CPU and of a service, by perf and ftrace alike, which may
- * have records of interrupts in their context. A *silent task* is one that is
- * switched to, and never once current in a record of a thread's own code. The
- * loss from each switch to it on is of a known kind (timeline_loss.of_task),
- * and no contradiction: the task left at an unknown time, for the thread that
- * is current next or for another silent task, and all that it woke is missing.
- * The records of all others are complete.
+ * have records of interrupts in their context. A *silent task* is one that
+ * comes, by a switch or as an interrupt's record shows, and is never once
+ * current in a record of a thread's own code. The loss since it came is of a
+ * known kind (timeline_loss.of_task), and no contradiction: the task left at an
+ * unknown time, for the thread that is current next or for another silent task,
+ * and all that it woke is missing. The records of all others are complete.
  *
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been

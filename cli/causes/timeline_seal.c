@@ -83,8 +83,8 @@ static void timeline_cut_stays(struct timeline *t)
 	free(stay);
 }
 
-/* Switches to a task that no record knows, with as many losses behind: fewer
- * may be chance, of a thread that ran that often only. Where one task is
+/* Stays of a task that no record knows, with as many losses behind: fewer may
+ * be chance, of a thread that ran that often only. Where one task is
  * silent, others that are never heard are so too. */
 #define SILENT_GAPS 4
 

@@ -6,6 +6,7 @@
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
+#include "cli/model/intervals.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "cli/typed.h"
@@ -93,8 +94,8 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "--latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
-	if (o->by_field && strcmp(o->by_field, "caller") != 0 && kind &&
-	    (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
+	if (o->by_field && strcmp(o->by_field, intervals_by_caller) != 0 &&
+	    kind && (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
 		return err_set(err, ERR_USAGE,
 			       "--by %s: times of the scheduler are no pairs "
 			       "of events with fields; name, comm, tid, pid, "

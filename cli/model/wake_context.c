@@ -183,10 +183,10 @@ void wake_contexts_take(struct wake_contexts *wc,
 	bool wakes = rec->kind >= TIMELINE_WAKING;
 	int vector;
 
-	if (flags >= 0)
+	if (flags >= 0) {
 		rec->interrupt = flags & FLAG_INTERRUPT;
-	if (flags >= 0)
 		rec->irqs_off = flags & FLAG_IRQS_OFF;
+	}
 	if (wakes)
 		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
 	wake_note_stack(wc, flags, kraw, rec);

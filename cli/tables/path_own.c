@@ -2,7 +2,6 @@
  * itself did all the time, and for whom it waited. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/chain.h"
 #include "cli/model/causes.h"

@@ -85,23 +85,13 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 		fprintf(out, "%s%s", p.words ? ", and " : ", ", p.cards);
 }
 
-/* Returns what stands in front of this part of a list; of the next one a comma.
- */
-static const char *path_next(const char **sep)
-{
-	const char *now = *sep;
-
-	*sep = ", ";
-	return now;
-}
-
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
 	const char *blind = causes_premise(r->causes).none;
 	const struct causes_partial *partial = causes_partial(r->causes);
-	const char *sep = ": ";
+	int parts = 0;
 
 	timeline_each_loss(r->t, from, to, path_count_loss, &c);
 	if (blind)
@@ -110,9 +100,9 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
 		return;
 	}
-	fputs("\nin this time", out);
+	fputs("\nin this time: ", out);
 	if (c.told) {
-		fputs(path_next(&sep), out);
+		parts++;
 		human_put_grouped(out, c.told);
 		fprintf(out, " loss%s", c.told == 1 ? "" : "es");
 		if (c.n && !c.unknown) {
@@ -122,17 +112,18 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		}
 	}
 	if (c.tasks)
-		fprintf(out, "%sno records of silent tasks", path_next(&sep));
+		fprintf(out, "%sno records of silent tasks",
+			parts++ ? ", " : "");
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
-			path_next(&sep));
+			parts++ ? ", " : "");
 	if ((c.between || c.open) && partial)
-		fprintf(out, "%s%s", path_next(&sep), partial->why);
+		fprintf(out, "%s%s", parts++ ? ", " : "", partial->why);
 	else if (c.between)
-		fprintf(out, "%sthe end of a capture", path_next(&sep));
+		fprintf(out, "%sthe end of a capture", parts++ ? ", " : "");
 	if (c.open && !partial)
 		fprintf(out, "%sa CPU without records at one end",
-			path_next(&sep));
+			parts++ ? ", " : "");
 	putc('\n', out);
 }
 
