@@ -165,6 +165,7 @@ static struct interval pairing_of(const struct pairing_record *r)
 		.pair = r->pair,
 		.thread = r->thread,
 		.name = r->name,
+		.by = r->by,
 		.cpu = r->cpu,
 	};
 }
@@ -253,6 +254,8 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	i.loss = lost.id;
 	if (!i.name)
 		i.name = r->name;
+	if (!i.by)
+		i.by = r->by;
 	if (o->at.loose || r->loose)
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_MERGE);
 	else if (hidden)

@@ -790,26 +790,24 @@ static uint32_t intervals_name_of(struct intervals *iv,
 		       : intervals_name_at(iv, role, at, f, calls, thread);
 }
 
-/* The same of what the user asked for; 0: this record has no such name. */
-static uint32_t intervals_by(struct intervals *iv,
-			     const struct intervals_role *role,
-			     const struct field *f, const struct event_row *e)
+/* Stores the name of what the user asked for; 0: this record has none. */
+static int intervals_by(struct intervals *iv, const struct intervals_role *role,
+			const struct field *f, const struct event_row *e,
+			uint32_t *name, struct err *err)
 {
-	const struct pair_kind *k = iv->pair[role->pair].kind;
-	uint32_t id = iv->by_cgroup ? table_find_hash(&iv->by_event,
-						      hash_u64((uint64_t)e->id))
-				    : TABLE_NONE;
-
-	/* calls and own pairs are of programs */
 	if (iv->callers)
 		return callers_of(iv->callers, e,
-				  !k->calls && !intervals_is_own(iv, k));
-	if (id != TABLE_NONE)
-		return id;
-	return role->by && f[role->by - 1].present
-		       ? intervals_name_at(iv, role, role->by, f, false,
-					   e->thread)
-		       : 0;
+				  !intervals_of_program(iv, role->pair), name,
+				  err);
+	*name = iv->by_cgroup ? table_find_hash(&iv->by_event,
+						hash_u64((uint64_t)e->id))
+			      : TABLE_NONE;
+	if (*name == TABLE_NONE)
+		*name = role->by && f[role->by - 1].present
+				? intervals_name_at(iv, role, role->by, f,
+						    false, e->thread)
+				: 0;
+	return 0;
 }
 
 /* ---- records */
@@ -849,9 +847,9 @@ static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
 	return flags & LOCK_SPIN || !(flags & LOCK_MUTEX);
 }
 
-static void intervals_take(struct intervals *iv, const struct event_row *e,
-			   const struct intervals_role *role,
-			   const struct field *f)
+static int intervals_take(struct intervals *iv, const struct event_row *e,
+			  const struct intervals_role *role,
+			  const struct field *f, struct err *err)
 {
 	const struct pair_kind *k = iv->pair[role->pair].kind;
 	struct pairing_record r = {
@@ -869,7 +867,7 @@ static void intervals_take(struct intervals *iv, const struct event_row *e,
 
 	if (k->scope == PAIR_THREAD && !e->thread) {
 		iv->sums.no_thread++;
-		return;
+		return 0;
 	}
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		r.key[i] = intervals_value(iv, f, role->key[i]);
@@ -882,13 +880,14 @@ static void intervals_take(struct intervals *iv, const struct event_row *e,
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
 	}
-	if (iv->ask->by)
-		r.name = intervals_by(iv, role, f, e);
+	if (iv->ask->by && intervals_by(iv, role, f, e, &r.by, err))
+		return -1;
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
 	r.whole = role->flags && intervals_lock_is_whole(iv, f, role->flags);
 	r.loose = role->sectors && !intervals_value(iv, f, role->sectors);
 	pairing_take(iv->pairing, &r);
+	return 0;
 }
 
 static int intervals_take_event(struct intervals *iv, const struct int_row *r,
@@ -931,10 +930,9 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 						     .name = role->name,
 						     .role = role->role };
 
-		if (rc)
-			intervals_take(iv, &e, role, f);
-		else if (!role->key[0] && !role->tag)
-			intervals_take(iv, &e, &bare, f);
+		if ((rc || (!role->key[0] && !role->tag)) &&
+		    intervals_take(iv, &e, rc ? role : &bare, f, err))
+			return -1;
 	}
 	return 0;
 }
@@ -1045,6 +1043,13 @@ const char *intervals_kind(const struct intervals *iv, uint32_t pair)
 bool intervals_are_calls(const struct intervals *iv, uint32_t pair)
 {
 	return iv->pair[pair].kind->calls;
+}
+
+bool intervals_of_program(const struct intervals *iv, uint32_t pair)
+{
+	const struct pair_kind *k = iv->pair[pair].kind;
+
+	return k->calls || intervals_is_own(iv, k);
 }
 
 const char *intervals_name(const struct intervals *iv, uint32_t name)

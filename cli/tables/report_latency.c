@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/latency/calls.h"
+#include "cli/model/callers.h"
 #include "cli/model/filter.h"
 #include "cli/model/intervals.h"
+#include "cli/model/label.h"
+#include "cli/model/stack_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/term.h"
 #include "cli/tables/latency_sched.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
@@ -20,6 +25,11 @@
 
 #define BINS_MAX 4096
 #define LATENCY_KEY 300
+/* Frames of a stack on a screen: the innermost, and the outermost ones. */
+#define STACK_INNER 8
+#define STACK_OUTER 2
+/* A disk seldom takes so long, and one that waits for others often does. */
+#define LONG_NS 100000000
 
 /* The intervals of one kind and name. */
 struct latency_row {
@@ -36,7 +46,9 @@ struct latency_worst {
 	struct interval i;
 	int64_t ns;
 	const char *kind, *name;
+	const char *by; /* of interval.by */
 	const struct intervals_thread *thread;
+	struct label_list stack; /* of its begin, outermost first */
 };
 
 struct latency {
@@ -51,6 +63,7 @@ struct latency {
 	struct intern labels, index; /* of row[] */
 	struct latency_worst *worst; /* the longest first */
 	size_t n_worst;
+	struct callers *stacks; /* of worst[]; NULL: of none */
 	uint64_t verdict[INTERVAL_VERDICTS], lost;
 };
 
@@ -73,7 +86,7 @@ static void latency_key(const struct latency *l, const struct latency_worst *w,
 {
 	const struct interval *i = &w->i;
 	const struct intervals_thread *t = w->thread;
-	const char *by = l->o->by, *name = w->name;
+	const char *by = l->o->by, *name = l->o->by_field ? w->by : w->name;
 
 	if (!strcmp(by, "name"))
 		snprintf(out, LATENCY_KEY, "%s", name);
@@ -138,7 +151,8 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	char key[LATENCY_KEY];
 
 	if (at < l->from || at >= l->to ||
-	    (l->o->name && strcmp(l->o->name, w->name) != 0) ||
+	    (l->o->name && strcmp(l->o->name, w->name) != 0 &&
+	     strcmp(l->o->name, w->by) != 0) ||
 	    !filter_takes_thread(l->o->filter, w->thread->pid, w->thread->tid,
 				 w->thread->comm) ||
 	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
@@ -162,10 +176,13 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
-	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
+	const struct latency_worst w = { *i,
+					 interval_span(i->begin, i->end),
 					 intervals_kind(l->iv, i->pair),
 					 intervals_name(l->iv, i->name),
-					 intervals_thread(l->iv, i->thread) };
+					 intervals_name(l->iv, i->by),
+					 intervals_thread(l->iv, i->thread),
+					 { 0 } };
 
 	latency_take(l, &w, intervals_are_calls(l->iv, i->pair));
 }
@@ -174,8 +191,9 @@ static void latency_take_sched(void *arg, const struct interval *i,
 			       const char *kind, const char *name,
 			       const struct intervals_thread *t)
 {
-	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
-					 kind, name, t };
+	const struct latency_worst w = {
+		*i, interval_span(i->begin, i->end), kind, name, "", t, { 0 }
+	};
 
 	latency_take(arg, &w, false);
 }
@@ -379,6 +397,61 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	grid_free(g);
 }
 
+/* Writes the functions in which the longest began, outermost first, as
+ * `path --json` does. */
+static void latency_json_stacks(const struct latency *l, struct json *j)
+{
+	if (!l->stacks)
+		return;
+	json_array(j, "stacks");
+	for (size_t i = 0; i < l->n_worst; i++) {
+		const struct label_list *f = &l->worst[i].stack;
+
+		json_array(j, NULL);
+		for (size_t k = 0; k < f->n; k++)
+			json_text(j, NULL,
+				  callers_label(l->stacks, f->label[k])->name);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Prints the stack in which one began, innermost first. */
+static void latency_put_stack(const struct latency *l,
+			      const struct latency_worst *w)
+{
+	size_t n = w->stack.n, rest = 0, len;
+	char ns[32];
+	char *text;
+	FILE *out;
+
+	if (!n)
+		return;
+	if (n > STACK_INNER + STACK_OUTER + 1)
+		rest = n - STACK_INNER - STACK_OUTER;
+	out = mem_stream(&text, &len);
+	fprintf(out, "%s of ", human_ns(ns, sizeof(ns), w->ns));
+	safe_text_put(out, w->thread->comm, 0, 0);
+	fprintf(out, "/%" PRId64 ": ", w->thread->tid);
+	for (size_t i = 0; i < n; i++) {
+		const struct label *f =
+			callers_label(l->stacks, w->stack.label[n - 1 - i]);
+
+		if (i)
+			fputs(" < ", out);
+		if (rest && i == STACK_INNER) {
+			fprintf(out, "... %zu more ...", rest);
+			i += rest - 1;
+			continue;
+		}
+		safe_text_put(out, label_shown(f), 0, 0);
+	}
+	mem_stream_end(out);
+	putchar('\n');
+	term_wrap(stdout, text, 0, 4, term_columns(stdout));
+	free(text);
+}
+
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
 	const struct grid_column col[] = {
@@ -424,14 +497,21 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		printf("\nthe longest:\n\n");
 	latency_put_grid(l, g, j, "worst");
 	grid_free(g);
-	if (!l->sched)
-		return;
-	if (j)
-		json_array(j, "chains");
-	for (size_t i = 0; i < l->n_worst; i++)
-		latency_sched_chain(l->sched, l->worst[i].thread->tid,
-				    l->worst[i].i.begin, l->worst[i].i.end, j);
-	if (j)
+	if (j) {
+		latency_json_stacks(l, j);
+		if (l->sched)
+			json_array(j, "chains");
+	}
+	for (size_t i = 0; i < l->n_worst; i++) {
+		const struct latency_worst *w = &l->worst[i];
+
+		if (!j)
+			latency_put_stack(l, w);
+		if (l->sched)
+			latency_sched_chain(l->sched, w->thread->tid,
+					    w->i.begin, w->i.end, j);
+	}
+	if (j && l->sched)
 		json_end(j);
 }
 
@@ -594,20 +674,58 @@ static void latency_put_json(const struct latency *l)
 	json_newline(&j);
 }
 
-/* How to see what the slowest were, of the first row if it has a name. */
+/* Returns whether the times of a row may be those in which nobody asked for
+ * anything: of timers, of a virtual CPU that halts, of calls that wait. */
+static bool latency_may_idle(const struct latency *l,
+			     const struct latency_row *r)
+{
+	const char *kind = intern_get(&l->labels, r->kind);
+	const char *name = intern_get(&l->labels, r->label);
+	uint64_t longer = 0;
+	bool either;
+
+	if (!strcmp(kind, "timer-wait"))
+		return true;
+	if (!strcmp(kind, "kvm"))
+		return !strcasecmp(name, "hlt");
+	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
+		return false;
+	for (size_t i = r->n; either && i-- > 0 && r->ns[i] >= LONG_NS;)
+		longer += (uint64_t)r->ns[i];
+	return !either || longer > r->total / 2;
+}
+
+/* Returns the row whose longest are worth a look: the first that was not idle,
+ * or else the first. */
+static const struct latency_row *latency_worth(const struct latency *l)
+{
+	if (strcmp(l->o->by, "name") != 0)
+		return l->row;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->row[i].n && !latency_may_idle(l, &l->row[i]))
+			return &l->row[i];
+	return l->row;
+}
+
+/* How to see what the slowest were: options that go with those given. */
 static void latency_put_advice(const struct latency *l)
 {
-	const struct latency_row *r = l->row;
-	bool named = !strcmp(l->o->by, "name");
+	const struct latency_row *r = latency_worth(l);
+	bool named = !l->o->name &&
+		     (!strcmp(l->o->by, "name") || l->o->by_field) && l->iv;
 	char *name, *path;
 
 	if (!l->n)
 		return;
 	name = safe_text_word(intern_get(&l->labels, r->label));
 	path = safe_text_word(l->path);
-	printf("\n'--worst 3%s%s' lists the longest%s\n",
-	       named ? " --name " : "", named ? name : "",
-	       l->sched ? " with their chains" : "");
+	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
+	       named ? "--name " : "", named ? name : "", named ? " " : "",
+	       l->iv ? ", with their stacks" : ", with their chains");
+	if (r != l->row)
+		fputs("the rows above that may be waits for work: for what "
+		      "others do, or for a time\n",
+		      stdout);
 	if (l->iv)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
@@ -647,6 +765,34 @@ static int latency_status(const struct latency *l)
 	return STATUS_OK;
 }
 
+static int latency_compare_begins(const void *pa, const void *pb)
+{
+	const struct latency_worst *const *a = pa;
+	const struct latency_worst *const *b = pb;
+
+	return compare_numbers((*a)->i.begin_event, (*b)->i.begin_event);
+}
+
+/* Reads the stacks in which the longest began: of calls and own pairs, those of
+ * the program. */
+static int latency_read_stacks(struct latency *l, struct store *db,
+			       struct err *err)
+{
+	struct latency_worst **w = mem_new(l->n_worst, sizeof(*w));
+	int rc = 0;
+
+	l->stacks = callers_open(db, &l->labels, err);
+	for (size_t i = 0; i < l->n_worst; i++)
+		w[i] = &l->worst[i];
+	qsort(w, l->n_worst, sizeof(*w), latency_compare_begins);
+	for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
+		rc = callers_stack(l->stacks, w[i]->i.begin_event,
+				   !intervals_of_program(l->iv, w[i]->i.pair),
+				   &w[i]->stack, err);
+	free(w);
+	return l->stacks ? rc : -1;
+}
+
 /* The scheduler's kinds are read where they are asked for. */
 static int latency_read(struct latency *l, struct store *db, const char *path,
 			struct err *err)
@@ -674,7 +820,9 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		return -1;
 	l->first = intervals_sums(l->iv).first;
 	l->last = intervals_sums(l->iv).last;
-	return intervals_each(l->iv, latency_take_interval, l, err);
+	if (intervals_each(l->iv, latency_take_interval, l, err))
+		return -1;
+	return l->n_worst ? latency_read_stacks(l, db, err) : 0;
 }
 
 int report_latency(struct store *db, const char *path,
@@ -699,7 +847,10 @@ int report_latency(struct store *db, const char *path,
 		free(l.row[i].range);
 	}
 	free(l.row);
+	for (size_t i = 0; i < l.n_worst; i++)
+		free(l.worst[i].stack.label);
 	free(l.worst);
+	callers_close(l.stacks);
 	intern_release(&l.labels);
 	intern_release(&l.index);
 	latency_sched_close(l.sched);
