@@ -1,14 +1,15 @@
 # latency.py - report --latency, row by row, against perf trace, lock, kwork, sched.
-"""usage: latency.py [--print] [NAME...]
+"""usage: latency.py [--print] [NAME...]; LATENCY_PERF=PROGRAM: of that perf
 
 perf script prints the events of a capture. From them this script makes two lists
 of intervals: the right ones, and those that perf counts, by the rules of its
-source (6.1). Then three things must hold, for each kind that a capture has:
+source (6.1; of 7.2 if that is what $LATENCY_PERF names). Then three things must hold, for each kind that a capture has:
 
 1. every row of perf's table is the sum of the intervals of the second list;
 2. our intervals, their verdicts among them, are those of the first list;
 3. the two lists differ by classes, each of which is decided by the events, and
-   of each there are as many as expect-latency.txt says.
+   of each there are as many as expect-latency.txt says, and in its place
+   expect-latency-newer.txt of perf 7.2 and 7.3.
 
 syscall (perf trace -s)
   same       both have it
@@ -41,6 +42,8 @@ wake-up (perf sched latency)
   new        both, of a new thread, from sched_wakeup_new on
   yield      both, of a thread that left the CPU in state R, from the switch on
   R+         one that was preempted: perf 6.1 does not know the letter
+             perf 7.2 knows it, and counts from sched_waking on where there is
+             one: both have the same
   first      perf takes a thread of which it knows nothing for one that became
              ready when its first record was made, and counts 0
   silent     a thread is on a CPU without a switch: between its last switch out
@@ -77,7 +80,16 @@ Event = collections.namedtuple("Event", "time cpu pid tid comm name text n")
 Span = collections.namedtuple("Span", "begin end key")
 NAMED = {0: "HI", 1: "TIMER", 2: "NET_TX", 3: "NET_RX", 4: "BLOCK",
          5: "IRQ_POLL", 6: "TASKLET", 7: "SCHED", 8: "HRTIMER", 9: "RCU"}
+PERF, NEWER = "perf", False
 CLONES = "clone", "clone3", "fork", "vfork"
+
+
+def use(program):
+    """Which perf prints the tables: 6.1, or a newer one, of which 7.2 and 7.3
+    count alike."""
+    global PERF, NEWER
+    PERF = program
+    NEWER = not re.search(r"version [1-6]\.", common.output(PERF, "--version"))
 
 
 class Capture:
@@ -166,7 +178,7 @@ def number(pattern, e):
 
 def perf(path, *args):
     """Some of them print their tables to stderr."""
-    r = subprocess.run(["perf", *args, "-i", path, "-f"],
+    r = subprocess.run([PERF, *args, "-i", path, "-f"],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        check=True)
     return r.stdout.decode(errors="surrogateescape")
@@ -421,7 +433,7 @@ def check_kwork(c, kind, what, spans):
         # a name is cut, its end may be overwritten, and it is that of the
         # symbols of this machine
         like = len(os.path.commonprefix([row[0], m[0]])) >= min(12, len(m[0]))
-        return ((like or row[0][:5] == "(w)0x") and row[1:3] == m[1:3]
+        return ((like or "(w)0x" in (row[0][:5], m[0][:5])) and row[1:3] == m[1:3]
                 and abs(row[3] - total / 1e6) <= 0.000502
                 and near(row[4], m[4]) and when(row[5], m[5])
                 and when(row[6], m[6]))
@@ -569,6 +581,10 @@ def classes_locks(c, right):
 
 def perf_wakes(c):
     """tid -> (begin, end, what began it)"""
+    wakes = "sched:sched_wakeup_new", "sched:sched_wakeup"
+    # perf 7.2 takes them in place of wake-ups if there are any
+    if NEWER and "sched:sched_waking" in c.names:
+        wakes = "sched:sched_wakeup_new", "sched:sched_waking"
     atoms, out = {}, collections.defaultdict(list)
     for e in c.events:
         pid = number(r" pid=(-?\d+)", e)
@@ -576,8 +592,9 @@ def perf_wakes(c):
             prev = number(r"prev_pid=(\d+)", e)
             state = re.search(r"prev_state=(\S+)", e.text)[1]
             # perf 6.1 has no letter for R+, and reads one behind its table
-            atoms[prev] = (["ready", e, "yield"] if state == "R"
-                           else ["asleep", e, None])
+            atoms[prev] = (["ready", e, "yield"] if state == "R" else
+                           ["ready", e, "R+"] if NEWER and state == "R+" else
+                           ["asleep", e, None])
             nxt = number(r"next_pid=(\d+)", e)
             a = atoms.setdefault(nxt, ["ready", e, "first"])
             if a[0] == "ready":
@@ -585,7 +602,7 @@ def perf_wakes(c):
                 a[0] = "on"
         elif e.name == "sched:sched_stat_runtime":
             atoms.setdefault(pid, ["ready", e, "first"])
-        elif e.name in ("sched:sched_wakeup_new", "sched:sched_wakeup"):
+        elif e.name in wakes:
             a = atoms.setdefault(pid, ["asleep", e, None])
             if a[0] == "asleep":
                 atoms[pid] = ["ready", e,
@@ -792,7 +809,7 @@ def compare_sched(c, found):
                 else:
                     found["unproved" if out else "unseen"] += 1
             elif t0 == b.time:
-                found[why] += 1
+                found["waking" if b.name == "sched:sched_waking" else why] += 1
             elif why == "wake" and begins[tid].get(t0) == "sched_waking":
                 found["waking"] += 1
             elif why == "wake" and begins[tid].get(t0, "-") in "SDI" and (
@@ -855,9 +872,11 @@ def main():
         print("skip latency: no perf")
         return
     show, names = common.asked()
+    use(os.environ.get("LATENCY_PERF", "perf"))
     want = collections.defaultdict(dict)
-    for name, kind, word, n in common.table("expect-latency.txt", 4):
-        want[name][kind, word] = int(n)
+    for file in ["expect-latency.txt"] + NEWER * ["expect-latency-newer.txt"]:
+        for name, kind, word, n in common.table(file, 4):
+            want[name][kind, word] = int(n)
     for name, path in stored():
         if names and name not in names:
             continue
