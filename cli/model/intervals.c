@@ -961,6 +961,29 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 
 /* ---- */
 
+/* Returns whether there are events by the names of both ends of a pair. */
+static bool intervals_are_named(const struct intervals *iv)
+{
+	const char *rest;
+	size_t len;
+
+	for (size_t i = 0; i < pair_kinds_n; i++) {
+		bool begins = false, ends = false;
+
+		for (uint32_t t = 1; t < iv->n_type; t++) {
+			const char *name = iv->type[t].name;
+
+			begins |= pair_name_is(pair_kinds[i].begin, name, &rest,
+					       &len);
+			ends |= pair_name_is(pair_kinds[i].end, name, &rest,
+					     &len);
+		}
+		if (begins && ends)
+			return true;
+	}
+	return false;
+}
+
 /* Finds the pairs that were recorded. */
 static struct intervals *intervals_begin(struct store *db, const char *path,
 					 const struct intervals_ask *a,
@@ -973,10 +996,15 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->ask = a;
 	intern_add(&iv->names, "");
 	iv->lost = lost_times_new();
-	iv->payloads = payloads_open(db, err);
-	if (iv->payloads && !intervals_read_types(iv, err) &&
-	    !intervals_choose(iv, err))
+	if (intervals_read_types(iv, err))
+		goto fail;
+	/* the formats of all events are read only where they are needed */
+	if (a->any && !a->n_pair && !intervals_are_named(iv))
 		return iv;
+	iv->payloads = payloads_open(db, err);
+	if (iv->payloads && !intervals_choose(iv, err))
+		return iv;
+fail:
 	intervals_close(iv);
 	return NULL;
 }
