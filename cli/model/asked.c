@@ -6,10 +6,6 @@
 #include "schema/db/int_rows.h"
 #include "stitch/base/mem.h"
 
-/* Events between two that are asked for; so many rows are read in less time
- * than one is looked up. */
-#define FAR 4096
-
 /* Columns of table request; few are those before ip. */
 enum {
 	ASKED_EVENT,
@@ -23,17 +19,8 @@ enum {
 
 struct asked {
 	struct int_rows *rows;
-	struct int_row next;
-	bool has_next, few;
+	bool few;
 };
-
-static int asked_next(struct asked *a, struct err *err)
-{
-	int rc = int_rows_next(a->rows, &a->next, err);
-
-	a->has_next = rc > 0;
-	return rc < 0 ? -1 : 0;
-}
 
 struct asked *asked_open(struct store *db, bool few, struct err *err)
 {
@@ -47,45 +34,33 @@ struct asked *asked_open(struct store *db, bool few, struct err *err)
 	a->few = few;
 	a->rows = int_rows_of(db, "request", column,
 			      few ? ASKED_IP : ASKED_COLUMNS, err);
-	if (a->rows && !asked_next(a, err))
+	if (a->rows)
 		return a;
-	asked_close(a);
+	free(a);
 	return NULL;
 }
 
 void asked_close(struct asked *a)
 {
-	if (!a)
-		return;
-	int_rows_close(a->rows);
+	if (a)
+		int_rows_close(a->rows);
 	free(a);
 }
 
 int asked_find(struct asked *a, int64_t event, struct asked_row *row,
 	       struct err *err)
 {
-	const int64_t *v;
+	struct int_row r;
+	int rc = int_rows_seek(a->rows, event, &r, err);
 
-	if (a->has_next && event > FAR &&
-	    a->next.v[ASKED_EVENT] < event - FAR) {
-		a->next.v = NULL;
-		if (int_rows_seek(a->rows, event, &a->next, err) < 0)
-			return -1;
-		a->has_next = a->next.v != NULL;
-	}
-	while (a->has_next && a->next.v[ASKED_EVENT] < event)
-		if (asked_next(a, err))
-			return -1;
-	v = a->next.v;
-	if (!a->has_next || v[ASKED_EVENT] != event)
-		return 0;
-	*row = (struct asked_row){
-		.uraw = v[ASKED_URAW],
-		.verdict = v[ASKED_VERDICT],
-		.confidence = v[ASKED_CONFIDENCE],
-		.flags = v[ASKED_FLAGS],
-		.ip = a->few ? 0 : v[ASKED_IP],
-		.joined = a->next.known >> ASKED_URAW & 1,
-	};
-	return 1;
+	if (rc > 0)
+		*row = (struct asked_row){
+			.uraw = r.v[ASKED_URAW],
+			.verdict = r.v[ASKED_VERDICT],
+			.confidence = r.v[ASKED_CONFIDENCE],
+			.flags = r.v[ASKED_FLAGS],
+			.ip = a->few ? 0 : r.v[ASKED_IP],
+			.joined = r.known >> ASKED_URAW & 1,
+		};
+	return rc;
 }

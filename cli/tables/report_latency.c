@@ -684,10 +684,9 @@ static bool latency_may_idle(const struct latency *l,
 	uint64_t longer = 0;
 	bool either;
 
-	if (!strcmp(kind, "timer-wait"))
+	if (!strcmp(kind, "timer-wait") ||
+	    (!strcmp(kind, "kvm") && !strcasecmp(name, "hlt")))
 		return true;
-	if (!strcmp(kind, "kvm"))
-		return !strcasecmp(name, "hlt");
 	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
 		return false;
 	for (size_t i = r->n; either && i-- > 0 && r->ns[i] >= LONG_NS;)
