@@ -114,7 +114,7 @@ static const struct pairing_row pairing_rows[] = {
 	  "?-5 began before; 10-20 proved" },
 	{ "an_earlier_raise_may_be_lost", "irq:softirq_raise",
 	  "5 end 1 3; 10 begin 1 3; 20 end 1 3", "6-8 0 1",
-	  "?-5 began before; 10-20 consistent start" },
+	  "?-5 began before; 10-20 consistent loss" },
 	{ "a_timer_that_starts_again_was_cancelled", "timer:timer_start",
 	  "10 begin 1 7; 15 begin 1 7; 20 end 1 7", "",
 	  "10-? cancelled restart; 15-20 proved" },
