@@ -31,12 +31,22 @@
 /* A disk seldom takes so long, and one that waits for others often does. */
 #define LONG_NS 100000000
 
+/* From so many lengths on, equal ones are added up before there are more: they
+ * are fewer than the intervals of a long recording. */
+#define LENGTHS_MANY 4096
+
+struct latency_length {
+	int64_t ns;
+	uint64_t n; /* intervals that took so long */
+};
+
 /* The intervals of one kind and name. */
 struct latency_row {
 	uint32_t kind, label; /* of labels */
 	uint64_t errors, total;
 	uint64_t verdict[INTERVAL_VERDICTS];
-	int64_t *ns; /* of the proved ones */
+	uint64_t count; /* of the proved ones, */
+	struct latency_length *length;
 	size_t n, cap;
 	struct interval_range *range; /* of the others */
 	size_t n_range, cap_range;
@@ -125,6 +135,42 @@ static struct latency_row *latency_row_of(struct latency *l, const char *kind,
 	return &l->row[id];
 }
 
+static int latency_compare_lengths(const void *pa, const void *pb)
+{
+	const struct latency_length *a = pa;
+	const struct latency_length *b = pb;
+
+	return compare_numbers(a->ns, b->ns);
+}
+
+/* Sorts lengths, and adds up equal ones. Returns how many are left. */
+static size_t latency_add_up(struct latency_length *length, size_t n)
+{
+	size_t to = 0;
+
+	if (n)
+		qsort(length, n, sizeof(*length), latency_compare_lengths);
+	for (size_t i = 0; i < n; i++)
+		if (to && length[to - 1].ns == length[i].ns)
+			length[to - 1].n += length[i].n;
+		else
+			length[to++] = length[i];
+	return to;
+}
+
+static void latency_add_length(struct latency_row *r, int64_t ns)
+{
+	if (r->n == r->cap && r->n >= LENGTHS_MANY) {
+		r->n = latency_add_up(r->length, r->n);
+		if (r->n > r->cap / 2)
+			r->length = mem_grow(r->length, &r->cap, r->cap + 1,
+					     sizeof(*r->length));
+	}
+	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ ns, 1 };
+	r->count++;
+	r->total += (uint64_t)ns;
+}
+
 /* Keeps the longest. */
 static void latency_keep(struct latency *l, const struct latency_worst *w)
 {
@@ -167,8 +213,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 				interval_range(i, l->first, l->last);
 		return;
 	}
-	*mem_add(r->ns, r->n, r->cap) = w->ns;
-	r->total += (uint64_t)w->ns;
+	latency_add_length(r, w->ns);
 	r->errors += calls && i->has_ret && i->ret < 0 && i->ret >= -4095;
 	latency_keep(l, w);
 }
@@ -200,17 +245,26 @@ static void latency_take_sched(void *arg, const struct interval *i,
 
 /* ---- figures */
 
-static int latency_compare_ns(const void *a, const void *b)
+/* Returns the smallest of lengths that is not below a share of them. */
+static int64_t latency_at(const struct latency_length *length, size_t n,
+			  unsigned int per_mille)
 {
-	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
+	uint64_t all = 0, rank;
+
+	for (size_t i = 0; i < n; i++)
+		all += length[i].n;
+	rank = (all * per_mille + 999) / 1000;
+	for (size_t i = 0; i < n; i++) {
+		if (rank <= length[i].n)
+			return length[i].ns;
+		rank -= length[i].n;
+	}
+	return 0;
 }
 
-/* Returns the smallest of sorted values that is not below a share of them. */
-static int64_t latency_at(const int64_t *ns, size_t n, unsigned int per_mille)
+static int64_t latency_longest(const struct latency_row *r)
 {
-	size_t rank = (size_t)(((uint64_t)n * per_mille + 999) / 1000);
-
-	return n ? ns[rank ? rank - 1 : 0] : 0;
+	return r->n ? r->length[r->n - 1].ns : 0;
 }
 
 /* Finds between what a percentile is, whatever the others are: where all are as
@@ -219,19 +273,20 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 					    unsigned int per_mille)
 {
 	size_t n = r->n + r->n_range;
-	int64_t *ns = mem_new(n + 1, sizeof(*ns));
+	struct latency_length *all = mem_new(n + 1, sizeof(*all));
 	struct interval_range out = { 0, 0 };
 
 	for (int most = 0; most < 2; most++) {
 		if (r->n)
-			memcpy(ns, r->ns, r->n * sizeof(*ns));
+			memcpy(all, r->length, r->n * sizeof(*all));
 		for (size_t i = 0; i < r->n_range; i++)
-			ns[r->n + i] =
-				most ? r->range[i].most : r->range[i].least;
-		qsort(ns, n, sizeof(*ns), latency_compare_ns);
-		*(most ? &out.most : &out.least) = latency_at(ns, n, per_mille);
+			all[r->n + i] = (struct latency_length){
+				most ? r->range[i].most : r->range[i].least, 1
+			};
+		*(most ? &out.most : &out.least) =
+			latency_at(all, latency_add_up(all, n), per_mille);
 	}
-	free(ns);
+	free(all);
 	return out;
 }
 
@@ -248,13 +303,13 @@ static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
 static uint64_t latency_order(const struct latency_row *r, const char *order)
 {
 	if (!strcmp(order, "count"))
-		return r->n;
+		return r->count;
 	if (!strcmp(order, "max"))
-		return r->n ? (uint64_t)r->ns[r->n - 1] : 0;
+		return (uint64_t)latency_longest(r);
 	if (!strcmp(order, "average"))
-		return r->n ? r->total / r->n : 0;
+		return r->n ? r->total / r->count : 0;
 	if (!strcmp(order, "p99"))
-		return (uint64_t)latency_at(r->ns, r->n, 990);
+		return (uint64_t)latency_at(r->length, r->n, 990);
 	if (!strcmp(order, "unknown"))
 		return latency_unknown(r->verdict);
 	return r->total;
@@ -278,9 +333,7 @@ static int latency_compare_rows(const void *pa, const void *pb, void *arg)
 static void latency_sort(struct latency *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->row[i].n)
-			qsort(l->row[i].ns, l->row[i].n, sizeof(*l->row[i].ns),
-			      latency_compare_ns);
+		l->row[i].n = latency_add_up(l->row[i].length, l->row[i].n);
 	if (l->n)
 		qsort_r(l->row, l->n, sizeof(*l->row), latency_compare_rows, l);
 }
@@ -312,7 +365,7 @@ static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 			snprintf(text, sizeof(text), "%s..%s", least,
 				 human_ns(most, sizeof(most), b.most));
 	} else if (r->n) {
-		b.least = b.most = latency_at(r->ns, r->n, 990);
+		b.least = b.most = latency_at(r->length, r->n, 990);
 	}
 	grid_text(g, text);
 	grid_signed(g, b.least);
@@ -346,14 +399,14 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 
 	grid_text(g, intern_get(&l->labels, r->kind));
 	grid_text(g, intern_get(&l->labels, r->label));
-	grid_number(g, r->n);
+	grid_number(g, r->count);
 	grid_number(g, r->errors);
 	latency_add_ns(g, (int64_t)r->total, true);
-	latency_add_ns(g, any ? (int64_t)(r->total / r->n) : 0, any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 500), any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 900), any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 990), any);
-	latency_add_ns(g, any ? r->ns[r->n - 1] : 0, any);
+	latency_add_ns(g, any ? (int64_t)(r->total / r->count) : 0, any);
+	latency_add_ns(g, latency_at(r->length, r->n, 500), any);
+	latency_add_ns(g, latency_at(r->length, r->n, 900), any);
+	latency_add_ns(g, latency_at(r->length, r->n, 990), any);
+	latency_add_ns(g, latency_longest(r), any);
 	grid_percent(g, r->total,
 		     l->last > l->first ? (uint64_t)(l->last - l->first) : 0);
 	grid_number(g, latency_unknown(r->verdict));
@@ -549,13 +602,14 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
 		     k++) {
-			size_t bin = latency_bin(l->row[i].ns[k], l->o->bin);
+			const struct latency_length *len = &l->row[i].length[k];
+			size_t bin = latency_bin(len->ns, l->o->bin);
 
-			if (++count[bin] > most)
-				most = count[bin];
+			count[bin] += len->n;
+			most = count[bin] > most ? count[bin] : most;
 			from = bin < from ? bin : from;
 			to = bin > to ? bin : to;
-			all++;
+			all += len->n;
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {
 		size_t len = (size_t)(count[bin] * 40 / most);
@@ -689,8 +743,8 @@ static bool latency_may_idle(const struct latency *l,
 		return true;
 	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
 		return false;
-	for (size_t i = r->n; either && i-- > 0 && r->ns[i] >= LONG_NS;)
-		longer += (uint64_t)r->ns[i];
+	for (size_t i = r->n; either && i-- > 0 && r->length[i].ns >= LONG_NS;)
+		longer += (uint64_t)r->length[i].ns * r->length[i].n;
 	return !either || longer > r->total / 2;
 }
 
@@ -842,7 +896,7 @@ int report_latency(struct store *db, const char *path,
 		rc = latency_status(&l);
 	}
 	for (size_t i = 0; i < l.n; i++) {
-		free(l.row[i].ns);
+		free(l.row[i].length);
 		free(l.row[i].range);
 	}
 	free(l.row);

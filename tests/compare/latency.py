@@ -663,19 +663,24 @@ def check_report(c, kind, rows):
     for by in "name", "tid":
         r = json.loads(common.must("report", "--latency", kind, "--by", by,
                                    "--json", "--limit", "0", c.db))
-        want = collections.Counter()
+        lengths = collections.defaultdict(list)
         for i in rows:
-            key = i["name"] if by == "name" else str(i["tid"])
             if i["verdict"] == "proved":
-                want[key, "count"] += 1
-                want[key, "total_ns"] += i["t1"] - i["t0"]
-        have = collections.Counter()
+                lengths[i["name"] if by == "name" else str(i["tid"])].append(
+                    i["t1"] - i["t0"])
+        want, have = {}, {}
+        for key, v in lengths.items():
+            v.sort()
+            want.update({(key, "count"): len(v), (key, "total_ns"): sum(v),
+                         (key, "max_ns"): v[-1]})
+            for p in 50, 90, 99:
+                want[key, "p%d_ns" % p] = v[-(-len(v) * p // 100) - 1]
         for i in r["rows"]:
-            for k in "count", "total_ns":
+            for k in ("count", "total_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns"):
                 have[i["name"] if by == "name"
-                     else i["name"].split("/")[-1], k] += i[k]
+                     else i["name"].split("/")[-1], k] = i[k]
         bad += common.unlike({k: v for k, v in want.items() if v},
-                             {k: v for k, v in have.items() if v}, 0)
+                             {k: v for k, v in have.items() if v > 0}, 0)
     common.ok(not bad, "%s: rows of report --latency %s are those of the table"
               % (c.name, kind), bad[:12])
 
