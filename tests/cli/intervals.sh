@@ -152,6 +152,21 @@ is "no_median_is_above_5_ms" 0 $?
 "$B" report --latency --fail-above 5 "$db" >"$work/out" 2>&1
 is "a_limit_needs_a_unit" 2 $?
 
+# ---- a program of 32 bits, whose code is below 4 GiB, has other numbers: 230 is
+# lgetxattr there
+cp "$db" "$work/short.db"
+python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE mapping SET start = start % 2000000000, \"end\" = start % 2000000000 + 4096 WHERE process > 0")
+db.commit()' "$work/short.db"
+calls_of() {	# calls_of DB NAME
+	"$B" query --format csv "$1" "SELECT count(*) FROM interval
+		WHERE name = '$2'" | tail -1 | tr -d '\r'
+}
+is "numbers_of_32_bits_have_their_names" "22 0 0 22" \
+	"$(calls_of "$db" clock_nanosleep) $(calls_of "$db" lgetxattr) $(calls_of \
+	"$work/short.db" clock_nanosleep) $(calls_of "$work/short.db" lgetxattr)"
+
 # ---- own pairs
 # without their numbers, returns of children have no begin, and exits no end
 is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \

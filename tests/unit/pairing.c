@@ -59,6 +59,8 @@ static const struct pairing_row pairing_rows[] = {
 	{ "another_thread_ends_none", CALLS,
 	  "10 begin 1 read; 12 begin 2 read; 15 end 2 read; 20 end 1 read", "",
 	  "12-15 proved; 10-20 proved" },
+	{ "a_call_in_which_another_thread_ends_it_is_unfinished", CALLS,
+	  "10 begin 1 futex; 20 begin 2 exit_group", "", "10-? unfinished" },
 	{ "exit_never_returns", CALLS, "10 begin 1 exit_group", "", "" },
 	{ "clone_returns_twice", CALLS,
 	  "10 begin 1 clone; 15 end 2 clone 0; 20 end 1 clone 2", "",
