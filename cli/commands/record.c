@@ -23,6 +23,7 @@
 #include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "cli/typed.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -242,6 +243,16 @@ static int record_perf_runs(const struct plan *p, struct rings *rings)
 								     : status;
 }
 
+/* Leaves *pid as it is where the records do not tell it. */
+static int record_find_program(struct store *db, int64_t *pid, struct err *err)
+{
+	struct rows *r = rows_of(db, "path_program", err);
+
+	if (rows_step(r))
+		*pid = rows_int(r, PATH_PROGRAM_PID);
+	return rows_end(r, err);
+}
+
 /* Shows what 'path' says of each switch and wake-up, if there are any; else the
  * first screen of the capture. */
 static int record_show(int n, char **shown, struct err *err)
@@ -250,6 +261,7 @@ static int record_show(int n, char **shown, struct err *err)
 	char *made[] = { db, NULL };
 	int status = STATUS_OK;
 	struct err none = { 0 };
+	int64_t pid = -1;
 	struct store *s;
 	int rc;
 
@@ -258,11 +270,20 @@ static int record_show(int n, char **shown, struct err *err)
 	s = beside_open(n, shown, false, db, &status, err);
 	if (!s)
 		return -1;
+	rc = want.n_program ? record_find_program(s, &pid, err) : 0;
 	store_close(s);
+	if (rc)
+		return -1;
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
 		return cmd_look.run(n, shown, err);
-	say("'backstitch %s' has the hot functions\n", want.out);
+	/* perf records all CPUs, and so does what the first screen counts */
+	if (pid > 0)
+		say("'backstitch report --pid %lld %s' has the hot functions "
+		    "of this process, without '--pid' of the whole machine\n",
+		    (long long)pid, db);
+	else
+		say("'backstitch %s' has the hot functions\n", want.out);
 	return status ? status : rc;
 }
 

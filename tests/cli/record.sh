@@ -505,6 +505,9 @@ then
 	tr '\n' ' ' <err |
 		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,;]'
 	ok where_a_program_computed_is_said $?
+	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
+	says the_hot_functions_are_those_of_the_program \
+		"'backstitch report --pid $pid own.db' has the hot functions" err
 	# samples of another thread that had its tid before are not its own
 	sqlite3 own.db "UPDATE event SET time_ns = 1 WHERE type IN (SELECT id
 		FROM event_type WHERE name LIKE '%clock%' OR
