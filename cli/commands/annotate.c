@@ -69,8 +69,8 @@ static void annotate_tell_others(const struct hot *h,
 
 	if (!c->others)
 		return;
-	say("note: this is %zu of %zu functions of this name, ", c->nth,
-	    c->others + 1);
+	say_note("this is %zu of %zu functions of this name, ", c->nth,
+		 c->others + 1);
 	if (strcmp(f->shown, f->base) != 0)
 		say("%s ", f->shown);
 	if (tier)

@@ -128,11 +128,12 @@ static void record_say_replaced(const struct record_code *c)
 		snprintf(others, sizeof(others), " and %zu more",
 			 c->n_replaced - 1);
 	input_database_name(want.out, db, sizeof(db));
-	say("%s%s was replaced since process %ld mapped it: functions of the "
-	    "old file will have no names; as long as it runs, 'install -D %s "
-	    "old%s' keeps that, and then 'backstitch symbolize --symfs old "
-	    "%s' names them\n",
-	    file, others, want.pid, c->kept, file, db);
+	say_note(
+		"%s%s was replaced since process %ld mapped it: functions of the "
+		"old file will have no names; as long as it runs, 'install -D %s "
+		"old%s' keeps that, and then 'backstitch symbolize --symfs old "
+		"%s' names them\n",
+		file, others, want.pid, c->kept, file, db);
 	free(file);
 }
 
@@ -154,20 +155,22 @@ static void record_say(const struct plan *p)
 	plan_say_why(p);
 	if (f && !record_is_user(p->event) && fscanf(f, "%d", &level) == 1 &&
 	    level > (geteuid() ? 0 : 1))
-		say("kernel functions will have no names: kernel.kptr_restrict "
-		    "is %d\n",
-		    level);
+		say_note(
+			"kernel functions will have no names: kernel.kptr_restrict "
+			"is %d\n",
+			level);
 	if (f)
 		fclose(f);
 	if (record_is_user(p->event) && !want.event)
-		say("without the kernel's part, which needs "
-		    "kernel.perf_event_paranoid below 2, or root\n");
+		say_note("without the kernel's part, which needs "
+			 "kernel.perf_event_paranoid below 2, or root\n");
 	if (p->code.n_replaced)
 		record_say_replaced(&p->code);
 	if (r && !p->env)
-		say("%s's functions will have no names%s: you will see those "
-		    "of its interpreter\n",
-		    r->name, p->code.minor ? " before 3.12" : "");
+		say_note(
+			"%s's functions will have no names%s: you will see those "
+			"of its interpreter\n",
+			r->name, p->code.minor ? " before 3.12" : "");
 	else if (r && !(want.runtime && want.n_program))
 		say("for names of %s's functions%s %s=%s\n", r->name,
 		    want.pid ? " start it with" : ": --runtime, which sets",
