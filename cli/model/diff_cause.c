@@ -30,9 +30,10 @@
 #define REST (2 * 1.42 * DIFF_BETWEEN)
 /* The caller is not known if it is missing in so much of a function. */
 #define BLIND 0.5
-/* So much of a change is one of the functions in it, and not only moved there;
- * so many that are none are left out. */
+/* So much of a change is one of the functions in it, and not only moved there,
+ * or all of it; so many rows are looked at. */
 #define REAL 0.5
+#define REAL_ALL 0.9
 #define MOVED_MAX 32
 
 /* Weights of each row, by side, in stacks with one function. */
@@ -117,8 +118,15 @@ static bool cause_may_be(const struct diff_rows *d, size_t row)
 	enum label_kind kind = diff_rows_label(d, row)->kind;
 
 	return !d->row[row].unknown && !d->row[row].renamed &&
-	       !d->row[row].moved && kind != LABEL_GROUP &&
+	       d->row[row].real >= REAL && kind != LABEL_GROUP &&
 	       kind != LABEL_MISSING && kind != LABEL_WAIT;
+}
+
+/* Returns the change of a row's total without what only moved, as far as that
+ * is known. */
+static double cause_excess(const struct diff_rows *d, size_t row)
+{
+	return d->row[row].real * diff_rows_excess_of(d, row, true);
 }
 
 /* Returns the largest change in a direction. */
@@ -127,7 +135,7 @@ static double cause_largest(const struct diff_rows *d, int sign)
 	double most = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, true);
+		double v = sign * cause_excess(d, i);
 
 		if (cause_may_be(d, i) && v > most &&
 		    (d->place[1][i].change == sign ||
@@ -162,16 +170,19 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
 }
 
-/* Returns whether a row is nearer to the change than another one: it has more
- * of the change beside what it has in all; of those that have the same, as one
- * does nothing but call the other, that which has more of it itself. */
+/* Returns whether a row is nearer to the change than another one: of that a
+ * part only moved; or it has more of the change beside what it has in all; of
+ * those that have the same, as one does nothing but call the other, that which
+ * has more of it itself. */
 static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 			   uint32_t than)
 {
-	double a = diff_rows_excess_of(d, row, true);
-	double b = diff_rows_excess_of(d, than, true);
+	double a = cause_excess(d, row);
+	double b = cause_excess(d, than);
 	double more = a * a * cause_size(d, than) - b * b * cause_size(d, row);
 
+	if ((d->row[row].real < 1) != (d->row[than].real < 1))
+		return d->row[than].real < 1;
 	return more > 0 ||
 	       (!(more < 0) && sign * (diff_rows_excess_of(d, row, false) -
 				       diff_rows_excess_of(d, than, false)) >
@@ -187,7 +198,7 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 	uint32_t best = REPORT_NONE;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, true);
+		double v = sign * cause_excess(d, i);
 
 		if (!cause_may_be(d, i) || v < MOST * most)
 			continue;
@@ -274,23 +285,25 @@ static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
 		c->n_part = 0;
 }
 
-/* Returns whether the functions in a row's stacks changed, and did not only
- * move there. */
-static bool cause_is_real(const struct diff_rows *d, uint32_t row, int sign)
+/* Finds how much of a row's change is one of the functions in its stacks, and
+ * did not only move there. Returns false if it is not most of it. */
+static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 {
 	struct cause_stacks s = { .count = NULL };
+	double all = sign * diff_rows_excess_of(d, row, true);
 	double real = 0;
 
 	cause_stacks_add_up(&s, d, row);
 	for (uint32_t i = 0; i < d->n; i++) {
 		double here =
 			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
-		double all = sign * diff_rows_excess_of(d, i, false);
+		double most = sign * diff_rows_excess_of(d, i, false);
 
-		real += here > 0 && all > 0 ? fmin(here, all) : 0;
+		real += here > 0 && most > 0 ? fmin(here, most) : 0;
 	}
 	cause_stacks_release(&s);
-	return real >= REAL * sign * diff_rows_excess_of(d, row, true);
+	d->row[row].real = real < REAL_ALL * all ? real / all : 1;
+	return d->row[row].real >= REAL;
 }
 
 /* Returns the function in `row` that has most of its change, if nothing is left
@@ -355,14 +368,17 @@ static bool cause_try(struct diff_rows *d)
 	c->row = cause_nearest(d, c->sign, most, REPORT_NONE, NULL, NULL);
 	if (c->row == REPORT_NONE)
 		return false;
-	if (!cause_is_real(d, c->row, c->sign)) {
-		d->row[c->row].moved = true;
-		c->row = REPORT_NONE;
-		return true;
+	if (d->row[c->row].real >= 1) {
+		cause_find_real(d, c->row, c->sign);
+		/* another one may have more than what is left */
+		if (d->row[c->row].real < 1) {
+			c->row = REPORT_NONE;
+			return true;
+		}
 	}
 	c->row = cause_inner(d, c->sign, c->row);
 	caller = cause_caller(d, c->sign, most, c->row, d->build);
-	if (caller != REPORT_NONE && cause_is_real(d, caller, c->sign))
+	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
 	else if (cause_is_blind(d, c->row)) {
 		c->blind = c->row;
@@ -378,7 +394,7 @@ void diff_cause_find(struct diff_rows *d)
 	int tried = 0;
 
 	for (size_t i = 0; i < d->n; i++)
-		d->row[i].moved = false;
+		d->row[i].real = 1;
 	while (cause_try(d) && ++tried < MOVED_MAX)
 		;
 	if (c->row == REPORT_NONE)

@@ -48,8 +48,9 @@ struct diff_row {
 	const char *unknown;
 	bool renamed; /* the caller's: it is no change, but may have another
 		       * name on the other side */
-	bool moved;   /* private: what is under it changed elsewhere as much in
-		       * the other direction */
+	double real;  /* private: how much of the change of its total is in
+		       * functions that changed, 0 to 1; the rest only moved
+		       * there */
 	uint64_t n_interrupt[2]; /* private: samples of A and B with an
 				  * interrupt in the stack */
 };

@@ -32,6 +32,10 @@ static const struct {
 	  "m;clerk;x 6400|m;clerk;push;lock 300|m;clerk;push;unlock 300|m;y "
 	  "8000|m;z 9000",
 	  "", "", "push", "", "" },
+	{ "what_has_less_and_not_a_caller_that_vanished_in_part",
+	  "m;top;parse 7000|m;top;x 500|m;y 9000|m;z 5000",
+	  "m;top;parse 1500|m;parse 1500|m;top;x 500|m;y 9000|m;z 5000", "", "",
+	  "parse", "", "" },
 	{ "who_calls_what_others_call_as_before",
 	  "m;x;copy 500|m;y;copy 500|m;z 4000|m;x 300|m;w 3000",
 	  "m;x;copy 900|m;y;copy 500|m;z 4000|m;x 300|m;w 3000", "", "", "x",
