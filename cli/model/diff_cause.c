@@ -38,9 +38,11 @@
 
 /* Weights of each row, by side, in stacks with one function. */
 struct cause_stacks {
-	double *self[2];	  /* of the row itself */
-	double *above[2];	  /* with the row as a caller of the function */
-	double lacks[2];	  /* whose leaf it is, and lacks its callers */
+	double *self[2];  /* of the row itself */
+	double *above[2]; /* with the row as a caller of the function */
+	double lacks[2];  /* whose leaf it is, and lacks its callers */
+	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
+			   */
 	struct diff_count *count; /* of self, by run; NULL: not wanted */
 };
 
@@ -74,6 +76,9 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 		s->self[side][leaf] += (double)st[i].weight;
 		if (st[i].lacks && st[i].leaf == hit[at].row)
 			s->lacks[side] += (double)st[i].weight;
+		if (st[i].lacks && !hit[at + 1].self &&
+		    st[i].leaf == hit[at + 1].row)
+			s->hole[side] += (double)st[i].weight;
 		if (s->count)
 			s->count[leaf * d->n_run + run].n += st[i].samples;
 		for (size_t k = first; k < at; k++)
@@ -349,6 +354,36 @@ static bool cause_is_blind(const struct diff_rows *d, uint32_t row)
 	return s.lacks[side] > BLIND * (double)d->row[row].weight[side][1];
 }
 
+/* Returns the function that has most of a row's change, and the same code on
+ * both sides, if most of it is in stacks in which the function between them is
+ * missing: that one is the cause. */
+static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
+{
+	struct cause_stacks s = { .count = NULL };
+	double most = 0;
+	uint32_t best = REPORT_NONE;
+
+	cause_stacks_add_up(&s, d, row);
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v =
+			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
+
+		if (v > most) {
+			most = v;
+			best = i;
+		}
+	}
+	cause_stacks_release(&s);
+	return best != REPORT_NONE && d->build &&
+			       d->build[best] == DIFF_SAME_BUILD &&
+			       sign * diff_rows_excess(d, s.hole[0],
+						       s.hole[1]) >
+				       BLIND * sign *
+					       diff_rows_excess_of(d, row, true)
+		       ? best
+		       : REPORT_NONE;
+}
+
 /* Looks for the cause in the direction of the larger change. Returns whether to
  * look again, without what was found. */
 static bool cause_try(struct diff_rows *d)
@@ -380,10 +415,11 @@ static bool cause_try(struct diff_rows *d)
 	caller = cause_caller(d, c->sign, most, c->row, d->build);
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
-	else if (cause_is_blind(d, c->row)) {
-		c->blind = c->row;
+	c->blind = caller != c->row && cause_is_blind(d, c->row)
+			   ? c->row
+			   : cause_hole(d, c->row, c->sign);
+	if (c->blind != REPORT_NONE)
 		c->row = REPORT_NONE;
-	}
 	return false;
 }
 

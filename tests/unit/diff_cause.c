@@ -51,6 +51,12 @@ static const struct {
 	{ "none_where_callers_of_a_library_are_missing",
 	  "m;?;free 400|m;z 4000|m;w 3000", "m;?;free 900|m;z 4000|m;w 3000",
 	  "free", "m z w", "", "", "free" },
+	{ "none_where_what_calls_two_of_a_library_is_missing",
+	  "m;clerk;x 3000|m;clerk;?;lock 10|m;clerk;?;unlock 10|m;z 4000|m;w "
+	  "3000",
+	  "m;clerk;x 3000|m;clerk;?;lock 400|m;clerk;?;unlock 300|m;z 4000|m;w "
+	  "3000",
+	  "lock unlock", "m clerk x z w", "", "", "lock" },
 	{ "a_library_that_is_another_one_itself",
 	  "m;?;free 400|m;z 4000|m;w 3000", "m;?;free 900|m;z 4000|m;w 3000",
 	  "", "free m z w", "free", "", "" },
