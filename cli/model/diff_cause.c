@@ -384,6 +384,56 @@ static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
 		       : REPORT_NONE;
 }
 
+/* Returns whether all stacks of a row have another one as a caller. */
+static bool cause_is_under(const struct diff_rows *d, uint32_t row,
+			   uint32_t caller)
+{
+	struct cause_stacks s = { .count = NULL };
+	double all = (double)d->row[row].weight[0][1] +
+		     (double)d->row[row].weight[1][1];
+	double under;
+
+	cause_stacks_add_up(&s, d, row);
+	under = s.above[0][caller] + s.above[1][caller];
+	cause_stacks_release(&s);
+	return under >= all;
+}
+
+/* Finds two functions of which one has as much more as the other has less, in
+ * functions that have what they had: these are called by the other one now.
+ * Both are on both sides, else one has only another name or place. */
+static void cause_find_moved(struct diff_rows *d)
+{
+	struct diff_cause *c = &d->cause;
+	uint32_t best[2] = { REPORT_NONE, REPORT_NONE };
+	double most[2] = { 0, 0 };
+
+	for (int again = 0; again < 2; again++)
+		for (uint32_t i = 0; i < d->n; i++) {
+			const struct diff_place *p = &d->place[1][i];
+			double v = fabs(diff_rows_excess_of(d, i, true));
+			int more = p->change > 0;
+
+			if (d->row[i].real >= REAL || !p->change ||
+			    p->a < TELLING || p->b < TELLING)
+				continue;
+			if (!again)
+				most[more] = fmax(most[more], v);
+			else if (v >= MOST * most[more] &&
+				 (best[more] == REPORT_NONE ||
+				  cause_is_under(d, i, best[more])))
+				best[more] = i;
+		}
+	if (best[0] == REPORT_NONE || best[1] == REPORT_NONE ||
+	    fabs(diff_rows_excess_of(d, best[0], true) +
+		 diff_rows_excess_of(d, best[1], true)) > LEFT_OVER * most[1])
+		return;
+	c->row = best[1];
+	c->instead = best[0];
+	c->sign = 1;
+	c->moved = true;
+}
+
 /* Looks for the cause in the direction of the larger change. Returns whether to
  * look again, without what was found. */
 static bool cause_try(struct diff_rows *d)
@@ -433,13 +483,16 @@ void diff_cause_find(struct diff_rows *d)
 		d->row[i].real = 1;
 	while (cause_try(d) && ++tried < MOVED_MAX)
 		;
+	if (c->row == REPORT_NONE && c->blind == REPORT_NONE)
+		cause_find_moved(d);
 	if (c->row == REPORT_NONE)
 		return;
 	c->excess = diff_rows_excess_of(d, c->row, true);
 	before = d->scale * (double)d->row[c->row].weight[0][1];
 	c->times =
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
-	c->instead = cause_instead(d, c->row);
+	if (!c->moved)
+		c->instead = cause_instead(d, c->row);
 	cause_divide(c, d);
 }
 
@@ -450,7 +503,8 @@ void diff_cause_judge(struct diff_rows *d)
 	if (d->keys & KEY_SYM)
 		diff_hidden_find(d);
 	diff_cause_find(d);
-	if (d->absolute || d->cause.row == REPORT_NONE)
+	/* what moved is in what did not change */
+	if (d->absolute || d->cause.row == REPORT_NONE || d->cause.moved)
 		return;
 	under = cause_under(d, d->cause.row);
 	diff_rows_judge(d, under);

@@ -72,6 +72,8 @@ struct diff_cause {
 	/* the other function that took its time over, or gave it: inlined, or
 	 * merged; REPORT_NONE: none */
 	uint32_t instead;
+	bool moved; /* what it calls more is what `instead` called: nothing
+		     * takes longer */
 	/* what is called more or less often by functions that are missing;
 	 * REPORT_NONE: there is none, or a cause */
 	uint32_t blind;
