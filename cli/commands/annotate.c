@@ -13,7 +13,7 @@
 #include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
 #include "cli/model/stacks.h"
-#include "cli/model/short_name.h"
+#include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -65,7 +65,7 @@ static void annotate_tell_others(const struct hot *h,
 {
 	const struct hot_func *f = c->func;
 	const char *where = hot_base(h, c->image);
-	const char *tier = short_name_tier(f ? f->name : "");
+	const char *tier = suffix_tier(f ? f->name : "");
 
 	if (!c->others)
 		return;

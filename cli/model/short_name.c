@@ -655,23 +655,6 @@ static void short_entity(struct shortening *sh, size_t b, size_t e)
 	}
 }
 
-const char *short_name_tier(const char *name)
-{
-	/* CodeKindToMarker() of V8 12 */
-	switch (strncmp(name, "JS:", 3) ? '\0' : name[3]) {
-	case '~':
-		return "Ignition";
-	case '^':
-		return "Sparkplug";
-	case '+':
-		return "Maglev";
-	case '*':
-		return "TurboFan";
-	default:
-		return NULL;
-	}
-}
-
 const char *short_name_script(const char *name, size_t *len)
 {
 	if (strncmp(name, "JS:", 3) != 0)

@@ -20,10 +20,6 @@ enum short_keep {
 /* Returns the length of a name without what homonyms_name() adds to it. */
 size_t short_name_base(const char *name);
 
-/* Returns the tier of V8's compilers that made the code, as perf-basic-prof and
- * perf-prof have it in the name, "JS:*parse /srv/a.js:3:20"; NULL: not known.
- */
-const char *short_name_tier(const char *name);
 /* Returns what V8 calls the function, without tier and place, and *len; NULL if
  * the name is none of V8's, or of a function without a name. */
 const char *short_name_script(const char *name, size_t *len);

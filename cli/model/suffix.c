@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/model/short_name.h"
 #include "stitch/base/mem.h"
 
 static bool fold;
@@ -67,6 +66,23 @@ static bool suffix_is_julia(const char *out, size_t n, char end)
 	       (!memcmp(out, "julia_", 6) || !memcmp(out, "jfptr_", 6));
 }
 
+const char *suffix_tier(const char *name)
+{
+	/* CodeKindToMarker() of V8 12 */
+	switch (strncmp(name, "JS:", 3) ? '\0' : name[3]) {
+	case '~':
+		return "Ignition";
+	case '^':
+		return "Sparkplug";
+	case '+':
+		return "Maglev";
+	case '*':
+		return "TurboFan";
+	default:
+		return NULL;
+	}
+}
+
 /* Returns how many bytes at s are to be left out, where `out` is what is kept
  * of the name so far, of n bytes. */
 static size_t suffix_middle(const char *s, const char *out, size_t n,
@@ -76,7 +92,7 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 
 	/* "JS:*f a.js:1:2": the tier, of which each run has another share */
 	if (of && n == 3 && s[-1] == ':' && !memcmp(out, "JS:", 3) &&
-	    short_name_tier(s - 3))
+	    suffix_tier(s - 3))
 		return 1;
 	if (len && suffix_is_julia(out, n, s[len]))
 		return len;

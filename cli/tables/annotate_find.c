@@ -10,6 +10,7 @@
 #include "cli/model/shown_names.h"
 #include "cli/model/short_name.h"
 #include "cli/model/stacks.h"
+#include "cli/model/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -42,7 +43,7 @@ static void hot_take_names(struct hot_loader *l, const struct rows *r,
 
 		f->name = arena_strdup(text, told);
 		free(told);
-	} else if (short_name_tier(f->name)) {
+	} else if (suffix_tier(f->name)) {
 		char *base = arena_strdup(text, f->name);
 
 		/* "JS:*parse" and "JS:^parse" are one function */
