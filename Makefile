@@ -117,7 +117,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_calls.c %/ctfout_graph.c %/ctfout_uuid.c \
 	$(call find,schema stitch/base,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
-	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
+	$(addprefix cli/model/,asked.c chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c row_cursor.c) cli/typed.c \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
@@ -478,6 +478,7 @@ install: all
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
 	install -d $(SHARE)/backstitch/json
 	install -m 644 man/json/*.json $(SHARE)/backstitch/json
+	$(O)/backstitch help agent >$(SHARE)/backstitch/agent.txt
 	install -d $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
 	$(O)/backstitch completion bash >$(BASH_DIR)/backstitch
 	$(O)/backstitch completion zsh >$(ZSH_DIR)/_backstitch

@@ -47,14 +47,15 @@ static const struct opt opts[] = {
 		   "called), or thread behind which one waited: behind "
 		   "(name)"),
 	OPT_STRING(0, "name", "NAME", &only,
-		   "only those of this name: read, or a value of --by's field"),
+		   "only those of this name: read, or a value of --by"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by total, count, average, max, p99 or unknown, "
 		   "largest first (total)"),
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows; 0: all (one screen, 40 in a file)"),
 	OPT_NUMBER(0, "worst", "N", &worst,
-		   "list the N longest, too, each with the chain of path"),
+		   "list the N longest, too, each with its stack and the chain "
+		   "of path"),
 	OPT_FLAG(0, "histogram", &histogram,
 		 "print how many took how long, by powers of two"),
 	OPT_STRING(0, "bins", "TIME", &bins,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/latency/pair_kinds.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
@@ -13,6 +14,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 
@@ -23,14 +25,24 @@ struct lock_at {
 	unsigned int capture;
 };
 
+/* Of the types of events of a capture: 0: not asked, 1: no, 2: a lock. */
+struct lock_types {
+	uint8_t *is;
+	size_t n, cap;
+};
+
 struct lock_names {
+	struct lock_types *types; /* by capture */
+	size_t n_types, cap_types;
 	struct lock_at *at;
 	size_t n, cap;
 	struct table seen;
-	/* of lock_names_store() */
+	/* of lock_names_name() */
 	struct store *db;
 	const struct image *kernel;
 	size_t next; /* the first whose symbol is still to come */
+	symbol_fn *fn;
+	void *arg;
 };
 
 struct lock_names *lock_names_new(void)
@@ -42,14 +54,31 @@ void lock_names_free(struct lock_names *l)
 {
 	if (!l)
 		return;
+	for (size_t i = 0; i < l->n_types; i++)
+		free(l->types[i].is);
+	free(l->types);
 	table_release(&l->seen);
 	free(l->at);
 	free(l);
 }
 
-bool lock_names_wants(const struct event_def *def)
+bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
+		      const struct event_def *def)
 {
-	return !strcmp(def->name, "lock:contention_begin");
+	struct lock_types *t;
+	const char *rest;
+	size_t len;
+
+	l->types = mem_reach(l->types, &l->n_types, &l->cap_types, capture + 1u,
+			     sizeof(*l->types));
+	t = &l->types[capture];
+	t->is = mem_reach(t->is, &t->n, &t->cap, type + 1u, 1);
+	if (!t->is[type])
+		t->is[type] = pair_name_is("lock:contention_begin", def->name,
+					   &rest, &len)
+				      ? 2
+				      : 1;
+	return t->is[type] == 2;
 }
 
 void lock_names_take(struct lock_names *l, unsigned int capture,
@@ -59,9 +88,12 @@ void lock_names_take(struct lock_names *l, unsigned int capture,
 		uint64_t word[2] = { (uint64_t)f[i].num, capture };
 		uint64_t hash;
 
-		if (!f[i].present || f[i].text ||
+		if (!f[i].present ||
 		    strcmp(def->fields[i].name, "lock_addr") != 0)
 			continue;
+		/* of an event that was read as text */
+		if (f[i].text)
+			word[0] = strtoull(f[i].text, NULL, 0);
 		hash = hash_u64s(word, 2, 0);
 		if (l->n == LOCKS_MAX ||
 		    table_find_hash(&l->seen, hash) != TABLE_NONE)
@@ -82,19 +114,21 @@ static int lock_names_compare(const void *pa, const void *pb)
 }
 
 /* Takes the symbol that begins at a lock, if it is data: behind the code, and
- * no mark at the begin or end of a section. */
+ * no mark at the begin or end of a section. Others are of code. */
 static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 {
 	struct lock_names *l = arg;
 	uint64_t addr = l->kernel->start + sym->off;
 	char key[32];
 
-	for (; l->next < l->n && l->at[l->next].addr <= addr; l->next++) {
+	if (sym->off <= l->kernel->len)
+		return l->fn(l->arg, sym, err);
+	while (l->next < l->n && l->at[l->next].addr < addr)
+		l->next++;
+	for (; l->next < l->n && l->at[l->next].addr == addr; l->next++) {
 		if (!sym->name || sym->start != sym->off ||
-		    sym->off <= l->kernel->len ||
 		    !strncmp(sym->name, "__start_", 8) ||
-		    !strncmp(sym->name, "__stop_", 7) ||
-		    l->at[l->next].addr != addr)
+		    !strncmp(sym->name, "__stop_", 7))
 			continue;
 		snprintf(key, sizeof(key), "lock %" PRIx64, addr);
 		if (store_meta(l->db, (int)l->at[l->next].capture, key,
@@ -113,36 +147,40 @@ static int lock_names_one_kernel(struct store *db, struct err *err)
 	return rows_end(r, err) ? -1 : n == 1;
 }
 
-int lock_names_store(struct lock_names *l, struct store *db,
-		     struct symbolizer *sy, const struct image *kernel,
-		     struct err *err)
+int lock_names_name(struct lock_names *l, struct store *db,
+		    struct symbolizer *sy, const struct lock_names_image *i,
+		    symbol_fn *fn, void *arg, struct image_report *rep,
+		    struct err *err)
 {
-	struct image_report rep = { 0 };
+	const struct image *kernel = i->image;
 	struct code_place *place;
-	size_t n = 0;
-	int rc;
+	size_t n = i->n;
+	int rc = l && l->n && kernel->kind == IMAGE_KERNEL && kernel->start &&
+				 kernel->len
+			 ? lock_names_one_kernel(db, err)
+			 : 0;
 
-	if (!l || !l->n || kernel->kind != IMAGE_KERNEL || !kernel->start ||
-	    !kernel->len)
-		return 0;
-	rc = lock_names_one_kernel(db, err);
 	if (rc <= 0)
-		return rc;
+		return rc ? -1
+			  : symbolize_image(sy, kernel, i->code, n, fn, arg,
+					    rep, err);
 	l->db = db;
 	l->kernel = kernel;
-	place = mem_new(l->n, sizeof(*place));
+	l->fn = fn;
+	l->arg = arg;
+	place = mem_new(n + l->n, sizeof(*place));
+	if (n)
+		memcpy(place, i->code, n * sizeof(*place));
 	qsort(l->at, l->n, sizeof(*l->at), lock_names_compare);
 	/* what is allocated on x86-64 lies below the kernel */
-	for (size_t i = 0; i < l->n; i++) {
-		uint64_t off = l->at[i].addr - kernel->start;
+	for (size_t k = 0; k < l->n; k++) {
+		uint64_t off = l->at[k].addr - kernel->start;
 
-		if (l->at[i].addr > kernel->start &&
-		    (!n || place[n - 1].off != off))
-			place[n++].off = off;
+		if (l->at[k].addr > kernel->start + kernel->len &&
+		    (!n || place[n - 1].off < off))
+			place[n++] = (struct code_place){ .off = off };
 	}
-	rc = symbolize_image(sy, kernel, place, n, lock_names_put, l, &rep,
-			     err);
-	report_release(&rep);
+	rc = symbolize_image(sy, kernel, place, n, lock_names_put, l, rep, err);
 	free(place);
 	return rc;
 }

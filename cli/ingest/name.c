@@ -195,6 +195,7 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		    const struct code_place *code, size_t n, struct err *err)
 {
+	const struct lock_names_image all = { img, code, n };
 	struct image_report rep = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
@@ -203,12 +204,10 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		return -1;
 	ret = nr->pool && pool_takes(img)
 		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
-		      : symbolize_image(nr->sy, img, code, n, naming_put_symbol,
-					s, &rep, err);
+		      : lock_names_name(nr->locks, s->db, nr->sy, &all,
+					naming_put_symbol, s, &rep, err);
 	if (!ret)
 		ret = naming_tell_apart(nr, s, img, err);
-	if (!ret)
-		ret = lock_names_store(nr->locks, s->db, nr->sy, img, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,

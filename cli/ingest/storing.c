@@ -96,7 +96,7 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 	if (!src->ops->fields || e->type >= src->n_events)
 		return 0;
 	const struct event_def *def = &src->events[e->type];
-	bool lock = lock_names_wants(def);
+	bool lock = lock_names_wants(s->locks, src->index, e->type, def);
 	bool store = store_wants_fields(s->db, src, e->type);
 
 	n = def->n_fields;

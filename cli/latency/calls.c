@@ -51,3 +51,27 @@ const char *calls_name(const char *machine, int64_t number,
 		snprintf(out, CALLS_NAME, "NR %" PRId64, number);
 	return out;
 }
+
+bool calls_wait(const char *name, bool *either)
+{
+	/* and their forms: epoll_pwait2, recvmsg, futex_time64 */
+	static const char *const begin[] = {
+		"accept",      "clock_nanosleep", "epoll_pwait",
+		"epoll_wait",  "futex",		  "io_getevents",
+		"io_pgetev",   "io_uring_enter",  "mq_timedreceive",
+		"msgrcv",      "nanosleep",	  "pause",
+		"poll",	       "ppoll",		  "pselect6",
+		"recv",	       "restart_syscall", "rt_sigsuspend",
+		"rt_sigtimed", "select",	  "sigsuspend",
+		"wait4",       "waitid",	  "waitpid",
+	};
+	static const char *const may[] = { "read", "readv", "write", "writev" };
+
+	*either = false;
+	for (size_t i = 0; i < sizeof(may) / sizeof(*may); i++)
+		*either |= !strcmp(name, may[i]);
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return true;
+	return *either;
+}

@@ -1,6 +1,7 @@
 /* calls.h - names of system calls by their numbers. */
 #ifndef CLI_LATENCY_CALLS_H
 #define CLI_LATENCY_CALLS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CALLS_NAME 48
@@ -10,4 +11,8 @@
  * Returns out. */
 const char *calls_name(const char *machine, int64_t number,
 		       char out[CALLS_NAME]);
+/* Returns whether a call waits for what others do, or for a time, and so takes
+ * long in a server without work. either: in *either, whether it may as well
+ * work, as a read does of a file. */
+bool calls_wait(const char *name, bool *either);
 #endif

@@ -14,7 +14,8 @@ struct open_pair {
 	uint32_t below; /* index + 1 of the one that it is inside of, or of the
 			 * next free one; 0: none */
 	int64_t again;	/* the last begin that is a part of it */
-	bool part;	/* an earlier begin of it may be missing */
+	struct lost_sum before; /* where an earlier begin of it may be missing
+				 */
 	bool used;
 };
 
@@ -165,6 +166,7 @@ static struct interval pairing_of(const struct pairing_record *r)
 		.pair = r->pair,
 		.thread = r->thread,
 		.name = r->name,
+		.by = r->by,
 		.cpu = r->cpu,
 	};
 }
@@ -238,7 +240,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	unsigned int needs = pair_kind_needs(o->at.kind);
 	struct lost_sum lost =
 		pairing_lost(p, &o->at, o->at.time, r->time, needs);
-	bool hidden = lost.n >= needs || o->part;
+	bool hidden = lost.n >= needs || o->before.n;
 
 	/* what begins again may have ended before: one record would tell */
 	if (lost.n && o->again > o->at.time)
@@ -250,14 +252,18 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	i.end_event = r->event;
 	i.ret = r->ret;
 	i.has_ret = r->has_ret && r->call != PAIRING_SIGRETURN;
-	i.loss = lost.id;
+	i.loss = o->before.id ?: lost.id;
 	if (!i.name)
 		i.name = r->name;
+	if (!i.by)
+		i.by = r->by;
 	if (o->at.loose || r->loose)
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_MERGE);
 	else if (hidden)
 		pairing_say(p, &i, INTERVAL_CONSISTENT,
-			    pairing_reason(&lost) ?: INTERVAL_BY_START);
+			    pairing_reason(&lost)
+				    ?: pairing_reason(&o->before)
+				    ?: INTERVAL_BY_START);
 	else
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
 }
@@ -265,7 +271,8 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 /* ---- what is open */
 
 static void pairing_push(struct pairing *p, const struct pairing_record *r,
-			 uint64_t hash, uint32_t below, bool part)
+			 uint64_t hash, uint32_t below,
+			 const struct lost_sum *before)
 {
 	uint32_t at = p->free ? p->free - 1 : (uint32_t)p->n;
 
@@ -277,7 +284,7 @@ static void pairing_push(struct pairing *p, const struct pairing_record *r,
 					  .hash = hash,
 					  .below = below,
 					  .again = r->time,
-					  .part = part,
+					  .before = *before,
 					  .used = true };
 	table_add(&p->by_key, hash, at);
 }
@@ -317,7 +324,7 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 {
 	const struct pair_kind *k = r->kind;
 	uint32_t below = 0;
-	bool part = false;
+	struct lost_sum before = { 0 };
 
 	if (at != TABLE_NONE && k->rule == PAIR_FIRST && !r->whole) {
 		p->open[at].again = r->time;
@@ -337,8 +344,8 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 		pairing_tell_open(p, &o, r->time, reason);
 	}
 	if (k->rule == PAIR_FIRST && !r->whole)
-		part = pairing_lost(p, r, since, r->time, 1).n > 0;
-	pairing_push(p, r, hash, below, part);
+		before = pairing_lost(p, r, since, r->time, 1);
+	pairing_push(p, r, hash, below, &before);
 }
 
 /* An end of another call than the one that is open: the end of that one is

@@ -58,6 +58,7 @@ struct interval {
 	uint32_t pair;	 /* as in the records */
 	uint32_t thread; /* of the begin or, without one, of the end; 0 */
 	uint32_t name;	 /* likewise */
+	uint32_t by;	 /* likewise: what else the user sums up by; 0 */
 	int32_t cpu;	 /* likewise; -1: not known */
 	bool has_ret;
 	uint8_t verdict; /* enum interval_verdict */
@@ -87,7 +88,7 @@ struct pairing_record {
 	uint32_t pair;	/* number of the kind, or of what the user asked for */
 	uint32_t world; /* recording; of pairs across several LOST_ANY_WORLD */
 	uint32_t thread, process; /* 0: not known */
-	uint32_t name;
+	uint32_t name, by;
 	int32_t cpu;
 	bool has_ret;
 	bool whole; /* no earlier begin of the same interval can be missing */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/model/asked.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
@@ -13,6 +14,17 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/verdict.h"
+
+/* Columns of table event. */
+enum {
+	CALLERS_ID,
+	CALLERS_TYPE,
+	CALLERS_COMM,
+	CALLERS_KRAW,
+	CALLERS_URAW,
+	CALLERS_COLUMNS
+};
 
 struct callers {
 	struct intern *names;
@@ -20,22 +32,9 @@ struct callers {
 	struct stacks *stacks;
 	struct wait_causes *words;
 	struct table by_stack; /* of names, by both halves */
-	struct table joined; /* user halves by the events that asked for one */
+	struct asked *asked;
+	struct int_rows *events; /* of callers_stack() */
 };
-
-static int callers_read_requests(struct callers *c, struct store *db,
-				 struct err *err)
-{
-	static const char *const column[] = { "event", "uraw" };
-	struct int_rows *rows = int_rows_of(db, "request", column, 2, err);
-	struct int_row r;
-
-	while (int_rows_step(rows, &r))
-		if (r.v[1] > 0 && r.v[1] < UINT32_MAX)
-			table_add(&c->joined, hash_u64((uint64_t)r.v[0]),
-				  (uint32_t)r.v[1]);
-	return int_rows_end(rows, err);
-}
 
 struct callers *callers_open(struct store *db, struct intern *names,
 			     struct err *err)
@@ -44,14 +43,24 @@ struct callers *callers_open(struct store *db, struct intern *names,
 	struct stacks_opts so = { .filter = &filter_none,
 				  .gaps = true,
 				  .no_groups = true };
+	static const char *const column[CALLERS_COLUMNS] = {
+		[CALLERS_ID] = "id",	 [CALLERS_TYPE] = "type",
+		[CALLERS_COMM] = "comm", [CALLERS_KRAW] = "kraw",
+		[CALLERS_URAW] = "uraw",
+	};
 
 	c->names = names;
 	so.labels = c->labels = labels_new();
 	c->stacks = stacks_load(db, &so, err);
-	if (!c->stacks || callers_read_requests(c, db, err)) {
+	c->asked = c->stacks ? asked_open(db, true, err) : NULL;
+	c->events = c->asked ? int_rows_of(db, "event", column, CALLERS_COLUMNS,
+					   err)
+			     : NULL;
+	if (!c->events) {
 		callers_close(c);
 		return NULL;
 	}
+	labels_shorten(c->labels);
 	c->words = wait_causes_new(c->stacks);
 	return c;
 }
@@ -61,38 +70,69 @@ void callers_close(struct callers *c)
 	if (!c)
 		return;
 	wait_causes_free(c->words);
+	int_rows_close(c->events);
+	asked_close(c->asked);
 	stacks_free(c->stacks);
 	labels_free(c->labels);
 	table_release(&c->by_stack);
-	table_release(&c->joined);
 	free(c);
 }
 
-/* Returns a raw chain's id; 0: it can be none. */
-static uint32_t callers_chain(int64_t raw)
+/* Returns the id of a row; 0: it can be none. */
+static uint32_t callers_row(int64_t raw)
 {
 	return raw > 0 && raw < UINT32_MAX ? (uint32_t)raw : 0;
 }
 
-uint32_t callers_of(struct callers *c, const struct event_row *e, bool kernel)
+int callers_of(struct callers *c, const struct event_row *e, bool kernel,
+	       uint32_t *name, struct err *err)
 {
-	uint32_t joined =
-		table_find_hash(&c->joined, hash_u64((uint64_t)e->id));
-	uint32_t kraw = callers_chain(e->kraw);
-	uint32_t uraw = joined == TABLE_NONE ? callers_chain(e->uraw) : joined;
+	struct asked_row q = { 0 };
+	int rc = asked_find(c->asked, e->id, &q, err);
+	uint32_t kraw = callers_row(e->kraw);
+	uint32_t uraw = callers_row(q.joined ? q.uraw : e->uraw);
 	uint64_t word[2] = { (uint64_t)kraw << 32 | uraw, kernel };
 	uint64_t hash = hash_u64s(word, 2, 0);
-	uint32_t id = table_find_hash(&c->by_stack, hash);
-	const char *name;
+	const char *text;
 	bool missing;
-	char text[512];
+	char gap[512];
 
-	if (id != TABLE_NONE)
-		return id;
-	name = wait_causes_caller(c->words, kraw, uraw, kernel, &missing);
-	if (missing && *name)
-		snprintf(text, sizeof(text), STACK_NAMES_GAP " < %.400s", name);
-	id = intern_add(c->names, missing && *name ? text : name);
-	table_add(&c->by_stack, hash, id);
-	return id;
+	*name = table_find_hash(&c->by_stack, hash);
+	if (rc < 0 || *name != TABLE_NONE)
+		return rc < 0 ? -1 : 0;
+	text = wait_causes_caller(c->words, kraw, uraw, kernel, &missing);
+	if (missing && *text)
+		snprintf(gap, sizeof(gap), STACK_NAMES_GAP " < %.400s", text);
+	*name = intern_add(c->names, missing && *text ? gap : text);
+	table_add(&c->by_stack, hash, *name);
+	return 0;
+}
+
+int callers_stack(struct callers *c, int64_t event, bool kernel,
+		  struct label_list *out, struct err *err)
+{
+	struct asked_row q = { 0 };
+	struct stacks_group g = { .cpu = -1 };
+	struct int_row r;
+	int rc = int_rows_seek(c->events, event, &r, err);
+
+	if (rc <= 0 || asked_find(c->asked, event, &q, err) < 0)
+		return rc ? -1 : 0;
+	g.type = callers_row(r.v[CALLERS_TYPE]);
+	g.comm = callers_row(r.v[CALLERS_COMM]);
+	g.kraw = callers_row(r.v[CALLERS_KRAW]);
+	g.uraw = callers_row(q.joined ? q.uraw : r.v[CALLERS_URAW]);
+	g.verdict = (uint8_t)q.verdict;
+	g.flags = (uint8_t)q.flags & VERDICT_EXEC;
+	if (!kernel)
+		g.kraw = 0;
+	if (!g.kraw && !g.uraw && !g.verdict)
+		return 0;
+	stacks_get(c->stacks, &g, out);
+	return 0;
+}
+
+const struct label *callers_label(const struct callers *c, uint32_t label)
+{
+	return labels_get(c->labels, label);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/causes/missing.h"
+#include "cli/model/asked.h"
 #include "cli/model/causes_execs.h"
 #include "cli/model/causes_names.h"
 #include "cli/model/causes_silent.h"
@@ -26,7 +27,7 @@
 #include "stitch/task_state.h"
 #include "stitch/verdict.h"
 
-/* Columns of tables event and request. */
+/* Columns of table event. */
 enum {
 	EVENTS_ID,
 	EVENTS_TIME_NS,
@@ -36,12 +37,6 @@ enum {
 	EVENTS_COMM,
 	EVENTS_KRAW,
 	EVENTS_URAW
-};
-enum {
-	REQUESTS_EVENT,
-	REQUESTS_URAW,
-	REQUESTS_VERDICT,
-	REQUESTS_FLAGS
 };
 
 /* The stack of a thread for its next record of a switch. */
@@ -56,7 +51,8 @@ struct causes {
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
 	struct causes_types types;
-	struct int_rows *events, *requests;
+	struct int_rows *events;
+	struct asked *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */
 	struct row_cursor record;  /* of switches */
@@ -242,8 +238,8 @@ static uint32_t causes_row(int64_t v)
 static int causes_find_stack(struct causes *c, const struct int_row *event,
 			     struct offcpu_stack *s, struct err *err)
 {
-	struct int_row q;
-	int rc = int_rows_seek(c->requests, event->v[EVENTS_ID], &q, err);
+	struct asked_row q;
+	int rc = asked_find(c->requests, event->v[EVENTS_ID], &q, err);
 
 	*s = (struct offcpu_stack){
 		.type = causes_row(event->v[EVENTS_TYPE]),
@@ -252,10 +248,10 @@ static int causes_find_stack(struct causes *c, const struct int_row *event,
 		.uraw = causes_row(event->v[EVENTS_URAW]),
 	};
 	if (rc > 0) {
-		if (q.known >> REQUESTS_URAW & 1)
-			s->uraw = causes_row(q.v[REQUESTS_URAW]);
-		s->verdict = (uint8_t)q.v[REQUESTS_VERDICT];
-		s->flags = (uint8_t)q.v[REQUESTS_FLAGS] & VERDICT_EXEC;
+		if (q.joined)
+			s->uraw = causes_row(q.uraw);
+		s->verdict = (uint8_t)q.verdict;
+		s->flags = (uint8_t)q.flags & VERDICT_EXEC;
 	}
 	return rc < 0 ? -1 : 0;
 }
@@ -486,12 +482,6 @@ static int causes_open_events(struct causes *c, struct err *err)
 		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
 		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
 	};
-	static const char *const request[] = {
-		[REQUESTS_EVENT] = "event",
-		[REQUESTS_URAW] = "uraw",
-		[REQUESTS_VERDICT] = "verdict",
-		[REQUESTS_FLAGS] = "flags",
-	};
 	bool records = false;
 	struct int_row row;
 
@@ -500,8 +490,7 @@ static int causes_open_events(struct causes *c, struct err *err)
 	if (records && row_cursor_open(&c->record, c->db,
 				       store_sql("switch_records"), err))
 		return -1;
-	c->requests = int_rows_of(c->db, "request", request,
-				  sizeof(request) / sizeof(*request), err);
+	c->requests = asked_open(c->db, true, err);
 	c->events = c->requests
 			    ? int_rows_of(c->db, "event", event,
 					  sizeof(event) / sizeof(*event), err)
@@ -695,7 +684,7 @@ void causes_free(struct causes *c)
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
 	int_rows_close(c->events);
-	int_rows_close(c->requests);
+	asked_close(c->requests);
 	row_cursor_close(&c->record);
 	free(c->pending);
 	free(c->silent);

@@ -1,22 +1,20 @@
-/* events.c - iterates over the events of a database in time order, and over
- * their requests beside them: a join takes twice as long. */
+/* events.c - iterates over the events of a database in time order. */
 #include "cli/model/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/model/asked.h"
 #include "cli/model/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
 struct events {
-	struct rows *rows;	/* or: */
-	struct int_rows *ints;	/* all events, in time order, */
-	struct int_rows *asked; /* and their requests */
-	struct int_row request; /* the next one, if has_request */
-	bool has_request;
-	bool few; /* thread, ip and payload are not read */
+	struct rows *rows;     /* or: */
+	struct int_rows *ints; /* all events, in time order, */
+	struct asked *asked;   /* and their requests */
+	bool few;	       /* thread, ip and payload are not read */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -24,7 +22,7 @@ struct events {
 	struct arena text;
 };
 
-/* The columns of table event; few are those before thread; */
+/* The columns of table event; few are those before thread. */
 enum {
 	EVENT_BLOCKS_ID,
 	EVENT_BLOCKS_TIME_NS,
@@ -38,16 +36,6 @@ enum {
 	EVENT_BLOCKS_PAYLOAD
 };
 
-/* and those of table request, without the last one. */
-enum {
-	REQUEST_BLOCKS_EVENT,
-	REQUEST_BLOCKS_URAW,
-	REQUEST_BLOCKS_VERDICT,
-	REQUEST_BLOCKS_CONFIDENCE,
-	REQUEST_BLOCKS_FLAGS,
-	REQUEST_BLOCKS_IP
-};
-
 static const char *const event_columns[] = {
 	[EVENT_BLOCKS_ID] = "id",	  [EVENT_BLOCKS_TIME_NS] = "time_ns",
 	[EVENT_BLOCKS_CPU] = "cpu",	  [EVENT_BLOCKS_COMM] = "comm",
@@ -55,23 +43,6 @@ static const char *const event_columns[] = {
 	[EVENT_BLOCKS_KRAW] = "kraw",	  [EVENT_BLOCKS_URAW] = "uraw",
 	[EVENT_BLOCKS_THREAD] = "thread", [EVENT_BLOCKS_PAYLOAD] = "payload",
 };
-
-static const char *const request_columns[] = {
-	[REQUEST_BLOCKS_EVENT] = "event",
-	[REQUEST_BLOCKS_URAW] = "uraw",
-	[REQUEST_BLOCKS_VERDICT] = "verdict",
-	[REQUEST_BLOCKS_CONFIDENCE] = "confidence",
-	[REQUEST_BLOCKS_FLAGS] = "flags",
-	[REQUEST_BLOCKS_IP] = "ip",
-};
-
-static int events_next_request(struct events *ev, struct err *err)
-{
-	int ret = int_rows_next(ev->asked, &ev->request, err);
-
-	ev->has_request = ret > 0;
-	return ret < 0 ? -1 : 0;
-}
 
 /* order: an ORDER BY; NULL: in time order. */
 static struct events *open_events(struct store *db, const struct filter *filter,
@@ -124,12 +95,8 @@ static struct events *open_events(struct store *db, const struct filter *filter,
 			       err);
 	if (!ev->ints)
 		goto fail;
-	ev->asked = int_rows_of(db, "request", request_columns,
-				few ? REQUEST_BLOCKS_IP
-				    : sizeof(request_columns) /
-						sizeof(*request_columns),
-				err);
-	if (ev->asked && !events_next_request(ev, err))
+	ev->asked = asked_open(db, few, err);
+	if (ev->asked)
 		return ev;
 fail:
 	events_close(ev);
@@ -162,7 +129,7 @@ void events_close(struct events *ev)
 		return;
 	rows_close(ev->rows);
 	int_rows_close(ev->ints);
-	int_rows_close(ev->asked);
+	asked_close(ev->asked);
 	arena_release(&ev->text);
 	free(ev->type);
 	free(ev->comm);
@@ -172,7 +139,7 @@ void events_close(struct events *ev)
 static int events_next_all(struct events *ev, struct event_row *e,
 			   struct err *err)
 {
-	const struct int_row *q = &ev->request;
+	struct asked_row q;
 	struct int_row r;
 	int ret = int_rows_next(ev->ints, &r, err);
 
@@ -193,18 +160,15 @@ static int events_next_all(struct events *ev, struct event_row *e,
 		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
 		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
 	};
-	/* what its request says, if there is one */
-	while (ev->has_request && q->v[REQUEST_BLOCKS_EVENT] < e->id)
-		if (events_next_request(ev, err))
-			return -1;
-	if (!ev->has_request || q->v[REQUEST_BLOCKS_EVENT] != e->id)
-		return 1;
-	if (q->known >> REQUEST_BLOCKS_URAW & 1)
-		e->uraw = q->v[REQUEST_BLOCKS_URAW];
-	e->verdict = q->v[REQUEST_BLOCKS_VERDICT];
-	e->confidence = q->v[REQUEST_BLOCKS_CONFIDENCE];
-	e->flags = q->v[REQUEST_BLOCKS_FLAGS];
-	e->ip = ev->few ? 0 : q->v[REQUEST_BLOCKS_IP];
+	ret = asked_find(ev->asked, e->id, &q, err);
+	if (ret <= 0)
+		return ret ?: 1;
+	if (q.joined)
+		e->uraw = q.uraw;
+	e->verdict = q.verdict;
+	e->confidence = q.confidence;
+	e->flags = q.flags;
+	e->ip = q.ip;
 	return 1;
 }
 

@@ -338,7 +338,15 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 static int intervals_choose(struct intervals *iv, struct err *err)
 {
 	const char *kind = iv->ask->kind;
+	bool known = !kind;
 
+	for (size_t i = 0; !known && i < pair_kinds_n; i++)
+		known = !strcmp(kind, pair_kinds[i].word);
+	if (!known)
+		return err_set(err, ERR_USAGE,
+			       "no kind of latency is called %s; 'backstitch "
+			       "help report' lists them",
+			       kind);
 	iv->own = mem_new(iv->ask->n_pair + 1, sizeof(*iv->own));
 	for (size_t i = 0; i < iv->ask->n_pair; i++)
 		if (intervals_read_own(iv, i, err))
@@ -354,7 +362,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 	intervals_drop_roles(iv);
 	if (iv->n_role || iv->ask->any)
 		return 0;
-	return err_set(err, ERR_USAGE,
+	return err_set(err, ERR_FORMAT,
 		       "%s: no two events that belong together were recorded "
 		       "for this; 'backstitch info --events %s' lists what was",
 		       iv->path, iv->path);
@@ -790,26 +798,24 @@ static uint32_t intervals_name_of(struct intervals *iv,
 		       : intervals_name_at(iv, role, at, f, calls, thread);
 }
 
-/* The same of what the user asked for; 0: this record has no such name. */
-static uint32_t intervals_by(struct intervals *iv,
-			     const struct intervals_role *role,
-			     const struct field *f, const struct event_row *e)
+/* Stores the name of what the user asked for; 0: this record has none. */
+static int intervals_by(struct intervals *iv, const struct intervals_role *role,
+			const struct field *f, const struct event_row *e,
+			uint32_t *name, struct err *err)
 {
-	const struct pair_kind *k = iv->pair[role->pair].kind;
-	uint32_t id = iv->by_cgroup ? table_find_hash(&iv->by_event,
-						      hash_u64((uint64_t)e->id))
-				    : TABLE_NONE;
-
-	/* calls and own pairs are of programs */
 	if (iv->callers)
 		return callers_of(iv->callers, e,
-				  !k->calls && !intervals_is_own(iv, k));
-	if (id != TABLE_NONE)
-		return id;
-	return role->by && f[role->by - 1].present
-		       ? intervals_name_at(iv, role, role->by, f, false,
-					   e->thread)
-		       : 0;
+				  !intervals_of_program(iv, role->pair), name,
+				  err);
+	*name = iv->by_cgroup ? table_find_hash(&iv->by_event,
+						hash_u64((uint64_t)e->id))
+			      : TABLE_NONE;
+	if (*name == TABLE_NONE)
+		*name = role->by && f[role->by - 1].present
+				? intervals_name_at(iv, role, role->by, f,
+						    false, e->thread)
+				: 0;
+	return 0;
 }
 
 /* ---- records */
@@ -849,9 +855,9 @@ static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
 	return flags & LOCK_SPIN || !(flags & LOCK_MUTEX);
 }
 
-static void intervals_take(struct intervals *iv, const struct event_row *e,
-			   const struct intervals_role *role,
-			   const struct field *f)
+static int intervals_take(struct intervals *iv, const struct event_row *e,
+			  const struct intervals_role *role,
+			  const struct field *f, struct err *err)
 {
 	const struct pair_kind *k = iv->pair[role->pair].kind;
 	struct pairing_record r = {
@@ -869,7 +875,7 @@ static void intervals_take(struct intervals *iv, const struct event_row *e,
 
 	if (k->scope == PAIR_THREAD && !e->thread) {
 		iv->sums.no_thread++;
-		return;
+		return 0;
 	}
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		r.key[i] = intervals_value(iv, f, role->key[i]);
@@ -882,13 +888,14 @@ static void intervals_take(struct intervals *iv, const struct event_row *e,
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
 	}
-	if (iv->ask->by)
-		r.name = intervals_by(iv, role, f, e);
+	if (iv->ask->by && intervals_by(iv, role, f, e, &r.by, err))
+		return -1;
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
 	r.whole = role->flags && intervals_lock_is_whole(iv, f, role->flags);
 	r.loose = role->sectors && !intervals_value(iv, f, role->sectors);
 	pairing_take(iv->pairing, &r);
+	return 0;
 }
 
 static int intervals_take_event(struct intervals *iv, const struct int_row *r,
@@ -931,10 +938,9 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 						     .name = role->name,
 						     .role = role->role };
 
-		if (rc)
-			intervals_take(iv, &e, role, f);
-		else if (!role->key[0] && !role->tag)
-			intervals_take(iv, &e, &bare, f);
+		if ((rc || (!role->key[0] && !role->tag)) &&
+		    intervals_take(iv, &e, rc ? role : &bare, f, err))
+			return -1;
 	}
 	return 0;
 }
@@ -963,6 +969,29 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 
 /* ---- */
 
+/* Returns whether there are events by the names of both ends of a pair. */
+static bool intervals_are_named(const struct intervals *iv)
+{
+	const char *rest;
+	size_t len;
+
+	for (size_t i = 0; i < pair_kinds_n; i++) {
+		bool begins = false, ends = false;
+
+		for (uint32_t t = 1; t < iv->n_type; t++) {
+			const char *name = iv->type[t].name;
+
+			begins |= pair_name_is(pair_kinds[i].begin, name, &rest,
+					       &len);
+			ends |= pair_name_is(pair_kinds[i].end, name, &rest,
+					     &len);
+		}
+		if (begins && ends)
+			return true;
+	}
+	return false;
+}
+
 /* Finds the pairs that were recorded. */
 static struct intervals *intervals_begin(struct store *db, const char *path,
 					 const struct intervals_ask *a,
@@ -975,10 +1004,15 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->ask = a;
 	intern_add(&iv->names, "");
 	iv->lost = lost_times_new();
-	iv->payloads = payloads_open(db, err);
-	if (iv->payloads && !intervals_read_types(iv, err) &&
-	    !intervals_choose(iv, err))
+	if (intervals_read_types(iv, err))
+		goto fail;
+	/* the formats of all events are read only where they are needed */
+	if (a->any && !a->n_pair && !intervals_are_named(iv))
 		return iv;
+	iv->payloads = payloads_open(db, err);
+	if (iv->payloads && !intervals_choose(iv, err))
+		return iv;
+fail:
 	intervals_close(iv);
 	return NULL;
 }
@@ -1045,6 +1079,13 @@ const char *intervals_kind(const struct intervals *iv, uint32_t pair)
 bool intervals_are_calls(const struct intervals *iv, uint32_t pair)
 {
 	return iv->pair[pair].kind->calls;
+}
+
+bool intervals_of_program(const struct intervals *iv, uint32_t pair)
+{
+	const struct pair_kind *k = iv->pair[pair].kind;
+
+	return k->calls || intervals_is_own(iv, k);
 }
 
 const char *intervals_name(const struct intervals *iv, uint32_t name)

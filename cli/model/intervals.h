@@ -24,10 +24,9 @@ struct intervals_ask {
 	 * others none. */
 	const char *const *pair;
 	size_t n_pair;
-	/* Names of intervals are the values of this field of their begins, or
-	 * else of their ends; or "cgroup": that of the sample; or
-	 * intervals_by_caller: the function that called. NULL: those of their
-	 * kinds. */
+	/* What interval.by is the name of: the value of this field of the
+	 * begin, or else of the end; or "cgroup": that of the sample; or
+	 * intervals_by_caller: the function that called. NULL: of nothing. */
 	const char *by;
 	bool any; /* it is no error if nothing that was recorded makes pairs */
 };
@@ -62,7 +61,9 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 const char *intervals_kind(const struct intervals *iv, uint32_t pair);
 /* Returns whether results below 0 are errors. */
 bool intervals_are_calls(const struct intervals *iv, uint32_t pair);
-/* Returns the name of an interval, "" for 0. */
+/* Returns whether they are of programs, not of the kernel: calls, own pairs. */
+bool intervals_of_program(const struct intervals *iv, uint32_t pair);
+/* Returns the text of interval.name or .by, "" for 0. */
 const char *intervals_name(const struct intervals *iv, uint32_t name);
 /* Returns what is known of a thread, also of 0. */
 const struct intervals_thread *intervals_thread(const struct intervals *iv,

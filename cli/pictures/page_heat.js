@@ -167,12 +167,13 @@ const heat = {
 		c.font = "10px system-ui, sans-serif";
 		c.textBaseline = "middle";
 		c.textAlign = "right";	// what began before is at the left
-		c.lineWidth = 3;
+		c.lineWidth = 5;
+		c.lineJoin = "round";	// else thick lines have spikes
 		c.strokeStyle = css("--lane");
 		c.fillStyle = css("--quiet");
 		for (let row = 0; row < m.rows; row += m.step) {
 			const text = m.says(row).replace(/ (to|after) .*/, "");
-			const y = (m.rows - row - 0.5) * m.high;
+			const y = Math.max((m.rows - row - 0.5) * m.high, 6);
 
 			c.strokeText(text, strip.width - 3, y);
 			c.fillText(text, strip.width - 3, y);

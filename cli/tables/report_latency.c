@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/latency/calls.h"
+#include "cli/model/callers.h"
 #include "cli/model/filter.h"
 #include "cli/model/intervals.h"
+#include "cli/model/label.h"
+#include "cli/model/stack_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/output/term.h"
 #include "cli/tables/latency_sched.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
@@ -20,13 +25,28 @@
 
 #define BINS_MAX 4096
 #define LATENCY_KEY 300
+/* Frames of a stack on a screen: the innermost, and the outermost ones. */
+#define STACK_INNER 8
+#define STACK_OUTER 2
+/* A disk seldom takes so long, and one that waits for others often does. */
+#define LONG_NS 100000000
+
+/* From so many lengths on, equal ones are added up before there are more: they
+ * are fewer than the intervals of a long recording. */
+#define LENGTHS_MANY 4096
+
+struct latency_length {
+	int64_t ns;
+	uint64_t n; /* intervals that took so long */
+};
 
 /* The intervals of one kind and name. */
 struct latency_row {
 	uint32_t kind, label; /* of labels */
 	uint64_t errors, total;
 	uint64_t verdict[INTERVAL_VERDICTS];
-	int64_t *ns; /* of the proved ones */
+	uint64_t count; /* of the proved ones, */
+	struct latency_length *length;
 	size_t n, cap;
 	struct interval_range *range; /* of the others */
 	size_t n_range, cap_range;
@@ -36,7 +56,9 @@ struct latency_worst {
 	struct interval i;
 	int64_t ns;
 	const char *kind, *name;
+	const char *by; /* of interval.by */
 	const struct intervals_thread *thread;
+	struct label_list stack; /* of its begin, outermost first */
 };
 
 struct latency {
@@ -51,6 +73,7 @@ struct latency {
 	struct intern labels, index; /* of row[] */
 	struct latency_worst *worst; /* the longest first */
 	size_t n_worst;
+	struct callers *stacks; /* of worst[]; NULL: of none */
 	uint64_t verdict[INTERVAL_VERDICTS], lost;
 };
 
@@ -73,7 +96,7 @@ static void latency_key(const struct latency *l, const struct latency_worst *w,
 {
 	const struct interval *i = &w->i;
 	const struct intervals_thread *t = w->thread;
-	const char *by = l->o->by, *name = w->name;
+	const char *by = l->o->by, *name = l->o->by_field ? w->by : w->name;
 
 	if (!strcmp(by, "name"))
 		snprintf(out, LATENCY_KEY, "%s", name);
@@ -112,6 +135,42 @@ static struct latency_row *latency_row_of(struct latency *l, const char *kind,
 	return &l->row[id];
 }
 
+static int latency_compare_lengths(const void *pa, const void *pb)
+{
+	const struct latency_length *a = pa;
+	const struct latency_length *b = pb;
+
+	return compare_numbers(a->ns, b->ns);
+}
+
+/* Sorts lengths, and adds up equal ones. Returns how many are left. */
+static size_t latency_add_up(struct latency_length *length, size_t n)
+{
+	size_t to = 0;
+
+	if (n)
+		qsort(length, n, sizeof(*length), latency_compare_lengths);
+	for (size_t i = 0; i < n; i++)
+		if (to && length[to - 1].ns == length[i].ns)
+			length[to - 1].n += length[i].n;
+		else
+			length[to++] = length[i];
+	return to;
+}
+
+static void latency_add_length(struct latency_row *r, int64_t ns)
+{
+	if (r->n == r->cap && r->n >= LENGTHS_MANY) {
+		r->n = latency_add_up(r->length, r->n);
+		if (r->n > r->cap / 2)
+			r->length = mem_grow(r->length, &r->cap, r->cap + 1,
+					     sizeof(*r->length));
+	}
+	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ ns, 1 };
+	r->count++;
+	r->total += (uint64_t)ns;
+}
+
 /* Keeps the longest. */
 static void latency_keep(struct latency *l, const struct latency_worst *w)
 {
@@ -138,7 +197,8 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	char key[LATENCY_KEY];
 
 	if (at < l->from || at >= l->to ||
-	    (l->o->name && strcmp(l->o->name, w->name) != 0) ||
+	    (l->o->name && strcmp(l->o->name, w->name) != 0 &&
+	     strcmp(l->o->name, w->by) != 0) ||
 	    !filter_takes_thread(l->o->filter, w->thread->pid, w->thread->tid,
 				 w->thread->comm) ||
 	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
@@ -153,8 +213,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 				interval_range(i, l->first, l->last);
 		return;
 	}
-	*mem_add(r->ns, r->n, r->cap) = w->ns;
-	r->total += (uint64_t)w->ns;
+	latency_add_length(r, w->ns);
 	r->errors += calls && i->has_ret && i->ret < 0 && i->ret >= -4095;
 	latency_keep(l, w);
 }
@@ -162,10 +221,13 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
-	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
+	const struct latency_worst w = { *i,
+					 interval_span(i->begin, i->end),
 					 intervals_kind(l->iv, i->pair),
 					 intervals_name(l->iv, i->name),
-					 intervals_thread(l->iv, i->thread) };
+					 intervals_name(l->iv, i->by),
+					 intervals_thread(l->iv, i->thread),
+					 { 0 } };
 
 	latency_take(l, &w, intervals_are_calls(l->iv, i->pair));
 }
@@ -174,25 +236,35 @@ static void latency_take_sched(void *arg, const struct interval *i,
 			       const char *kind, const char *name,
 			       const struct intervals_thread *t)
 {
-	const struct latency_worst w = { *i, interval_span(i->begin, i->end),
-					 kind, name, t };
+	const struct latency_worst w = {
+		*i, interval_span(i->begin, i->end), kind, name, "", t, { 0 }
+	};
 
 	latency_take(arg, &w, false);
 }
 
 /* ---- figures */
 
-static int latency_compare_ns(const void *a, const void *b)
+/* Returns the smallest of lengths that is not below a share of them. */
+static int64_t latency_at(const struct latency_length *length, size_t n,
+			  unsigned int per_mille)
 {
-	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
+	uint64_t all = 0, rank;
+
+	for (size_t i = 0; i < n; i++)
+		all += length[i].n;
+	rank = (all * per_mille + 999) / 1000;
+	for (size_t i = 0; i < n; i++) {
+		if (rank <= length[i].n)
+			return length[i].ns;
+		rank -= length[i].n;
+	}
+	return 0;
 }
 
-/* Returns the smallest of sorted values that is not below a share of them. */
-static int64_t latency_at(const int64_t *ns, size_t n, unsigned int per_mille)
+static int64_t latency_longest(const struct latency_row *r)
 {
-	size_t rank = (size_t)(((uint64_t)n * per_mille + 999) / 1000);
-
-	return n ? ns[rank ? rank - 1 : 0] : 0;
+	return r->n ? r->length[r->n - 1].ns : 0;
 }
 
 /* Finds between what a percentile is, whatever the others are: where all are as
@@ -201,19 +273,20 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 					    unsigned int per_mille)
 {
 	size_t n = r->n + r->n_range;
-	int64_t *ns = mem_new(n + 1, sizeof(*ns));
+	struct latency_length *all = mem_new(n + 1, sizeof(*all));
 	struct interval_range out = { 0, 0 };
 
 	for (int most = 0; most < 2; most++) {
 		if (r->n)
-			memcpy(ns, r->ns, r->n * sizeof(*ns));
+			memcpy(all, r->length, r->n * sizeof(*all));
 		for (size_t i = 0; i < r->n_range; i++)
-			ns[r->n + i] =
-				most ? r->range[i].most : r->range[i].least;
-		qsort(ns, n, sizeof(*ns), latency_compare_ns);
-		*(most ? &out.most : &out.least) = latency_at(ns, n, per_mille);
+			all[r->n + i] = (struct latency_length){
+				most ? r->range[i].most : r->range[i].least, 1
+			};
+		*(most ? &out.most : &out.least) =
+			latency_at(all, latency_add_up(all, n), per_mille);
 	}
-	free(ns);
+	free(all);
 	return out;
 }
 
@@ -230,13 +303,13 @@ static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
 static uint64_t latency_order(const struct latency_row *r, const char *order)
 {
 	if (!strcmp(order, "count"))
-		return r->n;
+		return r->count;
 	if (!strcmp(order, "max"))
-		return r->n ? (uint64_t)r->ns[r->n - 1] : 0;
+		return (uint64_t)latency_longest(r);
 	if (!strcmp(order, "average"))
-		return r->n ? r->total / r->n : 0;
+		return r->n ? r->total / r->count : 0;
 	if (!strcmp(order, "p99"))
-		return (uint64_t)latency_at(r->ns, r->n, 990);
+		return (uint64_t)latency_at(r->length, r->n, 990);
 	if (!strcmp(order, "unknown"))
 		return latency_unknown(r->verdict);
 	return r->total;
@@ -260,9 +333,7 @@ static int latency_compare_rows(const void *pa, const void *pb, void *arg)
 static void latency_sort(struct latency *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->row[i].n)
-			qsort(l->row[i].ns, l->row[i].n, sizeof(*l->row[i].ns),
-			      latency_compare_ns);
+		l->row[i].n = latency_add_up(l->row[i].length, l->row[i].n);
 	if (l->n)
 		qsort_r(l->row, l->n, sizeof(*l->row), latency_compare_rows, l);
 }
@@ -294,7 +365,7 @@ static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 			snprintf(text, sizeof(text), "%s..%s", least,
 				 human_ns(most, sizeof(most), b.most));
 	} else if (r->n) {
-		b.least = b.most = latency_at(r->ns, r->n, 990);
+		b.least = b.most = latency_at(r->length, r->n, 990);
 	}
 	grid_text(g, text);
 	grid_signed(g, b.least);
@@ -328,14 +399,14 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 
 	grid_text(g, intern_get(&l->labels, r->kind));
 	grid_text(g, intern_get(&l->labels, r->label));
-	grid_number(g, r->n);
+	grid_number(g, r->count);
 	grid_number(g, r->errors);
 	latency_add_ns(g, (int64_t)r->total, true);
-	latency_add_ns(g, any ? (int64_t)(r->total / r->n) : 0, any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 500), any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 900), any);
-	latency_add_ns(g, latency_at(r->ns, r->n, 990), any);
-	latency_add_ns(g, any ? r->ns[r->n - 1] : 0, any);
+	latency_add_ns(g, any ? (int64_t)(r->total / r->count) : 0, any);
+	latency_add_ns(g, latency_at(r->length, r->n, 500), any);
+	latency_add_ns(g, latency_at(r->length, r->n, 900), any);
+	latency_add_ns(g, latency_at(r->length, r->n, 990), any);
+	latency_add_ns(g, latency_longest(r), any);
 	grid_percent(g, r->total,
 		     l->last > l->first ? (uint64_t)(l->last - l->first) : 0);
 	grid_number(g, latency_unknown(r->verdict));
@@ -377,6 +448,61 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	if (!strcmp(l->o->format, "table") && n < l->n)
 		grid_say_rest(l->n - n, "row");
 	grid_free(g);
+}
+
+/* Writes the functions in which the longest began, outermost first, as
+ * `path --json` does. */
+static void latency_json_stacks(const struct latency *l, struct json *j)
+{
+	if (!l->stacks)
+		return;
+	json_array(j, "stacks");
+	for (size_t i = 0; i < l->n_worst; i++) {
+		const struct label_list *f = &l->worst[i].stack;
+
+		json_array(j, NULL);
+		for (size_t k = 0; k < f->n; k++)
+			json_text(j, NULL,
+				  callers_label(l->stacks, f->label[k])->name);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Prints the stack in which one began, innermost first. */
+static void latency_put_stack(const struct latency *l,
+			      const struct latency_worst *w)
+{
+	size_t n = w->stack.n, rest = 0, len;
+	char ns[32];
+	char *text;
+	FILE *out;
+
+	if (!n)
+		return;
+	if (n > STACK_INNER + STACK_OUTER + 1)
+		rest = n - STACK_INNER - STACK_OUTER;
+	out = mem_stream(&text, &len);
+	fprintf(out, "%s of ", human_ns(ns, sizeof(ns), w->ns));
+	safe_text_put(out, w->thread->comm, 0, 0);
+	fprintf(out, "/%" PRId64 ": ", w->thread->tid);
+	for (size_t i = 0; i < n; i++) {
+		const struct label *f =
+			callers_label(l->stacks, w->stack.label[n - 1 - i]);
+
+		if (i)
+			fputs(" < ", out);
+		if (rest && i == STACK_INNER) {
+			fprintf(out, "... %zu more ...", rest);
+			i += rest - 1;
+			continue;
+		}
+		safe_text_put(out, label_shown(f), 0, 0);
+	}
+	mem_stream_end(out);
+	putchar('\n');
+	term_wrap(stdout, text, 0, 4, term_columns(stdout));
+	free(text);
 }
 
 static void latency_put_worst(const struct latency *l, struct json *j)
@@ -424,14 +550,21 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		printf("\nthe longest:\n\n");
 	latency_put_grid(l, g, j, "worst");
 	grid_free(g);
-	if (!l->sched)
-		return;
-	if (j)
-		json_array(j, "chains");
-	for (size_t i = 0; i < l->n_worst; i++)
-		latency_sched_chain(l->sched, l->worst[i].thread->tid,
-				    l->worst[i].i.begin, l->worst[i].i.end, j);
-	if (j)
+	if (j) {
+		latency_json_stacks(l, j);
+		if (l->sched)
+			json_array(j, "chains");
+	}
+	for (size_t i = 0; i < l->n_worst; i++) {
+		const struct latency_worst *w = &l->worst[i];
+
+		if (!j)
+			latency_put_stack(l, w);
+		if (l->sched)
+			latency_sched_chain(l->sched, w->thread->tid,
+					    w->i.begin, w->i.end, j);
+	}
+	if (j && l->sched)
 		json_end(j);
 }
 
@@ -469,13 +602,14 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
 		     k++) {
-			size_t bin = latency_bin(l->row[i].ns[k], l->o->bin);
+			const struct latency_length *len = &l->row[i].length[k];
+			size_t bin = latency_bin(len->ns, l->o->bin);
 
-			if (++count[bin] > most)
-				most = count[bin];
+			count[bin] += len->n;
+			most = count[bin] > most ? count[bin] : most;
 			from = bin < from ? bin : from;
 			to = bin > to ? bin : to;
-			all++;
+			all += len->n;
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {
 		size_t len = (size_t)(count[bin] * 40 / most);
@@ -594,20 +728,57 @@ static void latency_put_json(const struct latency *l)
 	json_newline(&j);
 }
 
-/* How to see what the slowest were, of the first row if it has a name. */
+/* Returns whether the times of a row may be those in which nobody asked for
+ * anything: of timers, of a virtual CPU that halts, of calls that wait. */
+static bool latency_may_idle(const struct latency *l,
+			     const struct latency_row *r)
+{
+	const char *kind = intern_get(&l->labels, r->kind);
+	const char *name = intern_get(&l->labels, r->label);
+	uint64_t longer = 0;
+	bool either;
+
+	if (!strcmp(kind, "timer-wait") ||
+	    (!strcmp(kind, "kvm") && !strcasecmp(name, "hlt")))
+		return true;
+	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
+		return false;
+	for (size_t i = r->n; either && i-- > 0 && r->length[i].ns >= LONG_NS;)
+		longer += (uint64_t)r->length[i].ns * r->length[i].n;
+	return !either || longer > r->total / 2;
+}
+
+/* Returns the row whose longest are worth a look: the first that was not idle,
+ * or else the first. */
+static const struct latency_row *latency_worth(const struct latency *l)
+{
+	if (strcmp(l->o->by, "name") != 0)
+		return l->row;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->row[i].n && !latency_may_idle(l, &l->row[i]))
+			return &l->row[i];
+	return l->row;
+}
+
+/* How to see what the slowest were: options that go with those given. */
 static void latency_put_advice(const struct latency *l)
 {
-	const struct latency_row *r = l->row;
-	bool named = !strcmp(l->o->by, "name");
+	const struct latency_row *r = latency_worth(l);
+	bool named = !l->o->name &&
+		     (!strcmp(l->o->by, "name") || l->o->by_field) && l->iv;
 	char *name, *path;
 
 	if (!l->n)
 		return;
 	name = safe_text_word(intern_get(&l->labels, r->label));
 	path = safe_text_word(l->path);
-	printf("\n'--worst 3%s%s' lists the longest%s\n",
-	       named ? " --name " : "", named ? name : "",
-	       l->sched ? " with their chains" : "");
+	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
+	       named ? "--name " : "", named ? name : "", named ? " " : "",
+	       l->iv ? ", with their stacks" : ", with their chains");
+	if (r != l->row)
+		fputs("the rows above that may be waits for work: for what "
+		      "others do, or for a time\n",
+		      stdout);
 	if (l->iv)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
@@ -647,6 +818,34 @@ static int latency_status(const struct latency *l)
 	return STATUS_OK;
 }
 
+static int latency_compare_begins(const void *pa, const void *pb)
+{
+	const struct latency_worst *const *a = pa;
+	const struct latency_worst *const *b = pb;
+
+	return compare_numbers((*a)->i.begin_event, (*b)->i.begin_event);
+}
+
+/* Reads the stacks in which the longest began: of calls and own pairs, those of
+ * the program. */
+static int latency_read_stacks(struct latency *l, struct store *db,
+			       struct err *err)
+{
+	struct latency_worst **w = mem_new(l->n_worst, sizeof(*w));
+	int rc = 0;
+
+	l->stacks = callers_open(db, &l->labels, err);
+	for (size_t i = 0; i < l->n_worst; i++)
+		w[i] = &l->worst[i];
+	qsort(w, l->n_worst, sizeof(*w), latency_compare_begins);
+	for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
+		rc = callers_stack(l->stacks, w[i]->i.begin_event,
+				   !intervals_of_program(l->iv, w[i]->i.pair),
+				   &w[i]->stack, err);
+	free(w);
+	return l->stacks ? rc : -1;
+}
+
 /* The scheduler's kinds are read where they are asked for. */
 static int latency_read(struct latency *l, struct store *db, const char *path,
 			struct err *err)
@@ -674,7 +873,9 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		return -1;
 	l->first = intervals_sums(l->iv).first;
 	l->last = intervals_sums(l->iv).last;
-	return intervals_each(l->iv, latency_take_interval, l, err);
+	if (intervals_each(l->iv, latency_take_interval, l, err))
+		return -1;
+	return l->n_worst ? latency_read_stacks(l, db, err) : 0;
 }
 
 int report_latency(struct store *db, const char *path,
@@ -695,11 +896,14 @@ int report_latency(struct store *db, const char *path,
 		rc = latency_status(&l);
 	}
 	for (size_t i = 0; i < l.n; i++) {
-		free(l.row[i].ns);
+		free(l.row[i].length);
 		free(l.row[i].range);
 	}
 	free(l.row);
+	for (size_t i = 0; i < l.n_worst; i++)
+		free(l.worst[i].stack.label);
 	free(l.worst);
+	callers_close(l.stacks);
 	intern_release(&l.labels);
 	intern_release(&l.index);
 	latency_sched_close(l.sched);

@@ -12,6 +12,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
+/* Ids that are read in less time than one is looked up. */
+#define FAR 4096
 /* Rows of a block, which stays in the processor's cache. */
 #define BLOCK 512
 #define COLUMNS_MAX 32
@@ -328,10 +330,12 @@ int int_rows_seek(struct int_rows *r, int64_t id, struct int_row *row,
 		  struct err *err)
 {
 	/* what is far behind the block is found by the index */
+	bool far = r->last < 0 || (id > r->last && id - r->last > FAR);
+
 	if (r->last < id)
 		r->at = r->n;
 	for (;; r->at++) {
-		if (r->at == r->n && r->last < id) {
+		if (r->at == r->n && far && !r->ended && r->last < id) {
 			r->last = id - 1;
 			r->sought = true;
 			r->running = false;

@@ -125,7 +125,8 @@ bench_looks() {
 	mixed_data && big_data || return
 	set -- bench/big.data bench/mixed.data
 	[ ! -s bench/dwarf.data ] || set -- "$@" bench/dwarf.data
-	python3 tests/bench/looks.py "$O" "$@"
+	python3 tests/bench/looks.py "$O" "$@" &&
+		python3 tests/bench/looks.py "$O" --calls
 }
 
 bench_pictures() {

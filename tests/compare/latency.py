@@ -1,14 +1,15 @@
 # latency.py - report --latency, row by row, against perf trace, lock, kwork, sched.
-"""usage: latency.py [--print] [NAME...]
+"""usage: latency.py [--print] [NAME...]; LATENCY_PERF=PROGRAM: of that perf
 
 perf script prints the events of a capture. From them this script makes two lists
 of intervals: the right ones, and those that perf counts, by the rules of its
-source (6.1). Then three things must hold, for each kind that a capture has:
+source (6.1; of 7.2 if that is what $LATENCY_PERF names). Then three things must hold, for each kind that a capture has:
 
 1. every row of perf's table is the sum of the intervals of the second list;
 2. our intervals, their verdicts among them, are those of the first list;
 3. the two lists differ by classes, each of which is decided by the events, and
-   of each there are as many as expect-latency.txt says.
+   of each there are as many as expect-latency.txt says, and in its place
+   expect-latency-newer.txt of perf 7.2 and 7.3.
 
 syscall (perf trace -s)
   same       both have it
@@ -41,6 +42,8 @@ wake-up (perf sched latency)
   new        both, of a new thread, from sched_wakeup_new on
   yield      both, of a thread that left the CPU in state R, from the switch on
   R+         one that was preempted: perf 6.1 does not know the letter
+             perf 7.2 knows it, and counts from sched_waking on where there is
+             one: both have the same
   first      perf takes a thread of which it knows nothing for one that became
              ready when its first record was made, and counts 0
   silent     a thread is on a CPU without a switch: between its last switch out
@@ -50,7 +53,8 @@ wake-up (perf sched latency)
              record nobody knows
 Verdicts are checked by the losses that perf script prints: an interval is
 proved if and only if it is whole and records that were lost between its ends
-are too few to be an end and a begin. 'edge' counts those that are whole but lie
+are too few to be an end and a begin. 'silent' counts those in a time in which
+switches show that records are missing, of which no loss tells. 'edge' counts those that are whole but lie
 where not all CPUs were recorded, 'doubt' those with such losses. 'twice' are ends
 that are there a second time: perf counts them again."""
 
@@ -77,7 +81,16 @@ Event = collections.namedtuple("Event", "time cpu pid tid comm name text n")
 Span = collections.namedtuple("Span", "begin end key")
 NAMED = {0: "HI", 1: "TIMER", 2: "NET_TX", 3: "NET_RX", 4: "BLOCK",
          5: "IRQ_POLL", 6: "TASKLET", 7: "SCHED", 8: "HRTIMER", 9: "RCU"}
+PERF, NEWER = "perf", False
 CLONES = "clone", "clone3", "fork", "vfork"
+
+
+def use(program):
+    """Which perf prints the tables: 6.1, or a newer one, of which 7.2 and 7.3
+    count alike."""
+    global PERF, NEWER
+    PERF = program
+    NEWER = not re.search(r"version [1-6]\.", common.output(PERF, "--version"))
 
 
 class Capture:
@@ -166,7 +179,7 @@ def number(pattern, e):
 
 def perf(path, *args):
     """Some of them print their tables to stderr."""
-    r = subprocess.run(["perf", *args, "-i", path, "-f"],
+    r = subprocess.run([PERF, *args, "-i", path, "-f"],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        check=True)
     return r.stdout.decode(errors="surrogateescape")
@@ -381,6 +394,8 @@ def perf_kwork(c, kind, begin, end):
     atoms, out = collections.defaultdict(list), []
     for e in c.of(begin, end, twice=True):
         key = number(pattern, e), e.cpu
+        if NEWER and e.n in c.twice:
+            continue
         if e.name == begin:
             atoms[key].append(e)
         elif atoms[key]:
@@ -421,7 +436,7 @@ def check_kwork(c, kind, what, spans):
         # a name is cut, its end may be overwritten, and it is that of the
         # symbols of this machine
         like = len(os.path.commonprefix([row[0], m[0]])) >= min(12, len(m[0]))
-        return ((like or row[0][:5] == "(w)0x") and row[1:3] == m[1:3]
+        return ((like or "(w)0x" in (row[0][:5], m[0][:5])) and row[1:3] == m[1:3]
                 and abs(row[3] - total / 1e6) <= 0.000502
                 and near(row[4], m[4]) and when(row[5], m[5])
                 and when(row[6], m[6]))
@@ -569,6 +584,10 @@ def classes_locks(c, right):
 
 def perf_wakes(c):
     """tid -> (begin, end, what began it)"""
+    wakes = "sched:sched_wakeup_new", "sched:sched_wakeup"
+    # perf 7.2 takes them in place of wake-ups if there are any
+    if NEWER and "sched:sched_waking" in c.names:
+        wakes = "sched:sched_wakeup_new", "sched:sched_waking"
     atoms, out = {}, collections.defaultdict(list)
     for e in c.events:
         pid = number(r" pid=(-?\d+)", e)
@@ -576,8 +595,9 @@ def perf_wakes(c):
             prev = number(r"prev_pid=(\d+)", e)
             state = re.search(r"prev_state=(\S+)", e.text)[1]
             # perf 6.1 has no letter for R+, and reads one behind its table
-            atoms[prev] = (["ready", e, "yield"] if state == "R"
-                           else ["asleep", e, None])
+            atoms[prev] = (["ready", e, "yield"] if state == "R" else
+                           ["ready", e, "R+"] if NEWER and state == "R+" else
+                           ["asleep", e, None])
             nxt = number(r"next_pid=(\d+)", e)
             a = atoms.setdefault(nxt, ["ready", e, "first"])
             if a[0] == "ready":
@@ -585,7 +605,7 @@ def perf_wakes(c):
                 a[0] = "on"
         elif e.name == "sched:sched_stat_runtime":
             atoms.setdefault(pid, ["ready", e, "first"])
-        elif e.name in ("sched:sched_wakeup_new", "sched:sched_wakeup"):
+        elif e.name in wakes:
             a = atoms.setdefault(pid, ["asleep", e, None])
             if a[0] == "asleep":
                 atoms[pid] = ["ready", e,
@@ -643,19 +663,24 @@ def check_report(c, kind, rows):
     for by in "name", "tid":
         r = json.loads(common.must("report", "--latency", kind, "--by", by,
                                    "--json", "--limit", "0", c.db))
-        want = collections.Counter()
+        lengths = collections.defaultdict(list)
         for i in rows:
-            key = i["name"] if by == "name" else str(i["tid"])
             if i["verdict"] == "proved":
-                want[key, "count"] += 1
-                want[key, "total_ns"] += i["t1"] - i["t0"]
-        have = collections.Counter()
+                lengths[i["name"] if by == "name" else str(i["tid"])].append(
+                    i["t1"] - i["t0"])
+        want, have = {}, {}
+        for key, v in lengths.items():
+            v.sort()
+            want.update({(key, "count"): len(v), (key, "total_ns"): sum(v),
+                         (key, "max_ns"): v[-1]})
+            for p in 50, 90, 99:
+                want[key, "p%d_ns" % p] = v[-(-len(v) * p // 100) - 1]
         for i in r["rows"]:
-            for k in "count", "total_ns":
+            for k in ("count", "total_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns"):
                 have[i["name"] if by == "name"
-                     else i["name"].split("/")[-1], k] += i[k]
+                     else i["name"].split("/")[-1], k] = i[k]
         bad += common.unlike({k: v for k, v in want.items() if v},
-                             {k: v for k, v in have.items() if v}, 0)
+                             {k: v for k, v in have.items() if v > 0}, 0)
     common.ok(not bad, "%s: rows of report --latency %s are those of the table"
               % (c.name, kind), bad[:12])
 
@@ -666,6 +691,11 @@ def check_ours(c, kind, right, rows, found, by_cpu=False, first=False,
     have = collections.defaultdict(list)
     for r in rows:
         have[r["t0"], r["t1"], r["tid"]].append(r)
+    quiet = ("consistent", "silent"), ("consistent", "loss")
+    silences = silent_times(c) * ("sched:sched_switch" in c.names) + [
+        (r["t0"] or 0, r["t1"] or 1 << 62) for r in json.loads(common.must(
+            "query", "--format", "json", c.db, "SELECT t0, t1 FROM loss "
+            "WHERE what = 'silent'"))["rows"]]
     seen, bad = {}, []
     for s in right:
         at = s.begin or s.end
@@ -688,10 +718,15 @@ def check_ours(c, kind, right, rows, found, by_cpu=False, first=False,
         since = last if first else s.begin.time
         want = []
         if c.missing(s.begin.time, s.end.time, cpu) >= 2 or (
-                c.missing(since, s.begin.time, cpu)):
+                since < s.begin.time
+                and c.missing(since, s.begin.time, cpu)):
             want.append(("consistent", "loss"))
         if min(since, s.begin.time) < on or s.end.time > off:
             want.append(("consistent", "start"))
+        if not want and (r["verdict"], r["reason"]) in quiet and any(
+                t0 < s.end.time and t1 > since for t0, t1 in silences):
+            found["silent"] += 1
+            continue
         found["doubt" if len(want) == 1 else "edge"] += len(want) > 0
         if (r["verdict"], r["reason"]) not in (want or [("proved", "")]):
             bad.append("%s: %s %s, not %s" % (
@@ -792,7 +827,7 @@ def compare_sched(c, found):
                 else:
                     found["unproved" if out else "unseen"] += 1
             elif t0 == b.time:
-                found[why] += 1
+                found["waking" if b.name == "sched:sched_waking" else why] += 1
             elif why == "wake" and begins[tid].get(t0) == "sched_waking":
                 found["waking"] += 1
             elif why == "wake" and begins[tid].get(t0, "-") in "SDI" and (
@@ -855,9 +890,11 @@ def main():
         print("skip latency: no perf")
         return
     show, names = common.asked()
+    use(os.environ.get("LATENCY_PERF", "perf"))
     want = collections.defaultdict(dict)
-    for name, kind, word, n in common.table("expect-latency.txt", 4):
-        want[name][kind, word] = int(n)
+    for file in ["expect-latency.txt"] + NEWER * ["expect-latency-newer.txt"]:
+        for name, kind, word, n in common.table(file, 4):
+            want[name][kind, word] = int(n)
     for name, path in stored():
         if names and name not in names:
             continue

@@ -1,11 +1,12 @@
 # latency.py - report --latency of what is recorded here, beside perf's tables.
-"""usage: BACKSTITCH=PROGRAM latency.py [--only NAME,..]
+"""usage: BACKSTITCH=PROGRAM [PERFS="PERF ..."] latency.py [--only NAME,..]
 
 Records compilers, archivers, servers and disks with the events of perf trace,
 perf lock, perf kwork and perf sched, of one process and of the whole machine,
 with rings of the usual size and of one page, and compares each capture as
 tests/compare/latency.py does: rows of perf are the sums of what it counts,
-intervals of ours are those of the events. Prints the classes of each capture.
+intervals of ours are those of the events. Prints the classes of each capture, for
+perf and each other perf in $PERFS.
 Fails if an interval is in no class ("else"). For root; it is in no group, as
 what it records depends on the machine."""
 
@@ -93,6 +94,17 @@ def record(name, folder):
             beside.wait()
 
 
+def tell(perf, name, found, total):
+    perf = os.path.basename(perf)
+    for kind, words in found.items():
+        print("%-12s %-12s %-12s %s" % (perf, name, kind, " ".join(
+            "%s=%d" % i for i in sorted(words.items()))))
+        total.update({(perf, kind, k): n for k, n in words.items()})
+        common.ok(not words.get("else"), "%s: %s: each %s is in a class"
+                  % (perf, name, kind))
+    sys.stdout.flush()
+
+
 def main():
     only = sys.argv[2].split(",") if sys.argv[1:2] == ["--only"] else RUNS
     total = collections.Counter()
@@ -113,16 +125,12 @@ def main():
                               stderr=subprocess.DEVNULL).returncode:
                 print("skip %s: perf script cannot read it" % name)
                 continue
-            found = latency.compare(path, name, folder)
-        for kind, words in found.items():
-            print("%-12s %-12s %s" % (name, kind, " ".join(
-                "%s=%d" % i for i in sorted(words.items()))))
-            total.update({(kind, k): n for k, n in words.items()})
-            common.ok(not words.get("else"), "%s: each %s is in a class"
-                      % (name, kind))
-        sys.stdout.flush()
-    for (kind, word), n in sorted(total.items()):
-        print("all          %-12s %-9s %d" % (kind, word, n))
+            for perf in ["perf"] + os.environ.get("PERFS", "").split():
+                latency.use(perf)
+                found = latency.compare(path, name, folder)
+                tell(perf, name, found, total)
+    for (perf, kind, word), n in sorted(total.items()):
+        print("%-20s all          %-12s %-9s %d" % (perf, kind, word, n))
 
 
 main()
