@@ -124,7 +124,7 @@ struct store *beside_open(int argc, char **argv, bool again, char *out,
 		return db;
 	}
 	if (!input_can_make(out)) {
-		say("%s: cannot be written, and is not kept\n", out);
+		say_note("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
 	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,

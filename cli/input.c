@@ -393,9 +393,10 @@ static void input_tell_newer(const char *path, struct store *db,
 		char *db_word = safe_text_word(path);
 		char *word = safe_text_word(at);
 
-		say("%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
-		    "again\n",
-		    path, at, db_word, word);
+		say_note(
+			"%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
+			"again\n",
+			path, at, db_word, word);
 		free(db_word);
 		free(word);
 	}

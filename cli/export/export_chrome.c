@@ -338,15 +338,15 @@ static void say_no_slices(const struct chrome *c)
 	char sampled[SAMPLED_SIZE];
 
 	if (chrome_say_sampled(c, sampled))
-		say("note: %s\n", sampled);
+		say_note("%s\n", sampled);
 	else if (s->bare)
-		say("note: %" PRIu64 " context switches without "
-		    "slices: their fields are not in the database, see "
-		    "ingest --fields\n",
-		    s->bare);
+		say_note("%" PRIu64 " context switches without "
+			 "slices: their fields are not in the database, see "
+			 "ingest --fields\n",
+			 s->bare);
 	else if (!s->happened && !s->records)
-		say("note: no context switches here, so no slices; "
-		    "perf record --switch-events takes them\n");
+		say_note("no context switches here, so no slices; "
+			 "perf record --switch-events takes them\n");
 }
 
 static int chrome_put(struct chrome *c, struct err *err)

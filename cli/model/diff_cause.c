@@ -30,16 +30,19 @@
 #define REST (2 * 1.42 * DIFF_BETWEEN)
 /* The caller is not known if it is missing in so much of a function. */
 #define BLIND 0.5
-/* So much of a change is one of the functions in it, and not only moved there;
- * so many that are none are left out. */
+/* So much of a change is one of the functions in it, and not only moved there,
+ * or all of it; so many rows are looked at. */
 #define REAL 0.5
+#define REAL_ALL 0.9
 #define MOVED_MAX 32
 
 /* Weights of each row, by side, in stacks with one function. */
 struct cause_stacks {
-	double *self[2];	  /* of the row itself */
-	double *above[2];	  /* with the row as a caller of the function */
-	double lacks[2];	  /* whose leaf it is, and lacks its callers */
+	double *self[2];  /* of the row itself */
+	double *above[2]; /* with the row as a caller of the function */
+	double lacks[2];  /* whose leaf it is, and lacks its callers */
+	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
+			   */
 	struct diff_count *count; /* of self, by run; NULL: not wanted */
 };
 
@@ -73,6 +76,9 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 		s->self[side][leaf] += (double)st[i].weight;
 		if (st[i].lacks && st[i].leaf == hit[at].row)
 			s->lacks[side] += (double)st[i].weight;
+		if (st[i].lacks && !hit[at + 1].self &&
+		    st[i].leaf == hit[at + 1].row)
+			s->hole[side] += (double)st[i].weight;
 		if (s->count)
 			s->count[leaf * d->n_run + run].n += st[i].samples;
 		for (size_t k = first; k < at; k++)
@@ -117,8 +123,15 @@ static bool cause_may_be(const struct diff_rows *d, size_t row)
 	enum label_kind kind = diff_rows_label(d, row)->kind;
 
 	return !d->row[row].unknown && !d->row[row].renamed &&
-	       !d->row[row].moved && kind != LABEL_GROUP &&
+	       d->row[row].real >= REAL && kind != LABEL_GROUP &&
 	       kind != LABEL_MISSING && kind != LABEL_WAIT;
+}
+
+/* Returns the change of a row's total without what only moved, as far as that
+ * is known. */
+static double cause_excess(const struct diff_rows *d, size_t row)
+{
+	return d->row[row].real * diff_rows_excess_of(d, row, true);
 }
 
 /* Returns the largest change in a direction. */
@@ -127,7 +140,7 @@ static double cause_largest(const struct diff_rows *d, int sign)
 	double most = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, true);
+		double v = sign * cause_excess(d, i);
 
 		if (cause_may_be(d, i) && v > most &&
 		    (d->place[1][i].change == sign ||
@@ -162,16 +175,19 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
 }
 
-/* Returns whether a row is nearer to the change than another one: it has more
- * of the change beside what it has in all; of those that have the same, as one
- * does nothing but call the other, that which has more of it itself. */
+/* Returns whether a row is nearer to the change than another one: of that a
+ * part only moved; or it has more of the change beside what it has in all; of
+ * those that have the same, as one does nothing but call the other, that which
+ * has more of it itself. */
 static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 			   uint32_t than)
 {
-	double a = diff_rows_excess_of(d, row, true);
-	double b = diff_rows_excess_of(d, than, true);
+	double a = cause_excess(d, row);
+	double b = cause_excess(d, than);
 	double more = a * a * cause_size(d, than) - b * b * cause_size(d, row);
 
+	if ((d->row[row].real < 1) != (d->row[than].real < 1))
+		return d->row[than].real < 1;
 	return more > 0 ||
 	       (!(more < 0) && sign * (diff_rows_excess_of(d, row, false) -
 				       diff_rows_excess_of(d, than, false)) >
@@ -187,7 +203,7 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 	uint32_t best = REPORT_NONE;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, true);
+		double v = sign * cause_excess(d, i);
 
 		if (!cause_may_be(d, i) || v < MOST * most)
 			continue;
@@ -274,23 +290,25 @@ static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
 		c->n_part = 0;
 }
 
-/* Returns whether the functions in a row's stacks changed, and did not only
- * move there. */
-static bool cause_is_real(const struct diff_rows *d, uint32_t row, int sign)
+/* Finds how much of a row's change is one of the functions in its stacks, and
+ * did not only move there. Returns false if it is not most of it. */
+static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 {
 	struct cause_stacks s = { .count = NULL };
+	double all = sign * diff_rows_excess_of(d, row, true);
 	double real = 0;
 
 	cause_stacks_add_up(&s, d, row);
 	for (uint32_t i = 0; i < d->n; i++) {
 		double here =
 			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
-		double all = sign * diff_rows_excess_of(d, i, false);
+		double most = sign * diff_rows_excess_of(d, i, false);
 
-		real += here > 0 && all > 0 ? fmin(here, all) : 0;
+		real += here > 0 && most > 0 ? fmin(here, most) : 0;
 	}
 	cause_stacks_release(&s);
-	return real >= REAL * sign * diff_rows_excess_of(d, row, true);
+	d->row[row].real = real < REAL_ALL * all ? real / all : 1;
+	return d->row[row].real >= REAL;
 }
 
 /* Returns the function in `row` that has most of its change, if nothing is left
@@ -336,6 +354,86 @@ static bool cause_is_blind(const struct diff_rows *d, uint32_t row)
 	return s.lacks[side] > BLIND * (double)d->row[row].weight[side][1];
 }
 
+/* Returns the function that has most of a row's change, and the same code on
+ * both sides, if most of it is in stacks in which the function between them is
+ * missing: that one is the cause. */
+static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
+{
+	struct cause_stacks s = { .count = NULL };
+	double most = 0;
+	uint32_t best = REPORT_NONE;
+
+	cause_stacks_add_up(&s, d, row);
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v =
+			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
+
+		if (v > most) {
+			most = v;
+			best = i;
+		}
+	}
+	cause_stacks_release(&s);
+	return best != REPORT_NONE && d->build &&
+			       d->build[best] == DIFF_SAME_BUILD &&
+			       sign * diff_rows_excess(d, s.hole[0],
+						       s.hole[1]) >
+				       BLIND * sign *
+					       diff_rows_excess_of(d, row, true)
+		       ? best
+		       : REPORT_NONE;
+}
+
+/* Returns whether all stacks of a row have another one as a caller. */
+static bool cause_is_under(const struct diff_rows *d, uint32_t row,
+			   uint32_t caller)
+{
+	struct cause_stacks s = { .count = NULL };
+	double all = (double)d->row[row].weight[0][1] +
+		     (double)d->row[row].weight[1][1];
+	double under;
+
+	cause_stacks_add_up(&s, d, row);
+	under = s.above[0][caller] + s.above[1][caller];
+	cause_stacks_release(&s);
+	return under >= all;
+}
+
+/* Finds two functions of which one has as much more as the other has less, in
+ * functions that have what they had: these are called by the other one now.
+ * Both are on both sides, else one has only another name or place. */
+static void cause_find_moved(struct diff_rows *d)
+{
+	struct diff_cause *c = &d->cause;
+	uint32_t best[2] = { REPORT_NONE, REPORT_NONE };
+	double most[2] = { 0, 0 };
+
+	for (int again = 0; again < 2; again++)
+		for (uint32_t i = 0; i < d->n; i++) {
+			const struct diff_place *p = &d->place[1][i];
+			double v = fabs(diff_rows_excess_of(d, i, true));
+			int more = p->change > 0;
+
+			if (d->row[i].real >= REAL || !p->change ||
+			    p->a < TELLING || p->b < TELLING)
+				continue;
+			if (!again)
+				most[more] = fmax(most[more], v);
+			else if (v >= MOST * most[more] &&
+				 (best[more] == REPORT_NONE ||
+				  cause_is_under(d, i, best[more])))
+				best[more] = i;
+		}
+	if (best[0] == REPORT_NONE || best[1] == REPORT_NONE ||
+	    fabs(diff_rows_excess_of(d, best[0], true) +
+		 diff_rows_excess_of(d, best[1], true)) > LEFT_OVER * most[1])
+		return;
+	c->row = best[1];
+	c->instead = best[0];
+	c->sign = 1;
+	c->moved = true;
+}
+
 /* Looks for the cause in the direction of the larger change. Returns whether to
  * look again, without what was found. */
 static bool cause_try(struct diff_rows *d)
@@ -355,19 +453,23 @@ static bool cause_try(struct diff_rows *d)
 	c->row = cause_nearest(d, c->sign, most, REPORT_NONE, NULL, NULL);
 	if (c->row == REPORT_NONE)
 		return false;
-	if (!cause_is_real(d, c->row, c->sign)) {
-		d->row[c->row].moved = true;
-		c->row = REPORT_NONE;
-		return true;
+	if (d->row[c->row].real >= 1) {
+		cause_find_real(d, c->row, c->sign);
+		/* another one may have more than what is left */
+		if (d->row[c->row].real < 1) {
+			c->row = REPORT_NONE;
+			return true;
+		}
 	}
 	c->row = cause_inner(d, c->sign, c->row);
 	caller = cause_caller(d, c->sign, most, c->row, d->build);
-	if (caller != REPORT_NONE && cause_is_real(d, caller, c->sign))
+	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
-	else if (cause_is_blind(d, c->row)) {
-		c->blind = c->row;
+	c->blind = caller != c->row && cause_is_blind(d, c->row)
+			   ? c->row
+			   : cause_hole(d, c->row, c->sign);
+	if (c->blind != REPORT_NONE)
 		c->row = REPORT_NONE;
-	}
 	return false;
 }
 
@@ -378,16 +480,19 @@ void diff_cause_find(struct diff_rows *d)
 	int tried = 0;
 
 	for (size_t i = 0; i < d->n; i++)
-		d->row[i].moved = false;
+		d->row[i].real = 1;
 	while (cause_try(d) && ++tried < MOVED_MAX)
 		;
+	if (c->row == REPORT_NONE && c->blind == REPORT_NONE)
+		cause_find_moved(d);
 	if (c->row == REPORT_NONE)
 		return;
 	c->excess = diff_rows_excess_of(d, c->row, true);
 	before = d->scale * (double)d->row[c->row].weight[0][1];
 	c->times =
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
-	c->instead = cause_instead(d, c->row);
+	if (!c->moved)
+		c->instead = cause_instead(d, c->row);
 	cause_divide(c, d);
 }
 
@@ -398,7 +503,8 @@ void diff_cause_judge(struct diff_rows *d)
 	if (d->keys & KEY_SYM)
 		diff_hidden_find(d);
 	diff_cause_find(d);
-	if (d->absolute || d->cause.row == REPORT_NONE)
+	/* what moved is in what did not change */
+	if (d->absolute || d->cause.row == REPORT_NONE || d->cause.moved)
 		return;
 	under = cause_under(d, d->cause.row);
 	diff_rows_judge(d, under);

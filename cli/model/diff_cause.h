@@ -9,11 +9,13 @@
  * both sides, or that changed only where one of its callers calls it, is called
  * more often: the cause is that caller.
  *
- * So is one of the same build whose caller is missing in most of its stacks:
- * then there is no cause to be named.
+ * So is one of the same build whose caller is missing in most of its stacks, or
+ * of what has the change: then there is no cause to be named.
  *
  * What was under another function before, or beside it, only moved: a frame
- * that the stacks of one side lack has all of its total more there. */
+ * that the stacks of one side lack has all of its total more there. Only where
+ * there is no cause, and two functions have as much more and less, what moved
+ * is told: from where to where. */
 #ifndef CLI_MODEL_DIFF_CAUSE_H
 #define CLI_MODEL_DIFF_CAUSE_H
 struct diff_rows;

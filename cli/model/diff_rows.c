@@ -426,7 +426,8 @@ int diff_rows_grew(const struct diff_rows *d, size_t row, bool total)
 {
 	if (d->place[total][row].change > 0)
 		return total;
-	return row == d->cause.row && d->cause.sign > 0 ? 1 : -1;
+	return row == d->cause.row && d->cause.sign > 0 && !d->cause.moved ? 1
+									   : -1;
 }
 
 double diff_rows_expected(const struct diff_rows *d, size_t row, bool total)

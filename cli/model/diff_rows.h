@@ -48,8 +48,9 @@ struct diff_row {
 	const char *unknown;
 	bool renamed; /* the caller's: it is no change, but may have another
 		       * name on the other side */
-	bool moved;   /* private: what is under it changed elsewhere as much in
-		       * the other direction */
+	double real;  /* private: how much of the change of its total is in
+		       * functions that changed, 0 to 1; the rest only moved
+		       * there */
 	uint64_t n_interrupt[2]; /* private: samples of A and B with an
 				  * interrupt in the stack */
 };
@@ -71,6 +72,8 @@ struct diff_cause {
 	/* the other function that took its time over, or gave it: inlined, or
 	 * merged; REPORT_NONE: none */
 	uint32_t instead;
+	bool moved; /* what it calls more is what `instead` called: nothing
+		     * takes longer */
 	/* what is called more or less often by functions that are missing;
 	 * REPORT_NONE: there is none, or a cause */
 	uint32_t blind;

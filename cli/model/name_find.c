@@ -20,7 +20,8 @@ enum name_fit {
 	NAME_OTHER,
 	NAME_PART_OF_FULL,
 	NAME_PART,
-	NAME_END, /* "push" is the end of "A::push" and "main.(*A).push" */
+	NAME_END, /* "push" is the end of "A::push" and "main.(*A).push", and
+		   * the name in "JS:*push /srv/a.js:3:20" */
 	NAME_SHORT,
 	NAME_FULL
 };
@@ -52,6 +53,8 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 {
 	size_t base = short_name_base(c->full);
 	size_t apart = strlen(c->full) - base;
+	const char *script;
+	size_t len;
 
 	if (!strcmp(c->full, text) || (c->raw && !strcmp(c->raw, text)) ||
 	    (c->told && !strcmp(c->told, text)))
@@ -65,6 +68,9 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 	    name_is_versioned(c->full, text))
 		return NAME_SHORT;
 	if (name_ends(c->shown, text) || name_ends(buf, text))
+		return NAME_END;
+	script = short_name_script(c->full, &len);
+	if (script && strlen(text) == len && !strncmp(script, text, len))
 		return NAME_END;
 	if (strstr(c->shown, text) || strstr(buf, text))
 		return NAME_PART;

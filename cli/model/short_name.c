@@ -655,6 +655,15 @@ static void short_entity(struct shortening *sh, size_t b, size_t e)
 	}
 }
 
+const char *short_name_script(const char *name, size_t *len)
+{
+	if (strncmp(name, "JS:", 3) != 0)
+		return NULL;
+	name += 3 + strspn(name + 3, "~^+*");
+	*len = strcspn(name, " ");
+	return *len ? name : NULL;
+}
+
 /* A file has a dot or a slash, which the one word of "bar (int)" has not. */
 size_t short_name_base(const char *name)
 {

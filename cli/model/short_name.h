@@ -20,6 +20,10 @@ enum short_keep {
 /* Returns the length of a name without what homonyms_name() adds to it. */
 size_t short_name_base(const char *name);
 
+/* Returns what V8 calls the function, without tier and place, and *len; NULL if
+ * the name is none of V8's, or of a function without a name. */
+const char *short_name_script(const char *name, size_t *len);
+
 /* Longer lists of template arguments are "<...>". */
 #define SHORT_ARGS_MAX 40
 

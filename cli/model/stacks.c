@@ -545,7 +545,7 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 	FILE *out = term_lines_begin(&l, stderr);
 	size_t n = 0;
 
-	fprintf(out, "backstitch: %s '", doing);
+	fprintf(out, "note: %s '", doing);
 	safe_text_put(out, s->event[event].name, 0, 0);
 	fputs("'; ", out);
 	for (size_t i = 0; i < s->n_event; i++) {
@@ -590,9 +590,9 @@ int stacks_choose(const struct stacks *s, const char *doing)
 	if (used < 2)
 		return event;
 	if (s->o.filter->event) {
-		say("note: %s the sum of %zu events, as "
-		    "--event says\n",
-		    doing, used);
+		say_note("%s the sum of %zu events, as "
+			 "--event says\n",
+			 doing, used);
 		return -1;
 	}
 	say_choice(s, event, doing);

@@ -66,6 +66,23 @@ static bool suffix_is_julia(const char *out, size_t n, char end)
 	       (!memcmp(out, "julia_", 6) || !memcmp(out, "jfptr_", 6));
 }
 
+const char *suffix_tier(const char *name)
+{
+	/* CodeKindToMarker() of V8 12 */
+	switch (strncmp(name, "JS:", 3) ? '\0' : name[3]) {
+	case '~':
+		return "Ignition";
+	case '^':
+		return "Sparkplug";
+	case '+':
+		return "Maglev";
+	case '*':
+		return "TurboFan";
+	default:
+		return NULL;
+	}
+}
+
 /* Returns how many bytes at s are to be left out, where `out` is what is kept
  * of the name so far, of n bytes. */
 static size_t suffix_middle(const char *s, const char *out, size_t n,
@@ -73,6 +90,10 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 {
 	size_t len = of ? strspn(s, digits) : 0;
 
+	/* "JS:*f a.js:1:2": the tier, of which each run has another share */
+	if (of && n == 3 && s[-1] == ':' && !memcmp(out, "JS:", 3) &&
+	    suffix_tier(s - 3))
+		return 1;
 	if (len && suffix_is_julia(out, n, s[len]))
 		return len;
 	for (size_t i = 0; len && i < ARRAY_SIZE(numbered); i++) {
@@ -88,7 +109,7 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 	if (n && len >= HASH_MIN && s[len + 1] == ']')
 		return len + 2;
 	/* "Main$$Lambda/0x0000000800c03000.run": a hidden class */
-	if ((*s != '/' && *s != '.') || s[1] != '0' || s[2] != 'x')
+	if ((*s != '/' && *s != '.' && *s != '+') || s[1] != '0' || s[2] != 'x')
 		return 0;
 	len = strspn(s + 3, hex_digits);
 	return n && len >= HASH_MIN ? len + 3 : 0;

@@ -22,7 +22,11 @@ void suffix_cut(char *name);
  * ("{lambda(int)#2}", "{closure#0}", "$_0", "Lambda$14", "__anon_123"). */
 void suffix_fold(char *name);
 /* Takes out only what a runtime numbers anew in each run of one program:
- * classes of Java's lambdas and proxies, methods that .NET, LuaJIT and Julia
- * compile. */
+ * classes of Java's lambdas and proxies, tiers of V8, methods that .NET, LuaJIT
+ * and Julia compile. */
 void suffix_fold_run(char *name);
+/* Returns the tier of V8's compilers that made the code, as perf-basic-prof and
+ * perf-prof have it in the name, "JS:*parse /srv/a.js:3:20"; NULL: not known.
+ */
+const char *suffix_tier(const char *name);
 #endif

@@ -33,6 +33,9 @@ struct trust;
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err);
 void trust_free(struct trust *t);
+/* Says that what is counted are waits, so that the sentence advises no stack
+ * dumps: at each switch they would lose records (backstitch-record(1)). */
+void trust_of_waits(struct trust *t);
 /* Counts the samples of a group, or waits. */
 void trust_add(struct trust *t, const struct stacks_group *g);
 /* Returns the class of the samples of a group, which is in view trust; NULL if

@@ -98,15 +98,21 @@ static bool trust_is_ended(const struct trust_word *w)
 	       strcmp(w->name, "cut (full)") != 0;
 }
 
+static bool trust_is_dump(const char *fix)
+{
+	static const char dump[] = "perf record --call-graph dwarf";
+
+	return !strncmp(fix, dump, strlen(dump));
+}
+
 /* Returns how many samples more would be whole, of n for which dumps, or larger
  * ones, are the remedy. Of those that were too small as many will end elsewhere
  * as of the others, at least: deeper ones come through more code. */
 static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 {
-	static const char dump[] = "perf record --call-graph dwarf";
 	int64_t whole = 0, ended = 0;
 
-	if (strncmp(fix, dump, strlen(dump)) != 0)
+	if (!trust_is_dump(fix))
 		return n;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct trust_rule *r = &t->rule[i];
@@ -154,7 +160,9 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 		bool was = best.n * MENDS_OF >= wrong;
 		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
 
-		if (!m.fix[0] || m.n <= 0 || m.n * 100 < s->samples ||
+		if (!m.fix[0] || m.n <= 0 ||
+		    (t->waits && trust_is_dump(m.fix)) ||
+		    m.n * 100 < s->samples ||
 		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
 			continue;
 		if (!best.fix[0] || (good && !was) ||

@@ -1,6 +1,7 @@
 /* wait_cause.c - what a thread waits for, by the functions of the kernel. */
 #include "cli/model/wait_cause.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -378,6 +379,13 @@ static bool cause_is_code(const struct label *l)
 	       !cause_is_any(l->name, data, ARRAY_SIZE(data));
 }
 
+/* A function without a frame of its own hides the one that called it, or the
+ * libraries' functions between them: that one is the code that waits. */
+static bool cause_is_gap(const struct label *l)
+{
+	return l->kind == LABEL_MISSING && !strcmp(l->name, STACK_NAMES_GAP);
+}
+
 /* Finds the place, and how many frames there are from the outermost one to it.
  */
 static struct wait_place cause_find_place(const struct wait_causes *c,
@@ -402,7 +410,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 			continue;
 		/* behind a frame that is in no image, the next ones may be
 		 * anything */
-		if (!cause_is_code(f))
+		if (!cause_is_code(f) && !cause_is_gap(f))
 			break;
 		if (user.has_in) {
 			user.has_caller = true;
@@ -425,6 +433,20 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 	return cause_find_place(c, cause_read(c, &g), &depth);
 }
 
+const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)
+{
+	struct labels *labels = stacks_labels(c->stacks);
+	const struct label *in = p->has_in ? labels_get(labels, p->in) : NULL;
+	char text[512];
+
+	if (!in || !cause_is_gap(in) || !p->has_caller)
+		return in ? label_shown(in) : "";
+	snprintf(text, sizeof(text), STACK_NAMES_GAP " < %.400s",
+		 label_shown(labels_get(labels, p->caller)));
+	return labels_get(labels, labels_add_name(labels, LABEL_MISSING, text))
+		->name;
+}
+
 const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 			       uint32_t uraw, bool kernel, bool *missing)
 {
@@ -436,7 +458,7 @@ const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 		const struct label *f =
 			labels_get(stacks_labels(c->stacks), l->label[i]);
 
-		if (!strcmp(f->name, STACK_NAMES_GAP))
+		if (cause_is_gap(f))
 			*missing = true;
 		else if (f->kernel ? kernel && !cause_is_scheduler(f->name) &&
 					     !cause_takes_lock(f->name)

@@ -48,12 +48,17 @@ struct wait_place {
 	uint32_t in;	 /* the innermost function outside the libraries of C
 			  * and C++ and the kernel;
 			  * of the kernel, outside the scheduler, where the
-			  * stack has no user code */
-	uint32_t caller; /* the next one outwards */
+			  * stack has no user code; STACK_NAMES_GAP where
+			  * the stack lacks it, and its labels have that */
+	uint32_t caller; /* the next one outwards, likewise */
 	bool has_in, has_caller;
 };
 struct wait_place wait_causes_place(struct wait_causes *c,
 				    const struct offcpu_stack *at);
+/* Returns the name of the function in p->in as it is shown; of a missing one
+ * "[caller missing] < NAME", with the next that is known; "" if there is none.
+ * Valid as long as the labels. */
+const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);
 /* Leaves only the place and its callers of the frames of a wait, which are
  * outermost first; nothing of a stack without such a place. */
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l);

@@ -139,7 +139,11 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		fputs(cause->sign > 0 ? " more" : " less", out);
 	}
 	moved_put_parts(c, d, out);
-	if (cause->instead != REPORT_NONE) {
+	if (cause->moved) {
+		fputs(", and ", out);
+		moved_put_name(d, cause->instead, out);
+		fputs(" as much less: moved?", out);
+	} else if (cause->instead != REPORT_NONE) {
 		fputs(", and ", out);
 		moved_put_name(d, cause->instead, out);
 		fprintf(out, " itself as much %s: inlined?",

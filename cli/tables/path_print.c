@@ -81,6 +81,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 {
 	struct stacks_opts so = { .filter = &filter_none,
 				  .inlined = true,
+				  .gaps = true,
 				  .no_groups = true };
 
 	r->db = db;

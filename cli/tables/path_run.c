@@ -81,7 +81,7 @@ const char *path_function(struct path_run *r, int64_t event)
 	if (!at)
 		return "";
 	p = wait_causes_place(r->words, at);
-	return p.has_in ? label_shown(labels_get(r->labels, p.in)) : "";
+	return wait_causes_in(r->words, &p);
 }
 
 /* ---- chains */

@@ -295,6 +295,7 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 		json_null(j, "instead");
 	else
 		json_shown(j, "instead", diff_rows_label(d, c->instead)->name);
+	json_bool(j, "moved", c->moved);
 	json_array(j, "in");
 	for (size_t i = 0; i < c->n_part; i++) {
 		json_object(j, NULL);
