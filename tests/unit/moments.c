@@ -63,7 +63,7 @@ START_TEST(what_was_written_is_read)
 }
 END_TEST
 
-static size_t bits_of(const struct moments *m, size_t row)
+static size_t bits_in_row(const struct moments *m, size_t row)
 {
 	size_t bits = 0;
 
@@ -88,7 +88,7 @@ START_TEST(what_is_near_needs_few_bytes)
 	moments_close(&m);
 	ck_assert_uint_eq(m.n_row, (ITEMS + MOMENTS_ROW - 1) / MOMENTS_ROW);
 	for (size_t i = 0; i + 1 < m.n_row; i++)
-		ck_assert_uint_le(bits_of(&m, i), 21 + 9 + 20);
+		ck_assert_uint_le(bits_in_row(&m, i), 21 + 9 + 20);
 	ck_assert_int_eq(moments_get(&m, 100).event, 300);
 	ck_assert_uint_eq(moments_find(&m, 300), 100);
 	ck_assert_uint_eq(moments_find(&m, 301), 101);
