@@ -478,6 +478,7 @@ install: all
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
 	install -d $(SHARE)/backstitch/json
 	install -m 644 man/json/*.json $(SHARE)/backstitch/json
+	$(O)/backstitch help agent >$(SHARE)/backstitch/agent.txt
 	install -d $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
 	$(O)/backstitch completion bash >$(BASH_DIR)/backstitch
 	$(O)/backstitch completion zsh >$(ZSH_DIR)/_backstitch

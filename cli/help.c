@@ -61,8 +61,8 @@ static void print_topics(FILE *out)
 	struct text_out o = { .buf = line, .size = sizeof(line) };
 
 	for (size_t i = 0; topics[i].name; i++)
-		text_out_add(&o, "%s%s", i ? " " : "Topics: ", topics[i].name);
-	term_wrap(out, line, 0, 8, term_columns(out));
+		text_out_add(&o, "%s%s", i ? " " : "TOPIC: ", topics[i].name);
+	term_wrap(out, line, 0, 7, term_columns(out));
 }
 
 void help_overview(FILE *out)

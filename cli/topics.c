@@ -207,6 +207,39 @@ static void print_keys(FILE *out)
 	print_lines(out, lines, 22);
 }
 
+/* In the order in which one asks. tests/cli/agent.sh runs each line of it. */
+static void print_agent(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ NULL, "For programs that ask: each command prints one JSON "
+			"document, of a database or a capture. FILE.db is what "
+			"'backstitch ingest FILE' makes of a capture, once." },
+		{ "backstitch info --json DB", "what was recorded, and lost" },
+		{ "backstitch report --json --limit 40 DB",
+		  "hot functions, and how far stacks can be trusted; --off-cpu, "
+		  "--latency, --diff DB DB" },
+		{ "backstitch path --json --limit 40 DB",
+		  "why threads waited, and how much of it is proved; --comm "
+		  "NAME, --worst 3" },
+		{ "backstitch check --json --limit 20 DB",
+		  "which stacks are missing or false, and why" },
+		{ "backstitch query --json DB \"SELECT * FROM samples LIMIT 40\"",
+		  "all else; 'query --views DB' lists the views, 'query "
+		  "--schema' says what each column means" },
+		{ NULL,
+		  "With these limits an answer is below 100,000 bytes, or "
+		  "25,000 tokens. Its numbers are of what is known: repeat "
+		  "how much is not, as the answer does. Words are in "
+		  "'backstitch help verdicts', schemas in "
+		  "share/backstitch/json, the meaning of a status in "
+		  "'backstitch help exit-status'; messages on standard "
+		  "error end with what to do next." },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 6);
+}
+
 const struct topic topics[] = { { "options", help_options_shared },
 				{ "formats", print_formats },
 				{ "exports", print_exports },
@@ -215,4 +248,5 @@ const struct topic topics[] = { { "options", help_options_shared },
 				{ "exit-status", print_status },
 				{ "environment", print_environment },
 				{ "keys", print_keys },
+				{ "agent", print_agent },
 				{ NULL, NULL } };

@@ -26,7 +26,7 @@ bad=$(
 			echo "man/backstitch.7: no rule '$rule'"
 	done
 	# topics and variables: in help, in the manual, and in the code
-	"$B" help | sed -n '/^Topics: /,$p' | tr -s ' ' '\n' | tail -n +2 |
+	"$B" help | sed -n '/^TOPIC: /,$p' | tr -s ' ' '\n' | tail -n +2 |
 	while read -r topic
 	do
 		[ "$(grep -c "^\\.Cm $topic\( [,.]\)\{0,1\}$" \

@@ -338,7 +338,15 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 static int intervals_choose(struct intervals *iv, struct err *err)
 {
 	const char *kind = iv->ask->kind;
+	bool known = !kind;
 
+	for (size_t i = 0; !known && i < pair_kinds_n; i++)
+		known = !strcmp(kind, pair_kinds[i].word);
+	if (!known)
+		return err_set(err, ERR_USAGE,
+			       "no kind of latency is called %s; 'backstitch "
+			       "help report' lists them",
+			       kind);
 	iv->own = mem_new(iv->ask->n_pair + 1, sizeof(*iv->own));
 	for (size_t i = 0; i < iv->ask->n_pair; i++)
 		if (intervals_read_own(iv, i, err))
@@ -354,7 +362,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 	intervals_drop_roles(iv);
 	if (iv->n_role || iv->ask->any)
 		return 0;
-	return err_set(err, ERR_USAGE,
+	return err_set(err, ERR_FORMAT,
 		       "%s: no two events that belong together were recorded "
 		       "for this; 'backstitch info --events %s' lists what was",
 		       iv->path, iv->path);

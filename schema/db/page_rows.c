@@ -267,11 +267,11 @@ static int page_rows_descend(struct page_rows *p, struct page_level *l,
 			return PAGE_ROWS_SQLITE;
 		inner = *l->data == PAGE_TABLE_INNER;
 		l->cells = (uint32_t)record_be(l->data + 3, 2);
-		/* only a table without rows has a page without: each step of a
+		/* only a table without rows has a leaf without: each step of a
 		 * walk brings a row, whose id is above the one before */
 		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||
 		    (inner ? INNER : LEAF) + 2 * l->cells > p->size ||
-		    (!l->cells && l != p->level))
+		    (!l->cells && (inner || l != p->level)))
 			return PAGE_ROWS_SQLITE;
 		l->at = 0;
 		if (after != INT64_MIN)
@@ -335,9 +335,10 @@ static bool page_rows_other(unsigned int want, uint64_t type,
 	return true;
 }
 
-/* Reads the values of a record, of which the bytes up to end are here. */
+/* Reads the values of a record of len bytes, of which those up to end are here.
+ * As for SQLite, one whose types do not fill it is damaged. */
 static bool page_rows_record(const struct page_rows *p,
-			     const unsigned char *record,
+			     const unsigned char *record, uint64_t len,
 			     const unsigned char *end, struct page_row *row)
 {
 	uint64_t head;
@@ -353,7 +354,7 @@ static bool page_rows_record(const struct page_rows *p,
 	for (unsigned int i = 0; i < p->n_want && at < types; i++) {
 		unsigned int want = p->want[i];
 		uint64_t type = *at++;
-		size_t len;
+		size_t bytes;
 
 		if (__builtin_expect(type >= 0x80, 0)) {
 			n = record_varint(at - 1, types, &type);
@@ -361,19 +362,19 @@ static bool page_rows_record(const struct page_rows *p,
 				return false;
 			at += n - 1;
 		}
-		len = record_type_len(type);
-		if (len > (size_t)(end - body))
+		bytes = record_type_len(type);
+		if (bytes > (size_t)(end - body))
 			return false;
 		if (want > 1 && record_is_int(type)) {
-			row->v[want - 1] = record_int(type, body, len);
+			row->v[want - 1] = record_int(type, body, bytes);
 			row->known |= (uint32_t)1 << (want - 1);
 		} else if ((want == 1 || type > 9 || type == RECORD_REAL) &&
-			   !page_rows_other(want, type, body, len, row)) {
+			   !page_rows_other(want, type, body, bytes, row)) {
 			return false;
 		}
-		body += len;
+		body += bytes;
 	}
-	return true;
+	return at < types || (uint64_t)(body - record) == len;
 }
 
 int page_rows_take(struct page_rows *p, struct page_row *row)
@@ -381,7 +382,7 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 	struct page_level *l = p->leaf;
 	const unsigned char *end = l->data + p->size;
 	const unsigned char *cell;
-	uint64_t len, id;
+	uint64_t len, local, id;
 	size_t n, k;
 
 	if (l->at >= l->cells)
@@ -394,14 +395,14 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 	if ((int64_t)id <= p->last)
 		return PAGE_ROWS_UNORDERED;
 	cell += n + k;
-	len = record_local(len, p->size);
-	if (len > (size_t)(end - cell))
+	local = record_local(len, p->size);
+	if (local > (size_t)(end - cell))
 		return PAGE_ROWS_SQLITE;
 	memset(row->v, 0, p->n * sizeof(*row->v));
 	row->known = 1;
 	row->texts = row->blobs = row->reals = 0;
 	*row->v = (int64_t)id;
-	if (!page_rows_record(p, cell, cell + len, row))
+	if (!page_rows_record(p, cell, len, cell + local, row))
 		return PAGE_ROWS_SQLITE;
 	p->last = (int64_t)id;
 	l->at++;

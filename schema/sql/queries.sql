@@ -88,10 +88,13 @@ WHERE m.type = 'table' AND (i.partial
 SELECT name, cid FROM pragma_table_info(?1)
 
 -- name: page_table
--- The first page of a table. ?1: its name
+-- The first page of a table, whose key must be the number of its rows: another
+-- key has an index, which of a table WITHOUT ROWID is the table. ?1: its name
 SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND name = ?1
 	AND NOT EXISTS (SELECT 1 FROM sqlite_temp_master
 		WHERE name = ?1 COLLATE NOCASE)
+	AND NOT EXISTS (SELECT 1 FROM pragma_index_list(?1)
+		WHERE origin = 'pk')
 
 -- name: page_columns
 -- Columns of a table, and which of them hold values as they are. ?1: its name

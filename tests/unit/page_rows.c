@@ -213,11 +213,11 @@ static const struct {
 	{ "a_key_that_descends",
 	  "CREATE TABLE t(id INTEGER PRIMARY KEY DESC, a, b);"
 	  "INSERT INTO t VALUES(9, 5, 2)",
-	  1, true },
+	  1, false },
 	{ "without_rowid",
 	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b) WITHOUT ROWID;"
 	  "INSERT INTO t VALUES(9, 5, 2)",
-	  1, true },
+	  1, false },
 	{ "a_view",
 	  "CREATE TABLE u(id INTEGER PRIMARY KEY, a, b);"
 	  "INSERT INTO u VALUES(1, 2, 3);"
@@ -352,31 +352,55 @@ START_TEST(damage_is_left_to_sqlite)
 }
 END_TEST
 
-/* A page that SQLite refuses, too, is not the end of the rows. */
+/* What SQLite refuses at the first row: a byte of the first page of t. Cells of
+ * a page are at its end; 3 bytes of a cell are lengths and the id. */
+static const struct {
+	const char *name, *sql;
+	off_t at; /* below 0: from the end of the page */
+	const char *byte;
+} leaves_refused[] = {
+	{ "no_such_type",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
+	  "INSERT INTO t VALUES(1, 2, 3)",
+	  0, "\1" },
+	{ "a_root_without_keys", "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)",
+	  0, "\5" },
+	{ "types_that_do_not_fill_a_record",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
+	  "INSERT INTO t VALUES(1, 2, 300)",
+	  -4, "\1" },
+	{ "a_table_without_rowids_that_has_some",
+	  "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b) WITHOUT ROWID", 0,
+	  "\15" },
+};
+
+/* It is not the end of the rows. */
 START_TEST(damage_before_the_first_row_is_an_error)
 {
 	struct store db;
 	sqlite3_stmt *st = NULL;
-	int64_t root;
+	off_t at = leaves_refused[_i].at;
 	int fd;
 
-	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);"
-		    "INSERT INTO t VALUES(1, 2, 3)");
+	leaves_make(leaves_refused[_i].sql);
 	db = leaves_open();
 	ck_assert_int_eq(sqlite3_prepare_v2(db.db,
-					    "SELECT (rootpage - 1) * page_size "
-					    "FROM sqlite_master, "
+					    "SELECT rootpage * page_size, "
+					    "page_size FROM sqlite_master, "
 					    "pragma_page_size WHERE name = 't'",
 					    -1, &st, NULL),
 			 SQLITE_OK);
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
-	root = sqlite3_column_int64(st, 0);
+	at += sqlite3_column_int64(st, 0);
+	if (leaves_refused[_i].at >= 0)
+		at -= sqlite3_column_int64(st, 1);
 	sqlite3_finalize(st);
+	leaves_read(&db, &pages);
+	ck_assert_int_eq(pages.rc, 0);
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 	fd = open(run.path, O_WRONLY);
 	ck_assert_int_ge(fd, 0);
-	/* no such type of a page */
-	ck_assert_int_eq(pwrite(fd, "\1", 1, (off_t)root), 1);
+	ck_assert_int_eq(pwrite(fd, leaves_refused[_i].byte, 1, at), 1);
 	close(fd);
 	leaves_both(&sql, &pages);
 	ck_assert_int_eq(sql.rc, -1);
@@ -601,13 +625,13 @@ END_TEST
 
 static const struct run_table tables[] = {
 	RUN_TABLE(rows_are_those_that_sql_tells, leaves_tables),
+	RUN_TABLE(damage_before_the_first_row_is_an_error, leaves_refused),
 	RUN_TABLE(rows_without_a_key_are_read_by_their_number, bare_tables)
 };
 
 RUN_TABLES_WITH("page_rows", mkstore_set_up, tear_down, tables,
 		rows_are_found_by_their_ids,
 		rows_end_when_the_program_is_to_stop, damage_is_left_to_sqlite,
-		damage_before_the_first_row_is_an_error,
 		rows_that_are_out_of_order_are_an_error,
 		the_last_column_that_fits_may_be_text,
 		a_table_without_numbers_of_rows_is_an_error,
