@@ -2,7 +2,7 @@
  * proofs and chains are made of.
  *
  * The events of one kernel are read once, in time order. Memory grows with the
- * number of switches and wake-ups, by about 25 bytes each, and of the pieces
+ * number of switches and wake-ups, by about 16 bytes each, and of the pieces
  * and edges that are asked for (proof.h), by about 70 for each wait. */
 #ifndef CLI_MODEL_CAUSES_H
 #define CLI_MODEL_CAUSES_H

@@ -266,10 +266,11 @@ static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
 static bool wake_is_for_disk(const struct timeline *t,
 			     const struct timeline_wake *w)
 {
-	size_t n;
-	const uint32_t *id = timeline_stays(t, w->waiter, &n);
-	size_t at = search_where(n, i, timeline_stay(t, id[i]).to > w->time);
-	int32_t state = at ? timeline_stay(t, id[at - 1]).state : -1;
+	const struct numbers id = timeline_stays(t, w->waiter);
+	size_t at = search_where(
+		id.n, i, timeline_stay(t, numbers_get(&id, i)).to > w->time);
+	int32_t state =
+		at ? timeline_stay(t, numbers_get(&id, at - 1)).state : -1;
 
 	return state > 0 && (state & STATE_UNINTERRUPTIBLE);
 }

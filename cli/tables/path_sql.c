@@ -176,14 +176,14 @@ static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
 static bool sql_stay(const struct path_sql *s, size_t row,
 		     struct timeline_stay *out)
 {
-	size_t n = timeline_all_stays(s->r.t);
-	const uint32_t *id = NULL;
+	uint32_t item = SQL_ITEM(row);
+	struct numbers id = { .n = timeline_all_stays(s->r.t) };
 
 	if (SQL_THREAD(row))
-		id = timeline_stays(s->r.t, SQL_THREAD(row) - 1, &n);
-	if (SQL_ITEM(row) >= n)
+		id = timeline_stays(s->r.t, SQL_THREAD(row) - 1);
+	if (item >= id.n)
 		return false;
-	*out = timeline_stay(s->r.t, id ? id[SQL_ITEM(row)] : SQL_ITEM(row));
+	*out = timeline_stay(s->r.t, id.of ? numbers_get(&id, item) : item);
 	return true;
 }
 

@@ -368,13 +368,10 @@ int path_no_waits(const struct path_run *r, struct err *err)
 	size_t stays = 0;
 
 	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
-		size_t n;
-
 		if (!path_selects(r, i))
 			continue;
-		timeline_stays(r->t, i, &n);
 		threads++;
-		stays += n;
+		stays += timeline_stays(r->t, i).n;
 		recorder |= timeline_is_recorder(r->t, i);
 	}
 	if (some && !threads)
