@@ -17,7 +17,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
  * the captures and not older; NULL if it must be made. Returns 0, or -1 and

@@ -24,8 +24,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 
 static const char *input;
 /* enum server_detail; -1: the command cannot read a server */

@@ -27,7 +27,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)

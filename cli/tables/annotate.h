@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/model/trust.h"
+#include "cli/stacks/trust.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"

@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
-#include "cli/model/homonyms.h"
-#include "cli/model/name_find.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/short_name.h"
-#include "cli/model/stacks.h"
-#include "cli/model/suffix.h"
+#include "cli/names/homonyms.h"
+#include "cli/names/name_find.h"
+#include "cli/names/shown_names.h"
+#include "cli/names/short_name.h"
+#include "cli/stacks/stacks.h"
+#include "cli/names/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/table.h"
 
 /* ---- loading */
