@@ -114,10 +114,10 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 PLUGIN_SRCS := $(filter-out %/ctfout_calls.c %/ctfout_graph.c %/ctfout_uuid.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
 	$(filter-out %/extension.c schema/merge/%, \
-	$(call find,schema stitch/base,c)) \
+	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
-	$(addprefix cli/model/,asked.c chains.c code.c events.c filter.c loss_rows.c \
+	$(addprefix cli/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c row_cursor.c) cli/typed.c \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)

@@ -17,7 +17,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
  * the captures and not older; NULL if it must be made. Returns 0, or -1 and
@@ -124,7 +124,7 @@ struct store *beside_open(int argc, char **argv, bool again, char *out,
 		return db;
 	}
 	if (!input_can_make(out)) {
-		say("%s: cannot be written, and is not kept\n", out);
+		say_note("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
 	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,

@@ -24,8 +24,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 
 static const char *input;
 /* enum server_detail; -1: the command cannot read a server */
@@ -393,9 +393,10 @@ static void input_tell_newer(const char *path, struct store *db,
 		char *db_word = safe_text_word(path);
 		char *word = safe_text_word(at);
 
-		say("%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
-		    "again\n",
-		    path, at, db_word, word);
+		say_note(
+			"%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
+			"again\n",
+			path, at, db_word, word);
 		free(db_word);
 		free(word);
 	}

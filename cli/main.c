@@ -18,7 +18,7 @@
 #include "cli/output/term.h"
 #include "cli/version.h"
 #include "stitch/base/err.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 
 /* Opens /dev/null for closed standard descriptors: otherwise a database could
  * become descriptor 1 and output would overwrite it. */

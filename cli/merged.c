@@ -300,8 +300,8 @@ static bool merged_leave_removed(struct merged_paths *list)
 			continue;
 		}
 		progress_clear();
-		say("%s: was removed meanwhile, and is left out\n",
-		    list->path[i]);
+		say_note("%s: was removed meanwhile, and is left out\n",
+			 list->path[i]);
 		free(list->path[i]);
 	}
 	bool some = n < list->n;

@@ -6,9 +6,9 @@
 
 #include "cli/export/export.h"
 #include "cli/help_options.h"
-#include "cli/model/mark_words.h"
-#include "cli/model/trust_words.h"
-#include "cli/model/verdict_words.h"
+#include "cli/stacks/mark_words.h"
+#include "cli/stacks/trust_words.h"
+#include "cli/stacks/verdict_words.h"
 #include "cli/output/term.h"
 #include "cli/pictures/timeline_words.h"
 #include "formats/formats.h"

@@ -12,8 +12,8 @@
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/write_all.h"
 
 struct bundle {
 	struct archive *a;

@@ -15,9 +15,9 @@
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/named_file.h"
-#include "stitch/base/temp.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/named_file.h"
+#include "stitch/files/temp.h"
+#include "stitch/files/write_all.h"
 
 /* Larger than what records that wait to be ordered mostly are apart. */
 #define PASS_BYTES ((uint64_t)64 << 20)

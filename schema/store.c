@@ -24,7 +24,7 @@
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 
 #define APPLICATION_ID 0x62737463 /* "bstc" in the file's header */
 

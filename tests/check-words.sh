@@ -38,7 +38,8 @@ def values(path, begin):
 def marks():
     """Names in brackets that stand in place of a function."""
     out = set()
-    for path in glob.glob("cli/model/*.[ch]") + glob.glob("cli/tables/a*.c") + [
+    for path in [f for room in ("samples", "names", "stacks", "waits", "diffs")
+                 for f in glob.glob("cli/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
             "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
         if path.endswith(("chains.c", "mark_words.c", "short_name.c")):
             continue        # perf's words; the entries; parts of symbols
@@ -58,22 +59,22 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("Each verdict has", "CONFIDENCE",
      values("stitch/verdict.c", "confidence_name")),
     ("How far user", "TRUST", re.findall(
-        r"\{ " + STRING + ", TRUST_", part("cli/model/trust_words.c",
+        r"\{ " + STRING + ", TRUST_", part("cli/stacks/trust_words.c",
                                            "trust_words[] = {"))),
     ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
     ("Kinds of", "KINDS OF FRAMES",
-     values("cli/model/label.c", "label_kind_name(")),
+     values("cli/stacks/label.c", "label_kind_name(")),
     ("What check", "VERDICTS OF CHECK", re.findall(
         STRING, part("cli/audit/check_judge.c", "*check_verdict("))),
     ("States of", "STATES", re.findall(
         r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
-        w for w in values("cli/model/wait_cause.c", "cause_word[") if w]),
+        w for w in values("cli/waits/wait_cause.c", "cause_word[") if w]),
     ("On the page", "TIMELINE", re.findall(
         r"\] = \{ " + STRING, text("cli/pictures/timeline_words.c"))),
 )
 assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
-assert "(inferred)" in text("cli/model/chains.c")
+assert "(inferred)" in text("cli/samples/chains.c")
 
 
 def run(*args):
@@ -118,11 +119,11 @@ for begin, section, words in TABLES:
         for w in n.keys() - set(words):
             bad.append("%s: '%s' is no word of the program" % (name, w))
 
-# ---- the classes of view trust, of which cli/model/trust_words.c is the table
+# ---- the classes of view trust, of which cli/stacks/trust_words.c is the table
 
 CLASSES = dict(re.findall(
     r"\{ " + STRING + r", TRUST_\w+,\s*" + STRING, part(
-        "cli/model/trust_words.c", "trust_words[] = {")))
+        "cli/stacks/trust_words.c", "trust_words[] = {")))
 CLASS = re.compile(r"'((?:whole|caller missing|ends early|one frame|cut|"
                    r"fabricated|in no mapping|missing|not recorded|not judged)"
                    r"(?: \([^']*)?)'")
@@ -137,7 +138,7 @@ made = set(judged) | set(re.findall(r"THEN '([^']*)'", view)) | {
     "cut (%s)" % w for w in ended}
 for c in CLASSES:
     if c not in made:
-        bad.append("cli/model/trust_words.c: no stack is '%s'" % c)
+        bad.append("cli/stacks/trust_words.c: no stack is '%s'" % c)
 for where, classes in (
         ("stitch/audit/callsite.c", judged),
         ("stitch/verdict.c", ["cut (%s)" % w for w in ended
@@ -166,7 +167,7 @@ for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
     if m.group(1) in CLASSES:
         meaning = "".join(re.findall(STRING, re.search(
             re.escape('{ "%s", TRUST_' % m.group(1)) + r".*?\}",
-            text("cli/model/trust_words.c"), re.S).group())[2:])
+            text("cli/stacks/trust_words.c"), re.S).group())[2:])
         if (m.group(2) != CLASSES[m.group(1)] or not
                 plain(m.group(3).splitlines()).startswith(meaning)):
             bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
@@ -201,7 +202,7 @@ for path in glob.glob("cli/**/*.[ch]", recursive=True):
     for s in re.findall(STRING, code):
         if not is_identifier(s):
             look(path, s)
-for path in glob.glob("cli/pictures/*.js"):
+for path in glob.glob("cli/p*/*.js"):
     code = re.sub(r"(?<![:\"'])//.*", "", text(path))
     for s in re.findall(STRING, code):
         if not is_identifier(s):
@@ -209,9 +210,9 @@ for path in glob.glob("cli/pictures/*.js"):
 for path in glob.glob("schema/sql/queries_page.sql"):
     for s in re.findall(r'AS "([^"]*)"', text(path)):
         look(path, s)
-look("cli/pictures/page.html", text("cli/pictures/page.html"))
-for w in values("cli/model/label.c", "label_kind_name("):
-    look("cli/model/label.c", w)
+look("cli/page/page.html", text("cli/page/page.html"))
+for w in values("cli/stacks/label.c", "label_kind_name("):
+    look("cli/stacks/label.c", w)
 
 for path in glob.glob("man/*.[157]"):
     shown = False

@@ -4,7 +4,7 @@
 #define CLI_AUDIT_BANNER_H
 #include <stdint.h>
 
-#include "cli/model/trust.h"
+#include "cli/stacks/trust.h"
 
 struct err;
 struct filter;

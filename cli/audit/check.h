@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/model/filter.h"
-#include "cli/model/silent_tasks.h"
-#include "cli/model/trust.h"
+#include "cli/samples/filter.h"
+#include "cli/waits/silent_tasks.h"
+#include "cli/stacks/trust.h"
 #include "schema/store.h"
 
 struct check_answer;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/model/loss_rows.h"
+#include "cli/samples/loss_rows.h"
 #include "stitch/base/mem.h"
 
 struct advice_facts {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/model/shown_names.h"
+#include "cli/names/shown_names.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"

@@ -5,7 +5,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 #define IMAGES 3
 #define FUNCTIONS 3

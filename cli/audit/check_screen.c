@@ -10,7 +10,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/saturate.h"
 
 #define IMAGES 3   /* images listed for their stacks of one frame */

@@ -84,12 +84,12 @@ static void account_piece(struct accounting *k, const struct proof_piece *pc,
 static void account_runs(struct account *a, const struct timeline *t,
 			 uint32_t thread, const struct account_ask *ask)
 {
-	size_t n;
-	const uint32_t *id = timeline_stays(t, thread, &n);
+	const struct numbers id = timeline_stays(t, thread);
 	int32_t cpu = -1;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct timeline_stay s = timeline_stay(t, id[i]);
+	for (size_t i = 0; i < id.n; i++) {
+		const struct timeline_stay s =
+			timeline_stay(t, numbers_get(&id, i));
 		bool counts = account_takes_time(ask, s.from) &&
 			      account_takes_cpu(ask, s.cpu);
 
@@ -105,11 +105,11 @@ static void account_wakes(struct account *a, const struct timeline *t,
 	enum timeline_kind kind = timeline_types(t) & TIMELINE_HAS_WAKING
 					  ? TIMELINE_WAKING
 					  : TIMELINE_WAKEUP;
-	size_t n;
-	const uint32_t *id = timeline_wakes(t, thread, &n);
+	const struct numbers id = timeline_wakes(t, thread);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct timeline_wake w = timeline_wake(t, id[i]);
+	for (size_t i = 0; i < id.n; i++) {
+		const struct timeline_wake w =
+			timeline_wake(t, numbers_get(&id, i));
 
 		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
 			    account_takes_cpu(ask, w.target);
@@ -155,17 +155,18 @@ COMPARE_BY(account_compare_occupants, struct occupant, thread);
 bool account_occupant(const struct timeline *t, int32_t cpu, int64_t from,
 		      int64_t to, struct occupant *o)
 {
-	size_t n;
-	const uint32_t *id = timeline_seats(t, cpu, &n);
+	const struct numbers id = timeline_seats(t, cpu);
 	struct occupant *all = NULL;
 	struct occupant sum = { 0 };
 	size_t n_all = 0;
 	size_t cap = 0;
 
 	*o = (struct occupant){ .thread = TIMELINE_NONE };
-	for (size_t i = search_where(n, k, timeline_stay(t, id[k]).to > from);
-	     i < n; i++) {
-		const struct timeline_stay s = timeline_stay(t, id[i]);
+	for (size_t i = search_where(
+		     id.n, k, timeline_stay(t, numbers_get(&id, k)).to > from);
+	     i < id.n; i++) {
+		const struct timeline_stay s =
+			timeline_stay(t, numbers_get(&id, i));
 		int64_t a = s.from > from ? s.from : from;
 		int64_t b = s.to < to ? s.to : to;
 

@@ -69,20 +69,27 @@ static bool is_wake_by(const struct idle *s, uint32_t wake, uint32_t thread)
 	       (w.context == CONTEXT_TASK || w.context == CONTEXT_INLINE);
 }
 
+/* Returns the first of some wake-ups behind a time. */
+static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
+			      int64_t time)
+{
+	return search_where(wake->n, k,
+			    timeline_wake(s->t, numbers_get(wake, k)).time >
+				    time);
+}
+
 /* Returns the time of the first wake-up of a thread by another one behind a
  * time; TIMELINE_END: there is none soon. */
 static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 			  uint32_t by)
 {
-	size_t n;
-	const uint32_t *wake = timeline_wakes(s->t, thread, &n);
-	size_t first =
-		search_where(n, k, timeline_wake(s->t, wake[k]).time > time);
+	const struct numbers wake = timeline_wakes(s->t, thread);
+	size_t first = idle_first_wake(s, &wake, time);
 
-	for (size_t i = first; i < n && i - first < WAKES_MOST && idle_spend(s);
-	     i++)
-		if (is_wake_by(s, wake[i], by))
-			return timeline_wake(s->t, wake[i]).time;
+	for (size_t i = first;
+	     i < wake.n && i - first < WAKES_MOST && idle_spend(s); i++)
+		if (is_wake_by(s, numbers_get(&wake, i), by))
+			return timeline_wake(s->t, numbers_get(&wake, i)).time;
 	return TIMELINE_END;
 }
 
@@ -139,22 +146,24 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 {
 	int64_t since = idle_alone_since(s, thread, first);
 	int64_t from = proofs_piece(s->p, thread, first).from;
-	size_t n;
-	const uint32_t *wake = timeline_wakes(s->t, other, &n);
-	size_t at =
-		search_where(n, k, timeline_wake(s->t, wake[k]).time > from);
+	const struct numbers wake = timeline_wakes(s->t, other);
+	size_t at = idle_first_wake(s, &wake, from);
 	size_t last = at < WAKES_MOST ? 0 : at - WAKES_MOST;
+	uint32_t by;
 
-	while (at > last && !is_wake_by(s, wake[at - 1], thread))
+	while (at > last && !is_wake_by(s, numbers_get(&wake, at - 1), thread))
 		at--;
-	if (at == last || timeline_wake(s->t, wake[at - 1]).time < since)
+	if (at == last)
+		return false;
+	by = numbers_get(&wake, at - 1);
+	if (timeline_wake(s->t, by).time < since)
 		return false;
 	/* records of two CPUs need not be in time order: all of those behind
 	 * may be of a time before the wait */
-	for (uint32_t i = wake[at - 1] + 1;
-	     i < timeline_all_wakes(s->t) &&
-	     timeline_wake(s->t, i).time < from && idle_spend(s);
-	     i++)
+	for (uint32_t i = timeline_next_wake(s->t, by);
+	     i != TIMELINE_NONE && timeline_wake(s->t, i).time < from &&
+	     idle_spend(s);
+	     i = timeline_next_wake(s->t, i))
 		if (is_wake_by(s, i, thread) &&
 		    timeline_wake(s->t, i).waiter != other)
 			return false;

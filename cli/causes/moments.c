@@ -1,81 +1,123 @@
-/* moments.c - what happened at millions of times, in 16 bytes each. */
+/* moments.c - what happened at millions of times, in 8 to 12 bytes each. */
 #include "cli/causes/moments.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* How much earlier than the first of its row one may be: 69 s; later: 17
- * minutes. */
-#define EARLIER ((uint64_t)1 << 36)
-
-static void moments_set(struct moments *m, size_t i, const struct moment *x)
+/* Times and events are signed: which one is the least does not matter, as
+ * differences from any are read as they were. */
+static void moments_measure(struct moments_row *r, const struct moment *x,
+			    size_t n)
 {
-	const struct moment_base *of = &m->base[i / MOMENTS_ROW];
-	uint64_t time = (uint64_t)x->time - of->time;
-	uint64_t event = (uint64_t)x->event - of->event;
-	struct moment_packed *out = &m->item[i];
+	for (int k = 0; k < MOMENTS_FIELDS; k++) {
+		uint64_t least = x[0].field[k];
+		uint64_t most = least;
 
-	if (!(time >> 40) && !(event >> 24) && !(x->a >> 32)) {
-		*out = (struct moment_packed){ time, event, (uint32_t)x->a,
-					       x->b };
-		return;
+		for (size_t i = 1; i < n; i++) {
+			uint64_t v = x[i].field[k];
+
+			least = v < least ? v : least;
+			most = v > most ? v : most;
+		}
+		r->base[k] = least;
+		r->bits[k] =
+			(uint8_t)(most > least
+					  ? 64 - __builtin_clzll(most - least)
+					  : 0);
 	}
-	*out = (struct moment_packed){ .a = (uint32_t)m->n_odd,
-				       .b = UINT32_MAX };
-	*mem_add(m->odd, m->n_odd, m->cap_odd) = *x;
+}
+
+/* Puts a value of `bits` bits to where they are 0. */
+static void moments_set(uint8_t *byte, size_t at, unsigned int bits, uint64_t x)
+{
+	uint64_t with;
+
+	if (bits > MOMENTS_BITS) {
+		moments_set(byte, at, 32, (uint32_t)x);
+		at += 32;
+		x >>= 32;
+	}
+	memcpy(&with, byte + at / 8, sizeof(with));
+	with |= htole64(x << at % 8);
+	memcpy(byte + at / 8, &with, sizeof(with));
+}
+
+/* Packs the open row. */
+static void moments_pack(struct moments *m)
+{
+	struct moments_row *r = &m->row[m->at];
+	size_t n = m->n - m->at * MOMENTS_ROW;
+	size_t at = 0;
+	size_t bits = 0;
+
+	n = n < MOMENTS_ROW ? n : MOMENTS_ROW;
+	moments_measure(r, m->open, n);
+	for (int k = 0; k < MOMENTS_FIELDS; k++)
+		bits += r->bits[k];
+	free(r->byte);
+	/* 8 bytes are read wherever a value begins */
+	r->byte = mem_new(n * bits / 8 + sizeof(uint64_t) + 1, 1);
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < MOMENTS_FIELDS; at += r->bits[k++])
+			if (r->bits[k])
+				moments_set(r->byte, at, r->bits[k],
+					    m->open[i].field[k] - r->base[k]);
+}
+
+/* Makes a row the open one. */
+static void moments_open(struct moments *m, size_t row)
+{
+	if (!m->open)
+		m->open = mem_new(MOMENTS_ROW, sizeof(*m->open));
+	else if (m->at == row)
+		return;
+	else
+		moments_pack(m);
+	m->at = SIZE_MAX;
+	for (size_t i = row * MOMENTS_ROW; i < m->n && i / MOMENTS_ROW == row;
+	     i++)
+		m->open[i % MOMENTS_ROW] = moments_get(m, i);
+	m->at = row;
 }
 
 void moments_put(struct moments *m, size_t i, const struct moment *x)
 {
-	if (i == m->n)
-		mem_add(m->item, m->n, m->cap);
-	if (i / MOMENTS_ROW == m->n_base)
-		*mem_add(m->base, m->n_base, m->cap_base) =
-			(struct moment_base){ (uint64_t)x->time - EARLIER,
-					      (uint64_t)x->event };
-	moments_set(m, i, x);
+	if (i == m->n && i / MOMENTS_ROW == m->n_row)
+		*mem_add(m->row, m->n_row, m->cap_row) =
+			(struct moments_row){ 0 };
+	moments_open(m, i / MOMENTS_ROW);
+	m->open[i % MOMENTS_ROW] = *x;
+	m->n += i == m->n;
+}
+
+void moments_cut(struct moments *m, size_t n)
+{
+	if (n == m->n)
+		return;
+	moments_open(m, n / MOMENTS_ROW);
+	m->n = n;
+}
+
+void moments_close(struct moments *m)
+{
+	if (m->open && m->n)
+		moments_pack(m);
+	free(m->open);
+	m->open = NULL;
 }
 
 size_t moments_find(const struct moments *m, int64_t event)
 {
-	size_t at = search_where(m->n, i, moments_get(m, i).event >= event);
-
-	return at < m->n && moments_get(m, at).event == event ? at : m->n;
+	return search_where(m->n, i, moments_get(m, i).event >= event);
 }
 
 void moments_release(struct moments *m)
 {
-	free(m->item);
-	free(m->base);
-	free(m->odd);
+	for (size_t i = 0; i < m->n_row; i++)
+		free(m->row[i].byte);
+	free(m->row);
+	free(m->open);
 	*m = (struct moments){ 0 };
-}
-
-static bool kinds_is_same(const void *owner, uint32_t id, const void *key)
-{
-	return !memcmp(&((const struct kinds *)owner)->at[id], key,
-		       sizeof(struct kind));
-}
-
-uint32_t kinds_add(struct kinds *k, const struct kind *x)
-{
-	uint64_t hash = hash_pair(x->word[0], x->word[1]);
-	uint32_t id = table_find(&k->index, hash, kinds_is_same, k, x);
-
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)k->n;
-	*mem_add(k->at, k->n, k->cap) = *x;
-	table_add(&k->index, hash, id);
-	return id;
-}
-
-void kinds_release(struct kinds *k)
-{
-	free(k->at);
-	table_release(&k->index);
-	*k = (struct kinds){ 0 };
 }

@@ -234,26 +234,30 @@ static void gap_born(struct gap *g, const struct timeline_wake *born)
 	g->from = g->run_from = born->time;
 	g->exact_from = true;
 	g->bits = 0;
-	g->n_before = 0;
-}
-
-/* Returns how many of the wake-ups id[at..n-1] are at or before a time. */
-static size_t wakes_until(const struct proofs *p, const uint32_t *id, size_t at,
-			  size_t n, int64_t time)
-{
-	size_t i = at;
-
-	while (i < n && timeline_wake(p->t, id[i]).time <= time)
-		i++;
-	return i - at;
+	g->before.n = 0;
 }
 
 struct walk {
 	struct gap g;
 	struct timeline_stay last; /* g.a */
-	const uint32_t *wake;
-	size_t n_wake, at_wake; /* the first that is not before the gap */
+	struct numbers wake;
+	size_t at_wake; /* the first that is not before the gap */
 };
+
+/* Returns the wake-ups from number `at` on that are at or before a time, and
+ * goes behind them. Those at the very time may be of what comes next, too. */
+static struct numbers walk_wakes(struct walk *w, size_t at, int64_t time)
+{
+	struct numbers x = { w->wake.of, w->wake.first + at, 0 };
+
+	while (at < w->wake.n && wake_at(&w->g, &w->wake, at).time <= time)
+		at++;
+	x.n = w->wake.first + at - x.first;
+	while (at && wake_at(&w->g, &w->wake, at - 1).time == time)
+		at--;
+	w->at_wake = at;
+	return x;
+}
 
 static void walk_gap(struct walk *w)
 {
@@ -261,18 +265,13 @@ static void walk_gap(struct walk *w)
 	struct timeline_wake birth;
 	bool born = false;
 
-	g->wake = w->wake + w->at_wake;
-	g->n_wake = wakes_until(g->p, w->wake, w->at_wake, w->n_wake, g->to);
-	w->at_wake += g->n_wake;
 	/* one at the time of the switch in may be of the run that begins */
-	while (w->at_wake &&
-	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == g->to)
-		w->at_wake--;
+	g->wake = walk_wakes(w, w->at_wake, g->to);
 	g->mixed = false;
-	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake x = wake_at(g, g->wake, i);
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake x = wake_at(g, &g->wake, i);
 
-		g->mixed |= i && wake_at(g, g->wake, i - 1).time > x.time;
+		g->mixed |= i && wake_at(g, &g->wake, i - 1).time > x.time;
 		/* one that comes late may be of a time before the gap */
 		if (x.kind == TIMELINE_NEW && x.time >= g->from) {
 			birth = x;
@@ -328,15 +327,10 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 	g->bits = s->exact_to ? s->state : -1;
 	g->run_from = run.from;
 	while (!s->exact_from && first &&
-	       timeline_wake(g->p->t, w->wake[first - 1]).time >= run.from)
+	       wake_at(g, &w->wake, first - 1).time >= run.from)
 		first--;
-	g->before = w->wake + first;
-	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
-	w->at_wake = first + g->n_before;
 	/* one at the time of the switch out, by another CPU, may be either */
-	while (w->at_wake &&
-	       timeline_wake(g->p->t, w->wake[w->at_wake - 1]).time == s->to)
-		w->at_wake--;
+	g->before = walk_wakes(w, first, s->to);
 }
 
 static void proofs_make(struct proofs *p, uint32_t thread)
@@ -349,14 +343,14 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 				 .run_from = TIMELINE_START,
 				 .came_from = TIMELINE_START,
 				 .bits = -1 } };
-	size_t n;
-	const uint32_t *id = timeline_stays(p->t, thread, &n);
+	const struct numbers id = timeline_stays(p->t, thread);
 
 	out->end = TIMELINE_START;
-	w.wake = timeline_wakes(p->t, thread, &w.n_wake);
+	w.wake = timeline_wakes(p->t, thread);
 	w.g.own = hides_own(p, thread, &w.g.n_own);
-	for (size_t i = 0; i < n; i++) {
-		const struct timeline_stay stay = timeline_stay(p->t, id[i]);
+	for (size_t i = 0; i < id.n; i++) {
+		const struct timeline_stay stay =
+			timeline_stay(p->t, numbers_get(&id, i));
 		const struct timeline_stay *s = &stay;
 		/* on two CPUs at once: one of the records is wrong */
 		bool twice = s->from < w.g.from;

@@ -128,13 +128,13 @@ static int64_t hidden_woken(const struct gap *g, int64_t time)
 	if (!g->p->wakings && !g->p->wakeups)
 		return time;
 	if (!g->mixed) {
-		size_t at = search_where(g->n_wake, i,
-					 wake_at(g, g->wake, i).time >= time);
+		size_t at = search_where(g->wake.n, i,
+					 wake_at(g, &g->wake, i).time >= time);
 
-		return at < g->n_wake ? wake_at(g, g->wake, at).time : first;
+		return at < g->wake.n ? wake_at(g, &g->wake, at).time : first;
 	}
-	for (size_t i = 0; i < g->n_wake; i++) {
-		int64_t woken = wake_at(g, g->wake, i).time;
+	for (size_t i = 0; i < g->wake.n; i++) {
+		int64_t woken = wake_at(g, &g->wake, i).time;
 
 		if (woken >= time && woken < first)
 			first = woken;
@@ -191,8 +191,8 @@ static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 	int64_t from = l->seen;
 	struct span run;
 
-	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake w = wake_at(g, g->wake, i);
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake w = wake_at(g, &g->wake, i);
 
 		if (w.kind == TIMELINE_WAKING && w.target >= 0 &&
 		    w.target != l->cpu)

@@ -52,8 +52,11 @@ struct hides {
 	size_t n_own, cap_own;
 };
 
+#define WAKES_AT_HAND 64
+
 struct proofs {
 	const struct timeline *t;
+	struct timeline_wake at_hand[WAKES_AT_HAND]; /* wake_at() */
 	struct hides hides;
 	struct pieces *of; /* by thread */
 	struct edge *edge;
@@ -81,12 +84,10 @@ struct gap {
 	int64_t run_from; /* since when the thread may have been on its way
 			   * to this sleep: start of a, or of the loss before */
 	bool exact_from, exact_to;
-	int32_t bits;	      /* state at `from`; -1: unknown */
-	const uint32_t *wake; /* that may be in the gap */
-	size_t n_wake;
-	const uint32_t *before; /* in the run before it */
-	size_t n_before;
-	bool mixed;		    /* those are not in time order */
+	int32_t bits;		    /* state at `from`; -1: unknown */
+	struct numbers wake;	    /* that may be in the gap */
+	bool mixed;		    /* they are not in time order */
+	struct numbers before;	    /* in the run before it */
 	const struct own_loss *own; /* that hide runs of this thread only */
 	size_t n_own;
 	int64_t counted; /* until when the thread, asleep at the start, cannot
@@ -140,7 +141,8 @@ uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l);
 /* Whether the number of a loss's records proves something. */
 bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
-struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i);
+struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
+			     size_t i);
 /* Returns whether a wake-up came while the thread was on its way to sleep: a
  * sched_waking of the run at or behind a time without a sched_wakeup up to the
  * switch out. */

@@ -45,17 +45,24 @@ struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
 
 /* ---- the sleep at the start of a gap */
 
-struct timeline_wake wake_at(const struct gap *g, const uint32_t *id, size_t i)
+struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
+			     size_t i)
 {
-	return timeline_wake(g->p->t, id[i]);
+	uint32_t number = numbers_get(id, i);
+	struct timeline_wake *w = &g->p->at_hand[number % WAKES_AT_HAND];
+
+	/* each is asked for again and again; that of all zeros is none yet */
+	if (w->number != number || !w->time)
+		*w = timeline_wake(g->p->t, number);
+	return *w;
 }
 
 bool gap_race_since(const struct gap *g, int64_t since)
 {
 	bool race = false;
 
-	for (size_t i = 0; i < g->n_before; i++) {
-		const struct timeline_wake w = wake_at(g, g->before, i);
+	for (size_t i = 0; i < g->before.n; i++) {
+		const struct timeline_wake w = wake_at(g, &g->before, i);
 
 		if (w.time < since)
 			continue;
@@ -84,8 +91,8 @@ bool gap_slept(const struct gap *g)
 bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
 	       int64_t to, struct timeline_wake *w)
 {
-	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake x = wake_at(g, g->wake, i);
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake x = wake_at(g, &g->wake, i);
 
 		if (x.kind != kind || x.time < from || x.time > to)
 			continue;

@@ -47,8 +47,8 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 		gap_first(g, TIMELINE_WAKEUP, q->from, q->to, &q->wakeup);
 	q->lost_from = TIMELINE_END;
 	q->lost_to = TIMELINE_START;
-	for (size_t i = 0; i < g->n_wake; i++) {
-		const struct timeline_wake w = wake_at(g, g->wake, i);
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake w = wake_at(g, &g->wake, i);
 
 		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
 			       w.time <= q->to;

@@ -57,7 +57,11 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 		*premise = SOFTIRQ_IF_NOT_STEERED;
 		return CONTEXT_INLINE;
 	case RAISED_IRQ:
-		return CONTEXT_SOFTIRQ;
+		/* what a thread sends before it runs raises nothing again, and
+		 * is taken along; behind an interrupt there is nothing of it,
+		 * as threads send with softirqs off */
+		return f->entered == CONTEXT_SOFTIRQ ? CONTEXT_SOFTIRQ
+						     : CONTEXT_SOFTIRQ_UNKNOWN;
 	case RAISED_UNKNOWN:
 		if (f->entered != CONTEXT_INLINE)
 			return CONTEXT_SOFTIRQ_UNKNOWN;

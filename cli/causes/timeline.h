@@ -124,7 +124,7 @@ struct timeline_loss {
 	bool spans;	 /* other records are between the two */
 };
 
-/* There is one for each switch and each wake-up, kept in 16 bytes, and what
+/* There is one for each switch and each wake-up, kept in a few bytes, and what
  * many of them have in common once: moments.h. */
 struct timeline_stay {
 	int64_t from, to;
@@ -153,15 +153,11 @@ struct timeline_stay {
 struct timeline_wake {
 	int64_t time;
 	int64_t event;	 /* 0: none */
-	uint32_t number; /* timeline_wake() */
-	union {
-		struct kind woken;
-		struct {
-			uint32_t waiter; /* index of the thread */
-			int32_t target;
-			uint32_t none[2];
-		};
-	};
+	uint32_t number; /* timeline_wake(); odd: of a sched_wakeup that is
+			  * kept with its sched_waking, the number before */
+	int32_t target;
+	uint32_t waiter; /* index of the thread; TIMELINE_NONE: there is none
+			  * of that number */
 	union {
 		struct kind woke;
 		struct {
@@ -235,23 +231,23 @@ int32_t timeline_tid(const struct timeline *t, uint32_t thread);
 uint32_t timeline_thread(const struct timeline *t, int32_t tid);
 bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 
-/* Stays of a thread, in time order: item i is timeline_stay(t, id[i]). */
-const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
-			       size_t *n);
+/* Returns the numbers of a thread's stays, in time order: item i is
+ * timeline_stay(t, numbers_get(&x, i)). */
+struct numbers timeline_stays(const struct timeline *t, uint32_t thread);
 struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i);
 /* Returns the number of a loss. */
 uint32_t timeline_loss_number(const struct timeline *t,
 			      const struct timeline_loss *l);
-/* Return how many there are of all threads and CPUs. */
+/* Returns how many there are of all threads and CPUs. */
 size_t timeline_all_stays(const struct timeline *t);
-size_t timeline_all_wakes(const struct timeline *t);
 /* Stays on a CPU, likewise; none if the CPU has no records. */
-const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
-			       size_t *n);
+struct numbers timeline_seats(const struct timeline *t, int32_t cpu);
 /* Wake-ups of a thread, likewise. */
-const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
-			       size_t *n);
+struct numbers timeline_wakes(const struct timeline *t, uint32_t thread);
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i);
+/* Returns the number of the wake-up, of any thread, that was added next, but
+ * for a sched_wakeup kept with its sched_waking; TIMELINE_NONE. */
+uint32_t timeline_next_wake(const struct timeline *t, uint32_t i);
 /* Returns whether an event is a switch that ended a stay, or a wake-up, and its
  * stack. Events must have come in the order of their ids. */
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);

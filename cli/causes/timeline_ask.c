@@ -26,7 +26,7 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 
 static void timeline_free_lists(struct lists *l)
 {
-	free(l->id);
+	moments_release(&l->number);
 	free(l->first);
 }
 
@@ -43,13 +43,14 @@ void timeline_free(struct timeline *t)
 	free(t->reach);
 	moments_release(&t->stay);
 	moments_release(&t->wake);
-	kinds_release(&t->stayed);
-	kinds_release(&t->woken);
-	kinds_release(&t->woke);
+	intern_release(&t->stayed);
+	intern_release(&t->woke);
+	intern_release(&t->pairs);
 	free(t->tid);
 	free(t->recorder);
 	free(t->gone);
 	free(t->voice);
+	free(t->waking);
 	free(t->silent);
 	free(t->renames.at);
 	free(t->ring_part);
@@ -84,25 +85,16 @@ bool timeline_is_recorder(const struct timeline *t, uint32_t thread)
 	return t->recorder[thread];
 }
 
-static const uint32_t *timeline_list(const struct lists *l, uint32_t owner,
-				     size_t *n)
+struct numbers timeline_stays(const struct timeline *t, uint32_t thread)
 {
-	*n = l->first[owner + 1] - l->first[owner];
-	return l->id + l->first[owner];
+	return lists_get(&t->stays, thread);
 }
 
-const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
-			       size_t *n)
+struct numbers timeline_seats(const struct timeline *t, int32_t cpu)
 {
-	return timeline_list(&t->stays, thread, n);
-}
-
-const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
-{
-	*n = 0;
-	if (cpu < 0 || (size_t)cpu >= t->n_ring)
-		return NULL;
-	return timeline_list(&t->seats, (uint32_t)cpu, n);
+	return cpu < 0 || (size_t)cpu >= t->n_ring
+		       ? (struct numbers){ .n = 0 }
+		       : lists_get(&t->seats, (size_t)cpu);
 }
 
 /* ---- stays and wake-ups, as they are kept */
@@ -110,9 +102,10 @@ const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 {
 	moments_put(&t->stay, s->number,
-		    &(struct moment){ s->to, s->event,
-				      (uint64_t)s->to - (uint64_t)s->from,
-				      kinds_add(&t->stayed, &s->common) });
+		    &(struct moment){ .time = s->to,
+				      .event = s->event,
+				      .a = (uint64_t)s->to - (uint64_t)s->from,
+				      .b = kinds_add(&t->stayed, &s->common) });
 }
 
 struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
@@ -124,29 +117,96 @@ struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 		.to = x.time,
 		.event = x.event,
 		.number = i,
-		.common = t->stayed.at[x.b],
+		.common = kinds_get(&t->stayed, x.b),
 	};
+}
+
+/* Most sched_wakeups come a few microseconds behind the sched_waking of their
+ * thread. Both are one moment then, with the time between them below the thread
+ * in `a`, and that between their events below the number of a pair in `b`. */
+#define LATER_TIME 20
+#define LATER_EVENT 8
+
+/* What many pairs have in common. */
+union wake_pair {
+	struct kind kind;
+	struct {
+		uint32_t woke[2]; /* the second is TIMELINE_NONE if it is one */
+		int32_t target[2];
+	};
+};
+
+static union wake_pair wake_pair(const struct timeline *t,
+				 const struct moment *x)
+{
+	return (union wake_pair){ kinds_get(&t->pairs, x->b >> LATER_EVENT) };
+}
+
+uint32_t timeline_wake_number(struct timeline *t, const struct timeline_wake *w)
+{
+	uint32_t *waking = &t->waking[w->waiter];
+	uint32_t number = 2 * (uint32_t)t->wake.n;
+
+	if (w->kind == TIMELINE_WAKEUP && *waking) {
+		const struct moment x = moments_get(&t->wake, *waking / 2);
+
+		if (x.event > 0 && w->event > x.event &&
+		    w->event - x.event < 1 << LATER_EVENT &&
+		    w->time >= x.time && w->time - x.time < 1 << LATER_TIME)
+			number = *waking;
+	}
+	*waking = w->kind == TIMELINE_WAKING ? number + 1 : 0;
+	return number;
 }
 
 void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
-	moments_put(&t->wake, w->number,
-		    &(struct moment){ w->time, w->event,
-				      kinds_add(&t->woken, &w->woken),
-				      kinds_add(&t->woke, &w->woke) });
+	bool second = w->number & 1;
+	struct moment x = { .time = w->time, .event = w->event };
+	union wake_pair pair = { .woke[1] = TIMELINE_NONE };
+
+	if (w->number / 2 < t->wake.n) {
+		x = moments_get(&t->wake, w->number / 2);
+		pair = wake_pair(t, &x);
+	}
+	pair.woke[second] = kinds_add(&t->woke, &w->woke);
+	pair.target[second] = w->target;
+	x.a &= (1 << LATER_TIME) - 1;
+	x.b &= (1 << LATER_EVENT) - 1;
+	if (second) {
+		x.a = (uint64_t)(w->time - x.time);
+		x.b = (uint64_t)(w->event - x.event);
+	}
+	x.a |= (uint64_t)w->waiter << LATER_TIME;
+	x.b |= (uint64_t)kinds_add(&t->pairs, &pair.kind) << LATER_EVENT;
+	moments_put(&t->wake, w->number / 2, &x);
 }
 
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
 {
-	const struct moment x = moments_get(&t->wake, i);
+	const struct moment x = moments_get(&t->wake, i / 2);
+	const union wake_pair pair = wake_pair(t, &x);
+	bool second = i & 1;
+	int64_t time = x.a & ((1 << LATER_TIME) - 1);
+	int64_t event = x.b & ((1 << LATER_EVENT) - 1);
 
+	if (pair.woke[second] == TIMELINE_NONE)
+		return (struct timeline_wake){ .waiter = TIMELINE_NONE };
 	return (struct timeline_wake){
-		.time = x.time,
-		.event = x.event,
+		.time = x.time + (second ? time : 0),
+		.event = x.event + (second ? event : 0),
 		.number = i,
-		.woken = t->woken.at[x.a],
-		.woke = t->woke.at[x.b],
+		.target = pair.target[second],
+		.waiter = (uint32_t)(x.a >> LATER_TIME),
+		.woke = kinds_get(&t->woke, pair.woke[second]),
 	};
+}
+
+uint32_t timeline_next_wake(const struct timeline *t, uint32_t i)
+{
+	size_t next = i / 2 + (size_t)1;
+
+	return next < t->wake.n ? 2 * (uint32_t)next : TIMELINE_NONE;
 }
 
 uint32_t timeline_loss_number(const struct timeline *t,
@@ -160,33 +220,40 @@ size_t timeline_all_stays(const struct timeline *t)
 	return t->stay.n;
 }
 
-size_t timeline_all_wakes(const struct timeline *t)
+struct numbers timeline_wakes(const struct timeline *t, uint32_t thread)
 {
-	return t->wake.n;
-}
-
-const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
-			       size_t *n)
-{
-	return timeline_list(&t->wakes, thread, n);
+	return lists_get(&t->wakes, thread);
 }
 
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
 	size_t at = moments_find(&t->stay, event);
+	struct timeline_wake w;
+	uint32_t i;
 
-	if (event && at < t->stay.n) {
+	if (event <= 0)
+		return false;
+	if (at < t->stay.n) {
 		const struct timeline_stay s = timeline_stay(t, (uint32_t)at);
 
 		*stack = s.stack;
 		if (timeline_stay_out(&s) == event)
 			return true;
 	}
+	/* the second of a pair is a few events behind its first */
 	at = moments_find(&t->wake, event);
-	if (!event || at == t->wake.n)
-		return false;
-	*stack = timeline_wake(t, (uint32_t)at).stack;
-	return true;
+	i = 2 * (uint32_t)(at + (at < t->wake.n));
+	while (i-- > 0) {
+		w = timeline_wake(t, i);
+		if (w.waiter == TIMELINE_NONE)
+			continue;
+		*stack = w.stack;
+		if (w.event <= event - (1 << LATER_EVENT))
+			break;
+		if (w.event == event)
+			return true;
+	}
+	return false;
 }
 
 size_t timeline_losses(const struct timeline *t)
@@ -331,11 +398,11 @@ void timeline_span(const struct timeline *t, int64_t *from, int64_t *to)
 bool timeline_on(const struct timeline *t, int32_t cpu, int64_t time,
 		 struct timeline_stay *out)
 {
-	size_t n;
-	const uint32_t *id = timeline_seats(t, cpu, &n);
-	size_t at = search_where(n, i, timeline_stay(t, id[i]).from > time);
+	const struct numbers id = timeline_seats(t, cpu);
+	size_t at = search_where(
+		id.n, i, timeline_stay(t, numbers_get(&id, i)).from > time);
 
 	if (at)
-		*out = timeline_stay(t, id[at - 1]);
+		*out = timeline_stay(t, numbers_get(&id, at - 1));
 	return at > 0;
 }

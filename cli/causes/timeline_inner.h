@@ -63,11 +63,6 @@ struct timeline_part {
 	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
 };
 
-/* Items by an owner: those of owner i are id[first[i] .. first[i + 1] - 1]. */
-struct lists {
-	uint32_t *id, *first;
-};
-
 struct timeline {
 	struct timeline_rules rules;
 	struct ring *ring;
@@ -82,14 +77,17 @@ struct timeline {
 	 * root is in the middle, and so on: timeline_visit_losses() */
 	int64_t *reach;
 	struct moments stay; /* by their end; a: length, b: in `stayed` */
-	struct moments wake; /* a: in `woken`, b: in `woke` */
-	struct kinds stayed, woken, woke;
-	int64_t event; /* of the last switch out */
-	int32_t *tid;  /* by thread */
+	struct moments wake; /* of one record, or of sched_waking and its
+			      * sched_wakeup: union wake_pair */
+	struct intern stayed, woke, pairs; /* kinds */
+	int64_t event;			   /* of the last switch out */
+	int32_t *tid;			   /* by thread */
 	bool *recorder;
 	bool *gone; /* it left its last CPU for good */
 	struct voice *voice;
-	size_t n, cap, cap_recorder, cap_gone, cap_voice;
+	uint32_t *waking; /* number of its last wake-up + 1, if that is a
+			   * sched_waking alone; 0 */
+	size_t n, cap, cap_recorder, cap_gone, cap_voice, cap_waking;
 	struct timeline_silent *silent;
 	size_t n_silent, cap_silent;
 	struct renames renames;
@@ -114,6 +112,9 @@ struct timeline {
 
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s);
 void timeline_put_wake(struct timeline *t, const struct timeline_wake *w);
+/* Returns the number for a new wake-up, which may be kept with the last one. */
+uint32_t timeline_wake_number(struct timeline *t,
+			      const struct timeline_wake *w);
 /* Returns the ring of a CPU, which may be new; NULL: the number is none. */
 struct ring *timeline_ring(struct timeline *t, int32_t cpu);
 /* Returns the voice of a task; NULL: there is none of that number. */

@@ -47,6 +47,9 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	t->voice =
 		mem_grow(t->voice, &t->cap_voice, t->n + 1, sizeof(*t->voice));
 	t->voice[t->n] = (struct voice){ 0 };
+	t->waking = mem_grow(t->waking, &t->cap_waking, t->n + 1,
+			     sizeof(*t->waking));
+	t->waking[t->n] = 0;
 	*mem_add(t->tid, t->n, t->cap) = tid;
 	table_add(&t->index, hash, id);
 	return id;
@@ -450,21 +453,22 @@ static void timeline_take_wake(struct timeline *t,
 {
 	bool known = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX;
 	uint32_t waiter = timeline_take_tid(t, rec->other);
+	struct timeline_wake w = {
+		.time = rec->time,
+		.event = rec->id > 0 ? rec->id : 0,
+		.cpu = known ? rec->cpu : -1,
+		.target = rec->target,
+		.waker = waker,
+		.waiter = waiter,
+		.stack = rec->stack,
+		.kind = rec->kind,
+		.context = rec->context,
+	};
 
 	if (waiter == TIMELINE_NONE)
 		return;
-	timeline_put_wake(t, &(struct timeline_wake){
-				     .time = rec->time,
-				     .event = rec->id > 0 ? rec->id : 0,
-				     .number = (uint32_t)t->wake.n,
-				     .cpu = known ? rec->cpu : -1,
-				     .target = rec->target,
-				     .waker = waker,
-				     .waiter = waiter,
-				     .stack = rec->stack,
-				     .kind = rec->kind,
-				     .context = rec->context,
-			     });
+	w.number = timeline_wake_number(t, &w);
+	timeline_put_wake(t, &w);
 }
 
 /* A record that comes late may have been anywhere. */
@@ -594,20 +598,23 @@ void timeline_cut_tails(struct timeline *t)
 	for (size_t i = t->part_stay; i < t->stay.n; i++) {
 		struct timeline_stay s = timeline_stay(t, (uint32_t)i);
 		int64_t last = t->ring[s.cpu].last;
+		bool cut = s.to > last;
 
 		/* the last one ends at `last`, even if it began later */
 		if (s.from > last || (s.from == last && s.to > last))
 			continue;
-		if (s.to > last) {
+		if (cut) {
 			s.to = last;
 			s.exact_to = false;
 			s.state = -1;
 			s.told = false;
 		}
 		s.number = (uint32_t)n++;
-		timeline_put_stay(t, &s);
+		if (cut || s.number != i)
+			timeline_put_stay(t, &s);
 	}
-	t->stay.n = t->part_stay = n;
+	moments_cut(&t->stay, n);
+	t->part_stay = n;
 }
 
 void timeline_change(struct timeline *t)

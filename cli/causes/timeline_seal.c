@@ -243,26 +243,6 @@ static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
 	return timeline_wake(t, (uint32_t)i).waiter;
 }
 
-/* Sorts n items by owner, those of each in the order in which they came. */
-static struct lists timeline_make_lists(const struct timeline *t, size_t n,
-					size_t owners, timeline_owner_fn *owner)
-{
-	struct lists l = {
-		.id = mem_new(n + 1, sizeof(*l.id)),
-		.first = mem_new(owners + 2, sizeof(*l.first)),
-	};
-
-	for (size_t i = 0; i < n; i++)
-		if (owner(t, i) != TIMELINE_NONE)
-			l.first[owner(t, i) + 2]++;
-	for (size_t i = 2; i < owners + 2; i++)
-		l.first[i] += l.first[i - 1];
-	for (size_t i = 0; i < n; i++)
-		if (owner(t, i) != TIMELINE_NONE)
-			l.id[l.first[owner(t, i) + 1]++] = (uint32_t)i;
-	return l;
-}
-
 static int timeline_compare_stays(const void *a, const void *b, void *arg)
 {
 	const struct timeline *t = arg;
@@ -272,11 +252,61 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
 }
 
+/* A stay that a loss ends is added with the record behind the loss, when others
+ * of the thread may be there already. */
+static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
+{
+	int64_t from = TIMELINE_START;
+	size_t k = 0;
+
+	for (; k < n; k++) {
+		const struct timeline_stay s = timeline_stay(t, id[k]);
+
+		if (s.from < from)
+			break;
+		from = s.from;
+	}
+	if (k < n)
+		qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
+}
+
+/* Sorts n items by owner, those of each in the order in which they came, or of
+ * time. */
+static void timeline_make_lists(struct timeline *t, struct lists *l, size_t n,
+				size_t owners, timeline_owner_fn *owner)
+{
+	size_t *first = mem_new(owners + 2, sizeof(*first));
+	uint32_t *id;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t of = owner(t, i);
+
+		if (of != TIMELINE_NONE)
+			first[of + 2]++;
+	}
+	for (size_t i = 2; i < owners + 2; i++)
+		first[i] += first[i - 1];
+	id = mem_new(first[owners + 1], sizeof(*id));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t of = owner(t, i);
+
+		if (of != TIMELINE_NONE)
+			id[first[of + 1]++] = (uint32_t)i;
+	}
+	for (size_t i = 0; l == &t->stays && i < owners; i++)
+		timeline_order_stays(t, id + first[i], first[i + 1] - first[i]);
+	for (size_t i = 0; i < first[owners]; i++)
+		moments_put(&l->number, i, &(struct moment){ .time = id[i] });
+	moments_close(&l->number);
+	l->first = first;
+	free(id);
+}
+
 /* Nothing says which thread came back without a tid: each that left as if dead
  * before it may have. */
 static void timeline_doubt_deaths(struct timeline *t)
 {
-	for (uint32_t i = 0; i < t->stay.n; i++) {
+	for (uint32_t i = 0; t->undead > TIMELINE_START && i < t->stay.n; i++) {
 		struct timeline_stay s = timeline_stay(t, i);
 
 		if (s.to > t->undead || !task_state_ends(s.state))
@@ -290,36 +320,21 @@ void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
 	timeline_doubt_deaths(t);
-	t->stay.item = mem_fit(t->stay.item, &t->stay.cap, t->stay.n,
-			       sizeof(*t->stay.item));
-	t->wake.item = mem_fit(t->wake.item, &t->wake.cap, t->wake.n,
-			       sizeof(*t->wake.item));
-	t->stays = timeline_make_lists(t, t->stay.n, t->n, timeline_stay_owner);
-	t->seats = timeline_make_lists(t, t->stay.n, t->n_ring,
-				       timeline_seat_owner);
-	t->wakes = timeline_make_lists(t, t->wake.n, t->n, timeline_wake_owner);
-	/* a stay that a loss ends is added with the record behind the loss,
-	 * when others of the thread may be there already */
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t *id = t->stays.id + t->stays.first[i];
-		size_t n = t->stays.first[i + 1] - t->stays.first[i];
-		size_t k = 1;
-
-		while (k < n && timeline_stay(t, id[k - 1]).from <=
-					timeline_stay(t, id[k]).from)
-			k++;
-		if (k < n)
-			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
-	}
+	timeline_make_lists(t, &t->stays, t->stay.n, t->n, timeline_stay_owner);
+	timeline_make_lists(t, &t->seats, t->stay.n, t->n_ring,
+			    timeline_seat_owner);
+	timeline_make_lists(t, &t->wakes, 2 * t->wake.n, t->n,
+			    timeline_wake_owner);
 }
 
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 {
-	for (uint32_t i = 0; i < t->wake.n; i++) {
+	for (uint32_t i = 0; i < 2 * t->wake.n; i++) {
 		struct timeline_wake w = timeline_wake(t, i);
 
-		if (w.context != CONTEXT_SOFTIRQ_UNKNOWN &&
-		    w.context != CONTEXT_HARDIRQ)
+		if (w.waiter == TIMELINE_NONE ||
+		    (w.context != CONTEXT_SOFTIRQ_UNKNOWN &&
+		     w.context != CONTEXT_HARDIRQ))
 			continue;
 		w.context = fn(arg, &w);
 		timeline_put_wake(t, &w);

@@ -9,11 +9,12 @@
 #include "cli/output/say.h"
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/source_text.h"
+#include "cli/names/shown_names.h"
+#include "cli/names/source_text.h"
 #include "cli/ingest/name.h"
-#include "cli/model/stacks.h"
-#include "cli/model/weight.h"
+#include "cli/stacks/stacks.h"
+#include "cli/names/suffix.h"
+#include "cli/samples/weight.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -64,13 +65,16 @@ static void annotate_tell_others(const struct hot *h,
 {
 	const struct hot_func *f = c->func;
 	const char *where = hot_base(h, c->image);
+	const char *tier = suffix_tier(f ? f->name : "");
 
-	if (!c->other)
+	if (!c->others)
 		return;
-	say("note: this is %zu of %zu functions of this name, ", c->nth,
-	    c->others + 1);
+	say_note("this is %zu of %zu functions of this name, ", c->nth,
+		 c->others + 1);
 	if (strcmp(f->shown, f->base) != 0)
 		say("%s ", f->shown);
+	if (tier)
+		say("by %s, ", tier);
 	say("%s %s, %" PRIu64 " sample%s, ", where[0] == '[' ? "in" : "of",
 	    where, f->samples, f->samples == 1 ? "" : "s");
 	if (f->size)

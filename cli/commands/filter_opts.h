@@ -4,7 +4,7 @@
 #ifndef CLI_COMMANDS_FILTER_OPTS_H
 #define CLI_COMMANDS_FILTER_OPTS_H
 #include "cli/command.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 
 /* What was given of them. */
 extern struct filter filter;

@@ -10,7 +10,7 @@ struct err;
 /* --off-cpu --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {
 	bool on;
-	bool wall; /* waits beside samples, see cli/model/wall.h */
+	bool wall; /* waits beside samples, see cli/waits/wall.h */
 };
 extern struct offcpu_opts offcpu_opts;
 extern const struct opt offcpu_opt_table[];

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/pictures/flame_path.h"
-#include "cli/tables/path.h"
+#include "cli/path/path.h"
 #include "cli/typed.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -14,7 +14,7 @@
 #include "cli/commands/query_schema.h"
 #include "cli/stop.h"
 #include "cli/tables/interval_sql.h"
-#include "cli/tables/path_sql.h"
+#include "cli/path/path_sql.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
 #include "schema/columns.h"

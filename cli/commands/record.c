@@ -23,10 +23,11 @@
 #include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "cli/typed.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)
@@ -127,11 +128,12 @@ static void record_say_replaced(const struct record_code *c)
 		snprintf(others, sizeof(others), " and %zu more",
 			 c->n_replaced - 1);
 	input_database_name(want.out, db, sizeof(db));
-	say("%s%s was replaced since process %ld mapped it: functions of the "
-	    "old file will have no names; as long as it runs, 'install -D %s "
-	    "old%s' keeps that, and then 'backstitch symbolize --symfs old "
-	    "%s' names them\n",
-	    file, others, want.pid, c->kept, file, db);
+	say_note(
+		"%s%s was replaced since process %ld mapped it: functions of the "
+		"old file will have no names; as long as it runs, 'install -D %s "
+		"old%s' keeps that, and then 'backstitch symbolize --symfs old "
+		"%s' names them\n",
+		file, others, want.pid, c->kept, file, db);
 	free(file);
 }
 
@@ -153,20 +155,22 @@ static void record_say(const struct plan *p)
 	plan_say_why(p);
 	if (f && !record_is_user(p->event) && fscanf(f, "%d", &level) == 1 &&
 	    level > (geteuid() ? 0 : 1))
-		say("kernel functions will have no names: kernel.kptr_restrict "
-		    "is %d\n",
-		    level);
+		say_note(
+			"kernel functions will have no names: kernel.kptr_restrict "
+			"is %d\n",
+			level);
 	if (f)
 		fclose(f);
 	if (record_is_user(p->event) && !want.event)
-		say("without the kernel's part, which needs "
-		    "kernel.perf_event_paranoid below 2, or root\n");
+		say_note("without the kernel's part, which needs "
+			 "kernel.perf_event_paranoid below 2, or root\n");
 	if (p->code.n_replaced)
 		record_say_replaced(&p->code);
 	if (r && !p->env)
-		say("%s's functions will have no names%s: you will see those "
-		    "of its interpreter\n",
-		    r->name, p->code.minor ? " before 3.12" : "");
+		say_note(
+			"%s's functions will have no names%s: you will see those "
+			"of its interpreter\n",
+			r->name, p->code.minor ? " before 3.12" : "");
 	else if (r && !(want.runtime && want.n_program))
 		say("for names of %s's functions%s %s=%s\n", r->name,
 		    want.pid ? " start it with" : ": --runtime, which sets",
@@ -242,6 +246,16 @@ static int record_perf_runs(const struct plan *p, struct rings *rings)
 								     : status;
 }
 
+/* Leaves *pid as it is where the records do not tell it. */
+static int record_find_program(struct store *db, int64_t *pid, struct err *err)
+{
+	struct rows *r = rows_of(db, "path_program", err);
+
+	if (rows_step(r))
+		*pid = rows_int(r, PATH_PROGRAM_PID);
+	return rows_end(r, err);
+}
+
 /* Shows what 'path' says of each switch and wake-up, if there are any; else the
  * first screen of the capture. */
 static int record_show(int n, char **shown, struct err *err)
@@ -250,6 +264,7 @@ static int record_show(int n, char **shown, struct err *err)
 	char *made[] = { db, NULL };
 	int status = STATUS_OK;
 	struct err none = { 0 };
+	int64_t pid = -1;
 	struct store *s;
 	int rc;
 
@@ -258,11 +273,20 @@ static int record_show(int n, char **shown, struct err *err)
 	s = beside_open(n, shown, false, db, &status, err);
 	if (!s)
 		return -1;
+	rc = want.n_program ? record_find_program(s, &pid, err) : 0;
 	store_close(s);
+	if (rc)
+		return -1;
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
 		return cmd_look.run(n, shown, err);
-	say("'backstitch %s' has the hot functions\n", want.out);
+	/* perf records all CPUs, and so does what the first screen counts */
+	if (pid > 0)
+		say("'backstitch report --pid %lld %s' has the hot functions "
+		    "of this process, without '--pid' of the whole machine\n",
+		    (long long)pid, db);
+	else
+		say("'backstitch %s' has the hot functions\n", want.out);
 	return status ? status : rc;
 }
 

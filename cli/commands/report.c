@@ -10,10 +10,10 @@
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/model/library.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/source_text.h"
-#include "cli/model/weight.h"
+#include "cli/names/library.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/names/source_text.h"
+#include "cli/samples/weight.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
@@ -224,7 +224,8 @@ static bool report_needs_sums(const struct report_opts *o)
 }
 
 /* Says what was meant where a file took the place of the function, so that
- * nothing is left to be read. Returns -1. */
+ * nothing is left to be read, or the newest database of the folder was. Returns
+ * -1. */
 static int report_tell_functions(int argc, struct err *err)
 {
 	const char *func = callers ? callers : callees;
@@ -278,7 +279,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		     ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);
 	store_close(db);
-	return rc ? -1 : status;
+	return rc ? report_tell_functions(argc, err) : status;
 }
 
 static const char *const examples[] = {

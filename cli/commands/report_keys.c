@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cli/commands/filter_opts.h"
-#include "cli/model/interpreter.h"
-#include "cli/model/library.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/suffix.h"
-#include "cli/model/weight.h"
+#include "cli/stacks/interpreter.h"
+#include "cli/names/library.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/names/shown_names.h"
+#include "cli/names/suffix.h"
+#include "cli/samples/weight.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "cli/server/server.h"

@@ -8,7 +8,7 @@
 #include "cli/input.h"
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"
 #include "cli/tables/script.h"

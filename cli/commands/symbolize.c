@@ -10,7 +10,7 @@
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"

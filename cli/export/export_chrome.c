@@ -12,17 +12,17 @@
 
 #include "cli/export/chrome/chrome_slices.h"
 #include "cli/export/chrome/chrome_tracks.h"
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/export/export.h"
-#include "cli/model/filter.h"
-#include "cli/model/folded.h"
-#include "cli/model/label.h"
-#include "cli/model/loss_rows.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/folded.h"
+#include "cli/stacks/label.h"
+#include "cli/samples/loss_rows.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/model/stack_cache.h"
-#include "cli/model/stacks.h"
+#include "cli/stacks/stack_cache.h"
+#include "cli/stacks/stacks.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -338,15 +338,15 @@ static void say_no_slices(const struct chrome *c)
 	char sampled[SAMPLED_SIZE];
 
 	if (chrome_say_sampled(c, sampled))
-		say("note: %s\n", sampled);
+		say_note("%s\n", sampled);
 	else if (s->bare)
-		say("note: %" PRIu64 " context switches without "
-		    "slices: their fields are not in the database, see "
-		    "ingest --fields\n",
-		    s->bare);
+		say_note("%" PRIu64 " context switches without "
+			 "slices: their fields are not in the database, see "
+			 "ingest --fields\n",
+			 s->bare);
 	else if (!s->happened && !s->records)
-		say("note: no context switches here, so no slices; "
-		    "perf record --switch-events takes them\n");
+		say_note("no context switches here, so no slices; "
+			 "perf record --switch-events takes them\n");
 }
 
 static int chrome_put(struct chrome *c, struct err *err)

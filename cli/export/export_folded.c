@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "cli/export/export.h"
-#include "cli/model/flame_tree.h"
-#include "cli/model/folded.h"
-#include "cli/model/label.h"
-#include "cli/model/stacks.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/folded.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/stacks.h"
 
 static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)

@@ -7,10 +7,10 @@
  * the number of distinct stacks only. */
 #include <stdlib.h>
 
-#include "cli/model/code.h"
-#include "cli/model/events.h"
+#include "cli/samples/code.h"
+#include "cli/samples/events.h"
 #include "cli/export/export.h"
-#include "cli/model/loss_rows.h"
+#include "cli/samples/loss_rows.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"

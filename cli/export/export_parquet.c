@@ -10,7 +10,7 @@
 #include "cli/export/parquet/parquet.h"
 #include "cli/fleet/fleet_rows.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"

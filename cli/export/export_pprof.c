@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
-#include "cli/model/code_place.h"
+#include "cli/samples/code.h"
+#include "cli/names/code_place.h"
 #include "cli/export/export.h"
-#include "cli/model/filter.h"
-#include "cli/model/label.h"
-#include "cli/model/notes.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/samples/notes.h"
 #include "cli/output/out.h"
 #include "cli/export/pprof.h"
-#include "cli/model/stacks.h"
+#include "cli/stacks/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 struct job {
 	struct store *db;

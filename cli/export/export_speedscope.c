@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/export/export.h"
-#include "cli/model/label.h"
-#include "cli/model/loss_rows.h"
+#include "cli/stacks/label.h"
+#include "cli/samples/loss_rows.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/model/stack_cache.h"
-#include "cli/model/stacks.h"
+#include "cli/stacks/stack_cache.h"
+#include "cli/stacks/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 

@@ -25,8 +25,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
@@ -325,10 +325,10 @@ static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 		return 0;
 	if (store_redact(copy, out, &o, &counts, err))
 		return -1;
-	say("note: %" PRIu64 " words replaced in %" PRIu64
-	    " places; names of events, their numbers, and the kernel's "
-	    "names stay\n",
-	    counts.words, counts.values);
+	say_note("%" PRIu64 " words replaced in %" PRIu64
+		 " places; names of events, their numbers, and the kernel's "
+		 "names stay\n",
+		 counts.words, counts.values);
 	return 0;
 }
 
@@ -384,14 +384,16 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	say("%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
 	    out, p->name, p->files, p->files == 1 ? "" : "s", size);
 	if (p->unproved)
-		say("note: %" PRIu64 " file%s not packed, such as "
-		    "'%s': no build-id or hash proves that it is what was "
-		    "recorded\n",
-		    p->unproved, p->unproved == 1 ? " is" : "s are", p->doubt);
+		say_note("%" PRIu64 " file%s not packed, such as "
+			 "'%s': no build-id or hash proves that it is what was "
+			 "recorded\n",
+			 p->unproved, p->unproved == 1 ? " is" : "s are",
+			 p->doubt);
 	if (p->missing)
-		say("note: %" PRIu64 " image%s not here, such as "
-		    "'%s'; --symfs DIR says where\n",
-		    p->missing, p->missing == 1 ? " is" : "s are", p->example);
+		say_note("%" PRIu64 " image%s not here, such as "
+			 "'%s'; --symfs DIR says where\n",
+			 p->missing, p->missing == 1 ? " is" : "s are",
+			 p->example);
 	return 0;
 }
 

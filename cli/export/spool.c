@@ -11,7 +11,7 @@
 #include "cli/output/folder.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/temp.h"
+#include "stitch/files/temp.h"
 
 #define SPOOL_FIRST ((size_t)1 << 20) /* bytes */
 #define SPOOL_STEP ((size_t)64 << 20) /* the size doubles up to this */

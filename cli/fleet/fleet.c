@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/code.h"
-#include "cli/model/filter.h"
+#include "cli/samples/code.h"
+#include "cli/samples/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/typed.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/code.h"
+#include "cli/samples/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/events.h"
-#include "cli/model/payloads.h"
+#include "cli/samples/events.h"
+#include "cli/samples/payloads.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 

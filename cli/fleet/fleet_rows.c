@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/code.h"
-#include "cli/model/events.h"
-#include "cli/model/stacks.h"
-#include "cli/model/trust.h"
+#include "cli/samples/code.h"
+#include "cli/samples/events.h"
+#include "cli/stacks/stacks.h"
+#include "cli/stacks/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"

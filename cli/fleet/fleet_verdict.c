@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "cli/model/loss_rows.h"
+#include "cli/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 

@@ -17,7 +17,7 @@
 #include "cli/typed.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 #include "stitch/base/search.h"
 
 #define NS 1000000000

@@ -17,7 +17,7 @@
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 #define NS 1000000000
 #define BUFFER ((size_t)128 << 10)

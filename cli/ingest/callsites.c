@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/model/bare_code.h"
+#include "cli/names/bare_code.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
 #include "schema/columns.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/model/bare_code.h"
+#include "cli/names/bare_code.h"
 #include "schema/write/sample_groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/mem.h"

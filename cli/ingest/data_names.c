@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/ingest/lock_names.h"
-#include "cli/model/data_maps.h"
+#include "cli/names/data_maps.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"

@@ -10,7 +10,7 @@ struct symbolizer;
 
 /* Stores as meta "data OFF IMAGE" the name of each variable of a file in which
  * one of the futexes may be, whenever the file was mapped below it: who reads
- * it knows the time (cli/model/data_maps.h). Behind the call-site check, which
+ * it knows the time (cli/names/data_maps.h). Behind the call-site check, which
  * may doubt a file. Returns 0, or -1 and *err. */
 int data_names_store(struct store *db, struct symbolizer *sy,
 		     const struct lock_names *locks, struct err *err);

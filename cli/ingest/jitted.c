@@ -27,7 +27,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"

@@ -15,8 +15,8 @@
 
 #include "cli/stop.h"
 #include "stitch/base/err.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 
 static bool folder_is_dots(const char *name)
 {

@@ -19,8 +19,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/write_all.h"
 
 static int out_errno;
 static char out_buffer[1 << 18];

@@ -9,21 +9,36 @@
 
 #include "cli/output/safe_text.h"
 
-void say(const char *fmt, ...)
+static void say_list(const char *fmt, va_list ap)
 {
 	size_t format = strlen(fmt);
 	bool ends = format && fmt[format - 1] == '\n';
 	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
 	int n = vasprintf(&text, fmt, ap);
 
-	va_end(ap);
 	if (n < 0)
 		return;
 	safe_text_clean(stderr, text, (size_t)n - ends);
 	if (ends)
 		putc('\n', stderr);
 	free(text);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_list(fmt, ap);
+	va_end(ap);
+}
+
+void say_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("note: ", stderr);
+	va_start(ap, fmt);
+	say_list(fmt, ap);
+	va_end(ap);
 }

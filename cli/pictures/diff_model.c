@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
-#include "cli/model/library.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/sides.h"
-#include "cli/model/weight.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/names/library.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/diffs/sides.h"
+#include "cli/samples/weight.h"
 #include "cli/pictures/flame_opts.h"
 #include "stitch/base/mem.h"
 

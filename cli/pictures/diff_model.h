@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "cli/pictures/flame_draw.h"
-#include "cli/tables/compare.h"
+#include "cli/diffs/compare.h"
 
 struct err;
 struct flame_node;

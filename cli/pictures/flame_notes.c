@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/filter.h"
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
-#include "cli/model/waits.h"
-#include "cli/model/pick.h"
-#include "cli/model/stacks.h"
-#include "cli/model/wall.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/pick.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wall.h"
 #include "cli/output/human.h"
 #include "cli/pictures/drawing.h"
 #include "cli/pictures/flame_opts.h"

@@ -10,10 +10,11 @@
 #include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/output/human.h"
-#include "cli/model/label.h"
-#include "cli/model/waits.h"
-#include "cli/model/stacks.h"
-#include "cli/model/wait_cause.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/trust.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wait_cause.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
@@ -230,6 +231,8 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		told = !next;
 		wait_causes_free(causes);
 		told = told && !drawing_facts(d, db, err);
+		if (told)
+			trust_of_waits(d->trust);
 	}
 	store_close(db);
 	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))

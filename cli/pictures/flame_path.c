@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/causes.h"
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
-#include "cli/model/offcpu.h"
-#include "cli/model/stacks.h"
+#include "cli/waits/causes.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/offcpu.h"
+#include "cli/stacks/stacks.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
-#include "cli/tables/path.h"
+#include "cli/path/path.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

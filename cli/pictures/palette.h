@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/model/label.h"
+#include "cli/stacks/label.h"
 
 struct json;
 struct palette;

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
-#include "cli/model/label_facts.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/label_facts.h"
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
-#include "cli/model/mark_words.h"
+#include "cli/stacks/mark_words.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"

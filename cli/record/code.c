@@ -14,7 +14,7 @@
 #include "cli/child.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "symbolize/cfi/cfi.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"

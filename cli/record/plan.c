@@ -14,8 +14,8 @@
 #include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 
 /* Buffers for each CPU where there are dumps: a quarter of a second of them at
  * 997 Hz. perf's default holds 31 of 16 kB. */

@@ -12,7 +12,7 @@
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/merged.h"
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
 #include "schema/merge/merge.h"

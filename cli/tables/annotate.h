@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/model/trust.h"
+#include "cli/stacks/trust.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
@@ -86,8 +86,9 @@ struct hot_choice {
 	uint32_t image;
 	uint64_t off;
 	size_t others; /* functions that the user may mean as well */
-	const struct hot_func *other; /* the heaviest of them; NULL: none */
-	size_t nth;		      /* of all of them, by weight, from 1 */
+	bool told;     /* the user gave what tells it from some of them, as the
+			* tier of V8's compilers */
+	size_t nth;    /* of all of them, by weight, from 1 */
 };
 /* Finds what the user means: a name, IMAGE+0xOFFSET, or 0xADDRESS as objdump
  * shows it; dso limits it to an image (NULL: any); nth: of several functions of

@@ -7,7 +7,7 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/ingest/name.h"
-#include "cli/model/shown_names.h"
+#include "cli/names/shown_names.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

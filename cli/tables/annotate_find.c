@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
-#include "cli/model/homonyms.h"
-#include "cli/model/name_find.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/short_name.h"
-#include "cli/model/stacks.h"
+#include "cli/names/homonyms.h"
+#include "cli/names/name_find.h"
+#include "cli/names/shown_names.h"
+#include "cli/names/short_name.h"
+#include "cli/stacks/stacks.h"
+#include "cli/names/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/table.h"
 
 /* ---- loading */
@@ -42,6 +43,12 @@ static void hot_take_names(struct hot_loader *l, const struct rows *r,
 
 		f->name = arena_strdup(text, told);
 		free(told);
+	} else if (suffix_tier(f->name)) {
+		char *base = arena_strdup(text, f->name);
+
+		/* "JS:*parse" and "JS:^parse" are one function */
+		memmove(base + 3, base + 4, strlen(base + 3));
+		f->base = base;
 	}
 }
 
@@ -316,9 +323,8 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	for (uint32_t i = 1; i < h->n_path; i++) {
 		if (!h->path[i] || !hot_in_dso(h, i, dso))
 			continue;
-		*out = (struct hot_choice){
-			func_at(h, i, off), i, off, 0, NULL, 1
-		};
+		*out = (struct hot_choice){ func_at(h, i, off), i, off,
+					    .nth = 1 };
 		return 0;
 	}
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
@@ -339,12 +345,9 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		if (s->vaddr != addr &&
 		    (!f->name || addr < start || addr - start >= f->size))
 			continue;
-		*out = (struct hot_choice){ f->name ? f : NULL,
-					    s->image,
+		*out = (struct hot_choice){ f->name ? f : NULL, s->image,
 					    s->off + (addr - s->vaddr),
-					    0,
-					    NULL,
-					    1 };
+					    .nth = 1 };
 		return 0;
 	}
 	return err_set(err, ERR_USAGE,
@@ -353,22 +356,25 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		       addr);
 }
 
+/* Returns whether a function has the name of the one that was chosen. */
+static bool hot_is_same(const struct hot_choice *c, const struct hot_func *f)
+{
+	return c->told ? !strcmp(f->name, c->func->name)
+		       : !strcmp(f->base, c->func->base);
+}
+
 /* Counts those of the n functions that have the name of the one that was found,
  * if the user did not tell it from them. */
 static void hot_find_others(const struct hot *h, const uint32_t *func, size_t n,
 			    const char *what, struct hot_choice *c)
 {
-	if (c->func->name != c->func->base &&
-	    (!strcmp(c->func->name, what) || !strcmp(c->func->shown, what)))
-		return;
+	c->told = !strcmp(c->func->name, what) || !strcmp(c->func->shown, what);
 	for (size_t i = 0; i < n; i++) {
 		const struct hot_func *f = &h->func[func[i]];
 
-		if (f == c->func || strcmp(f->base, c->func->base) != 0)
+		if (f == c->func || !hot_is_same(c, f))
 			continue;
 		c->others++;
-		if (!c->other)
-			c->other = f;
 	}
 }
 
@@ -377,15 +383,12 @@ static void hot_find_others(const struct hot *h, const uint32_t *func, size_t n,
 static int hot_take_nth(const struct hot *h, const uint32_t *func, size_t n,
 			size_t nth, struct hot_choice *c, struct err *err)
 {
-	const char *base = c->func->base;
-
 	c->nth = 0;
 	for (size_t i = 0; i < n && c->others && c->nth < nth; i++) {
 		const struct hot_func *f = &h->func[func[i]];
 
-		if (strcmp(f->base, base) != 0)
+		if (!hot_is_same(c, f))
 			continue;
-		c->other = c->func;
 		c->func = f;
 		c->image = f->image;
 		c->off = f->peak_off;
@@ -422,9 +425,8 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 	if (rc > 0) {
 		const struct hot_func *f = &h->func[func[at]];
 
-		*out =
-			(struct hot_choice){ f, f->image, f->peak_off,
-					     0, NULL,	  1 };
+		*out = (struct hot_choice){ f, f->image, f->peak_off,
+					    .nth = 1 };
 		hot_find_others(h, func, n, what, out);
 		if (nth != 1 && hot_take_nth(h, func, n, nth, out, err))
 			rc = -1;

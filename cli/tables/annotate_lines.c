@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/source_text.h"
+#include "cli/names/source_text.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/annotate.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 #define LINES 10 /* in the text form */
 #define PLACE_MIN 12

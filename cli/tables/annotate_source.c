@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/model/source_text.h"
+#include "cli/names/source_text.h"
 #include "cli/tables/annotate.h"
 #include "symbolize/dwarf/line_files.h"
 

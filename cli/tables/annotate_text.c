@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
-#include "cli/model/source_text.h"
-#include "cli/model/shown_names.h"
+#include "cli/names/source_text.h"
+#include "cli/names/shown_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model/events.h"
-#include "cli/model/filter.h"
+#include "cli/samples/events.h"
+#include "cli/samples/filter.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "stitch/base/mem.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/intervals.h"
+#include "cli/waits/intervals.h"
 #include "schema/columns.h"
 #include "schema/db/given.h"
 #include "schema/store.h"

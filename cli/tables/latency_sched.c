@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/causes.h"
-#include "cli/model/intervals.h"
+#include "cli/waits/causes.h"
+#include "cli/waits/intervals.h"
 #include "cli/output/json.h"
-#include "cli/tables/path.h"
+#include "cli/path/path.h"
 #include "stitch/base/mem.h"
 
 #define CHAIN_LINES 12

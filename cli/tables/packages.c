@@ -11,7 +11,7 @@
 #include "schema/read/rpm.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/named_file.h"
+#include "stitch/files/named_file.h"
 #include "stitch/base/table.h"
 
 #define LISTS "/var/lib/dpkg/info"

@@ -8,20 +8,20 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/model/diff_runs.h"
-#include "cli/model/diff_alone.h"
-#include "cli/model/diff_limit.h"
-#include "cli/model/label.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/stacks.h"
+#include "cli/diffs/diff_runs.h"
+#include "cli/diffs/diff_alone.h"
+#include "cli/diffs/diff_limit.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/stacks/stacks.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
 #include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/output/sql.h"
 #include "cli/output/term.h"
-#include "cli/tables/compare.h"
-#include "cli/tables/compare_images.h"
+#include "cli/diffs/compare.h"
+#include "cli/diffs/compare_images.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -295,6 +295,7 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 		json_null(j, "instead");
 	else
 		json_shown(j, "instead", diff_rows_label(d, c->instead)->name);
+	json_bool(j, "moved", c->moved);
 	json_array(j, "in");
 	for (size_t i = 0; i < c->n_part; i++) {
 		json_object(j, NULL);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "cli/input.h"
-#include "cli/model/filter.h"
-#include "cli/model/label.h"
-#include "cli/model/loss_rows.h"
-#include "cli/model/offcpu.h"
-#include "cli/model/waits.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/stacks.h"
-#include "cli/model/trust.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/samples/loss_rows.h"
+#include "cli/waits/offcpu.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/stacks/stacks.h"
+#include "cli/stacks/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
@@ -257,6 +257,8 @@ int report_load_head(struct report *rp, struct err *err)
 	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
 	if (!rp->trust)
 		return -1;
+	if (rp->o->off_cpu)
+		trust_of_waits(rp->trust);
 	return loss_rows_sum(rp->db, &rp->lost, &rp->lost_unknown, err);
 }
 

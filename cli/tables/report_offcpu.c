@@ -10,14 +10,14 @@
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
-#include "cli/model/label.h"
-#include "cli/model/waits.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/waits.h"
 #include "cli/output/safe_text.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/stacks.h"
-#include "cli/model/trust.h"
-#include "cli/model/wait_cause.h"
-#include "cli/model/report_rows.h"
+#include "cli/names/shown_names.h"
+#include "cli/stacks/stacks.h"
+#include "cli/stacks/trust.h"
+#include "cli/waits/wait_cause.h"
+#include "cli/stacks/report_rows.h"
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -288,13 +288,14 @@ static void print_causes(struct report_offcpu *rp)
 			report_offcpu_label(rp, p->has_in, p->in);
 		const struct label *caller =
 			report_offcpu_label(rp, p->has_caller, p->caller);
-		size_t size = strlen(label_shown(in)) +
-			      strlen(label_shown(caller)) + 8;
+		const char *shown = wait_causes_in(rp->causes, p);
+		/* "user_b <- worker"; a missing one has that in its name */
+		bool named = p->has_caller && shown == label_shown(in);
+		const char *by = named ? label_shown(caller) : "";
+		size_t size = strlen(shown) + strlen(by) + 8;
 		char *text = mem_new(size, 1);
 
-		/* "user_b <- worker" */
-		snprintf(text, size, "%s%s%s", label_shown(in),
-			 p->has_caller ? " <- " : "", label_shown(caller));
+		snprintf(text, size, "%s%s%s", shown, named ? " <- " : "", by);
 		add_time(g, c->ns);
 		grid_percent(g, c->ns, rp->sums.ns[OFFCPU_BACK]);
 		grid_number(g, c->waits);
@@ -381,7 +382,7 @@ static void print_waits(struct report_offcpu *rp)
 		grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
 		grid_text(g, wait_cause_word(wait_causes_get(
 				     rp->causes, w->state, w->at.kraw)));
-		grid_text(g, label_shown(in));
+		grid_text(g, wait_causes_in(rp->causes, &p));
 		grid_text(g, in->name);
 		grid_text(g, label_shown(in));
 		add_waker(rp, g, w);
@@ -497,6 +498,7 @@ int report_offcpu(struct store *db, const char *path,
 	struct stacks_opts so = {
 		.filter = o->filter,
 		.inlined = o->inlined,
+		.gaps = true,
 		.labels = rp.labels,
 		.no_groups = true,
 	};
@@ -516,6 +518,7 @@ int report_offcpu(struct store *db, const char *path,
 				       .causes = rp.causes };
 
 	if (rp.trust) {
+		trust_of_waits(rp.trust);
 		struct waits *w = waits_open(db, path, &ask, err);
 		struct waits_item item;
 

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
-#include "cli/model/filter.h"
-#include "cli/model/label.h"
-#include "cli/model/name_find.h"
-#include "cli/model/waits.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/shown_names.h"
-#include "cli/model/stacks.h"
-#include "cli/model/trust.h"
-#include "cli/model/wall.h"
+#include "cli/samples/code.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/names/name_find.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/names/shown_names.h"
+#include "cli/stacks/stacks.h"
+#include "cli/stacks/trust.h"
+#include "cli/waits/wall.h"
 #include "cli/output/grid.h"
 #include "cli/output/json.h"
 #include "cli/output/output.h"
@@ -26,7 +26,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
 
 #define COLUMNS 20

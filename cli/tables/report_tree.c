@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/stacks.h"
-#include "cli/model/wait_cause.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wait_cause.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"

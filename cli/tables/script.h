@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/model/chains.h"
+#include "cli/samples/chains.h"
 
 struct err;
 struct event_row;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/output/json.h"
-#include "cli/model/payloads.h"
+#include "cli/samples/payloads.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
 #include "schema/columns.h"

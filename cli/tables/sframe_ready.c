@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
+#include "cli/samples/code.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model/filter.h"
-#include "cli/model/waits.h"
-#include "cli/model/stacks.h"
-#include "cli/model/wait_cause.h"
+#include "cli/samples/filter.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wait_cause.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/term.h"

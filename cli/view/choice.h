@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 
 struct err;
 struct opt;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/label.h"
+#include "cli/stacks/label.h"
 #include "cli/output/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 struct flame {
 	struct screen screen;

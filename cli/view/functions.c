@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/label.h"
-#include "cli/model/report_rows.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/report_rows.h"
 #include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/view/calls.h"
@@ -14,7 +14,7 @@
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/search.h"
 
 #define SHARES 17  /* cells of the shares in front of the name */

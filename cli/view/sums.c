@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/filter.h"
-#include "cli/model/label.h"
-#include "cli/model/report_rows.h"
-#include "cli/model/stacks.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/report_rows.h"
+#include "cli/stacks/stacks.h"
 #include "cli/view/calls.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/model/trust.h"
+#include "cli/stacks/trust.h"
 
 struct calls;
 struct err;

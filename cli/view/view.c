@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/model/filter.h"
+#include "cli/samples/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/stop.h"
@@ -23,7 +23,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 #define HEAD 3	   /* rows that the first sentence may have */
 #define FOOT 2	   /* rows below a screen */

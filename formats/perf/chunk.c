@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "formats/perf/perf.h"
-#include "stitch/base/temp.h"
+#include "stitch/files/temp.h"
 
 #define HANDLE_CHUNK ((uint64_t)1 << 63)
 #define MEMORY_DEFAULT ((uint64_t)256 << 20)

@@ -9,7 +9,7 @@
 #include "formats/reader/refuse.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path_files.h"
+#include "stitch/files/path_files.h"
 
 #define PIPE_HEADER 16
 #define MAGIC_LE "PERFILE2"

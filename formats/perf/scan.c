@@ -12,7 +12,7 @@
 #include "formats/perf/perf.h"
 #include "formats/perf/plain.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path_files.h"
+#include "stitch/files/path_files.h"
 
 /* Where the name is in a record MMAP2, with its header. */
 #define MAP_NAME 72

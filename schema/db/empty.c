@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/write_all.h"
 
 int empty_write(const char *path, uint32_t page_size)
 {

@@ -32,8 +32,8 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/write_all.h"
 
 #define BUFFER ((size_t)256 << 10)
 /* Room for pages that SQLite will write. */

@@ -12,7 +12,7 @@
 #include "schema/functions/functions.h"
 #include "schema/functions/functions_state.h"
 #include "schema/functions/hooks.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
 

@@ -1,5 +1,5 @@
 -- queries_path.sql - the queries of the causes of waits: see
--- cli/model/causes.c.
+-- cli/waits/causes.c.
 
 -- name: causes_types
 -- Events, with what is known of their captures, and what they tell of switches.
@@ -129,7 +129,7 @@ SELECT capture, substr(key, 6) AS addr, value AS name FROM meta
 WHERE key LIKE 'lock %'
 
 -- name: data_names
--- Names of data of files: see cli/model/data_maps.h.
+-- Names of data of files: see cli/names/data_maps.h.
 SELECT key, value AS name FROM meta WHERE key LIKE 'data %'
 
 -- name: data_mappings

@@ -11,7 +11,7 @@
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/search.h"
 #include "stitch/base/utf8.h"
 #include "stitch/tasks/frame.h"

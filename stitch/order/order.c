@@ -18,7 +18,7 @@
 #include "stitch/base/table.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
-#include "stitch/base/temp.h"
+#include "stitch/files/temp.h"
 
 /* Least number of refs to read before they are sorted and merged. */
 #define BATCH_MIN 2048

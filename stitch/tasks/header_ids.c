@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/path_files.h"
+#include "stitch/files/path_files.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 #include "stitch/tasks/frame.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"

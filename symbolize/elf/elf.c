@@ -12,8 +12,8 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/named_file.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/named_file.h"
+#include "stitch/files/write_all.h"
 
 /* More than any real file has; a hostile header may claim 4 billion. */
 #define SEGMENTS_MAX 4096

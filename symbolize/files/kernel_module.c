@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "stitch/tasks/frame.h"
-#include "stitch/base/named_file.h"
-#include "stitch/base/path.h"
+#include "stitch/files/named_file.h"
+#include "stitch/files/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"

@@ -12,7 +12,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/vdso.h"
 #include "symbolize/files/fetch.h"

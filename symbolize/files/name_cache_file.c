@@ -15,10 +15,10 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/named_file.h"
+#include "stitch/files/named_file.h"
 #include "symbolize/files/name_cache_content.h"
 #include "stitch/base/search.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/write_all.h"
 
 /* A larger file was not written by this program. */
 #define FILE_MAX ((uint64_t)256 << 20)

@@ -19,7 +19,7 @@
 #include "stitch/base/kallsyms_text.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/named_file.h"
+#include "stitch/files/named_file.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/tried_files.h"

@@ -13,24 +13,33 @@ ms at random moments:
   addresses the same with stacks, without names
   irqs      the same with events of softirqs and disks, without stacks
   both      the same with stacks and names
+  small     two pages for each CPU, and perf is stopped at random: records are lost
+  cut       perf record -a, of which 15 % of the records are removed, in bursts
+            of up to 8
   control   perf record --control, disable and enable
   delay     perf record -D
   ftrace    an instance of ftrace; does not pause
   firqs     the same with events of softirqs
   fstacks   the same with stacks
   fboth     the same with both
+  fsmall    trace_pipe, whose reader is stopped at random, of 16 KB for each CPU
+  fcut      ftrace, of which 15 % of the records are removed, in bursts of up to 8
   tracing   tracing_on 0 and 1
   events    events/sched/enable 0, and each event 1
   switch    events/sched/sched_switch/enable 0 and 1
 
 --each: each of --names in each of --ways, with a row of its own.
+--load: as many programs compute beside each recording.
 
 False is a time in which a thread is said to be off all CPUs, proved, and of which
 the thread itself logged a line: it ran; and a proved wake-up, the last one of a
 wait of the log, that is not by who ends such waits (WAKERS), or, with events of softirqs, one in
 a softirq that the thread did not raise (inline.py). With a premise ('proved with premise')
 the sentence has said that recording must not have paused: counted apart, as is
-what is only likely ('consistent'), times and wakers together. Prints a row for each way, and ends with status 1 if anything is false without a premise."""
+what is only likely ('consistent'), times and wakers together. Prints a row for each way,
+and for each workload, of the waits of its log, how many wakers are proved, likely
+and not known, and how many of these are wrong. Ends with status 1 if anything is
+false without a premise."""
 
 import argparse
 import bisect
@@ -39,14 +48,18 @@ import csv
 import io
 import os
 import random
+import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 import inline
+import lose
+import perfdata
 
 EVENTS = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")
 # Who ends the waits of a thread, by the names in the log; others are not asked.
@@ -63,7 +76,10 @@ WAKERS = {
 # one signals the condition, all of them the mutex
 WAKERS.update(("waiter%d" % i, {"signaler"} | {
     "waiter%d" % k for k in range(8)}) for i in range(8))
-PERF = ("perf", "stacks", "addresses", "irqs", "both", "control", "delay")
+PERF = ("perf", "stacks", "addresses", "irqs", "both", "control", "delay",
+        "small", "cut")
+CUT = lose.share_of(0.15, 8, 1)
+ALWAYS = 10**9  # times
 SOFTIRQS = ("irq/softirq_entry", "irq/softirq_exit", "irq/softirq_raise",
             "block/block_rq_complete")
 TRACING = "/sys/kernel/tracing"
@@ -87,6 +103,45 @@ def pauses(rng, child, off, on, times=4):
     child.wait()
 
 
+def stops(rng, child, reader):
+    """Stops who reads the rings, so that they overflow."""
+    pauses(rng, child, lambda: reader.send_signal(signal.SIGSTOP),
+           lambda: reader.send_signal(signal.SIGCONT), ALWAYS)
+
+
+def cut_perf(rng, path):
+    with open(path, "rb") as f:
+        s = perfdata.Samples(f.read())
+    s.write(path, lose.keep(s.records, *CUT(rng, s.records)))
+
+
+class Line:
+    """A record of a text, and the lines of its stack."""
+    type, current = "", 0
+
+    def __init__(self, text, cpu):
+        self.text, self.cpu = text, cpu
+
+
+def cut_text(rng, path):
+    head, records = [], []
+    with open(path, encoding="utf-8") as f:
+        for text in f:
+            cpu = re.match(r" *\S.*?-\d+ +\[(\d+)\] ", text)
+            if cpu:
+                records.append(Line(text, int(cpu[1])))
+            elif records:
+                records[-1].text += text
+            else:
+                head.append(text)
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(head)
+        for r, lost in lose.keep(records, *CUT(rng, records)):
+            if lost:
+                f.write("CPU:%d [LOST %d EVENTS]\n" % (r.cpu, lost))
+            f.write(r.text)
+
+
 def perf(rng, way, command, log, folder):
     data = folder + "/perf.data"
     # build-ids tell nothing here, and perf 6.1 aborts over long paths of them
@@ -100,6 +155,8 @@ def perf(rng, way, command, log, folder):
         record += ["-g"]
     if way == "delay":
         record += ["-D", "20"]
+    if way == "small":
+        record += ["-m", "2"]
     fifos = [folder + "/ctl", folder + "/ack"]
     if way == "control":
         for f in fifos:
@@ -118,9 +175,26 @@ def perf(rng, way, command, log, folder):
 
                 pauses(rng, child, lambda: say(b"disable"),
                        lambda: say(b"enable"))
+            elif way == "small":
+                stops(rng, child, child)
+    if way == "cut":
+        cut_perf(rng, data)
     for f in fifos if way == "control" else []:
         os.remove(f)
     return data
+
+
+def piped(rng, at, path, command, out):
+    with open(path, "w", encoding="ascii") as f:
+        f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   "
+                "#P:%d\n#\n" % os.cpu_count())
+        f.flush()
+        with subprocess.Popen(["cat", at + "/trace_pipe"], stdout=f) as reader:
+            with subprocess.Popen(command, stdout=out) as child:
+                stops(rng, child, reader)
+            put(at + "/tracing_on", "0")
+            time.sleep(0.5)
+            reader.kill()
 
 
 def ftrace(rng, way, command, log, folder):
@@ -142,13 +216,16 @@ def ftrace(rng, way, command, log, folder):
     os.mkdir(at)
     try:
         put(at + "/trace_clock", "mono")
-        put(at + "/buffer_size_kb", "16384")
+        put(at + "/buffer_size_kb", "16" if way == "fsmall" else "16384")
         each("1")
         for e in SOFTIRQS if way in ("firqs", "fboth") else ():
             put("%s/events/%s/enable" % (at, e), "1")
         if way in ("fstacks", "fboth"):
             put(at + "/options/stacktrace", "1")
         with open(log, "w", encoding="ascii") as out:
+            if way == "fsmall":
+                piped(rng, at, data, command, out)
+                return data
             with subprocess.Popen(command, stdout=out) as child:
                 pauses(rng, child, *turn)
         put(at + "/tracing_on", "0")
@@ -157,6 +234,8 @@ def ftrace(rng, way, command, log, folder):
                 shutil.copyfileobj(trace, f)
     finally:
         os.rmdir(at)
+    if way == "fcut":
+        cut_text(rng, data)
     return data
 
 
@@ -185,7 +264,8 @@ def rows(program, db, sql):
 
 
 def judge_wakers(program, db, names, waits):
-    """Returns (proof, 0, false) of the wake-ups that ended waits of the log."""
+    """Returns (proof, 0, false) of the wake-ups that ended waits of the log, whose
+    wakers are known there."""
     asked = collections.defaultdict(list)
     for tid, start, end in waits:
         if any(n in WAKERS for n in names[tid]):
@@ -202,6 +282,7 @@ def judge_wakers(program, db, names, waits):
             # what is likely names no thread where it may be an interrupt's
             if not last or last[-1][2] == "unknown" or (
                     last[-1][2] == "consistent" and not last[-1][1]):
+                out.append(("unknown", 0, False, tid, start, end))
                 continue
             at, by, proof = last[-1]
             right = set().union(*(WAKERS.get(n, set())
@@ -242,10 +323,14 @@ def main():
         "pi", "herd", "futex", "sem", "barrier", "pair", "udp", "epoll",
         "vfork", "stop", "ptrace", "yield", "affinity", "rt", "direct"])
     p.add_argument("--each", action="store_true")
+    p.add_argument("--load", type=int, default=0)
     p.add_argument("--keep")
     a = p.parse_args()
     rng = random.Random(a.seed)
     sums = collections.defaultdict(collections.Counter)
+    kinds = collections.defaultdict(collections.Counter)
+    load = [subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            for _ in range(a.load)]
     asked = [(w, n) for n in a.names for w in a.ways] if a.each else [
         (a.ways[n % len(a.ways)], rng.choice(a.names)) for n in range(a.count)]
     for n, (way, name) in enumerate(asked):
@@ -268,7 +353,13 @@ def main():
             s["false"] += len(wrong)
             for k in wrong[:1]:
                 print("FALSE: %s, %s: %d as %s" % (way, name, len(wrong), k))
+        for proof, _, false, *_ in ended:
+            kinds[name]["waits"] += 1
+            kinds[name][proof.split()[0]] += 1
+            kinds[name]["wrong " + proof.split()[0]] += false
         for proof, ns, false, *where in found + ended:
+            if proof == "unknown":
+                continue
             if proof == "consistent":
                 s["likely"] += 1
                 s["wrong"] += false
@@ -286,6 +377,8 @@ def main():
             os.makedirs(a.keep, exist_ok=True)
             shutil.copytree(folder, "%s/%d-%s-%s" % (a.keep, n, way, name))
         shutil.rmtree(folder)
+    for child in load:
+        child.kill()
     print("%-16s %10s %12s %12s %7s %6s %18s %7s %6s" % (
         "way", "recordings", "proved ms", "premise ms", "wakers", "false",
         "false with premise", "likely", "wrong"))
@@ -294,6 +387,13 @@ def main():
             way, s["recordings"], s["proved"] / 1e6, s["premise"] / 1e6,
             s["wakers"], s["false"], s["false with premise"], s["likely"],
             s["wrong"]))
+    kinds["all"] = sum(kinds.values(), collections.Counter())
+    print("%-16s %8s %8s %8s %8s %8s %8s" % (
+        "workload", "waits", "proved", "wrong", "likely", "wrong", "unknown"))
+    for name, k in kinds.items():
+        print("%-16s %8d %8d %8d %8d %8d %8d" % (
+            name, k["waits"], k["proved"], k["wrong proved"], k["consistent"],
+            k["wrong consistent"], k["unknown"]))
     return any(s["false"] for s in sums.values())
 
 

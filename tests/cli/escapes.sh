@@ -20,13 +20,13 @@ planted() {
 }
 planted a_planted_message_is_found commands/merge.c \
 	'static void f(const char *s) { fprintf(stderr, "%s", s); }'
-planted and_one_by_fputs model/stacks.c \
+planted and_one_by_fputs stacks/stacks.c \
 	'static void f(const char *s) { fputs(s, stderr); }'
 planted and_a_write_to_a_descriptor follow/parts.c \
 	'static void f(const char *s) { write(STDERR_FILENO, s, 1); }'
 planted and_bytes_for_standard_output export/pack.c \
 	'static void f(const char *s) { write_all(1, s, 1); }'
-planted and_a_sequence tables/path_screen.c \
+planted and_a_sequence path/path_screen.c \
 	'static void f(void) { puts("\033[1mx"); }'
 planted and_another_stream commands/query.c \
 	'static void f(void) { FILE *f = fopen("/dev/tty", "w"); }'

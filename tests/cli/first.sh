@@ -436,7 +436,7 @@ for c in info check report 'flame -o f.svg' script query 'export --format json -
 do
 	# shellcheck disable=SC2086 # options
 	"$B" $c naps.db >/dev/null 2>err
-	grep -qx "naps.db: naps.data is newer; 'backstitch ingest -f -o naps.db naps.data' reads it again" err || bad=1
+	grep -qx "note: naps.db: naps.data is newer; 'backstitch ingest -f -o naps.db naps.data' reads it again" err || bad=1
 done
 check a_database_older_than_its_capture_is_said 0 $bad
 # counts of 'perf stat record' in place of samples

@@ -71,6 +71,19 @@ else
 	cat err err2
 	"$B" annotate two.db
 fi
+printf '%s\n' '11000 10 JS:^twice /srv/a.js:1' '14000 20 JS:*twice /srv/a.js:1' >two.map
+"$B" ingest -q -f -o two.db --perf-map 77=two.map c.data
+"$B" annotate two.db twice >out 2>err
+"$B" annotate --nth 2 two.db twice >out 2>>err
+"$B" annotate two.db 'JS:*twice /srv/a.js:1' >out 2>err2
+if [ "$(grep -o 'note: this is . of 2\|by [A-Z][A-Za-z]*, in .jit., 1 sample' err | sort | tr '\n' ' ')" = \
+	"by Sparkplug, in [jit], 1 sample by TurboFan, in [jit], 1 sample note: this is 1 of 2 note: this is 2 of 2 " ] &&
+	grep -q 'JS:\*twice' err2 && ! grep -q 'note: ' err2
+then echo "ok the tiers of a function are chosen by number, or by their names"
+else
+	echo "not ok the tiers of a function are chosen by number, or by their names"
+	cat err err2
+fi
 is "maps are taken from a folder" "$named" --perf-map maps
 is "a map of another process names nothing" "$bare" \
 	--perf-map 78=maps/perf-77.map

@@ -223,6 +223,42 @@ END
 		grep -q ",timer,$want," || bad=1
 done
 ok a_library_is_not_where_a_program_waits $bad
+# of libc's function that waits the check found that the caller was skipped
+cp "$work/wl.db" "$work/gap.db"
+python3 - "$work/gap.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT OR REPLACE INTO internal_judged (stack, class, callerless)"
+           " SELECT DISTINCT stack, 0, 1 FROM raw_chain WHERE stack AND"
+           " id IN (SELECT uraw FROM request UNION SELECT uraw FROM event)")
+db.execute("UPDATE symbol SET name = '__clock_nanosleep', raw_name = NULL"
+           " WHERE name = 'leaf_sleep'")
+db.commit()
+END
+"$B" report --off-cpu --format csv --comm t-sleep "$work/gap.db" |
+	grep -q ',timer,"\?\[caller missing\]"\?,mid_sleep,' &&
+	"$B" report --off-cpu --comm t-sleep "$work/gap.db" >"$work/text" &&
+	[ "$(grep -c ' timer  \[caller missing\] < mid_sleep$' "$work/text")" = 1 ] &&
+	grep -q ' s .* \[caller missing\] < mid_sleep' "$work/text" &&
+	! grep -q 'mid_sleep <-' "$work/text"
+ok the_function_that_waits_is_the_one_that_is_missing $?
+"$B" report --off-cpu -g --comm t-sleep "$work/gap.db" |
+	sed '1,/^where threads waited/d' | sed -n 3,4p >"$work/tree"
+[ "$(cat "$work/tree")" = " 100.00           [caller missing]
+ 100.00            mid_sleep" ]
+ok the_tree_begins_with_it_too $?
+"$B" path --waits --json --comm t-sleep "$work/gap.db" 2>/dev/null |
+	grep -q '\[caller missing\] < mid_sleep'
+ok path_says_it_too $?
+"$B" ingest -q -o "$work/chain.db" tests/causality/captures/chain.data.zst
+"$B" report --off-cpu "$work/chain.db" >"$work/text"
+"$B" report --event sched:sched_switch "$work/chain.db" | grep -q 'call-graph dwarf' &&
+	grep -q 'lack the innermost caller' "$work/text" &&
+	! grep -q 'call-graph dwarf' "$work/text" &&
+	! "$B" flame --off-cpu "$work/chain.db" | grep -q 'call-graph dwarf'
+ok no_dump_of_each_switch_is_advised $?
 
 # a timer wakes a thread from within another one
 cat >"$work/woken.txt" <<'END'

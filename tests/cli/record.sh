@@ -194,7 +194,7 @@ dry an_event_that_perf_refuses \
 LIKE=cycles,user
 dry only_user_mode_where_only_that_is_allowed \
 	'perf record -e cycles:u -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
-says and_says_that_the_kernel_is_missing "without the kernel's part" err
+says and_says_that_the_kernel_is_missing "note: without the kernel's part" err
 LIKE=cycles FAIL=mlock
 dry buffers_that_may_not_be_locked_are_left_at_the_default \
 	'perf record -e cycles -F 997 --call-graph dwarf,16384 --buildid-mmap -o perf.data -- ./noframes' ./noframes
@@ -250,7 +250,7 @@ soon grep -q /frames "/proc/$frames/maps"
 cp noframes other && cp frames same && mv other frames
 "$B" record --dry-run -p $frames >out 2>err
 says a_program_that_was_replaced_is_named \
-	"$work/frames was replaced since process $frames mapped it: functions of the old file will have no names" err
+	"note: $work/frames was replaced since process $frames mapped it: functions of the old file will have no names" err
 says the_old_file_is_what_frame_pointers_are_asked_of \
 	'call-graph fp ' err
 how=$(sed -n "s/.*as long as it runs, '\([^']*\)' keeps that.*/\1/p" err)
@@ -505,6 +505,9 @@ then
 	tr '\n' ' ' <err |
 		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,;]'
 	ok where_a_program_computed_is_said $?
+	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
+	says the_hot_functions_are_those_of_the_program \
+		"'backstitch report --pid $pid own.db' has the hot functions" err
 	# samples of another thread that had its tid before are not its own
 	sqlite3 own.db "UPDATE event SET time_ns = 1 WHERE type IN (SELECT id
 		FROM event_type WHERE name LIKE '%clock%' OR

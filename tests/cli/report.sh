@@ -209,6 +209,10 @@ mkdir -p "$work/empty"
 (cd "$work/empty" && "$B" report --callers "$db" >../text 2>&1)
 [ $? = 2 ] && grep -q "callers needs the name of a function in front of '.*': 'report --callers main " "$work/text"
 ok a_file_in_place_of_the_function_is_told $?
+cp "$db" "$work/empty/perf.db"
+(cd "$work/empty" && "$B" report --callers perf.db >../text 2>&1)
+[ $? = 2 ] && grep -q "callers needs the name of a function in front of 'perf.db': 'report --callers main " "$work/text"
+ok where_there_is_a_database_too $?
 "$B" report --limit 1 "$db" 2>/dev/null | grep -q 'limit 0 shows all, --sort dso sums up by library$'
 ok the_table_names_the_one_by_library $?
 "$B" report --callers no_such_function "$db" >"$work/text" 2>&1

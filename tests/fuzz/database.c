@@ -8,9 +8,9 @@
  * or answered from. */
 #include <sqlite3.h>
 
-#include "cli/pictures/page.h"
-#include "cli/model/filter.h"
-#include "cli/tables/path.h"
+#include "cli/page/page.h"
+#include "cli/samples/filter.h"
+#include "cli/path/path.h"
 #include "schema/functions/hooks.h"
 #include "stitch/base/err.h"
 #include "tests/fuzz_file.h"

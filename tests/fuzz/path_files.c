@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "stitch/base/path_files.h"
+#include "stitch/files/path_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -36,9 +36,10 @@ PLANTED = {
     "caller": ["verify"], "moved": ["clerk", "teller"], "inlined": ["scale", "matrix"],
     "alloc": ["parse"], "lock": ["push_order"],
 }
-# how to build, and to record
+# how to build, and to record, as 'backstitch record' does for C++: along frame
+# pointers the caller of each leaf and of the C library would be missing
 LANGUAGES = {
-    "cc": (["g++", "-g", "-O2", "-fno-omit-frame-pointer", "-pthread"], "fp"),
+    "cc": (["g++", "-g", "-O2", "-pthread"], "dwarf,16384"),
     "rs": (["rustc", "-g", "-O", "-C", "codegen-units=1", "-C",
             "force-frame-pointers=yes"], "fp"),
     "go": (["go", "build"], "fp"),

@@ -1,7 +1,7 @@
 # futexes.py - report --latency --by lock of a program that times its own waits.
 """usage: BACKSTITCH=PROGRAM futexes.py [RUNS]
 
-Builds tests/captures/locks.c in the ways in which programs and libraries are
+Builds tests/captures/futexes.c in the ways in which programs and libraries are
 built, records each with raw_syscalls and with the events of futex, with rings of
 the usual size and of one page, and compares what is proved of each lock with what
 the threads say: a call that is named by a lock lies in a turn of that thread at
@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests/compare"))
 import common  # noqa: E402
 
 US = os.environ.get("BACKSTITCH", os.path.join(ROOT, "build/backstitch"))
-SOURCE = os.path.join(ROOT, "tests/captures/locks.c")
+SOURCE = os.path.join(ROOT, "tests/captures/futexes.c")
 LOCKS = "big_lock", "table+0x68", "library_lock"
 LONG_NS = 5000
 # name: options of the compiler, what strip leaves

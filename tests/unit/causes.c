@@ -2047,9 +2047,58 @@ START_TEST(what_is_missing_is_told_with_its_premise)
 }
 END_TEST
 
-RUN("causes", who_leaves_may_write_a_record_in_the_switch,
-    but_not_with_interrupts_on, nor_in_an_interrupt,
-    nor_if_it_is_there_at_the_next_switch, a_switch_that_is_there_twice_is_one,
+/* Pairs are kept as one, those that are too far apart are not, and all are told
+ * as they were added, in the order of their thread. */
+START_TEST(a_wakeup_kept_with_its_waking_is_told_as_it_was)
+{
+	struct made m = { .t = timeline_new(&two_cpus) };
+	struct numbers x;
+	uint32_t stack;
+	static const struct {
+		int64_t time, event;
+		bool second;
+	} want[] = {
+		{ 100, 1, false },     { 103, 3, true },
+		{ 200, 5, false },     { 200 + 1048575, 6, true },
+		{ 2000000, 7, false }, { 2000000 + 1048576, 8, false },
+		{ 4000000, 9, false }, { 4000001, 300, false },
+	};
+
+	woke(&m, 0, 100, A, B);
+	woke(&m, 1, 101, -1, C);
+	queued(&m, 0, 103, A, B);
+	queued(&m, 0, 104, A, C);
+	woke(&m, 0, 200, A, B);
+	queued(&m, 1, 200 + 1048575, -1, B);
+	woke(&m, 0, 2000000, A, B);
+	queued(&m, 0, 2000000 + 1048576, A, B);
+	woke(&m, 0, 4000000, A, B);
+	m.id = 299;
+	queued(&m, 0, 4000001, A, B);
+	timeline_seal(m.t);
+	x = timeline_wakes(m.t, timeline_thread(m.t, B));
+	ck_assert_uint_eq(x.n, ARRAY_SIZE(want));
+	for (size_t i = 0; i < x.n; i++) {
+		struct timeline_wake w = timeline_wake(m.t, numbers_get(&x, i));
+
+		ck_assert_int_eq(w.time, want[i].time);
+		ck_assert_int_eq(w.event, want[i].event);
+		ck_assert_int_eq(w.kind,
+				 i % 2 ? TIMELINE_WAKEUP : TIMELINE_WAKING);
+		ck_assert_int_eq(w.waker, i == 3 ? -1 : A);
+		ck_assert_int_eq(w.number & 1, want[i].second);
+		ck_assert(timeline_stack(m.t, w.event, &stack));
+	}
+	ck_assert(!timeline_stack(m.t, 10, &stack));
+	ck_assert(!timeline_stack(m.t, 0, &stack));
+	made_free(&m);
+}
+END_TEST
+
+RUN("causes", a_wakeup_kept_with_its_waking_is_told_as_it_was,
+    who_leaves_may_write_a_record_in_the_switch, but_not_with_interrupts_on,
+    nor_in_an_interrupt, nor_if_it_is_there_at_the_next_switch,
+    a_switch_that_is_there_twice_is_one,
     a_silent_task_leaves_all_others_complete, a_few_gaps_make_no_silent_task,
     a_task_that_is_heard_once_is_not_silent,
     what_a_silent_task_woke_is_not_known,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
-#include "cli/model/label.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "cli/pictures/svg.h"

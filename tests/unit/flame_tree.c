@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
-#include "cli/model/folded.h"
-#include "cli/model/label.h"
-#include "cli/model/stack_names.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/folded.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/stack_names.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 

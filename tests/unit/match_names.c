@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/model/homonyms.h"
-#include "cli/model/match_names.h"
+#include "cli/names/homonyms.h"
+#include "cli/names/match_names.h"
 #include "run.h"
 
 /* A function of side A, B or both; `inlined` ones are so everywhere. */
@@ -36,6 +36,9 @@ static const struct {
 	{ "clones_are_one_function",
 	  { { "A", "g.isra.0", 1, false, "g" },
 	    { "B", "g.part.1", 1, false, "g" } } },
+	{ "the_hash_of_a_build_of_rust_does_not_matter",
+	  { { "A", "app::run::h0123456789abcdef", 1, false, "app::run" },
+	    { "B", "app::run::h123456789abcdef0", 1, false, "app::run" } } },
 	{ "the_last_part_of_an_inlined_name_stands_for_all_of_it",
 	  { { "A", "(anonymous namespace)::mix(int)", 1, false, "mix" },
 	    { "B", "mix", 1, true, "mix" } } },

@@ -20,7 +20,12 @@ START_TEST(what_was_written_is_read)
 {
 	static const int64_t far[] = { INT64_MIN, INT64_MIN + 1,    -1,	      0,
 				       1,	  (int64_t)1 << 40, INT64_MAX };
-	static const uint64_t number[] = { 0, 1, UINT32_MAX, (uint64_t)1 << 32,
+	static const uint64_t number[] = { 0,
+					   1,
+					   UINT32_MAX - 1,
+					   UINT32_MAX,
+					   ((uint64_t)1 << 44) - 1,
+					   (uint64_t)1 << 44,
 					   UINT64_MAX };
 	struct moment in[ITEMS];
 	struct moments m = { 0 };
@@ -35,7 +40,7 @@ START_TEST(what_was_written_is_read)
 			.event = odd ? far[rnd_below(&r, ARRAY_SIZE(far))]
 				     : (int64_t)i * 20,
 			.a = number[rnd_below(&r, ARRAY_SIZE(number))],
-			.b = (uint32_t)rnd_below(&r, UINT32_MAX),
+			.b = number[rnd_below(&r, ARRAY_SIZE(number))],
 		};
 		moments_put(&m, i, &in[i]);
 	}
@@ -45,7 +50,7 @@ START_TEST(what_was_written_is_read)
 		same(&x, &in[i]);
 	}
 	/* also in the place of another one, and behind some that went */
-	m.n = ITEMS / 2;
+	moments_cut(&m, ITEMS / 2);
 	for (size_t i = 0; i < ITEMS; i++)
 		moments_put(&m, i, &in[ITEMS - 1 - i]);
 	ck_assert_uint_eq(m.n, ITEMS);
@@ -58,27 +63,63 @@ START_TEST(what_was_written_is_read)
 }
 END_TEST
 
-START_TEST(what_is_near_needs_sixteen_bytes)
+static size_t bits_in_row(const struct moments *m, size_t row)
+{
+	size_t bits = 0;
+
+	for (int k = 0; k < MOMENTS_FIELDS; k++)
+		bits += m->row[row].bits[k];
+	return bits;
+}
+
+/* 10 us and 3 events apart, with numbers of 20 bits. */
+START_TEST(what_is_near_needs_few_bytes)
 {
 	struct moments m = { 0 };
+	uint64_t r = 1;
 
 	for (size_t i = 0; i < ITEMS; i++)
 		moments_put(&m, i,
-			    &(struct moment){ .time = (int64_t)i * 1000000000,
-					      .event = (int64_t)i * 1000,
-					      .a = UINT32_MAX });
-	ck_assert_uint_eq(m.n_odd, 0);
-	ck_assert_uint_eq(m.n_base, (ITEMS + 255) / 256);
-	ck_assert_uint_eq(moments_find(&m, 7000), 7);
-	ck_assert_uint_eq(moments_find(&m, 7001), m.n);
+			    &(struct moment){ .time = INT64_MAX / 2 +
+						      (int64_t)i * 10000,
+					      .event = (int64_t)i * 3,
+					      .a = rnd_below(&r, 1 << 20),
+					      .b = 7 });
+	moments_close(&m);
+	ck_assert_uint_eq(m.n_row, (ITEMS + MOMENTS_ROW - 1) / MOMENTS_ROW);
+	for (size_t i = 0; i + 1 < m.n_row; i++)
+		ck_assert_uint_le(bits_in_row(&m, i), 21 + 9 + 20);
+	ck_assert_int_eq(moments_get(&m, 100).event, 300);
+	ck_assert_uint_eq(moments_find(&m, 300), 100);
+	ck_assert_uint_eq(moments_find(&m, 301), 101);
 	ck_assert_uint_eq(moments_find(&m, INT64_MAX), m.n);
+	moments_release(&m);
+}
+END_TEST
+
+START_TEST(what_was_cut_is_added_anew)
+{
+	struct moments m = { 0 };
+
+	for (size_t n = 0; n <= 3 * MOMENTS_ROW; n += MOMENTS_ROW / 2) {
+		for (size_t i = m.n; i < ITEMS; i++)
+			moments_put(&m, i, &(struct moment){ .a = n + i });
+		moments_cut(&m, n);
+		ck_assert_uint_eq(m.n, n);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_uint_le(moments_get(&m, i).a, n + i);
+	}
+	for (size_t i = m.n; i < ITEMS; i++)
+		moments_put(&m, i, &(struct moment){ .a = i });
+	for (size_t i = 3 * MOMENTS_ROW; i < ITEMS; i++)
+		ck_assert_uint_eq(moments_get(&m, i).a, i);
 	moments_release(&m);
 }
 END_TEST
 
 START_TEST(equal_kinds_have_one_number)
 {
-	struct kinds k = { 0 };
+	struct intern k = { 0 };
 
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < 1000; i++)
@@ -86,12 +127,11 @@ START_TEST(equal_kinds_have_one_number)
 				kinds_add(&k,
 					  &(struct kind){ { i % 10, i / 10 } }),
 				i);
-	ck_assert_uint_eq(k.n, 1000);
-	ck_assert_uint_eq(k.at[123].word[0], 3);
-	ck_assert_uint_eq(k.at[123].word[1], 12);
-	kinds_release(&k);
+	ck_assert_uint_eq(kinds_get(&k, 123).word[0], 3);
+	ck_assert_uint_eq(kinds_get(&k, 123).word[1], 12);
+	intern_release(&k);
 }
 END_TEST
 
-RUN("moments", what_was_written_is_read, what_is_near_needs_sixteen_bytes,
-    equal_kinds_have_one_number)
+RUN("moments", what_was_written_is_read, what_is_near_needs_few_bytes,
+    what_was_cut_is_added_anew, equal_kinds_have_one_number)

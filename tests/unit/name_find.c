@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/name_find.h"
+#include "cli/names/name_find.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
@@ -26,6 +26,11 @@ static const struct name_choice choices[] = {
 	{ "fmod@plt", "fmod@plt", NULL, NULL, 9 },
 	{ "__fmod_finite@GLIBC_2.15", "__fmod_finite@GLIBC_2.15", NULL, NULL,
 	  8 },
+	{ "JS:*fold /srv/fold.js:3:20", "JS:*fold /srv/fold.js:3:20", NULL,
+	  NULL, 2 },
+	{ "JS:*walk /srv/fold.js:9:1", "JS:*walk /srv/fold.js:9:1", NULL, NULL,
+	  6 },
+	{ "js_fold", "js_fold", NULL, NULL, 9 },
 };
 
 static const struct {
@@ -62,6 +67,8 @@ static const struct {
 	{ "a_version_is_not_asked_for_and_a_stub_is_not_meant", "fmod", 14,
 	  NULL },
 	{ "a_stub_in_full", "fmod@plt", 15, NULL },
+	{ "what_v8_calls_a_function_is_nearer_than_its_file", "fold", 17,
+	  NULL },
 	{ "no_name_has_it", "nowhere", -1, NULL },
 	{ "nothing_is_no_name", "", -1, NULL },
 };

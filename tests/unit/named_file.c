@@ -1,6 +1,6 @@
-/* named_file.c - tests of stitch/base/named_file.c: what a path from a capture
+/* named_file.c - tests of stitch/files/named_file.c: what a path from a capture
  * may open. */
-#include "stitch/base/named_file.h"
+#include "stitch/files/named_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

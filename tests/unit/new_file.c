@@ -1,5 +1,5 @@
-/* new_file.c - test of stitch/base/new_file.c: files that replace others. */
-#include "stitch/base/new_file.h"
+/* new_file.c - test of stitch/files/new_file.c: files that replace others. */
+#include "stitch/files/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

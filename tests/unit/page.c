@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/output/json.h"
-#include "cli/pictures/page_bytes.h"
-#include "cli/model/verdict_words.h"
+#include "cli/page/page_bytes.h"
+#include "cli/stacks/verdict_words.h"
 #include "tests/unit/run.h"
 
 /* What a writer writes; the caller frees it. */

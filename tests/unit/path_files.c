@@ -1,5 +1,5 @@
 /* path_files.c - at which paths a capture has mapped more than one file. */
-#include "stitch/base/path_files.h"
+#include "stitch/files/path_files.h"
 
 #include "tests/unit/run.h"
 

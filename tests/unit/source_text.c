@@ -1,6 +1,6 @@
-/* source_text.c - tests of cli/model/source_text.c: which files are believed to
+/* source_text.c - tests of cli/names/source_text.c: which files are believed to
  * be the compiled ones. */
-#include "cli/model/source_text.h"
+#include "cli/names/source_text.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model/suffix.h"
+#include "cli/names/suffix.h"
 #include "tests/unit/run.h"
 
 static const struct {
@@ -64,7 +64,21 @@ static const struct {
 	{ "dynamicClass::lambda_method12", "dynamicClass::lambda_method" },
 	{ "TRACE_7::loop.lua:3", "TRACE_::loop.lua:3" },
 	{ "julia_sum_1234", "julia_sum_" },
+	/* of Scala, of a record, and of JDK 21 */
+	{ "App$$$Lambda$27/0x00000008010c1000.apply$mcII$sp",
+	  "App$$$Lambda$.apply$mcII$sp" },
+	{ "LApp$$Lambda+0x00000008010c1000;::apply", "LApp$$Lambda;::apply" },
+	{ "com.sun.proxy.jdk.proxy1.$Proxy0.run",
+	  "com.sun.proxy.jdk.proxy.$Proxy.run" },
+	{ "JS:*parse /srv/a.js:3:20", "JS:parse /srv/a.js:3:20" },
+	{ "JS:^parse /srv/a.js:3:20", "JS:parse /srv/a.js:3:20" },
+	{ "JS:~ /srv/a.js:10:5", "JS: /srv/a.js:10:5" },
 	/* the next run has these again */
+	{ "JS:parse /srv/a.js:3:20", NULL },
+	{ "JS:*", "JS:" },
+	{ "js:*parse", NULL },
+	{ "App$.$anonfun$main$1", NULL },
+	{ "Main$$Lambda$a1b2c3d4e5f6.run", NULL }, /* GraalVM: of its code */
 	{ "work.isra.0", NULL },
 	{ "core::fmt::write::h0123456789abcdef", NULL },
 	{ "core[0123456789abcdef]::fmt::write", NULL },

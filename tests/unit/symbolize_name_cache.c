@@ -268,6 +268,55 @@ START_TEST(a_damaged_one_is_ignored_and_told)
 }
 END_TEST
 
+static size_t memo_count(void)
+{
+	char folder[256];
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(folder, sizeof(folder), "%s/names/61", cache);
+	d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* What changes a name or where it is looked for. */
+START_TEST(each_way_to_ask_has_a_memo_of_its_own)
+{
+	static const char *const folders[] = { "/no", NULL };
+	const struct code_place code = { .off = MKELF_OFF + 0x10 };
+	const struct symbolize_opts plain = { .symfs = dir, .cache = cache };
+	struct symbolize_opts o[] = { plain, plain, plain, plain,
+				      plain, plain, plain, plain };
+	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+
+	memcpy(img.id, id_a, 20);
+	img.id_len = 20;
+	o[1].no_demangle = true;
+	o[2].no_inline = true;
+	o[3].no_live = true;
+	o[4].kallsyms = "/no";
+	o[5].home = "/no";
+	o[6].debug_dirs = folders;
+	o[7].no_inline = o[7].no_live = true;
+	for (size_t i = 0; i < sizeof(o) / sizeof(*o); i++) {
+		struct symbolizer *sy = symbolize_new(&o[i]);
+
+		got[0] = '\0';
+		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1,
+						 memo_collect, NULL, &rep,
+						 NULL),
+				 0);
+		report_release(&rep);
+		symbolize_free(sy);
+		ck_assert_uint_eq(memo_count(), i + 1);
+	}
+}
+END_TEST
+
 START_TEST(the_oldest_go_when_there_are_too_many)
 {
 	char old[PATH_MAX_HERE];
@@ -323,6 +372,7 @@ int main(void)
 		one_of_an_older_program_is_written_anew,
 		a_better_file_that_turns_up_is_used,
 		a_damaged_one_is_ignored_and_told,
+		each_way_to_ask_has_a_memo_of_its_own,
 		the_oldest_go_when_there_are_too_many,
 	};
 	Suite *s = suite_create("symbolize_name_cache");

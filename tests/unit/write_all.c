@@ -1,6 +1,6 @@
-/* write_all.c - tests of stitch/base/write_all.c: every byte arrives, or there
+/* write_all.c - tests of stitch/files/write_all.c: every byte arrives, or there
  * is a reason. */
-#include "stitch/base/write_all.h"
+#include "stitch/files/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/temp.h"
+#include "stitch/files/temp.h"
 #include "tests/unit/run.h"
 
 #define MANY ((size_t)4 << 20)

@@ -6,8 +6,8 @@
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/export/chrome/chrome_tracks.h"
-#include "cli/model/filter.h"
-#include "cli/model/wait_cause.h"
+#include "cli/samples/filter.h"
+#include "cli/waits/wait_cause.h"
 #include "cli/output/json.h"
 #include "stitch/base/search.h"
 

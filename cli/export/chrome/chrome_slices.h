@@ -1,11 +1,11 @@
 /* chrome_slices.h - the slices of a Chrome trace: times in which a thread ran,
  * from one switch to the next, and arrows from who woke a thread to the slice
- * that this began, as cli/model/waits.h tells them. About 64 bytes each. */
+ * that this began, as cli/waits/waits.h tells them. About 64 bytes each. */
 #ifndef CLI_EXPORT_CHROME_CHROME_SLICES_H
 #define CLI_EXPORT_CHROME_CHROME_SLICES_H
 #include <stdint.h>
 
-#include "cli/model/waits.h"
+#include "cli/waits/waits.h"
 
 struct err;
 struct slices;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
-#include "cli/model/events.h"
-#include "cli/model/filter.h"
+#include "cli/samples/events.h"
+#include "cli/samples/filter.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"

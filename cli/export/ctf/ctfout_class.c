@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/model/code.h"
-#include "cli/model/events.h"
-#include "cli/model/payloads.h"
+#include "cli/samples/code.h"
+#include "cli/samples/events.h"
+#include "cli/samples/payloads.h"
 #include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"

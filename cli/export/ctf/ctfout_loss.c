@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/model/loss_rows.h"
+#include "cli/samples/loss_rows.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

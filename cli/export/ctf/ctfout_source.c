@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/model/events.h"
-#include "cli/model/filter.h"
-#include "cli/model/loss_rows.h"
+#include "cli/samples/events.h"
+#include "cli/samples/filter.h"
+#include "cli/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

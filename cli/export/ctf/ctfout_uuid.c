@@ -15,7 +15,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/write_all.h"
+#include "stitch/files/write_all.h"
 #include "stitch/base/table.h"
 
 #define UUID 16

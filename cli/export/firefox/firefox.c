@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
-#include "cli/model/code_place.h"
+#include "cli/samples/code.h"
+#include "cli/names/code_place.h"
 #include "cli/output/columns.h"
-#include "cli/model/label.h"
+#include "cli/stacks/label.h"
 #include "cli/output/json.h"
-#include "cli/model/stack_names.h"
+#include "cli/stacks/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX

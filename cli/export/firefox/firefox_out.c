@@ -4,11 +4,11 @@
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/export/firefox/firefox_threads.h"
-#include "cli/model/notes.h"
+#include "cli/samples/notes.h"
 #include "cli/output/json.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 
 #define NS_PER_MS 1000000u
 

@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
-#include "cli/model/loss_rows.h"
-#include "cli/model/waits.h"
+#include "cli/samples/loss_rows.h"
+#include "cli/waits/waits.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
 #include "cli/export/spool.h"

@@ -18,7 +18,7 @@
 #include "cli/version.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/new_file.h"
+#include "stitch/files/new_file.h"
 
 #define GROUP_ROWS 524288
 #define GROUP_VALUES ((size_t)4 << 20) /* of all columns that are lists */

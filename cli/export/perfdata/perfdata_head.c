@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
+#include "cli/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/clocks.h"

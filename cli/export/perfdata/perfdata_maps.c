@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
+#include "cli/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_places.h"
 #include "schema/columns.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
+#include "cli/samples/code.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/code.h"
-#include "cli/model/payloads.h"
+#include "cli/samples/code.h"
+#include "cli/samples/payloads.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

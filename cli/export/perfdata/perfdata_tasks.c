@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/events.h"
+#include "cli/samples/events.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"
 #include "schema/columns.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/events.h"
-#include "cli/model/payloads.h"
+#include "cli/samples/events.h"
+#include "cli/samples/payloads.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
+#include "stitch/files/path.h"
 #include "stitch/base/table.h"
 
 #define TYPE_TRACEPOINT 2u

@@ -36,6 +36,8 @@ __attribute__((noinline)) uint64_t checksum(const std::vector<uint32_t> &v)
 {
 	uint64_t sum = 1;
 
+	/* else the compiler calls it once, as it has no effect */
+	asm volatile("");
 	for (int again = 0; again < 10 + 8 * PLANT_SHARED; again++)
 		for (uint32_t x : v)
 			sum = (sum << 5 | sum >> 59) ^ x;
@@ -73,11 +75,12 @@ __attribute__((noinline)) uint64_t hash_one(const char *s)
 
 __attribute__((noinline)) uint64_t letters(const char *s)
 {
-	uint64_t n[32] = { 0 };
+	uint64_t n = 0;
 
+	/* a table took twice as long in runs where it lay badly */
 	for (; *s; s++)
-		n[*s & 31]++;
-	return n[5] + n[3];
+		n += (uint64_t)(*s & 31) << (*s & 7);
+	return n;
 }
 
 __attribute__((noinline)) uint64_t insert_word(std::vector<uint64_t> &t, uint64_t h)
@@ -133,10 +136,10 @@ __attribute__((noinline)) uint64_t parse(uint64_t seed)
 	for (int i = 0; i < 60; i++) {
 		std::string text = std::to_string(seed + i) + ",some field,another one";
 
-		for (int k = 0; k < 4 * PLANT_ALLOC; k++) {
+		for (int k = 0; k < 12 * PLANT_ALLOC; k++) {
 			char *copy = strdup(text.c_str());
 
-			sum += copy[k];
+			sum += copy[k & 7];
 			free(copy);
 		}
 		for (char c : text)

@@ -129,7 +129,7 @@ func pushOrder(queue []uint64, x uint64) uint64 {
 //go:noinline
 func sortRows(from []uint32) uint64 {
 	v := append([]uint32(nil), from...)
-	for i := 1; i < 100; i++ {
+	for i := 1; i < 160; i++ {
 		for k := i; k > 0 && v[k-1] > v[k]; k-- {
 			v[k-1], v[k] = v[k], v[k-1]
 		}

@@ -94,9 +94,9 @@ fn parse(seed: u64) -> u64 {
     let mut sum = 0u64;
     for i in 0..50 {
         let text = (seed + i).to_string() + ",some field,another one";
-        for k in 0..3 * PLANT_ALLOC {
+        for k in 0..9 * PLANT_ALLOC {
             let copy = black_box(text.as_bytes().to_vec());
-            sum += copy[k as usize] as u64;
+            sum += copy[k as usize & 7] as u64;
         }
         for c in text.bytes() {
             sum = sum.wrapping_mul(31).wrapping_add(c as u64);
@@ -121,7 +121,7 @@ fn push_order(queue: &mut [u64], mut x: u64) -> u64 {
 #[inline(never)]
 fn sort_rows(v: &[u32]) -> u64 {
     let mut v = v.to_vec();
-    for i in 1..100 {
+    for i in 1..160 {
         let mut k = i;
         while k > 0 && v[k - 1] > v[k] {
             v.swap(k - 1, k);

@@ -1,0 +1,331 @@
+/* compare.c - the recordings that a comparison is of, read and matched. */
+#include "cli/diffs/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ingest/name.h"
+#include "cli/input.h"
+#include "cli/diffs/diff_cause.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/samples/loss_rows.h"
+#include "cli/names/matching.h"
+#include "cli/diffs/sides.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "cli/diffs/compare_images.h"
+#include "cli/diffs/compare_symbols.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/symbolize.h"
+
+static int compare_read_capture(struct compare_run *run, struct store *db,
+				struct err *err)
+{
+	struct rows *r = rows_of(db, "compare_captures", err);
+	bool several = false;
+
+	while (rows_step(r)) {
+		const char *host = rows_text(r, COMPARE_CAPTURES_HOST);
+		int64_t took = rows_int(r, COMPARE_CAPTURES_TOOK);
+
+		run->took = !several && took > 0 ? took : 0;
+		several = true;
+		if (!run->capture[0])
+			snprintf(run->capture, sizeof(run->capture),
+				 "%.100s%s%.60s",
+				 rows_text(r, COMPARE_CAPTURES_PATH),
+				 *host ? " of " : "", host);
+	}
+	return rows_end(r, err);
+}
+
+/* Chooses the event called `want`, without one the event that stacks_choose()
+ * takes. Returns 0, or -1 and *err if there is no sample to compare. */
+static int compare_choose_event(struct compare_run *run, const char *want,
+				const struct stacks_opts *so, struct err *err)
+{
+	if (!want && stacks_heaviest(run->stacks) >= 0) {
+		run->event = stacks_choose(run->stacks, "comparing");
+		return 0;
+	}
+	for (size_t i = 0; want && i < stacks_events(run->stacks); i++) {
+		const struct stacks_event *e = stacks_event(run->stacks, i);
+
+		if (!e->samples || strcmp(e->name, want) != 0)
+			continue;
+		run->event = (int)i;
+		return 0;
+	}
+	run->event = -2;
+	if (stacks_unweighed(run->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", run->path,
+			       so->weight);
+	return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s%s%s", run->path,
+		       want ? " of '" : "", want ? want : "", want ? "'" : "",
+		       want && !filter_given(so->filter)
+			       ? ""
+			       : filter_that_passed(so->filter),
+		       want ? "; choose with --event" : "");
+}
+
+const char *compare_event(const struct compare *c)
+{
+	return c->run[0].stacks && c->run[0].event >= 0
+		       ? stacks_event(c->run[0].stacks, (size_t)c->run[0].event)
+				 ->name
+		       : NULL;
+}
+
+static void compare_take_sample(void *arg, const struct stacks_sample *s)
+{
+	struct diff_times *t = arg;
+
+	t->untimed |= !s->timed;
+	diff_times_add(t, s->group, s->time);
+}
+
+/* Reads a run; its event is that of the first. */
+static int compare_read(struct compare *c, size_t i,
+			const struct compare_opts *o, int *status,
+			struct err *err)
+{
+	struct compare_run *run = &c->run[i];
+	struct stacks_opts so = o->stacks;
+	const char *want = i ? compare_event(c) : NULL;
+	struct store *db = database_open(run->path, status, err);
+
+	so.labels = c->labels;
+	so.unnamed = true;
+	if (db && c->sides->side[0].n == 1 && c->sides->side[1].n == 1 &&
+	    !stacks_served(db, err)) {
+		so.each = compare_take_sample;
+		so.arg = &run->times;
+		c->rows[i].times = &run->times;
+	}
+	if (db &&
+	    !loss_rows_sum(db, &c->rows[i].lost, &c->rows[i].lost_unknown,
+			   err) &&
+	    !compare_read_capture(run, db, err))
+		run->stacks = stacks_load(db, &so, err);
+
+	int rc = run->stacks ? compare_choose_event(run, want, &so, err) : -1;
+	struct trust *trust =
+		rc ? NULL : trust_of(db, run->stacks, run->event, err);
+
+	rc = trust ? 0 : -1;
+	if (trust)
+		trust_say(trust, run->trust);
+	if (!rc && !stacks_served(db, err))
+		run->files = name_symbolizer(db, NULL);
+	trust_free(trust);
+	store_close(db);
+	if (rc)
+		return -1;
+	return 0;
+}
+
+int compare_load(struct compare *c, const struct sides *s,
+		 const struct compare_opts *o, int *status, struct err *err)
+{
+	size_t n = s->side[0].n + s->side[1].n;
+
+	c->sides = s;
+	c->labels = labels_new();
+	c->run = mem_new(n, sizeof(*c->run));
+	c->rows = mem_new(n, sizeof(*c->rows));
+	c->runs_a = s->side[0].n;
+	c->match = matching_new(err);
+	if (!c->match)
+		return -1;
+	for (; c->n < n; c->n++) {
+		int side = compare_side(c, c->n);
+
+		c->run[c->n].path =
+			s->side[side].path[c->n - (side ? c->runs_a : 0)];
+		if (!o->folded && compare_read(c, c->n, o, status, err))
+			return -1;
+	}
+	if (o->folded)
+		return 0;
+	compare_match_images(c);
+	for (size_t i = 0; i < n; i++)
+		matching_add(c->match, compare_side(c, i),
+			     stacks_code(c->run[i].stacks),
+			     stacks_homonyms(c->run[i].stacks),
+			     o->stacks.inlined_same);
+	if (matching_check(c->match, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		stacks_match(c->run[i].stacks, c->match, compare_side(c, i));
+	return 0;
+}
+
+void compare_judge(struct compare *c, unsigned int keys, bool absolute)
+{
+	int8_t *build = compare_builds(c);
+	struct diff_known known = { .build = build,
+				    .n = labels_count(c->labels) };
+
+	if (keys == (KEY_SYM | KEY_DSO)) {
+		compare_prove_only(c);
+		known.only = c->only;
+		known.n = c->n_only;
+	}
+	for (int i = 0; i < 2; i++) {
+		c->by[i] =
+			diff_rows_new(c->rows, c->n, c->runs_a, keys, i, known);
+		diff_cause_judge(c->by[i]);
+	}
+	c->d = c->by[absolute];
+	free(build);
+}
+
+void compare_release(struct compare *c)
+{
+	size_t n = c->sides ? c->sides->side[0].n + c->sides->side[1].n : 0;
+
+	for (int i = 0; i < 2; i++)
+		diff_rows_free(c->by[i]);
+	for (size_t i = 0; i < n; i++) {
+		report_rows_free(c->rows[i].rows);
+		stacks_free(c->run[i].stacks);
+		diff_times_release(&c->run[i].times);
+		symbolize_free(c->run[i].files);
+	}
+	free(c->renames);
+	free(c->only);
+	free(c->renamed);
+	matching_free(c->match);
+	labels_free(c->labels);
+	free(c->run);
+	free(c->rows);
+}
+
+void compare_tell_side(const struct compare *c, int side, FILE *out)
+{
+	const struct diff_side *s = &c->d->side[side];
+	const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+	const char *name = c->sides->side[side].name;
+	const char *event = compare_event(c);
+
+	fprintf(out, "%c: ", side ? 'B' : 'A');
+	safe_text_put(out, name, 0, 0);
+	/* the path given may be the capture's own: do not name it twice */
+	if (first->capture[0] && s->runs == 1 &&
+	    !strstr(first->capture, name)) {
+		fputs(", capture ", out);
+		safe_text_put(out, first->capture, 0, 0);
+	}
+	if (first->stacks) {
+		fputs(", ", out);
+		safe_text_put(out, event ? event : "several events", 0, 0);
+	}
+	fputs(", ", out);
+	human_put_grouped(out, s->samples);
+	fputs(s->samples == 1 ? " sample" : " samples", out);
+	if (s->unjoined) {
+		fputs(", ", out);
+		human_put_grouped(out, s->unjoined);
+		fputs(" without user half", out);
+	}
+	if (s->lost) {
+		fputs(", ", out);
+		human_put_grouped(out, s->lost);
+		fprintf(out, " records lost%s",
+			s->lost_unknown ? " and an unknown number more" : "");
+	} else if (s->lost_unknown) {
+		fputs(", an unknown number of records lost", out);
+	}
+}
+
+void compare_tell_trust(const struct compare *c, int side, FILE *out)
+{
+	const struct compare_run *run = &c->run[side ? c->runs_a : 0];
+
+	if (!run->stacks)
+		return;
+	fprintf(out, "%c%s: %s", side ? 'B' : 'A',
+		c->d->side[side].runs > 1 ? ", its first run" : "", run->trust);
+}
+
+void compare_put_json(const struct compare *c, struct json *j)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct diff_side *s = &c->d->side[side];
+		const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+
+		json_object(j, side ? "b" : "a");
+		json_text(j, "name", c->sides->side[side].name);
+		json_text(j, "capture",
+			  first->capture[0] ? first->capture : NULL);
+		json_text(j, "event", compare_event(c));
+		json_uint(j, "runs", s->runs);
+		json_uint(j, "samples", s->samples);
+		json_uint(j, "weight", s->weight);
+		json_uint(j, "without_user_half", s->unjoined);
+		json_uint(j, "lost", s->lost);
+		json_bool(j, "lost_unknown", s->lost_unknown);
+		/* several runs: of the first one */
+		json_text(j, "user_stacks",
+			  first->stacks ? first->trust : NULL);
+		json_end(j);
+	}
+}
+
+void compare_tell_result(const struct compare *c, int total, FILE *out)
+{
+	bool absolute = c->d->absolute;
+	const struct diff_rows *other = c->by[!absolute];
+	struct diff_counts n = diff_rows_changed(c->d, total);
+
+	fprintf(out, "significant: %zu more in B, %zu less, by %s of %s",
+		n.more, n.less, absolute ? "weights" : "shares",
+		total ? "total" : "self");
+	if (other) {
+		struct diff_counts more = diff_rows_changed(other, total);
+
+		fprintf(out, "; %zu more, %zu less, by %s", more.more,
+			more.less, absolute ? "shares" : "weights");
+	}
+	if (c->d->part) {
+		fputs("; measured against ", out);
+		human_put_grouped(out, c->d->n_kept);
+		fprintf(out, " function%s that did not change, ",
+			c->d->n_kept == 1 ? "" : "s");
+		for (int side = 0; side < 2; side++) {
+			human_put_percent(out, (double)c->d->kept[side],
+					  (double)c->d->side[side].weight);
+			fputs(side ? " of B" : " of A and ", out);
+		}
+		fprintf(out, " (p %.2g)", c->d->kept_p);
+	}
+	if (n.appeared || n.gone)
+		fprintf(out,
+			"; by symbols, which inlined functions lack, %zu new "
+			"in B, %zu gone",
+			n.appeared, n.gone);
+	fputs(c->n > 2 ? "; by how they differ between runs: false-positive "
+			 "rate at most 1 %"
+		       : "; of one run a side, which does not tell what runs "
+			 "differ by: to gate, give several, A... -- B...",
+	      out);
+	if (c->n > 2 && other)
+		fputs(" each", out);
+}
+
+char *compare_said(const struct compare *c, compare_tell_fn *tell, int which)
+{
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	tell(c, which, out);
+	mem_stream_end(out);
+	return text;
+}

@@ -1,0 +1,303 @@
+/* compare_images.c - programs that have another file name on the other side of
+ * a comparison, told by their functions. */
+#include "cli/diffs/compare_images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/samples/code.h"
+#include "cli/diffs/diff_alone.h"
+#include "cli/stacks/label.h"
+#include "cli/names/matching.h"
+#include "cli/names/short_name.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/diffs/compared.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+
+/* Images with less of the user code are left as they are. */
+#define WEIGHT_MIN 0.05
+
+/* An image of one side, in all its runs. */
+struct side_program {
+	uint32_t id; /* matched_image.id */
+	const char *name;
+	struct intern functions; /* short names of those that were on stacks;
+				  * then those that were asked for */
+	int64_t n_own;
+	double *self; /* weight of each */
+	size_t n, cap;
+	double weight; /* of all of its code, named or not */
+	size_t like;   /* images of the other side that may be this one */
+};
+
+struct programs {
+	struct side_program *item;
+	size_t n, cap;
+	double weight; /* of all user code */
+};
+
+static struct side_program *programs_get(struct programs *p,
+					 const struct matched_image *img)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->item[i].id == img->id)
+			return &p->item[i];
+
+	struct side_program *made = mem_add(p->item, p->n, p->cap);
+
+	*made = (struct side_program){ .id = img->id, .name = img->name };
+	return made;
+}
+
+/* Returns the id of a function. Each program has "main", and names that begin
+ * with "_" are of its start; these tell nothing. */
+static int64_t side_program_function(struct side_program *p, const char *name)
+{
+	char *brief;
+	uint32_t id;
+
+	if (!name || !name[0] || name[0] == '_' || !strcmp(name, "main"))
+		return -1;
+	brief = mem_new(strlen(name) + 1, 1);
+	short_name(name, 0, brief);
+	id = intern_add(&p->functions, brief);
+	p->self = mem_reach(p->self, &p->n, &p->cap, (size_t)id + 1,
+			    sizeof(*p->self));
+	free(brief);
+	return id;
+}
+
+/* Adds the functions of a run, and where the user half of its stacks ends. */
+static void programs_add(struct programs *p, const struct compare *c,
+			 size_t run)
+{
+	const struct compare_run *r = &c->run[run];
+	const struct known_code *code = stacks_code(r->stacks);
+	int side = compare_side(c, run);
+	/* of each frame */
+	int64_t *function = mem_new(code->n_frame, sizeof(*function));
+	uint32_t *program = mem_new(code->n_frame, sizeof(*program));
+
+	for (uint32_t i = 1; i < code->n_frame; i++) {
+		const struct code_frame *f = &code->frame[i];
+		const struct image *img = &code->image[f->image].img;
+		struct matched_image same;
+		struct side_program *of;
+
+		if (img->kind != IMAGE_FILE)
+			continue;
+		same = matching_image(c->match, side, img);
+		of = programs_get(p, &same);
+		program[i] = (uint32_t)(of - p->item) + 1;
+		function[i] = side_program_function(of, f->at.name);
+	}
+	for (size_t i = 0; i < stacks_count(r->stacks); i++) {
+		const struct stacks_group *g = stacks_group(r->stacks, i);
+		uint32_t at = code_chain_at(code, g->uraw)->stack;
+		uint32_t frame = at ? code->stack[at].frame : 0;
+
+		if (r->event >= 0 && g->event != (uint32_t)r->event)
+			continue;
+		p->weight += frame ? (double)g->weight : 0;
+		if (!program[frame])
+			continue;
+		struct side_program *of = &p->item[program[frame] - 1];
+
+		of->weight += (double)g->weight;
+		if (function[frame] >= 0)
+			of->self[function[frame]] += (double)g->weight;
+	}
+	free(function);
+	free(program);
+}
+
+/* Returns how much of the weight of a is of functions that b has, 0 to 1. */
+static double side_program_agrees(struct side_program *a,
+				  struct side_program *b)
+{
+	double same = 0;
+
+	for (uint32_t i = 0; i < a->functions.n; i++)
+		if (a->self[i] > 0 &&
+		    side_program_function(b, intern_get(&a->functions, i)) <
+			    b->n_own)
+			same += a->self[i];
+	return a->weight > 0 ? same / a->weight : 0;
+}
+
+static bool programs_lack(const struct programs *p,
+			  const struct side_program *of)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->item[i].id == of->id)
+			return false;
+	return true;
+}
+
+/* Returns whether two images of both sides may be one, and how much of the
+ * weight agrees: more than half of each. */
+static bool programs_are_like(struct programs side[2], size_t a, size_t b,
+			      double *agrees)
+{
+	struct side_program *p[2] = { &side[0].item[a], &side[1].item[b] };
+
+	for (int i = 0; i < 2; i++)
+		if (p[i]->weight < WEIGHT_MIN * side[i].weight ||
+		    !(p[i]->weight > 0) || !programs_lack(&side[!i], p[i]))
+			return false;
+	*agrees = fmin(side_program_agrees(p[0], p[1]),
+		       side_program_agrees(p[1], p[0]));
+	return *agrees > 0.5;
+}
+
+int8_t *compare_builds(const struct compare *c)
+{
+	uint32_t n = labels_count(c->labels);
+	struct intern names = { 0 };
+	const struct image **first = NULL;
+	size_t n_first = 0, cap = 0;
+	/* of each name: 1 << side, 4: builds differ, 8: one is not known */
+	uint8_t *sides = NULL;
+	size_t n_sides = 0, cap_sides = 0;
+	int8_t *build = mem_new(n, sizeof(*build));
+
+	for (size_t i = 0; i < c->n && c->run[i].stacks; i++) {
+		const struct known_code *code = stacks_code(c->run[i].stacks);
+		int side = compare_side(c, i);
+
+		for (size_t k = 1; k < code->n_image; k++) {
+			const struct image *img = &code->image[k].img;
+			uint32_t id = intern_add(
+				&names,
+				matching_image(c->match, side, img).own);
+
+			if (id == n_first)
+				*mem_add(first, n_first, cap) = img;
+			sides = mem_reach(sides, &n_sides, &cap_sides,
+					  (size_t)id + 1, sizeof(*sides));
+			sides[id] |= 1 << side;
+			if (!img->id_len)
+				sides[id] |= 8;
+			else if (img->id_len != first[id]->id_len ||
+				 memcmp(img->id, first[id]->id, img->id_len) !=
+					 0)
+				sides[id] |= 4;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id =
+			intern_add(&names, labels_get(c->labels, i)->image);
+
+		build[i] = id >= n_sides    ? 0
+			   : sides[id] == 3 ? DIFF_SAME_BUILD
+			   : sides[id] == 7 ? DIFF_OTHER_BUILD
+					    : 0;
+	}
+	intern_release(&names);
+	free(first);
+	free(sides);
+	return build;
+}
+
+void compare_match_images(struct compare *c)
+{
+	struct programs side[2] = { 0 };
+	double agrees;
+
+	for (size_t i = 0; i < c->n; i++)
+		programs_add(&side[compare_side(c, i)], c, i);
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < side[i].n; k++)
+			side[i].item[k].n_own =
+				(int64_t)side[i].item[k].functions.n;
+	for (size_t a = 0; a < side[0].n; a++)
+		for (size_t b = 0; b < side[1].n; b++)
+			if (programs_are_like(side, a, b, &agrees)) {
+				side[0].item[a].like++;
+				side[1].item[b].like++;
+			}
+	for (size_t a = 0; a < side[0].n; a++)
+		for (size_t b = 0; b < side[1].n; b++) {
+			struct side_program *from = &side[0].item[a];
+			struct side_program *to = &side[1].item[b];
+
+			if (!from->like || !to->like ||
+			    matching_is_told(c->match, from->id, to->id) ||
+			    !programs_are_like(side, a, b, &agrees))
+				continue;
+			*mem_add(c->renames, c->n_renames, c->cap_renames) =
+				(struct compare_rename){
+					from->name, to->name, agrees,
+					from->like == 1 && to->like == 1
+				};
+		}
+	/* after all of them were looked at */
+	for (size_t i = 0; i < c->n_renames; i++)
+		if (c->renames[i].taken)
+			matching_rename(c->match, c->renames[i].from,
+					c->renames[i].to);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < side[i].n; k++) {
+			intern_release(&side[i].item[k].functions);
+			free(side[i].item[k].self);
+		}
+		free(side[i].item);
+	}
+}
+
+/* "--match OLD=NEW" */
+static void compare_put_match(const char *from, const char *to, FILE *out)
+{
+	fputs("--match ", out);
+	safe_text_put(out, from, 0, 0);
+	putc('=', out);
+	safe_text_put(out, to, 0, 0);
+}
+
+void compare_tell_images(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+
+	const char *next = "";
+	size_t competing = 0;
+
+	for (size_t i = 0; i < c->n_renames; i++) {
+		const struct compare_rename *r = &c->renames[i];
+
+		competing += !r->taken;
+		if (!r->taken)
+			continue;
+		fputs(next, out);
+		safe_text_put(out, r->from, 0, 0);
+		fputs(" of A is taken for ", out);
+		safe_text_put(out, r->to, 0, 0);
+		fputs(" of B: ", out);
+		human_put_percent(out, r->agrees, 1);
+		fputs(" of it is functions of the same names (", out);
+		compare_put_match(r->from, r->from, out);
+		fputs(" keeps them apart)", out);
+		next = "; ";
+	}
+	for (size_t i = 0; competing && i < c->n_renames; i++) {
+		const struct compare_rename *r = &c->renames[i];
+
+		if (r->taken)
+			continue;
+		fprintf(out, "%s", next);
+		if (strcmp(next, ", or ") != 0)
+			fputs("several images agree by the names of their "
+			      "functions, choose with ",
+			      out);
+		compare_put_match(r->from, r->to, out);
+		next = ", or ";
+	}
+}
+
+void compare_tell_alone(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+	diff_alone_tell(c->d, out);
+}

@@ -1,0 +1,20 @@
+/* compare_images.h - programs that have another file name on the other side of
+ * a comparison, told by their functions. */
+#ifndef CLI_DIFFS_COMPARE_IMAGES_H
+#define CLI_DIFFS_COMPARE_IMAGES_H
+#include <stdint.h>
+#include <stdio.h>
+
+struct compare;
+
+/* Matches images that have another name on the other side, as c->renames, by
+ * the weights of their functions; before matching_add(). */
+void compare_match_images(struct compare *c);
+/* Returns DIFF_SAME_BUILD of each label whose image has it in all runs; the
+ * caller frees it. */
+int8_t *compare_builds(const struct compare *c);
+/* Writes which images were matched by their functions, or cannot be. */
+void compare_tell_images(const struct compare *c, int none, FILE *out);
+/* Writes that most cannot be compared (diff_alone.h), or nothing. */
+void compare_tell_alone(const struct compare *c, int none, FILE *out);
+#endif

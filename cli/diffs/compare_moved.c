@@ -1,0 +1,284 @@
+/* compare_moved.c - which of a run and its functions takes more, by weights:
+ * the first sentence of a comparison. Of one run a side it says how long these
+ * two took, as nothing tells what runs of one program differ by: of pairs of
+ * such runs on a busy machine half differ by more than any fixed limit. */
+#include "cli/diffs/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/diffs/diff_chance.h"
+#include "cli/stacks/label.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+
+/* Of a side that has so many times the weight of the other, percents say less
+ * than that number. */
+#define MOVED_TIMES 10
+/* Runs whose weights differ by so many standard deviations differ. */
+#define MOVED_Z 2.0
+#define MOVED_P 0.05
+
+/* The mean weight of the runs of a side, and the variance of that mean by its
+ * runs. */
+static double moved_mean(const struct compare *c, int side, double *variance)
+{
+	double n = (double)c->d->side[side].runs;
+	double mean = (double)c->d->side[side].weight / n;
+	double sum = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double off = (double)report_weight(c->rows[i].rows) - mean;
+
+		sum += compare_side(c, i) == side ? off * off : 0;
+	}
+	*variance = n > 1 ? sum / (n - 1) / n : NAN;
+	return mean;
+}
+
+/* Returns whether the runs of both sides differ: by Welch's t, or of one run a
+ * side by what counting and other runs make likely. */
+static bool moved_is(const struct compare *c, double a, double b, double va,
+		     double vb)
+{
+	double n[2] = { (double)c->d->side[0].runs,
+			(double)c->d->side[1].runs };
+	double df;
+
+	if (c->n == 2)
+		return fabs(b - a) / a >
+		       MOVED_Z * sqrt(2 * DIFF_BETWEEN * DIFF_BETWEEN +
+				      1 / (double)c->d->side[0].samples +
+				      1 / (double)c->d->side[1].samples);
+	if (n[0] < 2 || n[1] < 2) {
+		double known = n[0] < 2 ? vb * n[1] : va * n[0];
+
+		va = known / n[0];
+		vb = known / n[1];
+		df = n[0] + n[1] - 2;
+	} else {
+		df = (va + vb) * (va + vb) /
+		     (va * va / (n[0] - 1) + vb * vb / (n[1] - 1));
+	}
+	return va + vb > 0
+		       ? diff_p_student((b - a) / sqrt(va + vb), df) < MOVED_P
+		       : a != b;
+}
+
+/* Writes "47.0 ms" or "1,234 cycles". */
+static void moved_put_weight(const char *unit, double v, FILE *out)
+{
+	char buf[32];
+
+	if (!strcmp(unit, "ns")) {
+		fputs(human_ns(buf, sizeof(buf), (int64_t)v), out);
+		return;
+	}
+	human_put_grouped(out, (uint64_t)v);
+	fputc(' ', out);
+	safe_text_put(out, unit, 0, 0);
+}
+
+static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
+{
+	const struct label *l = diff_rows_label(d, row);
+
+	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
+}
+
+/* Writes ", in hash +4.10, malloc +1.80 points". */
+static void moved_put_parts(const struct compare *c, const struct diff_rows *d,
+			    FILE *out)
+{
+	const struct diff_cause *cause = &d->cause;
+
+	for (size_t i = 0; i < cause->n_part; i++) {
+		const struct diff_part *part = &cause->part[i];
+
+		fputs(i ? ", " : ", in ", out);
+		if (part->row == cause->row)
+			fputs("its own code", out);
+		else
+			moved_put_name(d, part->row, out);
+		if (!d->absolute) {
+			fprintf(out, " %+.2f", part->excess);
+			continue;
+		}
+		fprintf(out, " %c", part->excess < 0 ? '-' : '+');
+		moved_put_weight(c->unit, fabs(part->excess), out);
+	}
+	if (cause->n_part && !d->absolute)
+		fputs(" points", out);
+}
+
+/* sum: by how much the runs differ, in weight; 0: it is not said. */
+static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
+			    double sum, FILE *out)
+{
+	const struct diff_cause *cause = &d->cause;
+	const uint64_t *weight[2] = { d->row[cause->row].weight[0],
+				      d->row[cause->row].weight[1] };
+	const char *takes = c->n == 2 ? "took" : "takes";
+	double moved =
+		((double)weight[1][1] - d->scale * (double)weight[0][1]) /
+		(double)d->side[1].runs;
+
+	moved_put_name(d, cause->row, out);
+	if (d->place[0][cause->row].only) {
+		fprintf(out, " is %s",
+			diff_rows_word(&d->place[0][cause->row]));
+	} else if (!weight[1][1]) {
+		fputs(" was not seen in B", out);
+	} else if (!(cause->times > 0)) {
+		fputs(" was not seen in A", out);
+	} else if (cause->times > MOVED_TIMES) {
+		fprintf(out, " %s %.0f times as much", takes, cause->times);
+	} else {
+		fprintf(out, " %s ", takes);
+		human_put_percent(out, fabs(cause->times - 1), 1);
+		fputs(cause->sign > 0 ? " more" : " less", out);
+	}
+	moved_put_parts(c, d, out);
+	if (cause->moved) {
+		fputs(", and ", out);
+		moved_put_name(d, cause->instead, out);
+		fputs(" as much less: moved?", out);
+	} else if (cause->instead != REPORT_NONE) {
+		fputs(", and ", out);
+		moved_put_name(d, cause->instead, out);
+		fprintf(out, " itself as much %s: inlined?",
+			cause->sign > 0 ? "less" : "more");
+	} else if (moved * sum > 0) {
+		fputs(" and explains ", out);
+		if (moved / sum > 1)
+			fputs("all", out);
+		else
+			human_put_percent(out, fabs(moved), fabs(sum));
+		fputs(" of it", out);
+	}
+	if (cause->others)
+		fprintf(out, "; %zu other function%s changed", cause->others,
+			cause->others == 1 ? "" : "s");
+	else
+		fputs("; nothing else is proved to have changed", out);
+}
+
+const struct diff_rows *compare_cause(const struct compare *c)
+{
+	const struct diff_rows *other = c->by[!c->d->absolute];
+
+	return c->d->cause.row != REPORT_NONE		  ? c->d
+	       : other && other->cause.row != REPORT_NONE ? other
+							  : NULL;
+}
+
+void compare_tell_cause(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+	const struct diff_rows *d = compare_cause(c);
+
+	if (d)
+		moved_put_cause(c, d, 0, out);
+}
+
+/* Returns whether the weights are time on a CPU: of a clock that runs only
+ * there. */
+static bool moved_is_cpu(const struct compare *c)
+{
+	const char *event = compare_event(c);
+
+	return !strcmp(c->unit, "ns") && event &&
+	       (!strncmp(event, "cpu-clock", strlen("cpu-clock")) ||
+		!strncmp(event, "task-clock", strlen("task-clock")));
+}
+
+/* Returns ns that the recordings of a side took, on average; 0: it is not known
+ * of each. */
+static int64_t moved_wall(const struct compare *c, int side)
+{
+	int64_t sum = 0, n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (compare_side(c, i) != side)
+			continue;
+		if (!c->run[i].took ||
+		    __builtin_add_overflow(sum, c->run[i].took, &sum))
+			return 0;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+/* Writes ", in 2.51 s where A took 2.00 s". */
+static void moved_put_wall(const struct compare *c, FILE *out)
+{
+	int64_t wall[2] = { moved_wall(c, 0), moved_wall(c, 1) };
+	char took[2][32];
+
+	if (!wall[0] || !wall[1])
+		return;
+	for (int i = 0; i < 2; i++)
+		human_ns(took[i], sizeof(took[i]), wall[i]);
+	fprintf(out, ", in %s", took[1]);
+	if (!strcmp(took[0], took[1]))
+		fputs(" each", out);
+	else
+		fprintf(out, " where A took %s", took[0]);
+}
+
+void compare_tell_moved(const struct compare *c, int none, FILE *out)
+{
+	(void)none;
+	const char *unit = c->unit;
+	bool cpu = moved_is_cpu(c);
+	bool time = !cpu && !strcmp(unit, "ns");
+	bool two = c->n == 2;
+	const char *verb = cpu	  ? two ? "used" : "uses"
+			   : time ? two ? "took" : "takes"
+			   : two  ? "had"
+				  : "has";
+	const char *what = cpu ? " processor time" : "";
+	double va, vb;
+	double a = moved_mean(c, 0, &va);
+	double b = moved_mean(c, 1, &vb);
+	bool moved = moved_is(c, a, b, va, vb);
+	const struct diff_rows *cause = compare_cause(c);
+	uint32_t blind = c->d->cause.blind;
+
+	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
+	if (moved && b > MOVED_TIMES * a) {
+		fprintf(out, "%.0f times as %s%s as", b / a,
+			time ? "long" : "much", what);
+	} else if (moved) {
+		human_put_percent(out, fabs(b - a), a);
+		fprintf(out, " %s%s than",
+			b < a  ? "less"
+			: time ? "longer"
+			       : "more",
+			what);
+	} else {
+		fprintf(out, "about as %s%s as", time ? "long" : "much", what);
+	}
+	fprintf(out, " %s of A (%c", two ? "that" : "one", b < a ? '-' : '+');
+	moved_put_weight(unit, fabs(b - a), out);
+	if ((time || cpu) && compare_event(c)) {
+		fputs(" of ", out);
+		safe_text_put(out, compare_event(c), 0, 0);
+	}
+	fputc(')', out);
+	if (cpu)
+		moved_put_wall(c, out);
+	if (cause) {
+		fputs("; ", out);
+		moved_put_cause(c, cause, moved ? b - a : 0, out);
+	} else if (blind != REPORT_NONE) {
+		fputs("; ", out);
+		moved_put_name(c->d, blind, out);
+		fprintf(out,
+			", the same code, is called %s: by whom is missing "
+			"in most of its stacks",
+			c->d->cause.sign > 0 ? "more" : "less");
+	} else if (moved) {
+		fputs("; no function is proved to have changed", out);
+	}
+}

@@ -1,0 +1,34 @@
+/* diff_limit.h - how much a comparison lets something grow: --fail-above. */
+#ifndef CLI_DIFFS_DIFF_LIMIT_H
+#define CLI_DIFFS_DIFF_LIMIT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/command.h"
+
+struct err;
+
+/* --fail-above --function */
+extern const struct opt diff_limit_opts[];
+
+/* Checks the option; diff: whether two recordings are compared. Returns 0, or
+ * -1 and *err. */
+int diff_limit_check(bool diff, struct err *err);
+
+/* What grew by more; all zeros is empty. */
+struct diff_limit {
+	struct diff_grown *item;
+	size_t n, cap;
+};
+
+/* Returns whether only some functions are looked at. */
+bool diff_limit_of_functions(void);
+/* Notes a function, NULL if it is something else, that has significantly more
+ * in B: by this many percent of the whole, with this p-value; NaN: it is new.
+ * name, of all of the row, is copied. */
+void diff_limit_add(struct diff_limit *l, const char *name,
+		    const char *function, double percent, double p);
+/* Says on stderr what grew by more than is allowed, if anything did. Returns
+ * STATUS_LOSS then, else `status`. Frees what *l holds. */
+int diff_limit_end(struct diff_limit *l, int status);
+#endif

@@ -1,0 +1,51 @@
+/* diff_noise.h - how much more the samples of a row vary than by chance, in one
+ * recording.
+ *
+ * The samples of a clock are not independent of each other: a loop may be in
+ * step with the timer, and other programs on the machine slow down some
+ * functions for a while. So the recording is cut into blocks of equal time, and
+ * the variance of a row's samples is taken from the differences of neighbouring
+ * blocks (von Neumann), which do not count a phase of the program twice: it
+ * begins once and ends once. A change needs to be larger than by this variance,
+ * or by that of counting, whichever is larger. */
+#ifndef CLI_DIFFS_DIFF_NOISE_H
+#define CLI_DIFFS_DIFF_NOISE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_rows;
+
+/* The samples of a recording, in any order. */
+struct diff_times {
+	uint32_t *group; /* for stacks_group() */
+	int64_t *time;
+	size_t n, cap_group, cap_time;
+	bool untimed; /* some have no time: nothing is known */
+};
+
+/* times: the variance divided by that of counting; df: the degrees of freedom
+ * with which it is known; 0: not known. */
+struct diff_noise {
+	double times, df;
+};
+
+/* Of what a row is compared by. */
+enum diff_noise_kind {
+	DIFF_NOISE_SHARE,  /* a share of all samples */
+	DIFF_NOISE_NUMBER, /* alone */
+};
+
+struct diff_noises;
+
+void diff_times_add(struct diff_times *t, uint32_t group, int64_t time);
+void diff_times_release(struct diff_times *t);
+/* Cuts a recording into blocks. rows was counted with KEY_HITS, and is borrowed
+ * until diff_noises_free(). Returns NULL if nothing is known. */
+struct diff_noises *diff_noises_new(const struct report_rows *rows,
+				    const struct diff_times *t);
+void diff_noises_free(struct diff_noises *n);
+/* Returns the noise of a row, by its index: of its self, or its total. */
+struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
+				enum diff_noise_kind kind);
+#endif

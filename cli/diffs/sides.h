@@ -1,0 +1,26 @@
+/* sides.h - the recordings that a comparison is of: A and B, each one or
+ * several runs. */
+#ifndef CLI_DIFFS_SIDES_H
+#define CLI_DIFFS_SIDES_H
+#include <stddef.h>
+
+struct err;
+
+struct side {
+	char **path; /* of the runs */
+	size_t n, cap;
+	char name[200]; /* what to call them */
+};
+
+struct sides {
+	struct side side[2];
+};
+
+/* Takes the arguments of --diff, of which the first `before` were before "--";
+ * 0 or less: there was none, and the arguments are two recordings. With "--"
+ * each argument is a run, and each file that a pattern matches. *s is all
+ * zeros; the caller releases it, also on failure. Returns 0, or -1 and *err. */
+int sides_take(struct sides *s, int argc, char **argv, int before,
+	       struct err *err);
+void sides_release(struct sides *s);
+#endif

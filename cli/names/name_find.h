@@ -1,0 +1,32 @@
+/* name_find.h - finds the function that a user means by a part of its name. */
+#ifndef CLI_NAMES_NAME_FIND_H
+#define CLI_NAMES_NAME_FIND_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+/* A function that may be meant. Several may have the same full name. */
+struct name_choice {
+	const char *full, *shown;
+	const char *raw;  /* mangled; NULL: the same as full */
+	const char *told; /* full, and what tells it from others of that name,
+			   * see homonyms.h; NULL: full */
+	uint64_t weight;
+};
+
+#define NAME_LISTED 5 /* functions that are named where several are meant */
+
+/* Finds the function that is called `text`: in full, else by its short name or
+ * without its version, else by the end of that, else by any part of it, else by
+ * a part of the full name. Returns 1 and stores the heaviest choice of that
+ * function; 0 if there is none; -1 and *err, which lists them with their shares
+ * of `whole`, if there are several. */
+int name_find(const struct name_choice *c, size_t n, const char *text,
+	      uint64_t whole, size_t *at, struct err *err);
+/* Stores up to NAME_LISTED functions of which name_find() says that each may be
+ * meant, the heaviest choice of each, heaviest first. Returns how many; *more:
+ * choices of others. */
+size_t name_find_several(const struct name_choice *c, size_t n,
+			 const char *text, size_t *at, size_t *more);
+#endif

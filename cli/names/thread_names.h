@@ -1,0 +1,26 @@
+/* thread_names.h - which names several threads have: a row of one of these is
+ * told with its tid.
+ *
+ * thread_names_add() for all of them, then questions. */
+#ifndef CLI_NAMES_THREAD_NAMES_H
+#define CLI_NAMES_THREAD_NAMES_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/intern.h"
+
+/* Empty if it is all 0. */
+struct thread_names {
+	struct intern names;
+	int64_t *tid; /* by name: who has it; -1: several */
+	size_t n, cap;
+	struct intern told; /* what was answered */
+};
+
+void thread_names_release(struct thread_names *t);
+void thread_names_add(struct thread_names *t, const char *name, int64_t tid);
+/* Returns the name, with " (TID)" if several threads have it; "" for a thread
+ * without one. Valid until thread_names_release(). */
+const char *thread_names_tell(struct thread_names *t, const char *name,
+			      int64_t tid);
+#endif

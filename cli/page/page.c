@@ -1,0 +1,383 @@
+/* page.c - a database as one HTML page: the page around data, scripts and
+ * tables. */
+#include "cli/audit/banner.h"
+#include "cli/output/human.h"
+#include "cli/page/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/samples/filter.h"
+#include "cli/waits/waits.h"
+#include "cli/page/page_data.h"
+#include "cli/page/page_diff.h"
+#include "cli/page/page_source.h"
+#include "cli/page/page_tables.h"
+#include "cli/output/safe_text.h"
+#include "cli/stacks/stacks.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/files/path.h"
+
+extern const char text_page_css[];
+extern const char text_page_source_css[];
+extern const char text_page_diff_css[];
+extern const char text_page_html[];
+extern const char text_picture_js[];
+extern const char text_page_model_js[];
+extern const char text_page_draw_js[];
+extern const char text_page_ui_js[];
+extern const char text_page_tracks_js[];
+extern const char text_page_time_js[];
+extern const char text_page_heat_js[];
+extern const char text_page_chain_js[];
+extern const char text_page_count_js[];
+extern const char text_page_source_js[];
+extern const char text_page_diff_js[];
+extern const char text_page_link_js[];
+extern const char text_page_png_js[];
+extern const char text_page_input_js[];
+
+/* In this order: the last one starts the page. */
+static const char *const scripts[] = {
+	text_picture_js,     text_page_model_js,  text_page_draw_js,
+	text_page_ui_js,     text_page_tracks_js, text_page_chain_js,
+	text_page_time_js,   text_page_heat_js,	  text_page_count_js,
+	text_page_source_js, text_page_diff_js,	  text_page_link_js,
+	text_page_png_js,    text_page_input_js,
+};
+
+struct html_page {
+	struct store *db;
+	const char *path;
+	const struct filter *filter;
+	bool inlined_rows;
+	struct page_data *data;
+	struct page_source *source;   /* NULL: not in the page */
+	const struct page_diff *diff; /* likewise */
+};
+
+struct html_page *html_page_new(struct store *db, const char *path,
+				const struct page_opts *o, struct err *err)
+{
+	struct html_page *p = mem_new(1, sizeof(*p));
+	const struct stacks *s;
+	int event;
+
+	p->db = db;
+	p->path = path;
+	p->filter = o->filter;
+	p->inlined_rows = o->inlined_rows;
+	p->data = page_data_new(db, path, o, err);
+	if (!p->data)
+		goto out;
+	s = page_data_stacks(p->data);
+	event = page_data_event(p->data);
+	if (event >= 0 && stacks_event(s, (size_t)event)->weight)
+		return p;
+	if (event < 0)
+		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+			filter_that_passed(o->filter));
+	else
+		err_set(err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			path);
+out:
+	html_page_free(p);
+	return NULL;
+}
+
+int html_page_add_source(struct html_page *p, struct err *err)
+{
+	p->source = page_source_new(p->db, page_data_stacks(p->data), err);
+	return p->source ? 0 : -1;
+}
+
+void html_page_add_diff(struct html_page *p, const struct page_diff *diff)
+{
+	p->diff = diff;
+}
+
+void html_page_free(struct html_page *p)
+{
+	if (!p)
+		return;
+	page_source_free(p->source);
+	page_data_free(p->data);
+	free(p);
+}
+
+/* The policy forbids the browser to fetch or send anything, whatever names a
+ * capture has put into the page. */
+static void html_page_put_top(FILE *out, const char *title)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" "
+	      "content=\"default-src 'none'; script-src 'unsafe-inline'; "
+	      "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+	      "form-action 'none'\">\n"
+	      "<meta name=\"viewport\" "
+	      "content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+	      out);
+	safe_text_xml(out, title, 0);
+	fprintf(out, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n",
+		text_page_css, text_page_source_css, text_page_diff_css);
+}
+
+#define OPTION_MAX 40 /* characters: what is longer has to be broken */
+
+/* Returns the length of what stands before the first option: a '-' with which
+ * a word begins. */
+static size_t html_page_plain_len(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
+		n++;
+	return n;
+}
+
+/* Writes text in which the names of options are not broken at their hyphens. */
+static void html_page_put_words(FILE *out, const char *s)
+{
+	while (*s) {
+		size_t n = html_page_plain_len(s);
+		char *plain = mem_dup(s, n);
+
+		safe_text_xml(out, plain, 0);
+		free(plain);
+		s += n;
+		n = strspn(s, "-abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		if (n > OPTION_MAX)
+			n = OPTION_MAX;
+		if (n)
+			fprintf(out, "<span class=\"option\">%.*s</span>",
+				(int)n, s);
+		s += n;
+	}
+}
+
+static int html_page_put_captures(const struct html_page *p, FILE *out,
+				  struct err *err)
+{
+	struct rows *r = rows_of(p->db, "report_captures", err);
+
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+		const char *cmdline = rows_text(r, REPORT_CAPTURES_CMDLINE);
+
+		fputs("<p>", out);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
+		if (*host) {
+			fputs(" of ", out);
+			safe_text_xml(out, host, 0);
+		}
+		if (*cmdline) {
+			fputs(": <code>", out);
+			html_page_put_words(out, cmdline);
+			fputs("</code>", out);
+		}
+		fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
+					      VALUE_NULL ||
+				      rows_int(r, REPORT_CAPTURES_COMPLETE)
+			      ? "</p>\n"
+			      : ", <b class=\"bad\">not complete</b></p>\n",
+		      out);
+	}
+	return rows_end(r, err);
+}
+
+static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
+			       const char *css_class)
+{
+	fprintf(out, "<li%s%s%s><b>", css_class ? " class=\"" : "",
+		css_class ? css_class : "", css_class ? "\"" : "");
+	human_put_grouped(out, n);
+	fprintf(out, "</b> %s</li>\n", what);
+}
+
+/* Writes the figures of check: only what it calls broken is red. */
+static void html_page_put_figures(FILE *out, const struct banner *b)
+{
+	int64_t excused = b->asked - b->joined - b->refused - b->missing;
+
+	if (b->asked) {
+		html_page_put_fact(out, (uint64_t)b->asked,
+				   "user stacks asked for", NULL);
+		html_page_put_fact(out, (uint64_t)b->joined, "joined", NULL);
+		if (b->refused)
+			html_page_put_fact(out, (uint64_t)b->refused,
+					   "answered at once", NULL);
+		html_page_put_fact(out, (uint64_t)b->missing, "missing",
+				   b->missing ? "bad" : NULL);
+		if (excused > 0)
+			html_page_put_fact(out, (uint64_t)excused,
+					   "not to be expected", NULL);
+	}
+	if (!b->lost && b->lost_unknown)
+		html_page_put_fact(out, (uint64_t)b->lost_unknown,
+				   b->lost_unknown == 1
+					   ? "loss of an unknown number"
+					   : "losses of an unknown number",
+				   "bad");
+	else
+		html_page_put_fact(out, (uint64_t)b->lost,
+				   b->lost_unknown ? "records lost, and more"
+				   : b->lost == 1  ? "record lost"
+						   : "records lost",
+				   b->lost ? "bad" : NULL);
+	/* those that the verdict beside it counts, if there are any */
+	int64_t n = b->unexplained ? b->unexplained
+		    : b->open	   ? b->open
+				   : b->findings;
+	char what[48];
+
+	snprintf(what, sizeof(what), "finding%s%s", n == 1 ? "" : "s",
+		 b->unexplained ? ""
+		 : b->open	? ", not proved"
+				: ", harmless or explained");
+	if (n)
+		html_page_put_fact(out, (uint64_t)n, what,
+				   b->unexplained ? "bad" : NULL);
+}
+
+static void html_page_put_advice(FILE *out, const char *s)
+{
+	if (!*s)
+		return;
+	fputs("<p>What to do:</p><ul class=\"advice\">\n", out);
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+		char *line = mem_dup(s, n);
+
+		fputs("<li>", out);
+		html_page_put_words(out, line);
+		fputs("</li>\n", out);
+		free(line);
+		s += n + (s[n] == '\n');
+	}
+	fputs("</ul>\n", out);
+}
+
+/* Returns how many events have samples. */
+static size_t html_page_events(const struct html_page *p)
+{
+	const struct stacks *s = page_data_stacks(p->data);
+	size_t n = 0;
+
+	for (size_t i = 0; i < stacks_events(s); i++)
+		n += stacks_event(s, i)->samples > 0;
+	return n;
+}
+
+/* Writes what check says: trust, verdict, figures, and what to do. */
+static int html_page_put_banner(const struct html_page *p, FILE *out,
+				struct err *err)
+{
+	const char *trust = page_data_trust(p->data);
+	const struct offcpu_sums *waits = page_data_waits(p->data);
+	struct rows *r;
+	struct banner b;
+	int rc = banner_read(p->db, p->path, p->filter, &b, err);
+
+	if (rc)
+		goto out;
+	fprintf(out, "<div id=\"banner\" class=\"%s\">\n<p class=\"trust\">",
+		b.word);
+	html_page_put_words(out, trust ? trust : b.trust);
+	fputs("</p>\n<p class=\"verdict\">", out);
+	html_page_put_words(out, b.verdict);
+	if (html_page_events(p) > 1)
+		fputs(" <span class=\"quiet\">(of all events; the line above "
+		      "is of the chosen one)</span>",
+		      out);
+	fputs("</p>\n<ul class=\"facts\">\n", out);
+	r = rows_of(p->db, "page_summary", err);
+	while (rows_step(r)) {
+		uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
+
+		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
+	}
+	rc = rows_end(r, err);
+	html_page_put_figures(out, &b);
+	fputs("</ul>\n", out);
+	html_page_put_advice(out, b.advice);
+	if (page_data_served(p->data))
+		fputs("<p>A server added these samples up: they have no times, "
+		      "so there is no track of time, and those of one thread "
+		      "name, CPU and stack share their weight evenly.</p>\n",
+		      out);
+	/* why no waits are drawn of switches that were sampled */
+	if (offcpu_sampled(waits)) {
+		fputs("<p>Context switches were sampled, ", out);
+		human_put_grouped(out, waits->recorded);
+		fputs(" of ", out);
+		human_put_grouped(out, waits->happened);
+		fputs(", so no waits are drawn; <code>perf record -c 1</code> "
+		      "records all.</p>\n",
+		      out);
+	}
+	if (filter_given(p->filter))
+		fputs("<p>The samples are filtered; tables of losses and "
+		      "verdicts are of the whole capture.</p>\n",
+		      out);
+	fputs("</div>\n", out);
+out:
+	banner_release(&b);
+	return rc;
+}
+
+int html_page_write(FILE *out, void *page, struct err *err)
+{
+	const struct html_page *p = page;
+	struct stacks *s = page_data_stacks(p->data);
+	const char *base = path_base(p->path);
+	const char *title = *base ? base : p->path;
+
+	html_page_put_top(out, title);
+	fputs("<header><h1>", out);
+	safe_text_xml(out, title, 0);
+	fputs("</h1>\n<div class=\"quiet\">", out);
+	if (html_page_put_captures(p, out, err))
+		return -1;
+	fputs("</div>\n", out);
+	if (html_page_put_banner(p, out, err))
+		return -1;
+	fputs("</header>\n<noscript><p class=\"note\">Scripts are off: the "
+	      "tables below are whole, the picture to click in is not there. "
+	      "'backstitch flame' draws one that needs no script.",
+	      out);
+	if (p->diff)
+		fputs(" What changed is not there either: 'backstitch report "
+		      "--diff' prints it.",
+		      out);
+	fputs("</p></noscript>\n", out);
+	fputs(text_page_html, out);
+	fputs("<main>\n", out);
+	page_tables_hot(out, s, page_data_event(p->data), p->inlined_rows);
+	if (page_tables_write(out, p->db, err))
+		return -1;
+	if (p->source)
+		page_source_tell(p->source, out);
+	fputs("</main>\n", out);
+	page_data_write(p->data, out);
+	if (p->source)
+		page_source_write(p->source, out);
+	if (p->diff)
+		page_diff_write(p->diff, out);
+	fputs("<script>\n(function () {\n\"use strict\";\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
+		fputs(scripts[i], out);
+	fputs("})();\n", out);
+	fputs("</script>\n</body></html>\n", out);
+	if (ferror(out))
+		return err_set(err, ERR_IO, "cannot write the page: %s",
+			       strerror(errno));
+	return 0;
+}

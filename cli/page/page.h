@@ -1,0 +1,32 @@
+/* page.h - a database as one HTML page: a flame graph in which time, threads,
+ * CPUs and verdicts can be chosen, a timeline of losses, and tables.
+ *
+ * The page needs nothing from outside and forbids its browser to fetch
+ * anything; without scripts its tables are all there. It has the same bytes
+ * for the same database and options, programs and source files. Call
+ * html_page_new(), then _write. */
+#ifndef CLI_PAGE_PAGE_H
+#define CLI_PAGE_PAGE_H
+#include <stdio.h>
+
+#include "cli/page/page_data.h"
+
+struct err;
+struct html_page;
+struct page_diff;
+struct store;
+
+/* Reads all samples that pass the filter. db is borrowed for the page's life;
+ * path is the name the user gave. Returns a page to be freed, or NULL and
+ * *err. */
+struct html_page *html_page_new(struct store *db, const char *path,
+				const struct page_opts *o, struct err *err);
+/* Adds the code of the hot functions. Returns 0, or -1 and *err. */
+int html_page_add_source(struct html_page *p, struct err *err);
+/* Adds what changed since another recording; diff is borrowed for the page's
+ * life. */
+void html_page_add_diff(struct html_page *p, const struct page_diff *diff);
+void html_page_free(struct html_page *p);
+/* Writes the page; an out_write_fn. */
+int html_page_write(FILE *out, void *page, struct err *err);
+#endif

@@ -1,0 +1,694 @@
+/* page_data.c - the data that the scripts of an HTML page work on. */
+#include "cli/page/page_data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/samples/events.h"
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/label_facts.h"
+#include "cli/stacks/mark_words.h"
+#include "cli/output/json.h"
+#include "cli/page/page_bytes.h"
+#include "cli/page/page_times.h"
+#include "cli/page/page_waits.h"
+#include "cli/pictures/palette.h"
+#include "cli/stacks/stacks.h"
+#include "cli/pictures/timeline.h"
+#include "cli/pictures/timeline_words.h"
+#include "cli/waits/waits.h"
+#include "cli/stacks/trust.h"
+#include "cli/stacks/verdict_words.h"
+#include "cli/waits/wall.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/verdict.h"
+
+#define BINS_MAX 1000000u
+
+/* Samples, or intervals, each as the differences to those before. */
+struct page_items {
+	struct page_bytes bytes;
+	uint64_t n, last_bin;
+	uint64_t *last_weight; /* of each event */
+	size_t n_event, cap_event;
+};
+
+struct page_data {
+	struct timeline tl;
+	bool timed, by_samples, inlined_rows, wall;
+	bool served;  /* the sums of a server, without times */
+	uint64_t bin; /* ns */
+	struct stacks *stacks;
+	int event, clock; /* to show first; for wall-clock time */
+	char **trust; /* the sentence of each event, and of the wall clock */
+	size_t n_trust;
+	struct page_waits *waits;
+	struct page_times *times; /* NULL: the database has none */
+	struct page_items samples, intervals;
+	struct wall_intervals sums; /* of the intervals */
+	struct intern names;	    /* and their names */
+	size_t n_names;
+	/* events of samples; behind them of waits, then of intervals */
+	size_t sampled, waited;
+	struct label_facts *facts;
+	struct labels *strings; /* a label's name is the string */
+	struct flame_tree *tree;
+	struct page_bytes nodes, groups;
+	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
+	uint32_t *comm;	  /* place -> comm.id */
+	size_t n_thread, cap_thread;
+	uint32_t *leaf;	    /* node of each group */
+	uint32_t *inferred; /* and that of its inferred frame; 0: none */
+	uint32_t *place;    /* label -> place + 1 */
+	uint32_t *label;    /* place -> label */
+	size_t n_label, cap_label;
+};
+
+/* Returns the smallest bin, 1, 2 or 5 times a power of ten ns, of which less
+ * than BINS_MAX cover the span. */
+static uint64_t page_data_choose_bin(uint64_t span)
+{
+	uint64_t bin = 1;
+
+	while (span / bin >= BINS_MAX) {
+		if (span / bin / 2 < BINS_MAX)
+			return bin * 2;
+		if (span / bin / 5 < BINS_MAX)
+			return bin * 5;
+		bin *= 10;
+	}
+	return bin;
+}
+
+static uint64_t page_data_bin(const void *arg, int64_t time)
+{
+	const struct page_data *d = arg;
+
+	if (time <= d->tl.t0)
+		return 0;
+	if (time > d->tl.t1)
+		time = d->tl.t1;
+	return ((uint64_t)time - (uint64_t)d->tl.t0) / d->bin;
+}
+
+/* ---- samples */
+
+static void page_items_add(struct page_items *p, const struct stacks_sample *s,
+			   uint64_t bin)
+{
+	p->last_weight =
+		mem_reach(p->last_weight, &p->n_event, &p->cap_event,
+			  (size_t)s->event + 1, sizeof(*p->last_weight));
+	page_bytes_signed(&p->bytes, bin - p->last_bin);
+	page_bytes_add(&p->bytes, s->group);
+	page_bytes_add(&p->bytes, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+	page_bytes_signed(&p->bytes, s->weight - p->last_weight[s->event]);
+	p->last_weight[s->event] = s->weight;
+	p->last_bin = bin;
+	p->n++;
+}
+
+static void page_data_take_sample(void *arg, const struct stacks_sample *s)
+{
+	struct page_data *d = arg;
+	uint64_t bin = s->timed && d->timed ? 1 + page_data_bin(d, s->time) : 0;
+
+	page_items_add(&d->samples, s, bin);
+}
+
+static void page_data_take_interval(void *arg, const struct wall_interval *w,
+				    const struct event_row *e, uint32_t group,
+				    const char *name)
+{
+	struct page_data *d = arg;
+	uint32_t id = intern_add(&d->names, name);
+	const struct stacks_sample s = {
+		.group = group,
+		.event = stacks_group(d->stacks, group)->event,
+		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
+		.weight = (uint64_t)w->ns,
+	};
+
+	d->n_names = id < d->n_names ? d->n_names : id + 1u;
+	page_items_add(&d->intervals, &s, 1 + page_data_bin(d, e->time));
+	page_bytes_add(&d->intervals.bytes, (uint64_t)id * 8 + w->verdict);
+}
+
+#define PAGE_SUMS_MAX 4000000
+
+/* A page has a row for each sample, without a time if a server gave sums: then
+ * the samples of a group share its weight. */
+static int page_data_take_sums(struct page_data *d, struct err *err)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < stacks_events(d->stacks); i++)
+		all = saturating_add(all, stacks_event(d->stacks, i)->samples);
+	if (all > PAGE_SUMS_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "a page of %llu samples is too large for a "
+			       "browser, which takes %d; choose fewer runs "
+			       "with --where, or draw with 'backstitch flame'",
+			       (unsigned long long)all, PAGE_SUMS_MAX);
+	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+		struct stacks_sample one = { .group = (uint32_t)i,
+					     .event = g->event,
+					     .cpu = g->cpu };
+		uint64_t more = g->weight % g->samples;
+
+		for (uint64_t k = 0; k < g->samples; k++) {
+			one.weight = g->weight / g->samples + (k < more);
+			page_data_take_sample(d, &one);
+		}
+	}
+	return 0;
+}
+
+/* ---- stacks */
+
+static uint32_t page_data_thread(void *arg, uint32_t comm)
+{
+	struct page_data *d = arg;
+
+	comm = comm < stacks_comms(d->stacks) ? comm : 0;
+	if (!d->thread[comm]) {
+		*mem_add(d->comm, d->n_thread, d->cap_thread) = comm;
+		d->thread[comm] = (uint32_t)d->n_thread;
+	}
+	return d->thread[comm] - 1;
+}
+
+/* Returns the node of the frame of a stack that was inferred; 0: none. */
+static uint32_t page_data_inferred(const struct page_data *d,
+				   const struct label_list *l)
+{
+	const struct stack_names *names = stacks_names(d->stacks);
+
+	for (size_t i = 0; i < l->n; i++)
+		if (stack_names_inferred(names, &l->from[i]))
+			return flame_tree_find(d->tree, l->label, i + 1);
+	return 0;
+}
+
+static int page_data_build_tree(struct page_data *d, struct err *err)
+{
+	struct labels *labels = stacks_labels(d->stacks);
+	size_t n = stacks_count(d->stacks);
+	struct label_list l = { .want_from = true };
+	int rc = 0;
+
+	d->tree = flame_tree_new(labels,
+				 labels_add_name(labels, LABEL_GROUP, "all"));
+	d->leaf = mem_new(n, sizeof(*d->leaf));
+	d->inferred = mem_new(n, sizeof(*d->inferred));
+	/* no weights: the page adds up those of the samples it shows */
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		/* the thread's name, then the frames */
+		l.n = 0;
+		label_list_add(
+			&l,
+			labels_add_name(labels, LABEL_GROUP,
+					stacks_comm(d->stacks, g->comm)->name));
+		stacks_get(d->stacks, g, &l);
+		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
+		if (rc)
+			break;
+		d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
+		d->inferred[i] = page_data_inferred(d, &l);
+	}
+	free(l.label);
+	free(l.from);
+	if (!rc)
+		flame_tree_finish(d->tree);
+	return rc;
+}
+
+static uint32_t page_data_label(struct page_data *d, uint32_t label)
+{
+	if (!d->place[label]) {
+		*mem_add(d->label, d->n_label, d->cap_label) = label;
+		d->place[label] = (uint32_t)d->n_label;
+	}
+	return d->place[label] - 1;
+}
+
+/* Encodes nodes and groups. Nodes are numbered in the order in which they are
+ * written. */
+static void page_data_encode_tree(struct page_data *d)
+{
+	size_t n = stacks_count(d->stacks);
+	uint32_t *number = mem_new(flame_tree_count(d->tree), sizeof(*number));
+	uint32_t next = 0;
+
+	for (uint32_t id = 0; id != FLAME_NONE;
+	     id = flame_tree_next(d->tree, id, 0)) {
+		const struct flame_node *nd = flame_tree_node(d->tree, id);
+
+		number[id] = next++;
+		page_bytes_add(&d->nodes, nd->depth);
+		page_bytes_add(&d->nodes, page_data_label(d, nd->label));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		page_bytes_add(&d->groups, g->event);
+		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
+		page_bytes_add(&d->groups, g->verdict);
+		page_bytes_add(&d->groups, number[d->leaf[i]]);
+		page_bytes_add(&d->groups, number[d->inferred[i]]);
+	}
+	free(number);
+}
+
+/* Makes the sentence of each event, and that of the wall clock, which is of two
+ * events. */
+static int page_data_load_trust(struct page_data *d, struct store *db,
+				struct err *err)
+{
+	int n = (int)stacks_events(d->stacks);
+	int waits = page_waits_event(d->waits);
+
+	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
+	for (int i = 0; i <= n; i++) {
+		char sentence[TRUST_SENTENCE];
+		uint32_t a = (uint32_t)(i < n ? i : d->clock);
+		uint32_t b = (uint32_t)(i < n ? i : waits);
+
+		if (i == n && (d->clock < 0 || waits < 0))
+			break;
+		struct trust *t = trust_new(db, stacks_code(d->stacks), err);
+
+		if (!t)
+			return -1;
+		for (size_t k = 0; k < stacks_count(d->stacks); k++) {
+			const struct stacks_group *g =
+				stacks_group(d->stacks, k);
+
+			if (g->event == a || g->event == b)
+				trust_add(t, g);
+		}
+		trust_say(t, sentence);
+		trust_free(t);
+		d->trust[i] = mem_strdup(sentence);
+		d->n_trust++;
+	}
+	return 0;
+}
+
+struct page_data *page_data_new(struct store *db, const char *path,
+				const struct page_opts *o, struct err *err)
+{
+	struct page_data *d = mem_new(1, sizeof(*d));
+	int served = stacks_served(db, err);
+	const struct stacks_opts so = {
+		.filter = o->filter,
+		.by_cpu = served > 0,
+		.inlined = o->inlined,
+		.bogus = true,
+		.gaps = true,
+		.samples = o->samples,
+		.each = served ? NULL : page_data_take_sample,
+		.arg = d,
+	};
+
+	d->by_samples = o->samples;
+	d->wall = o->wall;
+	d->inlined_rows = o->inlined_rows;
+	d->served = served > 0;
+	if (served < 0 ||
+	    (!served && timeline_load(&d->tl, &d->timed, db, err)))
+		goto out;
+	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
+						 (uint64_t)d->tl.t0)
+			  : 1;
+	if ((d->timed &&
+	     !(d->times = page_times_load(db, page_data_bin, d, err))) ||
+	    !(d->stacks = stacks_load(db, &so, err)) ||
+	    (d->served && page_data_take_sums(d, err)))
+		goto out;
+	d->event = stacks_heaviest(d->stacks);
+	d->clock = o->samples ? -1 : wall_clock(d->stacks);
+	d->sampled = stacks_events(d->stacks);
+	intern_add(&d->names, ""); /* of waits */
+	labels_shorten(stacks_labels(d->stacks));
+	d->waits = page_waits_load(db, path, o->filter, d->stacks, err);
+	d->waited = stacks_events(d->stacks);
+	if (!d->waits ||
+	    (d->timed &&
+	     wall_load_intervals(db, path, o->filter, NULL, d->stacks, &d->sums,
+				 page_data_take_interval, d, err) < 0) ||
+	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
+	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
+		goto out;
+	d->strings = labels_new();
+	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
+	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
+			   sizeof(*d->place));
+	page_data_encode_tree(d);
+	page_waits_encode(d->waits, d->tl.t0, page_data_thread, d);
+	return d;
+out:
+	page_data_free(d);
+	return NULL;
+}
+
+void page_data_free(struct page_data *d)
+{
+	if (!d)
+		return;
+	timeline_release(&d->tl);
+	flame_tree_free(d->tree);
+	page_waits_free(d->waits);
+	page_times_free(d->times);
+	intern_release(&d->names);
+	for (size_t i = 0; i < d->n_trust; i++)
+		free(d->trust[i]);
+	free(d->trust);
+	label_facts_free(d->facts);
+	stacks_free(d->stacks);
+	labels_free(d->strings);
+	free(d->samples.bytes.byte);
+	free(d->samples.last_weight);
+	free(d->intervals.bytes.byte);
+	free(d->intervals.last_weight);
+	free(d->nodes.byte);
+	free(d->groups.byte);
+	free(d->thread);
+	free(d->comm);
+	free(d->leaf);
+	free(d->inferred);
+	free(d->place);
+	free(d->label);
+	free(d);
+}
+
+struct stacks *page_data_stacks(const struct page_data *d)
+{
+	return d->stacks;
+}
+
+const char *page_data_trust(const struct page_data *d)
+{
+	size_t n = stacks_events(d->stacks);
+
+	if (d->wall && d->n_trust > n)
+		return d->trust[n];
+	return d->event < 0 ? NULL : d->trust[d->event];
+}
+
+int page_data_event(const struct page_data *d)
+{
+	return d->event;
+}
+
+const struct offcpu_sums *page_data_waits(const struct page_data *d)
+{
+	return page_waits_sums(d->waits);
+}
+
+bool page_data_served(const struct page_data *d)
+{
+	return d->served;
+}
+
+/* ---- meta */
+
+/* Begins the i-th array of an array, each on a line of its own. */
+static void page_data_begin(struct json *j, size_t i)
+{
+	if (i)
+		json_break(j);
+	json_array(j, NULL);
+}
+
+/* [name, unit, samples, samples with a stack] */
+static void page_data_put_events(const struct page_data *d, struct json *j)
+{
+	json_int(j, "event", d->event);
+	json_int(j, "clock", d->clock);
+	json_bool(j, "wall", d->wall);
+	json_break(j);
+	json_array(j, "events");
+	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
+		const struct stacks_event *e = stacks_event(d->stacks, i);
+
+		page_data_begin(j, i);
+		json_shown(j, NULL, e->name);
+		json_shown(j, NULL,
+			   stacks_unit(d->stacks, (int)i,
+				       d->by_samples && i < d->sampled));
+		json_uint(j, NULL, e->samples);
+		json_uint(j, NULL, e->stacked);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "trust");
+	for (size_t i = 0; i < d->n_trust; i++)
+		json_text(j, NULL, d->trust[i]);
+	json_end(j);
+}
+
+/* [name, tid, pid]; -1 if not known */
+static void page_data_put_threads(const struct page_data *d, struct json *j)
+{
+	json_array(j, "threads");
+	for (size_t i = 0; i < d->n_thread; i++) {
+		const struct stacks_comm *c =
+			stacks_comm(d->stacks, d->comm[i]);
+
+		page_data_begin(j, i);
+		json_shown(j, NULL, c->name);
+		json_int(j, NULL, c->tid);
+		json_int(j, NULL, c->pid);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void page_data_put_pair(struct json *j, size_t i, const char *name,
+			       const char *text)
+{
+	page_data_begin(j, i);
+	json_shown(j, NULL, name);
+	json_shown(j, NULL, text ? text : "");
+	json_end(j);
+}
+
+/* [word, meaning] by number; 0: no request */
+static void page_data_put_verdicts(struct json *j)
+{
+	const char *word;
+
+	json_array(j, "verdicts");
+	page_data_put_pair(j, 0, "no request",
+			   "its user stack was not to come later");
+	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
+		page_data_put_pair(j, v, word,
+				   verdict_meaning("request", word));
+	json_end(j);
+}
+
+static uint32_t page_data_string(const struct page_data *d, const char *s)
+{
+	return labels_add_name(d->strings, LABEL_GROUP, s);
+}
+
+/* [name, class, 1 kernel code + 2 inlined, file, offset in it, build-id, source
+ * line, bogus places, places, word of the call-site check, short name or "",
+ * meaning of a mark or ""];
+ * class: a key of colors, "m" missing, "e" after exec, "b" bogus; file and
+ * build-id are places in strings; source line: [file, line], or 0 */
+static void page_data_put_labels(const struct page_data *d, struct json *j)
+{
+	json_array(j, "labels");
+	for (size_t i = 0; i < d->n_label; i++) {
+		uint32_t id = d->label[i];
+		const struct label *l =
+			labels_get(stacks_labels(d->stacks), id);
+		const struct label_fact *fact = label_facts_get(d->facts, id);
+		const char *mark =
+			l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
+		char css_class[3];
+
+		page_data_begin(j, i);
+		palette_class(l, css_class);
+		json_shown(j, NULL, l->name);
+		json_text(j, NULL, css_class);
+		json_uint(j, NULL, l->kernel | l->inlined << 1);
+		json_uint(j, NULL, page_data_string(d, l->image));
+		if (l->has_off && l->image[0])
+			json_hex(j, NULL, l->off);
+		else
+			json_uint(j, NULL, 0);
+		json_uint(j, NULL, page_data_string(d, fact->build));
+		if (fact->file) {
+			json_array(j, NULL);
+			json_shown(j, NULL, fact->file);
+			json_uint(j, NULL, fact->line);
+			json_end(j);
+		} else {
+			json_uint(j, NULL, 0);
+		}
+		json_uint(j, NULL, fact->bogus);
+		json_uint(j, NULL, fact->places);
+		json_shown(j, NULL, l->bogus ? l->bogus : "");
+		json_shown(j, NULL, l->shown ? l->shown : "");
+		json_text(j, NULL, mark ? mark : "");
+		json_end(j);
+	}
+	json_end(j);
+	json_break(j);
+	json_array(j, "strings");
+	for (uint32_t i = 0; i < labels_count(d->strings); i++) {
+		if (i)
+			json_break(j);
+		json_shown(j, NULL, labels_get(d->strings, i)->name);
+	}
+	json_end(j);
+}
+
+/* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
+static void page_data_put_place(const struct page_data *d, struct json *j,
+				const struct timeline_place *at, int64_t t0,
+				int64_t t1)
+{
+	json_int(j, NULL, at->capture);
+	json_int(j, NULL, at->cpu);
+	json_int(j, NULL, at->kind);
+	json_uint(j, NULL, page_data_bin(d, t0));
+	json_uint(j, NULL, page_data_bin(d, t1));
+}
+
+/* [place, records, rows] */
+static void page_data_put_bands(const struct page_data *d, struct json *j)
+{
+	json_array(j, "bands");
+	for (size_t i = 0; i < d->tl.n_band; i++) {
+		const struct timeline_band *b = &d->tl.band[i];
+
+		page_data_begin(j, i);
+		page_data_put_place(d, j, &b->at, b->t0, b->t1);
+		json_uint(j, NULL, b->n);
+		json_uint(j, NULL, b->rows);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* [place, how many] */
+static void page_data_put_marks(const struct page_data *d, struct json *j)
+{
+	json_array(j, "marks");
+	for (size_t i = 0; i < d->tl.n_mark; i++) {
+		const struct timeline_mark *m = &d->tl.mark[i];
+
+		page_data_begin(j, i);
+		page_data_put_place(d, j, &m->at, m->t0, m->t1);
+		json_uint(j, NULL, m->n);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* [name, what it is] of each kind */
+static void page_data_put_words(struct json *j, const char *name,
+				const struct timeline_words *word, size_t n)
+{
+	json_array(j, name);
+	for (size_t i = 0; i < n; i++)
+		page_data_put_pair(j, i, word[i].name, word[i].says);
+	json_end(j);
+}
+
+/* How many there are, which events are their kinds, and words. */
+static void page_data_put_intervals(const struct page_data *d, struct json *j)
+{
+	json_object(j, "intervals");
+	json_uint(j, "n", d->intervals.n);
+	json_uint(j, "first", d->waited);
+	json_uint(j, "kinds", stacks_events(d->stacks) - d->waited);
+	json_text(j, "premise", d->sums.premise);
+	json_array(j, "names");
+	for (uint32_t i = 0; i < d->n_names; i++)
+		json_shown(j, NULL, intern_get(&d->names, i));
+	json_end(j);
+	json_end(j);
+}
+
+static void page_data_put_clock(const struct page_data *d, struct json *j)
+{
+	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, d->tl.t0);
+	json_text(j, "t0", text);
+	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
+	json_text(j, "bin", text);
+	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
+	json_break(j);
+	json_array(j, "sizes");
+	json_uint(j, NULL, flame_tree_count(d->tree));
+	json_uint(j, NULL, stacks_count(d->stacks));
+	json_uint(j, NULL, d->samples.n);
+	json_end(j);
+}
+
+static void page_data_put_meta(const struct page_data *d, FILE *out)
+{
+	struct json j;
+
+	fputs("<script type=\"application/json\" id=\"meta\">\n", out);
+	json_open(&j, out, JSON_HTML);
+	json_object(&j, NULL);
+	json_uint(&j, "version", 2);
+	json_break(&j);
+	page_data_put_clock(d, &j);
+	json_break(&j);
+	page_data_put_events(d, &j);
+	json_break(&j);
+	page_data_put_threads(d, &j);
+	json_break(&j);
+	page_waits_meta(d->waits, &j);
+	json_break(&j);
+	if (d->times)
+		page_times_meta(d->times, &j);
+	json_break(&j);
+	page_data_put_intervals(d, &j);
+	json_break(&j);
+	page_data_put_verdicts(&j);
+	json_break(&j);
+	json_bool(&j, "inlined_rows", d->inlined_rows);
+	json_break(&j);
+	page_data_put_labels(d, &j);
+	json_break(&j);
+	page_data_put_words(&j, "band_kinds", timeline_bands, BAND_KINDS);
+	json_break(&j);
+	page_data_put_words(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	json_break(&j);
+	page_data_put_bands(d, &j);
+	json_break(&j);
+	page_data_put_marks(d, &j);
+	json_break(&j);
+	palette_json(palette_find(palette_names[0]), &j, "colors");
+	json_end(&j);
+	fputs("\n</script>\n", out);
+}
+
+void page_data_write(const struct page_data *d, FILE *out)
+{
+	page_data_put_meta(d, out);
+	page_bytes_write(&d->nodes, "nodes", out);
+	page_bytes_write(&d->groups, "groups", out);
+	page_bytes_write(&d->samples.bytes, "samples", out);
+	page_bytes_write(&d->intervals.bytes, "intervals", out);
+	page_waits_write(d->waits, out);
+	if (d->times)
+		page_times_write(d->times, out);
+}

@@ -1,0 +1,65 @@
+/* page_data.h - the data that the scripts of an HTML page work on.
+ *
+ * Blocks of the page, none of which is a script: "meta" is JSON, the others
+ * are unsigned LEB128 numbers in base64. Version 1:
+ *
+ * - nodes: the tree of stacks, parents before children, a node's subtree
+ *   behind it: depth, label
+ * - groups: what samples have in common: event, thread, verdict, node, and
+ *   the node on the way to it that was inferred (0: none)
+ * - waits, runs: see page_waits.h; times: see page_times.h
+ * - samples: in time order: zigzag of time's difference to the sample before
+ *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's
+ *   difference to the sample of that event before
+ * - intervals: likewise the times between two events that belong together: time
+ *   is that of the begin or, without one, the end; weight is the length in ns,
+ *   or what is known of it: as much at most if it is consistent, at least if it
+ *   began before or is unfinished, else 0. Behind each stands the number of its
+ *   name, and why it is not proved, * 8 + its verdict
+ * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
+ *   sizes (how many nodes, groups, samples), event (to show first), clock
+ *   (the event that is added to the waits; -1: none), events, trust (the
+ *   sentence of each event, then of clock and waits together), waits, times,
+ *   intervals, inlined_rows (inlined functions have rows in the table),
+ *   threads, verdicts, strings, labels, colors, bands, marks: see the functions
+ *   that write them
+ *
+ * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
+ * are at most a million. */
+#ifndef CLI_PAGE_PAGE_DATA_H
+#define CLI_PAGE_PAGE_DATA_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+struct filter;
+struct offcpu_sums;
+struct page_data;
+struct stacks;
+struct store;
+
+struct page_opts {
+	const struct filter *filter; /* which samples; borrowed for
+				      * the life of the page */
+	bool inlined;		     /* with inlined functions */
+	bool inlined_rows; /* which have rows in the table of functions */
+	bool samples;	   /* each sample weighs 1 */
+	bool wall;	   /* shows waits beside samples first */
+};
+
+/* Loads the data of a page. Returns an object to be freed, or NULL and *err. */
+struct page_data *page_data_new(struct store *db, const char *path,
+				const struct page_opts *o, struct err *err);
+void page_data_free(struct page_data *d);
+void page_data_write(const struct page_data *d, FILE *out);
+/* Returns whether they are the sums of a server: no sample has a time. */
+bool page_data_served(const struct page_data *d);
+/* Returns what was read of waits. */
+const struct offcpu_sums *page_data_waits(const struct page_data *d);
+struct stacks *page_data_stacks(const struct page_data *d);
+/* Returns how far the user stacks of what is shown first can be trusted, until
+ * page_data_free(); NULL: there is no sample. */
+const char *page_data_trust(const struct page_data *d);
+/* Returns the event of the samples to show first, -1 if there is none. */
+int page_data_event(const struct page_data *d);
+#endif

@@ -1,0 +1,180 @@
+/* page_diff.c - what changed between two recordings, in the HTML page of the
+ * second. */
+#include "cli/page/page_diff.h"
+
+#include <stdlib.h>
+
+#include "cli/stacks/flame_tree.h"
+#include "cli/stacks/label.h"
+#include "cli/output/json.h"
+#include "cli/pictures/diff_model.h"
+#include "cli/page/page_bytes.h"
+#include "cli/pictures/palette.h"
+#include "cli/diffs/compare_images.h"
+#include "stitch/base/mem.h"
+
+struct page_diff {
+	struct diff_model m;
+};
+
+struct page_diff *page_diff_new(const struct sides *s,
+				const struct flame_opts *f, int *status,
+				struct err *err)
+{
+	const struct svg_opts none = { .title = NULL };
+	struct page_diff *p = mem_new(1, sizeof(*p));
+
+	if (diff_model_read(&p->m, s, f, &none, status, err)) {
+		page_diff_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void page_diff_free(struct page_diff *p)
+{
+	if (!p)
+		return;
+	diff_model_release(&p->m);
+	free(p);
+}
+
+/* ---- the blocks */
+
+static void page_diff_put_sentence(const struct compare *c,
+				   compare_tell_fn *tell, int which,
+				   struct json *j, const char *key)
+{
+	char *text = compare_said(c, tell, which);
+
+	json_text(j, key, text);
+	free(text);
+}
+
+/* alone, images, cause, [of each side: what it is, how far it can be trusted],
+ * [what changed by self, by total] */
+static void page_diff_put_sentences(const struct compare *c, struct json *j)
+{
+	page_diff_put_sentence(c, compare_tell_alone, 0, j, "alone");
+	page_diff_put_sentence(c, compare_tell_images, 0, j, "images");
+	page_diff_put_sentence(c, compare_tell_cause, 0, j, "cause");
+	json_array(j, "sides");
+	for (int side = 0; side < 2; side++) {
+		json_array(j, NULL);
+		page_diff_put_sentence(c, compare_tell_side, side, j, NULL);
+		page_diff_put_sentence(c, compare_tell_trust, side, j, NULL);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "says");
+	for (int total = 0; total < 2; total++)
+		page_diff_put_sentence(c, compare_tell_result, total, j, NULL);
+	json_end(j);
+}
+
+/* Of self or of total: weights and samples in A and B, 1 more, -1 less, 0 not
+ * proved, p-value, how much larger in B than the unchanged rest predicts, 1
+ * new, -1 gone by the programs. */
+static void page_diff_put_place(const struct diff_rows *d, size_t row,
+				bool total, struct json *j)
+{
+	const struct diff_place *p = &d->place[total][row];
+
+	json_array(j, NULL);
+	json_uint(j, NULL, d->row[row].weight[0][total]);
+	json_uint(j, NULL, d->row[row].weight[1][total]);
+	json_uint(j, NULL, p->a);
+	json_uint(j, NULL, p->b);
+	json_int(j, NULL, p->change);
+	json_real(j, NULL, p->p);
+	json_real(j, NULL, diff_rows_excess_of(d, row, total));
+	json_int(j, NULL, diff_rows_doubtful(d, row, total));
+	json_int(j, NULL, p->only);
+	json_end(j);
+}
+
+/* [name, image, why it cannot be judged or null, [self], [total]] */
+static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
+{
+	json_array(j, "functions");
+	for (size_t row = 0; row < d->n; row++) {
+		const struct label *l = diff_rows_label(d, row);
+
+		json_break(j);
+		json_array(j, NULL);
+		json_shown(j, NULL, l->name);
+		json_shown(j, NULL, l->image);
+		json_text(j, NULL, d->row[row].unknown);
+		page_diff_put_place(d, row, false, j);
+		page_diff_put_place(d, row, true, j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void page_diff_put_json(const struct diff_model *m, FILE *out)
+{
+	struct json j;
+
+	fputs("<script type=\"application/json\" id=\"diff\">\n", out);
+	json_open(&j, out, JSON_HTML);
+	json_object(&j, NULL);
+	json_shown(&j, "event",
+		   compare_event(&m->c) ? compare_event(&m->c)
+					: "several events");
+	json_bool(&j, "absolute", m->c.d->absolute);
+	json_uint(&j, "nodes", flame_tree_count(m->all));
+	page_diff_put_sentences(&m->c, &j);
+	json_real(&j, "scale", m->c.d->scale);
+	json_int(&j, "cause_row",
+		 m->c.d->cause.row == REPORT_NONE ? -1
+						  : (int64_t)m->c.d->cause.row);
+	json_array(&j, "weights");
+	for (int side = 0; side < 2; side++)
+		json_uint(&j, NULL, m->c.d->side[side].weight);
+	json_end(&j);
+	/* [name, class, kernel code, image, row or -1] */
+	json_array(&j, "labels");
+	for (uint32_t id = 0; id < labels_count(m->c.labels); id++) {
+		const struct label *l = labels_get(m->c.labels, id);
+		uint32_t row = diff_rows_of_label(m->c.d, id);
+		char css_class[3];
+
+		json_break(&j);
+		palette_class(l, css_class);
+		json_array(&j, NULL);
+		json_shown(&j, NULL, l->name);
+		json_text(&j, NULL, css_class);
+		json_uint(&j, NULL, l->kernel);
+		json_shown(&j, NULL, l->image);
+		json_int(&j, NULL, row == REPORT_NONE ? -1 : (int64_t)row);
+		json_end(&j);
+	}
+	json_end(&j);
+	page_diff_put_functions(m->c.d, &j);
+	json_end(&j);
+	fputs("\n</script>\n", out);
+}
+
+void page_diff_write(const struct page_diff *p, FILE *out)
+{
+	const struct diff_model *m = &p->m;
+	struct page_bytes b = { 0 };
+
+	page_diff_put_json(m, out);
+	for (uint32_t id = 0; id != FLAME_NONE;
+	     id = flame_tree_next(m->all, id, 0)) {
+		const struct flame_node *nd = flame_tree_node(m->all, id);
+
+		page_bytes_add(&b, nd->depth);
+		page_bytes_add(&b, nd->label);
+		for (int side = 0; side < 2; side++)
+			page_bytes_add(&b,
+				       diff_model_node(m, side, id)->weight);
+		for (int side = 0; side < 2; side++)
+			page_bytes_add(&b,
+				       diff_model_node(m, side, id)->samples);
+	}
+	page_bytes_write(&b, "diff_nodes", out);
+	free(b.byte);
+}

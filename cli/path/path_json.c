@@ -1,0 +1,175 @@
+/* path_json.c - a chain as JSON. */
+#include "cli/path/path.h"
+
+#include <stdlib.h>
+
+#include "cli/waits/causes.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/offcpu.h"
+#include "cli/stacks/stacks.h"
+#include "cli/output/json.h"
+
+struct path_lost {
+	const struct timeline *t;
+	uint64_t n, losses;
+};
+
+static void path_json_count_loss(void *arg, size_t loss)
+{
+	struct path_lost *l = arg;
+	const struct timeline_loss *o = timeline_loss(l->t, loss);
+
+	l->losses++;
+	l->n += o->n > 0 ? (uint64_t)o->n : 0;
+}
+
+void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
+			int64_t to)
+{
+	static const char *const type[] = { "sched_switch", "sched_waking",
+					    "sched_wakeup" };
+	struct path_lost l = { .t = r->t };
+	const struct causes_partial *partial = causes_partial(r->causes);
+	struct causes_premise premise = causes_premise(r->causes);
+
+	timeline_each_loss(r->t, from, to, path_json_count_loss, &l);
+	json_object(j, "evidence");
+	json_uint(j, "lost", l.n);
+	json_uint(j, "losses", l.losses);
+	json_uint(j, "contradictions", timeline_contradictions(r->t));
+	json_array(j, "types");
+	for (unsigned int i = 0; i < 3; i++)
+		if (timeline_types(r->t) >> i & 1)
+			json_text(j, NULL, type[i]);
+	json_end(j);
+	json_text(j, "partial", partial ? partial->why : NULL);
+	json_text(j, "cure", partial ? partial->cure : NULL);
+	json_text(j, "premise", premise.words);
+	json_text(j, "softirq_premise", premise.cards);
+	json_text(j, "blind", premise.none);
+	json_end(j);
+}
+
+/* Writes the functions of an event's stack, outermost first. */
+static void path_json_stack(struct path_run *r, struct json *j, const char *key,
+			    int64_t event)
+{
+	const struct offcpu_stack *at = causes_stack(r->causes, event);
+	struct label_list l = { 0 };
+	struct stacks_group g;
+
+	if (!at)
+		return;
+	g = offcpu_group(at);
+	stacks_get(r->stacks, &g, &l);
+	json_array(j, key);
+	for (size_t i = 0; i < l.n; i++)
+		json_text(j, NULL, labels_get(r->labels, l.label[i])->name);
+	json_end(j);
+	free(l.label);
+}
+
+static void path_json_segment(struct path_run *r, struct json *j,
+			      const struct chain *c,
+			      const struct chain_segment *s)
+{
+	size_t n = 0;
+	size_t *loss =
+		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
+
+	int32_t on_cpu = s->state == CHAIN_READY ? path_on_cpu(r, s) : -1;
+
+	json_object(j, NULL);
+	json_int(j, "from_ns", s->from);
+	json_int(j, "to_ns", s->to);
+	json_int(j, "tid", timeline_tid(r->t, s->thread));
+	json_text(j, "comm", path_comm(r, s->thread));
+	json_text(j, "state", chain_state_word(s->state));
+	json_text(j, "proof", proof_key(s->proof));
+	json_uint(j, "depth", s->depth);
+	json_array(j, "edges");
+	for (uint32_t i = 0; i < s->depth; i++)
+		json_uint(j, NULL, c->path[s->path + i]);
+	json_end(j);
+	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
+	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
+	json_array(j, "losses");
+	for (size_t i = 0; i < n; i++) {
+		int64_t id = timeline_loss(r->t, loss[i])->id;
+
+		if (id > 0)
+			json_int(j, NULL, id);
+	}
+	free(loss);
+	json_end(j);
+	path_json_stack(r, j, "waiter_stack", s->out);
+	json_end(j);
+}
+
+static void path_json_edges(struct path_run *r, struct json *j,
+			    const struct chain *c)
+{
+	size_t n;
+	uint32_t *id = chain_edges(c, &n);
+
+	json_array(j, "edges");
+	for (size_t i = 0; i < n; i++) {
+		const struct proof_edge one = proofs_edge(r->proofs, id[i]);
+		const struct proof_edge *e = &one;
+
+		json_object(j, NULL);
+		json_uint(j, "id", id[i]);
+		json_int(j, "at_ns", e->time);
+		json_int(j, "waiter", timeline_tid(r->t, e->waiter));
+		json_int(j, "waker", path_edge_waker(e));
+		json_int(j, "current", e->waker);
+		json_text(j, "kind", path_edge_kind(e));
+		json_text(j, "context", path_context(e->context));
+		json_text(j, "what", causes_what(r->causes, e));
+		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
+		json_text(j, "proof", proof_key(e->proof));
+		json_int_or_null(j, "event", e->event, e->event != 0);
+		json_int(j, "from_ns", e->from);
+		json_int(j, "to_ns", e->to);
+		path_json_stack(r, j, "waker_stack", e->event);
+		json_end(j);
+	}
+	json_end(j);
+	free(id);
+}
+
+void path_json(struct path_run *r, struct json *j, uint32_t thread,
+	       int64_t from, int64_t to)
+{
+	struct chain c = { 0 };
+	struct path_sum *sum;
+	size_t n;
+
+	path_chain(r, thread, from, to, &c);
+	json_object(j, "thread");
+	json_int(j, "tid", timeline_tid(r->t, thread));
+	json_text(j, "comm", path_comm(r, thread));
+	json_end(j);
+	json_int(j, "from_ns", from);
+	json_int(j, "to_ns", to);
+	path_json_evidence(r, j, from, to);
+	sum = path_sums(&c, &n);
+	json_array(j, "sums");
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_int(j, "tid", timeline_tid(r->t, sum[i].thread));
+		json_text(j, "comm", path_comm(r, sum[i].thread));
+		json_text(j, "state", chain_state_word(sum[i].state));
+		json_text(j, "proof", proof_key(sum[i].proof));
+		json_uint(j, "ns", sum[i].ns);
+		json_end(j);
+	}
+	json_end(j);
+	free(sum);
+	json_array(j, "segments");
+	for (size_t i = 0; i < c.n; i++)
+		path_json_segment(r, j, &c, &c.segment[i]);
+	json_end(j);
+	path_json_edges(r, j, &c);
+	chain_release(&c);
+}

@@ -1,0 +1,242 @@
+/* path_own.c - what the command path says first of a program: what its thread
+ * itself did all the time, and for whom it waited. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/causes/chain.h"
+#include "cli/waits/causes.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wait_cause.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/path/path.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define NS 1000000000
+#define OWN_SHOWN 5
+/* Of the samples of a thread: in a function that has less, it did not compute.
+ */
+#define OWN_FUNCTION 0.5
+
+/* What a thread did itself, or for whom and what it waited. */
+struct own_part {
+	uint32_t by;		/* thread; TIMELINE_NONE: none */
+	enum chain_state state; /* CHAIN_BLOCKED with `by`: for that one */
+	bool lock;
+	uint64_t ns;
+};
+
+struct own {
+	struct path_run *r;
+	int64_t from, to;
+	struct intern stack; /* of waits that were looked at: addresses */
+	uint8_t *lock;	     /* of each: whether it is for a lock */
+	size_t n, cap;
+};
+
+/* Returns whether the wait that began with an event is for a lock. Each stack
+ * is looked at once. */
+static bool own_waits_for_lock(struct own *o, int64_t event)
+{
+	const struct offcpu_stack *at = causes_stack(o->r->causes, event);
+	struct label_list l = { 0 };
+	struct stacks_group g;
+	uint32_t id;
+
+	if (!at)
+		return false;
+	id = intern_add_bytes(&o->stack, &at, sizeof(at));
+	if (id < o->n)
+		return o->lock[id];
+	g = offcpu_group(at);
+	stacks_get(o->r->stacks, &g, &l);
+	o->lock = mem_reach(o->lock, &o->n, &o->cap, id + 1u, 1);
+	for (size_t i = 0; i < l.n && !o->lock[id]; i++)
+		o->lock[id] = wait_cause_is_lock(
+			labels_get(o->r->labels, l.label[i])->name);
+	free(l.label);
+	return o->lock[id];
+}
+
+struct path_sum path_first(const struct path_run *r, const struct chain *c,
+			   const struct chain_segment *s)
+{
+	struct path_sum first = { TIMELINE_NONE, s->state, s->proof,
+				  (uint64_t)s->to - (uint64_t)s->from };
+	struct proof_edge e;
+	enum chain_state leaf;
+
+	if (!s->depth)
+		return first;
+	e = proofs_edge(r->proofs, c->path[s->path]);
+	leaf = chain_leaf(&e);
+	first.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
+	if (leaf == CHAIN_STATES)
+		first.thread = timeline_thread(r->t, e.waker);
+	return first;
+}
+
+/* Returns what a segment of the chain is for the thread that was asked for. */
+static struct own_part own_part(struct own *o, const struct chain *c,
+				uint32_t thread, const struct chain_segment *s)
+{
+	const struct path_sum first = path_first(o->r, c, s);
+	struct own_part part = { first.thread, first.state, false, first.ns };
+
+	if (part.by == TIMELINE_NONE)
+		return part;
+	part.lock = own_waits_for_lock(
+		o, proofs_piece(o->r->proofs, thread,
+				proofs_find(o->r->proofs, thread, s->from))
+			   .out);
+	return part;
+}
+
+static int own_compare_keys(const void *pa, const void *pb)
+{
+	const struct own_part *a = pa;
+	const struct own_part *b = pb;
+
+	return compare_numbers(a->by, b->by)
+		       ?: compare_numbers(a->state, b->state)
+		       ?: compare_numbers(a->lock, b->lock);
+}
+
+static int own_compare(const void *pa, const void *pb)
+{
+	const struct own_part *a = pa;
+	const struct own_part *b = pb;
+
+	return compare_numbers(b->ns, a->ns) ?: own_compare_keys(a, b);
+}
+
+/* Returns the parts, largest first; the caller frees them. */
+static struct own_part *own_parts(struct own *o, const struct chain *c,
+				  uint32_t thread, size_t *n)
+{
+	struct own_part *part = mem_new(c->n + 1, sizeof(*part));
+
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		part[i] = own_part(o, c, thread, &c->segment[i]);
+	if (c->n)
+		qsort(part, c->n, sizeof(*part), own_compare_keys);
+	for (size_t i = 0; i < c->n; i++) {
+		if (*n && !own_compare_keys(&part[*n - 1], &part[i]))
+			part[*n - 1].ns += part[i].ns;
+		else
+			part[(*n)++] = part[i];
+	}
+	if (*n)
+		qsort(part, *n, sizeof(*part), own_compare);
+	return part;
+}
+
+/* Writes " in FUNCTION", if one has most of the samples of a thread. */
+static void own_put_function(const struct path_run *r, uint32_t thread,
+			     int64_t from, int64_t to, FILE *out)
+{
+	char tid[16];
+	char time[64];
+	/* others may have had its tid before, or since */
+	const struct filter one = { .tid = tid, .time = time };
+	struct stacks_opts so = { .filter = &one,
+				  .labels = r->labels,
+				  .inlined = true };
+	struct err none;
+	struct stacks *s;
+	uint64_t *of = NULL;
+	uint64_t all = 0;
+	size_t n = 0, cap = 0;
+	int event;
+
+	snprintf(tid, sizeof(tid), "%d", timeline_tid(r->t, thread));
+	snprintf(time, sizeof(time),
+		 "%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64, from / NS,
+		 from % NS, to / NS, to % NS);
+	s = stacks_load(r->db, &so, &none);
+	event = s ? stacks_heaviest(s) : -1;
+	if (event >= 0 && stacks_event(s, (size_t)event)->point)
+		event = -1;
+	for (size_t i = 0; event >= 0 && i < stacks_count(s); i++) {
+		const struct stacks_group *g = stacks_group(s, i);
+		const struct offcpu_stack at = { .type = g->type,
+						 .comm = g->comm,
+						 .kraw = g->kraw,
+						 .uraw = g->uraw };
+		struct wait_place p;
+
+		if (g->event != (uint32_t)event)
+			continue;
+		p = wait_causes_place(r->words, &at);
+		all += g->weight;
+		if (!p.has_in)
+			continue;
+		of = mem_reach(of, &n, &cap, p.in + 1u, sizeof(*of));
+		of[p.in] += g->weight;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *name =
+			label_shown(labels_get(r->labels, (uint32_t)i));
+
+		if ((double)of[i] <= OWN_FUNCTION * (double)all || *name == '[')
+			continue;
+		fputs(" in ", out);
+		safe_text_put(out, name, 0, 0);
+	}
+	free(of);
+	stacks_free(s);
+}
+
+static void own_put(const struct own *o, uint32_t thread,
+		    const struct own_part *p, FILE *out)
+{
+	const struct path_run *r = o->r;
+
+	switch (p->state) {
+	case CHAIN_RUN:
+		fputs("computing", out);
+		own_put_function(r, thread, o->from, o->to, out);
+		return;
+	case CHAIN_TIMER:
+		fputs("sleeping", out);
+		return;
+	case CHAIN_BLOCKED:
+		break;
+	default:
+		fputs(path_doing(p->state), out);
+		return;
+	}
+	if (p->by == TIMELINE_NONE) {
+		fputs("waiting, woken by whom is not known", out);
+		return;
+	}
+	fputs(p->lock ? "waiting for a lock that " : "waiting for ", out);
+	safe_text_put(out, path_comm(r, p->by), 0, 0);
+	fprintf(out, " (%d)%s", timeline_tid(r->t, p->by),
+		p->lock ? " released" : "");
+}
+
+void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
+		  int64_t from, int64_t to, FILE *out)
+{
+	struct own o = { .r = r, .from = from, .to = to };
+	char share[16];
+	size_t n;
+	struct own_part *part = own_parts(&o, c, thread, &n);
+
+	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
+		fprintf(out, "%s%s ", i ? ", " : " ",
+			human_percent(share, sizeof(share), (double)part[i].ns,
+				      (double)(to - from)));
+		own_put(&o, thread, &part[i], out);
+	}
+	free(part);
+	free(o.lock);
+	intern_release(&o.stack);
+}

@@ -1,0 +1,309 @@
+/* path_run.c - what the answers of the command path have in common: names,
+ * chains, the threads and waits that the options select. */
+#include "cli/path/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/waits/causes.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/wait_cause.h"
+#include "cli/output/safe_text.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+const char *path_comm(const struct path_run *r, uint32_t thread)
+{
+	return causes_comm(r->causes, timeline_tid(r->t, thread));
+}
+
+const char *path_tell(const struct path_run *r, uint32_t thread)
+{
+	return causes_name(r->causes, timeline_tid(r->t, thread));
+}
+
+const char *path_context(enum timeline_context c)
+{
+	switch (c) {
+	case CONTEXT_TASK:
+		return "task";
+	case CONTEXT_INLINE:
+		return "softirq-inline";
+	case CONTEXT_SOFTIRQ:
+	case CONTEXT_SOFTIRQ_UNKNOWN:
+		return "softirq";
+	case CONTEXT_DISK:
+		return "disk";
+	case CONTEXT_TIMER:
+	case CONTEXT_HARDIRQ:
+		return "hardirq";
+	case CONTEXT_NMI:
+		return "nmi";
+	default:
+		return "unknown";
+	}
+}
+
+const char *path_edge_kind(const struct proof_edge *e)
+{
+	static const char *const kind[] = { "wake", "fork", "deduced" };
+
+	return kind[e->kind];
+}
+
+int32_t path_edge_waker(const struct proof_edge *e)
+{
+	switch (e->context) {
+	case CONTEXT_TASK:
+	case CONTEXT_INLINE:
+	case CONTEXT_UNKNOWN:
+		return e->waker;
+	default:
+		return 0;
+	}
+}
+
+int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s)
+{
+	struct timeline_stay at;
+
+	if (!timeline_on(r->t, s->cpu, s->from, &at) || at.to <= s->from)
+		return -1;
+	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at.thread);
+}
+
+const char *path_function(struct path_run *r, int64_t event)
+{
+	const struct offcpu_stack *at = causes_stack(r->causes, event);
+	struct wait_place p;
+
+	if (!at)
+		return "";
+	p = wait_causes_place(r->words, at);
+	return wait_causes_in(r->words, &p);
+}
+
+/* ---- chains */
+
+const char *path_doing(enum chain_state s)
+{
+	switch (s) {
+	case CHAIN_RUN:
+		return "computing";
+	case CHAIN_TIMER:
+		return "in a timer";
+	case CHAIN_DISK:
+		return "waiting for a disk";
+	case CHAIN_HARDIRQ:
+	case CHAIN_SOFTIRQ:
+		return "waiting for an interrupt";
+	case CHAIN_IDLE:
+		return "waiting, woken by an idle CPU";
+	case CHAIN_UNKNOWN:
+		return "not known";
+	default:
+		return chain_state_word(s);
+	}
+}
+
+void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct chain *c)
+{
+	const struct chain_ask ask = {
+		.thread = thread,
+		.from = from,
+		.to = to,
+		.depth = r->o->depth,
+	};
+
+	chain_walk(c, r->proofs, r->t, &ask);
+	/* --proved: what is only likely counts as not known. */
+	for (size_t i = 0; r->o->proved && i < c->n; i++) {
+		if (c->segment[i].proof != PROOF_LIKELY)
+			continue;
+		c->segment[i].proof = PROOF_UNKNOWN;
+		c->segment[i].state = CHAIN_UNKNOWN;
+	}
+	r->asked += (uint64_t)to - (uint64_t)from;
+	r->proved += path_with(c, PROOF_PROVED);
+	r->unknown += path_with(c, PROOF_UNKNOWN);
+}
+
+uint64_t path_with(const struct chain *c, enum proof proof)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->segment[i].proof == proof)
+			ns += (uint64_t)c->segment[i].to -
+			      (uint64_t)c->segment[i].from;
+	return ns;
+}
+
+static int path_compare_keys(const void *pa, const void *pb)
+{
+	const struct path_sum *a = pa;
+	const struct path_sum *b = pb;
+
+	return compare_numbers(a->thread, b->thread)
+		       ?: compare_numbers(a->state, b->state)
+		       ?: compare_numbers(a->proof, b->proof);
+}
+
+static int path_compare_sums(const void *pa, const void *pb)
+{
+	const struct path_sum *a = pa;
+	const struct path_sum *b = pb;
+
+	return compare_numbers(b->ns, a->ns) ?: path_compare_keys(a, b);
+}
+
+static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
+				     size_t *n)
+{
+	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct chain_segment *s = &c->segment[i];
+
+		sum[i] = (struct path_sum){ s->thread, s->state,
+					    by_proof ? s->proof : PROOF_UNKNOWN,
+					    (uint64_t)s->to -
+						    (uint64_t)s->from };
+	}
+	*n = 0;
+	if (!c->n)
+		return sum;
+	qsort(sum, c->n, sizeof(*sum), path_compare_keys);
+	for (size_t i = 1; i < c->n; i++) {
+		if (path_compare_keys(&sum[*n], &sum[i])) {
+			sum[++*n] = sum[i];
+			continue;
+		}
+		sum[*n].ns += sum[i].ns;
+	}
+	++*n;
+	qsort(sum, *n, sizeof(*sum), path_compare_sums);
+	return sum;
+}
+
+struct path_sum *path_sums(const struct chain *c, size_t *n)
+{
+	return path_sums_by(c, true, n);
+}
+
+struct path_sum *path_sums_of_all(const struct chain *c, size_t *n)
+{
+	return path_sums_by(c, false, n);
+}
+
+/* ---- whose */
+
+bool path_selects(const struct path_run *r, uint32_t thread)
+{
+	const struct path_opts *o = r->o;
+
+	return (o->tid < 0 || timeline_tid(r->t, thread) == o->tid) &&
+	       (o->pid < 0 ||
+		causes_pid(r->causes, timeline_tid(r->t, thread)) == o->pid) &&
+	       (!o->comm || !strcmp(path_comm(r, thread), o->comm));
+}
+
+struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
+			      size_t *end)
+{
+	struct proof_piece pc;
+
+	proofs_pieces(r->proofs, thread);
+	pc = proofs_piece(r->proofs, thread, piece);
+	*end = proofs_wait_end(r->proofs, thread, piece);
+	return (struct path_wait){
+		.thread = thread,
+		.piece = (uint32_t)piece,
+		.from = pc.from,
+		.to = proofs_piece(r->proofs, thread, *end - 1).to,
+		.out = pc.out,
+		.bits = pc.bits,
+	};
+}
+
+int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
+		      void *arg, struct err *err)
+{
+	size_t n = proofs_pieces(r->proofs, thread);
+	size_t k = 0;
+	int rc = 0;
+
+	while (!rc && k < n) {
+		const struct proof_piece pc =
+			proofs_piece(r->proofs, thread, k);
+		struct path_wait w;
+
+		if (pc.state == PIECE_RUN) {
+			k++;
+			continue;
+		}
+		/* A wait is between two times on a CPU; what came before the
+		 * first, or behind the last, has no length. Between a thread
+		 * that ended and one that has its tid, nobody waits. */
+		w = path_wait_of(r, thread, k, &k);
+		if (pc.state == PIECE_DEAD || pc.state == PIECE_UNBORN ||
+		    pc.came || w.from == TIMELINE_START ||
+		    w.to == TIMELINE_END ||
+		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
+			continue;
+		rc = fn(arg, &w, err);
+	}
+	return rc;
+}
+
+int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
+		   struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++) {
+		if (path_selects(r, i))
+			rc = path_thread_waits(r, i, fn, arg, err);
+		/* chains need the pieces of many threads, a list does not */
+		if (!r->asked)
+			proofs_forget(r->proofs);
+	}
+	return rc;
+}
+
+int path_no_thread(const struct path_run *r, struct err *err)
+{
+	char *word = safe_text_word(r->path);
+
+	err_set(err, ERR_USAGE,
+		"%s: no switch or wake-up of such a thread is recorded; "
+		"'backstitch path %s' lists those that waited longest",
+		r->path, word);
+	free(word);
+	return -1;
+}
+
+uint32_t path_asker(struct path_run *r, struct err *err)
+{
+	uint32_t found = TIMELINE_NONE;
+
+	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+		if (!path_selects(r, i))
+			continue;
+		if (found != TIMELINE_NONE) {
+			err_set(err, ERR_USAGE,
+				"there are several threads named '%s', %d and "
+				"%d among them; choose one with --tid",
+				r->o->comm ? r->o->comm : "",
+				timeline_tid(r->t, found),
+				timeline_tid(r->t, i));
+			return TIMELINE_NONE;
+		}
+		found = i;
+	}
+	if (found == TIMELINE_NONE)
+		path_no_thread(r, err);
+	return found;
+}

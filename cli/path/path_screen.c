@@ -1,0 +1,607 @@
+/* path_screen.c - a chain as text: a sentence, then a line for each piece. */
+#include "cli/path/path.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/waits/causes.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "stitch/base/mem.h"
+
+#define WHY_WIDTH 47 /* columns of "why" */
+#define LINE_WIDTH 79
+#define INDENT_MAX 16
+#define SUMS_SHOWN 3
+
+/* ---- the first lines */
+
+struct path_loss_count {
+	const struct timeline *t;
+	uint64_t told;	 /* losses that the capture reports */
+	uint64_t silent; /* without a loss */
+	bool tasks;	 /* those of silent tasks */
+	uint64_t n;	 /* records */
+	bool open;	 /* before the first or behind the last record */
+	bool between;	 /* two captures */
+	bool unknown;	 /* some have no number */
+};
+
+/* Whether a loss that no capture tells is the time between two of them, in
+ * which one has ended and the next has not begun. */
+static bool path_is_between(const struct timeline_loss *l)
+{
+	return !l->only_wakes && l->from != TIMELINE_START &&
+	       l->to != TIMELINE_END;
+}
+
+static void path_count_loss(void *arg, size_t loss)
+{
+	struct path_loss_count *c = arg;
+	const struct timeline_loss *l = timeline_loss(c->t, loss);
+
+	if (l->of_task)
+		c->tasks = true;
+	else if (l->silent)
+		c->silent++;
+	else if (!l->id && path_is_between(l))
+		c->between = true;
+	else if (!l->id)
+		c->open = true;
+	else
+		c->told++;
+	c->unknown |= l->n < 0;
+	c->n += l->n > 0 ? (uint64_t)l->n : 0;
+}
+
+static void path_put_thread(const struct path_run *r, uint32_t thread,
+			    FILE *out)
+{
+	const char *comm = path_tell(r, thread);
+
+	if (*comm)
+		safe_text_put(out, comm, 0, 0);
+	else
+		fprintf(out, "thread %d", timeline_tid(r->t, thread));
+}
+
+void path_put_premise(const struct path_run *r, const struct chain *c,
+		      FILE *out)
+{
+	struct causes_premise p = causes_premise(r->causes);
+	bool cards = !c;
+
+	for (size_t i = 0; !cards && p.cards && i < c->n_path; i++) {
+		const struct proof_edge e = proofs_edge(r->proofs, c->path[i]);
+
+		cards = causes_softirq_premise(r->causes, &e) ==
+			SOFTIRQ_IF_NO_IRQ;
+	}
+	if (p.words)
+		fprintf(out, ", %s", p.words);
+	if (p.cards && cards)
+		fprintf(out, "%s%s", p.words ? ", and " : ", ", p.cards);
+}
+
+void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
+		     int64_t to)
+{
+	struct path_loss_count c = { .t = r->t };
+	const char *blind = causes_premise(r->causes).none;
+	const struct causes_partial *partial = causes_partial(r->causes);
+	int parts = 0;
+
+	timeline_each_loss(r->t, from, to, path_count_loss, &c);
+	if (blind)
+		fprintf(out, "\n%s", blind);
+	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
+		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
+		return;
+	}
+	fputs("\nin this time: ", out);
+	if (c.told) {
+		parts++;
+		human_put_grouped(out, c.told);
+		fprintf(out, " loss%s", c.told == 1 ? "" : "es");
+		if (c.n && !c.unknown) {
+			fputs(" (", out);
+			human_put_grouped(out, c.n);
+			fprintf(out, " record%s)", c.n == 1 ? "" : "s");
+		}
+	}
+	if (c.tasks)
+		fprintf(out, "%sno records of silent tasks",
+			parts++ ? ", " : "");
+	if (c.silent)
+		fprintf(out, "%srecords missing without a loss",
+			parts++ ? ", " : "");
+	if ((c.between || c.open) && partial)
+		fprintf(out, "%s%s", parts++ ? ", " : "", partial->why);
+	else if (c.between)
+		fprintf(out, "%sthe end of a capture", parts++ ? ", " : "");
+	if (c.open && !partial)
+		fprintf(out, "%sa CPU without records at one end",
+			parts++ ? ", " : "");
+	putc('\n', out);
+}
+
+/* Returns how many bytes of a safe text fit into `width` columns, whole words
+ * if it has a blank there, and stores the columns that they take. */
+static size_t path_fit(const char *s, size_t width, size_t *columns)
+{
+	const char *at = s;
+	const char *next = s;
+	const char *blank = NULL;
+	size_t before = 0;
+	struct safe_text u;
+
+	for (*columns = 0; safe_text_next(&next, &u); at = next) {
+		if (*at == ' ') {
+			blank = at;
+			before = *columns;
+		}
+		if (*columns + u.cells > width) {
+			at = blank ? blank : at;
+			*columns = blank ? before : *columns;
+			break;
+		}
+		*columns += u.cells;
+	}
+	return (size_t)(at - s);
+}
+
+void path_put_wrapped(char *s)
+{
+	for (const char *line; (line = strsep(&s, "\n")) != NULL;)
+		if (*line)
+			term_wrap(stdout, line, 0, 0, LINE_WIDTH);
+}
+
+static void path_put_trust(struct path_run *r, const struct chain *c,
+			   uint32_t thread, int64_t from, int64_t to, bool own)
+{
+	const char *comm = path_comm(r, thread);
+	double all = (double)to - (double)from;
+	double likely = (double)path_with(c, PROOF_LIKELY);
+	double unknown = (double)path_with(c, PROOF_UNKNOWN);
+	char ns[32];
+	char share[16];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	safe_text_put(out, *comm ? comm : "thread", 0, 0);
+	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
+		human_ns(ns, sizeof(ns), to - from));
+	if (own) {
+		path_put_own(r, c, thread, from, to, out);
+		putc(';', out);
+	}
+	fprintf(out, " %s proved",
+		human_percent(share, sizeof(share),
+			      (double)path_with(c, PROOF_PROVED), all));
+	if (path_with(c, PROOF_PROVED))
+		path_put_premise(r, c, out);
+	if (likely > 0)
+		fprintf(out, ", %s likely",
+			human_percent(share, sizeof(share), likely, all));
+	if (unknown > 0)
+		fprintf(out, ", %s not known",
+			human_percent(share, sizeof(share), unknown, all));
+	path_put_losses(r, out, from, to);
+	mem_stream_end(out);
+	path_put_wrapped(text);
+	free(text);
+}
+
+/* own: the thread of which the line above has told; TIMELINE_NONE: none. */
+static void path_put_sums(const struct path_run *r, const struct chain *c,
+			  int64_t ns, uint32_t own)
+{
+	char *text;
+	size_t len, n;
+	size_t shown = 0;
+	FILE *out = mem_stream(&text, &len);
+	struct path_sum *sum = path_sums_of_all(c, &n);
+	char share[16];
+
+	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
+		if (own == sum[i].thread)
+			continue;
+		fprintf(out, "%s%s ",
+			shown++		      ? ", "
+			: own < TIMELINE_NONE ? "behind these waits: "
+					      : "",
+			human_percent(share, sizeof(share), (double)sum[i].ns,
+				      (double)ns));
+		path_put_thread(r, sum[i].thread, out);
+		fprintf(out, " %s", path_doing(sum[i].state));
+	}
+	mem_stream_end(out);
+	path_put_wrapped(text);
+	putchar('\n');
+	free(text);
+	free(sum);
+}
+
+/* ---- a line for each piece */
+
+/* The last edge of a path is by whom the thread of the segment woke the one
+ * above it. */
+static struct proof_edge path_last_edge(const struct path_run *r,
+					const struct chain *c,
+					const struct chain_segment *s)
+{
+	return proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
+}
+
+/* Adds " in FUNCTION" of an event; an image alone is none. */
+static void path_add_function(struct path_run *r, FILE *out, const char *before,
+			      int64_t event)
+{
+	const char *f = path_function(r, event);
+
+	if (*f && *f != '[') {
+		fputs(before, out);
+		safe_text_put(out, f, 0, 0);
+	}
+}
+
+/* Names a softirq that a thread ran itself. */
+static void path_say_softirq(const struct path_run *r, FILE *out,
+			     const struct proof_edge *e)
+{
+	const char *what = causes_what(r->causes, e);
+	const char *vector = what ? strchr(what, ':') : NULL;
+
+	fputs(" through ", out);
+	if (vector)
+		fprintf(out, "softirq %s", vector + 1);
+	else
+		fputs("a softirq", out);
+}
+
+static void path_say_interrupt(const struct path_run *r, FILE *out,
+			       const struct chain *c,
+			       const struct chain_segment *s)
+{
+	const struct proof_edge e = path_last_edge(r, c, s);
+	const char *what = causes_what(r->causes, &e);
+	const char *name = what ? strchr(what, ':') : NULL;
+
+	if (!what && s->state == CHAIN_SOFTIRQ) {
+		fprintf(out, " waits for a softirq on CPU %d", e.cpu);
+		return;
+	}
+	if (!name) {
+		fputs(what ? " waits for a timer" : " waits for an interrupt",
+		      out);
+		return;
+	}
+	fprintf(out, " waits for %s ",
+		*what == 's'   ? "softirq"
+		: *what == 'd' ? "disk"
+			       : "interrupt");
+	safe_text_put(out, name + 1, 0, 0);
+}
+
+static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
+			 const struct chain_segment *s)
+{
+	struct timeline_stay stay;
+	bool on = timeline_on(r->t, s->cpu, s->to - 1, &stay);
+	struct proof_edge e = { .time = TIMELINE_START };
+
+	if (s->depth)
+		e = path_last_edge(r, c, s);
+	fprintf(out, " runs on CPU %d", s->cpu);
+	if (s->to == e.time) {
+		fputs("; wakes ", out);
+		path_put_thread(r, e.waiter, out);
+		if (e.context == CONTEXT_INLINE)
+			path_say_softirq(r, out, &e);
+		path_add_function(r, out, " in ", e.event);
+	} else if (on && stay.to == s->to && stay.exact_to && stay.state > 0 &&
+		   (stay.state & 0xff)) {
+		path_add_function(r, out, "; waits in ",
+				  timeline_stay_out(&stay));
+	}
+}
+
+static void path_say_ready(const struct path_run *r, FILE *out,
+			   const struct chain_segment *s)
+{
+	int32_t tid = path_on_cpu(r, s);
+
+	fputs(" is ready", out);
+	if (tid < 0)
+		return;
+	fprintf(out, "; CPU %d is ", s->cpu);
+	if (!tid) {
+		fputs("idle", out);
+		return;
+	}
+	path_put_thread(r, timeline_thread(r->t, tid), out);
+	fputs("'s", out);
+}
+
+/* Returns what a loss without a row in table loss is. */
+static void path_say_loss(const struct timeline_loss *l, FILE *out)
+{
+	if (l->only_wakes)
+		fprintf(out, "no wake-ups recorded yet on CPU %d", l->cpu);
+	else if (l->of_task)
+		fprintf(out, "no records of a silent task on CPU %d", l->cpu);
+	else if (l->silent && l->cpu < 0)
+		fputs("records missing without a loss", out);
+	else if (l->silent)
+		fprintf(out, "records missing without a loss on CPU %d",
+			l->cpu);
+	else if (!l->id && l->cpu < 0)
+		fputs("not all CPUs were recorded", out);
+	else if (!l->id && l->from == TIMELINE_START)
+		fprintf(out, "before the first record of CPU %d", l->cpu);
+	else if (!l->id && !path_is_between(l))
+		fprintf(out, "behind the last record of CPU %d", l->cpu);
+	else if (!l->id)
+		fprintf(out, "between two captures on CPU %d", l->cpu);
+	else if (l->n >= 0)
+		fprintf(out, "loss %" PRId64 " (CPU %d, %" PRId64 " record%s)",
+			l->id, l->cpu, l->n, l->n == 1 ? "" : "s");
+	else
+		fprintf(out, "loss %" PRId64 " (CPU %d)", l->id, l->cpu);
+}
+
+static void path_say_losses(const struct path_run *r, FILE *out,
+			    const struct chain_segment *s, const char *verb)
+{
+	const struct causes_partial *partial = causes_partial(r->causes);
+
+	size_t n = 0;
+	size_t *loss =
+		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
+	bool all = false;
+
+	for (size_t i = 0; i < n && i < 2 && !all; i++) {
+		const struct timeline_loss *l = timeline_loss(r->t, loss[i]);
+
+		fputs(i ? ", " : verb, out);
+		all = !l->id && !l->silent && partial;
+		if (all)
+			fputs(partial->why, out);
+		else
+			path_say_loss(l, out);
+	}
+	if (n > 2 && !all)
+		fprintf(out, " and %zu more", n - 2);
+	free(loss);
+}
+
+static void path_say(struct path_run *r, FILE *out, const struct chain *c,
+		     const struct chain_segment *s)
+{
+	if (s->state == CHAIN_UNKNOWN) {
+		fputs("not known what ", out);
+		path_put_thread(r, s->thread, out);
+		fputs(" did", out);
+		path_say_losses(r, out, s, ": ");
+		return;
+	}
+	path_put_thread(r, s->thread, out);
+	switch (s->state) {
+	case CHAIN_RUN:
+		path_say_run(r, out, c, s);
+		return;
+	case CHAIN_READY:
+		path_say_ready(r, out, s);
+		return;
+	case CHAIN_TIMER:
+	case CHAIN_DISK:
+	case CHAIN_HARDIRQ:
+	case CHAIN_SOFTIRQ:
+		path_say_interrupt(r, out, c, s);
+		break;
+	case CHAIN_IDLE:
+		fputs(" waits, woken by an idle CPU", out);
+		break;
+	case CHAIN_OFF:
+		fputs(" is off the CPU, blocked or ready", out);
+		break;
+	case CHAIN_BLOCKED:
+		fputs(" waits, woken by whom is not known", out);
+		break;
+	case CHAIN_UNBORN:
+		fputs(" is not born", out);
+		break;
+	default:
+		fputs(" has exited", out);
+	}
+	path_add_function(r, out, ": ", s->out);
+	if (s->state == CHAIN_BLOCKED)
+		path_say_losses(r, out, s, "; ");
+}
+
+static void path_put_line(const char *why, int64_t at, int64_t ns,
+			  uint32_t depth, const char *proof)
+{
+	size_t indent = depth * 2 < INDENT_MAX ? depth * 2 : INDENT_MAX;
+	bool first = true;
+
+	do {
+		size_t columns;
+		size_t n = path_fit(why, WHY_WIDTH - indent, &columns);
+
+		if (first)
+			printf("%9.1f %10.1f  ", (double)at / 1000,
+			       (double)ns / 1000);
+		else
+			printf("%22s", "");
+		printf("%*s%.*s", (int)indent, "", (int)n, why);
+		if (first)
+			printf("%*s %s", (int)(WHY_WIDTH - indent - columns),
+			       "", proof);
+		putchar('\n');
+		why += n + (why[n] == ' ');
+		first = false;
+	} while (*why);
+}
+
+/* Pieces shorter than --min in a row are one line. */
+static size_t path_put_short(const struct chain *c, size_t i, int64_t start,
+			     int64_t least)
+{
+	size_t end = i;
+	enum proof proof = PROOF_PROVED;
+	char text[64];
+
+	while (end < c->n &&
+	       c->segment[end].to - c->segment[end].from < least) {
+		if (c->segment[end].proof < proof)
+			proof = c->segment[end].proof;
+		end++;
+	}
+	snprintf(text, sizeof(text), "%zu short piece%s", end - i,
+		 end - i == 1 ? "" : "s");
+	path_put_line(text, c->segment[i].from - start,
+		      c->segment[end - 1].to - c->segment[i].from, 0,
+		      proof_word(proof));
+	return end;
+}
+
+/* Returns how many lines a chain has if shorter pieces are folded, and *ns, how
+ * long these are. */
+static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
+{
+	size_t lines = 0;
+	bool folded = false;
+
+	*ns = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int64_t len = c->segment[i].to - c->segment[i].from;
+
+		lines += len >= least || !folded;
+		folded = len < least;
+		*ns += folded ? len : 0;
+	}
+	return lines;
+}
+
+/* Returns the shortest piece that has a line of its own: --min, or more where
+ * there are more lines than are wanted. What is longest says why. */
+static int64_t path_least(const struct path_run *r, const struct chain *c)
+{
+	int64_t least = r->o->least;
+	int64_t more = 1000;
+	int64_t ns;
+
+	while (path_lines(c, least, &ns) > r->o->lines &&
+	       more < TIMELINE_END / 2) {
+		least = least > more ? least : more;
+		more += more / 8;
+	}
+	return least;
+}
+
+static void path_put_pieces(struct path_run *r, const struct chain *c,
+			    int64_t start, int64_t all)
+{
+	int64_t least = path_least(r, c);
+	int64_t ns;
+	size_t i = 0;
+
+	printf("%9s %10s  %-*s %s\n", "at us", "for us", WHY_WIDTH, "why",
+	       "proof");
+	while (i < c->n) {
+		const struct chain_segment *s = &c->segment[i];
+		char *text;
+		size_t len;
+		FILE *out;
+
+		if (s->to - s->from < least) {
+			i = path_put_short(c, i, start, least);
+			continue;
+		}
+		out = mem_stream(&text, &len);
+		path_say(r, out, c, s);
+		mem_stream_end(out);
+		path_put_line(text, s->from - start, s->to - s->from, s->depth,
+			      proof_word(s->proof));
+		free(text);
+		i++;
+	}
+	path_lines(c, least, &ns);
+	if (least > r->o->least) {
+		char below[32], sum[32], share[16];
+
+		printf("below %s folded: %s, %s of the time; --limit 0 shows "
+		       "all\n",
+		       human_ns(below, sizeof(below), least),
+		       human_ns(sum, sizeof(sum), ns),
+		       human_percent(share, sizeof(share), (double)ns,
+				     (double)all));
+	}
+}
+
+/* Whether a wake-up is only likely because of its softirq. */
+static bool path_has_open_softirq(const struct path_run *r,
+				  const struct chain *c)
+{
+	for (size_t i = 0; i < c->n_path; i++) {
+		const struct proof_edge e = proofs_edge(r->proofs, c->path[i]);
+
+		if (e.context == CONTEXT_SOFTIRQ_UNKNOWN && e.waker > 0)
+			return true;
+	}
+	return false;
+}
+
+static void path_put_cure(const char *cure)
+{
+	fputs("\nto know more: ", stdout);
+	term_wrap(stdout, cure, 14, 0, LINE_WIDTH);
+}
+
+void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
+{
+	struct path_loss_count l = { .t = r->t };
+	const struct causes_partial *partial = causes_partial(r->causes);
+
+	timeline_each_loss(r->t, from, to, path_count_loss, &l);
+	if (partial && partial->cure)
+		path_put_cure(partial->cure);
+	else if (partial)
+		return;
+	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
+		fputs("\nto know more: record sched:sched_waking too\n",
+		      stdout);
+	else if (l.told)
+		path_put_cure(causes_larger_buffers(r->causes));
+	else if (causes_premise(r->causes).cure)
+		path_put_cure(causes_premise(r->causes).cure);
+}
+
+void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+	       bool own, struct chain *c)
+{
+	path_chain(r, thread, from, to, c);
+	path_put_trust(r, c, thread, from, to, own);
+	path_put_sums(r, c, to - from, own ? thread : TIMELINE_NONE);
+}
+
+void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
+{
+	struct chain c = { 0 };
+
+	path_head(r, thread, from, to, false, &c);
+	path_put_pieces(r, &c, from, to - from);
+	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
+		path_put_cure("stacks of wake-ups with names of the kernel's "
+			      "functions (--kallsyms FILE), or events irq:* "
+			      "(ingested with --fields all), tell whether a "
+			      "thread ran the softirq in its own call");
+	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
+		path_put_advice(r, from, to);
+	chain_release(&c);
+}

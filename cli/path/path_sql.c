@@ -1,0 +1,722 @@
+/* path_sql.c - the causes of waits as tables for SQL. */
+#include "cli/path/path_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/causes/account.h"
+#include "cli/waits/causes.h"
+#include "cli/waits/offcpu.h"
+#include "cli/waits/wait_cause.h"
+#include "cli/path/path.h"
+#include "cli/path/path_blame.h"
+#include "cli/path/path_lists.h"
+#include "schema/columns.h"
+#include "schema/db/given.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* The row of table wait that was asked for last: what its columns need is made
+ * once, and kept for one row only. */
+struct sql_wait {
+	size_t row; /* + 1; 0: none yet */
+	struct path_wait w;
+	bool summed, chained;
+	uint64_t ns[PIECE_STATES]; /* proved */
+	uint32_t edge;		   /* that ended it */
+	struct path_sum most;	   /* the largest part of the chain */
+	uint64_t proved;
+};
+
+/* Rows are thread by thread: their numbers are SQL_ROW(thread, item of it). */
+#define SQL_ROW(thread, item) ((size_t)(thread) << 32 | (item))
+#define SQL_THREAD(row) ((uint32_t)((row) >> 32))
+#define SQL_ITEM(row) ((uint32_t)(row))
+
+struct path_sql {
+	struct path_run r;
+	struct path_opts o;
+	bool loading, loaded;
+	struct path_lists *lists;
+	struct sql_wait at;
+	struct path_blame *blame;
+};
+
+/* ---- what all tables are made of */
+
+/* Returns the first item of a thread at or behind `at` that is asked for;
+ * GIVEN_END. */
+typedef size_t sql_seek_fn(struct path_sql *s, const struct given_ask *ask,
+			   uint32_t thread, size_t at);
+
+/* Returns the thread that is asked for; TIMELINE_NONE: it is none. */
+static uint32_t sql_asked(const struct path_sql *s, const struct given_ask *ask)
+{
+	return ask->tid > 0 && ask->tid <= INT32_MAX
+		       ? timeline_thread(s->r.t, (int32_t)ask->tid)
+		       : TIMELINE_NONE;
+}
+
+static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
+		       size_t row, sql_seek_fn *seek)
+{
+	uint32_t thread = SQL_THREAD(row);
+	uint32_t end = timeline_threads(s->r.t);
+	size_t at = SQL_ITEM(row);
+
+	if (ask->by_tid) {
+		uint32_t only = sql_asked(s, ask);
+
+		if (only == TIMELINE_NONE || thread > only)
+			return GIVEN_END;
+		at = thread < only ? 0 : at;
+		thread = only;
+		end = only + 1;
+	}
+	for (; thread < end; thread++, at = 0) {
+		size_t item = seek(s, ask, thread, at);
+
+		if (item != GIVEN_END)
+			return SQL_ROW(thread, item);
+	}
+	return GIVEN_END;
+}
+
+/* For tables of which all rows, in an order of their own, are those of thread
+ * 0, and those of a thread have its number + 1: moves a row to the first that
+ * is asked for. Returns false if there is no such thread. */
+static bool sql_thread_row(const struct path_sql *s,
+			   const struct given_ask *ask, size_t *row)
+{
+	uint32_t thread = ask->by_tid ? sql_asked(s, ask) : 0;
+
+	if (thread == TIMELINE_NONE)
+		return false;
+	if (ask->by_tid && !SQL_THREAD(*row))
+		*row = SQL_ROW(thread + 1u, 0);
+	return true;
+}
+
+/* Returns the row of the id that is asked for, if it is at or behind `row`;
+ * GIVEN_END. */
+static size_t sql_row_of(struct path_sql *s, const struct given_ask *ask,
+			 bool wakes, size_t row)
+{
+	uint32_t thread;
+	size_t item;
+
+	return path_lists_find(s->lists, ask->id, wakes, &thread, &item) &&
+			       SQL_ROW(thread, item) >= row
+		       ? SQL_ROW(thread, item)
+		       : GIVEN_END;
+}
+
+/* Loads once. A database may have a view in place of a table that is read, and
+ * that view may read ours. */
+static int sql_load(void *arg, struct err *err)
+{
+	struct path_sql *s = arg;
+
+	if (s->loaded)
+		return 0;
+	if (s->loading)
+		return err_set(err, ERR_FORMAT,
+			       "%s: a table of the database reads the tables "
+			       "that are computed from it",
+			       s->r.path);
+	s->loading = true;
+	if (path_open(&s->r, s->r.db, s->r.path, err))
+		return -1;
+	s->lists = path_lists_new(&s->r);
+	s->blame = path_blame_new(&s->r);
+	s->loaded = true;
+	return 0;
+}
+
+static void sql_int(struct value *v, int64_t n)
+{
+	*v = (struct value){ .kind = VALUE_INT, .num = n };
+}
+
+/* NULL for `none`. */
+static void sql_int_or(struct value *v, int64_t n, int64_t none)
+{
+	if (n != none)
+		sql_int(v, n);
+}
+
+static void sql_text(struct value *v, const char *text)
+{
+	*v = (struct value){ .kind = VALUE_TEXT, .text = text };
+}
+
+/* "" is NULL. */
+static void sql_text_or_null(struct value *v, const char *text)
+{
+	if (*text)
+		sql_text(v, text);
+}
+
+/* What is proved rests on the premise, unless a record tells it. */
+static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
+		      struct value *v)
+{
+	bool premise = proof == PROOF_PROVED && !told &&
+		       causes_premise(s->r.causes).words;
+
+	sql_text(v, premise ? "proved with premise" : proof_key(proof));
+}
+
+/* ---- stay */
+
+/* All stays are in the order of their ends, those of idle CPUs, with tid 0,
+ * among them. */
+static bool sql_stay(const struct path_sql *s, size_t row,
+		     struct timeline_stay *out)
+{
+	uint32_t item = SQL_ITEM(row);
+	struct numbers id = { .n = timeline_all_stays(s->r.t) };
+
+	if (SQL_THREAD(row))
+		id = timeline_stays(s->r.t, SQL_THREAD(row) - 1);
+	if (item >= id.n)
+		return false;
+	*out = timeline_stay(s->r.t, id.of ? numbers_get(&id, item) : item);
+	return true;
+}
+
+static size_t sql_next_stay(void *arg, const struct given_ask *ask, size_t row)
+{
+	const struct path_sql *s = arg;
+	struct timeline_stay st;
+	struct given_ask of = *ask;
+
+	of.by_tid = of.by_tid && of.tid != 0;
+	if (!sql_thread_row(s, &of, &row))
+		return GIVEN_END;
+	while (sql_stay(s, row, &st)) {
+		if (st.to >= ask->low && st.from <= ask->high)
+			return row;
+		row++;
+	}
+	return GIVEN_END;
+}
+
+static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
+{
+	struct path_sql *s = arg;
+	struct timeline_stay stay;
+	const struct timeline_stay *st = &stay;
+
+	sql_stay(s, row, &stay);
+	switch (column) {
+	case COMPUTED_STAY_TID:
+		sql_int(v, timeline_tid(s->r.t, st->thread));
+		break;
+	case COMPUTED_STAY_COMM:
+		sql_text(v, path_comm(&s->r, st->thread));
+		break;
+	case COMPUTED_STAY_CPU:
+		sql_int(v, st->cpu);
+		break;
+	case COMPUTED_STAY_T0:
+		sql_int(v, st->from);
+		break;
+	case COMPUTED_STAY_T1:
+		sql_int(v, st->to);
+		break;
+	case COMPUTED_STAY_EXACT0:
+		sql_int(v, st->exact_from);
+		break;
+	case COMPUTED_STAY_EXACT1:
+		sql_int(v, st->exact_to);
+		break;
+	case COMPUTED_STAY_STATE:
+		if (st->exact_to)
+			sql_text(v, offcpu_state(st->state));
+		break;
+	case COMPUTED_STAY_EVENT:
+		sql_int_or(v, timeline_stay_out(st), 0);
+		break;
+	}
+}
+
+/* ---- state_interval */
+
+static size_t sql_seek_interval(struct path_sql *s, const struct given_ask *ask,
+				uint32_t thread, size_t at)
+{
+	const struct proofs *p = s->r.proofs;
+	size_t n = proofs_pieces(s->r.proofs, thread);
+
+	if (at < n && proofs_piece(p, thread, at).to < ask->low)
+		at = search_where(n, i,
+				  proofs_piece(p, thread, i).to >= ask->low);
+	return at < n && proofs_piece(p, thread, at).from <= ask->high
+		       ? at
+		       : GIVEN_END;
+}
+
+static size_t sql_next_interval(void *arg, const struct given_ask *ask,
+				size_t row)
+{
+	return sql_next(arg, ask, row, sql_seek_interval);
+}
+
+static const char *sql_state_word(enum piece_state state)
+{
+	static const char *const word[PIECE_STATES] = {
+		[PIECE_RUN] = "run",	     [PIECE_READY] = "ready",
+		[PIECE_BLOCKED] = "blocked", [PIECE_OFF] = "off",
+		[PIECE_UNBORN] = "unborn",   [PIECE_DEAD] = "dead",
+		[PIECE_UNKNOWN] = "unknown",
+	};
+
+	return word[state];
+}
+
+/* Who was on the CPU to which the thread came, for most of the time. */
+static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
+		       struct value *v)
+{
+	struct occupant o;
+
+	if (pc->state == PIECE_READY &&
+	    account_occupant(s->r.t, pc->cpu, pc->from, pc->to, &o))
+		sql_int(v, timeline_tid(s->r.t, o.thread));
+}
+
+/* The first loss that hides more of a piece, if table loss has it. */
+static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
+		     struct value *v)
+{
+	size_t n = 0;
+	size_t *loss =
+		pc->open ? timeline_losses_in(s->r.t, pc->from, pc->to, &n)
+			 : NULL;
+
+	for (size_t i = 0; i < n && v->kind == VALUE_NULL; i++)
+		sql_int_or(v, timeline_loss(s->r.t, loss[i])->id, 0);
+	free(loss);
+}
+
+static void sql_interval_cell(void *arg, size_t row, int column,
+			      struct value *v)
+{
+	struct path_sql *s = arg;
+	uint32_t thread = SQL_THREAD(row);
+	const struct proof_piece one =
+		proofs_piece(s->r.proofs, thread, SQL_ITEM(row));
+	const struct proof_piece *pc = &one;
+	bool bounded = pc->from != TIMELINE_START && pc->to != TIMELINE_END;
+
+	switch (column) {
+	case COMPUTED_STATE_INTERVAL_TID:
+		sql_int(v, timeline_tid(s->r.t, thread));
+		break;
+	case COMPUTED_STATE_INTERVAL_COMM:
+		sql_text(v, path_comm(&s->r, thread));
+		break;
+	case COMPUTED_STATE_INTERVAL_T0:
+		sql_int_or(v, pc->from, TIMELINE_START);
+		break;
+	case COMPUTED_STATE_INTERVAL_T1:
+		sql_int_or(v, pc->to, TIMELINE_END);
+		break;
+	case COMPUTED_STATE_INTERVAL_NS:
+		if (bounded)
+			sql_int(v, pc->to - pc->from);
+		break;
+	case COMPUTED_STATE_INTERVAL_STATE:
+		sql_text(v, sql_state_word((enum piece_state)pc->state));
+		break;
+	case COMPUTED_STATE_INTERVAL_CPU:
+		sql_int_or(v, pc->cpu, -1);
+		break;
+	case COMPUTED_STATE_INTERVAL_PROOF:
+		sql_proof(s, (enum proof)pc->proof,
+			  pc->state == PIECE_UNBORN || pc->state == PIECE_DEAD,
+			  v);
+		break;
+	case COMPUTED_STATE_INTERVAL_BEHIND:
+		sql_behind(s, pc, v);
+		break;
+	case COMPUTED_STATE_INTERVAL_WAKE:
+		if (pc->edge != TIMELINE_NONE)
+			sql_int(v,
+				path_list_wake_id(s->lists, thread, pc->edge));
+		break;
+	case COMPUTED_STATE_INTERVAL_EVENT:
+		sql_int_or(v, pc->out, 0);
+		break;
+	case COMPUTED_STATE_INTERVAL_LOSS:
+		sql_loss(s, pc, v);
+		break;
+	}
+}
+
+/* ---- wake */
+
+static size_t sql_seek_wake(struct path_sql *s, const struct given_ask *ask,
+			    uint32_t thread, size_t at)
+{
+	const struct path_list *of = path_list_of(s->lists, thread);
+
+	for (; at < of->n_wake; at++) {
+		const struct proof_edge e =
+			proofs_edge(s->r.proofs, of->wake[at]);
+
+		if (e.to >= ask->low && e.from <= ask->high)
+			return at;
+	}
+	return GIVEN_END;
+}
+
+static size_t sql_next_wake(void *arg, const struct given_ask *ask, size_t row)
+{
+	return ask->by_id ? sql_row_of(arg, ask, true, row)
+			  : sql_next(arg, ask, row, sql_seek_wake);
+}
+
+static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
+{
+	struct path_sql *s = arg;
+	uint32_t thread = SQL_THREAD(row);
+	uint32_t edge = path_list_of(s->lists, thread)->wake[SQL_ITEM(row)];
+	const struct proof_edge one = proofs_edge(s->r.proofs, edge);
+	const struct proof_edge *e = &one;
+	int32_t waker = path_edge_waker(e);
+	enum softirq_premise rests;
+	const char *f;
+
+	switch (column) {
+	case COMPUTED_WAKE_ID:
+		sql_int(v, path_list_wake_id(s->lists, thread, edge));
+		break;
+	case COMPUTED_WAKE_TIME_NS:
+		sql_int(v, e->time);
+		break;
+	case COMPUTED_WAKE_CONTEXT:
+		sql_text(v, path_context(e->context));
+		break;
+	case COMPUTED_WAKE_WHAT:
+		f = causes_what(s->r.causes, e);
+		sql_text_or_null(v, f ? f : "");
+		break;
+	case COMPUTED_WAKE_KIND:
+		sql_text(v, path_edge_kind(e));
+		break;
+	case COMPUTED_WAKE_CPU:
+		sql_int_or(v, e->cpu, -1);
+		break;
+	case COMPUTED_WAKE_T0:
+		sql_int(v, e->from);
+		break;
+	case COMPUTED_WAKE_T1:
+		sql_int(v, e->to);
+		break;
+	case COMPUTED_WAKE_EVENT:
+		sql_int_or(v, e->event, 0);
+		break;
+	case COMPUTED_WAKE_FUNCTION:
+		/* that of a thread that was interrupted is nobody's */
+		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e->event)
+					      : "");
+		break;
+	case COMPUTED_WAKE_PROOF:
+		rests = causes_softirq_premise(s->r.causes, e);
+		sql_proof(s, (enum proof)path_list_link(s->lists, edge),
+			  rests == SOFTIRQ_SURE, v);
+		if (rests == SOFTIRQ_IF_NO_IRQ && *v->text == 'p')
+			sql_text(v, "proved with premise");
+		break;
+	case COMPUTED_WAKE_TID:
+		sql_int(v, timeline_tid(s->r.t, e->waiter));
+		break;
+	case COMPUTED_WAKE_COMM:
+		sql_text(v, path_comm(&s->r, e->waiter));
+		break;
+	case COMPUTED_WAKE_BY_TID:
+		if (waker > 0)
+			sql_int(v, waker);
+		break;
+	case COMPUTED_WAKE_BY_COMM:
+		if (waker > 0)
+			sql_text(v, causes_comm(s->r.causes, waker));
+		break;
+	case COMPUTED_WAKE_CURRENT:
+		sql_int_or(v, e->waker, -1);
+		break;
+	}
+}
+
+/* ---- wait */
+
+/* A wait ends before the next one begins. */
+static size_t sql_seek_wait(struct path_sql *s, const struct given_ask *ask,
+			    uint32_t thread, size_t at)
+{
+	const struct path_list *of = path_list_of(s->lists, thread);
+	const struct proofs *p = s->r.proofs;
+	size_t n = of->n_wait;
+
+	if (at + 1 < n &&
+	    proofs_piece(p, thread, of->wait[at + 1]).from <= ask->low)
+		at = search_where(n, i,
+				  proofs_piece(p, thread, of->wait[i]).from >
+					  ask->low) -
+		     1;
+	return at < n && proofs_piece(p, thread, of->wait[at]).from <= ask->high
+		       ? at
+		       : GIVEN_END;
+}
+
+static size_t sql_next_wait(void *arg, const struct given_ask *ask, size_t row)
+{
+	return ask->by_id ? sql_row_of(arg, ask, false, row)
+			  : sql_next(arg, ask, row, sql_seek_wait);
+}
+
+static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
+{
+	uint32_t thread = SQL_THREAD(row);
+	size_t end;
+
+	return path_wait_of(&s->r, thread,
+			    path_list_of(s->lists, thread)->wait[SQL_ITEM(row)],
+			    &end);
+}
+
+/* Sums what is proved of a wait; all else is unknown. */
+static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
+{
+	struct proofs *p = s->r.proofs;
+	size_t n = proofs_pieces(p, w->w.thread);
+
+	if (w->summed)
+		return;
+	w->summed = true;
+	for (size_t i = proofs_find(p, w->w.thread, w->w.from); i < n; i++) {
+		const struct proof_piece pc = proofs_piece(p, w->w.thread, i);
+		enum piece_state state = pc.proof == PROOF_PROVED
+						 ? (enum piece_state)pc.state
+						 : PIECE_UNKNOWN;
+
+		if (pc.from >= w->w.to)
+			break;
+		w->ns[state] += (uint64_t)(pc.to - pc.from);
+		if (pc.edge != TIMELINE_NONE)
+			w->edge = pc.edge;
+	}
+}
+
+/* What it waited for, by the stack of its begin. */
+static void sql_wait_cause(struct path_sql *s, const struct path_wait *w,
+			   struct value *v)
+{
+	const struct offcpu_stack *at = causes_stack(s->r.causes, w->out);
+
+	sql_text_or_null(v, wait_cause_word(wait_causes_get(
+				    s->r.words, w->bits, at ? at->kraw : 0)));
+}
+
+/* What its chain tells. */
+static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
+			   struct value *v)
+{
+	if (!w->chained) {
+		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t n;
+
+		w->chained = true;
+		path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
+		w->proved = path_with(&c, PROOF_PROVED);
+		sum = path_sums(&c, &n);
+		if (n)
+			w->most = sum[0];
+		free(sum);
+		chain_release(&c);
+	}
+	switch (column) {
+	case COMPUTED_WAIT_PROVED_NS:
+		sql_int(v, (int64_t)w->proved);
+		break;
+	case COMPUTED_WAIT_BY_TID:
+		sql_int(v, timeline_tid(s->r.t, w->most.thread));
+		break;
+	case COMPUTED_WAIT_BY_COMM:
+		sql_text(v, path_comm(&s->r, w->most.thread));
+		break;
+	case COMPUTED_WAIT_BY_STATE:
+		sql_text(v, chain_state_word(w->most.state));
+		break;
+	case COMPUTED_WAIT_BY_NS:
+		sql_int(v, (int64_t)w->most.ns);
+		break;
+	}
+}
+
+static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
+{
+	/* what is proved of the states */
+	static const enum piece_state part[] = {
+		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
+		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
+		[COMPUTED_WAIT_OFF_NS] = PIECE_OFF,
+		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
+	};
+	struct path_sql *s = arg;
+	struct sql_wait *w = &s->at;
+
+	if (w->row != row + 1)
+		*w = (struct sql_wait){ .row = row + 1,
+					.w = sql_wait_at(s, row),
+					.edge = TIMELINE_NONE };
+	switch (column) {
+	case COMPUTED_WAIT_ID:
+		sql_int(v, path_list_wait_id(s->lists, w->w.thread,
+					     SQL_ITEM(row)));
+		return;
+	case COMPUTED_WAIT_TID:
+		sql_int(v, timeline_tid(s->r.t, w->w.thread));
+		return;
+	case COMPUTED_WAIT_COMM:
+		sql_text(v, path_comm(&s->r, w->w.thread));
+		return;
+	case COMPUTED_WAIT_T0:
+		sql_int(v, w->w.from);
+		return;
+	case COMPUTED_WAIT_T1:
+		sql_int(v, w->w.to);
+		return;
+	case COMPUTED_WAIT_NS:
+		sql_int(v, w->w.to - w->w.from);
+		return;
+	case COMPUTED_WAIT_STATE:
+		sql_text(v, offcpu_state(w->w.bits));
+		return;
+	case COMPUTED_WAIT_EVENT:
+		sql_int_or(v, w->w.out, 0);
+		return;
+	case COMPUTED_WAIT_BLOCKED_NS:
+	case COMPUTED_WAIT_READY_NS:
+	case COMPUTED_WAIT_OFF_NS:
+	case COMPUTED_WAIT_UNKNOWN_NS:
+		sql_sum_wait(s, w);
+		sql_int(v, (int64_t)w->ns[part[column]]);
+		return;
+	case COMPUTED_WAIT_WAKE:
+		sql_sum_wait(s, w);
+		if (w->edge != TIMELINE_NONE)
+			sql_int(v, path_list_wake_id(s->lists, w->w.thread,
+						     w->edge));
+		return;
+	case COMPUTED_WAIT_FUNCTION:
+		sql_text_or_null(v, path_function(&s->r, w->w.out));
+		return;
+	case COMPUTED_WAIT_CAUSE:
+		sql_wait_cause(s, &w->w, v);
+		return;
+	default:
+		sql_wait_chain(s, w, column, v);
+		return;
+	}
+}
+
+/* ---- blame */
+
+static const struct blame_row *sql_blame(struct path_sql *s, size_t row)
+{
+	return SQL_THREAD(row) ? path_blame_row(s->blame, SQL_THREAD(row) - 1,
+						SQL_ITEM(row))
+			       : path_blame_any(s->blame, row);
+}
+
+static size_t sql_next_blame(void *arg, const struct given_ask *ask, size_t row)
+{
+	struct path_sql *s = arg;
+
+	if (!sql_thread_row(s, ask, &row))
+		return GIVEN_END;
+	return sql_blame(s, row) ? row : GIVEN_END;
+}
+
+static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
+{
+	struct path_sql *s = arg;
+	const struct blame_row *b = sql_blame(s, row);
+
+	switch (column) {
+	case COMPUTED_BLAME_TID:
+		sql_int(v, timeline_tid(s->r.t, b->thread));
+		break;
+	case COMPUTED_BLAME_COMM:
+		sql_text(v, path_comm(&s->r, b->thread));
+		break;
+	case COMPUTED_BLAME_BY_TID:
+		sql_int(v, timeline_tid(s->r.t, b->sum.thread));
+		break;
+	case COMPUTED_BLAME_BY_COMM:
+		sql_text(v, path_comm(&s->r, b->sum.thread));
+		break;
+	case COMPUTED_BLAME_BY_STATE:
+		sql_text(v, chain_state_word(b->sum.state));
+		break;
+	case COMPUTED_BLAME_PROOF:
+		sql_proof(s, b->sum.proof, false, v);
+		break;
+	case COMPUTED_BLAME_NS:
+		sql_int(v, (int64_t)b->sum.ns);
+		break;
+	case COMPUTED_BLAME_WAITS:
+		sql_int(v, (int64_t)b->waits);
+		break;
+	}
+}
+
+/* ---- the tables */
+
+/* Their columns are in schema/sql/computed.sql. */
+static const struct given_table sql_tables[] = {
+	{ "stay", false, sql_load, sql_next_stay, sql_stay_cell,
+	  COMPUTED_STAY_TID, COMPUTED_STAY_T0, COMPUTED_STAY_T1 },
+	{ "state_interval", false, sql_load, sql_next_interval,
+	  sql_interval_cell, COMPUTED_STATE_INTERVAL_TID,
+	  COMPUTED_STATE_INTERVAL_T0, COMPUTED_STATE_INTERVAL_T1 },
+	{ "wake", true, sql_load, sql_next_wake, sql_wake_cell,
+	  COMPUTED_WAKE_TID, COMPUTED_WAKE_T0, COMPUTED_WAKE_T1 },
+	{ "wait", true, sql_load, sql_next_wait, sql_wait_cell,
+	  COMPUTED_WAIT_TID, COMPUTED_WAIT_T0, COMPUTED_WAIT_T1 },
+	{ "blame", false, sql_load, sql_next_blame, sql_blame_cell,
+	  COMPUTED_BLAME_TID, 0, 0 },
+};
+
+struct path_sql *path_sql_new(struct store *db, const char *path,
+			      struct err *err)
+{
+	struct path_sql *s = mem_new(1, sizeof(*s));
+
+	s->o.tid = s->o.pid = -1;
+	s->r.o = &s->o;
+	s->r.db = db;
+	s->r.path = path;
+	if (!store_give_tables(db, sql_tables,
+			       sizeof(sql_tables) / sizeof(*sql_tables), s,
+			       err))
+		return s;
+	path_sql_free(s);
+	return NULL;
+}
+
+void path_sql_free(struct path_sql *s)
+{
+	if (!s)
+		return;
+	path_lists_free(s->lists);
+	path_blame_free(s->blame);
+	path_close(&s->r);
+	free(s);
+}

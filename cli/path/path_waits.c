@@ -1,0 +1,682 @@
+/* path_waits.c - the command path over many waits: the longest ones, and what
+ * time is put down to. */
+#include "cli/path/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/causes/idle.h"
+#include "cli/waits/causes.h"
+#include "cli/stacks/label.h"
+#include "cli/waits/offcpu.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define ROWS_AT_ONCE 1024 /* of JSON */
+/* Waits that are kept at first. Those of idle servers may be the longest ones,
+ * so more are kept if fewer than are asked for are among them. */
+#define KEPT_FIRST 65536
+#define KEPT_MORE 16
+
+/* ---- the longest waits */
+
+/* A wait as it is kept. */
+struct path_length {
+	int64_t ns, from;
+	uint32_t thread, piece;
+};
+
+struct path_longest {
+	struct path_run *r;
+	/* the longest, sorted when the array is full */
+	struct path_length *wait;
+	size_t n, cap, keep;
+	int64_t least; /* shorter ones are not among them */
+	uint64_t waits, ns;
+	/* left out, although longer than the last one that is kept */
+	uint64_t idle, idle_ns;
+	bool only_idle; /* all are, and so none is left out */
+};
+
+static int path_compare_waits(const void *pa, const void *pb)
+{
+	const struct path_length *a = pa;
+	const struct path_length *b = pb;
+
+	return compare_numbers(b->ns, a->ns)
+		       ?: compare_numbers(a->from, b->from)
+		       ?: compare_numbers(a->thread, b->thread);
+}
+
+static void path_cut_waits(struct path_longest *l)
+{
+	if (l->n)
+		qsort(l->wait, l->n, sizeof(*l->wait), path_compare_waits);
+	if (l->n <= l->keep)
+		return;
+	l->n = l->keep;
+	l->least = l->wait[l->n - 1].ns;
+}
+
+static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
+{
+	struct path_longest *l = arg;
+
+	(void)err;
+	l->waits++;
+	l->ns += (uint64_t)w->to - (uint64_t)w->from;
+	if (w->to - w->from < l->least)
+		return 0;
+	if (l->n >= l->keep * 2)
+		path_cut_waits(l);
+	*mem_add(l->wait, l->n, l->cap) =
+		(struct path_length){ w->to - w->from, w->from, w->thread,
+				      w->piece };
+	return 0;
+}
+
+/* Leaves at most `most` waits, those that are not idle. Returns whether there
+ * may be more of them among those that are not kept. */
+static bool path_leave_idle(struct path_longest *l, size_t most)
+{
+	struct idle s = { .p = l->r->proofs,
+			  .t = l->r->t,
+			  .budget = IDLE_BUDGET };
+	const struct path_opts *o = l->r->o;
+	/* a program may be named as a recorder, and whoever asks wants it */
+	bool all = o->pid < 0 && o->tid < 0 && !o->comm;
+	size_t kept = 0;
+
+	l->idle = l->idle_ns = 0;
+	for (size_t i = 0; i < l->n && kept < most; i++) {
+		const struct path_length w = l->wait[i];
+
+		if ((all && timeline_is_recorder(l->r->t, w.thread)) ||
+		    idle_wait(&s, w.thread, w.piece)) {
+			l->idle++;
+			l->idle_ns += (uint64_t)w.ns;
+			continue;
+		}
+		l->wait[i] = l->wait[kept];
+		l->wait[kept++] = w;
+	}
+	if (kept < most && l->n < l->waits)
+		return true;
+	l->only_idle = l->n && !kept;
+	if (l->only_idle)
+		l->idle = l->idle_ns = 0;
+	l->n = kept ? kept : l->n < most ? l->n : most;
+	return false;
+}
+
+/* What was left out, or that nothing could be. */
+static void path_put_idle(const struct path_longest *l, FILE *out)
+{
+	char ns[32];
+
+	if (l->only_idle) {
+		fputs("\nall of them may be those of a server without work\n",
+		      out);
+		return;
+	}
+	if (!l->idle)
+		return;
+	putc('\n', out);
+	human_put_grouped(out, l->idle);
+	fprintf(out,
+		" longer wait%s, %s together, end%s in work that came, or a "
+		"timer (or in a lock whose owner slept); '--idle' has them "
+		"too\n",
+		l->idle == 1 ? "" : "s",
+		human_ns(ns, sizeof(ns), (int64_t)l->idle_ns),
+		l->idle == 1 ? "s" : "");
+}
+
+static struct path_wait path_long_wait(struct path_longest *l, size_t i)
+{
+	size_t end;
+
+	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
+}
+
+static const struct grid_column path_wait_columns[] = {
+	{ "Took", NULL },
+	{ NULL, "ns" },
+	{ "Time", NULL },
+	{ NULL, "from_ns" },
+	{ NULL, "to_ns" },
+	{ "Tid", "tid" },
+	{ "Comm", "comm" },
+	{ "State", "state" },
+	{ "In", "function" },
+	{ "Because", "because" },
+	{ "Proved %", "proved_percent" },
+};
+
+/* Writes a table as the options want it. */
+static void path_put_grid(const struct path_run *r, const struct grid *g,
+			  const char *key)
+{
+	struct json j;
+
+	if (!r->o->json) {
+		grid_write(g, "table", stdout);
+		return;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	grid_json(g, &j, key);
+	json_end(&j);
+	json_newline(&j);
+}
+
+/* Fills a new grid with the waits from *at on, at most n, and moves *at. */
+static struct grid *path_some_waits(struct path_longest *l, size_t *at,
+				    size_t n)
+{
+	struct grid *g =
+		grid_new(path_wait_columns, sizeof(path_wait_columns) /
+						    sizeof(*path_wait_columns));
+	struct path_run *r = l->r;
+
+	grid_names(g, "In", true);
+	grid_whole(g, "Time");
+	/* the line above has it for all, and the JSON for each */
+	grid_spare(g, "Proved %");
+	grid_spare(g, "State");
+	for (; n > 0 && *at < l->n; n--) {
+		const struct path_wait w = path_long_wait(l, (*at)++);
+		const char *in = path_function(r, w.out);
+		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t sums;
+		char share[16];
+		char text[128];
+
+		path_chain(r, w.thread, w.from, w.to, &c);
+		grid_text(g, human_ns(text, sizeof(text), w.to - w.from));
+		grid_signed(g, w.to - w.from);
+		grid_text(g, human_span(text, w.from, w.to));
+		grid_signed(g, w.from);
+		grid_signed(g, w.to);
+		grid_signed(g, timeline_tid(r->t, w.thread));
+		grid_text(g, path_comm(r, w.thread));
+		grid_text(g, offcpu_state(w.bits));
+		grid_text(g, in);
+		/* "owner computing 52.31 %" */
+		sum = path_sums(&c, &sums);
+		*text = 0;
+		if (sums)
+			snprintf(text, sizeof(text), "%s %s %s",
+				 path_tell(r, sum[0].thread),
+				 chain_state_word(sum[0].state),
+				 human_percent(share, sizeof(share),
+					       (double)sum[0].ns,
+					       (double)(w.to - w.from)));
+		free(sum);
+		grid_text(g, text);
+		grid_percent(g, path_with(&c, PROOF_PROVED),
+			     (uint64_t)w.to - (uint64_t)w.from);
+		chain_release(&c);
+	}
+	return g;
+}
+
+static void path_json_idle(const struct path_longest *l, struct json *j)
+{
+	json_object(j, "idle");
+	json_uint(j, "n", l->idle);
+	json_uint(j, "ns", l->idle_ns);
+	json_bool(j, "all", l->only_idle);
+	json_end(j);
+}
+
+/* The chain of the program's first thread is not one of the waits. */
+static void path_json_program(struct path_run *r, struct json *j)
+{
+	const struct path_program *p = r->program;
+	const uint64_t asked = r->asked;
+	const uint64_t proved = r->proved;
+	const uint64_t unknown = r->unknown;
+
+	json_object(j, "program");
+	path_json(r, j, p->thread, p->from, p->to);
+	json_uint(j, "asked_ns", r->asked - asked);
+	json_uint(j, "proved_ns", r->proved - proved);
+	json_end(j);
+	r->asked = asked;
+	r->proved = proved;
+	r->unknown = unknown;
+}
+
+/* All waits of a capture do not fit into memory as a table does. */
+static void path_put_waits_json(struct path_longest *l)
+{
+	size_t at = 0;
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_uint(&j, "n", l->waits);
+	json_uint(&j, "ns", l->ns);
+	path_json_idle(l, &j);
+	if (l->r->program)
+		path_json_program(l->r, &j);
+	json_array(&j, "waits");
+	json_lines(&j);
+	while (at < l->n && !json_failed(&j)) {
+		struct grid *g = path_some_waits(l, &at, ROWS_AT_ONCE);
+
+		grid_json_rows(g, &j);
+		grid_free(g);
+	}
+	json_end(&j);
+	json_uint(&j, "asked_ns", l->r->asked);
+	json_uint(&j, "proved_ns", l->r->proved);
+	json_end(&j);
+	json_newline(&j);
+}
+
+static void path_put_waits(struct path_longest *l)
+{
+	struct path_run *r = l->r;
+	size_t at = 0;
+	struct grid *g = path_some_waits(l, &at, SIZE_MAX);
+	int64_t from = r->o->from;
+	int64_t to = r->o->to;
+	char ns[32];
+	char share[16];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	if (!r->o->timed)
+		timeline_span(r->t, &from, &to);
+	human_put_grouped(out, l->waits);
+	fprintf(out,
+		" wait%s, %s together; %s of the time of those shown is proved",
+		l->waits == 1 ? "" : "s",
+		human_ns(ns, sizeof(ns), (int64_t)l->ns),
+		human_percent(share, sizeof(share), (double)r->proved,
+			      (double)r->asked));
+	if (r->proved)
+		path_put_premise(r, NULL, out);
+	if (r->unknown)
+		path_put_losses(r, out, from, to);
+	path_put_idle(l, out);
+	/* of the program's; '--worst 3' alone has all threads */
+	fprintf(out,
+		"\n'--time TIME --tid TID' shows the chain of one, '%s--worst "
+		"3' of the longest",
+		r->o->pid < 0 ? "" : "--tid TID ");
+	mem_stream_end(out);
+	path_put_wrapped(text);
+	free(text);
+	putchar('\n');
+	path_put_grid(r, g, "waits");
+	if (r->unknown)
+		path_put_advice(r, from, to);
+	grid_free(g);
+}
+
+static void path_put_worst(struct path_longest *l)
+{
+	struct json j;
+
+	if (l->r->o->json) {
+		json_answer(&j, stdout, JSON_PRETTY);
+		path_json_idle(l, &j);
+		json_array(&j, "chains");
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		const struct path_wait w = path_long_wait(l, i);
+
+		if (!l->r->o->json) {
+			fputs(i ? "\n" : "", stdout);
+			path_screen(l->r, w.thread, w.from, w.to);
+			continue;
+		}
+		json_object(&j, NULL);
+		path_json(l->r, &j, w.thread, w.from, w.to);
+		json_end(&j);
+	}
+	if (l->r->o->json) {
+		json_end(&j);
+		json_end(&j);
+		json_newline(&j);
+	} else if (l->idle || l->only_idle) {
+		char *text;
+		size_t len;
+		FILE *out = mem_stream(&text, &len);
+
+		path_put_idle(l, out);
+		mem_stream_end(out);
+		putchar('\n');
+		path_put_wrapped(text);
+		free(text);
+	}
+}
+
+int path_no_waits(const struct path_run *r, struct err *err)
+{
+	bool some = r->o->tid >= 0 || r->o->comm;
+	bool recorder = false;
+	size_t threads = 0;
+	size_t stays = 0;
+
+	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+		if (!path_selects(r, i))
+			continue;
+		threads++;
+		stays += timeline_stays(r->t, i).n;
+		recorder |= timeline_is_recorder(r->t, i);
+	}
+	if (some && !threads)
+		return path_no_thread(r, err);
+	if (!stays)
+		return err_set(err, ERR_USAGE,
+			       "%s: no record shows %s on a CPU, so no wait "
+			       "has a begin or an end%s",
+			       r->path, some ? "that thread" : "a thread",
+			       recorder ? "; it is the recorder's, whose "
+					  "records may be missing"
+					: "");
+	return err_set(
+		err, ERR_USAGE, "%s: %s left a CPU and came back%s", r->path,
+		some ? "the thread was seen on a CPU, but never" : "no thread",
+		r->o->timed ? " in this time" : " in this capture");
+}
+
+/* Finds the longest waits, at most `most`. */
+static int path_find_waits(struct path_longest *l, size_t most, struct err *err)
+{
+	const struct path_opts *o = l->r->o;
+	int rc;
+
+	most = most < SIZE_MAX / 4 ? most : SIZE_MAX / 4;
+	l->keep = o->idle || most > KEPT_FIRST ? most : KEPT_FIRST;
+	for (;;) {
+		rc = path_each_wait(l->r, path_keep_wait, l, err);
+		path_cut_waits(l);
+		if (rc || o->idle || !path_leave_idle(l, most))
+			return rc;
+		l->keep *= KEPT_MORE;
+		l->n = 0;
+		l->least = 0;
+		l->waits = l->ns = 0;
+	}
+}
+
+int path_waits(struct path_run *r, struct err *err)
+{
+	struct path_longest l = {
+		.r = r,
+	};
+	size_t most = r->o->worst ? r->o->worst : r->o->limit;
+	int rc = path_find_waits(&l, most, err);
+
+	if (!rc && !l.n)
+		rc = path_no_waits(r, err);
+	else if (!rc && r->o->worst)
+		path_put_worst(&l);
+	else if (!rc && r->o->json)
+		path_put_waits_json(&l);
+	else if (!rc)
+		path_put_waits(&l);
+	free(l.wait);
+	return rc;
+}
+
+/* ---- sums over waits */
+
+/* What time is put down to: a key, whose text is made where it is shown. */
+struct path_share {
+	uint32_t key; /* in path_shares.keys */
+	uint64_t ns, likely, waits;
+	uint64_t last; /* wait that was counted last */
+};
+
+struct path_shares {
+	struct path_run *r;
+	struct path_share *share;
+	size_t n, cap;
+	struct intern keys;	      /* of share[] */
+	struct intern names;	      /* of threads and functions */
+	uint32_t *name;		      /* by thread: in names, + 1; 0: not yet */
+	struct chain chain;	      /* of the wait at hand */
+	uint32_t key[CHAIN_MOST + 2]; /* of the piece at hand */
+	uint64_t ns, likely, unknown, waits;
+};
+
+/* Words of a key of --blame. */
+enum {
+	BLAME_NAME,
+	BLAME_STATE,
+	BLAME_HOW,
+	BLAME_FUNCTION,
+	BLAME_WORDS
+};
+
+static void path_count(struct path_shares *p, size_t words,
+		       const struct chain_segment *s)
+{
+	uint64_t ns = (uint64_t)s->to - (uint64_t)s->from;
+	uint32_t id =
+		intern_add_bytes(&p->keys, p->key, words * sizeof(*p->key));
+	struct path_share *sh;
+
+	if (id == p->n)
+		*mem_add(p->share, p->n, p->cap) =
+			(struct path_share){ .key = id };
+	sh = &p->share[id];
+	sh->ns += ns;
+	sh->likely += s->proof == PROOF_LIKELY ? ns : 0;
+	sh->waits += sh->last != p->waits || !sh->waits;
+	sh->last = p->waits;
+	p->ns += ns;
+	p->likely += s->proof == PROOF_LIKELY ? ns : 0;
+	p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
+}
+
+static uint32_t path_name_of(struct path_shares *p, uint32_t thread)
+{
+	if (!p->name[thread])
+		p->name[thread] =
+			intern_add(&p->names, path_comm(p->r, thread)) + 1;
+	return p->name[thread] - 1;
+}
+
+/* Who waited for whom, and what that one did. */
+static size_t path_key_tree(struct path_shares *p, const struct chain *c,
+			    const struct chain_segment *s)
+{
+	size_t n = 0;
+
+	p->key[n++] = s->state;
+	for (uint32_t i = 0; i < s->depth; i++) {
+		uint32_t edge = c->path[s->path + i];
+		uint32_t waiter = proofs_edge(p->r->proofs, edge).waiter;
+
+		if (i + 1 < s->depth || waiter != s->thread)
+			p->key[n++] = path_name_of(p, waiter);
+	}
+	p->key[n++] = path_name_of(p, s->thread);
+	return n;
+}
+
+/* "server <- backend: timer" */
+static void path_put_tree(const struct path_shares *p, FILE *out,
+			  const uint32_t *key, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		fprintf(out, "%s%s", i > 1 ? " <- " : "",
+			intern_get(&p->names, key[i]));
+	fprintf(out, ": %s", chain_state_word((enum chain_state)key[0]));
+}
+
+/* Whom, in what state, and where. */
+static size_t path_key_blame(struct path_shares *p, const struct chain *c,
+			     const struct chain_segment *s)
+{
+	struct proof_edge e = { .waiter = s->thread };
+	bool woke;
+	const char *f;
+
+	if (s->depth)
+		e = proofs_edge(p->r->proofs, c->path[s->path + s->depth - 1]);
+	woke = e.waiter != s->thread;
+	f = path_function(p->r, woke ? e.event : s->out);
+	p->key[BLAME_NAME] = path_name_of(p, s->thread);
+	p->key[BLAME_STATE] = s->state;
+	p->key[BLAME_HOW] = *f && woke;
+	p->key[BLAME_FUNCTION] = intern_add(&p->names, f);
+	return BLAME_WORDS;
+}
+
+/* "owner: run, woke in unlock_it" */
+static void path_put_blame(const struct path_shares *p, FILE *out,
+			   const uint32_t *key)
+{
+	const char *f = intern_get(&p->names, key[BLAME_FUNCTION]);
+
+	fprintf(out, "%s: %s", intern_get(&p->names, key[BLAME_NAME]),
+		chain_state_word((enum chain_state)key[BLAME_STATE]));
+	if (*f)
+		fprintf(out, ", %s %s",
+			key[BLAME_HOW] ? "woke in" : "waited in", f);
+}
+
+static void path_share_chain(struct path_shares *p, uint32_t thread,
+			     int64_t from, int64_t to)
+{
+	struct chain *c = &p->chain;
+
+	p->waits++;
+	chain_clear(c);
+	path_chain(p->r, thread, from, to, c);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct chain_segment *s = &c->segment[i];
+
+		path_count(p,
+			   p->r->o->blame ? path_key_blame(p, c, s)
+					  : path_key_tree(p, c, s),
+			   s);
+	}
+}
+
+static int path_compare_shares(const void *pa, const void *pb)
+{
+	const struct path_share *a = pa;
+	const struct path_share *b = pb;
+
+	return compare_numbers(b->ns, a->ns) ?: compare_numbers(a->key, b->key);
+}
+
+static const struct grid_column path_share_columns[] = {
+	{ "Time", NULL },
+	{ NULL, "ns" },
+	{ "Share %", "percent" },
+	{ "Waits", "waits" },
+	{ NULL, "consistent_ns" },
+	{ "Only likely %", NULL },
+	{ "Put down to", "because" },
+};
+
+static void path_put_share(const struct path_shares *p, struct grid *g,
+			   uint32_t key)
+{
+	uint32_t word[CHAIN_MOST + 2];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
+	if (p->r->o->blame)
+		path_put_blame(p, out, word);
+	else
+		path_put_tree(p, out, word,
+			      intern_length(&p->keys, key) / sizeof(*word));
+	mem_stream_end(out);
+	grid_text(g, text);
+	free(text);
+}
+
+static void path_put_shares(struct path_shares *p, const char *key)
+{
+	struct grid *g = grid_new(path_share_columns,
+				  sizeof(path_share_columns) /
+					  sizeof(*path_share_columns));
+	size_t n = p->n < p->r->o->limit ? p->n : p->r->o->limit;
+	char ns[32];
+	char share[16];
+
+	if (p->n)
+		qsort(p->share, p->n, sizeof(*p->share), path_compare_shares);
+	for (size_t i = 0; i < n; i++) {
+		const struct path_share *s = &p->share[i];
+
+		grid_text(g, human_ns(ns, sizeof(ns), (int64_t)s->ns));
+		grid_number(g, s->ns);
+		grid_percent(g, s->ns, p->ns);
+		grid_number(g, s->waits);
+		grid_number(g, s->likely);
+		grid_percent(g, s->likely, s->ns);
+		path_put_share(p, g, s->key);
+	}
+	if (!p->r->o->json) {
+		printf("%s: %s proved",
+		       human_ns(ns, sizeof(ns), (int64_t)p->ns),
+		       human_percent(share, sizeof(share),
+				     (double)(p->ns - p->likely - p->unknown),
+				     (double)p->ns));
+		if (p->ns > p->likely + p->unknown)
+			path_put_premise(p->r, NULL, stdout);
+		printf(", %s likely",
+		       human_percent(share, sizeof(share), (double)p->likely,
+				     (double)p->ns));
+		printf(", %s not known\n\n",
+		       human_percent(share, sizeof(share), (double)p->unknown,
+				     (double)p->ns));
+	}
+	path_put_grid(p->r, g, key);
+	grid_free(g);
+}
+
+static int path_share_wait(void *arg, const struct path_wait *w,
+			   struct err *err)
+{
+	(void)err;
+	path_share_chain(arg, w->thread, w->from, w->to);
+	return 0;
+}
+
+int path_shares(struct path_run *r, struct err *err)
+{
+	struct path_shares p = { .r = r };
+	int rc = 0;
+
+	p.name = mem_new(timeline_threads(r->t) + 1u, sizeof(*p.name));
+	if (r->o->timed && !r->o->blame) {
+		uint32_t asker = path_asker(r, err);
+
+		if (asker == TIMELINE_NONE)
+			rc = -1;
+		else
+			path_share_chain(&p, asker, r->o->from, r->o->to);
+	} else {
+		rc = path_each_wait(r, path_share_wait, &p, err);
+	}
+	if (!rc && !p.n)
+		rc = path_no_waits(r, err);
+	if (!rc)
+		path_put_shares(&p, r->o->blame ? "blame" : "tree");
+	chain_release(&p.chain);
+	intern_release(&p.keys);
+	intern_release(&p.names);
+	free(p.name);
+	free(p.share);
+	return rc;
+}

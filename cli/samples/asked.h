@@ -1,0 +1,26 @@
+/* asked.h - what the requests of events say: which user half came later, and
+ * what became of it. Read beside the events: a join takes twice as long. */
+#ifndef CLI_SAMPLES_ASKED_H
+#define CLI_SAMPLES_ASKED_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct asked;
+struct err;
+struct store;
+
+struct asked_row {
+	int64_t uraw; /* of the raw chain, if joined */
+	int64_t verdict, confidence, flags;
+	int64_t ip; /* 0: not known, or not asked for */
+	bool joined;
+};
+
+/* Returns NULL and *err on failure. few: ip is not read. */
+struct asked *asked_open(struct store *db, bool few, struct err *err);
+void asked_close(struct asked *a); /* NULL is fine */
+/* Returns 1 and *row if an event has a request, 0 if not, -1 and *err. Events
+ * come by increasing ids. */
+int asked_find(struct asked *a, int64_t event, struct asked_row *row,
+	       struct err *err);
+#endif

@@ -1,0 +1,68 @@
+/* events.h - iterates over the events of a database in time order, as a
+ * filter selects; with their types, threads and names.
+ *
+ * Memory is bounded by the number of names and event types. */
+#ifndef CLI_SAMPLES_EVENTS_H
+#define CLI_SAMPLES_EVENTS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct filter;
+struct store;
+
+/* comm, kraw, uraw and verdict are 0 if there is none. time: ns on the
+ * timeline. */
+struct event_row {
+	int64_t id, time, cpu, comm, type, weight;
+	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
+	/* of the request: enum request_verdict, enum confidence, flags */
+	int64_t verdict, confidence, flags;
+	int64_t ip;	 /* user-mode address that a request interrupted; 0: not
+			    known */
+	int64_t payload; /* payload.id; 0: none */
+	uint32_t thread; /* thread.id; 0: none */
+	bool timed, on_cpu;
+	bool weighed; /* false: the weight is not known */
+};
+
+/* One name of one thread. */
+struct event_comm {
+	const char *name; /* bytes of a capture: may be anything */
+	int64_t pid, tid; /* -1: not known */
+	uint32_t thread;  /* thread.id; 0: none */
+	uint32_t process; /* process.id; 0: none */
+};
+
+struct event_type {
+	const char *name;
+	uint32_t capture; /* capture.id */
+	bool sample;	  /* false: a record, such as a context switch */
+	bool has_chain;	  /* takes callchains */
+	bool defer;	  /* asks for deferred user stacks */
+};
+
+struct events;
+
+/* Returns NULL and *err if the database or a filter option is refused. */
+struct events *events_open(struct store *db, const struct filter *filter,
+			   struct err *err);
+/* The same, for who needs neither thread nor ip nor payload: they may be 0. */
+struct events *events_open_few(struct store *db, const struct filter *filter,
+			       struct err *err);
+/* Like events_open(), ordered by event type, then thread, then time. */
+struct events *events_open_by_thread(struct store *db,
+				     const struct filter *filter,
+				     struct err *err);
+/* Returns 1 and *e, 0 at the end, or -1 and *err. */
+int events_next(struct events *ev, struct event_row *e, struct err *err);
+void events_close(struct events *ev);
+
+/* Never return NULL: an unknown type has the name "", an unknown comm the name
+ * "[no name]". Ids of types and comms are 1 to the count. */
+const struct event_type *events_type(const struct events *ev, int64_t id);
+const struct event_comm *events_comm(const struct events *ev, int64_t id);
+size_t events_types(const struct events *ev);
+size_t events_comms(const struct events *ev);
+#endif

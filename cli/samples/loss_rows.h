@@ -1,0 +1,46 @@
+/* loss_rows.h - the losses of a database, in time order.
+ *
+ * --time and -C select losses; the other filters do not, because lost records
+ * may have belonged to any thread and event. Memory is bounded by the number of
+ * records about losses. */
+#ifndef CLI_SAMPLES_LOSS_ROWS_H
+#define CLI_SAMPLES_LOSS_ROWS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct filter;
+struct store;
+
+/* A loss in the interval (from, to]. n and cpu are -1 if not known. */
+struct loss_row {
+	int64_t id, cpu, from, to, n;
+	const char *what; /* "lost", "throttled", ... */
+	uint32_t capture;
+	bool counts;	       /* n counts towards the number of lost records */
+	bool has_from, has_to; /* whether from, to are known */
+};
+
+struct loss_rows;
+
+/* Returns NULL and *err if the database or a filter option is refused. */
+struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
+				 struct err *err);
+void loss_rows_free(struct loss_rows *l);
+size_t loss_rows_count(const struct loss_rows *l);
+/* Losses are ordered by their end; those without one come last. */
+const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
+
+/* Returns what to record in place of a capture of this format that lost
+ * records: "larger buffers: ...". */
+const char *loss_larger_buffers(const char *format);
+/* The same where records are missing that no recorder counted; NULL: nothing is
+ * known to help. */
+const char *loss_own_ring(const char *format);
+
+/* Counts the lost records of the whole database, whatever the filters select.
+ * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */
+int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,
+		  struct err *err);
+#endif

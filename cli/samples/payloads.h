@@ -1,0 +1,59 @@
+/* payloads.h - payloads of tracepoints as text: script's field 'trace'.
+ *
+ * Payloads are in one table for each event name, or raw in table payload. Each
+ * ev_ table is read once along with the events, so events must be asked for in
+ * the order of their ids. */
+#ifndef CLI_SAMPLES_PAYLOADS_H
+#define CLI_SAMPLES_PAYLOADS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct event_row;
+struct field;
+struct field_def;
+struct payload;
+struct payloads;
+struct rows;
+struct store;
+
+/* Most bytes that payloads_text() returns. */
+#define PAYLOADS_TEXT_MAX 16384
+
+struct payloads *payloads_open(struct store *db, struct err *err);
+void payloads_close(struct payloads *ps);
+/* Returns the payload of an event as one printable line, "" if it has none;
+ * valid until the next call. NULL and *err on failure. */
+const char *payloads_text(struct payloads *ps, const struct event_row *e,
+			  struct err *err);
+/* Returns the n fields of events of this type; NULL and 0 if they have none. */
+const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
+				      size_t *n);
+/* Stores the fields of an event, one for each of payloads_defs(), valid until
+ * the next call. Returns 1, 0 if it has none, or -1 and *err. */
+int payloads_fields(struct payloads *ps, const struct event_row *e,
+		    const struct field **out, struct err *err);
+/* Returns the text of a value of a column of the ev_ table, as the text of the
+ * event has it; valid until the next call. value: as SQLite prints it. */
+const char *payloads_value_text(struct payloads *ps, int64_t type,
+				const char *column, const char *value);
+/* Returns what a row of the query print_formats describes, which the caller
+ * frees; NULL if it has no format. */
+struct payload *payloads_of_row(const struct rows *r);
+/* Returns whether the name of a machine says that it is a 32-bit one. */
+bool payloads_long32(const char *arch);
+
+/* Returns the format of an event type for a perf.data file in which the type
+ * has this id and name; NULL if it has none. The caller frees it. */
+char *payloads_perf_format(const struct payloads *ps, int64_t type,
+			   const char *name, uint32_t id);
+struct payload_of {
+	uint32_t id, tid; /* of the event type there; of the thread */
+};
+/* Stores the payload of an event as bytes for a perf.data file, valid until the
+ * next call. Returns 1, 0 if the event has none, or -1 and *err. */
+int payloads_perf(struct payloads *ps, const struct event_row *e,
+		  const struct payload_of *of, const void **data, size_t *len,
+		  struct err *err);
+#endif

@@ -1,0 +1,50 @@
+/* weight.h - what a sample weighs: what was recorded, 1, or the value of an SQL
+ * expression of the user; and which samples count, and for which row, by other
+ * expressions. */
+#ifndef CLI_SAMPLES_WEIGHT_H
+#define CLI_SAMPLES_WEIGHT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/command.h"
+
+struct err;
+struct filter;
+struct rows;
+struct store;
+
+/* --by */
+extern const struct opt by_opts[];
+
+/* Returns whether --by was given. */
+bool by_given(void);
+/* Returns whether each sample weighs 1: --by samples. */
+bool by_samples(void);
+/* SQL expressions on samples; NULL: not asked for. */
+struct weight_by {
+	const struct filter *filter; /* which samples; never NULL */
+	const char *weight;
+	const char *field; /* of an event, for a key of --sort */
+};
+
+/* The field of a key that is no field, but the cgroup of the sample. */
+extern const char weight_cgroup[];
+
+/* Reads EVENT.FIELD, and makes filter->event that event. Returns the field,
+ * which lives until the program ends, or NULL and *err. */
+const char *weight_take_field(struct filter *filter, const char *key,
+			      size_t len, struct err *err);
+/* Returns the rows of query weight_rows, which are those of report_samples with
+ * the value of the expression as the weight, and of the field as the key. The
+ * expressions may use event_id, time_ns, cpu, pid, tid, comm, event, weight,
+ * verdict, latency_ns and cgroup of a sample, and the fields of one event; if
+ * one uses a field, the rows are the samples of that event. A field with the
+ * name of a column is field_NAME. Only samples that the filter lets through are
+ * among them. Returns NULL and *err, which lists the
+ * columns, if SQLite refuses an expression. */
+struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
+			 struct err *err);
+/* Returns the unit of the weights: "ns" if the expression is a name that ends
+ * in it, else the expression. */
+const char *weight_unit(const char *expr);
+#endif

@@ -1,0 +1,69 @@
+/* flame_tree.h - many stacks merged into one tree of widths.
+ *
+ * flame_tree_add() any number of times, flame_tree_finish() once, then read.
+ * Afterwards the children of a node lie one behind the other, sorted by
+ * label, and the weight of every node is the sum of its children's and its
+ * own `self`: nothing gets lost between adding and drawing. */
+#ifndef CLI_STACKS_FLAME_TREE_H
+#define CLI_STACKS_FLAME_TREE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct labels;
+
+#define FLAME_NONE UINT32_MAX
+
+struct flame_node {
+	uint32_t label;
+	uint32_t parent;	 /* FLAME_NONE: the root, node 0 */
+	uint32_t depth;		 /* root: 0 */
+	uint32_t child, n_child; /* flame_tree_child(t, child + 0 .. n-1) */
+	uint64_t weight;	 /* with all above it */
+	uint64_t self;		 /* ended here */
+	uint64_t samples;	 /* with all above it */
+	uint64_t inferred;	 /* weight of flame_tree_infer() */
+};
+
+struct flame_tree;
+
+/* labels are borrowed for the tree's life; root: label of the root. */
+struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root);
+void flame_tree_free(struct flame_tree *t);
+/* One stack, outermost label first (n 0: the root itself). -1 when the sum of
+ * all weights leaves 64 bits; then the tree is of no use. */
+int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
+		   uint64_t weight, uint64_t samples, struct err *err);
+/* The same in two steps: the node of labels above another one, which may be new
+ * and is FLAME_NONE, with *err, if there are too many; and a weight that ends
+ * there. */
+uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
+			  const uint32_t *label, size_t n, struct err *err);
+int flame_tree_weigh(struct flame_tree *t, uint32_t id, uint64_t weight,
+		     uint64_t samples, struct err *err);
+/* Adds to the weight with which the node of a stack that was added was
+ * inferred. */
+void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight);
+/* The node of a stack that was added; FLAME_NONE: it was not. */
+uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
+			 size_t n);
+void flame_tree_finish(struct flame_tree *t);
+
+const struct labels *flame_tree_labels(const struct flame_tree *t);
+uint32_t flame_tree_count(const struct flame_tree *t);
+const struct flame_node *flame_tree_node(const struct flame_tree *t,
+					 uint32_t id);
+uint32_t flame_tree_child(const struct flame_tree *t, uint32_t i);
+/* The node after `id` when a parent comes before its children, children in
+ * order; FLAME_NONE behind the last. skip: leave out what is above id. */
+uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);
+/* Is the border between the program and the kernel below this node: the first
+ * kernel frame above a user frame, or above what stands for one that is
+ * missing (with --reverse the first user frame above a kernel frame)? A
+ * drawing shows the seam at the root's side of the frame. */
+bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id);
+/* The child of a node with that label; FLAME_NONE: none. O(1). */
+uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
+			     uint32_t label);
+#endif

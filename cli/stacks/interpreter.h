@@ -1,0 +1,45 @@
+/* interpreter.h - tells an interpreter's own frames from frames of the code
+ * that it runs, by a table of rules.
+ *
+ * A rule recognises a frame by its image and its name. It changes what flame
+ * and report show, not the database. */
+#ifndef CLI_STACKS_INTERPRETER_H
+#define CLI_STACKS_INTERPRETER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+/* --interpreter */
+extern const struct opt interpreter_opts[];
+
+enum interpreter_mode {
+	INTERPRETER_KEEP,     /* show all frames unchanged */
+	INTERPRETER_MARK,     /* prefix its own with "[interpreter: python] " */
+	INTERPRETER_COLLAPSE, /* replace a run of its own with one such frame,
+			       * or none if the stack has frames of the code */
+};
+
+/* Returns the mode that --interpreter selects. */
+enum interpreter_mode interpreter_mode(void);
+
+enum interpreter_class {
+	INTERPRETER_NONE,
+	INTERPRETER_OWN,
+	INTERPRETER_CODE,
+};
+
+struct interpreter_frame {
+	uint8_t kind;	  /* enum interpreter_class */
+	uint8_t language; /* 1 and up; 0: none */
+};
+
+/* Returns the set of interpreters that an image belongs to; jitted code may
+ * belong to any. */
+uint32_t interpreters_of(const char *path, bool jit);
+/* Returns what a function of an image with that set is. */
+struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
+					   const char *name);
+/* Returns the label of a language: "[interpreter: python]". */
+const char *interpreter_label(uint8_t language);
+#endif

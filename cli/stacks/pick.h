@@ -1,0 +1,29 @@
+/* pick.h - selects stacks by the names of their frames.
+ *
+ * Every --include must match a frame of the stack, and no --exclude may. Each
+ * name is matched once. The weight of dropped stacks is summed up for a
+ * message. */
+#ifndef CLI_STACKS_PICK_H
+#define CLI_STACKS_PICK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct labels;
+struct opt_list;
+struct pick;
+
+/* Borrows labels. Returns NULL and *err if a regular expression is malformed.
+ */
+struct pick *pick_new(const struct labels *labels,
+		      const struct opt_list *include,
+		      const struct opt_list *exclude, struct err *err);
+void pick_free(struct pick *p);
+/* Returns whether the stack of these labels is shown; adds its weight to the
+ * dropped weight if not. */
+bool pick_stack(struct pick *p, const uint32_t *label, size_t n,
+		uint64_t weight);
+/* Returns the dropped weight; UINT64_MAX if the sum is too large. */
+uint64_t pick_dropped(const struct pick *p);
+#endif

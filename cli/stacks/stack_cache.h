@@ -1,0 +1,44 @@
+/* stack_cache.h - stacks as text, each formatted once, for exports with one row
+ * for each sample.
+ *
+ * Memory is bounded by the number of distinct stacks. */
+#ifndef CLI_STACKS_STACK_CACHE_H
+#define CLI_STACKS_STACK_CACHE_H
+#include <stddef.h>
+#include <stdio.h>
+
+struct event_row;
+struct label_list;
+struct labels;
+struct stack_cache;
+struct stacks;
+struct stacks_group;
+
+/* len bytes; a 0 follows. */
+struct stack_text {
+	const char *text;
+	size_t len;
+};
+
+enum stack_half {
+	HALF_KERNEL = 1,
+	HALF_USER = 2, /* "[user: VERDICT]" if it is missing */
+	HALF_BOTH = 3
+};
+
+/* Writes the frames, outermost first, in the form of an export. Those from
+ * index `kernel` on are the kernel half. */
+typedef void stack_put_fn(void *arg, FILE *out, const struct labels *labels,
+			  const struct label_list *frames, size_t kernel);
+
+/* Borrows s until stack_cache_free(). */
+struct stack_cache *stack_cache_new(struct stacks *s, stack_put_fn *put,
+				    void *arg);
+void stack_cache_free(struct stack_cache *c);
+/* Return the stack of an event or a group; valid until stack_cache_free(). One
+ * cache can hold all halves. */
+struct stack_text stack_cache_event(struct stack_cache *c,
+				    const struct event_row *e);
+struct stack_text stack_cache_group(struct stack_cache *c,
+				    const struct stacks_group *g);
+#endif

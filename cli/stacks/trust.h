@@ -1,0 +1,76 @@
+/* trust.h - how far user stacks can be trusted, in one sentence that check,
+ * report, info, flame, annotate and the page print.
+ *
+ * It is of the samples that an output counts: trust_new(), then trust_add() for
+ * each group of them, then trust_say(). trust_read() and trust_of() count for
+ * all events and for one. It ends with the share of these
+ * samples whose names nothing proves. */
+#ifndef CLI_STACKS_TRUST_H
+#define CLI_STACKS_TRUST_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct filter;
+struct json;
+struct known_code;
+struct stacks;
+struct stacks_group;
+struct store;
+struct trust;
+
+/* Enough for each sentence. */
+#define TRUST_SENTENCE 768
+/* Files that nothing proves are told of from one sample in this many. */
+#define TRUST_UNPROVED_OF 100
+/* The sentence says how many user stacks it is about if they are fewer than
+ * this, or than one in so many samples. */
+#define TRUST_FEW 100
+#define TRUST_FEW_OF 20
+
+/* code: with chains, for trust_add() and trust_class(), borrowed; NULL: without
+ * them. Returns NULL and *err on failure; the caller calls trust_free(). */
+struct trust *trust_new(struct store *db, const struct known_code *code,
+			struct err *err);
+void trust_free(struct trust *t);
+/* Says that what is counted are waits, so that the sentence advises no stack
+ * dumps: at each switch they would lose records (backstitch-record(1)). */
+void trust_of_waits(struct trust *t);
+/* Counts the samples of a group, or waits. */
+void trust_add(struct trust *t, const struct stacks_group *g);
+/* Returns the class of the samples of a group, which is in view trust; NULL if
+ * they are not counted there: they hit the kernel. */
+const char *trust_class(struct trust *t, const struct stacks_group *g);
+/* Returns the rows of query unverified_files, which the caller ends. */
+struct rows *trust_unproved_files(struct store *db, struct err *err);
+/* Writes the sentence: "75.20 % of the user stacks are whole. 16.40 % are
+ * fabricated (libc.so.6 has no frame pointers), 8.40 % ended in lost records.
+ * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line
+ * break; names of files are safe to show. */
+void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
+/* Writes the sentence, and the samples of each class, as members. */
+void trust_put_json(const struct trust *t, struct json *j);
+/* How many samples have which stacks. */
+struct trust_counts {
+	/* all: if none was recorded, the samples that could have had one */
+	int64_t all, whole, wrong, unchecked;
+	bool recorded; /* not only samples that could have had one */
+	/* samples, and those in code with names of files that nothing proves */
+	int64_t counted, unproved;
+};
+struct trust_counts trust_count(const struct trust *t);
+/* Writes what the wrong stacks are said to be, as in the sentence: "are
+ * fabricated (libc.so.6 has no frame pointers)". */
+void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE]);
+
+/* The sentence of all samples. Returns 0, or -1 and *err. */
+int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err);
+/* Counts the samples that the filter selects, of all events. Returns what the
+ * caller frees, or NULL and *err. */
+struct trust *trust_read(struct store *db, const struct filter *filter,
+			 struct err *err);
+/* Counts the samples that were loaded of an event; -1: of all. Returns what the
+ * caller frees, or NULL and *err. */
+struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
+		       struct err *err);
+#endif

@@ -1,0 +1,16 @@
+/* verdict_words.h - what the words of verdicts mean. */
+#ifndef CLI_STACKS_VERDICT_WORDS_H
+#define CLI_STACKS_VERDICT_WORDS_H
+
+/* A word of a help text with its meaning, or, without a word, a paragraph. */
+struct help_line {
+	const char *word, *text;
+};
+
+/* Those of requests, then those of chains; ends with text NULL. */
+extern const struct help_line verdict_words[];
+
+/* Returns the meaning of a verdict; `of` is "request" or "chain". Returns NULL
+ * if there is no such verdict. */
+const char *verdict_meaning(const char *of, const char *word);
+#endif

@@ -1,0 +1,15 @@
+/* causes_execs.h - when threads called exec, which may change their tids. */
+#ifndef CLI_WAITS_CAUSES_EXECS_H
+#define CLI_WAITS_CAUSES_EXECS_H
+struct causes_names;
+struct causes_types;
+struct err;
+struct store;
+struct timeline;
+
+/* Tells the timeline, which has no records so far. ts and names are borrowed as
+ * long as it takes records. Returns 0, or -1 and *err. */
+int causes_execs_load(struct timeline *t, struct store *db,
+		      const struct causes_types *ts, struct causes_names *names,
+		      struct err *err);
+#endif

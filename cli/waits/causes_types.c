@@ -1,0 +1,334 @@
+/* causes_types.c - what the types of a kernel's events are read for, and the
+ * fields of these events. */
+#include "cli/waits/causes_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/causes/timeline.h"
+#include "cli/waits/causes_spans.h"
+#include "cli/waits/irqs.h"
+#include "cli/samples/row_cursor.h"
+#include "schema/columns.h"
+#include "schema/db/int_rows.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+
+/* An ev_ table, its rows, and that of the event at hand. */
+struct causes_fields {
+	char *name;
+	struct int_rows *rows;
+	struct int_row row;
+	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
+};
+
+/* ---- fields */
+
+/* Finds which columns of the table tell fields, and opens its rows with those.
+ * Who is current is told by a switch itself. */
+static int fields_open(struct causes_fields *f, struct store *db,
+		       enum timeline_kind kind, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum causes_field field;
+	} want[] = {
+		{ "prev_pid", FIELDS_PREV },
+		{ "prev_tid", FIELDS_PREV },
+		{ "next_pid", FIELDS_NEXT },
+		{ "next_tid", FIELDS_NEXT },
+		{ "pid", FIELDS_WOKEN },
+		{ "tid", FIELDS_WOKEN },
+		{ "prev_state", FIELDS_STATE },
+		{ "target_cpu", FIELDS_TARGET },
+		{ "common_pid", FIELDS_CURRENT },
+		{ "common_flags", FIELDS_FLAGS },
+		{ "name", FIELDS_DEVICE },
+		{ "vec", FIELDS_VECTOR },
+		{ "dev", FIELDS_DISK },
+		{ "old_pid", FIELDS_OLD },
+		{ "old_tid", FIELDS_OLD },
+	};
+	const char *column[1 + ARRAY_SIZE(want)] = { "event_id" };
+	struct row_cursor c;
+	int rc = row_cursor_open_table(&c, db, f->name, err);
+	uint8_t n = 1;
+
+	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(want); k++) {
+			if (strcmp(rows_name(c.rows, i), want[k].name) != 0 ||
+			    (want[k].field == FIELDS_CURRENT &&
+			     kind == TIMELINE_SWITCH))
+				continue;
+			f->column[want[k].field] = n;
+			column[n++] = want[k].name;
+		}
+	row_cursor_close(&c);
+	f->rows = rc ? NULL : int_rows_of(db, f->name, column, n, err);
+	return f->rows ? 0 : -1;
+}
+
+/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
+ */
+static size_t fields_of_table(struct causes_types *ts, struct store *db,
+			      const char *name, enum timeline_kind kind,
+			      struct err *err)
+{
+	struct causes_fields *f;
+
+	for (size_t i = 0; i < ts->n_table; i++)
+		if (!strcmp(ts->table[i].name, name))
+			return i + 1;
+	f = mem_add(ts->table, ts->n_table, ts->cap_table);
+	*f = (struct causes_fields){ .name = mem_strdup(name) };
+	return fields_open(f, db, kind, err) ? 0 : ts->n_table;
+}
+
+struct causes_fields *causes_types_fields(struct causes_types *ts,
+					  const struct causes_type *t)
+{
+	return t->table ? &ts->table[t->table - 1] : NULL;
+}
+
+int causes_fields_seek(struct causes_fields *f, int64_t event, struct err *err)
+{
+	return int_rows_seek(f->rows, event, &f->row, err);
+}
+
+bool causes_fields_has(const struct causes_fields *f, enum causes_field field)
+{
+	return f->column[field] && (f->row.known >> f->column[field] & 1);
+}
+
+int64_t causes_fields_int(const struct causes_fields *f,
+			  enum causes_field field)
+{
+	return causes_fields_has(f, field) ? f->row.v[f->column[field]] : -1;
+}
+
+const char *causes_fields_text(const struct causes_fields *f,
+			       enum causes_field field)
+{
+	return f->column[field]
+		       ? int_rows_text(f->rows, &f->row, f->column[field])
+		       : NULL;
+}
+
+const char *causes_types_names(const struct causes_types *ts, size_t i)
+{
+	const struct causes_fields *f = &ts->table[i];
+
+	return f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN] ? f->name
+								 : NULL;
+}
+
+/* Calls fn for the rows of a table, which are read from the first one on. */
+static int fields_each_exec(const char *name, struct store *db,
+			    causes_exec_fn *fn, void *arg, struct err *err)
+{
+	static const char *const column[] = { "id", "time_ns" };
+	struct causes_fields f = { .name = (char *)name };
+	struct int_rows *events = int_rows_of(db, "event", column, 2, err);
+	struct int_row event;
+	int rc = events ? fields_open(&f, db, TIMELINE_SEEN, err) : -1;
+
+	while (!rc && (rc = int_rows_next(f.rows, &f.row, err)) > 0) {
+		rc = int_rows_seek(events, f.row.v[0], &event, err);
+		if (rc > 0 && (event.known >> 1 & 1))
+			fn(arg, event.v[1], causes_fields_int(&f, FIELDS_OLD),
+			   causes_fields_int(&f, FIELDS_WOKEN));
+		rc = rc < 0 ? -1 : 0;
+	}
+	int_rows_close(f.rows);
+	int_rows_close(events);
+	return rc;
+}
+
+int causes_types_each_exec(const struct causes_types *ts, struct store *db,
+			   causes_exec_fn *fn, void *arg, struct err *err)
+{
+	for (size_t i = 0; i < ts->n_table; i++)
+		if (ts->table[i].column[FIELDS_OLD] &&
+		    fields_each_exec(ts->table[i].name, db, fn, arg, err))
+			return -1;
+	return 0;
+}
+
+/* ---- types */
+
+/* Systems whose events are written by the thread that is current at the last
+ * switch; samples of a clock may interrupt the switch itself. */
+static bool types_name_current(const char *full)
+{
+	static const char *const begin[] = {
+		"sched:",  "irq:",	    "timer:",	 "workqueue:",
+		"signal:", "raw_syscalls:", "syscalls:",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
+		if (!strncmp(full, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+static const struct {
+	const char *name;
+	enum timeline_kind kind;
+	uint8_t shows;
+} types_kinds[] = {
+	{ "sched_switch", TIMELINE_SWITCH, TIMELINE_HAS_SWITCH },
+	{ "sched_waking", TIMELINE_WAKING, TIMELINE_HAS_WAKING },
+	{ "sched_wakeup", TIMELINE_WAKEUP, TIMELINE_HAS_WAKEUP },
+	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
+};
+
+static void types_set_kind(struct causes_type *t, const char *full,
+			   const char *fields)
+{
+	/* without modifiers: "sched:sched_switch:k",
+	 * "sched:sched_switch/max-stack=8/" */
+	const char *colon = strchr(full, ':');
+	const char *name = colon ? colon + 1 : full;
+	size_t len = strcspn(name, ":/");
+
+	for (size_t i = 0; i < ARRAY_SIZE(types_kinds); i++) {
+		if (strlen(types_kinds[i].name) != len ||
+		    strncmp(types_kinds[i].name, name, len) != 0 ||
+		    !row_cursor_is_table(fields))
+			continue;
+		t->role = CAUSES_EVENT;
+		t->kind = (uint8_t)types_kinds[i].kind;
+		t->shows = types_kinds[i].shows;
+	}
+	t->irq = (uint8_t)irqs_kind(name, &t->leaves);
+	t->timers = !strncmp(full, "timer:hrtimer_", 14) &&
+		    strncmp(full, "timer:hrtimer_expire_", 21) != 0;
+	if (!t->role && (t->irq || types_name_current(full) ||
+			 !strncmp(full, "sched_", 6))) {
+		t->role = CAUSES_EVENT;
+		t->kind = TIMELINE_SEEN;
+	}
+}
+
+/* Chooses what a type of a capture that tells of switches is read for. */
+static void types_choose(struct causes_type *t, const struct rows *r,
+			 const struct causes_capture *capture, bool why)
+{
+	int64_t id = rows_int(r, CAUSES_TYPES_ID);
+
+	t->stacks = id == capture->sample[0] || id == capture->sample[1];
+	if (id == capture->type && capture->records) {
+		t->role = CAUSES_RECORD;
+		t->kind = TIMELINE_LEAVE;
+		t->shows = TIMELINE_HAS_SWITCH;
+		return;
+	}
+	if (id != capture->type && !why)
+		return;
+	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample"))
+		types_set_kind(t, rows_text(r, CAUSES_TYPES_NAME),
+			       rows_text(r, CAUSES_TYPES_FIELDS));
+	if (t->kind != TIMELINE_SWITCH || !t->role)
+		return;
+	if (id == capture->type) {
+		t->role = CAUSES_SWITCH;
+		return;
+	}
+	/* another buffer has the same switches a little later or earlier */
+	t->role = capture->records ? CAUSES_EVENT : CAUSES_IGNORED;
+	t->kind = TIMELINE_SEEN;
+	t->shows = 0;
+}
+
+/* Sets what a record of the type shows of the others of its capture. *shows:
+ * what those before it do, which is brought up to date.
+ *
+ * perf turns the events of a CPU on, and off, in the order of the options: a
+ * record of one shows that those before it are on, but they may be off again.
+ * Records of switches are on with an event that is none of these: in a session
+ * of all CPUs it is on before all others, and off behind them (perf 6.1,
+ * tools/perf/util/evlist.c). */
+static void types_set_shows(struct causes_type *t, bool perf, uint8_t *shows)
+{
+	if (t->role == CAUSES_RECORD) {
+		t->ended = perf ? (uint8_t)~t->shows : 0;
+	} else if (perf) {
+		t->ended = *shows & (uint8_t)~t->shows;
+		t->shows |= *shows;
+		*shows = t->shows;
+	} else {
+		*shows |= t->shows;
+	}
+}
+
+int causes_types_load(struct causes_types *ts, struct store *db,
+		      const struct causes_kernel *k, bool why, struct err *err)
+{
+	struct rows *r = rows_dense(db, "causes_types", err);
+	int64_t capture = -1; /* of the type before */
+	uint8_t shows = 0;    /* what the types of that capture show */
+
+	*mem_add(ts->type, ts->n, ts->cap) = (struct causes_type){ 0 };
+	while (rows_step(r)) {
+		const char *fields = rows_text(r, CAUSES_TYPES_FIELDS);
+		struct causes_type t = {
+			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
+			.sampled = rows_int(r, CAUSES_TYPES_SAMPLED) != 0,
+			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
+			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
+		};
+		const struct causes_capture *of =
+			causes_kernel_capture(k, t.capture);
+
+		if (of)
+			types_choose(&t, r, of, why);
+		if (t.role && t.role != CAUSES_RECORD &&
+		    row_cursor_is_table(fields)) {
+			t.table = fields_of_table(ts, db, fields,
+						  (enum timeline_kind)t.kind,
+						  err);
+			if (!t.table)
+				return rows_stop(r);
+		}
+		if (t.capture != capture)
+			shows = 0;
+		capture = t.capture;
+		types_set_shows(
+			&t, !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"),
+			&shows);
+		*mem_add(ts->type, ts->n, ts->cap) = t;
+	}
+	return rows_end(r, err);
+}
+
+void causes_types_release(struct causes_types *ts)
+{
+	for (size_t i = 0; i < ts->n_table; i++) {
+		int_rows_close(ts->table[i].rows);
+		free(ts->table[i].name);
+	}
+	free(ts->table);
+	free(ts->type);
+}
+
+const struct causes_type *causes_types_get(const struct causes_types *ts,
+					   int64_t id)
+{
+	return id > 0 && (uint64_t)id < ts->n ? &ts->type[id] : NULL;
+}
+
+const struct causes_type *causes_types_sampled(const struct causes_types *ts,
+					       int64_t capture)
+{
+	const struct causes_type *sampled = NULL;
+
+	for (size_t i = 0; i < ts->n; i++) {
+		const struct causes_type *t = &ts->type[i];
+
+		if (t->capture == capture && t->shows &&
+		    t->kind != TIMELINE_SEEN && t->sampled &&
+		    (!sampled || t->kind == TIMELINE_SWITCH))
+			sampled = t;
+	}
+	return sampled;
+}

@@ -1,0 +1,105 @@
+/* causes_types.h - what the types of a kernel's events are read for, and the
+ * fields of these events. */
+#ifndef CLI_WAITS_CAUSES_TYPES_H
+#define CLI_WAITS_CAUSES_TYPES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct causes_kernel;
+struct causes_fields;
+struct err;
+struct store;
+
+enum causes_role {
+	CAUSES_IGNORED,
+	CAUSES_EVENT,
+	CAUSES_SWITCH, /* one thread leaves, one comes */
+	CAUSES_RECORD, /* one leaves or comes */
+};
+
+/* A row of event_type. */
+struct causes_type {
+	enum causes_role role;
+	uint8_t kind;	      /* enum timeline_kind */
+	uint8_t shows, ended; /* as in struct timeline_record */
+	size_t table;	      /* index + 1; 0: none */
+	int64_t capture;
+	bool sampled; /* not every occurrence is recorded: */
+	int64_t recorded, happened;
+	uint8_t irq; /* enum irq_kind */
+	bool leaves; /* that interrupt */
+	bool timers; /* of timers, which a switch may set and cancel */
+	bool stacks; /* its samples have those of records behind them */
+};
+
+/* All zeros: none so far. */
+struct causes_types {
+	struct causes_type *type; /* by event_type.id */
+	size_t n, cap;
+	struct causes_fields *table; /* one for each ev_ table that is read */
+	size_t n_table, cap_table;
+};
+
+/* Reads the types of the captures that tell of the kernel. why: wakers and
+ * interrupts are read, too, not only switches. db is borrowed until
+ * causes_types_release(), which is to be called also after a failure. Returns
+ * 0, or -1 and *err. */
+int causes_types_load(struct causes_types *ts, struct store *db,
+		      const struct causes_kernel *k, bool why, struct err *err);
+void causes_types_release(struct causes_types *ts);
+/* Returns the type of that id; NULL: there is none. */
+const struct causes_type *causes_types_get(const struct causes_types *ts,
+					   int64_t id);
+/* Returns a type of a capture that proofs need and that was sampled, that of
+ * the switches if it was; NULL: none was. */
+const struct causes_type *causes_types_sampled(const struct causes_types *ts,
+					       int64_t capture);
+
+/* Fields of the tracepoints that are read. */
+enum causes_field {
+	FIELDS_NONE,
+	FIELDS_PREV,	/* tid that leaves */
+	FIELDS_NEXT,	/* tid that comes */
+	FIELDS_WOKEN,	/* tid */
+	FIELDS_STATE,	/* of the thread that leaves */
+	FIELDS_TARGET,	/* CPU */
+	FIELDS_CURRENT, /* tid; not of switches, which tell it by PREV */
+	FIELDS_FLAGS,	/* common_flags */
+	FIELDS_DEVICE,	/* text: that of an interrupt */
+	FIELDS_VECTOR,	/* of a softirq */
+	FIELDS_DISK,	/* dev_t */
+	FIELDS_OLD,	/* tid before an exec, of that in WOKEN */
+	FIELDS
+};
+
+/* Returns the fields of a type; NULL: it has none. */
+struct causes_fields *causes_types_fields(struct causes_types *ts,
+					  const struct causes_type *t);
+/* Returns a number of a thread or a CPU; -1: it is none. */
+static inline int32_t causes_id(int64_t v)
+{
+	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
+}
+
+/* Reads the fields of an event; ids ascend. Returns 1, 0 if the event has none,
+ * or -1 and *err. */
+int causes_fields_seek(struct causes_fields *f, int64_t event, struct err *err);
+/* These tell of the event that was read last. */
+bool causes_fields_has(const struct causes_fields *f, enum causes_field field);
+/* Returns -1 if the event does not have it. */
+int64_t causes_fields_int(const struct causes_fields *f,
+			  enum causes_field field);
+/* Returns NULL if the event does not have it, or if it is no text; valid until
+ * the next event is read. */
+const char *causes_fields_text(const struct causes_fields *f,
+			       enum causes_field field);
+/* Calls fn for each exec of which the tids before and behind it are told.
+ * Returns 0, or -1 and *err. */
+typedef void causes_exec_fn(void *arg, int64_t time, int64_t old, int64_t tid);
+int causes_types_each_exec(const struct causes_types *ts, struct store *db,
+			   causes_exec_fn *fn, void *arg, struct err *err);
+/* Returns the name of table i of ts->table if its rows tell who comes or who is
+ * woken; NULL: they do not. */
+const char *causes_types_names(const struct causes_types *ts, size_t i);
+#endif

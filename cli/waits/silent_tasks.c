@@ -1,0 +1,72 @@
+/* silent_tasks.c - the tasks of which a capture has no record. */
+#include "cli/waits/silent_tasks.h"
+
+#include <stdlib.h>
+
+#include "cli/waits/causes.h"
+#include "cli/samples/filter.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/stacks.h"
+#include "cli/waits/wait_cause.h"
+#include "cli/output/human.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+static void silent_tasks_tell(void *arg, const struct causes *c)
+{
+	struct silent_tasks *s = arg;
+	const struct timeline *t = causes_timeline(c);
+	uint64_t gaps = 0;
+	size_t n, len;
+	FILE *out;
+
+	s->told = timeline_types(t) & TIMELINE_HAS_SWITCH;
+	s->others = timeline_contradictions(t);
+	timeline_silent(t, 0, &n);
+	for (size_t i = 0; i < n; i++)
+		gaps += timeline_silent(t, i, &n).gaps;
+	if (!n)
+		return;
+	out = mem_stream(&s->text, &len);
+	fprintf(out, "%s record%s nothing, a known fault of guests: ",
+		causes_silent(c), n == 1 ? "s" : "");
+	human_put_grouped(out, gaps);
+	fputs(" of ", out);
+	human_put_grouped(out, gaps + s->others);
+	fprintf(out, " gaps %s of %s", gaps == 1 ? "is" : "are",
+		n == 1 ? "it" : "them");
+	mem_stream_end(out);
+}
+
+int silent_tasks_ask(struct store *db, const char *path, silent_tasks_fn *fn,
+		     void *arg, struct err *err)
+{
+	struct stacks_opts so = { .filter = &filter_none,
+				  .labels = labels_new(),
+				  .no_groups = true };
+	struct stacks *stacks = stacks_load(db, &so, err);
+	struct wait_causes *words = stacks ? wait_causes_new(stacks) : NULL;
+	struct causes *c = words ? causes_load(db, path, words, err) : NULL;
+	int rc = c || (stacks && err->code == ERR_FORMAT) ? 0 : -1;
+
+	if (c)
+		fn(arg, c);
+	causes_free(c);
+	wait_causes_free(words);
+	stacks_free(stacks);
+	labels_free(so.labels);
+	return rc;
+}
+
+int silent_tasks_load(struct silent_tasks *s, struct store *db,
+		      const char *path, struct err *err)
+{
+	*s = (struct silent_tasks){ 0 };
+	return silent_tasks_ask(db, path, silent_tasks_tell, s, err);
+}
+
+void silent_tasks_release(struct silent_tasks *s)
+{
+	free(s->text);
+	*s = (struct silent_tasks){ 0 };
+}

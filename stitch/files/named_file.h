@@ -1,0 +1,24 @@
+/* named_file.h - opens files whose paths a capture or a database names.
+ *
+ * Whoever wrote the capture chose the path, so nothing is opened before it is
+ * known what it is: a FIFO would block, a device could react, and files of
+ * /proc and /sys tell about this machine. What a file holds is proved by who
+ * reads it; cli/export/pack.c decides what may be given away. */
+#ifndef STITCH_FILES_NAMED_FILE_H
+#define STITCH_FILES_NAMED_FILE_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+/* Opens a regular file for reading, through links and "..". Returns its
+ * descriptor and stores its size, or returns -1 and *err: if it is anything
+ * else, or a file that a kernel makes up, such as those of /proc. */
+int named_file_open(const char *path, uint64_t *size, struct err *err);
+/* The same for a path that the user or this program chose, which may be in
+ * /proc. */
+int named_file_open_any(const char *path, uint64_t *size, struct err *err);
+/* Reads the first size bytes, a number that the caller has limited. Returns a
+ * buffer to free(); *len is how many bytes were read. */
+void *named_file_read(int fd, uint64_t size, size_t *len);
+#endif

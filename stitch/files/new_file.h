@@ -1,0 +1,68 @@
+/* new_file.h - files that get their name when they are complete.
+ *
+ * Whatever happens - a full disk, no memory, a signal - the old file stays as
+ * it is, or the new one is whole. Until then the bytes are in a file without a
+ * name (O_TMPFILE) or, where the file system has none or SQLite needs one, in
+ * NAME.PID-N.tmp beside it. A file gets its name when its bytes are on the
+ * disk, and the folder is written then. Such a file is removed when the program
+ * ends; what a killed run left behind is found by the next one with the same
+ * NAME, because nobody locks it and its process is gone. A process does not
+ * search a folder again in which there was no such file. */
+#ifndef STITCH_FILES_NEW_FILE_H
+#define STITCH_FILES_NEW_FILE_H
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct err;
+struct new_file;
+
+/* Whether bytes are waited for: without that, a crash of the machine may leave
+ * an empty file. It is so from the start. */
+void new_file_wait(bool wait);
+bool new_file_waits(void);
+/* Waits until the bytes of a file are on the disk. Returns 0, or -1 and errno;
+ * a file system that cannot tell is no failure. */
+int new_file_flush(int fd);
+/* The same for the folder in which a path is. */
+int new_file_flush_folder(const char *path);
+
+/* Begins a regular file; an existing one keeps its mode and, if possible, its
+ * owner. A link that leads to a file stays. In a folder where nothing can be
+ * created, an existing file is written over. Returns NULL and *err on failure:
+ * if path is no regular file, is not writable, or exists and may not be
+ * replaced. */
+struct new_file *new_file_open(const char *path, bool replace, struct err *err);
+/* The descriptor, open for reading and writing, or a stream on it. Both belong
+ * to nf; use one of them. */
+int new_file_fd(struct new_file *nf);
+FILE *new_file_stream(struct new_file *nf);
+/* Gives the file its name once all bytes are written. Returns 0, or -1 and
+ * *err. */
+int new_file_finish(struct new_file *nf, struct err *err);
+/* Frees nf; removes what new_file_finish() did not put in place. */
+void new_file_free(struct new_file *nf);
+
+/* Creates an empty file NAME.PID-N.tmp beside path, and removes those of dead
+ * runs. Returns its name, for new_file_drop() or new_file_place(), or NULL and
+ * errno. The reader of the name must lock the file soon, as SQLite does. */
+char *new_file_temp(const char *path, mode_t mode);
+/* Returns whether a process has ended. It is there until its parent asks for
+ * its status: in a container whose first process never asks, for ever. */
+bool new_file_has_ended(pid_t pid);
+/* Returns true if a file or folder is called `name` because a process that is
+ * gone made it for `base`. This says nothing about other machines and pid
+ * namespaces: its owner holds a lock on it. */
+bool new_file_owner_is_gone(const char *name, const char *base);
+/* Returns the same of a file in an open folder, if nobody locks it either. */
+bool new_file_is_left(int dir, const char *name, const char *base);
+/* Removes all files of this process that did not get their names, before it
+ * ends. Safe in a signal handler. */
+void new_file_abandon(void);
+/* Removes the file and frees its name, which may be NULL. */
+void new_file_drop(char *temp);
+/* Renames *temp, which was flushed, to path and frees it: it is NULL then.
+ * Returns 0, or -1 and *err. */
+int new_file_place(char **temp, const char *path, bool replace,
+		   struct err *err);
+#endif

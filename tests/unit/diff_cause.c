@@ -1,0 +1,224 @@
+/* diff_cause.c - the function that is named as the cause of a change, of stacks
+ * whose cause is known. */
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diffs/diff_cause.h"
+#include "cli/diffs/diff_rows.h"
+#include "cli/stacks/label.h"
+#include "cli/stacks/stack_names.h"
+#include "stitch/base/mem.h"
+#include "tests/unit/run.h"
+
+#define KEYS (KEY_SYM | KEY_DSO | KEY_HITS)
+#define BUILDS 64
+
+/* same, other: functions of images with the same and with another build, as
+ * words; of none of them it is known. cause, instead, blind: ""; none. */
+static const struct {
+	const char *name, *a, *b, *same, *other, *cause, *instead, *blind;
+} causes[] = {
+	{ "nothing_changed_has_no_cause", "m;f 1000|m;g 2000",
+	  "m;f 1010|m;g 1990", "", "", "", "", "" },
+	{ "a_leaf_that_took_longer", "m;f 1000|m;g 4000|m;h 3000",
+	  "m;f 2000|m;g 4000|m;h 3000", "", "", "f", "", "" },
+	/* push has less than three quarters of what clerk has more: x varies */
+	{ "a_function_in_what_grew_beside_which_nothing_is_left",
+	  "m;clerk;x 6000|m;clerk;push;lock 10|m;y 8000|m;z 9000",
+	  "m;clerk;x 6400|m;clerk;push;lock 300|m;clerk;push;unlock 300|m;y "
+	  "8000|m;z 9000",
+	  "", "", "push", "", "" },
+	{ "what_has_less_and_not_a_caller_that_vanished_in_part",
+	  "m;top;parse 7000|m;top;x 500|m;y 9000|m;z 5000",
+	  "m;top;parse 1500|m;parse 1500|m;top;x 500|m;y 9000|m;z 5000", "", "",
+	  "parse", "", "" },
+	{ "who_calls_what_others_call_as_before",
+	  "m;x;copy 500|m;y;copy 500|m;z 4000|m;x 300|m;w 3000",
+	  "m;x;copy 900|m;y;copy 500|m;z 4000|m;x 300|m;w 3000", "", "", "x",
+	  "", "" },
+	{ "what_its_callers_call_no_more_often",
+	  "m;x;copy 500|m;y;copy 500|m;z 4000|m;x 300|m;w 3000",
+	  "m;x;copy 900|m;y;copy 900|m;z 4000|m;x 300|m;w 3000", "", "", "copy",
+	  "", "" },
+	{ "who_calls_a_library_more_often",
+	  "m;parse;free 400|m;z 4000|m;w 3000",
+	  "m;parse;free 900|m;z 4000|m;w 3000", "free", "m parse z w", "parse",
+	  "", "" },
+	{ "none_where_callers_of_a_library_are_missing",
+	  "m;?;free 400|m;z 4000|m;w 3000", "m;?;free 900|m;z 4000|m;w 3000",
+	  "free", "m z w", "", "", "free" },
+	{ "none_where_what_calls_two_of_a_library_is_missing",
+	  "m;clerk;x 3000|m;clerk;?;lock 10|m;clerk;?;unlock 10|m;z 4000|m;w "
+	  "3000",
+	  "m;clerk;x 3000|m;clerk;?;lock 400|m;clerk;?;unlock 300|m;z 4000|m;w "
+	  "3000",
+	  "lock unlock", "m clerk x z w", "", "", "lock" },
+	{ "a_library_that_is_another_one_itself",
+	  "m;?;free 400|m;z 4000|m;w 3000", "m;?;free 900|m;z 4000|m;w 3000",
+	  "", "free m z w", "free", "", "" },
+	{ "what_two_functions_call_in_turn_moved",
+	  "m;a;clerk;x 3000|m;a;clerk;sort 2000|m;b;teller;y 4000|m;z 4000",
+	  "m;a;clerk;x 3000|m;b;teller;sort 2000|m;b;teller;y 4000|m;z 4000",
+	  "", "", "teller", "clerk", "" },
+	{ "what_was_inlined_has_another_in_its_place",
+	  "m;f 1000|m;f;g 900|m;z 4000", "m;f 1900|m;z 4000", "", "", "g", "f",
+	  "" },
+};
+
+/* Adds stacks "m;f 10|m;?;g 20"; "?" is a missing caller. */
+static void diff_cause_take(struct report_rows *r, struct labels *labels,
+			    const char *text)
+{
+	char *copy = strdup(text), *line, *save = NULL;
+
+	for (line = strtok_r(copy, "|", &save); line;
+	     line = strtok_r(NULL, "|", &save)) {
+		struct label_list l = { .label = NULL };
+		char *space = strrchr(line, ' '), *at = NULL;
+		uint64_t n = strtoull(space, NULL, 10);
+
+		*space = '\0';
+		for (char *f = strtok_r(line, ";", &at); f;
+		     f = strtok_r(NULL, ";", &at))
+			label_list_add(
+				&l, *f == '?' ? labels_add_name(labels,
+								LABEL_MISSING,
+								STACK_NAMES_GAP)
+					      : labels_add_name(labels,
+								LABEL_USER, f));
+		report_rows_add(r, 0, &l, n, n);
+		free(l.label);
+	}
+	free(copy);
+}
+
+static bool diff_cause_has(const char *words, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = words; (p = strstr(p, name)); p += n)
+		if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
+static void diff_cause_expect(const struct diff_rows *d, uint32_t row,
+			      const char *want)
+{
+	ck_assert_str_eq(
+		row == REPORT_NONE ? "" : diff_rows_label(d, row)->name, want);
+}
+
+START_TEST(the_cause_is_the_function_that_changed)
+{
+	const char *text[2] = { causes[_i].a, causes[_i].b };
+	struct labels *labels = labels_new();
+	struct diff_rows_run run[2] = { { .rows = NULL } };
+	int8_t build[BUILDS] = { 0 };
+	struct diff_known known = { .build = build };
+
+	for (int side = 0; side < 2; side++) {
+		run[side].rows = report_rows_empty(labels, KEYS);
+		diff_cause_take(run[side].rows, labels, text[side]);
+	}
+	known.n = labels_count(labels);
+	ck_assert_uint_le(known.n, BUILDS);
+	for (uint32_t i = 0; i < known.n; i++) {
+		const char *name = labels_get(labels, i)->name;
+
+		build[i] = diff_cause_has(causes[_i].same, name)
+				   ? DIFF_SAME_BUILD
+			   : diff_cause_has(causes[_i].other, name)
+				   ? DIFF_OTHER_BUILD
+				   : 0;
+	}
+
+	struct diff_rows *d = diff_rows_new(run, 2, 1, KEYS, false, known);
+
+	diff_cause_judge(d);
+	diff_cause_expect(d, d->cause.row, causes[_i].cause);
+	if (d->cause.row != REPORT_NONE)
+		diff_cause_expect(d, d->cause.instead, causes[_i].instead);
+	diff_cause_expect(d, d->cause.blind, causes[_i].blind);
+	diff_rows_free(d);
+	for (int side = 0; side < 2; side++)
+		report_rows_free(run[side].rows);
+	labels_free(labels);
+}
+END_TEST
+
+/* ---- pairs of runs that differ by chance */
+
+#define PAIRS 500
+
+static uint64_t drawn = 1;
+
+static double diff_cause_draw(void)
+{
+	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+	return (double)(drawn >> 11) / 9007199254740992.0;
+}
+
+/* Returns about n, as often as a recording has it if the cost of a function
+ * varies from run to run by 3 %. */
+static unsigned int diff_cause_vary(double n)
+{
+	double normal = 0;
+
+	for (int i = 0; i < 12; i++)
+		normal += diff_cause_draw() - 0.5;
+	n += normal * sqrt(n + 0.03 * n * 0.03 * n);
+	return n > 0 ? (unsigned int)(n + 0.5) : 0;
+}
+
+START_TEST(equal_programs_have_a_cause_as_seldom_as_before)
+{
+	static const char *const stacks[] = {
+		"m;a;f", "m;a;g", "m;b;f",   "m;b;h",	  "m;b;h;k",
+		"m;c",	 "m;c;l", "m;c;l;n", "m;d;l;n",	  "m;d",
+		"m;e;p", "m;e;q", "m;e;q;r", "m;e;?;r;s", "m;?;t",
+		"m;u;v", "m;u;w", "m;u;w;k",
+	};
+	unsigned int found = 0;
+
+	for (int pair = 0; pair < PAIRS; pair++) {
+		struct labels *labels = labels_new();
+		struct diff_rows_run run[2] = { { .rows = NULL } };
+
+		for (int side = 0; side < 2; side++) {
+			char text[64];
+
+			run[side].rows = report_rows_empty(labels, KEYS);
+			for (size_t i = 0; i < ARRAY_SIZE(stacks); i++) {
+				double n = 2000.0 / (double)(1 + i * i / 8);
+
+				snprintf(text, sizeof(text), "%s %u", stacks[i],
+					 diff_cause_vary(n));
+				diff_cause_take(run[side].rows, labels, text);
+			}
+		}
+
+		struct diff_rows *d = diff_rows_new(run, 2, 1, KEYS, false,
+						    (struct diff_known){ 0 });
+
+		diff_cause_judge(d);
+		found += d->cause.row != REPORT_NONE;
+		diff_rows_free(d);
+		for (int side = 0; side < 2; side++)
+			report_rows_free(run[side].rows);
+		labels_free(labels);
+	}
+	ck_assert_uint_le(found, 3);
+}
+END_TEST
+
+static const struct run_table tables[] = {
+	RUN_TABLE(the_cause_is_the_function_that_changed, causes),
+};
+
+RUN_TABLES("diff_cause", tables,
+	   equal_programs_have_a_cause_as_seldom_as_before)
