@@ -1,5 +1,5 @@
-/* futexes.c - threads that wait for locks which are data of the program and of a
- * library, and say for which and how long.
+/* futexes.c - threads that wait for locks which are data of the program and of
+ * a library, and say for which and how long.
  *
  * usage: futexes LOG [PROGRAM]: appends lines "tid what lock begin end" to LOG,
  * on CLOCK_MONOTONIC, and then executes PROGRAM LOG. Built as a library, with
