@@ -438,6 +438,11 @@ static int store_seal(struct store *db, struct err *err)
 	return guard_reading(db, err);
 }
 
+int store_readable(struct store *db, struct err *err)
+{
+	return naming_end(db, err) || tables_link(db, err) ? -1 : 0;
+}
+
 int store_finish(struct store *db, struct ledger *lg, struct err *err)
 {
 	if (!db->writable)

@@ -111,4 +111,6 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i);
  * them in JSON and SQL, "consistent". */
 const char *proof_word(enum proof proof);
 const char *proof_key(enum proof proof);
+/* The same, or "proved with premise". */
+const char *proof_key_of(enum proof proof, bool premise);
 #endif

@@ -76,6 +76,12 @@ const char *proof_key(enum proof proof)
 	return proof == PROOF_LIKELY ? "consistent" : proof_word(proof);
 }
 
+const char *proof_key_of(enum proof proof, bool premise)
+{
+	return premise && proof == PROOF_PROVED ? "proved with premise"
+						: proof_key(proof);
+}
+
 /* ---- gaps */
 
 /* Finds the wake-up from which on a reader of the records would say that the

@@ -43,8 +43,8 @@ static const struct opt opts[] = {
 		 "same values"),
 	OPT_STRING(0, "by", "KEY", &by,
 		   "one row for each name, kind, comm, tid, pid, cpu, cgroup, "
-		   "value of a field of the events, caller (the function that "
-		   "called), or thread behind which one waited: behind "
+		   "value of a field of the events, lock, caller (the function "
+		   "that called), or thread behind which one waited: behind "
 		   "(name)"),
 	OPT_STRING(0, "name", "NAME", &only,
 		   "only those of this name: read, or a value of --by"),
@@ -141,7 +141,7 @@ static const char *latency_field(const char *key)
 	for (size_t i = 0; by_words[i]; i++)
 		if (!strcmp(by_words[i], key))
 			return NULL;
-	return key;
+	return strcmp(key, intervals_by_lock) ? key : intervals_by_lock;
 }
 
 static int latency_run(int argc, char **argv, struct err *err)

@@ -17,6 +17,7 @@
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/chunks.h"
 #include "cli/ingest/jitted.h"
+#include "cli/ingest/data_names.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/name.h"
@@ -694,6 +695,9 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
+	if (named && !ld->sums && ld->symbolizer &&
+	    data_names_store(ld->db, ld->symbolizer, ld->locks, err))
+		return -1;
 	if (store_meta(ld->db, -1, "backstitch", VERSION, err))
 		return -1;
 	return store_finish(ld->db, ld->ledger, err);

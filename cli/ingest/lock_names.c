@@ -1,4 +1,5 @@
-/* lock_names.c - names of the locks that are data of the kernel. */
+/* lock_names.c - names of the locks that are data of the kernel, and the
+ * futexes of programs. */
 #include "cli/ingest/lock_names.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/latency/futexes.h"
 #include "cli/latency/pair_kinds.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -25,10 +27,23 @@ struct lock_at {
 	unsigned int capture;
 };
 
-/* Of the types of events of a capture: 0: not asked, 1: no, 2: a lock. */
+enum lock_is {
+	LOCK_NOT_ASKED,
+	LOCK_NONE,
+	LOCK_KERNEL,
+	LOCK_FUTEX,
+};
+
+struct lock_type {
+	uint8_t is; /* enum lock_is */
+	struct futex_at at;
+};
+
+/* Of the types of events of a capture. */
 struct lock_types {
-	uint8_t *is;
+	struct lock_type *type;
 	size_t n, cap;
+	struct futex_numbers numbers; /* n 0: not known yet */
 };
 
 struct lock_names {
@@ -37,6 +52,9 @@ struct lock_names {
 	struct lock_at *at;
 	size_t n, cap;
 	struct table seen;
+	struct lock_futex *futex;
+	size_t n_futex, cap_futex;
+	struct table futexes;
 	/* of lock_names_name() */
 	struct store *db;
 	const struct image *kernel;
@@ -55,37 +73,89 @@ void lock_names_free(struct lock_names *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n_types; i++)
-		free(l->types[i].is);
+		free(l->types[i].type);
 	free(l->types);
 	table_release(&l->seen);
+	table_release(&l->futexes);
+	free(l->futex);
 	free(l->at);
 	free(l);
+}
+
+static enum lock_is lock_names_of(const struct event_def *def,
+				  struct futex_at *at)
+{
+	const char *rest;
+	size_t len;
+
+	if (pair_name_is("lock:contention_begin", def->name, &rest, &len))
+		return LOCK_KERNEL;
+	return futexes_find(def->name, def->fields, def->n_fields, at)
+		       ? LOCK_FUTEX
+		       : LOCK_NONE;
 }
 
 bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 		      const struct event_def *def)
 {
 	struct lock_types *t;
-	const char *rest;
-	size_t len;
 
 	l->types = mem_reach(l->types, &l->n_types, &l->cap_types, capture + 1u,
 			     sizeof(*l->types));
 	t = &l->types[capture];
-	t->is = mem_reach(t->is, &t->n, &t->cap, type + 1u, 1);
-	if (!t->is[type])
-		t->is[type] = pair_name_is("lock:contention_begin", def->name,
-					   &rest, &len)
-				      ? 2
-				      : 1;
-	return t->is[type] == 2;
+	t->type =
+		mem_reach(t->type, &t->n, &t->cap, type + 1u, sizeof(*t->type));
+	if (!t->type[type].is)
+		t->type[type].is =
+			(uint8_t)lock_names_of(def, &t->type[type].at);
+	return t->type[type].is > LOCK_NONE;
 }
 
-void lock_names_take(struct lock_names *l, unsigned int capture,
+/* Returns whether a call of any kind is one of futex. */
+static bool lock_names_is_futex(struct lock_types *t, const char *machine,
+				int64_t number)
+{
+	bool is = false;
+
+	if (!t->numbers.n)
+		futexes_numbers(machine, &t->numbers);
+	for (size_t i = 0; i < t->numbers.n; i++)
+		is |= t->numbers.number[i] == number;
+	return is;
+}
+
+static void lock_names_take_futex(struct lock_names *l,
+				  const struct lock_from *from,
+				  const struct field *f)
+{
+	struct lock_types *t = &l->types[from->capture];
+	const struct futex_at *at = &t->type[from->type].at;
+	const char *machine = from->machine ? from->machine : "";
+	uint64_t word[2] = { 0, from->thread };
+	uint64_t hash;
+
+	if (l->n_futex == LOCKS_MAX ||
+	    (at->number &&
+	     !lock_names_is_futex(t, machine, f[at->number - 1].num)) ||
+	    !futexes_addr(at, machine, f, &word[0]))
+		return;
+	hash = hash_u64s(word, 2, from->capture);
+	if (table_find_hash(&l->futexes, hash) != TABLE_NONE)
+		return;
+	table_add(&l->futexes, hash, (uint32_t)l->n_futex);
+	*mem_add(l->futex, l->n_futex, l->cap_futex) =
+		(struct lock_futex){ word[0], from->capture, from->thread };
+}
+
+void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f)
 {
+	if (l->types[from->capture].type[from->type].is == LOCK_FUTEX) {
+		lock_names_take_futex(l, from, f);
+		return;
+	}
 	for (uint32_t i = 0; i < def->n_fields; i++) {
-		uint64_t word[2] = { (uint64_t)f[i].num, capture };
+		uint64_t word[2] = { (uint64_t)f[i].num, from->capture };
 		uint64_t hash;
 
 		if (!f[i].present ||
@@ -100,8 +170,15 @@ void lock_names_take(struct lock_names *l, unsigned int capture,
 			return;
 		table_add(&l->seen, hash, (uint32_t)l->n);
 		*mem_add(l->at, l->n, l->cap) =
-			(struct lock_at){ word[0], capture };
+			(struct lock_at){ word[0], from->capture };
 	}
+}
+
+const struct lock_futex *lock_names_futexes(const struct lock_names *l,
+					    size_t *n)
+{
+	*n = l ? l->n_futex : 0;
+	return l ? l->futex : NULL;
 }
 
 static int lock_names_compare(const void *pa, const void *pb)

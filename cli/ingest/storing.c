@@ -109,7 +109,11 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 		return 0;
 	}
 	if (lock)
-		lock_names_take(s->locks, src->index, def, s->field);
+		lock_names_take(s->locks,
+				&(struct lock_from){ src->index, e->type,
+						     e->thread,
+						     src->info.arch },
+				def, s->field);
 	if (!store)
 		return 0;
 	if (rec->sample.n_held)

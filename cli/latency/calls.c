@@ -9,47 +9,74 @@
 
 extern const char text_calls_txt[];
 
-/* Finds a number in the part of the table that has a machine's name. Returns
- * whether it is there. */
-static bool calls_find(const char *machine, int64_t number,
-		       char out[CALLS_NAME])
+/* Finds a call in the part of the table that has a machine's name: by *number,
+ * or by its name, if that is not NULL. Returns the name as it stands there, and
+ * *len and *number; NULL: it is not there. */
+static const char *calls_find(const char *machine, const char *name,
+			      int64_t *number, size_t *len)
 {
 	char head[32];
 	const char *p;
 	int64_t at = 0;
-	size_t len;
 
 	snprintf(head, sizeof(head), "[%s]", machine);
 	p = strstr(text_calls_txt, head);
 	if (!p)
-		return false;
-	for (p += strlen(head); *p && *p != '['; p += len) {
-		len = strcspn(p, " \n");
-		if (!len) {
-			len = 1;
+		return NULL;
+	for (p += strlen(head); *p && *p != '['; p += *len) {
+		*len = strcspn(p, " \n");
+		if (!*len) {
+			*len = 1;
 		} else if (*p == '=') {
 			at = strtol(p + 1, NULL, 10);
-		} else if (at++ == number) {
-			snprintf(out, CALLS_NAME, "%.*s", (int)len, p);
-			return true;
+		} else {
+			if (name ? *len == strlen(name) &&
+					    !strncmp(p, name, *len)
+				 : at == *number) {
+				*number = at;
+				return p;
+			}
+			at++;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/* The same in the part of a machine that is known, and in that of all. */
+static const char *calls_of(const char *machine, const char *name,
+			    int64_t *number, size_t *len)
+{
+	static const char *const known[] = { "x86_64", "i386", "aarch64",
+					     "s390x" };
+	bool is = false;
+	const char *p;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		is |= !strcmp(known[i], machine);
+	if (!is)
+		return NULL;
+	p = calls_find(machine, name, number, len);
+	return p ? p : calls_find("all", name, number, len);
 }
 
 const char *calls_name(const char *machine, int64_t number,
 		       char out[CALLS_NAME])
 {
-	static const char *const known[] = { "x86_64", "i386", "aarch64",
-					     "s390x" };
-	bool is = false;
+	size_t len;
+	const char *p = calls_of(machine, NULL, &number, &len);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		is |= !strcmp(known[i], machine);
-	if (!is || (!calls_find(machine, number, out) &&
-		    !calls_find("all", number, out)))
+	if (p)
+		snprintf(out, CALLS_NAME, "%.*s", (int)len, p);
+	else
 		snprintf(out, CALLS_NAME, "NR %" PRId64, number);
 	return out;
+}
+
+bool calls_number(const char *machine, const char *name, int64_t *number)
+{
+	size_t len;
+
+	return calls_of(machine, name, number, &len) != NULL;
 }
 
 bool calls_wait(const char *name, bool *either)

@@ -11,6 +11,9 @@
  * Returns out. */
 const char *calls_name(const char *machine, int64_t number,
 		       char out[CALLS_NAME]);
+/* Finds the number of a system call of a machine. Returns false if there is
+ * none of that name. */
+bool calls_number(const char *machine, const char *name, int64_t *number);
 /* Returns whether a call waits for what others do, or for a time, and so takes
  * long in a server without work. either: in *either, whether it may as well
  * work, as a read does of a file. */

@@ -163,10 +163,8 @@ static void sql_text_or_null(struct value *v, const char *text)
 static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
 		      struct value *v)
 {
-	bool premise = proof == PROOF_PROVED && !told &&
-		       causes_premise(s->r.causes).words;
-
-	sql_text(v, premise ? "proved with premise" : proof_key(proof));
+	sql_text(v, proof_key_of(proof,
+				 !told && causes_premise(s->r.causes).words));
 }
 
 /* ---- stay */
@@ -388,7 +386,6 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	const struct proof_edge one = proofs_edge(s->r.proofs, edge);
 	const struct proof_edge *e = &one;
 	int32_t waker = path_edge_waker(e);
-	enum softirq_premise rests;
 	const char *f;
 
 	switch (column) {
@@ -426,11 +423,9 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 					      : "");
 		break;
 	case COMPUTED_WAKE_PROOF:
-		rests = causes_softirq_premise(s->r.causes, e);
-		sql_proof(s, (enum proof)path_list_link(s->lists, edge),
-			  rests == SOFTIRQ_SURE, v);
-		if (rests == SOFTIRQ_IF_NO_IRQ && *v->text == 'p')
-			sql_text(v, "proved with premise");
+		sql_text(v, proof_key_of(
+				    (enum proof)path_list_link(s->lists, edge),
+				    causes_wake_has_premise(s->r.causes, e)));
 		break;
 	case COMPUTED_WAKE_TID:
 		sql_int(v, timeline_tid(s->r.t, e->waiter));

@@ -341,7 +341,8 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 	grid_text(g, name);
 	asleep &= rp->sums.wakes;
 	grid_text(g, asleep ? proof_word(w->waker.proof) : "");
-	grid_text(g, asleep ? proof_key(w->waker.proof) : "");
+	grid_text(g,
+		  asleep ? proof_key_of(w->waker.proof, w->waker.premise) : "");
 	grid_signed(g, w->waker.tid);
 	grid_signed(g, woken ? w->waker.ready : 0);
 }

@@ -764,6 +764,14 @@ enum softirq_premise causes_softirq_premise(const struct causes *c,
 	return wake_contexts_premise(c->contexts, e);
 }
 
+bool causes_wake_has_premise(const struct causes *c, const struct proof_edge *e)
+{
+	enum softirq_premise rests = causes_softirq_premise(c, e);
+
+	return rests == SOFTIRQ_IF_NO_IRQ ||
+	       (rests != SOFTIRQ_SURE && causes_premise(c).words);
+}
+
 const struct offcpu_stack *causes_stack_at(const struct causes *c,
 					   uint32_t number)
 {

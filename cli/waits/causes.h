@@ -94,6 +94,10 @@ const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* Returns on what it rests that a thread woke in a softirq. */
 enum softirq_premise causes_softirq_premise(const struct causes *c,
 					    const struct proof_edge *e);
+/* Returns whether it is proved on a premise at most who woke: on that, or on
+ * causes_premise(), unless a record tells it. */
+bool causes_wake_has_premise(const struct causes *c,
+			     const struct proof_edge *e);
 /* Returns the stack of a switch or a wake-up, by its event; NULL: there is
  * none.
  */

@@ -8,10 +8,12 @@
 
 #include "cli/causes/missing.h"
 #include "cli/latency/calls.h"
+#include "cli/latency/futexes.h"
 #include "cli/latency/lost_times.h"
 #include "cli/latency/pair_kinds.h"
 #include "cli/waits/callers.h"
 #include "cli/waits/causes.h"
+#include "cli/waits/futex_locks.h"
 #include "cli/samples/events.h"
 #include "cli/samples/filter.h"
 #include "cli/samples/loss_rows.h"
@@ -29,6 +31,7 @@
 #include "stitch/source.h"
 
 const char intervals_by_caller[] = "caller";
+const char intervals_by_lock[] = "lock";
 
 /* Texts in key fields are numbers behind all that fields have. */
 #define INTERVALS_TEXT ((int64_t)1 << 62)
@@ -55,6 +58,7 @@ struct intervals_role {
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, flags, sectors;
+	struct futex_at futex; /* addr 0: of no futex, or not asked for */
 };
 
 struct intervals_type {
@@ -103,12 +107,13 @@ struct intervals {
 	size_t n_role, cap_role;
 	struct intervals_thread *thread; /* by thread.id */
 	size_t n_thread, cap_thread;
-	struct intern names;	  /* 0: "" */
-	struct table by_value;	  /* of names, by type and value */
-	struct table by_lock;	  /* of names, by capture and address */
-	struct table by_event;	  /* of names, for ask->by "cgroup" */
-	struct callers *callers;  /* NULL: not asked for */
-	bool by_cgroup, by_field; /* there are such names */
+	struct intern names;	     /* 0: "" */
+	struct table by_value;	     /* of names, by type and value */
+	struct table by_lock;	     /* of names, by capture and address */
+	struct table by_event;	     /* of names, for ask->by "cgroup" */
+	struct callers *callers;     /* NULL: not asked for */
+	struct futex_locks *futexes; /* likewise */
+	bool by_cgroup, by_field;    /* there are such names */
 	struct arena text;
 	struct lost_times *lost;
 	struct payloads *payloads;
@@ -201,6 +206,16 @@ static bool intervals_is_own(const struct intervals *iv,
 	return k >= iv->own && k < iv->own + iv->ask->n_pair;
 }
 
+static void intervals_find_futex(const struct intervals *iv, uint32_t type,
+				 struct futex_at *out)
+{
+	size_t n;
+	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
+
+	if (!futexes_find(iv->type[type].name, def, n, out))
+		*out = (struct futex_at){ 0 };
+}
+
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
@@ -224,10 +239,15 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
-	r.by = intervals_field(iv, type, iv->ask->by);
+	if (iv->ask->by != intervals_by_lock)
+		r.by = intervals_field(iv, type, iv->ask->by);
+	else if (!strcmp(k->word, "lock"))
+		r.by = intervals_field(iv, type, "lock_addr");
+	else if (k->calls && role == PAIRING_BEGIN)
+		intervals_find_futex(iv, type, &r.futex);
 	if (r.by && payloads_defs(iv->payloads, type, &n)[r.by - 1].is_blob)
 		r.by = 0;
-	iv->by_field |= r.by > 0;
+	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
 		r.ret = intervals_field(iv, type, "ret");
 	if (!strcmp(k->word, "lock"))
@@ -393,6 +413,11 @@ static int intervals_read_by(struct intervals *iv, struct err *err)
 	if (!strcmp(by, intervals_by_caller)) {
 		iv->callers = callers_open(iv->db, &iv->names, err);
 		return iv->callers ? 0 : -1;
+	}
+	if (by == intervals_by_lock) {
+		iv->futexes = futex_locks_open(iv->db, &iv->names, err);
+		if (!iv->futexes)
+			return -1;
 	}
 	if (!strcmp(by, weight_cgroup) && intervals_read_cgroups(iv, err))
 		return -1;
@@ -798,11 +823,32 @@ static uint32_t intervals_name_of(struct intervals *iv,
 		       : intervals_name_at(iv, role, at, f, calls, thread);
 }
 
+/* Returns the name of the futex at which a call waits; 0: it is no such call.
+ */
+static uint32_t intervals_futex(struct intervals *iv,
+				const struct intervals_role *role,
+				const struct field *f,
+				const struct event_row *e, uint32_t call)
+{
+	const struct intervals_thread *t = intervals_thread(iv, e->thread);
+	const char *arch = iv->capture[iv->type[role->type].capture].arch;
+	uint64_t addr;
+
+	if (!futexes_is(intern_get(&iv->names, call)) ||
+	    !futexes_addr(&role->futex, arch, f, &addr))
+		return 0;
+	return futex_locks_name(iv->futexes, t->process, t->pid, e->time, addr);
+}
+
 /* Stores the name of what the user asked for; 0: this record has none. */
 static int intervals_by(struct intervals *iv, const struct intervals_role *role,
 			const struct field *f, const struct event_row *e,
-			uint32_t *name, struct err *err)
+			uint32_t call, uint32_t *name, struct err *err)
 {
+	if (role->futex.addr) {
+		*name = intervals_futex(iv, role, f, e, call);
+		return 0;
+	}
 	if (iv->callers)
 		return callers_of(iv->callers, e,
 				  !intervals_of_program(iv, role->pair), name,
@@ -888,7 +934,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
 	}
-	if (iv->ask->by && intervals_by(iv, role, f, e, &r.by, err))
+	if (iv->ask->by && intervals_by(iv, role, f, e, r.name, &r.by, err))
 		return -1;
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
@@ -1053,6 +1099,7 @@ void intervals_close(struct intervals *iv)
 	if (!iv)
 		return;
 	callers_close(iv->callers);
+	futex_locks_close(iv->futexes);
 	payloads_close(iv->payloads);
 	lost_times_free(iv->lost);
 	table_release(&iv->by_cpu);

@@ -16,7 +16,7 @@ struct err;
 struct intervals;
 struct store;
 
-extern const char intervals_by_caller[];
+extern const char intervals_by_caller[], intervals_by_lock[];
 
 struct intervals_ask {
 	const char *kind; /* NULL: all that were recorded */
@@ -26,7 +26,8 @@ struct intervals_ask {
 	size_t n_pair;
 	/* What interval.by is the name of: the value of this field of the
 	 * begin, or else of the end; or "cgroup": that of the sample; or
-	 * intervals_by_caller: the function that called. NULL: of nothing. */
+	 * intervals_by_caller: the function that called; or intervals_by_lock:
+	 * of locks and calls of futex, what is waited for. NULL: of nothing. */
 	const char *by;
 	bool any; /* it is no error if nothing that was recorded makes pairs */
 };

@@ -130,6 +130,7 @@ struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
 		/* who was current may not be known */
 		if (e.waker >= 0 || x.what != CHAIN_STATES)
 			x.proof = (uint8_t)wakers_prove(&wait, last) & 3;
+		x.premise = causes_wake_has_premise(w->causes, &e);
 	}
 	return x;
 }
@@ -139,6 +140,7 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 	struct waker out = {
 		.asleep = x->asleep,
 		.proof = (enum proof)x->proof,
+		.premise = x->premise,
 		.what = (enum chain_state)x->what,
 		.ready = x->ready,
 	};

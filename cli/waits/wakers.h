@@ -18,6 +18,7 @@ struct wakers;
 struct waker {
 	bool asleep;	  /* it needed one; else it was ready all the time */
 	enum proof proof; /* that this one woke it; unknown: nobody is named */
+	bool premise;	  /* see causes_wake_has_premise() */
 	/* CHAIN_STATES: a thread; else the interrupt, CHAIN_TIMER and so on */
 	enum chain_state what;
 	char irq[WAKER_IRQ]; /* "irq:NAME", "softirq:VECTOR", "timer"; "": not
@@ -38,6 +39,7 @@ struct woken {
 	uint8_t what;	   /* enum chain_state */
 	uint8_t proof : 2; /* enum proof */
 	uint8_t asleep : 1;
+	uint8_t premise : 1;
 };
 
 /* c, s: borrowed, s for names. */

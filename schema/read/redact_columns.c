@@ -13,7 +13,7 @@ const struct redact_column redact_columns[] = {
 	{ "word", "kind", REDACT_KEEP, NULL },
 	{ "word", "name", REDACT_KEEP, NULL },
 	{ "meta", "key", REDACT_KEEP, NULL },
-	{ "meta", "value", REDACT_KEEP, NULL }, /* ours */
+	{ "meta", "value", REDACT_KEEP, NULL }, /* ours, or gone */
 	{ "capture", "path", REDACT_PATH, NULL },
 	{ "capture", "format", REDACT_KEEP, NULL },
 	{ "capture", "host", REDACT_HOST, NULL },

@@ -128,6 +128,47 @@ SELECT count(*) AS n FROM image WHERE kind = 3
 SELECT capture, substr(key, 6) AS addr, value AS name FROM meta
 WHERE key LIKE 'lock %'
 
+-- name: data_names
+-- Names of data of files: see cli/names/data_maps.h.
+SELECT key, value AS name FROM meta WHERE key LIKE 'data %'
+
+-- name: data_mappings
+-- Mappings of code of files: those of programs that record no protection, too.
+SELECT m.process, m.image, m.start, m.pgoff,
+	coalesce(m.t0, -9223372036854775807) AS t0,
+	coalesce(m.t1, 9223372036854775807) AS t1
+FROM mapping m JOIN image i ON i.id = m.image
+WHERE m.process > 0 AND i.kind = 2 AND coalesce(i.len, 0) = 0
+	AND (coalesce(m.prot, 0) = 0 OR m.prot & 4)
+ORDER BY m.process, m.start, m.id
+
+-- name: data_processes
+SELECT t.process AS id, l.name FROM thread t
+JOIN process p ON p.id = t.process AND p.pid = t.tid
+JOIN last_comm l ON l.thread = t.id WHERE l.name NOT NULL
+
+-- name: data_threads
+SELECT id, coalesce(process, 0) AS process FROM thread ORDER BY id
+
+-- name: data_images
+-- What tells an image from others, in any database.
+SELECT id, printf('%d:%d %s %s', coalesce(ino, 0), coalesce(ino_gen, 0),
+	lower(hex(coalesce(build_id, ''))), coalesce(path, '')) AS which
+FROM image ORDER BY id
+
+-- name: data_files
+-- As code_images, of files. doubted: what was found shows that it is another
+-- file, or nothing shows that it is this one. several: at least those of
+-- several_images.
+SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
+	CASE WHEN status = 'unverified' AND NOT
+		ifnull(identity GLOB 'read:*', 0) THEN file END AS settled,
+	coalesce(identity GLOB 'doubted: *' OR status IN
+		('unverified', 'other build-id', 'replaced'), 0) AS doubted,
+	build_id IS NULL AND path IN (SELECT path FROM image
+		GROUP BY path HAVING count(*) > 1) AS several
+FROM image WHERE kind = 2 AND coalesce(len, 0) = 0 ORDER BY id
+
 -- name: interval_threads
 -- Threads. short: all code of the process is below 4 GiB, as only that of a
 -- program of 32 bits is: ld.so and the vdso of others are above.

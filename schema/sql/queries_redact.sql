@@ -31,6 +31,7 @@ WHERE c.name = ':' || t.tid
 			OR c.name GLOB 'cpuhp/*'
 			OR c.name GLOB 'idle_inject/*'));
 DELETE FROM internal_image_section;
+DELETE FROM meta WHERE key LIKE 'data %';
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
 
 -- name: redact_payloads

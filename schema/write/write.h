@@ -104,6 +104,8 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err);
+/* Behind naming: makes all that was stored readable by queries. */
+int store_readable(struct store *db, struct err *err);
 /* Writes the sections that an image's names were read from. */
 int store_sections(struct store *db, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);

@@ -1,11 +1,15 @@
 # looks.py - the first look at a capture: report of it, beside perf's flat report; how long its calls took.
 """usage: looks.py BUILD CAPTURE...
        looks.py BUILD --calls [CAPTURE [EVENTS]]
+       looks.py BUILD --others
 
 The second form compares report --latency with perf trace -s and with scripts
 over perf script, as bcc's are, on a capture of system calls, which it records
 if there is none; or on one of so many events, of that capture again and again
-at later times, and prints what memory that takes.
+at later times, and prints what memory that takes. The third does so with perf
+kwork report on a capture of interrupts, softirqs and work queues, and with
+trace-cmd report and hist on a trace.dat of system calls and more, both of
+which it records if there are none.
 
 See runs.py. perf prints what was hit, without callers and without saying how
 far stacks can be trusted; ours prints both. Ratios are of processor times:
@@ -153,7 +157,70 @@ def compare_calls(capture=CALLS, events=0):
         os.remove(db)
 
 
+WORKS = "bench/works.data"
+TRACE = "bench/calls.dat"
+KINDS = ("irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_raise",
+         "irq:softirq_entry", "irq:softirq_exit",
+         "workqueue:workqueue_activate_work",
+         "workqueue:workqueue_execute_start",
+         "workqueue:workqueue_execute_end")
+BUSY = ("for i in $(seq 8); do dd if=/dev/zero of=bench/blob bs=64k count=100 "
+        "oflag=dsync 2>/dev/null; done; rm -f bench/blob")
+
+
+def record_works():
+    subprocess.run(["perf", "record", "-q", "-N", "-a", "-m", "8M",
+                    *[a for e in KINDS for a in ("-e", e)], "-o", WORKS, "--",
+                    "sh", "-c", BUSY], check=True)
+
+
+def record_trace():
+    """Calls, and with a stack each what the kernel did for them."""
+    subprocess.run(["tests/bench/record-ftrace.sh", TRACE, "true", "2"],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def others(tool, path, db):
+    kind = [] if tool == "perf" else ["syscall"]
+    yield "report --latency", [US, "report", "--latency", *kind, path]
+    yield "of its database", [US, "report", "--latency", *kind, db]
+    for name, command in runs.versions(tool).items():
+        if tool == "perf":
+            yield name + " kwork report", [command, "kwork", "-k",
+                                           "irq,softirq,workqueue", "report",
+                                           "-i", path]
+            continue
+        yield name + " report", [command, "report", "-i", path]
+        yield name + " hist", [command, "hist", "-i", path]
+
+
+def compare_others():
+    for tool, path, record in (("perf", WORKS, record_works),
+                               ("trace-cmd", TRACE, record_trace)):
+        if not os.path.exists(path):
+            record()
+        db = path + ".db"
+        runs.Run([US, "ingest", "-qf", "--no-symbols", "-o", db, path])
+        n = int(re.findall(r"\d+", subprocess.run(
+            [US, "query", "--format", "csv", db, "SELECT count(*) FROM event"],
+            stdout=subprocess.PIPE, text=True, check=True).stdout)[0])
+        print("%s: %.1f MB, %d events" % (path, os.path.getsize(path) / 1e6, n))
+        took = runs.race(lambda _, t=tool, p=path, d=db: others(t, p, d), n,
+                         "events")
+        best = {name: min(r.cpu for r in took[name]) for name in took}
+        for name in best:
+            if not name.startswith(tool):
+                continue
+            for ours, wanted in ("report --latency", 0), ("of its database", 1):
+                runs.target("%s / %s, processor time" % (name, ours),
+                            best[name] / best[ours], wanted)
+
+
 def main():
+    if sys.argv[2] == "--others":
+        compare_others()
+        print("%d targets missed" % runs.missed)
+        return
     if sys.argv[2] == "--calls":
         compare_calls(*sys.argv[3:])
         print("%d targets missed" % runs.missed)

@@ -244,6 +244,81 @@ is "without_switches_there_is_no_chain" "False" \
 "$B" report --latency --by behind "$db" >"$work/out" 2>&1
 is "without_switches_nobody_knows" 1 $?
 
+# ---- futexes by symbol, of a program that executes another one
+for k in raw named; do
+	"$B" ingest -qf --symfs tests/captures/symfs -o "$work/locks-$k.db" \
+		"tests/captures/locks-$k.data.zst"
+done
+named() {	# named DB: locks by symbol, and how many calls
+	"$B" report --latency --name futex --by lock --json "$1" | json \
+		'" ".join(sorted("%s %d" % (x["name"], x["count"]) for x in r["rows"] if not x["name"].startswith("0x")))'
+}
+# where the three are: nm says how far from the code, the mappings where that was
+python3 - "$work/locks-named.db" "$B" >"$work/expect" <<'END'
+import json, subprocess, sys
+def rows(*args):
+    return json.loads(subprocess.run([sys.argv[2], *args], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+base = {"locks": [], "liblocks.so": [], "locks-fixed": []}
+for x in rows("query", "--json", sys.argv[1], """SELECT i.path, m.start - m.pgoff
+    AS base FROM mapping m JOIN image i ON i.id = m.image
+    WHERE i.path LIKE '/wl/%'""")["rows"]:
+    base[x["path"][4:]].append(x["base"])
+base["locks-fixed"] = [0]
+at = {}
+for name, bases in base.items():
+    symbols = subprocess.run(["nm", "-D", "tests/captures/symfs/wl/" + name],
+                             check=True, stdout=subprocess.PIPE, text=True)
+    for line in symbols.stdout.splitlines():
+        if len(line.split()) != 3:
+            continue
+        value, kind, symbol = line.split()
+        symbol = symbol.split("@")[0]
+        inside = 0x68 if symbol == "table" else 0
+        if symbol in ("big_lock", "table", "library_lock"):
+            for b in bases:
+                at[b + int(value, 16) + inside] = symbol + (
+                    "+0x68" if inside else "")
+n = {}
+for x in rows("report", "--latency", "--name", "futex", "--by", "uaddr",
+              "--json", sys.argv[1])["rows"]:
+    name = at.get(int(x["name"], 16))
+    if name:
+        n[name] = n.get(name, 0) + x["count"]
+print(" ".join("%s %d" % i for i in sorted(n.items())))
+END
+is "a_futex_has_the_name_of_the_variable_it_is_in" "$(cat "$work/expect")" \
+	"$(named "$work/locks-named.db")"
+is "of_any_call_the_first_argument_is_looked_up" \
+	"big_lock library_lock table+0x68" \
+	"$(named "$work/locks-raw.db" | sed 's/ [0-9][0-9]*//g')"
+"$B" report --latency --by lock --name big_lock "$work/locks-raw.db" \
+	>"$work/out"
+says "a_lock_may_be_selected_by_its_name" " big_lock " "$work/out"
+"$B" report --latency --name futex --by lock "$work/locks-raw.db" >"$work/out"
+grep -q "0x7f[0-9a-f]* of locks-fixed/[0-9]" "$work/out"
+is "what_has_no_symbol_has_its_address" 0 $?
+"$B" bundle --redact -o "$work/locks-red.db" "$work/locks-raw.db" 2>"$work/out"
+is "a_redacted_copy_has_no_such_names" 0 "$("$B" query --format csv \
+	"$work/locks-red.db" "SELECT count(*) FROM meta WHERE key LIKE 'data %'" |
+	tail -1 | tr -d '\r')"
+# another build at the path of the first program: its names are of the second
+mkdir -p "$work/other/wl"
+cp tests/captures/symfs/wl/lib*locks.so tests/captures/symfs/wl/locks-fixed \
+	"$work/other/wl"
+cp tests/captures/symfs/wl/locks-fixed "$work/other/wl/locks"
+"$B" ingest -qf --symfs "$work/other" -o "$work/other.db" \
+	tests/captures/locks-named.data.zst
+"$B" query --format csv "$work/other.db" "SELECT count(*) FROM meta WHERE key
+	LIKE 'data % /wl/locks'" | tail -1 | tr -d '\r' >"$work/out"
+is "a_file_that_is_not_the_one_that_ran_names_no_futex" 0 "$(cat "$work/out")"
+is "the_others_still_do" True "$(named "$work/other.db" |
+	python3 -c 'print("big_lock" in input())')"
+"$B" merge -f -o "$work/locks-both.db" "$work/locks-raw.db" \
+	"$work/locks-named.db" >"$work/out" 2>&1
+is "merged_databases_keep_them" "big_lock library_lock table+0x68" \
+	"$(named "$work/locks-both.db" | sed 's/ [0-9][0-9]*//g')"
+
 # ---- locks by symbol, and who called. A kernel built with KALLSYMS_ALL lists the
 # symbols of its data.
 net=$work/nets.db

@@ -645,3 +645,13 @@ if (len(have), sum(have)) != (waits["waits"], waits["ns"]):
         ends, waits["waits"], waits["ns"]))
 END
 ok a_wait_behind_the_exit_has_its_end $?
+
+# ---- who woke on a premise, said alike by both
+"$B" ingest -qf -o "$work/sock.db" tests/causality/captures/sock.data.zst
+"$B" report --off-cpu --json --limit 0 "$work/sock.db" |
+	grep -c '"proof":"proved with premise"' >"$work/said"
+"$B" query --format csv "$work/sock.db" "SELECT count(*) FROM wait w
+	JOIN wake k ON k.id = w.wake WHERE k.proof = 'proved with premise'" |
+	tail -1 | tr -d '\r' >"$work/path"
+[ "$(cat "$work/said")" -gt 0 ] && cmp -s "$work/said" "$work/path"
+ok "what_is_proved_on_a_premise_is_said_to_be" $?

@@ -2,8 +2,11 @@
  *
  * clang -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/elf.c
  * stitch, symbolize and their libraries; seeds: small ELF files. */
+#include <string.h>
+
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "symbolize/names/data_names.h"
 #include "symbolize/symbolize.h"
 #include "tests/fuzz_file.h"
 
@@ -15,6 +18,16 @@ static int fuzz_elf_count(void *arg, const struct symbol *sym, struct err *err)
 
 	(void)err;
 	*n += sym->name ? sym->name[0] != '\0' : 1;
+	return 0;
+}
+
+static int fuzz_elf_datum(void *arg, uint64_t off, const char *name,
+			  uint64_t inside, struct err *err)
+{
+	size_t *n = arg;
+
+	(void)err;
+	*n += off + inside + strlen(name);
 	return 0;
 }
 
@@ -59,6 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			    &err))
 		__builtin_trap();
 	report_release(&rep);
+	if (data_names_each(sy, &img, off, n, fuzz_elf_datum, &called, &err))
+		__builtin_trap();
 	img.kind = IMAGE_MODULE;
 	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
 			    &err))

@@ -1,0 +1,17 @@
+/* data_names.h - names of the futexes that are data of programs, for report
+ * --latency. */
+#ifndef CLI_INGEST_DATA_NAMES_H
+#define CLI_INGEST_DATA_NAMES_H
+
+struct err;
+struct lock_names;
+struct store;
+struct symbolizer;
+
+/* Stores as meta "data OFF IMAGE" the name of each variable of a file in which
+ * one of the futexes may be, whenever the file was mapped below it: who reads
+ * it knows the time (cli/names/data_maps.h). Behind the call-site check, which
+ * may doubt a file. Returns 0, or -1 and *err. */
+int data_names_store(struct store *db, struct symbolizer *sy,
+		     const struct lock_names *locks, struct err *err);
+#endif

@@ -1,0 +1,37 @@
+/* futexes.h - where the events that begin system calls have the address of a
+ * futex: of a lock, or of what else threads of a program wait at. */
+#ifndef CLI_LATENCY_FUTEXES_H
+#define CLI_LATENCY_FUTEXES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct field;
+struct field_def;
+
+/* Places in the fields of an event + 1. */
+struct futex_at {
+	size_t addr;
+	size_t number; /* of the call, which may be any; 0: it is a futex */
+};
+
+/* Numbers of calls of futex on a machine; of x86-64, those of i386 too. */
+#define FUTEX_NUMBERS 8
+struct futex_numbers {
+	int64_t number[FUTEX_NUMBERS];
+	size_t n;
+};
+
+/* Returns whether a call of this name waits at one address, its first argument:
+ * futex_waitv has several. */
+bool futexes_is(const char *call);
+/* Finds the address in the n fields of an event of this name. Returns whether
+ * it may have one. */
+bool futexes_find(const char *event, const struct field_def *def, size_t n,
+		  struct futex_at *out);
+void futexes_numbers(const char *machine, struct futex_numbers *out);
+/* Stores the address at which an event begins to wait, of whichever call it
+ * is. Returns whether it has one. */
+bool futexes_addr(const struct futex_at *at, const char *machine,
+		  const struct field *f, uint64_t *addr);
+#endif
