@@ -329,11 +329,13 @@ spoiled_by_sql(sqlite3 *db, const struct spoiled_table *t, bool ints)
 	struct spoiled_told to = { .rc = -1 };
 	sqlite3_stmt *st = NULL;
 	int64_t last = INT64_MIN;
-	char where[120];
+	char where[120] = "";
 
 	/* rows of whole numbers are asked for from an id on */
-	snprintf(where, sizeof(where), ints ? " WHERE \"%s\" > %s" : "",
-		 t->column[0], "-9223372036854775807 - 1");
+	if (ints)
+		snprintf(where, sizeof(where),
+			 " WHERE \"%s\" > -9223372036854775807 - 1",
+			 t->column[0]);
 	if (sqlite3_prepare_v2(db, spoiled_sql(t, where), -1, &st, NULL))
 		return to;
 	while (to.n < ROWS_MOST && sqlite3_step(st) == SQLITE_ROW) {
