@@ -484,10 +484,10 @@ static void spoiled_read(uint64_t seed, bool all)
 	if (sqlite3_open_v2(run.path, &db.db, SQLITE_OPEN_READONLY, NULL) ==
 	    SQLITE_OK) {
 		for (size_t i = 0; i < (all ? n_table : TABLES); i++) {
+			const bool large = i % 4 == 0 && i / 4 < n_table;
 			const struct spoiled_table *t =
-				&table[all ? i
-				       : i % 4 == 0
-					       ? n_table - 1 - i / 4
+				&table[all     ? i
+				       : large ? n_table - 1 - i / 4
 					       : rnd_below(&state, n_table)];
 
 			for (int ints = 0; ints < 2; ints++) {
