@@ -35,7 +35,6 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*|#
                    r'|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+\w*|\d[\w.]*|->|\+\+|--|<<=|>>=|<<|>>|[-+*/%&|^=!<>]='
                    r'|&&|\|\||\S', re.S)
 SECONDS = 300
-LIBS = "-lsqlite3 -ldw -lelf -lzstd -lz -llzma -ljson-c -lncursesw -ltinfo -liberty -lm -pthread".split()
 
 
 def places(path):
@@ -80,12 +79,19 @@ def make(*targets):
                           stderr=subprocess.PIPE, check=False)
 
 
+def libs():
+    """What the program is linked with, by its Makefile."""
+    dry = subprocess.run(["make", "-n", "LTO=", "O=" + O, "CFLAGS=-O1 -g0 -fPIC", "-W", "cli/main.c",
+                          O + "/backstitch"], capture_output=True, text=True, check=True)
+    return re.findall(r"(?<=\s)-(?:l[\w-]+|pthread)", dry.stdout.splitlines()[-1])
+
+
 def link(shared):
     """Links the library of all objects but main()."""
     members = [o for o in glob.glob(O + "/**/*.o", recursive=True)
                if o.split("/")[1] in FOLDERS + ("schema_sql.o", "schema_empty.o", "cli_text.o")
                and o not in (O + "/cli/main.o", O + "/cli/embed_empty.o")]
-    return run(["gcc", "-shared", "-fuse-ld=lld", "-o", shared] + members + LIBS)
+    return run(["gcc", "-shared", "-fuse-ld=lld", "-o", shared] + members + libs())
 
 
 def build():
@@ -100,7 +106,7 @@ def build():
     with open(O + "/all.a", "w") as f:
         f.write("INPUT(%s)\n" % shared)
     run(["gcc", "-o", O + "/backstitch", O + "/cli/main.o", shared, "-Wl,-rpath," + os.path.dirname(shared)] +
-        LIBS)
+        libs())
     names = [os.path.basename(t)[:-2] for t in sorted(glob.glob("tests/unit/*.c"))]
     made = make(*(O + "/unit/" + n for n in names))
     if made.returncode:
