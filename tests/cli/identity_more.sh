@@ -155,12 +155,18 @@ def ask(sql):
     out = subprocess.run([program, "query", "--format", "csv", db, sql],
                          capture_output=True, text=True, check=True).stdout
     return list(csv.reader(io.StringIO(out)))[1:]
-functions = []
+functions, began = [], []
 for line in subprocess.run(["nm", "-S", right], capture_output=True,
                            text=True).stdout.splitlines():
     f = line.split()
     if len(f) == 4 and f[2] in "tTwW":
         functions.append((int(f[0], 16), int(f[1], 16), f[3]))
+    elif len(f) == 3 and f[1] in "tT":
+        began.append((int(f[0], 16), f[2]))
+# What the linker adds (_init, frame_dummy ...) has no size: until the next one.
+for at, name in began:
+    after = [a for a, *_ in functions + began if a > at]
+    functions.append((at, min(after, default=at + 16) - at, name))
 n = {"right": 0, "wrong": 0, "none": 0}
 for line in subprocess.run(["objdump", "-d", "-j", ".plt", right],
                            capture_output=True, text=True).stdout.splitlines():
