@@ -66,6 +66,30 @@ static const struct ftext_known_event known[] = {
 	{ "softirq_entry", "irq:softirq_entry", ROLE_PLAIN },
 	{ "softirq_exit", "irq:softirq_exit", ROLE_PLAIN },
 	{ "softirq_raise", "irq:softirq_raise", ROLE_PLAIN },
+	{ "contention_begin", "lock:contention_begin", ROLE_PLAIN },
+	{ "contention_end", "lock:contention_end", ROLE_PLAIN },
+	{ "block_rq_insert", "block:block_rq_insert", ROLE_PLAIN },
+	{ "block_rq_issue", "block:block_rq_issue", ROLE_PLAIN },
+	{ "block_rq_requeue", "block:block_rq_requeue", ROLE_PLAIN },
+	{ "block_rq_complete", "block:block_rq_complete", ROLE_PLAIN },
+	{ "workqueue_queue_work", "workqueue:workqueue_queue_work",
+	  ROLE_PLAIN },
+	{ "workqueue_activate_work", "workqueue:workqueue_activate_work",
+	  ROLE_PLAIN },
+	{ "workqueue_execute_start", "workqueue:workqueue_execute_start",
+	  ROLE_PLAIN },
+	{ "workqueue_execute_end", "workqueue:workqueue_execute_end",
+	  ROLE_PLAIN },
+	{ "kvm_exit", "kvm:kvm_exit", ROLE_PLAIN },
+	{ "kvm_entry", "kvm:kvm_entry", ROLE_PLAIN },
+	{ "timer_start", "timer:timer_start", ROLE_PLAIN },
+	{ "timer_cancel", "timer:timer_cancel", ROLE_PLAIN },
+	{ "timer_expire_entry", "timer:timer_expire_entry", ROLE_PLAIN },
+	{ "timer_expire_exit", "timer:timer_expire_exit", ROLE_PLAIN },
+	{ "hrtimer_start", "timer:hrtimer_start", ROLE_PLAIN },
+	{ "hrtimer_cancel", "timer:hrtimer_cancel", ROLE_PLAIN },
+	{ "hrtimer_expire_entry", "timer:hrtimer_expire_entry", ROLE_PLAIN },
+	{ "hrtimer_expire_exit", "timer:hrtimer_expire_exit", ROLE_PLAIN },
 	{ "task_newtask", "task:task_newtask", ROLE_NEWTASK },
 	{ "task_rename", "task:task_rename", ROLE_RENAME },
 	{ "sys_enter", "raw_syscalls:sys_enter", ROLE_PLAIN },
@@ -92,6 +116,26 @@ static const struct ftext_known_event known[] = {
 	{ "funcgraph_exit", "ftrace:funcgraph_exit", ROLE_PLAIN },
 	{ "funcgraph_irq_entry", "ftrace:funcgraph_irq_entry", ROLE_PLAIN },
 	{ "funcgraph_irq_exit", "ftrace:funcgraph_irq_exit", ROLE_PLAIN },
+};
+
+/* How the text of those begins whose fields have no keys: %FIELD is up to the
+ * character that comes next. */
+static const char *const shapes[][2] = {
+	{ "lock:contention_begin", "%lock_addr (" },
+	{ "lock:contention_end", "%lock_addr (" },
+	{ "block:block_rq_insert",
+	  "%dev %rwbs %bytes (%cmd) %sector + %nr_sector " },
+	{ "block:block_rq_issue",
+	  "%dev %rwbs %bytes (%cmd) %sector + %nr_sector " },
+	{ "block:block_rq_requeue", "%dev %rwbs (%cmd) %sector + %nr_sector " },
+	{ "block:block_rq_complete",
+	  "%dev %rwbs (%cmd) %sector + %nr_sector " },
+	{ "workqueue:workqueue_queue_work", "work struct=%work " },
+	{ "workqueue:workqueue_activate_work", "work struct %work" },
+	{ "workqueue:workqueue_execute_start",
+	  "work struct %work: function %function" },
+	{ "workqueue:workqueue_execute_end", "work struct %work" },
+	{ "kvm:kvm_exit", "vcpu %vcpu_id reason %exit_reason " },
 };
 
 static void ftext_copy_name(char out[NAME_SIZE], const char *prefix,
@@ -498,9 +542,37 @@ static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-void ftext_pairs_parse(enum event_role role, struct scan text,
-		       struct ftext_pairs *out)
+/* Takes the fields of a shape, and goes behind it. */
+static bool ftext_take_shape(const char *shape, struct scan *s,
+			     struct ftext_pairs *out)
 {
+	while (*shape) {
+		size_t key = 0, n = 0;
+
+		if (*shape != '%') {
+			if (!s->n || s->p[0] != *shape++)
+				return false;
+			scan_skip(s, 1);
+			continue;
+		}
+		shape++;
+		while (scan_is_word(shape[key]))
+			key++;
+		while (n < s->n &&
+		       (shape[key] ? s->p[n] != shape[key]
+				   : !scan_is_blank(s->p[n]) && s->p[n] != ':'))
+			n++;
+		ftext_pair_add(out, scan_of(shape, key), scan_head(*s, n));
+		scan_skip(s, n);
+		shape += key;
+	}
+	return true;
+}
+
+void ftext_pairs_parse(enum event_role role, const char *shape,
+		       struct scan text, struct ftext_pairs *out)
+{
+	struct scan behind = text;
 	bool done = false;
 
 	out->n = 0;
@@ -514,6 +586,10 @@ void ftext_pairs_parse(enum event_role role, struct scan text,
 	if (done)
 		return;
 	out->n = 0;
+	if (shape && ftext_take_shape(shape, &behind, out))
+		text = behind;
+	else
+		out->n = 0;
 	ftext_take_key_values(text, out);
 }
 
@@ -553,6 +629,11 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	char name[NAME_SIZE];
 
 	ftext_full_name(key, name, &e.role);
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+		if (!strcmp(shapes[i][0], name))
+			e.shape = shapes[i][1];
+	/* what intervals are found by */
+	def.adds_fields = e.shape || !strncmp(name, "timer:", 6);
 	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
 	def.format = e.flags ? flags_format : text_format;
 	/* the name of a named buffer is put before that of the event */
@@ -562,7 +643,7 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		def.name = arena_join(&ft->arena, def.buffer, '/', name);
 	}
 	ftext_call_find(key, &e);
-	ftext_pairs_parse(e.role, text, p);
+	ftext_pairs_parse(e.role, e.shape, text, p);
 	e.def = mem_new(p->n + 2, sizeof(*e.def));
 	e.def[0] = (struct field_def){ .name = "text", .is_text = true };
 	for (size_t i = 0; i < p->n; i++)
@@ -682,7 +763,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 	if (ft->scratch.used)
 		arena_release(&ft->scratch);
 	ftext_field_set_text(ft, text, &out[0]);
-	ftext_pairs_parse(e->role, text, p);
+	ftext_pairs_parse(e->role, e->shape, text, p);
 	if (e->flags) {
 		const bool has = raw.n > 5 && raw.p[4];
 

@@ -52,6 +52,7 @@ struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
 	enum event_role role;
+	const char *shape;   /* how the text begins, if not with keys; NULL */
 	enum call_what call; /* the system call, if mappings depend on it */
 	bool leaves;	     /* the event is the end of the call */
 	bool flags;	     /* its last field is common_flags */
@@ -261,8 +262,8 @@ void ftext_header(struct ftext *ft, struct scan s);
  * first text determines its fields. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-void ftext_pairs_parse(enum event_role role, struct scan text,
-		       struct ftext_pairs *out);
+void ftext_pairs_parse(enum event_role role, const char *shape,
+		       struct scan text, struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
 					 const char *key);
 /* Sets the payload of a sample, valid until the next call. */

@@ -53,7 +53,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 				    .clone_flags = -1 };
 	if (!f)
 		return;
-	ftext_pairs_parse(role, ftext_part_of(ft, it, &it->text), p);
+	ftext_pairs_parse(role, NULL, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, f->tid);
 	out->name = ftext_task_name(p, role, f->name);
 	out->tid2 = ftext_task_tid(p, f->tid2);
@@ -178,7 +178,7 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	if (role != ROLE_SWITCH && role != ROLE_WAKEUP &&
 	    role != ROLE_WAKEUP_NEW)
 		return;
-	ftext_pairs_parse(role, ftext_part_of(ft, it, &it->text), p);
+	ftext_pairs_parse(role, NULL, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
 	out->next_tid = ftext_task_tid(p, "next_pid");
 	/* Kernels before 4.3 also record wakeups that did nothing. */

@@ -372,3 +372,39 @@ is "of_the_scheduler_it_is_who_left_the_cpu" "$("$B" query --format csv "$lock" 
 	GROUP BY 1 ORDER BY sum(ns) DESC LIMIT 1" | tail -1 | tr -d '\r"')" \
 	"$("$B" report --latency off-cpu --by caller --comm waiter --json "$lock" |
 	json '[x["name"] for x in r["rows"] if x["name"] != "not known"][0]')"
+
+# ---- a text of ftrace: the lines of these events have no keys
+{
+	printf '# tracer: nop\n#\n'
+	while read -r who cpu time event
+	do
+		printf '%24s      [00%s] d..1.    %s: %s\n' "$who" "$cpu" "$time" "$event"
+	done <<'END'
+fio-100 0 10.000000 block_rq_issue: 8,0 R 4096 () 2048 + 8 none,0,0 [fio]
+<idle>-0 1 10.000450 block_rq_complete: 8,0 R () 2048 + 8 none,0,0 [0]
+fio-100 0 10.001000 block_rq_insert: 8,0 W 4096 () 4096 + 8 [fio]
+fio-100 0 10.001010 block_rq_issue: 8,0 W 4096 () 4096 + 8 [fio]
+<idle>-0 1 10.001250 block_rq_complete: 8,0 W () 4096 + 8 [0]
+kworker/0:1-12 0 10.002000 workqueue_queue_work: work struct=00000000aaaaaaaa function=vmstat_update workqueue=mm_percpu_wq req_cpu=0 cpu=0
+kworker/0:1-12 0 10.002100 workqueue_execute_start: work struct 00000000aaaaaaaa: function vmstat_update
+kworker/0:1-12 0 10.002400 workqueue_execute_end: work struct 00000000aaaaaaaa: function vmstat_update
+qemu-50 1 10.003000 kvm_exit: vcpu 0 reason EXTERNAL_INTERRUPT rip 0xffffffff81000000 info1 0x0 info2 0x0
+qemu-50 1 10.003030 kvm_entry: vcpu 0, rip 0xffffffff81000000
+<idle>-0 1 10.004000 hrtimer_expire_entry: hrtimer=00000000bbbbbbbb function=tick_sched_timer now=10004000000
+<idle>-0 1 10.004007 hrtimer_expire_exit: hrtimer=00000000bbbbbbbb
+cc1-7 0 10.005000 contention_begin: 000000003cd8d602 (flags=WRITE)
+cc1-7 0 10.005009 contention_end: 000000003cd8d602 (ret=0)
+END
+} >"$work/ftrace.txt"
+"$B" query --format csv "$work/ftrace.txt" \
+	"SELECT kind || ' ' || name || ' ' || ns AS row FROM interval
+	WHERE ns NOT NULL ORDER BY t0, kind" | tr -d '\r"' | tail -n +2 >"$work/out"
+is "a_text_has_them_all" "block 8,0 450000
+block-queue 8,0 10000
+block 8,0 240000
+work-wait vmstat_update 100000
+work vmstat_update 300000
+kvm EXTERNAL_INTERRUPT 30000
+timer tick_sched_timer 7000
+lock 000000003cd8d602 9000" \
+	"$(cat "$work/out")"
