@@ -2,11 +2,8 @@
  * of the process: mappings, those that other captures have, and jitted code. */
 #include "stitch/record_unwind.h"
 
-#include <sys/mman.h>
-
 #include "stitch/ahead.h"
 #include "stitch/base/bytes.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 #include "stitch/tasks/frame.h"

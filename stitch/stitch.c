@@ -33,7 +33,6 @@
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks/tasks.h"
-#include "stitch/tasks/partial_maps.h"
 
 /* In Linux 7.2 a chain comes up to 0.4 ms after its thread's EXIT record
  * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended

@@ -13,7 +13,6 @@
 #include "cli/samples/weight.h"
 #include "cli/options.h"
 #include "cli/output/output.h"
-#include "cli/server/server.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 

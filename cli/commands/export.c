@@ -12,7 +12,6 @@
 #include "cli/samples/weight.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 

@@ -17,7 +17,6 @@
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
-#include "cli/server/server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"

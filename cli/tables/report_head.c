@@ -8,7 +8,6 @@
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/samples/loss_rows.h"
-#include "cli/waits/offcpu.h"
 #include "cli/waits/waits.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/stacks/stacks.h"

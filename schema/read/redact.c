@@ -18,7 +18,6 @@
 #include "schema/db/queries.h"
 #include "schema/store.h"
 #include "schema/write/labels.h"
-#include "schema/write/writing.h"
 #include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
