@@ -2,8 +2,7 @@
  * archive is written or read: linked, it and the libraries that it needs
  * (libxml2, ICU, that of C++) take half the time of a short command at each
  * start. */
-#ifndef FORMATS_ARCHIVE_CALLS_H
-#define FORMATS_ARCHIVE_CALLS_H
+#pragma once
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -56,4 +55,3 @@ extern struct archive_calls libarchive;
 /* Loads the library once, until the program ends; not for several threads at a
  * time. Returns 0, or -1 and *err (ERR_USAGE). */
 int archive_load(struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* proof_inner.h - what the files of proof.h share: a thread's pieces while they
  * are made. For them only. */
-#ifndef CLI_CAUSES_PROOF_INNER_H
-#define CLI_CAUSES_PROOF_INNER_H
+#pragma once
 #include "cli/causes/proof.h"
 
 /* A struct proof_piece as it is kept. It ends where the next one begins. */
@@ -172,4 +171,3 @@ void gap_find_hidden(struct gap *g);
  * it begins, or ends, with a known switch. */
 void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first,
 		 bool last);
-#endif

@@ -1,7 +1,6 @@
 /* plain.h - records that can be told by their first bytes, without decoding
  * them. */
-#ifndef FORMATS_PERF_PLAIN_H
-#define FORMATS_PERF_PLAIN_H
+#pragma once
 
 #include "formats/perf/perf.h"
 
@@ -50,4 +49,3 @@ static inline bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
 		return false;
 	return r->type != PR_SAMPLE || perf_plain_is_known(l, b, r->size);
 }
-#endif

@@ -1,6 +1,5 @@
 /* functions.h - our SQL functions, to be added to a connection once. */
-#ifndef SCHEMA_FUNCTIONS_FUNCTIONS_H
-#define SCHEMA_FUNCTIONS_FUNCTIONS_H
+#pragma once
 #include "schema/db/sqlite_api.h"
 
 struct sql_hooks;
@@ -26,4 +25,3 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v);
-#endif

@@ -1,6 +1,5 @@
 /* sanitizers.h - which sanitizers this program was built with. */
-#ifndef STITCH_BASE_SANITIZERS_H
-#define STITCH_BASE_SANITIZERS_H
+#pragma once
 
 /* gcc says it by a macro, clang 14 by a feature. */
 #ifndef __has_feature
@@ -17,5 +16,4 @@
 #define SANITIZERS_THREAD 1
 #else
 #define SANITIZERS_THREAD 0
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* run.h - the main() of a unit test program: all tests in one list. */
-#ifndef TESTS_UNIT_RUN_H
-#define TESTS_UNIT_RUN_H
+#pragma once
 #include <check.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -125,4 +124,3 @@ static inline int run_tests(const char *name, void (*setup)(void),
 		if (!(cond))                                                   \
 			ck_abort_msg("%s", #cond);                             \
 	} while (0)
-#endif
