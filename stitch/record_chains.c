@@ -26,7 +26,6 @@
 #include "stitch/tasks/resolve.h"
 #include "stitch/join/join.h"
 #include "stitch/join/sessions.h"
-#include "stitch/source.h"
 #include "stitch/unwinder.h"
 #include "stitch/audit/rules_skew.h"
 

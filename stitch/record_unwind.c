@@ -6,7 +6,6 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/regs.h"

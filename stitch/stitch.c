@@ -15,7 +15,6 @@
 #include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/record_chains.h"
 #include "stitch/record_unwind.h"
 #include "stitch/join/join.h"

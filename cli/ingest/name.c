@@ -22,7 +22,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
-#include "stitch/symbol.h"
 #include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/names/section_hashes.h"

@@ -21,7 +21,6 @@
 #include "cli/tables/report.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "stitch/base/search.h"
-#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolizer.h"
