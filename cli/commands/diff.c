@@ -115,7 +115,6 @@ static const char *const examples[] = {
 };
 
 extern const struct command cmd_report;
-extern const struct command cmd_diff;
 const struct command cmd_diff = {
 	.name = "report --diff",
 	.of = &cmd_report,

@@ -148,7 +148,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
 	.args = "--format FORM [options] [DB | CAPTURE | URL]",

@@ -296,7 +296,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
