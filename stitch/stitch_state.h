@@ -8,7 +8,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/late_maps.h"
-#include "stitch/tasks/seats.h"
+#include "stitch/seats.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"

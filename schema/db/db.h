@@ -13,7 +13,7 @@
 
 #include "schema/db/bulk.h"
 #include "schema/db/packing.h"
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct err;
 struct guard;

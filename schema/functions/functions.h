@@ -1,6 +1,6 @@
 /* functions.h - our SQL functions, to be added to a connection once. */
 #pragma once
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct sql_hooks;
 struct table_function;

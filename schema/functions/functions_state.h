@@ -10,7 +10,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct sql_hooks;
 

@@ -3,7 +3,7 @@
  * Arguments are hidden columns behind the visible ones, so that
  * f(1, 2) and f WHERE a = 1 AND b = 2 are the same query. */
 #pragma once
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct functions;
 

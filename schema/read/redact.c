@@ -12,9 +12,9 @@
 
 #include "schema/columns.h"
 #include "schema/db/db.h"
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 #include "schema/db/guard_reading.h"
-#include "schema/db/problem.h"
+#include "schema/guard/problem.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"
 #include "schema/write/labels.h"
