@@ -2,8 +2,7 @@
  *
  * The file is made if it is not there, is older than a capture, or is wanted
  * with other options; nobody has to say -f for that. */
-#ifndef CLI_BESIDE_H
-#define CLI_BESIDE_H
+#pragma once
 #include <stdbool.h>
 
 struct err;
@@ -18,4 +17,3 @@ struct store;
  */
 struct store *beside_open(int argc, char **argv, bool again, char *out,
 			  int *status, struct err *err);
-#endif

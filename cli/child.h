@@ -1,7 +1,6 @@
 /* child.h - other programs: found by PATH, run without input, asked what they
  * say. */
-#ifndef CLI_CHILD_H
-#define CLI_CHILD_H
+#pragma once
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,4 +18,3 @@ int child_wait(pid_t pid);
 int child_run(const char *file, const char *const *argv, int out, int err);
 /* Runs argv, and keeps the start of all that it prints, in English. */
 int child_ask(const char *const *argv, char *out, size_t size);
-#endif

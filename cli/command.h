@@ -1,8 +1,7 @@
 /* command.h - one subcommand: one file, one struct command, one table row.
  *
  * Usage text, help, completion and the man-page check come from the row. */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -140,4 +139,3 @@ struct command_group {
 extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_look; /* for a file in place of a command */
 extern const struct command cmd_path; /* behind record --waits */
-#endif

@@ -1,7 +1,6 @@
 /* help.h - the help texts, generated from the tables of commands and
  * options. */
-#ifndef CLI_HELP_H
-#define CLI_HELP_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -23,4 +22,3 @@ void help_list_commands(FILE *out);
 const struct command *help_find(const char *name, struct err *err);
 
 extern const struct command cmd_help;
-#endif

@@ -1,6 +1,5 @@
 /* help_options.h - prints option tables for help. */
-#ifndef CLI_HELP_OPTIONS_H
-#define CLI_HELP_OPTIONS_H
+#pragma once
 #include <stdio.h>
 
 struct command;
@@ -12,4 +11,3 @@ void help_options_common(FILE *out, const struct command *c);
 /* Prints those that every command takes, and what only a file in place of a
  * command does. */
 void help_options_shared(FILE *out);
-#endif

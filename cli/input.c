@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
 #include "cli/output/safe_text.h"

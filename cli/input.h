@@ -1,6 +1,5 @@
 /* input.h - the database a command works on: given, or made from a capture. */
-#ifndef CLI_INPUT_H
-#define CLI_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,4 +72,3 @@ int inputs_next(struct inputs *in, struct store **db, struct err *err);
 void inputs_release(struct inputs *in);
 /* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
 int input_damaged(const char *path);
-#endif

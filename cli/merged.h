@@ -1,7 +1,6 @@
 /* merged.h - databases that become one: a file, or a temporary database that a
  * command reads. */
-#ifndef CLI_MERGED_H
-#define CLI_MERGED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -40,4 +39,3 @@ int merged_expand(struct merged_paths *list, const char *arg, struct err *err);
 int merged_make(struct merged_paths *list, const char *out, bool force,
 		struct store **db, struct merge_counts *counts,
 		struct err *err);
-#endif

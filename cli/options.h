@@ -1,8 +1,7 @@
 /* options.h - parses and walks the option tables.
  *
  * Every command understands its own table and common_opts. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -54,4 +53,3 @@ void options_walk_named(const struct opt *opts, const char *names,
 /* Calls fn for these, and then for all others. */
 void options_walk_ranked(const struct opt *opts, const char *names,
 			 option_fn *fn, void *arg);
-#endif

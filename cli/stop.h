@@ -7,8 +7,7 @@
  * a live pipe is read, the first Ctrl-C ends the input instead: the recorder
  * gets it as well and still writes its buffers, so reading goes on until the
  * pipe closes, for at most two seconds. */
-#ifndef CLI_STOP_H
-#define CLI_STOP_H
+#pragma once
 #include <stdbool.h>
 
 struct store;
@@ -33,4 +32,3 @@ bool stop_requested(void);
 bool stop_input_ends(void);
 /* Ends the program by the signal that it got. */
 void stop_now(void) __attribute__((noreturn));
-#endif

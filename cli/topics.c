@@ -1,7 +1,6 @@
 /* topics.c - the topics of 'backstitch help TOPIC'. */
 #include "cli/topics.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "cli/export/export.h"

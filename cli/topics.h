@@ -1,6 +1,5 @@
 /* topics.h - what 'backstitch help TOPIC' can explain. */
-#ifndef CLI_TOPICS_H
-#define CLI_TOPICS_H
+#pragma once
 #include <stdio.h>
 
 struct topic {
@@ -9,4 +8,3 @@ struct topic {
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
-#endif

@@ -3,8 +3,7 @@
  *
  * strtod() is of no use for numbers: it takes "0x1p3" and "nan", and wants
  * "0,1" in some locales. */
-#ifndef CLI_TYPED_H
-#define CLI_TYPED_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,4 +25,3 @@ struct nearest {
 	size_t distance;
 };
 void nearest_offer(struct nearest *near, const char *word);
-#endif

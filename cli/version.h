@@ -1,6 +1,4 @@
 /* version.h - the version of the program, by semver.org: what a new one may
  * change is in backstitch(7), PROMISES. NEWS.md has a section for each. */
-#ifndef CLI_VERSION_H
-#define CLI_VERSION_H
+#pragma once
 #define VERSION "1.0.0"
-#endif

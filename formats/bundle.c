@@ -2,18 +2,93 @@
  * out again. */
 #include "formats/bundle.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/archive_calls.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/shared_library.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
+
+/* ---- the functions of libarchive
+ *
+ * It is loaded when an archive is written or read: linked, it and the libraries
+ * that it needs (libxml2, ICU, that of C++) take half the time of a short
+ * command at each start. */
+
+/* Those that are called, as C(NAME) for archive_NAME(). */
+#define ARCHIVE_CALLS(C)                                                       \
+	C(entry_filetype)                                                      \
+	C(entry_free)                                                          \
+	C(entry_new)                                                           \
+	C(entry_pathname)                                                      \
+	C(entry_set_filetype)                                                  \
+	C(entry_set_mtime)                                                     \
+	C(entry_set_pathname)                                                  \
+	C(entry_set_perm)                                                      \
+	C(entry_set_size)                                                      \
+	C(error_string)                                                        \
+	C(filter_bytes)                                                        \
+	C(filter_count)                                                        \
+	C(read_data)                                                           \
+	C(read_free)                                                           \
+	C(read_header_position)                                                \
+	C(read_new)                                                            \
+	C(read_next_header)                                                    \
+	C(read_open_filename)                                                  \
+	C(read_support_filter_gzip)                                            \
+	C(read_support_filter_xz)                                              \
+	C(read_support_filter_zstd)                                            \
+	C(read_support_format_tar)                                             \
+	C(write_add_filter)                                                    \
+	C(write_close)                                                         \
+	C(write_data)                                                          \
+	C(write_free)                                                          \
+	C(write_header)                                                        \
+	C(write_new)                                                           \
+	C(write_open_fd)                                                       \
+	C(write_set_bytes_in_last_block)                                       \
+	C(write_set_filter_option)                                             \
+	C(write_set_format_pax_restricted)
+
+#define ARCHIVE_CALL_MEMBER(name) __typeof__(archive_##name) *name;
+struct archive_calls {
+	ARCHIVE_CALLS(ARCHIVE_CALL_MEMBER)
+};
+#undef ARCHIVE_CALL_MEMBER
+
+/* Set by archive_load(). */
+static struct archive_calls libarchive;
+
+#define ARCHIVE_CALL_NAME(call) "archive_" #call,
+static const char *const archive_names[] = { ARCHIVE_CALLS(ARCHIVE_CALL_NAME) };
+
+/* Loads the library once, until the program ends; not for several threads at a
+ * time. Returns 0, or -1 and *err (ERR_USAGE). */
+static int archive_load(struct err *err)
+{
+	/* that of all versions since 3.1 */
+	static const char *const files[] = { "libarchive.so.13", NULL };
+	const struct shared_library l = {
+		"archives are written and read by",
+		files,
+		"libarchive13",
+		archive_names,
+		ARRAY_SIZE(archive_names),
+		&libarchive,
+	};
+
+	return shared_library_load(&l, err);
+}
+
+/* ---- archives */
 
 struct bundle {
 	struct archive *a;

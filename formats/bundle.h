@@ -2,8 +2,7 @@
  * its name says (.tar, .tar.gz, .tar.xz, .tar.zst).
  *
  * The same files give the same bytes: owners and times are 0. */
-#ifndef FORMATS_BUNDLE_H
-#define FORMATS_BUNDLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ void bundle_free(struct bundle *b);
  * to the file `to`. Returns 0, or -1 and *err, also if there is none. */
 int bundle_extract(const char *path, const char *ending, int to,
 		   struct err *err);
-#endif

@@ -16,7 +16,6 @@
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
 
 const struct source_ops *const formats[] = {
 	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,

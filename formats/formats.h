@@ -1,7 +1,6 @@
 /* formats.h - the table of capture formats, and opening a capture of any of
  * them. */
-#ifndef FORMATS_FORMATS_H
-#define FORMATS_FORMATS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,4 +28,3 @@ char *formats_session(const char *path);
 /* Lets captures use what others of the same run tell, such as the clock of a
  * guest's host. Call when all are open and none is scanned. */
 void formats_pair(struct source *const *src, size_t n);
-#endif

@@ -2,8 +2,7 @@
  *
  * Call order: gunzip_new(), any number of gunzip_add(), gunzip_finish(),
  * gunzip_free(). */
-#ifndef FORMATS_GUNZIP_H
-#define FORMATS_GUNZIP_H
+#pragma once
 #include <stddef.h>
 
 #include "formats/pack.h"
@@ -20,4 +19,3 @@ int gunzip_add(struct gunzip *g, const void *data, size_t n, struct err *err);
 /* Returns 0 if the stream came to its end and its check sum is right, or -1 and
  * *err. */
 int gunzip_finish(const struct gunzip *g, struct err *err);
-#endif

@@ -4,8 +4,7 @@
  * compressed by gzip or zstd is unpacked into an unnamed temporary file, which
  * is mapped. A pipe stays a stream until input_spool() copies it into such a
  * file. */
-#ifndef FORMATS_INPUT_H
-#define FORMATS_INPUT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,4 +56,3 @@ int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
  * Those of a pipe on stdin stay in it; other streams cannot be read without
  * consuming them, so 0 is returned, and -1 for a FIFO. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);
-#endif

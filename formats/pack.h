@@ -2,8 +2,7 @@
  *
  * Call order: pack_new(), any number of pack_add(), pack_finish(), pack_free().
  * The same bytes give the same stream: it has no name and no time. */
-#ifndef FORMATS_PACK_H
-#define FORMATS_PACK_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -20,4 +19,3 @@ void pack_free(struct pack *p);
 int pack_add(struct pack *p, const void *data, size_t n, struct err *err);
 /* Writes what is still buffered, and the trailer. Returns 0, or -1 and *err. */
 int pack_finish(struct pack *p, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* pack_zstd.h - compresses blocks of bytes, each by itself, with zstd. */
-#ifndef FORMATS_PACK_ZSTD_H
-#define FORMATS_PACK_ZSTD_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -15,4 +14,3 @@ size_t pack_zstd_room(size_t n);
  * *len, or -1 and *err. The same bytes give the same result. */
 int pack_zstd_put(struct pack_zstd *p, const void *data, size_t n, void *to,
 		  size_t *len, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* unpack.h - reads gzip and zstd files as a stream of plain bytes. */
-#ifndef FORMATS_UNPACK_H
-#define FORMATS_UNPACK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,4 +28,3 @@ int unpack_check(const char *path, uint64_t packed, uint64_t plain,
 /* Returns all plain bytes of the file, which the caller frees; NULL if it is
  * not compressed, damaged, or has more than max bytes. */
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);
-#endif

@@ -195,7 +195,7 @@ END {
 	if (out == "table")
 		print "\nconst struct query_columns query_columns[] = {"
 	else
-		print "/* columns.h - the columns of the named queries; made by columns.awk. */\n#ifndef SCHEMA_COLUMNS_H\n#define SCHEMA_COLUMNS_H"
+		print "/* columns.h - the columns of the named queries; made by columns.awk. */\n#pragma once"
 	for (i = 1; i <= n_query; i++) {
 		q = order[i]
 		if (out == "table")
@@ -203,6 +203,7 @@ END {
 		else if (!(q in same))
 			put_enum(q, columns_of[q])
 	}
-	print (out == "table" ? "\t{ 0, 0 }\n};" : "#endif")
+	if (out == "table")
+		print "\t{ 0, 0 }\n};"
 	exit failed
 }

@@ -16,7 +16,7 @@
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 #include "schema/db/guard_reading.h"
 #include "schema/write/frame_names.h"
 #include "schema/write/labels.h"

@@ -8,8 +8,7 @@
  *
  * Reading: store_open(), then named queries and SQL through rows.h. This header
  * includes what every reader needs. */
-#ifndef SCHEMA_STORE_H
-#define SCHEMA_STORE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -91,4 +90,3 @@ void store_on_stop(struct store *db, bool (*fn)(void));
 /* Ends the statement that runs, for Ctrl-C. May be called from a signal
  * handler. */
 void store_interrupt(struct store *db);
-#endif

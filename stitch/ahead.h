@@ -4,8 +4,7 @@
  * A dump is unwound with the mappings that its process has now. Until the
  * sample is due they may change: then the result is dropped, and the sample is
  * unwound as if there were no threads. So results are the same. */
-#ifndef STITCH_AHEAD_H
-#define STITCH_AHEAD_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,4 +43,3 @@ void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn);
  * To be called once for a record at most. NULL is fine. */
 bool ahead_take(struct ahead *a, const struct unwind_in *in,
 		const struct process *p, struct unwind_out *out);
-#endif

@@ -3,8 +3,7 @@
  *
  * Images, frames, stacks and raw chains are no facts: struct frames owns them,
  * and facts refer to their ids. */
-#ifndef STITCH_FACT_H
-#define STITCH_FACT_H
+#pragma once
 #include <stdint.h>
 
 #include "stitch/record.h"
@@ -190,4 +189,3 @@ struct fact {
 		struct fact_session session;
 	};
 };
-#endif

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/base/mem.h"
-#include "stitch/fact.h"
-
 void fact_queue_push(struct fact_queue *q, const struct fact *f)
 {
 	*fact_queue_add(q) = *f;

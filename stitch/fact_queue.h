@@ -1,6 +1,5 @@
 /* fact_queue.h - a queue of facts from the modules of stitch/ to the caller. */
-#ifndef STITCH_FACT_QUEUE_H
-#define STITCH_FACT_QUEUE_H
+#pragma once
 #include <stddef.h>
 
 #include "stitch/base/mem.h"
@@ -46,4 +45,3 @@ static inline int fact_queue_take(struct fact_queue *q, struct fact *f)
 	return oldest != NULL;
 }
 void fact_queue_release(struct fact_queue *q);
-#endif

@@ -3,8 +3,7 @@
  * The source owns all memory that pointers refer to; it is valid until the
  * source's next decode(). Strings end with 0. Addresses are raw, innermost
  * first, without context markers and cookies. */
-#ifndef STITCH_RECORD_H
-#define STITCH_RECORD_H
+#pragma once
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -297,4 +296,3 @@ static inline int64_t record_time(const struct record *rec)
 		return TIME_NONE;
 	return (int64_t)rec->time;
 }
-#endif

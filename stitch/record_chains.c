@@ -16,23 +16,16 @@
 
 #include <string.h>
 
-#include "stitch/record_unwind.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/group_reads.h"
-#include "stitch/tasks/jit.h"
-#include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/mmap_calls.h"
-#include "stitch/base/bytes.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/resolve.h"
-#include "stitch/tasks/shared_tasks.h"
 #include "stitch/join/join.h"
 #include "stitch/join/sessions.h"
-#include "stitch/source.h"
 #include "stitch/unwinder.h"
 #include "stitch/audit/rules_skew.h"
 

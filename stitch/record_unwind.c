@@ -2,14 +2,10 @@
  * of the process: mappings, those that other captures have, and jitted code. */
 #include "stitch/record_unwind.h"
 
-#include <sys/mman.h>
-
 #include "stitch/ahead.h"
 #include "stitch/base/bytes.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/regs.h"

@@ -2,8 +2,7 @@
  * of the process: mappings, those that other captures have, and jitted code.
  *
  * slot is that of the record's thread. The record is st->rec. */
-#ifndef STITCH_RECORD_UNWIND_H
-#define STITCH_RECORD_UNWIND_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,4 +52,3 @@ void record_unwind_dump(struct stitch *st, uint32_t slot,
 			struct unwind_out *out);
 /* Begins to unwind dumps of later samples. */
 void record_unwind_look_ahead(struct stitch *st);
-#endif

@@ -6,8 +6,7 @@
  * Refs may be decoded in any order, each at most once. release() says that the
  * caller is done with a ref, so that a source can free its copy; it is NULL if
  * the source keeps no copies. */
-#ifndef STITCH_SOURCE_H
-#define STITCH_SOURCE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -310,4 +309,3 @@ static inline void source_close(struct source *src)
 	if (src)
 		src->ops->close(src);
 }
-#endif

@@ -15,7 +15,6 @@
 #include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/record_chains.h"
 #include "stitch/record_unwind.h"
 #include "stitch/join/join.h"
@@ -33,7 +32,6 @@
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks/tasks.h"
-#include "stitch/tasks/partial_maps.h"
 
 /* In Linux 7.2 a chain comes up to 0.4 ms after its thread's EXIT record
  * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended

@@ -4,8 +4,7 @@
  * follow much later: when its chain has arrived, or when it is certain that
  * none will. All other facts come as soon as they are known. Images, frames,
  * stacks and raw chains are in struct frames before a fact refers to them. */
-#ifndef STITCH_STITCH_H
-#define STITCH_STITCH_H
+#pragma once
 #include <stdint.h>
 
 #include "stitch/tasks/jit.h"
@@ -61,4 +60,3 @@ uint32_t stitch_events(const struct stitch *st);
  * after the last fact. */
 struct late_maps *stitch_late_maps(struct stitch *st);
 void stitch_free(struct stitch *st);
-#endif

@@ -1,7 +1,6 @@
 /* stitch_state.h - the state of struct stitch, for stitch.c and the record_*.c
  * beside it only. */
-#ifndef STITCH_STITCH_STATE_H
-#define STITCH_STITCH_STATE_H
+#pragma once
 #include "stitch/fact_queue.h"
 #include "stitch/order/order.h"
 #include "stitch/join/stack_parts.h"
@@ -9,7 +8,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/late_maps.h"
-#include "stitch/tasks/seats.h"
+#include "stitch/seats.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
@@ -103,4 +102,3 @@ static inline struct process *stitch_process_of(struct stitch *st,
 	return tasks_process_at(st->tasks,
 				tasks_thread_at(st->tasks, slot)->process);
 }
-#endif

@@ -1,6 +1,5 @@
 /* symbol.h - the name of a code offset. */
-#ifndef STITCH_SYMBOL_H
-#define STITCH_SYMBOL_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,4 +45,3 @@ struct section_used {
 };
 
 typedef int symbol_fn(void *arg, const struct symbol *sym, struct err *err);
-#endif

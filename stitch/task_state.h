@@ -3,8 +3,7 @@
  *
  * The bits are those since Linux 4.14; the first ones are the same in older
  * kernels. Others may add bits: a state is that of the lowest known one. */
-#ifndef STITCH_TASK_STATE_H
-#define STITCH_TASK_STATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ static inline bool task_state_ends(int64_t bits)
 {
 	return bits > 0 && (bits & (STATE_DEAD | STATE_ZOMBIE));
 }
-#endif

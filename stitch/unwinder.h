@@ -1,8 +1,7 @@
 /* unwinder.h - the interface of user-stack unwinding: registers and stack bytes
  * in, addresses and the reason for the end out. Implemented in symbolize/.
  * stitch gets a pointer to it; NULL means that there is no unwinder. */
-#ifndef STITCH_UNWINDER_H
-#define STITCH_UNWINDER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -139,4 +138,3 @@ struct unwinder_ops {
 struct unwinder {
 	const struct unwinder_ops *ops;
 };
-#endif

@@ -1,6 +1,5 @@
 /* user_mask.h - which bits of a user address are the address. */
-#ifndef STITCH_USER_MASK_H
-#define STITCH_USER_MASK_H
+#pragma once
 #include <stdint.h>
 #include <string.h>
 
@@ -13,4 +12,3 @@ static inline uint64_t user_mask_of(const char *arch)
 		return ~(uint64_t)0x007f000000000000;
 	return UINT64_MAX;
 }
-#endif

@@ -5,8 +5,7 @@
  * because the kernel refused to defer. Each request and each chain gets exactly
  * one verdict. The numbers are stored in the database: add new ones at the end,
  * never renumber. */
-#ifndef STITCH_VERDICT_H
-#define STITCH_VERDICT_H
+#pragma once
 
 enum request_verdict {
 	REQ_MATCHED = 1,   /* joined to its chain by the cookie */
@@ -143,4 +142,3 @@ const char *request_end_name(unsigned int v);
 const char *as_perf_name(unsigned int v);
 const char *gap_verdict_name(unsigned int v);
 const char *unwind_end_name(unsigned int v);
-#endif

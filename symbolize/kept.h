@@ -5,8 +5,7 @@
  * what a new one would be (tried_files.h), used, and given back. It is the
  * caller who proves that; one that cannot be proved is freed. All symbolizers
  * that share a set have the same options but for those in the key. */
-#ifndef SYMBOLIZE_KEPT_H
-#define SYMBOLIZE_KEPT_H
+#pragma once
 #include <stddef.h>
 
 struct image;
@@ -27,4 +26,3 @@ void kept_give(struct kept *k, const char *name, void *object,
  * says what it is, as another kind of object may belong to it as well. */
 char *kept_name(const struct symbolizer *sy, const char *what,
 		const struct image *img);
-#endif

@@ -1,6 +1,5 @@
 /* options.h - where the names of a recording are to be looked for. */
-#ifndef SYMBOLIZE_OPTIONS_H
-#define SYMBOLIZE_OPTIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,4 +57,3 @@ struct symbolize_opts {
 	int64_t recorded_from, recorded_to;
 	int64_t recorded_before; /* it was done then; 0: unknown */
 };
-#endif

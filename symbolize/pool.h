@@ -5,8 +5,7 @@
  * give. Threads share only the options and the files on disk: each has its own
  * symbolizer and file handles. The results do not depend on which thread
  * handled which image. */
-#ifndef SYMBOLIZE_NAMES_POOL_H
-#define SYMBOLIZE_NAMES_POOL_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,4 +32,3 @@ void pool_add(struct pool *p, const struct image *img,
  * symbolize_image() does. */
 int pool_next(struct pool *p, symbol_fn *fn, void *arg,
 	      struct image_report *rep, struct err *err);
-#endif

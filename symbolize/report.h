@@ -3,8 +3,7 @@
  *
  * The driver (symbolize.c) sets sy->rep to the report of the image being named;
  * resolvers and the modules that find files fill it in through these calls. */
-#ifndef SYMBOLIZE_REPORT_H
-#define SYMBOLIZE_REPORT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,4 +53,3 @@ const struct section_used *report_changed_section(const struct section_used *a,
 						  size_t n_a,
 						  const struct section_used *b,
 						  size_t n_b);
-#endif

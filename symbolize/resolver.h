@@ -1,7 +1,6 @@
 /* resolver.h - one way to find the names of an image: a symbol table, a copy
  * of /proc/kallsyms, the capture itself. */
-#ifndef SYMBOLIZE_RESOLVER_H
-#define SYMBOLIZE_RESOLVER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,4 +38,3 @@ struct resolver {
 	 * 0 if nothing is known. */
 	size_t (*inlined)(void *r, size_t i, const struct dwarf_frame **out);
 };
-#endif

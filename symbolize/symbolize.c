@@ -14,7 +14,6 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"
-#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 /* The sources of names, best first. */

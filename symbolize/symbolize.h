@@ -3,8 +3,7 @@
  * locate.c says where the file of an image is searched for and how it is proved
  * to be the recorded one. The table resolvers[] of symbolize.c lists the
  * sources of names, best first. */
-#ifndef SYMBOLIZE_SYMBOLIZE_H
-#define SYMBOLIZE_SYMBOLIZE_H
+#pragma once
 #include <stddef.h>
 
 #include "stitch/symbol.h"
@@ -24,5 +23,3 @@ void symbolize_free(struct symbolizer *sy);
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err);
-
-#endif

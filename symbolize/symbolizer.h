@@ -1,7 +1,6 @@
 /* symbolizer.h - what the resolvers share: options, the kernel's symbols, and
  * the report of the current image. For symbolize/ only. */
-#ifndef SYMBOLIZE_SYMBOLIZER_H
-#define SYMBOLIZE_SYMBOLIZER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -77,4 +76,3 @@ extern const struct resolver resolve_elf;		/* elfsym.c */
 void kallsyms_free(struct kallsyms *ks);
 /* Keeps them for the next symbolizer, if there is to be one, or frees them. */
 void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks);
-#endif

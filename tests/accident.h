@@ -1,7 +1,6 @@
 /* accident.h - random numbers that come again with the same seed (xorshift64).
  */
-#ifndef TESTS_ACCIDENT_H
-#define TESTS_ACCIDENT_H
+#pragma once
 #include <stdint.h>
 
 static uint64_t accident; /* seed it with anything but 0 */
@@ -13,4 +12,3 @@ static inline uint64_t random_below(uint64_t n)
 	accident ^= accident << 17;
 	return n ? accident % n : 0;
 }
-#endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-opens.sh - a database is opened in one place, which guards it: guard_open() of schema/db/guard.c.
+# check-opens.sh - a database is opened in one place, which guards it: guard_open() of schema/guard/guard.c.
 # usage: tests/check-opens.sh [root]; silent and 0 if all is well, one line per breach otherwise.
 #
 # There is one more for a program of the build, in memory; and one statement of SQL that opens a file,
@@ -9,8 +9,8 @@ calls='sqlite3_(open|open16|open_v2|deserialize|backup_init|vfs_register|load_ex
 sql='ATTACH |VACUUM INTO'
 
 # how often, file, text
-expected='1 schema/db/guard.c sqlite3_open_v2(uri, &conn,
-1 schema/db/guard.c sqlite3_vfs_register(&g->vfs, 0)
+expected='1 schema/guard/guard.c sqlite3_open_v2(uri, &conn,
+1 schema/guard/guard.c sqlite3_vfs_register(&g->vfs, 0)
 1 schema/db/empty_sql.c sqlite3_open(":memory:", &conn)
 1 schema/read/redact.c db_prepare(db, "VACUUM INTO ?1", err)'
 found=$(find cli stitch formats symbolize schema -name '*.[ch]' -o -name '*.sql' | sort |

@@ -4,8 +4,7 @@
  * A program finds these fields by a walk of its own. Each is set to 0, one
  * less, one more, half, twice and the maximum. A change is silent if fewer
  * records are read than of the whole capture and the ledger has no damage. */
-#ifndef TESTS_COUNTS_H
-#define TESTS_COUNTS_H
+#pragma once
 #include "formats/formats.h"
 #include "stitch/base/mem.h"
 #include "tests/damage.h"
@@ -196,4 +195,3 @@ static inline int counts_main(int argc, char **argv, const char *usage,
 	free(data);
 	return fields.silent || c.bad;
 }
-#endif

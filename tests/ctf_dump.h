@@ -3,8 +3,7 @@
  * "name: u32be align=8 base=16 =1 @2" is a big-endian number whose value goes
  * to slot 1, and whose length or selector comes from slot 2. What has its usual
  * value is left out. */
-#ifndef TESTS_CTF_DUMP_H
-#define TESTS_CTF_DUMP_H
+#pragma once
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -134,4 +133,3 @@ static void ctf_dump(FILE *f, const struct ctf_tree *t)
 	for (uint32_t i = 0; i < t->n_stream; i++)
 		ctf_dump_stream(f, &t->stream[i]);
 }
-#endif

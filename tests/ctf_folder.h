@@ -1,7 +1,6 @@
 /* ctf_folder.h - what the programs share that damage CTF traces: a copy of a
  * trace's folder, whose files can be written again and read. */
-#ifndef TESTS_CTF_FOLDER_H
-#define TESTS_CTF_FOLDER_H
+#pragma once
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -109,4 +108,3 @@ static inline void ctf_folder_remove(void)
 	}
 	rmdir(folder);
 }
-#endif

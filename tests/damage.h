@@ -2,8 +2,7 @@
  * a capture in memory that is read to its end, and what is said of failures.
  *
  * All of it happens in the program's own process: run it under sanitizers. */
-#ifndef TESTS_DAMAGE_H
-#define TESTS_DAMAGE_H
+#pragma once
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,4 +171,3 @@ static inline int damage_done(const char *path, const char *what, uint64_t n,
 	       path, n, what, tries, tries, bad);
 	return bad != 0;
 }
-#endif

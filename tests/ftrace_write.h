@@ -2,8 +2,7 @@
  *
  * Each CPU has a ring: fb_page; fb_begin ... fb_end; fb_page_end. Then
  * fb_file7() or fb_file6() puts the rings into a file. Either byte order. */
-#ifndef TESTS_FTRACE_WRITE_H
-#define TESTS_FTRACE_WRITE_H
+#pragma once
 #include <assert.h>
 
 #include "formats/ftrace/ftrace.h"
@@ -320,4 +319,3 @@ static inline void fb_put6(struct pb *b, const struct fb_form *form,
 		pb_raw(b, ring[i].p.d, ring[i].p.n);
 	}
 }
-#endif

@@ -3,8 +3,7 @@
  * The files are made once and written over by each input: creating one takes
  * longer than reading a small capture. tests/fuzz.sh makes $TMPDIR a folder in
  * memory, and removes it. */
-#ifndef TESTS_FUZZ_FILE_H
-#define TESTS_FUZZ_FILE_H
+#pragma once
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -63,4 +62,3 @@ static inline const char *fuzz_file_vdso(const void *data, size_t n)
 	fuzz_file_put(fd, data, n);
 	return dir;
 }
-#endif

@@ -5,8 +5,7 @@
  * our statements make our tables, which takes longer than a small capture: they
  * are run once, and each database without a name begins as a copy of what they
  * made. */
-#ifndef TESTS_FUZZ_SQLITE_H
-#define TESTS_FUZZ_SQLITE_H
+#pragma once
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -276,4 +275,3 @@ int sqlite3_exec(sqlite3 *db, const char *sql,
 	}
 	return exec(db, sql, row, arg, error);
 }
-#endif

@@ -1,7 +1,6 @@
 /* mktext.h - what the programs that make captures of readable texts share:
  * lines of words, and the file that comes out. */
-#ifndef TESTS_MKTEXT_H
-#define TESTS_MKTEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -182,4 +181,3 @@ static inline void write_file(const char *path, const struct pb *out)
 	if (!to || fwrite(out->d, 1, out->n, to) != out->n || fclose(to))
 		die(NULL, "cannot write", path);
 }
-#endif

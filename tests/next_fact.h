@@ -1,6 +1,5 @@
 /* next_fact.h - the facts of a stitch, one by one. */
-#ifndef TESTS_NEXT_FACT_H
-#define TESTS_NEXT_FACT_H
+#pragma once
 #include "stitch/fact_queue.h"
 #include "stitch/stitch.h"
 
@@ -20,4 +19,3 @@ static inline int next_fact(struct stitch *st, const struct fact **out,
 	}
 	return 1;
 }
-#endif

@@ -2,8 +2,7 @@
  *
  * A file: pb_begin, records (pb_rec ... pb_end), then pb_finish or, if sections
  * follow, pb_sections. A pipe: pb_begin_pipe, records. Either byte order. */
-#ifndef TESTS_PERF_WRITE_H
-#define TESTS_PERF_WRITE_H
+#pragma once
 #include "formats/perf/perf.h"
 #include "tests/put_bytes.h"
 
@@ -146,4 +145,3 @@ static inline void pb_header_attr(struct pb *b, const struct pb_event *e)
 	pb_u64s(b, e->ids, e->n_ids);
 	pb_end(b);
 }
-#endif

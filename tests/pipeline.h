@@ -4,8 +4,7 @@
  * for the same through standard input), pipeline_ask on what it gave, and
  * store_close. pipeline_run runs a command on a file. What goes to standard
  * output is thrown away. */
-#ifndef TESTS_PIPELINE_H
-#define TESTS_PIPELINE_H
+#pragma once
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -261,4 +260,3 @@ static inline int pipeline_read_all(size_t i, char *path, struct err *err)
 	argv[argc] = NULL;
 	return pipeline_run(row[0], argc, argv, err);
 }
-#endif

@@ -1,7 +1,6 @@
 /* put_bytes.h - bytes put one behind the other, numbers in either byte order,
  * for tests and for the programs that make captures. */
-#ifndef TESTS_PUT_BYTES_H
-#define TESTS_PUT_BYTES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,4 +89,3 @@ static inline void pb_str_to(struct pb *b, const char *s, size_t to)
 	pb_raw(b, s, n);
 	pb_zeros(b, (to - n % to) % to);
 }
-#endif

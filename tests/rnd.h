@@ -1,6 +1,5 @@
 /* rnd.h - random numbers, the same on every machine: splitmix64. */
-#ifndef TESTS_RND_H
-#define TESTS_RND_H
+#pragma once
 #include <stdint.h>
 
 static inline uint64_t rnd(uint64_t *state)
@@ -17,4 +16,3 @@ static inline uint64_t rnd_below(uint64_t *state, uint64_t n)
 {
 	return n ? rnd(state) % n : 0;
 }
-#endif

@@ -1,6 +1,5 @@
 /* slurp.h - a whole file in memory, for the programs that damage captures. */
-#ifndef TESTS_SLURP_H
-#define TESTS_SLURP_H
+#pragma once
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -31,4 +30,3 @@ static inline unsigned char *slurp_slurp(const char *path, size_t *n)
 	}
 	return data;
 }
-#endif

@@ -1,7 +1,6 @@
 /* touch.h - reads a capture to its end and looks at every byte it hands out,
  * for fuzz targets. */
-#ifndef TESTS_TOUCH_H
-#define TESTS_TOUCH_H
+#pragma once
 #include <stdlib.h>
 
 #include "formats/formats.h"
@@ -160,4 +159,3 @@ out:
 	free(u.field);
 	source_close(src);
 }
-#endif

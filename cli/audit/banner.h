@@ -1,7 +1,6 @@
 /* banner.h - the verdict of check, its figures and its advice, for the top of
  * the HTML page. */
-#ifndef CLI_AUDIT_BANNER_H
-#define CLI_AUDIT_BANNER_H
+#pragma once
 #include <stdint.h>
 
 #include "cli/stacks/trust.h"
@@ -29,4 +28,3 @@ struct banner {
 int banner_read(struct store *db, const char *path, const struct filter *filter,
 		struct banner *out, struct err *err);
 void banner_release(struct banner *b);
-#endif

@@ -4,8 +4,7 @@
  * (check_queries) that --sql prints as well. Filters put a WITH clause in front
  * of each statement, which narrows the tables. Statements that filters cannot
  * narrow are skipped, and check says so. */
-#ifndef CLI_AUDIT_CHECK_H
-#define CLI_AUDIT_CHECK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -188,4 +187,3 @@ int check_frames(struct check *c, struct lines *l, struct err *err);
 int check_others(struct check *c, struct err *err);
 /* check_evidence.c: --verbose. */
 int check_evidence(struct check *c, struct err *err);
-#endif

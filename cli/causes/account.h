@@ -1,8 +1,7 @@
 /* account.h - how long a thread was in which state, and how often, within a
  * time: sums over what proof.h says of it. Only what is proved counts as a
  * state; all else is unknown. */
-#ifndef CLI_CAUSES_ACCOUNT_H
-#define CLI_CAUSES_ACCOUNT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,4 +48,3 @@ struct occupant {
 /* Returns whether anybody is known to have been on the CPU. */
 bool account_occupant(const struct timeline *t, int32_t cpu, int64_t from,
 		      int64_t to, struct occupant *o);
-#endif

@@ -7,8 +7,7 @@
  * wait. So only what W did while T waited counts. The segments cover the time
  * asked for without holes, each with the least proof of the states and wake-ups
  * on its way. */
-#ifndef CLI_CAUSES_CHAIN_H
-#define CLI_CAUSES_CHAIN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,4 +71,3 @@ uint32_t *chain_edges(const struct chain *c, size_t *n);
 enum chain_state chain_leaf(const struct proof_edge *e);
 /* Returns the state as a word: "run", "timer", "softirq", ... */
 const char *chain_state_word(enum chain_state s);
-#endif

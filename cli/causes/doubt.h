@@ -1,7 +1,6 @@
 /* doubt.h - times in which a recorder may have paused, and what is left of
  * stays without them. */
-#ifndef CLI_CAUSES_DOUBT_H
-#define CLI_CAUSES_DOUBT_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,4 +20,3 @@ struct doubts {
 size_t doubts_add(struct doubts *d, const struct doubt *one);
 /* Sorts them, and makes one of those that touch; there is one at least. */
 void doubts_merge(struct doubts *d);
-#endif

@@ -18,8 +18,7 @@
  *   the waiter next: then that was work that came.
  *
  * It is a rank, and no proof. */
-#ifndef CLI_CAUSES_IDLE_H
-#define CLI_CAUSES_IDLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,4 +38,3 @@ struct idle {
 /* Returns whether the wait of a thread that begins with piece `first` may be
  * that of a server without work. */
 bool idle_wait(struct idle *s, uint32_t thread, size_t first);
-#endif

@@ -1,8 +1,7 @@
 /* missing.h - which records of a CPU or a thread may be missing in a time, and
  * what it rests on that no others are: for all that is told by the absence of
  * records. */
-#ifndef CLI_CAUSES_MISSING_H
-#define CLI_CAUSES_MISSING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,4 +59,3 @@ bool missing_holds(const struct timeline *t, const struct timeline_loss *l);
 /* Returns whether numbers of lost records prove something: all others are
  * there, those of silent tasks too. */
 bool missing_counts(const struct timeline *t);
-#endif

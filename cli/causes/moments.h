@@ -5,8 +5,7 @@
  * from the least of the row need, but for low bits that are 0 in all of them.
  * They are best added in order, but are read as they were written in any case.
  * What many of them have in common is kept once, and known by a number. */
-#ifndef CLI_CAUSES_MOMENTS_H
-#define CLI_CAUSES_MOMENTS_H
+#pragma once
 #include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -140,4 +139,3 @@ static inline struct kind kinds_get(const struct intern *k, uint64_t number)
 	memcpy(&x, k->string[number], sizeof(x));
 	return x;
 }
-#endif

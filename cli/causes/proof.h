@@ -23,8 +23,7 @@
  * CPU (a race): sched_waking is before the switch out, sched_wakeup behind it,
  * and the thread is ready, not blocked. Where that is possible, nothing about
  * the sleep is proved by absence. */
-#ifndef CLI_CAUSES_PROOF_H
-#define CLI_CAUSES_PROOF_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,4 +112,3 @@ const char *proof_word(enum proof proof);
 const char *proof_key(enum proof proof);
 /* The same, or "proved with premise". */
 const char *proof_key_of(enum proof proof, bool premise);
-#endif

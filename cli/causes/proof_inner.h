@@ -1,7 +1,6 @@
 /* proof_inner.h - what the files of proof.h share: a thread's pieces while they
  * are made. For them only. */
-#ifndef CLI_CAUSES_PROOF_INNER_H
-#define CLI_CAUSES_PROOF_INNER_H
+#pragma once
 #include "cli/causes/moments.h"
 #include "cli/causes/proof.h"
 
@@ -176,4 +175,3 @@ void gap_find_hidden(struct gap *g);
  * it begins, or ends, with a known switch. */
 void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first,
 		 bool last);
-#endif

@@ -1,8 +1,7 @@
 /* rename.h - threads whose tid changed: one that is not the first of its
  * process and calls exec goes on under the tid of the first, which has ended.
  */
-#ifndef CLI_CAUSES_RENAME_H
-#define CLI_CAUSES_RENAME_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,4 +21,3 @@ void renames_add(struct renames *r, const struct rename_row *row);
 /* Returns the first change at or behind a time; NULL: there is none. */
 const struct rename_row *renames_find(struct renames *r, int32_t from,
 				      int32_t to, int64_t time);
-#endif

@@ -30,8 +30,7 @@
  * Order of calls: softirqs_new(), softirqs_want() for each stack,
  * softirqs_take() for each that is wanted, softirqs_learn(); then
  * softirqs_context(). */
-#ifndef CLI_CAUSES_SOFTIRQ_H
-#define CLI_CAUSES_SOFTIRQ_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,4 +100,3 @@ void softirqs_take(struct softirqs *s, uint32_t id, const uint64_t *addr,
 void softirqs_learn(struct softirqs *s);
 /* Returns CONTEXT_INLINE, CONTEXT_SOFTIRQ or CONTEXT_SOFTIRQ_UNKNOWN. */
 enum timeline_context softirqs_context(const struct softirqs *s, uint32_t id);
-#endif

@@ -37,8 +37,7 @@
  * Where the recorder may have paused, a silent loss is of all CPUs, from the
  * last switch of that CPU to the next one: so long sched_switch can have been
  * off. */
-#ifndef CLI_CAUSES_TIMELINE_H
-#define CLI_CAUSES_TIMELINE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -298,4 +297,3 @@ bool timeline_is_blind(const struct timeline *t);
  * Returns whether there is one. */
 bool timeline_on(const struct timeline *t, int32_t cpu, int64_t time,
 		 struct timeline_stay *out);
-#endif

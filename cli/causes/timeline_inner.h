@@ -1,8 +1,7 @@
 /* timeline_inner.h - what the files of the timeline share: timeline_rings.c
  * takes records, timeline_seal.c finishes it, timeline_ask.c answers. For them
  * only. */
-#ifndef CLI_CAUSES_TIMELINE_INNER_H
-#define CLI_CAUSES_TIMELINE_INNER_H
+#pragma once
 #include "cli/causes/doubt.h"
 #include "cli/causes/rename.h"
 #include "cli/causes/timeline.h"
@@ -132,4 +131,3 @@ void timeline_end_part(struct timeline *t, int64_t to);
 /* Then, once the stays of that capture are ended: cuts those that go on when
  * switches may be off. */
 void timeline_cut_tails(struct timeline *t);
-#endif

@@ -5,8 +5,7 @@
  * Inserts go on while other statements are run.
  *
  * Ctrl-C ends a statement with ERR_STOPPED. All versions from 18.16 on. */
-#ifndef CLI_CLICKHOUSE_CLICKHOUSE_H
-#define CLI_CLICKHOUSE_CLICKHOUSE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -98,4 +97,3 @@ void clickhouse_drop_inserts(struct clickhouse *c);
  * may hold any byte and be of any length: a name that is cut is another one. */
 void clickhouse_quote(FILE *f, const char *text);
 void clickhouse_quote_name(FILE *f, const char *name);
-#endif

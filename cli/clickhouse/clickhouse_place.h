@@ -1,7 +1,6 @@
 /* clickhouse_place.h - what the files of this room share: where a server is,
  * and what its refusals mean. */
-#ifndef CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
-#define CLI_CLICKHOUSE_CLICKHOUSE_PLACE_H
+#pragma once
 #include <stdbool.h>
 
 struct err;
@@ -39,4 +38,3 @@ struct clickhouse_refusal {
 int clickhouse_refused(const struct clickhouse_place *p,
 		       const struct clickhouse_refusal *r, long *code,
 		       bool *may_pass, struct err *err);
-#endif

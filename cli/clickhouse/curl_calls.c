@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 

@@ -1,7 +1,6 @@
 /* curl_calls.h - the functions of libcurl, which is loaded when a server is
  * asked: linked, it would cost each start of the program 5 ms and 6 MB. */
-#ifndef CLI_CLICKHOUSE_CURL_CALLS_H
-#define CLI_CLICKHOUSE_CURL_CALLS_H
+#pragma once
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -45,4 +44,3 @@ extern struct curl_calls curl;
 /* Loads the library once, until the program ends. Returns 0, or -1 and *err
  * (ERR_USAGE). */
 int curl_load(struct err *err);
-#endif

@@ -2,8 +2,7 @@
  * comes in pieces from a server that is not trusted.
  *
  * Memory is bounded by the longest row. */
-#ifndef CLI_CLICKHOUSE_ROWBINARY_H
-#define CLI_CLICKHOUSE_ROWBINARY_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,4 +45,3 @@ int rowbinary_add(struct rowbinary *r, const void *data, size_t n,
 /* Gives fn() the last rows. Returns 0, or -1 and *err; it is an error if the
  * bytes do not end with a row. */
 int rowbinary_finish(struct rowbinary *r, struct err *err);
-#endif

@@ -212,7 +212,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_annotate;
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.args = "[options] [DB | CAPTURE [FUNCTION | ADDRESS]]",

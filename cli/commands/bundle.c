@@ -60,7 +60,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_bundle;
 const struct command cmd_bundle = {
 	.name = "bundle",
 	.args = "[options] [DB | CAPTURE]",

@@ -191,7 +191,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_check;
 const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE | URL]",

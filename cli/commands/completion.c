@@ -260,7 +260,6 @@ static const char *const examples[] = {
 	"backstitch completion fish | source", NULL
 };
 
-extern const struct command cmd_completion;
 const struct command cmd_completion = {
 	.name = "completion",
 	.args = "bash | zsh | fish",

@@ -13,7 +13,6 @@
 #include "cli/samples/weight.h"
 #include "cli/options.h"
 #include "cli/output/output.h"
-#include "cli/server/server.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 
@@ -116,7 +115,6 @@ static const char *const examples[] = {
 };
 
 extern const struct command cmd_report;
-extern const struct command cmd_diff;
 const struct command cmd_diff = {
 	.name = "report --diff",
 	.of = &cmd_report,

@@ -104,7 +104,6 @@ static int dump_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = { "backstitch dump perf.data | less",
 					NULL };
 
-extern const struct command cmd_dump;
 const struct command cmd_dump = {
 	.name = "dump",
 	.args = "CAPTURE",

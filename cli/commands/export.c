@@ -12,7 +12,6 @@
 #include "cli/samples/weight.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -149,7 +148,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
 	.args = "--format FORM [options] [DB | CAPTURE | URL]",

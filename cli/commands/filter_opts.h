@@ -1,8 +1,7 @@
 /* filter_opts.h - the options that say which samples a command reads.
  *
  * Commands hand the filter on to what reads a database. */
-#ifndef CLI_COMMANDS_FILTER_OPTS_H
-#define CLI_COMMANDS_FILTER_OPTS_H
+#pragma once
 #include "cli/command.h"
 #include "cli/samples/filter.h"
 
@@ -12,4 +11,3 @@ extern struct filter filter;
 extern const struct opt filter_opts[];
 /* --filter, of commands that read samples by stacks_load() */
 extern const struct opt filter_expr_opts[];
-#endif

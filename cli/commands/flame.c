@@ -277,7 +277,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",

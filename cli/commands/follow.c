@@ -69,7 +69,6 @@ static const char *const examples[] = {
 	"backstitch report segments/ --since 1m", NULL
 };
 
-extern const struct command cmd_follow;
 const struct command cmd_follow = {
 	.name = "follow",
 	.args = "[options] STREAM...",

@@ -33,7 +33,6 @@ static const char *const examples[] = { "backstitch info perf.db",
 					"backstitch info --json perf.db",
 					NULL };
 
-extern const struct command cmd_info;
 const struct command cmd_info = {
 	.name = "info",
 	.args = "[options] [DB | CAPTURE]",

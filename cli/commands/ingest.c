@@ -157,7 +157,6 @@ static const char *const examples[] = {
 	"perf record -o - -g -- ./prog | backstitch ingest -", NULL
 };
 
-extern const struct command cmd_ingest;
 const struct command cmd_ingest = {
 	.name = "ingest",
 	.args = "[options] CAPTURE...",

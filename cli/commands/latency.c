@@ -186,7 +186,6 @@ static const char *const examples[] = {
 };
 
 extern const struct command cmd_report;
-extern const struct command cmd_latency;
 const struct command cmd_latency = {
 	.name = "report --latency",
 	.of = &cmd_report,

@@ -137,7 +137,6 @@ static const char *const examples[] = {
 	"backstitch report segments/ --since 1m", NULL
 };
 
-extern const struct command cmd_merge;
 const struct command cmd_merge = {
 	.name = "merge",
 	.args = "[options] -o DB DB|FOLDER...",

@@ -1,6 +1,5 @@
 /* offcpu_opts.h - the options that ask for the time off the CPU. */
-#ifndef CLI_COMMANDS_OFFCPU_OPTS_H
-#define CLI_COMMANDS_OFFCPU_OPTS_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -17,4 +16,3 @@ extern const struct opt offcpu_opt_table[];
 /* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
  */
 int offcpu_check(struct err *err);
-#endif

@@ -166,7 +166,6 @@ static const char *const examples[] = {
 };
 
 extern const struct command cmd_report;
-extern const struct command cmd_page;
 const struct command cmd_page = {
 	.name = "report --html",
 	.of = &cmd_report,

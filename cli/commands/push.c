@@ -230,7 +230,6 @@ static const char *const examples[] = {
 	"backstitch push --create --cluster fleet clickhouse://a/fleet", NULL
 };
 
-extern const struct command cmd_push;
 const struct command cmd_push = {
 	.name = "push",
 	.args = "[options] URL [DB | FOLDER]...",

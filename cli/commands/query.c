@@ -221,7 +221,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_query;
 const struct command cmd_query = {
 	.name = "query",
 	.args = "[options] [DB] [SQL]",

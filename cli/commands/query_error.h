@@ -1,6 +1,5 @@
 /* query_error.h - explains where a statement is wrong. */
-#ifndef CLI_COMMANDS_QUERY_ERROR_H
-#define CLI_COMMANDS_QUERY_ERROR_H
+#pragma once
 struct err;
 struct store;
 
@@ -8,4 +7,3 @@ struct store;
  * the error on stderr with a mark below it. If a name was not found, adds the
  * nearest one to the message. */
 void query_error(struct store *db, const char *sql, struct err *err);
-#endif

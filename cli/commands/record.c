@@ -403,7 +403,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_record;
 const struct command cmd_record = {
 	.name = "record",
 	.args = "[options] [--] PROGRAM [ARGS] | -p PID | -a",

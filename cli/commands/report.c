@@ -17,7 +17,6 @@
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
-#include "cli/server/server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
@@ -297,7 +296,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",

@@ -1,6 +1,5 @@
 /* report_keys.h - options that report and its like share. */
-#ifndef CLI_COMMANDS_REPORT_KEYS_H
-#define CLI_COMMANDS_REPORT_KEYS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,4 +23,3 @@ unsigned int report_detail(unsigned int keys);
  * -1 and *err if they exclude each other. */
 int report_take_inlined(struct report_opts *o, struct err *err);
 bool report_inline_asked(void);
-#endif

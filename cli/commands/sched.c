@@ -83,7 +83,6 @@ static const char *const examples[] = {
 };
 
 extern const struct command cmd_report;
-extern const struct command cmd_sched;
 const struct command cmd_sched = {
 	.name = "report --sched",
 	.of = &cmd_report,

@@ -139,7 +139,6 @@ static const char *const examples[] = {
 	"backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db", NULL
 };
 
-extern const struct command cmd_script;
 const struct command cmd_script = {
 	.name = "script",
 	.args = "[options] [DB | CAPTURE]",

@@ -66,7 +66,6 @@ static const char *const examples[] = { "backstitch sframe --json libx.so",
 					"backstitch sframe --readiness perf.db",
 					NULL };
 
-extern const struct command cmd_sframe;
 const struct command cmd_sframe = {
 	.name = "sframe",
 	.args = "[options] FILE | CAPTURE | DB",

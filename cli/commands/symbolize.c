@@ -234,7 +234,6 @@ static const char *const examples[] = {
 	"backstitch symbolize --symfs /mnt/target clickhouse://host/fleet", NULL
 };
 
-extern const struct command cmd_symbolize;
 const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.args = "[options] DB | URL",

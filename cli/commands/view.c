@@ -72,7 +72,6 @@ static const char *const examples[] = { "backstitch view perf.db",
 					"backstitch view --comm server perf.db",
 					NULL };
 
-extern const struct command cmd_view;
 const struct command cmd_view = {
 	.name = "view",
 	.args = "[options] [DB | CAPTURE]",

@@ -3,8 +3,7 @@
  *
  * compare_load(); the caller counts each run in rows[], by report_rows_new() or
  * report_rows_add(); compare_judge(); then d is there. compare_release(). */
-#ifndef CLI_DIFFS_COMPARE_H
-#define CLI_DIFFS_COMPARE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,4 +62,3 @@ void compare_tell_result(const struct compare *c, int total, FILE *out);
 /* Returns what one of these writes, to be freed; which: the side, or total. */
 typedef void compare_tell_fn(const struct compare *c, int which, FILE *out);
 char *compare_said(const struct compare *c, compare_tell_fn *tell, int which);
-#endif

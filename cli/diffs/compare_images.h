@@ -1,7 +1,6 @@
 /* compare_images.h - programs that have another file name on the other side of
  * a comparison, told by their functions. */
-#ifndef CLI_DIFFS_COMPARE_IMAGES_H
-#define CLI_DIFFS_COMPARE_IMAGES_H
+#pragma once
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,4 +16,3 @@ int8_t *compare_builds(const struct compare *c);
 void compare_tell_images(const struct compare *c, int none, FILE *out);
 /* Writes that most cannot be compared (diff_alone.h), or nothing. */
 void compare_tell_alone(const struct compare *c, int none, FILE *out);
-#endif

@@ -1,11 +1,9 @@
 /* compare_symbols.h - functions that only one side of a comparison has, by the
  * symbols of the programs that ran. */
-#ifndef CLI_DIFFS_COMPARE_SYMBOLS_H
-#define CLI_DIFFS_COMPARE_SYMBOLS_H
+#pragma once
 
 struct compare;
 
 /* Reads the symbols of programs for c->only, which compare_judge() wants. A
  * program that is not at hand, or has no symbols, proves nothing. */
 void compare_prove_only(struct compare *c);
-#endif

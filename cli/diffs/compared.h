@@ -1,7 +1,6 @@
 /* compared.h - the recordings of a comparison, and what is known of their code:
  * compare.h fills it in. */
-#ifndef CLI_DIFFS_COMPARED_H
-#define CLI_DIFFS_COMPARED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,4 +63,3 @@ static inline int compare_side(const struct compare *c, size_t run)
 {
 	return run >= c->runs_a;
 }
-#endif

@@ -1,8 +1,7 @@
 /* diff_alone.h - says when most of two recordings cannot be compared, because
  * the other one has no function of that name and image: a program that was
  * renamed, or another program. */
-#ifndef CLI_DIFFS_DIFF_ALONE_H
-#define CLI_DIFFS_DIFF_ALONE_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -13,4 +12,3 @@ struct diff_rows;
  * whether it wrote. Says nothing of rows that are not the functions of
  * images. */
 bool diff_alone_tell(const struct diff_rows *d, FILE *out);
-#endif

@@ -16,8 +16,7 @@
  * that the stacks of one side lack has all of its total more there. Only where
  * there is no cause, and two functions have as much more and less, what moved
  * is told: from where to where. */
-#ifndef CLI_DIFFS_DIFF_CAUSE_H
-#define CLI_DIFFS_DIFF_CAUSE_H
+#pragma once
 struct diff_rows;
 
 /* Finds the cause of what was judged, and judges all again without its code in
@@ -26,4 +25,3 @@ struct diff_rows;
 void diff_cause_judge(struct diff_rows *d);
 /* Finds the cause again, after rows were marked as renamed. */
 void diff_cause_find(struct diff_rows *d);
-#endif

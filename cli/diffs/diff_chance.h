@@ -1,7 +1,6 @@
 /* diff_chance.h - how probable counts of samples are by chance.
  */
-#ifndef CLI_DIFFS_DIFF_CHANCE_H
-#define CLI_DIFFS_DIFF_CHANCE_H
+#pragma once
 #include <stdint.h>
 
 /* Returns the p-value of the shares a/whole_a and b/whole_b under the
@@ -29,4 +28,3 @@ static inline double diff_larger(double a, double b)
 {
 	return a > b ? a : b;
 }
-#endif

@@ -4,11 +4,9 @@
  * vanish from a chain along frame pointers: that has not less for it. So a
  * sample whose innermost function lacks its callers may be of all functions
  * that another stack has in front of that function. */
-#ifndef CLI_DIFFS_DIFF_HIDDEN_H
-#define CLI_DIFFS_DIFF_HIDDEN_H
+#pragma once
 struct diff_rows;
 
 /* Adds up diff_row.hidden of all rows, and takes it into account. O(frames of
  * all stacks + leaves that lack callers * the functions in front of them). */
 void diff_hidden_find(struct diff_rows *d);
-#endif

@@ -1,6 +1,5 @@
 /* diff_limit.h - how much a comparison lets something grow: --fail-above. */
-#ifndef CLI_DIFFS_DIFF_LIMIT_H
-#define CLI_DIFFS_DIFF_LIMIT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,4 +30,3 @@ void diff_limit_add(struct diff_limit *l, const char *name,
 /* Says on stderr what grew by more than is allowed, if anything did. Returns
  * STATUS_LOSS then, else `status`. Frees what *l holds. */
 int diff_limit_end(struct diff_limit *l, int status);
-#endif

@@ -8,8 +8,7 @@
  * blocks (von Neumann), which do not count a phase of the program twice: it
  * begins once and ends once. A change needs to be larger than by this variance,
  * or by that of counting, whichever is larger. */
-#ifndef CLI_DIFFS_DIFF_NOISE_H
-#define CLI_DIFFS_DIFF_NOISE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,4 +47,3 @@ void diff_noises_free(struct diff_noises *n);
 /* Returns the noise of a row, by its index: of its self, or its total. */
 struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 				enum diff_noise_kind kind);
-#endif

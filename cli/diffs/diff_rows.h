@@ -5,8 +5,7 @@
  * asks for; rows are one if all of their keys are equal. The labels of frames
  * come from a matching (matching.h), so that they are equal where the code
  * is. */
-#ifndef CLI_DIFFS_DIFF_ROWS_H
-#define CLI_DIFFS_DIFF_ROWS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -170,4 +169,3 @@ struct diff_counts {
 struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */
 const char *diff_rows_word(const struct diff_place *p);
-#endif

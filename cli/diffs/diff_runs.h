@@ -10,8 +10,7 @@
  * what is computed of such numbers is one too (struct runs_range). What was
  * lost in one run may also be why its side differs so little: t and its degrees
  * of freedom are the smallest that any distribution of the lost samples has. */
-#ifndef CLI_DIFFS_DIFF_RUNS_H
-#define CLI_DIFFS_DIFF_RUNS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,4 +87,3 @@ double runs_least(const struct diff_place *p, const struct diff_whole *w,
  * shares in the runs of A (side 0) or B (1); absolute: of its numbers. */
 void diff_spread(const struct diff_place *p, const struct diff_whole *w,
 		 int side, double *mean, double *deviation);
-#endif

@@ -22,8 +22,7 @@
  * Student's t.
  *
  * Several recordings of a side are compared by diff_runs.h. */
-#ifndef CLI_DIFFS_DIFF_STATS_H
-#define CLI_DIFFS_DIFF_STATS_H
+#pragma once
 #include <stddef.h>
 
 #include "cli/diffs/diff_runs.h"
@@ -42,4 +41,3 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 /* Returns the weight in all runs of B that corresponds to 1 in all of A where
  * nothing changed. */
 double diff_scale(const struct diff_whole *left);
-#endif

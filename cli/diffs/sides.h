@@ -1,7 +1,6 @@
 /* sides.h - the recordings that a comparison is of: A and B, each one or
  * several runs. */
-#ifndef CLI_DIFFS_SIDES_H
-#define CLI_DIFFS_SIDES_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -23,4 +22,3 @@ struct sides {
 int sides_take(struct sides *s, int argc, char **argv, int before,
 	       struct err *err);
 void sides_release(struct sides *s);
-#endif

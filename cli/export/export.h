@@ -5,8 +5,7 @@
  * for them: as marked frames, labels, tags or notes. The same database and
  * options must give the same bytes. Names come from captures and may hold any
  * bytes; json_can() and safe_text.h make them printable. */
-#ifndef CLI_EXPORT_EXPORT_H
-#define CLI_EXPORT_EXPORT_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -49,4 +48,3 @@ extern const char *const exporter_names[];
 
 /* Options of export_parquet: for OPT_GROUP(). */
 extern const struct opt parquet_opts[];
-#endif

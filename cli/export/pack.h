@@ -1,7 +1,6 @@
 /* pack.h - packs a database for someone else: with the files that hold its
  * symbols, or redacted. */
-#ifndef CLI_EXPORT_PACK_H
-#define CLI_EXPORT_PACK_H
+#pragma once
 #include <stdbool.h>
 
 struct err;
@@ -20,4 +19,3 @@ struct pack_opts {
  * was packed. Returns 0, or -1 and *err. */
 int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 	       struct err *err);
-#endif

@@ -4,8 +4,7 @@
  * Types come first, then samples in any order; mappings may come any time.
  * For a sample: pprof_values(), its labels, then pprof_sample(). Strings are
  * copied, and cleaned if they are not UTF-8. */
-#ifndef CLI_EXPORT_PPROF_H
-#define CLI_EXPORT_PPROF_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,4 +59,3 @@ void pprof_duration(struct pprof *p, int64_t ns);
 void pprof_period(struct pprof *p, int64_t period);
 /* Writes the rest. Returns 0, or -1 and *err. */
 int pprof_finish(struct pprof *p, struct err *err);
-#endif

@@ -4,8 +4,7 @@
  * proto_clear(); a nested message is made first and then added. Default values
  * (0, "") are left out, as in proto3; use proto_item() or proto_packed() for
  * repeated fields. */
-#ifndef CLI_EXPORT_PROTO_H
-#define CLI_EXPORT_PROTO_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,4 +32,3 @@ void proto_bytes(struct proto *p, unsigned int field, const void *data,
 void proto_message(struct proto *p, unsigned int field, const struct proto *m);
 /* Appends the fields of another message. */
 void proto_add(struct proto *p, const struct proto *fields);
-#endif

@@ -4,8 +4,7 @@
  * For formats that need in columns, or thread by thread, what comes in time
  * order. New items are zero; they live until spool_free(). Their indexes are 0,
  * 1, 2, ... */
-#ifndef CLI_EXPORT_SPOOL_H
-#define CLI_EXPORT_SPOOL_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -20,4 +19,3 @@ void *spool_add(struct spool *s, struct err *err);
 /* Returns item i; valid until the next spool_add(). */
 void *spool_at(struct spool *s, size_t i);
 size_t spool_count(const struct spool *s);
-#endif

@@ -2,8 +2,7 @@
  *
  * Memory is bounded by the code, the stacks and the names of threads that the
  * database knows, not by its samples. */
-#ifndef CLI_FLEET_FLEET_H
-#define CLI_FLEET_FLEET_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,4 +33,3 @@ const struct fleet_run *fleet_run(const struct fleet *f, size_t i);
  * that were read to the end, and the number of these rows: with --weighted
  * there are fewer. */
 uint64_t fleet_samples_read(const struct fleet *f, uint64_t *rows);
-#endif

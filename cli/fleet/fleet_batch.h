@@ -1,6 +1,5 @@
 /* fleet_batch.h - runs, and rows of a table as columns. */
-#ifndef CLI_FLEET_FLEET_BATCH_H
-#define CLI_FLEET_FLEET_BATCH_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,4 +48,3 @@ struct fleet_batch {
 };
 
 #define FLEET_BATCH 65536 /* rows at most */
-#endif

@@ -11,7 +11,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/tasks/frame.h"
 
 struct fleet_image {
 	uint32_t build_id, path, kind; /* in words */

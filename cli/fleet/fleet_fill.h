@@ -1,7 +1,6 @@
 /* fleet_fill.h - a batch of rows while it is filled, value by value in the
  * order of the columns. */
-#ifndef CLI_FLEET_FLEET_FILL_H
-#define CLI_FLEET_FLEET_FILL_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,4 +50,3 @@ void fleet_fill_value(struct fleet_fill *b, const struct value *v);
 enum fleet_type fleet_fill_type(const struct fleet_fill *b);
 /* Returns the rows as a batch, valid until the next call. */
 const struct fleet_batch *fleet_fill_batch(struct fleet_fill *b);
-#endif

@@ -1,7 +1,6 @@
 /* fleet_input.h - what the files of this room share: a database as its rows
  * need it, and how a table makes rows. */
-#ifndef CLI_FLEET_FLEET_INPUT_H
-#define CLI_FLEET_FLEET_INPUT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -133,4 +132,3 @@ int fleet_stack_begin(struct fleet_rows *r, struct err *err);
 int fleet_name_begin(struct fleet_rows *r, struct err *err);
 int fleet_verdict_begin(struct fleet_rows *r, struct err *err);
 int fleet_field_begin(struct fleet_rows *r, struct err *err);
-#endif

@@ -5,8 +5,7 @@
  * same rows in the same order, in any process and on any machine: so row
  * number i of a run is the same row whenever it is asked for, and a part that
  * a server has need not be sent again. */
-#ifndef CLI_FLEET_FLEET_ROWS_H
-#define CLI_FLEET_FLEET_ROWS_H
+#pragma once
 #include <stddef.h>
 
 #include "cli/fleet/fleet.h"
@@ -28,4 +27,3 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err);
 void fleet_rows_close(struct fleet_rows *r); /* NULL is fine */
-#endif

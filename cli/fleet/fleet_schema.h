@@ -5,8 +5,7 @@
  * value that means "unknown" is in backstitch-fleet(7), which describes every
  * column. The rows come from fleet_rows.h. Columns may be added at the end of a
  * table; FLEET_VERSION grows if a column changes its meaning. */
-#ifndef CLI_FLEET_FLEET_SCHEMA_H
-#define CLI_FLEET_FLEET_SCHEMA_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -81,4 +80,3 @@ extern const struct fleet_table fleet_tables[FLEET_TABLES];
 
 /* Returns the bytes of a value, 0 for FLEET_STRING. */
 size_t fleet_type_size(enum fleet_type t);
-#endif

@@ -4,8 +4,7 @@
  * descriptor: whatever the folder's name leads to later, and whatever links
  * others put into it, no other file is written. The lock ends with the process
  * that holds it. */
-#ifndef CLI_FOLLOW_CLAIM_H
-#define CLI_FOLLOW_CLAIM_H
+#pragma once
 #include <stdbool.h>
 
 struct claim;
@@ -32,4 +31,3 @@ int claim_create(const struct claim *c, const char *name, struct err *err);
 /* Opens a file with flags of open(). Returns a descriptor, or -1 and errno:
  * ELOOP if it is a link, EEXIST if it is no regular file or has two names. */
 int claim_open_file(const struct claim *c, const char *name, int flags);
-#endif

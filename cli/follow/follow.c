@@ -4,12 +4,10 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/follow/claim.h"
 #include "cli/follow/parts.h"

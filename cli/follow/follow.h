@@ -6,8 +6,7 @@
  * that process ends, by a hostile part or for want of memory, a new one takes
  * its place. Segments that wait are bounded; when there are too many, the
  * streams wait, and that is said: no part is dropped. */
-#ifndef CLI_FOLLOW_FOLLOW_H
-#define CLI_FOLLOW_FOLLOW_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,4 +31,3 @@ struct follow_opts {
 /* Follows the streams to their end. *damaged: part of them could not be read.
  * Returns 0, or -1 and *err; what was finished stays. */
 int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err);
-#endif

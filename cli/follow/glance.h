@@ -1,7 +1,6 @@
 /* glance.h - what is said of a finished segment. The process that made the
  * database writes a glance, and the one that receives the stream reads it. */
-#ifndef CLI_FOLLOW_GLANCE_H
-#define CLI_FOLLOW_GLANCE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,4 +18,3 @@ struct glance {
 int glance_write(FILE *out, const char *db, struct err *err);
 /* Reads what glance_write() wrote. Returns false if it is not whole. */
 bool glance_read(FILE *in, struct glance *g);
-#endif

@@ -1,7 +1,6 @@
 /* make.h - what the child processes of follow do: one makes the databases of
  * segments, others run the user's command for them. */
-#ifndef CLI_FOLLOW_MAKE_H
-#define CLI_FOLLOW_MAKE_H
+#pragma once
 #include <stdbool.h>
 
 struct claim;
@@ -31,4 +30,3 @@ struct make_opts {
 _Noreturn void make_segments(const struct make_opts *o);
 /* Runs a shell's command with the path as $1. */
 _Noreturn void make_command(const char *command, const char *path);
-#endif

@@ -4,8 +4,7 @@
  * that what does not change is read once: names, tables, files. What goes wrong
  * in it does not reach the process that receives: maker_give() starts another
  * one. */
-#ifndef CLI_FOLLOW_MAKER_H
-#define CLI_FOLLOW_MAKER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,4 +45,3 @@ void maker_kill(struct maker *m);
 /* Returns the report of the segment that was done last, which the caller
  * closes; NULL: none. */
 FILE *maker_report(const struct maker *m);
-#endif

@@ -4,8 +4,7 @@
  * done, and gives the next one to the maker: one database is made at a time. A
  * command of the user runs for each finished segment, and holds it in the
  * folder. */
-#ifndef CLI_FOLLOW_PARTS_H
-#define CLI_FOLLOW_PARTS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,4 +61,3 @@ uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns);
 bool parts_damaged(const struct parts *q);
 /* Prints the summary. */
 void parts_tell(const struct parts *q);
-#endif

@@ -9,7 +9,6 @@
 
 #include "cli/follow/claim.h"
 #include "cli/output/say.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 

@@ -3,8 +3,7 @@
  * What is received needs room for the databases that are made of it. While
  * there is none, nothing more is received, and writing waits: the recorder
  * counts what it loses meanwhile, as it does when segments wait. */
-#ifndef CLI_FOLLOW_ROOM_H
-#define CLI_FOLLOW_ROOM_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,4 +36,3 @@ bool room_wait(struct room *r);
 int64_t room_waited(const struct room *r);
 /* Creates a file as claim_create() does. Writing to it waits for room. */
 FILE *room_create(struct room *r, const char *name, struct err *err);
-#endif

@@ -5,8 +5,7 @@
  * inputs, .segment-000002.data.1 is that of the second one, and so on. Nobody
  * else looks at them, and what a killed run left behind is read by the next
  * one. segment-000003.bad is a part that could not be read. */
-#ifndef CLI_FOLLOW_SEGMENTS_H
-#define CLI_FOLLOW_SEGMENTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,4 +81,3 @@ void segments_set_aside(const struct claim *c, uint32_t number);
 typedef bool segments_ask_fn(void *arg, uint32_t number, int64_t *age);
 uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		       segments_ask_fn *ask, void *arg);
-#endif

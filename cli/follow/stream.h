@@ -5,8 +5,7 @@
  * whoever finds it full raises its number, and each stream begins a part of the
  * new one as soon as its records allow that. Until then, and while a part gets
  * what still belongs to it, stream_oldest() is a lower number. */
-#ifndef CLI_FOLLOW_STREAM_H
-#define CLI_FOLLOW_STREAM_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,4 +42,3 @@ bool stream_damaged(const struct stream *s);
 /* Returns the mappings and kernel objects that later segments lack, because
  * there were too many. */
 uint64_t stream_dropped(const struct stream *s);
-#endif

@@ -2,8 +2,7 @@
  *
  * view has the terminal from top_open() to top_close(), as a process of its
  * own. Messages of that time are printed then. */
-#ifndef CLI_FOLLOW_TOP_H
-#define CLI_FOLLOW_TOP_H
+#pragma once
 #include <stdbool.h>
 
 struct err;
@@ -14,4 +13,3 @@ struct top *top_open(const char *dir, struct err *err);
 void top_close(struct top *t); /* NULL is fine */
 /* Returns whether the user left it. */
 bool top_ended(struct top *t);
-#endif

@@ -7,8 +7,7 @@
  * one are gone then. All stay where they are: a segment gets a link. The file
  * .followed in the folder of segments has the names of those that are in
  * segments, so that no run reads them again. */
-#ifndef CLI_FOLLOW_WATCHED_H
-#define CLI_FOLLOW_WATCHED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ int watched_link(struct watched *w, uint32_t number, unsigned int index,
 /* Returns how many were seen to wait, and were removed before they were linked.
  */
 uint64_t watched_missed(const struct watched *w);
-#endif

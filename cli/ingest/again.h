@@ -1,6 +1,5 @@
 /* again.h - looks again at user stacks when mappings came late. */
-#ifndef CLI_INGEST_AGAIN_H
-#define CLI_INGEST_AGAIN_H
+#pragma once
 
 struct err;
 struct frames;
@@ -12,4 +11,3 @@ struct store;
  * Call it after store_groups_end(). Returns 0, or -1 and *err. */
 int again_resolve(struct store *db, struct stitch *st, struct order *ord,
 		  struct frames *fr, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* align.h - puts the captures of a run on one timeline, for which it reads each
  * of them once in advance. */
-#ifndef CLI_INGEST_ALIGN_H
-#define CLI_INGEST_ALIGN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,4 +25,3 @@ typedef int align_open_fn(void *arg, const char *path, struct source **out,
  * --separate. Returns 0, or -1 and *err if two captures cannot be aligned. */
 int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 		 struct align_out **out, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* callsites.h - the call-site check of a database: which return addresses of
  * user stacks are bogus, and between which frames one is missing. */
-#ifndef CLI_INGEST_CALLSITES_H
-#define CLI_INGEST_CALLSITES_H
+#pragma once
 
 struct err;
 struct frames;
@@ -20,4 +19,3 @@ int callsites_check(struct store *db, const struct frames *fr,
 /* Judges the user stacks of a merged database, whose frames and pairs of frames
  * were checked in the databases that it is made of. */
 int callsites_judge_again(struct store *db, struct err *err);
-#endif

@@ -5,7 +5,6 @@
 #include "cli/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 int callsites_judge_again(struct store *db, struct err *err)

@@ -1,7 +1,6 @@
 /* callsites_pass.h - the call-site check while it runs, for the files that
  * know of it. */
-#ifndef CLI_INGEST_CALLSITES_PASS_H
-#define CLI_INGEST_CALLSITES_PASS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -147,4 +146,3 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as);
 int callsites_put_shares(struct pass *p, struct err *err);
 /* Stores how far the user stacks of samples can be trusted. */
 int callsites_put_trust(struct pass *p, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* chunks.h - folders of one LTTng session that are given together, as the
  * chunks of a rotation or snapshots are: they are one capture. */
-#ifndef CLI_INGEST_CHUNKS_H
-#define CLI_INGEST_CHUNKS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,4 +15,3 @@ struct chunks {
  * path is borrowed. apart: each path is a capture. */
 void chunks_join(struct chunks *c, char *const *paths, size_t n, bool apart);
 void chunks_release(struct chunks *c);
-#endif

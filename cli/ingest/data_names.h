@@ -1,7 +1,6 @@
 /* data_names.h - names of the futexes that are data of programs, for report
  * --latency. */
-#ifndef CLI_INGEST_DATA_NAMES_H
-#define CLI_INGEST_DATA_NAMES_H
+#pragma once
 
 struct err;
 struct lock_names;
@@ -14,4 +13,3 @@ struct symbolizer;
  * may doubt a file. Returns 0, or -1 and *err. */
 int data_names_store(struct store *db, struct symbolizer *sy,
 		     const struct lock_names *locks, struct err *err);
-#endif

@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,6 @@
 #include "formats/code/jitdump.h"
 #include "formats/code/perfmap.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"

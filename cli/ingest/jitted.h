@@ -1,7 +1,6 @@
 /* jitted.h - finds the files with the names of jitted code: jitdump files and
  * perf-PID.map files, named by the user or found. */
-#ifndef CLI_INGEST_JITTED_H
-#define CLI_INGEST_JITTED_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,4 +24,3 @@ void jitted_free(struct jitted *jd);
 /* Implements jit_find_fn; arg is the struct jitted. */
 bool jitted_find(void *arg, const struct source *src, int32_t pid,
 		 const struct rec_map *hint, struct jit **out);
-#endif

@@ -43,7 +43,6 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/fact_queue.h"
-#include "stitch/unwinder.h"
 #include "symbolize/files/mapping_offsets.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"

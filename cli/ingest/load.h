@@ -1,7 +1,6 @@
 /* load.h - reads captures into a database, for ingest and for commands that
  * accept a capture in place of a database. */
-#ifndef CLI_INGEST_LOAD_H
-#define CLI_INGEST_LOAD_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -49,4 +48,3 @@ int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
 struct unwind_compare_count;
 int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
-#endif

@@ -16,7 +16,6 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
-#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 

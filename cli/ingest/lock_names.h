@@ -4,8 +4,7 @@
  * Order of calls: lock_names_new(), lock_names_take() for each event that waits
  * for a lock, lock_names_name() when the kernel's image is named. What programs
  * wait at is only kept here: data_names.h names it. */
-#ifndef CLI_INGEST_LOCK_NAMES_H
-#define CLI_INGEST_LOCK_NAMES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,4 +63,3 @@ int lock_names_name(struct lock_names *l, struct store *db,
 		    struct symbolizer *sy, const struct lock_names_image *i,
 		    symbol_fn *fn, void *arg, struct image_report *rep,
 		    struct err *err);
-#endif

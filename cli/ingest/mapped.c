@@ -10,7 +10,6 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-#include "stitch/record.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"

@@ -1,7 +1,6 @@
 /* mapped.h - mappings of processes from files that the user names or that are
  * beside a capture. */
-#ifndef CLI_INGEST_MAPPED_H
-#define CLI_INGEST_MAPPED_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -25,4 +24,3 @@ void mapped_free(struct mapped *md);
  * their offsets. sy NULL: read no files. Returns 0, or -1 and *err. */
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err);
-#endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
-#include "stitch/symbol.h"
 #include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/names/section_hashes.h"

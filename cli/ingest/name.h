@@ -1,6 +1,5 @@
 /* name.h - names the images of a database. */
-#ifndef CLI_INGEST_NAME_H
-#define CLI_INGEST_NAME_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,4 +65,3 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);
-#endif

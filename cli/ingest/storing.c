@@ -7,7 +7,6 @@
 #include "cli/ingest/storing.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,7 @@
  * the database is the same as without it. It is the only one that uses the
  * store until storing_wait() returns: whoever wants to use it calls that
  * first. */
-#ifndef CLI_INGEST_STORING_H
-#define CLI_INGEST_STORING_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,4 +36,3 @@ int storing_wait(struct storing *s, struct err *err);
 /* Puts payloads that could not be decoded since the last call into the ledger.
  * Call it after storing_wait(), at places that no thread decides on. */
 void storing_tell(struct storing *s, struct ledger *lg);
-#endif

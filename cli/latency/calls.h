@@ -1,6 +1,5 @@
 /* calls.h - names of system calls by their numbers. */
-#ifndef CLI_LATENCY_CALLS_H
-#define CLI_LATENCY_CALLS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,4 +17,3 @@ bool calls_number(const char *machine, const char *name, int64_t *number);
  * long in a server without work. either: in *either, whether it may as well
  * work, as a read does of a file. */
 bool calls_wait(const char *name, bool *either);
-#endif

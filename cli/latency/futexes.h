@@ -1,7 +1,6 @@
 /* futexes.h - where the events that begin system calls have the address of a
  * futex: of a lock, or of what else threads of a program wait at. */
-#ifndef CLI_LATENCY_FUTEXES_H
-#define CLI_LATENCY_FUTEXES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ void futexes_numbers(const char *machine, struct futex_numbers *out);
  * is. Returns whether it has one. */
 bool futexes_addr(const struct futex_at *at, const char *machine,
 		  const struct field *f, uint64_t *addr);
-#endif

@@ -3,8 +3,7 @@
  *
  * Each recording is a world of its own. Order of calls: lost_times_new(),
  * lost_times_add() for all, lost_times_seal(); then questions. */
-#ifndef CLI_LATENCY_LOST_TIMES_H
-#define CLI_LATENCY_LOST_TIMES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,4 +46,3 @@ struct lost_ask {
 /* Returns what is missing. O(log n) besides the losses in that time. */
 struct lost_sum lost_times_between(const struct lost_times *l,
 				   const struct lost_ask *ask);
-#endif

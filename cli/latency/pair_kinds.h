@@ -2,8 +2,7 @@
  * they must have in common. A kind may have several rows, as recorders name its
  * events differently; of those of one capture the first that has events is
  * taken. */
-#ifndef CLI_LATENCY_PAIR_KINDS_H
-#define CLI_LATENCY_PAIR_KINDS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -56,4 +55,3 @@ unsigned int pair_kind_needs(const struct pair_kind *k);
  * *rest: what its '*' stands for, of that length; 0: it has none. */
 bool pair_name_is(const char *pattern, const char *event, const char **rest,
 		  size_t *len);
-#endif

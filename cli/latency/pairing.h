@@ -10,8 +10,7 @@
  * them that no other begin or end of the same key can be among these. All of it
  * assumes, as cli/causes/proof.h does, that a record of an event that was on is
  * in the capture or in a loss. */
-#ifndef CLI_LATENCY_PAIRING_H
-#define CLI_LATENCY_PAIRING_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -124,4 +123,3 @@ uint64_t pairing_doubled(const struct pairing *p);
 const char *interval_verdict_word(uint8_t verdict);
 /* Returns "loss", "start", ...; "" for none. */
 const char *interval_reason_word(uint8_t reason);
-#endif

@@ -4,8 +4,7 @@
  * While a database is made, frames and stacks are those that it is made of,
  * which are borrowed; otherwise they are read. Ids are as in code.h: those of a
  * damaged database too are in range, and a parent is smaller than its child. */
-#ifndef CLI_NAMES_BARE_CODE_H
-#define CLI_NAMES_BARE_CODE_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,4 +41,3 @@ static inline const struct stack *bare_code_stack(const struct bare_code *c,
 {
 	return c->fr ? frames_get_stack(c->fr, id) : &c->stack[id - 1];
 }
-#endif

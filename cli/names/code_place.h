@@ -7,8 +7,7 @@
  * different files overlap. If the headers are not known, the address is the
  * offset in the file. The kernel and its modules keep their recorded addresses;
  * jitted code is put into one mapping in the order of its images. */
-#ifndef CLI_NAMES_CODE_PLACE_H
-#define CLI_NAMES_CODE_PLACE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,4 +40,3 @@ struct code_place code_place(struct code_places *p, uint32_t frame,
 /* id: from code_place(), 1 and up. Valid until the next code_place(). */
 const struct code_mapping *code_mapping(const struct code_places *p,
 					uint32_t id);
-#endif

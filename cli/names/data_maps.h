@@ -1,7 +1,6 @@
 /* data_maps.h - where data of files was in memory: a loader puts it at a fixed
  * distance from the file's code, whose mappings are recorded. */
-#ifndef CLI_NAMES_DATA_MAPS_H
-#define CLI_NAMES_DATA_MAPS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ uint32_t data_maps_process(const struct data_maps *m, uint32_t thread);
 /* Returns the key of meta that has the name of data of an image, which the
  * caller frees; NULL: there is no such image. */
 char *data_maps_key(const struct data_maps *m, uint32_t image, uint64_t off);
-#endif

@@ -7,8 +7,7 @@
  * offset in the image, which 'annotate IMAGE+0xOFFSET' takes. Only functions
  * that are in the recording count, and of these none that the capture itself
  * named, because their offsets are none. */
-#ifndef CLI_NAMES_HOMONYMS_H
-#define CLI_NAMES_HOMONYMS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,4 +46,3 @@ const char *homonyms_of_inlined(const struct homonyms *h, uint32_t image,
 const char *homonyms_path_end(const char *path, unsigned int depth);
 /* Returns "helper (b.c)", to be freed; short_name() keeps what is added. */
 char *homonyms_name(const char *name, const char *apart);
-#endif

@@ -1,7 +1,6 @@
 /* library.h - which functions are of a standard library: --fold-library,
  * --library. */
-#ifndef CLI_NAMES_LIBRARY_H
-#define CLI_NAMES_LIBRARY_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -24,4 +23,3 @@ void library_free(struct library *l);
  * "std::". "<T as Trait>::f" is of the library if T is, or if T is a builtin
  * type and Trait is. */
 bool library_has(const struct library *l, const char *name);
-#endif

@@ -15,8 +15,7 @@
  *
  * match_names_see() for each function of all recordings, then
  * match_names_get(). */
-#ifndef CLI_NAMES_MATCH_NAMES_H
-#define CLI_NAMES_MATCH_NAMES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,4 +34,3 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 const char *match_names_get(struct match_names *m, uint32_t image,
 			    const char *name, const struct homonym *at,
 			    bool exact);
-#endif

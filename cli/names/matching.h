@@ -9,8 +9,7 @@
  *
  * matching_new(), matching_add() for each recording, matching_check(); then
  * images are asked for. */
-#ifndef CLI_NAMES_MATCHING_H
-#define CLI_NAMES_MATCHING_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,4 +60,3 @@ struct matched_image matching_image(struct matching *m, int side,
 /* Returns what code without a name is called, to be freed: "[libc.so.6+0x1f40]"
  * if offsets are the same on both sides, otherwise "[in libc.so.6]". */
 char *matching_unnamed(const struct matched_image *img, uint64_t off);
-#endif

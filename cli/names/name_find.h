@@ -1,6 +1,5 @@
 /* name_find.h - finds the function that a user means by a part of its name. */
-#ifndef CLI_NAMES_NAME_FIND_H
-#define CLI_NAMES_NAME_FIND_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,4 +28,3 @@ int name_find(const struct name_choice *c, size_t n, const char *text,
  * choices of others. */
 size_t name_find_several(const struct name_choice *c, size_t n,
 			 const char *text, size_t *at, size_t *more);
-#endif

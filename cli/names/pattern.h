@@ -1,6 +1,5 @@
 /* pattern.h - regular expressions of the command line, which cannot explode. */
-#ifndef CLI_NAMES_PATTERN_H
-#define CLI_NAMES_PATTERN_H
+#pragma once
 #include <regex.h>
 
 struct err;
@@ -11,4 +10,3 @@ struct err;
  * and the expression. Returns 0 and *out for regfree(), or -1 and *err. */
 int pattern_compile(regex_t *out, const char *opt, const char *text,
 		    struct err *err);
-#endif

@@ -7,7 +7,6 @@
 #include "cli/names/short_name.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -4,8 +4,7 @@
  * recording of it. Several functions may share a short name (overloads,
  * instances of a template): who shows them side by side asks for more of it
  * with enum short_keep, and last for the full name. */
-#ifndef CLI_NAMES_SHORT_NAME_H
-#define CLI_NAMES_SHORT_NAME_H
+#pragma once
 #include <stddef.h>
 
 /* Parts that are left out unless they are asked for. */
@@ -45,4 +44,3 @@ const char *short_name_script(const char *name, size_t *len);
  * The name may be hostile: time is linear in its length, and brackets need not
  * be balanced. */
 void short_name(const char *name, unsigned int keep, char *buf);
-#endif

@@ -1,6 +1,5 @@
 /* shown_names.h - short names that tell the functions of one output apart. */
-#ifndef CLI_NAMES_SHOWN_NAMES_H
-#define CLI_NAMES_SHOWN_NAMES_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -27,4 +26,3 @@ void shown_names_make(struct shown_names *s, struct arena *text);
 /* Returns what is shown of a name, in the arena's memory: `name` itself if it
  * was not added, is as short as it gets, or is NULL. */
 const char *shown_names_get(struct shown_names *s, const char *name);
-#endif

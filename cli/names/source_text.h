@@ -14,8 +14,7 @@
  * its lines to come back.
  *
  * A file with fewer lines than the debug information speaks of is another. */
-#ifndef CLI_NAMES_SOURCE_TEXT_H
-#define CLI_NAMES_SOURCE_TEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,4 +55,3 @@ const struct source_file *sources_get(struct sources *s, const char *path,
 				      const struct source_proof *p);
 /* Returns the text of a line, counted from 1; NULL: not known. */
 const char *source_line(const struct source_file *f, uint32_t line);
-#endif

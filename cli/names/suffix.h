@@ -1,7 +1,6 @@
 /* suffix.h - what compilers add to the name of a function, which differs from
  * one build to the next: --fold-suffixes. */
-#ifndef CLI_NAMES_SUFFIX_H
-#define CLI_NAMES_SUFFIX_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -29,4 +28,3 @@ void suffix_fold_run(char *name);
  * perf-prof have it in the name, "JS:*parse /srv/a.js:3:20"; NULL: not known.
  */
 const char *suffix_tier(const char *name);
-#endif

@@ -2,8 +2,7 @@
  * told with its tid.
  *
  * thread_names_add() for all of them, then questions. */
-#ifndef CLI_NAMES_THREAD_NAMES_H
-#define CLI_NAMES_THREAD_NAMES_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,4 +22,3 @@ void thread_names_add(struct thread_names *t, const char *name, int64_t tid);
  * without one. Valid until thread_names_release(). */
 const char *thread_names_tell(struct thread_names *t, const char *name,
 			      int64_t tid);
-#endif

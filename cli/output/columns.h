@@ -1,8 +1,7 @@
 /* columns.h - rows as a JSON object of columns: {"length": 2, "a": [1, 2],
  * ...}.
  */
-#ifndef CLI_OUTPUT_COLUMNS_H
-#define CLI_OUTPUT_COLUMNS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,4 +31,3 @@ struct json;
  * the columns end with COLUMN_END. */
 void columns_json(struct json *j, const char *key, const struct column *c,
 		  const void *rows, size_t size, size_t n);
-#endif

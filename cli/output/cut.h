@@ -1,6 +1,5 @@
 /* cut.h - names cut to a width. */
-#ifndef CLI_OUTPUT_CUT_H
-#define CLI_OUTPUT_CUT_H
+#pragma once
 #include <stddef.h>
 
 struct arena;
@@ -28,4 +27,3 @@ void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail);
  * `text`. */
 void cut_names(struct cut_name *name, size_t n, size_t cells,
 	       struct arena *text);
-#endif

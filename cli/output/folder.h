@@ -1,7 +1,6 @@
 /* folder.h - output that is a folder: written aside and renamed, so that a
  * failure leaves nothing half-written. */
-#ifndef CLI_OUTPUT_FOLDER_H
-#define CLI_OUTPUT_FOLDER_H
+#pragma once
 
 struct err;
 
@@ -19,4 +18,3 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 /* Removes what a folder_write() that did not return has made, for whoever ends
  * the program without exit(). */
 void folder_drop(void);
-#endif

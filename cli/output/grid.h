@@ -1,7 +1,6 @@
 /* grid.h - a table that is filled cell by cell, then written as text, CSV or
  * JSON in the form of a query's result. */
-#ifndef CLI_OUTPUT_GRID_H
-#define CLI_OUTPUT_GRID_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,4 +60,3 @@ void grid_say_rest(size_t n, const char *what);
 void grid_json_rows(const struct grid *g, struct json *j);
 /* Writes an array of objects, one a line, and a newline. */
 void grid_json(const struct grid *g, struct json *j, const char *key);
-#endif

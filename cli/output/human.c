@@ -3,7 +3,6 @@
 #include "stitch/base/wide.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Formats v with three significant digits and a unit. */

@@ -1,6 +1,5 @@
 /* human.h - formats numbers for people. */
-#ifndef CLI_OUTPUT_HUMAN_H
-#define CLI_OUTPUT_HUMAN_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,4 +33,3 @@ void human_put_percent(FILE *out, double part, double whole);
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals);
 /* Writes the same to out. */
 void human_put_grouped(FILE *out, uint64_t n);
-#endif

@@ -19,8 +19,7 @@
  * characters that hide or turn text are written as \uXXXX, so that the output
  * can be shown on a terminal. A string that is not UTF-8 cannot be JSON: its
  * bytes are made safe as by safe_text_clean(). */
-#ifndef CLI_OUTPUT_JSON_H
-#define CLI_OUTPUT_JSON_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,4 +117,3 @@ bool json_can(const char *s, size_t len);
 /* Returns whether a row of text is to have its JSON and a tab in front, by
  * which view knows what the row is about: $BACKSTITCH_ROWS. */
 bool json_before_rows(void);
-#endif

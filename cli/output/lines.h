@@ -2,8 +2,7 @@
  * in its column.
  *
  * The functions add to a line until lines_put() prints it. */
-#ifndef CLI_OUTPUT_LINES_H
-#define CLI_OUTPUT_LINES_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,4 +39,3 @@ void lines_print(struct lines *l, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void lines_put_styled(struct lines *l, const char *label,
 		      enum term_style style);
-#endif

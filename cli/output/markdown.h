@@ -1,7 +1,6 @@
 /* markdown.h - GitHub-flavoured Markdown, for a bot that posts what is printed.
  */
-#ifndef CLI_OUTPUT_MARKDOWN_H
-#define CLI_OUTPUT_MARKDOWN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,4 +12,3 @@ void markdown_put_cell(FILE *out, const char *s, size_t len);
 void markdown_put_rule(FILE *out, bool right);
 /* Begins or ends a block that shows text as a screen has it. */
 void markdown_fence(FILE *out, bool begin);
-#endif

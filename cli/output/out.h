@@ -2,8 +2,7 @@
  *
  * A full disk is an error, a reader that went away (| head) is none, and
  * ferror() alone cannot tell one from the other. */
-#ifndef CLI_OUTPUT_OUT_H
-#define CLI_OUTPUT_OUT_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -32,4 +31,3 @@ int out_may_replace(const char *path, bool database, struct err *err);
 typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);
-#endif

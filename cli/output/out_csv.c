@@ -76,7 +76,6 @@ static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-extern const struct output out_csv;
 const struct output out_csv = {
 	.name = "csv",
 	.summary = "comma-separated values with a head line",

@@ -14,7 +14,6 @@ static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 	return 0;
 }
 
-extern const struct output out_json;
 const struct output out_json = {
 	.name = "json",
 	.summary = "an object whose rows are an array of objects",

@@ -67,7 +67,6 @@ static int out_lines_write(FILE *out, struct rows *rows, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-extern const struct output out_lines;
 const struct output out_lines = {
 	.name = "lines",
 	.summary = "one value below the other, for people",

@@ -108,7 +108,6 @@ static int out_markdown_write(FILE *out, struct rows *rows, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-extern const struct output out_markdown;
 const struct output out_markdown = {
 	.name = "markdown",
 	.summary = "a table of GitHub-flavoured Markdown",

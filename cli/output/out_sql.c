@@ -70,7 +70,6 @@ static int out_sql_write(FILE *out, struct rows *rows, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-extern const struct output out_sql;
 const struct output out_sql = {
 	.name = "sql",
 	.summary = "SQL that makes a table 'result'",

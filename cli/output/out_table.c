@@ -200,7 +200,6 @@ static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-extern const struct output out_table;
 const struct output out_table = {
 	.name = "table",
 	.summary = "aligned columns for people",

@@ -2,7 +2,6 @@
 #include "cli/output/output.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "schema/store.h"

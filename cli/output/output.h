@@ -1,7 +1,6 @@
 /* output.h - one way to write rows: one file, one struct output, one table row.
  */
-#ifndef CLI_OUTPUT_OUTPUT_H
-#define CLI_OUTPUT_OUTPUT_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -39,4 +38,3 @@ extern const struct opt csv_opts[];
 
 /* Writes a value that is not text: nothing for NULL, hexadecimal for a blob. */
 void output_value(FILE *out, const struct value *v);
-#endif

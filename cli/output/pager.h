@@ -5,8 +5,7 @@
  * output is just printed. Descriptor 1 remains the terminal, so that widths and
  * colors are right. If stderr is the terminal, it goes to the pager as well
  * until pager_end(). */
-#ifndef CLI_OUTPUT_PAGER_H
-#define CLI_OUTPUT_PAGER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,4 +22,3 @@ char *pager_kept(size_t *n);
 int pager_fd(void);
 /* Ends the output and waits until the user leaves the pager. */
 void pager_end(void);
-#endif

@@ -3,8 +3,7 @@
  * Shown only if standard error is a terminal and the work takes more than half
  * a second. Code that prints to stderr meanwhile calls progress_clear()
  * first. */
-#ifndef CLI_OUTPUT_PROGRESS_H
-#define CLI_OUTPUT_PROGRESS_H
+#pragma once
 #include <stdint.h>
 
 void progress_start(const char *what);
@@ -16,4 +15,3 @@ void progress_start_live(const char *what, const char *hint);
 void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		     const char *unit);
 void progress_clear(void);
-#endif

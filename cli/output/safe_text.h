@@ -1,7 +1,6 @@
 /* safe_text.h - text from captures made safe to show: what commands a
  * terminal, hides or turns text, or is not UTF-8 becomes a visible escape. */
-#ifndef CLI_OUTPUT_SAFE_TEXT_H
-#define CLI_OUTPUT_SAFE_TEXT_H
+#pragma once
 #include <stddef.h>
 #include <stdio.h>
 
@@ -41,4 +40,3 @@ size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 /* Returns how many bytes of s to take, at most max + 3 of len, so that no
  * character is cut in two. */
 size_t safe_text_part(const char *s, size_t len, size_t max);
-#endif

@@ -3,8 +3,7 @@
  * A message is one line, or the next part of one. Whatever its arguments are,
  * names of files and captures too, no newline of theirs begins another line,
  * and nothing of them commands the terminal. */
-#ifndef CLI_OUTPUT_SAY_H
-#define CLI_OUTPUT_SAY_H
+#pragma once
 
 /* Formats as printf() does. A newline ends the line if it is the last
  * character; anywhere else, and as all that cannot be shown, it becomes an
@@ -13,4 +12,3 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same behind "note: ": what a user should know of the answer, and that
  * changes no exit status. Not of what a command does, or has done. */
 void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-#endif

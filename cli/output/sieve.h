@@ -4,8 +4,7 @@
  * All that is written to stdout and stderr goes through a sieve, so that no
  * caller has to know which of its texts came from outside. Newlines, tabs and
  * the sequences of term.h pass; text that is safe already is not changed. */
-#ifndef CLI_OUTPUT_SIEVE_H
-#define CLI_OUTPUT_SIEVE_H
+#pragma once
 #include <stddef.h>
 
 struct sieve {
@@ -20,4 +19,3 @@ struct sieve {
 void sieve_pass(struct sieve *s, const char *buf, size_t n);
 /* Shows what is held: no more bytes follow. */
 void sieve_end(struct sieve *s);
-#endif

@@ -1,6 +1,5 @@
 /* sql.h - the words of SQL that tables as such are made of. */
-#ifndef CLI_OUTPUT_SQL_H
-#define CLI_OUTPUT_SQL_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,4 +9,3 @@ void sql_put_text(FILE *out, const char *s, size_t len);
 /* Writes the name of a column of the table, for the first one with what is
  * before it. */
 void sql_put_column(FILE *out, const char *name, bool first);
-#endif

@@ -1,6 +1,5 @@
 /* term.h - what the terminal can do: its width, and whether it has color. */
-#ifndef CLI_OUTPUT_TERM_H
-#define CLI_OUTPUT_TERM_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -59,4 +58,3 @@ struct term_lines {
 FILE *term_lines_begin(struct term_lines *l, FILE *out);
 /* Closes the stream and prints the lines. */
 void term_lines_end(struct term_lines *l);
-#endif

@@ -10,7 +10,6 @@
 
 #include "cli/samples/filter.h"
 #include "cli/waits/waits.h"
-#include "cli/page/page_data.h"
 #include "cli/page/page_diff.h"
 #include "cli/page/page_source.h"
 #include "cli/page/page_tables.h"

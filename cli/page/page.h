@@ -5,8 +5,7 @@
  * anything; without scripts its tables are all there. It has the same bytes
  * for the same database and options, programs and source files. Call
  * html_page_new(), then _write. */
-#ifndef CLI_PAGE_PAGE_H
-#define CLI_PAGE_PAGE_H
+#pragma once
 #include <stdio.h>
 
 #include "cli/page/page_data.h"
@@ -29,4 +28,3 @@ void html_page_add_diff(struct html_page *p, const struct page_diff *diff);
 void html_page_free(struct html_page *p);
 /* Writes the page; an out_write_fn. */
 int html_page_write(FILE *out, void *page, struct err *err);
-#endif

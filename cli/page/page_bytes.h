@@ -1,6 +1,5 @@
 /* page_bytes.h - numbers as bytes in base64, for the scripts of a page. */
-#ifndef CLI_PAGE_PAGE_BYTES_H
-#define CLI_PAGE_PAGE_BYTES_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,4 +18,3 @@ void page_bytes_signed(struct page_bytes *b, uint64_t v);
 void page_base64(const struct page_bytes *b, FILE *out);
 /* Writes an element with this id, which no browser runs, around the base64. */
 void page_bytes_write(const struct page_bytes *b, const char *id, FILE *out);
-#endif

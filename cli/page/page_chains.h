@@ -10,8 +10,7 @@
  *   among `irqs` (0: it has none)
  * - for each segment, without holes: ns, thread, state, proof, CPU + 1 (0:
  *   none), how many edges lead to it, and the numbers of these */
-#ifndef CLI_PAGE_PAGE_CHAINS_H
-#define CLI_PAGE_PAGE_CHAINS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,4 +41,3 @@ void page_chains_encode(struct page_chains *p,
 			uint32_t (*thread_of)(void *arg, uint32_t comm),
 			void *arg);
 void page_chains_write(const struct page_chains *p, FILE *out);
-#endif

@@ -17,7 +17,6 @@
 #include "cli/stacks/stacks.h"
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
-#include "cli/waits/waits.h"
 #include "cli/stacks/trust.h"
 #include "cli/stacks/verdict_words.h"
 #include "cli/waits/wall.h"

@@ -26,8 +26,7 @@
  *
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million. */
-#ifndef CLI_PAGE_PAGE_DATA_H
-#define CLI_PAGE_PAGE_DATA_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -62,4 +61,3 @@ struct stacks *page_data_stacks(const struct page_data *d);
 const char *page_data_trust(const struct page_data *d);
 /* Returns the event of the samples to show first, -1 if there is none. */
 int page_data_event(const struct page_data *d);
-#endif

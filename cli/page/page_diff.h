@@ -6,8 +6,7 @@
  * functions with what is judged of them; "diff_nodes" are numbers for each node
  * of the tree of both recordings, parents before children: depth, label, weight
  * in A and in B, samples in A and in B, all with what is above. */
-#ifndef CLI_PAGE_PAGE_DIFF_H
-#define CLI_PAGE_PAGE_DIFF_H
+#pragma once
 #include <stdio.h>
 
 struct err;
@@ -23,4 +22,3 @@ struct page_diff *page_diff_new(const struct sides *s,
 				struct err *err);
 void page_diff_free(struct page_diff *p);
 void page_diff_write(const struct page_diff *p, FILE *out);
-#endif

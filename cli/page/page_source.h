@@ -6,8 +6,7 @@
  * counted over all functions, in which its samples were taken; 0: in none that
  * is in the page. So the page counts instructions and lines within what is
  * chosen. */
-#ifndef CLI_PAGE_PAGE_SOURCE_H
-#define CLI_PAGE_PAGE_SOURCE_H
+#pragma once
 #include <stdio.h>
 
 struct err;
@@ -24,4 +23,3 @@ void page_source_free(struct page_source *p);
 /* Says on the page which files it has lines of. */
 void page_source_tell(const struct page_source *p, FILE *out);
 void page_source_write(const struct page_source *p, FILE *out);
-#endif

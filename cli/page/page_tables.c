@@ -2,7 +2,6 @@
 #include "cli/output/human.h"
 #include "cli/page/page_tables.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "cli/stacks/label.h"

@@ -1,6 +1,5 @@
 /* page_tables.h - the tables of an HTML page, which need no script. */
-#ifndef CLI_PAGE_PAGE_TABLES_H
-#define CLI_PAGE_PAGE_TABLES_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -14,4 +13,3 @@ void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined);
 /* Writes the tables of captures, verdicts, losses, findings and code without
  * names. Returns 0, or -1 and *err. */
 int page_tables_write(FILE *out, struct store *db, struct err *err);
-#endif

@@ -6,8 +6,7 @@
  * key * 4, + 1 if it has an end of its own, + 2 if it stands for another number
  * than 1; zigzag of time's difference to the item before (0: not known, else
  * 1 + bins since t0); the end likewise, as a plain number; the number. */
-#ifndef CLI_PAGE_PAGE_TIMES_H
-#define CLI_PAGE_PAGE_TIMES_H
+#pragma once
 #include <stdint.h>
 #include <stdio.h>
 
@@ -27,4 +26,3 @@ void page_times_free(struct page_times *t);
  * the number of items. */
 void page_times_meta(const struct page_times *t, struct json *j);
 void page_times_write(const struct page_times *t, FILE *out);
-#endif

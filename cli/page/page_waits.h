@@ -13,8 +13,7 @@
  * - runs: zigzag of begin's difference to the run before, ns, cpu, thread
  *
  * Both are ordered by end, so those of one thread or CPU by begin as well. */
-#ifndef CLI_PAGE_PAGE_WAITS_H
-#define CLI_PAGE_PAGE_WAITS_H
+#pragma once
 #include <stdint.h>
 #include <stdio.h>
 
@@ -46,4 +45,3 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		       void *arg);
 /* Writes the blocks. */
 void page_waits_write(const struct page_waits *w, FILE *out);
-#endif

@@ -1,6 +1,5 @@
 /* path.h - the answers of the command path: why a thread took so long. */
-#ifndef CLI_PATH_PATH_H
-#define CLI_PATH_PATH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -172,4 +171,3 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 /* The longest waits; shares by path of edges; whom waits are put down to. */
 int path_waits(struct path_run *r, struct err *err);
 int path_shares(struct path_run *r, struct err *err);
-#endif

@@ -2,8 +2,7 @@
  * blame of backstitch-schema(5).
  *
  * Rows of a thread are made when it is first asked for. */
-#ifndef CLI_PATH_PATH_BLAME_H
-#define CLI_PATH_PATH_BLAME_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,4 +24,3 @@ void path_blame_free(struct path_blame *b); /* NULL is fine */
 const struct blame_row *path_blame_row(struct path_blame *b, uint32_t thread,
 				       size_t i);
 const struct blame_row *path_blame_any(struct path_blame *b, size_t i);
-#endif

@@ -1,7 +1,6 @@
 /* path_lists.h - the waits and wake-ups of each thread, listed when they are
  * first asked for, and numbered when an id is. */
-#ifndef CLI_PATH_PATH_LISTS_H
-#define CLI_PATH_PATH_LISTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,4 +34,3 @@ int64_t path_list_wait_id(struct path_lists *l, uint32_t thread, uint32_t wait);
  * if there is none. */
 bool path_lists_find(struct path_lists *l, int64_t id, bool wakes,
 		     uint32_t *thread, size_t *item);
-#endif

@@ -3,8 +3,7 @@
  *
  * They are computed when a statement first reads one of them, by the same code
  * as the answers of path. */
-#ifndef CLI_PATH_PATH_SQL_H
-#define CLI_PATH_PATH_SQL_H
+#pragma once
 struct err;
 struct path_sql;
 struct store;
@@ -15,4 +14,3 @@ struct store;
 struct path_sql *path_sql_new(struct store *db, const char *path,
 			      struct err *err);
 void path_sql_free(struct path_sql *s); /* NULL is fine */
-#endif

@@ -5,8 +5,7 @@
  * same code (matching.h) with the same callers. What changed is judged of
  * functions, as in report --diff, and not of frames: a frame shows the change
  * of its function. */
-#ifndef CLI_PICTURES_DIFF_MODEL_H
-#define CLI_PICTURES_DIFF_MODEL_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,4 +51,3 @@ double diff_model_size(const struct diff_model *m, int side, uint32_t id,
 /* Returns how much larger a node is in B than the unchanged rest predicts, as
  * diff_rows_excess() does. */
 double diff_model_excess(const struct diff_model *m, uint32_t id, bool total);
-#endif

@@ -1,7 +1,6 @@
 /* drawing.h - a flame graph that is being made: flame_draw.h fills it, and
  * flame_notes.h says what it shows. */
-#ifndef CLI_PICTURES_DRAWING_H
-#define CLI_PICTURES_DRAWING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,4 +58,3 @@ struct drawing {
 	char note[SVG_NOTES][DRAWING_NOTE_MAX];
 	size_t n_note;
 };
-#endif

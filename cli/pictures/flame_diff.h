@@ -3,8 +3,7 @@
  * The picture is that of the second recording; the color of a frame says
  * whether its function has more or less there than in the first, and only where
  * samples and loss leave no other explanation (diff_stats.h). */
-#ifndef CLI_PICTURES_FLAME_DIFF_H
-#define CLI_PICTURES_FLAME_DIFF_H
+#pragma once
 
 struct err;
 struct flame_opts;
@@ -14,4 +13,3 @@ struct svg_opts;
 /* Runs flame --diff. Returns an enum status, or -1 and *err. */
 int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err);
-#endif

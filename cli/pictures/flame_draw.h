@@ -4,8 +4,7 @@
  * drawing_add()), then write the tree; drawing_release(). Notes are the lines
  * below the picture (flame_notes.h). Drawings that are compared share their
  * labels. */
-#ifndef CLI_PICTURES_FLAME_DRAW_H
-#define CLI_PICTURES_FLAME_DRAW_H
+#pragma once
 #include <stdint.h>
 
 #include "cli/pictures/drawing.h"
@@ -60,4 +59,3 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 		    struct label_list *l);
 /* Appends a frame that is not code. */
 void drawing_group(struct drawing *d, const char *name, struct label_list *l);
-#endif

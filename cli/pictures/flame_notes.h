@@ -2,8 +2,7 @@
  *
  * What they tell is counted while stacks are added. Each note is one line;
  * there is room for SVG_NOTES, and those that come later are left out. */
-#ifndef CLI_PICTURES_FLAME_NOTES_H
-#define CLI_PICTURES_FLAME_NOTES_H
+#pragma once
 #include <stdint.h>
 
 struct drawing;
@@ -38,4 +37,3 @@ void drawing_note_unweighed(struct drawing *d);
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s);
 /* Notes which intervals are drawn, and how many are not. */
 void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s);
-#endif

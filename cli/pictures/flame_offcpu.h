@@ -1,6 +1,5 @@
 /* flame_offcpu.h - a flame graph of the time that threads were off the CPU. */
-#ifndef CLI_PICTURES_FLAME_OFFCPU_H
-#define CLI_PICTURES_FLAME_OFFCPU_H
+#pragma once
 
 struct drawing;
 struct err;
@@ -10,4 +9,3 @@ struct err;
  * "[woken by NAME]". */
 int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err);
-#endif

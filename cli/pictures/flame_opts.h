@@ -1,6 +1,5 @@
 /* flame_opts.h - what a flame graph shows: the options of the command flame. */
-#ifndef CLI_PICTURES_FLAME_OPTS_H
-#define CLI_PICTURES_FLAME_OPTS_H
+#pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
@@ -19,4 +18,3 @@ struct flame_opts {
 	const char *diff_by, *weight;
 	const char *latency; /* a kind of intervals, as report --latency */
 };
-#endif

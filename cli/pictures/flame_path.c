@@ -15,7 +15,6 @@
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "cli/path/path.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

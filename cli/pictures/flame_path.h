@@ -1,7 +1,6 @@
 /* flame_path.h - a flame graph of chains of waits: who waited for whom, and
  * with which functions. */
-#ifndef CLI_PICTURES_FLAME_PATH_H
-#define CLI_PICTURES_FLAME_PATH_H
+#pragma once
 
 struct err;
 struct path_opts;
@@ -12,4 +11,3 @@ struct store;
  * was done meanwhile. Returns an enum status, or -1 and *err. */
 int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	       const char *file, struct err *err);
-#endif

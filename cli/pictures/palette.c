@@ -1,8 +1,6 @@
 /* palette.c - which colour a frame has. */
 #include "cli/pictures/palette.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "cli/output/json.h"

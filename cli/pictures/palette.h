@@ -3,8 +3,7 @@
  *
  * Colours depend on the name only, so equal functions look equal in every
  * picture. What is missing or guessed looks the same in every palette. */
-#ifndef CLI_PICTURES_PALETTE_H
-#define CLI_PICTURES_PALETTE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,4 +41,3 @@ struct ramp {
  * brightness. */
 void ramp_shade(const struct ramp *r, int i, int n, int light,
 		char out[RAMP_SHADE]);
-#endif

@@ -2,8 +2,7 @@
  *
  * The file needs nothing from outside, shows the whole picture without
  * scripts too, and has the same bytes for the same input and options. */
-#ifndef CLI_PICTURES_SVG_H
-#define CLI_PICTURES_SVG_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,4 +62,3 @@ struct svg_opts {
  */
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	      struct err *err);
-#endif

@@ -5,8 +5,7 @@
  * kind, capture and CPU that share one of TIMELINE_COLUMNS columns are one mark
  * with a count, and bands that overlap or are narrower than a column are one
  * band. No number gets lost by that. */
-#ifndef CLI_PICTURES_TIMELINE_H
-#define CLI_PICTURES_TIMELINE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -92,4 +91,3 @@ void timeline_release(struct timeline *tl);
 void timeline_mark(struct timeline *tl, const struct timeline_mark *m);
 void timeline_band(struct timeline *tl, const struct timeline_band *b);
 void timeline_finish(struct timeline *tl);
-#endif

@@ -3,8 +3,7 @@
  * Any error but Ctrl-C leaves blocks that are whole behind; pushing again sends
  * the others. The row of table run is the last one: a run without it is not
  * there yet. */
-#ifndef CLI_PUSH_PUSH_H
-#define CLI_PUSH_PUSH_H
+#pragma once
 #include "cli/push/push_counts.h"
 
 struct err;
@@ -22,4 +21,3 @@ int push_database(struct push *p, struct store *db, const char *path,
 /* Pushes the names of a database only. */
 int push_database_names(struct push *p, struct store *db, struct err *err);
 struct push_counts push_counts(const struct push *p);
-#endif

@@ -1,6 +1,5 @@
 /* push_body.h - the rows of an insert, as RowBinary packed with gzip. */
-#ifndef CLI_PUSH_PUSH_BODY_H
-#define CLI_PUSH_PUSH_BODY_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ void push_body_u64(struct push_body *b, uint64_t v);
 int push_body_finish(struct push_body *b, struct err *err);
 /* Packs what waits, so that buf stays small. Returns 0, or -1 and *err. */
 int push_body_flush(struct push_body *b, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* push_counts.h - how a push is to go, and what it did. */
-#ifndef CLI_PUSH_PUSH_COUNTS_H
-#define CLI_PUSH_PUSH_COUNTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ struct push_counts {
 					* stands for several */
 	uint64_t retries;
 };
-#endif

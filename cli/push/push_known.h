@@ -1,7 +1,6 @@
 /* push_known.h - what the files of this room share while a database is pushed.
  */
-#ifndef CLI_PUSH_PUSH_KNOWN_H
-#define CLI_PUSH_PUSH_KNOWN_H
+#pragma once
 #include "cli/fleet/fleet_rows.h"
 #include "cli/push/push_counts.h"
 #include "cli/push/push_sender.h"
@@ -31,4 +30,3 @@ struct push {
  * -1 and *err. */
 int push_stacks(struct push *p, struct err *err);
 int push_names(struct push *p, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* push_sender.h - inserts on their way to a server, a few at a time. */
-#ifndef CLI_PUSH_PUSH_SENDER_H
-#define CLI_PUSH_PUSH_SENDER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,4 +34,3 @@ int push_sender_drain(struct push_sender *s, struct err *err);
 void push_sender_again(struct push_sender *s);
 /* Gives up what is under way. */
 void push_sender_drop(struct push_sender *s);
-#endif

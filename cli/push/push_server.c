@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/command.h"
 #include "cli/push/push_tables.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

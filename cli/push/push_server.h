@@ -1,8 +1,7 @@
 /* push_server.h - the tables of a fleet on one server, or on those of a
  * cluster: makes them, checks them, says what they have of a run, and removes
  * that. */
-#ifndef CLI_PUSH_PUSH_SERVER_H
-#define CLI_PUSH_PUSH_SERVER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 			     struct err *err);
 int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 			   struct err *err);
-#endif

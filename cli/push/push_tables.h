@@ -4,8 +4,7 @@
  * On one server they are MergeTree tables. In a cluster each server has the
  * rows of its shard in TABLE_local, and a Distributed table TABLE over those of
  * all servers. */
-#ifndef CLI_PUSH_PUSH_TABLES_H
-#define CLI_PUSH_PUSH_TABLES_H
+#pragma once
 #include <stdio.h>
 
 #include "cli/fleet/fleet_schema.h"
@@ -34,4 +33,3 @@ void push_sql_create(FILE *f, enum fleet_table_id t, const char *cluster);
 void push_sql_create_over(FILE *f, enum fleet_table_id t, const char *database,
 			  const char *cluster);
 void push_sql_insert(FILE *f, enum fleet_table_id t);
-#endif

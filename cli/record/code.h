@@ -1,8 +1,7 @@
 /* code.h - the code that a program or process runs, looked at before it is
  * recorded: is every file of it built with frame pointers, which runtime is it?
  */
-#ifndef CLI_RECORD_CODE_H
-#define CLI_RECORD_CODE_H
+#pragma once
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,4 +43,3 @@ int code_of_program(const char *name, struct record_code *out, struct err *err);
 int code_of_process(long pid, struct record_code *out, struct err *err);
 /* Returns whether nearly all functions of each file set a frame pointer. */
 bool code_has_frames(const struct record_code *c);
-#endif

@@ -1,7 +1,6 @@
 /* learn.h - what a capture teaches the next recording: were its buffers and
  * stack dumps large enough? */
-#ifndef CLI_RECORD_LEARN_H
-#define CLI_RECORD_LEARN_H
+#pragma once
 #include <stdbool.h>
 
 /* perf's largest dump: a multiple of 8, whose size is in 16 bits. */
@@ -24,4 +23,3 @@ struct learned {
  * NULL: nothing is, and it is a trial, of which .proves is wanted. */
 int learn_from(const char *file, const char *name, struct learned *out,
 	       struct err *err);
-#endif

@@ -5,8 +5,7 @@
  * it off without a word where the kernel is older than 6.19, and events fall
  * back to others. What was recorded tells which. What runs already is recorded
  * itself, for half a second, so that dumps are as large as its stacks. */
-#ifndef CLI_RECORD_PLAN_H
-#define CLI_RECORD_PLAN_H
+#pragma once
 #include <stdio.h>
 
 #include "cli/record/code.h"
@@ -57,4 +56,3 @@ void plan_say_why(const struct plan *p);
 /* Returns whether the process that was to be recorded has ended: what there is
  * of it is in p->trial. */
 bool plan_is_over(const struct plan *p);
-#endif

@@ -8,8 +8,7 @@
  *
  * Order of calls: rings_open(), rings_start(), rings_drain() several times a
  * second, rings_close(). */
-#ifndef CLI_RECORD_RINGS_H
-#define CLI_RECORD_RINGS_H
+#pragma once
 #include <limits.h>
 
 struct err;
@@ -29,4 +28,3 @@ int rings_drain(struct rings *r, struct err *err);
 int rings_close(struct rings *r, struct err *err);
 /* Writes the name of the folder beside a capture of perf. */
 void rings_folder(const char *capture, char out[PATH_MAX]);
-#endif

@@ -1,7 +1,6 @@
 /* asked.h - what the requests of events say: which user half came later, and
  * what became of it. Read beside the events: a join takes twice as long. */
-#ifndef CLI_SAMPLES_ASKED_H
-#define CLI_SAMPLES_ASKED_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,4 +22,3 @@ void asked_close(struct asked *a); /* NULL is fine */
  * come by increasing ids. */
 int asked_find(struct asked *a, int64_t event, struct asked_row *row,
 	       struct err *err);
-#endif

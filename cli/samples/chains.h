@@ -3,8 +3,7 @@
  * Loads the frames, stacks and chains once. The lines of a chain are made when
  * first needed and kept, so that printing a sample is a copy: a capture has far
  * fewer chains than samples. */
-#ifndef CLI_SAMPLES_CHAINS_H
-#define CLI_SAMPLES_CHAINS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,4 +39,3 @@ int chains_check(struct chains *c, int64_t id, struct err *err);
 int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		struct err *err);
 void chains_free(struct chains *c);
-#endif

@@ -6,8 +6,7 @@
  * is its id in the database; item 0 of each array is empty and means none.
  * Even of a damaged database, ids in the arrays are in range and a parent is
  * smaller than its child, so that a walk to the outermost frame ends. */
-#ifndef CLI_SAMPLES_CODE_H
-#define CLI_SAMPLES_CODE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,4 +107,3 @@ struct int_rows *code_open_stacks(struct store *db, struct err *err);
  * which int_rows_end() tells. */
 bool code_next_stack(struct int_rows *r, size_t n_frame,
 		     struct code_stack *out);
-#endif

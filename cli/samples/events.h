@@ -2,8 +2,7 @@
  * filter selects; with their types, threads and names.
  *
  * Memory is bounded by the number of names and event types. */
-#ifndef CLI_SAMPLES_EVENTS_H
-#define CLI_SAMPLES_EVENTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,4 +64,3 @@ const struct event_type *events_type(const struct events *ev, int64_t id);
 const struct event_comm *events_comm(const struct events *ev, int64_t id);
 size_t events_types(const struct events *ev);
 size_t events_comms(const struct events *ev);
-#endif

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "cli/typed.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"

@@ -1,7 +1,6 @@
 /* filter.h - the filters that report, flame, script and export share: which
  * samples they read. */
-#ifndef CLI_SAMPLES_FILTER_H
-#define CLI_SAMPLES_FILTER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,4 +97,3 @@ bool filter_takes_thread(const struct filter *filter, int64_t pid, int64_t tid,
  * if an option is malformed, or names only what is not in db. */
 int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 		  int64_t *to, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* interrupts.c - which functions of the kernel an interrupt enters by. */
 #include "cli/samples/interrupts.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"

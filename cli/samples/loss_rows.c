@@ -8,7 +8,6 @@
 #include "cli/samples/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 struct loss_rows {

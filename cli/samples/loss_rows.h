@@ -3,8 +3,7 @@
  * --time and -C select losses; the other filters do not, because lost records
  * may have belonged to any thread and event. Memory is bounded by the number of
  * records about losses. */
-#ifndef CLI_SAMPLES_LOSS_ROWS_H
-#define CLI_SAMPLES_LOSS_ROWS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,4 +42,3 @@ const char *loss_own_ring(const char *format);
  * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,
 		  struct err *err);
-#endif

@@ -3,8 +3,6 @@
 #include "cli/samples/payloads.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +16,6 @@
 #include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

@@ -3,8 +3,7 @@
  * Payloads are in one table for each event name, or raw in table payload. Each
  * ev_ table is read once along with the events, so events must be asked for in
  * the order of their ids. */
-#ifndef CLI_SAMPLES_PAYLOADS_H
-#define CLI_SAMPLES_PAYLOADS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,4 +55,3 @@ struct payload_of {
 int payloads_perf(struct payloads *ps, const struct event_row *e,
 		  const struct payload_of *of, const void **data, size_t *len,
 		  struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* recorder.h - how to record what a database lacks, with the recorder that made
  * its captures. */
-#ifndef CLI_SAMPLES_RECORDER_H
-#define CLI_SAMPLES_RECORDER_H
+#pragma once
 
 struct err;
 struct store;
@@ -17,4 +16,3 @@ enum recorder_lack {
  * recorders are together. NULL and *err: the database cannot be read. */
 const char *recorder_cure(struct store *db, enum recorder_lack lack,
 			  struct err *err);
-#endif

@@ -2,8 +2,7 @@
  *
  * Column 0 of the statement is the id of an event, in ascending order; events
  * are asked for in the order of their ids. */
-#ifndef CLI_SAMPLES_ROW_CURSOR_H
-#define CLI_SAMPLES_ROW_CURSOR_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,4 +36,3 @@ int row_cursor_step(struct row_cursor *c, struct err *err);
  * -1 and *err. */
 int row_cursor_seek(struct row_cursor *c, int64_t event, struct err *err);
 void row_cursor_close(struct row_cursor *c);
-#endif

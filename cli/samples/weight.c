@@ -6,7 +6,6 @@
 #include "cli/samples/weight.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

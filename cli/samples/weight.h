@@ -1,8 +1,7 @@
 /* weight.h - what a sample weighs: what was recorded, 1, or the value of an SQL
  * expression of the user; and which samples count, and for which row, by other
  * expressions. */
-#ifndef CLI_SAMPLES_WEIGHT_H
-#define CLI_SAMPLES_WEIGHT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -47,4 +46,3 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 /* Returns the unit of the weights: "ns" if the expression is a name that ends
  * in it, else the expression. */
 const char *weight_unit(const char *expr);
-#endif

@@ -4,8 +4,7 @@
  * and counts that belong to them. Memory is bounded by the distinct stacks and
  * names, not by samples. Runs without a row in table run are not complete yet,
  * and are not read. */
-#ifndef CLI_SERVER_SERVER_H
-#define CLI_SERVER_SERVER_H
+#pragma once
 #include "cli/command.h"
 #include "cli/server/server_detail.h"
 
@@ -27,4 +26,3 @@ struct store *server_open(const char *url, const struct filter *filter,
  * name_images(). Returns a database that is not finished yet, or NULL and
  * *err. */
 struct store *server_open_unnamed(const char *url, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* server_ask.h - what the files of this room share. */
-#ifndef CLI_SERVER_SERVER_ASK_H
-#define CLI_SERVER_SERVER_ASK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,4 +109,3 @@ int server_sums(struct server *s, const char *cond, struct err *err);
 uint32_t server_type(const struct server *s, const char *name, size_t len);
 /* Returns the number of a run; SIZE_MAX if it was not chosen. */
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id);
-#endif

@@ -1,7 +1,6 @@
 /* server_detail.h - what the groups of samples are told apart by, beside event,
  * thread name, stacks and fate. */
-#ifndef CLI_SERVER_SERVER_DETAIL_H
-#define CLI_SERVER_SERVER_DETAIL_H
+#pragma once
 
 enum server_detail {
 	SERVER_SUMS = 0,
@@ -9,4 +8,3 @@ enum server_detail {
 	SERVER_CPUS = 2,
 	SERVER_VERDICTS = 4 /* of joined requests, too */
 };
-#endif

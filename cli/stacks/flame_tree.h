@@ -4,8 +4,7 @@
  * Afterwards the children of a node lie one behind the other, sorted by
  * label, and the weight of every node is the sum of its children's and its
  * own `self`: nothing gets lost between adding and drawing. */
-#ifndef CLI_STACKS_FLAME_TREE_H
-#define CLI_STACKS_FLAME_TREE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,4 +65,3 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id);
 /* The child of a node with that label; FLAME_NONE: none. O(1). */
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label);
-#endif

@@ -1,6 +1,5 @@
 /* folded.h - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
-#ifndef CLI_STACKS_FOLDED_H
-#define CLI_STACKS_FOLDED_H
+#pragma once
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,4 +22,3 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err);
 /* Writes the frames of one stack: "main;read;vfs_read_[k]". */
 void folded_stack(FILE *out, const struct labels *labels, const uint32_t *label,
 		  size_t n);
-#endif

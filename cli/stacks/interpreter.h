@@ -3,8 +3,7 @@
  *
  * A rule recognises a frame by its image and its name. It changes what flame
  * and report show, not the database. */
-#ifndef CLI_STACKS_INTERPRETER_H
-#define CLI_STACKS_INTERPRETER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,4 +41,3 @@ struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 					   const char *name);
 /* Returns the label of a language: "[interpreter: python]". */
 const char *interpreter_label(uint8_t language);
-#endif

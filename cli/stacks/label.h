@@ -2,8 +2,7 @@
  *
  * Many frames share one label: all offsets of one function, all unnamed
  * offsets of one image. Ids are dense and start at 0. */
-#ifndef CLI_STACKS_LABEL_H
-#define CLI_STACKS_LABEL_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,4 +65,3 @@ int label_compare(const struct label *a, const struct label *b);
 	"for Java, Node and Python) or a jitdump ('perf inject --jit')"
 /* Returns a word for the kind: "kernel", "user", "missing", ... */
 const char *label_kind_name(enum label_kind kind);
-#endif

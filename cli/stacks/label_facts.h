@@ -2,8 +2,7 @@
  * build-id of its file, its source line, the number of bogus places.
  *
  * Loaded with one scan over the frames; memory is bounded by the labels. */
-#ifndef CLI_STACKS_LABEL_FACTS_H
-#define CLI_STACKS_LABEL_FACTS_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -27,4 +26,3 @@ void label_facts_free(struct label_facts *f);
  */
 const struct label_fact *label_facts_get(const struct label_facts *f,
 					 uint32_t label);
-#endif

@@ -3,8 +3,7 @@
  * Every --include must match a frame of the stack, and no --exclude may. Each
  * name is matched once. The weight of dropped stacks is summed up for a
  * message. */
-#ifndef CLI_STACKS_PICK_H
-#define CLI_STACKS_PICK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,4 +25,3 @@ bool pick_stack(struct pick *p, const uint32_t *label, size_t n,
 		uint64_t weight);
 /* Returns the dropped weight; UINT64_MAX if the sum is too large. */
 uint64_t pick_dropped(const struct pick *p);
-#endif

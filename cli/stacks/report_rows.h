@@ -7,8 +7,7 @@
  *
  * A key counts once per sample, however often it is in the stack. The sum of
  * `self` over all rows is the weight of all samples, exactly. */
-#ifndef CLI_STACKS_REPORT_ROWS_H
-#define CLI_STACKS_REPORT_ROWS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -130,4 +129,3 @@ const struct report_missing *report_rows_missing(const struct report_rows *r);
 struct report_rows *report_around_new(struct stacks *s, int event,
 				      const char *func, bool callers,
 				      unsigned int keys);
-#endif

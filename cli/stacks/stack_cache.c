@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/samples/events.h"
-#include "cli/stacks/label.h"
 #include "cli/stacks/stacks.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

@@ -2,8 +2,7 @@
  * for each sample.
  *
  * Memory is bounded by the number of distinct stacks. */
-#ifndef CLI_STACKS_STACK_CACHE_H
-#define CLI_STACKS_STACK_CACHE_H
+#pragma once
 #include <stddef.h>
 #include <stdio.h>
 
@@ -41,4 +40,3 @@ struct stack_text stack_cache_event(struct stack_cache *c,
 				    const struct event_row *e);
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g);
-#endif

@@ -2,8 +2,7 @@
  *
  * Memory is bounded by the number of distinct images, frames and functions, not
  * of samples. */
-#ifndef CLI_STACKS_STACK_NAMES_H
-#define CLI_STACKS_STACK_NAMES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,4 +90,3 @@ bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
  * there is no such frame. */
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		       uint32_t *label);
-#endif

@@ -3,8 +3,7 @@
  * Samples with equal event, thread name, stacks and fate were added up when the
  * database was made; a capture of a million samples has some ten thousand such
  * groups. */
-#ifndef CLI_STACKS_STACK_SUMS_H
-#define CLI_STACKS_STACK_SUMS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,4 +26,3 @@ struct stack_sum {
  * *err. */
 int stack_sums_read(struct store *db, const struct known_code *code,
 		    struct stack_sum **sums, size_t *n, struct err *err);
-#endif

@@ -3,8 +3,7 @@
  *
  * flame, report and most exports load the groups once and walk them;
  * stacks_get() returns the frames of a group. */
-#ifndef CLI_STACKS_STACKS_H
-#define CLI_STACKS_STACKS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -160,4 +159,3 @@ bool stacks_plain(const struct stacks *s, const struct stacks_group *g);
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);
 /* Returns the verdict of the group's requests as a word, or "no request". */
 const char *stacks_verdict(const struct stacks_group *g);
-#endif

@@ -1,7 +1,6 @@
 /* summary.h - the text of info and of the end of ingest: contents and
  * losses. */
-#ifndef CLI_STACKS_SUMMARY_H
-#define CLI_STACKS_SUMMARY_H
+#pragma once
 #include <stdio.h>
 
 struct err;
@@ -14,4 +13,3 @@ struct store;
 int summary_print(FILE *out, struct store *db, const char *path,
 		  const char *brief, struct err *err);
 int summary_json(FILE *out, struct store *db, struct err *err);
-#endif

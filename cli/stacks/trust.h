@@ -5,8 +5,7 @@
  * each group of them, then trust_say(). trust_read() and trust_of() count for
  * all events and for one. It ends with the share of these
  * samples whose names nothing proves. */
-#ifndef CLI_STACKS_TRUST_H
-#define CLI_STACKS_TRUST_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -73,4 +72,3 @@ struct trust *trust_read(struct store *db, const struct filter *filter,
  * caller frees, or NULL and *err. */
 struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
 		       struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* trust_inner.h - what the files of trust.h share: the kinds of samples, and
  * how many were counted of each. For them only. */
-#ifndef CLI_STACKS_TRUST_INNER_H
-#define CLI_STACKS_TRUST_INNER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,4 +78,3 @@ static inline void trust_tally(int64_t *sum, uint64_t n)
 
 	*sum = all < COUNT_MAX ? (int64_t)all : COUNT_MAX;
 }
-#endif

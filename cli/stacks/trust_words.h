@@ -1,7 +1,6 @@
 /* trust_words.h - what the classes of view trust are called in sentences, and
  * what they mean. */
-#ifndef CLI_STACKS_TRUST_WORDS_H
-#define CLI_STACKS_TRUST_WORDS_H
+#pragma once
 
 /* What is wrong with a stack. */
 enum trust_kind {
@@ -25,4 +24,3 @@ struct trust_word {
 extern const struct trust_word trust_words[];
 /* Returns the word of a class; of an unknown one the last, which has none. */
 const struct trust_word *trust_word(const char *name);
-#endif

@@ -1,7 +1,6 @@
 /* verdict_words.c - what the words of verdicts mean. */
 #include "cli/stacks/verdict_words.h"
 
-#include <stddef.h>
 #include <string.h>
 
 const struct help_line verdict_words[] = {

@@ -1,6 +1,5 @@
 /* verdict_words.h - what the words of verdicts mean. */
-#ifndef CLI_STACKS_VERDICT_WORDS_H
-#define CLI_STACKS_VERDICT_WORDS_H
+#pragma once
 
 /* A word of a help text with its meaning, or, without a word, a paragraph. */
 struct help_line {
@@ -13,4 +12,3 @@ extern const struct help_line verdict_words[];
 /* Returns the meaning of a verdict; `of` is "request" or "chain". Returns NULL
  * if there is no such verdict. */
 const char *verdict_meaning(const char *of, const char *word);
-#endif

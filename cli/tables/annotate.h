@@ -1,7 +1,6 @@
 /* annotate.h - what the files of the annotate command share: the functions with
  * samples, and the code of one function. */
-#ifndef CLI_TABLES_ANNOTATE_H
-#define CLI_TABLES_ANNOTATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -240,4 +239,3 @@ void annot_json(const struct annot *a);
 /* Prints the hottest functions, at most max (0: all), and how to see one; path
  * is the database. */
 void annot_list(const struct hot *h, const char *path, size_t max, bool json);
-#endif

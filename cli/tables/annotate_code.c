@@ -13,7 +13,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
-#include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"

@@ -1,6 +1,5 @@
 /* event_rates.h - how often each event of a trace came, and when. */
-#ifndef CLI_TABLES_EVENT_RATES_H
-#define CLI_TABLES_EVENT_RATES_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -9,4 +8,3 @@ struct store;
 /* Prints a row for each event, the most frequent first, `limit` of them.
  * Returns 0, or -1 and *err. */
 int event_rates_print(struct store *db, size_t limit, struct err *err);
-#endif

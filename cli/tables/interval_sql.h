@@ -1,7 +1,6 @@
 /* interval_sql.h - the intervals of a database as a table for SQL: interval of
  * backstitch-schema(5). It is computed when a statement first reads it. */
-#ifndef CLI_TABLES_INTERVAL_SQL_H
-#define CLI_TABLES_INTERVAL_SQL_H
+#pragma once
 #include <stdbool.h>
 
 struct err;
@@ -15,4 +14,3 @@ struct store;
 struct interval_sql *interval_sql_new(struct store *db, const char *path,
 				      bool slices, struct err *err);
 void interval_sql_free(struct interval_sql *s); /* NULL is fine */
-#endif

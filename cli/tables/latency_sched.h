@@ -1,8 +1,7 @@
 /* latency_sched.h - intervals of the scheduler, "wake-up" (ready until it runs)
  * and "off-cpu" (from one time on a CPU to the next), as cli/causes proves
  * them. */
-#ifndef CLI_TABLES_LATENCY_SCHED_H
-#define CLI_TABLES_LATENCY_SCHED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,4 +43,3 @@ void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
  * which is empty without one, if j is not NULL. */
 void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
 			 int64_t to, struct json *j);
-#endif

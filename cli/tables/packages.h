@@ -1,7 +1,6 @@
 /* packages.h - finds the package of a file in dpkg's lists or rpm's
  * database. */
-#ifndef CLI_TABLES_PACKAGES_H
-#define CLI_TABLES_PACKAGES_H
+#pragma once
 
 struct packages;
 
@@ -16,4 +15,3 @@ void packages_read(struct packages *p);
 /* Returns the package of a path that was added, NULL if it is unknown. The
  * string belongs to p. */
 const char *packages_of(const struct packages *p, const char *path);
-#endif

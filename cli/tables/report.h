@@ -1,6 +1,5 @@
 /* report.h - the tables of the command report. */
-#ifndef CLI_TABLES_REPORT_H
-#define CLI_TABLES_REPORT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -130,4 +129,3 @@ size_t report_key_columns(unsigned int keys, struct grid_column *col);
 void report_key_cells(struct grid *g, unsigned int keys,
 		      const struct report_rows *of,
 		      const struct report_row *row);
-#endif

@@ -8,7 +8,6 @@
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/samples/loss_rows.h"
-#include "cli/waits/offcpu.h"
 #include "cli/waits/waits.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/stacks/stacks.h"
@@ -22,7 +21,6 @@
 #include "cli/tables/report.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 

@@ -19,7 +19,6 @@
 #include "cli/waits/wait_cause.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/output/term.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/intern.h"

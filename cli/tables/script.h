@@ -5,8 +5,7 @@
  * in the capture. An event with callchains then has one line per frame and an
  * empty line. Other events have the address on the same line, and the comm
  * right-aligned in 16 columns. */
-#ifndef CLI_TABLES_SCRIPT_H
-#define CLI_TABLES_SCRIPT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,4 +60,3 @@ void script_losses_close(struct script_losses *l);
 /* Prints the losses that ended until `time`, INT64_MAX: all that are left.
  * Returns 0, or -1 and *err. */
 int script_losses_until(struct script_losses *l, int64_t time, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* sframe.h - the answers of the command sframe. */
-#ifndef CLI_TABLES_SFRAME_H
-#define CLI_TABLES_SFRAME_H
+#pragma once
 #include <stdbool.h>
 
 struct elf_file;
@@ -24,4 +23,3 @@ int sframe_readiness(const char *path, bool json, struct err *err);
 /* Compares unwinding the stack dumps of a capture by SFrame alone with all
  * tables. Returns an enum status, or -1 and *err. */
 int sframe_unwind(const char *path, bool json, struct err *err);
-#endif

@@ -18,7 +18,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/unwind/unwind_readiness.h"
 #include "symbolize/symbolize.h"

@@ -1,6 +1,5 @@
 /* threads.h - the time of each thread: on a CPU, ready for one, waiting. */
-#ifndef CLI_TABLES_THREADS_H
-#define CLI_TABLES_THREADS_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -12,4 +11,3 @@ struct store;
  */
 int threads_print(struct store *db, const char *path, size_t limit,
 		  struct err *err);
-#endif

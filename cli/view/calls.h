@@ -2,8 +2,7 @@
  *
  * A node is the stacks that begin alike. calls_split() makes the nodes below
  * it, which costs as much as it has stacks; what nobody opens costs nothing. */
-#ifndef CLI_VIEW_CALLS_H
-#define CLI_VIEW_CALLS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,4 +41,3 @@ const struct calls_node *calls_node(const struct calls *c, uint32_t id);
 const struct calls_node *calls_split(struct calls *c, uint32_t id);
 /* Returns how many nodes were made. */
 uint32_t calls_nodes(const struct calls *c);
-#endif

@@ -3,8 +3,7 @@
  *
  * It has the terminal from cells_open() to cells_close(), which restores it; so
  * do Ctrl-Z and an exit in between. */
-#ifndef CLI_VIEW_CELLS_H
-#define CLI_VIEW_CELLS_H
+#pragma once
 
 struct err;
 
@@ -72,4 +71,3 @@ int cells_put_name(int row, int column, int width, enum cells_style style,
 void cells_show(int row, int column);
 /* Returns the next character or enum cells_key; waits at most so long. */
 int cells_key(int ms);
-#endif

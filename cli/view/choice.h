@@ -1,7 +1,6 @@
 /* choice.h - the filters as view's user types them, as arguments of other
  * commands, and those that were there before. */
-#ifndef CLI_VIEW_CHOICE_H
-#define CLI_VIEW_CHOICE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,4 +34,3 @@ void choices_push(struct choices *c, const struct filter *f);
 /* Stores the last one. Returns false if there is none. */
 bool choices_pop(struct choices *c, struct filter *f);
 void choices_release(struct choices *c);
-#endif

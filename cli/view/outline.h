@@ -1,7 +1,6 @@
 /* outline.h - rows that open into the rows below them: functions with their
  * callers or callees, or the tree of all calls. */
-#ifndef CLI_VIEW_OUTLINE_H
-#define CLI_VIEW_OUTLINE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +37,3 @@ size_t outline_open_hot(struct outline *o, size_t at);
 /* Returns the line that a line is below; itself if there is none. */
 size_t outline_parent(const struct outline *o, size_t at);
 void outline_release(struct outline *o);
-#endif

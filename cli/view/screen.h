@@ -1,6 +1,5 @@
 /* screen.h - one of the things that view shows, and how it answers keys. */
-#ifndef CLI_VIEW_SCREEN_H
-#define CLI_VIEW_SCREEN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -94,5 +93,3 @@ bool list_key(struct list *l, int key, int rows);
 void list_go(struct list *l, size_t at);
 /* Moves `top` so that the cursor is in that many rows. */
 void list_fit(struct list *l, int rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* span.h - when samples were taken and records were lost, in a line of the
  * terminal, to choose a time from. */
-#ifndef CLI_VIEW_SPAN_H
-#define CLI_VIEW_SPAN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +26,3 @@ bool span_move(int key, size_t *from, size_t *to, bool *marked);
 /* Writes the filter that selects these parts: "time=1.5,2.25". */
 void span_filter(const struct span *s, size_t from, size_t to, char *buf,
 		 size_t size);
-#endif

@@ -1,7 +1,6 @@
 /* sums.h - the samples that view shows: their stacks, the rows of their
  * functions, and trees of them. All is as report -g counts it. */
-#ifndef CLI_VIEW_SUMS_H
-#define CLI_VIEW_SUMS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,4 +47,3 @@ struct calls *sums_callees(const struct sums *s, size_t row);
 uint64_t sums_find(const struct sums *s, const char *text);
 /* Returns whether the name of a label has the text. */
 bool sums_has(const struct label *l, const char *text);
-#endif

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/samples/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/stop.h"

@@ -1,6 +1,5 @@
 /* view.h - the answers of the other commands as screens on a terminal. */
-#ifndef CLI_VIEW_VIEW_H
-#define CLI_VIEW_VIEW_H
+#pragma once
 
 struct err;
 struct filter;
@@ -18,4 +17,3 @@ struct view_what {
 
 /* Shows it until the user leaves. Returns 0, or -1 and *err. */
 int view_run(const struct view_what *what, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* callers.h - which functions called what events are of, by their stacks. Each
  * pair of halves is looked at once. */
-#ifndef CLI_WAITS_CALLERS_H
-#define CLI_WAITS_CALLERS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,4 +28,3 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 int callers_stack(struct callers *c, int64_t event, bool kernel,
 		  struct label_list *out, struct err *err);
 const struct label *callers_label(const struct callers *c, uint32_t label);
-#endif

@@ -4,8 +4,7 @@
  * The events of one kernel are read once, in time order. Memory grows with the
  * number of switches and wake-ups, by about 16 bytes each, and of the pieces
  * and edges that are asked for (proof.h), by about 70 for each wait. */
-#ifndef CLI_WAITS_CAUSES_H
-#define CLI_WAITS_CAUSES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -102,4 +101,3 @@ bool causes_wake_has_premise(const struct causes *c,
  * none.
  */
 const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event);
-#endif

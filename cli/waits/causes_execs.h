@@ -1,6 +1,5 @@
 /* causes_execs.h - when threads called exec, which may change their tids. */
-#ifndef CLI_WAITS_CAUSES_EXECS_H
-#define CLI_WAITS_CAUSES_EXECS_H
+#pragma once
 struct causes_names;
 struct causes_types;
 struct err;
@@ -12,4 +11,3 @@ struct timeline;
 int causes_execs_load(struct timeline *t, struct store *db,
 		      const struct causes_types *ts, struct causes_names *names,
 		      struct err *err);
-#endif

@@ -2,8 +2,7 @@
  * last one of each.
  *
  * causes_names_load(), then causes_names_add() where a thread has none. */
-#ifndef CLI_WAITS_CAUSES_NAMES_H
-#define CLI_WAITS_CAUSES_NAMES_H
+#pragma once
 #include <stdint.h>
 
 struct causes_names;
@@ -22,4 +21,3 @@ int causes_names_add(struct causes_names *n, struct store *db,
 const char *causes_names_comm(const struct causes_names *n, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_names_pid(const struct causes_names *n, int64_t tid);
-#endif

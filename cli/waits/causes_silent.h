@@ -1,6 +1,5 @@
 /* causes_silent.h - the names of silent tasks, and the premise about them. */
-#ifndef CLI_WAITS_CAUSES_SILENT_H
-#define CLI_WAITS_CAUSES_SILENT_H
+#pragma once
 
 struct causes_names;
 struct thread_names;
@@ -13,4 +12,3 @@ char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 /* Returns the premise that only records of these names are missing, likewise.
  */
 char *causes_silent_premise(const struct timeline *t, const char *names);
-#endif

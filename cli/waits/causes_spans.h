@@ -9,8 +9,7 @@
  * its time. The others, those with more switches first, tell of times of which
  * none before them does, less what the clocks may be off by: so whatever a
  * later span tells happened after all that an earlier one tells. */
-#ifndef CLI_WAITS_CAUSES_SPANS_H
-#define CLI_WAITS_CAUSES_SPANS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,4 +96,3 @@ typedef void causes_loss_fn(void *arg, const struct causes_span *span,
 int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 			 const char *query, causes_loss_fn *fn, void *arg,
 			 struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* causes_types.h - what the types of a kernel's events are read for, and the
  * fields of these events. */
-#ifndef CLI_WAITS_CAUSES_TYPES_H
-#define CLI_WAITS_CAUSES_TYPES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -102,4 +101,3 @@ int causes_types_each_exec(const struct causes_types *ts, struct store *db,
 /* Returns the name of table i of ts->table if its rows tell who comes or who is
  * woken; NULL: they do not. */
 const char *causes_types_names(const struct causes_types *ts, size_t i);
-#endif

@@ -1,6 +1,5 @@
 /* futex_locks.h - names of the futexes of a database, for report --latency. */
-#ifndef CLI_WAITS_FUTEX_LOCKS_H
-#define CLI_WAITS_FUTEX_LOCKS_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -17,4 +16,3 @@ void futex_locks_close(struct futex_locks *l); /* NULL is fine */
  * of the variable there, as far as mappings tell, or its number. */
 uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 			  int64_t time, uint64_t addr);
-#endif

@@ -4,8 +4,7 @@
  * Events are read once, in time order. Memory grows with open intervals, names,
  * threads and losses. Intervals come in the order of their ends; those without
  * an end come last, or when it is clear that they have none. */
-#ifndef CLI_WAITS_INTERVALS_H
-#define CLI_WAITS_INTERVALS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ const char *intervals_name(const struct intervals *iv, uint32_t name);
 const struct intervals_thread *intervals_thread(const struct intervals *iv,
 						uint32_t thread);
 struct intervals_sums intervals_sums(const struct intervals *iv);
-#endif

@@ -10,8 +10,7 @@
  * Order of calls: irqs_new(); irqs_raise(), irqs_enter(), irqs_leave() and
  * irqs_wake() for each record of a CPU in the order of its ring; then
  * irqs_find(). */
-#ifndef CLI_WAITS_IRQS_H
-#define CLI_WAITS_IRQS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,4 +79,3 @@ struct irq_wake {
 };
 /* Returns it; NULL: no record of an interrupt tells. */
 const struct irq_wake *irqs_find(const struct irqs *q, int64_t event);
-#endif

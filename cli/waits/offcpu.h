@@ -1,7 +1,6 @@
 /* offcpu.h - words of the time that threads were off the CPU: where it began,
  * and the states of tasks. The waits themselves are in waits.h. */
-#ifndef CLI_WAITS_OFFCPU_H
-#define CLI_WAITS_OFFCPU_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,4 +27,3 @@ int64_t offcpu_state_bits(const struct value *v);
 /* Returns whether a list, as filter.state, has the state; "R" in it means "R"
  * and "R+". */
 bool offcpu_takes_state(const char *list, int64_t state);
-#endif

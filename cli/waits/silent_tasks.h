@@ -1,7 +1,6 @@
 /* silent_tasks.h - the tasks of which a capture has no record, as a sentence;
  * and what else only the order of its switches shows to be missing. */
-#ifndef CLI_WAITS_SILENT_TASKS_H
-#define CLI_WAITS_SILENT_TASKS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,4 +26,3 @@ struct silent_tasks {
 int silent_tasks_load(struct silent_tasks *s, struct store *db,
 		      const char *path, struct err *err);
 void silent_tasks_release(struct silent_tasks *s);
-#endif

@@ -2,8 +2,7 @@
  *
  * The functions of the kernel in the stack of the switch tell it: the system
  * call, or the fault inside of it. */
-#ifndef CLI_WAITS_WAIT_CAUSE_H
-#define CLI_WAITS_WAIT_CAUSE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,4 +79,3 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
 bool wait_cause_is_lock(const char *name);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
-#endif

@@ -11,8 +11,7 @@
  * Items come in the order of the records that end them. Memory is bounded by
  * the number of threads; with wakers it grows as in causes.h, and by 64 bytes
  * for each wait. */
-#ifndef CLI_WAITS_WAITS_H
-#define CLI_WAITS_WAITS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -124,4 +123,3 @@ const struct causes *waits_causes(const struct waits *w);
 bool offcpu_sampled(const struct offcpu_sums *s);
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);
-#endif

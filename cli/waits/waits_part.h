@@ -1,7 +1,6 @@
 /* waits_part.h - what may be missing in the events that tell of the waits of a
  * kernel, and the waits that kernels measured. For waits.c only. */
-#ifndef CLI_WAITS_WAITS_PART_H
-#define CLI_WAITS_WAITS_PART_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,4 +84,3 @@ bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
 /* Returns when the thread that had this id at a time exited; INT64_MAX: no
  * record says that it did. */
 int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time);
-#endif

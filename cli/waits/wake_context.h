@@ -8,8 +8,7 @@
  * Order of calls: wake_contexts_new(); wake_contexts_take() for each event, in
  * the order of the timeline; wake_contexts_settle(), when the timeline is
  * sealed; then the questions. */
-#ifndef CLI_WAITS_WAKE_CONTEXT_H
-#define CLI_WAITS_WAKE_CONTEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,4 +50,3 @@ enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
 					   const struct proof_edge *e);
 /* Returns the words of SOFTIRQ_IF_NO_IRQ; NULL: no wake-up rests on it. */
 const char *wake_contexts_cards(const struct wake_contexts *wc);
-#endif

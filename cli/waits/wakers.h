@@ -1,7 +1,6 @@
 /* wakers.h - who ended a wait, as cli/causes proves it: for tables and pictures
  * of many waits. */
-#ifndef CLI_WAITS_WAKERS_H
-#define CLI_WAITS_WAKERS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,4 +54,3 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x);
 /* Returns "NAME" of a thread, or the name or word of an interrupt; "" if nobody
  * woke it, or nobody knows. */
 const char *waker_name(const struct stacks *s, const struct waker *w);
-#endif

@@ -1,7 +1,6 @@
 /* wall.h - times as events of stacks: waits, beside samples or alone, and the
  * intervals between two events that belong together. */
-#ifndef CLI_WAITS_WALL_H
-#define CLI_WAITS_WALL_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -57,4 +56,3 @@ int wall_load_intervals(struct store *db, const char *path,
 			const struct filter *filter, const char *kind,
 			struct stacks *s, struct wall_intervals *sums,
 			wall_interval_fn *fn, void *arg, struct err *err);
-#endif

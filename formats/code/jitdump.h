@@ -4,8 +4,7 @@
  *
  * Call order: jitdump_open(), jitdump_read() once, jitdump_close() after the
  * last use of the code: its names and bytes are in the file. */
-#ifndef FORMATS_CODE_JITDUMP_H
-#define FORMATS_CODE_JITDUMP_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ int32_t jitdump_pid(const struct jitdump *d);
  * is noted in the ledger; everything before it is used. */
 struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 			 struct ledger *lg, uint16_t capture);
-#endif

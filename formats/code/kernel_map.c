@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "stitch/base/kallsyms_text.h"
-#include "stitch/base/mem.h"
 
 #define PAGE 4096u
 #define MODULES_MAX 20000u

@@ -1,7 +1,6 @@
 /* kernel_map.h - derives where the code of a kernel is from a copy of its
  * /proc/kallsyms, for captures that record addresses but no mappings. */
-#ifndef FORMATS_CODE_KERNEL_MAP_H
-#define FORMATS_CODE_KERNEL_MAP_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +26,3 @@ struct kernel_map {
  * code. */
 void kernel_map_read(struct kernel_map *out, const char *text, size_t len);
 void kernel_map_release(struct kernel_map *km);
-#endif

@@ -6,8 +6,7 @@
  * file names give process and time: PID.maps, PID@SECONDS.maps, optionally
  * after a word and a dot. Lines that cannot be read are damage in the ledger.
  */
-#ifndef FORMATS_CODE_MAPS_H
-#define FORMATS_CODE_MAPS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,4 +32,3 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		 int32_t pid, int64_t time, struct ledger *lg,
 		 uint16_t capture);
-#endif

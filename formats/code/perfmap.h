@@ -7,8 +7,7 @@
  *
  * Nor does anything tell how to unwind it, but of CPython's trampolines, which
  * are all copies of one function, this is known. */
-#ifndef FORMATS_CODE_PERFMAP_H
-#define FORMATS_CODE_PERFMAP_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 void perfmap_close(struct perfmap *m);
 /* The code, valid until perfmap_close(). */
 struct jit *perfmap_jit(struct perfmap *m);
-#endif

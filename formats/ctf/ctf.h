@@ -14,8 +14,7 @@
  * offsets followed by text and blobs, with a format text (plan.c). So all code
  * for ftrace's payloads (formats/tracepoint/tracepoint.h, payload.h) can read
  * it. */
-#ifndef FORMATS_CTF_CTF_H
-#define FORMATS_CTF_CTF_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -587,4 +586,3 @@ void ctf_event_take(struct ctf_stream *s);
 
 /* ---- next.c */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
-#endif

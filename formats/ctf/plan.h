@@ -1,6 +1,5 @@
 /* plan.h - the programs that decode the events of a stream class. */
-#ifndef FORMATS_CTF_PLAN_H
-#define FORMATS_CTF_PLAN_H
+#pragma once
 #include "formats/ctf/ctf.h"
 
 /* Returns the class of an event, which is made on its first event; NULL and
@@ -23,4 +22,3 @@ static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
 }
 /* Makes the programs of a stream class. */
 void ctf_plan_make(struct ctf_plan *plan);
-#endif

@@ -1,6 +1,5 @@
 /* pool.h - memory for records that were made and not released. */
-#ifndef FORMATS_CTF_POOL_H
-#define FORMATS_CTF_POOL_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,4 +47,3 @@ static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
 }
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle);
 void ctf_pool_release(struct ctf_pool *pool);
-#endif

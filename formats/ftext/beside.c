@@ -19,7 +19,6 @@
 #include "formats/input.h"
 #include "formats/reader/scan.h"
 #include "formats/reader/trace_clock.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/clocks.h"
 

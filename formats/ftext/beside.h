@@ -13,8 +13,7 @@
  *	# beside: cpu=1 dropped=12
  *	# beside: cpus=2
  */
-#ifndef FORMATS_FTEXT_BESIDE_H
-#define FORMATS_FTEXT_BESIDE_H
+#pragma once
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,4 +53,3 @@ int32_t ftext_beside_cpus(const struct ftext_beside *b);
 /* Adds up the totals; at most UINT64_MAX. */
 uint64_t ftext_beside_sum(const struct ftext_beside *b);
 void ftext_beside_release(struct ftext_beside *b);
-#endif

@@ -6,8 +6,7 @@
  * line belongs to an event there. The stack of an event is printed behind it,
  * with events of other CPUs between them. What tracefs tells beside the stream
  * is in each piece. */
-#ifndef FORMATS_FTEXT_CUT_H
-#define FORMATS_FTEXT_CUT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,4 +34,3 @@ bool ftext_cut_is_late(const struct ftext_cut *c);
 void ftext_cut_head(struct ftext_cut *c, FILE *out);
 /* Says that a piece is complete, and writes what ends it. */
 void ftext_cut_tail(struct ftext_cut *c, FILE *out);
-#endif

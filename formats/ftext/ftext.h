@@ -6,8 +6,7 @@
  * the record. A ref's handle is the number of an item, its len the record of
  * the item. All refs have the same kind, so that their order is that of the
  * text. */
-#ifndef FORMATS_FTEXT_FTEXT_H
-#define FORMATS_FTEXT_FTEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -322,4 +321,3 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 /* record.c: makes records. */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		 struct err *err);
-#endif

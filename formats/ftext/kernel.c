@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "formats/ftext/ftext.h"
-#include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
 /* Most frames to compare, and most lines to search for them. */

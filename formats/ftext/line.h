@@ -2,8 +2,7 @@
  *
  * Grammar: backstitch-formats(5), "Text of ftrace". The result depends only on
  * the line and, for lines without a context, on the header. */
-#ifndef FORMATS_FTEXT_LINE_H
-#define FORMATS_FTEXT_LINE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -90,4 +89,3 @@ struct line_frame {
 bool line_is_frame(struct scan s);
 /* Returns false if the frame has no known form. */
 bool line_frame(struct scan s, bool kernel, struct line_frame *out);
-#endif

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -1,6 +1,5 @@
 /* entry.h - compares the length of an entry with its format. */
-#ifndef FORMATS_FTRACE_ENTRY_H
-#define FORMATS_FTRACE_ENTRY_H
+#pragma once
 
 #include "formats/ftrace/ftrace.h"
 
@@ -41,4 +40,3 @@ static inline bool ft_entry_fits(const struct ft_type *t, const struct bytes *b,
 }
 void ft_entry_misfit(const struct ft_type *t, const struct bytes *b,
 		     unsigned int width, struct err *err);
-#endif

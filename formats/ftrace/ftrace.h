@@ -5,8 +5,7 @@
  * the streams. Next: merges all streams, each the ring pages of one CPU.
  * Decode: makes the record. An entry is identified by its stream and its offset
  * in the stream's unpacked bytes, its place. */
-#ifndef FORMATS_FTRACE_FTRACE_H
-#define FORMATS_FTRACE_FTRACE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -547,4 +546,3 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err);
-#endif

@@ -11,7 +11,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 

@@ -1,6 +1,5 @@
 /* pack.h - the bytes of streams: plain pages, or compressed chunks. */
-#ifndef FORMATS_FTRACE_PACK_H
-#define FORMATS_FTRACE_PACK_H
+#pragma once
 
 #include "formats/ftrace/ftrace.h"
 
@@ -51,4 +50,3 @@ void ft_streams_release(struct ft *ft);
 /* Adds a stream that is a file of its own. `in` stays open. */
 void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 		    const struct input *in);
-#endif

@@ -2,8 +2,6 @@
  * entries with their times, and marks of lost entries. */
 #include "formats/ftrace/page.h"
 
-#include "formats/ftrace/ftrace.h"
-#include "formats/ftrace/pack.h"
 #include "stitch/base/err.h"
 
 #define LOST ((uint64_t)1 << 31)	/* entries before this page were lost */

@@ -2,8 +2,7 @@
  * by their place.
  *
  * Entries with data are taken inline, all others by page.c. */
-#ifndef FORMATS_FTRACE_PAGE_H
-#define FORMATS_FTRACE_PAGE_H
+#pragma once
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 
@@ -79,4 +78,3 @@ static inline int ft_entry_at(struct ft *ft, struct ft_stream *s,
 		       ? 0
 		       : ft_entry_any_at(ft, s, place, out, err);
 }
-#endif

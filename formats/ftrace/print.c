@@ -12,7 +12,6 @@
 #include "stitch/base/kallsyms_text.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/source.h"
 
 #define TEXTS_MAX 1000000u
 #define LINE_MAX_LEN 4096

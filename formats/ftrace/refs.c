@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "formats/ftrace/ftrace.h"
-
 void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind, uint32_t len)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,

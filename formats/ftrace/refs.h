@@ -1,6 +1,5 @@
 /* refs.h - refs of entries, and the events of buffers. */
-#ifndef FORMATS_FTRACE_REFS_H
-#define FORMATS_FTRACE_REFS_H
+#pragma once
 
 #include "formats/ftrace/ftrace.h"
 
@@ -21,4 +20,3 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 }
 /* Adds an event of a buffer, which was not seen yet. Returns its index. */
 uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
-#endif

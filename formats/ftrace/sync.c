@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
-#include "stitch/base/wide.h"
 
 #define CPUS_MAX 65536u
 #define SAMPLES_MAX 1000000u

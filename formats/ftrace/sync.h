@@ -1,6 +1,5 @@
 /* sync.h - the clock of a ring, and of a guest: the option TIME_SHIFT. */
-#ifndef FORMATS_FTRACE_SYNC_H
-#define FORMATS_FTRACE_SYNC_H
+#pragma once
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/wide.h"
@@ -26,4 +25,3 @@ static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
 /* Moves the times of a guest to its host's clock, if host is the host that the
  * guest's TIME_SHIFT names. */
 void ft_sync_pair(struct ft *guest, const struct ft *host);
-#endif

@@ -11,8 +11,7 @@
  * Mapping records are never undone: of a process that maps other files all the
  * time, those that later mappings cover are left out. Of one process, and of
  * each kind of kernel object, the newest 65536 are kept. */
-#ifndef FORMATS_PERF_CUT_H
-#define FORMATS_PERF_CUT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,4 +90,3 @@ uint64_t perf_cut_dropped(const struct perf_cut *c);
 /* Returns the number of records that were damaged, and stores what the first
  * one lacked, if there is one. */
 uint64_t perf_cut_damaged(const struct perf_cut *c, struct err *first);
-#endif

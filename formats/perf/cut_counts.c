@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
-#include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"

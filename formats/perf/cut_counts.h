@@ -5,8 +5,7 @@
  * recording began. A reader takes the first of them as they are, so that each
  * piece would count again what the pieces before it have. Therefore the records
  * of a piece are stored with values since the piece began. */
-#ifndef FORMATS_PERF_CUT_COUNTS_H
-#define FORMATS_PERF_CUT_COUNTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ void cut_counts_free(struct cut_counts *c); /* NULL is fine */
  * the record, or a copy that is valid until the next call. */
 const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r,
 			    const struct perf_attr *a);
-#endif

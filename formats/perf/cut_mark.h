@@ -4,8 +4,7 @@
  * A piece that begins with PERF_CUT_BEGINS has one that says how it ends.
  * Otherwise the rest of the piece was not stored, and its reader tells that. Of
  * version 1.0, the last piece of a stream has none. */
-#ifndef FORMATS_PERF_CUT_MARK_H
-#define FORMATS_PERF_CUT_MARK_H
+#pragma once
 
 /* The misc of such a record, which has the type PR_CUT and a u64. */
 enum perf_cut_mark {
@@ -19,4 +18,3 @@ enum perf_cut_mark {
 	PERF_CUT_BEGINS = 16, /* at that place; 0: nothing is before it */
 };
 #define PERF_CUT_MARK_SIZE 16
-#endif

@@ -4,8 +4,7 @@
  *
  * What the reader calls damaged is so here too. Otherwise a piece would begin
  * with a record that another one has as damage. */
-#ifndef FORMATS_PERF_CUT_READ_H
-#define FORMATS_PERF_CUT_READ_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,4 +60,3 @@ unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r);
  * all of these. */
 void cut_read_write(struct cut_read *c, const void *record, size_t size,
 		    FILE *out);
-#endif

@@ -4,8 +4,7 @@
  * Both sets are in the order of arrival, because of mappings that overlap the
  * later one counts. Both are bounded: the oldest is dropped and counted. All
  * sets of a stream together are bounded too: what has no room is dropped. */
-#ifndef FORMATS_PERF_CUT_STATE_H
-#define FORMATS_PERF_CUT_STATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,4 +99,3 @@ void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
 void cut_objects_release(struct cut_objects *s, struct cut_kept *k);
 void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
 		       FILE *out);
-#endif

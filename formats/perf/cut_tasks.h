@@ -5,8 +5,7 @@
  * the one that made it, a new process the mappings of its parent. These are
  * records and no regions of stitch/tasks/: a piece needs the bytes as they were
  * written, of all processes at once and without rows of a database. */
-#ifndef FORMATS_PERF_CUT_TASKS_H
-#define FORMATS_PERF_CUT_TASKS_H
+#pragma once
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,4 +24,3 @@ void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		    const struct record *rec, uint64_t time);
 /* Writes the names and mappings of all that live. */
 void cut_tasks_write(const struct cut_tasks *c, FILE *out);
-#endif

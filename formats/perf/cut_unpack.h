@@ -3,8 +3,7 @@
  * cut_unpack_feed() borrows the data of a compressed record until
  * cut_unpack_next() has returned 0. A record may be split between two of
  * them: what was not used stays for the next one. */
-#ifndef FORMATS_PERF_CUT_UNPACK_H
-#define FORMATS_PERF_CUT_UNPACK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,4 +23,3 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 void cut_unpack_used(struct cut_unpack *u, size_t n);
 /* Returns whether a record, or a block of zstd, has no end so far. */
 bool cut_unpack_is_open(const struct cut_unpack *u);
-#endif

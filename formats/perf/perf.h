@@ -6,8 +6,7 @@
  * ref into a record. A true pipe is not scanned: perf_stream_next() holds back
  * a window of records. A handle names a record: an offset in a mapped file, or
  * a position in a chunk of memory. */
-#ifndef FORMATS_PERF_PERF_H
-#define FORMATS_PERF_PERF_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -613,4 +612,3 @@ void perf_trace_release(struct perf *p);
 int perf_dump(struct source *src,
 	      int (*fn)(void *arg, const char *text, struct err *err),
 	      void *arg, struct err *err);
-#endif

@@ -10,9 +10,86 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
-#include "formats/perf/plain.h"
 #include "stitch/base/err.h"
+#include "stitch/base/table.h"
 #include "stitch/files/path_files.h"
+
+/* ---- plain records: told by their first bytes, without decoding them */
+
+/* Returns true if the next records of f can be plain. */
+static bool perf_plain_may_be(const struct perf_layout *l,
+			      const struct perf_file *f)
+{
+	return l->samples && f->in.data && !f->skip && !f->z && !f->done;
+}
+
+/* Finds an id that is not in the cache. */
+static bool perf_layout_find(struct perf_layout *l, uint64_t id)
+{
+	if (table_find_hash(l->ids, hash_u64(id)) == TABLE_NONE)
+		return false;
+	l->recent[id % RECENT_IDS] = id;
+	return true;
+}
+
+/* Is this sample of a known event? b: what begins with it. */
+static bool perf_plain_is_known(struct perf_layout *l, const struct bytes *b,
+				uint16_t size)
+{
+	uint64_t id = 0;
+
+	if (!l->asks || l->s_id + 8u > size ||
+	    bytes_peek_u64(b, l->s_id, &id) || !id)
+		return true;
+	return l->recent[id % RECENT_IDS] == id || perf_layout_find(l, id);
+}
+
+/* Reads the record at b, without moving it. Returns false if it is not plain,
+ * or not all there. */
+static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
+			    struct perf_plain *r)
+{
+	uint64_t at = 0;
+
+	if (bytes_left(b) < 8 || bytes_peek_u32(b, 0, &r->type) ||
+	    bytes_peek_u16(b, 4, &r->misc) || bytes_peek_u16(b, 6, &r->size) ||
+	    r->size > bytes_left(b) || r->size % 8)
+		return false;
+	if (r->type == PR_SAMPLE)
+		at = l->s_time;
+	else if (l->others && r->type && r->type < PR_KERNEL_KNOWN &&
+		 l->t_time && r->size >= 8 + l->t_size)
+		at = r->size - (uint64_t)l->t_time;
+	if (!at || at + 8 > r->size || bytes_peek_u64(b, at, &r->key) ||
+	    !r->key || r->key >= TIME_UNREAL)
+		return false;
+	return r->type != PR_SAMPLE || perf_plain_is_known(l, b, r->size);
+}
+
+/* Returns how to tell plain records, as long as no event and no id is added. */
+static struct perf_layout *perf_layout_of(struct perf *p)
+{
+	const struct perf_attr *first = p->attr;
+	struct perf_layout *l = &p->layout;
+
+	if (l->known)
+		return l;
+	memset(l, 0, sizeof(*l));
+	l->known = true;
+	if (!p->n_attr || !p->src.info.has_time || p->src.info.overwrite)
+		return l;
+	l->samples = p->same_sample_time;
+	l->others = p->same_time;
+	l->asks = !p->same_time && p->n_id && first->s_id;
+	l->s_time = first->s_time;
+	l->s_id = first->s_id;
+	l->t_time = first->t_time;
+	l->t_size = first->t_size;
+	l->ids = &p->by_id;
+	return l;
+}
+
+/* ---- the scan */
 
 /* Where the name is in a record MMAP2, with its header. */
 #define MAP_NAME 72

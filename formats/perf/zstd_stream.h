@@ -1,7 +1,6 @@
 /* zstd_stream.h - the decoder of the zstd stream that compressed records are.
  */
-#ifndef FORMATS_PERF_ZSTD_STREAM_H
-#define FORMATS_PERF_ZSTD_STREAM_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <zstd.h>
@@ -19,4 +18,3 @@ struct zstd_stream {
 const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out);
 /* Returns whether the input so far ends inside a block. */
 bool zstd_stream_is_open(const struct zstd_stream *z);
-#endif

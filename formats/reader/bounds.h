@@ -1,6 +1,5 @@
 /* bounds.h - values that no kernel writes, whatever it recorded. */
-#ifndef FORMATS_READER_BOUNDS_H
-#define FORMATS_READER_BOUNDS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -73,4 +72,3 @@ static inline bool near_time_is_far(struct near_time *near, uint64_t time)
 	near->n += near->n < TIMES_FAR_MAX;
 	return false;
 }
-#endif

@@ -5,8 +5,7 @@
  * section, each ring. A table with a smaller number than was written leaves
  * bytes that nothing claims; one with a larger number makes two claims overlap.
  * Zeros may stand between claims. */
-#ifndef FORMATS_READER_CLAIMS_H
-#define FORMATS_READER_CLAIMS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,4 +36,3 @@ void claims_release(struct claims *c);
  * describe. */
 void claims_check_rest(const struct source *src, const struct bytes *b,
 		       const char *what);
-#endif

@@ -16,8 +16,7 @@
  * requests. It must match from the start of the line and end at the end of a
  * word; the rest of the line is ignored. The first template that matches is
  * used. */
-#ifndef FORMATS_READER_NONCE_H
-#define FORMATS_READER_NONCE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,4 +70,3 @@ void nonce_request(const char *const *templates, struct scan text,
  * thread without a process, rec->pid becomes -1. */
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
 		 struct user_stack_reader *frames, struct record *rec);
-#endif

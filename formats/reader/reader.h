@@ -1,7 +1,6 @@
 /* reader.h - what all readers do: setting up a source, and writing damage,
  * notes and times that go back to the ledger. */
-#ifndef FORMATS_READER_READER_H
-#define FORMATS_READER_READER_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -30,4 +29,3 @@ void reader_note(const struct source *src, const char *what,
 /* Notes that an entry of a CPU is at `time`, earlier than `last` before it. */
 void reader_regress(const struct source *src, uint64_t off, uint64_t time,
 		    uint64_t last, int32_t cpu);
-#endif

@@ -1,6 +1,5 @@
 /* refuse.h - tells what a file is that no reader accepts. */
-#ifndef FORMATS_READER_REFUSE_H
-#define FORMATS_READER_REFUSE_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -9,4 +8,3 @@ struct err;
  * bytes. */
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err);
-#endif

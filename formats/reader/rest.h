@@ -1,8 +1,7 @@
 /* rest.h - compares a length with what it describes from the side that a
  * decoder does not see: too much is refused by struct bytes, too little leaves
  * bytes. */
-#ifndef FORMATS_READER_REST_H
-#define FORMATS_READER_REST_H
+#pragma once
 #include <stddef.h>
 
 struct bytes;
@@ -13,4 +12,3 @@ struct err;
 int rest_end(const struct bytes *b, struct err *err);
 int rest_padding(const struct bytes *b, size_t n, struct err *err);
 int rest_zeros(const struct bytes *b, struct err *err);
-#endif

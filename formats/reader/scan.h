@@ -2,8 +2,7 @@
  *
  * This is to lines what struct bytes is to numbers. A scan_ function that
  * returns false has not moved *s. */
-#ifndef FORMATS_READER_SCAN_H
-#define FORMATS_READER_SCAN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -203,4 +202,3 @@ static inline bool scan_back_i32(struct scan *s, int32_t *out)
 	s->n = n;
 	return true;
 }
-#endif

@@ -6,8 +6,7 @@
  * told_tasks_event() which records to make. Events repeat what earlier events
  * said, and several trace buffers record the same event; a record is made only
  * of what is new. */
-#ifndef FORMATS_READER_TASK_RULES_H
-#define FORMATS_READER_TASK_RULES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,4 +142,3 @@ void task_fork_record(const struct task_event *ev, int32_t process,
 		      int32_t child, struct record *rec);
 void task_exec_record(struct record *rec);
 void task_exit_record(struct record *rec);
-#endif

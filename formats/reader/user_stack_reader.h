@@ -3,8 +3,7 @@
  *
  * A place is a file that an earlier event inode_cache named by its device and
  * inode. */
-#ifndef FORMATS_READER_USER_STACK_READER_H
-#define FORMATS_READER_USER_STACK_READER_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,4 +49,3 @@ void user_stack_reader_note_file(struct user_stack_reader *u,
 				 const struct place *file, struct scan path);
 /* Sets the device numbers of *out from the kernel's own dev_t. */
 void user_stack_reader_set_device(uint32_t dev, struct place *out);
-#endif

@@ -1,6 +1,5 @@
 /* braces.h - fields of CTF events as text, as babeltrace2 prints them. */
-#ifndef FORMATS_TRACEPOINT_BRACES_H
-#define FORMATS_TRACEPOINT_BRACES_H
+#pragma once
 #include <stdbool.h>
 
 struct expr_value;
@@ -15,4 +14,3 @@ struct text_out;
  * Returns false if the value is of another kind. */
 bool tp_out_braces(struct text_out *o, char how, int bits,
 		   const struct expr_value *v);
-#endif

@@ -4,8 +4,7 @@
  * read from the capture, so they may be anything. A format is parsed once, into
  * nodes; these are evaluated for each payload. Both have limits on depth and
  * output. No function is called and no address is dereferenced. */
-#ifndef FORMATS_TRACEPOINT_EXPR_H
-#define FORMATS_TRACEPOINT_EXPR_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,4 +93,3 @@ struct expr {
  * none, 0 with e->unknown for what nothing is known of. Text is borrowed from
  * e, its tree or the record. */
 struct expr_value expr_evaluate(struct expr *e, uint32_t node);
-#endif

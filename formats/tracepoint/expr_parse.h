@@ -1,6 +1,5 @@
 /* expr_parse.h - parses the expressions in a tracepoint's print format. */
-#ifndef FORMATS_TRACEPOINT_EXPR_PARSE_H
-#define FORMATS_TRACEPOINT_EXPR_PARSE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,4 +49,3 @@ bool expr_is(struct expr_source *in, char c);
 /* Fails, because the format does what with this word of n bytes. Returns 0. */
 uint32_t expr_refuse_word(struct expr_source *in, const char *what,
 			  const char *word, size_t n);
-#endif

@@ -1,7 +1,6 @@
 /* expr_types.h - the types that print formats cast to and fields are declared
  * with. */
-#ifndef FORMATS_TRACEPOINT_EXPR_TYPES_H
-#define FORMATS_TRACEPOINT_EXPR_TYPES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ bool expr_types_take(const char **s, bool long32, struct expr_declared *out);
 /* Returns the bytes of the type that the declaration of an array begins with; 1
  * if the type is not known. */
 uint32_t expr_types_element(const char *declared, const char *end);
-#endif

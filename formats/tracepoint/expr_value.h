@@ -1,7 +1,6 @@
 /* expr_value.h - what an expression of a print format comes to: a number, a
  * text or bytes of the payload. */
-#ifndef FORMATS_TRACEPOINT_EXPR_VALUE_H
-#define FORMATS_TRACEPOINT_EXPR_VALUE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,4 +27,3 @@ struct expr_machine {
 /* Returns element i of an array; sets *ok to false if there is none. */
 uint64_t expr_element(const struct expr_machine *on, const struct expr_value *v,
 		      uint32_t elem, uint64_t i, bool *ok);
-#endif

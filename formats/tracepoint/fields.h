@@ -1,6 +1,5 @@
 /* fields.h - the fields of a payload, by the format of its tracepoint. */
-#ifndef FORMATS_TRACEPOINT_FIELDS_H
-#define FORMATS_TRACEPOINT_FIELDS_H
+#pragma once
 
 #include "formats/tracepoint/tracepoint.h"
 
@@ -51,4 +50,3 @@ static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
 /* Reads one field. Text without a final 0 is copied to tp->scratch. */
 void tp_field_take(struct tp *tp, const struct bytes *raw,
 		   const struct tp_field *f, struct field *out);
-#endif

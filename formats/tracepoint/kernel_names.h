@@ -1,6 +1,5 @@
 /* kernel_names.h - numbers of enums of the kernel that print formats name. */
-#ifndef FORMATS_TRACEPOINT_KERNEL_NAMES_H
-#define FORMATS_TRACEPOINT_KERNEL_NAMES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,4 +10,3 @@ uint32_t kernel_release_number(const char *text);
  * if it is not known there; 0 is a release that nobody knows. */
 bool kernel_name_value(const char *name, size_t n, uint32_t release,
 		       int64_t *out);
-#endif

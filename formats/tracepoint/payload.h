@@ -3,8 +3,7 @@
  * A database stores the format of each event, and either the bytes or the
  * fields of each sample; from both follows the text that the kernel would
  * print. */
-#ifndef FORMATS_TRACEPOINT_PAYLOAD_H
-#define FORMATS_TRACEPOINT_PAYLOAD_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,4 +59,3 @@ const void *payload_perf(struct payload *pl, const void *raw, size_t raw_len,
 			 uint32_t id, uint32_t tid, size_t *len);
 const void *payload_fields_perf(struct payload *pl, const struct field *field,
 				uint32_t id, uint32_t tid, size_t *len);
-#endif

@@ -1,7 +1,6 @@
 /* pointed.h - what a pointer of a print format leads to, as text: addresses of
  * networks, UUIDs, bitmaps. */
-#ifndef FORMATS_TRACEPOINT_POINTED_H
-#define FORMATS_TRACEPOINT_POINTED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,4 +20,3 @@ bool tp_out_pointed(struct text_out *o, const struct expr_machine *on,
  * "0-3,8". Returns false if it has fewer. */
 bool tp_out_bitmap(struct text_out *o, const struct expr_machine *on,
 		   const struct expr_value *v, unsigned int bits, bool list);
-#endif

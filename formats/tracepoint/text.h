@@ -1,7 +1,6 @@
 /* text.h - printf conversions of formats that come from a capture, and their
  * output: shared by print.c and bprint.c. */
-#ifndef FORMATS_TRACEPOINT_TEXT_H
-#define FORMATS_TRACEPOINT_TEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,4 +45,3 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v);
 void tp_out_text(struct text_out *o, const struct tp_conversion *c,
 		 const char *s);
-#endif

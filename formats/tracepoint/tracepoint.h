@@ -4,8 +4,7 @@
  * tp_format_parse() reads the format once; tp_fields_take() reads the fields of
  * a payload; tp_print() makes the text that the kernel would print. Format and
  * payload come from the capture, so all of it is checked. */
-#ifndef FORMATS_TRACEPOINT_TRACEPOINT_H
-#define FORMATS_TRACEPOINT_TRACEPOINT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -189,4 +188,3 @@ void tp_stack_find(struct tp_format *fmt);
  * stacks are valid until the next call. */
 void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 		    const struct bytes *raw, bool long32, struct rec_sample *s);
-#endif

@@ -2,8 +2,7 @@
  *
  * Each address is the difference to the one before it, zigzag-coded, as a
  * little-endian base-128 number. */
-#ifndef SCHEMA_DB_ADDRS_H
-#define SCHEMA_DB_ADDRS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,4 +16,3 @@ unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n,
 /* Unpacks a blob into ip[]. Returns the number of addresses, or -1 if the blob
  * is not sound or holds more than max. */
 int store_addrs(const void *blob, size_t len, uint64_t *ip, uint32_t max);
-#endif

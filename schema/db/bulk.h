@@ -3,8 +3,7 @@
  * A block has cells of 8 bytes from its front, and text behind them; or packed
  * rows (packing.h). Each table has one open block, and insert_block() takes the
  * full ones. */
-#ifndef SCHEMA_DB_BULK_H
-#define SCHEMA_DB_BULK_H
+#pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -190,4 +189,3 @@ struct block_list {
 /* Returns true and *out if the row is a list. */
 bool block_list(const struct block *b, const uint64_t *row,
 		struct block_list *out);
-#endif

@@ -2,8 +2,7 @@
  *
  * Names of events and fields come from captures. Folding leaves only the bytes
  * [a-z0-9_] of them, independent of the locale. */
-#ifndef SCHEMA_DB_COLUMN_NAME_H
-#define SCHEMA_DB_COLUMN_NAME_H
+#pragma once
 
 /* Bytes of a folded name; 16 of them are for a suffix and the 0. */
 #define STORE_NAME_MAX 72
@@ -14,4 +13,3 @@ void column_name_fold(const char *prefix, const char *s,
 /* Writes the column that holds a field in an ev_ table (event_type.fields). A
  * second field of that name in the same table gets a suffix. */
 void store_column_name(const char *field, char out[STORE_NAME_MAX]);
-#endif

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 #include "schema/db/page_file.h"
 #include "schema/db/page_tree.h"
-#include "schema/db/problem.h"
+#include "schema/guard/problem.h"
 #include "schema/db/writer.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

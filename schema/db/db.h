@@ -6,15 +6,14 @@
  * every block is inserted and the writer sleeps. db_step() does not: binding
  * values uses the connection too, so who has put rows since db_prepare() calls
  * db_drain() before binding. Else db_step() stops the program. */
-#ifndef SCHEMA_DB_DB_H
-#define SCHEMA_DB_DB_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "schema/db/bulk.h"
 #include "schema/db/packing.h"
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct err;
 struct guard;
@@ -106,4 +105,3 @@ static inline struct block *db_packed(struct store *db, unsigned int t,
 int db_submit(struct store *db, struct bulk_table *t, struct err *err);
 /* Closes the connection and frees *db, all but db->w. NULL is fine. */
 void db_close(struct store *db);
-#endif

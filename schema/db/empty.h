@@ -3,8 +3,7 @@
  * To make the tables by SQL takes as long as all else that is done for a small
  * capture, or for a segment of a stream: each statement is parsed twice. So the
  * pages are made once, when the program is built. */
-#ifndef SCHEMA_DB_EMPTY_H
-#define SCHEMA_DB_EMPTY_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,4 +38,3 @@ int empty_by_sql(struct sqlite3 *conn, uint32_t page_size);
 /* Returns the pages that empty_by_sql() makes, to be freed, and their
  * size; NULL on failure. */
 unsigned char *empty_image(uint32_t page_size, size_t *size);
-#endif

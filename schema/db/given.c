@@ -3,7 +3,6 @@
  */
 #include "schema/db/given.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

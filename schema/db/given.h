@@ -3,8 +3,7 @@
  * They are for one connection and are not in the database: SELECT takes their
  * name as it takes that of a table, unless the database has one of that name.
  * Views of the database cannot use them. */
-#ifndef SCHEMA_DB_GIVEN_H
-#define SCHEMA_DB_GIVEN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,4 +40,3 @@ struct given_table {
  * and *err. */
 int store_give_tables(struct store *db, const struct given_table *t, size_t n,
 		      void *arg, struct err *err);
-#endif

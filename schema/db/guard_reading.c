@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "schema/db/db.h"
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 
 /* Returns true for pragmas that change nothing. */
 static bool guard_is_telling(const char *pragma, const char *arg)

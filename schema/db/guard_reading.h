@@ -1,10 +1,8 @@
 /* guard_reading.h - a connection that may do nothing but read. */
-#ifndef SCHEMA_DB_GUARD_READING_H
-#define SCHEMA_DB_GUARD_READING_H
+#pragma once
 struct err;
 struct store;
 
 /* Refuses everything but reading on this connection from now on. Returns 0, or
  * -1 and *err. */
 int guard_reading(struct store *db, struct err *err);
-#endif

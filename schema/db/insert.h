@@ -14,8 +14,7 @@
  *
  * Rows that the B-tree does not take, as they come after a row with a larger
  * key, wait in a temporary table. */
-#ifndef SCHEMA_DB_INSERT_H
-#define SCHEMA_DB_INSERT_H
+#pragma once
 #include <sqlite3.h>
 
 struct block;
@@ -31,4 +30,3 @@ int insert_block(sqlite3 *db, struct bulk *bulk, struct block *b);
 /* Inserts the rows that wait, when the B-tree is in the database. Returns an
  * SQLite result code. */
 int insert_late_rows(sqlite3 *db, struct bulk_table *t);
-#endif

@@ -7,8 +7,7 @@
  * The statement then goes on where it is: to find its place again by an id, it
  * would have to trust a tree that may be damaged. Columns of one table need no
  * statement: int_rows_of(). */
-#ifndef SCHEMA_DB_INT_ROWS_H
-#define SCHEMA_DB_INT_ROWS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,4 +55,3 @@ int int_rows_end(struct int_rows *r, struct err *err);
  * or longer than a word. */
 const char *int_rows_text(const struct int_rows *r, const struct int_row *row,
 			  size_t column);
-#endif

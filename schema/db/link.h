@@ -1,7 +1,6 @@
 /* link.h - makes the B-trees that were built without SQLite part of the
  * database. */
-#ifndef SCHEMA_DB_LINK_H
-#define SCHEMA_DB_LINK_H
+#pragma once
 struct err;
 struct store;
 
@@ -10,4 +9,3 @@ struct store;
  * rows are inserted by SQL. Does nothing the second time, or if there are no
  * such tables. Returns 0, or -1 and *err. */
 int link_pages(struct store *db, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* packed_row.h - a row in SQLite's record format: the type of each value, then
  * the values ("Record Format" of the documented database file format). */
-#ifndef SCHEMA_DB_PACKED_ROW_H
-#define SCHEMA_DB_PACKED_ROW_H
+#pragma once
 #include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,4 +86,3 @@ static inline unsigned int packed_row_varint(unsigned char *to, uint64_t v)
 	}
 	return packed_row_long_varint(to, v);
 }
-#endif

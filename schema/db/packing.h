@@ -9,8 +9,7 @@
  * one or two bytes.
  *
  * struct packing is used by value: its pointers stay in registers. */
-#ifndef SCHEMA_DB_PACKING_H
-#define SCHEMA_DB_PACKING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -163,4 +162,3 @@ static inline size_t packing_size(const struct packing_head *h)
 
 /* Returns a packed block with the same rows, for block_free(). */
 struct block *packing_of_cells(const struct block *b);
-#endif

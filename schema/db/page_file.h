@@ -11,8 +11,7 @@
  *	page_file_finish()			the file is a database again
  *
  * Functions that can fail return an SQLite result code. */
-#ifndef SCHEMA_DB_PAGE_FILE_H
-#define SCHEMA_DB_PAGE_FILE_H
+#pragma once
 #include <stdint.h>
 
 struct page_file;
@@ -55,4 +54,3 @@ static inline void page_put16(unsigned char *to, uint32_t v)
 void page_put32(unsigned char *to, uint32_t v);
 /* Reads one. */
 uint32_t page_get16(const unsigned char *from);
-#endif

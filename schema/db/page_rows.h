@@ -4,8 +4,7 @@
  * here it is 40 and 110. What is not as it is after the database was made (a
  * journal of another kind, values in overflow pages, columns of another type)
  * is left to SQLite, as is what is damaged. */
-#ifndef SCHEMA_DB_PAGE_ROWS_H
-#define SCHEMA_DB_PAGE_ROWS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,4 +41,3 @@ int page_rows_seek(struct page_rows *p, int64_t after);
 /* Reads the row at hand and goes to the next one of its page. Returns 1, 0 if
  * there is none, which page_rows_seek() may find, or one of the two above. */
 int page_rows_take(struct page_rows *p, struct page_row *row);
-#endif

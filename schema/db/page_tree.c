@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/db/bulk.h"
 #include "schema/db/packed_row.h"
 #include "schema/db/packing.h"
 #include "schema/db/page_file.h"

@@ -1,8 +1,7 @@
 /* page_tree.h - the B-tree of one table, built from rows in the order of its
  * key: leaves one after the other, and what is above them at the end ("B-tree
  * Pages" of SQLite's documented file format). */
-#ifndef SCHEMA_DB_PAGE_TREE_H
-#define SCHEMA_DB_PAGE_TREE_H
+#pragma once
 #include <stdint.h>
 
 #include "schema/db/bulk.h"
@@ -21,4 +20,3 @@ int page_tree_add(struct page_tree *t, struct block *b);
  * between page_file_attach() and page_file_finish(). Returns an SQLite result
  * code. */
 int page_tree_end(struct page_tree *t, uint32_t root);
-#endif

@@ -1,6 +1,5 @@
 /* queries.h - the SQL texts of schema/sql, which are part of the program. */
-#ifndef SCHEMA_DB_QUERIES_H
-#define SCHEMA_DB_QUERIES_H
+#pragma once
 #include <stddef.h>
 
 /* Returns the text behind the line "-- name: NAME" of schema/sql/queries*.sql,
@@ -32,4 +31,3 @@ struct query_columns {
 	const char *query, *columns;
 };
 extern const struct query_columns query_columns[];
-#endif

@@ -1,7 +1,6 @@
 /* record_read.h - numbers of pages and rows as SQLite writes them ("B-tree
  * Pages" and "Record Format" of its documented file format). */
-#ifndef SCHEMA_DB_RECORD_READ_H
-#define SCHEMA_DB_RECORD_READ_H
+#pragma once
 #include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,4 +97,3 @@ static inline size_t record_local(uint64_t len, size_t size)
 	local = least + (size_t)((len - least) % (size - 4));
 	return local <= most ? local : least;
 }
-#endif

@@ -7,8 +7,7 @@
  * was taken is refused. Requests and chains come when they are settled: a dozen
  * runs have them all, but for those that wait for long. Mappings come process
  * by process at the end: thousands of runs. */
-#ifndef SCHEMA_DB_ROW_RUNS_H
-#define SCHEMA_DB_ROW_RUNS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,4 +39,3 @@ int row_runs_take(struct row_runs *rr, size_t keep,
 			    size_t len),
 		  void *arg);
 void row_runs_release(struct row_runs *rr);
-#endif

@@ -11,8 +11,7 @@
  * A failure of rows_of() or of a step ends the loop, and rows_end() reports it.
  * A cursor, whose rows are taken one at a time by different calls, steps with
  * rows_next(). */
-#ifndef SCHEMA_DB_ROWS_H
-#define SCHEMA_DB_ROWS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -102,4 +101,3 @@ void rows_build_id(const struct rows *r, size_t i, struct image *img);
  * is taken for it. The path is copied to text. */
 void rows_image(const struct rows *r, size_t i, struct arena *text,
 		struct image *img);
-#endif

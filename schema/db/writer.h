@@ -3,8 +3,7 @@
  * about 20 ns per event.
  *
  * After a failure every later call returns the same error. */
-#ifndef SCHEMA_DB_WRITER_H
-#define SCHEMA_DB_WRITER_H
+#pragma once
 #include <stdbool.h>
 
 struct block;
@@ -28,4 +27,3 @@ struct block *writer_spare(struct writer *wr);
 /* Waits until all blocks are inserted; then the caller may use the connection
  * until the next writer_put(). Returns 0, or -1 and *err. */
 int writer_wait(struct writer *wr, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* flame_nodes.c - the stacks of samples added up into a tree of names. */
 #include "schema/functions/flame_nodes.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

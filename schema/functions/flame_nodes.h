@@ -5,8 +5,7 @@
  * flame_nodes_place(), adding to the node's self and samples; then
  * flame_nodes_finish(). Where a stack ends below a node is remembered, so a
  * place in the tree costs time once, however many samples it has. */
-#ifndef SCHEMA_FUNCTIONS_FLAME_NODES_H
-#define SCHEMA_FUNCTIONS_FLAME_NODES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,4 +77,3 @@ uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
 /* Computes the sums and renumbers the nodes in depth-first order, the heaviest
  * child first. Returns -1 if the weights do not fit 63 bits. */
 int flame_nodes_finish(struct flame_nodes *t);
-#endif

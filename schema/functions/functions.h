@@ -1,7 +1,6 @@
 /* functions.h - our SQL functions, to be added to a connection once. */
-#ifndef SCHEMA_FUNCTIONS_FUNCTIONS_H
-#define SCHEMA_FUNCTIONS_FUNCTIONS_H
-#include "schema/db/sqlite_api.h"
+#pragma once
+#include "schema/guard/sqlite_api.h"
 
 struct sql_hooks;
 struct table_function;
@@ -26,4 +25,3 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v);
 void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v);
-#endif

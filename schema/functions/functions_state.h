@@ -7,11 +7,10 @@
  *
  * A database may have a view in place of a table that we expect, and that view
  * may call our functions: functions_enter() refuses a second entry. */
-#ifndef SCHEMA_FUNCTIONS_FUNCTIONS_STATE_H
-#define SCHEMA_FUNCTIONS_FUNCTIONS_STATE_H
+#pragma once
 #include <stdbool.h>
 
-#include "schema/db/sqlite_api.h"
+#include "schema/guard/sqlite_api.h"
 
 struct sql_hooks;
 
@@ -46,4 +45,3 @@ bool functions_enter(struct functions *fs, const char *name, char **message);
 void functions_leave(struct functions *fs);
 /* Returns the statement, reset, or NULL: then the connection has the error. */
 sqlite3_stmt *functions_statement(struct functions *fs, enum function_query q);
-#endif

@@ -2,8 +2,7 @@
  *
  * schema/ knows neither ELF files nor mangled names: cli/hooks.c passes these
  * in, for the program and for the loadable extension. */
-#ifndef SCHEMA_FUNCTIONS_HOOKS_H
-#define SCHEMA_FUNCTIONS_HOOKS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,4 +13,3 @@ struct sql_hooks {
 };
 
 extern const struct sql_hooks sql_hooks; /* cli/hooks.c */
-#endif

@@ -2,9 +2,8 @@
  *
  * Arguments are hidden columns behind the visible ones, so that
  * f(1, 2) and f WHERE a = 1 AND b = 2 are the same query. */
-#ifndef SCHEMA_FUNCTIONS_TABLE_FUNCTION_H
-#define SCHEMA_FUNCTIONS_TABLE_FUNCTION_H
-#include "schema/db/sqlite_api.h"
+#pragma once
+#include "schema/guard/sqlite_api.h"
 
 struct functions;
 
@@ -46,4 +45,3 @@ extern const struct table_function list_function;
 int table_function_add(struct functions *fs, const char *name,
 		       const struct table_function *f,
 		       void (*destroy)(void *fs));
-#endif

@@ -20,8 +20,7 @@
  * A database is open only while its events are read, so that the number of
  * those open is the number of those that overlap in time. Memory grows with
  * what is distinct in them, not with their events. */
-#ifndef SCHEMA_MERGE_MERGE_H
-#define SCHEMA_MERGE_MERGE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,4 +77,3 @@ const char *merge_only(const struct merge *m);
 /* Copies everything into db. Called once. Returns 0, or -1 and *err. */
 int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
 		struct err *err);
-#endif

@@ -24,7 +24,6 @@
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/audit/account.h"
-#include "stitch/base/err.h"
 #include "stitch/base/losses.h"
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"

@@ -4,8 +4,7 @@
  * A part is a database that is open for reading. It has an array for each kind
  * of row that others refer to, from its id there to the id in the result; 0 is
  * a row that was left out. */
-#ifndef SCHEMA_MERGE_MERGING_H
-#define SCHEMA_MERGE_MERGING_H
+#pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -240,4 +239,3 @@ int merge_join(struct merge *m, struct err *err);
  * the captures alone, not on the order in which they were merged. */
 int merge_settle_open(struct merge *m, struct err *err);
 int merge_settle(struct merge *m, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* peek.h - the times of a database, read from its file without SQLite, which
  * takes two milliseconds to parse the views. */
-#ifndef SCHEMA_MERGE_PEEK_H
-#define SCHEMA_MERGE_PEEK_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,4 +15,3 @@ struct peek {
  * was made; SQLite may read it all the same. What is returned is what the
  * tables say, and may be wrong if somebody wrote to the file. */
 bool peek_times(const char *path, struct peek *out);
-#endif

@@ -1,7 +1,6 @@
 /* redact.h - a copy of a database to give away: complete, or without the words
  * that identify its origin. */
-#ifndef SCHEMA_READ_REDACT_H
-#define SCHEMA_READ_REDACT_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,4 +55,3 @@ struct redact_column {
 
 /* Every column that can hold text or bytes; ends with table NULL. */
 extern const struct redact_column redact_columns[];
-#endif

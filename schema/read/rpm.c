@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -2,8 +2,7 @@
  *
  * rpm's database is an SQLite file since rpm 4.16 (Fedora 33). Nothing is
  * written to it, and a query ends after a bounded time. */
-#ifndef SCHEMA_READ_RPM_H
-#define SCHEMA_READ_RPM_H
+#pragma once
 
 struct rpm;
 
@@ -14,4 +13,3 @@ void rpm_close(struct rpm *r);
  * that path, or NULL if there is none or the query fails. Borrowed until the
  * next call. */
 const char *rpm_owner(struct rpm *r, const char *path);
-#endif

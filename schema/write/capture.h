@@ -1,6 +1,5 @@
 /* capture.h - the captures of a database being written, by their index. */
-#ifndef SCHEMA_WRITE_CAPTURE_H
-#define SCHEMA_WRITE_CAPTURE_H
+#pragma once
 #include "schema/write/writing.h"
 
 /* Returns what is known of a capture, which is added if it is new. Valid until
@@ -12,4 +11,3 @@ static inline struct capture_map *capture_map(struct store *db,
 	return index < db->w->n_capture ? &db->w->capture[index]
 					: capture_new_map(db, index);
 }
-#endif

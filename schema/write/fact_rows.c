@@ -1,5 +1,4 @@
 /* fact_rows.c - facts become rows. */
-#include <stddef.h>
 #include <string.h>
 
 #include "schema/write/capture.h"

@@ -6,8 +6,7 @@
  * its label. Written without the name and replaced by SQL, with the label read
  * back and inserted by SQL, the frames of stack dumps took a sixth of an
  * ingest. */
-#ifndef SCHEMA_WRITE_FRAME_NAMES_H
-#define SCHEMA_WRITE_FRAME_NAMES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,4 +40,3 @@ void frame_names_inlined(struct store *db, uint32_t frame, uint32_t depth,
  * does nothing the second time. labels: and their labels. Returns 0, or -1 and
  * *err. */
 int frame_names_write(struct store *db, bool labels, struct err *err);
-#endif

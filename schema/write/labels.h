@@ -2,8 +2,7 @@
  *
  * It is made of the frame's function or image, and of the functions that were
  * inlined into it: these are told first, then come the frames by their ids. */
-#ifndef SCHEMA_WRITE_LABELS_H
-#define SCHEMA_WRITE_LABELS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,4 +32,3 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 /* Makes the labels of all rows of frames, which have their last names, again.
  * Returns 0, or -1 and *err. */
 int labels_make(struct store *db, struct err *err);
-#endif

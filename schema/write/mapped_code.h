@@ -1,6 +1,5 @@
 /* mapped_code.h - which parts of files the mappings of a database show. */
-#ifndef SCHEMA_WRITE_MAPPED_CODE_H
-#define SCHEMA_WRITE_MAPPED_CODE_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,4 +22,3 @@ void mapped_parts_release(struct mapped_parts *parts);
 /* Returns the *n parts of a row of image. */
 const struct image_part *mapped_parts_of(const struct mapped_parts *parts,
 					 uint32_t image, size_t *n);
-#endif

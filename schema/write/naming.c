@@ -19,7 +19,6 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/symbol.h"
 
 struct answer {
 	uint64_t symoff;

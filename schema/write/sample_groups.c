@@ -15,7 +15,6 @@
 
 #include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
-#include "schema/db/rows.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"

@@ -1,7 +1,6 @@
 /* sample_groups.h - the samples of a database, added up: what reads table
  * sample_group, or has it in memory where the database was just made. */
-#ifndef SCHEMA_WRITE_SAMPLE_GROUPS_H
-#define SCHEMA_WRITE_SAMPLE_GROUPS_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -23,4 +22,3 @@ struct store_group_walk {
  */
 int store_groups_each(struct store *db, const struct store_group_walk *w,
 		      struct err *err);
-#endif

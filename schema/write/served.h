@@ -3,8 +3,7 @@
  * store_create_temp() with no_pages, served_new(), served_put() for each row,
  * served_end(), store_finish(); then it can be read like any other, but has no
  * single event. */
-#ifndef SCHEMA_WRITE_SERVED_H
-#define SCHEMA_WRITE_SERVED_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -22,4 +21,3 @@ int served_put(struct served *s, const char *query, const struct value *v,
 /* Makes the tables that depend on others. Returns 0, or -1 and *err. */
 int served_end(struct served *s, struct err *err);
 void served_free(struct served *s); /* NULL is fine */
-#endif

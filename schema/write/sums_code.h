@@ -1,6 +1,5 @@
 /* sums_code.h - the code of a database of sums, which is in memory. */
-#ifndef SCHEMA_WRITE_SUMS_CODE_H
-#define SCHEMA_WRITE_SUMS_CODE_H
+#pragma once
 #include <stdint.h>
 
 struct frames;
@@ -16,4 +15,3 @@ const char *store_sums_name(const struct store *db, uint32_t frame,
 /* Returns the file of a frame whose function is one of several of its name, see
  * store_shared_names(); NULL: not known. */
 const char *store_sums_file(const struct store *db, uint32_t frame);
-#endif

@@ -1,7 +1,6 @@
 /* unnamed.h - the frames that have no name, image by image, in the order in
  * which they are named. */
-#ifndef SCHEMA_WRITE_UNNAMED_H
-#define SCHEMA_WRITE_UNNAMED_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,4 +47,3 @@ void unnamed_release(struct unnamed *u);
  * in text, its parts are of u. Returns 0, or -1 and *err. */
 int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
 		     struct arena *text, struct image *img, struct err *err);
-#endif

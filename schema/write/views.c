@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "schema/write/writing.h"
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

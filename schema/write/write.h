@@ -4,8 +4,7 @@
  * each source, store_fact() for each fact, store_flush() now and then, then
  * naming: store_unnamed(), store_symbol() for each answer, store_image().
  * All return 0, or -1 and *err, unless stated otherwise. */
-#ifndef SCHEMA_WRITE_WRITE_H
-#define SCHEMA_WRITE_WRITE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -184,4 +183,3 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 int store_links_drop(struct store *db, struct err *err);
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err);
-#endif

@@ -1,7 +1,6 @@
 /* writing.h - what the files of schema/write know of a database being written,
  * and what they call of each other. */
-#ifndef SCHEMA_WRITE_WRITING_H
-#define SCHEMA_WRITE_WRITING_H
+#pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -258,5 +257,3 @@ int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
 /* naming.c: writes the names of the current image. */
 int naming_end(struct store *db, struct err *err);
 void naming_free(struct naming *nm);
-
-#endif

@@ -5,7 +5,6 @@
  * of its ring. */
 #include "stitch/audit/account.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -26,8 +26,7 @@
  *   overwrites its oldest records; yes: the number in all rings, if the
  *   recorder reports it
  *   damage       no: a part of the file could not be read */
-#ifndef STITCH_AUDIT_ACCOUNT_H
-#define STITCH_AUDIT_ACCOUNT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,4 +44,3 @@ void account_record(struct account *ac, const struct record *rec);
 void account_end(struct account *ac);
 /* Returns whether a loss of this kind can explain a missing record. */
 bool account_explains(const char *what);
-#endif

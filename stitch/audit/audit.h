@@ -1,6 +1,5 @@
 /* audit.h - the state of struct audit, for the files with rules only. */
-#ifndef STITCH_AUDIT_AUDIT_H
-#define STITCH_AUDIT_AUDIT_H
+#pragma once
 #include <stddef.h>
 
 #include "stitch/audit/clock_bounds.h"
@@ -225,4 +224,3 @@ void audit_add(struct audit *au, const struct fact_finding *f,
 void audit_note_skew(struct audit *au, const struct fact_finding *f);
 /* Returns the loss that explains a finding, or 0. */
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
-#endif

@@ -2,8 +2,7 @@
  *
  * The check examines the instruction before a return address, and the target of
  * its call. */
-#ifndef STITCH_AUDIT_CALLSITE_H
-#define STITCH_AUDIT_CALLSITE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -137,4 +136,3 @@ const char *callsite_link_name(unsigned int v);
 const char *thread_start_name(unsigned int v);
 /* A class of view trust_class. */
 const char *judged_name(unsigned int v);
-#endif

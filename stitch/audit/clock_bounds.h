@@ -4,8 +4,7 @@
  * shows that b's clock is ahead of a's by t - s at the most, whatever the
  * clocks show: it is negative if a's clock is ahead. Such bounds add up: that
  * of a and b, and that of b and c, bound a and c. */
-#ifndef STITCH_AUDIT_CLOCK_BOUNDS_H
-#define STITCH_AUDIT_CLOCK_BOUNDS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,4 +36,3 @@ void clock_bounds_close(struct clock_bounds *cb);
  * INT64_MAX: nothing is known. */
 int64_t clock_bounds_most(const struct clock_bounds *cb, int32_t ahead,
 			  int32_t behind);
-#endif

@@ -4,8 +4,7 @@
  * made this counter and the ones before it, on their own CPU. Where the times
  * say otherwise, the clock of the counter's CPU is ahead of the other one, by
  * at least the difference. */
-#ifndef STITCH_AUDIT_CLOCK_SKEW_H
-#define STITCH_AUDIT_CLOCK_SKEW_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,4 +47,3 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
  * what is left: it is ahead of the others, or behind them. Returns 1 and *f,
  * but for the source, or 0. Nothing can be added after the first call. */
 int clock_skew_take(struct clock_skew *cs, struct fact_finding *f);
-#endif

@@ -1,7 +1,6 @@
 /* cookie_layout.c - which bits of a cookie are CPU and counter. */
 #include "stitch/audit/cookie_layout.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"

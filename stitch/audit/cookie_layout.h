@@ -1,6 +1,5 @@
 /* cookie_layout.h - which bits of a cookie are CPU and counter. */
-#ifndef STITCH_AUDIT_COOKIE_LAYOUT_H
-#define STITCH_AUDIT_COOKIE_LAYOUT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,4 +34,3 @@ int cookie_layout_parse(const char *word, unsigned int *layout);
 /* Fills the shapes that a layout from cookie_layout_parse() may mean; of the
  * others, layout tells them apart. */
 void cookie_shapes(struct cookie_shape *shape, unsigned int layout);
-#endif

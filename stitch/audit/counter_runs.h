@@ -1,6 +1,5 @@
 /* counter_runs.h - the missing counters of a CPU, as a sorted list of runs. */
-#ifndef STITCH_AUDIT_COUNTER_RUNS_H
-#define STITCH_AUDIT_COUNTER_RUNS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,4 +25,3 @@ void counter_runs_insert(struct counter_runs *rs, size_t at,
 bool counter_runs_fill(struct counter_runs *rs, uint64_t e, uint8_t step);
 /* Removes the first n runs. */
 void counter_runs_drop(struct counter_runs *rs, size_t n);
-#endif

@@ -19,8 +19,7 @@
  * The time of a run is between the last cookie below it that was certainly made
  * when it was first seen, and the first sight of the next one above it
  * (backstitch-formats(5), "Deferred stacks: counters"). */
-#ifndef STITCH_AUDIT_COUNTERS_H
-#define STITCH_AUDIT_COUNTERS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -84,4 +83,3 @@ void counters_clocks(struct counters *cs, uint16_t source,
 /* Ends a source. Facts are output when all captures of its line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end);
-#endif

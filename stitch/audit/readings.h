@@ -4,8 +4,7 @@
  * how many records of that event were dropped so far (Linux 6.0). If the number
  * grows from one sample to the next, records of that event were dropped in
  * between. LOST records report the same drops for the whole ring. */
-#ifndef STITCH_AUDIT_READINGS_H
-#define STITCH_AUDIT_READINGS_H
+#pragma once
 #include <stdint.h>
 
 struct readings;
@@ -18,4 +17,3 @@ typedef void readings_fn(void *arg, uint64_t n, int64_t since);
 /* Calls fn for each event of the sample whose number grew. */
 void readings_sample(struct readings *rd, const struct rec_sample *s,
 		     int64_t time, readings_fn *fn, void *arg);
-#endif

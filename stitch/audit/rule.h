@@ -1,6 +1,5 @@
 /* rule.h - a rule, and the record that it examines. */
-#ifndef STITCH_AUDIT_RULE_H
-#define STITCH_AUDIT_RULE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,4 +62,3 @@ struct rule {
 	bool (*holds)(struct audit *au, const struct fact_finding *f,
 		      uint64_t key);
 };
-#endif

@@ -5,8 +5,7 @@
  * It must find nothing in a correct capture. If a loss explains a finding, the
  * finding names it. Findings become FACT_FINDING in audit_end(), because a loss
  * is recorded after what it explains. */
-#ifndef STITCH_AUDIT_RULES_H
-#define STITCH_AUDIT_RULES_H
+#pragma once
 #include <stdint.h>
 
 #include "stitch/audit/rule.h"
@@ -31,4 +30,3 @@ void audit_source(struct audit *au, uint16_t source, const struct source *src);
 void audit_record(struct audit *au, const struct audit_in *in);
 /* Outputs all findings. */
 void audit_end(struct audit *au);
-#endif

@@ -1,7 +1,6 @@
 /* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken.
  */
-#ifndef STITCH_AUDIT_RULES_SCHED_H
-#define STITCH_AUDIT_RULES_SCHED_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,4 +19,3 @@ bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
 /* Call it before findings are output. */
 void rule_sched_end(struct audit *au);
 void rule_sched_release(struct audit *au);
-#endif

@@ -5,8 +5,7 @@
  * is known by how much clocks differ, by counters (clock_skew.h) or, in a
  * capture without losses, by such orders, and a finding that this explains is
  * dropped. */
-#ifndef STITCH_AUDIT_RULES_SKEW_H
-#define STITCH_AUDIT_RULES_SKEW_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,4 +62,3 @@ void skew_drop_cookies(struct audit *au);
  */
 bool skew_explains(const struct audit *au, const struct fact_finding *f,
 		   uint64_t by);
-#endif

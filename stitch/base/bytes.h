@@ -3,8 +3,7 @@
  * Every reader of a capture or an ELF file uses these functions. They assume no
  * alignment: perf's COMPRESSED and FEATURE records have odd sizes, so
  * everything that follows them is unaligned. */
-#ifndef STITCH_BASE_BYTES_H
-#define STITCH_BASE_BYTES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -221,4 +220,3 @@ static inline int bytes_window(const struct bytes *b, uint64_t off, uint64_t n,
 /* Reads a string, whose final 0 must be inside the window. *out points into the
  * window; pos moves behind the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);
-#endif

@@ -3,8 +3,7 @@
  * A map is a straight line: the offset at one moment, and how much it grows
  * from there. It never reverses the order of two times, so what is sorted on
  * one clock is sorted on the other. */
-#ifndef STITCH_BASE_CLOCK_MAP_H
-#define STITCH_BASE_CLOCK_MAP_H
+#pragma once
 #include <stdint.h>
 
 /* Converts cycles of x86's TSC to perf's clock, as PERF_RECORD_TIME_CONV says:
@@ -29,4 +28,3 @@ uint64_t clock_map_time(const struct clock_map *m, uint64_t t);
 /* Returns the map that applies a, then b. b must have no tsc. */
 struct clock_map clock_map_then(const struct clock_map *a,
 				const struct clock_map *b);
-#endif

@@ -1,7 +1,6 @@
 /* digits.h - sorts by a number, digit by digit: where there are thousands of
  * items, in a fifth of the instructions of qsort(). */
-#ifndef STITCH_BASE_DIGITS_H
-#define STITCH_BASE_DIGITS_H
+#pragma once
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -39,4 +38,3 @@
 		return from;                                                   \
 	}                                                                      \
 	static type *name(type *from, size_t n)
-#endif

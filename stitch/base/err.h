@@ -1,6 +1,5 @@
 /* err.h - error codes, and messages that a user can act on. */
-#ifndef STITCH_BASE_ERR_H
-#define STITCH_BASE_ERR_H
+#pragma once
 #include <errno.h>
 #include <stdint.h>
 
@@ -53,4 +52,3 @@ static inline int err_failed(int ret)
 #define err_set(...) err_failed(err_set(__VA_ARGS__))
 #define err_at(...) err_failed(err_at(__VA_ARGS__))
 #define err_while(...) err_failed(err_while(__VA_ARGS__))
-#endif

@@ -3,8 +3,7 @@
  * Zero-initialised is empty and ready. Ids are given out as 0, 1, 2, ... in
  * the order of the first intern_add() of each string. Adding and finding cost
  * one hash of the string. */
-#ifndef STITCH_BASE_INTERN_H
-#define STITCH_BASE_INTERN_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,4 +30,3 @@ const char *intern_get(const struct intern *in, uint32_t id);
 size_t intern_length(const struct intern *in, uint32_t id);
 /* Frees all strings; the interner is empty and ready again. */
 void intern_release(struct intern *in);
-#endif

@@ -1,8 +1,6 @@
 /* kallsyms_text.c - the lines of a copy of /proc/kallsyms. */
 #include "stitch/base/kallsyms_text.h"
 
-#include <string.h>
-
 #define DIGITS 16 /* of an address, at most */
 #define HIGH (DIGITS / 2)
 

@@ -1,7 +1,6 @@
 /* kallsyms_text.h - the lines of a copy of /proc/kallsyms: "ADDRESS TYPE NAME",
  * of modules followed by "\t[MODULE]". */
-#ifndef STITCH_BASE_KALLSYMS_TEXT_H
-#define STITCH_BASE_KALLSYMS_TEXT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,4 +43,3 @@ static inline bool kallsyms_line_is_code(const struct kallsyms_line *l)
 
 	return lower == 't' || lower == 'w';
 }
-#endif

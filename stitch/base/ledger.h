@@ -4,8 +4,7 @@
  * for each. To bound memory in hostile files, callers merge entries about one
  * place into one with a count, and after LEDGER_MAX entries of a kind the
  * ledger only counts the others and adds one last entry for them. */
-#ifndef STITCH_BASE_LEDGER_H
-#define STITCH_BASE_LEDGER_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -114,4 +113,3 @@ static inline void ledger_add_up(uint64_t *sum, uint64_t n)
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = UINT64_MAX;
 }
-#endif

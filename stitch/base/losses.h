@@ -5,8 +5,7 @@
  * an interval cost O(log n) each if the intervals come in order, O(log^2 n) in
  * any other order. Neighbours are merged if a capture has too many intervals.
  */
-#ifndef STITCH_BASE_LOSSES_H
-#define STITCH_BASE_LOSSES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,4 +32,3 @@ int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu);
  * count. */
 uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
 		     int64_t from, int64_t to);
-#endif

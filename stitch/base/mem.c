@@ -2,7 +2,6 @@
 #include "stitch/base/mem.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

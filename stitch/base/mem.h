@@ -2,8 +2,7 @@
  *
  * If memory is exhausted, the program prints one line to stderr and exits with
  * status 1. No other code outside cli/ may do so. */
-#ifndef STITCH_BASE_MEM_H
-#define STITCH_BASE_MEM_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -86,4 +85,3 @@ char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
 /* Frees the objects, and keeps memory for the next ones. */
 void arena_clear(struct arena *a);
-#endif

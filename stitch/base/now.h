@@ -1,7 +1,6 @@
 /* now.h - the time: of the wall, and one that only goes on, for how long
  * something takes and may take. */
-#ifndef STITCH_BASE_NOW_H
-#define STITCH_BASE_NOW_H
+#pragma once
 #include <stdint.h>
 #include <time.h>
 
@@ -24,4 +23,3 @@ static inline int64_t now_wall_ns(void)
 {
 	return now_of(CLOCK_REALTIME);
 }
-#endif

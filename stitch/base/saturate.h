@@ -1,6 +1,5 @@
 /* saturate.h - sums and differences that stop at the largest number. */
-#ifndef STITCH_BASE_SATURATE_H
-#define STITCH_BASE_SATURATE_H
+#pragma once
 #include <stdint.h>
 
 /* Returns a + b, or UINT64_MAX if that is too large. */
@@ -21,4 +20,3 @@ static inline int64_t saturating_apart(int64_t a, int64_t b)
 		return apart;
 	return a < b ? INT64_MIN : INT64_MAX;
 }
-#endif

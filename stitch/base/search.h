@@ -1,6 +1,5 @@
 /* search.h - the order of numbers, and binary search in anything sorted. */
-#ifndef STITCH_BASE_SEARCH_H
-#define STITCH_BASE_SEARCH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,4 +59,3 @@ static inline size_t search_first(size_t n, search_fn *holds, const void *arg)
 {
 	return search_where(n, i, holds(arg, i));
 }
-#endif

@@ -1,7 +1,6 @@
 /* shared_library.h - loads a library when it is used: linked, it would take
  * time at each start of the program. */
-#ifndef STITCH_BASE_SHARED_LIBRARY_H
-#define STITCH_BASE_SHARED_LIBRARY_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -20,4 +19,3 @@ struct shared_library {
  * ERR_USAGE if it is not installed or too old, ERR_IO if it cannot be loaded.
  */
 int shared_library_load(const struct shared_library *l, struct err *err);
-#endif

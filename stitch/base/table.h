@@ -5,8 +5,7 @@
  * back. The table doubles as it grows and needs 12 bytes for each slot. Adding
  * and finding are O(1), even for hashes chosen to collide, as long as they
  * differ. */
-#ifndef STITCH_BASE_TABLE_H
-#define STITCH_BASE_TABLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,4 +71,3 @@ uint64_t hash_pair(uint64_t a, uint64_t b);
 
 /* A hash to be stored or shown: the same on all hosts and in all versions. */
 uint64_t hash_content(const void *p, size_t n, uint64_t seed);
-#endif

@@ -1,6 +1,5 @@
 /* text_out.h - text that is put together in a buffer of fixed size. */
-#ifndef STITCH_BASE_TEXT_OUT_H
-#define STITCH_BASE_TEXT_OUT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,4 +14,3 @@ struct text_out {
 /* Appends as much as fits. */
 void text_out_add(struct text_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
-#endif

@@ -2,8 +2,7 @@
  *
  * The sums are of the whole program, as getrusage() has them: a thread adds its
  * own when it ends, and whoever uses its work says how much of it was used. */
-#ifndef STITCH_BASE_THREAD_H
-#define STITCH_BASE_THREAD_H
+#pragma once
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,4 +34,3 @@ void thread_used(const char *kind, uint64_t used, uint64_t of,
 		 const char *unit);
 /* Fills the sums of all kinds. Returns how many there are. */
 size_t thread_works(struct thread_work out[THREAD_KINDS]);
-#endif

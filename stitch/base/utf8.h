@@ -1,6 +1,5 @@
 /* utf8.h - decodes UTF-8 in names from captures, and says what may be shown. */
-#ifndef STITCH_BASE_UTF8_H
-#define STITCH_BASE_UTF8_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,4 +16,3 @@ bool utf8_shown(uint32_t c);
 /* Returns the length of the character at s if it may be shown as it is, else
  * 0. */
 size_t utf8_safe(const char *s, size_t len);
-#endif

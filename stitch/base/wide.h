@@ -3,8 +3,7 @@
  *
  * Compilers for 32-bit machines have no __int128. There the products are made
  * of halves, and divided bit by bit. */
-#ifndef STITCH_BASE_WIDE_H
-#define STITCH_BASE_WIDE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -98,4 +97,3 @@ static inline bool wide_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 
 	return v.hi < w.hi || (v.hi == w.hi && v.lo < w.lo);
 }
-#endif

@@ -4,8 +4,7 @@
  * known what it is: a FIFO would block, a device could react, and files of
  * /proc and /sys tell about this machine. What a file holds is proved by who
  * reads it; cli/export/pack.c decides what may be given away. */
-#ifndef STITCH_FILES_NAMED_FILE_H
-#define STITCH_FILES_NAMED_FILE_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,4 +20,3 @@ int named_file_open_any(const char *path, uint64_t *size, struct err *err);
 /* Reads the first size bytes, a number that the caller has limited. Returns a
  * buffer to free(); *len is how many bytes were read. */
 void *named_file_read(int fd, uint64_t size, size_t *len);
-#endif

@@ -8,8 +8,7 @@
  * ends; what a killed run left behind is found by the next one with the same
  * NAME, because nobody locks it and its process is gone. A process does not
  * search a folder again in which there was no such file. */
-#ifndef STITCH_FILES_NEW_FILE_H
-#define STITCH_FILES_NEW_FILE_H
+#pragma once
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -65,4 +64,3 @@ void new_file_drop(char *temp);
  * Returns 0, or -1 and *err. */
 int new_file_place(char **temp, const char *path, bool replace,
 		   struct err *err);
-#endif

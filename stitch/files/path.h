@@ -1,6 +1,5 @@
 /* path.h - parts of file names. */
-#ifndef STITCH_FILES_PATH_H
-#define STITCH_FILES_PATH_H
+#pragma once
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,4 +27,3 @@ static inline bool path_leaves_root(const char *path)
 			return true;
 	return false;
 }
-#endif

@@ -3,8 +3,7 @@
  * A recorder that reads a build-id from a path reads that of one file. Where
  * two were mapped from the path, as while a library was replaced or in two
  * mount namespaces, nobody knows whose it is. */
-#ifndef STITCH_FILES_PATH_FILES_H
-#define STITCH_FILES_PATH_FILES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,4 +24,3 @@ void path_files_add(struct path_files **pf, const char *path, size_t len,
 /* Returns whether two files were mapped from the path. pf may be NULL. */
 bool path_files_several(const struct path_files *pf, const char *path);
 void path_files_free(struct path_files *pf);
-#endif

@@ -1,6 +1,5 @@
 /* write_all.h - writes all bytes of a buffer, however many calls it takes. */
-#ifndef STITCH_FILES_WRITE_ALL_H
-#define STITCH_FILES_WRITE_ALL_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,4 +9,3 @@
  * reason has no space: ENOSPC. */
 int write_all(int fd, const void *buf, size_t n);
 int write_all_at(int fd, const void *buf, size_t n, uint64_t off);
-#endif

@@ -2,8 +2,7 @@
  *
  * The kernel gives a cookie to one stay of one thread in the kernel, and the
  * stay has one user stack. */
-#ifndef STITCH_JOIN_CONTRADICTIONS_H
-#define STITCH_JOIN_CONTRADICTIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -71,4 +70,3 @@ void contradiction_new_cookie(const struct contradictions *k,
 			      const struct session *se,
 			      const struct join_task *task,
 			      const struct join_half *half);
-#endif

@@ -5,8 +5,7 @@
  * others are found by (cookie, line, tid). A kernel gives a cookie to one
  * thread only, so the list nearly always has one entry. All calls are O(1).
  * Pointers are valid until the next cookies_new(). */
-#ifndef STITCH_JOIN_COOKIES_H
-#define STITCH_JOIN_COOKIES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,4 +100,3 @@ static inline void cookies_prefetch(const struct cookies *cs, uint32_t i)
 }
 /* Sets the tid of an entry whose sample did not know its thread. */
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);
-#endif

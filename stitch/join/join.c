@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/join/contradictions.h"
 #include "stitch/join/chain_fact.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"

@@ -14,8 +14,7 @@
  * too many wait, because a loss is recorded after it happened. A request is
  * output once, when its verdict and what perf would show are both known. The
  * work for a record is O(1). */
-#ifndef STITCH_JOIN_JOIN_H
-#define STITCH_JOIN_JOIN_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -82,4 +81,3 @@ void join_end(struct join *jn);
  * samples or records. */
 void join_totals(const struct join *jn, uint16_t source,
 		 struct cookie_totals *out);
-#endif

@@ -1,6 +1,5 @@
 /* join_data.h - samples and chains, as input of the join. */
-#ifndef STITCH_JOIN_JOIN_DATA_H
-#define STITCH_JOIN_JOIN_DATA_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,4 +42,3 @@ enum join_reason {
 	JOIN_REUSED,  /* its id was reused; no EXIT was seen */
 	JOIN_EXIT,
 };
-#endif

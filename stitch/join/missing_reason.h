@@ -2,8 +2,7 @@
  *
  * See backstitch-formats(5), "Failure modes" and "Deferred stacks: verdicts".
  * Called when nothing more can become known. */
-#ifndef STITCH_JOIN_MISSING_REASON_H
-#define STITCH_JOIN_MISSING_REASON_H
+#pragma once
 
 struct cookie_entry;
 struct fact_chain;
@@ -22,4 +21,3 @@ void missing_reason_request(struct losses *ls, const struct session *se,
 /* Fills verdict, confidence, from and loss. se: session of the chain. */
 void missing_reason_chain(struct losses *ls, const struct session *se,
 			  const struct cookie_entry *e, struct fact_chain *c);
-#endif

@@ -4,8 +4,7 @@
  * asked for the chain. One chain cannot tell these apart. Another session is
  * proved by its traces in several threads: a session that samples again and
  * again leaves chains that directly follow each other in a thread. */
-#ifndef STITCH_JOIN_ORPHANS_H
-#define STITCH_JOIN_ORPHANS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,4 +41,3 @@ void orphans_take(struct orphans *os, struct sessions *ss,
 		  const struct cookie_entry *e, const struct fact_chain *f);
 /* Outputs all that wait, with what is known now. */
 void orphans_judge(struct orphans *os, struct sessions *ss);
-#endif

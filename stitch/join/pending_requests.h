@@ -12,8 +12,7 @@
  * later of the two outputs the fact. pending_requests_end() after the last
  * verdict. The work for a sample is O(1), however many are held. Pointers are
  * valid until the next pending_requests_new(). */
-#ifndef STITCH_JOIN_PENDING_REQUESTS_H
-#define STITCH_JOIN_PENDING_REQUESTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,4 +77,3 @@ bool pending_requests_full(const struct pending_requests *ws);
 /* Outputs the oldest requests that have a verdict, without what perf shows,
  * until there is room. Returns false if none is left. */
 bool pending_requests_make_room(struct pending_requests *ws);
-#endif

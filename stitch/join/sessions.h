@@ -4,8 +4,7 @@
  * cookies, so a chain that one of them recorded may complete a request of
  * another. A capture is a line of its own at first. Pointers are valid until
  * sessions_release(). */
-#ifndef STITCH_JOIN_SESSIONS_H
-#define STITCH_JOIN_SESSIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ static inline bool session_is_alone(const struct session *se)
 {
 	return se->next == se;
 }
-#endif

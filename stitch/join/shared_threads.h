@@ -5,8 +5,7 @@
  * of one kernel, the view only refers to a struct join_task that all of them
  * share, which is found by the thread's row id. It is removed with its last
  * view. */
-#ifndef STITCH_JOIN_SHARED_THREADS_H
-#define STITCH_JOIN_SHARED_THREADS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,4 +41,3 @@ struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 bool shared_threads_retire(struct shared_threads *ps,
 			   const struct join_task *view, enum join_reason *why,
 			   int64_t *end, struct join_task *out);
-#endif

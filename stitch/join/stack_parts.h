@@ -6,8 +6,7 @@
  * it is appended, and the stack is unproved. An incomplete stack is held until
  * its next part comes, or until another record of the thread shows that none
  * follows: then stack_parts_take() returns it. */
-#ifndef STITCH_JOIN_STACK_PARTS_H
-#define STITCH_JOIN_STACK_PARTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,4 +52,3 @@ bool stack_parts_wants(const struct stack_parts *ps, uint32_t slot,
  * thread. */
 bool stack_parts_take(struct stack_parts *ps, struct frames *fr, uint32_t *slot,
 		      struct join_chain *jc);
-#endif

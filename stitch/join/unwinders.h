@@ -3,8 +3,7 @@
  * Such a process answers a request (a nonce) by logging its own stack. What it
  * logged before and after an unanswered request tells the reason. Times are
  * counts of nonces and stacks, so that captures without times work as well. */
-#ifndef STITCH_JOIN_UNWINDERS_H
-#define STITCH_JOIN_UNWINDERS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,4 +39,3 @@ struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
  * all threads, where the others are: the newest 256 are looked at. */
 void unwinders_mark_inside(struct cookies *cs, const uint32_t *recent,
 			   uint32_t queued, uint32_t i);
-#endif

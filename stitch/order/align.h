@@ -4,8 +4,7 @@
  * is connected to it by pairs of captures whose clocks one of the methods can
  * compare, so that the sum of errors is smallest (backstitch-formats(5),
  * "Alignment"). Also finds out which captures are of one kernel. */
-#ifndef STITCH_ORDER_ALIGN_H
-#define STITCH_ORDER_ALIGN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,4 +32,3 @@ struct align_out {
 int align_captures(const struct align_in *in, size_t n,
 		   const struct align_said *said, struct align_out *out,
 		   struct err *err);
-#endif

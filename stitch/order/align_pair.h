@@ -1,6 +1,5 @@
 /* align_pair.h - compares the clocks of two captures. */
-#ifndef STITCH_ORDER_ALIGN_PAIR_H
-#define STITCH_ORDER_ALIGN_PAIR_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ struct align_link {
  * not refuted, which maps times of a to b, or with method 0 and the reason. */
 void align_pair(const struct align_in *a, const struct align_in *b,
 		const struct align_said *said, struct align_link *out);
-#endif

@@ -1,6 +1,5 @@
 /* clock_fit.h - compares two clocks by events that both captures have. */
-#ifndef STITCH_ORDER_CLOCK_FIT_H
-#define STITCH_ORDER_CLOCK_FIT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,4 +47,3 @@ bool clock_fit_share_process(const struct fingerprints *a,
 /* Returns true if threads with the same id have different names. */
 bool clock_fit_names_differ(const struct fingerprints *a,
 			    const struct fingerprints *b);
-#endif

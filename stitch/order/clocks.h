@@ -1,6 +1,5 @@
 /* clocks.h - the clocks of captures, and times as text. */
-#ifndef STITCH_ORDER_CLOCKS_H
-#define STITCH_ORDER_CLOCKS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,4 +21,3 @@ bool clock_is_raw(const struct source_info *info);
 /* Writes ns since 1970 as "2026-11-20T14:03:07.123456789Z". Returns the length,
  * or 0 if the year is out of range. */
 size_t clock_utc(int64_t ns, char buf[CLOCK_UTC_SIZE]);
-#endif

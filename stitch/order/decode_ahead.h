@@ -6,8 +6,7 @@
  * put into the ledger before each, and the events that a source has found: all
  * as if there were no thread. Memory does not depend on the capture's length,
  * nor on the size of its records. */
-#ifndef STITCH_ORDER_DECODE_AHEAD_H
-#define STITCH_ORDER_DECODE_AHEAD_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,4 +58,3 @@ const struct record *decode_ahead_peek(struct decode_ahead *da,
 /* Stands for source i: with the events of the records so far. Only info, events
  * and position of it can be used, fields() and print(). */
 struct source *decode_ahead_source(const struct decode_ahead *da, size_t i);
-#endif

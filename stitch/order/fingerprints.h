@@ -8,8 +8,7 @@
  * bounded: of too many events, those whose hash ends in zeros are kept, which
  * are the same in every capture. Hashes are valid within one run of the
  * program. */
-#ifndef STITCH_ORDER_FINGERPRINTS_H
-#define STITCH_ORDER_FINGERPRINTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,4 +72,3 @@ void fingerprints_end(struct fingerprints *p);
 int fingerprint_names_compare(const void *a, const void *b);
 /* Returns true if the switches seem to be those of all threads. */
 bool fingerprints_see_all_switches(const struct fingerprints *p);
-#endif

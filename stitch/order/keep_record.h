@@ -1,6 +1,5 @@
 /* keep_record.h - makes a record last longer than its source keeps it. */
-#ifndef STITCH_ORDER_KEEP_RECORD_H
-#define STITCH_ORDER_KEEP_RECORD_H
+#pragma once
 struct arena;
 struct record;
 
@@ -9,4 +8,3 @@ struct record;
 void keep_record(struct record *rec, struct arena *a);
 /* The same of a record whose source is lasting (source.h). */
 void keep_lasting_record(struct record *rec, struct arena *a);
-#endif

@@ -7,8 +7,7 @@
  * Call order: oncpu_match_add_switch() and oncpu_match_add_hit() in time order,
  * oncpu_match_end(), then oncpu_match_compare(). Memory is bounded: samples are
  * thinned out, and late switches are dropped. */
-#ifndef STITCH_ORDER_ONCPU_MATCH_H
-#define STITCH_ORDER_ONCPU_MATCH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,4 +55,3 @@ void oncpu_match_compare(const struct oncpu_match *a,
 			 const struct oncpu_match *b,
 			 const struct clock_map *map, uint64_t within,
 			 struct oncpu_result *out);
-#endif

@@ -6,8 +6,7 @@
  * time as wait already, so the cost of a record is constant. Refs beyond the
  * memory limit are written as sorted runs to a temporary file and merged from
  * there; no record is output early. */
-#ifndef STITCH_ORDER_ORDER_H
-#define STITCH_ORDER_ORDER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,4 +56,3 @@ void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);
 void order_free(struct order *ord);
-#endif

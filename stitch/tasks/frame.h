@@ -5,8 +5,7 @@
  * dense, start at 1, and never change; id 0 means "none". The counts allow to
  * iterate over all ids. Memory grows with the number of distinct objects
  * only. */
-#ifndef STITCH_TASKS_FRAME_H
-#define STITCH_TASKS_FRAME_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -211,4 +210,3 @@ static inline uint32_t frames_raws(const struct frames *fr)
  * from the innermost to the outermost. Equal stacks have equal hashes in every
  * run, on every host and at every load address. */
 void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16]);
-#endif

@@ -6,8 +6,7 @@
  * in the same thread if the values are of threads. A value smaller than the
  * last one, which is of a late record, has no difference; nor has a value for
  * which there is no room, as memory is bounded. */
-#ifndef STITCH_TASKS_GROUP_READS_H
-#define STITCH_TASKS_GROUP_READS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,4 +22,3 @@ bool group_reads_since(struct group_reads *g, uint16_t source, uint32_t thread,
 		       const struct group_value *m, uint64_t *n);
 /* Returns how many values had no difference. */
 uint64_t group_reads_refused(const struct group_reads *g);
-#endif

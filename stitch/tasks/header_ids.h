@@ -5,8 +5,7 @@
  * one for each path, or, of perf 6.1, one for each file. So an image gets none
  * if the capture has mapped several files from its path. Of a stream only those
  * before it are known. */
-#ifndef STITCH_TASKS_HEADER_IDS_H
-#define STITCH_TASKS_HEADER_IDS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,4 +21,3 @@ void header_ids_set(struct header_ids **ids, const struct source *src,
 void header_ids_free(struct header_ids *ids); /* NULL is fine */
 /* Sets the build-id of an image. */
 void image_set_id(struct image *img, const uint8_t *id, size_t len);
-#endif

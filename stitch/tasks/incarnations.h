@@ -3,8 +3,7 @@
  * Thread ids are reused. An incarnation is the time from the start of one
  * thread with an id to its end. These functions find a new incarnation that no
  * FORK record announced. */
-#ifndef STITCH_TASKS_INCARNATIONS_H
-#define STITCH_TASKS_INCARNATIONS_H
+#pragma once
 #include <stdint.h>
 
 struct record;
@@ -20,4 +19,3 @@ uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
  * the thread became the leader of its process by exec. */
 uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
 			      int64_t t, uint32_t slot, struct thread *gone);
-#endif

@@ -5,8 +5,7 @@
  * code where they overlap, as mappings do; code that was moved leaves its old
  * place empty. If the file has no times that fit the capture, a query returns
  * all codes that were ever at the address. */
-#ifndef STITCH_TASKS_JIT_H
-#define STITCH_TASKS_JIT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,4 +116,3 @@ typedef bool jit_find_fn(void *arg, const struct source *src, int32_t pid,
 			 const struct rec_map *hint, struct jit **out);
 /* Returns true for the mapping by which a runtime announces its file. */
 bool jit_is_marker(const struct rec_map *m);
-#endif

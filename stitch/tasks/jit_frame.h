@@ -1,6 +1,5 @@
 /* jit_frame.h - frames in code that a process made at run time. */
-#ifndef STITCH_TASKS_JIT_FRAME_H
-#define STITCH_TASKS_JIT_FRAME_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,4 +25,3 @@ const struct jit_code *jit_code_at(const struct frames *fr,
 /* Returns a number that grows with t. While it is the same, so are all answers
  * of jit_frame(). */
 uint32_t jit_gen(const struct jit_view *v, int64_t t);
-#endif

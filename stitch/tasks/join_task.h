@@ -1,6 +1,5 @@
 /* join_task.h - what the join remembers about a thread. */
-#ifndef STITCH_TASKS_JOIN_TASK_H
-#define STITCH_TASKS_JOIN_TASK_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +31,3 @@ static inline void join_task_exec(struct join_task *task, int64_t time)
 	task->exec = time;
 	task->execs++;
 }
-#endif

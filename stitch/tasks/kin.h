@@ -5,8 +5,7 @@
  * it from a child with a copy (Linux 7.2). So parent and child are kin until
  * one of them calls exec, and what one of them maps after the FORK may be
  * mapped for all. */
-#ifndef STITCH_TASKS_KIN_H
-#define STITCH_TASKS_KIN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,4 +39,3 @@ void kins_leave(struct kins *ks, uint32_t kin);
 void kins_map(struct kins *ks, uint32_t kin, uint64_t start, uint64_t end);
 /* Returns whether a member mapped the address. */
 bool kins_maps(const struct kins *ks, uint32_t kin, uint64_t addr);
-#endif

@@ -5,8 +5,7 @@
  * time and its arrival were resolved without it. Order: late_maps_add() when
  * such a mapping was applied, late_maps_sort() at the end of the stream, then
  * late_maps_again() for each stack. */
-#ifndef STITCH_TASKS_LATE_MAPS_H
-#define STITCH_TASKS_LATE_MAPS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,4 +45,3 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 			 uint32_t process, int64_t t, uint64_t mask,
 			 uint32_t raw);
 void late_maps_release(struct late_maps *lm);
-#endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"

@@ -4,8 +4,7 @@
  * Two events of a thread describe a call: the first has the arguments, the
  * second the result. The mapped file is only known as a file descriptor; its
  * path comes from an openat call, or from a mapping that is already known. */
-#ifndef STITCH_TASKS_MMAP_CALLS_H
-#define STITCH_TASKS_MMAP_CALLS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,4 +28,3 @@ void mmap_calls_free(struct mmap_calls *cs);
 /* Takes each sample of a system call event, in time order. */
 void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		     const struct record *rec);
-#endif

@@ -2,8 +2,7 @@
  *
  * The mappings are derived from the file's own segments, if the file is
  * available. */
-#ifndef STITCH_TASKS_PARTIAL_MAPS_H
-#define STITCH_TASKS_PARTIAL_MAPS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,4 +32,3 @@ void partial_maps_free(struct partial_maps *wh);
  * most files. */
 int partial_maps_get(struct partial_maps *wh, const struct region *all,
 		     size_t i, struct region *out);
-#endif

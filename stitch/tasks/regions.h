@@ -8,8 +8,7 @@
  *
  * After a fork the ids and times of all regions change at once. A link says so
  * for everything below it, until a change needs the nodes for itself. */
-#ifndef STITCH_TASKS_REGIONS_H
-#define STITCH_TASKS_REGIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ void regions_each(const struct regions *rs, bool told, region_fn *fn,
 /* Returns the same regions once more, for regions_release(). */
 struct regions regions_share(const struct regions *rs);
 void regions_release(struct regions *rs);
-#endif

@@ -1,6 +1,5 @@
 /* regs.h - reads the program counter and the machine from sampled registers. */
-#ifndef STITCH_TASKS_REGS_H
-#define STITCH_TASKS_REGS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,4 +19,3 @@ bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc);
 /* Returns the ELF machine number of the sampled task, or 0 if it is none of
  * these. r NULL: of a task of the machine's own word size. */
 uint16_t regs_machine(const struct regs *r, const char *arch);
-#endif

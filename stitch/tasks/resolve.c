@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/tasks/frame.h"
 #include "stitch/tasks/header_ids.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/base/mem.h"

@@ -2,8 +2,7 @@
  *
  * A list that was resolved before, in the same state of the same space, costs
  * one hash and one comparison. The cache has a fixed size. */
-#ifndef STITCH_TASKS_RESOLVE_H
-#define STITCH_TASKS_RESOLVE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -107,4 +106,3 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 /* Resolves all addresses to code of a guest's kernel, or of its programs. */
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		       struct raw_note note);
-#endif

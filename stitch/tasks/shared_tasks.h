@@ -7,8 +7,7 @@
  * row of the incarnation. A new slot joins the ring of the incarnation with the
  * same id that lives at that time in another capture. A capture that is alone
  * in its line has no overhead. */
-#ifndef STITCH_TASKS_SHARED_TASKS_H
-#define STITCH_TASKS_SHARED_TASKS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,4 +65,3 @@ bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
 /* Returns true if another capture has all mappings of sp. */
 bool shared_tasks_have_all_maps(const struct tasks *ts, uint32_t process,
 				const struct space *sp);
-#endif

@@ -1,7 +1,6 @@
 /* snapshots.c - saved lists of mappings. */
 #include "stitch/tasks/snapshots.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"

@@ -9,8 +9,7 @@
  *
  * Call order: snapshots_add() for all lists, then queries, which cost O(log
  * n). */
-#ifndef STITCH_TASKS_SNAPSHOTS_H
-#define STITCH_TASKS_SNAPSHOTS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,4 +56,3 @@ struct snapshots_to {
  * its exec. */
 void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
 		   uint32_t process, int64_t t, bool started);
-#endif

@@ -4,8 +4,7 @@
  * the kernel reports no munmap. The remaining parts become regions of their own
  * from then on. closed() tells the owner of the space about each region that
  * ends, once. */
-#ifndef STITCH_TASKS_SPACE_H
-#define STITCH_TASKS_SPACE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,4 +93,3 @@ void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 /* Returns the start of the next region above addr, at most end. */
 uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end);
 void space_release(struct space *sp);
-#endif

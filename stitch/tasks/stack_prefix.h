@@ -3,8 +3,7 @@
  * The stacks of a program mostly differ in their inner frames only. Comparing
  * addresses with those of the last stack is cheaper than looking up each
  * frame. */
-#ifndef STITCH_TASKS_STACK_PREFIX_H
-#define STITCH_TASKS_STACK_PREFIX_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,4 +33,3 @@ uint32_t stack_prefix_shared(struct stack_prefix *t,
 void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack);
 /* Forgets all frames. */
 void stack_prefix_forget(struct stack_prefix *t);
-#endif

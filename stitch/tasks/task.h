@@ -1,6 +1,5 @@
 /* task.h - the state of a thread and of a process. */
-#ifndef STITCH_TASKS_TASK_H
-#define STITCH_TASKS_TASK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,4 +96,3 @@ static inline struct recent *tasks_recent(struct tasks_slots *at, int32_t tid)
 {
 	return &at->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
 }
-#endif

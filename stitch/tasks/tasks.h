@@ -7,8 +7,7 @@
  * because its deferred chain follows its EXIT record (backstitch-formats(5),
  * "Deferred stacks: order of records"); then tasks_retire() returns it, and its
  * rows are output. */
-#ifndef STITCH_TASKS_TASKS_H
-#define STITCH_TASKS_TASKS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -140,4 +139,3 @@ uint64_t tasks_unlisted(const struct tasks *ts);
 
 /* Returns the owner of kernel spaces: mapping rows with process 0. */
 struct space_owner tasks_kernel_owner(struct tasks *ts);
-#endif

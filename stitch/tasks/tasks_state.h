@@ -1,6 +1,5 @@
 /* tasks_state.h - the state of struct tasks, for tasks.c and shared_tasks.c. */
-#ifndef STITCH_TASKS_TASKS_STATE_H
-#define STITCH_TASKS_TASKS_STATE_H
+#pragma once
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -66,4 +65,3 @@ static inline void tasks_forget_recent(struct tasks *ts, int32_t tid)
 {
 	tasks_recent(&ts->at, tid)->known = false;
 }
-#endif

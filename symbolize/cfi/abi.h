@@ -1,6 +1,5 @@
 /* abi.h - registers and signal frames of the machines that can be unwound. */
-#ifndef SYMBOLIZE_CFI_ABI_H
-#define SYMBOLIZE_CFI_ABI_H
+#pragma once
 #include <stdint.h>
 
 struct regs;
@@ -44,4 +43,3 @@ const struct abi *abi_of(uint16_t machine);
  * number. */
 void abi_values(const struct abi *abi, const struct regs *regs,
 		struct abi_values *out);
-#endif

@@ -4,8 +4,7 @@
  * A reader of .eh_frame and .debug_frame that uses bounded memory. (libdw's
  * dwarf_cfi_addrframe() could be made to allocate 2.3 GB by a hostile file of
  * 40 bytes.) The section is copied, so the file may be closed. */
-#ifndef SYMBOLIZE_CFI_CFI_H
-#define SYMBOLIZE_CFI_CFI_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,4 +59,3 @@ struct cfi_visit {
 void cfi_each(const struct cfi *c, const struct cfi_visit *v);
 /* Only function i. */
 void cfi_visit_one(const struct cfi *c, size_t i, const struct cfi_visit *v);
-#endif

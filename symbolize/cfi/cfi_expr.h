@@ -1,6 +1,5 @@
 /* cfi_expr.h - evaluates DWARF expressions in call frame information. */
-#ifndef SYMBOLIZE_CFI_CFI_EXPR_H
-#define SYMBOLIZE_CFI_CFI_EXPR_H
+#pragma once
 #include <stdint.h>
 
 struct abi_values;
@@ -18,4 +17,3 @@ struct cfi_memory {
 int cfi_value(struct bytes *code, const struct abi_values *v,
 	      const struct cfi_memory *mem, const uint64_t *first,
 	      uint64_t *out);
-#endif

@@ -1,6 +1,5 @@
 /* cfi_rows.h - converts call frame information to a table of rows. */
-#ifndef SYMBOLIZE_CFI_CFI_ROWS_H
-#define SYMBOLIZE_CFI_CFI_ROWS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,4 +11,3 @@ struct unwind_rows;
 struct unwind_rows *cfi_rows(const struct cfi *c);
 /* The same of function i alone, see function_rows.h; SIZE_MAX: of all. */
 struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t i);
-#endif

@@ -1,6 +1,5 @@
 /* cfi_rule.h - rules of call frame information: where registers are saved. */
-#ifndef SYMBOLIZE_CFI_CFI_RULE_H
-#define SYMBOLIZE_CFI_CFI_RULE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +31,3 @@ struct cfi_rules {
 	bool is_signed;	  /* AArch64: the return address is signed */
 	struct cfi_rule reg[ABI_REGS];
 };
-#endif

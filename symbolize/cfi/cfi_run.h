@@ -1,7 +1,6 @@
 /* cfi_run.h - executes the instructions of call frame information; for
  * cfi.c. */
-#ifndef SYMBOLIZE_CFI_CFI_RUN_H
-#define SYMBOLIZE_CFI_CFI_RUN_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,4 +27,3 @@ struct cfi_run {
 
 /* Executes until the location advances: 1; to the end: 0; -1 if damaged. */
 int cfi_run(struct cfi_run *r, struct bytes *b);
-#endif

@@ -3,8 +3,7 @@
  * A capture goes through a small part of the functions of a program: of the
  * 60,000 of a compiler through some thousands, of libc through a hundred. Rows
  * of all functions were a third of the time that a small capture took. */
-#ifndef SYMBOLIZE_CFI_FUNCTION_ROWS_H
-#define SYMBOLIZE_CFI_FUNCTION_ROWS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,4 +21,3 @@ const struct unwind_row *function_rows_find(struct function_rows *t,
 					    uint64_t addr);
 /* Number of rows made so far. */
 size_t function_rows_count(const struct function_rows *t);
-#endif

@@ -4,8 +4,7 @@
  * too (cmd/link/internal/ld/dwarf.go; all rows are the same with Go 1.19, 1.26
  * and 1.27). In a program that was linked with -s, or stripped, the second is
  * left: of it the first is made again. */
-#ifndef SYMBOLIZE_CFI_GO_FRAMES_H
-#define SYMBOLIZE_CFI_GO_FRAMES_H
+#pragma once
 #include <stddef.h>
 
 struct elf_file;
@@ -14,4 +13,3 @@ struct elf_file;
  * addresses as they are, for the caller to free; NULL if the file has no such
  * table, or is of another machine than x86-64 and AArch64. */
 unsigned char *go_frames_make(const struct elf_file *ef, size_t *len);
-#endif

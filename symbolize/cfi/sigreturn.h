@@ -1,6 +1,5 @@
 /* sigreturn.h - the vdso functions that return from signal handlers. */
-#ifndef SYMBOLIZE_CFI_SIGRETURN_H
-#define SYMBOLIZE_CFI_SIGRETURN_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,4 +20,3 @@ struct sigreturn sigreturn_find(const struct elf_file *ef);
  * neither. */
 bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
 		   struct unwind_row *out);
-#endif

@@ -11,8 +11,7 @@
  * unwind_rows_finish(); then unwind_rows_find() any number of times. Functions
  * may be added in any order. Where two overlap, the one with the higher start
  * is used from its start on. */
-#ifndef SYMBOLIZE_CFI_UNWIND_ROWS_H
-#define SYMBOLIZE_CFI_UNWIND_ROWS_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -142,4 +141,3 @@ static inline struct place_rule unwind_row_place(int16_t v, int32_t word)
 		return (struct place_rule){ PLACE_UNDEFINED, 0 };
 	return (struct place_rule){ PLACE_SAME, 0 };
 }
-#endif

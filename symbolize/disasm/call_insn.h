@@ -4,8 +4,7 @@
  * return wrong addresses, whereas a real return address follows a call. Takes
  * about 30 ns. Of random addresses in code 0.6 to 3.6 % follow a call on
  * x86-64, 4 to 7 % on AArch64. */
-#ifndef SYMBOLIZE_DISASM_CALL_INSN_H
-#define SYMBOLIZE_DISASM_CALL_INSN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ enum call_kind {
 enum call_kind call_insn_before(uint16_t machine, bool big,
 				const unsigned char *code, size_t before,
 				size_t after, uint64_t addr, uint64_t *target);
-#endif

@@ -1,8 +1,7 @@
 /* capstone_calls.h - the functions of capstone, which is loaded when code is
  * disassembled: linked, 77,000 of its addresses are relocated at each start of
  * the program, a quarter of the time of a short command. */
-#ifndef SYMBOLIZE_DISASM_CAPSTONE_CALLS_H
-#define SYMBOLIZE_DISASM_CAPSTONE_CALLS_H
+#pragma once
 #include <capstone/capstone.h>
 
 struct err;
@@ -30,4 +29,3 @@ extern struct capstone_calls capstone;
 /* Loads the library once, until the program ends; not for several threads at a
  * time. Returns 0, or -1 and *err (ERR_USAGE). */
 int capstone_load(struct err *err);
-#endif

@@ -12,7 +12,6 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/symbolizer.h"
 
 struct code_bytes {
 	struct elf_file *ef; /* NULL: copied bytes */

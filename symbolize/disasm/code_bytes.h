@@ -1,6 +1,5 @@
 /* code_bytes.h - reads the code of an image: from its file, or JIT code. */
-#ifndef SYMBOLIZE_DISASM_CODE_BYTES_H
-#define SYMBOLIZE_DISASM_CODE_BYTES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,4 +43,3 @@ size_t code_bytes_read(const struct code_bytes *c, uint64_t off, void *buf,
  * exclusive. */
 bool code_bytes_function(const struct code_bytes *c, uint64_t off,
 			 uint64_t *start, uint64_t *end);
-#endif

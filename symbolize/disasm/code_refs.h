@@ -4,8 +4,7 @@
  * x86-64 is not disassembled: each byte is tried, so that a reference may be
  * part of another instruction. The caller keeps those that lead to the start of
  * a function. */
-#ifndef SYMBOLIZE_DISASM_CODE_REFS_H
-#define SYMBOLIZE_DISASM_CODE_REFS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,4 +47,3 @@ bool code_refs_next_to(struct code_refs *r, unsigned int kinds,
 uint32_t code_refs_word(const unsigned char *p);
 /* Returns the register of the i-th argument of a function, from 0 to 3. */
 unsigned int code_refs_argument(uint16_t machine, unsigned int i);
-#endif

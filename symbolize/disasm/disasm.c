@@ -10,7 +10,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/capstone_calls.h"
-#include "symbolize/disasm/disasm_sp.h"
 
 struct disasm {
 	csh cs;

@@ -3,8 +3,7 @@
  * Call disasm_open() for a machine, then disasm_next() until it returns false.
  * Bytes that are no instruction are returned as ".byte", one instruction unit
  * at a time. */
-#ifndef SYMBOLIZE_DISASM_DISASM_H
-#define SYMBOLIZE_DISASM_DISASM_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,4 +45,3 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
  * SP_KEPT, since they leave SP unchanged for their function. Supports x86-64
  * (Intel syntax), AArch64 and s390x; SP_SET for others. */
 enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by);
-#endif

@@ -1,7 +1,6 @@
 /* disasm_sp.h - the effect of an instruction on the stack pointer; for
  * disasm.c. */
-#ifndef SYMBOLIZE_DISASM_DISASM_SP_H
-#define SYMBOLIZE_DISASM_DISASM_SP_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,4 +16,3 @@ enum disasm_sp {
  * in Intel syntax, since capstone orders operands like the text. */
 enum disasm_sp disasm_sp_of(uint16_t machine, size_t cs,
 			    const struct cs_insn *in, int64_t *by);
-#endif

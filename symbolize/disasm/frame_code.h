@@ -1,8 +1,7 @@
 /* frame_code.h - decodes whether code sets the frame pointer (rbp, x29), for
  * functions whose unwind table does not say so: that of Go counts from SP
  * everywhere, and so does hand-written assembly. */
-#ifndef SYMBOLIZE_DISASM_FRAME_CODE_H
-#define SYMBOLIZE_DISASM_FRAME_CODE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,4 +56,3 @@ bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n);
  * first argument of another one: that of main() to exit(). */
 bool frame_code_hands_on(uint16_t machine, const unsigned char *code, size_t n);
 #define FRAME_CODE_HANDS_ON 8
-#endif

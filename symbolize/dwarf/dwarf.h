@@ -3,8 +3,7 @@
  * All addresses of a file should be looked up in one call: each unit is walked
  * at most once then. Results are copied, so that libdw's memory can be freed by
  * dwarf_close() early. A file without .debug_info costs nothing. */
-#ifndef SYMBOLIZE_DWARF_DWARF_H
-#define SYMBOLIZE_DWARF_DWARF_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,4 +47,3 @@ size_t dwarf_unread(const struct dwarf *d);
  * up. */
 bool dwarf_gave_up(const struct dwarf *d);
 void dwarf_free(struct dwarf *d);
-#endif

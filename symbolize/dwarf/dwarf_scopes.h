@@ -2,8 +2,7 @@
  *
  * gcc writes no linkage names of lambdas, functions of unnamed namespaces, and
  * instances of templates for one of these; clang does. */
-#ifndef SYMBOLIZE_DWARF_DWARF_SCOPES_H
-#define SYMBOLIZE_DWARF_DWARF_SCOPES_H
+#pragma once
 #include <elfutils/libdw.h>
 #include <stddef.h>
 
@@ -25,4 +24,3 @@ struct dwarf_scopes {
 const char *dwarf_scopes_name(struct dwarf_scopes *s, Dwarf_Die *function);
 /* To be called when the unit of the next function is another one. */
 void dwarf_scopes_release(struct dwarf_scopes *s);
-#endif

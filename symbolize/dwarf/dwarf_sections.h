@@ -1,6 +1,5 @@
 /* dwarf_sections.h - decides which debug sections of a file libdw may read. */
-#ifndef SYMBOLIZE_DWARF_DWARF_SECTIONS_H
-#define SYMBOLIZE_DWARF_DWARF_SECTIONS_H
+#pragma once
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
@@ -20,4 +19,3 @@ bool dwarf_sections_reads(const char *section);
 /* Marks the debug sections that dwarf_look() does not read as empty, in memory
  * only. */
 void dwarf_sections_drop_unread(const struct elf_file *ef);
-#endif

@@ -1,7 +1,6 @@
 /* dwarf_units.h - the units of a file with debug information and their ranges,
  * read as far as they are needed, and once. */
-#ifndef SYMBOLIZE_DWARF_DWARF_UNITS_H
-#define SYMBOLIZE_DWARF_DWARF_UNITS_H
+#pragma once
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,4 +49,3 @@ void dwarf_units_need_all(struct dwarf_units *us);
 /* Returns true if a section turned out to be damaged: what was read of the file
  * may be wrong. */
 bool dwarf_units_damaged(const struct dwarf_units *us);
-#endif

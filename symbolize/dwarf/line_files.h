@@ -2,8 +2,7 @@
  *
  * Only the heads of the tables are read: no unit, no line. clang and rustc
  * write an MD5 for each file, gcc 12 does not. */
-#ifndef SYMBOLIZE_DWARF_LINE_FILES_H
-#define SYMBOLIZE_DWARF_LINE_FILES_H
+#pragma once
 #include <stdint.h>
 
 struct image;
@@ -18,4 +17,3 @@ void line_files_close(struct line_files *f);
 /* Returns the 16 bytes of the file with a path as struct symbol has it, NULL if
  * there is none, or two that differ. */
 const uint8_t *line_files_md5(struct line_files *f, const char *path);
-#endif

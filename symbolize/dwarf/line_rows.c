@@ -8,7 +8,6 @@
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/line_table.h"
 #include "symbolize/elf/dwarf_number.h"
-#include "symbolize/elf/elf.h"
 
 /* What libdw 0.188 keeps of a row: a list item, its copy in the sorted table,
  * and the pointer by which it is sorted; and of a file or folder, besides its

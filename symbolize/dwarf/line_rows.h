@@ -2,8 +2,7 @@
  *
  * It keeps 112 bytes for each row, which may be one byte of the file, and for
  * each file its whole path, whose folder the file states once. */
-#ifndef SYMBOLIZE_DWARF_LINE_ROWS_H
-#define SYMBOLIZE_DWARF_LINE_ROWS_H
+#pragma once
 #include <stdint.h>
 
 /* What is read of one image at a time: 4 million rows. */
@@ -17,4 +16,3 @@ struct elf_file;
  * name of the folder in which the compiler ran, or NULL. */
 uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
 			 const char *folder);
-#endif

@@ -1,6 +1,5 @@
 /* line_table.h - the lists of folders and files in a line table of DWARF 5. */
-#ifndef SYMBOLIZE_DWARF_LINE_TABLE_H
-#define SYMBOLIZE_DWARF_LINE_TABLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,4 +42,3 @@ int line_table_take(struct line_table *t, struct bytes *section,
  * is damaged, too long, or of a form that no compiler uses. */
 int line_table_entries(struct line_table *t, struct bytes *b, line_entry_fn *fn,
 		       void *arg);
-#endif

@@ -1,7 +1,6 @@
 /* relocate.h - applies relocations to the debug information of a file that was
  * not linked. */
-#ifndef SYMBOLIZE_DWARF_RELOCATE_H
-#define SYMBOLIZE_DWARF_RELOCATE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,4 +12,3 @@ bool relocate_knows(uint16_t machine);
  * get the addresses of kernel_module_layout(), all others a distinct range far
  * above. Returns false if the relocations are damaged or ef is in memory. */
 bool relocate_debug(const struct elf_file *ef);
-#endif

@@ -5,8 +5,7 @@
  * that is done for a small capture, and is done for a few addresses. libelf and
  * libdw see a section of the bytes that were shown to them. When more are shown
  * these stay where they are. */
-#ifndef SYMBOLIZE_DWARF_SECTION_INFLATE_H
-#define SYMBOLIZE_DWARF_SECTION_INFLATE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,4 +35,3 @@ bool section_inflate_part(struct section_inflate *si, uint64_t off,
  * checksum or the stated size is wrong. Then nothing of it is shown any
  * more. */
 bool section_inflate_all(struct section_inflate *si);
-#endif

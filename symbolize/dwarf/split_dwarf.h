@@ -4,8 +4,7 @@
  * names (opening a FIFO hangs), map it and keep it open. Here it is opened like
  * other files, proved by the id that both units have, and closed after its
  * unit; references into the program are resolved here. */
-#ifndef SYMBOLIZE_DWARF_SPLIT_DWARF_H
-#define SYMBOLIZE_DWARF_SPLIT_DWARF_H
+#pragma once
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,4 +39,3 @@ struct split_dwarf_walk {
 bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
 		       struct split_dwarf_walk *w, Dwarf_Addr *start,
 		       Dwarf_Addr *end);
-#endif

@@ -3,8 +3,7 @@
  * dwp and llvm-dwp write the sections of all units behind each other; the index
  * in .debug_cu_index tells which part of each section is a unit's (DWARF 5,
  * 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does not read it. */
-#ifndef SYMBOLIZE_DWARF_SPLIT_PACKAGE_H
-#define SYMBOLIZE_DWARF_SPLIT_PACKAGE_H
+#pragma once
 #include <stdint.h>
 
 struct elf_file;
@@ -20,4 +19,3 @@ void split_package_close(struct split_package *p);
  * as if it were the unit's .dwo file; NULL if the unit is not in it. It is
  * borrowed, until the next call. */
 const struct elf_file *split_package_cut(struct split_package *p, uint64_t id);
-#endif

@@ -1,6 +1,5 @@
 /* dwarf_number.h - reads the numbers of DWARF: LEB128 and of fixed size. */
-#ifndef SYMBOLIZE_ELF_DWARF_NUMBER_H
-#define SYMBOLIZE_ELF_DWARF_NUMBER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,4 +12,3 @@ int leb128_signed(struct bytes *b, int64_t *out);
 /* The same for a number of 1 to 8 bytes; sign: it is sign-extended. */
 int dwarf_number_fixed(struct bytes *b, unsigned int size, bool sign,
 		       uint64_t *out);
-#endif

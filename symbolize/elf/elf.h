@@ -2,8 +2,7 @@
  *
  * Files are read, not mapped: if another process truncated a mapped file, an
  * access would end the program. Only the sections asked for are read. */
-#ifndef SYMBOLIZE_ELF_ELF_H
-#define SYMBOLIZE_ELF_ELF_H
+#pragma once
 #include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,4 +97,3 @@ bool elf_has_loader(const struct elf_file *ef);
 /* Returns whether it is a program: one that is linked statically to run at any
  * address is not told from a library. */
 bool elf_is_program(const struct elf_file *ef);
-#endif

@@ -1,6 +1,5 @@
 /* elf_symbols.h - iterates over a symbol table of an untrusted ELF file. */
-#ifndef SYMBOLIZE_ELF_ELF_SYMBOLS_H
-#define SYMBOLIZE_ELF_ELF_SYMBOLS_H
+#pragma once
 #include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,4 +24,3 @@ bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
 /* Gets the next symbol and its name, borrowed from the file; "" if the name is
  * damaged. Returns false at the end. */
 bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name);
-#endif

@@ -1,7 +1,6 @@
 /* gopclntab.h - what Go's runtime knows of its functions, which stripped
  * programs have, too: names, and how deep their stack is at each address. */
-#ifndef SYMBOLIZE_ELF_GOPCLNTAB_H
-#define SYMBOLIZE_ELF_GOPCLNTAB_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,4 +66,3 @@ bool gopclntab_covers(const struct elf_file *ef, uint64_t vaddr);
  * no table. */
 bool gopclntab_add(const struct elf_file *ef, struct symtab *t,
 		   struct elf_section *from);
-#endif

@@ -1,6 +1,5 @@
 /* plt.h - names of PLT stubs, through which one file calls another. */
-#ifndef SYMBOLIZE_ELF_PLT_H
-#define SYMBOLIZE_ELF_PLT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,4 +21,3 @@ struct plt_slot {
 /* Finds those for functions of n names: up to max of them. Returns how many. */
 size_t plt_slots(const struct elf_file *ef, const char *const name[], size_t n,
 		 struct plt_slot slot[], size_t max);
-#endif

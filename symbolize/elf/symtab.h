@@ -3,8 +3,7 @@
  * Call symtab_add() in any order, then symtab_finish(), then symtab_find()
  * (about 40 ns with 20,000 symbols). More symbols may be added later and
  * finished again. Names are borrowed and must outlive the table. */
-#ifndef SYMBOLIZE_ELF_SYMTAB_H
-#define SYMBOLIZE_ELF_SYMTAB_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,4 +45,3 @@ void symtab_finish(struct symtab *t);
 /* Returns the innermost symbol that covers addr, or NULL. */
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr);
 void symtab_release(struct symtab *t);
-#endif

@@ -1,7 +1,6 @@
 /* debugfile.h - finds the separate file with a program's symbols or debug
  * information. */
-#ifndef SYMBOLIZE_FILES_DEBUGFILE_H
-#define SYMBOLIZE_FILES_DEBUGFILE_H
+#pragma once
 #include <stdbool.h>
 
 struct elf_file;
@@ -26,4 +25,3 @@ struct elf_file *debugfile_copy(const struct symbolizer *sy,
 				const struct image *img,
 				const struct elf_file *ef, debugfile_fn *fn,
 				void *arg);
-#endif

@@ -4,8 +4,7 @@
  * Only if symbolize_opts.fetch_seconds is set, and for no longer than that in
  * total. Files are stored in the folder shared by debuginfod clients, which
  * locate.c searches anyway. */
-#ifndef SYMBOLIZE_FILES_FETCH_H
-#define SYMBOLIZE_FILES_FETCH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,4 +23,3 @@ bool fetch_available(void);
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		size_t id_len);
 void fetch_free(struct symbolizer *sy);
-#endif

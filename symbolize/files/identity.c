@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,7 +21,6 @@
 #include <unistd.h>
 
 #include "stitch/base/search.h"
-#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolizer.h"

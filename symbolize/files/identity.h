@@ -18,8 +18,7 @@
  *
  * Of code in other memory where a file was mapped it is only believed that it
  * is that of the file. */
-#ifndef SYMBOLIZE_FILES_IDENTITY_H
-#define SYMBOLIZE_FILES_IDENTITY_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -140,4 +139,3 @@ bool identity_is_copy(const char *a, const char *b);
 /* Returns whether the recorder found the file deleted, and *len: of its path
  * without the mark. */
 bool identity_is_deleted(const char *path, size_t *len);
-#endif

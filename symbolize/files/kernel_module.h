@@ -1,7 +1,6 @@
 /* kernel_module.h - finds the file of a kernel module, and computes where the
  * kernel puts its sections. */
-#ifndef SYMBOLIZE_FILES_KERNEL_MODULE_H
-#define SYMBOLIZE_FILES_KERNEL_MODULE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,4 +25,3 @@ void kernel_module_layout(const struct elf_file *ef, struct elf_section *sec,
 /* Extracts the module name: "snd_hda" from "/lib/modules/.../snd-hda.ko.xz" or
  * "[snd_hda]". Returns false if there is none. */
 bool kernel_module_name(const char *path, char *buf, size_t size);
-#endif

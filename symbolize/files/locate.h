@@ -3,8 +3,7 @@
  * The locate_*() functions append paths to a list; locate_open() opens the
  * first that is the image's file, as identity.h judges it. Nothing here uses
  * the network. */
-#ifndef SYMBOLIZE_FILES_LOCATE_H
-#define SYMBOLIZE_FILES_LOCATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,4 +74,3 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
  * none. *said: as locate_open() does. */
 bool locate_report(struct symbolizer *sy, const struct image *img,
 		   struct identity_said *said);
-#endif

@@ -4,7 +4,6 @@
 
 #include <gelf.h>
 
-#include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 

@@ -1,8 +1,7 @@
 /* mapping_offsets.h - computes the file offsets of mappings from the program
  * headers of the file. This checks and completes a list of mappings that lacks
  * offsets. */
-#ifndef SYMBOLIZE_FILES_MAPPING_OFFSETS_H
-#define SYMBOLIZE_FILES_MAPPING_OFFSETS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +26,3 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     const struct image *img, struct file_part *out,
 			     size_t max);
-#endif

@@ -9,7 +9,6 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/name_cache_file.h"
 #include "symbolize/files/name_cache_content.h"

@@ -6,8 +6,7 @@
  * that has no name; name_cache_end(), which writes the file if something was
  * added. The cache records which files were searched for, and must not be used
  * when one has appeared, disappeared or changed. */
-#ifndef SYMBOLIZE_FILES_NAME_CACHE_H
-#define SYMBOLIZE_FILES_NAME_CACHE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -48,4 +47,3 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
  * open for it, is good for a later use. */
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		    struct image_report *rep);
-#endif

@@ -1,7 +1,6 @@
 /* name_cache_content.h - the contents of a name cache, for name_cache.c and
  * name_cache_file.c only. */
-#ifndef SYMBOLIZE_FILES_NAME_CACHE_CONTENT_H
-#define SYMBOLIZE_FILES_NAME_CACHE_CONTENT_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,4 +67,3 @@ struct name_cache {
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
 };
-#endif

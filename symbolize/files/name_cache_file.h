@@ -1,7 +1,6 @@
 /* name_cache_file.h - the files of name caches, and the folder that has them.
  */
-#ifndef SYMBOLIZE_FILES_NAME_CACHE_FILE_H
-#define SYMBOLIZE_FILES_NAME_CACHE_FILE_H
+#pragma once
 #include <stdbool.h>
 
 struct name_cache;
@@ -16,4 +15,3 @@ bool name_cache_save(struct name_cache *m);
 void name_cache_release(struct name_cache *m);
 /* Deletes the least recently used files if the folder is too large. */
 void name_cache_prune(const struct symbolizer *sy);
-#endif

@@ -1,7 +1,6 @@
 /* tried_files.h - the files that were looked for, found or not: what they led
  * to is good as long as none of them has changed. */
-#ifndef SYMBOLIZE_FILES_TRIED_FILES_H
-#define SYMBOLIZE_FILES_TRIED_FILES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,4 +29,3 @@ bool tried_files_unchanged(const struct tried_files *t);
  * identity. */
 bool tried_files_can_tell(const struct tried_files *t);
 void tried_files_release(struct tried_files *t);
-#endif

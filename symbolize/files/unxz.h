@@ -1,6 +1,5 @@
 /* unxz.h - decompresses xz data in memory. */
-#ifndef SYMBOLIZE_FILES_UNXZ_H
-#define SYMBOLIZE_FILES_UNXZ_H
+#pragma once
 #include <stddef.h>
 
 /* More than any debug data or kernel module needs; a decompression bomb expands
@@ -10,4 +9,3 @@
 /* Returns the decompressed bytes, to be freed by the caller, or NULL if the
  * data is damaged or too large. */
 void *unxz(const void *in, size_t in_len, size_t *out_len);
-#endif

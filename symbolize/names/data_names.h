@@ -1,6 +1,5 @@
 /* data_names.h - the names of data of a program or library. */
-#ifndef SYMBOLIZE_NAMES_DATA_NAMES_H
-#define SYMBOLIZE_NAMES_DATA_NAMES_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,4 +18,3 @@ typedef int data_names_fn(void *arg, uint64_t off, const char *name,
 int data_names_each(struct symbolizer *sy, const struct image *img,
 		    const uint64_t *off, size_t n, data_names_fn *fn, void *arg,
 		    struct err *err);
-#endif

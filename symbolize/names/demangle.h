@@ -1,6 +1,5 @@
 /* demangle.h - demangles C++, Rust and D names, up to a limit. */
-#ifndef SYMBOLIZE_NAMES_DEMANGLE_H
-#define SYMBOLIZE_NAMES_DEMANGLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -8,4 +7,3 @@
  * mangled name of 235 bytes can stand for 277 MB. Returns false, and leaves buf
  * as it is, if the name is not mangled. */
 bool demangle_name(const char *name, char *buf, size_t size);
-#endif

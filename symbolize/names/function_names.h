@@ -1,6 +1,5 @@
 /* function_names.h - the names of all functions of a program. */
-#ifndef SYMBOLIZE_NAMES_FUNCTION_NAMES_H
-#define SYMBOLIZE_NAMES_FUNCTION_NAMES_H
+#pragma once
 #include <stdbool.h>
 
 struct image;
@@ -14,4 +13,3 @@ struct symbolizer;
 typedef void function_names_fn(void *arg, const char *name);
 bool function_names_each(struct symbolizer *sy, const struct image *img,
 			 function_names_fn *fn, void *arg);
-#endif

@@ -1,7 +1,6 @@
 /* live_modules.h - which modules the running kernel has: what was read of their
  * symbols is right as long as none was loaded or unloaded. */
-#ifndef SYMBOLIZE_NAMES_LIVE_MODULES_H
-#define SYMBOLIZE_NAMES_LIVE_MODULES_H
+#pragma once
 #include <stdbool.h>
 
 /* Reads list, which is as /proc/modules, and looks at the folders of the
@@ -11,4 +10,3 @@
 char *live_modules_read(const char *list, const char *folder);
 /* Returns whether a module of this name is in such a text; NULL: none is. */
 bool live_modules_has(const char *text, const char *name);
-#endif

@@ -1,6 +1,5 @@
 /* section_hashes.h - hashes of the sections that names were read from. */
-#ifndef SYMBOLIZE_NAMES_SECTION_HASHES_H
-#define SYMBOLIZE_NAMES_SECTION_HASHES_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,4 +27,3 @@ bool section_hashes_text(const struct elf_file *ef, struct section_used *out);
  * there, or the file has another build-id than the image. */
 bool section_hashes_of_file(const char *file, const char *section,
 			    const struct image *img, uint64_t *hash);
-#endif

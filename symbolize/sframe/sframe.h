@@ -9,8 +9,7 @@
  *
  * The format: https://sourceware.org/binutils/docs/sframe-spec.html. Where that
  * is ambiguous, as binutils 2.47 writes it. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_H
-#define SYMBOLIZE_SFRAME_SFRAME_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,4 +142,3 @@ uint32_t sframe_sp(const struct sframe *sf);
 uint32_t sframe_fp(const struct sframe *sf);
 /* Returns "amd64", "aarch64", ... */
 const char *sframe_abi_name(const struct sframe *sf);
-#endif

@@ -3,8 +3,7 @@
  *
  * sframe_check() runs all tests, and each counts what it has looked at and
  * found. Test names appear in output that scripts read. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_CHECK_H
-#define SYMBOLIZE_SFRAME_SFRAME_CHECK_H
+#pragma once
 #include "symbolize/sframe/sframe_finding.h"
 
 struct elf_file;
@@ -15,4 +14,3 @@ struct sframe_file;
  * and *err if the section cannot be checked (object file). */
 int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 		 struct sframe_report *out, struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* sframe_code.h - checks an SFrame section against the code it describes. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_CODE_H
-#define SYMBOLIZE_SFRAME_SFRAME_CODE_H
+#pragma once
 
 struct err;
 struct judge;
@@ -8,4 +7,3 @@ struct judge;
 /* Runs the tests that disassemble the functions. Returns 0, or -1 and *err if
  * the machine cannot be disassembled. */
 int sframe_code_check(struct judge *j, struct err *err);
-#endif

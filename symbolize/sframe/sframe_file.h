@@ -1,6 +1,5 @@
 /* sframe_file.h - finds the SFrame section of an ELF file. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_FILE_H
-#define SYMBOLIZE_SFRAME_SFRAME_FILE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,4 +25,3 @@ struct sframe_file {
 int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 		     struct err *err);
 void sframe_file_release(struct sframe_file *f);
-#endif

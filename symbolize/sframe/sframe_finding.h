@@ -1,6 +1,5 @@
 /* sframe_finding.h - the tests of sframe_check() and what they have found. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_FINDING_H
-#define SYMBOLIZE_SFRAME_SFRAME_FINDING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,4 +56,3 @@ struct sframe_report {
 };
 
 void sframe_report_release(struct sframe_report *r);
-#endif

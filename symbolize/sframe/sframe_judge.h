@@ -1,6 +1,5 @@
 /* sframe_judge.h - what the parts of sframe_check() share. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
-#define SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
+#pragma once
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_finding.h"
 #include "symbolize/sframe/sframe_file.h"
@@ -44,4 +43,3 @@ struct rule_text {
 };
 const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
 		       struct rule_text *t);
-#endif

@@ -1,7 +1,6 @@
 /* sframe_table.h - iterates over an SFrame section, and converts it to a table
  * of rows. */
-#ifndef SYMBOLIZE_SFRAME_SFRAME_TABLE_H
-#define SYMBOLIZE_SFRAME_SFRAME_TABLE_H
+#pragma once
 #include <stdint.h>
 
 #include "symbolize/sframe/sframe.h"
@@ -29,4 +28,3 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 /* Converts the section to a table; free it with unwind_rows_free(). *bad is the
  * number of functions left out, since they could not be read. */
 struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);
-#endif

@@ -8,7 +8,6 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/code_refs.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/callsite_file.h"
 
 #define FUNCTION_MAX 65536

@@ -2,8 +2,7 @@
  * goes on to them by jumps, so that no frame of it is left.
  *
  * The frame that holds a return address was made by one of them. */
-#ifndef SYMBOLIZE_UNWIND_CALLEE_REACH_H
-#define SYMBOLIZE_UNWIND_CALLEE_REACH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,4 +27,3 @@ void callee_reach_find(const struct callsite_file *f, uint64_t to,
  * be. */
 bool callee_reach_has(const struct callsite_file *f,
 		      const struct callee_reach *r, uint64_t off);
-#endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -5,8 +5,7 @@
  * then callsite_settle(), which closes the file and keeps the tables of
  * functions; then callsite_link() for any two. Call each once per distinct
  * place. */
-#ifndef SYMBOLIZE_UNWIND_CALLSITE_H
-#define SYMBOLIZE_UNWIND_CALLSITE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -72,4 +71,3 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 				 const struct callsite *site,
 				 const struct callsite_file *inner,
 				 uint64_t off);
-#endif

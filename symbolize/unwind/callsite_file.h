@@ -1,7 +1,6 @@
 /* callsite_file.h - a file whose code is examined, for the files here that know
  * of it. */
-#ifndef SYMBOLIZE_UNWIND_CALLSITE_FILE_H
-#define SYMBOLIZE_UNWIND_CALLSITE_FILE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,4 +86,3 @@ bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 const struct callsite_name *callsite_find_names(const struct callsite_file *f,
 						uint64_t hash, size_t *n);
 uint64_t callsite_hash_name(const char *s, size_t n);
-#endif

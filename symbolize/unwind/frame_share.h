@@ -4,8 +4,7 @@
  * pointers, so that only those with a call count. They are found in the unwind
  * tables, which stripped files have too, else by symbols; their code says
  * whether they set the frame pointer. */
-#ifndef SYMBOLIZE_UNWIND_FRAME_SHARE_H
-#define SYMBOLIZE_UNWIND_FRAME_SHARE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,4 +24,3 @@ void frame_share_count(const struct elf_file *ef, const struct cfi *c,
 /* Returns whether the share is so small that functions with a variable part of
  * the stack explain it: the file "has no frame pointers". */
 bool frame_share_is_none(const struct frame_share *s);
-#endif

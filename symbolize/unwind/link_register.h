@@ -1,7 +1,6 @@
 /* link_register.h - AArch64 code without unwind tables: is the return address
  * still in the link register? */
-#ifndef SYMBOLIZE_UNWIND_LINK_REGISTER_H
-#define SYMBOLIZE_UNWIND_LINK_REGISTER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,4 +10,3 @@ struct unwind_image;
  * tables) and in PLT stubs (ld gives them none). Decides by the instructions,
  * without guessing. Reads up to a whole function, so cache the result. */
 bool link_register_is_kept(struct unwind_image *m, uint64_t vaddr);
-#endif

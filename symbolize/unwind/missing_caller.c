@@ -2,7 +2,6 @@
 #include "symbolize/unwind/missing_caller.h"
 
 #include <elf.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "symbolize/disasm/call_insn.h"

@@ -5,8 +5,7 @@
  * proved from the file alone: the call before the next return address goes to
  * G; G calls F at a place where FP is that of G; and the file was built with
  * frame pointers. */
-#ifndef SYMBOLIZE_UNWIND_MISSING_CALLER_H
-#define SYMBOLIZE_UNWIND_MISSING_CALLER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,4 +43,3 @@ bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 /* Returns whether it is the address to which the first function of a context of
  * makecontext(3) or Boost, or of a goroutine, returns. */
 bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr);
-#endif

@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "stitch/base/bytes.h"
-#include "stitch/unwinder.h"
-#include "symbolize/cfi/abi.h"
-#include "symbolize/unwind/stack_walk.h"
 
 /* To have all return addresses fetched at once halves the time of a walk:
  * each is in another cache line of a dump that nobody has touched yet. */

@@ -5,8 +5,7 @@
  * the words that are read from the dump. So from a frame on that the stack
  * before had too, with the same registers, only these words are compared: while
  * they are the same, so are the frames. This takes a fifth of the time. */
-#ifndef SYMBOLIZE_UNWIND_STACK_TRAIL_H
-#define SYMBOLIZE_UNWIND_STACK_TRAIL_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,4 +57,3 @@ stack_trail_add(struct stack_trail *t, const struct stack_walk *w)
 	f->ra_at = 0;
 	return f;
 }
-#endif

@@ -1,7 +1,6 @@
 /* stack_walk.h - steps from one frame of a stack dump to its caller. For
  * symbolize/ only. */
-#ifndef SYMBOLIZE_UNWIND_STACK_WALK_H
-#define SYMBOLIZE_UNWIND_STACK_WALK_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,4 +56,3 @@ int stack_walk_link(struct stack_walk *w);
 /* Steps by the frame pointer, if it points to what may be a saved FP and a
  * return address. */
 int stack_walk_pointer(struct stack_walk *w);
-#endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_refs.h"

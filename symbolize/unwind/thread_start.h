@@ -6,8 +6,7 @@
  * file is found with the first of them and kept with the file: most of it by
  * looking at a few functions; only a file that starts threads itself is read as
  * a whole. */
-#ifndef SYMBOLIZE_UNWIND_THREAD_START_H
-#define SYMBOLIZE_UNWIND_THREAD_START_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,4 +41,3 @@ enum thread_start thread_start_first(struct callsite_file *f, uint64_t off);
 const struct frame_share *thread_start_share(struct callsite_file *f,
 					     struct symbolizer *sy,
 					     const struct image *img);
-#endif

@@ -6,8 +6,7 @@
  * registers. Without a table it continues by frame pointer while each return
  * address follows a call or is in JIT code, and reports from which frame on it
  * did so. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_H
-#define SYMBOLIZE_UNWIND_UNWIND_H
+#pragma once
 
 struct frames;
 struct unwind_images;
@@ -21,4 +20,3 @@ struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr);
 void unwind_use_threads(struct unwinder *uw, unsigned int n);
 /* Returns the images it has opened, owned by the unwinder. */
 struct unwind_images *unwind_get_images(struct unwinder *uw);
-#endif

@@ -2,7 +2,6 @@
  * unwind table. */
 #include <elf.h>
 
-#include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/unwind/missing_caller.h"

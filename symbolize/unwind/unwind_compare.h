@@ -1,7 +1,6 @@
 /* unwind_compare.h - unwinds each stack dump twice, with all tables and with
  * SFrame alone, and compares the results. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
-#define SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,4 +40,3 @@ struct unwinder *unwind_compare_new(struct symbolizer *sy,
 				    const struct frames *fr,
 				    struct unwind_compare_count *out);
 void unwind_compare_release(struct unwind_compare_count *c);
-#endif

@@ -8,8 +8,7 @@
  *
  * Threads share a set by unwind_images_lock(), which is held around every call
  * for images of it. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
-#define SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -182,4 +181,3 @@ struct unwind_image_symbol {
 bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
 			  struct unwind_image_symbol *out);
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms);
-#endif

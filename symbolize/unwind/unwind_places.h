@@ -7,8 +7,7 @@
  * To look an address up again costs 0.3 us, half of a short walk: 152,679 stack
  * dumps of a compiler have 73,000 addresses, more than the 65,536 places, of
  * one address each, that each thread had before. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_PLACES_H
-#define SYMBOLIZE_UNWIND_UNWIND_PLACES_H
+#pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,4 +79,3 @@ static inline bool unwind_places_find(const struct unwind_places *ps,
 			return true;
 	return false;
 }
-#endif

@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"

@@ -1,7 +1,6 @@
 /* unwind_readiness.h - by which methods a stack can be unwound through an
  * image, for single offsets in it. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_READINESS_H
-#define SYMBOLIZE_UNWIND_UNWIND_READINESS_H
+#pragma once
 #include <stdint.h>
 
 struct image;
@@ -26,4 +25,3 @@ unsigned int unwind_readiness_at(const struct unwind_readiness *r,
 				 uint64_t off);
 /* Returns the SFrame version: 0 none, -1 unreadable. */
 int unwind_readiness_sframe(const struct unwind_readiness *r);
-#endif

@@ -1,7 +1,6 @@
 /* unwind_state.h - the unwinder of stack dumps while it works, for the two
  * files that know of it. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_STATE_H
-#define SYMBOLIZE_UNWIND_UNWIND_STATE_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -98,4 +97,3 @@ bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
 int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		     const struct unwind_step_at *p, struct stack_walk *w,
 		     struct unwind_out *out);
-#endif

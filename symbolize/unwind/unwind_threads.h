@@ -9,8 +9,7 @@
  *
  * Measured on two processors with 59,565 stack dumps of a compiler (503 MB):
  * the main thread has a quarter less to do. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_THREADS_H
-#define SYMBOLIZE_UNWIND_UNWIND_THREADS_H
+#pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,4 +48,3 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 /* Waits until the job is done. Returns false if no thread has begun it. Its
  * results are borrowed until the next begin. */
 bool unwind_threads_finish(struct unwind_threads *t, struct unwind_job *job);
-#endif

@@ -1,6 +1,5 @@
 /* run.h - a capture through the stitch, with an unwinder that looks on. */
-#ifndef TESTS_LIBDW_RUN_H
-#define TESTS_LIBDW_RUN_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -96,4 +95,3 @@ static inline int run_capture(struct run *r, const char *symfs,
 	symbolize_free(sy);
 	return got;
 }
-#endif

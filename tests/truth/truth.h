@@ -6,8 +6,7 @@
  * records goes through stitch (run.c); what comes out is compared with the
  * model's answer (model_*.c) and, outside of what the change concerns, with
  * what came out before it (check.c). */
-#ifndef TESTS_TRUTH_TRUTH_H
-#define TESTS_TRUTH_TRUTH_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -382,4 +381,3 @@ bool edits_tell(const struct capture *cap, size_t n, uint64_t seed);
 /* ---- store.c: the same through SQLite; 0, or -1 and a report. */
 int check_store(const struct slice *s, const struct list *l,
 		const struct result *got, struct report *rp);
-#endif

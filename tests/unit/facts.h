@@ -1,6 +1,5 @@
 /* facts.h - runs a stitch over fake sources and keeps all its facts. */
-#ifndef TESTS_UNIT_FACTS_H
-#define TESTS_UNIT_FACTS_H
+#pragma once
 #include "stitch/tasks/frame.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -119,4 +118,3 @@ facts_chain_of(const struct all_facts *all, uint32_t id)
 	must(found);
 	return found;
 }
-#endif

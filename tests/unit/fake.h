@@ -3,8 +3,7 @@
  * fake_new(), then fake_sample() and its like in file order, then order_add()
  * takes it over. The floor is exact (the smallest key not yet handed out), or
  * trusting (the key just handed out: later smaller ones are late). */
-#ifndef TESTS_UNIT_FAKE_H
-#define TESTS_UNIT_FAKE_H
+#pragma once
 #include <string.h>
 
 #include "stitch/base/err.h"
@@ -256,4 +255,3 @@ static inline struct fake_rec *fake_map(struct fake *f, uint64_t time,
 	fr->rec.map.path = path;
 	return fr;
 }
-#endif

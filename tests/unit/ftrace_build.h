@@ -3,8 +3,7 @@
  * fb_ring() begins a CPU's ring, which ftrace_write.h and the entries here
  * fill; then fb_file7() or fb_file6() puts the rings into a file and fb_open()
  * opens it. */
-#ifndef TESTS_FTRACE_BUILD_H
-#define TESTS_FTRACE_BUILD_H
+#pragma once
 #include <zstd.h>
 
 #include "tests/ftrace_write.h"
@@ -305,4 +304,3 @@ static inline void fb_exec(struct fb_ring *r, uint32_t delta, int32_t tid)
 	pb_raw(&r->p, "/bin/true", 10);
 	fb_end(r, at);
 }
-#endif

@@ -1,6 +1,5 @@
 /* joins.h - runs the join: over a capture as text, or by itself. */
-#ifndef TESTS_UNIT_JOINS_H
-#define TESTS_UNIT_JOINS_H
+#pragma once
 #include "tests/unit/run.h"
 
 #include "stitch/base/losses.h"
@@ -48,4 +47,3 @@ static inline void join_rig_release(struct join_rig *rg)
 	losses_free(rg->ls);
 	fact_queue_release(&rg->q);
 }
-#endif

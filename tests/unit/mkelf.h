@@ -1,7 +1,6 @@
 /* mkelf.h - makes small ELF files for the tests of symbolize/, of x86-64 on
  * every host. */
-#ifndef TESTS_UNIT_MKELF_H
-#define TESTS_UNIT_MKELF_H
+#pragma once
 #include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -168,4 +167,3 @@ static inline size_t mkelf_put64(unsigned char *p, size_t at, uint64_t v)
 	memcpy(p + at, &v, 8);
 	return at + 8;
 }
-#endif

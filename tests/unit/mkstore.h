@@ -1,6 +1,5 @@
 /* mkstore.h - a small run and the facts of it, for tests of the store. */
-#ifndef TESTS_UNIT_MKSTORE_H
-#define TESTS_UNIT_MKSTORE_H
+#pragma once
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,5 +312,3 @@ static inline void mkstore_name_all(void)
 	}
 	ck_assert_msg(rc == 0, "%s", err.msg);
 }
-
-#endif

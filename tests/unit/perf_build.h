@@ -1,7 +1,6 @@
 /* perf_build.h - small perf.data captures made in memory and read, for tests:
  * what perf_write.h wrote is opened by pb_open. */
-#ifndef TESTS_PERF_BUILD_H
-#define TESTS_PERF_BUILD_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,4 +70,3 @@ static inline void pb_close(struct source *src, struct pb *b)
 	source_close(src);
 	pb_release(b);
 }
-#endif

@@ -1,6 +1,5 @@
 /* rules.h - for tests of rules: what is found in a capture written as text. */
-#ifndef TESTS_UNIT_RULES_H
-#define TESTS_UNIT_RULES_H
+#pragma once
 #include "stitch/audit/rules.h"
 
 #include "tests/unit/script.h"
@@ -69,4 +68,3 @@ static inline void rules_check(struct fake *f, const struct rules_row *row)
 	if (row->n)
 		ck_assert_uint_eq(one.n, row->n);
 }
-#endif

@@ -1,13 +1,21 @@
 /* run.h - the main() of a unit test program: all tests in one list. */
-#ifndef TESTS_UNIT_RUN_H
-#define TESTS_UNIT_RUN_H
+#pragma once
 #include <check.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "stitch/base/sanitizers.h"
 #include "tests/rnd.h"
+
+/* gcc says it by a macro, clang 14 by a feature. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define SANITIZERS_ADDRESS 1
+#else
+#define SANITIZERS_ADDRESS 0
+#endif
 
 /* Where an assertion holds, libcheck writes to a file where it was, so that it
  * can say behind which one a test crashed: a million writes in several tests,
@@ -125,4 +133,3 @@ static inline int run_tests(const char *name, void (*setup)(void),
 		if (!(cond))                                                   \
 			ck_abort_msg("%s", #cond);                             \
 	} while (0)
-#endif

@@ -1,6 +1,5 @@
 /* scratch.h - a folder for the files of a test, which goes with the test. */
-#ifndef TESTS_UNIT_SCRATCH_H
-#define TESTS_UNIT_SCRATCH_H
+#pragma once
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,4 +23,3 @@ static inline void scratch_remove(const char *dir)
 	snprintf(cmd, sizeof(cmd), "rm -r '%s'", dir);
 	ck_assert_int_eq(system(cmd), 0);
 }
-#endif

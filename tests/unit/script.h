@@ -41,8 +41,7 @@
  *
  * All this is of the first capture, a; "b:" before it makes it one of the
  * second. Captures that the caller has not made are made when first named. */
-#ifndef TESTS_UNIT_SCRIPT_H
-#define TESTS_UNIT_SCRIPT_H
+#pragma once
 #include "tests/unit/run.h"
 
 #include "tests/unit/fake.h"
@@ -380,4 +379,3 @@ static inline void script_play_on(struct fake *f, const char *text)
 
 	ck_assert_uint_eq(script_play(both, text), 1);
 }
-#endif

@@ -25,8 +25,7 @@
  *	threads, processes, comms
  *				how many rows were given out
  */
-#ifndef TESTS_UNIT_TASKS_H
-#define TESTS_UNIT_TASKS_H
+#pragma once
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -378,4 +377,3 @@ static inline void world_row_holds(const struct world_row *row)
 	ck_assert_str_eq(rows, row->rows);
 	free(rows);
 }
-#endif

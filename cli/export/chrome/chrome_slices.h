@@ -1,8 +1,7 @@
 /* chrome_slices.h - the slices of a Chrome trace: times in which a thread ran,
  * from one switch to the next, and arrows from who woke a thread to the slice
  * that this began, as cli/waits/waits.h tells them. About 64 bytes each. */
-#ifndef CLI_EXPORT_CHROME_CHROME_SLICES_H
-#define CLI_EXPORT_CHROME_CHROME_SLICES_H
+#pragma once
 #include <stdint.h>
 
 #include "cli/waits/waits.h"
@@ -22,4 +21,3 @@ void slices_free(struct slices *s);
 const struct offcpu_sums *slices_sums(const struct slices *s);
 /* Writes the begins and ends of slices up to an event, which has that time. */
 void slices_put(struct slices *s, int64_t time, int64_t event);
-#endif

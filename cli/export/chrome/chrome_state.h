@@ -1,7 +1,6 @@
 /* chrome_state.h - state of the tracks of a Chrome trace, shared by
  * chrome_tracks.c, which names them, and chrome_slices.c, which fills them. */
-#ifndef CLI_EXPORT_CHROME_CHROME_STATE_H
-#define CLI_EXPORT_CHROME_CHROME_STATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,4 +58,3 @@ uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
 /* Like tracks_begin_thread() and tracks_begin_cpu(), by index. */
 void tracks_thread(struct tracks *t, uint32_t id);
 void tracks_cpu(struct tracks *t, uint32_t id);
-#endif

@@ -5,8 +5,7 @@
  * whose pid is above the largest one of Linux. Pids of another kernel
  * (capture.together) are shifted further, so that those of two machines do not
  * collide. Memory is bounded by the number of threads. */
-#ifndef CLI_EXPORT_CHROME_CHROME_TRACKS_H
-#define CLI_EXPORT_CHROME_CHROME_TRACKS_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -30,4 +29,3 @@ void tracks_time(struct json *j, int64_t ns);
  * a capture (-1: all CPUs). The names are written before the first use. */
 void tracks_begin_thread(struct tracks *t, const struct event_row *e);
 void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
-#endif

@@ -5,8 +5,7 @@
  * libbabeltrace2's messages, in time order. The program connects it with
  * sink.ctf.fs; babeltrace2 loads it as the plugin "backstitch"
  * (ctfout_plugin.c). This folder alone uses the library. */
-#ifndef CLI_EXPORT_CTF_CTFOUT_H
-#define CLI_EXPORT_CTF_CTFOUT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +31,3 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 /* Replaces the random uuid of the trace in a folder. Returns 0, or -1 and *err
  * if the trace is not complete. */
 int ctfout_set_uuid(const char *folder, uint64_t content, struct err *err);
-#endif

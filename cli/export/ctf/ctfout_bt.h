@@ -1,6 +1,5 @@
 /* ctfout_bt.h - declarations shared by the files that call libbabeltrace2. */
-#ifndef CLI_EXPORT_CTF_CTFOUT_BT_H
-#define CLI_EXPORT_CTF_CTFOUT_BT_H
+#pragma once
 #include <babeltrace2/babeltrace.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,4 +92,3 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 bt_message_iterator_class_seek_beginning_method_status
 ctfout_source_rewind(bt_self_message_iterator *self);
 void ctfout_source_stop(bt_self_message_iterator *self);
-#endif

@@ -1,8 +1,7 @@
 /* ctfout_calls.h - the functions of libbabeltrace2, which is loaded when a
  * trace is written: linked, it and glib take a fifth of the time of a short
  * command at each start of the program. */
-#ifndef CLI_EXPORT_CTF_CTFOUT_CALLS_H
-#define CLI_EXPORT_CTF_CTFOUT_CALLS_H
+#pragma once
 #include <babeltrace2/babeltrace.h>
 
 struct err;
@@ -133,4 +132,3 @@ extern struct bt_calls bt;
 /* Loads the library once, until the program ends. Returns 0, or -1 and *err
  * (ERR_USAGE). */
 int bt_load(struct err *err);
-#endif

@@ -3,8 +3,7 @@
  *
  * The format is the "processed profile format", version 60, the first in which
  * threads share these tables. Later versions of the profiler read it. */
-#ifndef CLI_EXPORT_FIREFOX_FIREFOX_H
-#define CLI_EXPORT_FIREFOX_FIREFOX_H
+#pragma once
 #include <stdint.h>
 
 struct known_code;
@@ -48,4 +47,3 @@ void firefox_put_time(struct json *j, const char *key, int64_t begin,
 void firefox_put_categories(struct json *j);
 void firefox_put_libs(const struct firefox *f, struct json *j);
 void firefox_put_shared(const struct firefox *f, struct json *j);
-#endif

@@ -1,7 +1,6 @@
 /* firefox_marks.h - markers of threads of a profile for the Firefox Profiler:
  * what was lost, and when a thread was off its CPU. */
-#ifndef CLI_EXPORT_FIREFOX_FIREFOX_MARKS_H
-#define CLI_EXPORT_FIREFOX_FIREFOX_MARKS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,4 +41,3 @@ void firefox_put_marks(struct firefox_marks *m,
 		       int64_t begin, int64_t end, struct json *j);
 /* Writes "markerSchema": [...], which tells the profiler what to show. */
 void firefox_put_mark_schema(struct json *j);
-#endif

@@ -1,6 +1,5 @@
 /* firefox_out.h - a whole profile for the Firefox Profiler as JSON. */
-#ifndef CLI_EXPORT_FIREFOX_FIREFOX_OUT_H
-#define CLI_EXPORT_FIREFOX_FIREFOX_OUT_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,4 +21,3 @@ struct firefox_doc {
 /* Writes the profile. Returns 0, or -1 and *err. */
 int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 		  struct err *err);
-#endif

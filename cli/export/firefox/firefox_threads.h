@@ -3,8 +3,7 @@
  *
  * Samples and markers of a thread come in time order and are kept in a file:
  * memory is bounded by the number of threads. */
-#ifndef CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
-#define CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,4 +48,3 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 uint32_t firefox_heaviest(const struct firefox_threads *t);
 /* Returns the duration of the profile in ns. */
 uint64_t firefox_duration(const struct firefox_threads *t);
-#endif

@@ -3,8 +3,7 @@
  * parquet_open(), parquet_put() for each batch, parquet_finish(), which gives
  * the file its name, parquet_close(). Memory is bounded by a row group:
  * 524,288 rows, or fewer if lists are long or texts large. */
-#ifndef CLI_EXPORT_PARQUET_PARQUET_H
-#define CLI_EXPORT_PARQUET_PARQUET_H
+#pragma once
 #include <stddef.h>
 
 struct err;
@@ -25,4 +24,3 @@ void parquet_forget(struct parquet *p);
 int parquet_finish(struct parquet *p, struct err *err);
 /* Removes the file unless it is finished. */
 void parquet_close(struct parquet *p); /* NULL is fine */
-#endif

@@ -1,8 +1,7 @@
 /* pq_buf.h - bytes of a Parquet file while they are made: plain values, the
  * encodings of pages, and the thrift compact protocol of headers and footer
  * (backstitch-fleet(7) says which parts of the format are written). */
-#ifndef CLI_EXPORT_PARQUET_PQ_BUF_H
-#define CLI_EXPORT_PARQUET_PQ_BUF_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,4 +57,3 @@ void pq_text(struct pq_thrift *t, int id, const char *s);
 void pq_list(struct pq_thrift *t, int id, enum pq_item kind, size_t n);
 void pq_item_i32(struct pq_thrift *t, int64_t v);
 void pq_item_text(struct pq_thrift *t, const char *s);
-#endif

@@ -3,8 +3,7 @@
  *
  * pq_column_add() for each batch, then pq_column_write(), which leaves the
  * column empty for the next row group. Memory is bounded by a row group. */
-#ifndef CLI_EXPORT_PARQUET_PQ_COLUMN_H
-#define CLI_EXPORT_PARQUET_PQ_COLUMN_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,4 +43,3 @@ int pq_column_write(struct pq_column *p, struct pq_pages *out,
 		    struct pq_thrift *meta, struct err *err);
 /* Returns the physical type: INT32 and so on. */
 int pq_column_type(const struct fleet_column *c);
-#endif

@@ -1,7 +1,6 @@
 /* pq_pages.h - pages on their way into a Parquet file: compressed, each behind
  * its header. */
-#ifndef CLI_EXPORT_PARQUET_PQ_PAGES_H
-#define CLI_EXPORT_PARQUET_PQ_PAGES_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,4 +35,3 @@ void pq_pages_raw(struct pq_pages *p, const void *data, size_t n);
  * 0, or -1 and *err. */
 int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
 		 struct err *err);
-#endif

@@ -1,6 +1,5 @@
 /* pd_buf.h - bytes of a perf.data file, little-endian. */
-#ifndef CLI_EXPORT_PERFDATA_PD_BUF_H
-#define CLI_EXPORT_PERFDATA_PD_BUF_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,4 +23,3 @@ void pd_bytes(struct pd_buf *b, const void *p, size_t n);
 void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align);
 /* Adds a string after its length, as in feature sections. */
 void pd_string(struct pd_buf *b, const char *s);
-#endif

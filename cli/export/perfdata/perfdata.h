@@ -5,8 +5,7 @@
  * samples, perfdata_end_sample(). perfdata_finish() adds the feature sections
  * and the header, which comes first in the file but has the sizes of all other
  * parts. The file is little-endian, and perf 5.0 can read all of it. */
-#ifndef CLI_EXPORT_PERFDATA_PERFDATA_H
-#define CLI_EXPORT_PERFDATA_PERFDATA_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -127,4 +126,3 @@ void perfdata_attrs(struct perfdata *pd, struct pd_buf *b);
  * they start at `at`. Stores the bits of the features. */
 void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
 		       uint64_t features[4]);
-#endif

@@ -4,8 +4,7 @@
  * written, each of its frames is looked up as the reader will do it. If that
  * finds other code (jitted code that was replaced, code of the program before
  * an exec), a mapping that corrects it is written. */
-#ifndef CLI_EXPORT_PERFDATA_PERFDATA_MAPS_H
-#define CLI_EXPORT_PERFDATA_PERFDATA_MAPS_H
+#pragma once
 #include <stdint.h>
 
 struct err;
@@ -40,4 +39,3 @@ struct pd_who {
 };
 void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who);
 void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who);
-#endif

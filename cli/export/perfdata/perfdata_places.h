@@ -4,8 +4,7 @@
  * A frame has its recorded address. Words about a stack, such as
  * [user: chain_lost], and code that is known only by name get addresses that
  * are far from all recorded ones. */
-#ifndef CLI_EXPORT_PERFDATA_PERFDATA_PLACES_H
-#define CLI_EXPORT_PERFDATA_PERFDATA_PLACES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,4 +48,3 @@ const struct image *pd_places_image(const struct pd_places *p, uint32_t id);
 const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n);
 /* Returns whether symbols of this image are among them. */
 bool pd_places_named(const struct pd_places *p, uint32_t image);
-#endif

@@ -4,8 +4,7 @@
  * Order of calls: pd_tasks_new(), pd_tasks_seen() for every event to be
  * written, pd_tasks_start(), then before each event pd_tasks_until() and
  * pd_tasks_sample(). */
-#ifndef CLI_EXPORT_PERFDATA_PERFDATA_TASKS_H
-#define CLI_EXPORT_PERFDATA_PERFDATA_TASKS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +31,3 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time);
  * *who. */
 void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		     int64_t time, struct pd_who *who);
-#endif

@@ -1,7 +1,6 @@
 /* perfdata_trace.h - payloads of tracepoints in a perf.data file, and the
  * formats of their fields, which perf needs before the records. */
-#ifndef CLI_EXPORT_PERFDATA_PERFDATA_TRACE_H
-#define CLI_EXPORT_PERFDATA_PERFDATA_TRACE_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,4 +17,3 @@ void pd_trace_free(struct pd_trace *t);
  * all events in their order. Returns 0, or -1 and *err. */
 int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 		 const void **data, size_t *len, struct err *err);
-#endif

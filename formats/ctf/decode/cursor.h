@@ -3,8 +3,7 @@
  * All positions count from the packet's first bit, as alignment does. The
  * first bit of a little-endian number is the least significant one of its
  * byte, that of a big-endian number the most significant one. */
-#ifndef FORMATS_CTF_DECODE_CURSOR_H
-#define FORMATS_CTF_DECODE_CURSOR_H
+#pragma once
 #include "stitch/base/bytes.h"
 
 struct ctf_cursor {
@@ -120,4 +119,3 @@ static inline int ctf_cursor_number(struct ctf_cursor *c, uint32_t bits,
 	c->at += bits;
 	return 0;
 }
-#endif

@@ -1,7 +1,6 @@
 /* field.h - reads the classes that have no members. Each function moves st->cur
  * behind what it read, and returns -1 with st->why if it is not there. */
-#ifndef FORMATS_CTF_DECODE_FIELD_H
-#define FORMATS_CTF_DECODE_FIELD_H
+#pragma once
 #include "formats/ctf/decode/state.h"
 
 struct ctf_label;
@@ -34,4 +33,3 @@ int ctf_field_stop(struct ctf_state *st, const char *why);
 int ctf_field_too_short(struct ctf_state *st);
 /* Counts an element of no size. Returns -1 if there are too many. */
 int ctf_field_idle(struct ctf_state *st);
-#endif

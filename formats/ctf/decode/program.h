@@ -4,8 +4,7 @@
  * become distances, and what is needed says where it goes. run.c runs the
  * steps. Only lists and variants that become text are still walked as trees
  * (value.c). */
-#ifndef FORMATS_CTF_DECODE_PROGRAM_H
-#define FORMATS_CTF_DECODE_PROGRAM_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -135,4 +134,3 @@ bool ctf_node_is_string(const struct ctf_node *node);
 const struct ctf_node *ctf_node_element(const struct ctf_node *node);
 /* A list of bytes, or a BLOB? */
 bool ctf_node_is_bytes(const struct ctf_node *node);
-#endif

@@ -1,6 +1,5 @@
 /* state.h - where a stream stands, and what its last event had. */
-#ifndef FORMATS_CTF_DECODE_STATE_H
-#define FORMATS_CTF_DECODE_STATE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,4 +73,3 @@ static inline void ctf_state_release(struct ctf_state *st)
 	ctf_state_trim(st);
 	*st = (struct ctf_state){ 0 };
 }
-#endif

@@ -1,6 +1,5 @@
 /* value.h - any field as text: numbers, lists and structures as JSON. */
-#ifndef FORMATS_CTF_DECODE_VALUE_H
-#define FORMATS_CTF_DECODE_VALUE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,4 +29,3 @@ bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
  * NULL. */
 int ctf_value_read(struct ctf_state *st, const struct ctf_node *node,
 		   struct ctf_text *t);
-#endif

@@ -5,8 +5,7 @@
  * field classes, ctf2_read.c takes the sequence apart. What an object may have
  * is a table of its properties: one that is not in it is refused, because it
  * may change what the bytes mean. */
-#ifndef FORMATS_CTF_META_CTF2_H
-#define FORMATS_CTF_META_CTF2_H
+#pragma once
 #include <json-c/json.h>
 
 #include "formats/ctf/meta/raw.h"
@@ -73,4 +72,3 @@ ctf2_set_fn ctf2_put_name, ctf2_put_text, ctf2_put_u64, ctf2_put_i64;
 
 /* Sets the const struct raw_class * at `to`; ctf2_put_scope: to a structure. */
 ctf2_set_fn ctf2_put_class, ctf2_put_scope;
-#endif

@@ -9,8 +9,7 @@
  * are made, a slot is its level and its number there. locate_number() turns
  * that into the final number when the sums are known: events, which are never
  * decoded at the same time, use the same ones. */
-#ifndef FORMATS_CTF_META_LOCATE_H
-#define FORMATS_CTF_META_LOCATE_H
+#pragma once
 #include "formats/ctf/meta/raw.h"
 
 #define LOCATE_TARGETS_MAX 64
@@ -59,4 +58,3 @@ typedef uint16_t locate_slot_fn(const struct locate *v, uint16_t slot);
 /* Changes the slots of a finished tree, which may be NULL. */
 void locate_each(const struct locate *v, const struct ctf_node *tree,
 		 locate_slot_fn *fn);
-#endif

@@ -3,8 +3,7 @@
  * Both parsers make this of their text, and resolve.c makes the tree of it. A
  * raw class stands once, however often an alias names it, so raw classes form
  * a graph without circles: a class can only name what was declared before. */
-#ifndef FORMATS_CTF_META_RAW_H
-#define FORMATS_CTF_META_RAW_H
+#pragma once
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -157,4 +156,3 @@ int tsdl_read(struct raw *r, bool *cut);
  * *cut if the last packet is not whole. */
 int tsdl_unpack(struct raw *r, const struct bytes *meta, bool *cut);
 int ctf2_read(struct raw *r, const struct bytes *meta, bool *cut);
-#endif

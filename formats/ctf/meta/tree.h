@@ -12,8 +12,7 @@
  * class, over packet header, packet context, event header, contexts and
  * payloads of all its events; 0 means none. If a location leads into several
  * options of a variant, the nodes of all of them share a slot. */
-#ifndef FORMATS_CTF_META_TREE_H
-#define FORMATS_CTF_META_TREE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,4 +180,3 @@ const struct ctf_event_class *
 ctf_tree_event(const struct ctf_stream_class *stream, uint64_t id);
 /* Returns the text of an environment entry, or NULL. */
 const char *ctf_tree_env(const struct ctf_tree *tree, const char *name);
-#endif

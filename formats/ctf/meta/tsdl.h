@@ -5,8 +5,7 @@
  * Each calls only those before it. The parser looks at one token, t->tok;
  * each function begins with the first token of what it reads, and leaves the
  * first token behind that. */
-#ifndef FORMATS_CTF_META_TSDL_H
-#define FORMATS_CTF_META_TSDL_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -199,4 +198,3 @@ const char *tsdl_text(const struct tsdl *t, uint32_t name);
 int tsdl_byte_order(struct tsdl *t, const struct tsdl_value *v, bool *native,
 		    bool *big);
 int tsdl_alignment(struct tsdl *t, const struct tsdl_value *v, uint32_t *out);
-#endif

@@ -5,8 +5,7 @@
  * super-journal, as soon as somebody who may write opens the database. So who
  * packs one beside a database acts as whoever opens it. The layout is in
  * "Database File Format" of SQLite, "The Rollback Journal". */
-#ifndef SCHEMA_DB_SIDE_FILES_H
-#define SCHEMA_DB_SIDE_FILES_H
+#pragma once
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,4 +30,3 @@ int side_files_check(const struct side_db *db, struct err *err);
 /* The same of the journal alone, whose name SQLite says. */
 int side_journal_check(const struct side_db *db, const char *name,
 		       struct err *err);
-#endif

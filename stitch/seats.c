@@ -1,6 +1,6 @@
 /* seats.c - who is on each CPU by the last switch, and the name that it told.
  */
-#include "stitch/tasks/seats.h"
+#include "stitch/seats.h"
 
 #include <stdlib.h>
 #include <string.h>

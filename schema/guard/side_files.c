@@ -1,5 +1,5 @@
 /* side_files.c - the files beside a database that SQLite reads with it. */
-#include "schema/db/side_files.h"
+#include "schema/guard/side_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* seats.h - who is on each CPU by the last switch, and the name that it told.
  */
-#ifndef STITCH_TASKS_SEATS_H
-#define STITCH_TASKS_SEATS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,4 +29,3 @@ int32_t seats_tid(const struct seats *s, int32_t cpu);
 /* Returns the name of a thread that came to this CPU last, valid until another
  * one comes; NULL: another thread came, or nobody. */
 const char *seats_name(const struct seats *s, int32_t cpu, int32_t tid);
-#endif

@@ -5,8 +5,7 @@
  * (side_files.h), and no SQL in it can call a function with side effects.
  * Before anything of its tables is read or written, the caller compares its
  * schema with ours (views_check()), then calls guard_accept(). */
-#ifndef SCHEMA_DB_GUARD_H
-#define SCHEMA_DB_GUARD_H
+#pragma once
 struct err;
 struct guard;
 struct sqlite3;
@@ -37,4 +36,3 @@ void guard_accept(struct sqlite3 *conn);
 /* Returns path as a name that SQLite does not take for a URI; the caller frees
  * it. */
 char *db_plain_name(const char *path);
-#endif

@@ -1,5 +1,5 @@
 /* problem.c - errors of SQLite as messages. */
-#include "schema/db/problem.h"
+#include "schema/guard/problem.h"
 
 #include <errno.h>
 #include <sqlite3.h>

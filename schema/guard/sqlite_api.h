@@ -1,7 +1,6 @@
 /* sqlite_api.h - SQLite's calls: linked in, or those of the program that
  * loads backstitch_sql.so. */
-#ifndef SCHEMA_DB_SQLITE_API_H
-#define SCHEMA_DB_SQLITE_API_H
+#pragma once
 #ifdef BACKSTITCH_EXTENSION
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT3
@@ -14,4 +13,3 @@ static inline const char *db_column_text(sqlite3_stmt *st, int i)
 {
 	return (const char *)sqlite3_column_text(st, i);
 }
-#endif

@@ -1,5 +1,5 @@
 /* guard.c - the one place where connections are made. */
-#include "schema/db/guard.h"
+#include "schema/guard/guard.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "schema/db/sqlite_api.h"
-#include "schema/db/problem.h"
-#include "schema/db/side_files.h"
+#include "schema/guard/sqlite_api.h"
+#include "schema/guard/problem.h"
+#include "schema/guard/side_files.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
