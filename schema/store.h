@@ -31,8 +31,9 @@ struct store;
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma
 	 * list of names and globs; NULL: the default set (sched:* and process
-	 * events). Payloads of other events are rows of payload, or nowhere if
-	 * "none". */
+	 * events); "": of that set only those whose text needs it, which have
+	 * stacks in their fields, or fields that are in no payload. Payloads of
+	 * other events are rows of payload, or nowhere if "none". */
 	const char *fields;
 	/* One of store_compat_tools, whose views store_finish() adds; NULL:
 	 * none. Borrowed until then. */

@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/ingest/load.h"
 #include "cli/samples/events.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"
@@ -123,6 +124,9 @@ static int script_run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
+	/* texts are made of payloads: columns would take a tenth to a quarter
+	 * of the time in which a capture is read */
+	load_want_fields("");
 	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;

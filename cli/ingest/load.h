@@ -17,7 +17,7 @@ extern const struct opt load_common_opts[];
 extern const struct opt load_opts[];
 
 /* For commands that look at fields of events: those of these events, or NULL of
- * all, become columns unless --fields says otherwise. */
+ * all, become columns unless --fields says otherwise; "": store_opts.fields. */
 void load_want_fields(const char *events);
 
 /* Checks an input before any work. Returns 0, or -1 and *err with advice.

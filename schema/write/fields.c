@@ -69,7 +69,7 @@ struct fields *fields_new(const char *patterns)
 	struct fields *fs = mem_new(1, sizeof(*fs));
 
 	fs->none = patterns && !strcmp(patterns, "none");
-	fs->usual = !patterns;
+	fs->usual = !patterns || !*patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
 	/* The default set: sched for switches, task and sched_process for
 	 * processes, irq and block_rq_complete for what a wait ended in

@@ -89,6 +89,19 @@ mixed_data() {	# records bench/mixed.data once
 			-- tests/bench/mixed.sh "$load" 20
 }
 
+# Threads that wake each other, of a whole system, are recorded once: the events
+# of the scheduler without stacks, and fewer with them.
+sched_data() {
+	has perf linux-perf || return
+	switches="perf bench sched pipe -l \$0 >/dev/null &
+		perf bench sched messaging -l \$1 >/dev/null; wait"
+	recorded bench/sched.data 5 perf sched record -m 8M \
+		-o bench/sched.data.new -- sh -c "$switches" 180000 800 &&
+		recorded bench/stacks.data 5 perf record -q -m 8M -a -g \
+			-e 'sched:*' -o bench/stacks.data.new \
+			-- sh -c "$switches" 60000 300
+}
+
 record_ftrace() {	# record_ftrace FILE SECONDS
 	recorded "$1" "$2" tests/bench/record-ftrace.sh "$1.new" "$load" "$2"
 }
@@ -108,6 +121,7 @@ big_dat() {	# records bench/big.dat, and small.dat, once
 # Of all kinds of captures that can be made here.
 bench_table() {
 	mixed_data
+	sched_data
 	! has perf linux-perf || python3 tests/bench/unwind.py --record
 	big_dat
 	! has babeltrace2 babeltrace2 || big_ctf

@@ -2,7 +2,7 @@
 """usage: table.py BUILD
 
 See runs.py. Measures those captures in bench/ that are there: mixed.data,
-dwarf.data, big.dat, big.ctf. Seconds are by the clock, medians; ours and the
+dwarf.data, sched.data, stacks.data, big.dat, big.ctf. Seconds are by the clock, medians; ours and the
 rivals run in turn, and the ratio is the median of those of each round, as
 processors that share a core, and neighbours, move a time by half. The ratio of
 processor times stands beside theirs. Then what one and two processors take, with the
@@ -51,6 +51,12 @@ WORK = [
     ("ftrace, no fields", "big.dat",
      ("trace-cmd", lambda command: [command, "report", "-i"]),
      ingest("--fields", "none"), 20),
+    ("script, perf sched record", "sched.data", script(), [US, "script"], 6),
+    ("script, tracepoints and stacks", "stacks.data", script("--no-inline"),
+     [US, "script"], 8),
+    ("script, ftrace", "big.dat",
+     ("trace-cmd", lambda command: [command, "report", "-i"]),
+     [US, "script"], 8),
     ("CTF, no fields; dummy", "big.ctf",
      ("babeltrace2", lambda command: [command, "-o", "dummy"]),
      ingest("--fields", "none"), 3),
@@ -150,7 +156,8 @@ def main():
         print("  %-18s %6s %6s %6s %6s %6s %15s" % (
             "addresses only", "one", "two", "ratio", "most", "wanted",
             "RssAnon KiB"))
-        for capture in dict.fromkeys("bench/" + w[1] for w in here):
+        for capture in dict.fromkeys("bench/" + w[1] for w in here
+                                     if w[3][1] == "ingest"):
             processors(capture)
     print("%d targets missed" % runs.missed)
 

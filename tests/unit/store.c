@@ -550,6 +550,26 @@ START_TEST(fields_become_columns_with_safe_names)
 }
 END_TEST
 
+START_TEST(an_empty_list_leaves_what_texts_need)
+{
+	struct field_def stack = { .name = "stack", .is_stack = true };
+	struct store_opts o = { .fields = "", .temp_dir = run.dir };
+
+	run.event[0].fields = &stack;
+	run.event[0].n_fields = 1;
+	run.event[2].fields = run.event[1].fields;
+	run.event[2].n_fields = 1;
+	run.event[2].adds_fields = true;
+	run.src.n_events = 3;
+	run.db = store_create_temp(&o, run.fr, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	ok(store_capture(run.db, &run.src, &err));
+	ck_assert(store_wants_fields(run.db, &run.src, 0));
+	ck_assert(!store_wants_fields(run.db, &run.src, 1));
+	ck_assert(store_wants_fields(run.db, &run.src, 2));
+}
+END_TEST
+
 START_TEST(events_that_appear_later_get_a_type)
 {
 	open_store(true, false);
@@ -676,6 +696,7 @@ RUN_TABLES_WITH("store", mkstore_set_up, tear_down, loops,
 		ledger_entries_become_rows_by_kind,
 		marks_switches_and_extras_are_kept,
 		fields_become_columns_with_safe_names,
+		an_empty_list_leaves_what_texts_need,
 		events_that_appear_later_get_a_type,
 		weights_cannot_overflow_a_sum, two_captures_share_one_database,
 		compatibility_views_answer, a_named_query_is_cut_out_once)
