@@ -337,7 +337,10 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	}
 	diff_rows_set_whole(d);
 	diff_rows_take_builds(d, known);
-	d->cause.row = d->cause.blind = REPORT_NONE;
+	for (size_t i = 0; d->build && i < d->n; i++)
+		d->place[0][i].suspect = d->place[1][i].suspect =
+			d->build[i] == DIFF_OTHER_CODE;
+	d->cause.row = d->cause.blind = d->cause.same = REPORT_NONE;
 	diff_rows_judge(d, NULL);
 	return d;
 }
