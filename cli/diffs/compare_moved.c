@@ -281,11 +281,12 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	} else if (same != REPORT_NONE) {
 		fputs("; ", out);
 		moved_put_name(c->d, same, out);
-		fprintf(out, ", the same code, %s %s: %s", two ? "took" : "takes",
+		fprintf(out,
+			", the same code, %s %s, as its input, its place in "
+			"memory or the machine may make it%s",
+			two ? "took" : "takes",
 			c->d->cause.sign > 0 ? "more" : "less",
-			two ? "what it works on, or the machine, which several "
-			      "runs of each side tell"
-			    : "what it works on or where it lies in memory");
+			two ? ": several runs of each side tell more" : "");
 	} else if (moved) {
 		fputs("; no function is proved to have changed", out);
 	}

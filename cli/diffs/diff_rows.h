@@ -175,6 +175,8 @@ struct diff_counts {
 
 /* Counts the rows that changed. */
 struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
+/* Returns "same" or "other", of the code of a row on both sides, or "". */
+const char *diff_rows_code_word(const struct diff_rows *d, size_t row);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */
 const char *diff_rows_word(const struct diff_place *p);
 #endif

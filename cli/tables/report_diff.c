@@ -25,7 +25,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define COLUMNS 37
+#define COLUMNS 38
 
 struct report_diff {
 	const struct report_opts *o;
@@ -187,6 +187,8 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 		col[n++] = (struct grid_column){ NULL, "kind" };
 	if (keys & KEY_SYM && keys & KEY_DSO)
 		col[n++] = (struct grid_column){ "Image", "image" };
+	if (keys & KEY_SYM)
+		col[n++] = (struct grid_column){ NULL, "code" };
 	return n;
 }
 
@@ -483,6 +485,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 			grid_text(g, label_kind_name(l->kind));
 		if (keys & KEY_SYM && keys & KEY_DSO)
 			grid_text(g, l->image);
+		if (keys & KEY_SYM)
+			grid_text(g, diff_rows_code_word(rp->d, order[i]));
 	}
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n, stdout);
