@@ -117,14 +117,13 @@ static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
 {
 	int side = compare_side(o->c, run);
 	struct coded_label *l = &o->label[label];
-	struct coded_function key = {
-		f->off - f->symoff, coded_file(o, run, img), label
-	};
+	struct coded_function key = { f->off - f->symoff,
+				      coded_file(o, run, img), label };
 	uint32_t id = intern_add_bytes(&o->functions, &key, sizeof(key));
 
 	if (id == o->n_hash)
-		*mem_add(o->hash, o->n_hash, o->cap_hash) = coded_read(
-			&o->file[key.file], key.start, f->symsize);
+		*mem_add(o->hash, o->n_hash, o->cap_hash) =
+			coded_read(&o->file[key.file], key.start, f->symsize);
 	if (!o->hash[id])
 		return;
 	if (l->what & READ(side) && l->hash[side] != o->hash[id])

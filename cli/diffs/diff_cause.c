@@ -314,8 +314,8 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 	double real = 0;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double here = sign * diff_rows_excess(d, s->self[0][i],
-						      s->self[1][i]);
+		double here = sign *
+			      diff_rows_excess(d, s->self[0][i], s->self[1][i]);
 		double most = sign * diff_rows_excess_of(d, i, false);
 
 		real += here > 0 && most > 0 ? fmin(here, most) : 0;
@@ -373,8 +373,8 @@ static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
 	uint32_t best = REPORT_NONE;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess(d, s->self[0][i],
-						   s->self[1][i]);
+		double v = sign *
+			   diff_rows_excess(d, s->self[0][i], s->self[1][i]);
 
 		if (v > most) {
 			most = v;

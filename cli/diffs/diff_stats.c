@@ -301,8 +301,7 @@ static size_t count_tests(const struct family *f, bool *out)
 	}
 	qsort(sorted, used, sizeof(*sorted), compare_double);
 	/* sorted[k] would be the (k + 1)th that can pass */
-	while (k < used &&
-	       sorted[k] <= DIFF_ALPHA / (double)(k * f->families))
+	while (k < used && sorted[k] <= DIFF_ALPHA / (double)(k * f->families))
 		k++;
 	for (size_t i = 0; i < f->n; i++)
 		out[i] = least[i] > DIFF_ALPHA / (double)(k * f->families);

@@ -8,8 +8,9 @@
  * method limits the probability that a comparison shows any false change to
  * DIFF_ALPHA. Places with too few samples to ever pass do not count as tests
  * (Tarone). Half of it is for the few places that something else makes suspect,
- * if there are any, and half for all others. Benjamini-Hochberg would find more changes, but a known part of
- * them would be false, and users would investigate those.
+ * if there are any, and half for all others. Benjamini-Hochberg would find more
+ * changes, but a known part of them would be false, and users would investigate
+ * those.
  *
  * When one place grows, the shares of all others shrink. So if any share
  * differs, places are judged again, beside those that did not change: the

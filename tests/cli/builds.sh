@@ -94,26 +94,6 @@ ok of_each_function_it_is_known_whether_its_code_is_another_one $?
 "$B" report --diff --json --symfs nowhere o2fp-1.db o2b.db 2>err | python3 -c 'import json, sys
 assert {r["code"] for r in json.load(sys.stdin)["rows"] if r["image"] == "o2b"} == {""}'
 ok without_the_programs_it_is_not $?
-# a third of the samples of a function whose code is the same vanishes
-cp o2b.db luck.db
-python3 - <<'PY'
-import sqlite3
-db = sqlite3.connect("luck.db")
-assert db.execute("DELETE FROM event WHERE id %% 3 = 0 AND id IN (SELECT s.event_id FROM samples s JOIN stack_frames f "
-                  "ON f.stack = s.user_stack WHERE f.pos = 0 AND f.symbol LIKE '%s')" % "Sqrt::price%").rowcount > 300
-db.execute("DELETE FROM sample_group")
-db.commit()
-PY
-diff --json o2b.db luck.db | python3 -c 'import json, sys
-d = json.load(sys.stdin)
-assert d["cause"] is None, d["cause"]
-assert "; Sqrt::price, the same code, took less, as its input, its place in memory or the machine may make it: several runs of each side tell more" in d["says"], d["says"]'
-ok what_other_programs_may_make_of_the_same_code_is_no_cause $?
-diff --json o2fp-1.db luck.db | python3 -c 'import json, sys
-c = json.load(sys.stdin)["cause"]
-assert c["symbol"] == "Poly::price" and c["change"] == "more", c'
-ok whose_code_differs_is_the_cause_beside_that $?
-
 # a function that one build has
 diff --json o2fp-1.db o2new.db >new.json
 [ "$(rows new new.json)" = "$(printf 'Book<Cubic>::sum Cubic::price\nBook<Cubic>::sum Cubic::price')" ] &&

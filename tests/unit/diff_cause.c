@@ -172,8 +172,7 @@ START_TEST(the_cause_is_the_function_that_changed)
 	diff_cause_expect(d, d->cause.row, causes[_i].cause);
 	if (d->cause.row != REPORT_NONE)
 		diff_cause_expect(d, d->cause.instead, causes[_i].instead);
-	diff_cause_expect(d,
-			  causes[_i].same ? d->cause.blind : d->cause.same,
+	diff_cause_expect(d, causes[_i].same ? d->cause.blind : d->cause.same,
 			  causes[_i].blind);
 	diff_rows_free(d);
 	for (int side = 0; side < 2; side++)
