@@ -50,8 +50,13 @@ struct cause_stacks {
 	double lacks[2];  /* whose leaf it is, and lacks its callers */
 	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
 			   */
-	struct diff_count *count; /* of self, by run */
 };
+
+static const struct diff_cause cause_none = { .row = REPORT_NONE,
+					      .instead = REPORT_NONE,
+					      .blind = REPORT_NONE,
+					      .same = REPORT_NONE,
+					      .sign = 1 };
 
 static void cause_known_free(struct diff_rows *d)
 {
@@ -62,16 +67,15 @@ static void cause_known_free(struct diff_rows *d)
 			free(s->self[side]);
 			free(s->above[side]);
 		}
-		if (s)
-			free(s->count);
 		free(s);
 	}
 	free(d->known);
 	d->known = NULL;
 }
 
+/* Adds up the stacks of a run with a row, or only counts the samples. */
 static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
-			  size_t run, uint32_t row)
+			  size_t run, uint32_t row, struct diff_count *count)
 {
 	int side = run >= d->side[0].runs;
 	size_t n, n_hit, first = 0;
@@ -89,13 +93,16 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 			at++;
 		if (at == st[i].end)
 			continue;
+		if (count) {
+			count[leaf * d->n_run + run].n += st[i].samples;
+			continue;
+		}
 		s->self[side][leaf] += (double)st[i].weight;
 		if (st[i].lacks && st[i].leaf == hit[at].row)
 			s->lacks[side] += (double)st[i].weight;
 		if (st[i].lacks && !hit[at + 1].self &&
 		    st[i].leaf == hit[at + 1].row)
 			s->hole[side] += (double)st[i].weight;
-		s->count[leaf * d->n_run + run].n += st[i].samples;
 		for (size_t k = first; k < at; k++)
 			s->above[side][of_row[hit[k].row]] +=
 				(double)st[i].weight;
@@ -115,10 +122,16 @@ static const struct cause_stacks *cause_stacks_of(const struct diff_rows *d,
 		(*at)->self[side] = mem_new(d->n, sizeof(double));
 		(*at)->above[side] = mem_new(d->n, sizeof(double));
 	}
-	(*at)->count = mem_new(d->n * d->n_run, sizeof(*(*at)->count));
 	for (size_t i = 0; i < d->n_run; i++)
-		cause_add_run(*at, d, i, row);
+		cause_add_run(*at, d, i, row, NULL);
 	return *at;
+}
+
+/* Returns how much more a function itself has in these stacks. */
+static double cause_here(const struct diff_rows *d,
+			 const struct cause_stacks *s, uint32_t row)
+{
+	return diff_rows_excess(d, s->self[0][row], s->self[1][row]);
 }
 
 /* Returns the size of a row in B, if nothing changed, with what it has. */
@@ -131,12 +144,6 @@ static double cause_size(const struct diff_rows *d, size_t row)
 static int8_t cause_code(const struct diff_rows *d, size_t row)
 {
 	return d->build ? d->build[row] : 0;
-}
-
-/* Returns whether a row has samples enough on both sides. */
-static bool cause_tells(const struct diff_rows *d, size_t row)
-{
-	return d->place[1][row].a >= TELLING && d->place[1][row].b >= TELLING;
 }
 
 static bool cause_is_function(const struct diff_rows *d, size_t row)
@@ -185,8 +192,7 @@ static double cause_largest(const struct diff_rows *d, int sign)
 
 /* Returns whether a caller of a function calls it more often: it has most of
  * the function's change, and either the function's code is the same, but not
- * the caller's, or what others call did not change as much. s: of the
- */
+ * the caller's, or what others call did not change as much. */
 static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 			    uint32_t caller)
 {
@@ -292,7 +298,7 @@ static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
 	const struct cause_stacks *s = cause_stacks_of(d, c->row);
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double here = diff_rows_excess(d, s->self[0][i], s->self[1][i]);
+		double here = cause_here(d, s, i);
 		double all = diff_rows_excess_of(d, i, false);
 
 		if (cause_may_be(d, i) &&
@@ -314,8 +320,7 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 	double real = 0;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		double here = sign *
-			      diff_rows_excess(d, s->self[0][i], s->self[1][i]);
+		double here = sign * cause_here(d, s, i);
 		double most = sign * diff_rows_excess_of(d, i, false);
 
 		real += here > 0 && most > 0 ? fmin(here, most) : 0;
@@ -352,36 +357,30 @@ static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 	return best;
 }
 
-/* Returns whether a function has the same code on both sides, so that it is
- * called more or less often, and by whom is missing in most of it. */
-static bool cause_is_blind(const struct diff_rows *d, uint32_t row)
-{
-	int side = d->row[row].weight[1][1] > d->row[row].weight[0][1];
-
-	return cause_code(d, row) > 0 &&
-	       cause_stacks_of(d, row)->lacks[side] >
-		       BLIND * (double)d->row[row].weight[side][1];
-}
-
-/* Returns the function that has most of a row's change, and the same code on
- * both sides, if most of it is in stacks in which the function between them is
- * missing: that one is the cause. */
-static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
+/* Returns the function of the same code that is called more or less often, if
+ * by whom is missing: a row itself, if most of its stacks lack its callers, or
+ * what has most of its change, if the function between them is missing in most
+ * of that; REPORT_NONE: none. self: look at the row itself. */
+static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
+			    bool self)
 {
 	const struct cause_stacks *s = cause_stacks_of(d, row);
+	int side = d->row[row].weight[1][1] > d->row[row].weight[0][1];
 	double most = 0;
-	uint32_t best = REPORT_NONE;
+	uint32_t best = row;
 
+	if (self && cause_code(d, row) > 0 &&
+	    s->lacks[side] > BLIND * (double)d->row[row].weight[side][1])
+		return row;
 	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign *
-			   diff_rows_excess(d, s->self[0][i], s->self[1][i]);
+		double v = sign * cause_here(d, s, i);
 
 		if (v > most) {
 			most = v;
 			best = i;
 		}
 	}
-	return best != REPORT_NONE && cause_code(d, best) > 0 &&
+	return most > 0 && cause_code(d, best) > 0 &&
 			       sign * diff_rows_excess(d, s->hole[0],
 						       s->hole[1]) >
 				       BLIND * sign *
@@ -390,59 +389,71 @@ static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
 		       : REPORT_NONE;
 }
 
-/* Returns the function nearest to a row that all of its stacks have on a side,
- * and none on the other: one whose code differs or, if that is not known, with
- * a change. */
-static uint32_t cause_only_caller(const struct diff_rows *d, uint32_t row,
-				  int side)
+/* Returns whether a function may have lost work to another one, or got it: its
+ * code differs or, if that is not known, all of its change only moved. */
+static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 {
-	const struct cause_stacks *s = cause_stacks_of(d, row);
-	double all = (double)d->row[row].weight[side][1];
-	uint32_t best = REPORT_NONE;
+	const struct diff_place *p = &d->place[1][row];
 
-	for (uint32_t i = 0; i < d->n; i++)
-		if (i != row && cause_is_function(d, i) &&
-		    s->above[side][i] >= CALLED * all &&
-		    s->above[!side][i] <= 0 &&
-		    (d->by_code ? cause_code(d, i) == DIFF_OTHER_CODE
-				: d->place[1][i].change != 0) &&
-		    cause_tells(d, i) &&
-		    (best == REPORT_NONE ||
-		     cause_stacks_of(d, i)->above[side][best] > 0))
-			best = i;
-	return best;
+	return cause_is_function(d, row) && p->a >= TELLING &&
+	       p->b >= TELLING &&
+	       (d->by_code ? cause_code(d, row) == DIFF_OTHER_CODE &&
+				     fabs(diff_rows_excess_of(d, row, true)) >=
+					     LEFT_OVER * most
+			   : p->change && d->row[row].real < REAL);
 }
 
-/* Finds the largest function that another one calls now, and that takes as much
- * time there: who called it, and who does, are on both sides, else one has only
- * another name or place. No chance does that: each stack says who called. */
+/* Returns the weight in B of the functions that one function calls in A only,
+ * and another one in B only: no chance does that, as stacks say who called. */
+static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
+{
+	const struct cause_stacks *s[2] = { cause_stacks_of(d, from),
+					    cause_stacks_of(d, to) };
+	double sum = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (!(s[0]->self[1][i] + s[1]->self[0][i] > 0) &&
+		    d->place[0][i].a >= TELLING &&
+		    s[0]->self[0][i] >=
+			    CALLED * (double)d->row[i].weight[0][0] &&
+		    s[1]->self[1][i] >= CALLED * (double)d->row[i].weight[1][0])
+			sum += s[1]->self[1][i];
+	return sum;
+}
+
+/* Finds two functions of which one calls now what the other one called. Both
+ * are on both sides, else one has only another name or place. */
 static void cause_find_moved(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
-	double most = 0;
+	double largest = 0, most = 0;
 
-	for (uint32_t i = 0; i < d->n; i++) {
-		double size = diff_rows_size(d, 1, cause_size(d, i) / 2);
-		uint32_t from, to;
+	for (uint32_t i = 0; d->by_code && i < d->n; i++)
+		if (cause_may_move(d, i, 0))
+			largest = fmax(largest,
+				       fabs(diff_rows_excess_of(d, i, true)));
+	for (uint32_t i = 0; i < d->n; i++)
+		for (uint32_t k = 0; cause_may_move(d, i, largest) && k < d->n;
+		     k++) {
+			double moved = k != i && cause_may_move(d, k, largest)
+					       ? cause_moved(d, i, k)
+					       : 0;
+			/* of one in another the inner one */
+			bool inner =
+				moved > 0 && moved >= most &&
+				(c->row == REPORT_NONE || moved > most ||
+				 cause_stacks_of(d, k)->above[1][c->row] > 0 ||
+				 cause_stacks_of(d, i)->above[0][c->instead] >
+					 0);
 
-		if (size <= most || !cause_tells(d, i) ||
-		    !cause_is_function(d, i) ||
-		    fabs(diff_rows_excess_of(d, i, true)) > LEFT_OVER * size)
-			continue;
-		from = cause_only_caller(d, i, 0);
-		to = cause_only_caller(d, i, 1);
-		if (from == REPORT_NONE || to == REPORT_NONE)
-			continue;
-		most = size;
-		*c = (struct diff_cause){
-			.row = to,
-			.instead = from,
-			.blind = REPORT_NONE,
-			.same = REPORT_NONE,
-			.sign = 1,
-			.moved = true,
-		};
-	}
+			if (!inner)
+				continue;
+			most = moved;
+			*c = cause_none;
+			c->row = k;
+			c->instead = i;
+			c->moved = true;
+		}
 }
 
 /* Returns whether a function has the same code, and changed no more than other
@@ -468,11 +479,8 @@ static bool cause_try(struct diff_rows *d)
 	double most = more > less ? more : less;
 	uint32_t caller;
 
-	*c = (struct diff_cause){ .row = REPORT_NONE,
-				  .instead = REPORT_NONE,
-				  .blind = REPORT_NONE,
-				  .same = REPORT_NONE,
-				  .sign = more >= less ? 1 : -1 };
+	*c = cause_none;
+	c->sign = more >= less ? 1 : -1;
 	if (!(most > 0))
 		return false;
 	c->row = cause_nearest(d, c->sign, most, REPORT_NONE);
@@ -490,9 +498,7 @@ static bool cause_try(struct diff_rows *d)
 	caller = cause_nearest(d, c->sign, most, c->row);
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
-	c->blind = caller != c->row && cause_is_blind(d, c->row)
-			   ? c->row
-			   : cause_hole(d, c->row, c->sign);
+	c->blind = cause_blind(d, c->row, c->sign, caller != c->row);
 	if (c->blind == REPORT_NONE && cause_is_same(d, c->row))
 		c->same = c->row;
 	if (c->blind != REPORT_NONE || c->same != REPORT_NONE)
@@ -500,7 +506,18 @@ static bool cause_try(struct diff_rows *d)
 	return false;
 }
 
-static void cause_find(struct diff_rows *d)
+/* Counts the samples of each row itself, for each run, in stacks with the
+ * cause; to be freed. */
+static struct diff_count *cause_under(const struct diff_rows *d)
+{
+	struct diff_count *count = mem_new(d->n * d->n_run, sizeof(*count));
+
+	for (size_t run = 0; run < d->n_run; run++)
+		cause_add_run(NULL, d, run, d->cause.row, count);
+	return count;
+}
+
+static void cause_search(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
 	bool other = false;
@@ -536,7 +553,7 @@ static void cause_find(struct diff_rows *d)
 void diff_cause_find(struct diff_rows *d)
 {
 	d->known = mem_new(d->n, sizeof(*d->known));
-	cause_find(d);
+	cause_search(d);
 	cause_known_free(d);
 }
 
@@ -545,11 +562,14 @@ void diff_cause_judge(struct diff_rows *d)
 	if (d->keys & KEY_SYM)
 		diff_hidden_find(d);
 	d->known = mem_new(d->n, sizeof(*d->known));
-	cause_find(d);
+	cause_search(d);
 	/* what moved is in what did not change */
 	if (!d->absolute && d->cause.row != REPORT_NONE && !d->cause.moved) {
-		diff_rows_judge(d, cause_stacks_of(d, d->cause.row)->count);
-		cause_find(d);
+		struct diff_count *under = cause_under(d);
+
+		diff_rows_judge(d, under);
+		free(under);
+		cause_search(d);
 	}
 	cause_known_free(d);
 }
