@@ -9,7 +9,6 @@
 
 #include "cli/command.h"
 #include "cli/diffs/diff_runs.h"
-#include "cli/diffs/diff_alone.h"
 #include "cli/diffs/diff_limit.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"
@@ -332,17 +331,13 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
 	char *moved = compare_said(&rp->c, compare_tell_moved, 0);
-	char *alone;
+	char *alone = compare_said(&rp->c, compare_tell_alone, 0);
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
-	size_t len;
-	FILE *out = mem_stream(&alone, &len);
-	bool is = diff_alone_tell(rp->d, out);
 	struct json j;
 
-	mem_stream_end(out);
 	json_answer(&j, to, JSON_COMPACT);
 	compare_put_json(&rp->c, &j);
-	json_text(&j, "not_comparable", is ? alone : NULL);
+	json_text(&j, "not_comparable", *alone ? alone : NULL);
 	json_text(&j, "says", moved);
 	report_diff_json_cause(rp, &j);
 	report_diff_json_reference(rp->d, &j);
