@@ -1,4 +1,4 @@
-/* moments.c - what happened at millions of times, in 8 to 12 bytes each. */
+/* moments.c - what happened at millions of times, in 6 to 12 bytes each. */
 #include "cli/causes/moments.h"
 
 #include <stdlib.h>
@@ -13,19 +13,17 @@ static void moments_measure(struct moments_row *r, const struct moment *x,
 {
 	for (int k = 0; k < MOMENTS_FIELDS; k++) {
 		uint64_t least = x[0].field[k];
-		uint64_t most = least;
+		uint64_t differ = 0;
 
-		for (size_t i = 1; i < n; i++) {
-			uint64_t v = x[i].field[k];
-
-			least = v < least ? v : least;
-			most = v > most ? v : most;
-		}
+		for (size_t i = 1; i < n; i++)
+			least = x[i].field[k] < least ? x[i].field[k] : least;
+		for (size_t i = 0; i < n; i++)
+			differ |= x[i].field[k] - least;
 		r->base[k] = least;
+		r->zeros[k] = differ ? (uint8_t)__builtin_ctzll(differ) : 0;
+		differ >>= r->zeros[k];
 		r->bits[k] =
-			(uint8_t)(most > least
-					  ? 64 - __builtin_clzll(most - least)
-					  : 0);
+			differ ? (uint8_t)(64 - __builtin_clzll(differ)) : 0;
 	}
 }
 
@@ -62,8 +60,10 @@ static void moments_pack(struct moments *m)
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < MOMENTS_FIELDS; at += r->bits[k++])
 			if (r->bits[k])
-				moments_set(r->byte, at, r->bits[k],
-					    m->open[i].field[k] - r->base[k]);
+				moments_set(
+					r->byte, at, r->bits[k],
+					(m->open[i].field[k] - r->base[k]) >>
+						r->zeros[k]);
 }
 
 /* Makes a row the open one. */

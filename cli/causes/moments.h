@@ -1,10 +1,10 @@
-/* moments.h - what happened at millions of times, in 8 to 12 bytes each: the
+/* moments.h - what happened at millions of times, in 6 to 12 bytes each: the
  * time, the event that tells it, and two numbers.
  *
- * In each of 128 in a row the same bits are kept: as many as the differences
- * from the least of the row need. They are best added in order, but are read as
- * they were written in any case. What many of them have in common is kept once,
- * and known by a number. */
+ * In each of 256 in a row the same bits are kept: as many as the differences
+ * from the least of the row need, but for low bits that are 0 in all of them.
+ * They are best added in order, but are read as they were written in any case.
+ * What many of them have in common is kept once, and known by a number. */
 #ifndef CLI_CAUSES_MOMENTS_H
 #define CLI_CAUSES_MOMENTS_H
 #include <endian.h>
@@ -15,7 +15,7 @@
 
 #include "stitch/base/intern.h"
 
-#define MOMENTS_ROW 128
+#define MOMENTS_ROW 256
 #define MOMENTS_FIELDS 4
 
 struct moment {
@@ -32,6 +32,7 @@ struct moments_row {
 	uint64_t base[MOMENTS_FIELDS];
 	uint8_t *byte; /* items are bits in the order of these */
 	uint8_t bits[MOMENTS_FIELDS];
+	uint8_t zeros[MOMENTS_FIELDS]; /* low bits that are not kept */
 };
 
 /* All zeros is empty. */
@@ -63,6 +64,17 @@ static inline uint64_t moments_bits(const uint8_t *byte, size_t at,
 	return le64toh(x) >> at % 8 & (((uint64_t)1 << bits) - 1);
 }
 
+/* Reads field k, which begins at bit *at, and goes behind it. */
+static inline uint64_t moments_field(const struct moments_row *r, int k,
+				     size_t *at)
+{
+	size_t from = *at;
+
+	*at += r->bits[k];
+	return r->base[k] +
+	       (moments_bits(r->byte, from, r->bits[k]) << r->zeros[k]);
+}
+
 static inline struct moment moments_get(const struct moments *m, size_t i)
 {
 	const struct moments_row *r = &m->row[i / MOMENTS_ROW];
@@ -74,13 +86,10 @@ static inline struct moment moments_get(const struct moments *m, size_t i)
 		return m->open[i % MOMENTS_ROW];
 	at = i % MOMENTS_ROW *
 	     (r->bits[0] + r->bits[1] + r->bits[2] + r->bits[3]);
-	x.field[0] = r->base[0] + moments_bits(r->byte, at, r->bits[0]);
-	at += r->bits[0];
-	x.field[1] = r->base[1] + moments_bits(r->byte, at, r->bits[1]);
-	at += r->bits[1];
-	x.field[2] = r->base[2] + moments_bits(r->byte, at, r->bits[2]);
-	at += r->bits[2];
-	x.field[3] = r->base[3] + moments_bits(r->byte, at, r->bits[3]);
+	x.field[0] = moments_field(r, 0, &at);
+	x.field[1] = moments_field(r, 1, &at);
+	x.field[2] = moments_field(r, 2, &at);
+	x.field[3] = moments_field(r, 3, &at);
 	return x;
 }
 /* Returns the first one of an event, or of a later one, where events ascend;
@@ -109,10 +118,9 @@ static inline uint32_t numbers_get(const struct numbers *x, size_t i)
 {
 	size_t k = x->first + i;
 	const struct moments_row *r = &x->of->number.row[k / MOMENTS_ROW];
+	size_t at = k % MOMENTS_ROW * r->bits[0];
 
-	return (uint32_t)(r->base[0] +
-			  moments_bits(r->byte, k % MOMENTS_ROW * r->bits[0],
-				       r->bits[0]));
+	return (uint32_t)moments_field(r, 0, &at);
 }
 
 /* What many have in common: 16 bytes, without padding. */

@@ -34,10 +34,11 @@ struct proofs *proofs_new(const struct timeline *t)
 static void proofs_forget_all(struct proofs *p)
 {
 	for (uint32_t i = 0; i < timeline_threads(p->t); i++) {
-		free(p->of[i].piece);
+		moments_release(&p->of[i].kept);
 		p->of[i] = (struct pieces){ 0 };
 	}
-	p->n_edge = p->n_odd = p->kept = 0;
+	moments_release(&p->edge);
+	p->n_odd = p->kept = 0;
 }
 
 void proofs_forget(struct proofs *p)
@@ -52,7 +53,6 @@ void proofs_free(struct proofs *p)
 		return;
 	proofs_forget_all(p);
 	free(p->of);
-	free(p->edge);
 	free(p->odd);
 	hides_release(&p->hides);
 	free(p);
@@ -60,7 +60,7 @@ void proofs_free(struct proofs *p)
 
 uint32_t proofs_edges(const struct proofs *p)
 {
-	return (uint32_t)p->n_edge;
+	return (uint32_t)p->edge.n;
 }
 
 const char *proof_word(enum proof proof)
@@ -362,6 +362,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		bool twice = s->from < w.g.from;
 		int64_t from = twice ? w.g.from : s->from;
 
+		pieces_keep(out);
 		w.g.b = s;
 		w.g.to = from;
 		w.g.exact_to = s->exact_from;
@@ -382,10 +383,11 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	w.g.exact_to = false;
 	walk_gap(&w);
 	free(w.g.hidden);
-	/* pieces of all threads may be kept at once */
-	out->piece =
-		mem_fit(out->piece, &out->cap, out->n, sizeof(*out->piece));
-	p->kept += out->n;
+	pieces_keep(out);
+	moments_close(&out->kept);
+	free(out->piece);
+	out->piece = NULL;
+	p->kept += out->kept.n;
 	out->made = true;
 }
 
@@ -393,14 +395,14 @@ size_t proofs_pieces(struct proofs *p, uint32_t thread)
 {
 	if (!p->of[thread].made)
 		proofs_make(p, thread);
-	return p->of[thread].n;
+	return p->of[thread].kept.n;
 }
 
 size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time)
 {
 	size_t n = proofs_pieces(p, thread);
 	const struct pieces *of = &p->of[thread];
-	size_t i = search_where(n, k, of->piece[k].from > time);
+	size_t i = search_where(n, k, moments_get(&of->kept, k).time > time);
 
 	return i < n || of->end > time ? i - (i > 0) : n;
 }

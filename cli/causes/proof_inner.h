@@ -2,10 +2,11 @@
  * are made. For them only. */
 #ifndef CLI_CAUSES_PROOF_INNER_H
 #define CLI_CAUSES_PROOF_INNER_H
+#include "cli/causes/moments.h"
 #include "cli/causes/proof.h"
 
-/* A struct proof_piece as it is kept. It ends where the next one begins. */
-struct __attribute__((packed, aligned(4))) piece {
+/* A struct proof_piece while it is made. It ends where the next one begins. */
+struct piece {
 	int64_t from;
 	uint32_t stay; /* whose switch out began it; TIMELINE_NONE: none */
 	uint32_t edge;
@@ -14,20 +15,19 @@ struct __attribute__((packed, aligned(4))) piece {
 	uint32_t proof : 2;
 	uint32_t link : 2;
 };
-_Static_assert(sizeof(struct piece) == 20, "millions of them");
 
+/* Those of a thread: what cannot change any more is kept as moments (time:
+ * from, event: stay, a: edge, b: the others), then come the n that can. */
 struct pieces {
+	struct moments kept;
+	uint32_t stay, edge; /* the last ones kept that are not TIMELINE_NONE */
 	struct piece *piece;
 	size_t n, cap;
 	int64_t end; /* of the last one */
 	bool made;
 };
 
-/* A struct proof_edge as it is kept: of a wake-up, or deduced from a loss. */
-struct edge {
-	uint32_t wake; /* of the waiter; the waiter itself, if deduced */
-	uint32_t odd;  /* in proofs.odd; TIMELINE_NONE: of that very time */
-};
+/* A struct proof_edge that is not of the very time of its wake-up. */
 struct edge_odd {
 	int64_t from;
 	uint32_t loss; /* TIMELINE_NONE: not deduced */
@@ -59,8 +59,9 @@ struct proofs {
 	struct timeline_wake at_hand[WAKES_AT_HAND]; /* wake_at() */
 	struct hides hides;
 	struct pieces *of; /* by thread */
-	struct edge *edge;
-	size_t n_edge, cap_edge;
+	/* Edges. time: the wake-up, or the waiter if it is deduced from a loss;
+	 * a: number in odd + 1, 0: of the wake-up's very time */
+	struct moments edge;
 	struct edge_odd *odd;
 	size_t n_odd, cap_odd;
 	size_t kept;	       /* pieces */
@@ -109,6 +110,7 @@ struct lost_sum {
 	bool any;
 };
 
+/* Returns the end of a piece that is not kept yet. */
 static inline int64_t piece_to(const struct pieces *of, size_t i)
 {
 	return i + 1 < of->n ? of->piece[i + 1].from : of->end;
@@ -124,6 +126,8 @@ static inline bool is_ready(int32_t bits)
 	return bits >= 0 && !(bits & 0xff);
 }
 
+/* Keeps the pieces so far, which do not change any more. */
+void pieces_keep(struct pieces *of);
 /* Adds a piece. The last two add nothing if it is empty, and make one of what
  * is unknown in a row: a thread that is away has no piece for each loss. */
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,

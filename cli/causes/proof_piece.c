@@ -71,27 +71,74 @@ void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 	pc->link = link;
 }
 
+/* What is TIMELINE_NONE is kept as the last one that is not, and a bit: so they
+ * are near each other. */
+#define NO_STAY 1
+#define NO_EDGE 2
+
+void pieces_keep(struct pieces *of)
+{
+	for (size_t i = 0; i < of->n; i++) {
+		const struct piece *pc = &of->piece[i];
+		unsigned int none = 0;
+
+		if (pc->stay == TIMELINE_NONE)
+			none |= NO_STAY;
+		else
+			of->stay = pc->stay;
+		if (pc->edge == TIMELINE_NONE)
+			none |= NO_EDGE;
+		else
+			of->edge = pc->edge;
+		moments_put(&of->kept, of->kept.n,
+			    &(struct moment){ .time = pc->from,
+					      .event = of->stay,
+					      .a = of->edge,
+					      .b = pc->cpu << 9 |
+						   pc->state << 6 |
+						   pc->proof << 4 |
+						   pc->link << 2 | none });
+	}
+	of->n = 0;
+}
+
+/* Returns piece i of those kept. */
+static struct piece pieces_get(const struct pieces *of, size_t i)
+{
+	const struct moment x = moments_get(&of->kept, i);
+
+	return (struct piece){
+		.from = x.time,
+		.stay = x.b & NO_STAY ? TIMELINE_NONE : (uint32_t)x.event,
+		.edge = x.b & NO_EDGE ? TIMELINE_NONE : (uint32_t)x.a,
+		.cpu = x.b >> 9 & 0x1ffff,
+		.state = x.b >> 6 & 7,
+		.proof = x.b >> 4 & 3,
+		.link = x.b >> 2 & 3,
+	};
+}
+
 struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 				size_t i)
 {
 	const struct pieces *of = &p->of[thread];
-	const struct piece *pc = &of->piece[i];
+	const struct piece pc = pieces_get(of, i);
 	struct proof_piece out = {
-		.from = pc->from,
-		.to = piece_to(of, i),
-		.edge = pc->edge,
-		.cpu = (int32_t)pc->cpu - 1,
+		.from = pc.from,
+		.to = i + 1 < of->kept.n ? moments_get(&of->kept, i + 1).time
+					 : of->end,
+		.edge = pc.edge,
+		.cpu = (int32_t)pc.cpu - 1,
 		.bits = -1,
-		.state = (uint8_t)pc->state,
-		.proof = (uint8_t)pc->proof,
-		.link = (uint8_t)pc->link,
-		.open = pc->proof != PROOF_PROVED ||
-			(pc->state == PIECE_BLOCKED &&
-			 pc->link != PROOF_PROVED),
+		.state = (uint8_t)pc.state,
+		.proof = (uint8_t)pc.proof,
+		.link = (uint8_t)pc.link,
+		.open = pc.proof != PROOF_PROVED ||
+			(pc.state == PIECE_BLOCKED && pc.link != PROOF_PROVED),
 	};
 
-	if (pc->stay != TIMELINE_NONE) {
-		const struct timeline_stay s = timeline_stay(p->t, pc->stay);
+	if (pc.stay != TIMELINE_NONE) {
+		const struct timeline_stay s = timeline_stay(p->t, pc.stay);
 
 		out.out = timeline_stay_out(&s);
 		out.bits = (int16_t)s.state;
@@ -103,12 +150,16 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first)
 {
 	const struct pieces *of = &p->of[thread];
-	const struct piece *pc = of->piece;
+	const uint32_t stay = pieces_get(of, first).stay;
 	size_t i = first + 1;
 
-	while (i < of->n && pc[i].state != PIECE_RUN &&
-	       (pc[i].stay == pc[first].stay || pc[i].stay == TIMELINE_NONE))
-		i++;
+	for (; i < of->kept.n; i++) {
+		const struct piece pc = pieces_get(of, i);
+
+		if (pc.state == PIECE_RUN ||
+		    (pc.stay != stay && pc.stay != TIMELINE_NONE))
+			break;
+	}
 	return i;
 }
 
@@ -134,12 +185,12 @@ enum proof edge_proof(const struct timeline_wake *w)
 static uint32_t edge_put(struct proofs *p, uint32_t wake, bool is_odd,
 			 const struct edge_odd *odd)
 {
-	uint32_t at = is_odd ? (uint32_t)p->n_odd : TIMELINE_NONE;
-
 	if (is_odd)
 		*mem_add(p->odd, p->n_odd, p->cap_odd) = *odd;
-	*mem_add(p->edge, p->n_edge, p->cap_edge) = (struct edge){ wake, at };
-	return (uint32_t)p->n_edge - 1;
+	moments_put(
+		&p->edge, p->edge.n,
+		&(struct moment){ .time = wake, .a = is_odd ? p->n_odd : 0 });
+	return (uint32_t)p->edge.n - 1;
 }
 
 uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
@@ -155,17 +206,16 @@ uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
 					    timeline_loss_number(g->p->t, l) });
 }
 
-static struct proof_edge edge_deduced(const struct proofs *p,
-				      const struct edge *e)
+static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
+				      const struct edge_odd *odd)
 {
-	const struct timeline_loss *l =
-		timeline_loss(p->t, p->odd[e->odd].loss);
+	const struct timeline_loss *l = timeline_loss(p->t, odd->loss);
 
 	return (struct proof_edge){
 		.time = l->from,
 		.from = l->from,
 		.to = l->to,
-		.waiter = e->wake,
+		.waiter = waiter,
 		.waker = l->before,
 		.cpu = l->cpu,
 		.kind = EDGE_DEDUCED,
@@ -176,17 +226,17 @@ static struct proof_edge edge_deduced(const struct proofs *p,
 
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 {
-	const struct edge *e = &p->edge[i];
-	const bool is_odd = e->odd != TIMELINE_NONE;
+	const struct moment e = moments_get(&p->edge, i);
+	const struct edge_odd *odd = e.a ? &p->odd[e.a - 1] : NULL;
 
-	if (is_odd && p->odd[e->odd].loss != TIMELINE_NONE)
-		return edge_deduced(p, e);
+	if (odd && odd->loss != TIMELINE_NONE)
+		return edge_deduced(p, (uint32_t)e.time, odd);
 
-	const struct timeline_wake w = timeline_wake(p->t, e->wake);
+	const struct timeline_wake w = timeline_wake(p->t, (uint32_t)e.time);
 
 	return (struct proof_edge){
 		.time = w.time,
-		.from = is_odd ? p->odd[e->odd].from : w.time,
+		.from = odd ? odd->from : w.time,
 		.to = w.time,
 		.event = w.event,
 		.stack = w.stack,

@@ -77,14 +77,6 @@ void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 	return p;
 }
 
-void *mem_fit(void *p, size_t *cap, size_t n, size_t size)
-{
-	if (!p || !n || n >= *cap)
-		return p;
-	*cap = n;
-	return mem_must(realloc(p, n * size));
-}
-
 struct mem_text {
 	char **text;
 	size_t *len;

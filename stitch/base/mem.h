@@ -34,9 +34,6 @@ static inline void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 #define mem_add(p, n, cap)                                                     \
 	((p) = mem_grow((p), &(cap), (size_t)(n) + 1, sizeof(*(p))),           \
 	 &(p)[(n)++])
-/* Gives back the room for more than n items, of an array that is kept for long;
- * returns its new place. */
-void *mem_fit(void *p, size_t *cap, size_t n, size_t size);
 /* Like mem_grow() for an array of *n items: if *n < need, sets *n to need and
  * zeroes the new items. */
 void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)

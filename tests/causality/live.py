@@ -263,18 +263,29 @@ def rows(program, db, sql):
         done.stdout)))
 
 
-def judge_wakers(program, db, names, waits):
+# The waits of these are uninterruptible. One of another program, for a lock of
+# its address space or a page, is none of its log's: who ends that may be anyone.
+DEEP = "direct", "vfork"
+
+
+def judge_wakers(program, db, name, names, waits):
     """Returns (proof, 0, false) of the wake-ups that ended waits of the log, whose
     wakers are known there."""
+    other = set() if name in DEEP else {
+        r["event"] for r in rows(
+            program, db, "SELECT k.event FROM wait w JOIN wake k ON k.id = w.wake "
+            "WHERE w.state LIKE 'D%'")}
     asked = collections.defaultdict(list)
     for tid, start, end in waits:
         if any(n in WAKERS for n in names[tid]):
             asked[tid].append((start, end))
     woken = collections.defaultdict(list)
-    for r in rows(program, db, "SELECT time_ns, tid, by_tid, proof FROM wake "
+    for r in rows(program, db, "SELECT time_ns, event, tid, by_tid, proof FROM wake "
                   "WHERE time_ns NOT NULL AND tid IN (%s) ORDER BY time_ns" %
                   (",".join(map(str, asked)) or "0")):
-        woken[int(r["tid"])].append((int(r["time_ns"]), r["by_tid"], r["proof"]))
+        if r["event"] not in other:
+            woken[int(r["tid"])].append((int(r["time_ns"]), r["by_tid"],
+                                         r["proof"]))
     out = []
     for tid, spans in asked.items():
         for start, end in spans:
@@ -346,7 +357,7 @@ def main():
         bad = False
         said, names, waits = read_log(log)
         found = judge(a.program, db, said)
-        ended = judge_wakers(a.program, db, names, waits)
+        ended = judge_wakers(a.program, db, name, names, waits)
         if way in ("irqs", "both", "firqs", "fboth"):
             wrong = [k for k in inline.judge_inline(a.program, db).elements()
                      if inline.is_false(k)]

@@ -88,11 +88,32 @@ START_TEST(what_is_near_needs_few_bytes)
 	moments_close(&m);
 	ck_assert_uint_eq(m.n_row, (ITEMS + MOMENTS_ROW - 1) / MOMENTS_ROW);
 	for (size_t i = 0; i + 1 < m.n_row; i++)
-		ck_assert_uint_le(bits_in_row(&m, i), 21 + 9 + 20);
+		ck_assert_uint_le(bits_in_row(&m, i), 22 + 10 + 20);
 	ck_assert_int_eq(moments_get(&m, 100).event, 300);
 	ck_assert_uint_eq(moments_find(&m, 300), 100);
 	ck_assert_uint_eq(moments_find(&m, 301), 101);
 	ck_assert_uint_eq(moments_find(&m, INT64_MAX), m.n);
+	moments_release(&m);
+}
+END_TEST
+
+/* A number of 20 bits above 20 that are 0, as of a wake-up without its second
+ * record. */
+START_TEST(low_bits_that_are_0_are_not_kept)
+{
+	struct moments m = { 0 };
+	uint64_t r = 1;
+	uint64_t in[ITEMS];
+
+	for (size_t i = 0; i < ITEMS; i++) {
+		in[i] = 5 + (rnd_below(&r, 1 << 20) << 20);
+		moments_put(&m, i, &(struct moment){ .a = in[i] });
+	}
+	moments_close(&m);
+	for (size_t i = 0; i < m.n_row; i++)
+		ck_assert_uint_le(bits_in_row(&m, i), 20);
+	for (size_t i = 0; i < ITEMS; i++)
+		ck_assert_uint_eq(moments_get(&m, i).a, in[i]);
 	moments_release(&m);
 }
 END_TEST
@@ -134,4 +155,5 @@ START_TEST(equal_kinds_have_one_number)
 END_TEST
 
 RUN("moments", what_was_written_is_read, what_is_near_needs_few_bytes,
-    what_was_cut_is_added_anew, equal_kinds_have_one_number)
+    low_bits_that_are_0_are_not_kept, what_was_cut_is_added_anew,
+    equal_kinds_have_one_number)
