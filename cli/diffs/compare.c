@@ -15,6 +15,7 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/diffs/compare_code.h"
 #include "cli/diffs/compare_images.h"
 #include "cli/diffs/compare_symbols.h"
 #include "schema/columns.h"
@@ -172,6 +173,9 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	struct diff_known known = { .build = build,
 				    .n = labels_count(c->labels) };
 
+	if (keys & KEY_SYM) {
+		compare_code(c, build);
+	}
 	if (keys == (KEY_SYM | KEY_DSO)) {
 		compare_prove_only(c);
 		known.only = c->only;

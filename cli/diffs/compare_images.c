@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/samples/code.h"
-#include "cli/diffs/diff_alone.h"
 #include "cli/stacks/label.h"
 #include "cli/names/matching.h"
 #include "cli/names/short_name.h"
@@ -299,5 +298,32 @@ void compare_tell_images(const struct compare *c, int none, FILE *out)
 void compare_tell_alone(const struct compare *c, int none, FILE *out)
 {
 	(void)none;
-	diff_alone_tell(c->d, out);
+	const struct diff_rows *d = c->d;
+	/* of user code on both sides: that of functions which the other side
+	 * does not have, and all of it */
+	double alone[2] = { 0, 0 }, all[2] = { 0, 0 };
+
+	for (size_t i = 0; d->keys == (KEY_SYM | KEY_DSO) && i < d->n; i++) {
+		const struct label *l = diff_rows_label(d, i);
+
+		for (int side = 0; side < 2; side++) {
+			double self = (double)d->row[i].weight[side][0];
+
+			if (l->kernel || l->kind == LABEL_GROUP ||
+			    l->kind == LABEL_MISSING)
+				continue;
+			all[side] += self;
+			if (!(side ? d->place[1][i].a : d->place[1][i].b))
+				alone[side] += self;
+		}
+	}
+	if (alone[0] <= all[0] / 2 && alone[1] <= all[1] / 2)
+		return;
+	fputs("most cannot be compared: ", out);
+	human_put_percent(out, alone[0], all[0]);
+	fputs(" of the user code of A and ", out);
+	human_put_percent(out, alone[1], all[1]);
+	fputs(" of B are functions that the other does not have; if an image "
+	      "was renamed: --match OLD=NEW",
+	      out);
 }

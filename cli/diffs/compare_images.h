@@ -14,5 +14,6 @@ void compare_match_images(struct compare *c);
 int8_t *compare_builds(const struct compare *c);
 /* Writes which images were matched by their functions, or cannot be. */
 void compare_tell_images(const struct compare *c, int none, FILE *out);
-/* Writes that most cannot be compared (diff_alone.h), or nothing. */
+/* Writes that most user code of a side is in functions that the other one
+ * lacks, so that nothing can be said of it; or nothing. */
 void compare_tell_alone(const struct compare *c, int none, FILE *out);

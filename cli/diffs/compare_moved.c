@@ -243,7 +243,7 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	double b = moved_mean(c, 1, &vb);
 	bool moved = moved_is(c, a, b, va, vb);
 	const struct diff_rows *cause = compare_cause(c);
-	uint32_t blind = c->d->cause.blind;
+	uint32_t blind = c->d->cause.blind, same = c->d->cause.same;
 
 	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
 	if (moved && b > MOVED_TIMES * a) {
@@ -278,6 +278,15 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 			", the same code, is called %s: by whom is missing "
 			"in most of its stacks",
 			c->d->cause.sign > 0 ? "more" : "less");
+	} else if (same != REPORT_NONE) {
+		fputs("; ", out);
+		moved_put_name(c->d, same, out);
+		fprintf(out,
+			", the same code, %s %s, as its input, its place in "
+			"memory or the machine may make it%s",
+			two ? "took" : "takes",
+			c->d->cause.sign > 0 ? "more" : "less",
+			two ? ": several runs of each side tell more" : "");
 	} else if (moved) {
 		fputs("; no function is proved to have changed", out);
 	}

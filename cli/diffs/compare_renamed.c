@@ -88,33 +88,29 @@ static void lonely_find(const struct compare *c, int side, const bool *in_both,
 static void lonely_add_callers(const struct compare *c, size_t run,
 			       const uint32_t *which, struct lonely_list *l)
 {
-	struct label_list stack = { 0 };
-	struct stacks *st = c->run[run].stacks;
+	size_t n, n_hit, k = 0;
+	const struct report_stack *st =
+		report_rows_stacks(c->rows[run].rows, &n);
+	const struct report_hit *hit =
+		report_rows_hits(c->rows[run].rows, &n_hit);
 
-	for (size_t i = 0; i < stacks_count(st); i++) {
-		const struct stacks_group *g = stacks_group(st, i);
+	for (size_t i = 0; i < n; i++) {
 		uint32_t caller = (uint32_t)c->d->n;
 
-		if (c->run[run].event >= 0 &&
-		    g->event != (uint32_t)c->run[run].event)
-			continue;
-		stack.n = 0;
-		stacks_get(st, g, &stack);
-		for (size_t k = 0; k < stack.n; k++) {
-			uint32_t row = diff_rows_of_label(c->d, stack.label[k]);
+		for (; k < st[i].end; k++) {
+			uint32_t row = c->d->of_row[run][hit[k].row];
 
-			if (row == REPORT_NONE)
+			if (hit[k].self)
 				continue;
 			if (which[row]) {
 				struct lonely *of = &l->item[which[row] - 1];
 
-				of->by[caller] += (double)g->weight;
-				of->called += (double)g->weight;
+				of->by[caller] += (double)st[i].weight;
+				of->called += (double)st[i].weight;
 			}
 			caller = which[row] ? (uint32_t)c->d->n : row;
 		}
 	}
-	free(stack.label);
 }
 
 static void lonely_callers(const struct compare *c, int side,

@@ -28,8 +28,15 @@
  * what two runs differ by. */
 #define INNER 0.5
 #define REST (2 * 1.42 * DIFF_BETWEEN)
+/* A function is called by what so much of it has as a caller. */
+#define CALLED 0.9
 /* The caller is not known if it is missing in so much of a function. */
 #define BLIND 0.5
+/* In one run a function took up to 2.2 times as long as in another one of the
+ * same program beside others, by up to 5.3 % of the run (252 pairs of
+ * tests/live/causes.py); more is no accident. */
+#define SAME_TIMES 2.5
+#define SAME_LEAST 5.5
 /* So much of a change is one of the functions in it, and not only moved there,
  * or all of it; so many rows are looked at. */
 #define REAL 0.5
@@ -43,19 +50,32 @@ struct cause_stacks {
 	double lacks[2];  /* whose leaf it is, and lacks its callers */
 	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
 			   */
-	struct diff_count *count; /* of self, by run; NULL: not wanted */
 };
 
-static void cause_stacks_release(struct cause_stacks *s)
+static const struct diff_cause cause_none = { .row = REPORT_NONE,
+					      .instead = REPORT_NONE,
+					      .blind = REPORT_NONE,
+					      .same = REPORT_NONE,
+					      .sign = 1 };
+
+static void cause_known_free(struct diff_rows *d)
 {
-	for (int side = 0; side < 2; side++) {
-		free(s->self[side]);
-		free(s->above[side]);
+	for (size_t i = 0; i < d->n; i++) {
+		struct cause_stacks *s = d->known[i];
+
+		for (int side = 0; s && side < 2; side++) {
+			free(s->self[side]);
+			free(s->above[side]);
+		}
+		free(s);
 	}
+	free(d->known);
+	d->known = NULL;
 }
 
+/* Adds up the stacks of a run with a row, or only counts the samples. */
 static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
-			  size_t run, uint32_t row)
+			  size_t run, uint32_t row, struct diff_count *count)
 {
 	int side = run >= d->side[0].runs;
 	size_t n, n_hit, first = 0;
@@ -73,42 +93,45 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 			at++;
 		if (at == st[i].end)
 			continue;
+		if (count) {
+			count[leaf * d->n_run + run].n += st[i].samples;
+			continue;
+		}
 		s->self[side][leaf] += (double)st[i].weight;
 		if (st[i].lacks && st[i].leaf == hit[at].row)
 			s->lacks[side] += (double)st[i].weight;
 		if (st[i].lacks && !hit[at + 1].self &&
 		    st[i].leaf == hit[at + 1].row)
 			s->hole[side] += (double)st[i].weight;
-		if (s->count)
-			s->count[leaf * d->n_run + run].n += st[i].samples;
 		for (size_t k = first; k < at; k++)
 			s->above[side][of_row[hit[k].row]] +=
 				(double)st[i].weight;
 	}
 }
 
-static void cause_stacks_add_up(struct cause_stacks *s,
-				const struct diff_rows *d, uint32_t row)
+/* Adds up the stacks with a row, once. */
+static const struct cause_stacks *cause_stacks_of(const struct diff_rows *d,
+						  uint32_t row)
 {
+	struct cause_stacks **at = &d->known[row];
+
+	if (*at)
+		return *at;
+	*at = mem_new(1, sizeof(**at));
 	for (int side = 0; side < 2; side++) {
-		s->self[side] = mem_new(d->n, sizeof(*s->self[side]));
-		s->above[side] = mem_new(d->n, sizeof(*s->above[side]));
+		(*at)->self[side] = mem_new(d->n, sizeof(double));
+		(*at)->above[side] = mem_new(d->n, sizeof(double));
 	}
 	for (size_t i = 0; i < d->n_run; i++)
-		cause_add_run(s, d, i, row);
+		cause_add_run(*at, d, i, row, NULL);
+	return *at;
 }
 
-/* Counts the samples of each row itself, for each run, in stacks with the
- * cause; to be freed. */
-static struct diff_count *cause_under(const struct diff_rows *d, uint32_t row)
+/* Returns how much more a function itself has in these stacks. */
+static double cause_here(const struct diff_rows *d,
+			 const struct cause_stacks *s, uint32_t row)
 {
-	struct cause_stacks s = {
-		.count = mem_new(d->n * d->n_run, sizeof(*s.count)),
-	};
-
-	cause_stacks_add_up(&s, d, row);
-	cause_stacks_release(&s);
-	return s.count;
+	return diff_rows_excess(d, s->self[0][row], s->self[1][row]);
 }
 
 /* Returns the size of a row in B, if nothing changed, with what it has. */
@@ -118,13 +141,30 @@ static double cause_size(const struct diff_rows *d, size_t row)
 	       (double)d->row[row].weight[1][1];
 }
 
-static bool cause_may_be(const struct diff_rows *d, size_t row)
+static int8_t cause_code(const struct diff_rows *d, size_t row)
+{
+	return d->build ? d->build[row] : 0;
+}
+
+static bool cause_is_function(const struct diff_rows *d, size_t row)
 {
 	enum label_kind kind = diff_rows_label(d, row)->kind;
 
 	return !d->row[row].unknown && !d->row[row].renamed &&
-	       d->row[row].real >= REAL && kind != LABEL_GROUP &&
-	       kind != LABEL_MISSING && kind != LABEL_WAIT;
+	       kind != LABEL_GROUP && kind != LABEL_MISSING &&
+	       kind != LABEL_WAIT;
+}
+
+/* Of functions whose code is known to differ only these are looked at first:
+ * those, and functions that are on one side only, in images of other builds. */
+static bool cause_may_be(const struct diff_rows *d, size_t row)
+{
+	const struct diff_place *p = &d->place[1][row];
+	int8_t code = cause_code(d, row);
+
+	return cause_is_function(d, row) && d->row[row].real >= REAL &&
+	       (!d->by_code || code == DIFF_OTHER_CODE ||
+		(code < 0 && (!p->a || !p->b)));
 }
 
 /* Returns the change of a row's total without what only moved, as far as that
@@ -152,12 +192,11 @@ static double cause_largest(const struct diff_rows *d, int sign)
 
 /* Returns whether a caller of a function calls it more often: it has most of
  * the function's change, and either the function's code is the same, but not
- * the caller's, or what others call did not change as much. s: of the
- * function. */
+ * the caller's, or what others call did not change as much. */
 static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
-			    uint32_t caller, const struct cause_stacks *s,
-			    const int8_t *build)
+			    uint32_t caller)
 {
+	const struct cause_stacks *s = cause_stacks_of(d, row);
 	double all = diff_rows_excess_of(d, row, true);
 	double part =
 		diff_rows_excess(d, s->above[0][caller], s->above[1][caller]);
@@ -168,8 +207,8 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 
 	if (caller == row || part / all < MOST)
 		return false;
-	if (build && build[row] == DIFF_SAME_BUILD)
-		return build[caller] == DIFF_OTHER_BUILD;
+	if (cause_code(d, row) > 0)
+		return cause_code(d, caller) < 0;
 	return elsewhere >= ELSEWHERE &&
 	       elsewhere * (double)d->place[1][row].a >= TELLING &&
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
@@ -197,8 +236,7 @@ static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 /* Returns the function that is nearest to the change and has most of it; of: of
  * those that call this one more often; REPORT_NONE: of all that changed. */
 static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
-			      uint32_t of, const struct cause_stacks *s,
-			      const int8_t *build)
+			      uint32_t of)
 {
 	uint32_t best = REPORT_NONE;
 
@@ -209,7 +247,7 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 			continue;
 		if (of == REPORT_NONE ? d->place[1][i].change != sign &&
 						d->place[0][i].change != sign
-				      : !cause_is_caller(d, of, i, s, build))
+				      : !cause_is_caller(d, of, i))
 			continue;
 		if (best == REPORT_NONE || cause_is_inner(d, sign, i, best))
 			best = i;
@@ -217,28 +255,14 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 	return best;
 }
 
-/* Goes from a function that is called more often to the one that does so. */
-static uint32_t cause_caller(const struct diff_rows *d, int sign, double most,
-			     uint32_t row, const int8_t *build)
-{
-	struct cause_stacks s = { .count = NULL };
-	uint32_t caller;
-
-	cause_stacks_add_up(&s, d, row);
-	caller = cause_nearest(d, sign, most, row, &s, build);
-	cause_stacks_release(&s);
-	return caller;
-}
-
 /* Finds what else changed by as much in the other direction, in stacks with the
  * cause on the other side, while its total did not: it was inlined there. */
 static uint32_t cause_instead(const struct diff_rows *d, uint32_t row)
 {
-	struct cause_stacks s = { .count = NULL };
+	const struct cause_stacks *s = cause_stacks_of(d, row);
 	double moved = diff_rows_excess_of(d, row, false);
 	uint32_t best = REPORT_NONE;
 
-	cause_stacks_add_up(&s, d, row);
 	for (uint32_t i = 0; i < d->n; i++) {
 		double v = diff_rows_excess_of(d, i, false);
 
@@ -247,10 +271,9 @@ static uint32_t cause_instead(const struct diff_rows *d, uint32_t row)
 		    fabs(v + moved) <= LEFT_OVER * fabs(moved) &&
 		    fabs(diff_rows_excess_of(d, i, true)) <=
 			    LEFT_OVER * fabs(moved) &&
-		    s.above[moved > 0][i] > 0)
+		    s->above[moved > 0][i] > 0)
 			best = i;
 	}
-	cause_stacks_release(&s);
 	return best;
 }
 
@@ -272,11 +295,10 @@ static void cause_add_part(struct diff_cause *c, uint32_t row, double excess)
 /* Says where in the cause the change is, and what changed elsewhere. */
 static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
 {
-	struct cause_stacks s = { .count = NULL };
+	const struct cause_stacks *s = cause_stacks_of(d, c->row);
 
-	cause_stacks_add_up(&s, d, c->row);
 	for (uint32_t i = 0; i < d->n; i++) {
-		double here = diff_rows_excess(d, s.self[0][i], s.self[1][i]);
+		double here = cause_here(d, s, i);
 		double all = diff_rows_excess_of(d, i, false);
 
 		if (cause_may_be(d, i) &&
@@ -285,7 +307,6 @@ static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
 		c->others += i != c->instead && d->place[0][i].change != 0 &&
 			     fabs(all - here) > LEFT_OVER * fabs(all);
 	}
-	cause_stacks_release(&s);
 	if (c->n_part == 1 && c->part[0].row == c->row)
 		c->n_part = 0;
 }
@@ -294,19 +315,16 @@ static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
  * did not only move there. Returns false if it is not most of it. */
 static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 {
-	struct cause_stacks s = { .count = NULL };
+	const struct cause_stacks *s = cause_stacks_of(d, row);
 	double all = sign * diff_rows_excess_of(d, row, true);
 	double real = 0;
 
-	cause_stacks_add_up(&s, d, row);
 	for (uint32_t i = 0; i < d->n; i++) {
-		double here =
-			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
+		double here = sign * cause_here(d, s, i);
 		double most = sign * diff_rows_excess_of(d, i, false);
 
 		real += here > 0 && most > 0 ? fmin(here, most) : 0;
 	}
-	cause_stacks_release(&s);
 	d->row[row].real = real < REAL_ALL * all ? real / all : 1;
 	return d->row[row].real >= REAL;
 }
@@ -322,17 +340,16 @@ static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 
 	for (uint32_t i = 0; i < d->n; i++) {
 		double v = sign * diff_rows_excess_of(d, i, true);
-		struct cause_stacks s = { .count = NULL };
+		const struct cause_stacks *s;
 		double a, b, in;
 
 		if (i == row || !cause_may_be(d, i) || v < INNER * all)
 			continue;
-		cause_stacks_add_up(&s, d, i);
+		s = cause_stacks_of(d, i);
 		in = sign *
-		     diff_rows_excess(d, s.above[0][row], s.above[1][row]);
-		a = d->scale * ((double)of[0][1] - s.above[0][row]);
-		b = (double)of[1][1] - s.above[1][row];
-		cause_stacks_release(&s);
+		     diff_rows_excess(d, s->above[0][row], s->above[1][row]);
+		a = d->scale * ((double)of[0][1] - s->above[0][row]);
+		b = (double)of[1][1] - s->above[1][row];
 		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
 		    cause_is_inner(d, sign, i, best))
 			best = i;
@@ -340,98 +357,116 @@ static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 	return best;
 }
 
-/* Returns whether a function has the same code on both sides, so that it is
- * called more or less often, and by whom is missing in most of it. */
-static bool cause_is_blind(const struct diff_rows *d, uint32_t row)
+/* Returns the function of the same code that is called more or less often, if
+ * by whom is missing: a row itself, if most of its stacks lack its callers, or
+ * what has most of its change, if the function between them is missing in most
+ * of that; REPORT_NONE: none. self: look at the row itself. */
+static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
+			    bool self)
 {
-	struct cause_stacks s = { .count = NULL };
+	const struct cause_stacks *s = cause_stacks_of(d, row);
 	int side = d->row[row].weight[1][1] > d->row[row].weight[0][1];
-
-	if (!d->build || d->build[row] != DIFF_SAME_BUILD)
-		return false;
-	cause_stacks_add_up(&s, d, row);
-	cause_stacks_release(&s);
-	return s.lacks[side] > BLIND * (double)d->row[row].weight[side][1];
-}
-
-/* Returns the function that has most of a row's change, and the same code on
- * both sides, if most of it is in stacks in which the function between them is
- * missing: that one is the cause. */
-static uint32_t cause_hole(const struct diff_rows *d, uint32_t row, int sign)
-{
-	struct cause_stacks s = { .count = NULL };
 	double most = 0;
-	uint32_t best = REPORT_NONE;
+	uint32_t best = row;
 
-	cause_stacks_add_up(&s, d, row);
+	if (self && cause_code(d, row) > 0 &&
+	    s->lacks[side] > BLIND * (double)d->row[row].weight[side][1])
+		return row;
 	for (uint32_t i = 0; i < d->n; i++) {
-		double v =
-			sign * diff_rows_excess(d, s.self[0][i], s.self[1][i]);
+		double v = sign * cause_here(d, s, i);
 
 		if (v > most) {
 			most = v;
 			best = i;
 		}
 	}
-	cause_stacks_release(&s);
-	return best != REPORT_NONE && d->build &&
-			       d->build[best] == DIFF_SAME_BUILD &&
-			       sign * diff_rows_excess(d, s.hole[0],
-						       s.hole[1]) >
+	return most > 0 && cause_code(d, best) > 0 &&
+			       sign * diff_rows_excess(d, s->hole[0],
+						       s->hole[1]) >
 				       BLIND * sign *
 					       diff_rows_excess_of(d, row, true)
 		       ? best
 		       : REPORT_NONE;
 }
 
-/* Returns whether all stacks of a row have another one as a caller. */
-static bool cause_is_under(const struct diff_rows *d, uint32_t row,
-			   uint32_t caller)
+/* Returns whether a function may have lost work to another one, or got it: its
+ * code differs or, if that is not known, all of its change only moved. */
+static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 {
-	struct cause_stacks s = { .count = NULL };
-	double all = (double)d->row[row].weight[0][1] +
-		     (double)d->row[row].weight[1][1];
-	double under;
+	const struct diff_place *p = &d->place[1][row];
 
-	cause_stacks_add_up(&s, d, row);
-	under = s.above[0][caller] + s.above[1][caller];
-	cause_stacks_release(&s);
-	return under >= all;
+	return cause_is_function(d, row) && p->a >= TELLING &&
+	       p->b >= TELLING &&
+	       (d->by_code ? cause_code(d, row) == DIFF_OTHER_CODE &&
+				     fabs(diff_rows_excess_of(d, row, true)) >=
+					     LEFT_OVER * most
+			   : p->change && d->row[row].real < REAL);
 }
 
-/* Finds two functions of which one has as much more as the other has less, in
- * functions that have what they had: these are called by the other one now.
- * Both are on both sides, else one has only another name or place. */
+/* Returns the weight in B of the functions that one function calls in A only,
+ * and another one in B only: no chance does that, as stacks say who called. */
+static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
+{
+	const struct cause_stacks *s[2] = { cause_stacks_of(d, from),
+					    cause_stacks_of(d, to) };
+	double sum = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (!(s[0]->self[1][i] + s[1]->self[0][i] > 0) &&
+		    d->place[0][i].a >= TELLING &&
+		    s[0]->self[0][i] >=
+			    CALLED * (double)d->row[i].weight[0][0] &&
+		    s[1]->self[1][i] >= CALLED * (double)d->row[i].weight[1][0])
+			sum += s[1]->self[1][i];
+	return sum;
+}
+
+/* Finds two functions of which one calls now what the other one called. Both
+ * are on both sides, else one has only another name or place. */
 static void cause_find_moved(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
-	uint32_t best[2] = { REPORT_NONE, REPORT_NONE };
-	double most[2] = { 0, 0 };
+	double largest = 0, most = 0;
 
-	for (int again = 0; again < 2; again++)
-		for (uint32_t i = 0; i < d->n; i++) {
-			const struct diff_place *p = &d->place[1][i];
-			double v = fabs(diff_rows_excess_of(d, i, true));
-			int more = p->change > 0;
+	for (uint32_t i = 0; d->by_code && i < d->n; i++)
+		if (cause_may_move(d, i, 0))
+			largest = fmax(largest,
+				       fabs(diff_rows_excess_of(d, i, true)));
+	for (uint32_t i = 0; i < d->n; i++)
+		for (uint32_t k = 0; cause_may_move(d, i, largest) && k < d->n;
+		     k++) {
+			double moved = k != i && cause_may_move(d, k, largest)
+					       ? cause_moved(d, i, k)
+					       : 0;
+			/* of one in another the inner one */
+			bool inner =
+				moved > 0 && moved >= most &&
+				(c->row == REPORT_NONE || moved > most ||
+				 cause_stacks_of(d, k)->above[1][c->row] > 0 ||
+				 cause_stacks_of(d, i)->above[0][c->instead] >
+					 0);
 
-			if (d->row[i].real >= REAL || !p->change ||
-			    p->a < TELLING || p->b < TELLING)
+			if (!inner)
 				continue;
-			if (!again)
-				most[more] = fmax(most[more], v);
-			else if (v >= MOST * most[more] &&
-				 (best[more] == REPORT_NONE ||
-				  cause_is_under(d, i, best[more])))
-				best[more] = i;
+			most = moved;
+			*c = cause_none;
+			c->row = k;
+			c->instead = i;
+			c->moved = true;
 		}
-	if (best[0] == REPORT_NONE || best[1] == REPORT_NONE ||
-	    fabs(diff_rows_excess_of(d, best[0], true) +
-		 diff_rows_excess_of(d, best[1], true)) > LEFT_OVER * most[1])
-		return;
-	c->row = best[1];
-	c->instead = best[0];
-	c->sign = 1;
-	c->moved = true;
+}
+
+/* Returns whether a function has the same code, and changed no more than other
+ * programs, or where it lies in memory, may make it. */
+static bool cause_is_same(const struct diff_rows *d, uint32_t row)
+{
+	double a = d->scale * (double)d->row[row].weight[0][1];
+	double b = (double)d->row[row].weight[1][1];
+	bool much = fmax(a, b) >= SAME_TIMES * fmin(a, b) &&
+		    fabs(diff_rows_growth(d, row, true)) >= SAME_LEAST;
+
+	return cause_code(d, row) > 0 && !much &&
+	       (d->n_run == 2 || cause_code(d, row) == DIFF_SAME_CODE);
 }
 
 /* Looks for the cause in the direction of the larger change. Returns whether to
@@ -444,13 +479,11 @@ static bool cause_try(struct diff_rows *d)
 	double most = more > less ? more : less;
 	uint32_t caller;
 
-	*c = (struct diff_cause){ .row = REPORT_NONE,
-				  .instead = REPORT_NONE,
-				  .blind = REPORT_NONE,
-				  .sign = more >= less ? 1 : -1 };
+	*c = cause_none;
+	c->sign = more >= less ? 1 : -1;
 	if (!(most > 0))
 		return false;
-	c->row = cause_nearest(d, c->sign, most, REPORT_NONE, NULL, NULL);
+	c->row = cause_nearest(d, c->sign, most, REPORT_NONE);
 	if (c->row == REPORT_NONE)
 		return false;
 	if (d->row[c->row].real >= 1) {
@@ -462,52 +495,81 @@ static bool cause_try(struct diff_rows *d)
 		}
 	}
 	c->row = cause_inner(d, c->sign, c->row);
-	caller = cause_caller(d, c->sign, most, c->row, d->build);
+	caller = cause_nearest(d, c->sign, most, c->row);
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
-	c->blind = caller != c->row && cause_is_blind(d, c->row)
-			   ? c->row
-			   : cause_hole(d, c->row, c->sign);
-	if (c->blind != REPORT_NONE)
+	c->blind = cause_blind(d, c->row, c->sign, caller != c->row);
+	if (c->blind == REPORT_NONE && cause_is_same(d, c->row))
+		c->same = c->row;
+	if (c->blind != REPORT_NONE || c->same != REPORT_NONE)
 		c->row = REPORT_NONE;
 	return false;
 }
 
-void diff_cause_find(struct diff_rows *d)
+/* Counts the samples of each row itself, for each run, in stacks with the
+ * cause; to be freed. */
+static struct diff_count *cause_under(const struct diff_rows *d)
+{
+	struct diff_count *count = mem_new(d->n * d->n_run, sizeof(*count));
+
+	for (size_t run = 0; run < d->n_run; run++)
+		cause_add_run(NULL, d, run, d->cause.row, count);
+	return count;
+}
+
+static void cause_search(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
+	bool other = false;
 	double before;
-	int tried = 0;
 
 	for (size_t i = 0; i < d->n; i++)
-		d->row[i].real = 1;
-	while (cause_try(d) && ++tried < MOVED_MAX)
-		;
-	if (c->row == REPORT_NONE && c->blind == REPORT_NONE)
-		cause_find_moved(d);
+		other |= cause_code(d, i) == DIFF_OTHER_CODE;
+	for (int by_code = other; by_code >= 0; by_code--) {
+		int tried = 0;
+
+		d->by_code = by_code;
+		for (size_t i = 0; i < d->n; i++)
+			d->row[i].real = 1;
+		while (cause_try(d) && ++tried < MOVED_MAX)
+			;
+		if (c->row == REPORT_NONE && c->blind == REPORT_NONE)
+			cause_find_moved(d);
+		if (c->row != REPORT_NONE)
+			break;
+	}
 	if (c->row == REPORT_NONE)
 		return;
 	c->excess = diff_rows_excess_of(d, c->row, true);
 	before = d->scale * (double)d->row[c->row].weight[0][1];
 	c->times =
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
+	d->by_code = false;
 	if (!c->moved)
 		c->instead = cause_instead(d, c->row);
 	cause_divide(c, d);
 }
 
+void diff_cause_find(struct diff_rows *d)
+{
+	d->known = mem_new(d->n, sizeof(*d->known));
+	cause_search(d);
+	cause_known_free(d);
+}
+
 void diff_cause_judge(struct diff_rows *d)
 {
-	struct diff_count *under;
-
 	if (d->keys & KEY_SYM)
 		diff_hidden_find(d);
-	diff_cause_find(d);
+	d->known = mem_new(d->n, sizeof(*d->known));
+	cause_search(d);
 	/* what moved is in what did not change */
-	if (d->absolute || d->cause.row == REPORT_NONE || d->cause.moved)
-		return;
-	under = cause_under(d, d->cause.row);
-	diff_rows_judge(d, under);
-	free(under);
-	diff_cause_find(d);
+	if (!d->absolute && d->cause.row != REPORT_NONE && !d->cause.moved) {
+		struct diff_count *under = cause_under(d);
+
+		diff_rows_judge(d, under);
+		free(under);
+		cause_search(d);
+	}
+	cause_known_free(d);
 }

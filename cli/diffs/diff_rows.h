@@ -76,14 +76,19 @@ struct diff_cause {
 	/* what is called more or less often by functions that are missing;
 	 * REPORT_NONE: there is none, or a cause */
 	uint32_t blind;
+	/* what changed, but has the same code; REPORT_NONE likewise */
+	uint32_t same;
 	struct diff_part part[DIFF_PARTS]; /* largest first; none: itself */
 	size_t n_part;
 	size_t others; /* functions that changed elsewhere */
 };
 
-/* Of the image of a row: 0 is not known. */
+/* Of the image of a row, or of its own code, whatever that of the image is: 0
+ * is not known. */
 #define DIFF_SAME_BUILD 1
 #define DIFF_OTHER_BUILD (-1)
+#define DIFF_SAME_CODE 2
+#define DIFF_OTHER_CODE (-2)
 
 struct diff_rows {
 	unsigned int keys;
@@ -108,6 +113,8 @@ struct diff_rows {
 	int8_t *build;	   /* of each row, DIFF_SAME_BUILD; NULL: not known */
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
+	struct cause_stacks **known; /* of each row; NULL: not yet */
+	bool by_code; /* only what is known to have other code is a cause */
 };
 
 /* What is known of the code of the first n labels that all runs share; all
@@ -167,5 +174,7 @@ struct diff_counts {
 
 /* Counts the rows that changed. */
 struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
+/* Returns "same" or "other", of the code of a row on both sides, or "". */
+const char *diff_rows_code_word(const struct diff_rows *d, size_t row);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */
 const char *diff_rows_word(const struct diff_place *p);

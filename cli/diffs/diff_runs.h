@@ -33,9 +33,10 @@ struct diff_place {
 				       * if diff_whole.run is */
 	struct diff_noise noise[2];   /* of A and B, where each is one run */
 	bool skip;		      /* do not test */
-	int8_t only; /* the programs tell that only B can have samples here, 1,
-		      * or only A, -1: that is no question of chance */
-	bool apart;  /* nor compare others with it */
+	int8_t only;  /* the programs tell that only B can have samples here, 1,
+		       * or only A, -1: that is no question of chance */
+	bool apart;   /* nor compare others with it */
+	bool suspect; /* something else tells that it may have changed */
 	/* of each run, samples that the reference does without, as they are of
 	 * what changed; NULL: none */
 	const struct diff_count *under;

@@ -227,6 +227,8 @@ struct family {
 	size_t n;
 	struct diff_whole *with;
 	struct diff_run *room; /* for family_whole() */
+	size_t families;
+	bool suspect; /* the one that is judged: by diff_place.suspect */
 };
 
 /* Returns how many samples of a run are in a place; of one run a side A is run
@@ -290,7 +292,8 @@ static size_t count_tests(const struct family *f, bool *out)
 		const struct diff_place *p = &f->own[i];
 		struct diff_whole w = family_whole(f, i);
 
-		least[i] = p->skip || p->only || !(p->a + p->b)
+		least[i] = p->suspect != f->suspect || p->skip || p->only ||
+					   !(p->a + p->b)
 				   ? 2
 				   : p_least(p, &w);
 		if (least[i] < 2)
@@ -298,10 +301,10 @@ static size_t count_tests(const struct family *f, bool *out)
 	}
 	qsort(sorted, used, sizeof(*sorted), compare_double);
 	/* sorted[k] would be the (k + 1)th that can pass */
-	while (k < used && sorted[k] <= DIFF_ALPHA / (double)k)
+	while (k < used && sorted[k] <= DIFF_ALPHA / (double)(k * f->families))
 		k++;
 	for (size_t i = 0; i < f->n; i++)
-		out[i] = least[i] > DIFF_ALPHA / (double)k;
+		out[i] = least[i] > DIFF_ALPHA / (double)(k * f->families);
 	free(sorted);
 	free(least);
 	return k;
@@ -322,7 +325,7 @@ static int compare_clear(const void *pa, const void *pb)
 
 /* Holm's method: one walk over the places sorted by p-value. Returns whether
  * any changed. */
-static bool family_judge(const struct family *f)
+static bool family_judge_one(const struct family *f)
 {
 	bool *out = mem_new(f->n ? f->n : 1, sizeof(*out));
 	struct ranked *rank = mem_new(f->n ? f->n : 1, sizeof(*rank));
@@ -336,6 +339,8 @@ static bool family_judge(const struct family *f)
 		struct diff_whole w = family_whole(f, i);
 		double z = out[i] ? 0 : diff_z_of(p, &w);
 
+		if (p->suspect != f->suspect)
+			continue;
 		p->change = p->only;
 		p->p = 1;
 		if (fabs(z) < Z_MIN)
@@ -350,7 +355,8 @@ static bool family_judge(const struct family *f)
 
 		/* used <= tests; no less than those before */
 		least = diff_larger(
-			least, diff_smaller(1, at->p * (double)(tests - i)));
+			least, diff_smaller(1, at->p * (double)((tests - i) *
+								f->families)));
 		at->p = least;
 		if (least > DIFF_ALPHA)
 			continue;
@@ -359,6 +365,19 @@ static bool family_judge(const struct family *f)
 	}
 	free(rank);
 	free(out);
+	return any;
+}
+
+/* Judges the families one after the other. Returns whether any place changed.
+ */
+static bool family_judge(struct family *f)
+{
+	bool any = false;
+
+	for (int suspect = 0; suspect < 2; suspect++) {
+		f->suspect = suspect;
+		any |= family_judge_one(f);
+	}
 	return any;
 }
 
@@ -560,6 +579,7 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		.own = mem_new(n ? 2 * n : 1, sizeof(*f.own)),
 		.n = total ? 2 * n : n,
 		.with = left,
+		.families = 1,
 		.room = mem_new(runs ? runs : 1, sizeof(*f.room)),
 	};
 	struct diff_count *count = mem_new(n * runs + 1, sizeof(*count));
@@ -575,6 +595,8 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		struct diff_noise own = noise_of(&self[i]);
 
 		f.own[i] = self[i];
+		if (self[i].suspect)
+			f.families = 2;
 		f.own[i].kept = !self[i].skip && !self[i].only;
 		if (total) {
 			f.own[n + i] = total[i];

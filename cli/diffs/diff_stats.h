@@ -7,8 +7,10 @@
  * Many places are tested at once, of self and of total together, so Holm's
  * method limits the probability that a comparison shows any false change to
  * DIFF_ALPHA. Places with too few samples to ever pass do not count as tests
- * (Tarone). Benjamini-Hochberg would find more changes, but a known part of
- * them would be false, and users would investigate those.
+ * (Tarone). Half of it is for the few places that something else makes suspect,
+ * if there are any, and half for all others. Benjamini-Hochberg would find more
+ * changes, but a known part of them would be false, and users would investigate
+ * those.
  *
  * When one place grows, the shares of all others shrink. So if any share
  * differs, places are judged again, beside those that did not change: the

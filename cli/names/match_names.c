@@ -10,6 +10,7 @@
 #include "cli/names/homonyms.h"
 #include "cli/names/short_name.h"
 #include "cli/names/shown_names.h"
+#include "cli/names/suffix.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
@@ -36,8 +37,17 @@ struct match_named {
 
 /* Functions of one short name. */
 struct match_brief {
-	uint32_t n[2]; /* by enum match_of, how many functions have it */
-	uint32_t last; /* in lasts */
+	uint32_t n[2];	 /* by enum match_of, how many functions have it */
+	uint32_t last;	 /* in lasts */
+	uint32_t group;	 /* in groups */
+	bool numbered;	 /* the group is not called so itself */
+	bool seen[2][2]; /* as those of its functions */
+};
+
+/* Functions of one short name without the numbers that compilers give: by enum
+ * match_of, how many of them are on one side only. */
+struct match_group {
+	uint32_t alone[2];
 };
 
 /* Functions of one last part. */
@@ -55,8 +65,11 @@ struct match_names {
 	struct match_function *function;
 	struct intern briefs;
 	struct match_brief *brief;
+	struct intern groups;
+	struct match_group *group;
 	struct intern lasts;
 	struct match_last *last;
+	size_t n_group, cap_group;
 	size_t n_name, cap_name, n_function, cap_function;
 	size_t n_brief, cap_brief, n_last, cap_last;
 };
@@ -73,11 +86,13 @@ void match_names_free(struct match_names *m)
 	intern_release(&m->names);
 	intern_release(&m->functions);
 	intern_release(&m->briefs);
+	intern_release(&m->groups);
 	intern_release(&m->lasts);
 	intern_release(&m->apart);
 	free(m->named);
 	free(m->function);
 	free(m->brief);
+	free(m->group);
 	free(m->last);
 	free(m);
 }
@@ -145,10 +160,16 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	const char *part = match_names_last_part(name);
 	bool more = part > name;
 	uint32_t id = match_names_intern(&m->briefs, image, name, strlen(name));
-	uint32_t last;
+	uint32_t last, group;
+	char *folded;
 
 	if (id < m->n_brief)
 		return id;
+	folded = mem_strdup(name);
+	suffix_fold(folded);
+	group = match_names_intern(&m->groups, image, folded, strlen(folded));
+	m->group = mem_reach(m->group, &m->n_group, &m->cap_group,
+			     group + (size_t)1, sizeof(*m->group));
 	/* "f::{lambda#1}" is short for "f::{lambda#1}::operator()" */
 	if (!strncmp(part, "{lambda", 7))
 		part = "operator()";
@@ -157,8 +178,12 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	m->last = mem_reach(m->last, &m->n_last, &m->cap_last, last + (size_t)1,
 			    sizeof(*m->last));
 	m->last[last].more |= more;
-	*mem_add(m->brief, m->n_brief, m->cap_brief) =
-		(struct match_brief){ { 0, 0 }, last };
+	*mem_add(m->brief, m->n_brief, m->cap_brief) = (struct match_brief){
+		.last = last,
+		.group = group,
+		.numbered = strcmp(folded, name) != 0,
+	};
+	free(folded);
 	return id;
 }
 
@@ -193,9 +218,14 @@ static void match_names_count(struct match_names *m, uint32_t function,
 			      int side, enum match_of of)
 {
 	struct match_function *f = &m->function[function];
+	struct match_brief *b = &m->brief[f->brief];
 
-	m->brief[f->brief].n[of] += !f->seen[of][0] && !f->seen[of][1];
+	b->n[of] += !f->seen[of][0] && !f->seen[of][1];
 	f->seen[of][side] = true;
+	if (b->seen[of][side])
+		return;
+	b->seen[of][side] = true;
+	m->group[b->group].alone[of] += b->seen[of][!side] ? -1U : 1U;
 }
 
 void match_names_see(struct match_names *m, int side, uint32_t image,
@@ -231,7 +261,8 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 
 static const char *match_names_base(const struct match_names *m,
 				    const struct match_named *named,
-				    enum match_of of, const char *name)
+				    enum match_of of, const char *name,
+				    bool exact)
 {
 	const struct match_function *f = &m->function[named->function];
 	const struct match_brief *b = &m->brief[f->brief];
@@ -240,6 +271,8 @@ static const char *match_names_base(const struct match_names *m,
 		return name;
 	if (m->last[b->last].bare && m->last[b->last].more)
 		return match_names_text(&m->lasts, b->last);
+	if (b->numbered && !exact && m->group[b->group].alone[of])
+		return match_names_text(&m->groups, b->group);
 	return b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
 		       ? match_names_text(&m->functions, named->function)
 		       : match_names_text(&m->briefs, f->brief);
@@ -256,7 +289,7 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 	 * a table without it must have as well */
 	enum match_of of = at && at->start == HOMONYM_INLINED ? MATCH_DRAWN
 							      : MATCH_COMPARED;
-	const char *base = match_names_base(m, named, of, name);
+	const char *base = match_names_base(m, named, of, name, exact);
 	const char *apart = "several functions";
 	char off[24];
 	char *told;

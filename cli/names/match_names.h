@@ -7,6 +7,10 @@
  * the image with this last part are one, because none of them can be told from
  * it. With --full-names functions are the same only if all of their names is.
  *
+ * Compilers number lambdas and closures: an edit in front of one gives it the
+ * next number. So where the builds differ, and one side has a number that the
+ * other has not, all of a function's are one, "f::{lambda#}", "main.f.func".
+ *
  * Where an image has several functions of one full name (homonyms.h), they are
  * told apart by their files if these are known of all that are compared: "f
  * (a.c)". Their offsets tell them apart only where both sides have the same

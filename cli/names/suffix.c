@@ -43,6 +43,12 @@ static const struct {
 	{ "::$_", NULL, OF_BUILD },
 	{ "'lambda", "'", OF_BUILD },
 	{ "__anon_", NULL, OF_BUILD },
+	/* Go: suffix_is_go() */
+	{ ".func", NULL, OF_BUILD },
+	{ ".func.", NULL, OF_BUILD },
+	{ ".func..", NULL, OF_BUILD },
+	{ ".gowrap", NULL, OF_BUILD },
+	{ ".deferwrap", NULL, OF_BUILD },
 	/* Java: before JDK 15 with another one behind a slash */
 	{ "Lambda$", NULL, OF_RUN },
 	{ "Lambda$/", NULL, OF_RUN },
@@ -63,6 +69,13 @@ static bool suffix_is_julia(const char *out, size_t n, char end)
 {
 	return n > 7 && out[n - 1] == '_' && !end &&
 	       (!memcmp(out, "julia_", 6) || !memcmp(out, "jfptr_", 6));
+}
+
+/* Returns whether a numbered name is none of Go's, or of a closure, which is in
+ * a function of a package: "main.f.func1", not "main.func1". */
+static bool suffix_is_go(const char *out, size_t n, const char *text)
+{
+	return *text != '.' || (n && memchr(out, '.', n));
 }
 
 const char *suffix_tier(const char *name)
@@ -100,6 +113,7 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 
 		if (n >= k && !memcmp(out + n - k, numbered[i].text, k) &&
 		    (!numbered[i].end || s[len] == *numbered[i].end) &&
+		    suffix_is_go(out, n - k, numbered[i].text) &&
 		    numbered[i].of <= of)
 			return len;
 	}

@@ -18,7 +18,8 @@ bool suffix_asked(void);
  * empties a name. */
 void suffix_cut(char *name);
 /* Does that, and takes out the numbers of lambdas and other nameless things
- * ("{lambda(int)#2}", "{closure#0}", "$_0", "Lambda$14", "__anon_123"). */
+ * ("{lambda(int)#2}", "{closure#0}", "$_0", "Lambda$14", "__anon_123", Go's
+ * "f.func1.2"). */
 void suffix_fold(char *name);
 /* Takes out only what a runtime numbers anew in each run of one program:
  * classes of Java's lambdas and proxies, tiers of V8, methods that .NET, LuaJIT

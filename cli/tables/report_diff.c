@@ -9,7 +9,6 @@
 
 #include "cli/command.h"
 #include "cli/diffs/diff_runs.h"
-#include "cli/diffs/diff_alone.h"
 #include "cli/diffs/diff_limit.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"
@@ -25,7 +24,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define COLUMNS 37
+#define COLUMNS 38
 
 struct report_diff {
 	const struct report_opts *o;
@@ -187,6 +186,8 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 		col[n++] = (struct grid_column){ NULL, "kind" };
 	if (keys & KEY_SYM && keys & KEY_DSO)
 		col[n++] = (struct grid_column){ "Image", "image" };
+	if (keys & KEY_SYM)
+		col[n++] = (struct grid_column){ NULL, "code" };
 	return n;
 }
 
@@ -330,17 +331,13 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
 	char *moved = compare_said(&rp->c, compare_tell_moved, 0);
-	char *alone;
+	char *alone = compare_said(&rp->c, compare_tell_alone, 0);
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
-	size_t len;
-	FILE *out = mem_stream(&alone, &len);
-	bool is = diff_alone_tell(rp->d, out);
 	struct json j;
 
-	mem_stream_end(out);
 	json_answer(&j, to, JSON_COMPACT);
 	compare_put_json(&rp->c, &j);
-	json_text(&j, "not_comparable", is ? alone : NULL);
+	json_text(&j, "not_comparable", *alone ? alone : NULL);
 	json_text(&j, "says", moved);
 	report_diff_json_cause(rp, &j);
 	report_diff_json_reference(rp->d, &j);
@@ -483,6 +480,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 			grid_text(g, label_kind_name(l->kind));
 		if (keys & KEY_SYM && keys & KEY_DSO)
 			grid_text(g, l->image);
+		if (keys & KEY_SYM)
+			grid_text(g, diff_rows_code_word(rp->d, order[i]));
 	}
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n, stdout);

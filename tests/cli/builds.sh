@@ -82,6 +82,18 @@ awk '/^Self A/ { on = 1; next } on { print ($4 < 0 ? -$4 : $4) }' out >points
 sort -gr points | cmp -s - points && [ "$(wc -l <points)" -gt 5 ] && ! grep -q ' 0\.00  *0\.00 ' out
 ok rows_are_in_the_order_of_what_is_shown_and_none_is_empty $?
 
+# which functions have another code: where in memory they lie is no difference
+python3 - <<'PY'
+import json
+rows = [r for r in json.load(open("out.json"))["rows"] if r["image"] == "o2b"]
+assert {r["symbol"]: r["code"] for r in rows if r["self_a_samples"] > 9} == {
+    "Poly::price": "other", "Sqrt::price": "same", "round_half_up": "same",
+    "Book<Poly>::sum": "same", "Book<Sqrt>::sum": "same"}, rows
+PY
+ok of_each_function_it_is_known_whether_its_code_is_another_one $?
+"$B" report --diff --json --symfs nowhere o2fp-1.db o2b.db 2>err | python3 -c 'import json, sys
+assert {r["code"] for r in json.load(sys.stdin)["rows"] if r["image"] == "o2b"} == {""}'
+ok without_the_programs_it_is_not $?
 # a function that one build has
 diff --json o2fp-1.db o2new.db >new.json
 [ "$(rows new new.json)" = "$(printf 'Book<Cubic>::sum Cubic::price\nBook<Cubic>::sum Cubic::price')" ] &&

@@ -18,7 +18,9 @@
 #define BUILDS 64
 
 /* same, other: functions of images with the same and with another build, as
- * words; of none of them it is known. cause, instead, blind: ""; none. */
+ * words; of none of them it is known. same NULL: the code of others is another
+ * one, that of all the rest is the same, and blind is diff_cause.same. cause,
+ * instead, blind: ""; none. */
 static const struct {
 	const char *name, *a, *b, *same, *other, *cause, *instead, *blind;
 } causes[] = {
@@ -67,6 +69,29 @@ static const struct {
 	{ "what_was_inlined_has_another_in_its_place",
 	  "m;f 1000|m;f;g 900|m;z 4000", "m;f 1900|m;z 4000", "", "", "g", "f",
 	  "" },
+	/* nearly all that index calls is quote, which has all of the change */
+	{ "whose_code_differs_and_not_what_it_calls_more_often",
+	  "m;index;quote;rune 300|m;index;x 500|m;z 5000|m;w 3000",
+	  "m;index;quote;rune 1100|m;index;x 500|m;z 5000|m;w 3000", NULL,
+	  "index", "index", "", "" },
+	{ "none_of_what_has_the_same_code_and_is_called_as_before",
+	  "m;f 300|m;g 5000|m;z 3000", "m;f 600|m;g 5000|m;z 3000", NULL, "",
+	  "", "", "f" },
+	{ "whose_code_differs_though_another_changed_more",
+	  "m;f 300|m;g 500|m;z 5000", "m;f 500|m;g 1000|m;z 5000", NULL, "f",
+	  "f", "", "" },
+	{ "what_has_the_same_code_and_many_times_as_much_to_do",
+	  "m;f 1000|m;g 5000|m;z 3000", "m;f 3000|m;g 5000|m;z 3000", NULL, "",
+	  "f", "", "" },
+	/* clerk has little less, and teller little more */
+	{ "where_else_what_is_as_large_is_called",
+	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
+	  "m;a;clerk;x 6050|m;b;teller;sort 310|m;b;teller;y 8100|m;z 4000",
+	  NULL, "clerk teller", "teller", "clerk", "" },
+	{ "nothing_where_who_called_it_has_the_same_code",
+	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
+	  "m;a;clerk;x 6050|m;b;teller;sort 310|m;b;teller;y 8100|m;z 4000",
+	  NULL, "z", "", "", "" },
 };
 
 /* Adds stacks "m;f 10|m;?;g 20"; "?" is a missing caller. */
@@ -130,11 +155,15 @@ START_TEST(the_cause_is_the_function_that_changed)
 	for (uint32_t i = 0; i < known.n; i++) {
 		const char *name = labels_get(labels, i)->name;
 
-		build[i] = diff_cause_has(causes[_i].same, name)
-				   ? DIFF_SAME_BUILD
-			   : diff_cause_has(causes[_i].other, name)
-				   ? DIFF_OTHER_BUILD
-				   : 0;
+		bool other = diff_cause_has(causes[_i].other, name);
+
+		if (!causes[_i].same)
+			build[i] = other ? DIFF_OTHER_CODE : DIFF_SAME_CODE;
+		else
+			build[i] = diff_cause_has(causes[_i].same, name)
+					   ? DIFF_SAME_BUILD
+				   : other ? DIFF_OTHER_BUILD
+					   : 0;
 	}
 
 	struct diff_rows *d = diff_rows_new(run, 2, 1, KEYS, false, known);
@@ -143,7 +172,8 @@ START_TEST(the_cause_is_the_function_that_changed)
 	diff_cause_expect(d, d->cause.row, causes[_i].cause);
 	if (d->cause.row != REPORT_NONE)
 		diff_cause_expect(d, d->cause.instead, causes[_i].instead);
-	diff_cause_expect(d, d->cause.blind, causes[_i].blind);
+	diff_cause_expect(d, causes[_i].same ? d->cause.blind : d->cause.same,
+			  causes[_i].blind);
 	diff_rows_free(d);
 	for (int side = 0; side < 2; side++)
 		report_rows_free(run[side].rows);

@@ -109,6 +109,30 @@ START_TEST(p_allows_for_all_places_that_are_tested)
 }
 END_TEST
 
+/* 1e-3 by itself: one of two that are suspect, or of the six that are not */
+START_TEST(suspect_places_are_a_family_of_their_own)
+{
+	struct diff_place p[] = {
+		{ .a = 100, .b = 155 },	  { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+		{ .a = 1000, .b = 1000 }, { .a = 1000, .b = 1000 },
+	};
+	struct diff_whole w = sum(p, 8);
+	struct diff_whole left;
+	double alone = diff_p_shares(100, w.a, 155, w.b);
+
+	p[7].suspect = true;
+	diff_judge(p, NULL, 8, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	near(p[0].p, 2 * 7 * alone);
+	p[0].suspect = true;
+	diff_judge(p, NULL, 8, &w, &left);
+	ck_assert_int_eq(p[0].change, 1);
+	ck_assert(p[0].p <= 2 * 2 * alone * 1.5);
+}
+END_TEST
+
 START_TEST(of_two_places_the_one_whose_numbers_changed_did)
 {
 	struct diff_place p[] = { { .a = 200, .b = 800 },
@@ -340,6 +364,7 @@ END_TEST
 RUN("diff_stats", shares_have_the_p_of_fisher, rates_have_the_p_of_a_coin,
     huge_counts_are_quick_and_sane, one_place_that_grew_is_the_only_change,
     p_allows_for_all_places_that_are_tested,
+    suspect_places_are_a_family_of_their_own,
     of_two_places_the_one_whose_numbers_changed_did,
     of_one_run_a_side_a_change_is_more_than_runs_differ,
     a_place_that_went_is_less, what_loss_could_explain_is_no_change,

@@ -29,6 +29,9 @@ static const struct {
 	{ "LMain$$Lambda$14/0x0000000800c03000;::apply",
 	  "LMain$$Lambda$;::apply" },
 	{ "sort__anon_1234", "sort__anon_" },
+	{ "main.f.func1", "main.f.func" },
+	{ "example.org/a.(*T).f.func12.3.1", "example.org/a.(*T).f.func.." },
+	{ "main.f.func2.gowrap1", "main.f.func.gowrap" },
 	/* these are names */
 	{ "work", NULL },
 	{ "work.c", NULL },
