@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,11 +41,16 @@ bool child_find(const char *name, size_t n, char out[PATH_MAX])
 	return false;
 }
 
-static void child_become(const char *file, const char *const *argv, int out,
-			 int err)
+/* It ends with its parent, whatever ends that, as nobody else waits for what it
+ * says: perf takes a second to end by another signal. */
+static void child_become(pid_t parent, const char *file,
+			 const char *const *argv, int out, int err)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
@@ -53,10 +60,11 @@ static void child_become(const char *file, const char *const *argv, int out,
 
 int child_run(const char *file, const char *const *argv, int out, int err)
 {
+	pid_t parent = getpid();
 	pid_t pid = fork();
 
 	if (!pid)
-		child_become(file, argv, out, err);
+		child_become(parent, file, argv, out, err);
 	return child_wait(pid);
 }
 
@@ -76,6 +84,7 @@ int child_ask(const char *const *argv, char *out, size_t size)
 	char rest[4096];
 	size_t len = 0;
 	int fd[2];
+	pid_t parent = getpid();
 	pid_t pid;
 
 	*out = '\0';
@@ -85,7 +94,7 @@ int child_ask(const char *const *argv, char *out, size_t size)
 	if (!pid) {
 		/* its messages are compared with English ones */
 		setenv("LC_ALL", "C", 1);
-		child_become(argv[0], argv, fd[1], fd[1]);
+		child_become(parent, argv[0], argv, fd[1], fd[1]);
 	}
 	close(fd[1]);
 	while (pid > 0) {

@@ -542,3 +542,31 @@ then
 else
 	echo "skip a full disk: no file system can be mounted here"
 fi
+# A trial ends with the command, whatever ended that: nobody else would wait for a
+# perf that hangs.
+mkdir hangs
+printf '#!/bin/sh\n[ "$1" = record ] || exec %s "$@"\nexec sleep 67\n' \
+	"$(command -v perf)" >hangs/perf
+chmod +x hangs/perf
+PATH=$dir/hangs:$PATH setsid "$B" record --waits -o ended.data -- true >out 2>err &
+ended=$!
+hanging() {
+	for p in $(pgrep -g $ended -x sleep)
+	do
+		grep -q '^State:.[ZX]' "/proc/$p/status" 2>/dev/null || echo "$p"
+	done
+}
+# waited TEST: up to ten seconds for it
+waited() {
+	for _ in $(seq 100)
+	do
+		sleep 0.1
+		! eval "$1" || return 0
+	done
+	return 1
+}
+waited '[ -n "$(hanging)" ]'
+ok a_trial_that_hangs_is_waited_for $?
+kill -9 $ended
+waited '[ -z "$(hanging)" ]'
+ok and_ends_with_the_command $?
