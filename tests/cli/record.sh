@@ -545,8 +545,11 @@ fi
 # A trial ends with the command, whatever ended that: nobody else would wait for a
 # perf that hangs.
 mkdir hangs
-printf '#!/bin/sh\n[ "$1" = record ] || exec %s "$@"\nexec sleep 67\n' \
-	"$(command -v perf)" >hangs/perf
+cat >hangs/perf <<END2
+#!/bin/sh
+[ "\$1" = record ] || exec $(command -v perf) "\$@"
+exec sleep 67
+END2
 chmod +x hangs/perf
 PATH=$dir/hangs:$PATH setsid "$B" record --waits -o ended.data -- true >out 2>err &
 ended=$!
@@ -556,17 +559,17 @@ hanging() {
 		grep -q '^State:.[ZX]' "/proc/$p/status" 2>/dev/null || echo "$p"
 	done
 }
-# waited TEST: up to ten seconds for it
-waited() {
+# hangs WHETHER: up to ten seconds until it does, or does not
+hangs() {
 	for _ in $(seq 100)
 	do
 		sleep 0.1
-		! eval "$1" || return 0
+		[ "$([ -n "$(hanging)" ]; echo $?)" != "$1" ] || return 0
 	done
 	return 1
 }
-waited '[ -n "$(hanging)" ]'
+hangs 0
 ok a_trial_that_hangs_is_waited_for $?
 kill -9 $ended
-waited '[ -z "$(hanging)" ]'
+hangs 1
 ok and_ends_with_the_command $?
