@@ -51,7 +51,7 @@ struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
 	enum event_role role;
-	const char *shape;   /* how the text begins, if not with keys; NULL */
+	const char *shape;   /* see ftext_pairs_parse() */
 	enum call_what call; /* the system call, if mappings depend on it */
 	bool leaves;	     /* the event is the end of the call */
 	bool flags;	     /* its last field is common_flags */
@@ -261,10 +261,6 @@ void ftext_header(struct ftext *ft, struct scan s);
  * first text determines its fields. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-void ftext_pairs_parse(enum event_role role, const char *shape,
-		       struct scan text, struct ftext_pairs *out);
-const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
-					 const char *key);
 /* Sets the payload of a sample, valid until the next call. */
 void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
 		       struct scan text, struct rec_sample *s);
@@ -272,6 +268,14 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 		 struct field *out, struct err *err);
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
 		size_t size);
+
+/* pairs.c: fields in the text of an event. */
+/* shape: how the text begins if its fields have no keys, where %FIELD is up to
+ * the character that comes next; NULL. */
+void ftext_pairs_parse(enum event_role role, const char *shape,
+		       struct scan text, struct ftext_pairs *out);
+const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
+					 const char *key);
 
 /* task.c: scheduling events. */
 /* Adds the refs of an item: of names, forks and exits, and of the event itself.

@@ -1,0 +1,304 @@
+/* pairs.c - the fields in the text of an event: keys and values, what plugins
+ * of trace-cmd print, and lines without keys. */
+#include "formats/ftext/ftext.h"
+
+#include <string.h>
+
+/* Returns true if all of s is a number: decimal or 0x... */
+static bool ftext_is_number(struct scan s, int64_t *out)
+{
+	bool minus = scan_take(&s, "-");
+	uint64_t n;
+
+	if (!(scan_starts(s, "0x") ? scan_hex(&s, &n) : scan_u64(&s, &n)) ||
+	    s.n)
+		return false;
+	*out = (int64_t)(minus ? 0 - n : n);
+	return true;
+}
+
+static void ftext_pair_add(struct ftext_pairs *out, struct scan key,
+			   struct scan value)
+{
+	struct ftext_pair *p;
+
+	if (out->n == FTEXT_PAIRS)
+		return;
+	p = &out->pair[out->n++];
+	*p = (struct ftext_pair){ .key = key, .value = value };
+	p->is_num = ftext_is_number(value, &p->num);
+}
+
+static void ftext_pair_add_key(struct ftext_pairs *out, const char *key,
+			       struct scan value)
+{
+	ftext_pair_add(out, scan_of(key, strlen(key)), value);
+}
+
+/* Returns true if s starts with a key and '='. */
+static bool ftext_key_at(struct scan s, struct scan *key)
+{
+	size_t n = 0;
+
+	while (n < s.n && scan_is_word(s.p[n]))
+		n++;
+	if (!n || n >= s.n || s.p[n] != '=' || scan_is_digit(s.p[0]))
+		return false;
+	*key = scan_head(s, n);
+	return true;
+}
+
+static bool ftext_ends_with(struct scan s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s.n >= n && scan_is(scan_tail(s, s.n - n), end);
+}
+
+/* Returns true if a value may end here: at the end, before a key, or before a
+ * bracket. */
+static bool ftext_value_may_end(struct scan behind)
+{
+	struct scan key;
+
+	scan_blanks(&behind);
+	return !behind.n || ftext_key_at(behind, &key) ||
+	       memchr("[(){}", behind.p[0], 5) || scan_starts(behind, "==>");
+}
+
+/* Returns where the name of a task ends: before the key that the kernel prints
+ * next, wherever the name has one like it; s.n: unknown. */
+static size_t ftext_comm_end(struct scan key, struct scan s)
+{
+	static const char *const next[][2] = {
+		{ "comm", " pid=" },	       { "prev_comm", " prev_pid=" },
+		{ "next_comm", " next_pid=" }, { "child_comm", " child_pid=" },
+		{ "oldcomm", " newcomm=" },    { "newcomm", " oom_score_adj=" },
+	};
+	size_t end = s.n, k = 0;
+
+	while (k < ARRAY_SIZE(next) && !scan_is(key, next[k][0]))
+		k++;
+	for (size_t i = 0; k < ARRAY_SIZE(next) && i < s.n && i <= COMM_LEN;
+	     i++)
+		if (scan_starts(scan_tail(s, i), next[k][1]))
+			end = i;
+	return end;
+}
+
+static struct scan ftext_value(struct scan key, struct scan s)
+{
+	struct scan v = scan_token(s);
+	size_t n = 1;
+
+	/* names of tasks and files may contain blanks: up to the next key or
+	 * arrow */
+	if (ftext_ends_with(key, "comm") || scan_is(key, "filename")) {
+		const size_t end = ftext_comm_end(key, s);
+		struct scan next;
+
+		if (end < s.n)
+			return scan_head(s, end);
+		for (size_t i = 0; i < s.n; i++)
+			if (s.p[i] == ' ' &&
+			    (ftext_key_at(scan_tail(s, i + 1), &next) ||
+			     scan_starts(scan_tail(s, i), " ==> ")))
+				return scan_head(s, i);
+		return s;
+	}
+	/* of the option fields: a byte as 'c'(99), or (7) */
+	struct scan byte = s;
+
+	if (s.n > 4 && s.p[0] == '\'' && s.p[2] == '\'')
+		scan_skip(&byte, 3);
+	if (scan_take(&byte, "(")) {
+		const struct scan digits =
+			scan_head(byte, scan_find_char(byte, ')'));
+		int64_t num;
+
+		if (digits.n < byte.n && ftext_is_number(digits, &num))
+			return digits;
+	}
+	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
+		return scan_head(s, scan_find_char(s, ']') + 1);
+	if (s.n && s.p[0] == '"') {
+		n += scan_find_char(scan_tail(s, 1), '"') + 1;
+		return scan_head(s, n);
+	}
+	while (v.n && memchr(",;)]", v.p[v.n - 1], 4))
+		v.n--;
+	return v;
+}
+
+static void ftext_take_key_values(struct scan s, struct ftext_pairs *out)
+{
+	struct scan key;
+	char before = ' ';
+
+	while (s.n) {
+		bool may = scan_is_blank(before) || memchr("([{,", before, 4);
+		int64_t num;
+
+		if (!may || !ftext_key_at(s, &key)) {
+			before = s.p[0];
+			scan_skip(&s, 1);
+			continue;
+		}
+		scan_skip(&s, key.n + 1);
+		struct scan v = ftext_value(key, s);
+
+		scan_skip(&s, v.n);
+		before = '=';
+		if (ftext_value_may_end(s) || ftext_is_number(v, &num) ||
+		    (s.n && s.p[0] == ','))
+			ftext_pair_add(out, key, v);
+	}
+}
+
+/* Takes "NR 5 (1, 2, 3, 4, 5, 6)" and "NR 5 = -2". */
+static bool ftext_take_syscall(struct scan s, struct ftext_pairs *out)
+{
+	struct scan id;
+
+	if (!scan_take(&s, "NR "))
+		return false;
+	id = scan_token(s);
+	ftext_pair_add_key(out, "id", id);
+	scan_skip(&s, id.n);
+	if (scan_take(&s, " = "))
+		ftext_pair_add_key(out, "ret", s);
+	else if (scan_take(&s, " (") && s.n && s.p[s.n - 1] == ')')
+		ftext_pair_add_key(out, "args", scan_head(s, s.n - 1));
+	return true;
+}
+
+/* Takes "comm:pid [prio]" at the end of s, as plugins of trace-cmd print tasks.
+ */
+static bool ftext_plugin_task(struct scan s, const char *comm, const char *pid,
+			      const char *prio, struct ftext_pairs *out)
+{
+	size_t open = s.n;
+	size_t colon;
+
+	if (!s.n || s.p[s.n - 1] != ']')
+		return false;
+	while (open && s.p[open - 1] != '[')
+		open--;
+	struct scan task = scan_head(s, open ? open - 1 : 0);
+
+	scan_trim(&task);
+	for (colon = task.n; colon && task.p[colon - 1] != ':';)
+		colon--;
+	if (!open || !colon)
+		return false;
+	ftext_pair_add_key(out, comm, scan_head(task, colon - 1));
+	ftext_pair_add_key(out, pid, scan_tail(task, colon));
+	ftext_pair_add_key(out, prio, scan_tail(scan_head(s, s.n - 1), open));
+	return true;
+}
+
+/* Takes "comm:pid [prio] S ==> comm:pid [prio]". The plugin names the bits of
+ * prev_state by the letters SDTtZXxW (write_state() of sched_switch,
+ * libtraceevent 1.7.1); the bit of W is I since Linux 4.14, and is never alone
+ * in an older one. */
+static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
+{
+	size_t at = scan_find(s, " ==> ");
+
+	if (scan_starts(s, "prev_comm="))
+		return false;
+	/* a name may have an arrow, too */
+	for (; at < s.n; at += 1 + scan_find(scan_tail(s, at + 1), " ==> ")) {
+		struct scan prev = scan_head(s, at);
+		size_t n = prev.n;
+
+		while (n && prev.p[n - 1] != ' ')
+			n--;
+		struct scan state = scan_tail(prev, n);
+
+		prev.n = n;
+		scan_trim(&prev);
+		if (!ftext_plugin_task(prev, "prev_comm", "prev_pid",
+				       "prev_prio", out))
+			continue;
+		ftext_pair_add_key(out, "prev_state",
+				   scan_is(state, "W") ? scan_of("I", 1)
+						       : state);
+		return ftext_plugin_task(scan_tail(s, at + 5), "next_comm",
+					 "next_pid", "next_prio", out);
+	}
+	return false;
+}
+
+/* Takes "comm:pid [prio] CPU:003". */
+static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
+{
+	size_t at = scan_find(s, " CPU:");
+
+	if (at == s.n || scan_starts(s, "comm="))
+		return false;
+	if (!ftext_plugin_task(scan_head(s, at), "comm", "pid", "prio", out))
+		return false;
+	ftext_pair_add_key(out, "target_cpu", scan_tail(s, at + 5));
+	return true;
+}
+
+/* Takes the fields of a shape, and goes behind it. */
+static bool ftext_take_shape(const char *shape, struct scan *s,
+			     struct ftext_pairs *out)
+{
+	while (*shape) {
+		size_t key = 0, n = 0;
+
+		if (*shape != '%') {
+			if (!s->n || s->p[0] != *shape++)
+				return false;
+			scan_skip(s, 1);
+			continue;
+		}
+		shape++;
+		while (scan_is_word(shape[key]))
+			key++;
+		while (n < s->n &&
+		       (shape[key] ? s->p[n] != shape[key]
+				   : !scan_is_blank(s->p[n]) && s->p[n] != ':'))
+			n++;
+		ftext_pair_add(out, scan_of(shape, key), scan_head(*s, n));
+		scan_skip(s, n);
+		shape += key;
+	}
+	return true;
+}
+
+void ftext_pairs_parse(enum event_role role, const char *shape,
+		       struct scan text, struct ftext_pairs *out)
+{
+	struct scan behind = text;
+	bool done = false;
+
+	out->n = 0;
+	if (role == ROLE_SWITCH)
+		done = ftext_plugin_switch(text, out);
+	else if (role == ROLE_WAKEUP || role == ROLE_WAKEUP_NEW ||
+		 role == ROLE_NAMED)
+		done = ftext_plugin_wakeup(text, out);
+	else if (scan_starts(text, "NR "))
+		done = ftext_take_syscall(text, out);
+	if (done)
+		return;
+	out->n = 0;
+	if (shape && ftext_take_shape(shape, &behind, out))
+		text = behind;
+	else
+		out->n = 0;
+	ftext_take_key_values(text, out);
+}
+
+const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
+					 const char *key)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (scan_is(p->pair[i].key, key))
+			return &p->pair[i];
+	return NULL;
+}
