@@ -34,8 +34,8 @@
 #define BLIND 0.5
 /* In one run a function took up to 2.2 times as long as in another one of the
  * same program beside others, by up to 5.3 % of the run, and small ones up to
- * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). What is
- * more than both is no accident. */
+ * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). What
+ * is more than both is no accident. */
 #define SAME_TIMES 2.5
 #define SAME_LEAST 5.5
 /* So much of a change is one of the functions in it, and not only moved there,
