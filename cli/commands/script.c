@@ -124,8 +124,7 @@ static int script_run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
-	/* texts are made of payloads: columns would take a tenth to a quarter
-	 * of the time in which a capture is read */
+	/* texts are made of payloads: nothing would read the columns */
 	load_want_fields("");
 	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)

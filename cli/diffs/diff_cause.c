@@ -433,9 +433,10 @@ static void cause_find_moved(struct diff_rows *d)
 		if (cause_may_move(d, i, 0))
 			largest = fmax(largest,
 				       fabs(diff_rows_excess_of(d, i, true)));
-	for (uint32_t i = 0; i < d->n; i++)
-		for (uint32_t k = 0; cause_may_move(d, i, largest) && k < d->n;
-		     k++) {
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (!cause_may_move(d, i, largest))
+			continue;
+		for (uint32_t k = 0; k < d->n; k++) {
 			double moved = k != i && cause_may_move(d, k, largest)
 					       ? cause_moved(d, i, k)
 					       : 0;
@@ -455,6 +456,7 @@ static void cause_find_moved(struct diff_rows *d)
 			c->instead = i;
 			c->moved = true;
 		}
+	}
 }
 
 /* Returns whether a function has the same code, and changed no more than other
