@@ -37,11 +37,21 @@ mirror() {
 }
 
 root=$dir/root
+# unmount PATH [OPTION]: what was started there may end a moment later
+unmount() {
+	mountpoint -q "$1" || return 0
+	for _ in 1 2 3 4 5 6 7 8 9 10
+	do
+		# shellcheck disable=SC2086 # none, or one
+		umount ${2:-} "$1" 2>/dev/null && return
+		sleep 1
+	done
+	umount "$1"
+}
 umount_all() {
-	mountpoint -q "$root/proc" && umount "$root/proc"
-	mountpoint -q "$root/dev" && umount -R "$root/dev"
-	mountpoint -q "$root" && umount "$root"
-	return 0
+	unmount "$root/proc"
+	unmount "$root/dev" -R
+	unmount "$root"
 }
 trap umount_all EXIT
 

@@ -94,7 +94,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 		.limit = limit == NUMBER_UNSET ? INSNS : limit,
 	};
 	struct annot a = { .name = NULL };
-	struct symbolizer *sy = name_symbolizer(db, NULL);
+	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
 	int rc;
 
 	annotate_tell_others(h, c);

@@ -9,6 +9,7 @@
 #include "cli/ingest/callsites.h"
 #include "cli/input.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/lock_names.h"
 #include "cli/ingest/name.h"
 #include "cli/samples/filter.h"
 #include "cli/output/json.h"
@@ -134,7 +135,7 @@ static int symbolize_server(const char *url, struct err *err)
 	lg = ledger_new();
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
-		ret = name_images(db, NULL, NULL, NULL, true, err);
+		ret = name_images(db, NULL, NULL, true, err);
 	if (!ret)
 		ret = store_finish(db, lg, err);
 	if (!ret)
@@ -205,11 +206,13 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = name_again(db, &c, err);
 	if (!ret) {
-		struct symbolizer *sy = name_symbolizer(db, NULL);
+		struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
 
 		ret = callsites_check(db, NULL, sy, err);
 		symbolize_free(sy);
 	}
+	if (!ret)
+		ret = lock_names_store(db, NULL, err);
 	/* a statement that was ended may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");

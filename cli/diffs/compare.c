@@ -123,7 +123,7 @@ static int compare_read(struct compare *c, size_t i,
 	if (trust)
 		trust_say(trust, run->trust);
 	if (!rc && !stacks_served(db, err))
-		run->files = name_symbolizer(db, NULL);
+		run->files = name_symbolizer(db, NULL, NULL);
 	trust_free(trust);
 	store_close(db);
 	if (rc)

@@ -299,7 +299,7 @@ static int pack_make_archive(struct pack *p, const char *out, struct err *err)
 	p->b = bundle_create(out, p->o->force, err);
 	if (!p->b)
 		return -1;
-	p->sy = name_symbolizer(p->db, NULL);
+	p->sy = name_symbolizer(p->db, NULL, NULL);
 	if (!pack_fill(p, err))
 		rc = bundle_finish(p->b, err);
 	bundle_free(p->b);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/ingest/lock_names.h"
 #include "cli/names/data_maps.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -45,11 +44,9 @@ static int data_names_compare(const void *pa, const void *pb)
 		       ?: compare_numbers(a->off, b->off);
 }
 
-static void data_names_find(struct data_names *d, const struct lock_names *l)
+static void data_names_find(struct data_names *d, const struct lock_futex *f,
+			    size_t n)
 {
-	size_t n;
-	const struct lock_futex *f = lock_names_futexes(l, &n);
-
 	for (size_t i = 0; i < n; i++) {
 		uint32_t process = data_maps_process(d->maps, f[i].thread);
 		const struct data_map *map = NULL;
@@ -139,20 +136,18 @@ static int data_names_all(struct data_names *d, struct symbolizer *sy,
 }
 
 int data_names_store(struct store *db, struct symbolizer *sy,
-		     const struct lock_names *locks, struct err *err)
+		     const struct lock_futex *futex, size_t n, struct err *err)
 {
 	struct data_names d = { .db = db };
 	struct mapped_parts parts = { 0 };
-	size_t n;
 	int rc;
 
-	if (!lock_names_futexes(locks, &n))
+	if (!n)
 		return 0;
-	rc = store_readable(db, err) || mapped_parts_load(db, &parts, err) ? -1
-									   : 0;
+	rc = mapped_parts_load(db, &parts, err);
 	d.maps = rc ? NULL : data_maps_load(db, err);
 	if (d.maps)
-		data_names_find(&d, locks);
+		data_names_find(&d, futex, n);
 	rc = d.maps ? data_names_all(&d, sy, &parts, err) : -1;
 	data_maps_free(d.maps);
 	mapped_parts_release(&parts);

@@ -17,7 +17,6 @@
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/chunks.h"
 #include "cli/ingest/jitted.h"
-#include "cli/ingest/data_names.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/name.h"
@@ -132,7 +131,6 @@ struct load {
 	struct mapped *mapped;
 	struct jitted *jitted;
 	struct symbolizer *symbolizer;
-	struct lock_names *locks;
 	struct unwinder *unwinder;
 	struct unwind_compare_count
 		*pair;	   /* for unwind_compare_new(); NULL: none */
@@ -574,7 +572,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	 * a recorded stack lacks. */
 	bool ask = !no_symbols || name_has_places() || ld->pair;
 
-	ld->symbolizer = name_symbolizer(ld->db, ld->kept);
+	ld->symbolizer = name_symbolizer(ld->db, NULL, ld->kept);
 	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
 						     ld->pair)
 				: unwind_new(ld->symbolizer, ld->frames);
@@ -607,9 +605,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
-	ld->locks = lock_names_new();
 	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
-				  ld->locks, ld->no_fields);
+				  ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
@@ -623,8 +620,10 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	return load_flush(ld, err);
 }
 
-/* Names what was stored, with the copies of kallsyms in captures. */
-static int load_name_all(struct load *ld, struct err *err)
+/* Names what was stored, with the copies of kallsyms in captures, and checks
+ * its call sites. made: for callsites_check(). */
+static int load_name_all(struct load *ld, const struct frames *made,
+			 struct err *err)
 {
 	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
 	size_t n = 0;
@@ -640,8 +639,12 @@ static int load_name_all(struct load *ld, struct err *err)
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, ld->locks, ld->kept, !ld->sums, err);
+	int rc = name_images(ld->db, list, ld->kept, !ld->sums, err);
 
+	if (!rc)
+		rc = callsites_check(ld->db, made, ld->symbolizer, err);
+	if (!rc && !ld->sums && !stop_requested())
+		rc = lock_names_store(ld->db, list, err);
 	free(list);
 	return rc;
 }
@@ -689,14 +692,11 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
 		return -1;
 	load_end_reading(ld);
-	if ((named && load_name_all(ld, err)) ||
-	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
+	if (named ? load_name_all(ld, made, err)
+		  : callsites_check(ld->db, made, NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
-	if (named && !ld->sums && ld->symbolizer &&
-	    data_names_store(ld->db, ld->symbolizer, ld->locks, err))
-		return -1;
 	if (store_meta(ld->db, -1, "backstitch", VERSION, err))
 		return -1;
 	return store_finish(ld->db, ld->ledger, err);
@@ -751,7 +751,6 @@ out:
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
 	symbolize_free(ld.symbolizer);
-	lock_names_free(ld.locks);
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);

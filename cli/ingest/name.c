@@ -10,7 +10,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/ingest/lock_names.h"
 #include "cli/output/progress.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
@@ -140,7 +139,6 @@ struct namers {
 	struct pool *pool; /* NULL: none */
 	size_t fed;
 	const struct symbolize_opts *opts;
-	struct lock_names *locks; /* NULL: none */
 	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
@@ -193,7 +191,6 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		    const struct code_place *code, size_t n, struct err *err)
 {
-	const struct lock_names_image all = { img, code, n };
 	struct image_report rep = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
@@ -202,8 +199,8 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		return -1;
 	ret = nr->pool && pool_takes(img)
 		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
-		      : lock_names_name(nr->locks, s->db, nr->sy, &all,
-					naming_put_symbol, s, &rep, err);
+		      : symbolize_image(nr->sy, img, code, n, naming_put_symbol,
+					s, &rep, err);
 	if (!ret)
 		ret = naming_tell_apart(nr, s, img, err);
 	if (!ret)
@@ -419,11 +416,13 @@ const char *name_symfs(void)
 	return symfs;
 }
 
-struct symbolizer *name_symbolizer(struct store *db, struct kept *kept)
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured,
+				   struct kept *kept)
 {
 	struct setup s;
 
-	make_setup(&s, db, false, NULL, kept, true);
+	make_setup(&s, db, false, captured, kept, true);
 	return symbolize_new(&s.o);
 }
 
@@ -496,9 +495,8 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 
 static int naming_name_all(struct store *db,
 			   const struct symbolize_text *captured,
-			   struct lock_names *locks, struct kept *kept,
-			   bool lines, bool again, struct name_counts *counts,
-			   struct err *err)
+			   struct kept *kept, bool lines, bool again,
+			   struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -513,9 +511,7 @@ static int naming_name_all(struct store *db,
 
 	/* what a server has may be a debug file alone */
 	make_setup(&setup, db, true, captured, kept, lines || use_debuginfod);
-	nr = (struct namers){ .sy = symbolize_new(&setup.o),
-			      .opts = &setup.o,
-			      .locks = locks };
+	nr = (struct namers){ .sy = symbolize_new(&setup.o), .opts = &setup.o };
 	/* with debuginfod one thread, as servers are asked for one file after
 	 * the other, those in most stacks first */
 	nr.pool = pool_new(&setup.o, use_debuginfod ? 1 : name_jobs());
@@ -545,11 +541,9 @@ static int naming_name_all(struct store *db,
 }
 
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct lock_names *locks, struct kept *kept, bool lines,
-		struct err *err)
+		struct kept *kept, bool lines, struct err *err)
 {
-	return naming_name_all(db, captured, locks, kept, lines, false, NULL,
-			       err);
+	return naming_name_all(db, captured, kept, lines, false, NULL, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)
@@ -576,6 +570,5 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	return naming_name_all(db, NULL, NULL, NULL, true, !no_inline, counts,
-			       err);
+	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
 }

@@ -7,7 +7,6 @@
 
 struct err;
 struct kept;
-struct lock_names;
 struct store;
 struct symbolize_text;
 struct symbolizer;
@@ -18,8 +17,11 @@ extern const struct opt name_place_opts[];
 extern const struct opt name_opts[];
 
 /* Returns a symbolizer with the options of name_opts, which the caller frees.
- * kept: what earlier ones left; NULL: nothing. */
-struct symbolizer *name_symbolizer(struct store *db, struct kept *kept);
+ * captured: copies of kallsyms in captures; kept: what earlier ones left; NULL:
+ * nothing. */
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured,
+				   struct kept *kept);
 /* Returns the file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
 /* Returns the file that --vmlinux names; NULL: none. */
@@ -55,13 +57,12 @@ void name_tell_changed(const char *file, const char *section);
  * cannot be read, for example. */
 int name_check(struct err *err);
 /* Names all code that has no name yet. captured: copies of kallsyms in
- * captures; locks: of the captures; kept: what earlier symbolizers left; all
- * may be NULL. lines: also source lines and inlined functions, unless options
- * say no. Returns 0, or -1 and *err if the database fails or Ctrl-C was
- * pressed; a file without names is not an error. */
+ * captures; kept: what earlier symbolizers left; both may be NULL. lines: also
+ * source lines and inlined functions, unless options say no. Returns 0, or -1
+ * and *err if the database fails or Ctrl-C was pressed; a file without names is
+ * not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct lock_names *locks, struct kept *kept, bool lines,
-		struct err *err);
+		struct kept *kept, bool lines, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);

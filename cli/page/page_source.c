@@ -140,7 +140,7 @@ static void page_source_load(struct page_source *p, struct store *db)
 	struct annot_opts o = { .lines = true,
 				.limit = INSNS_READ,
 				.sources = p->sources };
-	struct symbolizer *sy = name_symbolizer(db, NULL);
+	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
 	uint32_t next = 0;
 
 	for (size_t i = 0; i < p->n_func; i++) {

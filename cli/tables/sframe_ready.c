@@ -341,7 +341,7 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	p.db = open_database(path, &status, err);
 	if (!p.db)
 		return -1;
-	p.sy = name_symbolizer(p.db, NULL);
+	p.sy = name_symbolizer(p.db, NULL, NULL);
 	ret = readiness_load(&p, err);
 	if (!ret) {
 		readiness_sort_images(&p);

@@ -121,7 +121,10 @@ SELECT t.id, t.capture,
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: kernels
-SELECT count(*) AS n FROM image WHERE kind = 3
+-- The images of kernels, as code_images.
+SELECT kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
+	coalesce(start, 0) AS start, coalesce(len, 0) AS len
+FROM image WHERE kind = 3
 
 -- name: lock_names
 -- Locks that are symbols of the kernel.

@@ -503,6 +503,8 @@ START_TEST(names_of_events_match_as_recorders_write_them)
 			       &rest, &n));
 	ck_assert(pair_name_is("irq:softirq_entry", "inst/irq:softirq_entry",
 			       &rest, &n));
+	ck_assert(pair_name_is("lock:contention_begin",
+			       "lock:contention_begin/s=1/", &rest, &n));
 	ck_assert(!pair_name_is("irq:softirq_entry", "irq:softirq_entry2",
 				&rest, &n));
 	ck_assert(pair_name_is("syscalls:sys_enter_*",
