@@ -639,12 +639,14 @@ static int load_name_all(struct load *ld, const struct frames *made,
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, ld->kept, !ld->sums, err);
+	/* names of the kernel are not cached where there is a copy */
+	const struct symbolize_text *captured = n ? list : NULL;
+	int rc = name_images(ld->db, captured, ld->kept, !ld->sums, err);
 
 	if (!rc)
 		rc = callsites_check(ld->db, made, ld->symbolizer, err);
 	if (!rc && !ld->sums && !stop_requested())
-		rc = lock_names_store(ld->db, list, err);
+		rc = lock_names_store(ld->db, captured, err);
 	free(list);
 	return rc;
 }

@@ -620,7 +620,10 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	 * and others. */
 	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
-	tried_files_add(sy->tried, LIVE);
+	bool fixed = img->kind == IMAGE_KERNEL && img->id_len;
+
+	if (!fixed)
+		tried_files_add(sy->tried, LIVE);
 	if (!sy->tried_live) {
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_get(sy, LIVE, NULL);
@@ -631,11 +634,14 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 		return 0;
 	/* With kptr_restrict all addresses are 0, and such symbols are
 	 * dropped. */
-	if (!sy->ks_live || !sy->ks_live->tab.n)
-		return 0;
-	if (!img->id_len && !kallsyms_same_address(img, sy->ks_live))
-		return 0;
-	int rc = kallsyms_open_with(sy, img, sy->ks_live, r);
+	int rc = sy->ks_live && sy->ks_live->tab.n &&
+		 (img->id_len || kallsyms_same_address(img, sy->ks_live)) &&
+		 kallsyms_open_with(sy, img, sy->ks_live, r);
+
+	/* What the kernel itself has at an address depends on its build-id
+	 * alone. That it has nothing may be another time. */
+	if (!rc && fixed)
+		tried_files_add(sy->tried, LIVE);
 	if (rc)
 		report_status(sy, img->id_len ? "named" : "unverified");
 	return rc;
@@ -653,6 +659,10 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 		kn->ks = kn->sy->ks_live;
 		s = symtab_find(&kn->ks->tab, addr);
 	}
+	/* BPF programs and trampolines come and go */
+	if (kn->mod <= 0 && kallsyms_is_live(kn->ks) &&
+	    !kallsyms_is_fixed(kn, s))
+		tried_files_add(kn->sy->tried, LIVE);
 	if (!s || (kn->mod > 0 && s->mod != kn->mod))
 		return 0;
 	sym->start = off - (addr - s->start);

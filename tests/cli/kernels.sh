@@ -225,3 +225,52 @@ HOME=$work "$B" ingest -qfo "$work/db" "$work/vdso.data"
 gives the_vdso_of_a_small_program_is_another_one "large,[vdso],
 small,[vdso32],less" "SELECT comm, image, symbol FROM samples
 	JOIN stack_frames ON stack = user_stack ORDER BY 1"
+
+# The names of a kernel are remembered: its list, of a hundred thousand symbols, is
+# not read a second time. That of the running kernel is only asked for what is in
+# the kernel itself, as the rest of it changes.
+mkdir "$work/home"
+# remembered ID: whether there are names of that image
+remembered() {
+	ls "$work/home/.cache/backstitch/names/$(echo "$1" | cut -c1-2)/$(echo "$1" | cut -c3-)"-* \
+		>/dev/null 2>&1
+}
+HOME=$work/home "$B" report --kallsyms $captures/fp-1.kallsyms $captures/fp-1.data \
+	>"$work/first" 2>&1
+remembered 4a5a9b0affb66c437abcd455d2738af879985fa9
+ok a_list_of_symbols_is_read_once $?
+HOME=$work/home "$B" report --kallsyms $captures/fp-1.kallsyms $captures/fp-1.data \
+	>"$work/second" 2>&1
+diff "$work/first" "$work/second"
+ok what_is_remembered_says_the_same $?
+id=$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \n' |
+	sed -n 's/.*040000001400000003000000474e5500\(.\{40\}\).*/\1/p')
+text=$(sed -n 's/^\([0-9a-f]*\) . _text$/\1/p' /proc/kallsyms 2>/dev/null | head -n 1)
+case $text in
+'' | 0000000000000000)
+	echo "skip the_running_kernel_is_remembered: it tells no addresses"
+	;;
+*)
+	# live PLACE: the kernel's image, and a sample at _text + PLACE
+	live() {
+		cat >"$work/live.txt" <<EOT
+event cpu-clock
+mmap pid=-1 start=0x$text len=0x7e000000 pgoff=0x$text path=[kernel.kallsyms]_text kernel id=$id
+comm pid=7 name="one"
+sample pid=7 tid=7 cpu=0 time=1000 k=$(python3 -c "print(hex(0x$text + $1))")
+EOT
+		rm -rf "$work/home/.cache"
+		"$MKCAP" "$work/live.txt" "$work/live.data" &&
+			HOME=$work/home "$B" ingest -qfo "$work/db" "$work/live.data" &&
+			"$B" query --format csv "$work/db" "SELECT file FROM image
+				WHERE kind = 3" | sed 1d
+	}
+	is the_running_kernel_names_its_code /proc/kallsyms "$(live 0x1000 | tr -d '\r')"
+	remembered "$id"
+	ok and_is_remembered $?
+	is what_is_behind_it_is_looked_for_there /proc/kallsyms \
+		"$(live 0x7dffff00 | tr -d '\r')"
+	! remembered "$id"
+	ok and_is_not_remembered $?
+	;;
+esac
