@@ -33,8 +33,10 @@
 const char intervals_by_caller[] = "caller";
 const char intervals_by_lock[] = "lock";
 
-/* Texts in key fields are numbers behind all that fields have. */
+/* Texts in key fields are numbers behind all that fields have: sys_exit has
+ * "-1" where a signal handler returns. */
 #define INTERVALS_TEXT ((int64_t)1 << 62)
+#define intervals_is_text(value) ((value) >= INTERVALS_TEXT)
 /* Flags of lock:contention_begin (Linux 5.19, trace/events/lock.h). */
 #define LOCK_SPIN 1
 #define LOCK_MUTEX 32
@@ -797,7 +799,7 @@ static uint32_t intervals_name_at(struct intervals *iv,
 	uint32_t id;
 
 	value = intervals_value(iv, f, at);
-	if (value & INTERVALS_TEXT && f[at - 1].text)
+	if (intervals_is_text(value) && f[at - 1].text)
 		return (uint32_t)value;
 	word[2] = (uint64_t)value;
 	hash = hash_u64s(word, 3, 0);
@@ -895,7 +897,7 @@ static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
 {
 	int64_t flags = intervals_value(iv, f, at);
 
-	if (flags & INTERVALS_TEXT && f[at - 1].text)
+	if (intervals_is_text(flags) && f[at - 1].text)
 		return strstr(f[at - 1].text, "SPIN") ||
 		       !strstr(f[at - 1].text, "MUTEX");
 	return flags & LOCK_SPIN || !(flags & LOCK_MUTEX);

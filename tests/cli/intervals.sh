@@ -408,3 +408,21 @@ kvm EXTERNAL_INTERRUPT 30000
 timer tick_sched_timer 7000
 lock 000000003cd8d602 9000" \
 	"$(cat "$work/out")"
+
+# where a signal handler returns, the number of the call is -1
+{
+	head -n 2 "$work/ftrace.txt"
+	while read -r time event
+	do
+		printf '%24s      [000] d..1.    %s: %s\n' app-9 "$time" "$event"
+	done <<'END'
+10.000000 sys_enter: NR 1 (2, 0, 0, 0, 0, 0)
+10.000005 sys_exit: NR 1 = 0
+10.000010 sys_enter: NR 15 (0, 0, 0, 0, 0, 0)
+10.000020 sys_exit: NR -1 = 0
+END
+} >"$work/return.txt"
+"$B" ingest -q --fields all -o "$work/return.db" "$work/return.txt"
+is "a_text_may_have_a_call_without_a_number" "NR 1 5000 proved" \
+	"$("$B" query --format csv "$work/return.db" "SELECT name, ns, verdict
+	FROM interval WHERE ns NOT NULL" | tr -d '\r"' | tail -n +2 | tr , ' ')"
