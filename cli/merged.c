@@ -26,6 +26,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 static const char *from_text, *to_text, *since_text;
 static long last = 0;
@@ -170,8 +171,7 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 		return -1;
 	if (list->n == before)
 		return 0;
-	qsort(list->path + before, list->n - before, sizeof(*list->path),
-	      merged_by_name);
+	sort_items(list->path + before, list->n - before, merged_by_name);
 	return 1;
 }
 

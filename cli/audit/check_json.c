@@ -47,7 +47,6 @@ int check_print_json(struct check *c, struct err *err)
 	ret = check_advice(c, check_json_sentence, &j, err);
 
 	json_end(&j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return ret;
 }

@@ -147,8 +147,7 @@ static void push_json(const char *name, const struct push_counts *c,
 	json_uint(&j, "bytes_sent", c->packed);
 	json_uint(&j, "retries", c->retries);
 	json_uint(&j, "milliseconds", (uint64_t)(seconds * 1000));
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 /* ---- the command */

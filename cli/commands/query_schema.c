@@ -222,7 +222,6 @@ void query_schema(bool json)
 	each_thing("computed", "computed", json ? &j : NULL);
 	if (json) {
 		json_end(&j);
-		json_end(&j);
-		json_newline(&j);
+		json_finish(&j);
 	}
 }

@@ -86,8 +86,7 @@ static void symbolize_json_counts(const char *path, const struct done *was,
 	json_uint(&j, "images", c->images);
 	json_uint(&j, "images_named", c->named);
 	json_uint(&j, "files_fetched", c->fetched);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 /* ---- names for a server */
@@ -162,8 +161,7 @@ static int symbolize_server(const char *url, struct err *err)
 	json_int(&j, "unnamed_before", was.unnamed);
 	json_int(&j, "unnamed", is.unnamed);
 	json_uint(&j, "names_sent", sent);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return STATUS_OK;
 }
 

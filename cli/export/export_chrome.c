@@ -153,7 +153,7 @@ static int load_losses(struct chrome *c, struct err *err)
 			(struct edge){ from, (uint32_t)i, false };
 		c->edge[c->n_edge++] = (struct edge){ to, (uint32_t)i, true };
 	}
-	qsort(c->edge, c->n_edge, sizeof(*c->edge), chrome_by_time);
+	sort_items(c->edge, c->n_edge, chrome_by_time);
 	return 0;
 }
 
@@ -395,8 +395,7 @@ static int chrome_put(struct chrome *c, struct err *err)
 			  : slices_sums(c->slices)->cut);
 	json_end(j);
 	json_break(j);
-	json_end(j);
-	json_newline(j);
+	json_finish(j);
 	return rc;
 }
 

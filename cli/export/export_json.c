@@ -321,8 +321,7 @@ static int export_json_write(FILE *out, const struct export_request *x,
 	     export_json_put_rows(&e, "verdicts", "export_verdicts", err) ||
 	     export_json_put_losses(&e, err) || export_json_put_code(&e, err) ||
 	     export_json_put_samples(&e, err);
-	json_end(&e.json);
-	json_newline(&e.json);
+	json_finish(&e.json);
 	events_close(e.events);
 	code_free(e.code);
 	free(e.kind);

@@ -334,8 +334,7 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 	json_end(j);
 	json_end(j);
 	json_break(j);
-	json_end(j);
-	json_newline(j);
+	json_finish(j);
 	return rc;
 }
 

@@ -222,9 +222,7 @@ int segments_look(const struct claim *c, uint32_t *last,
 	}
 	closedir(d);
 	/* each number once, ascending */
-	if (left->n)
-		qsort(left->number, left->n, sizeof(*left->number),
-		      segments_compare_numbers);
+	sort_items(left->number, left->n, segments_compare_numbers);
 	for (size_t i = 0; i < left->n; i++)
 		if (!n || left->number[n - 1] != left->number[i])
 			left->number[n++] = left->number[i];
@@ -294,8 +292,7 @@ static size_t segments_list(const struct claim *c, struct kept **list)
 	}
 	if (d)
 		closedir(d);
-	if (n)
-		qsort(*list, n, sizeof(**list), segments_compare);
+	sort_items(*list, n, segments_compare);
 	return n;
 }
 

@@ -1,5 +1,6 @@
 /* calls.c - names of system calls by their numbers. */
 #include "cli/latency/calls.h"
+#include "stitch/base/mem.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -51,7 +52,7 @@ static const char *calls_of(const char *machine, const char *name,
 	bool is = false;
 	const char *p;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		is |= !strcmp(known[i], machine);
 	if (!is)
 		return NULL;
@@ -95,9 +96,9 @@ bool calls_wait(const char *name, bool *either)
 	static const char *const may[] = { "read", "readv", "write", "writev" };
 
 	*either = false;
-	for (size_t i = 0; i < sizeof(may) / sizeof(*may); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(may); i++)
 		*either |= !strcmp(name, may[i]);
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
 		if (!strncmp(name, begin[i], strlen(begin[i])))
 			return true;
 	return *either;

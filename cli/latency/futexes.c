@@ -8,6 +8,7 @@
 #include "cli/latency/calls.h"
 #include "cli/latency/pair_kinds.h"
 #include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 /* struct trace_event_raw_sys_enter, include/trace/events/syscalls.h */
@@ -15,7 +16,7 @@
 
 static const char *const futex_calls[] = { "futex", "futex_time64",
 					   "futex_wait", "futex_wake" };
-#define FUTEX_CALLS (sizeof(futex_calls) / sizeof(*futex_calls))
+#define FUTEX_CALLS (ARRAY_SIZE(futex_calls))
 
 bool futexes_is(const char *call)
 {

@@ -90,7 +90,7 @@ void lost_times_seal(struct lost_times *l)
 		struct lost_list *list = &l->list[i];
 		int64_t last = INT64_MIN;
 
-		qsort(list->t, list->n, sizeof(*list->t), lost_compare);
+		sort_items(list->t, list->n, lost_compare);
 		list->last = mem_new(list->n, sizeof(*list->last));
 		for (size_t k = 0; k < list->n; k++) {
 			if (list->t[k].to > last)

@@ -8,6 +8,7 @@
 
 #include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 static const char gap[] = "...";
 #define GAP (sizeof(gap) - 1)
@@ -165,7 +166,7 @@ static size_t cut_common(const char *a, const char *b)
 static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 			   bool whole, struct arena *text)
 {
-	qsort(c, n, sizeof(*c), cut_compare);
+	sort_items(c, n, cut_compare);
 	for (size_t i = 0, run; i < n; i += run) {
 		const char *first = c[i]->full;
 

@@ -609,8 +609,7 @@ void grid_json(const struct grid *g, struct json *j, const char *key)
 	json_array(j, key);
 	json_lines(j);
 	grid_json_rows(g, j);
-	json_end(j);
-	json_newline(j);
+	json_finish(j);
 }
 
 void grid_write(const struct grid *g, const char *format, FILE *out)
@@ -620,8 +619,7 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 	if (!strcmp(format, "json")) {
 		json_answer(&j, out, JSON_COMPACT);
 		grid_json(g, &j, "rows");
-		json_end(&j);
-		json_newline(&j);
+		json_finish(&j);
 	} else if (!strcmp(format, "csv")) {
 		grid_write_csv(g, out);
 	} else if (!strcmp(format, "sql")) {

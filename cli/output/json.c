@@ -229,6 +229,12 @@ void json_newline(struct json *j)
 	putc_unlocked('\n', j->out);
 }
 
+void json_finish(struct json *j)
+{
+	json_end(j);
+	json_newline(j);
+}
+
 /* ---- values */
 
 static void json_put(struct json *j, const char *key, const char *s, size_t len)

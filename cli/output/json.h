@@ -51,7 +51,7 @@ struct json {
  * json_newline() ends each line. */
 void json_open(struct json *j, FILE *out, enum json_form form);
 /* Starts an answer of a command to --json: an object whose first member is
- * "version", JSON_VERSION, and which the caller ends. */
+ * "version", JSON_VERSION, and which the caller ends by json_finish(). */
 #define JSON_VERSION 1 /* grows if a key goes away or changes its meaning */
 void json_answer(struct json *j, FILE *out, enum json_form form);
 /* Starts inside an object or array whose brackets are written elsewhere, for
@@ -73,6 +73,8 @@ void json_lines(struct json *j);
 void json_break(struct json *j);
 /* Writes a newline at once; a comma may follow it. */
 void json_newline(struct json *j);
+/* Ends a text: the innermost container, and its line. */
+void json_finish(struct json *j);
 
 void json_null(struct json *j, const char *key);
 void json_bool(struct json *j, const char *key, bool v);

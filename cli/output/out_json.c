@@ -9,8 +9,7 @@ static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 	json_answer(&j, out, JSON_COMPACT);
 	if (json_rows(&j, "rows", rows, err))
 		return -1;
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return 0;
 }
 

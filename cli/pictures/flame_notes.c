@@ -16,6 +16,7 @@
 #include "cli/pictures/drawing.h"
 #include "cli/pictures/flame_opts.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 
 char *drawing_note(struct drawing *d)
@@ -131,8 +132,7 @@ void drawing_note_missing(struct drawing *d)
 		sum += (double)d->missing[i].weight;
 	if (!(sum > 0) || !(o.buf = drawing_note(d)))
 		return;
-	qsort(d->missing, d->n_missing, sizeof(*d->missing),
-	      drawing_compare_missing);
+	sort_items(d->missing, d->n_missing, drawing_compare_missing);
 	text_out_add(&o, "%s of the weight has no user half:",
 		     human_percent(share, sizeof(share), sum, whole));
 	for (size_t i = 0; i < d->n_missing; i++)

@@ -131,18 +131,14 @@ void timeline_finish(struct timeline *tl)
 {
 	size_t n = 0;
 
-	if (tl->n_mark)
-		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark),
-		      timeline_compare_marks);
+	sort_items(tl->mark, tl->n_mark, timeline_compare_marks);
 	for (size_t i = 0; i < tl->n_mark; i++)
 		if (n && timeline_same_column(&tl->mark[n - 1], &tl->mark[i]))
 			timeline_merge_mark(&tl->mark[n - 1], &tl->mark[i]);
 		else
 			tl->mark[n++] = tl->mark[i];
 	tl->n_mark = n;
-	if (tl->n_band)
-		qsort(tl->band, tl->n_band, sizeof(*tl->band),
-		      timeline_compare_bands);
+	sort_items(tl->band, tl->n_band, timeline_compare_bands);
 	n = 0;
 	for (size_t i = 0; i < tl->n_band; i++) {
 		const struct timeline_band *b = &tl->band[i];

@@ -88,11 +88,9 @@ static struct events *open_events(struct store *db, const struct filter *filter,
 			goto fail;
 		return ev;
 	}
-	ev->ints = int_rows_of(db, "event", event_columns,
-			       few ? EVENT_BLOCKS_THREAD
-				   : sizeof(event_columns) /
-					       sizeof(*event_columns),
-			       err);
+	ev->ints = int_rows_of(
+		db, "event", event_columns,
+		few ? EVENT_BLOCKS_THREAD : ARRAY_SIZE(event_columns), err);
 	if (!ev->ints)
 		goto fail;
 	ev->asked = asked_open(db, few, err);

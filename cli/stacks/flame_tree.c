@@ -139,8 +139,7 @@ static void sort_children(struct flame_tree *t)
 
 	for (uint32_t i = 0; i < n_label; i++)
 		order[i] = i;
-	qsort_r(order, n_label, sizeof(*order), compare_label,
-		(void *)t->labels);
+	sort_items_by(order, n_label, compare_label, (void *)t->labels);
 	for (uint32_t i = 0; i < n_label; i++)
 		rank[order[i]] = i;
 	free(order);
@@ -151,7 +150,7 @@ static void sort_children(struct flame_tree *t)
 		key[i] = (struct sort_key){ nd->parent, rank[nd->label],
 					    (uint32_t)i + 1 };
 	}
-	qsort(key, n, sizeof(*key), compare_key);
+	sort_items(key, n, compare_key);
 	t->child = mem_new(n, sizeof(*t->child));
 	t->place = mem_new(t->n, sizeof(*t->place));
 	for (size_t i = 0; i < n; i++) {

@@ -625,7 +625,6 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 	}
 	if (summary_json_problems(&j, db, err))
 		return -1;
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return 0;
 }

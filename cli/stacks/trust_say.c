@@ -12,6 +12,7 @@
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
 
@@ -70,7 +71,7 @@ static void trust_sum(const struct trust *t, struct trust_sums *s)
 	for (int i = 0; i < TRUST_KINDS; i++)
 		if (i != TRUST_SILENT)
 			trust_tally(&s->samples, (uint64_t)s->kind[i]);
-	qsort(s->sum, s->n, sizeof(s->sum[0]), trust_compare);
+	sort_items(s->sum, s->n, trust_compare);
 }
 
 /* ---- the remedy */

@@ -310,8 +310,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
 		return 0;
-	qsort(l->called, l->n_called, sizeof(*l->called),
-	      annot_compare_offsets);
+	sort_items(l->called, l->n_called, annot_compare_offsets);
 	off = mem_new(l->n_called, sizeof(*off));
 	for (size_t i = 0; i < l->n_called; i++) {
 		if (n && off[n - 1].off == l->called[i].off)

@@ -14,6 +14,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "stitch/base/table.h"
 
@@ -135,7 +136,7 @@ static void hot_sort(struct hot *h)
 	for (uint32_t i = 0; i < h->n_func; i++)
 		if (h->func[i].samples)
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), hot_compare_functions, h);
+	sort_items_by(order, n, hot_compare_functions, h);
 	for (uint32_t i = 0; i < n; i++) {
 		func[i] = h->func[order[i]];
 		place[order[i]] = i;

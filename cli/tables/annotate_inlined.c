@@ -12,6 +12,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 static int inlined_compare(const void *a, const void *b)
 {
@@ -66,7 +67,7 @@ int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
 			      s->weight, s->samples);
 	}
 	rc = rows_end(r, err);
-	qsort(in->into, h->n_func, sizeof(*in->into), inlined_compare);
+	sort_items(in->into, h->n_func, inlined_compare);
 	while (in->n_into < h->n_func && in->into[in->n_into].samples)
 		in->n_into++;
 	hot_lines_sort(&in->lines);
@@ -165,7 +166,6 @@ void inlined_json(const struct inlined *in)
 	json_uint(&j, "all_weight", in->h->weight);
 	hot_lines_json(&j, &in->lines);
 	grid_json(g, &j, "inlined_into");
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	grid_free(g);
 }

@@ -8,6 +8,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/annotate.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 
 #define LINES 10 /* in the text form */
@@ -49,8 +50,7 @@ static int hot_lines_compare(const void *a, const void *b)
 
 void hot_lines_sort(struct hot_lines *l)
 {
-	if (l->n)
-		qsort(l->line, l->n, sizeof(*l->line), hot_lines_compare);
+	sort_items(l->line, l->n, hot_lines_compare);
 	intern_release(&l->index);
 }
 

@@ -270,8 +270,7 @@ static void annot_list_json(const struct hot *h, const struct grid *g,
 	grid_json(g, &j, "rows");
 	json_uint(&j, "rows_left_out",
 		  max && h->n_func > max ? h->n_func - max : 0);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 static void annot_list_text(const struct hot *h, const char *path,
@@ -366,6 +365,5 @@ void annot_json(const struct annot *a)
 	for (size_t i = 0; i < a->n; i++)
 		annot_json_insn(&j, a, &a->insn[i]);
 	json_end(&j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }

@@ -56,8 +56,7 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
 		last = r[i].last > last ? r[i].last : last;
 	}
 	span = last > first ? (uint64_t)last - (uint64_t)first : 0;
-	if (n)
-		qsort(r, n, sizeof(*r), event_rates_compare);
+	sort_items(r, n, event_rates_compare);
 	while (used < n && r[used].n)
 		used++;
 	for (size_t i = 0; i < used && i < limit; i++) {

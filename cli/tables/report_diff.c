@@ -374,8 +374,7 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 		grid_json(g, &j, "rows");
 	}
 	json_uint(&j, "rows_left_out", left_out);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	free(alone);
 	free(moved);
 }

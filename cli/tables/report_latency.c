@@ -148,8 +148,7 @@ static size_t latency_add_up(struct latency_length *length, size_t n)
 {
 	size_t to = 0;
 
-	if (n)
-		qsort(length, n, sizeof(*length), latency_compare_lengths);
+	sort_items(length, n, latency_compare_lengths);
 	for (size_t i = 0; i < n; i++)
 		if (to && length[to - 1].ns == length[i].ns)
 			length[to - 1].n += length[i].n;
@@ -334,8 +333,7 @@ static void latency_sort(struct latency *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		l->row[i].n = latency_add_up(l->row[i].length, l->row[i].n);
-	if (l->n)
-		qsort_r(l->row, l->n, sizeof(*l->row), latency_compare_rows, l);
+	sort_items_by(l->row, l->n, latency_compare_rows, l);
 }
 
 /* ---- tables */
@@ -724,8 +722,7 @@ static void latency_put_json(const struct latency *l)
 		latency_put_worst(l, &j);
 	if (l->o->histogram)
 		latency_put_histograms(l, &j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 /* Returns whether the times of a row may be those in which nobody asked for
@@ -837,7 +834,7 @@ static int latency_read_stacks(struct latency *l, struct store *db,
 	l->stacks = callers_open(db, &l->labels, err);
 	for (size_t i = 0; i < l->n_worst; i++)
 		w[i] = &l->worst[i];
-	qsort(w, l->n_worst, sizeof(*w), latency_compare_begins);
+	sort_items(w, l->n_worst, latency_compare_begins);
 	for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
 		rc = callers_stack(l->stacks, w[i]->i.begin_event,
 				   !intervals_of_program(l->iv, w[i]->i.pair),

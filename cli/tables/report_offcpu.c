@@ -84,8 +84,7 @@ static int compare_waits(const void *pa, const void *pb)
 
 static void cut_waits(struct report_offcpu *rp)
 {
-	if (rp->n_wait)
-		qsort(rp->wait, rp->n_wait, sizeof(*rp->wait), compare_waits);
+	sort_items(rp->wait, rp->n_wait, compare_waits);
 	if (rp->n_wait > rp->keep)
 		rp->n_wait = rp->keep;
 }
@@ -220,9 +219,7 @@ static void print_threads(struct report_offcpu *rp)
 	struct grid *g = grid_new(thread_columns, ARRAY_SIZE(thread_columns));
 	size_t n = rp->n < rp->limit ? rp->n : rp->limit;
 
-	if (rp->n)
-		qsort_r(rp->sum, rp->n, sizeof(*rp->sum), compare_sums,
-			rp->labels);
+	sort_items_by(rp->sum, rp->n, compare_sums, rp->labels);
 	for (size_t i = 0; i < n; i++) {
 		const struct thread_sum *s = &rp->sum[i];
 
@@ -277,9 +274,7 @@ static void print_causes(struct report_offcpu *rp)
 	struct grid *g = grid_new(cause_columns, ARRAY_SIZE(cause_columns));
 	size_t n = rp->n_cause < rp->limit ? rp->n_cause : rp->limit;
 
-	if (rp->n_cause)
-		qsort(rp->cause, rp->n_cause, sizeof(*rp->cause),
-		      compare_causes);
+	sort_items(rp->cause, rp->n_cause, compare_causes);
 	for (size_t i = 0; i < n; i++) {
 		const struct cause_sum *c = &rp->cause[i];
 		const struct wait_place *p = &c->place;
@@ -539,8 +534,7 @@ int report_offcpu(struct store *db, const char *path,
 		rc = report_table(db, path, &tree, err);
 	}
 	if (!rc && json) {
-		json_end(&rp.json);
-		json_newline(&rp.json);
+		json_finish(&rp.json);
 	}
 	wait_causes_free(rp.causes);
 	intern_release(&rp.cause_index);

@@ -164,8 +164,7 @@ static int sched_compare_threads(const void *pa, const void *pb, void *arg)
 static void sched_sort(struct sched *s, const char *order)
 {
 	s->order = order;
-	if (s->n)
-		qsort_r(s->th, s->n, sizeof(*s->th), sched_compare_threads, s);
+	sort_items_by(s->th, s->n, sched_compare_threads, s);
 }
 
 static int sched_compare_causes(const void *pa, const void *pb)
@@ -351,9 +350,7 @@ static void sched_put_causes(struct sched *s, struct json *j)
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	size_t most = j ? s->o->limit : LONGEST;
 
-	if (s->n_cause)
-		qsort(s->cause, s->n_cause, sizeof(*s->cause),
-		      sched_compare_causes);
+	sort_items(s->cause, s->n_cause, sched_compare_causes);
 	for (size_t i = 0; i < s->n_cause && i < most; i++) {
 		const struct sched_cause *c = &s->cause[i];
 
@@ -415,8 +412,7 @@ static void sched_put_json(struct sched *s)
 	json_break(&j);
 	sched_put_threads(s, &j);
 	sched_put_causes(s, &j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 static void sched_put_all(struct sched *s)

@@ -227,8 +227,7 @@ static int report_write(const struct report *rp, const struct grid *g,
 		json_uint(&j, "weight_left_out", rest->weight);
 		if (rp->o->graph && report_put_tree(rp, &j, err))
 			return -1;
-		json_end(&j);
-		json_newline(&j);
+		json_finish(&j);
 		return 0;
 	}
 	grid_write(g, rp->o->format, stdout);

@@ -12,6 +12,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/tables/report.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* What has less than this part of all is left out: 0.5 %. */
 #define PRUNED_OF 200
@@ -89,9 +90,7 @@ static void report_tree_add(const struct report *rp, const struct flame_tree *t,
 				(struct tree_line){ nd, nd->weight, 1, depth };
 		}
 	}
-	if (todo->n > first)
-		qsort(todo->line + first, todo->n - first, sizeof(*todo->line),
-		      report_tree_compare);
+	sort_items(todo->line + first, todo->n - first, report_tree_compare);
 	todo->line[rest_at] = rest;
 }
 

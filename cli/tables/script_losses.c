@@ -53,8 +53,7 @@ static void script_loss_json(struct rows *r)
 		if (v.kind != VALUE_NULL)
 			json_value(&j, name[i], &v);
 	}
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 static int script_losses_next(struct script_losses *l, struct err *err)

@@ -472,7 +472,6 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 		json_text(&j, "verdict", s->verdict[e->verdict]);
 	if (e->flags & VERDICT_EXEC)
 		json_bool(&j, "exec_between", true);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return 0;
 }

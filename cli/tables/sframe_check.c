@@ -111,8 +111,7 @@ static void sframe_json_report(const struct sframe_file *file,
 		json_end(&j);
 	}
 	json_end(&j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,

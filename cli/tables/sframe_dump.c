@@ -270,8 +270,7 @@ static uint32_t sframe_dump_json(struct sframe_dump_state *d,
 	bad = sframe_visit(&f->sf, &visitor, d);
 	json_break(&d->json);
 	json_end(&d->json);
-	json_end(&d->json);
-	json_newline(&d->json);
+	json_finish(&d->json);
 	return bad;
 }
 

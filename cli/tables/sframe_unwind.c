@@ -14,6 +14,7 @@
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/verdict.h"
 #include "symbolize/unwind/unwind_compare.h"
 
@@ -111,8 +112,7 @@ static void sframe_unwind_json(const struct unwind_compare_count *c)
 		json_end(&j);
 	}
 	json_end(&j);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 int sframe_unwind(const char *path, bool json, struct err *err)
@@ -136,9 +136,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      "--call-graph dwarf' takes some",
 			      path);
 	if (!ret) {
-		if (c.n)
-			qsort(c.stop, c.n, sizeof(*c.stop),
-			      sframe_unwind_compare_stops);
+		sort_items(c.stop, c.n, sframe_unwind_compare_stops);
 		while (c.n && !c.stop[c.n - 1].n)
 			c.n--;
 		if (json)

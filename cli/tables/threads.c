@@ -155,8 +155,7 @@ static void threads_print_table(struct threads *th, size_t limit)
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 
-	if (th->n)
-		qsort(th->t, th->n, sizeof(*th->t), compare_thread_times);
+	sort_items(th->t, th->n, compare_thread_times);
 	for (size_t i = 0; i < th->n && i < limit; i++) {
 		const struct thread_times *t = &th->t[i];
 		const char *cause = threads_cause(t);

@@ -133,7 +133,6 @@ const struct calls_node *calls_split(struct calls *c, uint32_t id)
 	c->node[id].is_split = true;
 	c->node[id].child = first;
 	c->node[id].n_child = (uint32_t)c->n_node - first;
-	qsort(c->node + first, c->node[id].n_child, sizeof(*c->node),
-	      calls_compare);
+	sort_items(c->node + first, c->node[id].n_child, calls_compare);
 	return &c->node[id];
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* The order of two numbers: -1, 0 or 1. Functions for qsort() join several with
  * ?:. Evaluates its arguments twice. */
@@ -30,6 +31,13 @@ static inline int compare_i64(const void *a, const void *b)
 {
 	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
 }
+
+/* Sorts n items, of which there may be none: qsort() needs an array even then.
+ * The second one gives `arg` to compare(). Both evaluate n twice. */
+#define sort_items(item, n, compare)                                           \
+	((n) ? qsort(item, n, sizeof(*(item)), compare) : (void)0)
+#define sort_items_by(item, n, compare, arg)                                   \
+	((n) ? qsort_r(item, n, sizeof(*(item)), compare, arg) : (void)0)
 
 /* The index of the first of n items for which the expression `holds`, which
  * refers to the item's index as i, is true; n if there is none. It must be true

@@ -224,8 +224,7 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 		slices_free(s);
 		return NULL;
 	}
-	if (s->n_edge)
-		qsort(s->edge, s->n_edge, sizeof(*s->edge), slices_compare);
+	sort_items(s->edge, s->n_edge, slices_compare);
 	slices_find_loose(s);
 	return s;
 }

@@ -76,7 +76,7 @@ struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l, int64_t start,
 				.n = r->n > 0 ? (uint64_t)r->n : 0,
 			};
 	}
-	qsort(e, used, sizeof(*e), ctfout_loss_by_cpu);
+	sort_items(e, used, ctfout_loss_by_cpu);
 	used = ctfout_loss_merge(e, used);
 	for (size_t i = 0; i < used; i++) {
 		e[used + i] = e[i];
@@ -84,6 +84,6 @@ struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l, int64_t start,
 		e[used + i].end = true;
 	}
 	*n = 2 * used;
-	qsort(e, *n, sizeof(*e), ctfout_loss_by_time);
+	sort_items(e, *n, ctfout_loss_by_time);
 	return e;
 }

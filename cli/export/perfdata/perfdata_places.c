@@ -249,9 +249,7 @@ COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
 /* Cuts symbols that overlap: a reader must find one symbol for an address. */
 static void settle_symbols(struct pd_places *p)
 {
-	if (p->n_symbol)
-		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol),
-		      pd_places_by_start);
+	sort_items(p->symbol, p->n_symbol, pd_places_by_start);
 	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
 		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
 

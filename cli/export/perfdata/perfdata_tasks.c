@@ -270,8 +270,7 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 	for (size_t i = 0; i < t->n_loss; i++)
 		add_side(t, SIDE_LOSS, t->loss[i].time, i);
 	pd_maps_each(t->maps, pd_tasks_add_map, t);
-	if (t->n_side)
-		qsort(t->side, t->n_side, sizeof(*t->side), pd_tasks_by_time);
+	sort_items(t->side, t->n_side, pd_tasks_by_time);
 	t->used_space = mem_new((size_t)t->n_space + 1, 1);
 	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
 	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
