@@ -177,8 +177,7 @@ bool account_occupant(const struct timeline *t, int32_t cpu, int64_t from,
 				(struct occupant){ s.thread,
 						   (uint64_t)(b - a) };
 	}
-	if (n_all)
-		qsort(all, n_all, sizeof(*all), account_compare_occupants);
+	sort_items(all, n_all, account_compare_occupants);
 	for (size_t i = 0; i < n_all; i++) {
 		if (!i || all[i].thread != sum.thread)
 			sum = (struct occupant){ .thread = all[i].thread };

@@ -58,7 +58,7 @@ uint32_t *chain_edges(const struct chain *c, size_t *n)
 	if (!c->n_path)
 		return id;
 	memcpy(id, c->path, c->n_path * sizeof(*id));
-	qsort(id, c->n_path, sizeof(*id), chain_compare_numbers);
+	sort_items(id, c->n_path, chain_compare_numbers);
 	for (size_t i = 0; i < c->n_path; i++)
 		if (!i || id[i] != id[*n - 1])
 			id[(*n)++] = id[i];

@@ -51,8 +51,7 @@ void hides_init(struct proofs *p)
 		h->holds[i + 1] =
 			h->holds[i] +
 			missing_holds(p->t, timeline_loss(p->t, h->loss[i]));
-	if (h->n_own)
-		qsort(h->own, h->n_own, sizeof(*h->own), hides_compare_own);
+	sort_items(h->own, h->n_own, hides_compare_own);
 	for (h->size = 1; h->size < h->n; h->size *= 2)
 		;
 	h->latest = mem_new(h->size * 2, sizeof(*h->latest));

@@ -271,8 +271,7 @@ static void softirq_learn_exit(struct softirqs *s,
 void softirqs_learn(struct softirqs *s)
 {
 	softirq_each(s, SOFTIRQ_HARDIRQ, softirq_note_outer);
-	if (s->n_outer)
-		qsort(s->outer, s->n_outer, sizeof(*s->outer), compare_u64);
+	sort_items(s->outer, s->n_outer, compare_u64);
 	softirq_each(s, SOFTIRQ_SLEEP, softirq_learn_entry);
 	if (s->n_entry > ENTRIES_MAX)
 		s->n_entry = 0;

@@ -52,10 +52,10 @@ void timeline_free(struct timeline *t)
 	free(t->voice);
 	free(t->waking);
 	free(t->silent);
-	free(t->renames.at);
+	free(t->rename);
 	free(t->ring_part);
 	free(t->part);
-	free(t->doubts.at);
+	free(t->doubt);
 	table_release(&t->index);
 	timeline_free_lists(&t->stays);
 	timeline_free_lists(&t->wakes);

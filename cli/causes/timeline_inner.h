@@ -2,8 +2,6 @@
  * takes records, timeline_seal.c finishes it, timeline_ask.c answers. For them
  * only. */
 #pragma once
-#include "cli/causes/doubt.h"
-#include "cli/causes/rename.h"
 #include "cli/causes/timeline.h"
 #include "stitch/base/table.h"
 
@@ -14,6 +12,21 @@
 struct voice {
 	uint32_t gaps;
 	bool heard;
+};
+
+/* A thread whose tid changed: one that is not the first of its process and
+ * calls exec goes on under the tid of the first, which has ended. */
+struct rename_row {
+	int64_t time;	  /* the tid had changed then */
+	int32_t from, to; /* from -1: a thread of the process `to` */
+};
+
+/* A time in which the recorder may have paused. */
+struct doubt {
+	int64_t from, to;
+	int64_t task; /* none, if this task is silent; -1: it is one anyway */
+	size_t open;  /* number of another one of this CPU that has no end yet,
+		       * + 1 */
 };
 
 /* The ring of a CPU, up to the record that was added last. */
@@ -41,7 +54,7 @@ struct ring {
 	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
 	size_t spans_told; /* and in timeline.told */
 	int64_t switched;  /* time of the last switch */
-	size_t doubt; /* number in timeline.doubts of the last one without an
+	size_t doubt; /* number in timeline.doubt of the last one without an
 		       * end, + 1 */
 	struct voice idle; /* of its idle task */
 };
@@ -89,7 +102,9 @@ struct timeline {
 	size_t n, cap, cap_recorder, cap_gone, cap_voice, cap_waking;
 	struct timeline_silent *silent;
 	size_t n_silent, cap_silent;
-	struct renames renames;
+	struct rename_row *rename;
+	size_t n_rename, cap_rename;
+	bool renames_sorted;
 	timeline_process_fn *process;
 	void *process_arg;
 	struct table index; /* tid to thread */
@@ -103,7 +118,8 @@ struct timeline {
 	unsigned int types;
 	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
-	struct doubts doubts;
+	struct doubt *doubt;
+	size_t n_doubt, cap_doubt;
 	/* when a thread without a tid came last: it had left as if dead */
 	int64_t undead;
 	bool stray; /* a record is of no CPU, or no time, that is known */

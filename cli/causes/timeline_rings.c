@@ -1,7 +1,11 @@
 /* timeline_rings.c - the timeline takes records: each is checked against the
  * one before it on its CPU, and ends or begins a stay there. */
 #include "cli/causes/timeline_inner.h"
+
+#include <stdlib.h>
+
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/task_state.h"
 
 #define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
@@ -71,12 +75,11 @@ struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid)
 }
 
 /* Notes that the recorder may have paused where a loss is silent. */
-static void timeline_doubt(struct timeline *t, const struct timeline_loss *l,
-			   int64_t task)
+static void timeline_doubt(struct timeline *t, const struct timeline_loss *l)
 {
 	if (l->silent)
-		doubts_add(&t->doubts,
-			   &(struct doubt){ l->from, l->to, task, 0 });
+		*mem_add(t->doubt, t->n_doubt, t->cap_doubt) =
+			(struct doubt){ l->from, l->to, -1, 0 };
 }
 
 static bool is_time(int64_t time)
@@ -101,7 +104,7 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
 		return;
 	}
-	timeline_doubt(t, told, -1);
+	timeline_doubt(t, told);
 	*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
 }
 
@@ -109,7 +112,7 @@ void timeline_skip_losses(struct timeline *t, struct ring *r, int64_t until)
 {
 	while (r->next_loss < r->n_loss &&
 	       t->told[r->loss[r->next_loss]].to <= until)
-		timeline_doubt(t, &t->told[r->loss[r->next_loss++]], -1);
+		timeline_doubt(t, &t->told[r->loss[r->next_loss++]]);
 }
 
 static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
@@ -194,8 +197,10 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 		doubt.task = mute ? mute : -2 - (int64_t)l.cpu;
 	}
 	if (l.silent &&
-	    (!r->doubt || t->doubts.at[r->doubt - 1].task != doubt.task))
-		r->doubt = doubts_add(&t->doubts, &doubt);
+	    (!r->doubt || t->doubt[r->doubt - 1].task != doubt.task)) {
+		*mem_add(t->doubt, t->n_doubt, t->cap_doubt) = doubt;
+		r->doubt = t->n_doubt;
+	}
 	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	timeline_break_stay(t, r, &l, after);
 }
@@ -302,8 +307,8 @@ static void timeline_pass_change(struct timeline *t, struct ring *r,
 void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
 {
 	if (from != to && to > 0)
-		renames_add(&t->renames,
-			    &(struct rename_row){ time, from, to });
+		*mem_add(t->rename, t->n_rename, t->cap_rename) =
+			(struct rename_row){ time, from, to };
 }
 
 void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
@@ -313,6 +318,34 @@ void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
 	t->process_arg = arg;
 }
 
+static int timeline_compare_renames(const void *a, const void *b)
+{
+	const struct rename_row *x = a;
+	const struct rename_row *y = b;
+
+	return compare_numbers(x->to, y->to)
+		       ?: compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->time, y->time);
+}
+
+/* Returns the first change at or behind a time; NULL: there is none. */
+static const struct rename_row *
+timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
+{
+	const struct rename_row want = { time, from, to };
+	size_t at;
+
+	if (!t->renames_sorted)
+		sort_items(t->rename, t->n_rename, timeline_compare_renames);
+	t->renames_sorted = true;
+	at = search_where(t->n_rename, i,
+			  timeline_compare_renames(&t->rename[i], &want) >= 0);
+	return at < t->n_rename && t->rename[at].from == from &&
+			       t->rename[at].to == to
+		       ? &t->rename[at]
+		       : NULL;
+}
+
 /* Returns when at the latest a thread had taken over the tid of the first of
  * its process, if it did at or behind a time; TIMELINE_END: it did not. */
 static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
@@ -320,11 +353,11 @@ static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
 {
 	const struct rename_row *x;
 
-	if (!t->renames.n || from <= 0 || to <= 0)
+	if (!t->n_rename || from <= 0 || to <= 0)
 		return TIMELINE_END;
-	x = renames_find(&t->renames, from, to, time);
+	x = timeline_find_rename(t, from, to, time);
 	if (!x && t->process && t->process(t->process_arg, from) == to)
-		x = renames_find(&t->renames, -1, to, time);
+		x = timeline_find_rename(t, -1, to, time);
 	return x ? x->time : TIMELINE_END;
 }
 
@@ -443,8 +476,8 @@ static void timeline_change_seat(struct timeline *t, struct ring *r,
 		timeline_begin_stay(r, rec->current, rec->time, true);
 	if (!leaves && rec->kind != TIMELINE_COME)
 		return;
-	for (; r->doubt; r->doubt = t->doubts.at[r->doubt - 1].open)
-		t->doubts.at[r->doubt - 1].to = rec->time;
+	for (; r->doubt; r->doubt = t->doubt[r->doubt - 1].open)
+		t->doubt[r->doubt - 1].to = rec->time;
 	r->switched = rec->time;
 }
 

@@ -48,20 +48,20 @@ static int timeline_compare_losses(const void *a, const void *b)
  */
 static void timeline_cut_stays(struct timeline *t)
 {
-	const struct doubts *d = &t->doubts;
+	const struct doubt *d = t->doubt;
 	struct timeline_stay *stay = NULL;
 	size_t n = 0;
 	size_t cap = 0;
 
 	for (size_t k = 0; k < t->stay.n; k++) {
 		struct timeline_stay s = timeline_stay(t, (uint32_t)k);
-		size_t first = search_where(d->n, i, d->at[i].to > s.from);
+		size_t first = search_where(t->n_doubt, i, d[i].to > s.from);
 		size_t i = first;
 
-		for (; i < d->n && d->at[i].from < s.to; i++) {
+		for (; i < t->n_doubt && d[i].from < s.to; i++) {
 			struct timeline_stay head = s;
 
-			head.to = d->at[i].from;
+			head.to = d[i].from;
 			head.exact_to = false;
 			head.state = -1;
 			/* before the one that has the event */
@@ -69,7 +69,7 @@ static void timeline_cut_stays(struct timeline *t)
 			head.told = false;
 			if (head.from < head.to)
 				*mem_add(stay, n, cap) = head;
-			s.from = d->at[i].to;
+			s.from = d[i].to;
 			s.exact_from = false;
 		}
 		if (i == first || s.from < s.to)
@@ -135,8 +135,8 @@ static void timeline_end_silence(struct timeline *t)
 		l->of_task = false;
 		t->contradictions++;
 	}
-	for (size_t i = 0; i < t->doubts.n; i++) {
-		const struct doubt d = t->doubts.at[i];
+	for (size_t i = 0; i < t->n_doubt; i++) {
+		const struct doubt d = t->doubt[i];
 		int64_t idle = -2 - d.task;
 		struct voice *v =
 			d.task == -1 ? NULL
@@ -145,22 +145,40 @@ static void timeline_end_silence(struct timeline *t)
 				: timeline_voice(t, t->ring, (int32_t)d.task);
 
 		if (!voice_is_silent(v, gaps))
-			t->doubts.at[kept++] = d;
+			t->doubt[kept++] = d;
 	}
-	t->doubts.n = kept;
+	t->n_doubt = kept;
+}
+
+COMPARE_BY(timeline_compare_doubts, struct doubt, from);
+
+/* Sorts the doubts, and makes one of those that touch. */
+static void timeline_merge_doubts(struct timeline *t)
+{
+	struct doubt *d = t->doubt;
+	size_t n = 0;
+
+	sort_items(d, t->n_doubt, timeline_compare_doubts);
+	for (size_t i = 1; i < t->n_doubt; i++) {
+		if (d[i].from > d[n].to)
+			d[++n] = d[i];
+		else if (d[i].to > d[n].to)
+			d[n].to = d[i].to;
+	}
+	t->n_doubt = n + 1;
 }
 
 /* Makes a loss of all CPUs of each time in which the recorder may have paused.
  */
 static void timeline_end_doubts(struct timeline *t)
 {
-	if (!t->doubts.n || t->rules.pauses >= 0 || timeline_is_blind(t))
+	if (!t->n_doubt || t->rules.pauses >= 0 || timeline_is_blind(t))
 		return;
-	doubts_merge(&t->doubts);
-	for (size_t i = 0; i < t->doubts.n; i++)
+	timeline_merge_doubts(t);
+	for (size_t i = 0; i < t->n_doubt; i++)
 		*mem_add(t->loss, t->n_loss, t->cap_loss) =
-			(struct timeline_loss){ .from = t->doubts.at[i].from,
-						.to = t->doubts.at[i].to,
+			(struct timeline_loss){ .from = t->doubt[i].from,
+						.to = t->doubt[i].to,
 						.n = -1,
 						.cpu = -1,
 						.before = -1,
@@ -221,7 +239,7 @@ static void timeline_end_losses(struct timeline *t)
 						.after = -1 };
 	timeline_end_silence(t);
 	timeline_end_doubts(t);
-	qsort(t->loss, t->n_loss, sizeof(*t->loss), timeline_compare_losses);
+	sort_items(t->loss, t->n_loss, timeline_compare_losses);
 	t->reach = mem_new(t->n_loss + 1, sizeof(*t->reach));
 	timeline_reach(t, 0, t->n_loss);
 }
@@ -267,7 +285,7 @@ static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
 		from = s.from;
 	}
 	if (k < n)
-		qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
+		sort_items_by(id, n, timeline_compare_stays, t);
 }
 
 /* Sorts n items by owner, those of each in the order in which they came, or of
