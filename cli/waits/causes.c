@@ -9,9 +9,7 @@
 
 #include "cli/causes/missing.h"
 #include "cli/samples/asked.h"
-#include "cli/waits/causes_execs.h"
 #include "cli/waits/causes_names.h"
-#include "cli/waits/causes_silent.h"
 #include "cli/waits/causes_types.h"
 #include "cli/waits/irqs.h"
 #include "cli/samples/row_cursor.h"
@@ -83,7 +81,7 @@ static bool causes_is_recorder(const char *comm)
 					    "lttng-consumerd",
 					    "lttng-sessiond" };
 
-	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (!strcmp(comm, name[i]))
 			return true;
 	return !strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]);
@@ -491,10 +489,9 @@ static int causes_open_events(struct causes *c, struct err *err)
 				       store_sql("switch_records"), err))
 		return -1;
 	c->requests = asked_open(c->db, true, err);
-	c->events = c->requests
-			    ? int_rows_of(c->db, "event", event,
-					  sizeof(event) / sizeof(*event), err)
-			    : NULL;
+	c->events = c->requests ? int_rows_of(c->db, "event", event,
+					      ARRAY_SIZE(event), err)
+				: NULL;
 	if (!c->events)
 		return -1;
 	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
@@ -579,7 +576,7 @@ static int causes_begin(struct causes *c, struct err *err)
 		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
 	c->names = causes_names_load(c->db, err);
 	if (!c->names ||
-	    causes_execs_load(c->t, c->db, &c->types, c->names, err))
+	    causes_types_execs(&c->types, c->db, c->names, c->t, err))
 		return -1;
 	return causes_load_losses(c, c->db, err);
 }

@@ -8,6 +8,8 @@
 struct causes_names;
 struct err;
 struct store;
+struct thread_names;
+struct timeline;
 
 /* Returns NULL and *err on failure. */
 struct causes_names *causes_names_load(struct store *db, struct err *err);
@@ -21,3 +23,10 @@ int causes_names_add(struct causes_names *n, struct store *db,
 const char *causes_names_comm(const struct causes_names *n, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_names_pid(const struct causes_names *n, int64_t tid);
+/* Returns the names of silent tasks, "swapper/1 and NAME", which the caller
+ * frees; NULL: there are none. told: of the timeline's threads. */
+char *causes_silent_names(const struct timeline *t, struct thread_names *told,
+			  const struct causes_names *names);
+/* Returns the premise that only records of these names are missing, likewise.
+ */
+char *causes_silent_premise(const struct timeline *t, const char *names);

@@ -402,16 +402,12 @@ static int causes_find_kernels(struct causes_spans *s, struct store *db,
 	bool *of = mem_new(s->n_capture + 1, sizeof(*of));
 	int rc = 0;
 
-	if (s->n_capture)
-		qsort(s->capture, s->n_capture, sizeof(*s->capture),
-		      causes_compare_captures);
+	sort_items(s->capture, s->n_capture, causes_compare_captures);
 	for (size_t i = 0; !rc && i < s->n_capture; i++)
 		if (!of[i])
 			rc = causes_add_kernel(s, db, i, of, err);
 	free(of);
-	if (s->n)
-		qsort(s->kernel, s->n, sizeof(*s->kernel),
-		      causes_compare_kernels);
+	sort_items(s->kernel, s->n, causes_compare_kernels);
 	for (size_t i = 0; i < s->n; i++)
 		if (s->kernel[i].capture == s->capture)
 			s->most = &s->kernel[i];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/causes/timeline.h"
+#include "cli/waits/causes_names.h"
 #include "cli/waits/causes_spans.h"
 #include "cli/waits/irqs.h"
 #include "cli/samples/row_cursor.h"
@@ -122,12 +123,19 @@ const char *causes_types_names(const struct causes_types *ts, size_t i)
 								 : NULL;
 }
 
-/* Calls fn for the rows of a table, which are read from the first one on. */
-static int fields_each_exec(const char *name, struct store *db,
-			    causes_exec_fn *fn, void *arg, struct err *err)
+/* ---- execs */
+
+static int32_t execs_process(void *arg, int32_t tid)
+{
+	return causes_id(causes_names_pid(arg, tid));
+}
+
+/* Reads the rows of a table from the first one on. */
+static int execs_read(const char *table, struct store *db, struct timeline *t,
+		      struct err *err)
 {
 	static const char *const column[] = { "id", "time_ns" };
-	struct causes_fields f = { .name = (char *)name };
+	struct causes_fields f = { .name = (char *)table };
 	struct int_rows *events = int_rows_of(db, "event", column, 2, err);
 	struct int_row event;
 	int rc = events ? fields_open(&f, db, TIMELINE_SEEN, err) : -1;
@@ -135,8 +143,10 @@ static int fields_each_exec(const char *name, struct store *db,
 	while (!rc && (rc = int_rows_next(f.rows, &f.row, err)) > 0) {
 		rc = int_rows_seek(events, f.row.v[0], &event, err);
 		if (rc > 0 && (event.known >> 1 & 1))
-			fn(arg, event.v[1], causes_fields_int(&f, FIELDS_OLD),
-			   causes_fields_int(&f, FIELDS_WOKEN));
+			timeline_rename(
+				t, event.v[1],
+				causes_id(causes_fields_int(&f, FIELDS_OLD)),
+				causes_id(causes_fields_int(&f, FIELDS_WOKEN)));
 		rc = rc < 0 ? -1 : 0;
 	}
 	int_rows_close(f.rows);
@@ -144,12 +154,23 @@ static int fields_each_exec(const char *name, struct store *db,
 	return rc;
 }
 
-int causes_types_each_exec(const struct causes_types *ts, struct store *db,
-			   causes_exec_fn *fn, void *arg, struct err *err)
+/* Of those of the first thread of a process, perf does not tell which thread
+ * went on as the first; the tracepoint does. */
+int causes_types_execs(const struct causes_types *ts, struct store *db,
+		       struct causes_names *names, struct timeline *t,
+		       struct err *err)
 {
+	struct rows *r = rows_of(db, "causes_execs", err);
+
+	while (rows_step(r))
+		timeline_rename(t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
+				causes_id(rows_int(r, CAUSES_EXECS_TID)));
+	timeline_know_processes(t, execs_process, names);
+	if (rows_end(r, err))
+		return -1;
 	for (size_t i = 0; i < ts->n_table; i++)
 		if (ts->table[i].column[FIELDS_OLD] &&
-		    fields_each_exec(ts->table[i].name, db, fn, arg, err))
+		    execs_read(ts->table[i].name, db, t, err))
 			return -1;
 	return 0;
 }

@@ -7,8 +7,10 @@
 
 struct causes_kernel;
 struct causes_fields;
+struct causes_names;
 struct err;
 struct store;
+struct timeline;
 
 enum causes_role {
 	CAUSES_IGNORED,
@@ -93,11 +95,12 @@ int64_t causes_fields_int(const struct causes_fields *f,
  * the next event is read. */
 const char *causes_fields_text(const struct causes_fields *f,
 			       enum causes_field field);
-/* Calls fn for each exec of which the tids before and behind it are told.
+/* Tells the timeline, which has no records so far, when threads called exec,
+ * which may change their tids. names: borrowed as long as it takes records.
  * Returns 0, or -1 and *err. */
-typedef void causes_exec_fn(void *arg, int64_t time, int64_t old, int64_t tid);
-int causes_types_each_exec(const struct causes_types *ts, struct store *db,
-			   causes_exec_fn *fn, void *arg, struct err *err);
+int causes_types_execs(const struct causes_types *ts, struct store *db,
+		       struct causes_names *names, struct timeline *t,
+		       struct err *err);
 /* Returns the name of table i of ts->table if its rows tell who comes or who is
  * woken; NULL: they do not. */
 const char *causes_types_names(const struct causes_types *ts, size_t i);
