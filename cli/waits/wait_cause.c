@@ -137,7 +137,9 @@ static const struct {
 
 #define cause_begins(name, begin) (!strncmp(name, begin, strlen(begin)))
 
-static bool cause_is_any(const char *name, const char *const *begin, size_t n)
+/* Returns whether a name begins with a word of a list. */
+#define cause_is_any(name, list) cause_in_list(name, list, ARRAY_SIZE(list))
+static bool cause_in_list(const char *name, const char *const *begin, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (cause_begins(name, begin[i]))
@@ -145,16 +147,11 @@ static bool cause_is_any(const char *name, const char *const *begin, size_t n)
 	return false;
 }
 
-/* Returns whether the function handles a page fault. */
-static bool cause_is_fault(const char *name)
-{
-	static const char *const begin[] = {
-		"exc_page_fault", "do_user_addr_fault", "handle_mm_fault",
-		"do_page_fault",  "do_mem_abort",	"do_dat_exception",
-	};
-
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
+/* Functions that handle a page fault. */
+static const char *const cause_faults[] = {
+	"exc_page_fault", "do_user_addr_fault", "handle_mm_fault",
+	"do_page_fault",  "do_mem_abort",	"do_dat_exception",
+};
 
 /* Returns what a function of the kernel waits for: one of those that are known,
  * or the entry of a system call. */
@@ -167,15 +164,13 @@ static enum wait_cause cause_of_function(const char *name)
 	};
 	const char *call = NULL;
 
-	for (size_t i = 0;
-	     i < sizeof(cause_functions) / sizeof(*cause_functions); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(cause_functions); i++)
 		if (cause_begins(name, cause_functions[i].begin))
 			return cause_functions[i].cause;
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin) && !call; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begin) && !call; i++)
 		if (cause_begins(name, begin[i]))
 			call = name + strlen(begin[i]);
-	for (size_t i = 0;
-	     call && i < sizeof(cause_calls) / sizeof(*cause_calls); i++)
+	for (size_t i = 0; call && i < ARRAY_SIZE(cause_calls); i++)
 		if (cause_begins(call, cause_calls[i].begin))
 			return cause_calls[i].cause;
 	return WAIT_UNKNOWN;
@@ -191,7 +186,7 @@ static enum wait_cause cause_find(const struct labels *labels,
 	for (size_t i = 0; i < l->n; i++) {
 		const char *name = labels_get(labels, l->label[i])->name;
 
-		if (cause_is_fault(name))
+		if (cause_is_any(name, cause_faults))
 			return WAIT_FAULT;
 		if (!cause)
 			cause = cause_of_function(name);
@@ -259,24 +254,19 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 
 /* ---- where */
 
-/* Returns whether a function belongs to the scheduler, as in every stack of a
- * switch or a wake-up: those of kernel/sched/, and pollwake of fs/select.c. */
-static bool cause_is_scheduler(const char *name)
-{
-	static const char *const begin[] = {
-		"__schedule",	     "schedule",
-		"preempt_schedule",  "io_schedule",
-		"__traceiter_",	     "trace_event_raw_event_",
-		"perf_trace_sched_", "perf_event_",
-		"try_to_wake_up",    "ttwu_",
-		"wake_up_",	     "__wake_up",
-		"swake_up_",	     "default_wake_function",
-		"autoremove_wake_",  "woken_wake_",
-		"pollwake",
-	};
-
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
+/* Functions of the scheduler, as in every stack of a switch or a wake-up: those
+ * of kernel/sched/, and pollwake of fs/select.c. */
+static const char *const cause_scheduler[] = {
+	"__schedule",	     "schedule",
+	"preempt_schedule",  "io_schedule",
+	"__traceiter_",	     "trace_event_raw_event_",
+	"perf_trace_sched_", "perf_event_",
+	"try_to_wake_up",    "ttwu_",
+	"wake_up_",	     "__wake_up",
+	"swake_up_",	     "default_wake_function",
+	"autoremove_wake_",  "woken_wake_",
+	"pollwake",
+};
 
 bool wait_cause_is_lock(const char *name)
 {
@@ -295,7 +285,7 @@ bool wait_cause_is_lock(const char *name)
 	name += strspn(name, "_");
 	/* glibc's own name of a function that others may replace */
 	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+	return cause_is_any(name, begin);
 }
 
 /* Returns whether a function of the kernel takes a lock for its caller: those
@@ -318,8 +308,7 @@ static bool cause_takes_lock(const char *name)
 	if (wait_cause_is_lock(name))
 		return true;
 	name += strspn(name, "_");
-	return !strcmp(name, "down") ||
-	       cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+	return !strcmp(name, "down") || cause_is_any(name, begin);
 }
 
 /* Returns whether an image is the library of C or C++ or a part of it, or the
@@ -334,7 +323,7 @@ static bool cause_is_libc(const char *path)
 	};
 	const char *name = path[0] == '/' ? path_base(path) : path;
 
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+	return cause_is_any(name, begin);
 }
 
 /* Returns whether a function is of one of these libraries, linked into the
@@ -355,9 +344,9 @@ static bool cause_is_static_libc(const char *name, bool inner)
 		"waitid",	 "waitpid",	    "write",
 	};
 
-	if (cause_is_any(name, begin, sizeof(begin) / sizeof(*begin)))
+	if (cause_is_any(name, begin))
 		return true;
-	for (size_t i = 0; inner && i < sizeof(call) / sizeof(*call); i++)
+	for (size_t i = 0; inner && i < ARRAY_SIZE(call); i++)
 		if (!strcmp(name, call[i]))
 			return true;
 	return false;
@@ -376,7 +365,7 @@ static bool cause_is_code(const struct label *l)
 
 	return l->kind != LABEL_MISSING && l->kind != LABEL_GROUP &&
 	       l->kind != LABEL_WAIT && strcmp(l->name, "[unknown]") != 0 &&
-	       !cause_is_any(l->name, data, ARRAY_SIZE(data));
+	       !cause_is_any(l->name, data);
 }
 
 /* A function without a frame of its own hides the one that called it, or the
@@ -401,7 +390,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		const struct label *f = labels_get(labels, l->label[i]);
 
 		if (f->kernel && !kernel.has_in &&
-		    !cause_is_scheduler(f->name)) {
+		    !cause_is_any(f->name, cause_scheduler)) {
 			kernel.has_in = true;
 			kernel.in = l->label[i];
 			*depth = i + 1;
@@ -460,7 +449,9 @@ const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 
 		if (cause_is_gap(f))
 			*missing = true;
-		else if (f->kernel ? kernel && !cause_is_scheduler(f->name) &&
+		else if (f->kernel ? kernel &&
+					     !cause_is_any(f->name,
+							   cause_scheduler) &&
 					     !cause_takes_lock(f->name)
 				   : !cause_is_library(f, true))
 			return cause_is_code(f) ? f->name : "";
@@ -482,45 +473,21 @@ void wait_causes_cut(const struct wait_causes *c, struct label_list *l)
 
 /* ---- in what it was woken */
 
-static bool cause_is_timer(const char *name)
-{
-	static const char *const begin[] = {
-		"hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
-		"call_timer_fn",  "run_timer_softirq",	  "process_timeout",
-	};
+static const char *const cause_timers[] = {
+	"hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
+	"call_timer_fn",  "run_timer_softirq",	  "process_timeout",
+};
 
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
+static const char *const cause_irqs[] = {
+	"handle_irq_event", "common_interrupt", "__common_interrupt",
+	"gic_handle_irq",   "do_IRQ",		"handle_softirqs",
+	"__do_softirq",	    "irq_exit_rcu",	"__irq_exit_rcu",
+	"__sysvec_",	    "sysvec_",		"flush_smp_call_function_queue",
+	"el1_interrupt",    "el0_interrupt",
+};
 
-static bool cause_is_irq(const char *name)
-{
-	static const char *const begin[] = {
-		"handle_irq_event",
-		"common_interrupt",
-		"__common_interrupt",
-		"gic_handle_irq",
-		"do_IRQ",
-		"handle_softirqs",
-		"__do_softirq",
-		"irq_exit_rcu",
-		"__irq_exit_rcu",
-		"__sysvec_",
-		"sysvec_",
-		"flush_smp_call_function_queue",
-		"el1_interrupt",
-		"el0_interrupt",
-	};
-
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
-
-static bool cause_is_softirq(const char *name)
-{
-	static const char *const begin[] = { "handle_softirqs", "__do_softirq",
-					     "__softirqentry_text_start" };
-
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
+static const char *const cause_softirqs[] = { "handle_softirqs", "__do_softirq",
+					      "__softirqentry_text_start" };
 
 /* Returns how the softirq in frame `at` was entered, by the next frames
  * outwards. */
@@ -540,13 +507,12 @@ static enum timeline_context cause_of_softirq(const struct labels *labels,
 	while (at-- > 0) {
 		const char *f = labels_get(labels, l->label[at])->name;
 
-		if (cause_is_any(f, own, sizeof(own) / sizeof(*own)))
+		if (cause_is_any(f, own))
 			return CONTEXT_INLINE;
-		if (cause_is_any(f, after, sizeof(after) / sizeof(*after)))
+		if (cause_is_any(f, after))
 			return CONTEXT_SOFTIRQ;
-		if (!cause_is_softirq(f) &&
-		    !cause_is_any(f, between,
-				  sizeof(between) / sizeof(*between)))
+		if (!cause_is_any(f, cause_softirqs) &&
+		    !cause_is_any(f, between))
 			return CONTEXT_SOFTIRQ_UNKNOWN;
 	}
 	return CONTEXT_SOFTIRQ_UNKNOWN;
@@ -554,14 +520,9 @@ static enum timeline_context cause_of_softirq(const struct labels *labels,
 
 /* Where all of the kernel's work for a thread begins: a stack that reaches it,
  * without any interrupt, is the thread's own. */
-static bool cause_is_entry(const char *name)
-{
-	static const char *const begin[] = { "do_syscall_",  "ret_from_fork",
+static const char *const cause_entries[] = { "do_syscall_",  "ret_from_fork",
 					     "el0_svc",	     "do_el0_svc",
 					     "__do_syscall", "system_call" };
-
-	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
-}
 
 /* Returns the vector of the softirq whose function this is; -1: of none. */
 static int cause_vector(const char *name)
@@ -588,7 +549,7 @@ static int cause_vector(const char *name)
 		{ "rcu_process_callbacks", 9 },
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (cause_begins(name, functions[i].begin))
 			return functions[i].vector;
 	return -1;
@@ -607,16 +568,17 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 	for (size_t i = 0; i < l->n; i++) {
 		const char *f = labels_get(labels, l->label[i])->name;
 
-		timed |= cause_is_timer(f);
+		timed |= cause_is_any(f, cause_timers);
 		work |= !strncmp(f, "irq_work_", 9);
-		entered |= cause_is_entry(f);
-		if (cause_is_softirq(f))
+		entered |= cause_is_any(f, cause_entries);
+		if (cause_is_any(f, cause_softirqs))
 			context = cause_of_softirq(labels, l, i), *vector = -1;
 		else if (i &&
-			 cause_is_softirq(
-				 labels_get(labels, l->label[i - 1])->name))
+			 cause_is_any(labels_get(labels, l->label[i - 1])->name,
+				      cause_softirqs))
 			*vector = cause_vector(f);
-		else if (cause_is_irq(f) && context != CONTEXT_INLINE)
+		else if (cause_is_any(f, cause_irqs) &&
+			 context != CONTEXT_INLINE)
 			context = CONTEXT_HARDIRQ;
 	}
 	/* the tick, which is a timer, runs work that interrupts had left: it
