@@ -314,8 +314,7 @@ static void intervals_drop_roles(struct intervals *iv)
 			iv->role[n++] = *r;
 	}
 	iv->n_role = n;
-	if (n)
-		qsort(iv->role, n, sizeof(*iv->role), intervals_compare_roles);
+	sort_items(iv->role, n, intervals_compare_roles);
 	for (size_t i = 0; i < n; i++) {
 		struct intervals_type *t = &iv->type[iv->role[i].type];
 

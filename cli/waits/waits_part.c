@@ -174,9 +174,7 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 		if (before == i && waits_read_lives(p, db, together, err))
 			return -1;
 	}
-	if (p->n_life)
-		qsort(p->life, p->n_life, sizeof(*p->life),
-		      waits_compare_lives);
+	sort_items(p->life, p->n_life, waits_compare_lives);
 	return 0;
 }
 

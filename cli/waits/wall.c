@@ -194,7 +194,7 @@ int wall_load_intervals(struct store *db, const char *path,
 		snprintf(sums->premise, sizeof(sums->premise), "%s",
 			 intervals_sums(b.iv).premise);
 	if (!rc && b.n) {
-		qsort(b.at, b.n, sizeof(*b.at), wall_compare_begins);
+		sort_items(b.at, b.n, wall_compare_begins);
 		ev = events_open_few(db, filter, err);
 		rc = ev ? 0 : -1;
 	}
