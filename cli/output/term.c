@@ -79,7 +79,7 @@ static const char *const term_code[] = {
 	[LINE_START] = "\r",	    [LINE_REST] = "\033[K",
 };
 enum {
-	TERM_CODES = sizeof(term_code) / sizeof(*term_code)
+	TERM_CODES = ARRAY_SIZE(term_code)
 };
 
 /* Returns what stands for a sequence until it is sent: ESC, a number that no
@@ -166,8 +166,16 @@ FILE *term_lines_begin(struct term_lines *l, FILE *out)
 	return l->stream ? l->stream : out;
 }
 
+FILE *term_lines_begin_at(struct term_lines *l, FILE *out, int width)
+{
+	*l = (struct term_lines){ .out = out, .width = width };
+	return l->stream = mem_stream(&l->text, &l->len);
+}
+
 void term_lines_end(struct term_lines *l)
 {
+	int width = l->width ? l->width : term_columns(l->out);
+
 	if (!l->stream)
 		return;
 	mem_stream_end(l->stream);
@@ -176,7 +184,8 @@ void term_lines_end(struct term_lines *l)
 		bool more = line[n] != '\0';
 
 		line[n] = '\0';
-		term_wrap(l->out, line, 0, 2, term_columns(l->out));
+		if (n || !l->width)
+			term_wrap(l->out, line, 0, l->width ? 0 : 2, width);
 		line += n + more;
 	}
 	free(l->text);

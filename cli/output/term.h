@@ -52,9 +52,13 @@ struct term_lines {
 	FILE *out, *stream;
 	char *text;
 	size_t len;
+	int width; /* of all lines; 0: as above */
 };
 
 /* Returns the stream to write the lines to. */
 FILE *term_lines_begin(struct term_lines *l, FILE *out);
+/* The same for lines of at most `width` columns wherever they go, without
+ * indentation; empty ones are left out. */
+FILE *term_lines_begin_at(struct term_lines *l, FILE *out, int width);
 /* Closes the stream and prints the lines. */
 void term_lines_end(struct term_lines *l);

@@ -11,6 +11,7 @@ struct err;
 struct json;
 struct labels;
 struct store;
+struct term_lines;
 
 struct path_opts {
 	int64_t tid;	  /* -1: any */
@@ -105,8 +106,9 @@ const char *path_tell(const struct path_run *r, uint32_t thread);
  */
 void path_put_premise(const struct path_run *r, const struct chain *c,
 		      FILE *out);
-/* Writes lines to standard output, wrapped at 80 columns; s is changed. */
-void path_put_wrapped(char *s);
+/* Returns where to write lines that term_lines_end() prints, wrapped at 80
+ * columns. */
+FILE *path_lines_begin(struct term_lines *l);
 /* Writes ", nothing lost in this time", or a line that says what was. */
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to);
@@ -149,9 +151,6 @@ struct path_program {
 	uint32_t thread; /* its first */
 	int64_t from, to;
 };
-/* Returns 0, or -1 and *err. */
-int path_program_find(const struct path_run *r, struct path_program *out,
-		      struct err *err);
 
 /* The first lines of a chain, which it adds. own: what the thread itself did
  * comes first. */

@@ -1,14 +1,15 @@
 /* path_lists.h - the waits and wake-ups of each thread, listed when they are
- * first asked for, and numbered when an id is. */
+ * first asked for, and numbered when an id is; and what its waits are put down
+ * to, as rows of table blame of backstitch-schema(5). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/causes/proof.h"
+#include "cli/path/path.h"
 
+struct path_blame;
 struct path_lists;
-struct path_run;
 
 struct path_list {
 	uint32_t *wait; /* numbers of their first pieces */
@@ -34,3 +35,19 @@ int64_t path_list_wait_id(struct path_lists *l, uint32_t thread, uint32_t wait);
  * if there is none. */
 bool path_lists_find(struct path_lists *l, int64_t id, bool wakes,
 		     uint32_t *thread, size_t *item);
+
+struct blame_row {
+	uint32_t thread; /* that waited */
+	struct path_sum sum;
+	uint64_t waits;
+};
+
+/* r: open, and borrowed. */
+struct path_blame *path_blame_new(struct path_run *r);
+void path_blame_free(struct path_blame *b); /* NULL is fine */
+/* Return row i of a thread, whose rows are made when it is first asked for, or
+ * of all threads, most time first; NULL behind the last. Valid until the next
+ * call. */
+const struct blame_row *path_blame_row(struct path_blame *b, uint32_t thread,
+				       size_t i);
+const struct blame_row *path_blame_any(struct path_blame *b, size_t i);

@@ -124,16 +124,14 @@ static struct own_part *own_parts(struct own *o, const struct chain *c,
 	*n = 0;
 	for (size_t i = 0; i < c->n; i++)
 		part[i] = own_part(o, c, thread, &c->segment[i]);
-	if (c->n)
-		qsort(part, c->n, sizeof(*part), own_compare_keys);
+	sort_items(part, c->n, own_compare_keys);
 	for (size_t i = 0; i < c->n; i++) {
 		if (*n && !own_compare_keys(&part[*n - 1], &part[i]))
 			part[*n - 1].ns += part[i].ns;
 		else
 			part[(*n)++] = part[i];
 	}
-	if (*n)
-		qsort(part, *n, sizeof(*part), own_compare);
+	sort_items(part, *n, own_compare);
 	return part;
 }
 

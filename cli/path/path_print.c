@@ -9,6 +9,33 @@
 #include "cli/stacks/stacks.h"
 #include "cli/waits/wait_cause.h"
 #include "cli/output/json.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+
+/* Finds the program with which the recording began, from its start to its end.
+ * Returns 0, or -1 and *err. */
+static int path_program_find(const struct path_run *r, struct path_program *out,
+			     struct err *err)
+{
+	struct rows *q = rows_of(r->db, "path_program", err);
+	int64_t first, last;
+
+	*out = (struct path_program){ .pid = -1 };
+	timeline_span(r->t, &first, &last);
+	if (rows_step(q)) {
+		int64_t pid = rows_int(q, PATH_PROGRAM_PID);
+
+		out->from = rows_int(q, PATH_PROGRAM_T0);
+		out->to = rows_int_or(q, PATH_PROGRAM_T1, last);
+		out->thread = pid > 0 && pid < INT32_MAX
+				      ? timeline_thread(r->t, (int32_t)pid)
+				      : TIMELINE_NONE;
+		if (out->thread != TIMELINE_NONE && out->from < out->to &&
+		    out->from >= first && out->to <= last)
+			out->pid = pid;
+	}
+	return rows_end(q, err);
+}
 
 static int path_has_wait(void *arg, const struct path_wait *w, struct err *err)
 {
@@ -71,8 +98,7 @@ static int path_answer(struct path_run *r, struct err *err)
 	}
 	json_answer(&j, stdout, JSON_PRETTY);
 	path_json(r, &j, thread, r->o->from, r->o->to);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 	return 0;
 }
 

@@ -175,7 +175,7 @@ static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
 	*n = 0;
 	if (!c->n)
 		return sum;
-	qsort(sum, c->n, sizeof(*sum), path_compare_keys);
+	sort_items(sum, c->n, path_compare_keys);
 	for (size_t i = 1; i < c->n; i++) {
 		if (path_compare_keys(&sum[*n], &sum[i])) {
 			sum[++*n] = sum[i];
@@ -184,7 +184,7 @@ static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
 		sum[*n].ns += sum[i].ns;
 	}
 	++*n;
-	qsort(sum, *n, sizeof(*sum), path_compare_sums);
+	sort_items(sum, *n, path_compare_sums);
 	return sum;
 }
 

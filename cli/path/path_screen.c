@@ -152,11 +152,9 @@ static size_t path_fit(const char *s, size_t width, size_t *columns)
 	return (size_t)(at - s);
 }
 
-void path_put_wrapped(char *s)
+FILE *path_lines_begin(struct term_lines *l)
 {
-	for (const char *line; (line = strsep(&s, "\n")) != NULL;)
-		if (*line)
-			term_wrap(stdout, line, 0, 0, LINE_WIDTH);
+	return term_lines_begin_at(l, stdout, LINE_WIDTH);
 }
 
 static void path_put_trust(struct path_run *r, const struct chain *c,
@@ -168,9 +166,8 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	char ns[32];
 	char share[16];
-	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	struct term_lines lines;
+	FILE *out = path_lines_begin(&lines);
 
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
@@ -191,19 +188,17 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 		fprintf(out, ", %s not known",
 			human_percent(share, sizeof(share), unknown, all));
 	path_put_losses(r, out, from, to);
-	mem_stream_end(out);
-	path_put_wrapped(text);
-	free(text);
+	term_lines_end(&lines);
 }
 
 /* own: the thread of which the line above has told; TIMELINE_NONE: none. */
 static void path_put_sums(const struct path_run *r, const struct chain *c,
 			  int64_t ns, uint32_t own)
 {
-	char *text;
-	size_t len, n;
+	size_t n;
 	size_t shown = 0;
-	FILE *out = mem_stream(&text, &len);
+	struct term_lines lines;
+	FILE *out = path_lines_begin(&lines);
 	struct path_sum *sum = path_sums_of_all(c, &n);
 	char share[16];
 
@@ -219,10 +214,8 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 		path_put_thread(r, sum[i].thread, out);
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
-	mem_stream_end(out);
-	path_put_wrapped(text);
+	term_lines_end(&lines);
 	putchar('\n');
-	free(text);
 	free(sum);
 }
 

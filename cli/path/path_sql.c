@@ -9,7 +9,6 @@
 #include "cli/waits/offcpu.h"
 #include "cli/waits/wait_cause.h"
 #include "cli/path/path.h"
-#include "cli/path/path_blame.h"
 #include "cli/path/path_lists.h"
 #include "schema/columns.h"
 #include "schema/db/given.h"
@@ -698,9 +697,7 @@ struct path_sql *path_sql_new(struct store *db, const char *path,
 	s->r.o = &s->o;
 	s->r.db = db;
 	s->r.path = path;
-	if (!store_give_tables(db, sql_tables,
-			       sizeof(sql_tables) / sizeof(*sql_tables), s,
-			       err))
+	if (!store_give_tables(db, sql_tables, ARRAY_SIZE(sql_tables), s, err))
 		return s;
 	path_sql_free(s);
 	return NULL;

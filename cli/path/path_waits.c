@@ -12,6 +12,7 @@
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
+#include "cli/output/term.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -55,8 +56,7 @@ static int path_compare_waits(const void *pa, const void *pb)
 
 static void path_cut_waits(struct path_longest *l)
 {
-	if (l->n)
-		qsort(l->wait, l->n, sizeof(*l->wait), path_compare_waits);
+	sort_items(l->wait, l->n, path_compare_waits);
 	if (l->n <= l->keep)
 		return;
 	l->n = l->keep;
@@ -170,8 +170,7 @@ static void path_put_grid(const struct path_run *r, const struct grid *g,
 	}
 	json_answer(&j, stdout, JSON_COMPACT);
 	grid_json(g, &j, key);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 /* Fills a new grid with the waits from *at on, at most n, and moves *at. */
@@ -179,8 +178,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 				    size_t n)
 {
 	struct grid *g =
-		grid_new(path_wait_columns, sizeof(path_wait_columns) /
-						    sizeof(*path_wait_columns));
+		grid_new(path_wait_columns, ARRAY_SIZE(path_wait_columns));
 	struct path_run *r = l->r;
 
 	grid_names(g, "In", true);
@@ -276,8 +274,7 @@ static void path_put_waits_json(struct path_longest *l)
 	json_end(&j);
 	json_uint(&j, "asked_ns", l->r->asked);
 	json_uint(&j, "proved_ns", l->r->proved);
-	json_end(&j);
-	json_newline(&j);
+	json_finish(&j);
 }
 
 static void path_put_waits(struct path_longest *l)
@@ -289,9 +286,8 @@ static void path_put_waits(struct path_longest *l)
 	int64_t to = r->o->to;
 	char ns[32];
 	char share[16];
-	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	struct term_lines lines;
+	FILE *out = path_lines_begin(&lines);
 
 	if (!r->o->timed)
 		timeline_span(r->t, &from, &to);
@@ -312,9 +308,7 @@ static void path_put_waits(struct path_longest *l)
 		"\n'--time TIME --tid TID' shows the chain of one, '%s--worst "
 		"3' of the longest",
 		r->o->pid < 0 ? "" : "--tid TID ");
-	mem_stream_end(out);
-	path_put_wrapped(text);
-	free(text);
+	term_lines_end(&lines);
 	putchar('\n');
 	path_put_grid(r, g, "waits");
 	if (r->unknown)
@@ -345,18 +339,13 @@ static void path_put_worst(struct path_longest *l)
 	}
 	if (l->r->o->json) {
 		json_end(&j);
-		json_end(&j);
-		json_newline(&j);
+		json_finish(&j);
 	} else if (l->idle || l->only_idle) {
-		char *text;
-		size_t len;
-		FILE *out = mem_stream(&text, &len);
+		struct term_lines lines;
 
-		path_put_idle(l, out);
-		mem_stream_end(out);
 		putchar('\n');
-		path_put_wrapped(text);
-		free(text);
+		path_put_idle(l, path_lines_begin(&lines));
+		term_lines_end(&lines);
 	}
 }
 
@@ -606,15 +595,13 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 
 static void path_put_shares(struct path_shares *p, const char *key)
 {
-	struct grid *g = grid_new(path_share_columns,
-				  sizeof(path_share_columns) /
-					  sizeof(*path_share_columns));
+	struct grid *g =
+		grid_new(path_share_columns, ARRAY_SIZE(path_share_columns));
 	size_t n = p->n < p->r->o->limit ? p->n : p->r->o->limit;
 	char ns[32];
 	char share[16];
 
-	if (p->n)
-		qsort(p->share, p->n, sizeof(*p->share), path_compare_shares);
+	sort_items(p->share, p->n, path_compare_shares);
 	for (size_t i = 0; i < n; i++) {
 		const struct path_share *s = &p->share[i];
 
