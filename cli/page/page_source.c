@@ -15,6 +15,7 @@
 #include "cli/tables/annotate.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/symbolize.h"
 
 /* What a page of a few hundred kB has room for. */
@@ -70,7 +71,7 @@ static void page_source_choose(struct page_source *p)
 	for (size_t i = 0; i < p->h.n_func; i++)
 		if (p->h.func[i].name)
 			list[n++] = &p->h.func[i];
-	qsort(list, n, sizeof(*list), page_source_compare);
+	sort_items(list, n, page_source_compare);
 	p->n_func = n < FUNCTIONS_MAX ? n : FUNCTIONS_MAX;
 	p->func = mem_new(p->n_func + 1, sizeof(*p->func));
 	for (size_t i = 0; i < p->n_func; i++)

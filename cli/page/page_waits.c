@@ -2,16 +2,302 @@
 #include "cli/page/page_waits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "cli/causes/chain.h"
 #include "cli/stacks/stacks.h"
+#include "cli/waits/causes.h"
 #include "cli/waits/wait_cause.h"
 #include "cli/waits/waits.h"
 #include "cli/waits/wall.h"
 #include "cli/output/json.h"
 #include "cli/page/page_bytes.h"
-#include "cli/page/page_chains.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* ---- the causes of waits */
+
+/* A wait that a chain is asked for. */
+struct page_chain_ask {
+	int64_t tid, from, to;
+	uint32_t wait; /* number in the page */
+	uint32_t comm; /* comm.id of the thread */
+};
+
+#define CHAINS_MAX 1000
+#define SEGMENTS_MAX 100000 /* of all chains */
+#define SEGMENTS_EACH 2000  /* a chain of more is left out */
+
+struct page_edge {
+	int64_t time;
+	uint32_t waiter, waker; /* comm.id */
+	enum chain_state what;
+	enum proof proof;
+	uint32_t irq; /* 1 + number of the interrupt's name; 0: it has none */
+};
+
+/* A chain whose edges are numbered from 0; each segment has its comm.id. */
+struct page_chain {
+	struct page_chain_ask ask;
+	struct chain chain;
+	struct page_edge *edge;
+	size_t n_edge;
+	uint32_t *comm;
+};
+
+struct page_chains {
+	const struct stacks *stacks;
+	struct page_chain *chain;
+	size_t n, cap;
+	size_t segments, asked;
+	struct intern irq_index; /* of irq[] */
+	struct arena text;
+	const char **irq;
+	size_t n_irq, cap_irq;
+	const char *premise; /* what is proved rests on; NULL: nothing */
+	struct page_bytes bytes;
+};
+
+static void page_chain_release(struct page_chain *c)
+{
+	chain_release(&c->chain);
+	free(c->edge);
+	free(c->comm);
+}
+
+static void page_chains_release(struct page_chains *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		page_chain_release(&p->chain[i]);
+	free(p->chain);
+	free(p->irq);
+	intern_release(&p->irq_index);
+	arena_release(&p->text);
+	free(p->bytes.byte);
+}
+
+/* ---- which */
+
+static uint64_t page_chains_length(const struct page_chain_ask *a)
+{
+	return (uint64_t)a->to - (uint64_t)a->from;
+}
+
+static int page_chains_compare(const void *pa, const void *pb)
+{
+	const struct page_chain_ask *a = pa;
+	const struct page_chain_ask *b = pb;
+
+	return compare_numbers(a->tid, b->tid)
+		       ?: compare_numbers(page_chains_length(b),
+					  page_chains_length(a))
+		       ?: compare_numbers(a->wait, b->wait);
+}
+
+struct page_rank {
+	uint32_t rank; /* among those of its thread */
+	uint32_t ask;
+	uint64_t ns;
+};
+
+static int page_chains_compare_ranks(const void *pa, const void *pb)
+{
+	const struct page_rank *a = pa;
+	const struct page_rank *b = pb;
+
+	return compare_numbers(a->rank, b->rank)
+		       ?: compare_numbers(b->ns, a->ns)
+		       ?: compare_numbers(a->ask, b->ask);
+}
+
+/* Returns the asks in the order in which they are answered. */
+static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
+{
+	struct page_rank *r = mem_new(n + 1, sizeof(*r));
+
+	sort_items(ask, n, page_chains_compare);
+	for (size_t i = 0; i < n; i++)
+		r[i] = (struct page_rank){
+			.rank = i && ask[i].tid == ask[i - 1].tid
+					? r[i - 1].rank + 1
+					: 0,
+			.ask = (uint32_t)i,
+			.ns = page_chains_length(&ask[i]),
+		};
+	sort_items(r, n, page_chains_compare_ranks);
+	return r;
+}
+
+/* ---- one chain */
+
+static uint32_t page_chain_comm(const struct page_chains *p,
+				const struct causes *c,
+				const struct proof_edge *e)
+{
+	uint32_t comm = causes_stack_at(c, e->stack)->comm;
+
+	return comm ? comm : stacks_comm_of_tid(p->stacks, e->waker);
+}
+
+/* Returns 1 + the number of the name that an interrupt has besides its kind. */
+static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
+				const struct proof_edge *e)
+{
+	enum chain_state leaf = chain_leaf(e);
+	const char *what = causes_what(c, e);
+	uint32_t id;
+
+	if (leaf == CHAIN_STATES || !what ||
+	    !strcmp(what, chain_state_word(leaf)))
+		return 0;
+	id = intern_add_bytes(&p->irq_index, what, strlen(what));
+	if (id == p->n_irq)
+		*mem_add(p->irq, p->n_irq, p->cap_irq) =
+			arena_strdup(&p->text, what);
+	return id + 1;
+}
+
+static void page_chain_make(struct page_chains *p, const struct causes *c,
+			    struct proofs *pr, const struct page_chain_ask *a)
+{
+	const struct timeline *t = causes_timeline(c);
+	struct page_chain out = { .ask = *a };
+	const struct chain_ask ask = {
+		.thread = a->tid > 0 && a->tid < INT32_MAX
+				  ? timeline_thread(t, (int32_t)a->tid)
+				  : TIMELINE_NONE,
+		.from = a->from,
+		.to = a->to,
+	};
+	uint32_t *id; /* of the chain's edges, ascending */
+
+	if (ask.thread == TIMELINE_NONE)
+		return;
+	chain_walk(&out.chain, pr, t, &ask);
+	if (out.chain.n > SEGMENTS_EACH) {
+		page_chain_release(&out);
+		return;
+	}
+	id = chain_edges(&out.chain, &out.n_edge);
+	out.edge = mem_new(out.n_edge + 1, sizeof(*out.edge));
+	out.comm = mem_new(out.chain.n + 1, sizeof(*out.comm));
+	/* names the threads on the way to each segment, and numbers its edges
+	 * anew, from 0 in the order of their ids */
+	for (size_t i = 0; i < out.chain.n; i++) {
+		const struct chain_segment *s = &out.chain.segment[i];
+		uint32_t comm = out.ask.comm;
+
+		for (uint32_t k = 0; k < s->depth; k++) {
+			uint32_t *edge = &out.chain.path[s->path + k];
+			const struct proof_edge e = proofs_edge(pr, *edge);
+			enum chain_state what = chain_leaf(&e);
+			uint32_t waker = what == CHAIN_STATES
+						 ? page_chain_comm(p, c, &e)
+						 : comm;
+
+			*edge = (uint32_t)search_where(out.n_edge, n,
+						       id[n] >= *edge);
+			out.edge[*edge] = (struct page_edge){
+				.time = e.time,
+				.waiter = comm,
+				.waker = waker,
+				.what = what,
+				.proof = e.proof,
+				.irq = page_chains_irq(p, c, &e),
+			};
+			/* one that is not followed stays with its waiter */
+			if (k + 1 < s->depth || e.waiter != s->thread)
+				comm = waker;
+		}
+		out.comm[i] = comm;
+	}
+	free(id);
+	p->segments += out.chain.n;
+	*mem_add(p->chain, p->n, p->cap) = out;
+}
+
+/* Makes the chains of waits of one capture: the longest of each thread first,
+ * until there are as many as a page can hold. The asks change their order. */
+static void page_chains_add(struct page_chains *p, const struct causes *c,
+			    struct page_chain_ask *ask, size_t n)
+{
+	struct page_rank *r = page_chains_rank(ask, n);
+	struct proofs *pr = proofs_new(causes_timeline(c));
+	struct causes_premise premise = causes_premise(c);
+
+	if (premise.words || premise.none)
+		p->premise = premise.words ? premise.words : premise.none;
+	p->asked += n;
+	for (size_t i = 0;
+	     i < n && p->n < CHAINS_MAX && p->segments < SEGMENTS_MAX; i++)
+		page_chain_make(p, c, pr, &ask[r[i].ask]);
+	proofs_free(pr);
+	free(r);
+}
+
+/* ---- the page */
+
+/* Writes how many there are, how many waits have none, words of states, names
+ * of interrupts, and the premise. */
+static void page_chains_meta(const struct page_chains *p, struct json *j)
+{
+	json_object(j, "chains");
+	json_uint(j, "n", p->n);
+	json_uint(j, "left_out", p->asked - p->n);
+	json_array(j, "states");
+	for (int i = 0; i < CHAIN_STATES; i++)
+		json_text(j, NULL, chain_state_word((enum chain_state)i));
+	json_end(j);
+	json_array(j, "irqs");
+	for (size_t i = 0; i < p->n_irq; i++)
+		json_text(j, NULL, p->irq[i]);
+	json_end(j);
+	json_text(j, "premise", p->premise);
+	json_end(j);
+}
+
+/* Encodes the block; thread_of numbers the threads of the page by comm.id. */
+static void page_chains_encode(struct page_chains *p,
+			       uint32_t (*thread_of)(void *arg, uint32_t comm),
+			       void *arg)
+{
+	struct page_bytes *b = &p->bytes;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct page_chain *c = &p->chain[i];
+
+		page_bytes_add(b, c->ask.wait);
+		page_bytes_add(b, c->n_edge);
+		page_bytes_add(b, c->chain.n);
+		for (size_t k = 0; k < c->n_edge; k++) {
+			const struct page_edge *e = &c->edge[k];
+
+			page_bytes_signed(b, (uint64_t)e->time -
+						     (uint64_t)c->ask.from);
+			page_bytes_add(b, thread_of(arg, e->waiter));
+			page_bytes_add(b, thread_of(arg, e->waker));
+			page_bytes_add(b, e->what);
+			page_bytes_add(b, e->proof);
+			page_bytes_add(b, e->irq);
+		}
+		for (size_t k = 0; k < c->chain.n; k++) {
+			const struct chain_segment *s = &c->chain.segment[k];
+
+			page_bytes_add(b, (uint64_t)s->to - (uint64_t)s->from);
+			page_bytes_add(b, thread_of(arg, c->comm[k]));
+			page_bytes_add(b, s->state);
+			page_bytes_add(b, s->proof);
+			page_bytes_add(b,
+				       s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+			page_bytes_add(b, s->depth);
+			for (uint32_t d = 0; d < s->depth; d++)
+				page_bytes_add(b, c->chain.path[s->path + d]);
+		}
+	}
+}
+
+/* ---- waits */
 
 struct page_wait {
 	int64_t from, to, ready; /* ready: INT64_MAX: not known */
@@ -41,7 +327,7 @@ struct page_waits {
 	size_t n_run, cap_run;
 	struct offcpu_sums sums;
 	struct page_bytes waits, runs;
-	struct page_chains *chains;
+	struct page_chains chains;
 	struct page_chain_ask *ask; /* of the capture that is read */
 	size_t n_ask, cap_ask;
 };
@@ -128,7 +414,7 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 
 	p->stacks = s;
 	p->causes = wait_causes_new(s);
-	p->chains = page_chains_new(s);
+	p->chains.stacks = s;
 	p->event = -1;
 	ask.causes = p->causes;
 	w = waits_open(db, path, &ask, err);
@@ -138,7 +424,7 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 		} else if (item.kind == WAITS_RUN) {
 			page_waits_take_run(p, &item.run);
 		} else {
-			page_chains_add(p->chains, waits_causes(w), p->ask,
+			page_chains_add(&p->chains, waits_causes(w), p->ask,
 					p->n_ask);
 			p->n_ask = 0;
 		}
@@ -155,7 +441,7 @@ void page_waits_free(struct page_waits *w)
 	if (!w)
 		return;
 	wait_causes_free(w->causes);
-	page_chains_free(w->chains);
+	page_chains_release(&w->chains);
 	free(w->ask);
 	intern_release(&w->words);
 	free(w->wait);
@@ -189,7 +475,7 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 		json_text(j, NULL, intern_get(&w->words, i));
 	json_end(j);
 	json_end(j);
-	page_chains_meta(w->chains, j);
+	page_chains_meta(&w->chains, j);
 }
 
 void page_waits_encode(struct page_waits *w, int64_t t0,
@@ -217,7 +503,7 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		}
 		last = from;
 	}
-	page_chains_encode(w->chains, thread_of, arg);
+	page_chains_encode(&w->chains, thread_of, arg);
 	last = (uint64_t)t0;
 	for (size_t i = 0; i < w->n_run; i++) {
 		const struct page_run *x = &w->run[i];
@@ -235,5 +521,5 @@ void page_waits_write(const struct page_waits *w, FILE *out)
 {
 	page_bytes_write(&w->waits, "waits", out);
 	page_bytes_write(&w->runs, "runs", out);
-	page_chains_write(w->chains, out);
+	page_bytes_write(&w->chains.bytes, "chains", out);
 }
