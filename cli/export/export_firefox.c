@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/export/firefox/firefox_marks.h"
+#include "cli/output/json.h"
 #include "cli/samples/code.h"
 #include "cli/names/code_place.h"
 #include "cli/samples/events.h"
 #include "cli/export/export.h"
 #include "cli/export/firefox/firefox.h"
-#include "cli/export/firefox/firefox_out.h"
 #include "cli/export/firefox/firefox_threads.h"
+#include "cli/samples/notes.h"
 #include "cli/stacks/label.h"
 #include "cli/samples/loss_rows.h"
 #include "cli/stacks/stacks.h"
@@ -21,7 +23,10 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
+#include "stitch/files/path.h"
 #include "stitch/verdict.h"
+
+#define NS_PER_MS 1000000u
 
 struct job {
 	FILE *out;
@@ -115,6 +120,107 @@ static int take_waits(struct job *j, struct err *err)
 	return rc;
 }
 
+/* ---- the profile */
+
+static void firefox_put_note(void *arg, const char *line)
+{
+	struct json *j = arg;
+
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "label", "Note");
+	json_text(j, "format", "string");
+	json_text(j, "value", line);
+	json_end(j);
+}
+
+/* Returns the mean interval of samples of time in ns; of others it is not
+ * known. */
+static uint64_t interval(const struct job *j, bool is_time)
+{
+	if (is_time && j->samples && j->weight / j->samples)
+		return j->weight / j->samples;
+	return NS_PER_MS;
+}
+
+/* event: what is exported. */
+static int firefox_put_meta(struct json *j, const struct job *d,
+			    const char *event, bool is_time, struct err *err)
+{
+	json_object(j, "meta");
+	json_int(j, "version", FIREFOX_GECKO_VERSION);
+	json_int(j, "preprocessedProfileVersion", FIREFOX_VERSION);
+	json_break(j);
+	json_shown(j, "product", path_name(d->x->path));
+	json_text(j, "importedFrom", "backstitch");
+	json_shown(j, "arguments", event);
+	json_break(j);
+	json_int(j, "startTime", 0);
+	json_int(j, "profilingStartTime", 0);
+	/* The profiler leaves out what is at the end: it is one interval later.
+	 */
+	firefox_put_ms(j, "profilingEndTime",
+		       firefox_duration(d->threads) + interval(d, is_time));
+	json_break(j);
+	firefox_put_ms(j, "interval", interval(d, is_time));
+	json_int(j, "processType", 0);
+	json_int(j, "stackwalk", 1);
+	json_bool(j, "symbolicated", true);
+	json_break(j);
+	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
+	json_bool(j, "usesOnlyOneStackType", true);
+	json_break(j);
+	json_object(j, "sampleUnits");
+	json_text(j, "time", "ms");
+	json_text(j, "eventDelay", "ms");
+	json_text(j, "threadCPUDelta", "ns");
+	json_end(j);
+	json_break(j);
+	json_array(j, "initialSelectedThreads");
+	json_uint(j, NULL, firefox_heaviest(d->threads));
+	json_end(j);
+	json_break(j);
+	firefox_put_categories(j);
+	json_break(j);
+	firefox_put_mark_schema(j);
+	json_break(j);
+	/* The profiler shows notes with its own facts about the profile. */
+	json_array(j, "extra");
+	json_object(j, NULL);
+	json_text(j, "label", "Capture and losses");
+	json_array(j, "entries");
+	if (notes_each(d->x->db, firefox_put_note, j, err))
+		return -1;
+	json_end(j);
+	json_end(j);
+	json_end(j);
+	json_end(j);
+	return 0;
+}
+
+/* The shared tables come last, as threads add strings to them. */
+static int firefox_write(struct job *d, int event, struct err *err)
+{
+	const char *unit = stacks_unit(d->s, event, d->x->samples);
+	const char *name = event < 0 ? "several events"
+				     : stacks_event(d->s, (size_t)event)->name;
+	const struct firefox_weights w = { d->weighted, !strcmp(unit, "ns") };
+	struct json j;
+
+	json_open(&j, d->out, JSON_COMPACT);
+	json_object(&j, NULL);
+	if (firefox_put_meta(&j, d, name, w.is_time, err))
+		return -1;
+	json_break(&j);
+	firefox_put_threads(d->threads, d->f, &w, &j);
+	json_break(&j);
+	firefox_put_libs(d->f, &j);
+	json_break(&j);
+	firefox_put_shared(d->f, &j);
+	json_finish(&j);
+	return 0;
+}
+
 /* ---- all of it */
 
 /* Events with the same name in several captures are one event. */
@@ -137,13 +243,6 @@ static void export_firefox_choose_event(struct job *j, int event)
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
 	int event = stacks_choose(j->s, "exporting");
-	const char *unit = stacks_unit(j->s, event, j->x->samples);
-	struct firefox_doc d = {
-		.path = j->x->path,
-		.event = event < 0 ? "several events"
-				   : stacks_event(j->s, (size_t)event)->name,
-		.is_time = !strcmp(unit, "ns"),
-	};
 
 	export_firefox_choose_event(j, event);
 	firefox_name_threads(j->threads, j->events);
@@ -156,12 +255,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 		if (firefox_loss(j->threads, loss_rows_at(j->losses, i), err))
 			return -1;
 	}
-	d.weighted = j->weighted;
-	d.samples = j->samples;
-	d.weight = j->weight;
-	d.f = j->f;
-	d.threads = j->threads;
-	return firefox_write(j->out, j->x->db, &d, err);
+	return firefox_write(j, event, err);
 }
 
 static int export_firefox_load(struct job *j, struct err *err)

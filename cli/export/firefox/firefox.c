@@ -8,13 +8,84 @@
 
 #include "cli/samples/code.h"
 #include "cli/names/code_place.h"
-#include "cli/output/columns.h"
 #include "cli/stacks/label.h"
 #include "cli/output/json.h"
 #include "cli/stacks/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
+
+/* ---- rows as an object of columns: {"length": 2, "a": [1, 2], ...} */
+
+#define COLUMN_NONE UINT32_MAX
+
+enum column_kind {
+	COLUMN_END,
+	COLUMN_U32,
+	COLUMN_OR_NULL,	 /* uint32_t; null for COLUMN_NONE */
+	COLUMN_OR_MINUS, /* uint32_t; -1 for COLUMN_NONE */
+	COLUMN_I64,
+	COLUMN_SIZE,  /* uint64_t; null for 0 */
+	COLUMN_PLACE, /* the number of the row: 0, 1, 2, ... */
+	COLUMN_CONST
+};
+
+struct column {
+	const char *name;
+	enum column_kind kind;
+	size_t at;	   /* offset in the row */
+	const char *value; /* COLUMN_CONST: JSON text of the value */
+};
+
+static void columns_put_value(struct json *j, const struct column *c,
+			      const char *row, size_t i)
+{
+	uint32_t u32 = 0;
+	int64_t i64 = 0;
+
+	switch (c->kind) {
+	case COLUMN_CONST:
+		json_number(j, NULL, c->value);
+		break;
+	case COLUMN_PLACE:
+		json_uint(j, NULL, i);
+		break;
+	case COLUMN_SIZE:
+	case COLUMN_I64:
+		memcpy(&i64, row + c->at, sizeof(i64));
+		json_int_or_null(j, NULL, i64, c->kind == COLUMN_I64 || i64);
+		break;
+	default:
+		memcpy(&u32, row + c->at, sizeof(u32));
+		if (c->kind == COLUMN_U32 || u32 != COLUMN_NONE)
+			json_uint(j, NULL, u32);
+		else if (c->kind == COLUMN_OR_NULL)
+			json_null(j, NULL);
+		else
+			json_int(j, NULL, -1);
+	}
+}
+
+/* Writes n rows of size bytes each as an object with an array for each column;
+ * the columns end with COLUMN_END. */
+static void columns_json(struct json *j, const char *key,
+			 const struct column *c, const void *rows, size_t size,
+			 size_t n)
+{
+	json_object(j, key);
+	json_uint(j, "length", n);
+	for (; c->kind; c++) {
+		json_break(j);
+		json_array(j, c->name);
+		for (size_t i = 0; i < n; i++)
+			columns_put_value(j, c, (const char *)rows + i * size,
+					  i);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* ---- code */
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
