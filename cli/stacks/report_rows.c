@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/samples/code.h"
-#include "cli/samples/interrupts.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/stack_names.h"
 #include "cli/stacks/stacks.h"
@@ -14,6 +13,43 @@
 #include "stitch/base/search.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/text_out.h"
+
+/* Returns whether a function of the kernel is called by an interrupt only, so
+ * that what it calls is not the work of the thread that was interrupted. */
+static bool interrupts_enter(const char *name)
+{
+	/* Names begin like this. x86 since Linux 5.8, before that, AArch64 and
+	 * s390x; a page fault is what the thread did, and is not among them. */
+	static const char *const begin[] = {
+		"asm_sysvec_",
+		"asm_common_interrupt",
+		"asm_spurious_interrupt",
+		"sysvec_",
+		"common_interrupt",
+		"fred_extint",
+		"apic_timer_interrupt",
+		"smp_apic_timer_interrupt",
+		"reschedule_interrupt",
+		"ret_from_intr",
+		"do_IRQ",
+		"el0_irq",
+		"el1_irq",
+		"el0t_64_irq",
+		"el0t_32_irq",
+		"el1h_64_irq",
+		"el0_interrupt",
+		"el1_interrupt",
+		"io_int_handler",
+		"ext_int_handler",
+		"do_io_irq",
+		"do_ext_irq",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
 
 /* Of samples that hit the kernel only. */
 #define NO_CLASS "no user stack"
@@ -626,8 +662,7 @@ void report_rows_sort(struct report_rows *r, bool by_total)
 {
 	struct order o = { r->labels, by_total };
 
-	if (r->n)
-		qsort_r(r->row, r->n, sizeof(*r->row), compare_rows, &o);
+	sort_items_by(r->row, r->n, compare_rows, &o);
 	/* sorting invalidates the index */
 	intern_release(&r->index);
 	r->n_row_of = 0;

@@ -10,12 +10,116 @@
 #include "cli/output/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"
-#include "cli/view/outline.h"
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "stitch/base/search.h"
+
+/* ---- rows that open into the rows below them: functions with their callers
+ * or callees, or the tree of all calls */
+
+#define OUTLINE_ROOT UINT32_MAX
+
+struct outline_line {
+	struct calls *tree; /* its children are in; borrowed; NULL: not
+			     * made yet */
+	uint32_t node;	    /* in the tree */
+	uint32_t row;	    /* of sums; OUTLINE_ROOT: a node */
+	uint32_t label;	    /* of sums_labels(), unless it is a row */
+	uint32_t depth;
+	uint64_t weight, self, samples;
+	uint64_t parent; /* weight of the line that it is below */
+	bool open, leaf; /* leaf: nothing is below it */
+};
+
+struct outline {
+	struct outline_line *line;
+	size_t n, cap;
+};
+
+/* Puts the children of a line, heaviest first, below it. Its tree must be
+ * there. */
+static void outline_open(struct outline *o, size_t at)
+{
+	const struct outline_line parent = o->line[at];
+	const struct calls_node *nd = calls_split(parent.tree, parent.node);
+	size_t n = nd->n_child;
+
+	if (parent.open || !n)
+		return;
+	o->line[at].open = true;
+	o->line = mem_grow(o->line, &o->cap, o->n + n, sizeof(*o->line));
+
+	struct outline_line *to = o->line + at + 1;
+
+	memmove(to + n, to, (o->n - at - 1) * sizeof(*to));
+	o->n += n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id = nd->child + i;
+		const struct calls_node *child = calls_node(parent.tree, id);
+
+		to[i] = (struct outline_line){
+			.tree = parent.tree,
+			.node = id,
+			.row = OUTLINE_ROOT,
+			.label = child->label,
+			.depth = parent.depth + 1,
+			.weight = child->weight,
+			.self = child->self,
+			.samples = child->samples,
+			.parent = parent.weight,
+			.leaf = !child->goes_on,
+		};
+	}
+}
+
+/* Takes away all that is below a line. */
+static void outline_close(struct outline *o, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < o->n && o->line[end].depth > o->line[at].depth)
+		end++;
+	memmove(o->line + at + 1, o->line + end,
+		(o->n - end) * sizeof(*o->line));
+	o->n -= end - at - 1;
+	o->line[at].open = false;
+}
+
+/* Opens a line, the heaviest below it, and so on, while it has half of the
+ * line's weight. Returns the last line. */
+static size_t outline_open_hot(struct outline *o, size_t at)
+{
+	uint64_t half = o->line[at].weight / 2;
+
+	while (!o->line[at].leaf && o->line[at].weight >= half) {
+		outline_open(o, at);
+		if (at + 1 >= o->n ||
+		    o->line[at + 1].depth <= o->line[at].depth ||
+		    o->line[at + 1].weight < half)
+			break;
+		at++;
+	}
+	return at;
+}
+
+/* Returns the line that a line is below; itself if there is none. */
+static size_t outline_parent(const struct outline *o, size_t at)
+{
+	for (size_t i = at; i > 0; i--)
+		if (o->line[i - 1].depth < o->line[at].depth)
+			return i - 1;
+	return at;
+}
+
+static void outline_release(struct outline *o)
+{
+	free(o->line);
+	*o = (struct outline){ .line = NULL };
+}
+
+/* ---- the screen */
 
 #define SHARES 17  /* cells of the shares in front of the name */
 #define NUMBERS 29 /* and of the samples, where there is room */
@@ -106,9 +210,7 @@ static void functions_fill(struct functions *f)
 			.parent = sums_weight(f->sums),
 		};
 	}
-	if (f->o.n)
-		qsort_r(f->o.line, f->o.n, sizeof(*f->o.line),
-			functions_compare, f);
+	sort_items_by(f->o.line, f->o.n, functions_compare, f);
 	f->list = (struct list){ .n = f->o.n };
 }
 
