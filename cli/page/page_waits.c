@@ -226,8 +226,10 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 	struct proofs *pr = proofs_new(causes_timeline(c));
 	struct causes_premise premise = causes_premise(c);
 
+	/* of silent tasks the words are gone with what was read */
 	if (premise.words || premise.none)
-		p->premise = premise.words ? premise.words : premise.none;
+		p->premise = arena_strdup(
+			&p->text, premise.words ? premise.words : premise.none);
 	p->asked += n;
 	for (size_t i = 0;
 	     i < n && p->n < CHAINS_MAX && p->segments < SEGMENTS_MAX; i++)

@@ -97,6 +97,11 @@ ok and_the_sums_of_threads $?
 "$B" report --html -o "$work/page.html" "$work/may.db" &&
 	grep -q '"premise":"if tracing was not' "$work/page.html"
 ok and_the_page $?
+silent=tests/captures/ftrace-missed.dat.zst
+said=$("$B" path --all --worst 1 --json "$silent" | grep -o -m 1 '"premise": *"if only [^"]*"')
+"$B" report --html -o "$work/page.html" "$silent" && [ "$said" ] &&
+	[ "$(grep -o '"premise":"[^"]*"' "$work/page.html" | sort -u)" = "$said" ]
+ok of_silent_tasks_too $?
 
 made gap_sure gap 0
 made gap_may gap 1
