@@ -139,6 +139,12 @@ static void sql_int(struct value *v, int64_t n)
 	*v = (struct value){ .kind = VALUE_INT, .num = n };
 }
 
+/* A column that needs no more than is at hand; NULL if it is not known. */
+struct sql_number {
+	int64_t n;
+	bool known;
+};
+
 /* NULL for `none`. */
 static void sql_int_or(struct value *v, int64_t n, int64_t none)
 {
@@ -204,40 +210,26 @@ static size_t sql_next_stay(void *arg, const struct given_ask *ask, size_t row)
 static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
-	struct timeline_stay stay;
-	const struct timeline_stay *st = &stay;
+	struct timeline_stay st;
 
-	sql_stay(s, row, &stay);
-	switch (column) {
-	case COMPUTED_STAY_TID:
-		sql_int(v, timeline_tid(s->r.t, st->thread));
-		break;
-	case COMPUTED_STAY_COMM:
-		sql_text(v, path_comm(&s->r, st->thread));
-		break;
-	case COMPUTED_STAY_CPU:
-		sql_int(v, st->cpu);
-		break;
-	case COMPUTED_STAY_T0:
-		sql_int(v, st->from);
-		break;
-	case COMPUTED_STAY_T1:
-		sql_int(v, st->to);
-		break;
-	case COMPUTED_STAY_EXACT0:
-		sql_int(v, st->exact_from);
-		break;
-	case COMPUTED_STAY_EXACT1:
-		sql_int(v, st->exact_to);
-		break;
-	case COMPUTED_STAY_STATE:
-		if (st->exact_to)
-			sql_text(v, offcpu_state(st->state));
-		break;
-	case COMPUTED_STAY_EVENT:
-		sql_int_or(v, timeline_stay_out(st), 0);
-		break;
-	}
+	sql_stay(s, row, &st);
+	const int64_t number[] = {
+		[COMPUTED_STAY_TID] = timeline_tid(s->r.t, st.thread),
+		[COMPUTED_STAY_CPU] = st.cpu,
+		[COMPUTED_STAY_T0] = st.from,
+		[COMPUTED_STAY_T1] = st.to,
+		[COMPUTED_STAY_EXACT0] = st.exact_from,
+		[COMPUTED_STAY_EXACT1] = st.exact_to,
+	};
+
+	if (column == COMPUTED_STAY_COMM)
+		sql_text(v, path_comm(&s->r, st.thread));
+	else if (column == COMPUTED_STAY_STATE)
+		sql_text_or_null(v, st.exact_to ? offcpu_state(st.state) : "");
+	else if (column == COMPUTED_STAY_EVENT)
+		sql_int_or(v, timeline_stay_out(&st), 0);
+	else
+		sql_int(v, number[column]);
 }
 
 /* ---- state_interval */
@@ -304,53 +296,47 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 {
 	struct path_sql *s = arg;
 	uint32_t thread = SQL_THREAD(row);
-	const struct proof_piece one =
+	const struct proof_piece pc =
 		proofs_piece(s->r.proofs, thread, SQL_ITEM(row));
-	const struct proof_piece *pc = &one;
-	bool bounded = pc->from != TIMELINE_START && pc->to != TIMELINE_END;
+	bool bounded = pc.from != TIMELINE_START && pc.to != TIMELINE_END;
+	const struct sql_number number[] = {
+		[COMPUTED_STATE_INTERVAL_TID] = { timeline_tid(s->r.t, thread),
+						  true },
+		[COMPUTED_STATE_INTERVAL_T0] = { pc.from,
+						 pc.from != TIMELINE_START },
+		[COMPUTED_STATE_INTERVAL_T1] = { pc.to, pc.to != TIMELINE_END },
+		[COMPUTED_STATE_INTERVAL_NS] = { bounded ? pc.to - pc.from : 0,
+						 bounded },
+		[COMPUTED_STATE_INTERVAL_CPU] = { pc.cpu, pc.cpu >= 0 },
+		[COMPUTED_STATE_INTERVAL_EVENT] = { pc.out, pc.out != 0 },
+	};
 
 	switch (column) {
-	case COMPUTED_STATE_INTERVAL_TID:
-		sql_int(v, timeline_tid(s->r.t, thread));
-		break;
 	case COMPUTED_STATE_INTERVAL_COMM:
 		sql_text(v, path_comm(&s->r, thread));
 		break;
-	case COMPUTED_STATE_INTERVAL_T0:
-		sql_int_or(v, pc->from, TIMELINE_START);
-		break;
-	case COMPUTED_STATE_INTERVAL_T1:
-		sql_int_or(v, pc->to, TIMELINE_END);
-		break;
-	case COMPUTED_STATE_INTERVAL_NS:
-		if (bounded)
-			sql_int(v, pc->to - pc->from);
-		break;
 	case COMPUTED_STATE_INTERVAL_STATE:
-		sql_text(v, sql_state_word((enum piece_state)pc->state));
-		break;
-	case COMPUTED_STATE_INTERVAL_CPU:
-		sql_int_or(v, pc->cpu, -1);
+		sql_text(v, sql_state_word((enum piece_state)pc.state));
 		break;
 	case COMPUTED_STATE_INTERVAL_PROOF:
-		sql_proof(s, (enum proof)pc->proof,
-			  pc->state == PIECE_UNBORN || pc->state == PIECE_DEAD,
+		sql_proof(s, (enum proof)pc.proof,
+			  pc.state == PIECE_UNBORN || pc.state == PIECE_DEAD,
 			  v);
 		break;
 	case COMPUTED_STATE_INTERVAL_BEHIND:
-		sql_behind(s, pc, v);
+		sql_behind(s, &pc, v);
 		break;
 	case COMPUTED_STATE_INTERVAL_WAKE:
-		if (pc->edge != TIMELINE_NONE)
+		if (pc.edge != TIMELINE_NONE)
 			sql_int(v,
-				path_list_wake_id(s->lists, thread, pc->edge));
-		break;
-	case COMPUTED_STATE_INTERVAL_EVENT:
-		sql_int_or(v, pc->out, 0);
+				path_list_wake_id(s->lists, thread, pc.edge));
 		break;
 	case COMPUTED_STATE_INTERVAL_LOSS:
-		sql_loss(s, pc, v);
+		sql_loss(s, &pc, v);
 		break;
+	default:
+		if (number[column].known)
+			sql_int(v, number[column].n);
 	}
 }
 
@@ -382,67 +368,54 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	struct path_sql *s = arg;
 	uint32_t thread = SQL_THREAD(row);
 	uint32_t edge = path_list_of(s->lists, thread)->wake[SQL_ITEM(row)];
-	const struct proof_edge one = proofs_edge(s->r.proofs, edge);
-	const struct proof_edge *e = &one;
-	int32_t waker = path_edge_waker(e);
-	const char *f;
+	const struct proof_edge e = proofs_edge(s->r.proofs, edge);
+	int32_t waker = path_edge_waker(&e);
+	const struct sql_number number[] = {
+		[COMPUTED_WAKE_TIME_NS] = { e.time, true },
+		[COMPUTED_WAKE_CPU] = { e.cpu, e.cpu >= 0 },
+		[COMPUTED_WAKE_T0] = { e.from, true },
+		[COMPUTED_WAKE_T1] = { e.to, true },
+		[COMPUTED_WAKE_EVENT] = { e.event, e.event != 0 },
+		[COMPUTED_WAKE_TID] = { timeline_tid(s->r.t, e.waiter), true },
+		[COMPUTED_WAKE_BY_TID] = { waker, waker > 0 },
+		[COMPUTED_WAKE_CURRENT] = { e.waker, e.waker >= 0 },
+	};
+	const char *what;
 
 	switch (column) {
 	case COMPUTED_WAKE_ID:
 		sql_int(v, path_list_wake_id(s->lists, thread, edge));
 		break;
-	case COMPUTED_WAKE_TIME_NS:
-		sql_int(v, e->time);
-		break;
 	case COMPUTED_WAKE_CONTEXT:
-		sql_text(v, path_context(e->context));
+		sql_text(v, path_context(e.context));
 		break;
 	case COMPUTED_WAKE_WHAT:
-		f = causes_what(s->r.causes, e);
-		sql_text_or_null(v, f ? f : "");
+		what = causes_what(s->r.causes, &e);
+		sql_text_or_null(v, what ? what : "");
 		break;
 	case COMPUTED_WAKE_KIND:
-		sql_text(v, path_edge_kind(e));
-		break;
-	case COMPUTED_WAKE_CPU:
-		sql_int_or(v, e->cpu, -1);
-		break;
-	case COMPUTED_WAKE_T0:
-		sql_int(v, e->from);
-		break;
-	case COMPUTED_WAKE_T1:
-		sql_int(v, e->to);
-		break;
-	case COMPUTED_WAKE_EVENT:
-		sql_int_or(v, e->event, 0);
+		sql_text(v, path_edge_kind(&e));
 		break;
 	case COMPUTED_WAKE_FUNCTION:
 		/* that of a thread that was interrupted is nobody's */
-		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e->event)
+		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e.event)
 					      : "");
 		break;
 	case COMPUTED_WAKE_PROOF:
 		sql_text(v, proof_key_of(
 				    (enum proof)path_list_link(s->lists, edge),
-				    causes_wake_has_premise(s->r.causes, e)));
-		break;
-	case COMPUTED_WAKE_TID:
-		sql_int(v, timeline_tid(s->r.t, e->waiter));
+				    causes_wake_has_premise(s->r.causes, &e)));
 		break;
 	case COMPUTED_WAKE_COMM:
-		sql_text(v, path_comm(&s->r, e->waiter));
-		break;
-	case COMPUTED_WAKE_BY_TID:
-		if (waker > 0)
-			sql_int(v, waker);
+		sql_text(v, path_comm(&s->r, e.waiter));
 		break;
 	case COMPUTED_WAKE_BY_COMM:
 		if (waker > 0)
 			sql_text(v, causes_comm(s->r.causes, waker));
 		break;
-	case COMPUTED_WAKE_CURRENT:
-		sql_int_or(v, e->waker, -1);
-		break;
+	default:
+		if (number[column].known)
+			sql_int(v, number[column].n);
 	}
 }
 
@@ -642,33 +615,23 @@ static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
 	const struct blame_row *b = sql_blame(s, row);
+	const int64_t number[] = {
+		[COMPUTED_BLAME_TID] = timeline_tid(s->r.t, b->thread),
+		[COMPUTED_BLAME_BY_TID] = timeline_tid(s->r.t, b->sum.thread),
+		[COMPUTED_BLAME_NS] = (int64_t)b->sum.ns,
+		[COMPUTED_BLAME_WAITS] = (int64_t)b->waits,
+	};
 
-	switch (column) {
-	case COMPUTED_BLAME_TID:
-		sql_int(v, timeline_tid(s->r.t, b->thread));
-		break;
-	case COMPUTED_BLAME_COMM:
+	if (column == COMPUTED_BLAME_COMM)
 		sql_text(v, path_comm(&s->r, b->thread));
-		break;
-	case COMPUTED_BLAME_BY_TID:
-		sql_int(v, timeline_tid(s->r.t, b->sum.thread));
-		break;
-	case COMPUTED_BLAME_BY_COMM:
+	else if (column == COMPUTED_BLAME_BY_COMM)
 		sql_text(v, path_comm(&s->r, b->sum.thread));
-		break;
-	case COMPUTED_BLAME_BY_STATE:
+	else if (column == COMPUTED_BLAME_BY_STATE)
 		sql_text(v, chain_state_word(b->sum.state));
-		break;
-	case COMPUTED_BLAME_PROOF:
+	else if (column == COMPUTED_BLAME_PROOF)
 		sql_proof(s, b->sum.proof, false, v);
-		break;
-	case COMPUTED_BLAME_NS:
-		sql_int(v, (int64_t)b->sum.ns);
-		break;
-	case COMPUTED_BLAME_WAITS:
-		sql_int(v, (int64_t)b->waits);
-		break;
-	}
+	else
+		sql_int(v, number[column]);
 }
 
 /* ---- the tables */

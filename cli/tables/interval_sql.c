@@ -87,10 +87,9 @@ static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 	return GIVEN_END;
 }
 
-static void interval_int(struct value *v, int64_t n, bool known)
+static void interval_int(struct value *v, int64_t n)
 {
-	if (known)
-		*v = (struct value){ .kind = VALUE_INT, .num = n };
+	*v = (struct value){ .kind = VALUE_INT, .num = n };
 }
 
 static void interval_text(struct value *v, const char *text)
@@ -105,51 +104,39 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	const struct interval_sql *s = arg;
 	const struct interval *i = &s->row[row];
 	const struct intervals_thread *t = intervals_thread(s->iv, i->thread);
+	const struct {
+		int64_t n;
+		bool known;
+	} number[] = {
+		[COMPUTED_INTERVAL_ID] = { (int64_t)row + 1, true },
+		[COMPUTED_INTERVAL_KEY] = { i->key, true },
+		[COMPUTED_INTERVAL_THREAD] = { i->thread, i->thread != 0 },
+		[COMPUTED_INTERVAL_TID] = { t->tid, t->tid >= 0 },
+		[COMPUTED_INTERVAL_CPU] = { i->cpu, i->cpu >= 0 },
+		[COMPUTED_INTERVAL_T0] = { i->begin,
+					   i->begin != INTERVAL_NEVER },
+		[COMPUTED_INTERVAL_T1] = { i->end, i->end != INTERVAL_NEVER },
+		[COMPUTED_INTERVAL_NS] = { interval_span(i->begin, i->end),
+					   i->verdict == INTERVAL_PROVED ||
+						   i->verdict ==
+							   INTERVAL_CONSISTENT },
+		[COMPUTED_INTERVAL_RET] = { i->ret, i->has_ret },
+		[COMPUTED_INTERVAL_EVENT] = { i->begin_event,
+					      i->begin_event != 0 },
+		[COMPUTED_INTERVAL_END_EVENT] = { i->end_event,
+						  i->end_event != 0 },
+		[COMPUTED_INTERVAL_LOSS] = { i->loss, i->loss != 0 },
+	};
 
 	switch (column) {
-	case COMPUTED_INTERVAL_ID:
-		interval_int(v, (int64_t)row + 1, true);
-		break;
 	case COMPUTED_INTERVAL_KIND:
 		interval_text(v, intervals_kind(s->iv, i->pair));
 		break;
 	case COMPUTED_INTERVAL_NAME:
 		interval_text(v, intervals_name(s->iv, i->name));
 		break;
-	case COMPUTED_INTERVAL_KEY:
-		interval_int(v, i->key, true);
-		break;
-	case COMPUTED_INTERVAL_THREAD:
-		interval_int(v, i->thread, i->thread != 0);
-		break;
-	case COMPUTED_INTERVAL_TID:
-		interval_int(v, t->tid, t->tid >= 0);
-		break;
 	case COMPUTED_INTERVAL_COMM:
 		interval_text(v, t->comm);
-		break;
-	case COMPUTED_INTERVAL_CPU:
-		interval_int(v, i->cpu, i->cpu >= 0);
-		break;
-	case COMPUTED_INTERVAL_T0:
-		interval_int(v, i->begin, i->begin != INTERVAL_NEVER);
-		break;
-	case COMPUTED_INTERVAL_T1:
-		interval_int(v, i->end, i->end != INTERVAL_NEVER);
-		break;
-	case COMPUTED_INTERVAL_NS:
-		interval_int(v, interval_span(i->begin, i->end),
-			     i->verdict == INTERVAL_PROVED ||
-				     i->verdict == INTERVAL_CONSISTENT);
-		break;
-	case COMPUTED_INTERVAL_RET:
-		interval_int(v, i->ret, i->has_ret);
-		break;
-	case COMPUTED_INTERVAL_EVENT:
-		interval_int(v, i->begin_event, i->begin_event != 0);
-		break;
-	case COMPUTED_INTERVAL_END_EVENT:
-		interval_int(v, i->end_event, i->end_event != 0);
 		break;
 	case COMPUTED_INTERVAL_VERDICT:
 		interval_text(v, interval_verdict_word(i->verdict));
@@ -157,9 +144,9 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	case COMPUTED_INTERVAL_REASON:
 		interval_text(v, interval_reason_word(i->reason));
 		break;
-	case COMPUTED_INTERVAL_LOSS:
-		interval_int(v, i->loss, i->loss != 0);
-		break;
+	default:
+		if (number[column].known)
+			interval_int(v, number[column].n);
 	}
 }
 
@@ -199,34 +186,23 @@ static void interval_sql_slice(void *arg, size_t row, int column,
 {
 	struct interval_sql *s = arg;
 	const struct interval *i = &s->row[row];
+	const int64_t number[] = {
+		[COMPUTED_PERFETTO_SLICE_ID] = i->begin_event,
+		[COMPUTED_PERFETTO_SLICE_TS] = i->begin,
+		[COMPUTED_PERFETTO_SLICE_DUR] =
+			i->verdict == INTERVAL_PROVED
+				? interval_span(i->begin, i->end)
+				: -1,
+		[COMPUTED_PERFETTO_SLICE_TRACK_ID] = i->thread,
+		[COMPUTED_PERFETTO_SLICE_DEPTH] = 0,
+	};
 
-	switch (column) {
-	case COMPUTED_PERFETTO_SLICE_ID:
-		interval_int(v, i->begin_event, true);
-		break;
-	case COMPUTED_PERFETTO_SLICE_TS:
-		interval_int(v, i->begin, true);
-		break;
-	case COMPUTED_PERFETTO_SLICE_DUR:
-		interval_int(v,
-			     i->verdict == INTERVAL_PROVED
-				     ? interval_span(i->begin, i->end)
-				     : -1,
-			     true);
-		break;
-	case COMPUTED_PERFETTO_SLICE_TRACK_ID:
-		interval_int(v, i->thread, true);
-		break;
-	case COMPUTED_PERFETTO_SLICE_CATEGORY:
+	if (column == COMPUTED_PERFETTO_SLICE_CATEGORY)
 		interval_text(v, intervals_kind(s->iv, i->pair));
-		break;
-	case COMPUTED_PERFETTO_SLICE_NAME:
+	else if (column == COMPUTED_PERFETTO_SLICE_NAME)
 		interval_sql_name(s, i, v);
-		break;
-	case COMPUTED_PERFETTO_SLICE_DEPTH:
-		interval_int(v, 0, true);
-		break;
-	}
+	else if (column != COMPUTED_PERFETTO_SLICE_PARENT_ID)
+		interval_int(v, number[column]);
 }
 
 /* Their columns are in schema/sql/computed.sql. */
